@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef __GST_FAIRMIX_EVENTS_H__
+#define __GST_FAIRMIX_EVENTS_H__
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/**
+ * GST_FAIRMIX_TARGET_BITRATE_EVENT:
+ *
+ * Name of the custom upstream event that carries the rate that the network
+ * allows: `fairmix-target-bitrate`, with one field `bitrate` (guint, bits per
+ * second on the wire, IP and UDP headers included).  0 means: send nothing.
+ */
+#define GST_FAIRMIX_TARGET_BITRATE_EVENT "fairmix-target-bitrate"
+
+GstEvent *gst_fairmix_target_bitrate_event_new (guint bitrate);
+
+/* Returns: whether @event is one; then @bitrate is set */
+gboolean gst_fairmix_target_bitrate_event_parse (GstEvent * event, guint * bitrate);
+
+G_END_DECLS
+
+#endif /* __GST_FAIRMIX_EVENTS_H__ */

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef __GST_FAIRMIX_TIMER_H__
+#define __GST_FAIRMIX_TIMER_H__
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/**
+ * GstFairmixTimerFunc:
+ * @user_data: what was given to gst_fairmix_timer_new()
+ * @now: the time on the element's clock, in nanoseconds
+ *
+ * Runs in the timer's own thread, with no lock held: it may push.
+ *
+ * Returns: when to call it next, on the same clock; %GST_CLOCK_TIME_NONE to
+ *     sleep until gst_fairmix_timer_reschedule()
+ */
+typedef GstClockTime (*GstFairmixTimerFunc) (gpointer user_data, GstClockTime now);
+
+/**
+ * GstFairmixTimer:
+ *
+ * One thread that waits for deadlines on the element's #GstClock, so that a
+ * #GstTestClock drives it.  The library modules' next_timeout () and
+ * on_timeout () fit into it.
+ */
+typedef struct _GstFairmixTimer GstFairmixTimer;
+
+GstFairmixTimer *gst_fairmix_timer_new (const gchar * name,
+    GstFairmixTimerFunc func, gpointer user_data);
+void gst_fairmix_timer_free (GstFairmixTimer * timer);
+
+/* Starts the thread; first call of the function at @first. */
+void gst_fairmix_timer_start (GstFairmixTimer * timer, GstClock * clock,
+    GstClockTime first);
+
+/* Wakes the thread, waits for the function to return and joins it. */
+void gst_fairmix_timer_stop (GstFairmixTimer * timer);
+
+/* From any thread, also from the function itself: be called at @deadline
+ * if that is earlier than what is planned. */
+void gst_fairmix_timer_reschedule (GstFairmixTimer * timer, GstClockTime deadline);
+
+G_END_DECLS
+
+#endif /* __GST_FAIRMIX_TIMER_H__ */

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef FMX_MIX_KERNELS_H
+#define FMX_MIX_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * FmxMixKernels:
+ * @name: "c", "sse2", "avx2", "neon"
+ * @sum: total[i] = sum of in[0..n_in-1][i]; overwrites; n_in may be 0
+ * @add: total[i] += in[i]
+ * @subtract: total[i] -= in[i]
+ * @energy: sum of in[i]^2
+ *
+ * The inner loops of the mixer over 16-bit samples and exact 32-bit totals
+ * (65,536 full-scale streams fit).  No alignment is asked for.  All variants
+ * give the same integers as the reference.
+ */
+typedef struct
+{
+  const char *name;
+  void (*sum) (int32_t * total, const int16_t * const *in, size_t n_in,
+      size_t n_samples);
+  void (*add) (int32_t * total, const int16_t * in, size_t n_samples);
+  void (*subtract) (int32_t * total, const int16_t * in, size_t n_samples);
+  uint64_t (*energy) (const int16_t * in, size_t n_samples);
+} FmxMixKernels;
+
+/** fmx_mix_kernels: NULL-terminated table of those that this CPU can run, the
+ * fastest first, the reference last. */
+const FmxMixKernels *const *fmx_mix_kernels_available (void);
+
+/** fmx_mix_kernels_best: the first of fmx_mix_kernels_available() */
+const FmxMixKernels *fmx_mix_kernels_best (void);
+
+/**
+ * fmx_mix_add_ramp:
+ * @gain_from: linear gain of the first sample
+ * @gain_to: linear gain that the sample after the last would have
+ *
+ * total[i] += in[i] * gain, the gain moving in a straight line: a stream enters
+ * or leaves a mix, or changes its gain, without a click.  Both gains in [0, 8].
+ */
+void fmx_mix_add_ramp (int32_t * total, const int16_t * in, size_t n_samples,
+    float gain_from, float gain_to);
+
+/**
+ * fmx_mix_add_panned:
+ * @stereo: 2 * n_frames interleaved
+ * @left_from: linear gains at the first frame ...
+ * @left_to: ... and after the last
+ */
+void fmx_mix_add_panned (int32_t * stereo, const int16_t * in, size_t n_frames,
+    float left_from, float left_to, float right_from, float right_to);
+
+/**
+ * fmx_mix_pan_gains:
+ * @pan: -1 left ... 0 centre ... 1 right
+ *
+ * Constant-power pan law: left = cos, right = sin of (pan + 1) * pi / 4,
+ * scaled so that the centre is 1 / sqrt (2) each.
+ */
+void fmx_mix_pan_gains (float pan, float *left, float *right);
+
+/** fmx_mix_scale: samples[i] *= gain, saturating; gain in [0, 8] */
+void fmx_mix_scale (int16_t * samples, size_t n_samples, float gain);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* FMX_MIX_KERNELS_H */
