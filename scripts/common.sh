@@ -1,0 +1,95 @@
+#!/bin/sh
+# Sourced by examples/party.sh and tests/run.sh: packages, interpreter, build.
+# POSIX sh; expects the top of the source tree in $top.
+
+# What to install on Debian 12 or newer, by purpose.  One list, used by both
+# commands; `scripts/install-deps.sh --list` prints it.
+fmx_packages () {
+  case $1 in
+  build) echo "gcc libc6-dev meson ninja-build pkg-config python3
+    libglib2.0-dev libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev
+    libopus-dev" ;;
+  run) echo "gstreamer1.0-tools gstreamer1.0-plugins-base
+    gstreamer1.0-plugins-good gstreamer1.0-plugins-bad
+    python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0
+    python3-numpy" ;;
+  party) echo "ffmpeg python3-matplotlib gstreamer1.0-alsa
+    asterisk-core-sounds-en-g722 asterisk-core-sounds-es-g722
+    asterisk-core-sounds-fr-g722 asterisk-core-sounds-it-g722
+    asterisk-core-sounds-ru-g722 asterisk-prompt-it-menardi-wav
+    asterisk-prompt-fr-armelle asterisk-prompt-es-co
+    pocketsphinx-testdata" ;;
+  test) echo "g++ libcmocka-dev indent shellcheck" ;;
+  *) echo "unknown package group $1" >&2; return 2 ;;
+  esac
+}
+
+fmx_say () {
+  printf '== %s\n' "$*"
+}
+
+# The packages of the given groups that are not installed here.
+fmx_missing () {
+  for group in "$@"; do
+    for package in $(fmx_packages "$group"); do
+      dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null |
+        grep -qx installed || echo "$package"
+    done
+  done
+}
+
+# Installs what is missing for the given groups, if we may; else says exactly
+# what an administrator has to type, and fails.
+fmx_install () {
+  if ! command -v dpkg-query >/dev/null; then
+    fmx_say "not a Debian system: needed are the equivalents of" >&2
+    for group in "$@"; do fmx_packages "$group" >&2; done
+    return 0
+  fi
+  missing=$(fmx_missing "$@" | sort -u | tr '\n' ' ')
+  [ -n "$missing" ] || return 0
+  if [ "$(id -u)" = 0 ]; then
+    as_root="env"
+  elif sudo -n true 2>/dev/null; then
+    as_root="sudo env"
+  else
+    fmx_say "missing packages, and no right to install them; please run" >&2
+    printf '    sudo apt-get install --no-install-recommends %s\n' \
+      "$missing" >&2
+    return 1
+  fi
+  fmx_say "installing: $missing"
+  $as_root apt-get -q update || return 1
+  # shellcheck disable=SC2086  # a list of words
+  $as_root DEBIAN_FRONTEND=noninteractive apt-get -q -y \
+    --no-install-recommends install $missing
+}
+
+# The Python that can `import gi`: Debian's own, wherever another python3
+# stands first in PATH.
+fmx_python () {
+  for python in "${PYTHON-}" python3 /usr/bin/python3; do
+    if [ -n "$python" ] &&
+      "$python" -c 'import gi, numpy' >/dev/null 2>&1; then
+      command -v "$python"
+      return 0
+    fi
+  done
+  fmx_say "no python3 here can import gi and numpy" >&2
+  return 1
+}
+
+# fmx_build DIR [MESON SETUP ARGUMENT...]: configures DIR once, compiles it.
+# The last of the arguments may name another source directory than this one.
+fmx_build () {
+  dir=$1
+  shift
+  if [ ! -f "$dir/build.ninja" ]; then
+    mkdir -p "$dir" || return 1
+    if ! meson setup "$dir" "$@" >"$dir/setup.log" 2>&1; then
+      cat "$dir/setup.log" >&2
+      return 1
+    fi
+  fi
+  ninja -C "$dir" ${JOBS:+-j "$JOBS"}
+}
