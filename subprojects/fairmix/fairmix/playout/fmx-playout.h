@@ -7,24 +7,14 @@
 #include <stdint.h>
 
 #include "fairmix/base/fmx-time.h"
+#include "fairmix/playout/fmx-queue-monitor.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/**
- * FmxPlayoutAfterDrop:
- * @FMX_PLAYOUT_AFTER_DROP_SHIFT: count[k] = count[k + 1]: the history as it
- *     would have been in a queue one shorter
- * @FMX_PLAYOUT_AFTER_DROP_KEPT: the counts stay (the paper, read literally)
- * @FMX_PLAYOUT_AFTER_DROP_RESET: all counts start again
- */
-typedef enum
-{
-  FMX_PLAYOUT_AFTER_DROP_SHIFT,
-  FMX_PLAYOUT_AFTER_DROP_KEPT,
-  FMX_PLAYOUT_AFTER_DROP_RESET
-} FmxPlayoutAfterDrop;
+/** FMX_PLAYOUT_HISTORY: how many packets back a reordered one may come. */
+#define FMX_PLAYOUT_HISTORY 64u
 
 /**
  * FmxPlayoutParams:
@@ -34,9 +24,11 @@ typedef enum
  * @decay: the threshold is divided by it for each position above @length;
  *     1 = the same for all (the paper's (T, L)), 2 = halving; >= 1
  * @after_drop: what becomes of the counts
- * @threshold_time: if > 0, instead of @threshold: in time
- * @min_delay: playout is at least so much later than the media time
- * @max_delay: and at most so much
+ * @threshold_time: if > 0, instead of @threshold: in time, so that sources of
+ *     10 and of 50 packets/s are watched for equally long
+ * @min_delay: playout is at least so much later than the media time, or than
+ *     the arrival of the fastest packets, whichever is later; >= 0
+ * @max_delay: and at most so much; >= @min_delay
  *
  * Source: nanoManipulator 2002, queue monitoring; decay and shift are ours.
  */
@@ -45,7 +37,7 @@ typedef struct
   uint32_t threshold;
   uint32_t length;
   double decay;
-  FmxPlayoutAfterDrop after_drop;
+  FmxQueueMonitorAfterDrop after_drop;
   FmxDuration threshold_time;
   FmxDuration min_delay;
   FmxDuration max_delay;
@@ -92,7 +84,69 @@ typedef struct
   FmxDuration adjusted;
 } FmxPlayoutDecision;
 
-typedef struct _FmxPlayout FmxPlayout;  /* defined below, caller-allocated */
+/**
+ * FmxPlayoutStats:
+ * @n_played: packets that were given a playout time
+ * @n_dropped: packets dropped by the queue monitor, to shorten the delay
+ * @n_late: packets whose slot had passed
+ * @n_duplicate: packets that had been there before
+ * @n_grown: how often the delay grew, because a packet was late
+ * @n_jumps: how often it changed at a talkspurt, where nobody hears it
+ * @n_restarts: time stamps that fitted nothing before them
+ *
+ * Monotonic counters; the library writes them and never reads them.
+ */
+typedef struct
+{
+  uint64_t n_played;
+  uint64_t n_dropped;
+  uint64_t n_late;
+  uint64_t n_duplicate;
+  uint64_t n_grown;
+  uint64_t n_jumps;
+  uint64_t n_restarts;
+} FmxPlayoutStats;
+
+/**
+ * FmxPlayout:
+ *
+ * One stream's playout schedule; caller-allocated, needs no destructor.  All
+ * delays inside are relative to @offset, which is chosen so that they are
+ * small whatever the origin of the media times.
+ */
+typedef struct
+{
+  /*< private >*/
+  FmxPlayoutParams params;
+  FmxPlayoutStats stats;
+  FmxQueueMonitor monitor;
+
+  bool started;
+  uint64_t offset;              /* of the media time line, modulo 2^64 */
+  FmxDuration delay;            /* playout - media - offset */
+  FmxDuration transit;          /* arrival - media - offset, the last one's */
+
+  /* the fastest packets: the least transit in this and the last window */
+  FmxDuration fastest, fastest_before;
+  FmxTime window_end;
+
+  /* the packet with the highest number so far */
+  uint64_t highest_seq;
+  FmxTime highest_media;
+  FmxDuration highest_duration;
+  FmxPlayoutAction highest_action;
+  FmxTime end;                  /* of the last slot that is taken */
+
+  FmxDuration slack;            /* least time before a slot, this talkspurt */
+  uint32_t n_slack;             /* packets that @slack was taken over */
+  FmxTime late_since;           /* nothing but late packets since then */
+
+  struct
+  {
+    uint64_t number;            /* ext_seq + 1; 0 = empty */
+    FmxDuration delay;
+  } history[FMX_PLAYOUT_HISTORY];
+} FmxPlayout;
 
 void fmx_playout_params_default (FmxPlayoutParams * params);
 void fmx_playout_init (FmxPlayout * playout, const FmxPlayoutParams * params);
@@ -110,6 +164,21 @@ void fmx_playout_reset (FmxPlayout * playout);
  */
 FmxPlayoutDecision fmx_playout_on_packet (FmxPlayout * playout,
     const FmxPlayoutPacket * packet, FmxTime now);
+
+/**
+ * fmx_playout_get_delay:
+ *
+ * Returns: how much later than the fastest packets of late arrive the current
+ *     delay plays: the part of it that jitter is to blame for; 0 before the
+ *     first packet
+ */
+FmxDuration fmx_playout_get_delay (const FmxPlayout * playout);
+
+/** Returns: the queue monitor, for statistics */
+const FmxQueueMonitor *fmx_playout_get_monitor (const FmxPlayout * playout);
+
+/** Returns: the counters */
+const FmxPlayoutStats *fmx_playout_get_stats (const FmxPlayout * playout);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fairmix/playout/fmx-playout.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* The fastest packets are looked for in two windows of this length: long
+ * enough to see one, short enough to follow a change of route. */
+#define FASTEST_WINDOW (10 * FMX_SECOND)
+
+/* A step of the transit time that no network makes: another time line. */
+#define RESTART_STEP (5 * FMX_SECOND)
+
+/* Nothing but late packets for so long is not jitter: a new route. */
+#define RESTART_LATE (1 * FMX_SECOND)
+
+/* A talkspurt's delay may follow the one before if that was so long. */
+#define MIN_SLACK_PACKETS 10u
+
+void
+fmx_playout_params_default (FmxPlayoutParams *params)
+{
+  params->threshold = 120;
+  params->length = 2;
+  params->decay = 2.0;
+  params->after_drop = FMX_QUEUE_MONITOR_SHIFT;
+  params->threshold_time = 0;
+  params->min_delay = 0;
+  params->max_delay = 1000 * FMX_MSECOND;
+}
+
+void
+fmx_playout_init (FmxPlayout *playout, const FmxPlayoutParams *params)
+{
+  FmxQueueMonitorParams monitor = {
+    .threshold = params->threshold,
+    .length = params->length,
+    .decay = params->decay,
+    .after_drop = params->after_drop,
+  };
+
+  assert (params->min_delay >= 0 && params->max_delay >= params->min_delay);
+  assert (params->max_delay < RESTART_STEP);
+
+  if (params->threshold_time > 0)
+    monitor.threshold = (uint64_t) params->threshold_time;
+  memset (playout, 0, sizeof *playout);
+  playout->params = *params;
+  fmx_queue_monitor_init (&playout->monitor, &monitor);
+}
+
+void
+fmx_playout_reset (FmxPlayout *playout)
+{
+  FmxPlayoutStats stats = playout->stats;
+  FmxPlayoutParams params = playout->params;
+
+  fmx_playout_init (playout, &params);
+  playout->stats = stats;
+}
+
+/* Where the fastest packets lie on the axis of transit times. */
+static FmxDuration
+fastest (const FmxPlayout *playout)
+{
+  return playout->fastest < playout->fastest_before ?
+      playout->fastest : playout->fastest_before;
+}
+
+static void
+update_fastest (FmxPlayout *playout, FmxDuration transit, FmxTime now)
+{
+  if (now >= playout->window_end) {
+    playout->fastest_before = playout->fastest;
+    playout->fastest = transit;
+    playout->window_end = now + FASTEST_WINDOW;
+  } else if (transit < playout->fastest) {
+    playout->fastest = transit;
+  }
+}
+
+/* The lowest delay that may be, and the highest, relative to the offset. */
+static FmxDuration
+lowest_delay (const FmxPlayout *playout)
+{
+  return fastest (playout) + playout->params.min_delay;
+}
+
+static FmxDuration
+highest_delay (const FmxPlayout *playout)
+{
+  return fastest (playout) + playout->params.max_delay;
+}
+
+static FmxTime
+playout_time (const FmxPlayout *playout, FmxTime media, FmxDuration delay)
+{
+  return media + playout->offset + (uint64_t) delay;
+}
+
+static FmxPlayoutDecision
+decide (const FmxPlayout *playout, const FmxPlayoutPacket *packet,
+    FmxPlayoutAction action, FmxDuration delay)
+{
+  FmxPlayoutDecision decision = {
+    .action = action,
+    .playout = playout_time (playout, packet->media, delay),
+    .delay = (FmxDuration) (playout->offset + (uint64_t) delay),
+  };
+
+  return decision;
+}
+
+static void
+remember (FmxPlayout *playout, uint64_t ext_seq, FmxDuration delay)
+{
+  uint64_t i = ext_seq % FMX_PLAYOUT_HISTORY;
+
+  playout->history[i].number = ext_seq + 1;
+  playout->history[i].delay = delay;
+}
+
+static bool
+seen (const FmxPlayout *playout, uint64_t ext_seq)
+{
+  return playout->history[ext_seq % FMX_PLAYOUT_HISTORY].number == ext_seq + 1;
+}
+
+/* Starts on a time line of which nothing is known, but not before what was
+ * scheduled on the one before has been played. */
+static void
+start (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
+{
+  FmxDuration transit = fmx_time_diff (now, packet->media);
+  FmxTime end = playout->started ? playout->end : now;
+  FmxDuration pending;
+
+  /* Media times that can be on the time line of `now` are taken at their
+   * word; any other origin is as good as none. */
+  playout->offset = 0;
+  if (transit < 0 || transit > playout->params.max_delay) {
+    playout->offset = now - packet->media;
+    transit = 0;
+  }
+  fmx_queue_monitor_clear (&playout->monitor);
+  memset (playout->history, 0, sizeof playout->history);
+  playout->started = true;
+  playout->transit = transit;
+  playout->fastest = transit;
+  playout->fastest_before = 0;
+  playout->window_end = now + FASTEST_WINDOW;
+  playout->delay = transit > playout->params.min_delay ?
+      transit : playout->params.min_delay;
+  pending = fmx_time_diff (end, playout_time (playout, packet->media,
+          playout->delay));
+  if (pending > 0 && pending <= RESTART_STEP)
+    playout->delay += pending;
+  playout->slack = INT64_MAX;
+  playout->n_slack = 0;
+  playout->late_since = FMX_TIME_NONE;
+}
+
+/* A time stamp, or a sequence number, that no network makes of the last one */
+static bool
+is_absurd (const FmxPlayout *playout, const FmxPlayoutPacket *packet,
+    FmxTime now)
+{
+  uint64_t transit = now - packet->media - playout->offset;
+  FmxDuration step = (FmxDuration) (transit - (uint64_t) playout->transit);
+
+  return step > RESTART_STEP || step < -RESTART_STEP;
+}
+
+static FmxPlayoutDecision
+on_reordered (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
+{
+  uint64_t oldest = playout->highest_seq < FMX_PLAYOUT_HISTORY ?
+      0 : playout->highest_seq - FMX_PLAYOUT_HISTORY + 1;
+  FmxDuration delay = playout->delay;
+  FmxPlayoutDecision decision;
+
+  if (packet->ext_seq < oldest) {
+    playout->stats.n_late++;
+    return decide (playout, packet, FMX_PLAYOUT_DROP_LATE, delay);
+  }
+  if (seen (playout, packet->ext_seq)) {
+    playout->stats.n_duplicate++;
+    return decide (playout, packet, FMX_PLAYOUT_DROP_DUPLICATE, delay);
+  }
+  /* its slot is where it was when its turn came: after the one before it */
+  for (uint64_t seq = packet->ext_seq; seq > oldest; seq--) {
+    if (seen (playout, seq - 1)) {
+      delay = playout->history[(seq - 1) % FMX_PLAYOUT_HISTORY].delay;
+      break;
+    }
+  }
+  decision = decide (playout, packet, FMX_PLAYOUT_PLAY, delay);
+  if (fmx_time_diff (decision.playout, now) < 0) {
+    decision.action = FMX_PLAYOUT_DROP_LATE;
+    playout->stats.n_late++;
+  } else {
+    remember (playout, packet->ext_seq, delay);
+    playout->stats.n_played++;
+  }
+  return decision;
+}
+
+/* At the start of a talkspurt nothing is heard when the delay changes: the
+ * time that no packet of the last one needed goes, but for what the monitor
+ * would leave, L - 1 packets. */
+static void
+jump (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
+{
+  FmxDuration keep =
+      packet->duration * (FmxDuration) (playout->params.length - 1);
+  FmxDuration less, room;
+
+  if (playout->n_slack < MIN_SLACK_PACKETS)
+    return;
+  less = playout->slack - keep;
+  if (less > playout->delay - lowest_delay (playout))
+    less = playout->delay - lowest_delay (playout);
+  /* not into what is still to be played */
+  room = fmx_time_diff (playout_time (playout, packet->media, playout->delay),
+      playout->end > now ? playout->end : now);
+  if (less > room)
+    less = room;
+  if (less > 0) {
+    playout->delay -= less;
+    playout->stats.n_jumps++;
+  }
+  playout->slack = INT64_MAX;
+  playout->n_slack = 0;
+}
+
+/* The virtual queue, in packet times: what is still to be played when the
+ * packet arrives.  A lost packet holds its place: loss is not lateness. */
+static uint32_t
+queue_length (FmxDuration slack, FmxDuration duration)
+{
+  FmxDuration n = slack > 0 ? (slack - 1) / duration : 0;
+
+  return n < (FmxDuration) FMX_QUEUE_MONITOR_POSITIONS ?
+      (uint32_t) n : FMX_QUEUE_MONITOR_POSITIONS;
+}
+
+/* Whether the packet is to go so that those after it are played earlier */
+static bool
+monitor_drops (FmxPlayout *playout, const FmxPlayoutPacket *packet,
+    FmxDuration slack, bool after_silence)
+{
+  uint64_t weight = playout->params.threshold_time > 0 ?
+      (uint64_t) packet->duration : 1;
+  FmxDuration shorter = playout->delay - packet->duration;
+
+  if (!after_silence)
+    fmx_queue_monitor_on_arrival (&playout->monitor,
+        queue_length (slack, packet->duration), weight);
+  if (slack < packet->duration || shorter < lowest_delay (playout))
+    return false;
+  if (shorter >= highest_delay (playout))
+    return true;
+  if (after_silence)
+    return false;               /* an onset is not to be cut: see jump() */
+  return fmx_queue_monitor_exceeds (&playout->monitor, 1,
+      packet->quiet ? 4 : 1);
+}
+
+/* The delay that a late packet asks for: whole packets, as a display that
+ * shows one more tick of nothing would give. */
+static FmxDuration
+grown_delay (const FmxPlayout *playout, const FmxPlayoutPacket *packet,
+    FmxDuration late)
+{
+  FmxDuration packets = (late + packet->duration - 1) / packet->duration;
+  FmxDuration delay = playout->delay + packets * packet->duration;
+
+  return delay < highest_delay (playout) ? delay : highest_delay (playout);
+}
+
+static FmxPlayoutDecision
+on_next (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
+{
+  FmxDuration before = playout->delay;
+  FmxDuration slack = playout->delay - playout->transit;
+  bool silence = packet->talkspurt
+      || (packet->ext_seq == playout->highest_seq + 1
+      && fmx_time_diff (packet->media, playout->highest_media)
+      > playout->highest_duration + packet->duration / 2);
+  FmxPlayoutDecision decision;
+
+  if (silence && slack > 0) {
+    jump (playout, packet, now);
+    slack = playout->delay - playout->transit;
+  }
+  if (slack < playout->slack)
+    playout->slack = slack;
+  if (playout->n_slack < UINT32_MAX)
+    playout->n_slack++;
+
+  if (slack < 0 && playout->transit > highest_delay (playout)) {
+    playout->delay = highest_delay (playout);
+    if (playout->delay < before)
+      playout->delay = before;
+    decision = decide (playout, packet, FMX_PLAYOUT_DROP_LATE, playout->delay);
+    playout->stats.n_late++;
+    if (playout->late_since == FMX_TIME_NONE)
+      playout->late_since = now;
+    fmx_queue_monitor_clear (&playout->monitor);
+  } else if (monitor_drops (playout, packet, slack, silence)) {
+    decision =
+        decide (playout, packet, FMX_PLAYOUT_DROP_MONITOR, playout->delay);
+    playout->delay -= packet->duration;
+    playout->slack -= packet->duration;
+    fmx_queue_monitor_on_drop (&playout->monitor);
+    playout->stats.n_dropped++;
+  } else {
+    if (slack < 0) {
+      playout->delay = grown_delay (playout, packet, -slack);
+      playout->slack = 0;
+      playout->stats.n_grown++;
+    }
+    decision = decide (playout, packet, FMX_PLAYOUT_PLAY, playout->delay);
+    playout->end = decision.playout + (uint64_t) packet->duration;
+    playout->late_since = FMX_TIME_NONE;
+    playout->stats.n_played++;
+  }
+  decision.adjusted = playout->delay - before;
+  return decision;
+}
+
+FmxPlayoutDecision
+fmx_playout_on_packet (FmxPlayout *playout, const FmxPlayoutPacket *packet,
+    FmxTime now)
+{
+  FmxPlayoutDecision decision;
+
+  assert (packet->duration > 0);
+
+  if (playout->started && packet->ext_seq <= playout->highest_seq
+      && !is_absurd (playout, packet, now))
+    return on_reordered (playout, packet, now);
+
+  if (!playout->started || is_absurd (playout, packet, now)
+      || (playout->late_since != FMX_TIME_NONE
+          && fmx_time_diff (now, playout->late_since) > RESTART_LATE)) {
+    if (playout->started)
+      playout->stats.n_restarts++;
+    start (playout, packet, now);
+    decision = decide (playout, packet, FMX_PLAYOUT_PLAY, playout->delay);
+    playout->end = decision.playout + (uint64_t) packet->duration;
+    playout->stats.n_played++;
+  } else {
+    playout->transit = (FmxDuration) (now - packet->media - playout->offset);
+    update_fastest (playout, playout->transit, now);
+    if (packet->media == playout->highest_media) {
+      /* several packets of one media time share its slot */
+      decision =
+          decide (playout, packet, playout->highest_action, playout->delay);
+    } else {
+      decision = on_next (playout, packet, now);
+    }
+  }
+  remember (playout, packet->ext_seq, fmx_time_diff (decision.playout,
+          packet->media) - (FmxDuration) playout->offset);
+  playout->highest_seq = packet->ext_seq;
+  playout->highest_media = packet->media;
+  playout->highest_duration = packet->duration;
+  playout->highest_action = decision.action;
+  return decision;
+}
+
+FmxDuration
+fmx_playout_get_delay (const FmxPlayout *playout)
+{
+  return playout->started ? playout->delay - fastest (playout) : 0;
+}
+
+const FmxQueueMonitor *
+fmx_playout_get_monitor (const FmxPlayout *playout)
+{
+  return &playout->monitor;
+}
+
+const FmxPlayoutStats *
+fmx_playout_get_stats (const FmxPlayout *playout)
+{
+  return &playout->stats;
+}
