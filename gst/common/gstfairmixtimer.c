@@ -14,7 +14,8 @@ struct _GstFairmixTimer
   GMutex lock;
   GCond cond;
   GThread *thread;
-  GstClock *clock;
+  GstClock *clock;              /* NULL while paused */
+  guint run;                    /* counts starts: each may have its own clock */
   GstClockID wait_id;           /* while the thread waits on the clock */
   GstClockTime deadline;        /* the earliest that anybody asked for */
   gboolean stopping;
@@ -52,7 +53,7 @@ gst_fairmix_timer_wait (GstFairmixTimer * timer)
   GstClockID id;
   GstClockReturn ret;
 
-  if (timer->deadline == GST_CLOCK_TIME_NONE) {
+  if (timer->clock == NULL || timer->deadline == GST_CLOCK_TIME_NONE) {
     g_cond_wait (&timer->cond, &timer->lock);
     return FALSE;
   }
@@ -75,14 +76,21 @@ gst_fairmix_timer_loop (gpointer data)
   g_mutex_lock (&timer->lock);
   while (!timer->stopping) {
     GstClockTime next;
+    GstClock *clock;
+    guint run;
 
-    if (!gst_fairmix_timer_wait (timer) || timer->stopping)
+    if (!gst_fairmix_timer_wait (timer) || timer->stopping
+        || timer->clock == NULL)
       continue;
+    run = timer->run;
+    clock = gst_object_ref (timer->clock);
     timer->deadline = GST_CLOCK_TIME_NONE;
     g_mutex_unlock (&timer->lock);
-    next = timer->func (timer->user_data, gst_clock_get_time (timer->clock));
+    next = timer->func (timer->user_data, gst_clock_get_time (clock));
+    gst_object_unref (clock);
     g_mutex_lock (&timer->lock);
-    timer->deadline = MIN (timer->deadline, next);
+    if (run == timer->run)
+      timer->deadline = MIN (timer->deadline, next);
   }
   g_mutex_unlock (&timer->lock);
   return NULL;
@@ -92,30 +100,50 @@ void
 gst_fairmix_timer_start (GstFairmixTimer * timer, GstClock * clock,
     GstClockTime first)
 {
-  g_return_if_fail (timer->thread == NULL);
-
-  timer->clock = gst_object_ref (clock);
+  g_mutex_lock (&timer->lock);
+  g_warn_if_fail (timer->clock == NULL);
+  gst_object_replace ((GstObject **) & timer->clock, GST_OBJECT (clock));
+  timer->run++;
   timer->deadline = first;
   timer->stopping = FALSE;
-  timer->thread = g_thread_new (timer->name, gst_fairmix_timer_loop, timer);
+  if (timer->thread == NULL)
+    timer->thread = g_thread_new (timer->name, gst_fairmix_timer_loop, timer);
+  g_cond_signal (&timer->cond);
+  g_mutex_unlock (&timer->lock);
+}
+
+/* with the lock */
+static void
+gst_fairmix_timer_wake (GstFairmixTimer * timer)
+{
+  if (timer->wait_id != NULL)
+    gst_clock_id_unschedule (timer->wait_id);
+  g_cond_signal (&timer->cond);
+}
+
+void
+gst_fairmix_timer_pause (GstFairmixTimer * timer)
+{
+  g_mutex_lock (&timer->lock);
+  gst_clear_object (&timer->clock);
+  gst_fairmix_timer_wake (timer);
+  g_mutex_unlock (&timer->lock);
 }
 
 void
 gst_fairmix_timer_stop (GstFairmixTimer * timer)
 {
-  if (timer->thread == NULL)
-    return;
+  GThread *thread;
 
+  gst_fairmix_timer_pause (timer);
   g_mutex_lock (&timer->lock);
   timer->stopping = TRUE;
-  if (timer->wait_id != NULL)
-    gst_clock_id_unschedule (timer->wait_id);
-  g_cond_signal (&timer->cond);
+  gst_fairmix_timer_wake (timer);
+  thread = g_steal_pointer (&timer->thread);
   g_mutex_unlock (&timer->lock);
 
-  g_thread_join (timer->thread);
-  timer->thread = NULL;
-  gst_clear_object (&timer->clock);
+  if (thread != NULL)
+    g_thread_join (thread);
 }
 
 void
@@ -124,9 +152,7 @@ gst_fairmix_timer_reschedule (GstFairmixTimer * timer, GstClockTime deadline)
   g_mutex_lock (&timer->lock);
   if (deadline < timer->deadline) {
     timer->deadline = deadline;
-    if (timer->wait_id != NULL)
-      gst_clock_id_unschedule (timer->wait_id);
-    g_cond_signal (&timer->cond);
+    gst_fairmix_timer_wake (timer);
   }
   g_mutex_unlock (&timer->lock);
 }

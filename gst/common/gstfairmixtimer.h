@@ -31,11 +31,18 @@ GstFairmixTimer *gst_fairmix_timer_new (const gchar * name,
     GstFairmixTimerFunc func, gpointer user_data);
 void gst_fairmix_timer_free (GstFairmixTimer * timer);
 
-/* Starts the thread; first call of the function at @first. */
+/* Starts the thread, or lets it go on after a pause, which may have changed
+ * the clock; first call of the function at @first. */
 void gst_fairmix_timer_start (GstFairmixTimer * timer, GstClock * clock,
     GstClockTime first);
 
-/* Wakes the thread, waits for the function to return and joins it. */
+/* No more calls until the next start; does not wait for one that is under
+ * way, so that it is safe in PLAYING to PAUSED, when a sink may hold a push
+ * of the function back until PLAYING or READY. */
+void gst_fairmix_timer_pause (GstFairmixTimer * timer);
+
+/* Pauses, waits for the function to return and joins the thread: to be used
+ * after the pads are deactivated if the function pushes. */
 void gst_fairmix_timer_stop (GstFairmixTimer * timer);
 
 /* From any thread, also from the function itself: be called at @deadline

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstfairmixrtp.h"
+
+#include <gst/rtp/rtp.h>
+
+#include "fairmix/base/fmx-units.h"
+
+#define PADDING_BYTES 4         /* one word: its last byte counts it */
+
+gboolean
+gst_fairmix_rtp_header_read (GstBuffer * buffer, GstFairmixRtpHeader * header)
+{
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+
+  if (!gst_rtp_buffer_map (buffer,
+          GST_MAP_READ | GST_RTP_BUFFER_MAP_FLAG_SKIP_PADDING, &rtp))
+    return FALSE;
+
+  header->ssrc = gst_rtp_buffer_get_ssrc (&rtp);
+  header->timestamp = gst_rtp_buffer_get_timestamp (&rtp);
+  header->seq = gst_rtp_buffer_get_seq (&rtp);
+  header->payload_type = gst_rtp_buffer_get_payload_type (&rtp);
+  header->header_bytes = gst_rtp_buffer_get_header_len (&rtp);
+  gst_rtp_buffer_unmap (&rtp);
+  return TRUE;
+}
+
+guint32
+gst_fairmix_rtp_wire_bytes (GstBuffer * buffer)
+{
+  return (guint32) gst_buffer_get_size (buffer) + FMX_IP_UDP_BYTES;
+}
+
+GstBuffer *
+gst_fairmix_rtp_set_seq (GstBuffer * buffer, guint16 seq)
+{
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+
+  buffer = gst_buffer_make_writable (buffer);
+  if (gst_rtp_buffer_map (buffer,
+          GST_MAP_READWRITE | GST_RTP_BUFFER_MAP_FLAG_SKIP_PADDING, &rtp)) {
+    gst_rtp_buffer_set_seq (&rtp, seq);
+    gst_rtp_buffer_unmap (&rtp);
+  }
+  return buffer;
+}
+
+GstBuffer *
+gst_fairmix_rtp_padding_new (const GstFairmixRtpHeader * header)
+{
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  GstBuffer *buffer = gst_rtp_buffer_new_allocate (0, PADDING_BYTES, 0);
+
+  gst_rtp_buffer_map (buffer, GST_MAP_READWRITE, &rtp);
+  gst_rtp_buffer_set_ssrc (&rtp, header->ssrc);
+  gst_rtp_buffer_set_timestamp (&rtp, header->timestamp);
+  gst_rtp_buffer_set_seq (&rtp, header->seq);
+  gst_rtp_buffer_set_payload_type (&rtp, header->payload_type);
+  gst_rtp_buffer_unmap (&rtp);
+  return buffer;
+}
