@@ -8,61 +8,300 @@
 
 #include "fairmix/base/fmx-event.h"
 #include "fairmix/base/fmx-time.h"
+#include "fairmix/rate/fmx-rate-controller.h"
+#include "fairmix/wire/fmx-ccfb.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* DRAFT, its owner may refine it: everything that a sender of RTP needs, made
- * of the sent-packet history (loss), RTT (rtt), a controller and the circuit
- * breaker (rate).  tfrcrate, the ns-3 application and the fuzzer use this. */
-
-typedef struct _FmxRateSender FmxRateSender;    /* caller-allocated */
+typedef struct _FmxRateSender FmxRateSender;
 typedef struct _FmxRateSenderParams FmxRateSenderParams;
+typedef struct _FmxRateSenderStats FmxRateSenderStats;
 
-/* FmxRateSenderParams: algorithm (const FmxRateClass *), segment_bytes (1460; 0 = the true packet
- * size), decision_interval_rtts (7), min_bps, max_bps, initial_bps, loss_limit (< 0: automatic
- * from the smallest stream), rto_min, event sink ... */
-void fmx_rate_sender_params_default (FmxRateSenderParams * params);
-void fmx_rate_sender_init (FmxRateSender * sender,
-    const FmxRateSenderParams * params, FmxTime now);
+/**
+ * FmxRateSenderFeedback:
+ * @FMX_RATE_SENDER_FEEDBACK_NONE: nothing heard yet
+ * @FMX_RATE_SENDER_FEEDBACK_REPORT_BLOCKS: receiver reports only: RTT from
+ *     LSR and DLSR, loss events estimated from the loss between two reports
+ * @FMX_RATE_SENDER_FEEDBACK_PER_PACKET: RFC 8888; report blocks are then left
+ *     to the circuit breaker
+ *
+ * The best kind of feedback that the receiver sends.
+ */
+typedef enum
+{
+  FMX_RATE_SENDER_FEEDBACK_NONE,
+  FMX_RATE_SENDER_FEEDBACK_REPORT_BLOCKS,
+  FMX_RATE_SENDER_FEEDBACK_PER_PACKET
+} FmxRateSenderFeedback;
 
-/* An RTP packet of the bundle left; @wire_bytes with IP and UDP. */
-void fmx_rate_sender_on_sent (FmxRateSender * sender, uint32_t ssrc,
-    uint16_t seq, uint32_t wire_bytes, FmxTime now);
+/**
+ * FmxRateSenderState:
+ * @FMX_RATE_SENDER_STARTING: sending at the initial rate, nothing heard yet
+ * @FMX_RATE_SENDER_SENDING: the controller sets the rate
+ * @FMX_RATE_SENDER_PROBING: no media; a dummy packet now and then
+ * @FMX_RATE_SENDER_STOPPED: the circuit breaker tripped: nothing is sent until
+ *     it closes again
+ */
+typedef enum
+{
+  FMX_RATE_SENDER_STARTING,
+  FMX_RATE_SENDER_SENDING,
+  FMX_RATE_SENDER_PROBING,
+  FMX_RATE_SENDER_STOPPED
+} FmxRateSenderState;
 
-/* The FCI of an RFC 8888 packet (see fmx_ccfb_reader_init()); false = malformed. */
-bool fmx_rate_sender_on_ccfb (FmxRateSender * sender, const uint8_t * data,
-    size_t size, FmxTime now);
+/**
+ * FmxRateSenderParams:
+ * @klass: the algorithm, e.g. fmx_rate_class_find ("dpm")
+ * @segment_bytes: the segment size s of the TCP equation, in bytes of payload;
+ *     1460 with the header correction of [RFC4828 4.2]; 0 = the bundle's true
+ *     mean packet size, as [RFC5348 3.1] and the DPM paper have it
+ * @decision_interval_rtts: dpm: time between two increases, in round-trip
+ *     times, 1 ... 100; the paper: 6 to 8
+ * @min_bps: the least that makes sense for the application, in bits/s on the
+ *     wire (one stream or the leanest mix): below it the sender probes
+ * @max_bps: the most, in bits/s on the wire
+ * @initial_bps: until the first feedback, in bits/s on the wire
+ * @loss_limit: share of lost packets, in (0, 1], above which the sender goes
+ *     to probing; < 0 = automatic: 0.2 for a smallest stream of 64 kbit/s up
+ *     to 0.4 for one of 4.75 kbit/s ([RFC3714 5], DPM section 5.4)
+ * @rto_min: floor of the retransmission timeout; 1 s in [RFC6298 2.4], less
+ *     here: a packet of voice is not sent again
+ * @increase: gaimd: alpha, in segments per round-trip time; 0 = 3 (1 - beta) /
+ *     (1 + beta), which is fair to TCP
+ * @decrease: gaimd: beta, in (0, 1): what remains of the rate on a loss event
+ * @circuit_breaker: stop for good reasons only ([RFC8083])
+ * @sink: hears each decision; may be NULL; must outlive the sender
+ *
+ * What the user chose; never written by the library.
+ */
+struct _FmxRateSenderParams
+{
+  const FmxRateClass *klass;
+  uint32_t segment_bytes;
+  double decision_interval_rtts;
+  uint64_t min_bps;
+  uint64_t max_bps;
+  uint64_t initial_bps;
+  double loss_limit;
+  FmxDuration rto_min;
+  double increase;
+  double decrease;
+  bool circuit_breaker;
+  const FmxEventSink *sink;
+};
 
-/* A report block of an SR or RR about one of our SSRCs: the fallback.  @ntp_now_mid32: middle 32
- * bits of the NTP time now, for LSR/DLSR. */
+/**
+ * FmxRateSenderStats:
+ * @state: what the sender does
+ * @feedback: what it hears
+ * @target_bps: what it may send, in bits/s on the wire
+ * @sent_bps: what it sent during the last second
+ * @receive_bps: what the receiver got, per the feedback
+ * @equation_bps: the TCP equation's rate; 0 = no loss event or no RTT yet
+ * @rtt: smoothed round-trip time; 0 = unknown
+ * @rtt_min: the least of the last 10 s or more: the path without its queue
+ * @rto: retransmission timeout
+ * @loss_event_rate: p of the TCP equation, in [0, 1]
+ * @loss_fraction: share of lost packets of late, in [0, 1]
+ * @loss_limit: where @loss_fraction stops the sender
+ * @last_feedback: %FMX_TIME_NONE = never
+ * @n_streams: SSRCs that are active
+ * @stream_bps: their mean rate
+ * @smallest_stream_bps: the least of their rates
+ * @n_sent: packets
+ * @n_acked: packets that the receiver got
+ * @n_lost: packets given up as lost, less those that were acknowledged late
+ * @n_late: losses that were taken back
+ * @n_loss_events: loss events
+ * @n_feedback: feedback packets and report blocks understood
+ * @n_malformed: feedback packets refused
+ * @n_unknown: acknowledgements for packets that nobody sent, or too long ago
+ * @n_forgotten: packets that fell out of the history, or into a gap of the
+ *     feedback, before they were decided
+ * @n_up: increases
+ * @n_down: decreases
+ * @n_probes: dummy packets
+ * @n_no_feedback: expiries of the no-feedback timer
+ * @n_breaker: times that the circuit breaker tripped
+ */
+struct _FmxRateSenderStats
+{
+  FmxRateSenderState state;
+  FmxRateSenderFeedback feedback;
+  uint64_t target_bps;
+  double sent_bps;
+  double receive_bps;
+  double equation_bps;
+  FmxDuration rtt;
+  FmxDuration rtt_min;
+  FmxDuration rto;
+  double loss_event_rate;
+  double loss_fraction;
+  double loss_limit;
+  FmxTime last_feedback;
+  uint32_t n_streams;
+  double stream_bps;
+  double smallest_stream_bps;
+  uint64_t n_sent;
+  uint64_t n_acked;
+  uint64_t n_lost;
+  uint64_t n_late;
+  uint64_t n_loss_events;
+  uint64_t n_feedback;
+  uint64_t n_malformed;
+  uint64_t n_unknown;
+  uint64_t n_forgotten;
+  uint64_t n_up;
+  uint64_t n_down;
+  uint64_t n_probes;
+  uint64_t n_no_feedback;
+  uint64_t n_breaker;
+};
+
+/**
+ * FmxReportBlock:
+ * @ssrc: one of our streams
+ * @fraction_lost: since the previous report, in 1/256
+ * @cumulative_lost: since the beginning; signed 24 bits on the wire
+ * @ext_highest_seq: highest sequence number received, with its cycles
+ * @jitter_ts: interarrival jitter, in RTP timestamp units
+ * @lsr: middle 32 bits of the NTP time of the last SR; 0 = none yet
+ * @dlsr: since then, in 1/65536 s
+ *
+ * A report block of an SR or RR about one of our SSRCs ([RFC3550 6.4.1]), in
+ * host byte order.
+ */
 typedef struct
 {
   uint32_t ssrc;
-  uint8_t fraction_lost;        /* in 1/256 */
+  uint8_t fraction_lost;
   int32_t cumulative_lost;
   uint32_t ext_highest_seq;
   uint32_t jitter_ts;
   uint32_t lsr;
   uint32_t dlsr;
 } FmxReportBlock;
+
+/**
+ * FmxRateSender:
+ *
+ * All that a sender of a bundle of RTP streams over one path needs to know how
+ * much it may send: the history of sent packets, the round-trip time, loss
+ * events, a rate controller, probing, and the circuit breaker beside it.
+ * The element tfrcrate, the simulators and the fuzzer run this very code.
+ *
+ * One caller at a time.  Tell it each packet that left (..._on_sent()), each
+ * feedback that came (..._on_ccfb(), ..._on_report_block()), call
+ * ..._on_timeout() at ..._next_timeout(), which may change after each of these
+ * calls; then read ..._target_bps() and ask ..._take_probe().
+ *
+ * Events through the #FmxEventSink, one for each decision: "target" with reason
+ * "start", "up", "down-loss", "down-no-feedback", "down-limit", "probe",
+ * "resume", "breaker", "breaker-closed" and fields "target-bps", "rtt-ms",
+ * "loss-event-rate", "loss-fraction", "equation-bps", "receive-bps",
+ * "sent-bps", "streams".
+ *
+ * Source: DPM section 5; [RFC5348], [RFC4828], [RFC6298], [RFC8083],
+ * [RFC8888].
+ */
+struct _FmxRateSender
+{
+  /*< private >*/
+  FmxRateSenderParams params;
+  FmxRateSenderStats stats;
+};
+
+/** fmx_rate_sender_params_default: dpm, 1460 bytes, 7 RTTs, 20 kbit/s to no
+ * limit, from 80 kbit/s, automatic loss limit, floor of 200 ms, breaker on */
+void fmx_rate_sender_params_default (FmxRateSenderParams * params);
+
+/** fmx_rate_sender_params_are_valid: Returns: whether all are in range */
+bool fmx_rate_sender_params_are_valid (const FmxRateSenderParams * params);
+
+/**
+ * fmx_rate_sender_init:
+ * @params: valid; copied
+ */
+void fmx_rate_sender_init (FmxRateSender * sender,
+    const FmxRateSenderParams * params, FmxTime now);
+
+/**
+ * fmx_rate_sender_set_params:
+ * @params: valid; copied
+ *
+ * Changes bounds, limits and constants while running; a change of @klass
+ * starts that controller at the present target.
+ */
+void fmx_rate_sender_set_params (FmxRateSender * sender,
+    const FmxRateSenderParams * params, FmxTime now);
+
+/**
+ * fmx_rate_sender_on_sent:
+ * @wire_bytes: with IP and UDP
+ *
+ * An RTP packet of the bundle left (a probe, too).  O(1).
+ */
+void fmx_rate_sender_on_sent (FmxRateSender * sender, uint32_t ssrc,
+    uint16_t seq, uint32_t wire_bytes, FmxTime now);
+
+/**
+ * fmx_rate_sender_on_ccfb:
+ * @data: the FCI of an RFC 8888 packet (see fmx_ccfb_reader_init())
+ *
+ * Returns: false if it is malformed: nothing changed then but a counter
+ */
+bool fmx_rate_sender_on_ccfb (FmxRateSender * sender, const uint8_t * data,
+    size_t size, FmxTime now);
+
+/**
+ * fmx_rate_sender_on_metrics:
+ * @metrics: (array length=n): all that one feedback packet said, each SSRC's
+ *     in the order of its sequence numbers
+ * @report_mid32: middle 32 bits of the NTP time, at the receiver, of the report
+ *
+ * The same as fmx_rate_sender_on_ccfb() for feedback already decoded.
+ */
+void fmx_rate_sender_on_metrics (FmxRateSender * sender,
+    const FmxCcfbMetric * metrics, size_t n, uint32_t report_mid32,
+    FmxTime now);
+
+/**
+ * fmx_rate_sender_on_report_block:
+ * @ntp_now_mid32: middle 32 bits of the NTP time now, on the clock that wrote
+ *     the SRs, for LSR and DLSR
+ *
+ * Blocks about other SSRCs than those of the bundle are ignored.
+ */
 void fmx_rate_sender_on_report_block (FmxRateSender * sender,
     const FmxReportBlock * block, uint32_t ntp_now_mid32, FmxTime now);
 
+/** fmx_rate_sender_next_timeout: Returns: when to call
+ * fmx_rate_sender_on_timeout(), %FMX_TIME_NONE = not before something else
+ * happens; may lie in the past */
 FmxTime fmx_rate_sender_next_timeout (const FmxRateSender * sender);
+
+/** fmx_rate_sender_on_timeout: does what is due; harmless when nothing is */
 void fmx_rate_sender_on_timeout (FmxRateSender * sender, FmxTime now);
 
-/* The target, in bits/s on the wire; 0 while probing or after the breaker tripped. */
+/** fmx_rate_sender_target_bps: Returns: the target, in bits/s on the wire, in
+ * [min_bps, max_bps]; 0 while probing or after the breaker tripped */
 uint64_t fmx_rate_sender_target_bps (const FmxRateSender * sender);
-/* Media may pass now (false: probing, breaker). */
+
+/** fmx_rate_sender_may_send: Returns: whether media may pass now */
 bool fmx_rate_sender_may_send (const FmxRateSender * sender);
-/* Probing: a dummy packet is due now; the caller sends one and reports it with ..._on_sent(). */
+
+/**
+ * fmx_rate_sender_take_probe:
+ *
+ * Returns: true if a dummy packet is due now: the caller sends one and reports
+ * it with fmx_rate_sender_on_sent()
+ */
 bool fmx_rate_sender_take_probe (FmxRateSender * sender, FmxTime now);
 
-/* rtt, rto, loss event rate, loss fraction, sent bps, receive bps, streams, probing, feedback kind
- * (none, rr, ccfb), last feedback time, counters ... */
-typedef struct _FmxRateSenderStats FmxRateSenderStats;
+/** fmx_rate_sender_get_stats: a snapshot */
 void fmx_rate_sender_get_stats (const FmxRateSender * sender,
     FmxRateSenderStats * stats, FmxTime now);
 
