@@ -28,8 +28,11 @@ extern "C" {
  * FmxAdaptParams:
  * @mix_min_bps: the least that one mix costs on the wire, in bits/s
  * @mix_max_bps: the most that a mix may use when the target leaves room
- * @headroom: an increase (a stream more that is separate, a mix less) needs
- *     so much more than it costs, as a share of the target, in [0, 1)
+ * @headroom: a plan that costs more than the present one must leave so much
+ *     of the target unused, as a share of it, in [0, 1); a plan that costs no
+ *     more need not
+ *
+ * @mix_min_bps must not exceed @mix_max_bps.
  */
 typedef struct
 {
@@ -41,10 +44,11 @@ typedef struct
 /**
  * FmxAdaptPlan:
  * @n_separate: streams that are forwarded
- * @n_mixes: mixes; 0 when everything is separate (or held)
+ * @n_mixes: mixes, numbered 0, 1, ...; 0 when everything is separate (or
+ *     held)
  * @mix_bps: what each mix may use on the wire, in bits/s
  * @used_bps: what the plan is expected to need, in bits/s
- * @collapsed: all groups share one mix
+ * @collapsed: streams of different groups share the only mix
  */
 typedef struct
 {
@@ -68,11 +72,27 @@ typedef struct
  * @plan: (out): the totals
  *
  * Keeps separate as many streams as fit beside the mixes of the rest: as the
- * paper asks, no more mixing than is needed.  A single stream is never "mixed"
- * alone where forwarding it costs no more and it can be forwarded.  Groups
- * get a mix each as long as these fit, then all share one.  Never-mix streams
- * are separate whatever the target is - unless it is 0.
- * Source: DPM section 3.2, 5.3.
+ * paper asks, no more mixing than is needed.
+ *
+ * - Streams become separate in the order given.  Where one does not fit,
+ *   smaller ones of the same priority may pass it; lower priorities may not.
+ * - Each group has a mix of its own, streams without a group share one.  Where
+ *   even with the least separate streams there is no room for all these, those
+ *   of the highest group numbers join the streams without a group, one by
+ *   one, until there is one mix.
+ * - A stream that would be alone in its mix is forwarded instead where that
+ *   costs no more and it can be forwarded.
+ * - Never-mix streams are separate whatever the target is, unless it is 0.
+ * - Where not even one mix fits, everything else is held.  Nothing but
+ *   never-mix streams ever exceeds the target.
+ * - The mixes share what the target leaves, between @mix_min_bps and
+ *   @mix_max_bps each.
+ *
+ * @streams says what the present plan is (separate, mix).  When the result is
+ * written back there and nothing else changes, the next plan is the same.
+ *
+ * O(n) for a few groups, no memory beyond @assignment.
+ * Source: DPM section 3.2, 5.3; docs/algorithms/adapt.md.
  */
 void fmx_adapt_plan_streams (const FmxAdaptParams * params,
     uint64_t target_bps, const FmxSelectStream * streams,

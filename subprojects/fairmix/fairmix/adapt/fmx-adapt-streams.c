@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fairmix/adapt/fmx-adapt-streams.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+/* While it plans, a stream's assignment is its slot or one of these two. */
+#define SEPARATE FMX_ADAPT_SEPARATE
+#define TENTATIVE (-3)          /* separate, unless that turns out too dear */
+
+#define N_GROUPS (FMX_ADAPT_MAX_MIXES - 1u)
+
+/* What one mix would hold. */
+typedef struct
+{
+  uint32_t n;
+  uint32_t n_must_mix;
+  uint32_t n_lower;             /* of too low a priority to become separate */
+  uint64_t wire_bps;
+} Slot;
+
+typedef struct
+{
+  const FmxAdaptParams *params;
+  const FmxSelectStream *streams;
+  const uint32_t *order;
+  int32_t *assignment;
+  size_t n;
+
+  uint32_t groups[N_GROUPS];    /* may have a slot of their own; ascending */
+  uint32_t n_groups;
+  uint32_t n_slots;             /* the last one is for everybody else */
+
+  Slot slots[FMX_ADAPT_MAX_MIXES];
+  uint64_t cost_bps;            /* of separate streams and slots together */
+  uint64_t bound_bps;           /* what that may come to */
+} Planner;
+
+static bool
+is_never_mixed (const FmxSelectStream *s)
+{
+  return s->never_mix && !s->must_mix;
+}
+
+/* Whether the planner may still make the stream separate. */
+static bool
+is_open (const Planner *p, uint32_t i)
+{
+  return p->assignment[i] >= 0 && !p->streams[i].must_mix;
+}
+
+/* The lowest group numbers get slots; 0 is no group. */
+static void
+collect_groups (Planner *p)
+{
+  p->n_groups = 0;
+  for (size_t i = 0; i < p->n; i++) {
+    uint32_t group = p->streams[i].group, k = p->n_groups;
+
+    if (group == 0 || is_never_mixed (&p->streams[i]))
+      continue;
+    while (k > 0 && p->groups[k - 1] > group)
+      k--;
+    if (k == N_GROUPS || (k > 0 && p->groups[k - 1] == group))
+      continue;
+    if (p->n_groups < N_GROUPS)
+      p->n_groups++;
+    memmove (&p->groups[k + 1], &p->groups[k],
+        (p->n_groups - 1 - k) * sizeof p->groups[0]);
+    p->groups[k] = group;
+  }
+}
+
+static int32_t
+slot_of (const Planner *p, const FmxSelectStream *s)
+{
+  uint32_t last = p->n_slots - 1;
+
+  for (uint32_t k = 0; s->group != 0 && k < p->n_groups && k < last; k++) {
+    if (p->groups[k] == s->group)
+      return (int32_t) k;
+  }
+  return (int32_t) last;
+}
+
+/* Nobody to mix with, and forwarding costs no more than a mix. */
+static bool
+is_lone (const Planner *p, const Slot *slot)
+{
+  return slot->n == 1 && slot->n_must_mix == 0
+      && slot->wire_bps <= p->params->mix_min_bps;
+}
+
+static uint64_t
+slot_cost (const Planner *p, const Slot *slot)
+{
+  if (slot->n == 0)
+    return 0;
+  return is_lone (p, slot) ? slot->wire_bps : p->params->mix_min_bps;
+}
+
+static void
+take_out (Planner *p, uint32_t i, int32_t mark)
+{
+  const FmxSelectStream *s = &p->streams[i];
+  Slot *slot = &p->slots[p->assignment[i]];
+
+  p->cost_bps += s->wire_bps;
+  p->cost_bps -= slot_cost (p, slot);
+  slot->n--;
+  slot->wire_bps -= s->wire_bps;
+  p->cost_bps += slot_cost (p, slot);
+  p->assignment[i] = mark;
+}
+
+static void
+put_back (Planner *p, uint32_t i)
+{
+  const FmxSelectStream *s = &p->streams[i];
+  int32_t number = slot_of (p, s);
+  Slot *slot = &p->slots[number];
+
+  p->cost_bps -= s->wire_bps;
+  p->cost_bps -= slot_cost (p, slot);
+  slot->n++;
+  slot->wire_bps += s->wire_bps;
+  p->cost_bps += slot_cost (p, slot);
+  p->assignment[i] = number;
+}
+
+/* The most that can be mixed, in at most @n_slots mixes. */
+static void
+mix_all (Planner *p, uint32_t n_slots)
+{
+  p->n_slots = n_slots;
+  p->cost_bps = 0;
+  memset (p->slots, 0, sizeof p->slots);
+
+  for (size_t i = 0; i < p->n; i++) {
+    const FmxSelectStream *s = &p->streams[i];
+
+    if (is_never_mixed (s)) {
+      p->assignment[i] = SEPARATE;
+      p->cost_bps += s->wire_bps;
+    } else {
+      Slot *slot = &p->slots[slot_of (p, s)];
+
+      p->assignment[i] = slot_of (p, s);
+      slot->n++;
+      slot->n_must_mix += s->must_mix;
+      slot->wire_bps += s->wire_bps;
+    }
+  }
+  for (uint32_t k = 0; k < n_slots; k++)
+    p->cost_bps += slot_cost (p, &p->slots[k]);
+}
+
+/* Makes separate the longest head of the order that the bound allows: not
+ * the shortest that breaks it, because the last streams of a group take the
+ * group's mix with them.  Returns whether the bound is kept. */
+static bool
+extend_head (Planner *p)
+{
+  bool fits = p->cost_bps <= p->bound_bps;
+  size_t head = 0;
+
+  for (size_t k = 0; k < p->n; k++) {
+    if (!is_open (p, p->order[k]))
+      continue;
+    take_out (p, p->order[k], TENTATIVE);
+    if (p->cost_bps <= p->bound_bps) {
+      fits = true;
+      head = k + 1;
+    }
+  }
+  for (size_t k = 0; k < p->n; k++) {
+    if (p->assignment[p->order[k]] != TENTATIVE)
+      continue;
+    if (k < head)
+      p->assignment[p->order[k]] = SEPARATE;
+    else
+      put_back (p, p->order[k]);
+  }
+  return fits;
+}
+
+static void
+count_lower (Planner *p, int32_t priority)
+{
+  for (uint32_t k = 0; k < p->n_slots; k++)
+    p->slots[k].n_lower = 0;
+  for (size_t i = 0; i < p->n; i++) {
+    if (p->assignment[i] >= 0)
+      p->slots[p->assignment[i]].n_lower += p->streams[i].priority < priority;
+  }
+}
+
+/* Empties the slot of stream @i where that costs less than its mix. */
+static bool
+try_slot (Planner *p, uint32_t i)
+{
+  int32_t number = p->assignment[i];
+  const Slot *slot = &p->slots[number];
+
+  if (slot->n_must_mix > 0 || slot->n_lower > 0
+      || p->cost_bps - slot_cost (p, slot) + slot->wire_bps > p->bound_bps)
+    return false;
+  for (size_t j = 0; j < p->n; j++) {
+    if (p->assignment[j] == number)
+      take_out (p, (uint32_t) j, SEPARATE);
+  }
+  return true;
+}
+
+/* The head ends at a stream that does not fit.  Others that do, and that are
+ * worth as much to the user, may go past it; less important ones may not.
+ * Returns whether any did. */
+static bool
+fill_gap (Planner *p)
+{
+  size_t k = 0;
+  int32_t priority;
+  bool filled = false;
+
+  while (k < p->n && !is_open (p, p->order[k]))
+    k++;
+  if (k == p->n)
+    return false;
+  priority = p->streams[p->order[k]].priority;
+  count_lower (p, priority);
+  for (; k < p->n; k++) {
+    uint32_t i = p->order[k];
+
+    if (!is_open (p, i) || p->streams[i].priority != priority)
+      continue;
+    take_out (p, i, SEPARATE);
+    if (p->cost_bps > p->bound_bps) {
+      put_back (p, i);
+      if (!try_slot (p, i))
+        continue;
+    }
+    filled = true;
+  }
+  return filled;
+}
+
+static uint32_t
+count_mixes (const Planner *p)
+{
+  uint32_t n = 0;
+
+  for (uint32_t k = 0; k < p->n_slots; k++)
+    n += p->slots[k].n > 0 && !is_lone (p, &p->slots[k]);
+  return n;
+}
+
+/* What the streams cost as they are now, mixes at their least. */
+static uint64_t
+present_cost (Planner *p)
+{
+  uint32_t n_mixes = 0;
+
+  for (size_t i = 0; i < p->n; i++) {
+    const FmxSelectStream *s = &p->streams[i];
+
+    if (!s->separate && !is_never_mixed (s) && s->mix >= n_mixes)
+      n_mixes = s->mix + 1;
+  }
+  for (uint32_t n_slots = p->n_groups + 1; n_slots > 0; n_slots--) {
+    mix_all (p, n_slots);
+    for (size_t i = 0; i < p->n; i++) {
+      if (p->streams[i].separate && is_open (p, (uint32_t) i))
+        take_out (p, (uint32_t) i, SEPARATE);
+    }
+    if (count_mixes (p) <= n_mixes)
+      break;
+  }
+  return p->cost_bps;
+}
+
+/* A plan may come to the target, but when it costs more than the present one
+ * it must leave the headroom.  The cheapest plan needs none. */
+static uint64_t
+find_bound (Planner *p, uint64_t target_bps)
+{
+  uint64_t bound_bps = target_bps, present_bps;
+
+  if (target_bps == FMX_TARGET_UNLIMITED)
+    return target_bps;
+  bound_bps -= (uint64_t) ((double) target_bps * p->params->headroom);
+  present_bps = present_cost (p);
+  if (present_bps > bound_bps)
+    bound_bps = present_bps;
+  mix_all (p, 1);
+  if (p->cost_bps > bound_bps)
+    bound_bps = p->cost_bps;
+  return bound_bps < target_bps ? bound_bps : target_bps;
+}
+
+/* Returns: whether any plan keeps the bound; this is the best one then */
+static bool
+find_best (Planner *p)
+{
+  for (uint32_t n_slots = p->n_groups + 1; n_slots > 0; n_slots--) {
+    mix_all (p, n_slots);
+    if (!extend_head (p))
+      continue;
+    while (fill_gap (p))
+      extend_head (p);
+    for (size_t i = 0; i < p->n; i++) {
+      if (is_open (p, (uint32_t) i) && is_lone (p, &p->slots[p->assignment[i]]))
+        take_out (p, (uint32_t) i, SEPARATE);
+    }
+    return true;
+  }
+  return false;
+}
+
+/* Only what is never mixed goes out, and not even that at target 0. */
+static void
+hold (Planner *p, uint64_t target_bps)
+{
+  for (size_t i = 0; i < p->n; i++) {
+    if (!is_never_mixed (&p->streams[i]) || target_bps == 0)
+      p->assignment[i] = FMX_ADAPT_HELD;
+  }
+  memset (p->slots, 0, sizeof p->slots);
+}
+
+/* Slots that hold anything become mixes 0, 1, ... */
+static void
+number_mixes (Planner *p, FmxAdaptPlan *plan)
+{
+  int32_t numbers[FMX_ADAPT_MAX_MIXES];
+
+  for (uint32_t k = 0; k < p->n_slots; k++) {
+    numbers[k] = (int32_t) plan->n_mixes;
+    plan->n_mixes += p->slots[k].n > 0;
+  }
+  for (size_t i = 0; i < p->n; i++) {
+    if (p->assignment[i] >= 0)
+      p->assignment[i] = numbers[p->assignment[i]];
+    else if (p->assignment[i] == SEPARATE) {
+      plan->n_separate++;
+      plan->used_bps += p->streams[i].wire_bps;
+    }
+  }
+}
+
+/* Whether there is one mix where groups alone would have made more. */
+static bool
+is_collapsed (const Planner *p, const FmxAdaptPlan *plan)
+{
+  const FmxSelectStream *first = NULL;
+
+  for (size_t i = 0; i < p->n && plan->n_mixes == 1; i++) {
+    if (p->assignment[i] < 0)
+      continue;
+    if (first == NULL)
+      first = &p->streams[i];
+    if (p->streams[i].group != first->group)
+      return true;
+  }
+  return false;
+}
+
+/* The mixes share what is left. */
+static void
+share_rest (const Planner *p, uint64_t target_bps, FmxAdaptPlan *plan)
+{
+  uint64_t share_bps = 0;
+
+  if (plan->n_mixes == 0)
+    return;
+  if (target_bps > plan->used_bps)
+    share_bps = (target_bps - plan->used_bps) / plan->n_mixes;
+  if (share_bps > p->params->mix_max_bps)
+    share_bps = p->params->mix_max_bps;
+  if (share_bps < p->params->mix_min_bps)
+    share_bps = p->params->mix_min_bps;
+  plan->mix_bps = (uint32_t) share_bps;
+  plan->used_bps += (uint64_t) plan->mix_bps * plan->n_mixes;
+}
+
+void
+fmx_adapt_plan_streams (const FmxAdaptParams *params, uint64_t target_bps,
+    const FmxSelectStream *streams, const uint32_t *order,
+    int32_t *assignment, size_t n, FmxAdaptPlan *plan)
+{
+  Planner p = {
+    .params = params,
+    .streams = streams,
+    .order = order,
+    .assignment = assignment,
+    .n = n,
+  };
+
+  assert (params->mix_min_bps <= params->mix_max_bps);
+  assert (params->headroom >= 0.0 && params->headroom < 1.0);
+
+  memset (plan, 0, sizeof *plan);
+  collect_groups (&p);
+  p.bound_bps = find_bound (&p, target_bps);
+  if (target_bps == 0 || !find_best (&p))
+    hold (&p, target_bps);
+  number_mixes (&p, plan);
+  plan->collapsed = is_collapsed (&p, plan);
+  share_rest (&p, target_bps, plan);
+}
