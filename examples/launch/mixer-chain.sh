@@ -1,0 +1,29 @@
+#!/bin/bash
+# Three partial mixers in a chain, A - B - C, as in figure 1 of the DPM paper:
+# a client at each, and every client hears both others.
+#
+#   examples/launch/mixer-chain.sh [HOST:PORT of A's, of B's, of C's client]
+#
+# Clients (127.0.0.1:10000, 127.0.0.1:10010 and 127.0.0.1:10020) may come and
+# go; each is a sender.sh and a receiver.sh with the same port blocks:
+#
+#   examples/launch/sender.sh voice.wav 127.0.0.1:5000 10000     client of A
+#   examples/launch/receiver.sh 10020 127.0.0.1:7000             client of C
+#
+# Mixer A has the ports from 5000, B from 6000, C from 7000.  Control-C ends
+# all three.
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=examples/launch/env.sh
+. "$here/env.sh"
+
+mixers=()
+trap 'trap - INT TERM; kill -INT "${mixers[@]}" 2>/dev/null; wait' INT TERM EXIT
+
+# neighbour 0 is the client, 1 the mixer before, the last the mixer behind
+"$here/mixer.sh" 5000 "${1:-127.0.0.1:10000}" 127.0.0.1:6010 &
+mixers+=($!)
+"$here/mixer.sh" 6000 "${2:-127.0.0.1:10010}" 127.0.0.1:5010 127.0.0.1:7010 &
+mixers+=($!)
+"$here/mixer.sh" 7000 "${3:-127.0.0.1:10020}" 127.0.0.1:6020 &
+mixers+=($!)
+wait

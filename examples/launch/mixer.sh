@@ -1,0 +1,74 @@
+#!/bin/bash
+# A partial mixer: takes what its neighbours send, and sends each of them what
+# the others sent - as many streams untouched as the path to that neighbour
+# has room for beside TCP, the rest as one mix.
+#
+#   examples/launch/mixer.sh [PORT] [from=|to=]HOST:PORT...
+#
+# PORT        our own port block for neighbour 0 (5000); neighbour n: PORT+10n
+# HOST:PORT   a neighbour's port block: a talker, a listener, another mixer.
+#             from=HOST:PORT only sends to us, to=HOST:PORT only listens.
+#             (127.0.0.1:10000 and 127.0.0.1:10010)
+#
+# DATABASE=FILE: priorities, groups, gains.  LATENCY=60 (ms) is how long a
+# packet may be late.  Ports: examples/launch/README.md
+# shellcheck source=examples/launch/env.sh
+. "$(dirname "$0")/env.sh"
+
+local=${1:-5000}
+shift
+[ $# -gt 0 ] || set -- 127.0.0.1:10000 127.0.0.1:10010
+
+# Two rtpbins, `in` and `out`: one for both ways would be a loop in the graph.
+# rtpbin's session number is partialmix's neighbour number.  Sender reports
+# tell the media's time, not the moment of sending.
+graph=()
+in_options=() out_options=()
+session=0
+neighbour=0
+
+receive_from () {       # NEIGHBOUR PORT PEER
+  in_options+=("rtpsession$session::rtcp-min-interval=1000000000")
+  session=$((session + 1))
+  # shellcheck disable=SC2206  # words of a graph
+  graph+=(
+    udpsrc port="$2" caps="$RTP" ! rtpccfb name="feedback$1" ! "in.recv_rtp_sink_$1"
+    udpsrc port=$(($2 + 1)) caps="$RTCP" ! "in.recv_rtcp_sink_$1"
+    "in.send_rtcp_src_$1" ! "reports$1." "feedback$1.rtcp_src" ! "reports$1."
+    funnel name="reports$1"
+    ! udpsink host="$(host "$3")" port="$(port "$3" 2)" sync=false async=false
+  )
+}
+
+send_to () {            # NEIGHBOUR PORT PEER
+  out_options+=("rtpsession$session::rtcp-min-interval=1000000000")
+  session=$((session + 1))
+  # shellcheck disable=SC2206  # words of a graph
+  graph+=(
+    "mix.src_$1" ! "$OPUS" ! tfrcrate name="rate$1" ! "out.send_rtp_sink_$1"
+    "out.send_rtp_src_$1"
+    ! udpsink host="$(host "$3")" port="$(port "$3")" sync=false async=false
+    "out.send_rtcp_src_$1"
+    ! udpsink host="$(host "$3")" port="$(port "$3" 1)" sync=false async=false
+    udpsrc port=$(($2 + 2)) caps="$RTCP" ! "rate$1.rtcp_sink"
+    "rate$1.rtcp_src" ! "out.recv_rtcp_sink_$1"
+  )
+}
+
+for peer in "$@"; do
+  port=$((local + 10 * neighbour))
+  case $peer in
+  from=*) receive_from $neighbour $port "${peer#from=}" ;;
+  to=*) send_to $neighbour $port "${peer#to=}" ;;
+  *) receive_from $neighbour $port "$peer"; send_to $neighbour $port "$peer" ;;
+  esac
+  neighbour=$((neighbour + 1))
+done
+
+# shellcheck disable=SC2086  # $FLAGS are several words
+exec gst-launch-1.0 -e $FLAGS \
+  rtpbin name=in latency="${LATENCY:-60}" "${in_options[@]}" \
+  rtpbin name=out rtcp-sync-send-time=false "${out_options[@]}" \
+  in. : mix. \
+  partialmix name=mix ${DATABASE:+database-location="$DATABASE"} \
+  "${graph[@]}"

@@ -1,0 +1,41 @@
+#!/bin/sh
+# A listener: any number of talkers, each from its own place between left and
+# right, through the loudspeakers or into a file.
+#
+#   examples/launch/receiver.sh [PORT] [HOST:PORT] [auto|fake|FILE.wav]
+#
+# PORT        our own port block                        (5000)
+# HOST:PORT   the port block of whoever sends to us     (127.0.0.1:10000)
+# auto        plays; fake: throws away; a file name ending in .wav: writes it
+#
+# DATABASE=FILE names a file that places the talkers; without it they are
+# spread evenly.  LATENCY=60 (ms) is how long a packet may be late.
+# Ports: examples/launch/README.md
+# shellcheck source=examples/launch/env.sh
+. "$(dirname "$0")/env.sh"
+
+local=${1:-5000}
+peer=${2:-127.0.0.1:10000}
+to=${3:-auto}
+
+case $to in
+auto) sink="autoaudiosink" ;;
+fake) sink="fakesink" ;;
+*) sink="audio/x-raw,format=S16LE ! wavenc ! filesink location=$to async=false" ;;
+esac
+
+# rtpccfb acknowledges every packet (RFC 8888), beside rtpbin's own reports.
+# `in. : mix.` links every talker that comes, now or later.  They come from
+# neighbour 0 (session 0), so the listener must be another one: src_1.
+# shellcheck disable=SC2086  # $sink and $FLAGS are several words
+exec gst-launch-1.0 -e $FLAGS \
+  rtpbin name=in latency="${LATENCY:-60}" rtcp-sync=initial \
+    rtpsession0::rtcp-min-interval=1000000000 \
+  udpsrc port="$local" caps="$RTP" ! rtpccfb name=feedback ! in.recv_rtp_sink_0 \
+  udpsrc port=$((local + 1)) caps=$RTCP ! in.recv_rtcp_sink_0 \
+  in.send_rtcp_src_0 ! reports. feedback.rtcp_src ! reports. \
+  funnel name=reports \
+  ! udpsink host="$(host "$peer")" port="$(port "$peer" 2)" sync=false async=false \
+  in. : mix. \
+  partialmix name=mix ${DATABASE:+database-location="$DATABASE"} \
+  mix.src_1 ! audio/x-raw,rate=48000,channels=2 ! queue ! audioconvert ! $sink

@@ -1,0 +1,52 @@
+#!/bin/sh
+# A talker: a sound file or the microphone, as Opus over RTP, at a rate that
+# is fair to TCP.
+#
+#   examples/launch/sender.sh [FILE|mic|test] [HOST:PORT] [LOCAL-PORT]
+#
+# FILE        anything that GStreamer plays; mic: the microphone; test: ticks
+# HOST:PORT   the port block of the mixer or receiver   (127.0.0.1:5000)
+# LOCAL-PORT  our own port block, for its feedback      (10000)
+#
+# BITRATE=32000 is the most that Opus may take; tfrcrate lowers it when the
+# path has less.  NAME= is what the others call us (RTCP CNAME), SSRC= fixes
+# the stream's number.  You will hear nothing here: start receiver.sh first.
+# Ports: examples/launch/README.md
+# shellcheck source=examples/launch/env.sh
+. "$(dirname "$0")/env.sh"
+
+from=${1:-test}
+to=${2:-127.0.0.1:5000}
+local=${3:-10000}
+name=${NAME:-talker-$local}
+
+case $from in
+mic) source="autoaudiosrc" ;;
+test) source="audiotestsrc is-live=true wave=ticks" ;;
+*) source="filesrc location=$from ! decodebin" ;;
+esac
+
+# clocksync paces a file's packets; the level goes into each packet's header
+# (RFC 6464), so that a mixer knows who talks without decoding; silence is
+# not sent (dtx).
+# shellcheck disable=SC2086  # $source and $FLAGS are several words
+exec gst-launch-1.0 -e $FLAGS \
+  $source ! audioconvert ! audioresample \
+  ! audio/x-raw,rate=48000,channels=1 \
+  ! level audio-level-meta=true post-messages=false \
+  ! opusenc name=encoder bitrate="${BITRATE:-32000}" audio-type=voice \
+    dtx=true \
+  ! rtpopuspay pt=96 ${SSRC:+ssrc=$SSRC} \
+  ! 'application/x-rtp,extmap-1=(string)<"",urn:ietf:params:rtp-hdrext:ssrc-audio-level,"vad=on">' \
+  ! clocksync \
+  ! tfrcrate name=rate encoder=encoder \
+  ! rtp.send_rtp_sink_0 \
+  rtpbin name=rtp rtcp-sync-send-time=false \
+    rtpsession0::rtcp-min-interval=1000000000 \
+    sdes="application/x-rtp-source-sdes,cname=(string)\"$name\"" \
+  rtp.send_rtp_src_0 \
+  ! udpsink host="$(host "$to")" port="$(port "$to")" sync=false \
+  rtp.send_rtcp_src_0 \
+  ! udpsink host="$(host "$to")" port="$(port "$to" 1)" sync=false async=false \
+  udpsrc port=$((local + 2)) caps=$RTCP ! rate.rtcp_sink \
+  rate.rtcp_src ! rtp.recv_rtcp_sink_0
