@@ -13,6 +13,7 @@
 # Mixer A has the ports from 5000, B from 6000, C from 7000.  Control-C ends
 # all three.
 here=$(cd "$(dirname "$0")" && pwd)
+
 # shellcheck source=examples/launch/env.sh
 . "$here/env.sh"
 

@@ -12,6 +12,7 @@
 #
 # DATABASE=FILE: priorities, groups, gains.  LATENCY=60 (ms) is how long a
 # packet may be late.  Ports: examples/launch/README.md
+
 # shellcheck source=examples/launch/env.sh
 . "$(dirname "$0")/env.sh"
 

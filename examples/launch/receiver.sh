@@ -11,6 +11,7 @@
 # DATABASE=FILE names a file that places the talkers; without it they are
 # spread evenly.  LATENCY=60 (ms) is how long a packet may be late.
 # Ports: examples/launch/README.md
+
 # shellcheck source=examples/launch/env.sh
 . "$(dirname "$0")/env.sh"
 

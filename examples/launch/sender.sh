@@ -12,6 +12,7 @@
 # path has less.  NAME= is what the others call us (RTCP CNAME), SSRC= fixes
 # the stream's number.  You will hear nothing here: start receiver.sh first.
 # Ports: examples/launch/README.md
+
 # shellcheck source=examples/launch/env.sh
 . "$(dirname "$0")/env.sh"
 
