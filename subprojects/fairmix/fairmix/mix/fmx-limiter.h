@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fairmix/mix/fmx-mix-kernels.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -30,7 +32,37 @@ typedef struct
   float release_ms;
 } FmxLimiterParams;
 
-typedef struct _FmxLimiter FmxLimiter;  /* below, caller-allocated, copyable */
+/** FMX_LIMITER_MAX_BLOCKS: the gain is decided once a block of frames; the
+ * look-ahead spans at most so many. */
+#define FMX_LIMITER_MAX_BLOCKS 32u
+
+/**
+ * FmxLimiter:
+ *
+ * Lives wherever the caller wants it; may be copied.
+ */
+typedef struct
+{
+  /*< private >*/
+  FmxLimiterParams params;
+  const FmxMixKernels *kernels;
+  uint32_t block_frames;        /* b */
+  uint32_t n_attack;            /* K: blocks in which the gain goes down */
+  uint32_t n_window;            /* W + 1: blocks of which the lowest counts */
+  uint32_t release_q30;         /* what the gain recovers in a block */
+  double mean_scale;            /* from the sum of K held gains to their mean */
+  uint32_t phase;               /* frames of the block under way */
+  uint32_t peak;                /* its magnitude so far */
+  uint32_t n_idle;              /* blocks in a row that ended with gain 1 */
+  uint32_t position;            /* of the next block in the rings */
+  uint32_t window_min_q30;      /* the lowest of required_q30 */
+  uint32_t held_q30;            /* the newest held gain */
+  uint64_t held_sum_q30;        /* of the newest K held gains */
+  uint32_t required_q30[FMX_LIMITER_MAX_BLOCKS];
+  uint32_t held_ring_q30[FMX_LIMITER_MAX_BLOCKS];
+  FmxMixRamp ramp;              /* for the frames that go out next */
+  int32_t delay[FMX_LIMITER_MAX_LOOK_AHEAD * FMX_LIMITER_MAX_CHANNELS];
+} FmxLimiter;
 
 /** fmx_limiter_params_default: 2.5 ms, ceiling 32767, release 80 ms */
 void fmx_limiter_params_default (FmxLimiterParams * params, uint32_t rate_hz,
@@ -43,11 +75,13 @@ void fmx_limiter_reset (FmxLimiter * limiter);
 /**
  * fmx_limiter_process:
  * @out: n_frames * channels samples, delayed by look_ahead_frames
- * @in: n_frames * channels samples of any size
+ * @in: n_frames * channels samples of any size; not where @out is
  * @n_frames: any number
  *
- * A look-ahead peak limiter: no output sample is beyond the ceiling, and below
- * the ceiling the signal passes unchanged, to the bit.
+ * A look-ahead peak limiter.  No output sample is beyond the ceiling.  While
+ * nothing under way is, the signal passes unchanged, to the bit; the cost is
+ * that of looking at it then.  The gain moves in straight lines, by no more
+ * than 1 in the look-ahead; docs/algorithms/mix.md derives it.
  */
 void fmx_limiter_process (FmxLimiter * limiter, int16_t * out,
     const int32_t * in, size_t n_frames);

@@ -10,12 +10,35 @@ extern "C" {
 #endif
 
 /**
+ * FmxMixRamp:
+ * @gain: linear gain of the first frame
+ * @gain_step: what each frame adds to it
+ * @channels: samples of a frame, 1 or 2: all get the same gain
+ * @ceiling: highest magnitude of what comes out, 1 ... 32767
+ *
+ * A gain that moves in a straight line: frame i gets @gain + i * @gain_step,
+ * in single precision; the product is rounded to the nearest integer.
+ */
+typedef struct
+{
+  float gain;
+  float gain_step;
+  uint32_t channels;
+  int32_t ceiling;
+} FmxMixRamp;
+
+/**
  * FmxMixKernels:
  * @name: "c", "sse2", "avx2", "neon"
  * @sum: total[i] = sum of in[0..n_in-1][i]; overwrites; n_in may be 0
  * @add: total[i] += in[i]
  * @subtract: total[i] -= in[i]
  * @energy: sum of in[i]^2
+ * @peak: the largest magnitude of in[i], 0 if there is none
+ * @narrow: out[i] = in[i], saturated to 16 bits
+ * @scale: out[i] = in[i] * gain, as #FmxMixRamp says
+ * @add_ramp: total[i] += in[i] * gain, as #FmxMixRamp says, but not cut at the
+ *     ceiling
  *
  * The inner loops of the mixer over 16-bit samples and exact 32-bit totals
  * (65,536 full-scale streams fit).  No alignment is asked for.  All variants
@@ -29,10 +52,16 @@ typedef struct
   void (*add) (int32_t * total, const int16_t * in, size_t n_samples);
   void (*subtract) (int32_t * total, const int16_t * in, size_t n_samples);
   uint64_t (*energy) (const int16_t * in, size_t n_samples);
+  uint32_t (*peak) (const int32_t * in, size_t n_samples);
+  void (*narrow) (int16_t * out, const int32_t * in, size_t n_samples);
+  void (*scale) (int16_t * out, const int32_t * in, size_t n_samples,
+      const FmxMixRamp * ramp);
+  void (*add_ramp) (int32_t * total, const int16_t * in, size_t n_samples,
+      const FmxMixRamp * ramp);
 } FmxMixKernels;
 
-/** fmx_mix_kernels: NULL-terminated table of those that this CPU can run, the
- * fastest first, the reference last. */
+/** fmx_mix_kernels_available: NULL-terminated table of those that this CPU can
+ * run, the fastest first, the reference last */
 const FmxMixKernels *const *fmx_mix_kernels_available (void);
 
 /** fmx_mix_kernels_best: the first of fmx_mix_kernels_available() */

@@ -17,7 +17,7 @@ extern "C" {
  * fmx_audio_level_parse:
  * @data: the payload of the one- or two-byte header extension element
  * @size: its length, in bytes
- * @level: (out): in -dBov, 0 ... 127
+ * @level: (out): in -dBov, 0 loudest ... 127 silence
  * @voice: (out): the V bit
  *
  * Client-to-mixer audio level ([RFC6464 3]).
@@ -34,13 +34,21 @@ size_t fmx_audio_level_write (uint8_t * data, size_t size, uint8_t level,
  * fmx_csrc_audio_levels_write:
  * @levels: (array length=n): one for each CSRC, in their order, in -dBov
  *
- * Mixer-to-client audio levels ([RFC6465 4]).
+ * Mixer-to-client audio levels ([RFC6465 3]).
  * Returns: bytes written (@n), 0 if they do not fit or @n is not 1 ... 15
  */
 size_t fmx_csrc_audio_levels_write (uint8_t * data, size_t size,
     const uint8_t * levels, size_t n);
 
-/** fmx_csrc_audio_levels_parse: Returns: how many were there, 0 if malformed */
+/**
+ * fmx_csrc_audio_levels_parse:
+ * @data: the payload of the header extension element
+ * @size: its length, in bytes: one for each CSRC
+ * @levels: (out) (array length=max): in the order of the CSRCs, in -dBov
+ * @max: how many fit; %FMX_CSRC_MAX always do
+ *
+ * Returns: how many were there, 0 if it is malformed or they do not fit
+ */
 size_t fmx_csrc_audio_levels_parse (const uint8_t * data, size_t size,
     uint8_t * levels, size_t max);
 

@@ -146,9 +146,9 @@ bool fmx_ccfb_writer_begin_stream (FmxCcfbWriter * writer, uint32_t ssrc,
  * fmx_ccfb_writer_add:
  * @received: whether it arrived; @ecn and @arrival_offset count only then
  * @ecn: 0 ... 3
- * @arrival_offset: how long before the report; rounded down to 1/1024 s,
- *     "earlier than that" above 8189/1024 s, "unknown" below 0 and for
- *     %FMX_CCFB_ATO_UNKNOWN
+ * @arrival_offset: how long before the report; rounded to 1/1024 s;
+ *     above 8189/1024 s it is "over range", below 0 "unavailable", as
+ *     %FMX_CCFB_ATO_UNKNOWN is
  *
  * Adds the metric of the next sequence number.
  * Returns: false if it does not fit any more, or after %FMX_CCFB_MAX_REPORTS
