@@ -2,11 +2,11 @@
 # A listener: any number of talkers, each from its own place between left and
 # right, through the loudspeakers or into a file.
 #
-#   examples/launch/receiver.sh [PORT] [HOST:PORT] [auto|fake|FILE.wav]
+#   examples/launch/receiver.sh [PORT] [HOST:PORT] [auto|fake|FILE.wav[+auto]]
 #
 # PORT        our own port block                        (5000)
 # HOST:PORT   the port block of whoever sends to us     (127.0.0.1:10000)
-# auto        plays; fake: throws away; a file name ending in .wav: writes it
+# auto        plays; fake: throws away; FILE.wav: writes, FILE.wav+auto: both
 #
 # DATABASE=FILE names a file that places the talkers; without it they are
 # spread evenly.  LATENCY=60 (ms) is how long a packet may be late.
@@ -22,7 +22,9 @@ to=${3:-auto}
 case $to in
 auto) sink="autoaudiosink" ;;
 fake) sink="fakesink" ;;
-*) sink="audio/x-raw,format=S16LE ! wavenc ! filesink location=$to async=false" ;;
+*) sink="audio/x-raw,format=S16LE ! tee name=both
+  both. ! queue ! wavenc ! filesink location=${to%+auto} async=false"
+  [ "$to" = "${to%+auto}" ] || sink="$sink both. ! queue ! autoaudiosink" ;;
 esac
 
 # rtpccfb acknowledges every packet (RFC 8888), beside rtpbin's own reports.
