@@ -5,18 +5,15 @@
 #include <stddef.h>
 #include <string.h>
 
-/* While it plans, a stream's assignment is its slot or one of these two. */
+/* While it plans, a stream's assignment is this or its slot. */
 #define SEPARATE FMX_ADAPT_SEPARATE
-#define TENTATIVE (-3)          /* separate, unless that turns out too dear */
 
 #define N_GROUPS (FMX_ADAPT_MAX_MIXES - 1u)
 
 /* What one mix would hold. */
 typedef struct
 {
-  uint32_t n;
   uint32_t n_must_mix;
-  uint32_t n_lower;             /* of too low a priority to become separate */
   uint64_t wire_bps;
 } Slot;
 
@@ -84,49 +81,39 @@ slot_of (const Planner *p, const FmxSelectStream *s)
   return (int32_t) last;
 }
 
-/* Nobody to mix with, and forwarding costs no more than a mix. */
+/* Whether there is anything to forward that costs less mixed. */
 static bool
-is_lone (const Planner *p, const Slot *slot)
+is_mixed (const Planner *p, const Slot *slot)
 {
-  return slot->n == 1 && slot->n_must_mix == 0
-      && slot->wire_bps <= p->params->mix_min_bps;
+  return slot->n_must_mix > 0 || slot->wire_bps > p->params->mix_min_bps;
 }
 
+/* The least that a slot costs.  It falls by no more than a stream that leaves
+ * it costs: so a plan with one stream more that is separate never costs less,
+ * and what does not fit beside some streams does not fit beside more. */
 static uint64_t
 slot_cost (const Planner *p, const Slot *slot)
 {
-  if (slot->n == 0)
-    return 0;
-  return is_lone (p, slot) ? slot->wire_bps : p->params->mix_min_bps;
+  return is_mixed (p, slot) ? p->params->mix_min_bps : slot->wire_bps;
+}
+
+static uint64_t
+cost_if_separate (const Planner *p, uint32_t i)
+{
+  const Slot *slot = &p->slots[p->assignment[i]];
+  Slot rest = *slot;
+
+  rest.wire_bps -= p->streams[i].wire_bps;
+  return p->cost_bps + p->streams[i].wire_bps - slot_cost (p, slot)
+      + slot_cost (p, &rest);
 }
 
 static void
-take_out (Planner *p, uint32_t i, int32_t mark)
+make_separate (Planner *p, uint32_t i)
 {
-  const FmxSelectStream *s = &p->streams[i];
-  Slot *slot = &p->slots[p->assignment[i]];
-
-  p->cost_bps += s->wire_bps;
-  p->cost_bps -= slot_cost (p, slot);
-  slot->n--;
-  slot->wire_bps -= s->wire_bps;
-  p->cost_bps += slot_cost (p, slot);
-  p->assignment[i] = mark;
-}
-
-static void
-put_back (Planner *p, uint32_t i)
-{
-  const FmxSelectStream *s = &p->streams[i];
-  int32_t number = slot_of (p, s);
-  Slot *slot = &p->slots[number];
-
-  p->cost_bps -= s->wire_bps;
-  p->cost_bps -= slot_cost (p, slot);
-  slot->n++;
-  slot->wire_bps += s->wire_bps;
-  p->cost_bps += slot_cost (p, slot);
-  p->assignment[i] = number;
+  p->cost_bps = cost_if_separate (p, i);
+  p->slots[p->assignment[i]].wire_bps -= p->streams[i].wire_bps;
+  p->assignment[i] = SEPARATE;
 }
 
 /* The most that can be mixed, in at most @n_slots mixes. */
@@ -147,7 +134,6 @@ mix_all (Planner *p, uint32_t n_slots)
       Slot *slot = &p->slots[slot_of (p, s)];
 
       p->assignment[i] = slot_of (p, s);
-      slot->n++;
       slot->n_must_mix += s->must_mix;
       slot->wire_bps += s->wire_bps;
     }
@@ -156,102 +142,13 @@ mix_all (Planner *p, uint32_t n_slots)
     p->cost_bps += slot_cost (p, &p->slots[k]);
 }
 
-/* Makes separate the longest head of the order that the bound allows: not
- * the shortest that breaks it, because the last streams of a group take the
- * group's mix with them.  Returns whether the bound is kept. */
-static bool
-extend_head (Planner *p)
-{
-  bool fits = p->cost_bps <= p->bound_bps;
-  size_t head = 0;
-
-  for (size_t k = 0; k < p->n; k++) {
-    if (!is_open (p, p->order[k]))
-      continue;
-    take_out (p, p->order[k], TENTATIVE);
-    if (p->cost_bps <= p->bound_bps) {
-      fits = true;
-      head = k + 1;
-    }
-  }
-  for (size_t k = 0; k < p->n; k++) {
-    if (p->assignment[p->order[k]] != TENTATIVE)
-      continue;
-    if (k < head)
-      p->assignment[p->order[k]] = SEPARATE;
-    else
-      put_back (p, p->order[k]);
-  }
-  return fits;
-}
-
-static void
-count_lower (Planner *p, int32_t priority)
-{
-  for (uint32_t k = 0; k < p->n_slots; k++)
-    p->slots[k].n_lower = 0;
-  for (size_t i = 0; i < p->n; i++) {
-    if (p->assignment[i] >= 0)
-      p->slots[p->assignment[i]].n_lower += p->streams[i].priority < priority;
-  }
-}
-
-/* Empties the slot of stream @i where that costs less than its mix. */
-static bool
-try_slot (Planner *p, uint32_t i)
-{
-  int32_t number = p->assignment[i];
-  const Slot *slot = &p->slots[number];
-
-  if (slot->n_must_mix > 0 || slot->n_lower > 0
-      || p->cost_bps - slot_cost (p, slot) + slot->wire_bps > p->bound_bps)
-    return false;
-  for (size_t j = 0; j < p->n; j++) {
-    if (p->assignment[j] == number)
-      take_out (p, (uint32_t) j, SEPARATE);
-  }
-  return true;
-}
-
-/* The head ends at a stream that does not fit.  Others that do, and that are
- * worth as much to the user, may go past it; less important ones may not.
- * Returns whether any did. */
-static bool
-fill_gap (Planner *p)
-{
-  size_t k = 0;
-  int32_t priority;
-  bool filled = false;
-
-  while (k < p->n && !is_open (p, p->order[k]))
-    k++;
-  if (k == p->n)
-    return false;
-  priority = p->streams[p->order[k]].priority;
-  count_lower (p, priority);
-  for (; k < p->n; k++) {
-    uint32_t i = p->order[k];
-
-    if (!is_open (p, i) || p->streams[i].priority != priority)
-      continue;
-    take_out (p, i, SEPARATE);
-    if (p->cost_bps > p->bound_bps) {
-      put_back (p, i);
-      if (!try_slot (p, i))
-        continue;
-    }
-    filled = true;
-  }
-  return filled;
-}
-
 static uint32_t
 count_mixes (const Planner *p)
 {
   uint32_t n = 0;
 
   for (uint32_t k = 0; k < p->n_slots; k++)
-    n += p->slots[k].n > 0 && !is_lone (p, &p->slots[k]);
+    n += is_mixed (p, &p->slots[k]);
   return n;
 }
 
@@ -267,20 +164,20 @@ present_cost (Planner *p)
     if (!s->separate && !is_never_mixed (s) && s->mix >= n_mixes)
       n_mixes = s->mix + 1;
   }
-  for (uint32_t n_slots = p->n_groups + 1; n_slots > 0; n_slots--) {
+  for (uint32_t n_slots = 1; n_slots <= p->n_groups + 1; n_slots++) {
     mix_all (p, n_slots);
     for (size_t i = 0; i < p->n; i++) {
       if (p->streams[i].separate && is_open (p, (uint32_t) i))
-        take_out (p, (uint32_t) i, SEPARATE);
+        make_separate (p, (uint32_t) i);
     }
-    if (count_mixes (p) <= n_mixes)
+    if (count_mixes (p) >= n_mixes)
       break;
   }
   return p->cost_bps;
 }
 
 /* A plan may come to the target, but when it costs more than the present one
- * it must leave the headroom.  The cheapest plan needs none. */
+ * it must leave the headroom.  (The cheapest plan of all never does.) */
 static uint64_t
 find_bound (Planner *p, uint64_t target_bps)
 {
@@ -292,29 +189,48 @@ find_bound (Planner *p, uint64_t target_bps)
   present_bps = present_cost (p);
   if (present_bps > bound_bps)
     bound_bps = present_bps;
-  mix_all (p, 1);
-  if (p->cost_bps > bound_bps)
-    bound_bps = p->cost_bps;
   return bound_bps < target_bps ? bound_bps : target_bps;
+}
+
+/* In the order given, whatever fits; but nothing goes past a more important
+ * stream that does not. */
+static void
+make_most_separate (Planner *p)
+{
+  bool blocked = false;
+  int32_t priority = 0;
+
+  for (size_t k = 0; k < p->n; k++) {
+    uint32_t i = p->order[k];
+
+    if (!is_open (p, i) || (blocked && p->streams[i].priority < priority))
+      continue;
+    if (cost_if_separate (p, i) <= p->bound_bps)
+      make_separate (p, i);
+    else if (!blocked) {
+      blocked = true;
+      priority = p->streams[i].priority;
+    }
+  }
 }
 
 /* Returns: whether any plan keeps the bound; this is the best one then */
 static bool
 find_best (Planner *p)
 {
-  for (uint32_t n_slots = p->n_groups + 1; n_slots > 0; n_slots--) {
-    mix_all (p, n_slots);
-    if (!extend_head (p))
-      continue;
-    while (fill_gap (p))
-      extend_head (p);
-    for (size_t i = 0; i < p->n; i++) {
-      if (is_open (p, (uint32_t) i) && is_lone (p, &p->slots[p->assignment[i]]))
-        take_out (p, (uint32_t) i, SEPARATE);
-    }
-    return true;
+  uint32_t n_slots = p->n_groups + 1;
+
+  mix_all (p, n_slots);
+  while (p->cost_bps > p->bound_bps && n_slots > 1)
+    mix_all (p, --n_slots);
+  if (p->cost_bps > p->bound_bps)
+    return false;
+  make_most_separate (p);
+  for (size_t i = 0; i < p->n; i++) {
+    if (p->assignment[i] >= 0 && !is_mixed (p, &p->slots[p->assignment[i]]))
+      make_separate (p, (uint32_t) i);
   }
-  return false;
+  return true;
 }
 
 /* Only what is never mixed goes out, and not even that at target 0. */
@@ -328,7 +244,7 @@ hold (Planner *p, uint64_t target_bps)
   memset (p->slots, 0, sizeof p->slots);
 }
 
-/* Slots that hold anything become mixes 0, 1, ... */
+/* Slots that are mixed become mixes 0, 1, ... */
 static void
 number_mixes (Planner *p, FmxAdaptPlan *plan)
 {
@@ -336,7 +252,7 @@ number_mixes (Planner *p, FmxAdaptPlan *plan)
 
   for (uint32_t k = 0; k < p->n_slots; k++) {
     numbers[k] = (int32_t) plan->n_mixes;
-    plan->n_mixes += p->slots[k].n > 0;
+    plan->n_mixes += is_mixed (p, &p->slots[k]);
   }
   for (size_t i = 0; i < p->n; i++) {
     if (p->assignment[i] >= 0)

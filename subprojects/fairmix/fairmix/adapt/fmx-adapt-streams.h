@@ -80,8 +80,8 @@ typedef struct
  *   even with the least separate streams there is no room for all these, those
  *   of the highest group numbers join the streams without a group, one by
  *   one, until there is one mix.
- * - A stream that would be alone in its mix is forwarded instead where that
- *   costs no more and it can be forwarded.
+ * - No mix is made where forwarding its streams costs no more, and they can be
+ *   forwarded: one small stream alone, or two.
  * - Never-mix streams are separate whatever the target is, unless it is 0.
  * - Where not even one mix fits, everything else is held.  Nothing but
  *   never-mix streams ever exceeds the target.
