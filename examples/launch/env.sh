@@ -17,8 +17,8 @@ fi
 # Comes before the arguments of gst-launch-1.0, e.g. FLAGS=-m for messages.
 FLAGS=${FLAGS-}
 
-# What arrives: Opus, any number of streams (SSRCs).
-RTP="application/x-rtp,media=audio,clock-rate=48000,encoding-name=OPUS,payload=96"
+# What arrives: Opus, any number of streams (SSRCs), audio levels (RFC 6464).
+RTP="application/x-rtp,media=audio,clock-rate=48000,encoding-name=OPUS,payload=96,extmap-1=urn:ietf:params:rtp-hdrext:ssrc-audio-level"
 RTCP="application/x-rtcp"
 
 # What a mixer sends: the same, whatever the streams.

@@ -38,7 +38,7 @@ exec gst-launch-1.0 -e $FLAGS \
   ! opusenc name=encoder bitrate="${BITRATE:-32000}" audio-type=voice \
     dtx=true \
   ! rtpopuspay pt=96 ${SSRC:+ssrc=$SSRC} \
-  ! 'application/x-rtp,extmap-1=(string)<"",urn:ietf:params:rtp-hdrext:ssrc-audio-level,"vad=on">' \
+  ! 'application/x-rtp,extmap-1=(string)<"",urn:ietf:params:rtp-hdrext:ssrc-audio-level,"vad=off">' \
   ! clocksync \
   ! tfrcrate name=rate encoder=encoder \
   ! rtp.send_rtp_sink_0 \

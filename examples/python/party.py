@@ -67,9 +67,9 @@ class Party:
         if 'target-bps' in fields:
             self.seen['target'] = float(fields['target-bps'])
             self.seen['rtt'] = float(fields.get('rtt-ms', 0))
-        if 'separate' in fields:
-            self.seen['separate'] = int(fields['separate'])
-            self.seen['mixed'] = int(fields['mixed'])
+        if structure == 'fairmix-selection':
+            self.seen['separate'] = int(fields['n-separate'])
+            self.seen['mixed'] = int(fields['n-mixed'])
 
     def start_all(self):
         out, here = self.options.out, '127.0.0.1'

@@ -26,7 +26,7 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
 # What indent is not told to be a type looks like a product: `FmxTime * t`.
-# GStreamer lives with that, and so does gst/; the library does not.
+# GStreamer lives with that, and so do we, but not in the library.
 types=$({
   grep -hoE '\bFmx[A-Z][A-Za-z0-9]*\b|\b[a-z0-9_]+_t\b|\bFILE\b' "$@"
   grep -hE '^(\}|typedef .*) [A-Za-z0-9]+;$' "$@" |
@@ -44,7 +44,7 @@ format () {             # FROM TO TYPES
 
 bad=0
 for file in "$@"; do
-  case $file in gst/*) known= ;; *) known=$types ;; esac
+  case $file in subprojects/*) known=$types ;; *) known= ;; esac
   # the second pass settles what the first one moved
   format "$file" "$work/once.c" "$known" &&
     format "$work/once.c" "$work/twice.c" "$known"

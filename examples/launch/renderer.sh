@@ -1,0 +1,42 @@
+#!/bin/bash
+# A stage: sound files talk at once, each from its own place between left and
+# right.  No network: RTP goes straight into the renderer.
+#
+#   examples/launch/renderer.sh [auto|fake|FILE.wav] [VOICE.wav...]
+#
+# Without voices: those that examples/voices.sh made.  DATABASE=FILE places
+# them (default: stage.ini beside this script; edit it while it plays).
+# The first voice is stream (SSRC) 1001, the second 1002, and so on.
+# You will hear eight people, spread from left to right.
+
+# shellcheck source=examples/launch/env.sh
+. "$(dirname "$0")/env.sh"
+
+case ${1:-auto} in
+auto) sink="autoaudiosink" ;;
+fake) sink="fakesink sync=true" ;;
+*) sink="audio/x-raw,format=S16LE ! wavenc ! filesink location=$1 async=false" ;;
+esac
+shift
+[ $# -gt 0 ] || set -- "$fmx_build"/voices/*.wav
+
+voices=()
+number=0
+for voice in "$@"; do
+  # shellcheck disable=SC2206  # words of a graph
+  voices+=(
+    filesrc location="$voice" ! decodebin ! audioconvert ! audioresample
+    ! audio/x-raw,rate=48000,channels=1 ! opusenc audio-type=voice
+    ! rtpopuspay pt=96 ssrc=$((1001 + number)) ! clocksync ! "mix.sink_$number"
+  )
+  number=$((number + 1))
+done
+
+# A src pad with raw audio caps is a renderer.
+# shellcheck disable=SC2086  # $sink and $FLAGS are several words
+exec gst-launch-1.0 -e $FLAGS \
+  partialmix name=mix \
+    database-location="${DATABASE:-$(dirname "$0")/stage.ini}" \
+  "${voices[@]}" \
+  mix.src_$number ! audio/x-raw,rate=48000,channels=2 ! queue \
+  ! audioconvert ! $sink
