@@ -18,7 +18,7 @@ typedef struct
   FmxTime now;
 } Ranking;
 
-typedef bool (*Before) (const Ranking * ranking, uint32_t a, uint32_t b);
+typedef bool (*Before) (const Ranking *ranking, uint32_t a, uint32_t b);
 
 void
 fmx_select_params_default (FmxSelectParams *params)

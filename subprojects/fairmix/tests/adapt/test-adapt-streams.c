@@ -74,8 +74,7 @@ assert_assignment (const Scene *scene, const int32_t *expected)
 {
   for (size_t i = 0; i < scene->n; i++)
     if (scene->assignment[i] != expected[i])
-      fail_msg ("stream %zu: %d, not %d", i, scene->assignment[i],
-          expected[i]);
+      fail_msg ("stream %zu: %d, not %d", i, scene->assignment[i], expected[i]);
 }
 
 static void
@@ -556,8 +555,7 @@ test_a_plan_mixes_no_more_than_it_must (void **state)
         assert_true (least_cost (&scene, &exact) > target);
         scene.assignment[i] = was;
       }
-      if (scene.assignment[i] == SEPARATE && !s->never_mix
-          && s->priority < top)
+      if (scene.assignment[i] == SEPARATE && !s->never_mix && s->priority < top)
         assert_true (s->wire_bps <= MIX_BPS);
     }
     assert_true (cost <= target);
@@ -700,7 +698,8 @@ main (void)
     cmocka_unit_test (test_more_groups_than_mixes_still_make_sixteen),
     cmocka_unit_test (test_a_big_group_leaves_room_for_the_others),
     cmocka_unit_test (test_target_0_holds_even_what_costs_nothing),
-    cmocka_unit_test (test_a_small_stream_passes_a_big_one_of_its_priority_only),
+    cmocka_unit_test
+        (test_a_small_stream_passes_a_big_one_of_its_priority_only),
     cmocka_unit_test (test_streams_cheaper_than_a_mix_are_not_mixed_in_vain),
     cmocka_unit_test (test_increase_needs_headroom_and_decrease_none),
     cmocka_unit_test (test_an_exchange_needs_no_headroom),

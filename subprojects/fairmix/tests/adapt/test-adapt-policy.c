@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fmx-test.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+#include "fairmix/adapt/fmx-adapt-policy.h"
+
+/* The paper's section 4.1: AIMD(1, 1/2) with packets of 256 bytes and a
+ * round-trip time of 80 ms has what a CBR flow leaves of 1 Mbit/s: 600 kbit/s,
+ * and 400 kbit/s for ten seconds.  Layers of 50 kbit/s from 100 kbit/s on. */
+#define RTT (80 * FMX_MSECOND)
+#define PACKET_BITS (256 * 8)
+#define LAYER_BPS 50000u
+#define LEAST_BPS 100000u
+
+typedef struct
+{
+  double efficiency;            /* media per transmission */
+  unsigned n_changes;           /* of the number of layers */
+  double buffer_bytes;
+  FmxAdaptPolicyStats stats;
+} Result;
+
+static uint64_t
+whole_layers (uint64_t bps)
+{
+  bps -= bps % LAYER_BPS;
+  return bps < LEAST_BPS ? LEAST_BPS : bps;
+}
+
+static FmxAdaptPolicy
+make_policy (const char *name)
+{
+  FmxAdaptPolicyParams params;
+  FmxAdaptPolicy policy;
+
+  fmx_adapt_policy_params_default (&params);
+  params.klass = fmx_adapt_policy_find (name);
+  assert_non_null (params.klass);
+  params.max_delay = 60 * FMX_SECOND;
+  fmx_adapt_policy_init (&policy, &params);
+  return policy;
+}
+
+/* A minute to settle, then a minute that counts with the burst in it. */
+static Result
+run_table_4_1 (const char *name)
+{
+  FmxAdaptPolicy policy = make_policy (name);
+  Result result = { 0 };
+  double window = 12 * PACKET_BITS, sent = 0.0, played = 0.0, backlog = 0.0;
+  double rtt_s = fmx_time_to_s (RTT);
+  uint64_t media = 0;
+
+  for (FmxTime now = 0; now < 120 * (FmxTime) FMX_SECOND; now += RTT) {
+    bool counts = now > 60 * (FmxTime) FMX_SECOND;
+    bool burst = now > 80 * (FmxTime) FMX_SECOND
+        && now < 90 * (FmxTime) FMX_SECOND;
+    double available = burst ? 400e3 : 600e3;
+    double rate;
+    uint64_t was = media;
+
+    window += PACKET_BITS;
+    if (window / rtt_s > available)
+      window /= 2.0;
+    rate = window / rtt_s;
+    media = whole_layers (fmx_adapt_policy_on_rate (&policy,
+            (uint64_t) rate, now));
+    if (!counts)
+      continue;
+    result.n_changes += media != was;
+    sent += rate * rtt_s;
+    played += (double) media *rtt_s;
+    backlog = fmax (backlog + ((double) media - rate) * rtt_s, 0.0);
+    result.buffer_bytes = fmax (result.buffer_bytes, backlog / 8.0);
+  }
+  result.efficiency = played / sent;
+  result.stats = *fmx_adapt_policy_get_stats (&policy);
+  return result;
+}
+
+static void
+assert_within (double value, double low, double high, const char *what)
+{
+  if (!(value >= low && value <= high))
+    fail_msg ("%s: %g, not in %g ... %g", what, value, low, high);
+}
+
+/* Table 4.1: 0 bytes, 92 %, 105 changes */
+static void
+test_aggressive_uses_all_needs_no_buffer_and_jumps (void **state)
+{
+  Result result = run_table_4_1 ("aggressive");
+
+  (void) state;
+  assert_within (result.buffer_bytes, 0.0, 0.0, "buffer, bytes");
+  assert_within (result.efficiency, 0.90, 0.96, "efficiency");
+  assert_within (result.n_changes, 100, 400, "changes");
+}
+
+/* Table 4.1: 0 bytes, 58 %, 5 changes */
+static void
+test_conservative_needs_no_buffer_and_seldom_changes (void **state)
+{
+  Result result = run_table_4_1 ("conservative");
+
+  (void) state;
+  assert_within (result.buffer_bytes, 0.0, 0.0, "buffer, bytes");
+  assert_within (result.efficiency, 0.50, 0.70, "efficiency");
+  assert_within (result.n_changes, 2, 10, "changes");
+}
+
+/* Table 4.1: more than 300,000 bytes, 92 %, no change.  Our burst takes
+ * ten seconds of some 150 kbit/s: 190,000 bytes, less the layer's remainder. */
+static void
+test_lazy_does_not_change_and_needs_seconds_of_buffer (void **state)
+{
+  Result result = run_table_4_1 ("lazy");
+
+  (void) state;
+  assert_within (result.buffer_bytes, 100e3, 400e3, "buffer, bytes");
+  assert_within (result.efficiency, 0.85, 1.0, "efficiency");
+  assert_within (result.n_changes, 0, 1, "changes");
+}
+
+/* Table 4.1, ideal: 7,800 bytes, 92 %, 5 changes.  Whole layers leave a part of
+ * the rate unused, so that ours needs less; it learns of the burst
+ * one saw-tooth late. */
+static void
+test_average_is_near_the_ideal (void **state)
+{
+  Result result = run_table_4_1 ("average");
+
+  (void) state;
+  assert_within (result.buffer_bytes, 2e3, 20e3, "buffer, bytes");
+  assert_within (result.efficiency, 0.85, 0.97, "efficiency");
+  assert_within (result.n_changes, 2, 20, "changes");
+}
+
+static void
+test_a_steady_rate_is_followed_by_every_policy (void **state)
+{
+  (void) state;
+  for (size_t i = 0; fmx_adapt_policy_classes[i] != NULL; i++) {
+    FmxAdaptPolicy policy = make_policy (fmx_adapt_policy_classes[i]->name);
+    uint64_t media = 0;
+
+    for (FmxTime now = 0; now < 100 * (FmxTime) FMX_SECOND; now += RTT)
+      media = fmx_adapt_policy_on_rate (&policy, 256000, now);
+    assert_within ((double) media, 255999, 256000, policy.params.klass->name);
+    assert_true (policy.stats.backlog_max_bits == 0.0);
+  }
+}
+
+/* Without losses there are no back-offs, and the rate rises all the same. */
+static void
+test_no_policy_waits_for_a_backoff_for_ever (void **state)
+{
+  (void) state;
+  for (size_t i = 0; fmx_adapt_policy_classes[i] != NULL; i++) {
+    FmxAdaptPolicy policy = make_policy (fmx_adapt_policy_classes[i]->name);
+    uint64_t media = 0;
+
+    for (FmxTime now = 0; now < 200 * (FmxTime) FMX_SECOND; now += RTT)
+      media = fmx_adapt_policy_on_rate (&policy,
+          now < FMX_SECOND ? 100000 : 500000, now);
+    assert_within ((double) media, 450000, 500000, policy.params.klass->name);
+  }
+}
+
+static void
+test_rate_0_stops_every_policy_at_once_and_forgets_the_past (void **state)
+{
+  (void) state;
+  for (size_t i = 0; fmx_adapt_policy_classes[i] != NULL; i++) {
+    FmxAdaptPolicy policy = make_policy (fmx_adapt_policy_classes[i]->name);
+    FmxTime now = 0;
+
+    for (; now < 20 * (FmxTime) FMX_SECOND; now += RTT)
+      fmx_adapt_policy_on_rate (&policy, 600000, now);
+    assert_int_equal (fmx_adapt_policy_on_rate (&policy, 0, now), 0);
+    now += FMX_SECOND;
+    assert_int_equal (fmx_adapt_policy_on_rate (&policy, 50000, now), 50000);
+  }
+}
+
+static void
+test_media_never_runs_ahead_by_much_more_than_the_delay_allowed (void **state)
+{
+  FmxAdaptPolicyParams params;
+  FmxAdaptPolicy policy;
+  FmxTime now = 0;
+
+  (void) state;
+  fmx_adapt_policy_params_default (&params);
+  params.klass = &fmx_adapt_policy_lazy;
+  params.max_delay = FMX_SECOND;
+  fmx_adapt_policy_init (&policy, &params);
+  for (; now < 60 * (FmxTime) FMX_SECOND; now += RTT)
+    fmx_adapt_policy_on_rate (&policy, 600000, now);
+  for (; now < 70 * (FmxTime) FMX_SECOND; now += RTT)
+    fmx_adapt_policy_on_rate (&policy, 100000, now);
+  assert_int_equal (policy.stats.n_catch_up, 1);
+  assert_true (policy.stats.backlog_max_bits
+      <= 600000 * (1.0 + fmx_time_to_s (RTT)));
+}
+
+static void
+test_there_is_no_policy_without_a_name (void **state)
+{
+  (void) state;
+  assert_null (fmx_adapt_policy_find ("ideal"));
+  assert_null (fmx_adapt_policy_find (""));
+  assert_ptr_equal (fmx_adapt_policy_find ("lazy"), &fmx_adapt_policy_lazy);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_aggressive_uses_all_needs_no_buffer_and_jumps),
+    cmocka_unit_test (test_conservative_needs_no_buffer_and_seldom_changes),
+    cmocka_unit_test (test_lazy_does_not_change_and_needs_seconds_of_buffer),
+    cmocka_unit_test (test_average_is_near_the_ideal),
+    cmocka_unit_test (test_a_steady_rate_is_followed_by_every_policy),
+    cmocka_unit_test (test_no_policy_waits_for_a_backoff_for_ever),
+    cmocka_unit_test
+        (test_rate_0_stops_every_policy_at_once_and_forgets_the_past),
+    cmocka_unit_test
+        (test_media_never_runs_ahead_by_much_more_than_the_delay_allowed),
+    cmocka_unit_test (test_there_is_no_policy_without_a_name),
+  };
+
+  return cmocka_run_group_tests_name ("adapt/policy", tests, NULL, NULL);
+}
