@@ -67,10 +67,12 @@ typedef struct
  * @n_duplicates: of those, already seen
  * @n_late: of those, behind the highest sequence number of their stream
  * @n_ignored: too far from their stream to be believed
- * @n_unreported: fell out of the window before a report told of them
+ * @n_unreported: fell out of the window, or were evicted with their stream,
+ *     before a report told of them
  * @n_restarts: jumps of a stream's sequence numbers beyond the window
  * @n_streams: streams known now
  * @n_evicted: streams forgotten for new ones
+ * @n_repeats: metrics said a second time
  * @n_reports: packets written
  * @n_urgent: of those, hastened by a loss
  * @report_bytes: bytes of those, with IP and UDP headers
@@ -86,6 +88,7 @@ typedef struct
   uint64_t n_restarts;
   uint32_t n_streams;
   uint64_t n_evicted;
+  uint64_t n_repeats;
   uint64_t n_reports;
   uint64_t n_urgent;
   uint64_t report_bytes;
@@ -97,18 +100,20 @@ typedef struct
 {
   /*< private >*/
   uint32_t ssrc;
-  uint32_t bucket;              /* head of the chain of this hash value */
-  uint32_t chain;               /* next of the same hash value */
+  uint32_t bucket;              /* head of the chain with this index as hash */
+  uint32_t chain;               /* the next in the stream's own chain */
   uint32_t newer, older;        /* by last arrival */
-  bool valid;
-  bool restarting;
-  uint16_t restart_seq;
+  bool due;                     /* has news, or a repetition to make */
+  bool repeat;                  /* what was reported last is to be repeated */
+  bool restarting;              /* the last packet was beyond the window: */
+  uint8_t restart_ecn;          /* if this was the first of a new sequence, */
+  uint16_t restart_seq;         /* it goes on with this one */
+  uint32_t restart_us;
   FmxTime last_arrival;
   FmxTime last_report;
-  uint64_t highest;             /* extended sequence numbers from here on */
-  uint64_t first;
-  uint64_t begin;               /* lowest that has not been reported */
-  uint64_t repeat_begin;        /* lowest of the last report */
+  uint64_t highest;             /* extended sequence number */
+  uint64_t begin;               /* the first to report; highest + 1: none */
+  uint64_t repeat_begin;        /* the first that the last report was new to */
   uint32_t arrival_us[FMX_CCFB_WINDOW];
   uint8_t state[FMX_CCFB_WINDOW];
 } FmxCcfbStream;
@@ -136,17 +141,19 @@ typedef struct
   FmxCcfbCollectorStats stats;
   FmxCcfbStream *streams;
   uint32_t n_streams;
-  uint32_t newest, oldest;
-  uint32_t cursor;
-  uint64_t n_pending;
-  FmxRateMeter meter;
-  FmxTime now;
-  FmxTime first_pending;
+  uint32_t newest, oldest;      /* by last arrival */
+  uint32_t n_due;               /* streams with something to say */
+  FmxRateMeter media;           /* received, in bits/s */
+  FmxRateMeter packets;         /* received, eight times packets/s */
+  FmxTime now;                  /* the latest that we were told */
+  FmxTime first_pending;        /* the first arrival since the last report */
   FmxTime last_report;
-  FmxTime paid_until;
-  uint64_t n_missing;
-  uint32_t n_since_missing;
+  double debt_bytes;            /* of reports that the media has not paid */
+  double budget_Bps;            /* for reports, at the last packet */
+  uint64_t n_missing;           /* since the last report */
+  uint32_t n_after_missing;     /* packets that came after the first of them */
   bool urgent;
+  bool repeating;
 } FmxCcfbCollector;
 
 void fmx_ccfb_collector_params_default (FmxCcfbCollectorParams * params);
@@ -166,8 +173,12 @@ void fmx_ccfb_collector_init (FmxCcfbCollector * collector,
 void fmx_ccfb_collector_set_sender_ssrc (FmxCcfbCollector * collector,
     uint32_t sender_ssrc);
 
-/** fmx_ccfb_collector_on_packet: O(1) but for sequence number gaps, whose
- * length counts, up to %FMX_CCFB_WINDOW */
+/**
+ * fmx_ccfb_collector_on_packet:
+ *
+ * Notes an arrival.  A @now earlier than the last one counts as the last one.
+ * O(1), plus the length of a gap, up to %FMX_CCFB_WINDOW.
+ */
 void fmx_ccfb_collector_on_packet (FmxCcfbCollector * collector,
     const FmxCcfbArrival * arrival, FmxTime now);
 

@@ -190,6 +190,18 @@ close_block (FmxCcfbWriter *writer)
   writer->block = 0;
 }
 
+uint32_t
+fmx_ccfb_writer_room (const FmxCcfbWriter *writer)
+{
+  size_t taken = closed_offset (writer) + BLOCK_HEADER_BYTES + TIMESTAMP_BYTES;
+  size_t n;
+
+  if (taken >= writer->size)
+    return 0;
+  n = (writer->size - taken) / 4 * (4 / METRIC_BYTES);
+  return n < FMX_CCFB_MAX_REPORTS ? (uint32_t) n : FMX_CCFB_MAX_REPORTS;
+}
+
 bool
 fmx_ccfb_writer_begin_stream (FmxCcfbWriter *writer, uint32_t ssrc,
     uint16_t begin_seq)

@@ -133,6 +133,10 @@ typedef struct
 bool fmx_ccfb_writer_init (FmxCcfbWriter * writer, uint8_t * data, size_t size,
     uint32_t sender_ssrc);
 
+/** fmx_ccfb_writer_room: Returns: how many metrics a further stream could have,
+ * 0 if there is no room for one */
+uint32_t fmx_ccfb_writer_room (const FmxCcfbWriter * writer);
+
 /**
  * fmx_ccfb_writer_begin_stream:
  *

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fairmix/wire/fmx-ccfb-collector.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "fairmix/base/fmx-serial.h"
+#include "fairmix/base/fmx-units.h"
+#include "fairmix/wire/fmx-ccfb.h"
+
+#define NONE UINT32_MAX
+#define WINDOW FMX_CCFB_WINDOW
+#define RECEIVED 0x80u
+#define ECN_MASK 0x03u
+#define ECN_CE 3u
+#define RATE_WINDOW FMX_SECOND
+
+/* A stream silent for this long starts anew.  It keeps each arrival time in the
+ * window younger than 512 * 8 s, less than 2^32 us. */
+#define IDLE_RESTART (8 * FMX_SECOND)
+
+/* With so much unreported the window is about to overflow: report at once. */
+#define WINDOW_FULL (WINDOW * 3 / 4)
+
+/* IP, UDP, the RTCP header with its SSRC, the timestamp. */
+#define REPORT_OVERHEAD_BYTES (FMX_IP_UDP_BYTES + 12.0)
+#define BLOCK_BYTES 8.0
+#define METRIC_BYTES 2.0
+
+void
+fmx_ccfb_collector_params_default (FmxCcfbCollectorParams *params)
+{
+  params->sender_ssrc = 0;
+  params->rate_fraction = 0.05;
+  params->min_interval = 20 * FMX_MSECOND;
+  params->max_interval = 500 * FMX_MSECOND;
+  params->repeat_interval = 100 * FMX_MSECOND;
+  params->reorder_packets = 3;
+}
+
+void
+fmx_ccfb_collector_init (FmxCcfbCollector *collector,
+    const FmxCcfbCollectorParams *params, FmxCcfbStream *streams,
+    uint32_t n_streams)
+{
+  assert (n_streams >= 1 && n_streams <= 65536);
+  assert (params->rate_fraction > 0.0 && params->rate_fraction <= 1.0);
+  assert (params->min_interval >= 0);
+  assert (params->max_interval >= params->min_interval);
+
+  memset (collector, 0, sizeof *collector);
+  collector->params = *params;
+  collector->streams = streams;
+  collector->n_streams = n_streams;
+  collector->newest = NONE;
+  collector->oldest = NONE;
+  collector->first_pending = FMX_TIME_NONE;
+  collector->last_report = FMX_TIME_NONE;
+  fmx_rate_meter_init (&collector->media, RATE_WINDOW);
+  fmx_rate_meter_init (&collector->packets, RATE_WINDOW);
+  for (uint32_t i = 0; i < n_streams; i++)
+    streams[i].bucket = NONE;
+}
+
+void
+fmx_ccfb_collector_set_sender_ssrc (FmxCcfbCollector *collector,
+    uint32_t sender_ssrc)
+{
+  collector->params.sender_ssrc = sender_ssrc;
+}
+
+const FmxCcfbCollectorStats *
+fmx_ccfb_collector_stats (const FmxCcfbCollector *collector)
+{
+  return &collector->stats;
+}
+
+static uint32_t *
+bucket_of (FmxCcfbCollector *collector, uint32_t ssrc)
+{
+  uint64_t hash = ssrc * UINT32_C (2654435761);
+
+  return &collector->streams[(hash * collector->n_streams) >> 32].bucket;
+}
+
+static void
+unlink_by_arrival (FmxCcfbCollector *collector, uint32_t i)
+{
+  FmxCcfbStream *stream = &collector->streams[i];
+
+  if (stream->newer != NONE)
+    collector->streams[stream->newer].older = stream->older;
+  else
+    collector->newest = stream->older;
+  if (stream->older != NONE)
+    collector->streams[stream->older].newer = stream->newer;
+  else
+    collector->oldest = stream->newer;
+}
+
+static void
+link_as_newest (FmxCcfbCollector *collector, uint32_t i)
+{
+  FmxCcfbStream *stream = &collector->streams[i];
+
+  stream->newer = NONE;
+  stream->older = collector->newest;
+  if (collector->newest != NONE)
+    collector->streams[collector->newest].newer = i;
+  else
+    collector->oldest = i;
+  collector->newest = i;
+}
+
+static void
+set_due (FmxCcfbCollector *collector, FmxCcfbStream *stream)
+{
+  bool due = stream->repeat || stream->begin <= stream->highest;
+
+  if (due && !stream->due)
+    collector->n_due++;
+  else if (!due && stream->due)
+    collector->n_due--;
+  stream->due = due;
+}
+
+static void
+note (FmxCcfbStream *stream, uint64_t seq, uint8_t ecn, uint32_t now_us)
+{
+  stream->arrival_us[seq % WINDOW] = now_us;
+  stream->state[seq % WINDOW] = (uint8_t) (RECEIVED | (ecn & ECN_MASK));
+}
+
+static uint32_t
+now_in_us (const FmxCcfbCollector *collector)
+{
+  return (uint32_t) (collector->now / (uint64_t) FMX_USECOND);
+}
+
+/* The stream begins with this packet. */
+static void
+restart (FmxCcfbCollector *collector, FmxCcfbStream *stream, uint16_t seq,
+    uint8_t ecn)
+{
+  memset (stream->state, 0, sizeof stream->state);
+  stream->restarting = false;
+  stream->repeat = false;
+  /* One whole wrap up, so that earlier ones do not fall below zero. */
+  stream->highest = (uint64_t) seq + 65536;
+  stream->begin = stream->highest;
+  stream->repeat_begin = stream->highest;
+  note (stream, stream->highest, ecn, now_in_us (collector));
+}
+
+/* Takes a free stream, or that which has been silent longest. */
+static uint32_t
+take_stream (FmxCcfbCollector *collector, uint32_t ssrc)
+{
+  FmxCcfbStream *stream;
+  uint32_t *bucket;
+  uint32_t i;
+
+  if (collector->stats.n_streams < collector->n_streams) {
+    i = collector->stats.n_streams++;
+  } else {
+    uint32_t *link;
+
+    i = collector->oldest;
+    link = bucket_of (collector, collector->streams[i].ssrc);
+    while (*link != i)
+      link = &collector->streams[*link].chain;
+    *link = collector->streams[i].chain;
+    unlink_by_arrival (collector, i);
+    if (collector->streams[i].due)
+      collector->n_due--;
+    collector->stats.n_unreported += collector->streams[i].highest + 1
+        - collector->streams[i].begin;
+    collector->stats.n_evicted++;
+  }
+  stream = &collector->streams[i];
+  stream->ssrc = ssrc;
+  stream->due = false;
+  stream->last_report = FMX_TIME_NONE;
+  bucket = bucket_of (collector, ssrc);
+  stream->chain = *bucket;
+  *bucket = i;
+  link_as_newest (collector, i);
+  return i;
+}
+
+/* A packet beyond the window: believed when the next one follows it, as
+ * [RFC3550 A.1] does.  Returns: whether it is believed now */
+static bool
+on_jump (FmxCcfbCollector *collector, FmxCcfbStream *stream,
+    const FmxCcfbArrival *arrival)
+{
+  uint32_t before_us = stream->restart_us;
+  uint8_t before_ecn = stream->restart_ecn;
+
+  if (!stream->restarting || arrival->seq != stream->restart_seq) {
+    stream->restarting = true;
+    stream->restart_seq = (uint16_t) (arrival->seq + 1);
+    stream->restart_ecn = arrival->ecn;
+    stream->restart_us = now_in_us (collector);
+    collector->stats.n_ignored++;
+    return false;
+  }
+  restart (collector, stream, arrival->seq, arrival->ecn);
+  stream->begin--;
+  note (stream, stream->begin, before_ecn, before_us);
+  collector->stats.n_restarts++;
+  collector->stats.n_ignored--;
+  return true;
+}
+
+/* The highest sequence number so far, and perhaps a gap before it. */
+static void
+on_next (FmxCcfbCollector *collector, FmxCcfbStream *stream, uint32_t ahead,
+    uint8_t ecn)
+{
+  for (uint32_t i = 0; i < ahead; i++) {
+    uint64_t seq = ++stream->highest;
+
+    if (stream->begin + WINDOW <= seq) {
+      if (stream->state[seq % WINDOW] != 0)
+        collector->stats.n_unreported++;
+      stream->begin = seq - WINDOW + 1;
+    }
+    stream->state[seq % WINDOW] = 0;
+  }
+  note (stream, stream->highest, ecn, now_in_us (collector));
+  collector->n_missing += ahead - 1;
+  if (stream->highest - stream->begin >= WINDOW_FULL)
+    collector->urgent = true;
+}
+
+/* A packet from within the window, late or seen before. */
+static void
+on_earlier (FmxCcfbCollector *collector, FmxCcfbStream *stream,
+    uint32_t behind, uint8_t ecn)
+{
+  uint64_t seq = stream->highest - behind;
+  uint8_t *state = &stream->state[seq % WINDOW];
+
+  if ((*state & RECEIVED) != 0) {
+    collector->stats.n_duplicates++;
+    /* [RFC8888 3.1] the first copy's time; CE if any copy has it */
+    if ((ecn & ECN_MASK) != ECN_CE || (*state & ECN_MASK) == ECN_CE)
+      return;
+    *state |= ECN_CE;
+  } else {
+    note (stream, seq, ecn, now_in_us (collector));
+    collector->stats.n_late++;
+    if (collector->n_missing > 0)
+      collector->n_missing--;
+  }
+  if (seq < stream->begin)
+    stream->begin = seq;
+}
+
+static bool
+on_stream_packet (FmxCcfbCollector *collector, FmxCcfbStream *stream,
+    const FmxCcfbArrival *arrival)
+{
+  int32_t ahead = fmx_serial_diff16 (arrival->seq, (uint16_t) stream->highest);
+
+  if (fmx_time_diff (collector->now, stream->last_arrival) > IDLE_RESTART) {
+    restart (collector, stream, arrival->seq, arrival->ecn);
+    return true;
+  }
+  if (ahead >= (int32_t) WINDOW || ahead <= -(int32_t) WINDOW)
+    return on_jump (collector, stream, arrival);
+  stream->restarting = false;
+  if (ahead > 0)
+    on_next (collector, stream, (uint32_t) ahead, arrival->ecn);
+  else
+    on_earlier (collector, stream, (uint32_t) -ahead, arrival->ecn);
+  return true;
+}
+
+/* Is a packet missing for certain, that is: not just late? */
+static void
+look_for_loss (FmxCcfbCollector *collector)
+{
+  if (collector->n_missing == 0)
+    collector->n_after_missing = 0;
+  else if (++collector->n_after_missing >= collector->params.reorder_packets)
+    collector->urgent = true;
+}
+
+/* Each packet of media pays its part of the reports. */
+static void
+earn (FmxCcfbCollector *collector, uint32_t wire_bytes)
+{
+  double fraction = collector->params.rate_fraction;
+
+  collector->debt_bytes -= fraction * wire_bytes;
+  if (collector->debt_bytes < 0.0)
+    collector->debt_bytes = 0.0;
+  collector->budget_Bps = fraction / 8.0
+      * fmx_rate_meter_bps (&collector->media, collector->now);
+}
+
+void
+fmx_ccfb_collector_on_packet (FmxCcfbCollector *collector,
+    const FmxCcfbArrival *arrival, FmxTime now)
+{
+  FmxCcfbStream *stream;
+  uint32_t i = *bucket_of (collector, arrival->ssrc);
+
+  collector->now = now > collector->now ? now : collector->now;
+  collector->stats.n_packets++;
+  collector->stats.media_bytes += arrival->wire_bytes;
+  fmx_rate_meter_add (&collector->media, arrival->wire_bytes, collector->now);
+  fmx_rate_meter_add (&collector->packets, 1, collector->now);
+  earn (collector, arrival->wire_bytes);
+
+  while (i != NONE && collector->streams[i].ssrc != arrival->ssrc)
+    i = collector->streams[i].chain;
+  if (i == NONE) {
+    i = take_stream (collector, arrival->ssrc);
+    stream = &collector->streams[i];
+    restart (collector, stream, arrival->seq, arrival->ecn);
+  } else {
+    stream = &collector->streams[i];
+    if (!on_stream_packet (collector, stream, arrival))
+      return;
+    unlink_by_arrival (collector, i);
+    link_as_newest (collector, i);
+  }
+  stream->last_arrival = collector->now;
+  set_due (collector, stream);
+  if (stream->begin <= stream->highest
+      && collector->first_pending == FMX_TIME_NONE)
+    collector->first_pending = collector->now;
+  look_for_loss (collector);
+}
+
+static FmxTime
+time_max (FmxTime a, FmxTime b)
+{
+  return a > b ? a : b;
+}
+
+/* How long the media takes to pay @bytes, at the rate that it came with last;
+ * at most the longest interval. */
+static FmxDuration
+time_to_earn (const FmxCcfbCollector *collector, double bytes)
+{
+  FmxDuration most = collector->params.max_interval;
+
+  if (bytes <= 0.0)
+    return 0;
+  if (bytes >= collector->budget_Bps * fmx_time_to_s (most))
+    return most;
+  return fmx_time_from_s (bytes / collector->budget_Bps);
+}
+
+FmxTime
+fmx_ccfb_collector_next_timeout (const FmxCcfbCollector *collector)
+{
+  const FmxCcfbCollectorParams *params = &collector->params;
+  uint64_t min_interval = (uint64_t) params->min_interval;
+  uint64_t max_interval = (uint64_t) params->max_interval;
+  double credit_bytes = collector->budget_Bps
+      * fmx_time_to_s (params->max_interval);
+  FmxTime start, due;
+
+  if (collector->n_due == 0)
+    return FMX_TIME_NONE;
+  start = collector->first_pending != FMX_TIME_NONE ?
+      collector->first_pending : collector->last_report;
+  due = time_max (start + min_interval, collector->now
+      + (uint64_t) time_to_earn (collector, collector->debt_bytes));
+  due = fmx_time_min (due, start + max_interval);
+  /* What is urgent goes on credit, up to the longest interval's budget. */
+  if (collector->urgent && collector->debt_bytes <= credit_bytes)
+    due = collector->last_report != FMX_TIME_NONE ?
+        collector->last_report + min_interval : collector->now;
+  return time_max (due, collector->now);
+}
+
+/* Whether the budget allows to say everything twice: n blocks and all packets'
+ * metrics, two times, once a repeat interval. */
+static bool
+can_repeat (const FmxCcfbCollector *collector)
+{
+  double interval_s = fmx_time_to_s (collector->params.repeat_interval);
+  double budget = collector->params.rate_fraction / 8.0
+      * fmx_rate_meter_bps (&collector->media, collector->now);
+  double metrics = 2.0 * METRIC_BYTES / 8.0
+      * fmx_rate_meter_bps (&collector->packets, collector->now);
+
+  return collector->params.repeat_interval > 0
+      && (REPORT_OVERHEAD_BYTES + BLOCK_BYTES * collector->n_due) / interval_s
+      + metrics <= budget;
+}
+
+static void
+write_metrics (const FmxCcfbCollector *collector, const FmxCcfbStream *stream,
+    FmxCcfbWriter *writer, uint64_t end, uint64_t seq)
+{
+  uint32_t now_us = now_in_us (collector);
+
+  fmx_ccfb_writer_begin_stream (writer, stream->ssrc, (uint16_t) seq);
+  for (; seq < end; seq++) {
+    uint8_t state = stream->state[seq % WINDOW];
+    uint32_t age_us = now_us - stream->arrival_us[seq % WINDOW];
+
+    fmx_ccfb_writer_add (writer, (state & RECEIVED) != 0, state & ECN_MASK,
+        (FmxDuration) age_us * FMX_USECOND);
+  }
+}
+
+/* Returns: whether the stream had something to say that was written */
+static bool
+write_stream (FmxCcfbCollector *collector, FmxCcfbStream *stream,
+    FmxCcfbWriter *writer)
+{
+  uint32_t room = fmx_ccfb_writer_room (writer);
+  bool first = stream->last_report != collector->now;
+  bool repeat = stream->repeat && first && collector->repeating;
+  uint64_t end = stream->highest + 1;
+  uint64_t begin = stream->begin;
+
+  if (stream->repeat && first && !collector->repeating)
+    stream->repeat = false;
+  if (repeat) {
+    uint64_t oldest = end > WINDOW ? end - WINDOW : 0;
+
+    if (stream->repeat_begin < begin)
+      begin = stream->repeat_begin > oldest ? stream->repeat_begin : oldest;
+    if (end - begin > room && stream->begin < end)
+      begin = stream->begin;    /* what is new goes first */
+  }
+  if (begin == end || room == 0) {
+    set_due (collector, stream);
+    return false;
+  }
+  if (end - begin > room)
+    end = begin + room;
+  write_metrics (collector, stream, writer, end, begin);
+  collector->stats.n_repeats += (end < stream->begin ? end : stream->begin)
+      - begin;
+
+  if (first)
+    stream->repeat_begin = stream->begin;
+  stream->repeat = collector->repeating && stream->repeat_begin < end
+      && stream->begin <= stream->highest;
+  if (end > stream->begin)
+    stream->begin = end;
+  stream->last_report = collector->now;
+  set_due (collector, stream);
+  return true;
+}
+
+/* The reports are paid from a part of the media's rate.  Media too thin to pay
+ * one in the longest interval is not held to the rest. */
+static void
+spend (FmxCcfbCollector *collector, size_t report_bytes)
+{
+  FmxTime first = collector->first_pending;
+
+  if (first != FMX_TIME_NONE && fmx_time_diff (collector->now, first)
+      >= collector->params.max_interval)
+    collector->debt_bytes = 0.0;
+  collector->debt_bytes += (double) report_bytes;
+  collector->stats.report_bytes += report_bytes;
+}
+
+size_t
+fmx_ccfb_collector_write (FmxCcfbCollector *collector, uint8_t *data,
+    size_t size, uint32_t ntp_mid32, FmxTime now)
+{
+  FmxCcfbWriter writer;
+  uint32_t n_left = collector->n_due;
+  uint32_t n_written = 0;
+  size_t length;
+
+  assert (size >= FMX_CCFB_MIN_PACKET_BYTES);
+  collector->now = now > collector->now ? now : collector->now;
+  if (collector->last_report != collector->now)
+    collector->repeating = can_repeat (collector);
+  fmx_ccfb_writer_init (&writer, data, size, collector->params.sender_ssrc);
+  /* Those with something to say are among the newest. */
+  for (uint32_t i = collector->newest; i != NONE && n_left > 0;
+      i = collector->streams[i].older) {
+    if (!collector->streams[i].due)
+      continue;
+    n_left--;
+    if (write_stream (collector, &collector->streams[i], &writer))
+      n_written++;
+  }
+  if (n_written == 0)
+    return 0;
+
+  length = fmx_ccfb_writer_finish (&writer, ntp_mid32);
+  collector->stats.n_reports++;
+  if (collector->urgent)
+    collector->stats.n_urgent++;
+  spend (collector, length + FMX_IP_UDP_BYTES);
+  collector->last_report = collector->now;
+  collector->first_pending = FMX_TIME_NONE;
+  collector->n_missing = 0;
+  collector->n_after_missing = 0;
+  collector->urgent = false;
+  return length;
+}
