@@ -131,6 +131,19 @@ gst_fairmix_timer_pause (GstFairmixTimer * timer)
 }
 
 void
+gst_fairmix_timer_set_clock (GstFairmixTimer * timer, GstClock * clock)
+{
+  g_mutex_lock (&timer->lock);
+  if (timer->clock != NULL && timer->clock != clock) {
+    gst_object_replace ((GstObject **) & timer->clock, GST_OBJECT (clock));
+    timer->run++;
+    timer->deadline = 0;
+    gst_fairmix_timer_wake (timer);
+  }
+  g_mutex_unlock (&timer->lock);
+}
+
+void
 gst_fairmix_timer_stop (GstFairmixTimer * timer)
 {
   GThread *thread;

@@ -41,6 +41,10 @@ void gst_fairmix_timer_start (GstFairmixTimer * timer, GstClock * clock,
  * of the function back until PLAYING or READY. */
 void gst_fairmix_timer_pause (GstFairmixTimer * timer);
 
+/* The element got another clock: a timer that runs goes on with it, and is
+ * called at once; %NULL pauses it. */
+void gst_fairmix_timer_set_clock (GstFairmixTimer * timer, GstClock * clock);
+
 /* Pauses, waits for the function to return and joins the thread: to be used
  * after the pads are deactivated if the function pushes. */
 void gst_fairmix_timer_stop (GstFairmixTimer * timer);
