@@ -11,6 +11,9 @@
 /* A step of the transit time that no network makes: another time line. */
 #define RESTART_STEP (5 * FMX_SECOND)
 
+/* So much more than max_delay may a packet wait: the path got faster. */
+#define RESTART_AHEAD (1 * FMX_SECOND)
+
 /* Nothing but late packets for so long is not jitter: a new route. */
 #define RESTART_LATE (1 * FMX_SECOND)
 
@@ -24,9 +27,25 @@ fmx_playout_params_default (FmxPlayoutParams *params)
   params->length = 2;
   params->decay = 2.0;
   params->after_drop = FMX_QUEUE_MONITOR_SHIFT;
-  params->threshold_time = 0;
+  params->threshold_time = 1600 * FMX_MSECOND;
+  params->reserve = 20 * FMX_MSECOND;
+  params->growth_step = 10 * FMX_MSECOND;
   params->min_delay = 0;
   params->max_delay = 1000 * FMX_MSECOND;
+}
+
+void
+fmx_playout_params_paper (FmxPlayoutParams *params, uint32_t threshold,
+    uint32_t length)
+{
+  fmx_playout_params_default (params);
+  params->threshold = threshold;
+  params->length = length;
+  params->decay = 1.0;
+  params->after_drop = FMX_QUEUE_MONITOR_KEPT;
+  params->threshold_time = 0;
+  params->reserve = FMX_SECOND; /* a whole packet, however long */
+  params->growth_step = FMX_SECOND;
 }
 
 void
@@ -41,6 +60,7 @@ fmx_playout_init (FmxPlayout *playout, const FmxPlayoutParams *params)
 
   assert (params->min_delay >= 0 && params->max_delay >= params->min_delay);
   assert (params->max_delay < RESTART_STEP);
+  assert (params->reserve > 0 && params->growth_step > 0);
 
   if (params->threshold_time > 0)
     monitor.threshold = (uint64_t) params->threshold_time;
@@ -160,7 +180,8 @@ start (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
   playout->late_since = FMX_TIME_NONE;
 }
 
-/* A time stamp, or a sequence number, that no network makes of the last one */
+/* A time stamp that no network makes of the last one: it is off by seconds, or
+ * asks to wait for longer than anything may. */
 static bool
 is_absurd (const FmxPlayout *playout, const FmxPlayoutPacket *packet,
     FmxTime now)
@@ -168,7 +189,10 @@ is_absurd (const FmxPlayout *playout, const FmxPlayoutPacket *packet,
   uint64_t transit = now - packet->media - playout->offset;
   FmxDuration step = (FmxDuration) (transit - (uint64_t) playout->transit);
 
-  return step > RESTART_STEP || step < -RESTART_STEP;
+  if (step > RESTART_STEP || step < -RESTART_STEP)
+    return true;
+  return playout->delay - (FmxDuration) transit
+      > playout->params.max_delay + RESTART_AHEAD;
 }
 
 static FmxPlayoutDecision
@@ -205,14 +229,20 @@ on_reordered (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
   return decision;
 }
 
+static FmxDuration
+at_most_a_packet (FmxDuration time, const FmxPlayoutPacket *packet)
+{
+  return time < packet->duration ? time : packet->duration;
+}
+
 /* At the start of a talkspurt nothing is heard when the delay changes: the
  * time that no packet of the last one needed goes, but for what the monitor
- * would leave, L - 1 packets. */
+ * would leave. */
 static void
 jump (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
 {
-  FmxDuration keep =
-      packet->duration * (FmxDuration) (playout->params.length - 1);
+  FmxDuration keep = at_most_a_packet (playout->params.reserve, packet)
+      + packet->duration * ((FmxDuration) playout->params.length - 2);
   FmxDuration less, room;
 
   if (playout->n_slack < MIN_SLACK_PACKETS)
@@ -233,12 +263,17 @@ jump (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
   playout->n_slack = 0;
 }
 
-/* The virtual queue, in packet times: what is still to be played when the
- * packet arrives.  A lost packet holds its place: loss is not lateness. */
+/* The virtual queue: what is still to be played when the packet arrives, which
+ * has @slack until its own turn.  A lost packet keeps its place in it: loss is
+ * not lateness. */
 static uint32_t
-queue_length (FmxDuration slack, FmxDuration duration)
+queue_length (const FmxPlayout *playout, const FmxPlayoutPacket *packet,
+    FmxDuration slack)
 {
-  FmxDuration n = slack > 0 ? (slack - 1) / duration : 0;
+  FmxDuration beyond =
+      slack - at_most_a_packet (playout->params.reserve, packet);
+  FmxDuration n = beyond > 0 ?
+      (beyond + packet->duration - 1) / packet->duration : 0;
 
   return n < (FmxDuration) FMX_QUEUE_MONITOR_POSITIONS ?
       (uint32_t) n : FMX_QUEUE_MONITOR_POSITIONS;
@@ -255,7 +290,7 @@ monitor_drops (FmxPlayout *playout, const FmxPlayoutPacket *packet,
 
   if (!after_silence)
     fmx_queue_monitor_on_arrival (&playout->monitor,
-        queue_length (slack, packet->duration), weight);
+        queue_length (playout, packet, slack), weight);
   if (slack < packet->duration || shorter < lowest_delay (playout))
     return false;
   if (shorter >= highest_delay (playout))
@@ -266,14 +301,14 @@ monitor_drops (FmxPlayout *playout, const FmxPlayoutPacket *packet,
       packet->quiet ? 4 : 1);
 }
 
-/* The delay that a late packet asks for: whole packets, as a display that
- * shows one more tick of nothing would give. */
+/* The delay that a packet which is @late asks for.  In steps, because a clock
+ * that drifts would otherwise make it grow a little with each packet. */
 static FmxDuration
 grown_delay (const FmxPlayout *playout, const FmxPlayoutPacket *packet,
     FmxDuration late)
 {
-  FmxDuration packets = (late + packet->duration - 1) / packet->duration;
-  FmxDuration delay = playout->delay + packets * packet->duration;
+  FmxDuration step = at_most_a_packet (playout->params.growth_step, packet);
+  FmxDuration delay = playout->delay + (late + step - 1) / step * step;
 
   return delay < highest_delay (playout) ? delay : highest_delay (playout);
 }
@@ -329,6 +364,34 @@ on_next (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
   return decision;
 }
 
+/* Several packets of one media time share a slot, and its fate; a slot that is
+ * not complete when it is due was late. */
+static FmxPlayoutDecision
+on_same_slot (FmxPlayout *playout, const FmxPlayoutPacket *packet)
+{
+  FmxPlayoutAction action = playout->highest_action;
+  FmxDuration before = playout->delay;
+  FmxPlayoutDecision decision;
+
+  if (action == FMX_PLAYOUT_PLAY && playout->transit > playout->delay) {
+    if (playout->transit > highest_delay (playout)) {
+      action = FMX_PLAYOUT_DROP_LATE;
+      playout->stats.n_late++;
+    } else {
+      playout->delay =
+          grown_delay (playout, packet, playout->transit - playout->delay);
+      playout->stats.n_grown++;
+    }
+  }
+  decision = decide (playout, packet, action, playout->delay);
+  decision.adjusted = playout->delay - before;
+  if (action == FMX_PLAYOUT_PLAY) {
+    playout->end = decision.playout + (uint64_t) packet->duration;
+    playout->stats.n_played++;
+  }
+  return decision;
+}
+
 FmxPlayoutDecision
 fmx_playout_on_packet (FmxPlayout *playout, const FmxPlayoutPacket *packet,
     FmxTime now)
@@ -353,13 +416,8 @@ fmx_playout_on_packet (FmxPlayout *playout, const FmxPlayoutPacket *packet,
   } else {
     playout->transit = (FmxDuration) (now - packet->media - playout->offset);
     update_fastest (playout, playout->transit, now);
-    if (packet->media == playout->highest_media) {
-      /* several packets of one media time share its slot */
-      decision =
-          decide (playout, packet, playout->highest_action, playout->delay);
-    } else {
-      decision = on_next (playout, packet, now);
-    }
+    decision = packet->media == playout->highest_media ?
+        on_same_slot (playout, packet) : on_next (playout, packet, now);
   }
   remember (playout, packet->ext_seq, fmx_time_diff (decision.playout,
           packet->media) - (FmxDuration) playout->offset);

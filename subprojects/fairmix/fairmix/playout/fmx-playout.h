@@ -20,17 +20,23 @@ extern "C" {
  * FmxPlayoutParams:
  * @threshold: base threshold T: packet times that the queue may stand at
  *     @length or more before a packet is dropped; > 0
- * @length: the queue position L that the threshold belongs to; >= 1
+ * @length: the queue position L that the threshold belongs to; in [1, 64]
  * @decay: the threshold is divided by it for each position above @length;
  *     1 = the same for all (the paper's (T, L)), 2 = halving; >= 1
  * @after_drop: what becomes of the counts
  * @threshold_time: if > 0, instead of @threshold: in time, so that sources of
  *     10 and of 50 packets/s are watched for equally long
+ * @reserve: the queue stands at position k when a packet waits for more than
+ *     k - 1 packet times and this, or one more packet time if that is less;
+ *     > 0
+ * @growth_step: the delay grows by multiples of it, or of a packet time if
+ *     that is less; > 0
  * @min_delay: playout is at least so much later than the media time, or than
  *     the arrival of the fastest packets, whichever is later; >= 0
  * @max_delay: and at most so much; >= @min_delay
  *
- * Source: nanoManipulator 2002, queue monitoring; decay and shift are ours.
+ * Source: nanoManipulator 2002, section 3.2; decay, shift, reserve and step are
+ * ours.
  */
 typedef struct
 {
@@ -39,6 +45,8 @@ typedef struct
   double decay;
   FmxQueueMonitorAfterDrop after_drop;
   FmxDuration threshold_time;
+  FmxDuration reserve;
+  FmxDuration growth_step;
   FmxDuration min_delay;
   FmxDuration max_delay;
 } FmxPlayoutParams;
@@ -148,7 +156,20 @@ typedef struct
   } history[FMX_PLAYOUT_HISTORY];
 } FmxPlayout;
 
+/** fmx_playout_params_default: what does well on every path without tuning */
 void fmx_playout_params_default (FmxPlayoutParams * params);
+
+/**
+ * fmx_playout_params_paper:
+ * @threshold: T, in packet times
+ * @length: L
+ *
+ * The paper's (T, L), to the letter: the same threshold for all positions,
+ * whole packets, counts that stay after a drop.
+ */
+void fmx_playout_params_paper (FmxPlayoutParams * params, uint32_t threshold,
+    uint32_t length);
+
 void fmx_playout_init (FmxPlayout * playout, const FmxPlayoutParams * params);
 /** Forgets the stream (new SSRC, flush, hand-over), keeps parameters. */
 void fmx_playout_reset (FmxPlayout * playout);

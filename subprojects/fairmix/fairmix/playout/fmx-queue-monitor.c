@@ -94,8 +94,7 @@ fmx_queue_monitor_count (const FmxQueueMonitor *monitor, uint32_t position)
 }
 
 uint64_t
-fmx_queue_monitor_threshold (const FmxQueueMonitor *monitor,
-    uint32_t position)
+fmx_queue_monitor_threshold (const FmxQueueMonitor *monitor, uint32_t position)
 {
   assert (position >= 1 && position <= N_POSITIONS);
   return monitor->threshold[position - 1];

@@ -83,8 +83,7 @@ test_thresholds_decay_above_the_length (void **state)
 
   (void) state;
   for (size_t i = 0; i < N_ELEMENTS (table); i++) {
-    FmxQueueMonitor monitor =
-        monitor_of (120, 2, 2.0, FMX_QUEUE_MONITOR_SHIFT);
+    FmxQueueMonitor monitor = monitor_of (120, 2, 2.0, FMX_QUEUE_MONITOR_SHIFT);
 
     assert_int_equal (arrivals_until_drop (&monitor, table[i].n),
         table[i].arrivals);
