@@ -10,10 +10,11 @@ fmx_packages () {
     libglib2.0-dev libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev
     libopus-dev" ;;
   run) echo "gstreamer1.0-tools gstreamer1.0-plugins-base
-    gstreamer1.0-plugins-good gstreamer1.0-plugins-bad
+    gstreamer1.0-plugins-good
     python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0
     python3-numpy" ;;
-  party) echo "ffmpeg python3-matplotlib gstreamer1.0-alsa
+  party) echo "ffmpeg python3-matplotlib
+    gstreamer1.0-alsa gstreamer1.0-pulseaudio
     asterisk-core-sounds-en-g722 asterisk-core-sounds-es-g722
     asterisk-core-sounds-fr-g722 asterisk-core-sounds-it-g722
     asterisk-core-sounds-ru-g722 asterisk-prompt-it-menardi-wav
