@@ -31,7 +31,7 @@ neighbour=0
 receive_from () {       # NEIGHBOUR PORT PEER
   in_options+=("rtpsession$session::rtcp-min-interval=1000000000")
   session=$((session + 1))
-  # shellcheck disable=SC2206  # words of a graph
+  # shellcheck disable=SC2054,SC2206  # words of a graph
   graph+=(
     udpsrc port="$2" caps="$RTP" ! rtpccfb name="feedback$1" ! "in.recv_rtp_sink_$1"
     udpsrc port=$(($2 + 1)) caps="$RTCP" ! "in.recv_rtcp_sink_$1"
@@ -44,7 +44,7 @@ receive_from () {       # NEIGHBOUR PORT PEER
 send_to () {            # NEIGHBOUR PORT PEER
   out_options+=("rtpsession$session::rtcp-min-interval=1000000000")
   session=$((session + 1))
-  # shellcheck disable=SC2206  # words of a graph
+  # shellcheck disable=SC2054,SC2206  # words of a graph
   graph+=(
     "mix.src_$1" ! "$OPUS" ! tfrcrate name="rate$1" ! "out.send_rtp_sink_$1"
     "out.send_rtp_src_$1"

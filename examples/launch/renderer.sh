@@ -23,7 +23,7 @@ shift
 voices=()
 number=0
 for voice in "$@"; do
-  # shellcheck disable=SC2206  # words of a graph
+  # shellcheck disable=SC2054,SC2206  # words of a graph
   voices+=(
     filesrc location="$voice" ! decodebin ! audioconvert ! audioresample
     ! audio/x-raw,rate=48000,channels=1 ! opusenc audio-type=voice
