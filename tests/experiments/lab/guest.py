@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The shell script that is a run: namespaces, queues, flows, in their time.
+
+The same script runs as root of the private kernel (uml.py); the part that
+starts flows serves the real-time runner, too.
+"""
+
+from lab import graphs, scenario
+
+LEAD_S = 0.5                    # receivers stand before senders start
+
+
+def ns_batch(lines):
+    """ip(8) batches, one process for each namespace."""
+    out = []
+    for ns, commands in lines.items():
+        text = '\n'.join(commands)
+        where = f'-n {ns} ' if ns else ''
+        out.append(f"ip {where}-batch - <<'BATCH'\n{text}\nBATCH")
+    return out
+
+
+def topology(net):
+    """Namespaces for routers, wires and hosts; cables; addresses; routes."""
+    spaces = (net.routers_ns + [f'w-{link.name}' for link in net.links]
+              + list(net.hosts))
+    first = [f'netns add {ns}' for ns in spaces]
+    inside = {ns: ['link set lo up'] for ns in spaces}
+    for link in net.links:
+        wire = f'w-{link.name}'
+        for end in (0, 1):
+            router, port = f'r-{link.ends[end]}', link.port(end)
+            first.append(f'link add {port} netns {router} type veth '
+                         f'peer name x{end} netns {wire}')
+            inside[router] += [
+                f'addr add {link.address(end)}/30 dev {port}',
+                f'link set {port} up gso_max_segs 1']
+            inside[wire].append(f'link set x{end} up')
+    for host in net.hosts.values():
+        router = f'r-{host.router}'
+        first.append(f'link add {host.port} netns {router} type veth '
+                     f'peer name e0 netns {host.name}')
+        inside[router] += [
+            f'addr add {host.gateway}/30 dev {host.port}',
+            f'link set {host.port} up gso_max_segs 1']
+        inside[host.name] += [
+            f'addr add {host.address}/30 dev e0',
+            'link set e0 up gso_max_segs 1',
+            f'route add default via {host.gateway}']
+    for router in net.routers:
+        for other, (link, end) in net.hops(router).items():
+            for host in net.hosts.values():
+                if host.router == other:
+                    inside[f'r-{router}'].append(
+                        f'route add {host.subnet} via '
+                        f'{link.address(1 - end)}')
+    out = ns_batch({'': first, **inside})
+    out += [f'ip netns exec {r} sysctl -qw net.ipv4.ip_forward=1'
+            for r in net.routers_ns]
+    return out
+
+
+def netem(table, t_s):
+    """The wire's part: what every packet gets, whoever sent it."""
+    loss = scenario.at(table['loss'], t_s)
+    text = f'netem delay {scenario.at(table["delay_ms"], t_s)}ms limit 100000'
+    return text + (f' loss random {100 * loss:.6g}%' if loss else '')
+
+
+def queue(link, end, t_s, verb):
+    """The router's part: the link's rate, and the queue before it."""
+    table = link.table
+    rate = scenario.at(table['rate_bps' if end == 0 else 'back_rate_bps'], t_s)
+    limit = table['queue_bytes'] or 10 ** 8
+    where = f'dev {link.port(end)}'
+    # veth counts an Ethernet header that the scenarios do not have
+    out = [f'qdisc {verb} {where} root handle 1: stab overhead -14 linklayer '
+           f'ethernet tbf rate {int(rate)} burst 1600 limit {limit}']
+    if verb == 'add' and table['queue_packets']:
+        out.append(f'qdisc add {where} parent 1:1 handle 10: pfifo limit '
+                   f'{table["queue_packets"]}')
+    elif verb == 'add' and table['queue'] == 'red':
+        average = 500
+        burst = max(2, int(2 * table['red_min_bytes']
+                           + table['red_max_bytes']) // (3 * average))
+        out.append(f'qdisc add {where} parent 1:1 handle 10: red limit '
+                   f'{limit} min {table["red_min_bytes"]} max '
+                   f'{table["red_max_bytes"]} avpkt {average} burst {burst} '
+                   f'probability {table["red_probability"]} bandwidth '
+                   f'{int(rate)}')
+    return out
+
+
+def links(net):
+    """Queues and delays, and what changes them in time."""
+    out = []
+    for link in net.links:
+        ns = f'w-{link.name}'
+        batch = []
+        for end in (0, 1):
+            here, there = f'x{end}', f'x{1 - end}'
+            batch += [f'qdisc add dev {here} ingress',
+                      f'filter add dev {here} parent ffff: protocol all u32 '
+                      f'match u32 0 0 action mirred egress redirect dev '
+                      f'{there}',
+                      f'qdisc add dev {there} root {netem(link.table, 0)}']
+        text = '\n'.join(batch)
+        out.append(f"tc -n {ns} -batch - <<'BATCH'\n{text}\nBATCH")
+        for end in (0, 1):
+            text = '\n'.join(queue(link, end, 0, 'add'))
+            out.append(f"tc -n r-{link.ends[end]} -batch - <<'BATCH'\n"
+                       f'{text}\nBATCH')
+    for host in net.hosts.values():
+        if host.delay_ms:
+            out.append(f'tc -n {host.name} qdisc add dev e0 root netem delay '
+                       f'{host.delay_ms}ms limit 100000')
+    return out
+
+
+def changes(net):
+    """[(t_s, command)] for the staircases of the links."""
+    out = []
+    for link in net.links:
+        table = link.table
+        for key, end in (('rate_bps', 0), ('back_rate_bps', 1)):
+            for t_s, _ in table[key][1:]:
+                out += [(t_s, f'tc -n r-{link.ends[end]} {command}')
+                        for command in queue(link, end, t_s, 'change')]
+        times = {t for key in ('delay_ms', 'loss') for t, _ in table[key][1:]}
+        for t_s in times:
+            out += [(t_s, f'tc -n w-{link.name} qdisc change dev x{end} root '
+                     f'{netem(table, t_s)}') for end in (0, 1)]
+    return sorted(out)
+
+
+def staircase_args(steps, start_s, end_s):
+    """cbrflow's steps, in its own time."""
+    times = [(max(t, start_s), v) for t, v in steps]
+    kept = [(t, v) for i, (t, v) in enumerate(times)
+            if t < end_s and (i + 1 == len(times) or times[i + 1][0] > t)]
+    return ' '.join(f'{t - start_s:.3f}:{v}' for t, v in kept) \
+        + f' {end_s - start_s:.3f}:0'
+
+
+def flow_commands(net, tools, out):
+    """[(t_s, host, command line)], receivers first."""
+    commands = []
+    for number, (name, flow) in enumerate(net.run.flows.items()):
+        source, sink = net.source(name), net.sink(name)
+        port = net.ports[name]
+        start = flow['start_s']
+        stop = flow['stop_s'] or net.run.duration_s
+        if flow['kind'] == 'tcp':
+            commands.append((-LEAD_S, sink, f'{tools}/tcpflow recv {port}'))
+            line = (f'{tools}/tcpflow send {sink.address} {port} '
+                    f'{stop - start:.3f} {flow["cc"]}')
+            if flow['on_off']:
+                least, most = flow['on_off']['bytes']
+                line += (f' {least} {most} {flow["on_off"]["idle_s"]} '
+                         f'{net.run.seed * 100 + number}')
+            commands.append((start, source, line))
+        elif flow['kind'] == 'cbr':
+            steps = staircase_args(flow['rate_bps'], start, stop)
+            commands.append((start, source, f'{tools}/cbrflow {sink.address} '
+                             f'{port} {flow["packet_bytes"]} {steps}'))
+        else:
+            commands += graphs.bundle(net, name, out)
+    return sorted(commands, key=lambda c: c[0])
+
+
+def netlog(net, tools, out, end_s):
+    """The command that writes flows.csv and links.csv."""
+    specs = [f'flow:{n}:{p}:{a}-{b}' for n, p, a, b in net.udp_flows()]
+    for name in net.hosts:
+        specs.append(f'{"sent" if name.endswith("-s") else "received"}:'
+                     f'{name}:e0')
+    specs += [f'router:{r}' for r in net.routers_ns]
+    specs += [f'link:{link.direction(end)}:r-{link.ends[end]}:'
+              f'{link.port(end)}' for link in net.links for end in (0, 1)]
+    return (f'{tools}/netlog -o {out} -t {end_s} '
+            + ' '.join(specs))
+
+
+def job(net, tools):
+    """The whole script; $OUT is where results go."""
+    end_s = net.run.duration_s
+    out = ['#!/bin/bash', f'# {net.run.name}', 'set -eu',
+           'X() { ns=$1; shift; ip netns exec $ns "$@"; }']
+    out += topology(net) + links(net)
+    hosts = ' '.join(net.hosts)
+    out += [f'for h in {hosts}; do X $h sysctl -qw '
+            'net.ipv4.tcp_no_metrics_save=1; done',
+            f'sleep {LEAD_S}']
+    events = []
+    for t_s, host, line in flow_commands(net, tools, '$OUT'):
+        events.append((t_s, f'X {host.name} {line} '
+                       f'>>$OUT/{host.name}.log 2>&1 &'))
+    events += [(t_s, command) for t_s, command in changes(net)]
+    events.sort(key=lambda e: e[0])
+    started = False
+    now = -LEAD_S
+    for t_s, command in events:
+        if t_s >= 0 and not started:
+            out += [f'sleep {-now:.3f}',
+                    netlog(net, tools, '$OUT', end_s) + ' & LOG=$!']
+            started, now = True, 0.0
+        if t_s > now:
+            out.append(f'sleep {t_s - now:.3f}')
+            now = t_s
+        out.append(command)
+    out += ['wait $LOG', 'exit 0']
+    return '\n'.join(out) + '\n'

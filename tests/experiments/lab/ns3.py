@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Runner `ns3`: libfairmix's own objects among ns-3's TCP, in virtual time.
+
+Seconds of simulation take milliseconds; with its seed a run is exact.
+"""
+import os
+import pathlib
+
+from lab import uml
+
+PACKET_S = {'pcmu': 178 / 8000, 'opus': 0.02}
+
+
+def program(build):
+    return (pathlib.Path(build).resolve() / 'tests' / 'experiments' / 'ns3'
+            / 'fairmix-ns3')
+
+
+def check(build):
+    if not program(build).exists():
+        raise uml.Unavailable(
+            f'{program(build)} is missing: apt-get install libns3-dev, then '
+            'build (meson setup --reconfigure build; meson compile -C build)')
+
+
+def _steps(steps):
+    return ','.join(f'{t:g}:{float(v):.10g}' for t, v in steps)
+
+
+def _speaking(flow):
+    steps = [(0, 1)]
+    for start, end in flow['pause_s'] or []:
+        steps += [(start, 0), (end, 1)]
+    return _steps(steps)
+
+
+def plan(run):
+    """The run as statements for fairmix-ns3 (ns3/plan.h)."""
+    out = [f'run name={run.name} duration_s={run.duration_s} seed={run.seed}']
+    for name, link in run.links.items():
+        out.append(' '.join(
+            [f'link name={name} from={link["from"]} to={link["to"]}',
+             f'queue={link["queue"]}',
+             f'queue_bytes={link["queue_bytes"] or 0}',
+             f'queue_packets={link["queue_packets"] or 0}',
+             f'red_min_bytes={link["red_min_bytes"] or 0}',
+             f'red_max_bytes={link["red_max_bytes"] or 0}',
+             f'red_probability={link["red_probability"]}']
+            + [f'{k}={_steps(link[k])}' for k in
+               ('rate_bps', 'back_rate_bps', 'delay_ms', 'loss')]))
+    for name, flow in run.flows.items():
+        line = (f'{flow["kind"]} name={name} from={flow["from"]} '
+                f'to={flow["to"]} start_s={flow["start_s"]} '
+                f'stop_s={flow["stop_s"] or run.duration_s} '
+                f'access_delay_ms={flow["access_delay_ms"]} ')
+        if flow['kind'] == 'tcp':
+            files = flow['on_off'] or {'bytes': [0, 0], 'idle_s': 0}
+            line += (f'cc={flow["cc"]} least_bytes={files["bytes"][0]} '
+                     f'most_bytes={files["bytes"][1]} '
+                     f'idle_s={files["idle_s"]}')
+        elif flow['kind'] == 'cbr':
+            line += (f'packet_bytes={flow["packet_bytes"]} '
+                     f'rate_bps={_steps(flow["rate_bps"])}')
+        else:
+            fixed = flow['codec'] == 'pcmu'
+            line += (f'strategy={flow["strategy"]} '
+                     f'controller={flow["controller"]} '
+                     f'streams={flow["streams"]} '
+                     f'stream_bps={flow["stream_bps"]} '
+                     f'mix_min_bps={flow["mix_bps"] if fixed else 22000} '
+                     f'mix_max_bps={flow["mix_bps"]} '
+                     f'packet_s={PACKET_S[flow["codec"]]:.9f} '
+                     f'speaking={_speaking(flow)} '
+                     f'ignore_feedback={int(flow["ignore_feedback"])}')
+        out.append(line)
+    return '\n'.join(out) + '\n'
+
+
+def prepare(run, folder, build):
+    (folder / 'plan').write_text(plan(run), encoding='ascii')
+    return [str(program(build)), 'plan', '.'], dict(os.environ)
+
+
+def finish(folder):
+    log = (folder / 'runner.log').read_text(encoding='utf-8', errors='replace')
+    return log.strip()[-400:] or None
+
+
+def versions():
+    header = pathlib.Path('/usr/lib/x86_64-linux-gnu')
+    names = sorted(p.name for p in header.glob('libns3-core.so.*'))
+    return {'ns3': names[-1].rsplit('.so.', 1)[-1] if names else 'unknown'}

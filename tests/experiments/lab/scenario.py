@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Scenario files: what they may say, and the runs that come of them.
+
+A scenario is a TOML file (README.md shows one).  It describes links, flows,
+figures and claims once; `vary` axes and seeds multiply it into runs, each of
+which any runner can take.
+"""
+import copy
+import dataclasses
+import itertools
+import pathlib
+import tomllib
+
+FOLDER = pathlib.Path(__file__).resolve().parent.parent / 'scenarios'
+
+TOP = {'title', 'source', 'text', 'duration_s', 'seeds', 'short', 'link',
+       'flow', 'vary', 'figure', 'claim', 'runners', 'suite', 'held_out'}
+SHORT = {'time_scale', 'seeds'}
+LINK = {
+    'from': 'near', 'to': 'far',
+    'rate_bps': None,           # a staircase: number or [[t_s, number], ...]
+    'back_rate_bps': None,      # the other direction; None = rate_bps
+    'delay_ms': 0.0,            # one way; staircase
+    'loss': 0.0,                # random, one way, in [0, 1); staircase
+    'queue': 'droptail',        # or red
+    'queue_bytes': None, 'queue_packets': None, 'queue_ms': None,
+    'red_min_bytes': None, 'red_max_bytes': None, 'red_probability': 0.1,
+}
+FLOW = {
+    'kind': None,               # bundle, tcp, cbr
+    'from': 'near', 'to': 'far',
+    'start_s': 0.0, 'stop_s': None,
+    'access_delay_ms': 0.0,     # one way, before the first link
+    'label': None,
+}
+KINDS = {
+    'bundle': {
+        'strategy': 'dpm',      # dpm, forward-all, mix-all, top-3
+        'controller': 'dpm',    # the class's name in libfairmix, or a peer
+        'policy': 'aggressive',
+        'streams': 8,
+        'codec': 'pcmu',        # pcmu, opus
+        'stream_bps': 78400,    # of one stream, on the wire; opus: the most
+        'mix_bps': None,        # of a mix; None = as a stream
+        'speech': False,        # talkers take turns instead of tones
+        'pause_s': None,        # [[from_s, to_s], ...]: nobody speaks
+        'ignore_feedback': False,
+    },
+    'tcp': {
+        'cc': 'reno',           # reno, cubic, bbr
+        'on_off': None,         # {bytes = [least, most], idle_s = mean}
+    },
+    'cbr': {
+        'rate_bps': None,       # staircase, on the wire
+        'packet_bytes': 218,    # on the wire
+    },
+}
+STAIRCASES = {('link', 'rate_bps'), ('link', 'back_rate_bps'),
+              ('link', 'delay_ms'), ('link', 'loss'), ('flow', 'rate_bps')}
+CLAIM = {'text', 'measure', 'flow', 'against', 'from_s', 'to_s', 'bin_s',
+         'paper', 'show', 'aim', 'when', 'test', 'unit', 'note', 'link',
+         'column', 'stage_s', 'settle', 'of', 'of_bps', 'event', 'peers'}
+FIGURE = {'name', 'kind', 'title', 'caption', 'paper', 'flows', 'bin_s', 'y',
+          'when', 'axis', 'from_s', 'to_s', 'y_max', 'stage_s', 'guides'}
+
+
+class ScenarioError(Exception):
+    """Something in a scenario file that makes no sense; says where."""
+
+
+def staircase(value, what='value'):
+    """A number or [[t_s, number], ...] as a list of (t_s, number)."""
+    if isinstance(value, bool):
+        raise ScenarioError(f'{what}: {value!r} is no number')
+    if isinstance(value, (int, float)):
+        return [(0.0, value)]
+    try:
+        steps = [(float(t), v) for t, v in value]
+    except (TypeError, ValueError) as e:
+        raise ScenarioError(f'{what}: {value!r} is neither a number nor '
+                            '[[t_s, number], ...]') from e
+    if not steps or steps[0][0] != 0.0 or steps != sorted(steps):
+        raise ScenarioError(f'{what}: steps must start at 0 s and be in order')
+    return steps
+
+
+def at(steps, t_s):
+    """The value of a staircase at a time."""
+    value = steps[0][1]
+    for when, v in steps:
+        if when <= t_s:
+            value = v
+    return value
+
+
+def merge(base, over):
+    """A copy of table base with table over laid on it."""
+    out = copy.deepcopy(base)
+    for key, value in over.items():
+        if isinstance(value, dict) and isinstance(out.get(key), dict):
+            out[key] = merge(out[key], value)
+        else:
+            out[key] = copy.deepcopy(value)
+    return out
+
+
+def _known(table, allowed, where):
+    unknown = set(table) - set(allowed)
+    if unknown:
+        raise ScenarioError(f'{where}: unknown {", ".join(sorted(unknown))}; '
+                            f'known are {", ".join(sorted(allowed))}')
+
+
+@dataclasses.dataclass
+class Run:
+    """One combination of a scenario's axes and one seed: what a runner runs."""
+    scenario: str
+    choice: dict                # axis -> value
+    seed: int
+    duration_s: float
+    links: dict
+    flows: dict
+    time_scale: float = 1.0
+
+    @property
+    def name(self):
+        axes = [f'{axis}={value}' for axis, value in self.choice.items()]
+        return '/'.join([self.scenario, ','.join(axes) or 'plain',
+                         f'seed={self.seed}'])
+
+    @property
+    def bundles(self):
+        return {n: f for n, f in self.flows.items() if f['kind'] == 'bundle'}
+
+
+class Scenario:
+    """A scenario file, checked."""
+
+    def __init__(self, path):
+        path = pathlib.Path(path)
+        if not path.exists() and path.suffix != '.toml':
+            path = FOLDER / f'{path}.toml'
+        try:
+            raw = tomllib.loads(path.read_text(encoding='utf-8'))
+        except FileNotFoundError as e:
+            raise ScenarioError(f'no scenario {path}') from e
+        except tomllib.TOMLDecodeError as e:
+            raise ScenarioError(f'{path.name}: {e}') from e
+        self.path = path
+        self.name = path.stem
+        self.raw = raw
+        where = path.name
+        _known(raw, TOP, where)
+        for key in ('title', 'duration_s', 'link', 'flow'):
+            if key not in raw:
+                raise ScenarioError(f'{where}: {key} is missing')
+        self.title = raw['title']
+        self.source = raw.get('source', '')
+        self.text = ' '.join(raw.get('text', '').split())
+        self.runners = raw.get('runners', ['ns3', 'uml', 'netns'])
+        self.suite = raw.get('suite', 'beyond')
+        self.held_out = raw.get('held_out', False)
+        self.short = raw.get('short', {})
+        _known(self.short, SHORT, f'{where}: short')
+        self.axes = {a: list(v) for a, v in raw.get('vary', {}).items()}
+        self.figures = raw.get('figure', [])
+        self.claims = raw.get('claim', [])
+        for n, figure in enumerate(self.figures):
+            _known(figure, FIGURE, f'{where}: figure {n + 1}')
+        for n, claim in enumerate(self.claims):
+            _known(claim, CLAIM, f'{where}: claim {n + 1}')
+        self.runs()             # complain now
+
+    def runs(self, short=False, seeds=None, only=None):
+        """All runs, or those where choice agrees with only (axis -> value)."""
+        scale = self.short.get('time_scale', 1.0) if short else 1.0
+        if seeds is None:
+            seeds = self.raw.get('seeds', [1])
+            if short:
+                seeds = self.short.get('seeds', seeds[:1])
+        runs = []
+        for values in itertools.product(*self.axes.values()):
+            choice = dict(zip(self.axes, values))
+            if only and any(choice.get(a, v) not in v.split('|')
+                            for a, v in only.items()):
+                continue
+            table = {'link': self.raw['link'], 'flow': self.raw['flow']}
+            for axis, value in choice.items():
+                over = self.raw['vary'][axis][value]
+                _known(over, {'link', 'flow'},
+                       f'{self.path.name}: vary.{axis}.{value}')
+                table = merge(table, over)
+            for seed in seeds:
+                runs.append(self._run(table, choice, seed, scale))
+        return runs
+
+    def _run(self, table, choice, seed, scale):
+        links = {n: self._link(n, t, scale) for n, t in table['link'].items()}
+        flows = {n: self._flow(n, t, scale) for n, t in table['flow'].items()
+                 if t.get('kind') != 'none'}
+        nodes = {link[end] for link in links.values() for end in ('from', 'to')}
+        for name, flow in flows.items():
+            for end in ('from', 'to'):
+                if flow[end] not in nodes:
+                    raise ScenarioError(f'{self.path.name}: flow {name} ends '
+                                        f'at {flow[end]}, where no link is')
+        return Run(self.name, choice, seed,
+                   round(self.raw['duration_s'] * scale, 3), links, flows, scale)
+
+    def _scaled(self, table, defaults, what, where, scale):
+        _known(table, defaults, where)
+        out = {**copy.deepcopy(defaults), **copy.deepcopy(table)}
+        for key in defaults:
+            if (what, key) in STAIRCASES and out[key] is not None:
+                out[key] = [(round(t * scale, 3), v) for t, v in
+                            staircase(out[key], f'{where}: {key}')]
+        for key in ('start_s', 'stop_s'):
+            if out.get(key) is not None:
+                out[key] = round(out[key] * scale, 3)
+        if out.get('pause_s'):
+            out['pause_s'] = [[round(t * scale, 3) for t in span]
+                              for span in out['pause_s']]
+        return out
+
+    def _link(self, name, table, scale):
+        where = f'{self.path.name}: link {name}'
+        link = self._scaled(table, LINK, 'link', where, scale)
+        if link['rate_bps'] is None:
+            raise ScenarioError(f'{where}: rate_bps is missing')
+        if link['back_rate_bps'] is None:
+            link['back_rate_bps'] = link['rate_bps']
+        if link['queue'] not in ('droptail', 'red'):
+            raise ScenarioError(f'{where}: queue {link["queue"]!r} is '
+                                'neither droptail nor red')
+        given = [k for k in ('queue_bytes', 'queue_packets', 'queue_ms')
+                 if link[k] is not None]
+        if len(given) != 1:
+            raise ScenarioError(f'{where}: give one of queue_bytes, '
+                                'queue_packets, queue_ms')
+        if link['queue_ms'] is not None:
+            link['queue_bytes'] = int(link['queue_ms'] / 1000
+                                      * link['rate_bps'][0][1] / 8)
+        if link['queue'] == 'red' and not (link['red_min_bytes']
+                                           and link['red_max_bytes']):
+            raise ScenarioError(f'{where}: red needs red_min_bytes and '
+                                'red_max_bytes')
+        return link
+
+    def _flow(self, name, table, scale):
+        where = f'{self.path.name}: flow {name}'
+        kind = table.get('kind')
+        if kind not in KINDS:
+            raise ScenarioError(f'{where}: kind {kind!r} is not one of '
+                                f'{", ".join(KINDS)}')
+        flow = self._scaled(table, {**FLOW, **KINDS[kind]}, 'flow', where,
+                            scale)
+        if kind == 'cbr' and flow['rate_bps'] is None:
+            raise ScenarioError(f'{where}: rate_bps is missing')
+        if kind == 'bundle':
+            if flow['strategy'] not in ('dpm', 'forward-all', 'mix-all',
+                                        'top-3'):
+                raise ScenarioError(f'{where}: strategy '
+                                    f'{flow["strategy"]!r} is unknown')
+            if flow['mix_bps'] is None:
+                flow['mix_bps'] = flow['stream_bps']
+        return flow
+
+
+def load_all(suite=None):
+    """Every scenario of the folder, in the order of their names."""
+    scenarios = [Scenario(p) for p in sorted(FOLDER.glob('*.toml'))]
+    return [s for s in scenarios if suite is None or s.suite == suite]

@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Run scenarios, side by side, and keep their tables.
+
+  tests/experiments/run.py [options] SCENARIO...
+
+A SCENARIO is a name from scenarios/ (fig7-one-tcp), a path, or a suite
+(paper, beyond, all).  Results go to BUILD/experiments; report.py reads them.
+"""
+import argparse
+import json
+import os
+import pathlib
+import platform
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+# pylint: disable=wrong-import-position
+from lab import measures, netns, ns3, progress, results, scenario, uml  # noqa: E402
+
+RUNNERS = {'uml': uml, 'ns3': ns3, 'netns': netns}
+STALL_S = 120                   # so long without virtual time passing
+
+
+def arguments():
+    p = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    p.add_argument('scenarios', nargs='*', metavar='SCENARIO')
+    p.add_argument('--runner', default='uml', choices=RUNNERS,
+                   help='uml: real pipelines and TCP in virtual time\n'
+                   'ns3: libfairmix in ns-3\nnetns: real time (needs root)')
+    p.add_argument('--short', action='store_true',
+                   help='shorter runs, fewer seeds, as the scenario says')
+    p.add_argument('--seeds', type=int, nargs='+', metavar='N')
+    p.add_argument('--only', nargs='+', default=[], metavar='AXIS=A|B',
+                   help='only these values of an axis of the scenario')
+    p.add_argument('--jobs', type=int, default=os.cpu_count(), metavar='N',
+                   help='runs side by side (as many as cores)')
+    p.add_argument('--build', default='build', metavar='FOLDER',
+                   help='the build folder')
+    p.add_argument('--out', metavar='FOLDER', help='BUILD/experiments')
+    p.add_argument('--again', action='store_true',
+                   help='also what there are results of')
+    p.add_argument('--list', action='store_true', help='what there is')
+    p.add_argument('--check', action='store_true',
+                   help='afterwards judge the claims that are tests: exit\n'
+                   'status 1 if one does not hold')
+    return p.parse_args()
+
+
+def chosen(names):
+    out = []
+    for name in names:
+        if name == 'all':
+            out += scenario.load_all()
+        elif name in ('paper', 'beyond', 'listener'):
+            out += scenario.load_all(name)
+        else:
+            out.append(scenario.Scenario(name))
+    return out
+
+
+def commit():
+    here = pathlib.Path(__file__).resolve().parent
+    git = subprocess.run(['git', '-C', here, 'describe', '--always',
+                          '--dirty'], capture_output=True, text=True,
+                         check=False)
+    return git.stdout.strip() or 'unknown'
+
+
+class Job:
+    """One run under way."""
+
+    def __init__(self, run, runner, args):
+        self.run = run
+        self.runner = runner
+        self.name = args.runner
+        self.folder = results.folder_of(args.out, run, args.runner, args.short)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for old in self.folder.iterdir():
+            if old.is_file():
+                old.unlink()
+        self.manifest = {
+            'run': run.name, 'runner': args.runner, 'short': args.short,
+            'seed': run.seed, 'duration_s': run.duration_s,
+            'commit': commit(), 'python': platform.python_version(),
+            'machine': platform.machine(), 'command': shlex.join(sys.argv),
+            **runner.versions()}
+        command, env = runner.prepare(run, self.folder, args.build)
+        with open(self.folder / 'runner.log', 'wb') as log:
+            self.process = subprocess.Popen(
+                command, cwd=self.folder, env=env, stdin=subprocess.DEVNULL,
+                stdout=log, stderr=log, start_new_session=True)
+        self.started = self.moved = time.monotonic()
+        self.t_s = 0.0
+
+    def time(self):
+        """Virtual seconds so far."""
+        path = self.folder / 'flows.csv'
+        try:
+            with open(path, 'rb') as f:
+                f.seek(max(0, os.stat(path).st_size - 200))
+                t_s = float(f.read().split(b'\n')[-2].split(b',')[0])
+        except (OSError, ValueError, IndexError):
+            t_s = 0.0
+        if t_s > self.t_s:
+            self.t_s, self.moved = t_s, time.monotonic()
+        return self.t_s
+
+    def stop(self):
+        """Ends what this run started, and nothing else."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.killpg(self.process.pid, number)
+            except ProcessLookupError:
+                pass
+            try:
+                self.process.wait(5)
+                return
+            except subprocess.TimeoutExpired:
+                continue
+
+    def finish(self):
+        """None, or what went wrong."""
+        why = self.runner.finish(self.folder)
+        if why is None and self.process.returncode != 0 \
+                and self.name != 'uml':
+            why = f'ended with status {self.process.returncode}'
+        self.manifest['complete'] = why is None
+        self.manifest['wall_s'] = round(time.monotonic() - self.started, 1)
+        (self.folder / 'manifest.json').write_text(
+            json.dumps(self.manifest, indent=2) + '\n', encoding='utf-8')
+        return why
+
+
+def run_all(todo, runner, args):
+    """Runs them, at most args.jobs at a time; returns how many failed."""
+    bar = progress.Progress(sum(r.duration_s for r in todo))
+    waiting, busy, done_s, failed = list(todo), [], 0.0, 0
+    try:
+        while waiting or busy:
+            while waiting and len(busy) < args.jobs:
+                busy.append(Job(waiting.pop(0), runner, args))
+            time.sleep(0.2)
+            for job in list(busy):
+                job.time()
+                stalled = time.monotonic() - job.moved > STALL_S
+                if stalled:
+                    job.stop()
+                elif job.process.poll() is None:
+                    continue
+                busy.remove(job)
+                done_s += job.run.duration_s
+                why = job.finish()
+                if stalled and why:
+                    why = (f'time stood still at {job.t_s} s: something '
+                           'busy-waits, or died')
+                if why:
+                    failed += 1
+                    bar.say(f'{job.run.name}: {why} (see {job.folder})')
+            bar.show(done_s + sum(j.t_s for j in busy),
+                     ', '.join(j.run.name for j in busy))
+    finally:
+        for job in busy:
+            job.stop()
+    bar.end()
+    return failed
+
+
+def judge(scenarios, args):
+    """Prints every claim that is a test; returns how many do not hold."""
+    broken = 0
+    for s in scenarios:
+        found = results.load(args.out, [s], args.short, [args.runner])
+        for claim in s.claims:
+            if not claim.get('test'):
+                continue
+            for result in found:
+                if not applies(claim, result):
+                    continue
+                value = measures.MEASURES[claim['measure']](result, claim)
+                good = measures.verdict(value, claim, 'show')
+                broken += good is not True
+                print(f'{"ok" if good else "NOT OK"} {result.run.name}: '
+                      f'{claim["text"]}: {value if value is None else round(value, 4)}'
+                      f' (asked: {claim["show"]})')
+    return broken
+
+
+def applies(claim, result):
+    return all(result.run.choice.get(a) in (v if isinstance(v, list) else [v])
+               for a, v in claim.get('when', {}).items())
+
+
+def main():
+    args = arguments()
+    args.out = args.out or pathlib.Path(args.build) / 'experiments'
+    runner = RUNNERS[args.runner]
+    try:
+        scenarios = chosen(args.scenarios or (['all'] if args.list else []))
+        if args.list:
+            for s in scenarios:
+                runs = s.runs(args.short)
+                print(f'{s.name:28} {s.suite:9} {len(runs):3} runs of '
+                      f'{runs[0].duration_s:g} s  {s.title}')
+            return 0
+        if not scenarios:
+            print('run.py: name a scenario, a suite or all (--list)',
+                  file=sys.stderr)
+            return 2
+        runner.check(args.build)
+    except scenario.ScenarioError as e:
+        print(f'run.py: {e}', file=sys.stderr)
+        return 2
+    except uml.Unavailable as e:
+        print(f'run.py: {e}', file=sys.stderr)
+        return 77
+    only = dict(o.split('=', 1) for o in args.only)
+    todo = []
+    for s in scenarios:
+        if args.runner not in s.runners:
+            print(f'{s.name}: not for runner {args.runner}', file=sys.stderr)
+            continue
+        have = {r.run.name for r in results.load(
+            args.out, [s], args.short, [args.runner])}
+        todo += [r for r in s.runs(args.short, args.seeds, only)
+                 if args.again or r.name not in have]
+    failed = run_all(todo, runner, args) if todo else 0
+    if args.check:
+        failed += judge(scenarios, args)
+    return 1 if failed else 0
+
+
+def interrupted(*_):
+    raise KeyboardInterrupt
+
+
+if __name__ == '__main__':
+    signal.signal(signal.SIGTERM, interrupted)
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
