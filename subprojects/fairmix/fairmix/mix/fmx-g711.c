@@ -26,7 +26,7 @@ segment_of (unsigned magnitude, unsigned bits)
 static int16_t
 ulaw_decode (uint8_t code)
 {
-  unsigned bits = (uint8_t) ~ code;
+  unsigned bits = (uint8_t) ~code;
   int magnitude;
 
   /* [G.711 table 2a] (2 step + 33) 2^segment - 33, in 14 bits */
@@ -47,7 +47,7 @@ ulaw_encode (int16_t sample)
     magnitude = ULAW_CLIP;
   biased = (unsigned) (magnitude + ULAW_BIAS);
   segment = segment_of (biased, ULAW_FIRST_SEGMENT);
-  return (uint8_t) ~ (sign | segment << SEGMENT_SHIFT
+  return (uint8_t) ~(sign | segment << SEGMENT_SHIFT
       | ((biased >> (segment + 3)) & STEP_MASK));
 }
 

@@ -144,8 +144,7 @@ end_block (FmxLimiter *limiter)
     required = (uint32_t) (((uint64_t) ceiling << 30) / limiter->peak);
   push_required (limiter, required);
 
-  held += (uint32_t) ((uint64_t) (ONE_Q30 - held) * limiter->release_q30
-      >> 30);
+  held += (uint32_t) ((uint64_t) (ONE_Q30 - held) * limiter->release_q30 >> 30);
   if (ONE_Q30 - held < SNAP_Q30)
     held = ONE_Q30;
   held = min_u32 (held, limiter->window_min_q30);

@@ -117,10 +117,7 @@ set_due (FmxCcfbCollector *collector, FmxCcfbStream *stream)
 {
   bool due = stream->repeat || stream->begin <= stream->highest;
 
-  if (due && !stream->due)
-    collector->n_due++;
-  else if (!due && stream->due)
-    collector->n_due--;
+  collector->n_due += (uint32_t) due - (uint32_t) stream->due;
   stream->due = due;
 }
 
@@ -157,22 +154,19 @@ static uint32_t
 take_stream (FmxCcfbCollector *collector, uint32_t ssrc)
 {
   FmxCcfbStream *stream;
-  uint32_t *bucket;
+  uint32_t *link;
   uint32_t i;
 
   if (collector->stats.n_streams < collector->n_streams) {
     i = collector->stats.n_streams++;
   } else {
-    uint32_t *link;
-
     i = collector->oldest;
     link = bucket_of (collector, collector->streams[i].ssrc);
     while (*link != i)
       link = &collector->streams[*link].chain;
     *link = collector->streams[i].chain;
     unlink_by_arrival (collector, i);
-    if (collector->streams[i].due)
-      collector->n_due--;
+    collector->n_due -= collector->streams[i].due;
     collector->stats.n_unreported += collector->streams[i].highest + 1
         - collector->streams[i].begin;
     collector->stats.n_evicted++;
@@ -181,9 +175,9 @@ take_stream (FmxCcfbCollector *collector, uint32_t ssrc)
   stream->ssrc = ssrc;
   stream->due = false;
   stream->last_report = FMX_TIME_NONE;
-  bucket = bucket_of (collector, ssrc);
-  stream->chain = *bucket;
-  *bucket = i;
+  link = bucket_of (collector, ssrc);
+  stream->chain = *link;
+  *link = i;
   link_as_newest (collector, i);
   return i;
 }
@@ -349,10 +343,8 @@ time_to_earn (const FmxCcfbCollector *collector, double bytes)
 {
   FmxDuration most = collector->params.max_interval;
 
-  if (bytes <= 0.0)
-    return 0;
   if (bytes >= collector->budget_Bps * fmx_time_to_s (most))
-    return most;
+    return bytes > 0.0 ? most : 0;
   return fmx_time_from_s (bytes / collector->budget_Bps);
 }
 

@@ -113,7 +113,7 @@ arrival_offset_from_ato (uint32_t ato)
 {
   if (ato > ATO_MAX)
     return FMX_CCFB_ATO_UNKNOWN;
-  return (FmxDuration) ato * FMX_SECOND / ATO_HZ;
+  return ato * FMX_SECOND / ATO_HZ;
 }
 
 bool

@@ -178,10 +178,13 @@ run_load (const Load *load, FmxTime end, uint64_t seed)
     if (arrives)
       arrive (ssrc, seq, load->wire_bytes, now);
   }
-  for (FmxTime due; (due =
-          fmx_ccfb_collector_next_timeout (&bench.collector)) !=
-      FMX_TIME_NONE;)
+  for (;;) {
+    FmxTime due = fmx_ccfb_collector_next_timeout (&bench.collector);
+
+    if (due == FMX_TIME_NONE)
+      break;
     write_reports (due, load);
+  }
 }
 
 /* Of each stream, packets before the first and after the last that arrived
@@ -278,8 +281,7 @@ test_a_bundle_gets_reports_once_a_round_trip (void **state)
 }
 
 static void
-test_a_report_is_never_held_back_longer_than_the_longest_interval
-    (void **state)
+test_no_report_is_held_back_longer_than_the_longest_interval (void **state)
 {
   const Load thin = { 1, 250 * FMX_MSECOND, 60, 0.0, 0, MTU };
 
@@ -546,15 +548,14 @@ main (void)
     cmocka_unit_test (test_reports_take_no_more_than_their_part_of_the_rate),
     cmocka_unit_test (test_a_bundle_gets_reports_once_a_round_trip),
     cmocka_unit_test
-        (test_a_report_is_never_held_back_longer_than_the_longest_interval),
+        (test_no_report_is_held_back_longer_than_the_longest_interval),
     cmocka_unit_test
         (test_one_lost_report_loses_nothing_where_the_budget_allows),
     cmocka_unit_test (test_a_thin_stream_says_nothing_twice),
     cmocka_unit_test (test_a_loss_is_told_at_the_third_packet_after_it),
     cmocka_unit_test (test_a_packet_that_is_only_late_hastens_nothing),
     cmocka_unit_test (test_of_duplicates_the_first_counts_and_any_mark),
-    cmocka_unit_test
-        (test_a_jump_is_believed_when_the_next_packet_confirms_it),
+    cmocka_unit_test (test_a_jump_is_believed_when_the_next_packet_confirms_it),
     cmocka_unit_test (test_a_long_silence_is_not_taken_for_loss),
     cmocka_unit_test (test_a_flood_of_ssrcs_pushes_out_the_idle_only),
     cmocka_unit_test (test_a_clock_that_steps_back_does_no_harm),
@@ -562,6 +563,5 @@ main (void)
     cmocka_unit_test (test_the_reports_carry_our_ssrc),
   };
 
-  return cmocka_run_group_tests_name ("wire/ccfb-collector", tests, NULL,
-      NULL);
+  return cmocka_run_group_tests_name ("wire/ccfb-collector", tests, NULL, NULL);
 }

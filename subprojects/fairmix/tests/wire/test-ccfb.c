@@ -181,8 +181,7 @@ test_every_metric_survives_a_round_trip (void **state)
 }
 
 static void
-test_a_stream_without_metrics_and_a_report_without_streams_are_valid
-    (void **state)
+test_a_stream_without_metrics_and_no_stream_are_valid (void **state)
 {
   const uint8_t none[12] = { 0x8b, 205, 0, 2, 0, 0, 0, 1, 9, 8, 7, 6 };
   const uint8_t empty[20] = { 0x8b, 205, 0, 4, 0, 0, 0, 1, 0, 0, 0, 2, 0, 3, 0,
@@ -327,8 +326,7 @@ main (void)
     cmocka_unit_test (test_nothing_is_written_beyond_the_memory_given),
     cmocka_unit_test (test_arrival_offsets_are_coded_as_the_rfc_says),
     cmocka_unit_test (test_every_metric_survives_a_round_trip),
-    cmocka_unit_test
-        (test_a_stream_without_metrics_and_a_report_without_streams_are_valid),
+    cmocka_unit_test (test_a_stream_without_metrics_and_no_stream_are_valid),
     cmocka_unit_test (test_rtcp_padding_is_cut_off),
     cmocka_unit_test (test_malformed_packets_are_refused),
     cmocka_unit_test (test_every_truncation_is_refused),
