@@ -59,9 +59,11 @@ STAIRCASES = {('link', 'rate_bps'), ('link', 'back_rate_bps'),
               ('link', 'delay_ms'), ('link', 'loss'), ('flow', 'rate_bps')}
 CLAIM = {'text', 'measure', 'flow', 'against', 'from_s', 'to_s', 'bin_s',
          'paper', 'show', 'aim', 'when', 'test', 'unit', 'note', 'link',
-         'column', 'stage_s', 'settle', 'of', 'of_bps', 'event', 'peers'}
+         'column', 'stage_s', 'settle', 'of', 'of_bps', 'event', 'name',
+         'table', 'quoted'}
 FIGURE = {'name', 'kind', 'title', 'caption', 'paper', 'flows', 'bin_s', 'y',
-          'when', 'axis', 'from_s', 'to_s', 'y_max', 'stage_s', 'guides'}
+          'when', 'axis', 'from_s', 'to_s', 'y_max', 'stage_s', 'guides',
+          'claim'}
 
 
 class ScenarioError(Exception):

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Figures of results: one panel for each runner, the same colours everywhere."""
+import matplotlib
+
+matplotlib.use('Agg')
+
+# pylint: disable=wrong-import-position
+from matplotlib import pyplot as plt  # noqa: E402
+
+from lab import measures, scenario  # noqa: E402
+
+RUNNER = {'uml': 'real pipelines, Linux TCP (virtual time)',
+          'ns3': 'libfairmix in ns-3', 'netns': 'real pipelines, real time'}
+# Okabe and Ito's colours, which most people can tell apart
+BUNDLES = ['#0072B2', '#56B4E9', '#009E73']
+OTHERS = ['#D55E00', '#E69F00', '#CC79A7', '#999999']
+CHOICES = ['#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9',
+           '#000000', '#999999']
+MARKS = ['o', 's', '^', 'D', 'v', 'P', 'X', '*']
+
+plt.rcParams.update({
+    'font.family': 'DejaVu Sans', 'font.size': 9, 'axes.spines.top': False,
+    'axes.spines.right': False, 'axes.grid': True, 'grid.alpha': 0.25,
+    'grid.linewidth': 0.6, 'axes.titlesize': 9, 'axes.titleweight': 'bold',
+    'legend.frameon': False, 'legend.fontsize': 8, 'svg.hashsalt': 'fairmix',
+    'svg.fonttype': 'none', 'figure.constrained_layout.use': True})
+
+
+def colours(run):
+    """{flow: colour}; the audio blue to green, the rest warm."""
+    bundles = list(run.bundles)
+    others = [n for n in run.flows if n not in bundles]
+    out = dict(zip(bundles, BUNDLES * 9))
+    out.update(zip(others, OTHERS * 9))
+    return out
+
+
+def label(run, name):
+    flow = run.flows[name]
+    if flow.get('label'):
+        return flow['label']
+    return {'bundle': name, 'tcp': f'{name} ({flow.get("cc")})',
+            'cbr': f'{name} (CBR)'}[flow['kind']]
+
+
+def _save(fig, path):
+    fig.savefig(path.with_suffix('.svg'), metadata={'Date': None})
+    fig.savefig(path.with_suffix('.png'), dpi=110,
+                metadata={'Software': None})
+    plt.close(fig)
+
+
+def _panels(by_runner, figure, height=2.7):
+    runners = list(by_runner)
+    fig, axes = plt.subplots(len(runners), 1, squeeze=False, sharex=True,
+                             figsize=(7.4, height * len(runners) + 0.3))
+    fig.suptitle(figure['title'], fontsize=10.5, fontweight='bold')
+    for axis, runner in zip(axes[:, 0], runners):
+        axis.set_title(RUNNER[runner], loc='left', fontweight='normal')
+    return fig, dict(zip(runners, axes[:, 0]))
+
+
+def _steps(steps, end):
+    xs, ys = [], []
+    for i, (t, v) in enumerate(steps):
+        xs += [t, steps[i + 1][0] if i + 1 < len(steps) else end]
+        ys += [v, v]
+    return xs, ys
+
+
+def time(by_runner, figure, path):
+    """What every flow got, over time, of the first seed."""
+    fig, panels = _panels(by_runner, figure)
+    for runner, found in by_runner.items():
+        axis, result = panels[runner], found[0]
+        run = result.run
+        scale = run.time_scale
+        bin_s = figure.get('bin_s', 1)
+        column = figure.get('y', 'received_bps')
+        paint = colours(run)
+        for name in figure.get('flows', run.flows):
+            table = result.flows.get(name)
+            if table is None:
+                continue
+            start = figure.get('from_s', 0) * scale
+            end = figure.get('to_s', run.duration_s / scale) * scale
+            values = measures.bins(table, column, start, end, bin_s)
+            times = [start + (i + 0.5) * bin_s for i in range(len(values))]
+            first = run.flows[name]['start_s']
+            pairs = [(t, v) for t, v in zip(times, values) if t >= first]
+            axis.plot([t for t, _ in pairs], [v / 1e3 for _, v in pairs],
+                      color=paint[name], label=label(run, name),
+                      linewidth=1.6 if name in run.bundles else 1.0,
+                      drawstyle='steps-mid' if bin_s >= 5 else 'default')
+        for steps, style in ((figure.get('guides'), ':'),):
+            if steps:
+                xs, ys = _steps([(t * scale, v) for t, v in steps],
+                                run.duration_s)
+                axis.plot(xs, [y / 1e3 for y in ys], style, color='black',
+                          linewidth=0.9, label='equal shares')
+        for link in run.links.values():
+            xs, ys = _steps(link['rate_bps'], run.duration_s)
+            axis.plot(xs, [y / 1e3 for y in ys], '-', color='black',
+                      linewidth=0.7, alpha=0.5)
+        axis.set_ylabel('kbit/s on the wire')
+        axis.set_ylim(0, figure.get('y_max'))
+        axis.legend(loc='upper right', ncol=4)
+    list(panels.values())[-1].set_xlabel('time, s')
+    _save(fig, path)
+
+
+def queue(by_runner, figure, path):
+    """What packets waited in front of the first link, over time."""
+    fig, panels = _panels(by_runner, figure, 2.2)
+    for runner, found in by_runner.items():
+        axis = panels[runner]
+        for i, result in enumerate(_first_of_choices(found)):
+            name = next(iter(result.run.links))
+            table = result.links.get(name)
+            if table is not None:
+                values = measures.bins(table, 'queue_ms', 0,
+                                       result.run.duration_s,
+                                       figure.get('bin_s', 1))
+                axis.plot([(k + 0.5) * figure.get('bin_s', 1)
+                           for k in range(len(values))], values,
+                          color=CHOICES[i % len(CHOICES)], linewidth=1.2,
+                          label=_choice(result, figure))
+        axis.set_ylabel('queue, ms')
+        axis.set_ylim(0, figure.get('y_max'))
+        axis.legend(loc='upper right', ncol=4)
+    list(panels.values())[-1].set_xlabel('time, s')
+    _save(fig, path)
+
+
+def _choice(result, figure):
+    axis = figure.get('axis')
+    return result.run.choice.get(axis, '') if axis else \
+        ', '.join(result.run.choice.values())
+
+
+def _first_of_choices(found):
+    seen = {}
+    for result in found:
+        seen.setdefault(tuple(result.run.choice.items()), result)
+    return seen.values()
+
+
+def _stage_values(result, figure, flow, span):
+    table = result.flows[flow]
+    if figure['y'] == 'loss':
+        sent = measures.total(result, flow, 'sent_packets', *span)
+        lost = measures.total(result, flow, 'lost_packets', *span)
+        return [100 * lost / sent] if sent else []
+    stream = result.run.flows[flow]['stream_bps']
+    return [v / stream for v in
+            measures.bins(table, 'received_bps', *span, 1)]
+
+
+def levels(by_runner, figure, path):
+    """A value at each level of the traffic that does not listen, a line for
+    each choice of an axis; bars are two standard deviations over the seconds of
+    all seeds."""
+    fig, panels = _panels(by_runner, figure)
+    flow = figure['flows'][0]
+    for runner, found in by_runner.items():
+        axis = panels[runner]
+        groups = {}
+        for result in found:
+            groups.setdefault(result.run.choice[figure['axis']],
+                              []).append(result)
+        room = None
+        for i, (choice, results) in enumerate(groups.items()):
+            xs, ys, es = [], [], []
+            scale = results[0].run.time_scale
+            length = figure['stage_s'] * scale
+            n = round(results[0].run.duration_s / length)
+            for k in range(n):
+                # a stage's first fifth is the way to it
+                span = ((k + 0.2) * length, (k + 1) * length)
+                values = [v for r in results
+                          for v in _stage_values(r, figure, flow, span)]
+                if not values:
+                    continue
+                level = sum(scenario.at(f['rate_bps'], span[0]) for f in
+                            results[0].run.flows.values()
+                            if f['kind'] == 'cbr')
+                xs.append(level / 1e3)
+                ys.append(measures.mean(values))
+                es.append(2 * measures.deviation(values))
+            axis.errorbar([x + 4 * (i - 1) for x in xs], ys,
+                          yerr=es if figure['y'] != 'loss' else None,
+                          color=CHOICES[i], marker=MARKS[i], markersize=5,
+                          linewidth=1.3, capsize=2.5, label=choice)
+            if figure['y'] != 'loss' and room is None:
+                room = [(x, measures.fits(results[0], {'flow': flow},
+                                          (k + 0.5) * length))
+                        for k, x in enumerate(xs)]
+                axis.step([x for x, _ in room], [y for _, y in room], ':',
+                          where='mid', color='black', linewidth=1,
+                          label='what fits')
+        axis.set_ylabel('lost packets, %' if figure['y'] == 'loss'
+                        else 'streams')
+        axis.set_ylim(0, figure.get('y_max'))
+        axis.legend(loc='best')
+    list(panels.values())[-1].set_xlabel('UDP, kbit/s')
+    _save(fig, path)
+
+
+def bars(by_runner, figure, path, claim):
+    """A claim's value for every pair of two axes: groups along x, a bar for
+    each choice; whiskers from the least to the most of all seeds."""
+    fig, panels = _panels(by_runner, figure, 2.9)
+    rows, columns = claim['table']
+    for runner, found in by_runner.items():
+        axis = panels[runner]
+        names = list(dict.fromkeys(r.run.choice[columns] for r in found))
+        choices = list(dict.fromkeys(r.run.choice[rows] for r in found))
+        width = 0.8 / len(choices)
+        for i, choice in enumerate(choices):
+            for k, name in enumerate(names):
+                values = [measures.MEASURES[claim['measure']](r, claim)
+                          for r in found if r.run.choice[columns] == name
+                          and r.run.choice[rows] == choice]
+                values = [v for v in values if v is not None]
+                if not values:
+                    continue
+                m = measures.mean(values)
+                axis.bar(k + (i + 0.5) * width - 0.4, m, width * 0.92,
+                         color=CHOICES[i % len(CHOICES)],
+                         label=choice if k == 0 else None,
+                         yerr=[[m - min(values)], [max(values) - m]],
+                         error_kw={'linewidth': 0.8, 'capsize': 2})
+        low, high = claim['show']
+        axis.axhspan(low, high, color='#009E73', alpha=0.1, zorder=0)
+        axis.set_xticks(range(len(names)), names)
+        axis.set_ylabel(figure.get('y', claim['text']))
+        if figure.get('y_max'):
+            axis.set_ylim(0, figure['y_max'])
+        axis.legend(ncol=6, loc='upper right')
+    _save(fig, path)
+
+
+KINDS = {'time': time, 'levels': levels, 'queue': queue}

@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Make figures and docs/results.md of what run.py left.
+
+  tests/experiments/report.py [--build build] [--short] [SCENARIO...]
+
+Every number comes from a table of a run.  Scenarios without results say so.
+"""
+import argparse
+import math
+import pathlib
+import sys
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE))
+
+# pylint: disable=wrong-import-position
+from lab import figures, measures, results, scenario  # noqa: E402
+
+RUNNERS = {'uml': 'real pipelines', 'ns3': 'ns-3', 'netns': 'real time'}
+SUITES = {
+    'paper': ('The paper', 'Section 6 of *Distributed Partial Mixing with TCP '
+              'fairness* (2002), figure by figure.'),
+    'beyond': ('Beyond the paper', 'The same bench for our controllers and for '
+               'the peers that people would otherwise use.'),
+    'listener': ('What a listener gets', 'Measured in the audio that arrives.'),
+}
+
+
+def number(value, unit=''):
+    if value is None:
+        return '–'
+    if math.isinf(value):
+        return 'never'
+    text = f'{value:.0f}' if abs(value) >= 100 else \
+        f'{value:.1f}' if abs(value) >= 10 else f'{value:.2f}'
+    return text + (f' {unit}' if unit else '')
+
+
+def span(values, unit=''):
+    """The mean, and the extremes where there are several."""
+    values = [v for v in values if v is not None]
+    if not values:
+        return '–'
+    finite = [v for v in values if not math.isinf(v)]
+    mean = measures.mean(finite) if len(finite) == len(values) else math.inf
+    text = number(mean, unit)
+    if len(values) > 1 and number(min(values)) != number(max(values)):
+        text += f' ({number(min(values))} … {number(max(values))})'
+    return text
+
+
+def ask(limits, unit=''):
+    """A range, in words."""
+    low, high = limits
+    tail = f' {unit}' if unit else ''
+    if low == 0 or low == -1:
+        return f'≤ {high:g}{tail}'
+    if high == 1 and low > 0.5 or high >= 100:
+        return f'≥ {low:g}{tail}'
+    return f'{low:g} … {high:g}{tail}'
+
+
+def verdict(values, claim):
+    values = [v for v in values if v is not None]
+    if not values:
+        return '–'
+    n = len(values)
+    for key, word in (('aim', '**beyond**'), ('show', 'met')):
+        good = sum(measures.verdict(v, claim, key) is True for v in values)
+        if good == n:
+            return word
+    good = sum(measures.verdict(v, claim, 'show') is True for v in values)
+    return f'met in {good} of {n} runs' if good else 'not met'
+
+
+def applies(claim, result):
+    return all(result.run.choice.get(a) in (v if isinstance(v, list) else [v])
+               for a, v in claim.get('when', {}).items())
+
+
+def values_of(claim, found, runner, **choice):
+    return [measures.MEASURES[claim['measure']](r, claim) for r in found
+            if r.runner == runner and applies(claim, r)
+            and all(r.run.choice[a] == v for a, v in choice.items())]
+
+
+def target(claim):
+    text = ask(claim['show'], claim.get('unit', ''))
+    if 'aim' in claim:
+        text += f'; beyond: {ask(claim["aim"], claim.get("unit", ""))}'
+    return text
+
+
+def claims_table(s, found, runners):
+    """paper | ours by runner | target | verdict"""
+    claims = [c for c in s.claims if 'table' not in c]
+    if not claims:
+        return []
+    heads = [f'ours ({RUNNERS[r]})' for r in runners]
+    out = ['| | paper | ' + ' | '.join(heads) + ' | target | verdict |',
+           '|---' * (4 + len(heads)) + '|']
+    for claim in claims:
+        unit = claim.get('unit', '')
+        cells = [values_of(claim, found, r) for r in runners]
+        verdicts = [verdict(v, claim) for v in cells]
+        known = [v for v in verdicts if v != '–']
+        if len(set(known)) == 1:
+            text = known[0]
+        else:
+            text = ', '.join(f'{RUNNERS[r]}: {v}' for r, v in
+                             zip(runners, verdicts) if v != '–') or '–'
+        out.append(f'| {claim["text"]} | {claim.get("paper", "")} | '
+                   + ' | '.join(span(v, unit) for v in cells)
+                   + f' | {target(claim)} | {text} |')
+    return out + ['']
+
+
+def matrix(claim, found, runner):
+    """A claim over two axes, one table for a runner."""
+    rows_axis, columns_axis = claim['table']
+    mine = [r for r in found if r.runner == runner and applies(claim, r)]
+    rows = list(dict.fromkeys(r.run.choice[rows_axis] for r in mine))
+    columns = list(dict.fromkeys(r.run.choice[columns_axis] for r in mine))
+    if not rows:
+        return []
+    out = [f'**{claim["text"]}** – {RUNNERS[runner]}; target '
+           f'{target(claim)}', '',
+           f'| {rows_axis} | ' + ' | '.join(columns) + ' |',
+           '|---' * (1 + len(columns)) + '|']
+    for row in rows:
+        cells = []
+        for column in columns:
+            values = values_of(claim, found, runner,
+                               **{rows_axis: row, columns_axis: column})
+            mark = {'met': ' ✓', '**beyond**': ' ✓✓', '–': ''}.get(
+                verdict(values, claim), ' ✗')
+            cells.append(span(values, claim.get('unit', '')) + mark)
+        out.append(f'| {row} | ' + ' | '.join(cells) + ' |')
+    for row in claim.get('quoted', []):
+        cells = [str(row.get(c, '–')) for c in columns]
+        out.append(f'| *{row["name"]}* (quoted) | ' + ' | '.join(cells) + ' |')
+    return out + ['']
+
+
+def draw(s, figure, found, runners, folder):
+    """Returns the figure's Markdown."""
+    by_runner = {}
+    for runner in runners:
+        mine = [r for r in found if r.runner == runner and applies(figure, r)]
+        if mine:
+            by_runner[runner] = mine
+    if not by_runner:
+        return []
+    path = folder / figure['name']
+    if figure['kind'] == 'bars':
+        claim = next(c for c in s.claims if c.get('name') == figure['claim'])
+        figures.bars(by_runner, figure, path, claim)
+    else:
+        figures.KINDS[figure['kind']](by_runner, figure, path)
+    caption = figure.get('caption', '')
+    paper = f' The paper\'s {figure["paper"]}.' if figure.get('paper') else ''
+    commands = '\n'.join(f'tests/experiments/run.py --runner {r} {s.name}'
+                         for r in by_runner)
+    return [f'![{figure["title"]}](results/{figure["name"]}.svg)', '',
+            f'*{figure["title"]}.{paper} {caption}*'.replace(' *', '*'), '',
+            '```sh', commands,
+            f'tests/experiments/report.py {s.name}', '```', '']
+
+
+def page(s, found, folder):
+    """One scenario."""
+    runners = [r for r in RUNNERS if any(f.runner == r for f in found)]
+    out = [f'### {s.title}', '']
+    if s.source:
+        out += [f'{s.source}. {s.text}', '']
+    else:
+        out += [s.text, '']
+    if s.held_out:
+        out += ['*Kept out of all tuning.*', '']
+    if not found:
+        return out + ['Not run yet: '
+                      f'`tests/experiments/run.py {s.name}`', '']
+    counts = ', '.join(
+        f'{sum(f.runner == r for f in found)} runs ({RUNNERS[r]})'
+        for r in runners)
+    out += [f'{counts}; mean (least … most).', '']
+    out += claims_table(s, found, runners)
+    for claim in s.claims:
+        if 'table' in claim:
+            for runner in runners:
+                out += matrix(claim, found, runner)
+    for figure in s.figures:
+        out += draw(s, figure, found, runners, folder)
+    return out
+
+
+def main():
+    p = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    p.add_argument('scenarios', nargs='*', metavar='SCENARIO',
+                   help='only the figures of these (the page is not written)')
+    p.add_argument('--build', default='build')
+    p.add_argument('--short', action='store_true')
+    p.add_argument('--docs', default=str(ROOT / 'docs'))
+    args = p.parse_args()
+    docs = pathlib.Path(args.docs)
+    folder = docs / 'results'
+    folder.mkdir(parents=True, exist_ok=True)
+    root = pathlib.Path(args.build) / 'experiments'
+    chosen = [scenario.Scenario(n) for n in args.scenarios] \
+        or scenario.load_all()
+    head = (HERE / 'results-head.md').read_text(encoding='utf-8')
+    out = [head.rstrip(), '']
+    for suite, (title, text) in SUITES.items():
+        mine = [s for s in chosen if s.suite == suite]
+        if mine:
+            out += [f'## {title}', '', text, '']
+        for s in mine:
+            found = results.load(root, [s], args.short)
+            out += page(s, found, folder)
+    text = '\n'.join(out).rstrip() + '\n'
+    if args.scenarios:
+        print(text)
+    else:
+        (docs / 'results.md').write_text(text, encoding='utf-8')
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
