@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef __GST_PARTIAL_MIX_PRIVATE_H__
+#define __GST_PARTIAL_MIX_PRIVATE_H__
+
+/* What the files of this plugin know of each other.
+ *
+ *   sink pads --> gstpartialmixforward.c --> src pads        (arriving thread)
+ *                    |  packets of mixed streams
+ *                    v
+ *   gstpartialmixstream.c: playout queue, decoder            (mixing thread)
+ *                    |  one frame of samples for each stream
+ *                    v
+ *   gstpartialmixbus.c: sum, limiter, encoder --> src pads
+ *   gstpartialmixrender.c: placed in stereo   --> src pads
+ *
+ *   gstpartialmixselection.c says who is separate, for each src pad;
+ *   gstpartialmixlink.c carries that out at a media timestamp.
+ *
+ * Locks: the element's lock guards everything that is not marked as the mixing
+ * thread's.  It is never held while pushing, decoding, encoding or posting.
+ * A src pad's stream lock puts the two threads that push on it in order.
+ */
+
+#include <gst/gst.h>
+#include <gst/audio/audio.h>
+
+#include "fairmix/adapt/fmx-adapt-streams.h"
+#include "fairmix/mix/fmx-limiter.h"
+#include "fairmix/mix/fmx-mix-envelope.h"
+#include "fairmix/select/fmx-select.h"
+#include "fairmix/wire/fmx-audio-level.h"
+#include "gst/common/gstfairmixevents.h"
+#include "gst/common/gstfairmixtimer.h"
+
+#include "gstpartialmix.h"
+#include "gstpartialmixcodec.h"
+#include "gstpartialmixdatabase.h"
+#include "gstpartialmixstream.h"
+
+G_BEGIN_DECLS
+
+GST_DEBUG_CATEGORY_EXTERN (gst_partial_mix_debug);
+
+#define GST_PARTIAL_MIX_NEIGHBOUR_AUTO (-1)
+
+/* A bus that has had the same contributors as another for so many ticks joins
+ * it: their encoders have heard the same and sound the same by then. */
+#define GST_PARTIAL_MIX_BUS_HISTORY 10
+
+/* ---------------------------------------------------------------- links -- */
+
+typedef enum
+{
+  GST_PARTIAL_MIX_LINK_NONE,    /* never goes there: its own neighbour, mute */
+  GST_PARTIAL_MIX_LINK_SEPARATE,
+  GST_PARTIAL_MIX_LINK_MIXED,
+  GST_PARTIAL_MIX_LINK_HELD     /* the target does not even carry a mix */
+} GstPartialMixLinkMode;
+
+/**
+ * GstPartialMixLink:
+ * @mode: how packets with timestamp @boundary_ts and later get there
+ * @before: how those before it do
+ * @mix: the mix it is in; @old_mix: the one it was in before @switch_pos
+ * @rejoin: the next forwarded packet closes the sequence number gap
+ * @seq_delta: sequence number out minus in
+ * @from: the stream is in the mix from this sample on (unknown: not yet) ...
+ * @until: ... and before this one
+ *
+ * How one stream reaches one src pad.
+ */
+typedef struct
+{
+  guint8 mode;
+  guint8 before;
+  guint8 mix;
+  guint8 old_mix;
+  gboolean sent;
+  gboolean rejoin;
+  guint16 seq_delta;
+  guint16 last_seq;
+  guint64 boundary_ts;
+  gint64 from;
+  gint64 until;
+  gint64 switch_pos;
+  GstClockTime since;
+} GstPartialMixLink;
+
+void gst_partial_mix_link_init (GstPartialMixLink * link,
+    GstPartialMixLinkMode mode, guint mix, GstClockTime now);
+gboolean gst_partial_mix_link_forwards (const GstPartialMixLink * link,
+    guint64 ext_ts);
+/* The first packet of a stream that waited to enter a mix is placed. */
+void gst_partial_mix_link_placed (GstPartialMixLink * link,
+    GstPartialMixStream * stream, guint64 ext_ts, gint64 pos);
+/* FALSE: the change before this one is not over; try again in a tick. */
+gboolean gst_partial_mix_link_change (GstPartialMixLink * link,
+    GstPartialMixStream * stream, GstPartialMixLinkMode mode, guint mix,
+    gint64 line, GstClockTime now);
+/* Whether, and with which envelope, the stream is heard in @mix in samples
+ * [@pos, @pos + @n). */
+gboolean gst_partial_mix_link_contributes (const GstPartialMixLink * link,
+    guint mix, gint64 pos, guint n, guint ramp, FmxMixEnvelope * envelope);
+guint16 gst_partial_mix_link_next_seq (GstPartialMixLink * link, guint16 seq);
+
+/* ---------------------------------------------------------------- mixes -- */
+
+/**
+ * GstPartialMixContribution:
+ *
+ * A stream in a mix, in one tick.
+ */
+typedef struct
+{
+  GstPartialMixStream *stream;
+  FmxMixEnvelope envelope;
+  gboolean full;                /* gain 1 over the whole frame */
+} GstPartialMixContribution;
+
+/**
+ * GstPartialMixBus:
+ *
+ * One mix that is made and encoded, for as many listeners as need the very
+ * same.  Mixing thread only.
+ */
+typedef struct
+{
+  GstPartialMixFormat format;
+  guint bitrate_bps;
+  guint64 key;                  /* of its contributions in this tick */
+  guint64 history[GST_PARTIAL_MIX_BUS_HISTORY];
+  guint64 tick;                 /* in which @key was set */
+  guint n_users;
+  GstPartialMixEncoder *encoder;
+  FmxLimiter limiter;
+  gboolean failed;
+
+  GArray *contributions;        /* of GstPartialMixContribution */
+  GstMemory *payload;           /* what came of it in this tick */
+  guint n_csrcs;
+  guint32 csrcs[FMX_CSRC_MAX];
+  guint8 levels[FMX_CSRC_MAX];
+} GstPartialMixBus;
+
+/**
+ * GstPartialMixOutput:
+ *
+ * One mix as one listener receives it: an RTP stream of its own.
+ */
+typedef struct
+{
+  guint32 ssrc;
+  guint16 seq;
+  guint32 ts_base;
+  gboolean silent;              /* nobody in it speaks */
+  gboolean talking;             /* the packet before was sent */
+  GstPartialMixBus *bus;        /* mixing thread only */
+  guint64 n_packets;
+  guint64 n_bytes;              /* on the wire */
+} GstPartialMixOutput;
+
+/* ----------------------------------------------------------------- pads -- */
+
+#define GST_TYPE_PARTIAL_MIX_SINK_PAD (gst_partial_mix_sink_pad_get_type ())
+G_DECLARE_FINAL_TYPE (GstPartialMixSinkPad, gst_partial_mix_sink_pad, GST,
+    PARTIAL_MIX_SINK_PAD, GstPad)
+
+struct _GstPartialMixSinkPad
+{
+  GstPad parent;
+
+  guint index;
+  gint neighbour;               /* property */
+  gchar *cname;                 /* property */
+  GstSegment segment;
+  gboolean segment_is_running_time;
+  gint level_ext_id;            /* RFC 6464, 0 = none */
+  GHashTable *formats;          /* pt -> GstPartialMixFormat */
+  GHashTable *streams;          /* ssrc -> GstPartialMixStream, not owned */
+  GHashTable *cnames;           /* ssrc -> cname, from caps */
+  gboolean eos;
+  guint64 n_malformed, n_unknown;
+};
+
+#define GST_TYPE_PARTIAL_MIX_SRC_PAD (gst_partial_mix_src_pad_get_type ())
+G_DECLARE_FINAL_TYPE (GstPartialMixSrcPad, gst_partial_mix_src_pad, GST,
+    PARTIAL_MIX_SRC_PAD, GstPad)
+
+struct _GstPartialMixSrcPad
+{
+  GstPad parent;
+
+  guint index;
+  gint neighbour;               /* property */
+  guint target_bitrate;         /* property, 0 = unlimited */
+  gboolean event_seen;
+  guint event_bitrate;          /* from downstream, 0 = nothing */
+
+  /* what the peer takes */
+  gboolean negotiated;
+  gboolean raw;
+  guint raw_channels;
+  gboolean accepts[GST_PARTIAL_MIX_N_ENCODINGS];
+  GstPartialMixFormat mix_format;
+  gboolean have_mix_format;
+
+  /* selection */
+  GArray *links;                /* of GstPartialMixLink, by stream slot */
+  gboolean dirty;               /* a decision is due */
+  gboolean changing;            /* a change waits for the one before */
+  FmxAdaptPlan plan;
+  guint n_mixed;
+  guint mix_bitrate_bps;        /* of the encoder */
+  guint64 n_selections;
+  GstPartialMixOutput outputs[FMX_ADAPT_MAX_MIXES];
+
+  /* renderer, mixing thread only */
+  FmxLimiter limiter;
+  gboolean limiter_ready;
+  GArray *gains;                /* of GstPartialMixGains, by stream slot */
+  guint silent_frames;
+
+  /* under the pad's stream lock */
+  gboolean events_sent;
+  gboolean raw_caps_sent;
+  guint64 announced[2];         /* payload types whose caps were sent */
+  GstFlowReturn last_flow;
+
+  guint64 n_forwarded_packets, n_forwarded_bytes;
+  FmxRateMeter meter_in, meter_out;
+};
+
+typedef struct
+{
+  gfloat left, right;
+} GstPartialMixGains;
+
+/* -------------------------------------------------------------- element -- */
+
+typedef struct
+{
+  guint64 n_decoded;            /* frames that libopus and friends decoded */
+  guint64 n_encoded;
+  guint64 n_forwarded;          /* packets, counted once for each neighbour */
+  guint64 n_refused;            /* packets of streams beyond max-streams */
+  guint64 n_collisions;
+  guint64 n_loops;
+} GstPartialMixCounters;
+
+struct _GstPartialMix
+{
+  GstElement parent;
+
+  GMutex lock;
+
+  /* Properties */
+  guint rate_hz;
+  GstClockTime frame_duration;
+  GstClockTime latency;
+  GstClockTime ramp_duration;
+  GstClockTime stream_timeout;
+  guint max_streams;
+  gint mix_encoding;            /* -1 = automatic */
+  guint mix_pt;
+  guint max_mix_bitrate;
+  guint min_mix_bitrate;
+  gint complexity;
+  guint silence_level;
+  guint csrc_level_ext_id;
+  gdouble headroom;
+  guint n_threads;
+
+  /* State */
+  GList *sink_pads, *src_pads;  /* owned by the element as pads */
+  guint next_sink, next_src;
+  GPtrArray *streams;           /* by slot, holes are NULL */
+  guint n_streams;
+  GHashTable *mix_ssrcs;        /* our own, to see loops */
+  guint selections_left;        /* that new streams may cause in this tick */
+  GstPartialMixDatabase *database;
+  GstPartialMixCounters counters;
+  GPtrArray *messages;          /* to post when the lock is gone */
+  GPtrArray *released;          /* src pads whose buses are to be given up */
+  gint64 eos_line;              /* when everything was said */
+  guint64 n_malformed_gone, n_unknown_gone;     /* of released sink pads */
+  guint n_buses;
+
+  gboolean running;
+  GstClockTime base_time;
+  gint64 line;                  /* first sample that has not been mixed */
+  guint64 tick;
+
+  /* mixing thread */
+  GstFairmixTimer *timer;
+  GstTaskPool *pool;
+  guint n_helpers;              /* threads of the pool */
+  GPtrArray *frames;            /* streams that have samples in this tick */
+  GPtrArray *buses;
+  GHashTable *bus_by_key;
+  gint32 *total;                /* all frames of this tick together */
+  guint n_total;
+  GArray *scratch[FMX_ADAPT_MAX_MIXES];  /* of GstPartialMixContribution */
+};
+
+#define GST_PARTIAL_MIX_LOCK(self) g_mutex_lock (&(self)->lock)
+#define GST_PARTIAL_MIX_UNLOCK(self) g_mutex_unlock (&(self)->lock)
+
+guint gst_partial_mix_frame_samples (GstPartialMix * self);
+/* The one place that reads the clock: running time, NONE when there is none. */
+GstClockTime gst_partial_mix_running_time (GstPartialMix * self);
+GstClockTime gst_partial_mix_samples_to_time (GstPartialMix * self,
+    guint64 samples);
+/* By how much the media time of a mixed sample lags its place on the line. */
+GstClockTime gst_partial_mix_playout_delay (GstPartialMix * self);
+/* And by how much it lags when it leaves, encoded. */
+GstClockTime gst_partial_mix_mix_delay (GstPartialMix * self);
+/* Posts what was collected; without the lock. */
+void gst_partial_mix_post_messages (GstPartialMix * self);
+
+/* gstpartialmixpad.c */
+gint gst_partial_mix_sink_pad_get_neighbour (GstPartialMixSinkPad * pad);
+void gst_partial_mix_sink_pad_set_caps (GstPartialMixSinkPad * pad,
+    GstCaps * caps);
+gint gst_partial_mix_src_pad_get_neighbour (GstPartialMixSrcPad * pad);
+guint64 gst_partial_mix_src_pad_get_target (GstPartialMixSrcPad * pad);
+GstPartialMixLink *gst_partial_mix_src_pad_get_link (GstPartialMixSrcPad *
+    pad, GstPartialMixStream * stream);
+void gst_partial_mix_src_pad_negotiate (GstPartialMixSrcPad * pad,
+    GstPartialMix * self);
+GstFlowReturn gst_partial_mix_src_pad_push (GstPartialMixSrcPad * pad,
+    const GstPartialMixFormat * format, GstMiniObject * data);
+gboolean gst_partial_mix_src_pad_push_events (GstPartialMixSrcPad * pad,
+    const GstPartialMixFormat * format);
+
+/* gstpartialmixstreams.c: the table of streams */
+GstPartialMixStream *gst_partial_mix_lookup (GstPartialMix * self,
+    GstPartialMixSinkPad * pad, guint32 ssrc, guint8 pt, GstClockTime now);
+void gst_partial_mix_remove_stream (GstPartialMix * self,
+    GstPartialMixStream * stream, const gchar * reason);
+void gst_partial_mix_remove_pad_streams (GstPartialMix * self,
+    GstPad * pad, const gchar * reason);
+void gst_partial_mix_expire_streams (GstPartialMix * self, GstClockTime now);
+void gst_partial_mix_apply_database (GstPartialMix * self);
+guint32 gst_partial_mix_free_ssrc (GstPartialMix * self);
+
+/* gstpartialmixforward.c */
+GstFlowReturn gst_partial_mix_chain (GstPad * pad, GstObject * parent,
+    GstBuffer * buffer);
+GstFlowReturn gst_partial_mix_chain_list (GstPad * pad, GstObject * parent,
+    GstBufferList * list);
+
+/* gstpartialmixevents.c */
+gboolean gst_partial_mix_sink_event (GstPad * pad, GstObject * parent,
+    GstEvent * event);
+gboolean gst_partial_mix_src_event (GstPad * pad, GstObject * parent,
+    GstEvent * event);
+gboolean gst_partial_mix_sink_query (GstPad * pad, GstObject * parent,
+    GstQuery * query);
+gboolean gst_partial_mix_src_query (GstPad * pad, GstObject * parent,
+    GstQuery * query);
+void gst_partial_mix_sink_unlinked (GstPad * pad, GstObject * parent);
+gboolean gst_partial_mix_push_to_all (GstPartialMix * self, GstEvent * event);
+
+/* gstpartialmixselection.c; with the lock */
+void gst_partial_mix_select (GstPartialMix * self, GstPartialMixSrcPad * pad,
+    const gchar * reason, GstClockTime now);
+void gst_partial_mix_select_dirty (GstPartialMix * self, GstClockTime now);
+void gst_partial_mix_link_new_stream (GstPartialMix * self,
+    GstPartialMixStream * stream, GstClockTime now);
+
+/* gstpartialmixbus.c; mixing thread */
+void gst_partial_mix_buses_plan (GstPartialMix * self, gint64 pos, guint n);
+void gst_partial_mix_buses_run (GstPartialMix * self, gint64 pos, guint n);
+void gst_partial_mix_buses_push (GstPartialMix * self, GPtrArray * pads,
+    gint64 pos);
+void gst_partial_mix_buses_clear (GstPartialMix * self);
+void gst_partial_mix_bus_free (GstPartialMixBus * bus);
+void gst_partial_mix_release_outputs (GstPartialMix * self,
+    GstPartialMixSrcPad * pad);
+
+/* gstpartialmixrender.c; mixing thread */
+/* with the lock: who is heard, from where */
+GArray *gst_partial_mix_render_plan (GstPartialMix * self,
+    GstPartialMixSrcPad * pad, gint64 pos, guint n);
+/* without it; takes @voices */
+void gst_partial_mix_render_push (GstPartialMix * self,
+    GstPartialMixSrcPad * pad, GArray * voices, gint64 pos, guint n);
+
+/* gstpartialmixtick.c; mixing thread */
+GstClockTime gst_partial_mix_tick (gpointer user_data, GstClockTime now);
+void gst_partial_mix_run_jobs (GstPartialMix * self, guint n_jobs,
+    void (*job) (gpointer data, guint index), gpointer data);
+
+/* gstpartialmixstats.c */
+GstStructure *gst_partial_mix_get_stats (GstPartialMix * self);
+GstStructure *gst_partial_mix_src_pad_get_stats (GstPartialMixSrcPad * pad,
+    GstPartialMix * self);
+
+G_END_DECLS
+
+#endif /* __GST_PARTIAL_MIX_PRIVATE_H__ */

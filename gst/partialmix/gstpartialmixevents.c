@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Events and queries on the pads. */
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstpartialmix-private.h"
+
+#define GST_CAT_DEFAULT gst_partial_mix_debug
+
+/* Pads may come and go while nobody holds the lock. */
+static GList *
+copy_pads (GstPartialMix * self, GList ** pads)
+{
+  GList *copy, *l;
+
+  GST_PARTIAL_MIX_LOCK (self);
+  copy = g_list_copy (*pads);
+  for (l = copy; l != NULL; l = l->next)
+    gst_object_ref (l->data);
+  GST_PARTIAL_MIX_UNLOCK (self);
+  return copy;
+}
+
+static void
+bye (GstPartialMix * self, GstPartialMixSinkPad * pad, GstEvent * event)
+{
+  const GstStructure *s = gst_event_get_structure (event);
+  GstPartialMixStream *stream;
+  guint ssrc;
+
+  if (!gst_structure_get_uint (s, "ssrc", &ssrc))
+    return;
+  GST_PARTIAL_MIX_LOCK (self);
+  stream = g_hash_table_lookup (pad->streams, GUINT_TO_POINTER (ssrc));
+  if (stream != NULL)
+    gst_partial_mix_remove_stream (self, stream, "bye");
+  GST_PARTIAL_MIX_UNLOCK (self);
+  gst_partial_mix_post_messages (self);
+}
+
+static gboolean
+all_eos (GstPartialMix * self)
+{
+  GList *l;
+
+  for (l = self->sink_pads; l != NULL; l = l->next)
+    if (!GST_PARTIAL_MIX_SINK_PAD (l->data)->eos)
+      return FALSE;
+  return TRUE;
+}
+
+gboolean
+gst_partial_mix_push_to_all (GstPartialMix * self, GstEvent * event)
+{
+  GList *pads = copy_pads (self, &self->src_pads);
+  gboolean ok = TRUE;
+  GList *l;
+
+  for (l = pads; l != NULL; l = l->next) {
+    GstPartialMixSrcPad *pad = l->data;
+
+    if (GST_EVENT_TYPE (event) == GST_EVENT_EOS) {
+      GST_PAD_STREAM_LOCK (pad);
+      if (!pad->events_sent && pad->negotiated && !pad->raw)
+        gst_partial_mix_src_pad_push_events (pad, &pad->mix_format);
+      ok = gst_pad_push_event (GST_PAD (pad), gst_event_ref (event)) && ok;
+      GST_PAD_STREAM_UNLOCK (pad);
+    } else {
+      ok = gst_pad_push_event (GST_PAD (pad), gst_event_ref (event)) && ok;
+    }
+  }
+  g_list_free_full (pads, gst_object_unref);
+  gst_event_unref (event);
+  return ok;
+}
+
+/* One talker that is done is no end for the others: when all are done, what
+ * was said is mixed to its end by the time the last packet has aged. */
+static gboolean
+sink_eos (GstPartialMix * self, GstPartialMixSinkPad * pad, GstEvent * event)
+{
+  gboolean last;
+
+  GST_PARTIAL_MIX_LOCK (self);
+  pad->eos = TRUE;
+  last = all_eos (self);
+  if (last && self->running)
+    self->eos_line = self->line + (gint64) gst_util_uint64_scale_int
+        (gst_partial_mix_mix_delay (self) + self->frame_duration,
+        (gint) self->rate_hz, GST_SECOND);
+  last = last && !self->running;
+  GST_PARTIAL_MIX_UNLOCK (self);
+
+  if (last)
+    return gst_partial_mix_push_to_all (self, event);
+  gst_event_unref (event);
+  return TRUE;
+}
+
+static void
+sink_flush_stop (GstPartialMix * self, GstPartialMixSinkPad * pad)
+{
+  guint i;
+
+  GST_PARTIAL_MIX_LOCK (self);
+  for (i = 0; i < self->streams->len; i++) {
+    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+
+    if (stream != NULL && stream->pad == GST_PAD (pad))
+      gst_partial_mix_stream_flush (stream);
+  }
+  gst_segment_init (&pad->segment, GST_FORMAT_UNDEFINED);
+  pad->eos = FALSE;
+  self->eos_line = G_MAXINT64;
+  GST_PARTIAL_MIX_UNLOCK (self);
+}
+
+static void
+sink_segment (GstPartialMix * self, GstPartialMixSinkPad * pad,
+    GstEvent * event)
+{
+  GstSegment *s = &pad->segment;
+
+  GST_PARTIAL_MIX_LOCK (self);
+  gst_event_copy_segment (event, s);
+  pad->segment_is_running_time = s->format != GST_FORMAT_TIME
+      || (s->start == 0 && s->base == 0 && s->offset == 0 && s->rate == 1.0);
+  GST_PARTIAL_MIX_UNLOCK (self);
+}
+
+gboolean
+gst_partial_mix_sink_event (GstPad * gpad, GstObject * parent,
+    GstEvent * event)
+{
+  GstPartialMix *self = GST_PARTIAL_MIX (parent);
+  GstPartialMixSinkPad *pad = GST_PARTIAL_MIX_SINK_PAD (gpad);
+  GstCaps *caps;
+
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_CAPS:
+      gst_event_parse_caps (event, &caps);
+      GST_PARTIAL_MIX_LOCK (self);
+      gst_partial_mix_sink_pad_set_caps (pad, caps);
+      GST_PARTIAL_MIX_UNLOCK (self);
+      break;
+    case GST_EVENT_SEGMENT:
+      sink_segment (self, pad, event);
+      break;
+    case GST_EVENT_EOS:
+      return sink_eos (self, pad, event);
+    case GST_EVENT_FLUSH_STOP:
+      sink_flush_stop (self, pad);
+      break;
+    case GST_EVENT_CUSTOM_DOWNSTREAM:
+    case GST_EVENT_CUSTOM_DOWNSTREAM_OOB:
+      if (gst_event_has_name (event, "fairmix-bye"))
+        bye (self, pad, event);
+      break;
+    default:
+      break;
+  }
+  /* Everything else speaks of one talker's stream; what leaves here are
+   * streams of their own. */
+  gst_event_unref (event);
+  return TRUE;
+}
+
+gboolean
+gst_partial_mix_src_event (GstPad * gpad, GstObject * parent, GstEvent * event)
+{
+  GstPartialMix *self = GST_PARTIAL_MIX (parent);
+  GstPartialMixSrcPad *pad = GST_PARTIAL_MIX_SRC_PAD (gpad);
+  GstClockTime now = gst_partial_mix_running_time (self);
+  guint bitrate;
+
+  if (gst_fairmix_target_bitrate_event_parse (event, &bitrate)) {
+    GST_PARTIAL_MIX_LOCK (self);
+    pad->event_seen = TRUE;
+    pad->event_bitrate = bitrate;
+    gst_partial_mix_select (self, pad, "target",
+        GST_CLOCK_TIME_IS_VALID (now) ? now : 0);
+    GST_PARTIAL_MIX_UNLOCK (self);
+    gst_partial_mix_post_messages (self);
+    gst_event_unref (event);
+    return TRUE;
+  }
+
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_SEEK:
+    case GST_EVENT_NAVIGATION:
+      /* live: nobody can go back */
+      gst_event_unref (event);
+      return FALSE;
+    case GST_EVENT_QOS:
+      gst_event_unref (event);
+      return TRUE;
+    default:
+      return gst_pad_event_default (gpad, parent, event);
+  }
+}
+
+/* The largest upstream latency counts: all streams wait for the slowest. */
+static gboolean
+query_latency (GstPartialMix * self, GstQuery * query)
+{
+  GList *pads = copy_pads (self, &self->sink_pads);
+  GstClockTime min = 0;
+  GList *l;
+
+  for (l = pads; l != NULL; l = l->next) {
+    GstQuery *peer_query = gst_query_new_latency ();
+    GstClockTime peer_min;
+
+    if (gst_pad_peer_query (l->data, peer_query)) {
+      gst_query_parse_latency (peer_query, NULL, &peer_min, NULL);
+      min = MAX (min, peer_min);
+    }
+    gst_query_unref (peer_query);
+  }
+  g_list_free_full (pads, gst_object_unref);
+
+  min += gst_partial_mix_mix_delay (self);
+  gst_query_set_latency (query, TRUE, min, GST_CLOCK_TIME_NONE);
+  return TRUE;
+}
+
+gboolean
+gst_partial_mix_src_query (GstPad * pad, GstObject * parent, GstQuery * query)
+{
+  GstPartialMix *self = GST_PARTIAL_MIX (parent);
+
+  switch (GST_QUERY_TYPE (query)) {
+    case GST_QUERY_LATENCY:
+      return query_latency (self, query);
+    case GST_QUERY_POSITION:
+    case GST_QUERY_DURATION:
+    case GST_QUERY_SEEKING:
+      return FALSE;
+    default:
+      return gst_pad_query_default (pad, parent, query);
+  }
+}
+
+gboolean
+gst_partial_mix_sink_query (GstPad * pad, GstObject * parent, GstQuery * query)
+{
+  GstCaps *template, *filter, *caps;
+
+  switch (GST_QUERY_TYPE (query)) {
+    case GST_QUERY_CAPS:
+      gst_query_parse_caps (query, &filter);
+      template = gst_pad_get_pad_template_caps (pad);
+      caps = filter != NULL ? gst_caps_intersect_full (filter, template,
+          GST_CAPS_INTERSECT_FIRST) : gst_caps_ref (template);
+      gst_query_set_caps_result (query, caps);
+      gst_caps_unref (caps);
+      gst_caps_unref (template);
+      return TRUE;
+    case GST_QUERY_ALLOCATION:
+      return FALSE;
+    default:
+      return gst_pad_query_default (pad, parent, query);
+  }
+}
+
+void
+gst_partial_mix_sink_unlinked (GstPad * pad, GstObject * parent)
+{
+  GstPartialMix *self = GST_PARTIAL_MIX (parent);
+
+  GST_PARTIAL_MIX_LOCK (self);
+  gst_partial_mix_remove_pad_streams (self, pad, "unlinked");
+  GST_PARTIAL_MIX_UNLOCK (self);
+}

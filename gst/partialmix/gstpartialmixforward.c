@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The arriving thread: notes each packet, gives it to the playout queue of its
+ * stream where somebody hears it mixed, and pushes it on to every neighbour
+ * that hears it separately.  Nothing is decoded or delayed here. */
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstpartialmix-private.h"
+
+#define GST_CAT_DEFAULT gst_partial_mix_debug
+
+/* One packet of a batch, found and noted. */
+typedef struct
+{
+  GstPartialMixArrival arrival;
+  GstPartialMixStream *stream;
+  gint64 pos;
+  gboolean placed;
+} Packet;
+
+/* What one src pad gets of a batch: packets of one format after the other. */
+typedef struct
+{
+  GstPartialMixSrcPad *pad;
+  GstPartialMixFormat format;
+  GstMiniObject *data;          /* GstBuffer or GstBufferList */
+} Delivery;
+
+/* -------------------------------------------------------------- reading -- */
+
+static void
+read_level (GstPartialMixSinkPad * pad, GstPartialMix * self,
+    GstRTPBuffer * rtp, GstPartialMixArrival * arrival)
+{
+  gpointer data;
+  guint size;
+  guint8 level;
+  bool voice;
+
+  arrival->level = -1;
+  arrival->silent = FALSE;
+  if (pad->level_ext_id == 0)
+    return;
+  if (!gst_rtp_buffer_get_extension_onebyte_header (rtp,
+          (guint8) pad->level_ext_id, 0, &data, &size)
+      || !fmx_audio_level_parse (data, size, &level, &voice))
+    return;
+  arrival->level = level;
+  arrival->silent = level >= self->silence_level;
+}
+
+static GstClockTime
+media_time (GstPartialMixSinkPad * pad, GstBuffer * buffer, GstClockTime now)
+{
+  GstClockTime media = GST_CLOCK_TIME_NONE;
+
+  if (GST_BUFFER_PTS_IS_VALID (buffer) && pad->segment.format
+      == GST_FORMAT_TIME)
+    media = gst_segment_to_running_time (&pad->segment, GST_FORMAT_TIME,
+        GST_BUFFER_PTS (buffer));
+  return GST_CLOCK_TIME_IS_VALID (media) ? media : now;
+}
+
+static void
+queue_for_mix (GstPartialMix * self, GstPartialMixSinkPad * pad,
+    Packet * packet, GstClockTime now)
+{
+  GstPartialMixStream *stream = packet->stream;
+
+  if (stream->n_mixed == 0 || !self->running) {
+    gst_partial_mix_stream_keep_recent (stream, packet->arrival.buffer);
+    return;
+  }
+  if (packet->arrival.silent)
+    gst_partial_mix_stream_keep_recent (stream, packet->arrival.buffer);
+  packet->placed = gst_partial_mix_stream_enqueue (stream, &packet->arrival,
+      media_time (pad, packet->arrival.buffer, now), self->line,
+      &packet->pos);
+}
+
+/* with the lock */
+static gboolean
+note_packet (GstPartialMix * self, GstPartialMixSinkPad * pad, Packet * packet,
+    GstClockTime now)
+{
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  gboolean good;
+
+  if (!gst_rtp_buffer_map (packet->arrival.buffer, GST_MAP_READ, &rtp)) {
+    pad->n_malformed++;
+    return FALSE;
+  }
+  /* padding only: a probe, or keep-alive, for the hop that it came over */
+  good = gst_rtp_buffer_get_payload_len (&rtp) > 0;
+  if (good) {
+    packet->stream = gst_partial_mix_lookup (self, pad,
+        gst_rtp_buffer_get_ssrc (&rtp),
+        gst_rtp_buffer_get_payload_type (&rtp), now);
+    good = packet->stream != NULL;
+    if (good)
+      gst_partial_mix_stream_ref (packet->stream);
+  }
+  if (good) {
+    read_level (pad, self, &rtp, &packet->arrival);
+    good = gst_partial_mix_stream_arrive (packet->stream, &packet->arrival,
+        &rtp, now);
+    if (!good)
+      pad->n_malformed++;
+  }
+  gst_rtp_buffer_unmap (&rtp);
+  if (good)
+    queue_for_mix (self, pad, packet, now);
+  return good;
+}
+
+/* ----------------------------------------------------------- forwarding -- */
+
+static GstBuffer *
+make_outgoing (GstPartialMixSinkPad * pad, Packet * packet, guint16 seq)
+{
+  GstPartialMixStream *stream = packet->stream;
+  GstBuffer *buffer = gst_buffer_ref (packet->arrival.buffer);
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+
+  if (seq != packet->arrival.seq || stream->out_ssrc != stream->ssrc) {
+    buffer = gst_buffer_make_writable (buffer);
+    if (gst_rtp_buffer_map (buffer, GST_MAP_READWRITE, &rtp)) {
+      gst_rtp_buffer_set_seq (&rtp, seq);
+      gst_rtp_buffer_set_ssrc (&rtp, stream->out_ssrc);
+      gst_rtp_buffer_unmap (&rtp);
+    }
+  }
+  if (!pad->segment_is_running_time && GST_BUFFER_PTS_IS_VALID (buffer)) {
+    GstClockTime running = gst_segment_to_running_time (&pad->segment,
+        GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
+
+    buffer = gst_buffer_make_writable (buffer);
+    GST_BUFFER_PTS (buffer) = running;
+    GST_BUFFER_DTS (buffer) = GST_CLOCK_TIME_NONE;
+  }
+  return buffer;
+}
+
+static gboolean
+same_format (const GstPartialMixFormat * a, const GstPartialMixFormat * b)
+{
+  return a->encoding == b->encoding && a->pt == b->pt
+      && a->clock_rate == b->clock_rate;
+}
+
+static void
+deliver (GArray * deliveries, GstPartialMixSrcPad * src,
+    const GstPartialMixFormat * format, GstBuffer * buffer, gboolean list)
+{
+  Delivery *last = deliveries->len > 0
+      ? &g_array_index (deliveries, Delivery, deliveries->len - 1) : NULL;
+  Delivery delivery = { src, *format, NULL };
+
+  if (list && last != NULL && last->pad == src
+      && same_format (&last->format, format)) {
+    gst_buffer_list_add (GST_BUFFER_LIST (last->data), buffer);
+    return;
+  }
+  if (list) {
+    GstBufferList *buffers = gst_buffer_list_new ();
+
+    gst_buffer_list_add (buffers, buffer);
+    delivery.data = GST_MINI_OBJECT (buffers);
+  } else {
+    delivery.data = GST_MINI_OBJECT (buffer);
+  }
+  gst_object_ref (src);
+  g_array_append_val (deliveries, delivery);
+}
+
+/* with the lock */
+static void
+distribute (GstPartialMix * self, GstPartialMixSinkPad * pad,
+    GArray * packets, GArray * deliveries, gboolean list, GstClockTime now)
+{
+  GList *l;
+  guint i;
+
+  for (l = self->src_pads; l != NULL; l = l->next) {
+    GstPartialMixSrcPad *src = l->data;
+
+    for (i = 0; i < packets->len; i++) {
+      Packet *packet = &g_array_index (packets, Packet, i);
+      GstPartialMixLink *link;
+      guint16 seq;
+
+      if (packet->stream->removed)
+        continue;
+      link = gst_partial_mix_src_pad_get_link (src, packet->stream);
+      if (link->mode != GST_PARTIAL_MIX_LINK_NONE)
+        fmx_rate_meter_add (&src->meter_in, packet->arrival.wire_bytes, now);
+      if (packet->placed)
+        gst_partial_mix_link_placed (link, packet->stream,
+            packet->arrival.ext_ts, packet->pos);
+      if (!gst_partial_mix_link_forwards (link, packet->arrival.ext_ts))
+        continue;
+
+      seq = gst_partial_mix_link_next_seq (link, packet->arrival.seq);
+      deliver (deliveries, src, &packet->stream->format,
+          make_outgoing (pad, packet, seq), list);
+      src->n_forwarded_packets++;
+      src->n_forwarded_bytes += packet->arrival.wire_bytes;
+      fmx_rate_meter_add (&src->meter_out, packet->arrival.wire_bytes, now);
+      self->counters.n_forwarded++;
+    }
+  }
+}
+
+static GstFlowReturn
+push_deliveries (GArray * deliveries)
+{
+  guint i;
+
+  for (i = 0; i < deliveries->len; i++) {
+    Delivery *delivery = &g_array_index (deliveries, Delivery, i);
+
+    gst_partial_mix_src_pad_push (delivery->pad, &delivery->format,
+        delivery->data);
+    gst_object_unref (delivery->pad);
+  }
+  return GST_FLOW_OK;
+}
+
+/* ---------------------------------------------------------------- chain -- */
+
+static void
+packet_clear (gpointer data)
+{
+  Packet *packet = data;
+
+  if (packet->stream != NULL)
+    gst_partial_mix_stream_unref (packet->stream);
+}
+
+static GArray *
+packets_new (guint n)
+{
+  GArray *packets = g_array_sized_new (FALSE, FALSE, sizeof (Packet), n);
+
+  g_array_set_clear_func (packets, packet_clear);
+  return packets;
+}
+
+static gboolean
+collect (GstBuffer ** buffer, guint idx, gpointer user_data)
+{
+  GArray *packets = user_data;
+  Packet packet = {.arrival = {.buffer = *buffer} };
+
+  g_array_append_val (packets, packet);
+  return TRUE;
+}
+
+/* A neighbour that cannot be reached is nobody else's trouble: whatever the
+ * src pads say, the others go on. */
+static GstFlowReturn
+process (GstPartialMix * self, GstPartialMixSinkPad * pad, GArray * packets,
+    gboolean list)
+{
+  GArray *deliveries = g_array_new (FALSE, FALSE, sizeof (Delivery));
+  GstClockTime now = gst_partial_mix_running_time (self);
+  GstFlowReturn ret;
+  guint i = 0;
+
+  GST_PARTIAL_MIX_LOCK (self);
+  if (!GST_CLOCK_TIME_IS_VALID (now))
+    now = 0;
+  while (i < packets->len) {
+    if (note_packet (self, pad, &g_array_index (packets, Packet, i), now))
+      i++;
+    else
+      g_array_remove_index (packets, i);
+  }
+  distribute (self, pad, packets, deliveries, list, now);
+  GST_PARTIAL_MIX_UNLOCK (self);
+
+  ret = push_deliveries (deliveries);
+  gst_partial_mix_post_messages (self);
+  g_array_unref (deliveries);
+  return ret;
+}
+
+GstFlowReturn
+gst_partial_mix_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
+{
+  GArray *packets = packets_new (1);
+  GstFlowReturn ret;
+
+  collect (&buffer, 0, packets);
+  ret = process (GST_PARTIAL_MIX (parent), GST_PARTIAL_MIX_SINK_PAD (pad),
+      packets, FALSE);
+  g_array_unref (packets);
+  gst_buffer_unref (buffer);
+  return ret;
+}
+
+GstFlowReturn
+gst_partial_mix_chain_list (GstPad * pad, GstObject * parent,
+    GstBufferList * list)
+{
+  GArray *packets = packets_new (gst_buffer_list_length (list));
+  GstFlowReturn ret;
+
+  gst_buffer_list_foreach (list, collect, packets);
+  ret = process (GST_PARTIAL_MIX (parent), GST_PARTIAL_MIX_SINK_PAD (pad),
+      packets, TRUE);
+  g_array_unref (packets);
+  gst_buffer_list_unref (list);
+  return ret;
+}

@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The pads: whose neighbour they are, what their peers take, how data leaves. */
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstpartialmix-private.h"
+
+#include <stdio.h>
+
+#define GST_CAT_DEFAULT gst_partial_mix_debug
+
+#define RATE_WINDOW (1 * GST_SECOND)
+#define LEVEL_URN "urn:ietf:params:rtp-hdrext:ssrc-audio-level"
+
+enum
+{
+  PROP_0,
+  PROP_NEIGHBOUR,
+  PROP_CNAME,
+  PROP_TARGET_BITRATE,
+  PROP_STATS
+};
+
+/* ------------------------------------------------------------- sink pad -- */
+
+G_DEFINE_TYPE (GstPartialMixSinkPad, gst_partial_mix_sink_pad, GST_TYPE_PAD);
+
+static void
+gst_partial_mix_sink_pad_set_property (GObject * object, guint id,
+    const GValue * value, GParamSpec * pspec)
+{
+  GstPartialMixSinkPad *pad = GST_PARTIAL_MIX_SINK_PAD (object);
+
+  GST_OBJECT_LOCK (pad);
+  switch (id) {
+    case PROP_NEIGHBOUR:
+      pad->neighbour = g_value_get_int (value);
+      break;
+    case PROP_CNAME:
+      g_free (pad->cname);
+      pad->cname = g_value_dup_string (value);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+  GST_OBJECT_UNLOCK (pad);
+}
+
+static void
+gst_partial_mix_sink_pad_get_property (GObject * object, guint id,
+    GValue * value, GParamSpec * pspec)
+{
+  GstPartialMixSinkPad *pad = GST_PARTIAL_MIX_SINK_PAD (object);
+
+  GST_OBJECT_LOCK (pad);
+  switch (id) {
+    case PROP_NEIGHBOUR:
+      g_value_set_int (value, pad->neighbour);
+      break;
+    case PROP_CNAME:
+      g_value_set_string (value, pad->cname);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+  GST_OBJECT_UNLOCK (pad);
+}
+
+static void
+gst_partial_mix_sink_pad_finalize (GObject * object)
+{
+  GstPartialMixSinkPad *pad = GST_PARTIAL_MIX_SINK_PAD (object);
+
+  g_free (pad->cname);
+  g_hash_table_unref (pad->formats);
+  g_hash_table_unref (pad->streams);
+  g_hash_table_unref (pad->cnames);
+  G_OBJECT_CLASS (gst_partial_mix_sink_pad_parent_class)->finalize (object);
+}
+
+static void
+gst_partial_mix_sink_pad_class_init (GstPartialMixSinkPadClass * klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+
+  object_class->set_property = gst_partial_mix_sink_pad_set_property;
+  object_class->get_property = gst_partial_mix_sink_pad_get_property;
+  object_class->finalize = gst_partial_mix_sink_pad_finalize;
+
+  g_object_class_install_property (object_class, PROP_NEIGHBOUR,
+      g_param_spec_int ("neighbour", "Neighbour",
+          "Whose streams come in here; src pads of the same neighbour do not "
+          "carry them (-1 = the session number of the rtpbin pad that it is "
+          "linked to, else the number of the pad)",
+          GST_PARTIAL_MIX_NEIGHBOUR_AUTO, G_MAXINT,
+          GST_PARTIAL_MIX_NEIGHBOUR_AUTO,
+          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (object_class, PROP_CNAME,
+      g_param_spec_string ("cname", "CNAME",
+          "RTCP canonical name of the streams that come in here, for the "
+          "Database, where their caps do not tell",
+          NULL, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS));
+}
+
+static void
+gst_partial_mix_sink_pad_init (GstPartialMixSinkPad * pad)
+{
+  pad->neighbour = GST_PARTIAL_MIX_NEIGHBOUR_AUTO;
+  gst_segment_init (&pad->segment, GST_FORMAT_UNDEFINED);
+  pad->formats = g_hash_table_new_full (NULL, NULL, NULL, g_free);
+  pad->streams = g_hash_table_new (NULL, NULL);
+  pad->cnames = g_hash_table_new_full (NULL, NULL, NULL, g_free);
+}
+
+gint
+gst_partial_mix_sink_pad_get_neighbour (GstPartialMixSinkPad * pad)
+{
+  gint neighbour = pad->neighbour;
+  GstPad *peer;
+  guint session;
+
+  if (neighbour != GST_PARTIAL_MIX_NEIGHBOUR_AUTO)
+    return neighbour;
+
+  peer = gst_pad_get_peer (GST_PAD (pad));
+  if (peer != NULL) {
+    if (sscanf (GST_PAD_NAME (peer), "recv_rtp_src_%u_", &session) == 1)
+      neighbour = (gint) session;
+    gst_object_unref (peer);
+  }
+  return neighbour >= 0 ? neighbour : (gint) pad->index;
+}
+
+static gboolean
+find_level_extension (GQuark field, const GValue * value, gpointer user_data)
+{
+  GstPartialMixSinkPad *pad = user_data;
+  const gchar *name = g_quark_to_string (field);
+  const gchar *uri = NULL;
+  gint id;
+
+  if (!g_str_has_prefix (name, "extmap-"))
+    return TRUE;
+  if (G_VALUE_HOLDS_STRING (value))
+    uri = g_value_get_string (value);
+  else if (GST_VALUE_HOLDS_ARRAY (value)
+      && gst_value_array_get_size (value) >= 2)
+    uri = g_value_get_string (gst_value_array_get_value (value, 1));
+
+  id = (gint) g_ascii_strtoll (name + strlen ("extmap-"), NULL, 10);
+  if (g_strcmp0 (uri, LEVEL_URN) == 0 && id >= 1 && id <= 14)
+    pad->level_ext_id = id;
+  return TRUE;
+}
+
+/* GStreamer's convention for SDP's source attributes: ssrc-1234-cname=... */
+static gboolean
+find_cname (GQuark field, const GValue * value, gpointer user_data)
+{
+  GstPartialMixSinkPad *pad = user_data;
+  const gchar *name = g_quark_to_string (field);
+  gchar *end;
+  guint64 ssrc;
+
+  if (!g_str_has_prefix (name, "ssrc-") || !G_VALUE_HOLDS_STRING (value))
+    return TRUE;
+  ssrc = g_ascii_strtoull (name + strlen ("ssrc-"), &end, 10);
+  if (ssrc <= G_MAXUINT32 && g_strcmp0 (end, "-cname") == 0)
+    g_hash_table_insert (pad->cnames, GUINT_TO_POINTER ((guint) ssrc),
+        g_value_dup_string (value));
+  return TRUE;
+}
+
+void
+gst_partial_mix_sink_pad_set_caps (GstPartialMixSinkPad * pad, GstCaps * caps)
+{
+  const GstStructure *s = gst_caps_get_structure (caps, 0);
+  GstPartialMixFormat format;
+
+  if (gst_partial_mix_format_from_structure (&format, s))
+    g_hash_table_insert (pad->formats, GUINT_TO_POINTER (format.pt),
+        g_memdup2 (&format, sizeof format));
+  gst_structure_foreach (s, find_level_extension, pad);
+  gst_structure_foreach (s, find_cname, pad);
+}
+
+/* -------------------------------------------------------------- src pad -- */
+
+G_DEFINE_TYPE (GstPartialMixSrcPad, gst_partial_mix_src_pad, GST_TYPE_PAD);
+
+static void
+gst_partial_mix_src_pad_retarget (GstPartialMixSrcPad * pad)
+{
+  GstPartialMix *self =
+      GST_PARTIAL_MIX (gst_pad_get_parent_element (GST_PAD (pad)));
+
+  if (self == NULL)
+    return;
+  GST_PARTIAL_MIX_LOCK (self);
+  gst_partial_mix_select (self, pad, "target",
+      gst_partial_mix_running_time (self));
+  GST_PARTIAL_MIX_UNLOCK (self);
+  gst_partial_mix_post_messages (self);
+  gst_object_unref (self);
+}
+
+static void
+gst_partial_mix_src_pad_set_property (GObject * object, guint id,
+    const GValue * value, GParamSpec * pspec)
+{
+  GstPartialMixSrcPad *pad = GST_PARTIAL_MIX_SRC_PAD (object);
+
+  GST_OBJECT_LOCK (pad);
+  switch (id) {
+    case PROP_NEIGHBOUR:
+      pad->neighbour = g_value_get_int (value);
+      break;
+    case PROP_TARGET_BITRATE:
+      pad->target_bitrate = g_value_get_uint (value);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+  GST_OBJECT_UNLOCK (pad);
+  gst_partial_mix_src_pad_retarget (pad);
+}
+
+static void
+gst_partial_mix_src_pad_get_property (GObject * object, guint id,
+    GValue * value, GParamSpec * pspec)
+{
+  GstPartialMixSrcPad *pad = GST_PARTIAL_MIX_SRC_PAD (object);
+  GstElement *self;
+
+  switch (id) {
+    case PROP_NEIGHBOUR:
+      g_value_set_int (value, pad->neighbour);
+      break;
+    case PROP_TARGET_BITRATE:
+      g_value_set_uint (value, pad->target_bitrate);
+      break;
+    case PROP_STATS:
+      self = gst_pad_get_parent_element (GST_PAD (pad));
+      if (self != NULL) {
+        g_value_take_boxed (value, gst_partial_mix_src_pad_get_stats (pad,
+                GST_PARTIAL_MIX (self)));
+        gst_object_unref (self);
+      }
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+}
+
+static void
+gst_partial_mix_src_pad_finalize (GObject * object)
+{
+  GstPartialMixSrcPad *pad = GST_PARTIAL_MIX_SRC_PAD (object);
+
+  g_array_unref (pad->links);
+  g_array_unref (pad->gains);
+  G_OBJECT_CLASS (gst_partial_mix_src_pad_parent_class)->finalize (object);
+}
+
+static void
+gst_partial_mix_src_pad_class_init (GstPartialMixSrcPadClass * klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+
+  object_class->set_property = gst_partial_mix_src_pad_set_property;
+  object_class->get_property = gst_partial_mix_src_pad_get_property;
+  object_class->finalize = gst_partial_mix_src_pad_finalize;
+
+  g_object_class_install_property (object_class, PROP_NEIGHBOUR,
+      g_param_spec_int ("neighbour", "Neighbour",
+          "Who listens here: streams of sink pads of the same neighbour do not "
+          "come out (-1 = the number of the pad)",
+          GST_PARTIAL_MIX_NEIGHBOUR_AUTO, G_MAXINT,
+          GST_PARTIAL_MIX_NEIGHBOUR_AUTO,
+          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (object_class, PROP_TARGET_BITRATE,
+      g_param_spec_uint ("target-bitrate", "Target bitrate",
+          "What may be sent to this neighbour, in bits per second on the wire, "
+          "IP and UDP headers included (0 = unlimited); a lower target that "
+          "comes from downstream in a " GST_FAIRMIX_TARGET_BITRATE_EVENT
+          " event wins", 0, G_MAXUINT, 0,
+          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
+          GST_PARAM_MUTABLE_PLAYING));
+  g_object_class_install_property (object_class, PROP_STATS,
+      g_param_spec_boxed ("stats", "Statistics",
+          "What this neighbour gets (application/x-fairmix-partialmix-pad-"
+          "stats: neighbour, target-bitrate, bitrate-in, bitrate-out, "
+          "n-separate, n-mixed, n-mixes, mix-bitrate, streams)",
+          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+}
+
+static void
+gst_partial_mix_src_pad_init (GstPartialMixSrcPad * pad)
+{
+  pad->neighbour = GST_PARTIAL_MIX_NEIGHBOUR_AUTO;
+  pad->links = g_array_new (FALSE, TRUE, sizeof (GstPartialMixLink));
+  pad->gains = g_array_new (FALSE, TRUE, sizeof (GstPartialMixGains));
+  pad->last_flow = GST_FLOW_OK;
+  fmx_rate_meter_init (&pad->meter_in, RATE_WINDOW);
+  fmx_rate_meter_init (&pad->meter_out, RATE_WINDOW);
+}
+
+gint
+gst_partial_mix_src_pad_get_neighbour (GstPartialMixSrcPad * pad)
+{
+  return pad->neighbour >= 0 ? pad->neighbour : (gint) pad->index;
+}
+
+guint64
+gst_partial_mix_src_pad_get_target (GstPartialMixSrcPad * pad)
+{
+  guint64 target = FMX_TARGET_UNLIMITED;
+
+  if (pad->target_bitrate > 0)
+    target = pad->target_bitrate;
+  if (pad->event_seen)
+    target = MIN (target, pad->event_bitrate);
+  return target;
+}
+
+GstPartialMixLink *
+gst_partial_mix_src_pad_get_link (GstPartialMixSrcPad * pad,
+    GstPartialMixStream * stream)
+{
+  if (stream->slot >= pad->links->len)
+    g_array_set_size (pad->links, stream->slot + 1);
+  return &g_array_index (pad->links, GstPartialMixLink, stream->slot);
+}
+
+/* ---------------------------------------------------------- negotiation -- */
+
+static void
+accept_structure (GstPartialMixSrcPad * pad, const GstStructure * s)
+{
+  const GValue *names = gst_structure_get_value (s, "encoding-name");
+  guint i;
+
+  for (i = 0; i < GST_PARTIAL_MIX_N_ENCODINGS; i++) {
+    GValue name = G_VALUE_INIT;
+
+    g_value_init (&name, G_TYPE_STRING);
+    g_value_set_static_string (&name, gst_partial_mix_encoding_name (i));
+    if (names == NULL || gst_value_can_intersect (names, &name))
+      pad->accepts[i] = TRUE;
+    g_value_unset (&name);
+  }
+}
+
+static void
+accept_caps (GstPartialMixSrcPad * pad, GstCaps * caps)
+{
+  guint i;
+
+  pad->raw = FALSE;
+  pad->raw_channels = 2;
+  for (i = 0; i < GST_PARTIAL_MIX_N_ENCODINGS; i++)
+    pad->accepts[i] = FALSE;
+
+  if (gst_caps_is_any (caps) || gst_caps_is_empty (caps)) {
+    for (i = 0; i < GST_PARTIAL_MIX_N_ENCODINGS; i++)
+      pad->accepts[i] = TRUE;
+    return;
+  }
+  for (i = 0; i < gst_caps_get_size (caps); i++) {
+    const GstStructure *s = gst_caps_get_structure (caps, i);
+
+    if (gst_structure_has_name (s, "application/x-rtp"))
+      accept_structure (pad, s);
+    else if (i == 0)
+      pad->raw = TRUE;
+  }
+}
+
+/* without the lock: asks the peer */
+void
+gst_partial_mix_src_pad_negotiate (GstPartialMixSrcPad * pad,
+    GstPartialMix * self)
+{
+  GstCaps *template = gst_pad_get_pad_template_caps (GST_PAD (pad));
+  GstCaps *caps = gst_pad_peer_query_caps (GST_PAD (pad), template);
+  GstClockTime now = gst_partial_mix_running_time (self);
+
+  GST_DEBUG_OBJECT (pad, "peer takes %" GST_PTR_FORMAT, caps);
+  GST_PARTIAL_MIX_LOCK (self);
+  accept_caps (pad, caps);
+  pad->negotiated = TRUE;
+  pad->have_mix_format = FALSE;
+  gst_partial_mix_select (self, pad, "negotiated",
+      GST_CLOCK_TIME_IS_VALID (now) ? now : 0);
+  GST_PARTIAL_MIX_UNLOCK (self);
+  gst_partial_mix_post_messages (self);
+
+  gst_caps_unref (caps);
+  gst_caps_unref (template);
+}
+
+/* -------------------------------------------------------------- pushing -- */
+
+static gboolean
+announced (GstPartialMixSrcPad * pad, guint8 pt)
+{
+  return (pad->announced[pt / 64] >> (pt % 64)) & 1;
+}
+
+static void
+push_first_events (GstPartialMixSrcPad * pad)
+{
+  gchar *id = g_strdup_printf ("partialmix-%08x/src_%u", g_random_int (),
+      pad->index);
+
+  gst_pad_push_event (GST_PAD (pad), gst_event_new_stream_start (id));
+  g_free (id);
+}
+
+static void
+push_segment (GstPartialMixSrcPad * pad)
+{
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_pad_push_event (GST_PAD (pad), gst_event_new_segment (&segment));
+}
+
+static void
+push_rtp_caps (GstPartialMixSrcPad * pad, const GstPartialMixFormat * format)
+{
+  GstPartialMix *self = GST_PARTIAL_MIX (GST_PAD_PARENT (pad));
+  GstCaps *caps = gst_partial_mix_format_to_caps (format);
+
+  if (self->csrc_level_ext_id != 0) {
+    gchar *field = g_strdup_printf ("extmap-%u", self->csrc_level_ext_id);
+
+    gst_caps_set_simple (caps, field, G_TYPE_STRING,
+        "urn:ietf:params:rtp-hdrext:csrc-audio-level", NULL);
+    g_free (field);
+  }
+  gst_pad_push_event (GST_PAD (pad), gst_event_new_caps (caps));
+  gst_caps_unref (caps);
+  pad->announced[format->pt / 64] |= G_GUINT64_CONSTANT (1) << (format->pt
+      % 64);
+}
+
+static gboolean
+push_raw_caps (GstPartialMixSrcPad * pad)
+{
+  GstPartialMix *self = GST_PARTIAL_MIX (GST_PAD_PARENT (pad));
+  GstCaps *template = gst_pad_get_pad_template_caps (GST_PAD (pad));
+  GstCaps *caps = gst_pad_peer_query_caps (GST_PAD (pad), template);
+  GstCaps *ours = gst_caps_from_string
+      ("audio/x-raw,format=(string)" GST_AUDIO_NE (S16)
+      ",layout=(string)interleaved");
+  GstCaps *common;
+  GstStructure *s;
+  gint channels = 2;
+  gboolean ok = FALSE;
+
+  gst_caps_set_simple (ours, "rate", G_TYPE_INT, (gint) self->rate_hz, NULL);
+  common = gst_caps_intersect (caps, ours);
+  if (!gst_caps_is_empty (common)) {
+    common = gst_caps_truncate (gst_caps_make_writable (common));
+    s = gst_caps_get_structure (common, 0);
+    gst_structure_fixate_field_nearest_int (s, "channels", 2);
+    gst_structure_get_int (s, "channels", &channels);
+    pad->raw_channels = channels == 1 ? 1 : 2;
+    common = gst_caps_fixate (common);
+    ok = gst_pad_push_event (GST_PAD (pad), gst_event_new_caps (common));
+  }
+  gst_caps_unref (common);
+  gst_caps_unref (ours);
+  gst_caps_unref (caps);
+  gst_caps_unref (template);
+  return ok;
+}
+
+/* with the pad's stream lock; @format NULL: raw audio */
+gboolean
+gst_partial_mix_src_pad_push_events (GstPartialMixSrcPad * pad,
+    const GstPartialMixFormat * format)
+{
+  gboolean first = !pad->events_sent;
+
+  if (first)
+    push_first_events (pad);
+  if (format == NULL && (first || !pad->raw_caps_sent))
+    pad->raw_caps_sent = push_raw_caps (pad);
+  else if (format != NULL && !announced (pad, format->pt))
+    push_rtp_caps (pad, format);
+  if (first)
+    push_segment (pad);
+  pad->events_sent = TRUE;
+  return format != NULL || pad->raw_caps_sent;
+}
+
+/* takes @data, a buffer or a list */
+GstFlowReturn
+gst_partial_mix_src_pad_push (GstPartialMixSrcPad * pad,
+    const GstPartialMixFormat * format, GstMiniObject * data)
+{
+  GstFlowReturn ret = GST_FLOW_NOT_NEGOTIATED;
+
+  GST_PAD_STREAM_LOCK (pad);
+  if (!gst_partial_mix_src_pad_push_events (pad, format))
+    gst_mini_object_unref (data);
+  else if (GST_IS_BUFFER_LIST (data))
+    ret = gst_pad_push_list (GST_PAD (pad), GST_BUFFER_LIST (data));
+  else
+    ret = gst_pad_push (GST_PAD (pad), GST_BUFFER (data));
+  if (ret != pad->last_flow)
+    GST_DEBUG_OBJECT (pad, "flow is %s now", gst_flow_get_name (ret));
+  pad->last_flow = ret;
+  GST_PAD_STREAM_UNLOCK (pad);
+  return ret;
+}

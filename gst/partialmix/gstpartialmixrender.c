@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A src pad with audio/x-raw caps is a renderer: every voice is decoded and has
+ * a place between left and right. */
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstpartialmix-private.h"
+
+#include <math.h>
+
+#include "fairmix/mix/fmx-mix-kernels.h"
+
+#define GST_CAT_DEFAULT gst_partial_mix_debug
+
+/* One voice in this tick, and how its place moves. */
+typedef struct
+{
+  GstPartialMixStream *stream;
+  FmxMixEnvelope envelope;
+  GstPartialMixGains from, to;
+} Voice;
+
+static void
+voice_clear (gpointer data)
+{
+  gst_partial_mix_stream_unref (((Voice *) data)->stream);
+}
+
+static GstPartialMixGains *
+pad_gains (GstPartialMixSrcPad * pad, GstPartialMixStream * stream)
+{
+  if (stream->slot >= pad->gains->len)
+    g_array_set_size (pad->gains, stream->slot + 1);
+  return &g_array_index (pad->gains, GstPartialMixGains, stream->slot);
+}
+
+/* Those without a place of their own in the Database share the room. */
+static guint
+count_unplaced (GstPartialMix * self, GstPartialMixSrcPad * pad)
+{
+  guint n = 0;
+  guint i;
+
+  for (i = 0; i < self->streams->len; i++) {
+    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+
+    n += stream != NULL && isnan (stream->info.pan)
+        && gst_partial_mix_src_pad_get_link (pad, stream)->mode
+        == GST_PARTIAL_MIX_LINK_MIXED;
+  }
+  return n;
+}
+
+static void
+place_voice (GstPartialMixSrcPad * pad, Voice * voice, guint * place,
+    guint n_places)
+{
+  GstPartialMixGains *gains = pad_gains (pad, voice->stream);
+  gfloat pan = voice->stream->info.pan;
+
+  if (isnan (pan))
+    pan = fmx_mix_spread (*place, n_places);
+  fmx_mix_pan_gains (pad->raw_channels == 2 ? pan : 0.0f, &voice->to.left,
+      &voice->to.right);
+  voice->from = gains->left == 0.0f && gains->right == 0.0f ? voice->to
+      : *gains;
+  *gains = voice->to;
+}
+
+GArray *
+gst_partial_mix_render_plan (GstPartialMix * self, GstPartialMixSrcPad * pad,
+    gint64 pos, guint n)
+{
+  GArray *voices = g_array_new (FALSE, FALSE, sizeof (Voice));
+  guint ramp = (guint) gst_util_uint64_scale_int (self->ramp_duration,
+      (gint) self->rate_hz, GST_SECOND);
+  guint n_places = count_unplaced (self, pad);
+  guint place = 0;
+  guint i;
+
+  g_array_set_clear_func (voices, voice_clear);
+  for (i = 0; i < self->streams->len; i++) {
+    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+    GstPartialMixLink *link;
+    Voice voice = {.stream = stream };
+
+    if (stream == NULL)
+      continue;
+    link = gst_partial_mix_src_pad_get_link (pad, stream);
+    if (stream->frame_active && gst_partial_mix_link_contributes (link,
+            link->mix, pos, n, ramp, &voice.envelope)) {
+      place_voice (pad, &voice, &place, n_places);
+      gst_partial_mix_stream_ref (stream);
+      g_array_append_val (voices, voice);
+    }
+    place += link->mode == GST_PARTIAL_MIX_LINK_MIXED
+        && isnan (stream->info.pan);
+  }
+  return voices;
+}
+
+static void
+mix_voices (GstPartialMixSrcPad * pad, GArray * voices, gint32 * sum,
+    gint64 pos, guint n)
+{
+  gint32 *mono = g_newa (gint32, n);
+  gint16 *shaped = g_newa (gint16, n);
+  guint i, k;
+
+  for (i = 0; i < voices->len; i++) {
+    Voice *voice = &g_array_index (voices, Voice, i);
+    const gint16 *in = voice->stream->frame;
+
+    if (!fmx_mix_envelope_is_full (&voice->envelope, pos, n)) {
+      memset (mono, 0, n * sizeof (gint32));
+      fmx_mix_add_envelope (mono, in, n, &voice->envelope, pos);
+      for (k = 0; k < n; k++)
+        shaped[k] = (gint16) mono[k];
+      in = shaped;
+    }
+    if (pad->raw_channels == 2)
+      fmx_mix_add_panned (sum, in, n, voice->from.left, voice->to.left,
+          voice->from.right, voice->to.right);
+    else
+      fmx_mix_kernels_best ()->add (sum, in, n);
+  }
+}
+
+void
+gst_partial_mix_render_push (GstPartialMix * self, GstPartialMixSrcPad * pad,
+    GArray * voices, gint64 pos, guint n)
+{
+  GstClockTime pts = gst_partial_mix_samples_to_time (self, (guint64) pos);
+  GstClockTime delay;
+  FmxLimiterParams params;
+  GstBuffer *buffer;
+  GstMapInfo map;
+  gint32 *sum;
+  gboolean ready;
+
+  GST_PAD_STREAM_LOCK (pad);
+  ready = gst_partial_mix_src_pad_push_events (pad, NULL);
+  GST_PAD_STREAM_UNLOCK (pad);
+  if (!ready) {
+    g_array_unref (voices);
+    return;
+  }
+
+  fmx_limiter_params_default (&params, self->rate_hz, pad->raw_channels);
+  if (!pad->limiter_ready)
+    fmx_limiter_init (&pad->limiter, &params);
+  pad->limiter_ready = TRUE;
+
+  sum = g_new0 (gint32, n * pad->raw_channels);
+  mix_voices (pad, voices, sum, pos, n);
+  buffer = gst_buffer_new_allocate (NULL, n * pad->raw_channels * 2, NULL);
+  gst_buffer_map (buffer, &map, GST_MAP_WRITE);
+  fmx_limiter_process (&pad->limiter, (gint16 *) map.data, sum, n);
+  gst_buffer_unmap (buffer, &map);
+  g_free (sum);
+
+  delay = gst_partial_mix_playout_delay (self)
+      + gst_partial_mix_samples_to_time (self, params.look_ahead_frames);
+  GST_BUFFER_PTS (buffer) = pts > delay ? pts - delay : 0;
+  GST_BUFFER_DURATION (buffer) = gst_partial_mix_samples_to_time (self,
+      (guint64) pos + n) - pts;
+  if (voices->len == 0 && pad->silent_frames++ > 1)
+    GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_GAP);
+  if (voices->len > 0)
+    pad->silent_frames = 0;
+  g_array_unref (voices);
+  if (pts >= delay)
+    gst_partial_mix_src_pad_push (pad, NULL, GST_MINI_OBJECT (buffer));
+  else
+    gst_buffer_unref (buffer);
+}

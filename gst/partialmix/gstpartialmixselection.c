@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Who is separate for a neighbour and who is mixed: the library ranks and
+ * plans, this file asks it and carries the plan out. */
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstpartialmix-private.h"
+
+#include "fairmix/adapt/fmx-adapt-mix.h"
+
+#define GST_CAT_DEFAULT gst_partial_mix_debug
+
+/* What one selection works on; index = position in @streams. */
+typedef struct
+{
+  GArray *streams;              /* of GstPartialMixStream pointers */
+  GArray *select;               /* of FmxSelectStream */
+  GArray *order;                /* of guint32 */
+  GArray *assignment;           /* of gint32 */
+} Selection;
+
+static gboolean
+is_heard (GstPartialMixSrcPad * pad, GstPartialMixStream * stream)
+{
+  return stream->neighbour != gst_partial_mix_src_pad_get_neighbour (pad)
+      && !stream->info.mute;
+}
+
+/* ------------------------------------------------------ cost of the mix -- */
+
+static guint
+constant_bitrate (const GstPartialMixFormat * format)
+{
+  switch (format->encoding) {
+    case GST_PARTIAL_MIX_ENCODING_OPUS:
+      return 0;
+    case GST_PARTIAL_MIX_ENCODING_L16:
+      return format->clock_rate * 16;
+    default:
+      return format->clock_rate * 8;
+  }
+}
+
+static void
+describe_mix (GstPartialMix * self, GstPartialMixSrcPad * pad, guint n,
+    FmxAdaptMix * mix)
+{
+  guint constant = constant_bitrate (&pad->mix_format);
+
+  mix->min_bitrate_bps = constant != 0 ? constant : self->min_mix_bitrate;
+  mix->max_bitrate_bps = constant != 0 ? constant
+      : MAX (self->min_mix_bitrate, self->max_mix_bitrate);
+  mix->packet_time = (FmxDuration) self->frame_duration;
+  mix->n_contributors = n;
+  mix->levels = self->csrc_level_ext_id != 0;
+}
+
+static void
+cost_of_mix (GstPartialMix * self, GstPartialMixSrcPad * pad, guint n,
+    FmxAdaptParams * params)
+{
+  FmxAdaptMix mix;
+
+  describe_mix (self, pad, n, &mix);
+  params->headroom = self->headroom;
+  params->mix_min_bps = fmx_adapt_mix_wire_bps (&mix, mix.min_bitrate_bps);
+  params->mix_max_bps = fmx_adapt_mix_wire_bps (&mix, mix.max_bitrate_bps);
+}
+
+static guint
+bitrate_of_mix (GstPartialMix * self, GstPartialMixSrcPad * pad, guint n)
+{
+  FmxAdaptMix mix;
+
+  describe_mix (self, pad, n, &mix);
+  return fmx_adapt_mix_bitrate_bps (&mix, pad->plan.mix_bps);
+}
+
+/* The mix is sent in what the neighbour takes; if it takes several, in what
+ * the streams come in. */
+static void
+choose_mix_format (GstPartialMix * self, GstPartialMixSrcPad * pad)
+{
+  GstPartialMixEncoding encoding = GST_PARTIAL_MIX_ENCODING_OPUS;
+  GstPartialMixFormat from_stream = { 0, };
+  gboolean have_stream = FALSE;
+  guint pt = 96;
+  guint i;
+
+  for (i = 0; i < self->streams->len && !have_stream; i++) {
+    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+
+    if (stream != NULL && is_heard (pad, stream)
+        && pad->accepts[stream->format.encoding]) {
+      from_stream = stream->format;
+      have_stream = TRUE;
+    }
+  }
+  if (self->mix_encoding >= 0 && pad->accepts[self->mix_encoding])
+    encoding = (GstPartialMixEncoding) self->mix_encoding;
+  else if (have_stream)
+    encoding = from_stream.encoding;
+  else
+    while (encoding < GST_PARTIAL_MIX_N_ENCODINGS - 1
+        && !pad->accepts[encoding])
+      encoding++;
+
+  if (encoding == GST_PARTIAL_MIX_ENCODING_PCMU)
+    pt = 0;
+  else if (encoding == GST_PARTIAL_MIX_ENCODING_PCMA)
+    pt = 8;
+  else if (have_stream && from_stream.encoding == encoding)
+    pt = from_stream.pt;
+  if (self->mix_pt <= 127)
+    pt = self->mix_pt;
+  gst_partial_mix_format_for_mix (&pad->mix_format, encoding, self->rate_hz,
+      (guint8) pt);
+  pad->have_mix_format = have_stream;
+}
+
+/* ------------------------------------------------------------ selecting -- */
+
+static void
+selection_init (Selection * selection, guint n)
+{
+  selection->streams = g_array_sized_new (FALSE, FALSE, sizeof (gpointer), n);
+  selection->select = g_array_sized_new (FALSE, TRUE,
+      sizeof (FmxSelectStream), n);
+  selection->order = g_array_sized_new (FALSE, TRUE, sizeof (guint32), n);
+  selection->assignment = g_array_sized_new (FALSE, TRUE, sizeof (gint32), n);
+}
+
+static void
+selection_clear (Selection * selection)
+{
+  g_array_unref (selection->streams);
+  g_array_unref (selection->select);
+  g_array_unref (selection->order);
+  g_array_unref (selection->assignment);
+}
+
+static void
+describe (GstPartialMixSrcPad * pad, GstPartialMixStream * stream,
+    const GstPartialMixLink * link, FmxSelectStream * out, GstClockTime now)
+{
+  out->priority = stream->info.priority;
+  out->group = pad->raw ? 0 : stream->info.group_id;
+  out->never_mix = stream->info.never_mix && !pad->raw;
+  out->must_mix = pad->raw || !pad->accepts[stream->format.encoding];
+  out->separate = link->mode == GST_PARTIAL_MIX_LINK_SEPARATE;
+  out->level = (guint8) CLAMP (stream->level, 0.0f, 127.0f);
+  out->wire_bps = gst_partial_mix_stream_wire_bps (stream, now);
+  out->since = link->since;
+  out->mix = link->mix;
+}
+
+static void
+gather (GstPartialMix * self, GstPartialMixSrcPad * pad, Selection * selection,
+    GstClockTime now)
+{
+  guint i;
+
+  for (i = 0; i < self->streams->len; i++) {
+    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+    GstPartialMixLink *link;
+    FmxSelectStream select = { 0, };
+
+    if (stream == NULL)
+      continue;
+    link = gst_partial_mix_src_pad_get_link (pad, stream);
+    if (!is_heard (pad, stream)) {
+      if (link->mode != GST_PARTIAL_MIX_LINK_NONE)
+        gst_partial_mix_link_change (link, stream, GST_PARTIAL_MIX_LINK_NONE,
+            0, self->line, now);
+      continue;
+    }
+    describe (pad, stream, link, &select, now);
+    g_array_append_val (selection->streams, stream);
+    g_array_append_val (selection->select, select);
+  }
+  g_array_set_size (selection->order, selection->streams->len);
+  g_array_set_size (selection->assignment, selection->streams->len);
+}
+
+static void
+plan (GstPartialMix * self, GstPartialMixSrcPad * pad, Selection * selection,
+    GstClockTime now)
+{
+  guint n = selection->streams->len;
+  FmxSelectParams select_params;
+  FmxAdaptParams adapt_params;
+  guint64 target = pad->raw ? FMX_TARGET_UNLIMITED
+      : gst_partial_mix_src_pad_get_target (pad);
+
+  fmx_select_params_default (&select_params);
+  cost_of_mix (self, pad, n, &adapt_params);
+  fmx_select_rank (&select_params,
+      (const FmxSelectStream *) selection->select->data,
+      (guint32 *) selection->order->data, n, now);
+  fmx_adapt_plan_streams (&adapt_params, target,
+      (const FmxSelectStream *) selection->select->data,
+      (const guint32 *) selection->order->data,
+      (gint32 *) selection->assignment->data, n, &pad->plan);
+}
+
+/* Returns: whether anybody's way changed */
+static gboolean
+carry_out (GstPartialMix * self, GstPartialMixSrcPad * pad,
+    Selection * selection, GstClockTime now)
+{
+  gboolean changed = FALSE;
+  guint i;
+
+  pad->changing = FALSE;
+  pad->n_mixed = 0;
+  for (i = 0; i < selection->streams->len; i++) {
+    GstPartialMixStream *stream = g_array_index (selection->streams,
+        GstPartialMixStream *, i);
+    gint32 assigned = g_array_index (selection->assignment, gint32, i);
+    GstPartialMixLink *link = gst_partial_mix_src_pad_get_link (pad, stream);
+    GstPartialMixLinkMode mode = GST_PARTIAL_MIX_LINK_MIXED;
+    guint before = link->mode, mix = link->mix;
+
+    if (assigned == FMX_ADAPT_SEPARATE)
+      mode = GST_PARTIAL_MIX_LINK_SEPARATE;
+    else if (assigned == FMX_ADAPT_HELD)
+      mode = GST_PARTIAL_MIX_LINK_HELD;
+    if (!gst_partial_mix_link_change (link, stream, mode,
+            assigned >= 0 ? (guint) assigned : mix, self->line, now))
+      pad->changing = TRUE;
+    changed |= link->mode != before
+        || (link->mode == GST_PARTIAL_MIX_LINK_MIXED && link->mix != mix);
+    pad->n_mixed += link->mode == GST_PARTIAL_MIX_LINK_MIXED;
+  }
+  return changed;
+}
+
+static void
+add_ssrcs (GstStructure * s, const gchar * field, GstPartialMixSrcPad * pad,
+    Selection * selection, GstPartialMixLinkMode mode)
+{
+  GValue array = G_VALUE_INIT;
+  guint i;
+
+  g_value_init (&array, GST_TYPE_ARRAY);
+  for (i = 0; i < selection->streams->len; i++) {
+    GstPartialMixStream *stream = g_array_index (selection->streams,
+        GstPartialMixStream *, i);
+    GValue ssrc = G_VALUE_INIT;
+
+    if (gst_partial_mix_src_pad_get_link (pad, stream)->mode != mode)
+      continue;
+    g_value_init (&ssrc, G_TYPE_UINT);
+    g_value_set_uint (&ssrc, stream->out_ssrc);
+    gst_value_array_append_and_take_value (&array, &ssrc);
+  }
+  gst_structure_take_value (s, field, &array);
+}
+
+static void
+tell (GstPartialMix * self, GstPartialMixSrcPad * pad, Selection * selection,
+    const gchar * reason)
+{
+  guint64 target = gst_partial_mix_src_pad_get_target (pad);
+  GstStructure *s = gst_structure_new ("fairmix-selection",
+      "pad", G_TYPE_STRING, GST_PAD_NAME (pad),
+      "neighbour", G_TYPE_INT, gst_partial_mix_src_pad_get_neighbour (pad),
+      "reason", G_TYPE_STRING, reason,
+      "target-bitrate", G_TYPE_UINT64,
+      target == FMX_TARGET_UNLIMITED ? (guint64) 0 : target,
+      "limited", G_TYPE_BOOLEAN, target != FMX_TARGET_UNLIMITED,
+      "n-separate", G_TYPE_UINT, pad->plan.n_separate,
+      "n-mixed", G_TYPE_UINT, pad->n_mixed,
+      "n-mixes", G_TYPE_UINT, pad->plan.n_mixes,
+      "mix-bitrate", G_TYPE_UINT, pad->mix_bitrate_bps, NULL);
+
+  add_ssrcs (s, "separate", pad, selection, GST_PARTIAL_MIX_LINK_SEPARATE);
+  add_ssrcs (s, "mixed", pad, selection, GST_PARTIAL_MIX_LINK_MIXED);
+  add_ssrcs (s, "held", pad, selection, GST_PARTIAL_MIX_LINK_HELD);
+  GST_DEBUG_OBJECT (pad, "%" GST_PTR_FORMAT, s);
+  g_ptr_array_add (self->messages, gst_message_new_element (GST_OBJECT (self),
+          s));
+}
+
+void
+gst_partial_mix_select (GstPartialMix * self, GstPartialMixSrcPad * pad,
+    const gchar * reason, GstClockTime now)
+{
+  Selection selection;
+
+  pad->dirty = FALSE;
+  if (!pad->negotiated)
+    return;
+  if (!pad->have_mix_format)
+    choose_mix_format (self, pad);
+
+  selection_init (&selection, self->n_streams);
+  gather (self, pad, &selection, now);
+  plan (self, pad, &selection, now);
+  if (carry_out (self, pad, &selection, now)) {
+    pad->n_selections++;
+    pad->mix_bitrate_bps = bitrate_of_mix (self, pad, pad->n_mixed);
+    tell (self, pad, &selection, reason);
+  } else {
+    pad->mix_bitrate_bps = bitrate_of_mix (self, pad, pad->n_mixed);
+  }
+  selection_clear (&selection);
+}
+
+void
+gst_partial_mix_select_dirty (GstPartialMix * self, GstClockTime now)
+{
+  GList *l;
+
+  for (l = self->src_pads; l != NULL; l = l->next) {
+    GstPartialMixSrcPad *pad = l->data;
+
+    if (pad->dirty || pad->changing)
+      gst_partial_mix_select (self, pad, "streams", now);
+  }
+}
+
+/* A new stream is heard from its first packet on.  Planning anew for each one
+ * would make a flood of SSRCs dear, so that only some in each tick do; the
+ * others are mixed until the next tick. */
+void
+gst_partial_mix_link_new_stream (GstPartialMix * self,
+    GstPartialMixStream * stream, GstClockTime now)
+{
+  gboolean plan_now = self->selections_left > 0 || !self->running;
+  GList *l;
+
+  if (self->selections_left > 0)
+    self->selections_left--;
+  for (l = self->src_pads; l != NULL; l = l->next) {
+    GstPartialMixSrcPad *pad = l->data;
+    GstPartialMixLink *link = gst_partial_mix_src_pad_get_link (pad, stream);
+
+    gst_partial_mix_link_init (link, GST_PARTIAL_MIX_LINK_NONE, 0, now);
+    if (!is_heard (pad, stream))
+      continue;
+    pad->dirty = TRUE;
+    if (plan_now)
+      gst_partial_mix_select (self, pad, "stream", now);
+    else
+      gst_partial_mix_link_change (link, stream,
+          gst_partial_mix_src_pad_get_target (pad) == 0
+          ? GST_PARTIAL_MIX_LINK_HELD : GST_PARTIAL_MIX_LINK_MIXED, 0,
+          self->line, now);
+  }
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What the element knows, as GstStructures. */
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstpartialmix-private.h"
+
+static const gchar *const mode_names[] = {
+  "none", "separate", "mixed", "held"
+};
+
+static void
+append_structure (GValue * array, GstStructure * s)
+{
+  GValue value = G_VALUE_INIT;
+
+  g_value_init (&value, GST_TYPE_STRUCTURE);
+  g_value_take_boxed (&value, s);
+  gst_value_array_append_and_take_value (array, &value);
+}
+
+static GstStructure *
+stream_stats (GstPartialMixStream * stream, GstClockTime now)
+{
+  GstStructure *s = gst_structure_new ("application/x-fairmix-stream-stats",
+      "ssrc", G_TYPE_UINT, stream->ssrc,
+      "out-ssrc", G_TYPE_UINT, stream->out_ssrc,
+      "neighbour", G_TYPE_INT, stream->neighbour,
+      "encoding-name", G_TYPE_STRING,
+      gst_partial_mix_encoding_name (stream->format.encoding),
+      "level", G_TYPE_UINT, (guint) CLAMP (stream->level, 0.0f, 127.0f),
+      "priority", G_TYPE_INT, stream->info.priority,
+      "mute", G_TYPE_BOOLEAN, stream->info.mute,
+      "bitrate", G_TYPE_UINT, gst_partial_mix_stream_wire_bps (stream, now),
+      "state", G_TYPE_STRING, stream->n_mixed > 0 ? "decoded" : "forwarded",
+      "playout-delay", G_TYPE_INT64, stream->delay,
+      "n-packets", G_TYPE_UINT64, stream->n_packets,
+      "n-decoded", G_TYPE_UINT64, stream->n_decoded,
+      "n-concealed", G_TYPE_UINT64, stream->n_concealed,
+      "n-late", G_TYPE_UINT64, stream->n_late,
+      "n-shortened", G_TYPE_UINT64, stream->n_shortened, NULL);
+
+  if (stream->cname != NULL)
+    gst_structure_set (s, "cname", G_TYPE_STRING, stream->cname, NULL);
+  if (stream->info.group != NULL)
+    gst_structure_set (s, "group", G_TYPE_STRING, stream->info.group, NULL);
+  return s;
+}
+
+/* with the lock */
+static GstStructure *
+pad_stats (GstPartialMix * self, GstPartialMixSrcPad * pad, GstClockTime now)
+{
+  guint64 target = gst_partial_mix_src_pad_get_target (pad);
+  GValue streams = G_VALUE_INIT;
+  guint64 mix_packets = 0;
+  GstStructure *s;
+  guint i;
+
+  g_value_init (&streams, GST_TYPE_ARRAY);
+  for (i = 0; i < self->streams->len; i++) {
+    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+    GstPartialMixLink *link;
+
+    if (stream == NULL)
+      continue;
+    link = gst_partial_mix_src_pad_get_link (pad, stream);
+    append_structure (&streams, gst_structure_new ("stream",
+            "ssrc", G_TYPE_UINT, stream->out_ssrc,
+            "state", G_TYPE_STRING, mode_names[link->mode],
+            "mix", G_TYPE_UINT, (guint) link->mix, NULL));
+  }
+  for (i = 0; i < FMX_ADAPT_MAX_MIXES; i++)
+    mix_packets += pad->outputs[i].n_packets;
+
+  s = gst_structure_new ("application/x-fairmix-partialmix-pad-stats",
+      "pad", G_TYPE_STRING, GST_PAD_NAME (pad),
+      "neighbour", G_TYPE_INT, gst_partial_mix_src_pad_get_neighbour (pad),
+      "target-bitrate", G_TYPE_UINT64,
+      target == FMX_TARGET_UNLIMITED ? (guint64) 0 : target,
+      "limited", G_TYPE_BOOLEAN, target != FMX_TARGET_UNLIMITED,
+      "bitrate-in", G_TYPE_UINT, (guint) fmx_rate_meter_bps (&pad->meter_in,
+          now),
+      "bitrate-out", G_TYPE_UINT, (guint) fmx_rate_meter_bps (&pad->meter_out,
+          now),
+      "n-separate", G_TYPE_UINT, pad->plan.n_separate,
+      "n-mixed", G_TYPE_UINT, pad->n_mixed,
+      "n-mixes", G_TYPE_UINT, pad->plan.n_mixes,
+      "mix-bitrate", G_TYPE_UINT, pad->mix_bitrate_bps,
+      "n-forwarded-packets", G_TYPE_UINT64, pad->n_forwarded_packets,
+      "n-mix-packets", G_TYPE_UINT64, mix_packets,
+      "n-selections", G_TYPE_UINT64, pad->n_selections,
+      "flow", G_TYPE_STRING, gst_flow_get_name (pad->last_flow), NULL);
+  gst_structure_take_value (s, "streams", &streams);
+  return s;
+}
+
+static GstClockTime
+now_or_zero (GstPartialMix * self)
+{
+  GstClockTime now = gst_partial_mix_running_time (self);
+
+  return GST_CLOCK_TIME_IS_VALID (now) ? now : 0;
+}
+
+GstStructure *
+gst_partial_mix_src_pad_get_stats (GstPartialMixSrcPad * pad,
+    GstPartialMix * self)
+{
+  GstClockTime now = now_or_zero (self);
+  GstStructure *s;
+
+  GST_PARTIAL_MIX_LOCK (self);
+  s = pad_stats (self, pad, now);
+  GST_PARTIAL_MIX_UNLOCK (self);
+  return s;
+}
+
+static void
+count_bad_packets (GstPartialMix * self, guint64 * n_malformed,
+    guint64 * n_unknown)
+{
+  GList *l;
+
+  *n_malformed = self->n_malformed_gone;
+  *n_unknown = self->n_unknown_gone;
+  for (l = self->sink_pads; l != NULL; l = l->next) {
+    *n_malformed += GST_PARTIAL_MIX_SINK_PAD (l->data)->n_malformed;
+    *n_unknown += GST_PARTIAL_MIX_SINK_PAD (l->data)->n_unknown;
+  }
+}
+
+GstStructure *
+gst_partial_mix_get_stats (GstPartialMix * self)
+{
+  GstClockTime now = now_or_zero (self);
+  GValue streams = G_VALUE_INIT, pads = G_VALUE_INIT;
+  guint64 n_malformed, n_unknown;
+  GstStructure *s;
+  GList *l;
+  guint i;
+
+  g_value_init (&streams, GST_TYPE_ARRAY);
+  g_value_init (&pads, GST_TYPE_ARRAY);
+
+  GST_PARTIAL_MIX_LOCK (self);
+  for (i = 0; i < self->streams->len; i++) {
+    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+
+    if (stream != NULL)
+      append_structure (&streams, stream_stats (stream, now));
+  }
+  for (l = self->src_pads; l != NULL; l = l->next)
+    append_structure (&pads, pad_stats (self, l->data, now));
+  count_bad_packets (self, &n_malformed, &n_unknown);
+
+  s = gst_structure_new ("application/x-fairmix-partialmix-stats",
+      "n-streams", G_TYPE_UINT, self->n_streams,
+      "n-buses", G_TYPE_UINT, self->n_buses,
+      "n-decoded", G_TYPE_UINT64, self->counters.n_decoded,
+      "n-encoded", G_TYPE_UINT64, self->counters.n_encoded,
+      "n-forwarded", G_TYPE_UINT64, self->counters.n_forwarded,
+      "n-refused", G_TYPE_UINT64, self->counters.n_refused,
+      "n-collisions", G_TYPE_UINT64, self->counters.n_collisions,
+      "n-loops", G_TYPE_UINT64, self->counters.n_loops,
+      "n-malformed", G_TYPE_UINT64, n_malformed,
+      "n-unknown-format", G_TYPE_UINT64, n_unknown, NULL);
+  GST_PARTIAL_MIX_UNLOCK (self);
+
+  gst_structure_take_value (s, "streams", &streams);
+  gst_structure_take_value (s, "pads", &pads);
+  return s;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef __GST_PARTIAL_MIX_STREAM_H__
+#define __GST_PARTIAL_MIX_STREAM_H__
+
+#include <gst/gst.h>
+#include <gst/rtp/rtp.h>
+
+#include "fairmix/base/fmx-rate-meter.h"
+#include "fairmix/base/fmx-serial.h"
+#include "fairmix/playout/fmx-playout.h"
+
+#include "gstpartialmixcodec.h"
+
+G_BEGIN_DECLS
+
+/* packets that wait for their playout, for one stream: 1.28 s of 20 ms */
+#define GST_PARTIAL_MIX_MAX_QUEUE 64
+/* packets kept of a stream that is not decoded, to warm its decoder up */
+#define GST_PARTIAL_MIX_N_RECENT 3
+#define GST_PARTIAL_MIX_POSITION_UNKNOWN G_MAXINT64
+
+/**
+ * GstPartialMixStreamInfo:
+ * @priority: see #FmxSelectStream
+ * @group: name of its group, interned; NULL is none
+ * @group_id: number of @group, 0 is none
+ * @never_mix: see #FmxSelectStream
+ * @mute: nobody hears it
+ * @gain: linear, in the mixes
+ * @pan: -1 left ... 1 right for a renderer; NAN to spread evenly
+ *
+ * What the Database says of a stream.
+ */
+typedef struct
+{
+  gint priority;
+  const gchar *group;
+  guint group_id;
+  gboolean never_mix;
+  gboolean mute;
+  gfloat gain;
+  gfloat pan;
+} GstPartialMixStreamInfo;
+
+/**
+ * GstPartialMixPacket:
+ *
+ * A packet that waits for its playout.
+ */
+typedef struct
+{
+  GstBuffer *buffer;
+  guint64 ext_seq;
+  gint64 pos;                   /* first sample, in samples at the mix rate */
+  gboolean silent;              /* need not be decoded */
+  gboolean cut;                 /* decoded, but not played: the splice */
+} GstPartialMixPacket;
+
+/**
+ * GstPartialMixArrival:
+ *
+ * One incoming packet, as its header says.
+ */
+typedef struct
+{
+  GstBuffer *buffer;
+  guint16 seq;
+  guint64 ext_seq;
+  guint64 ext_ts;
+  guint duration_ts;
+  guint payload_size;
+  guint wire_bytes;
+  gboolean marker;
+  gboolean silent;              /* DTX, or its level extension says so */
+  gint level;                   /* from the level extension, -1 if none */
+} GstPartialMixArrival;
+
+/**
+ * GstPartialMixStream:
+ *
+ * One incoming SSRC.  Guarded by the element's lock, except what the mixing
+ * thread owns.
+ */
+typedef struct
+{
+  gint refcount;
+  gboolean removed;             /* from the table; somebody still holds it */
+  guint slot;                   /* index into the pads' links */
+  guint32 ssrc;                 /* as it came */
+  guint32 out_ssrc;             /* as it leaves; another one after a collision */
+  GstPad *pad;                  /* where it comes in; owned */
+  gint neighbour;
+  guint64 key;                  /* random: the mixes' identity is made of it */
+  GstPartialMixFormat format;
+  guint rate_hz;                /* the mix rate */
+
+  /* arrival */
+  FmxSerial seq_serial;
+  FmxSerial ts_serial;
+  guint64 next_seq;             /* ext seq after the highest */
+  guint64 next_ts;              /* ext ts after the latest packet */
+  gboolean started;
+  GstClockTime last_arrival;    /* running time */
+  FmxRateMeter meter;
+  guint active_bps;             /* the rate when it last spoke */
+  gboolean speaking;
+  gboolean has_level;           /* its packets carry RFC 6464 levels */
+  gfloat level;                 /* smoothed, -dBov */
+  guint64 n_packets;
+  GstBuffer *recent[GST_PARTIAL_MIX_N_RECENT];  /* of those not decoded */
+  guint recent_next;
+
+  /* Database */
+  gchar *cname;
+  GstPartialMixStreamInfo info;
+
+  /* playout */
+  guint n_mixed;                /* links that want it in a mix */
+  FmxPlayout playout;
+  guint64 anchor_ts;
+  GstClockTime anchor_media;
+  gboolean anchored;
+  gboolean fresh;               /* nothing of before is to be played on */
+  GQueue queue;                 /* of GstPartialMixPacket, by position */
+  gint64 next_pos;              /* where the packet with next_ts would go */
+  GstClockTimeDiff delay;
+  guint64 n_late, n_shortened, n_decoded, n_concealed;
+
+  /* mixing thread only */
+  GstPartialMixDecoder *decoder;
+  gboolean decoder_cold;
+  gboolean failed;              /* cannot be decoded: said once */
+  GQueue due;                   /* taken from the queue for this tick */
+  GstBuffer *warm[GST_PARTIAL_MIX_N_RECENT];    /* what came before them */
+  gboolean wanted;              /* n_mixed > 0 when they were taken */
+  gfloat gain;
+  gint16 *pcm;                  /* decoded, from sample pcm_pos on */
+  gint64 pcm_pos;
+  guint pcm_len;
+  gint16 *tail;                 /* what would come next but for a splice */
+  guint n_tail;
+  guint concealed;              /* samples in a row */
+  gint16 *frame;                /* this tick's samples */
+  gboolean frame_active;
+  guint8 frame_level;
+  guint hangover;               /* ticks that it stays active */
+  guint n_new_decoded, n_new_concealed;
+} GstPartialMixStream;
+
+GstPartialMixStream *gst_partial_mix_stream_new (guint32 ssrc, GstPad * pad,
+    const GstPartialMixFormat * format, guint rate_hz, guint frame_samples);
+GstPartialMixStream *gst_partial_mix_stream_ref (GstPartialMixStream * stream);
+void gst_partial_mix_stream_unref (GstPartialMixStream * stream);
+
+/* Notes an arrival; FALSE if the packet is not to be used (malformed). */
+gboolean gst_partial_mix_stream_arrive (GstPartialMixStream * stream,
+    GstPartialMixArrival * arrival, GstRTPBuffer * rtp, GstClockTime now);
+
+/* What it costs to forward, in bits per second on the wire. */
+guint gst_partial_mix_stream_wire_bps (GstPartialMixStream * stream,
+    GstClockTime now);
+
+/* Puts a packet into the playout queue.  @media: running time of its first
+ * sample; @line: position in samples up to which has been mixed. */
+gboolean gst_partial_mix_stream_enqueue (GstPartialMixStream * stream,
+    const GstPartialMixArrival * arrival, GstClockTime media, gint64 line,
+    gint64 * pos);
+
+/* Position of RTP time @ext_ts, known that @ref_ts is at @ref_pos. */
+gint64 gst_partial_mix_stream_position (GstPartialMixStream * stream,
+    guint64 ext_ts, guint64 ref_ts, gint64 ref_pos);
+
+/* Keeps the latest packets of a stream that nobody decodes. */
+void gst_partial_mix_stream_keep_recent (GstPartialMixStream * stream,
+    GstBuffer * buffer);
+
+/* Moves what is due before sample @end to the mixing thread's list. */
+void gst_partial_mix_stream_take_due (GstPartialMixStream * stream, gint64 end);
+
+/* Forgets all that is under way (flush). */
+void gst_partial_mix_stream_flush (GstPartialMixStream * stream);
+
+/* After gst_partial_mix_stream_render(), with the lock: the level. */
+void gst_partial_mix_stream_note_frame (GstPartialMixStream * stream);
+
+/* Mixing thread: fills frame with samples [@pos, @pos + @n). */
+void gst_partial_mix_stream_render (GstPartialMixStream * stream, gint64 pos,
+    guint n, guint8 silence_level, guint hangover_ticks);
+
+G_END_DECLS
+
+#endif /* __GST_PARTIAL_MIX_STREAM_H__ */

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The table of streams: who is there, under which SSRC, until when. */
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstpartialmix-private.h"
+
+#define GST_CAT_DEFAULT gst_partial_mix_debug
+
+static void
+message_stream (GstPartialMix * self, GstPartialMixStream * stream,
+    const gchar * event, const gchar * reason)
+{
+  GstStructure *s = gst_structure_new ("fairmix-stream",
+      "event", G_TYPE_STRING, event,
+      "reason", G_TYPE_STRING, reason,
+      "ssrc", G_TYPE_UINT, stream->ssrc,
+      "out-ssrc", G_TYPE_UINT, stream->out_ssrc,
+      "neighbour", G_TYPE_INT, stream->neighbour,
+      "encoding-name", G_TYPE_STRING,
+      gst_partial_mix_encoding_name (stream->format.encoding), NULL);
+
+  if (stream->cname != NULL)
+    gst_structure_set (s, "cname", G_TYPE_STRING, stream->cname, NULL);
+  g_ptr_array_add (self->messages, gst_message_new_element (GST_OBJECT (self),
+          s));
+}
+
+/* -------------------------------------------------------------- arrival -- */
+
+static gboolean
+ssrc_is_used (GstPartialMix * self, guint32 ssrc)
+{
+  guint i;
+
+  if (g_hash_table_contains (self->mix_ssrcs, GUINT_TO_POINTER (ssrc)))
+    return TRUE;
+  for (i = 0; i < self->streams->len; i++) {
+    GstPartialMixStream *other = g_ptr_array_index (self->streams, i);
+
+    if (other != NULL && (other->out_ssrc == ssrc || other->ssrc == ssrc))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+guint32
+gst_partial_mix_free_ssrc (GstPartialMix * self)
+{
+  guint32 ssrc;
+
+  do
+    ssrc = g_random_int ();
+  while (ssrc_is_used (self, ssrc));
+  return ssrc;
+}
+
+static gboolean
+find_format (GstPartialMixSinkPad * pad, guint8 pt, GstPartialMixFormat * format)
+{
+  GstPartialMixFormat *known = g_hash_table_lookup (pad->formats,
+      GUINT_TO_POINTER (pt));
+
+  if (known != NULL) {
+    *format = *known;
+    return TRUE;
+  }
+  return gst_partial_mix_format_from_pt (format, pt);
+}
+
+static guint
+free_slot (GstPartialMix * self)
+{
+  guint i;
+
+  for (i = 0; i < self->streams->len; i++)
+    if (g_ptr_array_index (self->streams, i) == NULL)
+      return i;
+  g_ptr_array_add (self->streams, NULL);
+  return i;
+}
+
+static GstPartialMixStream *
+add_stream (GstPartialMix * self, GstPartialMixSinkPad * pad, guint32 ssrc,
+    const GstPartialMixFormat * format, GstClockTime now)
+{
+  GstPartialMixStream *stream = gst_partial_mix_stream_new (ssrc, GST_PAD (pad),
+      format, self->rate_hz, gst_partial_mix_frame_samples (self));
+  const gchar *cname = g_hash_table_lookup (pad->cnames,
+      GUINT_TO_POINTER (ssrc));
+  FmxPlayoutParams params;
+
+  stream->neighbour = gst_partial_mix_sink_pad_get_neighbour (pad);
+  stream->cname = g_strdup (cname != NULL ? cname : pad->cname);
+  if (ssrc_is_used (self, ssrc)) {
+    stream->out_ssrc = gst_partial_mix_free_ssrc (self);
+    self->counters.n_collisions++;
+  }
+
+  fmx_playout_params_default (&params);
+  params.min_delay = (FmxDuration) gst_partial_mix_playout_delay (self);
+  params.max_delay = MAX (params.max_delay, params.min_delay);
+  fmx_playout_init (&stream->playout, &params);
+
+  stream->slot = free_slot (self);
+  g_ptr_array_index (self->streams, stream->slot) = stream;
+  self->n_streams++;
+  g_hash_table_insert (pad->streams, GUINT_TO_POINTER (ssrc), stream);
+
+  gst_partial_mix_database_lookup (self->database, stream->cname, ssrc,
+      &stream->info);
+  gst_partial_mix_link_new_stream (self, stream, now);
+  message_stream (self, stream, "added",
+      stream->out_ssrc != ssrc ? "collision" : "arrived");
+  return stream;
+}
+
+GstPartialMixStream *
+gst_partial_mix_lookup (GstPartialMix * self, GstPartialMixSinkPad * pad,
+    guint32 ssrc, guint8 pt, GstClockTime now)
+{
+  GstPartialMixStream *stream = g_hash_table_lookup (pad->streams,
+      GUINT_TO_POINTER (ssrc));
+  GstPartialMixFormat format;
+
+  if (stream != NULL && stream->format.pt == pt)
+    return stream;
+
+  if (g_hash_table_contains (self->mix_ssrcs, GUINT_TO_POINTER (ssrc))) {
+    self->counters.n_loops++;
+    return NULL;
+  }
+  if (!find_format (pad, pt, &format)) {
+    pad->n_unknown++;
+    return NULL;
+  }
+  if (stream != NULL)
+    gst_partial_mix_remove_stream (self, stream, "payload-type");
+  if (self->n_streams >= self->max_streams) {
+    self->counters.n_refused++;
+    return NULL;
+  }
+  return add_stream (self, pad, ssrc, &format, now);
+}
+
+/* -------------------------------------------------------------- leaving -- */
+
+void
+gst_partial_mix_remove_stream (GstPartialMix * self,
+    GstPartialMixStream * stream, const gchar * reason)
+{
+  GstPartialMixSinkPad *pad = GST_PARTIAL_MIX_SINK_PAD (stream->pad);
+  GList *l;
+
+  message_stream (self, stream, "removed", reason);
+  g_hash_table_remove (pad->streams, GUINT_TO_POINTER (stream->ssrc));
+  g_ptr_array_index (self->streams, stream->slot) = NULL;
+  self->n_streams--;
+
+  for (l = self->src_pads; l != NULL; l = l->next) {
+    GstPartialMixSrcPad *src = l->data;
+    GstPartialMixLink *link = gst_partial_mix_src_pad_get_link (src, stream);
+
+    if (link->mode != GST_PARTIAL_MIX_LINK_NONE)
+      src->dirty = TRUE;
+    gst_partial_mix_link_init (link, GST_PARTIAL_MIX_LINK_NONE, 0, 0);
+  }
+  stream->removed = TRUE;
+  gst_partial_mix_stream_unref (stream);
+}
+
+void
+gst_partial_mix_remove_pad_streams (GstPartialMix * self, GstPad * pad,
+    const gchar * reason)
+{
+  guint i;
+
+  for (i = 0; i < self->streams->len; i++) {
+    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+
+    if (stream != NULL && stream->pad == pad)
+      gst_partial_mix_remove_stream (self, stream, reason);
+  }
+}
+
+void
+gst_partial_mix_expire_streams (GstPartialMix * self, GstClockTime now)
+{
+  guint i;
+
+  if (self->stream_timeout == 0)
+    return;
+  for (i = 0; i < self->streams->len; i++) {
+    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+
+    if (stream != NULL && now > stream->last_arrival + self->stream_timeout)
+      gst_partial_mix_remove_stream (self, stream, "timeout");
+  }
+}
+
+/* ------------------------------------------------------------- database -- */
+
+void
+gst_partial_mix_apply_database (GstPartialMix * self)
+{
+  GList *l;
+  guint i;
+
+  for (i = 0; i < self->streams->len; i++) {
+    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+
+    if (stream != NULL)
+      gst_partial_mix_database_lookup (self->database, stream->cname,
+          stream->ssrc, &stream->info);
+  }
+  for (l = self->src_pads; l != NULL; l = l->next)
+    GST_PARTIAL_MIX_SRC_PAD (l->data)->dirty = TRUE;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The mixing thread: every frame-duration it takes what is due of each mixed
+ * stream, decodes it once, plans the mixes, makes and encodes each once, and
+ * sends them.  Decoding and encoding are shared out to a pool of threads. */
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstpartialmix-private.h"
+
+#include "fairmix/mix/fmx-mix-kernels.h"
+
+#define GST_CAT_DEFAULT gst_partial_mix_debug
+
+#define HANGOVER (200 * GST_MSECOND)
+#define SELECT_INTERVAL (100 * GST_MSECOND)
+#define HOUSEKEEPING_INTERVAL (1 * GST_SECOND)
+#define SELECTIONS_PER_TICK 16
+/* what a resampler may want of the packet after */
+#define LOOKAHEAD (5 * GST_MSECOND)
+
+/* ------------------------------------------------------------------ jobs -- */
+
+typedef struct
+{
+  void (*job) (gpointer data, guint index);
+  gpointer data;
+  guint n_jobs;
+  gint next;
+} Jobs;
+
+static void
+work_off (gpointer data)
+{
+  Jobs *jobs = data;
+  guint index;
+
+  while ((index = (guint) g_atomic_int_add (&jobs->next, 1)) < jobs->n_jobs)
+    jobs->job (jobs->data, index);
+}
+
+void
+gst_partial_mix_run_jobs (GstPartialMix * self, guint n_jobs,
+    void (*job) (gpointer data, guint index), gpointer data)
+{
+  Jobs jobs = { job, data, n_jobs, 0 };
+  guint n_helpers = MIN (self->n_helpers, n_jobs > 0 ? n_jobs - 1 : 0);
+  gpointer *handles = g_newa (gpointer, n_helpers + 1);
+  guint i;
+
+  for (i = 0; i < n_helpers; i++)
+    handles[i] = gst_task_pool_push (self->pool, work_off, &jobs, NULL);
+  work_off (&jobs);
+  for (i = 0; i < n_helpers; i++)
+    if (handles[i] != NULL)
+      gst_task_pool_join (self->pool, handles[i]);
+}
+
+/* ------------------------------------------------------------- decoding -- */
+
+typedef struct
+{
+  GstPartialMix *self;
+  gint64 pos;
+  guint n;
+} Work;
+
+static void
+decode_frame (gpointer data, guint index)
+{
+  Work *work = data;
+
+  gst_partial_mix_stream_render (g_ptr_array_index (work->self->frames, index),
+      work->pos, work->n, (guint8) work->self->silence_level,
+      (guint) (HANGOVER / work->self->frame_duration));
+}
+
+/* with the lock */
+static void
+take_frames (GstPartialMix * self, gint64 pos, guint n)
+{
+  gint64 end = pos + n + (gint64) gst_util_uint64_scale_int (LOOKAHEAD,
+      (gint) self->rate_hz, GST_SECOND);
+  guint i;
+
+  for (i = 0; i < self->streams->len; i++) {
+    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+
+    if (stream == NULL || (stream->n_mixed == 0 && stream->queue.length == 0
+            && !stream->frame_active))
+      continue;
+    gst_partial_mix_stream_take_due (stream, end);
+    g_ptr_array_add (self->frames, gst_partial_mix_stream_ref (stream));
+  }
+}
+
+/* with the lock */
+static void
+note_frames (GstPartialMix * self)
+{
+  guint i;
+
+  for (i = 0; i < self->frames->len; i++) {
+    GstPartialMixStream *stream = g_ptr_array_index (self->frames, i);
+
+    gst_partial_mix_stream_note_frame (stream);
+    self->counters.n_decoded += stream->n_new_decoded;
+    stream->n_decoded += stream->n_new_decoded;
+    stream->n_concealed += stream->n_new_concealed;
+    stream->n_new_decoded = stream->n_new_concealed = 0;
+  }
+}
+
+/* -------------------------------------------------------- the whole tick -- */
+
+static gboolean
+is_due (GstPartialMix * self, GstClockTime interval)
+{
+  return self->tick % MAX (1, interval / self->frame_duration) == 0;
+}
+
+/* with the lock */
+static void
+keep_house (GstPartialMix * self, GstClockTime now)
+{
+  GError *error = NULL;
+  GList *l;
+
+  self->selections_left = SELECTIONS_PER_TICK;
+  if (is_due (self, HOUSEKEEPING_INTERVAL)) {
+    if (gst_partial_mix_database_reload (self->database, &error))
+      gst_partial_mix_apply_database (self);
+    if (error != NULL)
+      g_ptr_array_add (self->messages, gst_message_new_warning
+          (GST_OBJECT (self), error,
+              "The Database as it was read before stays in force."));
+    g_clear_error (&error);
+  }
+  gst_partial_mix_expire_streams (self, now);
+  if (is_due (self, SELECT_INTERVAL))
+    for (l = self->src_pads; l != NULL; l = l->next)
+      GST_PARTIAL_MIX_SRC_PAD (l->data)->dirty = TRUE;
+  gst_partial_mix_select_dirty (self, now);
+}
+
+/* with the lock */
+static void
+plan_renderers (GstPartialMix * self, GPtrArray * pads, GPtrArray * voices,
+    gint64 pos, guint n)
+{
+  GList *l;
+
+  for (l = self->src_pads; l != NULL; l = l->next) {
+    GstPartialMixSrcPad *pad = l->data;
+
+    g_ptr_array_add (pads, gst_object_ref (pad));
+    g_ptr_array_add (voices, pad->negotiated && pad->raw
+        ? gst_partial_mix_render_plan (self, pad, pos, n) : NULL);
+  }
+}
+
+static void
+negotiate (GstPartialMix * self)
+{
+  GPtrArray *pads = g_ptr_array_new_with_free_func (gst_object_unref);
+  GList *l;
+  guint i;
+
+  GST_PARTIAL_MIX_LOCK (self);
+  for (l = self->src_pads; l != NULL; l = l->next) {
+    GstPartialMixSrcPad *pad = l->data;
+
+    if (!pad->negotiated || GST_PAD_NEEDS_RECONFIGURE (pad))
+      g_ptr_array_add (pads, gst_object_ref (pad));
+  }
+  GST_PARTIAL_MIX_UNLOCK (self);
+  for (i = 0; i < pads->len; i++) {
+    GstPad *pad = g_ptr_array_index (pads, i);
+
+    gst_pad_check_reconfigure (pad);
+    gst_partial_mix_src_pad_negotiate (GST_PARTIAL_MIX_SRC_PAD (pad), self);
+  }
+  g_ptr_array_unref (pads);
+}
+
+static void
+mix_tick (GstPartialMix * self, gint64 pos, guint n)
+{
+  GPtrArray *pads = g_ptr_array_new_with_free_func (gst_object_unref);
+  GPtrArray *voices = g_ptr_array_new ();
+  GstClockTime now = gst_partial_mix_samples_to_time (self, (guint64) pos);
+  Work work = { self, pos, n };
+  guint i;
+
+  GST_PARTIAL_MIX_LOCK (self);
+  self->tick++;
+  keep_house (self, now);
+  take_frames (self, pos, n);
+  self->line = pos + n;
+  GST_PARTIAL_MIX_UNLOCK (self);
+
+  gst_partial_mix_run_jobs (self, self->frames->len, decode_frame, &work);
+
+  GST_PARTIAL_MIX_LOCK (self);
+  note_frames (self);
+  gst_partial_mix_buses_plan (self, pos, n);
+  plan_renderers (self, pads, voices, pos, n);
+  GST_PARTIAL_MIX_UNLOCK (self);
+
+  gst_partial_mix_buses_run (self, pos, n);
+  gst_partial_mix_buses_push (self, pads, pos);
+  for (i = 0; i < pads->len; i++)
+    if (g_ptr_array_index (voices, i) != NULL)
+      gst_partial_mix_render_push (self, g_ptr_array_index (pads, i),
+          g_ptr_array_index (voices, i), pos, n);
+
+  g_ptr_array_set_size (self->frames, 0);
+  g_ptr_array_unref (voices);
+  g_ptr_array_unref (pads);
+  gst_partial_mix_post_messages (self);
+}
+
+static void
+end_of_stream (GstPartialMix * self, gint64 line)
+{
+  gboolean end;
+
+  GST_PARTIAL_MIX_LOCK (self);
+  end = line >= self->eos_line;
+  if (end)
+    self->eos_line = G_MAXINT64;
+  GST_PARTIAL_MIX_UNLOCK (self);
+  if (end)
+    gst_partial_mix_push_to_all (self, gst_event_new_eos ());
+}
+
+GstClockTime
+gst_partial_mix_tick (gpointer user_data, GstClockTime now)
+{
+  GstPartialMix *self = user_data;
+  guint n = gst_partial_mix_frame_samples (self);
+  GstClockTime running = now > self->base_time ? now - self->base_time : 0;
+  gint64 behind, pos;
+
+  negotiate (self);
+  GST_PARTIAL_MIX_LOCK (self);
+  pos = self->line;
+  behind = (gint64) gst_util_uint64_scale_int (running, (gint) self->rate_hz,
+      GST_SECOND) - pos;
+  /* The clock jumped, or the machine slept: what is missed is missed. */
+  if (behind > (gint64) self->rate_hz) {
+    GST_WARNING_OBJECT (self, "%" G_GINT64_FORMAT " samples behind, skipping",
+        behind);
+    pos += behind / n * n;
+    self->line = pos;
+  }
+  GST_PARTIAL_MIX_UNLOCK (self);
+
+  mix_tick (self, pos, n);
+  end_of_stream (self, pos + n);
+  return self->base_time + gst_partial_mix_samples_to_time (self,
+      (guint64) pos + n);
+}
