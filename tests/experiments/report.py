@@ -118,6 +118,31 @@ def claims_table(s, found, runners):
     return out + ['']
 
 
+def mark(values, claim):
+    return {'met': ' ✓', '**beyond**': ' ✓', '–': ''}.get(
+        verdict(values, claim), ' ✗')
+
+
+def by_axis(claims, found, runner):
+    """Claims over one axis: a row each, a column for each choice."""
+    axis = claims[0]['table'][0]
+    mine = [r for r in found if r.runner == runner]
+    columns = list(dict.fromkeys(r.run.choice[axis] for r in mine))
+    if not columns:
+        return []
+    out = [f'| {RUNNERS[runner]} | target | ' + ' | '.join(columns) + ' |',
+           '|---' * (2 + len(columns)) + '|']
+    for claim in claims:
+        cells = []
+        for column in columns:
+            values = values_of(claim, found, runner, **{axis: column})
+            cells.append(span(values, claim.get('unit', ''))
+                         + mark(values, claim))
+        out.append(f'| {claim["text"]} | {target(claim)} | '
+                   + ' | '.join(cells) + ' |')
+    return out + ['']
+
+
 def matrix(claim, found, runner):
     """A claim over two axes, one table for a runner."""
     rows_axis, columns_axis = claim['table']
@@ -135,9 +160,8 @@ def matrix(claim, found, runner):
         for column in columns:
             values = values_of(claim, found, runner,
                                **{rows_axis: row, columns_axis: column})
-            mark = {'met': ' ✓', '**beyond**': ' ✓✓', '–': ''}.get(
-                verdict(values, claim), ' ✗')
-            cells.append(span(values, claim.get('unit', '')) + mark)
+            cells.append(span(values, claim.get('unit', ''))
+                         + mark(values, claim))
         out.append(f'| {row} | ' + ' | '.join(cells) + ' |')
     for row in claim.get('quoted', []):
         cells = [str(row.get(c, '–')) for c in columns]
@@ -188,8 +212,12 @@ def page(s, found, folder):
         for r in runners)
     out += [f'{counts}; mean (least … most).', '']
     out += claims_table(s, found, runners)
+    single = [c for c in s.claims if len(c.get('table', [])) == 1]
+    for runner in runners:
+        if single:
+            out += by_axis(single, found, runner)
     for claim in s.claims:
-        if 'table' in claim:
+        if len(claim.get('table', [])) == 2:
             for runner in runners:
                 out += matrix(claim, found, runner)
     for figure in s.figures:

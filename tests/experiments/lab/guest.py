@@ -60,9 +60,9 @@ def topology(net):
     return out
 
 
-def netem(table, t_s):
-    """The wire's part: what every packet gets, whoever sent it."""
-    loss = scenario.at(table['loss'], t_s)
+def netem(table, end, t_s):
+    """The wire's part: what every packet gets that an end's router sent."""
+    loss = scenario.at(table['loss' if end == 0 else 'back_loss'], t_s)
     text = f'netem delay {scenario.at(table["delay_ms"], t_s)}ms limit 100000'
     return text + (f' loss random {100 * loss:.6g}%' if loss else '')
 
@@ -103,7 +103,8 @@ def links(net):
                       f'filter add dev {here} parent ffff: protocol all u32 '
                       f'match u32 0 0 action mirred egress redirect dev '
                       f'{there}',
-                      f'qdisc add dev {there} root {netem(link.table, 0)}']
+                      f'qdisc add dev {there} root '
+                      f'{netem(link.table, end, 0)}']
         text = '\n'.join(batch)
         out.append(f"tc -n {ns} -batch - <<'BATCH'\n{text}\nBATCH")
         for end in (0, 1):
@@ -126,10 +127,11 @@ def changes(net):
             for t_s, _ in table[key][1:]:
                 out += [(t_s, f'tc -n r-{link.ends[end]} {command}')
                         for command in queue(link, end, t_s, 'change')]
-        times = {t for key in ('delay_ms', 'loss') for t, _ in table[key][1:]}
+        times = {t for key in ('delay_ms', 'loss', 'back_loss')
+                 for t, _ in table[key][1:]}
         for t_s in times:
-            out += [(t_s, f'tc -n w-{link.name} qdisc change dev x{end} root '
-                     f'{netem(table, t_s)}') for end in (0, 1)]
+            out += [(t_s, f'tc -n w-{link.name} qdisc change dev x{1 - end} '
+                     f'root {netem(table, end, t_s)}') for end in (0, 1)]
     return sorted(out)
 
 

@@ -47,7 +47,7 @@ def plan(run):
              f'red_max_bytes={link["red_max_bytes"] or 0}',
              f'red_probability={link["red_probability"]}']
             + [f'{k}={_steps(link[k])}' for k in
-               ('rate_bps', 'back_rate_bps', 'delay_ms', 'loss')]))
+               ('rate_bps', 'back_rate_bps', 'delay_ms', 'loss', 'back_loss')]))
     for name, flow in run.flows.items():
         line = (f'{flow["kind"]} name={name} from={flow["from"]} '
                 f'to={flow["to"]} start_s={flow["start_s"]} '

@@ -21,7 +21,8 @@ LINK = {
     'rate_bps': None,           # a staircase: number or [[t_s, number], ...]
     'back_rate_bps': None,      # the other direction; None = rate_bps
     'delay_ms': 0.0,            # one way; staircase
-    'loss': 0.0,                # random, one way, in [0, 1); staircase
+    'loss': 0.0,                # random, in [0, 1]; staircase
+    'back_loss': None,          # the other direction; None = loss
     'queue': 'droptail',        # or red
     'queue_bytes': None, 'queue_packets': None, 'queue_ms': None,
     'red_min_bytes': None, 'red_max_bytes': None, 'red_probability': 0.1,
@@ -56,7 +57,8 @@ KINDS = {
     },
 }
 STAIRCASES = {('link', 'rate_bps'), ('link', 'back_rate_bps'),
-              ('link', 'delay_ms'), ('link', 'loss'), ('flow', 'rate_bps')}
+              ('link', 'delay_ms'), ('link', 'loss'), ('link', 'back_loss'),
+              ('flow', 'rate_bps')}
 CLAIM = {'text', 'measure', 'flow', 'against', 'from_s', 'to_s', 'bin_s',
          'paper', 'show', 'aim', 'when', 'test', 'unit', 'note', 'link',
          'column', 'stage_s', 'settle', 'of', 'of_bps', 'event', 'name',
@@ -231,6 +233,8 @@ class Scenario:
             raise ScenarioError(f'{where}: rate_bps is missing')
         if link['back_rate_bps'] is None:
             link['back_rate_bps'] = link['rate_bps']
+        if link['back_loss'] is None:
+            link['back_loss'] = link['loss']
         if link['queue'] not in ('droptail', 'red'):
             raise ScenarioError(f'{where}: queue {link["queue"]!r} is '
                                 'neither droptail nor red')

@@ -256,7 +256,7 @@ Simulation::NewHost(const std::string& router, double delay_ms)
     helper.DisableFlowControl();
     helper.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize", StringValue("10000p"));
     helper.SetDeviceAttribute("DataRate", StringValue("1Gbps"));
-    helper.SetChannelAttribute("Delay", TimeValue(MicroSeconds(delay_ms * 1e3)));
+    helper.SetChannelAttribute("Delay", TimeValue(MicroSeconds(delay_ms * 1e3 / 2)));
     Cable(host, Router(router), helper);
     return host;
 }
@@ -309,7 +309,8 @@ Simulation::AddLink(const Statement& s)
             Simulator::Schedule(Seconds(t), &Simulation::SetRate, device, bps);
         }
         error->SetUnit(RateErrorModel::ERROR_UNIT_PACKET);
-        for (auto& [t, p] : s.Steps("loss"))
+        // an end's error model is on what it receives
+        for (auto& [t, p] : s.Steps(k == 1 ? "loss" : "back_loss"))
         {
             Simulator::Schedule(Seconds(t), &Simulation::SetLoss, error, p);
         }
