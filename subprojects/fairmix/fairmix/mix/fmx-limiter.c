@@ -14,6 +14,13 @@
 #define BLOCK_FRAMES_MAX 8u
 #define LOOK_AHEAD_S 0.0025
 
+/* A crowd is beyond the ceiling most of the time.  To let go after every peak
+ * would modulate the sum, to let go slowly would make one cough duck everybody:
+ * the gain recovers to c_j, which follows what is required within 50 ms, and
+ * comes back by 0.2 in a second. */
+#define CROWD_FALL_S 0.05
+#define CROWD_RISE_PER_S 0.2
+
 /* How much is looked at in one go for whether there is anything to do. */
 #define SLICE_FRAMES 160u
 
@@ -23,7 +30,10 @@
  *
  *   (K + 1) b - 1 <= L <= (W + 1) b - 1,
  *
- *   held      h_j = min (r_{j-W} ... r_j), rising only exponentially,
+ *   required  m_j = min (r_{j-W} ... r_j)
+ *   crowd     c_j = c_{j-1} + (m_j - c_{j-1}) / 50 ms  if m_j < c_{j-1}
+ *                   c_{j-1} + 0.2 / s, at most 1       otherwise
+ *   held      h_j = min (m_j, h_{j-1} + (c_j - h_{j-1})+ / release)
  *   smoothed  S_j = mean (h_{j-K+1} ... h_j)
  *
  * the b frames that leave after block j is complete lie in blocks j - W ...
@@ -49,12 +59,26 @@ fmx_limiter_params_default (FmxLimiterParams *params, uint32_t rate_hz,
   params->release_ms = 80.0f;
 }
 
+/* What an exponential with this time constant goes in one block. */
+static uint32_t
+part_q30 (double time_constant_blocks)
+{
+  return (uint32_t) (ONE_Q30 * -expm1 (-1.0 / time_constant_blocks));
+}
+
+/* @part of the way from @from up to @to. */
+static uint32_t
+way_q30 (uint32_t from, uint32_t to, uint32_t part)
+{
+  return (uint32_t) ((uint64_t) (to - from) * part >> 30);
+}
+
 void
 fmx_limiter_init (FmxLimiter *limiter, const FmxLimiterParams *params)
 {
   uint32_t span = params->look_ahead_frames + 1;
   uint32_t block;
-  double release_blocks;
+  double blocks_per_s;
 
   assert (params->rate_hz >= 8000 && params->rate_hz <= 48000);
   assert (params->channels >= 1
@@ -72,9 +96,11 @@ fmx_limiter_init (FmxLimiter *limiter, const FmxLimiterParams *params)
   limiter->n_attack = span / block - 1;
   limiter->n_window = (span + block - 1) / block;
   assert (limiter->n_window <= FMX_LIMITER_MAX_BLOCKS);
-  release_blocks = (double) params->release_ms * params->rate_hz / 1000.0
-      / block;
-  limiter->release_q30 = (uint32_t) (ONE_Q30 * -expm1 (-1.0 / release_blocks));
+  blocks_per_s = (double) params->rate_hz / block;
+  limiter->release_q30 = part_q30 (params->release_ms / 1000.0 * blocks_per_s);
+  limiter->crowd_fall_q30 = part_q30 (CROWD_FALL_S * blocks_per_s);
+  limiter->crowd_rise_q30 = (uint32_t) (ONE_Q30 * CROWD_RISE_PER_S
+      / blocks_per_s);
   limiter->mean_scale = 1.0 / ((double) limiter->n_attack * ONE_Q30);
   fmx_limiter_reset (limiter);
 }
@@ -88,6 +114,7 @@ fmx_limiter_reset (FmxLimiter *limiter)
   limiter->position = 0;
   limiter->window_min_q30 = ONE_Q30;
   limiter->held_q30 = ONE_Q30;
+  limiter->crowd_q30 = ONE_Q30;
   limiter->held_sum_q30 = (uint64_t) limiter->n_attack * ONE_Q30;
   for (uint32_t i = 0; i < FMX_LIMITER_MAX_BLOCKS; i++) {
     limiter->required_q30[i] = ONE_Q30;
@@ -95,6 +122,7 @@ fmx_limiter_reset (FmxLimiter *limiter)
   }
   limiter->ramp.gain = 1.0f;
   limiter->ramp.gain_step = 0.0f;
+  limiter->ramp.first_frame = 0;
   limiter->ramp.channels = limiter->params.channels;
   limiter->ramp.ceiling = limiter->params.ceiling;
   memset (limiter->delay, 0, sizeof limiter->delay);
@@ -129,6 +157,27 @@ push_required (FmxLimiter *limiter, uint32_t required)
   }
 }
 
+/* The gain that is held: at once down, slowly up to what the crowd leaves. */
+static uint32_t
+hold (FmxLimiter *limiter)
+{
+  uint32_t lowest = limiter->window_min_q30;
+  uint32_t held = limiter->held_q30;
+  uint32_t crowd = limiter->crowd_q30;
+
+  if (lowest < crowd)
+    crowd -= way_q30 (lowest, crowd, limiter->crowd_fall_q30);
+  else
+    crowd = min_u32 (crowd + limiter->crowd_rise_q30, ONE_Q30);
+  if (held < crowd)
+    held += way_q30 (held, crowd, limiter->release_q30);
+  if (crowd == ONE_Q30 && ONE_Q30 - held < SNAP_Q30)
+    held = ONE_Q30;
+  limiter->crowd_q30 = crowd;
+  limiter->held_q30 = min_u32 (held, lowest);
+  return limiter->held_q30;
+}
+
 /* A block is complete: decides the line of gains for the next frames out. */
 static void
 end_block (FmxLimiter *limiter)
@@ -136,7 +185,7 @@ end_block (FmxLimiter *limiter)
   const uint32_t mask = FMX_LIMITER_MAX_BLOCKS - 1;
   uint32_t ceiling = (uint32_t) limiter->params.ceiling;
   uint32_t required = ONE_Q30;
-  uint32_t held = limiter->held_q30;
+  uint32_t held;
   double from = (double) limiter->held_sum_q30 * limiter->mean_scale;
   double to;
 
@@ -144,15 +193,11 @@ end_block (FmxLimiter *limiter)
     required = (uint32_t) (((uint64_t) ceiling << 30) / limiter->peak);
   push_required (limiter, required);
 
-  held += (uint32_t) ((uint64_t) (ONE_Q30 - held) * limiter->release_q30 >> 30);
-  if (ONE_Q30 - held < SNAP_Q30)
-    held = ONE_Q30;
-  held = min_u32 (held, limiter->window_min_q30);
+  held = hold (limiter);
   limiter->held_sum_q30 += held;
   limiter->held_sum_q30 -=
       limiter->held_ring_q30[(limiter->position - limiter->n_attack) & mask];
   limiter->held_ring_q30[limiter->position & mask] = held;
-  limiter->held_q30 = held;
   limiter->position++;
   if (held < ONE_Q30)
     limiter->n_idle = 0;
@@ -161,6 +206,7 @@ end_block (FmxLimiter *limiter)
 
   to = (double) limiter->held_sum_q30 * limiter->mean_scale;
   limiter->ramp.gain = (float) from;
+  limiter->ramp.first_frame = 0;
   limiter->ramp.gain_step = (float) ((to - from) / limiter->block_frames);
   limiter->phase = 0;
   limiter->peak = 0;
@@ -189,7 +235,7 @@ emit_from (FmxLimiter *limiter, int16_t *out, const int32_t *in,
     return;
   }
   limiter->kernels->scale (out, in, n_samples, &limiter->ramp);
-  limiter->ramp.gain += limiter->ramp.gain_step * (float) (uint32_t) n_frames;
+  limiter->ramp.first_frame += (uint32_t) n_frames;
 }
 
 /* Puts out what goes with the input frames before @end. */

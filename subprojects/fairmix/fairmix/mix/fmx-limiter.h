@@ -21,7 +21,8 @@ extern "C" {
  * @channels: 1 or 2; both channels get the same gain
  * @look_ahead_frames: 1 ... %FMX_LIMITER_MAX_LOOK_AHEAD; 2.5 ms is usual
  * @ceiling: highest output magnitude, 1 ... 32767
- * @release_ms: time in which the gain recovers by 1 - 1/e
+ * @release_ms: time in which the gain recovers by 1 - 1/e from a single peak;
+ *     where peak follows peak it recovers less (docs/algorithms/mix.md)
  */
 typedef struct
 {
@@ -49,7 +50,9 @@ typedef struct
   uint32_t block_frames;        /* b */
   uint32_t n_attack;            /* K: blocks in which the gain goes down */
   uint32_t n_window;            /* W + 1: blocks of which the lowest counts */
-  uint32_t release_q30;         /* what the gain recovers in a block */
+  uint32_t release_q30;         /* what the gain recovers in a block ... */
+  uint32_t crowd_fall_q30;      /* ... and how far it follows a crowd */
+  uint32_t crowd_rise_q30;
   double mean_scale;            /* from the sum of K held gains to their mean */
   uint32_t phase;               /* frames of the block under way */
   uint32_t peak;                /* its magnitude so far */
@@ -57,6 +60,7 @@ typedef struct
   uint32_t position;            /* of the next block in the rings */
   uint32_t window_min_q30;      /* the lowest of required_q30 */
   uint32_t held_q30;            /* the newest held gain */
+  uint32_t crowd_q30;           /* what it recovers to */
   uint64_t held_sum_q30;        /* of the newest K held gains */
   uint32_t required_q30[FMX_LIMITER_MAX_BLOCKS];
   uint32_t held_ring_q30[FMX_LIMITER_MAX_BLOCKS];

@@ -161,8 +161,11 @@ gains (const FmxMixRamp *ramp, __m256i frame)
 static __m256i
 first_frames (const FmxMixRamp *ramp)
 {
-  return ramp->channels == 1 ? _mm256_setr_epi32 (0, 1, 2, 3, 4, 5, 6, 7)
+  __m256i frames = ramp->channels == 1
+      ? _mm256_setr_epi32 (0, 1, 2, 3, 4, 5, 6, 7)
       : _mm256_setr_epi32 (0, 0, 1, 1, 2, 2, 3, 3);
+
+  return _mm256_add_epi32 (frames, _mm256_set1_epi32 ((int) ramp->first_frame));
 }
 
 static void

@@ -70,6 +70,12 @@ narrow (int16_t *out, const int32_t *in, size_t n_samples)
   }
 }
 
+static float
+frame_number (const FmxMixRamp *ramp, size_t sample)
+{
+  return (float) (ramp->first_frame + (uint32_t) sample / ramp->channels);
+}
+
 void
 fmx_mix_c_scale_from (int16_t *out, const int32_t *in, size_t first,
     size_t n_samples, const FmxMixRamp *ramp)
@@ -77,7 +83,7 @@ fmx_mix_c_scale_from (int16_t *out, const int32_t *in, size_t first,
   float ceiling = (float) ramp->ceiling;
 
   for (size_t i = first; i < n_samples; i++) {
-    float step = ramp->gain_step * (float) (uint32_t) (i / ramp->channels);
+    float step = ramp->gain_step * frame_number (ramp, i);
     float x = (float) in[i] * (ramp->gain + step);
 
     x = x > -ceiling ? x : -ceiling;
@@ -98,7 +104,7 @@ fmx_mix_c_add_ramp_from (int32_t *total, const int16_t *in, size_t first,
     size_t n_samples, const FmxMixRamp *ramp)
 {
   for (size_t i = first; i < n_samples; i++) {
-    float step = ramp->gain_step * (float) (uint32_t) (i / ramp->channels);
+    float step = ramp->gain_step * frame_number (ramp, i);
 
     total[i] += (int32_t) lrintf ((float) in[i] * (ramp->gain + step));
   }

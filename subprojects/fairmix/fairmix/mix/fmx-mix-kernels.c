@@ -58,7 +58,7 @@ fmx_mix_kernels_best (void)
 static FmxMixRamp
 make_ramp (float gain_from, float gain_to, size_t n_frames)
 {
-  FmxMixRamp ramp = { gain_from, 0.0f, 1, INT16_MAX };
+  FmxMixRamp ramp = { gain_from, 0.0f, 0, 1, INT16_MAX };
 
   assert (gain_from >= 0.0f && gain_from <= GAIN_MAX);
   assert (gain_to >= 0.0f && gain_to <= GAIN_MAX);

@@ -11,18 +11,21 @@ extern "C" {
 
 /**
  * FmxMixRamp:
- * @gain: linear gain of the first frame
+ * @gain: linear gain of frame 0
  * @gain_step: what each frame adds to it
+ * @first_frame: the number of the first frame
  * @channels: samples of a frame, 1 or 2: all get the same gain
  * @ceiling: highest magnitude of what comes out, 1 ... 32767
  *
  * A gain that moves in a straight line: frame i gets @gain + i * @gain_step,
- * in single precision; the product is rounded to the nearest integer.
+ * in single precision; the product is rounded to the nearest integer.  It does
+ * not matter in how many pieces the frames are given.
  */
 typedef struct
 {
   float gain;
   float gain_step;
+  uint32_t first_frame;
   uint32_t channels;
   int32_t ceiling;
 } FmxMixRamp;

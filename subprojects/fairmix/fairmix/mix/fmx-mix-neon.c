@@ -132,7 +132,8 @@ first_frames (const FmxMixRamp *ramp)
   static const uint32_t mono[4] = { 0, 1, 2, 3 };
   static const uint32_t stereo[4] = { 0, 0, 1, 1 };
 
-  return vld1q_u32 (ramp->channels == 1 ? mono : stereo);
+  return vaddq_u32 (vdupq_n_u32 (ramp->first_frame),
+      vld1q_u32 (ramp->channels == 1 ? mono : stereo));
 }
 
 static int16x4_t

@@ -173,8 +173,10 @@ gains (const FmxMixRamp *ramp, __m128i frame)
 static __m128i
 first_frames (const FmxMixRamp *ramp)
 {
-  return ramp->channels == 1 ? _mm_setr_epi32 (0, 1, 2, 3)
+  __m128i frames = ramp->channels == 1 ? _mm_setr_epi32 (0, 1, 2, 3)
       : _mm_setr_epi32 (0, 0, 1, 1);
+
+  return _mm_add_epi32 (frames, _mm_set1_epi32 ((int) ramp->first_frame));
 }
 
 static __m128i

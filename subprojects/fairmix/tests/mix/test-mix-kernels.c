@@ -230,7 +230,8 @@ random_ramp (FmxRng *rng, size_t n)
 
   ramp.gain = (float) (8.0 * fmx_rng_next_unit (rng));
   ramp.gain_step = ((float) (8.0 * fmx_rng_next_unit (rng)) - ramp.gain)
-      / (float) (n + 1);
+      / (float) (n + 20);
+  ramp.first_frame = fmx_rng_next (rng) % 20;
   ramp.channels = 1 + (fmx_rng_next (rng) >> 31);
   ramp.ceiling = 1 + (int32_t) (fmx_rng_next (rng) % INT16_MAX);
   return ramp;
@@ -239,7 +240,8 @@ random_ramp (FmxRng *rng, size_t n)
 static float
 gain_at (const FmxMixRamp *ramp, size_t i)
 {
-  return ramp->gain + ramp->gain_step * (float) (i / ramp->channels);
+  return ramp->gain + ramp->gain_step
+      * (float) (ramp->first_frame + i / ramp->channels);
 }
 
 static void
@@ -276,7 +278,7 @@ test_scale_cuts_the_largest_numbers_on_their_own_side (void **state)
     INT32_MIN + 1, 1 << 30, -(1 << 30), 40000, -40000,
     INT32_MAX, INT32_MIN, INT32_MIN, INT32_MAX, 0, 1, -1, INT32_MIN
   };
-  const FmxMixRamp ramp = { 8.0f, 0.0f, 1, 30000 };
+  const FmxMixRamp ramp = { 8.0f, 0.0f, 0, 1, 30000 };
   const FmxMixKernels *const *all = fmx_mix_kernels_available ();
 
   (void) state;
