@@ -117,11 +117,14 @@ class Job:
         """Ends what this run started, and nothing else."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             try:
-                os.killpg(self.process.pid, number)
+                if self.name == 'netns' and number == signal.SIGTERM:
+                    self.process.terminate()    # it takes down the rest
+                else:
+                    os.killpg(self.process.pid, number)
             except ProcessLookupError:
                 pass
             try:
-                self.process.wait(5)
+                self.process.wait(10)
                 return
             except subprocess.TimeoutExpired:
                 continue

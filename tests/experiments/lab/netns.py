@@ -1,19 +1,116 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runner `netns`: the real pipelines in real time (to come)."""
-from lab import uml
+"""Runner `netns`: the real pipelines in real time, for what is to be heard.
+
+Hosts are network namespaces, the links between them a program of ours
+(net/linkemu.c), so neither netem nor any other module of the kernel is needed.
+Needs root.  As a program (`netns.py PLAN ...`) it is one run: it makes the
+namespaces, starts the flows in their time, and takes everything away again.
+"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+if __name__ == '__main__':
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+# pylint: disable=wrong-import-position
+from lab import guest, network, ns3, uml  # noqa: E402
 
 
 def check(build):
-    raise uml.Unavailable('the real-time runner is not there yet')
+    if os.geteuid() != 0:
+        raise uml.Unavailable('real time needs root: network namespaces and '
+                              '/dev/net/tun (use --runner uml without)')
+    if not os.access('/dev/net/tun', os.R_OK | os.W_OK):
+        raise uml.Unavailable('no /dev/net/tun here')
+    if not (uml.tools(build) / 'linkemu').exists():
+        raise uml.Unavailable(f'{uml.tools(build)}/linkemu is missing: build '
+                              'first (meson compile -C build)')
 
 
 def prepare(run, folder, build):
-    raise NotImplementedError
+    net = network.Network(run)
+    tools = uml.tools(build)
+    commands = [(t_s, host.name, line) for t_s, host, line in
+                guest.flow_commands(net, tools, str(folder.resolve()))]
+    (folder / 'plan').write_text(ns3.plan(run), encoding='ascii')
+    (folder / 'flows.json').write_text(json.dumps(
+        {'tools': str(tools), 'hosts': list(net.hosts), 'commands': commands,
+         'duration_s': run.duration_s}, indent=1), encoding='utf-8')
+    env = dict(os.environ, OUT=str(folder.resolve()),
+               GST_REGISTRY=str(uml.registry(build)),
+               GST_PLUGIN_PATH=uml.plugin_path(build))
+    return [sys.executable, str(pathlib.Path(__file__).resolve())], env
 
 
 def finish(folder):
-    return None
+    rc = folder / 'rc'
+    return None if rc.exists() else 'did not come to its end'
 
 
 def versions():
-    return {}
+    return {'kernel': os.uname().release}
+
+
+# ---- one run ----
+
+def stop(processes):
+    for number in (signal.SIGINT, signal.SIGKILL):
+        for p in processes:
+            if p.poll() is None:
+                p.send_signal(number)
+        limit = time.monotonic() + 2
+        for p in processes:
+            try:
+                p.wait(max(0.01, limit - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                pass
+
+
+def one_run():
+    what = json.loads(pathlib.Path('flows.json').read_text(encoding='utf-8'))
+    prefix = f'fx{os.getpid()}-'
+    made, processes = [], []
+    try:
+        for host in what['hosts']:
+            subprocess.run(['ip', 'netns', 'add', prefix + host], check=True)
+            made.append(prefix + host)
+        links = subprocess.Popen([f'{what["tools"]}/linkemu', 'plan', '.',
+                                  prefix], stdout=subprocess.PIPE, text=True)
+        processes.append(links)
+        if links.stdout.readline() != 'ready\n':
+            raise RuntimeError('linkemu did not start')
+        start = time.monotonic()
+        for t_s, host, line in what['commands']:
+            time.sleep(max(0, start + t_s - time.monotonic()))
+            with open(f'{host}.log', 'ab') as log:
+                processes.append(subprocess.Popen(
+                    ['ip', 'netns', 'exec', prefix + host, 'sh', '-c',
+                     'exec ' + line], stdin=subprocess.DEVNULL,
+                    stdout=log, stderr=log))
+        links.wait(what['duration_s'] + 30)
+        print(links.stdout.read(), end='')
+        if links.returncode == 0:
+            pathlib.Path('rc').write_text('0\n', encoding='ascii')
+    finally:
+        stop(processes)
+        for ns in made:
+            subprocess.run(['ip', 'netns', 'del', ns], check=False)
+
+
+def ended(*_):
+    raise KeyboardInterrupt
+
+
+if __name__ == '__main__':
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, ended)
+    try:
+        one_run()
+    except KeyboardInterrupt:
+        sys.exit(130)
