@@ -8,10 +8,11 @@ wide path, one over a narrow one.  Talker 1003 is then made the chairperson.
 You will see which streams each of the two gets separately:
 
     src_4: 1001 1002 1003 1004 separate
-    src_5: 1001 separate, 1002 1003 1004 mixed
+    src_5: 1004 separate, 1001 1002 1003 mixed
     1003 takes the chair
     src_5: 1003 separate, 1001 1002 1004 mixed
 """
+import re
 import sys
 
 import gi
@@ -19,7 +20,7 @@ gi.require_version('Gst', '1.0')
 from gi.repository import GLib, Gst        # noqa: E402  after the version
 
 TALKERS = 4
-NARROW_BPS = 110_000            # one stream, and a mix of the others
+NARROW_BPS = 75_000             # one stream, and a mix of the others
 TALKER = ('audiotestsrc is-live=true wave=ticks freq={freq} '
           '! audio/x-raw,rate=48000,channels=1 ! opusenc bitrate=32000 '
           '! rtpopuspay pt=96 ssrc={ssrc} ! mix.sink_{n} ')
@@ -27,11 +28,12 @@ TALKER = ('audiotestsrc is-live=true wave=ticks freq={freq} '
 
 def print_selection(structure):
     """One message comes for each change of a selection."""
-    parts = []
+    parts, text = [], structure.to_string()     # e.g. mixed=(uint)< 7, 9 >
     for kind in ('separate', 'mixed'):
-        ssrcs = structure.get_value(kind)
+        ssrcs = re.findall(r'\d+', re.search(kind + r'=\(\w+\)<([^>]*)>',
+                                             text)[1])
         if ssrcs:
-            parts.append(' '.join(map(str, sorted(ssrcs))) + ' ' + kind)
+            parts.append(' '.join(sorted(ssrcs)) + ' ' + kind)
     print(f'{structure.get_string("pad")}: {", ".join(parts) or "nobody"}',
           flush=True)
 
@@ -49,7 +51,7 @@ def take_the_chair(mixer, ssrc):
     print(f'{ssrc} takes the chair', flush=True)
     values = Gst.Structure.new_empty('stream')
     values.set_value('priority', 10)
-    mixer.emit('set-stream-info', ssrc, values)
+    mixer.emit('set-stream', ssrc, values)
     return GLib.SOURCE_REMOVE
 
 
@@ -73,7 +75,9 @@ def main():
     GLib.timeout_add(int(seconds * 1000), loop.quit)
     pipeline.set_state(Gst.State.PLAYING)
     loop.run()
-    print(mixer.get_property('stats').to_string())
+    stats = mixer.get_property('stats')
+    for name in ('n-forwarded', 'n-decoded', 'n-encoded'):
+        print(f'{name}: {stats.get_value(name)}')
     pipeline.set_state(Gst.State.NULL)
 
 

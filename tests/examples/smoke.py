@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+"""Runs the examples for some seconds, as a person would, and listens.
+
+usage: smoke.py SOURCE-ROOT BUILD-ROOT TEST
+
+Everything happens on loopback, in a network namespace of its own where that is
+allowed, so that fixed ports are free.  Talkers are artificial (voices.py),
+listeners write files, and the ear of the party says who was heard.
+"""
+import fcntl
+import os
+import pathlib
+import re
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT, BUILD = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
+sys.path[:0] = [str(ROOT / 'examples/python'), str(ROOT / 'tests/examples')]
+import heard                    # noqa: E402  after the path
+import numpy                    # noqa: E402
+import voices                   # noqa: E402
+
+LAUNCH = ROOT / 'examples/launch'
+COMPLAINT = re.compile(r'WARN|CRITICAL|ERROR|Traceback|warning:', re.I)
+HARMLESS = re.compile(r'handler code|Redistribute latency|element-message')
+
+
+def own_network():
+    """Starts this program again inside a network namespace, if possible."""
+    if os.environ.get('FMX_SMOKE_NETNS'):
+        with socket.socket() as sock:           # loopback up
+            fcntl.ioctl(sock, 0x8914, struct.pack('16sh', b'lo', 0x1 | 0x40))
+        return
+    prefix = ['unshare', '--user', '--map-root-user', '--net']
+    if subprocess.run(prefix + ['true'], capture_output=True,
+                      check=False).returncode == 0:
+        os.environ['FMX_SMOKE_NETNS'] = 'yes'
+        os.execvp(prefix[0], prefix + [sys.executable] + sys.argv)
+    print('no network namespace here: using the ports of the host')
+
+
+class Running:
+    """Scripts in the background, each with its output in a file."""
+
+    def __init__(self, folder):
+        self.folder, self.processes = folder, []
+
+    def start(self, script, *arguments, **environment):
+        name = f'{len(self.processes)}-{script}'
+        log = open(self.folder / f'{name}.log', 'w+', encoding='utf-8')
+        process = subprocess.Popen(
+            [str(LAUNCH / script), *map(str, arguments)],
+            env={**os.environ, 'FMX_BUILD': str(BUILD), **environment},
+            stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+        self.processes.append((name, process, log))
+        return process
+
+    def check_alive(self):
+        for name, process, log in self.processes:
+            if process.poll() not in (None, 0):
+                log.seek(0)
+                fail(f'{name} ended with {process.returncode}:\n{log.read()}')
+
+    def stop(self):
+        """Control-C, the last started first; nobody may complain."""
+        bad = []
+        for name, process, log in reversed(self.processes):
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                bad.append(f'{name} does not end')
+            log.seek(0)
+            bad += [f'{name}: {line.strip()}' for line in log
+                    if COMPLAINT.search(line) and not HARMLESS.search(line)]
+        if bad:
+            fail('\n'.join(bad))
+
+
+def fail(text):
+    print(text)
+    sys.exit(1)
+
+
+def talkers(folder, count, seconds):
+    paths = []
+    for n in range(count):
+        paths.append(folder / f'voice-{n}.wav')
+        voices.write(paths[-1], voices.talk(n, seconds))
+    return paths
+
+
+def expect_heard(recording, paths, least=0.6):
+    sound = heard.load(recording)
+    for path in paths:
+        share = heard.share_heard(heard.load(path), sound)
+        print(f'{path.stem}: {share:.0%} heard')
+        if share < least:
+            fail(f'{path.stem} was not heard')
+
+
+def smoke_receiver(folder, running):
+    """Two talkers, one listener, no mixer between them."""
+    paths = talkers(folder, 2, 10)
+    running.start('receiver.sh', 5000, '127.0.0.1:10000', folder / 'out.wav')
+    time.sleep(0.5)
+    for n, path in enumerate(paths):
+        running.start('sender.sh', path, '127.0.0.1:5000', 10000 + 10 * n)
+    time.sleep(9)
+    running.check_alive()
+    running.stop()
+    expect_heard(folder / 'out.wav', paths)
+
+
+def smoke_mixer(folder, running):
+    """Three participants at one mixer; each hears both others, not itself."""
+    paths = talkers(folder, 3, 11)
+    for n in range(3):
+        running.start('receiver.sh', 10000 + 10 * n, f'127.0.0.1:{5000 + 10 * n}',
+                      folder / f'out-{n}.wav')
+    running.start('mixer.sh', 5000, *(f'127.0.0.1:{10000 + 10 * n}'
+                                      for n in range(3)))
+    time.sleep(1)
+    for n, path in enumerate(paths):
+        running.start('sender.sh', path, f'127.0.0.1:{5000 + 10 * n}',
+                      10000 + 10 * n)
+    time.sleep(10)
+    running.check_alive()
+    running.stop()
+    for n in range(3):
+        print(f'listener {n}:')
+        expect_heard(folder / f'out-{n}.wav', paths[:n] + paths[n + 1:])
+        own = heard.share_heard(heard.load(paths[n]),
+                                heard.load(folder / f'out-{n}.wav'))
+        if own > 0.25:
+            fail(f'listener {n} hears itself ({own:.0%})')
+
+
+def smoke_mixer_chain(folder, running):
+    """A talks, C hears it through three mixers."""
+    paths = talkers(folder, 1, 10)
+    running.start('receiver.sh', 10020, '127.0.0.1:7000', folder / 'out.wav')
+    running.start('mixer-chain.sh')
+    time.sleep(1.5)
+    running.start('sender.sh', paths[0], '127.0.0.1:5000', 10000)
+    time.sleep(9)
+    running.check_alive()
+    running.stop()
+    expect_heard(folder / 'out.wav', paths)
+
+
+def smoke_renderer(folder, running):
+    """Eight voices on a stage: the first on the left, the last on the right."""
+    paths = talkers(folder, 8, 6)
+    running.start('renderer.sh', folder / 'out.wav', *paths).wait(30)
+    running.stop()
+    expect_heard(folder / 'out.wav', paths)
+    import wave
+    with wave.open(str(folder / 'out.wav')) as file:
+        samples = numpy.frombuffer(file.readframes(1 << 30), '<i2')
+    sides = [s - s.mean() for s in samples.reshape(-1, 2).T.astype(float)]
+    for n, near in ((0, 0), (7, 1)):
+        with wave.open(str(paths[n])) as file:
+            voice = numpy.frombuffer(file.readframes(1 << 30), '<i2')
+        size = 1 << (len(sides[0]) + len(voice)).bit_length()
+        spectrum = numpy.fft.rfft(voice.astype(float), size).conj()
+        strength = [numpy.abs(numpy.fft.irfft(
+            numpy.fft.rfft(side, size) * spectrum)).max() for side in sides]
+        print(f'{paths[n].stem}: left {strength[0]:.3g}, right {strength[1]:.3g}')
+        if strength[near] < 2 * strength[1 - near]:
+            fail(f'{paths[n].stem} stands in the wrong place')
+
+
+def run_program(*command):
+    environment = {**os.environ, 'GST_PLUGIN_PATH': ':'.join(
+        str(p) for p in (BUILD / 'gst').iterdir() if p.is_dir()),
+        'GST_REGISTRY': str(BUILD / 'registry.bin'), 'G_DEBUG': 'fatal-warnings'}
+    run = subprocess.run(command, capture_output=True, text=True, timeout=60,
+                         env=environment, check=False)
+    print(run.stdout + run.stderr)
+    if run.returncode or COMPLAINT.search(run.stderr):
+        fail(f'{command[0]} ended with {run.returncode}')
+    return run.stdout
+
+
+def smoke_embed_c(_folder, _running):
+    """It prints that all are separate without a limit, and fewer with one."""
+    out = run_program(str(BUILD / 'examples/embed'), '7')
+    if not re.search(r'4 separate, 0 mixed', out) \
+            or not re.search(r'[01] separate, [34] mixed', out):
+        fail('not the decisions that were expected')
+
+
+def smoke_embed_python(_folder, _running):
+    """Who takes the chair stays separate."""
+    out = run_program(sys.executable, str(ROOT / 'examples/python/embed.py'), '6')
+    after = out.split('takes the chair')[-1]
+    if not re.search(r'src_4: 1001 1002 1003 1004 separate', out) \
+            or not re.search(r'src_5: 1003 separate, 1001 1002 1004 mixed',
+                             after):
+        fail('not the decisions that were expected')
+
+
+def smoke_party(folder, _running):
+    """The party, short, with artificial voices."""
+    for path in talkers(folder, 8, 20):
+        print(path.stem)
+    out = run_program(
+        sys.executable, str(ROOT / 'examples/python/party.py'),
+        '--seconds', '16', '--voices', str(folder), '--out', str(folder))
+    if '8 of 8 voices heard' not in out:
+        fail('somebody was not heard')
+
+
+def main():
+    own_network()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        running = Running(folder)
+        try:
+            globals()['smoke_' + sys.argv[3].replace('-', '_')](folder, running)
+        finally:
+            for _, process, _ in running.processes:
+                if process.poll() is None:
+                    process.kill()
+
+
+if __name__ == '__main__':
+    main()
