@@ -412,7 +412,7 @@ open_host (int number, const char *prefix, int own)
   char path[300], dev[] = "e0";
   int ns, s;
 
-  snprintf (path, sizeof path, "/run/netns/%.64s%s", prefix, h->name);
+  snprintf (path, sizeof path, "/run/netns/%.64s%.63s", prefix, h->name);
   ns = open (path, O_RDONLY | O_CLOEXEC);
   if (ns < 0 || setns (ns, CLONE_NEWNET) != 0)
     die ("%s", path);
