@@ -42,6 +42,7 @@ G_BEGIN_DECLS
 GST_DEBUG_CATEGORY_EXTERN (gst_partial_mix_debug);
 
 #define GST_PARTIAL_MIX_NEIGHBOUR_AUTO (-1)
+#define GST_PARTIAL_MIX_SELECTIONS_PER_TICK 16
 
 /* A bus that has had the same contributors as another for so many ticks joins
  * it: their encoders have heard the same and sound the same by then. */
@@ -153,6 +154,7 @@ typedef struct
   guint16 seq;
   guint32 ts_base;
   gboolean silent;              /* nobody in it speaks */
+  gboolean pending;             /* somebody did in the tick before */
   gboolean talking;             /* the packet before was sent */
   GstPartialMixBus *bus;        /* mixing thread only */
   guint64 n_packets;
@@ -285,6 +287,7 @@ struct _GstPartialMix
   guint64 n_malformed_gone, n_unknown_gone;     /* of released sink pads */
   guint n_buses;
 
+  gint unasked;                 /* atomic: a src pad is not negotiated */
   gboolean running;
   GstClockTime base_time;
   gint64 line;                  /* first sample that has not been mixed */
@@ -342,6 +345,10 @@ void gst_partial_mix_remove_pad_streams (GstPartialMix * self,
 void gst_partial_mix_expire_streams (GstPartialMix * self, GstClockTime now);
 void gst_partial_mix_apply_database (GstPartialMix * self);
 guint32 gst_partial_mix_free_ssrc (GstPartialMix * self);
+
+/* Asks the peers of new src pads, or all that want it, what they take; without
+ * the lock. */
+void gst_partial_mix_negotiate (GstPartialMix * self);
 
 /* gstpartialmixforward.c */
 GstFlowReturn gst_partial_mix_chain (GstPad * pad, GstObject * parent,

@@ -54,7 +54,7 @@ GST_DEBUG_CATEGORY (gst_partial_mix_debug);
 #define DEFAULT_RATE 48000
 #define DEFAULT_FRAME_DURATION (20 * GST_MSECOND)
 #define DEFAULT_LATENCY (20 * GST_MSECOND)
-#define DEFAULT_RAMP_DURATION (5 * GST_MSECOND)
+#define DEFAULT_RAMP_DURATION (2500 * GST_USECOND)
 #define DEFAULT_STREAM_TIMEOUT (30 * GST_SECOND)
 #define DEFAULT_MAX_STREAMS 1024
 #define DEFAULT_MIX_PT 128
@@ -259,6 +259,7 @@ new_src_pad (GstPartialMix * self, GstPadTemplate * templ,
 
   GST_PARTIAL_MIX_LOCK (self);
   self->src_pads = g_list_append (self->src_pads, pad);
+  g_atomic_int_set (&self->unasked, TRUE);
   GST_PARTIAL_MIX_UNLOCK (self);
   return pad;
 }
@@ -416,6 +417,7 @@ start_mixing (GstPartialMix * self)
   if (self->total == NULL)
     self->total = g_new0 (gint32, n);
   self->running = TRUE;
+  self->selections_left = GST_PARTIAL_MIX_SELECTIONS_PER_TICK;
   GST_PARTIAL_MIX_UNLOCK (self);
 
   gst_fairmix_timer_start (self->timer, clock, base
@@ -467,6 +469,7 @@ close_all (GstPartialMix * self)
   g_hash_table_remove_all (self->mix_ssrcs);
   self->eos_line = G_MAXINT64;
   self->tick = 0;
+  g_atomic_int_set (&self->unasked, TRUE);
   g_clear_pointer (&self->total, g_free);
   drop_messages (self);
   GST_PARTIAL_MIX_UNLOCK (self);

@@ -211,12 +211,11 @@ contribution_key (const GstPartialMixContribution * c, gint64 pos)
 }
 
 /* Sorts what one listener hears mixed in this tick into its mixes. */
-static guint
+static void
 gather (GstPartialMix * self, GstPartialMixSrcPad * pad, gint64 pos, guint n)
 {
   guint ramp = (guint) gst_util_uint64_scale_int (self->ramp_duration,
       (gint) self->rate_hz, GST_SECOND);
-  guint used = 0;
   guint i, mix;
 
   for (mix = 0; mix < FMX_ADAPT_MAX_MIXES; mix++)
@@ -241,17 +240,16 @@ gather (GstPartialMix * self, GstPartialMixSrcPad * pad, gint64 pos, guint n)
         continue;
       c.full = fmx_mix_envelope_is_full (&c.envelope, pos, n);
       g_array_append_val (self->scratch[mixes[k]], c);
-      used = MAX (used, mixes[k] + 1);
     }
   }
-  return used;
 }
 
 static void
 plan_pad (GstPartialMix * self, GstPartialMixSrcPad * pad, gint64 pos, guint n)
 {
-  guint used = gather (self, pad, pos, n);
   guint mix, i;
+
+  gather (self, pad, pos, n);
 
   for (mix = 0; mix < FMX_ADAPT_MAX_MIXES; mix++) {
     GstPartialMixOutput *output = &pad->outputs[mix];
@@ -259,11 +257,11 @@ plan_pad (GstPartialMix * self, GstPartialMixSrcPad * pad, gint64 pos, guint n)
       pad->mix_bitrate_bps
     };
 
-    if (mix >= used || wish.contributions->len == 0) {
-      output->silent = TRUE;
+    /* one tick more, for what limiter and encoder still hold */
+    output->silent = wish.contributions->len == 0 && !output->pending;
+    output->pending = wish.contributions->len > 0;
+    if (output->silent)
       continue;
-    }
-    output->silent = FALSE;
     for (i = 0; i < wish.contributions->len; i++)
       wish.key ^= contribution_key (&g_array_index (wish.contributions,
               GstPartialMixContribution, i), pos);
@@ -332,7 +330,7 @@ gst_partial_mix_release_outputs (GstPartialMix * self,
     if (output->ssrc != 0)
       g_hash_table_remove (self->mix_ssrcs, GUINT_TO_POINTER (output->ssrc));
     output->ssrc = 0;
-    output->talking = FALSE;
+    output->talking = output->pending = FALSE;
     output->silent = TRUE;
   }
 }

@@ -270,6 +270,8 @@ process (GstPartialMix * self, GstPartialMixSinkPad * pad, GArray * packets,
   GstFlowReturn ret;
   guint i = 0;
 
+  if (g_atomic_int_get (&self->unasked))
+    gst_partial_mix_negotiate (self);
   GST_PARTIAL_MIX_LOCK (self);
   if (!GST_CLOCK_TIME_IS_VALID (now))
     now = 0;

@@ -352,7 +352,7 @@ accept_structure (GstPartialMixSrcPad * pad, const GstStructure * s)
 
     g_value_init (&name, G_TYPE_STRING);
     g_value_set_static_string (&name, gst_partial_mix_encoding_name (i));
-    if (names == NULL || gst_value_can_intersect (names, &name))
+    if (names == NULL || gst_value_intersect (NULL, names, &name))
       pad->accepts[i] = TRUE;
     g_value_unset (&name);
   }
@@ -404,6 +404,31 @@ gst_partial_mix_src_pad_negotiate (GstPartialMixSrcPad * pad,
 
   gst_caps_unref (caps);
   gst_caps_unref (template);
+}
+
+void
+gst_partial_mix_negotiate (GstPartialMix * self)
+{
+  GPtrArray *pads = g_ptr_array_new_with_free_func (gst_object_unref);
+  GList *l;
+  guint i;
+
+  g_atomic_int_set (&self->unasked, FALSE);
+  GST_PARTIAL_MIX_LOCK (self);
+  for (l = self->src_pads; l != NULL; l = l->next) {
+    GstPartialMixSrcPad *pad = l->data;
+
+    if (!pad->negotiated || GST_PAD_NEEDS_RECONFIGURE (pad))
+      g_ptr_array_add (pads, gst_object_ref (pad));
+  }
+  GST_PARTIAL_MIX_UNLOCK (self);
+  for (i = 0; i < pads->len; i++) {
+    GstPad *pad = g_ptr_array_index (pads, i);
+
+    gst_pad_check_reconfigure (pad);
+    gst_partial_mix_src_pad_negotiate (GST_PARTIAL_MIX_SRC_PAD (pad), self);
+  }
+  g_ptr_array_unref (pads);
 }
 
 /* -------------------------------------------------------------- pushing -- */

@@ -323,6 +323,21 @@ gst_partial_mix_select_dirty (GstPartialMix * self, GstClockTime now)
   }
 }
 
+static GstPartialMixLinkMode
+first_mode (GstPartialMixSrcPad * pad, GstPartialMixStream * stream)
+{
+  guint64 target = gst_partial_mix_src_pad_get_target (pad);
+
+  if (!pad->negotiated)
+    return GST_PARTIAL_MIX_LINK_NONE;
+  if (target == 0)
+    return GST_PARTIAL_MIX_LINK_HELD;
+  if (target == FMX_TARGET_UNLIMITED && !pad->raw
+      && pad->accepts[stream->format.encoding])
+    return GST_PARTIAL_MIX_LINK_SEPARATE;
+  return GST_PARTIAL_MIX_LINK_MIXED;
+}
+
 /* A new stream is heard from its first packet on.  Planning anew for each one
  * would make a flood of SSRCs dear, so that only some in each tick do; the
  * others are mixed until the next tick. */
@@ -346,9 +361,7 @@ gst_partial_mix_link_new_stream (GstPartialMix * self,
     if (plan_now)
       gst_partial_mix_select (self, pad, "stream", now);
     else
-      gst_partial_mix_link_change (link, stream,
-          gst_partial_mix_src_pad_get_target (pad) == 0
-          ? GST_PARTIAL_MIX_LINK_HELD : GST_PARTIAL_MIX_LINK_MIXED, 0,
+      gst_partial_mix_link_change (link, stream, first_mode (pad, stream), 0,
           self->line, now);
   }
 }

@@ -17,7 +17,6 @@
 #define HANGOVER (200 * GST_MSECOND)
 #define SELECT_INTERVAL (100 * GST_MSECOND)
 #define HOUSEKEEPING_INTERVAL (1 * GST_SECOND)
-#define SELECTIONS_PER_TICK 16
 /* what a resampler may want of the packet after */
 #define LOOKAHEAD (5 * GST_MSECOND)
 
@@ -128,7 +127,7 @@ keep_house (GstPartialMix * self, GstClockTime now)
   GError *error = NULL;
   GList *l;
 
-  self->selections_left = SELECTIONS_PER_TICK;
+  self->selections_left = GST_PARTIAL_MIX_SELECTIONS_PER_TICK;
   if (is_due (self, HOUSEKEEPING_INTERVAL)) {
     if (gst_partial_mix_database_reload (self->database, &error))
       gst_partial_mix_apply_database (self);
@@ -159,30 +158,6 @@ plan_renderers (GstPartialMix * self, GPtrArray * pads, GPtrArray * voices,
     g_ptr_array_add (voices, pad->negotiated && pad->raw
         ? gst_partial_mix_render_plan (self, pad, pos, n) : NULL);
   }
-}
-
-static void
-negotiate (GstPartialMix * self)
-{
-  GPtrArray *pads = g_ptr_array_new_with_free_func (gst_object_unref);
-  GList *l;
-  guint i;
-
-  GST_PARTIAL_MIX_LOCK (self);
-  for (l = self->src_pads; l != NULL; l = l->next) {
-    GstPartialMixSrcPad *pad = l->data;
-
-    if (!pad->negotiated || GST_PAD_NEEDS_RECONFIGURE (pad))
-      g_ptr_array_add (pads, gst_object_ref (pad));
-  }
-  GST_PARTIAL_MIX_UNLOCK (self);
-  for (i = 0; i < pads->len; i++) {
-    GstPad *pad = g_ptr_array_index (pads, i);
-
-    gst_pad_check_reconfigure (pad);
-    gst_partial_mix_src_pad_negotiate (GST_PARTIAL_MIX_SRC_PAD (pad), self);
-  }
-  g_ptr_array_unref (pads);
 }
 
 static void
@@ -244,7 +219,7 @@ gst_partial_mix_tick (gpointer user_data, GstClockTime now)
   GstClockTime running = now > self->base_time ? now - self->base_time : 0;
   gint64 behind, pos;
 
-  negotiate (self);
+  gst_partial_mix_negotiate (self);
   GST_PARTIAL_MIX_LOCK (self);
   pos = self->line;
   behind = (gint64) gst_util_uint64_scale_int (running, (gint) self->rate_hz,

@@ -25,6 +25,7 @@ fmx_rate_meter_add (FmxRateMeter *meter, uint32_t wire_bytes, FmxTime now)
 
   if (meter->first == FMX_TIME_NONE) {
     meter->first = now;
+    meter->first_bytes = wire_bytes;
     meter->slot_number = number;
   }
   if (number >= meter->slot_number + N_SLOTS) {
@@ -34,6 +35,23 @@ fmx_rate_meter_add (FmxRateMeter *meter, uint32_t wire_bytes, FmxTime now)
   while (meter->slot_number < number)
     meter->bytes[++meter->slot_number % N_SLOTS] = 0;
   meter->bytes[number % N_SLOTS] += wire_bytes;
+  meter->last = now;
+}
+
+/* n packets at a constant interval take n - 1 intervals. */
+static double
+young_bps (const FmxRateMeter *meter, uint64_t bytes, FmxTime now)
+{
+  FmxDuration span = fmx_time_diff (meter->last, meter->first);
+  FmxDuration silent = fmx_time_diff (now, meter->first) - meter->slot;
+
+  if (bytes > meter->first_bytes)
+    bytes -= meter->first_bytes;
+  if (span < silent)
+    span = silent;
+  if (span < meter->slot / 5)
+    span = meter->slot / 5;
+  return fmx_rate_bps ((double) bytes, span);
 }
 
 double
@@ -61,6 +79,6 @@ fmx_rate_meter_bps (const FmxRateMeter *meter, FmxTime now)
       break;
   }
   if (age < window)
-    window = age > meter->slot ? age : meter->slot;
+    return young_bps (meter, bytes, now);
   return fmx_rate_bps ((double) bytes, window);
 }

@@ -18,14 +18,16 @@ extern "C" {
  *
  * Bits per second over a sliding window that moves in tenths: a packet counts
  * fully until it leaves, so a stream of constant rate reads as constant once
- * a window has passed.  Before that the rate is taken over the time since the
- * first packet, at least one slot.
+ * a window has passed.  Before that it is what came after the first packet,
+ * over the time from the first to the last.
  */
 typedef struct
 {
   /*< private >*/
   FmxDuration slot;
   FmxTime first;
+  FmxTime last;
+  uint32_t first_bytes;
   uint64_t slot_number;
   uint64_t bytes[FMX_RATE_METER_SLOTS + 1];
 } FmxRateMeter;

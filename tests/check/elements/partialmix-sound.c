@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What listeners hear: every voice once, at its level, without clicks. */
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "mixrig.h"
+
+#define N_TONES 8
+
+/* all of whole periods in a frame, so that windows do not leak */
+static const gdouble tones[N_TONES] = {
+  250, 400, 550, 700, 850, 1000, 1150, 1300
+};
+
+/* one L16 stream: 960 samples, RTP, UDP and IP headers, 50 times a second */
+#define L16_BPS ((2 * RIG_FRAME + 40) * 8 * 50)
+/* and a mix of eight: with eight CSRCs and their levels */
+#define L16_MIX_BPS ((2 * RIG_FRAME + 40 + 8 * 4 + 4 + 12) * 8 * 50)
+
+static void
+add_tones (Rig * rig, RigEncoding encoding, gdouble amplitude)
+{
+  guint i;
+
+  for (i = 0; i < N_TONES; i++) {
+    gchar *name = g_strdup_printf ("sink_%u", i + 1);
+
+    rig_talker (rig, name, 100 + i, encoding, tones[i], amplitude);
+    g_free (name);
+  }
+}
+
+static void
+set_target (RigListener * listener, guint bps)
+{
+  g_object_set (listener->peer, "target-bitrate", bps, NULL);
+}
+
+static void
+assert_level (const gdouble * heard, guint from, guint n, gdouble frequency,
+    gdouble amplitude, gdouble tolerance_db)
+{
+  gdouble db = 20.0 * log10 (rig_tone (heard, from, n, frequency) / amplitude);
+
+  fail_unless (fabs (db) <= tolerance_db,
+      "%g Hz at sample %u is off by %g dB", frequency, from, db);
+}
+
+GST_START_TEST (test_every_tone_is_heard_once_at_every_target)
+{
+  Rig *rig = rig_new ("mix-encoding=l16 headroom=0");
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  const guint stay = 40;        /* frames at each target */
+  gdouble *heard;
+  guint k, i;
+
+  add_tones (rig, RIG_L16, 2000);
+  rig_play (rig);
+  for (k = 0; k <= N_TONES; k++) {
+    set_target (listener, (guint) (L16_MIX_BPS + k * L16_BPS * 1.1));
+    rig_run (rig, stay);
+    fail_unless_equals_int (rig_pad_stat (listener, "n-separate"),
+        k >= N_TONES - 1 ? N_TONES : k);
+  }
+  heard = rig_hear (rig, listener, 0);
+  for (k = 0; k <= N_TONES; k++)
+    for (i = 0; i < N_TONES; i++)
+      assert_level (heard, (k * stay + 10) * RIG_FRAME, (stay - 15) * RIG_FRAME,
+          tones[i], 2000, 0.1);
+  g_free (heard);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_every_tone_is_heard_once_through_opus)
+{
+  Rig *rig = rig_new ("max-mix-bitrate=128000");
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  const guint stay = 50;
+  gdouble *heard;
+  guint k, i;
+
+  add_tones (rig, RIG_OPUS, 2000);
+  rig_play (rig);
+  for (k = 0; k < 6; k++) {
+    set_target (listener, 200000 + k * 95000);
+    rig_run (rig, stay);
+  }
+  heard = rig_hear (rig, listener, 0);
+  for (k = 0; k < 6; k++)
+    for (i = 0; i < N_TONES; i++)
+      assert_level (heard, (k * stay + 15) * RIG_FRAME,
+          (stay - 20) * RIG_FRAME, tones[i], 2000, 1.0);
+  g_free (heard);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+/* With no ramp, samples that go the old way and samples that go the new way
+ * join without one missing or doubled: the listener cannot tell. */
+GST_START_TEST (test_hand_over_is_exact_to_the_sample)
+{
+  Rig *rig = rig_new ("mix-encoding=l16 ramp-duration=0");
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  gdouble *heard;
+  guint k, i;
+
+  add_tones (rig, RIG_L16, 1500);
+  rig_play (rig);
+  for (k = 0; k < 24; k++) {
+    set_target (listener, k % 3 == 0 ? 0 : L16_MIX_BPS + (k * 5 % 8) * L16_BPS);
+    rig_run (rig, 20);
+  }
+  heard = rig_hear (rig, listener, 0);
+  for (i = RIG_FRAME; i < (rig->frame - 5) * RIG_FRAME; i++) {
+    gdouble expected = 0.0;
+
+    for (k = 0; k < N_TONES; k++)
+      expected += (gdouble) lrint (1500 * sin (2.0 * G_PI * tones[k] * i
+              / RIG_RATE));
+    fail_unless (heard[i] == expected, "sample %u is %g, not %g", i, heard[i],
+        expected);
+  }
+  fail_unless (rig_stat (rig, "n-encoded") > 100);
+  g_free (heard);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_hand_over_keeps_the_level_within_1_db)
+{
+  Rig *rig = rig_new ("mix-encoding=l16");
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  gdouble *heard;
+  guint k, i;
+
+  add_tones (rig, RIG_L16, 2000);
+  rig_play (rig);
+  for (k = 0; k < 10; k++) {
+    set_target (listener, k % 2 == 0 ? 0 : L16_MIX_BPS);
+    rig_run (rig, 15);
+  }
+  heard = rig_hear (rig, listener, 0);
+  /* in every 20 ms the power of all tones together */
+  for (k = 5; k < rig->frame - 5; k++) {
+    gdouble power = 0.0;
+    gdouble db;
+
+    for (i = 0; i < RIG_FRAME; i++)
+      power += heard[k * RIG_FRAME + i] * heard[k * RIG_FRAME + i];
+    db = 10.0 * log10 (power / RIG_FRAME / (N_TONES * 2000.0 * 2000.0 / 2.0));
+    fail_unless (fabs (db) <= 1.0, "frame %u is off by %g dB", k, db);
+  }
+  g_free (heard);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+static guint32
+find_mix_ssrc (RigListener * listener)
+{
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  guint32 ssrc = 0;
+  guint i;
+
+  for (i = 0; i < listener->buffers->len && ssrc == 0; i++) {
+    fail_unless (gst_rtp_buffer_map (g_ptr_array_index (listener->buffers, i),
+            GST_MAP_READ, &rtp));
+    if (gst_rtp_buffer_get_csrc_count (&rtp) > 0)
+      ssrc = gst_rtp_buffer_get_ssrc (&rtp);
+    gst_rtp_buffer_unmap (&rtp);
+  }
+  fail_unless (ssrc != 0);
+  return ssrc;
+}
+
+/* The mix itself, in which streams come and go, steps no more than the tones
+ * themselves do. */
+GST_START_TEST (test_no_click_when_streams_enter_and_leave_a_mix)
+{
+  Rig *rig = rig_new ("mix-encoding=l16");
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  gdouble own = 0.0;
+  gdouble *heard;
+  guint k;
+
+  add_tones (rig, RIG_L16, 2000);
+  for (k = 0; k < N_TONES; k++)
+    own += 2000 * 2.0 * G_PI * tones[k] / RIG_RATE;
+  /* a ramp of 2.5 ms adds amplitude / 120 per sample for each tone that moves */
+  own += N_TONES * 2000.0 / (RIG_RATE / 400);
+  rig_play (rig);
+  for (k = 0; k < 30; k++) {
+    set_target (listener, L16_MIX_BPS + (k * 3 % 7) * L16_BPS);
+    rig_run (rig, 12);
+  }
+  heard = rig_hear (rig, listener, find_mix_ssrc (listener));
+  fail_unless (rig_largest_step (heard, 2 * RIG_FRAME, (rig->frame - 6)
+          * RIG_FRAME) <= own, "a step of %g, the tones' own is %g",
+      rig_largest_step (heard, 2 * RIG_FRAME, (rig->frame - 6) * RIG_FRAME),
+      own);
+  g_free (heard);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_mix_minus_holds_for_every_neighbour)
+{
+  Rig *rig = rig_new ("mix-encoding=l16");
+  RigListener *listeners[N_TONES];
+  guint i, k;
+
+  for (i = 0; i < N_TONES; i++) {
+    gchar *src = g_strdup_printf ("src_%u", i);
+    gchar *sink = g_strdup_printf ("sink_%u", i);
+
+    listeners[i] = rig_listener (rig, src, NULL);
+    /* from all mixed to some separate */
+    set_target (listeners[i], L16_MIX_BPS + i % 4 * L16_BPS);
+    rig_talker (rig, sink, 100 + i, RIG_L16, tones[i], 2000);
+    g_free (src);
+    g_free (sink);
+  }
+  rig_play (rig);
+  rig_run (rig, 60);
+  for (i = 0; i < N_TONES; i++) {
+    gdouble *heard = rig_hear (rig, listeners[i], 0);
+
+    for (k = 0; k < N_TONES; k++) {
+      gdouble level = rig_tone (heard, 20 * RIG_FRAME, 35 * RIG_FRAME,
+          tones[k]);
+
+      if (k == i)
+        fail_unless (level < 1.0, "%u hears itself at %g", i, level);
+      else
+        fail_unless (fabs (level - 2000) < 20, "%u hears %u at %g", i, k,
+            level);
+    }
+    g_free (heard);
+  }
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_loud_crowd_is_limited_not_clipped)
+{
+  Rig *rig = rig_new ("mix-encoding=l16");
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  gdouble *heard;
+  gdouble peak = 0.0;
+  guint i;
+
+  add_tones (rig, RIG_L16, 20000);
+  set_target (listener, L16_MIX_BPS);
+  rig_play (rig);
+  rig_run (rig, 100);
+  heard = rig_hear (rig, listener, 0);
+  for (i = 20 * RIG_FRAME; i < 90 * RIG_FRAME; i++)
+    peak = MAX (peak, fabs (heard[i]));
+  fail_unless (peak <= 32767.0);
+  fail_unless (peak > 25000.0);
+  /* all tones keep their proportions */
+  for (i = 1; i < N_TONES; i++)
+    fail_unless (fabs (20.0 * log10 (rig_tone (heard, 40 * RIG_FRAME,
+                    50 * RIG_FRAME, tones[i]) / rig_tone (heard,
+                    40 * RIG_FRAME, 50 * RIG_FRAME, tones[0]))) < 1.0);
+  g_free (heard);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+/* 10 % loss, reordering and duplicates before the mixer */
+GST_START_TEST (test_mix_survives_a_bad_network)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  GRand *rand = g_rand_new_with_seed (5);
+  GstBuffer *held = NULL;
+  RigTalker *talker;
+  gdouble *heard;
+  guint k;
+
+  talker = rig_talker (rig, "sink_1", 1, RIG_OPUS, 700, 6000);
+  rig_talker (rig, "sink_2", 2, RIG_OPUS, 1000, 6000);
+  set_target (listener, 64000);
+  rig_play (rig);
+  for (k = 0; k < 500; k++) {
+    guint dice = (guint) g_rand_int_range (rand, 0, 20);
+    GstBuffer *buffer;
+
+    rig_advance (rig, rig->frame * 20 * GST_MSECOND);
+    buffer = rig_packet (rig, talker);
+    if (dice < 2)
+      gst_buffer_unref (buffer);
+    else if (dice == 2 && held == NULL)
+      held = buffer;
+    else
+      gst_pad_push (talker->pad, buffer);
+    if (dice == 3 && held == NULL)
+      gst_pad_push (talker->pad, gst_buffer_ref (buffer));
+    if (dice > 3 && held != NULL)
+      gst_pad_push (talker->pad, g_steal_pointer (&held));
+    rig_send (rig, g_ptr_array_index (rig->talkers, 1));
+    rig->frame++;
+  }
+  gst_clear_buffer (&held);
+  rig_advance (rig, rig->frame * 20 * GST_MSECOND);
+  heard = rig_hear (rig, listener, 0);
+  /* the good stream is not touched, the bad one is there most of the time */
+  assert_level (heard, 50 * RIG_FRAME, 400 * RIG_FRAME, 1000, 6000, 1.0);
+  for (k = 50; k < 450; k += 50)
+    fail_unless (rig_tone (heard, k * RIG_FRAME, 5 * RIG_FRAME, 700) > 2000);
+  g_rand_free (rand);
+  g_free (heard);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_renderer_places_voices_from_left_to_right)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *listener = rig_listener (rig, "src_0",
+      "audio/x-raw,format=S16LE,rate=48000,channels=2,layout=interleaved");
+  gdouble *left, *right;
+  guint n = 0;
+  guint i, k;
+
+  rig_talker (rig, "sink_1", 1, RIG_OPUS, 400, 6000);
+  rig_talker (rig, "sink_2", 2, RIG_OPUS, 700, 6000);
+  rig_talker (rig, "sink_3", 3, RIG_OPUS, 1000, 6000);
+  rig_play (rig);
+  rig_run (rig, 100);
+
+  left = g_new0 (gdouble, listener->buffers->len * RIG_FRAME);
+  right = g_new0 (gdouble, listener->buffers->len * RIG_FRAME);
+  for (i = 0; i < listener->buffers->len; i++) {
+    GstMapInfo map;
+
+    gst_buffer_map (g_ptr_array_index (listener->buffers, i), &map,
+        GST_MAP_READ);
+    for (k = 0; k < map.size / 4; k++, n++) {
+      left[n] = GST_READ_UINT16_LE (map.data + 4 * k);
+      left[n] = (gint16) GST_READ_UINT16_LE (map.data + 4 * k);
+      right[n] = (gint16) GST_READ_UINT16_LE (map.data + 4 * k + 2);
+    }
+    gst_buffer_unmap (g_ptr_array_index (listener->buffers, i), &map);
+  }
+  fail_unless (n > 80 * RIG_FRAME);
+  fail_unless (rig_tone (left, n / 2, 20 * RIG_FRAME, 400) > 4
+      * rig_tone (right, n / 2, 20 * RIG_FRAME, 400));
+  fail_unless (rig_tone (right, n / 2, 20 * RIG_FRAME, 1000) > 4
+      * rig_tone (left, n / 2, 20 * RIG_FRAME, 1000));
+  fail_unless (fabs (rig_tone (left, n / 2, 20 * RIG_FRAME, 700)
+          - rig_tone (right, n / 2, 20 * RIG_FRAME, 700)) < 100);
+  g_free (left);
+  g_free (right);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+static Suite *
+partialmix_sound_suite (void)
+{
+  Suite *s = suite_create ("partialmix-sound");
+  TCase *tc = tcase_create ("general");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, test_every_tone_is_heard_once_at_every_target);
+  tcase_add_test (tc, test_every_tone_is_heard_once_through_opus);
+  tcase_add_test (tc, test_hand_over_is_exact_to_the_sample);
+  tcase_add_test (tc, test_hand_over_keeps_the_level_within_1_db);
+  tcase_add_test (tc, test_no_click_when_streams_enter_and_leave_a_mix);
+  tcase_add_test (tc, test_mix_minus_holds_for_every_neighbour);
+  tcase_add_test (tc, test_loud_crowd_is_limited_not_clipped);
+  tcase_add_test (tc, test_mix_survives_a_bad_network);
+  tcase_add_test (tc, test_renderer_places_voices_from_left_to_right);
+  return s;
+}
+
+GST_CHECK_MAIN (partialmix_sound);
