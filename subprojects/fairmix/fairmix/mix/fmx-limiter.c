@@ -11,7 +11,7 @@
 /* A gain this near to one becomes one: less than half a step of 16 bits. */
 #define SNAP_Q30 (1u << 14)
 
-#define BLOCK_FRAMES_MAX 8u
+#define BLOCK_FRAMES_MAX 16u
 #define LOOK_AHEAD_S 0.0025
 
 /* A crowd is beyond the ceiling most of the time.  To let go after every peak
@@ -190,7 +190,7 @@ end_block (FmxLimiter *limiter)
   double to;
 
   if (limiter->peak > ceiling)
-    required = (uint32_t) (((uint64_t) ceiling << 30) / limiter->peak);
+    required = (uint32_t) (ceiling * (double) ONE_Q30 / limiter->peak);
   push_required (limiter, required);
 
   held = hold (limiter);

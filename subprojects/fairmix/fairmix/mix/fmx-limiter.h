@@ -84,8 +84,8 @@ void fmx_limiter_reset (FmxLimiter * limiter);
  *
  * A look-ahead peak limiter.  No output sample is beyond the ceiling.  While
  * nothing under way is, the signal passes unchanged, to the bit; the cost is
- * that of looking at it then.  The gain moves in straight lines, by no more
- * than 1 in the look-ahead; docs/algorithms/mix.md derives it.
+ * that of looking at it then.  The gain moves in straight lines, by 1
+ * in no less than half the look-ahead; docs/algorithms/mix.md derives it.
  */
 void fmx_limiter_process (FmxLimiter * limiter, int16_t * out,
     const int32_t * in, size_t n_frames);

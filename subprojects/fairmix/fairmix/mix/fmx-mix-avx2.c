@@ -109,25 +109,20 @@ energy (const int16_t *in, size_t n_samples)
 static uint32_t
 peak (const int32_t *in, size_t n_samples)
 {
-  __m256i highest = _mm256_setzero_si256 ();
-  __m256i lowest = _mm256_setzero_si256 ();
-  __m128i top, bottom;
-  int32_t ends[8];
+  __m256i highest = _mm256_setzero_si256 ();    /* 2^31 fits: unsigned */
+  __m128i top;
   size_t i = 0;
   uint32_t a, b;
 
-  for (; i + 8 <= n_samples; i += 8) {
-    __m256i x = load (in + i);
-
-    highest = _mm256_max_epi32 (highest, x);
-    lowest = _mm256_min_epi32 (lowest, x);
-  }
-  top = _mm_max_epi32 (_mm256_castsi256_si128 (highest),
+  for (; i + 8 <= n_samples; i += 8)
+    highest = _mm256_max_epu32 (highest, _mm256_abs_epi32 (load (in + i)));
+  top = _mm_max_epu32 (_mm256_castsi256_si128 (highest),
       _mm256_extracti128_si256 (highest, 1));
-  bottom = _mm_min_epi32 (_mm256_castsi256_si128 (lowest),
-      _mm256_extracti128_si256 (lowest, 1));
-  store (ends, _mm256_set_m128i (bottom, top));
-  a = fmx_mix_kernels_c.peak (ends, 8);
+  top = _mm_max_epu32 (top, _mm_shuffle_epi32 (top, 0x4e));
+  top = _mm_max_epu32 (top, _mm_shuffle_epi32 (top, 0xb1));
+  a = (uint32_t) _mm_cvtsi128_si32 (top);
+  if (i == n_samples)
+    return a;
   b = fmx_mix_kernels_c.peak (in + i, n_samples - i);
   return a > b ? a : b;
 }
@@ -188,7 +183,8 @@ scale (int16_t *out, const int32_t *in, size_t n_samples,
         _mm256_castsi256_si128 (pack (y, y)));
     frame = _mm256_add_epi32 (frame, eight);
   }
-  fmx_mix_c_scale_from (out, in, i, n_samples, ramp);
+  if (i < n_samples)
+    fmx_mix_c_scale_from (out, in, i, n_samples, ramp);
 }
 
 static void

@@ -159,7 +159,8 @@ scale (int16_t *out, const int32_t *in, size_t n_samples,
     vst1_s16 (out + i, scale_four (in + i, ramp, frame));
     frame = vaddq_u32 (frame, four);
   }
-  fmx_mix_c_scale_from (out, in, i, n_samples, ramp);
+  if (i < n_samples)
+    fmx_mix_c_scale_from (out, in, i, n_samples, ramp);
 }
 
 static void

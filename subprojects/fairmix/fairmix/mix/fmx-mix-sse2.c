@@ -206,7 +206,8 @@ scale (int16_t *out, const int32_t *in, size_t n_samples,
     frame = _mm_add_epi32 (frame, four);
     store (out + i, _mm_packs_epi32 (low, high));
   }
-  fmx_mix_c_scale_from (out, in, i, n_samples, ramp);
+  if (i < n_samples)
+    fmx_mix_c_scale_from (out, in, i, n_samples, ramp);
 }
 
 static void
