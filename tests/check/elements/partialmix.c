@@ -55,6 +55,7 @@ GST_START_TEST (test_unlimited_streams_pass_untouched)
   Rig *rig = rig_new (NULL);
   RigListener *listener = rig_listener (rig, "src_0", NULL);
   RigTalker *talker = rig_talker (rig, "sink_1", 77, RIG_OPUS, 440, 8000);
+  GstCaps *reference = gst_caps_from_string ("timestamp/x-test");
   guint i;
 
   rig_play (rig);
@@ -63,8 +64,8 @@ GST_START_TEST (test_unlimited_streams_pass_untouched)
 
     rig_advance (rig, rig->frame * 20 * GST_MSECOND);
     buffer = rig_packet (rig, talker);
-    gst_buffer_add_reference_timestamp_meta (buffer, gst_caps_from_string
-        ("timestamp/x-test"), i, GST_CLOCK_TIME_NONE);
+    gst_buffer_add_reference_timestamp_meta (buffer, reference, i,
+        GST_CLOCK_TIME_NONE);
     gst_pad_push (talker->pad, gst_buffer_ref (buffer));
     /* the very same buffer, from the arriving thread */
     fail_unless_equals_int (listener->buffers->len, i + 1);
@@ -74,6 +75,7 @@ GST_START_TEST (test_unlimited_streams_pass_untouched)
   }
   fail_unless_equals_uint64 (rig_stat (rig, "n-decoded"), 0);
   fail_unless_equals_uint64 (rig_stat (rig, "n-encoded"), 0);
+  gst_caps_unref (reference);
   rig_free (rig);
 }
 
