@@ -69,9 +69,10 @@ def count_cases(stdout):
 
 def count_program(entry):
     result = entry['result']
+    said = '\n'.join(entry.get(stream) or '' for stream in ('stdout', 'stderr'))
     if result == 'SKIP':
         return Count(skipped=1)
-    count = count_cases(entry.get('stdout') or '')
+    count = count_cases(said)
     if result in GOOD:
         return count or Count(passed=1)
     count = count or Count()

@@ -7,9 +7,9 @@
  * You will see which streams stay separate and which are mixed:
  *
  *     target 0 (no limit)
- *       src_4: 4 separate, 0 mixed (target)
+ *       src_4: 4 separate, 0 mixed (negotiated)
  *     target 120000 bit/s
- *       src_4: 1 separate, 3 mixed (target)
+ *       src_4: 2 separate, 2 mixed (target)
  */
 #include <stdlib.h>
 

@@ -20,7 +20,7 @@ gi.require_version('Gst', '1.0')
 from gi.repository import GLib, Gst        # noqa: E402  after the version
 
 TALKERS = 4
-NARROW_BPS = 75_000             # one stream, and a mix of the others
+NARROW_BPS = 90_000             # one stream, and a mix of the others
 TALKER = ('audiotestsrc is-live=true wave=ticks freq={freq} '
           '! audio/x-raw,rate=48000,channels=1 ! opusenc bitrate=32000 '
           '! rtpopuspay pt=96 ssrc={ssrc} ! mix.sink_{n} ')

@@ -4,8 +4,8 @@
 usage: check-readme.py SOURCE-ROOT GST-INSPECT PLUGIN.so...
 
 The table under "## Elements" must list exactly the elements that the plugins
-register, each with its plugin, in alphabetic order.  Relative links in every
-Markdown file must lead somewhere.
+register, each with its plugin, in alphabetic order.  Relative links in the
+pages must lead somewhere.
 """
 import pathlib
 import re
@@ -34,9 +34,9 @@ def registered(inspect, plugin):
 
 
 def dead_links(root):
-    # what belongs to a folder of the tree, not to a build or a subproject's
-    pages = [p for p in root.glob('**/*.md')
-             if not p.relative_to(root).parts[0].startswith(('build', '.'))]
+    pages = [*root.glob('*.md'), *root.glob('docs/**/*.md'),
+             *root.glob('*/**/README.md')]
+    pages = [p for p in pages if 'build' not in p.relative_to(root).parts[0]]
     for page in pages:
         text = FENCE.sub('', page.read_text(encoding='utf-8'))
         for link in LINK.findall(text):
