@@ -225,7 +225,7 @@ on_next (FmxCcfbCollector *collector, FmxCcfbStream *stream, uint32_t ahead,
   note (stream, stream->highest, ecn, now_in_us (collector));
   collector->n_missing += ahead - 1;
   if (stream->highest - stream->begin >= WINDOW_FULL)
-    collector->urgent = true;
+    collector->full = true;
 }
 
 /* A packet from within the window, late or seen before. */
@@ -366,7 +366,8 @@ fmx_ccfb_collector_next_timeout (const FmxCcfbCollector *collector)
       + (uint64_t) time_to_earn (collector, collector->debt_bytes));
   due = fmx_time_min (due, start + max_interval);
   /* What is urgent goes on credit, up to the longest interval's budget. */
-  if (collector->urgent && collector->debt_bytes <= credit_bytes)
+  if (collector->full
+      || (collector->urgent && collector->debt_bytes <= credit_bytes))
     due = collector->last_report != FMX_TIME_NONE ?
         collector->last_report + min_interval : collector->now;
   return time_max (due, collector->now);
@@ -422,8 +423,6 @@ write_stream (FmxCcfbCollector *collector, FmxCcfbStream *stream,
 
     if (stream->repeat_begin < begin)
       begin = stream->repeat_begin > oldest ? stream->repeat_begin : oldest;
-    if (end - begin > room && stream->begin < end)
-      begin = stream->begin;    /* what is new goes first */
   }
   if (begin == end || room == 0) {
     set_due (collector, stream);
@@ -496,5 +495,6 @@ fmx_ccfb_collector_write (FmxCcfbCollector *collector, uint8_t *data,
   collector->n_missing = 0;
   collector->n_after_missing = 0;
   collector->urgent = false;
+  collector->full = false;
   return length;
 }

@@ -152,7 +152,8 @@ typedef struct
   double budget_Bps;            /* for reports, at the last packet */
   uint64_t n_missing;           /* since the last report */
   uint32_t n_after_missing;     /* packets that came after the first of them */
-  bool urgent;
+  bool urgent;                  /* a packet is missing for certain */
+  bool full;                    /* a window is about to overflow */
   bool repeating;
 } FmxCcfbCollector;
 

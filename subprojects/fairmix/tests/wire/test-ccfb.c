@@ -80,6 +80,7 @@ test_the_writer_makes_the_same_bytes (void **state)
   FmxCcfbWriter writer;
 
   (void) state;
+  memset (data, 0xa5, sizeof data);
   assert_true (fmx_ccfb_writer_init (&writer, data, sizeof data, 0x11223344));
   assert_true (fmx_ccfb_writer_begin_stream (&writer, 0xcafe0001, 65534));
   assert_true (fmx_ccfb_writer_add (&writer, true, 0, FMX_SECOND));
@@ -273,10 +274,11 @@ test_every_truncation_is_refused (void **state)
 }
 
 static void
-test_more_than_16384_metrics_cannot_be_written (void **state)
+test_more_than_16384_metrics_are_neither_written_nor_read (void **state)
 {
   static uint8_t data[40000];
   FmxCcfbWriter writer;
+  FmxCcfbReader reader;
 
   (void) state;
   fmx_ccfb_writer_init (&writer, data, sizeof data, 1);
@@ -286,6 +288,11 @@ test_more_than_16384_metrics_cannot_be_written (void **state)
     assert_true (fmx_ccfb_writer_add (&writer, true, 0, 0));
   assert_false (fmx_ccfb_writer_add (&writer, true, 0, 0));
   assert_int_equal (fmx_ccfb_writer_finish (&writer, 0), 20 + 2 * 16384);
+  assert_true (fmx_ccfb_reader_init_packet (&reader, data, sizeof data, NULL));
+  /* [RFC8888 3.1] ... nor may they be read: two more */
+  data[3]++;
+  data[15] += 2;
+  assert_false (fmx_ccfb_reader_init_packet (&reader, data, sizeof data, NULL));
 }
 
 static void
@@ -330,7 +337,8 @@ main (void)
     cmocka_unit_test (test_rtcp_padding_is_cut_off),
     cmocka_unit_test (test_malformed_packets_are_refused),
     cmocka_unit_test (test_every_truncation_is_refused),
-    cmocka_unit_test (test_more_than_16384_metrics_cannot_be_written),
+    cmocka_unit_test
+        (test_more_than_16384_metrics_are_neither_written_nor_read),
     cmocka_unit_test (test_random_bytes_are_read_within_their_bounds),
   };
 
