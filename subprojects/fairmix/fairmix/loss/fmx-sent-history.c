@@ -188,19 +188,39 @@ fmx_sent_history_acknowledge (FmxSentHistory *history, uint32_t ssrc,
   return FMX_SENT_ACK_LATE;
 }
 
-void
+bool
 fmx_sent_history_forget (FmxSentHistory *history, uint32_t ssrc, uint16_t seq,
-    uint32_t n)
+    FmxSentPacket *packet)
 {
-  if (n > FMX_SENT_HISTORY_PACKETS)
-    n = FMX_SENT_HISTORY_PACKETS;
-  for (uint32_t i = 0; i < n; i++) {
-    FmxSentSlot *slot = find (history, ssrc, (uint16_t) (seq + i));
+  FmxSentSlot *slot = find (history, ssrc, seq);
 
-    if (slot != NULL)
-      give_up (history, slot);
+  if (slot == NULL)
+    return false;
+  if (slot->state != LOST) {
+    give_up (history, slot);
+    settle (history);
+    return false;
   }
+  slot->state = FORGOTTEN;
+  history->stats.n_lost--;
+  history->stats.n_forgotten++;
+  describe (history, number_of (history, slot), packet);
+  return true;
+}
+
+void
+fmx_sent_history_forget_before (FmxSentHistory *history, uint64_t number)
+{
+  for (uint64_t i = history->head; i < number && i < history->next; i++)
+    give_up (history, slot_of (history, i));
   settle (history);
+}
+
+void
+fmx_sent_history_postpone (FmxSentHistory *history, FmxTime until)
+{
+  if (until > history->postponed)
+    history->postponed = until;
 }
 
 bool
@@ -250,10 +270,11 @@ FmxTime
 fmx_sent_history_next_deadline (const FmxSentHistory *history)
 {
   const FmxSentSlot *slot = &history->slots[history->head & MASK];
+  FmxTime deadline = slot->sent + (FmxTime) slot->deadline_us * 1000;
 
   if (history->head == history->next)
     return FMX_TIME_NONE;
-  return slot->sent + (FmxTime) slot->deadline_us * 1000;
+  return deadline > history->postponed ? deadline : history->postponed;
 }
 
 uint32_t

@@ -95,7 +95,8 @@ typedef struct
  * history, in send order, since they share one path: a loss is noticed by the
  * acknowledgement of any later packet of the bundle.
  *
- * A packet is lost when its deadline has passed, or when
+ * A packet is lost when its deadline has passed (and acknowledgements have
+ * ceased, see fmx_sent_history_postpone()), or when
  * %FMX_SENT_HISTORY_NDUPACK packets sent later have been acknowledged,
  * whichever comes first.  Losses are reported in send order.  A late
  * acknowledgement takes the loss back.
@@ -114,6 +115,7 @@ typedef struct
   uint64_t next;                /* number of the next one */
   uint32_t acked_ahead;         /* acknowledged among head ... next - 1 */
   FmxTime last_deadline;
+  FmxTime postponed;
   FmxSentSlot slots[FMX_SENT_HISTORY_PACKETS];
   uint16_t buckets[FMX_SENT_HISTORY_PACKETS];
 } FmxSentHistory;
@@ -142,13 +144,29 @@ FmxSentAck fmx_sent_history_acknowledge (FmxSentHistory * history,
 
 /**
  * fmx_sent_history_forget:
+ * @packet: (out): the packet, if the result is true
  *
- * Nobody will ever say whether @n packets from @seq on arrived (the feedback
- * that said so was lost): those that are undecided are neither lost nor
- * received.  O(@n), cut at %FMX_SENT_HISTORY_PACKETS.
+ * Nobody will say whether that packet arrived (the feedback that did was
+ * lost): if it is not known to have arrived, it is neither lost nor received.
+ * Returns: whether it counts as lost so far: take that back
  */
-void fmx_sent_history_forget (FmxSentHistory * history, uint32_t ssrc,
-    uint16_t seq, uint32_t n);
+bool fmx_sent_history_forget (FmxSentHistory * history, uint32_t ssrc,
+    uint16_t seq, FmxSentPacket * packet);
+
+/** fmx_sent_history_forget_before: the same for all undecided packets before
+ * number @number: they were sent when nobody listened yet.  O(packets). */
+void fmx_sent_history_forget_before (FmxSentHistory * history,
+    uint64_t number);
+
+/**
+ * fmx_sent_history_postpone:
+ * @until: not earlier than in the last call
+ *
+ * Acknowledgements come in: no packet times out before @until.  A queue that
+ * grows makes each packet later than its deadline foresaw, yet loses none;
+ * TCP restarts its timer for the same reason ([RFC6298 5.3]).
+ */
+void fmx_sent_history_postpone (FmxSentHistory * history, FmxTime until);
 
 /**
  * fmx_sent_history_next_lost:

@@ -6,6 +6,9 @@
 #include <stdint.h>
 
 #include "fairmix/base/fmx-time.h"
+#include "fairmix/rate/fmx-rate-dpm.h"
+#include "fairmix/rate/fmx-rate-gaimd.h"
+#include "fairmix/rate/fmx-rate-tfrc.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -14,17 +17,233 @@ extern "C" {
 typedef struct _FmxRateController FmxRateController;
 typedef struct _FmxRateClass FmxRateClass;
 
+/* Why a rate is what it is: the reason of the last change. */
+#define FMX_RATE_START "start"  /* nothing heard yet */
+#define FMX_RATE_UP "up"        /* underload */
+#define FMX_RATE_DOWN_LOSS "down-loss"  /* the TCP equation, or a loss event */
+#define FMX_RATE_DOWN_LIMIT "down-limit"        /* what the receiver got */
+#define FMX_RATE_DOWN_DELAY "down-delay"        /* the queue grows */
+#define FMX_RATE_DOWN_NO_FEEDBACK "down-no-feedback"
+#define FMX_RATE_PROBE "probe"  /* no media: too much loss, or no answer */
+#define FMX_RATE_RESUME "resume"        /* media again */
+
+/**
+ * FmxRateParams:
+ * @min_bps: the least that makes sense, in bits/s on the wire, > 0: below it
+ *     the sender probes
+ * @max_bps: upper clamp, in bits/s on the wire, >= @min_bps
+ * @initial_bps: before the first feedback, in bits/s on the wire
+ * @segment_bytes: segment size s of the TCP equation; 0 = true packet size
+ * @decision_interval_rtts: dpm: time between two increases, in RTTs
+ * @increase: gaimd: alpha, in segments per RTT; 0 = fair to TCP
+ * @decrease: gaimd: beta, in (0, 1)
+ *
+ * What the user chose; never written by the library.
+ */
+typedef struct
+{
+  double min_bps;
+  double max_bps;
+  double initial_bps;
+  uint32_t segment_bytes;
+  double decision_interval_rtts;
+  double increase;
+  double decrease;
+} FmxRateParams;
+
+/**
+ * FmxRateFeedback:
+ * @heard: the receiver said something; false: packets timed out
+ * @rtt: smoothed round-trip time R, > 0
+ * @rtt_latest: the latest sample, outliers removed
+ * @rtt_min: the least of late: the path without its queue
+ * @damping: R_sqmean / sqrt (R_sample) ([RFC5348 4.5])
+ * @rto: retransmission timeout
+ * @interval: longest time between two feedbacks of late
+ * @acked_sent: when the newest acknowledged packet was sent
+ * @loss_event_rate: p, in [0, 1]
+ * @new_loss_event: whether a loss event began since the last feedback
+ * @loss_fraction: share of lost packets of late, in [0, 1]
+ * @loss_limit: above this share there shall be no media
+ * @equation_bps: the TCP equation's rate on the wire; HUGE_VAL for p = 0
+ * @receive_bps: what the receiver got, in bits/s on the wire
+ * @sent_bps: what was sent during the last second, in bits/s on the wire
+ * @packet_bytes: mean packet size on the wire, > 0
+ * @stream_bps: mean rate of the active streams; 0 = none
+ * @answered: probing: enough dummy packets in a row came through
+ *
+ * All that is known of the path when feedback has been digested, or when
+ * packets have timed out.  The one-way queueing delay is estimated by
+ * @rtt_latest - @rtt_min.
+ */
+typedef struct
+{
+  bool heard;
+  FmxDuration rtt;
+  FmxDuration rtt_latest;
+  FmxDuration rtt_min;
+  double damping;
+  FmxDuration rto;
+  FmxDuration interval;
+  FmxTime acked_sent;
+  double loss_event_rate;
+  bool new_loss_event;
+  double loss_fraction;
+  double loss_limit;
+  double equation_bps;
+  double receive_bps;
+  double sent_bps;
+  double packet_bytes;
+  double stream_bps;
+  bool answered;
+} FmxRateFeedback;
+
+/**
+ * FmxRateStats:
+ * @n_feedback: feedbacks digested
+ * @n_up: increases
+ * @n_down: decreases
+ * @n_no_feedback: expiries of the no-feedback timer
+ * @n_probing: times that probing began
+ */
+typedef struct
+{
+  uint64_t n_feedback;
+  uint64_t n_up;
+  uint64_t n_down;
+  uint64_t n_no_feedback;
+  uint64_t n_probing;
+} FmxRateStats;
+
+/**
+ * FmxRateClass:
+ * @name: the one name used in properties, traces and plots, e.g. "tfrc"
+ * @description: half a sentence for people who choose
+ * @init: optional; the state is zero, the rate is @initial_bps
+ * @on_feedback: required; sets the rate, and whether to probe
+ * @on_no_feedback: required; the no-feedback timer expired
+ * @next_timeout: optional; pure query: a timer of its own
+ * @on_timeout: present if and only if @next_timeout is
+ * @probe_interval: optional; time between two dummy packets; one second
+ *
+ * A rate control algorithm.  @now is always the last argument and never goes
+ * backwards.  It calls fmx_rate_controller_set() and
+ * fmx_rate_controller_probe(); clamping, the no-feedback timer and the
+ * bookkeeping of data-limited intervals are done once, around it.
+ */
 struct _FmxRateClass
 {
   const char *name;
+  const char *description;
+  void (*init) (FmxRateController * rc, FmxTime now);
+  void (*on_feedback) (FmxRateController * rc, const FmxRateFeedback * fb,
+      FmxTime now);
+  void (*on_no_feedback) (FmxRateController * rc, FmxTime now);
+  FmxTime (*next_timeout) (const FmxRateController * rc);
+  void (*on_timeout) (FmxRateController * rc, FmxTime now);
+  FmxDuration (*probe_interval) (const FmxRateController * rc);
+};
+
+/**
+ * FmxRateController:
+ *
+ * One running controller.  Lives wherever the caller wants it; holds no
+ * pointer to memory that it owns, so it may be copied and needs no destructor.
+ */
+struct _FmxRateController
+{
+  /*< private >*/
+  const FmxRateClass *klass;
+  FmxRateParams params;
+  FmxRateStats stats;
+  double rate_bps;
+  bool probing;
+  const char *reason;
+  /* the last that was said of the path */
+  FmxDuration rtt;              /* 0 = nothing yet */
+  FmxDuration rto;
+  FmxDuration interval;
+  double packet_bytes;
+  /* no-feedback timer, [RFC5348 4.3, 4.4] */
+  FmxTime no_feedback_at;
+  bool idle;                    /* nothing sent since it was set */
+  /* data-limited intervals, [RFC5348 8.2.1] */
+  double credit_bytes;
+  FmxTime credit_time;
+  FmxTime not_limited[2];
+  FmxTime t_new;
+  FmxTime t_next;
+  bool data_limited;
+  union
+  {
+    FmxRateDpmState dpm;
+    FmxRateTfrcState tfrc;
+    FmxRateGaimdState gaimd;
+  } state;
 };
 
 /* The algorithms, one .c file each, and the NULL-terminated table of all. */
-extern const FmxRateClass fmx_rate_dpm, fmx_rate_tfrc;
+extern const FmxRateClass fmx_rate_dpm, fmx_rate_tfrc, fmx_rate_gaimd;
 extern const FmxRateClass *const fmx_rate_classes[];
 
 /** fmx_rate_class_find: Returns: the class of that name, or NULL */
 const FmxRateClass *fmx_rate_class_find (const char *name);
+
+/** fmx_rate_class_is_valid: Returns: whether it keeps the rules above */
+bool fmx_rate_class_is_valid (const FmxRateClass * klass);
+
+/** fmx_rate_params_are_valid: Returns: whether all are in range */
+bool fmx_rate_params_are_valid (const FmxRateParams * params);
+
+/** fmx_rate_controller_init: @klass and @params are valid; @params is copied */
+void fmx_rate_controller_init (FmxRateController * rc,
+    const FmxRateClass * klass, const FmxRateParams * params, FmxTime now);
+
+/** fmx_rate_controller_set_params: new bounds while running; valid, copied */
+void fmx_rate_controller_set_params (FmxRateController * rc,
+    const FmxRateParams * params);
+
+/** fmx_rate_controller_on_sent: @wire_bytes left */
+void fmx_rate_controller_on_sent (FmxRateController * rc, uint32_t wire_bytes,
+    FmxTime now);
+
+void fmx_rate_controller_on_feedback (FmxRateController * rc,
+    const FmxRateFeedback * fb, FmxTime now);
+
+/** fmx_rate_controller_next_timeout: Returns: when to call
+ * fmx_rate_controller_on_timeout() */
+FmxTime fmx_rate_controller_next_timeout (const FmxRateController * rc);
+
+void fmx_rate_controller_on_timeout (FmxRateController * rc, FmxTime now);
+
+/** fmx_rate_controller_bps: Returns: what may be sent, in bits/s on the wire,
+ * in [min_bps, max_bps]; 0 while probing */
+double fmx_rate_controller_bps (const FmxRateController * rc);
+
+/** fmx_rate_controller_is_probing: Returns: whether no media may pass */
+bool fmx_rate_controller_is_probing (const FmxRateController * rc);
+
+/** fmx_rate_controller_probe_interval: Returns: time between dummy packets */
+FmxDuration fmx_rate_controller_probe_interval (const FmxRateController * rc);
+
+/** fmx_rate_controller_reason: Returns: why the rate changed last */
+const char *fmx_rate_controller_reason (const FmxRateController * rc);
+
+void fmx_rate_controller_get_stats (const FmxRateController * rc,
+    FmxRateStats * stats);
+
+/* For the classes. */
+
+/** fmx_rate_controller_set: the rate is @bps from now on (clamped at max_bps);
+ * a change is counted, and @reason kept */
+void fmx_rate_controller_set (FmxRateController * rc, double bps,
+    const char *reason);
+
+/** fmx_rate_controller_probe: no media from now on */
+void fmx_rate_controller_probe (FmxRateController * rc);
+
+/** fmx_rate_controller_resume: media again, at @bps */
+void fmx_rate_controller_resume (FmxRateController * rc, double bps);
 
 #ifdef __cplusplus
 }

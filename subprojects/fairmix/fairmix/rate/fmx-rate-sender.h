@@ -7,8 +7,15 @@
 #include <stdint.h>
 
 #include "fairmix/base/fmx-event.h"
+#include "fairmix/base/fmx-rate-meter.h"
 #include "fairmix/base/fmx-time.h"
+#include "fairmix/loss/fmx-loss-fraction.h"
+#include "fairmix/loss/fmx-loss-intervals.h"
+#include "fairmix/loss/fmx-sent-history.h"
+#include "fairmix/rate/fmx-circuit-breaker.h"
 #include "fairmix/rate/fmx-rate-controller.h"
+#include "fairmix/rate/fmx-stream-table.h"
+#include "fairmix/rtt/fmx-rtt.h"
 #include "fairmix/wire/fmx-ccfb.h"
 
 #ifdef __cplusplus
@@ -67,8 +74,9 @@ typedef enum
  * @loss_limit: share of lost packets, in (0, 1], above which the sender goes
  *     to probing; < 0 = automatic: 0.2 for a smallest stream of 64 kbit/s up
  *     to 0.4 for one of 4.75 kbit/s ([RFC3714 5], DPM section 5.4)
- * @rto_min: floor of the retransmission timeout; 1 s in [RFC6298 2.4], less
- *     here: a packet of voice is not sent again
+ * @rto_min: floor of what the retransmission timeout adds to the round-trip
+ *     time, as Linux has it; [RFC6298 2.4] has 1 s as the floor of the sum,
+ *     but a packet of voice is not sent again
  * @increase: gaimd: alpha, in segments per round-trip time; 0 = 3 (1 - beta) /
  *     (1 + beta), which is fair to TCP
  * @decrease: gaimd: beta, in (0, 1): what remains of the rate on a loss event
@@ -105,7 +113,8 @@ struct _FmxRateSenderParams
  * @rtt_min: the least of the last 10 s or more: the path without its queue
  * @rto: retransmission timeout
  * @loss_event_rate: p of the TCP equation, in [0, 1]
- * @loss_fraction: share of lost packets of late, in [0, 1]
+ * @loss_fraction: share of lost packets during the last five seconds, in
+ *     [0, 1]
  * @loss_limit: where @loss_fraction stops the sender
  * @last_feedback: %FMX_TIME_NONE = never
  * @n_streams: SSRCs that are active
@@ -185,6 +194,40 @@ typedef struct
   uint32_t dlsr;
 } FmxReportBlock;
 
+/** What the receiver got between two feedbacks, a round-trip time apart. */
+typedef struct
+{
+  /*< private >*/
+  uint64_t bytes;
+  FmxTime start;                /* on our clock */
+  uint32_t start_mid32;         /* on the receiver's */
+  double bps;                   /* of the last round */
+  double most_bps;              /* of all rounds */
+} FmxReceiveRound;
+
+/** What the report blocks of one compound said, taken together. */
+typedef struct
+{
+  /*< private >*/
+  FmxTime start;                /* of the time that they cover */
+  FmxTime due;                  /* to be digested then; NONE = nothing new */
+  uint64_t number;              /* of the next packet, as the receiver counts */
+  uint64_t sent_bytes;
+  uint32_t sent_packets;
+  uint32_t expected;
+  uint32_t lost;
+  bool is_baseline;             /* a stream was reported for the first time */
+} FmxReportRound;
+
+/** What the circuit breaker is told of per-packet feedback, once a second. */
+typedef struct
+{
+  /*< private >*/
+  FmxTime start;
+  uint32_t acked;
+  uint32_t lost;
+} FmxBreakerRound;
+
 /**
  * FmxRateSender:
  *
@@ -199,8 +242,8 @@ typedef struct
  * calls; then read ..._target_bps() and ask ..._take_probe().
  *
  * Events through the #FmxEventSink, one for each decision: "target" with reason
- * "start", "up", "down-loss", "down-no-feedback", "down-limit", "probe",
- * "resume", "breaker", "breaker-closed" and fields "target-bps", "rtt-ms",
+ * "start", "up", "down-loss", "down-limit", "down-delay", "down-no-feedback",
+ * "probe", "resume", "breaker", "breaker-closed" and fields "target-bps", "rtt-ms",
  * "loss-event-rate", "loss-fraction", "equation-bps", "receive-bps",
  * "sent-bps", "streams".
  *
@@ -211,7 +254,32 @@ struct _FmxRateSender
 {
   /*< private >*/
   FmxRateSenderParams params;
-  FmxRateSenderStats stats;
+  FmxRateSenderStats stats;     /* the counters; the rest on demand */
+  FmxRateController controller;
+  FmxRtt rtt;
+  FmxLossIntervals intervals;
+  FmxLossFraction fraction;
+  FmxCircuitBreaker breaker;
+  FmxRateMeter sent_meter;
+  FmxReceiveRound receive;
+  FmxReportRound report;
+  FmxBreakerRound breaker_round;
+  FmxStreamTotals totals;
+  double packet_bytes;          /* mean, on the wire */
+  FmxTime last_ack;
+  FmxTime acked_sent;           /* when the newest one acknowledged was sent */
+  FmxDuration gap_now, gap_before;      /* longest between feedbacks */
+  FmxTime gap_start;
+  bool new_loss_event;
+  FmxTime probing_since;
+  FmxTime probe_at;
+  bool probe_taken;             /* the next packet is a dummy */
+  bool outage;                  /* probing because nothing came through */
+  unsigned n_answered;          /* dummy packets in a row */
+  FmxRateSenderState told_state;
+  uint64_t told_bps;
+  FmxStreamTable streams;
+  FmxSentHistory history;
 };
 
 /** fmx_rate_sender_params_default: dpm, 1460 bytes, 7 RTTs, 20 kbit/s to no

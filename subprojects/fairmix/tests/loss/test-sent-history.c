@@ -126,6 +126,23 @@ test_a_late_acknowledgement_takes_the_loss_back (void **state)
   assert_int_equal (stats.n_again, 1);
 }
 
+/* [RFC6298 5.3] */
+static void
+test_no_packet_times_out_while_acknowledgements_come (void **state)
+{
+  (void) state;
+  fmx_sent_history_init (&history);
+  add (1, 0, 100 * MS, 0);
+  add (1, 1, 100 * MS, 20 * MS);
+  fmx_sent_history_postpone (&history, 150 * MS);
+  assert_int_equal (fmx_sent_history_next_deadline (&history), 150 * MS);
+  assert_int_equal (count_lost (149 * MS), 0);
+  ack (1, 0);
+  fmx_sent_history_postpone (&history, 200 * MS);
+  assert_int_equal (count_lost (199 * MS), 0);
+  assert_int_equal (count_lost (200 * MS), 1);
+}
+
 static void
 test_deadlines_keep_send_order_when_the_timeout_shrinks (void **state)
 {
@@ -191,21 +208,46 @@ static void
 test_packets_in_a_gap_of_the_feedback_are_not_lost (void **state)
 {
   FmxSentHistoryStats stats;
+  FmxSentPacket packet;
 
   (void) state;
   fmx_sent_history_init (&history);
   for (uint16_t i = 0; i < 20; i++)
-    add (1, (uint16_t) (65530 + i), FMX_SECOND, 0);
-  fmx_sent_history_forget (&history, 1, 65530, 10);
+    add (1, (uint16_t) (65530 + i), FMX_SECOND, i * 50 * MS);
+  assert_int_equal (count_lost (1000 * MS), 1);
+  assert_true (fmx_sent_history_forget (&history, 1, 65530, &packet));
+  assert_int_equal (packet.number, 0);  /* whose loss is to be taken back */
+  for (uint16_t i = 1; i < 10; i++)
+    assert_false (fmx_sent_history_forget (&history, 1,
+            (uint16_t) (65530 + i), &packet));
   for (uint16_t i = 10; i < 20; i++)
     ack (1, (uint16_t) (65530 + i));
-  assert_int_equal (count_lost (2 * FMX_SECOND), 0);
+  assert_int_equal (count_lost (9 * FMX_SECOND), 0);
   fmx_sent_history_get_stats (&history, &stats);
   assert_int_equal (stats.n_forgotten, 10);
+  assert_int_equal (stats.n_lost, 0);
   /* unless a later report covers them once more */
   assert_int_equal (ack (1, 65530), FMX_SENT_ACK_NEW);
   fmx_sent_history_get_stats (&history, &stats);
   assert_int_equal (stats.n_forgotten, 9);
+  assert_int_equal (stats.n_acked, 11);
+}
+
+static void
+test_packets_before_the_receiver_came_are_not_lost (void **state)
+{
+  FmxSentHistoryStats stats;
+
+  (void) state;
+  fmx_sent_history_init (&history);
+  for (uint16_t i = 0; i < 20; i++)
+    add (1, i, 100 * MS, 0);
+  for (uint16_t i = 12; i < 20; i++)
+    ack (1, i);
+  fmx_sent_history_forget_before (&history, 12);
+  assert_int_equal (count_lost (FMX_SECOND), 0);
+  fmx_sent_history_get_stats (&history, &stats);
+  assert_int_equal (stats.n_forgotten, 12);
 }
 
 static void
@@ -314,11 +356,13 @@ main (void)
     cmocka_unit_test (test_reordering_by_two_is_no_loss),
     cmocka_unit_test (test_every_packet_times_out_when_all_are_lost),
     cmocka_unit_test (test_a_late_acknowledgement_takes_the_loss_back),
+    cmocka_unit_test (test_no_packet_times_out_while_acknowledgements_come),
     cmocka_unit_test (test_deadlines_keep_send_order_when_the_timeout_shrinks),
     cmocka_unit_test (test_sequence_numbers_wrap),
     cmocka_unit_test (test_unknown_acknowledgements_change_nothing),
     cmocka_unit_test (test_more_packets_than_fit_are_forgotten_not_lost),
     cmocka_unit_test (test_packets_in_a_gap_of_the_feedback_are_not_lost),
+    cmocka_unit_test (test_packets_before_the_receiver_came_are_not_lost),
     cmocka_unit_test (test_find_lost_skips_what_arrived),
     cmocka_unit_test (test_any_order_of_events_agrees_with_the_definition),
   };

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fairmix/rate/fmx-rate-controller.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "fairmix/base/fmx-units.h"
+
+/* [RFC5348 4.2] asks for 2 s before the first feedback.  A receiver that sends
+ * no more than RTCP reports may need up to 5 s for its first ([RFC3550 6.2]),
+ * and media must not stop and start again for that. */
+#define FIRST_FEEDBACK_TIMEOUT (5 * FMX_SECOND)
+
+#define PROBE_INTERVAL FMX_SECOND       /* DPM section 5.4 */
+#define DEFAULT_PACKET_BYTES 200.0      /* 20 ms of G.711 */
+
+const FmxRateClass *const fmx_rate_classes[] = {
+  &fmx_rate_dpm,
+  &fmx_rate_tfrc,
+  &fmx_rate_gaimd,
+  NULL
+};
+
+const FmxRateClass *
+fmx_rate_class_find (const char *name)
+{
+  for (size_t i = 0; fmx_rate_classes[i] != NULL; i++)
+    if (strcmp (fmx_rate_classes[i]->name, name) == 0)
+      return fmx_rate_classes[i];
+  return NULL;
+}
+
+bool
+fmx_rate_class_is_valid (const FmxRateClass *klass)
+{
+  return klass != NULL && klass->name != NULL && klass->name[0] != '\0'
+      && klass->description != NULL && klass->on_feedback != NULL
+      && klass->on_no_feedback != NULL
+      && (klass->next_timeout != NULL) == (klass->on_timeout != NULL);
+}
+
+bool
+fmx_rate_params_are_valid (const FmxRateParams *params)
+{
+  return params->min_bps > 0.0 && params->max_bps >= params->min_bps
+      && params->max_bps <= 1e12 && params->initial_bps > 0.0
+      && params->initial_bps <= 1e12 && params->segment_bytes <= 65535
+      && params->decision_interval_rtts >= 1.0
+      && params->decision_interval_rtts <= 100.0
+      && params->increase >= 0.0 && params->increase <= 1000.0
+      && params->decrease > 0.0 && params->decrease < 1.0;
+}
+
+void
+fmx_rate_controller_init (FmxRateController *rc, const FmxRateClass *klass,
+    const FmxRateParams *params, FmxTime now)
+{
+  assert (fmx_rate_class_is_valid (klass));
+  assert (fmx_rate_params_are_valid (params));
+
+  memset (rc, 0, sizeof *rc);
+  rc->klass = klass;
+  rc->params = *params;
+  rc->rate_bps = params->initial_bps;
+  if (rc->rate_bps > params->max_bps)
+    rc->rate_bps = params->max_bps;
+  if (rc->rate_bps < params->min_bps)
+    rc->rate_bps = params->min_bps;
+  rc->reason = FMX_RATE_START;
+  rc->packet_bytes = DEFAULT_PACKET_BYTES;
+  rc->no_feedback_at = FMX_TIME_NONE;
+  rc->idle = true;
+  rc->credit_time = now;
+  if (klass->init != NULL)
+    klass->init (rc, now);
+}
+
+void
+fmx_rate_controller_set_params (FmxRateController *rc,
+    const FmxRateParams *params)
+{
+  assert (fmx_rate_params_are_valid (params));
+
+  rc->params = *params;
+  if (rc->rate_bps > params->max_bps)
+    rc->rate_bps = params->max_bps;
+}
+
+/* [RFC5348 8.2.1] "Sender has sent all it is allowed to send": credit grows
+ * with the rate, up to a round-trip time's worth ([RFC5348 4.6]), and is spent
+ * by packets. */
+static void
+spend (FmxRateController *rc, uint32_t wire_bytes, FmxTime now)
+{
+  double rate_Bps = rc->rate_bps / 8.0;
+  double elapsed_s = fmx_time_to_s (fmx_time_diff (now, rc->credit_time));
+  double burst_bytes = rate_Bps * fmx_time_to_s (rc->rtt);
+
+  if (burst_bytes < rc->packet_bytes)
+    burst_bytes = rc->packet_bytes;
+  rc->credit_bytes += rate_Bps * elapsed_s;
+  if (rc->credit_bytes > burst_bytes)
+    rc->credit_bytes = burst_bytes;
+  rc->credit_bytes -= wire_bytes;
+  if (rc->credit_bytes < -burst_bytes)
+    rc->credit_bytes = -burst_bytes;
+  rc->credit_time = now;
+  if (rc->credit_bytes >= wire_bytes)
+    return;
+  if (rc->not_limited[0] <= rc->t_new)
+    rc->not_limited[0] = now;
+  else if (rc->not_limited[1] <= rc->t_next)
+    rc->not_limited[1] = now;
+}
+
+/* [RFC5348 4.3] RTO = max(4*R, 2*s/X); but a receiver that reports less often
+ * than that is not silent, nor is one on a busy machine. */
+static FmxDuration
+no_feedback_timeout (const FmxRateController *rc)
+{
+  FmxDuration wait = 4 * rc->rtt;
+  FmxDuration others[] = {
+    fmx_time_from_s (2.0 * 8.0 * rc->packet_bytes / rc->rate_bps),
+    2 * rc->interval,
+    rc->rto + rc->interval,
+    fmx_rate_controller_is_probing (rc)
+        ? 2 * fmx_rate_controller_probe_interval (rc) : 0
+  };
+
+  if (rc->rtt == 0)
+    return FIRST_FEEDBACK_TIMEOUT;
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    if (wait < others[i])
+      wait = others[i];
+  return wait;
+}
+
+static void
+restart_no_feedback_timer (FmxRateController *rc, FmxTime now)
+{
+  rc->no_feedback_at = now + (FmxTime) no_feedback_timeout (rc);
+  rc->idle = true;
+}
+
+void
+fmx_rate_controller_on_sent (FmxRateController *rc, uint32_t wire_bytes,
+    FmxTime now)
+{
+  spend (rc, wire_bytes, now);
+  if (rc->no_feedback_at == FMX_TIME_NONE)
+    restart_no_feedback_timer (rc, now);
+  rc->idle = false;
+}
+
+/* [RFC5348 8.2.1] When a feedback packet is received. */
+static bool
+was_data_limited (FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now)
+{
+  FmxTime t_old = fb->acked_sent > (FmxTime) fb->rtt
+      ? fb->acked_sent - (FmxTime) fb->rtt : 0;
+  bool limited = true;
+
+  rc->t_new = fb->acked_sent;
+  rc->t_next = now;
+  for (unsigned i = 0; i < 2; i++)
+    if (t_old < rc->not_limited[i] && rc->not_limited[i] <= rc->t_new)
+      limited = false;
+  if (rc->not_limited[0] <= rc->t_new && rc->not_limited[1] > rc->t_new)
+    rc->not_limited[0] = rc->not_limited[1];
+  return limited;
+}
+
+void
+fmx_rate_controller_on_feedback (FmxRateController *rc,
+    const FmxRateFeedback *fb, FmxTime now)
+{
+  assert (fb->rtt > 0 && fb->packet_bytes > 0.0);
+  assert (fb->loss_event_rate >= 0.0 && fb->loss_event_rate <= 1.0);
+
+  rc->rtt = fb->rtt;
+  rc->rto = fb->rto;
+  rc->interval = fb->interval;
+  rc->packet_bytes = fb->packet_bytes;
+  if (fb->heard) {
+    rc->data_limited = was_data_limited (rc, fb, now);
+    rc->stats.n_feedback++;
+  }
+  rc->klass->on_feedback (rc, fb, now);
+  if (fb->heard)
+    restart_no_feedback_timer (rc, now);
+}
+
+FmxTime
+fmx_rate_controller_next_timeout (const FmxRateController *rc)
+{
+  FmxTime next = rc->no_feedback_at;
+
+  if (rc->klass->next_timeout != NULL)
+    next = fmx_time_min (next, rc->klass->next_timeout (rc));
+  return next;
+}
+
+void
+fmx_rate_controller_on_timeout (FmxRateController *rc, FmxTime now)
+{
+  double before = rc->rate_bps;
+  bool idle = rc->idle;
+
+  if (rc->klass->on_timeout != NULL && now >= rc->klass->next_timeout (rc))
+    rc->klass->on_timeout (rc, now);
+  if (now < rc->no_feedback_at)
+    return;
+  rc->stats.n_no_feedback++;
+  rc->klass->on_no_feedback (rc, now);
+  restart_no_feedback_timer (rc, now);
+  if (idle && rc->rate_bps == before)
+    rc->no_feedback_at = FMX_TIME_NONE; /* until something is sent */
+}
+
+double
+fmx_rate_controller_bps (const FmxRateController *rc)
+{
+  return fmx_rate_controller_is_probing (rc) ? 0.0 : rc->rate_bps;
+}
+
+bool
+fmx_rate_controller_is_probing (const FmxRateController *rc)
+{
+  return rc->probing || rc->rate_bps < rc->params.min_bps;
+}
+
+FmxDuration
+fmx_rate_controller_probe_interval (const FmxRateController *rc)
+{
+  if (rc->klass->probe_interval != NULL)
+    return rc->klass->probe_interval (rc);
+  return PROBE_INTERVAL;
+}
+
+const char *
+fmx_rate_controller_reason (const FmxRateController *rc)
+{
+  return rc->reason;
+}
+
+void
+fmx_rate_controller_get_stats (const FmxRateController *rc,
+    FmxRateStats *stats)
+{
+  *stats = rc->stats;
+}
+
+void
+fmx_rate_controller_set (FmxRateController *rc, double bps,
+    const char *reason)
+{
+  bool was_probing = fmx_rate_controller_is_probing (rc);
+
+  assert (bps > 0.0);
+  if (bps > rc->params.max_bps)
+    bps = rc->params.max_bps;
+  if (bps == rc->rate_bps)
+    return;
+  if (bps > rc->rate_bps)
+    rc->stats.n_up++;
+  else
+    rc->stats.n_down++;
+  rc->rate_bps = bps;
+  rc->reason = reason;
+  if (rc->probing || was_probing == fmx_rate_controller_is_probing (rc))
+    return;
+  rc->reason = was_probing ? FMX_RATE_RESUME : FMX_RATE_PROBE;
+  rc->stats.n_probing += !was_probing;
+}
+
+void
+fmx_rate_controller_probe (FmxRateController *rc)
+{
+  if (rc->probing)
+    return;
+  if (!fmx_rate_controller_is_probing (rc))
+    rc->stats.n_probing++;
+  rc->probing = true;
+  rc->reason = FMX_RATE_PROBE;
+}
+
+void
+fmx_rate_controller_resume (FmxRateController *rc, double bps)
+{
+  rc->probing = false;
+  rc->rate_bps = bps < rc->params.max_bps ? bps : rc->params.max_bps;
+  rc->reason = FMX_RATE_RESUME;
+  rc->stats.n_up++;
+}

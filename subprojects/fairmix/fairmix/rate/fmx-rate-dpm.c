@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fairmix/rate/fmx-rate-dpm.h"
+
+#include "fairmix/rate/fmx-rate-controller.h"
+
+static void
+dpm_init (FmxRateController *rc, FmxTime now)
+{
+  rc->state.dpm.decided = now;
+  rc->state.dpm.resumed = FMX_TIME_NONE;
+  rc->state.dpm.loss_event = FMX_TIME_NONE;
+}
+
+static double
+stream_worth_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
+{
+  double worth = fb->stream_bps;
+
+  if (worth > FMX_RATE_DPM_STEP_MAX_BPS)
+    worth = FMX_RATE_DPM_STEP_MAX_BPS;
+  return worth > rc->params.min_bps ? worth : rc->params.min_bps;
+}
+
+/* Whether @n decision intervals have passed. */
+static bool
+is_decision_due (const FmxRateController *rc, const FmxRateFeedback *fb,
+    unsigned n, FmxTime now)
+{
+  double since = (double) fmx_time_diff (now, rc->state.dpm.decided);
+
+  return since >= n * rc->params.decision_interval_rtts * (double) fb->rtt;
+}
+
+static void
+decided (FmxRateDpmState *dpm, FmxTime now)
+{
+  dpm->decided = now;
+  dpm->receive_max[1] = dpm->receive_max[0];
+  dpm->receive_max[0] = 0.0;
+}
+
+static bool
+is_losing (const FmxRateDpmState *dpm, const FmxRateFeedback *fb, FmxTime now)
+{
+  return dpm->loss_event != FMX_TIME_NONE
+      && fmx_time_diff (now, dpm->loss_event) < fb->rtt;
+}
+
+static double
+belief_bps (const FmxRateDpmState *dpm)
+{
+  double most = dpm->receive_max[0] > dpm->receive_max[1]
+      ? dpm->receive_max[0] : dpm->receive_max[1];
+
+  return 2.0 * most;            /* recv_limit, [RFC5348 4.3] */
+}
+
+/* Up by one stream, not beyond T and not beyond belief. */
+static void
+increase (FmxRateController *rc, const FmxRateFeedback *fb)
+{
+  double bps = rc->rate_bps + stream_worth_bps (rc, fb);
+  double belief = belief_bps (&rc->state.dpm);
+
+  if (bps > fb->equation_bps)
+    bps = fb->equation_bps;
+  if (bps > belief)
+    bps = belief;
+  if (bps > rc->rate_bps)
+    fmx_rate_controller_set (rc, bps, FMX_RATE_UP);
+}
+
+/* DPM section 5.4: "it needs to have a bandwidth of one or more streams to
+ * resume sending audio, and it tries to do this not more often than every 6-8
+ * RTTs". */
+static void
+try_to_resume (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
+{
+  double bps = stream_worth_bps (rc, fb);
+  unsigned wait = 1u << rc->state.dpm.n_again;
+
+  if (!fb->heard || !fb->answered || !is_decision_due (rc, fb, wait, now))
+    return;
+  if (fb->equation_bps < rc->params.min_bps)
+    return;
+  if (bps > fb->equation_bps)
+    bps = fb->equation_bps;
+  fmx_rate_controller_resume (rc, bps);
+  rc->state.dpm.resumed = now;
+  decided (&rc->state.dpm, now);
+}
+
+static void
+begin_to_probe (FmxRateController *rc, FmxTime now)
+{
+  FmxRateDpmState *dpm = &rc->state.dpm;
+
+  if (dpm->resumed == FMX_TIME_NONE
+      || fmx_time_diff (now, dpm->resumed) > FMX_RATE_DPM_LASTING)
+    dpm->n_again = 0;
+  else if (dpm->n_again < FMX_RATE_DPM_DOUBLINGS)
+    dpm->n_again++;
+  fmx_rate_controller_probe (rc);
+}
+
+static void
+dpm_on_feedback (FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now)
+{
+  FmxRateDpmState *dpm = &rc->state.dpm;
+
+  if (rc->probing) {
+    try_to_resume (rc, fb, now);
+    return;
+  }
+  if (fb->receive_bps > dpm->receive_max[0])
+    dpm->receive_max[0] = fb->receive_bps;
+  if (fb->new_loss_event)
+    dpm->loss_event = now;
+
+  /* DPM section 5.4: "when the packet loss rates are above 20%" */
+  if (fb->loss_fraction > fb->loss_limit
+      || fb->equation_bps < rc->params.min_bps) {
+    begin_to_probe (rc, now);
+    decided (dpm, now);
+  } else if (rc->rate_bps > fb->equation_bps) {
+    /* DPM section 5.3: "immediately reduced to no more than the TCP-equivalent
+     * rate" */
+    fmx_rate_controller_set (rc, fb->equation_bps, FMX_RATE_DOWN_LOSS);
+    decided (dpm, now);
+  } else if (fb->heard && is_decision_due (rc, fb, 1, now)
+      && !is_losing (dpm, fb, now)) {
+    increase (rc, fb);
+    decided (dpm, now);
+  }
+}
+
+static void
+dpm_on_no_feedback (FmxRateController *rc, FmxTime now)
+{
+  double bps = rc->rate_bps / 2.0;
+
+  if (rc->probing)
+    return;
+  /* [RFC5348 4.4] a sender that was idle keeps its recover_rate */
+  if (rc->idle && rc->rate_bps <= 2.0 * rc->params.initial_bps)
+    return;
+  if (bps < rc->params.min_bps)
+    begin_to_probe (rc, now);
+  else
+    fmx_rate_controller_set (rc, bps, FMX_RATE_DOWN_NO_FEEDBACK);
+  decided (&rc->state.dpm, now);
+}
+
+const FmxRateClass fmx_rate_dpm = {
+  .name = "dpm",
+  .description = "streams one by one, TCP equation (Distributed Partial Mixing)",
+  .init = dpm_init,
+  .on_feedback = dpm_on_feedback,
+  .on_no_feedback = dpm_on_no_feedback,
+};

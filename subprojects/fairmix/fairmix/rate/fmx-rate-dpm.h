@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef FMX_RATE_DPM_H
+#define FMX_RATE_DPM_H
+
+#include <stdbool.h>
+
+#include "fairmix/base/fmx-time.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * FMX_RATE_DPM_STEP_MAX_BPS:
+ *
+ * One stream's worth is the mean rate of the bundle's streams, but never more
+ * than this, in bits/s: a single stream whose encoder follows the target would
+ * otherwise double it at each decision.
+ */
+#define FMX_RATE_DPM_STEP_MAX_BPS 128000.0
+
+/** FMX_RATE_DPM_LASTING: media that passes for longer is no failed attempt. */
+#define FMX_RATE_DPM_LASTING (30 * FMX_SECOND)
+
+/** FMX_RATE_DPM_DOUBLINGS: of the wait between two attempts to send again. */
+#define FMX_RATE_DPM_DOUBLINGS 3u
+
+/**
+ * FmxRateDpmState:
+ *
+ * The rate adapter of Distributed Partial Mixing.  The target T is the TCP
+ * equation's rate; a stream's worth s is the mean rate of the streams.
+ *
+ * - Overload, rate > T: rate = T, at once.
+ * - Underload, once every @decision_interval_rtts round-trip times since the
+ *   last decision, whichever way it went:
+ *   |[ rate = min (T, rate + s, 2 max (X_recv)) ]| if that is more, but not
+ *   within a round-trip time of a loss event.
+ *   The rate is not lowered to 2 max (X_recv): silence is not congestion.
+ * - Loss above the limit, or T below @min_bps: probing, one dummy packet a
+ *   second; after a decision interval at the earliest, when packets come
+ *   through and T allows for one stream, media again with one stream.  When
+ *   that does not last %FMX_RATE_DPM_LASTING, the next wait is twice as long,
+ *   up to 2^%FMX_RATE_DPM_DOUBLINGS times, as TCP backs off.
+ * - No feedback: half the rate ([RFC5348 4.4]), down to probing.
+ *
+ * Source: DPM sections 5.3, 5.4.
+ */
+typedef struct
+{
+  /*< private >*/
+  FmxTime decided;              /* last change, or decision not to change */
+  FmxTime resumed;              /* last end of probing */
+  unsigned n_again;             /* times that it did not last */
+  FmxTime loss_event;           /* when the last one was noticed */
+  double receive_max[2];        /* since the last decision, and before */
+} FmxRateDpmState;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* FMX_RATE_DPM_H */

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fairmix/rate/fmx-rate-gaimd.h"
+
+#include <assert.h>
+
+#include "fairmix/base/fmx-units.h"
+#include "fairmix/rate/fmx-rate-controller.h"
+
+double
+fmx_rate_gaimd_fair_increase (double beta)
+{
+  assert (beta > 0.0 && beta < 1.0);
+  return 3.0 * (1.0 - beta) / (1.0 + beta);
+}
+
+static void
+gaimd_init (FmxRateController *rc, FmxTime now)
+{
+  rc->state.gaimd.increased = now;
+  rc->state.gaimd.decreased = now;
+}
+
+static void
+increase (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
+{
+  FmxRateGaimdState *gaimd = &rc->state.gaimd;
+  double alpha = rc->params.increase > 0.0 ? rc->params.increase
+      : fmx_rate_gaimd_fair_increase (rc->params.decrease);
+  double segment = rc->params.segment_bytes > 0
+      ? (double) rc->params.segment_bytes : fb->packet_bytes;
+  double rounds = (double) fmx_time_diff (now, gaimd->increased)
+      / (double) fb->rtt;
+  double bps;
+
+  gaimd->increased = now;
+  if (rounds > 1.0)
+    rounds = 1.0;
+  bps = rc->rate_bps + rounds * alpha * fmx_rate_bps (segment, fb->rtt);
+  if (bps > 2.0 * fb->receive_bps)
+    bps = 2.0 * fb->receive_bps;
+  if (bps > rc->rate_bps)
+    fmx_rate_controller_set (rc, bps, FMX_RATE_UP);
+}
+
+static void
+decrease (FmxRateController *rc, double factor, const char *why, FmxTime now)
+{
+  double bps = rc->rate_bps * factor;
+
+  rc->state.gaimd.decreased = now;
+  if (bps < rc->params.min_bps)
+    fmx_rate_controller_probe (rc);
+  else
+    fmx_rate_controller_set (rc, bps, why);
+}
+
+static void
+gaimd_on_feedback (FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now)
+{
+  FmxRateGaimdState *gaimd = &rc->state.gaimd;
+
+  if (rc->probing) {
+    FmxDuration since = fmx_time_diff (now, gaimd->decreased);
+
+    if (fb->heard && fb->answered && (double) since
+        >= rc->params.decision_interval_rtts * (double) fb->rtt)
+      fmx_rate_controller_resume (rc, rc->params.min_bps);
+    gaimd->increased = now;
+  } else if (fb->loss_fraction > fb->loss_limit) {
+    fmx_rate_controller_probe (rc);
+    gaimd->decreased = now;
+  } else if (fb->new_loss_event) {
+    decrease (rc, rc->params.decrease, FMX_RATE_DOWN_LOSS, now);
+    gaimd->increased = now;
+  } else if (fb->heard) {
+    increase (rc, fb, now);
+  }
+}
+
+static void
+gaimd_on_no_feedback (FmxRateController *rc, FmxTime now)
+{
+  if (rc->probing
+      || (rc->idle && rc->rate_bps <= 2.0 * rc->params.initial_bps))
+    return;
+  decrease (rc, 0.5, FMX_RATE_DOWN_NO_FEEDBACK, now);
+}
+
+const FmxRateClass fmx_rate_gaimd = {
+  .name = "gaimd",
+  .description = "additive increase, multiplicative decrease (alpha, beta)",
+  .init = gaimd_init,
+  .on_feedback = gaimd_on_feedback,
+  .on_no_feedback = gaimd_on_no_feedback,
+};

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef FMX_RATE_GAIMD_H
+#define FMX_RATE_GAIMD_H
+
+#include <stdbool.h>
+
+#include "fairmix/base/fmx-time.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * FmxRateGaimdState:
+ *
+ * General additive increase, multiplicative decrease: of a window in TCP, of
+ * the rate here.  alpha is @increase, beta is @decrease.
+ *
+ * |[
+ *   each round-trip time:  X = X + alpha s / R, not beyond 2 X_recv
+ *   each loss event:       X = beta X
+ * ]|
+ *
+ * Fair to TCP, whose (alpha, beta) are (1, 1/2), if
+ * alpha = 3 (1 - beta) / (1 + beta).
+ *
+ * Loss above the limit or a rate below @min_bps means probing, as with dpm.
+ *
+ * Source: "Minimal buffering of congestion-controlled media" (2001), chapter
+ * 2; Y. Yang, S. Lam, "General AIMD congestion control", ICNP 2000.
+ */
+typedef struct
+{
+  /*< private >*/
+  FmxTime increased;
+  FmxTime decreased;            /* also when probing began */
+} FmxRateGaimdState;
+
+/** fmx_rate_gaimd_fair_increase: Returns: alpha for @beta, in (0, 1) */
+double fmx_rate_gaimd_fair_increase (double beta);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* FMX_RATE_GAIMD_H */

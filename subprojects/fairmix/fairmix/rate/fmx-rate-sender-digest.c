@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
+
+#include "fairmix/base/fmx-units.h"
+#include "fairmix/rate/fmx-rate-sender-private.h"
+#include "fairmix/rate/fmx-tcp-equation.h"
+
+/* Before there is a sample: a long path across a continent. */
+#define RTT_GUESS (200 * FMX_MSECOND)
+
+/* Fewer packets than this are no statistics. */
+#define FRACTION_PACKETS 10u
+
+/* Two dummy packets in a row: one may have been lucky. */
+#define ANSWERS 2u
+
+/* Nothing heard for so long while probing: what was lost before says nothing
+ * of the path any more. */
+#define OUTAGE (10 * FMX_SECOND)
+
+#define GAP_WINDOW (30 * FMX_SECOND)
+
+/* What remains of one stream's worth when T is computed from p again. */
+#define MARGIN 1.05
+
+/* Codec rates at which [RFC3714 5] and DPM section 5.4 say what is too much
+ * loss, and how much. */
+#define VOICE_HIGH_BPS 64000.0
+#define VOICE_HIGH_LIMIT 0.20
+#define VOICE_LOW_BPS 4750.0
+#define VOICE_LOW_LIMIT 0.40
+
+FmxDuration
+fmx_rate_sender_rtt (const FmxRateSender *sender)
+{
+  return fmx_rtt_is_known (&sender->rtt)
+      ? fmx_rtt_smoothed (&sender->rtt) : RTT_GUESS;
+}
+
+static FmxTcpPath
+path_of (const FmxRateSender *sender)
+{
+  double segment = sender->params.segment_bytes > 0
+      ? (double) sender->params.segment_bytes : sender->packet_bytes;
+
+  return fmx_tcp_path (segment, fmx_rate_sender_rtt (sender));
+}
+
+double
+fmx_rate_sender_equation_bps (const FmxRateSender *sender)
+{
+  FmxTcpPath path = path_of (sender);
+
+  return fmx_tcp_equation_bps (&path,
+      fmx_loss_intervals_rate (&sender->intervals));
+}
+
+/* Between the two anchors on a logarithmic scale. */
+double
+fmx_rate_sender_loss_limit (const FmxRateSender *sender)
+{
+  double payload = sender->totals.smallest_payload_bps;
+  double share;
+
+  if (sender->params.loss_limit > 0.0)
+    return sender->params.loss_limit;
+  if (sender->totals.n == 0 || payload >= VOICE_HIGH_BPS)
+    return VOICE_HIGH_LIMIT;
+  if (payload <= VOICE_LOW_BPS)
+    return VOICE_LOW_LIMIT;
+  share = log (VOICE_HIGH_BPS / payload) / log (VOICE_HIGH_BPS
+      / VOICE_LOW_BPS);
+  return VOICE_HIGH_LIMIT + share * (VOICE_LOW_LIMIT - VOICE_HIGH_LIMIT);
+}
+
+double
+fmx_rate_sender_loss_fraction (const FmxRateSender *sender)
+{
+  if (fmx_loss_fraction_count (&sender->fraction) < FRACTION_PACKETS)
+    return 0.0;
+  return fmx_loss_fraction_get (&sender->fraction);
+}
+
+FmxDuration
+fmx_rate_sender_interval (const FmxRateSender *sender)
+{
+  return sender->gap_now > sender->gap_before ? sender->gap_now
+      : sender->gap_before;
+}
+
+/* The longest gap of the last one to two windows: a receiver that hurried
+ * because of a loss has to pause afterwards. */
+static void
+note_gap (FmxRateSender *sender, FmxDuration gap, FmxTime now)
+{
+  bool slow = sender->stats.feedback != FMX_RATE_SENDER_FEEDBACK_PER_PACKET;
+  FmxDuration longest = slow ? 10 * FMX_SECOND : FMX_SECOND;
+
+  /* A pause of the media, or an outage, is no interval. */
+  if (gap > longest)
+    return;
+  if (fmx_time_diff (now, sender->gap_start) > GAP_WINDOW) {
+    sender->gap_start = now;
+    sender->gap_before = sender->gap_now;
+    sender->gap_now = 0;
+  }
+  if (gap > sender->gap_now)
+    sender->gap_now = gap;
+}
+
+void
+fmx_rate_sender_heard (FmxRateSender *sender, FmxTime now)
+{
+  FmxRateSenderStats *stats = &sender->stats;
+
+  if (stats->last_feedback != FMX_TIME_NONE)
+    note_gap (sender, fmx_time_diff (now, stats->last_feedback), now);
+  stats->last_feedback = now;
+  if (sender->params.circuit_breaker)
+    fmx_circuit_breaker_on_heard (&sender->breaker, now);
+}
+
+/* The interval before the first loss event, for a rate of @bps ([RFC5348
+ * 6.3.1]): X_target is not below half a packet per round-trip time. */
+static void
+seed_intervals (FmxRateSender *sender, double bps)
+{
+  FmxTcpPath path = path_of (sender);
+  double least = fmx_rate_bps (0.5 * sender->packet_bytes, path.rtt);
+  double p = fmx_tcp_equation_inverse (&path, bps > least ? bps : least);
+
+  fmx_loss_intervals_set_first (&sender->intervals, 1.0 / p);
+}
+
+void
+fmx_rate_sender_lost (FmxRateSender *sender, FmxLossRecord packet)
+{
+  if (!fmx_loss_intervals_on_lost (&sender->intervals, packet,
+          fmx_rate_sender_rtt (sender)))
+    return;
+  sender->new_loss_event = true;
+  if (fmx_loss_intervals_n_events (&sender->intervals) == 1)
+    seed_intervals (sender, sender->receive.most_bps);
+}
+
+bool
+fmx_rate_sender_drain_losses (FmxRateSender *sender, FmxTime now)
+{
+  FmxSentPacket packet;
+  bool any = false;
+
+  /* Who sends no per-packet feedback acknowledges nothing. */
+  if (sender->stats.feedback != FMX_RATE_SENDER_FEEDBACK_PER_PACKET)
+    return false;
+  while (fmx_sent_history_next_lost (&sender->history, &packet, now)) {
+    FmxLossRecord record = { packet.number, packet.sent };
+
+    any = true;
+    fmx_loss_fraction_add (&sender->fraction, 0, 1, packet.sent);
+    fmx_rate_sender_lost (sender, record);
+    sender->breaker_round.lost++;
+    if (packet.sent >= sender->probing_since)
+      sender->n_answered = 0;
+  }
+  return any;
+}
+
+void
+fmx_rate_sender_received (FmxRateSender *sender, const FmxSentPacket *packet,
+    bool marked)
+{
+  FmxLossRecord record = { packet->number, packet->sent };
+
+  fmx_loss_fraction_add (&sender->fraction, 1, 0, packet->sent);
+  fmx_loss_intervals_on_packet (&sender->intervals, record);
+  if (marked)                   /* [RFC5348 5.1] "detected ... as it arrives" */
+    fmx_rate_sender_lost (sender, record);
+}
+
+void
+fmx_rate_sender_take_back (FmxRateSender *sender, const FmxSentPacket *packet)
+{
+  FmxLossRecord record = { packet->number, packet->sent };
+  FmxLossRecord next_record;
+  FmxSentPacket next;
+  bool has_next;
+
+  fmx_loss_fraction_take_back (&sender->fraction, packet->sent);
+  has_next = fmx_sent_history_find_lost (&sender->history, packet->number,
+      fmx_loss_intervals_event_end (&sender->intervals, record), &next);
+  if (has_next)
+    next_record = (FmxLossRecord) { next.number, next.sent };
+  (void) fmx_loss_intervals_take_back (&sender->intervals, record,
+      has_next ? &next_record : NULL);
+}
+
+/* After an outage the losses say that the path was down, not that it was full:
+ * as a TCP would, start again with little. */
+static void
+end_outage (FmxRateSender *sender, FmxTime now)
+{
+  double bps = sender->totals.mean_bps;
+  FmxLossRecord last = { sender->intervals.newest.number, now };
+
+  if (bps < (double) sender->params.min_bps)
+    bps = (double) sender->params.min_bps;
+  fmx_loss_intervals_reset (&sender->intervals);
+  (void) fmx_loss_intervals_on_lost (&sender->intervals, last,
+      fmx_rate_sender_rtt (sender));
+  seed_intervals (sender, MARGIN * bps);
+  sender->outage = false;
+}
+
+static void
+update_totals (FmxRateSender *sender, FmxTime now)
+{
+  FmxStreamTotals totals;
+
+  fmx_stream_table_totals (&sender->streams, &totals, now);
+  if (totals.n > 0)             /* otherwise what they were */
+    sender->totals = totals;
+  else
+    sender->totals.n = 0;
+}
+
+void
+fmx_rate_sender_digest (FmxRateSender *sender, bool heard, FmxTime now)
+{
+  FmxRateFeedback fb = { 0 };
+  bool probing = fmx_rate_controller_is_probing (&sender->controller);
+
+  update_totals (sender, now);
+  if (probing && fmx_time_diff (now, sender->last_ack) > OUTAGE)
+    sender->outage = true;
+  fb.answered = probing && sender->n_answered >= ANSWERS;
+  if (fb.answered && sender->outage)
+    end_outage (sender, now);
+
+  fb.heard = heard;
+  fb.rtt = fmx_rate_sender_rtt (sender);
+  fb.rtt_latest = fmx_rtt_latest (&sender->rtt);
+  fb.rtt_min = fmx_rtt_min (&sender->rtt);
+  fb.damping = fmx_rtt_damping (&sender->rtt);
+  fb.rto = fmx_rtt_rto (&sender->rtt);
+  fb.interval = fmx_rate_sender_interval (sender);
+  fb.acked_sent = sender->acked_sent;
+  fb.loss_event_rate = fmx_loss_intervals_rate (&sender->intervals);
+  fb.new_loss_event = sender->new_loss_event;
+  fb.loss_fraction = fmx_rate_sender_loss_fraction (sender);
+  fb.loss_limit = fmx_rate_sender_loss_limit (sender);
+  fb.equation_bps = fmx_rate_sender_equation_bps (sender);
+  fb.receive_bps = sender->receive.bps;
+  fb.sent_bps = fmx_rate_meter_bps (&sender->sent_meter, now);
+  fb.packet_bytes = sender->packet_bytes;
+  fb.stream_bps = sender->totals.mean_bps;
+  sender->new_loss_event = false;
+  fmx_rate_controller_on_feedback (&sender->controller, &fb, now);
+}
+
+void
+fmx_rate_sender_report_to_breaker (FmxRateSender *sender, double fraction_lost,
+    bool received, FmxTime now)
+{
+  FmxCircuitBreakerReport report;
+
+  if (!sender->params.circuit_breaker)
+    return;
+  report.fraction_lost = fraction_lost;
+  report.media_received = received;
+  report.rtt = fmx_rtt_is_known (&sender->rtt)
+      ? fmx_rtt_smoothed (&sender->rtt) : 0;
+  report.sent_bps = fmx_rate_meter_bps (&sender->sent_meter, now);
+  /* The TCP that the controller is fair to is the TCP to compare with. */
+  report.segment_bytes = path_of (sender).segment_bytes;
+  report.frame_interval = sender->totals.packet_interval;
+  if (fmx_circuit_breaker_on_report (&sender->breaker, &report, now))
+    sender->stats.n_breaker++;
+}

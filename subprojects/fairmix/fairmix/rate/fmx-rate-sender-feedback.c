@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
+#include <string.h>
+
+#include "fairmix/base/fmx-serial.h"
+#include "fairmix/base/fmx-units.h"
+#include "fairmix/rate/fmx-rate-sender-private.h"
+
+#define ECN_CE 3u
+
+/* A receive rate over less than this is coarse: a packet more or less. */
+#define RECEIVE_ROUND_MIN (200 * FMX_MSECOND)
+#define RECEIVE_ROUND_MAX (5 * FMX_SECOND)
+
+/* A hole in the feedback of more packets than this is nonsense. */
+#define HOLE_MAX 1024
+
+/* Report blocks of one compound come within this time. */
+#define REPORT_WAIT (10 * FMX_MSECOND)
+
+/* No per-packet feedback for so long: the receiver does not send it any more. */
+#define PER_PACKET_TIMEOUT (10 * FMX_SECOND)
+
+#define BREAKER_ROUND FMX_SECOND
+
+/* What one per-packet feedback has told so far. */
+typedef struct
+{
+  bool is_first;                /* nothing was heard before */
+  bool late;                    /* a feedback before it may have been lost */
+  uint32_t ssrc;
+  bool has_ssrc;
+  FmxStream *stream;
+  uint32_t n_acked;
+  FmxSentPacket newest;
+  FmxDuration newest_offset;
+  uint64_t first_number;
+} Digest;
+
+/* [RFC8888 3.1] "The sequence number ranges reported on in consecutive reports
+ * for a given SSRC will generally be contiguous": if they are not, and it took
+ * longer than usual, then a report between was lost ([RFC8888 5]). */
+static void
+look_for_a_hole (FmxRateSender *sender, const Digest *digest, uint16_t seq)
+{
+  FmxStream *stream = digest->stream;
+  int32_t n;
+
+  if (!stream->has_report_seq || !digest->late)
+    return;
+  n = fmx_serial_diff16 (seq, stream->next_report_seq);
+  for (int32_t i = 0; i < n && n <= HOLE_MAX; i++) {
+    FmxSentPacket packet;
+
+    if (fmx_sent_history_forget (&sender->history, stream->ssrc,
+            (uint16_t) (stream->next_report_seq + i), &packet))
+      fmx_rate_sender_take_back (sender, &packet);
+  }
+}
+
+static void
+on_acknowledged (FmxRateSender *sender, Digest *digest,
+    const FmxCcfbMetric *metric)
+{
+  FmxSentPacket packet;
+  FmxSentAck ack = fmx_sent_history_acknowledge (&sender->history,
+      metric->ssrc, metric->seq, &packet);
+
+  if (ack == FMX_SENT_ACK_UNKNOWN)
+    return;
+  if (!digest->stream->has_report_seq || fmx_serial_diff16 (metric->seq,
+          digest->stream->next_report_seq) >= 0)
+    digest->stream->next_report_seq = (uint16_t) (metric->seq + 1);
+  digest->stream->has_report_seq = true;
+  if (ack == FMX_SENT_ACK_AGAIN)
+    return;
+
+  if (ack == FMX_SENT_ACK_LATE)
+    fmx_rate_sender_take_back (sender, &packet);
+  else
+    fmx_rate_sender_received (sender, &packet, metric->ecn == ECN_CE);
+  sender->receive.bytes += packet.wire_bytes;
+  sender->breaker_round.acked++;
+  if (packet.sent >= sender->probing_since)
+    sender->n_answered++;
+  if (digest->n_acked == 0 || packet.number < digest->first_number)
+    digest->first_number = packet.number;
+  if (digest->n_acked == 0 || packet.number > digest->newest.number) {
+    digest->newest = packet;
+    digest->newest_offset = metric->arrival_offset;
+  }
+  digest->n_acked++;
+}
+
+static void
+on_metric (FmxRateSender *sender, Digest *digest, const FmxCcfbMetric *metric)
+{
+  if (!digest->has_ssrc || metric->ssrc != digest->ssrc) {
+    digest->has_ssrc = true;
+    digest->ssrc = metric->ssrc;
+    digest->stream = fmx_stream_table_find (&sender->streams, metric->ssrc);
+    if (digest->stream != NULL)
+      look_for_a_hole (sender, digest, metric->seq);
+  }
+  if (!metric->received)
+    return;
+  if (digest->stream != NULL)
+    on_acknowledged (sender, digest, metric);
+  else
+    sender->stats.n_unknown++;
+}
+
+/* Report blocks counted packets as the receiver did; from now on they are
+ * numbered as they were sent. */
+static void
+take_over_from_reports (FmxRateSender *sender)
+{
+  FmxSentHistoryStats history;
+
+  fmx_sent_history_get_stats (&sender->history, &history);
+  fmx_loss_intervals_rebase (&sender->intervals,
+      (int64_t) (history.n_sent - sender->report.number));
+  sender->report.number = history.n_sent;
+}
+
+static void
+begin (FmxRateSender *sender, Digest *digest, FmxTime now)
+{
+  FmxTime last = sender->stats.last_feedback;
+  FmxDuration interval = fmx_rate_sender_interval (sender);
+
+  memset (digest, 0, sizeof *digest);
+  digest->is_first =
+      sender->stats.feedback != FMX_RATE_SENDER_FEEDBACK_PER_PACKET;
+  digest->late = last != FMX_TIME_NONE && interval > 0
+      && fmx_time_diff (now, last) > interval + interval / 2;
+  if (sender->stats.feedback == FMX_RATE_SENDER_FEEDBACK_REPORT_BLOCKS)
+    take_over_from_reports (sender);
+}
+
+/* [RFC5348 6.2] X_recv, over a round-trip time or more, on the receiver's
+ * clock unless that is nonsense. */
+static void
+end_receive_round (FmxRateSender *sender, uint32_t report_mid32, FmxTime now)
+{
+  FmxReceiveRound *round = &sender->receive;
+  FmxDuration took = fmx_time_diff (now, round->start);
+  FmxDuration theirs = (FmxDuration) (uint32_t) (report_mid32
+      - round->start_mid32) * FMX_SECOND / 65536;
+  FmxDuration least = fmx_rate_sender_rtt (sender);
+
+  if (least < RECEIVE_ROUND_MIN)
+    least = RECEIVE_ROUND_MIN;
+  if (took < least)
+    return;
+  if (theirs > took / 2 && theirs < 2 * took)
+    took = theirs;
+  if (took <= RECEIVE_ROUND_MAX) {
+    round->bps = fmx_rate_bps ((double) round->bytes, took);
+    if (round->bps > round->most_bps)
+      round->most_bps = round->bps;
+  }
+  round->bytes = 0;
+  round->start = now;
+  round->start_mid32 = report_mid32;
+}
+
+static void
+end_breaker_round (FmxRateSender *sender, FmxTime now)
+{
+  FmxBreakerRound *round = &sender->breaker_round;
+  uint32_t all = round->acked + round->lost;
+
+  if (fmx_time_diff (now, round->start) < BREAKER_ROUND)
+    return;
+  fmx_rate_sender_report_to_breaker (sender,
+      all > 0 ? (double) round->lost / all : 0.0, round->acked > 0, now);
+  round->acked = 0;
+  round->lost = 0;
+  round->start = now;
+}
+
+/* Packets from before the receiver came are nobody's loss. */
+static void
+begin_per_packet (FmxRateSender *sender, const Digest *digest)
+{
+  fmx_sent_history_forget_before (&sender->history, digest->first_number);
+  sender->stats.feedback = FMX_RATE_SENDER_FEEDBACK_PER_PACKET;
+}
+
+static void
+end (FmxRateSender *sender, Digest *digest, uint32_t report_mid32,
+    FmxTime now)
+{
+  sender->stats.n_feedback++;
+  if (digest->n_acked == 0 && digest->is_first)
+    return;                     /* about others, or older than we remember */
+  if (digest->is_first)
+    begin_per_packet (sender, digest);
+  fmx_rate_sender_heard (sender, now);
+  if (digest->n_acked > 0) {
+    const FmxSentPacket *newest = &digest->newest;
+
+    sender->last_ack = now;
+    if (newest->sent > sender->acked_sent)
+      sender->acked_sent = newest->sent;
+    /* [RFC5348 4.3] R_sample = (t_now - t_recvdata) - t_delay */
+    if (digest->newest_offset != FMX_CCFB_ATO_UNKNOWN)
+      (void) fmx_rtt_add (&sender->rtt, fmx_time_diff (now, newest->sent)
+          - digest->newest_offset, now);
+    /* [RFC6298 5.3] acknowledgements come: "restart the ... timer" */
+    fmx_sent_history_postpone (&sender->history, now
+        + (FmxTime) (fmx_rtt_rto (&sender->rtt) - fmx_rtt_srtt (&sender->rtt)
+            + fmx_rate_sender_interval (sender)));
+  }
+  end_receive_round (sender, report_mid32, now);
+  (void) fmx_rate_sender_drain_losses (sender, now);
+  end_breaker_round (sender, now);
+  fmx_rate_sender_digest (sender, digest->n_acked > 0, now);
+  fmx_rate_sender_tell (sender, now);
+}
+
+bool
+fmx_rate_sender_on_ccfb (FmxRateSender *sender, const uint8_t *data,
+    size_t size, FmxTime now)
+{
+  FmxCcfbReader reader;
+  FmxCcfbMetric metric;
+  Digest digest;
+
+  if (!fmx_ccfb_reader_init (&reader, data, size)) {
+    sender->stats.n_malformed++;
+    return false;
+  }
+  begin (sender, &digest, now);
+  while (fmx_ccfb_reader_next (&reader, &metric))
+    on_metric (sender, &digest, &metric);
+  end (sender, &digest, fmx_ccfb_reader_timestamp (&reader), now);
+  return true;
+}
+
+void
+fmx_rate_sender_on_metrics (FmxRateSender *sender,
+    const FmxCcfbMetric *metrics, size_t n, uint32_t report_mid32,
+    FmxTime now)
+{
+  Digest digest;
+
+  begin (sender, &digest, now);
+  for (size_t i = 0; i < n; i++)
+    on_metric (sender, &digest, &metrics[i]);
+  end (sender, &digest, report_mid32, now);
+}
+
+/* What the block adds to what the block before it said. */
+static void
+add_to_round (FmxReportRound *round, FmxStream *stream,
+    const FmxReportBlock *block)
+{
+  int64_t expected = fmx_serial_diff32 (block->ext_highest_seq,
+      stream->ext_highest_seq);
+  int64_t lost = (int64_t) block->cumulative_lost - stream->cumulative_lost;
+
+  if (!stream->has_report_block || expected < 0 || expected > 65536) {
+    round->is_baseline = true;  /* the first one, or the stream restarted */
+  } else {
+    /* [RFC3550 6.4.1] duplicates make it less than it was */
+    if (lost < 0)
+      lost = 0;
+    if (lost > expected)
+      lost = expected;
+    round->expected += (uint32_t) expected;
+    round->lost += (uint32_t) lost;
+  }
+  stream->has_report_block = true;
+  stream->ext_highest_seq = block->ext_highest_seq;
+  stream->cumulative_lost = block->cumulative_lost;
+}
+
+void
+fmx_rate_sender_on_report_block (FmxRateSender *sender,
+    const FmxReportBlock *block, uint32_t ntp_now_mid32, FmxTime now)
+{
+  FmxStream *stream = fmx_stream_table_find (&sender->streams, block->ssrc);
+  FmxDuration sample;
+
+  if (stream == NULL) {
+    sender->stats.n_unknown++;
+    return;
+  }
+  if (now >= sender->report.due)
+    fmx_rate_sender_digest_report_blocks (sender, now);
+  sender->stats.n_feedback++;
+  if (sender->stats.feedback == FMX_RATE_SENDER_FEEDBACK_PER_PACKET) {
+    if (sender->params.circuit_breaker)
+      fmx_circuit_breaker_on_heard (&sender->breaker, now);
+    if (fmx_time_diff (now, sender->stats.last_feedback) < PER_PACKET_TIMEOUT)
+      return;
+    /* It fell silent, yet its reports come: it speaks the other language. */
+    sender->stats.feedback = FMX_RATE_SENDER_FEEDBACK_REPORT_BLOCKS;
+    sender->report.number = sender->intervals.newest.number + 1;
+  }
+  if (fmx_rtt_from_report (ntp_now_mid32, block->lsr, block->dlsr, &sample))
+    (void) fmx_rtt_add (&sender->rtt, sample, now);
+  add_to_round (&sender->report, stream, block);
+  if (sender->report.due == FMX_TIME_NONE)
+    sender->report.due = now + (FmxTime) REPORT_WAIT;
+}
+
+/* A report says how many were lost, not when.  If losses are independent an
+ * event swallows those of a round-trip time, m packets, and the next comes 1/f
+ * packets later: one event for each m + 1/f packets. */
+static uint32_t
+estimate_events (const FmxRateSender *sender, double fraction,
+    FmxDuration took)
+{
+  const FmxReportRound *round = &sender->report;
+  double rounds = (double) took / (double) fmx_rate_sender_rtt (sender);
+  double m = round->expected / rounds;
+  double n = floor (round->expected / (m + 1.0 / fraction) + 0.5);
+
+  if (n > 0.9 * rounds)         /* further apart than a round-trip time */
+    n = floor (0.9 * rounds);
+  if (n > round->lost)
+    n = round->lost;
+  return n < 1.0 ? 1u : (uint32_t) n;
+}
+
+static void
+spread_losses (FmxRateSender *sender, double fraction, FmxTime now)
+{
+  const FmxReportRound *round = &sender->report;
+  FmxDuration took = fmx_time_diff (now, round->start);
+  uint32_t n = estimate_events (sender, fraction, took);
+  uint32_t given = 0;
+
+  for (uint32_t i = 0; i < n; i++) {
+    double where = (2.0 * i + 1.0) / (2.0 * n);
+    uint32_t until = (uint32_t) ((uint64_t) round->lost * (i + 1) / n);
+    FmxLossRecord record;
+
+    record.number = round->number + (uint64_t) (where * round->expected);
+    record.sent = round->start + (FmxTime) (where * (double) took);
+    for (; given < until; given++)
+      fmx_rate_sender_lost (sender, record);
+  }
+}
+
+static void
+begin_report_round (FmxReportRound *round, FmxTime now)
+{
+  uint64_t number = round->number + round->expected;
+
+  memset (round, 0, sizeof *round);
+  round->number = number;
+  round->start = now;
+  round->due = FMX_TIME_NONE;
+}
+
+void
+fmx_rate_sender_digest_report_blocks (FmxRateSender *sender, FmxTime now)
+{
+  FmxReportRound *round = &sender->report;
+  FmxDuration took = fmx_time_diff (now, round->start);
+  bool received = round->expected > round->lost || round->is_baseline;
+  double fraction = 0.0;
+  FmxLossRecord last;
+
+  /* Nothing got there although something was sent: all of it was lost. */
+  if (round->expected == 0 && !round->is_baseline) {
+    round->expected = round->sent_packets;
+    round->lost = round->sent_packets;
+  }
+  if (round->expected > 0)
+    fraction = (double) round->lost / round->expected;
+  if (took > 0 && round->expected > 0) {
+    sender->receive.bps = (1.0 - fraction)
+        * fmx_rate_bps ((double) round->sent_bytes, took);
+    if (sender->receive.bps > sender->receive.most_bps)
+      sender->receive.most_bps = sender->receive.bps;
+  }
+  if (sender->stats.feedback == FMX_RATE_SENDER_FEEDBACK_NONE)
+    sender->stats.feedback = FMX_RATE_SENDER_FEEDBACK_REPORT_BLOCKS;
+  fmx_rate_sender_heard (sender, now);
+  if (fraction > 0.0 && took > 0)
+    spread_losses (sender, fraction, now);
+  last = (FmxLossRecord) { round->number + round->expected, now };
+  fmx_loss_intervals_on_packet (&sender->intervals, last);
+  fmx_loss_fraction_add (&sender->fraction, round->expected - round->lost,
+      round->lost, now);
+  sender->stats.n_lost += round->lost;
+  sender->stats.n_acked += round->expected - round->lost;
+  if (received)
+    sender->last_ack = now;
+  if (round->lost > 0)
+    sender->n_answered = 0;
+  else if (sender->probing_since != FMX_TIME_NONE)
+    sender->n_answered += round->expected;
+  sender->acked_sent = now;
+  fmx_rate_sender_report_to_breaker (sender, fraction, received, now);
+  begin_report_round (round, now);
+  fmx_rate_sender_digest (sender, received, now);
+  fmx_rate_sender_tell (sender, now);
+}

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fairmix/rate/fmx-rate-sender.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "fairmix/rate/fmx-rate-sender-private.h"
+#include "fairmix/rate/fmx-tcp-equation.h"
+
+#define LOSS_WINDOW (5 * FMX_SECOND)    /* "persistent", [RFC3714 5.3] */
+#define RTO_MAX (3 * FMX_SECOND)
+#define MEAN_PACKETS 256.0
+#define TOLD_CHANGE 0.05
+#define SLOW_PROBES_AFTER (15 * FMX_SECOND)
+#define SLOW_PROBE_INTERVAL (3 * FMX_SECOND)    /* [RFC8085 3.1.3] */
+
+void
+fmx_rate_sender_params_default (FmxRateSenderParams *params)
+{
+  memset (params, 0, sizeof *params);
+  params->klass = &fmx_rate_dpm;
+  params->segment_bytes = FMX_TCP_SEGMENT_BYTES;
+  params->decision_interval_rtts = 7.0;
+  params->min_bps = 20000;
+  params->max_bps = 1000000000;
+  params->initial_bps = 80000;
+  params->loss_limit = -1.0;
+  params->rto_min = 200 * FMX_MSECOND;
+  params->increase = 0.0;
+  params->decrease = 0.5;
+  params->circuit_breaker = true;
+}
+
+static FmxRateParams
+controller_params (const FmxRateSenderParams *params)
+{
+  FmxRateParams rate;
+
+  rate.min_bps = (double) params->min_bps;
+  rate.max_bps = (double) params->max_bps;
+  rate.initial_bps = (double) params->initial_bps;
+  rate.segment_bytes = params->segment_bytes;
+  rate.decision_interval_rtts = params->decision_interval_rtts;
+  rate.increase = params->increase;
+  rate.decrease = params->decrease;
+  return rate;
+}
+
+bool
+fmx_rate_sender_params_are_valid (const FmxRateSenderParams *params)
+{
+  FmxRateParams rate = controller_params (params);
+
+  return fmx_rate_class_is_valid (params->klass)
+      && fmx_rate_params_are_valid (&rate) && params->loss_limit <= 1.0
+      && params->loss_limit != 0.0 && params->rto_min > 0
+      && params->rto_min <= RTO_MAX;
+}
+
+/* [RFC4828 3] for small packets that are measured against big segments. */
+static FmxLossIntervalsParams
+interval_params (const FmxRateSenderParams *params)
+{
+  FmxLossIntervalsParams intervals;
+
+  intervals.short_intervals = params->segment_bytes > 0;
+  intervals.discounting = true;
+  return intervals;
+}
+
+void
+fmx_rate_sender_init (FmxRateSender *sender,
+    const FmxRateSenderParams *params, FmxTime now)
+{
+  FmxRateParams rate = controller_params (params);
+  FmxLossIntervalsParams intervals = interval_params (params);
+  FmxCircuitBreakerParams breaker;
+  FmxRttParams rtt;
+
+  assert (fmx_rate_sender_params_are_valid (params));
+  memset (sender, 0, sizeof *sender);
+  sender->params = *params;
+  fmx_rtt_params_default (&rtt);
+  rtt.rto_min = params->rto_min;
+  rtt.granularity = params->rto_min;
+  rtt.rto_max = RTO_MAX;
+  fmx_rtt_init (&sender->rtt, &rtt);
+  fmx_rate_controller_init (&sender->controller, params->klass, &rate, now);
+  fmx_loss_intervals_init (&sender->intervals, &intervals);
+  fmx_loss_fraction_init (&sender->fraction, LOSS_WINDOW);
+  fmx_circuit_breaker_params_default (&breaker);
+  fmx_circuit_breaker_init (&sender->breaker, &breaker);
+  fmx_rate_meter_init (&sender->sent_meter, FMX_SECOND);
+  fmx_stream_table_init (&sender->streams);
+  fmx_sent_history_init (&sender->history);
+  sender->packet_bytes = 200.0;
+  sender->stats.last_feedback = FMX_TIME_NONE;
+  sender->last_ack = now;
+  sender->receive.start = now;
+  sender->report.start = now;
+  sender->report.due = FMX_TIME_NONE;
+  sender->breaker_round.start = now;
+  sender->probing_since = FMX_TIME_NONE;
+  sender->probe_at = FMX_TIME_NONE;
+  sender->told_state = FMX_RATE_SENDER_STOPPED;
+  fmx_rate_sender_tell (sender, now);
+}
+
+void
+fmx_rate_sender_set_params (FmxRateSender *sender,
+    const FmxRateSenderParams *params, FmxTime now)
+{
+  FmxRateParams rate = controller_params (params);
+  FmxLossIntervalsParams intervals = interval_params (params);
+
+  assert (fmx_rate_sender_params_are_valid (params));
+  if (params->klass != sender->params.klass) {
+    FmxRateParams start = rate;
+
+    if (fmx_rate_sender_target_bps (sender) > 0)
+      start.initial_bps = (double) fmx_rate_sender_target_bps (sender);
+    fmx_rate_controller_init (&sender->controller, params->klass, &start, now);
+  }
+  fmx_rate_controller_set_params (&sender->controller, &rate);
+  fmx_loss_intervals_set_params (&sender->intervals, &intervals);
+  if (!params->circuit_breaker && sender->params.circuit_breaker) {
+    FmxCircuitBreakerParams breaker;
+
+    fmx_circuit_breaker_params_default (&breaker);
+    fmx_circuit_breaker_init (&sender->breaker, &breaker);
+  }
+  sender->params = *params;
+  fmx_rate_sender_tell (sender, now);
+}
+
+/* How long to wait for an acknowledgement: a packet that just missed a
+ * feedback has to wait for the next one. */
+static FmxDuration
+ack_timeout (const FmxRateSender *sender)
+{
+  return fmx_rtt_rto (&sender->rtt) + fmx_rate_sender_interval (sender);
+}
+
+/* [RFC5348 4.1], [RFC4828 3]: the mean of what is sent; dummies say nothing. */
+static void
+update_packet_size (FmxRateSender *sender, uint32_t wire_bytes)
+{
+  double n = (double) sender->stats.n_sent + 1.0;
+  double gain = n < MEAN_PACKETS ? 1.0 / n : 1.0 / MEAN_PACKETS;
+
+  sender->packet_bytes += gain * ((double) wire_bytes - sender->packet_bytes);
+  if (sender->packet_bytes < 1.0)
+    sender->packet_bytes = 1.0;
+}
+
+void
+fmx_rate_sender_on_sent (FmxRateSender *sender, uint32_t ssrc, uint16_t seq,
+    uint32_t wire_bytes, FmxTime now)
+{
+  FmxSentPacket packet = { 0, ssrc, seq, wire_bytes, now };
+
+  (void) fmx_stream_table_on_sent (&sender->streams, ssrc, wire_bytes, now);
+  fmx_rate_meter_add (&sender->sent_meter, wire_bytes, now);
+  fmx_rate_controller_on_sent (&sender->controller, wire_bytes, now);
+  if (!sender->probe_taken) {
+    update_packet_size (sender, wire_bytes);
+    if (sender->params.circuit_breaker)
+      fmx_circuit_breaker_on_media (&sender->breaker, now);
+  }
+  sender->probe_taken = false;
+  sender->stats.n_sent++;
+  sender->report.sent_bytes += wire_bytes;
+  sender->report.sent_packets++;
+  fmx_sent_history_add (&sender->history, &packet, ack_timeout (sender), now);
+}
+
+static FmxRateSenderState
+state_of (const FmxRateSender *sender)
+{
+  if (fmx_circuit_breaker_cause (&sender->breaker)
+      != FMX_CIRCUIT_BREAKER_CLOSED)
+    return FMX_RATE_SENDER_STOPPED;
+  if (fmx_rate_controller_is_probing (&sender->controller))
+    return FMX_RATE_SENDER_PROBING;
+  if (sender->stats.feedback == FMX_RATE_SENDER_FEEDBACK_NONE)
+    return FMX_RATE_SENDER_STARTING;
+  return FMX_RATE_SENDER_SENDING;
+}
+
+uint64_t
+fmx_rate_sender_target_bps (const FmxRateSender *sender)
+{
+  if (!fmx_rate_sender_may_send (sender))
+    return 0;
+  return (uint64_t) fmx_rate_controller_bps (&sender->controller);
+}
+
+bool
+fmx_rate_sender_may_send (const FmxRateSender *sender)
+{
+  FmxRateSenderState state = state_of (sender);
+
+  return state == FMX_RATE_SENDER_STARTING || state == FMX_RATE_SENDER_SENDING;
+}
+
+static FmxDuration
+probe_interval (const FmxRateSender *sender, FmxTime now)
+{
+  FmxDuration interval =
+      fmx_rate_controller_probe_interval (&sender->controller);
+
+  /* [RFC8085 3.1.3] not more than one per RTT; one in three seconds if nothing
+   * ever comes back */
+  if (interval < fmx_rate_sender_rtt (sender))
+    interval = fmx_rate_sender_rtt (sender);
+  if (interval < SLOW_PROBE_INTERVAL
+      && (sender->stats.last_feedback == FMX_TIME_NONE
+          || fmx_time_diff (now, sender->stats.last_feedback)
+          > SLOW_PROBES_AFTER))
+    interval = SLOW_PROBE_INTERVAL;
+  return interval;
+}
+
+/* Entering and leaving probing mode. */
+static void
+follow_state (FmxRateSender *sender, FmxRateSenderState state, FmxTime now)
+{
+  if (state != FMX_RATE_SENDER_PROBING) {
+    if (sender->probing_since != FMX_TIME_NONE)
+      fmx_loss_fraction_init (&sender->fraction, LOSS_WINDOW);
+    sender->probing_since = FMX_TIME_NONE;
+    sender->probe_at = FMX_TIME_NONE;
+  } else if (sender->probing_since == FMX_TIME_NONE) {
+    sender->probing_since = now;
+    sender->probe_at = now + (FmxTime) probe_interval (sender, now);
+    sender->n_answered = 0;
+    sender->outage = sender->told_state == FMX_RATE_SENDER_STOPPED
+        || fmx_time_diff (now, sender->last_ack) > ack_timeout (sender);
+  }
+}
+
+static const char *
+reason_of (const FmxRateSender *sender, FmxRateSenderState state)
+{
+  if (state == FMX_RATE_SENDER_STOPPED)
+    return "breaker";
+  if (sender->told_state == FMX_RATE_SENDER_STOPPED
+      && state == FMX_RATE_SENDER_PROBING)
+    return "breaker-closed";
+  return fmx_rate_controller_reason (&sender->controller);
+}
+
+void
+fmx_rate_sender_tell (FmxRateSender *sender, FmxTime now)
+{
+  FmxRateSenderState state = state_of (sender);
+  uint64_t target = fmx_rate_sender_target_bps (sender);
+  double change = fabs ((double) target - (double) sender->told_bps);
+  FmxRateSenderStats stats;
+  FmxEvent event = { .name = "target", .n_fields = FMX_EVENT_MAX_FIELDS };
+
+  if (state == sender->told_state
+      && change <= TOLD_CHANGE * (double) sender->told_bps)
+    return;
+  follow_state (sender, state, now);
+  fmx_rate_sender_get_stats (sender, &stats, now);
+  event.reason = reason_of (sender, state);
+  event.time = now;
+  event.fields[0] = (FmxEventField) { "target-bps", (double) target };
+  event.fields[1] = (FmxEventField) { "rtt-ms",
+    fmx_time_to_s (stats.rtt) * 1e3
+  };
+  event.fields[2] = (FmxEventField) { "loss-event-rate",
+    stats.loss_event_rate
+  };
+  event.fields[3] = (FmxEventField) { "loss-fraction", stats.loss_fraction };
+  event.fields[4] = (FmxEventField) { "equation-bps", stats.equation_bps };
+  event.fields[5] = (FmxEventField) { "receive-bps", stats.receive_bps };
+  event.fields[6] = (FmxEventField) { "sent-bps", stats.sent_bps };
+  event.fields[7] = (FmxEventField) { "streams", stats.n_streams };
+  sender->told_state = state;
+  sender->told_bps = target;
+  fmx_event_emit (sender->params.sink, &event);
+}
+
+bool
+fmx_rate_sender_take_probe (FmxRateSender *sender, FmxTime now)
+{
+  if (state_of (sender) != FMX_RATE_SENDER_PROBING || now < sender->probe_at)
+    return false;
+  sender->probe_at = now + (FmxTime) probe_interval (sender, now);
+  sender->probe_taken = true;
+  sender->stats.n_probes++;
+  return true;
+}
+
+FmxTime
+fmx_rate_sender_next_timeout (const FmxRateSender *sender)
+{
+  FmxTime next = fmx_rate_controller_next_timeout (&sender->controller);
+
+  if (sender->params.circuit_breaker)
+    next = fmx_time_min (next,
+        fmx_circuit_breaker_next_timeout (&sender->breaker));
+  if (sender->stats.feedback == FMX_RATE_SENDER_FEEDBACK_PER_PACKET)
+    next = fmx_time_min (next,
+        fmx_sent_history_next_deadline (&sender->history));
+  next = fmx_time_min (next, sender->report.due);
+  return fmx_time_min (next, sender->probe_at);
+}
+
+static void
+on_breaker_timeout (FmxRateSender *sender, FmxTime now)
+{
+  if (!fmx_circuit_breaker_on_timeout (&sender->breaker, now))
+    return;
+  if (fmx_circuit_breaker_cause (&sender->breaker)
+      == FMX_CIRCUIT_BREAKER_CLOSED)
+    fmx_rate_controller_probe (&sender->controller);
+  else
+    sender->stats.n_breaker++;
+}
+
+void
+fmx_rate_sender_on_timeout (FmxRateSender *sender, FmxTime now)
+{
+  if (sender->params.circuit_breaker)
+    on_breaker_timeout (sender, now);
+  if (now >= sender->report.due)
+    fmx_rate_sender_digest_report_blocks (sender, now);
+  if (fmx_rate_sender_drain_losses (sender, now))
+    fmx_rate_sender_digest (sender, false, now);
+  if (now >= fmx_rate_controller_next_timeout (&sender->controller)) {
+    fmx_rate_controller_on_timeout (&sender->controller, now);
+    fmx_rtt_back_off (&sender->rtt);
+  }
+  fmx_rate_sender_tell (sender, now);
+}
+
+void
+fmx_rate_sender_get_stats (const FmxRateSender *sender,
+    FmxRateSenderStats *stats, FmxTime now)
+{
+  double equation = fmx_rate_sender_equation_bps (sender);
+  FmxSentHistoryStats history;
+  FmxLossIntervalsStats intervals;
+  FmxRateStats rate;
+
+  *stats = sender->stats;
+  fmx_sent_history_get_stats (&sender->history, &history);
+  fmx_loss_intervals_get_stats (&sender->intervals, &intervals);
+  fmx_rate_controller_get_stats (&sender->controller, &rate);
+  stats->state = state_of (sender);
+  stats->target_bps = fmx_rate_sender_target_bps (sender);
+  stats->sent_bps = fmx_rate_meter_bps (&sender->sent_meter, now);
+  stats->receive_bps = sender->receive.bps;
+  stats->equation_bps = equation < HUGE_VAL ? equation : 0.0;
+  stats->rtt = fmx_rtt_smoothed (&sender->rtt);
+  stats->rtt_min = fmx_rtt_min (&sender->rtt);
+  stats->rto = fmx_rtt_rto (&sender->rtt);
+  stats->loss_event_rate = fmx_loss_intervals_rate (&sender->intervals);
+  stats->loss_fraction = fmx_rate_sender_loss_fraction (sender);
+  stats->loss_limit = fmx_rate_sender_loss_limit (sender);
+  stats->n_streams = sender->totals.n;
+  stats->stream_bps = sender->totals.mean_bps;
+  stats->smallest_stream_bps = sender->totals.smallest_bps;
+  if (sender->stats.feedback != FMX_RATE_SENDER_FEEDBACK_REPORT_BLOCKS) {
+    stats->n_acked = history.n_acked;
+    stats->n_lost = history.n_lost;
+    stats->n_forgotten = history.n_forgotten;
+  }
+  stats->n_late = history.n_late;
+  stats->n_loss_events = intervals.n_events - intervals.n_taken_back;
+  stats->n_unknown += history.n_unknown;
+  stats->n_up = rate.n_up;
+  stats->n_down = rate.n_down;
+  stats->n_no_feedback = rate.n_no_feedback;
+}
