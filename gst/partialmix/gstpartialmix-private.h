@@ -274,17 +274,19 @@ struct _GstPartialMix
 
   /* State */
   GList *sink_pads, *src_pads;  /* owned by the element as pads */
-  guint next_sink, next_src;
+  guint next_sink, next_rtcp, next_src;
   GPtrArray *streams;           /* by slot, holes are NULL */
   guint n_streams;
   GHashTable *mix_ssrcs;        /* our own, to see loops */
   guint selections_left;        /* that new streams may cause in this tick */
   GstPartialMixDatabase *database;
   GstPartialMixCounters counters;
+  GHashTable *cnames;           /* ssrc -> cname, from RTCP */
   GPtrArray *messages;          /* to post when the lock is gone */
   GPtrArray *released;          /* src pads whose buses are to be given up */
   gint64 eos_line;              /* when everything was said */
   guint64 n_malformed_gone, n_unknown_gone;     /* of released sink pads */
+  guint64 n_malformed_rtcp;
   guint n_buses;
 
   gint unasked;                 /* atomic: a src pad is not negotiated */
@@ -367,6 +369,10 @@ gboolean gst_partial_mix_src_query (GstPad * pad, GstObject * parent,
     GstQuery * query);
 void gst_partial_mix_sink_unlinked (GstPad * pad, GstObject * parent);
 gboolean gst_partial_mix_push_to_all (GstPartialMix * self, GstEvent * event);
+
+/* gstpartialmixrtcp.c */
+GstFlowReturn gst_partial_mix_rtcp_chain (GstPad * pad, GstObject * parent,
+    GstBuffer * buffer);
 
 /* gstpartialmixselection.c; with the lock */
 void gst_partial_mix_select (GstPartialMix * self, GstPartialMixSrcPad * pad,

@@ -96,6 +96,10 @@ enum
 
 static guint signals[N_SIGNALS];
 
+static GstStaticPadTemplate rtcp_template =
+GST_STATIC_PAD_TEMPLATE ("rtcp_sink_%u", GST_PAD_SINK, GST_PAD_REQUEST,
+    GST_STATIC_CAPS ("application/x-rtcp"));
+
 #define RTP_CAPS "application/x-rtp, media=(string)audio"
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink_%u",
@@ -242,6 +246,30 @@ new_sink_pad (GstPartialMix * self, GstPadTemplate * templ,
   return pad;
 }
 
+static gboolean
+rtcp_event (GstPad * pad, GstObject * parent, GstEvent * event)
+{
+  /* nothing of it leaves here */
+  gst_event_unref (event);
+  return TRUE;
+}
+
+static GstPad *
+new_rtcp_pad (GstPartialMix * self, GstPadTemplate * templ,
+    const gchar * req_name)
+{
+  guint index = pad_number (req_name, "rtcp_sink_", &self->next_rtcp);
+  gchar *name = g_strdup_printf ("rtcp_sink_%u", index);
+  GstPad *pad = g_object_new (GST_TYPE_PARTIAL_MIX_SINK_PAD, "name", name,
+      "direction", GST_PAD_SINK, "template", templ, NULL);
+
+  g_free (name);
+  GST_PARTIAL_MIX_SINK_PAD (pad)->index = index;
+  gst_pad_set_chain_function (pad, gst_partial_mix_rtcp_chain);
+  gst_pad_set_event_function (pad, rtcp_event);
+  return pad;
+}
+
 static GstPad *
 new_src_pad (GstPartialMix * self, GstPadTemplate * templ,
     const gchar * req_name)
@@ -271,7 +299,9 @@ gst_partial_mix_request_new_pad (GstElement * element, GstPadTemplate * templ,
   GstPartialMix *self = GST_PARTIAL_MIX (element);
   GstPad *pad;
 
-  if (GST_PAD_TEMPLATE_DIRECTION (templ) == GST_PAD_SINK)
+  if (g_str_has_prefix (GST_PAD_TEMPLATE_NAME_TEMPLATE (templ), "rtcp"))
+    pad = new_rtcp_pad (self, templ, req_name);
+  else if (GST_PAD_TEMPLATE_DIRECTION (templ) == GST_PAD_SINK)
     pad = new_sink_pad (self, templ, req_name);
   else
     pad = new_src_pad (self, templ, req_name);
@@ -467,6 +497,7 @@ close_all (GstPartialMix * self)
   g_ptr_array_set_size (self->released, 0);
   gst_partial_mix_buses_clear (self);
   g_hash_table_remove_all (self->mix_ssrcs);
+  g_hash_table_remove_all (self->cnames);
   self->eos_line = G_MAXINT64;
   self->tick = 0;
   g_atomic_int_set (&self->unasked, TRUE);
@@ -693,6 +724,7 @@ gst_partial_mix_finalize (GObject * object)
   drop_messages (self);
   g_ptr_array_unref (self->messages);
   g_hash_table_unref (self->mix_ssrcs);
+  g_hash_table_unref (self->cnames);
   g_list_free (self->sink_pads);
   g_list_free (self->src_pads);
   gst_partial_mix_database_free (self->database);
@@ -844,6 +876,8 @@ gst_partial_mix_class_init (GstPartialMixClass * klass)
   gst_element_class_add_static_pad_template_with_gtype (element_class,
       &sink_template, GST_TYPE_PARTIAL_MIX_SINK_PAD);
   gst_element_class_add_static_pad_template_with_gtype (element_class,
+      &rtcp_template, GST_TYPE_PARTIAL_MIX_SINK_PAD);
+  gst_element_class_add_static_pad_template_with_gtype (element_class,
       &src_template, GST_TYPE_PARTIAL_MIX_SRC_PAD);
   gst_element_class_set_static_metadata (element_class, "Partial mixer",
       "Filter/Network/RTP/Audio",
@@ -878,6 +912,7 @@ gst_partial_mix_init (GstPartialMix * self)
 
   self->streams = g_ptr_array_new ();
   self->mix_ssrcs = g_hash_table_new (NULL, NULL);
+  self->cnames = g_hash_table_new_full (NULL, NULL, NULL, g_free);
   self->messages = g_ptr_array_new ();
   self->database = gst_partial_mix_database_new ();
   self->released = g_ptr_array_new_with_free_func (gst_object_unref);

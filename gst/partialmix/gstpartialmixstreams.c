@@ -71,6 +71,22 @@ find_format (GstPartialMixSinkPad * pad, guint8 pt, GstPartialMixFormat * format
   return gst_partial_mix_format_from_pt (format, pt);
 }
 
+/* once for each pad, or it would be a flood of its own */
+static void
+warn_unknown (GstPartialMix * self, GstPartialMixSinkPad * pad, guint32 ssrc,
+    guint8 pt)
+{
+  GError *error = g_error_new (GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+      "Payload type %u of SSRC %08x on %s is unknown.", pt, ssrc,
+      GST_PAD_NAME (pad));
+
+  g_ptr_array_add (self->messages, gst_message_new_warning (GST_OBJECT (self),
+          error, "Its packets are dropped. Say what they are in the caps in "
+          "front of the pad: application/x-rtp, payload=N, clock-rate=N, "
+          "encoding-name=OPUS, PCMU, PCMA or L16."));
+  g_error_free (error);
+}
+
 static guint
 free_slot (GstPartialMix * self)
 {
@@ -94,6 +110,8 @@ add_stream (GstPartialMix * self, GstPartialMixSinkPad * pad, guint32 ssrc,
   FmxPlayoutParams params;
 
   stream->neighbour = gst_partial_mix_sink_pad_get_neighbour (pad);
+  if (cname == NULL)
+    cname = g_hash_table_lookup (self->cnames, GUINT_TO_POINTER (ssrc));
   stream->cname = g_strdup (cname != NULL ? cname : pad->cname);
   if (ssrc_is_used (self, ssrc)) {
     stream->out_ssrc = gst_partial_mix_free_ssrc (self);
@@ -134,7 +152,8 @@ gst_partial_mix_lookup (GstPartialMix * self, GstPartialMixSinkPad * pad,
     return NULL;
   }
   if (!find_format (pad, pt, &format)) {
-    pad->n_unknown++;
+    if (pad->n_unknown++ == 0)
+      warn_unknown (self, pad, ssrc, pt);
     return NULL;
   }
   if (stream != NULL)
