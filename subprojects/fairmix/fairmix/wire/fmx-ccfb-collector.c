@@ -354,8 +354,6 @@ fmx_ccfb_collector_next_timeout (const FmxCcfbCollector *collector)
   const FmxCcfbCollectorParams *params = &collector->params;
   uint64_t min_interval = (uint64_t) params->min_interval;
   uint64_t max_interval = (uint64_t) params->max_interval;
-  double credit_bytes = collector->budget_Bps
-      * fmx_time_to_s (params->max_interval);
   FmxTime start, due;
 
   if (collector->n_due == 0)
@@ -365,9 +363,9 @@ fmx_ccfb_collector_next_timeout (const FmxCcfbCollector *collector)
   due = time_max (start + min_interval, collector->now
       + (uint64_t) time_to_earn (collector, collector->debt_bytes));
   due = fmx_time_min (due, start + max_interval);
-  /* What is urgent goes on credit, up to the longest interval's budget. */
-  if (collector->full
-      || (collector->urgent && collector->debt_bytes <= credit_bytes))
+  /* What is urgent goes on credit: one report, not more. */
+  if (collector->full || (collector->urgent
+          && collector->debt_bytes <= collector->report_bytes))
     due = collector->last_report != FMX_TIME_NONE ?
         collector->last_report + min_interval : collector->now;
   return time_max (due, collector->now);
@@ -456,6 +454,9 @@ spend (FmxCcfbCollector *collector, size_t report_bytes)
       >= collector->params.max_interval)
     collector->debt_bytes = 0.0;
   collector->debt_bytes += (double) report_bytes;
+  if (collector->last_report != collector->now)
+    collector->report_bytes = 0.0;
+  collector->report_bytes += (double) report_bytes;
   collector->stats.report_bytes += report_bytes;
 }
 
@@ -464,7 +465,7 @@ fmx_ccfb_collector_write (FmxCcfbCollector *collector, uint8_t *data,
     size_t size, uint32_t ntp_mid32, FmxTime now)
 {
   FmxCcfbWriter writer;
-  uint32_t n_left = collector->n_due;
+  uint32_t n_left = collector->n_due;   /* they are among the newest */
   uint32_t n_written = 0;
   size_t length;
 
@@ -473,7 +474,6 @@ fmx_ccfb_collector_write (FmxCcfbCollector *collector, uint8_t *data,
   if (collector->last_report != collector->now)
     collector->repeating = can_repeat (collector);
   fmx_ccfb_writer_init (&writer, data, size, collector->params.sender_ssrc);
-  /* Those with something to say are among the newest. */
   for (uint32_t i = collector->newest; i != NONE && n_left > 0;
       i = collector->streams[i].older) {
     if (!collector->streams[i].due)

@@ -149,6 +149,7 @@ typedef struct
   FmxTime first_pending;        /* the first arrival since the last report */
   FmxTime last_report;
   double debt_bytes;            /* of reports that the media has not paid */
+  double report_bytes;          /* of all packets of the last report */
   double budget_Bps;            /* for reports, at the last packet */
   uint64_t n_missing;           /* since the last report */
   uint32_t n_after_missing;     /* packets that came after the first of them */
