@@ -32,7 +32,8 @@ typedef struct
 } Measurement;
 
 static int16_t *streams[MAX_STREAMS];
-static int32_t total[FRAME], loud[8 * FRAME], quiet[8 * FRAME];
+static int32_t total[FRAME], stereo[2 * FRAME], loud[8 * FRAME],
+    quiet[8 * FRAME];
 static int16_t frame_out[FRAME];
 static uint8_t coded[FRAME];
 static volatile uint64_t sink;
@@ -68,6 +69,16 @@ run_add_ramp (const FmxMixKernels * kernels, unsigned n_streams, unsigned n)
 
   for (unsigned i = 0; i < n; i++)
     kernels->add_ramp (total, streams[i % n_streams], FRAME, &ramp);
+}
+
+static void
+run_add_panned (const FmxMixKernels * kernels, unsigned n_streams, unsigned n)
+{
+  const FmxMixRamp left = { 1.0f, -1.0f / FRAME, 0, 1, INT16_MAX };
+  const FmxMixRamp right = { 0.0f, 1.0f / FRAME, 0, 1, INT16_MAX };
+
+  for (unsigned i = 0; i < n; i++)
+    kernels->add_panned (stereo, streams[i % n_streams], FRAME, &left, &right);
 }
 
 static void
@@ -137,6 +148,7 @@ static const Measurement measurements[] = {
   {"sum of 1000", run_sum, 1000, false},
   {"subtract", run_subtract, 8, false},
   {"add with ramp", run_add_ramp, 8, false},
+  {"add panned to stereo", run_add_panned, 8, false},
   {"energy", run_energy, 8, false},
   {"level", run_level, 8, false},
   {"narrow", run_narrow, 8, false},

@@ -206,6 +206,34 @@ add_ramp (int32_t *total, const int16_t *in, size_t n_samples,
   fmx_mix_c_add_ramp_from (total, in, i, n_samples, ramp);
 }
 
+static void
+add_panned (int32_t *stereo, const int16_t *in, size_t n_frames,
+    const FmxMixRamp *left, const FmxMixRamp *right)
+{
+  const __m256i eight = _mm256_set1_epi32 (8);
+  __m256i left_frame = first_frames (left);
+  __m256i right_frame = first_frames (right);
+  size_t i = 0;
+
+  for (; i + 8 <= n_frames; i += 8) {
+    __m256 x = _mm256_cvtepi32_ps (load_wide (in + i));
+    __m256i l = _mm256_cvtps_epi32 (_mm256_mul_ps (x, gains (left,
+                left_frame)));
+    __m256i r = _mm256_cvtps_epi32 (_mm256_mul_ps (x, gains (right,
+                right_frame)));
+    __m256i low = _mm256_unpacklo_epi32 (l, r);
+    __m256i high = _mm256_unpackhi_epi32 (l, r);
+
+    store (stereo + 2 * i, _mm256_add_epi32 (load (stereo + 2 * i),
+            _mm256_permute2x128_si256 (low, high, 0x20)));
+    store (stereo + 2 * i + 8, _mm256_add_epi32 (load (stereo + 2 * i + 8),
+            _mm256_permute2x128_si256 (low, high, 0x31)));
+    left_frame = _mm256_add_epi32 (left_frame, eight);
+    right_frame = _mm256_add_epi32 (right_frame, eight);
+  }
+  fmx_mix_c_add_panned_from (stereo, in, i, n_frames, left, right);
+}
+
 const FmxMixKernels fmx_mix_kernels_avx2 = {
   .name = "avx2",
   .sum = sum,
@@ -216,4 +244,5 @@ const FmxMixKernels fmx_mix_kernels_avx2 = {
   .narrow = narrow,
   .scale = scale,
   .add_ramp = add_ramp,
+  .add_panned = add_panned,
 };

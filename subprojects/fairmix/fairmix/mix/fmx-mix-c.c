@@ -71,9 +71,10 @@ narrow (int16_t *out, const int32_t *in, size_t n_samples)
 }
 
 static float
-frame_number (const FmxMixRamp *ramp, size_t sample)
+gain_at (const FmxMixRamp *ramp, size_t frame)
 {
-  return (float) (ramp->first_frame + (uint32_t) sample / ramp->channels);
+  return ramp->gain
+      + ramp->gain_step * (float) (ramp->first_frame + (uint32_t) frame);
 }
 
 void
@@ -83,8 +84,7 @@ fmx_mix_c_scale_from (int16_t *out, const int32_t *in, size_t first,
   float ceiling = (float) ramp->ceiling;
 
   for (size_t i = first; i < n_samples; i++) {
-    float step = ramp->gain_step * frame_number (ramp, i);
-    float x = (float) in[i] * (ramp->gain + step);
+    float x = (float) in[i] * gain_at (ramp, i / ramp->channels);
 
     x = x > -ceiling ? x : -ceiling;
     x = x < ceiling ? x : ceiling;
@@ -103,11 +103,9 @@ void
 fmx_mix_c_add_ramp_from (int32_t *total, const int16_t *in, size_t first,
     size_t n_samples, const FmxMixRamp *ramp)
 {
-  for (size_t i = first; i < n_samples; i++) {
-    float step = ramp->gain_step * frame_number (ramp, i);
-
-    total[i] += (int32_t) lrintf ((float) in[i] * (ramp->gain + step));
-  }
+  for (size_t i = first; i < n_samples; i++)
+    total[i] += (int32_t) lrintf ((float) in[i]
+        * gain_at (ramp, i / ramp->channels));
 }
 
 static void
@@ -115,6 +113,25 @@ add_ramp (int32_t *total, const int16_t *in, size_t n_samples,
     const FmxMixRamp *ramp)
 {
   fmx_mix_c_add_ramp_from (total, in, 0, n_samples, ramp);
+}
+
+void
+fmx_mix_c_add_panned_from (int32_t *stereo, const int16_t *in, size_t first,
+    size_t n_frames, const FmxMixRamp *left, const FmxMixRamp *right)
+{
+  for (size_t i = first; i < n_frames; i++) {
+    float x = (float) in[i];
+
+    stereo[2 * i] += (int32_t) lrintf (x * gain_at (left, i));
+    stereo[2 * i + 1] += (int32_t) lrintf (x * gain_at (right, i));
+  }
+}
+
+static void
+add_panned (int32_t *stereo, const int16_t *in, size_t n_frames,
+    const FmxMixRamp *left, const FmxMixRamp *right)
+{
+  fmx_mix_c_add_panned_from (stereo, in, 0, n_frames, left, right);
 }
 
 const FmxMixKernels fmx_mix_kernels_c = {
@@ -127,4 +144,5 @@ const FmxMixKernels fmx_mix_kernels_c = {
   .narrow = narrow,
   .scale = scale,
   .add_ramp = add_ramp,
+  .add_panned = add_panned,
 };

@@ -18,5 +18,8 @@ void fmx_mix_c_scale_from (int16_t * out, const int32_t * in, size_t first,
     size_t n_samples, const FmxMixRamp * ramp);
 void fmx_mix_c_add_ramp_from (int32_t * total, const int16_t * in,
     size_t first, size_t n_samples, const FmxMixRamp * ramp);
+void fmx_mix_c_add_panned_from (int32_t * stereo, const int16_t * in,
+    size_t first, size_t n_frames, const FmxMixRamp * left,
+    const FmxMixRamp * right);
 
 #endif /* FMX_MIX_KERNELS_PRIVATE_H */

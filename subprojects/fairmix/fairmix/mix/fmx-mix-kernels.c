@@ -87,15 +87,7 @@ fmx_mix_add_panned (int32_t *stereo, const int16_t *in, size_t n_frames,
   FmxMixRamp left = make_ramp (left_from, left_to, n_frames);
   FmxMixRamp right = make_ramp (right_from, right_to, n_frames);
 
-  for (size_t i = 0; i < n_frames; i++) {
-    float x = (float) in[i];
-    float frame = (float) (uint32_t) i;
-    float gain_left = left.gain + left.gain_step * frame;
-    float gain_right = right.gain + right.gain_step * frame;
-
-    stereo[2 * i] += (int32_t) lrintf (x * gain_left);
-    stereo[2 * i + 1] += (int32_t) lrintf (x * gain_right);
-  }
+  fmx_mix_kernels_best ()->add_panned (stereo, in, n_frames, &left, &right);
 }
 
 void

@@ -42,6 +42,8 @@ typedef struct
  * @scale: out[i] = in[i] * gain, as #FmxMixRamp says
  * @add_ramp: total[i] += in[i] * gain, as #FmxMixRamp says, but not cut at the
  *     ceiling
+ * @add_panned: stereo[2 i] += in[i] * left gain, stereo[2 i + 1] += in[i] *
+ *     right gain, as @add_ramp does
  *
  * The inner loops of the mixer over 16-bit samples and exact 32-bit totals
  * (65,536 full-scale streams fit).  No alignment is asked for.  All variants
@@ -61,6 +63,8 @@ typedef struct
       const FmxMixRamp * ramp);
   void (*add_ramp) (int32_t * total, const int16_t * in, size_t n_samples,
       const FmxMixRamp * ramp);
+  void (*add_panned) (int32_t * stereo, const int16_t * in, size_t n_frames,
+      const FmxMixRamp * left, const FmxMixRamp * right);
 } FmxMixKernels;
 
 /** fmx_mix_kernels_available: NULL-terminated table of those that this CPU can

@@ -182,6 +182,30 @@ add_ramp (int32_t *total, const int16_t *in, size_t n_samples,
   fmx_mix_c_add_ramp_from (total, in, i, n_samples, ramp);
 }
 
+static void
+add_panned (int32_t *stereo, const int16_t *in, size_t n_frames,
+    const FmxMixRamp *left, const FmxMixRamp *right)
+{
+  const uint32x4_t four = vdupq_n_u32 (4);
+  uint32x4_t left_frame = first_frames (left);
+  uint32x4_t right_frame = first_frames (right);
+  size_t i = 0;
+
+  for (; i + 4 <= n_frames; i += 4) {
+    float32x4_t x = vcvtq_f32_s32 (vmovl_s16 (vld1_s16 (in + i)));
+    int32x4x2_t frames = vld2q_s32 (stereo + 2 * i);
+
+    frames.val[0] = vaddq_s32 (frames.val[0],
+        vcvtnq_s32_f32 (vmulq_f32 (x, gains (left, left_frame))));
+    frames.val[1] = vaddq_s32 (frames.val[1],
+        vcvtnq_s32_f32 (vmulq_f32 (x, gains (right, right_frame))));
+    vst2q_s32 (stereo + 2 * i, frames);
+    left_frame = vaddq_u32 (left_frame, four);
+    right_frame = vaddq_u32 (right_frame, four);
+  }
+  fmx_mix_c_add_panned_from (stereo, in, i, n_frames, left, right);
+}
+
 const FmxMixKernels fmx_mix_kernels_neon = {
   .name = "neon",
   .sum = sum,
@@ -192,4 +216,5 @@ const FmxMixKernels fmx_mix_kernels_neon = {
   .narrow = narrow,
   .scale = scale,
   .add_ramp = add_ramp,
+  .add_panned = add_panned,
 };

@@ -234,6 +234,33 @@ add_ramp (int32_t *total, const int16_t *in, size_t n_samples,
   fmx_mix_c_add_ramp_from (total, in, i, n_samples, ramp);
 }
 
+static void
+add_panned (int32_t *stereo, const int16_t *in, size_t n_frames,
+    const FmxMixRamp *left, const FmxMixRamp *right)
+{
+  const __m128i four = _mm_set1_epi32 (4);
+  __m128i left_frame = first_frames (left);
+  __m128i right_frame = first_frames (right);
+  size_t i = 0;
+
+  for (; i + 4 <= n_frames; i += 4) {
+    __m128i x = _mm_loadl_epi64 ((const __m128i *) (in + i));
+    __m128 wide = _mm_cvtepi32_ps (widen_low (x));
+    __m128i l = _mm_cvtps_epi32 (_mm_mul_ps (wide, gains (left,
+                left_frame)));
+    __m128i r = _mm_cvtps_epi32 (_mm_mul_ps (wide, gains (right,
+                right_frame)));
+
+    store (stereo + 2 * i, _mm_add_epi32 (load (stereo + 2 * i),
+            _mm_unpacklo_epi32 (l, r)));
+    store (stereo + 2 * i + 4, _mm_add_epi32 (load (stereo + 2 * i + 4),
+            _mm_unpackhi_epi32 (l, r)));
+    left_frame = _mm_add_epi32 (left_frame, four);
+    right_frame = _mm_add_epi32 (right_frame, four);
+  }
+  fmx_mix_c_add_panned_from (stereo, in, i, n_frames, left, right);
+}
+
 const FmxMixKernels fmx_mix_kernels_sse2 = {
   .name = "sse2",
   .sum = sum,
@@ -244,4 +271,5 @@ const FmxMixKernels fmx_mix_kernels_sse2 = {
   .narrow = narrow,
   .scale = scale,
   .add_ramp = add_ramp,
+  .add_panned = add_panned,
 };

@@ -321,6 +321,37 @@ test_add_ramp_is_rounded_and_the_same_everywhere (void **state)
 }
 
 static void
+check_add_panned (const FmxMixKernels *kernels, FmxRng *rng, size_t n,
+    unsigned offset)
+{
+  FmxMixRamp left = random_ramp (rng, n), right = random_ramp (rng, n);
+  const int16_t *in = inputs[3] + fmx_rng_next (rng) % OFFSETS;
+  int32_t *stereo = guarded_wide (offset), again[2 * MAX_SAMPLES];
+
+  left.channels = right.channels = 1;
+  memcpy (stereo, totals, 2 * n * sizeof *stereo);
+  kernels->add_panned (stereo, in, n, &left, &right);
+  for (size_t i = 0; i < n; i++) {
+    double l = totals[2 * i] + (double) in[i] * gain_at (&left, i);
+    double r = totals[2 * i + 1] + (double) in[i] * gain_at (&right, i);
+
+    assert_true (fabs (stereo[2 * i] - l) <= 0.52);
+    assert_true (fabs (stereo[2 * i + 1] - r) <= 0.52);
+  }
+  assert_guards (offset, 2 * n);
+  memcpy (again, totals, 2 * n * sizeof *again);
+  fmx_mix_kernels_best ()->add_panned (again, in, n, &left, &right);
+  assert_memory_equal (again, stereo, 2 * n * sizeof *stereo);
+}
+
+static void
+test_add_panned_is_rounded_and_the_same_everywhere (void **state)
+{
+  (void) state;
+  for_all (check_add_panned);
+}
+
+static void
 test_the_reference_is_last_and_always_there (void **state)
 {
   const FmxMixKernels *const *all = fmx_mix_kernels_available ();
@@ -490,6 +521,7 @@ main (void)
         (test_scale_is_rounded_cut_at_the_ceiling_and_the_same_everywhere),
     cmocka_unit_test (test_scale_cuts_the_largest_numbers_on_their_own_side),
     cmocka_unit_test (test_add_ramp_is_rounded_and_the_same_everywhere),
+    cmocka_unit_test (test_add_panned_is_rounded_and_the_same_everywhere),
     cmocka_unit_test (test_the_reference_is_last_and_always_there),
     cmocka_unit_test (test_ramps_start_and_end_exactly),
     cmocka_unit_test (test_a_ramp_down_and_a_ramp_up_add_to_the_whole),
