@@ -1,7 +1,169 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The gst-launch lines of a bundle."""
+"""The gst-launch lines of a bundle: talkers, mixer - link - mixer, listener.
+
+Ports are used as in examples/launch: of a block, +0 takes RTP, +1 its sender's
+RTCP, +2 the RTCP about what one sends.  Within a LAN (one host here) the
+talkers' block is 4000 and the listener's 6000.
+"""
+import math
+
+from lab import ns3, scenario
+
+TALKERS, LISTENER = 4000, 6000
+CAPS = {
+    'pcmu': 'application/x-rtp,media=audio,clock-rate=8000,'
+            'encoding-name=PCMU,payload=0',
+    'opus': 'application/x-rtp,media=audio,clock-rate=48000,'
+            'encoding-name=OPUS,payload=96',
+}
+OUT_CAPS = {
+    'pcmu': 'application/x-rtp,media=audio,clock-rate=8000,encoding-name=PCMU',
+    'opus': 'application/x-rtp,media=audio,clock-rate=48000,'
+            'encoding-name=OPUS',
+}
+RTCP = 'application/x-rtcp'
+OVERHEAD_BPS = 40 * 8 * 50      # IP, UDP and RTP headers of 20 ms packets
+MIN_OPUS_BPS = 6000
+QUIET = 'sync=false async=false'
 
 
-def bundle(net, name, out):
-    """[(t_s, host, command line)]: far mixer, near mixer, talkers."""
-    return []
+def opus_bps(wire_bps):
+    return max(MIN_OPUS_BPS, int(wire_bps - OVERHEAD_BPS))
+
+
+def _quote(words):
+    """One shell line; only what the shell would touch is quoted."""
+    return ' '.join(f"'{w}'" if set(w) & set('();,=&*') else w
+                    for w in words.split())
+
+
+def talkers(flow):
+    """Everybody's microphone: a tone each, so that one can tell them apart."""
+    branches = []
+    for i in range(flow['streams']):
+        source = f'audiotestsrc is-live=true freq={220 + 40 * i} volume=0.2'
+        common = f'ssrc={1001 + i} seqnum-offset=0 timestamp-offset=0'
+        sink = f'udpsink host=127.0.0.1 port={TALKERS} {QUIET}'
+        if flow['codec'] == 'pcmu':
+            # 178 samples make 78.4 kbit/s of a stream, as in the paper
+            branches.append(
+                f'{source} samplesperbuffer=178 ! '
+                'audio/x-raw,rate=8000,channels=1 ! mulawenc ! rtppcmupay '
+                f'{common} min-ptime=22250000 max-ptime=22250000 ! {sink}')
+        else:
+            branches.append(
+                f'{source} samplesperbuffer=960 ! '
+                'audio/x-raw,rate=48000,channels=1 ! opusenc frame-size=20 '
+                f'bitrate-type=cbr bitrate={opus_bps(flow["stream_bps"])} ! '
+                f'rtpopuspay {common} ! {sink}')
+    return ' '.join(branches)
+
+
+def near_mixer(net, name, database):
+    """LAN 1's mixer: what the talkers say, to the far mixer."""
+    flow = net.run.flows[name]
+    port, far = net.ports[name], net.sink(name).address
+    mix = f'partialmix name=mix mix-encoding={flow["codec"]} '
+    rate = ''
+    least, most = flow['mix_bitrate_bps']
+    mix += (f'headroom={flow["headroom"]} '
+            f'frame-duration={round(flow["mix_packet_s"] * 1e9)} ')
+    if flow['codec'] == 'pcmu':
+        mix += 'rate=8000 csrc-audio-level-id=0 '
+    else:
+        mix += f'min-mix-bitrate={least} max-mix-bitrate={most} '
+    if flow['strategy'] == 'mix-all':
+        mix += ('src_1::target-bitrate='
+                f'{math.ceil(scenario.mix_wire_bps(flow, most))} ')
+    elif flow['strategy'] == 'top-3':
+        mix += f'database-location={database} '
+    if flow['strategy'] == 'dpm':
+        least = ns3.least_bps(flow)
+        rate = (f'tfrcrate name=rate algorithm={flow["controller"]} '
+                f'segment-size={flow["segment_bytes"]} '
+                f'min-bitrate={int(least)} initial-bitrate={int(least)} '
+                'max-bitrate='
+                f'{int(flow["streams"] * flow["stream_bps"] * 1.1)} ! ')
+    graph = (
+        'rtpbin name=in latency=20 '
+        f'udpsrc port={TALKERS} caps={CAPS[flow["codec"]]} ! '
+        'in.recv_rtp_sink_0 in. : mix. '
+        f'{mix}'
+        'rtpbin name=out rtcp-sync-send-time=false '
+        'rtpsession0::rtcp-min-interval=1000000000 '
+        f'mix.src_1 ! {OUT_CAPS[flow["codec"]]} ! {rate}'
+        'out.send_rtp_sink_0 '
+        f'out.send_rtp_src_0 ! udpsink host={far} port={port} {QUIET} '
+        f'out.send_rtcp_src_0 ! udpsink host={far} port={port + 1} {QUIET} ')
+    if rate:
+        graph += (f'udpsrc port={port + 2} caps={RTCP} ! rate.rtcp_sink '
+                  'rate.rtcp_src ! out.recv_rtcp_sink_0')
+    else:
+        graph += (f'udpsrc port={port + 2} caps={RTCP} ! '
+                  'out.recv_rtcp_sink_0')
+    return graph
+
+
+def far_mixer(net, name):
+    """LAN 2's mixer: acknowledges what comes, and hands it to its listener."""
+    flow = net.run.flows[name]
+    port, near = net.ports[name], net.source(name).address
+    return (
+        'rtpbin name=in latency=60 rtpsession0::rtcp-min-interval=1000000000 '
+        f'udpsrc port={port} caps={CAPS[flow["codec"]]} ! '
+        'rtpccfb name=feedback ! in.recv_rtp_sink_0 '
+        f'udpsrc port={port + 1} caps={RTCP} ! in.recv_rtcp_sink_0 '
+        'in.send_rtcp_src_0 ! reports. feedback.rtcp_src ! reports. '
+        f'funnel name=reports ! udpsink host={near} port={port + 2} {QUIET} '
+        'in. : mix. partialmix name=mix rtpbin name=out '
+        f'mix.src_1 ! {OUT_CAPS[flow["codec"]]} ! out.send_rtp_sink_0 '
+        f'out.send_rtp_src_0 ! udpsink host=127.0.0.1 port={LISTENER} {QUIET}')
+
+
+def listener(net, name, sink):
+    """Whoever sits in LAN 2: every talker from another place."""
+    flow = net.run.flows[name]
+    return (
+        'rtpbin name=in latency=20 '
+        f'udpsrc port={LISTENER} caps={CAPS[flow["codec"]]} ! '
+        'in.recv_rtp_sink_0 in. : mix. partialmix name=mix '
+        'mix.src_1 ! audio/x-raw,rate=48000,channels=2 ! queue ! '
+        f'audioconvert ! {sink}')
+
+
+def spans(flow, end_s):
+    """When the talkers talk: [(from_s, to_s)]."""
+    start = flow['start_s']
+    stop = flow['stop_s'] or end_s
+    out = []
+    for pause_from, pause_to in flow['pause_s'] or []:
+        out.append((start, pause_from))
+        start = pause_to
+    out.append((start, stop))
+    return [(a, b) for a, b in out if b > a]
+
+
+def bundle(net, name, tools, out):
+    """[(t_s, host, command line)]: far side, near mixer, talkers."""
+    flow = net.run.flows[name]
+    source, sink = net.source(name), net.sink(name)
+    start = flow['start_s']
+    launch = f'{tools}/launch'
+    commands = [
+        (-0.4, sink, f'{launch} {name} /dev/null '
+         + _quote(listener(net, name, 'fakesink'))),
+        (-0.4, sink, f'{launch} {name} /dev/null '
+         + _quote(far_mixer(net, name))),
+        (start, source, f'{launch} {name} {out}/senders-{name}.csv '
+         + _quote(near_mixer(net, name, f'{out}/top-3.ini'))),
+    ]
+    for a, b in spans(flow, net.run.duration_s):
+        commands.append((a, source, f'timeout -s INT {b - a:.3f} '
+                         'gst-launch-1.0 -e ' + _quote(talkers(flow))))
+    return commands
+
+
+def top_3(flow):
+    """A Database in which nobody but the first three is heard."""
+    return ''.join(f'[ssrc:{1001 + i}]\nmute=true\n'
+                   for i in range(3, flow['streams']))

@@ -166,7 +166,7 @@ def flow_commands(net, tools, out):
             commands.append((start, source, f'{tools}/cbrflow {sink.address} '
                              f'{port} {flow["packet_bytes"]} {steps}'))
         else:
-            commands += graphs.bundle(net, name, out)
+            commands += graphs.bundle(net, name, tools, out)
     return sorted(commands, key=lambda c: c[0])
 
 
@@ -179,8 +179,26 @@ def netlog(net, tools, out, end_s):
     specs += [f'router:{r}' for r in net.routers_ns]
     specs += [f'link:{link.direction(end)}:r-{link.ends[end]}:'
               f'{link.port(end)}' for link in net.links for end in (0, 1)]
-    return (f'{tools}/netlog -o {out} -t {end_s} '
+    return (f'{tools}/netlog -o {out} -e $FMX_EPOCH_NS -t {end_s} '
             + ' '.join(specs))
+
+
+def databases(net):
+    """{file name: text} that the graphs refer to."""
+    tops = [f for f in net.run.bundles.values() if f['strategy'] == 'top-3']
+    return {'top-3.ini': graphs.top_3(tops[0])} if tops else {}
+
+
+def join_senders(folder):
+    """One senders.csv of those that the mixers wrote."""
+    parts = sorted(folder.glob('senders-*.csv'))
+    lines = []
+    for part in parts:
+        text = part.read_text(encoding='ascii', errors='replace')
+        lines += text.splitlines(keepends=True)[1:] if lines \
+            else text.splitlines(keepends=True)
+    if lines:
+        (folder / 'senders.csv').write_text(''.join(lines), encoding='ascii')
 
 
 def job(net, tools):
@@ -204,6 +222,7 @@ def job(net, tools):
     for t_s, command in events:
         if t_s >= 0 and not started:
             out += [f'sleep {-now:.3f}',
+                    'export FMX_EPOCH_NS=$(date +%s%N)',
                     netlog(net, tools, '$OUT', end_s) + ' & LOG=$!']
             started, now = True, 0.0
         if t_s > now:

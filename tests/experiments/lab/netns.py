@@ -38,6 +38,8 @@ def prepare(run, folder, build):
     tools = uml.tools(build)
     commands = [(t_s, host.name, line) for t_s, host, line in
                 guest.flow_commands(net, tools, str(folder.resolve()))]
+    for name, text in guest.databases(net).items():
+        (folder / name).write_text(text, encoding='utf-8')
     (folder / 'plan').write_text(ns3.plan(run), encoding='ascii')
     (folder / 'flows.json').write_text(json.dumps(
         {'tools': str(tools), 'hosts': list(net.hosts), 'commands': commands,
@@ -49,8 +51,8 @@ def prepare(run, folder, build):
 
 
 def finish(folder):
-    rc = folder / 'rc'
-    return None if rc.exists() else 'did not come to its end'
+    guest.join_senders(folder)
+    return None if (folder / 'rc').exists() else 'did not come to its end'
 
 
 def versions():
@@ -86,6 +88,7 @@ def one_run():
         if links.stdout.readline() != 'ready\n':
             raise RuntimeError('linkemu did not start')
         start = time.monotonic()
+        os.environ['FMX_EPOCH_NS'] = str(time.time_ns())
         for t_s, host, line in what['commands']:
             time.sleep(max(0, start + t_s - time.monotonic()))
             with open(f'{host}.log', 'ab') as log:

@@ -6,7 +6,7 @@ Seconds of simulation take milliseconds; with its seed a run is exact.
 import os
 import pathlib
 
-from lab import uml
+from lab import scenario, uml
 
 PACKET_S = {'pcmu': 178 / 8000, 'opus': 0.02}
 
@@ -32,6 +32,12 @@ def _speaking(flow):
     for start, end in flow['pause_s'] or []:
         steps += [(start, 0), (end, 1)]
     return _steps(steps)
+
+
+def least_bps(flow):
+    """Below this no media makes sense: neither a stream nor a mix fits."""
+    return min(flow['stream_bps'],
+               scenario.mix_wire_bps(flow, flow['mix_bitrate_bps'][0]))
 
 
 def plan(run):
@@ -62,14 +68,19 @@ def plan(run):
             line += (f'packet_bytes={flow["packet_bytes"]} '
                      f'rate_bps={_steps(flow["rate_bps"])}')
         else:
-            fixed = flow['codec'] == 'pcmu'
+            least, most = flow['mix_bitrate_bps']
             line += (f'strategy={flow["strategy"]} '
                      f'controller={flow["controller"]} '
+                     f'segment_bytes={flow["segment_bytes"]} '
                      f'streams={flow["streams"]} '
                      f'stream_bps={flow["stream_bps"]} '
-                     f'mix_min_bps={flow["mix_bps"] if fixed else 22000} '
-                     f'mix_max_bps={flow["mix_bps"]} '
                      f'packet_s={PACKET_S[flow["codec"]]:.9f} '
+                     f'mix_min_bitrate_bps={least} '
+                     f'mix_max_bitrate_bps={most} '
+                     f'mix_packet_s={flow["mix_packet_s"]} '
+                     f'mix_levels={int(flow["codec"] != "pcmu")} '
+                     f'min_bps={int(least_bps(flow))} '
+                     f'headroom={flow["headroom"]} '
                      f'speaking={_speaking(flow)} '
                      f'ignore_feedback={int(flow["ignore_feedback"])}')
         out.append(line)

@@ -38,11 +38,15 @@ KINDS = {
     'bundle': {
         'strategy': 'dpm',      # dpm, forward-all, mix-all, top-3
         'controller': 'dpm',    # the class's name in libfairmix, or a peer
-        'policy': 'aggressive',
+        'segment_bytes': 1460,  # of the TCP equation; 0: the true packet's
         'streams': 8,
         'codec': 'pcmu',        # pcmu, opus
         'stream_bps': 78400,    # of one stream, on the wire; opus: the most
-        'mix_bps': None,        # of a mix; None = as a stream
+        'mix_bitrate_bps': None,    # of a mix's payload: [least, most];
+                                # None: 64000 (pcmu), [12000, 48000] (opus)
+        'mix_packet_s': None,   # None: 0.04 (pcmu: a mix of eight then costs
+                                # a stream's 78.4 kbit/s), 0.02 (opus)
+        'headroom': 0.0,        # partialmix's property
         'speech': False,        # talkers take turns instead of tones
         'pause_s': None,        # [[from_s, to_s], ...]: nobody speaks
         'ignore_feedback': False,
@@ -95,6 +99,14 @@ def at(steps, t_s):
         if when <= t_s:
             value = v
     return value
+
+
+def mix_wire_bps(flow, bitrate_bps):
+    """What a mix of all streams takes on the wire, contributors named."""
+    n = min(flow['streams'], 15)
+    levels = 0 if flow['codec'] == 'pcmu' else 4 + (n + 1 + 3) // 4 * 4
+    header = 20 + 8 + 12 + 4 * n + levels
+    return bitrate_bps + header * 8 / flow['mix_packet_s']
 
 
 def merge(base, over):
@@ -267,8 +279,12 @@ class Scenario:
                                         'top-3'):
                 raise ScenarioError(f'{where}: strategy '
                                     f'{flow["strategy"]!r} is unknown')
-            if flow['mix_bps'] is None:
-                flow['mix_bps'] = flow['stream_bps']
+            fixed = flow['codec'] == 'pcmu'
+            if flow['mix_bitrate_bps'] is None:
+                flow['mix_bitrate_bps'] = [64000, 64000] if fixed \
+                    else [12000, 48000]
+            if flow['mix_packet_s'] is None:
+                flow['mix_packet_s'] = 0.04 if fixed else 0.02
         return flow
 
 

@@ -67,6 +67,8 @@ def prepare(run, folder, build):
     net = network.Network(run)
     (folder / 'job.sh').write_text(guest.job(net, tools(build)),
                                    encoding='utf-8')
+    for name, text in guest.databases(net).items():
+        (folder / name).write_text(text, encoding='utf-8')
     (folder / 'environment').write_text(
         f'export GST_REGISTRY={registry(build)} GST_REGISTRY_UPDATE=no '
         'GST_REGISTRY_FORK=no\n'
@@ -91,6 +93,7 @@ def finish(folder):
     if rc.read_text(encoding='ascii').strip() != '0':
         text = (folder / 'stderr').read_text(encoding='utf-8', errors='replace')
         return f'the job failed: {text.strip()[-400:]}'
+    guest.join_senders(folder)
     return None
 
 

@@ -51,9 +51,9 @@ BundleSender::BundleSender(const BundleParams& params, Address to, Recorder* rec
       m_assignment(params.streams, FMX_ADAPT_HELD),
       m_seq(params.streams + FMX_ADAPT_MAX_MIXES + 1)
 {
-    m_adapt.mix_min_bps = static_cast<uint32_t>(params.mix_min_bps);
-    m_adapt.mix_max_bps = static_cast<uint32_t>(params.mix_max_bps);
-    m_adapt.headroom = 0;
+    m_adapt.mix_min_bps = fmx_adapt_mix_wire_bps(&params.mix, params.mix.min_bitrate_bps);
+    m_adapt.mix_max_bps = fmx_adapt_mix_wire_bps(&params.mix, params.mix.max_bitrate_bps);
+    m_adapt.headroom = params.headroom;
     for (auto& stream : m_streams)
     {
         stream = FmxSelectStream{};
@@ -83,10 +83,10 @@ BundleSender::StartApplication()
         fmx_rate_sender_params_default(&p);
         p.klass = fmx_rate_class_find(m_params.controller.c_str());
         NS_ABORT_MSG_IF(p.klass == nullptr, "no controller " << m_params.controller);
-        // one stream or one mix is the least that makes sense
-        p.min_bps = static_cast<uint64_t>(std::min(m_params.stream_bps, m_params.mix_min_bps));
-        p.max_bps = static_cast<uint64_t>(m_params.streams * m_params.stream_bps);
+        p.min_bps = static_cast<uint64_t>(m_params.min_bps);
+        p.max_bps = static_cast<uint64_t>(m_params.streams * m_params.stream_bps * 1.1);
         p.initial_bps = p.min_bps;
+        p.segment_bytes = m_params.segment_bytes;
         p.sink = &m_sink;
         m_rate = new FmxRateSender;
         fmx_rate_sender_init(m_rate, &p, FmxNow());
@@ -109,7 +109,7 @@ BundleSender::StartApplication()
     }
     for (unsigned i = 0; i < FMX_ADAPT_MAX_MIXES; i++)
     {
-        Simulator::Schedule(Seconds(random->GetValue(0, m_params.packet_s)),
+        Simulator::Schedule(Seconds(random->GetValue(0, fmx_time_to_s(m_params.mix.packet_time))),
                             &BundleSender::OnMix,
                             this,
                             i);
@@ -162,13 +162,15 @@ BundleSender::OnMix(unsigned i)
     {
         return;
     }
+    double packet_s = fmx_time_to_s(m_params.mix.packet_time);
+
     // what top-3 does not forward is dropped, not mixed
     if (i < m_plan.n_mixes && m_params.strategy != "top-3" && Speaking())
     {
         SendRtp(m_params.streams + i,
-                static_cast<unsigned>(m_plan.mix_bps * m_params.packet_s / 8 + 0.5));
+                static_cast<unsigned>(m_plan.mix_bps * packet_s / 8 + 0.5));
     }
-    Simulator::Schedule(Seconds(m_params.packet_s), &BundleSender::OnMix, this, i);
+    Simulator::Schedule(Seconds(packet_s), &BundleSender::OnMix, this, i);
 }
 
 void

@@ -5,6 +5,7 @@
 #include "plan.h"
 #include "recorder.h"
 
+#include "fairmix/adapt/fmx-adapt-mix.h"
 #include "fairmix/adapt/fmx-adapt-streams.h"
 #include "fairmix/rate/fmx-rate-sender.h"
 #include "fairmix/wire/fmx-ccfb-collector.h"
@@ -23,11 +24,13 @@ struct BundleParams
     std::string name;
     std::string strategy;   /* dpm, forward-all, mix-all, top-3 */
     std::string controller; /* class in libfairmix */
+    unsigned segment_bytes; /* of the TCP equation */
     unsigned streams;
     double stream_bps;      /* of one stream, on the wire */
-    double mix_min_bps;     /* of a mix, on the wire */
-    double mix_max_bps;
     double packet_s;        /* audio in a packet */
+    FmxAdaptMix mix;        /* of all streams */
+    double min_bps;         /* below this no media makes sense, on the wire */
+    double headroom;        /* partialmix's property */
     Staircase speaking;     /* 1 and 0 in time: pauses of everybody */
     bool ignore_feedback;   /* as a broken sender would */
 };

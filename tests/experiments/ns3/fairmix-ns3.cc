@@ -412,17 +412,24 @@ Simulation::AddFlow(const Statement& s)
     }
     else
     {
-        BundleParams params{s.Text("name"),
-                            s.Text("strategy"),
-                            s.Text("controller"),
-                            static_cast<unsigned>(s.Number("streams")),
-                            s.Number("stream_bps"),
-                            s.Number("mix_min_bps"),
-                            s.Number("mix_max_bps"),
-                            s.Number("packet_s"),
-                            s.Steps("speaking"),
-                            s.Number("ignore_feedback") > 0};
+        BundleParams params{};
 
+        params.name = s.Text("name");
+        params.strategy = s.Text("strategy");
+        params.controller = s.Text("controller");
+        params.segment_bytes = static_cast<unsigned>(s.Number("segment_bytes"));
+        params.streams = static_cast<unsigned>(s.Number("streams"));
+        params.stream_bps = s.Number("stream_bps");
+        params.packet_s = s.Number("packet_s");
+        params.mix.min_bitrate_bps = static_cast<uint32_t>(s.Number("mix_min_bitrate_bps"));
+        params.mix.max_bitrate_bps = static_cast<uint32_t>(s.Number("mix_max_bitrate_bps"));
+        params.mix.packet_time = fmx_time_from_s(s.Number("mix_packet_s"));
+        params.mix.n_contributors = params.streams;
+        params.mix.levels = s.Number("mix_levels") > 0;
+        params.min_bps = s.Number("min_bps");
+        params.headroom = s.Number("headroom");
+        params.speaking = s.Steps("speaking");
+        params.ignore_feedback = s.Number("ignore_feedback") > 0;
         Install(s, CreateObject<BundleSink>(port), to, true);
         Install(s, CreateObject<BundleSender>(params, address, &m_recorder), from, false);
     }

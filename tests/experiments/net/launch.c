@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* launch FLOW TABLE WORD...: gst-launch-1.0 -e WORD..., which also keeps a
+ * table.
+ *
+ * TABLE is a senders.csv: what the element `rate` (tfrcrate) decides and what
+ * the element `mix` (partialmix) then selects for the pad src_1, with the time
+ * since $FMX_EPOCH_NS (nanoseconds of the wall clock); and a line per second.
+ * SIGINT and SIGTERM end it cleanly. */
+#include <glib-unix.h>
+#include <gst/gst.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct
+{
+  const gchar *flow;
+  FILE *table;
+  gint64 epoch_us;
+  GMainLoop *loop;
+  GstElement *pipeline, *rate;
+  guint separate, mixes;
+  gint status;
+} launch;
+
+static gdouble
+field (const GstStructure *s, const gchar *name)
+{
+  const GValue *v = s != NULL ? gst_structure_get_value (s, name) : NULL;
+  GValue number = G_VALUE_INIT;
+
+  g_value_init (&number, G_TYPE_DOUBLE);
+  if (v == NULL || !g_value_transform (v, &number))
+    return 0;
+  return g_value_get_double (&number);
+}
+
+static void
+write_line (launch *l, const gchar *event)
+{
+  GstStructure *s = NULL;
+
+  if (l->rate != NULL)
+    g_object_get (l->rate, "stats", &s, NULL);
+  fprintf (l->table, "%.3f,%s,%s,%.0f,%.3f,%.6g,%.6g,%.0f,%u,%u\n",
+      (double) (g_get_real_time () - l->epoch_us) / 1e6, l->flow, event,
+      field (s, "target-bps"), field (s, "rtt") / 1e6,
+      field (s, "loss-event-rate"), field (s, "loss-fraction"),
+      field (s, "sent-bps"), l->separate, l->mixes);
+  fflush (l->table);
+  if (s != NULL)
+    gst_structure_free (s);
+}
+
+static gboolean
+on_second (gpointer user_data)
+{
+  write_line (user_data, "");
+  return G_SOURCE_CONTINUE;
+}
+
+static void
+on_element (launch *l, const GstStructure *s)
+{
+  if (gst_structure_has_name (s, "fairmix-rate-decision")) {
+    const gchar *reason = gst_structure_get_string (s, "reason");
+
+    write_line (l, reason != NULL ? reason : "");
+  } else if (gst_structure_has_name (s, "fairmix-selection")
+      && g_strcmp0 (gst_structure_get_string (s, "pad"), "src_1") == 0) {
+    l->separate = (guint) field (s, "n-separate");
+    l->mixes = (guint) field (s, "n-mixes");
+    write_line (l, "plan");
+  }
+}
+
+static gboolean
+on_message (GstBus *bus, GstMessage *message, gpointer user_data)
+{
+  launch *l = user_data;
+  GError *error = NULL;
+  gchar *debug = NULL;
+
+  (void) bus;
+  switch (GST_MESSAGE_TYPE (message)) {
+    case GST_MESSAGE_ELEMENT:
+      on_element (l, gst_message_get_structure (message));
+      break;
+    case GST_MESSAGE_LATENCY:
+      gst_bin_recalculate_latency (GST_BIN (l->pipeline));
+      break;
+    case GST_MESSAGE_WARNING:
+      gst_message_parse_warning (message, &error, &debug);
+      fprintf (stderr, "WARNING: %s: %s\n", error->message, debug);
+      break;
+    case GST_MESSAGE_ERROR:
+      gst_message_parse_error (message, &error, &debug);
+      fprintf (stderr, "ERROR: %s: %s\n", error->message, debug);
+      l->status = 1;
+      g_main_loop_quit (l->loop);
+      break;
+    case GST_MESSAGE_EOS:
+      g_main_loop_quit (l->loop);
+      break;
+    default:
+      break;
+  }
+  g_clear_error (&error);
+  g_free (debug);
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+on_signal (gpointer user_data)
+{
+  launch *l = user_data;
+
+  g_main_loop_quit (l->loop);
+  return G_SOURCE_CONTINUE;
+}
+
+int
+main (int argc, char **argv)
+{
+  launch l = { 0 };
+  const gchar *epoch = g_getenv ("FMX_EPOCH_NS");
+  GError *error = NULL;
+  GstBus *bus;
+
+  if (argc < 4) {
+    fprintf (stderr, "usage: launch FLOW TABLE WORD...\n");
+    return 2;
+  }
+  gst_init (NULL, NULL);
+  l.flow = argv[1];
+  l.table = fopen (argv[2], "w");
+  l.pipeline = gst_parse_launchv ((const gchar **) argv + 3, &error);
+  if (l.table == NULL || l.pipeline == NULL) {
+    fprintf (stderr, "launch: %s\n", error ? error->message : argv[2]);
+    return 1;
+  }
+  if (error != NULL)
+    fprintf (stderr, "WARNING: %s\n", error->message);
+  fprintf (l.table, "t_s,flow,event,target_bps,rtt_ms,loss_event_rate,"
+      "loss_fraction,sent_bps,separate,mixes\n");
+  l.epoch_us = epoch != NULL ? g_ascii_strtoll (epoch, NULL, 10) / 1000
+      : g_get_real_time ();
+  l.rate = gst_bin_get_by_name (GST_BIN (l.pipeline), "rate");
+  l.loop = g_main_loop_new (NULL, FALSE);
+  bus = gst_element_get_bus (l.pipeline);
+  gst_bus_add_watch (bus, on_message, &l);
+  g_unix_signal_add (SIGINT, on_signal, &l);
+  g_unix_signal_add (SIGTERM, on_signal, &l);
+  g_timeout_add (1000, on_second, &l);
+  gst_element_set_state (l.pipeline, GST_STATE_PLAYING);
+  g_main_loop_run (l.loop);
+  gst_element_set_state (l.pipeline, GST_STATE_NULL);
+  gst_bus_remove_watch (bus);
+  gst_object_unref (bus);
+  if (l.rate != NULL)
+    gst_object_unref (l.rate);
+  gst_object_unref (l.pipeline);
+  g_main_loop_unref (l.loop);
+  fclose (l.table);
+  return l.status;
+}
