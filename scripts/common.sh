@@ -80,17 +80,20 @@ fmx_python () {
   return 1
 }
 
-# fmx_build DIR [MESON SETUP ARGUMENT...]: configures DIR once, compiles it.
+# fmx_configure DIR [MESON SETUP ARGUMENT...]: makes a build directory, once.
 # The last of the arguments may name another source directory than this one.
-fmx_build () {
+fmx_configure () {
   dir=$1
   shift
-  if [ ! -f "$dir/build.ninja" ]; then
-    mkdir -p "$dir" || return 1
-    if ! meson setup "$dir" "$@" >"$dir/setup.log" 2>&1; then
-      cat "$dir/setup.log" >&2
-      return 1
-    fi
+  [ ! -f "$dir/build.ninja" ] || return 0
+  mkdir -p "$dir" || return 1
+  if ! meson setup "$dir" "$@" >"$dir/setup.log" 2>&1; then
+    cat "$dir/setup.log" >&2
+    return 1
   fi
-  ninja -C "$dir" ${JOBS:+-j "$JOBS"}
+}
+
+# fmx_build DIR [MESON SETUP ARGUMENT...]: the same, and compiles it.
+fmx_build () {
+  fmx_configure "$@" && ninja -C "$1" ${JOBS:+-j "$JOBS"}
 }

@@ -2,9 +2,13 @@
 # Installs what the tests need (or says what is missing), builds, and runs
 # every test of the tree:
 #
-#   1. everything, as built by default: library, elements, meta rules, examples
-#   2. the library libfairmix alone, as its own project
-#   3. library and elements again under AddressSanitizer and UBSan
+#   tests       everything, as built by default: library, elements, pipelines,
+#               meta rules, fuzz corpora, examples, experiments
+#   leaks       elements and pipelines again under GStreamer's leaks tracer
+#   alone       the library libfairmix by itself, as its own project
+#   memory      library, elements, pipelines, fuzz corpora under
+#               AddressSanitizer, LeakSanitizer and UBSan
+#   threads     elements and pipelines under ThreadSanitizer
 #
 #   tests/run.sh [--quick]        --quick: only the first
 #
@@ -23,49 +27,59 @@ quick=
 [ "${1-}" = --quick ] && quick=yes
 
 # run LABEL DIR MESON-TEST-ARGUMENT...: one run of tests, noted for the tally.
+# It builds what these tests need; if that fails, nothing runs, and the tally
+# counts that as a failure.
 run () {
   label=$1 dir=$2
   shift 2
-  fmx_say "testing: $label"
-  log=$dir/meson-logs/testlog-$(echo "$label" | tr -cs 'a-zA-Z0-9\n' -)
+  fmx_say "$label"
+  log=$dir/meson-logs/testlog-$label
   rm -f "$log.json"
-  meson test -C "$dir" --no-rebuild --logbase "$(basename "$log")" \
-    --print-errorlogs ${JOBS:+--num-processes "$JOBS"} "$@"
+  meson test -C "$dir" --logbase "testlog-$label" --print-errorlogs \
+    ${JOBS:+--num-processes "$JOBS"} "$@"
   logs="$logs
 $label=$log.json"
 }
 
-# build LABEL DIR MESON-SETUP-ARGUMENT...: a directory to run tests in.
-build () {
-  label=$1
-  shift
-  fmx_say "building: $label"
-  fmx_build "$@" && return 0
-  logs="$logs
-$label=not built"
-  return 1
+# sanitize LABEL WHICH SUITES...: the same in a build directory of its own.
+sanitize () {
+  label=$1 which=$2
+  shift 2
+  fmx_say "$label: building with -fsanitize=$which"
+  fmx_configure "$out/build-$label" -Db_sanitize="$which" -Db_lundef=false \
+    -Dbenchmarks=disabled -Dexamples=disabled
+  # Scanning all plugins of the system inside an instrumented process finds
+  # faults of the system; so the registries are filled first.
+  ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS=exitcode=0 GST_CHECKS=none \
+    meson test -C "$out/build-$label" --suite elements --suite pipelines \
+    >"$out/build-$label/warm-up.log" 2>&1
+  run "$label" "$out/build-$label" "$@"
 }
 
 fmx_install build run test || exit 1
 PYTHON=$(fmx_python) || exit 1
 export PYTHON
 
-if build "tests" "$out/build"; then
-  run "tests" "$out/build"
-fi
+fmx_say "building"
+fmx_build "$out/build"
+run tests "$out/build"
+
 if [ -z "$quick" ]; then
-  if build "library alone" "$out/build-fairmix" subprojects/fairmix; then
-    run "library alone" "$out/build-fairmix"
-  fi
-  if build "sanitizers" "$out/build-asan" -Db_lundef=false \
-    -Db_sanitize=address,undefined -Dbenchmarks=disabled \
-    -Dexamples=disabled; then
-    export UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1"
-    export ASAN_OPTIONS="detect_odr_violation=0"
-    export LSAN_OPTIONS="suppressions=$top/tests/lsan.supp:print_suppressions=0"
-    run "sanitizers" "$out/build-asan" --no-suite meta
-    unset UBSAN_OPTIONS ASAN_OPTIONS LSAN_OPTIONS
-  fi
+  # a leak is a warning, and a warning ends the test
+  GST_TRACERS=leaks GST_DEBUG=GST_TRACER:7 GST_DEBUG_NO_COLOR=1 \
+    run leaks "$out/build" --suite elements --suite pipelines
+
+  fmx_configure "$out/build-alone" subprojects/fairmix
+  run alone "$out/build-alone"
+
+  export UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1"
+  export ASAN_OPTIONS="detect_odr_violation=0:fast_unwind_on_malloc=0"
+  export LSAN_OPTIONS="suppressions=$top/tests/lsan.supp:print_suppressions=0"
+  sanitize memory address,undefined \
+    --suite lib --suite elements --suite pipelines --suite fuzz
+
+  export TSAN_OPTIONS="ignore_noninstrumented_modules=1:halt_on_error=1"
+  sanitize threads thread --suite elements --suite pipelines
 fi
 
 fmx_say "summary"

@@ -96,7 +96,7 @@ def read(path):
 def tally(label, entries, out):
     """Prints the rows of one run and returns its sum."""
     if not entries:
-        print(f'  {label:<34} nothing ran', file=out)
+        print(f'  {label:<26} nothing ran', file=out)
         return Count(failed=1)
     rows = {}
     for entry in entries:
@@ -110,7 +110,7 @@ def tally(label, entries, out):
             said = (entry.get('stdout') or '').strip().splitlines() or ['']
             print(f'  SKIPPED {label}: {entry["name"]}: {said[-1]}', file=out)
     for name, count in sorted(rows.items()):
-        print(f'  {label + ": " + name:<34} {count}', file=out)
+        print(f'  {label + ": " + name:<26} {count}', file=out)
     return sum(rows.values(), Count())
 
 

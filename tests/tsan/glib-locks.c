@@ -126,3 +126,42 @@ g_object_unref (gpointer object)
   __tsan_acquire (object);
   REAL (g_object_unref) (object);
 }
+
+/* A pool's threads get their work through queues inside GLib. */
+typedef struct
+{
+  GstTaskPool *pool;
+  GstTaskPoolFunction func;
+  gpointer data;
+} Job;
+
+UNCHECKED static void
+run_job (gpointer data)
+{
+  Job job = *(Job *) data;
+
+  __tsan_acquire (data);
+  g_free (data);
+  job.func (job.data);
+  __tsan_release (job.pool);
+}
+
+UNCHECKED gpointer
+gst_task_pool_push (GstTaskPool * pool, GstTaskPoolFunction func,
+    gpointer data, GError ** error)
+{
+  Job *job = g_new (Job, 1);
+
+  job->pool = pool;
+  job->func = func;
+  job->data = data;
+  __tsan_release (job);
+  return REAL (gst_task_pool_push) (pool, run_job, job, error);
+}
+
+UNCHECKED void
+gst_task_pool_join (GstTaskPool * pool, gpointer id)
+{
+  REAL (gst_task_pool_join) (pool, id);
+  __tsan_acquire (pool);
+}
