@@ -11,10 +11,12 @@ static const double weights[FMX_LOSS_INTERVALS_N] = {
   1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2
 };
 
-/* The sums of [RFC5348 5.5]. */
+/* The sums of [RFC5348 5.5]; @packets is @length with all packets of short
+ * intervals, too. */
 typedef struct
 {
   double length;
+  double packets;
   double weight;
 } Sum;
 
@@ -67,14 +69,17 @@ length_of (const FmxLossIntervals *intervals, const FmxLossEvent *event,
 
 /* I_i for i > 0; false when there is no such interval. */
 static bool
-closed_interval (const FmxLossIntervals *intervals, unsigned i, double *length)
+closed_interval (const FmxLossIntervals *intervals, unsigned i, double *length,
+    double *packets)
 {
   if (i < intervals->n_events) {
-    *length = length_of (intervals, &intervals->events[i],
-        intervals->events[i - 1].first);
+    const FmxLossRecord *end = &intervals->events[i - 1].first;
+
+    *length = length_of (intervals, &intervals->events[i], *end);
+    *packets = (double) (end->number - intervals->events[i].first.number);
     return true;
   }
-  *length = intervals->synthetic;
+  *length = *packets = intervals->synthetic;
   return i == intervals->n_events && intervals->synthetic > 0.0;
 }
 
@@ -104,14 +109,15 @@ static void
 sum_closed (const FmxLossIntervals *intervals, Sum *one, Sum *zero)
 {
   double discount = 1.0;        /* DF_i */
-  double length;
+  double length, packets;
 
   memset (one, 0, sizeof *one);
   memset (zero, 0, sizeof *zero);
   for (unsigned i = 1; i <= FMX_LOSS_INTERVALS_N; i++) {
-    if (!closed_interval (intervals, i, &length))
+    if (!closed_interval (intervals, i, &length, &packets))
       break;
     one->length += length * weights[i - 1] * discount;
+    one->packets += packets * weights[i - 1] * discount;
     one->weight += weights[i - 1] * discount;
     if (i < FMX_LOSS_INTERVALS_N) {
       zero->length += length * weights[i] * discount;
@@ -121,7 +127,9 @@ sum_closed (const FmxLossIntervals *intervals, Sum *one, Sum *zero)
   }
 }
 
-/* [RFC5348 5.5] DF, from I_0 and the mean of the closed intervals. */
+/* [RFC5348 5.5] DF, from I_0 and the mean of the closed intervals.  I_0 counts
+ * all its packets, so the others do here: against their N/K of [RFC4828 3] any
+ * I_0 of more than two round-trip times would look long. */
 static double
 general_discount (const FmxLossIntervals *intervals, const Sum *one)
 {
@@ -132,7 +140,7 @@ general_discount (const FmxLossIntervals *intervals, const Sum *one)
     return 1.0;
   if (intervals->params.short_intervals && open_interval_is_short (intervals))
     return 1.0;
-  df = 2.0 * (one->length / one->weight) / open;
+  df = 2.0 * (one->packets / one->weight) / open;
   if (df > 1.0)
     return 1.0;
   return df < DISCOUNT_MIN ? DISCOUNT_MIN : df;

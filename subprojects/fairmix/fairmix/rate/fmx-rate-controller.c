@@ -2,14 +2,18 @@
 #include "fairmix/rate/fmx-rate-controller.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
-
-#include "fairmix/base/fmx-units.h"
 
 /* [RFC5348 4.2] asks for 2 s before the first feedback.  A receiver that sends
  * no more than RTCP reports may need up to 5 s for its first ([RFC3550 6.2]),
  * and media must not stop and start again for that. */
 #define FIRST_FEEDBACK_TIMEOUT (5 * FMX_SECOND)
+
+/* Who leaves more than this share unused is data-limited. */
+#define LIMITED_SHARE 0.1
+#define LIMITED_TIME (100 * FMX_MSECOND)
+#define LIMITED_PACKETS 4.0
 
 #define PROBE_INTERVAL FMX_SECOND       /* DPM section 5.4 */
 #define DEFAULT_PACKET_BYTES 200.0      /* 20 ms of G.711 */
@@ -86,31 +90,42 @@ fmx_rate_controller_set_params (FmxRateController *rc,
     rc->rate_bps = params->max_bps;
 }
 
-/* [RFC5348 8.2.1] "Sender has sent all it is allowed to send": credit grows
- * with the rate, up to a round-trip time's worth ([RFC5348 4.6]), and is spent
- * by packets. */
+/* [RFC5348 8.2.1] keeps two times, for one feedback per round-trip time, and
+ * says that more are better. */
+static void
+note_not_limited (FmxRateController *rc, FmxTime now)
+{
+  unsigned last = (rc->n_not_limited - 1) % FMX_RATE_NOT_LIMITED;
+  FmxDuration spacing = (rc->rtt > rc->interval ? rc->rtt : rc->interval) / 4;
+
+  if (rc->n_not_limited > 0
+      && fmx_time_diff (now, rc->not_limited[last]) < spacing)
+    return;
+  rc->not_limited[rc->n_not_limited % FMX_RATE_NOT_LIMITED] = now;
+  rc->n_not_limited++;
+}
+
+/* [RFC5348 8.2.1] "Sender has sent all it is allowed to send": here, nine
+ * tenths of it over the last round-trip time or so.  What was allowed and not
+ * used is forgotten with the time constant tau, so a sender that uses the share
+ * f of X has (1 - f) X tau of credit, whatever it did before. */
 static void
 spend (FmxRateController *rc, uint32_t wire_bytes, FmxTime now)
 {
   double rate_Bps = rc->rate_bps / 8.0;
-  double elapsed_s = fmx_time_to_s (fmx_time_diff (now, rc->credit_time));
-  double burst_bytes = rate_Bps * fmx_time_to_s (rc->rtt);
+  double tau_s = fmx_time_to_s (rc->rtt > LIMITED_TIME ? rc->rtt
+      : LIMITED_TIME);
+  double kept;
 
-  if (burst_bytes < rc->packet_bytes)
-    burst_bytes = rc->packet_bytes;
-  rc->credit_bytes += rate_Bps * elapsed_s;
-  if (rc->credit_bytes > burst_bytes)
-    rc->credit_bytes = burst_bytes;
-  rc->credit_bytes -= wire_bytes;
-  if (rc->credit_bytes < -burst_bytes)
-    rc->credit_bytes = -burst_bytes;
+  if (tau_s < LIMITED_PACKETS * rc->packet_bytes / rate_Bps)
+    tau_s = LIMITED_PACKETS * rc->packet_bytes / rate_Bps;
+  kept = exp (-fmx_time_to_s (fmx_time_diff (now, rc->credit_time)) / tau_s);
+  rc->credit_bytes = kept * rc->credit_bytes + (1.0 - kept) * rate_Bps * tau_s
+      - wire_bytes;
   rc->credit_time = now;
-  if (rc->credit_bytes >= wire_bytes)
+  if (rc->credit_bytes > LIMITED_SHARE * rate_Bps * tau_s + rc->packet_bytes)
     return;
-  if (rc->not_limited[0] <= rc->t_new)
-    rc->not_limited[0] = now;
-  else if (rc->not_limited[1] <= rc->t_next)
-    rc->not_limited[1] = now;
+  note_not_limited (rc, now);
 }
 
 /* [RFC5348 4.3] RTO = max(4*R, 2*s/X); but a receiver that reports less often
@@ -152,22 +167,21 @@ fmx_rate_controller_on_sent (FmxRateController *rc, uint32_t wire_bytes,
   rc->idle = false;
 }
 
-/* [RFC5348 8.2.1] When a feedback packet is received. */
+/* [RFC5348 8.2.1] When a feedback packet is received.  The interval covered is
+ * a round-trip time, or since the last feedback if that is longer. */
 static bool
-was_data_limited (FmxRateController *rc, const FmxRateFeedback *fb,
-    FmxTime now)
+was_data_limited (FmxRateController *rc, const FmxRateFeedback *fb)
 {
   FmxTime t_old = fb->acked_sent > (FmxTime) fb->rtt
       ? fb->acked_sent - (FmxTime) fb->rtt : 0;
   bool limited = true;
 
+  if (t_old > rc->t_new)
+    t_old = rc->t_new;
   rc->t_new = fb->acked_sent;
-  rc->t_next = now;
-  for (unsigned i = 0; i < 2; i++)
+  for (unsigned i = 0; i < FMX_RATE_NOT_LIMITED && i < rc->n_not_limited; i++)
     if (t_old < rc->not_limited[i] && rc->not_limited[i] <= rc->t_new)
       limited = false;
-  if (rc->not_limited[0] <= rc->t_new && rc->not_limited[1] > rc->t_new)
-    rc->not_limited[0] = rc->not_limited[1];
   return limited;
 }
 
@@ -183,7 +197,7 @@ fmx_rate_controller_on_feedback (FmxRateController *rc,
   rc->interval = fb->interval;
   rc->packet_bytes = fb->packet_bytes;
   if (fb->heard) {
-    rc->data_limited = was_data_limited (rc, fb, now);
+    rc->data_limited = was_data_limited (rc, fb);
     rc->stats.n_feedback++;
   }
   rc->klass->on_feedback (rc, fb, now);

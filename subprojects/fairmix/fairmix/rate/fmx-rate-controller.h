@@ -144,6 +144,10 @@ struct _FmxRateClass
   FmxDuration (*probe_interval) (const FmxRateController * rc);
 };
 
+/** FMX_RATE_NOT_LIMITED: so many times at which the sender was not data-limited
+ * are remembered, a quarter of a round-trip time apart or more. */
+#define FMX_RATE_NOT_LIMITED 16u
+
 /**
  * FmxRateController:
  *
@@ -170,9 +174,9 @@ struct _FmxRateController
   /* data-limited intervals, [RFC5348 8.2.1] */
   double credit_bytes;
   FmxTime credit_time;
-  FmxTime not_limited[2];
+  FmxTime not_limited[FMX_RATE_NOT_LIMITED];
+  unsigned n_not_limited;
   FmxTime t_new;
-  FmxTime t_next;
   bool data_limited;
   union
   {

@@ -97,7 +97,7 @@ recv_limit_bps (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
     update_recv_set (rc, fb->receive_bps, now);
     return 2.0 * recv_max (tfrc);
   }
-  if (fb->new_loss_event) {
+  if (fb->new_loss_event || fb->loss_event_rate > tfrc->last_p) {
     for (unsigned i = 0; i < tfrc->n_recv; i++)
       tfrc->recv_bps[i] /= 2.0;
     maximize_recv_set (tfrc, 0.85 * fb->receive_bps, now);

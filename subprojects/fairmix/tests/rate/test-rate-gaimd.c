@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fmx-test-rate.h"
+
+/* "Minimal buffering", (3.6): the pairs of its figures */
+static void
+test_fair_pairs_of_the_paper (void **state)
+{
+  (void) state;
+  assert_true (fabs (fmx_rate_gaimd_fair_increase (1.0 / 2.0) - 1.0) < 1e-9);
+  assert_true (fabs (fmx_rate_gaimd_fair_increase (4.0 / 5.0) - 1.0 / 3.0)
+      < 1e-9);
+  assert_true (fabs (fmx_rate_gaimd_fair_increase (7.0 / 8.0) - 1.0 / 5.0)
+      < 1e-9);
+}
+
+static void
+test_adds_alpha_segments_per_round_trip (void **state)
+{
+  FmxRateController rc = fmx_test_controller (&fmx_rate_gaimd);
+  FmxRateFeedback fb = fmx_test_feedback (1e9);
+
+  (void) state;
+  /* 1460 bytes / 100 ms / 100 ms, whatever the feedback's interval */
+  for (FmxTime now = 0; now <= 2 * (FmxTime) S; now += 10 * MS)
+    fmx_rate_controller_on_feedback (&rc, &fb, now);
+  assert_true (fabs (fmx_rate_controller_bps (&rc) - 80000.0
+          - 20 * 116800.0) < 10.0);
+}
+
+static void
+test_multiplies_by_beta_on_a_loss_event (void **state)
+{
+  FmxRateParams params = fmx_test_params ();
+  FmxRateFeedback fb = fmx_test_feedback_with_loss (1e6, 0.01, true);
+  FmxRateController rc;
+
+  (void) state;
+  params.decrease = 0.875;
+  fmx_rate_controller_init (&rc, &fmx_rate_gaimd, &params, 0);
+  fmx_rate_controller_on_feedback (&rc, &fb, 0);
+  assert_true (fmx_rate_controller_bps (&rc) == 70000.0);
+  assert_string_equal (fmx_rate_controller_reason (&rc), "down-loss");
+}
+
+static void
+test_does_not_grow_beyond_twice_what_was_received (void **state)
+{
+  FmxRateController rc = fmx_test_controller (&fmx_rate_gaimd);
+  FmxRateFeedback fb = fmx_test_feedback (100000.0);
+
+  (void) state;
+  for (FmxTime now = 0; now <= 9 * (FmxTime) S; now += 50 * MS)
+    fmx_rate_controller_on_feedback (&rc, &fb, now);
+  assert_true (fmx_rate_controller_bps (&rc) == 200000.0);
+}
+
+/* (A.5): sqrt (alpha (1 + beta) / (2 (1 - beta))) s / (R sqrt p), that of TCP;
+ * a regular loss event every 1/p segments */
+static void
+test_all_fair_pairs_get_the_same_rate (void **state)
+{
+  static const double betas[] = { 0.5, 0.8, 0.875 };
+  const double p = 0.005;
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (betas); i++) {
+    FmxRateParams params = fmx_test_params ();
+    double segments = 0.0, sum = 0.0;
+    FmxRateController rc;
+    unsigned n = 0;
+
+    params.decrease = betas[i];
+    fmx_rate_controller_init (&rc, &fmx_rate_gaimd, &params, 0);
+    for (FmxTime now = 0; now < 2000 * (FmxTime) S; now += 100 * MS) {
+      FmxRateFeedback fb = fmx_test_feedback (1e9);
+
+      segments += rc.rate_bps * 0.1 / 11680.0;
+      fb.new_loss_event = segments >= 1.0 / p;
+      if (fb.new_loss_event)
+        segments -= 1.0 / p;
+      fmx_rate_controller_on_feedback (&rc, &fb, now);
+      if (now > 100 * (FmxTime) S) {
+        sum += rc.rate_bps;
+        n++;
+      }
+    }
+    assert_true (fabs (sum / n - sqrt (1.5 / p) * 116800.0)
+        < 0.05 * sqrt (1.5 / p) * 116800.0);
+  }
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_fair_pairs_of_the_paper),
+    cmocka_unit_test (test_adds_alpha_segments_per_round_trip),
+    cmocka_unit_test (test_multiplies_by_beta_on_a_loss_event),
+    cmocka_unit_test (test_does_not_grow_beyond_twice_what_was_received),
+    cmocka_unit_test (test_all_fair_pairs_get_the_same_rate),
+  };
+
+  return cmocka_run_group_tests_name ("rate/rate-gaimd", tests, NULL, NULL);
+}
