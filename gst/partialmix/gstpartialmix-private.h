@@ -229,7 +229,7 @@ struct _GstPartialMixSrcPad
   GstFlowReturn last_flow;
 
   guint64 n_forwarded_packets, n_forwarded_bytes;
-  FmxRateMeter meter_in, meter_out;
+  FmxRateMeter meter_out;
 };
 
 typedef struct

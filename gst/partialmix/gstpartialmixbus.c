@@ -82,11 +82,6 @@ bus_fork (GstPartialMix * self, GstPartialMixBus * parent)
 static void
 drop_contributions (GstPartialMixBus * bus)
 {
-  guint i;
-
-  for (i = 0; i < bus->contributions->len; i++)
-    gst_partial_mix_stream_unref (g_array_index (bus->contributions,
-            GstPartialMixContribution, i).stream);
   g_array_set_size (bus->contributions, 0);
   g_clear_pointer (&bus->payload, gst_memory_unref);
 }
@@ -130,8 +125,6 @@ typedef struct
 static void
 bus_take (GstPartialMix * self, GstPartialMixBus * bus, const Wish * wish)
 {
-  guint i;
-
   if (bus->tick == self->tick)
     return;
   bus->tick = self->tick;
@@ -141,11 +134,9 @@ bus_take (GstPartialMix * self, GstPartialMixBus * bus, const Wish * wish)
       (GST_PARTIAL_MIX_BUS_HISTORY - 1) * sizeof bus->history[0]);
   bus->history[0] = wish->key;
   drop_contributions (bus);
+  /* the streams are held by self->frames as long as the tick lasts */
   g_array_append_vals (bus->contributions, wish->contributions->data,
       wish->contributions->len);
-  for (i = 0; i < bus->contributions->len; i++)
-    gst_partial_mix_stream_ref (g_array_index (bus->contributions,
-            GstPartialMixContribution, i).stream);
   if (g_hash_table_lookup (self->bus_by_key, &bus->key) == NULL)
     g_hash_table_insert (self->bus_by_key, &bus->key, bus);
 }

@@ -195,8 +195,6 @@ distribute (GstPartialMix * self, GstPartialMixSinkPad * pad,
       if (packet->stream->removed)
         continue;
       link = gst_partial_mix_src_pad_get_link (src, packet->stream);
-      if (link->mode != GST_PARTIAL_MIX_LINK_NONE)
-        fmx_rate_meter_add (&src->meter_in, packet->arrival.wire_bytes, now);
       if (packet->placed)
         gst_partial_mix_link_placed (link, packet->stream,
             packet->arrival.ext_ts, packet->pos);

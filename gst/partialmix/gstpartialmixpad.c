@@ -308,7 +308,6 @@ gst_partial_mix_src_pad_init (GstPartialMixSrcPad * pad)
   pad->links = g_array_new (FALSE, TRUE, sizeof (GstPartialMixLink));
   pad->gains = g_array_new (FALSE, TRUE, sizeof (GstPartialMixGains));
   pad->last_flow = GST_FLOW_OK;
-  fmx_rate_meter_init (&pad->meter_in, RATE_WINDOW);
   fmx_rate_meter_init (&pad->meter_out, RATE_WINDOW);
 }
 

@@ -144,7 +144,7 @@ selection_clear (Selection * selection)
 
 static void
 describe (GstPartialMixSrcPad * pad, GstPartialMixStream * stream,
-    const GstPartialMixLink * link, FmxSelectStream * out, GstClockTime now)
+    const GstPartialMixLink * link, FmxSelectStream * out)
 {
   out->priority = stream->info.priority;
   out->group = pad->raw ? 0 : stream->info.group_id;
@@ -152,7 +152,7 @@ describe (GstPartialMixSrcPad * pad, GstPartialMixStream * stream,
   out->must_mix = pad->raw || !pad->accepts[stream->format.encoding];
   out->separate = link->mode == GST_PARTIAL_MIX_LINK_SEPARATE;
   out->level = (guint8) CLAMP (stream->level, 0.0f, 127.0f);
-  out->wire_bps = gst_partial_mix_stream_wire_bps (stream, now);
+  out->wire_bps = stream->wire_bps;
   out->since = link->since;
   out->mix = link->mix;
 }
@@ -171,13 +171,14 @@ gather (GstPartialMix * self, GstPartialMixSrcPad * pad, Selection * selection,
     if (stream == NULL)
       continue;
     link = gst_partial_mix_src_pad_get_link (pad, stream);
+    gst_partial_mix_stream_weigh (stream, now);
     if (!is_heard (pad, stream)) {
       if (link->mode != GST_PARTIAL_MIX_LINK_NONE)
         gst_partial_mix_link_change (link, stream, GST_PARTIAL_MIX_LINK_NONE,
             0, self->line, now);
       continue;
     }
-    describe (pad, stream, link, &select, now);
+    describe (pad, stream, link, &select);
     g_array_append_val (selection->streams, stream);
     g_array_append_val (selection->select, select);
   }

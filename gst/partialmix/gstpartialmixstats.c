@@ -34,7 +34,7 @@ stream_stats (GstPartialMixStream * stream, GstClockTime now)
       "level", G_TYPE_UINT, (guint) CLAMP (stream->level, 0.0f, 127.0f),
       "priority", G_TYPE_INT, stream->info.priority,
       "mute", G_TYPE_BOOLEAN, stream->info.mute,
-      "bitrate", G_TYPE_UINT, gst_partial_mix_stream_wire_bps (stream, now),
+      "bitrate", G_TYPE_UINT, (guint) fmx_rate_meter_bps (&stream->meter, now),
       "state", G_TYPE_STRING, stream->n_mixed > 0 ? "decoded" : "forwarded",
       "playout-delay", G_TYPE_INT64, stream->delay,
       "n-packets", G_TYPE_UINT64, stream->n_packets,
@@ -57,6 +57,7 @@ pad_stats (GstPartialMix * self, GstPartialMixSrcPad * pad, GstClockTime now)
   guint64 target = gst_partial_mix_src_pad_get_target (pad);
   GValue streams = G_VALUE_INIT;
   guint64 mix_packets = 0;
+  guint bitrate_in = 0;
   GstStructure *s;
   guint i;
 
@@ -68,6 +69,8 @@ pad_stats (GstPartialMix * self, GstPartialMixSrcPad * pad, GstClockTime now)
     if (stream == NULL)
       continue;
     link = gst_partial_mix_src_pad_get_link (pad, stream);
+    if (link->mode != GST_PARTIAL_MIX_LINK_NONE)
+      bitrate_in += (guint) fmx_rate_meter_bps (&stream->meter, now);
     append_structure (&streams, gst_structure_new ("stream",
             "ssrc", G_TYPE_UINT, stream->out_ssrc,
             "state", G_TYPE_STRING, mode_names[link->mode],
@@ -82,8 +85,7 @@ pad_stats (GstPartialMix * self, GstPartialMixSrcPad * pad, GstClockTime now)
       "target-bitrate", G_TYPE_UINT64,
       target == FMX_TARGET_UNLIMITED ? (guint64) 0 : target,
       "limited", G_TYPE_BOOLEAN, target != FMX_TARGET_UNLIMITED,
-      "bitrate-in", G_TYPE_UINT, (guint) fmx_rate_meter_bps (&pad->meter_in,
-          now),
+      "bitrate-in", G_TYPE_UINT, bitrate_in,
       "bitrate-out", G_TYPE_UINT, (guint) fmx_rate_meter_bps (&pad->meter_out,
           now),
       "n-separate", G_TYPE_UINT, pad->plan.n_separate,

@@ -156,15 +156,20 @@ gst_partial_mix_stream_arrive (GstPartialMixStream * stream,
   return TRUE;
 }
 
-guint
-gst_partial_mix_stream_wire_bps (GstPartialMixStream * stream, GstClockTime now)
+void
+gst_partial_mix_stream_weigh (GstPartialMixStream * stream, GstClockTime now)
 {
-  guint bps = (guint) fmx_rate_meter_bps (&stream->meter, now);
+  guint bps;
+
+  if (stream->weighed_at == now && stream->wire_bps > 0)
+    return;
+  bps = (guint) fmx_rate_meter_bps (&stream->meter, now);
 
   /* One that begins to speak costs at once what it cost last time. */
   if (stream->speaking && now < stream->last_arrival + SPEAKING_TIMEOUT)
     bps = MAX (bps, stream->active_bps);
-  return bps;
+  stream->wire_bps = bps;
+  stream->weighed_at = now;
 }
 
 void

@@ -102,6 +102,8 @@ typedef struct
   gboolean started;
   GstClockTime last_arrival;    /* running time */
   FmxRateMeter meter;
+  guint wire_bps;               /* what it costs, at weighed_at */
+  GstClockTime weighed_at;
   guint active_bps;             /* the rate when it last spoke */
   gboolean speaking;
   gboolean has_level;           /* its packets carry RFC 6464 levels */
@@ -156,8 +158,9 @@ void gst_partial_mix_stream_unref (GstPartialMixStream * stream);
 gboolean gst_partial_mix_stream_arrive (GstPartialMixStream * stream,
     GstPartialMixArrival * arrival, GstRTPBuffer * rtp, GstClockTime now);
 
-/* What it costs to forward, in bits per second on the wire. */
-guint gst_partial_mix_stream_wire_bps (GstPartialMixStream * stream,
+/* Sets wire_bps: what it costs to forward, in bits per second on the wire;
+ * once for all neighbours that ask at the same time. */
+void gst_partial_mix_stream_weigh (GstPartialMixStream * stream,
     GstClockTime now);
 
 /* Puts a packet into the playout queue.  @media: running time of its first
