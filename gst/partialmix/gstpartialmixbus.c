@@ -201,16 +201,28 @@ contribution_key (const GstPartialMixContribution * c, gint64 pos)
   return scramble (key + scramble ((guint64) (c->envelope.until - pos)));
 }
 
+/* There is always room for one more. */
+static GstPartialMixContribution *
+next_contribution (GstPartialMix * self, guint mix, guint n)
+{
+  GArray *scratch = self->scratch[mix];
+
+  if (scratch->len <= n)
+    g_array_set_size (scratch, MAX (2 * n, 64));
+  return &g_array_index (scratch, GstPartialMixContribution, n);
+}
+
 /* Sorts what one listener hears mixed in this tick into its mixes. */
 static void
 gather (GstPartialMix * self, GstPartialMixSrcPad * pad, gint64 pos, guint n)
 {
   guint ramp = (guint) gst_util_uint64_scale_int (self->ramp_duration,
       (gint) self->rate_hz, GST_SECOND);
+  guint n_in[FMX_ADAPT_MAX_MIXES];
   guint i, mix;
 
   for (mix = 0; mix < FMX_ADAPT_MAX_MIXES; mix++)
-    g_array_set_size (self->scratch[mix], 0);
+    n_in[mix] = 0;
 
   for (i = 0; i < self->frames->len; i++) {
     GstPartialMixStream *stream = g_ptr_array_index (self->frames, i);
@@ -224,15 +236,19 @@ gather (GstPartialMix * self, GstPartialMixSrcPad * pad, gint64 pos, guint n)
     mixes[0] = link->mix;
     mixes[1] = link->old_mix;
     for (k = 0; k < (link->mix != link->old_mix ? 2 : 1); k++) {
-      GstPartialMixContribution c = {.stream = stream };
+      GstPartialMixContribution *c = next_contribution (self, mixes[k],
+          n_in[mixes[k]]);
 
       if (!gst_partial_mix_link_contributes (link, mixes[k], pos, n, ramp,
-              &c.envelope))
+              &c->envelope))
         continue;
-      c.full = fmx_mix_envelope_is_full (&c.envelope, pos, n);
-      g_array_append_val (self->scratch[mixes[k]], c);
+      c->stream = stream;
+      c->full = fmx_mix_envelope_is_full (&c->envelope, pos, n);
+      n_in[mixes[k]]++;
     }
   }
+  for (mix = 0; mix < FMX_ADAPT_MAX_MIXES; mix++)
+    g_array_set_size (self->scratch[mix], n_in[mix]);
 }
 
 static void

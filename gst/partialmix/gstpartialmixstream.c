@@ -29,6 +29,8 @@ GST_DEBUG_CATEGORY_EXTERN (gst_partial_mix_debug);
 #define SPLICE_MS 5
 #define PCM_CAPACITY (2 * GST_PARTIAL_MIX_MAX_PACKET_SAMPLES + 9600)
 #define LEVEL_SMOOTHING 0.1f
+#define NEWS_SHARE 32           /* 3 % */
+#define NEWS_DB 3.0f
 
 GstPartialMixStream *
 gst_partial_mix_stream_new (guint32 ssrc, GstPad * pad,
@@ -170,6 +172,23 @@ gst_partial_mix_stream_weigh (GstPartialMixStream * stream, GstClockTime now)
     bps = MAX (bps, stream->active_bps);
   stream->wire_bps = bps;
   stream->weighed_at = now;
+}
+
+gboolean
+gst_partial_mix_stream_is_news (GstPartialMixStream * stream, GstClockTime now)
+{
+  guint moved;
+
+  gst_partial_mix_stream_weigh (stream, now);
+  moved = stream->wire_bps > stream->known_bps
+      ? stream->wire_bps - stream->known_bps
+      : stream->known_bps - stream->wire_bps;
+  if (moved <= stream->known_bps / NEWS_SHARE
+      && fabsf (stream->level - stream->known_level) < NEWS_DB)
+    return FALSE;
+  stream->known_bps = stream->wire_bps;
+  stream->known_level = stream->level;
+  return TRUE;
 }
 
 void

@@ -104,6 +104,8 @@ typedef struct
   FmxRateMeter meter;
   guint wire_bps;               /* what it costs, at weighed_at */
   GstClockTime weighed_at;
+  guint known_bps;              /* at the last selection for its sake */
+  gfloat known_level;
   guint active_bps;             /* the rate when it last spoke */
   gboolean speaking;
   gboolean has_level;           /* its packets carry RFC 6464 levels */
@@ -161,6 +163,10 @@ gboolean gst_partial_mix_stream_arrive (GstPartialMixStream * stream,
 /* Sets wire_bps: what it costs to forward, in bits per second on the wire;
  * once for all neighbours that ask at the same time. */
 void gst_partial_mix_stream_weigh (GstPartialMixStream * stream,
+    GstClockTime now);
+
+/* Whether its cost or its level moved noticeably since this was last so. */
+gboolean gst_partial_mix_stream_is_news (GstPartialMixStream * stream,
     GstClockTime now);
 
 /* Puts a packet into the playout queue.  @media: running time of its first

@@ -120,6 +120,22 @@ is_due (GstPartialMix * self, GstClockTime interval)
   return self->tick % MAX (1, interval / self->frame_duration) == 0;
 }
 
+/* Whether any stream is not what it was when selections were made. */
+static gboolean
+is_news (GstPartialMix * self, GstClockTime now)
+{
+  gboolean news = is_due (self, HOUSEKEEPING_INTERVAL);
+  guint i;
+
+  for (i = 0; i < self->streams->len; i++) {
+    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+
+    if (stream != NULL)
+      news |= gst_partial_mix_stream_is_news (stream, now);
+  }
+  return news;
+}
+
 /* with the lock */
 static void
 keep_house (GstPartialMix * self, GstClockTime now)
@@ -138,7 +154,7 @@ keep_house (GstPartialMix * self, GstClockTime now)
     g_clear_error (&error);
   }
   gst_partial_mix_expire_streams (self, now);
-  if (is_due (self, SELECT_INTERVAL))
+  if (is_due (self, SELECT_INTERVAL) && is_news (self, now))
     for (l = self->src_pads; l != NULL; l = l->next)
       GST_PARTIAL_MIX_SRC_PAD (l->data)->dirty = TRUE;
   gst_partial_mix_select_dirty (self, now);
