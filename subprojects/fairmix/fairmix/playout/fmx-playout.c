@@ -4,9 +4,9 @@
 #include <assert.h>
 #include <string.h>
 
-/* The fastest packets are looked for in two windows of this length: long
- * enough to see one, short enough to follow a change of route. */
-#define FASTEST_WINDOW (10 * FMX_SECOND)
+/* The fastest and the slowest packets are looked for in two windows of this
+ * length: long enough to see one, short enough to follow a change of route. */
+#define EXTREMES_WINDOW (10 * FMX_SECOND)
 
 /* A step of the transit time that no network makes: another time line. */
 #define RESTART_STEP (5 * FMX_SECOND)
@@ -88,14 +88,18 @@ fastest (const FmxPlayout *playout)
 }
 
 static void
-update_fastest (FmxPlayout *playout, FmxDuration transit, FmxTime now)
+update_extremes (FmxPlayout *playout, FmxDuration transit, FmxTime now)
 {
   if (now >= playout->window_end) {
     playout->fastest_before = playout->fastest;
+    playout->slowest_before = playout->slowest;
     playout->fastest = transit;
-    playout->window_end = now + FASTEST_WINDOW;
+    playout->slowest = transit;
+    playout->window_end = now + EXTREMES_WINDOW;
   } else if (transit < playout->fastest) {
     playout->fastest = transit;
+  } else if (transit > playout->slowest) {
+    playout->slowest = transit;
   }
 }
 
@@ -168,7 +172,9 @@ start (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
   playout->transit = transit;
   playout->fastest = transit;
   playout->fastest_before = 0;
-  playout->window_end = now + FASTEST_WINDOW;
+  playout->slowest = transit;
+  playout->slowest_before = transit;
+  playout->window_end = now + EXTREMES_WINDOW;
   playout->delay = transit > playout->params.min_delay ?
       transit : playout->params.min_delay;
   pending = fmx_time_diff (end, playout_time (playout, packet->media,
@@ -205,6 +211,8 @@ on_reordered (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
 
   if (packet->ext_seq < oldest) {
     playout->stats.n_late++;
+    if (playout->late_since == FMX_TIME_NONE)
+      playout->late_since = now;        /* a sender that counts anew? */
     return decide (playout, packet, FMX_PLAYOUT_DROP_LATE, delay);
   }
   if (seen (playout, packet->ext_seq)) {
@@ -233,6 +241,14 @@ static FmxDuration
 at_most_a_packet (FmxDuration time, const FmxPlayoutPacket *packet)
 {
   return time < packet->duration ? time : packet->duration;
+}
+
+static bool
+follows_silence (const FmxPlayout *playout, const FmxPlayoutPacket *packet)
+{
+  return packet->talkspurt || (packet->ext_seq == playout->highest_seq + 1
+      && fmx_time_diff (packet->media, playout->highest_media)
+      > playout->highest_duration + packet->duration / 2);
 }
 
 /* At the start of a talkspurt nothing is heard when the delay changes: the
@@ -313,21 +329,32 @@ grown_delay (const FmxPlayout *playout, const FmxPlayoutPacket *packet,
   return delay < highest_delay (playout) ? delay : highest_delay (playout);
 }
 
+/* The minimum was raised, or the path became slower: in steps, as above. */
+static void
+keep_minimum (FmxPlayout *playout, const FmxPlayoutPacket *packet)
+{
+  FmxDuration step = at_most_a_packet (playout->params.growth_step, packet);
+  FmxDuration lacking = lowest_delay (playout) - playout->delay;
+
+  if (lacking >= step)
+    playout->delay += lacking / step * step;
+}
+
 static FmxPlayoutDecision
 on_next (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
 {
   FmxDuration before = playout->delay;
-  FmxDuration slack = playout->delay - playout->transit;
-  bool silence = packet->talkspurt
-      || (packet->ext_seq == playout->highest_seq + 1
-      && fmx_time_diff (packet->media, playout->highest_media)
-      > playout->highest_duration + packet->duration / 2);
+  FmxDuration slack;
+  bool silence = follows_silence (playout, packet);
+  FmxPlayoutReason reason = FMX_PLAYOUT_MINIMUM;
   FmxPlayoutDecision decision;
 
-  if (silence && slack > 0) {
+  keep_minimum (playout, packet);
+  if (silence && playout->delay > playout->transit) {
     jump (playout, packet, now);
-    slack = playout->delay - playout->transit;
+    reason = FMX_PLAYOUT_SILENCE;
   }
+  slack = playout->delay - playout->transit;
   if (slack < playout->slack)
     playout->slack = slack;
   if (playout->n_slack < UINT32_MAX)
@@ -342,6 +369,7 @@ on_next (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
     if (playout->late_since == FMX_TIME_NONE)
       playout->late_since = now;
     fmx_queue_monitor_clear (&playout->monitor);
+    reason = FMX_PLAYOUT_LATE;
   } else if (monitor_drops (playout, packet, slack, silence)) {
     decision =
         decide (playout, packet, FMX_PLAYOUT_DROP_MONITOR, playout->delay);
@@ -349,11 +377,13 @@ on_next (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
     playout->slack -= packet->duration;
     fmx_queue_monitor_on_drop (&playout->monitor);
     playout->stats.n_dropped++;
+    reason = FMX_PLAYOUT_STANDING_QUEUE;
   } else {
     if (slack < 0) {
       playout->delay = grown_delay (playout, packet, -slack);
       playout->slack = 0;
       playout->stats.n_grown++;
+      reason = FMX_PLAYOUT_LATE;
     }
     decision = decide (playout, packet, FMX_PLAYOUT_PLAY, playout->delay);
     playout->end = decision.playout + (uint64_t) packet->duration;
@@ -361,6 +391,7 @@ on_next (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
     playout->stats.n_played++;
   }
   decision.adjusted = playout->delay - before;
+  decision.reason = decision.adjusted != 0 ? reason : FMX_PLAYOUT_UNCHANGED;
   return decision;
 }
 
@@ -385,6 +416,8 @@ on_same_slot (FmxPlayout *playout, const FmxPlayoutPacket *packet)
   }
   decision = decide (playout, packet, action, playout->delay);
   decision.adjusted = playout->delay - before;
+  decision.reason = decision.adjusted != 0 ?
+      FMX_PLAYOUT_LATE : FMX_PLAYOUT_UNCHANGED;
   if (action == FMX_PLAYOUT_PLAY) {
     playout->end = decision.playout + (uint64_t) packet->duration;
     playout->stats.n_played++;
@@ -397,25 +430,27 @@ fmx_playout_on_packet (FmxPlayout *playout, const FmxPlayoutPacket *packet,
     FmxTime now)
 {
   FmxPlayoutDecision decision;
+  bool restart;
 
   assert (packet->duration > 0);
 
-  if (playout->started && packet->ext_seq <= playout->highest_seq
-      && !is_absurd (playout, packet, now))
+  restart = !playout->started || is_absurd (playout, packet, now)
+      || (playout->late_since != FMX_TIME_NONE
+      && fmx_time_diff (now, playout->late_since) > RESTART_LATE);
+  if (!restart && packet->ext_seq <= playout->highest_seq)
     return on_reordered (playout, packet, now);
 
-  if (!playout->started || is_absurd (playout, packet, now)
-      || (playout->late_since != FMX_TIME_NONE
-          && fmx_time_diff (now, playout->late_since) > RESTART_LATE)) {
+  if (restart) {
     if (playout->started)
       playout->stats.n_restarts++;
     start (playout, packet, now);
     decision = decide (playout, packet, FMX_PLAYOUT_PLAY, playout->delay);
+    decision.reason = FMX_PLAYOUT_RESTART;
     playout->end = decision.playout + (uint64_t) packet->duration;
     playout->stats.n_played++;
   } else {
     playout->transit = (FmxDuration) (now - packet->media - playout->offset);
-    update_fastest (playout, playout->transit, now);
+    update_extremes (playout, playout->transit, now);
     decision = packet->media == playout->highest_media ?
         on_same_slot (playout, packet) : on_next (playout, packet, now);
   }
@@ -432,6 +467,22 @@ FmxDuration
 fmx_playout_get_delay (const FmxPlayout *playout)
 {
   return playout->started ? playout->delay - fastest (playout) : 0;
+}
+
+FmxDuration
+fmx_playout_get_need (const FmxPlayout *playout)
+{
+  FmxDuration slowest = playout->slowest > playout->slowest_before ?
+      playout->slowest : playout->slowest_before;
+
+  return playout->started ? slowest - fastest (playout) : 0;
+}
+
+void
+fmx_playout_set_min_delay (FmxPlayout *playout, FmxDuration min_delay)
+{
+  assert (min_delay >= 0 && min_delay <= playout->params.max_delay);
+  playout->params.min_delay = min_delay;
 }
 
 const FmxQueueMonitor *

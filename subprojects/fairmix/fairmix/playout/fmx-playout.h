@@ -78,11 +78,31 @@ typedef enum
 } FmxPlayoutAction;
 
 /**
+ * FmxPlayoutReason:
+ * @FMX_PLAYOUT_UNCHANGED: the delay is what it was
+ * @FMX_PLAYOUT_LATE: it grew for a packet that was late
+ * @FMX_PLAYOUT_STANDING_QUEUE: it shrank because the queue monitor said so
+ * @FMX_PLAYOUT_SILENCE: it shrank at the start of a talkspurt
+ * @FMX_PLAYOUT_MINIMUM: it grew to the minimum
+ * @FMX_PLAYOUT_RESTART: first packet, or time stamps that fitted nothing
+ */
+typedef enum
+{
+  FMX_PLAYOUT_UNCHANGED,
+  FMX_PLAYOUT_LATE,
+  FMX_PLAYOUT_STANDING_QUEUE,
+  FMX_PLAYOUT_SILENCE,
+  FMX_PLAYOUT_MINIMUM,
+  FMX_PLAYOUT_RESTART
+} FmxPlayoutReason;
+
+/**
  * FmxPlayoutDecision:
  * @action: play or drop
  * @playout: when its first sample is due, on the time line of `now`
  * @delay: how much later that is than its media time
  * @adjusted: how much the delay grew (> 0) or shrank (< 0) with this packet
+ * @reason: why
  */
 typedef struct
 {
@@ -90,6 +110,7 @@ typedef struct
   FmxTime playout;
   FmxDuration delay;
   FmxDuration adjusted;
+  FmxPlayoutReason reason;
 } FmxPlayoutDecision;
 
 /**
@@ -134,8 +155,9 @@ typedef struct
   FmxDuration delay;            /* playout - media - offset */
   FmxDuration transit;          /* arrival - media - offset, the last one's */
 
-  /* the fastest packets: the least transit in this and the last window */
+  /* the least and the greatest transit of this window and the last one */
   FmxDuration fastest, fastest_before;
+  FmxDuration slowest, slowest_before;
   FmxTime window_end;
 
   /* the packet with the highest number so far */
@@ -194,6 +216,24 @@ FmxPlayoutDecision fmx_playout_on_packet (FmxPlayout * playout,
  *     first packet
  */
 FmxDuration fmx_playout_get_delay (const FmxPlayout * playout);
+
+/**
+ * fmx_playout_get_need:
+ *
+ * Returns: the delay, counted as fmx_playout_get_delay() does, that would have
+ *     been enough for all packets of the last 10 ... 20 s
+ */
+FmxDuration fmx_playout_get_need (const FmxPlayout * playout);
+
+/**
+ * fmx_playout_set_min_delay:
+ * @min_delay: the new one, in [0, max_delay]
+ *
+ * The delay grows to it with the next packet, in steps, and shrinks below the
+ * old one as the queue monitor sees fit: for streams that are to be played
+ * together.
+ */
+void fmx_playout_set_min_delay (FmxPlayout * playout, FmxDuration min_delay);
 
 /** Returns: the queue monitor, for statistics */
 const FmxQueueMonitor *fmx_playout_get_monitor (const FmxPlayout * playout);

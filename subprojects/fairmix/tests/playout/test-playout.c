@@ -370,6 +370,50 @@ test_the_delay_keeps_its_limits (void **state)
 }
 
 static void
+test_a_raised_minimum_is_met_and_a_lowered_one_is_left (void **state)
+{
+  Fixture f;
+  FmxPlayoutDecision d;
+  uint64_t n;
+
+  (void) state;
+  fixture_init (&f);
+  for (n = 0; n < 100; n++)
+    arrive (&f, n, (FmxDuration) (n % 3) * 4 * MS);
+  assert_true (fmx_playout_get_delay (&f.playout) < 20 * MS);
+  assert_int_equal (fmx_playout_get_need (&f.playout), 8 * MS);
+  fmx_playout_set_min_delay (&f.playout, 105 * MS);
+  d = arrive (&f, n++, 0);
+  assert_int_equal (d.action, FMX_PLAYOUT_PLAY);
+  assert_in_range (fmx_playout_get_delay (&f.playout), 95 * MS, 115 * MS);
+  for (; n < 1000; n++)
+    assert_int_equal (arrive (&f, n, 0).action, FMX_PLAYOUT_PLAY);
+  fmx_playout_set_min_delay (&f.playout, 0);
+  for (; n < 2000; n++)
+    arrive (&f, n, 0);
+  assert_true (fmx_playout_get_delay (&f.playout) <= 40 * MS);
+}
+
+/* the same SSRC with numbers that start lower and the old time line */
+static void
+test_a_sender_that_counts_anew_is_heard_within_a_second (void **state)
+{
+  Fixture f;
+  FmxPlayoutDecision d;
+  uint64_t n;
+
+  (void) state;
+  fixture_init (&f);
+  for (n = 0; n < 500; n++)
+    arrive (&f, n, 0);
+  f.seq -= 10000;
+  for (; n < 555; n++)
+    d = arrive (&f, n, 0);
+  assert_int_equal (d.action, FMX_PLAYOUT_PLAY);
+  assert_int_equal (fmx_playout_get_stats (&f.playout)->n_restarts, 1);
+}
+
+static void
 test_packets_of_one_frame_share_its_slot (void **state)
 {
   Fixture f;
@@ -465,6 +509,8 @@ main (void)
     cmocka_unit_test
         (test_a_slower_route_beyond_the_limit_is_accepted_within_a_second),
     cmocka_unit_test (test_the_delay_keeps_its_limits),
+    cmocka_unit_test (test_a_raised_minimum_is_met_and_a_lowered_one_is_left),
+    cmocka_unit_test (test_a_sender_that_counts_anew_is_heard_within_a_second),
     cmocka_unit_test (test_packets_of_one_frame_share_its_slot),
     cmocka_unit_test (test_half_the_packets_lost_is_not_late),
     cmocka_unit_test (test_slots_never_overlap),

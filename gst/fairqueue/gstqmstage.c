@@ -1,0 +1,901 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstqmstage.h"
+
+#include <gst/rtp/rtp.h>
+
+#include "fairmix/base/fmx-serial.h"
+#include "fairmix/playout/fmx-interarrival.h"
+#include "fairmix/wire/fmx-audio-level.h"
+#include "gstqmadjust.h"
+
+GST_DEBUG_CATEGORY_STATIC (gst_qm_stage_debug);
+#define GST_CAT_DEFAULT gst_qm_stage_debug
+
+#define N_ARRIVALS 1024         /* packets that may be inside of the inner one */
+#define DEFAULT_DURATION (20 * GST_MSECOND)
+#define MAX_DURATION (500 * GST_MSECOND)
+#define WAIT_STEP (5 * GST_MSECOND)
+#define COVER_STEP (100 * GST_MSECOND)
+#define CHANGED_INTERVAL (500 * GST_MSECOND)
+#define QUIET_LEVEL 50          /* -dBov: [RFC6464] */
+#define QUIET_BYTES 2           /* an Opus frame of DTX */
+#define COMFORT_NOISE_PT 13     /* [RFC3389 5] */
+#define LEVEL_URI "urn:ietf:params:rtp-hdrext:ssrc-audio-level"
+#define N_STATS_POSITIONS 8
+
+typedef struct
+{
+  guint16 seq;
+  GstClockTime running_time;
+} Arrival;
+
+/* What is known of the stream that passes */
+typedef struct
+{
+  gboolean known;
+  guint32 ssrc;
+  guint pt;
+  gint clock_rate;
+  guint16 seq;
+  guint64 ext_seq;
+  FmxSerial timestamps;
+  guint64 timestamp;            /* the last one, extended */
+  guint64 first_timestamp;
+  FmxTime first_media;
+  FmxDuration duration;
+  FmxTime now;                  /* arrival of the last packet */
+  FmxTime last_changed;
+  GstClockTimeDiff offset;      /* our timestamps - the inner ones */
+  GstClockTimeDiff ts_offset;   /* the part of lip-sync that is in them */
+  gboolean discont;
+  gboolean resync;
+} Stream;
+
+/* One packet: what came in, and what is to be done with it */
+typedef struct
+{
+  FmxPlayoutPacket packet;
+  gboolean play;
+  FmxTime playout;
+  FmxTime inner_pts;            /* running time */
+  GstEvent *event;
+  GstMessage *message;
+  gboolean inner_moved;         /* the inner one's settings are to follow */
+  gboolean changed;
+} Passage;
+
+/* How the inner jitter buffer is steered: it takes a packet that is later than
+ * its latency for a new time line, so that is large (@cover); and it waits for
+ * a missing packet for latency + ts-offset, which is our delay (@wait). */
+typedef struct
+{
+  GstClockTime cover;
+  GstClockTime wait;
+} Steering;
+
+struct _GstQmStage
+{
+  GstElement parent;
+
+  GstPad *sinkpad, *srcpad;
+  GstElement *inner;
+  GstPad *inner_sink;
+  gulong arrival_probe;
+  void (*changed) (gpointer user_data);
+  gpointer changed_data;
+
+  GMutex lock;
+  /* Properties */
+  GstQmStageSettings settings;
+  GstClockTimeDiff offset_floor;
+  gint clock_rates[128];
+
+  /* State */
+  GstSegment segment, arrival_segment;
+  gboolean is_audio;
+  guint level_id;
+  Arrival arrivals[N_ARRIVALS];
+  FmxPlayout playout;
+  FmxInterarrival interarrival;
+  Stream stream;
+  Steering steering;
+  guint64 n_shrunk;
+};
+
+G_DEFINE_TYPE_WITH_CODE (GstQmStage, gst_qm_stage, GST_TYPE_ELEMENT,
+    GST_DEBUG_CATEGORY_INIT (gst_qm_stage_debug, "qmstage", 0,
+        "playout stage of qmjitterbuffer"));
+
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
+    GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("application/x-rtp"));
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src",
+    GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("application/x-rtp"));
+
+/* --- arrivals, in the thread that feeds the inner jitter buffer --- */
+
+static GstClockTime
+gst_qm_stage_now (GstQmStage * self)
+{
+  GstClockTime now = gst_element_get_current_running_time (GST_ELEMENT (self));
+
+  return GST_CLOCK_TIME_IS_VALID (now) ? now : 0;
+}
+
+static void
+gst_qm_stage_note_arrival (GstQmStage * self, GstBuffer * buffer)
+{
+  GstClockTime time = GST_BUFFER_DTS_OR_PTS (buffer);
+  guint8 header[4];
+  guint16 seq;
+
+  if (gst_buffer_extract (buffer, 0, header, 4) != 4)
+    return;
+  seq = GST_READ_UINT16_BE (header + 2);
+  if (GST_CLOCK_TIME_IS_VALID (time))
+    time = gst_segment_to_running_time (&self->arrival_segment,
+        GST_FORMAT_TIME, time);
+  if (!GST_CLOCK_TIME_IS_VALID (time))
+    time = gst_qm_stage_now (self);
+  self->arrivals[seq % N_ARRIVALS].seq = seq;
+  self->arrivals[seq % N_ARRIVALS].running_time = time;
+}
+
+static GstPadProbeReturn
+gst_qm_stage_on_arrival (GstPad * pad, GstPadProbeInfo * info, gpointer user)
+{
+  GstQmStage *self = user;
+
+  g_mutex_lock (&self->lock);
+  if (info->type & GST_PAD_PROBE_TYPE_BUFFER) {
+    if (self->settings.active)
+      gst_qm_stage_note_arrival (self, GST_PAD_PROBE_INFO_BUFFER (info));
+  } else if (info->type & GST_PAD_PROBE_TYPE_BUFFER_LIST) {
+    GstBufferList *list = GST_PAD_PROBE_INFO_BUFFER_LIST (info);
+
+    for (guint i = 0; i < gst_buffer_list_length (list); i++)
+      gst_qm_stage_note_arrival (self, gst_buffer_list_get (list, i));
+  } else if (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) ==
+      GST_EVENT_SEGMENT) {
+    gst_event_copy_segment (GST_PAD_PROBE_INFO_EVENT (info),
+        &self->arrival_segment);
+  }
+  g_mutex_unlock (&self->lock);
+  return GST_PAD_PROBE_OK;
+}
+
+/* --- with the lock held --- */
+
+static void
+gst_qm_stage_reset (GstQmStage * self)
+{
+  FmxInterarrivalParams params;
+
+  fmx_playout_reset (&self->playout);
+  fmx_interarrival_params_default (&params);
+  fmx_interarrival_init (&self->interarrival, &params);
+  memset (&self->stream, 0, sizeof self->stream);
+  self->stream.ts_offset = self->settings.ts_offset;
+}
+
+static GstClockTimeDiff
+steering_ts_offset (const Steering * steering)
+{
+  return GST_CLOCK_DIFF (steering->cover, steering->wait);
+}
+
+static GstClockTime
+gst_qm_stage_arrival_of (GstQmStage * self, guint16 seq)
+{
+  const Arrival *arrival = &self->arrivals[seq % N_ARRIVALS];
+
+  if (arrival->seq == seq && GST_CLOCK_TIME_IS_VALID (arrival->running_time))
+    return arrival->running_time;
+  return gst_qm_stage_now (self);
+}
+
+/* Silence that nobody would miss: no speech in it, by what the packet says of
+ * itself */
+static gboolean
+gst_qm_stage_is_quiet (GstQmStage * self, GstRTPBuffer * rtp)
+{
+  gpointer data;
+  guint size;
+  guint8 level;
+  bool voice;
+
+  if (gst_rtp_buffer_get_payload_len (rtp) <= QUIET_BYTES
+      || gst_rtp_buffer_get_payload_type (rtp) == COMFORT_NOISE_PT)
+    return TRUE;
+  if (self->level_id == 0)
+    return FALSE;
+  if (!gst_rtp_buffer_get_extension_onebyte_header (rtp, self->level_id, 0,
+          &data, &size)
+      && !gst_rtp_buffer_get_extension_twobytes_header (rtp, NULL,
+          self->level_id, 0, &data, &size))
+    return FALSE;
+  return fmx_audio_level_parse (data, size, &level, &voice)
+      && level >= QUIET_LEVEL;
+}
+
+static void
+gst_qm_stage_start_stream (GstQmStage * self, GstRTPBuffer * rtp,
+    gint clock_rate)
+{
+  Stream *s = &self->stream;
+  guint16 seq = gst_rtp_buffer_get_seq (rtp);
+
+  gst_qm_stage_reset (self);
+  s->known = TRUE;
+  s->ssrc = gst_rtp_buffer_get_ssrc (rtp);
+  s->pt = gst_rtp_buffer_get_payload_type (rtp);
+  s->clock_rate = clock_rate;
+  s->seq = seq;
+  s->ext_seq = G_MAXUINT16 + 1 + seq;
+  s->timestamp = fmx_serial_extend32 (&s->timestamps,
+      gst_rtp_buffer_get_timestamp (rtp));
+  s->first_timestamp = s->timestamp;
+  s->now = gst_qm_stage_arrival_of (self, seq);
+  s->first_media = s->now;
+  s->duration = DEFAULT_DURATION;
+}
+
+/* Packets come in order: a number that is not higher is a new beginning. */
+static void
+gst_qm_stage_follow_stream (GstQmStage * self, GstRTPBuffer * rtp,
+    FmxPlayoutPacket * packet)
+{
+  Stream *s = &self->stream;
+  guint16 seq = gst_rtp_buffer_get_seq (rtp);
+  gint32 step = fmx_serial_diff16 (seq, s->seq);
+  guint64 timestamp = fmx_serial_extend32 (&s->timestamps,
+      gst_rtp_buffer_get_timestamp (rtp));
+  FmxDuration gap = (gint64) (timestamp - s->timestamp);
+  GstClockTime arrival = gst_qm_stage_arrival_of (self, seq);
+
+  gap = gap > 0 ? (FmxDuration) gst_util_uint64_scale_int (gap, GST_SECOND,
+      s->clock_rate) : 0;
+  if (step == 1 && gap > 0 && gap <= MAX_DURATION)
+    s->duration = gap;
+  s->ext_seq += step > 0 ? step : 1;
+  s->seq = seq;
+  s->timestamp = timestamp;
+  if (arrival > s->now)
+    s->now = arrival;
+  packet->talkspurt = gst_rtp_buffer_get_marker (rtp) && step > 0
+      && gap > step * s->duration;
+}
+
+/* Puts the packet on the time line of arrivals.  FALSE if that cannot be. */
+static gboolean
+gst_qm_stage_place (GstQmStage * self, GstRTPBuffer * rtp,
+    FmxPlayoutPacket * packet)
+{
+  Stream *s = &self->stream;
+  guint pt = gst_rtp_buffer_get_payload_type (rtp);
+  gint clock_rate = self->clock_rates[pt];
+  gint64 units;
+
+  if (clock_rate <= 0)
+    return FALSE;
+  packet->talkspurt = FALSE;
+  if (!s->known || s->ssrc != gst_rtp_buffer_get_ssrc (rtp)
+      || s->clock_rate != clock_rate) {
+    gst_qm_stage_start_stream (self, rtp, clock_rate);
+  } else {
+    gst_qm_stage_follow_stream (self, rtp, packet);
+    s->pt = pt;
+  }
+  units = (gint64) (s->timestamp - s->first_timestamp);
+  packet->ext_seq = s->ext_seq;
+  packet->media = s->first_media + (units >= 0 ?
+      gst_util_uint64_scale_int (units, GST_SECOND, clock_rate) :
+      -gst_util_uint64_scale_int (-units, GST_SECOND, clock_rate));
+  packet->duration = s->duration;
+  packet->quiet = gst_qm_stage_is_quiet (self, rtp);
+  return TRUE;
+}
+
+static const gchar *
+gst_qm_stage_reason (FmxPlayoutReason reason)
+{
+  switch (reason) {
+    case FMX_PLAYOUT_LATE:
+      return "late";
+    case FMX_PLAYOUT_STANDING_QUEUE:
+      return "standing-queue";
+    case FMX_PLAYOUT_SILENCE:
+      return "silence";
+    case FMX_PLAYOUT_MINIMUM:
+      return "minimum";
+    default:
+      return "restart";
+  }
+}
+
+static GstMessage *
+gst_qm_stage_adaptation_message (GstQmStage * self, GstClockTime before,
+    const FmxPlayoutDecision * decision)
+{
+  return gst_message_new_element (GST_OBJECT (self),
+      gst_structure_new ("fairmix-playout-adaptation",
+          "ssrc", G_TYPE_UINT, self->stream.ssrc,
+          "before", G_TYPE_UINT64, before,
+          "after", G_TYPE_UINT64,
+          (guint64) fmx_playout_get_delay (&self->playout),
+          "reason", G_TYPE_STRING, gst_qm_stage_reason (decision->reason),
+          "dropped", G_TYPE_BOOLEAN,
+          decision->action != FMX_PLAYOUT_PLAY, NULL));
+}
+
+/* Streams of one group: not earlier than the floor, as seen from the inner
+ * timestamps; streams with retransmission: not earlier than that takes. */
+static void
+gst_qm_stage_update_minimum (GstQmStage * self)
+{
+  const FmxPlayoutParams *params = &self->settings.playout;
+  FmxDuration minimum = params->min_delay;
+
+  if (self->settings.retransmission)
+    minimum = MAX (minimum, (FmxDuration) self->settings.fixed_delay);
+  if (self->offset_floor > 0)
+    minimum = MAX (minimum, fmx_playout_get_delay (&self->playout)
+        + self->offset_floor - self->stream.offset);
+  fmx_playout_set_min_delay (&self->playout,
+      CLAMP (minimum, 0, params->max_delay));
+}
+
+static void
+gst_qm_stage_decide_by_monitor (GstQmStage * self, Passage * p)
+{
+  GstClockTime before = fmx_playout_get_delay (&self->playout);
+  FmxPlayoutDecision decision;
+
+  gst_qm_stage_update_minimum (self);
+  decision =
+      fmx_playout_on_packet (&self->playout, &p->packet, self->stream.now);
+  p->play = decision.action == FMX_PLAYOUT_PLAY;
+  p->playout = decision.playout;
+  if (decision.action == FMX_PLAYOUT_DROP_MONITOR
+      && self->settings.shrink == GST_QM_SHRINK_SHIFT)
+    p->play = TRUE;
+  self->n_shrunk += decision.adjusted < 0;
+  if (decision.adjusted != 0) {
+    GST_DEBUG_OBJECT (self, "delay %" GST_STIME_FORMAT " by %"
+        GST_STIME_FORMAT ": %s", GST_STIME_ARGS (decision.delay),
+        GST_STIME_ARGS (decision.adjusted),
+        gst_qm_stage_reason (decision.reason));
+    p->message = gst_qm_stage_adaptation_message (self, before, &decision);
+    p->event = gst_qm_adjust_event_new (decision.adjusted,
+        fmx_playout_get_delay (&self->playout));
+    p->changed = TRUE;
+  }
+  if (decision.adjusted != 0 || decision.reason == FMX_PLAYOUT_RESTART)
+    self->stream.resync = TRUE;
+}
+
+static void
+gst_qm_stage_decide (GstQmStage * self, Passage * p)
+{
+  Stream *s = &self->stream;
+
+  p->play = TRUE;
+  if (!self->is_audio) {
+    GstClockTimeDiff fixed = (GstClockTimeDiff) self->settings.fixed_delay;
+
+    fixed = MAX (fixed, self->offset_floor);
+    s->resync |= fixed != s->offset;
+    p->playout = p->inner_pts + fixed;
+  } else if (self->settings.timing == GST_QM_TIMING_ARRIVAL) {
+    p->playout = fmx_interarrival_on_packet (&self->interarrival, s->now);
+  } else {
+    gst_qm_stage_decide_by_monitor (self, p);
+  }
+  if (p->play)
+    s->offset = GST_CLOCK_DIFF (p->inner_pts, p->playout);
+  if (s->now - s->last_changed >= CHANGED_INTERVAL)
+    p->changed = TRUE;
+  if (p->changed)
+    s->last_changed = s->now;
+}
+
+/* A gap is to be waited for until its slot comes, and no longer.  The cover
+ * cannot be longer than the time that has passed: timestamps would become
+ * negative. */
+static void
+gst_qm_stage_steer (GstQmStage * self, Passage * p)
+{
+  Steering *now = &self->steering;
+  GstClockTime wait = MAX (self->stream.offset, 0);
+  GstClockTime cover = self->settings.playout.max_delay;
+
+  if (self->settings.retransmission) {
+    wait = MAX (wait, self->settings.fixed_delay);
+    cover = MAX (cover, self->settings.fixed_delay);
+  }
+  cover = MIN (cover, p->inner_pts / COVER_STEP * COVER_STEP);
+  if (wait <= now->wait && now->wait - wait < 2 * WAIT_STEP)
+    wait = now->wait;
+  else
+    wait = (wait + WAIT_STEP - 1) / WAIT_STEP * WAIT_STEP;
+  p->inner_moved = wait != now->wait || cover > now->cover;
+  now->wait = wait;
+  now->cover = MAX (cover, now->cover);
+}
+
+/* Lip-sync moves in small steps if asked to. */
+static GstClockTimeDiff
+gst_qm_stage_step_ts_offset (GstQmStage * self)
+{
+  Stream *s = &self->stream;
+  GstClockTimeDiff step = self->settings.ts_offset - s->ts_offset;
+  GstClockTime most = self->settings.max_ts_offset_adjustment;
+
+  if (step == 0)
+    return s->ts_offset;
+  if (most > 0 && most <= G_MAXINT64)
+    step = CLAMP (step, -(GstClockTimeDiff) most, (GstClockTimeDiff) most);
+  s->ts_offset += step;
+  s->resync = TRUE;
+  return s->ts_offset;
+}
+
+static GstClockTime
+gst_qm_stage_position (GstQmStage * self, GstClockTimeDiff running_time)
+{
+  return gst_segment_position_from_running_time (&self->segment,
+      GST_FORMAT_TIME, MAX (running_time, 0));
+}
+
+static void
+gst_qm_stage_stamp (GstQmStage * self, GstBuffer * buffer, Passage * p)
+{
+  Stream *s = &self->stream;
+  GstClockTimeDiff ts_offset = gst_qm_stage_step_ts_offset (self);
+
+  GST_BUFFER_PTS (buffer) = gst_qm_stage_position (self,
+      (GstClockTimeDiff) p->playout + ts_offset);
+  GST_BUFFER_FLAG_UNSET (buffer, GST_BUFFER_FLAG_RESYNC);
+  if (s->discont || s->resync) {
+    GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_RESYNC);
+    GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
+  }
+  s->discont = FALSE;
+  s->resync = FALSE;
+}
+
+/* Under the lock: what is to be done with @buffer, which is writable */
+static void
+gst_qm_stage_pass (GstQmStage * self, GstBuffer * buffer, Passage * p)
+{
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  gboolean placed;
+
+  p->play = TRUE;
+  if (!self->settings.active || !GST_BUFFER_PTS_IS_VALID (buffer)
+      || !gst_rtp_buffer_map (buffer, GST_MAP_READ
+          | GST_RTP_BUFFER_MAP_FLAG_SKIP_PADDING, &rtp))
+    return;
+  p->inner_pts = gst_segment_to_running_time (&self->segment,
+      GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
+  placed = gst_qm_stage_place (self, &rtp, &p->packet);
+  gst_rtp_buffer_unmap (&rtp);
+  if (!placed || !GST_CLOCK_TIME_IS_VALID (p->inner_pts))
+    return;
+
+  p->inner_pts -= steering_ts_offset (&self->steering);
+  gst_qm_stage_decide (self, p);
+  if (p->play) {
+    gst_qm_stage_steer (self, p);
+    gst_qm_stage_stamp (self, buffer, p);
+  } else {
+    self->stream.discont = TRUE;
+  }
+}
+
+/* --- the streaming thread --- */
+
+static void
+gst_qm_stage_move_inner (GstQmStage * self, const Steering * steering)
+{
+  g_object_set (self->inner,
+      "latency", (guint) (steering->cover / GST_MSECOND),
+      "ts-offset", steering_ts_offset (steering), NULL);
+}
+
+static GstFlowReturn
+gst_qm_stage_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
+{
+  GstQmStage *self = GST_QM_STAGE (parent);
+  Passage p = { 0 };
+  Steering steering;
+  void (*changed) (gpointer);
+
+  buffer = gst_buffer_make_writable (buffer);
+  g_mutex_lock (&self->lock);
+  gst_qm_stage_pass (self, buffer, &p);
+  changed = p.changed ? self->changed : NULL;
+  steering = self->steering;
+  g_mutex_unlock (&self->lock);
+
+  if (p.inner_moved)
+    gst_qm_stage_move_inner (self, &steering);
+  if (p.message != NULL)
+    gst_element_post_message (GST_ELEMENT (self), p.message);
+  if (changed != NULL)
+    changed (self->changed_data);
+  if (p.event != NULL)
+    gst_pad_push_event (self->srcpad, p.event);
+  if (p.play)
+    return gst_pad_push (self->srcpad, buffer);
+  gst_buffer_unref (buffer);
+  return GST_FLOW_OK;
+}
+
+static void
+gst_qm_stage_read_caps (GstQmStage * self, GstCaps * caps)
+{
+  const GstStructure *s = gst_caps_get_structure (caps, 0);
+  const gchar *media = gst_structure_get_string (s, "media");
+  gint pt, clock_rate;
+
+  self->is_audio = media == NULL || g_str_equal (media, "audio");
+  if (gst_structure_get_int (s, "clock-rate", &clock_rate)) {
+    if (gst_structure_get_int (s, "payload", &pt) && pt >= 0 && pt < 128)
+      self->clock_rates[pt] = clock_rate;
+    else
+      for (guint i = 0; i < G_N_ELEMENTS (self->clock_rates); i++)
+        self->clock_rates[i] = clock_rate;
+  }
+  self->level_id = 0;
+  for (guint id = 1; id <= 255 && self->level_id == 0; id++) {
+    gchar *field = g_strdup_printf ("extmap-%u", id);
+    const GValue *value = gst_structure_get_value (s, field);
+    const gchar *uri = NULL;
+
+    if (value != NULL && G_VALUE_HOLDS_STRING (value))
+      uri = g_value_get_string (value);
+    else if (value != NULL && GST_VALUE_HOLDS_ARRAY (value)
+        && gst_value_array_get_size (value) >= 2
+        && G_VALUE_HOLDS_STRING (gst_value_array_get_value (value, 1)))
+      uri = g_value_get_string (gst_value_array_get_value (value, 1));
+    if (g_strcmp0 (uri, LEVEL_URI) == 0)
+      self->level_id = id;
+    g_free (field);
+  }
+}
+
+/* What is lost had a time of the inner jitter buffer: it gets one of ours. */
+static GstEvent *
+gst_qm_stage_shift_lost (GstQmStage * self, GstEvent * event)
+{
+  const GstStructure *s = gst_event_get_structure (event);
+  GstClockTimeDiff offset;
+  guint64 timestamp;
+
+  if (s == NULL || !gst_structure_has_name (s, "GstRTPPacketLost")
+      || !gst_structure_get_uint64 (s, "timestamp", &timestamp))
+    return event;
+  g_mutex_lock (&self->lock);
+  offset = self->settings.active && self->stream.known ?
+      self->stream.offset + self->stream.ts_offset
+      - steering_ts_offset (&self->steering) : 0;
+  g_mutex_unlock (&self->lock);
+  if (offset == 0 || !GST_CLOCK_TIME_IS_VALID (timestamp))
+    return event;
+  event = gst_event_make_writable (event);
+  gst_structure_set (gst_event_writable_structure (event), "timestamp",
+      G_TYPE_UINT64, (guint64) MAX ((gint64) timestamp + offset, 0), NULL);
+  return event;
+}
+
+static gboolean
+gst_qm_stage_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
+{
+  GstQmStage *self = GST_QM_STAGE (parent);
+  GstCaps *caps;
+  gboolean active;
+
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_CAPS:
+      gst_event_parse_caps (event, &caps);
+      g_mutex_lock (&self->lock);
+      gst_qm_stage_read_caps (self, caps);
+      g_mutex_unlock (&self->lock);
+      break;
+    case GST_EVENT_SEGMENT:
+      g_mutex_lock (&self->lock);
+      gst_event_copy_segment (event, &self->segment);
+      g_mutex_unlock (&self->lock);
+      break;
+    case GST_EVENT_FLUSH_STOP:
+      g_mutex_lock (&self->lock);
+      gst_segment_init (&self->segment, GST_FORMAT_TIME);
+      gst_qm_stage_reset (self);
+      active = self->settings.active;
+      g_mutex_unlock (&self->lock);
+      if (active)
+        gst_qm_stage_release_inner (self);
+      break;
+    case GST_EVENT_CUSTOM_DOWNSTREAM:
+      event = gst_qm_stage_shift_lost (self, event);
+      break;
+    default:
+      break;
+  }
+  return gst_pad_event_default (pad, parent, event);
+}
+
+/* The inner one takes the pipeline's latency for its own. */
+static gboolean
+gst_qm_stage_src_event (GstPad * pad, GstObject * parent, GstEvent * event)
+{
+  GstQmStage *self = GST_QM_STAGE (parent);
+  gboolean is_latency = GST_EVENT_TYPE (event) == GST_EVENT_LATENCY;
+  gboolean done = gst_pad_event_default (pad, parent, event);
+  Steering steering;
+  gboolean active;
+
+  if (is_latency) {
+    g_mutex_lock (&self->lock);
+    active = self->settings.active;
+    steering = self->steering;
+    g_mutex_unlock (&self->lock);
+    if (active)
+      gst_qm_stage_move_inner (self, &steering);
+  }
+  return done;
+}
+
+static GstStateChangeReturn
+gst_qm_stage_change_state (GstElement * element, GstStateChange transition)
+{
+  GstQmStage *self = GST_QM_STAGE (element);
+  GstStateChangeReturn ret;
+  gboolean active;
+
+  ret = GST_ELEMENT_CLASS (gst_qm_stage_parent_class)->change_state (element,
+      transition);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
+    g_mutex_lock (&self->lock);
+    gst_segment_init (&self->segment, GST_FORMAT_TIME);
+    gst_segment_init (&self->arrival_segment, GST_FORMAT_TIME);
+    gst_qm_stage_reset (self);
+    for (guint i = 0; i < N_ARRIVALS; i++)
+      self->arrivals[i].running_time = GST_CLOCK_TIME_NONE;
+    active = self->settings.active;
+    g_mutex_unlock (&self->lock);
+    if (active)
+      gst_qm_stage_release_inner (self);
+  }
+  return ret;
+}
+
+/* --- what qmjitterbuffer calls --- */
+
+void
+gst_qm_stage_release_inner (GstQmStage * self)
+{
+  Steering none = { 0, 0 };
+
+  g_mutex_lock (&self->lock);
+  self->steering = none;
+  self->stream.known = FALSE;
+  g_mutex_unlock (&self->lock);
+  gst_qm_stage_move_inner (self, &none);
+}
+
+void
+gst_qm_stage_get_settings (GstQmStage * self, GstQmStageSettings * settings)
+{
+  g_mutex_lock (&self->lock);
+  *settings = self->settings;
+  g_mutex_unlock (&self->lock);
+}
+
+static gboolean
+same_monitor (const FmxPlayoutParams * a, const FmxPlayoutParams * b)
+{
+  return a->threshold == b->threshold && a->length == b->length
+      && a->decay == b->decay && a->after_drop == b->after_drop
+      && a->threshold_time == b->threshold_time && a->reserve == b->reserve
+      && a->growth_step == b->growth_step && a->max_delay == b->max_delay;
+}
+
+void
+gst_qm_stage_set_settings (GstQmStage * self,
+    const GstQmStageSettings * settings)
+{
+  g_mutex_lock (&self->lock);
+  if (!same_monitor (&settings->playout, &self->settings.playout)
+      || settings->active != self->settings.active) {
+    fmx_playout_init (&self->playout, &settings->playout);
+    self->stream.known = FALSE;
+  }
+  self->settings = *settings;
+  g_mutex_unlock (&self->lock);
+}
+
+void
+gst_qm_stage_set_clock_rate (GstQmStage * self, guint pt, gint clock_rate)
+{
+  g_return_if_fail (pt < G_N_ELEMENTS (self->clock_rates));
+
+  g_mutex_lock (&self->lock);
+  self->clock_rates[pt] = clock_rate;
+  g_mutex_unlock (&self->lock);
+}
+
+void
+gst_qm_stage_set_changed_callback (GstQmStage * self,
+    void (*changed) (gpointer user_data), gpointer user_data)
+{
+  g_mutex_lock (&self->lock);
+  self->changed = changed;
+  self->changed_data = user_data;
+  g_mutex_unlock (&self->lock);
+}
+
+void
+gst_qm_stage_get_offsets (GstQmStage * self, GstQmStageOffsets * offsets)
+{
+  g_mutex_lock (&self->lock);
+  offsets->offset = self->stream.offset;
+  if (!self->stream.known)
+    offsets->need = 0;
+  else if (!self->is_audio)
+    offsets->need = (GstClockTimeDiff) self->settings.fixed_delay;
+  else
+    offsets->need = self->stream.offset - fmx_playout_get_delay (&self->playout)
+        + fmx_playout_get_need (&self->playout);
+  g_mutex_unlock (&self->lock);
+}
+
+void
+gst_qm_stage_set_offset_floor (GstQmStage * self, GstClockTimeDiff floor)
+{
+  g_mutex_lock (&self->lock);
+  self->offset_floor = floor;
+  g_mutex_unlock (&self->lock);
+}
+
+GstClockTime
+gst_qm_stage_get_delay (GstQmStage * self)
+{
+  GstClockTime delay;
+
+  g_mutex_lock (&self->lock);
+  delay = fmx_playout_get_delay (&self->playout);
+  g_mutex_unlock (&self->lock);
+  return delay;
+}
+
+static void
+append_uint64 (GValue * array, guint64 number)
+{
+  GValue value = G_VALUE_INIT;
+
+  g_value_init (&value, G_TYPE_UINT64);
+  g_value_set_uint64 (&value, number);
+  gst_value_array_append_and_take_value (array, &value);
+}
+
+void
+gst_qm_stage_add_stats (GstQmStage * self, GstStructure * stats)
+{
+  const FmxQueueMonitor *monitor;
+  const FmxPlayoutStats *s;
+  GValue counts = G_VALUE_INIT, thresholds = G_VALUE_INIT;
+
+  gst_value_array_init (&counts, N_STATS_POSITIONS);
+  gst_value_array_init (&thresholds, N_STATS_POSITIONS);
+  g_mutex_lock (&self->lock);
+  monitor = fmx_playout_get_monitor (&self->playout);
+  for (guint k = 1; k <= N_STATS_POSITIONS; k++) {
+    append_uint64 (&counts, fmx_queue_monitor_count (monitor, k));
+    append_uint64 (&thresholds, fmx_queue_monitor_threshold (monitor, k));
+  }
+  s = fmx_playout_get_stats (&self->playout);
+  gst_structure_set (stats,
+      "qm-delay", G_TYPE_UINT64,
+      (guint64) fmx_playout_get_delay (&self->playout),
+      "qm-need", G_TYPE_UINT64,
+      (guint64) fmx_playout_get_need (&self->playout),
+      "qm-offset", G_TYPE_INT64, self->stream.offset,
+      "qm-played", G_TYPE_UINT64, s->n_played,
+      "qm-shrunk", G_TYPE_UINT64, self->n_shrunk,
+      "qm-dropped", G_TYPE_UINT64,
+      self->settings.shrink == GST_QM_SHRINK_DROP ? s->n_dropped : 0,
+      "qm-late", G_TYPE_UINT64, s->n_late,
+      "qm-grown", G_TYPE_UINT64, s->n_grown,
+      "qm-silence-jumps", G_TYPE_UINT64, s->n_jumps,
+      "qm-restarts", G_TYPE_UINT64, s->n_restarts,
+      "qm-mean-interarrival", G_TYPE_UINT64,
+      (guint64) fmx_interarrival_mean (&self->interarrival), NULL);
+  g_mutex_unlock (&self->lock);
+  gst_structure_take_value (stats, "qm-counts", &counts);
+  gst_structure_take_value (stats, "qm-thresholds", &thresholds);
+}
+
+/* --- object --- */
+
+GstElement *
+gst_qm_stage_new (GstElement * inner)
+{
+  GstQmStage *self = g_object_new (GST_TYPE_QM_STAGE, NULL);
+
+  self->inner = gst_object_ref (inner);
+  self->inner_sink = gst_element_get_static_pad (inner, "sink");
+  self->arrival_probe = gst_pad_add_probe (self->inner_sink,
+      GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST
+      | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, gst_qm_stage_on_arrival, self,
+      NULL);
+  return GST_ELEMENT (self);
+}
+
+static void
+gst_qm_stage_dispose (GObject * object)
+{
+  GstQmStage *self = GST_QM_STAGE (object);
+
+  if (self->inner_sink != NULL)
+    gst_pad_remove_probe (self->inner_sink, self->arrival_probe);
+  gst_clear_object (&self->inner_sink);
+  gst_clear_object (&self->inner);
+  G_OBJECT_CLASS (gst_qm_stage_parent_class)->dispose (object);
+}
+
+static void
+gst_qm_stage_finalize (GObject * object)
+{
+  g_mutex_clear (&GST_QM_STAGE (object)->lock);
+  G_OBJECT_CLASS (gst_qm_stage_parent_class)->finalize (object);
+}
+
+static void
+gst_qm_stage_class_init (GstQmStageClass * klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+
+  object_class->dispose = gst_qm_stage_dispose;
+  object_class->finalize = gst_qm_stage_finalize;
+  element_class->change_state = GST_DEBUG_FUNCPTR (gst_qm_stage_change_state);
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_element_class_set_static_metadata (element_class,
+      "Queue-monitoring playout stage", "Filter/Network/RTP",
+      "Decides when packets that a jitter buffer put in order are played",
+      "gst-fairmix");
+}
+
+static void
+gst_qm_stage_init (GstQmStage * self)
+{
+  g_mutex_init (&self->lock);
+  fmx_playout_params_default (&self->settings.playout);
+  self->settings.active = TRUE;
+  fmx_playout_init (&self->playout, &self->settings.playout);
+  self->is_audio = TRUE;
+  gst_segment_init (&self->segment, GST_FORMAT_TIME);
+  gst_segment_init (&self->arrival_segment, GST_FORMAT_TIME);
+  gst_qm_stage_reset (self);
+  for (guint i = 0; i < N_ARRIVALS; i++)
+    self->arrivals[i].running_time = GST_CLOCK_TIME_NONE;
+
+  self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
+  gst_pad_set_chain_function (self->sinkpad,
+      GST_DEBUG_FUNCPTR (gst_qm_stage_chain));
+  gst_pad_set_event_function (self->sinkpad,
+      GST_DEBUG_FUNCPTR (gst_qm_stage_sink_event));
+  GST_PAD_SET_PROXY_CAPS (self->sinkpad);
+  GST_PAD_SET_PROXY_ALLOCATION (self->sinkpad);
+  gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
+  self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
+  gst_pad_set_event_function (self->srcpad,
+      GST_DEBUG_FUNCPTR (gst_qm_stage_src_event));
+  gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
+}

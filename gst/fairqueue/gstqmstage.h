@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef __GST_QM_STAGE_H__
+#define __GST_QM_STAGE_H__
+
+#include <gst/gst.h>
+
+#include "fairmix/playout/fmx-playout.h"
+
+G_BEGIN_DECLS
+
+/**
+ * GstQmTiming:
+ * @GST_QM_TIMING_RTP: RTP timestamps are sampling times
+ * @GST_QM_TIMING_ARRIVAL: they are not: play at the mean inter-arrival time
+ */
+typedef enum
+{
+  GST_QM_TIMING_RTP,
+  GST_QM_TIMING_ARRIVAL
+} GstQmTiming;
+
+/**
+ * GstQmShrink:
+ * @GST_QM_SHRINK_DROP: a packet is dropped
+ * @GST_QM_SHRINK_SHIFT: none is: the next ones come earlier, and an element
+ *     behind the decoder (qmstretch) makes room for them
+ */
+typedef enum
+{
+  GST_QM_SHRINK_DROP,
+  GST_QM_SHRINK_SHIFT
+} GstQmShrink;
+
+/**
+ * GstQmStageSettings:
+ * @playout: the library's parameters
+ * @active: FALSE: everything passes as the inner jitter buffer made it
+ * @timing: where media times come from
+ * @shrink: how the delay becomes shorter
+ * @fixed_delay: delay of streams that are not audio, and of all while
+ *     retransmission is on the least
+ * @retransmission: whether lost packets are asked for again
+ * @ts_offset: what lip-sync wants added to all timestamps
+ * @max_ts_offset_adjustment: how much it may change per frame; 0 = any
+ */
+typedef struct
+{
+  FmxPlayoutParams playout;
+  gboolean active;
+  GstQmTiming timing;
+  GstQmShrink shrink;
+  GstClockTime fixed_delay;
+  gboolean retransmission;
+  GstClockTimeDiff ts_offset;
+  GstClockTime max_ts_offset_adjustment;
+} GstQmStageSettings;
+
+/**
+ * GstQmStageOffsets:
+ * @offset: how much later than the inner jitter buffer's timestamps this
+ *     stream is played now
+ * @need: how much of that it needs on its own account
+ */
+typedef struct
+{
+  GstClockTimeDiff offset;
+  GstClockTimeDiff need;
+} GstQmStageOffsets;
+
+#define GST_TYPE_QM_STAGE (gst_qm_stage_get_type ())
+G_DECLARE_FINAL_TYPE (GstQmStage, gst_qm_stage, GST, QM_STAGE, GstElement)
+
+/**
+ * gst_qm_stage_new:
+ * @inner: the jitter buffer in front of it, whose arrivals it notes and whose
+ *     `latency` and `ts-offset` follow the playout delay
+ *
+ * The part of qmjitterbuffer that decides when a packet is played.  It sees
+ * packets in order, and notes when they arrived, because what is downstream
+ * may hold its thread back.
+ */
+GstElement *gst_qm_stage_new (GstElement * inner);
+
+void gst_qm_stage_get_settings (GstQmStage * stage,
+    GstQmStageSettings * settings);
+void gst_qm_stage_set_settings (GstQmStage * stage,
+    const GstQmStageSettings * settings);
+
+/* The inner one starts anew: no latency, no ts-offset. */
+void gst_qm_stage_release_inner (GstQmStage * stage);
+
+/* What request-pt-map answered: packets of @pt count in @clock_rate. */
+void gst_qm_stage_set_clock_rate (GstQmStage * stage, guint pt,
+    gint clock_rate);
+
+/* Called, without a lock, when the playout offset or the need has changed. */
+void gst_qm_stage_set_changed_callback (GstQmStage * stage,
+    void (*changed) (gpointer user_data), gpointer user_data);
+
+void gst_qm_stage_get_offsets (GstQmStage * stage,
+    GstQmStageOffsets * offsets);
+
+/* Others of its group are played with @floor: so is this one, at least. */
+void gst_qm_stage_set_offset_floor (GstQmStage * stage,
+    GstClockTimeDiff floor);
+
+/* Adds our fields to the inner jitter buffer's statistics. */
+void gst_qm_stage_add_stats (GstQmStage * stage, GstStructure * stats);
+
+/* Returns: current delay beyond the fastest packets */
+GstClockTime gst_qm_stage_get_delay (GstQmStage * stage);
+
+G_END_DECLS
+
+#endif /* __GST_QM_STAGE_H__ */
