@@ -18,6 +18,9 @@
  * of the path any more. */
 #define OUTAGE (10 * FMX_SECOND)
 
+/* Between two reports, as far as is known before the second: [RFC3550 6.2]. */
+#define RTCP_INTERVAL (5 * FMX_SECOND)
+
 #define GAP_WINDOW (30 * FMX_SECOND)
 
 /* What remains of one stream's worth when T is computed from p again. */
@@ -84,8 +87,13 @@ fmx_rate_sender_loss_fraction (const FmxRateSender *sender)
 FmxDuration
 fmx_rate_sender_interval (const FmxRateSender *sender)
 {
-  return sender->gap_now > sender->gap_before ? sender->gap_now
-      : sender->gap_before;
+  FmxDuration gap = sender->gap_now > sender->gap_before
+      ? sender->gap_now : sender->gap_before;
+
+  if (gap == 0 && sender->stats.feedback
+      == FMX_RATE_SENDER_FEEDBACK_REPORT_BLOCKS)
+    return RTCP_INTERVAL;       /* after the very first one */
+  return gap;
 }
 
 /* The longest gap of the last one to two windows: a receiver that hurried

@@ -231,6 +231,7 @@ follow_state (FmxRateSender *sender, FmxRateSenderState state, FmxTime now)
       fmx_loss_fraction_init (&sender->fraction, LOSS_WINDOW);
     sender->probing_since = FMX_TIME_NONE;
     sender->probe_at = FMX_TIME_NONE;
+    sender->probe_due = false;
   } else if (sender->probing_since == FMX_TIME_NONE) {
     sender->probing_since = now;
     sender->probe_at = now + (FmxTime) probe_interval (sender, now);
@@ -284,12 +285,25 @@ fmx_rate_sender_tell (FmxRateSender *sender, FmxTime now)
   fmx_event_emit (sender->params.sink, &event);
 }
 
+/* The timer goes on whether the caller takes the probe or not. */
+static void
+schedule_probe (FmxRateSender *sender, FmxTime now)
+{
+  if (now < sender->probe_at)   /* NONE unless probing */
+    return;
+  sender->probe_due = true;
+  sender->probe_at = now + (FmxTime) probe_interval (sender, now);
+}
+
 bool
 fmx_rate_sender_take_probe (FmxRateSender *sender, FmxTime now)
 {
-  if (state_of (sender) != FMX_RATE_SENDER_PROBING || now < sender->probe_at)
+  if (state_of (sender) != FMX_RATE_SENDER_PROBING)
     return false;
-  sender->probe_at = now + (FmxTime) probe_interval (sender, now);
+  schedule_probe (sender, now);
+  if (!sender->probe_due)
+    return false;
+  sender->probe_due = false;
   sender->probe_taken = true;
   sender->stats.n_probes++;
   return true;
@@ -336,6 +350,7 @@ fmx_rate_sender_on_timeout (FmxRateSender *sender, FmxTime now)
     fmx_rtt_back_off (&sender->rtt);
   }
   fmx_rate_sender_tell (sender, now);
+  schedule_probe (sender, now);
 }
 
 void

@@ -239,7 +239,7 @@ typedef struct
  * One caller at a time.  Tell it each packet that left (..._on_sent()), each
  * feedback that came (..._on_ccfb(), ..._on_report_block()), call
  * ..._on_timeout() at ..._next_timeout(), which may change after each of these
- * calls; then read ..._target_bps() and ask ..._take_probe().
+ * calls; after each of them read ..._target_bps() and ask ..._take_probe().
  *
  * Events through the #FmxEventSink, one for each decision: "target" with reason
  * "start", "up", "down-loss", "down-limit", "down-delay", "down-no-feedback",
@@ -273,6 +273,7 @@ struct _FmxRateSender
   bool new_loss_event;
   FmxTime probing_since;
   FmxTime probe_at;
+  bool probe_due;               /* to be taken */
   bool probe_taken;             /* the next packet is a dummy */
   bool outage;                  /* probing because nothing came through */
   unsigned n_answered;          /* dummy packets in a row */
