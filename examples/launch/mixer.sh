@@ -22,7 +22,8 @@ shift
 
 # Two rtpbins, `in` and `out`: one for both ways would be a loop in the graph.
 # rtpbin's session number is partialmix's neighbour number.  Sender reports
-# tell the media's time, not the moment of sending.
+# tell the media's time, not the moment of sending.  The mixer, too, reads what
+# talkers say of themselves: their names, and when they leave.
 graph=()
 in_options=() out_options=()
 session=0
@@ -34,7 +35,8 @@ receive_from () {       # NEIGHBOUR PORT PEER
   # shellcheck disable=SC2054,SC2206  # words of a graph
   graph+=(
     udpsrc port="$2" caps="$RTP" ! rtpccfb name="feedback$1" ! "in.recv_rtp_sink_$1"
-    udpsrc port=$(($2 + 1)) caps="$RTCP" ! "in.recv_rtcp_sink_$1"
+    udpsrc port=$(($2 + 1)) caps="$RTCP" ! tee name="said$1"
+    ! "in.recv_rtcp_sink_$1" "said$1." ! "mix.rtcp_sink_$1"
     "in.send_rtcp_src_$1" ! "reports$1." "feedback$1.rtcp_src" ! "reports$1."
     funnel name="reports$1"
     ! udpsink host="$(host "$3")" port="$(port "$3" 2)" sync=false async=false
@@ -66,10 +68,12 @@ for peer in "$@"; do
   neighbour=$((neighbour + 1))
 done
 
+# `in. : mix.` links every talker that comes, now or later.  It stands last, or
+# it would take rtpbin's other pads as well.
 # shellcheck disable=SC2086  # $FLAGS are several words
-exec gst-launch-1.0 -e $FLAGS \
+exec gst-launch-1.0 $FLAGS \
   rtpbin name=in latency="${LATENCY:-60}" "${in_options[@]}" \
   rtpbin name=out rtcp-sync-send-time=false "${out_options[@]}" \
-  in. : mix. \
   partialmix name=mix ${DATABASE:+database-location="$DATABASE"} \
-  "${graph[@]}"
+  "${graph[@]}" \
+  in. : mix.

@@ -2,10 +2,11 @@
 # A listener: any number of talkers, each from its own place between left and
 # right, through the loudspeakers or into a file.
 #
-#   examples/launch/receiver.sh [PORT] [HOST:PORT] [auto|fake|FILE.wav[+auto]]
+#   examples/launch/receiver.sh [PORT] [HOST:PORT,...] [auto|fake|FILE.wav[+auto]]
 #
 # PORT        our own port block                        (5000)
-# HOST:PORT   the port block of whoever sends to us     (127.0.0.1:10000)
+# HOST:PORT   the port block of whoever sends to us     (127.0.0.1:10000);
+#             several of them, with commas, where there is no mixer
 # auto        plays; fake: throws away; FILE.wav: writes, FILE.wav+auto: both
 #
 # DATABASE=FILE names a file that places the talkers; without it they are
@@ -16,8 +17,13 @@
 . "$(dirname "$0")/env.sh"
 
 local=${1:-5000}
-peer=${2:-127.0.0.1:10000}
+peers=${2:-127.0.0.1:10000}
 to=${3:-auto}
+
+clients=
+for peer in $(echo "$peers" | tr , ' '); do
+  clients=$clients${clients:+,}$(host "$peer"):$(port "$peer" 2)
+done
 
 case $to in
 auto) sink="autoaudiosink" ;;
@@ -28,17 +34,19 @@ fake) sink="fakesink" ;;
 esac
 
 # rtpccfb acknowledges every packet (RFC 8888), beside rtpbin's own reports.
-# `in. : mix.` links every talker that comes, now or later.  They come from
-# neighbour 0 (session 0), so the listener must be another one: src_1.
+# `in. : mix.` links every talker that comes, now or later; it stands last, or
+# it would take rtpbin's other pads as well.  They all come from neighbour 0
+# (session 0), so the listener must be another one: src_1.
 # shellcheck disable=SC2086  # $sink and $FLAGS are several words
 exec gst-launch-1.0 -e $FLAGS \
   rtpbin name=in latency="${LATENCY:-60}" rtcp-sync=initial \
     rtpsession0::rtcp-min-interval=1000000000 \
   udpsrc port="$local" caps="$RTP" ! rtpccfb name=feedback ! in.recv_rtp_sink_0 \
-  udpsrc port=$((local + 1)) caps=$RTCP ! in.recv_rtcp_sink_0 \
+  udpsrc port=$((local + 1)) caps=$RTCP ! tee name=said \
+  ! in.recv_rtcp_sink_0 said. ! mix.rtcp_sink_0 \
   in.send_rtcp_src_0 ! reports. feedback.rtcp_src ! reports. \
   funnel name=reports \
-  ! udpsink host="$(host "$peer")" port="$(port "$peer" 2)" sync=false async=false \
-  in. : mix. \
+  ! multiudpsink clients="$clients" sync=false async=false \
   partialmix name=mix ${DATABASE:+database-location="$DATABASE"} \
-  mix.src_1 ! audio/x-raw,rate=48000,channels=2 ! queue ! audioconvert ! $sink
+  mix.src_1 ! audio/x-raw,rate=48000,channels=2 ! queue ! audioconvert ! $sink \
+  in. : mix.

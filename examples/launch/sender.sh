@@ -20,6 +20,7 @@ from=${1:-test}
 to=${2:-127.0.0.1:5000}
 local=${3:-10000}
 name=${NAME:-talker-$local}
+bitrate=${BITRATE:-32000}
 
 case $from in
 mic) source="autoaudiosrc" ;;
@@ -27,20 +28,26 @@ test) source="audiotestsrc is-live=true wave=ticks" ;;
 *) source="filesrc location=$from ! decodebin" ;;
 esac
 
+# 50 packets a second, each with IP, UDP, RTP and its header extension
+headers=$((50 * 8 * (20 + 8 + 12 + 8)))
+
 # clocksync paces a file's packets; the level goes into each packet's header
 # (RFC 6464), so that a mixer knows who talks without decoding; silence is
-# not sent (dtx).
+# not sent (dtx).  What the receiver reports ends in tfrcrate: rtpbin needs none
+# of it here, and says goodbye at once when the file ends (with a partner that
+# goes on reporting, 1.22's rtpsession would wait for ever).
 # shellcheck disable=SC2086  # $source and $FLAGS are several words
 exec gst-launch-1.0 -e $FLAGS \
   $source ! audioconvert ! audioresample \
   ! audio/x-raw,rate=48000,channels=1 \
   ! level audio-level-meta=true post-messages=false \
-  ! opusenc name=encoder bitrate="${BITRATE:-32000}" audio-type=voice \
+  ! opusenc name=encoder bitrate="$bitrate" audio-type=voice \
     dtx=true \
   ! rtpopuspay pt=96 ${SSRC:+ssrc=$SSRC} \
   ! 'application/x-rtp,extmap-1=(string)<"",urn:ietf:params:rtp-hdrext:ssrc-audio-level,"vad=off">' \
   ! clocksync \
   ! tfrcrate name=rate encoder=encoder \
+    max-bitrate=$((bitrate + headers)) initial-bitrate=$((bitrate + headers)) \
   ! rtp.send_rtp_sink_0 \
   rtpbin name=rtp rtcp-sync-send-time=false \
     rtpsession0::rtcp-min-interval=1000000000 \
@@ -49,5 +56,4 @@ exec gst-launch-1.0 -e $FLAGS \
   ! udpsink host="$(host "$to")" port="$(port "$to")" sync=false \
   rtp.send_rtcp_src_0 \
   ! udpsink host="$(host "$to")" port="$(port "$to" 1)" sync=false async=false \
-  udpsrc port=$((local + 2)) caps=$RTCP ! rate.rtcp_sink \
-  rate.rtcp_src ! rtp.recv_rtcp_sink_0
+  udpsrc port=$((local + 2)) caps=$RTCP ! rate.rtcp_sink

@@ -109,7 +109,8 @@ def expect_heard(recording, paths, least=0.6):
 def smoke_receiver(folder, running):
     """Two talkers, one listener, no mixer between them."""
     paths = talkers(folder, 2, 10)
-    running.start('receiver.sh', 5000, '127.0.0.1:10000', folder / 'out.wav')
+    running.start('receiver.sh', 5000, '127.0.0.1:10000,127.0.0.1:10010',
+                  folder / 'out.wav')
     time.sleep(0.5)
     for n, path in enumerate(paths):
         running.start('sender.sh', path, '127.0.0.1:5000', 10000 + 10 * n)
