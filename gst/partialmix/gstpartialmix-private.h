@@ -157,6 +157,8 @@ typedef struct
   gboolean pending;             /* somebody did in the tick before */
   gboolean talking;             /* the packet before was sent */
   GstPartialMixBus *bus;        /* mixing thread only */
+  GstPartialMixFormat format;   /* as planned for this tick */
+  gboolean lean;
   guint64 n_packets;
   guint64 n_bytes;              /* on the wire */
 } GstPartialMixOutput;
@@ -213,6 +215,7 @@ struct _GstPartialMixSrcPad
   FmxAdaptPlan plan;
   guint n_mixed;
   guint mix_bitrate_bps;        /* of the encoder */
+  gboolean lean;                /* no CSRCs: there is no room */
   guint64 n_selections;
   GstPartialMixOutput outputs[FMX_ADAPT_MAX_MIXES];
 

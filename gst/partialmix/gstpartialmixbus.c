@@ -269,6 +269,8 @@ plan_pad (GstPartialMix * self, GstPartialMixSrcPad * pad, gint64 pos, guint n)
     output->pending = wish.contributions->len > 0;
     if (output->silent)
       continue;
+    output->format = pad->mix_format;
+    output->lean = pad->lean;
     for (i = 0; i < wish.contributions->len; i++)
       wish.key ^= contribution_key (&g_array_index (wish.contributions,
               GstPartialMixContribution, i), pos);
@@ -481,30 +483,29 @@ gst_partial_mix_buses_run (GstPartialMix * self, gint64 pos, guint n)
 /* -------------------------------------------------------------- packets -- */
 
 static GstBuffer *
-make_packet (GstPartialMix * self, GstPartialMixSrcPad * pad,
-    GstPartialMixOutput * output, gint64 pos)
+make_packet (GstPartialMix * self, GstPartialMixOutput * output, gint64 pos)
 {
   GstPartialMixBus *bus = output->bus;
+  guint n_csrcs = output->lean ? 0 : bus->n_csrcs;
   GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
-  GstBuffer *buffer = gst_rtp_buffer_new_allocate (0, 0,
-      (guint8) bus->n_csrcs);
+  GstBuffer *buffer = gst_rtp_buffer_new_allocate (0, 0, (guint8) n_csrcs);
   guint8 levels[FMX_CSRC_MAX];
   gsize n_levels;
   guint i;
 
   gst_rtp_buffer_map (buffer, GST_MAP_READWRITE, &rtp);
-  gst_rtp_buffer_set_payload_type (&rtp, pad->mix_format.pt);
+  gst_rtp_buffer_set_payload_type (&rtp, output->format.pt);
   gst_rtp_buffer_set_ssrc (&rtp, output->ssrc);
   gst_rtp_buffer_set_seq (&rtp, output->seq++);
   gst_rtp_buffer_set_timestamp (&rtp, output->ts_base
       + (guint32) gst_util_uint64_scale_int ((guint64) pos,
-          (gint) pad->mix_format.clock_rate, (gint) self->rate_hz));
+          (gint) output->format.clock_rate, (gint) self->rate_hz));
   gst_rtp_buffer_set_marker (&rtp, !output->talking);
-  for (i = 0; i < bus->n_csrcs; i++)
+  for (i = 0; i < n_csrcs; i++)
     gst_rtp_buffer_set_csrc (&rtp, (guint8) i, bus->csrcs[i]);
-  if (self->csrc_level_ext_id != 0) {
+  if (self->csrc_level_ext_id != 0 && n_csrcs > 0) {
     n_levels = fmx_csrc_audio_levels_write (levels, sizeof levels, bus->levels,
-        bus->n_csrcs);
+        n_csrcs);
     if (n_levels > 0)
       gst_rtp_buffer_add_extension_onebyte_header (&rtp,
           (guint8) self->csrc_level_ext_id, levels, (guint) n_levels);
@@ -541,7 +542,6 @@ push_pad (GstPartialMix * self, GstPartialMixSrcPad * pad, gint64 pos)
 
   for (mix = 0; mix < FMX_ADAPT_MAX_MIXES; mix++) {
     GstPartialMixOutput *output = &pad->outputs[mix];
-    GstPartialMixFormat format;
     GstBuffer *buffer;
     guint wire_bytes;
 
@@ -549,7 +549,7 @@ push_pad (GstPartialMix * self, GstPartialMixSrcPad * pad, gint64 pos)
       output->talking = FALSE;
       continue;
     }
-    buffer = make_packet (self, pad, output, pos);
+    buffer = make_packet (self, output, pos);
     stamp_packet (self, output, buffer, pos);
     wire_bytes = (guint) gst_buffer_get_size (buffer) + FMX_IP_UDP_BYTES;
 
@@ -557,10 +557,9 @@ push_pad (GstPartialMix * self, GstPartialMixSrcPad * pad, gint64 pos)
     output->talking = TRUE;
     output->n_packets++;
     output->n_bytes += wire_bytes;
-    format = pad->mix_format;
     fmx_rate_meter_add (&pad->meter_out, wire_bytes, now);
     GST_PARTIAL_MIX_UNLOCK (self);
-    gst_partial_mix_src_pad_push (pad, &format, GST_MINI_OBJECT (buffer));
+    gst_partial_mix_src_pad_push (pad, &output->format, GST_MINI_OBJECT (buffer));
   }
 }
 

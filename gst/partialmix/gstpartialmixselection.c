@@ -54,7 +54,7 @@ describe_mix (GstPartialMix * self, GstPartialMixSrcPad * pad, guint n,
   mix->max_bitrate_bps = constant != 0 ? constant
       : MAX (self->min_mix_bitrate, self->max_mix_bitrate);
   mix->packet_time = (FmxDuration) self->frame_duration;
-  mix->n_contributors = n;
+  mix->n_contributors = pad->lean ? 0 : n;
   mix->levels = self->csrc_level_ext_id != 0;
 }
 
@@ -197,7 +197,15 @@ plan (GstPartialMix * self, GstPartialMixSrcPad * pad, Selection * selection,
       : gst_partial_mix_src_pad_get_target (pad);
 
   fmx_select_params_default (&select_params);
+  pad->lean = FALSE;
   cost_of_mix (self, pad, n, &adapt_params);
+  /* Names of contributors go first.  Less than a mix cannot be sent: whether
+   * even that is too much is for the rate controller to say, with 0. */
+  pad->lean = target < adapt_params.mix_min_bps;
+  if (pad->lean)
+    cost_of_mix (self, pad, n, &adapt_params);
+  if (target > 0)
+    target = MAX (target, adapt_params.mix_min_bps);
   fmx_select_rank (&select_params,
       (const FmxSelectStream *) selection->select->data,
       (guint32 *) selection->order->data, n, now);

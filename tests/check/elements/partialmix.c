@@ -500,6 +500,28 @@ GST_START_TEST (test_target_events_are_obeyed_at_once)
 
 GST_END_TEST;
 
+/* whether even the leanest mix is too much is the controller's to say */
+GST_START_TEST (test_any_target_but_0_carries_a_mix)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  guint n;
+
+  add_talkers (rig, 1, 8, RIG_OPUS);
+  send_target_event (listener, 1);
+  rig_play (rig);
+  rig_run (rig, 20);
+  n = listener->buffers->len;
+  rig_run (rig, 50);
+  fail_unless_equals_int (listener->buffers->len, n + 50);
+  fail_unless_equals_int (rig_count_ssrcs (listener, n), 1);
+  /* 12 kbit/s of Opus and 40 bytes of headers */
+  fail_unless (rig_pad_stat (listener, "bitrate-out") < 30000);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_one_message_for_each_change_of_a_selection)
 {
   Rig *rig = rig_new ("mix-encoding=l16");
@@ -999,6 +1021,7 @@ partialmix_suite (void)
   tcase_add_test (tc, test_mix_names_contributors_and_their_levels);
   tcase_add_test (tc, test_encoding_that_is_not_accepted_is_mixed);
   tcase_add_test (tc, test_target_events_are_obeyed_at_once);
+  tcase_add_test (tc, test_any_target_but_0_carries_a_mix);
   tcase_add_test (tc, test_one_message_for_each_change_of_a_selection);
   tcase_add_test (tc, test_database_guides_and_is_reloaded);
   tcase_add_test (tc, test_groups_get_a_mix_each_before_they_share_one);
