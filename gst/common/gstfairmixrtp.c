@@ -9,24 +9,29 @@
 
 #include "fairmix/base/fmx-units.h"
 
+#define FIRST_RTCP_TYPE 192
+#define LAST_RTCP_TYPE 223
 #define PADDING_BYTES 4         /* one word: its last byte counts it */
 
 gboolean
 gst_fairmix_rtp_header_read (GstBuffer * buffer, GstFairmixRtpHeader * header)
 {
   GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  guint8 type;
 
   if (!gst_rtp_buffer_map (buffer,
           GST_MAP_READ | GST_RTP_BUFFER_MAP_FLAG_SKIP_PADDING, &rtp))
     return FALSE;
 
+  type = ((const guint8 *) rtp.data[0])[1];
   header->ssrc = gst_rtp_buffer_get_ssrc (&rtp);
   header->timestamp = gst_rtp_buffer_get_timestamp (&rtp);
   header->seq = gst_rtp_buffer_get_seq (&rtp);
   header->payload_type = gst_rtp_buffer_get_payload_type (&rtp);
   header->header_bytes = gst_rtp_buffer_get_header_len (&rtp);
   gst_rtp_buffer_unmap (&rtp);
-  return TRUE;
+  /* [RFC5761 4] RTCP that shares the port */
+  return type < FIRST_RTCP_TYPE || type > LAST_RTCP_TYPE;
 }
 
 guint32

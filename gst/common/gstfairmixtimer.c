@@ -5,6 +5,10 @@
 
 #include "gstfairmixtimer.h"
 
+/* Without a deadline the thread still waits on the clock, so that whoever
+ * drives a GstTestClock can see that it is idle. */
+#define FOREVER (G_GUINT64_CONSTANT (100) * 365 * 24 * 3600 * GST_SECOND)
+
 struct _GstFairmixTimer
 {
   gchar *name;
@@ -53,13 +57,13 @@ gst_fairmix_timer_wait (GstFairmixTimer * timer)
   GstClockID id;
   GstClockReturn ret;
 
-  if (timer->clock == NULL || timer->deadline == GST_CLOCK_TIME_NONE) {
+  if (timer->clock == NULL) {
     g_cond_wait (&timer->cond, &timer->lock);
     return FALSE;
   }
 
   id = timer->wait_id = gst_clock_new_single_shot_id (timer->clock,
-      timer->deadline);
+      MIN (timer->deadline, FOREVER));
   g_mutex_unlock (&timer->lock);
   ret = gst_clock_id_wait (id, NULL);
   g_mutex_lock (&timer->lock);

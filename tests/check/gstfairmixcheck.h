@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef __GST_FAIRMIX_CHECK_H__
+#define __GST_FAIRMIX_CHECK_H__
+
+/* What several element tests need: RTP packets, and a test clock that is
+ * moved on while the threads that wait on it keep up. */
+
+#include <gst/check/check.h>
+#include <gst/check/gstharness.h>
+#include <gst/check/gsttestclock.h>
+#include <gst/rtp/rtp.h>
+
+#define RTP_CAPS_PCMU "application/x-rtp,media=audio,payload=0," \
+    "clock-rate=8000,encoding-name=PCMU"
+#define FRAME (20 * GST_MSECOND)
+#define FRAME_SAMPLES 160
+
+static inline GstBuffer *
+rtp_packet_new (guint32 ssrc, guint16 seq, guint payload_bytes)
+{
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  GstBuffer *buffer = gst_rtp_buffer_new_allocate (payload_bytes, 0, 0);
+
+  gst_rtp_buffer_map (buffer, GST_MAP_READWRITE, &rtp);
+  gst_rtp_buffer_set_ssrc (&rtp, ssrc);
+  gst_rtp_buffer_set_seq (&rtp, seq);
+  gst_rtp_buffer_set_timestamp (&rtp, seq * FRAME_SAMPLES);
+  gst_rtp_buffer_set_payload_type (&rtp, 0);
+  memset (gst_rtp_buffer_get_payload (&rtp), 0xff, payload_bytes);
+  gst_rtp_buffer_unmap (&rtp);
+  GST_BUFFER_PTS (buffer) = seq * FRAME;
+  return buffer;
+}
+
+static inline guint16
+rtp_packet_seq (GstBuffer * buffer)
+{
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  guint16 seq;
+
+  fail_unless (gst_rtp_buffer_map (buffer, GST_MAP_READ, &rtp));
+  seq = gst_rtp_buffer_get_seq (&rtp);
+  gst_rtp_buffer_unmap (&rtp);
+  return seq;
+}
+
+static inline guint32
+rtp_packet_ssrc (GstBuffer * buffer)
+{
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  guint32 ssrc;
+
+  fail_unless (gst_rtp_buffer_map (buffer, GST_MAP_READ, &rtp));
+  ssrc = gst_rtp_buffer_get_ssrc (&rtp);
+  gst_rtp_buffer_unmap (&rtp);
+  return ssrc;
+}
+
+static inline guint
+rtp_packet_payload_bytes (GstBuffer * buffer)
+{
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  guint bytes;
+
+  fail_unless (gst_rtp_buffer_map (buffer, GST_MAP_READ, &rtp));
+  bytes = gst_rtp_buffer_get_payload_len (&rtp);
+  gst_rtp_buffer_unmap (&rtp);
+  return bytes;
+}
+
+/* Waits until @n_waiters threads (GstFairmixTimers) wait on @clock: all that
+ * was due has happened then.  Returns: the earliest deadline. */
+static inline GstClockTime
+clock_wait_idle (GstTestClock * clock, guint n_waiters)
+{
+  GstClockTime next = GST_CLOCK_TIME_NONE;
+  GList *ids = NULL;
+
+  if (n_waiters == 0)
+    return GST_CLOCK_TIME_NONE;
+  gst_test_clock_wait_for_multiple_pending_ids (clock, n_waiters, &ids);
+  for (GList * id = ids; id != NULL; id = id->next)
+    next = MIN (next, gst_clock_id_get_time (id->data));
+  g_list_free_full (ids, (GDestroyNotify) gst_clock_id_unref);
+  return next;
+}
+
+/* Moves @clock to the next deadline.  Returns: the time then. */
+static inline GstClockTime
+clock_step (GstTestClock * clock, guint n_waiters)
+{
+  clock_wait_idle (clock, n_waiters);
+  gst_test_clock_crank (clock);
+  clock_wait_idle (clock, n_waiters);
+  return gst_clock_get_time (GST_CLOCK (clock));
+}
+
+/* Moves @clock to @time, with a stop at each deadline on the way. */
+static inline void
+clock_advance_to (GstTestClock * clock, guint n_waiters, GstClockTime time)
+{
+  while (clock_wait_idle (clock, n_waiters) <= time)
+    gst_test_clock_crank (clock);
+  if (gst_clock_get_time (GST_CLOCK (clock)) < time)
+    gst_test_clock_set_time (clock, time);
+}
+
+#endif /* __GST_FAIRMIX_CHECK_H__ */
