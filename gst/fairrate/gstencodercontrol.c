@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstencodercontrol.h"
+
+#define PROPERTY "bitrate"
+
+void
+gst_encoder_control_init (GstEncoderControl * control)
+{
+  g_mutex_init (&control->lock);
+  g_weak_ref_init (&control->encoder, NULL);
+  control->name = NULL;
+  control->complained = FALSE;
+}
+
+void
+gst_encoder_control_clear (GstEncoderControl * control)
+{
+  g_weak_ref_clear (&control->encoder);
+  g_free (control->name);
+  g_mutex_clear (&control->lock);
+}
+
+void
+gst_encoder_control_set_name (GstEncoderControl * control, const gchar * name)
+{
+  g_mutex_lock (&control->lock);
+  g_free (control->name);
+  control->name = name != NULL && name[0] != '\0' ? g_strdup (name) : NULL;
+  g_weak_ref_set (&control->encoder, NULL);
+  control->complained = FALSE;
+  g_mutex_unlock (&control->lock);
+}
+
+gchar *
+gst_encoder_control_dup_name (GstEncoderControl * control)
+{
+  gchar *name;
+
+  g_mutex_lock (&control->lock);
+  name = g_strdup (control->name);
+  g_mutex_unlock (&control->lock);
+  return name;
+}
+
+static GstElement *
+gst_encoder_control_find (GstElement * owner, const gchar * name)
+{
+  GstObject *parent = gst_object_get_parent (GST_OBJECT (owner));
+  GstElement *encoder = NULL;
+
+  if (parent != NULL && GST_IS_BIN (parent))
+    encoder = gst_bin_get_by_name_recurse_up (GST_BIN (parent), name);
+  gst_clear_object (&parent);
+  return encoder;
+}
+
+static void
+gst_encoder_control_complain (GstEncoderControl * control, GstElement * owner,
+    const gchar * name, GstElement * encoder)
+{
+  gboolean again;
+
+  g_mutex_lock (&control->lock);
+  again = control->complained;
+  control->complained = TRUE;
+  g_mutex_unlock (&control->lock);
+
+  if (again)
+    return;
+  if (encoder == NULL)
+    GST_ELEMENT_WARNING (owner, RESOURCE, NOT_FOUND,
+        ("There is no element named \"%s\" whose bitrate could be set.", name),
+        ("property encoder: give the encoder that name (name=%s)", name));
+  else
+    GST_ELEMENT_WARNING (owner, RESOURCE, SETTINGS,
+        ("Element \"%s\" has no numeric property \"" PROPERTY "\".", name),
+        ("property encoder: %s cannot be driven",
+            G_OBJECT_TYPE_NAME (encoder)));
+}
+
+/* Returns: (transfer full): the encoder, with @pspec of its bitrate; NULL if
+ * there is none, after a warning if there should be one */
+static GstElement *
+gst_encoder_control_get (GstEncoderControl * control, GstElement * owner,
+    GParamSpec ** pspec)
+{
+  gchar *name = gst_encoder_control_dup_name (control);
+  GstElement *encoder;
+
+  if (name == NULL)
+    return NULL;
+
+  encoder = g_weak_ref_get (&control->encoder);
+  if (encoder == NULL)
+    encoder = gst_encoder_control_find (owner, name);
+
+  *pspec = encoder == NULL ? NULL
+      : g_object_class_find_property (G_OBJECT_GET_CLASS (encoder), PROPERTY);
+  if (*pspec != NULL && (G_IS_PARAM_SPEC_INT (*pspec)
+          || G_IS_PARAM_SPEC_UINT (*pspec) || G_IS_PARAM_SPEC_INT64 (*pspec)
+          || G_IS_PARAM_SPEC_UINT64 (*pspec))) {
+    g_weak_ref_set (&control->encoder, encoder);
+  } else {
+    gst_encoder_control_complain (control, owner, name, encoder);
+    gst_clear_object (&encoder);
+  }
+  g_free (name);
+  return encoder;
+}
+
+void
+gst_encoder_control_check (GstEncoderControl * control, GstElement * owner)
+{
+  GParamSpec *pspec;
+  GstElement *encoder = gst_encoder_control_get (control, owner, &pspec);
+
+  gst_clear_object (&encoder);
+}
+
+void
+gst_encoder_control_set_bitrate (GstEncoderControl * control,
+    GstElement * owner, guint64 bitrate)
+{
+  GParamSpec *pspec;
+  GstElement *encoder = gst_encoder_control_get (control, owner, &pspec);
+
+  if (encoder == NULL)
+    return;
+
+  if (G_IS_PARAM_SPEC_INT (pspec)) {
+    GParamSpecInt *range = G_PARAM_SPEC_INT (pspec);
+
+    bitrate = MIN (bitrate, G_MAXINT);
+    g_object_set (encoder, PROPERTY,
+        CLAMP ((gint) bitrate, range->minimum, range->maximum), NULL);
+  } else if (G_IS_PARAM_SPEC_UINT (pspec)) {
+    GParamSpecUInt *range = G_PARAM_SPEC_UINT (pspec);
+
+    bitrate = MIN (bitrate, G_MAXUINT);
+    g_object_set (encoder, PROPERTY,
+        CLAMP ((guint) bitrate, range->minimum, range->maximum), NULL);
+  } else if (G_IS_PARAM_SPEC_INT64 (pspec)) {
+    GParamSpecInt64 *range = G_PARAM_SPEC_INT64 (pspec);
+
+    bitrate = MIN (bitrate, G_MAXINT64);
+    g_object_set (encoder, PROPERTY,
+        CLAMP ((gint64) bitrate, range->minimum, range->maximum), NULL);
+  } else {
+    GParamSpecUInt64 *range = G_PARAM_SPEC_UINT64 (pspec);
+
+    g_object_set (encoder, PROPERTY,
+        CLAMP (bitrate, range->minimum, range->maximum), NULL);
+  }
+  gst_object_unref (encoder);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef __GST_ENCODER_CONTROL_H__
+#define __GST_ENCODER_CONTROL_H__
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/**
+ * GstEncoderControl:
+ *
+ * Sets the bitrate of an encoder that is known by its name, wherever it is in
+ * the owner's pipeline: the nearest one of that name, searched in the owner's
+ * bin and what is in it, then upwards.  Thread-safe.
+ */
+typedef struct
+{
+  /*< private >*/
+  GMutex lock;
+  gchar *name;
+  GWeakRef encoder;
+  gboolean complained;
+} GstEncoderControl;
+
+void gst_encoder_control_init (GstEncoderControl * control);
+void gst_encoder_control_clear (GstEncoderControl * control);
+
+/* @name: (nullable): %NULL or empty = no encoder */
+void gst_encoder_control_set_name (GstEncoderControl * control,
+    const gchar * name);
+gchar *gst_encoder_control_dup_name (GstEncoderControl * control);
+
+/* Looks whether it is there; @owner posts a warning, once, if not. */
+void gst_encoder_control_check (GstEncoderControl * control,
+    GstElement * owner);
+
+/**
+ * gst_encoder_control_set_bitrate:
+ * @owner: whose pipeline to search, and who posts a warning if there is no
+ *     such element or it has no usable property `bitrate`
+ * @bitrate: in bits/s; clamped to the range of the property
+ */
+void gst_encoder_control_set_bitrate (GstEncoderControl * control,
+    GstElement * owner, guint64 bitrate);
+
+G_END_DECLS
+
+#endif /* __GST_ENCODER_CONTROL_H__ */

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstrateparams.h"
+
+#include "common/gstfairmixstats.h"
+
+#define MAX_ALGORITHMS 32
+#define NO_LIMIT 0              /* max-bitrate */
+
+GType
+gst_tfrc_rate_algorithm_get_type (void)
+{
+  static GType type = 0;
+
+  if (g_once_init_enter (&type)) {
+    const gchar *names[MAX_ALGORITHMS];
+    guint n;
+
+    for (n = 0; n < MAX_ALGORITHMS && fmx_rate_classes[n] != NULL; n++)
+      names[n] = fmx_rate_classes[n]->name;
+    g_once_init_leave (&type,
+        gst_fairmix_enum_register ("GstTfrcRateAlgorithm", names, names, n));
+  }
+  return type;
+}
+
+static gint
+gst_rate_params_class_index (const FmxRateClass * klass)
+{
+  gint i = 0;
+
+  while (fmx_rate_classes[i] != NULL && fmx_rate_classes[i] != klass)
+    i++;
+  return i;
+}
+
+static guint
+gst_rate_params_bitrate (guint64 bps)
+{
+  return bps > G_MAXUINT ? NO_LIMIT : (guint) bps;
+}
+
+void
+gst_rate_params_set (FmxRateSenderParams * params, GstRateParam id,
+    const GValue * value)
+{
+  FmxRateSenderParams defaults;
+
+  switch (id) {
+    case GST_RATE_PARAM_ALGORITHM:
+      params->klass = fmx_rate_classes[g_value_get_enum (value)];
+      break;
+    case GST_RATE_PARAM_SEGMENT_SIZE:
+      params->segment_bytes = g_value_get_uint (value);
+      break;
+    case GST_RATE_PARAM_DECISION_INTERVAL:
+      params->decision_interval_rtts = g_value_get_double (value);
+      break;
+    case GST_RATE_PARAM_MIN_BITRATE:
+      params->min_bps = g_value_get_uint (value);
+      break;
+    case GST_RATE_PARAM_MAX_BITRATE:
+      fmx_rate_sender_params_default (&defaults);
+      params->max_bps = g_value_get_uint (value) != NO_LIMIT ?
+          g_value_get_uint (value) : defaults.max_bps;
+      break;
+    case GST_RATE_PARAM_INITIAL_BITRATE:
+      params->initial_bps = g_value_get_uint (value);
+      break;
+    case GST_RATE_PARAM_LOSS_LIMIT:
+      params->loss_limit = g_value_get_double (value);
+      break;
+    case GST_RATE_PARAM_RTO_MIN:
+      params->rto_min = (FmxDuration) g_value_get_uint64 (value);
+      break;
+    case GST_RATE_PARAM_ALPHA:
+      params->increase = g_value_get_double (value);
+      break;
+    case GST_RATE_PARAM_BETA:
+      params->decrease = g_value_get_double (value);
+      break;
+    case GST_RATE_PARAM_CIRCUIT_BREAKER:
+      params->circuit_breaker = g_value_get_boolean (value);
+      break;
+    default:
+      g_assert_not_reached ();
+  }
+}
+
+void
+gst_rate_params_get (const FmxRateSenderParams * params, GstRateParam id,
+    GValue * value)
+{
+  switch (id) {
+    case GST_RATE_PARAM_ALGORITHM:
+      g_value_set_enum (value, gst_rate_params_class_index (params->klass));
+      break;
+    case GST_RATE_PARAM_SEGMENT_SIZE:
+      g_value_set_uint (value, params->segment_bytes);
+      break;
+    case GST_RATE_PARAM_DECISION_INTERVAL:
+      g_value_set_double (value, params->decision_interval_rtts);
+      break;
+    case GST_RATE_PARAM_MIN_BITRATE:
+      g_value_set_uint (value, gst_rate_params_bitrate (params->min_bps));
+      break;
+    case GST_RATE_PARAM_MAX_BITRATE:
+      g_value_set_uint (value, gst_rate_params_bitrate (params->max_bps));
+      break;
+    case GST_RATE_PARAM_INITIAL_BITRATE:
+      g_value_set_uint (value, gst_rate_params_bitrate (params->initial_bps));
+      break;
+    case GST_RATE_PARAM_LOSS_LIMIT:
+      g_value_set_double (value, params->loss_limit);
+      break;
+    case GST_RATE_PARAM_RTO_MIN:
+      g_value_set_uint64 (value, (guint64) params->rto_min);
+      break;
+    case GST_RATE_PARAM_ALPHA:
+      g_value_set_double (value, params->increase);
+      break;
+    case GST_RATE_PARAM_BETA:
+      g_value_set_double (value, params->decrease);
+      break;
+    case GST_RATE_PARAM_CIRCUIT_BREAKER:
+      g_value_set_boolean (value, params->circuit_breaker);
+      break;
+    default:
+      g_assert_not_reached ();
+  }
+}
+
+void
+gst_rate_params_normalize (FmxRateSenderParams * params)
+{
+  params->min_bps = MIN (params->min_bps, params->max_bps);
+  params->initial_bps =
+      CLAMP (params->initial_bps, params->min_bps, params->max_bps);
+}
+
+static void
+gst_rate_params_install_bitrates (GObjectClass * klass, guint first_id,
+    const FmxRateSenderParams * defaults)
+{
+  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
+      | GST_PARAM_MUTABLE_PLAYING;
+
+  g_object_class_install_property (klass,
+      first_id + GST_RATE_PARAM_MIN_BITRATE,
+      g_param_spec_uint ("min-bitrate", "Minimum Bitrate",
+          "The least that makes sense (one stream, or the leanest mix), in "
+          "bits/s on the wire; below it media stops and the path is probed",
+          1, G_MAXUINT, gst_rate_params_bitrate (defaults->min_bps), flags));
+  g_object_class_install_property (klass,
+      first_id + GST_RATE_PARAM_MAX_BITRATE,
+      g_param_spec_uint ("max-bitrate", "Maximum Bitrate",
+          "The most to send, in bits/s on the wire (0 = no limit)",
+          0, G_MAXUINT, gst_rate_params_bitrate (defaults->max_bps), flags));
+  g_object_class_install_property (klass,
+      first_id + GST_RATE_PARAM_INITIAL_BITRATE,
+      g_param_spec_uint ("initial-bitrate", "Initial Bitrate",
+          "Target until the first feedback, in bits/s on the wire",
+          1, G_MAXUINT, gst_rate_params_bitrate (defaults->initial_bps),
+          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
+          | GST_PARAM_MUTABLE_READY));
+}
+
+void
+gst_rate_params_install (GObjectClass * klass, guint first_id)
+{
+  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
+      | GST_PARAM_MUTABLE_PLAYING;
+  FmxRateSenderParams defaults;
+
+  fmx_rate_sender_params_default (&defaults);
+  g_object_class_install_property (klass, first_id + GST_RATE_PARAM_ALGORITHM,
+      g_param_spec_enum ("algorithm", "Algorithm",
+          "What turns round-trip time and loss events into a rate",
+          GST_TYPE_TFRC_RATE_ALGORITHM,
+          gst_rate_params_class_index (defaults.klass), flags));
+  g_object_class_install_property (klass,
+      first_id + GST_RATE_PARAM_SEGMENT_SIZE,
+      g_param_spec_uint ("segment-size", "Segment Size",
+          "Segment size of the TCP that the rate is fair to, in bytes; with "
+          "the header correction of RFC 4828 (0 = the size of the packets "
+          "sent, as RFC 5348: small packets then get very little)",
+          0, 65535, defaults.segment_bytes, flags));
+  g_object_class_install_property (klass,
+      first_id + GST_RATE_PARAM_DECISION_INTERVAL,
+      g_param_spec_double ("decision-interval", "Decision Interval",
+          "dpm: time between two increases, in round-trip times",
+          1.0, 100.0, defaults.decision_interval_rtts, flags));
+  gst_rate_params_install_bitrates (klass, first_id, &defaults);
+  g_object_class_install_property (klass,
+      first_id + GST_RATE_PARAM_LOSS_LIMIT,
+      g_param_spec_double ("loss-limit", "Loss Limit",
+          "Share of lost packets above which media stops and the path is "
+          "probed (-1 = automatic: 0.2 where the smallest stream has 64 "
+          "kbit/s, up to 0.4 for 4.75 kbit/s)",
+          -1.0, 1.0, defaults.loss_limit, flags));
+  g_object_class_install_property (klass, first_id + GST_RATE_PARAM_RTO_MIN,
+      g_param_spec_uint64 ("rto-min", "Minimum RTO",
+          "Floor of the time after which a packet that nobody acknowledged "
+          "is lost, in nanoseconds",
+          GST_MSECOND, 60 * GST_SECOND, (guint64) defaults.rto_min, flags));
+  g_object_class_install_property (klass, first_id + GST_RATE_PARAM_ALPHA,
+      g_param_spec_double ("alpha", "Alpha",
+          "gaimd: increase, in segments per round-trip time (0 = "
+          "3 (1 - beta) / (1 + beta), which is fair to TCP)",
+          0.0, 100.0, defaults.increase, flags));
+  g_object_class_install_property (klass, first_id + GST_RATE_PARAM_BETA,
+      g_param_spec_double ("beta", "Beta",
+          "gaimd: what remains of the rate after a loss event, as a share",
+          0.01, 0.99, defaults.decrease, flags));
+  g_object_class_install_property (klass,
+      first_id + GST_RATE_PARAM_CIRCUIT_BREAKER,
+      g_param_spec_boolean ("circuit-breaker", "Circuit Breaker",
+          "Stop sending for a while when the conditions of RFC 8083 are met",
+          defaults.circuit_breaker, flags));
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef __GST_RATE_PARAMS_H__
+#define __GST_RATE_PARAMS_H__
+
+#include <gst/gst.h>
+
+#include "fairmix/rate/fmx-rate-sender.h"
+
+G_BEGIN_DECLS
+
+/* The choices that FmxRateSenderParams offers, as GObject properties: their
+ * defaults come from the library.  An element installs them from some ID on
+ * and hands these IDs to the other two functions. */
+typedef enum
+{
+  GST_RATE_PARAM_ALGORITHM,
+  GST_RATE_PARAM_SEGMENT_SIZE,
+  GST_RATE_PARAM_DECISION_INTERVAL,
+  GST_RATE_PARAM_MIN_BITRATE,
+  GST_RATE_PARAM_MAX_BITRATE,
+  GST_RATE_PARAM_INITIAL_BITRATE,
+  GST_RATE_PARAM_LOSS_LIMIT,
+  GST_RATE_PARAM_RTO_MIN,
+  GST_RATE_PARAM_ALPHA,
+  GST_RATE_PARAM_BETA,
+  GST_RATE_PARAM_CIRCUIT_BREAKER,
+  GST_RATE_N_PARAMS
+} GstRateParam;
+
+void gst_rate_params_install (GObjectClass * klass, guint first_id);
+
+/* @id: the property's ID less the first one */
+void gst_rate_params_set (FmxRateSenderParams * params, GstRateParam id,
+    const GValue * value);
+void gst_rate_params_get (const FmxRateSenderParams * params, GstRateParam id,
+    GValue * value);
+
+/* Makes the bitrates consistent: the bounds win over the initial rate, the
+ * upper one over the lower one. */
+void gst_rate_params_normalize (FmxRateSenderParams * params);
+
+#define GST_TYPE_TFRC_RATE_ALGORITHM (gst_tfrc_rate_algorithm_get_type ())
+GType gst_tfrc_rate_algorithm_get_type (void);
+
+G_END_DECLS
+
+#endif /* __GST_RATE_PARAMS_H__ */

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstratestats.h"
+
+static const gchar *const state_nicks[] = {
+  [FMX_RATE_SENDER_STARTING] = "starting",
+  [FMX_RATE_SENDER_SENDING] = "sending",
+  [FMX_RATE_SENDER_PROBING] = "probing",
+  [FMX_RATE_SENDER_STOPPED] = "stopped",
+};
+
+static const gchar *const feedback_nicks[] = {
+  [FMX_RATE_SENDER_FEEDBACK_NONE] = "none",
+  [FMX_RATE_SENDER_FEEDBACK_REPORT_BLOCKS] = "report-blocks",
+  [FMX_RATE_SENDER_FEEDBACK_PER_PACKET] = "per-packet",
+};
+
+GstStructure *
+gst_rate_stats_to_structure (const gchar * name,
+    const FmxRateSenderStats * stats)
+{
+  return gst_structure_new (name,
+      "state", G_TYPE_STRING, state_nicks[stats->state],
+      "feedback", G_TYPE_STRING, feedback_nicks[stats->feedback],
+      "target-bps", G_TYPE_UINT64, stats->target_bps,
+      "sent-bps", G_TYPE_DOUBLE, stats->sent_bps,
+      "receive-bps", G_TYPE_DOUBLE, stats->receive_bps,
+      "equation-bps", G_TYPE_DOUBLE, stats->equation_bps,
+      "rtt", G_TYPE_INT64, (gint64) stats->rtt,
+      "rtt-min", G_TYPE_INT64, (gint64) stats->rtt_min,
+      "rto", G_TYPE_INT64, (gint64) stats->rto,
+      "loss-event-rate", G_TYPE_DOUBLE, stats->loss_event_rate,
+      "loss-fraction", G_TYPE_DOUBLE, stats->loss_fraction,
+      "loss-limit", G_TYPE_DOUBLE, stats->loss_limit,
+      "n-streams", G_TYPE_UINT, stats->n_streams,
+      "stream-bps", G_TYPE_DOUBLE, stats->stream_bps,
+      "smallest-stream-bps", G_TYPE_DOUBLE, stats->smallest_stream_bps,
+      "n-sent", G_TYPE_UINT64, stats->n_sent,
+      "n-acked", G_TYPE_UINT64, stats->n_acked,
+      "n-lost", G_TYPE_UINT64, stats->n_lost,
+      "n-late", G_TYPE_UINT64, stats->n_late,
+      "n-loss-events", G_TYPE_UINT64, stats->n_loss_events,
+      "n-feedback", G_TYPE_UINT64, stats->n_feedback,
+      "n-malformed", G_TYPE_UINT64, stats->n_malformed,
+      "n-unknown", G_TYPE_UINT64, stats->n_unknown,
+      "n-forgotten", G_TYPE_UINT64, stats->n_forgotten,
+      "n-up", G_TYPE_UINT64, stats->n_up,
+      "n-down", G_TYPE_UINT64, stats->n_down,
+      "n-probes", G_TYPE_UINT64, stats->n_probes,
+      "n-no-feedback", G_TYPE_UINT64, stats->n_no_feedback,
+      "n-breaker", G_TYPE_UINT64, stats->n_breaker, NULL);
+}

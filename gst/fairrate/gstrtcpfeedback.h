@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef __GST_RTCP_FEEDBACK_H__
+#define __GST_RTCP_FEEDBACK_H__
+
+#include <gst/gst.h>
+
+#include "fairmix/rate/fmx-rate-sender.h"
+
+G_BEGIN_DECLS
+
+/**
+ * gst_rtcp_feedback_read:
+ * @buffer: a compound or reduced-size ([RFC5506]) RTCP packet
+ * @sender: gets what it says of its streams
+ * @ntp_mid32: the middle 32 bits of the NTP time now
+ *
+ * Hands on congestion control feedback ([RFC8888]) and all report blocks.
+ *
+ * Returns: %FALSE if @buffer is not RTCP or a part of it is malformed
+ */
+gboolean gst_rtcp_feedback_read (GstBuffer * buffer, FmxRateSender * sender,
+    guint32 ntp_mid32, FmxTime now);
+
+G_END_DECLS
+
+#endif /* __GST_RTCP_FEEDBACK_H__ */

@@ -1,0 +1,962 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/**
+ * SECTION:element-tfrcrate
+ * @title: tfrcrate
+ *
+ * Finds out how much a sender of RTP may send so that it is fair to TCP, for
+ * all the streams (SSRCs) that pass together.  It sees each packet that leaves
+ * (`sink` to `src`, before `rtpbin.send_rtp_sink_\%u`) and the RTCP that comes
+ * back (`rtcp_sink` to `rtcp_src`, before `rtpbin.recv_rtcp_sink_\%u`): best
+ * the per-packet feedback of #rtpccfb, else any receiver reports.
+ *
+ * The result is the property #GstTfrcRate:target-bitrate, a custom event
+ * `fairmix-target-bitrate` that travels upstream (#partialmix obeys it), an
+ * element message `fairmix-rate-decision` per decision, and the bitrate of
+ * the encoder that #GstTfrcRate:encoder names.
+ *
+ * While the path carries nothing, media is dropped and one empty packet per
+ * second probes it; sequence numbers stay continuous.
+ *
+ * ## Example
+ * |[
+ * gst-launch-1.0 rtpbin name=rtp \
+ *   audiotestsrc is-live=true ! audioconvert ! opusenc name=enc ! rtpopuspay \
+ *     ! tfrcrate name=cc encoder=enc max-bitrate=100000 ! rtp.send_rtp_sink_0 \
+ *   rtp.send_rtp_src_0 ! udpsink host=127.0.0.1 port=5004 sync=false \
+ *   rtp.send_rtcp_src_0 ! udpsink host=127.0.0.1 port=5005 sync=false async=false \
+ *   udpsrc port=5007 caps=application/x-rtcp ! cc.rtcp_sink \
+ *   cc.rtcp_src ! rtp.recv_rtcp_sink_0
+ * ]|
+ *
+ * Since: 0.1
+ */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gsttfrcrate.h"
+
+#include "gstencodercontrol.h"
+#include "gstrateparams.h"
+#include "gstratestats.h"
+#include "gstrtcpfeedback.h"
+#include "gstrtpseqmap.h"
+#include "common/gstfairmixevents.h"
+#include "common/gstfairmixrtp.h"
+#include "common/gstfairmixstats.h"
+#include "common/gstfairmixtime.h"
+#include "common/gstfairmixtimer.h"
+#include "fairmix/adapt/fmx-adapt-encoder.h"
+#include "fairmix/base/fmx-units.h"
+#include "fairmix/rate/fmx-rate-sender.h"
+
+GST_DEBUG_CATEGORY_STATIC (tfrc_rate_debug);
+#define GST_CAT_DEFAULT tfrc_rate_debug
+
+#define STATS_NAME "application/x-fairmix-tfrcrate-stats"
+#define DECISION_NAME "fairmix-rate-decision"
+
+/* So long after a packet that nothing was heard of: something is not wired.
+ * Plain receiver reports come every 5 s, three may be lost ([RFC8083 4.1]). */
+#define PATIENCE (5 * FMX_SECOND)
+#define PATIENCE_WITH_REPORTS (15 * FMX_SECOND)
+
+#define DEFAULT_ENCODER NULL
+#define DEFAULT_MAX_SSRCS 1024
+#define DEFAULT_NTP_TIME_SOURCE GST_FAIRMIX_NTP_NTP
+
+enum
+{
+  PROP_0,
+  PROP_PARAMS,                  /* the first of those in gstrateparams.h */
+  PROP_ENCODER = PROP_PARAMS + GST_RATE_N_PARAMS,
+  PROP_MAX_SSRCS,
+  PROP_NTP_TIME_SOURCE,
+  PROP_TARGET_BITRATE,
+  PROP_STATS
+};
+
+struct _GstTfrcRate
+{
+  GstElement parent;
+
+  GstPad *sinkpad, *srcpad;
+  GstPad *rtcp_sinkpad, *rtcp_srcpad;
+
+  /* Properties, with the object lock */
+  FmxRateSenderParams params;
+  guint max_ssrcs;
+  GstFairmixNtpSource ntp_time_source;
+
+  GstEncoderControl encoder;    /* locks itself */
+
+  /* State, with the lock */
+  GMutex lock;
+  gboolean started;
+  GstFairmixTime time;
+  FmxRateSender *sender;
+  FmxEventSink sink;
+  FmxAdaptEncoder adapt_encoder;
+  GstRtpSeqMap *seq_map;
+  gboolean has_segment;         /* a probe may be pushed */
+  guint64 n_dropped;            /* media, while probing */
+  guint64 n_not_rtp;
+  guint64 n_rtcp;
+  guint64 n_malformed_rtcp;
+  FmxTime unheard_since;        /* the first packet after the last feedback */
+  FmxDuration patience;
+  gboolean complained;
+
+  /* What is to be told, with the lock */
+  gboolean telling;             /* one thread at a time, so that order holds */
+  guint target;
+  gboolean tell_again;
+  gboolean adjust_encoder;
+  GQueue decisions;             /* of GstStructure */
+
+  GstFairmixTimer *timer;
+};
+
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
+    GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("application/x-rtp"));
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src",
+    GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("application/x-rtp"));
+static GstStaticPadTemplate rtcp_sink_template =
+GST_STATIC_PAD_TEMPLATE ("rtcp_sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+    GST_STATIC_CAPS ("application/x-rtcp"));
+static GstStaticPadTemplate rtcp_src_template =
+GST_STATIC_PAD_TEMPLATE ("rtcp_src", GST_PAD_SRC, GST_PAD_ALWAYS,
+    GST_STATIC_CAPS ("application/x-rtcp"));
+
+static GParamSpec *target_bitrate_pspec;
+
+G_DEFINE_FINAL_TYPE (GstTfrcRate, gst_tfrc_rate, GST_TYPE_ELEMENT);
+GST_ELEMENT_REGISTER_DEFINE (tfrcrate, "tfrcrate", GST_RANK_NONE,
+    GST_TYPE_TFRC_RATE);
+
+/* with the lock: the one place where this element asks for the time */
+static FmxTime
+gst_tfrc_rate_now (GstTfrcRate * self)
+{
+  return gst_fairmix_time_now (&self->time);
+}
+
+/* --- what the element tells --------------------------------------------- */
+
+/* FmxEventSink.emit: called by the library, with the lock */
+static void
+gst_tfrc_rate_on_event (void *user, const FmxEvent * event)
+{
+  GstTfrcRate *self = user;
+  GstStructure *decision = gst_fairmix_event_to_structure (DECISION_NAME,
+      event);
+
+  GST_DEBUG_OBJECT (self, "%" GST_PTR_FORMAT, decision);
+  g_queue_push_tail (&self->decisions, decision);
+}
+
+typedef struct
+{
+  gboolean target_changed;
+  gboolean tell_target;
+  guint target;
+  guint64 encoder_bitrate;      /* 0 = leave it */
+  GstStructure *decision;
+} News;
+
+/* with the lock */
+static gboolean
+gst_tfrc_rate_has_news (GstTfrcRate * self)
+{
+  return self->tell_again || self->adjust_encoder
+      || self->decisions.length > 0 || (self->started && self->target !=
+      MIN (fmx_rate_sender_target_bps (self->sender), G_MAXUINT));
+}
+
+/* with the lock */
+static gboolean
+gst_tfrc_rate_take_news (GstTfrcRate * self, News * news)
+{
+  guint target = self->target;
+
+  if (!gst_tfrc_rate_has_news (self))
+    return FALSE;
+
+  if (self->started)
+    target = MIN (fmx_rate_sender_target_bps (self->sender), G_MAXUINT);
+  news->target = target;
+  news->target_changed = target != self->target;
+  news->tell_target = news->target_changed || self->tell_again;
+  news->encoder_bitrate = 0;
+  if (target > 0 && (news->tell_target || self->adjust_encoder))
+    news->encoder_bitrate =
+        MAX (fmx_adapt_encoder_bps (&self->adapt_encoder, target), 1);
+  news->decision = g_queue_pop_head (&self->decisions);
+
+  self->target = target;
+  self->tell_again = FALSE;
+  self->adjust_encoder = FALSE;
+  return TRUE;
+}
+
+/* without any lock, but from one thread at a time */
+static void
+gst_tfrc_rate_act (GstTfrcRate * self, News * news)
+{
+  if (news->target_changed)
+    g_object_notify_by_pspec (G_OBJECT (self), target_bitrate_pspec);
+  if (news->tell_target)
+    gst_pad_push_event (self->sinkpad,
+        gst_fairmix_target_bitrate_event_new (news->target));
+  if (news->encoder_bitrate > 0)
+    gst_encoder_control_set_bitrate (&self->encoder, GST_ELEMENT (self),
+        news->encoder_bitrate);
+  if (news->decision != NULL)
+    gst_element_post_message (GST_ELEMENT (self),
+        gst_message_new_element (GST_OBJECT (self), news->decision));
+}
+
+/* Says what is new.  If another thread is at it, that one says this, too, so
+ * that the last word that anybody hears is the last one that was said. */
+static void
+gst_tfrc_rate_tell (GstTfrcRate * self)
+{
+  News news;
+
+  g_mutex_lock (&self->lock);
+  if (!self->telling) {
+    self->telling = TRUE;
+    while (gst_tfrc_rate_take_news (self, &news)) {
+      g_mutex_unlock (&self->lock);
+      gst_tfrc_rate_act (self, &news);
+      g_mutex_lock (&self->lock);
+    }
+    self->telling = FALSE;
+  }
+  g_mutex_unlock (&self->lock);
+}
+
+/* --- no feedback -------------------------------------------------------- */
+
+/* with the lock; returns when to complain, NONE = not at all */
+static FmxTime
+gst_tfrc_rate_patience_ends (GstTfrcRate * self)
+{
+  if (self->unheard_since == FMX_TIME_NONE || self->complained)
+    return FMX_TIME_NONE;
+  return self->unheard_since + self->patience;
+}
+
+static void
+gst_tfrc_rate_complain (GstTfrcRate * self)
+{
+  guint64 n_rtcp, n_malformed;
+  const gchar *why;
+
+  g_mutex_lock (&self->lock);
+  n_rtcp = self->n_rtcp;
+  n_malformed = self->n_malformed_rtcp;
+  g_mutex_unlock (&self->lock);
+
+  if (!gst_pad_is_linked (self->rtcp_sinkpad))
+    why = "rtcp_sink is not linked";
+  else if (n_rtcp == 0)
+    why = "nothing has arrived at rtcp_sink: the receiver must send its RTCP "
+        "to the port that this end listens on";
+  else if (n_malformed == n_rtcp)
+    why = "nothing that arrived at rtcp_sink is RTCP that can be read: put "
+        "srtpdec before it if it is encrypted";
+  else
+    why = "the RTCP that arrives says nothing (more) of the streams sent here";
+
+  GST_ELEMENT_WARNING (self, RESOURCE, NOT_FOUND,
+      ("No feedback from the receiver: %s.", why),
+      ("Without feedback the rate cannot be known and media stops.  Wire the "
+          "receiver's RTCP through this element: udpsrc port=PORT "
+          "caps=application/x-rtcp ! %s.rtcp_sink  %s.rtcp_src ! "
+          "RTPBIN.recv_rtcp_sink_0; at the receiver: udpsrc ... ! rtpccfb "
+          "name=fb ! RTPBIN.recv_rtp_sink_0  fb.rtcp_src ! funnel name=rtcp ! "
+          "udpsink port=PORT sync=false async=false  "
+          "RTPBIN.send_rtcp_src_0 ! rtcp.",
+          GST_OBJECT_NAME (self), GST_OBJECT_NAME (self)));
+}
+
+/* --- RTP ---------------------------------------------------------------- */
+
+/* with the lock; returns when to wake up, on the clock */
+static GstClockTime
+gst_tfrc_rate_deadline (GstTfrcRate * self)
+{
+  return gst_fairmix_time_to_clock (&self->time,
+      fmx_time_min (fmx_rate_sender_next_timeout (self->sender),
+          gst_tfrc_rate_patience_ends (self)));
+}
+
+/* with the lock */
+static void
+gst_tfrc_rate_sent (GstTfrcRate * self, const GstFairmixRtpHeader * header,
+    GstBuffer * buffer, FmxTime now)
+{
+  fmx_rate_sender_on_sent (self->sender, header->ssrc, header->seq,
+      gst_fairmix_rtp_wire_bytes (buffer), now);
+  if (self->unheard_since == FMX_TIME_NONE)
+    self->unheard_since = now;
+}
+
+/* with the lock; takes @buffer; returns what to push, NULL = nothing */
+static GstBuffer *
+gst_tfrc_rate_pass (GstTfrcRate * self, GstBuffer * buffer, FmxTime now)
+{
+  GstFairmixRtpHeader header;
+  GstClockTime pts = GST_BUFFER_PTS (buffer);
+  gboolean may_send = fmx_rate_sender_may_send (self->sender);
+  guint16 seq;
+
+  if (!gst_fairmix_rtp_header_read (buffer, &header)) {
+    self->n_not_rtp++;
+    GST_DEBUG_OBJECT (self, "not an RTP packet: %" GST_PTR_FORMAT, buffer);
+    return buffer;
+  }
+
+  seq = header.seq;
+  if (!may_send)
+    gst_rtp_seq_map_drop (self->seq_map, &header, pts);
+  if (!may_send || !gst_rtp_seq_map_pass (self->seq_map, &header, pts)) {
+    self->n_dropped++;
+    gst_buffer_unref (buffer);
+    return NULL;
+  }
+
+  gst_tfrc_rate_sent (self, &header, buffer, now);
+  if (fmx_adapt_encoder_on_packet (&self->adapt_encoder,
+          header.header_bytes + FMX_IP_UDP_BYTES, now))
+    self->adjust_encoder = TRUE;
+  return header.seq == seq ? buffer : gst_fairmix_rtp_set_seq (buffer,
+      header.seq);
+}
+
+/* after each call of the library: wakes up in time, says what is new */
+static void
+gst_tfrc_rate_unlock_and_follow_up (GstTfrcRate * self)
+{
+  GstClockTime deadline = gst_tfrc_rate_deadline (self);
+  gboolean news = gst_tfrc_rate_has_news (self);
+
+  g_mutex_unlock (&self->lock);
+  gst_fairmix_timer_reschedule (self->timer, deadline);
+  if (news)
+    gst_tfrc_rate_tell (self);
+}
+
+static GstFlowReturn
+gst_tfrc_rate_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
+{
+  GstTfrcRate *self = GST_TFRC_RATE (parent);
+
+  g_mutex_lock (&self->lock);
+  if (self->started) {
+    buffer = gst_tfrc_rate_pass (self, buffer, gst_tfrc_rate_now (self));
+    gst_tfrc_rate_unlock_and_follow_up (self);
+  } else {
+    g_mutex_unlock (&self->lock);
+  }
+  return buffer != NULL ? gst_pad_push (self->srcpad, buffer) : GST_FLOW_OK;
+}
+
+typedef struct
+{
+  GstTfrcRate *self;
+  FmxTime now;
+} PassListData;
+
+static gboolean
+gst_tfrc_rate_pass_in_list (GstBuffer ** buffer, guint index, gpointer user)
+{
+  PassListData *data = user;
+
+  *buffer = gst_tfrc_rate_pass (data->self, *buffer, data->now);
+  return TRUE;
+}
+
+static GstFlowReturn
+gst_tfrc_rate_chain_list (GstPad * pad, GstObject * parent,
+    GstBufferList * list)
+{
+  GstTfrcRate *self = GST_TFRC_RATE (parent);
+
+  g_mutex_lock (&self->lock);
+  if (self->started) {
+    PassListData data = { self, gst_tfrc_rate_now (self) };
+
+    /* Only where something may change is the list itself touched. */
+    if (!fmx_rate_sender_may_send (self->sender)
+        || gst_rtp_seq_map_is_active (self->seq_map))
+      list = gst_buffer_list_make_writable (list);
+    gst_buffer_list_foreach (list, gst_tfrc_rate_pass_in_list, &data);
+    gst_tfrc_rate_unlock_and_follow_up (self);
+  } else {
+    g_mutex_unlock (&self->lock);
+  }
+
+  if (gst_buffer_list_length (list) > 0)
+    return gst_pad_push_list (self->srcpad, list);
+  gst_buffer_list_unref (list);
+  return GST_FLOW_OK;
+}
+
+/* with the lock; returns a probe if one is due */
+static GstBuffer *
+gst_tfrc_rate_take_probe (GstTfrcRate * self)
+{
+  FmxTime now = gst_tfrc_rate_now (self);
+  GstFairmixRtpHeader header;
+  GstClockTime pts;
+  GstBuffer *probe;
+
+  if (!self->started || !self->has_segment
+      || !fmx_rate_sender_take_probe (self->sender, now)
+      || !gst_rtp_seq_map_insert (self->seq_map, &header, &pts))
+    return NULL;
+
+  probe = gst_fairmix_rtp_padding_new (&header);
+  GST_BUFFER_PTS (probe) = pts;
+  gst_tfrc_rate_sent (self, &header, probe, now);
+  return probe;
+}
+
+/* The stream lock of the sink pad keeps the probe between two media packets
+ * and away from a flush. */
+static void
+gst_tfrc_rate_push_probe (GstTfrcRate * self)
+{
+  GstBuffer *probe;
+
+  GST_PAD_STREAM_LOCK (self->sinkpad);
+  g_mutex_lock (&self->lock);
+  probe = gst_tfrc_rate_take_probe (self);
+  g_mutex_unlock (&self->lock);
+  if (probe != NULL) {
+    GST_LOG_OBJECT (self, "probe %" GST_PTR_FORMAT, probe);
+    gst_pad_push (self->srcpad, probe);
+  }
+  GST_PAD_STREAM_UNLOCK (self->sinkpad);
+}
+
+static GstClockTime
+gst_tfrc_rate_on_timeout (gpointer user_data, GstClockTime clock_time)
+{
+  GstTfrcRate *self = user_data;
+  gboolean complain, probe;
+  GstClockTime deadline;
+  FmxTime now;
+
+  g_mutex_lock (&self->lock);
+  if (!self->started) {
+    g_mutex_unlock (&self->lock);
+    return GST_CLOCK_TIME_NONE;
+  }
+  now = gst_tfrc_rate_now (self);
+  fmx_rate_sender_on_timeout (self->sender, now);
+  complain = gst_tfrc_rate_patience_ends (self) <= now;
+  self->complained |= complain;
+  probe = !fmx_rate_sender_may_send (self->sender);
+  g_mutex_unlock (&self->lock);
+
+  gst_tfrc_rate_tell (self);
+  if (probe)
+    gst_tfrc_rate_push_probe (self);
+  if (complain)
+    gst_tfrc_rate_complain (self);
+
+  g_mutex_lock (&self->lock);
+  deadline = gst_tfrc_rate_deadline (self);
+  g_mutex_unlock (&self->lock);
+  return MAX (deadline, clock_time + GST_MSECOND);
+}
+
+/* --- RTCP --------------------------------------------------------------- */
+
+/* with the lock */
+static void
+gst_tfrc_rate_read_rtcp (GstTfrcRate * self, GstBuffer * buffer,
+    guint32 ntp_mid32)
+{
+  FmxTime now = gst_tfrc_rate_now (self);
+  FmxRateSenderStats before, after;
+
+  fmx_rate_sender_get_stats (self->sender, &before, now);
+  self->n_rtcp++;
+  if (!gst_rtcp_feedback_read (buffer, self->sender, ntp_mid32, now)) {
+    self->n_malformed_rtcp++;
+    GST_DEBUG_OBJECT (self, "malformed RTCP: %" GST_PTR_FORMAT, buffer);
+  }
+  fmx_rate_sender_get_stats (self->sender, &after, now);
+  if (after.n_feedback != before.n_feedback) {
+    self->unheard_since = FMX_TIME_NONE;
+    self->complained = FALSE;
+    self->patience = after.feedback == FMX_RATE_SENDER_FEEDBACK_REPORT_BLOCKS ?
+        PATIENCE_WITH_REPORTS : PATIENCE;
+  }
+}
+
+static GstFlowReturn
+gst_tfrc_rate_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
+{
+  GstTfrcRate *self = GST_TFRC_RATE (parent);
+  GstFairmixNtpSource source;
+  GstFlowReturn ret;
+  guint32 ntp_mid32;
+
+  GST_OBJECT_LOCK (self);
+  source = self->ntp_time_source;
+  GST_OBJECT_UNLOCK (self);
+  ntp_mid32 = gst_fairmix_ntp_mid32 (GST_ELEMENT (self), source);
+
+  g_mutex_lock (&self->lock);
+  if (self->started) {
+    gst_tfrc_rate_read_rtcp (self, buffer, ntp_mid32);
+    gst_tfrc_rate_unlock_and_follow_up (self);
+  } else {
+    g_mutex_unlock (&self->lock);
+  }
+
+  ret = gst_pad_push (self->rtcp_srcpad, buffer);
+  return ret == GST_FLOW_NOT_LINKED ? GST_FLOW_OK : ret;
+}
+
+/* --- pads --------------------------------------------------------------- */
+
+static gboolean
+gst_tfrc_rate_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
+{
+  GstTfrcRate *self = GST_TFRC_RATE (parent);
+  GstEventType type = GST_EVENT_TYPE (event);
+  gboolean ret = gst_pad_event_default (pad, parent, event);
+
+  g_mutex_lock (&self->lock);
+  if (type == GST_EVENT_SEGMENT)
+    self->has_segment = TRUE;
+  else if (type == GST_EVENT_FLUSH_STOP || type == GST_EVENT_EOS)
+    self->has_segment = FALSE;
+  else if (type == GST_EVENT_STREAM_START || type == GST_EVENT_CAPS)
+    self->tell_again = self->started;   /* whoever sends may be new */
+  g_mutex_unlock (&self->lock);
+
+  gst_tfrc_rate_tell (self);
+  return ret;
+}
+
+static GstIterator *
+gst_tfrc_rate_iterate_internal_links (GstPad * pad, GstObject * parent)
+{
+  GstTfrcRate *self = GST_TFRC_RATE (parent);
+  GValue value = G_VALUE_INIT;
+  GstPad *other;
+  GstIterator *it;
+
+  if (pad == self->sinkpad)
+    other = self->srcpad;
+  else if (pad == self->srcpad)
+    other = self->sinkpad;
+  else if (pad == self->rtcp_sinkpad)
+    other = self->rtcp_srcpad;
+  else
+    other = self->rtcp_sinkpad;
+
+  g_value_init (&value, GST_TYPE_PAD);
+  g_value_set_object (&value, other);
+  it = gst_iterator_new_single (GST_TYPE_PAD, &value);
+  g_value_unset (&value);
+  return it;
+}
+
+/* --- element ------------------------------------------------------------ */
+
+static void
+gst_tfrc_rate_get_params (GstTfrcRate * self, FmxRateSenderParams * params)
+{
+  GST_OBJECT_LOCK (self);
+  *params = self->params;
+  GST_OBJECT_UNLOCK (self);
+
+  gst_rate_params_normalize (params);
+  params->sink = &self->sink;
+}
+
+static void
+gst_tfrc_rate_start (GstTfrcRate * self)
+{
+  FmxRateSenderParams params;
+  guint max_ssrcs;
+
+  gst_tfrc_rate_get_params (self, &params);
+  GST_OBJECT_LOCK (self);
+  max_ssrcs = self->max_ssrcs;
+  GST_OBJECT_UNLOCK (self);
+
+  g_mutex_lock (&self->lock);
+  if (!self->started) {
+    gst_fairmix_time_reset (&self->time);
+    self->sender = g_new0 (FmxRateSender, 1);
+    fmx_rate_sender_init (self->sender, &params, gst_tfrc_rate_now (self));
+    fmx_adapt_encoder_init (&self->adapt_encoder);
+    self->seq_map = gst_rtp_seq_map_new (max_ssrcs);
+    self->n_dropped = self->n_not_rtp = 0;
+    self->n_rtcp = self->n_malformed_rtcp = 0;
+    self->unheard_since = FMX_TIME_NONE;
+    self->complained = FALSE;
+    self->patience = PATIENCE;
+    self->tell_again = TRUE;
+    self->started = TRUE;
+  }
+  g_mutex_unlock (&self->lock);
+}
+
+static void
+gst_tfrc_rate_stop (GstTfrcRate * self)
+{
+  g_mutex_lock (&self->lock);
+  self->started = FALSE;
+  self->has_segment = FALSE;
+  self->tell_again = self->adjust_encoder = FALSE;
+  g_clear_pointer (&self->sender, g_free);
+  g_clear_pointer (&self->seq_map, gst_rtp_seq_map_free);
+  g_queue_clear_full (&self->decisions, (GDestroyNotify) gst_structure_free);
+  g_mutex_unlock (&self->lock);
+}
+
+static gboolean
+gst_tfrc_rate_play (GstTfrcRate * self)
+{
+  GstClock *clock = gst_element_get_clock (GST_ELEMENT (self));
+
+  if (clock == NULL) {
+    GST_ELEMENT_ERROR (self, CORE, CLOCK,
+        ("tfrcrate needs a clock: round-trip times come from it."),
+        ("the pipeline has no clock, or was told to use none"));
+    return FALSE;
+  }
+  gst_tfrc_rate_start (self);
+  gst_fairmix_timer_start (self->timer, clock, gst_clock_get_time (clock));
+  gst_object_unref (clock);
+  return TRUE;
+}
+
+static GstStateChangeReturn
+gst_tfrc_rate_change_state (GstElement * element, GstStateChange transition)
+{
+  GstTfrcRate *self = GST_TFRC_RATE (element);
+  GstStateChangeReturn ret;
+
+  switch (transition) {
+    case GST_STATE_CHANGE_READY_TO_PAUSED:
+      gst_encoder_control_check (&self->encoder, element);
+      break;
+    case GST_STATE_CHANGE_PAUSED_TO_PLAYING:
+      if (!gst_tfrc_rate_play (self))
+        return GST_STATE_CHANGE_FAILURE;
+      break;
+    case GST_STATE_CHANGE_PLAYING_TO_PAUSED:
+      gst_fairmix_timer_pause (self->timer);
+      break;
+    default:
+      break;
+  }
+
+  ret = GST_ELEMENT_CLASS (gst_tfrc_rate_parent_class)->change_state (element,
+      transition);
+
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
+    gst_fairmix_timer_stop (self->timer);
+    gst_tfrc_rate_stop (self);
+  }
+  return ret;
+}
+
+static gboolean
+gst_tfrc_rate_set_clock (GstElement * element, GstClock * clock)
+{
+  GstTfrcRate *self = GST_TFRC_RATE (element);
+
+  g_mutex_lock (&self->lock);
+  gst_fairmix_time_set_clock (&self->time, clock);
+  g_mutex_unlock (&self->lock);
+  gst_fairmix_timer_set_clock (self->timer, clock);
+  return GST_ELEMENT_CLASS (gst_tfrc_rate_parent_class)->set_clock (element,
+      clock);
+}
+
+static GstStructure *
+gst_tfrc_rate_create_stats (GstTfrcRate * self)
+{
+  FmxRateSenderStats stats = { 0 };
+  GstStructure *s;
+
+  g_mutex_lock (&self->lock);
+  if (self->started)
+    fmx_rate_sender_get_stats (self->sender, &stats, gst_tfrc_rate_now (self));
+  s = gst_rate_stats_to_structure (STATS_NAME, &stats);
+  gst_structure_set (s,
+      "n-dropped", G_TYPE_UINT64, self->n_dropped,
+      "n-not-rtp", G_TYPE_UINT64, self->n_not_rtp,
+      "n-rtcp", G_TYPE_UINT64, self->n_rtcp,
+      "n-malformed-rtcp", G_TYPE_UINT64, self->n_malformed_rtcp, NULL);
+  g_mutex_unlock (&self->lock);
+  return s;
+}
+
+/* The parameters have changed. */
+static void
+gst_tfrc_rate_update_params (GstTfrcRate * self)
+{
+  FmxRateSenderParams params;
+
+  gst_tfrc_rate_get_params (self, &params);
+  g_mutex_lock (&self->lock);
+  if (self->started) {
+    fmx_rate_sender_set_params (self->sender, &params,
+        gst_tfrc_rate_now (self));
+    gst_tfrc_rate_unlock_and_follow_up (self);
+  } else {
+    g_mutex_unlock (&self->lock);
+  }
+}
+
+static void
+gst_tfrc_rate_set_property (GObject * object, guint id, const GValue * value,
+    GParamSpec * pspec)
+{
+  GstTfrcRate *self = GST_TFRC_RATE (object);
+
+  switch (id) {
+    case PROP_ENCODER:
+      gst_encoder_control_set_name (&self->encoder, g_value_get_string (value));
+      g_mutex_lock (&self->lock);
+      self->adjust_encoder = self->started;
+      g_mutex_unlock (&self->lock);
+      gst_tfrc_rate_tell (self);
+      break;
+    case PROP_MAX_SSRCS:
+      GST_OBJECT_LOCK (self);
+      self->max_ssrcs = g_value_get_uint (value);
+      GST_OBJECT_UNLOCK (self);
+      break;
+    case PROP_NTP_TIME_SOURCE:
+      GST_OBJECT_LOCK (self);
+      self->ntp_time_source = g_value_get_enum (value);
+      GST_OBJECT_UNLOCK (self);
+      break;
+    default:
+      if (id < PROP_PARAMS || id >= PROP_ENCODER) {
+        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+        break;
+      }
+      GST_OBJECT_LOCK (self);
+      gst_rate_params_set (&self->params, id - PROP_PARAMS, value);
+      GST_OBJECT_UNLOCK (self);
+      gst_tfrc_rate_update_params (self);
+      break;
+  }
+}
+
+static void
+gst_tfrc_rate_get_property (GObject * object, guint id, GValue * value,
+    GParamSpec * pspec)
+{
+  GstTfrcRate *self = GST_TFRC_RATE (object);
+
+  switch (id) {
+    case PROP_ENCODER:
+      g_value_take_string (value,
+          gst_encoder_control_dup_name (&self->encoder));
+      break;
+    case PROP_MAX_SSRCS:
+      GST_OBJECT_LOCK (self);
+      g_value_set_uint (value, self->max_ssrcs);
+      GST_OBJECT_UNLOCK (self);
+      break;
+    case PROP_NTP_TIME_SOURCE:
+      GST_OBJECT_LOCK (self);
+      g_value_set_enum (value, self->ntp_time_source);
+      GST_OBJECT_UNLOCK (self);
+      break;
+    case PROP_TARGET_BITRATE:
+      g_mutex_lock (&self->lock);
+      g_value_set_uint (value, self->target);
+      g_mutex_unlock (&self->lock);
+      break;
+    case PROP_STATS:
+      g_value_take_boxed (value, gst_tfrc_rate_create_stats (self));
+      break;
+    default:
+      if (id < PROP_PARAMS || id >= PROP_ENCODER) {
+        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+        break;
+      }
+      GST_OBJECT_LOCK (self);
+      gst_rate_params_get (&self->params, id - PROP_PARAMS, value);
+      GST_OBJECT_UNLOCK (self);
+      break;
+  }
+}
+
+static void
+gst_tfrc_rate_finalize (GObject * object)
+{
+  GstTfrcRate *self = GST_TFRC_RATE (object);
+
+  gst_fairmix_timer_free (self->timer);
+  gst_tfrc_rate_stop (self);
+  gst_fairmix_time_set_clock (&self->time, NULL);
+  gst_encoder_control_clear (&self->encoder);
+  g_mutex_clear (&self->lock);
+  G_OBJECT_CLASS (gst_tfrc_rate_parent_class)->finalize (object);
+}
+
+static void
+gst_tfrc_rate_install_properties (GObjectClass * gobject_class)
+{
+  const GParamFlags rw = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
+
+  gst_rate_params_install (gobject_class, PROP_PARAMS);
+  /**
+   * GstTfrcRate:encoder:
+   *
+   * The nearest element of this name, searched in the own bin first, then
+   * upwards.  One encoder for one stream on the pad.
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (gobject_class, PROP_ENCODER,
+      g_param_spec_string ("encoder", "Encoder",
+          "Name of an encoder in the same pipeline whose property bitrate (in "
+          "bits/s) follows the target, headers taken off",
+          DEFAULT_ENCODER, rw | GST_PARAM_MUTABLE_PLAYING));
+  /**
+   * GstTfrcRate:max-ssrcs:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (gobject_class, PROP_MAX_SSRCS,
+      g_param_spec_uint ("max-ssrcs", "Maximum SSRCs",
+          "Streams whose numbering is remembered at a time; a new one takes "
+          "the place of the one that was silent longest",
+          1, 65536, DEFAULT_MAX_SSRCS, rw | GST_PARAM_MUTABLE_READY));
+  /**
+   * GstTfrcRate:ntp-time-source:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (gobject_class, PROP_NTP_TIME_SOURCE,
+      g_param_spec_enum ("ntp-time-source", "NTP Time Source",
+          "Where the NTP times of this end's sender reports come from; as in "
+          "the rtpbin of this session (for round-trip times from receiver "
+          "reports)", GST_TYPE_FAIRMIX_NTP_SOURCE, DEFAULT_NTP_TIME_SOURCE,
+          rw | GST_PARAM_MUTABLE_PLAYING));
+  /**
+   * GstTfrcRate:target-bitrate:
+   *
+   * Notifies, from any thread.
+   *
+   * Since: 0.1
+   */
+  target_bitrate_pspec = g_param_spec_uint ("target-bitrate",
+      "Target Bitrate", "What may be sent, all streams together, in bits/s on "
+      "the wire, IP and UDP headers included (0 = no media now)",
+      0, G_MAXUINT, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+  g_object_class_install_property (gobject_class, PROP_TARGET_BITRATE,
+      target_bitrate_pspec);
+  /**
+   * GstTfrcRate:stats:
+   *
+   * `application/x-fairmix-tfrcrate-stats`, see the page of the element.
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (gobject_class, PROP_STATS,
+      g_param_spec_boxed ("stats", "Statistics",
+          "State, rates in bits/s on the wire, round-trip times in "
+          "nanoseconds, loss, counters", GST_TYPE_STRUCTURE,
+          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+}
+
+static void
+gst_tfrc_rate_class_init (GstTfrcRateClass * klass)
+{
+  GObjectClass *gobject_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+
+  GST_DEBUG_CATEGORY_INIT (tfrc_rate_debug, "tfrcrate", 0,
+      "TCP-fair rate of an RTP sender");
+
+  gobject_class->set_property = gst_tfrc_rate_set_property;
+  gobject_class->get_property = gst_tfrc_rate_get_property;
+  gobject_class->finalize = gst_tfrc_rate_finalize;
+  gst_tfrc_rate_install_properties (gobject_class);
+
+  element_class->change_state = GST_DEBUG_FUNCPTR (gst_tfrc_rate_change_state);
+  element_class->set_clock = GST_DEBUG_FUNCPTR (gst_tfrc_rate_set_clock);
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_element_class_add_static_pad_template (element_class,
+      &rtcp_sink_template);
+  gst_element_class_add_static_pad_template (element_class, &rtcp_src_template);
+  gst_element_class_set_static_metadata (element_class,
+      "TCP-fair RTP rate control", "Filter/Network/RTP",
+      "Finds the rate at which RTP streams are fair to TCP",
+      "gst-fairmix maintainers");
+  gst_type_mark_as_plugin_api (GST_TYPE_TFRC_RATE_ALGORITHM, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_FAIRMIX_NTP_SOURCE, 0);
+}
+
+static void
+gst_tfrc_rate_add_pads (GstTfrcRate * self)
+{
+  GstPad *pads[4];
+
+  self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
+  gst_pad_set_chain_function (self->sinkpad,
+      GST_DEBUG_FUNCPTR (gst_tfrc_rate_chain));
+  gst_pad_set_chain_list_function (self->sinkpad,
+      GST_DEBUG_FUNCPTR (gst_tfrc_rate_chain_list));
+  gst_pad_set_event_function (self->sinkpad,
+      GST_DEBUG_FUNCPTR (gst_tfrc_rate_sink_event));
+  self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
+  self->rtcp_sinkpad =
+      gst_pad_new_from_static_template (&rtcp_sink_template, "rtcp_sink");
+  gst_pad_set_chain_function (self->rtcp_sinkpad,
+      GST_DEBUG_FUNCPTR (gst_tfrc_rate_rtcp_chain));
+  self->rtcp_srcpad =
+      gst_pad_new_from_static_template (&rtcp_src_template, "rtcp_src");
+
+  pads[0] = self->sinkpad;
+  pads[1] = self->srcpad;
+  pads[2] = self->rtcp_sinkpad;
+  pads[3] = self->rtcp_srcpad;
+  for (guint i = 0; i < G_N_ELEMENTS (pads); i++) {
+    GST_PAD_SET_PROXY_CAPS (pads[i]);
+    gst_pad_set_iterate_internal_links_function (pads[i],
+        GST_DEBUG_FUNCPTR (gst_tfrc_rate_iterate_internal_links));
+    gst_element_add_pad (GST_ELEMENT (self), pads[i]);
+  }
+  GST_PAD_SET_PROXY_ALLOCATION (self->sinkpad);
+}
+
+static void
+gst_tfrc_rate_init (GstTfrcRate * self)
+{
+  gst_tfrc_rate_add_pads (self);
+
+  fmx_rate_sender_params_default (&self->params);
+  self->max_ssrcs = DEFAULT_MAX_SSRCS;
+  self->ntp_time_source = DEFAULT_NTP_TIME_SOURCE;
+  gst_encoder_control_init (&self->encoder);
+
+  g_mutex_init (&self->lock);
+  g_queue_init (&self->decisions);
+  self->sink.emit = gst_tfrc_rate_on_event;
+  self->sink.user = self;
+  self->unheard_since = FMX_TIME_NONE;
+  self->timer = gst_fairmix_timer_new ("tfrcrate", gst_tfrc_rate_on_timeout,
+      self);
+}
