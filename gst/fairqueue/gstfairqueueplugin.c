@@ -6,11 +6,15 @@
 #include <gst/gst.h>
 
 #include "gstqmjitterbuffer.h"
+#include "gstqmrtpbin.h"
+#include "gstupdatequeue.h"
 
 static gboolean
 plugin_init (GstPlugin * plugin)
 {
-  return GST_ELEMENT_REGISTER (qmjitterbuffer, plugin);
+  return GST_ELEMENT_REGISTER (qmjitterbuffer, plugin)
+      && GST_ELEMENT_REGISTER (qmrtpbin, plugin)
+      && GST_ELEMENT_REGISTER (updatequeue, plugin);
 }
 
 GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, fairqueue,

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <gst/check/gstcheck.h>
+#include <gst/check/gstharness.h>
+#include <gst/rtp/rtp.h>
+
+/* A harness whose consumer is slow: it takes one buffer and then nothing until
+ * it is let go on */
+typedef struct
+{
+  GstHarness *h;
+  GstPad *src;
+  gulong probe;
+  GMutex lock;
+  GCond cond;
+  gboolean holding;
+} Rig;
+
+static GstPadProbeReturn
+hold (GstPad * pad G_GNUC_UNUSED, GstPadProbeInfo * info G_GNUC_UNUSED,
+    gpointer user)
+{
+  Rig *rig = user;
+
+  g_mutex_lock (&rig->lock);
+  rig->holding = TRUE;
+  g_cond_signal (&rig->cond);
+  g_mutex_unlock (&rig->lock);
+  return GST_PAD_PROBE_OK;
+}
+
+static GstBuffer *
+make_buffer (const gchar * text)
+{
+  return gst_buffer_new_memdup (text, strlen (text) + 1);
+}
+
+static void
+push (Rig * rig, const gchar * text)
+{
+  fail_unless_equals_int (gst_harness_push (rig->h, make_buffer (text)),
+      GST_FLOW_OK);
+}
+
+static void
+rig_init (Rig * rig, const gchar * launch)
+{
+  rig->h = gst_harness_new_parse (launch);
+  g_mutex_init (&rig->lock);
+  g_cond_init (&rig->cond);
+  rig->holding = FALSE;
+  gst_harness_set_src_caps_str (rig->h, "application/x-test");
+  rig->src = gst_pad_get_peer (rig->h->sinkpad);
+  rig->probe = gst_pad_add_probe (rig->src,
+      GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER, hold, rig, NULL);
+  push (rig, "-0");             /* this one is on its way */
+  g_mutex_lock (&rig->lock);
+  while (!rig->holding)
+    g_cond_wait (&rig->cond, &rig->lock);
+  g_mutex_unlock (&rig->lock);
+}
+
+/* Lets the consumer go on; returns what it then gets, all in one string */
+static gchar *
+rig_finish (Rig * rig, guint n_buffers)
+{
+  GString *served = g_string_new (NULL);
+
+  gst_pad_remove_probe (rig->src, rig->probe);
+  for (guint i = 0; i < n_buffers + 1; i++) {
+    GstBuffer *buffer = gst_harness_pull (rig->h);
+    GstMapInfo map;
+
+    fail_unless (buffer != NULL);
+    gst_buffer_map (buffer, &map, GST_MAP_READ);
+    if (i > 0)
+      g_string_append_printf (served, "%s%s", i > 1 ? " " : "",
+          (const gchar *) map.data);
+    gst_buffer_unmap (buffer, &map);
+    gst_buffer_unref (buffer);
+  }
+  gst_object_unref (rig->src);
+  gst_harness_push_event (rig->h, gst_event_new_eos ());
+  fail_unless_equals_int (gst_harness_buffers_in_queue (rig->h), 0);
+  gst_harness_teardown (rig->h);
+  g_mutex_clear (&rig->lock);
+  g_cond_clear (&rig->cond);
+  return g_string_free (served, FALSE);
+}
+
+static void
+expect_served (const gchar * launch, const gchar * pushed,
+    const gchar * expected)
+{
+  gchar **texts = g_strsplit (pushed, " ", -1);
+  gchar **served = g_strsplit (expected, " ", -1), *got;
+  Rig rig;
+
+  rig_init (&rig, launch);
+  for (guint i = 0; texts[i] != NULL; i++)
+    push (&rig, texts[i]);
+  got = rig_finish (&rig, g_strv_length (served));
+  fail_unless_equals_string (got, expected);
+  g_free (got);
+  g_strfreev (texts);
+  g_strfreev (served);
+}
+
+GST_START_TEST (test_newer_buffers_replace_older_ones)
+{
+  expect_served ("updatequeue", "a1 b1 c1", "a1 b1 c1");
+  expect_served ("updatequeue", "a1 b1 c1 a2 b2 b3", "c1 a2 b3");
+  expect_served ("updatequeue mode=in-place", "a1 b1 c1 a2 b2 b3", "a2 b3 c1");
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_the_key_is_where_it_is_said_to_be)
+{
+  expect_served ("updatequeue key-offset=1 key-size=2", "1xy 2xz 3xy",
+      "2xz 3xy");
+  expect_served ("updatequeue key-size=0", "a b c d", "d");
+  /* too short for a key: never replaced, never lost */
+  expect_served ("updatequeue key-offset=2 key-size=2", "1 1 123 223",
+      "1 1 223");
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_it_holds_no_more_than_its_size)
+{
+  expect_served ("updatequeue max-size=2", "a1 b1 c1 c2", "b1 c2");
+}
+
+GST_END_TEST;
+
+static GstBuffer *
+make_rtp (guint pt, const gchar * payload, gboolean csrc)
+{
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  GstBuffer *buffer =
+      gst_rtp_buffer_new_allocate (strlen (payload), 0, csrc ? 1 : 0);
+
+  gst_rtp_buffer_map (buffer, GST_MAP_WRITE, &rtp);
+  gst_rtp_buffer_set_payload_type (&rtp, pt);
+  memcpy (gst_rtp_buffer_get_payload (&rtp), payload, strlen (payload));
+  gst_rtp_buffer_unmap (&rtp);
+  return buffer;
+}
+
+static guint64
+stat_of (GstHarness * h, const gchar * field)
+{
+  GstElement *e = gst_harness_find_element (h, "updatequeue");
+  GstStructure *stats;
+  guint64 value = 0;
+
+  g_object_get (e, "stats", &stats, NULL);
+  fail_unless (gst_structure_get_uint64 (stats, field, &value));
+  gst_structure_free (stats);
+  gst_object_unref (e);
+  return value;
+}
+
+static void
+expect_replaced (const gchar * launch, guint n_replaced)
+{
+  Rig rig;
+
+  rig_init (&rig, launch);
+  gst_pad_remove_probe (rig.src, rig.probe);
+  gst_buffer_unref (gst_harness_pull (rig.h));
+  gst_harness_set_src_caps_str (rig.h, "application/x-rtp");
+  rig.holding = FALSE;
+  rig.probe = gst_pad_add_probe (rig.src,
+      GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER, hold, &rig, NULL);
+  gst_harness_push (rig.h, make_rtp (96, "zz", FALSE));
+  g_mutex_lock (&rig.lock);
+  while (!rig.holding)
+    g_cond_wait (&rig.cond, &rig.lock);
+  g_mutex_unlock (&rig.lock);
+  gst_harness_push (rig.h, make_rtp (96, "a1", FALSE));
+  gst_harness_push (rig.h, make_rtp (96, "a2", TRUE));
+  gst_harness_push (rig.h, make_rtp (97, "a3", FALSE));
+  gst_harness_push (rig.h, make_rtp (97, "b1", FALSE));
+  fail_unless_equals_uint64 (stat_of (rig.h, "replaced"), n_replaced);
+  g_free (rig_finish (&rig, 4 - n_replaced));
+}
+
+GST_START_TEST (test_keys_of_rtp_are_in_the_payload_or_its_type)
+{
+  expect_replaced ("updatequeue", 2);
+  expect_replaced ("updatequeue key=payload-type", 2);
+  expect_replaced ("updatequeue key-size=2", 0);
+}
+
+GST_END_TEST;
+
+/* Events keep their place: nothing is replaced across them. */
+GST_START_TEST (test_events_wait_for_the_buffers_before_them)
+{
+  GstHarness *h = gst_harness_new_parse ("updatequeue");
+  GstEvent *event;
+
+  gst_harness_set_src_caps_str (h, "application/x-test");
+  for (guint i = 0; i < 100; i++) {
+    gst_harness_push (h, make_buffer ("a"));
+    gst_harness_push_event (h, gst_event_new_custom
+        (GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty ("mark")));
+    /* when the event is through, so is the buffer */
+    fail_unless_equals_int (gst_harness_buffers_received (h), i + 1);
+  }
+  while ((event = gst_harness_try_pull_event (h)))
+    gst_event_unref (event);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_flush_empties_and_goes_on)
+{
+  Rig rig;
+  GstSegment segment;
+
+  rig_init (&rig, "updatequeue");
+  push (&rig, "a1");
+  push (&rig, "b1");
+  fail_unless (gst_harness_push_event (rig.h, gst_event_new_flush_start ()));
+  gst_pad_remove_probe (rig.src, rig.probe);
+  fail_unless (gst_harness_push_event (rig.h, gst_event_new_flush_stop (TRUE)));
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_harness_push_event (rig.h, gst_event_new_segment (&segment));
+  while (gst_harness_buffers_in_queue (rig.h) > 0)
+    gst_buffer_unref (gst_harness_pull (rig.h));
+  push (&rig, "c1");
+  gst_buffer_unref (gst_harness_pull (rig.h));
+  gst_object_unref (rig.src);
+  gst_harness_teardown (rig.h);
+  g_mutex_clear (&rig.lock);
+  g_cond_clear (&rig.cond);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_shutting_down_frees_what_waits)
+{
+  Rig rig;
+
+  rig_init (&rig, "updatequeue");
+  push (&rig, "a1");
+  push (&rig, "b1");
+  gst_object_unref (rig.src);
+  gst_harness_teardown (rig.h);
+  g_mutex_clear (&rig.lock);
+  g_cond_clear (&rig.cond);
+}
+
+GST_END_TEST;
+
+static Suite *
+updatequeue_suite (void)
+{
+  Suite *s = suite_create ("updatequeue");
+  TCase *tc = tcase_create ("general");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, test_newer_buffers_replace_older_ones);
+  tcase_add_test (tc, test_the_key_is_where_it_is_said_to_be);
+  tcase_add_test (tc, test_it_holds_no_more_than_its_size);
+  tcase_add_test (tc, test_keys_of_rtp_are_in_the_payload_or_its_type);
+  tcase_add_test (tc, test_events_wait_for_the_buffers_before_them);
+  tcase_add_test (tc, test_flush_empties_and_goes_on);
+  tcase_add_test (tc, test_shutting_down_frees_what_waits);
+  return s;
+}
+
+GST_CHECK_MAIN (updatequeue);
