@@ -10,6 +10,10 @@
 #define TR_GAIN 0.2             /* [RFC8083 3] Tr = 0.8*Tr + 0.2*Tr_new */
 #define MAX_DOUBLINGS 6u
 
+/* A receiver that speaks only when something arrives is not silent because a
+ * few packets were lost. */
+#define UNHEARD_PACKETS 10u
+
 void
 fmx_circuit_breaker_params_default (FmxCircuitBreakerParams *params)
 {
@@ -25,6 +29,7 @@ forget (FmxCircuitBreaker *breaker)
   breaker->armed = FMX_TIME_NONE;
   breaker->last_report = FMX_TIME_NONE;
   breaker->n_silent = 0;
+  breaker->n_unheard = 0;
   breaker->media_timeout = 0;
   breaker->n_reports = 0;
 }
@@ -70,6 +75,7 @@ fmx_circuit_breaker_on_media (FmxCircuitBreaker *breaker, FmxTime now)
     breaker->armed = now;
     breaker->n_silent = 0;
   }
+  breaker->n_unheard++;
   breaker->last_media = now;
 }
 
@@ -78,6 +84,7 @@ fmx_circuit_breaker_on_heard (FmxCircuitBreaker *breaker, FmxTime now)
 {
   if (breaker->armed != FMX_TIME_NONE)
     breaker->armed = now;
+  breaker->n_unheard = 0;
 }
 
 static double
@@ -223,6 +230,10 @@ fmx_circuit_breaker_on_timeout (FmxCircuitBreaker *breaker, FmxTime now)
   /* [RFC8083 4.1]; a sender that fell silent meanwhile has nothing to stop */
   if (fmx_time_diff (now, breaker->last_media) > breaker->params.td) {
     breaker->armed = FMX_TIME_NONE;
+    return false;
+  }
+  if (breaker->n_unheard < UNHEARD_PACKETS) {
+    breaker->armed = now;
     return false;
   }
   trip (breaker, FMX_CIRCUIT_BREAKER_RTCP_TIMEOUT, now);

@@ -76,7 +76,7 @@ typedef struct
  * controller and looks only at what was really sent: a sender that adapts as
  * TCP does never trips it, one that does not listen always does.
  *
- * - No report for 3 Td while media is sent.
+ * - No report for 3 Td while media is sent, ten packets of it at least.
  * - MEDIA_TIMEOUT = ceil (k max (Tf, Tr, Tdr) / Tdr) reports in a row that
  *   nothing arrived.
  * - Over CB_INTERVAL = ceil (3 min (max (10 Tf, 10 Tr, 3 Tdr),
@@ -96,6 +96,7 @@ typedef struct
   FmxCircuitBreakerCause cause;
   FmxTime armed;                /* media since; NONE = none is sent */
   FmxTime last_media;
+  unsigned n_unheard;           /* media since something was heard */
   FmxTime last_report;
   FmxDuration tdr;
   FmxDuration tr;

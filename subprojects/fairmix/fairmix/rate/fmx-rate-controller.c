@@ -74,6 +74,7 @@ fmx_rate_controller_init (FmxRateController *rc, const FmxRateClass *klass,
   rc->packet_bytes = DEFAULT_PACKET_BYTES;
   rc->no_feedback_at = FMX_TIME_NONE;
   rc->idle = true;
+  rc->last_sent = now;
   rc->credit_time = now;
   if (klass->init != NULL)
     klass->init (rc, now);
@@ -161,6 +162,10 @@ void
 fmx_rate_controller_on_sent (FmxRateController *rc, uint32_t wire_bytes,
     FmxTime now)
 {
+  if (fmx_time_diff (now, rc->last_sent) > FMX_RATE_IDLE
+      && rc->rate_bps > rc->params.initial_bps)
+    fmx_rate_controller_set (rc, rc->params.initial_bps, FMX_RATE_DOWN_IDLE);
+  rc->last_sent = now;
   spend (rc, wire_bytes, now);
   if (rc->no_feedback_at == FMX_TIME_NONE)
     restart_no_feedback_timer (rc, now);

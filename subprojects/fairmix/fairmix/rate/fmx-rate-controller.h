@@ -24,6 +24,7 @@ typedef struct _FmxRateClass FmxRateClass;
 #define FMX_RATE_DOWN_LIMIT "down-limit"        /* what the receiver got */
 #define FMX_RATE_DOWN_DELAY "down-delay"        /* the queue grows */
 #define FMX_RATE_DOWN_NO_FEEDBACK "down-no-feedback"
+#define FMX_RATE_DOWN_IDLE "down-idle"  /* silent for too long */
 #define FMX_RATE_PROBE "probe"  /* no media: too much loss, or no answer */
 #define FMX_RATE_RESUME "resume"        /* media again */
 
@@ -121,7 +122,8 @@ typedef struct
  * @description: half a sentence for people who choose
  * @init: optional; the state is zero, the rate is @initial_bps
  * @on_feedback: required; sets the rate, and whether to probe
- * @on_no_feedback: required; the no-feedback timer expired
+ * @on_no_feedback: required; the no-feedback timer expired; whether the sender
+ *     was idle meanwhile is its affair
  * @next_timeout: optional; pure query: a timer of its own
  * @on_timeout: present if and only if @next_timeout is
  * @probe_interval: optional; time between two dummy packets; one second
@@ -143,6 +145,10 @@ struct _FmxRateClass
   void (*on_timeout) (FmxRateController * rc, FmxTime now);
   FmxDuration (*probe_interval) (const FmxRateController * rc);
 };
+
+/** FMX_RATE_IDLE: a sender that was silent for longer begins at the initial
+ * rate again; the non-validated period of [RFC7661 4.4]. */
+#define FMX_RATE_IDLE (300 * FMX_SECOND)
 
 /** FMX_RATE_NOT_LIMITED: so many times at which the sender was not data-limited
  * are remembered, a quarter of a round-trip time apart or more. */
@@ -171,6 +177,7 @@ struct _FmxRateController
   /* no-feedback timer, [RFC5348 4.3, 4.4] */
   FmxTime no_feedback_at;
   bool idle;                    /* nothing sent since it was set */
+  FmxTime last_sent;
   /* data-limited intervals, [RFC5348 8.2.1] */
   double credit_bytes;
   FmxTime credit_time;

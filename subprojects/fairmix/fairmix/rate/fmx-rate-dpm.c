@@ -81,7 +81,7 @@ try_to_resume (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 
   if (!fb->heard || !fb->answered || !is_decision_due (rc, fb, wait, now))
     return;
-  if (fb->equation_bps < rc->params.min_bps)
+  if (fb->equation_bps < FMX_RATE_DPM_RESUME * rc->params.min_bps)
     return;
   if (bps > fb->equation_bps)
     bps = fb->equation_bps;
@@ -140,10 +140,9 @@ dpm_on_no_feedback (FmxRateController *rc, FmxTime now)
 {
   double bps = rc->rate_bps / 2.0;
 
-  if (rc->probing)
-    return;
-  /* [RFC5348 4.4] a sender that was idle keeps its recover_rate */
-  if (rc->idle && rc->rate_bps <= 2.0 * rc->params.initial_bps)
+  /* People pause: [RFC7661] keeps the rate over a silence of minutes where
+   * [RFC5348 4.4] halves it each few round trips. */
+  if (rc->probing || rc->idle)
     return;
   if (bps < rc->params.min_bps)
     begin_to_probe (rc, now);

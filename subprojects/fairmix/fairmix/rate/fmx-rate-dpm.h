@@ -19,11 +19,15 @@ extern "C" {
  */
 #define FMX_RATE_DPM_STEP_MAX_BPS 128000.0
 
+/** FMX_RATE_DPM_RESUME: media begins again when the equation allows so many
+ * times @min_bps: with exactly one it would stop at the first loss. */
+#define FMX_RATE_DPM_RESUME 1.5
+
 /** FMX_RATE_DPM_LASTING: media that passes for longer is no failed attempt. */
 #define FMX_RATE_DPM_LASTING (30 * FMX_SECOND)
 
 /** FMX_RATE_DPM_DOUBLINGS: of the wait between two attempts to send again. */
-#define FMX_RATE_DPM_DOUBLINGS 3u
+#define FMX_RATE_DPM_DOUBLINGS 4u
 
 /**
  * FmxRateDpmState:
@@ -39,10 +43,11 @@ extern "C" {
  *   The rate is not lowered to 2 max (X_recv): silence is not congestion.
  * - Loss above the limit, or T below @min_bps: probing, one dummy packet a
  *   second; after a decision interval at the earliest, when packets come
- *   through and T allows for one stream, media again with one stream.  When
+ *   through and T allows for one stream and a half, media again with one.  When
  *   that does not last %FMX_RATE_DPM_LASTING, the next wait is twice as long,
  *   up to 2^%FMX_RATE_DPM_DOUBLINGS times, as TCP backs off.
- * - No feedback: half the rate ([RFC5348 4.4]), down to probing.
+ * - No feedback although something was sent: half the rate ([RFC5348 4.4]),
+ *   down to probing.  Silence keeps it ([RFC7661]).
  *
  * Source: DPM sections 5.3, 5.4.
  */

@@ -81,8 +81,7 @@ gaimd_on_feedback (FmxRateController *rc, const FmxRateFeedback *fb,
 static void
 gaimd_on_no_feedback (FmxRateController *rc, FmxTime now)
 {
-  if (rc->probing
-      || (rc->idle && rc->rate_bps <= 2.0 * rc->params.initial_bps))
+  if (rc->probing || rc->idle)
     return;
   decrease (rc, 0.5, FMX_RATE_DOWN_NO_FEEDBACK, now);
 }

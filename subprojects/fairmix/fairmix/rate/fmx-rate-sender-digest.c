@@ -114,6 +114,9 @@ note_gap (FmxRateSender *sender, FmxDuration gap, FmxTime now)
   }
   if (gap > sender->gap_now)
     sender->gap_now = gap;
+  if (gap > FMX_MSECOND)        /* one report in several packets is one */
+    sender->gap_mean += sender->gap_mean == 0 ? gap
+        : (gap - sender->gap_mean) / 8;
 }
 
 void
@@ -129,14 +132,19 @@ fmx_rate_sender_heard (FmxRateSender *sender, FmxTime now)
 }
 
 /* The interval before the first loss event, for a rate of @bps ([RFC5348
- * 6.3.1]): X_target is not below half a packet per round-trip time. */
+ * 6.3.1]): X_target is not below half a packet per round-trip time - nor, here,
+ * below the least that is of use: one lost packet does not stop the media. */
 static void
 seed_intervals (FmxRateSender *sender, double bps)
 {
   FmxTcpPath path = path_of (sender);
-  double least = fmx_rate_bps (0.5 * sender->packet_bytes, path.rtt);
-  double p = fmx_tcp_equation_inverse (&path, bps > least ? bps : least);
+  double packet = fmx_rate_bps (0.5 * sender->packet_bytes, path.rtt);
+  double least = MARGIN * (double) sender->params.min_bps;
+  double p;
 
+  if (least < packet)
+    least = packet;
+  p = fmx_tcp_equation_inverse (&path, bps > least ? bps : least);
   fmx_loss_intervals_set_first (&sender->intervals, 1.0 / p);
 }
 
@@ -203,19 +211,19 @@ fmx_rate_sender_take_back (FmxRateSender *sender, const FmxSentPacket *packet)
 }
 
 /* After an outage the losses say that the path was down, not that it was full:
- * as a TCP would, start again with little. */
+ * as a TCP would, start again with little: as if the rate had doubled from one
+ * stream's when the first loss came. */
 static void
 end_outage (FmxRateSender *sender, FmxTime now)
 {
-  double bps = sender->totals.mean_bps;
   FmxLossRecord last = { sender->intervals.newest.number, now };
+  double least = (double) sender->params.min_bps;
 
-  if (bps < (double) sender->params.min_bps)
-    bps = (double) sender->params.min_bps;
   fmx_loss_intervals_reset (&sender->intervals);
   (void) fmx_loss_intervals_on_lost (&sender->intervals, last,
       fmx_rate_sender_rtt (sender));
-  seed_intervals (sender, MARGIN * bps);
+  seed_intervals (sender, 2.0 * (sender->totals.mean_bps > least
+          ? sender->totals.mean_bps : least));
   sender->outage = false;
 }
 

@@ -127,7 +127,7 @@ static void
 begin (FmxRateSender *sender, Digest *digest, FmxTime now)
 {
   FmxTime last = sender->stats.last_feedback;
-  FmxDuration interval = fmx_rate_sender_interval (sender);
+  FmxDuration interval = sender->gap_mean;
 
   memset (digest, 0, sizeof *digest);
   digest->is_first =

@@ -243,7 +243,7 @@ typedef struct
  *
  * Events through the #FmxEventSink, one for each decision: "target" with reason
  * "start", "up", "down-loss", "down-limit", "down-delay", "down-no-feedback",
- * "probe", "resume", "breaker", "breaker-closed" and fields "target-bps", "rtt-ms",
+ * "down-idle", "probe", "resume", "breaker", "breaker-closed" and fields "target-bps", "rtt-ms",
  * "loss-event-rate", "loss-fraction", "equation-bps", "receive-bps",
  * "sent-bps", "streams".
  *
@@ -270,6 +270,7 @@ struct _FmxRateSender
   FmxTime acked_sent;           /* when the newest one acknowledged was sent */
   FmxDuration gap_now, gap_before;      /* longest between feedbacks */
   FmxTime gap_start;
+  FmxDuration gap_mean;
   bool new_loss_event;
   FmxTime probing_since;
   FmxTime probe_at;

@@ -85,6 +85,25 @@ test_silence_of_the_talkers_is_no_timeout (void **state)
           3600 * (FmxTime) S, 60 * S), FMX_TIME_NONE);
 }
 
+static void
+test_a_few_lost_packets_are_no_timeout (void **state)
+{
+  FmxCircuitBreaker breaker = make ();
+
+  (void) state;
+  for (unsigned i = 0; i < 9; i++) {
+    fmx_circuit_breaker_on_media (&breaker, i * 4 * (FmxTime) S);
+    assert_false (fmx_circuit_breaker_on_timeout (&breaker,
+            i * 4 * (FmxTime) S));
+  }
+  for (FmxTime now = 33 * (FmxTime) S; now < 50 * (FmxTime) S; now += S) {
+    fmx_circuit_breaker_on_media (&breaker, now);
+    fmx_circuit_breaker_on_timeout (&breaker, now);
+  }
+  assert_int_equal (fmx_circuit_breaker_cause (&breaker),
+      FMX_CIRCUIT_BREAKER_RTCP_TIMEOUT);
+}
+
 /* [RFC8083 4.2] k = 5 reports, Tdr = 1 s, first one is the base line */
 static void
 test_five_reports_without_media_trip (void **state)
@@ -221,6 +240,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_no_report_for_three_intervals_trips),
     cmocka_unit_test (test_silence_of_the_talkers_is_no_timeout),
+    cmocka_unit_test (test_a_few_lost_packets_are_no_timeout),
     cmocka_unit_test (test_five_reports_without_media_trip),
     cmocka_unit_test (test_rare_packets_need_more_silent_reports),
     cmocka_unit_test (test_ten_times_tcp_trips_and_nine_times_does_not),

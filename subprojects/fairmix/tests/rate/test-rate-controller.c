@@ -142,8 +142,8 @@ test_first_feedback_has_five_seconds (void **state)
   assert_int_equal (fmx_rate_controller_next_timeout (&rc), 8 * (FmxTime) S);
 }
 
-/* [RFC5348 4.4] "If the sender has been idle ..., the allowed sending rate is
- * not reduced below the recover_rate" */
+/* [RFC5348 4.4] "the allowed sending rate is not reduced below the
+ * recover_rate", [RFC7661 4.4] */
 static void
 test_an_idle_sender_keeps_a_rate_and_sleeps (void **state)
 {
@@ -151,10 +151,12 @@ test_an_idle_sender_keeps_a_rate_and_sleeps (void **state)
   for (size_t i = 0; fmx_rate_classes[i] != NULL; i++) {
     FmxRateController rc = fmx_test_controller (fmx_rate_classes[i]);
     FmxRateFeedback fb = fmx_test_feedback_with_loss (640000.0, 0.01, false);
+    double before;
     unsigned n = 0;
 
     for (FmxTime now = S; now < 9 * (FmxTime) S; now += 100 * MS)
       fmx_rate_controller_on_feedback (&rc, &fb, now);
+    before = fmx_rate_controller_bps (&rc);
     while (fmx_rate_controller_next_timeout (&rc) != FMX_TIME_NONE) {
       fmx_rate_controller_on_timeout (&rc,
           fmx_rate_controller_next_timeout (&rc));
@@ -162,9 +164,14 @@ test_an_idle_sender_keeps_a_rate_and_sleeps (void **state)
     }
     assert_false (fmx_rate_controller_is_probing (&rc));
     assert_true (fmx_rate_controller_bps (&rc) >= 80000.0);
-    fmx_rate_controller_on_sent (&rc, 200, 3600 * (FmxTime) S);
+    if (fmx_rate_classes[i] != &fmx_rate_tfrc)
+      assert_true (fmx_rate_controller_bps (&rc) == before);
+    fmx_rate_controller_on_sent (&rc, 200, 200 * (FmxTime) S);
     assert_int_equal (fmx_rate_controller_next_timeout (&rc),
-        3600 * (FmxTime) S + 400 * MS);
+        200 * (FmxTime) S + 400 * MS);
+    fmx_rate_controller_on_sent (&rc, 200, 600 * (FmxTime) S);
+    assert_true (fmx_rate_controller_bps (&rc) == 80000.0);
+    assert_string_equal (fmx_rate_controller_reason (&rc), "down-idle");
   }
 }
 

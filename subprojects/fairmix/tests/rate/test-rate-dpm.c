@@ -188,7 +188,7 @@ test_resumes_with_one_stream_when_answered_and_allowed (void **state)
   feed (&rc, fb, 5 * S, 10 * (FmxTime) S);      /* nobody answers */
   assert_true (fmx_rate_controller_is_probing (&rc));
   fb.answered = true;
-  fb.equation_bps = 19999.0;    /* too little */
+  fb.equation_bps = 29999.0;    /* too little */
   feed (&rc, fb, 10 * (FmxTime) S, 11 * (FmxTime) S);
   assert_true (fmx_rate_controller_is_probing (&rc));
   fb.equation_bps = 500000.0;
@@ -202,7 +202,7 @@ test_attempts_that_fail_are_made_more_rarely (void **state)
 {
   FmxRateController rc = fmx_test_controller (&fmx_rate_dpm);
   FmxDuration expected[] = { 700 * MS, 1400 * MS, 2800 * MS, 5600 * MS,
-    5600 * MS
+    11200 * MS, 11200 * MS
   };
   FmxTime now = 0;
 

@@ -35,8 +35,9 @@ fmx_sim_bundle_init (FmxSimBundle *bundle, const FmxSimBundleParams *params,
       bundle->ccfb_streams, FMX_SIM_MAX_STREAMS);
   bundle->report_at = params->report_interval > 0
       ? params->start + (FmxTime) params->report_interval : FMX_TIME_NONE;
+  fmx_rng_init (&bundle->rng, seed + 2000 + flow);
   for (unsigned i = 0; i < params->n_streams; i++)
-    bundle->send_at[i] = params->start
+    bundle->send_at[i] = bundle->tick[i] = params->start
         + i * (FmxTime) params->packet_interval / params->n_streams;
   bundle->counted = params->start;
 }
@@ -121,7 +122,10 @@ send_due (FmxSimBundle *bundle, FmxTime now)
     }
     if (sent)
       send_packet (bundle, i, params->wire_bytes, now);
-    bundle->send_at[i] += (FmxTime) interval;
+    bundle->tick[i] += (FmxTime) interval;
+    bundle->send_at[i] = bundle->tick[i]
+        + (FmxTime) (fmx_rng_next_unit (&bundle->rng)
+        * (double) params->jitter);
   }
 }
 

@@ -39,6 +39,8 @@ typedef enum
  * @n_streams: streams that want to talk
  * @wire_bytes: size of their packets
  * @packet_interval: between two packets of a stream; the least for PACED
+ * @jitter: each packet leaves up to so much later than its time; without,
+ *     flows keep step and a full queue drops always the same one's packets
  * @report_interval: 0 = RFC 8888 feedback, else a report block that often
  * @feedback_fraction: share of the media's rate for RFC 8888 feedback; 0 = the
  *     collector's default
@@ -52,6 +54,7 @@ typedef struct
   unsigned n_streams;
   uint32_t wire_bytes;
   FmxDuration packet_interval;
+  FmxDuration jitter;
   FmxDuration report_interval;
   double feedback_fraction;
   FmxSimLinkParams back;
@@ -75,7 +78,9 @@ typedef struct
   FmxCcfbCollector collector;
   FmxCcfbStream ccfb_streams[FMX_SIM_MAX_STREAMS];
   uint16_t seq[FMX_SIM_MAX_STREAMS];
+  FmxTime tick[FMX_SIM_MAX_STREAMS];    /* the stream's clock */
   FmxTime send_at[FMX_SIM_MAX_STREAMS];
+  FmxRng rng;
   unsigned n_now;               /* streams that are sent */
   bool mute;                    /* the talkers fell silent */
   /* at the receiver */
