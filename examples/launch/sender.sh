@@ -11,6 +11,8 @@
 # BITRATE=32000 is the most that Opus may take; tfrcrate lowers it when the
 # path has less.  NAME= is what the others call us (RTCP CNAME), SSRC= fixes
 # the stream's number.  You will hear nothing here: start receiver.sh first.
+# Control-C says goodbye to the others first; once more if that takes too long
+# (GStreamer 1.22's rtpsession now and then forgets to tell the end).
 # Ports: examples/launch/README.md
 
 # shellcheck source=examples/launch/env.sh
@@ -33,9 +35,7 @@ headers=$((50 * 8 * (20 + 8 + 12 + 8)))
 
 # clocksync paces a file's packets; the level goes into each packet's header
 # (RFC 6464), so that a mixer knows who talks without decoding; silence is
-# not sent (dtx).  What the receiver reports ends in tfrcrate: rtpbin needs none
-# of it here, and says goodbye at once when the file ends (with a partner that
-# goes on reporting, 1.22's rtpsession would wait for ever).
+# not sent (dtx).
 # shellcheck disable=SC2086  # $source and $FLAGS are several words
 exec gst-launch-1.0 -e $FLAGS \
   $source ! audioconvert ! audioresample \
@@ -56,4 +56,5 @@ exec gst-launch-1.0 -e $FLAGS \
   ! udpsink host="$(host "$to")" port="$(port "$to")" sync=false \
   rtp.send_rtcp_src_0 \
   ! udpsink host="$(host "$to")" port="$(port "$to" 1)" sync=false async=false \
-  udpsrc port=$((local + 2)) caps=$RTCP ! rate.rtcp_sink
+  udpsrc port=$((local + 2)) caps=$RTCP ! rate.rtcp_sink \
+  rate.rtcp_src ! rtp.recv_rtcp_sink_0

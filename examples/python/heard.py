@@ -44,7 +44,7 @@ def correlate(reference, recording):
     b = numpy.fft.rfft(reference, size)
     hertz = numpy.fft.rfftfreq(size, 1 / RATE_HZ)
     cross = a * b.conj()
-    cross /= numpy.abs(cross) ** 0.7 + 1e-9
+    cross /= numpy.abs(cross) ** 0.7 + 1e-9     # louder bands count more
     cross[(hertz < BAND_HZ[0]) | (hertz > BAND_HZ[1])] = 0
     return numpy.fft.irfft(cross, size)[:len(recording) - len(reference) + 1]
 
@@ -72,9 +72,9 @@ def windows_heard(voice, recording, start=None):
             continue
         found = numpy.abs(correlate(window, recording[low:high]))
         peak = int(numpy.argmax(found))
-        stands_out = found[peak] / numpy.sqrt(numpy.mean(found ** 2))
+        floor = numpy.sqrt(numpy.mean(found ** 2))
         near = abs(peak - search) <= ALONG_S * RATE_HZ
-        yield begin / RATE_HZ, bool(stands_out > PEAK and near), \
+        yield begin / RATE_HZ, bool(found[peak] > PEAK * floor and near), \
             (peak - search) / RATE_HZ
 
 

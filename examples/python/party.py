@@ -8,7 +8,7 @@ usage: party.py [--seconds N] [--play] [--mic] [--out FOLDER] [--voices FOLDER]
 
 These are the very scripts of examples/launch, one process each.  You will see
 a line of numbers that lives, then a table; afterwards party.wav holds what the
-listener heard and party.png what happened.  --play lets you hear it at once,
+listener heard, party.png and party.log what happened.  --play lets you hear it at once,
 --mic puts you in the place of the first talker.
 
 examples/party.sh installs and builds what this needs.  The exit status is 0 if
@@ -42,6 +42,7 @@ class Party:
     def __init__(self, options, voices):
         self.options, self.voices = options, voices
         self.rows, self.pipelines, self.complaints = [], [], []
+        self.log = open(options.out / 'party.log', 'w', encoding='utf-8')
         self.seen = {'target': 0.0, 'rtt': 0.0, 'separate': 0, 'mixed': 0}
         self.way = link.Way(ONE_WAY_S, PLAN[0][1] * 1000,
                             int(QUEUE_S * min(k for _, k in PLAN) * 125))
@@ -56,7 +57,7 @@ class Party:
     def start(self, name, script, *arguments, **environment):
         self.pipelines.append(Pipeline(name, script, *arguments,
                                        on_message=self.on_message,
-                                       **environment))
+                                       log=self.log, **environment))
 
     def on_message(self, pipeline, source, structure, fields):
         if structure in ('GstMessageError', 'GstMessageWarning'):
@@ -95,6 +96,7 @@ class Party:
         for pipeline in reversed(self.pipelines):
             pipeline.stop()
         self.link.stop()
+        self.log.close()
 
     def row(self, now_s, last):
         counters, row = self.way.counters, dict.fromkeys(FIELDS, 0)

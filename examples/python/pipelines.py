@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import threading
+import time
 
 LAUNCH = pathlib.Path(__file__).resolve().parents[1] / 'launch'
 # gst-launch-1.0 -m: 'Got message #9 from element "x" (element): name, a=b;'
@@ -27,12 +28,15 @@ class Pipeline:
     """One script of examples/launch as a process.
 
     on_message(pipeline, source, structure name, fields) is called, from
-    another thread, for each element message and each error and warning.
+    another thread, for each element message and each error and warning, and
+    the line is written to the file log.
     """
 
-    def __init__(self, name, script, *arguments, on_message=None, **environment):
+    def __init__(self, name, script, *arguments, on_message=None, log=None,
+                 **environment):
         self.name = name
-        self.on_message = on_message
+        self.on_message, self.log = on_message, log
+        self.began = time.monotonic()
         self.tail = []                  # the last lines that it printed
         self.process = subprocess.Popen(
             [str(LAUNCH / script), *map(str, arguments)],
@@ -47,6 +51,9 @@ class Pipeline:
             message = parse_message(line)
             if message and message[1] in ('element', 'error', 'warning'):
                 source, _, structure, fields = message
+                if self.log:
+                    self.log.write(f'{time.monotonic() - self.began:8.3f} '
+                                   f'{self.name}: {line}')
                 if self.on_message:
                     self.on_message(self, source, structure, fields)
             elif not message:
@@ -58,7 +65,7 @@ class Pipeline:
 
     def stop(self, patience_s=3.0):
         """As control-C does: an orderly end; harder if it takes too long."""
-        for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        for signum in (signal.SIGINT, signal.SIGINT, signal.SIGKILL):
             if not self.alive:
                 break
             self.process.send_signal(signum)
