@@ -22,6 +22,7 @@ const FmxRateClass *const fmx_rate_classes[] = {
   &fmx_rate_dpm,
   &fmx_rate_tfrc,
   &fmx_rate_gaimd,
+  &fmx_rate_fairmix,
   NULL
 };
 

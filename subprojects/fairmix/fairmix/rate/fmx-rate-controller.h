@@ -7,6 +7,7 @@
 
 #include "fairmix/base/fmx-time.h"
 #include "fairmix/rate/fmx-rate-dpm.h"
+#include "fairmix/rate/fmx-rate-fairmix.h"
 #include "fairmix/rate/fmx-rate-gaimd.h"
 #include "fairmix/rate/fmx-rate-tfrc.h"
 
@@ -190,11 +191,13 @@ struct _FmxRateController
     FmxRateDpmState dpm;
     FmxRateTfrcState tfrc;
     FmxRateGaimdState gaimd;
+    FmxRateFairmixState fairmix;
   } state;
 };
 
 /* The algorithms, one .c file each, and the NULL-terminated table of all. */
-extern const FmxRateClass fmx_rate_dpm, fmx_rate_tfrc, fmx_rate_gaimd;
+extern const FmxRateClass fmx_rate_dpm, fmx_rate_tfrc, fmx_rate_gaimd,
+    fmx_rate_fairmix;
 extern const FmxRateClass *const fmx_rate_classes[];
 
 /** fmx_rate_class_find: Returns: the class of that name, or NULL */

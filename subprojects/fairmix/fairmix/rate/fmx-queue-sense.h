@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef FMX_QUEUE_SENSE_H
+#define FMX_QUEUE_SENSE_H
+
+#include <stdbool.h>
+
+#include "fairmix/base/fmx-time.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** FMX_QUEUE_SENSE_BASE_WINDOW: the path's time without a queue is the least
+ * round trip of one to two such windows.  Long: a TCP's standing queue must
+ * not pass for the path. */
+#define FMX_QUEUE_SENSE_BASE_WINDOW (60 * FMX_SECOND)
+
+/** FMX_QUEUE_SENSE_PEAK_WINDOW: the highest queue is that of one to two such
+ * windows: longer than a TCP's saw-tooth. */
+#define FMX_QUEUE_SENSE_PEAK_WINDOW (20 * FMX_SECOND)
+
+/** FMX_QUEUE_SENSE_WINDOW_MIN: what stands in the queue is the least of one
+ * to two round-trip times, at least of so long. */
+#define FMX_QUEUE_SENSE_WINDOW_MIN (100 * FMX_MSECOND)
+
+/**
+ * FmxExtreme:
+ *
+ * The least (or greatest) value of the last one to two windows.
+ */
+typedef struct
+{
+  /*< private >*/
+  FmxDuration now;
+  FmxDuration before;
+  FmxTime start;
+  bool valid;
+} FmxExtreme;
+
+/**
+ * FmxQueueSense:
+ *
+ * What round-trip times tell of the queue on the path:
+ *
+ * |[
+ *   base     = least round trip of 60 to 120 s
+ *   standing = least of one to two round-trip times, less base
+ *   recent   = greatest of one to two round-trip times, less base
+ *   peak     = greatest of 20 to 40 s, less base
+ * ]|
+ *
+ * The least of a round trip is what stands in the queue; what a burst adds
+ * passes (as CoDel has it, RFC 8289 section 3.3).
+ */
+typedef struct
+{
+  /*< private >*/
+  FmxExtreme base;
+  FmxExtreme least;
+  FmxExtreme most;
+  FmxExtreme peak;
+} FmxQueueSense;
+
+/** fmx_queue_sense_add: a sample of the round-trip time; @window: over which
+ * the queue is judged, about a round-trip time */
+void fmx_queue_sense_add (FmxQueueSense * sense, FmxDuration sample,
+    FmxDuration window, FmxTime now);
+
+/** Returns: what stands in the queue, >= 0; 0 before the first sample */
+FmxDuration fmx_queue_sense_standing (const FmxQueueSense * sense);
+
+/** Returns: the highest queue of late */
+FmxDuration fmx_queue_sense_recent (const FmxQueueSense * sense);
+
+/** Returns: the highest queue of the last saw-teeth */
+FmxDuration fmx_queue_sense_peak (const FmxQueueSense * sense);
+
+/** fmx_queue_sense_restart: what stands is judged anew, from the next sample
+ * on: what is older says nothing of the present rate */
+void fmx_queue_sense_restart (FmxQueueSense * sense);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* FMX_QUEUE_SENSE_H */
