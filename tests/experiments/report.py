@@ -19,7 +19,7 @@ sys.path.insert(0, str(HERE))
 # pylint: disable=wrong-import-position
 from lab import figures, measures, results, scenario  # noqa: E402
 
-RUNNERS = {'uml': 'real pipelines', 'ns3': 'ns-3', 'netns': 'real time'}
+RUNNERS = {'uml': 'real pipelines', 'kernel': 'library, Linux TCP', 'ns3': 'ns-3', 'netns': 'real time'}
 SUITES = {
     'paper': ('The paper', 'Section 6 of *Distributed Partial Mixing with TCP '
               'fairness* (2002), figure by figure.'),

@@ -22,9 +22,10 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 # pylint: disable=wrong-import-position
-from lab import measures, netns, ns3, progress, results, scenario, uml  # noqa: E402
+from lab import kernel, measures, netns, ns3, progress, results, scenario, uml  # noqa: E402
+from lab.runner import Unavailable  # noqa: E402
 
-RUNNERS = {'uml': uml, 'ns3': ns3, 'netns': netns}
+RUNNERS = {'uml': uml, 'kernel': kernel, 'ns3': ns3, 'netns': netns}
 STALL_S = 120                   # so long without virtual time passing
 
 
@@ -34,6 +35,7 @@ def arguments():
     p.add_argument('scenarios', nargs='*', metavar='SCENARIO')
     p.add_argument('--runner', default='uml', choices=RUNNERS,
                    help='uml: real pipelines and TCP in virtual time\n'
+                   'kernel: libfairmix alone and real TCP in virtual time\n'
                    'ns3: libfairmix in ns-3\nnetns: real time (needs root)')
     p.add_argument('--short', action='store_true',
                    help='shorter runs, fewer seeds, as the scenario says')
@@ -133,7 +135,7 @@ class Job:
         """None, or what went wrong."""
         why = self.runner.finish(self.folder)
         if why is None and self.process.returncode != 0 \
-                and self.name != 'uml':
+                and self.name in ('ns3', 'netns'):
             why = f'ended with status {self.process.returncode}'
         self.manifest['complete'] = why is None
         self.manifest['wall_s'] = round(time.monotonic() - self.started, 1)
@@ -221,7 +223,7 @@ def main():
     except scenario.ScenarioError as e:
         print(f'run.py: {e}', file=sys.stderr)
         return 2
-    except uml.Unavailable as e:
+    except Unavailable as e:
         print(f'run.py: {e}', file=sys.stderr)
         return 77
     only = dict(o.split('=', 1) for o in args.only)

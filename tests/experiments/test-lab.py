@@ -11,7 +11,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 # pylint: disable=wrong-import-position
-from lab import guest, measures, network, ns3, results, scenario  # noqa: E402
+from lab import guest, measures, network, plan, results, scenario  # noqa: E402
 
 TWO = """
     title = "two flows"
@@ -59,7 +59,7 @@ class ScenarioTest(unittest.TestCase):
             for run in s.runs() + s.runs(short=True):
                 net = network.Network(run)
                 self.assertIn('netns add', guest.job(net, '/tools'))
-                self.assertIn('run name=', ns3.plan(run))
+                self.assertIn('run name=', plan.plan(run))
             for claim in s.claims:
                 self.assertIn(claim['measure'], measures.MEASURES, s.name)
                 self.assertIn('show', claim, s.name)

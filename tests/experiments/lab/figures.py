@@ -10,6 +10,7 @@ from matplotlib import pyplot as plt  # noqa: E402
 from lab import measures, scenario  # noqa: E402
 
 RUNNER = {'uml': 'real pipelines, Linux TCP (virtual time)',
+          'kernel': 'libfairmix, Linux TCP (virtual time)',
           'ns3': 'libfairmix in ns-3', 'netns': 'real pipelines, real time'}
 # Okabe and Ito's colours, which most people can tell apart
 BUNDLES = ['#0072B2', '#56B4E9', '#009E73']

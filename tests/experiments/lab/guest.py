@@ -144,7 +144,7 @@ def staircase_args(steps, start_s, end_s):
         + f' {end_s - start_s:.3f}:0'
 
 
-def flow_commands(net, tools, out):
+def flow_commands(net, tools, out, bundle=graphs.bundle):
     """[(t_s, host, command line)], receivers first."""
     commands = []
     for number, (name, flow) in enumerate(net.run.flows.items()):
@@ -166,7 +166,7 @@ def flow_commands(net, tools, out):
             commands.append((start, source, f'{tools}/cbrflow {sink.address} '
                              f'{port} {flow["packet_bytes"]} {steps}'))
         else:
-            commands += graphs.bundle(net, name, tools, out)
+            commands += bundle(net, name, tools, out)
     return sorted(commands, key=lambda c: c[0])
 
 
@@ -201,7 +201,7 @@ def join_senders(folder):
         (folder / 'senders.csv').write_text(''.join(lines), encoding='ascii')
 
 
-def job(net, tools):
+def job(net, tools, bundle=graphs.bundle):
     """The whole script; $OUT is where results go."""
     end_s = net.run.duration_s
     out = ['#!/bin/bash', f'# {net.run.name}', 'set -eu',
@@ -212,7 +212,8 @@ def job(net, tools):
             'net.ipv4.tcp_no_metrics_save=1; done',
             f'sleep {LEAD_S}']
     events = []
-    for t_s, host, line in flow_commands(net, tools, '$OUT'):
+    for t_s, host, line in flow_commands(net, tools, '$OUT',
+                                          bundle):
         events.append((t_s, f'X {host.name} {line} '
                        f'>>$OUT/{host.name}.log 2>&1 &'))
     events += [(t_s, command) for t_s, command in changes(net)]

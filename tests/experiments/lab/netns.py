@@ -19,17 +19,18 @@ if __name__ == '__main__':
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 # pylint: disable=wrong-import-position
-from lab import guest, network, ns3, uml  # noqa: E402
+from lab import guest, network, plan, uml  # noqa: E402
+from lab.runner import Unavailable  # noqa: E402
 
 
 def check(build):
     if os.geteuid() != 0:
-        raise uml.Unavailable('real time needs root: network namespaces and '
+        raise Unavailable('real time needs root: network namespaces and '
                               '/dev/net/tun (use --runner uml without)')
     if not os.access('/dev/net/tun', os.R_OK | os.W_OK):
-        raise uml.Unavailable('no /dev/net/tun here')
+        raise Unavailable('no /dev/net/tun here')
     if not (uml.tools(build) / 'linkemu').exists():
-        raise uml.Unavailable(f'{uml.tools(build)}/linkemu is missing: build '
+        raise Unavailable(f'{uml.tools(build)}/linkemu is missing: build '
                               'first (meson compile -C build)')
 
 
@@ -40,7 +41,7 @@ def prepare(run, folder, build):
                 guest.flow_commands(net, tools, str(folder.resolve()))]
     for name, text in guest.databases(net).items():
         (folder / name).write_text(text, encoding='utf-8')
-    (folder / 'plan').write_text(ns3.plan(run), encoding='ascii')
+    (folder / 'plan').write_text(plan.plan(run), encoding='ascii')
     (folder / 'flows.json').write_text(json.dumps(
         {'tools': str(tools), 'hosts': list(net.hosts), 'commands': commands,
          'duration_s': run.duration_s}, indent=1), encoding='utf-8')

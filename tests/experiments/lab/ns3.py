@@ -6,10 +6,8 @@ Seconds of simulation take milliseconds; with its seed a run is exact.
 import os
 import pathlib
 
-from lab import scenario, uml
-
-PACKET_S = {'pcmu': 178 / 8000, 'opus': 0.02}
-
+from lab import plan
+from lab.runner import Unavailable
 
 def program(build):
     return (pathlib.Path(build).resolve() / 'tests' / 'experiments' / 'ns3'
@@ -18,77 +16,13 @@ def program(build):
 
 def check(build):
     if not program(build).exists():
-        raise uml.Unavailable(
+        raise Unavailable(
             f'{program(build)} is missing: apt-get install libns3-dev, then '
             'build (meson setup --reconfigure build; meson compile -C build)')
 
 
-def _steps(steps):
-    return ','.join(f'{t:g}:{float(v):.10g}' for t, v in steps)
-
-
-def _speaking(flow):
-    steps = [(0, 1)]
-    for start, end in flow['pause_s'] or []:
-        steps += [(start, 0), (end, 1)]
-    return _steps(steps)
-
-
-def least_bps(flow):
-    """Below this no media makes sense: neither a stream nor a mix fits."""
-    return min(flow['stream_bps'],
-               scenario.mix_wire_bps(flow, flow['mix_bitrate_bps'][0]))
-
-
-def plan(run):
-    """The run as statements for fairmix-ns3 (ns3/plan.h)."""
-    out = [f'run name={run.name} duration_s={run.duration_s} seed={run.seed}']
-    for name, link in run.links.items():
-        out.append(' '.join(
-            [f'link name={name} from={link["from"]} to={link["to"]}',
-             f'queue={link["queue"]}',
-             f'queue_bytes={link["queue_bytes"] or 0}',
-             f'queue_packets={link["queue_packets"] or 0}',
-             f'red_min_bytes={link["red_min_bytes"] or 0}',
-             f'red_max_bytes={link["red_max_bytes"] or 0}',
-             f'red_probability={link["red_probability"]}']
-            + [f'{k}={_steps(link[k])}' for k in
-               ('rate_bps', 'back_rate_bps', 'delay_ms', 'loss', 'back_loss')]))
-    for name, flow in run.flows.items():
-        line = (f'{flow["kind"]} name={name} from={flow["from"]} '
-                f'to={flow["to"]} start_s={flow["start_s"]} '
-                f'stop_s={flow["stop_s"] or run.duration_s} '
-                f'access_delay_ms={flow["access_delay_ms"]} ')
-        if flow['kind'] == 'tcp':
-            files = flow['on_off'] or {'bytes': [0, 0], 'idle_s': 0}
-            line += (f'cc={flow["cc"]} least_bytes={files["bytes"][0]} '
-                     f'most_bytes={files["bytes"][1]} '
-                     f'idle_s={files["idle_s"]}')
-        elif flow['kind'] == 'cbr':
-            line += (f'packet_bytes={flow["packet_bytes"]} '
-                     f'rate_bps={_steps(flow["rate_bps"])}')
-        else:
-            least, most = flow['mix_bitrate_bps']
-            line += (f'strategy={flow["strategy"]} '
-                     f'controller={flow["controller"]} '
-                     f'segment_bytes={flow["segment_bytes"]} '
-                     f'streams={flow["streams"]} '
-                     f'stream_bps={flow["stream_bps"]} '
-                     f'packet_s={PACKET_S[flow["codec"]]:.9f} '
-                     f'mix_min_bitrate_bps={least} '
-                     f'mix_max_bitrate_bps={most} '
-                     f'mix_packet_s={flow["mix_packet_s"]} '
-                     f'mix_levels={int(flow["codec"] != "pcmu")} '
-                     f'min_bps={int(least_bps(flow))} '
-                     f'headroom={flow["headroom"]} '
-                     f'speaking={_speaking(flow)} '
-                     f'ignore_feedback={int(flow["ignore_feedback"])}')
-        out.append(line)
-    return '\n'.join(out) + '\n'
-
-
 def prepare(run, folder, build):
-    (folder / 'plan').write_text(plan(run), encoding='ascii')
+    (folder / 'plan').write_text(plan.plan(run), encoding='ascii')
     return [str(program(build)), 'plan', '.'], dict(os.environ)
 
 

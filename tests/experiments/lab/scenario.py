@@ -173,7 +173,7 @@ class Scenario:
         self.title = raw['title']
         self.source = raw.get('source', '')
         self.text = ' '.join(raw.get('text', '').split())
-        self.runners = raw.get('runners', ['ns3', 'uml', 'netns'])
+        self.runners = raw.get('runners', ['ns3', 'kernel', 'uml', 'netns'])
         self.suite = raw.get('suite', 'beyond')
         self.held_out = raw.get('held_out', False)
         self.short = raw.get('short', {})

@@ -10,16 +10,13 @@ import pathlib
 import shutil
 import subprocess
 
-from lab import guest, network
+from lab import graphs, guest, network
+from lab.runner import Unavailable
 
 HERE = pathlib.Path(__file__).resolve().parent.parent / 'uml'
 CACHE = pathlib.Path(os.environ.get('XDG_CACHE_HOME')
                      or pathlib.Path.home() / '.cache') / 'gst-fairmix' / 'uml'
 START_NS = 10 ** 18             # the guest's clock begins here: 2001-09-09
-
-
-class Unavailable(Exception):
-    """Why a runner cannot run here, and what to do about it."""
 
 
 def kernel():
@@ -62,10 +59,10 @@ def plugin_path(build):
                     if p.is_dir())
 
 
-def prepare(run, folder, build):
+def prepare(run, folder, build, bundle=graphs.bundle):
     """Writes what the run needs; returns (command, environment)."""
     net = network.Network(run)
-    (folder / 'job.sh').write_text(guest.job(net, tools(build)),
+    (folder / 'job.sh').write_text(guest.job(net, tools(build), bundle),
                                    encoding='utf-8')
     for name, text in guest.databases(net).items():
         (folder / name).write_text(text, encoding='utf-8')
