@@ -89,7 +89,9 @@ typedef struct
  *   @mix_max_bps each.
  *
  * @streams says what the present plan is (separate, mix).  When the result is
- * written back there and nothing else changes, the next plan is the same.
+ * written back there and nothing else changes, the next plan is the same -
+ * unless a stream has just lost its place that protected louder ones (see
+ * fmx_select_rank()): then these may lose theirs.
  *
  * O(n) for a few groups, no memory beyond @assignment.
  * Source: DPM section 3.2, 5.3; docs/algorithms/adapt.md.
