@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The mixer inside an application that prints its decisions.
  *
  *     build/examples/c/embed [SECONDS]

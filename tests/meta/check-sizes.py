@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""Functions and files stay short.
+
+usage: check-sizes.py --self-test | SOURCE-ROOT
+
+Lines are counted as they stand, comments included; a function begins with the
+line of its name and ends with its closing brace.  Where a limit must be
+broken, a comment directly above the function says why, `/* size: reason */`;
+for a file it stands within the first ten lines, `/* file size: reason */`.
+"""
+import re
+
+from rules import files, read, run
+
+# folder: (function, file), in lines
+LIMITS = {
+    'subprojects/fairmix/fairmix': (60, 500),
+    'gst': (100, 1000),
+    'subprojects/fairmix/tests': (100, 2000),
+    'tests': (100, 2000),
+    'examples': (100, 400),
+}
+CLASS_INIT = 150
+
+TOKEN = re.compile(r'''/\*.*?\*/ | //[^\n]* | "(?:\\.|[^"\\\n])*"
+                       | '(?:\\.|[^'\\\n])*' ''', re.X | re.S)
+EXTERN_C = re.compile(r'extern\s*"C"\s*\{')
+
+
+def blank(match):
+    return re.sub(r'[^\n]', ' ', match[0])
+
+
+def without_text(source):
+    """The source with comments, strings and `extern "C" {` blanked out."""
+    return TOKEN.sub(blank, EXTERN_C.sub(blank, source))
+
+
+def without_directives(source):
+    """... and without preprocessor lines; of alternatives only the first."""
+    kept, branches, continued = [], [], False
+    for line in source.split('\n'):
+        directive = re.match(r'\s*#\s*(\w+)(.*)', line)
+        if continued or directive:
+            word = '' if continued else directive[1]
+            continued = line.endswith('\\')
+            if word in ('if', 'ifdef', 'ifndef'):
+                branches.append(True)
+            elif word in ('else', 'elif') and branches:
+                branches[-1] = False
+            elif word == 'endif' and branches:
+                branches.pop()
+            line = ''
+        kept.append(line if all(branches) else '')
+    return '\n'.join(kept)
+
+
+def name_before(text):
+    """(name, offset) of the function whose body begins after text, if any."""
+    end = len(text.rstrip())
+    while end and text[end - 1] == ')':
+        depth, at = 0, end
+        while at > 0:
+            at -= 1
+            depth += {')': 1, '(': -1}.get(text[at], 0)
+            if depth == 0:
+                break
+        name = re.search(r'(\w+)\s*$', text[:at])
+        if not name:
+            return None
+        if name[1] not in ('__attribute__', 'G_GNUC_PRINTF'):
+            return name[1], name.start(1)
+        end = len(text[:name.start(1)].rstrip())
+    return None
+
+
+def functions(source):
+    """(name, first line, number of lines) of each function definition."""
+    text = without_directives(without_text(source))
+    depth, begun = 0, None
+    for brace in re.finditer(r'[{}]', text):
+        if brace[0] == '{':
+            if depth == 0:
+                found = name_before(text[:brace.start()])
+                if found:
+                    begun = (found[0], text.count('\n', 0, found[1]) + 1)
+            depth += 1
+        elif depth > 0:
+            depth -= 1
+            if depth == 0 and begun:
+                last = text.count('\n', 0, brace.start()) + 1
+                yield begun[0], begun[1], last - begun[1] + 1
+                begun = None
+
+
+def waived(lines, first):
+    """Whether the comment that ends above a function gives a reason."""
+    above = first - 2
+    while above >= 0 and lines[above].strip() and '}' not in lines[above]:
+        if re.search(r'/\* size: [^*\s]', lines[above]):
+            return True
+        above -= 1
+    return False
+
+
+def check_file(path, where, function_limit, file_limit):
+    source = read(path)
+    lines = source.split('\n')
+    n_lines = source.count('\n')
+    if n_lines > file_limit and not any(
+            re.search(r'/\* file size: [^*\s]', line) for line in lines[:10]):
+        yield f'{where}: {n_lines} lines, more than {file_limit}'
+    for name, first, length in functions(source):
+        limit = function_limit
+        if name.endswith('_class_init'):
+            limit = max(limit, CLASS_INIT)
+        if length > limit and not waived(lines, first):
+            yield f'{where}:{first}: {name}: {length} lines, more than {limit}'
+
+
+def check(root):
+    for folder, (function_limit, file_limit) in LIMITS.items():
+        for path in files(root / folder, '.c', '.h'):
+            yield from check_file(path, path.relative_to(root), function_limit,
+                                  file_limit)
+
+
+def body(n_lines, head='static void\nlong_one (int x)\n'):
+    """A function of n_lines from its name to its closing brace."""
+    return head + '{\n' + '  x++;\n' * (n_lines - 3) + '}\n'
+
+
+LIB_C = 'subprojects/fairmix/fairmix/mix/fmx-x.c'
+SIXTY_ONE = 'fmx-x.c:2: long_one: 61 lines, more than 60'
+
+CASES = [
+    ('60 lines are allowed', {LIB_C: body(60)}, []),
+    ('61 are not', {LIB_C: body(61)}, [SIXTY_ONE]),
+    ('a waiver needs a reason',
+     {LIB_C: '/* size: */\n' + body(61, 'void long_one (int x)\n')},
+     ['long_one: 61 lines']),
+    ('a waiver with a reason is one',
+     {LIB_C: '/* size: one case per packet type */\n' + body(61)}, []),
+    ('a waiver is for one function only',
+     {LIB_C: '/* size: reason */\n' + body(61)
+      + body(61).replace('long_one', 'other')}, ['other: 61 lines']),
+    ('elements may be longer, and class_init longer still',
+     {'gst/a/gstx.c': body(100) + body(150).replace('one', 'one_class_init')},
+     []),
+    ('but not endless',
+     {'gst/a/gstx.c': body(101) + body(151).replace('one', 'one_class_init')},
+     ['long_one: 101', 'class_init: 151']),
+    ('files end', {LIB_C: 'int x;\n' * 501}, ['501 lines, more than 500']),
+    ('a file can be waived', {LIB_C: '/* file size: a table */\n'
+                              + 'int x;\n' * 501}, []),
+    ('braces in strings, characters and comments do not count',
+     {LIB_C: '/* { */ const char *a = "{\\"{"; char b = \'{\'; // {\n'
+      + body(61)}, [': long_one: 61 lines']),
+    ('alternatives count once',
+     {LIB_C: body(30).replace('  x++;\n', '#ifdef A\n  if (x) {\n#else\n'
+                              '  if (!x) {\n#endif\n  }\n', 1)
+      + body(61).replace('long_one', 'next')}, ['next: 61 lines']),
+    ('tables and structures are no functions',
+     {LIB_C: 'static const int t[] = {\n' + '  1,\n' * 70 + '};\n'
+      'struct x {\n' + '  int a;\n' * 70 + '};\n'}, []),
+    ('functions inside extern "C" are found',
+     {LIB_C: 'extern "C" {\n' + body(61) + '}\n'}, ['long_one: 61']),
+    ('attributes do not hide a name',
+     {LIB_C: body(61, 'void\nlong_one (int x) __attribute__ ((cold))\n')},
+     [SIXTY_ONE]),
+    ('macros in front of a function do not hide it',
+     {LIB_C: 'G_DEFINE_TYPE (A, a, B)\n' + body(61)}, ['long_one: 61']),
+]
+
+if __name__ == '__main__':
+    run(check, CASES)

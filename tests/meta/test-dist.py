@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""`meson dist` makes an archive that is complete.
+
+usage: test-dist.py SOURCE-ROOT BUILD-DIR
+
+The archive holds every file that git knows and no other, and the library in
+it, which is a project of its own, configures, builds and passes its tests.
+Skipped where the sources are no git checkout.
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+SKIP = 77
+
+
+def run(*args, **kwargs):
+    return subprocess.run([str(a) for a in args], check=True, text=True,
+                          capture_output=True, **kwargs).stdout
+
+
+def meson(*args):
+    return run(*(os.environ.get('MESON', 'meson').split()), *args)
+
+
+def make_archive(build):
+    meson('dist', '-C', build, '--no-tests', '--allow-dirty', '--formats',
+          'gztar')
+    return next(pathlib.Path(build, 'meson-dist').glob('*.tar.gz'))
+
+
+def unpack(archive, folder):
+    with tarfile.open(archive) as tar:
+        tar.extractall(folder)
+    return next(pathlib.Path(folder).iterdir())
+
+
+def check_files(source, tree):
+    known = set(run('git', '-C', source, 'ls-tree', '-r', '--name-only',
+                    'HEAD').splitlines())
+    there = {str(p.relative_to(tree)) for p in tree.rglob('*') if p.is_file()}
+    assert known == there, f'not the same: {sorted(known ^ there)[:20]}'
+    return f'{len(there)} files'
+
+
+def check_library(tree, folder):
+    build = pathlib.Path(folder, 'build')
+    meson('setup', build, tree / 'subprojects/fairmix')
+    run('ninja', '-C', build)
+    meson('test', '-C', build, '--no-rebuild')
+    return 'the library alone builds and passes'
+
+
+def main(source, build):
+    if not pathlib.Path(source, '.git').exists():
+        sys.exit(SKIP)
+    with tempfile.TemporaryDirectory() as folder:
+        tree = unpack(make_archive(build), folder)
+        print(check_files(source, tree))
+        print(check_library(tree, folder))
+
+
+if __name__ == '__main__':
+    try:
+        main(*sys.argv[1:])
+    except subprocess.CalledProcessError as error:
+        sys.exit(f'{error}\n{error.stdout}\n{error.stderr}')

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""What `meson install` leaves behind is enough to use it.
+
+usage: test-install.py BUILD-DIR [PLUGIN.so...]
+
+Installs into a scratch folder and uses nothing else: the headers (all of them
+and nothing but them), libfairmix-1.0 by pkg-config from C and, where there is
+a compiler, C++, the plugins by GST_PLUGIN_PATH.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = '''
+#include <fairmix/fairmix.h>
+
+int
+main (void)
+{
+  FmxRng rng;
+
+  fmx_rng_init (&rng, 1);
+  return fmx_rng_next_unit (&rng) < 1.0 ? 0 : 1;
+}
+'''
+
+
+def run(*args, **env):
+    return subprocess.run([str(a) for a in args], capture_output=True,
+                          text=True, check=True,
+                          env={**os.environ, **env}).stdout
+
+
+def meson():
+    """The meson that runs this test, or the one in PATH."""
+    own = os.environ.get('MESON', '')
+    return own.split() if own else ['meson']
+
+
+class Installed:
+    """An installation in a folder of its own."""
+
+    def __init__(self, build, folder):
+        run(*meson(), 'install', '-C', build, '--no-rebuild', '--quiet',
+            '--destdir', folder)
+        self.root = pathlib.Path(folder)
+        pc = next(self.root.rglob('libfairmix-1.0.pc'))
+        self.env = {'PKG_CONFIG_SYSROOT_DIR': folder,
+                    'PKG_CONFIG_PATH': str(pc.parent)}
+
+    def pkg_config(self, *args):
+        return run('pkg-config', *args, **self.env).split()
+
+
+def test_headers(installed):
+    """Only headers, and every one that the sources say is public."""
+    folder = next(installed.root.rglob('libfairmix-1.0/fairmix'))
+    found = {str(p.relative_to(folder)) for p in folder.rglob('*')
+             if p.is_file()}
+    strangers = {f for f in found if not f.endswith('.h') or '-private' in f}
+    assert not strangers, f'installed beside the headers: {strangers}'
+    umbrella = (folder / 'fairmix.h').read_text(encoding='utf-8')
+    named = set(re.findall(r'#include "fairmix/(.+)"', umbrella))
+    assert named == found - {'fairmix.h'}, named ^ found
+    return f'{len(named)} headers'
+
+
+def test_library(installed):
+    """A program of ten lines compiles, links and runs."""
+    flags = installed.pkg_config('--cflags', '--libs', 'libfairmix-1.0')
+    outside = [f for f in flags if f.startswith(('-I', '-L'))
+               and str(installed.root) not in f]
+    assert not outside, f'pkg-config leads out of the prefix: {outside}'
+    source = installed.root / 'use.c'
+    source.write_text(PROGRAM, encoding='utf-8')
+    tried = []
+    for compiler in (['cc', '-std=c11'], ['c++', '-std=c++17', '-x', 'c++']):
+        if shutil.which(compiler[0]):
+            program = installed.root / 'use'
+            # the library may have been built with sanitizers
+            extra = os.environ.get('FMX_LINK_ARGS', '').split()
+            run(*compiler, '-Wall', '-Wextra', '-Werror', source, '-x', 'none',
+                *flags, *extra, '-o', program)
+            run(program)
+            tried.append(compiler[0])
+    return 'libfairmix-1.0 from ' + ' and '.join(tried)
+
+
+def test_plugins(installed, plugins):
+    """gst-inspect finds every plugin's elements in the installed files."""
+    folder = pathlib.Path(installed.pkg_config('--variable=pluginsdir',
+                                               'gst-fairmix')[0])
+    if not folder.is_relative_to(installed.root):
+        folder = installed.root / folder.relative_to('/')
+    # only the installed plugins, not those of the build
+    env = {k: '' for k in os.environ if k.startswith('GST_PLUGIN_PATH')}
+    env['GST_PLUGIN_PATH_1_0'] = str(folder)
+    env['GST_REGISTRY_1_0'] = str(installed.root / 'registry')
+    elements = []
+    for plugin in plugins:
+        text = run('gst-inspect-1.0', folder / pathlib.Path(plugin).name, **env)
+        elements += re.findall(r'^  ([a-z0-9]+): ', text, re.M)
+    assert len(elements) >= len(plugins), 'a plugin without an element'
+    for element in elements:
+        text = run('gst-inspect-1.0', element, **env)
+        assert str(folder) in text, f'{element} comes from somewhere else'
+    return 'elements ' + ', '.join(elements)
+
+
+def main():
+    build, plugins = sys.argv[1], sys.argv[2:]
+    with tempfile.TemporaryDirectory() as folder:
+        installed = Installed(build, folder)
+        print(test_headers(installed))
+        print(test_library(installed))
+        print(test_plugins(installed, plugins))
+
+
+if __name__ == '__main__':
+    try:
+        main()
+    except subprocess.CalledProcessError as error:
+        sys.exit(f'{error}\n{error.stdout}\n{error.stderr}')
