@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Jitter buffers side by side on traces of real and made-up networks: the
+ * elements themselves, in virtual time.  Prints CSV; report.py makes tables
+ * and figures of it.
+ *
+ *   jitter-bench [--table1 | --day | --seconds | --check] TRACE.csv.gz...
+ *
+ * --table1   the settings of the paper's table 1, and ours
+ * --day      no trace: 24 h with a clock that is off by 200 ppm either way
+ * --seconds  delay and gaps second by second
+ * --check    fails if ours falls behind: a test */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gst/gst.h>
+
+#include "policies.h"
+#include "policy-element.h"
+
+#define MAX_DELAY_MS 65.0       /* mean over the real traces */
+#define MAX_BEHIND_R 1.0        /* on any trace, behind the best fixed latency */
+
+/* One of the two says how to run it. */
+typedef struct
+{
+  const char *name;
+  const char *element;          /* as in a launch line */
+  bool (*run) (const Trace * trace, Playout * playouts);
+} Policy;
+
+static const Policy policies[] = {
+  {"qmjitterbuffer", "qmjitterbuffer", NULL},
+  {"rtpjitterbuffer 20 ms", "rtpjitterbuffer latency=20", NULL},
+  {"rtpjitterbuffer 60 ms", "rtpjitterbuffer latency=60", NULL},
+  {"rtpjitterbuffer 100 ms", "rtpjitterbuffer latency=100", NULL},
+  {"rtpjitterbuffer 200 ms", "rtpjitterbuffer latency=200", NULL},
+  {"speexdsp", NULL, policy_speex},
+  {"clairvoyant", NULL, policy_clairvoyant},
+};
+
+#define FIRST_FIXED 1
+#define LAST_FIXED 4
+
+static bool
+run (const Trace * trace, const Policy * policy, Playout * playouts)
+{
+  if (policy->run != NULL)
+    return policy->run (trace, playouts);
+  policy_element (trace, policy->element, playouts);
+  return true;
+}
+
+static void
+print_header (void)
+{
+  printf ("trace,policy,gaps_per_s,skips_per_s,delay_ms,delay_p95_ms,"
+      "adaptations_per_min,r,r_p5\n");
+}
+
+static void
+print_score (const Trace * trace, const char *policy, const Score * s)
+{
+  printf ("%s,\"%s\",%.4f,%.4f,%.2f,%.2f,%.2f,%.3f,%.3f\n", trace->name,
+      policy, s->gaps_per_s, s->skips_per_s, s->delay_ms, s->delay_p95_ms,
+      s->adaptations_per_min, s->r, s->r_p5);
+  fflush (stdout);
+}
+
+static Playout *
+playouts_for (const Trace * trace)
+{
+  return calloc (trace->n_packets, sizeof (Playout));
+}
+
+/* --- side by side --- */
+
+static void
+compare (const Trace * trace)
+{
+  Playout *playouts = playouts_for (trace);
+
+  for (size_t i = 0; i < G_N_ELEMENTS (policies); i++) {
+    Score s;
+
+    if (!run (trace, &policies[i], playouts))
+      continue;
+    score (trace, playouts, &s);
+    print_score (trace, policies[i].name, &s);
+  }
+  free (playouts);
+}
+
+static void
+print_seconds (const Trace * trace)
+{
+  Playout *playouts = playouts_for (trace);
+
+  for (size_t i = 0; i < G_N_ELEMENTS (policies); i++) {
+    ScoreSecond *seconds;
+    size_t n;
+
+    if (!run (trace, &policies[i], playouts))
+      continue;
+    seconds = score_seconds (trace, playouts, &n);
+    for (size_t t = 0; t < n; t++)
+      printf ("%s,\"%s\",%zu,%.4f,%.2f\n", trace->name, policies[i].name, t,
+          seconds[t].gaps, seconds[t].delay_ms);
+    free (seconds);
+  }
+  free (playouts);
+}
+
+/* --- table 1 of the paper --- */
+
+static void
+print_table1 (const Trace * trace)
+{
+  static const struct
+  {
+    uint32_t threshold, length;
+  } settings[] = {
+    {30, 2},
+    {150, 2},
+    {3600, 2},
+  };
+  Playout *playouts = playouts_for (trace);
+  FmxPlayoutParams params;
+  Score s;
+
+  policy_none (trace, playouts);
+  score (trace, playouts, &s);
+  print_score (trace, "no buffering", &s);
+  for (size_t i = 0; i < G_N_ELEMENTS (settings); i++) {
+    char name[32];
+
+    fmx_playout_params_paper (&params, settings[i].threshold,
+        settings[i].length);
+    policy_lib (trace, &params, playouts);
+    score (trace, playouts, &s);
+    snprintf (name, sizeof name, "(%u, %u)", settings[i].threshold,
+        settings[i].length);
+    print_score (trace, name, &s);
+  }
+  policy_element (trace, "qmjitterbuffer", playouts);
+  score (trace, playouts, &s);
+  print_score (trace, "qmjitterbuffer", &s);
+  free (playouts);
+}
+
+/* --- a day --- */
+
+/* Delays are counted on the sender's clock. */
+static void
+put_on_senders_clock (const Trace * trace, Playout * playouts, double ppm)
+{
+  for (size_t i = 0; i < trace->n_packets; i++) {
+    Playout *p = &playouts[i];
+
+    if (p->due == FMX_TIME_NONE)
+      continue;
+    p->due = (FmxTime) ((double) (p->due - TRACE_SKEW_START)
+        / (1.0 + ppm * 1e-6));
+    p->pushed = (FmxTime) ((double) (p->pushed - TRACE_SKEW_START)
+        / (1.0 + ppm * 1e-6));
+  }
+}
+
+static void
+print_day (void)
+{
+  static const double ppm[] = { 200.0, -200.0 };
+
+  for (size_t i = 0; i < G_N_ELEMENTS (ppm); i++) {
+    Trace trace;
+    Playout *playouts;
+    Score s;
+
+    trace_make_skew (&trace, ppm[i], 24 * 3600 * FMX_SECOND);
+    playouts = playouts_for (&trace);
+    policy_element (&trace, "qmjitterbuffer", playouts);
+    put_on_senders_clock (&trace, playouts, ppm[i]);
+    score (&trace, playouts, &s);
+    print_score (&trace, "qmjitterbuffer", &s);
+    free (playouts);
+    trace_free (&trace);
+  }
+}
+
+/* --- the test --- */
+
+typedef struct
+{
+  double r, best_fixed, delay_ms;
+  unsigned n;
+} Means;
+
+static bool
+check (const Trace * trace, Means * means)
+{
+  Playout *playouts = playouts_for (trace);
+  Score ours, s;
+  double best = 0.0;
+  const char *best_name = "";
+  bool good;
+
+  run (trace, &policies[0], playouts);
+  score (trace, playouts, &ours);
+  for (size_t i = FIRST_FIXED; i <= LAST_FIXED; i++) {
+    run (trace, &policies[i], playouts);
+    score (trace, playouts, &s);
+    if (s.r > best) {
+      best = s.r;
+      best_name = policies[i].name;
+    }
+  }
+  free (playouts);
+  good = ours.r >= best - MAX_BEHIND_R;
+  printf ("%s %-14s R %.2f, best of the fixed ones %.2f (%s), delay %.1f ms\n",
+      good ? "ok  " : "FAIL", trace->name, ours.r, best, best_name,
+      ours.delay_ms);
+  if (strncmp (trace->name, "syn_", 4) != 0) {
+    means->r += ours.r;
+    means->best_fixed += best;
+    means->delay_ms += ours.delay_ms;
+    means->n++;
+  }
+  return good;
+}
+
+static bool
+check_means (const Means * means)
+{
+  double n = means->n;
+  bool good = means->n == 0 || (means->r >= means->best_fixed
+      && means->delay_ms / n < MAX_DELAY_MS);
+
+  if (means->n > 0)
+    printf ("%s mean of %u real ones: R %.2f, best fixed one of each %.2f, "
+        "delay %.1f ms\n", good ? "ok  " : "FAIL", means->n, means->r / n,
+        means->best_fixed / n, means->delay_ms / n);
+  return good;
+}
+
+int
+main (int argc, char **argv)
+{
+  const char *mode = "";
+  Means means = { 0 };
+  bool good = true;
+  int i = 1;
+
+  gst_init (&argc, &argv);
+  if (argc > 1 && argv[1][0] == '-')
+    mode = argv[i++];
+  if (strcmp (mode, "--seconds") == 0)
+    printf ("trace,policy,second,gaps,delay_ms\n");
+  else if (strcmp (mode, "--check") != 0)
+    print_header ();
+  if (strcmp (mode, "--day") == 0)
+    print_day ();
+  for (; i < argc; i++) {
+    Trace trace;
+
+    if (!trace_read (&trace, argv[i])) {
+      fprintf (stderr, "%s: not a trace\n", argv[i]);
+      return 2;
+    }
+    if (strcmp (mode, "--check") == 0)
+      good = check (&trace, &means) && good;
+    else if (strcmp (mode, "--seconds") == 0)
+      print_seconds (&trace);
+    else if (strcmp (mode, "--table1") == 0)
+      print_table1 (&trace);
+    else
+      compare (&trace);
+    trace_free (&trace);
+  }
+  if (strcmp (mode, "--check") == 0)
+    good = check_means (&means) && good;
+  return good ? 0 : 1;
+}
