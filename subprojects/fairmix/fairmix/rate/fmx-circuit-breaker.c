@@ -69,6 +69,8 @@ trip (FmxCircuitBreaker *breaker, FmxCircuitBreakerCause cause, FmxTime now)
 void
 fmx_circuit_breaker_on_media (FmxCircuitBreaker *breaker, FmxTime now)
 {
+  if (breaker->cause != FMX_CIRCUIT_BREAKER_CLOSED)
+    return;                     /* it has been told already */
   /* After a pause of three intervals reports need time to come again. */
   if (breaker->armed == FMX_TIME_NONE
       || fmx_time_diff (now, breaker->last_media) > 3 * breaker->params.td) {
