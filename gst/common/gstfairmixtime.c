@@ -62,9 +62,13 @@ gst_fairmix_ntp_source_get_type (void)
     {0, NULL, NULL}
   };
 
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type,
+  if (g_once_init_enter (&type)) {
+    /* another plugin with its own copy of this code may have been first */
+    GType known = g_type_from_name ("GstFairmixNtpSource");
+
+    g_once_init_leave (&type, known != 0 ? known :
         g_enum_register_static ("GstFairmixNtpSource", values));
+  }
   return type;
 }
 

@@ -18,7 +18,8 @@ struct _GstFairmixTimer
   GMutex lock;
   GCond cond;
   GThread *thread;
-  GstClock *clock;              /* NULL while paused */
+  gboolean running;
+  GstClock *clock;              /* NULL: none while running, or not running */
   guint run;                    /* counts starts: each may have its own clock */
   GstClockID wait_id;           /* while the thread waits on the clock */
   GstClockTime deadline;        /* the earliest that anybody asked for */
@@ -61,6 +62,8 @@ gst_fairmix_timer_wait (GstFairmixTimer * timer)
     g_cond_wait (&timer->cond, &timer->lock);
     return FALSE;
   }
+  if (timer->deadline <= gst_clock_get_time (timer->clock))
+    return TRUE;
 
   id = timer->wait_id = gst_clock_new_single_shot_id (timer->clock,
       MIN (timer->deadline, FOREVER));
@@ -105,7 +108,7 @@ gst_fairmix_timer_start (GstFairmixTimer * timer, GstClock * clock,
     GstClockTime first)
 {
   g_mutex_lock (&timer->lock);
-  g_warn_if_fail (timer->clock == NULL);
+  timer->running = TRUE;
   gst_object_replace ((GstObject **) & timer->clock, GST_OBJECT (clock));
   timer->run++;
   timer->deadline = first;
@@ -129,6 +132,7 @@ void
 gst_fairmix_timer_pause (GstFairmixTimer * timer)
 {
   g_mutex_lock (&timer->lock);
+  timer->running = FALSE;
   gst_clear_object (&timer->clock);
   gst_fairmix_timer_wake (timer);
   g_mutex_unlock (&timer->lock);
@@ -138,7 +142,7 @@ void
 gst_fairmix_timer_set_clock (GstFairmixTimer * timer, GstClock * clock)
 {
   g_mutex_lock (&timer->lock);
-  if (timer->clock != NULL && timer->clock != clock) {
+  if (timer->running && timer->clock != clock) {
     gst_object_replace ((GstObject **) & timer->clock, GST_OBJECT (clock));
     timer->run++;
     timer->deadline = 0;

@@ -42,7 +42,7 @@ void gst_fairmix_timer_start (GstFairmixTimer * timer, GstClock * clock,
 void gst_fairmix_timer_pause (GstFairmixTimer * timer);
 
 /* The element got another clock: a timer that runs goes on with it, and is
- * called at once; %NULL pauses it. */
+ * called at once; without one (%NULL) it waits for the next one. */
 void gst_fairmix_timer_set_clock (GstFairmixTimer * timer, GstClock * clock);
 
 /* Pauses, waits for the function to return and joins the thread: to be used
