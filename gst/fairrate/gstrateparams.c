@@ -6,25 +6,40 @@
 #include "gstrateparams.h"
 
 #include "common/gstfairmixstats.h"
+#include "fairmix/adapt/fmx-adapt-policy.h"
 
-#define MAX_ALGORITHMS 32
-#define NO_LIMIT 0              /* max-bitrate */
+#define MAX_CLASSES 32
+#define AUTOMATIC 0             /* loss-limit */
+#define DEFAULT_LIMIT 0         /* max-bitrate */
+#define RTO_MIN_MAX (3 * GST_SECOND)
+
+/* Both tables of the library are arrays of pointers to structures that begin
+ * with a name and end with NULL. */
+#define REGISTER(type_name, classes) G_STMT_START {                         \
+  static GType type = 0;                                                    \
+                                                                            \
+  if (g_once_init_enter (&type)) {                                          \
+    const gchar *names[MAX_CLASSES];                                        \
+    guint n;                                                                \
+                                                                            \
+    for (n = 0; n < MAX_CLASSES && (classes)[n] != NULL; n++)               \
+      names[n] = (classes)[n]->name;                                        \
+    g_once_init_leave (&type,                                               \
+        gst_fairmix_enum_register (type_name, names, names, n));            \
+  }                                                                         \
+  return type;                                                              \
+} G_STMT_END
 
 GType
 gst_tfrc_rate_algorithm_get_type (void)
 {
-  static GType type = 0;
+  REGISTER ("GstTfrcRateAlgorithm", fmx_rate_classes);
+}
 
-  if (g_once_init_enter (&type)) {
-    const gchar *names[MAX_ALGORITHMS];
-    guint n;
-
-    for (n = 0; n < MAX_ALGORITHMS && fmx_rate_classes[n] != NULL; n++)
-      names[n] = fmx_rate_classes[n]->name;
-    g_once_init_leave (&type,
-        gst_fairmix_enum_register ("GstTfrcRateAlgorithm", names, names, n));
-  }
-  return type;
+GType
+gst_tfrc_rate_policy_get_type (void)
+{
+  REGISTER ("GstTfrcRatePolicy", fmx_adapt_policy_classes);
 }
 
 static gint
@@ -40,7 +55,7 @@ gst_rate_params_class_index (const FmxRateClass * klass)
 static guint
 gst_rate_params_bitrate (guint64 bps)
 {
-  return bps > G_MAXUINT ? NO_LIMIT : (guint) bps;
+  return bps > G_MAXUINT ? DEFAULT_LIMIT : (guint) bps;
 }
 
 void
@@ -64,14 +79,15 @@ gst_rate_params_set (FmxRateSenderParams * params, GstRateParam id,
       break;
     case GST_RATE_PARAM_MAX_BITRATE:
       fmx_rate_sender_params_default (&defaults);
-      params->max_bps = g_value_get_uint (value) != NO_LIMIT ?
+      params->max_bps = g_value_get_uint (value) != DEFAULT_LIMIT ?
           g_value_get_uint (value) : defaults.max_bps;
       break;
     case GST_RATE_PARAM_INITIAL_BITRATE:
       params->initial_bps = g_value_get_uint (value);
       break;
     case GST_RATE_PARAM_LOSS_LIMIT:
-      params->loss_limit = g_value_get_double (value);
+      params->loss_limit = g_value_get_double (value) > AUTOMATIC ?
+          g_value_get_double (value) : -1.0;
       break;
     case GST_RATE_PARAM_RTO_MIN:
       params->rto_min = (FmxDuration) g_value_get_uint64 (value);
@@ -114,7 +130,7 @@ gst_rate_params_get (const FmxRateSenderParams * params, GstRateParam id,
       g_value_set_uint (value, gst_rate_params_bitrate (params->initial_bps));
       break;
     case GST_RATE_PARAM_LOSS_LIMIT:
-      g_value_set_double (value, params->loss_limit);
+      g_value_set_double (value, MAX (params->loss_limit, AUTOMATIC));
       break;
     case GST_RATE_PARAM_RTO_MIN:
       g_value_set_uint64 (value, (guint64) params->rto_min);
@@ -157,7 +173,7 @@ gst_rate_params_install_bitrates (GObjectClass * klass, guint first_id,
   g_object_class_install_property (klass,
       first_id + GST_RATE_PARAM_MAX_BITRATE,
       g_param_spec_uint ("max-bitrate", "Maximum Bitrate",
-          "The most to send, in bits/s on the wire (0 = no limit)",
+          "The most to send, in bits/s on the wire (0 = 1 Gbit/s)",
           0, G_MAXUINT, gst_rate_params_bitrate (defaults->max_bps), flags));
   g_object_class_install_property (klass,
       first_id + GST_RATE_PARAM_INITIAL_BITRATE,
@@ -198,14 +214,14 @@ gst_rate_params_install (GObjectClass * klass, guint first_id)
       first_id + GST_RATE_PARAM_LOSS_LIMIT,
       g_param_spec_double ("loss-limit", "Loss Limit",
           "Share of lost packets above which media stops and the path is "
-          "probed (-1 = automatic: 0.2 where the smallest stream has 64 "
+          "probed (0 = automatic: 0.2 where the smallest stream has 64 "
           "kbit/s, up to 0.4 for 4.75 kbit/s)",
-          -1.0, 1.0, defaults.loss_limit, flags));
+          0.0, 1.0, MAX (defaults.loss_limit, AUTOMATIC), flags));
   g_object_class_install_property (klass, first_id + GST_RATE_PARAM_RTO_MIN,
       g_param_spec_uint64 ("rto-min", "Minimum RTO",
-          "Floor of the time after which a packet that nobody acknowledged "
-          "is lost, in nanoseconds",
-          GST_MSECOND, 60 * GST_SECOND, (guint64) defaults.rto_min, flags));
+          "Least time beyond the round-trip time after which a packet that "
+          "nobody acknowledged is lost, in nanoseconds",
+          GST_MSECOND, RTO_MIN_MAX, (guint64) defaults.rto_min, flags));
   g_object_class_install_property (klass, first_id + GST_RATE_PARAM_ALPHA,
       g_param_spec_double ("alpha", "Alpha",
           "gaimd: increase, in segments per round-trip time (0 = "

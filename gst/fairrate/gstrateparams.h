@@ -39,8 +39,11 @@ void gst_rate_params_get (const FmxRateSenderParams * params, GstRateParam id,
  * upper one over the lower one. */
 void gst_rate_params_normalize (FmxRateSenderParams * params);
 
+/* Made of fmx_rate_classes and fmx_adapt_policy_classes: a value is an index. */
 #define GST_TYPE_TFRC_RATE_ALGORITHM (gst_tfrc_rate_algorithm_get_type ())
 GType gst_tfrc_rate_algorithm_get_type (void);
+#define GST_TYPE_TFRC_RATE_POLICY (gst_tfrc_rate_policy_get_type ())
+GType gst_tfrc_rate_policy_get_type (void);
 
 G_END_DECLS
 

@@ -78,6 +78,7 @@ gst_rtcp_feedback_read (GstBuffer * buffer, FmxRateSender * sender,
   GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
   GstRTCPPacket packet;
   gboolean ok = TRUE;
+  gsize end = 0;
 
   if (!gst_rtcp_buffer_validate_reduced (buffer)
       || !gst_rtcp_buffer_map (buffer, GST_MAP_READ, &rtcp))
@@ -85,6 +86,8 @@ gst_rtcp_feedback_read (GstBuffer * buffer, FmxRateSender * sender,
 
   for (gboolean more = gst_rtcp_buffer_get_first_packet (&rtcp, &packet); more;
       more = gst_rtcp_packet_move_to_next (&packet)) {
+    end = packet.offset + HEADER_BYTES
+        + WORD_BYTES * (gsize) gst_rtcp_packet_get_length (&packet);
     switch (gst_rtcp_packet_get_type (&packet)) {
       case GST_RTCP_TYPE_SR:
       case GST_RTCP_TYPE_RR:
@@ -98,6 +101,7 @@ gst_rtcp_feedback_read (GstBuffer * buffer, FmxRateSender * sender,
         break;
     }
   }
+  ok &= end == rtcp.map.size;   /* else the walk ended early */
   gst_rtcp_buffer_unmap (&rtcp);
   return ok;
 }

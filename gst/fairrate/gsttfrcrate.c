@@ -37,6 +37,7 @@
 #include "gsttfrcrate.h"
 
 #include "gstencodercontrol.h"
+#include "gstfeedbackwatch.h"
 #include "gstrateparams.h"
 #include "gstratestats.h"
 #include "gstrtcpfeedback.h"
@@ -47,6 +48,7 @@
 #include "common/gstfairmixtime.h"
 #include "common/gstfairmixtimer.h"
 #include "fairmix/adapt/fmx-adapt-encoder.h"
+#include "fairmix/adapt/fmx-adapt-policy.h"
 #include "fairmix/base/fmx-units.h"
 #include "fairmix/rate/fmx-rate-sender.h"
 
@@ -56,11 +58,7 @@ GST_DEBUG_CATEGORY_STATIC (tfrc_rate_debug);
 #define STATS_NAME "application/x-fairmix-tfrcrate-stats"
 #define DECISION_NAME "fairmix-rate-decision"
 
-/* So long after a packet that nothing was heard of: something is not wired.
- * Plain receiver reports come every 5 s, three may be lost ([RFC8083 4.1]). */
-#define PATIENCE (5 * FMX_SECOND)
-#define PATIENCE_WITH_REPORTS (15 * FMX_SECOND)
-
+#define DEFAULT_POLICY 0        /* the first of fmx_adapt_policy_classes */
 #define DEFAULT_ENCODER NULL
 #define DEFAULT_MAX_SSRCS 1024
 #define DEFAULT_NTP_TIME_SOURCE GST_FAIRMIX_NTP_NTP
@@ -69,7 +67,8 @@ enum
 {
   PROP_0,
   PROP_PARAMS,                  /* the first of those in gstrateparams.h */
-  PROP_ENCODER = PROP_PARAMS + GST_RATE_N_PARAMS,
+  PROP_POLICY = PROP_PARAMS + GST_RATE_N_PARAMS,
+  PROP_ENCODER,
   PROP_MAX_SSRCS,
   PROP_NTP_TIME_SOURCE,
   PROP_TARGET_BITRATE,
@@ -85,6 +84,7 @@ struct _GstTfrcRate
 
   /* Properties, with the object lock */
   FmxRateSenderParams params;
+  FmxAdaptPolicyParams policy_params;
   guint max_ssrcs;
   GstFairmixNtpSource ntp_time_source;
 
@@ -96,16 +96,15 @@ struct _GstTfrcRate
   GstFairmixTime time;
   FmxRateSender *sender;
   FmxEventSink sink;
+  FmxAdaptPolicy policy;
+  guint64 transmission_bps;     /* what the policy was told last */
+  guint wanted;                 /* and what it made of it */
   FmxAdaptEncoder adapt_encoder;
   GstRtpSeqMap *seq_map;
   gboolean has_segment;         /* a probe may be pushed */
   guint64 n_dropped;            /* media, while probing */
   guint64 n_not_rtp;
-  guint64 n_rtcp;
-  guint64 n_malformed_rtcp;
-  FmxTime unheard_since;        /* the first packet after the last feedback */
-  FmxDuration patience;
-  gboolean complained;
+  GstFeedbackWatch watch;
 
   /* What is to be told, with the lock */
   gboolean telling;             /* one thread at a time, so that order holds */
@@ -169,21 +168,18 @@ static gboolean
 gst_tfrc_rate_has_news (GstTfrcRate * self)
 {
   return self->tell_again || self->adjust_encoder
-      || self->decisions.length > 0 || (self->started && self->target !=
-      MIN (fmx_rate_sender_target_bps (self->sender), G_MAXUINT));
+      || self->decisions.length > 0 || self->target != self->wanted;
 }
 
 /* with the lock */
 static gboolean
 gst_tfrc_rate_take_news (GstTfrcRate * self, News * news)
 {
-  guint target = self->target;
+  guint target = self->wanted;
 
   if (!gst_tfrc_rate_has_news (self))
     return FALSE;
 
-  if (self->started)
-    target = MIN (fmx_rate_sender_target_bps (self->sender), G_MAXUINT);
   news->target = target;
   news->target_changed = target != self->target;
   news->tell_target = news->target_changed || self->tell_again;
@@ -236,51 +232,6 @@ gst_tfrc_rate_tell (GstTfrcRate * self)
   g_mutex_unlock (&self->lock);
 }
 
-/* --- no feedback -------------------------------------------------------- */
-
-/* with the lock; returns when to complain, NONE = not at all */
-static FmxTime
-gst_tfrc_rate_patience_ends (GstTfrcRate * self)
-{
-  if (self->unheard_since == FMX_TIME_NONE || self->complained)
-    return FMX_TIME_NONE;
-  return self->unheard_since + self->patience;
-}
-
-static void
-gst_tfrc_rate_complain (GstTfrcRate * self)
-{
-  guint64 n_rtcp, n_malformed;
-  const gchar *why;
-
-  g_mutex_lock (&self->lock);
-  n_rtcp = self->n_rtcp;
-  n_malformed = self->n_malformed_rtcp;
-  g_mutex_unlock (&self->lock);
-
-  if (!gst_pad_is_linked (self->rtcp_sinkpad))
-    why = "rtcp_sink is not linked";
-  else if (n_rtcp == 0)
-    why = "nothing has arrived at rtcp_sink: the receiver must send its RTCP "
-        "to the port that this end listens on";
-  else if (n_malformed == n_rtcp)
-    why = "nothing that arrived at rtcp_sink is RTCP that can be read: put "
-        "srtpdec before it if it is encrypted";
-  else
-    why = "the RTCP that arrives says nothing (more) of the streams sent here";
-
-  GST_ELEMENT_WARNING (self, RESOURCE, NOT_FOUND,
-      ("No feedback from the receiver: %s.", why),
-      ("Without feedback the rate cannot be known and media stops.  Wire the "
-          "receiver's RTCP through this element: udpsrc port=PORT "
-          "caps=application/x-rtcp ! %s.rtcp_sink  %s.rtcp_src ! "
-          "RTPBIN.recv_rtcp_sink_0; at the receiver: udpsrc ... ! rtpccfb "
-          "name=fb ! RTPBIN.recv_rtp_sink_0  fb.rtcp_src ! funnel name=rtcp ! "
-          "udpsink port=PORT sync=false async=false  "
-          "RTPBIN.send_rtcp_src_0 ! rtcp.",
-          GST_OBJECT_NAME (self), GST_OBJECT_NAME (self)));
-}
-
 /* --- RTP ---------------------------------------------------------------- */
 
 /* with the lock; returns when to wake up, on the clock */
@@ -289,7 +240,7 @@ gst_tfrc_rate_deadline (GstTfrcRate * self)
 {
   return gst_fairmix_time_to_clock (&self->time,
       fmx_time_min (fmx_rate_sender_next_timeout (self->sender),
-          gst_tfrc_rate_patience_ends (self)));
+          gst_feedback_watch_deadline (&self->watch)));
 }
 
 /* with the lock */
@@ -299,8 +250,7 @@ gst_tfrc_rate_sent (GstTfrcRate * self, const GstFairmixRtpHeader * header,
 {
   fmx_rate_sender_on_sent (self->sender, header->ssrc, header->seq,
       gst_fairmix_rtp_wire_bytes (buffer), now);
-  if (self->unheard_since == FMX_TIME_NONE)
-    self->unheard_since = now;
+  gst_feedback_watch_on_sent (&self->watch, now);
 }
 
 /* with the lock; takes @buffer; returns what to push, NULL = nothing */
@@ -335,9 +285,23 @@ gst_tfrc_rate_pass (GstTfrcRate * self, GstBuffer * buffer, FmxTime now)
       header.seq);
 }
 
-/* after each call of the library: wakes up in time, says what is new */
+/* with the lock, after each call of the library.  @tick: also if nothing has
+ * changed: about once a round-trip time is what the policy asks for. */
 static void
-gst_tfrc_rate_unlock_and_follow_up (GstTfrcRate * self)
+gst_tfrc_rate_follow (GstTfrcRate * self, gboolean tick, FmxTime now)
+{
+  guint64 bps = fmx_rate_sender_target_bps (self->sender);
+
+  if (bps == self->transmission_bps && !tick)
+    return;
+  self->transmission_bps = bps;
+  self->wanted = MIN (fmx_adapt_policy_on_rate (&self->policy, bps, now),
+      G_MAXUINT);
+}
+
+/* after that: wakes up in time, says what is new */
+static void
+gst_tfrc_rate_unlock_and_tell (GstTfrcRate * self)
 {
   GstClockTime deadline = gst_tfrc_rate_deadline (self);
   gboolean news = gst_tfrc_rate_has_news (self);
@@ -355,8 +319,11 @@ gst_tfrc_rate_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 
   g_mutex_lock (&self->lock);
   if (self->started) {
-    buffer = gst_tfrc_rate_pass (self, buffer, gst_tfrc_rate_now (self));
-    gst_tfrc_rate_unlock_and_follow_up (self);
+    FmxTime now = gst_tfrc_rate_now (self);
+
+    buffer = gst_tfrc_rate_pass (self, buffer, now);
+    gst_tfrc_rate_follow (self, FALSE, now);
+    gst_tfrc_rate_unlock_and_tell (self);
   } else {
     g_mutex_unlock (&self->lock);
   }
@@ -393,7 +360,8 @@ gst_tfrc_rate_chain_list (GstPad * pad, GstObject * parent,
         || gst_rtp_seq_map_is_active (self->seq_map))
       list = gst_buffer_list_make_writable (list);
     gst_buffer_list_foreach (list, gst_tfrc_rate_pass_in_list, &data);
-    gst_tfrc_rate_unlock_and_follow_up (self);
+    gst_tfrc_rate_follow (self, FALSE, data.now);
+    gst_tfrc_rate_unlock_and_tell (self);
   } else {
     g_mutex_unlock (&self->lock);
   }
@@ -446,6 +414,7 @@ static GstClockTime
 gst_tfrc_rate_on_timeout (gpointer user_data, GstClockTime clock_time)
 {
   GstTfrcRate *self = user_data;
+  GstFeedbackWatch watch;
   gboolean complain, probe;
   GstClockTime deadline;
   FmxTime now;
@@ -457,8 +426,9 @@ gst_tfrc_rate_on_timeout (gpointer user_data, GstClockTime clock_time)
   }
   now = gst_tfrc_rate_now (self);
   fmx_rate_sender_on_timeout (self->sender, now);
-  complain = gst_tfrc_rate_patience_ends (self) <= now;
-  self->complained |= complain;
+  gst_tfrc_rate_follow (self, TRUE, now);
+  complain = gst_feedback_watch_take_complaint (&self->watch, now);
+  watch = self->watch;
   probe = !fmx_rate_sender_may_send (self->sender);
   g_mutex_unlock (&self->lock);
 
@@ -466,7 +436,8 @@ gst_tfrc_rate_on_timeout (gpointer user_data, GstClockTime clock_time)
   if (probe)
     gst_tfrc_rate_push_probe (self);
   if (complain)
-    gst_tfrc_rate_complain (self);
+    gst_feedback_watch_complain (&watch, GST_ELEMENT (self),
+        self->rtcp_sinkpad);
 
   g_mutex_lock (&self->lock);
   deadline = gst_tfrc_rate_deadline (self);
@@ -485,18 +456,15 @@ gst_tfrc_rate_read_rtcp (GstTfrcRate * self, GstBuffer * buffer,
   FmxRateSenderStats before, after;
 
   fmx_rate_sender_get_stats (self->sender, &before, now);
-  self->n_rtcp++;
+  self->watch.n_rtcp++;
   if (!gst_rtcp_feedback_read (buffer, self->sender, ntp_mid32, now)) {
-    self->n_malformed_rtcp++;
+    self->watch.n_malformed++;
     GST_DEBUG_OBJECT (self, "malformed RTCP: %" GST_PTR_FORMAT, buffer);
   }
   fmx_rate_sender_get_stats (self->sender, &after, now);
-  if (after.n_feedback != before.n_feedback) {
-    self->unheard_since = FMX_TIME_NONE;
-    self->complained = FALSE;
-    self->patience = after.feedback == FMX_RATE_SENDER_FEEDBACK_REPORT_BLOCKS ?
-        PATIENCE_WITH_REPORTS : PATIENCE;
-  }
+  if (after.n_feedback != before.n_feedback)
+    gst_feedback_watch_on_feedback (&self->watch, after.feedback);
+  gst_tfrc_rate_follow (self, TRUE, now);
 }
 
 static GstFlowReturn
@@ -515,7 +483,7 @@ gst_tfrc_rate_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   g_mutex_lock (&self->lock);
   if (self->started) {
     gst_tfrc_rate_read_rtcp (self, buffer, ntp_mid32);
-    gst_tfrc_rate_unlock_and_follow_up (self);
+    gst_tfrc_rate_unlock_and_tell (self);
   } else {
     g_mutex_unlock (&self->lock);
   }
@@ -587,25 +555,29 @@ static void
 gst_tfrc_rate_start (GstTfrcRate * self)
 {
   FmxRateSenderParams params;
+  FmxAdaptPolicyParams policy_params;
   guint max_ssrcs;
 
   gst_tfrc_rate_get_params (self, &params);
   GST_OBJECT_LOCK (self);
+  policy_params = self->policy_params;
   max_ssrcs = self->max_ssrcs;
   GST_OBJECT_UNLOCK (self);
 
   g_mutex_lock (&self->lock);
   if (!self->started) {
+    FmxTime now;
+
     gst_fairmix_time_reset (&self->time);
-    self->sender = g_new0 (FmxRateSender, 1);
-    fmx_rate_sender_init (self->sender, &params, gst_tfrc_rate_now (self));
+    now = gst_tfrc_rate_now (self);
+    self->sender = g_new (FmxRateSender, 1);
+    fmx_rate_sender_init (self->sender, &params, now);
+    fmx_adapt_policy_init (&self->policy, &policy_params);
+    gst_tfrc_rate_follow (self, TRUE, now);
     fmx_adapt_encoder_init (&self->adapt_encoder);
     self->seq_map = gst_rtp_seq_map_new (max_ssrcs);
     self->n_dropped = self->n_not_rtp = 0;
-    self->n_rtcp = self->n_malformed_rtcp = 0;
-    self->unheard_since = FMX_TIME_NONE;
-    self->complained = FALSE;
-    self->patience = PATIENCE;
+    gst_feedback_watch_init (&self->watch);
     self->tell_again = TRUE;
     self->started = TRUE;
   }
@@ -697,10 +669,11 @@ gst_tfrc_rate_create_stats (GstTfrcRate * self)
     fmx_rate_sender_get_stats (self->sender, &stats, gst_tfrc_rate_now (self));
   s = gst_rate_stats_to_structure (STATS_NAME, &stats);
   gst_structure_set (s,
+      "target-bitrate", G_TYPE_UINT, self->target,
       "n-dropped", G_TYPE_UINT64, self->n_dropped,
       "n-not-rtp", G_TYPE_UINT64, self->n_not_rtp,
-      "n-rtcp", G_TYPE_UINT64, self->n_rtcp,
-      "n-malformed-rtcp", G_TYPE_UINT64, self->n_malformed_rtcp, NULL);
+      "n-rtcp", G_TYPE_UINT64, self->watch.n_rtcp,
+      "n-malformed-rtcp", G_TYPE_UINT64, self->watch.n_malformed, NULL);
   g_mutex_unlock (&self->lock);
   return s;
 }
@@ -714,12 +687,46 @@ gst_tfrc_rate_update_params (GstTfrcRate * self)
   gst_tfrc_rate_get_params (self, &params);
   g_mutex_lock (&self->lock);
   if (self->started) {
-    fmx_rate_sender_set_params (self->sender, &params,
-        gst_tfrc_rate_now (self));
-    gst_tfrc_rate_unlock_and_follow_up (self);
+    FmxTime now = gst_tfrc_rate_now (self);
+
+    fmx_rate_sender_set_params (self->sender, &params, now);
+    gst_tfrc_rate_follow (self, FALSE, now);
+    gst_tfrc_rate_unlock_and_tell (self);
   } else {
     g_mutex_unlock (&self->lock);
   }
+}
+
+static void
+gst_tfrc_rate_set_policy (GstTfrcRate * self, const FmxAdaptPolicyClass * klass)
+{
+  FmxAdaptPolicyParams params;
+
+  GST_OBJECT_LOCK (self);
+  self->policy_params.klass = klass;
+  params = self->policy_params;
+  GST_OBJECT_UNLOCK (self);
+
+  g_mutex_lock (&self->lock);
+  if (self->started) {
+    fmx_adapt_policy_init (&self->policy, &params);
+    gst_tfrc_rate_follow (self, TRUE, gst_tfrc_rate_now (self));
+    gst_tfrc_rate_unlock_and_tell (self);
+  } else {
+    g_mutex_unlock (&self->lock);
+  }
+}
+
+static gint
+gst_tfrc_rate_get_policy (GstTfrcRate * self)
+{
+  gint i = 0;
+
+  GST_OBJECT_LOCK (self);
+  while (fmx_adapt_policy_classes[i] != self->policy_params.klass)
+    i++;
+  GST_OBJECT_UNLOCK (self);
+  return i;
 }
 
 static void
@@ -729,6 +736,10 @@ gst_tfrc_rate_set_property (GObject * object, guint id, const GValue * value,
   GstTfrcRate *self = GST_TFRC_RATE (object);
 
   switch (id) {
+    case PROP_POLICY:
+      gst_tfrc_rate_set_policy (self,
+          fmx_adapt_policy_classes[g_value_get_enum (value)]);
+      break;
     case PROP_ENCODER:
       gst_encoder_control_set_name (&self->encoder, g_value_get_string (value));
       g_mutex_lock (&self->lock);
@@ -747,7 +758,7 @@ gst_tfrc_rate_set_property (GObject * object, guint id, const GValue * value,
       GST_OBJECT_UNLOCK (self);
       break;
     default:
-      if (id < PROP_PARAMS || id >= PROP_ENCODER) {
+      if (id < PROP_PARAMS || id >= PROP_PARAMS + GST_RATE_N_PARAMS) {
         G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
         break;
       }
@@ -766,6 +777,9 @@ gst_tfrc_rate_get_property (GObject * object, guint id, GValue * value,
   GstTfrcRate *self = GST_TFRC_RATE (object);
 
   switch (id) {
+    case PROP_POLICY:
+      g_value_set_enum (value, gst_tfrc_rate_get_policy (self));
+      break;
     case PROP_ENCODER:
       g_value_take_string (value,
           gst_encoder_control_dup_name (&self->encoder));
@@ -789,7 +803,7 @@ gst_tfrc_rate_get_property (GObject * object, guint id, GValue * value,
       g_value_take_boxed (value, gst_tfrc_rate_create_stats (self));
       break;
     default:
-      if (id < PROP_PARAMS || id >= PROP_ENCODER) {
+      if (id < PROP_PARAMS || id >= PROP_PARAMS + GST_RATE_N_PARAMS) {
         G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
         break;
       }
@@ -819,6 +833,20 @@ gst_tfrc_rate_install_properties (GObjectClass * gobject_class)
   const GParamFlags rw = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
 
   gst_rate_params_install (gobject_class, PROP_PARAMS);
+  /**
+   * GstTfrcRate:policy:
+   *
+   * What the media makes of a rate that rises and falls: `aggressive` follows
+   * it, the others smooth it, at the price of room left unused
+   * (`conservative`) or of a buffer at the receiver (`average`, `lazy`).
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (gobject_class, PROP_POLICY,
+      g_param_spec_enum ("policy", "Policy",
+          "How target-bitrate follows the rate that the algorithm allows",
+          GST_TYPE_TFRC_RATE_POLICY, DEFAULT_POLICY,
+          rw | GST_PARAM_MUTABLE_PLAYING));
   /**
    * GstTfrcRate:encoder:
    *
@@ -906,6 +934,7 @@ gst_tfrc_rate_class_init (GstTfrcRateClass * klass)
       "Finds the rate at which RTP streams are fair to TCP",
       "gst-fairmix maintainers");
   gst_type_mark_as_plugin_api (GST_TYPE_TFRC_RATE_ALGORITHM, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_TFRC_RATE_POLICY, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_FAIRMIX_NTP_SOURCE, 0);
 }
 
@@ -948,6 +977,8 @@ gst_tfrc_rate_init (GstTfrcRate * self)
   gst_tfrc_rate_add_pads (self);
 
   fmx_rate_sender_params_default (&self->params);
+  fmx_adapt_policy_params_default (&self->policy_params);
+  self->policy_params.klass = fmx_adapt_policy_classes[DEFAULT_POLICY];
   self->max_ssrcs = DEFAULT_MAX_SSRCS;
   self->ntp_time_source = DEFAULT_NTP_TIME_SOURCE;
   gst_encoder_control_init (&self->encoder);
@@ -956,7 +987,6 @@ gst_tfrc_rate_init (GstTfrcRate * self)
   g_queue_init (&self->decisions);
   self->sink.emit = gst_tfrc_rate_on_event;
   self->sink.user = self;
-  self->unheard_since = FMX_TIME_NONE;
   self->timer = gst_fairmix_timer_new ("tfrcrate", gst_tfrc_rate_on_timeout,
       self);
 }
