@@ -6,7 +6,8 @@
 #include "gstqmproxy.h"
 
 /* One property of rtpjitterbuffer; @min, @max, @fallback are numbers of any
- * kind, @minor the GStreamer 1.x that brought it */
+ * kind, @minor the GStreamer 1.x that brought it.  Where a version changed a
+ * property, it has a row for each, the newest first. */
 typedef struct
 {
   const gchar *name;
@@ -57,6 +58,8 @@ static const Property properties[] = {
       "Longest time of missing packets that is tolerated, in milliseconds"},
   {"max-misorder-time", G_TYPE_UINT, 0, UINT_MAX_, 2000, 0,
       "Longest time of misordered packets that is tolerated, in milliseconds"},
+  {"max-rtcp-rtp-time-diff", G_TYPE_INT, -1, INT_MAX_, -1, 25,
+      "How far the RTP time in RTCP sender reports may be ahead, in milliseconds (-1 disabled)"},
   {"max-rtcp-rtp-time-diff", G_TYPE_INT, -1, INT_MAX_, 1000, 8,
       "How far the RTP time in RTCP sender reports may be ahead, in milliseconds (-1 disabled)"},
   {"add-reference-timestamp-meta", G_TYPE_BOOLEAN, 0, 1, 0, 22,
@@ -99,7 +102,8 @@ gst_qm_proxy_install (GObjectClass * klass, guint first_id)
 
   gst_version (&major, &minor, &micro, &nano);
   for (guint i = 0; i < G_N_ELEMENTS (properties); i++)
-    if (properties[i].minor % READ_ONLY <= minor)
+    if (properties[i].minor % READ_ONLY <= minor
+        && !g_object_class_find_property (klass, properties[i].name))
       g_object_class_install_property (klass, first_id + i,
           make_pspec (&properties[i]));
 }
