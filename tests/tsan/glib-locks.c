@@ -94,6 +94,24 @@ g_async_queue_pop (GAsyncQueue * queue)
 }
 
 UNCHECKED gpointer
+g_async_queue_try_pop (GAsyncQueue * queue)
+{
+  gpointer data = REAL (g_async_queue_try_pop) (queue);
+
+  __tsan_acquire (queue);
+  return data;
+}
+
+UNCHECKED gpointer
+g_async_queue_timeout_pop (GAsyncQueue * queue, guint64 timeout)
+{
+  gpointer data = REAL (g_async_queue_timeout_pop) (queue, timeout);
+
+  __tsan_acquire (queue);
+  return data;
+}
+
+UNCHECKED gpointer
 g_thread_join (GThread * thread)
 {
   gpointer ret = REAL (g_thread_join) (thread);

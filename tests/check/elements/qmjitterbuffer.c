@@ -45,10 +45,12 @@ sent (guint n)
 static void
 push_late (GstHarness * h, GstBuffer * buffer, guint n, GstClockTimeDiff delay)
 {
+  GstTestClock *clock = gst_harness_get_testclock (h);
   GstClockTime arrival = sent (n) + delay;
 
-  if (arrival > gst_clock_get_time (GST_CLOCK (gst_harness_get_testclock (h))))
+  if (arrival > gst_clock_get_time (GST_CLOCK (clock)))
     gst_harness_set_time (h, arrival);
+  gst_object_unref (clock);
   GST_BUFFER_PTS (buffer) = arrival;
   GST_BUFFER_DTS (buffer) = arrival;
   fail_unless_equals_int (gst_harness_push (h, buffer), GST_FLOW_OK);
@@ -944,11 +946,12 @@ GST_START_TEST (test_states_up_and_down)
     gst_harness_set_src_caps_str (h, CAPS);
     {
       GstSegment segment;
+      GstCaps *caps = gst_caps_from_string (CAPS);
 
       gst_segment_init (&segment, GST_FORMAT_TIME);
       gst_harness_push_event (h, gst_event_new_stream_start ("x"));
-      gst_harness_push_event (h, gst_event_new_caps (gst_caps_from_string
-              (CAPS)));
+      gst_harness_push_event (h, gst_event_new_caps (caps));
+      gst_caps_unref (caps);
       gst_harness_push_event (h, gst_event_new_segment (&segment));
     }
   }
