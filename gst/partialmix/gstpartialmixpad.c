@@ -120,10 +120,13 @@ gst_partial_mix_sink_pad_init (GstPartialMixSinkPad * pad)
 gint
 gst_partial_mix_sink_pad_get_neighbour (GstPartialMixSinkPad * pad)
 {
-  gint neighbour = pad->neighbour;
+  gint neighbour;
   GstPad *peer;
   guint session;
 
+  GST_OBJECT_LOCK (pad);
+  neighbour = pad->neighbour;
+  GST_OBJECT_UNLOCK (pad);
   if (neighbour != GST_PARTIAL_MIX_NEIGHBOUR_AUTO)
     return neighbour;
 
@@ -240,10 +243,14 @@ gst_partial_mix_src_pad_get_property (GObject * object, guint id,
 
   switch (id) {
     case PROP_NEIGHBOUR:
+      GST_OBJECT_LOCK (pad);
       g_value_set_int (value, pad->neighbour);
+      GST_OBJECT_UNLOCK (pad);
       break;
     case PROP_TARGET_BITRATE:
+      GST_OBJECT_LOCK (pad);
       g_value_set_uint (value, pad->target_bitrate);
+      GST_OBJECT_UNLOCK (pad);
       break;
     case PROP_STATS:
       self = gst_pad_get_parent_element (GST_PAD (pad));
@@ -314,7 +321,12 @@ gst_partial_mix_src_pad_init (GstPartialMixSrcPad * pad)
 gint
 gst_partial_mix_src_pad_get_neighbour (GstPartialMixSrcPad * pad)
 {
-  return pad->neighbour >= 0 ? pad->neighbour : (gint) pad->index;
+  gint neighbour;
+
+  GST_OBJECT_LOCK (pad);
+  neighbour = pad->neighbour;
+  GST_OBJECT_UNLOCK (pad);
+  return neighbour >= 0 ? neighbour : (gint) pad->index;
 }
 
 guint64
@@ -322,8 +334,10 @@ gst_partial_mix_src_pad_get_target (GstPartialMixSrcPad * pad)
 {
   guint64 target = FMX_TARGET_UNLIMITED;
 
+  GST_OBJECT_LOCK (pad);
   if (pad->target_bitrate > 0)
     target = pad->target_bitrate;
+  GST_OBJECT_UNLOCK (pad);
   if (pad->event_seen)
     target = MIN (target, pad->event_bitrate);
   return target;
