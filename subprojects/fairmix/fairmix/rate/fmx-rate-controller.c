@@ -231,8 +231,9 @@ fmx_rate_controller_on_timeout (FmxRateController *rc, FmxTime now)
     rc->klass->on_timeout (rc, now);
   if (now < rc->no_feedback_at)
     return;
-  rc->stats.n_no_feedback++;
-  rc->klass->on_no_feedback (rc, now);
+  rc->stats.n_no_feedback += !idle;
+  if (!idle || rc->klass->slows_when_idle)
+    rc->klass->on_no_feedback (rc, now);
   restart_no_feedback_timer (rc, now);
   if (idle && rc->rate_bps == before)
     rc->no_feedback_at = FMX_TIME_NONE; /* until something is sent */

@@ -105,7 +105,8 @@ typedef struct
  * @n_feedback: feedbacks digested
  * @n_up: increases
  * @n_down: decreases
- * @n_no_feedback: expiries of the no-feedback timer
+ * @n_no_feedback: expiries of the no-feedback timer although something was
+ *     sent
  * @n_probing: times that probing began
  */
 typedef struct
@@ -123,8 +124,10 @@ typedef struct
  * @description: half a sentence for people who choose
  * @init: optional; the state is zero, the rate is @initial_bps
  * @on_feedback: required; sets the rate, and whether to probe
- * @on_no_feedback: required; the no-feedback timer expired; whether the sender
- *     was idle meanwhile is its affair
+ * @on_no_feedback: required; the no-feedback timer expired
+ * @slows_when_idle: @on_no_feedback is wanted as well when nothing was sent
+ *     meanwhile ([RFC5348 4.4]); otherwise silence keeps the rate, for
+ *     %FMX_RATE_IDLE ([RFC7661]): people pause
  * @next_timeout: optional; pure query: a timer of its own
  * @on_timeout: present if and only if @next_timeout is
  * @probe_interval: optional; time between two dummy packets; one second
@@ -142,6 +145,7 @@ struct _FmxRateClass
   void (*on_feedback) (FmxRateController * rc, const FmxRateFeedback * fb,
       FmxTime now);
   void (*on_no_feedback) (FmxRateController * rc, FmxTime now);
+  bool slows_when_idle;
   FmxTime (*next_timeout) (const FmxRateController * rc);
   void (*on_timeout) (FmxRateController * rc, FmxTime now);
   FmxDuration (*probe_interval) (const FmxRateController * rc);

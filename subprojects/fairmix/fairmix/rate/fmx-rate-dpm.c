@@ -140,9 +140,7 @@ dpm_on_no_feedback (FmxRateController *rc, FmxTime now)
 {
   double bps = rc->rate_bps / 2.0;
 
-  /* People pause: [RFC7661] keeps the rate over a silence of minutes where
-   * [RFC5348 4.4] halves it each few round trips. */
-  if (rc->probing || rc->idle)
+  if (rc->probing)
     return;
   if (bps < rc->params.min_bps)
     begin_to_probe (rc, now);

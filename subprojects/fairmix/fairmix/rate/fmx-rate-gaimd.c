@@ -81,7 +81,7 @@ gaimd_on_feedback (FmxRateController *rc, const FmxRateFeedback *fb,
 static void
 gaimd_on_no_feedback (FmxRateController *rc, FmxTime now)
 {
-  if (rc->probing || rc->idle)
+  if (rc->probing)
     return;
   decrease (rc, 0.5, FMX_RATE_DOWN_NO_FEEDBACK, now);
 }

@@ -127,6 +127,7 @@ fmx_rate_sender_heard (FmxRateSender *sender, FmxTime now)
   if (stats->last_feedback != FMX_TIME_NONE)
     note_gap (sender, fmx_time_diff (now, stats->last_feedback), now);
   stats->last_feedback = now;
+  fmx_rate_sender_hasten_probe (sender, now);
   if (sender->params.circuit_breaker)
     fmx_circuit_breaker_on_heard (&sender->breaker, now);
 }
@@ -175,7 +176,8 @@ fmx_rate_sender_drain_losses (FmxRateSender *sender, FmxTime now)
     fmx_loss_fraction_add (&sender->fraction, 0, 1, packet.sent);
     fmx_rate_sender_lost (sender, record);
     sender->breaker_round.lost++;
-    if (packet.sent >= sender->probing_since)
+    if (packet.sent >= sender->probing_since
+        && packet.sent > sender->acked_sent)
       sender->n_answered = 0;
   }
   return any;

@@ -37,6 +37,9 @@ void fmx_rate_sender_report_to_breaker (FmxRateSender * sender,
 void fmx_rate_sender_digest_report_blocks (FmxRateSender * sender,
     FmxTime now);
 
+/* Something came back: dummy packets may be as frequent as they can. */
+void fmx_rate_sender_hasten_probe (FmxRateSender * sender, FmxTime now);
+
 /* An event if the state or the target changed. */
 void fmx_rate_sender_tell (FmxRateSender * sender, FmxTime now);
 

@@ -285,6 +285,16 @@ fmx_rate_sender_tell (FmxRateSender *sender, FmxTime now)
   fmx_event_emit (sender->params.sink, &event);
 }
 
+/* An answer: the next one need not wait as long as after none. */
+void
+fmx_rate_sender_hasten_probe (FmxRateSender *sender, FmxTime now)
+{
+  FmxTime next = now + (FmxTime) probe_interval (sender, now);
+
+  if (sender->probing_since != FMX_TIME_NONE && next < sender->probe_at)
+    sender->probe_at = next;
+}
+
 /* The timer goes on whether the caller takes the probe or not. */
 static void
 schedule_probe (FmxRateSender *sender, FmxTime now)
@@ -339,16 +349,19 @@ on_breaker_timeout (FmxRateSender *sender, FmxTime now)
 void
 fmx_rate_sender_on_timeout (FmxRateSender *sender, FmxTime now)
 {
+  uint64_t n_no_feedback;
+
   if (sender->params.circuit_breaker)
     on_breaker_timeout (sender, now);
   if (now >= sender->report.due)
     fmx_rate_sender_digest_report_blocks (sender, now);
   if (fmx_rate_sender_drain_losses (sender, now))
     fmx_rate_sender_digest (sender, false, now);
-  if (now >= fmx_rate_controller_next_timeout (&sender->controller)) {
+  n_no_feedback = sender->controller.stats.n_no_feedback;
+  if (now >= fmx_rate_controller_next_timeout (&sender->controller))
     fmx_rate_controller_on_timeout (&sender->controller, now);
-    fmx_rtt_back_off (&sender->rtt);
-  }
+  if (sender->controller.stats.n_no_feedback > n_no_feedback)
+    fmx_rtt_back_off (&sender->rtt);    /* [RFC6298 5.5] */
   fmx_rate_sender_tell (sender, now);
   schedule_probe (sender, now);
 }

@@ -133,7 +133,8 @@ struct _FmxRateSenderParams
  * @n_up: increases
  * @n_down: decreases
  * @n_probes: dummy packets
- * @n_no_feedback: expiries of the no-feedback timer
+ * @n_no_feedback: expiries of the no-feedback timer although something was
+ *     sent
  * @n_breaker: times that the circuit breaker tripped
  */
 struct _FmxRateSenderStats

@@ -250,5 +250,6 @@ const FmxRateClass fmx_rate_tfrc = {
   .init = tfrc_init,
   .on_feedback = tfrc_on_feedback,
   .on_no_feedback = tfrc_on_no_feedback,
+  .slows_when_idle = true,      /* down to recover_rate */
   .probe_interval = tfrc_probe_interval,
 };

@@ -296,7 +296,7 @@ test_total_loss_means_probing_and_then_recovery (void **state)
   back = world.now;
   while (!fmx_rate_sender_may_send (&bundles[0].sender)) {
     run_for (100 * MS);
-    assert_true (world.now - back < 7 * (FmxTime) S);
+    assert_true (world.now - back < 5 * (FmxTime) S);
   }
   run_for (12 * (FmxDuration) S);
   assert_int_equal (bundles[0].n_now, 8);
