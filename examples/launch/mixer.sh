@@ -48,7 +48,7 @@ send_to () {            # NEIGHBOUR PORT PEER
   session=$((session + 1))
   # shellcheck disable=SC2054,SC2206  # words of a graph
   graph+=(
-    "mix.src_$1" ! "$OPUS" ! tfrcrate name="rate$1" min-bitrate=50000 algorithm="${ALGORITHM:-dpm}"
+    "mix.src_$1" ! "$OPUS" ! tfrcrate name="rate$1" min-bitrate=50000 algorithm="${ALGORITHM:-fairmix}"
     ! "out.send_rtp_sink_$1"
     "out.send_rtp_src_$1"
     ! udpsink host="$(host "$3")" port="$(port "$3")" sync=false async=false

@@ -30,6 +30,8 @@
 #define STEP_MAX_SHARE 0.25
 #define LASTING (15 * FMX_SECOND)
 #define PROBE_DOUBLINGS 4u
+#define OVERRUN 0.8             /* less of what is sent comes through */
+#define SHED_TELLS (5 * FMX_SECOND)     /* as long as loss is counted */
 
 static FmxDuration
 q_high (const FmxRateFeedback *fb)
@@ -135,8 +137,7 @@ begin_to_probe (FmxRateController *rc, FmxTime now)
   fmx_rate_controller_probe (rc);
 }
 
-static void lower (FmxRateController * rc, double bps, const char *reason,
-    FmxTime now);
+static void lower (FmxRateController * rc, double bps, const char *reason);
 
 /* X is too high for the rate: down to it, but as a TCP not below half of what
  * the receiver gets within a round trip. */
@@ -151,16 +152,61 @@ obey (FmxRateController *rc, const FmxRateFeedback *fb, double allowed,
     return;
   s->obeyed = now;
   s->starting = false;
-  lower (rc, allowed > least ? allowed : least, FMX_RATE_DOWN_LOSS, now);
+  lower (rc, allowed > least ? allowed : least, FMX_RATE_DOWN_LOSS);
 }
 
+/* Never below the least rate: a burst of losses is no reason to say nothing at
+ * all ([RFC3714 5] speaks of persistent loss). */
 static void
-lower (FmxRateController *rc, double bps, const char *reason, FmxTime now)
+lower (FmxRateController *rc, double bps, const char *reason)
 {
   if (bps < rc->params.min_bps)
-    begin_to_probe (rc, now);
-  else if (bps < rc->rate_bps)
+    bps = rc->params.min_bps;
+  if (bps < rc->rate_bps)
     fmx_rate_controller_set (rc, bps, reason);
+}
+
+/* More than the loss limit is lost: the path became narrow.  First the rate
+ * gives way, as a TCP's would; media stop only when at the least rate that
+ * does not help. */
+static void
+shed (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
+{
+  FmxRateFairmixState *s = &rc->state.fairmix;
+  FmxDuration since = fmx_time_diff (now, s->shed);
+  double least = MARGIN * rc->params.min_bps;
+  double bps = HALF * got_bps (rc, fb);
+
+  if (rc->rate_bps <= least && since > SHED_TELLS) {
+    begin_to_probe (rc, now);
+  } else if (rc->rate_bps > least && since > fb->rtt_latest + fb->interval) {
+    s->shed = now;
+    s->starting = s->draining = false;
+    s->decided = now;
+    lower (rc, bps > least ? bps : least, FMX_RATE_DOWN_LOSS);
+  }
+}
+
+/* Much less comes through than is sent, and not by chance: the path carries no
+ * more.  To a part of what it does carry, at once, whoever else is there
+ * ([RFC5348 4.3]: X_recv * 0.85 after a loss). */
+static bool
+overrun (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
+{
+  FmxRateFairmixState *s = &rc->state.fairmix;
+  double sent = fb->sent_bps < rc->rate_bps ? fb->sent_bps : rc->rate_bps;
+
+  if (fb->new_loss_event)
+    s->loss_event = now;
+  if (!fb->heard || s->loss_event == FMX_TIME_NONE
+      || fmx_time_diff (now, s->loss_event) > fb->rtt_latest
+      || fmx_time_diff (now, s->shed) < 2 * fb->rtt_latest
+      || fb->receive_bps <= 0.0 || fb->receive_bps > OVERRUN * sent)
+    return false;
+  s->shed = s->decided = s->obeyed = now;
+  s->starting = s->draining = false;
+  lower (rc, CUT * fb->receive_bps, FMX_RATE_DOWN_LIMIT);
+  return true;
 }
 
 static void
@@ -177,10 +223,9 @@ begin_to_drain (FmxRateController *rc, const FmxRateFeedback *fb, double cut,
   s->drain_start = now;
   s->drain_expected_s = 0.0;
   s->drain_bps = got;
-  s->before_bps = rc->rate_bps;
   if (bps < rc->params.min_bps)
     bps = rc->params.min_bps;
-  lower (rc, bps, FMX_RATE_DOWN_DELAY, now);
+  lower (rc, bps, FMX_RATE_DOWN_DELAY);
 }
 
 static void
@@ -212,12 +257,12 @@ drained (FmxRateController *rc, FmxTime now)
     fmx_rate_controller_set (rc, bps, FMX_RATE_UP);
 }
 
-/* Somebody else fills it: back to where we were, within X. */
+/* Somebody else fills it: back to what came through before, within X. */
 static void
 compete (FmxRateController *rc, double allowed, FmxTime now)
 {
   FmxRateFairmixState *s = &rc->state.fairmix;
-  double bps = s->before_bps < allowed ? s->before_bps : allowed;
+  double bps = s->drain_bps < allowed ? s->drain_bps : allowed;
 
   if (!s->draining)
     bps = rc->rate_bps;
@@ -365,8 +410,6 @@ try_to_resume (FmxRateController *rc, const FmxRateFeedback *fb,
 
   if (!fb->heard || !fb->answered || !is_due (rc, fb, wait, now))
     return;
-  if (allowed < rc->params.min_bps)
-    return;
   fmx_rate_controller_resume (rc, bps < allowed ? bps : allowed);
   s->resumed = s->decided = now;
   s->draining = s->competing = false;
@@ -382,8 +425,8 @@ fairmix_init (FmxRateController *rc, FmxTime now)
   s->starting = true;
   s->decided = s->mean_time = now;
   s->hold = HOLD_MIN;
-  s->hold_until = now;
-  s->resumed = FMX_TIME_NONE;
+  s->hold_until = s->shed = now;
+  s->resumed = s->loss_event = FMX_TIME_NONE;
 }
 
 static void
@@ -399,11 +442,14 @@ fairmix_on_feedback (FmxRateController *rc, const FmxRateFeedback *fb,
   }
   note_loss (s, fb);
   allowed = allowed_bps (rc, fb);
+  if (allowed < rc->params.min_bps)
+    allowed = rc->params.min_bps;
   if (rc->probing)
     try_to_resume (rc, fb, allowed, now);
-  else if (fb->loss_fraction > fb->loss_limit
-      || allowed < rc->params.min_bps)
-    begin_to_probe (rc, now);
+  else if (overrun (rc, fb, now))
+    return;
+  else if (fb->loss_fraction > fb->loss_limit)
+    shed (rc, fb, now);
   else if (s->draining)
     drain (rc, fb, allowed, now);
   else if (s->competing)
@@ -420,7 +466,10 @@ fairmix_on_no_feedback (FmxRateController *rc, FmxTime now)
   if (rc->probing || (rc->idle && rc->rate_bps
           <= 2.0 * rc->params.initial_bps))
     return;
-  lower (rc, bps, FMX_RATE_DOWN_NO_FEEDBACK, now);
+  if (bps < rc->params.min_bps)
+    begin_to_probe (rc, now);
+  else
+    lower (rc, bps, FMX_RATE_DOWN_NO_FEEDBACK);
   rc->state.fairmix.decided = now;
 }
 

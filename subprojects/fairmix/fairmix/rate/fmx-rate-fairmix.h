@@ -56,13 +56,14 @@ typedef struct
   FmxDuration drain_queue;      /* what stood when the cut showed */
   double drain_expected_s;      /* what must have gone if we are alone */
   double drain_bps;             /* what the receiver got then */
-  double before_bps;            /* the rate then */
   unsigned n_tests;             /* of a competitor that was still there */
   FmxTime tested;
   /* ceiling */
   double ceiling_bps;
   FmxDuration hold;
   FmxTime hold_until;
+  FmxTime loss_event;           /* the last */
+  FmxTime shed;                 /* last fall for too much loss */
   /* probing */
   FmxTime resumed;
   unsigned n_again;

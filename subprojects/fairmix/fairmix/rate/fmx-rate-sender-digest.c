@@ -18,6 +18,9 @@
  * of the path any more. */
 #define OUTAGE (10 * FMX_SECOND)
 
+/* Probing for so long: what was lost before was of another time. */
+#define STALE (1 * FMX_SECOND)
+
 /* Between two reports, as far as is known before the second: [RFC3550 6.2]. */
 #define RTCP_INTERVAL (5 * FMX_SECOND)
 
@@ -212,21 +215,29 @@ fmx_rate_sender_take_back (FmxRateSender *sender, const FmxSentPacket *packet)
       has_next ? &next_record : NULL);
 }
 
-/* After an outage the losses say that the path was down, not that it was full:
- * as a TCP would, start again with little: as if the rate had doubled from one
- * stream's when the first loss came. */
+/* The path answers again.  At a packet per second the loss intervals of before
+ * would take minutes to be forgotten.  A TCP begins anew after a timeout, and
+ * expects the limit at half of what came through before: so do we.  After an
+ * outage, when the losses say that the path was down, not that it was full: as
+ * if the rate had doubled from one stream's when the first loss came. */
 static void
-end_outage (FmxRateSender *sender, FmxTime now)
+begin_anew (FmxRateSender *sender, FmxTime now)
 {
   FmxLossRecord last = { sender->intervals.newest.number, now };
   double least = (double) sender->params.min_bps;
+  double bps;
 
+  if (sender->totals.mean_bps > least)
+    least = sender->totals.mean_bps;
+  bps = 2.0 * least;
+  if (!sender->outage && 0.5 * sender->probe_from_bps > bps)
+    bps = 0.5 * sender->probe_from_bps;
   fmx_loss_intervals_reset (&sender->intervals);
   (void) fmx_loss_intervals_on_lost (&sender->intervals, last,
       fmx_rate_sender_rtt (sender));
-  seed_intervals (sender, 2.0 * (sender->totals.mean_bps > least
-          ? sender->totals.mean_bps : least));
+  seed_intervals (sender, bps);
   sender->outage = false;
+  sender->stale_intervals = false;
 }
 
 static void
@@ -251,8 +262,9 @@ fmx_rate_sender_digest (FmxRateSender *sender, bool heard, FmxTime now)
   if (probing && fmx_time_diff (now, sender->last_ack) > OUTAGE)
     sender->outage = true;
   fb.answered = probing && sender->n_answered >= ANSWERS;
-  if (fb.answered && sender->outage)
-    end_outage (sender, now);
+  if (fb.answered && (sender->outage || (sender->stale_intervals
+              && fmx_time_diff (now, sender->probing_since) >= STALE)))
+    begin_anew (sender, now);
 
   fb.heard = heard;
   fb.rtt = fmx_rate_sender_rtt (sender);

@@ -236,6 +236,8 @@ follow_state (FmxRateSender *sender, FmxRateSenderState state, FmxTime now)
     sender->probing_since = now;
     sender->probe_at = now + (FmxTime) probe_interval (sender, now);
     sender->n_answered = 0;
+    sender->stale_intervals = true;
+    sender->probe_from_bps = sender->receive.bps;
     sender->outage = sender->told_state == FMX_RATE_SENDER_STOPPED
         || fmx_time_diff (now, sender->last_ack) > ack_timeout (sender);
   }

@@ -278,6 +278,8 @@ struct _FmxRateSender
   bool probe_due;               /* to be taken */
   bool probe_taken;             /* the next packet is a dummy */
   bool outage;                  /* probing because nothing came through */
+  bool stale_intervals;         /* loss intervals are of before probing */
+  double probe_from_bps;        /* what the receiver got when it began */
   unsigned n_answered;          /* dummy packets in a row */
   FmxRateSenderState told_state;
   uint64_t told_bps;
