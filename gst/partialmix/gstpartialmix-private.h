@@ -201,7 +201,8 @@ struct _GstPartialMixSrcPad
   guint event_bitrate;          /* from downstream, 0 = nothing */
 
   /* what the peer takes */
-  gboolean negotiated;
+  gboolean asked;
+  gboolean negotiated;          /* and it takes something that we have */
   gboolean raw;
   guint raw_channels;
   gboolean accepts[GST_PARTIAL_MIX_N_ENCODINGS];

@@ -486,7 +486,7 @@ close_all (GstPartialMix * self)
     GstPartialMixSrcPad *pad = l->data;
 
     gst_partial_mix_release_outputs (self, pad);
-    pad->negotiated = pad->have_mix_format = FALSE;
+    pad->asked = pad->negotiated = pad->have_mix_format = FALSE;
     pad->events_sent = pad->raw_caps_sent = FALSE;
     pad->limiter_ready = FALSE;
     pad->event_seen = FALSE;

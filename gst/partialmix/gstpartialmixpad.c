@@ -396,6 +396,53 @@ accept_caps (GstPartialMixSrcPad * pad, GstCaps * caps)
   }
 }
 
+static GstCaps *
+raw_caps (GstPartialMix * self)
+{
+  GstCaps *caps = gst_caps_from_string
+      ("audio/x-raw,format=(string)" GST_AUDIO_NE (S16)
+      ",layout=(string)interleaved,channels=(int)[1,2]");
+
+  gst_caps_set_simple (caps, "rate", G_TYPE_INT, (gint) self->rate_hz, NULL);
+  return caps;
+}
+
+/* with the lock; Returns: what is wrong, NULL if nothing is */
+static const gchar *
+find_trouble (GstPartialMixSrcPad * pad, GstPartialMix * self, GstCaps * caps)
+{
+  GstCaps *ours;
+  gboolean fits;
+  guint i;
+
+  if (pad->raw) {
+    ours = raw_caps (self);
+    fits = gst_caps_can_intersect (caps, ours);
+    gst_caps_unref (ours);
+    return fits ? NULL : "It wants raw audio of another rate: set the "
+        "property rate, or put audioresample behind the pad.";
+  }
+  for (i = 0; i < GST_PARTIAL_MIX_N_ENCODINGS; i++)
+    if (pad->accepts[i])
+      return NULL;
+  return "It takes none of OPUS, PCMU, PCMA, L16 as application/x-rtp, nor "
+      "audio/x-raw.";
+}
+
+static void
+warn_of (GstPartialMix * self, GstPartialMixSrcPad * pad,
+    const gchar * trouble, GstCaps * caps)
+{
+  gchar *text = gst_caps_to_string (caps);
+  GError *error = g_error_new (GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+      "The peer of %s cannot be served. %s", GST_PAD_NAME (pad), trouble);
+
+  g_ptr_array_add (self->messages, gst_message_new_warning (GST_OBJECT (self),
+          error, text));
+  g_error_free (error);
+  g_free (text);
+}
+
 /* without the lock: asks the peer */
 void
 gst_partial_mix_src_pad_negotiate (GstPartialMixSrcPad * pad,
@@ -404,11 +451,15 @@ gst_partial_mix_src_pad_negotiate (GstPartialMixSrcPad * pad,
   GstCaps *template = gst_pad_get_pad_template_caps (GST_PAD (pad));
   GstCaps *caps = gst_pad_peer_query_caps (GST_PAD (pad), template);
   GstClockTime now = gst_partial_mix_running_time (self);
+  const gchar *trouble;
 
   GST_DEBUG_OBJECT (pad, "peer takes %" GST_PTR_FORMAT, caps);
   GST_PARTIAL_MIX_LOCK (self);
   accept_caps (pad, caps);
-  pad->negotiated = TRUE;
+  trouble = find_trouble (pad, self, caps);
+  if (trouble != NULL)
+    warn_of (self, pad, trouble, caps);
+  pad->negotiated = trouble == NULL;
   pad->have_mix_format = FALSE;
   gst_partial_mix_select (self, pad, "negotiated",
       GST_CLOCK_TIME_IS_VALID (now) ? now : 0);
@@ -431,7 +482,7 @@ gst_partial_mix_negotiate (GstPartialMix * self)
   for (l = self->src_pads; l != NULL; l = l->next) {
     GstPartialMixSrcPad *pad = l->data;
 
-    if (!pad->negotiated || GST_PAD_NEEDS_RECONFIGURE (pad))
+    if (!pad->asked || GST_PAD_NEEDS_RECONFIGURE (pad))
       g_ptr_array_add (pads, gst_object_ref (pad));
   }
   GST_PARTIAL_MIX_UNLOCK (self);
@@ -439,6 +490,7 @@ gst_partial_mix_negotiate (GstPartialMix * self)
     GstPad *pad = g_ptr_array_index (pads, i);
 
     gst_pad_check_reconfigure (pad);
+    GST_PARTIAL_MIX_SRC_PAD (pad)->asked = TRUE;
     gst_partial_mix_src_pad_negotiate (GST_PARTIAL_MIX_SRC_PAD (pad), self);
   }
   g_ptr_array_unref (pads);
@@ -496,15 +548,12 @@ push_raw_caps (GstPartialMixSrcPad * pad)
   GstPartialMix *self = GST_PARTIAL_MIX (GST_PAD_PARENT (pad));
   GstCaps *template = gst_pad_get_pad_template_caps (GST_PAD (pad));
   GstCaps *caps = gst_pad_peer_query_caps (GST_PAD (pad), template);
-  GstCaps *ours = gst_caps_from_string
-      ("audio/x-raw,format=(string)" GST_AUDIO_NE (S16)
-      ",layout=(string)interleaved");
+  GstCaps *ours = raw_caps (self);
   GstCaps *common;
   GstStructure *s;
   gint channels = 2;
   gboolean ok = FALSE;
 
-  gst_caps_set_simple (ours, "rate", G_TYPE_INT, (gint) self->rate_hz, NULL);
   common = gst_caps_intersect (caps, ours);
   if (!gst_caps_is_empty (common)) {
     common = gst_caps_truncate (gst_caps_make_writable (common));

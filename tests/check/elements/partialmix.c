@@ -776,6 +776,34 @@ GST_START_TEST (test_unknown_payload_type_is_said_once)
 
 GST_END_TEST;
 
+GST_START_TEST (test_peer_that_cannot_be_served_is_said_and_others_go_on)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *odd = rig_listener (rig, "src_0",
+      "audio/x-raw,format=S16LE,rate=44100,channels=2,layout=interleaved");
+  RigListener *video = rig_listener (rig, "src_1",
+      "application/x-rtp,media=audio,encoding-name=SPEEX");
+  RigListener *good = rig_listener (rig, "src_2", NULL);
+  guint n = 0;
+  GstMessage *message;
+
+  add_talkers (rig, 5, 2, RIG_OPUS);
+  rig_play (rig);
+  rig_run (rig, 30);
+  while ((message = gst_bus_pop_filtered (rig->bus, GST_MESSAGE_WARNING))
+      != NULL) {
+    n++;
+    gst_message_unref (message);
+  }
+  fail_unless_equals_int (n, 2);
+  fail_unless_equals_int (odd->buffers->len, 0);
+  fail_unless_equals_int (video->buffers->len, 0);
+  fail_unless_equals_int (good->buffers->len, 60);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_listeners_come_and_go_while_playing)
 {
   Rig *rig = rig_new ("mix-encoding=l16");
@@ -1028,6 +1056,8 @@ partialmix_suite (void)
   tcase_add_test (tc, test_streams_time_out_say_bye_and_are_unlinked);
   tcase_add_test (tc, test_rtcp_tells_names_and_who_leaves);
   tcase_add_test (tc, test_unknown_payload_type_is_said_once);
+  tcase_add_test (tc,
+      test_peer_that_cannot_be_served_is_said_and_others_go_on);
   tcase_add_test (tc, test_listeners_come_and_go_while_playing);
   tcase_add_test (tc, test_pads_come_and_go_under_load);
   tcase_add_test (tc, test_states_go_up_and_down_again_and_again);
