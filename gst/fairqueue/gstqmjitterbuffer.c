@@ -177,7 +177,7 @@ gst_qm_shrink_get_type (void)
   static const gchar *const nicks[] = { "drop", "shift" };
   static const gchar *const blurbs[] = {
     "Drop a packet",
-    "Play all, earlier: for qmstretch behind the decoder",
+    "Play all, earlier: for a time stretcher behind the decoder",
   };
   static gsize type = 0;
 
@@ -794,19 +794,21 @@ install_monitor_properties (GObjectClass * klass, const FmxPlayoutParams * p)
           "in packets (0: use threshold-time)", 0, G_MAXINT, 0, rw));
   g_object_class_install_property (klass, PROP_THRESHOLD_TIME,
       g_param_spec_uint ("threshold-time", "threshold-time",
-          "The same in milliseconds, for any packet rate", 1, 24 * 3600 * 1000,
+          "How long the queue may stand at its length before it is shortened, "
+          "in milliseconds: threshold for any packet rate", 1, 24 * 3600 * 1000,
           p->threshold_time / FMX_MSECOND, rw));
   g_object_class_install_property (klass, PROP_LENGTH,
       g_param_spec_uint ("length", "length",
-          "Queue position that the threshold belongs to, in packets", 1,
+          "How many packets must wait all the time for the queue to be too "
+          "long; threshold says for how long", 1,
           FMX_QUEUE_MONITOR_POSITIONS, p->length, rw));
   g_object_class_install_property (klass, PROP_DECAY,
       g_param_spec_double ("decay", "decay",
-          "Each position above has the threshold of the one below divided by "
-          "this", 1.0, 1000.0, p->decay, rw));
+          "A longer queue is shortened sooner: for each packet beyond length the "
+          "threshold is divided by this", 1.0, 1000.0, p->decay, rw));
   g_object_class_install_property (klass, PROP_AFTER_DROP,
       g_param_spec_enum ("after-drop", "after-drop",
-          "What becomes of the counts when the queue was shortened",
+          "How the monitor goes on counting after the queue was shortened",
           GST_TYPE_QM_AFTER_DROP, p->after_drop, rw));
 }
 
@@ -838,8 +840,8 @@ install_delay_properties (GObjectClass * klass, const FmxPlayoutParams * p)
           "the largest delay that one of them needs", NULL, rw));
   g_object_class_install_property (klass, PROP_MAX_OFFSET,
       g_param_spec_uint64 ("max-offset", "max-offset",
-          "How much earlier than that this one may be played, in nanoseconds",
-          0, G_MAXUINT64, DEFAULT_MAX_OFFSET, rw));
+          "How much earlier than its sync-group this one may be played, in "
+          "nanoseconds", 0, G_MAXUINT64, DEFAULT_MAX_OFFSET, rw));
   g_object_class_install_property (klass, PROP_DELAY,
       g_param_spec_uint64 ("delay", "delay",
           "Current delay beyond the fastest packets, in nanoseconds", 0,
@@ -903,7 +905,7 @@ gst_qm_jitter_buffer_class_init (GstQmJitterBufferClass * klass)
   gst_element_class_set_static_metadata (element_class,
       "Queue-monitoring RTP jitter buffer", "Filter/Network/RTP",
       "Orders RTP packets and plays them with a delay that follows the jitter",
-      "gst-fairmix");
+      "The gst-fairmix developers");
   gst_type_mark_as_plugin_api (GST_TYPE_QM_MODE, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_QM_AFTER_DROP, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_QM_TIMING, 0);

@@ -31,7 +31,7 @@ static const Property properties[] = {
   {"post-drop-messages", G_TYPE_BOOLEAN, 0, 1, 0, 18,
       "Post an element message when a packet is dropped by the inner jitter buffer"},
   {"drop-messages-interval", G_TYPE_UINT, 0, UINT_MAX_, 200, 18,
-      "Least time between two such messages, in milliseconds"},
+      "Least time between two messages about dropped packets, in milliseconds"},
   {"percent", G_TYPE_INT, 0, 100, 0, READ_ONLY,
       "How full the buffer is, in percent (mode buffer)"},
   {"rtx-next-seqnum", G_TYPE_BOOLEAN, 0, 1, 1, 6,

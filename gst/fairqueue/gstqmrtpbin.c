@@ -321,7 +321,7 @@ gst_qm_rtp_bin_class_init (GstQmRtpBinClass * klass)
   gst_element_class_set_static_metadata (element_class,
       "Queue-monitoring jitter buffers for rtpbin", "Generic/Network/RTP",
       "Makes an rtpbin of the same pipeline use qmjitterbuffer; has no pads",
-      "gst-fairmix");
+      "The gst-fairmix developers");
 }
 
 static void

@@ -869,7 +869,7 @@ gst_qm_stage_class_init (GstQmStageClass * klass)
   gst_element_class_set_static_metadata (element_class,
       "Queue-monitoring playout stage", "Filter/Network/RTP",
       "Decides when packets that a jitter buffer put in order are played",
-      "gst-fairmix");
+      "The gst-fairmix developers");
 }
 
 static void

@@ -22,8 +22,8 @@ typedef enum
 /**
  * GstQmShrink:
  * @GST_QM_SHRINK_DROP: a packet is dropped
- * @GST_QM_SHRINK_SHIFT: none is: the next ones come earlier, and an element
- *     behind the decoder (qmstretch) makes room for them
+ * @GST_QM_SHRINK_SHIFT: none is: the next ones come earlier, and a time
+ *     stretcher behind the decoder makes room for them
  */
 typedef enum
 {

@@ -475,7 +475,7 @@ gst_update_queue_class_init (GstUpdateQueueClass * klass)
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class, "Update queue",
       "Generic", "Keeps the newest buffer of each key for a slow consumer",
-      "gst-fairmix");
+      "The gst-fairmix developers");
   gst_type_mark_as_plugin_api (GST_TYPE_UPDATE_QUEUE_KEY, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_UPDATE_QUEUE_MODE, 0);
 }

@@ -14,18 +14,20 @@
 #define RTO_MIN_MAX (3 * GST_SECOND)
 
 /* Both tables of the library are arrays of pointers to structures that begin
- * with a name and end with NULL. */
+ * with a name and a description and end with NULL. */
 #define REGISTER(type_name, classes) G_STMT_START {                         \
   static GType type = 0;                                                    \
                                                                             \
   if (g_once_init_enter (&type)) {                                          \
-    const gchar *names[MAX_CLASSES];                                        \
+    const gchar *names[MAX_CLASSES], *descriptions[MAX_CLASSES];            \
     guint n;                                                                \
                                                                             \
-    for (n = 0; n < MAX_CLASSES && (classes)[n] != NULL; n++)               \
+    for (n = 0; n < MAX_CLASSES && (classes)[n] != NULL; n++) {             \
       names[n] = (classes)[n]->name;                                        \
+      descriptions[n] = (classes)[n]->description;                          \
+    }                                                                       \
     g_once_init_leave (&type,                                               \
-        gst_fairmix_enum_register (type_name, names, names, n));            \
+        gst_fairmix_enum_register (type_name, names, descriptions, n));     \
   }                                                                         \
   return type;                                                              \
 } G_STMT_END

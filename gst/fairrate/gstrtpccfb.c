@@ -631,7 +631,7 @@ gst_rtp_ccfb_install_properties (GObjectClass * gobject_class)
    * Since: 0.1
    */
   properties[PROP_SSRC] = g_param_spec_uint ("ssrc", "SSRC",
-      "SSRC of the feedback's sender (-1 = random)",
+      "SSRC of the feedback's sender (4294967295 = random)",
       0, G_MAXUINT, DEFAULT_SSRC, rw | GST_PARAM_MUTABLE_PLAYING);
   /**
    * GstRtpCcfb:min-interval:
@@ -722,7 +722,7 @@ gst_rtp_ccfb_class_init (GstRtpCcfbClass * klass)
   gst_element_class_set_static_metadata (element_class,
       "RTP congestion control feedback", "Filter/Network/RTP",
       "Acknowledges RTP packets with RTCP feedback (RFC 8888)",
-      "gst-fairmix maintainers");
+      "The gst-fairmix developers");
   gst_type_mark_as_plugin_api (GST_TYPE_FAIRMIX_NTP_SOURCE, 0);
 }
 

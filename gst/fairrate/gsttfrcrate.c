@@ -932,7 +932,7 @@ gst_tfrc_rate_class_init (GstTfrcRateClass * klass)
   gst_element_class_set_static_metadata (element_class,
       "TCP-fair RTP rate control", "Filter/Network/RTP",
       "Finds the rate at which RTP streams are fair to TCP",
-      "gst-fairmix maintainers");
+      "The gst-fairmix developers");
   gst_type_mark_as_plugin_api (GST_TYPE_TFRC_RATE_ALGORITHM, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_TFRC_RATE_POLICY, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_FAIRMIX_NTP_SOURCE, 0);

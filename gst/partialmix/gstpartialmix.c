@@ -765,13 +765,13 @@ install_time_properties (GObjectClass * klass)
           "(0 = never)", 0, G_MAXUINT64, DEFAULT_STREAM_TIMEOUT, RW_PLAYING));
   g_object_class_install_property (klass, PROP_MAX_STREAMS,
       g_param_spec_uint ("max-streams", "Maximum streams",
-          "Packets of further SSRCs are refused, which bounds the memory that a "
-          "flood of SSRCs can take", 1, 65535, DEFAULT_MAX_STREAMS,
-          RW_PLAYING));
+          "How many streams (SSRCs) may be there at a time; packets of further "
+          "ones are refused, so that a flood of SSRCs finds bounded memory", 1,
+          65535, DEFAULT_MAX_STREAMS, RW_PLAYING));
   g_object_class_install_property (klass, PROP_THREADS,
       g_param_spec_uint ("threads", "Threads",
-          "Threads that decode and encode (0 = one for each processor)",
-          0, 256, 0, RW_READY));
+          "Threads that decode and encode (0 = one for each processor)", 0, 256,
+          0, RW_READY));
 }
 
 static void
@@ -792,7 +792,8 @@ install_mix_properties (GObjectClass * klass)
           DEFAULT_MAX_MIX_BITRATE, RW_PLAYING));
   g_object_class_install_property (klass, PROP_MIN_MIX_BITRATE,
       g_param_spec_uint ("min-mix-bitrate", "Minimum mix bitrate",
-          "And where it leaves none, in bits per second (Opus only)", 6000,
+          "Bitrate of the encoder of a mix where the target leaves no room, in "
+          "bits per second, without headers (Opus only)", 6000,
           510000, DEFAULT_MIN_MIX_BITRATE, RW_PLAYING));
   g_object_class_install_property (klass, PROP_COMPLEXITY,
       g_param_spec_int ("complexity", "Complexity",

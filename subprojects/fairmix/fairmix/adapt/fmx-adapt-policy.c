@@ -65,22 +65,26 @@ average_on_sawtooth (FmxAdaptPolicy *policy)
 
 const FmxAdaptPolicyClass fmx_adapt_policy_aggressive = {
   .name = "aggressive",
+  .description = "the allowed rate itself, saw-teeth included",
   .on_rate = aggressive_on_rate,
 };
 
 const FmxAdaptPolicyClass fmx_adapt_policy_conservative = {
   .name = "conservative",
+  .description = "the lowest rate of the last saw-tooth",
   .on_rate = conservative_on_rate,
   .on_sawtooth = conservative_on_sawtooth,
 };
 
 const FmxAdaptPolicyClass fmx_adapt_policy_lazy = {
   .name = "lazy",
+  .description = "the average of the last minute, once it has moved by 10 %",
   .on_rate = lazy_on_rate,
 };
 
 const FmxAdaptPolicyClass fmx_adapt_policy_average = {
   .name = "average",
+  .description = "the average of the last saw-tooth, less what it was wrong by",
   .on_rate = average_on_rate,
   .on_sawtooth = average_on_sawtooth,
 };

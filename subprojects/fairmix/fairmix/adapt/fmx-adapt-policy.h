@@ -60,6 +60,7 @@ typedef struct
 /**
  * FmxAdaptPolicyClass:
  * @name: the one name used in properties, traces and plots, e.g. "lazy"
+ * @description: half a sentence for people who choose
  * @on_rate: required; a new transmission rate: returns the media rate
  * @on_sawtooth: optional; a saw-tooth has ended: returns the media rate
  *
@@ -69,6 +70,7 @@ typedef struct
 struct _FmxAdaptPolicyClass
 {
   const char *name;
+  const char *description;
   double (*on_rate) (FmxAdaptPolicy * policy);
   double (*on_sawtooth) (FmxAdaptPolicy * policy);
 };
