@@ -708,14 +708,18 @@ gst_qm_jitter_buffer_change_state (GstElement * element,
     GstStateChange transition)
 {
   GstQmJitterBuffer *self = GST_QM_JITTER_BUFFER (element);
+  GstStateChangeReturn ret;
 
   if (self->inner == NULL) {
     GST_ELEMENT_ERROR (self, CORE, MISSING_PLUGIN, (NULL),
         ("no element \"rtpjitterbuffer\": install gst-plugins-good"));
     return GST_STATE_CHANGE_FAILURE;
   }
-  return GST_ELEMENT_CLASS (gst_qm_jitter_buffer_parent_class)->change_state
+  ret = GST_ELEMENT_CLASS (gst_qm_jitter_buffer_parent_class)->change_state
       (element, transition);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+    gst_qm_stage_stop (self->stage);
+  return ret;
 }
 
 static void
@@ -725,15 +729,17 @@ gst_qm_jitter_buffer_dispose (GObject * object)
 
   if (self->stage != NULL)
     gst_qm_stage_set_changed_callback (self->stage, NULL, NULL);
-  gst_clear_object (&self->stage);
-  gst_clear_object (&self->inner);
   G_OBJECT_CLASS (gst_qm_jitter_buffer_parent_class)->dispose (object);
+  gst_clear_object (&self->inner);
 }
 
 static void
 gst_qm_jitter_buffer_finalize (GObject * object)
 {
-  g_free (GST_QM_JITTER_BUFFER (object)->sync_group);
+  GstQmJitterBuffer *self = GST_QM_JITTER_BUFFER (object);
+
+  g_clear_pointer (&self->stage, gst_qm_stage_free);
+  g_free (self->sync_group);
   G_OBJECT_CLASS (gst_qm_jitter_buffer_parent_class)->finalize (object);
 }
 
@@ -914,11 +920,11 @@ gst_qm_jitter_buffer_class_init (GstQmJitterBufferClass * klass)
 
 static GstPad *
 make_ghost_pad (GstQmJitterBuffer * self, GstStaticPadTemplate * template,
-    GstElement * element, const gchar * name)
+    const gchar * name)
 {
   GstPadTemplate *templ = gst_static_pad_template_get (template);
-  GstPad *target = element != NULL ?
-      gst_element_get_static_pad (element, name) : NULL;
+  GstPad *target = self->inner != NULL ?
+      gst_element_get_static_pad (self->inner, name) : NULL;
   GstPad *pad = target != NULL ?
       gst_ghost_pad_new_from_template (name, target, templ) :
       gst_ghost_pad_new_no_target_from_template (name, templ);
@@ -929,37 +935,35 @@ make_ghost_pad (GstQmJitterBuffer * self, GstStaticPadTemplate * template,
 }
 
 static void
+gst_qm_jitter_buffer_init_inner (GstQmJitterBuffer * self)
+{
+  self->stage = gst_qm_stage_new (GST_ELEMENT (self), self->inner,
+      self->sinkpad, self->srcpad);
+  g_signal_connect (self->inner, "request-pt-map",
+      G_CALLBACK (on_request_pt_map), self);
+  g_signal_connect (self->inner, "handle-sync", G_CALLBACK (on_handle_sync),
+      self);
+  g_signal_connect (self->inner, "on-npt-stop", G_CALLBACK (on_npt_stop), self);
+  gst_qm_stage_get_settings (self->stage, &self->settings);
+}
+
+static void
 gst_qm_jitter_buffer_init (GstQmJitterBuffer * self)
 {
-  self->inner = gst_element_factory_make ("rtpjitterbuffer", NULL);
-  if (self->inner != NULL) {
-    gst_object_ref_sink (self->inner);
-    self->stage =
-        GST_QM_STAGE (gst_object_ref_sink (gst_qm_stage_new (self->inner)));
-    gst_bin_add_many (GST_BIN (self), self->inner, GST_ELEMENT (self->stage),
-        NULL);
-    gst_element_link (self->inner, GST_ELEMENT (self->stage));
-    g_signal_connect (self->inner, "request-pt-map",
-        G_CALLBACK (on_request_pt_map), self);
-    g_signal_connect (self->inner, "handle-sync",
-        G_CALLBACK (on_handle_sync), self);
-    g_signal_connect (self->inner, "on-npt-stop", G_CALLBACK (on_npt_stop),
-        self);
-    gst_qm_stage_get_settings (self->stage, &self->settings);
-    self->settings.active = FALSE;
-    gst_qm_stage_set_settings (self->stage, &self->settings);
-  }
-  self->sinkpad = make_ghost_pad (self, &sink_template, self->inner, "sink");
-  gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
-  self->srcpad = make_ghost_pad (self, &src_template,
-      (GstElement *) self->stage, "src");
-  gst_pad_set_query_function (self->srcpad,
-      GST_DEBUG_FUNCPTR (gst_qm_jitter_buffer_src_query));
-  gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
-
   self->latency_ms = DEFAULT_LATENCY_MS;
   self->mode = 1;
   self->adaptation = TRUE;
   self->max_offset = DEFAULT_MAX_OFFSET;
+  self->inner = gst_element_factory_make ("rtpjitterbuffer", NULL);
+  if (self->inner != NULL)
+    gst_bin_add (GST_BIN (self), gst_object_ref (self->inner));
+  self->sinkpad = make_ghost_pad (self, &sink_template, "sink");
+  self->srcpad = make_ghost_pad (self, &src_template, "src");
+  if (self->inner != NULL)
+    gst_qm_jitter_buffer_init_inner (self);
+  gst_pad_set_query_function (self->srcpad,
+      GST_DEBUG_FUNCPTR (gst_qm_jitter_buffer_src_query));
+  gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
+  gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
   gst_qm_jitter_buffer_apply (self);
 }

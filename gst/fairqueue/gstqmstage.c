@@ -12,10 +12,8 @@
 #include "fairmix/wire/fmx-audio-level.h"
 #include "gstqmadjust.h"
 
-GST_DEBUG_CATEGORY_STATIC (gst_qm_stage_debug);
-#define GST_CAT_DEFAULT gst_qm_stage_debug
+#define GST_CAT_DEFAULT ensure_debug_category ()
 
-#define N_ARRIVALS 1024         /* packets that may be inside of the inner one */
 #define DEFAULT_DURATION (20 * GST_MSECOND)
 #define MAX_DURATION (500 * GST_MSECOND)
 #define WAIT_STEP (5 * GST_MSECOND)
@@ -27,18 +25,23 @@ GST_DEBUG_CATEGORY_STATIC (gst_qm_stage_debug);
 #define LEVEL_URI "urn:ietf:params:rtp-hdrext:ssrc-audio-level"
 #define N_STATS_POSITIONS 8
 
+/* What we look at in an RTP packet */
 typedef struct
 {
+  guint32 ssrc;
+  guint32 timestamp;
   guint16 seq;
-  GstClockTime running_time;
-} Arrival;
+  guint8 pt;
+  gboolean marker;
+  gboolean extended;
+  gsize header_bytes;
+} Header;
 
 /* What is known of the stream that passes */
 typedef struct
 {
   gboolean known;
   guint32 ssrc;
-  guint pt;
   gint clock_rate;
   guint16 seq;
   guint64 ext_seq;
@@ -79,14 +82,15 @@ typedef struct
 
 struct _GstQmStage
 {
-  GstElement parent;
-
-  GstPad *sinkpad, *srcpad;
+  GstElement *owner;            /* has us, and the pads */
+  GstPad *srcpad;
   GstElement *inner;
   GstPad *inner_sink;
-  gulong arrival_probe;
   void (*changed) (gpointer user_data);
   gpointer changed_data;
+
+  gint active;                  /* settings.active, without the lock */
+  GstSegment arrival_segment;   /* of the thread that feeds us */
 
   GMutex lock;
   /* Properties */
@@ -95,10 +99,9 @@ struct _GstQmStage
   gint clock_rates[128];
 
   /* State */
-  GstSegment segment, arrival_segment;
+  GstSegment segment;
   gboolean is_audio;
   guint level_id;
-  Arrival arrivals[N_ARRIVALS];
   FmxPlayout playout;
   FmxInterarrival interarrival;
   Stream stream;
@@ -106,65 +109,87 @@ struct _GstQmStage
   guint64 n_shrunk;
 };
 
-G_DEFINE_TYPE_WITH_CODE (GstQmStage, gst_qm_stage, GST_TYPE_ELEMENT,
-    GST_DEBUG_CATEGORY_INIT (gst_qm_stage_debug, "qmstage", 0,
-        "playout stage of qmjitterbuffer"));
+static GstDebugCategory *
+ensure_debug_category (void)
+{
+  static gsize category = 0;
 
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
-    GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("application/x-rtp"));
-static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src",
-    GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("application/x-rtp"));
+  if (g_once_init_enter (&category)) {
+    GstDebugCategory *made = NULL;
 
-/* --- arrivals, in the thread that feeds the inner jitter buffer --- */
+    GST_DEBUG_CATEGORY_INIT (made, "qmstage", 0,
+        "playout stage of qmjitterbuffer");
+    g_once_init_leave (&category, (gsize) made);
+  }
+  return (GstDebugCategory *) category;
+}
+
+/* --- on the way in --- */
 
 static GstClockTime
 gst_qm_stage_now (GstQmStage * self)
 {
-  GstClockTime now = gst_element_get_current_running_time (GST_ELEMENT (self));
+  GstClockTime now = gst_element_get_current_running_time (self->owner);
 
   return GST_CLOCK_TIME_IS_VALID (now) ? now : 0;
 }
 
-static void
+/* The arrival travels in the buffer's OFFSET_END, which RTP has no use for and
+ * the inner jitter buffer leaves alone. */
+static GstBuffer *
 gst_qm_stage_note_arrival (GstQmStage * self, GstBuffer * buffer)
 {
   GstClockTime time = GST_BUFFER_DTS_OR_PTS (buffer);
-  guint8 header[4];
-  guint16 seq;
 
-  if (gst_buffer_extract (buffer, 0, header, 4) != 4)
-    return;
-  seq = GST_READ_UINT16_BE (header + 2);
   if (GST_CLOCK_TIME_IS_VALID (time))
     time = gst_segment_to_running_time (&self->arrival_segment,
         GST_FORMAT_TIME, time);
   if (!GST_CLOCK_TIME_IS_VALID (time))
     time = gst_qm_stage_now (self);
-  self->arrivals[seq % N_ARRIVALS].seq = seq;
-  self->arrivals[seq % N_ARRIVALS].running_time = time;
+  buffer = gst_buffer_make_writable (buffer);
+  GST_BUFFER_OFFSET_END (buffer) = time;
+  return buffer;
 }
 
-static GstPadProbeReturn
-gst_qm_stage_on_arrival (GstPad * pad, GstPadProbeInfo * info, gpointer user)
+/* Straight into the inner pad, which is all that a ghost pad would do */
+static GstFlowReturn
+gst_qm_stage_chain_in (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 {
-  GstQmStage *self = user;
+  GstQmStage *self = gst_pad_get_element_private (pad);
 
-  g_mutex_lock (&self->lock);
-  if (info->type & GST_PAD_PROBE_TYPE_BUFFER) {
-    if (self->settings.active)
-      gst_qm_stage_note_arrival (self, GST_PAD_PROBE_INFO_BUFFER (info));
-  } else if (info->type & GST_PAD_PROBE_TYPE_BUFFER_LIST) {
-    GstBufferList *list = GST_PAD_PROBE_INFO_BUFFER_LIST (info);
+  if (g_atomic_int_get (&self->active))
+    buffer = gst_qm_stage_note_arrival (self, buffer);
+  return gst_pad_chain (self->inner_sink, buffer);
+}
 
-    for (guint i = 0; i < gst_buffer_list_length (list); i++)
-      gst_qm_stage_note_arrival (self, gst_buffer_list_get (list, i));
-  } else if (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) ==
-      GST_EVENT_SEGMENT) {
-    gst_event_copy_segment (GST_PAD_PROBE_INFO_EVENT (info),
-        &self->arrival_segment);
+static gboolean
+note_arrival_of_listed (GstBuffer ** buffer, guint i, gpointer self)
+{
+  *buffer = gst_qm_stage_note_arrival (self, *buffer);
+  return TRUE;
+}
+
+static GstFlowReturn
+gst_qm_stage_chain_list_in (GstPad * pad, GstObject * parent,
+    GstBufferList * list)
+{
+  GstQmStage *self = gst_pad_get_element_private (pad);
+
+  if (g_atomic_int_get (&self->active)) {
+    list = gst_buffer_list_make_writable (list);
+    gst_buffer_list_foreach (list, note_arrival_of_listed, self);
   }
-  g_mutex_unlock (&self->lock);
-  return GST_PAD_PROBE_OK;
+  return gst_pad_chain_list (self->inner_sink, list);
+}
+
+static gboolean
+gst_qm_stage_event_in (GstPad * pad, GstObject * parent, GstEvent * event)
+{
+  GstQmStage *self = gst_pad_get_element_private (pad);
+
+  if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT)
+    gst_event_copy_segment (event, &self->arrival_segment);
+  return gst_pad_event_default (pad, parent, event);
 }
 
 /* --- with the lock held --- */
@@ -187,115 +212,155 @@ steering_ts_offset (const Steering * steering)
   return GST_CLOCK_DIFF (steering->cover, steering->wait);
 }
 
-static GstClockTime
-gst_qm_stage_arrival_of (GstQmStage * self, guint16 seq)
+static gboolean
+read_fixed_header (const guint8 * data, gsize size, Header * header)
 {
-  const Arrival *arrival = &self->arrivals[seq % N_ARRIVALS];
+  if (size < 12 || data[0] >> 6 != 2)
+    return FALSE;
+  header->header_bytes = 12 + 4 * (data[0] & 0x0f);
+  header->extended = (data[0] & 0x10) != 0;
+  header->marker = data[1] >> 7;
+  header->pt = data[1] & 0x7f;
+  header->seq = GST_READ_UINT16_BE (data + 2);
+  header->timestamp = GST_READ_UINT32_BE (data + 4);
+  header->ssrc = GST_READ_UINT32_BE (data + 8);
+  return TRUE;
+}
 
-  if (arrival->seq == seq && GST_CLOCK_TIME_IS_VALID (arrival->running_time))
-    return arrival->running_time;
-  return gst_qm_stage_now (self);
+/* GstRTPBuffer checks and maps more than we need of every packet. */
+static gboolean
+read_header (GstBuffer * buffer, Header * header)
+{
+  guint8 extension[4];
+  GstMemory *memory;
+  GstMapInfo map;
+  gboolean good;
+
+  if (gst_buffer_n_memory (buffer) == 0)
+    return FALSE;
+  memory = gst_buffer_peek_memory (buffer, 0);
+  if (!gst_memory_map (memory, &map, GST_MAP_READ))
+    return FALSE;
+  good = read_fixed_header (map.data, map.size, header);
+  gst_memory_unmap (memory, &map);
+  if (!good)
+    return FALSE;
+  if (header->extended) {       /* [RFC3550 5.3.1] */
+    if (gst_buffer_extract (buffer, header->header_bytes, extension, 4) != 4)
+      return FALSE;
+    header->header_bytes += 4 + 4 * GST_READ_UINT16_BE (extension + 2);
+  }
+  return TRUE;
+}
+
+static gboolean
+read_level (GstBuffer * buffer, guint id, guint8 * level)
+{
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  gpointer data;
+  guint size;
+  bool voice;
+  gboolean found;
+
+  if (!gst_rtp_buffer_map (buffer,
+          GST_MAP_READ | GST_RTP_BUFFER_MAP_FLAG_SKIP_PADDING, &rtp))
+    return FALSE;
+  found = (gst_rtp_buffer_get_extension_onebyte_header (&rtp, id, 0, &data,
+          &size)
+      || gst_rtp_buffer_get_extension_twobytes_header (&rtp, NULL, id, 0,
+          &data, &size))
+      && fmx_audio_level_parse (data, size, level, &voice);
+  gst_rtp_buffer_unmap (&rtp);
+  return found;
 }
 
 /* Silence that nobody would miss: no speech in it, by what the packet says of
  * itself */
 static gboolean
-gst_qm_stage_is_quiet (GstQmStage * self, GstRTPBuffer * rtp)
+gst_qm_stage_is_quiet (GstQmStage * self, GstBuffer * buffer,
+    const Header * header)
 {
-  gpointer data;
-  guint size;
   guint8 level;
-  bool voice;
 
-  if (gst_rtp_buffer_get_payload_len (rtp) <= QUIET_BYTES
-      || gst_rtp_buffer_get_payload_type (rtp) == COMFORT_NOISE_PT)
+  if (gst_buffer_get_size (buffer) <= header->header_bytes + QUIET_BYTES
+      || header->pt == COMFORT_NOISE_PT)
     return TRUE;
-  if (self->level_id == 0)
-    return FALSE;
-  if (!gst_rtp_buffer_get_extension_onebyte_header (rtp, self->level_id, 0,
-          &data, &size)
-      && !gst_rtp_buffer_get_extension_twobytes_header (rtp, NULL,
-          self->level_id, 0, &data, &size))
-    return FALSE;
-  return fmx_audio_level_parse (data, size, &level, &voice)
+  return self->level_id != 0 && read_level (buffer, self->level_id, &level)
       && level >= QUIET_LEVEL;
 }
 
 static void
-gst_qm_stage_start_stream (GstQmStage * self, GstRTPBuffer * rtp,
-    gint clock_rate)
+gst_qm_stage_start_stream (GstQmStage * self, const Header * header,
+    GstClockTime arrival, gint clock_rate)
 {
   Stream *s = &self->stream;
-  guint16 seq = gst_rtp_buffer_get_seq (rtp);
 
   gst_qm_stage_reset (self);
   s->known = TRUE;
-  s->ssrc = gst_rtp_buffer_get_ssrc (rtp);
-  s->pt = gst_rtp_buffer_get_payload_type (rtp);
+  s->ssrc = header->ssrc;
   s->clock_rate = clock_rate;
-  s->seq = seq;
-  s->ext_seq = G_MAXUINT16 + 1 + seq;
-  s->timestamp = fmx_serial_extend32 (&s->timestamps,
-      gst_rtp_buffer_get_timestamp (rtp));
+  s->seq = header->seq;
+  s->ext_seq = G_MAXUINT16 + 1 + header->seq;
+  s->timestamp = fmx_serial_extend32 (&s->timestamps, header->timestamp);
   s->first_timestamp = s->timestamp;
-  s->now = gst_qm_stage_arrival_of (self, seq);
+  s->now = arrival;
   s->first_media = s->now;
   s->duration = DEFAULT_DURATION;
 }
 
 /* Packets come in order: a number that is not higher is a new beginning. */
 static void
-gst_qm_stage_follow_stream (GstQmStage * self, GstRTPBuffer * rtp,
-    FmxPlayoutPacket * packet)
+gst_qm_stage_follow_stream (GstQmStage * self, const Header * header,
+    GstClockTime arrival, FmxPlayoutPacket * packet)
 {
   Stream *s = &self->stream;
-  guint16 seq = gst_rtp_buffer_get_seq (rtp);
-  gint32 step = fmx_serial_diff16 (seq, s->seq);
-  guint64 timestamp = fmx_serial_extend32 (&s->timestamps,
-      gst_rtp_buffer_get_timestamp (rtp));
+  gint32 step = fmx_serial_diff16 (header->seq, s->seq);
+  guint64 timestamp = fmx_serial_extend32 (&s->timestamps, header->timestamp);
   FmxDuration gap = (gint64) (timestamp - s->timestamp);
-  GstClockTime arrival = gst_qm_stage_arrival_of (self, seq);
 
   gap = gap > 0 ? (FmxDuration) gst_util_uint64_scale_int (gap, GST_SECOND,
       s->clock_rate) : 0;
   if (step == 1 && gap > 0 && gap <= MAX_DURATION)
     s->duration = gap;
   s->ext_seq += step > 0 ? step : 1;
-  s->seq = seq;
+  s->seq = header->seq;
   s->timestamp = timestamp;
   if (arrival > s->now)
     s->now = arrival;
-  packet->talkspurt = gst_rtp_buffer_get_marker (rtp) && step > 0
-      && gap > step * s->duration;
+  packet->talkspurt = header->marker && step > 0 && gap > step * s->duration;
 }
 
 /* Puts the packet on the time line of arrivals.  FALSE if that cannot be. */
 static gboolean
-gst_qm_stage_place (GstQmStage * self, GstRTPBuffer * rtp,
+gst_qm_stage_place (GstQmStage * self, GstBuffer * buffer,
     FmxPlayoutPacket * packet)
 {
   Stream *s = &self->stream;
-  guint pt = gst_rtp_buffer_get_payload_type (rtp);
-  gint clock_rate = self->clock_rates[pt];
+  GstClockTime arrival = GST_BUFFER_OFFSET_END (buffer);
+  Header header;
+  gint clock_rate;
   gint64 units;
 
+  GST_BUFFER_OFFSET_END (buffer) = GST_BUFFER_OFFSET_NONE;
+  if (!read_header (buffer, &header))
+    return FALSE;
+  clock_rate = self->clock_rates[header.pt];
   if (clock_rate <= 0)
     return FALSE;
+  if (!GST_CLOCK_TIME_IS_VALID (arrival))
+    arrival = gst_qm_stage_now (self);
   packet->talkspurt = FALSE;
-  if (!s->known || s->ssrc != gst_rtp_buffer_get_ssrc (rtp)
-      || s->clock_rate != clock_rate) {
-    gst_qm_stage_start_stream (self, rtp, clock_rate);
-  } else {
-    gst_qm_stage_follow_stream (self, rtp, packet);
-    s->pt = pt;
-  }
+  if (!s->known || s->ssrc != header.ssrc || s->clock_rate != clock_rate)
+    gst_qm_stage_start_stream (self, &header, arrival, clock_rate);
+  else
+    gst_qm_stage_follow_stream (self, &header, arrival, packet);
   units = (gint64) (s->timestamp - s->first_timestamp);
   packet->ext_seq = s->ext_seq;
   packet->media = s->first_media + (units >= 0 ?
       gst_util_uint64_scale_int (units, GST_SECOND, clock_rate) :
       -gst_util_uint64_scale_int (-units, GST_SECOND, clock_rate));
   packet->duration = s->duration;
-  packet->quiet = gst_qm_stage_is_quiet (self, rtp);
+  packet->quiet = gst_qm_stage_is_quiet (self, buffer, &header);
   return TRUE;
 }
 
@@ -320,7 +385,7 @@ static GstMessage *
 gst_qm_stage_adaptation_message (GstQmStage * self, GstClockTime before,
     const FmxPlayoutDecision * decision)
 {
-  return gst_message_new_element (GST_OBJECT (self),
+  return gst_message_new_element (GST_OBJECT (self->owner),
       gst_structure_new ("fairmix-playout-adaptation",
           "ssrc", G_TYPE_UINT, self->stream.ssrc,
           "before", G_TYPE_UINT64, before,
@@ -364,7 +429,7 @@ gst_qm_stage_decide_by_monitor (GstQmStage * self, Passage * p)
     p->play = TRUE;
   self->n_shrunk += decision.adjusted < 0;
   if (decision.adjusted != 0) {
-    GST_DEBUG_OBJECT (self, "delay %" GST_STIME_FORMAT " by %"
+    GST_DEBUG_OBJECT (self->owner, "delay %" GST_STIME_FORMAT " by %"
         GST_STIME_FORMAT ": %s", GST_STIME_ARGS (decision.delay),
         GST_STIME_ARGS (decision.adjusted),
         gst_qm_stage_reason (decision.reason));
@@ -471,19 +536,13 @@ gst_qm_stage_stamp (GstQmStage * self, GstBuffer * buffer, Passage * p)
 static void
 gst_qm_stage_pass (GstQmStage * self, GstBuffer * buffer, Passage * p)
 {
-  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
-  gboolean placed;
-
   p->play = TRUE;
-  if (!self->settings.active || !GST_BUFFER_PTS_IS_VALID (buffer)
-      || !gst_rtp_buffer_map (buffer, GST_MAP_READ
-          | GST_RTP_BUFFER_MAP_FLAG_SKIP_PADDING, &rtp))
+  if (!self->settings.active || !GST_BUFFER_PTS_IS_VALID (buffer))
     return;
   p->inner_pts = gst_segment_to_running_time (&self->segment,
       GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
-  placed = gst_qm_stage_place (self, &rtp, &p->packet);
-  gst_rtp_buffer_unmap (&rtp);
-  if (!placed || !GST_CLOCK_TIME_IS_VALID (p->inner_pts))
+  if (!gst_qm_stage_place (self, buffer, &p->packet)
+      || !GST_CLOCK_TIME_IS_VALID (p->inner_pts))
     return;
 
   p->inner_pts -= steering_ts_offset (&self->steering);
@@ -496,7 +555,7 @@ gst_qm_stage_pass (GstQmStage * self, GstBuffer * buffer, Passage * p)
   }
 }
 
-/* --- the streaming thread --- */
+/* --- on the way out --- */
 
 static void
 gst_qm_stage_move_inner (GstQmStage * self, const Steering * steering)
@@ -507,13 +566,15 @@ gst_qm_stage_move_inner (GstQmStage * self, const Steering * steering)
 }
 
 static GstFlowReturn
-gst_qm_stage_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
+gst_qm_stage_chain_out (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 {
-  GstQmStage *self = GST_QM_STAGE (parent);
+  GstQmStage *self = gst_pad_get_element_private (pad);
   Passage p = { 0 };
   Steering steering;
   void (*changed) (gpointer);
 
+  if (!g_atomic_int_get (&self->active))
+    return gst_pad_push (self->srcpad, buffer);
   buffer = gst_buffer_make_writable (buffer);
   g_mutex_lock (&self->lock);
   gst_qm_stage_pass (self, buffer, &p);
@@ -524,7 +585,7 @@ gst_qm_stage_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   if (p.inner_moved)
     gst_qm_stage_move_inner (self, &steering);
   if (p.message != NULL)
-    gst_element_post_message (GST_ELEMENT (self), p.message);
+    gst_element_post_message (self->owner, p.message);
   if (changed != NULL)
     changed (self->changed_data);
   if (p.event != NULL)
@@ -593,9 +654,9 @@ gst_qm_stage_shift_lost (GstQmStage * self, GstEvent * event)
 }
 
 static gboolean
-gst_qm_stage_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
+gst_qm_stage_event_out (GstPad * pad, GstObject * parent, GstEvent * event)
 {
-  GstQmStage *self = GST_QM_STAGE (parent);
+  GstQmStage *self = gst_pad_get_element_private (pad);
   GstCaps *caps;
   gboolean active;
 
@@ -631,9 +692,9 @@ gst_qm_stage_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
 
 /* The inner one takes the pipeline's latency for its own. */
 static gboolean
-gst_qm_stage_src_event (GstPad * pad, GstObject * parent, GstEvent * event)
+gst_qm_stage_event_up (GstPad * pad, GstObject * parent, GstEvent * event)
 {
-  GstQmStage *self = GST_QM_STAGE (parent);
+  GstQmStage *self = gst_pad_get_element_private (pad);
   gboolean is_latency = GST_EVENT_TYPE (event) == GST_EVENT_LATENCY;
   gboolean done = gst_pad_event_default (pad, parent, event);
   Steering steering;
@@ -650,30 +711,6 @@ gst_qm_stage_src_event (GstPad * pad, GstObject * parent, GstEvent * event)
   return done;
 }
 
-static GstStateChangeReturn
-gst_qm_stage_change_state (GstElement * element, GstStateChange transition)
-{
-  GstQmStage *self = GST_QM_STAGE (element);
-  GstStateChangeReturn ret;
-  gboolean active;
-
-  ret = GST_ELEMENT_CLASS (gst_qm_stage_parent_class)->change_state (element,
-      transition);
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
-    g_mutex_lock (&self->lock);
-    gst_segment_init (&self->segment, GST_FORMAT_TIME);
-    gst_segment_init (&self->arrival_segment, GST_FORMAT_TIME);
-    gst_qm_stage_reset (self);
-    for (guint i = 0; i < N_ARRIVALS; i++)
-      self->arrivals[i].running_time = GST_CLOCK_TIME_NONE;
-    active = self->settings.active;
-    g_mutex_unlock (&self->lock);
-    if (active)
-      gst_qm_stage_release_inner (self);
-  }
-  return ret;
-}
-
 /* --- what qmjitterbuffer calls --- */
 
 void
@@ -686,6 +723,21 @@ gst_qm_stage_release_inner (GstQmStage * self)
   self->stream.known = FALSE;
   g_mutex_unlock (&self->lock);
   gst_qm_stage_move_inner (self, &none);
+}
+
+void
+gst_qm_stage_stop (GstQmStage * self)
+{
+  gboolean active;
+
+  g_mutex_lock (&self->lock);
+  gst_segment_init (&self->segment, GST_FORMAT_TIME);
+  gst_segment_init (&self->arrival_segment, GST_FORMAT_TIME);
+  gst_qm_stage_reset (self);
+  active = self->settings.active;
+  g_mutex_unlock (&self->lock);
+  if (active)
+    gst_qm_stage_release_inner (self);
 }
 
 void
@@ -716,6 +768,7 @@ gst_qm_stage_set_settings (GstQmStage * self,
     self->stream.known = FALSE;
   }
   self->settings = *settings;
+  g_atomic_int_set (&self->active, settings->active);
   g_mutex_unlock (&self->lock);
 }
 
@@ -822,80 +875,56 @@ gst_qm_stage_add_stats (GstQmStage * self, GstStructure * stats)
 
 /* --- object --- */
 
-GstElement *
-gst_qm_stage_new (GstElement * inner)
+static void
+gst_qm_stage_take_pads (GstQmStage * self, GstPad * sinkpad, GstPad * srcpad)
 {
-  GstQmStage *self = g_object_new (GST_TYPE_QM_STAGE, NULL);
+  GstProxyPad *out = gst_proxy_pad_get_internal (GST_PROXY_PAD (srcpad));
 
-  self->inner = gst_object_ref (inner);
-  self->inner_sink = gst_element_get_static_pad (inner, "sink");
-  self->arrival_probe = gst_pad_add_probe (self->inner_sink,
-      GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST
-      | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, gst_qm_stage_on_arrival, self,
-      NULL);
-  return GST_ELEMENT (self);
+  gst_pad_set_element_private (sinkpad, self);
+  gst_pad_set_chain_function (sinkpad,
+      GST_DEBUG_FUNCPTR (gst_qm_stage_chain_in));
+  gst_pad_set_chain_list_function (sinkpad,
+      GST_DEBUG_FUNCPTR (gst_qm_stage_chain_list_in));
+  gst_pad_set_event_function (sinkpad,
+      GST_DEBUG_FUNCPTR (gst_qm_stage_event_in));
+
+  gst_pad_set_element_private (GST_PAD (out), self);
+  gst_pad_set_chain_function (GST_PAD (out),
+      GST_DEBUG_FUNCPTR (gst_qm_stage_chain_out));
+  gst_pad_set_event_function (GST_PAD (out),
+      GST_DEBUG_FUNCPTR (gst_qm_stage_event_out));
+  gst_object_unref (out);
+
+  gst_pad_set_element_private (srcpad, self);
+  gst_pad_set_event_function (srcpad,
+      GST_DEBUG_FUNCPTR (gst_qm_stage_event_up));
 }
 
-static void
-gst_qm_stage_dispose (GObject * object)
+GstQmStage *
+gst_qm_stage_new (GstElement * owner, GstElement * inner, GstPad * sinkpad,
+    GstPad * srcpad)
 {
-  GstQmStage *self = GST_QM_STAGE (object);
+  GstQmStage *self = g_new0 (GstQmStage, 1);
 
-  if (self->inner_sink != NULL)
-    gst_pad_remove_probe (self->inner_sink, self->arrival_probe);
-  gst_clear_object (&self->inner_sink);
-  gst_clear_object (&self->inner);
-  G_OBJECT_CLASS (gst_qm_stage_parent_class)->dispose (object);
-}
-
-static void
-gst_qm_stage_finalize (GObject * object)
-{
-  g_mutex_clear (&GST_QM_STAGE (object)->lock);
-  G_OBJECT_CLASS (gst_qm_stage_parent_class)->finalize (object);
-}
-
-static void
-gst_qm_stage_class_init (GstQmStageClass * klass)
-{
-  GObjectClass *object_class = G_OBJECT_CLASS (klass);
-  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
-
-  object_class->dispose = gst_qm_stage_dispose;
-  object_class->finalize = gst_qm_stage_finalize;
-  element_class->change_state = GST_DEBUG_FUNCPTR (gst_qm_stage_change_state);
-  gst_element_class_add_static_pad_template (element_class, &sink_template);
-  gst_element_class_add_static_pad_template (element_class, &src_template);
-  gst_element_class_set_static_metadata (element_class,
-      "Queue-monitoring playout stage", "Filter/Network/RTP",
-      "Decides when packets that a jitter buffer put in order are played",
-      "The gst-fairmix developers");
-}
-
-static void
-gst_qm_stage_init (GstQmStage * self)
-{
   g_mutex_init (&self->lock);
+  self->owner = owner;
+  self->inner = inner;
+  self->inner_sink = gst_element_get_static_pad (inner, "sink");
+  self->srcpad = srcpad;
   fmx_playout_params_default (&self->settings.playout);
-  self->settings.active = TRUE;
   fmx_playout_init (&self->playout, &self->settings.playout);
   self->is_audio = TRUE;
   gst_segment_init (&self->segment, GST_FORMAT_TIME);
   gst_segment_init (&self->arrival_segment, GST_FORMAT_TIME);
   gst_qm_stage_reset (self);
-  for (guint i = 0; i < N_ARRIVALS; i++)
-    self->arrivals[i].running_time = GST_CLOCK_TIME_NONE;
+  gst_qm_stage_take_pads (self, sinkpad, srcpad);
+  return self;
+}
 
-  self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
-  gst_pad_set_chain_function (self->sinkpad,
-      GST_DEBUG_FUNCPTR (gst_qm_stage_chain));
-  gst_pad_set_event_function (self->sinkpad,
-      GST_DEBUG_FUNCPTR (gst_qm_stage_sink_event));
-  GST_PAD_SET_PROXY_CAPS (self->sinkpad);
-  GST_PAD_SET_PROXY_ALLOCATION (self->sinkpad);
-  gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
-  self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
-  gst_pad_set_event_function (self->srcpad,
-      GST_DEBUG_FUNCPTR (gst_qm_stage_src_event));
-  gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
+void
+gst_qm_stage_free (GstQmStage * self)
+{
+  gst_object_unref (self->inner_sink);
+  g_mutex_clear (&self->lock);
+  g_free (self);
 }

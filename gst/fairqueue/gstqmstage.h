@@ -67,19 +67,30 @@ typedef struct
   GstClockTimeDiff need;
 } GstQmStageOffsets;
 
-#define GST_TYPE_QM_STAGE (gst_qm_stage_get_type ())
-G_DECLARE_FINAL_TYPE (GstQmStage, gst_qm_stage, GST, QM_STAGE, GstElement)
+/**
+ * GstQmStage:
+ *
+ * The part of qmjitterbuffer that decides when a packet is played.  It sits in
+ * the bin's two ghost pads: on the way in it notes when a packet came, because
+ * the inner jitter buffer forgets it and what is downstream may hold its
+ * thread back; on the way out it sees the packets in order.
+ */
+typedef struct _GstQmStage GstQmStage;
 
 /**
  * gst_qm_stage_new:
- * @inner: the jitter buffer in front of it, whose arrivals it notes and whose
- *     `latency` and `ts-offset` follow the playout delay
- *
- * The part of qmjitterbuffer that decides when a packet is played.  It sees
- * packets in order, and notes when they arrived, because what is downstream
- * may hold its thread back.
+ * @owner: the bin
+ * @inner: the jitter buffer in it, whose `latency` and `ts-offset` follow the
+ *     playout delay
+ * @sinkpad: ghost pad of @inner's sink
+ * @srcpad: ghost pad of @inner's src
  */
-GstElement *gst_qm_stage_new (GstElement * inner);
+GstQmStage *gst_qm_stage_new (GstElement * owner, GstElement * inner,
+    GstPad * sinkpad, GstPad * srcpad);
+void gst_qm_stage_free (GstQmStage * stage);
+
+/* Forgets the stream; after the pads were deactivated. */
+void gst_qm_stage_stop (GstQmStage * stage);
 
 void gst_qm_stage_get_settings (GstQmStage * stage,
     GstQmStageSettings * settings);

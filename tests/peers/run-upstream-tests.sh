@@ -37,8 +37,8 @@ compile () {
       gstreamer-base-1.0 gstreamer-net-1.0) -ldl -lm
 }
 
-# The last score line of libcheck: "98%: Checks: 69, Failures: 0, Errors: 1"
-score () {
+# one_score NAME KIND: from libcheck's "98%: Checks: 69, Failures: 0, Errors: 1"
+one_score () {
   timeout 900 "$work/$1" >"$work/log" 2>&1
   sed -n 's/^[0-9]*%: Checks: \([0-9]*\), Failures: \([0-9]*\), Errors: \([0-9]*\).*/\1 \2 \3/p' \
     "$work/log" | tail -1 | {
@@ -52,6 +52,17 @@ score () {
   grep -E ':[EF]:' "$work/log" | sed 's/^.*:[EF]:/    /' >"$work/failed-$2"
 }
 
+# score NAME KIND: some of these tests depend on real time and fail on a busy
+# machine now and then; so whatever does not pass is tried three times.
+score () {
+  for try in 1 2 3; do
+    result=$(one_score "$1" "$2")
+    [ -s "$work/failed-$2" ] || break
+  done
+  [ "$try" = 1 ] || result="$result (run $try)"
+  echo "$result"
+}
+
 status=0
 for name in rtpjitterbuffer rtpbin; do
   compile "$name" || exit 1
@@ -63,6 +74,6 @@ for name in rtpjitterbuffer rtpbin; do
     "$name" "$stock" "$ours"
   [ -s "$work/failed-stock" ] && echo '  failed, stock:' && cat "$work/failed-stock"
   [ -s "$work/failed-ours" ] && echo '  failed, ours:' && cat "$work/failed-ours"
-  [ "$ours" = "$stock" ] || status=1
+  [ "${ours%% (*}" = "${stock%% (*}" ] || status=1
 done
 exit $status

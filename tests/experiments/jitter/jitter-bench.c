@@ -4,11 +4,13 @@
  * and figures of it.
  *
  *   jitter-bench [--table1 | --day | --seconds | --check] TRACE.csv.gz...
+ *   jitter-bench --cost ELEMENT N
  *
  * --table1   the settings of the paper's table 1, and ours
  * --day      no trace: 24 h with a clock that is off by 200 ppm either way
  * --seconds  delay and gaps second by second
- * --check    fails if ours falls behind: a test */
+ * --check    fails if ours falls behind: a test
+ * --cost     just feeds N packets to an element: for cost.sh */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,18 +29,20 @@ typedef struct
   const char *name;
   const char *element;          /* as in a launch line */
   bool (*run) (const Trace * trace, Playout * playouts);
+  Sink sink;
 } Policy;
 
 static const Policy policies[] = {
-  {"qmjitterbuffer", "qmjitterbuffer", NULL},
-  {"rtpjitterbuffer 20 ms", "rtpjitterbuffer latency=20", NULL},
-  {"rtpjitterbuffer 60 ms", "rtpjitterbuffer latency=60", NULL},
-  {"rtpjitterbuffer 100 ms", "rtpjitterbuffer latency=100", NULL},
-  {"rtpjitterbuffer 200 ms", "rtpjitterbuffer latency=200", NULL},
-  {"speexdsp", NULL, policy_speex},
-  {"clairvoyant", NULL, policy_clairvoyant},
+  {"qmjitterbuffer", "qmjitterbuffer", NULL, SINK_EXACT},
+  {"rtpjitterbuffer 20 ms", "rtpjitterbuffer latency=20", NULL, SINK_EXACT},
+  {"rtpjitterbuffer 60 ms", "rtpjitterbuffer latency=60", NULL, SINK_EXACT},
+  {"rtpjitterbuffer 100 ms", "rtpjitterbuffer latency=100", NULL, SINK_EXACT},
+  {"rtpjitterbuffer 200 ms", "rtpjitterbuffer latency=200", NULL, SINK_EXACT},
+  {"speexdsp", NULL, policy_speex, SINK_EXACT},
+  {"clairvoyant", NULL, policy_clairvoyant, SINK_ELASTIC},
 };
 
+#define PACKET (20 * FMX_MSECOND)
 #define FIRST_FIXED 1
 #define LAST_FIXED 4
 
@@ -85,7 +89,7 @@ compare (const Trace * trace)
 
     if (!run (trace, &policies[i], playouts))
       continue;
-    score (trace, playouts, &s);
+    score (trace, playouts, policies[i].sink, &s);
     print_score (trace, policies[i].name, &s);
   }
   free (playouts);
@@ -102,7 +106,7 @@ print_seconds (const Trace * trace)
 
     if (!run (trace, &policies[i], playouts))
       continue;
-    seconds = score_seconds (trace, playouts, &n);
+    seconds = score_seconds (trace, playouts, policies[i].sink, &n);
     for (size_t t = 0; t < n; t++)
       printf ("%s,\"%s\",%zu,%.4f,%.2f\n", trace->name, policies[i].name, t,
           seconds[t].gaps, seconds[t].delay_ms);
@@ -129,7 +133,7 @@ print_table1 (const Trace * trace)
   Score s;
 
   policy_none (trace, playouts);
-  score (trace, playouts, &s);
+  score (trace, playouts, SINK_EXACT, &s);
   print_score (trace, "no buffering", &s);
   for (size_t i = 0; i < G_N_ELEMENTS (settings); i++) {
     char name[32];
@@ -137,13 +141,13 @@ print_table1 (const Trace * trace)
     fmx_playout_params_paper (&params, settings[i].threshold,
         settings[i].length);
     policy_lib (trace, &params, playouts);
-    score (trace, playouts, &s);
+    score (trace, playouts, SINK_EXACT, &s);
     snprintf (name, sizeof name, "(%u, %u)", settings[i].threshold,
         settings[i].length);
     print_score (trace, name, &s);
   }
   policy_element (trace, "qmjitterbuffer", playouts);
-  score (trace, playouts, &s);
+  score (trace, playouts, SINK_EXACT, &s);
   print_score (trace, "qmjitterbuffer", &s);
   free (playouts);
 }
@@ -180,11 +184,23 @@ print_day (void)
     playouts = playouts_for (&trace);
     policy_element (&trace, "qmjitterbuffer", playouts);
     put_on_senders_clock (&trace, playouts, ppm[i]);
-    score (&trace, playouts, &s);
+    score (&trace, playouts, SINK_EXACT, &s);
     print_score (&trace, "qmjitterbuffer", &s);
     free (playouts);
     trace_free (&trace);
   }
+}
+
+/* --- what a packet costs --- */
+
+static void
+feed (const char *element, const char *n_packets)
+{
+  Trace trace;
+
+  trace_make_skew (&trace, 0.0, atoi (n_packets) * (FmxDuration) PACKET);
+  policy_element_feed (&trace, element);
+  trace_free (&trace);
 }
 
 /* --- the test --- */
@@ -205,10 +221,10 @@ check (const Trace * trace, Means * means)
   bool good;
 
   run (trace, &policies[0], playouts);
-  score (trace, playouts, &ours);
+  score (trace, playouts, SINK_EXACT, &ours);
   for (size_t i = FIRST_FIXED; i <= LAST_FIXED; i++) {
     run (trace, &policies[i], playouts);
-    score (trace, playouts, &s);
+    score (trace, playouts, SINK_EXACT, &s);
     if (s.r > best) {
       best = s.r;
       best_name = policies[i].name;
@@ -251,6 +267,10 @@ main (int argc, char **argv)
   int i = 1;
 
   gst_init (&argc, &argv);
+  if (argc == 4 && strcmp (argv[1], "--cost") == 0) {
+    feed (argv[2], argv[3]);
+    return 0;
+  }
   if (argc > 1 && argv[1][0] == '-')
     mode = argv[i++];
   if (strcmp (mode, "--seconds") == 0)

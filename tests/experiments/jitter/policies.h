@@ -17,7 +17,7 @@ void policy_none (const Trace * trace, Playout * playouts);
 
 /** policy_clairvoyant: a constant delay for each second, chosen by somebody
  * who knows what will come: for each 10 s the compromise between loss and
- * delay that is rated best.  What a change of the delay overlaps is cut. */
+ * delay that is rated best.  A bound, with an elastic sink. */
 bool policy_clairvoyant (const Trace * trace, Playout * playouts);
 
 /** policy_speex: the jitter buffer of speexdsp, asked once a packet time, with

@@ -9,6 +9,8 @@
 
 #define CLOCK_RATE 48000
 #define PT 96
+#define CAPS "application/x-rtp, media=(string)audio, clock-rate=(int)48000, " \
+    "encoding-name=(string)OPUS, payload=(int)96"
 #define SSRC 0x6a697474
 #define FIRST_SEQ 65000         /* wraps soon */
 #define PATIENCE (20 * G_TIME_SPAN_SECOND)
@@ -212,10 +214,7 @@ run_init (Run * run, const char *description)
 
   run->harness = gst_harness_new_parse (description);
   run->clock = gst_harness_get_testclock (run->harness);
-  gst_harness_set_src_caps (run->harness,
-      gst_caps_new_simple ("application/x-rtp", "media", G_TYPE_STRING,
-          "audio", "clock-rate", G_TYPE_INT, CLOCK_RATE, "encoding-name",
-          G_TYPE_STRING, "OPUS", "payload", G_TYPE_INT, PT, NULL));
+  gst_harness_set_src_caps_str (run->harness, CAPS);
   inner = find_inner (run->harness->element);
   g_object_set (inner, "do-lost", TRUE, NULL);
   run->inner_src = gst_element_get_static_pad (inner, "src");
@@ -265,4 +264,51 @@ policy_element (const Trace * trace, const char *description,
   g_mutex_clear (&run.lock);
   g_cond_clear (&run.cond);
   g_free (run.pushed);
+}
+
+/* --- only fed --- */
+
+typedef struct
+{
+  GMutex lock;
+  GCond cond;
+  size_t n_out;
+} Count;
+
+static GstPadProbeReturn
+on_out (GstPad * pad G_GNUC_UNUSED, GstPadProbeInfo * info G_GNUC_UNUSED,
+    gpointer user)
+{
+  Count *count = user;
+
+  g_mutex_lock (&count->lock);
+  count->n_out++;
+  g_cond_signal (&count->cond);
+  g_mutex_unlock (&count->lock);
+  return GST_PAD_PROBE_DROP;
+}
+
+void
+policy_element_feed (const Trace * trace, const char *description)
+{
+  Count count = { 0 };
+  GstHarness *h = gst_harness_new_parse (description);
+
+  g_mutex_init (&count.lock);
+  g_cond_init (&count.cond);
+  gst_harness_set_src_caps_str (h, CAPS);
+  gst_pad_add_probe (h->sinkpad, GST_PAD_PROBE_TYPE_BUFFER, on_out, &count,
+      NULL);
+  for (size_t i = 0; i < trace->n_packets; i++) {
+    /* the first one may be held */
+    gst_harness_set_time (h, trace->packets[i].arrival + GST_SECOND);
+    gst_harness_push (h, make_packet (trace, i));
+    g_mutex_lock (&count.lock);
+    while (count.n_out < i + 1)
+      g_cond_wait (&count.cond, &count.lock);
+    g_mutex_unlock (&count.lock);
+  }
+  gst_harness_teardown (h);
+  g_mutex_clear (&count.lock);
+  g_cond_clear (&count.cond);
 }

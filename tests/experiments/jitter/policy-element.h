@@ -16,4 +16,12 @@
 void policy_element (const Trace * trace, const char *description,
     Playout * playouts);
 
+/**
+ * policy_element_feed:
+ *
+ * Feeds @trace, of which every packet must come out, one by one, and notes
+ * nothing: to count what that costs.
+ */
+void policy_element_feed (const Trace * trace, const char *description);
+
 #endif /* JITTER_POLICY_ELEMENT_H */

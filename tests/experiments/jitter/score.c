@@ -87,9 +87,24 @@ typedef struct
   double delay_ms;
 } Heard;
 
+static Heard
+play_elastic (const Trace * trace, size_t i, const Playout * playout)
+{
+  Heard out = { 0.0, 1.0, NAN };
+
+  if (playout->due != FMX_TIME_NONE && playout->pushed <= playout->due) {
+    out.heard = 1.0;
+    out.gap = 0.0;
+    out.delay_ms = (double) fmx_time_diff (playout->due,
+        trace->packets[i].send) / 1e6;
+  }
+  return out;
+}
+
 /* @cursor: until when something has been played */
 static Heard
-play (const Trace * trace, size_t i, const Playout * playout, FmxTime * cursor)
+play_exact (const Trace * trace, size_t i, const Playout * playout,
+    FmxTime * cursor)
 {
   double interval = (double) trace->interval;
   Heard out = { 0.0, 0.0, NAN };
@@ -113,6 +128,14 @@ play (const Trace * trace, size_t i, const Playout * playout, FmxTime * cursor)
   return out;
 }
 
+static Heard
+play (const Trace * trace, size_t i, const Playout * playout, Sink sink,
+    FmxTime * cursor)
+{
+  return sink == SINK_EXACT ? play_exact (trace, i, playout, cursor) :
+      play_elastic (trace, i, playout);
+}
+
 static void
 add_to_window (Window * w, const Heard * heard, bool *was_missing)
 {
@@ -131,7 +154,7 @@ add_to_window (Window * w, const Heard * heard, bool *was_missing)
 }
 
 void
-score (const Trace * trace, const Playout * playouts, Score * out)
+score (const Trace * trace, const Playout * playouts, Sink sink, Score * out)
 {
   double length_s = fmx_time_to_s (trace->interval) * (double) trace->n_packets;
   size_t n_windows = trace->packets[trace->n_packets - 1].send / SCORE_WINDOW
@@ -145,7 +168,7 @@ score (const Trace * trace, const Playout * playouts, Score * out)
 
   memset (out, 0, sizeof *out);
   for (size_t i = 0; i < trace->n_packets; i++) {
-    Heard heard = play (trace, i, &playouts[i], &cursor);
+    Heard heard = play (trace, i, &playouts[i], sink, &cursor);
 
     add_to_window (&windows[trace->packets[i].send / SCORE_WINDOW], &heard,
         &was_missing);
@@ -168,7 +191,8 @@ score (const Trace * trace, const Playout * playouts, Score * out)
 }
 
 ScoreSecond *
-score_seconds (const Trace * trace, const Playout * playouts, size_t *n_seconds)
+score_seconds (const Trace * trace, const Playout * playouts, Sink sink,
+    size_t *n_seconds)
 {
   FmxTime cursor = FMX_TIME_NONE;
   ScoreSecond *seconds;
@@ -179,7 +203,7 @@ score_seconds (const Trace * trace, const Playout * playouts, size_t *n_seconds)
   n_heard = calloc (*n_seconds, sizeof (double));
   for (size_t i = 0; i < trace->n_packets; i++) {
     size_t at = trace->packets[i].send / FMX_SECOND;
-    Heard heard = play (trace, i, &playouts[i], &cursor);
+    Heard heard = play (trace, i, &playouts[i], sink, &cursor);
 
     seconds[at].gaps += heard.gap;
     if (heard.heard > 0.0) {

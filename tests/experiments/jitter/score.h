@@ -22,6 +22,18 @@ typedef struct
 } Playout;
 
 /**
+ * Sink:
+ * @SINK_EXACT: exact to the sample: what overlaps with samples already played,
+ *     or has not been pushed in time, is cut off; what is missing is concealed
+ * @SINK_ELASTIC: as if changes of the delay cost nothing: for a bound
+ */
+typedef enum
+{
+  SINK_EXACT,
+  SINK_ELASTIC
+} Sink;
+
+/**
  * Score:
  * @gaps_per_s: packet times without fresh media, per second, for whatever
  *     reason
@@ -47,14 +59,13 @@ typedef struct
  * score:
  * @playouts: one for each packet of @trace
  *
- * Plays what was decided through a sink that is exact to the sample: what
- * overlaps with samples already played, or has not been pushed in time, is cut
- * off; what is missing is concealed.  Then rates what was heard: ITU-T G.107,
+ * Plays what was decided through @sink, then rates what was heard: ITU-T G.107,
  * R = 93.2 - Idd - Ie,eff, Idd at the delay + 65 ms, Ie,eff for G.711 with
  * concealment (Ie = 0, Bpl = 25.1), Ppl the larger one of packets missing and
  * of time concealed, BurstR from the runs of missing packets.
  */
-void score (const Trace * trace, const Playout * playouts, Score * out);
+void score (const Trace * trace, const Playout * playouts, Sink sink,
+    Score * out);
 
 /**
  * ScoreSecond:
@@ -75,7 +86,7 @@ typedef struct
  * Returns: (transfer full): @n_seconds of them, to be freed
  */
 ScoreSecond *score_seconds (const Trace * trace, const Playout * playouts,
-    size_t * n_seconds);
+    Sink sink, size_t * n_seconds);
 
 /** score_r: @delay_ms beyond the fastest packet, @loss in [0, 1], @burst_r */
 double score_r (double delay_ms, double loss, double burst_r);
