@@ -151,7 +151,7 @@ describe (GstPartialMixSrcPad * pad, GstPartialMixStream * stream,
   out->never_mix = stream->info.never_mix && !pad->raw;
   out->must_mix = pad->raw || !pad->accepts[stream->format.encoding];
   out->separate = link->mode == GST_PARTIAL_MIX_LINK_SEPARATE;
-  out->level = (guint8) CLAMP (stream->level, 0.0f, 127.0f);
+  out->level = stream->level;
   out->wire_bps = stream->wire_bps;
   out->since = link->since;
   out->mix = link->mix;

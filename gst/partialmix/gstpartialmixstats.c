@@ -31,7 +31,7 @@ stream_stats (GstPartialMixStream * stream, GstClockTime now)
       "neighbour", G_TYPE_INT, stream->neighbour,
       "encoding-name", G_TYPE_STRING,
       gst_partial_mix_encoding_name (stream->format.encoding),
-      "level", G_TYPE_UINT, (guint) CLAMP (stream->level, 0.0f, 127.0f),
+      "level", G_TYPE_UINT, (guint) stream->level,
       "priority", G_TYPE_INT, stream->info.priority,
       "mute", G_TYPE_BOOLEAN, stream->info.mute,
       "bitrate", G_TYPE_UINT, (guint) fmx_rate_meter_bps (&stream->meter, now),

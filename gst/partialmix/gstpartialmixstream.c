@@ -9,6 +9,7 @@
 #include "gstpartialmixstream.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fairmix/base/fmx-units.h"
@@ -28,9 +29,8 @@ GST_DEBUG_CATEGORY_EXTERN (gst_partial_mix_debug);
 #define MAX_CONCEAL_MS 120
 #define SPLICE_MS 5
 #define PCM_CAPACITY (2 * GST_PARTIAL_MIX_MAX_PACKET_SAMPLES + 9600)
-#define LEVEL_SMOOTHING 0.1f
 #define NEWS_SHARE 32           /* 3 % */
-#define NEWS_DB 3.0f
+#define NEWS_DB 3
 
 GstPartialMixStream *
 gst_partial_mix_stream_new (guint32 ssrc, GstPad * pad,
@@ -45,6 +45,7 @@ gst_partial_mix_stream_new (guint32 ssrc, GstPad * pad,
   stream->format = *format;
   stream->rate_hz = rate_hz;
   stream->level = FMX_LEVEL_SILENCE;
+  fmx_select_activity_init (&stream->activity);
   stream->info.gain = 1.0f;
   stream->info.pan = NAN;
   stream->next_pos = GST_PARTIAL_MIX_POSITION_UNKNOWN;
@@ -117,12 +118,12 @@ note_rate (GstPartialMixStream * stream, GstPartialMixArrival * arrival,
 }
 
 static void
-note_level (GstPartialMixStream * stream, gint level)
+note_level (GstPartialMixStream * stream, gint level, GstClockTime now)
 {
   if (level < 0)
     return;
   stream->has_level = TRUE;
-  stream->level += LEVEL_SMOOTHING * ((gfloat) level - stream->level);
+  fmx_select_activity_add (&stream->activity, (guint8) level, now);
 }
 
 gboolean
@@ -154,7 +155,7 @@ gst_partial_mix_stream_arrive (GstPartialMixStream * stream,
   }
   stream->n_packets++;
   note_rate (stream, arrival, now);
-  note_level (stream, arrival->level);
+  note_level (stream, arrival->level, now);
   return TRUE;
 }
 
@@ -171,6 +172,7 @@ gst_partial_mix_stream_weigh (GstPartialMixStream * stream, GstClockTime now)
   if (stream->speaking && now < stream->last_arrival + SPEAKING_TIMEOUT)
     bps = MAX (bps, stream->active_bps);
   stream->wire_bps = bps;
+  stream->level = fmx_select_activity_level (&stream->activity, now);
   stream->weighed_at = now;
 }
 
@@ -184,7 +186,7 @@ gst_partial_mix_stream_is_news (GstPartialMixStream * stream, GstClockTime now)
       ? stream->wire_bps - stream->known_bps
       : stream->known_bps - stream->wire_bps;
   if (moved <= stream->known_bps / NEWS_SHARE
-      && fabsf (stream->level - stream->known_level) < NEWS_DB)
+      && abs (stream->level - stream->known_level) < NEWS_DB)
     return FALSE;
   stream->known_bps = stream->wire_bps;
   stream->known_level = stream->level;
@@ -592,9 +594,9 @@ gst_partial_mix_stream_render (GstPartialMixStream * stream, gint64 pos,
 }
 
 void
-gst_partial_mix_stream_note_frame (GstPartialMixStream * stream)
+gst_partial_mix_stream_note_frame (GstPartialMixStream * stream,
+    GstClockTime now)
 {
   if (!stream->has_level)
-    stream->level += LEVEL_SMOOTHING
-        * ((gfloat) stream->frame_level - stream->level);
+    fmx_select_activity_add (&stream->activity, stream->frame_level, now);
 }

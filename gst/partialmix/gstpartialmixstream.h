@@ -8,6 +8,7 @@
 #include "fairmix/base/fmx-rate-meter.h"
 #include "fairmix/base/fmx-serial.h"
 #include "fairmix/playout/fmx-playout.h"
+#include "fairmix/select/fmx-select-activity.h"
 
 #include "gstpartialmixcodec.h"
 
@@ -105,11 +106,12 @@ typedef struct
   guint wire_bps;               /* what it costs, at weighed_at */
   GstClockTime weighed_at;
   guint known_bps;              /* at the last selection for its sake */
-  gfloat known_level;
+  guint8 known_level;
   guint active_bps;             /* the rate when it last spoke */
   gboolean speaking;
   gboolean has_level;           /* its packets carry RFC 6464 levels */
-  gfloat level;                 /* smoothed, -dBov */
+  FmxSelectActivity activity;
+  guint8 level;                 /* of its activity, at weighed_at, -dBov */
   guint64 n_packets;
   GstBuffer *recent[GST_PARTIAL_MIX_N_RECENT];  /* of those not decoded */
   guint recent_next;
@@ -190,7 +192,8 @@ void gst_partial_mix_stream_take_due (GstPartialMixStream * stream, gint64 end);
 void gst_partial_mix_stream_flush (GstPartialMixStream * stream);
 
 /* After gst_partial_mix_stream_render(), with the lock: the level. */
-void gst_partial_mix_stream_note_frame (GstPartialMixStream * stream);
+void gst_partial_mix_stream_note_frame (GstPartialMixStream * stream,
+    GstClockTime now);
 
 /* Mixing thread: fills frame with samples [@pos, @pos + @n). */
 void gst_partial_mix_stream_render (GstPartialMixStream * stream, gint64 pos,

@@ -97,14 +97,14 @@ take_frames (GstPartialMix * self, gint64 pos, guint n)
 
 /* with the lock */
 static void
-note_frames (GstPartialMix * self)
+note_frames (GstPartialMix * self, GstClockTime now)
 {
   guint i;
 
   for (i = 0; i < self->frames->len; i++) {
     GstPartialMixStream *stream = g_ptr_array_index (self->frames, i);
 
-    gst_partial_mix_stream_note_frame (stream);
+    gst_partial_mix_stream_note_frame (stream, now);
     self->counters.n_decoded += stream->n_new_decoded;
     stream->n_decoded += stream->n_new_decoded;
     stream->n_concealed += stream->n_new_concealed;
@@ -195,7 +195,7 @@ mix_tick (GstPartialMix * self, gint64 pos, guint n)
   gst_partial_mix_run_jobs (self, self->frames->len, decode_frame, &work);
 
   GST_PARTIAL_MIX_LOCK (self);
-  note_frames (self);
+  note_frames (self, now);
   gst_partial_mix_buses_plan (self, pos, n);
   plan_renderers (self, pads, voices, pos, n);
   GST_PARTIAL_MIX_UNLOCK (self);
