@@ -223,15 +223,25 @@ pad_number (const gchar * name, const gchar * prefix, guint * next)
 }
 
 static GstPad *
+make_pad (GType type, GstPadTemplate * templ, const gchar * prefix,
+    guint index)
+{
+  gchar *name = g_strdup_printf ("%s%u", prefix, index);
+  GstPad *pad = g_object_new (type, "name", name, "direction",
+      GST_PAD_TEMPLATE_DIRECTION (templ), "template", templ, NULL);
+
+  g_free (name);
+  return pad;
+}
+
+static GstPad *
 new_sink_pad (GstPartialMix * self, GstPadTemplate * templ,
     const gchar * req_name)
 {
   guint index = pad_number (req_name, "sink_", &self->next_sink);
-  gchar *name = g_strdup_printf ("sink_%u", index);
-  GstPad *pad = g_object_new (GST_TYPE_PARTIAL_MIX_SINK_PAD, "name", name,
-      "direction", GST_PAD_SINK, "template", templ, NULL);
+  GstPad *pad = make_pad (GST_TYPE_PARTIAL_MIX_SINK_PAD, templ, "sink_",
+      index);
 
-  g_free (name);
   GST_PARTIAL_MIX_SINK_PAD (pad)->index = index;
   gst_pad_set_chain_function (pad, gst_partial_mix_chain);
   gst_pad_set_chain_list_function (pad, gst_partial_mix_chain_list);
@@ -259,11 +269,9 @@ new_rtcp_pad (GstPartialMix * self, GstPadTemplate * templ,
     const gchar * req_name)
 {
   guint index = pad_number (req_name, "rtcp_sink_", &self->next_rtcp);
-  gchar *name = g_strdup_printf ("rtcp_sink_%u", index);
-  GstPad *pad = g_object_new (GST_TYPE_PARTIAL_MIX_SINK_PAD, "name", name,
-      "direction", GST_PAD_SINK, "template", templ, NULL);
+  GstPad *pad = make_pad (GST_TYPE_PARTIAL_MIX_SINK_PAD, templ, "rtcp_sink_",
+      index);
 
-  g_free (name);
   GST_PARTIAL_MIX_SINK_PAD (pad)->index = index;
   gst_pad_set_chain_function (pad, gst_partial_mix_rtcp_chain);
   gst_pad_set_event_function (pad, rtcp_event);
@@ -275,11 +283,9 @@ new_src_pad (GstPartialMix * self, GstPadTemplate * templ,
     const gchar * req_name)
 {
   guint index = pad_number (req_name, "src_", &self->next_src);
-  gchar *name = g_strdup_printf ("src_%u", index);
-  GstPad *pad = g_object_new (GST_TYPE_PARTIAL_MIX_SRC_PAD, "name", name,
-      "direction", GST_PAD_SRC, "template", templ, NULL);
+  GstPad *pad = make_pad (GST_TYPE_PARTIAL_MIX_SRC_PAD, templ, "src_",
+      index);
 
-  g_free (name);
   GST_PARTIAL_MIX_SRC_PAD (pad)->index = index;
   gst_pad_set_event_function (pad, gst_partial_mix_src_event);
   gst_pad_set_query_function (pad, gst_partial_mix_src_query);
