@@ -10,7 +10,8 @@
 # auto        plays; fake: throws away; FILE.wav: writes, FILE.wav+auto: both
 #
 # DATABASE=FILE names a file that places the talkers; without it they are
-# spread evenly.  LATENCY=60 (ms) is how long a packet may be late.
+# spread evenly.  LATENCY=20 (ms) is how late a packet may be; it grows by itself
+# where that is not enough.
 # Ports: examples/launch/README.md
 
 # shellcheck source=examples/launch/env.sh
@@ -33,20 +34,20 @@ fake) sink="fakesink" ;;
   [ "$to" = "${to%+auto}" ] || sink="$sink both. ! queue ! autoaudiosink" ;;
 esac
 
-# rtpccfb acknowledges every packet (RFC 8888), beside rtpbin's own reports.
-# `in. : mix.` links every talker that comes, now or later; it stands last, or
-# it would take rtpbin's other pads as well.  They all come from neighbour 0
-# (session 0), so the listener must be another one: src_1.
+# rtpccfb acknowledges every packet (RFC 8888), beside rtpsession's own reports.
+# rtpsession hands over all talkers on one pad; partialmix sorts them by SSRC
+# and evens out when they arrive.  They all are neighbour 0, so the listener
+# must be another one: src_1.
 # shellcheck disable=SC2086  # $sink and $FLAGS are several words
 exec gst-launch-1.0 -e $FLAGS \
-  rtpbin name=in latency="${LATENCY:-60}" rtcp-sync=initial \
-    rtpsession0::rtcp-min-interval=1000000000 \
-  udpsrc port="$local" caps="$RTP" ! rtpccfb name=feedback ! in.recv_rtp_sink_0 \
+  rtpsession name=in rtcp-min-interval=1000000000 \
+  udpsrc port="$local" caps="$RTP" ! rtpccfb name=feedback ! in.recv_rtp_sink \
+  in.recv_rtp_src ! mix.sink_0 \
   udpsrc port=$((local + 1)) caps=$RTCP ! tee name=said \
-  ! in.recv_rtcp_sink_0 said. ! mix.rtcp_sink_0 \
-  in.send_rtcp_src_0 ! reports. feedback.rtcp_src ! reports. \
+  ! in.recv_rtcp_sink said. ! mix.rtcp_sink_0 \
+  in.send_rtcp_src ! reports. feedback.rtcp_src ! reports. \
   funnel name=reports \
   ! multiudpsink clients="$clients" sync=false async=false \
-  partialmix name=mix ${DATABASE:+database-location="$DATABASE"} \
-  mix.src_1 ! audio/x-raw,rate=48000,channels=2 ! queue ! audioconvert ! $sink \
-  in. : mix.
+  partialmix name=mix ${LATENCY:+latency="${LATENCY}000000"} \
+    ${DATABASE:+database-location="$DATABASE"} \
+  mix.src_1 ! audio/x-raw,rate=48000,channels=2 ! queue ! audioconvert ! $sink

@@ -48,13 +48,12 @@ exec gst-launch-1.0 -e $FLAGS \
   ! clocksync \
   ! tfrcrate name=rate encoder=encoder \
     max-bitrate=$((bitrate + headers)) initial-bitrate=$((bitrate + headers)) \
-  ! rtp.send_rtp_sink_0 \
-  rtpbin name=rtp rtcp-sync-send-time=false \
-    rtpsession0::rtcp-min-interval=1000000000 \
+  ! rtp.send_rtp_sink \
+  rtpsession name=rtp rtcp-sync-send-time=false rtcp-min-interval=1000000000 \
     sdes="application/x-rtp-source-sdes,cname=(string)\"$name\"" \
-  rtp.send_rtp_src_0 \
+  rtp.send_rtp_src \
   ! udpsink host="$(host "$to")" port="$(port "$to")" sync=false \
-  rtp.send_rtcp_src_0 \
+  rtp.send_rtcp_src \
   ! udpsink host="$(host "$to")" port="$(port "$to" 1)" sync=false async=false \
   udpsrc port=$((local + 2)) caps=$RTCP ! rate.rtcp_sink \
-  rate.rtcp_src ! rtp.recv_rtcp_sink_0
+  rate.rtcp_src ! rtp.recv_rtcp_sink

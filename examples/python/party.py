@@ -204,7 +204,10 @@ def main():
     if not voices:
         sys.exit(f'no voices in {options.voices}: run examples/voices.sh')
     options.out.mkdir(parents=True, exist_ok=True)
-    party = Party(options, voices)
+    try:
+        party = Party(options, voices)
+    except OSError as error:
+        sys.exit(f'is another party going on here? {error}')
     try:
         party.start_all()
         party.run()

@@ -227,7 +227,9 @@ def smoke_party(folder, _running):
 
 def main():
     own_network()
-    with tempfile.TemporaryDirectory() as name:
+    keep = os.environ.get('FMX_SMOKE_KEEP')     # a folder, to look at later
+    with (contextlib.nullcontext(keep) if keep
+          else tempfile.TemporaryDirectory()) as name:
         folder = pathlib.Path(name)
         running = Running(folder)
         try:
