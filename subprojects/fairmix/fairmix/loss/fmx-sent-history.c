@@ -15,10 +15,10 @@ enum
 };
 
 /* Consecutive packets of a stream fall into consecutive buckets. */
-static uint16_t *
-bucket_of (FmxSentHistory *history, uint32_t ssrc, uint16_t seq)
+static unsigned
+hash (uint32_t ssrc, uint16_t seq)
 {
-  return &history->buckets[(ssrc * 2654435761u / 65536u + seq) & MASK];
+  return (ssrc * 2654435761u / 65536u + seq) & MASK;
 }
 
 static FmxSentSlot *
@@ -50,25 +50,30 @@ number_of (const FmxSentHistory *history, const FmxSentSlot *slot)
   return newest - ((newest - at) & MASK);
 }
 
+/* Returns: its slot + 1, or 0 */
+static unsigned
+lookup (const FmxSentHistory *history, uint32_t ssrc, uint16_t seq)
+{
+  unsigned at = history->buckets[hash (ssrc, seq)];
+
+  while (at != 0 && (history->slots[at - 1].ssrc != ssrc
+          || history->slots[at - 1].seq != seq))
+    at = history->slots[at - 1].next;
+  return at;
+}
+
 static FmxSentSlot *
 find (FmxSentHistory *history, uint32_t ssrc, uint16_t seq)
 {
-  unsigned at = *bucket_of (history, ssrc, seq);
+  unsigned at = lookup (history, ssrc, seq);
 
-  while (at != 0) {
-    FmxSentSlot *slot = &history->slots[at - 1];
-
-    if (slot->ssrc == ssrc && slot->seq == seq)
-      return slot;
-    at = slot->next;
-  }
-  return NULL;
+  return at == 0 ? NULL : &history->slots[at - 1];
 }
 
 static void
 unlink_slot (FmxSentHistory *history, const FmxSentSlot *slot)
 {
-  uint16_t *link = bucket_of (history, slot->ssrc, slot->seq);
+  uint16_t *link = &history->buckets[hash (slot->ssrc, slot->seq)];
   uint16_t at = (uint16_t) (slot - history->slots + 1);
 
   while (*link != at)
@@ -143,7 +148,7 @@ fmx_sent_history_add (FmxSentHistory *history, FmxSentPacket *packet,
   packet->number = history->next++;
   packet->sent = now;
   slot = slot_of (history, packet->number);
-  bucket = bucket_of (history, packet->ssrc, packet->seq);
+  bucket = &history->buckets[hash (packet->ssrc, packet->seq)];
   slot->sent = now;
   slot->deadline_us = wait_us < UINT32_MAX ? (uint32_t) wait_us : UINT32_MAX;
   slot->ssrc = packet->ssrc;
@@ -186,6 +191,13 @@ fmx_sent_history_acknowledge (FmxSentHistory *history, uint32_t ssrc,
   history->stats.n_lost--;
   history->stats.n_late++;
   return FMX_SENT_ACK_LATE;
+}
+
+bool
+fmx_sent_history_knows (const FmxSentHistory *history, uint32_t ssrc,
+    uint16_t seq)
+{
+  return lookup (history, ssrc, seq) != 0;
 }
 
 bool

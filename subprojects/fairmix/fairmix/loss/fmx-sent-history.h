@@ -142,6 +142,10 @@ void fmx_sent_history_add (FmxSentHistory * history, FmxSentPacket * packet,
 FmxSentAck fmx_sent_history_acknowledge (FmxSentHistory * history,
     uint32_t ssrc, uint16_t seq, FmxSentPacket * packet);
 
+/** fmx_sent_history_knows: Returns: whether that packet is remembered */
+bool fmx_sent_history_knows (const FmxSentHistory * history, uint32_t ssrc,
+    uint16_t seq);
+
 /**
  * fmx_sent_history_forget:
  * @packet: (out): the packet, if the result is true

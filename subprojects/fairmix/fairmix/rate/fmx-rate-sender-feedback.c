@@ -58,6 +58,16 @@ look_for_a_hole (FmxRateSender *sender, const Digest *digest, uint16_t seq)
   }
 }
 
+/* The feedback covered that packet, whatever it said of it. */
+static void
+note_reported (FmxStream *stream, uint16_t seq)
+{
+  if (!stream->has_report_seq
+      || fmx_serial_diff16 (seq, stream->next_report_seq) >= 0)
+    stream->next_report_seq = (uint16_t) (seq + 1);
+  stream->has_report_seq = true;
+}
+
 static void
 on_acknowledged (FmxRateSender *sender, Digest *digest,
     const FmxCcfbMetric *metric)
@@ -66,13 +76,7 @@ on_acknowledged (FmxRateSender *sender, Digest *digest,
   FmxSentAck ack = fmx_sent_history_acknowledge (&sender->history,
       metric->ssrc, metric->seq, &packet);
 
-  if (ack == FMX_SENT_ACK_UNKNOWN)
-    return;
-  if (!digest->stream->has_report_seq || fmx_serial_diff16 (metric->seq,
-          digest->stream->next_report_seq) >= 0)
-    digest->stream->next_report_seq = (uint16_t) (metric->seq + 1);
-  digest->stream->has_report_seq = true;
-  if (ack == FMX_SENT_ACK_AGAIN)
+  if (ack == FMX_SENT_ACK_UNKNOWN || ack == FMX_SENT_ACK_AGAIN)
     return;
 
   if (ack == FMX_SENT_ACK_LATE)
@@ -102,12 +106,14 @@ on_metric (FmxRateSender *sender, Digest *digest, const FmxCcfbMetric *metric)
     if (digest->stream != NULL)
       look_for_a_hole (sender, digest, metric->seq);
   }
-  if (!metric->received)
+  if (digest->stream == NULL) {
+    sender->stats.n_unknown += metric->received;
     return;
-  if (digest->stream != NULL)
+  }
+  if (fmx_sent_history_knows (&sender->history, metric->ssrc, metric->seq))
+    note_reported (digest->stream, metric->seq);
+  if (metric->received)
     on_acknowledged (sender, digest, metric);
-  else
-    sender->stats.n_unknown++;
 }
 
 /* Report blocks counted packets as the receiver did; from now on they are

@@ -179,7 +179,9 @@ test_unknown_acknowledgements_change_nothing (void **state)
   (void) state;
   fmx_sent_history_init (&history);
   assert_int_equal (ack (1, 1), FMX_SENT_ACK_UNKNOWN);
+  assert_false (fmx_sent_history_knows (&history, 1, 1));
   add (1, 1, FMX_SECOND, 0);
+  assert_true (fmx_sent_history_knows (&history, 1, 1));
   assert_int_equal (ack (2, 1), FMX_SENT_ACK_UNKNOWN);
   assert_int_equal (ack (1, 2), FMX_SENT_ACK_UNKNOWN);
   assert_int_equal (fmx_sent_history_n_undecided (&history), 1);

@@ -217,6 +217,28 @@ test_data_limited_is_who_sends_less_than_allowed (void **state)
   }
 }
 
+/* [RFC5348 4.3] "data-limited over the *entire* interval": what a feedback
+ * covers is more than a round-trip time when it comes less often. */
+static void
+test_an_interval_is_as_long_as_its_feedback_covers (void **state)
+{
+  FmxRateController rc = fmx_test_controller (&fmx_rate_tfrc);
+  FmxRateFeedback fb = fmx_test_feedback (80000.0);
+
+  (void) state;
+  fb.interval = S;
+  fmx_rate_controller_on_feedback (&rc, &fb, S);
+  fmx_test_send (&rc, S, S + 500 * MS); /* then nothing for half a second */
+  fb.acked_sent = 2 * S - 10 * MS;
+  fmx_rate_controller_on_sent (&rc, 200, fb.acked_sent);
+  fmx_rate_controller_on_feedback (&rc, &fb, 2 * S);
+  assert_false (rc.data_limited);
+  fb.acked_sent = 3 * (FmxTime) S - 10 * MS;
+  fmx_rate_controller_on_sent (&rc, 200, fb.acked_sent);
+  fmx_rate_controller_on_feedback (&rc, &fb, 3 * (FmxTime) S);
+  assert_true (rc.data_limited);
+}
+
 static void
 test_max_rate_is_never_exceeded (void **state)
 {
@@ -324,6 +346,7 @@ main (void)
     cmocka_unit_test (test_first_feedback_has_five_seconds),
     cmocka_unit_test (test_an_idle_sender_keeps_a_rate_and_sleeps),
     cmocka_unit_test (test_data_limited_is_who_sends_less_than_allowed),
+    cmocka_unit_test (test_an_interval_is_as_long_as_its_feedback_covers),
     cmocka_unit_test (test_max_rate_is_never_exceeded),
     cmocka_unit_test (test_any_order_of_events_keeps_the_bounds),
   };

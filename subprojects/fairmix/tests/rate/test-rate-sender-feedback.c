@@ -126,6 +126,58 @@ test_loss_is_seen_in_the_feedback (void **state)
   assert_true (fabs (stats.loss_fraction - 0.02) < 0.005);
 }
 
+static bool
+number_250 (unsigned seq)
+{
+  return seq == 250;
+}
+
+/* [RFC5348 6.3.1] X_target is what was received: p is not 1 / 1 */
+static void
+test_the_first_loss_leaves_what_was_received (void **state)
+{
+  FmxRateSenderStats stats;
+
+  (void) state;
+  start ();
+  run (0, 258, number_250);
+  stats = stats_at (at (258));
+  assert_int_equal (stats.n_loss_events, 1);
+  assert_true (stats.equation_bps > 75000.0);
+  assert_true (stats.equation_bps < 110000.0);
+  assert_true (fmx_rate_sender_may_send (&sender));
+}
+
+/* A queue that grows by half a second a second: each packet is later than its
+ * deadline foresaw, none is lost. */
+static void
+test_a_growing_queue_is_no_loss (void **state)
+{
+  unsigned acked = 0;
+
+  (void) state;
+  start ();
+  run (0, 300, NULL);
+  acked = 300;
+  for (unsigned seq = 300; seq < 450; seq++) {
+    FmxTime now = at (seq);
+
+    while (fmx_rate_sender_next_timeout (&sender) <= now)
+      fmx_rate_sender_on_timeout (&sender, now);
+    fmx_rate_sender_on_sent (&sender, 1, (uint16_t) seq, 200, now);
+    /* packet n comes back 100 ms + (n - 300) * 10 ms after it left */
+    while (acked < seq && at (acked) + 100 * MS + (acked - 300) * 10 * MS
+        <= now) {
+      FmxCcfbMetric metric = { 1, (uint16_t) acked++, true, 0, 0 };
+
+      fmx_rate_sender_on_metrics (&sender, &metric, 1, 0, now);
+    }
+  }
+  assert_true (acked > 380);
+  assert_int_equal (stats_at (at (450)).n_late, 0);
+  assert_int_equal (stats_at (at (450)).n_lost, 0);
+}
+
 static void
 test_a_late_acknowledgement_takes_event_and_loss_back (void **state)
 {
@@ -202,6 +254,25 @@ test_what_timed_out_in_a_gap_of_the_feedback_is_taken_back (void **state)
   stats = stats_at (at (360));
   assert_int_equal (stats.n_lost, 0);
   assert_int_equal (stats.n_loss_events, 0);
+}
+
+static bool
+all_of_them (unsigned seq)
+{
+  (void) seq;
+  return true;
+}
+
+static void
+test_a_report_of_losses_alone_leaves_no_hole (void **state)
+{
+  (void) state;
+  start ();
+  run (0, 300, NULL);
+  leave (300, 320);
+  report (300, 312, all_of_them);       /* late, and nothing arrived */
+  report (312, 318, NULL);
+  assert_int_equal (stats_at (at (320)).n_lost, 12);
 }
 
 /* A hole in a feedback that comes when it should is what it looks like. */
@@ -530,10 +601,13 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_hold_time_is_subtracted),
     cmocka_unit_test (test_loss_is_seen_in_the_feedback),
+    cmocka_unit_test (test_the_first_loss_leaves_what_was_received),
+    cmocka_unit_test (test_a_growing_queue_is_no_loss),
     cmocka_unit_test (test_a_late_acknowledgement_takes_event_and_loss_back),
     cmocka_unit_test (test_overlapping_and_repeated_reports_count_once),
     cmocka_unit_test (test_a_lost_report_is_not_lost_media),
     cmocka_unit_test (test_what_timed_out_in_a_gap_of_the_feedback_is_taken_back),
+    cmocka_unit_test (test_a_report_of_losses_alone_leaves_no_hole),
     cmocka_unit_test (test_a_receiver_that_skips_lost_packets_hides_nothing),
     cmocka_unit_test (test_ecn_marks_are_loss_events),
     cmocka_unit_test (test_reordering_by_two_is_no_loss),

@@ -13,6 +13,7 @@
 static FmxRateSender sender;
 static uint16_t next_seq, next_ack;
 static FmxTime sent_at[65536];
+static bool is_lost[65536];
 
 /* What the sender told. */
 static struct
@@ -61,21 +62,28 @@ leave (uint32_t wire_bytes, FmxTime now)
 }
 
 /* Feedback about all that was sent 100 ms ago or earlier; @answer: whether
- * there is any, or all is lost. */
+ * there is any, or all of that is lost, and its feedback comes later. */
 static void
 acknowledge (bool answer, FmxTime now)
 {
-  FmxCcfbMetric metrics[64];
+  static uint16_t decided;
+  FmxCcfbMetric metrics[512];
   size_t n = 0;
 
-  while (next_ack != next_seq && sent_at[next_ack] + 100 * MS <= now) {
+  if (next_ack == 0)
+    decided = 0;
+  for (; decided != next_seq && sent_at[decided] + 100 * MS <= now; decided++)
+    is_lost[decided] = !answer;
+  if (!answer)
+    return;
+  for (; next_ack != decided && n < N_ELEMENTS (metrics); next_ack++) {
     FmxDuration age = (FmxDuration) (now - sent_at[next_ack]);
 
-    if (n < N_ELEMENTS (metrics))
-      metrics[n++] = (FmxCcfbMetric) { 1, next_ack, true, 0, age - 100 * MS };
-    next_ack++;
+    metrics[n++] = (FmxCcfbMetric) { 1, next_ack, !is_lost[next_ack], 0,
+      age - 100 * MS
+    };
   }
-  if (answer && n > 0)
+  if (n > 0)
     fmx_rate_sender_on_metrics (&sender, metrics, n,
         (uint32_t) (now * 65536 / S), now);
 }
