@@ -27,6 +27,10 @@ voice () {
     ffmpeg -v error -nostdin -f "$format" -i "$file" \
       -f s16le -ac 1 -ar 48000 -
   done >"$work/raw"
+  if [ ! -s "$work/raw" ]; then
+    echo "voice $name: no recordings found" >&2
+    exit 1
+  fi
   ffmpeg -v error -nostdin -y -stream_loop -1 -f s16le -ac 1 -ar 48000 \
     -i "$work/raw" -af "aformat=channel_layouts=mono,silenceremove=stop_periods=-1:stop_duration=0.4:\
 stop_threshold=-45dB,loudnorm=I=-26:TP=-6:LRA=7,aresample=48000,aformat=channel_layouts=mono" \
@@ -36,7 +40,7 @@ stop_threshold=-45dB,loudnorm=I=-26:TP=-6:LRA=7,aresample=48000,aformat=channel_
 
 # longest PATTERN: the longest recordings first, enough of them for a minute.
 longest () {
-  find "$1" -name "$2" -size +10k -printf '%s %p\n' | sort -rn | head -24 |
+  find -L "$1" -name "$2" -size +10k -printf '%s %p\n' | sort -rn | head -24 |
     cut -d ' ' -f 2
 }
 
