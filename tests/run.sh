@@ -35,7 +35,9 @@ run () {
   fmx_say "$label"
   log=$dir/meson-logs/testlog-$label
   rm -f "$log.json"
+  # a busy machine, or a sanitizer, may be several times slower
   meson test -C "$dir" --logbase "testlog-$label" --print-errorlogs \
+    --timeout-multiplier 4 \
     ${JOBS:+--num-processes "$JOBS"} "$@"
   logs="$logs
 $label=$log.json"
