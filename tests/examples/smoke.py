@@ -214,6 +214,14 @@ def smoke_embed_python(_folder, _running):
         fail('not the decisions that were expected')
 
 
+def smoke_jitterbuffer_c(_folder, _running):
+    """The delay of a shaky network grows, and packets are played."""
+    out = run_program(str(BUILD / 'examples/jitterbuffer'), '6')
+    if not re.search(r'delay \d+ -> \d+ ms \(late\)', out) \
+            or not re.search(r'played (2[5-9]\d|3\d\d) packets', out):
+        fail('not the playout that was expected')
+
+
 def smoke_party(folder, _running):
     """The party, short, with artificial voices."""
     for path in talkers(folder, 8, 20):

@@ -3,14 +3,16 @@
  * elements themselves, in virtual time.  Prints CSV; report.py makes tables
  * and figures of it.
  *
- *   jitter-bench [--table1 | --day | --seconds | --check] TRACE.csv.gz...
+ *   jitter-bench [--table1 | --sweep | --day | --seconds | --check] TRACE...
  *   jitter-bench --cost ELEMENT N
  *
  * --table1   the settings of the paper's table 1, and ours
+ * --sweep    the library alone, one parameter after another changed
  * --day      no trace: 24 h with a clock that is off by 200 ppm either way
  * --seconds  delay and gaps second by second
  * --check    fails if ours falls behind: a test
  * --cost     just feeds N packets to an element: for cost.sh */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,6 +154,82 @@ print_table1 (const Trace * trace)
   free (playouts);
 }
 
+/* --- one parameter after another --- */
+
+typedef struct
+{
+  const char *name;
+  size_t offset;                /* of the parameter */
+  FmxDuration values_ms[5];     /* 0 ends */
+} Sweep;
+
+static void
+print_variant (const Trace * trace, const char *name,
+    const FmxPlayoutParams * params)
+{
+  Playout *playouts = playouts_for (trace);
+  Score s;
+
+  policy_lib (trace, params, playouts);
+  score (trace, playouts, SINK_EXACT, &s);
+  print_score (trace, name, &s);
+  free (playouts);
+}
+
+static void
+print_sweep_ms (const Trace * trace, const Sweep * sweep)
+{
+  for (size_t i = 0; i < G_N_ELEMENTS (sweep->values_ms)
+      && sweep->values_ms[i] > 0; i++) {
+    FmxPlayoutParams params;
+    char name[64];
+
+    fmx_playout_params_default (&params);
+    *(FmxDuration *) ((char *) &params + sweep->offset) =
+        sweep->values_ms[i] * FMX_MSECOND;
+    snprintf (name, sizeof name, "%s = %d ms", sweep->name,
+        (int) sweep->values_ms[i]);
+    print_variant (trace, name, &params);
+  }
+}
+
+static void
+print_sweep (const Trace * trace)
+{
+  static const Sweep sweeps[] = {
+    {"threshold_time", offsetof (FmxPlayoutParams, threshold_time),
+        {400, 800, 1600, 2400, 4800}},
+    {"reserve", offsetof (FmxPlayoutParams, reserve), {5, 10, 20, 30, 1000}},
+    {"growth_step", offsetof (FmxPlayoutParams, growth_step),
+        {5, 10, 20, 1000, 0}},
+  };
+  static const double decays[] = { 1.0, 1.5, 2.0, 3.0 };
+  static const char *const after_drops[] = { "shift", "kept", "reset" };
+  FmxPlayoutParams params;
+  char name[64];
+
+  for (size_t i = 0; i < G_N_ELEMENTS (sweeps); i++)
+    print_sweep_ms (trace, &sweeps[i]);
+  for (size_t i = 0; i < G_N_ELEMENTS (decays); i++) {
+    fmx_playout_params_default (&params);
+    params.decay = decays[i];
+    snprintf (name, sizeof name, "decay = %.1f", decays[i]);
+    print_variant (trace, name, &params);
+  }
+  for (uint32_t length = 1; length <= 3; length++) {
+    fmx_playout_params_default (&params);
+    params.length = length;
+    snprintf (name, sizeof name, "length = %u", length);
+    print_variant (trace, name, &params);
+  }
+  for (size_t i = 0; i < G_N_ELEMENTS (after_drops); i++) {
+    fmx_playout_params_default (&params);
+    params.after_drop = (FmxQueueMonitorAfterDrop) i;
+    snprintf (name, sizeof name, "after_drop = %s", after_drops[i]);
+    print_variant (trace, name, &params);
+  }
+}
+
 /* --- a day --- */
 
 /* Delays are counted on the sender's clock. */
@@ -290,6 +368,8 @@ main (int argc, char **argv)
       good = check (&trace, &means) && good;
     else if (strcmp (mode, "--seconds") == 0)
       print_seconds (&trace);
+    else if (strcmp (mode, "--sweep") == 0)
+      print_sweep (&trace);
     else if (strcmp (mode, "--table1") == 0)
       print_table1 (&trace);
     else

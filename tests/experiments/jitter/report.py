@@ -30,6 +30,9 @@ FIGURES = ROOT / 'docs/figures'
 HELD_OUT = ('5g_n78_10ms', 'syn_spikes')
 TIMELINE = ('5g_w2s_n8', 'syn_spikes', 'syn_route')
 TIMELINE_S = 240
+DEFAULTS = ('threshold_time = 1600 ms', 'reserve = 20 ms',
+            'growth_step = 10 ms', 'decay = 2.0', 'length = 2',
+            'after_drop = shift')
 OURS = 'qmjitterbuffer'
 COLOURS = {OURS: '#0072B2', 'rtpjitterbuffer 60 ms': '#D55E00',
            'rtpjitterbuffer 200 ms': '#E69F00'}
@@ -218,6 +221,25 @@ def table1(rows):
     return lines
 
 
+def sweep_table(rows, defaults):
+    """Means over the traces that the parameters were chosen on, and the others."""
+    table = {(r['trace'], r['policy']): r for r in rows}
+    traces = sorted({t for t, _ in table})
+    lines = ['| parameter | chosen on: R | delay [ms] | gaps/s '
+             '| not used: R | delay [ms] | gaps/s |',
+             '|---|---|---|---|---|---|---|']
+    for variant in dict.fromkeys(r['policy'] for r in rows):
+        cells = []
+        for group in ([t for t in traces if t not in HELD_OUT], HELD_OUT):
+            for key, form in (('r', '.2f'), ('delay_ms', '.0f'),
+                              ('gaps_per_s', '.2f')):
+                cells.append(format(mean(float(table[t, variant][key])
+                                         for t in group), form))
+        name = f'**{variant}**' if variant in defaults else variant
+        lines.append(f'| {name} | ' + ' | '.join(cells) + ' |')
+    return lines
+
+
 def day_table(rows):
     lines = ['| sender\'s clock | changes/min | gaps/s | skips/s '
              '| delay, p95 [ms] | R |', '|---|---|---|---|---|---|']
@@ -264,6 +286,8 @@ def main():
     fill_in('means', means_table(table, traces, policies))
     fill_in('table1', table1(bench.rows('table1', '--table1',
                                         path('syn_seed28'))))
+    fill_in('sweep', sweep_table(
+        bench.rows('sweep', '--sweep', *map(path, traces)), DEFAULTS))
     draw_timeline(bench.rows('seconds', '--seconds', *map(path, TIMELINE)))
     if args.day:
         fill_in('day', day_table(bench.rows('day', '--day')))

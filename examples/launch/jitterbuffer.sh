@@ -1,0 +1,33 @@
+#!/bin/sh
+# A plain RTP receiver whose jitter buffers follow the path by themselves:
+# rtpbin with qmjitterbuffer, no mixer.
+#
+#   examples/launch/jitterbuffer.sh [PORT] [HOST:PORT] [auto|fake]
+#
+# PORT        our own port block                        (5000)
+# HOST:PORT   the port block of the talker              (127.0.0.1:10000)
+# auto        plays; fake: throws away
+#
+# FLAGS=-m shows each change of the delay (fairmix-playout-adaptation).
+# Ports: examples/launch/README.md
+
+# shellcheck source=examples/launch/env.sh
+. "$(dirname "$0")/env.sh"
+
+local=${1:-5000}
+peer=${2:-127.0.0.1:10000}
+sink=${3:-auto}
+[ "$sink" = auto ] && sink=autoaudiosink || sink="fakesink sync=true"
+
+# qmrtpbin has no pads: it answers the signal request-jitterbuffer of the
+# rtpbin that it names, and sets what its property jitterbuffer says.
+# shellcheck disable=SC2086  # $sink and $FLAGS are several words
+exec gst-launch-1.0 -e $FLAGS \
+  rtpbin name=in rtcp-sync=initial \
+  qmrtpbin rtpbin=in jitterbuffer="jitterbuffer,max-delay=500" \
+  udpsrc port="$local" caps="$RTP" ! rtpccfb name=feedback ! in.recv_rtp_sink_0 \
+  udpsrc port=$((local + 1)) caps=$RTCP ! in.recv_rtcp_sink_0 \
+  in.send_rtcp_src_0 ! reports. feedback.rtcp_src ! reports. \
+  funnel name=reports \
+  ! udpsink host="$(host "$peer")" port="$(port "$peer" 2)" sync=false async=false \
+  in. ! rtpopusdepay ! opusdec plc=true ! audioconvert ! $sink
