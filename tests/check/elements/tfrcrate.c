@@ -1313,6 +1313,78 @@ GST_START_TEST (test_another_clock_changes_nothing)
 
 GST_END_TEST;
 
+/* Everything at once, on the system's clock; for the sanitizers. */
+typedef struct
+{
+  Fixture *f;
+  gint stop;
+} Storm;
+
+static gpointer
+storm_media (gpointer user)
+{
+  Storm *storm = user;
+
+  for (guint i = 0; !g_atomic_int_get (&storm->stop); i++) {
+    gst_harness_push (storm->f->rtp, rtp_packet_new (SSRC + i % 3, i / 3,
+            PAYLOAD));
+    drain (storm->f->rtp);
+    if (i % 50 == 0)
+      gst_harness_push_event (storm->f->rtp,
+          gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM,
+              gst_structure_new_empty ("hello")));
+  }
+  return NULL;
+}
+
+static gpointer
+storm_feedback (gpointer user)
+{
+  Storm *storm = user;
+
+  for (guint i = 0; !g_atomic_int_get (&storm->stop); i++) {
+    FmxReportBlock block = { SSRC + i % 3, i % 256, i, i, 0, 0, 0 };
+
+    gst_harness_push (storm->f->rtcp, receiver_report_new (&block, 1));
+    drain (storm->f->rtcp);
+  }
+  return NULL;
+}
+
+GST_START_TEST (test_threads_do_not_disturb_each_other)
+{
+  GThread *threads[2];
+  Fixture f;
+  Storm storm = { &f, FALSE };
+  GstClock *clock = gst_system_clock_obtain ();
+
+  setup (&f);
+  gst_element_set_clock (f.element, clock);
+  threads[0] = g_thread_new ("media", storm_media, &storm);
+  threads[1] = g_thread_new ("feedback", storm_feedback, &storm);
+  for (guint i = 0; i < 300; i++) {
+    g_object_set (f.element, "algorithm", i % 3, "policy", i % 4,
+        "max-bitrate", 10000 + i * 100, "encoder", i % 2 ? "nobody" : NULL,
+        NULL);
+    stat (f.element, "n-sent");
+    target (&f);
+    last_target_event (&f);
+    pop_warnings (&f, NULL);
+    gst_element_set_clock (f.element, i % 2 ? clock : GST_CLOCK (f.clock));
+    if (i % 100 == 99) {
+      gst_element_set_state (f.element, GST_STATE_PAUSED);
+      gst_element_set_state (f.element, GST_STATE_PLAYING);
+    }
+  }
+  g_atomic_int_set (&storm.stop, TRUE);
+  g_thread_join (threads[0]);
+  g_thread_join (threads[1]);
+  gst_object_unref (clock);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_events_and_queries_keep_to_their_pair_of_pads)
 {
   GstEvent *event;
@@ -1382,6 +1454,7 @@ tfrcrate_suite (void)
   tcase_add_test (tc, test_state_cycles_start_afresh);
   tcase_add_test (tc, test_without_a_clock_it_fails_with_an_error);
   tcase_add_test (tc, test_another_clock_changes_nothing);
+  tcase_add_test (tc, test_threads_do_not_disturb_each_other);
   tcase_add_test (tc, test_events_and_queries_keep_to_their_pair_of_pads);
   return suite;
 }
