@@ -260,7 +260,14 @@ GST_START_TEST (test_the_sender_ssrc_can_change_while_playing)
 
 GST_END_TEST;
 
-static const guint8 rr[] = { 0x80, 201, 0, 1, 1, 2, 3, 4 };
+static const guint8 rr[] = {
+  0x81, 201, 0, 7, 1, 2, 3, 4, 0x11, 0x11, 0x11, 0x11, 0, 0, 0, 0,
+  0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+};
+
+static const guint8 nack[] = {
+  0x81, 205, 0, 4, 1, 2, 3, 4, 0x11, 0x11, 0x11, 0x11, 0, 1, 0, 0, 0, 9, 0, 0
+};
 static const guint8 stun[] = { 0, 1, 0, 0, 0x21, 0x12, 0xa4, 0x42, 1, 2, 3, 4 };
 static const guint8 short_rtp[] = { 0x80, 0, 0, 1, 0, 0, 0, 0, 1, 2 };
 static const guint8 many_csrcs[] = { 0x8f, 0, 0, 1, 0, 0, 0, 0, 1, 2, 3, 4 };
@@ -277,7 +284,8 @@ GST_START_TEST (test_what_is_not_rtp_passes_and_is_not_reported)
     const guint8 *data;
     gsize size;
   } cases[] = {
-    {rr, sizeof rr}, {stun, sizeof stun}, {short_rtp, sizeof short_rtp},
+    {rr, sizeof rr}, {nack, sizeof nack}, {stun, sizeof stun}, {short_rtp,
+        sizeof short_rtp},
     {many_csrcs, sizeof many_csrcs}, {long_extension, sizeof long_extension},
     {NULL, 0},
   };
