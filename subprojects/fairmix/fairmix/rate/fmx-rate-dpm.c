@@ -9,6 +9,7 @@ dpm_init (FmxRateController *rc, FmxTime now)
   rc->state.dpm.decided = now;
   rc->state.dpm.resumed = FMX_TIME_NONE;
   rc->state.dpm.loss_event = FMX_TIME_NONE;
+  rc->state.dpm.lowered = FMX_TIME_NONE;
 }
 
 static double
@@ -82,7 +83,7 @@ try_to_resume (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   if (!fb->heard || !fb->answered || !is_decision_due (rc, fb, wait, now))
     return;
   if (fb->equation_bps < FMX_RATE_DPM_RESUME * rc->params.min_bps)
-    return;
+    return;                     /* see least_bps() */
   if (bps > fb->equation_bps)
     bps = fb->equation_bps;
   fmx_rate_controller_resume (rc, bps);
@@ -103,6 +104,48 @@ begin_to_probe (FmxRateController *rc, FmxTime now)
   fmx_rate_controller_probe (rc);
 }
 
+/* What T must allow.  An attempt to send again has failed when it would not be
+ * made now. */
+static double
+least_bps (const FmxRateController *rc, FmxTime now)
+{
+  const FmxRateDpmState *dpm = &rc->state.dpm;
+
+  if (dpm->resumed != FMX_TIME_NONE
+      && fmx_time_diff (now, dpm->resumed) <= FMX_RATE_DPM_LASTING)
+    return FMX_RATE_DPM_RESUME * rc->params.min_bps;
+  return rc->params.min_bps;
+}
+
+static void
+fall_back_to_one_stream (FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now)
+{
+  double bps = stream_worth_bps (rc, fb);
+
+  if (bps > fb->equation_bps)
+    bps = fb->equation_bps;
+  fmx_rate_controller_set (rc, bps, FMX_RATE_DOWN_LOSS);
+  rc->state.dpm.lowered = now;
+  decided (&rc->state.dpm, now);
+}
+
+/* DPM section 5.4: "when the packet loss rates are above 20%", "goes directly to
+ * the probing mode from sending one stream".  What was lost before it sent but
+ * one does not count against that one. */
+static bool
+is_lossy_with_one_stream (const FmxRateController *rc,
+    const FmxRateFeedback *fb, FmxTime now)
+{
+  const FmxRateDpmState *dpm = &rc->state.dpm;
+
+  if (fb->loss_fraction <= fb->loss_limit
+      || rc->rate_bps > stream_worth_bps (rc, fb))
+    return false;
+  return dpm->lowered == FMX_TIME_NONE || fmx_time_diff (now, dpm->lowered)
+      > FMX_RATE_DPM_SETTLE + 2 * fb->rtt;
+}
+
 static void
 dpm_on_feedback (FmxRateController *rc, const FmxRateFeedback *fb,
     FmxTime now)
@@ -118,11 +161,13 @@ dpm_on_feedback (FmxRateController *rc, const FmxRateFeedback *fb,
   if (fb->new_loss_event)
     dpm->loss_event = now;
 
-  /* DPM section 5.4: "when the packet loss rates are above 20%" */
-  if (fb->loss_fraction > fb->loss_limit
-      || fb->equation_bps < rc->params.min_bps) {
+  if (fb->equation_bps < least_bps (rc, now)
+      || is_lossy_with_one_stream (rc, fb, now)) {
     begin_to_probe (rc, now);
     decided (dpm, now);
+  } else if (fb->loss_fraction > fb->loss_limit
+      && rc->rate_bps > stream_worth_bps (rc, fb)) {
+    fall_back_to_one_stream (rc, fb, now);
   } else if (rc->rate_bps > fb->equation_bps) {
     /* DPM section 5.3: "immediately reduced to no more than the TCP-equivalent
      * rate" */

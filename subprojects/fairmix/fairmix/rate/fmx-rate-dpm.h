@@ -19,9 +19,13 @@ extern "C" {
  */
 #define FMX_RATE_DPM_STEP_MAX_BPS 128000.0
 
+/** FMX_RATE_DPM_SETTLE: the share of lost packets looks back so far. */
+#define FMX_RATE_DPM_SETTLE (5 * FMX_SECOND)
+
 /** FMX_RATE_DPM_RESUME: media begins again when the equation allows so many
- * times @min_bps: with exactly one it would stop at the first loss. */
-#define FMX_RATE_DPM_RESUME 1.5
+ * times @min_bps, and that attempt has failed when it does not any more: with
+ * exactly one the queue that overflowed would hardly have drained. */
+#define FMX_RATE_DPM_RESUME 1.8
 
 /** FMX_RATE_DPM_LASTING: media that passes for longer is no failed attempt. */
 #define FMX_RATE_DPM_LASTING (30 * FMX_SECOND)
@@ -41,11 +45,12 @@ extern "C" {
  *   |[ rate = min (T, rate + s, 2 max (X_recv)) ]| if that is more, but not
  *   within a round-trip time of a loss event.
  *   The rate is not lowered to 2 max (X_recv): silence is not congestion.
- * - Loss above the limit, or T below @min_bps: probing, one dummy packet a
- *   second; after a decision interval at the earliest, when packets come
- *   through and T allows for one stream and a half, media again with one.  When
- *   that does not last %FMX_RATE_DPM_LASTING, the next wait is twice as long,
- *   up to 2^%FMX_RATE_DPM_DOUBLINGS times, as TCP backs off.
+ * - Loss above the limit: one stream.  Loss above the limit with one stream, or
+ *   T below @min_bps: probing, one dummy packet a second; after a decision
+ *   interval at the earliest, when packets come through and T allows for
+ *   %FMX_RATE_DPM_RESUME streams, media again with one.  When that does not last
+ *   %FMX_RATE_DPM_LASTING, the next wait is twice as long, up to
+ *   2^%FMX_RATE_DPM_DOUBLINGS times, as TCP backs off.
  * - No feedback although something was sent: half the rate ([RFC5348 4.4]),
  *   down to probing.  Silence keeps it ([RFC7661]).
  *
@@ -58,6 +63,7 @@ typedef struct
   FmxTime resumed;              /* last end of probing */
   unsigned n_again;             /* times that it did not last */
   FmxTime loss_event;           /* when the last one was noticed */
+  FmxTime lowered;              /* to one stream, for too much loss */
   double receive_max[2];        /* since the last decision, and before */
 } FmxRateDpmState;
 

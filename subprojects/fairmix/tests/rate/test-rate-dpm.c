@@ -141,7 +141,7 @@ test_not_up_within_a_round_trip_of_a_loss_event (void **state)
 
 /* DPM section 5.4 */
 static void
-test_too_much_loss_means_probing_at_once (void **state)
+test_too_much_loss_with_one_stream_means_probing_at_once (void **state)
 {
   FmxRateController rc = fmx_test_controller (&fmx_rate_dpm);
   FmxRateFeedback fb = fmx_test_feedback (1e6);
@@ -155,6 +155,51 @@ test_too_much_loss_means_probing_at_once (void **state)
   assert_true (fmx_rate_controller_is_probing (&rc));
   assert_string_equal (fmx_rate_controller_reason (&rc), "probe");
   assert_int_equal (fmx_rate_controller_probe_interval (&rc), S);
+}
+
+/* "goes directly to the probing mode from sending one stream" */
+static void
+test_too_much_loss_with_more_means_one_stream_first (void **state)
+{
+  FmxRateController rc = fmx_test_controller (&fmx_rate_dpm);
+  FmxTime now = feed (&rc, fmx_test_feedback (1e6), 0, 5 * S);
+  FmxRateFeedback fb = fmx_test_feedback_with_loss (1e6, 0.01, true);
+
+  (void) state;
+  assert_true (fmx_rate_controller_bps (&rc) > 500000.0);
+  fb.loss_fraction = 0.3;
+  fmx_rate_controller_on_feedback (&rc, &fb, now);
+  assert_true (fmx_rate_controller_bps (&rc) == 80000.0);
+  assert_string_equal (fmx_rate_controller_reason (&rc), "down-loss");
+  /* as long as the losses of before are in the figure */
+  fb.new_loss_event = true;
+  now = feed (&rc, fb, now, now + 5 * S);
+  assert_true (fmx_rate_controller_bps (&rc) == 80000.0);
+  feed (&rc, fb, now, now + 300 * MS);
+  assert_true (fmx_rate_controller_is_probing (&rc));
+}
+
+static void
+test_an_attempt_fails_when_it_would_not_be_made (void **state)
+{
+  FmxRateController rc = fmx_test_controller (&fmx_rate_dpm);
+  FmxRateFeedback fb = fmx_test_feedback (1e6);
+  FmxTime now;
+
+  (void) state;
+  fb.equation_bps = 25000.0;    /* enough for one, until it has stopped */
+  fmx_rate_controller_on_feedback (&rc, &fb, 0);
+  assert_false (fmx_rate_controller_is_probing (&rc));
+  fb.loss_fraction = 0.5;
+  fmx_rate_controller_on_feedback (&rc, &fb, 50 * MS);
+  fb.equation_bps = 40000.0;
+  fb.loss_fraction = 0.0;
+  fb.answered = true;
+  now = feed (&rc, fb, 100 * MS, 2 * S);
+  assert_false (fmx_rate_controller_is_probing (&rc));
+  fb.equation_bps = 25000.0;
+  fmx_rate_controller_on_feedback (&rc, &fb, now);
+  assert_true (fmx_rate_controller_is_probing (&rc));
 }
 
 static void
@@ -182,13 +227,13 @@ test_resumes_with_one_stream_when_answered_and_allowed (void **state)
 
   (void) state;
   feed (&rc, fb, 0, 5 * S);
-  fb.loss_fraction = 0.5;
+  fb.equation_bps = 1000.0;
   fmx_rate_controller_on_feedback (&rc, &fb, 5 * S);
-  fb.loss_fraction = 0.0;
+  fb.equation_bps = HUGE_VAL;
   feed (&rc, fb, 5 * S, 10 * (FmxTime) S);      /* nobody answers */
   assert_true (fmx_rate_controller_is_probing (&rc));
   fb.answered = true;
-  fb.equation_bps = 29999.0;    /* too little */
+  fb.equation_bps = 35999.0;    /* too little */
   feed (&rc, fb, 10 * (FmxTime) S, 11 * (FmxTime) S);
   assert_true (fmx_rate_controller_is_probing (&rc));
   fb.equation_bps = 500000.0;
@@ -247,7 +292,9 @@ main (void)
     cmocka_unit_test (test_silence_does_not_lower_the_rate),
     cmocka_unit_test (test_one_stream_that_follows_the_target_does_not_double_it),
     cmocka_unit_test (test_not_up_within_a_round_trip_of_a_loss_event),
-    cmocka_unit_test (test_too_much_loss_means_probing_at_once),
+    cmocka_unit_test (test_too_much_loss_with_one_stream_means_probing_at_once),
+    cmocka_unit_test (test_too_much_loss_with_more_means_one_stream_first),
+    cmocka_unit_test (test_an_attempt_fails_when_it_would_not_be_made),
     cmocka_unit_test (test_less_than_one_stream_means_probing),
     cmocka_unit_test (test_resumes_with_one_stream_when_answered_and_allowed),
     cmocka_unit_test (test_attempts_that_fail_are_made_more_rarely),
