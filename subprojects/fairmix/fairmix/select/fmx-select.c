@@ -2,11 +2,14 @@
 #include "fairmix/select/fmx-select.h"
 
 #include <assert.h>
+#include <stddef.h>
 
-/* While it is sorted, an entry of the order carries a sort key above the
- * index: a level, or one more than a level, in eight bits. */
-#define INDEX_BITS 24u
+/* While it is sorted, an entry of the order carries above the index: a sort
+ * key in eight bits, and whether the stream is mixed. */
+#define INDEX_BITS 23u
 #define INDEX_MASK ((1u << INDEX_BITS) - 1u)
+#define KEY_MASK 0xffu
+#define MIXED (1u << 31)
 
 #define NEVER_OVERTAKEN 0u      /* below the loudest level plus one */
 #define SILENCE (FMX_LEVEL_SILENCE + 1u)
@@ -18,6 +21,7 @@ typedef struct
   FmxTime now;
 } Ranking;
 
+/* NULL: the entries as numbers */
 typedef bool (*Before) (const Ranking *ranking, uint32_t a, uint32_t b);
 
 void
@@ -64,19 +68,21 @@ place_before (const FmxSelectStream *a, const FmxSelectStream *b)
   return a->priority > b->priority;
 }
 
+static uint32_t
+key_of (uint32_t entry)
+{
+  return entry >> INDEX_BITS & KEY_MASK;
+}
+
 /* First order: within a place the separate ones, the loudest first, then the
- * mixed ones, the loudest first.  Every entry carries its level. */
+ * mixed ones, the loudest first; every entry carries its level. */
 static bool
 incumbents_before (const Ranking *ranking, uint32_t a, uint32_t b)
 {
   const FmxSelectStream *sa = &ranking->streams[a & INDEX_MASK];
   const FmxSelectStream *sb = &ranking->streams[b & INDEX_MASK];
 
-  if (!same_place (sa, sb))
-    return place_before (sa, sb);
-  if (sa->separate != sb->separate)
-    return sa->separate;
-  return a < b;
+  return same_place (sa, sb) ? a < b : place_before (sa, sb);
 }
 
 /* Last order: but a mixed stream goes before the separate ones whose key its
@@ -89,13 +95,19 @@ challengers_before (const Ranking *ranking, uint32_t a, uint32_t b)
 
   if (!same_place (sa, sb))
     return place_before (sa, sb);
-  if (a >> INDEX_BITS != b >> INDEX_BITS)
-    return a < b;
-  if (sa->separate != sb->separate)
-    return sb->separate;
+  if (key_of (a) != key_of (b))
+    return key_of (a) < key_of (b);
+  if (((a ^ b) & MIXED) != 0)
+    return (a & MIXED) != 0;
   if (level_key (ranking->params, sa) != level_key (ranking->params, sb))
     return sa->level < sb->level;
   return a < b;
+}
+
+static bool
+is_before (const Ranking *ranking, uint32_t a, uint32_t b, Before before)
+{
+  return before == NULL ? a < b : before (ranking, a, b);
 }
 
 static void
@@ -109,9 +121,10 @@ sift_down (const Ranking *ranking, uint32_t *heap, size_t root, size_t n,
 
     if (child >= n)
       break;
-    if (child + 1 < n && before (ranking, heap[child], heap[child + 1]))
+    if (child + 1 < n
+        && is_before (ranking, heap[child], heap[child + 1], before))
       child++;
-    if (!before (ranking, moving, heap[child]))
+    if (!is_before (ranking, moving, heap[child], before))
       break;
     heap[root] = heap[child];
     root = child;
@@ -168,17 +181,32 @@ set_keys (const Ranking *ranking, uint32_t *order, size_t n)
 
     if (last)
       loudest_mixed = key = SILENCE + 1;
-    if (s->separate) {
+    if ((order[i] & MIXED) != 0) {
+      loudest_mixed = key_of (order[i]);
+    } else {
       uint32_t own = overtaking_key (ranking, s);
 
       key = own < key ? own : key;
       overtaken = overtaken || loudest_mixed <= key;
       order[i] = (order[i] & INDEX_MASK) | key << INDEX_BITS;
-    } else {
-      loudest_mixed = order[i] >> INDEX_BITS;
     }
   }
   return overtaken;
+}
+
+/* Gives each entry its level.  Returns: whether all compete for one place */
+static bool
+set_levels (const Ranking *ranking, uint32_t *order, size_t n)
+{
+  const FmxSelectStream *streams = ranking->streams;
+  bool one_place = true;
+
+  for (size_t i = 0; i < n; i++) {
+    order[i] = (uint32_t) i | level_key (ranking->params, &streams[i])
+        << INDEX_BITS | (streams[i].separate ? 0 : MIXED);
+    one_place = one_place && same_place (&streams[i], &streams[0]);
+  }
+  return one_place;
 }
 
 void
@@ -189,9 +217,10 @@ fmx_select_rank (const FmxSelectParams *params,
 
   assert (n <= INDEX_MASK);
 
-  for (size_t i = 0; i < n; i++)
-    order[i] = (uint32_t) i | level_key (params, &streams[i]) << INDEX_BITS;
-  sort (&ranking, order, n, incumbents_before);
+  if (set_levels (&ranking, order, n))
+    sort (&ranking, order, n, NULL);
+  else
+    sort (&ranking, order, n, incumbents_before);
   if (set_keys (&ranking, order, n))
     sort (&ranking, order, n, challengers_before);
   for (size_t i = 0; i < n; i++)

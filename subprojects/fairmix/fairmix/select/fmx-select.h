@@ -79,7 +79,7 @@ void fmx_select_params_default (FmxSelectParams * params);
  * forwarded.  Equal streams stay in the order in which they are given, so the
  * result is stable: nothing changes places unless something else changed.
  *
- * O(n log n), no memory beyond @order; @n is below 2^24.
+ * O(n log n), no memory beyond @order; @n is below 2^23.
  */
 void fmx_select_rank (const FmxSelectParams * params,
     const FmxSelectStream * streams, uint32_t * order, size_t n, FmxTime now);
