@@ -113,8 +113,7 @@ saw_teeth (const FmxAdaptPolicyClass * klass)
   }
   if (!csv)
     printf ("%-12s %9.1f %9llu %11.1f\n", klass->name, 100 * played / sent,
-        (unsigned long long) stats->n_changes,
-        stats->backlog_max_bits / 8e3);
+        (unsigned long long) stats->n_changes, stats->backlog_max_bits / 8e3);
 }
 
 static void

@@ -26,7 +26,7 @@ typedef struct
 } Room;
 
 static void
-settle (Room *room, Fuzz *fuzz)
+settle (Room * room, Fuzz * fuzz)
 {
   memset (room, 0, sizeof *room);
   room->select.level_hysteresis_db = (uint8_t) fuzz_u8 (fuzz);
@@ -38,7 +38,7 @@ settle (Room *room, Fuzz *fuzz)
 }
 
 static FmxSelectStream
-any_stream (Fuzz *fuzz, FmxTime now)
+any_stream (Fuzz * fuzz, FmxTime now)
 {
   uint32_t kind = fuzz_u8 (fuzz);
   FmxSelectStream s = {
@@ -59,7 +59,7 @@ any_stream (Fuzz *fuzz, FmxTime now)
 }
 
 static void
-happen (Room *room, Fuzz *fuzz)
+happen (Room * room, Fuzz * fuzz)
 {
   uint32_t op = fuzz_u8 (fuzz);
   uint32_t which = room->n > 0 ? fuzz_u8 (fuzz) % room->n : 0;
@@ -88,7 +88,7 @@ happen (Room *room, Fuzz *fuzz)
 }
 
 static unsigned
-loudness (const Room *room, const FmxSelectStream *s)
+loudness (const Room * room, const FmxSelectStream * s)
 {
   bool silent = room->select.silence_level != 0
       && s->level >= room->select.silence_level;
@@ -98,8 +98,8 @@ loudness (const Room *room, const FmxSelectStream *s)
 
 /* Whether @before may stand before @after. */
 static bool
-in_order (const Room *room, const FmxSelectStream *before,
-    const FmxSelectStream *after)
+in_order (const Room * room, const FmxSelectStream * before,
+    const FmxSelectStream * after)
 {
   int louder = (int) loudness (room, after) - (int) loudness (room, before);
 
@@ -118,7 +118,7 @@ in_order (const Room *room, const FmxSelectStream *before,
 }
 
 static void
-check_order (const Room *room)
+check_order (const Room * room)
 {
   bool seen[MAX_STREAMS] = { false };
 
@@ -133,7 +133,7 @@ check_order (const Room *room)
 }
 
 static void
-check_plan (const Room *room)
+check_plan (const Room * room)
 {
   uint64_t used = (uint64_t) room->plan.n_mixes * room->plan.mix_bps;
   uint32_t n_separate = 0, members[FMX_ADAPT_MAX_MIXES] = { 0 };
@@ -164,7 +164,7 @@ check_plan (const Room *room)
 }
 
 static void
-decide (Room *room)
+decide (Room * room)
 {
   fmx_select_rank (&room->select, room->streams, room->order, room->n,
       room->now);
@@ -175,7 +175,7 @@ decide (Room *room)
 /* Returns: how many streams the plan changed; *@freed is whether one lost its
  * place that could not have lost it to a louder one yet */
 static unsigned
-carry_out (Room *room, bool *freed)
+carry_out (Room * room, bool *freed)
 {
   unsigned n_changed = 0;
 
@@ -201,7 +201,7 @@ carry_out (Room *room, bool *freed)
 /* A plan that was carried out is found again, unless a stream lost its place
  * that protected louder ones; each of those may lose its own, once. */
 static void
-check_stable (Room *room)
+check_stable (Room * room)
 {
   bool freed;
   uint32_t n_rounds = 0;

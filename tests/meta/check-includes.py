@@ -93,8 +93,23 @@ def check_edges():
         reach(module, {module})
 
 
+def check_map(root):
+    """docs/map.md draws the table of edges."""
+    page = root / 'docs/map.md'
+    drawn = {'base': set()}
+    for line in read(page).splitlines() if page.exists() else ():
+        edge = re.fullmatch(r'([a-z, ]+?) *<- ([a-z, ]+)', line)
+        for module in edge[2].split(', ') if edge else ():
+            drawn[module] = set(edge[1].split(', '))
+    if page.exists() and drawn != ALLOWED:
+        wrong = {m for m in drawn.keys() | ALLOWED.keys()
+                 if drawn.get(m) != ALLOWED.get(m)}
+        yield f'docs/map.md draws other edges for {", ".join(sorted(wrong))}'
+
+
 def check(root):
     check_edges()
+    yield from check_map(root)
     yield from check_library(root)
     yield from check_plugins(root)
     yield from check_examples(root)
@@ -133,6 +148,13 @@ CASES = [
      {'gst/a/x.c': '#include "fairmix/mix/fmx-mix-private.h"\n'
                    '#include "gsta-private.h"\n'},
      ['fmx-mix-private.h is private']),
+    ('the map shows the edges as they are',
+     {'docs/map.md': 'base <- wire, rtt, loss, mix, playout, select\n'
+                     'base, select <- adapt\n'
+                     'base, wire, rtt, loss <- rate\n'}, []),
+    ('and a map that does not is found',
+     {'docs/map.md': 'base <- wire, rtt, loss, mix, playout, select, adapt\n'
+                     'base, wire, rtt, loss <- rate\n'}, ['edges for adapt']),
     ('examples do not see the library',
      {'examples/c/x.c': '#include <fairmix/fairmix.h>\n'}, ['GStreamer only']),
 ]

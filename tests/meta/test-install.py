@@ -3,7 +3,8 @@
 
 usage: test-install.py BUILD-DIR [PLUGIN.so...]
 
-Installs into a scratch folder and uses nothing else: the headers (all of them
+`meson devenv` finds the plugins of the build; then the build is installed
+into a scratch folder, and nothing else is used: the headers (all of them
 and nothing but them), libfairmix-1.0 by pkg-config from C and, where there is
 a compiler, C++, the plugins by GST_PLUGIN_PATH.
 """
@@ -111,8 +112,23 @@ def test_plugins(installed, plugins):
     return 'elements ' + ', '.join(elements)
 
 
+def test_devenv(build, plugins):
+    """`meson devenv` finds the elements of the build, and keeps a registry
+    of its own."""
+    env = {k: '' for k in os.environ
+           if k.startswith(('GST_PLUGIN_PATH', 'GST_REGISTRY'))}
+    for plugin in plugins:
+        text = run('gst-inspect-1.0', pathlib.Path(build, plugin), **env)
+        element = re.search(r'^  ([a-z0-9]+): ', text, re.M)[1]
+        text = run(*meson(), 'devenv', '-C', build, 'gst-inspect-1.0', element,
+                   **env)
+        assert str(build) in text, f'devenv does not find {element}'
+    return f'devenv finds {len(plugins)} plugins'
+
+
 def main():
     build, plugins = sys.argv[1], sys.argv[2:]
+    print(test_devenv(build, plugins))
     with tempfile.TemporaryDirectory() as folder:
         installed = Installed(build, folder)
         print(test_headers(installed))
