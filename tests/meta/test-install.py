@@ -31,9 +31,11 @@ main (void)
 
 
 def run(*args, **env):
+    """What a command prints; a variable that is None is not in its
+    environment (an empty GST_PLUGIN_PATH_1_0 hides GST_PLUGIN_PATH)."""
+    env = {k: v for k, v in {**os.environ, **env}.items() if v is not None}
     return subprocess.run([str(a) for a in args], capture_output=True,
-                          text=True, check=True,
-                          env={**os.environ, **env}).stdout
+                          text=True, check=True, env=env).stdout
 
 
 def meson():
@@ -115,7 +117,7 @@ def test_plugins(installed, plugins):
 def test_devenv(build, plugins):
     """`meson devenv` finds the elements of the build, and keeps a registry
     of its own."""
-    env = {k: '' for k in os.environ
+    env = {k: None for k in os.environ
            if k.startswith(('GST_PLUGIN_PATH', 'GST_REGISTRY'))}
     for plugin in plugins:
         text = run('gst-inspect-1.0', pathlib.Path(build, plugin), **env)
