@@ -49,7 +49,7 @@ sanitize () {
   shift 2
   fmx_say "$label: building with -fsanitize=$which"
   fmx_configure "$out/build-$label" -Db_sanitize="$which" -Db_lundef=false \
-    -Dbenchmarks=disabled -Dexamples=disabled
+    -Dbenchmarks=disabled -Dexamples=disabled -Dns3=disabled
   # Scanning all plugins of the system inside an instrumented process finds
   # faults of the system; so the registries are filled first.
   ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS=exitcode=0 GST_CHECKS=none \
