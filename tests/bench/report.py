@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""Runs the benchmarks of mixing and forwarding and writes docs/benchmarks.md.
+
+usage: meson devenv -C build ../tests/bench/report.py BUILD-DIR [--stock N...]
+           [--keep FOLDER] > docs/benchmarks.md
+
+Needs voices (FMX_VOICES=FOLDER; examples/voices.sh FOLDER makes some) and
+valgrind.  --stock: for how many participants to build the graph of stock
+elements, 8 and 32 by default; 128 takes minutes to set up.  --keep: keeps each
+program's CSV there, and takes what is there already instead of running it.
+"""
+import argparse
+import csv
+import io
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+SECTIONS = {
+    'crowd': ('A crowd: everybody talks, everybody is mixed', '''
+Each of N participants sends Opus (recorded voices, hybrid, 32 kbit/s, 20 ms) and
+hears one mix of all others (CELT, 32 kbit/s, complexity 5): N decodes and N
+encodes, less cannot be. *Bare libopus* is a loop of `opus_decode()` and
+`opus_encode()` over the same packets, in the same run, by turns. Milliseconds
+of CPU time for each participant and second; one thread on both sides.'''),
+    'instructions-crowd': ('The same in instructions', '''
+Thousands of instructions for each participant and frame of 20 ms, counted by
+callgrind, so that no other load counts.'''),
+    'stock': ('The same with the elements that GStreamer comes with', '''
+N × (`rtpopusdepay ! opusdec ! tee`), N × (`audiomixer ! opusenc ! rtpopuspay`), free
+running, in the same run as partialmix.'''),
+    'conversation': ('A conversation: eight talk', '''
+N participants, eight of whom talk, with levels in their packets (RFC 6464); each path
+carries three separate streams and the mix of the rest.'''),
+    'forward': ('Forwarding, element by element', '''
+64 streams arrive on one pad and go to every neighbour; CPU time for each packet
+and neighbour, without the making and the throwing away of the packets. rtpfunnel has
+a pad for each stream and a `tee` behind it.'''),
+    'instructions-forward': ('The same in instructions', '''
+Instructions for each packet and neighbour, counted by callgrind.'''),
+    'sockets': ('Forwarding, from socket to socket', '''
+32 streams on one socket, eight neighbours, on loopback; each forwarder is a process
+of its own. CPU time for each packet delivered, the kernel's share included.'''),
+    'latency': ('Added latency', '''
+Virtual time for mixes, over all phases between packets and ticks: one frame, plus
+the playout delay that `latency` begins with. Limiter (2.5 ms) and Opus (6.5 ms) look
+ahead inside the packet. Real time for forwarding.'''),
+    'memory': ('Memory', '''
+What `malloc()` has given out.'''),
+    'kernels': ('The inner loops', '''
+Nanoseconds of CPU time for each sample (and stream), the fastest variant of this
+machine; *times faster* is against the scalar reference.'''),
+    'clarity': ('A crowd of recorded voices stays clear', '''
+Signal to distortion of the limiter, of clamping and of wrapping, in dB, at -14 dBFS for
+each voice.'''),
+}
+
+KERNEL_TARGETS = {'sum of 64': 0.03, 'subtract': 0.06,
+                  'limiter, nothing to do': 0.1, 'energy': 0.06}
+
+
+class Runner:
+    def __init__(self, build, keep):
+        self.build, self.keep = build, keep
+
+    def rows(self, name, *command):
+        """The CSV of a program, as dictionaries."""
+        kept = self.keep / f'{name}.csv' if self.keep else None
+        if kept and kept.exists():
+            text = kept.read_text(encoding='utf-8')
+        else:
+            print(f'running {name}', file=sys.stderr)
+            run = subprocess.run(command, stdout=subprocess.PIPE, text=True,
+                                 check=False)
+            if run.returncode == 77:
+                sys.exit(f'{name} lacks something, see above')
+            run.check_returncode()
+            text = run.stdout
+            if kept:
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                kept.write_text(text, encoding='utf-8')
+        return list(csv.DictReader(io.StringIO(text)))
+
+    def bench(self, name, program, *args):
+        return self.rows(name, str(self.build / 'tests/bench' / program),
+                         '--csv', *args)
+
+
+def number(text):
+    value = float(text)
+    return f'{value:.3g}' if abs(value) < 1000 else f'{value:.0f}'
+
+
+def verdict(row):
+    if not row['aim']:
+        return ''
+    value, target = float(row['value']), float(row['target'])
+    met = value <= target if row['aim'] == '<=' else value >= target
+    if met:
+        return 'met'
+    return f'**missed** by {abs(value / target - 1) * 100:.0f} %'
+
+
+def section(key, rows):
+    title, text = SECTIONS[key]
+    print(f'\n## {title}\n{text}\n')
+    print('| scene | measure | value | target | |')
+    print('|---|---|---|---|---|')
+    scene = None
+    for row in rows:
+        sign = {'<=': '≤ ', '>=': '≥ ', '': ''}[row['aim']]
+        print(f'| {row["scene"] if row["scene"] != scene else ""} '
+              f'| {row["measure"]} | {number(row["value"])} {row["unit"]} '
+              f'| {sign}{row["target"]} | {verdict(row)} |')
+        scene = row['scene']
+
+
+def kernel_rows(rows):
+    best = {}
+    for row in rows:
+        # names may hold a comma: the last four columns count
+        values = [row['kernel'], *list(row.values())[1:]]
+        if row.get(None):
+            values = [row['kernel'] + ',' + row['variant'],
+                      *list(row.values())[2:-1], *row[None]]
+        name, variant, ns, _, faster = values
+        if name not in best or float(ns) < float(best[name][1]):
+            best[name] = (variant, ns, faster)
+    for name, (variant, ns, faster) in best.items():
+        target = KERNEL_TARGETS.get(name, '')
+        yield {'scene': name, 'measure': f'{variant}, {faster} times faster',
+               'value': ns, 'unit': 'ns', 'target': str(target),
+               'aim': '<=' if target else ''}
+
+
+def clarity_rows(rows):
+    for row in rows:
+        if row['level_dbfs'] != '-14':
+            continue
+        for measure in ('limiter', 'clamp', 'wrap'):
+            target = measure == 'limiter' and row['talkers'] == '24'
+            yield {'scene': f'{row["talkers"]} talkers', 'measure': measure,
+                   'value': row[f'{measure}_db'], 'unit': 'dB',
+                   'aim': '>=' if target else '',
+                   'target': '27' if target else ''}
+
+
+def machine():
+    cpu = re.search(r'model name\s*: (.+)',
+                    pathlib.Path('/proc/cpuinfo').read_text(encoding='utf-8'))
+    load = ', '.join(f'{x:.1f}' for x in os.getloadavg())
+    versions = subprocess.run(
+        ['pkg-config', '--modversion', 'gstreamer-1.0', 'opus'],
+        capture_output=True, text=True, check=True).stdout.split()
+    return (f'{cpu[1] if cpu else "unknown processor"}, '
+            f'{os.cpu_count()} processors, load average {load}; GStreamer '
+            f'{versions[0]}, libopus {versions[1]}')
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n', 1)[0])
+    parser.add_argument('build', type=pathlib.Path)
+    parser.add_argument('--stock', nargs='+', default=['8', '32'])
+    parser.add_argument('--keep', type=pathlib.Path)
+    options = parser.parse_args()
+    run = Runner(options.build.resolve(), options.keep)
+    here = pathlib.Path(__file__).parent
+
+    mix = run.bench('partialmix', 'bench-partialmix', 'crowd', 'conversation')
+    mix += run.bench('stock', 'bench-partialmix', 'stock', *options.stock)
+    mix += run.bench('forward', 'bench-forward')
+    mix += run.bench('sockets', 'bench-sockets')
+    mix += run.bench('state', 'bench-state')
+    counted = run.rows('instructions', str(here / 'instructions.py'), '--csv',
+                       str(run.build))
+    for row in counted:
+        row['benchmark'] = 'instructions-' + row['benchmark']
+    mix += counted
+
+    print(f'''# Benchmarks
+
+What mixing and forwarding cost, beside what cannot be saved (bare libopus, bare
+sockets) and beside stock GStreamer. Made by
+
+    examples/voices.sh build/voices
+    FMX_VOICES=$PWD/build/voices meson devenv -C build \\
+      ../tests/bench/report.py . > docs/benchmarks.md
+
+on {machine()}.
+
+Times are CPU time and depend on the machine and on what else it does; compare
+numbers of one table. Targets are the project's own; what is missed is said.''')
+    for key in SECTIONS:
+        rows = [row for row in mix if row['benchmark'] == key]
+        if rows:
+            section(key, rows)
+    section('kernels', kernel_rows(run.bench('kernels', 'kernels')))
+    section('clarity', clarity_rows(run.bench(
+        'crowd', 'crowd', os.environ.get('FMX_VOICES', ''))))
+
+
+if __name__ == '__main__':
+    main()
