@@ -78,12 +78,13 @@ static void
 try_to_resume (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 {
   double bps = stream_worth_bps (rc, fb);
-  unsigned wait = 1u << rc->state.dpm.n_again;
+  unsigned doublings = rc->state.dpm.n_failed < FMX_RATE_DPM_DOUBLINGS
+      ? rc->state.dpm.n_failed : FMX_RATE_DPM_DOUBLINGS;
 
-  if (!fb->heard || !fb->answered || !is_decision_due (rc, fb, wait, now))
+  if (!fb->heard || !fb->answered || !is_decision_due (rc, fb, 1u << doublings, now))
     return;
   if (fb->equation_bps < FMX_RATE_DPM_RESUME * rc->params.min_bps)
-    return;                     /* see least_bps() */
+    return;
   if (bps > fb->equation_bps)
     bps = fb->equation_bps;
   fmx_rate_controller_resume (rc, bps);
@@ -91,28 +92,31 @@ try_to_resume (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   decided (&rc->state.dpm, now);
 }
 
+static bool
+is_attempt (const FmxRateDpmState *dpm, FmxTime now)
+{
+  return dpm->resumed != FMX_TIME_NONE
+      && fmx_time_diff (now, dpm->resumed) <= FMX_RATE_DPM_LASTING;
+}
+
 static void
 begin_to_probe (FmxRateController *rc, FmxTime now)
 {
   FmxRateDpmState *dpm = &rc->state.dpm;
 
-  if (dpm->resumed == FMX_TIME_NONE
-      || fmx_time_diff (now, dpm->resumed) > FMX_RATE_DPM_LASTING)
-    dpm->n_again = 0;
-  else if (dpm->n_again < FMX_RATE_DPM_DOUBLINGS)
-    dpm->n_again++;
+  dpm->n_failed = is_attempt (dpm, now) ? dpm->n_failed + 1 : 0;
   fmx_rate_controller_probe (rc);
 }
 
-/* What T must allow.  An attempt to send again has failed when it would not be
- * made now. */
+/* What T must allow.  After two attempts to send again that failed, the next
+ * ones have failed as soon as they would not be made now; but every third is
+ * as patient as the first, lest one who shares a full path never gets in. */
 static double
 least_bps (const FmxRateController *rc, FmxTime now)
 {
   const FmxRateDpmState *dpm = &rc->state.dpm;
 
-  if (dpm->resumed != FMX_TIME_NONE
-      && fmx_time_diff (now, dpm->resumed) <= FMX_RATE_DPM_LASTING)
+  if (is_attempt (dpm, now) && dpm->n_failed >= 2 && dpm->n_failed % 3 != 1)
     return FMX_RATE_DPM_RESUME * rc->params.min_bps;
   return rc->params.min_bps;
 }

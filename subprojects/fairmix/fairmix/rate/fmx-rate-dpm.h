@@ -20,11 +20,11 @@ extern "C" {
 #define FMX_RATE_DPM_STEP_MAX_BPS 128000.0
 
 /** FMX_RATE_DPM_SETTLE: the share of lost packets looks back so far. */
-#define FMX_RATE_DPM_SETTLE (5 * FMX_SECOND)
+#define FMX_RATE_DPM_SETTLE (3 * FMX_SECOND)
 
 /** FMX_RATE_DPM_RESUME: media begins again when the equation allows so many
- * times @min_bps, and that attempt has failed when it does not any more: with
- * exactly one the queue that overflowed would hardly have drained. */
+ * times @min_bps: with exactly one the queue that overflowed would hardly have
+ * drained. */
 #define FMX_RATE_DPM_RESUME 1.8
 
 /** FMX_RATE_DPM_LASTING: media that passes for longer is no failed attempt. */
@@ -50,7 +50,8 @@ extern "C" {
  *   interval at the earliest, when packets come through and T allows for
  *   %FMX_RATE_DPM_RESUME streams, media again with one.  When that does not last
  *   %FMX_RATE_DPM_LASTING, the next wait is twice as long, up to
- *   2^%FMX_RATE_DPM_DOUBLINGS times, as TCP backs off.
+ *   2^%FMX_RATE_DPM_DOUBLINGS times, as TCP backs off; and from the third such
+ *   attempt on, two of three end when T is below what began them.
  * - No feedback although something was sent: half the rate ([RFC5348 4.4]),
  *   down to probing.  Silence keeps it ([RFC7661]).
  *
@@ -61,7 +62,7 @@ typedef struct
   /*< private >*/
   FmxTime decided;              /* last change, or decision not to change */
   FmxTime resumed;              /* last end of probing */
-  unsigned n_again;             /* times that it did not last */
+  unsigned n_failed;            /* ends of it soon after, in a row */
   FmxTime loss_event;           /* when the last one was noticed */
   FmxTime lowered;              /* to one stream, for too much loss */
   double receive_max[2];        /* since the last decision, and before */

@@ -8,7 +8,9 @@
 #include "fairmix/rate/fmx-rate-sender-private.h"
 #include "fairmix/rate/fmx-tcp-equation.h"
 
-#define LOSS_WINDOW (5 * FMX_SECOND)    /* "persistent", [RFC3714 5.3] */
+/* [RFC3714 5.3] leaves open what is persistent and names 5 s; on a path that
+ * carries not even one stream that is most of an attempt. */
+#define LOSS_WINDOW (3 * FMX_SECOND)
 #define RTO_MAX (3 * FMX_SECOND)
 #define MEAN_PACKETS 256.0
 #define TOLD_CHANGE 0.05

@@ -113,7 +113,7 @@ struct _FmxRateSenderParams
  * @rtt_min: the least of the last 10 s or more: the path without its queue
  * @rto: retransmission timeout
  * @loss_event_rate: p of the TCP equation, in [0, 1]
- * @loss_fraction: share of lost packets during the last five seconds, in
+ * @loss_fraction: share of lost packets during the last three seconds, in
  *     [0, 1]
  * @loss_limit: where @loss_fraction stops the sender
  * @last_feedback: %FMX_TIME_NONE = never
