@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fairmix/playout/fmx-stretch.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "fairmix/playout/fmx-lag-search.h"
+
+#define COARSE_HZ 8000u         /* enough for pitch */
+
+/*
+ * The window of frames, as they came in:
+ *
+ *   0                    position               end
+ *   | passed, >= longest | held                 |
+ *
+ * A joint at the position, with the lag L > 0 (frames taken out) or L < 0 (put
+ * in), puts out F = fade frames that go over from those at the position to
+ * those at position + L, and goes on behind the latter:
+ *
+ *   out_i = ((1 - g_i) x[p + i] + g_i x[p + L + i]) / n_i,  i = 0 ... F - 1
+ *   n_i^2 = g_i^2 + (1 - g_i)^2 + 2 r g_i (1 - g_i)
+ *   p    <- p + L + F,  debt <- debt + L
+ *
+ * With the similarity r of the two, n keeps the level: it is one for a periodic
+ * signal and makes the fade one of constant power for noise.
+ */
+
+void
+fmx_stretch_params_default (FmxStretchParams *params, uint32_t rate_hz,
+    uint32_t channels)
+{
+  params->rate_hz = rate_hz;
+  params->channels = channels;
+  params->shortest_lag = 2500 * FMX_USECOND;
+  params->longest_lag = 15 * FMX_MSECOND;
+  params->fade = 10 * FMX_MSECOND;
+  params->spacing = 20 * FMX_MSECOND;
+  params->similarity = 0.9f;
+  params->patience = 500 * FMX_MSECOND;
+  params->quiet = 0.003f;
+  params->hold = 20 * FMX_MSECOND;
+  params->longest_debt = 500 * FMX_MSECOND;
+}
+
+static uint32_t
+frames_of (const FmxStretchParams *params, FmxDuration duration)
+{
+  int64_t frames = (duration * params->rate_hz + FMX_SECOND / 2) / FMX_SECOND;
+
+  return frames > 0 ? (uint32_t) frames : 0;
+}
+
+static uint32_t
+at_least (uint32_t least, uint32_t frames)
+{
+  return frames > least ? frames : least;
+}
+
+static void
+set_lengths (FmxStretch *stretch, const FmxStretchParams *params)
+{
+  assert (params->rate_hz >= 4000 && params->rate_hz <= 384000);
+  assert (params->channels >= 1);
+  assert (params->shortest_lag > 0
+      && params->shortest_lag <= params->longest_lag);
+  assert (params->fade > 0 && params->fade <= FMX_SECOND);
+  assert (params->longest_lag <= FMX_SECOND);
+
+  stretch->params = *params;
+  stretch->shortest_frames =
+      at_least (1, frames_of (params, params->shortest_lag));
+  stretch->longest_frames =
+      at_least (stretch->shortest_frames, frames_of (params,
+          params->longest_lag));
+  stretch->fade_frames = at_least (2, frames_of (params, params->fade));
+  stretch->spacing_frames = frames_of (params, params->spacing);
+  stretch->hop_frames = stretch->fade_frames / 2;
+  stretch->coarse = at_least (1, params->rate_hz / COARSE_HZ);
+  stretch->patience_frames = frames_of (params, params->patience);
+  stretch->hold_frames = frames_of (params, params->hold);
+  stretch->longest_debt_frames =
+      at_least (2 * stretch->fade_frames, frames_of (params,
+          params->longest_debt));
+  stretch->capacity = 4 * (size_t) (stretch->longest_frames
+      + stretch->fade_frames);
+}
+
+size_t
+fmx_stretch_storage_samples (const FmxStretchParams *params)
+{
+  FmxStretch s;
+
+  set_lengths (&s, params);
+  return s.capacity * (params->channels + 1)
+      + s.longest_frames + s.fade_frames;
+}
+
+void
+fmx_stretch_init (FmxStretch *stretch, const FmxStretchParams *params,
+    float *storage)
+{
+  memset (stretch, 0, sizeof *stretch);
+  set_lengths (stretch, params);
+  stretch->frames = storage;
+  stretch->mono = storage + stretch->capacity * params->channels;
+  stretch->scratch = stretch->mono + stretch->capacity;
+}
+
+void
+fmx_stretch_restart (FmxStretch *stretch, int64_t debt)
+{
+  stretch->end = 0;
+  stretch->position = 0;
+  stretch->debt = 0;
+  stretch->excess = 0;
+  stretch->cutting = false;
+  stretch->spaced = 0;
+  fmx_stretch_adjust (stretch, debt);
+}
+
+void
+fmx_stretch_reset (FmxStretch *stretch)
+{
+  fmx_stretch_restart (stretch, 0);
+}
+
+void
+fmx_stretch_adjust (FmxStretch *stretch, int64_t frames)
+{
+  if (stretch->debt == 0)
+    stretch->waited = 0;
+  stretch->debt += frames;
+  stretch->excess = 0;
+  if (-stretch->debt > stretch->longest_debt_frames)
+    stretch->excess = -stretch->debt - stretch->longest_debt_frames;
+}
+
+int64_t
+fmx_stretch_debt (const FmxStretch *stretch)
+{
+  return stretch->debt;
+}
+
+size_t
+fmx_stretch_held (const FmxStretch *stretch)
+{
+  return stretch->end - stretch->position;
+}
+
+const FmxStretchStats *
+fmx_stretch_stats (const FmxStretch *stretch)
+{
+  return &stretch->stats;
+}
+
+/* --- the window --- */
+
+static float *
+frames_at (const FmxStretch *stretch, size_t position)
+{
+  return stretch->frames + position * stretch->params.channels;
+}
+
+static void
+make_room (FmxStretch *stretch, size_t n_frames)
+{
+  size_t frame_bytes = stretch->params.channels * sizeof (float);
+  size_t keep = stretch->position;
+  size_t from, n;
+
+  if (stretch->end + n_frames <= stretch->capacity)
+    return;
+  if (keep > stretch->longest_frames)
+    keep = stretch->longest_frames;
+  from = stretch->position - keep;
+  n = stretch->end - from;
+  assert (n + n_frames <= stretch->capacity);
+  memmove (stretch->frames, frames_at (stretch, from), n * frame_bytes);
+  memmove (stretch->mono, stretch->mono + from, n * sizeof (float));
+  stretch->position = keep;
+  stretch->end = n;
+}
+
+static void
+append (FmxStretch *stretch, const float *in, size_t n_frames)
+{
+  uint32_t channels = stretch->params.channels;
+
+  if (n_frames == 0)
+    return;
+  make_room (stretch, n_frames);
+  memcpy (frames_at (stretch, stretch->end), in,
+      n_frames * channels * sizeof (float));
+  for (size_t i = 0; i < n_frames; i++) {
+    float sum = 0.0f;
+
+    for (uint32_t c = 0; c < channels; c++)
+      sum += in[i * channels + c];
+    stretch->mono[stretch->end + i] = sum / (float) channels;
+  }
+  stretch->end += n_frames;
+}
+
+void
+fmx_stretch_remember (FmxStretch *stretch, const float *in, size_t n_frames)
+{
+  assert (stretch->debt == 0 && fmx_stretch_held (stretch) == 0);
+  if (n_frames > stretch->longest_frames) {
+    in += (n_frames - stretch->longest_frames) * stretch->params.channels;
+    n_frames = stretch->longest_frames;
+  }
+  append (stretch, in, n_frames);
+  stretch->position = stretch->end;
+}
+
+/* --- joints --- */
+
+/* Puts out the next frames as they are. */
+static size_t
+emit (FmxStretch *stretch, float *out, size_t n_frames)
+{
+  size_t held = fmx_stretch_held (stretch);
+
+  if (n_frames > held)
+    n_frames = held;
+  memcpy (out, frames_at (stretch, stretch->position),
+      n_frames * stretch->params.channels * sizeof (float));
+  stretch->position += n_frames;
+  stretch->waited += n_frames;
+  stretch->spaced -= n_frames < stretch->spaced ? (uint32_t) n_frames
+      : stretch->spaced;
+  return n_frames;
+}
+
+/* @lag frames are taken out (> 0) or put in (< 0). */
+static size_t
+join (FmxStretch *stretch, float *out, int64_t lag, float similarity)
+{
+  uint32_t channels = stretch->params.channels;
+  uint32_t n = stretch->fade_frames;
+  const float *from = frames_at (stretch, stretch->position);
+  const float *to = frames_at (stretch,
+      (size_t) ((int64_t) stretch->position + lag));
+
+  if (!(similarity > 0.0f))
+    similarity = 0.0f;
+  for (uint32_t i = 0; i < n; i++) {
+    float g = (float) (i + 1) / (float) (n + 1);
+    float h = 1.0f - g;
+    float norm = 1.0f / sqrtf (g * g + h * h + 2.0f * similarity * g * h);
+
+    for (uint32_t c = 0; c < channels; c++) {
+      size_t k = (size_t) i * channels + c;
+
+      out[k] = (h * from[k] + g * to[k]) * norm;
+    }
+  }
+  stretch->position = (size_t) ((int64_t) stretch->position + lag + n);
+  stretch->debt += lag;
+  if (lag > 0)
+    stretch->stats.n_removed += (uint64_t) lag;
+  else
+    stretch->stats.n_inserted += (uint64_t) -lag;
+  stretch->stats.n_joints++;
+  stretch->waited = 0;
+  stretch->spaced = stretch->spacing_frames;
+  return n;
+}
+
+static bool
+is_quiet (const FmxStretch *stretch, const FmxLagRange *range)
+{
+  const float *at = stretch->mono + stretch->position;
+  size_t n = range->longest + range->n_samples;
+  float energy = 0.0f;
+
+  if (range->direction < 0)
+    at -= range->longest;
+  for (size_t i = 0; i < n; i++)
+    energy += at[i] * at[i];
+  return energy <= stretch->params.quiet * stretch->params.quiet * (float) n;
+}
+
+/* Whether a joint of this similarity is good enough by now */
+static bool
+is_good (const FmxStretch *stretch, float similarity)
+{
+  float waited = (float) stretch->waited / (float) at_least (1,
+      (uint32_t) stretch->patience_frames);
+
+  return waited >= 1.0f
+      || similarity >= stretch->params.similarity * (1.0f - waited);
+}
+
+/* Which lags come into question at the position; FALSE if none does. */
+static bool
+lag_range (const FmxStretch *stretch, FmxLagRange *range)
+{
+  int64_t debt = stretch->debt < 0 ? -stretch->debt : stretch->debt;
+  uint32_t most = stretch->longest_frames;
+
+  if (debt < most)
+    most = (uint32_t) debt;
+  range->direction = stretch->debt < 0 ? 1 : -1;
+  range->n_samples = stretch->fade_frames;
+  range->coarse = stretch->coarse;
+  range->longest = most;
+  range->shortest = stretch->shortest_frames < most ?
+      stretch->shortest_frames : most;
+  if (range->direction < 0 && stretch->position < range->longest)
+    range->longest = (uint32_t) stretch->position;
+  return range->longest >= range->shortest;
+}
+
+/* One step at the position.  Returns: how many frames were put out; 0 if more
+ * have to come in first */
+static size_t
+step (FmxStretch *stretch, float *out)
+{
+  size_t held = fmx_stretch_held (stretch);
+  FmxLagRange range;
+  FmxLag lag;
+
+  if (stretch->excess > 0)
+    return 0;
+  if (stretch->cutting) {
+    if (held < 2 * (size_t) stretch->fade_frames)
+      return 0;
+    stretch->cutting = false;
+    stretch->stats.n_cuts++;
+    return join (stretch, out, stretch->fade_frames, 0.0f);
+  }
+  if (stretch->debt == 0)
+    return emit (stretch, out, held);
+  if (stretch->spaced > 0)
+    return emit (stretch, out, stretch->spaced);
+  if (held < stretch->fade_frames)
+    return 0;
+  if (!lag_range (stretch, &range))
+    return emit (stretch, out, stretch->hop_frames);
+  if (range.direction > 0 && held < range.longest + range.n_samples)
+    return 0;
+  if (is_quiet (stretch, &range)) {
+    size_t n = join (stretch, out, range.direction * (int64_t) range.longest,
+        0.0f);
+
+    stretch->spaced = 0;
+    return n;
+  }
+  lag = fmx_lag_search (stretch->mono + stretch->position, &range,
+      stretch->scratch);
+  if (!is_good (stretch, lag.similarity))
+    return emit (stretch, out, stretch->hop_frames);
+  return join (stretch, out, range.direction * (int64_t) lag.n_samples,
+      lag.similarity);
+}
+
+/* --- streaming --- */
+
+size_t
+fmx_stretch_max_output (const FmxStretch *stretch, size_t n_frames)
+{
+  return fmx_stretch_held (stretch) + n_frames
+      + (stretch->debt > 0 ? (size_t) stretch->debt : 0);
+}
+
+/* Takes in some of the @n_frames; what is to be cut out, it drops, once it has
+ * enough to go over from.  Returns: how many it took or dropped */
+static size_t
+take (FmxStretch *stretch, const float *in, size_t n_frames)
+{
+  size_t n = n_frames;
+  size_t held = fmx_stretch_held (stretch);
+
+  if (stretch->excess > 0 && held >= stretch->fade_frames) {
+    if ((int64_t) n > stretch->excess)
+      n = (size_t) stretch->excess;
+    stretch->excess -= (int64_t) n;
+    stretch->debt += (int64_t) n;
+    stretch->stats.n_removed += n;
+    stretch->cutting = true;
+    return n;
+  }
+  if (n > stretch->fade_frames)
+    n = stretch->fade_frames;
+  append (stretch, in, n);
+  return n;
+}
+
+size_t
+fmx_stretch_process (FmxStretch *stretch, float *out, const float *in,
+    size_t n_frames)
+{
+  uint32_t channels = stretch->params.channels;
+  size_t n_out = 0;
+  int64_t most;
+
+  for (size_t n_in = 0; n_in < n_frames;) {
+    size_t n;
+
+    n_in += take (stretch, in + n_in * channels, n_frames - n_in);
+    while (fmx_stretch_held (stretch) > 0
+        && (n = step (stretch, out + n_out * channels)) > 0)
+      n_out += n;
+  }
+  most = stretch->hold_frames - stretch->debt;
+  if (most < 0)
+    most = 0;
+  if (fmx_stretch_held (stretch) > (size_t) most)
+    n_out += emit (stretch, out + n_out * channels,
+        fmx_stretch_held (stretch) - (size_t) most);
+  return n_out;
+}
+
+size_t
+fmx_stretch_drain (FmxStretch *stretch, float *out)
+{
+  stretch->cutting = false;
+  return emit (stretch, out, fmx_stretch_held (stretch));
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef FMX_STRETCH_H
+#define FMX_STRETCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fairmix/base/fmx-time.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * FmxStretchParams:
+ * @rate_hz: sample rate, 4000 ... 384000
+ * @channels: any number, interleaved; all are cut at the same places
+ * @shortest_lag, @longest_lag: what is taken out or put in at once: pitch
+ *     periods between these
+ * @fade: over which the ends are joined
+ * @spacing: what is left alone between two joints
+ * @similarity: with which a joint is good enough at once, 0 ... 1 ...
+ * @patience: ... and after this time without one any joint is
+ * @quiet: root mean square below which all joints are good
+ * @hold: how long a sample may stay here
+ * @longest_debt: what is to be taken out beyond that is cut out at once
+ */
+typedef struct
+{
+  uint32_t rate_hz;
+  uint32_t channels;
+  FmxDuration shortest_lag;
+  FmxDuration longest_lag;
+  FmxDuration fade;
+  FmxDuration spacing;
+  float similarity;
+  FmxDuration patience;
+  float quiet;
+  FmxDuration hold;
+  FmxDuration longest_debt;
+} FmxStretchParams;
+
+/**
+ * FmxStretchStats:
+ * @n_inserted, @n_removed: frames
+ * @n_joints: places where they were
+ * @n_cuts: how many of those were not sought, because too much had to go
+ */
+typedef struct
+{
+  uint64_t n_inserted;
+  uint64_t n_removed;
+  uint64_t n_joints;
+  uint64_t n_cuts;
+} FmxStretchStats;
+
+/**
+ * FmxStretch:
+ *
+ * Takes frames out of audio or puts some in, exactly as many as asked, whole
+ * pitch periods where there are any: the pitch stays.  Frames that nothing is
+ * done to leave it as they came, to the bit.
+ *
+ * What remains to be done is a debt: frames to be put in (> 0) or taken out
+ * (< 0).  With the debt D, frames are held for at most hold - D, so that audio
+ * that was due D later, or is due -D earlier, still leaves in time for a
+ * constant latency of hold.
+ */
+typedef struct
+{
+  /*< private >*/
+  FmxStretchParams params;
+  uint32_t shortest_frames, longest_frames, fade_frames, spacing_frames;
+  uint32_t hop_frames;          /* between two looks */
+  uint32_t coarse;
+  int64_t patience_frames, hold_frames, longest_debt_frames;
+  float *frames;                /* what passed, then what is held */
+  float *mono;                  /* the same, mean of the channels */
+  float *scratch;
+  size_t capacity, end, position;
+  int64_t debt;
+  int64_t excess;               /* of it, to be cut out at once */
+  bool cutting;
+  uint64_t waited;              /* since the last joint, in frames */
+  uint32_t spaced;              /* to be left alone yet */
+  FmxStretchStats stats;
+} FmxStretch;
+
+/** fmx_stretch_params_default: joints of 10 ms, 2.5 ... 15 ms apart; holds
+ * 20 ms */
+void fmx_stretch_params_default (FmxStretchParams * params, uint32_t rate_hz,
+    uint32_t channels);
+
+/** Returns: how many samples of storage fmx_stretch_init() needs */
+size_t fmx_stretch_storage_samples (const FmxStretchParams * params);
+void fmx_stretch_init (FmxStretch * stretch, const FmxStretchParams * params,
+    float * storage);
+
+/** fmx_stretch_reset: forgets everything but the statistics */
+void fmx_stretch_reset (FmxStretch * stretch);
+
+/** fmx_stretch_restart: what comes next does not follow on from what was;
+ * @debt: the new one, in frames.  Nothing may be held. */
+void fmx_stretch_restart (FmxStretch * stretch, int64_t debt);
+
+/** fmx_stretch_adjust: @frames more to be put in, or (< 0) taken out.  The sum
+ * of what is to be put in may not be more than the time that frames are held:
+ * the rest would come too late. */
+void fmx_stretch_adjust (FmxStretch * stretch, int64_t frames);
+
+/** Returns: what is still to be put in, in frames; < 0: to be taken out */
+int64_t fmx_stretch_debt (const FmxStretch * stretch);
+
+/** Returns: how many frames are held */
+size_t fmx_stretch_held (const FmxStretch * stretch);
+
+const FmxStretchStats *fmx_stretch_stats (const FmxStretch * stretch);
+
+/** fmx_stretch_remember: what goes past it while there is no debt and nothing
+ * is held */
+void fmx_stretch_remember (FmxStretch * stretch, const float * in,
+    size_t n_frames);
+
+/** Returns: most frames that fmx_stretch_process() may put out */
+size_t fmx_stretch_max_output (const FmxStretch * stretch, size_t n_frames);
+
+/**
+ * fmx_stretch_process:
+ * @out: has room for fmx_stretch_max_output() frames
+ * @in: @n_frames, full scale is 1; not where @out is
+ *
+ * Returns: the number of frames in @out
+ */
+size_t fmx_stretch_process (FmxStretch * stretch, float * out,
+    const float * in, size_t n_frames);
+
+/** fmx_stretch_drain: puts out what is held, as it is; the debt stays
+ * Returns: the number of frames in @out */
+size_t fmx_stretch_drain (FmxStretch * stretch, float * out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* FMX_STRETCH_H */
