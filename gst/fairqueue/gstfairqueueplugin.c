@@ -7,6 +7,7 @@
 
 #include "gstqmjitterbuffer.h"
 #include "gstqmrtpbin.h"
+#include "gstqmstretch.h"
 #include "gstupdatequeue.h"
 
 static gboolean
@@ -14,6 +15,7 @@ plugin_init (GstPlugin * plugin)
 {
   return GST_ELEMENT_REGISTER (qmjitterbuffer, plugin)
       && GST_ELEMENT_REGISTER (qmrtpbin, plugin)
+      && GST_ELEMENT_REGISTER (qmstretch, plugin)
       && GST_ELEMENT_REGISTER (updatequeue, plugin);
 }
 
