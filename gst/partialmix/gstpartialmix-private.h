@@ -183,6 +183,7 @@ struct _GstPartialMixSinkPad
   GHashTable *streams;          /* ssrc -> GstPartialMixStream, not owned */
   GHashTable *cnames;           /* ssrc -> cname, from caps */
   gboolean eos;
+  GstPad *rtpbin_pad;           /* it was made for this one; to compare only */
   guint64 n_malformed, n_unknown;
 };
 
@@ -275,10 +276,12 @@ struct _GstPartialMix
   guint csrc_level_ext_id;
   gdouble headroom;
   guint n_threads;
+  gchar *rtpbin_name;
 
   /* State */
+  GstElement *rtpbin;           /* from READY on; in state changes only */
   GList *sink_pads, *src_pads;  /* owned by the element as pads */
-  guint next_sink, next_rtcp, next_src;
+  guint next_sink, next_src;
   GPtrArray *streams;           /* by slot, holes are NULL */
   guint n_streams;
   GHashTable *mix_ssrcs;        /* our own, to see loops */
@@ -365,6 +368,8 @@ GstFlowReturn gst_partial_mix_chain_list (GstPad * pad, GstObject * parent,
 /* gstpartialmixevents.c */
 gboolean gst_partial_mix_sink_event (GstPad * pad, GstObject * parent,
     GstEvent * event);
+gboolean gst_partial_mix_rtcp_event (GstPad * pad, GstObject * parent,
+    GstEvent * event);
 gboolean gst_partial_mix_src_event (GstPad * pad, GstObject * parent,
     GstEvent * event);
 gboolean gst_partial_mix_sink_query (GstPad * pad, GstObject * parent,
@@ -373,6 +378,10 @@ gboolean gst_partial_mix_src_query (GstPad * pad, GstObject * parent,
     GstQuery * query);
 void gst_partial_mix_sink_unlinked (GstPad * pad, GstObject * parent);
 gboolean gst_partial_mix_push_to_all (GstPartialMix * self, GstEvent * event);
+
+/* gstpartialmixrtpbin.c; FALSE: there is none of that name */
+gboolean gst_partial_mix_rtpbin_connect (GstPartialMix * self);
+void gst_partial_mix_rtpbin_disconnect (GstPartialMix * self);
 
 /* gstpartialmixrtcp.c */
 GstFlowReturn gst_partial_mix_rtcp_chain (GstPad * pad, GstObject * parent,

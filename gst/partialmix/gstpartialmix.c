@@ -84,6 +84,7 @@ enum
   PROP_HEADROOM,
   PROP_THREADS,
   PROP_DATABASE_LOCATION,
+  PROP_RTPBIN,
   PROP_STATS
 };
 
@@ -211,20 +212,32 @@ gst_partial_mix_post_messages (GstPartialMix * self)
 
 /* ------------------------------------------------------------------ pads -- */
 
-static guint
-pad_number (const gchar * name, const gchar * prefix, guint * next)
+/* Whether a request names a number, not just the kind of pad ("sink_%u"). */
+static gboolean
+has_number (const gchar * name, const gchar * prefix)
 {
-  guint number = *next;
+  return name != NULL && g_str_has_prefix (name, prefix)
+      && g_ascii_isdigit (name[strlen (prefix)]);
+}
 
-  if (name != NULL && g_str_has_prefix (name, prefix))
+static guint
+pad_number (GstPartialMix * self, const gchar * name, const gchar * prefix,
+    guint * next)
+{
+  guint number;
+
+  GST_PARTIAL_MIX_LOCK (self);
+  if (has_number (name, prefix))
     number = (guint) g_ascii_strtoull (name + strlen (prefix), NULL, 10);
+  else
+    number = *next;
   *next = MAX (*next, number + 1);
+  GST_PARTIAL_MIX_UNLOCK (self);
   return number;
 }
 
 static GstPad *
-make_pad (GType type, GstPadTemplate * templ, const gchar * prefix,
-    guint index)
+make_pad (GType type, GstPadTemplate * templ, const gchar * prefix, guint index)
 {
   gchar *name = g_strdup_printf ("%s%u", prefix, index);
   GstPad *pad = g_object_new (type, "name", name, "direction",
@@ -234,11 +247,20 @@ make_pad (GType type, GstPadTemplate * templ, const gchar * prefix,
   return pad;
 }
 
+static void
+add_sink_pad (GstPartialMix * self, GstPad * pad)
+{
+  GST_PARTIAL_MIX_LOCK (self);
+  self->sink_pads = g_list_append (self->sink_pads, pad);
+  self->eos_line = G_MAXINT64;
+  GST_PARTIAL_MIX_UNLOCK (self);
+}
+
 static GstPad *
 new_sink_pad (GstPartialMix * self, GstPadTemplate * templ,
     const gchar * req_name)
 {
-  guint index = pad_number (req_name, "sink_", &self->next_sink);
+  guint index = pad_number (self, req_name, "sink_", &self->next_sink);
   GstPad *pad = make_pad (GST_TYPE_PARTIAL_MIX_SINK_PAD, templ, "sink_",
       index);
 
@@ -248,33 +270,30 @@ new_sink_pad (GstPartialMix * self, GstPadTemplate * templ,
   gst_pad_set_event_function (pad, gst_partial_mix_sink_event);
   gst_pad_set_query_function (pad, gst_partial_mix_sink_query);
   gst_pad_set_unlink_function (pad, gst_partial_mix_sink_unlinked);
-
-  GST_PARTIAL_MIX_LOCK (self);
-  self->sink_pads = g_list_append (self->sink_pads, pad);
-  self->eos_line = G_MAXINT64;
-  GST_PARTIAL_MIX_UNLOCK (self);
+  add_sink_pad (self, pad);
   return pad;
-}
-
-static gboolean
-rtcp_event (GstPad * pad, GstObject * parent, GstEvent * event)
-{
-  /* nothing of it leaves here */
-  gst_event_unref (event);
-  return TRUE;
 }
 
 static GstPad *
 new_rtcp_pad (GstPartialMix * self, GstPadTemplate * templ,
     const gchar * req_name)
 {
-  guint index = pad_number (req_name, "rtcp_sink_", &self->next_rtcp);
-  GstPad *pad = make_pad (GST_TYPE_PARTIAL_MIX_SINK_PAD, templ, "rtcp_sink_",
-      index);
+  GstPad *pad;
+  guint index;
+
+  /* RTCP tells of one neighbour.  Who links just any two pads that fit must not
+   * bring what an rtpbin sends. */
+  if (!has_number (req_name, "rtcp_sink_")) {
+    GST_INFO_OBJECT (self, "RTCP of which neighbour? rtcp_sink_0, ...");
+    return NULL;
+  }
+  index = (guint) g_ascii_strtoull (req_name + strlen ("rtcp_sink_"), NULL, 10);
+  pad = make_pad (GST_TYPE_PARTIAL_MIX_SINK_PAD, templ, "rtcp_sink_", index);
 
   GST_PARTIAL_MIX_SINK_PAD (pad)->index = index;
   gst_pad_set_chain_function (pad, gst_partial_mix_rtcp_chain);
-  gst_pad_set_event_function (pad, rtcp_event);
+  gst_pad_set_event_function (pad, gst_partial_mix_rtcp_event);
+  add_sink_pad (self, pad);
   return pad;
 }
 
@@ -282,7 +301,7 @@ static GstPad *
 new_src_pad (GstPartialMix * self, GstPadTemplate * templ,
     const gchar * req_name)
 {
-  guint index = pad_number (req_name, "src_", &self->next_src);
+  guint index = pad_number (self, req_name, "src_", &self->next_src);
   GstPad *pad = make_pad (GST_TYPE_PARTIAL_MIX_SRC_PAD, templ, "src_",
       index);
 
@@ -311,6 +330,8 @@ gst_partial_mix_request_new_pad (GstElement * element, GstPadTemplate * templ,
     pad = new_sink_pad (self, templ, req_name);
   else
     pad = new_src_pad (self, templ, req_name);
+  if (pad == NULL)
+    return NULL;
   gst_pad_set_active (pad, TRUE);
   if (!gst_element_add_pad (element, pad)) {
     GST_PARTIAL_MIX_LOCK (self);
@@ -540,6 +561,10 @@ gst_partial_mix_change_state (GstElement * element, GstStateChange transition)
   GstStateChangeReturn ret;
 
   switch (transition) {
+    case GST_STATE_CHANGE_NULL_TO_READY:
+      if (!gst_partial_mix_rtpbin_connect (self))
+        return GST_STATE_CHANGE_FAILURE;
+      break;
     case GST_STATE_CHANGE_READY_TO_PAUSED:
       if (!check_settings (self))
         return GST_STATE_CHANGE_FAILURE;
@@ -571,6 +596,9 @@ gst_partial_mix_change_state (GstElement * element, GstStateChange transition)
       break;
     case GST_STATE_CHANGE_PAUSED_TO_READY:
       close_all (self);
+      break;
+    case GST_STATE_CHANGE_READY_TO_NULL:
+      gst_partial_mix_rtpbin_disconnect (self);
       break;
     default:
       break;
@@ -636,6 +664,10 @@ gst_partial_mix_set_property (GObject * object, guint id, const GValue * value,
     case PROP_DATABASE_LOCATION:
       gst_partial_mix_database_set_location (self->database,
           g_value_get_string (value));
+      break;
+    case PROP_RTPBIN:
+      g_free (self->rtpbin_name);
+      self->rtpbin_name = g_value_dup_string (value);
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -706,6 +738,9 @@ gst_partial_mix_get_property (GObject * object, guint id, GValue * value,
       g_value_set_string (value,
           gst_partial_mix_database_get_location (self->database));
       break;
+    case PROP_RTPBIN:
+      g_value_set_string (value, self->rtpbin_name);
+      break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
       break;
@@ -733,6 +768,7 @@ gst_partial_mix_finalize (GObject * object)
   g_hash_table_unref (self->cnames);
   g_list_free (self->sink_pads);
   g_list_free (self->src_pads);
+  g_free (self->rtpbin_name);
   gst_partial_mix_database_free (self->database);
   g_mutex_clear (&self->lock);
   G_OBJECT_CLASS (gst_partial_mix_parent_class)->finalize (object);
@@ -825,6 +861,11 @@ install_mix_properties (GObjectClass * klass)
           "Key file with priority, group, never-mix, mute, gain-db and pan of "
           "the talkers, in sections [default], [cname:NAME], [ssrc:NUMBER]; "
           "read again when it changes", NULL, RW_PLAYING));
+  g_object_class_install_property (klass, PROP_RTPBIN,
+      g_param_spec_string ("rtpbin", "rtpbin",
+          "Name of an rtpbin in the same pipeline: every stream that it shows "
+          "comes in here, each linked before its first packet", NULL,
+          RW_READY));
   g_object_class_install_property (klass, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
           "Counters, streams and pads (application/x-fairmix-partialmix-stats)",

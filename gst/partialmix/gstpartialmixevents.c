@@ -118,6 +118,21 @@ sink_flush_stop (GstPartialMix * self, GstPartialMixSinkPad * pad)
   GST_PARTIAL_MIX_UNLOCK (self);
 }
 
+/* Nothing of RTCP leaves here; but before anybody has spoken its end is the only
+ * one that is heard of. */
+gboolean
+gst_partial_mix_rtcp_event (GstPad * pad, GstObject * parent, GstEvent * event)
+{
+  GstPartialMix *self = GST_PARTIAL_MIX (parent);
+
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS)
+    return sink_eos (self, GST_PARTIAL_MIX_SINK_PAD (pad), event);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
+    sink_flush_stop (self, GST_PARTIAL_MIX_SINK_PAD (pad));
+  gst_event_unref (event);
+  return TRUE;
+}
+
 static void
 sink_segment (GstPartialMix * self, GstPartialMixSinkPad * pad,
     GstEvent * event)
@@ -132,8 +147,7 @@ sink_segment (GstPartialMix * self, GstPartialMixSinkPad * pad,
 }
 
 gboolean
-gst_partial_mix_sink_event (GstPad * gpad, GstObject * parent,
-    GstEvent * event)
+gst_partial_mix_sink_event (GstPad * gpad, GstObject * parent, GstEvent * event)
 {
   GstPartialMix *self = GST_PARTIAL_MIX (parent);
   GstPartialMixSinkPad *pad = GST_PARTIAL_MIX_SINK_PAD (gpad);
