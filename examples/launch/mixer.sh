@@ -21,40 +21,42 @@ local=${1:-5000}
 shift
 [ $# -gt 0 ] || set -- 127.0.0.1:10000 127.0.0.1:10010
 
-# Each way has an RTP session of its own; one for both would be a loop in the
-# graph.  rtpsession hands over all streams of a neighbour on one pad, as they
-# arrive: the mixer sorts them by SSRC, and only what it decodes has to wait for
-# what is late.  The mixer also reads what talkers say of themselves in RTCP:
-# their names, and when they leave.  Sender reports tell the media's time, not
-# the moment of sending.
+# Two rtpbins: one for both ways would be a loop in the graph.  In each, session
+# n is neighbour n's.  The mixer takes every stream that the rtpbin `in` shows,
+# now or later, and knows from the session whose it is.  It also reads what
+# talkers say of themselves in RTCP: their names, and when they leave.  Sender
+# reports tell the media's time, not the moment of sending.
 graph=()
+in_options=() out_options=()
+session=0               # GStreamer counts them as they are made, in both rtpbins
 neighbour=0
 
 receive_from () {       # NEIGHBOUR PORT PEER
+  in_options+=("rtpsession$session::rtcp-min-interval=1000000000")
+  session=$((session + 1))
   # shellcheck disable=SC2054,SC2206  # words of a graph
   graph+=(
-    rtpsession name="in$1" rtcp-min-interval=1000000000
-    udpsrc port="$2" caps="$RTP" ! rtpccfb name="feedback$1" ! "in$1.recv_rtp_sink"
-    "in$1.recv_rtp_src" ! "mix.sink_$1"
+    udpsrc port="$2" caps="$RTP" ! rtpccfb name="feedback$1" ! "in.recv_rtp_sink_$1"
     udpsrc port=$(($2 + 1)) caps="$RTCP" ! tee name="said$1"
-    ! "in$1.recv_rtcp_sink" "said$1." ! "mix.rtcp_sink_$1"
-    "in$1.send_rtcp_src" ! "reports$1." "feedback$1.rtcp_src" ! "reports$1."
+    ! "in.recv_rtcp_sink_$1" "said$1." ! "mix.rtcp_sink_$1"
+    "in.send_rtcp_src_$1" ! "reports$1." "feedback$1.rtcp_src" ! "reports$1."
     funnel name="reports$1"
     ! udpsink host="$(host "$3")" port="$(port "$3" 2)" sync=false async=false
   )
 }
 
 send_to () {            # NEIGHBOUR PORT PEER
+  out_options+=("rtpsession$session::rtcp-min-interval=1000000000")
+  session=$((session + 1))
   # shellcheck disable=SC2054,SC2206  # words of a graph
   graph+=(
-    rtpsession name="out$1" rtcp-min-interval=1000000000 rtcp-sync-send-time=false
     "mix.src_$1" ! "$OPUS" ! tfrcrate name="rate$1" algorithm="${ALGORITHM:-fairmix}"
-    ! "out$1.send_rtp_sink" "out$1.send_rtp_src"
+    ! "out.send_rtp_sink_$1" "out.send_rtp_src_$1"
     ! udpsink host="$(host "$3")" port="$(port "$3")" sync=false async=false
-    "out$1.send_rtcp_src"
+    "out.send_rtcp_src_$1"
     ! udpsink host="$(host "$3")" port="$(port "$3" 1)" sync=false async=false
     udpsrc port=$(($2 + 2)) caps="$RTCP" ! "rate$1.rtcp_sink"
-    "rate$1.rtcp_src" ! "out$1.recv_rtcp_sink"
+    "rate$1.rtcp_src" ! "out.recv_rtcp_sink_$1"
   )
 }
 
@@ -70,6 +72,8 @@ done
 
 # shellcheck disable=SC2086  # $FLAGS are several words
 exec gst-launch-1.0 $FLAGS \
-  partialmix name=mix ${LATENCY:+latency="${LATENCY}000000"} \
+  rtpbin name=in latency="${LATENCY:-20}" rtcp-sync=initial "${in_options[@]}" \
+  rtpbin name=out rtcp-sync-send-time=false "${out_options[@]}" \
+  partialmix name=mix rtpbin=in latency="${LATENCY:-20}000000" \
     ${DATABASE:+database-location="$DATABASE"} \
   "${graph[@]}"

@@ -34,20 +34,20 @@ fake) sink="fakesink" ;;
   [ "$to" = "${to%+auto}" ] || sink="$sink both. ! queue ! autoaudiosink" ;;
 esac
 
-# rtpccfb acknowledges every packet (RFC 8888), beside rtpsession's own reports.
-# rtpsession hands over all talkers on one pad; partialmix sorts them by SSRC
-# and evens out when they arrive.  They all are neighbour 0, so the listener
+# rtpccfb acknowledges every packet (RFC 8888), beside rtpbin's own reports.
+# The mixer takes every stream that the rtpbin shows, now or later, and evens out
+# when they arrive.  They all come from neighbour 0 (session 0), so the listener
 # must be another one: src_1.
 # shellcheck disable=SC2086  # $sink and $FLAGS are several words
 exec gst-launch-1.0 -e $FLAGS \
-  rtpsession name=in rtcp-min-interval=1000000000 \
-  udpsrc port="$local" caps="$RTP" ! rtpccfb name=feedback ! in.recv_rtp_sink \
-  in.recv_rtp_src ! mix.sink_0 \
+  rtpbin name=in latency="${LATENCY:-20}" rtcp-sync=initial \
+    rtpsession0::rtcp-min-interval=1000000000 \
+  udpsrc port="$local" caps="$RTP" ! rtpccfb name=feedback ! in.recv_rtp_sink_0 \
   udpsrc port=$((local + 1)) caps=$RTCP ! tee name=said \
-  ! in.recv_rtcp_sink said. ! mix.rtcp_sink_0 \
-  in.send_rtcp_src ! reports. feedback.rtcp_src ! reports. \
+  ! in.recv_rtcp_sink_0 said. ! mix.rtcp_sink_0 \
+  in.send_rtcp_src_0 ! reports. feedback.rtcp_src ! reports. \
   funnel name=reports \
   ! multiudpsink clients="$clients" sync=false async=false \
-  partialmix name=mix ${LATENCY:+latency="${LATENCY}000000"} \
+  partialmix name=mix rtpbin=in latency="${LATENCY:-20}000000" \
     ${DATABASE:+database-location="$DATABASE"} \
   mix.src_1 ! audio/x-raw,rate=48000,channels=2 ! queue ! audioconvert ! $sink

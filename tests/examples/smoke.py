@@ -126,6 +126,17 @@ def smoke_receiver(folder, running):
     expect_heard(folder / 'out.wav', paths)
 
 
+def wait_for(path, pattern, count, patience_s=20):
+    """Until a log has so many of these."""
+    end = time.monotonic() + patience_s
+    while time.monotonic() < end:
+        text = pathlib.Path(path).read_text(encoding='utf-8')
+        if len(re.findall(pattern, text)) >= count:
+            return
+        time.sleep(0.05)
+    fail(f'not {count} times "{pattern}":\n{text[-3000:]}')
+
+
 def conference(folder, running, blocks, *mixers):
     """Participants at blocks of mixers; each hears the others, not itself."""
     paths = talkers(folder, len(blocks), 11)
@@ -160,6 +171,30 @@ def smoke_mixer(folder, running):
 def smoke_mixer_chain(folder, running):
     """Three participants, each at another mixer of a chain of three."""
     conference(folder, running, [5000, 6000, 7000], ('mixer-chain.sh',))
+
+
+def smoke_join(folder, running):
+    """Eight talkers join one mixer in the same instant, again and again."""
+    rounds = int(os.environ.get('FMX_JOIN_ROUNDS', '4'))
+    for n in range(rounds):
+        mixer = running.start('mixer.sh', 5000, *(
+            f'from=127.0.0.1:{10000 + 10 * n}' for n in range(8)),
+            'to=127.0.0.1:11000', FLAGS='-m')
+        log = running.processes[-1][2].name
+        wait_for(log, 'New clock', 1)
+        silence = bytes.fromhex('f8fffe')       # 20 ms of Opus
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
+            for seq in range(10):
+                for talker in range(8):
+                    out.sendto(struct.pack('!BBHII', 0x80, 96, seq, 960 * seq,
+                                           1001 + talker) + silence,
+                               ('127.0.0.1', 5000 + 10 * talker))
+                time.sleep(0.02)
+        wait_for(log, r'fairmix-stream, event=\(string\)added', 8)
+        running.check_alive()
+        mixer.send_signal(signal.SIGINT)
+        mixer.wait(10)
+    print(f'{rounds} times all eight came in')
 
 
 def smoke_renderer(folder, running):
