@@ -91,6 +91,10 @@ void gst_partial_mix_link_init (GstPartialMixLink * link,
     GstPartialMixLinkMode mode, guint mix, GstClockTime now);
 gboolean gst_partial_mix_link_forwards (const GstPartialMixLink * link,
     guint64 ext_ts);
+/* The RTP time from which on the stream's packets do not concern the link, as
+ * long as it does not change: they are not forwarded, and their place in a mix
+ * is known. */
+guint64 gst_partial_mix_link_settled_ts (const GstPartialMixLink * link);
 /* The first packet of a stream that waited to enter a mix is placed. */
 void gst_partial_mix_link_placed (GstPartialMixLink * link,
     GstPartialMixStream * stream, guint64 ext_ts, gint64 pos);

@@ -354,7 +354,10 @@ forget_src_pad (GstPartialMix * self, GstPartialMixSrcPad * pad)
   for (i = 0; i < self->streams->len; i++) {
     GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
 
-    if (stream != NULL && gst_partial_mix_src_pad_get_link (pad, stream)->mode
+    if (stream == NULL)
+      continue;
+    stream->unsettled = TRUE;
+    if (gst_partial_mix_src_pad_get_link (pad, stream)->mode
         == GST_PARTIAL_MIX_LINK_MIXED)
       stream->n_mixed--;
   }

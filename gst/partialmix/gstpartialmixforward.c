@@ -116,6 +116,25 @@ note_packet (GstPartialMix * self, GstPartialMixSinkPad * pad, Packet * packet,
   return good;
 }
 
+/* Whether any src pad is to see the packet: most of a crowd's are for the mix
+ * alone, and not to be offered to every neighbour. */
+static gboolean
+concerns_links (GstPartialMix * self, const Packet * packet)
+{
+  GstPartialMixStream *stream = packet->stream;
+  GList *l;
+
+  if (stream->unsettled) {
+    stream->unsettled = FALSE;
+    stream->settled_ts = 0;
+    for (l = self->src_pads; l != NULL; l = l->next)
+      stream->settled_ts = MAX (stream->settled_ts,
+          gst_partial_mix_link_settled_ts (gst_partial_mix_src_pad_get_link
+              (l->data, stream)));
+  }
+  return packet->arrival.ext_ts < stream->settled_ts;
+}
+
 /* ----------------------------------------------------------- forwarding -- */
 
 static GstBuffer *
@@ -266,19 +285,28 @@ process (GstPartialMix * self, GstPartialMixSinkPad * pad, GArray * packets,
   GArray *deliveries = g_array_new (FALSE, FALSE, sizeof (Delivery));
   GstClockTime now = gst_partial_mix_running_time (self);
   GstFlowReturn ret;
-  guint i = 0;
+  guint n_concern = 0;
+  guint i;
 
   if (g_atomic_int_get (&self->unasked))
     gst_partial_mix_negotiate (self);
   GST_PARTIAL_MIX_LOCK (self);
   if (!GST_CLOCK_TIME_IS_VALID (now))
     now = 0;
-  while (i < packets->len) {
-    if (note_packet (self, pad, &g_array_index (packets, Packet, i), now))
-      i++;
-    else
-      g_array_remove_index (packets, i);
+  for (i = 0; i < packets->len; i++) {
+    Packet *packet = &g_array_index (packets, Packet, i);
+    Packet *kept = &g_array_index (packets, Packet, n_concern);
+    Packet note;
+
+    if (!note_packet (self, pad, packet, now)
+        || !concerns_links (self, packet))
+      continue;
+    note = *packet;
+    *packet = *kept;
+    *kept = note;
+    n_concern++;
   }
+  g_array_set_size (packets, n_concern);
   distribute (self, pad, packets, deliveries, list, now);
   GST_PARTIAL_MIX_UNLOCK (self);
 

@@ -48,6 +48,17 @@ gst_partial_mix_link_placed (GstPartialMixLink * link,
   /* a stream that was not heard here before begins with this packet */
   start = link->boundary_ts > 0 ? link->boundary_ts : ext_ts;
   link->from = gst_partial_mix_stream_position (stream, start, ext_ts, pos);
+  stream->unsettled = TRUE;
+}
+
+guint64
+gst_partial_mix_link_settled_ts (const GstPartialMixLink * link)
+{
+  if (link->mode == GST_PARTIAL_MIX_LINK_SEPARATE)
+    return G_MAXUINT64;
+  if (link->mode == GST_PARTIAL_MIX_LINK_MIXED && link->from == UNKNOWN)
+    return G_MAXUINT64;
+  return link->before == GST_PARTIAL_MIX_LINK_SEPARATE ? link->boundary_ts : 0;
 }
 
 static void
@@ -91,6 +102,7 @@ gst_partial_mix_link_change (GstPartialMixLink * link,
     return TRUE;
   }
 
+  stream->unsettled = TRUE;
   if (link->mode == mixed) {
     gboolean entered = link->from != UNKNOWN;
 

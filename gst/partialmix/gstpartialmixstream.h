@@ -101,6 +101,8 @@ typedef struct
   guint64 next_seq;             /* ext seq after the highest */
   guint64 next_ts;              /* ext ts after the latest packet */
   gboolean started;
+  guint64 settled_ts;           /* from here on no link is after its packets */
+  gboolean unsettled;           /* a link changed: settled_ts is not known */
   GstClockTime last_arrival;    /* running time */
   FmxRateMeter meter;
   guint wire_bps;               /* what it costs, at weighed_at */

@@ -138,6 +138,43 @@ GST_START_TEST (test_stream_that_leaves_and_returns_shows_no_sequence_gap)
 
 GST_END_TEST;
 
+/* A packet that the network held back goes the way that its timestamp says,
+ * however long ago the stream took another. */
+GST_START_TEST (test_late_packets_go_the_way_of_their_timestamp)
+{
+  Rig *rig = rig_new ("mix-encoding=l16");
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  RigTalker *talker;
+  GstBuffer *late;
+  guint before;
+
+  add_talkers (rig, 1, 2, RIG_L16);
+  talker = g_ptr_array_index (rig->talkers, 0);
+  rig_play (rig);
+  rig_run (rig, 10);
+  late = rig_packet (rig, talker);
+  rig_run (rig, 10);
+  set_target (listener, L16_MIX_BPS);
+  rig_run (rig, 10);
+  fail_unless_equals_int (rig_pad_stat (listener, "n-mixed"), 2);
+  before = rig_count_packets (listener, talker->ssrc);
+  gst_pad_push (talker->pad, late);
+  fail_unless_equals_int (rig_count_packets (listener, talker->ssrc),
+      before + 1);
+
+  /* and one from its time in the mix is not forwarded */
+  late = rig_packet (rig, talker);
+  rig_run (rig, 10);
+  set_target (listener, 0);
+  rig_run (rig, 10);
+  before = rig_count_packets (listener, talker->ssrc);
+  gst_pad_push (talker->pad, late);
+  fail_unless_equals_int (rig_count_packets (listener, talker->ssrc), before);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static GstPadProbeReturn
 count_lists (GstPad * pad G_GNUC_UNUSED, GstPadProbeInfo * info G_GNUC_UNUSED,
     gpointer user_data)
@@ -1036,6 +1073,7 @@ partialmix_suite (void)
   tcase_add_test (tc, test_unlimited_streams_pass_untouched);
   tcase_add_test (tc, test_forwarded_streams_are_not_decoded);
   tcase_add_test (tc, test_stream_that_leaves_and_returns_shows_no_sequence_gap);
+  tcase_add_test (tc, test_late_packets_go_the_way_of_their_timestamp);
   tcase_add_test (tc, test_lists_in_are_lists_out);
   tcase_add_test (tc, test_two_hundred_ssrcs_on_one_pad);
   tcase_add_test (tc, test_flood_of_ssrcs_is_bounded);
