@@ -35,6 +35,7 @@
 #include "gstpartialmix.h"
 #include "gstpartialmixcodec.h"
 #include "gstpartialmixdatabase.h"
+#include "gstpartialmixset.h"
 #include "gstpartialmixstream.h"
 
 G_BEGIN_DECLS
@@ -106,6 +107,10 @@ gboolean gst_partial_mix_link_change (GstPartialMixLink * link,
  * [@pos, @pos + @n). */
 gboolean gst_partial_mix_link_contributes (const GstPartialMixLink * link,
     guint mix, gint64 pos, guint n, guint ramp, FmxMixEnvelope * envelope);
+/* Whether the stream is in the first mix only, at full gain, from @pos on and
+ * as long as the link does not change. */
+gboolean gst_partial_mix_link_is_steady (const GstPartialMixLink * link,
+    gint64 pos, guint ramp);
 guint16 gst_partial_mix_link_next_seq (GstPartialMixLink * link, guint16 seq);
 
 /* ---------------------------------------------------------------- mixes -- */
@@ -113,14 +118,29 @@ guint16 gst_partial_mix_link_next_seq (GstPartialMixLink * link, guint16 seq);
 /**
  * GstPartialMixContribution:
  *
- * A stream in a mix, in one tick.
+ * A stream in a mix, in one tick, whose gain is not 1 over the whole frame.
  */
 typedef struct
 {
   GstPartialMixStream *stream;
   FmxMixEnvelope envelope;
-  gboolean full;                /* gain 1 over the whole frame */
 } GstPartialMixContribution;
+
+/**
+ * GstPartialMixCast:
+ *
+ * Who is heard in one mix, in one tick.
+ */
+typedef struct
+{
+  guint64 key;                  /* the same for the same cast */
+  guint n_members;
+  GstPartialMixSet *members;
+  GArray *ramped;               /* of GstPartialMixContribution: of members */
+} GstPartialMixCast;
+
+void gst_partial_mix_cast_init (GstPartialMixCast * cast);
+void gst_partial_mix_cast_clear (GstPartialMixCast * cast);
 
 /**
  * GstPartialMixBus:
@@ -140,7 +160,7 @@ typedef struct
   FmxLimiter limiter;
   gboolean failed;
 
-  GArray *contributions;        /* of GstPartialMixContribution */
+  GstPartialMixCast cast;
   GstMemory *payload;           /* what came of it in this tick */
   guint n_csrcs;
   guint32 csrcs[FMX_CSRC_MAX];
@@ -216,6 +236,7 @@ struct _GstPartialMixSrcPad
 
   /* selection */
   GArray *links;                /* of GstPartialMixLink, by stream slot */
+  GstPartialMixSet *steady;     /* streams whose link is steady, as is known */
   gboolean dirty;               /* a decision is due */
   gboolean changing;            /* a change waits for the one before */
   FmxAdaptPlan plan;
@@ -224,6 +245,7 @@ struct _GstPartialMixSrcPad
   gboolean lean;                /* no CSRCs: there is no room */
   guint64 n_selections;
   GstPartialMixOutput outputs[FMX_ADAPT_MAX_MIXES];
+  guint n_outputs;              /* that were ever used */
 
   /* renderer, mixing thread only */
   FmxLimiter limiter;
@@ -310,12 +332,14 @@ struct _GstPartialMix
   GstFairmixTimer *timer;
   GstTaskPool *pool;
   guint n_helpers;              /* threads of the pool */
-  GPtrArray *frames;            /* streams that have samples in this tick */
+  GPtrArray *frames;            /* streams that may be heard in this tick */
+  GPtrArray *heard;             /* those that are, the loudest first */
+  GPtrArray *heard_at;          /* the same by slot */
+  GstPartialMixCast everybody;  /* the same as a mix */
+  gint32 *total;                /* their samples together */
   GPtrArray *buses;
   GHashTable *bus_by_key;
-  gint32 *total;                /* all frames of this tick together */
-  guint n_total;
-  GArray *scratch[FMX_ADAPT_MAX_MIXES];  /* of GstPartialMixContribution */
+  GstPartialMixCast casts[FMX_ADAPT_MAX_MIXES]; /* of one listener */
 };
 
 #define GST_PARTIAL_MIX_LOCK(self) g_mutex_lock (&(self)->lock)
@@ -341,6 +365,13 @@ gint gst_partial_mix_src_pad_get_neighbour (GstPartialMixSrcPad * pad);
 guint64 gst_partial_mix_src_pad_get_target (GstPartialMixSrcPad * pad);
 GstPartialMixLink *gst_partial_mix_src_pad_get_link (GstPartialMixSrcPad *
     pad, GstPartialMixStream * stream);
+/* For a stream that comes or goes. */
+void gst_partial_mix_src_pad_init_link (GstPartialMixSrcPad * pad,
+    GstPartialMixStream * stream, GstClockTime now);
+/* See gst_partial_mix_link_change(). */
+gboolean gst_partial_mix_src_pad_change_link (GstPartialMixSrcPad * pad,
+    GstPartialMixStream * stream, GstPartialMixLinkMode mode, guint mix,
+    gint64 line, GstClockTime now);
 void gst_partial_mix_src_pad_negotiate (GstPartialMixSrcPad * pad,
     GstPartialMix * self);
 GstFlowReturn gst_partial_mix_src_pad_push (GstPartialMixSrcPad * pad,

@@ -759,7 +759,10 @@ gst_partial_mix_finalize (GObject * object)
 
   gst_fairmix_timer_free (self->timer);
   for (i = 0; i < FMX_ADAPT_MAX_MIXES; i++)
-    g_array_unref (self->scratch[i]);
+    gst_partial_mix_cast_clear (&self->casts[i]);
+  gst_partial_mix_cast_clear (&self->everybody);
+  g_ptr_array_unref (self->heard);
+  g_ptr_array_unref (self->heard_at);
   g_hash_table_unref (self->bus_by_key);
   g_ptr_array_unref (self->buses);
   g_ptr_array_unref (self->frames);
@@ -975,8 +978,10 @@ gst_partial_mix_init (GstPartialMix * self)
       gst_partial_mix_bus_free);
   self->bus_by_key = g_hash_table_new (g_int64_hash, g_int64_equal);
   for (i = 0; i < FMX_ADAPT_MAX_MIXES; i++)
-    self->scratch[i] = g_array_new (FALSE, FALSE,
-        sizeof (GstPartialMixContribution));
+    gst_partial_mix_cast_init (&self->casts[i]);
+  gst_partial_mix_cast_init (&self->everybody);
+  self->heard = g_ptr_array_new ();
+  self->heard_at = g_ptr_array_new ();
   self->timer = gst_fairmix_timer_new ("partialmix", gst_partial_mix_tick,
       self);
 }

@@ -26,6 +26,84 @@
 #define LIMITER_LOOK_AHEAD_US 2500
 #define LIMITER_RELEASE_MS 80.0f
 
+/* ---------------------------------------------------------------- casts -- */
+
+void
+gst_partial_mix_cast_init (GstPartialMixCast * cast)
+{
+  cast->key = 0;
+  cast->n_members = 0;
+  cast->members = gst_partial_mix_set_new ();
+  cast->ramped = g_array_new (FALSE, FALSE,
+      sizeof (GstPartialMixContribution));
+}
+
+void
+gst_partial_mix_cast_clear (GstPartialMixCast * cast)
+{
+  g_array_unref (cast->members);
+  g_array_unref (cast->ramped);
+}
+
+static void
+cast_empty (GstPartialMixCast * cast)
+{
+  cast->key = 0;
+  cast->n_members = 0;
+  gst_partial_mix_set_clear (cast->members);
+  g_array_set_size (cast->ramped, 0);
+}
+
+static void
+cast_copy (GstPartialMixCast * cast, const GstPartialMixCast * from)
+{
+  cast_empty (cast);
+  cast->key = from->key;
+  cast->n_members = from->n_members;
+  gst_partial_mix_set_copy (cast->members, from->members);
+  g_array_append_vals (cast->ramped, from->ramped->data, from->ramped->len);
+}
+
+static guint64
+scramble (guint64 x)
+{
+  /* the finalizer of splitmix64 */
+  x = (x ^ (x >> 30)) * G_GUINT64_CONSTANT (0xbf58476d1ce4e5b9);
+  x = (x ^ (x >> 27)) * G_GUINT64_CONSTANT (0x94d049bb133111eb);
+  return x ^ (x >> 31);
+}
+
+static void
+cast_add (GstPartialMixCast * cast, GstPartialMixStream * stream)
+{
+  gst_partial_mix_set_add (cast->members, stream->slot);
+  cast->n_members++;
+  cast->key ^= stream->key;
+}
+
+static void
+cast_remove (GstPartialMixCast * cast, GstPartialMixStream * stream)
+{
+  gst_partial_mix_set_remove (cast->members, stream->slot);
+  cast->n_members--;
+  cast->key ^= stream->key;
+}
+
+/* @stream fades in or out, or both, in the frame that begins at @pos. */
+static void
+cast_add_ramped (GstPartialMixCast * cast, GstPartialMixStream * stream,
+    const FmxMixEnvelope * envelope, gint64 pos)
+{
+  GstPartialMixContribution c = { stream, *envelope };
+  guint64 key = stream->key
+      ^ scramble ((guint64) (envelope->from - pos) * 31 + 1);
+
+  cast_add (cast, stream);
+  cast->key ^= stream->key;
+  cast->key ^= scramble (key + scramble ((guint64) (envelope->until - pos)));
+  g_array_append_val (cast->ramped, c);
+}
+
 /* ---------------------------------------------------------------- buses -- */
 
 static void
@@ -52,8 +130,7 @@ bus_new (GstPartialMix * self, const GstPartialMixFormat * format)
   GstPartialMixBus *bus = g_new0 (GstPartialMixBus, 1);
 
   bus->format = *format;
-  bus->contributions = g_array_new (FALSE, FALSE,
-      sizeof (GstPartialMixContribution));
+  gst_partial_mix_cast_init (&bus->cast);
   limiter_setup (self, &bus->limiter, 1);
   bus->encoder = gst_partial_mix_encoder_new (format, self->rate_hz,
       self->complexity);
@@ -68,8 +145,7 @@ bus_fork (GstPartialMix * self, GstPartialMixBus * parent)
   GstPartialMixBus *bus = g_new0 (GstPartialMixBus, 1);
 
   bus->format = parent->format;
-  bus->contributions = g_array_new (FALSE, FALSE,
-      sizeof (GstPartialMixContribution));
+  gst_partial_mix_cast_init (&bus->cast);
   bus->limiter = parent->limiter;
   bus->encoder = parent->encoder != NULL
       ? gst_partial_mix_encoder_copy (parent->encoder) : NULL;
@@ -79,18 +155,11 @@ bus_fork (GstPartialMix * self, GstPartialMixBus * parent)
   return bus;
 }
 
-static void
-drop_contributions (GstPartialMixBus * bus)
-{
-  g_array_set_size (bus->contributions, 0);
-  g_clear_pointer (&bus->payload, gst_memory_unref);
-}
-
 void
 gst_partial_mix_bus_free (GstPartialMixBus * bus)
 {
-  drop_contributions (bus);
-  g_array_unref (bus->contributions);
+  gst_partial_mix_cast_clear (&bus->cast);
+  g_clear_pointer (&bus->payload, gst_memory_unref);
   if (bus->encoder != NULL)
     gst_partial_mix_encoder_free (bus->encoder);
   g_free (bus);
@@ -103,21 +172,12 @@ gst_partial_mix_buses_clear (GstPartialMix * self)
   g_ptr_array_set_size (self->buses, 0);
 }
 
-static guint64
-scramble (guint64 x)
-{
-  /* the finalizer of splitmix64 */
-  x = (x ^ (x >> 30)) * G_GUINT64_CONSTANT (0xbf58476d1ce4e5b9);
-  x = (x ^ (x >> 27)) * G_GUINT64_CONSTANT (0x94d049bb133111eb);
-  return x ^ (x >> 31);
-}
-
 /* ------------------------------------------------------------- planning -- */
 
 typedef struct
 {
-  guint64 key;
-  GArray *contributions;        /* NULL: silent */
+  guint64 key;                  /* of all that follows */
+  const GstPartialMixCast *cast;
   const GstPartialMixFormat *format;
   guint bitrate_bps;
 } Wish;
@@ -133,10 +193,8 @@ bus_take (GstPartialMix * self, GstPartialMixBus * bus, const Wish * wish)
   memmove (bus->history + 1, bus->history,
       (GST_PARTIAL_MIX_BUS_HISTORY - 1) * sizeof bus->history[0]);
   bus->history[0] = wish->key;
-  drop_contributions (bus);
   /* the streams are held by self->frames as long as the tick lasts */
-  g_array_append_vals (bus->contributions, wish->contributions->data,
-      wish->contributions->len);
+  cast_copy (&bus->cast, wish->cast);
   if (g_hash_table_lookup (self->bus_by_key, &bus->key) == NULL)
     g_hash_table_insert (self->bus_by_key, &bus->key, bus);
 }
@@ -190,91 +248,88 @@ assign_bus (GstPartialMix * self, GstPartialMixOutput * output,
   output->bus = bus;
 }
 
-static guint64
-contribution_key (const GstPartialMixContribution * c, gint64 pos)
+static GstPartialMixCast *
+cast_of_mix (GstPartialMix * self, GstPartialMixSrcPad * pad, guint mix)
 {
-  guint64 key = c->stream->key;
-
-  if (c->full)
-    return key;
-  key ^= scramble ((guint64) (c->envelope.from - pos) * 31 + 1);
-  return scramble (key + scramble ((guint64) (c->envelope.until - pos)));
+  while (pad->n_outputs <= mix)
+    cast_empty (&self->casts[pad->n_outputs++]);
+  return &self->casts[mix];
 }
 
-/* There is always room for one more. */
-static GstPartialMixContribution *
-next_contribution (GstPartialMix * self, guint mix, guint n)
-{
-  GArray *scratch = self->scratch[mix];
-
-  if (scratch->len <= n)
-    g_array_set_size (scratch, MAX (2 * n, 64));
-  return &g_array_index (scratch, GstPartialMixContribution, n);
-}
-
-/* Sorts what one listener hears mixed in this tick into its mixes. */
+/* Adds what @pad hears of @stream in this tick to its mixes. */
 static void
-gather (GstPartialMix * self, GstPartialMixSrcPad * pad, gint64 pos, guint n)
+gather_link (GstPartialMix * self, GstPartialMixSrcPad * pad,
+    GstPartialMixStream * stream, gint64 pos, guint n)
 {
   guint ramp = (guint) gst_util_uint64_scale_int (self->ramp_duration,
       (gint) self->rate_hz, GST_SECOND);
-  guint n_in[FMX_ADAPT_MAX_MIXES];
-  guint i, mix;
+  GstPartialMixLink *link = gst_partial_mix_src_pad_get_link (pad, stream);
+  guint mixes[] = { link->mix, link->old_mix };
+  guint k;
 
-  for (mix = 0; mix < FMX_ADAPT_MAX_MIXES; mix++)
-    n_in[mix] = 0;
+  for (k = 0; k < (mixes[0] != mixes[1] ? 2 : 1); k++) {
+    GstPartialMixCast *cast = cast_of_mix (self, pad, mixes[k]);
+    FmxMixEnvelope envelope;
 
-  for (i = 0; i < self->frames->len; i++) {
-    GstPartialMixStream *stream = g_ptr_array_index (self->frames, i);
-    GstPartialMixLink *link;
-    guint mixes[2];
-    guint k;
-
-    if (stream->removed || !stream->frame_active)
+    if (!gst_partial_mix_link_contributes (link, mixes[k], pos, n, ramp,
+            &envelope))
       continue;
-    link = gst_partial_mix_src_pad_get_link (pad, stream);
-    mixes[0] = link->mix;
-    mixes[1] = link->old_mix;
-    for (k = 0; k < (link->mix != link->old_mix ? 2 : 1); k++) {
-      GstPartialMixContribution *c = next_contribution (self, mixes[k],
-          n_in[mixes[k]]);
+    if (fmx_mix_envelope_is_full (&envelope, pos, n))
+      cast_add (cast, stream);
+    else
+      cast_add_ramped (cast, stream, &envelope, pos);
+  }
+  if (gst_partial_mix_link_is_steady (link, pos, ramp))
+    gst_partial_mix_set_add (pad->steady, stream->slot);
+}
 
-      if (!gst_partial_mix_link_contributes (link, mixes[k], pos, n, ramp,
-              &c->envelope))
-        continue;
-      c->stream = stream;
-      c->full = fmx_mix_envelope_is_full (&c->envelope, pos, n);
-      n_in[mixes[k]]++;
+/* Sorts what one listener hears mixed in this tick into its mixes.  In a crowd
+ * that is everybody, in the first one, but for a few. */
+static void
+gather (GstPartialMix * self, GstPartialMixSrcPad * pad, gint64 pos, guint n)
+{
+  GstPartialMixCast *first = cast_of_mix (self, pad, 0);
+  guint mix, w;
+
+  for (mix = 0; mix < pad->n_outputs; mix++)
+    cast_empty (&self->casts[mix]);
+
+  cast_copy (first, &self->everybody);
+  for (w = 0; w < self->everybody.members->len; w++) {
+    guint64 others = gst_partial_mix_set_word (first->members, w)
+        & ~gst_partial_mix_set_word (pad->steady, w);
+
+    while (others != 0) {
+      GstPartialMixStream *stream = g_ptr_array_index (self->heard_at,
+          gst_partial_mix_set_take (&others, w));
+
+      cast_remove (first, stream);
+      gather_link (self, pad, stream, pos, n);
     }
   }
-  for (mix = 0; mix < FMX_ADAPT_MAX_MIXES; mix++)
-    g_array_set_size (self->scratch[mix], n_in[mix]);
 }
 
 static void
 plan_pad (GstPartialMix * self, GstPartialMixSrcPad * pad, gint64 pos, guint n)
 {
-  guint mix, i;
+  guint mix;
 
   gather (self, pad, pos, n);
 
-  for (mix = 0; mix < FMX_ADAPT_MAX_MIXES; mix++) {
+  for (mix = 0; mix < pad->n_outputs; mix++) {
     GstPartialMixOutput *output = &pad->outputs[mix];
-    Wish wish = { 0, self->scratch[mix], &pad->mix_format,
+    Wish wish = { 0, &self->casts[mix], &pad->mix_format,
       pad->mix_bitrate_bps
     };
 
     /* one tick more, for what limiter and encoder still hold */
-    output->silent = wish.contributions->len == 0 && !output->pending;
-    output->pending = wish.contributions->len > 0;
+    output->silent = wish.cast->n_members == 0 && !output->pending;
+    output->pending = wish.cast->n_members > 0;
     if (output->silent)
       continue;
     output->format = pad->mix_format;
     output->lean = pad->lean;
-    for (i = 0; i < wish.contributions->len; i++)
-      wish.key ^= contribution_key (&g_array_index (wish.contributions,
-              GstPartialMixContribution, i), pos);
-    wish.key = scramble (wish.key ^ scramble (wish.bitrate_bps)
+    wish.key = scramble (wish.cast->key ^ scramble (wish.bitrate_bps)
         ^ scramble (1000 + (guint) wish.format->encoding));
     assign_bus (self, output, &wish);
     if (output->ssrc == 0) {
@@ -301,6 +356,36 @@ forget_idle_buses (GstPartialMix * self)
   }
 }
 
+static gint
+compare_levels (gconstpointer a, gconstpointer b)
+{
+  const GstPartialMixStream *sa = *(GstPartialMixStream * const *) a;
+  const GstPartialMixStream *sb = *(GstPartialMixStream * const *) b;
+
+  return (gint) sa->frame_level - (gint) sb->frame_level;
+}
+
+/* Who has something to say in this tick. */
+static void
+note_heard (GstPartialMix * self)
+{
+  guint i;
+
+  g_ptr_array_set_size (self->heard, 0);
+  g_ptr_array_set_size (self->heard_at, (gint) self->streams->len);
+  cast_empty (&self->everybody);
+  for (i = 0; i < self->frames->len; i++) {
+    GstPartialMixStream *stream = g_ptr_array_index (self->frames, i);
+
+    if (stream->removed || !stream->frame_active)
+      continue;
+    g_ptr_array_add (self->heard, stream);
+    g_ptr_array_index (self->heard_at, stream->slot) = stream;
+    cast_add (&self->everybody, stream);
+  }
+  g_ptr_array_sort (self->heard, compare_levels);
+}
+
 void
 gst_partial_mix_buses_plan (GstPartialMix * self, gint64 pos, guint n)
 {
@@ -312,6 +397,7 @@ gst_partial_mix_buses_plan (GstPartialMix * self, gint64 pos, guint n)
             i));
   g_ptr_array_set_size (self->released, 0);
 
+  note_heard (self);
   g_hash_table_remove_all (self->bus_by_key);
   for (l = self->src_pads; l != NULL; l = l->next) {
     GstPartialMixSrcPad *pad = l->data;
@@ -330,7 +416,7 @@ gst_partial_mix_release_outputs (GstPartialMix * self,
 {
   guint mix;
 
-  for (mix = 0; mix < FMX_ADAPT_MAX_MIXES; mix++) {
+  for (mix = 0; mix < pad->n_outputs; mix++) {
     GstPartialMixOutput *output = &pad->outputs[mix];
 
     if (output->bus != NULL)
@@ -353,73 +439,62 @@ typedef struct
   guint n;
 } Work;
 
-/* @total of all frames is there: what is not in the mix is taken away, unless
- * adding up what is in it is less work. */
+/* The sum of all that is heard is there: what is not in the mix is taken away,
+ * unless adding up what is in it is less work. */
 static void
-sum_bus (GstPartialMix * self, GstPartialMixBus * bus, gint32 * sum,
+sum_bus (GstPartialMix * self, const GstPartialMixCast * cast, gint32 * sum,
     gint64 pos, guint n)
 {
   const FmxMixKernels *kernels = fmx_mix_kernels_best ();
-  const gint16 **inputs = g_newa (const gint16 *, self->frames->len + 1);
-  guint n_full = 0;
-  guint i;
+  guint n_full = cast->n_members - cast->ramped->len;
+  gboolean subtract = n_full > self->heard->len - n_full;
+  const gint16 **inputs = g_newa (const gint16 *, self->heard->len + 1);
+  guint n_inputs = 0;
+  guint i, w;
 
-  for (i = 0; i < bus->contributions->len; i++) {
-    GstPartialMixContribution *c = &g_array_index (bus->contributions,
-        GstPartialMixContribution, i);
+  for (w = 0; w < self->everybody.members->len; w++) {
+    guint64 members = gst_partial_mix_set_word (cast->members, w);
+    guint64 chosen = subtract
+        ? gst_partial_mix_set_word (self->everybody.members, w) & ~members
+        : members;
 
-    if (c->full)
-      inputs[n_full++] = c->stream->frame;
+    while (chosen != 0)
+      inputs[n_inputs++] = ((GstPartialMixStream *) g_ptr_array_index
+          (self->heard_at, gst_partial_mix_set_take (&chosen, w)))->frame;
   }
-
-  if (n_full > self->n_total - n_full) {
-    guint k = 0;
-
+  if (subtract) {
     memcpy (sum, self->total, n * sizeof (gint32));
-    for (i = 0; i < self->frames->len; i++) {
-      GstPartialMixStream *stream = g_ptr_array_index (self->frames, i);
-
-      if (k < n_full && inputs[k] == stream->frame)
-        k++;
-      else if (stream->frame_active)
-        kernels->subtract (sum, stream->frame, n);
-    }
+    for (i = 0; i < n_inputs; i++)
+      kernels->subtract (sum, inputs[i], n);
   } else {
-    kernels->sum (sum, inputs, n_full, n);
+    kernels->sum (sum, inputs, n_inputs, n);
   }
 
-  for (i = 0; i < bus->contributions->len; i++) {
-    GstPartialMixContribution *c = &g_array_index (bus->contributions,
+  /* these are members, and so far at full gain */
+  for (i = 0; i < cast->ramped->len; i++) {
+    GstPartialMixContribution *c = &g_array_index (cast->ramped,
         GstPartialMixContribution, i);
 
-    if (!c->full)
-      fmx_mix_add_envelope (sum, c->stream->frame, n, &c->envelope, pos);
+    kernels->subtract (sum, c->stream->frame, n);
+    fmx_mix_add_envelope (sum, c->stream->frame, n, &c->envelope, pos);
   }
 }
 
+/* The loudest. */
 static void
-list_contributors (GstPartialMixBus * bus)
+list_contributors (GstPartialMix * self, GstPartialMixBus * bus)
 {
-  guint i, k;
+  guint i;
 
   bus->n_csrcs = 0;
-  for (i = 0; i < bus->contributions->len; i++) {
-    GstPartialMixStream *stream = g_array_index (bus->contributions,
-        GstPartialMixContribution, i).stream;
-    guint8 level = stream->frame_level;
+  for (i = 0; i < self->heard->len && bus->n_csrcs < FMX_CSRC_MAX; i++) {
+    GstPartialMixStream *stream = g_ptr_array_index (self->heard, i);
 
-    /* the loudest, by insertion */
-    for (k = bus->n_csrcs; k > 0 && bus->levels[k - 1] > level; k--) {
-      if (k < FMX_CSRC_MAX) {
-        bus->csrcs[k] = bus->csrcs[k - 1];
-        bus->levels[k] = bus->levels[k - 1];
-      }
-    }
-    if (k < FMX_CSRC_MAX) {
-      bus->csrcs[k] = stream->out_ssrc;
-      bus->levels[k] = level;
-      bus->n_csrcs = MIN (bus->n_csrcs + 1, FMX_CSRC_MAX);
-    }
+    if (!gst_partial_mix_set_contains (bus->cast.members, stream->slot))
+      continue;
+    bus->csrcs[bus->n_csrcs] = stream->out_ssrc;
+    bus->levels[bus->n_csrcs] = stream->frame_level;
+    bus->n_csrcs++;
   }
 }
 
@@ -440,7 +515,7 @@ run_bus (gpointer data, guint index)
   sum = g_newa (gint32, work->n);
   limited = g_newa (gint16, work->n);
   payload = g_malloc (MAX_PAYLOAD_BYTES);
-  sum_bus (self, bus, sum, work->pos, work->n);
+  sum_bus (self, &bus->cast, sum, work->pos, work->n);
   fmx_limiter_process (&bus->limiter, limited, sum, work->n);
   gst_partial_mix_encoder_set_bitrate (bus->encoder, bus->bitrate_bps);
   size = gst_partial_mix_encoder_encode (bus->encoder, limited, work->n,
@@ -450,23 +525,19 @@ run_bus (gpointer data, guint index)
         size, payload, g_free);
   else
     g_free (payload);
-  list_contributors (bus);
+  list_contributors (self, bus);
 }
 
 static void
 sum_all (GstPartialMix * self, guint n)
 {
-  const gint16 **inputs = g_newa (const gint16 *, self->frames->len + 1);
+  const gint16 **inputs = g_newa (const gint16 *, self->heard->len + 1);
   guint i;
 
-  self->n_total = 0;
-  for (i = 0; i < self->frames->len; i++) {
-    GstPartialMixStream *stream = g_ptr_array_index (self->frames, i);
-
-    if (stream->frame_active)
-      inputs[self->n_total++] = stream->frame;
-  }
-  fmx_mix_kernels_best ()->sum (self->total, inputs, self->n_total, n);
+  for (i = 0; i < self->heard->len; i++)
+    inputs[i] = ((GstPartialMixStream *) g_ptr_array_index (self->heard,
+            i))->frame;
+  fmx_mix_kernels_best ()->sum (self->total, inputs, self->heard->len, n);
 }
 
 void
@@ -540,7 +611,7 @@ push_pad (GstPartialMix * self, GstPartialMixSrcPad * pad, gint64 pos)
   GstClockTime now = gst_partial_mix_samples_to_time (self, (guint64) pos);
   guint mix;
 
-  for (mix = 0; mix < FMX_ADAPT_MAX_MIXES; mix++) {
+  for (mix = 0; mix < pad->n_outputs; mix++) {
     GstPartialMixOutput *output = &pad->outputs[mix];
     GstBuffer *buffer;
     guint wire_bytes;
@@ -580,7 +651,7 @@ gst_partial_mix_buses_push (GstPartialMix * self, GPtrArray * pads, gint64 pos)
     GstPartialMixBus *bus = g_ptr_array_index (self->buses, i);
 
     n_encoded += bus->payload != NULL;
-    drop_contributions (bus);
+    g_clear_pointer (&bus->payload, gst_memory_unref);
   }
 
   GST_PARTIAL_MIX_LOCK (self);

@@ -156,6 +156,16 @@ gst_partial_mix_link_contributes (const GstPartialMixLink * link, guint mix,
   return envelope->from < pos + n && envelope->until > pos;
 }
 
+gboolean
+gst_partial_mix_link_is_steady (const GstPartialMixLink * link, gint64 pos,
+    guint ramp)
+{
+  return link->mode == GST_PARTIAL_MIX_LINK_MIXED && link->mix == 0
+      && link->from != UNKNOWN && pos >= link->from + ramp
+      && link->until == UNKNOWN && (link->switch_pos == UNKNOWN
+      || pos >= link->switch_pos + ramp);
+}
+
 guint16
 gst_partial_mix_link_next_seq (GstPartialMixLink * link, guint16 seq)
 {

@@ -272,6 +272,7 @@ gst_partial_mix_src_pad_finalize (GObject * object)
   GstPartialMixSrcPad *pad = GST_PARTIAL_MIX_SRC_PAD (object);
 
   g_array_unref (pad->links);
+  g_array_unref (pad->steady);
   g_array_unref (pad->gains);
   G_OBJECT_CLASS (gst_partial_mix_src_pad_parent_class)->finalize (object);
 }
@@ -313,6 +314,7 @@ gst_partial_mix_src_pad_init (GstPartialMixSrcPad * pad)
 {
   pad->neighbour = GST_PARTIAL_MIX_NEIGHBOUR_AUTO;
   pad->links = g_array_new (FALSE, TRUE, sizeof (GstPartialMixLink));
+  pad->steady = gst_partial_mix_set_new ();
   pad->gains = g_array_new (FALSE, TRUE, sizeof (GstPartialMixGains));
   pad->last_flow = GST_FLOW_OK;
   fmx_rate_meter_init (&pad->meter_out, RATE_WINDOW);
@@ -350,6 +352,27 @@ gst_partial_mix_src_pad_get_link (GstPartialMixSrcPad * pad,
   if (stream->slot >= pad->links->len)
     g_array_set_size (pad->links, stream->slot + 1);
   return &g_array_index (pad->links, GstPartialMixLink, stream->slot);
+}
+
+void
+gst_partial_mix_src_pad_init_link (GstPartialMixSrcPad * pad,
+    GstPartialMixStream * stream, GstClockTime now)
+{
+  gst_partial_mix_set_remove (pad->steady, stream->slot);
+  gst_partial_mix_link_init (gst_partial_mix_src_pad_get_link (pad, stream),
+      GST_PARTIAL_MIX_LINK_NONE, 0, now);
+}
+
+gboolean
+gst_partial_mix_src_pad_change_link (GstPartialMixSrcPad * pad,
+    GstPartialMixStream * stream, GstPartialMixLinkMode mode, guint mix,
+    gint64 line, GstClockTime now)
+{
+  GstPartialMixLink *link = gst_partial_mix_src_pad_get_link (pad, stream);
+
+  if (mode != link->mode || mix != link->mix)
+    gst_partial_mix_set_remove (pad->steady, stream->slot);
+  return gst_partial_mix_link_change (link, stream, mode, mix, line, now);
 }
 
 /* ---------------------------------------------------------- negotiation -- */

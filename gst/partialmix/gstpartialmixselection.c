@@ -174,8 +174,8 @@ gather (GstPartialMix * self, GstPartialMixSrcPad * pad, Selection * selection,
     gst_partial_mix_stream_weigh (stream, now);
     if (!is_heard (pad, stream)) {
       if (link->mode != GST_PARTIAL_MIX_LINK_NONE)
-        gst_partial_mix_link_change (link, stream, GST_PARTIAL_MIX_LINK_NONE,
-            0, self->line, now);
+        gst_partial_mix_src_pad_change_link (pad, stream,
+            GST_PARTIAL_MIX_LINK_NONE, 0, self->line, now);
       continue;
     }
     describe (pad, stream, link, &select);
@@ -237,7 +237,7 @@ carry_out (GstPartialMix * self, GstPartialMixSrcPad * pad,
       mode = GST_PARTIAL_MIX_LINK_SEPARATE;
     else if (assigned == FMX_ADAPT_HELD)
       mode = GST_PARTIAL_MIX_LINK_HELD;
-    if (!gst_partial_mix_link_change (link, stream, mode,
+    if (!gst_partial_mix_src_pad_change_link (pad, stream, mode,
             assigned >= 0 ? (guint) assigned : mix, self->line, now))
       pad->changing = TRUE;
     changed |= link->mode != before
@@ -361,16 +361,15 @@ gst_partial_mix_link_new_stream (GstPartialMix * self,
     self->selections_left--;
   for (l = self->src_pads; l != NULL; l = l->next) {
     GstPartialMixSrcPad *pad = l->data;
-    GstPartialMixLink *link = gst_partial_mix_src_pad_get_link (pad, stream);
 
-    gst_partial_mix_link_init (link, GST_PARTIAL_MIX_LINK_NONE, 0, now);
+    gst_partial_mix_src_pad_init_link (pad, stream, now);
     if (!is_heard (pad, stream))
       continue;
     pad->dirty = TRUE;
     if (plan_now)
       gst_partial_mix_select (self, pad, "stream", now);
     else
-      gst_partial_mix_link_change (link, stream, first_mode (pad, stream), 0,
-          self->line, now);
+      gst_partial_mix_src_pad_change_link (pad, stream,
+          first_mode (pad, stream), 0, self->line, now);
   }
 }

@@ -183,11 +183,11 @@ gst_partial_mix_remove_stream (GstPartialMix * self,
 
   for (l = self->src_pads; l != NULL; l = l->next) {
     GstPartialMixSrcPad *src = l->data;
-    GstPartialMixLink *link = gst_partial_mix_src_pad_get_link (src, stream);
 
-    if (link->mode != GST_PARTIAL_MIX_LINK_NONE)
+    if (gst_partial_mix_src_pad_get_link (src, stream)->mode
+        != GST_PARTIAL_MIX_LINK_NONE)
       src->dirty = TRUE;
-    gst_partial_mix_link_init (link, GST_PARTIAL_MIX_LINK_NONE, 0, 0);
+    gst_partial_mix_src_pad_init_link (src, stream, 0);
   }
   stream->removed = TRUE;
   gst_partial_mix_stream_unref (stream);
