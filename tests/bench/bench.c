@@ -1,13 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#define _GNU_SOURCE             /* sched_getcpu() */
 #include "bench.h"
 
 #include <malloc.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 static gboolean csv;
+
+void
+bench_stay_on_one_processor (void)
+{
+  cpu_set_t here;
+
+  CPU_ZERO (&here);
+  CPU_SET ((gsize) sched_getcpu (), &here);
+  if (sched_setaffinity (0, sizeof here, &here) < 0)
+    g_error ("sched_setaffinity failed");
+}
 
 void
 bench_init (int *argc, char **argv)

@@ -35,7 +35,7 @@ def between(program, args, short, long):
 
 def crowd(build, n):
     program = str(build / 'tests/bench/bench-partialmix')
-    scene = f'N = {n}, all talk, all mixed'
+    scene = f'N = {n}, all talk, CELT mixes'
     per = {side: between(program, ['once', side, str(n)], 60, 90) / n
            for side in ('ours', 'bare')}
     yield 'crowd', scene, 'partialmix', per['ours'] / 1e3, 'k/frame', '', ''
