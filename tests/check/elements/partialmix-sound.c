@@ -109,6 +109,8 @@ GST_START_TEST (test_hand_over_is_exact_to_the_sample)
   gdouble *heard;
   guint k, i;
 
+  /* for another listener all are mixed, and so decoded, all the time */
+  set_target (rig_listener (rig, "src_99", NULL), L16_MIX_BPS);
   add_tones (rig, RIG_L16, 1500);
   rig_play (rig);
   for (k = 0; k < 24; k++) {
@@ -250,6 +252,39 @@ GST_START_TEST (test_mix_minus_holds_for_every_neighbour)
 
 GST_END_TEST;
 
+/* Who comes where another one left inherits none of his listeners. */
+GST_START_TEST (test_a_stream_in_the_place_of_another_starts_afresh)
+{
+  Rig *rig = rig_new ("mix-encoding=l16");
+  RigListener *first = rig_listener (rig, "src_1", NULL);
+  RigListener *second = rig_listener (rig, "src_2", NULL);
+  RigTalker *leaver;
+  gdouble *heard;
+
+  set_target (first, L16_MIX_BPS);
+  set_target (second, L16_MIX_BPS);
+  leaver = rig_talker (rig, "sink_2", 100, RIG_L16, tones[0], 2000);
+  rig_talker (rig, "sink_3", 101, RIG_L16, tones[1], 2000);
+  rig_play (rig);
+  rig_run (rig, 20);
+  rig_remove_talker (rig, leaver);
+  rig_talker (rig, "sink_1", 102, RIG_L16, tones[2], 2000);
+  rig_run (rig, 40);
+
+  heard = rig_hear (rig, first, 0);
+  assert_level (heard, 5 * RIG_FRAME, 10 * RIG_FRAME, tones[0], 2000, 0.1);
+  assert_level (heard, 30 * RIG_FRAME, 20 * RIG_FRAME, tones[1], 2000, 0.1);
+  fail_unless (rig_tone (heard, 30 * RIG_FRAME, 20 * RIG_FRAME, tones[2])
+      < 1.0);
+  g_free (heard);
+  heard = rig_hear (rig, second, 0);
+  assert_level (heard, 30 * RIG_FRAME, 20 * RIG_FRAME, tones[2], 2000, 0.1);
+  g_free (heard);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_loud_crowd_is_limited_not_clipped)
 {
   Rig *rig = rig_new ("mix-encoding=l16");
@@ -382,6 +417,7 @@ partialmix_sound_suite (void)
   tcase_add_test (tc, test_hand_over_keeps_the_level_within_1_db);
   tcase_add_test (tc, test_no_click_when_streams_enter_and_leave_a_mix);
   tcase_add_test (tc, test_mix_minus_holds_for_every_neighbour);
+  tcase_add_test (tc, test_a_stream_in_the_place_of_another_starts_afresh);
   tcase_add_test (tc, test_loud_crowd_is_limited_not_clipped);
   tcase_add_test (tc, test_mix_survives_a_bad_network);
   tcase_add_test (tc, test_renderer_places_voices_from_left_to_right);
