@@ -425,8 +425,10 @@ gst_qm_stage_decide_by_monitor (GstQmStage * self, Passage * p)
   p->play = decision.action == FMX_PLAYOUT_PLAY;
   p->playout = decision.playout;
   if (decision.action == FMX_PLAYOUT_DROP_MONITOR
-      && self->settings.shrink == GST_QM_SHRINK_SHIFT)
-    p->play = TRUE;
+      && self->settings.shrink == GST_QM_SHRINK_SHIFT) {
+    p->play = TRUE;             /* in the slot of the one before it */
+    p->playout -= p->packet.duration;
+  }
   self->n_shrunk += decision.adjusted < 0;
   if (decision.adjusted != 0) {
     GST_DEBUG_OBJECT (self->owner, "delay %" GST_STIME_FORMAT " by %"

@@ -423,11 +423,21 @@ GST_START_TEST (test_shrink_shift_plays_every_packet)
 {
   GstHarness *h = harness_new ("qmjitterbuffer shrink=shift");
 
+  GstClockTimeDiff delay;
+  guint64 n_shrunk = 0;
+
   pass (h, 0, 0);
-  pass (h, 1, 55 * MS);
-  for (guint n = 2; n < 1000; n++)
-    pass (h, n, 0);
-  fail_unless (stat_of (h, "qm-shrunk") > 0);
+  delay = pass (h, 1, 55 * MS);
+  for (guint n = 2; n < 1000; n++) {
+    GstClockTimeDiff now = pass (h, n, 0);
+
+    /* the packet that would have been dropped is the first to come earlier */
+    fail_unless_equals_int64 (delay - now,
+        (stat_of (h, "qm-shrunk") - n_shrunk) * PACKET);
+    n_shrunk = stat_of (h, "qm-shrunk");
+    delay = now;
+  }
+  fail_unless (n_shrunk > 0);
   fail_unless_equals_uint64 (stat_of (h, "qm-dropped"), 0);
   fail_unless (stat_of (h, "qm-delay") <= 40 * MS);
   harness_free (h);
