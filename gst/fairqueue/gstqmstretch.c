@@ -329,6 +329,7 @@ gst_qm_stretch_process (GstQmStretch * self, GstBuffer * buffer)
   gst_buffer_unmap (buffer, &map);
   gst_buffer_unref (buffer);
   gst_qm_stretch_publish (self);
+  GST_LOG_OBJECT (self, "debt %" GST_STIME_FORMAT, GST_STIME_ARGS (self->debt));
   return gst_qm_stretch_push (self, n);
 }
 
