@@ -11,8 +11,7 @@
 # BITRATE=32000 is the most that Opus may take; tfrcrate lowers it when the
 # path has less.  NAME= is what the others call us (RTCP CNAME), SSRC= fixes
 # the stream's number.  You will hear nothing here: start receiver.sh first.
-# Control-C says goodbye to the others first; once more if that takes too long
-# (GStreamer 1.22's rtpsession now and then forgets to tell the end).
+# Control-C says goodbye to the others before it ends.
 # Ports: examples/launch/README.md
 
 # shellcheck source=examples/launch/env.sh
@@ -35,7 +34,9 @@ headers=$((50 * 8 * (20 + 8 + 12 + 8)))
 
 # clocksync paces a file's packets; the level goes into each packet's header
 # (RFC 6464), so that a mixer knows who talks without decoding; silence is
-# not sent (dtx).
+# not sent (dtx).  The nap behind RTCP: at the end rtpsession sends its BYE from
+# one thread and then asks whether RTP has ended in another.  If that thread has
+# not come back yet, the end of RTCP is never told, and the pipeline never ends.
 # shellcheck disable=SC2086  # $source and $FLAGS are several words
 exec gst-launch-1.0 -e $FLAGS \
   $source ! audioconvert ! audioresample \
@@ -53,7 +54,8 @@ exec gst-launch-1.0 -e $FLAGS \
     sdes="application/x-rtp-source-sdes,cname=(string)\"$name\"" \
   rtp.send_rtp_src \
   ! udpsink host="$(host "$to")" port="$(port "$to")" sync=false \
-  rtp.send_rtcp_src \
+  rtp.send_rtcp_src ! tee name=said \
   ! udpsink host="$(host "$to")" port="$(port "$to" 1)" sync=false async=false \
+  said. ! identity sleep-time=50000 ! fakesink sync=false async=false \
   udpsrc port=$((local + 2)) caps=$RTCP ! rate.rtcp_sink \
   rate.rtcp_src ! rtp.recv_rtcp_sink

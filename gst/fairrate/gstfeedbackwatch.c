@@ -37,6 +37,12 @@ gst_feedback_watch_on_feedback (GstFeedbackWatch * watch,
   watch->complained = FALSE;
 }
 
+void
+gst_feedback_watch_on_end (GstFeedbackWatch * watch)
+{
+  watch->unheard_since = FMX_TIME_NONE;
+}
+
 FmxTime
 gst_feedback_watch_deadline (const GstFeedbackWatch * watch)
 {

@@ -34,6 +34,9 @@ void gst_feedback_watch_on_sent (GstFeedbackWatch * watch, FmxTime now);
 void gst_feedback_watch_on_feedback (GstFeedbackWatch * watch,
     FmxRateSenderFeedback kind);
 
+/* Nothing more will be sent: nobody need answer. */
+void gst_feedback_watch_on_end (GstFeedbackWatch * watch);
+
 /* Returns: when to complain, %FMX_TIME_NONE = not at all */
 FmxTime gst_feedback_watch_deadline (const GstFeedbackWatch * watch);
 

@@ -506,7 +506,9 @@ gst_tfrc_rate_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
     self->has_segment = TRUE;
   else if (type == GST_EVENT_FLUSH_STOP || type == GST_EVENT_EOS)
     self->has_segment = FALSE;
-  else if (type == GST_EVENT_STREAM_START || type == GST_EVENT_CAPS)
+  if (type == GST_EVENT_EOS)
+    gst_feedback_watch_on_end (&self->watch);
+  if (type == GST_EVENT_STREAM_START || type == GST_EVENT_CAPS)
     self->tell_again = self->started;   /* whoever sends may be new */
   g_mutex_unlock (&self->lock);
 

@@ -28,7 +28,6 @@ import voices                   # noqa: E402
 
 LAUNCH = ROOT / 'examples/launch'
 COMPLAINT = re.compile(r'WARN|CRITICAL|ERROR|Traceback|warning:', re.I)
-HARMLESS = re.compile('Interrupt while waiting for EOS')
 
 
 def own_network():
@@ -72,20 +71,16 @@ class Running:
         bad = []
         for name, process, log in reversed(self.processes):
             try:
-                # a second time for senders: see sender.sh
-                for patience_s in (3, 5):
-                    if process.poll() is None:
-                        process.send_signal(signal.SIGINT)
-                        with contextlib.suppress(subprocess.TimeoutExpired):
-                            process.wait(patience_s)
-                process.wait(1)
+                if process.poll() is None:
+                    process.send_signal(signal.SIGINT)
+                process.wait(8)
             except subprocess.TimeoutExpired:
                 process.kill()
                 log.seek(0)
                 bad.append(f'{name} does not end:\n{log.read()}')
             log.seek(0)
             bad += [f'{name}: {line.strip()}' for line in log
-                    if COMPLAINT.search(line) and not HARMLESS.search(line)]
+                    if COMPLAINT.search(line)]
         if bad:
             fail('\n'.join(bad))
 

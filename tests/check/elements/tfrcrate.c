@@ -1043,6 +1043,23 @@ GST_START_TEST (test_silence_is_no_reason_to_warn)
 
 GST_END_TEST;
 
+GST_START_TEST (test_nobody_need_answer_after_eos)
+{
+  Path path;
+
+  path_setup (&path, 1);
+  path_run (&path, 5 * GST_SECOND);
+  path.drops = drop_everything;
+  path_run (&path, 1 * GST_SECOND);
+  path.n_streams = 0;
+  fail_unless (gst_harness_push_event (path.f.rtp, gst_event_new_eos ()));
+  path_run (&path, 20 * GST_SECOND);
+  fail_unless_equals_int (pop_warnings (&path.f, NULL), 0);
+  path_teardown (&path);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_an_unlinked_rtcp_sink_is_named)
 {
   GstTestClock *clock =
@@ -1450,6 +1467,7 @@ tfrcrate_suite (void)
   tcase_add_test (tc, test_5_s_without_feedback_warn_once_and_say_what_to_wire);
   tcase_add_test (tc, test_it_warns_again_when_feedback_came_and_stopped);
   tcase_add_test (tc, test_silence_is_no_reason_to_warn);
+  tcase_add_test (tc, test_nobody_need_answer_after_eos);
   tcase_add_test (tc, test_an_unlinked_rtcp_sink_is_named);
   tcase_add_test (tc, test_each_decision_is_an_element_message);
   tcase_add_test (tc, test_the_encoder_gets_the_target_less_the_headers);
