@@ -268,47 +268,99 @@ policy_element (const Trace * trace, const char *description,
 
 /* --- only fed --- */
 
+/* Packets are made before and freed after: what malloc() takes depends on which
+ * thread did what before. */
 typedef struct
 {
-  GMutex lock;
-  GCond cond;
-  size_t n_out;
-} Count;
+  GstBuffer **packets;
+  gint n_out;
+} Feed;
 
-static GstPadProbeReturn
-on_out (GstPad * pad G_GNUC_UNUSED, GstPadProbeInfo * info G_GNUC_UNUSED,
-    gpointer user)
+static GstFlowReturn
+keep_packet (GstPad * pad, GstObject * parent G_GNUC_UNUSED, GstBuffer * buffer)
 {
-  Count *count = user;
+  Feed *feed = gst_pad_get_element_private (pad);
 
-  g_mutex_lock (&count->lock);
-  count->n_out++;
-  g_cond_signal (&count->cond);
-  g_mutex_unlock (&count->lock);
-  return GST_PAD_PROBE_DROP;
+  feed->packets[feed->n_out] = buffer;
+  g_atomic_int_inc (&feed->n_out);
+  return GST_FLOW_OK;
+}
+
+/* Nothing but two pads, and the element between them, if there is one. */
+static GstElement *
+feed_link (GstPad * source, GstPad * sink, const char *description)
+{
+  GstElement *element = NULL;
+  GstPad *in, *out;
+
+  if (description[0] == '\0') {
+    gst_pad_link (source, sink);
+    return NULL;
+  }
+  element = gst_object_ref_sink (gst_parse_bin_from_description_full
+      (description, TRUE, NULL, GST_PARSE_FLAG_NO_SINGLE_ELEMENT_BINS, NULL));
+  in = gst_element_get_static_pad (element, "sink");
+  out = gst_element_get_static_pad (element, "src");
+  gst_pad_link (source, in);
+  gst_pad_link (out, sink);
+  gst_object_unref (in);
+  gst_object_unref (out);
+  return element;
+}
+
+static void
+feed_start (GstPad * source, GstElement * element, GstClock * clock)
+{
+  GstCaps *caps = gst_caps_from_string (CAPS);
+  GstSegment segment;
+
+  if (element != NULL) {
+    gst_element_set_clock (element, clock);
+    gst_element_set_base_time (element, 0);
+    gst_element_set_state (element, GST_STATE_PLAYING);
+  }
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_pad_push_event (source, gst_event_new_stream_start ("packets"));
+  gst_pad_push_event (source, gst_event_new_caps (caps));
+  gst_pad_push_event (source, gst_event_new_segment (&segment));
+  gst_caps_unref (caps);
 }
 
 void
 policy_element_feed (const Trace * trace, const char *description)
 {
-  Count count = { 0 };
-  GstHarness *h = gst_harness_new_parse (description);
+  GstPad *source = gst_pad_new ("source", GST_PAD_SRC);
+  GstPad *sink = gst_pad_new ("sink", GST_PAD_SINK);
+  GstClock *clock = gst_test_clock_new ();
+  Feed feed = {.packets = g_new (GstBuffer *, trace->n_packets) };
+  GstElement *element;
 
-  g_mutex_init (&count.lock);
-  g_cond_init (&count.cond);
-  gst_harness_set_src_caps_str (h, CAPS);
-  gst_pad_add_probe (h->sinkpad, GST_PAD_PROBE_TYPE_BUFFER, on_out, &count,
-      NULL);
+  for (size_t i = 0; i < trace->n_packets; i++)
+    feed.packets[i] = make_packet (trace, i);
+  gst_pad_set_chain_function (sink, keep_packet);
+  gst_pad_set_element_private (sink, &feed);
+  gst_pad_set_active (sink, TRUE);
+  gst_pad_set_active (source, TRUE);
+  element = feed_link (source, sink, description);
+  feed_start (source, element, clock);
   for (size_t i = 0; i < trace->n_packets; i++) {
     /* the first one may be held */
-    gst_harness_set_time (h, trace->packets[i].arrival + GST_SECOND);
-    gst_harness_push (h, make_packet (trace, i));
-    g_mutex_lock (&count.lock);
-    while (count.n_out < i + 1)
-      g_cond_wait (&count.cond, &count.lock);
-    g_mutex_unlock (&count.lock);
+    gst_test_clock_set_time (GST_TEST_CLOCK (clock),
+        trace->packets[i].arrival + GST_SECOND);
+    gst_pad_push (source, feed.packets[i]);
+    while (g_atomic_int_get (&feed.n_out) <= (gint) i)
+      g_thread_yield ();
   }
-  gst_harness_teardown (h);
-  g_mutex_clear (&count.lock);
-  g_cond_clear (&count.cond);
+  gst_pad_set_active (source, FALSE);
+  if (element != NULL) {
+    gst_element_set_state (element, GST_STATE_NULL);
+    gst_object_unref (element);
+  }
+  gst_pad_set_active (sink, FALSE);
+  for (size_t i = 0; i < trace->n_packets; i++)
+    gst_buffer_unref (feed.packets[i]);
+  g_free (feed.packets);
+  gst_object_unref (source);
+  gst_object_unref (sink);
+  gst_object_unref (clock);
 }

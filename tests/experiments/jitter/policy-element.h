@@ -18,6 +18,7 @@ void policy_element (const Trace * trace, const char *description,
 
 /**
  * policy_element_feed:
+ * @description: of an element or "( a bin )"; "" for none
  *
  * Feeds @trace, of which every packet must come out, one by one, and notes
  * nothing: to count what that costs.
