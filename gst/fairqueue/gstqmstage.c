@@ -35,6 +35,7 @@ typedef struct
   gboolean marker;
   gboolean extended;
   gsize header_bytes;
+  gsize mapped_bytes;           /* of the packet, at least */
 } Header;
 
 /* What is known of the stream that passes */
@@ -47,6 +48,8 @@ typedef struct
   guint64 ext_seq;
   FmxSerial timestamps;
   guint64 timestamp;            /* the last one, extended */
+  guint64 step_units;           /* the last step of it, and how long it is */
+  FmxDuration step;
   guint64 first_timestamp;
   FmxTime first_media;
   FmxDuration duration;
@@ -124,6 +127,31 @@ ensure_debug_category (void)
   return (GstDebugCategory *) category;
 }
 
+/* gst_segment_to_running_time() for the segments of live streams, in a sixth
+ * of the instructions */
+static GstClockTime
+to_running_time (const GstSegment * segment, GstClockTime position)
+{
+  GstClockTime first = segment->start + segment->offset;
+
+  if (segment->rate == 1.0 && position >= first && position <= segment->stop)
+    return position - first + segment->base;
+  return gst_segment_to_running_time (segment, GST_FORMAT_TIME, position);
+}
+
+/* The way back */
+static GstClockTime
+from_running_time (const GstSegment * segment, GstClockTime running_time)
+{
+  GstClockTime first = segment->start + segment->offset;
+
+  if (segment->rate == 1.0 && running_time >= segment->base
+      && running_time - segment->base <= segment->stop - first)
+    return running_time - segment->base + first;
+  return gst_segment_position_from_running_time (segment, GST_FORMAT_TIME,
+      running_time);
+}
+
 /* --- on the way in --- */
 
 static GstClockTime
@@ -142,8 +170,7 @@ gst_qm_stage_note_arrival (GstQmStage * self, GstBuffer * buffer)
   GstClockTime time = GST_BUFFER_DTS_OR_PTS (buffer);
 
   if (GST_CLOCK_TIME_IS_VALID (time))
-    time = gst_segment_to_running_time (&self->arrival_segment,
-        GST_FORMAT_TIME, time);
+    time = to_running_time (&self->arrival_segment, time);
   if (!GST_CLOCK_TIME_IS_VALID (time))
     time = gst_qm_stage_now (self);
   buffer = gst_buffer_make_writable (buffer);
@@ -151,7 +178,28 @@ gst_qm_stage_note_arrival (GstQmStage * self, GstBuffer * buffer)
   return buffer;
 }
 
-/* Straight into the inner pad, which is all that a ghost pad would do */
+/* What gst_pad_chain() does, but for probes, which a pad that nobody knows does
+ * not have, and for what our own pad has done already. */
+static GstFlowReturn
+gst_qm_stage_chain_inner (GstQmStage * self, GstBuffer * buffer)
+{
+  GstPad *inner = self->inner_sink;
+  GstFlowReturn ret = GST_FLOW_FLUSHING;
+  gboolean flushing;
+
+  GST_PAD_STREAM_LOCK (inner);  /* keeps it from being closed meanwhile */
+  GST_OBJECT_LOCK (inner);
+  flushing = GST_PAD_IS_FLUSHING (inner);
+  GST_OBJECT_UNLOCK (inner);
+  if (flushing)
+    gst_buffer_unref (buffer);
+  else
+    ret = GST_PAD_CHAINFUNC (inner) (inner, GST_OBJECT_CAST (self->inner),
+        buffer);
+  GST_PAD_STREAM_UNLOCK (inner);
+  return ret;
+}
+
 static GstFlowReturn
 gst_qm_stage_chain_in (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 {
@@ -159,7 +207,7 @@ gst_qm_stage_chain_in (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 
   if (g_atomic_int_get (&self->active))
     buffer = gst_qm_stage_note_arrival (self, buffer);
-  return gst_pad_chain (self->inner_sink, buffer);
+  return gst_qm_stage_chain_inner (self, buffer);
 }
 
 static gboolean
@@ -242,6 +290,7 @@ read_header (GstBuffer * buffer, Header * header)
   if (!gst_memory_map (memory, &map, GST_MAP_READ))
     return FALSE;
   good = read_fixed_header (map.data, map.size, header);
+  header->mapped_bytes = map.size;
   gst_memory_unmap (memory, &map);
   if (!good)
     return FALSE;
@@ -280,10 +329,11 @@ static gboolean
 gst_qm_stage_is_quiet (GstQmStage * self, GstBuffer * buffer,
     const Header * header)
 {
+  gsize quiet_bytes = header->header_bytes + QUIET_BYTES;
   guint8 level;
 
-  if (gst_buffer_get_size (buffer) <= header->header_bytes + QUIET_BYTES
-      || header->pt == COMFORT_NOISE_PT)
+  if (header->pt == COMFORT_NOISE_PT || (header->mapped_bytes <= quiet_bytes
+          && gst_buffer_get_size (buffer) <= quiet_bytes))
     return TRUE;
   return self->level_id != 0 && read_level (buffer, self->level_id, &level)
       && level >= QUIET_LEVEL;
@@ -308,6 +358,18 @@ gst_qm_stage_start_stream (GstQmStage * self, const Header * header,
   s->duration = DEFAULT_DURATION;
 }
 
+/* How long a step of the timestamp is, 0 if it goes back: mostly the same */
+static FmxDuration
+gst_qm_stage_step (Stream * s, guint64 units)
+{
+  if (units != s->step_units) {
+    s->step_units = units;
+    s->step = (gint64) units > 0 ? (FmxDuration)
+        gst_util_uint64_scale_int (units, GST_SECOND, s->clock_rate) : 0;
+  }
+  return s->step;
+}
+
 /* Packets come in order: a number that is not higher is a new beginning. */
 static void
 gst_qm_stage_follow_stream (GstQmStage * self, const Header * header,
@@ -316,10 +378,8 @@ gst_qm_stage_follow_stream (GstQmStage * self, const Header * header,
   Stream *s = &self->stream;
   gint32 step = fmx_serial_diff16 (header->seq, s->seq);
   guint64 timestamp = fmx_serial_extend32 (&s->timestamps, header->timestamp);
-  FmxDuration gap = (gint64) (timestamp - s->timestamp);
+  FmxDuration gap = gst_qm_stage_step (s, timestamp - s->timestamp);
 
-  gap = gap > 0 ? (FmxDuration) gst_util_uint64_scale_int (gap, GST_SECOND,
-      s->clock_rate) : 0;
   if (step == 1 && gap > 0 && gap <= MAX_DURATION)
     s->duration = gap;
   s->ext_seq += step > 0 ? step : 1;
@@ -513,8 +573,7 @@ gst_qm_stage_step_ts_offset (GstQmStage * self)
 static GstClockTime
 gst_qm_stage_position (GstQmStage * self, GstClockTimeDiff running_time)
 {
-  return gst_segment_position_from_running_time (&self->segment,
-      GST_FORMAT_TIME, MAX (running_time, 0));
+  return from_running_time (&self->segment, MAX (running_time, 0));
 }
 
 static void
@@ -541,8 +600,7 @@ gst_qm_stage_pass (GstQmStage * self, GstBuffer * buffer, Passage * p)
   p->play = TRUE;
   if (!self->settings.active || !GST_BUFFER_PTS_IS_VALID (buffer))
     return;
-  p->inner_pts = gst_segment_to_running_time (&self->segment,
-      GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
+  p->inner_pts = to_running_time (&self->segment, GST_BUFFER_PTS (buffer));
   if (!gst_qm_stage_place (self, buffer, &p->packet)
       || !GST_CLOCK_TIME_IS_VALID (p->inner_pts))
     return;
@@ -567,6 +625,8 @@ gst_qm_stage_move_inner (GstQmStage * self, const Steering * steering)
       "ts-offset", steering_ts_offset (steering), NULL);
 }
 
+/* The inner jitter buffer has just written its timestamps into @buffer: so may
+ * we. */
 static GstFlowReturn
 gst_qm_stage_chain_out (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 {
@@ -577,7 +637,6 @@ gst_qm_stage_chain_out (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 
   if (!g_atomic_int_get (&self->active))
     return gst_pad_push (self->srcpad, buffer);
-  buffer = gst_buffer_make_writable (buffer);
   g_mutex_lock (&self->lock);
   gst_qm_stage_pass (self, buffer, &p);
   changed = p.changed ? self->changed : NULL;
