@@ -20,7 +20,8 @@ LLVMFuzzerTestOneInput (const uint8_t * data, size_t size)
   bool quiet = true;
 
   fmx_limiter_params_default (&params, 48000, 1 + fuzz_u8 (&fuzz) % 2);
-  params.look_ahead_frames = 1 + fuzz_u8 (&fuzz) % FMX_LIMITER_MAX_LOOK_AHEAD;
+  params.look_ahead_frames = FMX_LIMITER_MIN_LOOK_AHEAD + fuzz_u8 (&fuzz)
+      % (FMX_LIMITER_MAX_LOOK_AHEAD - FMX_LIMITER_MIN_LOOK_AHEAD + 1);
   params.ceiling = 1 + (int32_t) (fuzz_u16 (&fuzz) % INT16_MAX);
   params.release_ms = 0.1f + (float) fuzz_u8 (&fuzz);
   fmx_limiter_init (&limiter, &params);

@@ -11,7 +11,10 @@
 /* A gain this near to one becomes one: less than half a step of 16 bits. */
 #define SNAP_Q30 (1u << 14)
 
-#define BLOCK_FRAMES_MAX 16u
+/* Whole vectors of every SIMD kernel, and a third of the usual look-ahead: a
+ * block costs about as much as its samples. */
+#define BLOCK_FRAMES_MAX 40u
+#define BLOCKS_PER_LOOK_AHEAD 3u
 #define LOOK_AHEAD_S 0.0025
 
 /* A crowd is beyond the ceiling most of the time.  To let go after every peak
@@ -21,14 +24,15 @@
 #define CROWD_FALL_S 0.05
 #define CROWD_RISE_PER_S 0.2
 
-/* How much is looked at in one go for whether there is anything to do. */
-#define SLICE_FRAMES 160u
+/* How much is looked at in one go for whether there is anything to do: 20 ms at
+ * the usual look-ahead. */
+#define SLICE_BLOCKS 24u
 
 /*
  * Frames are taken in blocks of b.  With r_j <= 1 the gain that block j's peak
  * asks for, and W, K chosen from the look-ahead L so that
  *
- *   (K + 1) b - 1 <= L <= (W + 1) b - 1,
+ *   (K + 1) b <= L <= (W + 1) b,
  *
  *   required  m_j = min (r_{j-W} ... r_j)
  *   crowd     c_j = c_{j-1} + (m_j - c_{j-1}) / 50 ms  if m_j < c_{j-1}
@@ -76,25 +80,25 @@ way_q30 (uint32_t from, uint32_t to, uint32_t part)
 void
 fmx_limiter_init (FmxLimiter *limiter, const FmxLimiterParams *params)
 {
-  uint32_t span = params->look_ahead_frames + 1;
+  uint32_t look_ahead = params->look_ahead_frames;
   uint32_t block;
   double blocks_per_s;
 
   assert (params->rate_hz >= 8000 && params->rate_hz <= 48000);
   assert (params->channels >= 1
       && params->channels <= FMX_LIMITER_MAX_CHANNELS);
-  assert (params->look_ahead_frames >= 1
-      && params->look_ahead_frames <= FMX_LIMITER_MAX_LOOK_AHEAD);
+  assert (look_ahead >= FMX_LIMITER_MIN_LOOK_AHEAD
+      && look_ahead <= FMX_LIMITER_MAX_LOOK_AHEAD);
   assert (params->ceiling >= 1 && params->ceiling <= INT16_MAX);
   assert (params->release_ms > 0.0f);
 
   limiter->params = *params;
   limiter->kernels = fmx_mix_kernels_best ();
-  block = min_u32 (span / 4, BLOCK_FRAMES_MAX);
+  block = min_u32 (look_ahead / BLOCKS_PER_LOOK_AHEAD, BLOCK_FRAMES_MAX);
   block = block > 0 ? block : 1;
   limiter->block_frames = block;
-  limiter->n_attack = span / block - 1;
-  limiter->n_window = (span + block - 1) / block;
+  limiter->n_attack = look_ahead / block - 1;
+  limiter->n_window = (look_ahead + block - 1) / block;
   assert (limiter->n_window <= FMX_LIMITER_MAX_BLOCKS);
   blocks_per_s = (double) params->rate_hz / block;
   limiter->release_q30 = part_q30 (params->release_ms / 1000.0 * blocks_per_s);
@@ -281,8 +285,7 @@ take_in (FmxLimiter *limiter, Run *run, size_t end)
     run->n_in += n_frames;
     limiter->phase += n_frames;
     if (limiter->phase == limiter->block_frames) {
-      /* The last frame of a block leaves with the new gain already. */
-      emit (limiter, run, run->n_in - 1);
+      emit (limiter, run, run->n_in);
       end_block (limiter);
     }
   }
@@ -316,10 +319,10 @@ fmx_limiter_process (FmxLimiter *limiter, int16_t *out, const int32_t *in,
   Run run = { out, in, 0, 0 };
 
   while (run.n_in < n_frames) {
-    size_t slice = n_frames - run.n_in;
+    size_t slice = SLICE_BLOCKS * limiter->block_frames - limiter->phase;
 
-    if (slice > SLICE_FRAMES)
-      slice = SLICE_FRAMES;
+    if (slice > n_frames - run.n_in)
+      slice = n_frames - run.n_in;
     if (is_idle (limiter) && limiter->kernels->peak (in + run.n_in * channels,
             slice * channels) <= ceiling) {
       run.n_in += slice;

@@ -11,7 +11,9 @@
 extern "C" {
 #endif
 
-/** FMX_LIMITER_MAX_LOOK_AHEAD: the longest look-ahead, in frames. */
+/** FMX_LIMITER_MIN_LOOK_AHEAD, FMX_LIMITER_MAX_LOOK_AHEAD: the shortest and the
+ * longest look-ahead, in frames. */
+#define FMX_LIMITER_MIN_LOOK_AHEAD 2u
 #define FMX_LIMITER_MAX_LOOK_AHEAD 240u
 #define FMX_LIMITER_MAX_CHANNELS 2u
 
@@ -19,7 +21,8 @@ extern "C" {
  * FmxLimiterParams:
  * @rate_hz: sample rate, 8000 ... 48000
  * @channels: 1 or 2; both channels get the same gain
- * @look_ahead_frames: 1 ... %FMX_LIMITER_MAX_LOOK_AHEAD; 2.5 ms is usual
+ * @look_ahead_frames: %FMX_LIMITER_MIN_LOOK_AHEAD ...
+ *     %FMX_LIMITER_MAX_LOOK_AHEAD; 2.5 ms is usual
  * @ceiling: highest output magnitude, 1 ... 32767
  * @release_ms: time in which the gain recovers by 1 - 1/e from a single peak;
  *     where peak follows peak it recovers less (docs/algorithms/mix.md)
@@ -35,7 +38,7 @@ typedef struct
 
 /** FMX_LIMITER_MAX_BLOCKS: the gain is decided once a block of frames; the
  * look-ahead spans at most so many. */
-#define FMX_LIMITER_MAX_BLOCKS 32u
+#define FMX_LIMITER_MAX_BLOCKS 8u
 
 /**
  * FmxLimiter:

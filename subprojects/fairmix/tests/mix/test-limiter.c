@@ -66,8 +66,8 @@ random_params (FmxLimiterParams *params, FmxRng *rng)
 
   fmx_limiter_params_default (params, rates[fmx_rng_next (rng) >> 30],
       1 + (fmx_rng_next (rng) >> 31));
-  params->look_ahead_frames = 1 + fmx_rng_next (rng)
-      % FMX_LIMITER_MAX_LOOK_AHEAD;
+  params->look_ahead_frames = FMX_LIMITER_MIN_LOOK_AHEAD + fmx_rng_next (rng)
+      % (FMX_LIMITER_MAX_LOOK_AHEAD - FMX_LIMITER_MIN_LOOK_AHEAD + 1);
   params->ceiling = 1 + (int32_t) (fmx_rng_next (rng) % INT16_MAX);
   params->release_ms = (float) (1 + fmx_rng_next (rng) % 300);
 }
@@ -145,8 +145,8 @@ test_the_gain_alone_keeps_peaks_below_the_ceiling (void **state)
 
   (void) state;
   fmx_rng_init (&rng, 3);
-  for (uint32_t look_ahead = 1; look_ahead <= FMX_LIMITER_MAX_LOOK_AHEAD;
-      look_ahead++) {
+  for (uint32_t look_ahead = FMX_LIMITER_MIN_LOOK_AHEAD;
+      look_ahead <= FMX_LIMITER_MAX_LOOK_AHEAD; look_ahead++) {
     FmxLimiterParams params;
     FmxLimiter limiter;
 
@@ -192,8 +192,8 @@ test_the_gain_never_steps (void **state)
 
   (void) state;
   fmx_rng_init (&rng, 5);
-  for (uint32_t look_ahead = 1; look_ahead <= FMX_LIMITER_MAX_LOOK_AHEAD;
-      look_ahead++) {
+  for (uint32_t look_ahead = FMX_LIMITER_MIN_LOOK_AHEAD;
+      look_ahead <= FMX_LIMITER_MAX_LOOK_AHEAD; look_ahead++) {
     FmxLimiterParams params;
     FmxLimiter limiter;
     double steepest = 0;
