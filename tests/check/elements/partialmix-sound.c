@@ -3,6 +3,7 @@
 /* What listeners hear: every voice once, at its level, without clicks. */
 
 #include <math.h>
+#include <opus.h>
 #include <stdlib.h>
 
 #include "mixrig.h"
@@ -313,6 +314,70 @@ GST_START_TEST (test_loud_crowd_is_limited_not_clipped)
 
 GST_END_TEST;
 
+/* Every tenth frame of a talker has another tone, which no concealment can
+ * guess.  @lose: these packets do not come.
+ * Returns: the amplitude of that tone in its frames, as it is mixed */
+static gdouble
+hear_bursts (gboolean fec, gboolean lose)
+{
+  const guint n_frames = 200, period = 10;
+  /* what takes no Opus gets a mix */
+  Rig *rig = rig_new ("mix-pt=97");
+  RigListener *listener = rig_listener (rig, "src_0",
+      "application/x-rtp,encoding-name=L16,clock-rate=48000");
+  RigTalker *talker = rig_talker (rig, "sink_1", 1, RIG_OPUS, 400, 6000);
+  gdouble amplitude = 0.0;
+  gdouble *heard;
+  guint k;
+
+  /* in-band FEC is a part of SILK */
+  opus_encoder_destroy (talker->encoder);
+  talker->encoder = opus_encoder_create (RIG_RATE, 1, OPUS_APPLICATION_VOIP,
+      NULL);
+  opus_encoder_ctl (talker->encoder, OPUS_SET_BITRATE (24000));
+  opus_encoder_ctl (talker->encoder, OPUS_SET_MAX_BANDWIDTH
+      (OPUS_BANDWIDTH_WIDEBAND));
+  opus_encoder_ctl (talker->encoder, OPUS_SET_INBAND_FEC (fec));
+  opus_encoder_ctl (talker->encoder, OPUS_SET_PACKET_LOSS_PERC (20));
+  rig_play (rig);
+  for (k = 0; k < n_frames; k++) {
+    gboolean burst = k % period == 0;
+    GstBuffer *buffer;
+
+    rig_advance (rig, rig->frame * 20 * GST_MSECOND);
+    talker->frequency = burst ? 1000 : 400;
+    buffer = rig_packet (rig, talker);
+    if (burst && lose)
+      gst_buffer_unref (buffer);
+    else
+      gst_pad_push (talker->pad, buffer);
+    rig->frame++;
+  }
+  rig_advance (rig, rig->frame * 20 * GST_MSECOND);
+  heard = rig_hear (rig, listener, 0);
+  for (k = 2 * period; k < n_frames - period; k += period)
+    amplitude += rig_tone (heard, k * RIG_FRAME + RIG_FRAME / 4, RIG_FRAME,
+        1000) / (n_frames / period - 3);
+  g_free (heard);
+  rig_free (rig);
+  return amplitude;
+}
+
+/* What a lost packet held is heard from the next one, where the talker sends
+ * it there: more than half of it, and not from concealment. */
+GST_START_TEST (test_lost_packets_are_heard_from_in_band_fec)
+{
+  gdouble sent = hear_bursts (TRUE, FALSE);
+  gdouble concealed = hear_bursts (FALSE, TRUE);
+  gdouble recovered = hear_bursts (TRUE, TRUE);
+
+  fail_unless (sent > 2000, "%g", sent);
+  fail_unless (recovered > 0.5 * sent, "%g of %g", recovered, sent);
+  fail_unless (concealed < 0.1 * sent, "%g of %g", concealed, sent);
+}
+
+GST_END_TEST;
+
 /* 10 % loss, reordering and duplicates before the mixer */
 GST_START_TEST (test_mix_survives_a_bad_network)
 {
@@ -419,6 +484,7 @@ partialmix_sound_suite (void)
   tcase_add_test (tc, test_mix_minus_holds_for_every_neighbour);
   tcase_add_test (tc, test_a_stream_in_the_place_of_another_starts_afresh);
   tcase_add_test (tc, test_loud_crowd_is_limited_not_clipped);
+  tcase_add_test (tc, test_lost_packets_are_heard_from_in_band_fec);
   tcase_add_test (tc, test_mix_survives_a_bad_network);
   tcase_add_test (tc, test_renderer_places_voices_from_left_to_right);
   return s;
