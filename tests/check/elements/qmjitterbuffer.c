@@ -158,6 +158,37 @@ wait_decided (GstHarness * h, guint n)
     g_thread_yield ();
 }
 
+/* The same where packets are missing: the timers that wait for them run out. */
+static void
+wait_decided_by_timers (GstHarness * h, guint n)
+{
+  GstTestClock *clock = gst_harness_get_testclock (h);
+
+  while (stat_of (h, "qm-played") + stat_of (h, "qm-dropped")
+      + stat_of (h, "qm-late") < n) {
+    GstClockID id = NULL;
+
+    if (gst_test_clock_peek_next_pending_id (clock, &id)
+        && gst_clock_id_get_time (id) <= gst_clock_get_time (GST_CLOCK (clock)))
+      gst_clock_id_unref (gst_test_clock_process_next_clock_id (clock));
+    g_clear_pointer (&id, gst_clock_id_unref);
+    g_thread_yield ();
+  }
+  gst_object_unref (clock);
+}
+
+/* Takes the next packet; returns how much later than sent it is to be played */
+static GstClockTimeDiff
+pull_any (GstHarness * h, guint * n)
+{
+  GstBuffer *buffer = gst_harness_pull (h);
+  GstClockTime pts = GST_BUFFER_PTS (buffer);
+
+  *n = number_of (buffer);
+  gst_buffer_unref (buffer);
+  return GST_CLOCK_DIFF (sent (*n), pts);
+}
+
 /* --- what rtpbin, webrtcbin and applications look for --- */
 
 GST_START_TEST (test_has_the_properties_of_rtpjitterbuffer)
@@ -777,6 +808,27 @@ GST_START_TEST (test_quiet_packets_go_first)
 
 GST_END_TEST;
 
+/* Opus tells of silence with next to nothing in the packet. */
+GST_START_TEST (test_packets_of_dtx_go_first)
+{
+  GstHarness *h = harness_new ("qmjitterbuffer");
+  guint n;
+
+  pass (h, 0, 0);
+  pass (h, 1, 55 * MS);
+  for (n = 2; n < 300 && stat_of (h, "qm-shrunk") == 0; n++) {
+    GstBuffer *buffer = make_packet (n);
+
+    gst_buffer_resize (buffer, 0, 12 + 1);
+    push_late (h, buffer, n, 0);
+    wait_decided (h, n + 1);
+  }
+  fail_unless (n > 10 && n < 30, "%u", n);
+  harness_free (h);
+}
+
+GST_END_TEST;
+
 /* --- groups --- */
 
 GST_START_TEST (test_a_sync_group_plays_with_the_largest_delay)
@@ -824,7 +876,178 @@ GST_START_TEST (test_a_sync_group_plays_with_the_largest_delay)
 
 GST_END_TEST;
 
+/* What audio asks for, video waits for, and the other way round. */
+static void
+check_audio_and_video (guint video_latency_ms, GstClockTimeDiff audio_jitter,
+    GstClockTimeDiff least)
+{
+  GstElement *bin = gst_object_ref_sink (gst_bin_new (NULL));
+  GstElement *audio = gst_element_factory_make ("qmjitterbuffer", "audio");
+  GstElement *video = gst_element_factory_make ("qmjitterbuffer", "video");
+  GstClockTimeDiff audio_delay = 0, video_delay = 0;
+  GstHarness *ha, *hv;
+
+  gst_bin_add_many (GST_BIN (bin), audio, video, NULL);
+  g_object_set (audio, "sync-group", "call", "max-offset", (guint64) 10 * MS,
+      NULL);
+  g_object_set (video, "sync-group", "call", "max-offset", (guint64) 10 * MS,
+      "latency", video_latency_ms, NULL);
+  ha = gst_harness_new_with_element (audio, "sink", "src");
+  hv = gst_harness_new_with_element (video, "sink", "src");
+  gst_harness_set_src_caps_str (ha, CAPS);
+  gst_harness_set_src_caps_str (hv, "application/x-rtp, media=(string)video, "
+      "clock-rate=(int)48000, encoding-name=(string)VP8, payload=(int)96");
+  for (guint n = 0; n < 150; n++) {
+    audio_delay = pass (ha, n, n == 20 ? audio_jitter : 0);
+    video_delay = pass (hv, n, 0);
+    if (n > 100) {
+      fail_unless (audio_delay >= least && video_delay >= least);
+      fail_unless (ABS (audio_delay - video_delay) <= 10 * MS,
+          "%" G_GINT64_FORMAT " %" G_GINT64_FORMAT, audio_delay, video_delay);
+    }
+  }
+  gst_harness_teardown (ha);
+  gst_harness_teardown (hv);
+  gst_object_unref (bin);
+}
+
+GST_START_TEST (test_a_sync_group_keeps_audio_and_video_together)
+{
+  check_audio_and_video (20, 90 * MS, 70 * MS);
+  check_audio_and_video (200, 0, 190 * MS);
+}
+
+GST_END_TEST;
+
 /* --- whatever comes --- */
+
+GST_START_TEST (test_half_of_the_packets_may_be_lost)
+{
+  GstHarness *h = harness_new ("qmjitterbuffer");
+  GRand *random = g_rand_new_with_seed (7);
+  guint n_arrived = 0, n = 0, last = 0;
+
+  for (guint i = 0; i < 1000; i++) {
+    if (i == 0 || g_rand_boolean (random)) {
+      push (h, i, 0);
+      n_arrived++;
+      n = i;
+    }
+  }
+  gst_harness_set_time (h, sent (1100));
+  wait_decided_by_timers (h, n_arrived);
+  for (guint i = 0; i < n_arrived; i++) {
+    guint number;
+
+    fail_unless_equals_int64 (pull_any (h, &number), 0);
+    fail_unless (i == 0 || number > last);
+    last = number;
+  }
+  fail_unless_equals_int (last, n);
+  fail_unless_equals_uint64 (stat_of (h, "qm-grown"), 0);
+  g_rand_free (random);
+  harness_free (h);
+}
+
+GST_END_TEST;
+
+/* Two seconds arrive at once: what is later than max-delay goes, and soon the
+ * delay is what it was. */
+GST_START_TEST (test_a_stall_is_forgotten)
+{
+  GstHarness *h = harness_new ("qmjitterbuffer max-delay=1000");
+  GstClockTimeDiff delay = 0, most = 0;
+  guint n, n_out = 0, number = 0;
+
+  for (n = 0; n < 100; n++)
+    pass (h, n, 0);
+  for (; n < 1700; n++) {
+    push (h, n, n < 200 ? (200 - n) * PACKET : 0);
+    wait_decided (h, n + 1);
+  }
+  for (; number < n - 1; n_out++) {
+    delay = pull_any (h, &number);
+    most = MAX (most, delay);
+  }
+  fail_unless (most > 900 * (GstClockTimeDiff) MS);
+  fail_unless (most <= 1020 * (GstClockTimeDiff) MS);
+  fail_unless (delay <= 40 * MS);
+  /* 50 of the stall came too late; each of the others cost its slot at most */
+  fail_unless (stat_of (h, "qm-late") <= 51);
+  fail_unless (n_out >= 1600 - 51 - 50, "%u", n_out);
+  harness_free (h);
+}
+
+GST_END_TEST;
+
+static GstCaps *
+answer_two_pts (GstElement * element G_GNUC_UNUSED, guint pt,
+    gpointer user G_GNUC_UNUSED)
+{
+  return gst_caps_new_simple ("application/x-rtp", "media", G_TYPE_STRING,
+      "audio", "clock-rate", G_TYPE_INT, pt == PT ? CLOCK_RATE : 8000, NULL);
+}
+
+GST_START_TEST (test_another_payload_type_has_another_clock_rate)
+{
+  GstHarness *h = gst_harness_new_parse ("qmjitterbuffer");
+  GstElement *e = gst_harness_find_element (h, "qmjitterbuffer");
+
+  g_signal_connect (e, "request-pt-map", G_CALLBACK (answer_two_pts), NULL);
+  gst_harness_set_src_caps_str (h, "application/x-rtp");
+  for (guint n = 0; n < 300; n++) {
+    GstBuffer *buffer = make_packet (n);
+    GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+
+    if (n >= 100 && n < 200) {
+      gst_rtp_buffer_map (buffer, GST_MAP_WRITE, &rtp);
+      gst_rtp_buffer_set_payload_type (&rtp, 0);
+      gst_rtp_buffer_set_timestamp (&rtp, 77 + n * 160);
+      gst_rtp_buffer_unmap (&rtp);
+    }
+    push_late (h, buffer, n, 0);
+    fail_unless_equals_int64 (pull (h, n), 0);
+  }
+  fail_unless_equals_uint64 (stat_of (h, "qm-grown"), 0);
+  gst_object_unref (e);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_a_leap_of_the_numbers_is_followed)
+{
+  GstHarness *h = harness_new ("qmjitterbuffer");
+  guint n_out = 0, number = 0;
+
+  for (guint n = 0; n < 200; n++) {
+    GstBuffer *buffer = make_packet (n);
+    GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+
+    if (n >= 100) {             /* a sender that starts again */
+      gst_rtp_buffer_map (buffer, GST_MAP_WRITE, &rtp);
+      gst_rtp_buffer_set_seq (&rtp, (guint16) (SEQ + 20000 + n));
+      gst_rtp_buffer_set_timestamp (&rtp, 1234567890u + n * UNITS);
+      gst_rtp_buffer_unmap (&rtp);
+    }
+    push_late (h, buffer, n, 0);
+    if (n == 99)
+      wait_decided (h, 100);
+  }
+  for (; number != 20000 + 199; n_out++) {
+    GstBuffer *buffer = gst_harness_pull (h);
+    GstClockTimeDiff delay;
+
+    number = number_of (buffer);
+    delay = GST_CLOCK_DIFF (sent (number % 20000), GST_BUFFER_PTS (buffer));
+    fail_unless (delay >= 0 && delay <= 100 * MS, "%" G_GINT64_FORMAT, delay);
+    gst_buffer_unref (buffer);
+  }
+  fail_unless (n_out >= 195, "%u", n_out);
+  harness_free (h);
+}
+
+GST_END_TEST;
 
 GST_START_TEST (test_flush_and_restart_forget_the_stream)
 {
@@ -1005,10 +1228,16 @@ qmjitterbuffer_suite (void)
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_silence_is_no_reason_to_grow_and_one_to_shrink);
   tcase_add_test (tc, test_quiet_packets_go_first);
+  tcase_add_test (tc, test_packets_of_dtx_go_first);
   tcase_add_test (tc, test_a_sync_group_plays_with_the_largest_delay);
+  tcase_add_test (tc, test_a_sync_group_keeps_audio_and_video_together);
 
   tc = tcase_create ("whatever comes");
   suite_add_tcase (s, tc);
+  tcase_add_test (tc, test_half_of_the_packets_may_be_lost);
+  tcase_add_test (tc, test_a_stall_is_forgotten);
+  tcase_add_test (tc, test_another_payload_type_has_another_clock_rate);
+  tcase_add_test (tc, test_a_leap_of_the_numbers_is_followed);
   tcase_add_test (tc, test_flush_and_restart_forget_the_stream);
   tcase_add_test (tc, test_an_end_of_stream_drains);
   tcase_add_test (tc, test_absurd_timestamps_neither_stall_nor_pile_up);
