@@ -203,6 +203,7 @@ struct _GstPartialMixSinkPad
   GstSegment segment;
   gboolean segment_is_running_time;
   gint level_ext_id;            /* RFC 6464, 0 = none */
+  gint csrc_level_ext_id;       /* RFC 6465, 0 = none */
   GHashTable *formats;          /* pt -> GstPartialMixFormat */
   GHashTable *streams;          /* ssrc -> GstPartialMixStream, not owned */
   GHashTable *cnames;           /* ssrc -> cname, from caps */
@@ -333,10 +334,11 @@ struct _GstPartialMix
   GstTaskPool *pool;
   guint n_helpers;              /* threads of the pool */
   GPtrArray *frames;            /* streams that may be heard in this tick */
-  GPtrArray *heard;             /* those that are, the loudest first */
+  GPtrArray *heard;             /* those that are */
   GPtrArray *heard_at;          /* the same by slot */
   GstPartialMixCast everybody;  /* the same as a mix */
   gint32 *total;                /* their samples together */
+  GArray *contributors;         /* of all of them; see gstpartialmixbus.c */
   GPtrArray *buses;
   GHashTable *bus_by_key;
   GstPartialMixCast casts[FMX_ADAPT_MAX_MIXES]; /* of one listener */
@@ -430,6 +432,7 @@ void gst_partial_mix_link_new_stream (GstPartialMix * self,
     GstPartialMixStream * stream, GstClockTime now);
 
 /* gstpartialmixbus.c; mixing thread */
+GArray *gst_partial_mix_contributors_new (void);
 void gst_partial_mix_buses_plan (GstPartialMix * self, gint64 pos, guint n);
 void gst_partial_mix_buses_run (GstPartialMix * self, gint64 pos, guint n);
 void gst_partial_mix_buses_push (GstPartialMix * self, GPtrArray * pads,

@@ -763,6 +763,7 @@ gst_partial_mix_finalize (GObject * object)
   gst_partial_mix_cast_clear (&self->everybody);
   g_ptr_array_unref (self->heard);
   g_ptr_array_unref (self->heard_at);
+  g_array_unref (self->contributors);
   g_hash_table_unref (self->bus_by_key);
   g_ptr_array_unref (self->buses);
   g_ptr_array_unref (self->frames);
@@ -982,6 +983,7 @@ gst_partial_mix_init (GstPartialMix * self)
   gst_partial_mix_cast_init (&self->everybody);
   self->heard = g_ptr_array_new ();
   self->heard_at = g_ptr_array_new ();
+  self->contributors = gst_partial_mix_contributors_new ();
   self->timer = gst_fairmix_timer_new ("partialmix", gst_partial_mix_tick,
       self);
 }

@@ -356,13 +356,43 @@ forget_idle_buses (GstPartialMix * self)
   }
 }
 
+/* Somebody who is heard: a stream or, if that is a mix that came in, somebody
+ * in it [RFC3550 7.3]. */
+typedef struct
+{
+  guint32 ssrc;
+  guint slot;                   /* of the stream */
+  guint8 level;                 /* -dBov */
+} Contributor;
+
+GArray *
+gst_partial_mix_contributors_new (void)
+{
+  return g_array_new (FALSE, FALSE, sizeof (Contributor));
+}
+
 static gint
 compare_levels (gconstpointer a, gconstpointer b)
 {
-  const GstPartialMixStream *sa = *(GstPartialMixStream * const *) a;
-  const GstPartialMixStream *sb = *(GstPartialMixStream * const *) b;
+  return (gint) ((const Contributor *) a)->level
+      - (gint) ((const Contributor *) b)->level;
+}
 
-  return (gint) sa->frame_level - (gint) sb->frame_level;
+static void
+note_contributors (GstPartialMix * self, GstPartialMixStream * stream)
+{
+  const GstPartialMixNames *names = &stream->names;
+  Contributor c = { stream->out_ssrc, stream->slot, stream->frame_level };
+  guint i;
+
+  if (names->n == 0)
+    g_array_append_val (self->contributors, c);
+  for (i = 0; i < names->n; i++) {
+    c.ssrc = names->ssrcs[i];
+    if (names->has_levels)
+      c.level = names->levels[i];
+    g_array_append_val (self->contributors, c);
+  }
 }
 
 /* Who has something to say in this tick. */
@@ -373,6 +403,7 @@ note_heard (GstPartialMix * self)
 
   g_ptr_array_set_size (self->heard, 0);
   g_ptr_array_set_size (self->heard_at, (gint) self->streams->len);
+  g_array_set_size (self->contributors, 0);
   cast_empty (&self->everybody);
   for (i = 0; i < self->frames->len; i++) {
     GstPartialMixStream *stream = g_ptr_array_index (self->frames, i);
@@ -382,8 +413,9 @@ note_heard (GstPartialMix * self)
     g_ptr_array_add (self->heard, stream);
     g_ptr_array_index (self->heard_at, stream->slot) = stream;
     cast_add (&self->everybody, stream);
+    note_contributors (self, stream);
   }
-  g_ptr_array_sort (self->heard, compare_levels);
+  g_array_sort (self->contributors, compare_levels);
 }
 
 void
@@ -480,6 +512,18 @@ sum_bus (GstPartialMix * self, const GstPartialMixCast * cast, gint32 * sum,
   }
 }
 
+/* One who is in two of the mixes that came in is named once. */
+static gboolean
+is_listed (const GstPartialMixBus * bus, guint32 ssrc)
+{
+  guint i;
+
+  for (i = 0; i < bus->n_csrcs; i++)
+    if (bus->csrcs[i] == ssrc)
+      return TRUE;
+  return FALSE;
+}
+
 /* The loudest. */
 static void
 list_contributors (GstPartialMix * self, GstPartialMixBus * bus)
@@ -487,13 +531,14 @@ list_contributors (GstPartialMix * self, GstPartialMixBus * bus)
   guint i;
 
   bus->n_csrcs = 0;
-  for (i = 0; i < self->heard->len && bus->n_csrcs < FMX_CSRC_MAX; i++) {
-    GstPartialMixStream *stream = g_ptr_array_index (self->heard, i);
+  for (i = 0; i < self->contributors->len && bus->n_csrcs < FMX_CSRC_MAX; i++) {
+    const Contributor *c = &g_array_index (self->contributors, Contributor, i);
 
-    if (!gst_partial_mix_set_contains (bus->cast.members, stream->slot))
+    if (!gst_partial_mix_set_contains (bus->cast.members, c->slot)
+        || is_listed (bus, c->ssrc))
       continue;
-    bus->csrcs[bus->n_csrcs] = stream->out_ssrc;
-    bus->levels[bus->n_csrcs] = stream->frame_level;
+    bus->csrcs[bus->n_csrcs] = c->ssrc;
+    bus->levels[bus->n_csrcs] = c->level;
     bus->n_csrcs++;
   }
 }

@@ -81,6 +81,23 @@ queue_for_mix (GstPartialMix * self, GstPartialMixSinkPad * pad,
       &packet->pos);
 }
 
+/* Whether a mix that comes in has one of ours in it: around a circle of mixers
+ * everybody would hear himself, again and again [RFC3550 8.2]. */
+static gboolean
+names_our_mix (GstPartialMix * self, GstRTPBuffer * rtp)
+{
+  guint n = gst_rtp_buffer_get_csrc_count (rtp);
+  guint i;
+
+  for (i = 0; i < n; i++)
+    if (g_hash_table_contains (self->mix_ssrcs, GUINT_TO_POINTER
+            (gst_rtp_buffer_get_csrc (rtp, (guint8) i)))) {
+      self->counters.n_loops++;
+      return TRUE;
+    }
+  return FALSE;
+}
+
 /* with the lock */
 static gboolean
 note_packet (GstPartialMix * self, GstPartialMixSinkPad * pad, Packet * packet,
@@ -94,7 +111,8 @@ note_packet (GstPartialMix * self, GstPartialMixSinkPad * pad, Packet * packet,
     return FALSE;
   }
   /* padding only: a probe, or keep-alive, for the hop that it came over */
-  good = gst_rtp_buffer_get_payload_len (&rtp) > 0;
+  good = gst_rtp_buffer_get_payload_len (&rtp) > 0
+      && !names_our_mix (self, &rtp);
   if (good) {
     packet->stream = gst_partial_mix_lookup (self, pad,
         gst_rtp_buffer_get_ssrc (&rtp),

@@ -14,6 +14,7 @@
 
 #define RATE_WINDOW (1 * GST_SECOND)
 #define LEVEL_URN "urn:ietf:params:rtp-hdrext:ssrc-audio-level"
+#define CSRC_LEVEL_URN "urn:ietf:params:rtp-hdrext:csrc-audio-level"
 
 enum
 {
@@ -156,8 +157,12 @@ find_level_extension (GQuark field, const GValue * value, gpointer user_data)
     uri = g_value_get_string (gst_value_array_get_value (value, 1));
 
   id = (gint) g_ascii_strtoll (name + strlen ("extmap-"), NULL, 10);
-  if (g_strcmp0 (uri, LEVEL_URN) == 0 && id >= 1 && id <= 14)
+  if (id < 1 || id > 14)
+    return TRUE;
+  if (g_strcmp0 (uri, LEVEL_URN) == 0)
     pad->level_ext_id = id;
+  else if (g_strcmp0 (uri, CSRC_LEVEL_URN) == 0)
+    pad->csrc_level_ext_id = id;
   return TRUE;
 }
 
@@ -555,8 +560,7 @@ push_rtp_caps (GstPartialMixSrcPad * pad, const GstPartialMixFormat * format)
   if (self->csrc_level_ext_id != 0) {
     gchar *field = g_strdup_printf ("extmap-%u", self->csrc_level_ext_id);
 
-    gst_caps_set_simple (caps, field, G_TYPE_STRING,
-        "urn:ietf:params:rtp-hdrext:csrc-audio-level", NULL);
+    gst_caps_set_simple (caps, field, G_TYPE_STRING, CSRC_LEVEL_URN, NULL);
     g_free (field);
   }
   gst_pad_push_event (GST_PAD (pad), gst_event_new_caps (caps));

@@ -435,6 +435,23 @@ prepare_decoder (GstPartialMixStream * stream)
   return stream->decoder != NULL;
 }
 
+static void
+read_names (GstPartialMixStream * stream, GstRTPBuffer * rtp)
+{
+  GstPartialMixNames *names = &stream->names;
+  gpointer data;
+  guint size, i;
+
+  names->n = gst_rtp_buffer_get_csrc_count (rtp);
+  for (i = 0; i < names->n; i++)
+    names->ssrcs[i] = gst_rtp_buffer_get_csrc (rtp, (guint8) i);
+  names->has_levels = names->n > 0 && stream->csrc_level_ext_id != 0
+      && gst_rtp_buffer_get_extension_onebyte_header (rtp,
+      (guint8) stream->csrc_level_ext_id, 0, &data, &size)
+      && fmx_csrc_audio_levels_parse (data, size, names->levels, FMX_CSRC_MAX)
+      == names->n;
+}
+
 static guint
 decode_packet (GstPartialMixStream * stream, GstRTPBuffer * rtp, gint16 * out)
 {
@@ -442,6 +459,7 @@ decode_packet (GstPartialMixStream * stream, GstRTPBuffer * rtp, gint16 * out)
       gst_rtp_buffer_get_payload (rtp), gst_rtp_buffer_get_payload_len (rtp),
       out);
 
+  read_names (stream, rtp);
   stream->n_new_decoded++;
   stream->concealed = 0;
   if (stream->gain != 1.0f)

@@ -9,6 +9,7 @@
 #include "fairmix/base/fmx-serial.h"
 #include "fairmix/playout/fmx-playout.h"
 #include "fairmix/select/fmx-select-activity.h"
+#include "fairmix/wire/fmx-audio-level.h"
 
 #include "gstpartialmixcodec.h"
 
@@ -75,6 +76,21 @@ typedef struct
   gboolean silent;              /* DTX, or its level extension says so */
   gint level;                   /* from the level extension, -1 if none */
 } GstPartialMixArrival;
+
+/**
+ * GstPartialMixNames:
+ * @n: 0 if the stream is not a mix
+ * @has_levels: the packets tell the contributors' levels
+ *
+ * Whom a mix that comes in names: it is they who contribute to ours.
+ */
+typedef struct
+{
+  guint n;
+  gboolean has_levels;
+  guint32 ssrcs[FMX_CSRC_MAX];
+  guint8 levels[FMX_CSRC_MAX];  /* -dBov */
+} GstPartialMixNames;
 
 /**
  * GstPartialMixStream:
@@ -151,6 +167,8 @@ typedef struct
   gint16 *frame;                /* this tick's samples */
   gboolean frame_active;
   guint8 frame_level;
+  guint csrc_level_ext_id;      /* RFC 6465, of its pad's caps, 0 = none */
+  GstPartialMixNames names;     /* as the packet that was decoded last says */
   guint hangover;               /* ticks that it stays active */
   guint n_new_decoded, n_new_concealed;
 } GstPartialMixStream;

@@ -91,6 +91,8 @@ take_frames (GstPartialMix * self, gint64 pos, guint n)
             && !stream->frame_active))
       continue;
     gst_partial_mix_stream_take_due (stream, end);
+    stream->csrc_level_ext_id = (guint) GST_PARTIAL_MIX_SINK_PAD
+        (stream->pad)->csrc_level_ext_id;
     g_ptr_array_add (self->frames, gst_partial_mix_stream_ref (stream));
   }
 }

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Whom a mix names, with what levels, and what that may cost: CSRCs and
+ * RFC 6465, also where mixers follow each other. */
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "fairmix/wire/fmx-audio-level.h"
+#include "mixrig.h"
+
+#define LEVEL_ID 5
+#define PROPERTIES "mix-encoding=l16 csrc-audio-level-id=5"
+#define L16_CAPS "application/x-rtp,media=audio,payload=97," \
+  "encoding-name=L16,clock-rate=48000,channels=1," \
+  "extmap-5=urn:ietf:params:rtp-hdrext:csrc-audio-level"
+
+/* a mix and its names, and not a stream beside it */
+#define ONE_MIX_BPS ((2 * RIG_FRAME + 40 + 15 * 4 + 4 + 16) * 8 * 50)
+
+typedef struct
+{
+  guint n;
+  guint32 ssrcs[FMX_CSRC_MAX];
+  guint8 levels[FMX_CSRC_MAX];
+} Names;
+
+static Names
+latest_names (RigListener * listener)
+{
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  Names names = { 0 };
+  gpointer data;
+  guint size, i;
+
+  fail_unless (listener->buffers->len > 0);
+  fail_unless (gst_rtp_buffer_map (g_ptr_array_index (listener->buffers,
+              listener->buffers->len - 1), GST_MAP_READ, &rtp));
+  names.n = gst_rtp_buffer_get_csrc_count (&rtp);
+  for (i = 0; i < names.n; i++)
+    names.ssrcs[i] = gst_rtp_buffer_get_csrc (&rtp, (guint8) i);
+  if (names.n > 0) {
+    fail_unless (gst_rtp_buffer_get_extension_onebyte_header (&rtp, LEVEL_ID,
+            0, &data, &size));
+    fail_unless_equals_int (fmx_csrc_audio_levels_parse (data, size,
+            names.levels, FMX_CSRC_MAX), names.n);
+  }
+  gst_rtp_buffer_unmap (&rtp);
+  return names;
+}
+
+/* ----------------------------------------------------------------- a chain */
+
+/**
+ * Node:
+ *
+ * A mixer with talkers of its own, between two others: its neighbour 1 is the
+ * one before it, its neighbour 2 the one after it.
+ */
+typedef struct
+{
+  Rig *rig;
+  RigListener *back, *forth;
+  RigTalker *from_before;       /* never sends by itself */
+} Node;
+
+static Node
+node_new (void)
+{
+  Node node = { rig_new (PROPERTIES), NULL, NULL, NULL };
+  GstCaps *caps = gst_caps_from_string (L16_CAPS);
+
+  node.back = rig_listener (node.rig, "src_1", NULL);
+  node.forth = rig_listener (node.rig, "src_2", NULL);
+  g_object_set (node.back->peer, "target-bitrate", ONE_MIX_BPS, NULL);
+  g_object_set (node.forth->peer, "target-bitrate", ONE_MIX_BPS, NULL);
+  node.from_before = rig_talker (node.rig, "sink_1", 0, RIG_L16, 0, 0);
+  node.from_before->silent = TRUE;
+  gst_pad_push_event (node.from_before->pad, gst_event_new_caps (caps));
+  gst_caps_unref (caps);
+  return node;
+}
+
+/* Talker @ssrc of @node, @n dB below a full-scale sine. */
+static void
+node_talker (Node * node, guint32 ssrc, gdouble n)
+{
+  gchar *name = g_strdup_printf ("sink_%u", ssrc);
+
+  rig_talker (node->rig, name, ssrc, RIG_L16, 300 + 50 * (ssrc % 40),
+      32767 * pow (10, -n / 20));
+  g_free (name);
+}
+
+/* What @before has sent forth since, goes to @after. */
+static void
+relay (const Node * before, const Node * after, guint * n_relayed)
+{
+  GPtrArray *buffers = before->forth->buffers;
+
+  for (; *n_relayed < buffers->len; ++*n_relayed) {
+    GstBuffer *buffer = gst_buffer_copy (g_ptr_array_index (buffers,
+            *n_relayed));
+
+    gst_pad_push (after->from_before->pad, buffer);
+  }
+}
+
+static void
+run_chain (Node * nodes, guint n_nodes, guint n_frames)
+{
+  guint n_relayed[8] = { 0, };
+  guint i, k;
+
+  for (i = 0; i < n_nodes; i++)
+    rig_play (nodes[i].rig);
+  for (k = 0; k < n_frames; k++)
+    for (i = 0; i < n_nodes; i++) {
+      rig_run (nodes[i].rig, 1);
+      if (i + 1 < n_nodes)
+        relay (&nodes[i], &nodes[i + 1], &n_relayed[i]);
+    }
+}
+
+static void
+assert_names (RigListener * listener, const guint32 * ssrcs,
+    const guint * levels, guint n)
+{
+  Names names = latest_names (listener);
+  guint i;
+
+  fail_unless_equals_int (names.n, n);
+  for (i = 0; i < n; i++) {
+    fail_unless_equals_int (names.ssrcs[i], ssrcs[i]);
+    fail_unless (abs ((gint) names.levels[i] - (gint) levels[i]) <= 1,
+        "%u: %u, not %u", names.ssrcs[i], names.levels[i], levels[i]);
+  }
+}
+
+/* [RFC3550 7.3]; a full-scale sine has -3 dBov */
+GST_START_TEST (test_a_chain_of_mixers_names_talkers_and_no_mixers)
+{
+  static const guint32 all[] = { 3001, 1001, 2001, 1002, 2002, 3002 };
+  static const guint levels[] = { 13, 18, 23, 28, 33, 38 };
+  static const guint32 second[] = { 2001, 2002 }, third[] = { 3001, 3002 };
+  static const guint second_levels[] = { 23, 33 }, third_levels[] = { 13, 38 };
+  Node nodes[3] = { node_new (), node_new (), node_new () };
+  guint i;
+
+  for (i = 0; i < 6; i++)
+    node_talker (&nodes[all[i] / 1000 - 1], all[i], levels[i] - 3);
+  run_chain (nodes, 3, 40);
+
+  assert_names (nodes[2].forth, all, levels, 6);
+  /* nobody is told of those whom he told of */
+  assert_names (nodes[1].back, second, second_levels, 2);
+  assert_names (nodes[2].back, third, third_levels, 2);
+  for (i = 0; i < 3; i++)
+    rig_free (nodes[i].rig);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_the_loudest_15_of_all_are_named)
+{
+  guint32 ssrcs[FMX_CSRC_MAX];
+  guint levels[FMX_CSRC_MAX];
+  Node nodes[2] = { node_new (), node_new () };
+  guint i;
+
+  for (i = 0; i < 24; i++)
+    node_talker (&nodes[i % 2], 1000 + i, 6 + 2 * i);
+  for (i = 0; i < FMX_CSRC_MAX; i++) {
+    ssrcs[i] = 1000 + i;
+    levels[i] = 9 + 2 * i;
+  }
+  run_chain (nodes, 2, 40);
+  assert_names (nodes[1].forth, ssrcs, levels, FMX_CSRC_MAX);
+  rig_free (nodes[0].rig);
+  rig_free (nodes[1].rig);
+}
+
+GST_END_TEST;
+
+/* Without levels in the packets the mix's own stands for them. */
+GST_START_TEST (test_contributors_without_levels_have_that_of_their_mix)
+{
+  static const guint32 ssrcs[] = { 2001, 1001, 1002 };
+  static const guint levels[] = { 13, 22, 22 };
+  Node nodes[2] = { node_new (), node_new () };
+
+  g_object_set (nodes[0].rig->mix, "csrc-audio-level-id", 0, NULL);
+  node_talker (&nodes[0], 1001, 22);
+  node_talker (&nodes[0], 1002, 22);
+  node_talker (&nodes[1], 2001, 10);
+  run_chain (nodes, 2, 40);
+  assert_names (nodes[1].forth, ssrcs, levels, 3);
+  rig_free (nodes[0].rig);
+  rig_free (nodes[1].rig);
+}
+
+GST_END_TEST;
+
+/* A mixer that was sent our mix without names names it: then what it sends has
+ * our mix in it, and must not go round again. */
+GST_START_TEST (test_a_mix_that_has_ours_in_it_is_a_loop)
+{
+  Node node = node_new ();
+  RigListener *all = rig_listener (node.rig, "src_3", NULL);
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  GstBuffer *mix, *loop;
+  guint32 our_ssrc;
+
+  node_talker (&node, 1001, 15);
+  node_talker (&node, 1002, 25);
+  run_chain (&node, 1, 20);
+  mix = g_ptr_array_index (node.forth->buffers, node.forth->buffers->len - 1);
+  loop = gst_rtp_buffer_new_allocate (2 * RIG_FRAME, 0, 1);
+  gst_rtp_buffer_map (mix, GST_MAP_READ, &rtp);
+  our_ssrc = gst_rtp_buffer_get_ssrc (&rtp);
+  gst_rtp_buffer_unmap (&rtp);
+  gst_rtp_buffer_map (loop, GST_MAP_READWRITE, &rtp);
+  gst_rtp_buffer_set_payload_type (&rtp, 97);
+  gst_rtp_buffer_set_ssrc (&rtp, 4711);
+  gst_rtp_buffer_set_csrc (&rtp, 0, our_ssrc + 1);
+  gst_rtp_buffer_unmap (&rtp);
+
+  /* somebody else's mix passes, ours does not */
+  gst_pad_push (node.from_before->pad, gst_buffer_copy (loop));
+  fail_unless_equals_uint64 (rig_stat (node.rig, "n-loops"), 0);
+  fail_unless_equals_int (rig_count_packets (all, 4711), 1);
+  gst_rtp_buffer_map (loop, GST_MAP_READWRITE, &rtp);
+  gst_rtp_buffer_set_seq (&rtp, 1);
+  gst_rtp_buffer_set_csrc (&rtp, 0, our_ssrc);
+  gst_rtp_buffer_unmap (&rtp);
+  gst_pad_push (node.from_before->pad, loop);
+  fail_unless_equals_uint64 (rig_stat (node.rig, "n-loops"), 1);
+  fail_unless_equals_int (rig_count_packets (all, 4711), 1);
+  rig_free (node.rig);
+}
+
+GST_END_TEST;
+
+static Suite *
+partialmix_contributors_suite (void)
+{
+  Suite *s = suite_create ("partialmix-contributors");
+  TCase *tc = tcase_create ("general");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, test_a_chain_of_mixers_names_talkers_and_no_mixers);
+  tcase_add_test (tc, test_the_loudest_15_of_all_are_named);
+  tcase_add_test (tc, test_contributors_without_levels_have_that_of_their_mix);
+  tcase_add_test (tc, test_a_mix_that_has_ours_in_it_is_a_loop);
+  return s;
+}
+
+GST_CHECK_MAIN (partialmix_contributors);
