@@ -19,7 +19,8 @@ sys.path.insert(0, str(HERE))
 # pylint: disable=wrong-import-position
 from lab import figures, measures, results, scenario  # noqa: E402
 
-RUNNERS = {'uml': 'real pipelines', 'kernel': 'library, Linux TCP', 'ns3': 'ns-3', 'netns': 'real time'}
+RUNNERS = {'uml': 'real pipelines', 'kernel': 'library, Linux TCP',
+           'ns3': 'ns-3', 'netns': 'real time'}
 SUITES = {
     'paper': ('The paper', 'Section 6 of *Distributed Partial Mixing with TCP '
               'fairness* (2002), figure by figure.'),
@@ -76,14 +77,9 @@ def verdict(values, claim):
     return f'met in {good} of {n} runs' if good else 'not met'
 
 
-def applies(claim, result):
-    return all(result.run.choice.get(a) in (v if isinstance(v, list) else [v])
-               for a, v in claim.get('when', {}).items())
-
-
 def values_of(claim, found, runner, **choice):
     return [measures.MEASURES[claim['measure']](r, claim) for r in found
-            if r.runner == runner and applies(claim, r)
+            if r.runner == runner and measures.applies(claim, r)
             and all(r.run.choice[a] == v for a, v in choice.items())]
 
 
@@ -94,27 +90,42 @@ def target(claim):
     return text
 
 
+def verdict_of_all(cells, runners, claim):
+    """One word if the runners agree, else one for each."""
+    words = {r: verdict(v, claim) for r, v in zip(runners, cells)}
+    words = {r: w for r, w in words.items() if w != '–'}
+    if len(set(words.values())) <= 1:
+        return next(iter(words.values()), '–')
+    return '; '.join(f'{RUNNERS[r]}: {w}' for r, w in words.items())
+
+
+def choices(claim, found):
+    """What a claim over one axis is asked of; [{}] for one over none."""
+    axes = claim.get('table', [])
+    seen = dict.fromkeys(tuple(r.run.choice[a] for a in axes)
+                         for r in found if measures.applies(claim, r))
+    return [dict(zip(axes, values)) for values in seen]
+
+
 def claims_table(s, found, runners):
-    """paper | ours by runner | target | verdict"""
-    claims = [c for c in s.claims if 'table' not in c]
+    """A row for each claim and choice: paper | ours by runner | target |
+    verdict."""
+    claims = [c for c in s.claims if len(c.get('table', [])) < 2]
     if not claims:
         return []
-    heads = [f'ours ({RUNNERS[r]})' for r in runners]
-    out = ['| | paper | ' + ' | '.join(heads) + ' | target | verdict |',
-           '|---' * (4 + len(heads)) + '|']
+    axes = list(dict.fromkeys(a for c in claims for a in c.get('table', [])))
+    paper = any(c.get('paper') for c in claims)
+    heads = ['claim', *axes, *['paper'] * paper,
+             *(f'ours ({RUNNERS[r]})' for r in runners), 'target', 'verdict']
+    out = ['| ' + ' | '.join(heads) + ' |', '|---' * len(heads) + '|']
     for claim in claims:
-        unit = claim.get('unit', '')
-        cells = [values_of(claim, found, r) for r in runners]
-        verdicts = [verdict(v, claim) for v in cells]
-        known = [v for v in verdicts if v != '–']
-        if len(set(known)) == 1:
-            text = known[0]
-        else:
-            text = ', '.join(f'{RUNNERS[r]}: {v}' for r, v in
-                             zip(runners, verdicts) if v != '–') or '–'
-        out.append(f'| {claim["text"]} | {claim.get("paper", "")} | '
-                   + ' | '.join(span(v, unit) for v in cells)
-                   + f' | {target(claim)} | {text} |')
+        for choice in choices(claim, found):
+            cells = [values_of(claim, found, r, **choice) for r in runners]
+            row = [claim['text'], *(choice.get(a, '') for a in axes),
+                   *[claim.get('paper', '')] * paper,
+                   *(span(v, claim.get('unit', '')) for v in cells),
+                   target(claim), verdict_of_all(cells, runners, claim)]
+            out.append('| ' + ' | '.join(row) + ' |')
     return out + ['']
 
 
@@ -123,30 +134,10 @@ def mark(values, claim):
         verdict(values, claim), ' ✗')
 
 
-def by_axis(claims, found, runner):
-    """Claims over one axis: a row each, a column for each choice."""
-    axis = claims[0]['table'][0]
-    mine = [r for r in found if r.runner == runner]
-    columns = list(dict.fromkeys(r.run.choice[axis] for r in mine))
-    if not columns:
-        return []
-    out = [f'| {RUNNERS[runner]} | target | ' + ' | '.join(columns) + ' |',
-           '|---' * (2 + len(columns)) + '|']
-    for claim in claims:
-        cells = []
-        for column in columns:
-            values = values_of(claim, found, runner, **{axis: column})
-            cells.append(span(values, claim.get('unit', ''))
-                         + mark(values, claim))
-        out.append(f'| {claim["text"]} | {target(claim)} | '
-                   + ' | '.join(cells) + ' |')
-    return out + ['']
-
-
 def matrix(claim, found, runner):
     """A claim over two axes, one table for a runner."""
     rows_axis, columns_axis = claim['table']
-    mine = [r for r in found if r.runner == runner and applies(claim, r)]
+    mine = [r for r in found if r.runner == runner and measures.applies(claim, r)]
     rows = list(dict.fromkeys(r.run.choice[rows_axis] for r in mine))
     columns = list(dict.fromkeys(r.run.choice[columns_axis] for r in mine))
     if not rows:
@@ -173,7 +164,7 @@ def draw(s, figure, found, runners, folder):
     """Returns the figure's Markdown."""
     by_runner = {}
     for runner in runners:
-        mine = [r for r in found if r.runner == runner and applies(figure, r)]
+        mine = [r for r in found if r.runner == runner and measures.applies(figure, r)]
         if mine:
             by_runner[runner] = mine
     if not by_runner:
@@ -212,10 +203,6 @@ def page(s, found, folder):
         for r in runners)
     out += [f'{counts}; mean (least … most).', '']
     out += claims_table(s, found, runners)
-    single = [c for c in s.claims if len(c.get('table', [])) == 1]
-    for runner in runners:
-        if single:
-            out += by_axis(single, found, runner)
     for claim in s.claims:
         if len(claim.get('table', [])) == 2:
             for runner in runners:

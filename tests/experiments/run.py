@@ -22,7 +22,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 # pylint: disable=wrong-import-position
-from lab import kernel, measures, netns, ns3, progress, results, scenario, uml  # noqa: E402
+from lab import (kernel, listen, measures, netns, ns3, progress,  # noqa: E402
+                 results, scenario, uml)
 from lab.runner import Unavailable  # noqa: E402
 
 RUNNERS = {'uml': uml, 'kernel': kernel, 'ns3': ns3, 'netns': netns}
@@ -137,6 +138,8 @@ class Job:
         if why is None and self.process.returncode != 0 \
                 and self.name in ('ns3', 'netns'):
             why = f'ended with status {self.process.returncode}'
+        if why is None and self.name in ('uml', 'netns'):
+            listen.measure(self.run, self.folder)
         self.manifest['complete'] = why is None
         self.manifest['wall_s'] = round(time.monotonic() - self.started, 1)
         (self.folder / 'manifest.json').write_text(
@@ -187,7 +190,7 @@ def judge(scenarios, args):
             if not claim.get('test'):
                 continue
             for result in found:
-                if not applies(claim, result):
+                if not measures.applies(claim, result):
                     continue
                 value = measures.MEASURES[claim['measure']](result, claim)
                 good = measures.verdict(value, claim, 'show')
@@ -196,11 +199,6 @@ def judge(scenarios, args):
                       f'{claim["text"]}: {value if value is None else round(value, 4)}'
                       f' (asked: {claim["show"]})')
     return broken
-
-
-def applies(claim, result):
-    return all(result.run.choice.get(a) in (v if isinstance(v, list) else [v])
-               for a, v in claim.get('when', {}).items())
 
 
 def main():
@@ -236,6 +234,12 @@ def main():
             args.out, [s], args.short, [args.runner])}
         todo += [r for r in s.runs(args.short, args.seeds, only)
                  if args.again or r.name not in have]
+    if args.runner in ('uml', 'netns'):
+        try:
+            listen.check(todo, args.build)
+        except Unavailable as e:
+            print(f'run.py: {e}', file=sys.stderr)
+            return 77
     failed = run_all(todo, runner, args) if todo else 0
     if args.check:
         failed += judge(scenarios, args)

@@ -9,8 +9,8 @@ from matplotlib import pyplot as plt  # noqa: E402
 
 from lab import measures, scenario  # noqa: E402
 
-RUNNER = {'uml': 'real pipelines, Linux TCP (virtual time)',
-          'kernel': 'libfairmix, Linux TCP (virtual time)',
+RUNNER = {'uml': 'real pipelines, Linux TCP',
+          'kernel': 'libfairmix, Linux TCP',
           'ns3': 'libfairmix in ns-3', 'netns': 'real pipelines, real time'}
 # Okabe and Ito's colours, which most people can tell apart
 BUNDLES = ['#0072B2', '#56B4E9', '#009E73']
@@ -46,16 +46,21 @@ def label(run, name):
 
 def _save(fig, path):
     fig.savefig(path.with_suffix('.svg'), metadata={'Date': None})
-    fig.savefig(path.with_suffix('.png'), dpi=110,
-                metadata={'Software': None})
     plt.close(fig)
+
+
+def _legend(axis):
+    """Above the panel, where no curve is."""
+    axis.legend(loc='lower right', bbox_to_anchor=(1, 1), ncol=6,
+                borderaxespad=0, columnspacing=1.2, handlelength=1.5)
 
 
 def _panels(by_runner, figure, height=2.7):
     runners = list(by_runner)
     fig, axes = plt.subplots(len(runners), 1, squeeze=False, sharex=True,
                              figsize=(7.4, height * len(runners) + 0.3))
-    fig.suptitle(figure['title'], fontsize=10.5, fontweight='bold')
+    fig.suptitle(figure['title'], x=0.01, ha='left', fontsize=10.5,
+                 fontweight='bold')
     for axis, runner in zip(axes[:, 0], runners):
         axis.set_title(RUNNER[runner], loc='left', fontweight='normal')
     return fig, dict(zip(runners, axes[:, 0]))
@@ -105,7 +110,7 @@ def time(by_runner, figure, path):
                       linewidth=0.7, alpha=0.5)
         axis.set_ylabel('kbit/s on the wire')
         axis.set_ylim(0, figure.get('y_max'))
-        axis.legend(loc='upper right', ncol=4)
+        _legend(axis)
     list(panels.values())[-1].set_xlabel('time, s')
     _save(fig, path)
 
@@ -128,7 +133,7 @@ def queue(by_runner, figure, path):
                           label=_choice(result, figure))
         axis.set_ylabel('queue, ms')
         axis.set_ylim(0, figure.get('y_max'))
-        axis.legend(loc='upper right', ncol=4)
+        _legend(axis)
     list(panels.values())[-1].set_xlabel('time, s')
     _save(fig, path)
 
@@ -202,7 +207,7 @@ def levels(by_runner, figure, path):
         axis.set_ylabel('lost packets, %' if figure['y'] == 'loss'
                         else 'streams')
         axis.set_ylim(0, figure.get('y_max'))
-        axis.legend(loc='best')
+        _legend(axis)
     list(panels.values())[-1].set_xlabel('UDP, kbit/s')
     _save(fig, path)
 
@@ -237,7 +242,7 @@ def bars(by_runner, figure, path, claim):
         axis.set_ylabel(figure.get('y', claim['text']))
         if figure.get('y_max'):
             axis.set_ylim(0, figure['y_max'])
-        axis.legend(ncol=6, loc='upper right')
+        _legend(axis)
     _save(fig, path)
 
 

@@ -7,7 +7,7 @@ talkers' block is 4000 and the listener's 6000.
 """
 import math
 
-from lab import plan, scenario
+from lab import listen, plan, scenario
 
 TALKERS, LISTENER = 4000, 6000
 CAPS = {
@@ -32,27 +32,49 @@ def opus_bps(wire_bps):
 
 
 def _quote(words):
-    """One shell line; only what the shell would touch is quoted."""
-    return ' '.join(f"'{w}'" if set(w) & set('();,=&*') else w
+    """One shell line; $OUT stays alive in it."""
+    return ' '.join(f'"{w}"' if set(w) & set('();,=&*') else w
                     for w in words.split())
 
 
-def talkers(flow):
-    """Everybody's microphone: a tone each, so that one can tell them apart."""
+def microphone(flow, i, voice, packet_ns):
+    """What talker i says: a pitch of their own, so that one can tell them
+    apart, or speech that comes in real time."""
+    if flow['ear'] != 'speech':
+        return (f'audiotestsrc is-live=true freq={listen.tone_hz(i)} '
+                f'volume={listen.VOLUME}')
+    if i > 0:
+        return ('audiotestsrc is-live=true wave=silence')
+    rate = listen.RATE_HZ[flow['codec']]
+    size = 2 * round(rate * packet_ns / 1e9)
+    # the queue keeps the parser from taking four seconds at a time
+    return (f'filesrc location={voice} blocksize={size} ! queue '
+            'max-size-buffers=2 ! rawaudioparse '
+            f'pcm-format=s16le sample-rate={rate} num-channels=1 ! '
+            # a packet is sent when its last sample has been spoken
+            f'clocksync ts-offset={packet_ns} ! audioconvert ! audioresample')
+
+
+def talkers(flow, voice):
+    """Everybody's microphone."""
     branches = []
     for i in range(flow['streams']):
-        source = f'audiotestsrc is-live=true freq={220 + 40 * i} volume=0.2'
         common = f'ssrc={1001 + i} seqnum-offset=0 timestamp-offset=0'
         sink = f'udpsink host=127.0.0.1 port={TALKERS} {QUIET}'
+        # 178 samples make 78.4 kbit/s of a stream of PCMU, as in the paper
+        ns, size = (22250000, 178) if flow['codec'] == 'pcmu' \
+            else (20000000, 960)
+        source = microphone(flow, i, voice, ns)
+        if source.startswith('audiotestsrc'):
+            source += f' samplesperbuffer={size}'
         if flow['codec'] == 'pcmu':
-            # 178 samples make 78.4 kbit/s of a stream, as in the paper
             branches.append(
-                f'{source} samplesperbuffer=178 ! '
+                f'{source} ! '
                 'audio/x-raw,rate=8000,channels=1 ! mulawenc ! rtppcmupay '
-                f'{common} min-ptime=22250000 max-ptime=22250000 ! {sink}')
+                f'{common} min-ptime={ns} max-ptime={ns} ! {sink}')
         else:
             branches.append(
-                f'{source} samplesperbuffer=960 ! '
+                f'{source} ! '
                 'audio/x-raw,rate=48000,channels=1 ! opusenc frame-size=20 '
                 f'bitrate-type=cbr bitrate={opus_bps(flow["stream_bps"])} ! '
                 f'rtpopuspay {common} ! {sink}')
@@ -85,22 +107,21 @@ def near_mixer(net, name, database):
                 'max-bitrate='
                 f'{int(flow["streams"] * flow["stream_bps"] * 1.1)} ! ')
     graph = (
-        'rtpbin name=in latency=20 '
+        'rtpsession name=in '
         f'udpsrc port={TALKERS} caps={CAPS[flow["codec"]]} ! '
-        'in.recv_rtp_sink_0 in. : mix. '
+        'in.recv_rtp_sink in.recv_rtp_src ! mix.sink_0 '
         f'{mix}'
-        'rtpbin name=out rtcp-sync-send-time=false '
-        'rtpsession0::rtcp-min-interval=1000000000 '
+        'rtpsession name=out rtcp-sync-send-time=false '
+        'rtcp-min-interval=1000000000 '
         f'mix.src_1 ! {OUT_CAPS[flow["codec"]]} ! {rate}'
-        'out.send_rtp_sink_0 '
-        f'out.send_rtp_src_0 ! udpsink host={far} port={port} {QUIET} '
-        f'out.send_rtcp_src_0 ! udpsink host={far} port={port + 1} {QUIET} ')
+        'out.send_rtp_sink '
+        f'out.send_rtp_src ! udpsink host={far} port={port} {QUIET} '
+        f'out.send_rtcp_src ! udpsink host={far} port={port + 1} {QUIET} ')
     if rate:
         graph += (f'udpsrc port={port + 2} caps={RTCP} ! rate.rtcp_sink '
-                  'rate.rtcp_src ! out.recv_rtcp_sink_0')
+                  'rate.rtcp_src ! out.recv_rtcp_sink')
     else:
-        graph += (f'udpsrc port={port + 2} caps={RTCP} ! '
-                  'out.recv_rtcp_sink_0')
+        graph += f'udpsrc port={port + 2} caps={RTCP} ! out.recv_rtcp_sink'
     return graph
 
 
@@ -109,26 +130,32 @@ def far_mixer(net, name):
     flow = net.run.flows[name]
     port, near = net.ports[name], net.source(name).address
     return (
-        'rtpbin name=in latency=60 rtpsession0::rtcp-min-interval=1000000000 '
+        'rtpsession name=in rtcp-min-interval=1000000000 '
         f'udpsrc port={port} caps={CAPS[flow["codec"]]} ! '
-        'rtpccfb name=feedback ! in.recv_rtp_sink_0 '
-        f'udpsrc port={port + 1} caps={RTCP} ! in.recv_rtcp_sink_0 '
-        'in.send_rtcp_src_0 ! reports. feedback.rtcp_src ! reports. '
+        'rtpccfb name=feedback ! in.recv_rtp_sink '
+        f'udpsrc port={port + 1} caps={RTCP} ! in.recv_rtcp_sink '
+        'in.send_rtcp_src ! reports. feedback.rtcp_src ! reports. '
         f'funnel name=reports ! udpsink host={near} port={port + 2} {QUIET} '
-        'in. : mix. partialmix name=mix rtpbin name=out '
-        f'mix.src_1 ! {OUT_CAPS[flow["codec"]]} ! out.send_rtp_sink_0 '
-        f'out.send_rtp_src_0 ! udpsink host=127.0.0.1 port={LISTENER} {QUIET}')
+        'in.recv_rtp_src ! mix.sink_0 partialmix name=mix '
+        f'rtpsession name=out mix.src_1 ! {OUT_CAPS[flow["codec"]]} ! '
+        'out.send_rtp_sink '
+        f'out.send_rtp_src ! udpsink host=127.0.0.1 port={LISTENER} {QUIET}')
 
 
-def listener(net, name, sink):
+def listener(net, name, out):
     """Whoever sits in LAN 2: every talker from another place."""
     flow = net.run.flows[name]
+    rate, mix, sink = 48000, '', 'fakesink'
+    if flow['ear']:
+        rate = listen.RATE_HZ[flow['codec']]
+        mix = f'rate={rate} database-location={out}/ear-{name}.ini '
+        sink = f'filesink name=ear sync=true location={out}/ear-{name}.raw'
     return (
-        'rtpbin name=in latency=20 '
+        'rtpsession name=in '
         f'udpsrc port={LISTENER} caps={CAPS[flow["codec"]]} ! '
-        'in.recv_rtp_sink_0 in. : mix. partialmix name=mix '
-        'mix.src_1 ! audio/x-raw,rate=48000,channels=2 ! queue ! '
-        f'audioconvert ! {sink}')
+        f'in.recv_rtp_sink in.recv_rtp_src ! mix.sink_0 partialmix name=mix {mix}'
+        f'mix.src_1 ! audio/x-raw,format=S16LE,rate={rate},channels=2 ! '
+        f'queue ! {sink}')
 
 
 def spans(flow, end_s):
@@ -164,9 +191,10 @@ def bundle(net, name, tools, out):
     source, sink = net.source(name), net.sink(name)
     start = flow['start_s']
     launch = f'{tools}/launch'
+    table = f'{out}/ear-{name}.csv' if flow['ear'] else '/dev/null'
     commands = [
-        (-0.4, sink, f'{launch} {name} /dev/null '
-         + _quote(listener(net, name, 'fakesink'))),
+        (-0.4, sink, f'{launch} {name} {table} '
+         + _quote(listener(net, name, out))),
         (-0.4, sink, f'{launch} {name} /dev/null '
          + _quote(far_mixer(net, name))),
         (start, source, f'{launch} {name} {out}/senders-{name}.csv '
@@ -174,7 +202,8 @@ def bundle(net, name, tools, out):
     ]
     for a, b in spans(flow, net.run.duration_s):
         commands.append((a, source, f'timeout -s INT {b - a:.3f} '
-                         'gst-launch-1.0 -e ' + _quote(talkers(flow))))
+                         'gst-launch-1.0 -e '
+                         + _quote(talkers(flow, f'{out}/voice-{name}.raw'))))
     return commands
 
 

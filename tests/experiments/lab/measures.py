@@ -338,11 +338,56 @@ def sender_events(result, claim):
                if start < t <= end and e == claim['event'])
 
 
+def _heard(result, claim, column):
+    start, end = window(result, claim)
+    table = result.listener.get(claim['flow'])
+    if table is None:
+        return []
+    return [v for t, v in zip(table['t_s'], table[column])
+            if start < t <= end and v is not None]
+
+
+def talkers_apart(result, claim):
+    """Talkers whom the listener hears from their own places, in the mean."""
+    return mean(_heard(result, claim, 'separate'))
+
+
+def talkers_missing(result, claim):
+    """Talkers whom the listener does not hear at all, in the mean."""
+    heard = mean(_heard(result, claim, 'heard'))
+    streams = result.run.flows[claim['flow']]['streams']
+    return None if heard is None else streams - heard
+
+
+def gaps_per_minute(result, claim):
+    """Gaps of 20 ms to 2 s in what is heard of one talker, per minute."""
+    heard = sum(_heard(result, claim, 'heard'))
+    gaps = sum(_heard(result, claim, 'gaps'))
+    return 60 * gaps / heard if heard else None
+
+
+def pesq(result, claim):
+    """Speech quality of the first talker (PESQ, MOS-LQO), in the mean."""
+    return mean(_heard(result, claim, 'pesq'))
+
+
+def ear_delay(result, claim):
+    """Mouth-to-ear delay, median, in ms."""
+    return quantile(_heard(result, claim, 'delay_ms'), 0.5)
+
+
 MEASURES = {f.__name__: f for f in (
     rate, share, share_error, ratio, ratio_least, ratio_most, jain, cov,
     cov_ratio, loss, worst_loss, worst_stream_error, worst_spread,
     utilisation, queue_median, queue_95, reach, settle_down,
-    changes_per_minute, sender_events)}
+    changes_per_minute, sender_events, talkers_apart, talkers_missing,
+    gaps_per_minute, pesq, ear_delay)}
+
+
+def applies(table, result):
+    """Whether a claim or figure is about this result: `when` says."""
+    return all(result.run.choice.get(a) in (v if isinstance(v, list) else [v])
+               for a, v in table.get('when', {}).items())
 
 
 def verdict(value, claim, key):

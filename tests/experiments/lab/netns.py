@@ -19,7 +19,7 @@ if __name__ == '__main__':
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 # pylint: disable=wrong-import-position
-from lab import guest, network, plan, uml  # noqa: E402
+from lab import guest, listen, network, plan, uml  # noqa: E402
 from lab.runner import Unavailable  # noqa: E402
 
 
@@ -39,6 +39,7 @@ def prepare(run, folder, build):
     tools = uml.tools(build)
     commands = [(t_s, host.name, line) for t_s, host, line in
                 guest.flow_commands(net, tools, str(folder.resolve()))]
+    listen.prepare(run, folder, build)
     for name, text in guest.databases(net).items():
         (folder / name).write_text(text, encoding='utf-8')
     (folder / 'plan').write_text(plan.plan(run), encoding='ascii')

@@ -5,7 +5,7 @@ import dataclasses
 import json
 import pathlib
 
-from lab import scenario
+from lab import listen, scenario
 
 COLUMNS = {
     'flows.csv': ['t_s', 'flow', 'sent_bps', 'received_bps', 'sent_packets',
@@ -16,6 +16,8 @@ COLUMNS = {
     'senders.csv': ['t_s', 'flow', 'event', 'target_bps', 'rtt_ms',
                     'loss_event_rate', 'loss_fraction', 'sent_bps',
                     'separate', 'mixes'],
+    # what was heard, for each second (tones) or piece of speech
+    'listener.csv': listen.COLUMNS,
 }
 
 
@@ -92,6 +94,10 @@ class Result:
     @property
     def links(self):
         return self._read('links.csv', 'link')
+
+    @property
+    def listener(self):
+        return self._read('listener.csv', 'flow')
 
     @property
     def senders(self):

@@ -47,7 +47,8 @@ KINDS = {
         'mix_packet_s': None,   # None: 0.04 (pcmu: a mix of eight then costs
                                 # a stream's 78.4 kbit/s), 0.02 (opus)
         'headroom': 0.0,        # partialmix's property
-        'speech': False,        # talkers take turns instead of tones
+        'ear': None,            # tones, speech: the listener's audio is kept
+                                # and measured (lab/listen.py)
         'pause_s': None,        # [[from_s, to_s], ...]: nobody speaks
         'ignore_feedback': False,
     },
@@ -279,6 +280,9 @@ class Scenario:
                                         'top-3'):
                 raise ScenarioError(f'{where}: strategy '
                                     f'{flow["strategy"]!r} is unknown')
+            if flow['ear'] not in (None, 'tones', 'speech'):
+                raise ScenarioError(f'{where}: ear {flow["ear"]!r} is neither '
+                                    'tones nor speech')
             fixed = flow['codec'] == 'pcmu'
             if flow['mix_bitrate_bps'] is None:
                 flow['mix_bitrate_bps'] = [64000, 64000] if fixed \

@@ -10,7 +10,7 @@ import pathlib
 import shutil
 import subprocess
 
-from lab import graphs, guest, network
+from lab import graphs, guest, listen, network
 from lab.runner import Unavailable
 
 HERE = pathlib.Path(__file__).resolve().parent.parent / 'uml'
@@ -64,6 +64,7 @@ def prepare(run, folder, build, bundle=graphs.bundle):
     net = network.Network(run)
     (folder / 'job.sh').write_text(guest.job(net, tools(build), bundle),
                                    encoding='utf-8')
+    listen.prepare(run, folder, build)
     for name, text in guest.databases(net).items():
         (folder / name).write_text(text, encoding='utf-8')
     (folder / 'environment').write_text(

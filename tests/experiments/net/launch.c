@@ -5,8 +5,11 @@
  * TABLE is a senders.csv: what the element `rate` (tfrcrate) decides and what
  * the element `mix` (partialmix) then selects for the pad src_1, with the time
  * since $FMX_EPOCH_NS (nanoseconds of the wall clock); and a line per second.
+ * Where there is a sink `ear`, a line with the event `ear` has the time at which
+ * the first sample is heard.
  * SIGINT and SIGTERM end it cleanly. */
 #include <glib-unix.h>
+#include <gst/base/gstbasesink.h>
 #include <gst/gst.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,6 +52,40 @@ write_line (launch *l, const gchar *event)
   fflush (l->table);
   if (s != NULL)
     gst_structure_free (s);
+}
+
+/* When the first buffer is played: a line of its own, in the future. */
+static GstPadProbeReturn
+on_heard (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
+{
+  launch *l = user_data;
+  GstElement *ear = gst_pad_get_parent_element (pad);
+  GstClock *clock = gst_element_get_clock (ear);
+  GstClockTime plays = GST_BUFFER_PTS (GST_PAD_PROBE_INFO_BUFFER (info))
+      + gst_element_get_base_time (ear)
+      + gst_base_sink_get_latency (GST_BASE_SINK (ear));
+  gint64 ahead_us = GST_CLOCK_DIFF (gst_clock_get_time (clock), plays) / 1000;
+
+  fprintf (l->table, "%.6f,%s,ear,0,0,0,0,0,0,0\n",
+      (double) (g_get_real_time () + ahead_us - l->epoch_us) / 1e6, l->flow);
+  fflush (l->table);
+  gst_object_unref (clock);
+  gst_object_unref (ear);
+  return GST_PAD_PROBE_REMOVE;
+}
+
+static void
+listen_at_ear (launch *l)
+{
+  GstElement *ear = gst_bin_get_by_name (GST_BIN (l->pipeline), "ear");
+  GstPad *pad;
+
+  if (ear == NULL)
+    return;
+  pad = gst_element_get_static_pad (ear, "sink");
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, on_heard, l, NULL);
+  gst_object_unref (pad);
+  gst_object_unref (ear);
 }
 
 static gboolean
@@ -145,6 +182,7 @@ main (int argc, char **argv)
   l.epoch_us = epoch != NULL ? g_ascii_strtoll (epoch, NULL, 10) / 1000
       : g_get_real_time ();
   l.rate = gst_bin_get_by_name (GST_BIN (l.pipeline), "rate");
+  listen_at_ear (&l);
   l.loop = g_main_loop_new (NULL, FALSE);
   bus = gst_element_get_bus (l.pipeline);
   gst_bus_add_watch (bus, on_message, &l);
