@@ -174,7 +174,9 @@ def draw(s, figure, found, runners, folder):
         claim = next(c for c in s.claims if c.get('name') == figure['claim'])
         figures.bars(by_runner, figure, path, claim)
     else:
-        figures.KINDS[figure['kind']](by_runner, figure, path)
+        drawn = figures.KINDS[figure['kind']](by_runner, figure, path)
+        if drawn is False:
+            return []
     caption = figure.get('caption', '')
     paper = f' The paper\'s {figure["paper"]}.' if figure.get('paper') else ''
     commands = '\n'.join(f'tests/experiments/run.py --runner {r} {s.name}'
@@ -183,6 +185,13 @@ def draw(s, figure, found, runners, folder):
             f'*{figure["title"]}.{paper} {caption}*'.replace(' *', '*'), '',
             '```sh', commands,
             f'tests/experiments/report.py {s.name}', '```', '']
+
+
+def count(s, found, runner):
+    mine = [f for f in found if f.runner == runner]
+    text = f'{len(mine)} runs ({RUNNERS[runner]}'
+    scale = mine[0].run.time_scale
+    return text + (f', all times × {scale:g})' if scale != 1 else ')')
 
 
 def page(s, found, folder):
@@ -198,11 +207,11 @@ def page(s, found, folder):
     if not found:
         return out + ['Not run yet: '
                       f'`tests/experiments/run.py {s.name}`', '']
-    counts = ', '.join(
-        f'{sum(f.runner == r for f in found)} runs ({RUNNERS[r]})'
-        for r in runners)
+    counts = ', '.join(count(s, found, r) for r in runners)
     out += [f'{counts}; mean (least … most).', '']
     out += claims_table(s, found, runners)
+    if s.note:
+        out += [s.note, '']
     for claim in s.claims:
         if len(claim.get('table', [])) == 2:
             for runner in runners:

@@ -209,7 +209,7 @@ def main():
         scenarios = chosen(args.scenarios or (['all'] if args.list else []))
         if args.list:
             for s in scenarios:
-                runs = s.runs(args.short)
+                runs = s.runs(args.short, runner=args.runner)
                 print(f'{s.name:28} {s.suite:9} {len(runs):3} runs of '
                       f'{runs[0].duration_s:g} s  {s.title}')
             return 0
@@ -232,7 +232,7 @@ def main():
             continue
         have = {r.run.name for r in results.load(
             args.out, [s], args.short, [args.runner])}
-        todo += [r for r in s.runs(args.short, args.seeds, only)
+        todo += [r for r in s.runs(args.short, args.seeds, only, args.runner)
                  if args.again or r.name not in have]
     if args.runner in ('uml', 'netns'):
         try:

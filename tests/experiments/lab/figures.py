@@ -246,4 +246,54 @@ def bars(by_runner, figure, path, claim):
     _save(fig, path)
 
 
-KINDS = {'time': time, 'levels': levels, 'queue': queue}
+def _heard_at_levels(results, measure, figure):
+    """[(level of UDP, value)] of one choice, over its stages."""
+    run = results[0].run
+    length = figure['stage_s']
+    points = []
+    for k in range(round(run.duration_s / run.time_scale / length)):
+        claim = {'flow': figure['flows'][0], 'from_s': (k + 0.2) * length,
+                 'to_s': (k + 1) * length}
+        values = [measure(r, claim) for r in results]
+        values = [v for v in values if v is not None]
+        level = sum(scenario.at(f['rate_bps'], (k + 0.5) * length
+                                * run.time_scale)
+                    for f in run.flows.values() if f['kind'] == 'cbr')
+        if values:
+            points.append((level / 1e3, measures.mean(values)))
+    return points
+
+
+def listener(by_runner, figure, path):
+    """What a listener gets at each level of UDP, a line for each choice: how
+    many voices have their own place, how many are not there at all, how good
+    one of them is."""
+    found = [r for results in by_runner.values() for r in results
+             if r.listener]
+    if not found:
+        return False
+    panels = [('voices heard apart', measures.talkers_apart),
+              ('voices not heard', measures.talkers_missing),
+              ('speech quality (PESQ)', measures.pesq)]
+    fig, axes = plt.subplots(1, len(panels), figsize=(9.6, 3.1))
+    fig.suptitle(figure['title'], x=0.01, ha='left', fontsize=10.5,
+                 fontweight='bold')
+    groups = {}
+    for result in found:
+        groups.setdefault(result.run.choice[figure['axis']], []).append(result)
+    for axis, (label_, measure) in zip(axes, panels):
+        for i, (choice, results) in enumerate(groups.items()):
+            points = _heard_at_levels(results, measure, figure)
+            axis.plot([x for x, _ in points], [y for _, y in points],
+                      color=CHOICES[i], marker=MARKS[i], markersize=4,
+                      linewidth=2 if choice in ('dpm', 'fairmix') else 1.2,
+                      label=choice)
+        axis.set_title(label_, loc='left', fontweight='normal')
+        axis.set_xlabel('other traffic, kbit/s')
+        axis.set_ylim(1 if measure is measures.pesq else -0.3)
+    axes[0].legend(loc='lower left')
+    _save(fig, path)
+    return True
+
+
+KINDS = {'time': time, 'levels': levels, 'queue': queue, 'listener': listener}

@@ -110,7 +110,7 @@ def load(root, scenarios, short=False, runners=('uml', 'kernel', 'ns3', 'netns')
     for s in scenarios:
         for runner in runners:
             base = pathlib.Path(root) / ('short' if short else 'full') / runner
-            for run in s.runs(short=short, seeds=range(1, 33)):
+            for run in s.runs(short, range(1, 33), None, runner):
                 folder = folder_of(root, run, runner, short)
                 path = folder / 'manifest.json'
                 if not base.exists() or not path.exists():

@@ -14,7 +14,9 @@ import tomllib
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / 'scenarios'
 
 TOP = {'title', 'source', 'text', 'duration_s', 'seeds', 'short', 'link',
-       'flow', 'vary', 'figure', 'claim', 'runners', 'suite', 'held_out'}
+       'flow', 'vary', 'figure', 'claim', 'runners', 'suite', 'held_out',
+       'time_scale',            # {runner = factor} for those that are slow
+       'note'}                  # what is not as the source has it, and why
 SHORT = {'time_scale', 'seeds'}
 LINK = {
     'from': 'near', 'to': 'far',
@@ -174,6 +176,7 @@ class Scenario:
         self.title = raw['title']
         self.source = raw.get('source', '')
         self.text = ' '.join(raw.get('text', '').split())
+        self.note = ' '.join(raw.get('note', '').split())
         self.runners = raw.get('runners', ['ns3', 'kernel', 'uml', 'netns'])
         self.suite = raw.get('suite', 'beyond')
         self.held_out = raw.get('held_out', False)
@@ -188,9 +191,15 @@ class Scenario:
             _known(claim, CLAIM, f'{where}: claim {n + 1}')
         self.runs()             # complain now
 
-    def runs(self, short=False, seeds=None, only=None):
+    def scale(self, short, runner):
+        """What a runner multiplies every time by."""
+        if short:
+            return self.short.get('time_scale', 1.0)
+        return self.raw.get('time_scale', {}).get(runner, 1.0)
+
+    def runs(self, short=False, seeds=None, only=None, runner=None):
         """All runs, or those where choice agrees with only (axis -> value)."""
-        scale = self.short.get('time_scale', 1.0) if short else 1.0
+        scale = self.scale(short, runner)
         if seeds is None:
             seeds = self.raw.get('seeds', [1])
             if short:
