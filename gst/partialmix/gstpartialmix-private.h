@@ -182,7 +182,7 @@ typedef struct
   gboolean talking;             /* the packet before was sent */
   GstPartialMixBus *bus;        /* mixing thread only */
   GstPartialMixFormat format;   /* as planned for this tick */
-  gboolean lean;
+  guint n_names;                /* at most */
   guint64 n_packets;
   guint64 n_bytes;              /* on the wire */
 } GstPartialMixOutput;
@@ -243,7 +243,7 @@ struct _GstPartialMixSrcPad
   FmxAdaptPlan plan;
   guint n_mixed;
   guint mix_bitrate_bps;        /* of the encoder */
-  gboolean lean;                /* no CSRCs: there is no room */
+  guint n_names;                /* CSRCs at most: there is no room for more */
   guint64 n_selections;
   GstPartialMixOutput outputs[FMX_ADAPT_MAX_MIXES];
   guint n_outputs;              /* that were ever used */

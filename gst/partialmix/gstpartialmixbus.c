@@ -328,7 +328,7 @@ plan_pad (GstPartialMix * self, GstPartialMixSrcPad * pad, gint64 pos, guint n)
     if (output->silent)
       continue;
     output->format = pad->mix_format;
-    output->lean = pad->lean;
+    output->n_names = pad->n_names;
     wish.key = scramble (wish.cast->key ^ scramble (wish.bitrate_bps)
         ^ scramble (1000 + (guint) wish.format->encoding));
     assign_bus (self, output, &wish);
@@ -602,7 +602,7 @@ static GstBuffer *
 make_packet (GstPartialMix * self, GstPartialMixOutput * output, gint64 pos)
 {
   GstPartialMixBus *bus = output->bus;
-  guint n_csrcs = output->lean ? 0 : bus->n_csrcs;
+  guint n_csrcs = MIN (output->n_names, bus->n_csrcs);
   GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
   GstBuffer *buffer = gst_rtp_buffer_new_allocate (0, 0, (guint8) n_csrcs);
   guint8 levels[FMX_CSRC_MAX];

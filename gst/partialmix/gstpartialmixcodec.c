@@ -397,13 +397,16 @@ gst_partial_mix_decoder_conceal (GstPartialMixDecoder * decoder,
 /* -------------------------------------------------------------- encoder -- */
 
 #define ENCODER_HISTORY 960
+/* what libopus sent too much it saves in about this time */
+#define REPAY_MS 500
 
 struct _GstPartialMixEncoder
 {
   GstPartialMixFormat format;
   guint rate_hz;
   gint complexity;
-  guint bitrate_bps;
+  guint bitrate_bps;            /* of Opus, 0 = not set */
+  gint64 debt_bits;             /* sent beyond bitrate_bps */
   OpusEncoder *opus;
   GstAudioResampler *resampler;
   guint lookahead;
@@ -512,6 +515,7 @@ gst_partial_mix_encoder_set_bitrate (GstPartialMixEncoder * encoder,
   if (encoder->opus == NULL || encoder->bitrate_bps == bitrate_bps)
     return;
   encoder->bitrate_bps = bitrate_bps;
+  encoder->debt_bits = 0;
   opus_encoder_ctl (encoder->opus, OPUS_SET_BITRATE ((opus_int32) bitrate_bps));
 }
 
@@ -544,6 +548,21 @@ encode_linear (GstPartialMixEncoder * encoder, const gint16 * in, guint n,
   }
 }
 
+/* At low bitrates libopus sends up to a tenth more than it was told. */
+static void
+repay (GstPartialMixEncoder * encoder, gsize size, guint n_samples)
+{
+  gint64 bitrate = encoder->bitrate_bps;
+  gint64 debt = encoder->debt_bits + (gint64) size * 8
+      - bitrate * n_samples / encoder->rate_hz;
+
+  debt = CLAMP (debt, 0, bitrate / 4);
+  if (debt != encoder->debt_bits)
+    opus_encoder_ctl (encoder->opus, OPUS_SET_BITRATE ((opus_int32) (bitrate
+                - debt * 1000 / REPAY_MS)));
+  encoder->debt_bits = debt;
+}
+
 gsize
 gst_partial_mix_encoder_encode (GstPartialMixEncoder * encoder,
     const gint16 * in, guint n_samples, guint8 * out, gsize max_size)
@@ -554,7 +573,10 @@ gst_partial_mix_encoder_encode (GstPartialMixEncoder * encoder,
     opus_int32 ret = opus_encode (encoder->opus, in, (gint) n_samples, out,
         (opus_int32) max_size);
 
-    return ret > 0 ? (gsize) ret : 0;
+    if (ret <= 0)
+      return 0;
+    repay (encoder, (gsize) ret, n_samples);
+    return (gsize) ret;
   }
 
   if (encoder->resampler == NULL)

@@ -13,6 +13,9 @@
 
 #define GST_CAT_DEFAULT gst_partial_mix_debug
 
+/* for so many names a mix has room at least, where the target carries that */
+#define MIN_NAMES 3
+
 /* What one selection works on; index = position in @streams. */
 typedef struct
 {
@@ -45,7 +48,7 @@ constant_bitrate (const GstPartialMixFormat * format)
 }
 
 static void
-describe_mix (GstPartialMix * self, GstPartialMixSrcPad * pad, guint n,
+describe_mix (GstPartialMix * self, GstPartialMixSrcPad * pad, guint n_names,
     FmxAdaptMix * mix)
 {
   guint constant = constant_bitrate (&pad->mix_format);
@@ -54,29 +57,35 @@ describe_mix (GstPartialMix * self, GstPartialMixSrcPad * pad, guint n,
   mix->max_bitrate_bps = constant != 0 ? constant
       : MAX (self->min_mix_bitrate, self->max_mix_bitrate);
   mix->packet_time = (FmxDuration) self->frame_duration;
-  mix->n_contributors = pad->lean ? 0 : n;
+  mix->n_contributors = n_names;
   mix->levels = self->csrc_level_ext_id != 0;
 }
 
 static void
-cost_of_mix (GstPartialMix * self, GstPartialMixSrcPad * pad, guint n,
-    FmxAdaptParams * params)
+cost_of_mix (GstPartialMix * self, GstPartialMixSrcPad * pad, guint n_names,
+    guint64 target, FmxAdaptParams * params)
 {
   FmxAdaptMix mix;
 
-  describe_mix (self, pad, n, &mix);
   params->headroom = self->headroom;
-  params->mix_min_bps = fmx_adapt_mix_wire_bps (&mix, mix.min_bitrate_bps);
+  describe_mix (self, pad, n_names, &mix);
   params->mix_max_bps = fmx_adapt_mix_wire_bps (&mix, mix.max_bitrate_bps);
+  mix.n_contributors = MIN (n_names, MIN_NAMES);
+  if (fmx_adapt_mix_wire_bps (&mix, mix.min_bitrate_bps) > target)
+    mix.n_contributors = 0;
+  params->mix_min_bps = fmx_adapt_mix_wire_bps (&mix, mix.min_bitrate_bps);
 }
 
-static guint
-bitrate_of_mix (GstPartialMix * self, GstPartialMixSrcPad * pad, guint n)
+/* What the encoder gets, and how many names, of what the plan gives a mix. */
+static void
+share_mix (GstPartialMix * self, GstPartialMixSrcPad * pad, guint n_names)
 {
   FmxAdaptMix mix;
 
-  describe_mix (self, pad, n, &mix);
-  return fmx_adapt_mix_bitrate_bps (&mix, pad->plan.mix_bps);
+  describe_mix (self, pad, n_names, &mix);
+  pad->n_names = mix.n_contributors = fmx_adapt_mix_n_names (&mix,
+      pad->plan.mix_bps);
+  pad->mix_bitrate_bps = fmx_adapt_mix_bitrate_bps (&mix, pad->plan.mix_bps);
 }
 
 /* The mix is sent in what the neighbour takes; if it takes several, in what
@@ -186,9 +195,27 @@ gather (GstPartialMix * self, GstPartialMixSrcPad * pad, Selection * selection,
   g_array_set_size (selection->assignment, selection->streams->len);
 }
 
+/* Who could be named, if all were mixed, or of those who are. */
+static guint
+count_names (GstPartialMixSrcPad * pad, Selection * selection, gboolean mixed)
+{
+  guint n = 0;
+  guint i;
+
+  for (i = 0; i < selection->streams->len && n < FMX_CSRC_MAX; i++) {
+    GstPartialMixStream *stream = g_array_index (selection->streams,
+        GstPartialMixStream *, i);
+
+    if (!mixed || gst_partial_mix_src_pad_get_link (pad, stream)->mode
+        == GST_PARTIAL_MIX_LINK_MIXED)
+      n += MAX (1, stream->n_names);
+  }
+  return MIN (n, FMX_CSRC_MAX);
+}
+
 static void
 plan (GstPartialMix * self, GstPartialMixSrcPad * pad, Selection * selection,
-    GstClockTime now)
+    guint n_names, GstClockTime now)
 {
   guint n = selection->streams->len;
   FmxSelectParams select_params;
@@ -197,13 +224,9 @@ plan (GstPartialMix * self, GstPartialMixSrcPad * pad, Selection * selection,
       : gst_partial_mix_src_pad_get_target (pad);
 
   fmx_select_params_default (&select_params);
-  pad->lean = FALSE;
-  cost_of_mix (self, pad, n, &adapt_params);
-  /* Names of contributors go first.  Less than a mix cannot be sent: whether
-   * even that is too much is for the rate controller to say, with 0. */
-  pad->lean = target < adapt_params.mix_min_bps;
-  if (pad->lean)
-    cost_of_mix (self, pad, n, &adapt_params);
+  cost_of_mix (self, pad, n_names, target, &adapt_params);
+  /* Less than a mix cannot be sent: whether even that is too much is for the
+   * rate controller to say, with 0. */
   if (target > 0)
     target = MAX (target, adapt_params.mix_min_bps);
   fmx_select_rank (&select_params,
@@ -299,6 +322,8 @@ gst_partial_mix_select (GstPartialMix * self, GstPartialMixSrcPad * pad,
     const gchar * reason, GstClockTime now)
 {
   Selection selection;
+  gboolean changed;
+  guint n_names;
 
   pad->dirty = FALSE;
   if (!pad->negotiated)
@@ -308,13 +333,13 @@ gst_partial_mix_select (GstPartialMix * self, GstPartialMixSrcPad * pad,
 
   selection_init (&selection, self->n_streams);
   gather (self, pad, &selection, now);
-  plan (self, pad, &selection, now);
-  if (carry_out (self, pad, &selection, now)) {
+  n_names = count_names (pad, &selection, FALSE);
+  plan (self, pad, &selection, n_names, now);
+  changed = carry_out (self, pad, &selection, now);
+  share_mix (self, pad, count_names (pad, &selection, TRUE));
+  if (changed) {
     pad->n_selections++;
-    pad->mix_bitrate_bps = bitrate_of_mix (self, pad, pad->n_mixed);
     tell (self, pad, &selection, reason);
-  } else {
-    pad->mix_bitrate_bps = bitrate_of_mix (self, pad, pad->n_mixed);
   }
   selection_clear (&selection);
 }

@@ -154,6 +154,7 @@ gst_partial_mix_stream_arrive (GstPartialMixStream * stream,
     stream->next_ts = arrival->ext_ts + arrival->duration_ts;
   }
   stream->n_packets++;
+  stream->n_names = gst_rtp_buffer_get_csrc_count (rtp);
   note_rate (stream, arrival, now);
   note_level (stream, arrival->level, now);
   return TRUE;

@@ -130,6 +130,7 @@ typedef struct
   gboolean has_level;           /* its packets carry RFC 6464 levels */
   FmxSelectActivity activity;
   guint8 level;                 /* of its activity, at weighed_at, -dBov */
+  guint n_names;                /* it is a mix that names so many */
   guint64 n_packets;
   GstBuffer *recent[GST_PARTIAL_MIX_N_RECENT];  /* of those not decoded */
   guint recent_next;

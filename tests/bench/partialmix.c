@@ -146,10 +146,13 @@ all_mixed_target (guint n, guint bitrate)
 }
 
 static MixBench *
-make_party (guint n, guint target_bitrate)
+make_party (guint n, guint target_bitrate, guint mix_bitrate)
 {
-  MixBench *bench = mix_bench_new ("threads=1");
+  gchar *properties = g_strdup_printf ("threads=1 min-mix-bitrate=%u "
+      "max-mix-bitrate=%u", mix_bitrate, mix_bitrate);
+  MixBench *bench = mix_bench_new (properties);
 
+  g_free (properties);
   for (guint i = 0; i < n; i++) {
     mix_bench_listener (bench, i, target_bitrate);
     mix_bench_talker (bench, i, SPEECH_CAPS);
@@ -200,7 +203,8 @@ run_one_crowd (const Crowd * crowd, guint n)
 {
   gint64 begun_us = g_get_monotonic_time ();
   gchar *scene = g_strdup_printf (crowd->scene, n);
-  MixBench *bench = make_party (n, all_mixed_target (n, crowd->bitrate));
+  MixBench *bench = make_party (n, all_mixed_target (n, crowd->bitrate),
+      crowd->bitrate);
   gdouble set_up_s, ours[ROUNDS], theirs[ROUNDS], ratio[ROUNDS];
   guint64 encoded, decoded;
   Bare bare = bare_new (n, crowd->bitrate);
@@ -300,7 +304,7 @@ run_conversation (guint n)
 {
   GstBus *bus = gst_bus_new ();
   gchar *scene = g_strdup_printf ("N = %u, 8 talk, 3 separate", n);
-  MixBench *bench = make_party (n, TARGET_THREE_SEPARATE);
+  MixBench *bench = make_party (n, TARGET_THREE_SEPARATE, SPEECH_BITRATE);
   gdouble taken[ROUNDS];
   guint64 encoded, decoded, packets;
   guint n_frames = ROUNDS * ROUND_FRAMES;
@@ -350,7 +354,8 @@ run_stock (guint n)
 {
   const guint n_frames = 150;
   gchar *scene = g_strdup_printf ("N = %u, all talk, CELT mixes", n);
-  MixBench *bench = make_party (n, all_mixed_target (n, SPEECH_BITRATE));
+  MixBench *bench = make_party (n, all_mixed_target (n, SPEECH_BITRATE),
+      SPEECH_BITRATE);
   gdouble ours, set_up_s, stock;
 
   mix_bench_talk (bench, n, 50, FALSE);
@@ -406,7 +411,8 @@ run_once (const gchar * side, guint n, guint n_frames)
 {
   speech_load (2);
   if (strcmp (side, "ours") == 0) {
-    MixBench *bench = make_party (n, all_mixed_target (n, SPEECH_BITRATE));
+    MixBench *bench = make_party (n, all_mixed_target (n, SPEECH_BITRATE),
+        SPEECH_BITRATE);
 
     mix_bench_talk (bench, n, n_frames, FALSE);
     mix_bench_free (bench);

@@ -241,6 +241,65 @@ GST_START_TEST (test_a_mix_that_has_ours_in_it_is_a_loop)
 
 GST_END_TEST;
 
+/* The wire rate of the mix, in bits per second. */
+static guint
+mix_bps (RigListener * listener, guint from, guint n_frames)
+{
+  guint64 bytes = 0;
+  guint i;
+
+  for (i = from; i < listener->buffers->len; i++)
+    bytes += gst_buffer_get_size (g_ptr_array_index (listener->buffers, i))
+        + 28;
+  return (guint) (bytes * 8 * 50 / n_frames);
+}
+
+/* Sixteen talkers through narrow paths: the names of a crowd are as dear as its
+ * voices, so that there are fewer the narrower the path is.  A packet is up to a
+ * per cent of what is sent in two seconds. */
+GST_START_TEST (test_names_leave_room_for_the_voices_at_narrow_targets)
+{
+  Rig *rig = rig_new ("csrc-audio-level-id=5");
+  RigListener *listener = rig_listener (rig, "src_0",
+      "application/x-rtp,encoding-name=OPUS");
+  guint before = 0, target, i;
+
+  for (i = 0; i < 16; i++) {
+    gchar *name = g_strdup_printf ("sink_%u", i + 1);
+
+    rig_talker (rig, name, 100 + i, RIG_PCMU, 300 + 50 * i, 1000);
+    g_free (name);
+  }
+  g_object_set (listener->peer, "target-bitrate", 28000, NULL);
+  rig_play (rig);
+  rig_run (rig, 30);
+  for (target = 28000; target <= 80000; target += 4000) {
+    Names names;
+    guint n_packets, bps;
+
+    g_object_set (listener->peer, "target-bitrate", target, NULL);
+    rig_run (rig, 50);
+    n_packets = listener->buffers->len;
+    rig_run (rig, 100);
+    names = latest_names (listener);
+    bps = mix_bps (listener, n_packets, 100);
+    fail_unless (bps <= target + target / 100, "%u bit/s at a target of %u",
+        bps, target);
+    fail_unless (names.n >= before);
+    fail_unless (rig_pad_stat (listener, "mix-bitrate") >= (target - 16000)
+        / 2, "%u at %u", rig_pad_stat (listener, "mix-bitrate"), target);
+    if (target == 28000)
+      fail_unless_equals_int (names.n, 0);
+    if (target == 40000)
+      fail_unless_equals_int (names.n, 3);
+    before = names.n;
+  }
+  fail_unless_equals_int (before, FMX_CSRC_MAX);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_contributors_suite (void)
 {
@@ -252,6 +311,7 @@ partialmix_contributors_suite (void)
   tcase_add_test (tc, test_the_loudest_15_of_all_are_named);
   tcase_add_test (tc, test_contributors_without_levels_have_that_of_their_mix);
   tcase_add_test (tc, test_a_mix_that_has_ours_in_it_is_a_loop);
+  tcase_add_test (tc, test_names_leave_room_for_the_voices_at_narrow_targets);
   return s;
 }
 

@@ -10,6 +10,8 @@
 #define CSRC_BYTES 4u
 #define EXTENSION_BYTES 4u      /* [RFC8285 4.2] profile and length */
 
+#define NAMES_SHARE 3u          /* names cost at most one part in so many */
+
 static const uint32_t ladder_bps[] = {
   8000, 12000, 16000, 20000, 24000, 32000, 40000, 48000, 64000, 96000, 128000
 };
@@ -33,6 +35,32 @@ fmx_adapt_mix_wire_bps (const FmxAdaptMix *mix, uint32_t bitrate_bps)
   assert (mix->packet_time > 0);
   return bitrate_bps + (uint32_t) (fmx_rate_bps (header_bytes (mix),
           mix->packet_time) + 0.5);
+}
+
+uint32_t
+fmx_adapt_mix_n_names (const FmxAdaptMix *mix, uint32_t wire_bps)
+{
+  FmxAdaptMix trial = *mix;
+  uint32_t bare_bps, rest_bps;
+
+  if (trial.n_contributors > MAX_CSRCS)
+    trial.n_contributors = MAX_CSRCS;
+  if (fmx_adapt_mix_wire_bps (&trial, mix->max_bitrate_bps) <= wire_bps)
+    return trial.n_contributors;
+
+  trial.n_contributors = 0;
+  bare_bps = fmx_adapt_mix_wire_bps (&trial, 0);
+  rest_bps = wire_bps > bare_bps ? wire_bps - bare_bps : 0;
+  for (uint32_t n = 1; n <= mix->n_contributors && n <= MAX_CSRCS; n++) {
+    uint32_t names_bps;
+
+    trial.n_contributors = n;
+    names_bps = fmx_adapt_mix_wire_bps (&trial, 0) - bare_bps;
+    if (names_bps > rest_bps / NAMES_SHARE
+        || names_bps + mix->min_bitrate_bps > rest_bps)
+      return n - 1;
+  }
+  return trial.n_contributors;
 }
 
 uint32_t

@@ -16,8 +16,8 @@ extern "C" {
  * @min_bitrate_bps: the least that its encoder may have, in bits/s of payload
  * @max_bitrate_bps: and the most; equal for encodings of constant rate
  * @packet_time: audio in one packet, > 0
- * @n_contributors: streams that are mixed; the first 15 are named in each
- *     packet (CSRC)
+ * @n_contributors: those who are to be named in each packet (CSRC), of whom 15
+ *     can be
  * @levels: whether their levels are, too ([RFC6465])
  *
  * What a mix costs on the wire.
@@ -40,6 +40,18 @@ typedef struct
  */
 uint32_t fmx_adapt_mix_wire_bps (const FmxAdaptMix * mix,
     uint32_t bitrate_bps);
+
+/**
+ * fmx_adapt_mix_n_names:
+ * @wire_bps: what the mix may cost on the wire, in bits/s
+ *
+ * How many contributors it can afford to name.  Names of a crowd with levels are
+ * 32 kbit/s, as much as its voices: where not everything fits, they take a third
+ * of what the headers leave, and nothing from @min_bitrate_bps.
+ *
+ * Returns: 0 ... 15, at most @n_contributors
+ */
+uint32_t fmx_adapt_mix_n_names (const FmxAdaptMix * mix, uint32_t wire_bps);
 
 /**
  * fmx_adapt_mix_bitrate_bps:
