@@ -336,6 +336,7 @@ struct _GstPartialMix
   GPtrArray *frames;            /* streams that may be heard in this tick */
   GPtrArray *heard;             /* those that are */
   GPtrArray *heard_at;          /* the same by slot */
+  guint n_inputs;               /* their frames, each by its weight */
   GstPartialMixCast everybody;  /* the same as a mix */
   gint32 *total;                /* their samples together */
   GArray *contributors;         /* of all of them; see gstpartialmixbus.c */

@@ -404,6 +404,7 @@ note_heard (GstPartialMix * self)
   g_ptr_array_set_size (self->heard, 0);
   g_ptr_array_set_size (self->heard_at, (gint) self->streams->len);
   g_array_set_size (self->contributors, 0);
+  self->n_inputs = 0;
   cast_empty (&self->everybody);
   for (i = 0; i < self->frames->len; i++) {
     GstPartialMixStream *stream = g_ptr_array_index (self->frames, i);
@@ -413,6 +414,7 @@ note_heard (GstPartialMix * self)
     g_ptr_array_add (self->heard, stream);
     g_ptr_array_index (self->heard_at, stream->slot) = stream;
     cast_add (&self->everybody, stream);
+    self->n_inputs += stream->weight;
     note_contributors (self, stream);
   }
   g_array_sort (self->contributors, compare_levels);
@@ -471,6 +473,16 @@ typedef struct
   guint n;
 } Work;
 
+static guint
+add_inputs (const gint16 ** inputs, guint n, const GstPartialMixStream * stream)
+{
+  guint k;
+
+  for (k = 0; k < stream->weight; k++)
+    inputs[n++] = stream->frame;
+  return n;
+}
+
 /* The sum of all that is heard is there: what is not in the mix is taken away,
  * unless adding up what is in it is less work. */
 static void
@@ -480,9 +492,9 @@ sum_bus (GstPartialMix * self, const GstPartialMixCast * cast, gint32 * sum,
   const FmxMixKernels *kernels = fmx_mix_kernels_best ();
   guint n_full = cast->n_members - cast->ramped->len;
   gboolean subtract = n_full > self->heard->len - n_full;
-  const gint16 **inputs = g_newa (const gint16 *, self->heard->len + 1);
+  const gint16 **inputs = g_newa (const gint16 *, self->n_inputs + 1);
   guint n_inputs = 0;
-  guint i, w;
+  guint i, k, w;
 
   for (w = 0; w < self->everybody.members->len; w++) {
     guint64 members = gst_partial_mix_set_word (cast->members, w);
@@ -491,8 +503,8 @@ sum_bus (GstPartialMix * self, const GstPartialMixCast * cast, gint32 * sum,
         : members;
 
     while (chosen != 0)
-      inputs[n_inputs++] = ((GstPartialMixStream *) g_ptr_array_index
-          (self->heard_at, gst_partial_mix_set_take (&chosen, w)))->frame;
+      n_inputs = add_inputs (inputs, n_inputs, g_ptr_array_index
+          (self->heard_at, gst_partial_mix_set_take (&chosen, w)));
   }
   if (subtract) {
     memcpy (sum, self->total, n * sizeof (gint32));
@@ -507,8 +519,10 @@ sum_bus (GstPartialMix * self, const GstPartialMixCast * cast, gint32 * sum,
     GstPartialMixContribution *c = &g_array_index (cast->ramped,
         GstPartialMixContribution, i);
 
-    kernels->subtract (sum, c->stream->frame, n);
-    fmx_mix_add_envelope (sum, c->stream->frame, n, &c->envelope, pos);
+    for (k = 0; k < c->stream->weight; k++) {
+      kernels->subtract (sum, c->stream->frame, n);
+      fmx_mix_add_envelope (sum, c->stream->frame, n, &c->envelope, pos);
+    }
   }
 }
 
@@ -576,13 +590,14 @@ run_bus (gpointer data, guint index)
 static void
 sum_all (GstPartialMix * self, guint n)
 {
-  const gint16 **inputs = g_newa (const gint16 *, self->heard->len + 1);
+  const gint16 **inputs = g_newa (const gint16 *, self->n_inputs + 1);
+  guint n_inputs = 0;
   guint i;
 
   for (i = 0; i < self->heard->len; i++)
-    inputs[i] = ((GstPartialMixStream *) g_ptr_array_index (self->heard,
-            i))->frame;
-  fmx_mix_kernels_best ()->sum (self->total, inputs, self->heard->len, n);
+    n_inputs = add_inputs (inputs, n_inputs, g_ptr_array_index (self->heard,
+            i));
+  fmx_mix_kernels_best ()->sum (self->total, inputs, n_inputs, n);
 }
 
 void

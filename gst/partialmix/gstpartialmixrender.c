@@ -113,6 +113,7 @@ mix_voices (GstPartialMixSrcPad * pad, GArray * voices, gint32 * sum,
   for (i = 0; i < voices->len; i++) {
     Voice *voice = &g_array_index (voices, Voice, i);
     const gint16 *in = voice->stream->frame;
+    gfloat weight = (gfloat) voice->stream->weight;
 
     if (!fmx_mix_envelope_is_full (&voice->envelope, pos, n)) {
       memset (mono, 0, n * sizeof (gint32));
@@ -122,10 +123,11 @@ mix_voices (GstPartialMixSrcPad * pad, GArray * voices, gint32 * sum,
       in = shaped;
     }
     if (pad->raw_channels == 2)
-      fmx_mix_add_panned (sum, in, n, voice->from.left, voice->to.left,
-          voice->from.right, voice->to.right);
+      fmx_mix_add_panned (sum, in, n, weight * voice->from.left,
+          weight * voice->to.left, weight * voice->from.right,
+          weight * voice->to.right);
     else
-      fmx_mix_kernels_best ()->add (sum, in, n);
+      fmx_mix_add_ramp (sum, in, n, weight, weight);
   }
 }
 

@@ -463,8 +463,6 @@ decode_packet (GstPartialMixStream * stream, GstRTPBuffer * rtp, gint16 * out)
   read_names (stream, rtp);
   stream->n_new_decoded++;
   stream->concealed = 0;
-  if (stream->gain != 1.0f)
-    fmx_mix_scale (out, n, stream->gain);
   return n;
 }
 
@@ -571,6 +569,21 @@ cut_frame (GstPartialMixStream * stream, gint64 pos, guint n)
     stream->pcm_pos = GST_PARTIAL_MIX_POSITION_UNKNOWN;
 }
 
+/* More than full scale does not fit into a frame, but into the sum: a voice that
+ * is raised is added several times. */
+static void
+apply_gain (GstPartialMixStream * stream, guint n)
+{
+  gfloat gain = stream->gain;
+
+  stream->weight = 1;
+  while (gain > 1.0f) {
+    stream->weight *= 2;
+    gain /= 2.0f;
+  }
+  fmx_mix_scale (stream->frame, n, gain);
+}
+
 /* Nothing came and nothing is left: how a silent stream looks. */
 static gboolean
 is_idle (GstPartialMixStream * stream)
@@ -602,9 +615,10 @@ gst_partial_mix_stream_render (GstPartialMixStream * stream, gint64 pos,
       && stream->concealed < MAX_CONCEAL_MS * stream->rate_hz / 1000)
     append_concealment (stream, (guint) (pos + n - end), NULL);
   cut_frame (stream, pos, n);
+  apply_gain (stream, n);
 
   stream->frame_level = fmx_level_from_energy (kernels->energy (stream->frame,
-          n), n);
+          n) * stream->weight * stream->weight, n);
   if (stream->frame_level < silence_level)
     stream->hangover = hangover_ticks;
   else if (stream->hangover > 0)

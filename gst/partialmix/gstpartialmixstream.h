@@ -165,7 +165,8 @@ typedef struct
   gint16 *tail;                 /* what would come next but for a splice */
   guint n_tail;
   guint concealed;              /* samples in a row */
-  gint16 *frame;                /* this tick's samples */
+  gint16 *frame;                /* this tick's samples ... */
+  guint weight;                 /* ... that count so often: 1, 2, 4 or 8 */
   gboolean frame_active;
   guint8 frame_level;
   guint csrc_level_ext_id;      /* RFC 6465, of its pad's caps, 0 = none */

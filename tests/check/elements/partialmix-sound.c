@@ -286,6 +286,41 @@ GST_START_TEST (test_a_stream_in_the_place_of_another_starts_afresh)
 
 GST_END_TEST;
 
+/* The harmonics tell: a tone that is raised beyond full scale is limited, and
+ * one beside it has what it should. */
+GST_START_TEST (test_gain_above_0_db_does_not_clip)
+{
+  Rig *rig = rig_new ("mix-encoding=l16");
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  GstStructure *raised = gst_structure_new ("stream", "gain-db", G_TYPE_DOUBLE,
+      12.0, NULL);
+  gdouble *heard;
+  gdouble loud;
+
+  rig_talker (rig, "sink_1", 1, RIG_L16, tones[1], 16000);
+  rig_talker (rig, "sink_2", 2, RIG_L16, tones[5], 1000);
+  set_target (listener, L16_MIX_BPS);
+  rig_play (rig);
+  rig_run (rig, 10);
+  g_signal_emit_by_name (rig->mix, "set-stream", 2, raised);
+  rig_run (rig, 40);
+  g_signal_emit_by_name (rig->mix, "set-stream", 1, raised);
+  rig_run (rig, 100);
+
+  heard = rig_hear (rig, listener, 0);
+  assert_level (heard, 20 * RIG_FRAME, 20 * RIG_FRAME, tones[5],
+      1000 * pow (10, 12 / 20.0), 0.1);
+  loud = rig_tone (heard, 100 * RIG_FRAME, 40 * RIG_FRAME, tones[1]);
+  fail_unless (loud > 25000 && loud < 32767, "%g", loud);
+  fail_unless (rig_tone (heard, 100 * RIG_FRAME, 40 * RIG_FRAME, 3 * tones[1])
+      < 0.01 * loud);
+  g_free (heard);
+  gst_structure_free (raised);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_loud_crowd_is_limited_not_clipped)
 {
   Rig *rig = rig_new ("mix-encoding=l16");
@@ -483,6 +518,7 @@ partialmix_sound_suite (void)
   tcase_add_test (tc, test_no_click_when_streams_enter_and_leave_a_mix);
   tcase_add_test (tc, test_mix_minus_holds_for_every_neighbour);
   tcase_add_test (tc, test_a_stream_in_the_place_of_another_starts_afresh);
+  tcase_add_test (tc, test_gain_above_0_db_does_not_clip);
   tcase_add_test (tc, test_loud_crowd_is_limited_not_clipped);
   tcase_add_test (tc, test_lost_packets_are_heard_from_in_band_fec);
   tcase_add_test (tc, test_mix_survives_a_bad_network);
