@@ -182,23 +182,26 @@ def run_all(todo, runner, args):
 
 
 def judge(scenarios, args):
-    """Prints every claim that is a test; returns how many do not hold."""
-    broken = 0
+    """Prints every claim that is a test; returns how many do not hold.  A
+    claim's `test` names the choices that must not lose what they have."""
+    broken = judged = 0
     for s in scenarios:
         found = results.load(args.out, [s], args.short, [args.runner])
         for claim in s.claims:
-            if not claim.get('test'):
-                continue
             for result in found:
-                if not measures.applies(claim, result):
+                if not measures.applies(claim, result) or not \
+                        set(claim.get('test', [])) & set(result.run.choice.values()):
                     continue
                 value = measures.MEASURES[claim['measure']](result, claim)
                 good = measures.verdict(value, claim, 'show')
                 broken += good is not True
+                judged += 1
                 print(f'{"ok" if good else "NOT OK"} {result.run.name}: '
                       f'{claim["text"]}: {value if value is None else round(value, 4)}'
                       f' (asked: {claim["show"]})')
-    return broken
+    if not judged:
+        print('NOT OK: nothing was judged')
+    return broken + (not judged)
 
 
 def main():

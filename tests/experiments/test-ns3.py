@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Short runs in ns-3: the claims that hold, and that a seed is a run.
+
+usage: test-ns3.py BUILD; exit status 77 where the runner was not built
+"""
+import argparse
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+# pylint: disable=wrong-import-position
+import run  # noqa: E402
+from lab import ns3, results, runner, scenario  # noqa: E402
+
+BUILD = None
+
+
+def tables(name, choice, seed, folder):
+    """Runs one choice; returns the bytes of its tables."""
+    args = argparse.Namespace(runner='ns3', build=BUILD, out=folder,
+                              short=True, jobs=1)
+    chosen = scenario.Scenario(name).runs(True, [seed], choice)
+    if run.run_all(chosen, ns3, args):
+        raise AssertionError(f'{name} did not come to its end')
+    where = results.folder_of(folder, chosen[0], 'ns3', True)
+    return b''.join((where / t).read_bytes() for t in
+                    ('flows.csv', 'links.csv', 'senders.csv'))
+
+
+class Ns3Test(unittest.TestCase):
+    def test_a_seed_is_a_run(self):
+        with tempfile.TemporaryDirectory() as a, \
+                tempfile.TemporaryDirectory() as b:
+            choice = {'controller': 'fairmix'}
+            first = tables('fig7-one-tcp', choice, 1, a)
+            self.assertEqual(first, tables('fig7-one-tcp', choice, 1, b))
+            self.assertNotEqual(first, tables('fig7-one-tcp', choice, 2, b))
+
+    def check(self, name, *only):
+        """What the scenario says must hold, of the choices named."""
+        with tempfile.TemporaryDirectory() as folder:
+            sys.argv = ['run.py', name, '--runner', 'ns3', '--short',
+                        '--check', '--build', BUILD, '--out', folder,
+                        '--jobs', '2', '--only', *only]
+            self.assertEqual(run.main(), 0)
+
+    def test_beside_tcp_it_is_smooth_and_loses_little(self):
+        self.check('fig7-one-tcp', 'controller=dpm|fairmix')
+
+    def test_as_many_streams_as_fit_beside_udp(self):
+        self.check('fig4-6-udp-levels', 'strategy=dpm|forward-all',
+                   'ear=tones')
+
+
+if __name__ == '__main__':
+    BUILD = sys.argv.pop(1)
+    try:
+        ns3.check(BUILD)
+    except runner.Unavailable as e:
+        print(f'skipped: {e}')
+        sys.exit(77)
+    unittest.main()
