@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "fairmix/rate/fmx-queue-sense.h"
 
+#include <math.h>
+
+/* Packets of others come and go one by one: a quarter of a round trip. */
+#define LEVEL_TIME 0.25
+
 static void
 add (FmxExtreme *e, FmxDuration value, FmxDuration window, int sign,
     FmxTime now)
@@ -26,16 +31,63 @@ get (const FmxExtreme *e, int sign)
   return sign * e->now > sign * e->before ? e->now : e->before;
 }
 
+/* The turning points of the smoothed round trip. */
+static void
+follow_level (FmxQueueSense *sense, double sample_s, FmxTime now)
+{
+  double passed_s = fmx_time_to_s (fmx_time_diff (now, sense->level_time));
+  double dip_s = fmx_time_to_s (FMX_QUEUE_SENSE_DIP_MIN);
+
+  sense->level_time = now;
+  if (sense->level_s <= 0.0)
+    sense->level_s = sense->turn_s = sample_s;
+  sense->level_s += (sample_s - sense->level_s)
+      * (1.0 - exp (-passed_s / (LEVEL_TIME * sense->level_s)));
+  dip_s = fmax (dip_s, FMX_QUEUE_SENSE_DIP * fmax (sense->turn_s,
+          sense->level_s));
+  if (sense->falling) {
+    sense->turn_s = fmin (sense->turn_s, sense->level_s);
+    if (sense->level_s > sense->turn_s + dip_s) {
+      sense->falling = false;
+      sense->turn_s = sense->level_s;
+    }
+  } else {
+    sense->turn_s = fmax (sense->turn_s, sense->level_s);
+    if (sense->level_s < sense->turn_s - dip_s) {
+      sense->falling = sense->dipped = true;
+      sense->turn_s = sense->level_s;
+    }
+  }
+}
+
+/* Not below the base, if the whole is not: clocks are set now and then. */
+static FmxDuration
+without_queue_back (FmxQueueSense *sense, FmxDuration rtt, FmxDuration back,
+    FmxTime now)
+{
+  FmxDuration there, base;
+
+  add (&sense->back, back, FMX_QUEUE_SENSE_BASE_WINDOW, -1, now);
+  there = rtt - (back - get (&sense->back, -1));
+  base = sense->base.valid ? get (&sense->base, -1) : rtt;
+  if (there < base)
+    return rtt < base ? rtt : base;
+  return there;
+}
+
 void
-fmx_queue_sense_add (FmxQueueSense *sense, FmxDuration sample,
+fmx_queue_sense_add (FmxQueueSense *sense, FmxDuration rtt, FmxDuration back,
     FmxDuration window, FmxTime now)
 {
+  FmxDuration sample = without_queue_back (sense, rtt, back, now);
+
   if (window < FMX_QUEUE_SENSE_WINDOW_MIN)
     window = FMX_QUEUE_SENSE_WINDOW_MIN;
   add (&sense->base, sample, FMX_QUEUE_SENSE_BASE_WINDOW, -1, now);
   add (&sense->least, sample, window, -1, now);
   add (&sense->most, sample, window, 1, now);
   add (&sense->peak, sample, FMX_QUEUE_SENSE_PEAK_WINDOW, 1, now);
+  follow_level (sense, fmx_time_to_s (sample), now);
 }
 
 static FmxDuration
@@ -62,6 +114,15 @@ FmxDuration
 fmx_queue_sense_peak (const FmxQueueSense *sense)
 {
   return above_base (sense, &sense->peak, 1);
+}
+
+bool
+fmx_queue_sense_take_dip (FmxQueueSense *sense)
+{
+  bool dipped = sense->dipped;
+
+  sense->dipped = false;
+  return dipped;
 }
 
 void

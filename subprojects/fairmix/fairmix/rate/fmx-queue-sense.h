@@ -20,8 +20,17 @@ extern "C" {
 #define FMX_QUEUE_SENSE_PEAK_WINDOW (20 * FMX_SECOND)
 
 /** FMX_QUEUE_SENSE_WINDOW_MIN: what stands in the queue is the least of one
- * to two round-trip times, at least of so long. */
-#define FMX_QUEUE_SENSE_WINDOW_MIN (100 * FMX_MSECOND)
+ * to two windows, at least of so long. */
+#define FMX_QUEUE_SENSE_WINDOW_MIN (50 * FMX_MSECOND)
+
+/** FMX_QUEUE_SENSE_DIP: a fall of this part of the round-trip time is a dip.
+ * A CUBIC flow that has half of what is under way takes away 0.3 / 2 of it, a
+ * Reno flow 0.5 / 2: half of the lesser. */
+#define FMX_QUEUE_SENSE_DIP 0.05
+
+/** FMX_QUEUE_SENSE_DIP_MIN: a smaller fall is no dip: the time that a link of
+ * 1 Mbit/s takes for a large packet. */
+#define FMX_QUEUE_SENSE_DIP_MIN (12 * FMX_MSECOND)
 
 /**
  * FmxExtreme:
@@ -40,7 +49,7 @@ typedef struct
 /**
  * FmxQueueSense:
  *
- * What round-trip times tell of the queue on the path:
+ * What round-trip times tell of the queue on the way there:
  *
  * |[
  *   base     = least round trip of 60 to 120 s
@@ -51,20 +60,34 @@ typedef struct
  *
  * The least of a round trip is what stands in the queue; what a burst adds
  * passes (as CoDel has it, RFC 8289 section 3.3).
+ *
+ * A dip is a fall from a crest that is too deep for noise: somebody halved a
+ * window because the queue was full.
  */
 typedef struct
 {
   /*< private >*/
   FmxExtreme base;
+  FmxExtreme back;
   FmxExtreme least;
   FmxExtreme most;
   FmxExtreme peak;
+  double level_s;               /* smoothed round trip */
+  double turn_s;                /* its highest since it turned up, or lowest */
+  bool falling;
+  bool dipped;                  /* not yet taken */
+  FmxTime level_time;
 } FmxQueueSense;
 
-/** fmx_queue_sense_add: a sample of the round-trip time; @window: over which
- * the queue is judged, about a round-trip time */
-void fmx_queue_sense_add (FmxQueueSense * sense, FmxDuration sample,
-    FmxDuration window, FmxTime now);
+/**
+ * fmx_queue_sense_add:
+ * @rtt: a sample of the round-trip time
+ * @back: what of it was the way back, give or take a constant: its queue, what
+ *     is above the least, is not ours and is taken off
+ * @window: over which the queue is judged, about a round-trip time
+ */
+void fmx_queue_sense_add (FmxQueueSense * sense, FmxDuration rtt,
+    FmxDuration back, FmxDuration window, FmxTime now);
 
 /** Returns: what stands in the queue, >= 0; 0 before the first sample */
 FmxDuration fmx_queue_sense_standing (const FmxQueueSense * sense);
@@ -74,6 +97,10 @@ FmxDuration fmx_queue_sense_recent (const FmxQueueSense * sense);
 
 /** Returns: the highest queue of the last saw-teeth */
 FmxDuration fmx_queue_sense_peak (const FmxQueueSense * sense);
+
+/** fmx_queue_sense_take_dip: Returns: whether there was a dip since the last
+ * call */
+bool fmx_queue_sense_take_dip (FmxQueueSense * sense);
 
 /** fmx_queue_sense_restart: what stands is judged anew, from the next sample
  * on: what is older says nothing of the present rate */

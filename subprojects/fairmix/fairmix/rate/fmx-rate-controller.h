@@ -58,6 +58,9 @@ typedef struct
  * @heard: the receiver said something; false: packets timed out
  * @rtt: smoothed round-trip time R, > 0
  * @rtt_latest: the latest sample, outliers removed
+ * @rtt_least: the least of the packets that this feedback tells of, outliers
+ *     and all: what came in between passed on
+ * @way_back: how long the feedback took, give or take a constant; 0 = unknown
  * @rtt_min: the least of late: the path without its queue
  * @damping: R_sqmean / sqrt (R_sample) ([RFC5348 4.5])
  * @rto: retransmission timeout
@@ -83,6 +86,8 @@ typedef struct
   bool heard;
   FmxDuration rtt;
   FmxDuration rtt_latest;
+  FmxDuration rtt_least;
+  FmxDuration way_back;
   FmxDuration rtt_min;
   double damping;
   FmxDuration rto;

@@ -2,89 +2,93 @@
 #include "fairmix/rate/fmx-rate-fairmix.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "fairmix/rate/fmx-rate-controller.h"
 #include "fairmix/rate/fmx-tcp-equation.h"
 
-#define Q_HIGH (30 * FMX_MSECOND)       /* a standing queue that is too long */
-#define Q_PACKETS 3.0           /* ... or so many packets on a slow link */
+#define Q_HIGH_S 0.03           /* a standing queue that is too long ... */
+#define Q_HIGH_BPS 250000.0     /* ... at this rate */
+#define Q_HIGH_MIN_S 0.015
+#define Q_HIGH_MAX_S 0.06
+#define Q_PACKETS 3.0           /* no shorter than so many packets */
 #define PEAK_MIN (25 * FMX_MSECOND)     /* less is no queue to be full */
+#define EPOCH_MOST 4.0          /* of what comes through: X of one epoch */
 #define HALF 0.5
-#define CUT 0.85                /* of what the receiver got */
+#define START_GROWTH 1.25
+#define START_RTTS 2.5
+#define STEP_BPS 16000.0        /* the first; then it doubles */
+#define STEP_MAX_BPS 100000.0
+#define STEP_MAX_SHARE 0.25
+#define CUT_OWN 0.85            /* of what the receiver got */
+#define CUT_OTHERS 0.8
 #define NEAR_CEILING 0.95
 #define SAME_CEILING 0.1
 #define HOLD_MIN (2 * FMX_SECOND)
 #define HOLD_MAX (60 * FMX_SECOND)
+#define OWN_RTTS 10.0           /* a step shows within so many */
 #define DRAIN_TELLS_S 0.06      /* expected fall that suffices to judge */
 #define DRAIN_SHARE 0.6         /* of it that must have happened */
 #define DRAIN_MAX (3 * FMX_SECOND)
-#define TEST_INTERVAL (20 * FMX_SECOND)
-#define TEST_DOUBLINGS 2u
-#define TEST_CUT 0.75
+#define DRAINS 2u
 #define MEAN_TIME_S 8.0
 #define FULL_GAIN 0.25
 #define DEAD_ZONE 0.1
-#define MARGIN 1.1               /* over the least rate, to have room for a cut */
-#define STEP_MAX_BPS 100000.0
-#define STEP_MAX_SHARE 0.25
+#define SHORT (4 * FMX_SECOND)
+#define MARGIN 1.1              /* over the least rate, to have room for a cut */
 #define LASTING (15 * FMX_SECOND)
 #define PROBE_DOUBLINGS 4u
 #define OVERRUN 0.8             /* less of what is sent comes through */
 #define SHED_TELLS (5 * FMX_SECOND)     /* as long as loss is counted */
 
+/* The higher the rate the shorter the queue that is too long: of two who share
+ * a path the greater gives way first, until they are equal. */
 static FmxDuration
-q_high (const FmxRateFeedback *fb)
+q_high (const FmxRateController *rc, const FmxRateFeedback *fb)
 {
-  FmxDuration packets = 0;
+  double high_s = Q_HIGH_S * sqrt (Q_HIGH_BPS / rc->rate_bps);
 
+  high_s = fmin (fmax (high_s, Q_HIGH_MIN_S), Q_HIGH_MAX_S);
   if (fb->receive_bps > 0.0)
-    packets = fmx_time_from_s (Q_PACKETS * fb->packet_bytes * 8.0
+    high_s = fmax (high_s, Q_PACKETS * fb->packet_bytes * 8.0
         / fb->receive_bps);
-  return packets > Q_HIGH ? packets : Q_HIGH;
+  return fmx_time_from_s (high_s);
 }
 
 /* One stream, but never more than a part of the rate. */
 static double
-step_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
+stream_step_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
 {
-  double step = fb->stream_bps;
-
-  if (step > STEP_MAX_BPS)
-    step = STEP_MAX_BPS;
-  if (step > STEP_MAX_SHARE * rc->rate_bps)
-    step = STEP_MAX_SHARE * rc->rate_bps;
-  return step;
-}
-
-static double
-stream_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
-{
-  return fb->stream_bps > rc->params.min_bps
-      && fb->stream_bps < STEP_MAX_BPS ? fb->stream_bps : rc->params.min_bps;
+  return fmin (fmin (fb->stream_bps, STEP_MAX_BPS),
+      STEP_MAX_SHARE * rc->rate_bps);
 }
 
 /* ---- X ---- */
 
+/* A loss while the queue is near its highest is one of a full queue. */
 static void
-note_loss (FmxRateFairmixState *s, const FmxRateFeedback *fb)
+note_loss (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 {
+  FmxRateFairmixState *s = &rc->state.fairmix;
   FmxDuration peak = fmx_queue_sense_peak (&s->queue);
-  double full = peak >= PEAK_MIN
+  bool full = peak >= PEAK_MIN
       && fmx_queue_sense_recent (&s->queue) >= peak / 2;
 
+  if (fmx_queue_sense_take_dip (&s->queue)
+      || (fb->new_loss_event && full))
+    (void) fmx_full_queue_note (&s->full, EPOCH_MOST * fb->receive_bps,
+        fmx_time_from_s (s->mean_rtt_s), now);
   if (!fb->new_loss_event)
     return;
-  if (!s->full_known)
-    s->full_share = full;
-  else
-    s->full_share += FULL_GAIN * (full - s->full_share);
+  s->loss_event = now;
+  s->full_share = s->full_known
+      ? s->full_share + FULL_GAIN * (full - s->full_share) : full;
   s->full_known = true;
 }
 
 static void
-note_rtt (FmxRateFairmixState *s, const FmxRateFeedback *fb, FmxTime now)
+note_rtt (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 {
+  FmxRateFairmixState *s = &rc->state.fairmix;
   double rtt_s = fmx_time_to_s (fb->rtt_latest);
   double passed_s = fmx_time_to_s (fmx_time_diff (now, s->mean_time));
   double gain = passed_s < MEAN_TIME_S ? passed_s / MEAN_TIME_S : 1.0;
@@ -93,22 +97,29 @@ note_rtt (FmxRateFairmixState *s, const FmxRateFeedback *fb, FmxTime now)
     s->mean_rtt_s = rtt_s;
   s->mean_rtt_s += gain * (rtt_s - s->mean_rtt_s);
   s->mean_time = now;
+  if (fmx_queue_sense_standing (&s->queue) > q_high (rc, fb) / 2)
+    s->short_since = now;
 }
 
 static double
-allowed_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
+allowed_bps (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 {
-  const FmxRateFairmixState *s = &rc->state.fairmix;
+  FmxRateFairmixState *s = &rc->state.fairmix;
   double segment = rc->params.segment_bytes > 0
       ? (double) rc->params.segment_bytes : fb->packet_bytes;
-  FmxTcpPath path = fmx_tcp_path (segment, s->competing
-      ? fmx_time_from_s (s->mean_rtt_s) : fb->rtt);
+  FmxTcpPath path = fmx_tcp_path (segment, fb->rtt);
+  double p = fb->loss_event_rate;
+  double bps;
 
-  double bps = fmx_tcp_equation_bps (&path, fb->loss_event_rate);
-
-  if (segment > fb->packet_bytes)
-    bps /= sqrt (1.0 + s->full_share * (segment / fb->packet_bytes - 1.0));
-  return bps;
+  if (s->mode == FMX_RATE_FAIRMIX_COMPETING) {
+    path = fmx_tcp_path (segment, fmx_time_from_s (s->mean_rtt_s));
+    p *= 1.0 - s->full_share;
+  }
+  bps = fmx_tcp_equation_bps (&path, p);
+  if (s->mode == FMX_RATE_FAIRMIX_COMPETING)
+    bps = fmin (bps, fmx_full_queue_bps (&s->full, EPOCH_MOST * fb->receive_bps,
+            fmx_time_from_s (s->mean_rtt_s), now));
+  return fmax (bps, rc->params.min_bps);
 }
 
 /* ---- down ---- */
@@ -119,40 +130,7 @@ got_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
   /* what was not sent could not arrive */
   if (fb->receive_bps <= 0.0 || fb->sent_bps < 0.7 * rc->rate_bps)
     return rc->rate_bps;
-  return fb->receive_bps < rc->rate_bps ? fb->receive_bps : rc->rate_bps;
-}
-
-static void
-begin_to_probe (FmxRateController *rc, FmxTime now)
-{
-  FmxRateFairmixState *s = &rc->state.fairmix;
-
-  if (s->resumed == FMX_TIME_NONE
-      || fmx_time_diff (now, s->resumed) > LASTING)
-    s->n_again = 0;
-  else if (s->n_again < PROBE_DOUBLINGS)
-    s->n_again++;
-  s->draining = false;
-  s->decided = now;
-  fmx_rate_controller_probe (rc);
-}
-
-static void lower (FmxRateController * rc, double bps, const char *reason);
-
-/* X is too high for the rate: down to it, but as a TCP not below half of what
- * the receiver gets within a round trip. */
-static void
-obey (FmxRateController *rc, const FmxRateFeedback *fb, double allowed,
-    FmxTime now)
-{
-  FmxRateFairmixState *s = &rc->state.fairmix;
-  double least = HALF * got_bps (rc, fb);
-
-  if (fmx_time_diff (now, s->obeyed) < fb->rtt_latest)
-    return;
-  s->obeyed = now;
-  s->starting = false;
-  lower (rc, allowed > least ? allowed : least, FMX_RATE_DOWN_LOSS);
+  return fmin (fb->receive_bps, rc->rate_bps);
 }
 
 /* Never below the least rate: a burst of losses is no reason to say nothing at
@@ -160,10 +138,49 @@ obey (FmxRateController *rc, const FmxRateFeedback *fb, double allowed,
 static void
 lower (FmxRateController *rc, double bps, const char *reason)
 {
-  if (bps < rc->params.min_bps)
-    bps = rc->params.min_bps;
+  bps = fmax (bps, rc->params.min_bps);
   if (bps < rc->rate_bps)
     fmx_rate_controller_set (rc, bps, reason);
+}
+
+static void
+enter (FmxRateController *rc, FmxRateFairmixMode mode, FmxTime now)
+{
+  FmxRateFairmixState *s = &rc->state.fairmix;
+
+  s->mode = mode;
+  s->decided = s->short_since = now;
+  s->n_steps = 0;
+}
+
+static void
+begin_to_probe (FmxRateController *rc, FmxTime now)
+{
+  FmxRateFairmixState *s = &rc->state.fairmix;
+
+  if (s->resumed == FMX_TIME_NONE || fmx_time_diff (now, s->resumed) > LASTING)
+    s->n_again = 0;
+  else if (s->n_again < PROBE_DOUBLINGS)
+    s->n_again++;
+  enter (rc, FMX_RATE_FAIRMIX_CALM, now);
+  fmx_rate_controller_probe (rc);
+}
+
+/* The rate is above X: down to it, but as a TCP not below half of what the
+ * receiver gets within a round trip. */
+static void
+obey (FmxRateController *rc, const FmxRateFeedback *fb, double allowed,
+    FmxTime now)
+{
+  FmxRateFairmixState *s = &rc->state.fairmix;
+
+  if (s->mode == FMX_RATE_FAIRMIX_STARTING)
+    enter (rc, FMX_RATE_FAIRMIX_CALM, now);
+  s->decided = now;
+  if (fmx_time_diff (now, s->obeyed) < fb->rtt_latest)
+    return;
+  s->obeyed = now;
+  lower (rc, fmax (allowed, HALF * got_bps (rc, fb)), FMX_RATE_DOWN_LOSS);
 }
 
 /* More than the loss limit is lost: the path became narrow.  First the rate
@@ -175,15 +192,13 @@ shed (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   FmxRateFairmixState *s = &rc->state.fairmix;
   FmxDuration since = fmx_time_diff (now, s->shed);
   double least = MARGIN * rc->params.min_bps;
-  double bps = HALF * got_bps (rc, fb);
 
   if (rc->rate_bps <= least && since > SHED_TELLS) {
     begin_to_probe (rc, now);
   } else if (rc->rate_bps > least && since > fb->rtt_latest + fb->interval) {
+    enter (rc, FMX_RATE_FAIRMIX_CALM, now);
     s->shed = now;
-    s->starting = s->draining = false;
-    s->decided = now;
-    lower (rc, bps > least ? bps : least, FMX_RATE_DOWN_LOSS);
+    lower (rc, fmax (HALF * got_bps (rc, fb), least), FMX_RATE_DOWN_LOSS);
   }
 }
 
@@ -194,86 +209,68 @@ static bool
 overrun (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 {
   FmxRateFairmixState *s = &rc->state.fairmix;
-  double sent = fb->sent_bps < rc->rate_bps ? fb->sent_bps : rc->rate_bps;
+  double sent = fmin (fb->sent_bps, rc->rate_bps);
 
-  if (fb->new_loss_event)
-    s->loss_event = now;
   if (!fb->heard || s->loss_event == FMX_TIME_NONE
       || fmx_time_diff (now, s->loss_event) > fb->rtt_latest
       || fmx_time_diff (now, s->shed) < 2 * fb->rtt_latest
       || fb->receive_bps <= 0.0 || fb->receive_bps > OVERRUN * sent)
     return false;
+  enter (rc, FMX_RATE_FAIRMIX_CALM, now);
   s->shed = s->decided = s->obeyed = now;
-  s->starting = s->draining = false;
-  lower (rc, CUT * fb->receive_bps, FMX_RATE_DOWN_LIMIT);
+  lower (rc, CUT_OWN * fb->receive_bps, FMX_RATE_DOWN_LIMIT);
   return true;
 }
 
+/* ---- draining ---- */
+
+/* What comes through is what came through when the queue showed before. */
+static bool
+is_same_ceiling (const FmxRateFairmixState *s)
+{
+  return fabs (s->drain_bps - s->ceiling_bps)
+      < SAME_CEILING * s->ceiling_bps;
+}
+
 static void
-begin_to_drain (FmxRateController *rc, const FmxRateFeedback *fb, double cut,
-    FmxTime now)
+begin_to_drain (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 {
   FmxRateFairmixState *s = &rc->state.fairmix;
-  double got = got_bps (rc, fb);
-  double bps = cut * got;
+  double since_s = fmx_time_to_s (fmx_time_diff (now, s->raised));
 
-  s->starting = false;
-  s->draining = true;
+  s->drain_own = since_s < OWN_RTTS * fmx_time_to_s (fb->rtt);
+  s->n_drains = s->mode == FMX_RATE_FAIRMIX_DRAINING ? s->n_drains + 1 : 1;
+  enter (rc, FMX_RATE_FAIRMIX_DRAINING, now);
   s->drain_seen = false;
   s->drain_start = now;
   s->drain_expected_s = 0.0;
-  s->drain_bps = got;
-  if (bps < rc->params.min_bps)
-    bps = rc->params.min_bps;
-  lower (rc, bps, FMX_RATE_DOWN_DELAY);
+  s->drain_bps = got_bps (rc, fb);
+  lower (rc, (!s->drain_own ? CUT_OTHERS : is_same_ceiling (s) ? NEAR_CEILING
+          : CUT_OWN) * s->drain_bps, FMX_RATE_DOWN_DELAY);
 }
 
-static void
-note_ceiling (FmxRateFairmixState *s, double bps, FmxTime now)
-{
-  bool same = fabs (bps - s->ceiling_bps) < SAME_CEILING * s->ceiling_bps;
-
-  s->hold = same ? 2 * s->hold : HOLD_MIN;
-  if (s->hold > HOLD_MAX)
-    s->hold = HOLD_MAX;
-  s->ceiling_bps = bps;
-  s->hold_until = now + (FmxTime) s->hold;
-}
-
-/* The queue is short again: it was ours alone. */
+/* The queue is short again. */
 static void
 drained (FmxRateController *rc, FmxTime now)
 {
   FmxRateFairmixState *s = &rc->state.fairmix;
-  double bps = NEAR_CEILING * s->drain_bps;
 
-  s->draining = false;
-  s->n_tests = 0;
-  if (!s->competing)
-    note_ceiling (s, s->drain_bps, now);
-  s->competing = false;
-  s->decided = now;
-  if (s->hold > HOLD_MIN && bps > rc->rate_bps)
-    fmx_rate_controller_set (rc, bps, FMX_RATE_UP);
+  enter (rc, FMX_RATE_FAIRMIX_CALM, now);
+  s->hold = is_same_ceiling (s) && s->drain_own ? 2 * s->hold : HOLD_MIN;
+  if (s->hold > HOLD_MAX)
+    s->hold = HOLD_MAX;
+  s->ceiling_bps = s->drain_bps;
+  s->hold_until = now + (FmxTime) s->hold;
 }
 
-/* Somebody else fills it: back to what came through before, within X. */
 static void
-compete (FmxRateController *rc, double allowed, FmxTime now)
+begin_to_compete (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 {
   FmxRateFairmixState *s = &rc->state.fairmix;
-  double bps = s->drain_bps < allowed ? s->drain_bps : allowed;
 
-  if (!s->draining)
-    bps = rc->rate_bps;
-  s->draining = false;
-  if (s->competing && s->n_tests < TEST_DOUBLINGS)
-    s->n_tests++;
-  s->competing = true;
-  s->starting = false;
-  s->tested = s->decided = now;
-  if (bps > rc->rate_bps)
-    fmx_rate_controller_set (rc, bps, FMX_RATE_UP);
+  enter (rc, FMX_RATE_FAIRMIX_COMPETING, now);
+  s->mean_rtt_s = fmx_time_to_s (fb->rtt_latest);
+  fmx_full_queue_init (&s->full, rc->rate_bps, fb->rtt_latest, now);
 }
 
 /* What must have left the queue since the cut showed, if all of it is ours. */
@@ -287,7 +284,8 @@ expect (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
     s->drain_seen = fb->acked_sent >= s->drain_start;
     s->drain_time = now;
     fmx_queue_sense_restart (&s->queue);
-    fmx_queue_sense_add (&s->queue, fb->rtt_latest, fb->rtt_latest, now);
+    fmx_queue_sense_add (&s->queue, fb->rtt_least, fb->way_back, fb->rtt / 2,
+        now);
     s->drain_queue = fmx_queue_sense_standing (&s->queue);
     return;
   }
@@ -312,15 +310,18 @@ drain (FmxRateController *rc, const FmxRateFeedback *fb, double allowed,
     return;
   standing = fmx_queue_sense_standing (&s->queue);
   fallen = s->drain_queue - standing;
-  expected_s = fmx_time_to_s (s->drain_queue - q_high (fb) / 2);
-  if (expected_s > s->drain_expected_s)
-    expected_s = s->drain_expected_s;
-  if (standing < q_high (fb) / 2)
+  expected_s = fmin (s->drain_expected_s,
+      fmx_time_to_s (s->drain_queue - q_high (rc, fb) / 2));
+  if (standing < q_high (rc, fb) / 2)
     drained (rc, now);
-  else if ((s->drain_expected_s > DRAIN_TELLS_S
-          && fmx_time_to_s (fallen) < DRAIN_SHARE * expected_s)
-      || fmx_time_diff (now, s->drain_start) > DRAIN_MAX)
-    compete (rc, allowed, now);
+  else if ((s->drain_expected_s <= DRAIN_TELLS_S
+          || fmx_time_to_s (fallen) >= DRAIN_SHARE * expected_s)
+      && fmx_time_diff (now, s->drain_start) < DRAIN_MAX)
+    return;
+  else if (s->n_drains < DRAINS && rc->rate_bps > MARGIN * rc->params.min_bps)
+    begin_to_drain (rc, fb, now);
+  else
+    begin_to_compete (rc, fb, now);
 }
 
 /* ---- up ---- */
@@ -336,14 +337,39 @@ is_due (const FmxRateController *rc, const FmxRateFeedback *fb,
 
 static void
 raise (FmxRateController *rc, const FmxRateFeedback *fb, double bps,
-    double allowed)
+    FmxTime now)
 {
-  if (bps > 2.0 * fb->receive_bps)
-    bps = 2.0 * fb->receive_bps;
-  if (bps > allowed)
-    bps = allowed;
-  if (bps > rc->rate_bps)
-    fmx_rate_controller_set (rc, bps, FMX_RATE_UP);
+  FmxRateFairmixState *s = &rc->state.fairmix;
+
+  bps = fmin (bps, 2.0 * fb->receive_bps);
+  if (bps <= rc->rate_bps)
+    return;
+  s->raised = now;
+  fmx_rate_controller_set (rc, bps, FMX_RATE_UP);
+}
+
+/* A small step first, then twice as much each time. */
+static double
+step_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
+{
+  double most = stream_step_bps (rc, fb);
+
+  return fmin (most, ldexp (STEP_BPS, (int) rc->state.fairmix.n_steps));
+}
+
+static void
+climb (FmxRateController *rc, const FmxRateFeedback *fb, double allowed,
+    FmxTime now)
+{
+  FmxRateFairmixState *s = &rc->state.fairmix;
+  double bps = fmin (allowed, rc->rate_bps + step_bps (rc, fb));
+
+  s->decided = now;
+  if (now < s->hold_until && bps > NEAR_CEILING * s->ceiling_bps)
+    return;
+  raise (rc, fb, bps, now);
+  if (s->n_steps < 8)
+    s->n_steps++;
 }
 
 static void
@@ -352,50 +378,40 @@ calm (FmxRateController *rc, const FmxRateFeedback *fb, double allowed,
 {
   FmxRateFairmixState *s = &rc->state.fairmix;
   FmxDuration standing = fmx_queue_sense_standing (&s->queue);
-  double bps = rc->rate_bps + step_bps (rc, fb);
 
   if (rc->rate_bps > allowed) {
     obey (rc, fb, allowed, now);
-    s->decided = now;
-    return;
-  }
-  if (standing > q_high (fb)) {
+  } else if (standing > q_high (rc, fb)) {
     if (rc->rate_bps > MARGIN * rc->params.min_bps)
-      begin_to_drain (rc, fb, CUT, now);
+      begin_to_drain (rc, fb, now);
     else
-      compete (rc, allowed, now);
-    return;
-  }
-  if (standing > q_high (fb) / 2)
-    return;
-  if (s->starting && is_due (rc, fb, 1.5, now)) {
-    raise (rc, fb, 2.0 * rc->rate_bps, allowed);
+      begin_to_compete (rc, fb, now);
+  } else if (standing > q_high (rc, fb) / 2) {
+    return;                     /* somebody else may give way */
+  } else if (s->mode == FMX_RATE_FAIRMIX_STARTING) {
+    if (!is_due (rc, fb, START_RTTS, now))
+      return;
     s->decided = now;
-  } else if (!s->starting
-      && is_due (rc, fb, rc->params.decision_interval_rtts, now)) {
-    if (now >= s->hold_until || bps < NEAR_CEILING * s->ceiling_bps)
-      raise (rc, fb, bps, allowed);
-    s->decided = now;
+    raise (rc, fb, fmin (allowed, START_GROWTH * rc->rate_bps), now);
+  } else if (is_due (rc, fb, rc->params.decision_interval_rtts, now)) {
+    climb (rc, fb, allowed, now);
   }
 }
 
 static void
-competing (FmxRateController *rc, const FmxRateFeedback *fb, double allowed,
+compete (FmxRateController *rc, const FmxRateFeedback *fb, double allowed,
     FmxTime now)
 {
   FmxRateFairmixState *s = &rc->state.fairmix;
-  double step = step_bps (rc, fb);
-
   if (rc->rate_bps * (1.0 - DEAD_ZONE) > allowed) {
     obey (rc, fb, allowed, now);
-    s->decided = now;
-  } else if (fmx_time_diff (now, s->tested) > TEST_INTERVAL << s->n_tests
-      && rc->rate_bps > MARGIN * rc->params.min_bps) {
-    begin_to_drain (rc, fb, TEST_CUT, now);
+  } else if (fmx_time_diff (now, s->short_since) > SHORT) {
+    enter (rc, FMX_RATE_FAIRMIX_CALM, now);
+    s->ceiling_bps = 0.0;
   } else if (is_due (rc, fb, rc->params.decision_interval_rtts, now)) {
-    if (allowed > rc->rate_bps * (1.0 + DEAD_ZONE))
-      raise (rc, fb, rc->rate_bps + step, allowed);
     s->decided = now;
+    if (allowed > rc->rate_bps * (1.0 + DEAD_ZONE))
+      raise (rc, fb, fmin (allowed, (1.0 + HALF) * rc->rate_bps), now);
   }
 }
 
@@ -404,15 +420,14 @@ try_to_resume (FmxRateController *rc, const FmxRateFeedback *fb,
     double allowed, FmxTime now)
 {
   FmxRateFairmixState *s = &rc->state.fairmix;
-  double bps = stream_bps (rc, fb);
-  double wait = rc->params.decision_interval_rtts
-      * (double) (1u << s->n_again);
+  double bps = fmax (fmin (fb->stream_bps, STEP_MAX_BPS), rc->params.min_bps);
+  double wait = rc->params.decision_interval_rtts * (double) (1u << s->n_again);
 
   if (!fb->heard || !fb->answered || !is_due (rc, fb, wait, now))
     return;
-  fmx_rate_controller_resume (rc, bps < allowed ? bps : allowed);
-  s->resumed = s->decided = now;
-  s->draining = s->competing = false;
+  fmx_rate_controller_resume (rc, fmin (bps, allowed));
+  enter (rc, FMX_RATE_FAIRMIX_CALM, now);
+  s->resumed = now;
 }
 
 /* ---- the class ---- */
@@ -422,8 +437,8 @@ fairmix_init (FmxRateController *rc, FmxTime now)
 {
   FmxRateFairmixState *s = &rc->state.fairmix;
 
-  s->starting = true;
-  s->decided = s->mean_time = now;
+  enter (rc, FMX_RATE_FAIRMIX_STARTING, now);
+  s->mean_time = now;
   s->hold = HOLD_MIN;
   s->hold_until = s->shed = now;
   s->resumed = s->loss_event = FMX_TIME_NONE;
@@ -437,23 +452,22 @@ fairmix_on_feedback (FmxRateController *rc, const FmxRateFeedback *fb,
   double allowed;
 
   if (fb->heard) {
-    fmx_queue_sense_add (&s->queue, fb->rtt_latest, fb->rtt_latest, now);
-    note_rtt (s, fb, now);
+    fmx_queue_sense_add (&s->queue, fb->rtt_least, fb->way_back, fb->rtt / 2,
+        now);
+    note_rtt (rc, fb, now);
   }
-  note_loss (s, fb);
-  allowed = allowed_bps (rc, fb);
-  if (allowed < rc->params.min_bps)
-    allowed = rc->params.min_bps;
+  note_loss (rc, fb, now);
+  allowed = allowed_bps (rc, fb, now);
   if (rc->probing)
     try_to_resume (rc, fb, allowed, now);
-  else if (overrun (rc, fb, now))
+  else if (s->mode != FMX_RATE_FAIRMIX_COMPETING && overrun (rc, fb, now))
     return;
   else if (fb->loss_fraction > fb->loss_limit)
     shed (rc, fb, now);
-  else if (s->draining)
+  else if (s->mode == FMX_RATE_FAIRMIX_DRAINING)
     drain (rc, fb, allowed, now);
-  else if (s->competing)
-    competing (rc, fb, allowed, now);
+  else if (s->mode == FMX_RATE_FAIRMIX_COMPETING)
+    compete (rc, fb, allowed, now);
   else
     calm (rc, fb, allowed, now);
 }
@@ -463,8 +477,7 @@ fairmix_on_no_feedback (FmxRateController *rc, FmxTime now)
 {
   double bps = rc->rate_bps / 2.0;
 
-  if (rc->probing || (rc->idle && rc->rate_bps
-          <= 2.0 * rc->params.initial_bps))
+  if (rc->probing || (rc->idle && rc->rate_bps <= 2.0 * rc->params.initial_bps))
     return;
   if (bps < rc->params.min_bps)
     begin_to_probe (rc, now);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "fairmix/base/fmx-time.h"
+#include "fairmix/rate/fmx-full-queue.h"
 #include "fairmix/rate/fmx-queue-sense.h"
 
 #ifdef __cplusplus
@@ -12,59 +13,78 @@ extern "C" {
 #endif
 
 /**
+ * FmxRateFairmixMode:
+ * @FMX_RATE_FAIRMIX_STARTING: the rate grows until the queue shows
+ * @FMX_RATE_FAIRMIX_CALM: the queue is short
+ * @FMX_RATE_FAIRMIX_DRAINING: it was not: the rate was cut, does it drain?
+ * @FMX_RATE_FAIRMIX_COMPETING: it did not: somebody else fills it
+ */
+typedef enum
+{
+  FMX_RATE_FAIRMIX_STARTING,
+  FMX_RATE_FAIRMIX_CALM,
+  FMX_RATE_FAIRMIX_DRAINING,
+  FMX_RATE_FAIRMIX_COMPETING
+} FmxRateFairmixMode;
+
+/**
  * FmxRateFairmixState:
  *
- * A rate adapter that keeps queues short while it is among its like, and gives
- * way to loss-based TCP - and no more than that - where one fills them.
- *
- * X is the TCP equation's rate with loss intervals counted in segments where
- * the queue was full: a full queue hits a TCP once per saw-tooth, whatever the
- * size of our packets.  The bound on the rate is
+ * A rate adapter that keeps queues short while it is among its like, and takes
+ * what a TCP takes where one fills them.
  *
  * |[
- *   calm:       min (X, what keeps the standing queue below q_high)
- *   competing:  X
+ *             queue shows            does not drain
+ *   starting -----------> draining ------------------> competing
+ *                          |    ^                         |
+ *                  drained |    | queue shows             | short for long
+ *                          v    |                         |
+ *                          calm <-------------------------+
  * ]|
  *
- * Calm.  Doubling per round trip until the queue shows; then one stream per
- * decision interval while the queue stands below q_low.  Above q_high: back to
- * a part of what the receiver got, and down again until it drains.  The rate
- * at which the queue appeared is a ceiling that is not tried again for a time
- * that doubles while it stays the same, so that nothing flaps.
+ * Calm: the rate climbs, in growing steps, while the queue is short.  When
+ * it shows, all who share it cut: by a little who has just climbed, by more who
+ * has not, for somebody else has come.  The rate at which one's own step
+ * made it show is a ceiling that is not tried again for a time, which doubles
+ * while the ceiling stays where it is.
  *
- * Competing, when the queue did not drain as it must if nobody else filled
- * it.  The rate follows X, in steps; now and then it is lowered for a moment
- * to see whether the queue drains after all.
+ * Competing: the rate follows X of FmxFullQueue.
+ *
+ * In any mode it stays below the TCP equation's rate for losses that are not
+ * those of a full queue, and what does not arrive is not sent twice.
  */
 typedef struct
 {
   /*< private >*/
+  FmxRateFairmixMode mode;
   FmxQueueSense queue;
-  bool starting;                /* doubling */
-  bool competing;
   FmxTime decided;              /* last step up, or decision against it */
+  FmxTime raised;
+  FmxTime obeyed;               /* last fall to X */
+  unsigned n_steps;             /* up, without a queue */
+  /* the queue is full */
+  FmxFullQueue full;
   double mean_rtt_s;            /* over saw-teeth */
   FmxTime mean_time;
-  double full_share;            /* of the loss events: of a full queue */
+  double full_share;            /* of the loss events */
   bool full_known;
-  FmxTime obeyed;               /* last fall to X */
+  FmxTime short_since;          /* the queue */
   /* draining */
-  bool draining;
+  bool drain_own;               /* our own step made it show */
   bool drain_seen;              /* a packet came back that left after the cut */
+  unsigned n_drains;            /* in a row, in vain */
   FmxTime drain_start;
   FmxTime drain_time;
   FmxDuration drain_queue;      /* what stood when the cut showed */
   double drain_expected_s;      /* what must have gone if we are alone */
   double drain_bps;             /* what the receiver got then */
-  unsigned n_tests;             /* of a competitor that was still there */
-  FmxTime tested;
   /* ceiling */
   double ceiling_bps;
   FmxDuration hold;
   FmxTime hold_until;
+  /* too much loss */
   FmxTime loss_event;           /* the last */
   FmxTime shed;                 /* last fall for too much loss */
-  /* probing */
   FmxTime resumed;
   unsigned n_again;
 } FmxRateFairmixState;

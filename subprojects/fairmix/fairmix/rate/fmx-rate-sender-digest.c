@@ -269,6 +269,8 @@ fmx_rate_sender_digest (FmxRateSender *sender, bool heard, FmxTime now)
   fb.heard = heard;
   fb.rtt = fmx_rate_sender_rtt (sender);
   fb.rtt_latest = fmx_rtt_latest (&sender->rtt);
+  fb.rtt_least = sender->rtt_least > 0 ? sender->rtt_least : fb.rtt_latest;
+  fb.way_back = sender->way_back;
   fb.rtt_min = fmx_rtt_min (&sender->rtt);
   fb.damping = fmx_rtt_damping (&sender->rtt);
   fb.rto = fmx_rtt_rto (&sender->rtt);

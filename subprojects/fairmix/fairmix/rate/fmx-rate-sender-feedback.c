@@ -34,6 +34,7 @@ typedef struct
   uint32_t n_acked;
   FmxSentPacket newest;
   FmxDuration newest_offset;
+  FmxTime least_from;           /* now - R of the packet with the least R */
   uint64_t first_number;
 } Digest;
 
@@ -93,6 +94,9 @@ on_acknowledged (FmxRateSender *sender, Digest *digest,
     digest->newest = packet;
     digest->newest_offset = metric->arrival_offset;
   }
+  if (metric->arrival_offset != FMX_CCFB_ATO_UNKNOWN
+      && packet.sent + (FmxTime) metric->arrival_offset > digest->least_from)
+    digest->least_from = packet.sent + (FmxTime) metric->arrival_offset;
   digest->n_acked++;
 }
 
@@ -194,6 +198,21 @@ begin_per_packet (FmxRateSender *sender, const Digest *digest)
   sender->stats.feedback = FMX_RATE_SENDER_FEEDBACK_PER_PACKET;
 }
 
+/* From the receiver's clock to ours: only its changes say something. */
+static void
+note_way_back (FmxRateSender *sender, const Digest *digest,
+    uint32_t report_mid32, FmxTime now)
+{
+  uint64_t second = (uint64_t) FMX_SECOND;
+  uint32_t mid32 = (uint32_t) ((now / second << 16)
+      + (now % second << 16) / second);
+
+  if (digest->is_first)
+    sender->first_back_mid32 = mid32 - report_mid32;
+  mid32 -= report_mid32 + sender->first_back_mid32;
+  sender->way_back = (FmxDuration) (int32_t) mid32 * FMX_SECOND / 65536;
+}
+
 static void
 end (FmxRateSender *sender, Digest *digest, uint32_t report_mid32,
     FmxTime now)
@@ -204,9 +223,12 @@ end (FmxRateSender *sender, Digest *digest, uint32_t report_mid32,
   if (digest->is_first)
     begin_per_packet (sender, digest);
   fmx_rate_sender_heard (sender, now);
+  note_way_back (sender, digest, report_mid32, now);
   if (digest->n_acked > 0) {
     const FmxSentPacket *newest = &digest->newest;
 
+    sender->rtt_least = digest->least_from > 0 && digest->least_from < now
+        ? fmx_time_diff (now, digest->least_from) : 0;
     sender->last_ack = now;
     if (newest->sent > sender->acked_sent)
       sender->acked_sent = newest->sent;
@@ -308,6 +330,7 @@ fmx_rate_sender_on_report_block (FmxRateSender *sender,
   }
   if (fmx_rtt_from_report (ntp_now_mid32, block->lsr, block->dlsr, &sample))
     (void) fmx_rtt_add (&sender->rtt, sample, now);
+  sender->rtt_least = sender->way_back = 0;
   add_to_round (&sender->report, stream, block);
   if (sender->report.due == FMX_TIME_NONE)
     sender->report.due = now + (FmxTime) REPORT_WAIT;

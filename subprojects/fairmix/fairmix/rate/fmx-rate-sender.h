@@ -268,6 +268,9 @@ struct _FmxRateSender
   FmxStreamTotals totals;
   double packet_bytes;          /* mean, on the wire */
   FmxTime last_ack;
+  FmxDuration rtt_least;        /* of the last feedback's packets; 0 = unknown */
+  FmxDuration way_back;         /* of the last feedback, less the first's */
+  uint32_t first_back_mid32;
   FmxTime acked_sent;           /* when the newest one acknowledged was sent */
   FmxDuration gap_now, gap_before;      /* longest between feedbacks */
   FmxTime gap_start;

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fmx-test.h"
+
+#include <math.h>
+
+#include "fairmix/rate/fmx-full-queue.h"
+
+#define MS FMX_MSECOND
+#define S FMX_SECOND
+#define MOST 1e9
+#define SEGMENT_BITS 12000.0
+
+static bool
+is_near (double value, double expected)
+{
+  return fabs (value - expected) < 0.01 * expected;
+}
+
+/* X after many full queues, @epoch apart. */
+static double
+after_epochs (FmxDuration epoch, FmxDuration rtt)
+{
+  FmxFullQueue full;
+  FmxTime now = 0;
+
+  fmx_full_queue_init (&full, 100000.0, rtt, now);
+  for (unsigned i = 0; i < 100; i++) {
+    now += (FmxTime) epoch;
+    assert_true (fmx_full_queue_note (&full, MOST, rtt, now));
+  }
+  return fmx_full_queue_bps (&full, MOST, rtt, now);
+}
+
+/* W/2 round trips between two losses, and one for repair: 3/4 W each R. */
+static void
+test_short_epochs_give_what_reno_takes (void **state)
+{
+  const double window = 12.0, rtt_s = 0.3;
+  double x = after_epochs (fmx_time_from_s ((window / 2.0 + 1.0) * rtt_s),
+      fmx_time_from_s (rtt_s));
+
+  (void) state;
+  assert_true (is_near (x, 0.75 * window * SEGMENT_BITS / rtt_s));
+}
+
+/* [RFC9438 4.2] K = cbrt (W (1 - 0.7) / 0.4) */
+static void
+test_long_ones_what_is_between_reno_and_cubic (void **state)
+{
+  const double rtt_s = 0.1, window = 300.0;
+  double k_s = cbrt (window * 0.3 / 0.4);
+  double x = after_epochs (fmx_time_from_s (k_s + rtt_s),
+      fmx_time_from_s (rtt_s));
+  double reno = 1.5 * k_s / rtt_s * SEGMENT_BITS / rtt_s;
+  double cubic = 0.925 * window * SEGMENT_BITS / rtt_s;
+
+  (void) state;
+  assert_true (reno < cubic / 2.0);
+  assert_true (is_near (x, sqrt (reno * cubic)));
+}
+
+static void
+test_begins_with_the_rate_that_is_given (void **state)
+{
+  static const double rates[] = { 50e3, 500e3, 50e6 };
+  FmxFullQueue full;
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (rates); i++) {
+    fmx_full_queue_init (&full, rates[i], 200 * MS, 0);
+    assert_true (is_near (fmx_full_queue_bps (&full, MOST, 200 * MS, 0),
+            rates[i]));
+  }
+}
+
+static void
+test_an_overflow_of_two_round_trips_is_one (void **state)
+{
+  FmxFullQueue full;
+
+  (void) state;
+  fmx_full_queue_init (&full, 100e3, 100 * MS, 0);
+  assert_true (fmx_full_queue_note (&full, MOST, 100 * MS, 300 * MS));
+  assert_false (fmx_full_queue_note (&full, MOST, 100 * MS, 400 * MS));
+  assert_false (fmx_full_queue_note (&full, MOST, 100 * MS, 499 * MS));
+  assert_true (fmx_full_queue_note (&full, MOST, 100 * MS, 500 * MS));
+}
+
+static void
+test_a_long_time_without_raises_it_by_a_part (void **state)
+{
+  FmxFullQueue full;
+  FmxTime now = 0;
+  double x;
+
+  (void) state;
+  fmx_full_queue_init (&full, 100e3, 100 * MS, now);
+  for (unsigned i = 0; i < 100; i++)
+    fmx_full_queue_note (&full, MOST, 100 * MS, now += S);
+  x = fmx_full_queue_bps (&full, MOST, 100 * MS, now);
+  /* a shorter time does not lower it */
+  assert_true (fmx_full_queue_bps (&full, MOST, 100 * MS, now + S / 2) == x);
+  /* T - R: from 0.9 s by an eighth of what is more */
+  assert_true (is_near (fmx_full_queue_bps (&full, MOST, 100 * MS, now
+              + 2 * (FmxTime) S), x * (0.9 + 1.0 / 8.0) / 0.9));
+  /* but not as if it had been more than is possible */
+  assert_true (fmx_full_queue_bps (&full, 2.0 * x, 100 * MS, now
+          + 1000 * (FmxTime) S) < 1.3 * x);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_short_epochs_give_what_reno_takes),
+    cmocka_unit_test (test_long_ones_what_is_between_reno_and_cubic),
+    cmocka_unit_test (test_begins_with_the_rate_that_is_given),
+    cmocka_unit_test (test_an_overflow_of_two_round_trips_is_one),
+    cmocka_unit_test (test_a_long_time_without_raises_it_by_a_part),
+  };
+
+  return cmocka_run_group_tests_name ("rate/full-queue", tests, NULL, NULL);
+}

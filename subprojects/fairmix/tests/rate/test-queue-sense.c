@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fmx-test.h"
+
+#include "fairmix/rate/fmx-queue-sense.h"
+
+#define MS FMX_MSECOND
+#define S FMX_SECOND
+
+/* A sample each 50 ms until @until, of @rtt; returns the time after. */
+static FmxTime
+feed (FmxQueueSense *sense, FmxDuration rtt, FmxTime from, FmxTime until)
+{
+  for (; from < until; from += 50 * MS)
+    fmx_queue_sense_add (sense, rtt, 0, 100 * MS, from);
+  return from;
+}
+
+static void
+test_what_stands_is_above_the_least (void **state)
+{
+  FmxQueueSense sense = { 0 };
+  FmxTime now = feed (&sense, 100 * MS, 0, S);
+
+  (void) state;
+  assert_true (fmx_queue_sense_standing (&sense) == 0);
+  feed (&sense, 140 * MS, now, now + S);
+  assert_true (fmx_queue_sense_standing (&sense) == 40 * MS);
+  assert_true (fmx_queue_sense_recent (&sense) == 40 * MS);
+}
+
+static void
+test_a_burst_does_not_stand (void **state)
+{
+  FmxQueueSense sense = { 0 };
+  FmxTime now = feed (&sense, 100 * MS, 0, S);
+
+  (void) state;
+  for (unsigned i = 0; i < 100; i++, now += 50 * MS) {
+    fmx_queue_sense_add (&sense, (i % 2 ? 100 : 200) * MS, 0, 100 * MS, now);
+    assert_true (fmx_queue_sense_standing (&sense) == 0);
+  }
+  assert_true (fmx_queue_sense_recent (&sense) == 100 * MS);
+  assert_true (fmx_queue_sense_peak (&sense) == 100 * MS);
+}
+
+static void
+test_a_longer_path_is_one_after_two_minutes (void **state)
+{
+  FmxQueueSense sense = { 0 };
+  FmxTime now = feed (&sense, 100 * MS, 0, S);
+
+  (void) state;
+  now = feed (&sense, 150 * MS, now, now + 55 * (FmxTime) S);
+  assert_true (fmx_queue_sense_standing (&sense) == 50 * MS);
+  feed (&sense, 150 * MS, now, now + 70 * (FmxTime) S);
+  assert_true (fmx_queue_sense_standing (&sense) == 0);
+}
+
+/* Saw-teeth of 400 ms that fall by @fall in 0.4 s, and climb again in 2 s. */
+static unsigned
+count_dips (FmxDuration fall)
+{
+  FmxQueueSense sense = { 0 };
+  FmxTime now = feed (&sense, 400 * MS - fall, 0, S);
+  unsigned n = 0;
+
+  for (unsigned i = 0; i < 10 * 48; i++, now += 50 * MS) {
+    unsigned k = i % 48;
+    FmxDuration rtt = 400 * MS - (k < 40 ? fall * (40 - k) / 40
+        : fall * (k - 40) / 8);
+
+    fmx_queue_sense_add (&sense, rtt, 0, 200 * MS, now);
+    n += fmx_queue_sense_take_dip (&sense);
+  }
+  return n;
+}
+
+/* [RFC9438 4.6] CUBIC leaves 0.7 of its window; it has half, or a third. */
+static void
+test_finds_each_dip_of_a_saw_tooth (void **state)
+{
+  (void) state;
+  assert_int_equal (count_dips (400 * MS * 15 / 100), 10);
+  assert_int_equal (count_dips (400 * MS * 10 / 100), 10);
+}
+
+/* A large packet on 500 kbit/s takes 24 ms. */
+static void
+test_one_packet_more_or_less_is_no_dip (void **state)
+{
+  FmxQueueSense sense = { 0 };
+  FmxTime now = feed (&sense, 400 * MS, 0, S);
+
+  (void) state;
+  for (unsigned i = 0; i < 200; i++, now += 50 * MS) {
+    fmx_queue_sense_add (&sense, (i % 2 ? 400 : 424) * MS, 0, 200 * MS, now);
+    assert_false (fmx_queue_sense_take_dip (&sense));
+  }
+}
+
+static void
+test_the_queue_on_the_way_back_is_not_ours (void **state)
+{
+  FmxQueueSense sense = { 0 };
+  FmxTime now = feed (&sense, 100 * MS, 0, S);
+
+  (void) state;
+  for (unsigned i = 0; i < 100; i++, now += 50 * MS)
+    fmx_queue_sense_add (&sense, 300 * MS, 200 * MS, 100 * MS, now);
+  assert_true (fmx_queue_sense_standing (&sense) == 0);
+  for (unsigned i = 0; i < 100; i++, now += 50 * MS)
+    fmx_queue_sense_add (&sense, 330 * MS, 200 * MS, 100 * MS, now);
+  assert_true (fmx_queue_sense_standing (&sense) == 30 * MS);
+}
+
+static void
+test_a_clock_that_is_set_does_not_shorten_the_path (void **state)
+{
+  FmxQueueSense sense = { 0 };
+  FmxTime now = feed (&sense, 100 * MS, 0, S);
+
+  (void) state;
+  for (unsigned i = 0; i < 20; i++, now += 50 * MS)
+    fmx_queue_sense_add (&sense, 100 * MS, S, 100 * MS, now);
+  feed (&sense, 100 * MS, now, now + S);
+  assert_true (fmx_queue_sense_standing (&sense) == 0);
+}
+
+static void
+test_after_a_restart_only_the_present_counts (void **state)
+{
+  FmxQueueSense sense = { 0 };
+  FmxTime now = feed (&sense, 100 * MS, 0, S);
+
+  (void) state;
+  fmx_queue_sense_restart (&sense);
+  fmx_queue_sense_add (&sense, 160 * MS, 0, 100 * MS, now);
+  assert_true (fmx_queue_sense_standing (&sense) == 60 * MS);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_what_stands_is_above_the_least),
+    cmocka_unit_test (test_a_burst_does_not_stand),
+    cmocka_unit_test (test_a_longer_path_is_one_after_two_minutes),
+    cmocka_unit_test (test_finds_each_dip_of_a_saw_tooth),
+    cmocka_unit_test (test_one_packet_more_or_less_is_no_dip),
+    cmocka_unit_test (test_the_queue_on_the_way_back_is_not_ours),
+    cmocka_unit_test (test_a_clock_that_is_set_does_not_shorten_the_path),
+    cmocka_unit_test (test_after_a_restart_only_the_present_counts),
+  };
+
+  return cmocka_run_group_tests_name ("rate/queue-sense", tests, NULL, NULL);
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* First the controller, told what the queue is; then both ends, on links in
+ * virtual time. */
+#include "fmx-test-rate.h"
+
+#include "sim/fmx-sim-bundle.h"
+
+#define STEP (50 * MS)
+
+static FmxSimWorld world;
+static FmxSimBundle bundles[2];
+
+/* ---- told ---- */
+
+typedef struct
+{
+  FmxRateController rc;
+  FmxRateFeedback fb;
+  FmxTime now;
+  double link_bps;
+} Told;
+
+static Told
+told_begin (double bps)
+{
+  Told t;
+  FmxRateParams params = fmx_test_params ();
+
+  params.initial_bps = bps;
+  fmx_rate_controller_init (&t.rc, &fmx_rate_fairmix, &params, 0);
+  t.fb = fmx_test_feedback (bps);
+  t.now = 0;
+  t.link_bps = HUGE_VAL;
+  return t;
+}
+
+/* What the link carries arrives, after 100 ms and what the queue adds. */
+static void
+told_for (Told *t, FmxDuration time, FmxDuration queue)
+{
+  for (FmxTime until = t->now + (FmxTime) time; t->now < until;
+      t->now += STEP) {
+    t->fb.rtt = t->fb.rtt_latest = t->fb.rtt_least = 100 * MS + queue;
+    t->fb.sent_bps = fmx_rate_controller_bps (&t->rc);
+    t->fb.receive_bps = fmin (t->fb.sent_bps, t->link_bps);
+    t->fb.acked_sent = t->now - (FmxTime) t->fb.rtt_latest;
+    fmx_rate_controller_on_feedback (&t->rc, &t->fb, t->now);
+    t->fb.new_loss_event = false;
+  }
+}
+
+static FmxRateFairmixMode
+told_mode (const Told *t)
+{
+  return t->rc.state.fairmix.mode;
+}
+
+/* Somebody fills the queue, whatever we do. */
+static Told
+told_competing (double bps)
+{
+  Told t = told_begin (bps);
+
+  told_for (&t, MS, 0);
+  while (told_mode (&t) != FMX_RATE_FAIRMIX_COMPETING) {
+    told_for (&t, STEP, 200 * MS);
+    assert_true (t.now < 6 * (FmxTime) S);
+  }
+  return t;
+}
+
+static void
+test_grows_until_the_queue_shows_then_lets_it_drain (void **state)
+{
+  Told t = told_begin (80000.0);
+  double before;
+
+  (void) state;
+  t.now = S;
+  told_for (&t, 3 * S, 0);
+  before = t.rc.rate_bps;
+  assert_true (before > 400e3);
+  told_for (&t, 200 * MS, 60 * MS);
+  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_DRAINING);
+  assert_string_equal (fmx_rate_controller_reason (&t.rc), "down-delay");
+  assert_true (t.rc.rate_bps <= 0.86 * before);
+  told_for (&t, 300 * MS, 0);
+  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_CALM);
+}
+
+/* [RFC8836 2] "within a second"; here within a round trip */
+static void
+test_gives_way_at_once_when_somebody_else_comes (void **state)
+{
+  Told t = told_begin (400000.0);
+  double before;
+
+  (void) state;
+  t.now = S;
+  t.rc.state.fairmix.mode = FMX_RATE_FAIRMIX_CALM;
+  t.rc.state.fairmix.hold_until = 100 * (FmxTime) S;
+  t.rc.state.fairmix.ceiling_bps = 410e3;
+  told_for (&t, 5 * S, 0);
+  before = t.rc.rate_bps;
+  assert_true (before == 400000.0);
+  told_for (&t, 2 * STEP + 1, 60 * MS);
+  assert_true (t.rc.rate_bps == 0.8 * before);
+}
+
+static void
+test_a_ceiling_is_tried_again_after_ever_longer_times (void **state)
+{
+  Told t = told_begin (400000.0);
+  FmxTime last = 0;
+  FmxDuration gap = 0;
+
+  (void) state;
+  t.link_bps = 500e3;
+  for (unsigned n = 0; n < 4 && t.now < 200 * (FmxTime) S;) {
+    told_for (&t, STEP, t.rc.rate_bps > 500e3 ? 40 * MS : 0);
+    if (told_mode (&t) != FMX_RATE_FAIRMIX_DRAINING)
+      continue;
+    told_for (&t, 2 * S, 0);
+    if (n > 1)
+      assert_true (fmx_time_diff (t.now, last) > gap + gap / 2);
+    gap = fmx_time_diff (t.now, last);
+    last = t.now;
+    n++;
+  }
+  assert_true (gap > 7 * S);
+  assert_true (t.rc.rate_bps > 0.9 * 500e3);
+}
+
+static void
+test_competes_where_the_queue_does_not_drain (void **state)
+{
+  Told t = told_competing (400000.0);
+
+  (void) state;
+  assert_true (t.rc.rate_bps < 0.75 * 400e3);
+  assert_true (t.rc.rate_bps > 0.4 * 400e3);
+}
+
+static void
+test_stops_competing_when_the_queue_stays_short (void **state)
+{
+  Told t = told_competing (400000.0);
+
+  (void) state;
+  told_for (&t, 2 * S, 0);      /* the foot of a saw-tooth */
+  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_COMPETING);
+  told_for (&t, 3 * S, 0);
+  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_CALM);
+}
+
+/* A saw-tooth of 2 s between 200 and 300 ms: R = 0.35 s. */
+static void
+test_takes_what_a_tcp_takes_of_a_saw_tooth (void **state)
+{
+  Told t = told_competing (400000.0);
+  double x = 1.5 * (2.0 - 0.35) / 0.35 * 12000.0 / 0.35;
+
+  (void) state;
+  for (unsigned i = 0; i < 40 * 30; i++)
+    told_for (&t, STEP, 200 * MS + 100 * MS * (i % 40) / 40);
+  assert_true (fabs (t.rc.rate_bps - x) < 0.15 * x);
+}
+
+/* Where queues count bytes our small packets are lost at other times. */
+static void
+test_losses_of_a_full_queue_count_once_in_an_epoch (void **state)
+{
+  Told a = told_competing (400000.0), b = told_competing (400000.0);
+
+  (void) state;
+  b.fb.loss_event_rate = 0.1;
+  for (unsigned i = 0; i < 40 * 30; i++) {
+    FmxDuration queue = 200 * MS + 100 * MS * (i % 40) / 40;
+
+    b.fb.new_loss_event = i % 40 == 39;
+    told_for (&a, STEP, queue);
+    told_for (&b, STEP, queue);
+  }
+  assert_true (fabs (a.rc.rate_bps - b.rc.rate_bps) < 0.15 * a.rc.rate_bps);
+}
+
+static void
+test_random_losses_count_as_in_the_equation (void **state)
+{
+  Told t = told_begin (80000.0);
+  FmxTcpPath path = fmx_tcp_path (1460.0, 100 * MS);
+  double x = fmx_tcp_equation_bps (&path, 0.03);
+
+  (void) state;
+  t.fb.loss_event_rate = 0.03;
+  t.fb.new_loss_event = true;
+  told_for (&t, 20 * S, 0);
+  assert_true (fabs (t.rc.rate_bps - x) < 0.01 * x);
+  /* and at once when there are more, but not below half in a round trip */
+  t.fb.loss_event_rate = 0.3;
+  told_for (&t, STEP, 0);
+  assert_true (fabs (t.rc.rate_bps - 0.5 * x) < 0.01 * x);
+}
+
+/* [RFC5348 4.3] */
+static void
+test_sends_no_more_than_arrives (void **state)
+{
+  Told t = told_begin (400000.0);
+
+  (void) state;
+  t.now = S;
+  told_for (&t, S, 0);
+  t.fb.receive_bps = 0.5 * t.fb.sent_bps;
+  t.fb.new_loss_event = true;
+  fmx_rate_controller_on_feedback (&t.rc, &t.fb, t.now);
+  assert_true (fabs (t.rc.rate_bps - 0.85 * t.fb.receive_bps) < 1.0);
+  assert_string_equal (fmx_rate_controller_reason (&t.rc), "down-limit");
+}
+
+/* [RFC5348 4.3] max (4R, 2s/X), R = 100 ms; s/X = 4 ms */
+static void
+test_without_feedback_the_rate_is_halved_down_to_probing (void **state)
+{
+  Told t = told_begin (400000.0);
+  FmxTime next;
+  double bps;
+
+  (void) state;
+  told_for (&t, STEP, 0);
+  bps = t.rc.rate_bps;
+  for (unsigned i = 0; !fmx_rate_controller_is_probing (&t.rc); i++) {
+    next = fmx_rate_controller_next_timeout (&t.rc);
+    assert_true (fmx_time_diff (next, t.now) <= 400 * MS + STEP);
+    fmx_test_send (&t.rc, t.now, next);
+    t.now = next;
+    fmx_rate_controller_on_timeout (&t.rc, t.now);
+    bps /= 2.0;
+    if (!fmx_rate_controller_is_probing (&t.rc))
+      assert_true (t.rc.rate_bps == bps);
+    assert_true (i < 6);
+  }
+  assert_true (bps < 20000.0);
+}
+
+/* [RFC3714 5] */
+static void
+test_too_much_loss_halves_and_stops_media_at_the_least_rate_only (void **state)
+{
+  Told t = told_begin (400000.0);
+
+  (void) state;
+  t.now = S;
+  t.fb.loss_fraction = 0.5;
+  told_for (&t, STEP, 0);
+  assert_true (t.rc.rate_bps == 200000.0);
+  told_for (&t, 3 * S, 0);
+  assert_false (fmx_rate_controller_is_probing (&t.rc));
+  assert_true (t.rc.rate_bps < 23000.0);
+  told_for (&t, 6 * S, 0);
+  assert_true (fmx_rate_controller_is_probing (&t.rc));
+  t.fb.loss_fraction = 0.0;
+  t.fb.answered = true;
+  told_for (&t, S, 0);
+  assert_false (fmx_rate_controller_is_probing (&t.rc));
+}
+
+/* ---- on links ---- */
+
+/* Opus of 16 kbit/s on the wire in packets of 40 ms, or of 30 in 20 ms. */
+static FmxSimBundleParams
+voices (unsigned n, bool small)
+{
+  FmxSimBundleParams params;
+
+  memset (&params, 0, sizeof params);
+  fmx_rate_sender_params_default (&params.sender);
+  params.sender.klass = &fmx_rate_fairmix;
+  params.sender.min_bps = 30000;
+  params.n_streams = n;
+  params.wire_bytes = small ? 80 : 75;
+  params.packet_interval = small ? 40 * MS : 20 * MS;
+  params.jitter = 2 * MS;
+  params.back.delay = 50 * MS;
+  return params;
+}
+
+static void
+links_begin (double rate_bps, const FmxSimBundleParams *params, unsigned n)
+{
+  FmxSimLinkParams link = { rate_bps, (uint32_t) (0.3 * rate_bps / 8.0), 0,
+    50 * MS, 0.0
+  };
+
+  fmx_sim_world_init (&world, &link, bundles, n, 1);
+  for (unsigned i = 0; i < n; i++)
+    fmx_sim_bundle_init (&bundles[i], &params[i], &world.forward, i, 1);
+}
+
+static double
+kbps_for (unsigned bundle, FmxDuration time)
+{
+  for (unsigned i = 0; i < world.n_bundles; i++)
+    fmx_sim_bundle_restart_counters (&bundles[i], world.now);
+  fmx_sim_world_run (&world, world.now + (FmxTime) time);
+  return 8.0 * (double) bundles[bundle].received_bytes
+      / (fmx_time_to_s (time) * 1e3);
+}
+
+static void
+test_alone_it_fills_the_link_and_not_the_queue (void **state)
+{
+  static const double rates[] = { 128e3, 300e3, 500e3 };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (rates); i++) {
+    FmxSimBundleParams params = voices (24, rates[i] < 200e3);
+    unsigned n_long = 0;
+
+    links_begin (rates[i], &params, 1);
+    while (kbps_for (0, S) < 0.8 * rates[i] / 1e3)
+      assert_true (world.now < 4 * (FmxTime) S);
+    fmx_sim_world_run (&world, 30 * (FmxTime) S);
+    fmx_sim_bundle_restart_counters (&bundles[0], world.now);
+    for (unsigned k = 0; k < 900; k++) {
+      fmx_sim_world_run (&world, world.now + 100 * (FmxTime) MS);
+      n_long += fmx_sim_link_queue_delay (&world.forward, world.now) > 50 * MS;
+    }
+    assert_true (8.0 * (double) bundles[0].received_bytes / 90.0
+        > 0.88 * rates[i]);
+    assert_true (n_long < 450);
+    assert_true (fmx_sim_bundle_loss (&bundles[0]) < 0.001);
+  }
+}
+
+static void
+test_a_second_bundle_has_its_share_within_ten_seconds (void **state)
+{
+  FmxSimBundleParams params[2] = { voices (24, false), voices (24, false) };
+  double kbps;
+
+  (void) state;
+  params[1].start = 40 * (FmxTime) S;
+  links_begin (500e3, params, 2);
+  fmx_sim_world_run (&world, 50 * (FmxTime) S);
+  kbps = kbps_for (1, 10 * (FmxDuration) S);
+  assert_true (kbps > 0.8 * 250.0 && kbps < 1.25 * 250.0);
+  kbps = kbps_for (0, 30 * (FmxDuration) S);
+  assert_true (kbps > 0.8 * 250.0 && kbps < 1.25 * 250.0);
+}
+
+static void
+test_the_queue_of_the_way_back_does_not_slow_it (void **state)
+{
+  FmxSimBundleParams params = voices (24, false);
+
+  (void) state;
+  links_begin (500e3, &params, 1);
+  fmx_sim_world_run (&world, 20 * (FmxTime) S);
+  bundles[0].back.params.delay = 200 * MS;
+  fmx_sim_world_run (&world, 22 * (FmxTime) S);
+  assert_true (kbps_for (0, 20 * (FmxDuration) S) > 0.88 * 500.0);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_grows_until_the_queue_shows_then_lets_it_drain),
+    cmocka_unit_test (test_gives_way_at_once_when_somebody_else_comes),
+    cmocka_unit_test (test_a_ceiling_is_tried_again_after_ever_longer_times),
+    cmocka_unit_test (test_competes_where_the_queue_does_not_drain),
+    cmocka_unit_test (test_stops_competing_when_the_queue_stays_short),
+    cmocka_unit_test (test_takes_what_a_tcp_takes_of_a_saw_tooth),
+    cmocka_unit_test (test_losses_of_a_full_queue_count_once_in_an_epoch),
+    cmocka_unit_test (test_random_losses_count_as_in_the_equation),
+    cmocka_unit_test (test_sends_no_more_than_arrives),
+    cmocka_unit_test (test_without_feedback_the_rate_is_halved_down_to_probing),
+    cmocka_unit_test
+        (test_too_much_loss_halves_and_stops_media_at_the_least_rate_only),
+    cmocka_unit_test (test_alone_it_fills_the_link_and_not_the_queue),
+    cmocka_unit_test (test_a_second_bundle_has_its_share_within_ten_seconds),
+    cmocka_unit_test (test_the_queue_of_the_way_back_does_not_slow_it),
+  };
+
+  return cmocka_run_group_tests_name ("rate/rate-fairmix", tests, NULL, NULL);
+}
