@@ -44,7 +44,6 @@ fmx_ccfb_collector_init (FmxCcfbCollector *collector,
     uint32_t n_streams)
 {
   assert (n_streams >= 1 && n_streams <= 65536);
-  assert (params->rate_fraction > 0.0 && params->rate_fraction <= 1.0);
   assert (params->min_interval >= 0);
   assert (params->max_interval >= params->min_interval);
 
@@ -56,7 +55,8 @@ fmx_ccfb_collector_init (FmxCcfbCollector *collector,
   collector->oldest = NONE;
   collector->first_pending = FMX_TIME_NONE;
   collector->last_report = FMX_TIME_NONE;
-  fmx_rate_meter_init (&collector->media, RATE_WINDOW);
+  fmx_feedback_budget_init (&collector->budget, params->rate_fraction,
+      params->max_interval);
   fmx_rate_meter_init (&collector->packets, RATE_WINDOW);
   for (uint32_t i = 0; i < n_streams; i++)
     streams[i].bucket = NONE;
@@ -134,10 +134,9 @@ now_in_us (const FmxCcfbCollector *collector)
   return (uint32_t) (collector->now / (uint64_t) FMX_USECOND);
 }
 
-/* The stream begins with this packet. */
+/* The stream begins with this packet, which came at @arrival_us. */
 static void
-restart (FmxCcfbCollector *collector, FmxCcfbStream *stream, uint16_t seq,
-    uint8_t ecn)
+start (FmxCcfbStream *stream, uint16_t seq, uint8_t ecn, uint32_t arrival_us)
 {
   memset (stream->state, 0, sizeof stream->state);
   stream->restarting = false;
@@ -146,7 +145,7 @@ restart (FmxCcfbCollector *collector, FmxCcfbStream *stream, uint16_t seq,
   stream->highest = (uint64_t) seq + 65536;
   stream->begin = stream->highest;
   stream->repeat_begin = stream->highest;
-  note (stream, stream->highest, ecn, now_in_us (collector));
+  note (stream, stream->highest, ecn, arrival_us);
 }
 
 /* Takes a free stream, or that which has been silent longest. */
@@ -182,29 +181,19 @@ take_stream (FmxCcfbCollector *collector, uint32_t ssrc)
   return i;
 }
 
-/* A packet beyond the window: believed when the next one follows it, as
- * [RFC3550 A.1] does.  Returns: whether it is believed now */
-static bool
-on_jump (FmxCcfbCollector *collector, FmxCcfbStream *stream,
-    const FmxCcfbArrival *arrival)
+/* Stream @i goes on elsewhere, from this packet on.  What it has to say of
+ * before is still said, as another stream of the same SSRC.
+ * Returns: the stream that goes on */
+static uint32_t
+restart (FmxCcfbCollector *collector, uint32_t i, uint16_t seq, uint8_t ecn,
+    uint32_t arrival_us)
 {
-  uint32_t before_us = stream->restart_us;
-  uint8_t before_ecn = stream->restart_ecn;
+  FmxCcfbStream *stream = &collector->streams[i];
 
-  if (!stream->restarting || arrival->seq != stream->restart_seq) {
-    stream->restarting = true;
-    stream->restart_seq = (uint16_t) (arrival->seq + 1);
-    stream->restart_ecn = arrival->ecn;
-    stream->restart_us = now_in_us (collector);
-    collector->stats.n_ignored++;
-    return false;
-  }
-  restart (collector, stream, arrival->seq, arrival->ecn);
-  stream->begin--;
-  note (stream, stream->begin, before_ecn, before_us);
-  collector->stats.n_restarts++;
-  collector->stats.n_ignored--;
-  return true;
+  if (stream->begin <= stream->highest)
+    i = take_stream (collector, stream->ssrc);
+  start (&collector->streams[i], seq, ecn, arrival_us);
+  return i;
 }
 
 /* The highest sequence number so far, and perhaps a gap before it. */
@@ -253,23 +242,62 @@ on_earlier (FmxCcfbCollector *collector, FmxCcfbStream *stream,
 }
 
 static bool
-on_stream_packet (FmxCcfbCollector *collector, FmxCcfbStream *stream,
+is_near (int32_t ahead)
+{
+  return ahead < (int32_t) WINDOW && ahead > -(int32_t) WINDOW;
+}
+
+static void
+on_near_packet (FmxCcfbCollector *collector, FmxCcfbStream *stream,
     const FmxCcfbArrival *arrival)
 {
   int32_t ahead = fmx_serial_diff16 (arrival->seq, (uint16_t) stream->highest);
 
-  if (fmx_time_diff (collector->now, stream->last_arrival) > IDLE_RESTART) {
-    restart (collector, stream, arrival->seq, arrival->ecn);
-    return true;
-  }
-  if (ahead >= (int32_t) WINDOW || ahead <= -(int32_t) WINDOW)
-    return on_jump (collector, stream, arrival);
   stream->restarting = false;
   if (ahead > 0)
     on_next (collector, stream, (uint32_t) ahead, arrival->ecn);
   else
     on_earlier (collector, stream, (uint32_t) -ahead, arrival->ecn);
-  return true;
+}
+
+/* A packet beyond the window is believed when the next one is near it, much as
+ * [RFC3550 A.1] does.  Returns: its stream, NONE while it is not believed */
+static uint32_t
+on_jump (FmxCcfbCollector *collector, uint32_t i, const FmxCcfbArrival *arrival)
+{
+  FmxCcfbStream *stream = &collector->streams[i];
+  int32_t ahead = fmx_serial_diff16 (arrival->seq, stream->restart_seq);
+
+  if (!stream->restarting || ahead == 0 || !is_near (ahead)) {
+    stream->restarting = true;
+    stream->restart_seq = arrival->seq;
+    stream->restart_ecn = arrival->ecn;
+    stream->restart_us = now_in_us (collector);
+    collector->stats.n_ignored++;
+    return NONE;
+  }
+  i = restart (collector, i, stream->restart_seq, stream->restart_ecn,
+      stream->restart_us);
+  on_near_packet (collector, &collector->streams[i], arrival);
+  collector->stats.n_restarts++;
+  collector->stats.n_ignored--;
+  return i;
+}
+
+/* Returns: the stream, NONE while the packet is not believed */
+static uint32_t
+on_stream_packet (FmxCcfbCollector *collector, uint32_t i,
+    const FmxCcfbArrival *arrival)
+{
+  FmxCcfbStream *stream = &collector->streams[i];
+
+  if (fmx_time_diff (collector->now, stream->last_arrival) > IDLE_RESTART)
+    return restart (collector, i, arrival->seq, arrival->ecn,
+        now_in_us (collector));
+  if (!is_near (fmx_serial_diff16 (arrival->seq, (uint16_t) stream->highest)))
+    return on_jump (collector, i, arrival);
+  on_near_packet (collector, stream, arrival);
+  return i;
 }
 
 /* Is a packet missing for certain, that is: not just late? */
@@ -282,19 +310,6 @@ look_for_loss (FmxCcfbCollector *collector)
     collector->urgent = true;
 }
 
-/* Each packet of media pays its part of the reports. */
-static void
-earn (FmxCcfbCollector *collector, uint32_t wire_bytes)
-{
-  double fraction = collector->params.rate_fraction;
-
-  collector->debt_bytes -= fraction * wire_bytes;
-  if (collector->debt_bytes < 0.0)
-    collector->debt_bytes = 0.0;
-  collector->budget_Bps = fraction / 8.0
-      * fmx_rate_meter_bps (&collector->media, collector->now);
-}
-
 void
 fmx_ccfb_collector_on_packet (FmxCcfbCollector *collector,
     const FmxCcfbArrival *arrival, FmxTime now)
@@ -305,23 +320,24 @@ fmx_ccfb_collector_on_packet (FmxCcfbCollector *collector,
   collector->now = now > collector->now ? now : collector->now;
   collector->stats.n_packets++;
   collector->stats.media_bytes += arrival->wire_bytes;
-  fmx_rate_meter_add (&collector->media, arrival->wire_bytes, collector->now);
+  fmx_feedback_budget_earn (&collector->budget, arrival->wire_bytes,
+      collector->now);
   fmx_rate_meter_add (&collector->packets, 1, collector->now);
-  earn (collector, arrival->wire_bytes);
 
   while (i != NONE && collector->streams[i].ssrc != arrival->ssrc)
     i = collector->streams[i].chain;
   if (i == NONE) {
     i = take_stream (collector, arrival->ssrc);
-    stream = &collector->streams[i];
-    restart (collector, stream, arrival->seq, arrival->ecn);
+    start (&collector->streams[i], arrival->seq, arrival->ecn,
+        now_in_us (collector));
   } else {
-    stream = &collector->streams[i];
-    if (!on_stream_packet (collector, stream, arrival))
+    i = on_stream_packet (collector, i, arrival);
+    if (i == NONE)
       return;
     unlink_by_arrival (collector, i);
     link_as_newest (collector, i);
   }
+  stream = &collector->streams[i];
   stream->last_arrival = collector->now;
   set_due (collector, stream);
   if (stream->begin <= stream->highest
@@ -334,18 +350,6 @@ static FmxTime
 time_max (FmxTime a, FmxTime b)
 {
   return a > b ? a : b;
-}
-
-/* How long the media takes to pay @bytes, at the rate that it came with last;
- * at most the longest interval. */
-static FmxDuration
-time_to_earn (const FmxCcfbCollector *collector, double bytes)
-{
-  FmxDuration most = collector->params.max_interval;
-
-  if (bytes >= collector->budget_Bps * fmx_time_to_s (most))
-    return bytes > 0.0 ? most : 0;
-  return fmx_time_from_s (bytes / collector->budget_Bps);
 }
 
 FmxTime
@@ -361,11 +365,11 @@ fmx_ccfb_collector_next_timeout (const FmxCcfbCollector *collector)
   start = collector->first_pending != FMX_TIME_NONE ?
       collector->first_pending : collector->last_report;
   due = time_max (start + min_interval, collector->now
-      + (uint64_t) time_to_earn (collector, collector->debt_bytes));
+      + (uint64_t) fmx_feedback_budget_wait (&collector->budget));
   due = fmx_time_min (due, start + max_interval);
   /* What is urgent goes on credit: one report, not more. */
   if (collector->full || (collector->urgent
-          && collector->debt_bytes <= collector->report_bytes))
+          && fmx_feedback_budget_has_credit (&collector->budget)))
     due = collector->last_report != FMX_TIME_NONE ?
         collector->last_report + min_interval : collector->now;
   return time_max (due, collector->now);
@@ -377,14 +381,13 @@ static bool
 can_repeat (const FmxCcfbCollector *collector)
 {
   double interval_s = fmx_time_to_s (collector->params.repeat_interval);
-  double budget = collector->params.rate_fraction / 8.0
-      * fmx_rate_meter_bps (&collector->media, collector->now);
   double metrics = 2.0 * METRIC_BYTES / 8.0
       * fmx_rate_meter_bps (&collector->packets, collector->now);
 
   return collector->params.repeat_interval > 0
       && (REPORT_OVERHEAD_BYTES + BLOCK_BYTES * collector->n_due) / interval_s
-      + metrics <= budget;
+      + metrics <= fmx_feedback_budget_rate (&collector->budget,
+      collector->now);
 }
 
 static void
@@ -443,20 +446,15 @@ write_stream (FmxCcfbCollector *collector, FmxCcfbStream *stream,
   return true;
 }
 
-/* The reports are paid from a part of the media's rate.  Media too thin to pay
- * one in the longest interval is not held to the rest. */
 static void
 spend (FmxCcfbCollector *collector, size_t report_bytes)
 {
   FmxTime first = collector->first_pending;
 
-  if (first != FMX_TIME_NONE && fmx_time_diff (collector->now, first)
-      >= collector->params.max_interval)
-    collector->debt_bytes = 0.0;
-  collector->debt_bytes += (double) report_bytes;
-  if (collector->last_report != collector->now)
-    collector->report_bytes = 0.0;
-  collector->report_bytes += (double) report_bytes;
+  fmx_feedback_budget_spend (&collector->budget, (double) report_bytes,
+      collector->last_report == collector->now, first != FMX_TIME_NONE
+      && fmx_time_diff (collector->now, first)
+      >= collector->params.max_interval);
   collector->stats.report_bytes += report_bytes;
 }
 

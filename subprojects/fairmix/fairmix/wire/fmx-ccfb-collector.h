@@ -8,6 +8,7 @@
 
 #include "fairmix/base/fmx-rate-meter.h"
 #include "fairmix/base/fmx-time.h"
+#include "fairmix/wire/fmx-feedback-budget.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -70,7 +71,7 @@ typedef struct
  * @n_unreported: fell out of the window, or were evicted with their stream,
  *     before a report told of them
  * @n_restarts: jumps of a stream's sequence numbers beyond the window
- * @n_streams: streams known now
+ * @n_streams: streams known now, also those that went on elsewhere
  * @n_evicted: streams forgotten for new ones
  * @n_repeats: metrics said a second time
  * @n_reports: packets written
@@ -106,8 +107,8 @@ typedef struct
   bool due;                     /* has news, or a repetition to make */
   bool repeat;                  /* what was reported last is to be repeated */
   bool restarting;              /* the last packet was beyond the window: */
-  uint8_t restart_ecn;          /* if this was the first of a new sequence, */
-  uint16_t restart_seq;         /* it goes on with this one */
+  uint8_t restart_ecn;          /* it was the first of a new sequence if the */
+  uint16_t restart_seq;         /* next one is near it */
   uint32_t restart_us;
   FmxTime last_arrival;
   FmxTime last_report;
@@ -143,14 +144,11 @@ typedef struct
   uint32_t n_streams;
   uint32_t newest, oldest;      /* by last arrival */
   uint32_t n_due;               /* streams with something to say */
-  FmxRateMeter media;           /* received, in bits/s */
+  FmxFeedbackBudget budget;
   FmxRateMeter packets;         /* received, eight times packets/s */
   FmxTime now;                  /* the latest that we were told */
   FmxTime first_pending;        /* the first arrival since the last report */
   FmxTime last_report;
-  double debt_bytes;            /* of reports that the media has not paid */
-  double report_bytes;          /* of all packets of the last report */
-  double budget_Bps;            /* for reports, at the last packet */
   uint64_t n_missing;           /* since the last report */
   uint32_t n_after_missing;     /* packets that came after the first of them */
   bool urgent;                  /* a packet is missing for certain */
