@@ -25,7 +25,8 @@ shift
 # n is neighbour n's.  The mixer takes every stream that the rtpbin `in` shows,
 # now or later, and knows from the session whose it is.  It also reads what
 # talkers say of themselves in RTCP: their names, and when they leave.  Sender
-# reports tell the media's time, not the moment of sending.
+# reports tell the media's time, not the moment of sending.  max-ts-offset (ns):
+# no lip sync, nothing is shifted.
 graph=()
 in_options=() out_options=()
 session=0               # GStreamer counts them as they are made, in both rtpbins
@@ -72,7 +73,7 @@ done
 
 # shellcheck disable=SC2086  # $FLAGS are several words
 exec gst-launch-1.0 $FLAGS \
-  rtpbin name=in latency="${LATENCY:-20}" rtcp-sync=initial "${in_options[@]}" \
+  rtpbin name=in latency="${LATENCY:-20}" max-ts-offset=1 "${in_options[@]}" \
   rtpbin name=out rtcp-sync-send-time=false "${out_options[@]}" \
   partialmix name=mix rtpbin=in latency="${LATENCY:-20}000000" \
     ${DATABASE:+database-location="$DATABASE"} \

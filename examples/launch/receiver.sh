@@ -36,11 +36,11 @@ esac
 
 # rtpccfb acknowledges every packet (RFC 8888), beside rtpbin's own reports.
 # The mixer takes every stream that the rtpbin shows, now or later, and evens out
-# when they arrive.  They all come from neighbour 0 (session 0), so the listener
-# must be another one: src_1.
+# when they arrive; rtpbin shifts nothing (max-ts-offset, in ns).  They all come
+# from neighbour 0 (session 0), so the listener must be another one: src_1.
 # shellcheck disable=SC2086  # $sink and $FLAGS are several words
 exec gst-launch-1.0 -e $FLAGS \
-  rtpbin name=in latency="${LATENCY:-20}" rtcp-sync=initial \
+  rtpbin name=in latency="${LATENCY:-20}" max-ts-offset=1 \
     rtpsession0::rtcp-min-interval=1000000000 \
   udpsrc port="$local" caps="$RTP" ! rtpccfb name=feedback ! in.recv_rtp_sink_0 \
   udpsrc port=$((local + 1)) caps=$RTCP ! tee name=said \

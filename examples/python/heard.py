@@ -3,7 +3,7 @@
 
 usage: heard.py RECORDING.wav VOICE.wav...
 
-Each voice file is cut into windows of two seconds.  A window is heard if the
+Each voice file is cut into windows of two seconds, one each second.  A window is heard if the
 recording, somewhere near where the rest of the voice is, holds the same
 waveform: its whitened cross-correlation has one peak that stands out from
 everything else there, more than chance allows.
@@ -19,7 +19,8 @@ WINDOW_S = 2.0
 SEARCH_S = 1.5          # either side of the voice's own place
 BAND_HZ = (150, 2500)
 PEAK = 6.5              # in standard deviations; chance: one in 1e5 windows
-ALONG_S = 0.2           # a window lies this near to where the voice is
+ALONG_S = 0.4           # so much may playout move: a full queue, a busy machine
+START_S = (-1.0, 4.0)   # in a recording: when it is known that voices begin
 
 
 def load(path):
@@ -50,11 +51,12 @@ def correlate(reference, recording):
 
 
 def place(voice, recording):
-    """The lag in samples at which the whole voice fits best."""
-    padded = numpy.concatenate((numpy.zeros(len(voice)), recording,
-                                numpy.zeros(len(voice))))
-    lag = int(numpy.argmax(numpy.abs(correlate(voice, padded))))
-    return lag - len(voice)
+    """The lag in samples, within START_S, at which the whole voice fits best."""
+    early, late = (int(s * RATE_HZ) for s in START_S)
+    padded = numpy.concatenate((numpy.zeros(-early), recording,
+                                numpy.zeros(late + len(voice))))
+    found = numpy.abs(correlate(voice, padded))[:late - early]
+    return int(numpy.argmax(found)) + early
 
 
 def windows_heard(voice, recording, start=None):
@@ -63,7 +65,7 @@ def windows_heard(voice, recording, start=None):
     start = place(voice, recording) if start is None else start
     length, search = int(WINDOW_S * RATE_HZ), int(SEARCH_S * RATE_HZ)
     loud = numpy.sqrt(numpy.mean(voice ** 2)) / 4
-    for begin in range(0, len(voice) - length + 1, length):
+    for begin in range(0, len(voice) - length + 1, length // 2):
         window = voice[begin:begin + length]
         low, high = start + begin - search, start + begin + length + search
         if low < 0 or high > len(recording):
@@ -78,10 +80,18 @@ def windows_heard(voice, recording, start=None):
             (peak - search) / RATE_HZ
 
 
-def share_heard(voice, recording):
+def share_heard(voice, recording, start=None):
     """Share of the voice's windows that the recording holds, 0 ... 1."""
-    heard = [ok for _, ok, _ in windows_heard(voice, recording)]
+    heard = [ok for _, ok, _ in windows_heard(voice, recording, start)]
     return sum(heard) / len(heard) if heard else 0.0
+
+
+def share_by_chance(voice, recording, start=None):
+    """The same for a voice that is not there: this one, its halves swapped."""
+    start = place(voice, recording) if start is None else start
+    half = len(voice) // 2
+    swapped = numpy.concatenate((voice[half:], voice[:half]))
+    return share_heard(swapped, recording, start)
 
 
 def main(arguments):

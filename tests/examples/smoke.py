@@ -98,7 +98,7 @@ def talkers(folder, count, seconds):
     return paths
 
 
-def expect_heard(recording, paths, least=0.6):
+def expect_heard(recording, paths, least=0.8):
     sound = heard.load(recording)
     for path in paths:
         share = heard.share_heard(heard.load(path), sound)
@@ -134,7 +134,7 @@ def wait_for(path, pattern, count, patience_s=20):
 
 def conference(folder, running, blocks, *mixers):
     """Participants at blocks of mixers; each hears the others, not itself."""
-    paths = talkers(folder, len(blocks), 11)
+    paths = talkers(folder, len(blocks), 18)
     for n, block in enumerate(blocks):
         running.start('receiver.sh', 10000 + 10 * n, f'127.0.0.1:{block}',
                       folder / f'out-{n}.wav')
@@ -144,7 +144,7 @@ def conference(folder, running, blocks, *mixers):
     for n, block in enumerate(blocks):
         running.start('sender.sh', paths[n], f'127.0.0.1:{block}',
                       10000 + 10 * n)
-    time.sleep(10)
+    time.sleep(17)
     running.check_alive()
     running.stop()
     for n in range(len(blocks)):
@@ -152,7 +152,7 @@ def conference(folder, running, blocks, *mixers):
         expect_heard(folder / f'out-{n}.wav', paths[:n] + paths[n + 1:])
         own = heard.share_heard(heard.load(paths[n]),
                                 heard.load(folder / f'out-{n}.wav'))
-        if own >= 0.5:         # one window of three may look like it
+        if own > 0.25:          # of 14 windows; by chance: test_heard.py
             fail(f'listener {n} hears itself ({own:.0%})')
 
 
@@ -218,7 +218,7 @@ def run_program(*command):
     environment = {**os.environ, 'GST_PLUGIN_PATH': ':'.join(
         str(p) for p in (BUILD / 'gst').iterdir() if p.is_dir()),
         'GST_REGISTRY': str(BUILD / 'registry.bin'), 'G_DEBUG': 'fatal-warnings'}
-    run = subprocess.run(command, capture_output=True, text=True, timeout=60,
+    run = subprocess.run(command, capture_output=True, text=True, timeout=150,
                          env=environment, check=False)
     print(run.stdout + run.stderr)
     if run.returncode or COMPLAINT.search(run.stderr):
@@ -253,12 +253,11 @@ def smoke_jitterbuffer_c(_folder, _running):
 
 
 def smoke_party(folder, _running):
-    """The party, short, with artificial voices."""
+    """The party with artificial voices."""
     (folder / 'voices').mkdir(exist_ok=True)
-    talkers(folder / 'voices', 8, 24)
+    talkers(folder / 'voices', 8, 44)
     out = run_program(
         sys.executable, str(ROOT / 'examples/python/party.py'),
-        '--seconds', '20', '--heard', '0.3',
         '--voices', str(folder / 'voices'), '--out', str(folder))
     if '8 of 8 voices heard' not in out:
         fail('somebody was not heard')

@@ -1,4 +1,4 @@
-"""Artificial talkers: a buzz with a wandering pitch and the rhythm of
+"""Artificial talkers: a buzz with a wandering pitch, breath and the rhythm of
 syllables, none like another.  Codecs treat them as they treat voices."""
 import wave
 
@@ -15,7 +15,8 @@ def wander(rng, n, steps_per_s, low, high, rate_hz):
 
 
 def talk(seed, seconds, rate_hz=RATE_HZ):
-    """Harmonics up to 3.5 kHz, four syllables a second; -26 dBFS in int16."""
+    """Harmonics up to 3.5 kHz, a third of their power in breath, four syllables
+    a second; -26 dBFS in int16."""
     rng = numpy.random.default_rng(seed)
     n = int(seconds * rate_hz)
     base = 95 + 14 * seed
@@ -26,6 +27,13 @@ def talk(seed, seconds, rate_hz=RATE_HZ):
         loudness = wander(rng, n, 6, 0.1, 1.0, rate_hz) / harmonic
         voice += loudness * numpy.sin(harmonic * phase
                                       + rng.uniform(0, 2 * numpy.pi))
+    # two buzzes of near pitch look alike for a second; their breath does not
+    breath = numpy.fft.rfft(rng.standard_normal(n))
+    hertz = numpy.fft.rfftfreq(n, 1 / rate_hz)
+    breath[(hertz < 300) | (hertz > 3500)] = 0
+    breath = numpy.fft.irfft(breath, n)
+    voice += breath * numpy.sqrt(numpy.mean(voice ** 2)
+                                 / numpy.mean(breath ** 2) / 3)
     voice *= wander(rng, n, 4, 0.15, 1.0, rate_hz)
     return voice / numpy.sqrt(numpy.mean(voice ** 2)) * 1600
 
