@@ -290,13 +290,16 @@ gst_tfrc_rate_pass (GstTfrcRate * self, GstBuffer * buffer, FmxTime now)
 static void
 gst_tfrc_rate_follow (GstTfrcRate * self, gboolean tick, FmxTime now)
 {
-  guint64 bps = fmx_rate_sender_target_bps (self->sender);
+  guint64 bps = fmx_rate_sender_target_bps (self->sender), least;
 
   if (bps == self->transmission_bps && !tick)
     return;
   self->transmission_bps = bps;
-  self->wanted = MIN (fmx_adapt_policy_on_rate (&self->policy, bps, now),
-      G_MAXUINT);
+  GST_OBJECT_LOCK (self);
+  least = MIN (self->params.min_bps, bps);
+  GST_OBJECT_UNLOCK (self);
+  self->wanted = CLAMP (fmx_adapt_policy_on_rate (&self->policy, bps, now),
+      least, G_MAXUINT);
 }
 
 /* after that: wakes up in time, says what is new */

@@ -651,6 +651,25 @@ GST_START_TEST (test_every_algorithm_and_policy_works_and_can_be_changed)
 
 GST_END_TEST;
 
+/* Target 0 says that nothing may be sent: no policy says so of its own. */
+GST_START_TEST (test_no_policy_goes_below_the_minimum)
+{
+  Path path;
+
+  path_setup (&path, 1);
+  for (guint policy = 0; policy < 4; policy++) {
+    g_object_set (path.f.element, "max-bitrate", 1, "min-bitrate", 1,
+        "policy", policy, NULL);
+    for (guint k = 0; k < 110; k++) {
+      path_run (&path, 100 * GST_MSECOND);
+      fail_unless_equals_int (target (&path.f), 1);
+    }
+  }
+  path_teardown (&path);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_absurd_settings_do_no_harm)
 {
   static const guint bitrates[] = { 1, 0, 80000, G_MAXUINT };
@@ -1453,6 +1472,7 @@ tfrcrate_suite (void)
   tcase_add_test (tc, test_total_loss_leads_to_probing_and_its_end_to_recovery);
   tcase_add_test (tc, test_without_any_feedback_sending_ends);
   tcase_add_test (tc, test_every_algorithm_and_policy_works_and_can_be_changed);
+  tcase_add_test (tc, test_no_policy_goes_below_the_minimum);
   tcase_add_test (tc, test_absurd_settings_do_no_harm);
   tcase_add_test (tc, test_probes_are_empty_packets_of_the_stream_last_seen);
   tcase_add_test (tc, test_renumbering_copies_and_keeps_lists_metas_and_flags);
