@@ -13,7 +13,7 @@
  * timestamps passes as it is.
  *
  * Its latency is constant: audio may be late by #GstQmStretch:latency and is
- * still in time; growth up to that is hidden, of the rest remains a gap.
+ * still in time.  Growth up to that is hidden, what is more remains a gap.
  *
  * ## Example launch line
  * |[
@@ -335,20 +335,19 @@ gst_qm_stretch_process (GstQmStretch * self, GstBuffer * buffer)
 
 /* --- in --- */
 
-/* What comes next belongs at @wanted.  It goes there, or @early before that,
- * but not before the end of what went out already; what remains in between is
- * the new debt. */
+/* What comes next does not follow on: it starts at @wanted, or where what went
+ * out already ends; the difference is the new debt. */
 static GstFlowReturn
-gst_qm_stretch_restart (GstQmStretch * self, GstClockTime wanted,
-    GstClockTime early)
+gst_qm_stretch_restart (GstQmStretch * self, GstClockTime wanted)
 {
   GstFlowReturn flow = gst_qm_stretch_drain (self);
   GstClockTime end = gst_qm_stretch_position (self);
-  GstClockTime start = MAX (end, wanted - MIN (wanted, early));
+  GstClockTime start = MAX (end, wanted);
 
   fmx_stretch_restart (&self->stretch,
       gst_qm_stretch_to_frames (self, GST_CLOCK_DIFF (start, wanted)));
   gst_qm_stretch_set_position (self, start);
+  gst_qm_stretch_publish (self);
   self->discont |= start != end;
   return flow;
 }
@@ -387,17 +386,18 @@ gst_qm_stretch_place (GstQmStretch * self, GstClockTime pts)
     GST_DEBUG_OBJECT (self, "delay changed by %" GST_STIME_FORMAT " at %"
         GST_TIME_FORMAT, GST_STIME_ARGS (change), GST_TIME_ARGS (pts));
   if (jump - change > TOLERANCE)        /* a gap, in which all is free */
-    return gst_qm_stretch_restart (self, pts, 0);
+    return gst_qm_stretch_restart (self, pts);
   if (change - jump > TOLERANCE) {      /* back, and nobody said why: obey */
     GstFlowReturn flow = gst_qm_stretch_drain (self);
 
     fmx_stretch_reset (&self->stretch);
+    gst_qm_stretch_publish (self);
     gst_qm_stretch_set_position (self, pts);
     self->discont = TRUE;
     return flow;
   }
   if (gst_qm_stretch_debt (self) + change > self->hold)
-    return gst_qm_stretch_restart (self, pts, self->hold);
+    return gst_qm_stretch_restart (self, pts);  /* it is too late */
   fmx_stretch_adjust (&self->stretch, frames);
   return GST_FLOW_OK;
 }
@@ -461,8 +461,7 @@ gst_qm_stretch_gap (GstQmStretch * self, GstEvent * event)
   gst_event_unref (event);
   gst_qm_stretch_drain (self);
   pts = gst_qm_stretch_position (self);
-  gst_qm_stretch_restart (self, end, 0);
-  gst_qm_stretch_publish (self);
+  gst_qm_stretch_restart (self, end);
   self->expected = end;
   self->discont = FALSE;
   if (end <= pts)

