@@ -12,6 +12,7 @@ import fcntl
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import struct
@@ -261,6 +262,64 @@ def smoke_party(folder, _running):
         '--voices', str(folder / 'voices'), '--out', str(folder))
     if '8 of 8 voices heard' not in out:
         fail('somebody was not heard')
+
+
+@contextlib.contextmanager
+def sound_hardware(folder):
+    """A sound server whose loudspeakers and room are imaginary; who runs inside
+    hears the room through the default microphone."""
+    if not shutil.which('pulseaudio'):
+        print('no pulseaudio')
+        sys.exit(77)            # skipped
+    home = folder / 'pulse'
+    home.mkdir()
+    environment = {'HOME': str(home), 'XDG_RUNTIME_DIR': str(home),
+                   'PULSE_SERVER': f'unix:{home}/socket',
+                   'PULSE_SINK': 'speakers', 'PULSE_SOURCE': 'room.monitor'}
+    os.environ.update(environment)
+    with subprocess.Popen(
+            ['pulseaudio', '-n', '--exit-idle-time=-1', '--disable-shm=yes',
+             '--use-pid-file=no', '--high-priority=no', '--log-target=stderr',
+             '-L', 'module-null-sink sink_name=speakers rate=48000',
+             '-L', 'module-null-sink sink_name=room rate=48000',
+             '-L', f'module-native-protocol-unix socket={home}/socket'],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        end = time.monotonic() + 20
+        while not (home / 'socket').exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        try:
+            yield
+        finally:
+            server.terminate()
+
+
+def smoke_party_sound(folder, _running):
+    """With loudspeakers and a microphone: the party hears what is said in the
+    room, and the loudspeakers say what the recording holds."""
+    (folder / 'voices').mkdir(exist_ok=True)
+    paths = talkers(folder / 'voices', 3, 24)
+    spoken = folder / 'spoken.wav'      # not what the first talker's file says
+    voices.write(spoken, voices.talk(5, 24))
+    launch = ['gst-launch-1.0', '-q', '-e']
+    with sound_hardware(folder):
+        speakers = subprocess.Popen(launch + (
+            'pulsesrc device=speakers.monitor ! audio/x-raw,format=S16LE,'
+            'rate=48000,channels=2 ! wavenc ! filesink location='
+            f'{folder}/speakers.wav').split())
+        room = subprocess.Popen(launch + (
+            f'filesrc location={spoken} ! wavparse ! audioconvert ! '
+            'pulsesink device=room').split())
+        out = run_program(
+            sys.executable, str(ROOT / 'examples/python/party.py'), '--play',
+            '--mic', '--seconds', '20', '--voices', str(folder / 'voices'),
+            '--out', str(folder))
+        for process in (room, speakers):
+            process.send_signal(signal.SIGINT)
+            process.wait(20)
+    if '2 of 2 voices heard' not in out:
+        fail('somebody was not heard')
+    for recording in ('party.wav', 'speakers.wav'):
+        expect_heard(folder / recording, [spoken, *paths[1:]])
 
 
 def main():
