@@ -441,16 +441,20 @@ gst_qm_stage_reason (FmxPlayoutReason reason)
   }
 }
 
+/* Both delays are beyond the packets that are the fastest now: in a burst each
+ * packet is faster than the one before it. */
 static GstMessage *
-gst_qm_stage_adaptation_message (GstQmStage * self, GstClockTime before,
+gst_qm_stage_adaptation_message (GstQmStage * self,
     const FmxPlayoutDecision * decision)
 {
+  FmxDuration after = fmx_playout_get_delay (&self->playout);
+  FmxDuration before = MAX (after - decision->adjusted, 0);
+
   return gst_message_new_element (GST_OBJECT (self->owner),
       gst_structure_new ("fairmix-playout-adaptation",
           "ssrc", G_TYPE_UINT, self->stream.ssrc,
-          "before", G_TYPE_UINT64, before,
-          "after", G_TYPE_UINT64,
-          (guint64) fmx_playout_get_delay (&self->playout),
+          "before", G_TYPE_UINT64, (guint64) before,
+          "after", G_TYPE_UINT64, (guint64) after,
           "reason", G_TYPE_STRING, gst_qm_stage_reason (decision->reason),
           "dropped", G_TYPE_BOOLEAN,
           decision->action != FMX_PLAYOUT_PLAY, NULL));
@@ -476,7 +480,6 @@ gst_qm_stage_update_minimum (GstQmStage * self)
 static void
 gst_qm_stage_decide_by_monitor (GstQmStage * self, Passage * p)
 {
-  GstClockTime before = fmx_playout_get_delay (&self->playout);
   FmxPlayoutDecision decision;
 
   gst_qm_stage_update_minimum (self);
@@ -495,7 +498,7 @@ gst_qm_stage_decide_by_monitor (GstQmStage * self, Passage * p)
         GST_STIME_FORMAT ": %s", GST_STIME_ARGS (decision.delay),
         GST_STIME_ARGS (decision.adjusted),
         gst_qm_stage_reason (decision.reason));
-    p->message = gst_qm_stage_adaptation_message (self, before, &decision);
+    p->message = gst_qm_stage_adaptation_message (self, &decision);
     p->event = gst_qm_adjust_event_new (decision.adjusted,
         fmx_playout_get_delay (&self->playout));
     p->changed = TRUE;

@@ -980,6 +980,38 @@ GST_START_TEST (test_a_stall_is_forgotten)
 
 GST_END_TEST;
 
+/* A call whose first second came at once, after a long handshake: the backlog
+ * goes, packet by packet, and each message says so. */
+GST_START_TEST (test_a_backlog_at_the_start_is_shed)
+{
+  GstHarness *h = harness_new ("qmjitterbuffer");
+  GstMessage *message;
+  guint n, n_shed = 0;
+
+  for (n = 0; n < 150; n++) {
+    push (h, n, n < 50 ? (50 - n) * PACKET : 0);
+    wait_decided (h, n + 1);
+  }
+  while ((message = pop_message (h, "fairmix-playout-adaptation"))) {
+    const GstStructure *s = gst_message_get_structure (message);
+    guint64 before, after;
+    gboolean dropped;
+
+    fail_unless (gst_structure_get (s, "before", G_TYPE_UINT64, &before,
+            "after", G_TYPE_UINT64, &after, "dropped", G_TYPE_BOOLEAN,
+            &dropped, NULL));
+    if (dropped)
+      fail_unless_equals_uint64 (before - after, PACKET);
+    n_shed += dropped;
+    gst_message_unref (message);
+  }
+  fail_unless (n_shed >= 45, "%u", n_shed);
+  fail_unless (stat_of (h, "qm-delay") <= 60 * MS);
+  harness_free (h);
+}
+
+GST_END_TEST;
+
 static GstCaps *
 answer_two_pts (GstElement * element G_GNUC_UNUSED, guint pt,
     gpointer user G_GNUC_UNUSED)
@@ -1236,6 +1268,7 @@ qmjitterbuffer_suite (void)
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_half_of_the_packets_may_be_lost);
   tcase_add_test (tc, test_a_stall_is_forgotten);
+  tcase_add_test (tc, test_a_backlog_at_the_start_is_shed);
   tcase_add_test (tc, test_another_payload_type_has_another_clock_rate);
   tcase_add_test (tc, test_a_leap_of_the_numbers_is_followed);
   tcase_add_test (tc, test_flush_and_restart_forget_the_stream);
