@@ -43,9 +43,10 @@ def microphone(flow, i, voice, packet_ns):
     if flow['ear'] != 'speech':
         return (f'audiotestsrc is-live=true freq={listen.tone_hz(i)} '
                 f'volume={listen.VOLUME}')
-    if i > 0:
-        return ('audiotestsrc is-live=true wave=silence')
     rate = listen.RATE_HZ[flow['codec']]
+    if i > 0:
+        return (f'audiotestsrc is-live=true freq={listen.other_hz(i, rate)} '
+                f'volume={listen.OTHERS_VOLUME}')
     size = 2 * round(rate * packet_ns / 1e9)
     # the queue keeps the parser from taking four seconds at a time
     return (f'filesrc location={voice} blocksize={size} ! queue '

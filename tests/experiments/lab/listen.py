@@ -3,9 +3,10 @@
 
 A bundle with `ear = "tones"` has talkers who hum, each at a pitch and a place of
 their own: who is heard at that place is separate, who is heard in the middle is
-in the mix.  With `ear = "speech"` the first talker speaks and the others whisper
-(their packets are as many and as large): how good that speech is (PESQ), and
-how late.  The tables are one row for each second, or each piece of speech.
+in the mix.  With `ear = "speech"` the first talker speaks and the others hum
+above that talker's band, so that a filter takes them away: how good that speech
+is (PESQ), and how late.  The tables are one row for each second, or each piece
+of speech.
 """
 import math
 import pathlib
@@ -17,7 +18,7 @@ VOICE = '1-allison.wav'
 RATE_HZ = {'pcmu': 8000, 'opus': 16000}     # of the recording
 PESQ_MODE = {8000: 'nb', 16000: 'wb'}
 VOLUME = 0.1
-WHISPER = 0.0003                # -70 dBov
+OTHERS_VOLUME = 0.003           # of those who hum beside speech: -53 dBov
 FRAME_S, HOP_S = 0.025, 0.01
 LONGEST_GAP_S = 2.0             # what lasts longer is not being there
 PIECE_S = 8.0                   # of speech, for PESQ
@@ -28,6 +29,16 @@ COLUMNS = ['t_s', 'flow', 'heard', 'separate', 'gaps', 'pesq', 'delay_ms']
 
 def tone_hz(i):
     return 400 * (i + 1)
+
+
+def speech_hz(rate_hz):
+    """Where speech ends and the others' hums begin."""
+    return 0.42 * rate_hz
+
+
+def other_hz(i, rate_hz):
+    """What talker i hums beside speech."""
+    return speech_hz(rate_hz) + 0.022 * rate_hz + 50 * (i - 1)
 
 
 def pan(i, n):
@@ -168,13 +179,15 @@ def measure_speech(samples, rate_hz, said, start_s, end_s):
     """[(t_s, pesq, delay_ms)], one for each piece of PIECE_S."""
     import numpy  # pylint: disable=import-outside-toplevel
     from pesq import NoUtterancesError, pesq  # pylint: disable=import-outside-toplevel
-    mono = samples.astype(float).sum(axis=1)
+    taps = low_pass(numpy, speech_hz(rate_hz) / rate_hz)
+    mono = numpy.convolve(samples.astype(float).sum(axis=1), taps, 'same')
+    said = numpy.convolve(said.astype(float), taps, 'same')
     piece, latest = round(PIECE_S * rate_hz), round(LATEST_S * rate_hz)
     rows = []
     for k in range(int((end_s - LATEST_S) / PIECE_S)):
         t_s = k * PIECE_S
         first = round((t_s - start_s) * rate_hz)
-        reference = said[round(t_s * rate_hz):][:piece].astype(float)
+        reference = said[round(t_s * rate_hz):][:piece]
         heard = mono[max(0, first):first + piece + latest]
         heard = numpy.pad(heard, (max(0, -first),
                                   piece + latest - len(heard)))[:piece + latest]

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Nobody runs while the clock stands still: neither in a loop nor to look
+ * whether something has happened.  A laboratory's virtual time stands still as
+ * long as somebody runs. */
+#include "../gstfairmixcheck.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TALKER "audiotestsrc is-live=true samplesperbuffer=160 ! " \
+    "audio/x-raw,rate=8000,channels=1 ! mulawenc ! rtppcmupay "
+#define SINK "fakesink async=false sync="
+
+/* All of our elements; the first neighbour hears a mix, the second listens. */
+static const gchar *graph = "partialmix name=mix rate=8000 "
+    TALKER "ssrc=1 ! mix.sink_0 "
+    TALKER "ssrc=2 ! mix.sink_1 "
+    "mix.src_2 ! application/x-rtp,encoding-name=PCMU ! tfrcrate ! rtpccfb ! "
+    "updatequeue ! qmjitterbuffer ! rtppcmudepay ! mulawdec ! qmstretch ! "
+    SINK "true "
+    "mix.src_3 ! audio/x-raw,format=S16LE,channels=2 ! " SINK "true";
+
+#define N_WAITS_MAX 1000        /* in a second of 50 packets, by all together */
+#define LOOK_US (500 * G_TIME_SPAN_MILLISECOND) /* all get a turn in that */
+#define N_LOOKS 6
+
+static gchar *
+read_task (const gchar * task, const gchar * file)
+{
+  gchar *path = g_build_filename ("/proc/self/task", task, file, NULL);
+  gchar *text = NULL;
+
+  g_file_get_contents (path, &text, NULL, NULL);
+  g_free (path);
+  return text;
+}
+
+/* How often a thread was put on a processor. */
+static guint64
+turns_of (const gchar * task)
+{
+  gchar *text = read_task (task, "status");
+  gchar **lines = g_strsplit (text != NULL ? text : "", "\n", -1);
+  guint64 sum = 0;
+
+  for (gchar ** line = lines; *line != NULL; line++)
+    if (strstr (*line, "voluntary_ctxt_switches:") != NULL)
+      sum += g_ascii_strtoull (strchr (*line, ':') + 1, NULL, 10);
+  g_strfreev (lines);
+  g_free (text);
+  return sum;
+}
+
+/* The ticks that it spent there: behind the name stand the state and numbers,
+ * of which the 11th and 12th are the times. */
+static guint64
+ticks_of (const gchar * task)
+{
+  gchar *text = read_task (task, "stat");
+  const gchar *rest = text != NULL ? strrchr (text, ')') : NULL;
+  gulong user = 0, system = 0;
+
+  if (rest != NULL)
+    sscanf (rest + 2, "%*c %*s %*s %*s %*s %*s %*s %*s %*s "
+        "%*s %*s %lu %lu", &user, &system);
+  g_free (text);
+  return user + system;
+}
+
+/* That of all threads but this one. */
+static guint64
+activity (void)
+{
+  GDir *tasks = g_dir_open ("/proc/self/task", 0, NULL);
+  gchar *own = g_strdup_printf ("%d", (gint) getpid ());
+  const gchar *task;
+  guint64 sum = 0;
+
+  while ((task = g_dir_read_name (tasks)) != NULL)
+    if (g_strcmp0 (task, own) != 0)
+      sum += turns_of (task) + ticks_of (task);
+  g_free (own);
+  g_dir_close (tasks);
+  return sum;
+}
+
+/* Whether two looks, a while of real time apart, ever find the same.  Real
+ * time it must be: it is about who runs without any other time passing. */
+static gboolean
+comes_to_rest (void)
+{
+  guint64 before = activity ();
+
+  for (guint i = 0; i < N_LOOKS; i++) {
+    guint64 now;
+
+    g_usleep (LOOK_US);
+    now = activity ();
+    if (now == before)
+      return TRUE;
+    before = now;
+  }
+  return FALSE;
+}
+
+/* The talkers never wait for longer than a frame; so if nobody waits for less,
+ * they are still at work. */
+static void
+wait_until_all_wait (GstTestClock * clock)
+{
+  GstClockTime next = GST_CLOCK_TIME_NONE;
+
+  while (next == GST_CLOCK_TIME_NONE
+      || next > gst_clock_get_time (GST_CLOCK (clock)) + FRAME) {
+    GstClockID id = NULL;
+
+    if (gst_test_clock_peek_next_pending_id (clock, &id))
+      next = gst_clock_id_get_time (id);
+    g_clear_pointer (&id, gst_clock_id_unref);
+    g_thread_yield ();
+  }
+}
+
+static GstElement *
+start (GstTestClock * clock)
+{
+  GError *error = NULL;
+  GstElement *pipeline = gst_parse_launch (graph, &error);
+
+  fail_unless (error == NULL, "%s", error ? error->message : "");
+  gst_pipeline_use_clock (GST_PIPELINE (pipeline), GST_CLOCK (clock));
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  return pipeline;
+}
+
+GST_START_TEST (test_nobody_runs_while_the_clock_stands_still)
+{
+  GstTestClock *clock = GST_TEST_CLOCK (gst_test_clock_new ());
+  GstElement *pipeline = start (clock);
+  GstBus *bus;
+
+  for (guint second = 1; second <= 3; second++) {
+    guint n_waits = 0;
+
+    while (gst_clock_get_time (GST_CLOCK (clock)) < second * GST_SECOND) {
+      wait_until_all_wait (clock);
+      fail_unless (gst_test_clock_crank (clock));
+      fail_unless (++n_waits < N_WAITS_MAX, "too many waits in second %u",
+          second);
+    }
+    GST_INFO ("%u waits in second %u", n_waits, second);
+    fail_unless (comes_to_rest (), "somebody runs though no time passes");
+  }
+  bus = gst_element_get_bus (pipeline);
+  fail_if (gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR) != NULL);
+  gst_object_unref (bus);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (pipeline);
+  gst_object_unref (clock);
+}
+
+GST_END_TEST;
+
+/* The measure itself: who looks every few milliseconds is seen, and who never
+ * rests. */
+static gpointer
+poll_until (gpointer user_data)
+{
+  while (!g_atomic_int_get ((gint *) user_data))
+    g_usleep (5 * G_TIME_SPAN_MILLISECOND);
+  return NULL;
+}
+
+static gpointer
+spin_until (gpointer user_data)
+{
+  while (!g_atomic_int_get ((gint *) user_data));
+  return NULL;
+}
+
+GST_START_TEST (test_who_is_busy_is_seen)
+{
+  const GThreadFunc busy[] = { poll_until, spin_until };
+  gint stop = FALSE;
+  GThread *thread = g_thread_new ("busy", busy[__i__], &stop);
+
+  fail_if (comes_to_rest ());
+  g_atomic_int_set (&stop, TRUE);
+  g_thread_join (thread);
+  fail_unless (comes_to_rest ());
+}
+
+GST_END_TEST;
+
+static Suite *
+still_suite (void)
+{
+  Suite *s = suite_create ("still");
+  TCase *tc = tcase_create ("general");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, test_nobody_runs_while_the_clock_stands_still);
+  tcase_add_loop_test (tc, test_who_is_busy_is_seen, 0, 2);
+  return s;
+}
+
+GST_CHECK_MAIN (still);
