@@ -17,9 +17,11 @@
 #include <opus.h>
 
 #include "fairmix/mix/fmx-g711.h"
+#include "fairmix/mix/fmx-mix-envelope.h"
 
 #define OPUS_RATE 48000
 #define OPUS_DTX_BYTES 2
+#define OPUS_STEP_MAX (OPUS_RATE / 400)
 #define CONCEAL_FADE_MS 20
 
 static const gchar *const encoding_names[GST_PARTIAL_MIX_N_ENCODINGS] = {
@@ -201,6 +203,9 @@ struct _GstPartialMixDecoder
   gint16 last[960];             /* to conceal from, without Opus */
   guint n_last;
   gfloat conceal_gain;
+
+  gint16 over[OPUS_STEP_MAX];   /* what Opus made up beyond what was asked */
+  guint n_over;
 };
 
 static gboolean
@@ -252,6 +257,7 @@ gst_partial_mix_decoder_reset (GstPartialMixDecoder * decoder)
   if (decoder->resampler != NULL)
     gst_audio_resampler_reset (decoder->resampler);
   decoder->n_last = 0;
+  decoder->n_over = 0;
   decoder->conceal_gain = 1.0f;
 }
 
@@ -324,6 +330,7 @@ gst_partial_mix_decoder_decode (GstPartialMixDecoder * decoder,
     gint ret = opus_decode (decoder->opus, payload, (opus_int32) size, out,
         GST_PARTIAL_MIX_MAX_PACKET_SAMPLES, 0);
 
+    decoder->n_over = 0;
     return ret > 0 ? (guint) ret : 0;
   }
 
@@ -339,14 +346,43 @@ gst_partial_mix_decoder_decode (GstPartialMixDecoder * decoder,
   return n;
 }
 
+/* libopus makes up whole multiples of 2.5 ms: what is too much comes first the
+ * next time, or goes over into what follows. */
+static void
+make_up_opus (GstPartialMixDecoder * decoder, gint16 * out, guint n_samples)
+{
+  guint step = decoder->rate_hz / 400;
+  guint from_over = MIN (decoder->n_over, n_samples);
+  gint16 made[OPUS_STEP_MAX];
+  guint whole;
+
+  memcpy (out, decoder->over, from_over * sizeof *out);
+  decoder->n_over -= from_over;
+  memmove (decoder->over, decoder->over + from_over,
+      decoder->n_over * sizeof *out);
+  out += from_over;
+  n_samples -= from_over;
+
+  whole = n_samples / step * step;
+  if (whole > 0 && opus_decode (decoder->opus, NULL, 0, out, (gint) whole,
+          0) < 0)
+    memset (out, 0, whole * sizeof *out);
+  out += whole;
+  n_samples -= whole;
+  if (n_samples == 0)
+    return;
+  if (opus_decode (decoder->opus, NULL, 0, made, (gint) step, 0) < 0)
+    memset (made, 0, sizeof made);
+  memcpy (out, made, n_samples * sizeof *out);
+  decoder->n_over = step - n_samples;
+  memcpy (decoder->over, made + n_samples, decoder->n_over * sizeof *out);
+}
+
 static void
 conceal_opus (GstPartialMixDecoder * decoder, const guint8 * next,
     gsize next_size, gint16 * out, guint n_samples)
 {
-  /* libopus makes up whole multiples of 2.5 ms only */
-  guint step = decoder->rate_hz / 400;
   guint fec = 0;
-  guint n;
 
   if (next != NULL) {
     gint len = opus_packet_get_samples_per_frame (next,
@@ -356,14 +392,16 @@ conceal_opus (GstPartialMixDecoder * decoder, const guint8 * next,
       fec = (guint) len;
   }
 
-  n = (n_samples - fec) / step * step;
-  memset (out, 0, n_samples * sizeof *out);
-  if (n > 0 && opus_decode (decoder->opus, NULL, 0, out, (gint) n, 0) < 0)
-    memset (out, 0, n * sizeof *out);
+  if (n_samples > fec)
+    make_up_opus (decoder, out, n_samples - fec);
+  if (fec == 0)
+    return;
   out += n_samples - fec;
-  if (fec > 0 && opus_decode (decoder->opus, next, (opus_int32) next_size, out,
+  if (opus_decode (decoder->opus, next, (opus_int32) next_size, out,
           (gint) fec, 1) < 0)
     memset (out, 0, fec * sizeof *out);
+  fmx_mix_cross_fade (out, decoder->over, decoder->n_over);
+  decoder->n_over = 0;
 }
 
 /* the last 20 ms again and again, fading */
@@ -392,6 +430,19 @@ gst_partial_mix_decoder_conceal (GstPartialMixDecoder * decoder,
     conceal_opus (decoder, next, next_size, out, n_samples);
   else
     conceal_linear (decoder, out, n_samples);
+}
+
+guint
+gst_partial_mix_decoder_go_on (GstPartialMixDecoder * decoder, gint16 * out,
+    guint n_samples)
+{
+  if (decoder->opus == NULL) {
+    conceal_linear (decoder, out, n_samples);
+    return n_samples;
+  }
+  n_samples = MIN (n_samples, decoder->n_over);
+  memcpy (out, decoder->over, n_samples * sizeof *out);
+  return n_samples;
 }
 
 /* -------------------------------------------------------------- encoder -- */

@@ -81,6 +81,11 @@ guint gst_partial_mix_decoder_decode (GstPartialMixDecoder * decoder,
 void gst_partial_mix_decoder_conceal (GstPartialMixDecoder * decoder,
     const guint8 * next, gsize next_size, gint16 * out, guint n_samples);
 
+/* What would come after that if nothing came: up to @n_samples, to go over from.
+ * Returns: how many */
+guint gst_partial_mix_decoder_go_on (GstPartialMixDecoder * decoder,
+    gint16 * out, guint n_samples);
+
 typedef struct _GstPartialMixEncoder GstPartialMixEncoder;
 
 /* Encodes mono, 16 bit, at @rate_hz. */

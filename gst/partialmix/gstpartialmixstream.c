@@ -385,16 +385,12 @@ append_silence (GstPartialMixStream * stream, guint n)
   stream->pcm_len += n;
 }
 
-/* What comes after a concealment does not join it by itself, except in Opus,
- * whose decoder sees to that. */
+/* What comes after a concealment does not join it by itself. */
 static void
 continue_tail (GstPartialMixStream * stream)
 {
-  if (stream->format.encoding == GST_PARTIAL_MIX_ENCODING_OPUS)
-    return;
-  stream->n_tail = SPLICE_MS * stream->rate_hz / 1000;
-  gst_partial_mix_decoder_conceal (stream->decoder, NULL, 0, stream->tail,
-      stream->n_tail);
+  stream->n_tail = gst_partial_mix_decoder_go_on (stream->decoder,
+      stream->tail, SPLICE_MS * stream->rate_hz / 1000);
 }
 
 static void
@@ -489,7 +485,11 @@ append_packet (GstPartialMixStream * stream, GstPartialMixPacket * packet,
         ": hole of %" G_GINT64_FORMAT " samples", stream->ssrc,
         packet->ext_seq, hole);
   if (hole > snap) {
-    append_concealment (stream, (guint) MIN (hole, G_MAXINT32), rtp);
+    /* the next packet tells of one that was lost, not of one that is late */
+    gboolean lost = packet->ext_seq != stream->decoded_seq + 1;
+
+    append_concealment (stream, (guint) MIN (hole, G_MAXINT32),
+        lost ? rtp : NULL);
     if (hole > PCM_CAPACITY) {
       stream->pcm_pos = packet->pos;
       stream->pcm_len = 0;
@@ -502,6 +502,7 @@ append_packet (GstPartialMixStream * stream, GstPartialMixPacket * packet,
 
   out = stream->pcm + stream->pcm_len;
   n = decode_packet (stream, rtp, out);
+  stream->decoded_seq = packet->ext_seq;
   if (packet->cut || skip > 0)
     keep_tail (stream, out, n);
   if (packet->cut)

@@ -162,6 +162,7 @@ typedef struct
   gint16 *pcm;                  /* decoded, from sample pcm_pos on */
   gint64 pcm_pos;
   guint pcm_len;
+  guint64 decoded_seq;          /* the last packet's */
   gint16 *tail;                 /* what would come next but for a splice */
   guint n_tail;
   guint concealed;              /* samples in a row */

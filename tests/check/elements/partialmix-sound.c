@@ -413,6 +413,44 @@ GST_START_TEST (test_lost_packets_are_heard_from_in_band_fec)
 
 GST_END_TEST;
 
+/* A path that becomes slower by a time that is no multiple of anything: what is
+ * made up until the next packet joins on both sides. */
+GST_START_TEST (test_no_click_when_packets_come_late)
+{
+  const gdouble frequency = 440, amplitude = 6000;
+  const gdouble own = 2 * G_PI * frequency / RIG_RATE * amplitude;
+  Rig *rig = rig_new ("mix-pt=97");
+  RigListener *listener = rig_listener (rig, "src_0",
+      "application/x-rtp,encoding-name=L16,clock-rate=48000");
+  RigTalker *talker = rig_talker (rig, "sink_1", 1, RIG_OPUS, frequency,
+      amplitude);
+  GstClockTime late = 0;
+  gdouble *heard;
+  guint k;
+
+  rig_play (rig);
+  for (k = 0; k < 150; k++) {
+    GstBuffer *buffer = rig_packet (rig, talker);
+
+    late += k == 50 || k == 80 || k == 110 ? 47 * GST_MSECOND + k : 0;
+    rig_advance (rig, rig->frame * 20 * GST_MSECOND + late);
+    GST_BUFFER_PTS (buffer) += 5562500 * GST_NSECOND;
+    gst_pad_push (talker->pad, buffer);
+    rig->frame++;
+  }
+  rig_advance (rig, rig->frame * 20 * GST_MSECOND + late);
+  heard = rig_hear (rig, listener, 0);
+  fail_unless (rig_tone (heard, 120 * RIG_FRAME, 20 * RIG_FRAME, frequency)
+      > amplitude / 2);
+  fail_unless (rig_largest_step (heard, 20 * RIG_FRAME, 120 * RIG_FRAME)
+      < 1.5 * own, "a step of %g, the tone's own is %g",
+      rig_largest_step (heard, 20 * RIG_FRAME, 120 * RIG_FRAME), own);
+  g_free (heard);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 /* 10 % loss, reordering and duplicates before the mixer */
 GST_START_TEST (test_mix_survives_a_bad_network)
 {
@@ -521,6 +559,7 @@ partialmix_sound_suite (void)
   tcase_add_test (tc, test_gain_above_0_db_does_not_clip);
   tcase_add_test (tc, test_loud_crowd_is_limited_not_clipped);
   tcase_add_test (tc, test_lost_packets_are_heard_from_in_band_fec);
+  tcase_add_test (tc, test_no_click_when_packets_come_late);
   tcase_add_test (tc, test_mix_survives_a_bad_network);
   tcase_add_test (tc, test_renderer_places_voices_from_left_to_right);
   return s;
