@@ -21,7 +21,7 @@
 
 #define OPUS_RATE 48000
 #define OPUS_DTX_BYTES 2
-#define OPUS_STEP_MAX (OPUS_RATE / 400)
+#define OPUS_STEP_MAX (OPUS_RATE / 100)
 #define CONCEAL_FADE_MS 20
 
 static const gchar *const encoding_names[GST_PARTIAL_MIX_N_ENCODINGS] = {
@@ -346,12 +346,13 @@ gst_partial_mix_decoder_decode (GstPartialMixDecoder * decoder,
   return n;
 }
 
-/* libopus makes up whole multiples of 2.5 ms: what is too much comes first the
- * next time, or goes over into what follows. */
+/* libopus makes up whole multiples of 10 ms (SILK goes on by as much, whatever is
+ * asked): what is too much comes first the next time, or goes over into what
+ * follows. */
 static void
 make_up_opus (GstPartialMixDecoder * decoder, gint16 * out, guint n_samples)
 {
-  guint step = decoder->rate_hz / 400;
+  guint step = decoder->rate_hz / 100;
   guint from_over = MIN (decoder->n_over, n_samples);
   gint16 made[OPUS_STEP_MAX];
   guint whole;
