@@ -254,7 +254,8 @@ def interrupted(*_):
 
 
 if __name__ == '__main__':
-    signal.signal(signal.SIGTERM, interrupted)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupted)
     try:
         sys.exit(main())
     except KeyboardInterrupt:

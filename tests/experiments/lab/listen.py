@@ -204,11 +204,12 @@ def measure_speech(samples, rate_hz, said, start_s, end_s):
 
 def measure(run, folder):
     """Writes listener.csv and throws the recordings away."""
+    heard = {n: f for n, f in run.bundles.items() if f['ear']}
+    if not heard:
+        return
     import numpy  # pylint: disable=import-outside-toplevel
     lines = [','.join(COLUMNS)]
-    for name, flow in run.bundles.items():
-        if not flow['ear']:
-            continue
+    for name, flow in heard.items():
         rate_hz = RATE_HZ[flow['codec']]
         path = folder / f'ear-{name}.raw'
         samples = numpy.fromfile(path, '<i2')
@@ -228,6 +229,5 @@ def measure(run, folder):
                       for t, score, late in rows]
             voice_file.unlink()
         path.unlink()
-    if len(lines) > 1:
-        (folder / 'listener.csv').write_text('\n'.join(lines) + '\n',
-                                             encoding='ascii')
+    (folder / 'listener.csv').write_text('\n'.join(lines) + '\n',
+                                         encoding='ascii')

@@ -9,6 +9,7 @@ namespaces, starts the flows in their time, and takes everything away again.
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -27,6 +28,11 @@ def check(build):
     if os.geteuid() != 0:
         raise Unavailable('real time needs root: network namespaces and '
                               '/dev/net/tun (use --runner uml without)')
+    if not shutil.which('ip'):
+        raise Unavailable('ip is missing: apt-get install iproute2')
+    if subprocess.run(['unshare', '--net', 'true'], check=False,
+                      stderr=subprocess.DEVNULL).returncode != 0:
+        raise Unavailable('this machine allows no network namespaces')
     if not os.access('/dev/net/tun', os.R_OK | os.W_OK):
         raise Unavailable('no /dev/net/tun here')
     if not (uml.tools(build) / 'linkemu').exists():
