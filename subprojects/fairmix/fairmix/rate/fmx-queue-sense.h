@@ -25,7 +25,7 @@ extern "C" {
 
 /** FMX_QUEUE_SENSE_DIP: a fall of this part of the round-trip time is a dip.
  * A CUBIC flow that has half of what is under way takes away 0.3 / 2 of it, a
- * Reno flow 0.5 / 2: half of the lesser. */
+ * Reno flow 0.5 / 2: a third of the lesser. */
 #define FMX_QUEUE_SENSE_DIP 0.05
 
 /** FMX_QUEUE_SENSE_DIP_MIN: a smaller fall is no dip: the time that a link of

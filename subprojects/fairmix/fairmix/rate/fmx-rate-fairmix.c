@@ -13,9 +13,11 @@
 #define Q_PACKETS 3.0           /* no shorter than so many packets */
 #define PEAK_MIN (25 * FMX_MSECOND)     /* less is no queue to be full */
 #define EPOCH_MOST 4.0          /* of what comes through: X of one epoch */
+#define MOST_OF_CEILING 0.55    /* beside another; with the dead zone a half */
 #define HALF 0.5
 #define START_GROWTH 1.25
 #define START_RTTS 2.5
+#define START_QUEUES 2          /* who was there before gives way first */
 #define STEP_BPS 16000.0        /* the first; then it doubles */
 #define STEP_MAX_BPS 100000.0
 #define STEP_MAX_SHARE 0.25
@@ -23,10 +25,11 @@
 #define CUT_OTHERS 0.8
 #define NEAR_CEILING 0.95
 #define SAME_CEILING 0.1
-#define HOLD_MIN (2 * FMX_SECOND)
-#define HOLD_MAX (60 * FMX_SECOND)
+#define HOLD_MIN (3 * FMX_SECOND)
+#define HOLD_MAX (16 * FMX_SECOND)
+#define HOLD_HALF_BPS 250000.0  /* half of it at this rate */
 #define OWN_RTTS 10.0           /* a step shows within so many */
-#define DRAIN_TELLS_S 0.06      /* expected fall that suffices to judge */
+#define DRAIN_TELLS_S 0.10      /* expected fall that suffices to judge */
 #define DRAIN_SHARE 0.6         /* of it that must have happened */
 #define DRAIN_MAX (3 * FMX_SECOND)
 #define DRAINS 2u
@@ -52,14 +55,6 @@ q_high (const FmxRateController *rc, const FmxRateFeedback *fb)
     high_s = fmax (high_s, Q_PACKETS * fb->packet_bytes * 8.0
         / fb->receive_bps);
   return fmx_time_from_s (high_s);
-}
-
-/* One stream, but never more than a part of the rate. */
-static double
-stream_step_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
-{
-  return fmin (fmin (fb->stream_bps, STEP_MAX_BPS),
-      STEP_MAX_SHARE * rc->rate_bps);
 }
 
 /* ---- X ---- */
@@ -117,8 +112,9 @@ allowed_bps (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   }
   bps = fmx_tcp_equation_bps (&path, p);
   if (s->mode == FMX_RATE_FAIRMIX_COMPETING)
-    bps = fmin (bps, fmx_full_queue_bps (&s->full, EPOCH_MOST * fb->receive_bps,
-            fmx_time_from_s (s->mean_rtt_s), now));
+    bps = fmin (fmin (bps, s->most_bps), fmx_full_queue_bps (&s->full,
+            EPOCH_MOST * fb->receive_bps, fmx_time_from_s (s->mean_rtt_s),
+            now));
   return fmax (bps, rc->params.min_bps);
 }
 
@@ -236,9 +232,9 @@ static void
 begin_to_drain (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 {
   FmxRateFairmixState *s = &rc->state.fairmix;
-  double since_s = fmx_time_to_s (fmx_time_diff (now, s->raised));
+  double since = (double) fmx_time_diff (now, s->raised);
 
-  s->drain_own = since_s < OWN_RTTS * fmx_time_to_s (fb->rtt);
+  s->drain_own = since < OWN_RTTS * (double) fb->rtt;
   s->n_drains = s->mode == FMX_RATE_FAIRMIX_DRAINING ? s->n_drains + 1 : 1;
   enter (rc, FMX_RATE_FAIRMIX_DRAINING, now);
   s->drain_seen = false;
@@ -260,7 +256,9 @@ drained (FmxRateController *rc, FmxTime now)
   if (s->hold > HOLD_MAX)
     s->hold = HOLD_MAX;
   s->ceiling_bps = s->drain_bps;
-  s->hold_until = now + (FmxTime) s->hold;
+  /* the lesser of two tries first, so the greater learns that there are two */
+  s->hold_until = now + (FmxTime) ((double) s->hold * s->ceiling_bps
+      / (s->ceiling_bps + HOLD_HALF_BPS));
 }
 
 static void
@@ -271,6 +269,8 @@ begin_to_compete (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   enter (rc, FMX_RATE_FAIRMIX_COMPETING, now);
   s->mean_rtt_s = fmx_time_to_s (fb->rtt_latest);
   fmx_full_queue_init (&s->full, rc->rate_bps, fb->rtt_latest, now);
+  s->most_bps = s->ceiling_bps > 0.0 ? MOST_OF_CEILING * s->ceiling_bps
+      : rc->params.max_bps;
 }
 
 /* What must have left the queue since the cut showed, if all of it is ours. */
@@ -348,11 +348,13 @@ raise (FmxRateController *rc, const FmxRateFeedback *fb, double bps,
   fmx_rate_controller_set (rc, bps, FMX_RATE_UP);
 }
 
-/* A small step first, then twice as much each time. */
+/* A small step first, then twice as much each time, up to a stream, but never
+ * more than a part of the rate. */
 static double
 step_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
 {
-  double most = stream_step_bps (rc, fb);
+  double most = fmin (fmin (fb->stream_bps, STEP_MAX_BPS),
+      STEP_MAX_SHARE * rc->rate_bps);
 
   return fmin (most, ldexp (STEP_BPS, (int) rc->state.fairmix.n_steps));
 }
@@ -378,17 +380,18 @@ calm (FmxRateController *rc, const FmxRateFeedback *fb, double allowed,
 {
   FmxRateFairmixState *s = &rc->state.fairmix;
   FmxDuration standing = fmx_queue_sense_standing (&s->queue);
+  bool starting = s->mode == FMX_RATE_FAIRMIX_STARTING;
 
   if (rc->rate_bps > allowed) {
     obey (rc, fb, allowed, now);
-  } else if (standing > q_high (rc, fb)) {
+  } else if (standing > (starting ? START_QUEUES : 1) * q_high (rc, fb)) {
     if (rc->rate_bps > MARGIN * rc->params.min_bps)
       begin_to_drain (rc, fb, now);
     else
       begin_to_compete (rc, fb, now);
   } else if (standing > q_high (rc, fb) / 2) {
     return;                     /* somebody else may give way */
-  } else if (s->mode == FMX_RATE_FAIRMIX_STARTING) {
+  } else if (starting) {
     if (!is_due (rc, fb, START_RTTS, now))
       return;
     s->decided = now;

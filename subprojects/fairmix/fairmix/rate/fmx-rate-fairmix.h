@@ -48,7 +48,8 @@ typedef enum
  * made it show is a ceiling that is not tried again for a time, which doubles
  * while the ceiling stays where it is.
  *
- * Competing: the rate follows X of FmxFullQueue.
+ * Competing: the rate follows X of FmxFullQueue; who had the path alone before
+ * takes no more than half of it.
  *
  * In any mode it stays below the TCP equation's rate for losses that are not
  * those of a full queue, and what does not arrive is not sent twice.
@@ -64,6 +65,7 @@ typedef struct
   unsigned n_steps;             /* up, without a queue */
   /* the queue is full */
   FmxFullQueue full;
+  double most_bps;              /* half of what was ours alone */
   double mean_rtt_s;            /* over saw-teeth */
   FmxTime mean_time;
   double full_share;            /* of the loss events */
