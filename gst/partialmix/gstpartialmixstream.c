@@ -503,7 +503,8 @@ append_packet (GstPartialMixStream * stream, GstPartialMixPacket * packet,
   out = stream->pcm + stream->pcm_len;
   n = decode_packet (stream, rtp, out);
   stream->decoded_seq = packet->ext_seq;
-  if (packet->cut || skip > 0)
+  /* of several that are cut, the first is what would have come */
+  if ((packet->cut || skip > 0) && stream->n_tail == 0)
     keep_tail (stream, out, n);
   if (packet->cut)
     return;
