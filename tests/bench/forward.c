@@ -308,6 +308,7 @@ main (int argc, char **argv)
     return EXIT_SUCCESS;
   }
   bench_init (&argc, argv);
+  bench_stay_on_one_processor ();
   for (guint i = 0; i < G_N_ELEMENTS (sizes); i++) {
     measure ("partialmix", FALSE, sizes[i]);
     measure ("partialmix", TRUE, sizes[i]);

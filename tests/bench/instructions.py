@@ -4,8 +4,8 @@
 usage: tests/bench/instructions.py [--csv] BUILD-DIR [N...]
 
 Callgrind counts each program twice, with a shorter and a longer run; what lies
-between is the work itself, without start-up.  N: participants of the crowd (8
-32 by default; valgrind takes a minute or two for each).  Needs valgrind and,
+between is the work itself, without start-up.  N: participants of the crowd (8,
+32, 128 by default; valgrind takes a minute or two for each).  Needs valgrind and,
 for the crowd, $FMX_VOICES.
 """
 import csv
@@ -65,7 +65,7 @@ def main():
     args = [a for a in sys.argv[1:] if a != '--csv']
     as_csv = '--csv' in sys.argv
     writer = csv.writer(sys.stdout, lineterminator='\n')
-    build, sizes = pathlib.Path(args[0]), args[1:] or ['8', '32']
+    build, sizes = pathlib.Path(args[0]), args[1:] or ['8', '32', '128']
     if as_csv:
         writer.writerow(HEAD)
 
