@@ -19,6 +19,7 @@
 #define START_RTTS 2.5
 #define START_QUEUES 2          /* who was there before gives way first */
 #define STEP_BPS 16000.0        /* the first; then it doubles */
+#define STEP_SHARE 0.0625       /* ... or so much of the rate */
 #define STEP_MAX_BPS 100000.0
 #define STEP_MAX_SHARE 0.25
 #define CUT_OWN 0.85            /* of what the receiver got */
@@ -26,8 +27,10 @@
 #define NEAR_CEILING 0.95
 #define SAME_CEILING 0.1
 #define HOLD_MIN (3 * FMX_SECOND)
-#define HOLD_MAX (16 * FMX_SECOND)
+#define HOLD_MAX (32 * FMX_SECOND)
+#define HOLD_ALONE (4 * HOLD_MIN)       /* a ceiling that stood is our path's */
 #define HOLD_HALF_BPS 250000.0  /* half of it at this rate */
+#define STAYS (2 * FMX_SECOND)  /* so long, half too long is too long */
 #define OWN_RTTS 10.0           /* a step shows within so many */
 #define DRAIN_TELLS_S 0.10      /* expected fall that suffices to judge */
 #define DRAIN_SHARE 0.6         /* of it that must have happened */
@@ -37,7 +40,7 @@
 #define FULL_GAIN 0.25
 #define DEAD_ZONE 0.1
 #define SHORT (4 * FMX_SECOND)
-#define MARGIN 1.1              /* over the least rate, to have room for a cut */
+#define MARGIN 1.1              /* over the least rate: room for a cut */
 #define LASTING (15 * FMX_SECOND)
 #define PROBE_DOUBLINGS 4u
 #define OVERRUN 0.8             /* less of what is sent comes through */
@@ -56,8 +59,6 @@ q_high (const FmxRateController *rc, const FmxRateFeedback *fb)
         / fb->receive_bps);
   return fmx_time_from_s (high_s);
 }
-
-/* ---- X ---- */
 
 /* A loss while the queue is near its highest is one of a full queue. */
 static void
@@ -94,6 +95,8 @@ note_rtt (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   s->mean_time = now;
   if (fmx_queue_sense_standing (&s->queue) > q_high (rc, fb) / 2)
     s->short_since = now;
+  else
+    s->long_since = now;
 }
 
 static double
@@ -117,8 +120,6 @@ allowed_bps (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
             now));
   return fmax (bps, rc->params.min_bps);
 }
-
-/* ---- down ---- */
 
 static double
 got_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
@@ -145,7 +146,7 @@ enter (FmxRateController *rc, FmxRateFairmixMode mode, FmxTime now)
   FmxRateFairmixState *s = &rc->state.fairmix;
 
   s->mode = mode;
-  s->decided = s->short_since = now;
+  s->decided = s->short_since = s->long_since = now;
   s->n_steps = 0;
 }
 
@@ -218,8 +219,6 @@ overrun (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   return true;
 }
 
-/* ---- draining ---- */
-
 /* What comes through is what came through when the queue showed before. */
 static bool
 is_same_ceiling (const FmxRateFairmixState *s)
@@ -269,7 +268,7 @@ begin_to_compete (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   enter (rc, FMX_RATE_FAIRMIX_COMPETING, now);
   s->mean_rtt_s = fmx_time_to_s (fb->rtt_latest);
   fmx_full_queue_init (&s->full, rc->rate_bps, fb->rtt_latest, now);
-  s->most_bps = s->ceiling_bps > 0.0 ? MOST_OF_CEILING * s->ceiling_bps
+  s->most_bps = s->hold >= HOLD_ALONE ? MOST_OF_CEILING * s->ceiling_bps
       : rc->params.max_bps;
 }
 
@@ -300,7 +299,7 @@ drain (FmxRateController *rc, const FmxRateFeedback *fb, double allowed,
     FmxTime now)
 {
   FmxRateFairmixState *s = &rc->state.fairmix;
-  FmxDuration standing, fallen;
+  FmxDuration standing;
   double expected_s;
 
   if (rc->rate_bps > allowed)
@@ -309,13 +308,13 @@ drain (FmxRateController *rc, const FmxRateFeedback *fb, double allowed,
   if (!s->drain_seen)
     return;
   standing = fmx_queue_sense_standing (&s->queue);
-  fallen = s->drain_queue - standing;
   expected_s = fmin (s->drain_expected_s,
       fmx_time_to_s (s->drain_queue - q_high (rc, fb) / 2));
   if (standing < q_high (rc, fb) / 2)
     drained (rc, now);
   else if ((s->drain_expected_s <= DRAIN_TELLS_S
-          || fmx_time_to_s (fallen) >= DRAIN_SHARE * expected_s)
+          || fmx_time_to_s (s->drain_queue - standing)
+          >= DRAIN_SHARE * expected_s)
       && fmx_time_diff (now, s->drain_start) < DRAIN_MAX)
     return;
   else if (s->n_drains < DRAINS && rc->rate_bps > MARGIN * rc->params.min_bps)
@@ -323,8 +322,6 @@ drain (FmxRateController *rc, const FmxRateFeedback *fb, double allowed,
   else
     begin_to_compete (rc, fb, now);
 }
-
-/* ---- up ---- */
 
 static bool
 is_due (const FmxRateController *rc, const FmxRateFeedback *fb,
@@ -356,7 +353,8 @@ step_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
   double most = fmin (fmin (fb->stream_bps, STEP_MAX_BPS),
       STEP_MAX_SHARE * rc->rate_bps);
 
-  return fmin (most, ldexp (STEP_BPS, (int) rc->state.fairmix.n_steps));
+  return fmin (most, ldexp (fmin (STEP_BPS, STEP_SHARE * rc->rate_bps),
+          (int) rc->state.fairmix.n_steps));
 }
 
 static void
@@ -381,22 +379,23 @@ calm (FmxRateController *rc, const FmxRateFeedback *fb, double allowed,
   FmxRateFairmixState *s = &rc->state.fairmix;
   FmxDuration standing = fmx_queue_sense_standing (&s->queue);
   bool starting = s->mode == FMX_RATE_FAIRMIX_STARTING;
+  bool stays = fmx_time_diff (now, s->long_since) > STAYS;
 
   if (rc->rate_bps > allowed) {
     obey (rc, fb, allowed, now);
-  } else if (standing > (starting ? START_QUEUES : 1) * q_high (rc, fb)) {
+  } else if (stays
+      || standing > (starting ? START_QUEUES : 1) * q_high (rc, fb)) {
     if (rc->rate_bps > MARGIN * rc->params.min_bps)
       begin_to_drain (rc, fb, now);
     else
       begin_to_compete (rc, fb, now);
   } else if (standing > q_high (rc, fb) / 2) {
     return;                     /* somebody else may give way */
-  } else if (starting) {
-    if (!is_due (rc, fb, START_RTTS, now))
-      return;
+  } else if (starting && is_due (rc, fb, START_RTTS, now)) {
     s->decided = now;
     raise (rc, fb, fmin (allowed, START_GROWTH * rc->rate_bps), now);
-  } else if (is_due (rc, fb, rc->params.decision_interval_rtts, now)) {
+  } else if (!starting
+      && is_due (rc, fb, rc->params.decision_interval_rtts, now)) {
     climb (rc, fb, allowed, now);
   }
 }
@@ -432,8 +431,6 @@ try_to_resume (FmxRateController *rc, const FmxRateFeedback *fb,
   enter (rc, FMX_RATE_FAIRMIX_CALM, now);
   s->resumed = now;
 }
-
-/* ---- the class ---- */
 
 static void
 fairmix_init (FmxRateController *rc, FmxTime now)

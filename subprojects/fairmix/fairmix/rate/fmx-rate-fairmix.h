@@ -71,6 +71,7 @@ typedef struct
   double full_share;            /* of the loss events */
   bool full_known;
   FmxTime short_since;          /* the queue */
+  FmxTime long_since;
   /* draining */
   bool drain_own;               /* our own step made it show */
   bool drain_seen;              /* a packet came back that left after the cut */

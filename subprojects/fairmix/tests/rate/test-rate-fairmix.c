@@ -142,6 +142,40 @@ test_competes_where_the_queue_does_not_drain (void **state)
   assert_true (t.rc.rate_bps > 0.4 * 400e3);
 }
 
+/* A TCP's queue may pass for the path, but for its saw-tooth. */
+static void
+test_does_not_wait_for_ever_while_a_little_stands (void **state)
+{
+  Told t = told_begin (400000.0);
+
+  (void) state;
+  told_for (&t, MS, 0);
+  while (told_mode (&t) != FMX_RATE_FAIRMIX_COMPETING) {
+    told_for (&t, STEP, 20 * MS);
+    assert_true (t.now < 10 * (FmxTime) S);
+  }
+}
+
+/* A ceiling that stood is what we had alone; one of a moment is not. */
+static void
+test_takes_half_of_what_it_had_alone (void **state)
+{
+  (void) state;
+  for (unsigned stood = 0; stood < 2; stood++) {
+    Told t = told_begin (400000.0);
+
+    told_for (&t, MS, 0);
+    t.rc.state.fairmix.ceiling_bps = 420000.0;
+    t.rc.state.fairmix.hold = (stood ? 16 : 4) * S;
+    told_for (&t, 60 * S, 200 * MS);
+    assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_COMPETING);
+    if (stood)
+      assert_true (t.rc.rate_bps < 0.56 * 420e3);
+    else
+      assert_true (t.rc.rate_bps > 420e3);
+  }
+}
+
 static void
 test_stops_competing_when_the_queue_stays_short (void **state)
 {
@@ -372,6 +406,8 @@ main (void)
     cmocka_unit_test (test_gives_way_at_once_when_somebody_else_comes),
     cmocka_unit_test (test_a_ceiling_is_tried_again_after_ever_longer_times),
     cmocka_unit_test (test_competes_where_the_queue_does_not_drain),
+    cmocka_unit_test (test_does_not_wait_for_ever_while_a_little_stands),
+    cmocka_unit_test (test_takes_half_of_what_it_had_alone),
     cmocka_unit_test (test_stops_competing_when_the_queue_stays_short),
     cmocka_unit_test (test_takes_what_a_tcp_takes_of_a_saw_tooth),
     cmocka_unit_test (test_losses_of_a_full_queue_count_once_in_an_epoch),
