@@ -66,7 +66,7 @@ def ask(limits, unit=''):
 
 def verdict(values, claim):
     values = [v for v in values if v is not None]
-    if not values:
+    if not values or 'show' not in claim:
         return '–'
     n = len(values)
     for key, word in (('aim', '**beyond**'), ('show', 'met')):
@@ -84,6 +84,8 @@ def values_of(claim, found, runner, **choice):
 
 
 def target(claim):
+    if 'show' not in claim:
+        return ''
     text = ask(claim['show'], claim.get('unit', ''))
     if 'aim' in claim:
         text += f'; beyond: {ask(claim["aim"], claim.get("unit", ""))}'

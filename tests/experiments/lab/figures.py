@@ -18,6 +18,7 @@ OTHERS = ['#D55E00', '#E69F00', '#CC79A7', '#999999']
 CHOICES = ['#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9',
            '#000000', '#999999']
 MARKS = ['o', 's', '^', 'D', 'v', 'P', 'X', '*']
+KNOWN = ['dpm', 'forward-all', 'mix-all', 'top-3', 'fairmix', 'tfrc', 'gaimd']
 
 plt.rcParams.update({
     'font.family': 'DejaVu Sans', 'font.size': 9, 'axes.spines.top': False,
@@ -34,6 +35,14 @@ def colours(run):
     out = dict(zip(bundles, BUNDLES * 9))
     out.update(zip(others, OTHERS * 9))
     return out
+
+
+def style(choices):
+    """{choice: (colour, mark)}; those that are known look the same in every
+    figure."""
+    order = KNOWN + [c for c in choices if c not in KNOWN]
+    return {c: (CHOICES[order.index(c) % len(CHOICES)],
+                MARKS[order.index(c) % len(MARKS)]) for c in choices}
 
 
 def label(run, name):
@@ -57,7 +66,7 @@ def _legend(axis):
 
 def _panels(by_runner, figure, height=2.7):
     runners = list(by_runner)
-    fig, axes = plt.subplots(len(runners), 1, squeeze=False, sharex=True,
+    fig, axes = plt.subplots(len(runners), 1, squeeze=False,
                              figsize=(7.4, height * len(runners) + 0.3))
     fig.suptitle(figure['title'], x=0.01, ha='left', fontsize=10.5,
                  fontweight='bold')
@@ -120,7 +129,9 @@ def queue(by_runner, figure, path):
     fig, panels = _panels(by_runner, figure, 2.2)
     for runner, found in by_runner.items():
         axis = panels[runner]
-        for i, result in enumerate(_first_of_choices(found)):
+        firsts = list(_first_of_choices(found))
+        looks = style([_choice(r, figure) for r in firsts])
+        for result in firsts:
             name = next(iter(result.run.links))
             table = result.links.get(name)
             if table is not None:
@@ -129,7 +140,7 @@ def queue(by_runner, figure, path):
                                        figure.get('bin_s', 1))
                 axis.plot([(k + 0.5) * figure.get('bin_s', 1)
                            for k in range(len(values))], values,
-                          color=CHOICES[i % len(CHOICES)], linewidth=1.2,
+                          color=looks[_choice(result, figure)][0], linewidth=1.2,
                           label=_choice(result, figure))
         axis.set_ylabel('queue, ms')
         axis.set_ylim(0, figure.get('y_max'))
@@ -175,6 +186,7 @@ def levels(by_runner, figure, path):
             groups.setdefault(result.run.choice[figure['axis']],
                               []).append(result)
         room = None
+        looks = style(groups)
         for i, (choice, results) in enumerate(groups.items()):
             xs, ys, es = [], [], []
             scale = results[0].run.time_scale
@@ -195,7 +207,8 @@ def levels(by_runner, figure, path):
                 es.append(2 * measures.deviation(values))
             axis.errorbar([x + 4 * (i - 1) for x in xs], ys,
                           yerr=es if figure['y'] != 'loss' else None,
-                          color=CHOICES[i], marker=MARKS[i], markersize=5,
+                          color=looks[choice][0], marker=looks[choice][1],
+                          markersize=5,
                           linewidth=1.3, capsize=2.5, label=choice)
             if figure['y'] != 'loss' and room is None:
                 room = [(x, measures.fits(results[0], {'flow': flow},
@@ -222,6 +235,7 @@ def bars(by_runner, figure, path, claim):
         names = list(dict.fromkeys(r.run.choice[columns] for r in found))
         choices = list(dict.fromkeys(r.run.choice[rows] for r in found))
         width = 0.8 / len(choices)
+        looks = style(choices)
         for i, choice in enumerate(choices):
             for k, name in enumerate(names):
                 values = [measures.MEASURES[claim['measure']](r, claim)
@@ -232,7 +246,7 @@ def bars(by_runner, figure, path, claim):
                     continue
                 m = measures.mean(values)
                 axis.bar(k + (i + 0.5) * width - 0.4, m, width * 0.92,
-                         color=CHOICES[i % len(CHOICES)],
+                         color=looks[choice][0],
                          label=choice if k == 0 else None,
                          yerr=[[m - min(values)], [max(values) - m]],
                          error_kw={'linewidth': 0.8, 'capsize': 2})
@@ -264,34 +278,39 @@ def _heard_at_levels(results, measure, figure):
     return points
 
 
+PANELS = {'talkers_apart': ('voices heard apart', -0.3),
+          'talkers_missing': ('voices not heard at all', -0.3),
+          'pesq': ('speech quality (PESQ, MOS-LQO)', 1),
+          'ear_delay': ('mouth-to-ear delay, ms', 0)}
+
+
 def listener(by_runner, figure, path):
-    """What a listener gets at each level of UDP, a line for each choice: how
-    many voices have their own place, how many are not there at all, how good
-    one of them is."""
+    """What a listener gets at each level of UDP: a panel for each measure, a
+    line for each choice."""
     found = [r for results in by_runner.values() for r in results
              if r.listener]
     if not found:
         return False
-    panels = [('voices heard apart', measures.talkers_apart),
-              ('voices not heard', measures.talkers_missing),
-              ('speech quality (PESQ)', measures.pesq)]
-    fig, axes = plt.subplots(1, len(panels), figsize=(9.6, 3.1))
+    names = figure['panels']
+    fig, axes = plt.subplots(1, len(names), figsize=(7.6, 3.2))
     fig.suptitle(figure['title'], x=0.01, ha='left', fontsize=10.5,
                  fontweight='bold')
     groups = {}
     for result in found:
         groups.setdefault(result.run.choice[figure['axis']], []).append(result)
-    for axis, (label_, measure) in zip(axes, panels):
-        for i, (choice, results) in enumerate(groups.items()):
-            points = _heard_at_levels(results, measure, figure)
+    looks = style(groups)
+    for axis, name in zip(axes, names):
+        for choice, results in groups.items():
+            points = _heard_at_levels(results, measures.MEASURES[name],
+                                      figure)
             axis.plot([x for x, _ in points], [y for _, y in points],
-                      color=CHOICES[i], marker=MARKS[i], markersize=4,
-                      linewidth=2 if choice in ('dpm', 'fairmix') else 1.2,
-                      label=choice)
-        axis.set_title(label_, loc='left', fontweight='normal')
+                      color=looks[choice][0], marker=looks[choice][1],
+                      markersize=5, label=choice, linewidth=2.4
+                      if choice in ('dpm', 'fairmix') else 1.2)
+        axis.set_title(PANELS[name][0], loc='left', fontweight='normal')
         axis.set_xlabel('other traffic, kbit/s')
-        axis.set_ylim(1 if measure is measures.pesq else -0.3)
-    axes[0].legend(loc='lower left')
+        axis.set_ylim(PANELS[name][1])
+    axes[-1].legend(loc='best')
     _save(fig, path)
     return True
 

@@ -72,7 +72,7 @@ CLAIM = {'text', 'measure', 'flow', 'against', 'from_s', 'to_s', 'bin_s',
          'table', 'quoted'}
 FIGURE = {'name', 'kind', 'title', 'caption', 'paper', 'flows', 'bin_s', 'y',
           'when', 'axis', 'from_s', 'to_s', 'y_max', 'stage_s', 'guides',
-          'claim'}
+          'claim', 'panels'}
 
 
 class ScenarioError(Exception):
