@@ -37,7 +37,7 @@
 GST_DEBUG_CATEGORY_STATIC (gst_qm_stretch_debug);
 #define GST_CAT_DEFAULT gst_qm_stretch_debug
 
-#define DEFAULT_LATENCY (20 * GST_MSECOND)
+#define DEFAULT_LATENCY 0
 #define MAX_LATENCY (200 * GST_MSECOND)
 #define MAX_ANNOUNCED (10 * GST_SECOND)
 /* Timestamps may wander by this much while there is something to do. */

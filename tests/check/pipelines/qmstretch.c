@@ -15,7 +15,7 @@
 #define ENCODE "opusenc ! rtpopuspay pt=96 ssrc=24 seqnum-offset=65500 " \
     "timestamp-offset=4294900000"
 #define DECODE "rtpopusdepay ! opusdec plc=true name=decoder ! " \
-    "qmstretch name=stretch ! fakesink name=sink signal-handoffs=true " \
+    "qmstretch name=stretch latency=20000000 ! fakesink name=sink signal-handoffs=true " \
     "sync=false async=false"
 
 /* Each packet that is late by more than all before makes the delay grow; then

@@ -5,9 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "fairmix/playout/fmx-lag-search.h"
-
-#define COARSE_HZ 8000u         /* enough for pitch */
 #define HOPS_PER_FADE 8u
 
 /*
@@ -34,14 +31,12 @@ fmx_stretch_params_default (FmxStretchParams *params, uint32_t rate_hz,
 {
   params->rate_hz = rate_hz;
   params->channels = channels;
-  params->shortest_lag = 10 * FMX_MSECOND;
-  params->longest_lag = 30 * FMX_MSECOND;
+  params->longest_lag = 40 * FMX_MSECOND;
   params->fade = 20 * FMX_MSECOND;
   params->spacing = 20 * FMX_MSECOND;
   params->patience = FMX_SECOND;
   params->quiet = 0.003f;
-  params->hold = 20 * FMX_MSECOND;
-  params->longest_debt = 40 * FMX_MSECOND;
+  params->hold = 0;
 }
 
 static uint32_t
@@ -63,26 +58,19 @@ set_lengths (FmxStretch *stretch, const FmxStretchParams *params)
 {
   assert (params->rate_hz >= 4000 && params->rate_hz <= 384000);
   assert (params->channels >= 1);
-  assert (params->shortest_lag > 0
-      && params->shortest_lag <= params->longest_lag);
   assert (params->fade > 0 && params->fade <= FMX_SECOND);
-  assert (params->longest_lag <= FMX_SECOND);
+  assert (params->longest_lag >= 2 * params->fade
+      && params->longest_lag <= FMX_SECOND);
 
   stretch->params = *params;
-  stretch->shortest_frames =
-      at_least (1, frames_of (params, params->shortest_lag));
+  stretch->fade_frames = at_least (1, frames_of (params, params->fade));
   stretch->longest_frames =
-      at_least (stretch->shortest_frames, frames_of (params,
+      at_least (2 * stretch->fade_frames, frames_of (params,
           params->longest_lag));
-  stretch->fade_frames = at_least (2, frames_of (params, params->fade));
   stretch->spacing_frames = frames_of (params, params->spacing);
   stretch->hop_frames = at_least (1, stretch->fade_frames / HOPS_PER_FADE);
-  stretch->coarse = at_least (1, params->rate_hz / COARSE_HZ);
-  stretch->patience_frames = frames_of (params, params->patience);
+  stretch->patience_frames = at_least (1, frames_of (params, params->patience));
   stretch->hold_frames = frames_of (params, params->hold);
-  stretch->longest_debt_frames =
-      at_least (2 * stretch->fade_frames, frames_of (params,
-          params->longest_debt));
   stretch->capacity = 4 * (size_t) (stretch->longest_frames
       + stretch->fade_frames);
 }
@@ -93,8 +81,7 @@ fmx_stretch_storage_samples (const FmxStretchParams *params)
   FmxStretch s;
 
   set_lengths (&s, params);
-  return s.capacity * (params->channels + 1)
-      + s.longest_frames + s.fade_frames;
+  return s.capacity * (params->channels + 1);
 }
 
 void
@@ -105,7 +92,6 @@ fmx_stretch_init (FmxStretch *stretch, const FmxStretchParams *params,
   set_lengths (stretch, params);
   stretch->frames = storage;
   stretch->mono = storage + stretch->capacity * params->channels;
-  stretch->scratch = stretch->mono + stretch->capacity;
 }
 
 void
@@ -133,8 +119,8 @@ fmx_stretch_adjust (FmxStretch *stretch, int64_t frames)
     stretch->waited = 0;
   stretch->debt += frames;
   stretch->excess = 0;
-  if (-stretch->debt > stretch->longest_debt_frames)
-    stretch->excess = -stretch->debt - stretch->longest_debt_frames;
+  if (-stretch->debt > stretch->longest_frames)
+    stretch->excess = -stretch->debt - stretch->longest_frames;
 }
 
 int64_t
@@ -234,30 +220,51 @@ emit (FmxStretch *stretch, float *out, size_t n_frames)
   return n_frames;
 }
 
-/* @lag frames are taken out (> 0) or put in (< 0). */
+/* Normalized cross-correlation of two stretches, -1 ... 1; 0 if one of them is
+ * silent */
+static float
+similarity_of (const float *a, const float *b, size_t n)
+{
+  float product = 0.0f, energy_a = 0.0f, energy_b = 0.0f;
+  float energy;
+
+  for (size_t i = 0; i < n; i++) {
+    product += a[i] * b[i];
+    energy_a += a[i] * a[i];
+    energy_b += b[i] * b[i];
+  }
+  energy = sqrtf (energy_a) * sqrtf (energy_b);
+  return energy > 0.0f ? product / energy : 0.0f;
+}
+
+/* The similarity of the two ends of a joint with this lag */
+static float
+similarity_at (const FmxStretch *stretch, int64_t lag, size_t n)
+{
+  const float *at = stretch->mono + stretch->position;
+
+  return similarity_of (at, at + lag, n);
+}
+
+/* @lag frames are taken out (> 0) or put in (< 0), in a joint of @n. */
 static size_t
-join (FmxStretch *stretch, float *out, int64_t lag)
+join (FmxStretch *stretch, float *out, int64_t lag, size_t n)
 {
   uint32_t channels = stretch->params.channels;
-  uint32_t n = stretch->fade_frames;
   size_t other = (size_t) ((int64_t) stretch->position + lag);
   const float *from = frames_at (stretch, stretch->position);
   const float *to = frames_at (stretch, other);
-  float similarity = fmx_lag_similarity (stretch->mono + stretch->position,
-      stretch->mono + other, n);
+  float similarity = similarity_at (stretch, lag, n);
 
   if (!(similarity > 0.0f))
     similarity = 0.0f;
-  for (uint32_t i = 0; i < n; i++) {
+  for (size_t i = 0; i < n; i++) {
     float g = (float) (i + 1) / (float) (n + 1);
     float h = 1.0f - g;
     float norm = 1.0f / sqrtf (g * g + h * h + 2.0f * similarity * g * h);
 
-    for (uint32_t c = 0; c < channels; c++) {
-      size_t k = (size_t) i * channels + c;
-
+    for (size_t k = i * channels; k < (i + 1) * channels; k++)
       out[k] = (h * from[k] + g * to[k]) * norm;
-    }
   }
   stretch->position = other + n;
   stretch->debt += lag;
@@ -271,60 +278,40 @@ join (FmxStretch *stretch, float *out, int64_t lag)
   return n;
 }
 
+/* All frames between the two ends of a joint, and these */
 static bool
-is_quiet (const FmxStretch *stretch, const FmxLagRange *range)
+is_quiet (const FmxStretch *stretch, int64_t lag, size_t n)
 {
   const float *at = frames_at (stretch, stretch->position
-      - (range->direction < 0 ? range->longest : 0));
-  size_t n = (size_t) (range->longest + range->n_samples)
+      - (lag < 0 ? (size_t) -lag : 0));
+  size_t n_samples = ((size_t) (lag < 0 ? -lag : lag) + n)
       * stretch->params.channels;
   float energy = 0.0f;
 
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; i < n_samples; i++)
     energy += at[i] * at[i];
-  return energy <= stretch->params.quiet * stretch->params.quiet * (float) n;
+  return energy <= stretch->params.quiet * stretch->params.quiet
+      * (float) n_samples;
 }
 
-static int64_t
-size_of_debt (const FmxStretch *stretch)
-{
-  return stretch->debt < 0 ? -stretch->debt : stretch->debt;
-}
-
-/* Whether a joint of this similarity is good enough by now; the more there is
- * to be done, the sooner it is. */
+/* Whether a joint of this similarity is good enough by now */
 static bool
 is_good (const FmxStretch *stretch, float similarity)
 {
-  int64_t debt = size_of_debt (stretch);
-  float hurry = debt > stretch->longest_frames ?
-      (float) debt / (float) stretch->longest_frames : 1.0f;
-
-  return similarity >= 1.0f - hurry * (float) stretch->waited
-      / (float) stretch->patience_frames
-      || (int64_t) stretch->waited >= stretch->patience_frames;
+  return stretch->waited >= stretch->patience_frames
+      || similarity >= 1.0f - (float) stretch->waited
+      / (float) stretch->patience_frames;
 }
 
-/* Which lags come into question at the position: all of the debt at once, if
- * that is not too much.  FALSE if none does. */
-static bool
-lag_range (const FmxStretch *stretch, FmxLagRange *range)
+/* The lag of the next joint: all that is to be done, if that is not too much */
+static int64_t
+next_lag (const FmxStretch *stretch)
 {
-  int64_t debt = size_of_debt (stretch);
+  int64_t most = stretch->longest_frames;
 
-  range->direction = stretch->debt < 0 ? 1 : -1;
-  range->n_samples = stretch->fade_frames;
-  range->coarse = stretch->coarse;
-  if (debt <= stretch->longest_frames) {
-    range->shortest = (uint32_t) debt;
-    range->longest = (uint32_t) debt;
-  } else {
-    range->shortest = stretch->shortest_frames;
-    range->longest = stretch->longest_frames;
-  }
-  if (range->direction < 0 && stretch->position < range->longest)
-    range->longest = (uint32_t) stretch->position;
-  return range->longest >= range->shortest;
+  if (stretch->debt > 0)
+    return stretch->debt < most ? -stretch->debt : -most;
+  return -stretch->debt < most ? -stretch->debt : most;
 }
 
 /* One step at the position.  Returns: how many frames were put out; 0 if more
@@ -333,39 +320,35 @@ static size_t
 step (FmxStretch *stretch, float *out)
 {
   size_t held = fmx_stretch_held (stretch);
-  FmxLagRange range;
-  FmxLag lag;
+  size_t fade = stretch->fade_now;
+  int64_t lag;
 
   if (stretch->excess > 0)
     return 0;
   if (stretch->cutting) {
-    if (held < 2 * (size_t) stretch->fade_frames)
+    if (held < 2 * fade)
       return 0;
     stretch->cutting = false;
     stretch->stats.n_cuts++;
-    return join (stretch, out, stretch->fade_frames);
+    return join (stretch, out, (int64_t) fade, fade);
   }
   if (stretch->debt == 0)
     return emit (stretch, out, held);
   if (stretch->spaced > 0)
     return emit (stretch, out, stretch->spaced);
-  if (held < stretch->fade_frames)
+  lag = next_lag (stretch);
+  if (held < fade + (lag > 0 ? (size_t) lag : 0))
     return 0;
-  if (!lag_range (stretch, &range))
+  if (lag < 0 && stretch->position < (size_t) -lag)
     return emit (stretch, out, stretch->hop_frames);
-  if (range.direction > 0 && held < range.longest + range.n_samples)
-    return 0;
-  if (is_quiet (stretch, &range)) {
-    size_t n = join (stretch, out, range.direction * (int64_t) range.longest);
-
+  if (is_quiet (stretch, lag, fade)) {
+    join (stretch, out, lag, fade);
     stretch->spaced = 0;
-    return n;
+    return fade;
   }
-  lag = fmx_lag_search (stretch->mono + stretch->position, &range,
-      stretch->scratch);
-  if (!is_good (stretch, lag.similarity))
+  if (!is_good (stretch, similarity_at (stretch, lag, fade)))
     return emit (stretch, out, stretch->hop_frames);
-  return join (stretch, out, range.direction * (int64_t) lag.n_samples);
+  return join (stretch, out, lag, fade);
 }
 
 /* --- streaming --- */
@@ -385,7 +368,7 @@ take (FmxStretch *stretch, const float *in, size_t n_frames)
   size_t n = n_frames;
   size_t held = fmx_stretch_held (stretch);
 
-  if (stretch->excess > 0 && held >= stretch->fade_frames) {
+  if (stretch->excess > 0 && held >= stretch->fade_now) {
     if ((int64_t) n > stretch->excess)
       n = (size_t) stretch->excess;
     stretch->excess -= (int64_t) n;
@@ -400,6 +383,19 @@ take (FmxStretch *stretch, const float *in, size_t n_frames)
   return n;
 }
 
+/* How long a joint may be: as long as there can be frames for it */
+static void
+set_fade (FmxStretch *stretch, size_t n_frames)
+{
+  int64_t most = (int64_t) stretch->hold_frames + (int64_t) n_frames;
+
+  if (stretch->debt > 0)
+    most -= stretch->debt;
+  if (most > stretch->fade_frames)
+    most = stretch->fade_frames;
+  stretch->fade_now = most > 1 ? (size_t) most : 1;
+}
+
 size_t
 fmx_stretch_process (FmxStretch *stretch, float *out, const float *in,
     size_t n_frames)
@@ -408,6 +404,7 @@ fmx_stretch_process (FmxStretch *stretch, float *out, const float *in,
   size_t n_out = 0;
   int64_t most;
 
+  set_fade (stretch, n_frames);
   for (size_t n_in = 0; n_in < n_frames;) {
     size_t n;
 

@@ -16,28 +16,25 @@ extern "C" {
  * FmxStretchParams:
  * @rate_hz: sample rate, 4000 ... 384000
  * @channels: any number, interleaved; all are cut at the same places
- * @shortest_lag, @longest_lag: limits of what is taken out or put in at once;
- *     a debt of less than the latter always is
- * @fade: over which the ends are joined
+ * @longest_lag: most that is put in or taken out in one place, at least twice
+ *     @fade; what is to be taken out beyond that is cut out at once
+ * @fade: over which the ends are joined, if there are enough frames
  * @spacing: what is left alone between two joints
  * @patience: after this time without a joint the next place is good enough;
  *     before that, the better a place, the earlier
  * @quiet: root mean square below which all joints are good
- * @hold: how long a sample may stay here
- * @longest_debt: what is to be taken out beyond that is cut out at once
+ * @hold: how long a frame may stay here
  */
 typedef struct
 {
   uint32_t rate_hz;
   uint32_t channels;
-  FmxDuration shortest_lag;
   FmxDuration longest_lag;
   FmxDuration fade;
   FmxDuration spacing;
   FmxDuration patience;
   float quiet;
   FmxDuration hold;
-  FmxDuration longest_debt;
 } FmxStretchParams;
 
 /**
@@ -65,28 +62,32 @@ typedef struct
  * (< 0).  With the debt D, frames are held for at most hold - D, so that audio
  * that was due D later, or is due -D earlier, still leaves in time for a
  * constant latency of hold.
+ *
+ * Source: overlap-add at similar places as in WSOLA, but what is sought is the
+ * place and not the lag; W. Verhelst, M. Roelands, "An Overlap-Add Technique
+ * Based on Waveform Similarity (WSOLA) for High Quality Time-Scale Modification
+ * of Speech", ICASSP 1993.
  */
 typedef struct
 {
   /*< private >*/
   FmxStretchParams params;
-  uint32_t shortest_frames, longest_frames, fade_frames, spacing_frames;
+  uint32_t longest_frames, fade_frames, spacing_frames;
   uint32_t hop_frames;          /* between two looks */
-  uint32_t coarse;
-  int64_t patience_frames, hold_frames, longest_debt_frames;
+  uint32_t patience_frames, hold_frames;
   float *frames;                /* what passed, then what is held */
   float *mono;                  /* the same, mean of the channels */
-  float *scratch;
   size_t capacity, end, position;
   int64_t debt;
   int64_t excess;               /* of it, to be cut out at once */
   bool cutting;
+  size_t fade_now;              /* length of the next joint */
   uint64_t waited;              /* since the last joint, in frames */
   uint32_t spaced;              /* to be left alone yet */
   FmxStretchStats stats;
 } FmxStretch;
 
-/** fmx_stretch_params_default: for speech; holds 20 ms */
+/** fmx_stretch_params_default: for speech; holds nothing */
 void fmx_stretch_params_default (FmxStretchParams * params, uint32_t rate_hz,
     uint32_t channels);
 
