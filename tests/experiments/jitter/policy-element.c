@@ -18,7 +18,7 @@
 typedef struct
 {
   const Trace *trace;
-  Playout *playouts;
+  const PolicyElementTap *tap;
   GstHarness *harness;
   GstTestClock *clock;
   GstPad *inner_src;
@@ -78,28 +78,24 @@ static GstPadProbeReturn
 on_outer (GstPad * pad G_GNUC_UNUSED, GstPadProbeInfo * info, gpointer user)
 {
   Run *run = user;
-  GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
-  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
-  size_t n;
+  PolicyElementOutput output = {
+    .buffer = GST_PAD_PROBE_INFO_BUFFER (info),
+    .pushed = gst_clock_get_time (GST_CLOCK (run->clock)),
+  };
 
-  if (!gst_rtp_buffer_map (buffer, GST_MAP_READ, &rtp))
-    return GST_PAD_PROBE_DROP;
+  output.due = GST_BUFFER_PTS (output.buffer) + run->latency;
   g_mutex_lock (&run->lock);
-  n = extend (run->inner_next, gst_rtp_buffer_get_seq (&rtp));
-  if (n < run->trace->n_packets) {
-    run->playouts[n].due = GST_BUFFER_PTS (buffer) + run->latency;
-    run->playouts[n].pushed = gst_clock_get_time (GST_CLOCK (run->clock));
-  }
+  output.near = run->inner_next;
   g_mutex_unlock (&run->lock);
-  gst_rtp_buffer_unmap (&rtp);
+  run->tap->on_output (&output, run->tap->user_data);
   return GST_PAD_PROBE_DROP;
 }
 
 static GstBuffer *
-make_packet (const Trace * trace, size_t i)
+make_packet (const Trace * trace, size_t i, GstBuffer * payload)
 {
   GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
-  GstBuffer *buffer = gst_rtp_buffer_new_allocate (20, 0, 0);
+  GstBuffer *buffer = gst_rtp_buffer_new_allocate (payload ? 0 : 20, 0, 0);
 
   gst_rtp_buffer_map (buffer, GST_MAP_WRITE, &rtp);
   gst_rtp_buffer_set_payload_type (&rtp, PT);
@@ -107,8 +103,11 @@ make_packet (const Trace * trace, size_t i)
   gst_rtp_buffer_set_seq (&rtp, (guint16) (FIRST_SEQ + i));
   gst_rtp_buffer_set_timestamp (&rtp, (guint32) gst_util_uint64_scale_round
       (trace->packets[i].send, CLOCK_RATE, GST_SECOND));
-  memset (gst_rtp_buffer_get_payload (&rtp), 0, 20);
+  if (payload == NULL)
+    memset (gst_rtp_buffer_get_payload (&rtp), 0, 20);
   gst_rtp_buffer_unmap (&rtp);
+  if (payload != NULL)
+    buffer = gst_buffer_append (buffer, payload);
   GST_BUFFER_DTS (buffer) = trace->packets[i].arrival;
   GST_BUFFER_PTS (buffer) = trace->packets[i].arrival;
   return buffer;
@@ -207,13 +206,15 @@ find_inner (GstElement * bin)
 }
 
 static void
-run_init (Run * run, const char *description)
+run_init (Run * run)
 {
   GstElement *inner = NULL;
   GstPad *pad;
 
-  run->harness = gst_harness_new_parse (description);
+  run->harness = gst_harness_new_parse (run->tap->description);
   run->clock = gst_harness_get_testclock (run->harness);
+  if (run->tap->sink_caps != NULL)
+    gst_harness_set_sink_caps_str (run->harness, run->tap->sink_caps);
   gst_harness_set_src_caps_str (run->harness, CAPS);
   inner = find_inner (run->harness->element);
   g_object_set (inner, "do-lost", TRUE, NULL);
@@ -230,17 +231,14 @@ run_init (Run * run, const char *description)
 }
 
 void
-policy_element (const Trace * trace, const char *description,
-    Playout * playouts)
+policy_element_run (const Trace * trace, const PolicyElementTap * tap)
 {
-  Run run = {.trace = trace,.playouts = playouts };
+  Run run = {.trace = trace,.tap = tap };
 
   run.pushed = g_new0 (gboolean, trace->n_packets + 1);
   g_mutex_init (&run.lock);
   g_cond_init (&run.cond);
-  for (size_t i = 0; i < trace->n_packets; i++)
-    playouts[i].due = FMX_TIME_NONE;
-  run_init (&run, description);
+  run_init (&run);
 
   for (size_t i = 0; i < trace->n_packets; i++) {
     if (trace->packets[i].arrival == FMX_TIME_NONE)
@@ -251,7 +249,8 @@ policy_element (const Trace * trace, const char *description,
     run.highest = i;
     run.any = TRUE;
     g_mutex_unlock (&run.lock);
-    gst_harness_push (run.harness, make_packet (trace, i));
+    gst_harness_push (run.harness, make_packet (trace, i,
+            tap->payload != NULL ? tap->payload (i, tap->user_data) : NULL));
     if (i > 0 && !run.pushed[i - 1])
       g_usleep (200);           /* its timer thread looks at the clock anew */
     settle (&run);
@@ -264,6 +263,47 @@ policy_element (const Trace * trace, const char *description,
   g_mutex_clear (&run.lock);
   g_cond_clear (&run.cond);
   g_free (run.pushed);
+}
+
+/* --- packets in, packets out --- */
+
+typedef struct
+{
+  const Trace *trace;
+  Playout *playouts;
+} Packets;
+
+static void
+note_playout (const PolicyElementOutput * output, void *user_data)
+{
+  Packets *packets = user_data;
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  size_t n;
+
+  if (!gst_rtp_buffer_map (output->buffer, GST_MAP_READ, &rtp))
+    return;
+  n = extend (output->near, gst_rtp_buffer_get_seq (&rtp));
+  if (n < packets->trace->n_packets) {
+    packets->playouts[n].due = output->due;
+    packets->playouts[n].pushed = output->pushed;
+  }
+  gst_rtp_buffer_unmap (&rtp);
+}
+
+void
+policy_element (const Trace * trace, const char *description,
+    Playout * playouts)
+{
+  Packets packets = { trace, playouts };
+  const PolicyElementTap tap = {
+    .description = description,
+    .on_output = note_playout,
+    .user_data = &packets,
+  };
+
+  for (size_t i = 0; i < trace->n_packets; i++)
+    playouts[i].due = FMX_TIME_NONE;
+  policy_element_run (trace, &tap);
 }
 
 /* --- only fed --- */
@@ -336,7 +376,7 @@ policy_element_feed (const Trace * trace, const char *description)
   GstElement *element;
 
   for (size_t i = 0; i < trace->n_packets; i++)
-    feed.packets[i] = make_packet (trace, i);
+    feed.packets[i] = make_packet (trace, i, NULL);
   gst_pad_set_chain_function (sink, keep_packet);
   gst_pad_set_element_private (sink, &feed);
   gst_pad_set_active (sink, TRUE);

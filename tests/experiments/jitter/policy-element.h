@@ -2,16 +2,55 @@
 #ifndef JITTER_POLICY_ELEMENT_H
 #define JITTER_POLICY_ELEMENT_H
 
+#include <gst/gst.h>
+
 #include "score.h"
+
+/**
+ * PolicyElementOutput:
+ * @buffer: what came out of the pipeline; not ours
+ * @due: when it is to be heard: its timestamp plus the latency reported
+ * @pushed: when it came out
+ * @near: a packet that is not far from this one
+ */
+typedef struct
+{
+  GstBuffer *buffer;
+  FmxTime due;
+  FmxTime pushed;
+  size_t near;
+} PolicyElementOutput;
+
+/**
+ * PolicyElementTap:
+ * @description: as in a gst-launch line, with a rtpjitterbuffer in it somewhere
+ * @sink_caps: what is to come out of it; NULL = anything
+ * @payload: (optional): of packet @i, (transfer full)
+ * @on_output: for each buffer, in the thread that pushes it
+ */
+typedef struct
+{
+  const char *description;
+  const char *sink_caps;
+  GstBuffer *(*payload) (size_t i, void *user_data);
+  void (*on_output) (const PolicyElementOutput * output, void *user_data);
+  void *user_data;
+} PolicyElementTap;
+
+/**
+ * policy_element_run:
+ *
+ * Feeds the trace to a pipeline in virtual time: a GstTestClock stands still
+ * until everything that can come out has come out.
+ */
+void policy_element_run (const Trace * trace, const PolicyElementTap * tap);
 
 /**
  * policy_element:
  * @description: as in a gst-launch line: "rtpjitterbuffer latency=60"
  * @playouts: one for each packet of @trace
  *
- * Feeds the trace to an element in virtual time: a GstTestClock stands still
- * until everything that can come out has come out.  A packet is due at its
- * timestamp plus the latency that the element reports.
+ * Runs a jitter buffer and notes when each packet is due.
  */
 void policy_element (const Trace * trace, const char *description,
     Playout * playouts);

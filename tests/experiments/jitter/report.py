@@ -293,4 +293,5 @@ def main():
         fill_in('day', day_table(bench.rows('day', '--day')))
 
 
-main()
+if __name__ == '__main__':
+    main()

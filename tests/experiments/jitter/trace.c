@@ -89,6 +89,33 @@ trace_read (Trace * trace, const char *path)
 }
 
 void
+trace_resample (Trace * trace, FmxDuration interval)
+{
+  FmxDuration length = (FmxDuration) trace->n_packets * trace->interval;
+  size_t n = (size_t) (length / interval);
+  TracePacket *packets = calloc (n, sizeof *packets);
+  FmxTime last = 0;
+
+  for (size_t i = 0; i < n; i++) {
+    const TracePacket *old = &trace->packets[(size_t) ((FmxDuration) i
+            * interval / trace->interval)];
+
+    packets[i].send = (FmxTime) ((FmxDuration) i * interval);
+    packets[i].arrival = FMX_TIME_NONE;
+    if (old->arrival == FMX_TIME_NONE)
+      continue;
+    packets[i].arrival = packets[i].send + (old->arrival - old->send);
+    if (packets[i].arrival < last)
+      packets[i].arrival = last;
+    last = packets[i].arrival;
+  }
+  free (trace->packets);
+  trace->packets = packets;
+  trace->n_packets = n;
+  trace->interval = interval;
+}
+
+void
 trace_make_skew (Trace * trace, double ppm, FmxDuration length)
 {
   FmxRng rng;

@@ -36,6 +36,10 @@ typedef struct
 /** trace_read: of a .csv.gz with the columns seq, send_ms, arrival_ms */
 bool trace_read (Trace * trace, const char *path);
 
+/** trace_resample: a packet each @interval, with the delay (or the loss) of
+ * the one that was sent last in @trace */
+void trace_resample (Trace * trace, FmxDuration interval);
+
 /** TRACE_SKEW_START: arrivals of made-up traces begin here, so that a clock
  * that is fast does not run before its start */
 #define TRACE_SKEW_START (20 * FMX_SECOND)
