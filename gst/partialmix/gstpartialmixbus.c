@@ -34,8 +34,7 @@ gst_partial_mix_cast_init (GstPartialMixCast * cast)
   cast->key = 0;
   cast->n_members = 0;
   cast->members = gst_partial_mix_set_new ();
-  cast->ramped = g_array_new (FALSE, FALSE,
-      sizeof (GstPartialMixContribution));
+  cast->ramped = g_array_new (FALSE, FALSE, sizeof (GstPartialMixContribution));
 }
 
 void
@@ -690,7 +689,8 @@ push_pad (GstPartialMix * self, GstPartialMixSrcPad * pad, gint64 pos)
     output->n_bytes += wire_bytes;
     fmx_rate_meter_add (&pad->meter_out, wire_bytes, now);
     GST_PARTIAL_MIX_UNLOCK (self);
-    gst_partial_mix_src_pad_push (pad, &output->format, GST_MINI_OBJECT (buffer));
+    gst_partial_mix_src_pad_push (pad, &output->format,
+        GST_MINI_OBJECT (buffer));
   }
 }
 

@@ -63,7 +63,8 @@ bare_new (guint n, guint bitrate)
     bare.decoders[i] = opus_decoder_create (SPEECH_RATE, 1, NULL);
     bare.encoders[i] = opus_encoder_create (SPEECH_RATE, 1,
         OPUS_APPLICATION_AUDIO, NULL);
-    opus_encoder_ctl (bare.encoders[i], OPUS_SET_BITRATE ((opus_int32) bitrate));
+    opus_encoder_ctl (bare.encoders[i],
+        OPUS_SET_BITRATE ((opus_int32) bitrate));
     opus_encoder_ctl (bare.encoders[i], OPUS_SET_COMPLEXITY (COMPLEXITY));
   }
   return bare;

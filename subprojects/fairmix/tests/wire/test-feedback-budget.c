@@ -90,5 +90,6 @@ main (void)
     cmocka_unit_test (test_one_report_goes_on_credit_and_not_two),
   };
 
-  return cmocka_run_group_tests_name ("wire/feedback-budget", tests, NULL, NULL);
+  return cmocka_run_group_tests_name ("wire/feedback-budget", tests, NULL,
+      NULL);
 }
