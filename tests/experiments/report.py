@@ -4,7 +4,8 @@
 
   tests/experiments/report.py [--build build] [--short] [SCENARIO...]
 
-Every number comes from a table of a run.  Scenarios without results say so.
+Every number comes from a table of a run.  What has no results here stays on the
+page as it is.
 """
 import argparse
 import math
@@ -223,11 +224,24 @@ def page(s, found, folder):
     return out
 
 
+def sections(path):
+    """{title: lines} of the page as it is."""
+    found, lines = {}, []
+    text = path.read_text(encoding='utf-8') if path.exists() else ''
+    for line in text.splitlines():
+        if line.startswith('### '):
+            lines = found.setdefault(line[4:], [])
+        elif line.startswith('## '):
+            lines = []
+        lines.append(line)
+    return found
+
+
 def main():
     p = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     p.add_argument('scenarios', nargs='*', metavar='SCENARIO',
-                   help='only the figures of these (the page is not written)')
+                   help='only these; the others stay as they are')
     p.add_argument('--build', default='build')
     p.add_argument('--short', action='store_true')
     p.add_argument('--docs', default=str(ROOT / 'docs'))
@@ -236,22 +250,19 @@ def main():
     folder = docs / 'results'
     folder.mkdir(parents=True, exist_ok=True)
     root = pathlib.Path(args.build) / 'experiments'
-    chosen = [scenario.Scenario(n) for n in args.scenarios] \
-        or scenario.load_all()
+    old = sections(docs / 'results.md')
+    names = {scenario.Scenario(n).name for n in args.scenarios}
     head = (HERE / 'results-head.md').read_text(encoding='utf-8')
     out = [head.rstrip(), '']
     for suite, (title, text) in SUITES.items():
-        mine = [s for s in chosen if s.suite == suite]
-        if mine:
-            out += [f'## {title}', '', text, '']
-        for s in mine:
-            found = results.load(root, [s], args.short)
-            out += page(s, found, folder)
-    text = '\n'.join(out).rstrip() + '\n'
-    if args.scenarios:
-        print(text)
-    else:
-        (docs / 'results.md').write_text(text, encoding='utf-8')
+        out += [f'## {title}', '', text, '']
+        for s in scenario.load_all(suite):
+            found = results.load(root, [s], args.short) \
+                if s.name in names or not names else []
+            out += page(s, found, folder) if found \
+                else old.get(s.title) or page(s, [], folder)
+    (docs / 'results.md').write_text('\n'.join(out).rstrip() + '\n',
+                                     encoding='utf-8')
     return 0
 
 
