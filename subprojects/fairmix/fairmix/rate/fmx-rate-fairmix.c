@@ -43,6 +43,7 @@
 #define MARGIN 1.1              /* over the least rate: room for a cut */
 #define LASTING (15 * FMX_SECOND)
 #define PROBE_DOUBLINGS 4u
+#define LASTING_LOSS 0.05       /* no TCP's burst does that */
 #define OVERRUN 0.8             /* less of what is sent comes through */
 #define SHED_TELLS (5 * FMX_SECOND)     /* as long as loss is counted */
 
@@ -193,7 +194,7 @@ shed (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   if (rc->rate_bps <= least && since > SHED_TELLS) {
     begin_to_probe (rc, now);
   } else if (rc->rate_bps > least && since > fb->rtt_latest + fb->interval) {
-    enter (rc, FMX_RATE_FAIRMIX_CALM, now);
+    enter (rc, FMX_RATE_FAIRMIX_STARTING, now);   /* as after a timeout */
     s->shed = now;
     lower (rc, fmax (HALF * got_bps (rc, fb), least), FMX_RATE_DOWN_LOSS);
   }
@@ -428,7 +429,7 @@ try_to_resume (FmxRateController *rc, const FmxRateFeedback *fb,
   if (!fb->heard || !fb->answered || !is_due (rc, fb, wait, now))
     return;
   fmx_rate_controller_resume (rc, fmin (bps, allowed));
-  enter (rc, FMX_RATE_FAIRMIX_CALM, now);
+  enter (rc, FMX_RATE_FAIRMIX_STARTING, now);
   s->resumed = now;
 }
 
@@ -460,7 +461,8 @@ fairmix_on_feedback (FmxRateController *rc, const FmxRateFeedback *fb,
   allowed = allowed_bps (rc, fb, now);
   if (rc->probing)
     try_to_resume (rc, fb, allowed, now);
-  else if (s->mode != FMX_RATE_FAIRMIX_COMPETING && overrun (rc, fb, now))
+  else if ((s->mode != FMX_RATE_FAIRMIX_COMPETING
+          || fb->loss_fraction > LASTING_LOSS) && overrun (rc, fb, now))
     return;
   else if (fb->loss_fraction > fb->loss_limit)
     shed (rc, fb, now);
