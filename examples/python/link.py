@@ -94,6 +94,7 @@ class Link(threading.Thread):
                                        (way, (host, peer + n)))
         self.flying = []                # heap of (arrival time, n, packet)
         self.serial = 0
+        self.late_s = 0.0               # how late we woke up, at worst
         self.stopped = False
 
     def stop(self):
@@ -101,12 +102,15 @@ class Link(threading.Thread):
         self.join()
 
     def run(self):
+        due = time.monotonic()
         while not self.stopped:
             now = time.monotonic()
+            self.late_s = max(self.late_s, now - due)
             self.step(now)
             times = [w.free_at for w in self.ways if w.free_at is not None]
             times += [self.flying[0][0]] if self.flying else []
             wait = min([0.1] + [max(0.0, t - now) for t in times])
+            due = now + wait
             for key, _ in self.selector.select(wait):
                 self.receive(key.fileobj, *key.data)
         for key in list(self.selector.get_map().values()):

@@ -30,6 +30,9 @@ MIXER_A, MIXER_B, LISTENER, TALKERS = 5000, 6000, 10100, 10000
 LINK_THERE, LINK_BACK = 20000, 20010
 ONE_WAY_S = 0.040
 QUEUE_BYTES = 3750              # 115 ms in the middle: a small router
+# A link that wakes up so late has lost a queue's worth of time: what the
+# listener hears then is this machine, not the link.
+LATE_S = 0.1
 # What the listener must find of each voice.  The link narrows to a half twice:
 # its queue overflows until the sender has heard of it, some 0.5 s.  With what is
 # played late after that, each may spoil windows (2 s, one each second) that begin
@@ -233,6 +236,9 @@ def main():
     count = print_voices(spoken, options.out / 'party.wav', options.heard)
     for complaint in party.complaints[:10]:
         print(f'  ! {complaint}')
+    if party.link.late_s > LATE_S:
+        print(f'  ! this machine was too busy: the link stood still for '
+              f'{party.link.late_s * 1e3:.0f} ms')
     try:
         import timeline
         timeline.draw(options.out / 'party.csv', options.out / 'party.png')
