@@ -124,6 +124,8 @@ def claims_table(s, found, runners):
     for claim in claims:
         for choice in choices(claim, found):
             cells = [values_of(claim, found, r, **choice) for r in runners]
+            if all(v is None for values in cells for v in values):
+                continue
             row = [claim['text'], *(choice.get(a, '') for a in axes),
                    *[claim.get('paper', '')] * paper,
                    *(span(v, claim.get('unit', '')) for v in cells),
