@@ -12,7 +12,7 @@
 #
 # DATABASE=FILE: priorities, groups, gains.  LATENCY=20 (ms) is how late a
 # packet may be that has to be mixed; it grows by itself where that is not
-# enough.  ALGORITHM=fairmix|dpm|tfrc|gaimd.  Ports: examples/launch/README.md
+# enough.  ALGORITHM=dpm|tfrc|gaimd.  Ports: examples/launch/README.md
 
 # shellcheck source=examples/launch/env.sh
 . "$(dirname "$0")/env.sh"
@@ -51,7 +51,7 @@ send_to () {            # NEIGHBOUR PORT PEER
   session=$((session + 1))
   # shellcheck disable=SC2054,SC2206  # words of a graph
   graph+=(
-    "mix.src_$1" ! "$OPUS" ! tfrcrate name="rate$1" algorithm="${ALGORITHM:-fairmix}"
+    "mix.src_$1" ! "$OPUS" ! tfrcrate name="rate$1" ${ALGORITHM:+algorithm="$ALGORITHM"}
     ! "out.send_rtp_sink_$1" "out.send_rtp_src_$1"
     ! udpsink host="$(host "$3")" port="$(port "$3")" sync=false async=false
     "out.send_rtcp_src_$1"

@@ -61,6 +61,13 @@ gst_rate_params_bitrate (guint64 bps)
 }
 
 void
+gst_rate_params_default (FmxRateSenderParams * params)
+{
+  fmx_rate_sender_params_default (params);
+  params->klass = &fmx_rate_fairmix;
+}
+
+void
 gst_rate_params_set (FmxRateSenderParams * params, GstRateParam id,
     const GValue * value)
 {
@@ -193,7 +200,7 @@ gst_rate_params_install (GObjectClass * klass, guint first_id)
       | GST_PARAM_MUTABLE_PLAYING;
   FmxRateSenderParams defaults;
 
-  fmx_rate_sender_params_default (&defaults);
+  gst_rate_params_default (&defaults);
   g_object_class_install_property (klass, first_id + GST_RATE_PARAM_ALGORITHM,
       g_param_spec_enum ("algorithm", "Algorithm",
           "What turns round-trip time and loss events into a rate",

@@ -29,6 +29,9 @@ typedef enum
 
 void gst_rate_params_install (GObjectClass * klass, guint first_id);
 
+/* The library's defaults, but with algorithm=fairmix. */
+void gst_rate_params_default (FmxRateSenderParams * params);
+
 /* @id: the property's ID less the first one */
 void gst_rate_params_set (FmxRateSenderParams * params, GstRateParam id,
     const GValue * value);

@@ -981,7 +981,7 @@ gst_tfrc_rate_init (GstTfrcRate * self)
 {
   gst_tfrc_rate_add_pads (self);
 
-  fmx_rate_sender_params_default (&self->params);
+  gst_rate_params_default (&self->params);
   fmx_adapt_policy_params_default (&self->policy_params);
   self->policy_params.klass = fmx_adapt_policy_classes[DEFAULT_POLICY];
   self->max_ssrcs = DEFAULT_MAX_SSRCS;

@@ -628,13 +628,17 @@ GST_START_TEST (test_every_algorithm_and_policy_works_and_can_be_changed)
   guint n_algorithms, n_policies;
   GEnumClass *classes[2];
   Path path;
+  gint algorithm;
 
   path_setup (&path, 2);
+  g_object_get (path.f.element, "algorithm", &algorithm, NULL);
   classes[0] = g_type_class_ref (g_type_from_name ("GstTfrcRateAlgorithm"));
   classes[1] = g_type_class_ref (g_type_from_name ("GstTfrcRatePolicy"));
   n_algorithms = classes[0]->n_values;
   n_policies = classes[1]->n_values;
   fail_unless (n_algorithms >= 3);
+  fail_unless_equals_string (g_enum_get_value (classes[0],
+          algorithm)->value_nick, "fairmix");
   fail_unless_equals_int (n_policies, 4);
   for (guint i = 0; i < n_algorithms * n_policies; i++) {
     g_object_set (path.f.element, "algorithm", i % n_algorithms,
