@@ -107,13 +107,11 @@ allowed_bps (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   double segment = rc->params.segment_bytes > 0
       ? (double) rc->params.segment_bytes : fb->packet_bytes;
   FmxTcpPath path = fmx_tcp_path (segment, fb->rtt);
-  double p = fb->loss_event_rate;
+  double p = fb->loss_event_rate * (1.0 - s->full_share);
   double bps;
 
-  if (s->mode == FMX_RATE_FAIRMIX_COMPETING) {
+  if (s->mode == FMX_RATE_FAIRMIX_COMPETING)
     path = fmx_tcp_path (segment, fmx_time_from_s (s->mean_rtt_s));
-    p *= 1.0 - s->full_share;
-  }
   bps = fmx_tcp_equation_bps (&path, p);
   if (s->mode == FMX_RATE_FAIRMIX_COMPETING)
     bps = fmin (fmin (bps, s->most_bps), fmx_full_queue_bps (&s->full,
