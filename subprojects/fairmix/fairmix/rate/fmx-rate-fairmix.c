@@ -43,7 +43,7 @@
 #define MARGIN 1.1              /* over the least rate: room for a cut */
 #define LASTING (15 * FMX_SECOND)
 #define PROBE_DOUBLINGS 4u
-#define LASTING_LOSS 0.05       /* no TCP's burst does that */
+#define LASTING_LOSS 0.1        /* beyond, a TCP spends its time in timeouts */
 #define OVERRUN 0.8             /* less of what is sent comes through */
 #define SHED_TELLS (5 * FMX_SECOND)     /* as long as loss is counted */
 
@@ -212,7 +212,8 @@ overrun (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
       || fmx_time_diff (now, s->shed) < 2 * fb->rtt_latest
       || fb->receive_bps <= 0.0 || fb->receive_bps > OVERRUN * sent)
     return false;
-  enter (rc, FMX_RATE_FAIRMIX_CALM, now);
+  if (s->mode != FMX_RATE_FAIRMIX_COMPETING)
+    enter (rc, FMX_RATE_FAIRMIX_CALM, now);
   s->shed = s->decided = s->obeyed = now;
   lower (rc, CUT_OWN * fb->receive_bps, FMX_RATE_DOWN_LIMIT);
   return true;

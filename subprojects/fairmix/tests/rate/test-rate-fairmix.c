@@ -253,6 +253,31 @@ test_sends_no_more_than_arrives (void **state)
   assert_string_equal (fmx_rate_controller_reason (&t.rc), "down-limit");
 }
 
+/* A queue that counts packets, or RED, takes some of ours with each burst. */
+static void
+test_competes_on_where_bursts_are_lost (void **state)
+{
+  Told t = told_competing (400000.0);
+  double before = t.rc.rate_bps;
+
+  (void) state;
+  t.fb.receive_bps = 0.5 * before;
+  t.fb.new_loss_event = true;
+  t.fb.loss_fraction = 0.09;
+  fmx_rate_controller_on_feedback (&t.rc, &t.fb, t.now);
+  assert_true (t.rc.rate_bps > 0.85 * t.fb.receive_bps + 1.0);
+  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_COMPETING);
+  /* where that lasts: no more than arrives, and on */
+  t.now += S;
+  t.fb.receive_bps = 0.5 * t.rc.rate_bps;
+  t.fb.sent_bps = t.rc.rate_bps;
+  t.fb.new_loss_event = true;
+  t.fb.loss_fraction = 0.11;
+  fmx_rate_controller_on_feedback (&t.rc, &t.fb, t.now);
+  assert_true (fabs (t.rc.rate_bps - 0.85 * t.fb.receive_bps) < 1.0);
+  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_COMPETING);
+}
+
 /* [RFC5348 4.3] max (4R, 2s/X), R = 100 ms; s/X = 4 ms */
 static void
 test_without_feedback_the_rate_is_halved_down_to_probing (void **state)
@@ -413,6 +438,7 @@ main (void)
     cmocka_unit_test (test_losses_of_a_full_queue_count_once_in_an_epoch),
     cmocka_unit_test (test_random_losses_count_as_in_the_equation),
     cmocka_unit_test (test_sends_no_more_than_arrives),
+    cmocka_unit_test (test_competes_on_where_bursts_are_lost),
     cmocka_unit_test (test_without_feedback_the_rate_is_halved_down_to_probing),
     cmocka_unit_test
         (test_too_much_loss_halves_and_stops_media_at_the_least_rate_only),
