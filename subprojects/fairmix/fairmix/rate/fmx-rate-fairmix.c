@@ -212,8 +212,7 @@ overrun (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
       || fmx_time_diff (now, s->shed) < 2 * fb->rtt_latest
       || fb->receive_bps <= 0.0 || fb->receive_bps > OVERRUN * sent)
     return false;
-  if (s->mode != FMX_RATE_FAIRMIX_COMPETING)
-    enter (rc, FMX_RATE_FAIRMIX_CALM, now);
+  enter (rc, FMX_RATE_FAIRMIX_CALM, now);
   s->shed = s->decided = s->obeyed = now;
   lower (rc, CUT_OWN * fb->receive_bps, FMX_RATE_DOWN_LIMIT);
   return true;
