@@ -54,7 +54,7 @@ def label(run, name):
 
 
 def _save(fig, path):
-    fig.savefig(path.with_suffix('.svg'), metadata={'Date': None})
+    fig.savefig(path.with_name(path.name + '.svg'), metadata={'Date': None})
     plt.close(fig)
 
 
