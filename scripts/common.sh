@@ -20,7 +20,7 @@ fmx_packages () {
     asterisk-core-sounds-ru-g722 asterisk-prompt-it-menardi-wav
     asterisk-prompt-fr-armelle asterisk-prompt-es-co
     pocketsphinx-testdata" ;;
-  test) echo "g++ git libcmocka-dev libspeexdsp-dev libns3-dev indent
+  test) echo "g++ git iproute2 libcmocka-dev libspeexdsp-dev libns3-dev indent
     shellcheck pulseaudio" ;;
   *) echo "unknown package group $1" >&2; return 2 ;;
   esac
