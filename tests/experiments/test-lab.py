@@ -84,6 +84,8 @@ class ScenarioTest(unittest.TestCase):
                           for r in runs}, {('reno', 8), ('reno', 2),
                                            ('bbr', 8), ('bbr', 2)})
         self.assertEqual(len(s.runs(only={'cc': 'bbr'})), 2)
+        self.assertEqual(len(s.runs(only={'cc': 'reno|bbr', 'n': 'two'})), 2)
+        self.assertEqual(len(s.runs(only={'absent': 'a|b'})), 4)
 
     def test_short_runs_shrink_every_time(self):
         s = scenario_of(TWO.replace('duration_s = 10', 'duration_s = 10\n'
@@ -118,6 +120,31 @@ class ScenarioTest(unittest.TestCase):
         self.assertEqual((link.name, end), ('one', 0))
         link, end = net.hops('c')['a']
         self.assertEqual((link.name, end), ('two', 1))
+
+
+class GuestTest(unittest.TestCase):
+    def job(self, text=TWO):
+        run = scenario_of(text).runs(seeds=[7])[0]
+        return guest.job(network.Network(run), '/tools')
+
+    def test_everybody_knows_when_time_begins(self):
+        job = self.job()
+        self.assertLess(job.index('export FMX_EPOCH_NS'), job.index('/launch'))
+
+    def test_neighbours_know_each_other_before_anything_is_sent(self):
+        job = self.job()
+        self.assertLess(job.index('/dev/udp'), job.index('/launch'))
+        self.assertEqual(job.count('/dev/udp'), 2)
+
+    def test_udp_does_not_come_evenly(self):
+        cbr = TWO.replace('"tcp"', '"cbr"\nrate_bps = 100')
+        self.assertIn('218 1.0 701 0.000:100', self.job(cbr))
+
+    def test_talkers_are_late_where_the_scenario_says_so(self):
+        self.assertNotIn('dev lo', self.job())
+        self.assertIn('-n a-s qdisc add dev lo root netem delay 2.5ms 2.5ms',
+                      self.job(TWO.replace('stream_bps', 'jitter_ms = 5\n'
+                                           'stream_bps')))
 
 
 class MeasureTest(unittest.TestCase):

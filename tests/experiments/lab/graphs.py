@@ -6,6 +6,7 @@ RTCP, +2 the RTCP about what one sends.  Within a LAN (one host here) the
 talkers' block is 4000 and the listener's 6000.
 """
 import math
+from random import Random
 
 from lab import listen, plan, scenario
 
@@ -37,15 +38,16 @@ def _quote(words):
                     for w in words.split())
 
 
-def microphone(flow, i, voice, packet_ns):
+def microphone(flow, i, voice, packet_ns, phase_ns):
     """What talker i says: a pitch of their own, so that one can tell them
-    apart, or speech that comes in real time."""
+    apart, or speech that comes in real time.  phase_ns is when their packets
+    begin, for no two microphones were switched on at once."""
+    hum = f'audiotestsrc is-live=true timestamp-offset={phase_ns} '
     if flow['ear'] != 'speech':
-        return (f'audiotestsrc is-live=true freq={listen.tone_hz(i)} '
-                f'volume={listen.VOLUME}')
+        return f'{hum} freq={listen.tone_hz(i)} volume={listen.VOLUME}'
     rate = listen.RATE_HZ[flow['codec']]
     if i > 0:
-        return (f'audiotestsrc is-live=true freq={listen.other_hz(i, rate)} '
+        return (f'{hum} freq={listen.other_hz(i, rate)} '
                 f'volume={listen.OTHERS_VOLUME}')
     size = 2 * round(rate * packet_ns / 1e9)
     # the queue keeps the parser from taking four seconds at a time
@@ -56,16 +58,19 @@ def microphone(flow, i, voice, packet_ns):
             f'clocksync ts-offset={packet_ns} ! audioconvert ! audioresample')
 
 
-def talkers(flow, voice):
+def talkers(flow, voice, seed):
     """Everybody's microphone."""
     branches = []
+    random = Random(seed)
+    # how a hum is encoded is not measured
+    effort = 10 if flow['ear'] == 'speech' else 0
     for i in range(flow['streams']):
         common = f'ssrc={1001 + i} seqnum-offset=0 timestamp-offset=0'
         sink = f'udpsink host=127.0.0.1 port={TALKERS} {QUIET}'
         # 178 samples make 78.4 kbit/s of a stream of PCMU, as in the paper
         ns, size = (22250000, 178) if flow['codec'] == 'pcmu' \
             else (20000000, 960)
-        source = microphone(flow, i, voice, ns)
+        source = microphone(flow, i, voice, ns, random.randrange(ns))
         if source.startswith('audiotestsrc'):
             source += f' samplesperbuffer={size}'
         if flow['codec'] == 'pcmu':
@@ -77,6 +82,7 @@ def talkers(flow, voice):
             branches.append(
                 f'{source} ! '
                 'audio/x-raw,rate=48000,channels=1 ! opusenc frame-size=20 '
+                f'complexity={effort} '
                 f'bitrate-type=cbr bitrate={opus_bps(flow["stream_bps"])} ! '
                 f'rtpopuspay {common} ! {sink}')
     return ' '.join(branches)
@@ -204,7 +210,8 @@ def bundle(net, name, tools, out):
     for a, b in spans(flow, net.run.duration_s):
         commands.append((a, source, f'timeout -s INT {b - a:.3f} '
                          'gst-launch-1.0 -e '
-                         + _quote(talkers(flow, f'{out}/voice-{name}.raw'))))
+                         + _quote(talkers(flow, f'{out}/voice-{name}.raw',
+                                          f'{net.run.seed} {name}'))))
     return commands
 
 

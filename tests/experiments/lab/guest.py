@@ -8,6 +8,7 @@ starts flows serves the real-time runner, too.
 from lab import graphs, scenario
 
 LEAD_S = 0.5                    # receivers stand before senders start
+WARM_S = 2.0                    # for the neighbours to learn their addresses
 
 
 def ns_batch(lines):
@@ -115,6 +116,11 @@ def links(net):
         if host.delay_ms:
             out.append(f'tc -n {host.name} qdisc add dev e0 root netem delay '
                        f'{host.delay_ms}ms limit 100000')
+    for name, flow in net.run.bundles.items():
+        if flow['jitter_ms']:
+            half = f'{flow["jitter_ms"] / 2:g}ms'
+            out.append(f'tc -n {net.source(name).name} qdisc add dev lo root '
+                       f'netem delay {half} {half} limit 100000')
     return out
 
 
@@ -164,10 +170,20 @@ def flow_commands(net, tools, out, bundle=graphs.bundle):
         elif flow['kind'] == 'cbr':
             steps = staircase_args(flow['rate_bps'], start, stop)
             commands.append((start, source, f'{tools}/cbrflow {sink.address} '
-                             f'{port} {flow["packet_bytes"]} {steps}'))
+                             f'{port} {flow["packet_bytes"]} '
+                             f'{flow["jitter_intervals"]} '
+                             f'{net.run.seed * 100 + number} {steps}'))
         else:
             commands += bundle(net, name, tools, out)
     return sorted(commands, key=lambda c: c[0])
+
+
+def warm_up(net):
+    """Neighbours ask for each other's address once; over a long link the first
+    packets would wait for the answer and then come in a burst."""
+    return [f'X {net.source(name).name} bash -c '
+            f"'echo >/dev/udp/{net.sink(name).address}/9'"
+            for name in net.run.flows]
 
 
 def netlog(net, tools, out, end_s):
@@ -210,7 +226,8 @@ def job(net, tools, bundle=graphs.bundle):
     hosts = ' '.join(net.hosts)
     out += [f'for h in {hosts}; do X $h sysctl -qw '
             'net.ipv4.tcp_no_metrics_save=1; done',
-            f'sleep {LEAD_S}']
+            *warm_up(net), f'sleep {WARM_S}',
+            f'export FMX_EPOCH_NS=$(($(date +%s%N) + {round(LEAD_S * 1e9)}))']
     events = []
     for t_s, host, line in flow_commands(net, tools, '$OUT',
                                           bundle):
@@ -223,7 +240,6 @@ def job(net, tools, bundle=graphs.bundle):
     for t_s, command in events:
         if t_s >= 0 and not started:
             out += [f'sleep {-now:.3f}',
-                    'export FMX_EPOCH_NS=$(date +%s%N)',
                     netlog(net, tools, '$OUT', end_s) + ' & LOG=$!']
             started, now = True, 0.0
         if t_s > now:

@@ -56,6 +56,7 @@ def flow_statement(run, name):
                  f'idle_s={files["idle_s"]}')
     elif flow['kind'] == 'cbr':
         line += (f'packet_bytes={flow["packet_bytes"]} '
+                 f'jitter_intervals={flow["jitter_intervals"]} '
                  f'rate_bps={_steps(flow["rate_bps"])}')
     else:
         least, most = flow['mix_bitrate_bps']
@@ -65,6 +66,7 @@ def flow_statement(run, name):
                  f'streams={flow["streams"]} '
                  f'stream_bps={flow["stream_bps"]} '
                  f'packet_s={PACKET_S[flow["codec"]]:.9f} '
+                 f'jitter_s={flow["jitter_ms"] / 1e3:g} '
                  f'mix_min_bitrate_bps={least} '
                  f'mix_max_bitrate_bps={most} '
                  f'mix_packet_s={flow["mix_packet_s"]} '

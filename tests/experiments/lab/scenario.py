@@ -52,6 +52,8 @@ KINDS = {
         'ear': None,            # tones, speech: the listener's audio is kept
                                 # and measured (lab/listen.py)
         'pause_s': None,        # [[from_s, to_s], ...]: nobody speaks
+        'jitter_ms': 0.0,       # a talker's packet reaches the mixer late by
+                                # an evenly random part of it
         'ignore_feedback': False,
     },
     'tcp': {
@@ -61,6 +63,8 @@ KINDS = {
     'cbr': {
         'rate_bps': None,       # staircase, on the wire
         'packet_bytes': 218,    # on the wire
+        'jitter_intervals': 1.0,    # a packet is late by an evenly random
+                                # part of so many intervals (at most 1)
     },
 }
 STAIRCASES = {('link', 'rate_bps'), ('link', 'back_rate_bps'),
@@ -207,8 +211,8 @@ class Scenario:
         runs = []
         for values in itertools.product(*self.axes.values()):
             choice = dict(zip(self.axes, values))
-            if only and any(choice.get(a, v) not in v.split('|')
-                            for a, v in only.items()):
+            if only and any(choice[a] not in v.split('|')
+                            for a, v in only.items() if a in choice):
                 continue
             table = {'link': self.raw['link'], 'flow': self.raw['flow']}
             for axis, value in choice.items():

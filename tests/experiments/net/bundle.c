@@ -55,7 +55,10 @@ typedef struct
   uint32_t order[MAX_STREAMS];
   int32_t assignment[MAX_STREAMS];
   uint16_t seq[MAX_STREAMS + FMX_ADAPT_MAX_MIXES + 1];
+  FmxTime due[MAX_STREAMS + FMX_ADAPT_MAX_MIXES];     /* without jitter */
   FmxTime next[MAX_STREAMS + FMX_ADAPT_MAX_MIXES];
+  FmxRng rng;
+  double jitter_s;
   FmxTime next_line;
   FmxTime now;
 } sender;
@@ -222,7 +225,11 @@ on_tick (sender *s, unsigned index)
   double period_s = index < MAX_STREAMS ? s->packet_s
       : fmx_time_to_s (s->mix.packet_time);
 
-  s->next[index] += (FmxTime) fmx_time_from_s (period_s);
+  s->due[index] += (FmxTime) fmx_time_from_s (period_s);
+  s->next[index] = s->due[index];
+  if (index < MAX_STREAMS)
+    s->next[index] +=
+        (FmxTime) (fmx_rng_next_unit (&s->rng) * s->jitter_s * 1e9);
   if (!speaking (s))
     return;
   if (index < MAX_STREAMS) {
@@ -346,7 +353,6 @@ static void
 set_up (sender *s, char **words, int n)
 {
   const char *steps = word (words, n, "speaking");
-  FmxRng rng;
   int used;
 
   s->name = word (words, n, "name");
@@ -361,11 +367,13 @@ set_up (sender *s, char **words, int n)
           &s->step_s[s->n_steps], &s->step_on[s->n_steps], &used) == 2;
       s->n_steps++)
     steps += used + (steps[used] == ',');
-  fmx_rng_init (&rng, strtoull (word (words, n, "seed"), NULL, 10));
+  s->jitter_s = atof (word (words, n, "jitter_s"));
+  fmx_rng_init (&s->rng, strtoull (word (words, n, "seed"), NULL, 10));
   for (unsigned i = 0; i < MAX_STREAMS + FMX_ADAPT_MAX_MIXES; i++)
     /* no groups, so one mix at most */
-    s->next[i] = i >= s->n_streams && i != MAX_STREAMS ? FMX_TIME_NONE
-        : s->start + (FmxTime) (fmx_rng_next_unit (&rng) * s->packet_s * 1e9);
+    s->due[i] = s->next[i] = i >= s->n_streams && i != MAX_STREAMS ?
+        FMX_TIME_NONE : s->start
+        + (FmxTime) (fmx_rng_next_unit (&s->rng) * s->packet_s * 1e9);
   for (unsigned i = 0; i < s->n_streams; i++) {
     s->streams[i].wire_bps = (uint32_t) s->stream_bps;
     s->order[i] = i;

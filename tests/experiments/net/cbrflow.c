@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* cbrflow ADDRESS PORT BYTES T_S:BPS... : UDP that listens to nobody.
+/* cbrflow ADDRESS PORT BYTES JITTER SEED T_S:BPS... : UDP that listens to
+ * nobody.
  *
- * Sends packets of BYTES on the wire (IP and UDP headers included), evenly, at
- * each rate from its time on; a rate of 0 pauses, the last time only ends. */
+ * Sends packets of BYTES on the wire (IP and UDP headers included) at each rate
+ * from its time on; a rate of 0 pauses, the last time only ends.  Each packet is
+ * late by an evenly random part of JITTER intervals (at most 1). */
 #include <arpa/inet.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,13 +25,18 @@ main (int argc, char **argv)
   struct sockaddr_in to = {.sin_family = AF_INET };
   struct timespec start;
   uint32_t seq = 0;
+  unsigned short seed[3] = { 1, 2, 3 };
+  double jitter;
   size_t bytes;
 
-  if (argc < 6) {
-    fprintf (stderr, "usage: cbrflow ADDRESS PORT BYTES T_S:BPS... T_S:0\n");
+  if (argc < 8) {
+    fprintf (stderr,
+        "usage: cbrflow ADDRESS PORT BYTES JITTER SEED T_S:BPS... T_S:0\n");
     return 2;
   }
   bytes = strtoul (argv[3], NULL, 10);
+  jitter = atof (argv[4]);
+  seed[0] = (unsigned short) atoi (argv[5]);
   to.sin_port = htons ((uint16_t) atoi (argv[2]));
   if (fd < 0 || bytes < IP_UDP_BYTES + 12 || bytes > sizeof payload
       || inet_aton (argv[1], &to.sin_addr) == 0
@@ -37,7 +44,7 @@ main (int argc, char **argv)
     perror ("cbrflow");
     return 1;
   }
-  for (int i = 4; i < argc && n < MAX_STEPS; i++, n++)
+  for (int i = 6; i < argc && n < MAX_STEPS; i++, n++)
     if (sscanf (argv[i], "%lf:%lf", &t_s[n], &bps[n]) != 2)
       return 2;
   clock_gettime (CLOCK_MONOTONIC, &start);
@@ -46,7 +53,8 @@ main (int argc, char **argv)
 
     for (double t = t_s[i]; step > 0 && t < t_s[i + 1]; t += step) {
       struct timespec at = start;
-      uint64_t ns = (uint64_t) at.tv_nsec + (uint64_t) (t * 1e9);
+      double late = jitter * step * erand48 (seed);
+      uint64_t ns = (uint64_t) at.tv_nsec + (uint64_t) ((t + late) * 1e9);
       uint32_t be = htonl (seq++);
 
       at.tv_sec += (time_t) (ns / 1000000000);

@@ -6,7 +6,7 @@
  * the element `mix` (partialmix) then selects for the pad src_1, with the time
  * since $FMX_EPOCH_NS (nanoseconds of the wall clock); and a line per second.
  * Where there is a sink `ear`, a line with the event `ear` has the time at which
- * the first sample is heard.
+ * the first sample is heard; when the pipeline's latency changes, another one.
  * SIGINT and SIGTERM end it cleanly. */
 #include <glib-unix.h>
 #include <gst/base/gstbasesink.h>
@@ -20,7 +20,9 @@ typedef struct
   FILE *table;
   gint64 epoch_us;
   GMainLoop *loop;
-  GstElement *pipeline, *rate;
+  GstElement *pipeline, *rate, *ear;
+  _Atomic gint64 first_us;      /* when the first sample is due at @ear ... */
+  GstClockTime latency;         /* ... but for this, as it was last told */
   guint separate, mixes;
   gint status;
 } launch;
@@ -54,43 +56,56 @@ write_line (launch *l, const gchar *event)
     gst_structure_free (s);
 }
 
-/* When the first buffer is played: a line of its own, in the future. */
+/* When the first buffer is due, but for the latency of the pipeline. */
 static GstPadProbeReturn
 on_heard (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
 {
   launch *l = user_data;
-  GstElement *ear = gst_pad_get_parent_element (pad);
-  GstClock *clock = gst_element_get_clock (ear);
+  GstClock *clock = gst_element_get_clock (l->ear);
   GstClockTime plays = GST_BUFFER_PTS (GST_PAD_PROBE_INFO_BUFFER (info))
-      + gst_element_get_base_time (ear)
-      + gst_base_sink_get_latency (GST_BASE_SINK (ear));
-  gint64 ahead_us = GST_CLOCK_DIFF (gst_clock_get_time (clock), plays) / 1000;
+      + gst_element_get_base_time (l->ear);
 
-  fprintf (l->table, "%.6f,%s,ear,0,0,0,0,0,0,0\n",
-      (double) (g_get_real_time () + ahead_us - l->epoch_us) / 1e6, l->flow);
-  fflush (l->table);
+  (void) pad;
+  l->first_us = g_get_real_time ()
+      + GST_CLOCK_DIFF (gst_clock_get_time (clock), plays) / 1000;
   gst_object_unref (clock);
-  gst_object_unref (ear);
   return GST_PAD_PROBE_REMOVE;
 }
 
 static void
 listen_at_ear (launch *l)
 {
-  GstElement *ear = gst_bin_get_by_name (GST_BIN (l->pipeline), "ear");
   GstPad *pad;
 
-  if (ear == NULL)
+  l->ear = gst_bin_get_by_name (GST_BIN (l->pipeline), "ear");
+  l->latency = GST_CLOCK_TIME_NONE;
+  if (l->ear == NULL)
     return;
-  pad = gst_element_get_static_pad (ear, "sink");
+  pad = gst_element_get_static_pad (l->ear, "sink");
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, on_heard, l, NULL);
   gst_object_unref (pad);
-  gst_object_unref (ear);
+}
+
+static void
+tell_ear (launch *l)
+{
+  GstClockTime latency;
+
+  if (l->ear == NULL || l->first_us == 0)
+    return;
+  latency = gst_base_sink_get_latency (GST_BASE_SINK (l->ear));
+  if (latency == l->latency)
+    return;
+  l->latency = latency;
+  fprintf (l->table, "%.6f,%s,ear,0,0,0,0,0,0,0\n",
+      (double) (l->first_us + (gint64) latency / 1000 - l->epoch_us) / 1e6,
+      l->flow);
 }
 
 static gboolean
 on_second (gpointer user_data)
 {
+  tell_ear (user_data);
   write_line (user_data, "");
   return G_SOURCE_CONTINUE;
 }
@@ -196,6 +211,8 @@ main (int argc, char **argv)
   gst_object_unref (bus);
   if (l.rate != NULL)
     gst_object_unref (l.rate);
+  if (l.ear != NULL)
+    gst_object_unref (l.ear);
   gst_object_unref (l.pipeline);
   g_main_loop_unref (l.loop);
   fclose (l.table);

@@ -42,6 +42,7 @@ BundleSender::BundleSender(const BundleParams& params, Address to, Recorder* rec
     : m_params(params),
       m_to(to),
       m_recorder(recorder),
+      m_random(CreateObject<UniformRandomVariable>()),
       m_rate(nullptr),
       m_sink{&BundleSender::OnEvent, this},
       m_target_bps(0),
@@ -70,8 +71,6 @@ BundleSender::~BundleSender()
 void
 BundleSender::StartApplication()
 {
-    auto random = CreateObject<UniformRandomVariable>();
-
     m_socket = Socket::CreateSocket(GetNode(), UdpSocketFactory::GetTypeId());
     m_socket->Bind();
     m_socket->Connect(m_to);
@@ -97,19 +96,19 @@ BundleSender::StartApplication()
     {
         Plan(m_params.strategy == "forward-all" ? FMX_TARGET_UNLIMITED
              : m_params.strategy == "mix-all"
-                 ? m_adapt.mix_min_bps
+                 ? m_adapt.mix_max_bps
                  : static_cast<uint64_t>(3 * m_params.stream_bps + m_adapt.mix_max_bps));
     }
     for (unsigned i = 0; i < m_params.streams; i++)
     {
-        Simulator::Schedule(Seconds(random->GetValue(0, m_params.packet_s)),
+        Simulator::Schedule(Seconds(m_random->GetValue(0, m_params.packet_s)),
                             &BundleSender::OnTalker,
                             this,
                             i);
     }
     for (unsigned i = 0; i < FMX_ADAPT_MAX_MIXES; i++)
     {
-        Simulator::Schedule(Seconds(random->GetValue(0, fmx_time_to_s(m_params.mix.packet_time))),
+        Simulator::Schedule(Seconds(m_random->GetValue(0, fmx_time_to_s(m_params.mix.packet_time))),
                             &BundleSender::OnMix,
                             this,
                             i);
@@ -148,11 +147,20 @@ BundleSender::OnTalker(unsigned i)
     {
         return;
     }
-    if (m_assignment[i] == FMX_ADAPT_SEPARATE && Speaking())
+    Simulator::Schedule(Seconds(m_random->GetValue(0, m_params.jitter_s)),
+                        &BundleSender::OnPacket,
+                        this,
+                        i);
+    Simulator::Schedule(Seconds(m_params.packet_s), &BundleSender::OnTalker, this, i);
+}
+
+void
+BundleSender::OnPacket(unsigned i)
+{
+    if (m_socket != nullptr && m_assignment[i] == FMX_ADAPT_SEPARATE && Speaking())
     {
         SendRtp(i, static_cast<unsigned>(m_params.stream_bps * m_params.packet_s / 8 + 0.5));
     }
-    Simulator::Schedule(Seconds(m_params.packet_s), &BundleSender::OnTalker, this, i);
 }
 
 void

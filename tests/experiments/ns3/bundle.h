@@ -28,6 +28,7 @@ struct BundleParams
     unsigned streams;
     double stream_bps;      /* of one stream, on the wire */
     double packet_s;        /* audio in a packet */
+    double jitter_s;        /* a talker's packet is late by a part of it */
     FmxAdaptMix mix;        /* of all streams */
     double min_bps;         /* below this no media makes sense, on the wire */
     double headroom;        /* partialmix's property */
@@ -48,6 +49,7 @@ class BundleSender : public ns3::Application
     void StopApplication() override;
 
     void OnTalker(unsigned i);
+    void OnPacket(unsigned i);
     void OnMix(unsigned i);
     void OnFeedback(ns3::Ptr<ns3::Socket> socket);
     void OnTimeout();
@@ -65,6 +67,7 @@ class BundleSender : public ns3::Application
     Recorder* m_recorder;
     ns3::Ptr<ns3::Socket> m_socket;
     ns3::EventId m_timer;
+    ns3::Ptr<ns3::UniformRandomVariable> m_random;
 
     FmxRateSender* m_rate;
     FmxEventSink m_sink;

@@ -29,9 +29,11 @@ constexpr uint16_t FIRST_PORT = 5000;
 class CbrSender : public Application
 {
   public:
-    CbrSender(Staircase rates, uint32_t bytes, Address to)
-        : m_rates(std::move(rates)),
+    CbrSender(Staircase rates, uint32_t bytes, double jitter_intervals, Address to)
+        : m_random(CreateObject<UniformRandomVariable>()),
+          m_rates(std::move(rates)),
           m_bytes(bytes),
+          m_jitter(jitter_intervals),
           m_to(to)
     {
     }
@@ -48,6 +50,7 @@ class CbrSender : public Application
     void StopApplication() override
     {
         m_next.Cancel();
+        m_packet.Cancel();
         m_socket->Close();
     }
 
@@ -62,7 +65,7 @@ class CbrSender : public Application
         m_bps = m_rates[i].second;
         if (m_bps > 0)
         {
-            Send();
+            Tick();
         }
         if (i + 1 < m_rates.size())
         {
@@ -71,6 +74,15 @@ class CbrSender : public Application
                                 this,
                                 i + 1);
         }
+    }
+
+    void Tick()
+    {
+        double interval_s = m_bytes * 8 / m_bps;
+        double late_s = m_random->GetValue(0, m_jitter * interval_s);
+
+        m_packet = Simulator::Schedule(Seconds(late_s), &CbrSender::Send, this);
+        m_next = Simulator::Schedule(Seconds(interval_s), &CbrSender::Tick, this);
     }
 
     void Send()
@@ -82,14 +94,16 @@ class CbrSender : public Application
         Ptr<Packet> packet = Create<Packet>(data, sizeof data);
         packet->AddAtEnd(Create<Packet>(m_bytes - 28 - sizeof data));
         m_socket->Send(packet);
-        m_next = Simulator::Schedule(Seconds(m_bytes * 8 / m_bps), &CbrSender::Send, this);
     }
 
+    Ptr<UniformRandomVariable> m_random;
     Staircase m_rates;
     uint32_t m_bytes;
+    double m_jitter;
     Address m_to;
     Ptr<Socket> m_socket;
     EventId m_next;
+    EventId m_packet;
     double m_bps{0};
     uint32_t m_seq{0};
 };
@@ -406,6 +420,7 @@ Simulation::AddFlow(const Statement& s)
         Install(s,
                 CreateObject<CbrSender>(s.Steps("rate_bps"),
                                         static_cast<uint32_t>(s.Number("packet_bytes")),
+                                        s.Number("jitter_intervals"),
                                         address),
                 from,
                 false);
@@ -421,6 +436,7 @@ Simulation::AddFlow(const Statement& s)
         params.streams = static_cast<unsigned>(s.Number("streams"));
         params.stream_bps = s.Number("stream_bps");
         params.packet_s = s.Number("packet_s");
+        params.jitter_s = s.Number("jitter_s");
         params.mix.min_bitrate_bps = static_cast<uint32_t>(s.Number("mix_min_bitrate_bps"));
         params.mix.max_bitrate_bps = static_cast<uint32_t>(s.Number("mix_max_bitrate_bps"));
         params.mix.packet_time = fmx_time_from_s(s.Number("mix_packet_s"));
