@@ -30,11 +30,19 @@ RUNNERS = {'uml': uml, 'kernel': kernel, 'ns3': ns3, 'netns': netns}
 STALL_S = 120                   # so long without virtual time passing
 
 
+def runner_names(text):
+    names = text.split(',')
+    if not set(names) <= set(RUNNERS):
+        raise argparse.ArgumentTypeError(f'there are {", ".join(RUNNERS)}')
+    return names
+
+
 def arguments():
     p = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     p.add_argument('scenarios', nargs='*', metavar='SCENARIO')
-    p.add_argument('--runner', default='uml', choices=RUNNERS,
+    p.add_argument('--runner', default='uml', type=runner_names,
+                   metavar='RUNNER[,...]',
                    help='uml: real pipelines and TCP in virtual time\n'
                    'kernel: libfairmix alone and real TCP in virtual time\n'
                    'ns3: libfairmix in ns-3\nnetns: real time (needs root)')
@@ -66,7 +74,7 @@ def chosen(names):
             out += scenario.load_all(name)
         else:
             out.append(scenario.Scenario(name))
-    return out
+    return list({s.path: s for s in out}.values())
 
 
 def commit():
@@ -80,22 +88,22 @@ def commit():
 class Job:
     """One run under way."""
 
-    def __init__(self, run, runner, args):
+    def __init__(self, run, name, args):
         self.run = run
-        self.runner = runner
-        self.name = args.runner
-        self.folder = results.folder_of(args.out, run, args.runner, args.short)
+        self.runner = RUNNERS[name]
+        self.name = name
+        self.folder = results.folder_of(args.out, run, name, args.short)
         self.folder.mkdir(parents=True, exist_ok=True)
         for old in self.folder.iterdir():
             if old.is_file():
                 old.unlink()
         self.manifest = {
-            'run': run.name, 'runner': args.runner, 'short': args.short,
+            'run': run.name, 'runner': name, 'short': args.short,
             'seed': run.seed, 'duration_s': run.duration_s,
             'commit': commit(), 'python': platform.python_version(),
             'machine': platform.machine(), 'command': shlex.join(sys.argv),
-            **runner.versions()}
-        command, env = runner.prepare(run, self.folder, args.build)
+            **self.runner.versions()}
+        command, env = self.runner.prepare(run, self.folder, args.build)
         with open(self.folder / 'runner.log', 'wb') as log:
             self.process = subprocess.Popen(
                 command, cwd=self.folder, env=env, stdin=subprocess.DEVNULL,
@@ -147,14 +155,15 @@ class Job:
         return why
 
 
-def run_all(todo, runner, args):
-    """Runs them, at most args.jobs at a time; returns how many failed."""
-    bar = progress.Progress(sum(r.duration_s for r in todo))
+def run_all(todo, args):
+    """Runs them ([(run, runner's name)]), at most args.jobs at a time; returns
+    how many failed."""
+    bar = progress.Progress(sum(r.duration_s for r, _ in todo))
     waiting, busy, done_s, failed = list(todo), [], 0.0, 0
     try:
         while waiting or busy:
             while waiting and len(busy) < args.jobs:
-                busy.append(Job(waiting.pop(0), runner, args))
+                busy.append(Job(*waiting.pop(0), args))
             time.sleep(0.2)
             for job in list(busy):
                 job.time()
@@ -186,7 +195,7 @@ def judge(scenarios, args):
     claim's `test` names the choices that must not lose what they have."""
     broken = judged = 0
     for s in scenarios:
-        found = results.load(args.out, [s], args.short, [args.runner])
+        found = results.load(args.out, [s], args.short, args.runner)
         for claim in s.claims:
             for result in found:
                 if not measures.applies(claim, result) or not \
@@ -204,15 +213,31 @@ def judge(scenarios, args):
     return broken + (not judged)
 
 
+def runs_to_make(scenarios, args):
+    """[(run, runner's name)], in the order in which they were asked for."""
+    only = dict(o.split('=', 1) for o in args.only)
+    todo = []
+    for s in scenarios:
+        for name in args.runner:
+            if name not in s.runners:
+                print(f'{s.name}: not for runner {name}', file=sys.stderr)
+                continue
+            have = {r.run.name for r in results.load(
+                args.out, [s], args.short, [name])}
+            todo += [(r, name) for r in
+                     s.runs(args.short, args.seeds, only, name)
+                     if args.again or r.name not in have]
+    return todo
+
+
 def main():
     args = arguments()
     args.out = args.out or pathlib.Path(args.build) / 'experiments'
-    runner = RUNNERS[args.runner]
     try:
         scenarios = chosen(args.scenarios or (['all'] if args.list else []))
         if args.list:
             for s in scenarios:
-                runs = s.runs(args.short, runner=args.runner)
+                runs = s.runs(args.short, runner=args.runner[0])
                 print(f'{s.name:28} {s.suite:9} {len(runs):3} runs of '
                       f'{runs[0].duration_s:g} s  {s.title}')
             return 0
@@ -220,30 +245,18 @@ def main():
             print('run.py: name a scenario, a suite or all (--list)',
                   file=sys.stderr)
             return 2
-        runner.check(args.build)
+        for name in args.runner:
+            RUNNERS[name].check(args.build)
+        todo = runs_to_make(scenarios, args)
+        listen.check([r for r, name in todo if name in ('uml', 'netns')],
+                     args.build)
     except scenario.ScenarioError as e:
         print(f'run.py: {e}', file=sys.stderr)
         return 2
     except Unavailable as e:
         print(f'run.py: {e}', file=sys.stderr)
         return 77
-    only = dict(o.split('=', 1) for o in args.only)
-    todo = []
-    for s in scenarios:
-        if args.runner not in s.runners:
-            print(f'{s.name}: not for runner {args.runner}', file=sys.stderr)
-            continue
-        have = {r.run.name for r in results.load(
-            args.out, [s], args.short, [args.runner])}
-        todo += [r for r in s.runs(args.short, args.seeds, only, args.runner)
-                 if args.again or r.name not in have]
-    if args.runner in ('uml', 'netns'):
-        try:
-            listen.check(todo, args.build)
-        except Unavailable as e:
-            print(f'run.py: {e}', file=sys.stderr)
-            return 77
-    failed = run_all(todo, runner, args) if todo else 0
+    failed = run_all(todo, args) if todo else 0
     if args.check:
         failed += judge(scenarios, args)
     return 1 if failed else 0

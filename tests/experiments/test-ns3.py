@@ -22,10 +22,10 @@ BUILD = None
 
 def tables(name, choice, seed, folder):
     """Runs one choice; returns the bytes of its tables."""
-    args = argparse.Namespace(runner='ns3', build=BUILD, out=folder,
-                              short=True, jobs=1)
+    args = argparse.Namespace(build=BUILD, out=folder, short=True,
+                              jobs=1)
     chosen = scenario.Scenario(name).runs(True, [seed], choice)
-    if run.run_all(chosen, ns3, args):
+    if run.run_all([(r, 'ns3') for r in chosen], args):
         raise AssertionError(f'{name} did not come to its end')
     where = results.folder_of(folder, chosen[0], 'ns3', True)
     return b''.join((where / t).read_bytes() for t in

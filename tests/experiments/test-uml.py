@@ -40,10 +40,10 @@ class UmlTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / 'eight.toml'
             path.write_text(SCENARIO, encoding='utf-8')
-            args = argparse.Namespace(runner='uml', build=BUILD, out=folder,
-                                      short=False, jobs=1)
+            args = argparse.Namespace(build=BUILD, out=folder, short=False,
+                                      jobs=1)
             chosen = scenario.Scenario(path).runs(seeds=[seed])
-            self.assertEqual(run.run_all(chosen, uml, args), 0)
+            self.assertEqual(run.run_all([(r, 'uml') for r in chosen], args), 0)
             where = results.folder_of(folder, chosen[0], 'uml', False)
             return {t: (where / t).read_text('ascii') for t in
                     ('flows.csv', 'links.csv', 'senders.csv')}
