@@ -39,10 +39,11 @@ def colours(run):
 
 def style(choices):
     """{choice: (colour, mark)}; those that are known look the same in every
-    figure."""
-    order = KNOWN + [c for c in choices if c not in KNOWN]
-    return {c: (CHOICES[order.index(c) % len(CHOICES)],
-                MARKS[order.index(c) % len(MARKS)]) for c in choices}
+    figure, and with another codec."""
+    kin = {c: c.removesuffix('-opus') for c in choices}
+    order = KNOWN + [c for c in kin.values() if c not in KNOWN]
+    return {c: (CHOICES[order.index(k) % len(CHOICES)],
+                MARKS[order.index(k) % len(MARKS)]) for c, k in kin.items()}
 
 
 def label(run, name):
@@ -147,6 +148,41 @@ def queue(by_runner, figure, path):
         _legend(axis)
     list(panels.values())[-1].set_xlabel('time, s')
     _save(fig, path)
+
+
+def staircase(by_runner, figure, path):
+    """What a bundle may send, what it sends and in how many separate streams,
+    and what the others get, over time: of the first runner's first seed."""
+    runner, found = next(iter(by_runner.items()))
+    run, name = found[0].run, figure['flows'][0]
+    table = found[0].senders.get(name)
+    if table is None:
+        return False
+    fig, (rates, count) = plt.subplots(
+        2, 1, sharex=True, figsize=(7.4, 4.2), height_ratios=[2, 1])
+    fig.suptitle(figure['title'], x=0.01, ha='left', fontsize=10.5,
+                 fontweight='bold')
+    rates.set_title(RUNNER[runner], loc='left', fontweight='normal')
+    paint = colours(run)
+    for flow in run.flows:
+        column = 'sent_bps' if flow == name else 'received_bps'
+        values = measures.bins(found[0].flows[flow], column, 0,
+                               run.duration_s, 1)
+        rates.plot([k + 0.5 for k in range(len(values))],
+                   [v / 1e3 for v in values], color=paint[flow], linewidth=1.2,
+                   label='sent' if flow == name else label(run, flow))
+    rates.step(table['t_s'], [v / 1e3 for v in table['target_bps']],
+               where='post', color='black', linewidth=0.9, label='target')
+    rates.set_ylabel('kbit/s on the wire')
+    rates.set_ylim(0, figure.get('y_max'))
+    _legend(rates)
+    count.step(table['t_s'], table['separate'], where='post',
+               color=paint[name], linewidth=1.4)
+    count.set_ylabel('separate streams')
+    count.set_ylim(0)
+    count.set_xlabel('time, s')
+    _save(fig, path)
+    return True
 
 
 def _choice(result, figure):
@@ -315,4 +351,5 @@ def listener(by_runner, figure, path):
     return True
 
 
-KINDS = {'time': time, 'levels': levels, 'queue': queue, 'listener': listener}
+KINDS = {'time': time, 'levels': levels, 'queue': queue, 'listener': listener,
+         'staircase': staircase}
