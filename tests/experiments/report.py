@@ -5,11 +5,12 @@
   tests/experiments/report.py [--build build] [--short] [SCENARIO...]
 
 Every number comes from a table of a run.  What has no results here stays on the
-page as it is.
+page as it is: a scenario, and a row or cell of a table over two axes.
 """
 import argparse
 import math
 import pathlib
+import re
 import sys
 
 sys.dont_write_bytecode = True
@@ -18,10 +19,10 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE))
 
 # pylint: disable=wrong-import-position
-from lab import figures, measures, results, scenario  # noqa: E402
+from lab import figures, kept, measures, results, scenario  # noqa: E402
 
 RUNNERS = {'uml': 'real pipelines', 'kernel': 'library, Linux TCP',
-           'ns3': 'ns-3', 'netns': 'real time'}
+           'ns3': 'ns-3', 'ns2': 'ns-2', 'netns': 'real time'}
 SUITES = {
     'paper': ('The paper', 'Section 6 of *Distributed Partial Mixing with TCP '
               'fairness* (2002), figure by figure.'),
@@ -139,29 +140,37 @@ def mark(values, claim):
         verdict(values, claim), ' ✗')
 
 
-def matrix(claim, found, runner):
+def row_name(s, axis, value):
+    """A choice, and whether it is somebody else's program."""
+    peers = any(r.peers for r in s.runs(only={axis: value}))
+    return f'*{value}* (measured here)' if peers else value
+
+
+def matrix(s, claim, found, runner, old):
     """A claim over two axes, one table for a runner."""
-    rows_axis, columns_axis = claim['table']
+    axes = claim['table']
+    head = f'**{claim["text"]}** – {RUNNERS[runner]}; '
     mine = [r for r in found if r.runner == runner and measures.applies(claim, r)]
-    rows = list(dict.fromkeys(r.run.choice[rows_axis] for r in mine))
-    columns = list(dict.fromkeys(r.run.choice[columns_axis] for r in mine))
+    cells = kept.cells(old, head)
+    names = {row: row_name(s, axes[0], row) for row in s.axes[axes[0]]}
+    for row, column in {tuple(r.run.choice[a] for a in axes) for r in mine}:
+        values = values_of(claim, mine, runner, **dict(zip(axes, (row, column))))
+        cells[names[row], column] = (span(values, claim.get('unit', ''))
+                                     + mark(values, claim))
+    rows = [n for n in names.values()
+            if any(k == n and cell != '–' for (k, _), cell in cells.items())]
+    columns = [c for c in s.axes[axes[1]] if any(c == k for _, k in cells)]
     if not rows:
         return []
-    out = [f'**{claim["text"]}** – {RUNNERS[runner]}; target '
-           f'{target(claim)}', '',
-           f'| {rows_axis} | ' + ' | '.join(columns) + ' |',
+    out = [f'{head}target {target(claim)}', '',
+           f'| {axes[0]} | ' + ' | '.join(columns) + ' |',
            '|---' * (1 + len(columns)) + '|']
     for row in rows:
-        cells = []
-        for column in columns:
-            values = values_of(claim, found, runner,
-                               **{rows_axis: row, columns_axis: column})
-            cells.append(span(values, claim.get('unit', ''))
-                         + mark(values, claim))
-        out.append(f'| {row} | ' + ' | '.join(cells) + ' |')
+        out.append(f'| {row} | ' + ' | '.join(
+            cells.get((row, c), '–') for c in columns) + ' |')
     for row in claim.get('quoted', []):
-        cells = [str(row.get(c, '–')) for c in columns]
-        out.append(f'| *{row["name"]}* (quoted) | ' + ' | '.join(cells) + ' |')
+        texts = [str(row.get(c, '–')) for c in columns]
+        out.append(f'| *{row["name"]}* (quoted) | ' + ' | '.join(texts) + ' |')
     return out + ['']
 
 
@@ -192,16 +201,28 @@ def draw(s, figure, found, runners, folder):
             f'tests/experiments/report.py {s.name}', '```', '']
 
 
-def count(s, found, runner):
-    mine = [f for f in found if f.runner == runner]
-    text = f'{len(mine)} runs ({RUNNERS[runner]}'
-    scale = mine[0].run.time_scale
-    return text + (f', all times × {scale:g})' if scale != 1 else ')')
+def counts(found, old):
+    """How many runs of what; what the page has of others stays."""
+    words = kept.counts(old)
+    groups = {label: [f for f in found if f.runner == runner
+                      and not f.run.peers]
+              for runner, label in RUNNERS.items()}
+    groups['peers'] = [f for f in found if f.run.peers]
+    out = []
+    for label, mine in groups.items():
+        if mine:
+            scale = mine[0].run.time_scale
+            times = f', all times × {scale:g}' if scale != 1 else ''
+            out.append(f'{len(mine)} runs ({label}{times})')
+        elif label in words:
+            out.append(words[label])
+    return ', '.join(out) + '; mean (least … most).'
 
 
-def page(s, found, folder):
-    """One scenario."""
-    runners = [r for r in RUNNERS if any(f.runner == r for f in found)]
+def page(s, found, folder, old):
+    """One scenario; old: the lines that the page has of it."""
+    ours = [f for f in found if not f.run.peers and f.runner != 'ns2']
+    runners = [r for r in RUNNERS if any(f.runner == r for f in ours)]
     out = [f'### {s.title}', '']
     if s.source:
         out += [f'{s.source}. {s.text}', '']
@@ -212,31 +233,20 @@ def page(s, found, folder):
     if not found:
         return out + ['Not run yet: '
                       f'`tests/experiments/run.py {s.name}`', '']
-    counts = ', '.join(count(s, found, r) for r in runners)
-    out += [f'{counts}; mean (least … most).', '']
-    out += claims_table(s, found, runners)
+    out += [counts(found, old), '']
+    out += claims_table(s, ours, runners) if ours else kept.claims(old)
     if s.note:
         out += [s.note, '']
     for claim in s.claims:
         if len(claim.get('table', [])) == 2:
-            for runner in runners:
-                out += matrix(claim, found, runner)
+            for runner in RUNNERS:
+                out += matrix(s, claim, found, runner, old)
+    if not ours:                # the figures are of ours alone
+        first = [i for i, line in enumerate(old) if line.startswith('![')]
+        return out + (old[first[0]:] if first else [])
     for figure in s.figures:
-        out += draw(s, figure, found, runners, folder)
+        out += draw(s, figure, ours, runners, folder)
     return out
-
-
-def sections(path):
-    """{title: lines} of the page as it is."""
-    found, lines = {}, []
-    text = path.read_text(encoding='utf-8') if path.exists() else ''
-    for line in text.splitlines():
-        if line.startswith('### '):
-            lines = found.setdefault(line[4:], [])
-        elif line.startswith('## '):
-            lines = []
-        lines.append(line)
-    return found
 
 
 def main():
@@ -252,7 +262,7 @@ def main():
     folder = docs / 'results'
     folder.mkdir(parents=True, exist_ok=True)
     root = pathlib.Path(args.build) / 'experiments'
-    old = sections(docs / 'results.md')
+    old = kept.sections(docs / 'results.md')
     names = {scenario.Scenario(n).name for n in args.scenarios}
     head = (HERE / 'results-head.md').read_text(encoding='utf-8')
     out = [head.rstrip(), '']
@@ -261,8 +271,9 @@ def main():
         for s in scenario.load_all(suite):
             found = results.load(root, [s], args.short) \
                 if s.name in names or not names else []
-            out += page(s, found, folder) if found \
-                else old.get(s.title) or page(s, [], folder)
+            lines = old.get(s.title, [])
+            out += page(s, found, folder, lines) if found \
+                else lines or page(s, [], folder, [])
     (docs / 'results.md').write_text('\n'.join(out).rstrip() + '\n',
                                      encoding='utf-8')
     return 0

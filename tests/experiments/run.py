@@ -22,11 +22,12 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 # pylint: disable=wrong-import-position
-from lab import (kernel, listen, measures, netns, ns3, progress,  # noqa: E402
-                 results, scenario, uml)
+from lab import (kernel, listen, measures, netns, ns2, ns3,  # noqa: E402
+                 progress, results, scenario, uml)
 from lab.runner import Unavailable  # noqa: E402
 
-RUNNERS = {'uml': uml, 'kernel': kernel, 'ns3': ns3, 'netns': netns}
+RUNNERS = {'uml': uml, 'kernel': kernel, 'ns3': ns3, 'ns2': ns2,
+           'netns': netns}
 STALL_S = 120                   # so long without virtual time passing
 
 
@@ -45,7 +46,8 @@ def arguments():
                    metavar='RUNNER[,...]',
                    help='uml: real pipelines and TCP in virtual time\n'
                    'kernel: libfairmix alone and real TCP in virtual time\n'
-                   'ns3: libfairmix in ns-3\nnetns: real time (needs root)')
+                   'ns3: libfairmix in ns-3\n'
+                   'ns2: ns-2 instead, for comparison\nnetns: real time (needs root)')
     p.add_argument('--short', action='store_true',
                    help='shorter runs, fewer seeds, as the scenario says')
     p.add_argument('--seeds', type=int, nargs='+', metavar='N')
@@ -56,6 +58,9 @@ def arguments():
     p.add_argument('--build', default='build', metavar='FOLDER',
                    help='the build folder')
     p.add_argument('--out', metavar='FOLDER', help='BUILD/experiments')
+    p.add_argument('--peer', action='append', default=[], metavar='NAME=PATH',
+                   help='where a program of others is (README.md); without\n'
+                   'it, the runs that need it are left out')
     p.add_argument('--again', action='store_true',
                    help='also what there are results of')
     p.add_argument('--list', action='store_true', help='what there is')
@@ -144,7 +149,7 @@ class Job:
         """None, or what went wrong."""
         why = self.runner.finish(self.folder)
         if why is None and self.process.returncode != 0 \
-                and self.name in ('ns3', 'netns'):
+                and self.name in ('ns3', 'ns2', 'netns'):
             why = f'ended with status {self.process.returncode}'
         if why is None and self.name in ('uml', 'netns'):
             listen.measure(self.run, self.folder)
@@ -153,6 +158,33 @@ class Job:
         (self.folder / 'manifest.json').write_text(
             json.dumps(self.manifest, indent=2) + '\n', encoding='utf-8')
         return why
+
+
+def lacks(run, runner, paths):
+    """What a run needs that is not here; None if it can be run."""
+    refuses = getattr(runner, 'refuses', lambda _: None)
+    for flow in run.peers.values():
+        flow['path'] = paths.get(flow['program'])
+        if flow['path'] is None:
+            return (f'no {flow["program"]} here: --peer '
+                    f'{flow["program"]}=PATH (README.md)')
+    return refuses(run)
+
+
+def able(runs, runner, peers):
+    """Those of the runs that can be made here; says why of the others."""
+    paths = {n: str(pathlib.Path(p).resolve()) for n, p in
+             (peer.split('=', 1) for peer in peers)}
+    out, left = [], {}
+    for run in runs:
+        why = lacks(run, runner, paths)
+        if why is None:
+            out.append(run)
+        else:
+            left[why] = left.get(why, 0) + 1
+    for why, n in left.items():
+        print(f'run.py: {n} runs left out: {why}', file=sys.stderr)
+    return out
 
 
 def run_all(todo, args):
@@ -224,9 +256,10 @@ def runs_to_make(scenarios, args):
                 continue
             have = {r.run.name for r in results.load(
                 args.out, [s], args.short, [name])}
+            wanted = [r for r in s.runs(args.short, args.seeds, only, name)
+                      if args.again or r.name not in have]
             todo += [(r, name) for r in
-                     s.runs(args.short, args.seeds, only, name)
-                     if args.again or r.name not in have]
+                     able(wanted, RUNNERS[name], args.peer)]
     return todo
 
 

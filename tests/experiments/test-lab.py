@@ -11,7 +11,9 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 # pylint: disable=wrong-import-position
-from lab import guest, measures, network, plan, results, scenario  # noqa: E402
+import run  # noqa: E402
+from lab import (guest, kept, measures, network, ns2, ns3, plan,  # noqa: E402
+                 results, scenario)
 
 TWO = """
     title = "two flows"
@@ -145,6 +147,100 @@ class GuestTest(unittest.TestCase):
         self.assertIn('-n a-s qdisc add dev lo root netem delay 2.5ms 2.5ms',
                       self.job(TWO.replace('stream_bps', 'jitter_ms = 5\n'
                                            'stream_bps')))
+
+
+PEER = TWO + """
+    [vary.who.ours]
+    [vary.who.theirs]
+    flow.a = { kind = "peer", program = "them", command = "{tools}/run {path}" }
+    """
+
+
+class PeerTest(unittest.TestCase):
+    def runs(self):
+        return scenario_of(PEER).runs()
+
+    def test_without_its_program_a_run_is_left_out(self):
+        self.assertEqual([r.choice['who'] for r in
+                          run.able(self.runs(), object(), [])], ['ours'])
+        self.assertEqual(len(run.able(self.runs(), object(), ['them=/x'])), 2)
+
+    def test_it_is_told_whom_to_send_to_and_how_much(self):
+        theirs = run.able(self.runs(), object(), ['them=/x'])[1]
+        job = guest.job(network.Network(theirs), '/tools')
+        self.assertIn('/tools/run /x recv 10.1.0.2 5000', job)
+        self.assertIn('/tools/run /x send 10.1.1.2 5000 10.000 10000 880', job)
+
+    def test_a_simulator_refuses_it(self):
+        ours, theirs = self.runs()
+        self.assertIsNone(ns3.refuses(ours))
+        self.assertIsNotNone(ns3.refuses(theirs))
+        self.assertIsNotNone(ns2.refuses(theirs))
+
+    def test_ns2_takes_tfrc_alone(self):
+        self.assertIsNotNone(ns2.refuses(scenario_of(TWO).runs()[0]))
+        tfrc = scenario_of(TWO.replace('kind = "bundle"', 'kind = "bundle"\n'
+                                       'controller = "tfrc"')
+                           .replace('[[0, 1000], [5, 500]]', '1000')).runs()[0]
+        self.assertIsNone(ns2.refuses(tfrc))
+
+
+class KeptTest(unittest.TestCase):
+    LINES = ['### title', '', '3 runs (library, Linux TCP, all times × 0.5), '
+             '12 runs (ns-3); mean (least … most).', '',
+             '| claim | target |', '|---|---|', '| loss | 5 % |', '',
+             '**ratio** – ns-3; target 1', '',
+             '| controller | reno | bbr |', '|---|---|---|',
+             '| dpm | 2.0 ✗ | – |', '| *them* (quoted) | 3 | 4 |', '']
+
+    def test_cells(self):
+        cells = kept.cells(self.LINES, '**ratio** – ns-3; ')
+        self.assertEqual(cells['dpm', 'reno'], '2.0 ✗')
+        self.assertEqual(cells['*them* (quoted)', 'bbr'], '4')
+        self.assertEqual(len(cells), 4)
+        self.assertEqual(kept.cells(self.LINES, '**ratio** – ns-2; '), {})
+
+    def test_claims_and_counts(self):
+        self.assertEqual(kept.claims(self.LINES), self.LINES[4:8])
+        self.assertEqual(kept.counts(self.LINES), {
+            'library, Linux TCP': '3 runs (library, Linux TCP, all times × 0.5)',
+            'ns-3': '12 runs (ns-3)'})
+
+
+class SenderTest(unittest.TestCase):
+    """What a sender did when the path got worse at 5 s; R = 0.1 s."""
+
+    def result(self, *events):
+        rows = [(t, 'a', 300, 300, int(t == 5.2)) for t in
+                (4.9, 5.0, 5.1, 5.2, 5.3)]
+        result = result_of(TWO, rows)
+        table = results.Table()
+        for t, event, target in ((4, '', 1000), *events):
+            table.add({'t_s': t, 'event': event, 'target_bps': target,
+                       'rtt_ms': 100})
+        result._cache['senders.csv'] = {'a': table}
+        return result
+
+    def ask(self, name, *events, **more):
+        return measures.MEASURES[name](self.result(*events), {
+            'flow': 'a', 'from_s': 5, **more})
+
+    def test_reaction_is_from_the_loss_to_a_lower_target(self):
+        self.assertAlmostEqual(self.ask(
+            'reaction', (5.15, 'up', 1100), (5.35, 'down-loss', 900)), 0.25)
+        self.assertEqual(self.ask('reaction', (5.35, 'up', 1100)), float('inf'))
+
+    def test_halvings_are_counted_in_the_timer(self):
+        # 2s/X: 1.2 s at 20 kbit/s, 2.4 s at 10 kbit/s
+        steps = (5, '', 20000), (6.2, '', 10000), (9.2, '', 4900)
+        self.assertAlmostEqual(self.ask('halving_wait', *steps, of_bps=5000),
+                               3 / 2.4)
+        self.assertEqual(self.ask('halving_wait', *steps[:2], of_bps=5000),
+                         float('inf'))
+
+    def test_events_of_all_senders_that_adapt(self):
+        self.assertEqual(self.ask('sender_events', (6, 'breaker', 0),
+                                  (7, 'breaker-closed', 0), event='breaker'), 1)
 
 
 class MeasureTest(unittest.TestCase):

@@ -30,7 +30,7 @@ plt.rcParams.update({
 
 def colours(run):
     """{flow: colour}; the audio blue to green, the rest warm."""
-    bundles = list(run.bundles)
+    bundles = list(run.bundles) + list(run.peers)
     others = [n for n in run.flows if n not in bundles]
     out = dict(zip(bundles, BUNDLES * 9))
     out.update(zip(others, OTHERS * 9))
@@ -50,7 +50,7 @@ def label(run, name):
     flow = run.flows[name]
     if flow.get('label'):
         return flow['label']
-    return {'bundle': name, 'tcp': f'{name} ({flow.get("cc")})',
+    return {'bundle': name, 'peer': flow.get('program'), 'tcp': f'{name} ({flow.get("cc")})',
             'cbr': f'{name} (CBR)'}[flow['kind']]
 
 

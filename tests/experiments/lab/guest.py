@@ -9,6 +9,7 @@ from lab import graphs, scenario
 
 LEAD_S = 0.5                    # receivers stand before senders start
 WARM_S = 2.0                    # for the neighbours to learn their addresses
+PEER_LEAST_BPS = 10_000         # a peer's floor: none of its own choosing
 
 
 def ns_batch(lines):
@@ -173,6 +174,13 @@ def flow_commands(net, tools, out, bundle=graphs.bundle):
                              f'{port} {flow["packet_bytes"]} '
                              f'{flow["jitter_intervals"]} '
                              f'{net.run.seed * 100 + number} {steps}'))
+        elif flow['kind'] == 'peer':
+            command = flow['command'].format(path=flow['path'], tools=tools)
+            most = int(flow['streams'] * flow['stream_bps'] * 1.1)
+            commands += [
+                (-LEAD_S, sink, f'{command} recv {source.address} {port}'),
+                (start, source, f'{command} send {sink.address} {port} '
+                 f'{stop - start:.3f} {PEER_LEAST_BPS} {most}')]
         else:
             commands += bundle(net, name, tools, out)
     return sorted(commands, key=lambda c: c[0])

@@ -328,13 +328,66 @@ def changes_per_minute(result, claim):
     return 60 * n / (end - start)
 
 
-def sender_events(result, claim):
-    """How often the sender told of an event (circuit breaker, ...)."""
+def reaction(result, claim):
+    """Seconds from the beginning of the 100 ms in which the first packet was
+    lost, after from_s, until the sender lowers its target."""
+    start, end = window(result, claim)
+    flow = result.flows.get(claim['flow'])
+    table = result.senders.get(claim['flow'])
+    if flow is None or table is None:
+        return None
+    lost = next((t for t, n in zip(flow['t_s'], flow['lost_packets'])
+                 if start < t <= end and n), None)
+    if lost is None:
+        return None
+    before = None
+    for t, target in zip(table['t_s'], table['target_bps']):
+        if t >= lost - 0.1 and before is not None and target < before:
+            return t - lost + 0.1
+        before = target
+    return math.inf
+
+
+def halving_wait(result, claim):
+    """The longest wait, after from_s and the time that a feedback is under
+    way, from one halving of the target to the next, down to of_bps, in
+    max(4R, 2s/X), where RFC 5348 has a halving after each of them."""
     start, end = window(result, claim)
     table = result.senders.get(claim['flow'])
+    run = result.run
     if table is None:
         return None
-    return sum(1 for t, e in zip(table['t_s'], table['event'])
+    link = run.links[claim.get('link') or next(iter(run.links))]
+    start += scenario.at(link['delay_ms'], start) / 1e3
+    segment_bits = 8 * (run.flows[claim['flow']]['segment_bytes'] + 40)
+    rows = list(zip(table['t_s'], table['target_bps'], table['rtt_ms']))
+    x, rtt_ms = next(((x, r) for t, x, r in reversed(rows) if t <= start),
+                     (None, None))
+    if not x:
+        return None
+    longest, since = 0.0, start
+    for t, target, _ in rows:
+        if not start < t <= end or target > x / 2:
+            continue
+        longest = max(longest, (t - since)
+                      / max(4 * rtt_ms / 1e3, 2 * segment_bits / x))
+        if target <= claim['of_bps']:
+            return longest
+        x, since = target, t
+    return math.inf
+
+
+def sender_events(result, claim):
+    """How often the flow's sender (all senders that adapt) told of an event
+    (circuit breaker, ...)."""
+    start, end = window(result, claim)
+    names = [claim['flow']] if 'flow' in claim else [
+        n for n, f in result.run.bundles.items() if f['strategy'] == 'dpm']
+    tables = [result.senders[n] for n in names if n in result.senders]
+    if not tables:
+        return None
+    return sum(1 for table in tables
+               for t, e in zip(table['t_s'], table['event'])
                if start < t <= end and e == claim['event'])
 
 
@@ -380,7 +433,7 @@ MEASURES = {f.__name__: f for f in (
     rate, share, share_error, ratio, ratio_least, ratio_most, jain, cov,
     cov_ratio, loss, worst_loss, worst_stream_error, worst_spread,
     utilisation, queue_median, queue_95, reach, settle_down,
-    changes_per_minute, sender_events, talkers_apart, talkers_missing,
+    changes_per_minute, reaction, halving_wait, sender_events, talkers_apart, talkers_missing,
     gaps_per_minute, pesq, ear_delay)}
 
 

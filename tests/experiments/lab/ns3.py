@@ -21,6 +21,11 @@ def check(build):
             'build (meson setup --reconfigure build; meson compile -C build)')
 
 
+def refuses(run):
+    """Why it cannot run this; None if it can."""
+    return 'a program of others needs real sockets' if run.peers else None
+
+
 def prepare(run, folder, build):
     (folder / 'plan').write_text(plan.plan(run), encoding='ascii')
     return [str(program(build)), 'plan', '.'], dict(os.environ)

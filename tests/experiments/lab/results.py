@@ -104,7 +104,7 @@ class Result:
         return self._read('senders.csv', 'flow')
 
 
-def load(root, scenarios, short=False, runners=('uml', 'kernel', 'ns3', 'netns')):
+def load(root, scenarios, short=False, runners=('uml', 'kernel', 'ns3', 'ns2', 'netns')):
     """All complete results of these scenarios, in order."""
     found = []
     for s in scenarios:

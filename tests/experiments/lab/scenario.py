@@ -16,7 +16,8 @@ FOLDER = pathlib.Path(__file__).resolve().parent.parent / 'scenarios'
 TOP = {'title', 'source', 'text', 'duration_s', 'seeds', 'short', 'link',
        'flow', 'vary', 'figure', 'claim', 'runners', 'suite', 'held_out',
        'time_scale',            # {runner = factor} for those that are slow
-       'note'}                  # what is not as the source has it, and why
+       'note',                  # what is not as the source has it, and why
+       'breaker'}               # "trips" where RFC 8083's is to, always
 SHORT = {'time_scale', 'seeds'}
 LINK = {
     'from': 'near', 'to': 'far',
@@ -30,7 +31,7 @@ LINK = {
     'red_min_bytes': None, 'red_max_bytes': None, 'red_probability': 0.1,
 }
 FLOW = {
-    'kind': None,               # bundle, tcp, cbr
+    'kind': None,               # bundle, peer, tcp, cbr
     'from': 'near', 'to': 'far',
     'start_s': 0.0, 'stop_s': None,
     'access_delay_ms': 0.0,     # one way, before the first link
@@ -67,6 +68,13 @@ KINDS = {
                                 # part of so many intervals (at most 1)
     },
 }
+# A program of others in a bundle's place, and so with a bundle's keys
+KINDS['peer'] = {
+    **KINDS['bundle'],
+    'program': None,            # its name for `run.py --peer NAME=PATH`
+    'command': '{path}',        # how to call it; {tools}: our net/ (README.md)
+    'path': None,               # of the program; run.py fills it in
+}
 STAIRCASES = {('link', 'rate_bps'), ('link', 'back_rate_bps'),
               ('link', 'delay_ms'), ('link', 'loss'), ('link', 'back_loss'),
               ('flow', 'rate_bps')}
@@ -74,6 +82,8 @@ CLAIM = {'text', 'measure', 'flow', 'against', 'from_s', 'to_s', 'bin_s',
          'paper', 'show', 'aim', 'when', 'test', 'unit', 'note', 'link',
          'column', 'stage_s', 'settle', 'of', 'of_bps', 'event', 'name',
          'table', 'quoted'}
+BREAKER = {'text': 'trips of the circuit breaker (RFC 8083)',
+           'measure': 'sender_events', 'event': 'breaker'}
 FIGURE = {'name', 'kind', 'title', 'caption', 'paper', 'flows', 'bin_s', 'y',
           'when', 'axis', 'from_s', 'to_s', 'y_max', 'stage_s', 'guides',
           'claim', 'panels'}
@@ -155,6 +165,10 @@ class Run:
     def bundles(self):
         return {n: f for n, f in self.flows.items() if f['kind'] == 'bundle'}
 
+    @property
+    def peers(self):
+        return {n: f for n, f in self.flows.items() if f['kind'] == 'peer'}
+
 
 class Scenario:
     """A scenario file, checked."""
@@ -181,14 +195,16 @@ class Scenario:
         self.source = raw.get('source', '')
         self.text = ' '.join(raw.get('text', '').split())
         self.note = ' '.join(raw.get('note', '').split())
-        self.runners = raw.get('runners', ['ns3', 'kernel', 'uml', 'netns'])
+        self.runners = raw.get('runners', ['ns3', 'ns2', 'kernel', 'uml',
+                                        'netns'])
         self.suite = raw.get('suite', 'beyond')
         self.held_out = raw.get('held_out', False)
         self.short = raw.get('short', {})
         _known(self.short, SHORT, f'{where}: short')
         self.axes = {a: list(v) for a, v in raw.get('vary', {}).items()}
         self.figures = raw.get('figure', [])
-        self.claims = raw.get('claim', [])
+        trips = [1, 100] if raw.get('breaker') == 'trips' else [0, 0]
+        self.claims = raw.get('claim', []) + [{**BREAKER, 'show': trips}]
         for n, figure in enumerate(self.figures):
             _known(figure, FIGURE, f'{where}: figure {n + 1}')
         for n, claim in enumerate(self.claims):
@@ -288,7 +304,9 @@ class Scenario:
                             scale)
         if kind == 'cbr' and flow['rate_bps'] is None:
             raise ScenarioError(f'{where}: rate_bps is missing')
-        if kind == 'bundle':
+        if kind == 'peer' and flow['program'] is None:
+            raise ScenarioError(f'{where}: program is missing')
+        if kind in ('bundle', 'peer'):
             if flow['strategy'] not in ('dpm', 'forward-all', 'mix-all',
                                         'top-3'):
                 raise ScenarioError(f'{where}: strategy '
