@@ -107,20 +107,22 @@ def near_mixer(net, name, database):
     elif flow['strategy'] == 'top-3':
         mix += f'database-location={database} '
     if flow['strategy'] == 'dpm':
-        least = plan.least_bps(flow)
+        # nobody before tfrcrate hears its target, and it lets all pass
+        least = 1000 if flow['ignore_feedback'] else plan.least_bps(flow)
         rate = (f'tfrcrate name=rate algorithm={flow["controller"]} '
                 f'segment-size={flow["segment_bytes"]} '
                 f'min-bitrate={int(least)} initial-bitrate={int(least)} '
                 'max-bitrate='
                 f'{int(flow["streams"] * flow["stream_bps"] * 1.1)} ! ')
+    through = 'in.recv_rtp_src' if flow['ignore_feedback'] \
+        else f'in.recv_rtp_src ! mix.sink_0 {mix} mix.src_1'
     graph = (
         'rtpsession name=in '
         f'udpsrc port={TALKERS} caps={CAPS[flow["codec"]]} ! '
-        'in.recv_rtp_sink in.recv_rtp_src ! mix.sink_0 '
-        f'{mix}'
+        'in.recv_rtp_sink '
         'rtpsession name=out rtcp-sync-send-time=false '
         'rtcp-min-interval=1000000000 '
-        f'mix.src_1 ! {OUT_CAPS[flow["codec"]]} ! {rate}'
+        f'{through} ! {OUT_CAPS[flow["codec"]]} ! {rate}'
         'out.send_rtp_sink '
         f'out.send_rtp_src ! udpsink host={far} port={port} {QUIET} '
         f'out.send_rtcp_src ! udpsink host={far} port={port + 1} {QUIET} ')

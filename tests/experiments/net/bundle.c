@@ -186,6 +186,18 @@ make_plan (sender *s, uint64_t target_bps)
   tell (s, "plan");
 }
 
+/* Who does not listen is stopped by the circuit breaker alone. */
+static bool
+may_send (const sender *s)
+{
+  FmxRateSenderStats stats;
+
+  if (!s->has_rate || !s->ignore_feedback)
+    return !s->has_rate || fmx_rate_sender_may_send (&s->rate);
+  fmx_rate_sender_get_stats (&s->rate, &stats, s->now);
+  return stats.state != FMX_RATE_SENDER_STOPPED;
+}
+
 static void
 send_rtp (sender *s, unsigned index, uint32_t wire_bytes)
 {
@@ -193,8 +205,7 @@ send_rtp (sender *s, unsigned index, uint32_t wire_bytes)
   uint32_t ssrc = FIRST_SSRC + index;
   uint16_t seq = s->seq[index];
 
-  if (s->has_rate && !fmx_rate_sender_may_send (&s->rate)
-      && wire_bytes != PROBE_BYTES)
+  if (wire_bytes != PROBE_BYTES && !may_send (s))
     return;
   s->seq[index]++;
   data[2] = (uint8_t) (seq >> 8);
@@ -282,7 +293,7 @@ run (sender *s)
       uint8_t data[1500];
       ssize_t n = recv (s->fd, data, sizeof data, MSG_DONTWAIT);
 
-      if (s->has_rate && !s->ignore_feedback && n > 8)
+      if (s->has_rate && n > 8)
         fmx_rate_sender_on_ccfb (&s->rate, data + 8, (size_t) n - 8, s->now);
       update (s);
     }

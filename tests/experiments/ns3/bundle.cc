@@ -181,6 +181,20 @@ BundleSender::OnMix(unsigned i)
     Simulator::Schedule(Seconds(packet_s), &BundleSender::OnMix, this, i);
 }
 
+// Who does not listen is stopped by the circuit breaker alone.
+bool
+BundleSender::MaySend() const
+{
+    FmxRateSenderStats stats;
+
+    if (m_rate == nullptr || !m_params.ignore_feedback)
+    {
+        return m_rate == nullptr || fmx_rate_sender_may_send(m_rate);
+    }
+    fmx_rate_sender_get_stats(m_rate, &stats, FmxNow());
+    return stats.state != FMX_RATE_SENDER_STOPPED;
+}
+
 void
 BundleSender::SendRtp(unsigned index, unsigned bytes)
 {
@@ -188,8 +202,7 @@ BundleSender::SendRtp(unsigned index, unsigned bytes)
     uint16_t seq = m_seq[index]++;
     uint8_t header[FMX_RTP_HEADER_BYTES] = {0x80, 0};
 
-    if (m_rate != nullptr && !fmx_rate_sender_may_send(m_rate) &&
-        index != m_params.streams + FMX_ADAPT_MAX_MIXES)
+    if (index != m_params.streams + FMX_ADAPT_MAX_MIXES && !MaySend())
     {
         m_seq[index]--;
         return;
@@ -219,7 +232,7 @@ BundleSender::OnFeedback(Ptr<Socket> socket)
         uint32_t size = packet->CopyData(data, sizeof data);
 
         // what follows the RTCP header and the reporter's SSRC
-        if (m_rate != nullptr && !m_params.ignore_feedback && size > 8)
+        if (m_rate != nullptr && size > 8)
         {
             fmx_rate_sender_on_ccfb(m_rate, data + 8, size - 8, FmxNow());
             Update();

@@ -57,6 +57,7 @@ class BundleSender : public ns3::Application
     static void OnEvent(void* user, const FmxEvent* event);
 
     bool Speaking() const;
+    bool MaySend() const;
     void SendRtp(unsigned index, unsigned bytes);
     void Update();
     void Plan(uint64_t target_bps);
