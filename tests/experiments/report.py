@@ -19,7 +19,7 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE))
 
 # pylint: disable=wrong-import-position
-from lab import figures, kept, measures, results, scenario  # noqa: E402
+from lab import figures, kept, measures, results, rfc4828, scenario  # noqa: E402
 
 RUNNERS = {'uml': 'real pipelines', 'kernel': 'library, Linux TCP',
            'ns3': 'ns-3', 'ns2': 'ns-2', 'netns': 'real time'}
@@ -249,11 +249,21 @@ def page(s, found, folder, old):
     return out
 
 
+def rfc_tables(root, folder, old, wanted):
+    """RFC 4828's tables, which no scenario is of."""
+    found = rfc4828.rows(root) if wanted else []
+    if not found:
+        return old.get(rfc4828.TITLE, [])
+    figures.tables(found, folder / 'rfc4828')
+    return rfc4828.page(found, 'rfc4828')
+
+
 def main():
     p = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     p.add_argument('scenarios', nargs='*', metavar='SCENARIO',
-                   help='only these; the others stay as they are')
+                   help='only these (or rfc4828); the others stay as they\n'
+                   'are')
     p.add_argument('--build', default='build')
     p.add_argument('--short', action='store_true')
     p.add_argument('--docs', default=str(ROOT / 'docs'))
@@ -263,7 +273,8 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     root = pathlib.Path(args.build) / 'experiments'
     old = kept.sections(docs / 'results.md')
-    names = {scenario.Scenario(n).name for n in args.scenarios}
+    names = {n if n == 'rfc4828' else scenario.Scenario(n).name
+             for n in args.scenarios}
     head = (HERE / 'results-head.md').read_text(encoding='utf-8')
     out = [head.rstrip(), '']
     for suite, (title, text) in SUITES.items():
@@ -274,6 +285,9 @@ def main():
             lines = old.get(s.title, [])
             out += page(s, found, folder, lines) if found \
                 else lines or page(s, [], folder, [])
+        if suite == 'beyond':
+            out += rfc_tables(root, folder, old,
+                              not names or 'rfc4828' in names)
     (docs / 'results.md').write_text('\n'.join(out).rstrip() + '\n',
                                      encoding='utf-8')
     return 0

@@ -13,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 # pylint: disable=wrong-import-position
 import run  # noqa: E402
 from lab import (guest, kept, measures, network, ns2, ns3, plan,  # noqa: E402
-                 results, scenario)
+                 results, rfc4828, scenario)
 
 TWO = """
     title = "two flows"
@@ -205,6 +205,18 @@ class KeptTest(unittest.TestCase):
         self.assertEqual(kept.counts(self.LINES), {
             'library, Linux TCP': '3 runs (library, Linux TCP, all times × 0.5)',
             'ns-3': '12 runs (ns-3)'})
+
+
+class TablesTest(unittest.TestCase):
+    def test_fifteen_percent_around_the_table(self):
+        row = {'payload_bytes': 14, 'drop': 0.3, 'rfc4828_kbps': 10,
+               'ours_kbps': 11.4, 'ns2_kbps': 9, 'ns2_interval': 2.6,
+               'ns2_whole_interval': 2.2}
+        self.assertIn('| +14.0 % | met |', rfc4828.line(row))
+        worse = {**row, 'ours_kbps': 8.4}
+        self.assertIn('| -16.0 % | not met |', rfc4828.line(worse))
+        self.assertIn('2.60 in the mean there, and it takes 2.20',
+                      ' '.join(rfc4828.page([row, worse], 'x')))
 
 
 class SenderTest(unittest.TestCase):

@@ -3,8 +3,9 @@
 # TFRC-SP (RFC 4828) as ns-2 has it, which the RFC's own tables come from.
 #
 #   ns tfrc-sp.tcl table payload=200 app_bps=160e3 loss=0.1 seed=1
-#     kbit/s on the wire, as in the RFC's appendix B.1: a path of 240 ms that
-#     loses packets at random, the second half of 100 s
+#     kbit/s on the wire (to stderr), as in the RFC's appendix B.1: a path of
+#     240 ms that loses packets at random, the second half of 100 s; with
+#     intervals=1 also ns-2's own record of its loss intervals
 #
 #   ns tfrc-sp.tcl run seconds=120 rate_bps=500e3 delay_s=0.05 queue_bytes=18750
 #       packet_bytes=160 app_bps=768e3 start_s=5 cc=cubic seed=1 flow=media
@@ -13,7 +14,8 @@
 #
 # Needs ns-2.35 (Debian: apt-get install ns2).
 
-array set word {cc none tcp tcp flow media link wan loss 0 seed 1}
+array set word {cc none tcp tcp flow media link wan loss 0 seed 1
+                intervals 0}
 set mode [lindex $argv 0]
 foreach pair [lrange $argv 1 end] {
   set word([lindex [split $pair =] 0]) [lindex [split $pair =] 1]
@@ -23,6 +25,7 @@ ns-random $word(seed)
 Agent/TFRC set voip_ 1
 Agent/TFRC set fsize_ 1460
 Agent/TFRCSink set ShortIntervals_ 1
+Agent/TFRCSink set printLoss_ $word(intervals)
 Agent/TCP set window_ 10000
 Agent/TCP set packetSize_ 1448
 Agent/TCP set tcpip_base_hdr_size_ 52
@@ -59,7 +62,7 @@ proc table {} {
   set agent [talker $word(payload) 32 $word(app_bps) 0.0]
   $ns at 50.0 {set sent [$agent set ndatapack_]}
   $ns at 100.0 {
-    puts [expr {([$agent set ndatapack_] - $sent) * ($word(payload) + 32) * 8
+    puts stderr [expr {([$agent set ndatapack_] - $sent) * ($word(payload) + 32) * 8
                 / 50e3}]
     exit 0
   }

@@ -351,5 +351,31 @@ def listener(by_runner, figure, path):
     return True
 
 
+def tables(rows, path):
+    """RFC 4828's tables, what we send, and what ns-2 sends."""
+    sizes = sorted({r['payload_bytes'] for r in rows}, reverse=True)
+    fig, axes = plt.subplots(1, len(sizes), figsize=(7.4, 3), squeeze=False)
+    for axis, size in zip(axes[0], sizes):
+        mine = [r for r in rows if r['payload_bytes'] == size]
+        drop = [100 * r['drop'] for r in mine]
+        rfc = [r['rfc4828_kbps'] for r in mine]
+        axis.fill_between(drop, [0.85 * r for r in rfc],
+                          [1.15 * r for r in rfc], color='#009E73', alpha=0.1)
+        axis.plot(drop, rfc, 'o', color='#999999', label='RFC 4828')
+        axis.plot(drop, [r['ours_kbps'] for r in mine], 'o-', markersize=4,
+                  color='#009E73', label='tfrc')
+        axis.plot(drop, [r['ns2_kbps'] for r in mine], 'x--', markersize=5,
+                  color='#D55E00', label='ns-2')
+        axis.set_xscale('log')
+        axis.set_xticks(drop, [f'{d:g}' for d in drop])
+        axis.minorticks_off()
+        axis.set_ylim(bottom=0)
+        axis.set_title(f'{size:.0f}-byte packets', loc='left')
+        axis.set_xlabel('packets lost, %')
+        axis.legend(loc='lower left')
+    axes[0][0].set_ylabel('sent, kbit/s')
+    _save(fig, path)
+
+
 KINDS = {'time': time, 'levels': levels, 'queue': queue, 'listener': listener,
          'staircase': staircase}
