@@ -715,6 +715,8 @@ gst_qm_jitter_buffer_change_state (GstElement * element,
         ("no element \"rtpjitterbuffer\": install gst-plugins-good"));
     return GST_STATE_CHANGE_FAILURE;
   }
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+    gst_qm_stage_close (self->stage);
   ret = GST_ELEMENT_CLASS (gst_qm_jitter_buffer_parent_class)->change_state
       (element, transition);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
@@ -919,15 +921,14 @@ gst_qm_jitter_buffer_class_init (GstQmJitterBufferClass * klass)
 }
 
 static GstPad *
-make_ghost_pad (GstQmJitterBuffer * self, GstStaticPadTemplate * template,
-    const gchar * name)
+make_sink_pad (GstQmJitterBuffer * self)
 {
-  GstPadTemplate *templ = gst_static_pad_template_get (template);
+  GstPadTemplate *templ = gst_static_pad_template_get (&sink_template);
   GstPad *target = self->inner != NULL ?
-      gst_element_get_static_pad (self->inner, name) : NULL;
+      gst_element_get_static_pad (self->inner, "sink") : NULL;
   GstPad *pad = target != NULL ?
-      gst_ghost_pad_new_from_template (name, target, templ) :
-      gst_ghost_pad_new_no_target_from_template (name, templ);
+      gst_ghost_pad_new_from_template ("sink", target, templ) :
+      gst_ghost_pad_new_no_target_from_template ("sink", templ);
 
   gst_clear_object (&target);
   gst_object_unref (templ);
@@ -957,8 +958,8 @@ gst_qm_jitter_buffer_init (GstQmJitterBuffer * self)
   self->inner = gst_element_factory_make ("rtpjitterbuffer", NULL);
   if (self->inner != NULL)
     gst_bin_add (GST_BIN (self), gst_object_ref (self->inner));
-  self->sinkpad = make_ghost_pad (self, &sink_template, "sink");
-  self->srcpad = make_ghost_pad (self, &src_template, "src");
+  self->sinkpad = make_sink_pad (self);
+  self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
   if (self->inner != NULL)
     gst_qm_jitter_buffer_init_inner (self);
   gst_pad_set_query_function (self->srcpad,

@@ -5,12 +5,10 @@
 
 #include "gstqmstage.h"
 
-#include <gst/rtp/rtp.h>
-
 #include "fairmix/base/fmx-serial.h"
 #include "fairmix/playout/fmx-interarrival.h"
-#include "fairmix/wire/fmx-audio-level.h"
 #include "gstqmadjust.h"
+#include "gstqmheader.h"
 
 #define GST_CAT_DEFAULT ensure_debug_category ()
 
@@ -25,19 +23,6 @@
 #define LEVEL_URI "urn:ietf:params:rtp-hdrext:ssrc-audio-level"
 #define N_STATS_POSITIONS 8
 
-/* What we look at in an RTP packet */
-typedef struct
-{
-  guint32 ssrc;
-  guint32 timestamp;
-  guint16 seq;
-  guint8 pt;
-  gboolean marker;
-  gboolean extended;
-  gsize header_bytes;
-  gsize mapped_bytes;           /* of the packet, at least */
-} Header;
-
 /* What is known of the stream that passes */
 typedef struct
 {
@@ -48,8 +33,6 @@ typedef struct
   guint64 ext_seq;
   FmxSerial timestamps;
   guint64 timestamp;            /* the last one, extended */
-  guint64 step_units;           /* the last step of it, and how long it is */
-  FmxDuration step;
   guint64 first_timestamp;
   FmxTime first_media;
   FmxDuration duration;
@@ -86,9 +69,10 @@ typedef struct
 struct _GstQmStage
 {
   GstElement *owner;            /* has us, and the pads */
-  GstPad *srcpad;
+  GstPad *sinkpad, *srcpad;
   GstElement *inner;
   GstPad *inner_sink;
+  GstPad *inner_peer;           /* takes what the inner one pushes */
   void (*changed) (gpointer user_data);
   gpointer changed_data;
 
@@ -178,28 +162,8 @@ gst_qm_stage_note_arrival (GstQmStage * self, GstBuffer * buffer)
   return buffer;
 }
 
-/* What gst_pad_chain() does, but for probes, which a pad that nobody knows does
- * not have, and for what our own pad has done already. */
-static GstFlowReturn
-gst_qm_stage_chain_inner (GstQmStage * self, GstBuffer * buffer)
-{
-  GstPad *inner = self->inner_sink;
-  GstFlowReturn ret = GST_FLOW_FLUSHING;
-  gboolean flushing;
-
-  GST_PAD_STREAM_LOCK (inner);  /* keeps it from being closed meanwhile */
-  GST_OBJECT_LOCK (inner);
-  flushing = GST_PAD_IS_FLUSHING (inner);
-  GST_OBJECT_UNLOCK (inner);
-  if (flushing)
-    gst_buffer_unref (buffer);
-  else
-    ret = GST_PAD_CHAINFUNC (inner) (inner, GST_OBJECT_CAST (self->inner),
-        buffer);
-  GST_PAD_STREAM_UNLOCK (inner);
-  return ret;
-}
-
+/* The bin's pad is the only way into the inner one, opened after it and closed
+ * before it, and flushes with it: its lock and its flags hold for both. */
 static GstFlowReturn
 gst_qm_stage_chain_in (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 {
@@ -207,7 +171,8 @@ gst_qm_stage_chain_in (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 
   if (g_atomic_int_get (&self->active))
     buffer = gst_qm_stage_note_arrival (self, buffer);
-  return gst_qm_stage_chain_inner (self, buffer);
+  return GST_PAD_CHAINFUNC (self->inner_sink) (self->inner_sink,
+      GST_OBJECT_CAST (self->inner), buffer);
 }
 
 static gboolean
@@ -260,74 +225,11 @@ steering_ts_offset (const Steering * steering)
   return GST_CLOCK_DIFF (steering->cover, steering->wait);
 }
 
-static gboolean
-read_fixed_header (const guint8 * data, gsize size, Header * header)
-{
-  if (size < 12 || data[0] >> 6 != 2)
-    return FALSE;
-  header->header_bytes = 12 + 4 * (data[0] & 0x0f);
-  header->extended = (data[0] & 0x10) != 0;
-  header->marker = data[1] >> 7;
-  header->pt = data[1] & 0x7f;
-  header->seq = GST_READ_UINT16_BE (data + 2);
-  header->timestamp = GST_READ_UINT32_BE (data + 4);
-  header->ssrc = GST_READ_UINT32_BE (data + 8);
-  return TRUE;
-}
-
-/* GstRTPBuffer checks and maps more than we need of every packet. */
-static gboolean
-read_header (GstBuffer * buffer, Header * header)
-{
-  guint8 extension[4];
-  GstMemory *memory;
-  GstMapInfo map;
-  gboolean good;
-
-  if (gst_buffer_n_memory (buffer) == 0)
-    return FALSE;
-  memory = gst_buffer_peek_memory (buffer, 0);
-  if (!gst_memory_map (memory, &map, GST_MAP_READ))
-    return FALSE;
-  good = read_fixed_header (map.data, map.size, header);
-  header->mapped_bytes = map.size;
-  gst_memory_unmap (memory, &map);
-  if (!good)
-    return FALSE;
-  if (header->extended) {       /* [RFC3550 5.3.1] */
-    if (gst_buffer_extract (buffer, header->header_bytes, extension, 4) != 4)
-      return FALSE;
-    header->header_bytes += 4 + 4 * GST_READ_UINT16_BE (extension + 2);
-  }
-  return TRUE;
-}
-
-static gboolean
-read_level (GstBuffer * buffer, guint id, guint8 * level)
-{
-  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
-  gpointer data;
-  guint size;
-  bool voice;
-  gboolean found;
-
-  if (!gst_rtp_buffer_map (buffer,
-          GST_MAP_READ | GST_RTP_BUFFER_MAP_FLAG_SKIP_PADDING, &rtp))
-    return FALSE;
-  found = (gst_rtp_buffer_get_extension_onebyte_header (&rtp, id, 0, &data,
-          &size)
-      || gst_rtp_buffer_get_extension_twobytes_header (&rtp, NULL, id, 0,
-          &data, &size))
-      && fmx_audio_level_parse (data, size, level, &voice);
-  gst_rtp_buffer_unmap (&rtp);
-  return found;
-}
-
 /* Silence that nobody would miss: no speech in it, by what the packet says of
  * itself */
 static gboolean
 gst_qm_stage_is_quiet (GstQmStage * self, GstBuffer * buffer,
-    const Header * header)
+    const GstQmHeader * header)
 {
   gsize quiet_bytes = header->header_bytes + QUIET_BYTES;
   guint8 level;
@@ -335,12 +237,13 @@ gst_qm_stage_is_quiet (GstQmStage * self, GstBuffer * buffer,
   if (header->pt == COMFORT_NOISE_PT || (header->mapped_bytes <= quiet_bytes
           && gst_buffer_get_size (buffer) <= quiet_bytes))
     return TRUE;
-  return self->level_id != 0 && read_level (buffer, self->level_id, &level)
+  return self->level_id != 0
+      && gst_qm_header_read_level (buffer, self->level_id, &level)
       && level >= QUIET_LEVEL;
 }
 
 static void
-gst_qm_stage_start_stream (GstQmStage * self, const Header * header,
+gst_qm_stage_start_stream (GstQmStage * self, const GstQmHeader * header,
     GstClockTime arrival, gint clock_rate)
 {
   Stream *s = &self->stream;
@@ -358,27 +261,28 @@ gst_qm_stage_start_stream (GstQmStage * self, const Header * header,
   s->duration = DEFAULT_DURATION;
 }
 
-/* How long a step of the timestamp is, 0 if it goes back: mostly the same */
+/* gst_util_uint64_scale_int() by GST_SECOND and the clock rate, in a fifth of
+ * the instructions; wraps like a time */
 static FmxDuration
-gst_qm_stage_step (Stream * s, guint64 units)
+gst_qm_stage_to_time (const Stream * s, gint64 units)
 {
-  if (units != s->step_units) {
-    s->step_units = units;
-    s->step = (gint64) units > 0 ? (FmxDuration)
-        gst_util_uint64_scale_int (units, GST_SECOND, s->clock_rate) : 0;
-  }
-  return s->step;
+  gint64 seconds = units / s->clock_rate;
+  gint64 rest = units % s->clock_rate;
+
+  return (FmxDuration) ((guint64) seconds * GST_SECOND
+      + (guint64) (rest * GST_SECOND / s->clock_rate));
 }
 
 /* Packets come in order: a number that is not higher is a new beginning. */
 static void
-gst_qm_stage_follow_stream (GstQmStage * self, const Header * header,
+gst_qm_stage_follow_stream (GstQmStage * self, const GstQmHeader * header,
     GstClockTime arrival, FmxPlayoutPacket * packet)
 {
   Stream *s = &self->stream;
   gint32 step = fmx_serial_diff16 (header->seq, s->seq);
   guint64 timestamp = fmx_serial_extend32 (&s->timestamps, header->timestamp);
-  FmxDuration gap = gst_qm_stage_step (s, timestamp - s->timestamp);
+  FmxDuration gap =
+      gst_qm_stage_to_time (s, (gint64) (timestamp - s->timestamp));
 
   if (step == 1 && gap > 0 && gap <= MAX_DURATION)
     s->duration = gap;
@@ -397,12 +301,11 @@ gst_qm_stage_place (GstQmStage * self, GstBuffer * buffer,
 {
   Stream *s = &self->stream;
   GstClockTime arrival = GST_BUFFER_OFFSET_END (buffer);
-  Header header;
+  GstQmHeader header;
   gint clock_rate;
-  gint64 units;
 
   GST_BUFFER_OFFSET_END (buffer) = GST_BUFFER_OFFSET_NONE;
-  if (!read_header (buffer, &header))
+  if (!gst_qm_header_read (&header, buffer))
     return FALSE;
   clock_rate = self->clock_rates[header.pt];
   if (clock_rate <= 0)
@@ -414,11 +317,9 @@ gst_qm_stage_place (GstQmStage * self, GstBuffer * buffer,
     gst_qm_stage_start_stream (self, &header, arrival, clock_rate);
   else
     gst_qm_stage_follow_stream (self, &header, arrival, packet);
-  units = (gint64) (s->timestamp - s->first_timestamp);
   packet->ext_seq = s->ext_seq;
-  packet->media = s->first_media + (units >= 0 ?
-      gst_util_uint64_scale_int (units, GST_SECOND, clock_rate) :
-      -gst_util_uint64_scale_int (-units, GST_SECOND, clock_rate));
+  packet->media = s->first_media + (guint64) gst_qm_stage_to_time (s,
+      (gint64) (s->timestamp - s->first_timestamp));
   packet->duration = s->duration;
   packet->quiet = gst_qm_stage_is_quiet (self, buffer, &header);
   return TRUE;
@@ -789,6 +690,18 @@ gst_qm_stage_release_inner (GstQmStage * self)
   gst_qm_stage_move_inner (self, &none);
 }
 
+/* From the far end on, so that none waits for another that waits downstream */
+void
+gst_qm_stage_close (GstQmStage * self)
+{
+  GstPad *inner_src = gst_pad_get_peer (self->inner_peer);
+
+  gst_pad_set_active (self->srcpad, FALSE);
+  gst_pad_set_active (inner_src, FALSE);
+  gst_pad_set_active (self->sinkpad, FALSE);
+  gst_object_unref (inner_src);
+}
+
 void
 gst_qm_stage_stop (GstQmStage * self)
 {
@@ -939,10 +852,49 @@ gst_qm_stage_add_stats (GstQmStage * self, GstStructure * stats)
 
 /* --- object --- */
 
-static void
-gst_qm_stage_take_pads (GstQmStage * self, GstPad * sinkpad, GstPad * srcpad)
+static GstIterator *
+gst_qm_stage_iterate_links (GstPad * pad, GstObject * parent)
 {
-  GstProxyPad *out = gst_proxy_pad_get_internal (GST_PROXY_PAD (srcpad));
+  GstQmStage *self = gst_pad_get_element_private (pad);
+  GstIterator *links;
+  GValue other = G_VALUE_INIT;
+
+  g_value_init (&other, GST_TYPE_PAD);
+  g_value_set_object (&other,
+      pad == self->srcpad ? self->inner_peer : self->srcpad);
+  links = gst_iterator_new_single (GST_TYPE_PAD, &other);
+  g_value_unset (&other);
+  return links;
+}
+
+static gboolean
+gst_qm_stage_activate_src (GstPad * pad, GstObject * parent, GstPadMode mode,
+    gboolean active)
+{
+  GstQmStage *self = gst_pad_get_element_private (pad);
+
+  return gst_pad_activate_mode (self->inner_peer, mode, active);
+}
+
+/* Caps, queries and events pass between the source pad and the one that the
+ * inner jitter buffer pushes to as they do in a ghost pad, whose inner pad has a
+ * parent, to be referenced for each packet: 190 instructions more. */
+static void
+gst_qm_stage_proxy (GstQmStage * self, GstPad * pad)
+{
+  gst_pad_set_element_private (pad, self);
+  gst_pad_set_iterate_internal_links_function (pad,
+      GST_DEBUG_FUNCPTR (gst_qm_stage_iterate_links));
+  GST_PAD_SET_PROXY_CAPS (pad);
+  GST_PAD_SET_PROXY_SCHEDULING (pad);
+  GST_PAD_SET_PROXY_ALLOCATION (pad);
+}
+
+static void
+gst_qm_stage_take_pads (GstQmStage * self)
+{
+  GstPad *sinkpad = self->sinkpad, *srcpad = self->srcpad;
+  GstPad *inner_src = gst_element_get_static_pad (self->inner, "src");
 
   gst_pad_set_element_private (sinkpad, self);
   gst_pad_set_chain_function (sinkpad,
@@ -952,16 +904,19 @@ gst_qm_stage_take_pads (GstQmStage * self, GstPad * sinkpad, GstPad * srcpad)
   gst_pad_set_event_function (sinkpad,
       GST_DEBUG_FUNCPTR (gst_qm_stage_event_in));
 
-  gst_pad_set_element_private (GST_PAD (out), self);
-  gst_pad_set_chain_function (GST_PAD (out),
+  gst_qm_stage_proxy (self, self->inner_peer);
+  gst_pad_set_chain_function (self->inner_peer,
       GST_DEBUG_FUNCPTR (gst_qm_stage_chain_out));
-  gst_pad_set_event_function (GST_PAD (out),
+  gst_pad_set_event_function (self->inner_peer,
       GST_DEBUG_FUNCPTR (gst_qm_stage_event_out));
-  gst_object_unref (out);
+  gst_pad_link_full (inner_src, self->inner_peer, GST_PAD_LINK_CHECK_NOTHING);
+  gst_object_unref (inner_src);
 
-  gst_pad_set_element_private (srcpad, self);
+  gst_qm_stage_proxy (self, srcpad);
   gst_pad_set_event_function (srcpad,
       GST_DEBUG_FUNCPTR (gst_qm_stage_event_up));
+  gst_pad_set_activatemode_function (srcpad,
+      GST_DEBUG_FUNCPTR (gst_qm_stage_activate_src));
 }
 
 GstQmStage *
@@ -974,6 +929,8 @@ gst_qm_stage_new (GstElement * owner, GstElement * inner, GstPad * sinkpad,
   self->owner = owner;
   self->inner = inner;
   self->inner_sink = gst_element_get_static_pad (inner, "sink");
+  self->inner_peer = gst_object_ref_sink (gst_pad_new (NULL, GST_PAD_SINK));
+  self->sinkpad = sinkpad;
   self->srcpad = srcpad;
   fmx_playout_params_default (&self->settings.playout);
   fmx_playout_init (&self->playout, &self->settings.playout);
@@ -981,13 +938,14 @@ gst_qm_stage_new (GstElement * owner, GstElement * inner, GstPad * sinkpad,
   gst_segment_init (&self->segment, GST_FORMAT_TIME);
   gst_segment_init (&self->arrival_segment, GST_FORMAT_TIME);
   gst_qm_stage_reset (self);
-  gst_qm_stage_take_pads (self, sinkpad, srcpad);
+  gst_qm_stage_take_pads (self);
   return self;
 }
 
 void
 gst_qm_stage_free (GstQmStage * self)
 {
+  gst_object_unref (self->inner_peer);
   gst_object_unref (self->inner_sink);
   g_mutex_clear (&self->lock);
   g_free (self);

@@ -71,7 +71,7 @@ typedef struct
  * GstQmStage:
  *
  * The part of qmjitterbuffer that decides when a packet is played.  It sits in
- * the bin's two ghost pads: on the way in it notes when a packet came, because
+ * the bin's two pads: on the way in it notes when a packet came, because
  * the inner jitter buffer forgets it and what is downstream may hold its
  * thread back; on the way out it sees the packets in order.
  */
@@ -83,13 +83,16 @@ typedef struct _GstQmStage GstQmStage;
  * @inner: the jitter buffer in it, whose `latency` and `ts-offset` follow the
  *     playout delay
  * @sinkpad: ghost pad of @inner's sink
- * @srcpad: ghost pad of @inner's src
+ * @srcpad: takes what comes from @inner's src
  */
 GstQmStage *gst_qm_stage_new (GstElement * owner, GstElement * inner,
     GstPad * sinkpad, GstPad * srcpad);
 void gst_qm_stage_free (GstQmStage * stage);
 
-/* Forgets the stream; after the pads were deactivated. */
+/* Closes the pads; before the inner one is stopped. */
+void gst_qm_stage_close (GstQmStage * stage);
+
+/* Forgets the stream; after the pads were closed. */
 void gst_qm_stage_stop (GstQmStage * stage);
 
 void gst_qm_stage_get_settings (GstQmStage * stage,
