@@ -4,14 +4,15 @@
  * and figures of it.
  *
  *   jitter-bench [--table1 | --sweep | --day | --seconds | --check] TRACE...
- *   jitter-bench --cost ELEMENT N
+ *   jitter-bench --cost | --cost-probe ELEMENT N
  *
  * --table1   the settings of the paper's table 1, and ours
  * --sweep    the library alone, one parameter after another changed
  * --day      no trace: 24 h with a clock that is off by 200 ppm either way
  * --seconds  delay and gaps second by second
  * --check    fails if ours falls behind: a test; 77 (skipped) without speexdsp
- * --cost     just feeds N packets to an element: for cost.sh */
+ * --cost     just feeds N packets to an element: for cost.sh
+ * --cost-probe   the same, with a probe on its source pad that does nothing */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -276,12 +277,12 @@ print_day (void)
 /* --- what a packet costs --- */
 
 static void
-feed (const char *element, const char *n_packets)
+feed (const char *element, const char *n_packets, bool with_probe)
 {
   Trace trace;
 
   trace_make_skew (&trace, 0.0, atoi (n_packets) * (FmxDuration) PACKET);
-  policy_element_feed (&trace, element);
+  policy_element_feed (&trace, element, with_probe);
   trace_free (&trace);
 }
 
@@ -365,8 +366,8 @@ main (int argc, char **argv)
   int i = 1;
 
   gst_init (&argc, &argv);
-  if (argc == 4 && strcmp (argv[1], "--cost") == 0) {
-    feed (argv[2], argv[3]);
+  if (argc == 4 && strncmp (argv[1], "--cost", 6) == 0) {
+    feed (argv[2], argv[3], strcmp (argv[1], "--cost-probe") == 0);
     return 0;
   }
   if (argc > 1 && argv[1][0] == '-')

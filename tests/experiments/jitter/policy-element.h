@@ -58,10 +58,12 @@ void policy_element (const Trace * trace, const char *description,
 /**
  * policy_element_feed:
  * @description: of an element or "( a bin )"; "" for none
+ * @with_probe: whether a probe on its source pad looks at every packet
  *
  * Feeds @trace, of which every packet must come out, one by one, and notes
  * nothing: to count what that costs.
  */
-void policy_element_feed (const Trace * trace, const char *description);
+void policy_element_feed (const Trace * trace, const char *description,
+    bool with_probe);
 
 #endif /* JITTER_POLICY_ELEMENT_H */
