@@ -12,6 +12,7 @@
 #define SSRC 0xfa12d1e5
 #define SEQ 65530               /* wraps soon */
 #define FIRST_SENT (10 * GST_SECOND)
+#define COMFORT_NOISE_PT 13     /* [RFC3389 5] */
 #define LEVEL_URI "urn:ietf:params:rtp-hdrext:ssrc-audio-level"
 
 #define CAPS "application/x-rtp, media=(string)audio, clock-rate=(int)48000, " \
@@ -829,6 +830,70 @@ GST_START_TEST (test_packets_of_dtx_go_first)
 
 GST_END_TEST;
 
+static GstCaps *
+answer_g711 (GstElement * element G_GNUC_UNUSED, guint pt,
+    gpointer user G_GNUC_UNUSED)
+{
+  return gst_caps_new_simple ("application/x-rtp", "media", G_TYPE_STRING,
+      "audio", "clock-rate", G_TYPE_INT, 8000, "encoding-name", G_TYPE_STRING,
+      pt == COMFORT_NOISE_PT ? "CN" : "PCMU", NULL);
+}
+
+static GstBuffer *
+make_g711 (guint n, guint slot, guint pt)
+{
+  GstBuffer *buffer = make_packet (n);
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+
+  if (pt == COMFORT_NOISE_PT)
+    gst_buffer_resize (buffer, 0, 12 + 10);     /* level and reflections */
+  gst_rtp_buffer_map (buffer, GST_MAP_READWRITE, &rtp);
+  gst_rtp_buffer_set_payload_type (&rtp, pt);
+  gst_rtp_buffer_set_timestamp (&rtp, 4294960000u + slot * 160);
+  gst_rtp_buffer_unmap (&rtp);
+  return buffer;
+}
+
+/* A second of speech, two with an update of the noise each 200 ms, and so on:
+ * the same stream goes on, and what the noise skips is neither late nor lost. */
+GST_START_TEST (test_comfort_noise_is_no_other_stream)
+{
+  GstHarness *h = harness_new ("qmjitterbuffer");
+  GstElement *e = gst_harness_find_element (h, "qmjitterbuffer");
+  const guint late_slot = 30;
+  GstClockTimeDiff last_delay = 0;
+
+  g_signal_connect (e, "request-pt-map", G_CALLBACK (answer_g711), NULL);
+  gst_object_unref (e);
+  gst_harness_set_src_caps_str (h, "application/x-rtp");
+  for (guint slot = 0, n = 0; slot < 20 * 150; slot++) {
+    gboolean noise = slot % 150 >= 50;
+    GstBuffer *buffer;
+    GstClockTimeDiff delay;
+
+    if (noise && slot % 10 != 0)
+      continue;
+    buffer = make_g711 (n, slot, noise ? COMFORT_NOISE_PT : 0);
+    push_late (h, buffer, slot, slot == late_slot ? 35 * MS : 0);
+    buffer = gst_harness_pull (h);
+    fail_unless_equals_int (number_of (buffer), n);
+    delay = GST_CLOCK_DIFF (sent (slot), GST_BUFFER_PTS (buffer));
+    gst_buffer_unref (buffer);
+    if (slot < 150)
+      fail_unless_equals_int64 (delay, slot < late_slot ? 0 : 40 * MS);
+    fail_unless (slot < 150 || delay == last_delay
+        || (noise && delay < last_delay));
+    last_delay = delay;
+    n++;
+  }
+  fail_unless (last_delay <= 20 * (GstClockTimeDiff) MS);
+  fail_unless_equals_uint64 (stat_of (h, "qm-grown"), 1);
+  fail_unless_equals_uint64 (stat_of (h, "qm-dropped"), 0);
+  harness_free (h);
+}
+
+GST_END_TEST;
+
 /* --- groups --- */
 
 GST_START_TEST (test_a_sync_group_plays_with_the_largest_delay)
@@ -1340,6 +1405,7 @@ qmjitterbuffer_suite (void)
   tcase_add_test (tc, test_silence_is_no_reason_to_grow_and_one_to_shrink);
   tcase_add_test (tc, test_quiet_packets_go_first);
   tcase_add_test (tc, test_packets_of_dtx_go_first);
+  tcase_add_test (tc, test_comfort_noise_is_no_other_stream);
   tcase_add_test (tc, test_a_sync_group_plays_with_the_largest_delay);
   tcase_add_test (tc, test_a_sync_group_keeps_audio_and_video_together);
 
