@@ -118,6 +118,9 @@ def time(by_runner, figure, path):
             xs, ys = _steps(link['rate_bps'], run.duration_s)
             axis.plot(xs, [y / 1e3 for y in ys], '-', color='black',
                       linewidth=0.7, alpha=0.5)
+        if 'to_s' in figure:
+            axis.set_xlim(figure.get('from_s', 0) * scale,
+                          figure['to_s'] * scale)
         axis.set_ylabel('kbit/s on the wire')
         axis.set_ylim(0, figure.get('y_max'))
         _legend(axis)

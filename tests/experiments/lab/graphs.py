@@ -108,7 +108,7 @@ def near_mixer(net, name, database):
         mix += f'database-location={database} '
     if flow['strategy'] == 'dpm':
         # nobody before tfrcrate hears its target, and it lets all pass
-        least = 1000 if flow['ignore_feedback'] else plan.least_bps(flow)
+        least = 1 if flow['ignore_feedback'] else plan.least_bps(flow)
         rate = (f'tfrcrate name=rate algorithm={flow["controller"]} '
                 f'segment-size={flow["segment_bytes"]} '
                 f'min-bitrate={int(least)} initial-bitrate={int(least)} '
