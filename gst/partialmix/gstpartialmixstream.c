@@ -29,6 +29,7 @@ GST_DEBUG_CATEGORY_EXTERN (gst_partial_mix_debug);
 #define MAX_CONCEAL_MS 120
 #define SPLICE_MS 5
 #define PCM_CAPACITY (2 * GST_PARTIAL_MIX_MAX_PACKET_SAMPLES + 9600)
+#define ACTIVE_PACKETS 32       /* that a speaker's rate is a mean of */
 #define NEWS_SHARE 32           /* 3 % */
 #define NEWS_DB 3
 
@@ -107,14 +108,19 @@ static void
 note_rate (GstPartialMixStream * stream, GstPartialMixArrival * arrival,
     GstClockTime now)
 {
-  guint bps;
+  gdouble bps = fmx_rate_bps (arrival->wire_bytes,
+      (FmxDuration) gst_util_uint64_scale_int (arrival->duration_ts, GST_SECOND,
+          (gint) stream->format.clock_rate));
 
   fmx_rate_meter_add (&stream->meter, arrival->wire_bytes, now);
   stream->last_arrival = now;
   stream->speaking = !arrival->silent;
-  bps = (guint) fmx_rate_meter_bps (&stream->meter, now);
-  if (stream->speaking)
-    stream->active_bps = MAX (bps, stream->active_bps / 64 * 63);
+  if (!stream->speaking)
+    return;
+  if (stream->active_bps > 0)
+    stream->active_bps += (bps - stream->active_bps) / ACTIVE_PACKETS;
+  else
+    stream->active_bps = bps;
 }
 
 static void
@@ -163,17 +169,24 @@ gst_partial_mix_stream_arrive (GstPartialMixStream * stream,
 void
 gst_partial_mix_stream_weigh (GstPartialMixStream * stream, GstClockTime now)
 {
+  gboolean speaks = stream->speaking
+      && now < stream->last_arrival + SPEAKING_TIMEOUT;
   guint bps;
 
   if (stream->weighed_at == now && stream->wire_bps > 0)
     return;
   bps = (guint) fmx_rate_meter_bps (&stream->meter, now);
 
-  /* One that begins to speak costs at once what it cost last time. */
-  if (stream->speaking && now < stream->last_arrival + SPEAKING_TIMEOUT)
-    bps = MAX (bps, stream->active_bps);
+  /* One that begins to speak costs at once what it cost last time.  The meter
+   * counts a packet more or less with each turn of the jitter; a selection that
+   * followed it would never come to rest. */
+  if (speaks)
+    bps = (guint) (stream->active_bps + 0.5);
   stream->wire_bps = bps;
-  stream->level = fmx_select_activity_level (&stream->activity, now);
+  /* What is forwarded is not decoded: without levels in its packets it keeps
+   * what was heard of it last, or it would lose its place as if silent. */
+  if (stream->has_level || stream->n_mixed > 0 || !speaks)
+    stream->level = fmx_select_activity_level (&stream->activity, now);
   stream->weighed_at = now;
 }
 

@@ -125,7 +125,7 @@ typedef struct
   GstClockTime weighed_at;
   guint known_bps;              /* at the last selection for its sake */
   guint8 known_level;
-  guint active_bps;             /* the rate when it last spoke */
+  gdouble active_bps;           /* while it speaks, by its own clock */
   gboolean speaking;
   gboolean has_level;           /* its packets carry RFC 6464 levels */
   FmxSelectActivity activity;

@@ -578,6 +578,38 @@ GST_START_TEST (test_one_message_for_each_change_of_a_selection)
 
 GST_END_TEST;
 
+/* in a second there is a packet more or less, as they come; and what is
+ * forwarded is not heard */
+GST_START_TEST (test_jitter_moves_no_selection)
+{
+  Rig *rig = rig_new ("mix-encoding=l16 headroom=0");
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  GRand *rand = g_rand_new_with_seed (1);
+  guint i, k;
+
+  add_talkers (rig, 1, 6, RIG_L16);
+  set_target (listener, L16_MIX_BPS + 3 * L16_BPS - L16_BPS / 50);
+  rig_play (rig);
+  /* until everybody was in the mix once, and was heard there */
+  rig_run (rig, 150);
+  rig_count_messages (rig, "fairmix-selection");
+  for (k = 0; k < 300; k++) {
+    GstClockTime at = (rig->frame * 20
+        + (guint) g_rand_int_range (rand, 0, 60)) * GST_MSECOND;
+
+    rig_advance (rig, MAX (at, gst_clock_get_time (GST_CLOCK (rig->clock))));
+    for (i = 0; i < rig->talkers->len; i++)
+      rig_send (rig, g_ptr_array_index (rig->talkers, i));
+    rig->frame++;
+  }
+  fail_unless_equals_int (rig_pad_stat (listener, "n-separate"), 2);
+  fail_unless_equals_int (rig_count_messages (rig, "fairmix-selection"), 0);
+  g_rand_free (rand);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static void
 write_database (const gchar * path, const gchar * text)
 {
@@ -1089,6 +1121,7 @@ partialmix_suite (void)
   tcase_add_test (tc, test_target_events_are_obeyed_at_once);
   tcase_add_test (tc, test_any_target_but_0_carries_a_mix);
   tcase_add_test (tc, test_one_message_for_each_change_of_a_selection);
+  tcase_add_test (tc, test_jitter_moves_no_selection);
   tcase_add_test (tc, test_database_guides_and_is_reloaded);
   tcase_add_test (tc, test_groups_get_a_mix_each_before_they_share_one);
   tcase_add_test (tc, test_streams_time_out_say_bye_and_are_unlinked);
