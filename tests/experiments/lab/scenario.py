@@ -203,13 +203,19 @@ class Scenario:
         _known(self.short, SHORT, f'{where}: short')
         self.axes = {a: list(v) for a, v in raw.get('vary', {}).items()}
         self.figures = raw.get('figure', [])
-        trips = [1, 100] if raw.get('breaker') == 'trips' else [0, 0]
-        self.claims = raw.get('claim', []) + [{**BREAKER, 'show': trips}]
+        self.claims = raw.get('claim', []) + [self._breaker()]
         for n, figure in enumerate(self.figures):
             _known(figure, FIGURE, f'{where}: figure {n + 1}')
         for n, claim in enumerate(self.claims):
             _known(claim, CLAIM, f'{where}: claim {n + 1}')
         self.runs()             # complain now
+
+    def _breaker(self):
+        """A claim of all scenarios, and a test wherever they are one."""
+        if self.raw.get('breaker') == 'trips':
+            return {**BREAKER, 'show': [1, 100],
+                    'test': [v for axis in self.axes.values() for v in axis]}
+        return {**BREAKER, 'show': [0, 0], 'test': ['dpm', 'tfrc', 'fairmix']}
 
     def scale(self, short, runner):
         """What a runner multiplies every time by."""
