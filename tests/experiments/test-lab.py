@@ -254,6 +254,11 @@ class SenderTest(unittest.TestCase):
         self.assertEqual(self.ask('sender_events', (6, 'breaker', 0),
                                   (7, 'breaker-closed', 0), event='breaker'), 1)
 
+    def test_the_time_of_an_event(self):
+        events = (4.5, 'breaker', 0), (6, 'up', 900), (7, 'breaker', 0)
+        self.assertEqual(self.ask('event_time', *events, event='breaker'), 2)
+        self.assertEqual(self.ask('event_time', event='breaker'), float('inf'))
+
 
 class MeasureTest(unittest.TestCase):
     def setUp(self):

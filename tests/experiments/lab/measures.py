@@ -391,6 +391,16 @@ def sender_events(result, claim):
                if start < t <= end and e == claim['event'])
 
 
+def event_time(result, claim):
+    """Seconds from from_s until the flow's sender tells of an event."""
+    start, end = window(result, claim)
+    table = result.senders.get(claim['flow'])
+    if table is None:
+        return None
+    return next((t - start for t, e in zip(table['t_s'], table['event'])
+                 if start < t <= end and e == claim['event']), math.inf)
+
+
 def _heard(result, claim, column):
     start, end = window(result, claim)
     table = result.listener.get(claim['flow'])
@@ -433,8 +443,8 @@ MEASURES = {f.__name__: f for f in (
     rate, share, share_error, ratio, ratio_least, ratio_most, jain, cov,
     cov_ratio, loss, worst_loss, worst_stream_error, worst_spread,
     utilisation, queue_median, queue_95, reach, settle_down,
-    changes_per_minute, reaction, halving_wait, sender_events, talkers_apart, talkers_missing,
-    gaps_per_minute, pesq, ear_delay)}
+    changes_per_minute, reaction, halving_wait, event_time, sender_events,
+    talkers_apart, talkers_missing, gaps_per_minute, pesq, ear_delay)}
 
 
 def applies(table, result):
