@@ -162,13 +162,15 @@ class Job:
 
 def lacks(run, runner, paths):
     """What a run needs that is not here; None if it can be run."""
-    refuses = getattr(runner, 'refuses', lambda _: None)
+    why = getattr(runner, 'refuses', lambda _: None)(run)
+    if why:
+        return why
     for flow in run.peers.values():
         flow['path'] = paths.get(flow['program'])
         if flow['path'] is None:
             return (f'no {flow["program"]} here: --peer '
                     f'{flow["program"]}=PATH (README.md)')
-    return refuses(run)
+    return None
 
 
 def able(runs, runner, peers):
