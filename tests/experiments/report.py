@@ -19,10 +19,13 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE))
 
 # pylint: disable=wrong-import-position
-from lab import figures, kept, measures, results, rfc4828, scenario  # noqa: E402
+from lab import (breaker, figures, kept, measures, results,  # noqa: E402
+                 rfc4828, scenario)
 
 RUNNERS = {'uml': 'real pipelines', 'kernel': 'library, Linux TCP',
            'ns3': 'ns-3', 'ns2': 'ns-2', 'netns': 'real time'}
+BREAKER_RUNNERS = {n: RUNNERS[n] for n in ('uml', 'kernel', 'ns3')}
+OTHERS = {'rfc4828', 'breaker'}         # sections that no scenario is of
 SUITES = {
     'paper': ('The paper', 'Section 6 of *Distributed Partial Mixing with TCP '
               'fairness* (2002), figure by figure.'),
@@ -262,8 +265,8 @@ def main():
     p = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     p.add_argument('scenarios', nargs='*', metavar='SCENARIO',
-                   help='only these (or rfc4828); the others stay as they\n'
-                   'are')
+                   help='only these (or rfc4828, breaker); the others stay\n'
+                   'as they are')
     p.add_argument('--build', default='build')
     p.add_argument('--short', action='store_true')
     p.add_argument('--docs', default=str(ROOT / 'docs'))
@@ -273,7 +276,7 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     root = pathlib.Path(args.build) / 'experiments'
     old = kept.sections(docs / 'results.md')
-    names = {n if n == 'rfc4828' else scenario.Scenario(n).name
+    names = {n if n in OTHERS else scenario.Scenario(n).name
              for n in args.scenarios}
     head = (HERE / 'results-head.md').read_text(encoding='utf-8')
     out = [head.rstrip(), '']
@@ -288,6 +291,9 @@ def main():
         if suite == 'beyond':
             out += rfc_tables(root, folder, old,
                               not names or 'rfc4828' in names)
+            new = breaker.page(root, args.short, BREAKER_RUNNERS) \
+                if not names or 'breaker' in names else []
+            out += new or old.get(breaker.TITLE, [])
     (docs / 'results.md').write_text('\n'.join(out).rstrip() + '\n',
                                      encoding='utf-8')
     return 0

@@ -12,7 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 # pylint: disable=wrong-import-position
 import run  # noqa: E402
-from lab import (guest, kept, measures, network, ns2, ns3, plan,  # noqa: E402
+from lab import (breaker, guest, kept, measures, network, ns2, ns3, plan,  # noqa: E402
                  results, rfc4828, scenario)
 
 TWO = """
@@ -253,6 +253,15 @@ class SenderTest(unittest.TestCase):
     def test_events_of_all_senders_that_adapt(self):
         self.assertEqual(self.ask('sender_events', (6, 'breaker', 0),
                                   (7, 'breaker-closed', 0), event='breaker'), 1)
+
+    def test_one_trip_is_one_too_many(self):
+        s = scenario_of(TWO)
+        good, bad = self.result(), self.result((6, 'breaker', 0))
+        self.assertIn('| 2 | 0 of 2 | none | met |',
+                      breaker.line(s, [good, good], {'test': ''}))
+        self.assertIn('| 2 | 1 of 2 | none | not met |',
+                      breaker.line(s, [good, bad], {'test': ''}))
+        self.assertEqual(breaker.line(s, [], {'test': ''}), '')
 
     def test_the_time_of_an_event(self):
         events = (4.5, 'breaker', 0), (6, 'up', 900), (7, 'breaker', 0)

@@ -351,7 +351,8 @@ def reaction(result, claim):
 def halving_wait(result, claim):
     """The longest wait, after from_s and the time that a feedback is under
     way, from one halving of the target to the next, down to of_bps, in
-    max(4R, 2s/X), where RFC 5348 has a halving after each of them."""
+    max(4R, 2s/X), where RFC 5348 has a halving after each of them.  Senders
+    do not tell of changes below 5 %."""
     start, end = window(result, claim)
     table = result.senders.get(claim['flow'])
     run = result.run
@@ -367,7 +368,7 @@ def halving_wait(result, claim):
         return None
     longest, since = 0.0, start
     for t, target, _ in rows:
-        if not start < t <= end or target > x / 2:
+        if not start < t <= end or target > 1.05 * x / 2:
             continue
         longest = max(longest, (t - since)
                       / max(4 * rtt_ms / 1e3, 2 * segment_bits / x))
