@@ -674,6 +674,23 @@ GST_START_TEST (test_no_policy_goes_below_the_minimum)
 
 GST_END_TEST;
 
+GST_START_TEST (test_a_minimum_that_rises_stops_nothing)
+{
+  Path path;
+
+  path_setup (&path, 1);
+  g_object_set (path.f.element, "max-bitrate", 1, "min-bitrate", 1, NULL);
+  path_run (&path, GST_SECOND);
+  fail_unless_equals_int (target (&path.f), 1);
+  g_object_set (path.f.element, "max-bitrate", 0, "min-bitrate", 60000, NULL);
+  fail_unless_equals_int (target (&path.f), 60000);
+  path_run (&path, GST_SECOND);
+  fail_unless (target (&path.f) >= 60000);
+  path_teardown (&path);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_absurd_settings_do_no_harm)
 {
   static const guint bitrates[] = { 1, 0, 80000, G_MAXUINT };
@@ -1477,6 +1494,7 @@ tfrcrate_suite (void)
   tcase_add_test (tc, test_without_any_feedback_sending_ends);
   tcase_add_test (tc, test_every_algorithm_and_policy_works_and_can_be_changed);
   tcase_add_test (tc, test_no_policy_goes_below_the_minimum);
+  tcase_add_test (tc, test_a_minimum_that_rises_stops_nothing);
   tcase_add_test (tc, test_absurd_settings_do_no_harm);
   tcase_add_test (tc, test_probes_are_empty_packets_of_the_stream_last_seen);
   tcase_add_test (tc, test_renumbering_copies_and_keeps_lists_metas_and_flags);

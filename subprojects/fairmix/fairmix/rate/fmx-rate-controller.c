@@ -85,11 +85,15 @@ void
 fmx_rate_controller_set_params (FmxRateController *rc,
     const FmxRateParams *params)
 {
+  bool was_probing = fmx_rate_controller_is_probing (rc);
+
   assert (fmx_rate_params_are_valid (params));
 
   rc->params = *params;
   if (rc->rate_bps > params->max_bps)
     rc->rate_bps = params->max_bps;
+  if (!was_probing && rc->rate_bps < params->min_bps)
+    rc->rate_bps = params->min_bps;
 }
 
 /* [RFC5348 8.2.1] keeps two times, for one feedback per round-trip time, and

@@ -222,7 +222,8 @@ bool fmx_rate_params_are_valid (const FmxRateParams * params);
 void fmx_rate_controller_init (FmxRateController * rc,
     const FmxRateClass * klass, const FmxRateParams * params, FmxTime now);
 
-/** fmx_rate_controller_set_params: new bounds while running; valid, copied */
+/** fmx_rate_controller_set_params: new bounds while running, which the rate
+ * keeps at once; valid, copied */
 void fmx_rate_controller_set_params (FmxRateController * rc,
     const FmxRateParams * params);
 

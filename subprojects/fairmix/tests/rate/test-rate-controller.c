@@ -263,6 +263,25 @@ test_max_rate_is_never_exceeded (void **state)
   }
 }
 
+static void
+test_a_least_rate_that_rises_takes_the_rate_along (void **state)
+{
+  (void) state;
+  for (size_t i = 0; fmx_rate_classes[i] != NULL; i++) {
+    FmxRateController rc = fmx_test_controller (fmx_rate_classes[i]);
+    FmxRateParams params = fmx_test_params ();
+
+    params.min_bps = 90000.0;
+    fmx_rate_controller_set_params (&rc, &params);
+    assert_true (fmx_rate_controller_bps (&rc) == 90000.0);
+    /* but it ends no probing */
+    fmx_rate_controller_probe (&rc);
+    params.min_bps = 100000.0;
+    fmx_rate_controller_set_params (&rc, &params);
+    assert_true (fmx_rate_controller_is_probing (&rc));
+  }
+}
+
 static FmxRateFeedback
 random_feedback (FmxRng *rng, FmxTime now)
 {
@@ -348,6 +367,7 @@ main (void)
     cmocka_unit_test (test_data_limited_is_who_sends_less_than_allowed),
     cmocka_unit_test (test_an_interval_is_as_long_as_its_feedback_covers),
     cmocka_unit_test (test_max_rate_is_never_exceeded),
+    cmocka_unit_test (test_a_least_rate_that_rises_takes_the_rate_along),
     cmocka_unit_test (test_any_order_of_events_keeps_the_bounds),
   };
 
