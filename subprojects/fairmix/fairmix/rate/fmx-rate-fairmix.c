@@ -26,9 +26,8 @@
 #define CUT_OTHERS 0.8
 #define NEAR_CEILING 0.95
 #define SAME_CEILING 0.1
-#define HOLD_MIN (3 * FMX_SECOND)
-#define HOLD_MAX (32 * FMX_SECOND)
-#define HOLD_ALONE (4 * HOLD_MIN)       /* a ceiling that stood is our path's */
+#define HOLD_MIN (2 * FMX_SECOND)
+#define HOLD_MAX (4 * HOLD_MIN)
 #define HOLD_HALF_BPS 250000.0  /* half of it at this rate */
 #define STAYS (2 * FMX_SECOND)  /* so long, half too long is too long */
 #define OWN_RTTS 10.0           /* a step shows within so many */
@@ -192,7 +191,7 @@ shed (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   if (rc->rate_bps <= least && since > SHED_TELLS) {
     begin_to_probe (rc, now);
   } else if (rc->rate_bps > least && since > fb->rtt_latest + fb->interval) {
-    enter (rc, FMX_RATE_FAIRMIX_STARTING, now);   /* as after a timeout */
+    enter (rc, FMX_RATE_FAIRMIX_STARTING, now); /* as after a timeout */
     s->shed = now;
     lower (rc, fmax (HALF * got_bps (rc, fb), least), FMX_RATE_DOWN_LOSS);
   }
@@ -267,7 +266,7 @@ begin_to_compete (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   enter (rc, FMX_RATE_FAIRMIX_COMPETING, now);
   s->mean_rtt_s = fmx_time_to_s (fb->rtt_latest);
   fmx_full_queue_init (&s->full, rc->rate_bps, fb->rtt_latest, now);
-  s->most_bps = s->hold >= HOLD_ALONE ? MOST_OF_CEILING * s->ceiling_bps
+  s->most_bps = s->hold >= HOLD_MAX ? MOST_OF_CEILING * s->ceiling_bps
       : rc->params.max_bps;
 }
 
@@ -344,16 +343,20 @@ raise (FmxRateController *rc, const FmxRateFeedback *fb, double bps,
   fmx_rate_controller_set (rc, bps, FMX_RATE_UP);
 }
 
-/* A small step first, then twice as much each time, up to a stream, but never
- * more than a part of the rate. */
+/* A small step first, then twice as much each time, up to a stream; small steps
+ * at the ceiling; where it has moved, up to a part of the rate. */
 static double
 step_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
 {
-  double most = fmin (fmin (fb->stream_bps, STEP_MAX_BPS),
-      STEP_MAX_SHARE * rc->rate_bps);
+  const FmxRateFairmixState *s = &rc->state.fairmix;
+  double small = fmin (STEP_BPS, STEP_SHARE * rc->rate_bps);
+  double step = fmin (STEP_MAX_SHARE * rc->rate_bps,
+      ldexp (small, (int) s->n_steps));
 
-  return fmin (most, ldexp (fmin (STEP_BPS, STEP_SHARE * rc->rate_bps),
-          (int) rc->state.fairmix.n_steps));
+  if (s->ceiling_bps <= 0.0
+      || rc->rate_bps + step <= NEAR_CEILING * s->ceiling_bps)
+    return fmin (step, fmin (fb->stream_bps, STEP_MAX_BPS));
+  return rc->rate_bps > (1.0 + SAME_CEILING) * s->ceiling_bps ? step : small;
 }
 
 static void
