@@ -26,43 +26,58 @@ extern "C" {
  * A full queue hits a TCP once in a saw-tooth, whatever we send and whatever
  * of it is lost: where a queue counts bytes there is room for a small packet
  * when a large one is dropped.  So epochs are counted in time, not in packets.
- * With T the mean epoch, less the round trip in which TCP repairs its loss, at
- * a mean round-trip time of R, a TCP has on average so many segments of s =
- * 1500 bytes under way:
+ * With E the mean epoch at a mean round-trip time of R, a TCP has on average so
+ * many segments of s = 1500 bytes under way:
  *
  * |[
- *   reno  = 3/2 T/R                    from W/2 to W, one each R
- *   cubic = (1 - 0.3/4) 0.4/0.3 T^3    from 0.7 W to W = 0.4/0.3 T^3
- *   n     = cubic <= reno ? reno : sqrt (reno cubic)
+ *   reno  = 3/2 T/R                    T = E - R, from W/2 to W, one each R
+ *   cubic = (1 - 0.3/4) 0.4/0.3 K^3    K = E - 2R, from 0.7 W to W = 0.4/0.3 K^3
+ *   n     = cubic <= reno ? reno : reno^(1-w) cubic^w
  *   X     = n s / R
  * ]|
  *
  * reno is the TCP equation with one loss event in X T / s segments, cubic the
- * window function of [RFC9438 4.2]; we stand between the two, since it is not
- * known which of them is on the other side.
+ * window function of [RFC9438 4.2].  It takes a round trip to hear of a loss,
+ * in which a Reno's window still grows, and one to repair it.
+ *
+ * It is not known which of them is on the other side: w = 1/2, as long as that
+ * gives a CUBIC no more than four times what comes through here, falling to 0
+ * at sixteen times: in a queue of a second a Reno needs ten seconds and more,
+ * in which the window of a CUBIC would be that of quite another link.
  */
 typedef struct
 {
   /*< private >*/
-  double mean_s;                /* of the epochs, T + R */
+  double mean_s;                /* of the epochs: E */
   unsigned n_epochs;
   FmxTime start;                /* of this epoch */
+  double rtt_s;                 /* R */
+  FmxTime rtt_time;
 } FmxFullQueue;
 
-/** fmx_full_queue_init: as if the epochs had been such that X = @bps; @rtt:
- * mean round-trip time; both > 0 */
+/** fmx_full_queue_init: as if the epochs had been such that a Reno had @bps;
+ * @rtt: R so far; both > 0 */
 void fmx_full_queue_init (FmxFullQueue * full, double bps, FmxDuration rtt,
     FmxTime now);
 
-/** fmx_full_queue_note: the queue is full; @most_bps: an epoch counts as if X
- * of it alone were not more.  Returns: whether an epoch ended */
-bool fmx_full_queue_note (FmxFullQueue * full, double most_bps,
-    FmxDuration rtt, FmxTime now);
+/** fmx_full_queue_add_rtt: a round-trip time was @rtt */
+void fmx_full_queue_add_rtt (FmxFullQueue * full, FmxDuration rtt,
+    FmxTime now);
+
+/** fmx_full_queue_rtt: Returns: R; 0 before the first */
+FmxDuration fmx_full_queue_rtt (const FmxFullQueue * full);
+
+/** fmx_full_queue_note: the queue is full, while @receive_bps come through;
+ * an epoch counts as if X of it alone were not more than twice that, one of the
+ * first eight four times.
+ * Returns: whether an epoch ended */
+bool fmx_full_queue_note (FmxFullQueue * full, double receive_bps,
+    FmxTime now);
 
 /** fmx_full_queue_bps: Returns: X, in bits/s on the wire; as if the queue were
  * full now if that makes it greater */
-double fmx_full_queue_bps (const FmxFullQueue * full, double most_bps,
-    FmxDuration rtt, FmxTime now);
+double fmx_full_queue_bps (const FmxFullQueue * full, double receive_bps,
+    FmxTime now);
 
 #ifdef __cplusplus
 }

@@ -125,6 +125,12 @@ fmx_queue_sense_take_dip (FmxQueueSense *sense)
   return dipped;
 }
 
+bool
+fmx_queue_sense_is_falling (const FmxQueueSense *sense)
+{
+  return sense->falling;
+}
+
 void
 fmx_queue_sense_restart (FmxQueueSense *sense)
 {

@@ -102,6 +102,10 @@ FmxDuration fmx_queue_sense_peak (const FmxQueueSense * sense);
  * call */
 bool fmx_queue_sense_take_dip (FmxQueueSense * sense);
 
+/** fmx_queue_sense_is_falling: Returns: whether it has not yet turned up since
+ * the last dip */
+bool fmx_queue_sense_is_falling (const FmxQueueSense * sense);
+
 /** fmx_queue_sense_restart: what stands is judged anew, from the next sample
  * on: what is older says nothing of the present rate */
 void fmx_queue_sense_restart (FmxQueueSense * sense);

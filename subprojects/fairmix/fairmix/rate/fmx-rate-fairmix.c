@@ -12,7 +12,6 @@
 #define Q_HIGH_MAX_S 0.06
 #define Q_PACKETS 3.0           /* no shorter than so many packets */
 #define PEAK_MIN (25 * FMX_MSECOND)     /* less is no queue to be full */
-#define EPOCH_MOST 4.0          /* of what comes through: X of one epoch */
 #define MOST_OF_CEILING 0.55    /* beside another; with the dead zone a half */
 #define HALF 0.5
 #define START_GROWTH 1.25
@@ -35,7 +34,6 @@
 #define DRAIN_SHARE 0.6         /* of it that must have happened */
 #define DRAIN_MAX (3 * FMX_SECOND)
 #define DRAINS 2u
-#define MEAN_TIME_S 8.0
 #define FULL_GAIN 0.25
 #define DEAD_ZONE 0.1
 #define SHORT (4 * FMX_SECOND)
@@ -60,7 +58,8 @@ q_high (const FmxRateController *rc, const FmxRateFeedback *fb)
   return fmx_time_from_s (high_s);
 }
 
-/* A loss while the queue is near its highest is one of a full queue. */
+/* A loss while the queue is near its highest is one of a full queue; TCP hears
+ * of it a round trip later, and then comes the dip. */
 static void
 note_loss (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 {
@@ -68,11 +67,14 @@ note_loss (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   FmxDuration peak = fmx_queue_sense_peak (&s->queue);
   bool full = peak >= PEAK_MIN
       && fmx_queue_sense_recent (&s->queue) >= peak / 2;
+  bool dip = fmx_queue_sense_take_dip (&s->queue) && !s->crest_noted;
+  bool falling = fmx_queue_sense_is_falling (&s->queue);
 
-  if (fmx_queue_sense_take_dip (&s->queue)
-      || (fb->new_loss_event && full))
-    (void) fmx_full_queue_note (&s->full, EPOCH_MOST * fb->receive_bps,
-        fmx_time_from_s (s->mean_rtt_s), now);
+  if (falling)
+    s->crest_noted = false;
+  if ((dip || (fb->new_loss_event && full))
+      && fmx_full_queue_note (&s->full, fb->receive_bps, now))
+    s->crest_noted = !falling;
   if (!fb->new_loss_event)
     return;
   s->loss_event = now;
@@ -81,22 +83,30 @@ note_loss (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   s->full_known = true;
 }
 
+static double
+got_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
+{
+  /* what was not sent could not arrive */
+  if (fb->receive_bps <= 0.0 || fb->sent_bps < 0.7 * rc->rate_bps)
+    return rc->rate_bps;
+  return fmin (fb->receive_bps, rc->rate_bps);
+}
+
 static void
 note_rtt (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 {
   FmxRateFairmixState *s = &rc->state.fairmix;
-  double rtt_s = fmx_time_to_s (fb->rtt_latest);
-  double passed_s = fmx_time_to_s (fmx_time_diff (now, s->mean_time));
-  double gain = passed_s < MEAN_TIME_S ? passed_s / MEAN_TIME_S : 1.0;
 
-  if (s->mean_rtt_s <= 0.0)
-    s->mean_rtt_s = rtt_s;
-  s->mean_rtt_s += gain * (rtt_s - s->mean_rtt_s);
-  s->mean_time = now;
+  fmx_full_queue_add_rtt (&s->full, fb->rtt_latest, now);
   if (fmx_queue_sense_standing (&s->queue) > q_high (rc, fb) / 2)
     s->short_since = now;
   else
     s->long_since = now;
+  if (fmx_time_diff (now, s->short_since) > HOLD_MAX
+      && fb->receive_bps > OVERRUN * fb->sent_bps) {
+    s->alone_bps = got_bps (rc, fb);
+    s->alone_time = now;
+  }
 }
 
 static double
@@ -110,22 +120,12 @@ allowed_bps (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   double bps;
 
   if (s->mode == FMX_RATE_FAIRMIX_COMPETING)
-    path = fmx_tcp_path (segment, fmx_time_from_s (s->mean_rtt_s));
+    path = fmx_tcp_path (segment, fmx_full_queue_rtt (&s->full));
   bps = fmx_tcp_equation_bps (&path, p);
   if (s->mode == FMX_RATE_FAIRMIX_COMPETING)
-    bps = fmin (fmin (bps, s->most_bps), fmx_full_queue_bps (&s->full,
-            EPOCH_MOST * fb->receive_bps, fmx_time_from_s (s->mean_rtt_s),
-            now));
+    bps = fmin (fmin (bps, s->most_bps),
+        fmx_full_queue_bps (&s->full, fb->receive_bps, now));
   return fmax (bps, rc->params.min_bps);
-}
-
-static double
-got_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
-{
-  /* what was not sent could not arrive */
-  if (fb->receive_bps <= 0.0 || fb->sent_bps < 0.7 * rc->rate_bps)
-    return rc->rate_bps;
-  return fmin (fb->receive_bps, rc->rate_bps);
 }
 
 /* Never below the least rate: a burst of losses is no reason to say nothing at
@@ -262,10 +262,12 @@ static void
 begin_to_compete (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 {
   FmxRateFairmixState *s = &rc->state.fairmix;
+  bool was_alone = s->alone_bps > 0.0
+      && fmx_time_diff (now, s->alone_time) < HOLD_MAX;
 
   enter (rc, FMX_RATE_FAIRMIX_COMPETING, now);
-  s->mean_rtt_s = fmx_time_to_s (fb->rtt_latest);
-  fmx_full_queue_init (&s->full, rc->rate_bps, fb->rtt_latest, now);
+  fmx_full_queue_init (&s->full, fmax (rc->rate_bps,
+          was_alone ? HALF * s->alone_bps : 0.0), fb->rtt_latest, now);
   s->most_bps = s->hold >= HOLD_MAX ? MOST_OF_CEILING * s->ceiling_bps
       : rc->params.max_bps;
 }
@@ -440,7 +442,7 @@ fairmix_init (FmxRateController *rc, FmxTime now)
   FmxRateFairmixState *s = &rc->state.fairmix;
 
   enter (rc, FMX_RATE_FAIRMIX_STARTING, now);
-  s->mean_time = now;
+  s->full.rtt_time = now;
   s->hold = HOLD_MIN;
   s->hold_until = s->shed = now;
   s->resumed = s->loss_event = FMX_TIME_NONE;

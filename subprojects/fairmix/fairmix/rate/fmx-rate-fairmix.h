@@ -65,9 +65,10 @@ typedef struct
   unsigned n_steps;             /* up, without a queue */
   /* the queue is full */
   FmxFullQueue full;
+  bool crest_noted;             /* it lost something: its dip is not another */
   double most_bps;              /* half of what was ours alone */
-  double mean_rtt_s;            /* over saw-teeth */
-  FmxTime mean_time;
+  double alone_bps;             /* came through while the queue was short ... */
+  FmxTime alone_time;           /* ... for long; the last time */
   double full_share;            /* of the loss events */
   bool full_known;
   FmxTime short_since;          /* the queue */

@@ -84,6 +84,22 @@ test_finds_each_dip_of_a_saw_tooth (void **state)
   assert_int_equal (count_dips (400 * MS * 10 / 100), 10);
 }
 
+static void
+test_falls_from_a_dip_until_it_turns_up (void **state)
+{
+  FmxQueueSense sense = { 0 };
+  FmxTime now = feed (&sense, 400 * MS, 0, S);
+
+  (void) state;
+  assert_false (fmx_queue_sense_is_falling (&sense));
+  now = feed (&sense, 300 * MS, now, now + S);
+  assert_true (fmx_queue_sense_is_falling (&sense));
+  now = feed (&sense, 305 * MS, now, now + S);
+  assert_true (fmx_queue_sense_is_falling (&sense));
+  feed (&sense, 350 * MS, now, now + S);
+  assert_false (fmx_queue_sense_is_falling (&sense));
+}
+
 /* A large packet on 500 kbit/s takes 24 ms. */
 static void
 test_one_packet_more_or_less_is_no_dip (void **state)
@@ -146,6 +162,7 @@ main (void)
     cmocka_unit_test (test_a_burst_does_not_stand),
     cmocka_unit_test (test_a_longer_path_is_one_after_two_minutes),
     cmocka_unit_test (test_finds_each_dip_of_a_saw_tooth),
+    cmocka_unit_test (test_falls_from_a_dip_until_it_turns_up),
     cmocka_unit_test (test_one_packet_more_or_less_is_no_dip),
     cmocka_unit_test (test_the_queue_on_the_way_back_is_not_ours),
     cmocka_unit_test (test_a_clock_that_is_set_does_not_shorten_the_path),

@@ -159,6 +159,29 @@ test_does_not_wait_for_ever_while_a_little_stands (void **state)
   }
 }
 
+/* Whatever the cuts left, and TCP's start. */
+static void
+test_who_was_alone_begins_at_half_of_that (void **state)
+{
+  (void) state;
+  for (unsigned alone = 0; alone < 2; alone++) {
+    Told t = told_begin (400000.0);
+    double x;
+
+    t.rc.params.max_bps = 400e3;
+    t.rc.state.fairmix.mode = FMX_RATE_FAIRMIX_CALM;
+    told_for (&t, (alone ? 15 : 5) * S, 0);
+    t.link_bps = 60e3;
+    while (told_mode (&t) != FMX_RATE_FAIRMIX_COMPETING) {
+      told_for (&t, STEP, 200 * MS);
+      assert_true (t.now < 30 * (FmxTime) S);
+    }
+    assert_true (t.rc.rate_bps < 60e3);
+    x = fmx_full_queue_bps (&t.rc.state.fairmix.full, 400e3, t.now);
+    assert_true (fabs (x - (alone ? 200e3 : t.rc.rate_bps)) < 0.1 * x);
+  }
+}
+
 /* A ceiling that stood is what we had alone; one of a moment is not. */
 static void
 test_takes_half_of_what_it_had_alone (void **state)
@@ -216,6 +239,24 @@ test_losses_of_a_full_queue_count_once_in_an_epoch (void **state)
     FmxDuration queue = 200 * MS + 100 * MS * (i % 40) / 40;
 
     b.fb.new_loss_event = i % 40 == 39;
+    told_for (&a, STEP, queue);
+    told_for (&b, STEP, queue);
+  }
+  assert_true (fabs (a.rc.rate_bps - b.rc.rate_bps) < 0.15 * a.rc.rate_bps);
+}
+
+/* TCP hears of it a round trip after us, and then the queue has to fall. */
+static void
+test_a_crest_that_loses_and_then_dips_ends_one_epoch (void **state)
+{
+  Told a = told_competing (400000.0), b = told_competing (400000.0);
+
+  (void) state;
+  for (unsigned i = 0; i < 40 * 30; i++) {
+    unsigned k = i % 40;
+    FmxDuration queue = 200 * MS + (k < 20 ? 5 * k : 100) * MS;
+
+    b.fb.new_loss_event = k == 22;
     told_for (&a, STEP, queue);
     told_for (&b, STEP, queue);
   }
@@ -452,10 +493,12 @@ main (void)
         (test_a_ceiling_is_tried_again_after_ever_longer_times_up_to_ten_seconds),
     cmocka_unit_test (test_competes_where_the_queue_does_not_drain),
     cmocka_unit_test (test_does_not_wait_for_ever_while_a_little_stands),
+    cmocka_unit_test (test_who_was_alone_begins_at_half_of_that),
     cmocka_unit_test (test_takes_half_of_what_it_had_alone),
     cmocka_unit_test (test_stops_competing_when_the_queue_stays_short),
     cmocka_unit_test (test_takes_what_a_tcp_takes_of_a_saw_tooth),
     cmocka_unit_test (test_losses_of_a_full_queue_count_once_in_an_epoch),
+    cmocka_unit_test (test_a_crest_that_loses_and_then_dips_ends_one_epoch),
     cmocka_unit_test (test_random_losses_count_as_in_the_equation),
     cmocka_unit_test (test_sends_no_more_than_arrives),
     cmocka_unit_test (test_competes_on_where_bursts_are_lost),
