@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Figures of results: one panel for each runner, the same colours everywhere."""
+import math
+
 import matplotlib
 
 matplotlib.use('Agg')
@@ -331,14 +333,15 @@ def listener(by_runner, figure, path):
     if not found:
         return False
     names = figure['panels']
-    fig, axes = plt.subplots(1, len(names), figsize=(7.6, 3.2))
+    fig, axes = plt.subplots(math.ceil(len(names) / 2), 2,
+                             figsize=(7.6, 2.9 * math.ceil(len(names) / 2)))
     fig.suptitle(figure['title'], x=0.01, ha='left', fontsize=10.5,
                  fontweight='bold')
     groups = {}
     for result in found:
         groups.setdefault(result.run.choice[figure['axis']], []).append(result)
     looks = style(groups)
-    for axis, name in zip(axes, names):
+    for axis, name in zip(axes.flat, names):
         for choice, results in groups.items():
             points = _heard_at_levels(results, measures.MEASURES[name],
                                       figure)
@@ -349,7 +352,7 @@ def listener(by_runner, figure, path):
         axis.set_title(PANELS[name][0], loc='left', fontweight='normal')
         axis.set_xlabel('other traffic, kbit/s')
         axis.set_ylim(PANELS[name][1])
-    axes[-1].legend(loc='best')
+    axes.flat[1].legend(loc='lower left', bbox_to_anchor=(0.01, 0.1))
     _save(fig, path)
     return True
 
