@@ -289,10 +289,11 @@ gst_qm_stretch_drain (GstQmStretch * self)
   return gst_qm_stretch_push (self, held);
 }
 
-/* Nothing to do: @buffer passes as it is. */
+/* Where nothing is to be done @buffer passes as it is. */
 static GstFlowReturn
-gst_qm_stretch_pass (GstQmStretch * self, GstBuffer * buffer)
+gst_qm_stretch_process (GstQmStretch * self, GstBuffer * buffer)
 {
+  gboolean idle = gst_qm_stretch_is_idle (self);
   const gfloat *in;
   GstMapInfo map;
   gsize n;
@@ -302,35 +303,26 @@ gst_qm_stretch_pass (GstQmStretch * self, GstBuffer * buffer)
     return GST_FLOW_ERROR;
   }
   in = gst_qm_stretch_read (self, &map, &n);
-  fmx_stretch_remember (&self->stretch, in, n);
-  self->n_since_anchor += n;
+  if (idle)
+    fmx_stretch_remember (&self->stretch, in, n);
+  else
+    n = fmx_stretch_process (&self->stretch, gst_qm_stretch_room_for (self,
+            fmx_stretch_max_output (&self->stretch, n)), in, n);
   gst_buffer_unmap (buffer, &map);
+
+  if (!idle) {
+    gst_buffer_unref (buffer);
+    gst_qm_stretch_publish (self);
+    GST_LOG_OBJECT (self, "debt %" GST_STIME_FORMAT,
+        GST_STIME_ARGS (self->debt));
+    return gst_qm_stretch_push (self, n);
+  }
+  self->n_since_anchor += n;
   if (self->discont) {
     buffer = gst_buffer_make_writable (buffer);
     gst_qm_stretch_mark (self, buffer);
   }
   return gst_pad_push (self->srcpad, buffer);
-}
-
-static GstFlowReturn
-gst_qm_stretch_process (GstQmStretch * self, GstBuffer * buffer)
-{
-  const gfloat *in;
-  GstMapInfo map;
-  gsize n;
-
-  if (!gst_buffer_map (buffer, &map, GST_MAP_READ)) {
-    gst_buffer_unref (buffer);
-    return GST_FLOW_ERROR;
-  }
-  in = gst_qm_stretch_read (self, &map, &n);
-  n = fmx_stretch_process (&self->stretch, gst_qm_stretch_room_for (self,
-          fmx_stretch_max_output (&self->stretch, n)), in, n);
-  gst_buffer_unmap (buffer, &map);
-  gst_buffer_unref (buffer);
-  gst_qm_stretch_publish (self);
-  GST_LOG_OBJECT (self, "debt %" GST_STIME_FORMAT, GST_STIME_ARGS (self->debt));
-  return gst_qm_stretch_push (self, n);
 }
 
 /* --- in --- */
@@ -427,8 +419,6 @@ gst_qm_stretch_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
     gst_buffer_unref (buffer);
     return flow;
   }
-  if (gst_qm_stretch_is_idle (self))
-    return gst_qm_stretch_pass (self, buffer);
   return gst_qm_stretch_process (self, buffer);
 }
 

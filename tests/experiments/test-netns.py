@@ -112,10 +112,5 @@ class NetnsTest(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    BUILD = sys.argv.pop(1)
-    try:
-        netns.check(BUILD)
-    except runner.Unavailable as e:
-        print(f'skipped: {e}')
-        sys.exit(77)
+    BUILD = runner.build_to_test(netns.check)
     unittest.main()

@@ -61,10 +61,5 @@ class Ns3Test(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    BUILD = sys.argv.pop(1)
-    try:
-        ns3.check(BUILD)
-    except runner.Unavailable as e:
-        print(f'skipped: {e}')
-        sys.exit(77)
+    BUILD = runner.build_to_test(ns3.check)
     unittest.main()

@@ -59,10 +59,5 @@ class UmlTest(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    BUILD = sys.argv.pop(1)
-    try:
-        uml.check(BUILD)
-    except runner.Unavailable as e:
-        print(f'skipped: {e}')
-        sys.exit(77)
+    BUILD = runner.build_to_test(uml.check)
     unittest.main()
