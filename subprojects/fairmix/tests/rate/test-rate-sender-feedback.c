@@ -1,87 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "fmx-test.h"
+#include "fmx-test-rate-sender.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "fairmix/base/fmx-rng.h"
-#include "fairmix/rate/fmx-rate-sender.h"
-
-#define MS FMX_MSECOND
-#define S FMX_SECOND
-#define OWD (50 * MS)           /* one way; the round trip is 100 ms */
-
-static FmxRateSender sender;
-
-static void
-start (void)
-{
-  FmxRateSenderParams params;
-
-  fmx_rate_sender_params_default (&params);
-  fmx_rate_sender_init (&sender, &params, 0);
-}
-
-static uint32_t
-mid32 (FmxTime t)
-{
-  return (uint32_t) (t * 65536 / (FmxTime) S);
-}
-
-static FmxRateSenderStats
-stats_at (FmxTime now)
-{
-  FmxRateSenderStats stats;
-
-  fmx_rate_sender_get_stats (&sender, &stats, now);
-  return stats;
-}
-
-/* Packet @seq is sent at @seq * 20 ms, by stream 1. */
-static FmxTime
-at (unsigned seq)
-{
-  return seq * (FmxTime) (20 * MS);
-}
-
-static void
-leave (unsigned from, unsigned until)
-{
-  for (unsigned seq = from; seq < until; seq++) {
-    fmx_rate_sender_on_timeout (&sender, at (seq));
-    fmx_rate_sender_on_sent (&sender, 1, (uint16_t) seq, 200, at (seq));
-  }
-}
-
-/* Feedback about [@from, @until), made as the last of them arrived; those with
- * @lost (seq) are missing. */
-static void
-report (unsigned from, unsigned until, bool (*lost) (unsigned seq))
-{
-  FmxCcfbMetric metrics[512];
-  FmxTime made = at (until - 1) + OWD;
-  size_t n = 0;
-
-  assert_true (until - from <= N_ELEMENTS (metrics));
-  for (unsigned seq = from; seq < until; seq++)
-    metrics[n++] = (FmxCcfbMetric) { 1, (uint16_t) seq,
-      lost == NULL || !lost (seq), 0, (FmxDuration) (made - at (seq) - OWD)
-    };
-  fmx_rate_sender_on_metrics (&sender, metrics, n, mid32 (made), made + OWD);
-}
-
-/* Reports of three packets each over [@from, @until), as they are sent. */
-static void
-run (unsigned from, unsigned until, bool (*lost) (unsigned seq))
-{
-  for (unsigned seq = from; seq < until; seq += 3) {
-    leave (seq, seq + 3);
-    if (seq >= from + 6)
-      report (seq - 6, seq - 3, lost);
-  }
-  report (until - 6, until - 3, lost);
-  report (until - 3, until, lost);
-}
 
 static bool
 every_50th (unsigned seq)
@@ -436,165 +358,6 @@ test_feedback_about_strangers_changes_nothing (void **state)
   assert_int_equal (stats.n_lost, 0);
 }
 
-/* Report blocks: @lost of @received + @lost since the last one. */
-static FmxTime
-send_reports (FmxTime from, FmxDuration interval, unsigned n, unsigned lost)
-{
-  static uint32_t highest;
-  static int32_t cumulative;
-  unsigned packets = (unsigned) (interval / (20 * MS));
-  FmxTime now = from;
-
-  if (from == 0) {
-    highest = UINT32_C (0x0001fff0);
-    cumulative = 0;
-  }
-  for (unsigned i = 0; i < n; i++) {
-    FmxReportBlock block = { .ssrc = 1 };
-
-    for (unsigned j = 0; j < packets; j++, now += 20 * MS) {
-      while (fmx_rate_sender_next_timeout (&sender) <= now)
-        fmx_rate_sender_on_timeout (&sender, now);
-      fmx_rate_sender_on_sent (&sender, 1, (uint16_t) ++highest, 200, now);
-    }
-    cumulative += (int32_t) lost;
-    block.ext_highest_seq = highest;
-    block.cumulative_lost = cumulative;
-    block.fraction_lost = (uint8_t) (256 * lost / packets);
-    block.lsr = mid32 (now - 2 * S);
-    block.dlsr = mid32 (2 * S - 150 * MS);
-    fmx_rate_sender_on_report_block (&sender, &block, mid32 (now), now);
-  }
-  fmx_rate_sender_on_timeout (&sender, now + 20 * MS);
-  return now;
-}
-
-static void
-test_report_blocks_alone_are_enough (void **state)
-{
-  FmxRateSenderStats stats;
-  FmxTime now;
-
-  (void) state;
-  start ();
-  now = send_reports (0, S, 20, 0);
-  stats = stats_at (now);
-  assert_int_equal (stats.feedback, FMX_RATE_SENDER_FEEDBACK_REPORT_BLOCKS);
-  assert_in_range (stats.rtt, 149 * MS, 151 * MS);
-  assert_int_equal (stats.n_lost, 0);
-  assert_true (fabs (stats.receive_bps - 80000.0) < 2000.0);
-  assert_true (fmx_rate_sender_target_bps (&sender) > 150000);
-
-  /* 4 %: m = 7.5 packets per RTT, one event for each 7.5 + 25 packets */
-  now = send_reports (now, S, 60, 2);
-  stats = stats_at (now);
-  assert_int_equal (stats.n_lost, 120);
-  assert_true (stats.loss_event_rate > 0.02);
-  assert_true (stats.loss_event_rate < 0.045);
-  assert_true (fabs (stats.loss_fraction - 0.04) < 0.01);
-}
-
-static void
-test_report_blocks_that_tell_of_too_much_loss_stop_media (void **state)
-{
-  FmxTime now;
-
-  (void) state;
-  start ();
-  now = send_reports (0, S, 10, 0);
-  send_reports (now, S, 10, 15);        /* 30 % */
-  assert_false (fmx_rate_sender_may_send (&sender));
-}
-
-static void
-test_plain_rtcp_of_five_seconds_is_not_silence (void **state)
-{
-  FmxRateSenderStats stats;
-  FmxTime now;
-
-  (void) state;
-  start ();
-  now = send_reports (0, 4900 * MS, 20, 0);
-  stats = stats_at (now);
-  assert_int_equal (stats.n_no_feedback, 0);
-  assert_true (fmx_rate_sender_may_send (&sender));
-  assert_true (fmx_rate_sender_target_bps (&sender) >= 150000);
-}
-
-static void
-test_duplicates_do_not_make_loss_negative (void **state)
-{
-  FmxReportBlock block = { .ssrc = 1, .ext_highest_seq = 100 };
-  FmxRateSenderStats stats;
-
-  (void) state;
-  start ();
-  leave (0, 300);
-  fmx_rate_sender_on_report_block (&sender, &block, 0, at (100));
-  block.ext_highest_seq = 200;
-  block.cumulative_lost = -40;
-  fmx_rate_sender_on_report_block (&sender, &block, 0, at (200));
-  block.ext_highest_seq = 300;
-  block.cumulative_lost = INT32_MAX;    /* a lie */
-  fmx_rate_sender_on_report_block (&sender, &block, 0, at (300));
-  fmx_rate_sender_on_timeout (&sender, at (310));
-  stats = stats_at (at (310));
-  assert_int_equal (stats.n_lost, 100);
-}
-
-static void
-test_per_packet_feedback_takes_over_from_report_blocks (void **state)
-{
-  FmxRateSenderStats stats;
-  FmxTime now;
-
-  (void) state;
-  start ();
-  now = send_reports (0, S, 60, 1);
-  stats = stats_at (now);
-  assert_true (stats.loss_event_rate > 0.01);
-  for (unsigned i = 0; i < 3000; i++, now += 20 * MS) {
-    FmxCcfbMetric metric = { 1, (uint16_t) (i - 5), i >= 5, 0, 0 };
-
-    while (fmx_rate_sender_next_timeout (&sender) <= now)
-      fmx_rate_sender_on_timeout (&sender, now);
-    fmx_rate_sender_on_sent (&sender, 1, (uint16_t) i, 200, now);
-    fmx_rate_sender_on_metrics (&sender, &metric, 1, mid32 (now), now);
-  }
-  stats = stats_at (now);
-  assert_int_equal (stats.feedback, FMX_RATE_SENDER_FEEDBACK_PER_PACKET);
-  assert_in_range (stats.rtt, 99 * MS, 101 * MS);
-  /* the losses before count less and less */
-  assert_true (stats.loss_event_rate > 0.0);
-  assert_true (stats.loss_event_rate < 0.003);
-}
-
-static void
-test_report_blocks_take_over_when_per_packet_feedback_ends (void **state)
-{
-  FmxRateSenderStats stats;
-  FmxTime now;
-
-  (void) state;
-  start ();
-  run (0, 300, NULL);
-  now = at (300);
-  for (unsigned i = 0; i < 30; i++) {
-    FmxReportBlock block = { .ssrc = 1, .ext_highest_seq = 300 + 50 * i };
-
-    for (unsigned j = 0; j < 50; j++, now += 20 * MS) {
-      while (fmx_rate_sender_next_timeout (&sender) <= now)
-        fmx_rate_sender_on_timeout (&sender, now);
-      fmx_rate_sender_on_sent (&sender, 1, (uint16_t) (300 + 50 * i + j), 200,
-          now);
-    }
-    fmx_rate_sender_on_report_block (&sender, &block, 0, now);
-  }
-  stats = stats_at (now);
-  assert_int_equal (stats.feedback, FMX_RATE_SENDER_FEEDBACK_REPORT_BLOCKS);
-  assert_true (fmx_rate_sender_may_send (&sender));
-}
-
 int
 main (void)
 {
@@ -606,7 +369,8 @@ main (void)
     cmocka_unit_test (test_a_late_acknowledgement_takes_event_and_loss_back),
     cmocka_unit_test (test_overlapping_and_repeated_reports_count_once),
     cmocka_unit_test (test_a_lost_report_is_not_lost_media),
-    cmocka_unit_test (test_what_timed_out_in_a_gap_of_the_feedback_is_taken_back),
+    cmocka_unit_test
+        (test_what_timed_out_in_a_gap_of_the_feedback_is_taken_back),
     cmocka_unit_test (test_a_report_of_losses_alone_leaves_no_hole),
     cmocka_unit_test (test_a_receiver_that_skips_lost_packets_hides_nothing),
     cmocka_unit_test (test_ecn_marks_are_loss_events),
@@ -616,14 +380,7 @@ main (void)
     cmocka_unit_test (test_farstream_first_rtt_comes_after_the_first_packet),
     cmocka_unit_test (test_malformed_feedback_changes_nothing_but_a_counter),
     cmocka_unit_test (test_feedback_about_strangers_changes_nothing),
-    cmocka_unit_test (test_report_blocks_alone_are_enough),
-    cmocka_unit_test (test_report_blocks_that_tell_of_too_much_loss_stop_media),
-    cmocka_unit_test (test_plain_rtcp_of_five_seconds_is_not_silence),
-    cmocka_unit_test (test_duplicates_do_not_make_loss_negative),
-    cmocka_unit_test (test_per_packet_feedback_takes_over_from_report_blocks),
-    cmocka_unit_test (test_report_blocks_take_over_when_per_packet_feedback_ends),
   };
 
-  return cmocka_run_group_tests_name ("rate/rate-sender-feedback", tests,
-      NULL, NULL);
+  return cmocka_run_group_tests_name ("rate/rate-sender-feedback", tests, NULL, NULL);
 }
