@@ -16,7 +16,7 @@ from rules import files, read, run
 LIMITS = {
     'subprojects/fairmix/fairmix': (60, 500),
     'gst': (100, 1000),
-    'subprojects/fairmix/tests': (100, 2000),
+    'subprojects/fairmix/tests': (100, 500),
     'tests': (100, 2000),
     'examples': (100, 400),
 }

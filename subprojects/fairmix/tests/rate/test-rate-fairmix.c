@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* First the controller, told what the queue is; then both ends, on links in
- * virtual time. */
+/* The controller, told what the queue is */
 #include "fmx-test-rate.h"
 
-#include "sim/fmx-sim-bundle.h"
-
 #define STEP (50 * MS)
-
-static FmxSimWorld world;
-static FmxSimBundle bundles[2];
-
-/* ---- told ---- */
 
 typedef struct
 {
@@ -369,120 +361,6 @@ test_too_much_loss_halves_and_stops_media_at_the_least_rate_only (void **state)
   assert_false (fmx_rate_controller_is_probing (&t.rc));
 }
 
-/* ---- on links ---- */
-
-/* Opus of 16 kbit/s on the wire in packets of 40 ms, or of 30 in 20 ms. */
-static FmxSimBundleParams
-voices (unsigned n, bool small)
-{
-  FmxSimBundleParams params;
-
-  memset (&params, 0, sizeof params);
-  fmx_rate_sender_params_default (&params.sender);
-  params.sender.klass = &fmx_rate_fairmix;
-  params.sender.min_bps = 30000;
-  params.n_streams = n;
-  params.wire_bytes = small ? 80 : 75;
-  params.packet_interval = small ? 40 * MS : 20 * MS;
-  params.jitter = 2 * MS;
-  params.back.delay = 50 * MS;
-  return params;
-}
-
-static void
-links_begin (double rate_bps, const FmxSimBundleParams *params, unsigned n)
-{
-  FmxSimLinkParams link = { rate_bps, (uint32_t) (0.3 * rate_bps / 8.0), 0,
-    50 * MS, 0.0
-  };
-
-  fmx_sim_world_init (&world, &link, bundles, n, 1);
-  for (unsigned i = 0; i < n; i++)
-    fmx_sim_bundle_init (&bundles[i], &params[i], &world.forward, i, 1);
-}
-
-static double
-kbps_for (unsigned bundle, FmxDuration time)
-{
-  for (unsigned i = 0; i < world.n_bundles; i++)
-    fmx_sim_bundle_restart_counters (&bundles[i], world.now);
-  fmx_sim_world_run (&world, world.now + (FmxTime) time);
-  return 8.0 * (double) bundles[bundle].received_bytes
-      / (fmx_time_to_s (time) * 1e3);
-}
-
-static void
-test_alone_it_fills_the_link_and_not_the_queue (void **state)
-{
-  static const double rates[] = { 128e3, 300e3, 500e3 };
-
-  (void) state;
-  for (size_t i = 0; i < N_ELEMENTS (rates); i++) {
-    FmxSimBundleParams params = voices (24, rates[i] < 200e3);
-    unsigned n_long = 0;
-
-    links_begin (rates[i], &params, 1);
-    while (kbps_for (0, S) < 0.8 * rates[i] / 1e3)
-      assert_true (world.now < 4 * (FmxTime) S);
-    fmx_sim_world_run (&world, 30 * (FmxTime) S);
-    fmx_sim_bundle_restart_counters (&bundles[0], world.now);
-    for (unsigned k = 0; k < 900; k++) {
-      fmx_sim_world_run (&world, world.now + 100 * (FmxTime) MS);
-      n_long += fmx_sim_link_queue_delay (&world.forward, world.now) > 50 * MS;
-    }
-    assert_true (8.0 * (double) bundles[0].received_bytes / 90.0
-        > 0.88 * rates[i]);
-    assert_true (n_long < 450);
-    assert_true (fmx_sim_bundle_loss (&bundles[0]) < 0.001);
-  }
-}
-
-/* RFC 8867, section 5.1 */
-static void
-test_a_path_that_becomes_wider_is_found_within_ten_seconds (void **state)
-{
-  FmxSimBundleParams params = voices (24, false);
-
-  (void) state;
-  for (unsigned after_s = 20; after_s <= 60; after_s += 5) {
-    links_begin (250e3, &params, 1);
-    fmx_sim_world_run (&world, after_s * (FmxTime) S);
-    world.forward.params.rate_bps = 625e3;
-    while (kbps_for (0, S) < 0.8 * 625.0)
-      assert_true (world.now < (after_s + 10) * (FmxTime) S);
-  }
-}
-
-static void
-test_a_second_bundle_gets_its_share (void **state)
-{
-  FmxSimBundleParams params[2] = { voices (24, false), voices (24, false) };
-  double kbps;
-
-  (void) state;
-  params[1].start = 40 * (FmxTime) S;
-  links_begin (500e3, params, 2);
-  fmx_sim_world_run (&world, 40 * (FmxTime) S);
-  while (kbps_for (1, S) < 0.8 * 250.0)
-    assert_true (world.now < 65 * (FmxTime) S);
-  fmx_sim_world_run (&world, 60 * (FmxTime) S);
-  kbps = kbps_for (0, 30 * (FmxDuration) S);
-  assert_true (kbps > 0.8 * 250.0 && kbps < 1.25 * 250.0);
-}
-
-static void
-test_the_queue_of_the_way_back_does_not_slow_it (void **state)
-{
-  FmxSimBundleParams params = voices (24, false);
-
-  (void) state;
-  links_begin (500e3, &params, 1);
-  fmx_sim_world_run (&world, 20 * (FmxTime) S);
-  bundles[0].back.params.delay = 200 * MS;
-  fmx_sim_world_run (&world, 22 * (FmxTime) S);
-  assert_true (kbps_for (0, 20 * (FmxDuration) S) > 0.88 * 500.0);
-}
-
 int
 main (void)
 {
@@ -505,11 +383,6 @@ main (void)
     cmocka_unit_test (test_without_feedback_the_rate_is_halved_down_to_probing),
     cmocka_unit_test
         (test_too_much_loss_halves_and_stops_media_at_the_least_rate_only),
-    cmocka_unit_test (test_alone_it_fills_the_link_and_not_the_queue),
-    cmocka_unit_test
-        (test_a_path_that_becomes_wider_is_found_within_ten_seconds),
-    cmocka_unit_test (test_a_second_bundle_gets_its_share),
-    cmocka_unit_test (test_the_queue_of_the_way_back_does_not_slow_it),
   };
 
   return cmocka_run_group_tests_name ("rate/rate-fairmix", tests, NULL, NULL);
