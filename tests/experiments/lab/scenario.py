@@ -175,7 +175,7 @@ class Scenario:
 
     def __init__(self, path):
         path = pathlib.Path(path)
-        if not path.exists() and path.suffix != '.toml':
+        if not path.is_file() and path.suffix != '.toml':
             path = FOLDER / f'{path}.toml'
         try:
             raw = tomllib.loads(path.read_text(encoding='utf-8'))
