@@ -10,6 +10,11 @@
  * and media must not stop and start again for that. */
 #define FIRST_FEEDBACK_TIMEOUT (5 * FMX_SECOND)
 
+/* How long a receiver holds back its reports is known after a second of them;
+ * after a long first one (many streams begin) it may be so long. */
+#define NEW_RECEIVER FMX_SECOND
+#define HELD_BACK (500 * FMX_MSECOND)
+
 /* Who leaves more than this share unused is data-limited. */
 #define LIMITED_SHARE 0.1
 #define LIMITED_TIME (100 * FMX_MSECOND)
@@ -159,7 +164,12 @@ no_feedback_timeout (const FmxRateController *rc)
 static void
 restart_no_feedback_timer (FmxRateController *rc, FmxTime now)
 {
-  rc->no_feedback_at = now + (FmxTime) no_feedback_timeout (rc);
+  FmxDuration wait = no_feedback_timeout (rc);
+
+  if (rc->rtt > 0 && fmx_time_diff (now, rc->first_heard) < NEW_RECEIVER
+      && wait < rc->rto + HELD_BACK)
+    wait = rc->rto + HELD_BACK;
+  rc->no_feedback_at = now + (FmxTime) wait;
   rc->idle = true;
 }
 
@@ -208,7 +218,8 @@ fmx_rate_controller_on_feedback (FmxRateController *rc,
   rc->packet_bytes = fb->packet_bytes;
   if (fb->heard) {
     rc->data_limited = was_data_limited (rc, fb);
-    rc->stats.n_feedback++;
+    if (rc->stats.n_feedback++ == 0)
+      rc->first_heard = now;
   }
   rc->klass->on_feedback (rc, fb, now);
   if (fb->heard)

@@ -185,6 +185,7 @@ struct _FmxRateController
   FmxDuration interval;
   double packet_bytes;
   /* no-feedback timer, [RFC5348 4.3, 4.4] */
+  FmxTime first_heard;
   FmxTime no_feedback_at;
   bool idle;                    /* nothing sent since it was set */
   FmxTime last_sent;

@@ -76,6 +76,31 @@ test_starts_at_the_initial_rate_within_its_bounds (void **state)
   assert_true (fmx_rate_controller_bps (&rc) == 50000.0);
 }
 
+/* Two long reports at once when many streams begin, and the third one half a
+ * second later: that is no silence. */
+static void
+test_a_new_receiver_may_hold_back_a_report (void **state)
+{
+  (void) state;
+  for (size_t i = 0; fmx_rate_classes[i] != NULL; i++) {
+    FmxRateController rc = fmx_test_controller (fmx_rate_classes[i]);
+    FmxRateFeedback fb = fmx_test_feedback (80000.0);
+    double bps;
+
+    fb.interval = 20 * MS;
+    fmx_test_send (&rc, 0, 200 * MS);
+    fmx_rate_controller_on_feedback (&rc, &fb, 180 * MS);
+    fmx_rate_controller_on_feedback (&rc, &fb, 200 * MS);
+    fmx_test_send (&rc, 200 * MS, 700 * MS);
+    bps = fmx_rate_controller_bps (&rc);
+    assert_true (fmx_rate_controller_next_timeout (&rc) > 700 * MS);
+    fmx_rate_controller_on_timeout (&rc, 700 * MS);
+    assert_true (fmx_rate_controller_bps (&rc) >= bps);
+    fmx_rate_controller_on_timeout (&rc, 1 * S);
+    assert_true (fmx_rate_controller_bps (&rc) < bps);
+  }
+}
+
 /* [RFC5348 4.3, 4.4]: Farstream keeps its last rate for ever when the feedback
  * stops.  Here each class halves it each max (4R, 2s/X) until it probes. */
 static void
@@ -360,6 +385,7 @@ main (void)
     cmocka_unit_test (test_a_class_without_its_verbs_is_invalid),
     cmocka_unit_test (test_absurd_params_are_invalid),
     cmocka_unit_test (test_starts_at_the_initial_rate_within_its_bounds),
+    cmocka_unit_test (test_a_new_receiver_may_hold_back_a_report),
     cmocka_unit_test (test_farstream_rate_is_kept_when_feedback_stops),
     cmocka_unit_test (test_timer_waits_for_a_receiver_that_reports_rarely),
     cmocka_unit_test (test_first_feedback_has_five_seconds),
