@@ -156,9 +156,10 @@ GST_END_TEST;
 
 GST_START_TEST (test_rtcp_needs_the_number_of_a_neighbour)
 {
+  static GstStaticPadTemplate templ =
+      GST_STATIC_PAD_TEMPLATE ("send_rtcp_src_%u", GST_PAD_SRC,
+      GST_PAD_REQUEST, GST_STATIC_CAPS ("application/x-rtcp"));
   GstElement *mix = gst_element_factory_make ("partialmix", NULL);
-  GstStaticPadTemplate templ = GST_STATIC_PAD_TEMPLATE ("send_rtcp_src_%u",
-      GST_PAD_SRC, GST_PAD_REQUEST, GST_STATIC_CAPS ("application/x-rtcp"));
   GstPad *rtcp = gst_pad_new_from_static_template (&templ, "send_rtcp_src_0");
   GstPad *pad;
 
