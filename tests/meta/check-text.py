@@ -53,7 +53,7 @@ SPDX = f'/* {LICENCE}LGPL-2.1-or-later */\n'
 CASES = [
     ('plain text', {'a.md': 'Rooms have work/life balance; see ./home/x.\n',
                     'a.c': SPDX + 'int x;\n'}, []),
-    ('paths of one machine', {'a.md': 'see /home/me/x\n', 'b.sh': 'ls /work/x\n'},
+    ('paths of one machine', {'a.md': 'see /home/me/x\n', 'b.sh': 'ls /root/x\n'},
      ['a.md:1: a path', 'b.sh:1: a path']),
     ('work left undone', {'a.c': SPDX + '/* TODO: think */\n'},
      ['a.c:2: undone']),
