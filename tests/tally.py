@@ -9,9 +9,10 @@ failed and what was skipped, and as its last line
     N passed, N failed[, N skipped]
 
 A cmocka program counts by its TAP lines, a gst-check program by its "Checks:"
-line, a Python unittest by its "Ran N tests", anything else as one.  A program that did not end well always counts at
-least one failure, a run without a log or without a test counts as one.  The
-exit status is 0 only if nothing failed and something ran.
+line, a Python unittest by its "Ran N tests", anything else as one.  A program
+that did not end well always counts at least one failure, a run without a log or
+without a test counts as one.  The exit status is 0 only if nothing failed and
+something ran.
 """
 import json
 import pathlib
@@ -25,6 +26,7 @@ TAP_SKIP = re.compile(r'#\s*skip', re.I)
 CHECKS = re.compile(r'Checks: (\d+), Failures: (\d+), Errors: (\d+)')
 UNITTEST = re.compile(r'^Ran (\d+) tests? in ', re.M)
 UNITTEST_END = re.compile(r'\b(failures|errors|skipped)=(\d+)')
+LAST_WORDS = 20         # lines
 GOOD = {'OK', 'EXPECTEDFAIL'}
 
 
@@ -93,6 +95,12 @@ def read(path):
     return [json.loads(line) for line in lines if line.strip()]
 
 
+def last_words(entry):
+    """The end of what it printed, for who sees nothing but the table."""
+    said = '\n'.join(entry.get(stream) or '' for stream in ('stdout', 'stderr'))
+    return said.strip().splitlines()[-LAST_WORDS:]
+
+
 def tally(label, entries, out):
     """Prints the rows of one run and returns its sum."""
     if not entries:
@@ -106,6 +114,8 @@ def tally(label, entries, out):
         if count.failed:
             print(f'  FAILED  {label}: {entry["name"]} '
                   f'({entry["result"].lower()})', file=out)
+            for line in last_words(entry):
+                print(f'    | {line}', file=out)
         if count.skipped:
             said = (entry.get('stdout') or '').strip().splitlines() or ['']
             print(f'  SKIPPED {label}: {entry["name"]}: {said[-1]}', file=out)

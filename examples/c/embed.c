@@ -12,8 +12,10 @@
  *     target 120000 bit/s
  *       src_4: 2 separate, 2 mixed (target)
  */
+#include <signal.h>
 #include <stdlib.h>
 
+#include <glib-unix.h>
 #include <gst/gst.h>
 
 #define N_TALKERS 4
@@ -143,6 +145,7 @@ main (int argc, char *argv[])
   on_step (&app);
   g_timeout_add_seconds (STEP_SECONDS, on_step, &app);
   g_timeout_add_seconds (argc > 1 ? atoi (argv[1]) : 8, on_end, &app);
+  g_unix_signal_add (SIGINT, on_end, &app);
   gst_element_set_state (app.pipeline, GST_STATE_PLAYING);
   g_main_loop_run (app.loop);
   gst_element_set_state (app.pipeline, GST_STATE_NULL);

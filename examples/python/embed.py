@@ -12,6 +12,7 @@ You will see which streams each of the two gets separately:
     1003 takes the chair
     src_5: 1003 separate, 1001 1002 1004 mixed
 """
+import contextlib
 import re
 import sys
 
@@ -20,6 +21,7 @@ gi.require_version('Gst', '1.0')
 from gi.repository import GLib, Gst        # noqa: E402  after the version
 
 TALKERS = 4
+CHAIR_AFTER_S = 3
 NARROW_BPS = 90_000             # one stream, and a mix of the others
 TALKER = ('audiotestsrc is-live=true wave=ticks freq={freq} '
           '! audio/x-raw,rate=48000,channels=1 ! opusenc bitrate=32000 '
@@ -71,10 +73,11 @@ def main():
     bus = pipeline.get_bus()
     bus.add_signal_watch()
     bus.connect('message', on_message, loop)
-    GLib.timeout_add(int(seconds * 500), take_the_chair, mixer, 1003)
+    GLib.timeout_add_seconds(CHAIR_AFTER_S, take_the_chair, mixer, 1003)
     GLib.timeout_add(int(seconds * 1000), loop.quit)
     pipeline.set_state(Gst.State.PLAYING)
-    loop.run()
+    with contextlib.suppress(KeyboardInterrupt):
+        loop.run()
     stats = mixer.get_property('stats')
     for name in ('n-forwarded', 'n-decoded', 'n-encoded'):
         print(f'{name}: {stats.get_value(name)}')

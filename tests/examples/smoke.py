@@ -19,6 +19,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 ROOT, BUILD = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
@@ -28,6 +29,7 @@ import numpy                    # noqa: E402
 import voices                   # noqa: E402
 
 LAUNCH = ROOT / 'examples/launch'
+STALL_S = 0.2           # a listener's delay: what comes later is not heard
 COMPLAINT = re.compile(r'WARN|CRITICAL|ERROR|Traceback|warning:', re.I)
 
 
@@ -89,6 +91,24 @@ class Running:
 def fail(text):
     print(text)
     sys.exit(1)
+
+
+class Stalls(threading.Thread):
+    """The longest time for which this machine did not run who was due."""
+    INTERVAL_S = 0.02
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.longest_s = 0.0
+
+    def run(self):
+        before = time.monotonic()
+        while True:
+            time.sleep(self.INTERVAL_S)
+            now = time.monotonic()
+            self.longest_s = max(self.longest_s,
+                                 now - before - self.INTERVAL_S)
+            before = now
 
 
 def talkers(folder, count, seconds):
@@ -218,39 +238,62 @@ def smoke_renderer(folder, running):
 TOO_BUSY = 'this machine was too busy'
 
 
-def run_program(*command, tries=1):
-    """What it prints.  A failure is one, unless it says that the machine was too
-    busy to tell: then it has so many tries."""
-    environment = {**os.environ, 'GST_PLUGIN_PATH': ':'.join(
+class TooBusy(Exception):
+    """A program failed and says that this was why."""
+
+
+def environment():
+    return {**os.environ, 'GST_PLUGIN_PATH': ':'.join(
         str(p) for p in (BUILD / 'gst').iterdir() if p.is_dir()),
         'GST_REGISTRY': str(BUILD / 'registry.bin'), 'G_DEBUG': 'fatal-warnings'}
-    for _ in range(tries):
-        run = subprocess.run(command, capture_output=True, text=True,
-                             timeout=150, env=environment, check=False)
-        print(run.stdout + run.stderr)
-        if run.returncode == 0 or TOO_BUSY not in run.stdout:
-            break
+
+
+def run_program(*command):
+    """What it prints."""
+    run = subprocess.run(command, capture_output=True, text=True, timeout=150,
+                         env=environment(), check=False)
+    print(run.stdout + run.stderr)
+    if run.returncode and TOO_BUSY in run.stdout:
+        raise TooBusy
     if run.returncode or COMPLAINT.search(run.stderr):
         fail(f'{command[0]} ended with {run.returncode}')
     return run.stdout
 
 
+def run_until(done, *command, patience_s=60):
+    """Interrupts it as soon as done(what it has printed); that has to come."""
+    out = ''
+    with subprocess.Popen([*command, str(patience_s)], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True,
+                          env=environment()) as program:
+        for line in program.stdout:
+            out += line
+            if done(out):
+                program.send_signal(signal.SIGINT)
+                break
+        out += program.communicate(timeout=20)[0]
+    print(out)
+    if program.returncode or COMPLAINT.search(out):
+        fail(f'{command[0]} ended with {program.returncode}')
+    if not done(out):
+        fail('not the decisions that were expected')
+
+
 def smoke_embed_c(_folder, _running):
     """It prints that all are separate without a limit, and fewer with one."""
-    out = run_program(str(BUILD / 'examples/embed'), '7')
-    if not re.search(r'4 separate, 0 mixed', out) \
-            or not re.search(r'0 separate, 4 mixed', out):
-        fail('not the decisions that were expected')
+    run_until(lambda out: re.search('4 separate, 0 mixed', out)
+              and re.search('0 separate, 4 mixed', out),
+              str(BUILD / 'examples/embed'))
 
 
 def smoke_embed_python(_folder, _running):
     """Who takes the chair stays separate."""
-    out = run_program(sys.executable, str(ROOT / 'examples/python/embed.py'), '6')
-    last = re.findall(r'src_5: .*', out)[-1:]
-    if not re.search(r'src_4: 1001 1002 1003 1004 separate', out) \
-            or 'takes the chair' not in out \
-            or last != ['src_5: 1003 separate, 1001 1002 1004 mixed']:
-        fail('not the decisions that were expected')
+    def done(out):
+        return (re.search('src_4: 1001 1002 1003 1004 separate', out)
+                and 'takes the chair' in out
+                and re.findall(r'src_5: (.*)', out)[-1:]
+                == ['1003 separate, 1001 1002 1004 mixed'])
+    run_until(done, sys.executable, str(ROOT / 'examples/python/embed.py'))
 
 
 def smoke_jitterbuffer_c(_folder, _running):
@@ -267,7 +310,7 @@ def smoke_party(folder, _running):
     talkers(folder / 'voices', 8, 44)
     out = run_program(
         sys.executable, str(ROOT / 'examples/python/party.py'),
-        '--voices', str(folder / 'voices'), '--out', str(folder), tries=3)
+        '--voices', str(folder / 'voices'), '--out', str(folder))
     if '8 of 8 voices heard' not in out:
         fail('somebody was not heard')
 
@@ -330,19 +373,38 @@ def smoke_party_sound(folder, _running):
         expect_heard(folder / recording, [spoken, *paths[1:]])
 
 
-def main():
-    own_network()
+def smoke(name):
     keep = os.environ.get('FMX_SMOKE_KEEP')     # a folder, to look at later
     with (contextlib.nullcontext(keep) if keep
-          else tempfile.TemporaryDirectory()) as name:
-        folder = pathlib.Path(name)
+          else tempfile.TemporaryDirectory()) as temporary:
+        folder = pathlib.Path(temporary)
         running = Running(folder)
         try:
-            globals()['smoke_' + sys.argv[3].replace('-', '_')](folder, running)
+            globals()['smoke_' + name.replace('-', '_')](folder, running)
         finally:
             for _, process, _ in running.processes:
                 if process.poll() is None:
                     process.kill()
+
+
+def main():
+    """Sound in real time needs a machine that runs: where it stood still, a
+    failure says nothing, and there is another try."""
+    own_network()
+    for last in (False, False, True):
+        stalls = Stalls()
+        stalls.start()
+        try:
+            return smoke(sys.argv[3])
+        except TooBusy:
+            if last:
+                sys.exit(1)
+        except SystemExit as end:
+            if last or end.code != 1 or stalls.longest_s < STALL_S:
+                raise
+            print(f'{TOO_BUSY}: it stood still for '
+                  f'{stalls.longest_s * 1e3:.0f} ms')
+        print('once more')
 
 
 if __name__ == '__main__':

@@ -67,7 +67,8 @@ class Tally(unittest.TestCase):
                     path.write_text('\n'.join(map(json.dumps, entries)))
                 arguments.append(f'run {n}={path}')
             status = tally.main(arguments, out)
-        return status, out.getvalue().splitlines()[-1]
+        self.lines = out.getvalue().splitlines()
+        return status, self.lines[-1]
 
     def test_the_last_line_is_the_sum(self):
         self.assertEqual(self.run_main([entry()], [entry(), entry()]),
@@ -82,6 +83,13 @@ class Tally(unittest.TestCase):
     def test_skips_are_named_in_the_last_line(self):
         self.assertEqual(self.run_main([entry(), entry(result='SKIP')]),
                          (0, '1 passed, 0 failed, 1 skipped'))
+
+    def test_what_failed_has_the_last_words(self):
+        said = '\n'.join(f'line {n}' for n in range(1, 40))
+        self.run_main([entry(said, 'FAIL'), entry('all is well')])
+        quoted = [line for line in self.lines if '|' in line]
+        self.assertEqual(len(quoted), tally.LAST_WORDS)
+        self.assertEqual(quoted[-1].strip(), '| line 39')
 
 
 if __name__ == '__main__':
