@@ -312,6 +312,12 @@ class MeasureTest(unittest.TestCase):
         self.assertAlmostEqual(self.ask('queue_median'), 5.5)
         self.assertAlmostEqual(self.ask('queue_95', from_s=5), 9.8)
 
+    def test_a_link_that_is_full_is_not_more_than_full(self):
+        links = ''.join(f'{t},wan,{1001 if t <= 5 else 501},0,0\n'
+                        for t in range(1, 11))
+        full = result_of(TWO, [(1, 'a', 1, 1, 0)], links)
+        self.assertEqual(measures.utilisation(full, {}), 1)
+
     def test_what_fits_follows_the_link(self):
         self.assertEqual(measures.fits(self.result, self.claim, 0), 8)
         self.assertEqual(measures.fits(self.result, self.claim, 6), 5)

@@ -240,7 +240,8 @@ def worst_spread(result, claim):
 
 
 def utilisation(result, claim):
-    """What passed the link, of what it carries."""
+    """What passed the link, of what it carries: 1 at most, although a window may
+    end with one packet more than its time carries."""
     start, end = window(result, claim)
     name = claim.get('link') or next(iter(result.run.links))
     table = result.links.get(name)
@@ -250,7 +251,7 @@ def utilisation(result, claim):
     pairs = [(v, scenario.at(steps, t - 1e-6)) for t, v in
              zip(table['t_s'], table['passed_bps']) if start < t <= end]
     room = sum(r for _, r in pairs)
-    return sum(v for v, _ in pairs) / room if room else None
+    return min(1.0, sum(v for v, _ in pairs) / room) if room else None
 
 
 def _queue(result, claim):
