@@ -4,8 +4,9 @@ from lab import measures, results, scenario
 
 TITLE = 'The circuit breaker in all runs'
 TEXT = ('RFC 8083: whoever adapts never trips it, whoever does not listen '
-        'always does. Runs with senders that adapt, or have to, with dpm, '
-        'tfrc and fairmix.')
+        'always does. All runs with senders that adapt, or have to. Of those '
+        'that adapt dpm-218 alone trips it, whose breaker has the small packets '
+        'of its equation for a segment ([why](#one-tcp-flow-joins)).')
 
 
 def trips(found):
@@ -41,5 +42,5 @@ def page(root, short, runners):
     return [f'### {TITLE}', '', TEXT, '',
             '| ' + ' | '.join(heads) + ' |', '|---' * len(heads) + '|',
             *(x for x in lines if x), '', '```sh',
-            'tests/experiments/run.py --runner ns3 all',
+            'tests/experiments/run.py --runner ns3,kernel,uml all',
             'tests/experiments/report.py breaker', '```', '']
