@@ -85,6 +85,25 @@ clock_wait_idle (GstTestClock * clock, guint n_waiters)
   return next;
 }
 
+/* Waits until somebody waits on @clock for no longer than @most.  Where one
+ * thread always does so when it is not at work, @clock then does not run away
+ * from it. */
+static inline void
+clock_wait_due_within (GstTestClock * clock, GstClockTime most)
+{
+  GstClockTime next = GST_CLOCK_TIME_NONE;
+
+  while (next == GST_CLOCK_TIME_NONE
+      || next > gst_clock_get_time (GST_CLOCK (clock)) + most) {
+    GstClockID id = NULL;
+
+    if (gst_test_clock_peek_next_pending_id (clock, &id))
+      next = gst_clock_id_get_time (id);
+    g_clear_pointer (&id, gst_clock_id_unref);
+    g_thread_yield ();
+  }
+}
+
 /* Moves @clock to the next deadline.  Returns: the time then. */
 static inline GstClockTime
 clock_step (GstTestClock * clock, guint n_waiters)
