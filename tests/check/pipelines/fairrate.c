@@ -237,7 +237,22 @@ wire (GstElement * from, const gchar * sink, GstElement * to, const gchar * src)
   gst_object_unref (b);
 }
 
+/* What the source of that name was given has gone on from there. */
+static void
+wait_until_taken (GstElement * pipeline, const gchar * name)
+{
+  GstElement *src = gst_bin_get_by_name (GST_BIN (pipeline), name);
+  guint64 level;
+
+  do {
+    g_thread_yield ();
+    g_object_get (src, "current-level-buffers", &level, NULL);
+  } while (level > 0);
+  gst_object_unref (src);
+}
+
 #define SRC "appsrc is-live=true do-timestamp=true format=time name="
+#define RTPBIN "rtpbin name=rtp ntp-time-source=clock-time "
 
 static gdouble
 stat (GstElement * pipeline, const gchar * element, const gchar * field)
@@ -256,11 +271,48 @@ stat (GstElement * pipeline, const gchar * element, const gchar * field)
   return n;
 }
 
+/* Runs the talker's next packet, when all that was sent has arrived. */
+static void
+step (GstTestClock * clock, GstElement * sender, GstElement * receiver)
+{
+  clock_wait_due_within (clock, FRAME);
+  wait_until_taken (sender, "rtcp_in");
+  wait_until_taken (receiver, "rtp_in");
+  wait_until_taken (receiver, "rtcp_in");
+  fail_unless (gst_test_clock_crank (clock));
+  fail_unless (gst_clock_get_time (GST_CLOCK (clock)) < 60 * GST_SECOND,
+      "no decision");
+}
+
+static gboolean
+has_gone_up (GstBus * bus)
+{
+  GstMessage *message;
+  gboolean up = FALSE;
+
+  while (!up && (message = gst_bus_pop_filtered (bus, GST_MESSAGE_ELEMENT
+              | GST_MESSAGE_ERROR | GST_MESSAGE_WARNING)) != NULL) {
+    const GstStructure *s = gst_message_get_structure (message);
+
+    fail_unless_equals_int (GST_MESSAGE_TYPE (message), GST_MESSAGE_ELEMENT);
+    up = gst_structure_has_name (s, "fairmix-rate-decision")
+        && g_strcmp0 (gst_structure_get_string (s, "reason"), "up") == 0;
+    gst_message_unref (message);
+  }
+  return up;
+}
+
 /* Runs until the sender decides to go up with per-packet feedback: two
  * rtpbins, each with its own RTCP beside ours, and nobody complains. */
 GST_START_TEST (test_two_rtpbins_and_a_funnel_close_the_loop)
 {
-  GstElement *sender = gst_parse_launch ("rtpbin name=rtp "
+  GstTestClock *clock = GST_TEST_CLOCK (gst_test_clock_new ());
+  GstElement *sender, *receiver;
+  GstBus *bus;
+
+  /* rtpsession sends its RTCP by the system's clock */
+  gst_system_clock_set_default (GST_CLOCK (clock));
+  sender = gst_parse_launch (RTPBIN
       "audiotestsrc is-live=true samplesperbuffer=160 ! "
       "audio/x-raw,rate=8000,channels=1 ! mulawenc ! rtppcmupay ! "
       "tfrcrate name=cc ! rtp.send_rtp_sink_0 "
@@ -268,16 +320,13 @@ GST_START_TEST (test_two_rtpbins_and_a_funnel_close_the_loop)
       "rtp.send_rtcp_src_0 ! " SINK "rtcp_out "
       SRC "rtcp_in caps=application/x-rtcp ! cc.rtcp_sink "
       "cc.rtcp_src ! rtp.recv_rtcp_sink_0", NULL);
-  GstElement *receiver = gst_parse_launch ("rtpbin name=rtp latency=20 "
+  receiver = gst_parse_launch (RTPBIN "latency=20 "
       SRC "rtp_in caps=" RTP_CAPS_PCMU " ! rtpccfb name=fb ! "
       "rtp.recv_rtp_sink_0 rtp. ! rtppcmudepay ! mulawdec ! "
       "fakesink async=false "
       SRC "rtcp_in caps=application/x-rtcp ! rtp.recv_rtcp_sink_0 "
       "funnel name=rtcp ! " SINK "rtcp_out "
       "fb.rtcp_src ! rtcp. rtp.send_rtcp_src_0 ! rtcp.", NULL);
-  GstBus *bus;
-  gboolean up = FALSE;
-
   fail_unless (sender != NULL && receiver != NULL);
   bus = gst_element_get_bus (sender);
   wire (sender, "rtp_out", receiver, "rtp_in");
@@ -287,18 +336,8 @@ GST_START_TEST (test_two_rtpbins_and_a_funnel_close_the_loop)
   watch_complaints ();
   gst_element_set_state (sender, GST_STATE_PLAYING);
 
-  while (!up) {
-    GstMessage *message = gst_bus_timed_pop_filtered (bus, 30 * GST_SECOND,
-        GST_MESSAGE_ELEMENT | GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
-    const GstStructure *s;
-
-    fail_unless (message != NULL, "no decision");
-    fail_unless_equals_int (GST_MESSAGE_TYPE (message), GST_MESSAGE_ELEMENT);
-    s = gst_message_get_structure (message);
-    up = gst_structure_has_name (s, "fairmix-rate-decision")
-        && g_strcmp0 (gst_structure_get_string (s, "reason"), "up") == 0;
-    gst_message_unref (message);
-  }
+  while (!has_gone_up (bus))
+    step (clock, sender, receiver);
   fail_unless (stat (sender, "cc", "n-acked") > 0);
   fail_unless_equals_int (stat (sender, "cc", "n-malformed-rtcp"), 0);
   fail_unless (stat (receiver, "fb", "n-reports") > 0);
@@ -309,6 +348,8 @@ GST_START_TEST (test_two_rtpbins_and_a_funnel_close_the_loop)
   gst_object_unref (bus);
   gst_object_unref (sender);
   gst_object_unref (receiver);
+  gst_system_clock_set_default (NULL);
+  gst_object_unref (clock);
 }
 
 GST_END_TEST;
