@@ -187,9 +187,9 @@ def draw(s, figure, found, runners, folder):
     if not by_runner:
         return []
     path = folder / figure['name']
-    if figure['kind'] == 'bars':
+    if figure['kind'] == 'ratios':
         claim = next(c for c in s.claims if c.get('name') == figure['claim'])
-        figures.bars(by_runner, figure, path, claim)
+        figures.ratios(by_runner, figure, path, claim)
     else:
         drawn = figures.KINDS[figure['kind']](by_runner, figure, path)
         if drawn is False:
@@ -244,11 +244,14 @@ def page(s, found, folder, old):
         if len(claim.get('table', [])) == 2:
             for runner in RUNNERS:
                 out += matrix(s, claim, found, runner, old)
-    if not ours:                # the figures are of ours alone
+    if not ours:                # there is no figure without ours
         first = [i for i, line in enumerate(old) if line.startswith('![')]
         return out + (old[first[0]:] if first else [])
     for figure in s.figures:
-        out += draw(s, figure, ours, runners, folder)
+        if figure.get('peers'):
+            out += draw(s, figure, found, RUNNERS, folder)
+        else:
+            out += draw(s, figure, ours, runners, folder)
     return out
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Figures of results: one panel for each runner, the same colours everywhere."""
+import itertools
 import math
 
 import matplotlib
@@ -13,7 +14,8 @@ from lab import measures, scenario  # noqa: E402
 
 RUNNER = {'uml': 'real pipelines, Linux TCP',
           'kernel': 'libfairmix, Linux TCP',
-          'ns3': 'libfairmix in ns-3', 'netns': 'real pipelines, real time'}
+          'ns3': 'libfairmix in ns-3', 'ns2': 'ns-2',
+          'netns': 'real pipelines, real time'}
 # Okabe and Ito's colours, which most people can tell apart
 BUNDLES = ['#0072B2', '#56B4E9', '#009E73']
 OTHERS = ['#D55E00', '#E69F00', '#CC79A7', '#999999']
@@ -43,9 +45,13 @@ def style(choices):
     """{choice: (colour, mark)}; those that are known look the same in every
     figure, and with another codec."""
     kin = {c: c.removesuffix('-opus') for c in choices}
-    order = KNOWN + [c for c in kin.values() if c not in KNOWN]
-    return {c: (CHOICES[order.index(k) % len(CHOICES)],
-                MARKS[order.index(k) % len(MARKS)]) for c, k in kin.items()}
+    places = {k: KNOWN.index(k) for k in kin.values() if k in KNOWN}
+    free = itertools.cycle([n for n in range(len(CHOICES))
+                            if n not in places.values()])
+    for k in kin.values():
+        if k not in places:
+            places[k] = next(free)
+    return {c: (CHOICES[places[k]], MARKS[places[k]]) for c, k in kin.items()}
 
 
 def label(run, name):
@@ -266,39 +272,49 @@ def levels(by_runner, figure, path):
     _save(fig, path)
 
 
-def bars(by_runner, figure, path, claim):
-    """A claim's value for every pair of two axes: groups along x, a bar for
-    each choice; whiskers from the least to the most of all seeds."""
-    fig, panels = _panels(by_runner, figure, 2.9)
+def ratios(by_runner, figure, path, claim):
+    """A claim's value for every pair of two axes: groups along x, a mark for
+    each choice; whiskers from the least to the most of all seeds.  Twice as
+    much is as far from 1 as half as much."""
     rows, columns = claim['table']
+    every = [r for found in by_runner.values() for r in found]
+    looks = style(list(dict.fromkeys(r.run.choice[rows] for r in every)))
+    names = list(dict.fromkeys(r.run.choice[columns] for r in every))
+    fig, panels = _panels(by_runner, figure, 2.4)
     for runner, found in by_runner.items():
         axis = panels[runner]
-        names = list(dict.fromkeys(r.run.choice[columns] for r in found))
-        choices = list(dict.fromkeys(r.run.choice[rows] for r in found))
-        width = 0.8 / len(choices)
-        looks = style(choices)
+        choices = [c for c in looks if any(r.run.choice[rows] == c
+                                           for r in found)]
         for i, choice in enumerate(choices):
-            for k, name in enumerate(names):
-                values = [measures.MEASURES[claim['measure']](r, claim)
-                          for r in found if r.run.choice[columns] == name
-                          and r.run.choice[rows] == choice]
-                values = [v for v in values if v is not None]
-                if not values:
-                    continue
-                m = measures.mean(values)
-                axis.bar(k + (i + 0.5) * width - 0.4, m, width * 0.92,
-                         color=looks[choice][0],
-                         label=choice if k == 0 else None,
-                         yerr=[[m - min(values)], [max(values) - m]],
-                         error_kw={'linewidth': 0.8, 'capsize': 2})
-        low, high = claim['show']
-        axis.axhspan(low, high, color='#009E73', alpha=0.1, zorder=0)
+            at = (i + 0.5) * 0.7 / len(choices) - 0.35
+            _marks(axis, [[measures.MEASURES[claim['measure']](r, claim)
+                           for r in found if r.run.choice[columns] == name
+                           and r.run.choice[rows] == choice]
+                          for name in names], at, looks[choice], choice)
+        axis.set_yscale('log')
+        axis.yaxis.set_major_formatter('{x:g}')
+        axis.axhspan(*claim['show'], color='#009E73', alpha=0.1, zorder=0)
+        axis.axhline(1, color='#555555', linewidth=0.6, zorder=1)
+        axis.set_ylim(*figure['y_span'])
         axis.set_xticks(range(len(names)), names)
+        axis.set_xlim(-0.5, len(names) - 0.5)
+        axis.grid(axis='x', visible=False)
         axis.set_ylabel(figure.get('y', claim['text']))
-        if figure.get('y_max'):
-            axis.set_ylim(0, figure['y_max'])
         _legend(axis)
     _save(fig, path)
+
+
+def _marks(axis, groups, at, look, name):
+    """A mark for each group of values, so far beside the group's place."""
+    for k, values in enumerate(groups):
+        values = [v for v in values if v is not None]
+        if not values:
+            continue
+        m = measures.mean(values)
+        axis.errorbar([k + at], [m], [[m - min(values)], [max(values) - m]],
+                      fmt=look[1], color=look[0], markersize=6, linewidth=1,
+                      capsize=2, label=name)
+        name = None
 
 
 def _heard_at_levels(results, measure, figure):

@@ -85,8 +85,8 @@ CLAIM = {'text', 'measure', 'flow', 'against', 'from_s', 'to_s', 'bin_s',
 BREAKER = {'text': 'trips of the circuit breaker (RFC 8083)',
            'measure': 'sender_events', 'event': 'breaker'}
 FIGURE = {'name', 'kind', 'title', 'caption', 'paper', 'flows', 'bin_s', 'y',
-          'when', 'axis', 'from_s', 'to_s', 'y_max', 'stage_s', 'guides',
-          'claim', 'panels'}
+          'when', 'axis', 'from_s', 'to_s', 'y_max', 'y_span', 'stage_s', 'guides',
+          'claim', 'panels', 'peers'}
 
 
 class ScenarioError(Exception):
