@@ -34,7 +34,7 @@ latest_names (RigListener * listener)
   guint size, i;
 
   fail_unless (listener->buffers->len > 0);
-  fail_unless (gst_rtp_buffer_map (g_ptr_array_index (listener->buffers,
+  fail_unless (gst_rtp_buffer_map (rig_nth (listener,
               listener->buffers->len - 1), GST_MAP_READ, &rtp));
   names.n = gst_rtp_buffer_get_csrc_count (&rtp);
   for (i = 0; i < names.n; i++)
@@ -72,8 +72,8 @@ node_new (void)
 
   node.back = rig_listener (node.rig, "src_1", NULL);
   node.forth = rig_listener (node.rig, "src_2", NULL);
-  g_object_set (node.back->peer, "target-bitrate", ONE_MIX_BPS, NULL);
-  g_object_set (node.forth->peer, "target-bitrate", ONE_MIX_BPS, NULL);
+  rig_set_target (node.back, ONE_MIX_BPS);
+  rig_set_target (node.forth, ONE_MIX_BPS);
   node.from_before = rig_talker (node.rig, "sink_1", 0, RIG_L16, 0, 0);
   node.from_before->silent = TRUE;
   gst_pad_push_event (node.from_before->pad, gst_event_new_caps (caps));
@@ -214,7 +214,7 @@ GST_START_TEST (test_a_mix_that_has_ours_in_it_is_a_loop)
   node_talker (&node, 1001, 15);
   node_talker (&node, 1002, 25);
   run_chain (&node, 1, 20);
-  mix = g_ptr_array_index (node.forth->buffers, node.forth->buffers->len - 1);
+  mix = rig_nth (node.forth, node.forth->buffers->len - 1);
   loop = gst_rtp_buffer_new_allocate (2 * RIG_FRAME, 0, 1);
   gst_rtp_buffer_map (mix, GST_MAP_READ, &rtp);
   our_ssrc = gst_rtp_buffer_get_ssrc (&rtp);
@@ -249,7 +249,7 @@ mix_bps (RigListener * listener, guint from, guint n_frames)
   guint i;
 
   for (i = from; i < listener->buffers->len; i++)
-    bytes += gst_buffer_get_size (g_ptr_array_index (listener->buffers, i))
+    bytes += gst_buffer_get_size (rig_nth (listener, i))
         + 28;
   return (guint) (bytes * 8 * 50 / n_frames);
 }

@@ -3,8 +3,6 @@
 /* What listeners hear: every voice once, at its level, without clicks. */
 
 #include <math.h>
-#include <opus.h>
-#include <stdlib.h>
 
 #include "mixrig.h"
 
@@ -14,11 +12,6 @@
 static const gdouble tones[N_TONES] = {
   250, 400, 550, 700, 850, 1000, 1150, 1300
 };
-
-/* one L16 stream: 960 samples, RTP, UDP and IP headers, 50 times a second */
-#define L16_BPS ((2 * RIG_FRAME + 40) * 8 * 50)
-/* and a mix of eight: with eight CSRCs and their levels */
-#define L16_MIX_BPS ((2 * RIG_FRAME + 40 + 8 * 4 + 4 + 12) * 8 * 50)
 
 static void
 add_tones (Rig * rig, RigEncoding encoding, gdouble amplitude)
@@ -33,22 +26,6 @@ add_tones (Rig * rig, RigEncoding encoding, gdouble amplitude)
   }
 }
 
-static void
-set_target (RigListener * listener, guint bps)
-{
-  g_object_set (listener->peer, "target-bitrate", bps, NULL);
-}
-
-static void
-assert_level (const gdouble * heard, guint from, guint n, gdouble frequency,
-    gdouble amplitude, gdouble tolerance_db)
-{
-  gdouble db = 20.0 * log10 (rig_tone (heard, from, n, frequency) / amplitude);
-
-  fail_unless (fabs (db) <= tolerance_db,
-      "%g Hz at sample %u is off by %g dB", frequency, from, db);
-}
-
 GST_START_TEST (test_every_tone_is_heard_once_at_every_target)
 {
   Rig *rig = rig_new ("mix-encoding=l16 headroom=0");
@@ -60,7 +37,8 @@ GST_START_TEST (test_every_tone_is_heard_once_at_every_target)
   add_tones (rig, RIG_L16, 2000);
   rig_play (rig);
   for (k = 0; k <= N_TONES; k++) {
-    set_target (listener, (guint) (L16_MIX_BPS + k * L16_BPS * 1.1));
+    rig_set_target (listener,
+        (guint) (RIG_L16_MIX_BPS + k * RIG_L16_BPS * 1.1));
     rig_run (rig, stay);
     fail_unless_equals_int (rig_pad_stat (listener, "n-separate"),
         k >= N_TONES - 1 ? N_TONES : k);
@@ -68,8 +46,8 @@ GST_START_TEST (test_every_tone_is_heard_once_at_every_target)
   heard = rig_hear (rig, listener, 0);
   for (k = 0; k <= N_TONES; k++)
     for (i = 0; i < N_TONES; i++)
-      assert_level (heard, (k * stay + 10) * RIG_FRAME, (stay - 15) * RIG_FRAME,
-          tones[i], 2000, 0.1);
+      rig_assert_level (heard, (k * stay + 10) * RIG_FRAME,
+          (stay - 15) * RIG_FRAME, tones[i], 2000, 0.1);
   g_free (heard);
   rig_free (rig);
 }
@@ -87,13 +65,13 @@ GST_START_TEST (test_every_tone_is_heard_once_through_opus)
   add_tones (rig, RIG_OPUS, 2000);
   rig_play (rig);
   for (k = 0; k < 6; k++) {
-    set_target (listener, 200000 + k * 95000);
+    rig_set_target (listener, 200000 + k * 95000);
     rig_run (rig, stay);
   }
   heard = rig_hear (rig, listener, 0);
   for (k = 0; k < 6; k++)
     for (i = 0; i < N_TONES; i++)
-      assert_level (heard, (k * stay + 15) * RIG_FRAME,
+      rig_assert_level (heard, (k * stay + 15) * RIG_FRAME,
           (stay - 20) * RIG_FRAME, tones[i], 2000, 1.0);
   g_free (heard);
   rig_free (rig);
@@ -111,11 +89,12 @@ GST_START_TEST (test_hand_over_is_exact_to_the_sample)
   guint k, i;
 
   /* for another listener all are mixed, and so decoded, all the time */
-  set_target (rig_listener (rig, "src_99", NULL), L16_MIX_BPS);
+  rig_set_target (rig_listener (rig, "src_99", NULL), RIG_L16_MIX_BPS);
   add_tones (rig, RIG_L16, 1500);
   rig_play (rig);
   for (k = 0; k < 24; k++) {
-    set_target (listener, k % 3 == 0 ? 0 : L16_MIX_BPS + (k * 5 % 8) * L16_BPS);
+    rig_set_target (listener,
+        k % 3 == 0 ? 0 : RIG_L16_MIX_BPS + (k * 5 % 8) * RIG_L16_BPS);
     rig_run (rig, 20);
   }
   heard = rig_hear (rig, listener, 0);
@@ -145,7 +124,7 @@ GST_START_TEST (test_hand_over_keeps_the_level_within_1_db)
   add_tones (rig, RIG_L16, 2000);
   rig_play (rig);
   for (k = 0; k < 10; k++) {
-    set_target (listener, k % 2 == 0 ? 0 : L16_MIX_BPS);
+    rig_set_target (listener, k % 2 == 0 ? 0 : RIG_L16_MIX_BPS);
     rig_run (rig, 15);
   }
   heard = rig_hear (rig, listener, 0);
@@ -173,7 +152,7 @@ find_mix_ssrc (RigListener * listener)
   guint i;
 
   for (i = 0; i < listener->buffers->len && ssrc == 0; i++) {
-    fail_unless (gst_rtp_buffer_map (g_ptr_array_index (listener->buffers, i),
+    fail_unless (gst_rtp_buffer_map (rig_nth (listener, i),
             GST_MAP_READ, &rtp));
     if (gst_rtp_buffer_get_csrc_count (&rtp) > 0)
       ssrc = gst_rtp_buffer_get_ssrc (&rtp);
@@ -200,7 +179,7 @@ GST_START_TEST (test_no_click_when_streams_enter_and_leave_a_mix)
   own += N_TONES * 2000.0 / (RIG_RATE / 400);
   rig_play (rig);
   for (k = 0; k < 30; k++) {
-    set_target (listener, L16_MIX_BPS + (k * 3 % 7) * L16_BPS);
+    rig_set_target (listener, RIG_L16_MIX_BPS + (k * 3 % 7) * RIG_L16_BPS);
     rig_run (rig, 12);
   }
   heard = rig_hear (rig, listener, find_mix_ssrc (listener));
@@ -226,7 +205,7 @@ GST_START_TEST (test_mix_minus_holds_for_every_neighbour)
 
     listeners[i] = rig_listener (rig, src, NULL);
     /* from all mixed to some separate */
-    set_target (listeners[i], L16_MIX_BPS + i % 4 * L16_BPS);
+    rig_set_target (listeners[i], RIG_L16_MIX_BPS + i % 4 * RIG_L16_BPS);
     rig_talker (rig, sink, 100 + i, RIG_L16, tones[i], 2000);
     g_free (src);
     g_free (sink);
@@ -262,8 +241,8 @@ GST_START_TEST (test_a_stream_in_the_place_of_another_starts_afresh)
   RigTalker *leaver;
   gdouble *heard;
 
-  set_target (first, L16_MIX_BPS);
-  set_target (second, L16_MIX_BPS);
+  rig_set_target (first, RIG_L16_MIX_BPS);
+  rig_set_target (second, RIG_L16_MIX_BPS);
   leaver = rig_talker (rig, "sink_2", 100, RIG_L16, tones[0], 2000);
   rig_talker (rig, "sink_3", 101, RIG_L16, tones[1], 2000);
   rig_play (rig);
@@ -273,13 +252,13 @@ GST_START_TEST (test_a_stream_in_the_place_of_another_starts_afresh)
   rig_run (rig, 40);
 
   heard = rig_hear (rig, first, 0);
-  assert_level (heard, 5 * RIG_FRAME, 10 * RIG_FRAME, tones[0], 2000, 0.1);
-  assert_level (heard, 30 * RIG_FRAME, 20 * RIG_FRAME, tones[1], 2000, 0.1);
+  rig_assert_level (heard, 5 * RIG_FRAME, 10 * RIG_FRAME, tones[0], 2000, 0.1);
+  rig_assert_level (heard, 30 * RIG_FRAME, 20 * RIG_FRAME, tones[1], 2000, 0.1);
   fail_unless (rig_tone (heard, 30 * RIG_FRAME, 20 * RIG_FRAME, tones[2])
       < 1.0);
   g_free (heard);
   heard = rig_hear (rig, second, 0);
-  assert_level (heard, 30 * RIG_FRAME, 20 * RIG_FRAME, tones[2], 2000, 0.1);
+  rig_assert_level (heard, 30 * RIG_FRAME, 20 * RIG_FRAME, tones[2], 2000, 0.1);
   g_free (heard);
   rig_free (rig);
 }
@@ -299,7 +278,7 @@ GST_START_TEST (test_gain_above_0_db_does_not_clip)
 
   rig_talker (rig, "sink_1", 1, RIG_L16, tones[1], 16000);
   rig_talker (rig, "sink_2", 2, RIG_L16, tones[5], 1000);
-  set_target (listener, L16_MIX_BPS);
+  rig_set_target (listener, RIG_L16_MIX_BPS);
   rig_play (rig);
   rig_run (rig, 10);
   g_signal_emit_by_name (rig->mix, "set-stream", 2, raised);
@@ -308,7 +287,7 @@ GST_START_TEST (test_gain_above_0_db_does_not_clip)
   rig_run (rig, 100);
 
   heard = rig_hear (rig, listener, 0);
-  assert_level (heard, 20 * RIG_FRAME, 20 * RIG_FRAME, tones[5],
+  rig_assert_level (heard, 20 * RIG_FRAME, 20 * RIG_FRAME, tones[5],
       1000 * pow (10, 12 / 20.0), 0.1);
   loud = rig_tone (heard, 100 * RIG_FRAME, 40 * RIG_FRAME, tones[1]);
   fail_unless (loud > 25000 && loud < 32767, "%g", loud);
@@ -330,7 +309,7 @@ GST_START_TEST (test_loud_crowd_is_limited_not_clipped)
   guint i;
 
   add_tones (rig, RIG_L16, 20000);
-  set_target (listener, L16_MIX_BPS);
+  rig_set_target (listener, RIG_L16_MIX_BPS);
   rig_play (rig);
   rig_run (rig, 100);
   heard = rig_hear (rig, listener, 0);
@@ -343,172 +322,6 @@ GST_START_TEST (test_loud_crowd_is_limited_not_clipped)
     fail_unless (fabs (20.0 * log10 (rig_tone (heard, 40 * RIG_FRAME,
                     50 * RIG_FRAME, tones[i]) / rig_tone (heard,
                     40 * RIG_FRAME, 50 * RIG_FRAME, tones[0]))) < 1.0);
-  g_free (heard);
-  rig_free (rig);
-}
-
-GST_END_TEST;
-
-/* Every tenth frame of a talker has another tone, which no concealment can
- * guess.  @lose: these packets do not come.
- * Returns: the amplitude of that tone in its frames, as it is mixed */
-static gdouble
-hear_bursts (gboolean fec, gboolean lose)
-{
-  const guint n_frames = 200, period = 10;
-  /* what takes no Opus gets a mix */
-  Rig *rig = rig_new ("mix-pt=97");
-  RigListener *listener = rig_listener (rig, "src_0",
-      "application/x-rtp,encoding-name=L16,clock-rate=48000");
-  RigTalker *talker = rig_talker (rig, "sink_1", 1, RIG_OPUS, 400, 6000);
-  gdouble amplitude = 0.0;
-  gdouble *heard;
-  guint k;
-
-  /* in-band FEC is a part of SILK */
-  opus_encoder_destroy (talker->encoder);
-  talker->encoder = opus_encoder_create (RIG_RATE, 1, OPUS_APPLICATION_VOIP,
-      NULL);
-  opus_encoder_ctl (talker->encoder, OPUS_SET_BITRATE (24000));
-  opus_encoder_ctl (talker->encoder, OPUS_SET_MAX_BANDWIDTH
-      (OPUS_BANDWIDTH_WIDEBAND));
-  opus_encoder_ctl (talker->encoder, OPUS_SET_INBAND_FEC (fec));
-  opus_encoder_ctl (talker->encoder, OPUS_SET_PACKET_LOSS_PERC (20));
-  rig_play (rig);
-  for (k = 0; k < n_frames; k++) {
-    gboolean burst = k % period == 0;
-    GstBuffer *buffer;
-
-    rig_advance (rig, rig->frame * 20 * GST_MSECOND);
-    talker->frequency = burst ? 1000 : 400;
-    buffer = rig_packet (rig, talker);
-    if (burst && lose)
-      gst_buffer_unref (buffer);
-    else
-      gst_pad_push (talker->pad, buffer);
-    rig->frame++;
-  }
-  rig_advance (rig, rig->frame * 20 * GST_MSECOND);
-  heard = rig_hear (rig, listener, 0);
-  for (k = 2 * period; k < n_frames - period; k += period)
-    amplitude += rig_tone (heard, k * RIG_FRAME + RIG_FRAME / 4, RIG_FRAME,
-        1000) / (n_frames / period - 3);
-  g_free (heard);
-  rig_free (rig);
-  return amplitude;
-}
-
-/* What a lost packet held is heard from the next one, where the talker sends
- * it there: more than half of it, and not from concealment. */
-GST_START_TEST (test_lost_packets_are_heard_from_in_band_fec)
-{
-  gdouble sent = hear_bursts (TRUE, FALSE);
-  gdouble concealed = hear_bursts (FALSE, TRUE);
-  gdouble recovered = hear_bursts (TRUE, TRUE);
-
-  fail_unless (sent > 2000, "%g", sent);
-  fail_unless (recovered > 0.5 * sent, "%g of %g", recovered, sent);
-  fail_unless (concealed < 0.1 * sent, "%g of %g", concealed, sent);
-}
-
-GST_END_TEST;
-
-/* A path that becomes slower, by a time that is no multiple of anything, and fast
- * again: what is made up joins on both sides, and what is cut out, too.  Two tones in opposite
- * phase go over within 2.5 ms at the fastest, in twice the tone's own step. */
-GST_START_TEST (test_no_click_when_the_delay_changes)
-{
-  /* SILK below CELT, and CELT alone */
-  const gint applications[] = { OPUS_APPLICATION_VOIP,
-    OPUS_APPLICATION_RESTRICTED_LOWDELAY
-  };
-  const guint n_frames = 600;
-  const gdouble frequency = 440, amplitude = 6000;
-  const gdouble own = 2 * G_PI * frequency / RIG_RATE * amplitude;
-  Rig *rig = rig_new ("mix-pt=97");
-  RigListener *listener = rig_listener (rig, "src_0",
-      "application/x-rtp,encoding-name=L16,clock-rate=48000");
-  RigTalker *talker = rig_talker (rig, "sink_1", 1, RIG_OPUS, frequency,
-      amplitude);
-  GstClockTime late = 0;
-  gdouble *heard, step;
-  guint k;
-
-  opus_encoder_destroy (talker->encoder);
-  talker->encoder = opus_encoder_create (RIG_RATE, 1, applications[__i__],
-      NULL);
-  opus_encoder_ctl (talker->encoder, OPUS_SET_BITRATE (32000));
-  opus_encoder_ctl (talker->encoder, OPUS_SET_SIGNAL (OPUS_SIGNAL_VOICE));
-  rig_play (rig);
-  for (k = 0; k < n_frames; k++) {
-    GstBuffer *buffer = rig_packet (rig, talker);
-
-    if (k == 50 || k == 100)
-      late += 47 * GST_MSECOND;
-    else if (k > 70 && k < 80)  /* at half their pace */
-      late += 20 * GST_MSECOND;
-    else if (k > 150 && late > 0)       /* and faster again: the delay shrinks */
-      late -= MIN (late, 15 * GST_MSECOND);
-    rig_advance (rig, rig->frame * 20 * GST_MSECOND + late);
-    GST_BUFFER_PTS (buffer) += 5562500 * GST_NSECOND;
-    gst_pad_push (talker->pad, buffer);
-    rig->frame++;
-  }
-  rig_advance (rig, rig->frame * 20 * GST_MSECOND + late);
-  heard = rig_hear (rig, listener, 0);
-  fail_unless (rig_tone (heard, 120 * RIG_FRAME, 20 * RIG_FRAME, frequency)
-      > amplitude / 2);
-  step = rig_largest_step (heard, 20 * RIG_FRAME, (n_frames - 30) * RIG_FRAME);
-  fail_unless (step < 2 * own, "a step of %g, the tone's own is %g", step,
-      own);
-  g_free (heard);
-  rig_free (rig);
-}
-
-GST_END_TEST;
-
-/* 10 % loss, reordering and duplicates before the mixer */
-GST_START_TEST (test_mix_survives_a_bad_network)
-{
-  Rig *rig = rig_new (NULL);
-  RigListener *listener = rig_listener (rig, "src_0", NULL);
-  GRand *rand = g_rand_new_with_seed (5);
-  GstBuffer *held = NULL;
-  RigTalker *talker;
-  gdouble *heard;
-  guint k;
-
-  talker = rig_talker (rig, "sink_1", 1, RIG_OPUS, 700, 6000);
-  rig_talker (rig, "sink_2", 2, RIG_OPUS, 1000, 6000);
-  set_target (listener, 64000);
-  rig_play (rig);
-  for (k = 0; k < 500; k++) {
-    guint dice = (guint) g_rand_int_range (rand, 0, 20);
-    GstBuffer *buffer;
-
-    rig_advance (rig, rig->frame * 20 * GST_MSECOND);
-    buffer = rig_packet (rig, talker);
-    if (dice < 2)
-      gst_buffer_unref (buffer);
-    else if (dice == 2 && held == NULL)
-      held = buffer;
-    else
-      gst_pad_push (talker->pad, buffer);
-    if (dice == 3 && held == NULL)
-      gst_pad_push (talker->pad, gst_buffer_ref (buffer));
-    if (dice > 3 && held != NULL)
-      gst_pad_push (talker->pad, g_steal_pointer (&held));
-    rig_send (rig, g_ptr_array_index (rig->talkers, 1));
-    rig->frame++;
-  }
-  gst_clear_buffer (&held);
-  rig_advance (rig, rig->frame * 20 * GST_MSECOND);
-  heard = rig_hear (rig, listener, 0);
-  /* the good stream is not touched, the bad one is there most of the time */
-  assert_level (heard, 50 * RIG_FRAME, 400 * RIG_FRAME, 1000, 6000, 1.0);
-  for (k = 50; k < 450; k += 50)
-    fail_unless (rig_tone (heard, k * RIG_FRAME, 5 * RIG_FRAME, 700) > 2000);
-  g_rand_free (rand);
   g_free (heard);
   rig_free (rig);
 }
@@ -535,14 +348,13 @@ GST_START_TEST (test_renderer_places_voices_from_left_to_right)
   for (i = 0; i < listener->buffers->len; i++) {
     GstMapInfo map;
 
-    gst_buffer_map (g_ptr_array_index (listener->buffers, i), &map,
-        GST_MAP_READ);
+    gst_buffer_map (rig_nth (listener, i), &map, GST_MAP_READ);
     for (k = 0; k < map.size / 4; k++, n++) {
       left[n] = GST_READ_UINT16_LE (map.data + 4 * k);
       left[n] = (gint16) GST_READ_UINT16_LE (map.data + 4 * k);
       right[n] = (gint16) GST_READ_UINT16_LE (map.data + 4 * k + 2);
     }
-    gst_buffer_unmap (g_ptr_array_index (listener->buffers, i), &map);
+    gst_buffer_unmap (rig_nth (listener, i), &map);
   }
   fail_unless (n > 80 * RIG_FRAME);
   fail_unless (rig_tone (left, n / 2, 20 * RIG_FRAME, 400) > 4
@@ -561,10 +373,11 @@ GST_END_TEST;
 static Suite *
 partialmix_sound_suite (void)
 {
-  Suite *s = suite_create ("partialmix-sound");
-  TCase *tc = tcase_create ("general");
+  Suite *suite = suite_create ("partialmix-sound");
+  TCase *tc;
 
-  suite_add_tcase (s, tc);
+  tc = tcase_create ("sound");
+  suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_every_tone_is_heard_once_at_every_target);
   tcase_add_test (tc, test_every_tone_is_heard_once_through_opus);
   tcase_add_test (tc, test_hand_over_is_exact_to_the_sample);
@@ -574,11 +387,8 @@ partialmix_sound_suite (void)
   tcase_add_test (tc, test_a_stream_in_the_place_of_another_starts_afresh);
   tcase_add_test (tc, test_gain_above_0_db_does_not_clip);
   tcase_add_test (tc, test_loud_crowd_is_limited_not_clipped);
-  tcase_add_test (tc, test_lost_packets_are_heard_from_in_band_fec);
-  tcase_add_loop_test (tc, test_no_click_when_the_delay_changes, 0, 2);
-  tcase_add_test (tc, test_mix_survives_a_bad_network);
   tcase_add_test (tc, test_renderer_places_voices_from_left_to_right);
-  return s;
+  return suite;
 }
 
 GST_CHECK_MAIN (partialmix_sound);

@@ -127,6 +127,19 @@ rig_talker_beside (Rig * rig, RigTalker * other, guint32 ssrc,
   return talker;
 }
 
+void
+rig_talkers (Rig * rig, guint first, guint n, RigEncoding encoding)
+{
+  guint i;
+
+  for (i = first; i < first + n; i++) {
+    gchar *name = g_strdup_printf ("sink_%u", i);
+
+    rig_talker (rig, name, 100 + i, encoding, 200 + 50 * (i % 40), 1000);
+    g_free (name);
+  }
+}
+
 static void
 free_talker (Rig * rig, RigTalker * talker)
 {
@@ -245,6 +258,12 @@ free_listener (Rig * rig, RigListener * listener)
   gst_clear_caps (&listener->caps);
   g_mutex_clear (&listener->lock);
   g_free (listener);
+}
+
+void
+rig_set_target (RigListener * listener, guint bps)
+{
+  g_object_set (listener->peer, "target-bitrate", bps, NULL);
 }
 
 void
@@ -377,198 +396,4 @@ rig_run (Rig * rig, guint n_frames)
     rig->frame++;
   }
   rig_advance (rig, rig->frame * FRAME_TIME);
-}
-
-/* --------------------------------------------------------------- hearing -- */
-
-typedef struct
-{
-  OpusDecoder *opus;
-} Ear;
-
-static void
-ear_free (gpointer data)
-{
-  Ear *ear = data;
-
-  if (ear->opus != NULL)
-    opus_decoder_destroy (ear->opus);
-  g_free (ear);
-}
-
-static guint
-decode (GHashTable * ears, GstRTPBuffer * rtp, gint16 * out)
-{
-  gpointer key = GUINT_TO_POINTER (gst_rtp_buffer_get_ssrc (rtp));
-  const guint8 *payload = gst_rtp_buffer_get_payload (rtp);
-  guint size = gst_rtp_buffer_get_payload_len (rtp);
-  Ear *ear = g_hash_table_lookup (ears, key);
-  guint i;
-
-  if (ear == NULL) {
-    ear = g_new0 (Ear, 1);
-    g_hash_table_insert (ears, key, ear);
-  }
-  switch (gst_rtp_buffer_get_payload_type (rtp)) {
-    case 97:
-      for (i = 0; i < size / 2; i++)
-        out[i] = (gint16) GST_READ_UINT16_BE (payload + 2 * i);
-      return size / 2;
-    case 0:{
-      gint16 narrow[RIG_FRAME];
-
-      fmx_g711_ulaw_decode (narrow, payload, size);
-      for (i = 0; i < size * 6; i++)
-        out[i] = narrow[i / 6];
-      return size * 6;
-    }
-    default:
-      if (ear->opus == NULL)
-        ear->opus = opus_decoder_create (RIG_RATE, 1, NULL);
-      return (guint) opus_decode (ear->opus, payload, (opus_int32) size, out,
-          5760, 0);
-  }
-}
-
-gdouble *
-rig_hear (Rig * rig, RigListener * listener, guint32 only)
-{
-  guint n_samples = rig->frame * RIG_FRAME;
-  gdouble *heard = g_new0 (gdouble, n_samples);
-  GHashTable *ears = g_hash_table_new_full (NULL, NULL, NULL, ear_free);
-  gint16 samples[5760];
-  guint i, k, n;
-
-  for (i = 0; i < listener->buffers->len; i++) {
-    GstBuffer *buffer = g_ptr_array_index (listener->buffers, i);
-    guint64 at = gst_util_uint64_scale_int_round (GST_BUFFER_PTS (buffer),
-        RIG_RATE, GST_SECOND);
-    GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
-
-    fail_unless (gst_rtp_buffer_map (buffer, GST_MAP_READ, &rtp));
-    if (only == 0 || gst_rtp_buffer_get_ssrc (&rtp) == only) {
-      n = decode (ears, &rtp, samples);
-      for (k = 0; k < n && at + k < n_samples; k++)
-        heard[at + k] += samples[k];
-    }
-    gst_rtp_buffer_unmap (&rtp);
-  }
-  g_hash_table_unref (ears);
-  return heard;
-}
-
-gdouble
-rig_tone (const gdouble * samples, guint from, guint n, gdouble frequency)
-{
-  gdouble re = 0.0, im = 0.0;
-  guint i;
-
-  for (i = 0; i < n; i++) {
-    gdouble phase = 2.0 * G_PI * frequency * (from + i) / RIG_RATE;
-
-    re += samples[from + i] * cos (phase);
-    im += samples[from + i] * sin (phase);
-  }
-  return 2.0 * sqrt (re * re + im * im) / n;
-}
-
-gdouble
-rig_largest_step (const gdouble * samples, guint from, guint n)
-{
-  gdouble largest = 0.0;
-  guint i;
-
-  for (i = 1; i < n; i++)
-    largest = MAX (largest, fabs (samples[from + i] - samples[from + i - 1]));
-  return largest;
-}
-
-/* -------------------------------------------------------------- counting -- */
-
-static guint32
-ssrc_of (GstBuffer * buffer)
-{
-  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
-  guint32 ssrc;
-
-  fail_unless (gst_rtp_buffer_map (buffer, GST_MAP_READ, &rtp));
-  ssrc = gst_rtp_buffer_get_ssrc (&rtp);
-  gst_rtp_buffer_unmap (&rtp);
-  return ssrc;
-}
-
-guint
-rig_count_ssrcs (RigListener * listener, guint from)
-{
-  GHashTable *ssrcs = g_hash_table_new (NULL, NULL);
-  guint n, i;
-
-  for (i = from; i < listener->buffers->len; i++)
-    g_hash_table_add (ssrcs, GUINT_TO_POINTER (ssrc_of (g_ptr_array_index
-                (listener->buffers, i))));
-  n = g_hash_table_size (ssrcs);
-  g_hash_table_unref (ssrcs);
-  return n;
-}
-
-guint
-rig_count_packets (RigListener * listener, guint32 ssrc)
-{
-  guint n = 0;
-  guint i;
-
-  for (i = 0; i < listener->buffers->len; i++)
-    n += ssrc_of (g_ptr_array_index (listener->buffers, i)) == ssrc;
-  return n;
-}
-
-guint64
-rig_stat (Rig * rig, const gchar * field)
-{
-  GstStructure *stats;
-  guint64 value = 0;
-  guint small;
-
-  g_object_get (rig->mix, "stats", &stats, NULL);
-  if (!gst_structure_get_uint64 (stats, field, &value)) {
-    fail_unless (gst_structure_get_uint (stats, field, &small),
-        "no field %s", field);
-    value = small;
-  }
-  gst_structure_free (stats);
-  return value;
-}
-
-GstStructure *
-rig_pad_stats (RigListener * listener)
-{
-  GstStructure *stats;
-
-  g_object_get (listener->peer, "stats", &stats, NULL);
-  return stats;
-}
-
-guint
-rig_pad_stat (RigListener * listener, const gchar * field)
-{
-  GstStructure *stats = rig_pad_stats (listener);
-  guint value = 0;
-
-  fail_unless (gst_structure_get_uint (stats, field, &value), "no field %s",
-      field);
-  gst_structure_free (stats);
-  return value;
-}
-
-guint
-rig_count_messages (Rig * rig, const gchar * name)
-{
-  GstMessage *message;
-  guint n = 0;
-
-  while ((message = gst_bus_pop (rig->bus)) != NULL) {
-    n += gst_message_has_name (message, name);
-    gst_message_unref (message);
-  }
-  return n;
 }

@@ -13,6 +13,10 @@ G_BEGIN_DECLS
 #define RIG_RATE 48000
 #define RIG_FRAME 960           /* samples of 20 ms */
 #define RIG_MAX_PADS 256
+/* one L16 stream: 960 samples, RTP, UDP and IP headers, 50 times a second */
+#define RIG_L16_BPS ((2 * RIG_FRAME + 40) * 8 * 50)
+/* and a mix of eight: with eight CSRCs and their levels */
+#define RIG_L16_MIX_BPS ((2 * RIG_FRAME + 40 + 8 * 4 + 4 + 12) * 8 * 50)
 
 typedef enum
 {
@@ -79,8 +83,13 @@ RigTalker *rig_talker (Rig * rig, const gchar * pad_name, guint32 ssrc,
 /* another SSRC on the pad of @other */
 RigTalker *rig_talker_beside (Rig * rig, RigTalker * other, guint32 ssrc,
     gdouble frequency, gdouble amplitude);
+/* @n talkers with SSRC 100 + i and a tone of their own, on sink_i, @first <= i <
+ * @first + @n */
+void rig_talkers (Rig * rig, guint first, guint n, RigEncoding encoding);
 RigListener *rig_listener (Rig * rig, const gchar * pad_name,
     const gchar * caps);
+/* @bps: its target-bitrate */
+void rig_set_target (RigListener * listener, guint bps);
 void rig_remove_listener (Rig * rig, RigListener * listener);
 void rig_remove_talker (Rig * rig, RigTalker * talker);
 
@@ -97,8 +106,13 @@ gdouble *rig_hear (Rig * rig, RigListener * listener, guint32 only);
 /* Amplitude of @frequency in samples [@from, @from + @n). */
 gdouble rig_tone (const gdouble * samples, guint from, guint n,
     gdouble frequency);
+/* It is @amplitude, within @tolerance_db. */
+void rig_assert_level (const gdouble * heard, guint from, guint n,
+    gdouble frequency, gdouble amplitude, gdouble tolerance_db);
 gdouble rig_largest_step (const gdouble * samples, guint from, guint n);
 
+/* The @i-th packet that arrived; it stays @listener's. */
+GstBuffer *rig_nth (RigListener * listener, guint i);
 /* SSRCs that arrived in the packets from index @from on. */
 guint rig_count_ssrcs (RigListener * listener, guint from);
 guint rig_count_packets (RigListener * listener, guint32 ssrc);

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What a mix costs, and what it tells of those in it. */
+
+#include <stdlib.h>
+
+#include "fairmix/wire/fmx-audio-level.h"
+#include "mixrig.h"
+
+GST_START_TEST (test_neighbours_with_the_same_mix_share_one_encode)
+{
+  Rig *rig = rig_new ("mix-encoding=l16");
+  RigListener *listeners[3];
+  guint64 encoded;
+  guint i;
+
+  listeners[0] = rig_listener (rig, "src_10", NULL);
+  listeners[1] = rig_listener (rig, "src_11", NULL);
+  listeners[2] = rig_listener (rig, "src_12", NULL);
+  rig_talkers (rig, 1, 4, RIG_L16);
+  for (i = 0; i < 3; i++)
+    rig_set_target (listeners[i], RIG_L16_MIX_BPS);
+  rig_play (rig);
+  rig_run (rig, 20);
+  encoded = rig_stat (rig, "n-encoded");
+  rig_run (rig, 100);
+  fail_unless_equals_uint64 (rig_stat (rig, "n-encoded") - encoded, 100);
+  for (i = 0; i < 3; i++)
+    fail_unless (listeners[i]->buffers->len > 110);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_encodes_are_one_plus_the_talkers_in_the_mix)
+{
+  Rig *rig = rig_new ("mix-encoding=l16");
+  guint64 encoded;
+  guint i;
+
+  /* twelve neighbours, three of whom talk */
+  for (i = 0; i < 12; i++) {
+    gchar *name = g_strdup_printf ("src_%u", i);
+
+    rig_set_target (rig_listener (rig, name, NULL), RIG_L16_MIX_BPS);
+    g_free (name);
+  }
+  rig_talkers (rig, 0, 3, RIG_L16);
+  rig_play (rig);
+  rig_run (rig, 30);
+  encoded = rig_stat (rig, "n-encoded");
+  rig_run (rig, 100);
+  fail_unless_equals_uint64 (rig_stat (rig, "n-encoded") - encoded, 400);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+/* When a talker falls silent its mix and the others' become the same: they
+ * share one again. */
+GST_START_TEST (test_mixes_that_became_equal_join)
+{
+  Rig *rig = rig_new ("mix-encoding=l16");
+  guint64 encoded;
+  guint i;
+
+  for (i = 0; i < 6; i++) {
+    gchar *name = g_strdup_printf ("src_%u", i);
+
+    rig_set_target (rig_listener (rig, name, NULL), RIG_L16_MIX_BPS);
+    g_free (name);
+  }
+  rig_talkers (rig, 0, 4, RIG_L16);
+  rig_play (rig);
+  rig_run (rig, 30);
+  ((RigTalker *) g_ptr_array_index (rig->talkers, 0))->silent = TRUE;
+  rig_run (rig, 100);
+  encoded = rig_stat (rig, "n-encoded");
+  rig_run (rig, 100);
+  fail_unless_equals_uint64 (rig_stat (rig, "n-encoded") - encoded, 400);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_silent_streams_cost_nothing)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  guint64 decoded, encoded;
+  guint packets, i;
+
+  rig_talkers (rig, 1, 8, RIG_OPUS);
+  rig_set_target (listener, 64000);
+  rig_play (rig);
+  rig_run (rig, 30);
+  /* their packets go on, but say that they are silent */
+  for (i = 0; i < 8; i++)
+    ((RigTalker *) g_ptr_array_index (rig->talkers, i))->level = 127;
+  rig_run (rig, 30);
+  decoded = rig_stat (rig, "n-decoded");
+  encoded = rig_stat (rig, "n-encoded");
+  packets = listener->buffers->len;
+  rig_run (rig, 100);
+  fail_unless_equals_uint64 (rig_stat (rig, "n-decoded") - decoded, 0);
+  fail_unless_equals_uint64 (rig_stat (rig, "n-encoded") - encoded, 0);
+  fail_unless_equals_int (listener->buffers->len, packets);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_mix_names_contributors_and_their_levels)
+{
+  Rig *rig = rig_new ("csrc-audio-level-id=5");
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  guint8 levels[15];
+  gpointer data;
+  guint size;
+
+  rig_talker (rig, "sink_1", 1001, RIG_OPUS, 440, 1000);
+  rig_talker (rig, "sink_2", 1002, RIG_OPUS, 700, 16000);
+  rig_talker (rig, "sink_3", 1003, RIG_OPUS, 900, 4000);
+  rig_set_target (listener, 80000);
+  rig_play (rig);
+  rig_run (rig, 30);
+  fail_unless (gst_rtp_buffer_map (rig_nth (listener,
+              listener->buffers->len - 1), GST_MAP_READ, &rtp));
+  fail_unless_equals_int (gst_rtp_buffer_get_csrc_count (&rtp), 3);
+  fail_unless_equals_int (gst_rtp_buffer_get_csrc (&rtp, 0), 1002);
+  fail_unless_equals_int (gst_rtp_buffer_get_csrc (&rtp, 1), 1003);
+  fail_unless_equals_int (gst_rtp_buffer_get_csrc (&rtp, 2), 1001);
+  fail_unless (gst_rtp_buffer_get_extension_onebyte_header (&rtp, 5, 0, &data,
+          &size));
+  fail_unless_equals_int (fmx_csrc_audio_levels_parse (data, size, levels, 15),
+      3);
+  /* sines of 16000, 4000 and 1000 against a full-scale square wave */
+  fail_unless (abs (levels[0] - 9) <= 1);
+  fail_unless (abs (levels[1] - 21) <= 1);
+  fail_unless (abs (levels[2] - 33) <= 1);
+  gst_rtp_buffer_unmap (&rtp);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_encoding_that_is_not_accepted_is_mixed)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *phone = rig_listener (rig, "src_0",
+      "application/x-rtp,media=audio,encoding-name=PCMU,payload=0,"
+      "clock-rate=8000");
+  guint i;
+
+  rig_talker (rig, "sink_1", 1, RIG_OPUS, 440, 8000);
+  rig_talker (rig, "sink_2", 2, RIG_PCMU, 880, 8000);
+  rig_play (rig);
+  rig_run (rig, 50);
+  fail_unless_equals_int (rig_count_packets (phone, 1), 0);
+  fail_unless_equals_int (rig_count_packets (phone, 2), 50);
+  fail_unless (phone->buffers->len > 90);
+  for (i = 0; i < phone->buffers->len; i++) {
+    GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+
+    gst_rtp_buffer_map (rig_nth (phone, i), GST_MAP_READ, &rtp);
+    fail_unless_equals_int (gst_rtp_buffer_get_payload_type (&rtp), 0);
+    fail_unless_equals_int (gst_rtp_buffer_get_payload_len (&rtp), 160);
+    gst_rtp_buffer_unmap (&rtp);
+  }
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+static Suite *
+partialmix_mixing_suite (void)
+{
+  Suite *suite = suite_create ("partialmix-mixing");
+  TCase *tc;
+
+  tc = tcase_create ("mixing");
+  suite_add_tcase (suite, tc);
+  tcase_add_test (tc, test_neighbours_with_the_same_mix_share_one_encode);
+  tcase_add_test (tc, test_encodes_are_one_plus_the_talkers_in_the_mix);
+  tcase_add_test (tc, test_mixes_that_became_equal_join);
+  tcase_add_test (tc, test_silent_streams_cost_nothing);
+  tcase_add_test (tc, test_mix_names_contributors_and_their_levels);
+  tcase_add_test (tc, test_encoding_that_is_not_accepted_is_mixed);
+  return suite;
+}
+
+GST_CHECK_MAIN (partialmix_mixing);

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* When packets are played. */
+
+#include "qmjitterbuffercheck.h"
+
+GST_START_TEST (test_a_steady_stream_is_played_as_it_was_sent)
+{
+  GstHarness *h = harness_new ("qmjitterbuffer");
+
+  for (guint n = 0; n < 500; n++)
+    fail_unless_equals_int64 (pass (h, n, 3 * MS), 3 * MS);
+  fail_unless_equals_uint64 (stat_of (h, "qm-shrunk"), 0);
+  fail_unless_equals_uint64 (stat_of (h, "num-pushed"), 500);
+  harness_free (h);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_the_delay_grows_for_a_late_packet)
+{
+  GstHarness *h = harness_new ("qmjitterbuffer");
+  GstBuffer *buffer;
+  GstMessage *message;
+  const GstStructure *s;
+  guint64 before, after;
+  guint ssrc;
+  gint64 adjustment = 0;
+  GstEvent *event;
+
+  pass (h, 0, 0);
+  pass (h, 1, 0);
+  fail_unless (pop_message (h, "fairmix-playout-adaptation") == NULL);
+  while ((event = gst_harness_try_pull_event (h)))
+    gst_event_unref (event);
+  push (h, 2, 45 * MS);
+  buffer = gst_harness_pull (h);
+  fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer), sent (2) + 50 * MS);
+  fail_unless (GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_RESYNC));
+  fail_unless (GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_DISCONT));
+  gst_buffer_unref (buffer);
+
+  message = pop_message (h, "fairmix-playout-adaptation");
+  fail_unless (message != NULL);
+  s = gst_message_get_structure (message);
+  fail_unless (gst_structure_get (s, "ssrc", G_TYPE_UINT, &ssrc, "before",
+          G_TYPE_UINT64, &before, "after", G_TYPE_UINT64, &after, NULL));
+  fail_unless_equals_int (ssrc, SSRC);
+  fail_unless_equals_uint64 (before, 0);
+  fail_unless_equals_uint64 (after, 50 * MS);
+  fail_unless_equals_string (gst_structure_get_string (s, "reason"), "late");
+  gst_message_unref (message);
+
+  event = gst_harness_pull_event (h);
+  fail_unless (gst_event_has_name (event, "fairmix-playout-adjust"));
+  fail_unless (gst_structure_get_int64 (gst_event_get_structure (event),
+          "adjustment", &adjustment));
+  fail_unless_equals_int64 (adjustment, 50 * MS);
+  gst_event_unref (event);
+
+  push (h, 3, 0);
+  buffer = gst_harness_pull (h);
+  fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer), sent (3) + 50 * MS);
+  fail_if (GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_RESYNC));
+  gst_buffer_unref (buffer);
+  harness_free (h);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_a_standing_queue_loses_a_packet_and_no_time)
+{
+  GstHarness *h = harness_new ("qmjitterbuffer");
+  GstClockTimeDiff delay;
+  GstBuffer *buffer;
+  GstMessage *message;
+  guint n;
+
+  pass (h, 0, 0);
+  delay = pass (h, 1, 55 * MS);
+  fail_unless_equals_int64 (delay, 60 * MS);
+  for (n = 2; n < 200; n++) {
+    push (h, n, 0);
+    wait_decided (h, n + 1);
+    if (stat_of (h, "qm-shrunk") > 0)
+      break;
+    fail_unless_equals_int64 (pull (h, n), 60 * MS);
+  }
+  fail_unless (n < 200);
+  /* packet n has gone; n + 1 takes its slot */
+  push (h, n + 1, 0);
+  buffer = gst_harness_pull (h);
+  fail_unless_equals_int (number_of (buffer), n + 1);
+  fail_unless_equals_uint64 (GST_BUFFER_PTS (buffer), sent (n) + 60 * MS);
+  fail_unless (GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_RESYNC));
+  gst_buffer_unref (buffer);
+  message = pop_message (h, "fairmix-playout-adaptation");      /* late */
+  gst_message_unref (message);
+  message = pop_message (h, "fairmix-playout-adaptation");
+  fail_unless_equals_string (gst_structure_get_string
+      (gst_message_get_structure (message), "reason"), "standing-queue");
+  gst_message_unref (message);
+  harness_free (h);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_shrink_shift_plays_every_packet)
+{
+  GstHarness *h = harness_new ("qmjitterbuffer shrink=shift");
+
+  GstClockTimeDiff delay;
+  guint64 n_shrunk = 0;
+
+  pass (h, 0, 0);
+  delay = pass (h, 1, 55 * MS);
+  for (guint n = 2; n < 1000; n++) {
+    GstClockTimeDiff now = pass (h, n, 0);
+
+    /* the packet that would have been dropped is the first to come earlier */
+    fail_unless_equals_int64 (delay - now,
+        (stat_of (h, "qm-shrunk") - n_shrunk) * PACKET);
+    n_shrunk = stat_of (h, "qm-shrunk");
+    delay = now;
+  }
+  fail_unless (n_shrunk > 0);
+  fail_unless_equals_uint64 (stat_of (h, "qm-dropped"), 0);
+  fail_unless (stat_of (h, "qm-delay") <= 40 * MS);
+  harness_free (h);
+}
+
+GST_END_TEST;
+
+/* A packet is missing: those behind it wait for its slot and no longer. */
+GST_START_TEST (test_a_gap_is_held_until_its_slot)
+{
+  GstHarness *h = harness_new ("qmjitterbuffer do-lost=true");
+  GstTestClock *clock = gst_harness_get_testclock (h);
+  GstEvent *event;
+  GstClockID id;
+  guint64 timestamp = 0;
+  guint n;
+
+  for (n = 0; n < 100; n++)
+    pass (h, n, 0);
+  pass (h, n++, 75 * MS);       /* the delay is 80 ms now */
+  for (; n < 110; n++)
+    pass (h, n, 0);
+  while ((event = gst_harness_try_pull_event (h)))
+    gst_event_unref (event);
+
+  push (h, 111, 0);             /* 110 is missing */
+  gst_test_clock_wait_for_next_pending_id (clock, &id);
+  fail_unless (ABS (GST_CLOCK_DIFF (gst_clock_id_get_time (id),
+              sent (110) + 80 * MS)) <= 5 * MS);
+  gst_clock_id_unref (id);
+  fail_unless_equals_int (gst_harness_buffers_in_queue (h), 0);
+  fail_unless (gst_harness_crank_single_clock_wait (h));
+  fail_unless_equals_int64 (pull (h, 111), 80 * MS);
+
+  event = gst_harness_pull_event (h);
+  fail_unless (gst_event_has_name (event, "GstRTPPacketLost"));
+  fail_unless (gst_structure_get_uint64 (gst_event_get_structure (event),
+          "timestamp", &timestamp));
+  fail_unless (ABS (GST_CLOCK_DIFF (timestamp,
+              sent (110) + 80 * MS)) <= 1 * MS);
+  gst_event_unref (event);
+  gst_object_unref (clock);
+  harness_free (h);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_reordered_packets_come_out_in_order)
+{
+  GstHarness *h = harness_new ("qmjitterbuffer");
+  guint n;
+
+  for (n = 0; n < 100; n++)
+    pass (h, n, 0);
+  pass (h, n++, 75 * MS);
+  for (; n < 110; n++)
+    pass (h, n, 0);
+  push (h, 111, 0);
+  push (h, 110, 25 * MS);
+  fail_unless_equals_int64 (pull (h, 110), 80 * MS);
+  fail_unless_equals_int64 (pull (h, 111), 80 * MS);
+  harness_free (h);
+}
+
+GST_END_TEST;
+
+static GstPadProbeReturn
+keep_blocked (GstPad * pad G_GNUC_UNUSED,
+    GstPadProbeInfo * info G_GNUC_UNUSED, gpointer user G_GNUC_UNUSED)
+{
+  return GST_PAD_PROBE_OK;
+}
+
+/* A sink with a full buffer holds the streaming thread: no packet is late. */
+GST_START_TEST (test_back_pressure_is_not_lateness)
+{
+  GstHarness *h = harness_new ("qmjitterbuffer");
+  GstElement *e = gst_harness_find_element (h, "qmjitterbuffer");
+  GstPad *src = gst_element_get_static_pad (e, "src");
+  gulong probe;
+  guint n;
+
+  for (n = 0; n < 50; n++)
+    pass (h, n, 0);
+  probe = gst_pad_add_probe (src, GST_PAD_PROBE_TYPE_BLOCK
+      | GST_PAD_PROBE_TYPE_BUFFER, keep_blocked, NULL, NULL);
+  for (n = 50; n < 80; n++)
+    push (h, n, 0);
+  gst_pad_remove_probe (src, probe);
+  for (n = 50; n < 80; n++)
+    fail_unless_equals_int64 (pull (h, n), 0);
+  fail_unless_equals_uint64 (stat_of (h, "qm-grown"), 0);
+  gst_object_unref (src);
+  gst_object_unref (e);
+  harness_free (h);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_arrival_timing_plays_at_the_mean_interval)
+{
+  GstHarness *h = harness_new ("qmjitterbuffer timing=arrival");
+  GstClockTime last = 0;
+
+  for (guint n = 0; n < 300; n++) {
+    GstBuffer *buffer = make_packet (n), *out;
+    GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+
+    /* timestamps that say nothing */
+    gst_rtp_buffer_map (buffer, GST_MAP_WRITE, &rtp);
+    gst_rtp_buffer_set_timestamp (&rtp, n);
+    gst_rtp_buffer_unmap (&rtp);
+    push_late (h, buffer, n, (n * 7 % 5) * 3 * MS);
+    out = gst_harness_pull (h);
+    if (n > 100)
+      fail_unless (ABS (GST_CLOCK_DIFF (last + PACKET,
+                  GST_BUFFER_PTS (out))) < 6 * MS);
+    last = GST_BUFFER_PTS (out);
+    gst_buffer_unref (out);
+  }
+  fail_unless (ABS (GST_CLOCK_DIFF (PACKET,
+              stat_of (h, "qm-mean-interarrival"))) < 2 * MS);
+  harness_free (h);
+}
+
+GST_END_TEST;
+
+static Suite *
+qmjitterbuffer_playout_suite (void)
+{
+  Suite *suite = suite_create ("qmjitterbuffer-playout");
+  TCase *tc;
+
+  tc = tcase_create ("playout");
+  suite_add_tcase (suite, tc);
+  tcase_add_test (tc, test_a_steady_stream_is_played_as_it_was_sent);
+  tcase_add_test (tc, test_the_delay_grows_for_a_late_packet);
+  tcase_add_test (tc, test_a_standing_queue_loses_a_packet_and_no_time);
+  tcase_add_test (tc, test_shrink_shift_plays_every_packet);
+  tcase_add_test (tc, test_a_gap_is_held_until_its_slot);
+  tcase_add_test (tc, test_reordered_packets_come_out_in_order);
+  tcase_add_test (tc, test_back_pressure_is_not_lateness);
+  tcase_add_test (tc, test_arrival_timing_plays_at_the_mean_interval);
+  return suite;
+}
+
+GST_CHECK_MAIN (qmjitterbuffer_playout);

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The encoder that tfrcrate drives. */
+
+#include "tfrcratecheck.h"
+
+/* Something with a bitrate, of a narrow range. */
+typedef struct
+{
+  GstElement parent;
+  gint bitrate;
+} FakeEncoder;
+typedef GstElementClass FakeEncoderClass;
+static GType fake_encoder_get_type (void);
+G_DEFINE_TYPE (FakeEncoder, fake_encoder, GST_TYPE_ELEMENT);
+
+static void
+fake_encoder_set_property (GObject * object, guint id, const GValue * value,
+    GParamSpec * pspec)
+{
+  ((FakeEncoder *) object)->bitrate = g_value_get_int (value);
+}
+
+static void
+fake_encoder_init (FakeEncoder * encoder)
+{
+}
+
+static void
+fake_encoder_class_init (FakeEncoderClass * klass)
+{
+  G_OBJECT_CLASS (klass)->set_property = fake_encoder_set_property;
+  g_object_class_install_property (G_OBJECT_CLASS (klass), 1,
+      g_param_spec_int ("bitrate", "Bitrate", "in bits/s", 6000, 50000, 6000,
+          G_PARAM_WRITABLE | G_PARAM_STATIC_STRINGS));
+}
+
+/* Sets up a tfrcrate in a bin, with @encoder in it and @other beside it, or
+ * with @encoder beside it. */
+static GstElement *
+setup_pipeline (Fixture * f, GstElement * encoder, GstElement * other)
+{
+  GstElement *pipeline = gst_pipeline_new (NULL);
+  GstElement *bin = gst_bin_new (NULL);
+
+  setup_element (f);
+  gst_bin_add (GST_BIN (bin), f->element);
+  if (other != NULL)
+    gst_bin_add (GST_BIN (pipeline), other);
+  gst_bin_add (GST_BIN (other != NULL ? bin : pipeline), encoder);
+  gst_bin_add (GST_BIN (pipeline), bin);
+  setup_harness (f);
+  return pipeline;
+}
+
+static void
+teardown_pipeline (Fixture * f, GstElement * pipeline)
+{
+  GstObject *bin = gst_object_get_parent (GST_OBJECT (f->element));
+
+  gst_bin_remove (GST_BIN (bin), f->element);
+  gst_object_unref (bin);
+  gst_object_unref (pipeline);
+  teardown (f);
+}
+
+GST_START_TEST (test_the_encoder_gets_the_target_less_the_headers)
+{
+  FakeEncoder *encoder = g_object_new (fake_encoder_get_type (), "name",
+      "enc", NULL);
+  GstElement *pipeline;
+  Fixture f;
+
+  pipeline = setup_pipeline (&f, GST_ELEMENT (encoder), NULL);
+  g_object_set (f.element, "encoder", "enc", "max-bitrate", 60000, NULL);
+  /* 40 bytes of headers every 20 ms are 16 kbit/s */
+  fail_unless_equals_int (encoder->bitrate, 44000);
+  g_object_set (f.element, "max-bitrate", 40000, NULL);
+  fail_unless_equals_int (encoder->bitrate, 24000);
+  /* packets of 10 ms: twice the headers */
+  for (guint i = 0; i < 100; i++) {
+    fail_unless_equals_int (push (&f, SSRC, i), GST_FLOW_OK);
+    advance (&f, 10 * GST_MSECOND);
+  }
+  fail_unless (ABS (encoder->bitrate - 8000) < 3000, "%d", encoder->bitrate);
+  /* clamped to the range of the property */
+  g_object_set (f.element, "max-bitrate", 20001, NULL);
+  fail_unless_equals_int (encoder->bitrate, 6000);
+  fail_unless_equals_int (pop_warnings (&f, NULL), 0);
+  teardown_pipeline (&f, pipeline);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_of_two_encoders_of_one_name_the_nearer_one_is_driven)
+{
+  FakeEncoder *near = g_object_new (fake_encoder_get_type (), "name",
+      "enc", NULL);
+  FakeEncoder *far = g_object_new (fake_encoder_get_type (), "name",
+      "enc", NULL);
+  GstElement *pipeline;
+  Fixture f;
+
+  pipeline = setup_pipeline (&f, GST_ELEMENT (near), GST_ELEMENT (far));
+  g_object_set (f.element, "encoder", "enc", "max-bitrate", 60000, NULL);
+  fail_unless_equals_int (near->bitrate, 44000);
+  fail_unless_equals_int (far->bitrate, 0);
+  teardown_pipeline (&f, pipeline);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_an_encoder_that_is_not_there_is_warned_of_once)
+{
+  GstElement *not_an_encoder = gst_bin_new ("box");
+  GstElement *pipeline;
+  gchar *text = NULL;
+  Fixture f;
+
+  pipeline = setup_pipeline (&f, not_an_encoder, NULL);
+  g_object_set (f.element, "encoder", "typo", "max-bitrate", 60000, NULL);
+  g_object_set (f.element, "max-bitrate", 50000, NULL);
+  fail_unless_equals_int (pop_warnings (&f, &text), 1);
+  fail_unless (strstr (text, "\"typo\"") != NULL);
+  g_object_set (f.element, "encoder", "box", NULL);
+  fail_unless_equals_int (pop_warnings (&f, &text), 1);
+  fail_unless (strstr (text, "bitrate") != NULL);
+  g_free (text);
+  teardown_pipeline (&f, pipeline);
+}
+
+GST_END_TEST;
+
+static Suite *
+tfrcrate_encoder_suite (void)
+{
+  Suite *suite = suite_create ("tfrcrate-encoder");
+  TCase *tc;
+
+  tc = tcase_create ("encoder");
+  suite_add_tcase (suite, tc);
+  tcase_add_test (tc, test_the_encoder_gets_the_target_less_the_headers);
+  tcase_add_test (tc,
+      test_of_two_encoders_of_one_name_the_nearer_one_is_driven);
+  tcase_add_test (tc, test_an_encoder_that_is_not_there_is_warned_of_once);
+  return suite;
+}
+
+GST_CHECK_MAIN (tfrcrate_encoder);
