@@ -7,20 +7,25 @@ Lines are counted as they stand, comments included; a function begins with the
 line of its name and ends with its closing brace.  Where a limit must be
 broken, a comment directly above the function says why, `/* size: reason */`;
 for a file it stands within the first ten lines, `/* file size: reason */`.
+Python and shell have `#` instead; of shell scripts only the file counts.
 """
+import ast
 import re
 
 from rules import files, read, run
 
-# folder: (function, file), in lines
+# folder: (function, file), in lines; the innermost one counts
 LIMITS = {
     'subprojects/fairmix/fairmix': (60, 500),
     'gst': (100, 1000),
     'subprojects/fairmix/tests': (100, 500),
-    'tests': (100, 2000),
+    'tests/check': (100, 500),
+    'tests': (100, 1000),
     'examples': (100, 400),
+    'scripts': (100, 400),
 }
 CLASS_INIT = 150
+C = ('.c', '.h', '.cc')
 
 TOKEN = re.compile(r'''/\*.*?\*/ | //[^\n]* | "(?:\\.|[^"\\\n])*"
                        | '(?:\\.|[^'\\\n])*' ''', re.X | re.S)
@@ -93,11 +98,22 @@ def functions(source):
                 begun = None
 
 
+def python_functions(source):
+    """The same of a Python program."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef):
+            yield (node.name, node.lineno,
+                   node.end_lineno - node.lineno + 1)
+
+
+FUNCTIONS = {**dict.fromkeys(C, functions), '.py': python_functions}
+
+
 def waived(lines, first):
     """Whether the comment that ends above a function gives a reason."""
     above = first - 2
     while above >= 0 and lines[above].strip() and '}' not in lines[above]:
-        if re.search(r'/\* size: [^*\s]', lines[above]):
+        if re.search(r'(/\*|#) size: [^*\s]', lines[above]):
             return True
         above -= 1
     return False
@@ -108,9 +124,9 @@ def check_file(path, where, function_limit, file_limit):
     lines = source.split('\n')
     n_lines = source.count('\n')
     if n_lines > file_limit and not any(
-            re.search(r'/\* file size: [^*\s]', line) for line in lines[:10]):
+            re.search(r'(/\*|#) file size: [^*\s]', line) for line in lines[:10]):
         yield f'{where}: {n_lines} lines, more than {file_limit}'
-    for name, first, length in functions(source):
+    for name, first, length in FUNCTIONS.get(path.suffix, lambda _: ())(source):
         limit = function_limit
         if name.endswith('_class_init'):
             limit = max(limit, CLASS_INIT)
@@ -119,10 +135,11 @@ def check_file(path, where, function_limit, file_limit):
 
 
 def check(root):
-    for folder, (function_limit, file_limit) in LIMITS.items():
-        for path in files(root / folder, '.c', '.h'):
-            yield from check_file(path, path.relative_to(root), function_limit,
-                                  file_limit)
+    for path in files(root, *C, '.py', '.sh'):
+        where = path.relative_to(root)
+        folder = next((str(p) for p in where.parents if str(p) in LIMITS), None)
+        if folder:
+            yield from check_file(path, where, *LIMITS[folder])
 
 
 def body(n_lines, head='static void\nlong_one (int x)\n'):
@@ -150,6 +167,20 @@ CASES = [
     ('but not endless',
      {'gst/a/gstx.c': body(101) + body(151).replace('one', 'one_class_init')},
      ['long_one: 101', 'class_init: 151']),
+    ('tests of elements may have long functions, but no long files',
+     {'tests/check/elements/x.c': body(100) + 'int x;\n' * 399,
+      'tests/check/elements/y.c': body(100) + 'int x;\n' * 400},
+     ['y.c: 501 lines, more than 500']),
+    ('C++ counts like C', {'tests/x.cc': body(101)}, ['long_one: 101 lines']),
+    ('Python functions and files are short, too',
+     {'tests/x.py': 'def long_one():\n' + '    pass\n' * 100,
+      'examples/x.py': 'pass\n' * 401},
+     ['x.py:1: long_one: 101 lines', '401 lines']),
+    ('they are waived with a reason as well',
+     {'tests/x.py': '# size: a table\ndef f():\n' + '    pass\n' * 100}, []),
+    ('shell scripts end',
+     {'tests/x.sh': ':\n' * 1000, 'examples/x.sh': ':\n' * 401},
+     ['examples/x.sh: 401 lines']),
     ('files end', {LIB_C: 'int x;\n' * 501}, ['501 lines, more than 500']),
     ('a file can be waived', {LIB_C: '/* file size: a table */\n'
                               + 'int x;\n' * 501}, []),
