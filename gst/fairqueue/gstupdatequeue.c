@@ -318,6 +318,22 @@ gst_update_queue_loop (gpointer user_data)
   }
 }
 
+/* What waits here may wait for ever, as in a queue that is not limited in time */
+static gboolean
+gst_update_queue_src_query (GstPad * pad, GstObject * parent, GstQuery * query)
+{
+  GstClockTime min;
+  gboolean live;
+
+  if (!gst_pad_query_default (pad, parent, query))
+    return FALSE;
+  if (GST_QUERY_TYPE (query) == GST_QUERY_LATENCY) {
+    gst_query_parse_latency (query, &live, &min, NULL);
+    gst_query_set_latency (query, live, min, GST_CLOCK_TIME_NONE);
+  }
+  return TRUE;
+}
+
 static gboolean
 gst_update_queue_src_activate_mode (GstPad * pad, GstObject * parent,
     GstPadMode mode, gboolean active)
@@ -504,6 +520,8 @@ gst_update_queue_init (GstUpdateQueue * self)
   self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
   gst_pad_set_activatemode_function (self->srcpad,
       GST_DEBUG_FUNCPTR (gst_update_queue_src_activate_mode));
+  gst_pad_set_query_function (self->srcpad,
+      GST_DEBUG_FUNCPTR (gst_update_queue_src_query));
   GST_PAD_SET_PROXY_CAPS (self->srcpad);
   gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
 }

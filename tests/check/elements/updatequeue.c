@@ -256,6 +256,39 @@ GST_START_TEST (test_shutting_down_frees_what_waits)
 
 GST_END_TEST;
 
+static GstPadProbeReturn
+answer_latency (GstPad * pad G_GNUC_UNUSED, GstPadProbeInfo * info,
+    gpointer user G_GNUC_UNUSED)
+{
+  GstQuery *query = GST_PAD_PROBE_INFO_QUERY (info);
+
+  if (GST_QUERY_TYPE (query) != GST_QUERY_LATENCY)
+    return GST_PAD_PROBE_OK;
+  gst_query_set_latency (query, TRUE, 10 * GST_MSECOND, 20 * GST_MSECOND);
+  return GST_PAD_PROBE_HANDLED;
+}
+
+/* else a sink warns that it needs a queue */
+GST_START_TEST (test_it_can_hold_back_what_is_live_for_any_time)
+{
+  GstHarness *h = gst_harness_new ("updatequeue");
+  GstQuery *query = gst_query_new_latency ();
+  GstClockTime min, max;
+  gboolean live;
+
+  gst_pad_add_probe (h->srcpad, GST_PAD_PROBE_TYPE_QUERY_UPSTREAM,
+      answer_latency, NULL, NULL);
+  fail_unless (gst_pad_peer_query (h->sinkpad, query));
+  gst_query_parse_latency (query, &live, &min, &max);
+  fail_unless (live);
+  fail_unless_equals_uint64 (min, 10 * GST_MSECOND);
+  fail_unless_equals_uint64 (max, GST_CLOCK_TIME_NONE);
+  gst_query_unref (query);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
 static Suite *
 updatequeue_suite (void)
 {
@@ -270,6 +303,7 @@ updatequeue_suite (void)
   tcase_add_test (tc, test_events_wait_for_the_buffers_before_them);
   tcase_add_test (tc, test_flush_empties_and_goes_on);
   tcase_add_test (tc, test_shutting_down_frees_what_waits);
+  tcase_add_test (tc, test_it_can_hold_back_what_is_live_for_any_time);
   return s;
 }
 
