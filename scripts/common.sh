@@ -21,7 +21,8 @@ fmx_packages () {
     asterisk-prompt-fr-armelle asterisk-prompt-es-co
     pocketsphinx-testdata" ;;
   test) echo "g++ git iproute2 libcmocka-dev libspeexdsp-dev libns3-dev indent
-    shellcheck pulseaudio" ;;
+    shellcheck pulseaudio
+    gstreamer1.0-plugins-bad gstreamer1.0-nice gir1.2-gst-plugins-bad-1.0" ;;
   *) echo "unknown package group $1" >&2; return 2 ;;
   esac
 }

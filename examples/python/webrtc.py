@@ -5,13 +5,17 @@
   examples/python/webrtc.py [SECONDS]
 
 The callee's pipeline has `qmrtpbin rtpbin=callee`, and that is all.  You will
-see which jitter buffer webrtcbin was given, and how the delay follows:
+see which jitter buffer webrtcbin was given, how it first sheds what waited for
+the connection, and how the delay follows:
 
   jitter buffer: qmjitterbuffer
-    delay 0 -> 10 ms (late)
-  played 250 packets, delay 10 ms
+    delay 188 -> 168 ms (standing-queue)
+    ...
+    delay 48 -> 28 ms (standing-queue)
+  played 400 packets, delay 28 ms
 
-Needs gstreamer1.0-plugins-bad, gstreamer1.0-nice, gir1.2-gst-plugins-bad-1.0.
+Needs gstreamer1.0-plugins-bad, gstreamer1.0-nice, gir1.2-gst-plugins-bad-1.0,
+and a network besides loopback, which ICE leaves out.
 """
 import sys
 
@@ -22,6 +26,8 @@ gi.require_version('GstWebRTC', '1.0')
 gi.require_version('GstSdp', '1.0')
 # pylint: disable=wrong-import-position
 from gi.repository import GLib, Gst, GstSdp, GstWebRTC  # noqa: E402,F401
+
+PATIENCE_S = 20                 # until the two are connected
 
 PIPELINE = '''
   audiotestsrc is-live=true wave=ticks ! opusenc ! rtpopuspay pt=96 !
@@ -58,10 +64,11 @@ def connect(caller, callee):
                     other.emit('add-ice-candidate', line, candidate))
 
 
-def play(pipeline, pad):
-    """What comes in is decoded and played to nobody."""
+def play(pipeline, pad, loop, seconds):
+    """What comes in is decoded and played to nobody, for so long."""
     if pad.direction != Gst.PadDirection.SRC:
         return
+    GLib.timeout_add_seconds(seconds, loop.quit)
     player = Gst.parse_bin_from_description(
         'rtpopusdepay ! opusdec plc=true ! audioconvert ! fakesink sync=true',
         True)
@@ -98,12 +105,13 @@ def main():
     loop = GLib.MainLoop()
     found = []
     connect(caller, callee)
-    callee.connect('pad-added', lambda _, pad: play(pipeline, pad))
+    callee.connect('pad-added',
+                   lambda _, pad: play(pipeline, pad, loop, seconds))
     pipeline.connect('deep-element-added', on_element, found)
     bus = pipeline.get_bus()
     bus.add_signal_watch()
     bus.connect('message', on_message, loop)
-    GLib.timeout_add_seconds(seconds, loop.quit)
+    GLib.timeout_add_seconds(PATIENCE_S + seconds, loop.quit)
     pipeline.set_state(Gst.State.PLAYING)
     loop.run()
     for element in found:
@@ -111,6 +119,8 @@ def main():
         print(f'played {stats.get_value("qm-played")} packets, '
               f'delay {stats.get_value("qm-delay") // Gst.MSECOND} ms')
     pipeline.set_state(Gst.State.NULL)
+    if not found:
+        print('no connection', file=sys.stderr)
     return 0 if found else 1
 
 
