@@ -8,6 +8,7 @@ stands, all its lines at once, with a sound server without hardware.  Whose
 other end is not in the block gets one; in the room a tone sounds for
 microphones.
 """
+import functools
 import os
 import pathlib
 import re
@@ -132,14 +133,16 @@ def datagrams(text):
         return until(passes)
 
 
-def try_block(folder, commands):
-    """What is wrong with it."""
+def try_block(folder, title, commands):
     shell, text = Shell(folder), ' '.join(commands)
     for command in commands:
         shell.start(command)
     audible = 'autoaudiosink' in text or 'examples/launch' in text
     works = listen(shell, text) if audible else datagrams(text)
-    return ([] if works else ['nothing came out']) + shell.stop()
+    bad = ([] if works else ['nothing came out']) + shell.stop()
+    if bad:
+        smoke.fail('\n'.join([title, *bad]))
+    print(f'{title}: works', flush=True)
 
 
 def main():
@@ -148,20 +151,16 @@ def main():
         'GST_PLUGIN_PATH': ':'.join(
             str(p) for p in (smoke.BUILD / 'gst').iterdir() if p.is_dir()),
         'GST_REGISTRY': str(smoke.BUILD / 'registry.bin')})
-    failed = False
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         with smoke.sound_hardware(folder):
             room = subprocess.Popen(shlex.split(ROOM),
                                     stdout=subprocess.DEVNULL)
             for title, commands in blocks().items():
-                bad = try_block(folder, commands)
-                print('\n'.join([title, *bad]) if bad else f'{title}: works',
-                      flush=True)
-                failed |= bool(bad)
+                smoke.once_more_if_stalled(functools.partial(
+                    try_block, folder, title, commands))
             room.send_signal(signal.SIGINT)
             room.wait(PATIENCE_S)
-    sys.exit(failed)
 
 
 if __name__ == '__main__':

@@ -306,7 +306,11 @@ def smoke_jitterbuffer_c(_folder, _running):
 
 def smoke_webrtc(_folder, _running):
     """A call whose jitter buffer is ours, and in which packets are played."""
-    if os.environ.get('FMX_SMOKE_NETNS'):       # ICE leaves loopback out
+    if not os.environ.get('FMX_SMOKE_NETNS'):
+        print('ICE leaves loopback out, and there is no network of its own')
+        sys.exit(77)            # skipped
+    if subprocess.run(['ip', 'link', 'show', 'near'], check=False,
+                      capture_output=True).returncode:
         for command in ('link add near type veth peer name far',
                         'addr add 192.0.2.1/24 dev near', 'link set near up',
                         'link set far up'):
@@ -405,15 +409,14 @@ def smoke(name):
                     process.kill()
 
 
-def main():
+def once_more_if_stalled(test):
     """Sound in real time needs a machine that runs: where it stood still, a
     failure says nothing, and there is another try."""
-    own_network()
     for last in (False, False, True):
         stalls = Stalls()
         stalls.start()
         try:
-            return smoke(sys.argv[3])
+            return test()
         except TooBusy:
             if last:
                 sys.exit(1)
@@ -423,6 +426,11 @@ def main():
             print(f'{TOO_BUSY}: it stood still for '
                   f'{stalls.longest_s * 1e3:.0f} ms')
         print('once more')
+
+
+def main():
+    own_network()
+    once_more_if_stalled(lambda: smoke(sys.argv[3]))
 
 
 if __name__ == '__main__':
