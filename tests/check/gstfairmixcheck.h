@@ -68,6 +68,52 @@ rtp_packet_payload_bytes (GstBuffer * buffer)
   return bytes;
 }
 
+/* A number of the "stats" of @element, one of ours, of whatever type. */
+static inline gdouble
+element_stat (GstElement * element, const gchar * field)
+{
+  gchar *name = g_strdup_printf ("application/x-fairmix-%s-stats",
+      GST_OBJECT_NAME (gst_element_get_factory (element)));
+  GValue as_double = G_VALUE_INIT;
+  GstStructure *stats;
+  gdouble n;
+
+  g_object_get (element, "stats", &stats, NULL);
+  fail_unless_equals_string (gst_structure_get_name (stats), name);
+  fail_unless (gst_structure_has_field (stats, field), "no field %s", field);
+  g_value_init (&as_double, G_TYPE_DOUBLE);
+  fail_unless (g_value_transform (gst_structure_get_value (stats, field),
+          &as_double));
+  n = g_value_get_double (&as_double);
+  gst_structure_free (stats);
+  g_free (name);
+  return n;
+}
+
+/* It says what is missing, and does not start. */
+static inline void
+check_without_a_clock (const gchar * factory)
+{
+  GstElement *element = gst_element_factory_make (factory, NULL);
+  GstBus *bus = gst_bus_new ();
+  GstMessage *message;
+  GError *error;
+
+  gst_element_set_bus (element, bus);
+  fail_unless (gst_element_set_state (element,
+          GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE);
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+  fail_unless (message != NULL);
+  gst_message_parse_error (message, &error, NULL);
+  fail_unless (g_error_matches (error, GST_CORE_ERROR, GST_CORE_ERROR_CLOCK));
+  g_error_free (error);
+  gst_message_unref (message);
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_element_set_bus (element, NULL);
+  gst_object_unref (bus);
+  gst_object_unref (element);
+}
+
 /* Waits until @n_waiters threads (GstFairmixTimers) wait on @clock: all that
  * was due has happened then.  Returns: the earliest deadline. */
 static inline GstClockTime

@@ -25,7 +25,7 @@ GST_START_TEST (test_total_loss_leads_to_probing_and_its_end_to_recovery)
   path_run (&path, 5 * GST_SECOND);
   fail_unless_equals_int (path.n_packets - n_packets, 5);
   fail_unless_equals_int (path.n_probes - n_probes, 5);
-  fail_unless (stat (path.f.element, "n-dropped") > 0);
+  fail_unless (element_stat (path.f.element, "n-dropped") > 0);
 
   path.drops = drop_nothing;
   n_packets = path.n_packets;
@@ -181,9 +181,9 @@ GST_START_TEST (test_after_eos_there_are_no_probes)
   path_run_into_probing (&path);
   fail_unless (gst_harness_push_event (path.f.rtp, gst_event_new_eos ()));
   path.n_streams = 0;
-  n_probes = stat (path.f.element, "n-probes");
+  n_probes = element_stat (path.f.element, "n-probes");
   path_run (&path, 5 * GST_SECOND);
-  fail_unless_equals_int (stat (path.f.element, "n-probes"), n_probes);
+  fail_unless_equals_int (element_stat (path.f.element, "n-probes"), n_probes);
   path_teardown (&path);
 }
 

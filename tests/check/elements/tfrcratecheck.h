@@ -82,23 +82,6 @@ advance (Fixture * f, GstClockTime by)
   clock_advance_to (f->clock, f->n_waiters, now (f) + by);
 }
 
-static inline gdouble
-stat (GstElement * element, const gchar * name)
-{
-  GValue as_double = G_VALUE_INIT;
-  GstStructure *stats;
-  gdouble n;
-
-  g_object_get (element, "stats", &stats, NULL);
-  fail_unless (gst_structure_has_field (stats, name), "no field %s", name);
-  g_value_init (&as_double, G_TYPE_DOUBLE);
-  fail_unless (g_value_transform (gst_structure_get_value (stats, name),
-          &as_double));
-  n = g_value_get_double (&as_double);
-  gst_structure_free (stats);
-  return n;
-}
-
 static inline gchar *
 stat_string (GstElement * element, const gchar * name)
 {

@@ -2,6 +2,7 @@
 
 /* What the listeners of a rig heard and counted. */
 
+#include "../gstfairmixcheck.h"
 #include "mixrig.h"
 
 #include <math.h>
@@ -124,18 +125,6 @@ rig_largest_step (const gdouble * samples, guint from, guint n)
 
 /* -------------------------------------------------------------- counting -- */
 
-static guint32
-ssrc_of (GstBuffer * buffer)
-{
-  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
-  guint32 ssrc;
-
-  fail_unless (gst_rtp_buffer_map (buffer, GST_MAP_READ, &rtp));
-  ssrc = gst_rtp_buffer_get_ssrc (&rtp);
-  gst_rtp_buffer_unmap (&rtp);
-  return ssrc;
-}
-
 GstBuffer *
 rig_nth (RigListener * listener, guint i)
 {
@@ -149,8 +138,8 @@ rig_count_ssrcs (RigListener * listener, guint from)
   guint n, i;
 
   for (i = from; i < listener->buffers->len; i++)
-    g_hash_table_add (ssrcs, GUINT_TO_POINTER (ssrc_of (rig_nth (listener,
-                    i))));
+    g_hash_table_add (ssrcs,
+        GUINT_TO_POINTER (rtp_packet_ssrc (rig_nth (listener, i))));
   n = g_hash_table_size (ssrcs);
   g_hash_table_unref (ssrcs);
   return n;
@@ -163,25 +152,14 @@ rig_count_packets (RigListener * listener, guint32 ssrc)
   guint i;
 
   for (i = 0; i < listener->buffers->len; i++)
-    n += ssrc_of (rig_nth (listener, i)) == ssrc;
+    n += rtp_packet_ssrc (rig_nth (listener, i)) == ssrc;
   return n;
 }
 
 guint64
 rig_stat (Rig * rig, const gchar * field)
 {
-  GstStructure *stats;
-  guint64 value = 0;
-  guint small;
-
-  g_object_get (rig->mix, "stats", &stats, NULL);
-  if (!gst_structure_get_uint64 (stats, field, &value)) {
-    fail_unless (gst_structure_get_uint (stats, field, &small),
-        "no field %s", field);
-    value = small;
-  }
-  gst_structure_free (stats);
-  return value;
+  return (guint64) element_stat (rig->mix, field);
 }
 
 GstStructure *

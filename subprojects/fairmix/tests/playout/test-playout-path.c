@@ -3,6 +3,15 @@
 
 #include "fairmix/base/fmx-rng.h"
 
+/* Packets [@from, @until) arrive as they were sent; returns the last decision. */
+static FmxPlayoutDecision
+arrive_steadily (Fixture *f, uint64_t from, uint64_t until)
+{
+  while (from < until - 1)
+    arrive (f, from++, 0);
+  return arrive (f, from, 0);
+}
+
 static void
 test_absurd_time_stamps_start_again_and_never_stall (void **state)
 {
@@ -16,8 +25,7 @@ test_absurd_time_stamps_start_again_and_never_stall (void **state)
 
     fixture_init (&f);
     f.media += UINT64_C (1) << 60;
-    for (uint64_t n = 0; n < 100; n++)
-      d = arrive (&f, n, 0);
+    d = arrive_steadily (&f, 0, 100);
     end = d.playout + PACKET;
     now = f.media + 100 * PACKET;
     f.media += (uint64_t) (steps_s[i] * FMX_SECOND);
@@ -70,22 +78,20 @@ test_a_stall_of_two_seconds_is_over_when_it_is_over (void **state)
   Fixture f;
   FmxPlayoutDecision d;
   FmxTime back;
-  uint64_t n, n_late = 0;
+  uint64_t n_late = 0;
 
   (void) state;
   fixture_init (&f);
-  for (n = 0; n < 500; n++)
-    arrive (&f, n, 0);
-  back = f.media + n * PACKET + 2 * FMX_SECOND;
-  for (; n < 600; n++) {        /* all at once */
+  arrive_steadily (&f, 0, 500);
+  back = f.media + 500 * PACKET + 2 * FMX_SECOND;
+  for (uint64_t n = 500; n < 600; n++) {        /* all at once */
     d = arrive (&f, n, fmx_time_diff (back, f.media + n * PACKET));
     n_late += d.action == FMX_PLAYOUT_DROP_LATE;
     assert_true (d.action != FMX_PLAYOUT_PLAY
         || fmx_time_diff (d.playout, back) <= FMX_SECOND);
   }
   assert_true (n_late >= 49 && n_late <= 51);   /* max_delay is 1 s */
-  for (; n < 1000; n++)
-    d = arrive (&f, n, 0);
+  d = arrive_steadily (&f, 600, 1000);
   assert_int_equal (d.action, FMX_PLAYOUT_PLAY);
   assert_true (fmx_playout_get_delay (&f.playout) <= 60 * MS);
 }
@@ -95,13 +101,12 @@ test_a_slower_route_beyond_the_limit_is_accepted_within_a_second (void **state)
 {
   Fixture f;
   FmxPlayoutDecision d;
-  uint64_t n, first = 0;
+  uint64_t first = 0;
 
   (void) state;
   fixture_init (&f);
-  for (n = 0; n < 500; n++)
-    arrive (&f, n, 0);
-  for (; n < 700; n++) {
+  arrive_steadily (&f, 0, 500);
+  for (uint64_t n = 500; n < 700; n++) {
     d = arrive (&f, n, 3 * FMX_SECOND);
     if (d.action == FMX_PLAYOUT_PLAY && first == 0)
       first = n;
@@ -117,15 +122,12 @@ test_a_sender_that_counts_anew_is_heard_within_a_second (void **state)
 {
   Fixture f;
   FmxPlayoutDecision d;
-  uint64_t n;
 
   (void) state;
   fixture_init (&f);
-  for (n = 0; n < 500; n++)
-    arrive (&f, n, 0);
+  arrive_steadily (&f, 0, 500);
   f.seq -= 10000;
-  for (; n < 555; n++)
-    d = arrive (&f, n, 0);
+  d = arrive_steadily (&f, 500, 555);
   assert_int_equal (d.action, FMX_PLAYOUT_PLAY);
   assert_int_equal (fmx_playout_get_stats (&f.playout)->n_restarts, 1);
 }

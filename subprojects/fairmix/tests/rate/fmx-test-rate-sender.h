@@ -43,13 +43,20 @@ at (unsigned seq)
   return seq * (FmxTime) (20 * MS);
 }
 
+/* Stream 1 sends packet @seq of 200 bytes; what is due before, happens. */
+static inline void
+leave_at (uint16_t seq, FmxTime now)
+{
+  while (fmx_rate_sender_next_timeout (&sender) <= now)
+    fmx_rate_sender_on_timeout (&sender, now);
+  fmx_rate_sender_on_sent (&sender, 1, seq, 200, now);
+}
+
 static inline void
 leave (unsigned from, unsigned until)
 {
-  for (unsigned seq = from; seq < until; seq++) {
-    fmx_rate_sender_on_timeout (&sender, at (seq));
-    fmx_rate_sender_on_sent (&sender, 1, (uint16_t) seq, 200, at (seq));
-  }
+  for (unsigned seq = from; seq < until; seq++)
+    leave_at ((uint16_t) seq, at (seq));
 }
 
 /* Feedback about [@from, @until), made as the last of them arrived; those with

@@ -267,31 +267,14 @@ test_attempts_that_fail_are_made_more_rarely (void **state)
 
   (void) state;
   for (size_t i = 0; i < N_ELEMENTS (expected); i++) {
-    FmxRateFeedback fb = fmx_test_feedback (1e6);
     FmxTime began = now;
 
-    fb.loss_fraction = 0.5;
-    fmx_rate_controller_on_feedback (&rc, &fb, now);
-    fb.loss_fraction = 0.0;
-    fb.answered = true;
-    while (fmx_rate_controller_is_probing (&rc))
-      fmx_rate_controller_on_feedback (&rc, &fb, now += 50 * MS);
+    now = stop_and_resume (&rc, now);
     assert_int_equal (now - began, expected[i]);
   }
   /* one that lasts is no failure */
   now += (FmxTime) FMX_RATE_DPM_LASTING + S;
-  {
-    FmxRateFeedback fb = fmx_test_feedback (1e6);
-    FmxTime began = now;
-
-    fb.loss_fraction = 0.5;
-    fmx_rate_controller_on_feedback (&rc, &fb, now);
-    fb.loss_fraction = 0.0;
-    fb.answered = true;
-    while (fmx_rate_controller_is_probing (&rc))
-      fmx_rate_controller_on_feedback (&rc, &fb, now += 50 * MS);
-    assert_int_equal (now - began, 700 * MS);
-  }
+  assert_int_equal (stop_and_resume (&rc, now) - now, 700 * MS);
 }
 
 int

@@ -19,11 +19,8 @@ send_reports (FmxTime from, FmxDuration interval, unsigned n, unsigned lost)
   for (unsigned i = 0; i < n; i++) {
     FmxReportBlock block = { .ssrc = 1 };
 
-    for (unsigned j = 0; j < packets; j++, now += 20 * MS) {
-      while (fmx_rate_sender_next_timeout (&sender) <= now)
-        fmx_rate_sender_on_timeout (&sender, now);
-      fmx_rate_sender_on_sent (&sender, 1, (uint16_t) ++highest, 200, now);
-    }
+    for (unsigned j = 0; j < packets; j++, now += 20 * MS)
+      leave_at ((uint16_t) ++highest, now);
     cumulative += (int32_t) lost;
     block.ext_highest_seq = highest;
     block.cumulative_lost = cumulative;
@@ -123,9 +120,7 @@ test_per_packet_feedback_takes_over_from_report_blocks (void **state)
   for (unsigned i = 0; i < 3000; i++, now += 20 * MS) {
     FmxCcfbMetric metric = { 1, (uint16_t) (i - 5), i >= 5, 0, 0 };
 
-    while (fmx_rate_sender_next_timeout (&sender) <= now)
-      fmx_rate_sender_on_timeout (&sender, now);
-    fmx_rate_sender_on_sent (&sender, 1, (uint16_t) i, 200, now);
+    leave_at ((uint16_t) i, now);
     fmx_rate_sender_on_metrics (&sender, &metric, 1, mid32 (now), now);
   }
   stats = stats_at (now);
@@ -149,12 +144,8 @@ test_report_blocks_take_over_when_per_packet_feedback_ends (void **state)
   for (unsigned i = 0; i < 30; i++) {
     FmxReportBlock block = { .ssrc = 1, .ext_highest_seq = 300 + 50 * i };
 
-    for (unsigned j = 0; j < 50; j++, now += 20 * MS) {
-      while (fmx_rate_sender_next_timeout (&sender) <= now)
-        fmx_rate_sender_on_timeout (&sender, now);
-      fmx_rate_sender_on_sent (&sender, 1, (uint16_t) (300 + 50 * i + j), 200,
-          now);
-    }
+    for (unsigned j = 0; j < 50; j++, now += 20 * MS)
+      leave_at ((uint16_t) (300 + 50 * i + j), now);
     fmx_rate_sender_on_report_block (&sender, &block, 0, now);
   }
   stats = stats_at (now);

@@ -84,9 +84,7 @@ test_a_growing_queue_is_no_loss (void **state)
   for (unsigned seq = 300; seq < 450; seq++) {
     FmxTime now = at (seq);
 
-    while (fmx_rate_sender_next_timeout (&sender) <= now)
-      fmx_rate_sender_on_timeout (&sender, now);
-    fmx_rate_sender_on_sent (&sender, 1, (uint16_t) seq, 200, now);
+    leave_at ((uint16_t) seq, now);
     /* packet n comes back 100 ms + (n - 300) * 10 ms after it left */
     while (acked < seq && at (acked) + 100 * MS + (acked - 300) * 10 * MS
         <= now) {

@@ -12,7 +12,15 @@ round_trip (FmxRateController *rc, FmxRateFeedback fb, FmxTime now)
   return now;
 }
 
-/* The same, but hardly anything is sent: the interval is data-limited. */
+static FmxTime
+round_trips (FmxRateController *rc, FmxRateFeedback fb, unsigned n, FmxTime now)
+{
+  for (unsigned i = 0; i < n; i++)
+    now = round_trip (rc, fb, now);
+  return now;
+}
+
+/* One, but hardly anything is sent: the interval is data-limited. */
 static FmxTime
 lazy_round_trip (FmxRateController *rc, FmxRateFeedback fb, FmxTime now)
 {
@@ -62,11 +70,9 @@ test_is_limited_by_twice_what_was_received (void **state)
 {
   FmxRateController rc = fmx_test_controller (&fmx_rate_tfrc);
   FmxRateFeedback fb = fmx_test_feedback_with_loss (2e6, 0.0001, false);
-  FmxTime now = 0;
+  FmxTime now = round_trips (&rc, fb, 10, 0);
 
   (void) state;
-  for (unsigned i = 0; i < 10; i++)
-    now = round_trip (&rc, fb, now);
   assert_true (fabs (fmx_rate_controller_bps (&rc) - 4e6) < 1.0);
   fb.receive_bps = 100000.0;
   now = round_trip (&rc, fb, now);
@@ -82,11 +88,9 @@ test_follows_the_equation_under_loss (void **state)
 {
   FmxRateController rc = fmx_test_controller (&fmx_rate_tfrc);
   FmxRateFeedback fb = fmx_test_feedback_with_loss (1e6, 0.02, false);
-  FmxTime now = 0;
 
   (void) state;
-  for (unsigned i = 0; i < 5; i++)
-    now = round_trip (&rc, fb, now);
+  round_trips (&rc, fb, 5, 0);
   assert_true (fmx_rate_controller_bps (&rc) == fb.equation_bps);
 }
 
@@ -97,12 +101,10 @@ test_pauses_do_not_lower_the_rate (void **state)
 {
   FmxRateController rc = fmx_test_controller (&fmx_rate_tfrc);
   FmxRateFeedback fb = fmx_test_feedback_with_loss (500000.0, 0.02, false);
-  FmxTime now = 0;
+  FmxTime now = round_trips (&rc, fb, 10, 0);
   double bps;
 
   (void) state;
-  for (unsigned i = 0; i < 10; i++)
-    now = round_trip (&rc, fb, now);
   bps = fmx_rate_controller_bps (&rc);
   assert_true (bps == fb.equation_bps);
   fb.receive_bps = 16000.0;
@@ -119,11 +121,9 @@ test_loss_in_a_data_limited_interval_limits_the_rate (void **state)
 {
   FmxRateController rc = fmx_test_controller (&fmx_rate_tfrc);
   FmxRateFeedback fb = fmx_test_feedback_with_loss (400000.0, 0.002, false);
-  FmxTime now = 0;
+  FmxTime now = round_trips (&rc, fb, 10, 0);
 
   (void) state;
-  for (unsigned i = 0; i < 10; i++)
-    now = round_trip (&rc, fb, now);
   now = lazy_round_trip (&rc, fb, now);
   now = lazy_round_trip (&rc, fb, now);
   fb.new_loss_event = true;
@@ -141,11 +141,9 @@ test_a_growing_queue_damps_the_rate (void **state)
 {
   FmxRateController rc = fmx_test_controller (&fmx_rate_tfrc);
   FmxRateFeedback fb = fmx_test_feedback_with_loss (1e6, 0.02, false);
-  FmxTime now = 0;
+  FmxTime now = round_trips (&rc, fb, 5, 0);
 
   (void) state;
-  for (unsigned i = 0; i < 5; i++)
-    now = round_trip (&rc, fb, now);
   fb.damping = 0.7;
   now = round_trip (&rc, fb, now);
   assert_true (fabs (fmx_rate_controller_bps (&rc) - 0.7 * fb.equation_bps)
@@ -169,8 +167,7 @@ test_floor_is_a_packet_in_64_seconds (void **state)
   fmx_rate_controller_init (&rc, &fmx_rate_tfrc, &params, 0);
   fb.rtt = 10 * S;
   fb.equation_bps = 0.1;
-  for (unsigned i = 0; i < 10; i++)
-    now = round_trip (&rc, fb, now);
+  now = round_trips (&rc, fb, 10, now);
   assert_true (fabs (fmx_rate_controller_bps (&rc) - 1600.0 / 64.0) < 1e-6);
   for (unsigned i = 0; i < 5; i++) {
     FmxTime next = fmx_rate_controller_next_timeout (&rc);
@@ -191,12 +188,10 @@ test_recovers_fast_when_only_the_feedback_was_lost (void **state)
 {
   FmxRateController rc = fmx_test_controller (&fmx_rate_tfrc);
   FmxRateFeedback fb = fmx_test_feedback_with_loss (500000.0, 0.02, false);
-  FmxTime now = 0;
+  FmxTime now = round_trips (&rc, fb, 5, 0);
   double bps;
 
   (void) state;
-  for (unsigned i = 0; i < 5; i++)
-    now = round_trip (&rc, fb, now);
   for (unsigned i = 0; i < 3; i++) {
     FmxTime next = fmx_rate_controller_next_timeout (&rc);
 
@@ -220,11 +215,9 @@ test_probes_at_its_allowed_rate (void **state)
 {
   FmxRateController rc = fmx_test_controller (&fmx_rate_tfrc);
   FmxRateFeedback fb = fmx_test_feedback_with_loss (16000.0, 0.6, false);
-  FmxTime now = 0;
+  FmxTime now = round_trips (&rc, fb, 5, 0);
 
   (void) state;
-  for (unsigned i = 0; i < 5; i++)
-    now = round_trip (&rc, fb, now);
   assert_true (fmx_rate_controller_is_probing (&rc));
   assert_int_equal (fmx_rate_controller_probe_interval (&rc),
       fmx_time_from_s (1600.0 / fb.equation_bps));
@@ -239,11 +232,9 @@ test_a_timeout_lowers_the_rate_at_once (void **state)
 {
   FmxRateController rc = fmx_test_controller (&fmx_rate_tfrc);
   FmxRateFeedback fb = fmx_test_feedback (1e6);
-  FmxTime now = 0;
+  FmxTime now = round_trips (&rc, fb, 5, 0);
 
   (void) state;
-  for (unsigned i = 0; i < 5; i++)
-    now = round_trip (&rc, fb, now);
   fb = fmx_test_feedback_with_loss (1e6, 0.05, true);
   fb.heard = false;
   fmx_rate_controller_on_feedback (&rc, &fb, now + MS);

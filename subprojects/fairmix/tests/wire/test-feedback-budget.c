@@ -16,16 +16,20 @@ earn_for_a_second (FmxFeedbackBudget *budget, FmxTime now)
   return now;
 }
 
+static FmxTime
+begin_with_two_seconds (FmxFeedbackBudget *budget)
+{
+  fmx_feedback_budget_init (budget, 0.05, MAX_INTERVAL);
+  return earn_for_a_second (budget, earn_for_a_second (budget, START));
+}
+
 static void
 test_feedback_may_take_its_part_of_the_rate (void **state)
 {
   FmxFeedbackBudget budget;
-  FmxTime now;
+  FmxTime now = begin_with_two_seconds (&budget);
 
   (void) state;
-  fmx_feedback_budget_init (&budget, 0.05, MAX_INTERVAL);
-  now = earn_for_a_second (&budget, START);
-  now = earn_for_a_second (&budget, now);
   assert_true (fmx_feedback_budget_rate (&budget, now) > 245.0);
   assert_true (fmx_feedback_budget_rate (&budget, now) < 255.0);
 }
@@ -34,12 +38,9 @@ static void
 test_a_report_waits_until_the_one_before_it_is_paid (void **state)
 {
   FmxFeedbackBudget budget;
-  FmxTime now;
+  FmxTime now = begin_with_two_seconds (&budget);
 
   (void) state;
-  fmx_feedback_budget_init (&budget, 0.05, MAX_INTERVAL);
-  now = earn_for_a_second (&budget, START);
-  now = earn_for_a_second (&budget, now);
   assert_true (fmx_feedback_budget_wait (&budget) == 0);
   fmx_feedback_budget_spend (&budget, 50.0, false, false);
   /* 50 of 250 bytes/s */
