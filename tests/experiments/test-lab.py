@@ -2,18 +2,25 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The laboratory's own arithmetic, on tables whose answers are known."""
 import pathlib
+import shutil
+import subprocess
 import sys
 import tempfile
 import textwrap
 import unittest
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 # pylint: disable=wrong-import-position
 import run  # noqa: E402
-from lab import (breaker, guest, kept, measures, network, ns2, ns3, plan,  # noqa: E402
-                 results, rfc4828, scenario)
+from lab import (breaker, guest, kept, listen, measures, network, ns2, ns3,  # noqa: E402
+                 plan, results, rfc4828, scenario)
 
 TWO = """
     title = "two flows"
@@ -183,6 +190,50 @@ class PeerTest(unittest.TestCase):
                                        'controller = "tfrc"')
                            .replace('[[0, 1000], [5, 500]]', '1000')).runs()[0]
         self.assertIsNone(ns2.refuses(tfrc))
+
+
+@unittest.skipUnless(numpy and shutil.which('gst-launch-1.0'),
+                     'needs python3-numpy and gst-launch-1.0')
+class EarTest(unittest.TestCase):
+    RATE_HZ = 16000
+    SECONDS = 3
+
+    def mixed(self, samples):
+        """What a mix of few bits makes of them: CELT at 12 kbit/s."""
+        with tempfile.TemporaryDirectory() as folder:
+            said, heard = (pathlib.Path(folder) / n for n in ('said', 'heard'))
+            said.write_bytes(samples.astype('<i2').tobytes())
+            raw = f'audio/x-raw,format=S16LE,rate={self.RATE_HZ},channels=1'
+            done = subprocess.run(
+                ['gst-launch-1.0', '-q', 'filesrc', f'location={said}',
+                 '!', 'rawaudioparse', f'sample-rate={self.RATE_HZ}',
+                 'num-channels=1', '!', 'audioconvert', '!', 'audioresample',
+                 '!', 'audio/x-raw,rate=48000', '!', 'opusenc',
+                 'audio-type=restricted-lowdelay', 'bitrate=12000',
+                 '!', 'opusdec', '!', 'audioconvert', '!', 'audioresample',
+                 '!', raw, '!', 'filesink', f'location={heard}'],
+                capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return numpy.fromfile(heard, '<i2').astype(float)
+
+    def level_db(self, samples):
+        """Of what is judged, without beginning and end."""
+        speech = listen.speech_of(numpy, samples, self.RATE_HZ)
+        inner = speech[self.RATE_HZ:-self.RATE_HZ]
+        return 10 * numpy.log10((inner ** 2).mean() / 32768 ** 2 + 1e-12)
+
+    def test_who_hums_beside_speech_is_not_judged(self):
+        t_s = numpy.arange(self.SECONDS * self.RATE_HZ) / self.RATE_HZ
+        hums = [32768 * listen.OTHERS_VOLUME * numpy.sin(
+            2 * numpy.pi * listen.other_hz(i, self.RATE_HZ) * t_s)
+            for i in range(1, 12)]
+        self.assertLess(self.level_db(self.mixed(sum(hums))), -85)
+
+    def test_speech_is(self):
+        t_s = numpy.arange(self.SECONDS * self.RATE_HZ) / self.RATE_HZ
+        for hz in (300, 1000, 3000, 5000):
+            tone = 3276.8 * numpy.sin(2 * numpy.pi * hz * t_s)
+            self.assertAlmostEqual(self.level_db(tone), -23, delta=0.1)
 
 
 class KeptTest(unittest.TestCase):

@@ -19,6 +19,9 @@ RATE_HZ = {'pcmu': 8000, 'opus': 16000}     # of the recording
 PESQ_MODE = {8000: 'nb', 16000: 'wb'}
 VOLUME = 0.1
 OTHERS_VOLUME = 0.003           # of those who hum beside speech: -53 dBov
+# Where the speech that is judged ends.  Opus of few bits smears the hums above
+# over the whole of its band, which begins at 5.6 kHz; G.711 does not.
+SPEECH_HZ = {8000: 3360, 16000: 5440}
 FRAME_S, HOP_S = 0.025, 0.01
 LONGEST_GAP_S = 2.0             # what lasts longer is not being there
 PIECE_S = 8.0                   # of speech, for PESQ
@@ -31,14 +34,9 @@ def tone_hz(i):
     return 400 * (i + 1)
 
 
-def speech_hz(rate_hz):
-    """Where speech ends and the others' hums begin."""
-    return 0.42 * rate_hz
-
-
 def other_hz(i, rate_hz):
     """What talker i hums beside speech."""
-    return speech_hz(rate_hz) + 0.022 * rate_hz + 50 * (i - 1)
+    return 0.442 * rate_hz + 50 * (i - 1)
 
 
 def pan(i, n):
@@ -79,6 +77,12 @@ def low_pass(numpy, cutoff):
     n = numpy.arange(-96, 97)
     taps = 2 * cutoff * numpy.sinc(2 * cutoff * n) * numpy.hamming(193)
     return taps / taps.sum()
+
+
+def speech_of(numpy, samples, rate_hz):
+    """Without what the others hum."""
+    return numpy.convolve(
+        samples, low_pass(numpy, SPEECH_HZ[rate_hz] / rate_hz), 'same')
 
 
 def voice(build, rate_hz, duration_s):
@@ -180,9 +184,8 @@ def measure_speech(samples, rate_hz, said, start_s, end_s):
     """[(t_s, pesq, delay_ms)], one for each piece of PIECE_S."""
     import numpy  # pylint: disable=import-outside-toplevel
     from pesq import NoUtterancesError, pesq  # pylint: disable=import-outside-toplevel
-    taps = low_pass(numpy, speech_hz(rate_hz) / rate_hz)
-    mono = numpy.convolve(samples.astype(float).sum(axis=1), taps, 'same')
-    said = numpy.convolve(said.astype(float), taps, 'same')
+    mono = speech_of(numpy, samples.astype(float).sum(axis=1), rate_hz)
+    said = speech_of(numpy, said.astype(float), rate_hz)
     piece, latest = round(PIECE_S * rate_hz), round(LATEST_S * rate_hz)
     rows = []
     for k in range(int((end_s - LATEST_S) / PIECE_S)):
