@@ -289,6 +289,7 @@ struct _GstPartialMix
 
   /* Properties */
   guint rate_hz;
+  gboolean warned_of_rate;
   GstClockTime frame_duration;
   GstClockTime latency;
   GstClockTime ramp_duration;
@@ -385,6 +386,8 @@ gboolean gst_partial_mix_src_pad_push_events (GstPartialMixSrcPad * pad,
 /* gstpartialmixstreams.c: the table of streams */
 GstPartialMixStream *gst_partial_mix_lookup (GstPartialMix * self,
     GstPartialMixSinkPad * pad, guint32 ssrc, guint8 pt, GstClockTime now);
+void gst_partial_mix_check_rate (GstPartialMix * self,
+    GstPartialMixEncoding encoding);
 void gst_partial_mix_remove_stream (GstPartialMix * self,
     GstPartialMixStream * stream, const gchar * reason);
 void gst_partial_mix_remove_pad_streams (GstPartialMix * self,

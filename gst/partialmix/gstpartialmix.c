@@ -621,9 +621,11 @@ gst_partial_mix_set_property (GObject * object, guint id, const GValue * value,
   switch (id) {
     case PROP_RATE:
       self->rate_hz = (guint) g_value_get_int (value);
+      self->warned_of_rate = FALSE;
       break;
     case PROP_FRAME_DURATION:
-      self->frame_duration = g_value_get_uint64 (value);
+      self->frame_duration =
+          gst_partial_mix_frame_duration (g_value_get_uint64 (value));
       break;
     case PROP_LATENCY:
       self->latency = g_value_get_uint64 (value);
@@ -796,8 +798,8 @@ install_time_properties (GObjectClass * klass)
   g_object_class_install_property (klass, PROP_FRAME_DURATION,
       g_param_spec_uint64 ("frame-duration", "Frame duration",
           "How much audio a packet of a mix holds, in nanoseconds "
-          "(10, 20, 40 or 60 ms)", 10 * GST_MSECOND, 60 * GST_MSECOND,
-          DEFAULT_FRAME_DURATION, RW_READY));
+          "(10, 20, 40 or 60 ms; what is between is cut)", 10 * GST_MSECOND,
+          60 * GST_MSECOND, DEFAULT_FRAME_DURATION, RW_READY));
   g_object_class_install_property (klass, PROP_LATENCY,
       g_param_spec_uint64 ("latency", "Latency",
           "How long a packet that is to be mixed may be late before the playout "

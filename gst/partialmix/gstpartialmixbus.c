@@ -134,6 +134,7 @@ bus_new (GstPartialMix * self, const GstPartialMixFormat * format)
   bus->encoder = gst_partial_mix_encoder_new (format, self->rate_hz,
       self->complexity);
   bus->failed = bus->encoder == NULL;
+  gst_partial_mix_check_rate (self, format->encoding);
   g_ptr_array_add (self->buses, bus);
   return bus;
 }

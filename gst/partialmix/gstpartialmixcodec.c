@@ -208,11 +208,26 @@ struct _GstPartialMixDecoder
   guint n_over;
 };
 
-static gboolean
-opus_takes_rate (guint rate_hz)
+gboolean
+gst_partial_mix_encoding_takes_rate (GstPartialMixEncoding encoding,
+    guint rate_hz)
 {
-  return rate_hz == 8000 || rate_hz == 12000 || rate_hz == 16000
-      || rate_hz == 24000 || rate_hz == 48000;
+  return encoding != GST_PARTIAL_MIX_ENCODING_OPUS || rate_hz == 8000
+      || rate_hz == 12000 || rate_hz == 16000 || rate_hz == 24000
+      || rate_hz == 48000;
+}
+
+GstClockTime
+gst_partial_mix_frame_duration (GstClockTime at_most)
+{
+  static const GstClockTime all[] = { 60 * GST_MSECOND, 40 * GST_MSECOND,
+    20 * GST_MSECOND
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (all); i++)
+    if (at_most >= all[i])
+      return all[i];
+  return 10 * GST_MSECOND;
 }
 
 GstPartialMixDecoder *
@@ -221,9 +236,9 @@ gst_partial_mix_decoder_new (const GstPartialMixFormat * format, guint rate_hz)
   GstPartialMixDecoder *decoder;
   OpusDecoder *opus = NULL;
 
+  if (!gst_partial_mix_encoding_takes_rate (format->encoding, rate_hz))
+    return NULL;
   if (format->encoding == GST_PARTIAL_MIX_ENCODING_OPUS) {
-    if (!opus_takes_rate (rate_hz))
-      return NULL;
     opus = opus_decoder_create ((opus_int32) rate_hz, 1, NULL);
     if (opus == NULL)
       return NULL;
@@ -492,9 +507,10 @@ encoder_setup (GstPartialMixEncoder * encoder)
 {
   const gint16 silence[ENCODER_HISTORY] = { 0 };
 
+  if (!gst_partial_mix_encoding_takes_rate (encoder->format.encoding,
+          encoder->rate_hz))
+    return FALSE;
   if (encoder->format.encoding == GST_PARTIAL_MIX_ENCODING_OPUS) {
-    if (!opus_takes_rate (encoder->rate_hz))
-      return FALSE;
     encoder->opus = opus_encoder_create ((opus_int32) encoder->rate_hz, 1,
         OPUS_APPLICATION_AUDIO, NULL);
     if (encoder->opus == NULL)

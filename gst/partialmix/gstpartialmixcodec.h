@@ -46,6 +46,13 @@ gboolean gst_partial_mix_format_from_structure (GstPartialMixFormat * format,
 gboolean gst_partial_mix_format_from_pt (GstPartialMixFormat * format,
     guint8 pt);
 
+/* Whether it can be decoded and encoded where mixing goes on at @rate_hz. */
+gboolean gst_partial_mix_encoding_takes_rate (GstPartialMixEncoding encoding,
+    guint rate_hz);
+
+/* The longest that a packet of any encoding may hold: 10, 20, 40 or 60 ms. */
+GstClockTime gst_partial_mix_frame_duration (GstClockTime at_most);
+
 /* What a mix of @encoding is sent as; @pt as given. */
 void gst_partial_mix_format_for_mix (GstPartialMixFormat * format,
     GstPartialMixEncoding encoding, guint rate, guint8 pt);

@@ -87,6 +87,25 @@ warn_unknown (GstPartialMix * self, GstPartialMixSinkPad * pad, guint32 ssrc,
   g_error_free (error);
 }
 
+/* with the lock; once for each rate that is set */
+void
+gst_partial_mix_check_rate (GstPartialMix * self,
+    GstPartialMixEncoding encoding)
+{
+  GError *error;
+
+  if (self->warned_of_rate
+      || gst_partial_mix_encoding_takes_rate (encoding, self->rate_hz))
+    return;
+  error = g_error_new (GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+      "Opus cannot be mixed at %u Hz.", self->rate_hz);
+  g_ptr_array_add (self->messages, gst_message_new_warning (GST_OBJECT (self),
+          error, "Its streams are heard only where they are forwarded. Set the "
+          "property rate to 8000, 12000, 16000, 24000 or 48000."));
+  g_error_free (error);
+  self->warned_of_rate = TRUE;
+}
+
 static guint
 free_slot (GstPartialMix * self)
 {
@@ -164,6 +183,7 @@ gst_partial_mix_lookup (GstPartialMix * self, GstPartialMixSinkPad * pad,
     self->counters.n_refused++;
     return NULL;
   }
+  gst_partial_mix_check_rate (self, format.encoding);
   return add_stream (self, pad, ssrc, &format, now);
 }
 

@@ -242,10 +242,38 @@ GST_START_TEST (test_peer_that_cannot_be_served_is_said_and_others_go_on)
 
 GST_END_TEST;
 
+/* at 44100 Hz Opus can be neither decoded nor encoded */
+static void
+expect_one_warning_at_44100_hz (RigEncoding from, const gchar * to)
+{
+  Rig *rig = rig_new ("rate=44100");
+  GstMessage *message;
+
+  rig_listener (rig, "src_0", to);
+  rig_talkers (rig, 3, 2, from);
+  rig_play (rig);
+  rig_run (rig, 30);
+  message = gst_bus_pop_filtered (rig->bus, GST_MESSAGE_WARNING);
+  fail_unless (message != NULL);
+  gst_message_unref (message);
+  fail_unless (gst_bus_pop_filtered (rig->bus, GST_MESSAGE_WARNING) == NULL);
+  rig_free (rig);
+}
+
+GST_START_TEST (test_a_rate_that_opus_has_not_is_said_once)
+{
+  expect_one_warning_at_44100_hz (RIG_OPUS, NULL);
+  expect_one_warning_at_44100_hz (RIG_PCMU,
+      "application/x-rtp,media=audio,encoding-name=OPUS");
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_absurd_properties_are_clamped_or_refused)
 {
   Rig *rig = rig_new ("database-location=/nonexistent/database");
   GstMessage *message;
+  guint64 duration;
 
   fail_unless_equals_int (gst_element_set_state (rig->mix, GST_STATE_PAUSED),
       GST_STATE_CHANGE_FAILURE);
@@ -253,6 +281,9 @@ GST_START_TEST (test_absurd_properties_are_clamped_or_refused)
   fail_unless (message != NULL);
   gst_message_unref (message);
   g_object_set (rig->mix, "database-location", NULL, NULL);
+  g_object_set (rig->mix, "frame-duration", 33 * GST_MSECOND, NULL);
+  g_object_get (rig->mix, "frame-duration", &duration, NULL);
+  fail_unless_equals_uint64 (duration, 20 * GST_MSECOND);
   g_object_set (rig->mix, "min-mix-bitrate", 500000, "max-mix-bitrate", 6000,
       "headroom", 0.9, "ramp-duration", 10 * GST_MSECOND, "latency",
       (guint64) 0, NULL);
@@ -411,6 +442,7 @@ partialmix_suite (void)
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_unknown_payload_type_is_said_once);
   tcase_add_test (tc, test_peer_that_cannot_be_served_is_said_and_others_go_on);
+  tcase_add_test (tc, test_a_rate_that_opus_has_not_is_said_once);
   tcase_add_test (tc, test_absurd_properties_are_clamped_or_refused);
 
   tc = tcase_create ("states and time");
