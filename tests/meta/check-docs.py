@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""What the pages name is there.
+
+usage: check-docs.py --self-test | SOURCE-ROOT
+
+Test functions and tests that a page names exist; programs of the tree that it
+tells to run are there and may be run.
+"""
+import os
+import re
+
+from rules import files, read, run
+
+# name of a test in meson -> its source
+TESTS = {
+    r'lib-([a-z0-9]+)-([a-z0-9-]+)': 'subprojects/fairmix/tests/{}/test-{}.c',
+    r'element-([a-z0-9-]+)': 'tests/check/elements/{}.c',
+    r'pipeline-([a-z0-9-]+)': 'tests/check/pipelines/{}.c',
+    r'fuzz-([a-z0-9-]+)': 'tests/fuzz/fuzz-{}.c',
+}
+TEST = {re.compile(rf'(?<![\w/.-]){name}(?![\w.-]*[\w/])'): source
+        for name, source in TESTS.items()}
+FUNCTION = re.compile(r'\btest_\w+(?!\w*\.py)')
+FILE = re.compile(r'`(test-[a-z0-9-]+)`')
+CODE = re.compile(r'^```sh\n(.*?)^```|`([^`]+)`', re.M | re.S)
+PROGRAM = re.compile(r'(?:^|&&|[|;]|devenv -C build|[A-Z]+=\S+)\s*(?:\./)?'
+                     r'((?:build/)?(?:docs|examples|scripts|tests)/[\w./-]+)',
+                     re.M)
+DEVENV = 'devenv -C build '     # begins in the build
+
+
+def programs(text):
+    for block, span in CODE.findall(text):
+        code = (block or span).replace('\\\n', ' ').replace(
+            DEVENV, f'{DEVENV}build/').replace('build/../', '')
+        yield from PROGRAM.findall(code)
+
+
+def trouble_with(root, program):
+    """What is wrong with it, '' if nothing is."""
+    if program.startswith('build/'):
+        folder, name = os.path.split(program[len('build/'):])
+        name = name.removeprefix('bench-').removeprefix('replay-')
+        found = any((root / folder / f'{kind}{name}.c').exists()
+                    for kind in ('', 'fuzz-', 'c/'))
+        return '' if found else 'has no source'
+    path = root / program
+    if not path.exists():
+        return 'is not there'
+    if path.is_file() and path.suffix in ('.py', '.sh') \
+            and not os.access(path, os.X_OK):
+        return 'may not be run'
+    return ''
+
+
+def check(root):
+    sources = [p for p in files(root, '.c', '.h', '.py') if 'tests' in p.parts]
+    functions = {f for p in sources for f in re.findall(r'\btest_\w+', read(p))}
+    stems = {p.stem for p in sources}
+    for page in files(root, '.md'):
+        where, text = page.relative_to(root), read(page)
+        for name in sorted(set(FUNCTION.findall(text)) - functions):
+            yield f'{where}: no test function {name}'
+        for name in sorted(set(FILE.findall(text)) - stems):
+            yield f'{where}: no file {name}'
+        for name, source in TEST.items():
+            for match in name.finditer(text):
+                if not (root / source.format(*match.groups())).exists():
+                    yield f'{where}: no test {match[0]}'
+        for program in sorted(set(programs(text))):
+            trouble = trouble_with(root, program)
+            if trouble:
+                yield f'{where}: {program} {trouble}'
+
+
+CASES = [
+    ('tests that are there', {
+        'a.md': 'See `test_it_works` in `test-it`, `lib-mix-it`.\n',
+        'subprojects/fairmix/tests/mix/test-it.c': 'test_it_works'}, []),
+    ('test functions', {'a.md': 'See `test_it_works`.\n'},
+     ['no test function test_it_works']),
+    ('tests of other names', {
+        'a.md': '`meson test -C build element-it fuzz-it`, `test-it`\n'},
+     ['no test element-it', 'no test fuzz-it', 'no file test-it']),
+    ('programs', {
+        'a.md': '`tests/a.py | docs/b.py > c`, `meson devenv -C build '
+        '../tests/d.py`\n```sh\nFLAGS=-m examples/e.sh x\n```\n',
+        'docs/b.py': ''},
+     ['tests/a.py is not there', 'docs/b.py may not be run',
+      'tests/d.py is not there', 'examples/e.sh is not there']),
+    ('programs that are built', {
+        'a.md': '`build/tests/bench/a`, `build/tests/bench/b --csv`, '
+        '`meson devenv -C build examples/a`, `meson devenv -C build tests/a.py`\n',
+        'tests/bench/a.c': '', 'examples/c/a.c': '', 'tests/a.py': ''},
+     ['build/tests/bench/b has no source', 'build/tests/a.py has no source']),
+]
+
+if __name__ == '__main__':
+    run(check, CASES)
