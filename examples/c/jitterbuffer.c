@@ -12,8 +12,10 @@
  *       delay 60 -> 40 ms (standing-queue)
  *     played 251 packets, delay 40 ms, dropped 1
  */
+#include <signal.h>
 #include <stdlib.h>
 
+#include <glib-unix.h>
 #include <gst/gst.h>
 
 #define PORT "17004"            /* on the loopback */
@@ -119,7 +121,7 @@ print_stats (GstElement * jitterbuffer)
 }
 
 static gboolean
-on_time_is_up (gpointer loop)
+on_end (gpointer loop)
 {
   g_main_loop_quit (loop);
   return G_SOURCE_REMOVE;
@@ -161,7 +163,8 @@ main (int argc, char **argv)
   loop = g_main_loop_new (NULL, FALSE);
   bus = gst_element_get_bus (pipeline);
   gst_bus_add_watch (bus, on_message, loop);
-  g_timeout_add_seconds (seconds, on_time_is_up, loop);
+  g_timeout_add_seconds (seconds, on_end, loop);
+  g_unix_signal_add (SIGINT, on_end, loop);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   g_main_loop_run (loop);
 

@@ -50,9 +50,9 @@ def correlate(reference, recording):
     return numpy.fft.irfft(cross, size)[:len(recording) - len(reference) + 1]
 
 
-def place(voice, recording):
-    """The lag in samples, within START_S, at which the whole voice fits best."""
-    early, late = (int(s * RATE_HZ) for s in START_S)
+def place(voice, recording, start_s=START_S):
+    """The lag in samples, within start_s, at which the whole voice fits best."""
+    early, late = (int(s * RATE_HZ) for s in start_s)
     padded = numpy.concatenate((numpy.zeros(-early), recording,
                                 numpy.zeros(late + len(voice))))
     found = numpy.abs(correlate(voice, padded))[:late - early]
