@@ -155,6 +155,12 @@ class GuestTest(unittest.TestCase):
                       self.job(TWO.replace('stream_bps', 'jitter_ms = 5\n'
                                            'stream_bps')))
 
+    def test_the_listener_waits_as_long_as_the_scenario_says(self):
+        ear = TWO.replace('"bundle"', '"bundle"\near = "speech"')
+        self.assertIn('latency=20000000', self.job(ear))
+        self.assertIn('latency=80000000', self.job(ear.replace(
+            'stream_bps', 'ear_latency_ms = 80\nstream_bps')))
+
 
 PEER = TWO + """
     [vary.who.ours]

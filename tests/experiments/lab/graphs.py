@@ -157,7 +157,8 @@ def listener(net, name, out):
     rate, mix, sink = 48000, '', 'fakesink'
     if flow['ear']:
         rate = listen.RATE_HZ[flow['codec']]
-        mix = f'rate={rate} database-location={out}/ear-{name}.ini '
+        mix = (f'rate={rate} database-location={out}/ear-{name}.ini '
+               f'latency={round(flow["ear_latency_ms"] * 1e6)} ')
         sink = f'filesink name=ear sync=true location={out}/ear-{name}.raw'
     return (
         'rtpsession name=in '

@@ -52,6 +52,8 @@ KINDS = {
         'headroom': 0.0,        # partialmix's property
         'ear': None,            # tones, speech: the listener's audio is kept
                                 # and measured (lab/listen.py)
+        'ear_latency_ms': 20,   # how late a packet may be for the listener
+                                # before the playout delay grows
         'pause_s': None,        # [[from_s, to_s], ...]: nobody speaks
         'jitter_ms': 0.0,       # a talker's packet reaches the mixer late by
                                 # an evenly random part of it
