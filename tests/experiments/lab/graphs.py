@@ -48,7 +48,7 @@ def microphone(flow, i, voice, packet_ns, phase_ns):
     rate = listen.RATE_HZ[flow['codec']]
     if i > 0:
         return (f'{hum} freq={listen.other_hz(i, rate)} '
-                f'volume={listen.OTHERS_VOLUME}')
+                f'volume={listen.OTHERS_VOLUME[rate]}')
     size = 2 * round(rate * packet_ns / 1e9)
     # the queue keeps the parser from taking four seconds at a time
     return (f'filesrc location={voice} blocksize={size} ! queue '
