@@ -5,7 +5,8 @@ usage: test-dist.py SOURCE-ROOT BUILD-DIR
 
 The archive holds every file that git knows and no other, and the library in
 it, which is a project of its own, configures, builds and passes its tests.
-Skipped where the sources are no git checkout.
+Skipped where the sources are no git checkout, or where git does not trust it
+because it belongs to somebody else.
 """
 import os
 import pathlib
@@ -56,7 +57,10 @@ def check_library(tree, folder):
 
 
 def main(source, build):
-    if not pathlib.Path(source, '.git').exists():
+    git = subprocess.run(['git', '-C', source, 'rev-parse', 'HEAD'],
+                         text=True, capture_output=True, check=False)
+    if git.returncode or not pathlib.Path(source, '.git').exists():
+        print('skipped:', git.stderr.partition('\n')[0] or 'part of another checkout')
         sys.exit(SKIP)
     with tempfile.TemporaryDirectory() as folder:
         tree = unpack(make_archive(build), folder)
