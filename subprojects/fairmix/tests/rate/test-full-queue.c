@@ -51,12 +51,13 @@ test_long_ones_what_is_between_reno_and_cubic (void **state)
   double k_s = cbrt (window * 0.3 / 0.4);
   double reno = 1.5 * (k_s + rtt_s) / rtt_s * SEGMENT_BITS / rtt_s;
   double cubic = 0.925 * window * SEGMENT_BITS / rtt_s;
-  double x = after_epochs (fmx_time_from_s (k_s + 2.0 * rtt_s),
-      fmx_time_from_s (rtt_s), cubic / 4.0);
 
   (void) state;
   assert_true (reno < cubic / 2.0);
-  assert_true (is_near (x, sqrt (reno * cubic)));
+  for (double share = 0.25; share <= 1.0; share *= 2.0)
+    assert_true (is_near (after_epochs (fmx_time_from_s (k_s + 2.0 * rtt_s),
+                fmx_time_from_s (rtt_s), share * cubic),
+            sqrt (reno * cubic)));
 }
 
 /* In 12 s a CUBIC's window comes to a thousand segments: nobody has that beside
@@ -118,24 +119,46 @@ test_a_long_time_without_raises_it_by_a_part (void **state)
               + 2 * (FmxTime) S), x * (0.9 + 1.0 / 8.0) / 0.9));
   /* but not as if it had been more than is possible */
   assert_true (fmx_full_queue_bps (&full, x / 1.5, now
-          + 1000 * (FmxTime) S) < 1.3 * x);
+          + 1000 * (FmxTime) S) < 1.1 * x);
 }
 
 static void
 test_the_epoch_under_way_at_the_beginning_counts_if_it_is_long (void **state)
 {
-  double x = 250e3;
+  double x = 100e3;             /* a Reno's in 0.8 s */
 
   (void) state;
   for (unsigned is_long = 0; is_long < 2; is_long++) {
     FmxFullQueue full;
-    FmxTime now = (is_long ? 20 : 1) * (FmxTime) S;
+    FmxTime now = is_long ? 20 * (FmxTime) S : 700 * MS;
     double then;
 
     fmx_full_queue_init (&full, x, 300 * MS, 0);
     assert_true (fmx_full_queue_note (&full, x, now));
     then = fmx_full_queue_bps (&full, x, now);
-    assert_true (is_long ? then > 1.5 * x : is_near (then, x));
+    /* as four times of what comes through at most */
+    assert_true (is_near (then, is_long ? (1.0 + 4.0) / 2.0 * x : x));
+  }
+}
+
+/* ... of 16 s, or of two epochs of 20 s */
+static void
+test_the_round_trip_is_a_mean_over_epochs (void **state)
+{
+  (void) state;
+  for (unsigned is_long = 0; is_long < 2; is_long++) {
+    FmxFullQueue full = { 0 };
+    double time_s = is_long ? 40.0 : 16.0;
+    FmxTime now = S;
+
+    full.rtt_time = now;
+    fmx_full_queue_add_rtt (&full, 100 * MS, now);
+    assert_int_equal (fmx_full_queue_rtt (&full), 100 * MS);
+    full.mean_s = is_long ? 20.0 : 1.0;
+    for (; now < 11 * (FmxTime) S; now += 50 * MS)
+      fmx_full_queue_add_rtt (&full, 200 * MS, now);
+    assert_true (is_near (fmx_time_to_s (fmx_full_queue_rtt (&full)),
+            0.2 - 0.1 * exp (-10.0 / time_s)));
   }
 }
 
@@ -151,6 +174,7 @@ main (void)
     cmocka_unit_test (test_a_long_time_without_raises_it_by_a_part),
     cmocka_unit_test
         (test_the_epoch_under_way_at_the_beginning_counts_if_it_is_long),
+    cmocka_unit_test (test_the_round_trip_is_a_mean_over_epochs),
   };
 
   return cmocka_run_group_tests_name ("rate/full-queue", tests, NULL, NULL);

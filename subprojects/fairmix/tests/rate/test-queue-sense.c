@@ -43,6 +43,34 @@ test_a_burst_does_not_stand (void **state)
   assert_true (fmx_queue_sense_peak (&sense) == 100 * MS);
 }
 
+/* However short the round trip is, packets of others come one by one. */
+static void
+test_no_window_is_shorter_than_some_packets (void **state)
+{
+  FmxQueueSense sense = { 0 };
+
+  (void) state;
+  for (unsigned i = 0; i < 200; i++) {
+    fmx_queue_sense_add (&sense, (i % 4 == 0 ? 10 : 50) * MS, 0, MS,
+        i * (FmxTime) (20 * MS));
+    assert_true (fmx_queue_sense_standing (&sense) == 0);
+  }
+}
+
+static void
+test_a_peak_is_known_for_half_a_minute (void **state)
+{
+  FmxQueueSense sense = { 0 };
+  FmxTime now = feed (&sense, 200 * MS, 0, S);
+
+  (void) state;
+  now = feed (&sense, 100 * MS, now, 35 * (FmxTime) S);
+  assert_true (fmx_queue_sense_peak (&sense) == 100 * MS);
+  assert_true (fmx_queue_sense_recent (&sense) == 0);
+  feed (&sense, 100 * MS, now, 45 * (FmxTime) S);
+  assert_true (fmx_queue_sense_peak (&sense) == 0);
+}
+
 static void
 test_a_longer_path_is_one_after_two_minutes (void **state)
 {
@@ -56,17 +84,17 @@ test_a_longer_path_is_one_after_two_minutes (void **state)
   assert_true (fmx_queue_sense_standing (&sense) == 0);
 }
 
-/* Saw-teeth of 400 ms that fall by @fall in 0.4 s, and climb again in 2 s. */
+/* Saw-teeth of @crest that fall by @fall in 0.4 s, and climb again in 2 s. */
 static unsigned
-count_dips (FmxDuration fall)
+count_dips (FmxDuration crest, FmxDuration fall)
 {
   FmxQueueSense sense = { 0 };
-  FmxTime now = feed (&sense, 400 * MS - fall, 0, S);
+  FmxTime now = feed (&sense, crest - fall, 0, S);
   unsigned n = 0;
 
   for (unsigned i = 0; i < 10 * 48; i++, now += 50 * MS) {
     unsigned k = i % 48;
-    FmxDuration rtt = 400 * MS - (k < 40 ? fall * (40 - k) / 40
+    FmxDuration rtt = crest - (k < 40 ? fall * (40 - k) / 40
         : fall * (k - 40) / 8);
 
     fmx_queue_sense_add (&sense, rtt, 0, 200 * MS, now);
@@ -80,8 +108,18 @@ static void
 test_finds_each_dip_of_a_saw_tooth (void **state)
 {
   (void) state;
-  assert_int_equal (count_dips (400 * MS * 15 / 100), 10);
-  assert_int_equal (count_dips (400 * MS * 10 / 100), 10);
+  assert_int_equal (count_dips (400 * MS, 60 * MS), 10);
+  assert_int_equal (count_dips (400 * MS, 40 * MS), 10);
+  assert_int_equal (count_dips (100 * MS, 30 * MS), 10);
+}
+
+/* A twentieth of the round trip, or 12 ms. */
+static void
+test_what_falls_by_little_is_no_saw_tooth (void **state)
+{
+  (void) state;
+  assert_int_equal (count_dips (400 * MS, 18 * MS), 0);
+  assert_int_equal (count_dips (40 * MS, 10 * MS), 0);
 }
 
 static void
@@ -149,9 +187,13 @@ test_after_a_restart_only_the_present_counts (void **state)
   FmxTime now = feed (&sense, 100 * MS, 0, S);
 
   (void) state;
+  now = feed (&sense, 200 * MS, now, now + S);
   fmx_queue_sense_restart (&sense);
+  assert_true (fmx_queue_sense_standing (&sense) == 0);
+  assert_true (fmx_queue_sense_recent (&sense) == 0);
   fmx_queue_sense_add (&sense, 160 * MS, 0, 100 * MS, now);
   assert_true (fmx_queue_sense_standing (&sense) == 60 * MS);
+  assert_true (fmx_queue_sense_recent (&sense) == 60 * MS);
 }
 
 int
@@ -160,8 +202,11 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_what_stands_is_above_the_least),
     cmocka_unit_test (test_a_burst_does_not_stand),
+    cmocka_unit_test (test_no_window_is_shorter_than_some_packets),
+    cmocka_unit_test (test_a_peak_is_known_for_half_a_minute),
     cmocka_unit_test (test_a_longer_path_is_one_after_two_minutes),
     cmocka_unit_test (test_finds_each_dip_of_a_saw_tooth),
+    cmocka_unit_test (test_what_falls_by_little_is_no_saw_tooth),
     cmocka_unit_test (test_falls_from_a_dip_until_it_turns_up),
     cmocka_unit_test (test_one_packet_more_or_less_is_no_dip),
     cmocka_unit_test (test_the_queue_on_the_way_back_is_not_ours),

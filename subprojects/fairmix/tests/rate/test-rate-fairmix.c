@@ -1,65 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* The controller, told what the queue is */
-#include "fmx-test-rate.h"
-
-#define STEP (50 * MS)
-
-typedef struct
-{
-  FmxRateController rc;
-  FmxRateFeedback fb;
-  FmxTime now;
-  double link_bps;
-} Told;
-
-static Told
-told_begin (double bps)
-{
-  Told t;
-  FmxRateParams params = fmx_test_params ();
-
-  params.initial_bps = bps;
-  fmx_rate_controller_init (&t.rc, &fmx_rate_fairmix, &params, 0);
-  t.fb = fmx_test_feedback (bps);
-  t.now = 0;
-  t.link_bps = HUGE_VAL;
-  return t;
-}
-
-/* What the link carries arrives, after 100 ms and what the queue adds. */
-static void
-told_for (Told *t, FmxDuration time, FmxDuration queue)
-{
-  for (FmxTime until = t->now + (FmxTime)time; t->now < until; t->now += STEP) {
-    t->fb.rtt = t->fb.rtt_latest = t->fb.rtt_least = 100 * MS + queue;
-    t->fb.sent_bps = fmx_rate_controller_bps (&t->rc);
-    t->fb.receive_bps = fmin (t->fb.sent_bps, t->link_bps);
-    t->fb.acked_sent = t->now - (FmxTime) t->fb.rtt_latest;
-    fmx_rate_controller_on_feedback (&t->rc, &t->fb, t->now);
-    t->fb.new_loss_event = false;
-  }
-}
-
-static FmxRateFairmixMode
-told_mode (const Told *t)
-{
-  return t->rc.state.fairmix.mode;
-}
-
-/* Somebody fills the queue, whatever we do. */
-static Told
-told_competing (double bps)
-{
-  Told t = told_begin (bps);
-
-  told_for (&t, MS, 0);
-  while (told_mode (&t) != FMX_RATE_FAIRMIX_COMPETING) {
-    told_for (&t, STEP, 200 * MS);
-    assert_true (t.now < 6 * (FmxTime) S);
-  }
-  return t;
-}
+#include "fmx-test-rate-fairmix.h"
 
 static void
 test_grows_until_the_queue_shows_then_lets_it_drain (void **state)
@@ -145,10 +87,8 @@ test_does_not_wait_for_ever_while_a_little_stands (void **state)
 
   (void) state;
   told_for (&t, MS, 0);
-  while (told_mode (&t) != FMX_RATE_FAIRMIX_COMPETING) {
-    told_for (&t, STEP, 20 * MS);
-    assert_true (t.now < 10 * (FmxTime) S);
-  }
+  told_until (&t, FMX_RATE_FAIRMIX_COMPETING, 20 * MS);
+  assert_true (t.now < 10 * (FmxTime) S);
 }
 
 /* Whatever the cuts left, and TCP's start. */
@@ -164,10 +104,8 @@ test_who_was_alone_begins_at_half_of_that (void **state)
     t.rc.state.fairmix.mode = FMX_RATE_FAIRMIX_CALM;
     told_for (&t, (alone ? 15 : 5) * S, 0);
     t.link_bps = 60e3;
-    while (told_mode (&t) != FMX_RATE_FAIRMIX_COMPETING) {
-      told_for (&t, STEP, 200 * MS);
-      assert_true (t.now < 30 * (FmxTime) S);
-    }
+    told_until (&t, FMX_RATE_FAIRMIX_COMPETING, 200 * MS);
+  assert_true (t.now < 30 * (FmxTime) S);
     assert_true (t.rc.rate_bps < 60e3);
     x = fmx_full_queue_bps (&t.rc.state.fairmix.full, 400e3, t.now);
     assert_true (fabs (x - (alone ? 200e3 : t.rc.rate_bps)) < 0.1 * x);

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef FMX_TEST_RATE_FAIRMIX_H
+#define FMX_TEST_RATE_FAIRMIX_H
+
+/* The controller fairmix, told what the queue is */
+#include "fmx-test-rate.h"
+
+#define STEP (50 * MS)
+
+typedef struct
+{
+  FmxRateController rc;
+  FmxRateFeedback fb;
+  FmxTime now;
+  double link_bps;
+  double sent_share;            /* of the rate */
+} Told;
+
+static inline Told
+told_begin (double bps)
+{
+  Told t;
+  FmxRateParams params = fmx_test_params ();
+
+  params.initial_bps = bps;
+  fmx_rate_controller_init (&t.rc, &fmx_rate_fairmix, &params, 0);
+  t.fb = fmx_test_feedback (bps);
+  t.now = 0;
+  t.link_bps = HUGE_VAL;
+  t.sent_share = 1.0;
+  return t;
+}
+
+/* What the link carries arrives, after 100 ms and what the queue adds. */
+static inline void
+told_for (Told *t, FmxDuration time, FmxDuration queue)
+{
+  for (FmxTime until = t->now + (FmxTime)time; t->now < until; t->now += STEP) {
+    t->fb.rtt = t->fb.rtt_latest = t->fb.rtt_least = 100 * MS + queue;
+    t->fb.sent_bps = t->sent_share * fmx_rate_controller_bps (&t->rc);
+    t->fb.receive_bps = fmin (t->fb.sent_bps, t->link_bps);
+    t->fb.acked_sent = t->now - (FmxTime) t->fb.rtt_latest;
+    fmx_rate_controller_on_feedback (&t->rc, &t->fb, t->now);
+    t->fb.new_loss_event = false;
+  }
+}
+
+static inline FmxRateFairmixMode
+told_mode (const Told *t)
+{
+  return t->rc.state.fairmix.mode;
+}
+
+/* Until it is in @mode, or no longer; soon. */
+static inline void
+told_until (Told *t, FmxRateFairmixMode mode, FmxDuration queue)
+{
+  FmxTime end = t->now + 20 * (FmxTime) S;
+
+  for (; told_mode (t) != mode; told_for (t, STEP, queue))
+    assert_true (t->now < end);
+}
+
+static inline void
+told_while (Told *t, FmxRateFairmixMode mode, FmxDuration queue)
+{
+  FmxTime end = t->now + 20 * (FmxTime) S;
+
+  for (; told_mode (t) == mode; told_for (t, STEP, queue))
+    assert_true (t->now < end);
+}
+
+/* Somebody fills the queue, whatever we do. */
+static inline Told
+told_competing (double bps)
+{
+  Told t = told_begin (bps);
+
+  told_for (&t, MS, 0);
+  told_until (&t, FMX_RATE_FAIRMIX_COMPETING, 200 * MS);
+  assert_true (t.now < 6 * (FmxTime) S);
+  return t;
+}
+
+/* After its start, with nothing known of a ceiling. */
+static inline Told
+told_calm (double bps)
+{
+  Told t = told_begin (bps);
+
+  t.rc.state.fairmix.mode = FMX_RATE_FAIRMIX_CALM;
+  told_for (&t, STEP, 0);
+  return t;
+}
+
+static inline void
+assert_bps (const Told *t, double expected)
+{
+  if (fabs (t->rc.rate_bps - expected) > 1e-6 * expected)
+    fail_msg ("%.1f bits/s, not %.1f, at %.2f s", t->rc.rate_bps, expected,
+        fmx_time_to_s ((FmxDuration) t->now));
+}
+
+#endif /* FMX_TEST_RATE_FAIRMIX_H */

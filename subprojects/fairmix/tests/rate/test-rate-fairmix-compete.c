@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* How fairmix follows what a TCP takes */
+#include "fmx-test-rate-fairmix.h"
+
+#define EPOCH (2 * S)
+#define STEPS 40u               /* of 50 ms in an epoch */
+
+/* R that fairmix has measured, and X of a Reno with epochs of 2 s. */
+static double
+reno_bps (double rtt_s)
+{
+  return 1.5 * (2.0 - rtt_s) / rtt_s * 12000.0 / rtt_s;
+}
+
+static void
+assert_near (double value, double expected)
+{
+  if (fabs (value - expected) > 0.15 * expected)
+    fail_msg ("%.0f, not %.0f", value, expected);
+}
+
+/* A queue that counts bytes stands still, and loses some. */
+static void
+test_each_loss_of_a_queue_that_stands_ends_an_epoch (void **state)
+{
+  Told t = told_competing (400e3);
+
+  (void) state;
+  for (unsigned i = 0; i < STEPS * 30; i++) {
+    t.fb.new_loss_event = i % STEPS == 0;
+    told_for (&t, STEP, 300 * MS);
+  }
+  assert_near (t.rc.rate_bps, reno_bps (0.4));
+}
+
+/* A saw-tooth between 20 and 300 ms of four seconds; losses in its lower half
+ * have another reason. */
+static void
+test_losses_half_way_up_end_none (void **state)
+{
+  Told a = told_competing (400e3), b = told_competing (400e3);
+
+  (void) state;
+  for (unsigned i = 0; i < 80 * 30; i++) {
+    FmxDuration queue = (20 + 280 * (i % 80) / 80) * MS;
+
+    b.fb.new_loss_event = i % 80 == 15 || i % 80 == 35;
+    told_for (&a, STEP, queue);
+    told_for (&b, STEP, queue);
+  }
+  assert_near (b.rc.rate_bps, a.rc.rate_bps);
+}
+
+/* A crest that lost something does not hide the dips to come. */
+static void
+test_one_loss_does_not_hide_the_dips_after_it (void **state)
+{
+  Told a = told_competing (400e3), b = told_competing (400e3);
+
+  (void) state;
+  for (unsigned i = 0; i < STEPS * 30; i++) {
+    unsigned k = i % STEPS;
+    FmxDuration queue = 200 * MS + (k < 20 ? 5 * k : 100) * MS;
+
+    b.fb.new_loss_event = i == 22;
+    told_for (&a, STEP, queue);
+    told_for (&b, STEP, queue);
+  }
+  assert_near (b.rc.rate_bps, a.rc.rate_bps);
+}
+
+/* Of the round trip's mean, as TCP's window is: it does not swing along. */
+static void
+test_random_losses_count_at_the_mean_round_trip (void **state)
+{
+  Told t = told_competing (400e3);
+  FmxTcpPath path = fmx_tcp_path (1460.0, 250 * MS);
+  double x = fmx_tcp_equation_bps (&path, 0.05);
+
+  (void) state;
+  t.fb.loss_event_rate = 0.05;
+  t.rc.state.fairmix.full.mean_s = 20.0;        /* a path without a limit */
+  for (unsigned i = 0; i < 60 * 20; i++) {
+    told_for (&t, STEP, (i / 40 % 2 ? 50 : 250) * MS);
+    if (i > 30 * 20)
+      assert_near (t.rc.rate_bps, x);
+  }
+}
+
+/* Competing at 400 kbit/s, where @share of it is allowed. */
+static Told
+told_allowed (double share)
+{
+  Told t = told_competing (400e3);
+
+  t.rc.rate_bps = 400e3;
+  t.rc.state.fairmix.full.mean_s = 100.0;
+  t.rc.state.fairmix.most_bps = share * 400e3;
+  t.rc.state.fairmix.decided = t.now;
+  return t;
+}
+
+static void
+test_stays_within_a_tenth_of_what_is_allowed (void **state)
+{
+  static const double within[] = { 0.92, 1.0, 1.09 };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (within); i++) {
+    Told t = told_allowed (within[i]);
+
+    told_for (&t, 5 * S, 200 * MS);
+    assert_bps (&t, 400e3);
+  }
+}
+
+static void
+test_falls_at_once_and_rises_by_a_half_in_seven_round_trips (void **state)
+{
+  Told low = told_allowed (0.85), high = told_allowed (2.0);
+
+  (void) state;
+  told_for (&low, 350 * MS, 200 * MS);
+  assert_bps (&low, 0.85 * 400e3);
+
+  told_for (&high, 2100 * MS, 200 * MS);        /* of 300 ms */
+  assert_bps (&high, 400e3);
+  told_for (&high, STEP, 200 * MS);
+  assert_bps (&high, 1.5 * 400e3);
+  told_for (&high, 2100 * MS, 200 * MS);
+  assert_bps (&high, 2.0 * 400e3);
+}
+
+/* What it had then is no ceiling now. */
+static void
+test_afterwards_it_climbs_as_where_nothing_is_known (void **state)
+{
+  Told t = told_competing (400e3);
+  double bps;
+
+  (void) state;
+  t.rc.state.fairmix.ceiling_bps = t.rc.rate_bps;
+  t.rc.state.fairmix.n_steps = 5;
+  t.rc.state.fairmix.most_bps = t.rc.rate_bps;
+  told_while (&t, FMX_RATE_FAIRMIX_COMPETING, 0);
+  bps = t.rc.rate_bps;
+  for (unsigned n = 0; n < 2; n++) {
+    double step = fmin (16e3, bps / 16.0) * (1u << n);
+
+    told_for (&t, 650 * MS, 0);
+    assert_bps (&t, bps);
+    told_for (&t, STEP, 0);
+    assert_bps (&t, bps += n == 0 ? step : fmin (16e3, bps / 16.0) * 2.0);
+  }
+}
+
+/* What was ours alone ten seconds ago may be another's by now. */
+static void
+test_who_was_alone_long_ago_begins_with_its_rate (void **state)
+{
+  Told t = told_begin (400e3);
+  double x;
+
+  (void) state;
+  t.rc.params.max_bps = 400e3;
+  t.rc.state.fairmix.mode = FMX_RATE_FAIRMIX_CALM;
+  told_for (&t, 15 * S, 0);
+  assert_true (t.rc.state.fairmix.alone_bps > 0.0);
+  t.link_bps = 60e3;
+  for (FmxTime end = t.now + 10 * (FmxTime) S; t.now < end;) {
+    told_for (&t, 2 * S, 0);
+    told_until (&t, FMX_RATE_FAIRMIX_DRAINING, 200 * MS);
+    told_while (&t, FMX_RATE_FAIRMIX_DRAINING, 0);
+  }
+  told_until (&t, FMX_RATE_FAIRMIX_COMPETING, 200 * MS);
+  x = fmx_full_queue_bps (&t.rc.state.fairmix.full, 400e3, t.now);
+  assert_near (x, t.rc.rate_bps);
+}
+
+/* What comes through after an overrun is not all that we had. */
+static void
+test_who_was_overrun_was_alone_before (void **state)
+{
+  Told t = told_calm (400e3);
+  double x;
+
+  (void) state;
+  t.rc.params.max_bps = 400e3;
+  told_for (&t, 15 * S, 0);
+  t.link_bps = 150e3;
+  t.fb.new_loss_event = true;
+  told_for (&t, STEP, 0);
+  t.rc.params.max_bps = 150e3;
+  assert_true (t.rc.rate_bps < 150e3);
+  told_for (&t, 5 * S, 0);
+  told_until (&t, FMX_RATE_FAIRMIX_COMPETING, 200 * MS);
+  x = fmx_full_queue_bps (&t.rc.state.fairmix.full, 400e3, t.now);
+  assert_near (x, 200e3);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_each_loss_of_a_queue_that_stands_ends_an_epoch),
+    cmocka_unit_test (test_losses_half_way_up_end_none),
+    cmocka_unit_test (test_one_loss_does_not_hide_the_dips_after_it),
+    cmocka_unit_test (test_random_losses_count_at_the_mean_round_trip),
+    cmocka_unit_test (test_stays_within_a_tenth_of_what_is_allowed),
+    cmocka_unit_test
+        (test_falls_at_once_and_rises_by_a_half_in_seven_round_trips),
+    cmocka_unit_test (test_afterwards_it_climbs_as_where_nothing_is_known),
+    cmocka_unit_test (test_who_was_alone_long_ago_begins_with_its_rate),
+    cmocka_unit_test (test_who_was_overrun_was_alone_before),
+  };
+
+  return cmocka_run_group_tests_name ("rate/rate-fairmix-compete", tests, NULL, NULL);
+}

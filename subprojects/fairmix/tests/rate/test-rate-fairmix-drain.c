@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What fairmix reads from a queue that drains, or does not */
+#include "fmx-test-rate-fairmix.h"
+
+/* At 400 kbit/s more than 24 ms are too long, at 340 less than 12.8 short. */
+#define BPS 400e3
+
+/* It has just climbed, or long ago, and the queue is @queue. */
+static Told
+told_draining (FmxDuration queue, bool own)
+{
+  Told t = told_calm (BPS);
+
+  t.now = 10 * (FmxTime) S;
+  told_for (&t, STEP, 0);
+  t.rc.rate_bps = BPS;
+  t.rc.state.fairmix.raised = own ? t.now : 0;
+  told_until (&t, FMX_RATE_FAIRMIX_DRAINING, queue);
+  assert_true (t.now < 11 * (FmxTime) S);
+  assert_bps (&t, (own ? 0.85 : 0.8) * BPS);
+  return t;
+}
+
+/* What left before the cut tells nothing of it. */
+static void
+test_waits_until_the_cut_shows (void **state)
+{
+  Told t = told_draining (60 * MS, true);
+  FmxTime cut = t.now - STEP;
+
+  (void) state;
+  t.fb.rtt_least = 100 * MS;
+  for (unsigned i = 0; i < 3; i++, t.now += STEP) {
+    t.fb.acked_sent = cut - MS;
+    fmx_rate_controller_on_feedback (&t.rc, &t.fb, t.now);
+  }
+  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_DRAINING);
+  /* and now it is long */
+  told_for (&t, 300 * MS, 60 * MS);
+  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_DRAINING);
+  assert_bps (&t, 0.85 * BPS);
+  told_for (&t, 300 * MS, 0);
+  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_CALM);
+}
+
+/* After a cut of 0.15 a queue of ours falls by 150 ms in a second; @share of
+ * that is what is seen.  Returns: the cuts until it is over. */
+static unsigned
+cuts_while_it_falls (double share)
+{
+  Told t = told_draining (300 * MS, true);
+  FmxTime began = t.now;
+  double rate_bps = t.rc.rate_bps;
+  unsigned n_cuts = 1;
+
+  for (double s = 0.0; told_mode (&t) == FMX_RATE_FAIRMIX_DRAINING;) {
+    double left_s = 0.3 - share * 0.15 * s;
+
+    told_for (&t, STEP, left_s > 0.0 ? fmx_time_from_s (left_s) : 0);
+    if (t.rc.rate_bps < rate_bps)
+      n_cuts++;
+    rate_bps = t.rc.rate_bps;
+    s = fmx_time_to_s (fmx_time_diff (t.now, began));
+    assert_true (s < 10.0);
+  }
+  return told_mode (&t) == FMX_RATE_FAIRMIX_CALM ? n_cuts : 0;
+}
+
+/* One whose queue falls too little is not alone. */
+static void
+test_a_queue_of_ours_falls_as_the_cut_lets_it (void **state)
+{
+  (void) state;
+  assert_int_equal (cuts_while_it_falls (1.0), 1);
+  assert_int_equal (cuts_while_it_falls (0.8), 1);
+  assert_int_equal (cuts_while_it_falls (0.3), 0);
+}
+
+/* Feedback has its own jitter: half a second is too little to judge. */
+static void
+test_a_short_time_is_no_evidence (void **state)
+{
+  Told t = told_draining (100 * MS, true);
+
+  (void) state;
+  told_for (&t, 600 * MS, 100 * MS);
+  assert_bps (&t, 0.85 * BPS);
+  told_for (&t, 400 * MS, 10 * MS);
+  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_CALM);
+}
+
+/* No more can fall than there is; but not for ever. */
+static void
+test_the_rest_of_a_short_queue_has_three_seconds (void **state)
+{
+  Told t = told_draining (40 * MS, true);
+
+  (void) state;
+  told_for (&t, 300 * MS, 40 * MS);
+  told_for (&t, 2500 * MS, 20 * MS);
+  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_DRAINING);
+  assert_bps (&t, 0.85 * BPS);
+  told_for (&t, 300 * MS, 20 * MS);
+  assert_true (t.rc.rate_bps < 0.85 * BPS);
+}
+
+/* Half of what is too long is too long after two seconds: of the same rate. */
+static void
+test_what_stands_is_given_two_seconds_at_each_rate (void **state)
+{
+  Told t = told_calm (BPS);
+
+  (void) state;
+  told_for (&t, 1500 * MS, 20 * MS);
+  t.link_bps = 220e3;
+  t.fb.new_loss_event = true;
+  told_for (&t, STEP, 20 * MS);
+  assert_bps (&t, 0.85 * 220e3);
+  told_for (&t, 1900 * MS, 20 * MS);
+  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_CALM);
+  told_for (&t, 300 * MS, 20 * MS);
+  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_DRAINING);
+}
+
+static void
+test_climbs_an_interval_after_it_has_drained (void **state)
+{
+  Told t = told_draining (60 * MS, false);
+  double bps;
+
+  (void) state;
+  told_while (&t, FMX_RATE_FAIRMIX_DRAINING, 0);
+  bps = t.rc.rate_bps;
+  told_for (&t, 650 * MS, 0);
+  assert_bps (&t, bps);
+  told_for (&t, STEP, 0);
+  assert_bps (&t, bps + 16e3);
+}
+
+/* Returns: how long it stays below the ceiling after the queue has drained that
+ * showed where it did before */
+static FmxDuration
+hold_after (bool own, FmxDuration hold)
+{
+  Told t = told_calm (BPS);
+  FmxTime drained;
+
+  t.now = 10 * (FmxTime) S;
+  told_for (&t, STEP, 0);
+  t.rc.rate_bps = BPS;
+  t.rc.state.fairmix.raised = own ? t.now : 0;
+  t.rc.state.fairmix.ceiling_bps = BPS;
+  t.rc.state.fairmix.hold = hold;
+  told_until (&t, FMX_RATE_FAIRMIX_DRAINING, 60 * MS);
+  assert_bps (&t, (own ? 0.95 : 0.8) * BPS);
+  told_while (&t, FMX_RATE_FAIRMIX_DRAINING, 0);
+  drained = t.now - STEP;
+  for (; t.rc.rate_bps <= 0.95 * BPS; told_for (&t, STEP, 0))
+    assert_true (t.now < drained + 20 * (FmxTime) S);
+  return fmx_time_diff (t.now - STEP, drained);
+}
+
+/* At 400 kbit/s 0.62 of 2, 4 and 8 s; what is due then is due each 0.7 s. */
+static void
+test_who_made_it_show_again_waits_twice_as_long (void **state)
+{
+  (void) state;
+  assert_in_range (hold_after (true, 2 * S), 2460 * MS, 3200 * MS);
+  assert_in_range (hold_after (true, 4 * S), 4920 * MS, 5700 * MS);
+  assert_in_range (hold_after (true, 8 * S), 4920 * MS, 5700 * MS);
+  /* it was somebody else */
+  assert_true (hold_after (false, 4 * S) < hold_after (true, 4 * S));
+}
+
+/* Somebody else's queue does not go: one cut, another, then compete. */
+static void
+test_two_cuts_in_vain_and_no_more (void **state)
+{
+  Told t = told_draining (60 * MS, true);
+  double rate_bps;
+  unsigned n_cuts = 0;
+
+  (void) state;
+  /* those that helped do not count */
+  for (unsigned i = 0; i < 3; i++) {
+    told_for (&t, S, 0);
+    told_until (&t, FMX_RATE_FAIRMIX_DRAINING, 60 * MS);
+  }
+  told_for (&t, S, 0);
+  rate_bps = t.rc.rate_bps;
+  for (; told_mode (&t) != FMX_RATE_FAIRMIX_COMPETING;
+      rate_bps = t.rc.rate_bps) {
+    told_for (&t, STEP, 200 * MS);
+    assert_true (t.now < 60 * (FmxTime) S);
+    n_cuts += t.rc.rate_bps < rate_bps;
+  }
+  assert_int_equal (n_cuts, 2);
+}
+
+/* There is no room for a cut: it would only give way. */
+static void
+test_at_the_least_rate_it_competes_at_once (void **state)
+{
+  Told low = told_calm (21e3), near = told_calm (25e3);
+
+  (void) state;
+  told_while (&low, FMX_RATE_FAIRMIX_CALM, S);
+  assert_int_equal (told_mode (&low), FMX_RATE_FAIRMIX_COMPETING);
+  assert_bps (&low, 21e3);
+
+  told_while (&near, FMX_RATE_FAIRMIX_CALM, S);
+  assert_int_equal (told_mode (&near), FMX_RATE_FAIRMIX_DRAINING);
+  while (told_mode (&near) == FMX_RATE_FAIRMIX_DRAINING) {
+    told_for (&near, STEP, S);
+    assert_true (near.now < 20 * (FmxTime) S);
+    assert_int_equal (near.rc.state.fairmix.n_drains, 1);
+  }
+  assert_int_equal (told_mode (&near), FMX_RATE_FAIRMIX_COMPETING);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_waits_until_the_cut_shows),
+    cmocka_unit_test (test_a_queue_of_ours_falls_as_the_cut_lets_it),
+    cmocka_unit_test (test_a_short_time_is_no_evidence),
+    cmocka_unit_test (test_the_rest_of_a_short_queue_has_three_seconds),
+    cmocka_unit_test (test_what_stands_is_given_two_seconds_at_each_rate),
+    cmocka_unit_test (test_climbs_an_interval_after_it_has_drained),
+    cmocka_unit_test (test_who_made_it_show_again_waits_twice_as_long),
+    cmocka_unit_test (test_two_cuts_in_vain_and_no_more),
+    cmocka_unit_test (test_at_the_least_rate_it_competes_at_once),
+  };
+
+  return cmocka_run_group_tests_name ("rate/rate-fairmix-drain", tests, NULL, NULL);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* How fairmix climbs while the queue is short */
+#include "fmx-test-rate-fairmix.h"
+
+#define DECISION (700 * MS)     /* 7 round trips */
+
+/* The rate stays until the next decision, and is then @bps. */
+static void
+expect_step (Told *t, double bps)
+{
+  double before = t->rc.rate_bps;
+
+  told_for (t, DECISION - STEP, 0);
+  assert_bps (t, before);
+  told_for (t, STEP, 0);
+  assert_bps (t, bps);
+}
+
+static void
+test_steps_double_up_to_a_stream (void **state)
+{
+  Told t = told_calm (400e3);
+
+  (void) state;
+  expect_step (&t, 416e3);
+  expect_step (&t, 448e3);
+  expect_step (&t, 512e3);
+  expect_step (&t, 592e3);
+  expect_step (&t, 672e3);
+}
+
+static void
+test_a_step_is_a_part_of_a_small_rate (void **state)
+{
+  Told t = told_calm (64e3);
+  double bps = 64e3;
+
+  (void) state;
+  for (unsigned n = 0; n < 6; n++) {
+    bps += bps * (n < 2 ? 0.0625 * (1u << n) : 0.25);
+    expect_step (&t, bps);
+  }
+}
+
+static void
+test_a_step_is_no_more_than_100_kbit_s (void **state)
+{
+  Told t = told_calm (4e6);
+
+  (void) state;
+  t.fb.stream_bps = 1e6;
+  t.rc.state.fairmix.n_steps = 5;
+  expect_step (&t, 4.1e6);
+}
+
+/* Small steps around it; where it has moved, up to a quarter of the rate. */
+static void
+test_a_ceiling_is_felt_for_and_forgotten_where_it_was_passed (void **state)
+{
+  Told t = told_calm (380e3);
+  double bps = 380e3;
+
+  (void) state;
+  t.rc.state.fairmix.ceiling_bps = 400e3;
+  while (bps <= 440e3)
+    expect_step (&t, bps += 16e3);
+  expect_step (&t, 1.25 * bps);
+}
+
+/* [RFC5348 4.3] recv_limit; [RFC7661] */
+static void
+test_who_sends_little_keeps_the_rate (void **state)
+{
+  static const double shares[] = { 0.2, 0.45 };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (shares); i++) {
+    Told t = told_calm (400e3);
+
+    t.sent_share = shares[i];
+    told_for (&t, 5 * S, 0);
+    assert_bps (&t, 400e3);
+  }
+}
+
+static void
+test_no_step_passes_the_equation (void **state)
+{
+  Told t = told_calm (400e3);
+  FmxTcpPath path = fmx_tcp_path (1460.0, 100 * MS);
+  double x;
+
+  (void) state;
+  t.fb.loss_event_rate = 0.06;
+  x = fmx_tcp_equation_bps (&path, 0.06);
+  t.rc.rate_bps = 0.99 * x;
+  expect_step (&t, x);
+  /* nor a start, not even for a moment */
+  t.rc.state.fairmix.mode = FMX_RATE_FAIRMIX_STARTING;
+  t.rc.rate_bps = 0.99 * x;
+  while (t.rc.rate_bps < x && t.now < 5 * (FmxTime) S)
+    told_for (&t, STEP, 0);
+  assert_bps (&t, x);
+}
+
+/* As elsewhere: of a packet's size if none is given. */
+static void
+test_the_equation_has_the_segments_that_are_asked_for (void **state)
+{
+  (void) state;
+  for (unsigned given = 0; given < 2; given++) {
+    Told t = told_calm (4e6);
+    FmxTcpPath path = fmx_tcp_path (given ? 1460.0 : 200.0, 100 * MS);
+
+    t.rc.params.segment_bytes = given ? 1460 : 0;
+    t.fb.loss_event_rate = 0.01;
+    told_for (&t, 5 * S, 0);
+    assert_bps (&t, fmx_tcp_equation_bps (&path, 0.01));
+  }
+}
+
+/* Who was there before gives way first. */
+static void
+test_a_start_bears_twice_the_queue (void **state)
+{
+  (void) state;
+  for (unsigned starting = 0; starting < 2; starting++) {
+    Told t = told_calm (400e3);
+
+    if (starting)
+      t.rc.state.fairmix.mode = FMX_RATE_FAIRMIX_STARTING;
+    told_for (&t, 4 * STEP, 35 * MS);
+    assert_int_equal (told_mode (&t), starting ? FMX_RATE_FAIRMIX_STARTING
+        : FMX_RATE_FAIRMIX_DRAINING);
+    /* and no more */
+    told_for (&t, 4 * STEP, 60 * MS);
+    assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_DRAINING);
+  }
+}
+
+/* Three packets of 200 bytes are 200 ms of 24 kbit/s. */
+static void
+test_a_few_packets_are_no_queue (void **state)
+{
+  Told t = told_calm (24e3);
+
+  (void) state;
+  told_for (&t, 2 * S, 90 * MS);
+  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_CALM);
+  assert_true (t.rc.rate_bps > 24e3);
+}
+
+static void
+test_a_round_trip_that_was_not_heard_is_none (void **state)
+{
+  Told t = told_calm (400e3);
+
+  (void) state;
+  t.fb.heard = false;
+  told_for (&t, S, 200 * MS);
+  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_CALM);
+  assert_bps (&t, 400e3);
+}
+
+/* What it does depends on what has passed, not on what the clock shows. */
+static void
+test_a_clock_that_shows_hours_makes_no_difference (void **state)
+{
+  Told early = told_begin (400e3), late = told_begin (400e3);
+
+  (void) state;
+  late.now = 3600 * (FmxTime) S;
+  fmx_rate_controller_init (&late.rc, &fmx_rate_fairmix, &early.rc.params,
+      late.now);
+  for (unsigned i = 0; i < 2400; i++) {
+    FmxDuration queue = i / 200 % 3 == 1 ? (unsigned) (i % 40) * 8 * MS : 0;
+    Told *both[] = { &early, &late };
+
+    for (unsigned k = 0; k < 2; k++) {
+      both[k]->fb.new_loss_event = i % 40 == 1;
+      both[k]->link_bps = i % 50 < 8 ? 100e3 : HUGE_VAL;
+      both[k]->fb.loss_fraction = i / 600 == 2 ? 0.3 : 0.01;
+      both[k]->fb.answered = i % 30 == 0;
+      told_for (both[k], STEP, queue);
+    }
+    assert_true (early.rc.rate_bps == late.rc.rate_bps);
+    assert_int_equal (told_mode (&early), told_mode (&late));
+  }
+  assert_true (early.rc.stats.n_down > 10 && early.rc.stats.n_up > 10);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_steps_double_up_to_a_stream),
+    cmocka_unit_test (test_a_step_is_a_part_of_a_small_rate),
+    cmocka_unit_test (test_a_step_is_no_more_than_100_kbit_s),
+    cmocka_unit_test
+        (test_a_ceiling_is_felt_for_and_forgotten_where_it_was_passed),
+    cmocka_unit_test (test_who_sends_little_keeps_the_rate),
+    cmocka_unit_test (test_no_step_passes_the_equation),
+    cmocka_unit_test (test_the_equation_has_the_segments_that_are_asked_for),
+    cmocka_unit_test (test_a_start_bears_twice_the_queue),
+    cmocka_unit_test (test_a_few_packets_are_no_queue),
+    cmocka_unit_test (test_a_round_trip_that_was_not_heard_is_none),
+    cmocka_unit_test (test_a_clock_that_shows_hours_makes_no_difference),
+  };
+
+  return cmocka_run_group_tests_name ("rate/rate-fairmix-steps", tests, NULL, NULL);
+}
