@@ -90,6 +90,8 @@ typedef struct
 
 void gst_partial_mix_link_init (GstPartialMixLink * link,
     GstPartialMixLinkMode mode, guint mix, GstClockTime now);
+/* The stream begins anew: what is known of its timestamps is void. */
+void gst_partial_mix_link_restart (GstPartialMixLink * link);
 gboolean gst_partial_mix_link_forwards (const GstPartialMixLink * link,
     guint64 ext_ts);
 /* The RTP time from which on the stream's packets do not concern the link, as
@@ -388,6 +390,9 @@ GstPartialMixStream *gst_partial_mix_lookup (GstPartialMix * self,
     GstPartialMixSinkPad * pad, guint32 ssrc, guint8 pt, GstClockTime now);
 void gst_partial_mix_check_rate (GstPartialMix * self,
     GstPartialMixEncoding encoding);
+/* Flush, or another sender behind the same SSRC: goes on at its place. */
+void gst_partial_mix_restart_stream (GstPartialMix * self,
+    GstPartialMixStream * stream);
 void gst_partial_mix_remove_stream (GstPartialMix * self,
     GstPartialMixStream * stream, const gchar * reason);
 void gst_partial_mix_remove_pad_streams (GstPartialMix * self,

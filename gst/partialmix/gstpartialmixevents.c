@@ -110,7 +110,7 @@ sink_flush_stop (GstPartialMix * self, GstPartialMixSinkPad * pad)
     GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
 
     if (stream != NULL && stream->pad == GST_PAD (pad))
-      gst_partial_mix_stream_flush (stream);
+      gst_partial_mix_restart_stream (self, stream);
   }
   gst_segment_init (&pad->segment, GST_FORMAT_UNDEFINED);
   pad->eos = FALSE;

@@ -98,6 +98,29 @@ names_our_mix (GstPartialMix * self, GstRTPBuffer * rtp)
   return FALSE;
 }
 
+/* Whether the packet is one of the stream's, or of a new beginning of it. */
+static gboolean
+belongs (GstPartialMix * self, GstPartialMixStream * stream,
+    GstRTPBuffer * rtp, GstClockTime now)
+{
+  guint16 seq = gst_rtp_buffer_get_seq (rtp);
+  guint32 ts = gst_rtp_buffer_get_timestamp (rtp);
+  guint clock_rate = stream->format.clock_rate;
+
+  switch (fmx_restart_on_packet (&stream->restart, seq, ts, clock_rate, now)) {
+    case FMX_RESTART_DOUBTFUL:
+      stream->n_late++;
+      return FALSE;
+    case FMX_RESTART_YES:
+      GST_INFO_OBJECT (stream->pad, "ssrc %08x begins anew", stream->ssrc);
+      gst_partial_mix_restart_stream (self, stream);
+      fmx_restart_on_packet (&stream->restart, seq, ts, clock_rate, now);
+      return TRUE;
+    default:
+      return TRUE;
+  }
+}
+
 /* with the lock */
 static gboolean
 note_packet (GstPartialMix * self, GstPartialMixSinkPad * pad, Packet * packet,
@@ -121,6 +144,7 @@ note_packet (GstPartialMix * self, GstPartialMixSinkPad * pad, Packet * packet,
     if (good)
       gst_partial_mix_stream_ref (packet->stream);
   }
+  good = good && belongs (self, packet->stream, &rtp, now);
   if (good) {
     read_level (pad, self, &rtp, &packet->arrival);
     good = gst_partial_mix_stream_arrive (packet->stream, &packet->arrival,

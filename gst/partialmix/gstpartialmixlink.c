@@ -51,6 +51,14 @@ gst_partial_mix_link_placed (GstPartialMixLink * link,
   stream->unsettled = TRUE;
 }
 
+void
+gst_partial_mix_link_restart (GstPartialMixLink * link)
+{
+  link->before = link->mode;
+  link->boundary_ts = 0;
+  link->rejoin = TRUE;
+}
+
 guint64
 gst_partial_mix_link_settled_ts (const GstPartialMixLink * link)
 {

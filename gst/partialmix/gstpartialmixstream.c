@@ -356,6 +356,8 @@ gst_partial_mix_stream_flush (GstPartialMixStream * stream)
   stream->started = FALSE;
   stream->seq_serial.valid = FALSE;
   stream->ts_serial.valid = FALSE;
+  fmx_restart_init (&stream->restart);
+  stream->unsettled = TRUE;
   stream->next_pos = GST_PARTIAL_MIX_POSITION_UNKNOWN;
 }
 

@@ -6,6 +6,7 @@
 #include <gst/rtp/rtp.h>
 
 #include "fairmix/base/fmx-rate-meter.h"
+#include "fairmix/base/fmx-restart.h"
 #include "fairmix/base/fmx-serial.h"
 #include "fairmix/playout/fmx-playout.h"
 #include "fairmix/select/fmx-select-activity.h"
@@ -112,6 +113,7 @@ typedef struct
   guint rate_hz;                /* the mix rate */
 
   /* arrival */
+  FmxRestart restart;
   FmxSerial seq_serial;
   FmxSerial ts_serial;
   guint64 next_seq;             /* ext seq after the highest */
@@ -211,7 +213,7 @@ void gst_partial_mix_stream_keep_recent (GstPartialMixStream * stream,
 /* Moves what is due before sample @end to the mixing thread's list. */
 void gst_partial_mix_stream_take_due (GstPartialMixStream * stream, gint64 end);
 
-/* Forgets all that is under way (flush). */
+/* Forgets all that is under way. */
 void gst_partial_mix_stream_flush (GstPartialMixStream * stream);
 
 /* After gst_partial_mix_stream_render(), with the lock: the level. */

@@ -187,6 +187,18 @@ gst_partial_mix_lookup (GstPartialMix * self, GstPartialMixSinkPad * pad,
   return add_stream (self, pad, ssrc, &format, now);
 }
 
+void
+gst_partial_mix_restart_stream (GstPartialMix * self,
+    GstPartialMixStream * stream)
+{
+  GList *l;
+
+  gst_partial_mix_stream_flush (stream);
+  for (l = self->src_pads; l != NULL; l = l->next)
+    gst_partial_mix_link_restart (gst_partial_mix_src_pad_get_link (l->data,
+            stream));
+}
+
 /* -------------------------------------------------------------- leaving -- */
 
 void

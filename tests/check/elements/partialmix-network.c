@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What listeners hear where packets are lost and late. */
+/* What listeners hear where packets are lost, late, or not of this stream. */
 
 #include <math.h>
 #include <opus.h>
@@ -172,6 +172,80 @@ GST_START_TEST (test_mix_survives_a_bad_network)
 
 GST_END_TEST;
 
+/* The sender behind an SSRC begins anew: its sequence numbers and timestamps go
+ * back, and say nothing of where it was mixed before. */
+static void
+begin_anew (RigTalker * talker, gboolean flush)
+{
+  GstSegment segment;
+
+  talker->ts_base -= 60 * RIG_RATE;
+  talker->seq -= 5000;
+  if (!flush)
+    return;
+  fail_unless (gst_pad_push_event (talker->pad, gst_event_new_flush_start ()));
+  fail_unless (gst_pad_push_event (talker->pad, gst_event_new_flush_stop
+          (TRUE)));
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_pad_push_event (talker->pad, gst_event_new_segment (&segment));
+}
+
+GST_START_TEST (test_sender_that_begins_anew_is_mixed_as_before)
+{
+  Rig *rig = rig_new ("mix-encoding=l16");
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  gdouble *heard;
+  guint64 forwarded;
+  guint i;
+
+  rig_talkers (rig, 1, 2, RIG_L16);
+  rig_play (rig);
+  rig_run (rig, 20);
+  rig_set_target (listener, RIG_L16_MIX_BPS);
+  rig_run (rig, 20);
+  forwarded = rig_stat (rig, "n-forwarded");
+  for (i = 0; i < 2; i++)
+    begin_anew (g_ptr_array_index (rig->talkers, i), i == (guint) __i__);
+  rig_run (rig, 50);
+  fail_unless_equals_uint64 (rig_stat (rig, "n-forwarded"), forwarded);
+
+  rig_set_target (listener, 0);
+  rig_run (rig, 20);
+  fail_unless_equals_uint64 (rig_stat (rig, "n-forwarded"), forwarded + 40);
+  heard = rig_hear (rig, listener, 0);
+  for (i = 1; i <= 2; i++)
+    rig_assert_level (heard, 60 * RIG_FRAME, 40 * RIG_FRAME, 200 + 50 * i, 1000,
+        1.0);
+  g_free (heard);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+/* and one packet of a past that nobody knows is no beginning */
+GST_START_TEST (test_stray_packet_is_not_sent_on)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  RigTalker *talker, past;
+  guint before;
+
+  rig_talkers (rig, 1, 1, RIG_L16);
+  talker = g_ptr_array_index (rig->talkers, 0);
+  rig_play (rig);
+  rig_run (rig, 20);
+  before = listener->buffers->len;
+  past = *talker;
+  begin_anew (&past, FALSE);
+  rig_send (rig, &past);
+  fail_unless_equals_int (listener->buffers->len, before);
+  rig_run (rig, 20);
+  fail_unless_equals_int (listener->buffers->len, before + 20);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_network_suite (void)
 {
@@ -183,6 +257,9 @@ partialmix_network_suite (void)
   tcase_add_test (tc, test_lost_packets_are_heard_from_in_band_fec);
   tcase_add_loop_test (tc, test_no_click_when_the_delay_changes, 0, 2);
   tcase_add_test (tc, test_mix_survives_a_bad_network);
+  tcase_add_loop_test (tc, test_sender_that_begins_anew_is_mixed_as_before, 0,
+      3);
+  tcase_add_test (tc, test_stray_packet_is_not_sent_on);
   return suite;
 }
 

@@ -58,18 +58,22 @@ def microphone(flow, i, voice, packet_ns, phase_ns):
             f'clocksync ts-offset={packet_ns} ! audioconvert ! audioresample')
 
 
-def talkers(flow, voice, seed):
-    """Everybody's microphone."""
+def talkers(flow, voice, seed, after_s=0):
+    """Everybody's microphone; after a pause they are the same ones, at the same
+    ports, who go on so much later."""
     branches = []
     random = Random(seed)
     # how a hum is encoded is not measured
     effort = 10 if flow['ear'] == 'speech' else 0
     for i in range(flow['streams']):
-        common = f'ssrc={1001 + i} seqnum-offset=0 timestamp-offset=0'
-        sink = f'udpsink host=127.0.0.1 port={TALKERS} {QUIET}'
         # 178 samples make 78.4 kbit/s of a stream of PCMU, as in the paper
-        ns, size = (22250000, 178) if flow['codec'] == 'pcmu' \
-            else (20000000, 960)
+        ns, size, clock_hz = (22250000, 178, 8000) if flow['codec'] == 'pcmu' \
+            else (20000000, 960, 48000)
+        common = (f'ssrc={1001 + i} '
+                  f'seqnum-offset={round(after_s * 1e9 / ns) % 65536} '
+                  f'timestamp-offset={round(after_s * clock_hz)}')
+        sink = (f'udpsink host=127.0.0.1 port={TALKERS} '
+                f'bind-port={TALKERS + 1 + i} {QUIET}')
         source = microphone(flow, i, voice, ns, random.randrange(ns))
         if source.startswith('audiotestsrc'):
             source += f' samplesperbuffer={size}'
@@ -213,8 +217,9 @@ def bundle(net, name, tools, out):
     for a, b in spans(flow, net.run.duration_s):
         commands.append((a, source, f'timeout -s INT {b - a:.3f} '
                          'gst-launch-1.0 -e '
-                         + _quote(talkers(flow, f'{out}/voice-{name}.raw',
-                                          f'{net.run.seed} {name}'))))
+                         + _quote(talkers(
+                             flow, f'{out}/voice-{name}.raw',
+                             f'{net.run.seed} {name}', a - start))))
     return commands
 
 
