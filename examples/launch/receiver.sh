@@ -10,8 +10,8 @@
 # auto        plays; fake: throws away; FILE.wav: writes, FILE.wav+auto: both
 #
 # DATABASE=FILE names a file that places the talkers; without it they are
-# spread evenly.  LATENCY=20 (ms) is how late a packet may be; it grows by itself
-# where that is not enough.
+# spread evenly.  LATENCY=20 (ms) is how late a packet may be before its talker's
+# delay grows; with 80 short queues on the way are not heard.
 # Ports: examples/launch/README.md
 
 # shellcheck source=examples/launch/env.sh
@@ -36,11 +36,12 @@ esac
 
 # rtpccfb acknowledges every packet (RFC 8888), beside rtpbin's own reports.
 # The mixer takes every stream that the rtpbin shows, now or later, and evens out
-# when they arrive; rtpbin shifts nothing (max-ts-offset, in ns).  They all come
+# when they arrive; rtpbin waits for packets out of order alone (latency, in ms,
+# which the sink adds) and shifts nothing (max-ts-offset, in ns).  They all come
 # from neighbour 0 (session 0), so the listener must be another one: src_1.
 # shellcheck disable=SC2086  # $sink and $FLAGS are several words
 exec gst-launch-1.0 -e $FLAGS \
-  rtpbin name=in latency="${LATENCY:-20}" max-ts-offset=1 \
+  rtpbin name=in latency=20 max-ts-offset=1 \
     rtpsession0::rtcp-min-interval=1000000000 \
   udpsrc port="$local" caps="$RTP" ! rtpccfb name=feedback ! in.recv_rtp_sink_0 \
   udpsrc port=$((local + 1)) caps=$RTCP ! tee name=said \
