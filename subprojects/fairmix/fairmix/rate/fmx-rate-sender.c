@@ -71,22 +71,30 @@ interval_params (const FmxRateSenderParams *params)
   return intervals;
 }
 
+static FmxRttParams
+rtt_params (const FmxRateSenderParams *params)
+{
+  FmxRttParams rtt;
+
+  fmx_rtt_params_default (&rtt);
+  rtt.rto_min = params->rto_min;
+  rtt.granularity = params->rto_min;
+  rtt.rto_max = RTO_MAX;
+  return rtt;
+}
+
 void
 fmx_rate_sender_init (FmxRateSender *sender,
     const FmxRateSenderParams *params, FmxTime now)
 {
   FmxRateParams rate = controller_params (params);
   FmxLossIntervalsParams intervals = interval_params (params);
+  FmxRttParams rtt = rtt_params (params);
   FmxCircuitBreakerParams breaker;
-  FmxRttParams rtt;
 
   assert (fmx_rate_sender_params_are_valid (params));
   memset (sender, 0, sizeof *sender);
   sender->params = *params;
-  fmx_rtt_params_default (&rtt);
-  rtt.rto_min = params->rto_min;
-  rtt.granularity = params->rto_min;
-  rtt.rto_max = RTO_MAX;
   fmx_rtt_init (&sender->rtt, &rtt);
   fmx_rate_controller_init (&sender->controller, params->klass, &rate, now);
   fmx_loss_intervals_init (&sender->intervals, &intervals);
@@ -115,6 +123,7 @@ fmx_rate_sender_set_params (FmxRateSender *sender,
 {
   FmxRateParams rate = controller_params (params);
   FmxLossIntervalsParams intervals = interval_params (params);
+  FmxRttParams rtt = rtt_params (params);
 
   assert (fmx_rate_sender_params_are_valid (params));
   if (params->klass != sender->params.klass) {
@@ -126,6 +135,7 @@ fmx_rate_sender_set_params (FmxRateSender *sender,
   }
   fmx_rate_controller_set_params (&sender->controller, &rate);
   fmx_loss_intervals_set_params (&sender->intervals, &intervals);
+  fmx_rtt_set_params (&sender->rtt, &rtt);
   if (!params->circuit_breaker && sender->params.circuit_breaker) {
     FmxCircuitBreakerParams breaker;
 

@@ -22,14 +22,20 @@ fmx_rtt_params_default (FmxRttParams *params)
 }
 
 void
-fmx_rtt_init (FmxRtt *rtt, const FmxRttParams *params)
+fmx_rtt_set_params (FmxRtt *rtt, const FmxRttParams *params)
 {
   assert (params->rto_initial > 0 && params->rto_min >= 0);
   assert (params->rto_max >= params->rto_min && params->granularity >= 0);
   assert (params->median_window >= 0 && params->min_window > 0);
 
-  memset (rtt, 0, sizeof *rtt);
   rtt->params = *params;
+}
+
+void
+fmx_rtt_init (FmxRtt *rtt, const FmxRttParams *params)
+{
+  memset (rtt, 0, sizeof *rtt);
+  fmx_rtt_set_params (rtt, params);
   rtt->last = FMX_TIME_NONE;
   rtt->min_start = FMX_TIME_NONE;
 }

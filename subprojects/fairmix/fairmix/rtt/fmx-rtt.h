@@ -113,6 +113,9 @@ void fmx_rtt_params_default (FmxRttParams * params);
 
 void fmx_rtt_init (FmxRtt * rtt, const FmxRttParams * params);
 
+/** fmx_rtt_set_params: from now on; what was measured stays */
+void fmx_rtt_set_params (FmxRtt * rtt, const FmxRttParams * params);
+
 /**
  * fmx_rtt_add:
  * @sample: round-trip time, hold time subtracted

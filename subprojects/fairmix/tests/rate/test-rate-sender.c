@@ -362,6 +362,10 @@ test_params_change_while_it_runs (void **state)
   fmx_rate_sender_set_params (&sender, &params, now);
   talk (now, now + 5 * (FmxTime) S, true);
   assert_true (fmx_rate_sender_target_bps (&sender) > 50000);
+  assert_true (fmx_rtt_rto (&sender.rtt) < 400 * MS);
+  params.rto_min = 700 * MS;
+  fmx_rate_sender_set_params (&sender, &params, now);
+  assert_true (fmx_rtt_rto (&sender.rtt) >= 700 * MS);
 }
 
 static void
