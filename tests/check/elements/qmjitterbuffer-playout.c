@@ -251,6 +251,98 @@ GST_START_TEST (test_arrival_timing_plays_at_the_mean_interval)
 
 GST_END_TEST;
 
+/* @field of the statistics, of the queue's position @k */
+static guint64
+stat_at (GstHarness * h, const gchar * field, guint k)
+{
+  GstElement *element = gst_harness_find_element (h, "qmjitterbuffer");
+  GstStructure *stats;
+  guint64 value;
+
+  g_object_get (element, "stats", &stats, NULL);
+  gst_object_unref (element);
+  value = g_value_get_uint64 (gst_value_array_get_value
+      (gst_structure_get_value (stats, field), k - 1));
+  gst_structure_free (stats);
+  return value;
+}
+
+GST_START_TEST (test_the_thresholds_are_as_the_properties_say)
+{
+  static const struct
+  {
+    const gchar *launch;
+    guint64 first[4];           /* thresholds of positions 1 to 4 */
+  } rows[] = {
+    {"qmjitterbuffer", {G_MAXUINT64, 1600 * MS, 800 * MS, 400 * MS}},
+    {"qmjitterbuffer threshold-time=1000",
+        {G_MAXUINT64, 1000 * MS, 500 * MS, 250 * MS}},
+    {"qmjitterbuffer length=1", {1600 * MS, 800 * MS, 400 * MS, 200 * MS}},
+    {"qmjitterbuffer decay=4", {G_MAXUINT64, 1600 * MS, 400 * MS, 100 * MS}},
+    {"qmjitterbuffer threshold=100", {G_MAXUINT64, 100, 50, 25}},
+  };
+
+  for (guint r = 0; r < G_N_ELEMENTS (rows); r++) {
+    GstHarness *h = harness_new (rows[r].launch);
+
+    pass (h, 0, 0);
+    for (guint k = 1; k <= 4; k++)
+      fail_unless_equals_uint64 (stat_at (h, "qm-thresholds", k),
+          rows[r].first[k - 1]);
+    harness_free (h);
+  }
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_after_a_drop_the_counts_are_as_the_property_says)
+{
+  /* whether the positions 1 and 2 have counts then */
+  static const struct
+  {
+    const gchar *launch;
+    gboolean counts[2];
+  } rows[] = {
+    {"qmjitterbuffer after-drop=kept", {TRUE, TRUE}},
+    {"qmjitterbuffer after-drop=shift", {TRUE, FALSE}},
+    {"qmjitterbuffer after-drop=reset", {FALSE, FALSE}},
+  };
+
+  for (guint r = 0; r < G_N_ELEMENTS (rows); r++) {
+    GstHarness *h = harness_new (rows[r].launch);
+    guint n = 2;
+
+    pass (h, 0, 0);
+    pass (h, 1, 60 * MS);       /* from now on two packets wait */
+    while (stat_of (h, "qm-shrunk") == 0) {
+      push (h, n++, 0);
+      gst_buffer_unref (gst_harness_try_pull (h) ? : gst_buffer_new ());
+    }
+    for (guint k = 1; k <= 2; k++)
+      fail_unless (rows[r].counts[k - 1]
+          == (stat_at (h, "qm-counts", k) > 1000 * MS));
+    harness_free (h);
+  }
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_the_delay_begins_at_its_minimum_and_can_be_read)
+{
+  GstHarness *h = harness_new ("qmjitterbuffer min-delay=30");
+  GstElement *element = gst_harness_find_element (h, "qmjitterbuffer");
+  guint64 delay;
+
+  fail_unless_equals_int64 (pass (h, 0, 0), 30 * MS);
+  fail_unless_equals_int64 (pass (h, 1, 45 * MS), 50 * MS);
+  g_object_get (element, "delay", &delay, NULL);
+  fail_unless_equals_uint64 (delay, 50 * MS);
+  gst_object_unref (element);
+  harness_free (h);
+}
+
+GST_END_TEST;
+
 static Suite *
 qmjitterbuffer_playout_suite (void)
 {
@@ -267,6 +359,9 @@ qmjitterbuffer_playout_suite (void)
   tcase_add_test (tc, test_reordered_packets_come_out_in_order);
   tcase_add_test (tc, test_back_pressure_is_not_lateness);
   tcase_add_test (tc, test_arrival_timing_plays_at_the_mean_interval);
+  tcase_add_test (tc, test_the_thresholds_are_as_the_properties_say);
+  tcase_add_test (tc, test_after_a_drop_the_counts_are_as_the_property_says);
+  tcase_add_test (tc, test_the_delay_begins_at_its_minimum_and_can_be_read);
   return suite;
 }
 

@@ -110,101 +110,6 @@ GST_START_TEST (test_each_decision_is_an_element_message)
 
 GST_END_TEST;
 
-/* --- settings ------------------------------------------------------------ */
-
-GST_START_TEST (test_every_algorithm_and_policy_works_and_can_be_changed)
-{
-  guint n_algorithms, n_policies;
-  GEnumClass *classes[2];
-  Path path;
-  gint algorithm;
-
-  path_setup (&path, 2);
-  g_object_get (path.f.element, "algorithm", &algorithm, NULL);
-  classes[0] = g_type_class_ref (g_type_from_name ("GstTfrcRateAlgorithm"));
-  classes[1] = g_type_class_ref (g_type_from_name ("GstTfrcRatePolicy"));
-  n_algorithms = classes[0]->n_values;
-  n_policies = classes[1]->n_values;
-  fail_unless (n_algorithms >= 3);
-  fail_unless_equals_string (g_enum_get_value (classes[0],
-          algorithm)->value_nick, "fairmix");
-  fail_unless_equals_int (n_policies, 4);
-  for (guint i = 0; i < n_algorithms * n_policies; i++) {
-    g_object_set (path.f.element, "algorithm", i % n_algorithms,
-        "policy", i / n_algorithms, NULL);
-    path_run (&path, 4 * GST_SECOND);
-    fail_unless (target (&path.f) >= 2 * STREAM_BPS, "%s, %s: %u",
-        classes[0]->values[i % n_algorithms].value_nick,
-        classes[1]->values[i / n_algorithms].value_nick, target (&path.f));
-  }
-  g_type_class_unref (classes[0]);
-  g_type_class_unref (classes[1]);
-  path_teardown (&path);
-}
-
-GST_END_TEST;
-
-/* Target 0 says that nothing may be sent: no policy says so of its own. */
-GST_START_TEST (test_no_policy_goes_below_the_minimum)
-{
-  Path path;
-
-  path_setup (&path, 1);
-  for (guint policy = 0; policy < 4; policy++) {
-    g_object_set (path.f.element, "max-bitrate", 1, "min-bitrate", 1,
-        "policy", policy, NULL);
-    for (guint k = 0; k < 110; k++) {
-      path_run (&path, 100 * GST_MSECOND);
-      fail_unless_equals_int (target (&path.f), 1);
-    }
-  }
-  path_teardown (&path);
-}
-
-GST_END_TEST;
-
-GST_START_TEST (test_a_minimum_that_rises_stops_nothing)
-{
-  Path path;
-
-  path_setup (&path, 1);
-  g_object_set (path.f.element, "max-bitrate", 1, "min-bitrate", 1, NULL);
-  path_run (&path, GST_SECOND);
-  fail_unless_equals_int (target (&path.f), 1);
-  g_object_set (path.f.element, "max-bitrate", 0, "min-bitrate", 60000, NULL);
-  fail_unless_equals_int (target (&path.f), 60000);
-  path_run (&path, GST_SECOND);
-  fail_unless (target (&path.f) >= 60000);
-  path_teardown (&path);
-}
-
-GST_END_TEST;
-
-GST_START_TEST (test_absurd_settings_do_no_harm)
-{
-  static const guint bitrates[] = { 1, 0, 80000, G_MAXUINT };
-  Path path;
-
-  path_setup (&path, 1);
-  for (guint min = 0; min < G_N_ELEMENTS (bitrates); min++)
-    for (guint max = 0; max < G_N_ELEMENTS (bitrates); max++) {
-      g_object_set (path.f.element, "min-bitrate", MAX (bitrates[min], 1),
-          "max-bitrate", bitrates[max], "loss-limit", 0.0,
-          "rto-min", GST_MSECOND, "alpha", 0.0, "segment-size", 0, NULL);
-      path_run (&path, 100 * GST_MSECOND);
-      fail_unless (bitrates[max] == 0 || target (&path.f) <= bitrates[max]);
-    }
-  gst_element_set_state (path.f.element, GST_STATE_READY);
-  g_object_set (path.f.element, "min-bitrate", 1000, "max-bitrate", 500,
-      "initial-bitrate", 2000, NULL);
-  gst_element_set_state (path.f.element, GST_STATE_PLAYING);
-  clock_wait_idle (path.f.clock, 2);
-  fail_unless_equals_int (target (&path.f), 500);
-  path_teardown (&path);
-}
-
-GST_END_TEST;
-
 /* --- pads, states and clocks --------------------------------------------- */
 
 GST_START_TEST (test_rtp_passes_untouched_while_nothing_is_dropped)
@@ -414,13 +319,6 @@ tfrcrate_suite (void)
   tcase_add_test (tc, test_target_bitrate_notifies_once_a_change);
   tcase_add_test (tc, test_on_a_clean_path_the_target_leaves_room_for_more);
   tcase_add_test (tc, test_each_decision_is_an_element_message);
-
-  tc = tcase_create ("settings");
-  suite_add_tcase (suite, tc);
-  tcase_add_test (tc, test_every_algorithm_and_policy_works_and_can_be_changed);
-  tcase_add_test (tc, test_no_policy_goes_below_the_minimum);
-  tcase_add_test (tc, test_a_minimum_that_rises_stops_nothing);
-  tcase_add_test (tc, test_absurd_settings_do_no_harm);
 
   tc = tcase_create ("pads, states and clocks");
   suite_add_tcase (suite, tc);
