@@ -19,7 +19,7 @@ from lab import results, runner, scenario, uml  # noqa: E402
 
 BUILD = None
 SCENARIO = """
-title = "eight talkers and TCP"
+title = "eight talkers, TCP and files"
 duration_s = 6
 [link.wan]
 rate_bps = 635_000
@@ -30,6 +30,9 @@ kind = "bundle"
 [flow.tcp]
 kind = "tcp"
 start_s = 4
+[flow.web]
+kind = "tcp"
+on_off = { bytes = [2_000, 3_000], idle_s = 0.5 }
 """
 
 

@@ -91,7 +91,7 @@ connect_to (const struct sockaddr_in *address, const char *cc)
 static void
 send_bytes (int fd, double bytes, double end_s)
 {
-  while (bytes > 0 && now_s () < end_s) {
+  while (bytes >= 1 && now_s () < end_s) {
     double left = end_s - now_s ();
     struct timespec wait = { (time_t) left,
       (long) ((left - (double) (time_t) left) * 1e9)
