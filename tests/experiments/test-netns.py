@@ -85,7 +85,7 @@ class NetnsTest(unittest.TestCase):
         return files[0].read_text('ascii').count('\n') if files else 0
 
     def assert_nothing_is_left(self):
-        self.assertEqual(set(namespaces()) - self.before, set())
+        self.assertEqual(self.made(), set())
         self.assertEqual(processes_about(self.folder.name), [])
 
     def test_a_run_gives_tables_and_leaves_nothing(self):
@@ -93,10 +93,13 @@ class NetnsTest(unittest.TestCase):
         self.assertGreater(self.rows(), 30)
         self.assert_nothing_is_left()
 
-    def interrupt(self, number):
+    def made(self):
+        return set(namespaces()) - self.before
+
+    def interrupt(self, number, when=lambda self: self.rows() > 10):
         run = self.start(600)
-        self.wait_for(lambda: self.rows() > 10)
-        self.assertNotEqual(set(namespaces()) - self.before, set())
+        self.wait_for(lambda: when(self))
+        self.assertNotEqual(self.made(), set())
         run.send_signal(number)
         self.assertEqual(run.wait(PATIENCE_S), 130)
         self.assert_nothing_is_left()
@@ -109,6 +112,9 @@ class NetnsTest(unittest.TestCase):
 
     def test_a_hang_up_leaves_nothing(self):
         self.interrupt(signal.SIGHUP)
+
+    def test_an_end_while_it_begins_leaves_nothing(self):
+        self.interrupt(signal.SIGTERM, NetnsTest.made)
 
 
 if __name__ == '__main__':

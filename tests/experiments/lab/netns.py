@@ -88,8 +88,8 @@ def one_run():
     made, processes = [], []
     try:
         for host in what['hosts']:
+            made.append(prefix + host)  # whatever comes in between
             subprocess.run(['ip', 'netns', 'add', prefix + host], check=True)
-            made.append(prefix + host)
         links = subprocess.Popen([f'{what["tools"]}/linkemu', 'plan', '.',
                                   prefix], stdout=subprocess.PIPE, text=True)
         processes.append(links)
