@@ -16,8 +16,8 @@ RUNNER = {'uml': 'real pipelines, Linux TCP',
           'kernel': 'libfairmix, Linux TCP',
           'ns3': 'libfairmix in ns-3', 'ns2': 'ns-2',
           'netns': 'real pipelines, real time'}
-# Okabe and Ito's colours, which most people can tell apart
-BUNDLES = ['#0072B2', '#56B4E9', '#009E73']
+# Okabe and Ito's colours, which most people can tell apart; two of Tol's
+BUNDLES = ['#0072B2', '#56B4E9', '#009E73', '#332288', '#999933']
 OTHERS = ['#D55E00', '#E69F00', '#CC79A7', '#999999']
 CHOICES = ['#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9',
            '#000000', '#999999']
