@@ -30,6 +30,37 @@ GST_START_TEST (test_the_target_goes_upstream_and_again_to_a_new_stream)
 
 GST_END_TEST;
 
+GST_START_TEST (test_rtpfunnel_hands_the_target_to_all_its_inputs)
+{
+  GstElement *funnel = gst_element_factory_make ("rtpfunnel", NULL);
+  GstHarness *out = gst_harness_new_with_element (funnel, NULL, "src");
+  GstHarness *in[3];
+  guint bitrate;
+
+  for (guint i = 0; i < G_N_ELEMENTS (in); i++) {
+    in[i] = gst_harness_new_with_element (funnel, "sink_%u", NULL);
+    gst_harness_set_src_caps_str (in[i], RTP_CAPS_PCMU);
+  }
+  fail_unless (gst_harness_push_upstream_event (out,
+          gst_fairmix_target_bitrate_event_new (123456)));
+  for (guint i = 0; i < G_N_ELEMENTS (in); i++) {
+    GstEvent *event;
+    gboolean found = FALSE;
+
+    while ((event = gst_harness_try_pull_upstream_event (in[i])) != NULL) {
+      found |= gst_fairmix_target_bitrate_event_parse (event, &bitrate)
+          && bitrate == 123456;
+      gst_event_unref (event);
+    }
+    fail_unless (found);
+    gst_harness_teardown (in[i]);
+  }
+  gst_harness_teardown (out);
+  gst_object_unref (funnel);
+}
+
+GST_END_TEST;
+
 static void
 count_notify (GObject * object, GParamSpec * pspec, guint * n)
 {
@@ -316,6 +347,7 @@ tfrcrate_suite (void)
   tc = tcase_create ("the target");
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_the_target_goes_upstream_and_again_to_a_new_stream);
+  tcase_add_test (tc, test_rtpfunnel_hands_the_target_to_all_its_inputs);
   tcase_add_test (tc, test_target_bitrate_notifies_once_a_change);
   tcase_add_test (tc, test_on_a_clean_path_the_target_leaves_room_for_more);
   tcase_add_test (tc, test_each_decision_is_an_element_message);
