@@ -27,7 +27,6 @@
 #include "fairmix/adapt/fmx-adapt-streams.h"
 #include "fairmix/mix/fmx-limiter.h"
 #include "fairmix/mix/fmx-mix-envelope.h"
-#include "fairmix/select/fmx-select.h"
 #include "fairmix/wire/fmx-audio-level.h"
 #include "gst/common/gstfairmixevents.h"
 #include "gst/common/gstfairmixtimer.h"

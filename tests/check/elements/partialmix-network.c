@@ -2,7 +2,6 @@
 
 /* What listeners hear where packets are lost, late, or not of this stream. */
 
-#include <math.h>
 #include <opus.h>
 
 #include "mixrig.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "policies.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #ifdef HAVE_SPEEXDSP

@@ -12,7 +12,6 @@
 #include <gst/base/gstbasesink.h>
 #include <gst/gst.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 typedef struct
 {

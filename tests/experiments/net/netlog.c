@@ -13,7 +13,6 @@
  * Sleeps between looks (50 ms): the kernel's time stamps are exact. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/if_ether.h>

@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fairmix/base/fmx-time.h"
 #include "fairmix/select/fmx-select.h"
 
 #ifdef __cplusplus

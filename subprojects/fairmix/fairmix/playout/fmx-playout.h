@@ -3,7 +3,6 @@
 #define FMX_PLAYOUT_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "fairmix/base/fmx-time.h"

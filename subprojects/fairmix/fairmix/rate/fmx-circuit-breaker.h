@@ -3,7 +3,6 @@
 #define FMX_CIRCUIT_BREAKER_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "fairmix/base/fmx-time.h"
 
