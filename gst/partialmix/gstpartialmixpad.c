@@ -510,17 +510,15 @@ gst_partial_mix_negotiate (GstPartialMix * self)
   for (l = self->src_pads; l != NULL; l = l->next) {
     GstPartialMixSrcPad *pad = l->data;
 
-    if (!pad->asked || GST_PAD_NEEDS_RECONFIGURE (pad))
-      g_ptr_array_add (pads, gst_object_ref (pad));
+    if (pad->asked && !GST_PAD_NEEDS_RECONFIGURE (pad))
+      continue;
+    gst_pad_check_reconfigure (GST_PAD (pad));
+    pad->asked = TRUE;          /* by this thread and no other */
+    g_ptr_array_add (pads, gst_object_ref (pad));
   }
   GST_PARTIAL_MIX_UNLOCK (self);
-  for (i = 0; i < pads->len; i++) {
-    GstPad *pad = g_ptr_array_index (pads, i);
-
-    gst_pad_check_reconfigure (pad);
-    GST_PARTIAL_MIX_SRC_PAD (pad)->asked = TRUE;
-    gst_partial_mix_src_pad_negotiate (GST_PARTIAL_MIX_SRC_PAD (pad), self);
-  }
+  for (i = 0; i < pads->len; i++)
+    gst_partial_mix_src_pad_negotiate (g_ptr_array_index (pads, i), self);
   g_ptr_array_unref (pads);
 }
 
