@@ -210,16 +210,35 @@ static gboolean
 listener_query (GstPad * pad, GstObject * parent, GstQuery * query)
 {
   RigListener *listener = gst_pad_get_element_private (pad);
-  GstCaps *filter, *caps;
+  GstCaps *accepted = NULL, *filter, *caps;
 
-  if (GST_QUERY_TYPE (query) != GST_QUERY_CAPS || listener->caps == NULL)
+  g_mutex_lock (&listener->lock);
+  if (GST_QUERY_TYPE (query) == GST_QUERY_CAPS && listener->caps != NULL)
+    accepted = gst_caps_ref (listener->caps);
+  g_mutex_unlock (&listener->lock);
+  if (accepted == NULL)
     return gst_pad_query_default (pad, parent, query);
   gst_query_parse_caps (query, &filter);
-  caps = filter != NULL ? gst_caps_intersect (listener->caps, filter)
-      : gst_caps_ref (listener->caps);
+  caps = filter != NULL ? gst_caps_intersect (accepted, filter)
+      : gst_caps_ref (accepted);
   gst_query_set_caps_result (query, caps);
   gst_caps_unref (caps);
+  gst_caps_unref (accepted);
   return TRUE;
+}
+
+/* With its pad, which a thread may still ask after it was unlinked. */
+static void
+listener_done (gpointer user_data)
+{
+  RigListener *listener = user_data;
+
+  g_mutex_lock (&listener->lock);
+  g_ptr_array_unref (listener->buffers);
+  gst_clear_caps (&listener->caps);
+  g_mutex_unlock (&listener->lock);
+  g_mutex_clear (&listener->lock);
+  g_free (listener);
 }
 
 RigListener *
@@ -233,6 +252,8 @@ rig_listener (Rig * rig, const gchar * pad_name, const gchar * caps)
   listener->caps = caps != NULL ? gst_caps_from_string (caps) : NULL;
   listener->pad = gst_pad_new (NULL, GST_PAD_SINK);
   gst_pad_set_element_private (listener->pad, listener);
+  g_object_set_data_full (G_OBJECT (listener->pad), "listener", listener,
+      listener_done);
   gst_pad_set_chain_function (listener->pad, listener_chain);
   gst_pad_set_chain_list_function (listener->pad, listener_chain_list);
   gst_pad_set_event_function (listener->pad, listener_event);
@@ -254,10 +275,6 @@ free_listener (Rig * rig, RigListener * listener)
   gst_element_release_request_pad (rig->mix, listener->peer);
   gst_object_unref (listener->peer);
   gst_object_unref (listener->pad);
-  g_ptr_array_unref (listener->buffers);
-  gst_clear_caps (&listener->caps);
-  g_mutex_clear (&listener->lock);
-  g_free (listener);
 }
 
 void
