@@ -117,7 +117,7 @@ def tally(label, entries, out):
             for line in last_words(entry):
                 print(f'    | {line}', file=out)
         if count.skipped:
-            said = (entry.get('stdout') or '').strip().splitlines() or ['']
+            said = last_words(entry) or ['']
             print(f'  SKIPPED {label}: {entry["name"]}: {said[-1]}', file=out)
     for name, count in sorted(rows.items()):
         print(f'  {label + ": " + name:<26} {count}', file=out)
