@@ -2,7 +2,6 @@
 #ifndef FMX_UNITS_H
 #define FMX_UNITS_H
 
-
 #include "fairmix/base/fmx-time.h"
 
 #ifdef __cplusplus

@@ -2,7 +2,6 @@
 #ifndef FMX_INTERARRIVAL_H
 #define FMX_INTERARRIVAL_H
 
-
 #include "fairmix/base/fmx-time.h"
 
 #ifdef __cplusplus

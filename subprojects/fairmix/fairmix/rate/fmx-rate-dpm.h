@@ -2,7 +2,6 @@
 #ifndef FMX_RATE_DPM_H
 #define FMX_RATE_DPM_H
 
-
 #include "fairmix/base/fmx-time.h"
 
 #ifdef __cplusplus

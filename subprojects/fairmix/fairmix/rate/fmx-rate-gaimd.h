@@ -2,7 +2,6 @@
 #ifndef FMX_RATE_GAIMD_H
 #define FMX_RATE_GAIMD_H
 
-
 #include "fairmix/base/fmx-time.h"
 
 #ifdef __cplusplus
