@@ -231,7 +231,8 @@ struct _GstPartialMixSrcPad
   gboolean asked;
   gboolean negotiated;          /* and it takes something that we have */
   gboolean raw;
-  guint raw_channels;
+  GstCaps *raw_caps;            /* of the audio that is made, if raw */
+  guint raw_channels;           /* that they say */
   gboolean accepts[GST_PARTIAL_MIX_N_ENCODINGS];
   GstPartialMixFormat mix_format;
   gboolean have_mix_format;
@@ -249,15 +250,16 @@ struct _GstPartialMixSrcPad
   GstPartialMixOutput outputs[FMX_ADAPT_MAX_MIXES];
   guint n_outputs;              /* that were ever used */
 
-  /* renderer, mixing thread only */
-  FmxLimiter limiter;
-  gboolean limiter_ready;
+  /* renderer */
   GArray *gains;                /* of GstPartialMixGains, by stream slot */
+  /* ... mixing thread only */
+  FmxLimiter limiter;
+  guint limiter_channels;       /* that it was set up for, 0 = it was not */
   guint silent_frames;
 
   /* under the pad's stream lock */
   gboolean events_sent;
-  gboolean raw_caps_sent;
+  gboolean raw_announced;       /* the latest caps are those of raw audio */
   guint64 announced[2];         /* payload types whose caps were sent */
   GstFlowReturn last_flow;
 
@@ -381,8 +383,11 @@ void gst_partial_mix_src_pad_negotiate (GstPartialMixSrcPad * pad,
     GstPartialMix * self);
 GstFlowReturn gst_partial_mix_src_pad_push (GstPartialMixSrcPad * pad,
     const GstPartialMixFormat * format, GstMiniObject * data);
-gboolean gst_partial_mix_src_pad_push_events (GstPartialMixSrcPad * pad,
+void gst_partial_mix_src_pad_push_events (GstPartialMixSrcPad * pad,
     const GstPartialMixFormat * format);
+/* Raw audio, which @caps describe; takes @buffer. */
+GstFlowReturn gst_partial_mix_src_pad_push_raw (GstPartialMixSrcPad * pad,
+    GstCaps * caps, GstBuffer * buffer);
 
 /* gstpartialmixstreams.c: the table of streams */
 GstPartialMixStream *gst_partial_mix_lookup (GstPartialMix * self,
@@ -451,12 +456,14 @@ void gst_partial_mix_release_outputs (GstPartialMix * self,
     GstPartialMixSrcPad * pad);
 
 /* gstpartialmixrender.c; mixing thread */
-/* with the lock: who is heard, from where */
-GArray *gst_partial_mix_render_plan (GstPartialMix * self,
+typedef struct _GstPartialMixRenderPlan GstPartialMixRenderPlan;
+/* with the lock: who is heard, from where, and in how many channels */
+GstPartialMixRenderPlan *gst_partial_mix_render_plan (GstPartialMix * self,
     GstPartialMixSrcPad * pad, gint64 pos, guint n);
-/* without it; takes @voices */
+/* without it; takes @plan */
 void gst_partial_mix_render_push (GstPartialMix * self,
-    GstPartialMixSrcPad * pad, GArray * voices, gint64 pos, guint n);
+    GstPartialMixSrcPad * pad, GstPartialMixRenderPlan * plan, gint64 pos,
+    guint n);
 
 /* gstpartialmixtick.c; mixing thread */
 GstClockTime gst_partial_mix_tick (gpointer user_data, GstClockTime now);

@@ -517,8 +517,8 @@ close_all (GstPartialMix * self)
 
     gst_partial_mix_release_outputs (self, pad);
     pad->asked = pad->negotiated = pad->have_mix_format = FALSE;
-    pad->events_sent = pad->raw_caps_sent = FALSE;
-    pad->limiter_ready = FALSE;
+    pad->events_sent = pad->raw_announced = FALSE;
+    pad->limiter_channels = 0;
     pad->event_seen = FALSE;
     pad->announced[0] = pad->announced[1] = 0;
   }

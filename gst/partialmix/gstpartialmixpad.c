@@ -279,6 +279,7 @@ gst_partial_mix_src_pad_finalize (GObject * object)
   g_array_unref (pad->links);
   g_array_unref (pad->steady);
   g_array_unref (pad->gains);
+  gst_clear_caps (&pad->raw_caps);
   G_OBJECT_CLASS (gst_partial_mix_src_pad_parent_class)->finalize (object);
 }
 
@@ -364,6 +365,9 @@ gst_partial_mix_src_pad_init_link (GstPartialMixSrcPad * pad,
     GstPartialMixStream * stream, GstClockTime now)
 {
   gst_partial_mix_set_remove (pad->steady, stream->slot);
+  if (stream->slot < pad->gains->len)
+    memset (&g_array_index (pad->gains, GstPartialMixGains, stream->slot), 0,
+        sizeof (GstPartialMixGains));
   gst_partial_mix_link_init (gst_partial_mix_src_pad_get_link (pad, stream),
       GST_PARTIAL_MIX_LINK_NONE, 0, now);
 }
@@ -405,7 +409,6 @@ accept_caps (GstPartialMixSrcPad * pad, GstCaps * caps)
   guint i;
 
   pad->raw = FALSE;
-  pad->raw_channels = 2;
   for (i = 0; i < GST_PARTIAL_MIX_N_ENCODINGS; i++)
     pad->accepts[i] = FALSE;
 
@@ -435,21 +438,41 @@ raw_caps (GstPartialMix * self)
   return caps;
 }
 
+/* with the lock: settles what a renderer sends; FALSE if @caps have none of it */
+static gboolean
+settle_raw_caps (GstPartialMixSrcPad * pad, GstPartialMix * self,
+    GstCaps * caps)
+{
+  GstCaps *ours = raw_caps (self);
+  GstCaps *common = gst_caps_intersect (caps, ours);
+  gint channels = 2;
+  GstStructure *s;
+
+  gst_caps_unref (ours);
+  if (gst_caps_is_empty (common)) {
+    gst_caps_unref (common);
+    return FALSE;
+  }
+  common = gst_caps_truncate (gst_caps_make_writable (common));
+  s = gst_caps_get_structure (common, 0);
+  gst_structure_fixate_field_nearest_int (s, "channels", 2);
+  gst_structure_get_int (s, "channels", &channels);
+  gst_clear_caps (&pad->raw_caps);
+  pad->raw_caps = gst_caps_fixate (common);
+  pad->raw_channels = channels == 1 ? 1 : 2;
+  return TRUE;
+}
+
 /* with the lock; Returns: what is wrong, NULL if nothing is */
 static const gchar *
 find_trouble (GstPartialMixSrcPad * pad, GstPartialMix * self, GstCaps * caps)
 {
-  GstCaps *ours;
-  gboolean fits;
   guint i;
 
-  if (pad->raw) {
-    ours = raw_caps (self);
-    fits = gst_caps_can_intersect (caps, ours);
-    gst_caps_unref (ours);
-    return fits ? NULL : "It wants raw audio of another rate: set the "
-        "property rate, or put audioresample behind the pad.";
-  }
+  if (pad->raw)
+    return settle_raw_caps (pad, self, caps) ? NULL :
+        "It wants raw audio of another rate: set the property rate, or put "
+        "audioresample behind the pad.";
   for (i = 0; i < GST_PARTIAL_MIX_N_ENCODINGS; i++)
     if (pad->accepts[i])
       return NULL;
@@ -563,41 +586,14 @@ push_rtp_caps (GstPartialMixSrcPad * pad, const GstPartialMixFormat * format)
   }
   gst_pad_push_event (GST_PAD (pad), gst_event_new_caps (caps));
   gst_caps_unref (caps);
+  pad->raw_announced = FALSE;
   pad->announced[format->pt / 64] |= G_GUINT64_CONSTANT (1) << (format->pt
       % 64);
 }
 
-static gboolean
-push_raw_caps (GstPartialMixSrcPad * pad)
-{
-  GstPartialMix *self = GST_PARTIAL_MIX (GST_PAD_PARENT (pad));
-  GstCaps *template = gst_pad_get_pad_template_caps (GST_PAD (pad));
-  GstCaps *caps = gst_pad_peer_query_caps (GST_PAD (pad), template);
-  GstCaps *ours = raw_caps (self);
-  GstCaps *common;
-  GstStructure *s;
-  gint channels = 2;
-  gboolean ok = FALSE;
-
-  common = gst_caps_intersect (caps, ours);
-  if (!gst_caps_is_empty (common)) {
-    common = gst_caps_truncate (gst_caps_make_writable (common));
-    s = gst_caps_get_structure (common, 0);
-    gst_structure_fixate_field_nearest_int (s, "channels", 2);
-    gst_structure_get_int (s, "channels", &channels);
-    pad->raw_channels = channels == 1 ? 1 : 2;
-    common = gst_caps_fixate (common);
-    ok = gst_pad_push_event (GST_PAD (pad), gst_event_new_caps (common));
-  }
-  gst_caps_unref (common);
-  gst_caps_unref (ours);
-  gst_caps_unref (caps);
-  gst_caps_unref (template);
-  return ok;
-}
-
-/* with the pad's stream lock; @format NULL: raw audio */
-gboolean
+/* with the pad's stream lock; @format NULL: raw audio, of which the caps are on
+ * their own */
+void
 gst_partial_mix_src_pad_push_events (GstPartialMixSrcPad * pad,
     const GstPartialMixFormat * format)
 {
@@ -605,14 +601,11 @@ gst_partial_mix_src_pad_push_events (GstPartialMixSrcPad * pad,
 
   if (first)
     push_first_events (pad);
-  if (format == NULL && (first || !pad->raw_caps_sent))
-    pad->raw_caps_sent = push_raw_caps (pad);
-  else if (format != NULL && !announced (pad, format->pt))
+  if (format != NULL && (!announced (pad, format->pt) || pad->raw_announced))
     push_rtp_caps (pad, format);
   if (first)
     push_segment (pad);
   pad->events_sent = TRUE;
-  return format != NULL || pad->raw_caps_sent;
 }
 
 /* takes @data, a buffer or a list */
@@ -620,18 +613,42 @@ GstFlowReturn
 gst_partial_mix_src_pad_push (GstPartialMixSrcPad * pad,
     const GstPartialMixFormat * format, GstMiniObject * data)
 {
-  GstFlowReturn ret = GST_FLOW_NOT_NEGOTIATED;
+  GstFlowReturn ret;
 
   GST_PAD_STREAM_LOCK (pad);
-  if (!gst_partial_mix_src_pad_push_events (pad, format))
-    gst_mini_object_unref (data);
-  else if (GST_IS_BUFFER_LIST (data))
+  gst_partial_mix_src_pad_push_events (pad, format);
+  if (GST_IS_BUFFER_LIST (data))
     ret = gst_pad_push_list (GST_PAD (pad), GST_BUFFER_LIST (data));
   else
     ret = gst_pad_push (GST_PAD (pad), GST_BUFFER (data));
   if (ret != pad->last_flow)
     GST_DEBUG_OBJECT (pad, "flow is %s now", gst_flow_get_name (ret));
   pad->last_flow = ret;
+  GST_PAD_STREAM_UNLOCK (pad);
+  return ret;
+}
+
+/* The caps and the buffer were planned together: nobody's RTP gets in between. */
+GstFlowReturn
+gst_partial_mix_src_pad_push_raw (GstPartialMixSrcPad * pad, GstCaps * caps,
+    GstBuffer * buffer)
+{
+  GstCaps *current;
+  GstFlowReturn ret;
+
+  GST_PAD_STREAM_LOCK (pad);
+  if (!pad->events_sent) {
+    push_first_events (pad);
+    gst_pad_push_event (GST_PAD (pad), gst_event_new_caps (caps));
+    push_segment (pad);
+    pad->events_sent = TRUE;
+  }
+  current = gst_pad_get_current_caps (GST_PAD (pad));
+  if (current == NULL || !gst_caps_is_equal (current, caps))
+    gst_pad_push_event (GST_PAD (pad), gst_event_new_caps (caps));
+  gst_clear_caps (&current);
+  pad->raw_announced = TRUE;
+  ret = gst_partial_mix_src_pad_push (pad, NULL, GST_MINI_OBJECT (buffer));
   GST_PAD_STREAM_UNLOCK (pad);
   return ret;
 }

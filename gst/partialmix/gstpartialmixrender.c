@@ -23,6 +23,15 @@ typedef struct
   GstPartialMixGains from, to;
 } Voice;
 
+/* What one src pad plays in this tick.  How many channels that is may change
+ * while the tick is made: it goes out as it was planned, under its own caps. */
+struct _GstPartialMixRenderPlan
+{
+  GArray *voices;               /* of Voice */
+  GstCaps *caps;
+  guint channels;
+};
+
 static void
 voice_clear (gpointer data)
 {
@@ -54,64 +63,92 @@ count_unplaced (GstPartialMix * self, GstPartialMixSrcPad * pad)
   return n;
 }
 
+static gboolean
+is_placed (const GstPartialMixGains * gains)
+{
+  return gains->left != 0.0f || gains->right != 0.0f;
+}
+
+/* @pan: where it goes; NAN if it has no place any more: one that fades out stays
+ * where it stood. */
 static void
-place_voice (GstPartialMixSrcPad * pad, Voice * voice, guint * place,
-    guint n_places)
+place_voice (GstPartialMixSrcPad * pad, Voice * voice, gfloat pan)
 {
   GstPartialMixGains *gains = pad_gains (pad, voice->stream);
-  gfloat pan = voice->stream->info.pan;
 
-  if (isnan (pan))
-    pan = fmx_mix_spread (*place, n_places);
-  fmx_mix_pan_gains (pad->raw_channels == 2 ? pan : 0.0f, &voice->to.left,
+  if (isnan (pan) && is_placed (gains)) {
+    voice->from = voice->to = *gains;
+    return;
+  }
+  fmx_mix_pan_gains (isnan (pan) ? 0.0f : pan, &voice->to.left,
       &voice->to.right);
-  voice->from = gains->left == 0.0f && gains->right == 0.0f ? voice->to
-      : *gains;
+  voice->from = is_placed (gains) ? *gains : voice->to;
   *gains = voice->to;
 }
 
-GArray *
+static GstPartialMixRenderPlan *
+plan_new (GstPartialMixSrcPad * pad)
+{
+  GstPartialMixRenderPlan *plan = g_new (GstPartialMixRenderPlan, 1);
+
+  plan->voices = g_array_new (FALSE, FALSE, sizeof (Voice));
+  g_array_set_clear_func (plan->voices, voice_clear);
+  plan->caps = gst_caps_ref (pad->raw_caps);
+  plan->channels = pad->raw_channels;
+  return plan;
+}
+
+static void
+plan_free (GstPartialMixRenderPlan * plan)
+{
+  g_array_unref (plan->voices);
+  gst_caps_unref (plan->caps);
+  g_free (plan);
+}
+
+GstPartialMixRenderPlan *
 gst_partial_mix_render_plan (GstPartialMix * self, GstPartialMixSrcPad * pad,
     gint64 pos, guint n)
 {
-  GArray *voices = g_array_new (FALSE, FALSE, sizeof (Voice));
+  GstPartialMixRenderPlan *plan = plan_new (pad);
   guint ramp = (guint) gst_util_uint64_scale_int (self->ramp_duration,
       (gint) self->rate_hz, GST_SECOND);
   guint n_places = count_unplaced (self, pad);
   guint place = 0;
   guint i;
 
-  g_array_set_clear_func (voices, voice_clear);
   for (i = 0; i < self->streams->len; i++) {
     GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
     GstPartialMixLink *link;
     Voice voice = {.stream = stream };
+    gfloat pan = NAN;
 
     if (stream == NULL)
       continue;
     link = gst_partial_mix_src_pad_get_link (pad, stream);
+    if (link->mode == GST_PARTIAL_MIX_LINK_MIXED)
+      pan = isnan (stream->info.pan) ? fmx_mix_spread (place++, n_places)
+          : stream->info.pan;
     if (stream->frame_active && gst_partial_mix_link_contributes (link,
             link->mix, pos, n, ramp, &voice.envelope)) {
-      place_voice (pad, &voice, &place, n_places);
+      place_voice (pad, &voice, pan);
       gst_partial_mix_stream_ref (stream);
-      g_array_append_val (voices, voice);
+      g_array_append_val (plan->voices, voice);
     }
-    place += link->mode == GST_PARTIAL_MIX_LINK_MIXED
-        && isnan (stream->info.pan);
   }
-  return voices;
+  return plan;
 }
 
 static void
-mix_voices (GstPartialMixSrcPad * pad, GArray * voices, gint32 * sum,
-    gint64 pos, guint n)
+mix_voices (const GstPartialMixRenderPlan * plan, gint32 * sum, gint64 pos,
+    guint n)
 {
   gint32 *mono = g_newa (gint32, n);
   gint16 *shaped = g_newa (gint16, n);
   guint i, k;
 
-  for (i = 0; i < voices->len; i++) {
-    Voice *voice = &g_array_index (voices, Voice, i);
+  for (i = 0; i < plan->voices->len; i++) {
+    Voice *voice = &g_array_index (plan->voices, Voice, i);
     const gint16 *in = voice->stream->frame;
     gfloat weight = (gfloat) voice->stream->weight;
 
@@ -122,7 +159,7 @@ mix_voices (GstPartialMixSrcPad * pad, GArray * voices, gint32 * sum,
         shaped[k] = (gint16) mono[k];
       in = shaped;
     }
-    if (pad->raw_channels == 2)
+    if (plan->channels == 2)
       fmx_mix_add_panned (sum, in, n, weight * voice->from.left,
           weight * voice->to.left, weight * voice->from.right,
           weight * voice->to.right);
@@ -131,51 +168,57 @@ mix_voices (GstPartialMixSrcPad * pad, GArray * voices, gint32 * sum,
   }
 }
 
+static void
+prepare_limiter (GstPartialMixSrcPad * pad, const FmxLimiterParams * params,
+    guint channels)
+{
+  if (pad->limiter_channels != channels)
+    fmx_limiter_init (&pad->limiter, params);
+  pad->limiter_channels = channels;
+}
+
+static GstBuffer *
+make_buffer (GstPartialMixSrcPad * pad, const GstPartialMixRenderPlan * plan,
+    gint64 pos, guint n)
+{
+  gint32 *sum = g_new0 (gint32, n * plan->channels);
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, n * plan->channels
+      * sizeof (gint16), NULL);
+  GstMapInfo map;
+
+  mix_voices (plan, sum, pos, n);
+  gst_buffer_map (buffer, &map, GST_MAP_WRITE);
+  fmx_limiter_process (&pad->limiter, (gint16 *) map.data, sum, n);
+  gst_buffer_unmap (buffer, &map);
+  g_free (sum);
+  return buffer;
+}
+
 void
 gst_partial_mix_render_push (GstPartialMix * self, GstPartialMixSrcPad * pad,
-    GArray * voices, gint64 pos, guint n)
+    GstPartialMixRenderPlan * plan, gint64 pos, guint n)
 {
   GstClockTime pts = gst_partial_mix_samples_to_time (self, (guint64) pos);
   GstClockTime delay;
   FmxLimiterParams params;
   GstBuffer *buffer;
-  GstMapInfo map;
-  gint32 *sum;
-  gboolean ready;
 
-  GST_PAD_STREAM_LOCK (pad);
-  ready = gst_partial_mix_src_pad_push_events (pad, NULL);
-  GST_PAD_STREAM_UNLOCK (pad);
-  if (!ready) {
-    g_array_unref (voices);
-    return;
-  }
-
-  fmx_limiter_params_default (&params, self->rate_hz, pad->raw_channels);
-  if (!pad->limiter_ready)
-    fmx_limiter_init (&pad->limiter, &params);
-  pad->limiter_ready = TRUE;
-
-  sum = g_new0 (gint32, n * pad->raw_channels);
-  mix_voices (pad, voices, sum, pos, n);
-  buffer = gst_buffer_new_allocate (NULL, n * pad->raw_channels * 2, NULL);
-  gst_buffer_map (buffer, &map, GST_MAP_WRITE);
-  fmx_limiter_process (&pad->limiter, (gint16 *) map.data, sum, n);
-  gst_buffer_unmap (buffer, &map);
-  g_free (sum);
+  fmx_limiter_params_default (&params, self->rate_hz, plan->channels);
+  prepare_limiter (pad, &params, plan->channels);
+  buffer = make_buffer (pad, plan, pos, n);
 
   delay = gst_partial_mix_playout_delay (self)
       + gst_partial_mix_samples_to_time (self, params.look_ahead_frames);
   GST_BUFFER_PTS (buffer) = pts > delay ? pts - delay : 0;
   GST_BUFFER_DURATION (buffer) = gst_partial_mix_samples_to_time (self,
       (guint64) pos + n) - pts;
-  if (voices->len == 0 && pad->silent_frames++ > 1)
+  if (plan->voices->len == 0 && pad->silent_frames++ > 1)
     GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_GAP);
-  if (voices->len > 0)
+  if (plan->voices->len > 0)
     pad->silent_frames = 0;
-  g_array_unref (voices);
   if (pts >= delay)
-    gst_partial_mix_src_pad_push (pad, NULL, GST_MINI_OBJECT (buffer));
+    gst_partial_mix_src_pad_push_raw (pad, plan->caps, buffer);
   else
     gst_buffer_unref (buffer);
+  plan_free (plan);
 }

@@ -164,7 +164,7 @@ keep_house (GstPartialMix * self, GstClockTime now)
 
 /* with the lock */
 static void
-plan_renderers (GstPartialMix * self, GPtrArray * pads, GPtrArray * voices,
+plan_renderers (GstPartialMix * self, GPtrArray * pads, GPtrArray * plans,
     gint64 pos, guint n)
 {
   GList *l;
@@ -173,7 +173,7 @@ plan_renderers (GstPartialMix * self, GPtrArray * pads, GPtrArray * voices,
     GstPartialMixSrcPad *pad = l->data;
 
     g_ptr_array_add (pads, gst_object_ref (pad));
-    g_ptr_array_add (voices, pad->negotiated && pad->raw
+    g_ptr_array_add (plans, pad->negotiated && pad->raw
         ? gst_partial_mix_render_plan (self, pad, pos, n) : NULL);
   }
 }
@@ -182,7 +182,7 @@ static void
 mix_tick (GstPartialMix * self, gint64 pos, guint n)
 {
   GPtrArray *pads = g_ptr_array_new_with_free_func (gst_object_unref);
-  GPtrArray *voices = g_ptr_array_new ();
+  GPtrArray *plans = g_ptr_array_new ();
   GstClockTime now = gst_partial_mix_samples_to_time (self, (guint64) pos);
   Work work = { self, pos, n };
   guint i;
@@ -199,18 +199,18 @@ mix_tick (GstPartialMix * self, gint64 pos, guint n)
   GST_PARTIAL_MIX_LOCK (self);
   note_frames (self, now);
   gst_partial_mix_buses_plan (self, pos, n);
-  plan_renderers (self, pads, voices, pos, n);
+  plan_renderers (self, pads, plans, pos, n);
   GST_PARTIAL_MIX_UNLOCK (self);
 
   gst_partial_mix_buses_run (self, pos, n);
   gst_partial_mix_buses_push (self, pads, pos);
   for (i = 0; i < pads->len; i++)
-    if (g_ptr_array_index (voices, i) != NULL)
+    if (g_ptr_array_index (plans, i) != NULL)
       gst_partial_mix_render_push (self, g_ptr_array_index (pads, i),
-          g_ptr_array_index (voices, i), pos, n);
+          g_ptr_array_index (plans, i), pos, n);
 
   g_ptr_array_set_size (self->frames, 0);
-  g_ptr_array_unref (voices);
+  g_ptr_array_unref (plans);
   g_ptr_array_unref (pads);
   gst_partial_mix_post_messages (self);
 }
