@@ -19,7 +19,7 @@ export FMX_BUILD="$build"
 fmx_install build run party || exit 1
 python=$(fmx_python) || exit 1
 fmx_say "building"
-fmx_build "$build" "$top" || exit 1
+fmx_configure "$build" "$top" && ninja -C "$build" plugins || exit 1
 "$top/examples/voices.sh" "$build/voices"
 fmx_say "eight talkers - mixer - link - mixer - listener"
 exec "$python" "$top/examples/python/party.py" "$@"

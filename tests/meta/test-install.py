@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """What `meson install` leaves behind is enough to use it.
 
-usage: test-install.py BUILD-DIR [PLUGIN.so...]
+usage: test-install.py SOURCE-ROOT BUILD-DIR [PLUGIN.so...]
 
 `meson devenv` finds the plugins of the build; then the build is installed
 into a scratch folder, and nothing else is used: the headers (all of them
 and nothing but them), libfairmix-1.0 by pkg-config from C and, where there is
-a compiler, C++, the plugins by GST_PLUGIN_PATH.
+a compiler, C++, the plugins by GST_PLUGIN_PATH.  Plugins go where GStreamer
+looks, or the installation says what to set; with -Dtests=disabled nothing but
+the library, the plugins and the examples is built.
 """
+import json
 import os
 import pathlib
 import re
@@ -48,8 +51,8 @@ class Installed:
     """An installation in a folder of its own."""
 
     def __init__(self, build, folder):
-        run(*meson(), 'install', '-C', build, '--no-rebuild', '--quiet',
-            '--destdir', folder)
+        self.said = run(*meson(), 'install', '-C', build, '--no-rebuild',
+                        '--destdir', folder)
         self.root = pathlib.Path(folder)
         pc = next(self.root.rglob('libfairmix-1.0.pc'))
         self.env = {'PKG_CONFIG_SYSROOT_DIR': folder,
@@ -57,6 +60,40 @@ class Installed:
 
     def pkg_config(self, *args):
         return run('pkg-config', *args, **self.env).split()
+
+
+def looked_in():
+    """Where GStreamer looks for plugins."""
+    return run('pkg-config', '--variable=pluginsdir', 'gstreamer-1.0').strip()
+
+
+def test_last_words(installed):
+    """The installation says where its plugins are, unless GStreamer looks
+    there."""
+    folder = installed.pkg_config('--variable=pluginsdir', 'gst-fairmix')[0]
+    folder = folder.removeprefix(str(installed.root))
+    said = f'export GST_PLUGIN_PATH={folder}' in installed.said
+    assert said != (folder == looked_in()), installed.said
+    return f'plugins in {folder}'
+
+
+def test_for_use_alone(source, folder):
+    """With GStreamer's own prefix the plugins go into its folder; without tests
+    nothing else is built."""
+    prefix = run('pkg-config', '--variable=prefix', 'gstreamer-1.0').strip()
+    run(*meson(), 'setup', folder, source, '--prefix', prefix, '-Dtests=disabled')
+    ask = (*meson(), 'introspect', folder)
+    plugins = [name for name in json.loads(run(*ask, '--installed')).values()
+               if name.endswith('.so')]
+    outside = [p for p in plugins if os.path.dirname(p) != looked_in()]
+    assert plugins and not outside, f'GStreamer does not look there: {outside}'
+    built = [target for target in json.loads(run(*ask, '--targets'))
+             if target['build_by_default']]
+    needless = [target['name'] for target in built
+                if 'tests' in pathlib.Path(target['defined_in']).relative_to(
+                    pathlib.Path(source).resolve()).parts]
+    assert not needless, f'built in order to be installed: {needless}'
+    return f'{len(built)} targets without tests'
 
 
 def test_headers(installed):
@@ -129,10 +166,13 @@ def test_devenv(build, plugins):
 
 
 def main():
-    build, plugins = sys.argv[1], sys.argv[2:]
+    source, build, plugins = sys.argv[1], sys.argv[2], sys.argv[3:]
     print(test_devenv(build, plugins))
     with tempfile.TemporaryDirectory() as folder:
+        print(test_for_use_alone(source, folder))
+    with tempfile.TemporaryDirectory() as folder:
         installed = Installed(build, folder)
+        print(test_last_words(installed))
         print(test_headers(installed))
         print(test_library(installed))
         print(test_plugins(installed, plugins))
