@@ -10,8 +10,8 @@
 # Neither sound hardware nor root is needed, nor the network: all on loopback.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
-# shellcheck source=scripts/common.sh
-. "$top/scripts/common.sh"
+# shellcheck source=examples/prepare.sh
+. "$top/examples/prepare.sh"
 
 build=${FMX_BUILD:-$top/build}
 export FMX_BUILD="$build"

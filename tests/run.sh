@@ -18,8 +18,8 @@
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd)
 cd "$top" || exit 1
-# shellcheck source=scripts/common.sh
-. "$top/scripts/common.sh"
+# shellcheck source=examples/prepare.sh
+. "$top/examples/prepare.sh"
 
 out=${BUILD:-$top}
 logs=

@@ -4,7 +4,7 @@
 
   tests/experiments/rfc4828.py [--build build]
 
-Makes BUILD/experiments/rfc4828.csv; report.py reads it.  Needs ns-2 (Debian:
+Makes BUILD/experiments/rfc4828.csv; write_results.py reads it.  Needs ns-2 (Debian:
 apt-get install ns2), where the tables come from.
 """
 import argparse

@@ -5,7 +5,7 @@
   tests/experiments/run.py [options] SCENARIO...
 
 A SCENARIO is a name from scenarios/ (fig7-one-tcp), a path, or a suite
-(paper, beyond, all).  Results go to BUILD/experiments; report.py reads them.
+(paper, beyond, all).  Results go to BUILD/experiments; write_results.py reads them.
 """
 import argparse
 import json

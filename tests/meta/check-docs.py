@@ -24,7 +24,7 @@ FUNCTION = re.compile(r'\btest_\w+(?!\w*\.py)')
 FILE = re.compile(r'`(test-[a-z0-9-]+)`')
 CODE = re.compile(r'^```sh\n(.*?)^```|`([^`]+)`', re.M | re.S)
 PROGRAM = re.compile(r'(?:^|&&|[|;]|devenv -C build|[A-Z]+=\S+)\s*(?:\./)?'
-                     r'((?:build/)?(?:docs|examples|scripts|tests)/[\w./-]+)',
+                     r'((?:build/)?(?:docs|examples|tests)/[\w./-]+)',
                      re.M)
 DEVENV = 'devenv -C build '     # begins in the build
 

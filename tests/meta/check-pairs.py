@@ -9,6 +9,7 @@ usage: check-pairs.py --self-test | SOURCE-ROOT
                                   docs/elements/<element>.md
     a page under docs/            a link from another page
     tests/fuzz/fuzz-<x>.c         tests/fuzz/corpus/<x>/ with a file in it
+    a source                      one of the five folders at the top
 
 An element is what a source under gst/ registers.
 """
@@ -16,6 +17,7 @@ import re
 
 from rules import files, read, run
 
+TOP = {'gst', 'tests', 'examples', 'docs', 'subprojects'}
 LIB = 'subprojects/fairmix/fairmix'
 LIB_TESTS = 'subprojects/fairmix/tests'
 
@@ -89,7 +91,15 @@ def check_fuzzers(root):
             yield f'{source.relative_to(root)}: nothing in {corpus.name}'
 
 
+def check_top(root):
+    folders = {path.relative_to(root).parts[0] for path in files(
+        root, '.c', '.h', '.py', '.sh', '.md') if path.parent != root}
+    for folder in sorted(folders - TOP):
+        yield f'{folder}: none of {", ".join(sorted(TOP))}'
+
+
 def check(root):
+    yield from check_top(root)
     yield from check_library(root)
     yield from check_elements(root)
     yield from check_docs(root)
@@ -133,6 +143,8 @@ CASES = [
      ['a: no docs/elements/a.md']),
     ('a page needs a way to it', {**WHOLE, 'docs/lost.md': ''},
      ['docs/lost.md: no page leads to it']),
+    ('a script lives where it is used', {**WHOLE, 'scripts/x.sh': ''},
+     ['scripts: none of']),
     ('a fuzzer needs seeds', without('tests/fuzz/corpus/x/seed'),
      ['fuzz-x.c: nothing']),
 ]

@@ -22,7 +22,6 @@ LIMITS = {
     'tests/check': (100, 500),
     'tests': (100, 1000),
     'examples': (100, 400),
-    'scripts': (100, 400),
 }
 CLASS_INIT = 150
 C = ('.c', '.h', '.cc')

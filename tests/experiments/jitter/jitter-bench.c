@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Jitter buffers side by side on traces of real and made-up networks: the
- * elements themselves, in virtual time.  Prints CSV; report.py makes tables
+ * elements themselves, in virtual time.  Prints CSV; write_playout.py makes tables
  * and figures of it.
  *
  *   jitter-bench [--table1 | --sweep | --day | --seconds | --check] TRACE...

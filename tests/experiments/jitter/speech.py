@@ -11,7 +11,7 @@ docs/figures/playout-speech.{svg,png}.  --keep leaves what is heard in DIR, and
 the ratings, or takes these from there.
 
 Needs the pesq module (pip install pesq) and, once, the packages of
-scripts/install-deps.sh party.
+examples/install-deps.sh party.
 """
 import argparse
 import concurrent.futures
@@ -24,7 +24,7 @@ import tempfile
 
 import numpy as np
 
-import report
+import write_playout
 
 try:
     import pesq
@@ -54,8 +54,8 @@ STYLES = {'qmjitterbuffer and qmstretch': ('#009E73', 'o'),
 
 def make_speech(path):
     """All voices, one after the other."""
-    voices = report.ROOT / 'build/voices'
-    subprocess.run([report.ROOT / 'examples/voices.sh', voices], check=True)
+    voices = write_playout.ROOT / 'build/voices'
+    subprocess.run([write_playout.ROOT / 'examples/voices.sh', voices], check=True)
     with open(path, 'wb') as out:
         for voice in sorted(voices.glob('*.wav')):
             subprocess.run(
@@ -71,7 +71,7 @@ def hear(build, speech, trace, pipeline, heard):
     env['GST_REGISTRY_1_0'] = str(build / 'jitter-report.registry')
     return float(subprocess.run(
         [build / 'tests/experiments/jitter/jitter-speech', speech,
-         report.TRACES / f'{trace}.csv.gz', pipeline, heard],
+         write_playout.TRACES / f'{trace}.csv.gz', pipeline, heard],
         env=env, check=True, capture_output=True, text=True).stdout)
 
 
@@ -124,14 +124,14 @@ def measure(build, folder):
 
 
 def draw(rows):
-    plt = report.plt
+    plt = write_playout.plt
     figure, axes = plt.subplots(1, len(TRACES), figsize=(9.6, 3.3), sharey=True)
     for axis, trace in zip(axes, TRACES):
         for row in (r for r in rows if r['trace'] == trace):
             colour, marker = STYLES[row['name']]
             axis.plot([row['delay']] * 2, [row['worst'], row['mean']],
                       color=colour, linewidth=1)
-            cut = row['name'] == report.OURS    # may lie below the stretched
+            cut = row['name'] == write_playout.OURS    # may lie below the stretched
             axis.plot(row['delay'], row['mean'], marker, color=colour,
                       markersize=10 if cut else 7,
                       fillstyle='none' if cut else 'full', label=row['name'])
@@ -144,7 +144,7 @@ def draw(rows):
     figure.get_layout_engine().set(rect=(0, 0.15, 1, 0.85))
     figure.legend(*axes[0].get_legend_handles_labels(), ncol=3,
                   loc='lower center')
-    report.save(figure, 'playout-speech')
+    write_playout.save(figure, 'playout-speech')
 
 
 def table(rows):
@@ -159,7 +159,7 @@ def table(rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('--build', default=report.ROOT / 'build')
+    parser.add_argument('--build', default=write_playout.ROOT / 'build')
     parser.add_argument('--keep')
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
@@ -171,7 +171,7 @@ def main():
                 pathlib.Path(args.build).resolve(), folder)), encoding='utf-8')
         rows = json.loads(ratings.read_text(encoding='utf-8'))
     draw(rows)
-    report.fill_in('speech', table(rows))
+    write_playout.fill_in('speech', table(rows))
 
 
 if __name__ == '__main__':

@@ -43,4 +43,4 @@ def page(root, short, runners):
             '| ' + ' | '.join(heads) + ' |', '|---' * len(heads) + '|',
             *(x for x in lines if x), '', '```sh',
             'tests/experiments/run.py --runner ns3,kernel,uml all',
-            'tests/experiments/report.py breaker', '```', '']
+            'tests/experiments/write_results.py breaker', '```', '']

@@ -5,7 +5,7 @@ import csv
 TITLE = 'RFC 4828, tables 8 and 9'
 WITHIN = 0.15
 COMMANDS = ['```sh', 'tests/experiments/rfc4828.py',
-            'tests/experiments/report.py rfc4828', '```', '']
+            'tests/experiments/write_results.py rfc4828', '```', '']
 
 
 def rows(root):

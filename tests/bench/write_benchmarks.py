@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the benchmarks of mixing and forwarding and writes docs/benchmarks.md.
 
-usage: meson devenv -C build ../tests/bench/report.py BUILD-DIR [--stock N...]
+usage: meson devenv -C build ../tests/bench/write_benchmarks.py BUILD-DIR [--stock N...]
            [--keep FOLDER] > docs/benchmarks.md
 
 Needs voices (FMX_VOICES=FOLDER; examples/voices.sh FOLDER makes some) and
@@ -193,7 +193,7 @@ sockets) and beside stock GStreamer. Made by
 
     examples/voices.sh build/voices
     FMX_VOICES=$PWD/build/voices meson devenv -C build \\
-      ../tests/bench/report.py . > docs/benchmarks.md
+      ../tests/bench/write_benchmarks.py . > docs/benchmarks.md
 
 on {machine()}.
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Runs the jitter buffers side by side; figures and tables for the docs.
 
-  tests/experiments/jitter/report.py [--build build] [--day] [--csv DIR]
+  tests/experiments/jitter/write_playout.py [--build build] [--day] [--csv DIR]
 
 Fills in what stands between the markers of docs/algorithms/playout.md and
 draws docs/figures/playout-*.{svg,png}.  --day adds the run of 24 simulated

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Make figures and docs/results.md of what run.py left.
 
-  tests/experiments/report.py [--build build] [--short] [SCENARIO...]
+  tests/experiments/write_results.py [--build build] [--short] [SCENARIO...]
 
 Every number comes from a table of a run.  What has no results here stays on the
 page as it is: a scenario, and a row or cell of a table over two axes.
@@ -201,7 +201,7 @@ def draw(s, figure, found, runners, folder):
     return [f'![{figure["title"]}](results/{figure["name"]}.svg)', '',
             f'*{figure["title"]}.{paper} {caption}*'.replace(' *', '*'), '',
             '```sh', commands,
-            f'tests/experiments/report.py {s.name}', '```', '']
+            f'tests/experiments/write_results.py {s.name}', '```', '']
 
 
 def counts(found, old):

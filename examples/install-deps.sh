@@ -2,12 +2,12 @@
 # Installs the Debian packages that the project needs, or says which ones are
 # missing.  examples/party.sh and tests/run.sh do this by themselves.
 #
-#   scripts/install-deps.sh [--list] [build] [run] [party] [test]
+#   examples/install-deps.sh [--list] [build] [run] [party] [test]
 #
 # Without a group: all of them.  --list only prints the names.
 top=$(cd "$(dirname "$0")/.." && pwd)
-# shellcheck source=scripts/common.sh
-. "$top/scripts/common.sh"
+# shellcheck source=examples/prepare.sh
+. "$top/examples/prepare.sh"
 
 list=
 if [ "${1-}" = --list ]; then

@@ -3,7 +3,7 @@
 # POSIX sh; expects the top of the source tree in $top.
 
 # What to install on Debian 12 or newer, by purpose.  One list, used by both
-# commands; `scripts/install-deps.sh --list` prints it.
+# commands; `examples/install-deps.sh --list` prints it.
 fmx_packages () {
   case $1 in
   build) echo "gcc libc6-dev meson ninja-build pkg-config python3
