@@ -25,8 +25,10 @@
 #include <gst/audio/audio.h>
 
 #include "fairmix/adapt/fmx-adapt-streams.h"
+#include "fairmix/mix/fmx-handover.h"
 #include "fairmix/mix/fmx-limiter.h"
 #include "fairmix/mix/fmx-mix-envelope.h"
+#include "fairmix/mix/fmx-mix-key.h"
 #include "fairmix/wire/fmx-audio-level.h"
 #include "gst/common/gstfairmixevents.h"
 #include "gst/common/gstfairmixtimer.h"
@@ -44,74 +46,37 @@ GST_DEBUG_CATEGORY_EXTERN (gst_partial_mix_debug);
 #define GST_PARTIAL_MIX_NEIGHBOUR_AUTO (-1)
 #define GST_PARTIAL_MIX_SELECTIONS_PER_TICK 16
 
-/* A bus that has had the same contributors as another for so many ticks joins
- * it: their encoders have heard the same and sound the same by then. */
-#define GST_PARTIAL_MIX_BUS_HISTORY 10
-
 /* ---------------------------------------------------------------- links -- */
-
-typedef enum
-{
-  GST_PARTIAL_MIX_LINK_NONE,    /* never goes there: its own neighbour, mute */
-  GST_PARTIAL_MIX_LINK_SEPARATE,
-  GST_PARTIAL_MIX_LINK_MIXED,
-  GST_PARTIAL_MIX_LINK_HELD     /* the target does not even carry a mix */
-} GstPartialMixLinkMode;
 
 /**
  * GstPartialMixLink:
- * @mode: how packets with timestamp @boundary_ts and later get there
- * @before: how those before it do
- * @mix: the mix it is in; @old_mix: the one it was in before @switch_pos
+ * @handover: how the stream gets there, from which timestamp on
+ * @sent: whether any packet was forwarded
  * @rejoin: the next forwarded packet closes the sequence number gap
  * @seq_delta: sequence number out minus in
- * @from: the stream is in the mix from this sample on (unknown: not yet) ...
- * @until: ... and before this one
  *
  * How one stream reaches one src pad.
  */
 typedef struct
 {
-  guint8 mode;
-  guint8 before;
-  guint8 mix;
-  guint8 old_mix;
+  FmxHandover handover;
   gboolean sent;
   gboolean rejoin;
   guint16 seq_delta;
   guint16 last_seq;
-  guint64 boundary_ts;
-  gint64 from;
-  gint64 until;
-  gint64 switch_pos;
-  GstClockTime since;
 } GstPartialMixLink;
 
-void gst_partial_mix_link_init (GstPartialMixLink * link,
-    GstPartialMixLinkMode mode, guint mix, GstClockTime now);
+void gst_partial_mix_link_init (GstPartialMixLink * link, FmxHandoverWay way,
+    guint mix, GstClockTime now);
 /* The stream begins anew: what is known of its timestamps is void. */
 void gst_partial_mix_link_restart (GstPartialMixLink * link);
-gboolean gst_partial_mix_link_forwards (const GstPartialMixLink * link,
-    guint64 ext_ts);
-/* The RTP time from which on the stream's packets do not concern the link, as
- * long as it does not change: they are not forwarded, and their place in a mix
- * is known. */
-guint64 gst_partial_mix_link_settled_ts (const GstPartialMixLink * link);
 /* The first packet of a stream that waited to enter a mix is placed. */
 void gst_partial_mix_link_placed (GstPartialMixLink * link,
     GstPartialMixStream * stream, guint64 ext_ts, gint64 pos);
 /* FALSE: the change before this one is not over; try again in a tick. */
 gboolean gst_partial_mix_link_change (GstPartialMixLink * link,
-    GstPartialMixStream * stream, GstPartialMixLinkMode mode, guint mix,
-    gint64 line, GstClockTime now);
-/* Whether, and with which envelope, the stream is heard in @mix in samples
- * [@pos, @pos + @n). */
-gboolean gst_partial_mix_link_contributes (const GstPartialMixLink * link,
-    guint mix, gint64 pos, guint n, guint ramp, FmxMixEnvelope * envelope);
-/* Whether the stream is in the first mix only, at full gain, from @pos on and
- * as long as the link does not change. */
-gboolean gst_partial_mix_link_is_steady (const GstPartialMixLink * link,
-    gint64 pos, guint ramp);
+    GstPartialMixStream * stream, FmxHandoverWay way, guint mix, gint64 line,
+    GstClockTime now);
 guint16 gst_partial_mix_link_next_seq (GstPartialMixLink * link, guint16 seq);
 
 /* ---------------------------------------------------------------- mixes -- */
@@ -134,7 +99,7 @@ typedef struct
  */
 typedef struct
 {
-  guint64 key;                  /* the same for the same cast */
+  FmxMixKey key;                /* the same for the same cast */
   guint n_members;
   GstPartialMixSet *members;
   GArray *ramped;               /* of GstPartialMixContribution: of members */
@@ -153,8 +118,8 @@ typedef struct
 {
   GstPartialMixFormat format;
   guint bitrate_bps;
-  guint64 key;                  /* of its contributions in this tick */
-  guint64 history[GST_PARTIAL_MIX_BUS_HISTORY];
+  FmxMixKey key;                /* of its contributions in this tick */
+  FmxMixHistory history;
   guint64 tick;                 /* in which @key was set */
   guint n_users;
   GstPartialMixEncoder *encoder;
@@ -377,7 +342,7 @@ void gst_partial_mix_src_pad_init_link (GstPartialMixSrcPad * pad,
     GstPartialMixStream * stream, GstClockTime now);
 /* See gst_partial_mix_link_change(). */
 gboolean gst_partial_mix_src_pad_change_link (GstPartialMixSrcPad * pad,
-    GstPartialMixStream * stream, GstPartialMixLinkMode mode, guint mix,
+    GstPartialMixStream * stream, FmxHandoverWay mode, guint mix,
     gint64 line, GstClockTime now);
 void gst_partial_mix_src_pad_negotiate (GstPartialMixSrcPad * pad,
     GstPartialMix * self);

@@ -357,8 +357,8 @@ forget_src_pad (GstPartialMix * self, GstPartialMixSrcPad * pad)
     if (stream == NULL)
       continue;
     stream->unsettled = TRUE;
-    if (gst_partial_mix_src_pad_get_link (pad, stream)->mode
-        == GST_PARTIAL_MIX_LINK_MIXED)
+    if (gst_partial_mix_src_pad_get_link (pad, stream)->handover.way
+        == FMX_HANDOVER_MIXED)
       stream->n_mixed--;
   }
   self->src_pads = g_list_remove (self->src_pads, pad);

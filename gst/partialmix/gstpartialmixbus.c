@@ -63,21 +63,12 @@ cast_copy (GstPartialMixCast * cast, const GstPartialMixCast * from)
   g_array_append_vals (cast->ramped, from->ramped->data, from->ramped->len);
 }
 
-static guint64
-scramble (guint64 x)
-{
-  /* the finalizer of splitmix64 */
-  x = (x ^ (x >> 30)) * G_GUINT64_CONSTANT (0xbf58476d1ce4e5b9);
-  x = (x ^ (x >> 27)) * G_GUINT64_CONSTANT (0x94d049bb133111eb);
-  return x ^ (x >> 31);
-}
-
 static void
 cast_add (GstPartialMixCast * cast, GstPartialMixStream * stream)
 {
   gst_partial_mix_set_add (cast->members, stream->slot);
   cast->n_members++;
-  cast->key ^= stream->key;
+  cast->key = fmx_mix_key_toggle (cast->key, stream->key);
 }
 
 static void
@@ -85,7 +76,7 @@ cast_remove (GstPartialMixCast * cast, GstPartialMixStream * stream)
 {
   gst_partial_mix_set_remove (cast->members, stream->slot);
   cast->n_members--;
-  cast->key ^= stream->key;
+  cast->key = fmx_mix_key_toggle (cast->key, stream->key);
 }
 
 /* @stream fades in or out, or both, in the frame that begins at @pos. */
@@ -94,12 +85,11 @@ cast_add_ramped (GstPartialMixCast * cast, GstPartialMixStream * stream,
     const FmxMixEnvelope * envelope, gint64 pos)
 {
   GstPartialMixContribution c = { stream, *envelope };
-  guint64 key = stream->key
-      ^ scramble ((guint64) (envelope->from - pos) * 31 + 1);
+  FmxMixKey key = fmx_mix_key_of_ramped (stream->key, envelope, pos);
 
-  cast_add (cast, stream);
-  cast->key ^= stream->key;
-  cast->key ^= scramble (key + scramble ((guint64) (envelope->until - pos)));
+  gst_partial_mix_set_add (cast->members, stream->slot);
+  cast->n_members++;
+  cast->key = fmx_mix_key_toggle (cast->key, key);
   g_array_append_val (cast->ramped, c);
 }
 
@@ -150,7 +140,7 @@ bus_fork (GstPartialMix * self, GstPartialMixBus * parent)
   bus->encoder = parent->encoder != NULL
       ? gst_partial_mix_encoder_copy (parent->encoder) : NULL;
   bus->failed = parent->failed;
-  memcpy (bus->history, parent->history, sizeof bus->history);
+  bus->history = parent->history;
   g_ptr_array_add (self->buses, bus);
   return bus;
 }
@@ -176,7 +166,7 @@ gst_partial_mix_buses_clear (GstPartialMix * self)
 
 typedef struct
 {
-  guint64 key;                  /* of all that follows */
+  FmxMixKey key;                /* of all that follows */
   const GstPartialMixCast *cast;
   const GstPartialMixFormat *format;
   guint bitrate_bps;
@@ -190,9 +180,7 @@ bus_take (GstPartialMix * self, GstPartialMixBus * bus, const Wish * wish)
   bus->tick = self->tick;
   bus->key = wish->key;
   bus->bitrate_bps = wish->bitrate_bps;
-  memmove (bus->history + 1, bus->history,
-      (GST_PARTIAL_MIX_BUS_HISTORY - 1) * sizeof bus->history[0]);
-  bus->history[0] = wish->key;
+  fmx_mix_history_add (&bus->history, wish->key);
   /* the streams are held by self->frames as long as the tick lasts */
   cast_copy (&bus->cast, wish->cast);
   if (g_hash_table_lookup (self->bus_by_key, &bus->key) == NULL)
@@ -204,11 +192,9 @@ static gboolean
 may_join (GstPartialMix * self, const GstPartialMixBus * bus,
     const Wish * wish, const GstPartialMixBus * other)
 {
-  guint before = bus->tick == self->tick ? 1 : 0;
-
   return other != NULL && other != bus && other->tick == self->tick
-      && memcmp (bus->history + before, other->history + 1,
-      (GST_PARTIAL_MIX_BUS_HISTORY - 1) * sizeof bus->history[0]) == 0;
+      && fmx_mix_history_same (&bus->history, bus->tick == self->tick,
+      &other->history);
 }
 
 static gboolean
@@ -237,7 +223,8 @@ assign_bus (GstPartialMix * self, GstPartialMixOutput * output,
   } else if (bus->tick == self->tick && bus->key != wish->key) {
     bus->n_users--;
     bus = other != NULL && other->tick == self->tick
-        && other->history[1] == bus->history[1] ? other : bus_fork (self, bus);
+        && fmx_mix_history_forked (&other->history,
+        &bus->history) ? other : bus_fork (self, bus);
     bus->n_users++;
   } else if (may_join (self, bus, wish, other)) {
     bus->n_users--;
@@ -264,14 +251,14 @@ gather_link (GstPartialMix * self, GstPartialMixSrcPad * pad,
   guint ramp = (guint) gst_util_uint64_scale_int (self->ramp_duration,
       (gint) self->rate_hz, GST_SECOND);
   GstPartialMixLink *link = gst_partial_mix_src_pad_get_link (pad, stream);
-  guint mixes[] = { link->mix, link->old_mix };
+  guint mixes[] = { link->handover.mix, link->handover.old_mix };
   guint k;
 
   for (k = 0; k < (mixes[0] != mixes[1] ? 2 : 1); k++) {
     GstPartialMixCast *cast = cast_of_mix (self, pad, mixes[k]);
-    FmxMixEnvelope envelope;
+    FmxMixEnvelope envelope = {.ramp = ramp };
 
-    if (!gst_partial_mix_link_contributes (link, mixes[k], pos, n, ramp,
+    if (!fmx_handover_contributes (&link->handover, mixes[k], pos, n,
             &envelope))
       continue;
     if (fmx_mix_envelope_is_full (&envelope, pos, n))
@@ -279,7 +266,7 @@ gather_link (GstPartialMix * self, GstPartialMixSrcPad * pad,
     else
       cast_add_ramped (cast, stream, &envelope, pos);
   }
-  if (gst_partial_mix_link_is_steady (link, pos, ramp))
+  if (fmx_handover_is_steady (&link->handover, pos, ramp))
     gst_partial_mix_set_add (pad->steady, stream->slot);
 }
 
@@ -329,8 +316,8 @@ plan_pad (GstPartialMix * self, GstPartialMixSrcPad * pad, gint64 pos, guint n)
       continue;
     output->format = pad->mix_format;
     output->n_names = pad->n_names;
-    wish.key = scramble (wish.cast->key ^ scramble (wish.bitrate_bps)
-        ^ scramble (1000 + (guint) wish.format->encoding));
+    wish.key = fmx_mix_key_of_encoding (wish.cast->key, wish.bitrate_bps,
+        wish.format->encoding);
     assign_bus (self, output, &wish);
     if (output->ssrc == 0) {
       output->ssrc = gst_partial_mix_free_ssrc (self);

@@ -16,6 +16,7 @@
 #include <gst/audio/audio.h>
 #include <opus.h>
 
+#include "fairmix/adapt/fmx-adapt-debt.h"
 #include "fairmix/mix/fmx-g711.h"
 #include "fairmix/mix/fmx-mix-envelope.h"
 
@@ -61,8 +62,7 @@ gst_partial_mix_format_from_structure (GstPartialMixFormat * format,
     const GstStructure * structure)
 {
   const gchar *name = gst_structure_get_string (structure, "encoding-name");
-  const gchar *params =
-      gst_structure_get_string (structure, "encoding-params");
+  const gchar *params = gst_structure_get_string (structure, "encoding-params");
   gint value;
   guint i;
 
@@ -464,8 +464,6 @@ gst_partial_mix_decoder_go_on (GstPartialMixDecoder * decoder, gint16 * out,
 /* -------------------------------------------------------------- encoder -- */
 
 #define ENCODER_HISTORY 960
-/* what libopus sent too much it saves in about this time */
-#define REPAY_MS 500
 
 struct _GstPartialMixEncoder
 {
@@ -473,7 +471,8 @@ struct _GstPartialMixEncoder
   guint rate_hz;
   gint complexity;
   guint bitrate_bps;            /* of Opus, 0 = not set */
-  gint64 debt_bits;             /* sent beyond bitrate_bps */
+  guint told_bps;               /* less, while it has sent too much */
+  FmxAdaptDebt debt;
   OpusEncoder *opus;
   GstAudioResampler *resampler;
   guint lookahead;
@@ -515,8 +514,7 @@ encoder_setup (GstPartialMixEncoder * encoder)
         OPUS_APPLICATION_AUDIO, NULL);
     if (encoder->opus == NULL)
       return FALSE;
-    opus_encoder_ctl (encoder->opus,
-        OPUS_SET_COMPLEXITY (encoder->complexity));
+    opus_encoder_ctl (encoder->opus, OPUS_SET_COMPLEXITY (encoder->complexity));
     encoder->lookahead = (guint) opus_lookahead (encoder->opus);
   } else if (encoder->format.clock_rate != encoder->rate_hz) {
     encoder->resampler = resampler_new (encoder->rate_hz,
@@ -582,8 +580,8 @@ gst_partial_mix_encoder_set_bitrate (GstPartialMixEncoder * encoder,
 {
   if (encoder->opus == NULL || encoder->bitrate_bps == bitrate_bps)
     return;
-  encoder->bitrate_bps = bitrate_bps;
-  encoder->debt_bits = 0;
+  encoder->bitrate_bps = encoder->told_bps = bitrate_bps;
+  fmx_adapt_debt_init (&encoder->debt, bitrate_bps);
   opus_encoder_ctl (encoder->opus, OPUS_SET_BITRATE ((opus_int32) bitrate_bps));
 }
 
@@ -616,19 +614,17 @@ encode_linear (GstPartialMixEncoder * encoder, const gint16 * in, guint n,
   }
 }
 
-/* At low bitrates libopus sends up to a tenth more than it was told. */
 static void
 repay (GstPartialMixEncoder * encoder, gsize size, guint n_samples)
 {
-  gint64 bitrate = encoder->bitrate_bps;
-  gint64 debt = encoder->debt_bits + (gint64) size * 8
-      - bitrate * n_samples / encoder->rate_hz;
+  guint bitrate_bps = fmx_adapt_debt_on_packet (&encoder->debt, (guint32) size,
+      (FmxDuration) gst_util_uint64_scale_int (n_samples, GST_SECOND,
+          (gint) encoder->rate_hz));
 
-  debt = CLAMP (debt, 0, bitrate / 4);
-  if (debt != encoder->debt_bits)
-    opus_encoder_ctl (encoder->opus, OPUS_SET_BITRATE ((opus_int32) (bitrate
-                - debt * 1000 / REPAY_MS)));
-  encoder->debt_bits = debt;
+  if (bitrate_bps != encoder->told_bps)
+    opus_encoder_ctl (encoder->opus,
+        OPUS_SET_BITRATE ((opus_int32) bitrate_bps));
+  encoder->told_bps = bitrate_bps;
 }
 
 gsize

@@ -77,8 +77,7 @@ queue_for_mix (GstPartialMix * self, GstPartialMixSinkPad * pad,
   if (packet->arrival.silent)
     gst_partial_mix_stream_keep_recent (stream, packet->arrival.buffer);
   packet->placed = gst_partial_mix_stream_enqueue (stream, &packet->arrival,
-      media_time (pad, packet->arrival.buffer, now), self->line,
-      &packet->pos);
+      media_time (pad, packet->arrival.buffer, now), self->line, &packet->pos);
 }
 
 /* Whether a mix that comes in has one of ours in it: around a circle of mixers
@@ -171,8 +170,8 @@ concerns_links (GstPartialMix * self, const Packet * packet)
     stream->settled_ts = 0;
     for (l = self->src_pads; l != NULL; l = l->next)
       stream->settled_ts = MAX (stream->settled_ts,
-          gst_partial_mix_link_settled_ts (gst_partial_mix_src_pad_get_link
-              (l->data, stream)));
+          fmx_handover_settled_ts (&gst_partial_mix_src_pad_get_link (l->data,
+                  stream)->handover));
   }
   return packet->arrival.ext_ts < stream->settled_ts;
 }
@@ -259,7 +258,7 @@ distribute (GstPartialMix * self, GstPartialMixSinkPad * pad,
       if (packet->placed)
         gst_partial_mix_link_placed (link, packet->stream,
             packet->arrival.ext_ts, packet->pos);
-      if (!gst_partial_mix_link_forwards (link, packet->arrival.ext_ts))
+      if (!fmx_handover_forwards (&link->handover, packet->arrival.ext_ts))
         continue;
 
       seq = gst_partial_mix_link_next_seq (link, packet->arrival.seq);

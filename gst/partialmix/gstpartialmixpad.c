@@ -369,17 +369,17 @@ gst_partial_mix_src_pad_init_link (GstPartialMixSrcPad * pad,
     memset (&g_array_index (pad->gains, GstPartialMixGains, stream->slot), 0,
         sizeof (GstPartialMixGains));
   gst_partial_mix_link_init (gst_partial_mix_src_pad_get_link (pad, stream),
-      GST_PARTIAL_MIX_LINK_NONE, 0, now);
+      FMX_HANDOVER_NONE, 0, now);
 }
 
 gboolean
 gst_partial_mix_src_pad_change_link (GstPartialMixSrcPad * pad,
-    GstPartialMixStream * stream, GstPartialMixLinkMode mode, guint mix,
+    GstPartialMixStream * stream, FmxHandoverWay mode, guint mix,
     gint64 line, GstClockTime now)
 {
   GstPartialMixLink *link = gst_partial_mix_src_pad_get_link (pad, stream);
 
-  if (mode != link->mode || mix != link->mix)
+  if (mode != link->handover.way || mix != link->handover.mix)
     gst_partial_mix_set_remove (pad->steady, stream->slot);
   return gst_partial_mix_link_change (link, stream, mode, mix, line, now);
 }

@@ -57,8 +57,8 @@ count_unplaced (GstPartialMix * self, GstPartialMixSrcPad * pad)
     GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
 
     n += stream != NULL && isnan (stream->info.pan)
-        && gst_partial_mix_src_pad_get_link (pad, stream)->mode
-        == GST_PARTIAL_MIX_LINK_MIXED;
+        && gst_partial_mix_src_pad_get_link (pad, stream)->handover.way
+        == FMX_HANDOVER_MIXED;
   }
   return n;
 }
@@ -120,17 +120,17 @@ gst_partial_mix_render_plan (GstPartialMix * self, GstPartialMixSrcPad * pad,
   for (i = 0; i < self->streams->len; i++) {
     GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
     GstPartialMixLink *link;
-    Voice voice = {.stream = stream };
+    Voice voice = {.stream = stream,.envelope = {.ramp = ramp} };
     gfloat pan = NAN;
 
     if (stream == NULL)
       continue;
     link = gst_partial_mix_src_pad_get_link (pad, stream);
-    if (link->mode == GST_PARTIAL_MIX_LINK_MIXED)
+    if (link->handover.way == FMX_HANDOVER_MIXED)
       pan = isnan (stream->info.pan) ? fmx_mix_spread (place++, n_places)
           : stream->info.pan;
-    if (stream->frame_active && gst_partial_mix_link_contributes (link,
-            link->mix, pos, n, ramp, &voice.envelope)) {
+    if (stream->frame_active && fmx_handover_contributes (&link->handover,
+            link->handover.mix, pos, n, &voice.envelope)) {
       place_voice (pad, &voice, pan);
       gst_partial_mix_stream_ref (stream);
       g_array_append_val (plan->voices, voice);

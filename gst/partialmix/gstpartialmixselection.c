@@ -159,11 +159,11 @@ describe (GstPartialMixSrcPad * pad, GstPartialMixStream * stream,
   out->group = pad->raw ? 0 : stream->info.group_id;
   out->never_mix = stream->info.never_mix && !pad->raw;
   out->must_mix = pad->raw || !pad->accepts[stream->format.encoding];
-  out->separate = link->mode == GST_PARTIAL_MIX_LINK_SEPARATE;
+  out->separate = link->handover.way == FMX_HANDOVER_SEPARATE;
   out->level = stream->level;
   out->wire_bps = stream->wire_bps;
-  out->since = link->since;
-  out->mix = link->mix;
+  out->since = link->handover.since;
+  out->mix = link->handover.mix;
 }
 
 static void
@@ -182,9 +182,9 @@ gather (GstPartialMix * self, GstPartialMixSrcPad * pad, Selection * selection,
     link = gst_partial_mix_src_pad_get_link (pad, stream);
     gst_partial_mix_stream_weigh (stream, now);
     if (!is_heard (pad, stream)) {
-      if (link->mode != GST_PARTIAL_MIX_LINK_NONE)
+      if (link->handover.way != FMX_HANDOVER_NONE)
         gst_partial_mix_src_pad_change_link (pad, stream,
-            GST_PARTIAL_MIX_LINK_NONE, 0, self->line, now);
+            FMX_HANDOVER_NONE, 0, self->line, now);
       continue;
     }
     describe (pad, stream, link, &select);
@@ -206,8 +206,8 @@ count_names (GstPartialMixSrcPad * pad, Selection * selection, gboolean mixed)
     GstPartialMixStream *stream = g_array_index (selection->streams,
         GstPartialMixStream *, i);
 
-    if (!mixed || gst_partial_mix_src_pad_get_link (pad, stream)->mode
-        == GST_PARTIAL_MIX_LINK_MIXED)
+    if (!mixed || gst_partial_mix_src_pad_get_link (pad, stream)->handover.way
+        == FMX_HANDOVER_MIXED)
       n += MAX (1, stream->n_names);
   }
   return MIN (n, FMX_CSRC_MAX);
@@ -253,26 +253,27 @@ carry_out (GstPartialMix * self, GstPartialMixSrcPad * pad,
         GstPartialMixStream *, i);
     gint32 assigned = g_array_index (selection->assignment, gint32, i);
     GstPartialMixLink *link = gst_partial_mix_src_pad_get_link (pad, stream);
-    GstPartialMixLinkMode mode = GST_PARTIAL_MIX_LINK_MIXED;
-    guint before = link->mode, mix = link->mix;
+    FmxHandoverWay mode = FMX_HANDOVER_MIXED;
+    guint before = link->handover.way, mix = link->handover.mix;
 
     if (assigned == FMX_ADAPT_SEPARATE)
-      mode = GST_PARTIAL_MIX_LINK_SEPARATE;
+      mode = FMX_HANDOVER_SEPARATE;
     else if (assigned == FMX_ADAPT_HELD)
-      mode = GST_PARTIAL_MIX_LINK_HELD;
+      mode = FMX_HANDOVER_HELD;
     if (!gst_partial_mix_src_pad_change_link (pad, stream, mode,
             assigned >= 0 ? (guint) assigned : mix, self->line, now))
       pad->changing = TRUE;
-    changed |= link->mode != before
-        || (link->mode == GST_PARTIAL_MIX_LINK_MIXED && link->mix != mix);
-    pad->n_mixed += link->mode == GST_PARTIAL_MIX_LINK_MIXED;
+    changed |= link->handover.way != before
+        || (link->handover.way == FMX_HANDOVER_MIXED
+        && link->handover.mix != mix);
+    pad->n_mixed += link->handover.way == FMX_HANDOVER_MIXED;
   }
   return changed;
 }
 
 static void
 add_ssrcs (GstStructure * s, const gchar * field, GstPartialMixSrcPad * pad,
-    Selection * selection, GstPartialMixLinkMode mode)
+    Selection * selection, FmxHandoverWay mode)
 {
   GValue array = G_VALUE_INIT;
   guint i;
@@ -283,7 +284,7 @@ add_ssrcs (GstStructure * s, const gchar * field, GstPartialMixSrcPad * pad,
         GstPartialMixStream *, i);
     GValue ssrc = G_VALUE_INIT;
 
-    if (gst_partial_mix_src_pad_get_link (pad, stream)->mode != mode)
+    if (gst_partial_mix_src_pad_get_link (pad, stream)->handover.way != mode)
       continue;
     g_value_init (&ssrc, G_TYPE_UINT);
     g_value_set_uint (&ssrc, stream->out_ssrc);
@@ -309,9 +310,9 @@ tell (GstPartialMix * self, GstPartialMixSrcPad * pad, Selection * selection,
       "n-mixes", G_TYPE_UINT, pad->plan.n_mixes,
       "mix-bitrate", G_TYPE_UINT, pad->mix_bitrate_bps, NULL);
 
-  add_ssrcs (s, "separate", pad, selection, GST_PARTIAL_MIX_LINK_SEPARATE);
-  add_ssrcs (s, "mixed", pad, selection, GST_PARTIAL_MIX_LINK_MIXED);
-  add_ssrcs (s, "held", pad, selection, GST_PARTIAL_MIX_LINK_HELD);
+  add_ssrcs (s, "separate", pad, selection, FMX_HANDOVER_SEPARATE);
+  add_ssrcs (s, "mixed", pad, selection, FMX_HANDOVER_MIXED);
+  add_ssrcs (s, "held", pad, selection, FMX_HANDOVER_HELD);
   GST_DEBUG_OBJECT (pad, "%" GST_PTR_FORMAT, s);
   g_ptr_array_add (self->messages, gst_message_new_element (GST_OBJECT (self),
           s));
@@ -357,19 +358,19 @@ gst_partial_mix_select_dirty (GstPartialMix * self, GstClockTime now)
   }
 }
 
-static GstPartialMixLinkMode
+static FmxHandoverWay
 first_mode (GstPartialMixSrcPad * pad, GstPartialMixStream * stream)
 {
   guint64 target = gst_partial_mix_src_pad_get_target (pad);
 
   if (!pad->negotiated)
-    return GST_PARTIAL_MIX_LINK_NONE;
+    return FMX_HANDOVER_NONE;
   if (target == 0)
-    return GST_PARTIAL_MIX_LINK_HELD;
+    return FMX_HANDOVER_HELD;
   if (target == FMX_TARGET_UNLIMITED && !pad->raw
       && pad->accepts[stream->format.encoding])
-    return GST_PARTIAL_MIX_LINK_SEPARATE;
-  return GST_PARTIAL_MIX_LINK_MIXED;
+    return FMX_HANDOVER_SEPARATE;
+  return FMX_HANDOVER_MIXED;
 }
 
 /* A new stream is heard from its first packet on.  Planning anew for each one

@@ -34,7 +34,9 @@ stream_stats (GstPartialMixStream * stream, GstClockTime now)
       "level", G_TYPE_UINT, (guint) stream->level,
       "priority", G_TYPE_INT, stream->info.priority,
       "mute", G_TYPE_BOOLEAN, stream->info.mute,
-      "bitrate", G_TYPE_UINT, (guint) fmx_rate_meter_bps (&stream->meter, now),
+      "bitrate", G_TYPE_UINT,
+      (guint) fmx_stream_cost_metered_bps (&stream->cost,
+          now),
       "state", G_TYPE_STRING, stream->n_mixed > 0 ? "decoded" : "forwarded",
       "playout-delay", G_TYPE_INT64, stream->delay,
       "n-packets", G_TYPE_UINT64, stream->n_packets,
@@ -69,12 +71,12 @@ pad_stats (GstPartialMix * self, GstPartialMixSrcPad * pad, GstClockTime now)
     if (stream == NULL)
       continue;
     link = gst_partial_mix_src_pad_get_link (pad, stream);
-    if (link->mode != GST_PARTIAL_MIX_LINK_NONE)
-      bitrate_in += (guint) fmx_rate_meter_bps (&stream->meter, now);
+    if (link->handover.way != FMX_HANDOVER_NONE)
+      bitrate_in += (guint) fmx_stream_cost_metered_bps (&stream->cost, now);
     append_structure (&streams, gst_structure_new ("stream",
             "ssrc", G_TYPE_UINT, stream->out_ssrc,
-            "state", G_TYPE_STRING, mode_names[link->mode],
-            "mix", G_TYPE_UINT, (guint) link->mix, NULL));
+            "state", G_TYPE_STRING, mode_names[link->handover.way],
+            "mix", G_TYPE_UINT, (guint) link->handover.mix, NULL));
   }
   for (i = 0; i < FMX_ADAPT_MAX_MIXES; i++)
     mix_packets += pad->outputs[i].n_packets;

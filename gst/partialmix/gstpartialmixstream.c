@@ -9,7 +9,6 @@
 #include "gstpartialmixstream.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "fairmix/base/fmx-units.h"
@@ -22,16 +21,11 @@
 GST_DEBUG_CATEGORY_EXTERN (gst_partial_mix_debug);
 #define GST_CAT_DEFAULT gst_partial_mix_debug
 
-#define RATE_WINDOW (1 * GST_SECOND)
-#define SPEAKING_TIMEOUT (200 * GST_MSECOND)
 /* a hole that is shorter than this is rounding, not loss */
 #define SNAP_MS 1
 #define MAX_CONCEAL_MS 120
 #define SPLICE_MS 5
 #define PCM_CAPACITY (2 * GST_PARTIAL_MIX_MAX_PACKET_SAMPLES + 9600)
-#define ACTIVE_PACKETS 32       /* that a speaker's rate is a mean of */
-#define NEWS_SHARE 32           /* 3 % */
-#define NEWS_DB 3
 
 GstPartialMixStream *
 gst_partial_mix_stream_new (guint32 ssrc, GstPad * pad,
@@ -49,13 +43,13 @@ gst_partial_mix_stream_new (guint32 ssrc, GstPad * pad,
   fmx_select_activity_init (&stream->activity);
   stream->info.gain = 1.0f;
   stream->info.pan = NAN;
-  stream->next_pos = GST_PARTIAL_MIX_POSITION_UNKNOWN;
-  stream->pcm_pos = GST_PARTIAL_MIX_POSITION_UNKNOWN;
+  stream->next_pos = FMX_POSITION_UNKNOWN;
+  stream->pcm_pos = FMX_POSITION_UNKNOWN;
   stream->decoder_cold = TRUE;
   stream->frame = g_new0 (gint16, frame_samples);
   g_queue_init (&stream->queue);
   g_queue_init (&stream->due);
-  fmx_rate_meter_init (&stream->meter, RATE_WINDOW);
+  fmx_stream_cost_init (&stream->cost);
   return stream;
 }
 
@@ -105,22 +99,18 @@ gst_partial_mix_stream_unref (GstPartialMixStream * stream)
 /* -------------------------------------------------------------- arrival -- */
 
 static void
-note_rate (GstPartialMixStream * stream, GstPartialMixArrival * arrival,
+note_cost (GstPartialMixStream * stream, GstPartialMixArrival * arrival,
     GstClockTime now)
 {
-  gdouble bps = fmx_rate_bps (arrival->wire_bytes,
-      (FmxDuration) gst_util_uint64_scale_int (arrival->duration_ts, GST_SECOND,
-          (gint) stream->format.clock_rate));
+  const FmxStreamCostPacket packet = {
+    .wire_bytes = arrival->wire_bytes,
+    .duration = (FmxDuration) gst_util_uint64_scale_int (arrival->duration_ts,
+        GST_SECOND, (gint) stream->format.clock_rate),
+    .silent = arrival->silent,
+  };
 
-  fmx_rate_meter_add (&stream->meter, arrival->wire_bytes, now);
+  fmx_stream_cost_add (&stream->cost, &packet, now);
   stream->last_arrival = now;
-  stream->speaking = !arrival->silent;
-  if (!stream->speaking)
-    return;
-  if (stream->active_bps > 0)
-    stream->active_bps += (bps - stream->active_bps) / ACTIVE_PACKETS;
-  else
-    stream->active_bps = bps;
 }
 
 static void
@@ -161,7 +151,7 @@ gst_partial_mix_stream_arrive (GstPartialMixStream * stream,
   }
   stream->n_packets++;
   stream->n_names = gst_rtp_buffer_get_csrc_count (rtp);
-  note_rate (stream, arrival, now);
+  note_cost (stream, arrival, now);
   note_level (stream, arrival->level, now);
   return TRUE;
 }
@@ -169,23 +159,13 @@ gst_partial_mix_stream_arrive (GstPartialMixStream * stream,
 void
 gst_partial_mix_stream_weigh (GstPartialMixStream * stream, GstClockTime now)
 {
-  gboolean speaks = stream->speaking
-      && now < stream->last_arrival + SPEAKING_TIMEOUT;
-  guint bps;
-
   if (stream->weighed_at == now && stream->wire_bps > 0)
     return;
-  bps = (guint) fmx_rate_meter_bps (&stream->meter, now);
-
-  /* One that begins to speak costs at once what it cost last time.  The meter
-   * counts a packet more or less with each turn of the jitter; a selection that
-   * followed it would never come to rest. */
-  if (speaks)
-    bps = (guint) (stream->active_bps + 0.5);
-  stream->wire_bps = bps;
+  stream->wire_bps = fmx_stream_cost_bps (&stream->cost, now);
   /* What is forwarded is not decoded: without levels in its packets it keeps
    * what was heard of it last, or it would lose its place as if silent. */
-  if (stream->has_level || stream->n_mixed > 0 || !speaks)
+  if (stream->has_level || stream->n_mixed > 0
+      || !fmx_stream_cost_speaks (&stream->cost, now))
     stream->level = fmx_select_activity_level (&stream->activity, now);
   stream->weighed_at = now;
 }
@@ -193,18 +173,9 @@ gst_partial_mix_stream_weigh (GstPartialMixStream * stream, GstClockTime now)
 gboolean
 gst_partial_mix_stream_is_news (GstPartialMixStream * stream, GstClockTime now)
 {
-  guint moved;
-
   gst_partial_mix_stream_weigh (stream, now);
-  moved = stream->wire_bps > stream->known_bps
-      ? stream->wire_bps - stream->known_bps
-      : stream->known_bps - stream->wire_bps;
-  if (moved <= stream->known_bps / NEWS_SHARE
-      && abs (stream->level - stream->known_level) < NEWS_DB)
-    return FALSE;
-  stream->known_bps = stream->wire_bps;
-  stream->known_level = stream->level;
-  return TRUE;
+  return fmx_stream_news_update (&stream->news, stream->wire_bps,
+      stream->level);
 }
 
 void
@@ -216,17 +187,6 @@ gst_partial_mix_stream_keep_recent (GstPartialMixStream * stream,
 }
 
 /* -------------------------------------------------------------- playout -- */
-
-gint64
-gst_partial_mix_stream_position (GstPartialMixStream * stream, guint64 ext_ts,
-    guint64 ref_ts, gint64 ref_pos)
-{
-  guint64 ahead = ext_ts > ref_ts ? ext_ts - ref_ts : ref_ts - ext_ts;
-  gint64 samples = (gint64) gst_util_uint64_scale_int_round (ahead,
-      (gint) stream->rate_hz, (gint) stream->format.clock_rate);
-
-  return ext_ts > ref_ts ? ref_pos + samples : ref_pos - samples;
-}
 
 static gint
 compare_packets (gconstpointer a, gconstpointer b, gpointer user_data)
@@ -301,7 +261,7 @@ gst_partial_mix_stream_enqueue (GstPartialMixStream * stream,
         decision.action, decision.adjusted / 1000, decision.delay / 1000);
   if (decision.action == FMX_PLAYOUT_DROP_MONITOR) {
     stream->n_shortened++;
-    if (stream->next_pos != GST_PARTIAL_MIX_POSITION_UNKNOWN)
+    if (stream->next_pos != FMX_POSITION_UNKNOWN)
       insert_packet (stream, arrival, stream->next_pos, TRUE);
     return FALSE;
   }
@@ -314,8 +274,8 @@ gst_partial_mix_stream_enqueue (GstPartialMixStream * stream,
       (gint) rate, GST_SECOND);
   insert_packet (stream, arrival, *pos, FALSE);
   if (arrival->ext_seq + 1 == stream->next_seq)
-    stream->next_pos = gst_partial_mix_stream_position (stream,
-        stream->next_ts, arrival->ext_ts, *pos);
+    stream->next_pos = fmx_media_position (stream->next_ts, arrival->ext_ts,
+        *pos, stream->format.clock_rate, rate);
   return TRUE;
 }
 
@@ -333,7 +293,7 @@ gst_partial_mix_stream_take_due (GstPartialMixStream * stream, gint64 end)
   if (stream->fresh && stream->due.length > 0) {
     stream->fresh = FALSE;
     stream->decoder_cold = TRUE;
-    stream->pcm_pos = GST_PARTIAL_MIX_POSITION_UNKNOWN;
+    stream->pcm_pos = FMX_POSITION_UNKNOWN;
   }
   stream->gain = stream->info.gain;
   if (stream->due.length == 0 || !stream->decoder_cold)
@@ -358,7 +318,7 @@ gst_partial_mix_stream_flush (GstPartialMixStream * stream)
   stream->ts_serial.valid = FALSE;
   fmx_restart_init (&stream->restart);
   stream->unsettled = TRUE;
-  stream->next_pos = GST_PARTIAL_MIX_POSITION_UNKNOWN;
+  stream->next_pos = FMX_POSITION_UNKNOWN;
 }
 
 /* -------------------------------------------------- samples of one tick -- */
@@ -409,8 +369,7 @@ continue_tail (GstPartialMixStream * stream)
 }
 
 static void
-append_concealment (GstPartialMixStream * stream, guint n,
-    GstRTPBuffer * next)
+append_concealment (GstPartialMixStream * stream, guint n, GstRTPBuffer * next)
 {
   guint limit = MAX_CONCEAL_MS * stream->rate_hz / 1000;
   guint made = stream->concealed < limit ? MIN (n, limit - stream->concealed)
@@ -545,7 +504,7 @@ decode_due (GstPartialMixStream * stream)
       /* neither decoded nor concealed; the decoder starts afresh after it */
       stream->decoder_cold = TRUE;
     } else if (prepare_decoder (stream) && map_payload (packet->buffer, &rtp)) {
-      if (stream->pcm_pos == GST_PARTIAL_MIX_POSITION_UNKNOWN) {
+      if (stream->pcm_pos == FMX_POSITION_UNKNOWN) {
         stream->pcm_pos = packet->pos;
         stream->pcm_len = 0;
       }
@@ -565,7 +524,7 @@ cut_frame (GstPartialMixStream * stream, gint64 pos, guint n)
   guint have;
 
   memset (stream->frame, 0, n * sizeof (gint16));
-  if (stream->pcm_pos == GST_PARTIAL_MIX_POSITION_UNKNOWN)
+  if (stream->pcm_pos == FMX_POSITION_UNKNOWN)
     return;
   if (offset < 0) {
     from = (guint) MIN (-offset, n);
@@ -573,8 +532,7 @@ cut_frame (GstPartialMixStream * stream, gint64 pos, guint n)
   }
   if (offset < stream->pcm_len) {
     have = MIN ((guint) (stream->pcm_len - offset), n - from);
-    memcpy (stream->frame + from, stream->pcm + offset,
-        have * sizeof (gint16));
+    memcpy (stream->frame + from, stream->pcm + offset, have * sizeof (gint16));
   }
 
   offset = CLAMP (pos + n - stream->pcm_pos, 0, (gint64) stream->pcm_len);
@@ -583,7 +541,7 @@ cut_frame (GstPartialMixStream * stream, gint64 pos, guint n)
       stream->pcm_len * sizeof (gint16));
   stream->pcm_pos += offset;
   if (stream->pcm_len == 0 && stream->pcm_pos < pos + n)
-    stream->pcm_pos = GST_PARTIAL_MIX_POSITION_UNKNOWN;
+    stream->pcm_pos = FMX_POSITION_UNKNOWN;
 }
 
 /* More than full scale does not fit into a frame, but into the sum: a voice that
@@ -606,7 +564,7 @@ static gboolean
 is_idle (GstPartialMixStream * stream)
 {
   return stream->due.length == 0 && stream->hangover == 0
-      && stream->pcm_pos == GST_PARTIAL_MIX_POSITION_UNKNOWN;
+      && stream->pcm_pos == FMX_POSITION_UNKNOWN;
 }
 
 void
@@ -627,7 +585,7 @@ gst_partial_mix_stream_render (GstPartialMixStream * stream, gint64 pos,
 
   decode_due (stream);
   end = stream->pcm_pos + stream->pcm_len;
-  if (stream->pcm_pos != GST_PARTIAL_MIX_POSITION_UNKNOWN && end < pos + n
+  if (stream->pcm_pos != FMX_POSITION_UNKNOWN && end < pos + n
       && stream->wanted && !stream->decoder_cold
       && stream->concealed < MAX_CONCEAL_MS * stream->rate_hz / 1000)
     append_concealment (stream, (guint) (pos + n - end), NULL);

@@ -5,11 +5,13 @@
 #include <gst/gst.h>
 #include <gst/rtp/rtp.h>
 
-#include "fairmix/base/fmx-rate-meter.h"
 #include "fairmix/base/fmx-restart.h"
 #include "fairmix/base/fmx-serial.h"
+#include "fairmix/mix/fmx-handover.h"
+#include "fairmix/mix/fmx-mix-key.h"
 #include "fairmix/playout/fmx-playout.h"
 #include "fairmix/select/fmx-select-activity.h"
+#include "fairmix/select/fmx-stream-cost.h"
 #include "fairmix/wire/fmx-audio-level.h"
 
 #include "gstpartialmixcodec.h"
@@ -20,7 +22,6 @@ G_BEGIN_DECLS
 #define GST_PARTIAL_MIX_MAX_QUEUE 64
 /* packets kept of a stream that is not decoded, to warm its decoder up */
 #define GST_PARTIAL_MIX_N_RECENT 3
-#define GST_PARTIAL_MIX_POSITION_UNKNOWN G_MAXINT64
 
 /**
  * GstPartialMixStreamInfo:
@@ -108,7 +109,7 @@ typedef struct
   guint32 out_ssrc;             /* as it leaves; another one after a collision */
   GstPad *pad;                  /* where it comes in; owned */
   gint neighbour;
-  guint64 key;                  /* random: the mixes' identity is made of it */
+  FmxMixKey key;                /* random: the mixes' identity is made of it */
   GstPartialMixFormat format;
   guint rate_hz;                /* the mix rate */
 
@@ -122,13 +123,10 @@ typedef struct
   guint64 settled_ts;           /* from here on no link is after its packets */
   gboolean unsettled;           /* a link changed: settled_ts is not known */
   GstClockTime last_arrival;    /* running time */
-  FmxRateMeter meter;
+  FmxStreamCost cost;
   guint wire_bps;               /* what it costs, at weighed_at */
   GstClockTime weighed_at;
-  guint known_bps;              /* at the last selection for its sake */
-  guint8 known_level;
-  gdouble active_bps;           /* while it speaks, by its own clock */
-  gboolean speaking;
+  FmxStreamNews news;           /* what the last selection knew of it */
   gboolean has_level;           /* its packets carry RFC 6464 levels */
   FmxSelectActivity activity;
   guint8 level;                 /* of its activity, at weighed_at, -dBov */
@@ -201,10 +199,6 @@ gboolean gst_partial_mix_stream_is_news (GstPartialMixStream * stream,
 gboolean gst_partial_mix_stream_enqueue (GstPartialMixStream * stream,
     const GstPartialMixArrival * arrival, GstClockTime media, gint64 line,
     gint64 * pos);
-
-/* Position of RTP time @ext_ts, known that @ref_ts is at @ref_pos. */
-gint64 gst_partial_mix_stream_position (GstPartialMixStream * stream,
-    guint64 ext_ts, guint64 ref_ts, gint64 ref_pos);
 
 /* Keeps the latest packets of a stream that nobody decodes. */
 void gst_partial_mix_stream_keep_recent (GstPartialMixStream * stream,

@@ -59,7 +59,8 @@ gst_partial_mix_free_ssrc (GstPartialMix * self)
 }
 
 static gboolean
-find_format (GstPartialMixSinkPad * pad, guint8 pt, GstPartialMixFormat * format)
+find_format (GstPartialMixSinkPad * pad, guint8 pt,
+    GstPartialMixFormat * format)
 {
   GstPartialMixFormat *known = g_hash_table_lookup (pad->formats,
       GUINT_TO_POINTER (pt));
@@ -216,8 +217,8 @@ gst_partial_mix_remove_stream (GstPartialMix * self,
   for (l = self->src_pads; l != NULL; l = l->next) {
     GstPartialMixSrcPad *src = l->data;
 
-    if (gst_partial_mix_src_pad_get_link (src, stream)->mode
-        != GST_PARTIAL_MIX_LINK_NONE)
+    if (gst_partial_mix_src_pad_get_link (src, stream)->handover.way
+        != FMX_HANDOVER_NONE)
       src->dirty = TRUE;
     gst_partial_mix_src_pad_init_link (src, stream, 0);
   }
