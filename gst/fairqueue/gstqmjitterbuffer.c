@@ -96,6 +96,8 @@ struct _GstQmJitterBuffer
   guint threshold;
   gchar *sync_group;
   GstClockTime max_offset;
+  gboolean applying;            /* a thread hands them over ... */
+  gboolean set_since;           /* ... and has to do so once more */
 };
 
 G_DEFINE_TYPE_WITH_CODE (GstQmJitterBuffer, gst_qm_jitter_buffer,
@@ -196,45 +198,64 @@ gst_qm_jitter_buffer_is_active (GstQmJitterBuffer * self)
   return self->adaptation && self->mode == 1 && !self->rfc7273_sync;
 }
 
+/* with the object lock */
+static void
+gst_qm_jitter_buffer_read_settings (GstQmJitterBuffer * self,
+    GstQmStageSettings * settings)
+{
+  *settings = self->settings;
+  settings->active = gst_qm_jitter_buffer_is_active (self);
+  settings->fixed_delay = self->latency_ms * GST_MSECOND;
+  settings->playout.max_delay =
+      MAX (settings->playout.max_delay, settings->playout.min_delay);
+  if (self->threshold > 0) {
+    settings->playout.threshold = self->threshold;
+    settings->playout.threshold_time = 0;
+  }
+}
+
+static void
+gst_qm_jitter_buffer_hand_over (GstQmJitterBuffer * self,
+    const GstQmStageSettings * settings, gboolean drop_on_latency)
+{
+  GstQmStageSettings old;
+
+  gst_qm_stage_get_settings (self->stage, &old);
+  g_object_set (self->inner, "drop-on-latency", drop_on_latency,
+      "do-retransmission", settings->retransmission,
+      "max-ts-offset-adjustment",
+      settings->active ? (guint64) 0 : settings->max_ts_offset_adjustment,
+      NULL);
+  gst_qm_stage_set_settings (self->stage, settings);
+  if (settings->active != old.active)
+    gst_element_post_message (GST_ELEMENT (self),
+        gst_message_new_latency (GST_OBJECT (self)));
+}
+
 /* Hands what was set to the two elements inside.  While the delay adapts, the
- * inner one's latency is the stage's business. */
+ * inner one's latency is the stage's business.  One thread at a time: what was
+ * set last is handed over last. */
 static void
 gst_qm_jitter_buffer_apply (GstQmJitterBuffer * self)
 {
-  GstQmStageSettings settings, old;
-  guint latency_ms;
-  gboolean drop_on_latency;
-
   if (self->inner == NULL)
     return;
-  gst_qm_stage_get_settings (self->stage, &old);
   GST_OBJECT_LOCK (self);
-  settings = self->settings;
-  settings.active = gst_qm_jitter_buffer_is_active (self);
-  settings.fixed_delay = self->latency_ms * GST_MSECOND;
-  settings.playout.max_delay =
-      MAX (settings.playout.max_delay, settings.playout.min_delay);
-  if (self->threshold > 0) {
-    settings.playout.threshold = self->threshold;
-    settings.playout.threshold_time = 0;
-  }
-  latency_ms = self->latency_ms;
-  drop_on_latency = self->drop_on_latency && !settings.active;
-  GST_OBJECT_UNLOCK (self);
+  self->set_since = TRUE;
+  while (self->set_since && !self->applying) {
+    GstQmStageSettings settings;
+    gboolean drop_on_latency;
 
-  gst_qm_stage_set_settings (self->stage, &settings);
-  g_object_set (self->inner, "drop-on-latency", drop_on_latency,
-      "do-retransmission", settings.retransmission,
-      "max-ts-offset-adjustment",
-      settings.active ? (guint64) 0 : settings.max_ts_offset_adjustment, NULL);
-  if (!settings.active)
-    g_object_set (self->inner, "latency", latency_ms,
-        "ts-offset", settings.ts_offset, NULL);
-  else if (!old.active)
-    gst_qm_stage_release_inner (self->stage);
-  if (settings.active != old.active)
-    gst_element_post_message (GST_ELEMENT (self),
-        gst_message_new_latency (GST_OBJECT (self)));
+    gst_qm_jitter_buffer_read_settings (self, &settings);
+    drop_on_latency = self->drop_on_latency && !settings.active;
+    self->applying = TRUE;
+    self->set_since = FALSE;
+    GST_OBJECT_UNLOCK (self);
+    gst_qm_jitter_buffer_hand_over (self, &settings, drop_on_latency);
+    GST_OBJECT_LOCK (self);
+    self->applying = FALSE;
+  }
+  GST_OBJECT_UNLOCK (self);
 }
 
 static gboolean

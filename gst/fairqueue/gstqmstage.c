@@ -93,6 +93,8 @@ struct _GstQmStage
   FmxInterarrival interarrival;
   Stream stream;
   Steering steering;
+  gboolean moving;              /* a thread is setting the inner one ... */
+  gboolean moved_since;         /* ... and has to do so once more */
   guint64 n_shrunk;
 };
 
@@ -521,12 +523,31 @@ gst_qm_stage_pass (GstQmStage * self, GstBuffer * buffer, Passage * p)
 
 /* --- on the way out --- */
 
+/* Sets the inner one to what holds now.  Threads that steer at the same time
+ * must not overtake each other on the way there: one at a time sets it, and
+ * sets it again if that was not the last word.  Who listens to the inner one
+ * may call back in here, so that nobody waits. */
 static void
-gst_qm_stage_move_inner (GstQmStage * self, const Steering * steering)
+gst_qm_stage_move_inner (GstQmStage * self)
 {
-  g_object_set (self->inner,
-      "latency", (guint) (steering->cover / GST_MSECOND),
-      "ts-offset", steering_ts_offset (steering), NULL);
+  g_mutex_lock (&self->lock);
+  self->moved_since = TRUE;
+  while (self->moved_since && !self->moving) {
+    gboolean active = self->settings.active;
+    GstClockTime latency = active ? self->steering.cover
+        : self->settings.fixed_delay;
+    GstClockTimeDiff ts_offset = active ? steering_ts_offset (&self->steering)
+        : self->settings.ts_offset;
+
+    self->moving = TRUE;
+    self->moved_since = FALSE;
+    g_mutex_unlock (&self->lock);
+    g_object_set (self->inner, "latency", (guint) (latency / GST_MSECOND),
+        "ts-offset", ts_offset, NULL);
+    g_mutex_lock (&self->lock);
+    self->moving = FALSE;
+  }
+  g_mutex_unlock (&self->lock);
 }
 
 /* The inner jitter buffer has just written its timestamps into @buffer: so may
@@ -536,7 +557,6 @@ gst_qm_stage_chain_out (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 {
   GstQmStage *self = gst_pad_get_element_private (pad);
   Passage p = { 0 };
-  Steering steering;
   void (*changed) (gpointer);
 
   if (!g_atomic_int_get (&self->active))
@@ -544,11 +564,10 @@ gst_qm_stage_chain_out (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   g_mutex_lock (&self->lock);
   gst_qm_stage_pass (self, buffer, &p);
   changed = p.changed ? self->changed : NULL;
-  steering = self->steering;
   g_mutex_unlock (&self->lock);
 
   if (p.inner_moved)
-    gst_qm_stage_move_inner (self, &steering);
+    gst_qm_stage_move_inner (self);
   if (p.message != NULL)
     gst_element_post_message (self->owner, p.message);
   if (changed != NULL)
@@ -662,17 +681,9 @@ gst_qm_stage_event_up (GstPad * pad, GstObject * parent, GstEvent * event)
   GstQmStage *self = gst_pad_get_element_private (pad);
   gboolean is_latency = GST_EVENT_TYPE (event) == GST_EVENT_LATENCY;
   gboolean done = gst_pad_event_default (pad, parent, event);
-  Steering steering;
-  gboolean active;
 
-  if (is_latency) {
-    g_mutex_lock (&self->lock);
-    active = self->settings.active;
-    steering = self->steering;
-    g_mutex_unlock (&self->lock);
-    if (active)
-      gst_qm_stage_move_inner (self, &steering);
-  }
+  if (is_latency && g_atomic_int_get (&self->active))
+    gst_qm_stage_move_inner (self);
   return done;
 }
 
@@ -681,13 +692,13 @@ gst_qm_stage_event_up (GstPad * pad, GstObject * parent, GstEvent * event)
 void
 gst_qm_stage_release_inner (GstQmStage * self)
 {
-  Steering none = { 0, 0 };
+  const Steering none = { 0, 0 };
 
   g_mutex_lock (&self->lock);
   self->steering = none;
   self->stream.known = FALSE;
   g_mutex_unlock (&self->lock);
-  gst_qm_stage_move_inner (self, &none);
+  gst_qm_stage_move_inner (self);
 }
 
 /* From the far end on, so that none waits for another that waits downstream */
@@ -738,15 +749,23 @@ void
 gst_qm_stage_set_settings (GstQmStage * self,
     const GstQmStageSettings * settings)
 {
+  const Steering none = { 0, 0 };
+  gboolean moved;
+
   g_mutex_lock (&self->lock);
   if (!same_monitor (&settings->playout, &self->settings.playout)
       || settings->active != self->settings.active) {
     fmx_playout_init (&self->playout, &settings->playout);
     self->stream.known = FALSE;
   }
+  if (settings->active && !self->settings.active)
+    self->steering = none;
+  moved = !settings->active || !self->settings.active;
   self->settings = *settings;
   g_atomic_int_set (&self->active, settings->active);
   g_mutex_unlock (&self->lock);
+  if (moved)
+    gst_qm_stage_move_inner (self);
 }
 
 void

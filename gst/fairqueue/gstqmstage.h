@@ -97,6 +97,8 @@ void gst_qm_stage_stop (GstQmStage * stage);
 
 void gst_qm_stage_get_settings (GstQmStage * stage,
     GstQmStageSettings * settings);
+/* Also sets `latency` and `ts-offset` of the inner one, now or, if another thread
+ * is about to, by that thread. */
 void gst_qm_stage_set_settings (GstQmStage * stage,
     const GstQmStageSettings * settings);
 

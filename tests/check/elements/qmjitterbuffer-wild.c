@@ -422,6 +422,40 @@ GST_START_TEST (test_a_stop_under_load_refuses_what_comes)
 
 GST_END_TEST;
 
+/* The inner one tells its bus of a new latency while it is being steered. */
+static GstBusSyncReply
+stop_adapting (GstBus * bus, GstMessage * message, gpointer element)
+{
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_LATENCY)
+    g_object_set (element, "adaptation", FALSE, NULL);
+  return GST_BUS_DROP;
+}
+
+/* What was set last holds, also where it is set in the middle of a change. */
+GST_START_TEST (test_an_older_steering_does_not_undo_a_newer_one)
+{
+  GstHarness *h = harness_new ("qmjitterbuffer latency=70 ts-offset=5000000");
+  GstElement *element = gst_harness_find_element (h, "qmjitterbuffer");
+  GstElement *inner = gst_object_ref (GST_BIN (element)->children->data);
+  GstBus *bus = gst_element_get_bus (inner);
+  guint latency;
+  gint64 ts_offset;
+
+  gst_bus_set_sync_handler (bus, stop_adapting, element, NULL);
+  push (h, 0, 0);
+  gst_buffer_unref (gst_harness_pull (h));
+  g_object_get (inner, "latency", &latency, "ts-offset", &ts_offset, NULL);
+  fail_unless_equals_int (latency, 70);
+  fail_unless_equals_int64 (ts_offset, 5 * MS);
+  gst_bus_set_sync_handler (bus, NULL, NULL, NULL);
+  gst_object_unref (bus);
+  gst_object_unref (inner);
+  gst_object_unref (element);
+  harness_free (h);
+}
+
+GST_END_TEST;
+
 static Suite *
 qmjitterbuffer_wild_suite (void)
 {
@@ -446,6 +480,7 @@ qmjitterbuffer_wild_suite (void)
   tcase_add_test (tc, test_states_up_and_down);
   tcase_add_test (tc, test_a_blocked_pad_does_not_hold_up_the_stop);
   tcase_add_test (tc, test_a_stop_under_load_refuses_what_comes);
+  tcase_add_test (tc, test_an_older_steering_does_not_undo_a_newer_one);
   return suite;
 }
 
