@@ -31,6 +31,7 @@
 #include "fairmix/mix/fmx-mix-key.h"
 #include "fairmix/wire/fmx-audio-level.h"
 #include "gst/common/gstfairmixevents.h"
+#include "gst/common/gstfairmixoutbox.h"
 #include "gst/common/gstfairmixtimer.h"
 
 #include "gstpartialmix.h"
@@ -226,7 +227,7 @@ struct _GstPartialMixSrcPad
   gboolean events_sent;
   gboolean raw_announced;       /* the latest caps are those of raw audio */
   guint64 announced[2];         /* payload types whose caps were sent */
-  GstFlowReturn last_flow;
+  gint last_flow;               /* GstFlowReturn; read without it, atomic */
 
   guint64 n_forwarded_packets, n_forwarded_bytes;
   FmxRateMeter meter_out;
@@ -285,7 +286,7 @@ struct _GstPartialMix
   GstPartialMixDatabase *database;
   GstPartialMixCounters counters;
   GHashTable *cnames;           /* ssrc -> cname, from RTCP */
-  GPtrArray *messages;          /* to post when the lock is gone */
+  GstFairmixOutbox *outbox;     /* messages to post when the lock is gone */
   GPtrArray *released;          /* src pads whose buses are to be given up */
   gint64 eos_line;              /* when everything was said */
   guint64 n_malformed_gone, n_unknown_gone;     /* of released sink pads */

@@ -179,35 +179,10 @@ gst_partial_mix_playout_delay (GstPartialMix * self)
   return self->frame_duration + self->latency;
 }
 
-static void
-drop_messages (GstPartialMix * self)
-{
-  guint i;
-
-  for (i = 0; i < self->messages->len; i++)
-    gst_message_unref (g_ptr_array_index (self->messages, i));
-  g_ptr_array_set_size (self->messages, 0);
-}
-
 void
 gst_partial_mix_post_messages (GstPartialMix * self)
 {
-  GPtrArray *messages = NULL;
-  guint i;
-
-  GST_PARTIAL_MIX_LOCK (self);
-  if (self->messages->len > 0) {
-    messages = self->messages;
-    self->messages = g_ptr_array_new ();
-  }
-  GST_PARTIAL_MIX_UNLOCK (self);
-
-  if (messages == NULL)
-    return;
-  for (i = 0; i < messages->len; i++)
-    gst_element_post_message (GST_ELEMENT (self), g_ptr_array_index (messages,
-            i));
-  g_ptr_array_unref (messages);
+  gst_fairmix_outbox_post (self->outbox, GST_ELEMENT (self));
 }
 
 /* ------------------------------------------------------------------ pads -- */
@@ -532,7 +507,7 @@ close_all (GstPartialMix * self)
   self->tick = 0;
   g_atomic_int_set (&self->unasked, TRUE);
   g_clear_pointer (&self->total, g_free);
-  drop_messages (self);
+  gst_fairmix_outbox_clear (self->outbox);
   GST_PARTIAL_MIX_UNLOCK (self);
 
   if (self->pool != NULL) {
@@ -771,8 +746,7 @@ gst_partial_mix_finalize (GObject * object)
   g_ptr_array_unref (self->frames);
   g_ptr_array_unref (self->released);
   g_ptr_array_unref (self->streams);
-  drop_messages (self);
-  g_ptr_array_unref (self->messages);
+  gst_fairmix_outbox_free (self->outbox);
   g_hash_table_unref (self->mix_ssrcs);
   g_hash_table_unref (self->cnames);
   g_list_free (self->sink_pads);
@@ -970,7 +944,7 @@ gst_partial_mix_init (GstPartialMix * self)
   self->streams = g_ptr_array_new ();
   self->mix_ssrcs = g_hash_table_new (NULL, NULL);
   self->cnames = g_hash_table_new_full (NULL, NULL, NULL, g_free);
-  self->messages = g_ptr_array_new ();
+  self->outbox = gst_fairmix_outbox_new ();
   self->database = gst_partial_mix_database_new ();
   self->released = g_ptr_array_new_with_free_func (gst_object_unref);
   self->eos_line = G_MAXINT64;

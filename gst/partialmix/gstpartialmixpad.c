@@ -488,8 +488,8 @@ warn_of (GstPartialMix * self, GstPartialMixSrcPad * pad,
   GError *error = g_error_new (GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
       "The peer of %s cannot be served. %s", GST_PAD_NAME (pad), trouble);
 
-  g_ptr_array_add (self->messages, gst_message_new_warning (GST_OBJECT (self),
-          error, text));
+  gst_fairmix_outbox_add (self->outbox,
+      gst_message_new_warning (GST_OBJECT (self), error, text));
   g_error_free (error);
   g_free (text);
 }
@@ -621,9 +621,9 @@ gst_partial_mix_src_pad_push (GstPartialMixSrcPad * pad,
     ret = gst_pad_push_list (GST_PAD (pad), GST_BUFFER_LIST (data));
   else
     ret = gst_pad_push (GST_PAD (pad), GST_BUFFER (data));
-  if (ret != pad->last_flow)
+  if (g_atomic_int_get (&pad->last_flow) != (gint) ret)
     GST_DEBUG_OBJECT (pad, "flow is %s now", gst_flow_get_name (ret));
-  pad->last_flow = ret;
+  g_atomic_int_set (&pad->last_flow, (gint) ret);
   GST_PAD_STREAM_UNLOCK (pad);
   return ret;
 }

@@ -314,8 +314,8 @@ tell (GstPartialMix * self, GstPartialMixSrcPad * pad, Selection * selection,
   add_ssrcs (s, "mixed", pad, selection, FMX_HANDOVER_MIXED);
   add_ssrcs (s, "held", pad, selection, FMX_HANDOVER_HELD);
   GST_DEBUG_OBJECT (pad, "%" GST_PTR_FORMAT, s);
-  g_ptr_array_add (self->messages, gst_message_new_element (GST_OBJECT (self),
-          s));
+  gst_fairmix_outbox_add (self->outbox,
+      gst_message_new_element (GST_OBJECT (self), s));
 }
 
 void

@@ -97,7 +97,8 @@ pad_stats (GstPartialMix * self, GstPartialMixSrcPad * pad, GstClockTime now)
       "n-forwarded-packets", G_TYPE_UINT64, pad->n_forwarded_packets,
       "n-mix-packets", G_TYPE_UINT64, mix_packets,
       "n-selections", G_TYPE_UINT64, pad->n_selections,
-      "flow", G_TYPE_STRING, gst_flow_get_name (pad->last_flow), NULL);
+      "flow", G_TYPE_STRING, gst_flow_get_name ((GstFlowReturn)
+          g_atomic_int_get (&pad->last_flow)), NULL);
   gst_structure_take_value (s, "streams", &streams);
   return s;
 }

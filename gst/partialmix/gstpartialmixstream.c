@@ -544,6 +544,17 @@ cut_frame (GstPartialMixStream * stream, gint64 pos, guint n)
     stream->pcm_pos = FMX_POSITION_UNKNOWN;
 }
 
+/* What has not come by now, up to @end; some of the stream has. */
+static void
+conceal_end (GstPartialMixStream * stream, gint64 end)
+{
+  gint64 have = stream->pcm_pos + stream->pcm_len;
+
+  if (have < end && stream->wanted && !stream->decoder_cold
+      && stream->concealed < MAX_CONCEAL_MS * stream->rate_hz / 1000)
+    append_concealment (stream, (guint) (end - have), NULL);
+}
+
 /* More than full scale does not fit into a frame, but into the sum: a voice that
  * is raised is added several times. */
 static void
@@ -572,7 +583,6 @@ gst_partial_mix_stream_render (GstPartialMixStream * stream, gint64 pos,
     guint n, guint8 silence_level, guint hangover_ticks)
 {
   const FmxMixKernels *kernels = fmx_mix_kernels_best ();
-  gint64 end;
 
   stream->frame_active = FALSE;
   stream->frame_level = FMX_LEVEL_SILENCE;
@@ -584,11 +594,8 @@ gst_partial_mix_stream_render (GstPartialMixStream * stream, gint64 pos,
     stream->tail = g_new (gint16, SPLICE_MS * stream->rate_hz / 1000);
 
   decode_due (stream);
-  end = stream->pcm_pos + stream->pcm_len;
-  if (stream->pcm_pos != FMX_POSITION_UNKNOWN && end < pos + n
-      && stream->wanted && !stream->decoder_cold
-      && stream->concealed < MAX_CONCEAL_MS * stream->rate_hz / 1000)
-    append_concealment (stream, (guint) (pos + n - end), NULL);
+  if (stream->pcm_pos != FMX_POSITION_UNKNOWN)
+    conceal_end (stream, pos + n);
   cut_frame (stream, pos, n);
   apply_gain (stream, n);
 

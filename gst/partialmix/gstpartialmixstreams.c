@@ -25,8 +25,8 @@ message_stream (GstPartialMix * self, GstPartialMixStream * stream,
 
   if (stream->cname != NULL)
     gst_structure_set (s, "cname", G_TYPE_STRING, stream->cname, NULL);
-  g_ptr_array_add (self->messages, gst_message_new_element (GST_OBJECT (self),
-          s));
+  gst_fairmix_outbox_add (self->outbox,
+      gst_message_new_element (GST_OBJECT (self), s));
 }
 
 /* -------------------------------------------------------------- arrival -- */
@@ -81,8 +81,9 @@ warn_unknown (GstPartialMix * self, GstPartialMixSinkPad * pad, guint32 ssrc,
       "Payload type %u of SSRC %08x on %s is unknown.", pt, ssrc,
       GST_PAD_NAME (pad));
 
-  g_ptr_array_add (self->messages, gst_message_new_warning (GST_OBJECT (self),
-          error, "Its packets are dropped. Say what they are in the caps in "
+  gst_fairmix_outbox_add (self->outbox,
+      gst_message_new_warning (GST_OBJECT (self), error,
+          "Its packets are dropped. Say what they are in the caps in "
           "front of the pad: application/x-rtp, payload=N, clock-rate=N, "
           "encoding-name=OPUS, PCMU, PCMA or L16."));
   g_error_free (error);
@@ -100,8 +101,9 @@ gst_partial_mix_check_rate (GstPartialMix * self,
     return;
   error = g_error_new (GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
       "Opus cannot be mixed at %u Hz.", self->rate_hz);
-  g_ptr_array_add (self->messages, gst_message_new_warning (GST_OBJECT (self),
-          error, "Its streams are heard only where they are forwarded. Set the "
+  gst_fairmix_outbox_add (self->outbox,
+      gst_message_new_warning (GST_OBJECT (self), error,
+          "Its streams are heard only where they are forwarded. Set the "
           "property rate to 8000, 12000, 16000, 24000 or 48000."));
   g_error_free (error);
   self->warned_of_rate = TRUE;

@@ -150,7 +150,7 @@ keep_house (GstPartialMix * self, GstClockTime now)
     if (gst_partial_mix_database_reload (self->database, &error))
       gst_partial_mix_apply_database (self);
     if (error != NULL)
-      g_ptr_array_add (self->messages, gst_message_new_warning
+      gst_fairmix_outbox_add (self->outbox, gst_message_new_warning
           (GST_OBJECT (self), error,
               "The Database as it was read before stays in force."));
     g_clear_error (&error);

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Messages leave in the order in which they were decided
+ * (gst/common/gstfairmixoutbox.h). */
+
+#include <gst/check/gstcheck.h>
+
+#include "common/gstfairmixoutbox.h"
+
+#define N_THREADS 4
+#define N_MESSAGES 2000         /* of each */
+
+typedef struct
+{
+  GstFairmixOutbox *outbox;
+  GstElement *element;
+  GstBus *bus;
+  GMutex lock;                  /* of whoever decides */
+  guint n_decided;
+  guint n_told;                 /* in the sync handler */
+  gboolean add_one_more;
+} Box;
+
+static void
+decide (Box * box)
+{
+  GstStructure *s;
+
+  g_mutex_lock (&box->lock);
+  s = gst_structure_new ("decision", "n", G_TYPE_UINT, box->n_decided++, NULL);
+  gst_fairmix_outbox_add (box->outbox, gst_message_new_element (NULL, s));
+  g_mutex_unlock (&box->lock);
+}
+
+static GstBusSyncReply
+hear (GstBus * bus, GstMessage * message, gpointer user_data)
+{
+  Box *box = user_data;
+  guint n;
+
+  gst_structure_get_uint (gst_message_get_structure (message), "n", &n);
+  fail_unless_equals_int (n, box->n_told);
+  box->n_told++;
+  /* who hears may call back */
+  if (box->add_one_more) {
+    box->add_one_more = FALSE;
+    decide (box);
+    gst_fairmix_outbox_post (box->outbox, box->element);
+    fail_unless_equals_int (box->n_told, n + 1);
+  }
+  return GST_BUS_DROP;
+}
+
+static void
+box_init (Box * box)
+{
+  memset (box, 0, sizeof *box);
+  g_mutex_init (&box->lock);
+  box->outbox = gst_fairmix_outbox_new ();
+  box->element = gst_element_factory_make ("identity", NULL);
+  box->bus = gst_bus_new ();
+  gst_element_set_bus (box->element, box->bus);
+  gst_bus_set_sync_handler (box->bus, hear, box, NULL);
+}
+
+static void
+box_clear (Box * box)
+{
+  gst_fairmix_outbox_free (box->outbox);
+  gst_element_set_bus (box->element, NULL);
+  gst_object_unref (box->bus);
+  gst_object_unref (box->element);
+  g_mutex_clear (&box->lock);
+}
+
+static gpointer
+decide_often (gpointer data)
+{
+  guint i;
+
+  for (i = 0; i < N_MESSAGES; i++) {
+    decide (data);
+    gst_fairmix_outbox_post (((Box *) data)->outbox, ((Box *) data)->element);
+  }
+  return NULL;
+}
+
+GST_START_TEST (test_messages_of_many_threads_keep_their_order)
+{
+  GThread *threads[N_THREADS];
+  Box box;
+  guint i;
+
+  box_init (&box);
+  for (i = 0; i < N_THREADS; i++)
+    threads[i] = g_thread_new ("decider", decide_often, &box);
+  for (i = 0; i < N_THREADS; i++)
+    g_thread_join (threads[i]);
+  fail_unless_equals_int (box.n_told, N_THREADS * N_MESSAGES);
+  box_clear (&box);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_a_message_from_within_waits_for_those_before_it)
+{
+  Box box;
+  guint i;
+
+  box_init (&box);
+  for (i = 0; i < 3; i++)
+    decide (&box);
+  box.add_one_more = TRUE;
+  gst_fairmix_outbox_post (box.outbox, box.element);
+  fail_unless_equals_int (box.n_told, 4);
+  box_clear (&box);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_what_was_dropped_is_not_told)
+{
+  Box box;
+
+  box_init (&box);
+  decide (&box);
+  gst_fairmix_outbox_clear (box.outbox);
+  gst_fairmix_outbox_post (box.outbox, box.element);
+  fail_unless_equals_int (box.n_told, 0);
+  decide (&box);                /* freed with the outbox */
+  box_clear (&box);
+}
+
+GST_END_TEST;
+
+static Suite *
+outbox_suite (void)
+{
+  Suite *suite = suite_create ("outbox");
+  TCase *tc;
+
+  tc = tcase_create ("order");
+  suite_add_tcase (suite, tc);
+  tcase_add_test (tc, test_messages_of_many_threads_keep_their_order);
+  tcase_add_test (tc, test_a_message_from_within_waits_for_those_before_it);
+  tcase_add_test (tc, test_what_was_dropped_is_not_told);
+  return suite;
+}
+
+GST_CHECK_MAIN (outbox);

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What the bus is told, and in which order. */
+
+#include "mixrig.h"
+
+typedef struct
+{
+  RigListener *listener;
+  GString *told;
+} Hearer;
+
+/* An application that answers the first stream that leaves with another target:
+ * what that leads to was decided after the other streams had left. */
+static GstBusSyncReply
+hear (GstBus * bus, GstMessage * message, gpointer user_data)
+{
+  Hearer *hearer = user_data;
+  const GstStructure *s = gst_message_get_structure (message);
+
+  if (gst_message_has_name (message, "fairmix-selection"))
+    g_string_append (hearer->told, "selection ");
+  if (gst_message_has_name (message, "fairmix-stream")) {
+    guint ssrc;
+
+    gst_structure_get_uint (s, "ssrc", &ssrc);
+    g_string_append_printf (hearer->told, "%s-%u ",
+        gst_structure_get_string (s, "event"), ssrc);
+    if (ssrc == 101)
+      rig_set_target (hearer->listener, 64000);
+  }
+  return GST_BUS_DROP;
+}
+
+GST_START_TEST (test_messages_come_in_the_order_of_the_decisions)
+{
+  Rig *rig = rig_new (NULL);
+  Hearer hearer = { rig_listener (rig, "src_0", NULL), NULL };
+  RigTalker *leaver;
+
+  rig_talkers (rig, 1, 1, RIG_OPUS);
+  leaver = g_ptr_array_index (rig->talkers, 0);
+  rig_talker_beside (rig, leaver, 102, 400, 1000);
+  rig_talker_beside (rig, leaver, 103, 500, 1000);
+  rig_talkers (rig, 4, 3, RIG_OPUS);
+  rig_play (rig);
+  rig_run (rig, 10);
+
+  hearer.told = g_string_new (NULL);
+  gst_bus_set_sync_handler (rig->bus, hear, &hearer, NULL);
+  gst_pad_unlink (leaver->pad, leaver->peer);
+  rig_set_target (hearer.listener, 0);
+  gst_bus_set_sync_handler (rig->bus, NULL, NULL, NULL);
+  fail_unless_equals_string (hearer.told->str,
+      "removed-101 removed-102 removed-103 selection ");
+  fail_unless_equals_int (gst_pad_link (leaver->pad, leaver->peer),
+      GST_PAD_LINK_OK);
+  g_string_free (hearer.told, TRUE);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+static Suite *
+partialmix_messages_suite (void)
+{
+  Suite *suite = suite_create ("partialmix-messages");
+  TCase *tc;
+
+  tc = tcase_create ("order");
+  suite_add_tcase (suite, tc);
+  tcase_add_test (tc, test_messages_come_in_the_order_of_the_decisions);
+  return suite;
+}
+
+GST_CHECK_MAIN (partialmix_messages);
