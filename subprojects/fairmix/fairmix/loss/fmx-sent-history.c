@@ -28,8 +28,7 @@ slot_of (FmxSentHistory *history, uint64_t number)
 }
 
 static void
-describe (const FmxSentHistory *history, uint64_t number,
-    FmxSentPacket *packet)
+describe (const FmxSentHistory *history, uint64_t number, FmxSentPacket *packet)
 {
   const FmxSentSlot *slot = &history->slots[number & MASK];
 
@@ -198,6 +197,18 @@ fmx_sent_history_knows (const FmxSentHistory *history, uint32_t ssrc,
     uint16_t seq)
 {
   return lookup (history, ssrc, seq) != 0;
+}
+
+bool
+fmx_sent_history_find (const FmxSentHistory *history, uint32_t ssrc,
+    uint16_t seq, FmxSentPacket *packet)
+{
+  unsigned at = lookup (history, ssrc, seq);
+
+  if (at == 0)
+    return false;
+  describe (history, number_of (history, &history->slots[at - 1]), packet);
+  return true;
 }
 
 bool

@@ -147,6 +147,15 @@ bool fmx_sent_history_knows (const FmxSentHistory * history, uint32_t ssrc,
     uint16_t seq);
 
 /**
+ * fmx_sent_history_find:
+ * @packet: (out): the packet, if the result is true
+ *
+ * Returns: whether that packet is remembered
+ */
+bool fmx_sent_history_find (const FmxSentHistory * history, uint32_t ssrc,
+    uint16_t seq, FmxSentPacket * packet);
+
+/**
  * fmx_sent_history_forget:
  * @packet: (out): the packet, if the result is true
  *

@@ -15,12 +15,6 @@
 /* A hole in the feedback of more packets than this is nonsense. */
 #define HOLE_MAX 1024
 
-/* Report blocks of one compound come within this time. */
-#define REPORT_WAIT (10 * FMX_MSECOND)
-
-/* No per-packet feedback for so long: the receiver does not send it any more. */
-#define PER_PACKET_TIMEOUT (10 * FMX_SECOND)
-
 #define BREAKER_ROUND FMX_SECOND
 
 /* What one per-packet feedback has told so far. */
@@ -210,12 +204,11 @@ note_way_back (FmxRateSender *sender, const Digest *digest,
   if (digest->is_first)
     sender->first_back_mid32 = mid32 - report_mid32;
   mid32 -= report_mid32 + sender->first_back_mid32;
-  sender->way_back = (FmxDuration) (int32_t) mid32 * FMX_SECOND / 65536;
+  sender->way_back = (FmxDuration) (int32_t) mid32 *FMX_SECOND / 65536;
 }
 
 static void
-end (FmxRateSender *sender, Digest *digest, uint32_t report_mid32,
-    FmxTime now)
+end (FmxRateSender *sender, Digest *digest, uint32_t report_mid32, FmxTime now)
 {
   sender->stats.n_feedback++;
   if (digest->n_acked == 0 && digest->is_first)
@@ -269,8 +262,7 @@ fmx_rate_sender_on_ccfb (FmxRateSender *sender, const uint8_t *data,
 
 void
 fmx_rate_sender_on_metrics (FmxRateSender *sender,
-    const FmxCcfbMetric *metrics, size_t n, uint32_t report_mid32,
-    FmxTime now)
+    const FmxCcfbMetric *metrics, size_t n, uint32_t report_mid32, FmxTime now)
 {
   Digest digest;
 
@@ -278,156 +270,4 @@ fmx_rate_sender_on_metrics (FmxRateSender *sender,
   for (size_t i = 0; i < n; i++)
     on_metric (sender, &digest, &metrics[i]);
   end (sender, &digest, report_mid32, now);
-}
-
-/* What the block adds to what the block before it said. */
-static void
-add_to_round (FmxReportRound *round, FmxStream *stream,
-    const FmxReportBlock *block)
-{
-  int64_t expected = fmx_serial_diff32 (block->ext_highest_seq,
-      stream->ext_highest_seq);
-  int64_t lost = (int64_t) block->cumulative_lost - stream->cumulative_lost;
-
-  if (!stream->has_report_block || expected < 0 || expected > 65536) {
-    round->is_baseline = true;  /* the first one, or the stream restarted */
-  } else {
-    /* [RFC3550 6.4.1] duplicates make it less than it was */
-    if (lost < 0)
-      lost = 0;
-    if (lost > expected)
-      lost = expected;
-    round->expected += (uint32_t) expected;
-    round->lost += (uint32_t) lost;
-  }
-  stream->has_report_block = true;
-  stream->ext_highest_seq = block->ext_highest_seq;
-  stream->cumulative_lost = block->cumulative_lost;
-}
-
-void
-fmx_rate_sender_on_report_block (FmxRateSender *sender,
-    const FmxReportBlock *block, uint32_t ntp_now_mid32, FmxTime now)
-{
-  FmxStream *stream = fmx_stream_table_find (&sender->streams, block->ssrc);
-  FmxDuration sample;
-
-  if (stream == NULL) {
-    sender->stats.n_unknown++;
-    return;
-  }
-  if (now >= sender->report.due)
-    fmx_rate_sender_digest_report_blocks (sender, now);
-  sender->stats.n_feedback++;
-  if (sender->stats.feedback == FMX_RATE_SENDER_FEEDBACK_PER_PACKET) {
-    if (sender->params.circuit_breaker)
-      fmx_circuit_breaker_on_heard (&sender->breaker, now);
-    if (fmx_time_diff (now, sender->stats.last_feedback) < PER_PACKET_TIMEOUT)
-      return;
-    /* It fell silent, yet its reports come: it speaks the other language. */
-    sender->stats.feedback = FMX_RATE_SENDER_FEEDBACK_REPORT_BLOCKS;
-    sender->report.number = sender->intervals.newest.number + 1;
-  }
-  if (fmx_rtt_from_report (ntp_now_mid32, block->lsr, block->dlsr, &sample))
-    (void) fmx_rtt_add (&sender->rtt, sample, now);
-  sender->rtt_least = sender->way_back = 0;
-  add_to_round (&sender->report, stream, block);
-  if (sender->report.due == FMX_TIME_NONE)
-    sender->report.due = now + (FmxTime) REPORT_WAIT;
-}
-
-/* A report says how many were lost, not when.  If losses are independent an
- * event swallows those of a round-trip time, m packets, and the next comes 1/f
- * packets later: one event for each m + 1/f packets. */
-static uint32_t
-estimate_events (const FmxRateSender *sender, double fraction,
-    FmxDuration took)
-{
-  const FmxReportRound *round = &sender->report;
-  double rounds = (double) took / (double) fmx_rate_sender_rtt (sender);
-  double m = round->expected / rounds;
-  double n = floor (round->expected / (m + 1.0 / fraction) + 0.5);
-
-  if (n > 0.9 * rounds)         /* further apart than a round-trip time */
-    n = floor (0.9 * rounds);
-  if (n > round->lost)
-    n = round->lost;
-  return n < 1.0 ? 1u : (uint32_t) n;
-}
-
-static void
-spread_losses (FmxRateSender *sender, double fraction, FmxTime now)
-{
-  const FmxReportRound *round = &sender->report;
-  FmxDuration took = fmx_time_diff (now, round->start);
-  uint32_t n = estimate_events (sender, fraction, took);
-  uint32_t given = 0;
-
-  for (uint32_t i = 0; i < n; i++) {
-    double where = (2.0 * i + 1.0) / (2.0 * n);
-    uint32_t until = (uint32_t) ((uint64_t) round->lost * (i + 1) / n);
-    FmxLossRecord record;
-
-    record.number = round->number + (uint64_t) (where * round->expected);
-    record.sent = round->start + (FmxTime) (where * (double) took);
-    for (; given < until; given++)
-      fmx_rate_sender_lost (sender, record);
-  }
-}
-
-static void
-begin_report_round (FmxReportRound *round, FmxTime now)
-{
-  uint64_t number = round->number + round->expected;
-
-  memset (round, 0, sizeof *round);
-  round->number = number;
-  round->start = now;
-  round->due = FMX_TIME_NONE;
-}
-
-void
-fmx_rate_sender_digest_report_blocks (FmxRateSender *sender, FmxTime now)
-{
-  FmxReportRound *round = &sender->report;
-  FmxDuration took = fmx_time_diff (now, round->start);
-  bool received = round->expected > round->lost || round->is_baseline;
-  double fraction = 0.0;
-  FmxLossRecord last;
-
-  /* Nothing got there although something was sent: all of it was lost. */
-  if (round->expected == 0 && !round->is_baseline) {
-    round->expected = round->sent_packets;
-    round->lost = round->sent_packets;
-  }
-  if (round->expected > 0)
-    fraction = (double) round->lost / round->expected;
-  if (took > 0 && round->expected > 0) {
-    sender->receive.bps = (1.0 - fraction)
-        * fmx_rate_bps ((double) round->sent_bytes, took);
-    if (sender->receive.bps > sender->receive.most_bps)
-      sender->receive.most_bps = sender->receive.bps;
-  }
-  if (sender->stats.feedback == FMX_RATE_SENDER_FEEDBACK_NONE)
-    sender->stats.feedback = FMX_RATE_SENDER_FEEDBACK_REPORT_BLOCKS;
-  fmx_rate_sender_heard (sender, now);
-  if (fraction > 0.0 && took > 0)
-    spread_losses (sender, fraction, now);
-  last = (FmxLossRecord) { round->number + round->expected, now };
-  fmx_loss_intervals_on_packet (&sender->intervals, last);
-  fmx_loss_fraction_add (&sender->fraction, round->expected - round->lost,
-      round->lost, now);
-  sender->stats.n_lost += round->lost;
-  sender->stats.n_acked += round->expected - round->lost;
-  if (received)
-    sender->last_ack = now;
-  if (round->lost > 0)
-    sender->n_answered = 0;
-  else if (sender->probing_since != FMX_TIME_NONE)
-    sender->n_answered += round->expected;
-  sender->acked_sent = now;
-  fmx_rate_sender_report_to_breaker (sender, fraction, received, now);
-  begin_report_round (round, now);
-  fmx_rate_sender_digest (sender, received, now);
-  fmx_rate_sender_tell (sender, now);
 }

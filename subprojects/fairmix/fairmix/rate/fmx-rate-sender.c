@@ -108,7 +108,7 @@ fmx_rate_sender_init (FmxRateSender *sender,
   sender->stats.last_feedback = FMX_TIME_NONE;
   sender->last_ack = now;
   sender->receive.start = now;
-  sender->report.start = now;
+  sender->report.start = FMX_TIME_NONE;
   sender->report.due = FMX_TIME_NONE;
   sender->breaker_round.start = now;
   sender->probing_since = FMX_TIME_NONE;
@@ -166,13 +166,24 @@ update_packet_size (FmxRateSender *sender, uint32_t wire_bytes)
     sender->packet_bytes = 1.0;
 }
 
+/* Another numbering: what was reported was of the one before. */
+static void
+note_number (FmxStream *stream, uint16_t seq, FmxTime now)
+{
+  if (!fmx_sent_numbers_add (&stream->numbers, seq, now))
+    return;
+  stream->has_report_block = stream->has_report_seq = false;
+  stream->n_overdue = 0;
+}
+
 void
 fmx_rate_sender_on_sent (FmxRateSender *sender, uint32_t ssrc, uint16_t seq,
     uint32_t wire_bytes, FmxTime now)
 {
   FmxSentPacket packet = { 0, ssrc, seq, wire_bytes, now };
 
-  (void) fmx_stream_table_on_sent (&sender->streams, ssrc, wire_bytes, now);
+  note_number (fmx_stream_table_on_sent (&sender->streams, ssrc, wire_bytes,
+          now), seq, now);
   fmx_rate_meter_add (&sender->sent_meter, wire_bytes, now);
   fmx_rate_controller_on_sent (&sender->controller, wire_bytes, now);
   if (!sender->probe_taken) {
@@ -182,8 +193,7 @@ fmx_rate_sender_on_sent (FmxRateSender *sender, uint32_t ssrc, uint16_t seq,
   }
   sender->probe_taken = false;
   sender->stats.n_sent++;
-  sender->report.sent_bytes += wire_bytes;
-  sender->report.sent_packets++;
+  sender->sent_bytes += wire_bytes;
   fmx_sent_history_add (&sender->history, &packet, ack_timeout (sender), now);
 }
 
@@ -273,7 +283,7 @@ fmx_rate_sender_tell (FmxRateSender *sender, FmxTime now)
   uint64_t target = fmx_rate_sender_target_bps (sender);
   double change = fabs ((double) target - (double) sender->told_bps);
   FmxRateSenderStats stats;
-  FmxEvent event = { .name = "target", .n_fields = FMX_EVENT_MAX_FIELDS };
+  FmxEvent event = {.name = "target",.n_fields = FMX_EVENT_MAX_FIELDS };
 
   if (state == sender->told_state
       && change <= TOLD_CHANGE * (double) sender->told_bps)

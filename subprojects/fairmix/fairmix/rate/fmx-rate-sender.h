@@ -210,11 +210,12 @@ typedef struct
 typedef struct
 {
   /*< private >*/
-  FmxTime start;                /* of the time that they cover */
+  FmxTime start;                /* of the time that they cover; NONE = none */
+  FmxTime first_block, last_block;      /* came */
   FmxTime due;                  /* to be digested then; NONE = nothing new */
   uint64_t number;              /* of the next packet, as the receiver counts */
-  uint64_t sent_bytes;
-  uint32_t sent_packets;
+  uint64_t start_bytes;         /* what the bundle had sent then */
+  uint64_t last_bytes;          /* ... and when the last block came */
   uint32_t expected;
   uint32_t lost;
   bool is_baseline;             /* a stream was reported for the first time */
@@ -264,6 +265,7 @@ struct _FmxRateSender
   FmxRateMeter sent_meter;
   FmxReceiveRound receive;
   FmxReportRound report;
+  uint64_t sent_bytes;
   FmxBreakerRound breaker_round;
   FmxStreamTotals totals;
   double packet_bytes;          /* mean, on the wire */

@@ -103,6 +103,12 @@ fmx_stream_table_on_sent (FmxStreamTable *table, uint32_t ssrc,
   return stream;
 }
 
+FmxStream *
+fmx_stream_table_at (FmxStreamTable *table, unsigned i)
+{
+  return i < table->n ? &table->streams[i] : NULL;
+}
+
 /* A stream that is too young for a full window: what it sent so far. */
 static void
 rate_of (const FmxStream *stream, double *bps, double *packets_per_s,

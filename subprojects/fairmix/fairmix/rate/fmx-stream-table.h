@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "fairmix/base/fmx-time.h"
+#include "fairmix/loss/fmx-sent-numbers.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -31,6 +32,11 @@ extern "C" {
  * @ext_highest_seq: of the last report block
  * @cumulative_lost: of the last report block
  * @has_report_block: whether there was one
+ * @report_time: when it came
+ * @report_bytes: what the bundle had sent by then, in bytes
+ * @n_overdue: packets sent after the last one that it told of, and given up
+ *     since
+ * @numbers: the sequence numbers that it has used
  *
  * What is known of one stream of the bundle.
  */
@@ -45,6 +51,10 @@ typedef struct
   bool has_report_block;
   uint32_t ext_highest_seq;
   int32_t cumulative_lost;
+  FmxTime report_time;
+  uint64_t report_bytes;
+  uint32_t n_overdue;
+  FmxSentNumbers numbers;
   /*< private >*/
   FmxTime window;
   uint32_t bytes;
@@ -91,6 +101,9 @@ FmxStream *fmx_stream_table_on_sent (FmxStreamTable * table, uint32_t ssrc,
 
 /** fmx_stream_table_find: Returns: the stream, or NULL: not one of ours */
 FmxStream *fmx_stream_table_find (FmxStreamTable * table, uint32_t ssrc);
+
+/** fmx_stream_table_at: Returns: stream @i of all, NULL after the last */
+FmxStream *fmx_stream_table_at (FmxStreamTable * table, unsigned i);
 
 /**
  * fmx_stream_table_totals:
