@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "fairmix/wire/fmx-bytes-private.h"
+
 #define RTCP_VERSION 2u
 #define RTCP_RTPFB 205u
 #define RTCP_CCFB 11u
@@ -20,32 +22,6 @@
 #define ATO_MAX 0x1ffdu
 #define ATO_OVER_RANGE 0x1ffeu
 #define ATO_UNAVAILABLE 0x1fffu
-
-static uint16_t
-read_u16 (const uint8_t *data)
-{
-  return (uint16_t) (data[0] << 8 | data[1]);
-}
-
-static uint32_t
-read_u32 (const uint8_t *data)
-{
-  return (uint32_t) read_u16 (data) << 16 | read_u16 (data + 2);
-}
-
-static void
-write_u16 (uint8_t *data, uint32_t value)
-{
-  data[0] = (uint8_t) (value >> 8);
-  data[1] = (uint8_t) value;
-}
-
-static void
-write_u32 (uint8_t *data, uint32_t value)
-{
-  write_u16 (data, value >> 16);
-  write_u16 (data + 2, value);
-}
 
 /* The bytes that @n metrics take, with the padding ([RFC8888 3.1]). */
 static size_t
@@ -67,7 +43,7 @@ fmx_ccfb_reader_init (FmxCcfbReader *reader, const uint8_t *data, size_t size)
 
     if (size - TIMESTAMP_BYTES - offset < BLOCK_HEADER_BYTES)
       return false;
-    n = read_u16 (data + offset + 6);
+    n = fmx_read_u16 (data + offset + 6);
     offset += BLOCK_HEADER_BYTES;
     /* [RFC8888 3.1] no more than a quarter of the sequence number space */
     if (n > FMX_CCFB_MAX_REPORTS
@@ -90,7 +66,7 @@ fmx_ccfb_reader_init_packet (FmxCcfbReader *reader, const uint8_t *data,
   if (size < RTCP_HEADER_BYTES || data[0] >> 6 != RTCP_VERSION
       || (data[0] & 0x1fu) != RTCP_CCFB || data[1] != RTCP_RTPFB)
     return false;
-  length = ((size_t) read_u16 (data + 2) + 1) * 4;
+  length = ((size_t) fmx_read_u16 (data + 2) + 1) * 4;
   if (length < RTCP_HEADER_BYTES || length > size)
     return false;
   if ((data[0] & 0x20u) != 0) {
@@ -103,7 +79,7 @@ fmx_ccfb_reader_init_packet (FmxCcfbReader *reader, const uint8_t *data,
     length -= padding;
   }
   if (sender_ssrc != NULL)
-    *sender_ssrc = read_u32 (data + 4);
+    *sender_ssrc = fmx_read_u32 (data + 4);
   return fmx_ccfb_reader_init (reader, data + RTCP_HEADER_BYTES,
       length - RTCP_HEADER_BYTES);
 }
@@ -129,12 +105,12 @@ fmx_ccfb_reader_next (FmxCcfbReader *reader, FmxCcfbMetric *metric)
     reader->offset = (reader->offset + 3) / 4 * 4;
     if (reader->offset >= reader->size - TIMESTAMP_BYTES)
       return false;
-    reader->ssrc = read_u32 (reader->data + reader->offset);
-    reader->next_seq = read_u16 (reader->data + reader->offset + 4);
-    reader->left = read_u16 (reader->data + reader->offset + 6);
+    reader->ssrc = fmx_read_u32 (reader->data + reader->offset);
+    reader->next_seq = fmx_read_u16 (reader->data + reader->offset + 4);
+    reader->left = fmx_read_u16 (reader->data + reader->offset + 6);
     reader->offset += BLOCK_HEADER_BYTES;
   }
-  bits = read_u16 (reader->data + reader->offset);
+  bits = fmx_read_u16 (reader->data + reader->offset);
   reader->offset += METRIC_BYTES;
   reader->left--;
   metric->ssrc = reader->ssrc;
@@ -152,7 +128,7 @@ fmx_ccfb_reader_timestamp (const FmxCcfbReader *reader)
 {
   if (reader->size < TIMESTAMP_BYTES)
     return 0;
-  return read_u32 (reader->data + reader->size - TIMESTAMP_BYTES);
+  return fmx_read_u32 (reader->data + reader->size - TIMESTAMP_BYTES);
 }
 
 bool
@@ -167,7 +143,7 @@ fmx_ccfb_writer_init (FmxCcfbWriter *writer, uint8_t *data, size_t size,
   writer->offset = RTCP_HEADER_BYTES;
   data[0] = (uint8_t) (RTCP_VERSION << 6 | RTCP_CCFB);
   data[1] = (uint8_t) RTCP_RTPFB;
-  write_u32 (data + 4, sender_ssrc);
+  fmx_write_u32 (data + 4, sender_ssrc);
   return true;
 }
 
@@ -183,9 +159,9 @@ close_block (FmxCcfbWriter *writer)
 {
   if (writer->block == 0)
     return;
-  write_u16 (writer->data + writer->block + 6, writer->n_reports);
+  fmx_write_u16 (writer->data + writer->block + 6, writer->n_reports);
   if (closed_offset (writer) != writer->offset)
-    write_u16 (writer->data + writer->offset, 0);
+    fmx_write_u16 (writer->data + writer->offset, 0);
   writer->offset = closed_offset (writer);
   writer->block = 0;
 }
@@ -212,8 +188,8 @@ fmx_ccfb_writer_begin_stream (FmxCcfbWriter *writer, uint32_t ssrc,
   close_block (writer);
   writer->block = writer->offset;
   writer->n_reports = 0;
-  write_u32 (writer->data + writer->offset, ssrc);
-  write_u16 (writer->data + writer->offset + 4, begin_seq);
+  fmx_write_u32 (writer->data + writer->offset, ssrc);
+  fmx_write_u16 (writer->data + writer->offset + 4, begin_seq);
   writer->offset += BLOCK_HEADER_BYTES;
   return true;
 }
@@ -242,7 +218,7 @@ fmx_ccfb_writer_add (FmxCcfbWriter *writer, bool received, uint8_t ecn,
   if (received)
     bits = METRIC_RECEIVED | (uint32_t) (ecn & 3) << METRIC_ECN_SHIFT
         | ato_from_arrival_offset (arrival_offset);
-  write_u16 (writer->data + writer->offset, bits);
+  fmx_write_u16 (writer->data + writer->offset, bits);
   writer->offset += METRIC_BYTES;
   writer->n_reports++;
   return true;
@@ -252,8 +228,8 @@ size_t
 fmx_ccfb_writer_finish (FmxCcfbWriter *writer, uint32_t timestamp)
 {
   close_block (writer);
-  write_u32 (writer->data + writer->offset, timestamp);
+  fmx_write_u32 (writer->data + writer->offset, timestamp);
   writer->offset += TIMESTAMP_BYTES;
-  write_u16 (writer->data + 2, (uint32_t) (writer->offset / 4 - 1));
+  fmx_write_u16 (writer->data + 2, (uint32_t) (writer->offset / 4 - 1));
   return writer->offset;
 }
