@@ -7,6 +7,8 @@
 
 #include <gst/rtp/rtp.h>
 
+#include "common/gstfairmixrtcp.h"
+
 #define WORD_BYTES 4
 #define HEADER_BYTES 4
 #define SSRC_BYTES 4
@@ -15,26 +17,6 @@
 
 #define RTPFB_TYPE_CCFB 11      /* [RFC8888 3.1] */
 
-/* Returns: the length in bytes, header included, padding excluded */
-static gboolean
-gst_rtcp_feedback_packet_size (GstRTCPPacket * packet, gsize * size)
-{
-  const guint8 *data = packet->rtcp->map.data + packet->offset;
-  gsize padding = 0;
-
-  *size = HEADER_BYTES + WORD_BYTES
-      * (gsize) gst_rtcp_packet_get_length (packet);
-  if (packet->offset + *size > packet->rtcp->map.size)
-    return FALSE;
-  if (gst_rtcp_packet_get_padding (packet)) {
-    padding = data[*size - 1];
-    if (padding > *size - HEADER_BYTES)
-      return FALSE;
-  }
-  *size -= padding;
-  return TRUE;
-}
-
 static gboolean
 gst_rtcp_feedback_read_ccfb (GstRTCPPacket * packet, FmxRateSender * sender,
     FmxTime now)
@@ -42,7 +24,7 @@ gst_rtcp_feedback_read_ccfb (GstRTCPPacket * packet, FmxRateSender * sender,
   const guint8 *data = packet->rtcp->map.data + packet->offset;
   gsize size;
 
-  return gst_rtcp_feedback_packet_size (packet, &size)
+  return gst_fairmix_rtcp_packet_size (packet, &size)
       && size >= HEADER_BYTES + SSRC_BYTES
       && fmx_rate_sender_on_ccfb (sender, data + HEADER_BYTES + SSRC_BYTES,
       size - HEADER_BYTES - SSRC_BYTES, now);
@@ -57,7 +39,7 @@ gst_rtcp_feedback_read_report (GstRTCPPacket * packet, FmxRateSender * sender,
 
   if (gst_rtcp_packet_get_type (packet) == GST_RTCP_TYPE_SR)
     needed += SENDER_INFO_BYTES;
-  if (!gst_rtcp_feedback_packet_size (packet, &size) || size < needed)
+  if (!gst_fairmix_rtcp_packet_size (packet, &size) || size < needed)
     return FALSE;
 
   for (guint i = 0; i < n; i++) {

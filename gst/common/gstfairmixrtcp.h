@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef __GST_FAIRMIX_RTCP_H__
+#define __GST_FAIRMIX_RTCP_H__
+
+#include <gst/gst.h>
+#include <gst/rtp/rtp.h>
+
+#include "fairmix/rate/fmx-rate-sender.h"
+#include "fairmix/wire/fmx-rtcp-app.h"
+
+G_BEGIN_DECLS
+
+/**
+ * GstFairmixRtcpFuncs:
+ * @sender_info: of a sender report: who, the NTP time (32.32) and the RTP time
+ *     that it says are the same
+ * @report: @block is what @reporter says of one stream
+ * @bye: @ssrc leaves
+ * @app: an application-defined packet; valid during the call
+ *
+ * What is wanted of a compound RTCP packet; %NULL where nothing is.
+ */
+typedef struct
+{
+  void (*sender_info) (gpointer user_data, guint32 ssrc, guint64 ntp_time,
+      guint32 rtp_time);
+  void (*report) (gpointer user_data, guint32 reporter,
+      const FmxReportBlock * block);
+  void (*bye) (gpointer user_data, guint32 ssrc);
+  void (*app) (gpointer user_data, const FmxRtcpApp * app);
+} GstFairmixRtcpFuncs;
+
+/**
+ * gst_fairmix_rtcp_read:
+ * @buffer: a compound packet as it came from the network, or a part of one
+ *     ([RFC5506])
+ *
+ * Calls what stands in @funcs for each packet in @buffer, in their order.
+ * Nothing is called for a packet whose lengths do not agree.
+ *
+ * Returns: whether all of it was well-formed
+ */
+gboolean gst_fairmix_rtcp_read (GstBuffer * buffer,
+    const GstFairmixRtcpFuncs * funcs, gpointer user_data);
+
+/**
+ * gst_fairmix_rtcp_packet_size:
+ * @size: (out): the packet's length in bytes, header included, padding excluded
+ *
+ * Returns: %FALSE if its lengths do not agree
+ */
+gboolean gst_fairmix_rtcp_packet_size (GstRTCPPacket * packet, gsize * size);
+
+/**
+ * gst_fairmix_rtcp_add_app:
+ * @rtcp: a compound packet, mapped for writing
+ * @app: the packet to append; its data a multiple of four bytes
+ * @mtu: how long the compound may become, in bytes
+ *
+ * Returns: %FALSE if it does not fit, or if the compound ends with padding
+ */
+gboolean gst_fairmix_rtcp_add_app (GstRTCPBuffer * rtcp,
+    const FmxRtcpApp * app, gsize mtu);
+
+G_END_DECLS
+
+#endif /* __GST_FAIRMIX_RTCP_H__ */
