@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstrtcphook.h"
+
+#include <string.h>
+
+#define DEFAULT_MTU 1400
+#define SMALLEST_MTU 128        /* a report and a CNAME */
+
+/* A session with many sources sends one report after another for all of them;
+ * what comes back does so within a round trip. */
+#define N_SENT 256
+
+/* What of a report tells it from all others: packet type, SSRC, and of a
+ * sender report the NTP time. */
+typedef struct
+{
+  guint8 bytes[16];
+} Fingerprint;
+
+struct _GstRtcpHook
+{
+  GObject parent;
+
+  GWeakRef owner;
+  GstRtcpHookFunc func;
+
+  /* with the lock */
+  GMutex lock;
+  gchar *name;
+  guint session_id;
+  GObject *session;             /* the inner one */
+  Fingerprint sent[N_SENT];     /* a ring */
+  guint n_sent;
+};
+
+G_DEFINE_FINAL_TYPE (GstRtcpHook, gst_rtcp_hook, G_TYPE_OBJECT);
+
+/* Returns: FALSE if it does not begin with a report */
+static gboolean
+fingerprint (GstRTCPBuffer * rtcp, Fingerprint * print)
+{
+  GstRTCPPacket packet;
+  gsize size;
+
+  memset (print, 0, sizeof *print);
+  if (!gst_rtcp_buffer_get_first_packet (rtcp, &packet)
+      || (gst_rtcp_packet_get_type (&packet) != GST_RTCP_TYPE_SR
+          && gst_rtcp_packet_get_type (&packet) != GST_RTCP_TYPE_RR)
+      || !gst_fairmix_rtcp_packet_size (&packet, &size) || size < 8)
+    return FALSE;
+  memcpy (print->bytes, rtcp->map.data + packet.offset,
+      MIN (size, sizeof print->bytes));
+  if (gst_rtcp_packet_get_type (&packet) == GST_RTCP_TYPE_RR)
+    memset (print->bytes + 8, 0, sizeof print->bytes - 8);
+  return TRUE;
+}
+
+static guint32
+fingerprint_ssrc (const Fingerprint * print)
+{
+  return GST_READ_UINT32_BE (print->bytes + 4);
+}
+
+static gboolean
+has_bye (GstRTCPBuffer * rtcp)
+{
+  GstRTCPPacket packet;
+  gboolean more = gst_rtcp_buffer_get_first_packet (rtcp, &packet);
+
+  while (more && gst_rtcp_packet_get_type (&packet) != GST_RTCP_TYPE_BYE)
+    more = gst_rtcp_packet_move_to_next (&packet);
+  return more;
+}
+
+static gsize
+session_mtu (GObject * session)
+{
+  guint mtu = DEFAULT_MTU;
+
+  if (g_object_class_find_property (G_OBJECT_GET_CLASS (session), "rtcp-mtu"))
+    g_object_get (session, "rtcp-mtu", &mtu, NULL);
+  return MAX (mtu, SMALLEST_MTU);
+}
+
+/* What a session sends beside its reports, transport-wide feedback for one,
+ * comes this way, too, and is left alone.  So is a BYE, which must be last. */
+static gboolean
+on_sending_rtcp (GObject * session, GstBuffer * buffer, gboolean early,
+    GstRtcpHook * hook)
+{
+  GstElement *owner = g_weak_ref_get (&hook->owner);
+  GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
+  gboolean urgent = FALSE;
+  Fingerprint print;
+
+  if (owner == NULL)
+    return FALSE;
+  if (gst_rtcp_buffer_map (buffer, GST_MAP_READWRITE, &rtcp)) {
+    if (fingerprint (&rtcp, &print)) {
+      g_mutex_lock (&hook->lock);
+      hook->sent[hook->n_sent++ % N_SENT] = print;
+      g_mutex_unlock (&hook->lock);
+      if (!has_bye (&rtcp))
+        urgent = hook->func (owner, &rtcp, fingerprint_ssrc (&print),
+            session_mtu (session));
+    }
+    gst_rtcp_buffer_unmap (&rtcp);
+  }
+  gst_object_unref (owner);
+  return urgent;
+}
+
+GstRtcpHook *
+gst_rtcp_hook_new (GstElement * owner, GstRtcpHookFunc func)
+{
+  GstRtcpHook *hook = g_object_new (GST_TYPE_RTCP_HOOK, NULL);
+
+  g_weak_ref_set (&hook->owner, owner);
+  hook->func = func;
+  return hook;
+}
+
+void
+gst_rtcp_hook_set_target (GstRtcpHook * hook, const gchar * name, guint session)
+{
+  gst_rtcp_hook_disconnect (hook);
+  g_mutex_lock (&hook->lock);
+  if (g_strcmp0 (name, hook->name) != 0) {
+    g_free (hook->name);
+    hook->name = name != NULL && name[0] != '\0' ? g_strdup (name) : NULL;
+  }
+  hook->session_id = session;
+  g_mutex_unlock (&hook->lock);
+}
+
+gchar *
+gst_rtcp_hook_dup_name (GstRtcpHook * hook)
+{
+  gchar *name;
+
+  g_mutex_lock (&hook->lock);
+  name = g_strdup (hook->name);
+  g_mutex_unlock (&hook->lock);
+  return name;
+}
+
+guint
+gst_rtcp_hook_get_session (GstRtcpHook * hook)
+{
+  guint session;
+
+  g_mutex_lock (&hook->lock);
+  session = hook->session_id;
+  g_mutex_unlock (&hook->lock);
+  return session;
+}
+
+static GstElement *
+find_element (GstRtcpHook * hook, const gchar * name)
+{
+  GstElement *owner = g_weak_ref_get (&hook->owner), *found = NULL;
+  GstObject *parent;
+
+  if (owner == NULL)
+    return NULL;
+  parent = gst_object_get_parent (GST_OBJECT (owner));
+  if (parent != NULL && GST_IS_BIN (parent))
+    found = gst_bin_get_by_name_recurse_up (GST_BIN (parent), name);
+  gst_clear_object (&parent);
+  gst_object_unref (owner);
+  return found;
+}
+
+/* without the lock: rtpbin has one of its own */
+static GstRtcpHookResult
+find_session (GstRtcpHook * hook, const gchar * name, guint id,
+    GObject ** session)
+{
+  GstElement *element = find_element (hook, name);
+  GstRtcpHookResult result = GST_RTCP_HOOK_WAITING;
+
+  *session = NULL;
+  if (element == NULL)
+    return GST_RTCP_HOOK_NOT_FOUND;
+  if (g_signal_lookup ("get-internal-session", G_OBJECT_TYPE (element)) != 0)
+    g_signal_emit_by_name (element, "get-internal-session", id, session);
+  else if (g_object_class_find_property (G_OBJECT_GET_CLASS (element),
+          "internal-session") != NULL)
+    g_object_get (element, "internal-session", session, NULL);
+  else
+    result = GST_RTCP_HOOK_NO_SESSION;
+  if (*session != NULL)
+    result = g_signal_lookup ("on-sending-rtcp", G_OBJECT_TYPE (*session)) != 0
+        ? GST_RTCP_HOOK_CONNECTED : GST_RTCP_HOOK_NO_SESSION;
+  if (result == GST_RTCP_HOOK_NO_SESSION)
+    g_clear_object (session);
+  gst_object_unref (element);
+  return result;
+}
+
+/* Takes @session, unless another thread was first or wants something else now. */
+static void
+take_session (GstRtcpHook * hook, const gchar * name, guint id,
+    GObject * session)
+{
+  g_mutex_lock (&hook->lock);
+  if (hook->session == NULL && id == hook->session_id
+      && g_strcmp0 (name, hook->name) == 0) {
+    hook->session = g_object_ref (session);
+    g_signal_connect_object (session, "on-sending-rtcp",
+        G_CALLBACK (on_sending_rtcp), hook, 0);
+  }
+  g_mutex_unlock (&hook->lock);
+}
+
+GstRtcpHookResult
+gst_rtcp_hook_connect (GstRtcpHook * hook)
+{
+  GstRtcpHookResult result = GST_RTCP_HOOK_NONE;
+  GObject *session = NULL;
+  gchar *name = NULL;
+  guint id;
+
+  g_mutex_lock (&hook->lock);
+  id = hook->session_id;
+  if (hook->session != NULL)
+    result = GST_RTCP_HOOK_CONNECTED;
+  else
+    name = g_strdup (hook->name);
+  g_mutex_unlock (&hook->lock);
+
+  if (name != NULL)
+    result = find_session (hook, name, id, &session);
+  if (session != NULL) {
+    take_session (hook, name, id, session);
+    g_object_unref (session);
+  }
+  g_free (name);
+  return result;
+}
+
+gboolean
+gst_rtcp_hook_connect_or_complain (GstRtcpHook * hook)
+{
+  GstRtcpHookResult result = gst_rtcp_hook_connect (hook);
+  GstElement *owner = g_weak_ref_get (&hook->owner);
+  gchar *name = gst_rtcp_hook_dup_name (hook);
+
+  if (owner == NULL)
+    result = GST_RTCP_HOOK_NONE;
+  else if (result == GST_RTCP_HOOK_NOT_FOUND)
+    GST_ELEMENT_ERROR (owner, RESOURCE, NOT_FOUND,
+        ("There is no rtpbin or rtpsession named \"%s\".", name),
+        ("property rtpbin: give the rtpbin that name (name=%s)", name));
+  else if (result == GST_RTCP_HOOK_NO_SESSION)
+    GST_ELEMENT_ERROR (owner, RESOURCE, SETTINGS,
+        ("Element \"%s\" is neither an rtpbin nor an rtpsession.", name),
+        ("property rtpbin: it has no RTP session to write into"));
+  g_free (name);
+  gst_clear_object (&owner);
+  return result != GST_RTCP_HOOK_NOT_FOUND
+      && result != GST_RTCP_HOOK_NO_SESSION;
+}
+
+void
+gst_rtcp_hook_disconnect (GstRtcpHook * hook)
+{
+  GObject *session;
+
+  g_mutex_lock (&hook->lock);
+  session = hook->session;
+  hook->session = NULL;
+  hook->n_sent = 0;
+  memset (hook->sent, 0, sizeof hook->sent);
+  g_mutex_unlock (&hook->lock);
+  if (session != NULL) {
+    g_signal_handlers_disconnect_by_data (session, hook);
+    g_object_unref (session);
+  }
+}
+
+/* Returns: (transfer full) (nullable) */
+static GObject *
+get_session (GstRtcpHook * hook)
+{
+  GObject *session = NULL;
+
+  g_mutex_lock (&hook->lock);
+  if (hook->session != NULL)
+    session = g_object_ref (hook->session);
+  g_mutex_unlock (&hook->lock);
+  return session;
+}
+
+gboolean
+gst_rtcp_hook_send_early (GstRtcpHook * hook, GstClockTime max_delay)
+{
+  GObject *session = get_session (hook);
+  gboolean ret = FALSE;
+
+  if (session != NULL) {
+    g_signal_emit_by_name (session, "send-rtcp-full", max_delay, &ret);
+    g_object_unref (session);
+  }
+  return ret;
+}
+
+gboolean
+gst_rtcp_hook_is_avpf (GstRtcpHook * hook)
+{
+  GObject *session = get_session (hook);
+  GstRTPProfile profile = GST_RTP_PROFILE_UNKNOWN;
+
+  if (session != NULL) {
+    g_object_get (session, "rtp-profile", &profile, NULL);
+    g_object_unref (session);
+  }
+  return profile == GST_RTP_PROFILE_AVPF || profile == GST_RTP_PROFILE_SAVPF;
+}
+
+gboolean
+gst_rtcp_hook_is_own (GstRtcpHook * hook, GstBuffer * buffer)
+{
+  GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
+  gboolean own = FALSE;
+  Fingerprint print;
+
+  if (gst_buffer_get_size (buffer) == 0
+      || !gst_rtcp_buffer_validate_reduced (buffer)
+      || !gst_rtcp_buffer_map (buffer, GST_MAP_READ, &rtcp))
+    return FALSE;
+  if (fingerprint (&rtcp, &print)) {
+    g_mutex_lock (&hook->lock);
+    for (guint i = 0; i < MIN (hook->n_sent, N_SENT) && !own; i++)
+      own = memcmp (&hook->sent[i], &print, sizeof print) == 0;
+    g_mutex_unlock (&hook->lock);
+  }
+  gst_rtcp_buffer_unmap (&rtcp);
+  return own;
+}
+
+static void
+gst_rtcp_hook_finalize (GObject * object)
+{
+  GstRtcpHook *hook = GST_RTCP_HOOK (object);
+
+  gst_rtcp_hook_disconnect (hook);
+  g_weak_ref_clear (&hook->owner);
+  g_free (hook->name);
+  g_mutex_clear (&hook->lock);
+  G_OBJECT_CLASS (gst_rtcp_hook_parent_class)->finalize (object);
+}
+
+static void
+gst_rtcp_hook_class_init (GstRtcpHookClass * klass)
+{
+  G_OBJECT_CLASS (klass)->finalize = gst_rtcp_hook_finalize;
+}
+
+static void
+gst_rtcp_hook_init (GstRtcpHook * hook)
+{
+  g_weak_ref_init (&hook->owner, NULL);
+  g_mutex_init (&hook->lock);
+}

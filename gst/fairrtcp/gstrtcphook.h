@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef __GST_RTCP_HOOK_H__
+#define __GST_RTCP_HOOK_H__
+
+#include <gst/gst.h>
+#include <gst/rtp/rtp.h>
+
+#include "common/gstfairmixrtcp.h"
+
+G_BEGIN_DECLS
+
+#define GST_TYPE_RTCP_HOOK (gst_rtcp_hook_get_type ())
+G_DECLARE_FINAL_TYPE (GstRtcpHook, gst_rtcp_hook, GST, RTCP_HOOK, GObject)
+
+/**
+ * GstRtcpHookFunc:
+ * @owner: whose hook it is
+ * @rtcp: a compound packet that the session is about to send: begins with a
+ *     sender or receiver report, has no BYE; what it gains the session counts
+ *     as its own, so its share of the bandwidth stays what it is
+ * @ssrc: who reports
+ * @mtu: how long the compound may become, in bytes; for
+ *     gst_fairmix_rtcp_add_app()
+ *
+ * Called from the session's thread, with no lock held, once for each source of
+ * the session and report.
+ *
+ * Returns: whether it must be sent even where [RFC4585] would suppress it
+ */
+typedef gboolean (*GstRtcpHookFunc) (GstElement * owner, GstRTCPBuffer * rtcp,
+    guint32 ssrc, gsize mtu);
+
+/**
+ * GstRtcpHook:
+ *
+ * Lets an element write into the RTCP of a session that it has no pads on: that
+ * of an rtpbin or rtpsession of the same pipeline, known by its name.
+ *
+ * It never keeps its owner or the session alive, and may be connected, disconnected
+ * and asked from any thread.
+ */
+
+GstRtcpHook *gst_rtcp_hook_new (GstElement * owner, GstRtcpHookFunc func);
+
+/**
+ * gst_rtcp_hook_set_target:
+ * @name: (nullable): of an rtpbin or rtpsession; %NULL or empty = none
+ * @session: which one of the rtpbin's sessions
+ *
+ * What the next gst_rtcp_hook_connect() looks for; what is connected is
+ * disconnected.
+ */
+void gst_rtcp_hook_set_target (GstRtcpHook * hook, const gchar * name,
+    guint session);
+
+/* Returns: (transfer full) (nullable): the name */
+gchar *gst_rtcp_hook_dup_name (GstRtcpHook * hook);
+guint gst_rtcp_hook_get_session (GstRtcpHook * hook);
+
+/**
+ * GstRtcpHookResult:
+ * @GST_RTCP_HOOK_NONE: no target was set
+ * @GST_RTCP_HOOK_CONNECTED: it is
+ * @GST_RTCP_HOOK_WAITING: the rtpbin is there, but has no such session yet (it
+ *     makes one when its first pad is requested): try again
+ * @GST_RTCP_HOOK_NOT_FOUND: no element of this name in the pipeline
+ * @GST_RTCP_HOOK_NO_SESSION: that element is neither an rtpbin nor an rtpsession
+ */
+typedef enum
+{
+  GST_RTCP_HOOK_NONE,
+  GST_RTCP_HOOK_CONNECTED,
+  GST_RTCP_HOOK_WAITING,
+  GST_RTCP_HOOK_NOT_FOUND,
+  GST_RTCP_HOOK_NO_SESSION
+} GstRtcpHookResult;
+
+/* Finds the session, if that has not been done.  Cheap when it is connected, so
+ * that it can be called with each packet; not from a #GstRtcpHookFunc. */
+GstRtcpHookResult gst_rtcp_hook_connect (GstRtcpHook * hook);
+
+/* No call begins after it; one that is under way ends when it does. */
+void gst_rtcp_hook_disconnect (GstRtcpHook * hook);
+
+/* The same as gst_rtcp_hook_connect(), and says what is wrong: an error message
+ * of the owner.  Returns: whether nothing is. */
+gboolean gst_rtcp_hook_connect_or_complain (GstRtcpHook * hook);
+
+/**
+ * gst_rtcp_hook_send_early:
+ * @max_delay: how long it may wait
+ *
+ * Asks the session for a report before its time ([RFC4585 3.5]).  A session that
+ * is asked uses the profile AVPF from then on: to be called only where it does.
+ *
+ * Returns: whether there will be one
+ */
+gboolean gst_rtcp_hook_send_early (GstRtcpHook * hook, GstClockTime max_delay);
+
+/* Returns: whether the session uses early feedback (AVPF, SAVPF) */
+gboolean gst_rtcp_hook_is_avpf (GstRtcpHook * hook);
+
+/**
+ * gst_rtcp_hook_is_own:
+ * @buffer: RTCP that came from the network
+ *
+ * Returns: whether it is what this session itself sent of late and the network
+ *     brought back, as multicast does on one host.  A session that gets that
+ *     takes it for a collision of SSRCs.
+ */
+gboolean gst_rtcp_hook_is_own (GstRtcpHook * hook, GstBuffer * buffer);
+
+G_END_DECLS
+
+#endif /* __GST_RTCP_HOOK_H__ */
