@@ -368,8 +368,8 @@ compare_levels (gconstpointer a, gconstpointer b)
 static void
 note_contributors (GstPartialMix * self, GstPartialMixStream * stream)
 {
-  const GstPartialMixNames *names = &stream->names;
-  Contributor c = { stream->out_ssrc, stream->slot, stream->frame_level };
+  const GstPartialMixNames *names = &stream->voice.names;
+  Contributor c = { stream->out_ssrc, stream->slot, stream->voice.frame_level };
   guint i;
 
   if (names->n == 0)
@@ -396,12 +396,12 @@ note_heard (GstPartialMix * self)
   for (i = 0; i < self->frames->len; i++) {
     GstPartialMixStream *stream = g_ptr_array_index (self->frames, i);
 
-    if (stream->removed || !stream->frame_active)
+    if (stream->removed || !stream->voice.frame_active)
       continue;
     g_ptr_array_add (self->heard, stream);
     g_ptr_array_index (self->heard_at, stream->slot) = stream;
     cast_add (&self->everybody, stream);
-    self->n_inputs += stream->weight;
+    self->n_inputs += stream->voice.weight;
     note_contributors (self, stream);
   }
   g_array_sort (self->contributors, compare_levels);
@@ -465,8 +465,8 @@ add_inputs (const gint16 ** inputs, guint n, const GstPartialMixStream * stream)
 {
   guint k;
 
-  for (k = 0; k < stream->weight; k++)
-    inputs[n++] = stream->frame;
+  for (k = 0; k < stream->voice.weight; k++)
+    inputs[n++] = stream->voice.frame;
   return n;
 }
 
@@ -506,9 +506,9 @@ sum_bus (GstPartialMix * self, const GstPartialMixCast * cast, gint32 * sum,
     GstPartialMixContribution *c = &g_array_index (cast->ramped,
         GstPartialMixContribution, i);
 
-    for (k = 0; k < c->stream->weight; k++) {
-      kernels->subtract (sum, c->stream->frame, n);
-      fmx_mix_add_envelope (sum, c->stream->frame, n, &c->envelope, pos);
+    for (k = 0; k < c->stream->voice.weight; k++) {
+      kernels->subtract (sum, c->stream->voice.frame, n);
+      fmx_mix_add_envelope (sum, c->stream->voice.frame, n, &c->envelope, pos);
     }
   }
 }

@@ -129,7 +129,7 @@ gst_partial_mix_render_plan (GstPartialMix * self, GstPartialMixSrcPad * pad,
     if (link->handover.way == FMX_HANDOVER_MIXED)
       pan = isnan (stream->info.pan) ? fmx_mix_spread (place++, n_places)
           : stream->info.pan;
-    if (stream->frame_active && fmx_handover_contributes (&link->handover,
+    if (stream->voice.frame_active && fmx_handover_contributes (&link->handover,
             link->handover.mix, pos, n, &voice.envelope)) {
       place_voice (pad, &voice, pan);
       gst_partial_mix_stream_ref (stream);
@@ -149,8 +149,8 @@ mix_voices (const GstPartialMixRenderPlan * plan, gint32 * sum, gint64 pos,
 
   for (i = 0; i < plan->voices->len; i++) {
     Voice *voice = &g_array_index (plan->voices, Voice, i);
-    const gint16 *in = voice->stream->frame;
-    gfloat weight = (gfloat) voice->stream->weight;
+    const gint16 *in = voice->stream->voice.frame;
+    gfloat weight = (gfloat) voice->stream->voice.weight;
 
     if (!fmx_mix_envelope_is_full (&voice->envelope, pos, n)) {
       memset (mono, 0, n * sizeof (gint32));

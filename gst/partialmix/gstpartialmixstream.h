@@ -15,13 +15,12 @@
 #include "fairmix/wire/fmx-audio-level.h"
 
 #include "gstpartialmixcodec.h"
+#include "gstpartialmixvoice.h"
 
 G_BEGIN_DECLS
 
 /* packets that wait for their playout, for one stream: 1.28 s of 20 ms */
 #define GST_PARTIAL_MIX_MAX_QUEUE 64
-/* packets kept of a stream that is not decoded, to warm its decoder up */
-#define GST_PARTIAL_MIX_N_RECENT 3
 
 /**
  * GstPartialMixStreamInfo:
@@ -47,20 +46,6 @@ typedef struct
 } GstPartialMixStreamInfo;
 
 /**
- * GstPartialMixPacket:
- *
- * A packet that waits for its playout.
- */
-typedef struct
-{
-  GstBuffer *buffer;
-  guint64 ext_seq;
-  gint64 pos;                   /* first sample, in samples at the mix rate */
-  gboolean silent;              /* need not be decoded */
-  gboolean cut;                 /* decoded, but not played: the splice */
-} GstPartialMixPacket;
-
-/**
  * GstPartialMixArrival:
  *
  * One incoming packet, as its header says.
@@ -78,21 +63,6 @@ typedef struct
   gboolean silent;              /* DTX, or its level extension says so */
   gint level;                   /* from the level extension, -1 if none */
 } GstPartialMixArrival;
-
-/**
- * GstPartialMixNames:
- * @n: 0 if the stream is not a mix
- * @has_levels: the packets tell the contributors' levels
- *
- * Whom a mix that comes in names: it is they who contribute to ours.
- */
-typedef struct
-{
-  guint n;
-  gboolean has_levels;
-  guint32 ssrcs[FMX_CSRC_MAX];
-  guint8 levels[FMX_CSRC_MAX];  /* -dBov */
-} GstPartialMixNames;
 
 /**
  * GstPartialMixStream:
@@ -151,29 +121,7 @@ typedef struct
   GstClockTimeDiff delay;
   guint64 n_late, n_shortened, n_decoded, n_concealed;
 
-  /* mixing thread only */
-  GstPartialMixDecoder *decoder;
-  gboolean decoder_cold;
-  gboolean failed;              /* cannot be decoded: said once */
-  GQueue due;                   /* taken from the queue for this tick */
-  GstBuffer *warm[GST_PARTIAL_MIX_N_RECENT];    /* what came before them */
-  gboolean wanted;              /* n_mixed > 0 when they were taken */
-  gfloat gain;
-  gint16 *pcm;                  /* decoded, from sample pcm_pos on */
-  gint64 pcm_pos;
-  guint pcm_len;
-  guint64 decoded_seq;          /* the last packet's */
-  gint16 *tail;                 /* what would come next but for a splice */
-  guint n_tail;
-  guint concealed;              /* samples in a row */
-  gint16 *frame;                /* this tick's samples ... */
-  guint weight;                 /* ... that count so often: 1, 2, 4 or 8 */
-  gboolean frame_active;
-  guint8 frame_level;
-  guint csrc_level_ext_id;      /* RFC 6465, of its pad's caps, 0 = none */
-  GstPartialMixNames names;     /* as the packet that was decoded last says */
-  guint hangover;               /* ticks that it stays active */
-  guint n_new_decoded, n_new_concealed;
+  GstPartialMixVoice voice;     /* mixing thread only */
 } GstPartialMixStream;
 
 GstPartialMixStream *gst_partial_mix_stream_new (guint32 ssrc, GstPad * pad,
@@ -204,19 +152,16 @@ gboolean gst_partial_mix_stream_enqueue (GstPartialMixStream * stream,
 void gst_partial_mix_stream_keep_recent (GstPartialMixStream * stream,
     GstBuffer * buffer);
 
-/* Moves what is due before sample @end to the mixing thread's list. */
+/* Mixing thread, with the lock: gives what is due before sample @end to the
+ * voice. */
 void gst_partial_mix_stream_take_due (GstPartialMixStream * stream, gint64 end);
 
 /* Forgets all that is under way. */
 void gst_partial_mix_stream_flush (GstPartialMixStream * stream);
 
-/* After gst_partial_mix_stream_render(), with the lock: the level. */
+/* With the lock: the level of the voice's frame. */
 void gst_partial_mix_stream_note_frame (GstPartialMixStream * stream,
     GstClockTime now);
-
-/* Mixing thread: fills frame with samples [@pos, @pos + @n). */
-void gst_partial_mix_stream_render (GstPartialMixStream * stream, gint64 pos,
-    guint n, guint8 silence_level, guint hangover_ticks);
 
 G_END_DECLS
 

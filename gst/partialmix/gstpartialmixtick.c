@@ -70,9 +70,10 @@ static void
 decode_frame (gpointer data, guint index)
 {
   Work *work = data;
+  GstPartialMixStream *stream = g_ptr_array_index (work->self->frames, index);
 
-  gst_partial_mix_stream_render (g_ptr_array_index (work->self->frames, index),
-      work->pos, work->n, (guint8) work->self->silence_level,
+  gst_partial_mix_voice_render (&stream->voice, work->pos, work->n,
+      (guint8) work->self->silence_level,
       (guint) (HANGOVER / work->self->frame_duration));
 }
 
@@ -88,10 +89,10 @@ take_frames (GstPartialMix * self, gint64 pos, guint n)
     GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
 
     if (stream == NULL || (stream->n_mixed == 0 && stream->queue.length == 0
-            && !stream->frame_active))
+            && !stream->voice.frame_active))
       continue;
     gst_partial_mix_stream_take_due (stream, end);
-    stream->csrc_level_ext_id = (guint) GST_PARTIAL_MIX_SINK_PAD
+    stream->voice.csrc_level_ext_id = (guint) GST_PARTIAL_MIX_SINK_PAD
         (stream->pad)->csrc_level_ext_id;
     g_ptr_array_add (self->frames, gst_partial_mix_stream_ref (stream));
   }
@@ -107,10 +108,10 @@ note_frames (GstPartialMix * self, GstClockTime now)
     GstPartialMixStream *stream = g_ptr_array_index (self->frames, i);
 
     gst_partial_mix_stream_note_frame (stream, now);
-    self->counters.n_decoded += stream->n_new_decoded;
-    stream->n_decoded += stream->n_new_decoded;
-    stream->n_concealed += stream->n_new_concealed;
-    stream->n_new_decoded = stream->n_new_concealed = 0;
+    self->counters.n_decoded += stream->voice.n_new_decoded;
+    stream->n_decoded += stream->voice.n_new_decoded;
+    stream->n_concealed += stream->voice.n_new_concealed;
+    stream->voice.n_new_decoded = stream->voice.n_new_concealed = 0;
   }
 }
 

@@ -112,6 +112,18 @@ fmx_mix_spread (uint32_t place, uint32_t n_places)
   return width * (2.0f * (float) place / (float) (n_places - 1) - 1.0f);
 }
 
+uint32_t
+fmx_mix_gain_split (float *gain)
+{
+  uint32_t weight = 1;
+
+  while (*gain > 1.0f && weight < 8) {
+    weight *= 2;
+    *gain /= 2.0f;
+  }
+  return weight;
+}
+
 void
 fmx_mix_scale (int16_t *samples, size_t n_samples, float gain)
 {

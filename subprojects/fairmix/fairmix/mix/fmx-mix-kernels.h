@@ -112,6 +112,17 @@ void fmx_mix_pan_gains (float pan, float *left, float *right);
  */
 float fmx_mix_spread (uint32_t place, uint32_t n_places);
 
+/**
+ * fmx_mix_gain_split:
+ * @gain: (inout): a linear gain in [0, 8]; becomes <= 1
+ *
+ * A voice that is raised does not fit into 16 bits, but it does into a sum: it is
+ * scaled by @gain and added several times.
+ *
+ * Returns: how often, 1, 2, 4 or 8; that times @gain is the gain that was given
+ */
+uint32_t fmx_mix_gain_split (float *gain);
+
 /** fmx_mix_scale: samples[i] *= gain, saturating; gain in [0, 8] */
 void fmx_mix_scale (int16_t * samples, size_t n_samples, float gain);
 

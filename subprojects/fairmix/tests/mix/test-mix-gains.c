@@ -119,10 +119,26 @@ test_scaling_saturates (void **state)
   assert_memory_equal (samples, silent, sizeof samples);
 }
 
+static void
+test_a_split_gain_is_the_gain (void **state)
+{
+  (void) state;
+  for (int i = 0; i <= 800; i++) {
+    float given = (float) i / 100.0f;
+    float gain = given;
+    uint32_t weight = fmx_mix_gain_split (&gain);
+
+    assert_true (gain <= 1.0f);
+    assert_true (gain * (float) weight == given);
+    assert_true (weight == 1 || gain > 0.5f);
+  }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_a_split_gain_is_the_gain),
     cmocka_unit_test (test_ramps_start_and_end_exactly),
     cmocka_unit_test (test_a_ramp_down_and_a_ramp_up_add_to_the_whole),
     cmocka_unit_test (test_unity_gain_is_exact),

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The sound of one stream: decodes what is due, conceals what is missing, splices
+ * where the delay moved, and cuts a frame out of it for each tick. */
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstpartialmixvoice.h"
+
+#include <string.h>
+
+#include "fairmix/mix/fmx-level.h"
+#include "fairmix/mix/fmx-mix-envelope.h"
+#include "fairmix/mix/fmx-mix-kernels.h"
+#include "fairmix/select/fmx-select.h"
+
+GST_DEBUG_CATEGORY_EXTERN (gst_partial_mix_debug);
+#define GST_CAT_DEFAULT gst_partial_mix_debug
+
+/* a hole that is shorter than this is rounding, not loss */
+#define SNAP_MS 1
+#define MAX_CONCEAL_MS 120
+#define SPLICE_MS 5
+#define PCM_CAPACITY (2 * GST_PARTIAL_MIX_MAX_PACKET_SAMPLES + 9600)
+
+void
+gst_partial_mix_packet_free (GstPartialMixPacket * packet)
+{
+  gst_buffer_unref (packet->buffer);
+  g_free (packet);
+}
+
+void
+gst_partial_mix_voice_init (GstPartialMixVoice * voice, guint32 ssrc,
+    const GstPartialMixFormat * format, guint rate_hz, guint frame_samples)
+{
+  memset (voice, 0, sizeof *voice);
+  voice->ssrc = ssrc;
+  voice->format = *format;
+  voice->rate_hz = rate_hz;
+  voice->gain = 1.0f;
+  voice->pcm_pos = FMX_POSITION_UNKNOWN;
+  voice->decoder_cold = TRUE;
+  voice->frame = g_new0 (gint16, frame_samples);
+  g_queue_init (&voice->due);
+}
+
+void
+gst_partial_mix_voice_clear (GstPartialMixVoice * voice)
+{
+  guint i;
+
+  g_queue_clear_full (&voice->due,
+      (GDestroyNotify) gst_partial_mix_packet_free);
+  for (i = 0; i < GST_PARTIAL_MIX_N_RECENT; i++)
+    gst_clear_buffer (&voice->warm[i]);
+  if (voice->decoder != NULL)
+    gst_partial_mix_decoder_free (voice->decoder);
+  g_free (voice->pcm);
+  g_free (voice->tail);
+  g_free (voice->frame);
+}
+
+void
+gst_partial_mix_voice_push (GstPartialMixVoice * voice,
+    GstPartialMixPacket * packet)
+{
+  g_queue_push_tail (&voice->due, packet);
+}
+
+void
+gst_partial_mix_voice_restart (GstPartialMixVoice * voice)
+{
+  voice->decoder_cold = TRUE;
+  voice->pcm_pos = FMX_POSITION_UNKNOWN;
+}
+
+gboolean
+gst_partial_mix_voice_is_cold (const GstPartialMixVoice * voice)
+{
+  return voice->decoder_cold && voice->due.length > 0;
+}
+
+void
+gst_partial_mix_voice_warm_up (GstPartialMixVoice * voice,
+    GstBuffer * before[GST_PARTIAL_MIX_N_RECENT])
+{
+  guint i;
+
+  for (i = 0; i < GST_PARTIAL_MIX_N_RECENT; i++) {
+    gst_clear_buffer (&voice->warm[i]);
+    voice->warm[i] = before[i];
+  }
+}
+
+static gboolean
+map_payload (GstBuffer * buffer, GstRTPBuffer * rtp)
+{
+  return gst_rtp_buffer_map (buffer, GST_MAP_READ, rtp);
+}
+
+/* Decodes the packets before this one for nothing but the decoder's state, so
+ * that a stream that enters a mix does not have to fade in. */
+static void
+decode_warm (GstPartialMixVoice * voice)
+{
+  gint16 scratch[GST_PARTIAL_MIX_MAX_PACKET_SAMPLES];
+  guint i;
+
+  gst_partial_mix_decoder_reset (voice->decoder);
+  for (i = 0; i < GST_PARTIAL_MIX_N_RECENT; i++) {
+    GstBuffer *buffer = g_steal_pointer (&voice->warm[i]);
+    GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+
+    if (buffer != NULL && map_payload (buffer, &rtp)) {
+      gst_partial_mix_decoder_decode (voice->decoder,
+          gst_rtp_buffer_get_payload (&rtp),
+          gst_rtp_buffer_get_payload_len (&rtp), scratch);
+      gst_rtp_buffer_unmap (&rtp);
+    }
+    gst_clear_buffer (&buffer);
+  }
+}
+
+static void
+append_silence (GstPartialMixVoice * voice, guint n)
+{
+  n = MIN (n, PCM_CAPACITY - voice->pcm_len);
+  memset (voice->pcm + voice->pcm_len, 0, n * sizeof (gint16));
+  voice->pcm_len += n;
+}
+
+/* What comes after a concealment does not join it by itself. */
+static void
+continue_tail (GstPartialMixVoice * voice)
+{
+  voice->n_tail = gst_partial_mix_decoder_go_on (voice->decoder,
+      voice->tail, SPLICE_MS * voice->rate_hz / 1000);
+}
+
+static void
+append_concealment (GstPartialMixVoice * voice, guint n, GstRTPBuffer * next)
+{
+  guint limit = MAX_CONCEAL_MS * voice->rate_hz / 1000;
+  guint made = voice->concealed < limit ? MIN (n, limit - voice->concealed)
+      : 0;
+
+  made = MIN (made, GST_PARTIAL_MIX_MAX_PACKET_SAMPLES);
+  made = MIN (made, PCM_CAPACITY - voice->pcm_len);
+  if (made > 0 && voice->decoder != NULL && !voice->decoder_cold) {
+    gst_partial_mix_decoder_conceal (voice->decoder,
+        next != NULL && made == n ? gst_rtp_buffer_get_payload (next) : NULL,
+        next != NULL ? gst_rtp_buffer_get_payload_len (next) : 0,
+        voice->pcm + voice->pcm_len, made);
+    voice->pcm_len += made;
+    voice->concealed += made;
+    continue_tail (voice);
+    voice->n_new_concealed++;
+    n -= made;
+  }
+  append_silence (voice, n);
+}
+
+static gboolean
+prepare_decoder (GstPartialMixVoice * voice)
+{
+  if (voice->decoder == NULL && !voice->failed) {
+    voice->decoder = gst_partial_mix_decoder_new (&voice->format,
+        voice->rate_hz);
+    voice->failed = voice->decoder == NULL;
+  }
+  if (voice->decoder != NULL && voice->decoder_cold) {
+    decode_warm (voice);
+    voice->decoder_cold = FALSE;
+  }
+  return voice->decoder != NULL;
+}
+
+static void
+read_names (GstPartialMixVoice * voice, GstRTPBuffer * rtp)
+{
+  GstPartialMixNames *names = &voice->names;
+  gpointer data;
+  guint size, i;
+
+  names->n = gst_rtp_buffer_get_csrc_count (rtp);
+  for (i = 0; i < names->n; i++)
+    names->ssrcs[i] = gst_rtp_buffer_get_csrc (rtp, (guint8) i);
+  names->has_levels = names->n > 0 && voice->csrc_level_ext_id != 0
+      && gst_rtp_buffer_get_extension_onebyte_header (rtp,
+      (guint8) voice->csrc_level_ext_id, 0, &data, &size)
+      && fmx_csrc_audio_levels_parse (data, size, names->levels, FMX_CSRC_MAX)
+      == names->n;
+}
+
+static guint
+decode_packet (GstPartialMixVoice * voice, GstRTPBuffer * rtp, gint16 * out)
+{
+  guint n = gst_partial_mix_decoder_decode (voice->decoder,
+      gst_rtp_buffer_get_payload (rtp), gst_rtp_buffer_get_payload_len (rtp),
+      out);
+
+  read_names (voice, rtp);
+  voice->n_new_decoded++;
+  voice->concealed = 0;
+  return n;
+}
+
+static void
+keep_tail (GstPartialMixVoice * voice, const gint16 * samples, guint n)
+{
+  voice->n_tail = MIN (n, SPLICE_MS * voice->rate_hz / 1000);
+  memcpy (voice->tail, samples, voice->n_tail * sizeof (gint16));
+}
+
+static void
+append_packet (GstPartialMixVoice * voice, GstPartialMixPacket * packet,
+    GstRTPBuffer * rtp)
+{
+  gint64 end = voice->pcm_pos + voice->pcm_len;
+  gint64 hole = packet->pos - end;
+  gint64 snap = SNAP_MS * voice->rate_hz / 1000;
+  gint64 skip = 0;
+  gint16 *out;
+  guint n;
+
+  if (hole > snap || hole < -snap)
+    GST_DEBUG ("ssrc %08x seq %" G_GUINT64_FORMAT
+        ": hole of %" G_GINT64_FORMAT " samples", voice->ssrc,
+        packet->ext_seq, hole);
+  if (hole > snap) {
+    /* the next packet tells of one that was lost, not of one that is late */
+    gboolean lost = packet->ext_seq != voice->decoded_seq + 1;
+
+    append_concealment (voice, (guint) MIN (hole, G_MAXINT32),
+        lost ? rtp : NULL);
+    if (hole > PCM_CAPACITY) {
+      voice->pcm_pos = packet->pos;
+      voice->pcm_len = 0;
+    }
+  } else if (hole < -snap) {
+    skip = -hole;
+  }
+  if (voice->pcm_len + GST_PARTIAL_MIX_MAX_PACKET_SAMPLES > PCM_CAPACITY)
+    return;
+
+  out = voice->pcm + voice->pcm_len;
+  n = decode_packet (voice, rtp, out);
+  voice->decoded_seq = packet->ext_seq;
+  /* of several that are cut, the first is what would have come */
+  if ((packet->cut || skip > 0) && voice->n_tail == 0)
+    keep_tail (voice, out, n);
+  if (packet->cut)
+    return;
+  skip = MIN (skip, n);
+  n -= (guint) skip;
+  if (skip > 0)
+    memmove (out, out + skip, n * sizeof (gint16));
+  if (voice->n_tail > 0)
+    fmx_mix_cross_fade (out, voice->tail, MIN (voice->n_tail, n));
+  voice->n_tail = 0;
+  voice->pcm_len += n;
+}
+
+static void
+decode_due (GstPartialMixVoice * voice)
+{
+  GstPartialMixPacket *packet;
+
+  while ((packet = g_queue_pop_head (&voice->due)) != NULL) {
+    GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+
+    if (packet->silent) {
+      /* neither decoded nor concealed; the decoder starts afresh after it */
+      voice->decoder_cold = TRUE;
+    } else if (prepare_decoder (voice) && map_payload (packet->buffer, &rtp)) {
+      if (voice->pcm_pos == FMX_POSITION_UNKNOWN) {
+        voice->pcm_pos = packet->pos;
+        voice->pcm_len = 0;
+      }
+      append_packet (voice, packet, &rtp);
+      gst_rtp_buffer_unmap (&rtp);
+    }
+    gst_partial_mix_packet_free (packet);
+  }
+}
+
+/* What was decoded ends before sample @end, and nothing else is due. */
+static void
+conceal_end (GstPartialMixVoice * voice, gint64 end)
+{
+  gint64 missing;
+
+  if (voice->pcm_pos == FMX_POSITION_UNKNOWN || !voice->wanted
+      || voice->decoder_cold
+      || voice->concealed >= MAX_CONCEAL_MS * voice->rate_hz / 1000)
+    return;
+  missing = end - (voice->pcm_pos + voice->pcm_len);
+  if (missing > 0)
+    append_concealment (voice, (guint) missing, NULL);
+}
+
+/* Copies [pos, pos + n) to the frame and drops what lies before its end. */
+static void
+cut_frame (GstPartialMixVoice * voice, gint64 pos, guint n)
+{
+  gint64 offset = pos - voice->pcm_pos;
+  guint from = 0;
+  guint have;
+
+  memset (voice->frame, 0, n * sizeof (gint16));
+  if (voice->pcm_pos == FMX_POSITION_UNKNOWN)
+    return;
+  if (offset < 0) {
+    from = (guint) MIN (-offset, n);
+    offset = 0;
+  }
+  if (offset < voice->pcm_len) {
+    have = MIN ((guint) (voice->pcm_len - offset), n - from);
+    memcpy (voice->frame + from, voice->pcm + offset, have * sizeof (gint16));
+  }
+
+  offset = CLAMP (pos + n - voice->pcm_pos, 0, (gint64) voice->pcm_len);
+  voice->pcm_len -= (guint) offset;
+  memmove (voice->pcm, voice->pcm + offset, voice->pcm_len * sizeof (gint16));
+  voice->pcm_pos += offset;
+  if (voice->pcm_len == 0 && voice->pcm_pos < pos + n)
+    voice->pcm_pos = FMX_POSITION_UNKNOWN;
+}
+
+/* More than full scale does not fit into a frame, but into the sum: a voice that
+ * is raised is added several times. */
+static void
+apply_gain (GstPartialMixVoice * voice, guint n)
+{
+  gfloat gain = voice->gain;
+
+  voice->weight = fmx_mix_gain_split (&gain);
+  fmx_mix_scale (voice->frame, n, gain);
+}
+
+/* Nothing came and nothing is left: how a silent stream looks. */
+static gboolean
+is_idle (GstPartialMixVoice * voice)
+{
+  return voice->due.length == 0 && voice->hangover == 0
+      && voice->pcm_pos == FMX_POSITION_UNKNOWN;
+}
+
+void
+gst_partial_mix_voice_render (GstPartialMixVoice * voice, gint64 pos,
+    guint n, guint8 silence_level, guint hangover_ticks)
+{
+  const FmxMixKernels *kernels = fmx_mix_kernels_best ();
+
+  voice->frame_active = FALSE;
+  voice->frame_level = FMX_LEVEL_SILENCE;
+  if (is_idle (voice))
+    return;
+  if (voice->pcm == NULL)
+    voice->pcm = g_new (gint16, PCM_CAPACITY);
+  if (voice->tail == NULL)
+    voice->tail = g_new (gint16, SPLICE_MS * voice->rate_hz / 1000);
+
+  decode_due (voice);
+  conceal_end (voice, pos + n);
+  cut_frame (voice, pos, n);
+  apply_gain (voice, n);
+
+  voice->frame_level = fmx_level_from_energy (kernels->energy (voice->frame,
+          n) * voice->weight * voice->weight, n);
+  if (voice->frame_level < silence_level)
+    voice->hangover = hangover_ticks;
+  else if (voice->hangover > 0)
+    voice->hangover--;
+  voice->frame_active = voice->hangover > 0;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef __GST_PARTIAL_MIX_VOICE_H__
+#define __GST_PARTIAL_MIX_VOICE_H__
+
+#include <gst/gst.h>
+#include <gst/rtp/rtp.h>
+
+#include "fairmix/mix/fmx-handover.h"
+#include "fairmix/wire/fmx-audio-level.h"
+
+#include "gstpartialmixcodec.h"
+
+G_BEGIN_DECLS
+
+/* packets that a decoder hears before those that are played, to be warm */
+#define GST_PARTIAL_MIX_N_RECENT 3
+
+/**
+ * GstPartialMixPacket:
+ * @pos: its first sample, on the mixer's line
+ * @silent: need not be decoded
+ * @cut: is decoded, but not played: where the delay is shortened
+ *
+ * A packet that waits for its playout.
+ */
+typedef struct
+{
+  GstBuffer *buffer;
+  guint64 ext_seq;
+  gint64 pos;
+  gboolean silent;
+  gboolean cut;
+} GstPartialMixPacket;
+
+void gst_partial_mix_packet_free (GstPartialMixPacket * packet);
+
+/**
+ * GstPartialMixNames:
+ * @n: 0 if the stream is not a mix
+ * @has_levels: the packets tell the contributors' levels
+ *
+ * Whom a mix that comes in names: it is they who contribute to ours.
+ */
+typedef struct
+{
+  guint n;
+  gboolean has_levels;
+  guint32 ssrcs[FMX_CSRC_MAX];
+  guint8 levels[FMX_CSRC_MAX];  /* -dBov */
+} GstPartialMixNames;
+
+/**
+ * GstPartialMixVoice:
+ * @wanted: somebody hears it in a mix; else it only plays out what is due
+ * @gain: linear; what it is scaled by
+ * @csrc_level_ext_id: RFC 6465 header extension of its packets, 0 = none
+ * @frame: this frame's samples ...
+ * @weight: ... that count so often: a gain above 1 does not fit into 16 bits
+ * @frame_active: whether there is anything to be heard in it
+ * @frame_level: in -dBov
+ * @names: as the packet that was decoded last says
+ * @n_new_decoded: packets that were decoded since the caller set it to 0
+ * @n_new_concealed: holes that were concealed, likewise
+ *
+ * The sound of one stream: packets that are due become a frame of samples for
+ * each tick.  It belongs to the mixing thread: nobody else touches it.
+ */
+typedef struct
+{
+  gboolean wanted;
+  gfloat gain;
+  guint csrc_level_ext_id;
+
+  gint16 *frame;
+  guint weight;
+  gboolean frame_active;
+  guint8 frame_level;
+  GstPartialMixNames names;
+  guint n_new_decoded, n_new_concealed;
+
+  /*< private >*/
+  guint32 ssrc;
+  GstPartialMixFormat format;
+  guint rate_hz;
+  GstPartialMixDecoder *decoder;
+  gboolean decoder_cold;
+  gboolean failed;              /* cannot be decoded: said once */
+  GQueue due;                   /* of GstPartialMixPacket */
+  GstBuffer *warm[GST_PARTIAL_MIX_N_RECENT];    /* what came before them */
+  gint16 *pcm;                  /* decoded, from sample pcm_pos on */
+  gint64 pcm_pos;
+  guint pcm_len;
+  guint64 decoded_seq;          /* the last packet's */
+  gint16 *tail;                 /* what would come next but for a splice */
+  guint n_tail;
+  guint concealed;              /* samples in a row */
+  guint hangover;               /* ticks that it stays active */
+} GstPartialMixVoice;
+
+void gst_partial_mix_voice_init (GstPartialMixVoice * voice, guint32 ssrc,
+    const GstPartialMixFormat * format, guint rate_hz, guint frame_samples);
+void gst_partial_mix_voice_clear (GstPartialMixVoice * voice);
+
+/* @packet is due; takes it. */
+void gst_partial_mix_voice_push (GstPartialMixVoice * voice,
+    GstPartialMixPacket * packet);
+
+/* Nothing of what was played before is to go on. */
+void gst_partial_mix_voice_restart (GstPartialMixVoice * voice);
+
+/* Whether packets are due that its decoder should not begin with. */
+gboolean gst_partial_mix_voice_is_cold (const GstPartialMixVoice * voice);
+
+/* Gives it the packets before those that are due, the oldest first; takes them.
+ * Any may be NULL. */
+void gst_partial_mix_voice_warm_up (GstPartialMixVoice * voice,
+    GstBuffer * before[GST_PARTIAL_MIX_N_RECENT]);
+
+/* Fills @frame with samples [@pos, @pos + @n).  Below @silence_level, in -dBov,
+ * a frame stays active for so many more. */
+void gst_partial_mix_voice_render (GstPartialMixVoice * voice, gint64 pos,
+    guint n, guint8 silence_level, guint hangover_ticks);
+
+G_END_DECLS
+
+#endif /* __GST_PARTIAL_MIX_VOICE_H__ */
