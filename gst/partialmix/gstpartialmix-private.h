@@ -16,9 +16,17 @@
  *   gstpartialmixselection.c says who is separate, for each src pad;
  *   gstpartialmixlink.c carries that out at a media timestamp.
  *
- * Locks: the element's lock guards everything that is not marked as the mixing
- * thread's.  It is never held while pushing, decoding, encoding or posting.
- * A src pad's stream lock puts the two threads that push on it in order.
+ * Locks, in the order in which a thread may take them:
+ *
+ *   a pad's stream lock        GStreamer's; orders the threads that push
+ *   a pad's GST_OBJECT_LOCK    GStreamer's; held when it asks our pad to unlink
+ *   the element's lock         guards all that is not marked otherwise
+ *   a sink pad's name lock     guards the property cname
+ *
+ * So under the element's lock nothing is called that takes a pad's object lock
+ * (gst_pad_get_*, gst_pad_peer_*, gst_object_get_name, ...), and nothing that
+ * takes long: no push, no post, no file, no caps query, no codec.  What a
+ * property of a pad says is atomic.
  */
 
 #include <gst/gst.h>
@@ -31,6 +39,7 @@
 #include "fairmix/mix/fmx-mix-key.h"
 #include "fairmix/wire/fmx-audio-level.h"
 #include "gst/common/gstfairmixevents.h"
+#include "gst/common/gstfairmixlock.h"
 #include "gst/common/gstfairmixoutbox.h"
 #include "gst/common/gstfairmixtimer.h"
 
@@ -115,7 +124,7 @@ void gst_partial_mix_cast_clear (GstPartialMixCast * cast);
  * One mix that is made and encoded, for as many listeners as need the very
  * same.  Mixing thread only.
  */
-typedef struct
+typedef struct _GstPartialMixBus
 {
   GstPartialMixFormat format;
   guint bitrate_bps;
@@ -126,6 +135,8 @@ typedef struct
   GstPartialMixEncoder *encoder;
   FmxLimiter limiter;
   gboolean failed;
+  gboolean unmade;              /* its encoder is still to be made ... */
+  struct _GstPartialMixBus *parent;     /* ... like this one's, if any */
 
   GstPartialMixCast cast;
   GstMemory *payload;           /* what came of it in this tick */
@@ -165,8 +176,10 @@ struct _GstPartialMixSinkPad
   GstPad parent;
 
   guint index;
-  gint neighbour;               /* property */
-  gchar *cname;                 /* property */
+  gint neighbour;               /* property, atomic */
+  gint session;                 /* of the rtpbin pad linked to it, atomic; -1 */
+  GstFairmixLock name_lock;
+  gchar *cname;                 /* property, under the name lock */
   GstSegment segment;
   gboolean segment_is_running_time;
   gint level_ext_id;            /* RFC 6464, 0 = none */
@@ -188,8 +201,8 @@ struct _GstPartialMixSrcPad
   GstPad parent;
 
   guint index;
-  gint neighbour;               /* property */
-  guint target_bitrate;         /* property, 0 = unlimited */
+  gint neighbour;               /* property, atomic */
+  guint target_bitrate;         /* property, atomic, 0 = unlimited */
   gboolean event_seen;
   guint event_bitrate;          /* from downstream, 0 = nothing */
 
@@ -254,7 +267,7 @@ struct _GstPartialMix
 {
   GstElement parent;
 
-  GMutex lock;
+  GstFairmixLock lock;
 
   /* Properties */
   guint rate_hz;
@@ -288,6 +301,7 @@ struct _GstPartialMix
   GHashTable *cnames;           /* ssrc -> cname, from RTCP */
   GstFairmixOutbox *outbox;     /* messages to post when the lock is gone */
   GPtrArray *released;          /* src pads whose buses are to be given up */
+  GPtrArray *given_up;          /* those that were; mixing thread only */
   gint64 eos_line;              /* when everything was said */
   guint64 n_malformed_gone, n_unknown_gone;     /* of released sink pads */
   guint64 n_malformed_rtcp;
@@ -311,12 +325,15 @@ struct _GstPartialMix
   gint32 *total;                /* their samples together */
   GArray *contributors;         /* of all of them; see gstpartialmixbus.c */
   GPtrArray *buses;
+  gboolean any_unmade;          /* of their encoders */
   GHashTable *bus_by_key;
   GstPartialMixCast casts[FMX_ADAPT_MAX_MIXES]; /* of one listener */
 };
 
-#define GST_PARTIAL_MIX_LOCK(self) g_mutex_lock (&(self)->lock)
-#define GST_PARTIAL_MIX_UNLOCK(self) g_mutex_unlock (&(self)->lock)
+#define GST_PARTIAL_MIX_LOCK(self) gst_fairmix_lock_acquire (&(self)->lock)
+#define GST_PARTIAL_MIX_UNLOCK(self) gst_fairmix_lock_release (&(self)->lock)
+#define GST_PARTIAL_MIX_RANK_ELEMENT 10
+#define GST_PARTIAL_MIX_RANK_NAME 20
 
 guint gst_partial_mix_frame_samples (GstPartialMix * self);
 /* The one place that reads the clock: running time, NONE when there is none. */
@@ -347,13 +364,16 @@ gboolean gst_partial_mix_src_pad_change_link (GstPartialMixSrcPad * pad,
     gint64 line, GstClockTime now);
 void gst_partial_mix_src_pad_negotiate (GstPartialMixSrcPad * pad,
     GstPartialMix * self);
+/* A pad that an application has released has no parent any more: who pushes says
+ * whose it is. */
 GstFlowReturn gst_partial_mix_src_pad_push (GstPartialMixSrcPad * pad,
-    const GstPartialMixFormat * format, GstMiniObject * data);
+    GstPartialMix * self, const GstPartialMixFormat * format,
+    GstMiniObject * data);
 void gst_partial_mix_src_pad_push_events (GstPartialMixSrcPad * pad,
-    const GstPartialMixFormat * format);
+    GstPartialMix * self, const GstPartialMixFormat * format);
 /* Raw audio, which @caps describe; takes @buffer. */
 GstFlowReturn gst_partial_mix_src_pad_push_raw (GstPartialMixSrcPad * pad,
-    GstCaps * caps, GstBuffer * buffer);
+    GstPartialMix * self, GstCaps * caps, GstBuffer * buffer);
 
 /* gstpartialmixstreams.c: the table of streams */
 GstPartialMixStream *gst_partial_mix_lookup (GstPartialMix * self,
@@ -392,6 +412,8 @@ gboolean gst_partial_mix_sink_query (GstPad * pad, GstObject * parent,
     GstQuery * query);
 gboolean gst_partial_mix_src_query (GstPad * pad, GstObject * parent,
     GstQuery * query);
+GstPadLinkReturn gst_partial_mix_sink_linked (GstPad * pad,
+    GstObject * parent, GstPad * peer);
 void gst_partial_mix_sink_unlinked (GstPad * pad, GstObject * parent);
 gboolean gst_partial_mix_push_to_all (GstPartialMix * self, GstEvent * event);
 

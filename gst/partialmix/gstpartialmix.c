@@ -182,6 +182,7 @@ gst_partial_mix_playout_delay (GstPartialMix * self)
 void
 gst_partial_mix_post_messages (GstPartialMix * self)
 {
+  gst_fairmix_lock_assert_none ();
   gst_fairmix_outbox_post (self->outbox, GST_ELEMENT (self));
 }
 
@@ -244,6 +245,7 @@ new_sink_pad (GstPartialMix * self, GstPadTemplate * templ,
   gst_pad_set_chain_list_function (pad, gst_partial_mix_chain_list);
   gst_pad_set_event_function (pad, gst_partial_mix_sink_event);
   gst_pad_set_query_function (pad, gst_partial_mix_sink_query);
+  gst_pad_set_link_function (pad, gst_partial_mix_sink_linked);
   gst_pad_set_unlink_function (pad, gst_partial_mix_sink_unlinked);
   add_sink_pad (self, pad);
   return pad;
@@ -477,6 +479,7 @@ open_pool (GstPartialMix * self)
 static void
 close_all (GstPartialMix * self)
 {
+  GPtrArray *released;
   GList *l;
   guint i;
 
@@ -499,7 +502,8 @@ close_all (GstPartialMix * self)
   }
   for (l = self->sink_pads; l != NULL; l = l->next)
     GST_PARTIAL_MIX_SINK_PAD (l->data)->eos = FALSE;
-  g_ptr_array_set_size (self->released, 0);
+  released = g_steal_pointer (&self->released);
+  self->released = g_ptr_array_new_with_free_func (gst_object_unref);
   gst_partial_mix_buses_clear (self);
   g_hash_table_remove_all (self->mix_ssrcs);
   g_hash_table_remove_all (self->cnames);
@@ -509,6 +513,7 @@ close_all (GstPartialMix * self)
   g_clear_pointer (&self->total, g_free);
   gst_fairmix_outbox_clear (self->outbox);
   GST_PARTIAL_MIX_UNLOCK (self);
+  g_ptr_array_unref (released);
 
   if (self->pool != NULL) {
     gst_task_pool_cleanup (self->pool);
@@ -521,9 +526,7 @@ check_settings (GstPartialMix * self)
 {
   GError *error = NULL;
 
-  GST_PARTIAL_MIX_LOCK (self);
-  gst_partial_mix_database_reload (self->database, &error);
-  GST_PARTIAL_MIX_UNLOCK (self);
+  gst_partial_mix_database_reload (self->database, &self->lock, &error);
   if (error == NULL)
     return TRUE;
   GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ,
@@ -745,6 +748,7 @@ gst_partial_mix_finalize (GObject * object)
   g_ptr_array_unref (self->buses);
   g_ptr_array_unref (self->frames);
   g_ptr_array_unref (self->released);
+  g_ptr_array_unref (self->given_up);
   g_ptr_array_unref (self->streams);
   gst_fairmix_outbox_free (self->outbox);
   g_hash_table_unref (self->mix_ssrcs);
@@ -753,7 +757,7 @@ gst_partial_mix_finalize (GObject * object)
   g_list_free (self->src_pads);
   g_free (self->rtpbin_name);
   gst_partial_mix_database_free (self->database);
-  g_mutex_clear (&self->lock);
+  gst_fairmix_lock_clear (&self->lock);
   G_OBJECT_CLASS (gst_partial_mix_parent_class)->finalize (object);
 }
 
@@ -925,7 +929,7 @@ gst_partial_mix_init (GstPartialMix * self)
 {
   guint i;
 
-  g_mutex_init (&self->lock);
+  gst_fairmix_lock_init (&self->lock, GST_PARTIAL_MIX_RANK_ELEMENT);
   self->rate_hz = DEFAULT_RATE;
   self->frame_duration = DEFAULT_FRAME_DURATION;
   self->latency = DEFAULT_LATENCY;
@@ -947,6 +951,7 @@ gst_partial_mix_init (GstPartialMix * self)
   self->outbox = gst_fairmix_outbox_new ();
   self->database = gst_partial_mix_database_new ();
   self->released = g_ptr_array_new_with_free_func (gst_object_unref);
+  self->given_up = g_ptr_array_new_with_free_func (gst_object_unref);
   self->eos_line = G_MAXINT64;
 
   self->frames = g_ptr_array_new_with_free_func ((GDestroyNotify)

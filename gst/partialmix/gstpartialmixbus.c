@@ -121,9 +121,7 @@ bus_new (GstPartialMix * self, const GstPartialMixFormat * format)
   bus->format = *format;
   gst_partial_mix_cast_init (&bus->cast);
   limiter_setup (self, &bus->limiter, 1);
-  bus->encoder = gst_partial_mix_encoder_new (format, self->rate_hz,
-      self->complexity);
-  bus->failed = bus->encoder == NULL;
+  bus->unmade = self->any_unmade = TRUE;
   gst_partial_mix_check_rate (self, format->encoding);
   g_ptr_array_add (self->buses, bus);
   return bus;
@@ -137,12 +135,36 @@ bus_fork (GstPartialMix * self, GstPartialMixBus * parent)
   bus->format = parent->format;
   gst_partial_mix_cast_init (&bus->cast);
   bus->limiter = parent->limiter;
-  bus->encoder = parent->encoder != NULL
-      ? gst_partial_mix_encoder_copy (parent->encoder) : NULL;
+  bus->unmade = self->any_unmade = TRUE;
+  bus->parent = parent;
   bus->failed = parent->failed;
   bus->history = parent->history;
   g_ptr_array_add (self->buses, bus);
   return bus;
+}
+
+/* Without the lock.  A parent has a listener of its own in this tick, and has
+ * not encoded anything in it yet. */
+static void
+make_encoders (GstPartialMix * self)
+{
+  guint i;
+
+  for (i = 0; i < self->buses->len; i++) {
+    GstPartialMixBus *bus = g_ptr_array_index (self->buses, i);
+
+    if (!bus->unmade)
+      continue;
+    if (bus->parent == NULL)
+      bus->encoder = gst_partial_mix_encoder_new (&bus->format, self->rate_hz,
+          self->complexity);
+    else if (bus->parent->encoder != NULL)
+      bus->encoder = gst_partial_mix_encoder_copy (bus->parent->encoder);
+    bus->failed = bus->encoder == NULL;
+    bus->parent = NULL;
+    bus->unmade = FALSE;
+  }
+  self->any_unmade = FALSE;
 }
 
 void
@@ -413,9 +435,13 @@ gst_partial_mix_buses_plan (GstPartialMix * self, gint64 pos, guint n)
   GList *l;
   guint i;
 
-  for (i = 0; i < self->released->len; i++)
-    gst_partial_mix_release_outputs (self, g_ptr_array_index (self->released,
-            i));
+  for (i = 0; i < self->released->len; i++) {
+    GstPartialMixSrcPad *pad = g_ptr_array_index (self->released, i);
+
+    gst_partial_mix_release_outputs (self, pad);
+    /* the last one who holds a pad must not hold the lock as well */
+    g_ptr_array_add (self->given_up, gst_object_ref (pad));
+  }
   g_ptr_array_set_size (self->released, 0);
 
   note_heard (self);
@@ -594,6 +620,8 @@ gst_partial_mix_buses_run (GstPartialMix * self, gint64 pos, guint n)
 
   if (self->buses->len == 0)
     return;
+  if (self->any_unmade)
+    make_encoders (self);
   sum_all (self, n);
   gst_partial_mix_run_jobs (self, self->buses->len, run_bus, &work);
 }
@@ -677,7 +705,7 @@ push_pad (GstPartialMix * self, GstPartialMixSrcPad * pad, gint64 pos)
     output->n_bytes += wire_bytes;
     fmx_rate_meter_add (&pad->meter_out, wire_bytes, now);
     GST_PARTIAL_MIX_UNLOCK (self);
-    gst_partial_mix_src_pad_push (pad, &output->format,
+    gst_partial_mix_src_pad_push (pad, self, &output->format,
         GST_MINI_OBJECT (buffer));
   }
 }

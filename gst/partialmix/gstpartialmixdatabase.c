@@ -61,28 +61,42 @@ gst_partial_mix_database_get_location (GstPartialMixDatabase * database)
   return database->location;
 }
 
-gboolean
-gst_partial_mix_database_reload (GstPartialMixDatabase * database,
-    GError ** error)
+/* What is known of the file that was read last, to see whether it changed. */
+typedef struct
 {
-  GKeyFile *file;
+  gchar *location;
+  gint64 mtime_us;
+  goffset size;
+  gboolean stale;
+} Reading;
+
+static void
+begin_reading (GstPartialMixDatabase * database, GstFairmixLock * lock,
+    Reading * reading)
+{
+  gst_fairmix_lock_acquire (lock);
+  *reading = (Reading) {
+  .location = g_strdup (database->location),.mtime_us =
+        database->mtime_us,.size = database->size,.stale = database->stale};
+  database->stale = FALSE;
+  gst_fairmix_lock_release (lock);
+}
+
+/* Returns: whether there is another file, or none, in @file now */
+static gboolean
+read_file (Reading * reading, GKeyFile ** file, GError ** error)
+{
   GStatBuf st;
   gint64 mtime_us;
 
-  if (database->location == NULL) {
-    gboolean changed = database->file != NULL;
-
-    g_clear_pointer (&database->file, g_key_file_unref);
-    database->stale = FALSE;
-    return changed;
-  }
-
-  if (g_stat (database->location, &st) != 0) {
-    if (database->stale)
+  *file = NULL;
+  if (reading->location == NULL)
+    return TRUE;
+  if (g_stat (reading->location, &st) != 0) {
+    if (reading->stale)
       g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_NOENT,
-          "cannot read \"%s\"", database->location);
-    database->stale = FALSE;
-    database->mtime_us = 0;
+          "cannot read \"%s\"", reading->location);
+    reading->mtime_us = 0;
     return FALSE;
   }
 #ifdef G_OS_WIN32
@@ -90,22 +104,50 @@ gst_partial_mix_database_reload (GstPartialMixDatabase * database,
 #else
   mtime_us = st.st_mtim.tv_sec * G_USEC_PER_SEC + st.st_mtim.tv_nsec / 1000;
 #endif
-  if (!database->stale && mtime_us == database->mtime_us
-      && st.st_size == database->size)
+  if (!reading->stale && mtime_us == reading->mtime_us
+      && st.st_size == reading->size)
     return FALSE;
 
-  database->stale = FALSE;
-  database->mtime_us = mtime_us;
-  database->size = st.st_size;
-  file = g_key_file_new ();
-  if (!g_key_file_load_from_file (file, database->location, G_KEY_FILE_NONE,
-          error)) {
-    g_key_file_unref (file);
-    return FALSE;
+  reading->mtime_us = mtime_us;
+  reading->size = st.st_size;
+  *file = g_key_file_new ();
+  if (g_key_file_load_from_file (*file, reading->location, G_KEY_FILE_NONE,
+          error))
+    return TRUE;
+  g_clear_pointer (file, g_key_file_unref);
+  return FALSE;
+}
+
+gboolean
+gst_partial_mix_database_reload (GstPartialMixDatabase * database,
+    GstFairmixLock * lock, GError ** error)
+{
+  GKeyFile *file, *before = NULL;
+  gboolean changed;
+  Reading reading;
+
+  begin_reading (database, lock, &reading);
+  changed = read_file (&reading, &file, error);
+
+  gst_fairmix_lock_acquire (lock);
+  /* meanwhile the application may have named another */
+  if (g_strcmp0 (reading.location, database->location) == 0) {
+    database->mtime_us = reading.mtime_us;
+    database->size = reading.size;
+    if (changed) {
+      before = database->file;
+      database->file = g_steal_pointer (&file);
+      changed = before != NULL || database->file != NULL;
+    }
+  } else {
+    changed = FALSE;
   }
-  g_clear_pointer (&database->file, g_key_file_unref);
-  database->file = file;
-  return TRUE;
+  gst_fairmix_lock_release (lock);
+
+  g_clear_pointer (&before, g_key_file_unref);
+  g_clear_pointer (&file, g_key_file_unref);
+  g_free (reading.location);
+  return changed;
 }
 
 void

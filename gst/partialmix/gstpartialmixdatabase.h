@@ -4,6 +4,8 @@
 
 #include <gst/gst.h>
 
+#include "gst/common/gstfairmixlock.h"
+
 #include "gstpartialmixstream.h"
 
 G_BEGIN_DECLS
@@ -39,9 +41,11 @@ const gchar *gst_partial_mix_database_get_location (GstPartialMixDatabase *
     database);
 
 /* Reads the file if it changed.  @error is set if it cannot be used: what was
- * read before stays.  Returns: whether anything is different now */
+ * read before stays.  @lock is what guards the database; it must not be held,
+ * and is not while the file is read.  Returns: whether anything is different
+ * now */
 gboolean gst_partial_mix_database_reload (GstPartialMixDatabase * database,
-    GError ** error);
+    GstFairmixLock * lock, GError ** error);
 
 /* @values: fields named as the keys; what is not there is not changed */
 void gst_partial_mix_database_set (GstPartialMixDatabase * database,

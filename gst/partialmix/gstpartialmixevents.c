@@ -8,6 +8,8 @@
 
 #include "gstpartialmix-private.h"
 
+#include <stdio.h>
+
 #define GST_CAT_DEFAULT gst_partial_mix_debug
 
 /* Pads may come and go while nobody holds the lock. */
@@ -65,7 +67,7 @@ gst_partial_mix_push_to_all (GstPartialMix * self, GstEvent * event)
     if (GST_EVENT_TYPE (event) == GST_EVENT_EOS) {
       GST_PAD_STREAM_LOCK (pad);
       if (!pad->events_sent && pad->negotiated && !pad->raw)
-        gst_partial_mix_src_pad_push_events (pad, &pad->mix_format);
+        gst_partial_mix_src_pad_push_events (pad, self, &pad->mix_format);
       ok = gst_pad_push_event (GST_PAD (pad), gst_event_ref (event)) && ok;
       GST_PAD_STREAM_UNLOCK (pad);
     } else {
@@ -280,10 +282,27 @@ gst_partial_mix_sink_query (GstPad * pad, GstObject * parent, GstQuery * query)
   }
 }
 
+/* Whose neighbour the pad is may depend on the other end. */
+GstPadLinkReturn
+gst_partial_mix_sink_linked (GstPad * pad, GstObject * parent, GstPad * peer)
+{
+  gchar *name = gst_pad_get_name (peer);
+  guint session;
+
+  if (sscanf (name, "recv_rtp_src_%u_", &session) == 1
+      && session <= G_MAXINT)
+    g_atomic_int_set (&GST_PARTIAL_MIX_SINK_PAD (pad)->session, (gint) session);
+  g_free (name);
+  return GST_PAD_LINK_OK;
+}
+
+/* gst_pad_unlink() holds the pad's object lock here. */
 void
 gst_partial_mix_sink_unlinked (GstPad * pad, GstObject * parent)
 {
   GstPartialMix *self = GST_PARTIAL_MIX (parent);
+
+  g_atomic_int_set (&GST_PARTIAL_MIX_SINK_PAD (pad)->session, -1);
 
   GST_PARTIAL_MIX_LOCK (self);
   gst_partial_mix_remove_pad_streams (self, pad, "unlinked");

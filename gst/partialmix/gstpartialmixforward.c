@@ -273,14 +273,14 @@ distribute (GstPartialMix * self, GstPartialMixSinkPad * pad,
 }
 
 static GstFlowReturn
-push_deliveries (GArray * deliveries)
+push_deliveries (GstPartialMix * self, GArray * deliveries)
 {
   guint i;
 
   for (i = 0; i < deliveries->len; i++) {
     Delivery *delivery = &g_array_index (deliveries, Delivery, i);
 
-    gst_partial_mix_src_pad_push (delivery->pad, &delivery->format,
+    gst_partial_mix_src_pad_push (delivery->pad, self, &delivery->format,
         delivery->data);
     gst_object_unref (delivery->pad);
   }
@@ -351,7 +351,7 @@ process (GstPartialMix * self, GstPartialMixSinkPad * pad, GArray * packets,
   distribute (self, pad, packets, deliveries, list, now);
   GST_PARTIAL_MIX_UNLOCK (self);
 
-  ret = push_deliveries (deliveries);
+  ret = push_deliveries (self, deliveries);
   gst_partial_mix_post_messages (self);
   g_array_unref (deliveries);
   return ret;

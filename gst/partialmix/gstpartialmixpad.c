@@ -8,8 +8,6 @@
 
 #include "gstpartialmix-private.h"
 
-#include <stdio.h>
-
 #define GST_CAT_DEFAULT gst_partial_mix_debug
 
 #define RATE_WINDOW (1 * GST_SECOND)
@@ -35,20 +33,20 @@ gst_partial_mix_sink_pad_set_property (GObject * object, guint id,
 {
   GstPartialMixSinkPad *pad = GST_PARTIAL_MIX_SINK_PAD (object);
 
-  GST_OBJECT_LOCK (pad);
   switch (id) {
     case PROP_NEIGHBOUR:
-      pad->neighbour = g_value_get_int (value);
+      g_atomic_int_set (&pad->neighbour, g_value_get_int (value));
       break;
     case PROP_CNAME:
+      gst_fairmix_lock_acquire (&pad->name_lock);
       g_free (pad->cname);
       pad->cname = g_value_dup_string (value);
+      gst_fairmix_lock_release (&pad->name_lock);
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
       break;
   }
-  GST_OBJECT_UNLOCK (pad);
 }
 
 static void
@@ -57,19 +55,19 @@ gst_partial_mix_sink_pad_get_property (GObject * object, guint id,
 {
   GstPartialMixSinkPad *pad = GST_PARTIAL_MIX_SINK_PAD (object);
 
-  GST_OBJECT_LOCK (pad);
   switch (id) {
     case PROP_NEIGHBOUR:
-      g_value_set_int (value, pad->neighbour);
+      g_value_set_int (value, g_atomic_int_get (&pad->neighbour));
       break;
     case PROP_CNAME:
+      gst_fairmix_lock_acquire (&pad->name_lock);
       g_value_set_string (value, pad->cname);
+      gst_fairmix_lock_release (&pad->name_lock);
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
       break;
   }
-  GST_OBJECT_UNLOCK (pad);
 }
 
 static void
@@ -78,6 +76,7 @@ gst_partial_mix_sink_pad_finalize (GObject * object)
   GstPartialMixSinkPad *pad = GST_PARTIAL_MIX_SINK_PAD (object);
 
   g_free (pad->cname);
+  gst_fairmix_lock_clear (&pad->name_lock);
   g_hash_table_unref (pad->formats);
   g_hash_table_unref (pad->streams);
   g_hash_table_unref (pad->cnames);
@@ -112,6 +111,8 @@ static void
 gst_partial_mix_sink_pad_init (GstPartialMixSinkPad * pad)
 {
   pad->neighbour = GST_PARTIAL_MIX_NEIGHBOUR_AUTO;
+  pad->session = -1;
+  gst_fairmix_lock_init (&pad->name_lock, GST_PARTIAL_MIX_RANK_NAME);
   gst_segment_init (&pad->segment, GST_FORMAT_UNDEFINED);
   pad->formats = g_hash_table_new_full (NULL, NULL, NULL, g_free);
   pad->streams = g_hash_table_new (NULL, NULL);
@@ -121,23 +122,12 @@ gst_partial_mix_sink_pad_init (GstPartialMixSinkPad * pad)
 gint
 gst_partial_mix_sink_pad_get_neighbour (GstPartialMixSinkPad * pad)
 {
-  gint neighbour;
-  GstPad *peer;
-  guint session;
+  gint neighbour = g_atomic_int_get (&pad->neighbour);
+  gint session = g_atomic_int_get (&pad->session);
 
-  GST_OBJECT_LOCK (pad);
-  neighbour = pad->neighbour;
-  GST_OBJECT_UNLOCK (pad);
   if (neighbour != GST_PARTIAL_MIX_NEIGHBOUR_AUTO)
     return neighbour;
-
-  peer = gst_pad_get_peer (GST_PAD (pad));
-  if (peer != NULL) {
-    if (sscanf (GST_PAD_NAME (peer), "recv_rtp_src_%u_", &session) == 1)
-      neighbour = (gint) session;
-    gst_object_unref (peer);
-  }
-  return neighbour >= 0 ? neighbour : (gint) pad->index;
+  return session >= 0 ? session : (gint) pad->index;
 }
 
 static gboolean
@@ -206,12 +196,14 @@ gst_partial_mix_src_pad_retarget (GstPartialMixSrcPad * pad)
 {
   GstPartialMix *self =
       GST_PARTIAL_MIX (gst_pad_get_parent_element (GST_PAD (pad)));
+  GstClockTime now;
 
   if (self == NULL)
     return;
+  now = gst_partial_mix_running_time (self);
   GST_PARTIAL_MIX_LOCK (self);
   gst_partial_mix_select (self, pad, "target",
-      gst_partial_mix_running_time (self));
+      GST_CLOCK_TIME_IS_VALID (now) ? now : 0);
   GST_PARTIAL_MIX_UNLOCK (self);
   gst_partial_mix_post_messages (self);
   gst_object_unref (self);
@@ -223,19 +215,17 @@ gst_partial_mix_src_pad_set_property (GObject * object, guint id,
 {
   GstPartialMixSrcPad *pad = GST_PARTIAL_MIX_SRC_PAD (object);
 
-  GST_OBJECT_LOCK (pad);
   switch (id) {
     case PROP_NEIGHBOUR:
-      pad->neighbour = g_value_get_int (value);
+      g_atomic_int_set (&pad->neighbour, g_value_get_int (value));
       break;
     case PROP_TARGET_BITRATE:
-      pad->target_bitrate = g_value_get_uint (value);
+      g_atomic_int_set (&pad->target_bitrate, g_value_get_uint (value));
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
       break;
   }
-  GST_OBJECT_UNLOCK (pad);
   gst_partial_mix_src_pad_retarget (pad);
 }
 
@@ -248,14 +238,11 @@ gst_partial_mix_src_pad_get_property (GObject * object, guint id,
 
   switch (id) {
     case PROP_NEIGHBOUR:
-      GST_OBJECT_LOCK (pad);
-      g_value_set_int (value, pad->neighbour);
-      GST_OBJECT_UNLOCK (pad);
+      g_value_set_int (value, g_atomic_int_get (&pad->neighbour));
       break;
     case PROP_TARGET_BITRATE:
-      GST_OBJECT_LOCK (pad);
-      g_value_set_uint (value, pad->target_bitrate);
-      GST_OBJECT_UNLOCK (pad);
+      g_value_set_uint (value, (guint) g_atomic_int_get
+          (&pad->target_bitrate));
       break;
     case PROP_STATS:
       self = gst_pad_get_parent_element (GST_PAD (pad));
@@ -329,23 +316,17 @@ gst_partial_mix_src_pad_init (GstPartialMixSrcPad * pad)
 gint
 gst_partial_mix_src_pad_get_neighbour (GstPartialMixSrcPad * pad)
 {
-  gint neighbour;
+  gint neighbour = g_atomic_int_get (&pad->neighbour);
 
-  GST_OBJECT_LOCK (pad);
-  neighbour = pad->neighbour;
-  GST_OBJECT_UNLOCK (pad);
   return neighbour >= 0 ? neighbour : (gint) pad->index;
 }
 
 guint64
 gst_partial_mix_src_pad_get_target (GstPartialMixSrcPad * pad)
 {
-  guint64 target = FMX_TARGET_UNLIMITED;
+  guint property = (guint) g_atomic_int_get (&pad->target_bitrate);
+  guint64 target = property > 0 ? property : FMX_TARGET_UNLIMITED;
 
-  GST_OBJECT_LOCK (pad);
-  if (pad->target_bitrate > 0)
-    target = pad->target_bitrate;
-  GST_OBJECT_UNLOCK (pad);
   if (pad->event_seen)
     target = MIN (target, pad->event_bitrate);
   return target;
@@ -535,13 +516,14 @@ gst_partial_mix_negotiate (GstPartialMix * self)
 
     if (pad->asked && !GST_PAD_NEEDS_RECONFIGURE (pad))
       continue;
-    gst_pad_check_reconfigure (GST_PAD (pad));
     pad->asked = TRUE;          /* by this thread and no other */
     g_ptr_array_add (pads, gst_object_ref (pad));
   }
   GST_PARTIAL_MIX_UNLOCK (self);
-  for (i = 0; i < pads->len; i++)
+  for (i = 0; i < pads->len; i++) {
+    gst_pad_check_reconfigure (g_ptr_array_index (pads, i));
     gst_partial_mix_src_pad_negotiate (g_ptr_array_index (pads, i), self);
+  }
   g_ptr_array_unref (pads);
 }
 
@@ -573,9 +555,9 @@ push_segment (GstPartialMixSrcPad * pad)
 }
 
 static void
-push_rtp_caps (GstPartialMixSrcPad * pad, const GstPartialMixFormat * format)
+push_rtp_caps (GstPartialMixSrcPad * pad, GstPartialMix * self,
+    const GstPartialMixFormat * format)
 {
-  GstPartialMix *self = GST_PARTIAL_MIX (GST_PAD_PARENT (pad));
   GstCaps *caps = gst_partial_mix_format_to_caps (format);
 
   if (self->csrc_level_ext_id != 0) {
@@ -595,14 +577,14 @@ push_rtp_caps (GstPartialMixSrcPad * pad, const GstPartialMixFormat * format)
  * their own */
 void
 gst_partial_mix_src_pad_push_events (GstPartialMixSrcPad * pad,
-    const GstPartialMixFormat * format)
+    GstPartialMix * self, const GstPartialMixFormat * format)
 {
   gboolean first = !pad->events_sent;
 
   if (first)
     push_first_events (pad);
   if (format != NULL && (!announced (pad, format->pt) || pad->raw_announced))
-    push_rtp_caps (pad, format);
+    push_rtp_caps (pad, self, format);
   if (first)
     push_segment (pad);
   pad->events_sent = TRUE;
@@ -611,12 +593,14 @@ gst_partial_mix_src_pad_push_events (GstPartialMixSrcPad * pad,
 /* takes @data, a buffer or a list */
 GstFlowReturn
 gst_partial_mix_src_pad_push (GstPartialMixSrcPad * pad,
-    const GstPartialMixFormat * format, GstMiniObject * data)
+    GstPartialMix * self, const GstPartialMixFormat * format,
+    GstMiniObject * data)
 {
   GstFlowReturn ret;
 
+  gst_fairmix_lock_assert_none ();
   GST_PAD_STREAM_LOCK (pad);
-  gst_partial_mix_src_pad_push_events (pad, format);
+  gst_partial_mix_src_pad_push_events (pad, self, format);
   if (GST_IS_BUFFER_LIST (data))
     ret = gst_pad_push_list (GST_PAD (pad), GST_BUFFER_LIST (data));
   else
@@ -630,8 +614,8 @@ gst_partial_mix_src_pad_push (GstPartialMixSrcPad * pad,
 
 /* The caps and the buffer were planned together: nobody's RTP gets in between. */
 GstFlowReturn
-gst_partial_mix_src_pad_push_raw (GstPartialMixSrcPad * pad, GstCaps * caps,
-    GstBuffer * buffer)
+gst_partial_mix_src_pad_push_raw (GstPartialMixSrcPad * pad,
+    GstPartialMix * self, GstCaps * caps, GstBuffer * buffer)
 {
   GstCaps *current;
   GstFlowReturn ret;
@@ -648,7 +632,8 @@ gst_partial_mix_src_pad_push_raw (GstPartialMixSrcPad * pad, GstCaps * caps,
     gst_pad_push_event (GST_PAD (pad), gst_event_new_caps (caps));
   gst_clear_caps (&current);
   pad->raw_announced = TRUE;
-  ret = gst_partial_mix_src_pad_push (pad, NULL, GST_MINI_OBJECT (buffer));
+  ret = gst_partial_mix_src_pad_push (pad, self, NULL,
+      GST_MINI_OBJECT (buffer));
   GST_PAD_STREAM_UNLOCK (pad);
   return ret;
 }

@@ -134,9 +134,9 @@ add_stream (GstPartialMix * self, GstPartialMixSinkPad * pad, guint32 ssrc,
   stream->neighbour = gst_partial_mix_sink_pad_get_neighbour (pad);
   if (cname == NULL)
     cname = g_hash_table_lookup (self->cnames, GUINT_TO_POINTER (ssrc));
-  GST_OBJECT_LOCK (pad);
+  gst_fairmix_lock_acquire (&pad->name_lock);
   stream->cname = g_strdup (cname != NULL ? cname : pad->cname);
-  GST_OBJECT_UNLOCK (pad);
+  gst_fairmix_lock_release (&pad->name_lock);
   if (ssrc_is_used (self, ssrc)) {
     stream->out_ssrc = gst_partial_mix_free_ssrc (self);
     self->counters.n_collisions++;

@@ -139,23 +139,33 @@ is_news (GstPartialMix * self, GstClockTime now)
   return news;
 }
 
+/* without the lock: files may be slow */
+static void
+read_database (GstPartialMix * self)
+{
+  GError *error = NULL;
+
+  if (!is_due (self, HOUSEKEEPING_INTERVAL))
+    return;
+  if (gst_partial_mix_database_reload (self->database, &self->lock, &error)) {
+    GST_PARTIAL_MIX_LOCK (self);
+    gst_partial_mix_apply_database (self);
+    GST_PARTIAL_MIX_UNLOCK (self);
+  }
+  if (error != NULL)
+    gst_fairmix_outbox_add (self->outbox, gst_message_new_warning
+        (GST_OBJECT (self), error,
+            "The Database as it was read before stays in force."));
+  g_clear_error (&error);
+}
+
 /* with the lock */
 static void
 keep_house (GstPartialMix * self, GstClockTime now)
 {
-  GError *error = NULL;
   GList *l;
 
   self->selections_left = GST_PARTIAL_MIX_SELECTIONS_PER_TICK;
-  if (is_due (self, HOUSEKEEPING_INTERVAL)) {
-    if (gst_partial_mix_database_reload (self->database, &error))
-      gst_partial_mix_apply_database (self);
-    if (error != NULL)
-      gst_fairmix_outbox_add (self->outbox, gst_message_new_warning
-          (GST_OBJECT (self), error,
-              "The Database as it was read before stays in force."));
-    g_clear_error (&error);
-  }
   gst_partial_mix_expire_streams (self, now);
   if (is_due (self, SELECT_INTERVAL) && is_news (self, now))
     for (l = self->src_pads; l != NULL; l = l->next)
@@ -188,8 +198,9 @@ mix_tick (GstPartialMix * self, gint64 pos, guint n)
   Work work = { self, pos, n };
   guint i;
 
-  GST_PARTIAL_MIX_LOCK (self);
   self->tick++;
+  read_database (self);
+  GST_PARTIAL_MIX_LOCK (self);
   keep_house (self, now);
   take_frames (self, pos, n);
   self->line = pos + n;
@@ -211,6 +222,7 @@ mix_tick (GstPartialMix * self, gint64 pos, guint n)
           g_ptr_array_index (plans, i), pos, n);
 
   g_ptr_array_set_size (self->frames, 0);
+  g_ptr_array_set_size (self->given_up, 0);
   g_ptr_array_unref (plans);
   g_ptr_array_unref (pads);
   gst_partial_mix_post_messages (self);

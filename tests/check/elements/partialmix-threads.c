@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What an application does to partialmix while other threads are in it. */
+
+#include "../gstfairmixgate.h"
+#include "mixrig.h"
+
+typedef struct
+{
+  GstPad *pad;
+  GstBuffer *buffer;
+} Push;
+
+static gpointer
+push_one (gpointer data)
+{
+  Push *push = data;
+
+  gst_pad_push (push->pad, push->buffer);
+  return NULL;
+}
+
+/* The packet for the second listener is on its way when she leaves; its caps
+ * have not been sent before. */
+static void
+release_while_a_packet_is_on_its_way (const gchar * caps)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *held = rig_listener (rig, "src_0", caps);
+  RigListener *leaves = rig_listener (rig, "src_1", caps);
+  RigTalker *talker = rig_talker (rig, "sink_2", 7, RIG_PCMU, 440, 8000);
+  Runner runner;
+  Push push;
+  Gate gate;
+
+  gate_init (&gate);
+  gate_on_pad (&gate, held->pad);
+  rig_play (rig);
+  push.pad = talker->pad;
+  push.buffer = rig_packet (rig, talker);
+  runner_start (&runner, "arrives", push_one, &push);
+  gate_wait (&gate);
+  rig_remove_listener (rig, leaves);
+  gate_open (&gate);
+  runner_join (&runner);
+  fail_unless_equals_int (held->buffers->len, 1);
+  rig_free (rig);
+  gate_clear (&gate);
+}
+
+GST_START_TEST (test_a_listener_may_leave_while_a_packet_is_forwarded)
+{
+  release_while_a_packet_is_on_its_way (NULL);
+}
+
+GST_END_TEST;
+
+static gpointer
+run_two_frames (gpointer rig)
+{
+  rig_run (rig, 2);
+  return NULL;
+}
+
+/* A renderer that leaves while the mixing thread is held in the one before. */
+GST_START_TEST (test_a_renderer_may_leave_while_the_one_before_is_served)
+{
+  static const gchar raw[] = "audio/x-raw,format=S16LE,rate=48000,channels=2,"
+      "layout=interleaved";
+  Rig *rig = rig_new (NULL);
+  RigListener *held = rig_listener (rig, "src_0", raw);
+  RigListener *leaves;
+  Runner runner;
+  Gate gate;
+
+  gate_init (&gate);
+  rig_talkers (rig, 5, 1, RIG_PCMU);
+  rig_play (rig);
+  rig_run (rig, 10);
+  leaves = rig_listener (rig, "src_1", raw);
+  gate_on_pad (&gate, held->pad);
+  runner_start (&runner, "time", run_two_frames, rig);
+  gate_wait (&gate);
+  rig_remove_listener (rig, leaves);
+  gate_open (&gate);
+  runner_join (&runner);
+  rig_run (rig, 10);
+  rig_free (rig);
+  gate_clear (&gate);
+}
+
+GST_END_TEST;
+
+/* --- locks --------------------------------------------------------------- */
+
+/* A packet whose memory cannot be read before the gate is open: it holds its
+ * thread in the middle of the element. */
+typedef struct
+{
+  GstAllocator parent;
+  Gate *gate;
+} SlowAllocator;
+
+typedef struct
+{
+  GstAllocatorClass parent_class;
+} SlowAllocatorClass;
+
+typedef struct
+{
+  GstMemory parent;
+  GstMemory *real;
+} SlowMemory;
+
+GType slow_allocator_get_type (void);
+G_DEFINE_TYPE (SlowAllocator, slow_allocator, GST_TYPE_ALLOCATOR);
+
+static void
+slow_free (GstAllocator * allocator, GstMemory * memory)
+{
+  gst_memory_unref (((SlowMemory *) memory)->real);
+  g_free (memory);
+}
+
+static gpointer
+slow_map (GstMemory * memory, gsize maxsize, GstMapFlags flags)
+{
+  SlowMemory *slow = (SlowMemory *) memory;
+  GstMapInfo map;
+  gpointer data;
+
+  gate_pass (((SlowAllocator *) memory->allocator)->gate);
+  fail_unless (gst_memory_map (slow->real, &map, flags));
+  data = map.data;
+  gst_memory_unmap (slow->real, &map);
+  return data;
+}
+
+static void
+slow_unmap (GstMemory * memory G_GNUC_UNUSED)
+{
+}
+
+static void
+slow_allocator_class_init (SlowAllocatorClass * klass)
+{
+  GST_ALLOCATOR_CLASS (klass)->free = slow_free;
+}
+
+static void
+slow_allocator_init (SlowAllocator * slow)
+{
+  GstAllocator *allocator = GST_ALLOCATOR (slow);
+
+  allocator->mem_type = "slow";
+  allocator->mem_map = slow_map;
+  allocator->mem_unmap = slow_unmap;
+  GST_OBJECT_FLAG_SET (allocator, GST_ALLOCATOR_FLAG_CUSTOM_ALLOC);
+}
+
+static GstBuffer *
+slow_packet (GstBuffer * packet, Gate * gate)
+{
+  SlowAllocator *allocator = g_object_new (slow_allocator_get_type (), NULL);
+  SlowMemory *memory = g_new0 (SlowMemory, 1);
+  gsize size = gst_buffer_get_size (packet);
+  GstBuffer *buffer = gst_buffer_new ();
+
+  allocator->gate = gate;
+  memory->real = gst_buffer_get_all_memory (packet);
+  gst_memory_init (GST_MEMORY_CAST (memory), GST_MEMORY_FLAG_READONLY |
+      GST_MEMORY_FLAG_NO_SHARE, GST_ALLOCATOR (allocator), NULL, size, 0, 0,
+      size);
+  gst_object_unref (allocator);
+  gst_buffer_append_memory (buffer, GST_MEMORY_CAST (memory));
+  GST_BUFFER_PTS (buffer) = GST_BUFFER_PTS (packet);
+  gst_buffer_unref (packet);
+  return buffer;
+}
+
+typedef struct
+{
+  GstPad *src, *sink;
+} Pair;
+
+static gpointer
+unlink_pair (gpointer data)
+{
+  Pair *pair = data;
+
+  gst_pad_unlink (pair->src, pair->sink);
+  return NULL;
+}
+
+static gboolean
+is_locked (GstPad * pad)
+{
+  if (!g_mutex_trylock (GST_OBJECT_GET_LOCK (pad)))
+    return TRUE;
+  GST_OBJECT_UNLOCK (pad);
+  return FALSE;
+}
+
+/* The first packet of a stream is in the element, which is about to note it,
+ * while gst_pad_unlink() has the pad's lock and asks the element. */
+GST_START_TEST (test_unlinking_and_a_new_stream_do_not_wait_for_each_other)
+{
+  Rig *rig = rig_new (NULL);
+  RigTalker *talker = rig_talker (rig, "sink_1", 7, RIG_PCMU, 440, 8000);
+  Pair pair = { talker->pad, talker->peer };
+  Runner arrives, unlinks;
+  Push push = { talker->pad, NULL };
+  Gate gate;
+
+  rig_listener (rig, "src_0", NULL);
+  gate_init (&gate);
+  rig_play (rig);
+  push.buffer = slow_packet (rig_packet (rig, talker), &gate);
+  runner_start (&arrives, "arrives", push_one, &push);
+  gate_wait (&gate);
+  runner_start (&unlinks, "unlinks", unlink_pair, &pair);
+  while (!runner_is_done (&unlinks) && !is_locked (talker->peer))
+    g_thread_yield ();
+  gate_open (&gate);
+  runner_join (&arrives);
+  runner_join (&unlinks);
+  rig_free (rig);
+  gate_clear (&gate);
+}
+
+GST_END_TEST;
+
+static Suite *
+partialmix_threads_suite (void)
+{
+  Suite *suite = suite_create ("partialmix-threads");
+  TCase *tc;
+
+  tc = tcase_create ("pads that go");
+  suite_add_tcase (suite, tc);
+  tcase_add_test (tc, test_a_listener_may_leave_while_a_packet_is_forwarded);
+  tcase_add_test (tc,
+      test_a_renderer_may_leave_while_the_one_before_is_served);
+
+  tc = tcase_create ("locks");
+  suite_add_tcase (suite, tc);
+  tcase_add_test (tc,
+      test_unlinking_and_a_new_stream_do_not_wait_for_each_other);
+  return suite;
+}
+
+GST_CHECK_MAIN (partialmix_threads);
