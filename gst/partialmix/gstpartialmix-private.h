@@ -47,6 +47,7 @@
 #include "gstpartialmixcodec.h"
 #include "gstpartialmixdatabase.h"
 #include "gstpartialmixset.h"
+#include "gstpartialmixsettings.h"
 #include "gstpartialmixstream.h"
 
 G_BEGIN_DECLS
@@ -270,22 +271,10 @@ struct _GstPartialMix
   GstFairmixLock lock;
 
   /* Properties */
-  guint rate_hz;
+  GstPartialMixSettings wanted; /* as they were set */
+  GstPartialMixSettings settings;       /* as they hold now */
+  gboolean started;             /* READY to PAUSED: they are latched */
   gboolean warned_of_rate;
-  GstClockTime frame_duration;
-  GstClockTime latency;
-  GstClockTime ramp_duration;
-  GstClockTime stream_timeout;
-  guint max_streams;
-  gint mix_encoding;            /* -1 = automatic */
-  guint mix_pt;
-  guint max_mix_bitrate;
-  guint min_mix_bitrate;
-  gint complexity;
-  guint silence_level;
-  guint csrc_level_ext_id;
-  gdouble headroom;
-  guint n_threads;
   gchar *rtpbin_name;
 
   /* State */

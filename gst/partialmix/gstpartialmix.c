@@ -51,39 +51,9 @@
 GST_DEBUG_CATEGORY (gst_partial_mix_debug);
 #define GST_CAT_DEFAULT gst_partial_mix_debug
 
-#define DEFAULT_RATE 48000
-#define DEFAULT_FRAME_DURATION (20 * GST_MSECOND)
-#define DEFAULT_LATENCY (20 * GST_MSECOND)
-#define DEFAULT_RAMP_DURATION (2500 * GST_USECOND)
-#define DEFAULT_STREAM_TIMEOUT (30 * GST_SECOND)
-#define DEFAULT_MAX_STREAMS 1024
-#define DEFAULT_MIX_PT 128
-#define DEFAULT_MAX_MIX_BITRATE 32000
-#define DEFAULT_MIN_MIX_BITRATE 12000
-#define DEFAULT_COMPLEXITY 5
-#define DEFAULT_SILENCE_LEVEL 80
-#define DEFAULT_CSRC_LEVEL_EXT_ID 2
-#define DEFAULT_HEADROOM 0.05
-
 enum
 {
-  PROP_0,
-  PROP_RATE,
-  PROP_FRAME_DURATION,
-  PROP_LATENCY,
-  PROP_RAMP_DURATION,
-  PROP_STREAM_TIMEOUT,
-  PROP_MAX_STREAMS,
-  PROP_MIX_ENCODING,
-  PROP_MIX_PT,
-  PROP_MAX_MIX_BITRATE,
-  PROP_MIN_MIX_BITRATE,
-  PROP_COMPLEXITY,
-  PROP_SILENCE_LEVEL,
-  PROP_CSRC_LEVEL_EXT_ID,
-  PROP_HEADROOM,
-  PROP_THREADS,
-  PROP_DATABASE_LOCATION,
+  PROP_DATABASE_LOCATION = GST_PARTIAL_MIX_N_SETTINGS,
   PROP_RTPBIN,
   PROP_STATS
 };
@@ -112,28 +82,6 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src_%u",
         ", layout=(string)interleaved, rate=(int)[8000, 48000], "
         "channels=(int)[1, 2]"));
 
-#define GST_TYPE_PARTIAL_MIX_ENCODING (gst_partial_mix_encoding_get_type ())
-static GType
-gst_partial_mix_encoding_get_type (void)
-{
-  static gsize type = 0;
-  static const GEnumValue values[] = {
-    {-1, "What the streams come in, as far as the neighbour takes it", "auto"},
-    {GST_PARTIAL_MIX_ENCODING_OPUS, "Opus (RFC 7587)", "opus"},
-    {GST_PARTIAL_MIX_ENCODING_PCMU, "G.711 mu-law (RFC 3551)", "pcmu"},
-    {GST_PARTIAL_MIX_ENCODING_PCMA, "G.711 A-law (RFC 3551)", "pcma"},
-    {GST_PARTIAL_MIX_ENCODING_L16, "16-bit linear (RFC 3551)", "l16"},
-    {0, NULL, NULL}
-  };
-
-  if (g_once_init_enter (&type)) {
-    GType t = g_enum_register_static ("GstPartialMixEncoding", values);
-
-    g_once_init_leave (&type, t);
-  }
-  return (GType) type;
-}
-
 static void gst_partial_mix_child_proxy_init (gpointer iface, gpointer data);
 
 G_DEFINE_TYPE_WITH_CODE (GstPartialMix, gst_partial_mix, GST_TYPE_ELEMENT,
@@ -147,14 +95,15 @@ GST_ELEMENT_REGISTER_DEFINE (partialmix, "partialmix", GST_RANK_NONE,
 guint
 gst_partial_mix_frame_samples (GstPartialMix * self)
 {
-  return (guint) gst_util_uint64_scale_int (self->frame_duration,
-      (gint) self->rate_hz, GST_SECOND);
+  return (guint) gst_util_uint64_scale_int (self->settings.frame_duration,
+      (gint) self->settings.rate_hz, GST_SECOND);
 }
 
 GstClockTime
 gst_partial_mix_samples_to_time (GstPartialMix * self, guint64 samples)
 {
-  return gst_util_uint64_scale_int (samples, GST_SECOND, (gint) self->rate_hz);
+  return gst_util_uint64_scale_int (samples, GST_SECOND,
+      (gint) self->settings.rate_hz);
 }
 
 GstClockTime
@@ -176,7 +125,7 @@ gst_partial_mix_running_time (GstPartialMix * self)
 GstClockTime
 gst_partial_mix_playout_delay (GstPartialMix * self)
 {
-  return self->frame_duration + self->latency;
+  return self->settings.frame_duration + self->settings.latency;
 }
 
 void
@@ -449,7 +398,8 @@ start_mixing (GstPartialMix * self)
 
   GST_PARTIAL_MIX_LOCK (self);
   self->base_time = base;
-  self->line = (gint64) gst_util_uint64_scale_int (now, (gint) self->rate_hz,
+  self->line =
+      (gint64) gst_util_uint64_scale_int (now, (gint) self->settings.rate_hz,
       GST_SECOND) / n * n + n;
   if (self->total == NULL)
     self->total = g_new0 (gint32, n);
@@ -465,7 +415,9 @@ start_mixing (GstPartialMix * self)
 static void
 open_pool (GstPartialMix * self)
 {
-  guint n = self->n_threads > 0 ? self->n_threads : g_get_num_processors ();
+  guint n =
+      self->settings.n_threads >
+      0 ? self->settings.n_threads : g_get_num_processors ();
 
   self->n_helpers = n - 1;
   if (self->n_helpers == 0)
@@ -474,6 +426,26 @@ open_pool (GstPartialMix * self)
   gst_shared_task_pool_set_max_threads (GST_SHARED_TASK_POOL (self->pool),
       self->n_helpers);
   gst_task_pool_prepare (self->pool, NULL);
+}
+
+/* What is set from here on, and is not for PLAYING, waits for the next time. */
+static void
+start (GstPartialMix * self)
+{
+  guint i;
+
+  GST_PARTIAL_MIX_LOCK (self);
+  /* what was pushed on pads of an element that does not run yet has the sizes
+   * of then */
+  for (i = 0; i < self->streams->len; i++)
+    if (g_ptr_array_index (self->streams, i) != NULL)
+      gst_partial_mix_remove_stream (self, g_ptr_array_index (self->streams,
+              i), "started");
+  self->settings = self->wanted;
+  self->warned_of_rate = FALSE;
+  self->started = TRUE;
+  GST_PARTIAL_MIX_UNLOCK (self);
+  open_pool (self);
 }
 
 static void
@@ -507,6 +479,8 @@ close_all (GstPartialMix * self)
   gst_partial_mix_buses_clear (self);
   g_hash_table_remove_all (self->mix_ssrcs);
   g_hash_table_remove_all (self->cnames);
+  self->settings = self->wanted;
+  self->started = FALSE;
   self->eos_line = G_MAXINT64;
   self->tick = 0;
   g_atomic_int_set (&self->unasked, TRUE);
@@ -549,7 +523,7 @@ gst_partial_mix_change_state (GstElement * element, GstStateChange transition)
     case GST_STATE_CHANGE_READY_TO_PAUSED:
       if (!check_settings (self))
         return GST_STATE_CHANGE_FAILURE;
-      open_pool (self);
+      start (self);
       break;
     case GST_STATE_CHANGE_PAUSED_TO_PLAYING:
       start_mixing (self);
@@ -589,6 +563,8 @@ gst_partial_mix_change_state (GstElement * element, GstStateChange transition)
 
 /* ------------------------------------------------------------ properties -- */
 
+/* What is made by a setting as long as the element runs keeps its size: the
+ * others wait for the next start. */
 static void
 gst_partial_mix_set_property (GObject * object, guint id, const GValue * value,
     GParamSpec * pspec)
@@ -596,65 +572,17 @@ gst_partial_mix_set_property (GObject * object, guint id, const GValue * value,
   GstPartialMix *self = GST_PARTIAL_MIX (object);
 
   GST_PARTIAL_MIX_LOCK (self);
-  switch (id) {
-    case PROP_RATE:
-      self->rate_hz = (guint) g_value_get_int (value);
-      self->warned_of_rate = FALSE;
-      break;
-    case PROP_FRAME_DURATION:
-      self->frame_duration =
-          gst_partial_mix_frame_duration (g_value_get_uint64 (value));
-      break;
-    case PROP_LATENCY:
-      self->latency = g_value_get_uint64 (value);
-      break;
-    case PROP_RAMP_DURATION:
-      self->ramp_duration = g_value_get_uint64 (value);
-      break;
-    case PROP_STREAM_TIMEOUT:
-      self->stream_timeout = g_value_get_uint64 (value);
-      break;
-    case PROP_MAX_STREAMS:
-      self->max_streams = g_value_get_uint (value);
-      break;
-    case PROP_MIX_ENCODING:
-      self->mix_encoding = g_value_get_enum (value);
-      break;
-    case PROP_MIX_PT:
-      self->mix_pt = g_value_get_uint (value);
-      break;
-    case PROP_MAX_MIX_BITRATE:
-      self->max_mix_bitrate = g_value_get_uint (value);
-      break;
-    case PROP_MIN_MIX_BITRATE:
-      self->min_mix_bitrate = g_value_get_uint (value);
-      break;
-    case PROP_COMPLEXITY:
-      self->complexity = g_value_get_int (value);
-      break;
-    case PROP_SILENCE_LEVEL:
-      self->silence_level = g_value_get_uint (value);
-      break;
-    case PROP_CSRC_LEVEL_EXT_ID:
-      self->csrc_level_ext_id = g_value_get_uint (value);
-      break;
-    case PROP_HEADROOM:
-      self->headroom = g_value_get_double (value);
-      break;
-    case PROP_THREADS:
-      self->n_threads = g_value_get_uint (value);
-      break;
-    case PROP_DATABASE_LOCATION:
-      gst_partial_mix_database_set_location (self->database,
-          g_value_get_string (value));
-      break;
-    case PROP_RTPBIN:
-      g_free (self->rtpbin_name);
-      self->rtpbin_name = g_value_dup_string (value);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
+  if (gst_partial_mix_settings_set (&self->wanted, id, value)) {
+    if (!self->started || (pspec->flags & GST_PARAM_MUTABLE_PLAYING))
+      gst_partial_mix_settings_set (&self->settings, id, value);
+  } else if (id == PROP_DATABASE_LOCATION) {
+    gst_partial_mix_database_set_location (self->database,
+        g_value_get_string (value));
+  } else if (id == PROP_RTPBIN) {
+    g_free (self->rtpbin_name);
+    self->rtpbin_name = g_value_dup_string (value);
+  } else {
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   }
   GST_PARTIAL_MIX_UNLOCK (self);
 }
@@ -669,65 +597,14 @@ gst_partial_mix_get_property (GObject * object, guint id, GValue * value,
     g_value_take_boxed (value, gst_partial_mix_get_stats (self));
     return;
   }
-
   GST_PARTIAL_MIX_LOCK (self);
-  switch (id) {
-    case PROP_RATE:
-      g_value_set_int (value, (gint) self->rate_hz);
-      break;
-    case PROP_FRAME_DURATION:
-      g_value_set_uint64 (value, self->frame_duration);
-      break;
-    case PROP_LATENCY:
-      g_value_set_uint64 (value, self->latency);
-      break;
-    case PROP_RAMP_DURATION:
-      g_value_set_uint64 (value, self->ramp_duration);
-      break;
-    case PROP_STREAM_TIMEOUT:
-      g_value_set_uint64 (value, self->stream_timeout);
-      break;
-    case PROP_MAX_STREAMS:
-      g_value_set_uint (value, self->max_streams);
-      break;
-    case PROP_MIX_ENCODING:
-      g_value_set_enum (value, self->mix_encoding);
-      break;
-    case PROP_MIX_PT:
-      g_value_set_uint (value, self->mix_pt);
-      break;
-    case PROP_MAX_MIX_BITRATE:
-      g_value_set_uint (value, self->max_mix_bitrate);
-      break;
-    case PROP_MIN_MIX_BITRATE:
-      g_value_set_uint (value, self->min_mix_bitrate);
-      break;
-    case PROP_COMPLEXITY:
-      g_value_set_int (value, self->complexity);
-      break;
-    case PROP_SILENCE_LEVEL:
-      g_value_set_uint (value, self->silence_level);
-      break;
-    case PROP_CSRC_LEVEL_EXT_ID:
-      g_value_set_uint (value, self->csrc_level_ext_id);
-      break;
-    case PROP_HEADROOM:
-      g_value_set_double (value, self->headroom);
-      break;
-    case PROP_THREADS:
-      g_value_set_uint (value, self->n_threads);
-      break;
-    case PROP_DATABASE_LOCATION:
-      g_value_set_string (value,
-          gst_partial_mix_database_get_location (self->database));
-      break;
-    case PROP_RTPBIN:
-      g_value_set_string (value, self->rtpbin_name);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
+  if (id == PROP_DATABASE_LOCATION)
+    g_value_set_string (value,
+        gst_partial_mix_database_get_location (self->database));
+  else if (id == PROP_RTPBIN)
+    g_value_set_string (value, self->rtpbin_name);
+  else if (!gst_partial_mix_settings_get (&self->wanted, id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   GST_PARTIAL_MIX_UNLOCK (self);
 }
 
@@ -762,97 +639,21 @@ gst_partial_mix_finalize (GObject * object)
 }
 
 #define RW (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS)
-#define RW_READY (RW | GST_PARAM_MUTABLE_READY)
-#define RW_PLAYING (RW | GST_PARAM_MUTABLE_PLAYING)
 
 static void
-install_time_properties (GObjectClass * klass)
+install_properties (GObjectClass * klass)
 {
-  g_object_class_install_property (klass, PROP_RATE,
-      g_param_spec_int ("rate", "Rate",
-          "Sample rate of the mixing, in Hz: 8000, 12000, 16000, 24000 or "
-          "48000 where Opus comes in or goes out; 8000 is cheapest for G.711",
-          8000, 48000, DEFAULT_RATE, RW_READY));
-  g_object_class_install_property (klass, PROP_FRAME_DURATION,
-      g_param_spec_uint64 ("frame-duration", "Frame duration",
-          "How much audio a packet of a mix holds, in nanoseconds "
-          "(10, 20, 40 or 60 ms; what is between is cut)", 10 * GST_MSECOND,
-          60 * GST_MSECOND, DEFAULT_FRAME_DURATION, RW_READY));
-  g_object_class_install_property (klass, PROP_LATENCY,
-      g_param_spec_uint64 ("latency", "Latency",
-          "How long a packet that is to be mixed may be late before the playout "
-          "delay of its stream grows, in nanoseconds; forwarded packets never "
-          "wait", 0, GST_SECOND, DEFAULT_LATENCY, RW_READY));
-  g_object_class_install_property (klass, PROP_RAMP_DURATION,
-      g_param_spec_uint64 ("ramp-duration", "Ramp duration",
-          "In how much time a stream fades into and out of a mix, in "
-          "nanoseconds; 0 splices sample to sample", 0, 10 * GST_MSECOND,
-          DEFAULT_RAMP_DURATION, RW_READY));
-  g_object_class_install_property (klass, PROP_STREAM_TIMEOUT,
-      g_param_spec_uint64 ("stream-timeout", "Stream timeout",
-          "A stream of which nothing came for so long has left, in nanoseconds "
-          "(0 = never)", 0, G_MAXUINT64, DEFAULT_STREAM_TIMEOUT, RW_PLAYING));
-  g_object_class_install_property (klass, PROP_MAX_STREAMS,
-      g_param_spec_uint ("max-streams", "Maximum streams",
-          "How many streams (SSRCs) may be there at a time; packets of further "
-          "ones are refused, so that a flood of SSRCs finds bounded memory", 1,
-          65535, DEFAULT_MAX_STREAMS, RW_PLAYING));
-  g_object_class_install_property (klass, PROP_THREADS,
-      g_param_spec_uint ("threads", "Threads",
-          "Threads that decode and encode (0 = one for each processor)", 0, 256,
-          0, RW_READY));
-}
-
-static void
-install_mix_properties (GObjectClass * klass)
-{
-  g_object_class_install_property (klass, PROP_MIX_ENCODING,
-      g_param_spec_enum ("mix-encoding", "Mix encoding",
-          "What mixes are sent as, where the neighbour takes it",
-          GST_TYPE_PARTIAL_MIX_ENCODING, -1, RW_READY));
-  g_object_class_install_property (klass, PROP_MIX_PT,
-      g_param_spec_uint ("mix-pt", "Mix payload type",
-          "RTP payload type of mixes (128 = that of the streams of the same "
-          "encoding)", 0, 128, DEFAULT_MIX_PT, RW_READY));
-  g_object_class_install_property (klass, PROP_MAX_MIX_BITRATE,
-      g_param_spec_uint ("max-mix-bitrate", "Maximum mix bitrate",
-          "Bitrate of the encoder of a mix where the target leaves room, in "
-          "bits per second, without headers (Opus only)", 6000, 510000,
-          DEFAULT_MAX_MIX_BITRATE, RW_PLAYING));
-  g_object_class_install_property (klass, PROP_MIN_MIX_BITRATE,
-      g_param_spec_uint ("min-mix-bitrate", "Minimum mix bitrate",
-          "Bitrate of the encoder of a mix where the target leaves no room, in "
-          "bits per second, without headers (Opus only)", 6000,
-          510000, DEFAULT_MIN_MIX_BITRATE, RW_PLAYING));
-  g_object_class_install_property (klass, PROP_COMPLEXITY,
-      g_param_spec_int ("complexity", "Complexity",
-          "Complexity of the Opus encoder: 0 cheap ... 10 best", 0, 10,
-          DEFAULT_COMPLEXITY, RW_READY));
-  g_object_class_install_property (klass, PROP_SILENCE_LEVEL,
-      g_param_spec_uint ("silence-level", "Silence level",
-          "From this level on a stream is silent: neither mixed nor encoded, nor "
-          "decoded when its packets tell their level (RFC 6464); in -dBov, 0 "
-          "loudest ... 127 digital silence", 1, 127, DEFAULT_SILENCE_LEVEL,
-          RW_PLAYING));
-  g_object_class_install_property (klass, PROP_CSRC_LEVEL_EXT_ID,
-      g_param_spec_uint ("csrc-audio-level-id", "CSRC audio level id",
-          "ID of the header extension with the contributors' levels (RFC 6465) "
-          "in mixes (0 = none)", 0, 14, DEFAULT_CSRC_LEVEL_EXT_ID, RW_READY));
-  g_object_class_install_property (klass, PROP_HEADROOM,
-      g_param_spec_double ("headroom", "Headroom",
-          "Share of the target that must stay free for one more stream to "
-          "become separate, so that the selection does not flap", 0.0, 0.9,
-          DEFAULT_HEADROOM, RW_PLAYING));
+  gst_partial_mix_settings_install (klass);
   g_object_class_install_property (klass, PROP_DATABASE_LOCATION,
       g_param_spec_string ("database-location", "Database location",
           "Key file with priority, group, never-mix, mute, gain-db and pan of "
           "the talkers, in sections [default], [cname:NAME], [ssrc:NUMBER]; "
-          "read again when it changes", NULL, RW_PLAYING));
+          "read again when it changes", NULL, RW | GST_PARAM_MUTABLE_PLAYING));
   g_object_class_install_property (klass, PROP_RTPBIN,
       g_param_spec_string ("rtpbin", "rtpbin",
           "Name of an rtpbin in the same pipeline: every stream that it shows "
           "comes in here, each linked before its first packet", NULL,
-          RW_READY));
+          RW | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property (klass, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
           "Counters, streams and pads (application/x-fairmix-partialmix-stats)",
@@ -901,8 +702,7 @@ gst_partial_mix_class_init (GstPartialMixClass * klass)
   object_class->set_property = gst_partial_mix_set_property;
   object_class->get_property = gst_partial_mix_get_property;
   object_class->finalize = gst_partial_mix_finalize;
-  install_time_properties (object_class);
-  install_mix_properties (object_class);
+  install_properties (object_class);
   install_signals (object_class);
 
   element_class->request_new_pad = gst_partial_mix_request_new_pad;
@@ -921,7 +721,6 @@ gst_partial_mix_class_init (GstPartialMixClass * klass)
 
   gst_type_mark_as_plugin_api (GST_TYPE_PARTIAL_MIX_SINK_PAD, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_PARTIAL_MIX_SRC_PAD, 0);
-  gst_type_mark_as_plugin_api (GST_TYPE_PARTIAL_MIX_ENCODING, 0);
 }
 
 static void
@@ -930,20 +729,8 @@ gst_partial_mix_init (GstPartialMix * self)
   guint i;
 
   gst_fairmix_lock_init (&self->lock, GST_PARTIAL_MIX_RANK_ELEMENT);
-  self->rate_hz = DEFAULT_RATE;
-  self->frame_duration = DEFAULT_FRAME_DURATION;
-  self->latency = DEFAULT_LATENCY;
-  self->ramp_duration = DEFAULT_RAMP_DURATION;
-  self->stream_timeout = DEFAULT_STREAM_TIMEOUT;
-  self->max_streams = DEFAULT_MAX_STREAMS;
-  self->mix_encoding = -1;
-  self->mix_pt = DEFAULT_MIX_PT;
-  self->max_mix_bitrate = DEFAULT_MAX_MIX_BITRATE;
-  self->min_mix_bitrate = DEFAULT_MIN_MIX_BITRATE;
-  self->complexity = DEFAULT_COMPLEXITY;
-  self->silence_level = DEFAULT_SILENCE_LEVEL;
-  self->csrc_level_ext_id = DEFAULT_CSRC_LEVEL_EXT_ID;
-  self->headroom = DEFAULT_HEADROOM;
+  gst_partial_mix_settings_init (&self->wanted);
+  self->settings = self->wanted;
 
   self->streams = g_ptr_array_new ();
   self->mix_ssrcs = g_hash_table_new (NULL, NULL);

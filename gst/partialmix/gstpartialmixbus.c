@@ -100,7 +100,7 @@ limiter_setup (GstPartialMix * self, FmxLimiter * limiter, guint channels)
 {
   FmxLimiterParams params;
 
-  fmx_limiter_params_default (&params, self->rate_hz, channels);
+  fmx_limiter_params_default (&params, self->settings.rate_hz, channels);
   fmx_limiter_init (limiter, &params);
 }
 
@@ -109,7 +109,7 @@ limiter_delay (GstPartialMix * self)
 {
   FmxLimiterParams params;
 
-  fmx_limiter_params_default (&params, self->rate_hz, 1);
+  fmx_limiter_params_default (&params, self->settings.rate_hz, 1);
   return params.look_ahead_frames;
 }
 
@@ -156,8 +156,9 @@ make_encoders (GstPartialMix * self)
     if (!bus->unmade)
       continue;
     if (bus->parent == NULL)
-      bus->encoder = gst_partial_mix_encoder_new (&bus->format, self->rate_hz,
-          self->complexity);
+      bus->encoder =
+          gst_partial_mix_encoder_new (&bus->format, self->settings.rate_hz,
+          self->settings.complexity);
     else if (bus->parent->encoder != NULL)
       bus->encoder = gst_partial_mix_encoder_copy (bus->parent->encoder);
     bus->failed = bus->encoder == NULL;
@@ -270,8 +271,8 @@ static void
 gather_link (GstPartialMix * self, GstPartialMixSrcPad * pad,
     GstPartialMixStream * stream, gint64 pos, guint n)
 {
-  guint ramp = (guint) gst_util_uint64_scale_int (self->ramp_duration,
-      (gint) self->rate_hz, GST_SECOND);
+  guint ramp = (guint) gst_util_uint64_scale_int (self->settings.ramp_duration,
+      (gint) self->settings.rate_hz, GST_SECOND);
   GstPartialMixLink *link = gst_partial_mix_src_pad_get_link (pad, stream);
   guint mixes[] = { link->handover.mix, link->handover.old_mix };
   guint k;
@@ -645,16 +646,16 @@ make_packet (GstPartialMix * self, GstPartialMixOutput * output, gint64 pos)
   gst_rtp_buffer_set_seq (&rtp, output->seq++);
   gst_rtp_buffer_set_timestamp (&rtp, output->ts_base
       + (guint32) gst_util_uint64_scale_int ((guint64) pos,
-          (gint) output->format.clock_rate, (gint) self->rate_hz));
+          (gint) output->format.clock_rate, (gint) self->settings.rate_hz));
   gst_rtp_buffer_set_marker (&rtp, !output->talking);
   for (i = 0; i < n_csrcs; i++)
     gst_rtp_buffer_set_csrc (&rtp, (guint8) i, bus->csrcs[i]);
-  if (self->csrc_level_ext_id != 0 && n_csrcs > 0) {
+  if (self->settings.csrc_level_ext_id != 0 && n_csrcs > 0) {
     n_levels = fmx_csrc_audio_levels_write (levels, sizeof levels, bus->levels,
         n_csrcs);
     if (n_levels > 0)
       gst_rtp_buffer_add_extension_onebyte_header (&rtp,
-          (guint8) self->csrc_level_ext_id, levels, (guint) n_levels);
+          (guint8) self->settings.csrc_level_ext_id, levels, (guint) n_levels);
   }
   gst_rtp_buffer_unmap (&rtp);
   gst_buffer_append_memory (buffer, gst_memory_ref (bus->payload));
@@ -674,7 +675,7 @@ stamp_packet (GstPartialMix * self, GstPartialMixOutput * output,
   GstClockTime pts = gst_partial_mix_samples_to_time (self, (guint64) pos);
 
   GST_BUFFER_PTS (buffer) = pts > delay ? pts - delay : 0;
-  GST_BUFFER_DURATION (buffer) = self->frame_duration;
+  GST_BUFFER_DURATION (buffer) = self->settings.frame_duration;
   if (!output->talking)
     GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT |
         GST_BUFFER_FLAG_MARKER);

@@ -91,8 +91,8 @@ sink_eos (GstPartialMix * self, GstPartialMixSinkPad * pad, GstEvent * event)
   last = all_eos (self);
   if (last && self->running)
     self->eos_line = self->line + (gint64) gst_util_uint64_scale_int
-        (gst_partial_mix_mix_delay (self) + self->frame_duration,
-        (gint) self->rate_hz, GST_SECOND);
+        (gst_partial_mix_mix_delay (self) + self->settings.frame_duration,
+        (gint) self->settings.rate_hz, GST_SECOND);
   last = last && !self->running;
   GST_PARTIAL_MIX_UNLOCK (self);
 

@@ -49,7 +49,7 @@ read_level (GstPartialMixSinkPad * pad, GstPartialMix * self,
       || !fmx_audio_level_parse (data, size, &level, &voice))
     return;
   arrival->level = level;
-  arrival->silent = level >= self->silence_level;
+  arrival->silent = level >= self->settings.silence_level;
 }
 
 static GstClockTime

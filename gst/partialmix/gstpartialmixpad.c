@@ -241,8 +241,7 @@ gst_partial_mix_src_pad_get_property (GObject * object, guint id,
       g_value_set_int (value, g_atomic_int_get (&pad->neighbour));
       break;
     case PROP_TARGET_BITRATE:
-      g_value_set_uint (value, (guint) g_atomic_int_get
-          (&pad->target_bitrate));
+      g_value_set_uint (value, (guint) g_atomic_int_get (&pad->target_bitrate));
       break;
     case PROP_STATS:
       self = gst_pad_get_parent_element (GST_PAD (pad));
@@ -415,7 +414,8 @@ raw_caps (GstPartialMix * self)
       ("audio/x-raw,format=(string)" GST_AUDIO_NE (S16)
       ",layout=(string)interleaved,channels=(int)[1,2]");
 
-  gst_caps_set_simple (caps, "rate", G_TYPE_INT, (gint) self->rate_hz, NULL);
+  gst_caps_set_simple (caps, "rate", G_TYPE_INT, (gint) self->settings.rate_hz,
+      NULL);
   return caps;
 }
 
@@ -560,8 +560,9 @@ push_rtp_caps (GstPartialMixSrcPad * pad, GstPartialMix * self,
 {
   GstCaps *caps = gst_partial_mix_format_to_caps (format);
 
-  if (self->csrc_level_ext_id != 0) {
-    gchar *field = g_strdup_printf ("extmap-%u", self->csrc_level_ext_id);
+  if (self->settings.csrc_level_ext_id != 0) {
+    gchar *field =
+        g_strdup_printf ("extmap-%u", self->settings.csrc_level_ext_id);
 
     gst_caps_set_simple (caps, field, G_TYPE_STRING, CSRC_LEVEL_URN, NULL);
     g_free (field);

@@ -111,8 +111,8 @@ gst_partial_mix_render_plan (GstPartialMix * self, GstPartialMixSrcPad * pad,
     gint64 pos, guint n)
 {
   GstPartialMixRenderPlan *plan = plan_new (pad);
-  guint ramp = (guint) gst_util_uint64_scale_int (self->ramp_duration,
-      (gint) self->rate_hz, GST_SECOND);
+  guint ramp = (guint) gst_util_uint64_scale_int (self->settings.ramp_duration,
+      (gint) self->settings.rate_hz, GST_SECOND);
   guint n_places = count_unplaced (self, pad);
   guint place = 0;
   guint i;
@@ -203,7 +203,7 @@ gst_partial_mix_render_push (GstPartialMix * self, GstPartialMixSrcPad * pad,
   FmxLimiterParams params;
   GstBuffer *buffer;
 
-  fmx_limiter_params_default (&params, self->rate_hz, plan->channels);
+  fmx_limiter_params_default (&params, self->settings.rate_hz, plan->channels);
   prepare_limiter (pad, &params, plan->channels);
   buffer = make_buffer (pad, plan, pos, n);
 

@@ -53,12 +53,14 @@ describe_mix (GstPartialMix * self, GstPartialMixSrcPad * pad, guint n_names,
 {
   guint constant = constant_bitrate (&pad->mix_format);
 
-  mix->min_bitrate_bps = constant != 0 ? constant : self->min_mix_bitrate;
-  mix->max_bitrate_bps = constant != 0 ? constant
-      : MAX (self->min_mix_bitrate, self->max_mix_bitrate);
-  mix->packet_time = (FmxDuration) self->frame_duration;
+  mix->min_bitrate_bps =
+      constant != 0 ? constant : self->settings.min_mix_bitrate;
+  mix->max_bitrate_bps =
+      constant != 0 ? constant : MAX (self->settings.min_mix_bitrate,
+      self->settings.max_mix_bitrate);
+  mix->packet_time = (FmxDuration) self->settings.frame_duration;
   mix->n_contributors = n_names;
-  mix->levels = self->csrc_level_ext_id != 0;
+  mix->levels = self->settings.csrc_level_ext_id != 0;
 }
 
 static void
@@ -67,7 +69,7 @@ cost_of_mix (GstPartialMix * self, GstPartialMixSrcPad * pad, guint n_names,
 {
   FmxAdaptMix mix;
 
-  params->headroom = self->headroom;
+  params->headroom = self->settings.headroom;
   describe_mix (self, pad, n_names, &mix);
   params->mix_max_bps = fmx_adapt_mix_wire_bps (&mix, mix.max_bitrate_bps);
   mix.n_contributors = MIN (n_names, MIN_NAMES);
@@ -108,8 +110,9 @@ choose_mix_format (GstPartialMix * self, GstPartialMixSrcPad * pad)
       have_stream = TRUE;
     }
   }
-  if (self->mix_encoding >= 0 && pad->accepts[self->mix_encoding])
-    encoding = (GstPartialMixEncoding) self->mix_encoding;
+  if (self->settings.mix_encoding >= 0
+      && pad->accepts[self->settings.mix_encoding])
+    encoding = (GstPartialMixEncoding) self->settings.mix_encoding;
   else if (have_stream)
     encoding = from_stream.encoding;
   else
@@ -123,10 +126,10 @@ choose_mix_format (GstPartialMix * self, GstPartialMixSrcPad * pad)
     pt = 8;
   else if (have_stream && from_stream.encoding == encoding)
     pt = from_stream.pt;
-  if (self->mix_pt <= 127)
-    pt = self->mix_pt;
-  gst_partial_mix_format_for_mix (&pad->mix_format, encoding, self->rate_hz,
-      (guint8) pt);
+  if (self->settings.mix_pt <= 127)
+    pt = self->settings.mix_pt;
+  gst_partial_mix_format_for_mix (&pad->mix_format, encoding,
+      self->settings.rate_hz, (guint8) pt);
   pad->have_mix_format = have_stream;
 }
 

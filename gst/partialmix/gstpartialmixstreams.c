@@ -97,10 +97,10 @@ gst_partial_mix_check_rate (GstPartialMix * self,
   GError *error;
 
   if (self->warned_of_rate
-      || gst_partial_mix_encoding_takes_rate (encoding, self->rate_hz))
+      || gst_partial_mix_encoding_takes_rate (encoding, self->settings.rate_hz))
     return;
   error = g_error_new (GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
-      "Opus cannot be mixed at %u Hz.", self->rate_hz);
+      "Opus cannot be mixed at %u Hz.", self->settings.rate_hz);
   gst_fairmix_outbox_add (self->outbox,
       gst_message_new_warning (GST_OBJECT (self), error,
           "Its streams are heard only where they are forwarded. Set the "
@@ -126,7 +126,7 @@ add_stream (GstPartialMix * self, GstPartialMixSinkPad * pad, guint32 ssrc,
     const GstPartialMixFormat * format, GstClockTime now)
 {
   GstPartialMixStream *stream = gst_partial_mix_stream_new (ssrc, GST_PAD (pad),
-      format, self->rate_hz, gst_partial_mix_frame_samples (self));
+      format, self->settings.rate_hz, gst_partial_mix_frame_samples (self));
   const gchar *cname = g_hash_table_lookup (pad->cnames,
       GUINT_TO_POINTER (ssrc));
   FmxPlayoutParams params;
@@ -182,7 +182,7 @@ gst_partial_mix_lookup (GstPartialMix * self, GstPartialMixSinkPad * pad,
   }
   if (stream != NULL)
     gst_partial_mix_remove_stream (self, stream, "payload-type");
-  if (self->n_streams >= self->max_streams) {
+  if (self->n_streams >= self->settings.max_streams) {
     self->counters.n_refused++;
     return NULL;
   }
@@ -247,12 +247,13 @@ gst_partial_mix_expire_streams (GstPartialMix * self, GstClockTime now)
 {
   guint i;
 
-  if (self->stream_timeout == 0)
+  if (self->settings.stream_timeout == 0)
     return;
   for (i = 0; i < self->streams->len; i++) {
     GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
 
-    if (stream != NULL && now > stream->last_arrival + self->stream_timeout)
+    if (stream != NULL && now > stream->last_arrival
+        && now - stream->last_arrival > self->settings.stream_timeout)
       gst_partial_mix_remove_stream (self, stream, "timeout");
   }
 }

@@ -64,6 +64,7 @@ typedef struct
   GstPartialMix *self;
   gint64 pos;
   guint n;
+  guint8 silence_level;
 } Work;
 
 static void
@@ -73,8 +74,8 @@ decode_frame (gpointer data, guint index)
   GstPartialMixStream *stream = g_ptr_array_index (work->self->frames, index);
 
   gst_partial_mix_voice_render (&stream->voice, work->pos, work->n,
-      (guint8) work->self->silence_level,
-      (guint) (HANGOVER / work->self->frame_duration));
+      work->silence_level,
+      (guint) (HANGOVER / work->self->settings.frame_duration));
 }
 
 /* with the lock */
@@ -82,7 +83,7 @@ static void
 take_frames (GstPartialMix * self, gint64 pos, guint n)
 {
   gint64 end = pos + n + (gint64) gst_util_uint64_scale_int (LOOKAHEAD,
-      (gint) self->rate_hz, GST_SECOND);
+      (gint) self->settings.rate_hz, GST_SECOND);
   guint i;
 
   for (i = 0; i < self->streams->len; i++) {
@@ -120,7 +121,7 @@ note_frames (GstPartialMix * self, GstClockTime now)
 static gboolean
 is_due (GstPartialMix * self, GstClockTime interval)
 {
-  return self->tick % MAX (1, interval / self->frame_duration) == 0;
+  return self->tick % MAX (1, interval / self->settings.frame_duration) == 0;
 }
 
 /* Whether any stream is not what it was when selections were made. */
@@ -195,7 +196,7 @@ mix_tick (GstPartialMix * self, gint64 pos, guint n)
   GPtrArray *pads = g_ptr_array_new_with_free_func (gst_object_unref);
   GPtrArray *plans = g_ptr_array_new ();
   GstClockTime now = gst_partial_mix_samples_to_time (self, (guint64) pos);
-  Work work = { self, pos, n };
+  Work work = { self, pos, n, 0 };
   guint i;
 
   self->tick++;
@@ -203,6 +204,7 @@ mix_tick (GstPartialMix * self, gint64 pos, guint n)
   GST_PARTIAL_MIX_LOCK (self);
   keep_house (self, now);
   take_frames (self, pos, n);
+  work.silence_level = (guint8) self->settings.silence_level;
   self->line = pos + n;
   GST_PARTIAL_MIX_UNLOCK (self);
 
@@ -253,10 +255,11 @@ gst_partial_mix_tick (gpointer user_data, GstClockTime now)
   gst_partial_mix_negotiate (self);
   GST_PARTIAL_MIX_LOCK (self);
   pos = self->line;
-  behind = (gint64) gst_util_uint64_scale_int (running, (gint) self->rate_hz,
-      GST_SECOND) - pos;
+  behind =
+      (gint64) gst_util_uint64_scale_int (running,
+      (gint) self->settings.rate_hz, GST_SECOND) - pos;
   /* The clock jumped, or the machine slept: what is missed is missed. */
-  if (behind > (gint64) self->rate_hz) {
+  if (behind > (gint64) self->settings.rate_hz) {
     GST_WARNING_OBJECT (self, "%" G_GINT64_FORMAT " samples behind, skipping",
         behind);
     pos += behind / n * n;

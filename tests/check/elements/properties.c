@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Properties of our other elements that are set while data flows; those of
+ * partialmix are in partialmix-settings.c. */
+
+#include "../gstfairmixproperties.h"
+
+#define VOICE "audiotestsrc samplesperbuffer=160 ! " \
+    "audio/x-raw,rate=8000,channels=1 ! "
+#define RTP VOICE "mulawenc ! rtppcmupay ! "
+/* how many buffers, and how long at most, pass after each setting */
+#define N_BUFFERS 5
+#define PATIENCE_US (20 * G_TIME_SPAN_MILLISECOND)
+
+typedef struct
+{
+  GstElement *pipeline;
+  GstElement *element;
+  GMutex lock;
+  GCond cond;
+  guint64 n_buffers;
+} Flow;
+
+static GstPadProbeReturn
+count_buffer (GstPad * pad G_GNUC_UNUSED, GstPadProbeInfo * info G_GNUC_UNUSED,
+    gpointer user_data)
+{
+  Flow *flow = user_data;
+
+  g_mutex_lock (&flow->lock);
+  flow->n_buffers++;
+  g_cond_signal (&flow->cond);
+  g_mutex_unlock (&flow->lock);
+  return GST_PAD_PROBE_OK;
+}
+
+/* Some settings let nothing pass, and some states: then not for long. */
+static void
+let_it_flow (gpointer data)
+{
+  Flow *flow = data;
+  gint64 end = g_get_monotonic_time () + PATIENCE_US;
+  guint64 n;
+
+  if (GST_STATE (flow->pipeline) != GST_STATE_PLAYING)
+    return;
+  g_mutex_lock (&flow->lock);
+  n = flow->n_buffers + N_BUFFERS;
+  while (flow->n_buffers < n && g_cond_wait_until (&flow->cond, &flow->lock,
+          end));
+  g_mutex_unlock (&flow->lock);
+}
+
+static void
+walk_states (Flow * flow)
+{
+  static const GstState states[] = { GST_STATE_NULL, GST_STATE_READY,
+    GST_STATE_PAUSED, GST_STATE_PLAYING, GST_STATE_PAUSED, GST_STATE_READY,
+    GST_STATE_PLAYING
+  };
+  GRand *rand = g_rand_new_with_seed (7);
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (states); i++) {
+    fail_unless (gst_element_set_state (flow->pipeline, states[i])
+        != GST_STATE_CHANGE_FAILURE);
+    gst_element_get_state (flow->pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
+    fail_unless (walk_properties (G_OBJECT (flow->element), rand, let_it_flow,
+            flow) > 0);
+  }
+  gst_element_set_state (flow->pipeline, GST_STATE_NULL);
+  g_rand_free (rand);
+}
+
+static void
+walk_line (const gchar * line)
+{
+  GError *error = NULL;
+  Flow flow = {.pipeline = gst_parse_launch (line, &error) };
+  GstElement *sink;
+  GstPad *pad;
+
+  g_assert_no_error (error);
+  g_mutex_init (&flow.lock);
+  g_cond_init (&flow.cond);
+  flow.element = gst_bin_get_by_name (GST_BIN (flow.pipeline), "element");
+  sink = gst_bin_get_by_name (GST_BIN (flow.pipeline), "sink");
+  pad = gst_element_get_static_pad (sink, "sink");
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER |
+      GST_PAD_PROBE_TYPE_BUFFER_LIST, count_buffer, &flow, NULL);
+  walk_states (&flow);
+  fail_unless (flow.n_buffers > N_BUFFERS);
+  gst_object_unref (pad);
+  gst_object_unref (sink);
+  gst_object_unref (flow.element);
+  gst_object_unref (flow.pipeline);
+  g_cond_clear (&flow.cond);
+  g_mutex_clear (&flow.lock);
+}
+
+static const gchar *const lines[] = {
+  RTP "tfrcrate name=element ! fakesink name=sink",
+  RTP "rtpccfb name=element ! fakesink name=sink",
+  RTP "qmjitterbuffer name=element ! fakesink name=sink",
+  VOICE "qmstretch name=element ! fakesink name=sink",
+  RTP "updatequeue name=element ! fakesink name=sink",
+  RTP "fakesink name=sink rtpbin name=bin qmrtpbin name=element",
+};
+
+GST_START_TEST (test_any_property_may_be_set_to_anything_in_any_state)
+{
+  walk_line (lines[__i__]);
+}
+
+GST_END_TEST;
+
+static Suite *
+properties_suite (void)
+{
+  Suite *suite = suite_create ("properties");
+  TCase *tc = tcase_create ("any");
+
+  suite_add_tcase (suite, tc);
+  tcase_add_loop_test (tc,
+      test_any_property_may_be_set_to_anything_in_any_state, 0,
+      G_N_ELEMENTS (lines));
+  return suite;
+}
+
+GST_CHECK_MAIN (properties);
