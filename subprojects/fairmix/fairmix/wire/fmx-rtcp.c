@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fairmix/wire/fmx-rtcp.h"
+
+#include "fairmix/wire/fmx-bytes-private.h"
+
+#define HEADER_BYTES 4u
+#define WORD_BYTES 4u
+#define VERSION 2u
+#define PADDING_BIT 0x20u
+#define COUNT_MASK 0x1fu
+#define FIRST_TYPE 192u
+#define LAST_TYPE 223u
+#define ITEM_END 0u
+#define ITEM_CNAME 1u
+#define ITEM_HEADER_BYTES 2u
+
+/* [RFC3550 6.4.1] the length in words, minus one */
+static size_t
+packet_bytes (const uint8_t *data)
+{
+  return ((size_t) fmx_read_u16 (data + 2) + 1) * WORD_BYTES;
+}
+
+static size_t
+padding_bytes (const uint8_t *data)
+{
+  return (data[0] & PADDING_BIT) != 0 ? data[packet_bytes (data) - 1] : 0;
+}
+
+static bool
+is_valid (const uint8_t *data, size_t size)
+{
+  size_t bytes, padding;
+
+  if (size < HEADER_BYTES || data[0] >> 6 != VERSION
+      || data[1] < FIRST_TYPE || data[1] > LAST_TYPE)
+    return false;
+  bytes = packet_bytes (data);
+  if (bytes > size)
+    return false;
+  if ((data[0] & PADDING_BIT) == 0)
+    return true;
+  /* [RFC3550 6.4.1] on the last packet only, the count includes itself */
+  padding = padding_bytes (data);
+  return bytes == size && padding > 0 && padding % WORD_BYTES == 0
+      && padding <= bytes - HEADER_BYTES;
+}
+
+bool
+fmx_rtcp_reader_init (FmxRtcpReader *reader, const uint8_t *data, size_t size)
+{
+  size_t offset = 0;
+
+  reader->next = data;
+  reader->left = 0;
+  if (size == 0)
+    return false;
+  while (offset < size) {
+    if (!is_valid (data + offset, size - offset))
+      return false;
+    offset += packet_bytes (data + offset);
+  }
+  reader->left = size;
+  return true;
+}
+
+bool
+fmx_rtcp_reader_next (FmxRtcpReader *reader, FmxRtcpPacket *packet)
+{
+  const uint8_t *data = reader->next;
+  size_t bytes;
+
+  if (reader->left == 0)
+    return false;
+  bytes = packet_bytes (data);
+  packet->type = data[1];
+  packet->count = data[0] & COUNT_MASK;
+  packet->body = data + HEADER_BYTES;
+  packet->body_bytes = bytes - HEADER_BYTES - padding_bytes (data);
+  reader->next += bytes;
+  reader->left -= bytes;
+  return true;
+}
+
+/* Reads the items of one chunk, which begin at @offset, and finds its name.
+ * Returns: where the next chunk begins, 0 if they do not end. */
+static size_t
+read_items (const FmxRtcpPacket *packet, size_t offset, FmxRtcpCname *cname)
+{
+  const uint8_t *body = packet->body;
+  size_t size = packet->body_bytes;
+
+  cname->name = NULL;
+  while (offset < size && body[offset] != ITEM_END) {
+    size_t bytes;
+
+    if (size - offset < ITEM_HEADER_BYTES)
+      return 0;
+    bytes = body[offset + 1];
+    if (size - offset - ITEM_HEADER_BYTES < bytes)
+      return 0;
+    if (body[offset] == ITEM_CNAME && cname->name == NULL) {
+      cname->name = body + offset + ITEM_HEADER_BYTES;
+      cname->name_bytes = bytes;
+    }
+    offset += ITEM_HEADER_BYTES + bytes;
+  }
+  if (offset >= size)
+    return 0;
+  /* [RFC3550 6.5] one or more null octets, up to the next 32-bit boundary */
+  return (offset / WORD_BYTES + 1) * WORD_BYTES;
+}
+
+size_t
+fmx_rtcp_sdes_cnames (const FmxRtcpPacket *packet, FmxRtcpCname *cnames)
+{
+  size_t offset = 0, n = 0;
+
+  if (packet->type != FMX_RTCP_SDES)
+    return 0;
+  for (size_t i = 0; i < packet->count; i++) {
+    if (offset > packet->body_bytes || packet->body_bytes - offset < WORD_BYTES)
+      break;
+    cnames[n].ssrc = fmx_read_u32 (packet->body + offset);
+    offset = read_items (packet, offset + WORD_BYTES, &cnames[n]);
+    if (offset == 0)
+      break;
+    if (cnames[n].name != NULL)
+      n++;
+  }
+  return n;
+}
+
+size_t
+fmx_rtcp_bye_ssrcs (const FmxRtcpPacket *packet, uint32_t *ssrcs)
+{
+  size_t n = 0;
+
+  if (packet->type != FMX_RTCP_BYE)
+    return 0;
+  while (n < packet->count && (n + 1) * WORD_BYTES <= packet->body_bytes) {
+    ssrcs[n] = fmx_read_u32 (packet->body + n * WORD_BYTES);
+    n++;
+  }
+  return n;
+}

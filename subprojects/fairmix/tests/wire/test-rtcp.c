@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fmx-test.h"
+
+#include "fairmix/base/fmx-rng.h"
+#include "fairmix/wire/fmx-rtcp.h"
+
+/* All sources that a datagram names or that leave; -1 if it is malformed. */
+static int
+read_names (const uint8_t *data, size_t size, FmxRtcpCname *cnames)
+{
+  FmxRtcpReader reader;
+  FmxRtcpPacket packet;
+  size_t n = 0;
+
+  if (!fmx_rtcp_reader_init (&reader, data, size)) {
+    assert_false (fmx_rtcp_reader_next (&reader, &packet));
+    return -1;
+  }
+  while (fmx_rtcp_reader_next (&reader, &packet))
+    n += fmx_rtcp_sdes_cnames (&packet, cnames + n);
+  return (int) n;
+}
+
+static void
+assert_name (const FmxRtcpCname *cname, uint32_t ssrc, const char *name)
+{
+  assert_int_equal (cname->ssrc, ssrc);
+  assert_int_equal (cname->name_bytes, strlen (name));
+  assert_memory_equal (cname->name, name, strlen (name));
+}
+
+/* a receiver report, then two names: one that ends within a word, one at its
+ * end, so that a word of zeros follows; then a BYE of two with a reason */
+static const uint8_t compound[] = {
+  0x80, 201, 0, 1, 0, 0, 0, 1,
+  0x82, 202, 0, 7, 0, 0, 0, 1, 2, 1, 'x', 1, 3, 'a', 'b', 'c', 0, 0, 0, 0,
+  0, 0, 0, 2, 1, 2, 'd', 'e', 0, 0, 0, 0,
+  0x82, 203, 0, 3, 0, 0, 0, 1, 0, 0, 0, 2, 3, 'e', 'n', 'd'
+};
+
+static void
+test_names_are_read_out_of_a_compound_packet (void **state)
+{
+  FmxRtcpCname cnames[2 * FMX_RTCP_COUNT_MAX];
+
+  (void) state;
+  assert_int_equal (read_names (compound, sizeof compound, cnames), 2);
+  assert_name (&cnames[0], 1, "abc");
+  assert_name (&cnames[1], 2, "de");
+}
+
+static void
+test_a_bye_names_all_who_leave (void **state)
+{
+  uint32_t ssrcs[FMX_RTCP_COUNT_MAX];
+  FmxRtcpReader reader;
+  FmxRtcpPacket packet;
+  size_t n = 0;
+
+  (void) state;
+  assert_true (fmx_rtcp_reader_init (&reader, compound, sizeof compound));
+  while (fmx_rtcp_reader_next (&reader, &packet))
+    n += fmx_rtcp_bye_ssrcs (&packet, ssrcs + n);
+  assert_int_equal (n, 2);
+  assert_int_equal (ssrcs[0], 1);
+  assert_int_equal (ssrcs[1], 2);
+}
+
+static void
+test_a_bye_has_no_more_sources_than_room (void **state)
+{
+  const uint8_t bye[] = { 0x9f, 203, 0, 1, 0, 0, 0, 9 };
+  uint32_t ssrcs[FMX_RTCP_COUNT_MAX];
+  FmxRtcpReader reader;
+  FmxRtcpPacket packet;
+
+  (void) state;
+  assert_true (fmx_rtcp_reader_init (&reader, bye, sizeof bye));
+  assert_true (fmx_rtcp_reader_next (&reader, &packet));
+  assert_int_equal (fmx_rtcp_bye_ssrcs (&packet, ssrcs), 1);
+  assert_int_equal (ssrcs[0], 9);
+}
+
+/* The item says that it is longer than the packet; behind it in memory stands
+ * what an earlier datagram left there. */
+static void
+test_a_short_sdes_names_nobody (void **state)
+{
+  static const struct
+  {
+    const char *what;
+    uint8_t bytes[16];
+    size_t size;
+    int names;
+  } rows[] = {
+    {"the name is longer than the packet",
+          {0x81, 202, 0, 2, 0, 0, 0, 1, 1, 32, 'a', 'b', 's', 't', 'a', 'l'},
+        12, 0},
+    {"no room for its length",
+        {0x81, 202, 0, 1, 0, 0, 0, 1, 1, 3, 's', 't', 'a', 'l', 'e', 0}, 8, 0},
+    {"the items have no end",
+        {0x81, 202, 0, 2, 0, 0, 0, 1, 1, 2, 'a', 'b', 0, 0, 0, 0}, 12, 0},
+    {"a chunk without a source", {0x81, 202, 0, 0, 0, 0, 0, 1}, 4, 0},
+    {"more chunks than there are",
+        {0x9f, 202, 0, 3, 0, 0, 0, 1, 1, 2, 'a', 'b', 0, 0, 0, 0}, 16, 1},
+    {"an empty name", {0x81, 202, 0, 2, 0, 0, 0, 1, 1, 0, 0, 0}, 12, 1},
+  };
+  FmxRtcpCname cnames[FMX_RTCP_COUNT_MAX];
+
+  (void) state;
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    assert_int_equal (read_names (rows[i].bytes, rows[i].size, cnames),
+        rows[i].names);
+}
+
+static void
+test_lengths_that_do_not_add_up_are_refused (void **state)
+{
+  static const struct
+  {
+    const char *what;
+    uint8_t bytes[12];
+    size_t size;
+    bool good;
+  } rows[] = {
+    {"nothing", {0}, 0, false},
+    {"half a header", {0x80, 201, 0, 0}, 3, false},
+    {"a header alone", {0x80, 201, 0, 0}, 4, true},
+    {"version 1", {0x40, 201, 0, 0}, 4, false},
+    {"RTP", {0x80, 96, 0, 0}, 4, false},
+    {"a packet longer than the datagram", {0x80, 201, 0, 2, 0, 0, 0, 1}, 8,
+        false},
+    {"something after the last packet", {0x80, 201, 0, 0, 0x80, 201}, 6,
+        false},
+    {"a word of padding", {0xa0, 201, 0, 2, 0, 0, 0, 1, 0, 0, 0, 4}, 12, true},
+    {"no padding where it says so", {0xa0, 201, 0, 1, 0, 0, 0, 0}, 8, false},
+    {"more padding than packet", {0xa0, 201, 0, 1, 0, 0, 0, 8}, 8, false},
+    {"part of a word of padding", {0xa0, 201, 0, 1, 0, 0, 0, 3}, 8, false},
+    {"padding before the last packet",
+        {0xa0, 201, 0, 1, 0, 0, 0, 4, 0x80, 201, 0, 0}, 12, false},
+  };
+  FmxRtcpReader reader;
+
+  (void) state;
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    if (fmx_rtcp_reader_init (&reader, rows[i].bytes, rows[i].size)
+        != rows[i].good)
+      fail_msg ("%s", rows[i].what);
+}
+
+/* Whatever comes: what is read lies within the datagram, in memory of just that
+ * length for the sanitizers. */
+static void
+test_nothing_is_read_beyond_the_datagram (void **state)
+{
+  FmxRtcpCname cnames[64 * FMX_RTCP_COUNT_MAX];
+  FmxRng rng;
+
+  (void) state;
+  fmx_rng_init (&rng, 6);
+  for (int round = 0; round < 200000; round++) {
+    size_t size = 1 + fmx_rng_next (&rng) % sizeof compound;
+    uint8_t *data = malloc (size);
+    int n;
+
+    memcpy (data, compound, size);
+    for (uint64_t k = fmx_rng_next (&rng) % 4; k > 0; k--)
+      data[fmx_rng_next (&rng) % size] = (uint8_t) fmx_rng_next (&rng);
+    n = read_names (data, size, cnames);
+    for (int i = 0; i < n; i++) {
+      assert_true (cnames[i].name >= data);
+      assert_true (cnames[i].name + cnames[i].name_bytes <= data + size);
+    }
+    free (data);
+  }
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_names_are_read_out_of_a_compound_packet),
+    cmocka_unit_test (test_a_bye_names_all_who_leave),
+    cmocka_unit_test (test_a_bye_has_no_more_sources_than_room),
+    cmocka_unit_test (test_a_short_sdes_names_nobody),
+    cmocka_unit_test (test_lengths_that_do_not_add_up_are_refused),
+    cmocka_unit_test (test_nothing_is_read_beyond_the_datagram),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
