@@ -262,6 +262,7 @@ typedef struct
   guint64 n_refused;            /* packets of streams beyond max-streams */
   guint64 n_collisions;
   guint64 n_loops;
+  guint64 n_disbelieved;        /* BYEs and names that RTCP told */
 } GstPartialMixCounters;
 
 struct _GstPartialMix
@@ -287,7 +288,7 @@ struct _GstPartialMix
   guint selections_left;        /* that new streams may cause in this tick */
   GstPartialMixDatabase *database;
   GstPartialMixCounters counters;
-  GHashTable *cnames;           /* ssrc -> cname, from RTCP */
+  GstPartialMixClaims *claims;  /* names of those who have not come */
   GstFairmixOutbox *outbox;     /* messages to post when the lock is gone */
   GPtrArray *released;          /* src pads whose buses are to be given up */
   GPtrArray *given_up;          /* those that were; mixing thread only */
@@ -365,8 +366,16 @@ GstFlowReturn gst_partial_mix_src_pad_push_raw (GstPartialMixSrcPad * pad,
     GstPartialMix * self, GstCaps * caps, GstBuffer * buffer);
 
 /* gstpartialmixstreams.c: the table of streams */
+/* @buffer: the packet */
 GstPartialMixStream *gst_partial_mix_lookup (GstPartialMix * self,
-    GstPartialMixSinkPad * pad, guint32 ssrc, guint8 pt, GstClockTime now);
+    GstPartialMixSinkPad * pad, GstBuffer * buffer, guint32 ssrc, guint8 pt,
+    GstClockTime now);
+/* @said: by the application or the caps; then who only claimed it loses it */
+void gst_partial_mix_name_stream (GstPartialMix * self,
+    GstPartialMixStream * stream, const gchar * cname, gboolean said);
+/* Whether somebody who comes from elsewhere has the name. */
+gboolean gst_partial_mix_name_is_taken (GstPartialMix * self,
+    const GstPartialMixPlace * place, const gchar * cname);
 void gst_partial_mix_check_rate (GstPartialMix * self,
     GstPartialMixEncoding encoding);
 /* Flush, or another sender behind the same SSRC: goes on at its place. */

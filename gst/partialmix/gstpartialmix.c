@@ -478,7 +478,7 @@ close_all (GstPartialMix * self)
   self->released = g_ptr_array_new_with_free_func (gst_object_unref);
   gst_partial_mix_buses_clear (self);
   g_hash_table_remove_all (self->mix_ssrcs);
-  g_hash_table_remove_all (self->cnames);
+  gst_partial_mix_claims_clear (self->claims);
   self->settings = self->wanted;
   self->started = FALSE;
   self->eos_line = G_MAXINT64;
@@ -629,7 +629,7 @@ gst_partial_mix_finalize (GObject * object)
   g_ptr_array_unref (self->streams);
   gst_fairmix_outbox_free (self->outbox);
   g_hash_table_unref (self->mix_ssrcs);
-  g_hash_table_unref (self->cnames);
+  gst_partial_mix_claims_free (self->claims);
   g_list_free (self->sink_pads);
   g_list_free (self->src_pads);
   g_free (self->rtpbin_name);
@@ -734,7 +734,7 @@ gst_partial_mix_init (GstPartialMix * self)
 
   self->streams = g_ptr_array_new ();
   self->mix_ssrcs = g_hash_table_new (NULL, NULL);
-  self->cnames = g_hash_table_new_full (NULL, NULL, NULL, g_free);
+  self->claims = gst_partial_mix_claims_new ();
   self->outbox = gst_fairmix_outbox_new ();
   self->database = gst_partial_mix_database_new ();
   self->released = g_ptr_array_new_with_free_func (gst_object_unref);

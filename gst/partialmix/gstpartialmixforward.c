@@ -12,6 +12,9 @@
 
 #define GST_CAT_DEFAULT gst_partial_mix_debug
 
+/* packets after which it is looked where a stream comes from: it may move */
+#define HOST_INTERVAL 64
+
 /* One packet of a batch, found and noted. */
 typedef struct
 {
@@ -137,13 +140,16 @@ note_packet (GstPartialMix * self, GstPartialMixSinkPad * pad, Packet * packet,
       && !names_our_mix (self, &rtp);
   if (good) {
     packet->stream = gst_partial_mix_lookup (self, pad,
-        gst_rtp_buffer_get_ssrc (&rtp),
+        packet->arrival.buffer, gst_rtp_buffer_get_ssrc (&rtp),
         gst_rtp_buffer_get_payload_type (&rtp), now);
     good = packet->stream != NULL;
     if (good)
       gst_partial_mix_stream_ref (packet->stream);
   }
   good = good && belongs (self, packet->stream, &rtp, now);
+  if (good && packet->stream->n_packets % HOST_INTERVAL == 0)
+    gst_partial_mix_identity_set_host (&packet->stream->identity,
+        gst_partial_mix_buffer_host (packet->arrival.buffer));
   if (good) {
     read_level (pad, self, &rtp, &packet->arrival);
     good = gst_partial_mix_stream_arrive (packet->stream, &packet->arrival,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* rtcp_sink_%u: a copy of the RTCP that a neighbour sends.  It tells who is
- * behind an SSRC (SDES CNAME, for the Database) and who leaves (BYE). */
+ * behind an SSRC (SDES CNAME, for the Database) and who leaves (BYE), and is
+ * believed as far as gstpartialmixidentity.h says. */
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -9,91 +10,97 @@
 
 #include "gstpartialmix-private.h"
 
-#include <gst/rtp/rtp.h>
+#include <string.h>
+
+#include "fairmix/wire/fmx-rtcp.h"
 
 #define GST_CAT_DEFAULT gst_partial_mix_debug
 
-/* names of senders of which no stream has come are kept as well, but not
- * without end */
-#define MAX_CNAMES 4096
-
 /* with the lock */
-static void
-name_streams (GstPartialMix * self, guint32 ssrc, const gchar * cname)
+static GstPartialMixStream *
+find_stream (GstPartialMix * self, gint neighbour, guint32 ssrc)
 {
-  guint i;
+  GList *l;
 
-  for (i = 0; i < self->streams->len; i++) {
-    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+  for (l = self->sink_pads; l != NULL; l = l->next) {
+    GstPartialMixStream *stream =
+        g_hash_table_lookup (GST_PARTIAL_MIX_SINK_PAD (l->data)->streams,
+        GUINT_TO_POINTER (ssrc));
 
-    if (stream == NULL || stream->ssrc != ssrc)
-      continue;
-    g_free (stream->cname);
-    stream->cname = g_strdup (cname);
+    if (stream != NULL && stream->neighbour == neighbour)
+      return stream;
   }
-  gst_partial_mix_apply_database (self);
+  return NULL;
 }
 
 /* with the lock */
 static void
-note_cname (GstPartialMix * self, guint32 ssrc, const guint8 * data,
-    guint8 size)
+note_claim (GstPartialMix * self, guint32 ssrc, const gchar * cname,
+    const GstPartialMixPlace * place, GstClockTime now)
 {
-  gchar *cname = g_strndup ((const gchar *) data, size);
-  const gchar *known = g_hash_table_lookup (self->cnames,
-      GUINT_TO_POINTER (ssrc));
+  GstPartialMixStream *stream = find_stream (self, place->neighbour, ssrc);
 
-  if (!g_utf8_validate (cname, -1, NULL) || g_strcmp0 (known, cname) == 0
-      || (known == NULL && g_hash_table_size (self->cnames) >= MAX_CNAMES)) {
-    g_free (cname);
+  if (stream == NULL)
+    gst_partial_mix_claims_add (self->claims, ssrc, place, cname);
+  else if (g_strcmp0 (stream->identity.cname, cname) == 0
+      && gst_partial_mix_place_matches (&stream->identity.place, place))
+    gst_partial_mix_identity_claim (&stream->identity, cname, now);
+  else if (gst_partial_mix_place_matches (&stream->identity.place, place)
+      && !gst_partial_mix_name_is_taken (self, &stream->identity.place, cname)
+      && gst_partial_mix_identity_claim (&stream->identity, cname, now))
+    gst_partial_mix_name_stream (self, stream, cname, FALSE);
+  else
+    self->counters.n_disbelieved++;
+}
+
+/* with the lock */
+static void
+note_cname (GstPartialMix * self, const FmxRtcpCname * told,
+    const GstPartialMixPlace * place, GstClockTime now)
+{
+  gchar *cname;
+
+  /* refuses zeros in it as well */
+  if (told->name_bytes == 0 || !g_utf8_validate ((const gchar *) told->name,
+          (gssize) told->name_bytes, NULL))
     return;
-  }
-  name_streams (self, ssrc, cname);
-  g_hash_table_insert (self->cnames, GUINT_TO_POINTER (ssrc), cname);
+  cname = g_strndup ((const gchar *) told->name, told->name_bytes);
+  note_claim (self, told->ssrc, cname, place, now);
+  g_free (cname);
 }
 
+/* with the lock */
 static void
-read_sdes (GstPartialMix * self, GstRTCPPacket * packet)
+note_bye (GstPartialMix * self, guint32 ssrc, const GstPartialMixPlace * place,
+    GstClockTime now)
 {
-  gboolean more = gst_rtcp_packet_sdes_first_item (packet);
+  GstPartialMixStream *stream = find_stream (self, place->neighbour, ssrc);
 
-  while (more) {
-    guint32 ssrc = gst_rtcp_packet_sdes_get_ssrc (packet);
-    gboolean entry = gst_rtcp_packet_sdes_first_entry (packet);
-
-    while (entry) {
-      GstRTCPSDESType type;
-      guint8 size;
-      guint8 *data;
-
-      if (gst_rtcp_packet_sdes_get_entry (packet, &type, &size, &data)
-          && type == GST_RTCP_SDES_CNAME)
-        note_cname (self, ssrc, data, size);
-      entry = gst_rtcp_packet_sdes_next_entry (packet);
-    }
-    more = gst_rtcp_packet_sdes_next_item (packet);
+  if (stream == NULL)
+    return;
+  if (!gst_partial_mix_place_matches (&stream->identity.place, place)) {
+    self->counters.n_disbelieved++;
+  } else if (!stream->identity.leaving) {
+    stream->identity.leaving = TRUE;
+    stream->identity.bye_at = now;
   }
 }
 
+/* with the lock */
 static void
-read_bye (GstPartialMix * self, GstPartialMixSinkPad * pad,
-    GstRTCPPacket * packet)
+read_packet (GstPartialMix * self, const FmxRtcpPacket * packet,
+    const GstPartialMixPlace * place, GstClockTime now)
 {
-  guint n = gst_rtcp_packet_bye_get_ssrc_count (packet);
-  gint neighbour = gst_partial_mix_sink_pad_get_neighbour (pad);
-  guint i, k;
+  FmxRtcpCname cnames[FMX_RTCP_COUNT_MAX];
+  guint32 ssrcs[FMX_RTCP_COUNT_MAX];
+  gsize i, n;
 
-  for (k = 0; k < n; k++) {
-    guint32 ssrc = gst_rtcp_packet_bye_get_nth_ssrc (packet, k);
-
-    for (i = 0; i < self->streams->len; i++) {
-      GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
-
-      if (stream != NULL && stream->ssrc == ssrc
-          && stream->neighbour == neighbour)
-        gst_partial_mix_remove_stream (self, stream, "bye");
-    }
-  }
+  n = fmx_rtcp_sdes_cnames (packet, cnames);
+  for (i = 0; i < n; i++)
+    note_cname (self, &cnames[i], place, now);
+  n = fmx_rtcp_bye_ssrcs (packet, ssrcs);
+  for (i = 0; i < n; i++)
+    note_bye (self, ssrcs[i], place, now);
 }
 
 GstFlowReturn
@@ -102,34 +109,25 @@ gst_partial_mix_rtcp_chain (GstPad * gpad, GstObject * parent,
 {
   GstPartialMix *self = GST_PARTIAL_MIX (parent);
   GstPartialMixSinkPad *pad = GST_PARTIAL_MIX_SINK_PAD (gpad);
-  GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
-  GstRTCPPacket packet;
-  gboolean more;
+  GstPartialMixPlace place = { gst_partial_mix_sink_pad_get_neighbour (pad),
+    gst_partial_mix_buffer_host (buffer)
+  };
+  GstClockTime now = gst_partial_mix_running_time (self);
+  FmxRtcpReader reader;
+  FmxRtcpPacket packet;
+  GstMapInfo map;
 
-  /* validates all lengths first */
-  if (!gst_rtcp_buffer_validate_reduced (buffer)
-      || !gst_rtcp_buffer_map (buffer, GST_MAP_READ, &rtcp)) {
+  if (!GST_CLOCK_TIME_IS_VALID (now))
+    now = 0;
+  if (gst_buffer_map (buffer, &map, GST_MAP_READ)) {
     GST_PARTIAL_MIX_LOCK (self);
-    self->n_malformed_rtcp++;
+    if (!fmx_rtcp_reader_init (&reader, map.data, map.size))
+      self->n_malformed_rtcp++;
+    while (fmx_rtcp_reader_next (&reader, &packet))
+      read_packet (self, &packet, &place, now);
     GST_PARTIAL_MIX_UNLOCK (self);
-    gst_buffer_unref (buffer);
-    return GST_FLOW_OK;
+    gst_buffer_unmap (buffer, &map);
   }
-
-  GST_PARTIAL_MIX_LOCK (self);
-  more = gst_rtcp_buffer_get_first_packet (&rtcp, &packet);
-  while (more) {
-    GstRTCPType type = gst_rtcp_packet_get_type (&packet);
-
-    if (type == GST_RTCP_TYPE_SDES)
-      read_sdes (self, &packet);
-    else if (type == GST_RTCP_TYPE_BYE)
-      read_bye (self, pad, &packet);
-    more = gst_rtcp_packet_move_to_next (&packet);
-  }
-  GST_PARTIAL_MIX_UNLOCK (self);
-
-  gst_rtcp_buffer_unmap (&rtcp);
   gst_buffer_unref (buffer);
   gst_partial_mix_post_messages (self);
   return GST_FLOW_OK;

@@ -45,8 +45,8 @@ stream_stats (GstPartialMixStream * stream, GstClockTime now)
       "n-late", G_TYPE_UINT64, stream->n_late,
       "n-shortened", G_TYPE_UINT64, stream->n_shortened, NULL);
 
-  if (stream->cname != NULL)
-    gst_structure_set (s, "cname", G_TYPE_STRING, stream->cname, NULL);
+  if (stream->identity.cname != NULL)
+    gst_structure_set (s, "cname", G_TYPE_STRING, stream->identity.cname, NULL);
   if (stream->info.group != NULL)
     gst_structure_set (s, "group", G_TYPE_STRING, stream->info.group, NULL);
   return s;
@@ -171,6 +171,7 @@ gst_partial_mix_get_stats (GstPartialMix * self)
       "n-refused", G_TYPE_UINT64, self->counters.n_refused,
       "n-collisions", G_TYPE_UINT64, self->counters.n_collisions,
       "n-loops", G_TYPE_UINT64, self->counters.n_loops,
+      "n-disbelieved", G_TYPE_UINT64, self->counters.n_disbelieved,
       "n-malformed", G_TYPE_UINT64, n_malformed,
       "n-unknown-format", G_TYPE_UINT64, n_unknown, NULL);
   GST_PARTIAL_MIX_UNLOCK (self);

@@ -69,7 +69,7 @@ gst_partial_mix_stream_unref (GstPartialMixStream * stream)
   clear_buffers (stream->recent);
   gst_partial_mix_voice_clear (&stream->voice);
   gst_object_unref (stream->pad);
-  g_free (stream->cname);
+  gst_partial_mix_identity_clear (&stream->identity);
   g_free (stream);
 }
 

@@ -15,6 +15,7 @@
 #include "fairmix/wire/fmx-audio-level.h"
 
 #include "gstpartialmixcodec.h"
+#include "gstpartialmixidentity.h"
 #include "gstpartialmixvoice.h"
 
 G_BEGIN_DECLS
@@ -106,7 +107,7 @@ typedef struct
   guint recent_next;
 
   /* Database */
-  gchar *cname;
+  GstPartialMixIdentity identity;
   GstPartialMixStreamInfo info;
 
   /* playout */

@@ -23,8 +23,8 @@ message_stream (GstPartialMix * self, GstPartialMixStream * stream,
       "encoding-name", G_TYPE_STRING,
       gst_partial_mix_encoding_name (stream->format.encoding), NULL);
 
-  if (stream->cname != NULL)
-    gst_structure_set (s, "cname", G_TYPE_STRING, stream->cname, NULL);
+  if (stream->identity.cname != NULL)
+    gst_structure_set (s, "cname", G_TYPE_STRING, stream->identity.cname, NULL);
   gst_fairmix_outbox_add (self->outbox,
       gst_message_new_element (GST_OBJECT (self), s));
 }
@@ -121,22 +121,47 @@ free_slot (GstPartialMix * self)
   return i;
 }
 
+/* What the application or SDP says holds; else what RTCP claimed. */
+static void
+identify (GstPartialMix * self, GstPartialMixSinkPad * pad,
+    GstPartialMixStream * stream)
+{
+  gpointer key = GUINT_TO_POINTER (stream->ssrc);
+  gchar *said = g_strdup (g_hash_table_lookup (pad->cnames, key));
+  gchar *claimed = gst_partial_mix_claims_take (self->claims, stream->ssrc,
+      &stream->identity.place);
+
+  if (said == NULL) {
+    gst_fairmix_lock_acquire (&pad->name_lock);
+    said = g_strdup (pad->cname);
+    gst_fairmix_lock_release (&pad->name_lock);
+  }
+  if (said != NULL)
+    gst_partial_mix_name_stream (self, stream, said, TRUE);
+  else if (claimed != NULL && gst_partial_mix_name_is_taken (self,
+          &stream->identity.place, claimed)) {
+    self->counters.n_disbelieved++;
+    gst_partial_mix_name_stream (self, stream, NULL, FALSE);
+  } else {
+    gst_partial_mix_name_stream (self, stream, claimed, FALSE);
+  }
+  g_free (said);
+  g_free (claimed);
+}
+
 static GstPartialMixStream *
-add_stream (GstPartialMix * self, GstPartialMixSinkPad * pad, guint32 ssrc,
-    const GstPartialMixFormat * format, GstClockTime now)
+add_stream (GstPartialMix * self, GstPartialMixSinkPad * pad,
+    GstBuffer * buffer, guint32 ssrc, const GstPartialMixFormat * format,
+    GstClockTime now)
 {
   GstPartialMixStream *stream = gst_partial_mix_stream_new (ssrc, GST_PAD (pad),
       format, self->settings.rate_hz, gst_partial_mix_frame_samples (self));
-  const gchar *cname = g_hash_table_lookup (pad->cnames,
-      GUINT_TO_POINTER (ssrc));
   FmxPlayoutParams params;
 
   stream->neighbour = gst_partial_mix_sink_pad_get_neighbour (pad);
-  if (cname == NULL)
-    cname = g_hash_table_lookup (self->cnames, GUINT_TO_POINTER (ssrc));
-  gst_fairmix_lock_acquire (&pad->name_lock);
-  stream->cname = g_strdup (cname != NULL ? cname : pad->cname);
-  gst_fairmix_lock_release (&pad->name_lock);
+  stream->identity.place.neighbour = stream->neighbour;
+  gst_partial_mix_identity_set_host (&stream->identity,
+      gst_partial_mix_buffer_host (buffer));
   if (ssrc_is_used (self, ssrc)) {
     stream->out_ssrc = gst_partial_mix_free_ssrc (self);
     self->counters.n_collisions++;
@@ -152,8 +177,7 @@ add_stream (GstPartialMix * self, GstPartialMixSinkPad * pad, guint32 ssrc,
   self->n_streams++;
   g_hash_table_insert (pad->streams, GUINT_TO_POINTER (ssrc), stream);
 
-  gst_partial_mix_database_lookup (self->database, stream->cname, ssrc,
-      &stream->info);
+  identify (self, pad, stream);
   gst_partial_mix_link_new_stream (self, stream, now);
   message_stream (self, stream, "added",
       stream->out_ssrc != ssrc ? "collision" : "arrived");
@@ -162,7 +186,7 @@ add_stream (GstPartialMix * self, GstPartialMixSinkPad * pad, guint32 ssrc,
 
 GstPartialMixStream *
 gst_partial_mix_lookup (GstPartialMix * self, GstPartialMixSinkPad * pad,
-    guint32 ssrc, guint8 pt, GstClockTime now)
+    GstBuffer * buffer, guint32 ssrc, guint8 pt, GstClockTime now)
 {
   GstPartialMixStream *stream = g_hash_table_lookup (pad->streams,
       GUINT_TO_POINTER (ssrc));
@@ -187,7 +211,7 @@ gst_partial_mix_lookup (GstPartialMix * self, GstPartialMixSinkPad * pad,
     return NULL;
   }
   gst_partial_mix_check_rate (self, format.encoding);
-  return add_stream (self, pad, ssrc, &format, now);
+  return add_stream (self, pad, buffer, ssrc, &format, now);
 }
 
 void
@@ -212,6 +236,9 @@ gst_partial_mix_remove_stream (GstPartialMix * self,
   GList *l;
 
   message_stream (self, stream, "removed", reason);
+  if (stream->identity.cname != NULL && !stream->identity.said)
+    gst_partial_mix_claims_add (self->claims, stream->ssrc,
+        &stream->identity.place, stream->identity.cname);
   g_hash_table_remove (pad->streams, GUINT_TO_POINTER (stream->ssrc));
   g_ptr_array_index (self->streams, stream->slot) = NULL;
   self->n_streams--;
@@ -242,17 +269,35 @@ gst_partial_mix_remove_pad_streams (GstPartialMix * self, GstPad * pad,
   }
 }
 
+static gboolean
+has_said_bye (GstPartialMix * self, GstPartialMixStream * stream,
+    GstClockTime now)
+{
+  switch (gst_partial_mix_identity_check_bye (&stream->identity,
+          stream->last_arrival, now)) {
+    case GST_PARTIAL_MIX_LEFT:
+      return TRUE;
+    case GST_PARTIAL_MIX_BYE_WAS_VOID:
+      self->counters.n_disbelieved++;
+      return FALSE;
+    default:
+      return FALSE;
+  }
+}
+
 void
 gst_partial_mix_expire_streams (GstPartialMix * self, GstClockTime now)
 {
   guint i;
 
-  if (self->settings.stream_timeout == 0)
-    return;
   for (i = 0; i < self->streams->len; i++) {
     GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
 
-    if (stream != NULL && now > stream->last_arrival
+    if (stream == NULL)
+      continue;
+    if (has_said_bye (self, stream, now))
+      gst_partial_mix_remove_stream (self, stream, "bye");
+    else if (self->settings.stream_timeout > 0 && now > stream->last_arrival
         && now - stream->last_arrival > self->settings.stream_timeout)
       gst_partial_mix_remove_stream (self, stream, "timeout");
   }
@@ -270,9 +315,58 @@ gst_partial_mix_apply_database (GstPartialMix * self)
     GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
 
     if (stream != NULL)
-      gst_partial_mix_database_lookup (self->database, stream->cname,
+      gst_partial_mix_database_lookup (self->database, stream->identity.cname,
           stream->ssrc, &stream->info);
   }
   for (l = self->src_pads; l != NULL; l = l->next)
     GST_PARTIAL_MIX_SRC_PAD (l->data)->dirty = TRUE;
+}
+
+gboolean
+gst_partial_mix_name_is_taken (GstPartialMix * self,
+    const GstPartialMixPlace * place, const gchar * cname)
+{
+  guint i;
+
+  for (i = 0; i < self->streams->len; i++) {
+    GstPartialMixStream *other = g_ptr_array_index (self->streams, i);
+
+    if (other != NULL && g_strcmp0 (other->identity.cname, cname) == 0
+        && !gst_partial_mix_place_matches (&other->identity.place, place))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static void
+rename_stream (GstPartialMix * self, GstPartialMixStream * stream,
+    const gchar * cname, gboolean said)
+{
+  GList *l;
+
+  gst_partial_mix_identity_set_cname (&stream->identity, cname, said);
+  gst_partial_mix_database_lookup (self->database, cname, stream->ssrc,
+      &stream->info);
+  for (l = self->src_pads; l != NULL; l = l->next)
+    GST_PARTIAL_MIX_SRC_PAD (l->data)->dirty = TRUE;
+}
+
+void
+gst_partial_mix_name_stream (GstPartialMix * self, GstPartialMixStream * stream,
+    const gchar * cname, gboolean said)
+{
+  guint i;
+
+  for (i = 0; said && i < self->streams->len; i++) {
+    GstPartialMixStream *other = g_ptr_array_index (self->streams, i);
+
+    if (other != NULL && !other->identity.said
+        && g_strcmp0 (other->identity.cname, cname) == 0
+        && !gst_partial_mix_place_matches (&other->identity.place,
+            &stream->identity.place)) {
+      rename_stream (self, other, NULL, FALSE);
+      self->counters.n_disbelieved++;
+    }
+  }
+  rename_stream (self, stream, cname, said);
 }

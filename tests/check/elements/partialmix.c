@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* What partialmix does as an element: pads, states, RTCP, time.  What it
+/* What partialmix does as an element: pads, states, time.  What it
  * forwards, mixes and selects is in partialmix-*.c. */
 
 #include <string.h>
@@ -33,80 +33,6 @@ GST_START_TEST (test_streams_time_out_say_bye_and_are_unlinked)
   ((RigTalker *) g_ptr_array_index (rig->talkers, 1))->silent = TRUE;
   rig_run (rig, 100);
   fail_unless_equals_uint64 (rig_stat (rig, "n-streams"), 1);
-  rig_free (rig);
-}
-
-GST_END_TEST;
-
-static void
-add_bye (GstRTCPBuffer * rtcp, guint32 ssrc)
-{
-  GstRTCPPacket packet;
-
-  fail_unless (gst_rtcp_buffer_add_packet (rtcp, GST_RTCP_TYPE_BYE, &packet));
-  fail_unless (gst_rtcp_packet_bye_add_ssrc (&packet, ssrc));
-}
-
-static void
-add_cname (GstRTCPBuffer * rtcp, guint32 ssrc, const gchar * cname)
-{
-  GstRTCPPacket packet;
-
-  fail_unless (gst_rtcp_buffer_add_packet (rtcp, GST_RTCP_TYPE_SDES, &packet));
-  gst_rtcp_packet_sdes_add_item (&packet, ssrc);
-  gst_rtcp_packet_sdes_add_entry (&packet, GST_RTCP_SDES_CNAME,
-      (guint8) strlen (cname), (const guint8 *) cname);
-}
-
-GST_START_TEST (test_rtcp_tells_names_and_who_leaves)
-{
-  Rig *rig = rig_new (NULL);
-  GstPad *pad = gst_element_request_pad_simple (rig->mix, "rtcp_sink_1");
-  GstPad *from = gst_pad_new (NULL, GST_PAD_SRC);
-  GstCaps *caps = gst_caps_new_empty_simple ("application/x-rtcp");
-  GstBuffer *buffer = gst_rtcp_buffer_new (1400);
-  GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
-  GstStructure *stats;
-  const GValue *streams;
-
-  rig_listener (rig, "src_0", NULL);
-  rig_talkers (rig, 1, 2, RIG_PCMU);
-  rig_play (rig);
-  rig_run (rig, 5);
-  fail_unless_equals_int (gst_pad_link (from, pad), GST_PAD_LINK_OK);
-  gst_pad_set_active (from, TRUE);
-  gst_check_setup_events_with_stream_id (from, rig->mix, caps,
-      GST_FORMAT_TIME, "rtcp");
-
-  gst_rtcp_buffer_map (buffer, GST_MAP_READWRITE, &rtcp);
-  add_cname (&rtcp, 101, "alice@example.org");
-  add_bye (&rtcp, 101);
-  /* not hers to say: 102 is neighbour 2's */
-  add_bye (&rtcp, 102);
-  gst_rtcp_buffer_unmap (&rtcp);
-  fail_unless_equals_int (gst_pad_push (from, gst_buffer_copy_deep (buffer)),
-      GST_FLOW_OK);
-  fail_unless_equals_uint64 (rig_stat (rig, "n-streams"), 1);
-
-  /* the name is remembered for when she comes back */
-  rig_run (rig, 1);
-  g_object_get (rig->mix, "stats", &stats, NULL);
-  streams = gst_structure_get_value (stats, "streams");
-  fail_unless_equals_string (gst_structure_get_string (gst_value_get_structure
-          (gst_value_array_get_value (streams, 0)), "cname"),
-      "alice@example.org");
-  gst_structure_free (stats);
-
-  /* cut off: malformed */
-  gst_buffer_set_size (buffer, (gssize) gst_buffer_get_size (buffer) - 3);
-  gst_pad_push (from, buffer);
-  fail_unless_equals_uint64 (rig_stat (rig, "n-malformed"), 1);
-  gst_pad_set_active (from, FALSE);
-  gst_pad_unlink (from, pad);
-  gst_element_release_request_pad (rig->mix, pad);
-  gst_object_unref (pad);
-  gst_object_unref (from);
-  gst_caps_unref (caps);
   rig_free (rig);
 }
 
@@ -434,7 +360,6 @@ partialmix_suite (void)
   tc = tcase_create ("who comes and goes");
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_streams_time_out_say_bye_and_are_unlinked);
-  tcase_add_test (tc, test_rtcp_tells_names_and_who_leaves);
   tcase_add_test (tc, test_listeners_come_and_go_while_playing);
   tcase_add_test (tc, test_pads_come_and_go_under_load);
 
