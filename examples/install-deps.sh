@@ -8,6 +8,7 @@
 top=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=examples/prepare.sh
 . "$top/examples/prepare.sh"
+fmx_help "$@"
 
 list=
 if [ "${1-}" = --list ]; then

@@ -12,6 +12,7 @@ set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=examples/prepare.sh
 . "$top/examples/prepare.sh"
+fmx_help "$@"
 
 build=${FMX_BUILD:-$top/build}
 export FMX_BUILD="$build"

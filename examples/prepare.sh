@@ -1,6 +1,7 @@
 #!/bin/sh
-# Sourced by examples/party.sh and tests/run.sh: packages, interpreter, build.
-# POSIX sh; expects the top of the source tree in $top.
+# Sourced by the scripts of examples/ and tests/run.sh: their help, packages,
+# interpreter, build.  POSIX sh; whoever installs or builds has the top of the
+# source tree in $top.
 
 # What to install on Debian 12 or newer, by purpose.  One list, used by both
 # commands; `examples/install-deps.sh --list` prints it.
@@ -29,6 +30,19 @@ fmx_packages () {
 
 fmx_say () {
   printf '== %s\n' "$*"
+}
+
+# fmx_help ARGUMENT...: if one of them asks for it, prints the comment that
+# stands at the top of the script, and ends.
+fmx_help () {
+  for argument in "$@"; do
+    case $argument in
+    -h | --help)
+      sed -n '2,/^\([^#]\|$\)/s/^# \{0,1\}//p' "$0"
+      exit 0
+      ;;
+    esac
+  done
 }
 
 # The packages of the given groups that are not installed here.

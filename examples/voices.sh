@@ -7,6 +7,9 @@
 # Files that are there already are kept.  Speakers and licences: README.md.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
+# shellcheck source=examples/prepare.sh
+. "$top/examples/prepare.sh"
+fmx_help "$@"
 folder=${1:-$top/build/voices}
 sounds=/usr/share/asterisk/sounds
 readings=/usr/share/pocketsphinx/test/data/librivox

@@ -20,11 +20,19 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 cd "$top" || exit 1
 # shellcheck source=examples/prepare.sh
 . "$top/examples/prepare.sh"
+fmx_help "$@"
 
 out=${BUILD:-$top}
 logs=
 quick=
-[ "${1-}" = --quick ] && quick=yes
+case ${1-} in
+'') ;;
+--quick) quick=yes ;;
+*)
+  fmx_say "there is no option $1; see $0 --help" >&2
+  exit 2
+  ;;
+esac
 
 # run LABEL DIR MESON-TEST-ARGUMENT...: one run of tests, noted for the tally.
 # It builds what these tests need; if that fails, nothing runs, and the tally

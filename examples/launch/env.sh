@@ -1,9 +1,10 @@
-#!/bin/sh
+# shellcheck shell=bash
 # shellcheck disable=SC2034  # the variables are for the scripts that source this
-# Sourced by the scripts here: lets gst-launch-1.0 find our elements, either
-# installed, or in the environment that `meson devenv -C build` makes, or in
-# the build directory ($FMX_BUILD, default: build/).
-fmx_top=$(cd "$(dirname "$0")/../.." && pwd)
+# Sourced by the scripts here with their arguments: prints their help, lets
+# gst-launch-1.0 find our elements (installed, in the environment that
+# `meson devenv -C build` makes, or in the build directory $FMX_BUILD, default:
+# build/), and checks what was typed.
+fmx_top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 fmx_build=${FMX_BUILD:-$fmx_top/build}
 
 if [ -z "${GST_PLUGIN_PATH-}" ] && [ -d "$fmx_build/gst" ]; then
@@ -24,16 +25,130 @@ RTCP="application/x-rtcp"
 # What a mixer sends: the same, whatever the streams.
 OPUS="application/x-rtp,media=audio,clock-rate=48000,encoding-name=OPUS"
 
-# host HOST:PORT and port HOST:PORT [OFFSET]
-host () {
-  echo "${1%:*}"
+# fail TEXT...: says what is wrong, and ends the script.
+fail () {
+  printf '%s: %s\n' "${0##*/}" "$*" >&2
+  exit 2
 }
 
+# wrong TEXT...: the same for an argument.
+wrong () {
+  fail "$*
+    $0 --help explains the arguments."
+}
+
+# check_arguments MOST ARGUMENT...
+check_arguments () {
+  [ $(($# - 1)) -le "$1" ] || wrong "more than $1 arguments"
+}
+
+# check_number WHAT VALUE LEAST MOST
+check_number () {
+  case $2 in
+  *[!0-9]* | '' | 0?*) wrong "$1 is a number, not '$2'" ;;
+  esac
+  if [ ${#2} -gt 10 ] || [ "$2" -lt "$3" ] || [ "$2" -gt "$4" ]; then
+    wrong "$1 is a number from $3 to $4, not $2"
+  fi
+}
+
+# check_block PORT OFFSET...: the ports of our block that we will listen on.
+check_block () {
+  local block=$1 offset
+  check_number "our own port" "$block" 1 65533
+  shift
+  for offset in "$@"; do
+    if grep -qsE "^ *[0-9]+: [0-9A-F]+:$(printf %04X $((block + offset))) " \
+      /proc/net/udp /proc/net/udp6; then
+      wrong "UDP port $((block + offset)) is in use (by another ${0##*/}?)"
+    fi
+  done
+}
+
+# check_peer HOST:PORT
+check_peer () {
+  case $1 in
+  \[*\]:*) ;;
+  *:*:*) wrong "an IPv6 address stands in brackets, as in [::1]:5000, not $1" ;;
+  ?*:*) ;;
+  *) wrong "a port belongs to the host, as in 127.0.0.1:5000, not '$1'" ;;
+  esac
+  check_number "the port of $1" "${1##*:}" 1 65533
+  [ -n "$(host "$1")" ] || wrong "unknown host in $1"
+}
+
+# check_file WHAT FILE
+check_file () {
+  { [ -f "$2" ] && [ -r "$2" ]; } || wrong "$1: there is no file $2"
+}
+
+# check_elements ELEMENT...
+check_elements () {
+  local element
+  command -v gst-launch-1.0 >/dev/null ||
+    fail "no gst-launch-1.0 here. Please run
+    sudo $fmx_top/examples/install-deps.sh build run"
+  for element in "$@"; do           # without a version it asks for GStreamer's own
+    gst-inspect-1.0 --exists --atleast-version=0.1 "$element" || fail "no element $element here. Please build it:
+    cd $fmx_top && meson setup build -Dtests=disabled && meson compile -C build"
+  done
+}
+
+# host HOST:PORT: the address, IPv4 where there is one; nothing if unknown
+host () {
+  local name=${1%:*} found
+  name=${name#[}
+  name=${name%]}
+  if ! command -v getent >/dev/null; then
+    echo "$name"
+    return
+  fi
+  found=$(getent ahosts "$name" | cut -d ' ' -f 1)
+  grep -F -m 1 . <<<"$found" || head -1 <<<"$found"
+}
+
+# port HOST:PORT [OFFSET]
 port () {
   echo $((${1##*:} + ${2:-0}))
 }
 
-if [ "${1-}" = --help ]; then
-  sed -n '2,/^$/s/^# \{0,1\}//p' "$0"
-  exit 0
-fi
+# any_address HOST:PORT...: what to listen on so that all of them reach us
+any_address () {
+  local peer
+  for peer in "$@"; do
+    case $(host "$peer") in
+    *:*)
+      echo ::           # takes IPv4, too
+      return
+      ;;
+    esac
+  done
+  echo 0.0.0.0
+}
+
+# play_to auto|fake|FILE.wav[+auto]: sets the array `sink`
+play_to () {
+  local file=${1%+auto}
+  case $1 in
+  auto) sink=(autoaudiosink) ;;
+  fake) sink=(fakesink sync=true) ;;
+  *.wav | *.wav+auto)
+    { [ -d "$(dirname "$file")" ] && [ -w "$(dirname "$file")" ]; } ||
+      wrong "cannot write into the folder of $file"
+    # shellcheck disable=SC2054  # commas of caps
+    sink=(audio/x-raw,format=S16LE ! tee name=both
+      both. ! queue ! wavenc ! filesink location="$file" async=false)
+    [ "$file" = "$1" ] || sink+=(both. ! queue ! autoaudiosink)
+    ;;
+  *) wrong "auto, fake or FILE.wav (nothing but WAV is written), not '$1'" ;;
+  esac
+}
+
+# shellcheck source=examples/prepare.sh
+. "$fmx_top/examples/prepare.sh"
+fmx_help "$@"
+for fmx_argument in "$@"; do
+  case $fmx_argument in
+  -*) wrong "there is no option $fmx_argument" ;;
+  esac
+done

@@ -17,14 +17,20 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=examples/launch/env.sh
 . "$here/env.sh"
 
+check_arguments 3 "$@"
+a=${1:-127.0.0.1:10000} b=${2:-127.0.0.1:10010} c=${3:-127.0.0.1:10020}
+for peer in "$a" "$b" "$c"; do
+  check_peer "$peer"
+done
+
 mixers=()
 trap 'trap - INT TERM; kill -INT "${mixers[@]}" 2>/dev/null; wait' INT TERM EXIT
 
 # neighbour 0 is the client, 1 the mixer before, the last the mixer behind
-"$here/mixer.sh" 5000 "${1:-127.0.0.1:10000}" 127.0.0.1:6010 &
+"$here/mixer.sh" 5000 "$a" 127.0.0.1:6010 &
 mixers+=($!)
-"$here/mixer.sh" 6000 "${2:-127.0.0.1:10010}" 127.0.0.1:5010 127.0.0.1:7010 &
+"$here/mixer.sh" 6000 "$b" 127.0.0.1:5010 127.0.0.1:7010 &
 mixers+=($!)
-"$here/mixer.sh" 7000 "${3:-127.0.0.1:10020}" 127.0.0.1:6020 &
+"$here/mixer.sh" 7000 "$c" 127.0.0.1:6020 &
 mixers+=($!)
-wait
+wait -n                 # none is left alone

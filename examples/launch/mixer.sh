@@ -12,14 +12,29 @@
 #
 # DATABASE=FILE: priorities, groups, gains.  LATENCY=20 (ms) is how late a
 # packet may be that has to be mixed; it grows by itself where that is not
-# enough.  ALGORITHM=dpm|tfrc|gaimd.  Ports: examples/launch/README.md
+# enough.  ALGORITHM=fairmix|dpm|tfrc|gaimd (fairmix) finds the rate.
+# Ports, IPv6: examples/launch/README.md
 
 # shellcheck source=examples/launch/env.sh
 . "$(dirname "$0")/env.sh"
 
-local=${1:-5000}
-shift
+block=${1:-5000}
+shift $(($# > 0))
 [ $# -gt 0 ] || set -- 127.0.0.1:10000 127.0.0.1:10010
+check_number LATENCY "${LATENCY:=20}" 0 10000
+[ -z "${DATABASE-}" ] || check_file DATABASE "$DATABASE"
+case ${ALGORITHM-} in
+'' | fairmix | dpm | tfrc | gaimd) ;;
+*) wrong "ALGORITHM is fairmix, dpm, tfrc or gaimd, not $ALGORITHM" ;;
+esac
+check_number "our own port" "$block" 1 $((65533 - 10 * ($# - 1)))
+for peer in "$@"; do
+  peer=${peer#from=}
+  check_peer "${peer#to=}"
+done
+peers=("$@")
+peers=("${peers[@]#from=}")
+address=$(any_address "${peers[@]#to=}")
 
 # Two rtpbins: one for both ways would be a loop in the graph.  In each, session
 # n is neighbour n's.  The mixer takes every stream that the rtpbin `in` shows,
@@ -33,12 +48,14 @@ session=0               # GStreamer counts them as they are made, in both rtpbin
 neighbour=0
 
 receive_from () {       # NEIGHBOUR PORT PEER
+  check_block "$2" 0 1
   in_options+=("rtpsession$session::rtcp-min-interval=1000000000")
   session=$((session + 1))
   # shellcheck disable=SC2054,SC2206  # words of a graph
   graph+=(
-    udpsrc port="$2" caps="$RTP" ! rtpccfb name="feedback$1" ! "in.recv_rtp_sink_$1"
-    udpsrc port=$(($2 + 1)) caps="$RTCP" ! tee name="said$1"
+    udpsrc address="$address" port="$2" caps="$RTP" ! rtpccfb name="feedback$1"
+    ! "in.recv_rtp_sink_$1"
+    udpsrc address="$address" port=$(($2 + 1)) caps="$RTCP" ! tee name="said$1"
     ! "in.recv_rtcp_sink_$1" "said$1." ! "mix.rtcp_sink_$1"
     "in.send_rtcp_src_$1" ! "reports$1." "feedback$1.rtcp_src" ! "reports$1."
     funnel name="reports$1"
@@ -47,6 +64,7 @@ receive_from () {       # NEIGHBOUR PORT PEER
 }
 
 send_to () {            # NEIGHBOUR PORT PEER
+  check_block "$2" 2
   out_options+=("rtpsession$session::rtcp-min-interval=1000000000")
   session=$((session + 1))
   # shellcheck disable=SC2054,SC2206  # words of a graph
@@ -56,13 +74,13 @@ send_to () {            # NEIGHBOUR PORT PEER
     ! udpsink host="$(host "$3")" port="$(port "$3")" sync=false async=false
     "out.send_rtcp_src_$1"
     ! udpsink host="$(host "$3")" port="$(port "$3" 1)" sync=false async=false
-    udpsrc port=$(($2 + 2)) caps="$RTCP" ! "rate$1.rtcp_sink"
+    udpsrc address="$address" port=$(($2 + 2)) caps="$RTCP" ! "rate$1.rtcp_sink"
     "rate$1.rtcp_src" ! "out.recv_rtcp_sink_$1"
   )
 }
 
 for peer in "$@"; do
-  port=$((local + 10 * neighbour))
+  port=$((block + 10 * neighbour))
   case $peer in
   from=*) receive_from "$neighbour" "$port" "${peer#from=}" ;;
   to=*) send_to "$neighbour" "$port" "${peer#to=}" ;;
@@ -70,11 +88,12 @@ for peer in "$@"; do
   esac
   neighbour=$((neighbour + 1))
 done
+check_elements partialmix rtpccfb tfrcrate
 
 # shellcheck disable=SC2086  # $FLAGS are several words
 exec gst-launch-1.0 $FLAGS \
-  rtpbin name=in latency="${LATENCY:-20}" max-ts-offset=1 "${in_options[@]}" \
+  rtpbin name=in latency="${LATENCY}" max-ts-offset=1 "${in_options[@]}" \
   rtpbin name=out rtcp-sync-send-time=false "${out_options[@]}" \
-  partialmix name=mix rtpbin=in latency="${LATENCY:-20}000000" \
+  partialmix name=mix rtpbin=in latency="${LATENCY}000000" \
     ${DATABASE:+database-location="$DATABASE"} \
   "${graph[@]}"

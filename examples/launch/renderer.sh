@@ -2,7 +2,7 @@
 # A stage: sound files talk at once, each from its own place between left and
 # right.  No network: RTP goes straight into the renderer.
 #
-#   examples/launch/renderer.sh [auto|fake|FILE.wav] [VOICE.wav...]
+#   examples/launch/renderer.sh [auto|fake|FILE.wav[+auto]] [VOICE.wav...]
 #
 # Without voices: those that examples/voices.sh made.  DATABASE=FILE places
 # them (default: stage.ini beside this script; edit it while it plays).
@@ -12,17 +12,19 @@
 # shellcheck source=examples/launch/env.sh
 . "$(dirname "$0")/env.sh"
 
-case ${1:-auto} in
-auto) sink="autoaudiosink" ;;
-fake) sink="fakesink sync=true" ;;
-*) sink="audio/x-raw,format=S16LE ! wavenc ! filesink location=$1 async=false" ;;
-esac
-shift
+play_to "${1:-auto}"
+shift $(($# > 0))
+shopt -s nullglob
 [ $# -gt 0 ] || set -- "$fmx_build"/voices/*.wav
+[ $# -gt 0 ] || wrong "no voices in $fmx_build/voices. Name sound files, or run
+    $fmx_top/examples/voices.sh"
+database=${DATABASE:-$(dirname "$0")/stage.ini}
+check_file DATABASE "$database"
 
 voices=()
 number=0
 for voice in "$@"; do
+  check_file VOICE.wav "$voice"
   # shellcheck disable=SC2054,SC2206  # words of a graph
   voices+=(
     filesrc location="$voice" ! decodebin ! audioconvert ! audioresample
@@ -32,11 +34,13 @@ for voice in "$@"; do
   number=$((number + 1))
 done
 
+check_elements partialmix
+
 # A src pad with raw audio caps is a renderer.
-# shellcheck disable=SC2086  # $sink and $FLAGS are several words
+# shellcheck disable=SC2086  # $FLAGS are several words
 exec gst-launch-1.0 -e $FLAGS \
   partialmix name=mix \
-    database-location="${DATABASE:-$(dirname "$0")/stage.ini}" \
+    database-location="$database" \
   "${voices[@]}" \
   mix.src_$number ! audio/x-raw,rate=48000,channels=2 ! queue \
-  ! audioconvert ! $sink
+  ! audioconvert ! "${sink[@]}"

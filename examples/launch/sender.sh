@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # A talker: a sound file or the microphone, as Opus over RTP, at a rate that
 # is fair to TCP.
 #
@@ -9,25 +9,35 @@
 # LOCAL-PORT  our own port block, for its feedback      (10000)
 #
 # BITRATE=32000 is the most that Opus may take; tfrcrate lowers it when the
-# path has less.  NAME= is what the others call us (RTCP CNAME), SSRC= fixes
-# the stream's number.  You will hear nothing here: start receiver.sh first.
+# path has less.  NAME= is what the others call us (RTCP CNAME).  SSRC= fixes the
+# stream's number, random otherwise: of two with the same a receiver hears one.
+# You will hear nothing here: start receiver.sh first.
 # Control-C says goodbye to the others before it ends.
-# Ports: examples/launch/README.md
+# Ports, IPv6: examples/launch/README.md
 
 # shellcheck source=examples/launch/env.sh
 . "$(dirname "$0")/env.sh"
 
+check_arguments 3 "$@"
 from=${1:-test}
 to=${2:-127.0.0.1:5000}
-local=${3:-10000}
-name=${NAME:-talker-$local}
+block=${3:-10000}
+name=${NAME:-talker-$block}
 bitrate=${BITRATE:-32000}
 
 case $from in
-mic) source="autoaudiosrc" ;;
-test) source="audiotestsrc is-live=true wave=ticks" ;;
-*) source="filesrc location=$from ! decodebin" ;;
+mic) source=(autoaudiosrc) ;;
+test) source=(audiotestsrc is-live=true wave=ticks) ;;
+*)
+  check_file "FILE, mic or test" "$from"
+  source=(filesrc location="$from" ! decodebin)
+  ;;
 esac
+check_peer "$to"
+check_block "$block" 2
+check_number BITRATE "$bitrate" 6000 510000
+[ -z "${SSRC-}" ] || check_number SSRC "$SSRC" 1 4294967295
+check_elements tfrcrate
 
 # 50 packets a second, each with IP, UDP, RTP and its header extension
 headers=$((50 * 8 * (20 + 8 + 12 + 8)))
@@ -37,9 +47,9 @@ headers=$((50 * 8 * (20 + 8 + 12 + 8)))
 # not sent (dtx).  The nap behind RTCP: at the end rtpsession sends its BYE from
 # one thread and then asks whether RTP has ended in another.  If that thread has
 # not come back yet, the end of RTCP is never told, and the pipeline never ends.
-# shellcheck disable=SC2086  # $source and $FLAGS are several words
+# shellcheck disable=SC2086  # $FLAGS are several words
 exec gst-launch-1.0 -e $FLAGS \
-  $source ! audioconvert ! audioresample \
+  "${source[@]}" ! audioconvert ! audioresample \
   ! audio/x-raw,rate=48000,channels=1 \
   ! level audio-level-meta=true post-messages=false \
   ! opusenc name=encoder bitrate="$bitrate" audio-type=voice \
@@ -57,5 +67,5 @@ exec gst-launch-1.0 -e $FLAGS \
   rtp.send_rtcp_src ! tee name=said \
   ! udpsink host="$(host "$to")" port="$(port "$to" 1)" sync=false async=false \
   said. ! identity sleep-time=50000 ! fakesink sync=false async=false \
-  udpsrc port=$((local + 2)) caps=$RTCP ! rate.rtcp_sink \
+  udpsrc address="$(any_address "$to")" port=$((block + 2)) caps=$RTCP ! rate.rtcp_sink \
   rate.rtcp_src ! rtp.recv_rtcp_sink

@@ -31,6 +31,7 @@ import voices                   # noqa: E402
 LAUNCH = ROOT / 'examples/launch'
 STALL_S = 0.2           # a listener's delay: what comes later is not heard
 PLAYS = 'New clock'     # says gst-launch-1.0
+SILENCE = bytes.fromhex('f8fffe')        # 20 ms of Opus
 COMPLAINT = re.compile(r'WARN|CRITICAL|ERROR|Traceback|warning:', re.I)
 
 
@@ -185,6 +186,48 @@ def smoke_receiver(folder, running):
     expect_heard(folder / 'out.wav', paths)
 
 
+def udp_socket(address, port):
+    sock = socket.socket(socket.AF_INET6 if ':' in address else socket.AF_INET,
+                         socket.SOCK_DGRAM)
+    sock.settimeout(30)
+    sock.bind((address, port))
+    return sock
+
+
+def smoke_ipv6(folder, running):
+    """A receiver with a peer on IPv6 and one on IPv4 hears both and answers
+    both; a sender reaches IPv6.  Names of files may have spaces."""
+    if not pathlib.Path('/proc/net/if_inet6').read_text(encoding='ascii'):
+        print('no IPv6 here')
+        sys.exit(77)            # skipped
+    running.start('receiver.sh', 5000, '[::1]:10000,localhost:10010',
+                  folder / 'what came.wav', FLAGS='-m')
+    log = running.processes[-1][2].name
+    wait_for(log, PLAYS, 1)
+    here = ('::1', '127.0.0.1')
+    with contextlib.ExitStack() as stack:
+        answers = [stack.enter_context(udp_socket(address, 10002 + 10 * n))
+                   for n, address in enumerate(here)]
+        for n, address in enumerate(here):
+            out = stack.enter_context(udp_socket(address, 0))
+            for seq in range(10):
+                out.sendto(struct.pack('!BBHII', 0x80, 96, seq, 960 * seq,
+                                       77 + n) + SILENCE, (address, 5000))
+        for answer in answers:
+            answer.recv(2000)
+        wait_for(log, r'fairmix-stream, event=\(string\)added', 2)
+        path = folder / 'a voice.wav'
+        voices.write(path, voices.talk(0, 4))
+        ports = [stack.enter_context(udp_socket('::1', 6000 + n))
+                 for n in range(2)]
+        running.start('sender.sh', path, '[::1]:6000', 10020)
+        for port in ports:
+            port.recv(2000)
+    running.stop()
+    if (folder / 'what came.wav').stat().st_size < 1000:
+        fail('nothing was written')
+
+
 def conference(folder, running, blocks, mixer, n_mixers):
     """Participants at blocks of mixers; each hears the others, not itself."""
     paths = talkers(folder, len(blocks), 18)
@@ -230,12 +273,11 @@ def smoke_join(folder, running):
             'to=127.0.0.1:11000', FLAGS='-m')
         log = running.processes[-1][2].name
         wait_for(log, PLAYS, 1)
-        silence = bytes.fromhex('f8fffe')       # 20 ms of Opus
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
             for seq in range(10):
                 for talker in range(8):
                     out.sendto(struct.pack('!BBHII', 0x80, 96, seq, 960 * seq,
-                                           1001 + talker) + silence,
+                                           1001 + talker) + SILENCE,
                                ('127.0.0.1', 5000 + 10 * talker))
                 time.sleep(0.02)
         wait_for(log, r'fairmix-stream, event=\(string\)added', 8)

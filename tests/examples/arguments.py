@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""What is typed wrong is said, and nothing runs.
+
+usage: arguments.py SOURCE-ROOT BUILD-ROOT
+
+Each row: a command, what it must print.  An error ends with status 2 before a
+pipeline begins; help ends with status 0.  No process here lives for more than
+moments.
+"""
+import contextlib
+import os
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+
+ROOT, BUILD = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
+LAUNCH = ROOT / 'examples/launch'
+USED = 15000                    # a port that somebody else has
+SCRIPTS = ['sender', 'receiver', 'renderer', 'mixer', 'mixer-chain',
+           'jitterbuffer']
+
+# (script, its arguments, what it says)
+WRONG = [
+    ('sender', 'test 127.0.0.1', 'a port belongs to the host'),
+    ('sender', 'test 127.0.0.1:', "port of 127.0.0.1: is a number, not ''"),
+    ('sender', 'test 127.0.0.1:x', "is a number, not 'x'"),
+    ('sender', 'test 127.0.0.1:70000', 'from 1 to 65533, not 70000'),
+    ('sender', 'test 127.0.0.1:0', 'from 1 to 65533, not 0'),
+    ('sender', 'test 127.0.0.1:99999999999999999999', 'from 1 to 65533'),
+    ('sender', 'test ::1:5000', r'stands in brackets, as in \[::1\]:5000'),
+    ('sender', 'test nobody.invalid:5000', 'unknown host in nobody.invalid'),
+    ('sender', 'test 127.0.0.1:5000 010', "a number, not '010'"),
+    ('sender', 'test 127.0.0.1:5000 70000', 'our own port is a number from 1'),
+    ('sender', f'test 127.0.0.1:5000 {USED - 2}', f'port {USED} is in use'),
+    ('sender', 'missing.wav', 'no file missing.wav'),
+    ('sender', 'test 127.0.0.1:5000 10000 x', 'more than 3 arguments'),
+    ('sender', '--loud', 'no option --loud'),
+    ('BITRATE=fast sender', '', "BITRATE is a number, not 'fast'"),
+    ('BITRATE=1 sender', '', 'BITRATE is a number from 6000'),
+    ('SSRC=0 sender', '', 'SSRC is a number from 1'),
+    ('receiver', '70000', 'from 1 to 65533, not 70000'),
+    ('receiver', f'{USED}', f'port {USED} is in use'),
+    ('receiver', f'{USED - 1}', f'port {USED} is in use'),
+    ('receiver', '5000 127.0.0.1:10000,127.0.0.1', 'a port belongs to the host'),
+    ('receiver', '5000 127.0.0.1:10000 out.mp3', 'nothing but WAV is written'),
+    ('receiver', '5000 127.0.0.1:10000 no/where/out.wav', 'cannot write into'),
+    ('LATENCY=-1 receiver', '', "LATENCY is a number, not '-1'"),
+    ('DATABASE=missing.ini receiver', '', 'no file missing.ini'),
+    ('renderer', 'out.mp3', 'nothing but WAV is written'),
+    ('renderer', 'fake missing.wav', 'no file missing.wav'),
+    ('FMX_BUILD=/nowhere renderer', 'fake', 'examples/voices.sh'),
+    ('mixer', f'{USED - 10}', f'port {USED} is in use'),
+    ('mixer', '65530', 'our own port is a number from 1 to 65523'),
+    ('mixer', '5000 127.0.0.1:10000 from=127.0.0.1', 'a port belongs'),
+    ('mixer', '5000 to=nobody.invalid:5000', 'unknown host in nobody.invalid'),
+    ('ALGORITHM=best mixer', '', 'ALGORITHM is fairmix, dpm'),
+    ('mixer-chain', '127.0.0.1', 'a port belongs to the host'),
+    ('jitterbuffer', '5000 127.0.0.1', 'a port belongs to the host'),
+    ('jitterbuffer', '5000 127.0.0.1:10000 out.wav', 'auto or fake'),
+]
+
+
+def run(command, *arguments, **environment):
+    return subprocess.run([str(command), *arguments], capture_output=True,
+                          text=True, check=False, timeout=60,
+                          stdin=subprocess.DEVNULL,
+                          env={**os.environ, **environment})
+
+
+def script(text, arguments, **environment):
+    """Runs `VARIABLE=VALUE... SCRIPT` of examples/launch."""
+    *variables, name = text.split()
+    environment.update(v.split('=', 1) for v in variables)
+    return run(LAUNCH / f'{name}.sh', *arguments.split(),
+               **{'FMX_BUILD': str(BUILD), **environment})
+
+
+def check_wrong():
+    for text, arguments, expected in WRONG:
+        done = script(text, arguments)
+        if done.returncode != 2 or not re.search(expected, done.stderr) \
+                or 'Setting pipeline' in done.stdout:
+            yield f'{text} {arguments}: {done}'
+
+
+def check_help():
+    """-h and --help, wherever they stand, print the whole header."""
+    programs = [LAUNCH / f'{name}.sh' for name in SCRIPTS]
+    programs += [ROOT / 'examples' / f'{name}.sh'
+                 for name in ('party', 'voices', 'install-deps')]
+    programs += [ROOT / 'tests/run.sh']
+    for program in programs:
+        for arguments in (['-h'], ['--help'], ['x', '--help']):
+            done = run(program, *arguments)
+            if done.returncode or f'{program.name}' not in done.stdout \
+                    or done.stdout.startswith('#') or done.stderr:
+                yield f'{program.name} {arguments}: {done}'
+
+
+def check_default():
+    """The help of mixer.sh names the algorithms and the default of tfrcrate."""
+    text = run('gst-inspect-1.0', 'tfrcrate').stdout
+    text = text[text.index('  algorithm '):]
+    names = re.findall(r'^ +\(\d\): (\w+)', text[:text.index('  alpha ')], re.M)
+    default = re.search(r'Default: \d+, "(\w+)"', text)[1]
+    said = re.search(r'ALGORITHM=([\w|]+) \((\w+)\)', script('mixer', '-h').stdout)
+    if set(said[1].split('|')) != set(names) or said[2] != default:
+        yield f'mixer.sh --help: {said[0]}, tfrcrate: {names}, {default}'
+
+
+def check_unbuilt(folder):
+    """Without a build each script says how to build; without GStreamer how to
+    install it."""
+    no_plugins = {'FMX_BUILD': f'{folder}/build', 'GST_PLUGIN_PATH': folder,
+                  'GST_PLUGIN_PATH_1_0': '', 'GST_REGISTRY': f'{folder}/registry'}
+    for name in SCRIPTS[:1] + SCRIPTS[3:4]:
+        done = script(name, '', **no_plugins)
+        if done.returncode != 2 or 'meson setup build' not in done.stderr:
+            yield f'{name} in an unbuilt clone: {done}'
+    tools = pathlib.Path(folder, 'bin')
+    tools.mkdir()
+    for tool in ('bash', 'dirname', 'grep', 'getent', 'cut', 'head'):
+        (tools / tool).symlink_to(shutil.which(tool))
+    done = script('sender', '', PATH=str(tools))
+    if done.returncode != 2 or 'install-deps.sh build run' not in done.stderr:
+        yield f'without gst-launch-1.0: {done}'
+
+
+def main():
+    os.environ.update({
+        'GST_PLUGIN_PATH': ':'.join(
+            str(p) for p in (BUILD / 'gst').iterdir() if p.is_dir()),
+        'GST_REGISTRY': str(BUILD / 'registry.bin')})
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        os.chdir(folder)
+        somebody = stack.enter_context(
+            socket.socket(socket.AF_INET6 if socket.has_ipv6 else socket.AF_INET,
+                          socket.SOCK_DGRAM))
+        somebody.bind(('', USED))
+        bad = [*check_wrong(), *check_help(), *check_default(),
+               *check_unbuilt(folder)]
+    print('\n'.join(bad) or f'{len(WRONG)} wrong arguments, all said')
+    sys.exit(bool(bad))
+
+
+if __name__ == '__main__':
+    main()
