@@ -4,11 +4,13 @@
 #endif
 
 #include "gstpartialmix.h"
+#include "gstrtpslots.h"
 
 static gboolean
 plugin_init (GstPlugin * plugin)
 {
-  return GST_ELEMENT_REGISTER (partialmix, plugin);
+  return GST_ELEMENT_REGISTER (partialmix, plugin)
+      && GST_ELEMENT_REGISTER (rtpslots, plugin);
 }
 
 GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, partialmix,

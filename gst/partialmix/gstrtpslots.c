@@ -1,0 +1,611 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/**
+ * SECTION:element-rtpslots
+ * @title: rtpslots
+ *
+ * Gives each of any number of RTP streams one of a few places: K src pads, each
+ * an RTP stream of one SSRC that never changes.  For receivers with a fixed
+ * number of decoders, browsers above all, behind #GstPartialMix.
+ *
+ * A stream keeps its slot for as long as it sends.  In a slot, sequence numbers
+ * and timestamps go on when another stream takes over, and the first CSRC says
+ * whose stream it is; a mix keeps the CSRCs that it came with, its contributors.
+ * Levels and other header extensions stay.
+ *
+ * More streams than slots cannot be sent: set as many as there are slots as the
+ * `max-streams` of the mixer's pad before it.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 rtpslots name=s s.src_0 ! rtpopusdepay ! opusdec ! audiomixer name=m ! autoaudiosink s.src_1 ! rtpopusdepay ! opusdec ! m. funnel name=talkers ! s. audiotestsrc is-live=true wave=ticks freq=440 ! opusenc ! rtpopuspay ssrc=1 ! talkers. audiotestsrc is-live=true wave=ticks freq=660 ! opusenc ! rtpopuspay ssrc=2 ! talkers.
+ * ]|
+ */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstrtpslots.h"
+
+#include <gst/rtp/rtp.h>
+#include <string.h>
+
+#include "fairmix/select/fmx-slots.h"
+#include "fairmix/wire/fmx-rtp-splice.h"
+
+GST_DEBUG_CATEGORY_STATIC (gst_rtp_slots_debug);
+#define GST_CAT_DEFAULT gst_rtp_slots_debug
+
+#define MAX_SLOTS 64
+#define RTP_FIXED_BYTES 12
+#define CSRC_BYTES 4
+#define MARKER 0x80
+#define CC_MASK 0x0f
+#define DEFAULT_CLOCK_RATE 48000        /* Opus', as long as no caps say it */
+
+enum
+{
+  PROP_0,
+  PROP_STATS
+};
+
+/* One src pad.  A packet that is under way keeps its slot alive, also when the
+ * pad is released meanwhile. */
+typedef struct
+{
+  GstPad *pad;
+  guint index;
+  guint32 out_ssrc;
+  /* with the lock */
+  guint64 n_packets;
+  guint64 n_changes;
+
+  /* sink pad's thread only */
+  FmxRtpSplice splice;
+  GstClockTime last_pts;
+  gboolean started;             /* stream-start was sent */
+  gboolean segment_sent;
+  GstCaps *caps;                /* that were sent: those of the sink pad */
+} Slot;
+
+struct _GstRtpSlots
+{
+  GstElement parent;
+
+  GstPad *sinkpad;
+
+  GMutex lock;
+  /* State */
+  FmxSlots slots;
+  FmxSlot storage[MAX_SLOTS];
+  Slot *slot[MAX_SLOTS];        /* NULL: not requested */
+  guint64 n_refused;
+  guint64 n_malformed;
+
+  /* sink pad's thread only */
+  GstCaps *caps;
+  guint clock_rate;
+  GstSegment segment;
+};
+
+G_DEFINE_TYPE_WITH_CODE (GstRtpSlots, gst_rtp_slots, GST_TYPE_ELEMENT,
+    GST_DEBUG_CATEGORY_INIT (gst_rtp_slots_debug, "rtpslots", 0,
+        "RTP streams in a fixed number of slots"));
+GST_ELEMENT_REGISTER_DEFINE (rtpslots, "rtpslots", GST_RANK_NONE,
+    GST_TYPE_RTP_SLOTS);
+
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
+    GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("application/x-rtp"));
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src_%u",
+    GST_PAD_SRC, GST_PAD_REQUEST, GST_STATIC_CAPS ("application/x-rtp"));
+
+static void
+slot_clear (gpointer data)
+{
+  Slot *slot = data;
+
+  gst_clear_caps (&slot->caps);
+  gst_object_unref (slot->pad);
+}
+
+static void
+slot_unref (gpointer slot)
+{
+  g_atomic_rc_box_release_full (slot, slot_clear);
+}
+
+/* -------------------------------------------------------------- packets -- */
+
+/* What one packet becomes in its slot */
+typedef struct
+{
+  guint32 ssrc;
+  guint16 seq;
+  guint32 timestamp;
+  gboolean first;               /* of its stream in this slot */
+} Outgoing;
+
+/* The packet with another header: with the talker as its CSRC, unless it is a
+ * mix that names its contributors.  Payload, metas and times stay. */
+static GstBuffer *
+make_packet (GstBuffer * buffer, GstRTPBuffer * rtp, const Outgoing * out)
+{
+  gboolean is_mix = gst_rtp_buffer_get_csrc_count (rtp) > 0;
+  guint header_bytes = gst_rtp_buffer_get_header_len (rtp);
+  guint extra = is_mix ? 0 : CSRC_BYTES;
+  GstBuffer *packet = gst_buffer_new_allocate (NULL, header_bytes + extra,
+      NULL);
+  GstMapInfo map;
+
+  gst_buffer_map (packet, &map, GST_MAP_WRITE);
+  gst_buffer_extract (buffer, 0, map.data, RTP_FIXED_BYTES);
+  gst_buffer_extract (buffer, RTP_FIXED_BYTES,
+      map.data + RTP_FIXED_BYTES + extra, header_bytes - RTP_FIXED_BYTES);
+  if (!is_mix) {
+    map.data[0] = (map.data[0] & (guint8) ~ CC_MASK) | 1;
+    GST_WRITE_UINT32_BE (map.data + RTP_FIXED_BYTES,
+        gst_rtp_buffer_get_ssrc (rtp));
+  }
+  if (out->first)
+    map.data[1] |= MARKER;
+  GST_WRITE_UINT16_BE (map.data + 2, out->seq);
+  GST_WRITE_UINT32_BE (map.data + 4, out->timestamp);
+  GST_WRITE_UINT32_BE (map.data + 8, out->ssrc);
+  gst_buffer_unmap (packet, &map);
+
+  gst_buffer_copy_into (packet, buffer,
+      GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS
+      | GST_BUFFER_COPY_META, 0, -1);
+  gst_buffer_copy_into (packet, buffer, GST_BUFFER_COPY_MEMORY, header_bytes,
+      -1);
+  return packet;
+}
+
+/* The time from the latest packet in the slot to this one, in clock ticks */
+static guint32
+elapsed_ts (GstRtpSlots * self, const Slot * slot, GstClockTime pts)
+{
+  GstClockTime elapsed = 20 * GST_MSECOND;
+
+  if (GST_CLOCK_TIME_IS_VALID (pts) && GST_CLOCK_TIME_IS_VALID (slot->last_pts)
+      && pts > slot->last_pts)
+    elapsed = pts - slot->last_pts;
+  return (guint32) gst_util_uint64_scale_int (elapsed, (gint) self->clock_rate,
+      GST_SECOND);
+}
+
+static void
+tell_change (GstRtpSlots * self, const Slot * slot, guint32 ssrc)
+{
+  gst_element_post_message (GST_ELEMENT (self),
+      gst_message_new_element (GST_OBJECT (self),
+          gst_structure_new ("fairmix-slot", "slot", G_TYPE_UINT, slot->index,
+              "ssrc", G_TYPE_UINT, ssrc, "out-ssrc", G_TYPE_UINT,
+              slot->out_ssrc, NULL)));
+}
+
+static GstClockTime
+running_time (GstRtpSlots * self, GstBuffer * buffer)
+{
+  GstClockTime now = gst_element_get_current_running_time (GST_ELEMENT (self));
+
+  if (!GST_CLOCK_TIME_IS_VALID (now))
+    now = GST_BUFFER_PTS (buffer);
+  return GST_CLOCK_TIME_IS_VALID (now) ? now : 0;
+}
+
+/* Returns: (transfer full): the slot of the packet's stream; NULL: there is none */
+static Slot *
+take_slot (GstRtpSlots * self, guint32 ssrc, GstClockTime now,
+    gboolean * changed)
+{
+  Slot *slot = NULL;
+  guint32 index;
+  bool is_other;
+
+  g_mutex_lock (&self->lock);
+  index = fmx_slots_take (&self->slots, ssrc, &is_other, now);
+  if (index != FMX_SLOTS_NONE) {
+    slot = g_atomic_rc_box_acquire (self->slot[index]);
+    slot->n_packets++;
+    slot->n_changes += is_other;
+  } else {
+    self->n_refused++;
+  }
+  g_mutex_unlock (&self->lock);
+  *changed = is_other;
+  return slot;
+}
+
+static void
+push_events (GstRtpSlots * self, Slot * slot)
+{
+  GstPad *pad = slot->pad;
+
+  if (!slot->started) {
+    gchar *id = gst_pad_create_stream_id_printf (pad, GST_ELEMENT (self),
+        "%08x", slot->out_ssrc);
+
+    gst_pad_push_event (pad, gst_event_new_stream_start (id));
+    g_free (id);
+    slot->started = TRUE;
+  }
+  if (self->caps != NULL && slot->caps != self->caps) {
+    GstCaps *caps = gst_caps_copy (self->caps);
+
+    gst_caps_set_simple (caps, "ssrc", G_TYPE_UINT, slot->out_ssrc, NULL);
+    gst_pad_push_event (pad, gst_event_new_caps (caps));
+    gst_caps_unref (caps);
+    gst_caps_replace (&slot->caps, self->caps);
+  }
+  if (!slot->segment_sent && self->segment.format != GST_FORMAT_UNDEFINED)
+    slot->segment_sent = gst_pad_push_event (pad,
+        gst_event_new_segment (&self->segment));
+}
+
+/* One slot that ends or flushes is not the end of the others. */
+static GstFlowReturn
+flow_of_all (GstFlowReturn flow)
+{
+  return flow < GST_FLOW_EOS ? flow : GST_FLOW_OK;
+}
+
+static GstFlowReturn
+gst_rtp_slots_chain (GstPad * sinkpad, GstObject * parent, GstBuffer * buffer)
+{
+  GstRtpSlots *self = GST_RTP_SLOTS (parent);
+  GstClockTime now = running_time (self, buffer);
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  GstFlowReturn flow = GST_FLOW_OK;
+  Outgoing out;
+  guint32 ssrc;
+  Slot *slot;
+
+  if (!gst_rtp_buffer_map (buffer,
+          GST_MAP_READ | GST_RTP_BUFFER_MAP_FLAG_SKIP_PADDING, &rtp)) {
+    g_mutex_lock (&self->lock);
+    self->n_malformed++;
+    g_mutex_unlock (&self->lock);
+    gst_buffer_unref (buffer);
+    return GST_FLOW_OK;
+  }
+  ssrc = gst_rtp_buffer_get_ssrc (&rtp);
+  slot = take_slot (self, ssrc, now, &out.first);
+  if (slot != NULL) {
+    GstBuffer *packet;
+
+    out.ssrc = slot->out_ssrc;
+    out.seq = gst_rtp_buffer_get_seq (&rtp);
+    out.timestamp = gst_rtp_buffer_get_timestamp (&rtp);
+    if (out.first) {
+      fmx_rtp_splice_begin (&slot->splice, out.seq, out.timestamp,
+          elapsed_ts (self, slot, GST_BUFFER_PTS (buffer)));
+      tell_change (self, slot, ssrc);
+    }
+    fmx_rtp_splice_map (&slot->splice, &out.seq, &out.timestamp);
+    slot->last_pts = GST_BUFFER_PTS (buffer);
+    packet = make_packet (buffer, &rtp, &out);
+    push_events (self, slot);
+    flow = flow_of_all (gst_pad_push (slot->pad, packet));
+    slot_unref (slot);
+  }
+  gst_rtp_buffer_unmap (&rtp);
+  gst_buffer_unref (buffer);
+  return flow;
+}
+
+/* ---------------------------------------------------- events and queries -- */
+
+/* The src pads that there are */
+static GPtrArray *
+ref_pads (GstRtpSlots * self)
+{
+  GPtrArray *pads = g_ptr_array_new_with_free_func (gst_object_unref);
+  guint i;
+
+  g_mutex_lock (&self->lock);
+  for (i = 0; i < MAX_SLOTS; i++)
+    if (self->slot[i] != NULL)
+      g_ptr_array_add (pads, gst_object_ref (self->slot[i]->pad));
+  g_mutex_unlock (&self->lock);
+  return pads;
+}
+
+static void
+restart_segments (GstRtpSlots * self)
+{
+  guint i;
+
+  g_mutex_lock (&self->lock);
+  for (i = 0; i < MAX_SLOTS; i++)
+    if (self->slot[i] != NULL)
+      self->slot[i]->segment_sent = FALSE;
+  g_mutex_unlock (&self->lock);
+}
+
+static gboolean
+gst_rtp_slots_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
+{
+  GstRtpSlots *self = GST_RTP_SLOTS (parent);
+  GstStructure *s;
+  GstCaps *caps;
+  gint rate;
+
+  switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_STREAM_START:
+      gst_event_unref (event);
+      return TRUE;
+    case GST_EVENT_CAPS:
+      gst_event_parse_caps (event, &caps);
+      s = gst_caps_get_structure (caps, 0);
+      self->clock_rate = gst_structure_get_int (s, "clock-rate", &rate)
+          && rate > 0 ? (guint) rate : DEFAULT_CLOCK_RATE;
+      gst_caps_replace (&self->caps, caps);
+      gst_event_unref (event);
+      return TRUE;
+    case GST_EVENT_SEGMENT:
+      gst_event_copy_segment (event, &self->segment);
+      restart_segments (self);
+      gst_event_unref (event);
+      return TRUE;
+    case GST_EVENT_FLUSH_STOP:
+      gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
+      restart_segments (self);
+      break;
+    default:
+      break;
+  }
+  return gst_pad_event_default (pad, parent, event);
+}
+
+/* What all slots take, of any SSRC */
+static GstCaps *
+query_caps (GstRtpSlots * self, GstPad * sinkpad, GstCaps * filter)
+{
+  GPtrArray *pads = ref_pads (self);
+  GstCaps *caps = gst_pad_get_pad_template_caps (sinkpad);
+  guint i, k;
+
+  for (i = 0; i < pads->len; i++) {
+    GstCaps *peer = gst_pad_peer_query_caps (g_ptr_array_index (pads, i), NULL);
+    GstCaps *common;
+
+    peer = gst_caps_make_writable (peer);
+    for (k = 0; k < gst_caps_get_size (peer); k++)
+      gst_structure_remove_field (gst_caps_get_structure (peer, k), "ssrc");
+    common = gst_caps_intersect_full (peer, caps, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref (peer);
+    gst_caps_unref (caps);
+    caps = common;
+  }
+  g_ptr_array_unref (pads);
+  if (filter != NULL) {
+    GstCaps *common = gst_caps_intersect_full (filter, caps,
+        GST_CAPS_INTERSECT_FIRST);
+
+    gst_caps_unref (caps);
+    caps = common;
+  }
+  return caps;
+}
+
+static gboolean
+gst_rtp_slots_sink_query (GstPad * pad, GstObject * parent, GstQuery * query)
+{
+  GstCaps *filter, *caps;
+
+  if (GST_QUERY_TYPE (query) != GST_QUERY_CAPS)
+    return gst_pad_query_default (pad, parent, query);
+  gst_query_parse_caps (query, &filter);
+  caps = query_caps (GST_RTP_SLOTS (parent), pad, filter);
+  gst_query_set_caps_result (query, caps);
+  gst_caps_unref (caps);
+  return TRUE;
+}
+
+/* ----------------------------------------------------------------- pads -- */
+
+/* The number in @name, or the first that is free; MAX_SLOTS if there is none */
+static guint
+choose_index (GstRtpSlots * self, const gchar * name)
+{
+  guint64 index = 0;
+
+  if (name != NULL && g_str_has_prefix (name, "src_")
+      && g_ascii_string_to_unsigned (name + 4, 10, 0, MAX_SLOTS - 1, &index,
+          NULL))
+    return self->slot[index] == NULL ? (guint) index : MAX_SLOTS;
+  for (index = 0; index < MAX_SLOTS && self->slot[index] != NULL;)
+    index++;
+  return (guint) index;
+}
+
+static Slot *
+slot_new (guint index, GstPadTemplate * templ)
+{
+  Slot *slot = g_atomic_rc_box_new0 (Slot);
+  gchar *name = g_strdup_printf ("src_%u", index);
+
+  slot->pad = gst_object_ref_sink (gst_pad_new_from_template (templ, name));
+  g_free (name);
+  gst_pad_use_fixed_caps (slot->pad);
+  slot->index = index;
+  slot->out_ssrc = g_random_int ();
+  slot->last_pts = GST_CLOCK_TIME_NONE;
+  fmx_rtp_splice_init (&slot->splice, (guint16) g_random_int (),
+      g_random_int ());
+  return slot;
+}
+
+static GstPad *
+gst_rtp_slots_request_new_pad (GstElement * element, GstPadTemplate * templ,
+    const gchar * name, const GstCaps * caps)
+{
+  GstRtpSlots *self = GST_RTP_SLOTS (element);
+  GstPad *pad = NULL;
+  guint index;
+
+  g_mutex_lock (&self->lock);
+  index = choose_index (self, name);
+  if (index < MAX_SLOTS) {
+    self->slot[index] = slot_new (index, templ);
+    pad = self->slot[index]->pad;
+    fmx_slots_open (&self->slots, index);
+  }
+  g_mutex_unlock (&self->lock);
+  if (pad == NULL) {
+    GST_INFO_OBJECT (self, "there is no slot %s to be had; at most %u", name,
+        MAX_SLOTS);
+    return NULL;
+  }
+  gst_pad_set_active (pad, TRUE);
+  gst_element_add_pad (element, pad);
+  return pad;
+}
+
+static void
+gst_rtp_slots_release_pad (GstElement * element, GstPad * pad)
+{
+  GstRtpSlots *self = GST_RTP_SLOTS (element);
+  Slot *slot = NULL;
+  guint i;
+
+  g_mutex_lock (&self->lock);
+  for (i = 0; i < MAX_SLOTS && slot == NULL; i++)
+    if (self->slot[i] != NULL && self->slot[i]->pad == pad) {
+      slot = g_steal_pointer (&self->slot[i]);
+      fmx_slots_close (&self->slots, i);
+    }
+  g_mutex_unlock (&self->lock);
+  gst_pad_set_active (pad, FALSE);
+  gst_element_remove_pad (element, pad);
+  g_clear_pointer (&slot, slot_unref);
+}
+
+/* -------------------------------------------------------------- element -- */
+
+static GstStructure *
+get_stats (GstRtpSlots * self)
+{
+  GstClockTime now = gst_element_get_current_running_time (GST_ELEMENT (self));
+  GstStructure *stats = gst_structure_new_empty
+      ("application/x-fairmix-rtpslots-stats");
+  GValue list = G_VALUE_INIT;
+  guint i;
+
+  if (!GST_CLOCK_TIME_IS_VALID (now))
+    now = 0;
+  g_value_init (&list, GST_TYPE_LIST);
+  g_mutex_lock (&self->lock);
+  for (i = 0; i < MAX_SLOTS; i++) {
+    GValue value = G_VALUE_INIT;
+    guint32 ssrc;
+    gboolean taken;
+
+    if (self->slot[i] == NULL)
+      continue;
+    taken = fmx_slots_get (&self->slots, i, &ssrc, now);
+    g_value_init (&value, GST_TYPE_STRUCTURE);
+    g_value_take_boxed (&value, gst_structure_new ("slot",
+            "slot", G_TYPE_UINT, i, "taken", G_TYPE_BOOLEAN, taken,
+            "ssrc", G_TYPE_UINT, ssrc,
+            "out-ssrc", G_TYPE_UINT, self->slot[i]->out_ssrc,
+            "packets", G_TYPE_UINT64, self->slot[i]->n_packets,
+            "changes", G_TYPE_UINT64, self->slot[i]->n_changes, NULL));
+    gst_value_list_append_and_take_value (&list, &value);
+  }
+  gst_structure_set (stats, "refused", G_TYPE_UINT64, self->n_refused,
+      "malformed", G_TYPE_UINT64, self->n_malformed, NULL);
+  g_mutex_unlock (&self->lock);
+  gst_structure_take_value (stats, "slots", &list);
+  return stats;
+}
+
+static void
+gst_rtp_slots_get_property (GObject * object, guint id, GValue * value,
+    GParamSpec * pspec)
+{
+  if (id == PROP_STATS)
+    g_value_take_boxed (value, get_stats (GST_RTP_SLOTS (object)));
+  else
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+}
+
+/* Streams are forgotten; slots, their SSRCs and numbers stay. */
+static GstStateChangeReturn
+gst_rtp_slots_change_state (GstElement * element, GstStateChange transition)
+{
+  GstRtpSlots *self = GST_RTP_SLOTS (element);
+  GstStateChangeReturn ret;
+  guint i;
+
+  ret = GST_ELEMENT_CLASS (gst_rtp_slots_parent_class)->change_state (element,
+      transition);
+  if (transition != GST_STATE_CHANGE_PAUSED_TO_READY)
+    return ret;
+  g_mutex_lock (&self->lock);
+  for (i = 0; i < MAX_SLOTS; i++) {
+    if (self->slot[i] == NULL)
+      continue;
+    fmx_slots_open (&self->slots, i);
+    self->slot[i]->started = self->slot[i]->segment_sent = FALSE;
+    self->slot[i]->last_pts = GST_CLOCK_TIME_NONE;
+    gst_clear_caps (&self->slot[i]->caps);
+  }
+  g_mutex_unlock (&self->lock);
+  gst_clear_caps (&self->caps);
+  gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
+  return ret;
+}
+
+static void
+gst_rtp_slots_finalize (GObject * object)
+{
+  GstRtpSlots *self = GST_RTP_SLOTS (object);
+  guint i;
+
+  for (i = 0; i < MAX_SLOTS; i++)
+    g_clear_pointer (&self->slot[i], slot_unref);
+  gst_clear_caps (&self->caps);
+  g_mutex_clear (&self->lock);
+  G_OBJECT_CLASS (gst_rtp_slots_parent_class)->finalize (object);
+}
+
+static void
+gst_rtp_slots_class_init (GstRtpSlotsClass * klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+
+  object_class->get_property = gst_rtp_slots_get_property;
+  object_class->finalize = gst_rtp_slots_finalize;
+  g_object_class_install_property (object_class, PROP_STATS,
+      g_param_spec_boxed ("stats", "Statistics",
+          "What is where (application/x-fairmix-rtpslots-stats: slots, a list "
+          "of slot, taken, ssrc, out-ssrc, packets, changes; refused: packets "
+          "for which there was no slot; malformed)", GST_TYPE_STRUCTURE,
+          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_element_class_set_static_metadata (element_class, "RTP slots",
+      "Filter/Network/RTP",
+      "Gives each of many RTP streams one of a few places of fixed SSRC",
+      "The gst-fairmix developers");
+  element_class->request_new_pad = gst_rtp_slots_request_new_pad;
+  element_class->release_pad = gst_rtp_slots_release_pad;
+  element_class->change_state = gst_rtp_slots_change_state;
+}
+
+static void
+gst_rtp_slots_init (GstRtpSlots * self)
+{
+  g_mutex_init (&self->lock);
+  fmx_slots_init (&self->slots, self->storage, MAX_SLOTS);
+  self->clock_rate = DEFAULT_CLOCK_RATE;
+  gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
+  self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
+  gst_pad_set_chain_function (self->sinkpad, gst_rtp_slots_chain);
+  gst_pad_set_event_function (self->sinkpad, gst_rtp_slots_sink_event);
+  gst_pad_set_query_function (self->sinkpad, gst_rtp_slots_sink_query);
+  gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
+}

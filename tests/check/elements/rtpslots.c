@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "../gstfairmixcheck.h"
+
+#define N_SLOTS 3
+#define CAPS "application/x-rtp,media=audio,payload=96,clock-rate=48000," \
+    "encoding-name=OPUS"
+#define TICKS 960               /* 20 ms */
+
+typedef struct
+{
+  GstHarness *in;
+  GstHarness *out[N_SLOTS];
+  GstTestClock *clock;
+} Rig;
+
+static void
+rig_init (Rig * rig)
+{
+  GstElement *element = gst_element_factory_make ("rtpslots", NULL);
+  guint i;
+
+  rig->in = gst_harness_new_with_element (element, "sink", NULL);
+  rig->clock = gst_harness_get_testclock (rig->in);
+  for (i = 0; i < N_SLOTS; i++)
+    rig->out[i] = gst_harness_new_with_element (element, NULL, "src_%u");
+  gst_harness_set_src_caps_str (rig->in, CAPS);
+  gst_object_unref (element);
+}
+
+static void
+rig_clear (Rig * rig)
+{
+  guint i;
+
+  for (i = 0; i < N_SLOTS; i++)
+    gst_harness_teardown (rig->out[i]);
+  gst_harness_teardown (rig->in);
+  gst_object_unref (rig->clock);
+}
+
+/* What the talker says; @n_csrcs contributors: it is a mix */
+static void
+say (Rig * rig, guint32 ssrc, guint16 seq, guint n_csrcs)
+{
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  GstBuffer *buffer = gst_rtp_buffer_new_allocate (40, 0, (guint8) n_csrcs);
+  guint8 level = 30, *payload;
+  guint i;
+
+  fail_unless (gst_rtp_buffer_map (buffer, GST_MAP_READWRITE, &rtp));
+  gst_rtp_buffer_set_ssrc (&rtp, ssrc);
+  gst_rtp_buffer_set_seq (&rtp, seq);
+  gst_rtp_buffer_set_timestamp (&rtp, ssrc * 1000 + seq * TICKS);
+  gst_rtp_buffer_set_payload_type (&rtp, 96);
+  for (i = 0; i < n_csrcs; i++)
+    gst_rtp_buffer_set_csrc (&rtp, (guint8) i, 1000 + i);
+  gst_rtp_buffer_add_extension_onebyte_header (&rtp, 1, &level, 1);
+  payload = gst_rtp_buffer_get_payload (&rtp);
+  for (i = 0; i < 40; i++)
+    payload[i] = (guint8) (ssrc + i);
+  gst_rtp_buffer_unmap (&rtp);
+  GST_BUFFER_PTS (buffer) = gst_clock_get_time (GST_CLOCK (rig->clock));
+  fail_unless_equals_int (gst_harness_push (rig->in, buffer), GST_FLOW_OK);
+}
+
+static void
+wait_ms (Rig * rig, guint ms)
+{
+  gst_test_clock_advance_time (rig->clock, ms * GST_MSECOND);
+}
+
+typedef struct
+{
+  guint32 ssrc, ts;
+  guint16 seq;
+  guint n_csrcs;
+  guint32 csrc;
+  guint8 level;
+  gboolean marker;
+  guint8 payload;               /* its first byte */
+} Heard;
+
+/* FALSE if nothing came */
+static gboolean
+hear (Rig * rig, guint slot, Heard * heard)
+{
+  GstBuffer *buffer = gst_harness_try_pull (rig->out[slot]);
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  gpointer level;
+  guint size;
+
+  if (buffer == NULL)
+    return FALSE;
+  fail_unless (gst_rtp_buffer_map (buffer, GST_MAP_READ, &rtp));
+  heard->ssrc = gst_rtp_buffer_get_ssrc (&rtp);
+  heard->ts = gst_rtp_buffer_get_timestamp (&rtp);
+  heard->seq = gst_rtp_buffer_get_seq (&rtp);
+  heard->n_csrcs = gst_rtp_buffer_get_csrc_count (&rtp);
+  heard->csrc = heard->n_csrcs > 0 ? gst_rtp_buffer_get_csrc (&rtp, 0) : 0;
+  heard->marker = gst_rtp_buffer_get_marker (&rtp);
+  fail_unless (gst_rtp_buffer_get_extension_onebyte_header (&rtp, 1, 0, &level,
+          &size));
+  heard->level = *(guint8 *) level;
+  fail_unless_equals_int (gst_rtp_buffer_get_payload_len (&rtp), 40);
+  heard->payload = *(guint8 *) gst_rtp_buffer_get_payload (&rtp);
+  gst_rtp_buffer_unmap (&rtp);
+  gst_buffer_unref (buffer);
+  return TRUE;
+}
+
+GST_START_TEST (test_each_talker_has_a_slot_that_names_him)
+{
+  guint32 out_ssrcs[N_SLOTS];
+  Heard heard;
+  Rig rig;
+  guint i, k;
+
+  rig_init (&rig);
+  for (k = 0; k < 10; k++) {
+    for (i = 0; i < N_SLOTS; i++)
+      say (&rig, 100 + i, (guint16) (k + 7), 0);
+    wait_ms (&rig, 20);
+    for (i = 0; i < N_SLOTS; i++) {
+      fail_unless (hear (&rig, i, &heard));
+      fail_unless_equals_int (heard.n_csrcs, 1);
+      fail_unless_equals_int (heard.csrc, 100 + i);
+      fail_unless_equals_int (heard.level, 30);
+      fail_unless_equals_int (heard.payload, (guint8) (100 + i));
+      fail_unless_equals_int (heard.marker, k == 0);
+      if (k == 0)
+        out_ssrcs[i] = heard.ssrc;
+      fail_unless_equals_int (heard.ssrc, out_ssrcs[i]);
+    }
+  }
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_a_slot_goes_on_when_another_talker_takes_it)
+{
+  Heard before, after;
+  Rig rig;
+  guint k;
+
+  rig_init (&rig);
+  for (k = 0; k < 3; k++) {
+    say (&rig, 100, (guint16) (60000 + k), 0);
+    say (&rig, 101, (guint16) k, 0);
+    say (&rig, 102, (guint16) k, 0);
+    fail_unless (hear (&rig, 0, &before));
+    wait_ms (&rig, 20);
+  }
+  wait_ms (&rig, 80);
+  say (&rig, 101, 3, 0);
+  say (&rig, 102, 3, 0);
+  say (&rig, 200, 5, 0);
+  fail_unless (hear (&rig, 0, &after));
+  fail_unless_equals_int (after.ssrc, before.ssrc);
+  fail_unless_equals_int (after.csrc, 200);
+  fail_unless_equals_int (after.seq, (guint16) (before.seq + 1));
+  fail_unless_equals_int (after.ts, before.ts + 100 * 48);
+  fail_unless (after.marker);
+  say (&rig, 200, 6, 0);
+  fail_unless (hear (&rig, 0, &after));
+  fail_unless_equals_int (after.seq, (guint16) (before.seq + 2));
+  fail_unless_equals_int (after.ts, before.ts + 100 * 48 + TICKS);
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_a_mix_keeps_its_contributors)
+{
+  Heard heard;
+  Rig rig;
+
+  rig_init (&rig);
+  say (&rig, 100, 0, 4);
+  fail_unless (hear (&rig, 0, &heard));
+  fail_unless_equals_int (heard.n_csrcs, 4);
+  fail_unless_equals_int (heard.csrc, 1000);
+  fail_unless_equals_int (heard.level, 30);
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_one_talker_too_many_harms_nobody)
+{
+  Heard heard;
+  Rig rig;
+  guint i, k;
+
+  rig_init (&rig);
+  for (k = 0; k < 50; k++) {
+    for (i = 0; i <= N_SLOTS; i++)
+      say (&rig, 100 + i, (guint16) k, 0);
+    wait_ms (&rig, 20);
+    for (i = 0; i < N_SLOTS; i++) {
+      fail_unless (hear (&rig, i, &heard));
+      fail_unless_equals_int (heard.csrc, 100 + i);
+      fail_if (hear (&rig, i, &heard));
+    }
+  }
+  fail_unless_equals_int ((gint) element_stat (rig.in->element, "refused"), 50);
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_caps_name_the_slot_and_follow_the_stream)
+{
+  GstCaps *caps;
+  GstStructure *s;
+  Heard heard;
+  guint ssrc;
+  gint pt;
+  Rig rig;
+
+  rig_init (&rig);
+  say (&rig, 100, 0, 0);
+  fail_unless (hear (&rig, 0, &heard));
+  gst_harness_set_src_caps_str (rig.in, "application/x-rtp,media=audio,"
+      "payload=97,clock-rate=48000,encoding-name=OPUS");
+  say (&rig, 100, 1, 0);
+  fail_unless (hear (&rig, 0, &heard));
+  caps = gst_pad_get_current_caps (rig.out[0]->sinkpad);
+  s = gst_caps_get_structure (caps, 0);
+  fail_unless (gst_structure_get_uint (s, "ssrc", &ssrc));
+  fail_unless_equals_int (ssrc, heard.ssrc);
+  fail_unless (gst_structure_get_int (s, "payload", &pt));
+  fail_unless_equals_int (pt, 97);
+  gst_caps_unref (caps);
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
+typedef struct
+{
+  GMutex lock;
+  GCond changed;
+  gboolean blocked, go_on;
+} Gate;
+
+static GstPadProbeReturn
+block (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+{
+  Gate *gate = user_data;
+
+  g_mutex_lock (&gate->lock);
+  gate->blocked = TRUE;
+  g_cond_broadcast (&gate->changed);
+  while (!gate->go_on)
+    g_cond_wait (&gate->changed, &gate->lock);
+  g_mutex_unlock (&gate->lock);
+  return GST_PAD_PROBE_DROP;
+}
+
+static gpointer
+say_one (gpointer rig)
+{
+  say (rig, 100, 0, 0);
+  return NULL;
+}
+
+/* The application takes a pad away while a packet is under way in it. */
+GST_START_TEST (test_a_pad_may_be_released_while_it_is_pushed_on)
+{
+  GstElement *element;
+  Gate gate = { 0, };
+  GThread *thread;
+  GstPad *pad, *other;
+  Heard heard;
+  Rig rig;
+
+  g_mutex_init (&gate.lock);
+  g_cond_init (&gate.changed);
+  rig_init (&rig);
+  element = rig.in->element;
+  pad = gst_element_get_static_pad (element, "src_0");
+  other = gst_element_get_static_pad (element, "src_1");
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, block, &gate, NULL);
+  thread = g_thread_new ("talker", say_one, &rig);
+  g_mutex_lock (&gate.lock);
+  while (!gate.blocked)
+    g_cond_wait (&gate.changed, &gate.lock);
+  g_mutex_unlock (&gate.lock);
+
+  /* nobody waits for the packet that is blocked elsewhere */
+  gst_element_release_request_pad (element, other);
+  g_mutex_lock (&gate.lock);
+  gate.go_on = TRUE;
+  g_cond_broadcast (&gate.changed);
+  g_mutex_unlock (&gate.lock);
+  gst_element_release_request_pad (element, pad);
+  g_thread_join (thread);
+
+  wait_ms (&rig, 20);
+  say (&rig, 100, 1, 0);
+  fail_unless (hear (&rig, 2, &heard));
+  gst_object_unref (pad);
+  gst_object_unref (other);
+  rig_clear (&rig);
+  g_mutex_clear (&gate.lock);
+  g_cond_clear (&gate.changed);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_what_is_no_rtp_is_counted_and_dropped)
+{
+  Heard heard;
+  Rig rig;
+
+  rig_init (&rig);
+  fail_unless_equals_int (gst_harness_push (rig.in,
+          gst_buffer_new_allocate (NULL, 5, NULL)), GST_FLOW_OK);
+  fail_if (hear (&rig, 0, &heard));
+  fail_unless_equals_int ((gint) element_stat (rig.in->element, "malformed"),
+      1);
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
+static Suite *
+rtpslots_suite (void)
+{
+  Suite *s = suite_create ("rtpslots");
+  TCase *tc = tcase_create ("general");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, test_each_talker_has_a_slot_that_names_him);
+  tcase_add_test (tc, test_a_slot_goes_on_when_another_talker_takes_it);
+  tcase_add_test (tc, test_a_mix_keeps_its_contributors);
+  tcase_add_test (tc, test_one_talker_too_many_harms_nobody);
+  tcase_add_test (tc, test_caps_name_the_slot_and_follow_the_stream);
+  tcase_add_test (tc, test_a_pad_may_be_released_while_it_is_pushed_on);
+  tcase_add_test (tc, test_what_is_no_rtp_is_counted_and_dropped);
+  return s;
+}
+
+GST_CHECK_MAIN (rtpslots);
