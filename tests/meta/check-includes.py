@@ -23,6 +23,7 @@ ALLOWED = {
     'playout': {'base'},
     'queue': {'base'},
     'select': {'base'},
+    'join': {'base'},
     'rate': {'base', 'wire', 'rtt', 'loss'},
     'adapt': {'base', 'select'},
 }
@@ -150,11 +151,11 @@ CASES = [
                    '#include "gsta-private.h"\n'},
      ['fmx-mix-private.h is private']),
     ('the map shows the edges as they are',
-     {'docs/map.md': 'base <- wire, rtt, loss, mix, playout, queue, select\n'
+     {'docs/map.md': 'base <- wire, rtt, loss, mix, playout, queue, select, join\n'
                      'base, select <- adapt\n'
                      'base, wire, rtt, loss <- rate\n'}, []),
     ('and a map that does not is found',
-     {'docs/map.md': 'base <- wire, rtt, loss, mix, playout, queue, select, adapt\n'
+     {'docs/map.md': 'base <- wire, rtt, loss, mix, playout, queue, select, join, adapt\n'
                      'base, wire, rtt, loss <- rate\n'}, ['edges for adapt']),
     ('examples do not see the library',
      {'examples/c/x.c': '#include <fairmix/fairmix.h>\n'}, ['GStreamer only']),

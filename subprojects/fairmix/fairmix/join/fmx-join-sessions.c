@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fairmix/join/fmx-join-sessions.h"
+
+#include <string.h>
+
+void
+fmx_join_sessions_init (FmxJoinSessions *table, const FmxJoinCrypto *crypto,
+    FmxJoinSession *sessions, uint32_t n)
+{
+  table->crypto = crypto;
+  table->sessions = sessions;
+  table->n = n;
+  memset (sessions, 0, n * sizeof *sessions);
+}
+
+FmxJoinSession *
+fmx_join_sessions_find_free (FmxJoinSessions *table)
+{
+  for (uint32_t i = 0; i < table->n; i++)
+    if (table->sessions[i].state == FMX_JOIN_FREE)
+      return &table->sessions[i];
+  return NULL;
+}
+
+FmxJoinSession *
+fmx_join_sessions_find_nonce (FmxJoinSessions *table, const uint8_t *nonce)
+{
+  for (uint32_t i = 0; i < table->n; i++)
+    if (table->sessions[i].state != FMX_JOIN_FREE
+        && memcmp (table->sessions[i].join.nonce, nonce,
+            FMX_JOIN_NONCE_BYTES) == 0)
+      return &table->sessions[i];
+  return NULL;
+}
+
+FmxJoinSession *
+fmx_join_sessions_find_id (FmxJoinSessions *table, uint64_t id)
+{
+  for (uint32_t i = 0; i < table->n; i++)
+    if (table->sessions[i].state != FMX_JOIN_FREE
+        && table->sessions[i].id == id)
+      return &table->sessions[i];
+  return NULL;
+}
+
+FmxJoinSession *
+fmx_join_sessions_find_replaced (FmxJoinSessions *table,
+    const FmxJoinSession *session)
+{
+  FmxJoinSession *other = NULL;
+  uint8_t tag[FMX_JOIN_TAG_BYTES];
+
+  if (session->join.previous != 0)
+    other = fmx_join_sessions_find_id (table, session->join.previous);
+  if (other != NULL && other != session && other->state == FMX_JOIN_JOINED) {
+    fmx_join_resume_tag (table->crypto, other->keys.control_to_mixer,
+        &session->join, tag);
+    if (fmx_join_same (tag, session->join.resume, sizeof tag))
+      return other;
+  }
+  for (uint32_t i = 0; i < table->n; i++) {
+    other = &table->sessions[i];
+    if (other != session && other->state == FMX_JOIN_JOINED
+        && fmx_join_address_same (&other->address, &session->address))
+      return other;
+  }
+  return NULL;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef FMX_JOIN_SESSIONS_H
+#define FMX_JOIN_SESSIONS_H
+
+#include <stdint.h>
+
+#include "fairmix/base/fmx-time.h"
+#include "fairmix/join/fmx-join-crypto.h"
+#include "fairmix/join/fmx-join-guard.h"
+#include "fairmix/join/fmx-join-message.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** FMX_JOIN_NO_SESSION: no index of a session */
+#define FMX_JOIN_NO_SESSION UINT32_MAX
+
+/**
+ * FmxJoinSessionState:
+ * @FMX_JOIN_FREE: nobody is here
+ * @FMX_JOIN_PENDING: somebody who knows the secret asked, and got an answer
+ * @FMX_JOIN_JOINED: a neighbour
+ */
+typedef enum
+{
+  FMX_JOIN_FREE,
+  FMX_JOIN_PENDING,
+  FMX_JOIN_JOINED
+} FmxJoinSessionState;
+
+/**
+ * FmxJoinSession:
+ * @state: whether the rest means anything
+ * @address: where it is
+ * @join: what it said of itself
+ * @keys: what it and we have in common
+ *
+ * A place in a mixer's table of neighbours; to be read only.
+ */
+typedef struct
+{
+  FmxJoinSessionState state;
+  FmxJoinAddress address;
+  FmxJoinJoin join;
+  FmxJoinKeys keys;
+  /*< private >*/
+  uint64_t id;
+  uint64_t counter_out;
+  uint64_t counter_in;
+  FmxTime last_heard;
+  FmxJoinAccept accept;
+} FmxJoinSession;
+
+/** FmxJoinSessions: the table; it owns nothing. */
+typedef struct
+{
+  /*< private >*/
+  const FmxJoinCrypto *crypto;
+  FmxJoinSession *sessions;
+  uint32_t n;
+} FmxJoinSessions;
+
+/** fmx_join_sessions_init: @sessions: (array length=n): the caller's memory */
+void fmx_join_sessions_init (FmxJoinSessions * table,
+    const FmxJoinCrypto * crypto, FmxJoinSession * sessions, uint32_t n);
+
+/* Each: O(n).  Returns: (transfer none) (nullable): the place */
+FmxJoinSession *fmx_join_sessions_find_free (FmxJoinSessions * table);
+FmxJoinSession *fmx_join_sessions_find_nonce (FmxJoinSessions * table,
+    const uint8_t * nonce);
+FmxJoinSession *fmx_join_sessions_find_id (FmxJoinSessions * table,
+    uint64_t id);
+
+/** fmx_join_sessions_find_replaced: Returns: (nullable): the neighbour in whose
+ * place @session comes: the one that it says and proves to go on from, else
+ * the one at its address */
+FmxJoinSession *fmx_join_sessions_find_replaced (FmxJoinSessions * table,
+    const FmxJoinSession * session);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* FMX_JOIN_SESSIONS_H */
