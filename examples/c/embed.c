@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The mixer inside an application that prints its decisions.
  *
- *     build/examples/c/embed [SECONDS]
+ *     meson devenv -C build examples/embed [SECONDS]
  *
  * Four talkers (test tones) come in as RTP; one neighbour listens.  Every two
  * seconds the application changes what the path to that neighbour may carry.
@@ -131,9 +131,14 @@ int
 main (int argc, char *argv[])
 {
   App app = { NULL, };
+  int seconds = argc > 1 ? atoi (argv[1]) : 8;
   GstBus *bus;
 
   gst_init (&argc, &argv);
+  if (seconds <= 0) {
+    g_printerr ("usage: embed [SECONDS]\n");
+    return 2;
+  }
   if (!build (&app)) {
     g_printerr ("no partialmix here: run me in `meson devenv -C build`\n");
     return 1;
@@ -144,7 +149,7 @@ main (int argc, char *argv[])
 
   on_step (&app);
   g_timeout_add_seconds (STEP_SECONDS, on_step, &app);
-  g_timeout_add_seconds (argc > 1 ? atoi (argv[1]) : 8, on_end, &app);
+  g_timeout_add_seconds ((guint) seconds, on_end, &app);
   g_unix_signal_add (SIGINT, on_end, &app);
   gst_element_set_state (app.pipeline, GST_STATE_PLAYING);
   g_main_loop_run (app.loop);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* qmjitterbuffer in an application that has an rtpbin of its own.
  *
- *     build/examples/jitterbuffer [SECONDS]
+ *     meson devenv -C build examples/jitterbuffer [SECONDS]
  *
  * A talker (ticks) sends Opus over the loopback to an rtpbin; now and then a
  * packet takes longer.  You will see the playout delay follow it:
@@ -105,7 +105,7 @@ on_message (GstBus * bus, GstMessage * message, gpointer user_data)
   return G_SOURCE_CONTINUE;
 }
 
-static void
+static guint64
 print_stats (GstElement * jitterbuffer)
 {
   GstStructure *stats = NULL;
@@ -118,6 +118,7 @@ print_stats (GstElement * jitterbuffer)
   g_print ("played %" G_GUINT64_FORMAT " packets, delay %u ms, dropped %"
       G_GUINT64_FORMAT "\n", played, (guint) (delay / GST_MSECOND), dropped);
   gst_structure_free (stats);
+  return played;
 }
 
 static gboolean
@@ -130,13 +131,24 @@ on_end (gpointer loop)
 int
 main (int argc, char **argv)
 {
-  guint seconds = argc > 1 ? (guint) atoi (argv[1]) : 20;
+  int seconds = argc > 1 ? atoi (argv[1]) : 20;
+  guint64 played = 0;
+  GstElementFactory *factory;
   GError *error = NULL;
   GstElement *pipeline, *network, *rtpbin, *depay, *jitterbuffer = NULL;
   GMainLoop *loop;
   GstBus *bus;
 
   gst_init (&argc, &argv);
+  if (seconds <= 0) {
+    g_printerr ("usage: jitterbuffer [SECONDS]\n");
+    return 2;
+  }
+  if (!(factory = gst_element_factory_find ("qmjitterbuffer"))) {
+    g_printerr ("no qmjitterbuffer here: run me in `meson devenv -C build`\n");
+    return 1;
+  }
+  gst_object_unref (factory);
   pipeline = gst_parse_launch ("rtpbin name=rtp "
       "audiotestsrc is-live=true wave=ticks ! opusenc ! rtpopuspay pt=96 "
       "! udpsink name=network host=127.0.0.1 port=" PORT
@@ -163,13 +175,15 @@ main (int argc, char **argv)
   loop = g_main_loop_new (NULL, FALSE);
   bus = gst_element_get_bus (pipeline);
   gst_bus_add_watch (bus, on_message, loop);
-  g_timeout_add_seconds (seconds, on_end, loop);
+  g_timeout_add_seconds ((guint) seconds, on_end, loop);
   g_unix_signal_add (SIGINT, on_end, loop);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   g_main_loop_run (loop);
 
   if (jitterbuffer != NULL)
-    print_stats (jitterbuffer);
+    played = print_stats (jitterbuffer);
+  if (played == 0)
+    g_printerr ("nothing was played: is UDP port " PORT " in use?\n");
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_bus_remove_watch (bus);
   gst_object_unref (bus);
@@ -179,5 +193,5 @@ main (int argc, char **argv)
   gst_object_unref (rtpbin);
   gst_object_unref (pipeline);
   g_main_loop_unref (loop);
-  return 0;
+  return played > 0 ? 0 : 1;
 }

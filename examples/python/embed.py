@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The mixer inside an application that prints its decisions, in Python.
 
-usage: embed.py [SECONDS]
+usage: meson devenv -C build ../examples/python/embed.py [SECONDS]
 
 Four talkers (test tones) come in as RTP; two neighbours listen, one over a
 wide path, one over a narrow one.  Talker 1003 is then made the chairperson.
@@ -58,8 +58,12 @@ def take_the_chair(mixer, ssrc):
 
 
 def main():
+    if '--help' in sys.argv or '-h' in sys.argv:
+        sys.exit(print(__doc__))
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 6
     Gst.init(None)
+    if not Gst.ElementFactory.find('partialmix'):
+        sys.exit('no partialmix here: run me in `meson devenv -C build`')
     pipeline = Gst.parse_launch(
         'partialmix name=mix '
         'mix.src_4 ! fakesink sync=false async=false '

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """qmjitterbuffer inside of webrtcbin: a call from this process to itself.
 
-  examples/python/webrtc.py [SECONDS]
+  meson devenv -C build ../examples/python/webrtc.py [SECONDS]
 
 The callee's pipeline has `qmrtpbin rtpbin=callee`, and that is all.  You will
 see which jitter buffer webrtcbin was given, how it first sheds what waited for
@@ -97,8 +97,15 @@ def on_message(_bus, message, loop):
 
 
 def main():
+    if '--help' in sys.argv or '-h' in sys.argv:
+        sys.exit(print(__doc__))
     seconds = int(sys.argv[1]) if len(sys.argv) > 1 else 8
     Gst.init(None)
+    for name, where in (('qmrtpbin', '`meson devenv -C build`'),
+                        ('webrtcbin', 'gstreamer1.0-plugins-bad'),
+                        ('nicesrc', 'gstreamer1.0-nice')):
+        if not Gst.ElementFactory.find(name):
+            sys.exit(f'no {name} here: it comes with {where}')
     pipeline = Gst.parse_launch(PIPELINE)
     caller = pipeline.get_by_name('caller')
     callee = pipeline.get_by_name('callee')

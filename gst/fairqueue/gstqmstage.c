@@ -348,7 +348,7 @@ gst_qm_stage_reason (FmxPlayoutReason reason)
  * packet is faster than the one before it. */
 static GstMessage *
 gst_qm_stage_adaptation_message (GstQmStage * self,
-    const FmxPlayoutDecision * decision)
+    const FmxPlayoutDecision * decision, gboolean dropped)
 {
   FmxDuration after = fmx_playout_get_delay (&self->playout);
   FmxDuration before = MAX (after - decision->adjusted, 0);
@@ -359,8 +359,7 @@ gst_qm_stage_adaptation_message (GstQmStage * self,
           "before", G_TYPE_UINT64, (guint64) before,
           "after", G_TYPE_UINT64, (guint64) after,
           "reason", G_TYPE_STRING, gst_qm_stage_reason (decision->reason),
-          "dropped", G_TYPE_BOOLEAN,
-          decision->action != FMX_PLAYOUT_PLAY, NULL));
+          "dropped", G_TYPE_BOOLEAN, dropped, NULL));
 }
 
 /* Streams of one group: not earlier than the floor, as seen from the inner
@@ -401,7 +400,7 @@ gst_qm_stage_decide_by_monitor (GstQmStage * self, Passage * p)
         GST_STIME_FORMAT ": %s", GST_STIME_ARGS (decision.delay),
         GST_STIME_ARGS (decision.adjusted),
         gst_qm_stage_reason (decision.reason));
-    p->message = gst_qm_stage_adaptation_message (self, &decision);
+    p->message = gst_qm_stage_adaptation_message (self, &decision, !p->play);
     p->event = gst_qm_adjust_event_new (decision.adjusted,
         fmx_playout_get_delay (&self->playout));
     p->changed = TRUE;

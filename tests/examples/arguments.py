@@ -130,6 +130,31 @@ def check_unbuilt(folder):
         yield f'without gst-launch-1.0: {done}'
 
 
+def check_programs(folder):
+    """The programs say in a sentence that an element or a number is missing."""
+    programs = [BUILD / 'examples/embed', BUILD / 'examples/jitterbuffer',
+                ROOT / 'examples/python/embed.py']
+    nothing = {'GST_PLUGIN_PATH': folder, 'GST_REGISTRY': f'{folder}/registry',
+               'GST_PLUGIN_PATH_1_0': ''}
+    for program in programs:
+        if not program.exists():        # -Dexamples=disabled
+            continue
+        done = python_or_not(program, **nothing)
+        if done.returncode != 1 or 'meson devenv' not in done.stderr \
+                or 'Traceback' in done.stderr:
+            yield f'{program.name} without plugins: {done}'
+        if program.suffix != '.py':
+            done = run(program, 'x')
+            if done.returncode != 2 or 'usage' not in done.stderr:
+                yield f'{program.name} x: {done}'
+
+
+def python_or_not(program, *arguments, **environment):
+    """Runs it; a Python program with the Python that runs this."""
+    command = [sys.executable, program] if program.suffix == '.py' else [program]
+    return run(*map(str, command), *arguments, **environment)
+
+
 def main():
     os.environ.update({
         'GST_PLUGIN_PATH': ':'.join(
@@ -143,7 +168,7 @@ def main():
                           socket.SOCK_DGRAM))
         somebody.bind(('', USED))
         bad = [*check_wrong(), *check_help(), *check_default(),
-               *check_unbuilt(folder)]
+               *check_unbuilt(folder), *check_programs(folder)]
     print('\n'.join(bad) or f'{len(WRONG)} wrong arguments, all said')
     sys.exit(bool(bad))
 

@@ -108,7 +108,7 @@ GST_END_TEST;
 GST_START_TEST (test_shrink_shift_plays_every_packet)
 {
   GstHarness *h = harness_new ("qmjitterbuffer shrink=shift");
-
+  GstMessage *message;
   GstClockTimeDiff delay;
   guint64 n_shrunk = 0;
 
@@ -125,6 +125,13 @@ GST_START_TEST (test_shrink_shift_plays_every_packet)
   }
   fail_unless (n_shrunk > 0);
   fail_unless_equals_uint64 (stat_of (h, "qm-dropped"), 0);
+  while ((message = pop_message (h, "fairmix-playout-adaptation"))) {
+    gboolean dropped;
+
+    fail_unless (gst_structure_get_boolean (gst_message_get_structure (message),
+            "dropped", &dropped) && !dropped);
+    gst_message_unref (message);
+  }
   fail_unless (stat_of (h, "qm-delay") <= 40 * MS);
   harness_free (h);
 }
