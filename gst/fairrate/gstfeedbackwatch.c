@@ -88,3 +88,13 @@ gst_feedback_watch_complain (const GstFeedbackWatch * watch,
           "port=PORT sync=false async=false  fb.rtcp_src ! rtcp.  "
           "RTPBIN.send_rtcp_src_0 ! rtcp.", name, name));
 }
+
+void
+gst_feedback_watch_complain_of_lies (GstElement * element)
+{
+  GST_ELEMENT_WARNING (element, RESOURCE, READ,
+      ("A receiver claims to have got what was never sent: its feedback does "
+          "not count any more."),
+      ("It may hide what it loses, somebody may forge feedback in its name "
+          "(SRTP prevents that), or another sender may use the same SSRCs."));
+}

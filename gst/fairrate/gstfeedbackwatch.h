@@ -49,6 +49,9 @@ gboolean gst_feedback_watch_take_complaint (GstFeedbackWatch * watch,
 void gst_feedback_watch_complain (const GstFeedbackWatch * watch,
     GstElement * element, GstPad * rtcp_sinkpad);
 
+/* Posts a warning that feedback was found to be untrue; likewise. */
+void gst_feedback_watch_complain_of_lies (GstElement * element);
+
 G_END_DECLS
 
 #endif /* __GST_FEEDBACK_WATCH_H__ */

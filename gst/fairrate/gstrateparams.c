@@ -6,11 +6,11 @@
 #include "gstrateparams.h"
 
 #include "common/gstfairmixstats.h"
-#include "fairmix/adapt/fmx-adapt-policy.h"
 
 #define MAX_CLASSES 32
 #define AUTOMATIC 0             /* loss-limit */
 #define DEFAULT_LIMIT 0         /* max-bitrate */
+#define DEFAULT_SKIP_PACKETS 1000       /* skip-interval */
 #define RTO_MIN_MAX (3 * GST_SECOND)
 
 /* Both tables of the library are arrays of pointers to structures that begin
@@ -54,6 +54,17 @@ gst_rate_params_class_index (const FmxRateClass * klass)
   return i;
 }
 
+gint
+gst_rate_params_policy_index (const FmxAdaptPolicyClass * klass)
+{
+  gint i = 0;
+
+  while (fmx_adapt_policy_classes[i] != NULL
+      && fmx_adapt_policy_classes[i] != klass)
+    i++;
+  return i;
+}
+
 static guint
 gst_rate_params_bitrate (guint64 bps)
 {
@@ -65,6 +76,7 @@ gst_rate_params_default (FmxRateSenderParams * params)
 {
   fmx_rate_sender_params_default (params);
   params->klass = &fmx_rate_fairmix;
+  params->skip_packets = DEFAULT_SKIP_PACKETS;
 }
 
 void
@@ -110,6 +122,9 @@ gst_rate_params_set (FmxRateSenderParams * params, GstRateParam id,
     case GST_RATE_PARAM_CIRCUIT_BREAKER:
       params->circuit_breaker = g_value_get_boolean (value);
       break;
+    case GST_RATE_PARAM_SKIP_INTERVAL:
+      params->skip_packets = g_value_get_uint (value);
+      break;
     default:
       g_assert_not_reached ();
   }
@@ -152,6 +167,9 @@ gst_rate_params_get (const FmxRateSenderParams * params, GstRateParam id,
       break;
     case GST_RATE_PARAM_CIRCUIT_BREAKER:
       g_value_set_boolean (value, params->circuit_breaker);
+      break;
+    case GST_RATE_PARAM_SKIP_INTERVAL:
+      g_value_set_uint (value, params->skip_packets);
       break;
     default:
       g_assert_not_reached ();
@@ -245,4 +263,10 @@ gst_rate_params_install (GObjectClass * klass, guint first_id)
       g_param_spec_boolean ("circuit-breaker", "Circuit Breaker",
           "Stop sending for a while when the conditions of RFC 8083 are met",
           defaults.circuit_breaker, flags));
+  g_object_class_install_property (klass,
+      first_id + GST_RATE_PARAM_SKIP_INTERVAL,
+      g_param_spec_uint ("skip-interval", "Skip Interval",
+          "A sequence number is left out each so many packets, in the mean, so "
+          "that a receiver that acknowledges what it never got is found out "
+          "(0 = never)", 0, G_MAXINT, defaults.skip_packets, flags));
 }

@@ -4,6 +4,7 @@
 
 #include <gst/gst.h>
 
+#include "fairmix/adapt/fmx-adapt-policy.h"
 #include "fairmix/rate/fmx-rate-sender.h"
 
 G_BEGIN_DECLS
@@ -24,6 +25,7 @@ typedef enum
   GST_RATE_PARAM_ALPHA,
   GST_RATE_PARAM_BETA,
   GST_RATE_PARAM_CIRCUIT_BREAKER,
+  GST_RATE_PARAM_SKIP_INTERVAL,
   GST_RATE_N_PARAMS
 } GstRateParam;
 
@@ -41,6 +43,9 @@ void gst_rate_params_get (const FmxRateSenderParams * params, GstRateParam id,
 /* Makes the bitrates consistent: the bounds win over the initial rate, the
  * upper one over the lower one. */
 void gst_rate_params_normalize (FmxRateSenderParams * params);
+
+/* Returns: the value of the enumeration that stands for @klass */
+gint gst_rate_params_policy_index (const FmxAdaptPolicyClass * klass);
 
 /* Made of fmx_rate_classes and fmx_adapt_policy_classes: a value is an index. */
 #define GST_TYPE_TFRC_RATE_ALGORITHM (gst_tfrc_rate_algorithm_get_type ())

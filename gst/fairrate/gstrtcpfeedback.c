@@ -5,6 +5,7 @@
 
 #include "gstrtcpfeedback.h"
 
+#include <gst/net/gstnetaddressmeta.h>
 #include <gst/rtp/rtp.h>
 
 #include "common/gstfairmixrtcp.h"
@@ -17,22 +18,50 @@
 
 #define RTPFB_TYPE_CCFB 11      /* [RFC8888 3.1] */
 
+/* A name for where @buffer came from, FMX_FEEDBACK_SOURCE_ANYONE = not known */
+static guint64
+gst_rtcp_feedback_address (GstBuffer * buffer)
+{
+  GstNetAddressMeta *meta = gst_buffer_get_net_address_meta (buffer);
+  guint64 hash = G_GUINT64_CONSTANT (14695981039346656037);     /* FNV-1a */
+  GInetAddress *address;
+  const guint8 *bytes;
+  guint16 port;
+
+  if (meta == NULL || !G_IS_INET_SOCKET_ADDRESS (meta->addr))
+    return FMX_FEEDBACK_SOURCE_ANYONE;
+
+  address =
+      g_inet_socket_address_get_address (G_INET_SOCKET_ADDRESS (meta->addr));
+  port = g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (meta->addr));
+  bytes = g_inet_address_to_bytes (address);
+  for (gsize i = 0; i < g_inet_address_get_native_size (address); i++)
+    hash = (hash ^ bytes[i]) * G_GUINT64_CONSTANT (1099511628211);
+  hash = (hash ^ port) * G_GUINT64_CONSTANT (1099511628211);
+  return hash != FMX_FEEDBACK_SOURCE_ANYONE ? hash : 1;
+}
+
 static gboolean
 gst_rtcp_feedback_read_ccfb (GstRTCPPacket * packet, FmxRateSender * sender,
-    FmxTime now)
+    guint64 address, FmxTime now)
 {
   const guint8 *data = packet->rtcp->map.data + packet->offset;
   gsize size;
 
-  return gst_fairmix_rtcp_packet_size (packet, &size)
-      && size >= HEADER_BYTES + SSRC_BYTES
-      && fmx_rate_sender_on_ccfb (sender, data + HEADER_BYTES + SSRC_BYTES,
+  if (!gst_fairmix_rtcp_packet_size (packet, &size)
+      || size < HEADER_BYTES + SSRC_BYTES)
+    return FALSE;
+  if (address == FMX_FEEDBACK_SOURCE_ANYONE)
+    address = G_GUINT64_CONSTANT (1) << 32
+        | gst_rtcp_packet_fb_get_sender_ssrc (packet);
+  fmx_rate_sender_set_source (sender, address);
+  return fmx_rate_sender_on_ccfb (sender, data + HEADER_BYTES + SSRC_BYTES,
       size - HEADER_BYTES - SSRC_BYTES, now);
 }
 
 static gboolean
 gst_rtcp_feedback_read_report (GstRTCPPacket * packet, FmxRateSender * sender,
-    guint32 ntp_mid32, FmxTime now)
+    guint64 address, guint32 ntp_mid32, FmxTime now)
 {
   guint n = gst_rtcp_packet_get_rb_count (packet);
   gsize size, needed = HEADER_BYTES + SSRC_BYTES + n * REPORT_BLOCK_BYTES;
@@ -42,6 +71,7 @@ gst_rtcp_feedback_read_report (GstRTCPPacket * packet, FmxRateSender * sender,
   if (!gst_fairmix_rtcp_packet_size (packet, &size) || size < needed)
     return FALSE;
 
+  fmx_rate_sender_set_source (sender, address);
   for (guint i = 0; i < n; i++) {
     FmxReportBlock block;
 
@@ -58,6 +88,7 @@ gst_rtcp_feedback_read (GstBuffer * buffer, FmxRateSender * sender,
     guint32 ntp_mid32, FmxTime now)
 {
   GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
+  guint64 address = gst_rtcp_feedback_address (buffer);
   GstRTCPPacket packet;
   gboolean ok = TRUE;
   gsize end = 0;
@@ -73,11 +104,12 @@ gst_rtcp_feedback_read (GstBuffer * buffer, FmxRateSender * sender,
     switch (gst_rtcp_packet_get_type (&packet)) {
       case GST_RTCP_TYPE_SR:
       case GST_RTCP_TYPE_RR:
-        ok &= gst_rtcp_feedback_read_report (&packet, sender, ntp_mid32, now);
+        ok &= gst_rtcp_feedback_read_report (&packet, sender, address,
+            ntp_mid32, now);
         break;
       case GST_RTCP_TYPE_RTPFB:
         if (gst_rtcp_packet_fb_get_type (&packet) == RTPFB_TYPE_CCFB)
-          ok &= gst_rtcp_feedback_read_ccfb (&packet, sender, now);
+          ok &= gst_rtcp_feedback_read_ccfb (&packet, sender, address, now);
         break;
       default:
         break;

@@ -14,7 +14,10 @@ G_BEGIN_DECLS
  * @sender: gets what it says of its streams
  * @ntp_mid32: the middle 32 bits of the NTP time now
  *
- * Hands on congestion control feedback ([RFC8888]) and all report blocks.
+ * Hands on congestion control feedback ([RFC8888]) and all report blocks, and
+ * whom they come from: the address that sent @buffer, if that is known
+ * (#GstNetAddressMeta), else the SSRC that per-packet feedback names.  Report
+ * blocks then come from anyone: browsers send them under many SSRCs.
  *
  * Returns: %FALSE if @buffer is not RTCP or a part of it is malformed
  */

@@ -120,6 +120,26 @@ gst_rtp_seq_map_pass (GstRtpSeqMap * map, GstFairmixRtpHeader * header,
   return TRUE;
 }
 
+gboolean
+gst_rtp_seq_map_is_next (const GstRtpSeqMap * map,
+    const GstFairmixRtpHeader * header)
+{
+  const Stream *stream = g_hash_table_lookup (map->streams,
+      GUINT_TO_POINTER (header->ssrc));
+
+  return stream != NULL && header->seq == (guint16) (stream->highest + 1);
+}
+
+void
+gst_rtp_seq_map_skip (GstRtpSeqMap * map, const GstFairmixRtpHeader * header)
+{
+  Stream *stream = g_hash_table_lookup (map->streams,
+      GUINT_TO_POINTER (header->ssrc));
+
+  if (stream != NULL)
+    gst_rtp_seq_map_shift (map, stream, 1);
+}
+
 void
 gst_rtp_seq_map_drop (GstRtpSeqMap * map, const GstFairmixRtpHeader * header,
     GstClockTime pts)

@@ -30,6 +30,15 @@ void gst_rtp_seq_map_free (GstRtpSeqMap * map);
 gboolean gst_rtp_seq_map_pass (GstRtpSeqMap * map,
     GstFairmixRtpHeader * header, GstClockTime pts);
 
+/* Returns: whether the packet is the next one of a stream that was seen before:
+ * a number may be left out before it */
+gboolean gst_rtp_seq_map_is_next (const GstRtpSeqMap * map,
+    const GstFairmixRtpHeader * header);
+
+/* Leaves out the number that such a packet would get. */
+void gst_rtp_seq_map_skip (GstRtpSeqMap * map,
+    const GstFairmixRtpHeader * header);
+
 /* A packet that we drop. */
 void gst_rtp_seq_map_drop (GstRtpSeqMap * map,
     const GstFairmixRtpHeader * header, GstClockTime pts);

@@ -111,6 +111,7 @@ struct _GstTfrcRate
   guint target;
   gboolean tell_again;
   gboolean adjust_encoder;
+  gboolean feedback_void;
   GQueue decisions;             /* of GstStructure */
 
   GstFairmixTimer *timer;
@@ -160,6 +161,7 @@ typedef struct
   gboolean tell_target;
   guint target;
   guint64 encoder_bitrate;      /* 0 = leave it */
+  gboolean feedback_void;
   GstStructure *decision;
 } News;
 
@@ -167,7 +169,7 @@ typedef struct
 static gboolean
 gst_tfrc_rate_has_news (GstTfrcRate * self)
 {
-  return self->tell_again || self->adjust_encoder
+  return self->tell_again || self->adjust_encoder || self->feedback_void
       || self->decisions.length > 0 || self->target != self->wanted;
 }
 
@@ -188,10 +190,12 @@ gst_tfrc_rate_take_news (GstTfrcRate * self, News * news)
     news->encoder_bitrate =
         MAX (fmx_adapt_encoder_bps (&self->adapt_encoder, target), 1);
   news->decision = g_queue_pop_head (&self->decisions);
+  news->feedback_void = self->feedback_void;
 
   self->target = target;
   self->tell_again = FALSE;
   self->adjust_encoder = FALSE;
+  self->feedback_void = FALSE;
   return TRUE;
 }
 
@@ -207,6 +211,8 @@ gst_tfrc_rate_act (GstTfrcRate * self, News * news)
   if (news->encoder_bitrate > 0)
     gst_encoder_control_set_bitrate (&self->encoder, GST_ELEMENT (self),
         news->encoder_bitrate);
+  if (news->feedback_void)
+    gst_feedback_watch_complain_of_lies (GST_ELEMENT (self));
   if (news->decision != NULL)
     gst_element_post_message (GST_ELEMENT (self),
         gst_message_new_element (GST_OBJECT (self), news->decision));
@@ -271,6 +277,9 @@ gst_tfrc_rate_pass (GstTfrcRate * self, GstBuffer * buffer, FmxTime now)
   seq = header.seq;
   if (!may_send)
     gst_rtp_seq_map_drop (self->seq_map, &header, pts);
+  else if (gst_rtp_seq_map_is_next (self->seq_map, &header)
+      && fmx_rate_sender_take_skip (self->sender))
+    gst_rtp_seq_map_skip (self->seq_map, &header);
   if (!may_send || !gst_rtp_seq_map_pass (self->seq_map, &header, pts)) {
     self->n_dropped++;
     gst_buffer_unref (buffer);
@@ -358,10 +367,7 @@ gst_tfrc_rate_chain_list (GstPad * pad, GstObject * parent,
   if (self->started) {
     PassListData data = { self, gst_tfrc_rate_now (self) };
 
-    /* Only where something may change is the list itself touched. */
-    if (!fmx_rate_sender_may_send (self->sender)
-        || gst_rtp_seq_map_is_active (self->seq_map))
-      list = gst_buffer_list_make_writable (list);
+    list = gst_buffer_list_make_writable (list);
     gst_buffer_list_foreach (list, gst_tfrc_rate_pass_in_list, &data);
     gst_tfrc_rate_follow (self, FALSE, data.now);
     gst_tfrc_rate_unlock_and_tell (self);
@@ -467,6 +473,7 @@ gst_tfrc_rate_read_rtcp (GstTfrcRate * self, GstBuffer * buffer,
   fmx_rate_sender_get_stats (self->sender, &after, now);
   if (after.n_feedback != before.n_feedback)
     gst_feedback_watch_on_feedback (&self->watch, after.feedback);
+  self->feedback_void |= after.n_void != before.n_void;
   gst_tfrc_rate_follow (self, TRUE, now);
 }
 
@@ -524,17 +531,10 @@ gst_tfrc_rate_iterate_internal_links (GstPad * pad, GstObject * parent)
 {
   GstTfrcRate *self = GST_TFRC_RATE (parent);
   GValue value = G_VALUE_INIT;
-  GstPad *other;
   GstIterator *it;
-
-  if (pad == self->sinkpad)
-    other = self->srcpad;
-  else if (pad == self->srcpad)
-    other = self->sinkpad;
-  else if (pad == self->rtcp_sinkpad)
-    other = self->rtcp_srcpad;
-  else
-    other = self->rtcp_sinkpad;
+  GstPad *other = pad == self->sinkpad ? self->srcpad
+      : pad == self->srcpad ? self->sinkpad
+      : pad == self->rtcp_sinkpad ? self->rtcp_srcpad : self->rtcp_sinkpad;
 
   g_value_init (&value, GST_TYPE_PAD);
   g_value_set_object (&value, other);
@@ -576,6 +576,7 @@ gst_tfrc_rate_start (GstTfrcRate * self)
     gst_fairmix_time_reset (&self->time);
     now = gst_tfrc_rate_now (self);
     self->sender = g_new (FmxRateSender, 1);
+    params.seed = (guint64) g_random_int () << 32 | g_random_int ();
     fmx_rate_sender_init (self->sender, &params, now);
     fmx_adapt_policy_init (&self->policy, &policy_params);
     gst_tfrc_rate_follow (self, TRUE, now);
@@ -595,7 +596,7 @@ gst_tfrc_rate_stop (GstTfrcRate * self)
   g_mutex_lock (&self->lock);
   self->started = FALSE;
   self->has_segment = FALSE;
-  self->tell_again = self->adjust_encoder = FALSE;
+  self->tell_again = self->adjust_encoder = self->feedback_void = FALSE;
   g_clear_pointer (&self->sender, g_free);
   g_clear_pointer (&self->seq_map, gst_rtp_seq_map_free);
   g_queue_clear_full (&self->decisions, (GDestroyNotify) gst_structure_free);
@@ -725,13 +726,12 @@ gst_tfrc_rate_set_policy (GstTfrcRate * self, const FmxAdaptPolicyClass * klass)
 static gint
 gst_tfrc_rate_get_policy (GstTfrcRate * self)
 {
-  gint i = 0;
+  const FmxAdaptPolicyClass *klass;
 
   GST_OBJECT_LOCK (self);
-  while (fmx_adapt_policy_classes[i] != self->policy_params.klass)
-    i++;
+  klass = self->policy_params.klass;
   GST_OBJECT_UNLOCK (self);
-  return i;
+  return gst_rate_params_policy_index (klass);
 }
 
 static void

@@ -32,6 +32,7 @@ setup_element (Fixture * f)
   f->bus = gst_bus_new ();
   f->element = gst_element_factory_make ("tfrcrate", NULL);
   fail_unless (f->element != NULL);
+  g_object_set (f->element, "skip-interval", 0, NULL);
   gst_object_ref_sink (f->element);
 }
 

@@ -318,7 +318,7 @@ GST_START_TEST (test_two_rtpbins_and_a_funnel_close_the_loop)
   sender = gst_parse_launch (RTPBIN
       "audiotestsrc is-live=true samplesperbuffer=160 ! "
       "audio/x-raw,rate=8000,channels=1 ! mulawenc ! rtppcmupay ! "
-      "tfrcrate name=cc ! rtp.send_rtp_sink_0 "
+      "tfrcrate name=cc skip-interval=0 ! rtp.send_rtp_sink_0 "
       "rtp.send_rtp_src_0 ! " SINK "rtp_out "
       "rtp.send_rtcp_src_0 ! " SINK "rtcp_out "
       SRC "rtcp_in caps=application/x-rtcp ! cc.rtcp_sink "

@@ -212,6 +212,15 @@ fmx_sent_history_find (const FmxSentHistory *history, uint32_t ssrc,
 }
 
 bool
+fmx_sent_history_was_acknowledged (const FmxSentHistory *history,
+    uint32_t ssrc, uint16_t seq)
+{
+  unsigned at = lookup (history, ssrc, seq);
+
+  return at != 0 && history->slots[at - 1].state == ACKED;
+}
+
+bool
 fmx_sent_history_forget (FmxSentHistory *history, uint32_t ssrc, uint16_t seq,
     FmxSentPacket *packet)
 {

@@ -155,6 +155,11 @@ bool fmx_sent_history_knows (const FmxSentHistory * history, uint32_t ssrc,
 bool fmx_sent_history_find (const FmxSentHistory * history, uint32_t ssrc,
     uint16_t seq, FmxSentPacket * packet);
 
+/** fmx_sent_history_was_acknowledged: Returns: whether that packet is known to
+ * have arrived */
+bool fmx_sent_history_was_acknowledged (const FmxSentHistory * history,
+    uint32_t ssrc, uint16_t seq);
+
 /**
  * fmx_sent_history_forget:
  * @packet: (out): the packet, if the result is true

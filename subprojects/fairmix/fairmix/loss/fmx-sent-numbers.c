@@ -42,6 +42,7 @@ begin (FmxSentNumbers *numbers, uint16_t seq, FmxTime now)
   numbers->started = true;
   numbers->first = seq;
   numbers->next = (uint16_t) (seq + 1);
+  numbers->ext_next = 65536u + (uint64_t) seq + 1;
   numbers->since = now;
   numbers->n_gaps = 0;
 }
@@ -101,6 +102,7 @@ fmx_sent_numbers_add (FmxSentNumbers *numbers, uint16_t seq, FmxTime now)
     insert_gap (numbers, numbers->n_gaps, gap);
   }
   numbers->next = (uint16_t) (seq + 1);
+  numbers->ext_next += (uint64_t) ahead + 1;
   forget_old (numbers);
   return false;
 }
@@ -124,6 +126,12 @@ uint16_t
 fmx_sent_numbers_next (const FmxSentNumbers *numbers)
 {
   return numbers->next;
+}
+
+uint64_t
+fmx_sent_numbers_extend (const FmxSentNumbers *numbers, uint16_t seq)
+{
+  return numbers->ext_next - (uint16_t) (numbers->next - seq);
 }
 
 uint32_t

@@ -40,7 +40,7 @@ typedef enum
 /** Numbers @first, ... @first + @n - 1 that were left out. */
 typedef struct
 {
-  /*< private > */
+  /*< private >*/
   uint16_t first;
   uint16_t n;
 } FmxSentGap;
@@ -56,13 +56,14 @@ typedef struct
  */
 typedef struct
 {
-  /*< private > */
+  /*< private >*/
   bool started;
-  uint16_t first;             /* of this numbering, or the oldest to judge */
-  uint16_t next;              /* after the highest */
-  FmxTime since;              /* this numbering */
+  uint16_t first;               /* of this numbering, or the oldest to judge */
+  uint16_t next;                /* after the highest */
+  uint64_t ext_next;            /* all that was used or left out, counted */
+  FmxTime since;                /* this numbering */
   unsigned n_gaps;
-  FmxSentGap gaps[FMX_SENT_NUMBERS_GAPS];     /* the latest last */
+  FmxSentGap gaps[FMX_SENT_NUMBERS_GAPS];       /* the latest last */
 } FmxSentNumbers;
 
 /** fmx_sent_numbers_init: nothing was sent yet; so is zeroed memory */
@@ -84,6 +85,10 @@ FmxSentNumber fmx_sent_numbers_check (const FmxSentNumbers *numbers,
 /** fmx_sent_numbers_next: Returns: the number after the highest that was sent */
 uint16_t fmx_sent_numbers_next (const FmxSentNumbers *numbers);
 
+/** fmx_sent_numbers_extend: Returns: @seq, which is not ahead of the highest
+ * that was sent, without the wrap */
+uint64_t fmx_sent_numbers_extend (const FmxSentNumbers * numbers, uint16_t seq);
+
 /** fmx_sent_numbers_left_out: Returns: how many of the @n numbers from @first on
  * were left out */
 uint32_t fmx_sent_numbers_left_out (const FmxSentNumbers *numbers,
@@ -93,4 +98,4 @@ uint32_t fmx_sent_numbers_left_out (const FmxSentNumbers *numbers,
 }
 #endif
 
-#endif                          /* FMX_SENT_NUMBERS_H */
+#endif /* FMX_SENT_NUMBERS_H */

@@ -28,6 +28,7 @@ typedef struct _FmxRateClass FmxRateClass;
 #define FMX_RATE_DOWN_IDLE "down-idle"  /* silent for too long */
 #define FMX_RATE_PROBE "probe"  /* no media: too much loss, or no answer */
 #define FMX_RATE_RESUME "resume"        /* media again */
+#define FMX_RATE_FEEDBACK_VOID "feedback-void"  /* it claimed the impossible */
 
 /**
  * FmxRateParams:

@@ -76,17 +76,31 @@ add_to_round (FmxRateSender *sender, FmxStream *stream,
     const FmxReportBlock *block, FmxTime now)
 {
   FmxReportRound *round = &sender->report;
+  uint64_t number = fmx_sent_numbers_extend (&stream->numbers,
+      (uint16_t) block->ext_highest_seq);
   int64_t expected = fmx_serial_diff32 (block->ext_highest_seq,
       stream->ext_highest_seq);
   int64_t lost = (int64_t) block->cumulative_lost - stream->cumulative_lost;
-  uint32_t known;
-  bool goes_on = stream->has_report_block && expected >= 0 && expected <= 65536;
+  bool goes_on = stream->has_report_block && expected >= 0
+      && expected == (int64_t) (number - stream->report_number)
+      && expected <= 65536;
+  uint32_t known, left_out;
 
+  if (goes_on) {
+    left_out = fmx_sent_numbers_left_out (&stream->numbers,
+        (uint16_t) (stream->ext_highest_seq + 1), (uint32_t) expected);
+    fmx_rate_sender_weigh_block (sender, stream, (uint32_t) expected, lost,
+        left_out, now);
+    expected -= left_out;       /* whoever left them out, it was not the path */
+    lost -= left_out;
+  }
   begin_block (sender, round, stream, now);
   stream->has_report_block = true;
+  stream->report_number = number;
   stream->ext_highest_seq = block->ext_highest_seq;
   stream->cumulative_lost = block->cumulative_lost;
   if (!goes_on) {
+    stream->report_expected = 0;
     round->is_baseline = true;  /* the first one, or the stream restarted */
     stream->n_overdue = 0;
     return;
@@ -117,11 +131,14 @@ fmx_rate_sender_on_report_block (FmxRateSender *sender,
   }
   if (now >= sender->report.due)
     fmx_rate_sender_digest_report_blocks (sender, now);
+  if (!fmx_rate_sender_believes_block (sender, stream, block, now))
+    return;
   sender->stats.n_feedback++;
   if (sender->stats.feedback == FMX_RATE_SENDER_FEEDBACK_PER_PACKET) {
     if (sender->params.circuit_breaker)
       fmx_circuit_breaker_on_heard (&sender->breaker, now);
-    if (fmx_time_diff (now, sender->stats.last_feedback) < PER_PACKET_TIMEOUT)
+    if (sender->trust.per_packet_counts && fmx_time_diff (now,
+            sender->stats.last_feedback) < PER_PACKET_TIMEOUT)
       return;
     /* It fell silent, yet its reports come: it speaks the other language. */
     sender->stats.feedback = FMX_RATE_SENDER_FEEDBACK_REPORT_BLOCKS;

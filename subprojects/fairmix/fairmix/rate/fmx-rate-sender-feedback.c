@@ -241,6 +241,17 @@ end (FmxRateSender *sender, Digest *digest, uint32_t report_mid32, FmxTime now)
   fmx_rate_sender_tell (sender, now);
 }
 
+/* On trial: what it claims is noted, to be compared with report blocks. */
+static void
+note_claim (FmxRateSender *sender, const FmxCcfbMetric *metric)
+{
+  FmxSentPacket packet;
+
+  if (metric->received)
+    (void) fmx_sent_history_acknowledge (&sender->history, metric->ssrc,
+        metric->seq, &packet);
+}
+
 bool
 fmx_rate_sender_on_ccfb (FmxRateSender *sender, const uint8_t *data,
     size_t size, FmxTime now)
@@ -252,6 +263,17 @@ fmx_rate_sender_on_ccfb (FmxRateSender *sender, const uint8_t *data,
   if (!fmx_ccfb_reader_init (&reader, data, size)) {
     sender->stats.n_malformed++;
     return false;
+  }
+  if (!fmx_rate_sender_believes_ccfb (sender, now))
+    return true;
+  while (fmx_ccfb_reader_next (&reader, &metric))
+    if (!fmx_rate_sender_may_be_true (sender, &metric, now))
+      return true;
+  (void) fmx_ccfb_reader_init (&reader, data, size);
+  if (fmx_rate_sender_is_on_trial (sender, now)) {
+    while (fmx_ccfb_reader_next (&reader, &metric))
+      note_claim (sender, &metric);
+    return true;
   }
   begin (sender, &digest, now);
   while (fmx_ccfb_reader_next (&reader, &metric))
@@ -266,6 +288,16 @@ fmx_rate_sender_on_metrics (FmxRateSender *sender,
 {
   Digest digest;
 
+  if (!fmx_rate_sender_believes_ccfb (sender, now))
+    return;
+  for (size_t i = 0; i < n; i++)
+    if (!fmx_rate_sender_may_be_true (sender, &metrics[i], now))
+      return;
+  if (fmx_rate_sender_is_on_trial (sender, now)) {
+    for (size_t i = 0; i < n; i++)
+      note_claim (sender, &metrics[i]);
+    return;
+  }
   begin (sender, &digest, now);
   for (size_t i = 0; i < n; i++)
     on_metric (sender, &digest, &metrics[i]);

@@ -40,6 +40,27 @@ void fmx_rate_sender_digest_report_blocks (FmxRateSender * sender,
 /* Something came back: dummy packets may be as frequent as they can. */
 void fmx_rate_sender_hasten_probe (FmxRateSender * sender, FmxTime now);
 
+/* What is heard is checked against what was sent. */
+
+/* Returns: whether per-packet feedback counts now */
+bool fmx_rate_sender_believes_ccfb (FmxRateSender * sender, FmxTime now);
+/* Returns: whether @metric may be true; otherwise its source was caught */
+bool fmx_rate_sender_may_be_true (FmxRateSender * sender,
+    const FmxCcfbMetric * metric, FmxTime now);
+/* Returns: whether per-packet feedback must first agree with report blocks */
+bool fmx_rate_sender_is_on_trial (FmxRateSender * sender, FmxTime now);
+/* Returns: whether @block, about @stream, counts */
+bool fmx_rate_sender_believes_block (FmxRateSender * sender,
+    const FmxStream * stream, const FmxReportBlock * block, FmxTime now);
+/* A block adds to what the one before said: @lost, as it says, of @expected
+ * numbers, @left_out of which were left out. */
+void fmx_rate_sender_weigh_block (FmxRateSender * sender, FmxStream * stream,
+    uint32_t expected, int64_t lost, uint32_t left_out, FmxTime now);
+
+/* An event that says @reason. */
+void fmx_rate_sender_say (FmxRateSender * sender, const char *reason,
+    FmxTime now);
+
 /* An event if the state or the target changed. */
 void fmx_rate_sender_tell (FmxRateSender * sender, FmxTime now);
 

@@ -32,6 +32,7 @@ fmx_rate_sender_params_default (FmxRateSenderParams *params)
   params->increase = 0.0;
   params->decrease = 0.5;
   params->circuit_breaker = true;
+  params->skip_packets = 0;
 }
 
 static FmxRateParams
@@ -108,6 +109,8 @@ fmx_rate_sender_init (FmxRateSender *sender,
   sender->stats.last_feedback = FMX_TIME_NONE;
   sender->last_ack = now;
   sender->receive.start = now;
+  fmx_rng_init (&sender->rng, params->seed);
+  sender->trust.trial_since = FMX_TIME_NONE;
   sender->report.start = FMX_TIME_NONE;
   sender->report.due = FMX_TIME_NONE;
   sender->breaker_round.start = now;
@@ -197,6 +200,18 @@ fmx_rate_sender_on_sent (FmxRateSender *sender, uint32_t ssrc, uint16_t seq,
   fmx_sent_history_add (&sender->history, &packet, ack_timeout (sender), now);
 }
 
+bool
+fmx_rate_sender_take_skip (FmxRateSender *sender)
+{
+  /* Who has heard nothing need not catch anybody. */
+  if (sender->params.skip_packets == 0
+      || sender->stats.feedback == FMX_RATE_SENDER_FEEDBACK_NONE
+      || fmx_rng_next_unit (&sender->rng) * sender->params.skip_packets >= 1.0)
+    return false;
+  sender->stats.n_skipped++;
+  return true;
+}
+
 static FmxRateSenderState
 state_of (const FmxRateSender *sender)
 {
@@ -277,22 +292,17 @@ reason_of (const FmxRateSender *sender, FmxRateSenderState state)
 }
 
 void
-fmx_rate_sender_tell (FmxRateSender *sender, FmxTime now)
+fmx_rate_sender_say (FmxRateSender *sender, const char *reason, FmxTime now)
 {
-  FmxRateSenderState state = state_of (sender);
-  uint64_t target = fmx_rate_sender_target_bps (sender);
-  double change = fabs ((double) target - (double) sender->told_bps);
   FmxRateSenderStats stats;
-  FmxEvent event = {.name = "target",.n_fields = FMX_EVENT_MAX_FIELDS };
+  FmxEvent event = { .name = "target", .n_fields = FMX_EVENT_MAX_FIELDS };
 
-  if (state == sender->told_state
-      && change <= TOLD_CHANGE * (double) sender->told_bps)
-    return;
-  follow_state (sender, state, now);
   fmx_rate_sender_get_stats (sender, &stats, now);
-  event.reason = reason_of (sender, state);
+  event.reason = reason;
   event.time = now;
-  event.fields[0] = (FmxEventField) { "target-bps", (double) target };
+  event.fields[0] = (FmxEventField) { "target-bps",
+    (double) stats.target_bps
+  };
   event.fields[1] = (FmxEventField) { "rtt-ms",
     fmx_time_to_s (stats.rtt) * 1e3
   };
@@ -304,9 +314,25 @@ fmx_rate_sender_tell (FmxRateSender *sender, FmxTime now)
   event.fields[5] = (FmxEventField) { "receive-bps", stats.receive_bps };
   event.fields[6] = (FmxEventField) { "sent-bps", stats.sent_bps };
   event.fields[7] = (FmxEventField) { "streams", stats.n_streams };
+  fmx_event_emit (sender->params.sink, &event);
+}
+
+void
+fmx_rate_sender_tell (FmxRateSender *sender, FmxTime now)
+{
+  FmxRateSenderState state = state_of (sender);
+  uint64_t target = fmx_rate_sender_target_bps (sender);
+  double change = fabs ((double) target - (double) sender->told_bps);
+  const char *reason;
+
+  if (state == sender->told_state
+      && change <= TOLD_CHANGE * (double) sender->told_bps)
+    return;
+  follow_state (sender, state, now);
+  reason = reason_of (sender, state);
   sender->told_state = state;
   sender->told_bps = target;
-  fmx_event_emit (sender->params.sink, &event);
+  fmx_rate_sender_say (sender, reason, now);
 }
 
 /* An answer: the next one need not wait as long as after none. */

@@ -8,11 +8,13 @@
 
 #include "fairmix/base/fmx-event.h"
 #include "fairmix/base/fmx-rate-meter.h"
+#include "fairmix/base/fmx-rng.h"
 #include "fairmix/base/fmx-time.h"
 #include "fairmix/loss/fmx-loss-fraction.h"
 #include "fairmix/loss/fmx-loss-intervals.h"
 #include "fairmix/loss/fmx-sent-history.h"
 #include "fairmix/rate/fmx-circuit-breaker.h"
+#include "fairmix/rate/fmx-feedback-source.h"
 #include "fairmix/rate/fmx-rate-controller.h"
 #include "fairmix/rate/fmx-stream-table.h"
 #include "fairmix/rtt/fmx-rtt.h"
@@ -81,6 +83,9 @@ typedef enum
  *     (1 + beta), which is fair to TCP
  * @decrease: gaimd: beta, in (0, 1): what remains of the rate on a loss event
  * @circuit_breaker: stop for good reasons only ([RFC8083])
+ * @skip_packets: a sequence number is left out each so many packets, in the
+ *     mean, to catch receivers that acknowledge what they never got; 0 = none
+ * @seed: where; nobody else must be able to guess it
  * @sink: hears each decision; may be NULL; must outlive the sender
  *
  * What the user chose; never written by the library.
@@ -98,6 +103,8 @@ struct _FmxRateSenderParams
   double increase;
   double decrease;
   bool circuit_breaker;
+  uint32_t skip_packets;
+  uint64_t seed;
   const FmxEventSink *sink;
 };
 
@@ -127,6 +134,11 @@ struct _FmxRateSenderParams
  * @n_loss_events: loss events
  * @n_feedback: feedback packets and report blocks understood
  * @n_malformed: feedback packets refused
+ * @n_impossible: feedback packets and report blocks refused because they claim
+ *     what was never sent
+ * @n_refused: those of a source that does not count, or not any more
+ * @n_void: sources that are not believed any more
+ * @n_skipped: sequence numbers left out
  * @n_unknown: acknowledgements for packets that nobody sent, or too long ago
  * @n_forgotten: packets that fell out of the history, or into a gap of the
  *     feedback, before they were decided
@@ -162,6 +174,10 @@ struct _FmxRateSenderStats
   uint64_t n_loss_events;
   uint64_t n_feedback;
   uint64_t n_malformed;
+  uint64_t n_impossible;
+  uint64_t n_refused;
+  uint64_t n_void;
+  uint64_t n_skipped;
   uint64_t n_unknown;
   uint64_t n_forgotten;
   uint64_t n_up;
@@ -230,6 +246,21 @@ typedef struct
   uint32_t lost;
 } FmxBreakerRound;
 
+/** Who is believed. */
+typedef struct
+{
+  /*< private >*/
+  uint64_t id;                  /* of what comes now */
+  FmxFeedbackSource per_packet, blocks;
+  bool per_packet_counts;       /* its source has passed the trial */
+  FmxTime trial_since;          /* NONE = no trial */
+  FmxTime block_time;           /* the last block came */
+  uint32_t expected;            /* by blocks since it began ... */
+  uint32_t received;
+  uint32_t claimed;             /* ... and by who is on trial, of those */
+  unsigned n_unmissed;          /* numbers left out that no block missed */
+} FmxRateTrust;
+
 /**
  * FmxRateSender:
  *
@@ -245,7 +276,8 @@ typedef struct
  *
  * Events through the #FmxEventSink, one for each decision: "target" with reason
  * "start", "up", "down-loss", "down-limit", "down-delay", "down-no-feedback",
- * "down-idle", "probe", "resume", "breaker", "breaker-closed" and fields "target-bps", "rtt-ms",
+ * "down-idle", "probe", "resume", "breaker", "breaker-closed",
+ * "feedback-void" and fields "target-bps", "rtt-ms",
  * "loss-event-rate", "loss-fraction", "equation-bps", "receive-bps",
  * "sent-bps", "streams".
  *
@@ -266,6 +298,8 @@ struct _FmxRateSender
   FmxReceiveRound receive;
   FmxReportRound report;
   uint64_t sent_bytes;
+  FmxRateTrust trust;
+  FmxRng rng;
   FmxBreakerRound breaker_round;
   FmxStreamTotals totals;
   double packet_bytes;          /* mean, on the wire */
@@ -324,6 +358,28 @@ void fmx_rate_sender_set_params (FmxRateSender * sender,
  */
 void fmx_rate_sender_on_sent (FmxRateSender * sender, uint32_t ssrc,
     uint16_t seq, uint32_t wire_bytes, FmxTime now);
+
+/**
+ * fmx_rate_sender_take_skip:
+ *
+ * To be asked once before each media packet.
+ *
+ * Returns: true if the packet shall have the number after the one that it would
+ *     have: the receiver must not claim to have the one that is left out
+ */
+bool fmx_rate_sender_take_skip (FmxRateSender * sender);
+
+/**
+ * fmx_rate_sender_set_source:
+ * @id: names who sent the feedback that follows, e.g. a hash of its address;
+ *     %FMX_FEEDBACK_SOURCE_ANYONE = not known
+ *
+ * One source counts for each kind of feedback, see #FmxFeedbackSource.  A source
+ * of per-packet feedback that comes when report blocks have told what the
+ * receiver gets must agree with them, for a report or two, before it counts,
+ * unless it is the source of the blocks.
+ */
+void fmx_rate_sender_set_source (FmxRateSender * sender, uint64_t id);
 
 /**
  * fmx_rate_sender_on_ccfb:

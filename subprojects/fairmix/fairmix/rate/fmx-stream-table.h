@@ -32,6 +32,9 @@ extern "C" {
  * @ext_highest_seq: of the last report block
  * @cumulative_lost: of the last report block
  * @has_report_block: whether there was one
+ * @report_expected: so many numbers it added
+ * @report_received: of which so many arrived
+ * @report_number: which number, without the wrap, that was
  * @report_time: when it came
  * @report_bytes: what the bundle had sent by then, in bytes
  * @n_overdue: packets sent after the last one that it told of, and given up
@@ -51,6 +54,9 @@ typedef struct
   bool has_report_block;
   uint32_t ext_highest_seq;
   int32_t cumulative_lost;
+  uint32_t report_expected;
+  uint32_t report_received;
+  uint64_t report_number;
   FmxTime report_time;
   uint64_t report_bytes;
   uint32_t n_overdue;

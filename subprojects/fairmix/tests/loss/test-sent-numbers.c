@@ -36,6 +36,8 @@ test_what_was_not_sent_was_never_sent (void **state)
   assert_int_equal (check (10), FMX_SENT_NUMBER_NEVER);
   assert_int_equal (check (20000), FMX_SENT_NUMBER_NEVER);
   assert_int_equal (fmx_sent_numbers_next (&numbers), 10);
+  assert_int_equal (fmx_sent_numbers_extend (&numbers, 9)
+      - fmx_sent_numbers_extend (&numbers, 65530), 15);
 }
 
 static void
