@@ -154,6 +154,7 @@ typedef struct _GstPartialMixBus
 typedef struct
 {
   guint32 ssrc;
+  guint32 former_ssrc;          /* before it was sent in another encoding, or 0 */
   guint16 seq;
   guint32 ts_base;
   gboolean silent;              /* nobody in it speaks */

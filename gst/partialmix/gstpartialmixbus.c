@@ -319,6 +319,28 @@ gather (GstPartialMix * self, GstPartialMixSrcPad * pad, gint64 pos, guint n)
   }
 }
 
+static gboolean
+same_clock (const GstPartialMixFormat * a, const GstPartialMixFormat * b)
+{
+  return a->encoding == b->encoding && a->clock_rate == b->clock_rate;
+}
+
+/* A mix in another encoding is another stream: its timestamps count in another
+ * clock rate [RFC7160 4.1].  The SSRC before is known for one more, should its
+ * packets come back to us. */
+static void
+forget_ssrc (GstPartialMix * self, GstPartialMixOutput * output)
+{
+  if (output->ssrc == 0)
+    return;
+  if (output->former_ssrc != 0)
+    g_hash_table_remove (self->mix_ssrcs,
+        GUINT_TO_POINTER (output->former_ssrc));
+  output->former_ssrc = output->ssrc;
+  output->ssrc = 0;
+  output->talking = FALSE;
+}
+
 static void
 plan_pad (GstPartialMix * self, GstPartialMixSrcPad * pad, gint64 pos, guint n)
 {
@@ -337,6 +359,8 @@ plan_pad (GstPartialMix * self, GstPartialMixSrcPad * pad, gint64 pos, guint n)
     output->pending = wish.cast->n_members > 0;
     if (output->silent)
       continue;
+    if (!same_clock (&output->format, &pad->mix_format))
+      forget_ssrc (self, output);
     output->format = pad->mix_format;
     output->n_names = pad->n_names;
     wish.key = fmx_mix_key_of_encoding (wish.cast->key, wish.bitrate_bps,
@@ -472,7 +496,10 @@ gst_partial_mix_release_outputs (GstPartialMix * self,
     output->bus = NULL;
     if (output->ssrc != 0)
       g_hash_table_remove (self->mix_ssrcs, GUINT_TO_POINTER (output->ssrc));
-    output->ssrc = 0;
+    if (output->former_ssrc != 0)
+      g_hash_table_remove (self->mix_ssrcs,
+          GUINT_TO_POINTER (output->former_ssrc));
+    output->ssrc = output->former_ssrc = 0;
     output->talking = output->pending = FALSE;
     output->silent = TRUE;
   }

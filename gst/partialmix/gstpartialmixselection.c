@@ -15,6 +15,8 @@
 
 /* for so many names a mix has room at least, where the target carries that */
 #define MIN_NAMES 3
+#define FIRST_DYNAMIC_PT 96
+#define LAST_PT 127
 
 /* What one selection works on; index = position in @streams. */
 typedef struct
@@ -34,6 +36,7 @@ is_heard (GstPartialMixSrcPad * pad, GstPartialMixStream * stream)
 
 /* ------------------------------------------------------ cost of the mix -- */
 
+/* 0 for what has any bitrate */
 static guint
 constant_bitrate (const GstPartialMixFormat * format)
 {
@@ -90,47 +93,154 @@ share_mix (GstPartialMix * self, GstPartialMixSrcPad * pad, guint n_names)
   pad->mix_bitrate_bps = fmx_adapt_mix_bitrate_bps (&mix, pad->plan.mix_bps);
 }
 
-/* The mix is sent in what the neighbour takes; if it takes several, in what
- * the streams come in. */
+/* --------------------------------------------------- format of the mix -- */
+
+/* What a mix of constant rate costs without names, in bits/s on the wire. */
+static guint
+least_cost (GstPartialMix * self, GstPartialMixEncoding encoding)
+{
+  FmxAdaptMix mix = {.packet_time = (FmxDuration) self->settings.frame_duration
+  };
+  GstPartialMixFormat format;
+
+  gst_partial_mix_format_for_mix (&format, encoding, self->settings.rate_hz, 0);
+  return fmx_adapt_mix_wire_bps (&mix, constant_bitrate (&format));
+}
+
+static gboolean
+can_send (GstPartialMix * self, GstPartialMixSrcPad * pad, gint encoding)
+{
+  return encoding >= 0 && pad->accepts[encoding]
+      && gst_partial_mix_encoding_takes_rate ((GstPartialMixEncoding) encoding,
+      self->settings.rate_hz);
+}
+
+/* Returns: a format that the neighbour's streams come in and that it takes, of
+ * @encoding if any does; NULL if it takes none of theirs */
+static const GstPartialMixFormat *
+find_stream_format (GstPartialMix * self, GstPartialMixSrcPad * pad,
+    gint encoding)
+{
+  const GstPartialMixFormat *found = NULL;
+  guint i;
+
+  for (i = 0; i < self->streams->len; i++) {
+    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+
+    if (stream == NULL || !is_heard (pad, stream)
+        || !pad->accepts[stream->format.encoding])
+      continue;
+    if ((gint) stream->format.encoding == encoding)
+      return &stream->format;
+    if (found == NULL)
+      found = &stream->format;
+  }
+  return found;
+}
+
+/* Of those with a constant rate: what the streams come in, if the target carries
+ * that; else the cheapest, whether or not the target does. */
+static GstPartialMixEncoding
+choose_constant (GstPartialMix * self, GstPartialMixSrcPad * pad,
+    guint64 target)
+{
+  const gint present = pad->have_mix_format ? (gint) pad->mix_format.encoding
+      : -1;
+  const GstPartialMixFormat *wanted = find_stream_format (self, pad, present);
+  guint64 room = target;
+  gint cheapest = -1;
+  gint i;
+
+  for (i = GST_PARTIAL_MIX_N_ENCODINGS - 1; i > GST_PARTIAL_MIX_ENCODING_OPUS;
+      i--)
+    if (can_send (self, pad, i) && (cheapest < 0
+            || least_cost (self, i) <= least_cost (self, cheapest)))
+      cheapest = i;
+  if (cheapest < 0)
+    return GST_PARTIAL_MIX_ENCODING_OPUS;
+  if (wanted == NULL || !can_send (self, pad, (gint) wanted->encoding))
+    return (GstPartialMixEncoding) cheapest;
+  /* what is dearer than the present one must leave some room */
+  if (target != FMX_TARGET_UNLIMITED && (gint) wanted->encoding != present)
+    room -= (guint64) ((gdouble) target * self->settings.headroom);
+  if (least_cost (self, wanted->encoding) <= room
+      || least_cost (self, wanted->encoding) == least_cost (self, cheapest))
+    return wanted->encoding;
+  return (GstPartialMixEncoding) cheapest;
+}
+
+/* Whether the property says in what mixes are sent, and the neighbour takes it. */
+static gboolean
+is_wanted (GstPartialMix * self, GstPartialMixSrcPad * pad)
+{
+  return self->settings.mix_encoding >= 0
+      && pad->accepts[self->settings.mix_encoding];
+}
+
+static GstPartialMixEncoding
+choose_encoding (GstPartialMix * self, GstPartialMixSrcPad * pad,
+    guint64 target)
+{
+  if (is_wanted (self, pad))
+    return (GstPartialMixEncoding) self->settings.mix_encoding;
+  if (can_send (self, pad, GST_PARTIAL_MIX_ENCODING_OPUS))
+    return GST_PARTIAL_MIX_ENCODING_OPUS;
+  return choose_constant (self, pad, target);
+}
+
+/* Whether streams of another encoding have it. */
+static gboolean
+is_pt_used (GstPartialMix * self, guint8 pt, GstPartialMixEncoding encoding)
+{
+  guint i;
+
+  for (i = 0; i < self->streams->len; i++) {
+    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+
+    if (stream != NULL && stream->format.pt == pt
+        && stream->format.encoding != encoding)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static guint8
+choose_pt (GstPartialMix * self, GstPartialMixSrcPad * pad,
+    GstPartialMixEncoding encoding)
+{
+  const GstPartialMixFormat *same = find_stream_format (self, pad,
+      (gint) encoding);
+  guint8 pt = FIRST_DYNAMIC_PT;
+
+  if (self->settings.mix_pt <= LAST_PT)
+    return (guint8) self->settings.mix_pt;
+  if (encoding == GST_PARTIAL_MIX_ENCODING_PCMU)
+    return 0;
+  if (encoding == GST_PARTIAL_MIX_ENCODING_PCMA)
+    return 8;
+  if (pad->have_mix_format && pad->mix_format.encoding == encoding
+      && !is_pt_used (self, pad->mix_format.pt, encoding))
+    return pad->mix_format.pt;
+  if (same != NULL && same->encoding == encoding)
+    return same->pt;
+  while (pt < LAST_PT && is_pt_used (self, pt, encoding))
+    pt++;
+  return pt;
+}
+
+/* In what the mix is sent: Opus, which fits any target, where the neighbour takes
+ * it.  Streams and targets come and go, so that this is looked at again with
+ * each selection. */
 static void
 choose_mix_format (GstPartialMix * self, GstPartialMixSrcPad * pad)
 {
-  GstPartialMixEncoding encoding = GST_PARTIAL_MIX_ENCODING_OPUS;
-  GstPartialMixFormat from_stream = { 0, };
-  gboolean have_stream = FALSE;
-  guint pt = 96;
-  guint i;
+  GstPartialMixEncoding encoding = choose_encoding (self, pad,
+      gst_partial_mix_src_pad_get_target (pad));
+  guint8 pt = choose_pt (self, pad, encoding);
 
-  for (i = 0; i < self->streams->len && !have_stream; i++) {
-    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
-
-    if (stream != NULL && is_heard (pad, stream)
-        && pad->accepts[stream->format.encoding]) {
-      from_stream = stream->format;
-      have_stream = TRUE;
-    }
-  }
-  if (self->settings.mix_encoding >= 0
-      && pad->accepts[self->settings.mix_encoding])
-    encoding = (GstPartialMixEncoding) self->settings.mix_encoding;
-  else if (have_stream)
-    encoding = from_stream.encoding;
-  else
-    while (encoding < GST_PARTIAL_MIX_N_ENCODINGS - 1
-        && !pad->accepts[encoding])
-      encoding++;
-
-  if (encoding == GST_PARTIAL_MIX_ENCODING_PCMU)
-    pt = 0;
-  else if (encoding == GST_PARTIAL_MIX_ENCODING_PCMA)
-    pt = 8;
-  else if (have_stream && from_stream.encoding == encoding)
-    pt = from_stream.pt;
-  if (self->settings.mix_pt <= 127)
-    pt = self->settings.mix_pt;
   gst_partial_mix_format_for_mix (&pad->mix_format, encoding,
-      self->settings.rate_hz, (guint8) pt);
-  pad->have_mix_format = have_stream;
+      self->settings.rate_hz, pt);
+  pad->have_mix_format = find_stream_format (self, pad, -1) != NULL;
 }
 
 /* ------------------------------------------------------------ selecting -- */
@@ -228,9 +338,12 @@ plan (GstPartialMix * self, GstPartialMixSrcPad * pad, Selection * selection,
 
   fmx_select_params_default (&select_params);
   cost_of_mix (self, pad, n_names, target, &adapt_params);
-  /* Less than a mix cannot be sent: whether even that is too much is for the
-   * rate controller to say, with 0. */
-  if (target > 0)
+  /* Less than the least mix of Opus cannot be sent: whether even that is too much
+   * is for the rate controller to say, with 0.  What has a constant rate, which
+   * may be many times the target, waits until that carries it, unless the
+   * application wants this and nothing else. */
+  if (target > 0 && (constant_bitrate (&pad->mix_format) == 0
+          || is_wanted (self, pad)))
     target = MAX (target, adapt_params.mix_min_bps);
   fmx_select_rank (&select_params,
       (const FmxSelectStream *) selection->select->data,
@@ -332,8 +445,7 @@ gst_partial_mix_select (GstPartialMix * self, GstPartialMixSrcPad * pad,
   pad->dirty = FALSE;
   if (!pad->negotiated)
     return;
-  if (!pad->have_mix_format)
-    choose_mix_format (self, pad);
+  choose_mix_format (self, pad);
 
   selection_init (&selection, self->n_streams);
   gather (self, pad, &selection, now);

@@ -56,7 +56,8 @@ gst_partial_mix_encoding_get_type (void)
 {
   static gsize type = 0;
   static const GEnumValue values[] = {
-    {-1, "What the streams come in, as far as the neighbour takes it", "auto"},
+    {-1, "Opus where the neighbour takes it; else what the streams come in, "
+          "where the neighbour takes it and the target carries it", "auto"},
     {GST_PARTIAL_MIX_ENCODING_OPUS, "Opus (RFC 7587)", "opus"},
     {GST_PARTIAL_MIX_ENCODING_PCMU, "G.711 mu-law (RFC 3551)", "pcmu"},
     {GST_PARTIAL_MIX_ENCODING_PCMA, "G.711 A-law (RFC 3551)", "pcma"},
@@ -248,8 +249,9 @@ install_mix_properties (GObjectClass * klass)
 {
   g_object_class_install_property (klass, PROP_MIX_ENCODING,
       g_param_spec_enum ("mix-encoding", "Mix encoding",
-          "What mixes are sent as, where the neighbour takes it" LATCHED,
-          GST_TYPE_PARTIAL_MIX_ENCODING, -1, RW_READY));
+          "What mixes are sent as, where the neighbour takes it; one of "
+          "constant rate (all but Opus) is then sent even if the target is less, "
+          "but not at 0" LATCHED, GST_TYPE_PARTIAL_MIX_ENCODING, -1, RW_READY));
   g_object_class_install_property (klass, PROP_MIX_PT,
       g_param_spec_uint ("mix-pt", "Mix payload type",
           "RTP payload type of mixes (128 = that of the streams of the same "

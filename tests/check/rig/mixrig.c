@@ -249,7 +249,7 @@ rig_listener (Rig * rig, const gchar * pad_name, const gchar * caps)
   g_mutex_init (&listener->lock);
   listener->buffers = g_ptr_array_new_with_free_func ((GDestroyNotify)
       gst_buffer_unref);
-  listener->caps = caps != NULL ? gst_caps_from_string (caps) : NULL;
+  listener->caps = gst_caps_from_string (caps != NULL ? caps : "ANY");
   listener->pad = gst_pad_new (NULL, GST_PAD_SINK);
   gst_pad_set_element_private (listener->pad, listener);
   g_object_set_data_full (G_OBJECT (listener->pad), "listener", listener,
