@@ -35,6 +35,8 @@
 GST_DEBUG_CATEGORY_STATIC (gst_qm_jitter_buffer_debug);
 #define GST_CAT_DEFAULT gst_qm_jitter_buffer_debug
 
+/* 73 years, so that sums of it and of times stay numbers */
+#define MAX_TS_OFFSET (G_MAXINT64 / 4)
 #define DEFAULT_LATENCY_MS 200
 #define DEFAULT_MAX_OFFSET (40 * GST_MSECOND)
 #define MAX_DELAY_MS 4000
@@ -270,7 +272,8 @@ gst_qm_jitter_buffer_set_inner_property (GstQmJitterBuffer * self, guint id,
       self->drop_on_latency = g_value_get_boolean (value);
       break;
     case PROP_TS_OFFSET:
-      self->settings.ts_offset = g_value_get_int64 (value);
+      self->settings.ts_offset = CLAMP (g_value_get_int64 (value),
+          -MAX_TS_OFFSET, MAX_TS_OFFSET);
       break;
     case PROP_DO_RETRANSMISSION:
       self->settings.retransmission = g_value_get_boolean (value);

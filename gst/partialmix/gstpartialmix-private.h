@@ -46,6 +46,7 @@
 #include "gstpartialmix.h"
 #include "gstpartialmixcodec.h"
 #include "gstpartialmixdatabase.h"
+#include "gstpartialmixpayloads.h"
 #include "gstpartialmixset.h"
 #include "gstpartialmixsettings.h"
 #include "gstpartialmixstream.h"
@@ -65,6 +66,7 @@ GST_DEBUG_CATEGORY_EXTERN (gst_partial_mix_debug);
  * @sent: whether any packet was forwarded
  * @rejoin: the next forwarded packet closes the sequence number gap
  * @seq_delta: sequence number out minus in
+ * @pt: under which payload type its packets leave
  *
  * How one stream reaches one src pad.
  */
@@ -75,6 +77,8 @@ typedef struct
   gboolean rejoin;
   guint16 seq_delta;
   guint16 last_seq;
+  gboolean has_pt;
+  guint8 pt;                    /* payload type out, if it has one */
 } GstPartialMixLink;
 
 void gst_partial_mix_link_init (GstPartialMixLink * link, FmxHandoverWay way,
@@ -161,7 +165,8 @@ typedef struct
   gboolean pending;             /* somebody did in the tick before */
   gboolean talking;             /* the packet before was sent */
   GstPartialMixBus *bus;        /* mixing thread only */
-  GstPartialMixFormat format;   /* as planned for this tick */
+  GstPartialMixFormat format;   /* as planned for this tick ... */
+  GstCaps *caps;                /* ... and what describes it */
   guint n_names;                /* at most */
   guint64 n_packets;
   guint64 n_bytes;              /* on the wire */
@@ -218,6 +223,11 @@ struct _GstPartialMixSrcPad
   GstPartialMixFormat mix_format;
   gboolean have_mix_format;
 
+  GstPartialMixPayloads payloads;
+  GstPartialMixFormat mix_out;  /* the mixes' format as it was given a number */
+  gboolean has_mix_pt;
+  guint8 mix_pt;                /* that number */
+
   /* selection */
   GArray *links;                /* of GstPartialMixLink, by stream slot */
   GstPartialMixSet *steady;     /* streams whose link is steady, as is known */
@@ -240,8 +250,7 @@ struct _GstPartialMixSrcPad
 
   /* under the pad's stream lock */
   gboolean events_sent;
-  gboolean raw_announced;       /* the latest caps are those of raw audio */
-  guint64 announced[2];         /* payload types whose caps were sent */
+  GstCaps *sent_caps;           /* the latest; see gstpartialmixpayloads.c */
   gint last_flow;               /* GstFlowReturn; read without it, atomic */
 
   guint64 n_forwarded_packets, n_forwarded_bytes;
@@ -340,7 +349,8 @@ void gst_partial_mix_post_messages (GstPartialMix * self);
 
 /* gstpartialmixpad.c */
 gint gst_partial_mix_sink_pad_get_neighbour (GstPartialMixSinkPad * pad);
-void gst_partial_mix_sink_pad_set_caps (GstPartialMixSinkPad * pad,
+/* Returns: a payload type that means something else from here on, or -1 */
+gint gst_partial_mix_sink_pad_set_caps (GstPartialMixSinkPad * pad,
     GstCaps * caps);
 gint gst_partial_mix_src_pad_get_neighbour (GstPartialMixSrcPad * pad);
 guint64 gst_partial_mix_src_pad_get_target (GstPartialMixSrcPad * pad);
@@ -355,16 +365,18 @@ gboolean gst_partial_mix_src_pad_change_link (GstPartialMixSrcPad * pad,
     gint64 line, GstClockTime now);
 void gst_partial_mix_src_pad_negotiate (GstPartialMixSrcPad * pad,
     GstPartialMix * self);
-/* A pad that an application has released has no parent any more: who pushes says
- * whose it is. */
+/* The number under which a stream's packets, or the mixes, leave; with the
+ * lock. */
+guint8 gst_partial_mix_src_pad_pt (GstPartialMixSrcPad * pad,
+    GstPartialMixLink * link, const GstPartialMixFormat * format);
+guint8 gst_partial_mix_src_pad_mix_pt (GstPartialMixSrcPad * pad);
+/* Forgets what was sent and given out, for the next start. */
+void gst_partial_mix_src_pad_start (GstPartialMixSrcPad * pad,
+    const GstPartialMixSettings * settings);
+/* Takes @data, a buffer, a list or an event, which @caps describe.  It may be a
+ * pad that the application has released: it has no parent then. */
 GstFlowReturn gst_partial_mix_src_pad_push (GstPartialMixSrcPad * pad,
-    GstPartialMix * self, const GstPartialMixFormat * format,
-    GstMiniObject * data);
-void gst_partial_mix_src_pad_push_events (GstPartialMixSrcPad * pad,
-    GstPartialMix * self, const GstPartialMixFormat * format);
-/* Raw audio, which @caps describe; takes @buffer. */
-GstFlowReturn gst_partial_mix_src_pad_push_raw (GstPartialMixSrcPad * pad,
-    GstPartialMix * self, GstCaps * caps, GstBuffer * buffer);
+    GstCaps * caps, GstMiniObject * data);
 
 /* gstpartialmixstreams.c: the table of streams */
 /* @buffer: the packet */
@@ -386,6 +398,8 @@ void gst_partial_mix_remove_stream (GstPartialMix * self,
     GstPartialMixStream * stream, const gchar * reason);
 void gst_partial_mix_remove_pad_streams (GstPartialMix * self,
     GstPad * pad, const gchar * reason);
+void gst_partial_mix_remove_pt_streams (GstPartialMix * self,
+    GstPartialMixSinkPad * pad, guint8 pt);
 void gst_partial_mix_expire_streams (GstPartialMix * self, GstClockTime now);
 void gst_partial_mix_apply_database (GstPartialMix * self);
 guint32 gst_partial_mix_free_ssrc (GstPartialMix * self);
@@ -414,7 +428,7 @@ gboolean gst_partial_mix_src_query (GstPad * pad, GstObject * parent,
 GstPadLinkReturn gst_partial_mix_sink_linked (GstPad * pad,
     GstObject * parent, GstPad * peer);
 void gst_partial_mix_sink_unlinked (GstPad * pad, GstObject * parent);
-gboolean gst_partial_mix_push_to_all (GstPartialMix * self, GstEvent * event);
+gboolean gst_partial_mix_push_eos (GstPartialMix * self, GstEvent * event);
 
 /* gstpartialmixrtpbin.c; FALSE: there is none of that name */
 gboolean gst_partial_mix_rtpbin_connect (GstPartialMix * self);

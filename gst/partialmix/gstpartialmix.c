@@ -237,6 +237,8 @@ new_src_pad (GstPartialMix * self, GstPadTemplate * templ,
   gst_pad_use_fixed_caps (pad);
 
   GST_PARTIAL_MIX_LOCK (self);
+  gst_partial_mix_src_pad_start (GST_PARTIAL_MIX_SRC_PAD (pad),
+      &self->settings);
   self->src_pads = g_list_append (self->src_pads, pad);
   g_atomic_int_set (&self->unasked, TRUE);
   GST_PARTIAL_MIX_UNLOCK (self);
@@ -432,6 +434,7 @@ open_pool (GstPartialMix * self)
 static void
 start (GstPartialMix * self)
 {
+  GList *l;
   guint i;
 
   GST_PARTIAL_MIX_LOCK (self);
@@ -444,6 +447,8 @@ start (GstPartialMix * self)
   self->settings = self->wanted;
   self->warned_of_rate = FALSE;
   self->started = TRUE;
+  for (l = self->src_pads; l != NULL; l = l->next)
+    gst_partial_mix_src_pad_start (l->data, &self->settings);
   GST_PARTIAL_MIX_UNLOCK (self);
   open_pool (self);
 }
@@ -467,10 +472,9 @@ close_all (GstPartialMix * self)
 
     gst_partial_mix_release_outputs (self, pad);
     pad->asked = pad->negotiated = pad->have_mix_format = FALSE;
-    pad->events_sent = pad->raw_announced = FALSE;
     pad->limiter_channels = 0;
     pad->event_seen = FALSE;
-    pad->announced[0] = pad->announced[1] = 0;
+    gst_partial_mix_src_pad_start (pad, &self->wanted);
   }
   for (l = self->sink_pads; l != NULL; l = l->next)
     GST_PARTIAL_MIX_SINK_PAD (l->data)->eos = FALSE;

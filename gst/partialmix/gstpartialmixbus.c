@@ -362,6 +362,9 @@ plan_pad (GstPartialMix * self, GstPartialMixSrcPad * pad, gint64 pos, guint n)
     if (!same_clock (&output->format, &pad->mix_format))
       forget_ssrc (self, output);
     output->format = pad->mix_format;
+    output->format.pt = gst_partial_mix_src_pad_mix_pt (pad);
+    gst_caps_replace (&output->caps, gst_partial_mix_payloads_caps
+        (&pad->payloads, output->format.pt));
     output->n_names = pad->n_names;
     wish.key = fmx_mix_key_of_encoding (wish.cast->key, wish.bitrate_bps,
         wish.format->encoding);
@@ -500,6 +503,7 @@ gst_partial_mix_release_outputs (GstPartialMix * self,
       g_hash_table_remove (self->mix_ssrcs,
           GUINT_TO_POINTER (output->former_ssrc));
     output->ssrc = output->former_ssrc = 0;
+    gst_clear_caps (&output->caps);
     output->talking = output->pending = FALSE;
     output->silent = TRUE;
   }
@@ -733,8 +737,8 @@ push_pad (GstPartialMix * self, GstPartialMixSrcPad * pad, gint64 pos)
     output->n_bytes += wire_bytes;
     fmx_rate_meter_add (&pad->meter_out, wire_bytes, now);
     GST_PARTIAL_MIX_UNLOCK (self);
-    gst_partial_mix_src_pad_push (pad, self, &output->format,
-        GST_MINI_OBJECT (buffer));
+    gst_partial_mix_src_pad_push (pad, output->caps, GST_MINI_OBJECT (buffer));
+    gst_clear_caps (&output->caps);
   }
 }
 

@@ -58,6 +58,14 @@ gst_partial_mix_format_from_pt (GstPartialMixFormat * format, guint8 pt)
 }
 
 gboolean
+gst_partial_mix_format_is_equal (const GstPartialMixFormat * a,
+    const GstPartialMixFormat * b)
+{
+  return a->encoding == b->encoding && a->clock_rate == b->clock_rate
+      && a->channels == b->channels;
+}
+
+gboolean
 gst_partial_mix_format_from_structure (GstPartialMixFormat * format,
     const GstStructure * structure)
 {
@@ -79,10 +87,15 @@ gst_partial_mix_format_from_structure (GstPartialMixFormat * format,
   if (i == GST_PARTIAL_MIX_N_ENCODINGS)
     return FALSE;
 
+  /* what a static payload type says is what the caps need not say */
+  if (!gst_structure_get_int (structure, "payload", &value)
+      || !gst_partial_mix_format_from_pt (format, (guint8) value)
+      || format->encoding != (GstPartialMixEncoding) i) {
+    format->clock_rate = i == GST_PARTIAL_MIX_ENCODING_OPUS ? OPUS_RATE : 8000;
+    format->channels = 1;
+    format->pt = 96;
+  }
   format->encoding = (GstPartialMixEncoding) i;
-  format->clock_rate = i == GST_PARTIAL_MIX_ENCODING_OPUS ? OPUS_RATE : 8000;
-  format->channels = 1;
-  format->pt = 96;
   if (gst_structure_get_int (structure, "clock-rate", &value) && value > 0)
     format->clock_rate = (guint) value;
   if (gst_structure_get_int (structure, "payload", &value))

@@ -38,6 +38,10 @@ typedef struct
 
 const gchar *gst_partial_mix_encoding_name (GstPartialMixEncoding encoding);
 
+/* Whether they sound the same; the payload types may differ. */
+gboolean gst_partial_mix_format_is_equal (const GstPartialMixFormat * a,
+    const GstPartialMixFormat * b);
+
 /* From application/x-rtp caps; FALSE if it is no audio that we know. */
 gboolean gst_partial_mix_format_from_structure (GstPartialMixFormat * format,
     const GstStructure * structure);

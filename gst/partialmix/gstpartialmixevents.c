@@ -54,29 +54,36 @@ all_eos (GstPartialMix * self)
   return TRUE;
 }
 
+/* What would describe the first packet of a neighbour that never got any. */
+static GstCaps *
+caps_for_the_end (GstPartialMix * self, GstPartialMixSrcPad * pad)
+{
+  GstCaps *caps = NULL;
+
+  GST_PARTIAL_MIX_LOCK (self);
+  if (!pad->has_mix_pt && pad->negotiated && !pad->raw)
+    caps = gst_caps_ref (gst_partial_mix_payloads_caps (&pad->payloads,
+            gst_partial_mix_src_pad_mix_pt (pad)));
+  GST_PARTIAL_MIX_UNLOCK (self);
+  return caps;
+}
+
 gboolean
-gst_partial_mix_push_to_all (GstPartialMix * self, GstEvent * event)
+gst_partial_mix_push_eos (GstPartialMix * self, GstEvent * event)
 {
   GList *pads = copy_pads (self, &self->src_pads);
-  gboolean ok = TRUE;
   GList *l;
 
   for (l = pads; l != NULL; l = l->next) {
-    GstPartialMixSrcPad *pad = l->data;
+    GstCaps *caps = caps_for_the_end (self, l->data);
 
-    if (GST_EVENT_TYPE (event) == GST_EVENT_EOS) {
-      GST_PAD_STREAM_LOCK (pad);
-      if (!pad->events_sent && pad->negotiated && !pad->raw)
-        gst_partial_mix_src_pad_push_events (pad, self, &pad->mix_format);
-      ok = gst_pad_push_event (GST_PAD (pad), gst_event_ref (event)) && ok;
-      GST_PAD_STREAM_UNLOCK (pad);
-    } else {
-      ok = gst_pad_push_event (GST_PAD (pad), gst_event_ref (event)) && ok;
-    }
+    gst_partial_mix_src_pad_push (l->data, caps,
+        GST_MINI_OBJECT (gst_event_ref (event)));
+    gst_clear_caps (&caps);
   }
   g_list_free_full (pads, gst_object_unref);
   gst_event_unref (event);
-  return ok;
+  return TRUE;
 }
 
 /* One talker that is done is no end for the others: when all are done, what
@@ -97,7 +104,7 @@ sink_eos (GstPartialMix * self, GstPartialMixSinkPad * pad, GstEvent * event)
   GST_PARTIAL_MIX_UNLOCK (self);
 
   if (last)
-    return gst_partial_mix_push_to_all (self, event);
+    return gst_partial_mix_push_eos (self, event);
   gst_event_unref (event);
   return TRUE;
 }
@@ -148,19 +155,30 @@ sink_segment (GstPartialMix * self, GstPartialMixSinkPad * pad,
   GST_PARTIAL_MIX_UNLOCK (self);
 }
 
+static void
+sink_caps (GstPartialMix * self, GstPartialMixSinkPad * pad, GstEvent * event)
+{
+  GstCaps *caps;
+  gint changed;
+
+  gst_event_parse_caps (event, &caps);
+  GST_PARTIAL_MIX_LOCK (self);
+  changed = gst_partial_mix_sink_pad_set_caps (pad, caps);
+  if (changed >= 0)
+    gst_partial_mix_remove_pt_streams (self, pad, (guint8) changed);
+  GST_PARTIAL_MIX_UNLOCK (self);
+  gst_partial_mix_post_messages (self);
+}
+
 gboolean
 gst_partial_mix_sink_event (GstPad * gpad, GstObject * parent, GstEvent * event)
 {
   GstPartialMix *self = GST_PARTIAL_MIX (parent);
   GstPartialMixSinkPad *pad = GST_PARTIAL_MIX_SINK_PAD (gpad);
-  GstCaps *caps;
 
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_CAPS:
-      gst_event_parse_caps (event, &caps);
-      GST_PARTIAL_MIX_LOCK (self);
-      gst_partial_mix_sink_pad_set_caps (pad, caps);
-      GST_PARTIAL_MIX_UNLOCK (self);
+      sink_caps (self, pad, event);
       break;
     case GST_EVENT_SEGMENT:
       sink_segment (self, pad, event);

@@ -28,7 +28,7 @@ typedef struct
 typedef struct
 {
   GstPartialMixSrcPad *pad;
-  GstPartialMixFormat format;
+  GstCaps *caps;
   GstMiniObject *data;          /* GstBuffer or GstBufferList */
 } Delivery;
 
@@ -185,17 +185,20 @@ concerns_links (GstPartialMix * self, const Packet * packet)
 /* ----------------------------------------------------------- forwarding -- */
 
 static GstBuffer *
-make_outgoing (GstPartialMixSinkPad * pad, Packet * packet, guint16 seq)
+make_outgoing (GstPartialMixSinkPad * pad, Packet * packet, guint16 seq,
+    guint8 pt)
 {
   GstPartialMixStream *stream = packet->stream;
   GstBuffer *buffer = gst_buffer_ref (packet->arrival.buffer);
   GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
 
-  if (seq != packet->arrival.seq || stream->out_ssrc != stream->ssrc) {
+  if (seq != packet->arrival.seq || stream->out_ssrc != stream->ssrc
+      || pt != stream->format.pt) {
     buffer = gst_buffer_make_writable (buffer);
     if (gst_rtp_buffer_map (buffer, GST_MAP_READWRITE, &rtp)) {
       gst_rtp_buffer_set_seq (&rtp, seq);
       gst_rtp_buffer_set_ssrc (&rtp, stream->out_ssrc);
+      gst_rtp_buffer_set_payload_type (&rtp, pt);
       gst_rtp_buffer_unmap (&rtp);
     }
   }
@@ -210,23 +213,15 @@ make_outgoing (GstPartialMixSinkPad * pad, Packet * packet, guint16 seq)
   return buffer;
 }
 
-static gboolean
-same_format (const GstPartialMixFormat * a, const GstPartialMixFormat * b)
-{
-  return a->encoding == b->encoding && a->pt == b->pt
-      && a->clock_rate == b->clock_rate;
-}
-
 static void
 deliver (GArray * deliveries, GstPartialMixSrcPad * src,
-    const GstPartialMixFormat * format, GstBuffer * buffer, gboolean list)
+    GstCaps * caps, GstBuffer * buffer, gboolean list)
 {
   Delivery *last = deliveries->len > 0
       ? &g_array_index (deliveries, Delivery, deliveries->len - 1) : NULL;
-  Delivery delivery = { src, *format, NULL };
+  Delivery delivery = { src, caps, NULL };
 
-  if (list && last != NULL && last->pad == src
-      && same_format (&last->format, format)) {
+  if (list && last != NULL && last->pad == src && last->caps == caps) {
     gst_buffer_list_add (GST_BUFFER_LIST (last->data), buffer);
     return;
   }
@@ -239,6 +234,7 @@ deliver (GArray * deliveries, GstPartialMixSrcPad * src,
     delivery.data = GST_MINI_OBJECT (buffer);
   }
   gst_object_ref (src);
+  gst_caps_ref (caps);
   g_array_append_val (deliveries, delivery);
 }
 
@@ -257,6 +253,7 @@ distribute (GstPartialMix * self, GstPartialMixSinkPad * pad,
       Packet *packet = &g_array_index (packets, Packet, i);
       GstPartialMixLink *link;
       guint16 seq;
+      guint8 pt;
 
       if (packet->stream->removed)
         continue;
@@ -268,8 +265,9 @@ distribute (GstPartialMix * self, GstPartialMixSinkPad * pad,
         continue;
 
       seq = gst_partial_mix_link_next_seq (link, packet->arrival.seq);
-      deliver (deliveries, src, &packet->stream->format,
-          make_outgoing (pad, packet, seq), list);
+      pt = gst_partial_mix_src_pad_pt (src, link, &packet->stream->format);
+      deliver (deliveries, src, gst_partial_mix_payloads_caps (&src->payloads,
+              pt), make_outgoing (pad, packet, seq, pt), list);
       src->n_forwarded_packets++;
       src->n_forwarded_bytes += packet->arrival.wire_bytes;
       fmx_rate_meter_add (&src->meter_out, packet->arrival.wire_bytes, now);
@@ -279,15 +277,16 @@ distribute (GstPartialMix * self, GstPartialMixSinkPad * pad,
 }
 
 static GstFlowReturn
-push_deliveries (GstPartialMix * self, GArray * deliveries)
+push_deliveries (GArray * deliveries)
 {
   guint i;
 
   for (i = 0; i < deliveries->len; i++) {
     Delivery *delivery = &g_array_index (deliveries, Delivery, i);
 
-    gst_partial_mix_src_pad_push (delivery->pad, self, &delivery->format,
+    gst_partial_mix_src_pad_push (delivery->pad, delivery->caps,
         delivery->data);
+    gst_caps_unref (delivery->caps);
     gst_object_unref (delivery->pad);
   }
   return GST_FLOW_OK;
@@ -357,7 +356,7 @@ process (GstPartialMix * self, GstPartialMixSinkPad * pad, GArray * packets,
   distribute (self, pad, packets, deliveries, list, now);
   GST_PARTIAL_MIX_UNLOCK (self);
 
-  ret = push_deliveries (self, deliveries);
+  ret = push_deliveries (deliveries);
   gst_partial_mix_post_messages (self);
   g_array_unref (deliveries);
   return ret;

@@ -12,7 +12,7 @@
 
 #define RATE_WINDOW (1 * GST_SECOND)
 #define LEVEL_URN "urn:ietf:params:rtp-hdrext:ssrc-audio-level"
-#define CSRC_LEVEL_URN "urn:ietf:params:rtp-hdrext:csrc-audio-level"
+#define CSRC_LEVEL_URN GST_PARTIAL_MIX_CSRC_LEVEL_URN
 
 enum
 {
@@ -174,17 +174,36 @@ find_cname (GQuark field, const GValue * value, gpointer user_data)
   return TRUE;
 }
 
-void
+/* Returns: whether it meant something else before */
+static gboolean
+note_format (GstPartialMixSinkPad * pad, const GstPartialMixFormat * format)
+{
+  GstPartialMixFormat *known = g_hash_table_lookup (pad->formats,
+      GUINT_TO_POINTER (format->pt));
+  GstPartialMixFormat fixed;
+  gboolean changes;
+
+  if (known == NULL && gst_partial_mix_format_from_pt (&fixed, format->pt))
+    known = &fixed;
+  changes = known != NULL && !gst_partial_mix_format_is_equal (known, format);
+  g_hash_table_insert (pad->formats, GUINT_TO_POINTER (format->pt),
+      g_memdup2 (format, sizeof *format));
+  return changes;
+}
+
+gint
 gst_partial_mix_sink_pad_set_caps (GstPartialMixSinkPad * pad, GstCaps * caps)
 {
   const GstStructure *s = gst_caps_get_structure (caps, 0);
   GstPartialMixFormat format;
+  gint changed = -1;
 
-  if (gst_partial_mix_format_from_structure (&format, s))
-    g_hash_table_insert (pad->formats, GUINT_TO_POINTER (format.pt),
-        g_memdup2 (&format, sizeof format));
+  if (gst_partial_mix_format_from_structure (&format, s)
+      && note_format (pad, &format))
+    changed = format.pt;
   gst_structure_foreach (s, find_level_extension, pad);
   gst_structure_foreach (s, find_cname, pad);
+  return changed;
 }
 
 /* -------------------------------------------------------------- src pad -- */
@@ -261,7 +280,12 @@ static void
 gst_partial_mix_src_pad_finalize (GObject * object)
 {
   GstPartialMixSrcPad *pad = GST_PARTIAL_MIX_SRC_PAD (object);
+  guint i;
 
+  for (i = 0; i < FMX_ADAPT_MAX_MIXES; i++)
+    gst_clear_caps (&pad->outputs[i].caps);
+  gst_partial_mix_payloads_clear (&pad->payloads);
+  gst_clear_caps (&pad->sent_caps);
   g_array_unref (pad->links);
   g_array_unref (pad->steady);
   g_array_unref (pad->gains);
@@ -344,12 +368,58 @@ void
 gst_partial_mix_src_pad_init_link (GstPartialMixSrcPad * pad,
     GstPartialMixStream * stream, GstClockTime now)
 {
+  GstPartialMixLink *link = gst_partial_mix_src_pad_get_link (pad, stream);
+
+  if (link->has_pt)
+    gst_partial_mix_payloads_give (&pad->payloads, link->pt);
   gst_partial_mix_set_remove (pad->steady, stream->slot);
   if (stream->slot < pad->gains->len)
     memset (&g_array_index (pad->gains, GstPartialMixGains, stream->slot), 0,
         sizeof (GstPartialMixGains));
-  gst_partial_mix_link_init (gst_partial_mix_src_pad_get_link (pad, stream),
-      FMX_HANDOVER_NONE, 0, now);
+  gst_partial_mix_link_init (link, FMX_HANDOVER_NONE, 0, now);
+}
+
+guint8
+gst_partial_mix_src_pad_pt (GstPartialMixSrcPad * pad, GstPartialMixLink * link,
+    const GstPartialMixFormat * format)
+{
+  if (!link->has_pt)
+    link->pt = gst_partial_mix_payloads_take (&pad->payloads, format, FALSE);
+  link->has_pt = TRUE;
+  return link->pt;
+}
+
+guint8
+gst_partial_mix_src_pad_mix_pt (GstPartialMixSrcPad * pad)
+{
+  const GstPartialMixFormat *format = &pad->mix_format;
+
+  if (pad->has_mix_pt && format->pt == pad->mix_out.pt
+      && gst_partial_mix_format_is_equal (format, &pad->mix_out))
+    return pad->mix_pt;
+  if (pad->has_mix_pt)
+    gst_partial_mix_payloads_give (&pad->payloads, pad->mix_pt);
+  pad->mix_out = *format;
+  pad->mix_pt = gst_partial_mix_payloads_take (&pad->payloads, format, TRUE);
+  pad->has_mix_pt = TRUE;
+  return pad->mix_pt;
+}
+
+void
+gst_partial_mix_src_pad_start (GstPartialMixSrcPad * pad,
+    const GstPartialMixSettings * settings)
+{
+  guint i;
+
+  for (i = 0; i < pad->links->len; i++)
+    g_array_index (pad->links, GstPartialMixLink, i).has_pt = FALSE;
+  gst_partial_mix_payloads_clear (&pad->payloads);
+  gst_partial_mix_payloads_init (&pad->payloads,
+      settings->mix_pt <= 127 ? (gint) settings->mix_pt : -1,
+      settings->csrc_level_ext_id);
+  pad->has_mix_pt = FALSE;
+  pad->events_sent = FALSE;
+  gst_clear_caps (&pad->sent_caps);
 }
 
 gboolean
@@ -529,12 +599,6 @@ gst_partial_mix_negotiate (GstPartialMix * self)
 
 /* -------------------------------------------------------------- pushing -- */
 
-static gboolean
-announced (GstPartialMixSrcPad * pad, guint8 pt)
-{
-  return (pad->announced[pt / 64] >> (pt % 64)) & 1;
-}
-
 static void
 push_first_events (GstPartialMixSrcPad * pad)
 {
@@ -554,87 +618,45 @@ push_segment (GstPartialMixSrcPad * pad)
   gst_pad_push_event (GST_PAD (pad), gst_event_new_segment (&segment));
 }
 
+/* with the pad's stream lock; what follows is always what the latest caps say,
+ * also where packets of several payload types take turns */
 static void
-push_rtp_caps (GstPartialMixSrcPad * pad, GstPartialMix * self,
-    const GstPartialMixFormat * format)
-{
-  GstCaps *caps = gst_partial_mix_format_to_caps (format);
-
-  if (self->settings.csrc_level_ext_id != 0) {
-    gchar *field =
-        g_strdup_printf ("extmap-%u", self->settings.csrc_level_ext_id);
-
-    gst_caps_set_simple (caps, field, G_TYPE_STRING, CSRC_LEVEL_URN, NULL);
-    g_free (field);
-  }
-  gst_pad_push_event (GST_PAD (pad), gst_event_new_caps (caps));
-  gst_caps_unref (caps);
-  pad->raw_announced = FALSE;
-  pad->announced[format->pt / 64] |= G_GUINT64_CONSTANT (1) << (format->pt
-      % 64);
-}
-
-/* with the pad's stream lock; @format NULL: raw audio, of which the caps are on
- * their own */
-void
-gst_partial_mix_src_pad_push_events (GstPartialMixSrcPad * pad,
-    GstPartialMix * self, const GstPartialMixFormat * format)
+push_events (GstPartialMixSrcPad * pad, GstCaps * caps)
 {
   gboolean first = !pad->events_sent;
 
   if (first)
     push_first_events (pad);
-  if (format != NULL && (!announced (pad, format->pt) || pad->raw_announced))
-    push_rtp_caps (pad, self, format);
+  if (caps != NULL && caps != pad->sent_caps
+      && (pad->sent_caps == NULL || !gst_caps_is_equal (caps, pad->sent_caps)))
+    gst_pad_push_event (GST_PAD (pad), gst_event_new_caps (caps));
+  if (caps != NULL)
+    gst_caps_replace (&pad->sent_caps, caps);
   if (first)
     push_segment (pad);
   pad->events_sent = TRUE;
 }
 
-/* takes @data, a buffer or a list */
 GstFlowReturn
-gst_partial_mix_src_pad_push (GstPartialMixSrcPad * pad,
-    GstPartialMix * self, const GstPartialMixFormat * format,
+gst_partial_mix_src_pad_push (GstPartialMixSrcPad * pad, GstCaps * caps,
     GstMiniObject * data)
 {
   GstFlowReturn ret;
 
   gst_fairmix_lock_assert_none ();
   GST_PAD_STREAM_LOCK (pad);
-  gst_partial_mix_src_pad_push_events (pad, self, format);
-  if (GST_IS_BUFFER_LIST (data))
+  push_events (pad, caps);
+  if (GST_IS_EVENT (data)) {
+    gst_pad_push_event (GST_PAD (pad), GST_EVENT (data));
+    ret = (GstFlowReturn) g_atomic_int_get (&pad->last_flow);
+  } else if (GST_IS_BUFFER_LIST (data)) {
     ret = gst_pad_push_list (GST_PAD (pad), GST_BUFFER_LIST (data));
-  else
+  } else {
     ret = gst_pad_push (GST_PAD (pad), GST_BUFFER (data));
+  }
   if (g_atomic_int_get (&pad->last_flow) != (gint) ret)
     GST_DEBUG_OBJECT (pad, "flow is %s now", gst_flow_get_name (ret));
   g_atomic_int_set (&pad->last_flow, (gint) ret);
-  GST_PAD_STREAM_UNLOCK (pad);
-  return ret;
-}
-
-/* The caps and the buffer were planned together: nobody's RTP gets in between. */
-GstFlowReturn
-gst_partial_mix_src_pad_push_raw (GstPartialMixSrcPad * pad,
-    GstPartialMix * self, GstCaps * caps, GstBuffer * buffer)
-{
-  GstCaps *current;
-  GstFlowReturn ret;
-
-  GST_PAD_STREAM_LOCK (pad);
-  if (!pad->events_sent) {
-    push_first_events (pad);
-    gst_pad_push_event (GST_PAD (pad), gst_event_new_caps (caps));
-    push_segment (pad);
-    pad->events_sent = TRUE;
-  }
-  current = gst_pad_get_current_caps (GST_PAD (pad));
-  if (current == NULL || !gst_caps_is_equal (current, caps))
-    gst_pad_push_event (GST_PAD (pad), gst_event_new_caps (caps));
-  gst_clear_caps (&current);
-  pad->raw_announced = TRUE;
-  ret = gst_partial_mix_src_pad_push (pad, self, NULL,
-      GST_MINI_OBJECT (buffer));
   GST_PAD_STREAM_UNLOCK (pad);
   return ret;
 }

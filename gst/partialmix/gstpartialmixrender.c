@@ -217,7 +217,7 @@ gst_partial_mix_render_push (GstPartialMix * self, GstPartialMixSrcPad * pad,
   if (plan->voices->len > 0)
     pad->silent_frames = 0;
   if (pts >= delay)
-    gst_partial_mix_src_pad_push_raw (pad, self, plan->caps, buffer);
+    gst_partial_mix_src_pad_push (pad, plan->caps, GST_MINI_OBJECT (buffer));
   else
     gst_buffer_unref (buffer);
   plan_free (plan);

@@ -285,6 +285,23 @@ has_said_bye (GstPartialMix * self, GstPartialMixStream * stream,
   }
 }
 
+/* A payload type means something else: what was decoded by its old meaning is
+ * another stream than what comes. */
+void
+gst_partial_mix_remove_pt_streams (GstPartialMix * self,
+    GstPartialMixSinkPad * pad, guint8 pt)
+{
+  guint i;
+
+  for (i = 0; i < self->streams->len; i++) {
+    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+
+    if (stream != NULL && stream->pad == GST_PAD (pad)
+        && stream->format.pt == pt)
+      gst_partial_mix_remove_stream (self, stream, "payload-type");
+  }
+}
+
 void
 gst_partial_mix_expire_streams (GstPartialMix * self, GstClockTime now)
 {

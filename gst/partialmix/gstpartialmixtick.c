@@ -241,7 +241,7 @@ end_of_stream (GstPartialMix * self, gint64 line)
     self->eos_line = G_MAXINT64;
   GST_PARTIAL_MIX_UNLOCK (self);
   if (end)
-    gst_partial_mix_push_to_all (self, gst_event_new_eos ());
+    gst_partial_mix_push_eos (self, gst_event_new_eos ());
 }
 
 GstClockTime

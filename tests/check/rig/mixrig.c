@@ -206,6 +206,20 @@ listener_event (GstPad * pad, GstObject * parent, GstEvent * event)
   return TRUE;
 }
 
+/* A pad without a template takes what it has and nothing else: here anything
+ * may follow anything. */
+static gboolean
+accept_caps (GstQuery * query, GstCaps * accepted)
+{
+  GstCaps *caps;
+
+  gst_query_parse_accept_caps (query, &caps);
+  gst_query_set_accept_caps_result (query, accepted == NULL
+      || gst_caps_is_subset (caps, accepted));
+  gst_clear_caps (&accepted);
+  return TRUE;
+}
+
 static gboolean
 listener_query (GstPad * pad, GstObject * parent, GstQuery * query)
 {
@@ -213,9 +227,13 @@ listener_query (GstPad * pad, GstObject * parent, GstQuery * query)
   GstCaps *accepted = NULL, *filter, *caps;
 
   g_mutex_lock (&listener->lock);
-  if (GST_QUERY_TYPE (query) == GST_QUERY_CAPS && listener->caps != NULL)
+  if (listener->caps != NULL)
     accepted = gst_caps_ref (listener->caps);
   g_mutex_unlock (&listener->lock);
+  if (GST_QUERY_TYPE (query) == GST_QUERY_ACCEPT_CAPS)
+    return accept_caps (query, accepted);
+  if (GST_QUERY_TYPE (query) != GST_QUERY_CAPS)
+    gst_clear_caps (&accepted);
   if (accepted == NULL)
     return gst_pad_query_default (pad, parent, query);
   gst_query_parse_caps (query, &filter);

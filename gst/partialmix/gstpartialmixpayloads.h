@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef __GST_PARTIAL_MIX_PAYLOADS_H__
+#define __GST_PARTIAL_MIX_PAYLOADS_H__
+
+#include <gst/gst.h>
+
+#include "gstpartialmixcodec.h"
+
+G_BEGIN_DECLS
+
+#define GST_PARTIAL_MIX_CSRC_LEVEL_URN \
+    "urn:ietf:params:rtp-hdrext:csrc-audio-level"
+
+#define GST_PARTIAL_MIX_N_PAYLOADS 128
+#define GST_PARTIAL_MIX_FIRST_DYNAMIC 96        /* [RFC3551 3] */
+
+/**
+ * GstPartialMixPayloads:
+ *
+ * What the payload types mean on one src pad.  Streams of several neighbours
+ * leave there, each with payload types of its own; what means two things is
+ * given another number.
+ */
+typedef struct
+{
+  /*< private >*/
+  GstPartialMixFormat formats[GST_PARTIAL_MIX_N_PAYLOADS];
+  GstCaps *caps[GST_PARTIAL_MIX_N_PAYLOADS];    /* NULL: means nothing yet */
+  guint n_users[GST_PARTIAL_MIX_N_PAYLOADS];
+  guint next;                   /* to lose its meaning, if all are in use */
+  gint reserved;                /* for mixes, -1 = none */
+  guint csrc_level_ext_id;
+} GstPartialMixPayloads;
+
+/* @reserved: a number that gst_partial_mix_payloads_take() gives to mixes only,
+ * and to what means the same; -1 for none */
+void gst_partial_mix_payloads_init (GstPartialMixPayloads * payloads,
+    gint reserved, guint csrc_level_ext_id);
+void gst_partial_mix_payloads_clear (GstPartialMixPayloads * payloads);
+
+/* Returns: the number for what comes as @format, which keeps its meaning until
+ * it is given back: that of @format if it is free, else one from 96 on. */
+guint8 gst_partial_mix_payloads_take (GstPartialMixPayloads * payloads,
+    const GstPartialMixFormat * format, gboolean is_mix);
+void gst_partial_mix_payloads_give (GstPartialMixPayloads * payloads,
+    guint8 pt);
+
+/* Returns: (transfer none): the same as long as the number means the same */
+GstCaps *gst_partial_mix_payloads_caps (const GstPartialMixPayloads * payloads,
+    guint8 pt);
+
+G_END_DECLS
+
+#endif /* __GST_PARTIAL_MIX_PAYLOADS_H__ */
