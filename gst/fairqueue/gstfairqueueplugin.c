@@ -5,6 +5,7 @@
 
 #include <gst/gst.h>
 
+#include "gstcbtqueue.h"
 #include "gstqmjitterbuffer.h"
 #include "gstqmrtpbin.h"
 #include "gstqmstretch.h"
@@ -13,7 +14,8 @@
 static gboolean
 plugin_init (GstPlugin * plugin)
 {
-  return GST_ELEMENT_REGISTER (qmjitterbuffer, plugin)
+  return GST_ELEMENT_REGISTER (cbtqueue, plugin)
+      && GST_ELEMENT_REGISTER (qmjitterbuffer, plugin)
       && GST_ELEMENT_REGISTER (qmrtpbin, plugin)
       && GST_ELEMENT_REGISTER (qmstretch, plugin)
       && GST_ELEMENT_REGISTER (updatequeue, plugin);
