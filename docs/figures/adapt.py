@@ -11,6 +11,8 @@ import matplotlib
 matplotlib.use('svg')
 import matplotlib.pyplot as plt
 
+from small_svg import save
+
 SEPARATE, MIX, UP, RATE = '#3465a4', '#f57900', '#204a87', '#babdb6'
 
 
@@ -66,4 +68,4 @@ figure = plt.figure(figsize=(9, 5.4))
 left, right = figure.subfigures(1, 2)
 draw_streams(*left.subplots(2, 1, sharex=True))
 draw_policies(right.subplots(4, 1, sharex=True, sharey=True))
-figure.savefig(sys.stdout.buffer, format='svg', metadata={'Date': None})
+save(figure, sys.stdout)

@@ -12,6 +12,8 @@ import matplotlib
 matplotlib.use('svg')
 import matplotlib.pyplot as plt
 
+from small_svg import save
+
 WAYS = [('limiter_db', 'look-ahead limiter', '#4e9a06'),
         ('clamp_db', 'clamp', '#c4a000'),
         ('wrap_db', 'wrap around', '#a40000')]
@@ -37,4 +39,4 @@ for axis, level in zip(axes, levels):
 axes[0].set_ylabel('signal to distortion [dB]')
 axes[1].legend(frameon=False, fontsize=8)
 figure.tight_layout()
-figure.savefig(sys.stdout.buffer, format='svg', metadata={'Date': None})
+save(figure, sys.stdout)

@@ -11,6 +11,8 @@ import matplotlib
 matplotlib.use('svg')
 import matplotlib.pyplot as plt
 
+from small_svg import save
+
 COLOURS = ['#3465a4', '#ce5c00', '#4e9a06', '#75507b']
 
 rows = list(csv.DictReader(sys.stdin))
@@ -37,4 +39,4 @@ for axis in (left, right):
     axis.set_ylim(bottom=0)
 left.legend(frameon=False, fontsize=8)
 figure.tight_layout()
-figure.savefig(sys.stdout.buffer, format='svg', metadata={'Date': None})
+save(figure, sys.stdout)

@@ -10,6 +10,8 @@ import matplotlib
 matplotlib.use('svg')
 import matplotlib.pyplot as plt
 
+from small_svg import save
+
 COLOURS = ['#3465a4', '#75507b', '#ce5c00']
 
 rows = list(csv.DictReader(sys.stdin))
@@ -29,4 +31,4 @@ axis.set_yscale('log')
 axis.set_xlabel('time [s]')
 axis.legend(frameon=False, fontsize=8, loc='upper right')
 figure.tight_layout()
-figure.savefig(sys.stdout.buffer, format='svg', metadata={'Date': None})
+save(figure, sys.stdout)

@@ -11,6 +11,8 @@ import matplotlib
 matplotlib.use('svg')
 import matplotlib.pyplot as plt
 
+from small_svg import save
+
 rows = [{key: float(value) for key, value in row.items()}
         for row in csv.DictReader(sys.stdin)]
 levels = sorted({row['other_kbps'] for row in rows})
@@ -45,4 +47,4 @@ right.axhline(10, color='#cc0000', linestyle='--', linewidth=1)
 right.set_ylabel('packets lost [%]')
 right.set_ylim(bottom=0)
 figure.tight_layout()
-figure.savefig(sys.stdout.buffer, format='svg', metadata={'Date': None})
+save(figure, sys.stdout)

@@ -11,6 +11,8 @@ import matplotlib
 matplotlib.use('svg')
 import matplotlib.pyplot as plt
 
+from small_svg import save
+
 WINDOW = 20
 
 rows = [{key: float(value) for key, value in row.items()}
@@ -41,4 +43,4 @@ axis.set_ylabel('sent [kbit/s]')
 axis.set_ylim(bottom=0)
 axis.legend(frameon=False, fontsize=8)
 figure.tight_layout()
-figure.savefig(sys.stdout.buffer, format='svg', metadata={'Date': None})
+save(figure, sys.stdout)

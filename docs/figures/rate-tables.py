@@ -11,6 +11,8 @@ import matplotlib
 matplotlib.use('svg')
 import matplotlib.pyplot as plt
 
+from small_svg import save
+
 rows = list(csv.DictReader(sys.stdin))
 plt.rcParams.update({'svg.hashsalt': 'rate-tables',
                      'font.family': 'sans-serif',
@@ -36,4 +38,4 @@ for axis, payload, table in zip(axes, ('200', '14'), ('9', '8')):
     axis.legend(frameon=False, fontsize=8, loc='lower left')
 axes[0].set_ylabel('send rate [kbit/s]')
 figure.tight_layout()
-figure.savefig(sys.stdout.buffer, format='svg', metadata={'Date': None})
+save(figure, sys.stdout)

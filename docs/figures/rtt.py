@@ -10,6 +10,8 @@ import matplotlib
 matplotlib.use('svg')
 import matplotlib.pyplot as plt
 
+from small_svg import save
+
 rows = [{key: float(value) for key, value in row.items()}
         for row in csv.DictReader(sys.stdin)]
 t = [row['t_s'] for row in rows]
@@ -29,4 +31,4 @@ axis.set_ylabel('[ms]')
 axis.set_ylim(bottom=0)
 axis.legend(frameon=False, ncol=4, fontsize=8, loc='upper left')
 figure.tight_layout()
-figure.savefig(sys.stdout.buffer, format='svg', metadata={'Date': None})
+save(figure, sys.stdout)

@@ -5,7 +5,7 @@
   tests/experiments/jitter/write_playout.py [--build build] [--day] [--csv DIR]
 
 Fills in what stands between the markers of docs/algorithms/playout.md and
-draws docs/figures/playout-*.{svg,png}.  --day adds the run of 24 simulated
+draws docs/figures/playout-*.svg.  --day adds the run of 24 simulated
 hours (five minutes).  --csv keeps the CSV files, or takes them from there if
 they are there.
 """
@@ -27,6 +27,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 TRACES = ROOT / 'tests/experiments/traces'
 PAGE = ROOT / 'docs/algorithms/playout.md'
 FIGURES = ROOT / 'docs/figures'
+sys.path.append(str(FIGURES))
+import small_svg  # noqa: E402
 HELD_OUT = ('5g_n78_10ms', 'syn_spikes')
 TIMELINE = ('5g_w2s_n8', 'syn_spikes', 'syn_route')
 TIMELINE_S = 240
@@ -83,9 +85,7 @@ def is_fixed(policy):
 
 def save(figure, name):
     FIGURES.mkdir(parents=True, exist_ok=True)
-    figure.savefig(FIGURES / f'{name}.svg', metadata={'Date': None})
-    figure.savefig(FIGURES / f'{name}.png', dpi=110,
-                   metadata={'Software': None})
+    small_svg.save(figure, FIGURES / f'{name}.svg')
     plt.close(figure)
 
 

@@ -2,6 +2,8 @@
 """Figures of results: one panel for each runner, the same colours everywhere."""
 import itertools
 import math
+import pathlib
+import sys
 
 import matplotlib
 
@@ -11,6 +13,9 @@ matplotlib.use('Agg')
 from matplotlib import pyplot as plt  # noqa: E402
 
 from lab import measures, scenario  # noqa: E402
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / 'docs/figures'))
+import small_svg  # noqa: E402
 
 RUNNER = {'uml': 'real pipelines, Linux TCP',
           'kernel': 'libfairmix, Linux TCP',
@@ -63,7 +68,7 @@ def label(run, name):
 
 
 def _save(fig, path):
-    fig.savefig(path.with_name(path.name + '.svg'), metadata={'Date': None})
+    small_svg.save(fig, path.with_name(path.name + '.svg'))
     plt.close(fig)
 
 
