@@ -161,10 +161,12 @@ gst_qm_after_drop_get_type (void)
 static GType
 gst_qm_timing_get_type (void)
 {
-  static const gchar *const nicks[] = { "rtp", "arrival" };
+  static const gchar *const nicks[] = { "rtp", "arrival", "tick" };
   static const gchar *const blurbs[] = {
     "RTP timestamps are sampling times",
     "They are not: play at the mean inter-arrival time",
+    "They do not matter: a FIFO served once a packet time, to the letter of "
+        "the queue-monitoring paper",
   };
   static gsize type = 0;
 

@@ -5,44 +5,27 @@
 
 #include "gstqmstage.h"
 
-#include "fairmix/base/fmx-serial.h"
 #include "fairmix/playout/fmx-interarrival.h"
+#include "fairmix/playout/fmx-tick-queue.h"
 #include "gstqmadjust.h"
-#include "gstqmheader.h"
+#include "gstqmstream.h"
 
 #define GST_CAT_DEFAULT ensure_debug_category ()
 
-#define DEFAULT_DURATION (20 * GST_MSECOND)
-#define MAX_DURATION (500 * GST_MSECOND)
 #define WAIT_STEP (5 * GST_MSECOND)
 #define COVER_STEP (100 * GST_MSECOND)
 #define CHANGED_INTERVAL (500 * GST_MSECOND)
-#define QUIET_LEVEL 50          /* -dBov: [RFC6464] */
-#define QUIET_BYTES 2           /* an Opus frame of DTX */
-#define COMFORT_NOISE_PT 13     /* [RFC3389 5] */
-#define LEVEL_URI "urn:ietf:params:rtp-hdrext:ssrc-audio-level"
 #define N_STATS_POSITIONS 8
 
-/* What is known of the stream that passes */
+/* What was done with the packets so far */
 typedef struct
 {
-  gboolean known;
-  guint32 ssrc;
-  gint clock_rate;
-  guint16 seq;
-  guint64 ext_seq;
-  FmxSerial timestamps;
-  guint64 timestamp;            /* the last one, extended */
-  guint64 first_timestamp;
-  FmxTime first_media;
-  FmxDuration duration;
-  FmxTime now;                  /* arrival of the last packet */
   FmxTime last_changed;
   GstClockTimeDiff offset;      /* our timestamps - the inner ones */
   GstClockTimeDiff ts_offset;   /* the part of lip-sync that is in them */
   gboolean discont;
   gboolean resync;
-} Stream;
+} Output;
 
 /* One packet: what came in, and what is to be done with it */
 typedef struct
@@ -83,15 +66,15 @@ struct _GstQmStage
   /* Properties */
   GstQmStageSettings settings;
   GstClockTimeDiff offset_floor;
-  gint clock_rates[128];
 
   /* State */
   GstSegment segment;
-  gboolean is_audio;
-  guint level_id;
+  GstQmFormat format;
   FmxPlayout playout;
   FmxInterarrival interarrival;
-  Stream stream;
+  FmxTickQueue tick_queue;
+  GstQmStream stream;
+  Output output;
   Steering steering;
   gboolean moving;              /* a thread is setting the inner one ... */
   gboolean moved_since;         /* ... and has to do so once more */
@@ -217,8 +200,16 @@ gst_qm_stage_reset (GstQmStage * self)
   fmx_playout_reset (&self->playout);
   fmx_interarrival_params_default (&params);
   fmx_interarrival_init (&self->interarrival, &params);
-  memset (&self->stream, 0, sizeof self->stream);
-  self->stream.ts_offset = self->settings.ts_offset;
+  fmx_tick_queue_reset (&self->tick_queue);
+  memset (&self->output, 0, sizeof self->output);
+  self->output.ts_offset = self->settings.ts_offset;
+}
+
+static void
+gst_qm_stage_forget (GstQmStage * self)
+{
+  self->stream.known = FALSE;
+  gst_qm_stage_reset (self);
 }
 
 static GstClockTimeDiff
@@ -227,103 +218,25 @@ steering_ts_offset (const Steering * steering)
   return GST_CLOCK_DIFF (steering->cover, steering->wait);
 }
 
-/* Silence that nobody would miss: no speech in it, by what the packet says of
- * itself */
-static gboolean
-gst_qm_stage_is_quiet (GstQmStage * self, GstBuffer * buffer,
-    const GstQmHeader * header)
-{
-  gsize quiet_bytes = header->header_bytes + QUIET_BYTES;
-  guint8 level;
-
-  if (header->pt == COMFORT_NOISE_PT || (header->mapped_bytes <= quiet_bytes
-          && gst_buffer_get_size (buffer) <= quiet_bytes))
-    return TRUE;
-  return self->level_id != 0
-      && gst_qm_header_read_level (buffer, self->level_id, &level)
-      && level >= QUIET_LEVEL;
-}
-
-static void
-gst_qm_stage_start_stream (GstQmStage * self, const GstQmHeader * header,
-    GstClockTime arrival, gint clock_rate)
-{
-  Stream *s = &self->stream;
-
-  gst_qm_stage_reset (self);
-  s->known = TRUE;
-  s->ssrc = header->ssrc;
-  s->clock_rate = clock_rate;
-  s->seq = header->seq;
-  s->ext_seq = G_MAXUINT16 + 1 + header->seq;
-  s->timestamp = fmx_serial_extend32 (&s->timestamps, header->timestamp);
-  s->first_timestamp = s->timestamp;
-  s->now = arrival;
-  s->first_media = s->now;
-  s->duration = DEFAULT_DURATION;
-}
-
-/* gst_util_uint64_scale_int() by GST_SECOND and the clock rate, in a fifth of
- * the instructions; wraps like a time */
-static FmxDuration
-gst_qm_stage_to_time (const Stream * s, gint64 units)
-{
-  gint64 seconds = units / s->clock_rate;
-  gint64 rest = units % s->clock_rate;
-
-  return (FmxDuration) ((guint64) seconds * GST_SECOND
-      + (guint64) (rest * GST_SECOND / s->clock_rate));
-}
-
-/* Packets come in order: a number that is not higher is a new beginning. */
-static void
-gst_qm_stage_follow_stream (GstQmStage * self, const GstQmHeader * header,
-    GstClockTime arrival, FmxPlayoutPacket * packet)
-{
-  Stream *s = &self->stream;
-  gint32 step = fmx_serial_diff16 (header->seq, s->seq);
-  guint64 timestamp = fmx_serial_extend32 (&s->timestamps, header->timestamp);
-  FmxDuration gap =
-      gst_qm_stage_to_time (s, (gint64) (timestamp - s->timestamp));
-
-  if (step == 1 && gap > 0 && gap <= MAX_DURATION)
-    s->duration = gap;
-  s->ext_seq += step > 0 ? step : 1;
-  s->seq = header->seq;
-  s->timestamp = timestamp;
-  if (arrival > s->now)
-    s->now = arrival;
-  packet->talkspurt = header->marker && step > 0 && gap > step * s->duration;
-}
-
 /* Puts the packet on the time line of arrivals.  FALSE if that cannot be. */
 static gboolean
-gst_qm_stage_place (GstQmStage * self, GstBuffer * buffer,
-    FmxPlayoutPacket * packet)
+gst_qm_stage_place (GstQmStage * self, GstBuffer * buffer, Passage * p)
 {
-  Stream *s = &self->stream;
   GstClockTime arrival = GST_BUFFER_OFFSET_END (buffer);
-  GstQmHeader header;
-  gint clock_rate;
 
   GST_BUFFER_OFFSET_END (buffer) = GST_BUFFER_OFFSET_NONE;
-  if (!gst_qm_header_read (&header, buffer))
-    return FALSE;
-  clock_rate = self->clock_rates[header.pt];
-  if (clock_rate <= 0)
-    return FALSE;
   if (!GST_CLOCK_TIME_IS_VALID (arrival))
     arrival = gst_qm_stage_now (self);
-  packet->talkspurt = FALSE;
-  if (!s->known || s->ssrc != header.ssrc || s->clock_rate != clock_rate)
-    gst_qm_stage_start_stream (self, &header, arrival, clock_rate);
-  else
-    gst_qm_stage_follow_stream (self, &header, arrival, packet);
-  packet->ext_seq = s->ext_seq;
-  packet->media = s->first_media + (guint64) gst_qm_stage_to_time (s,
-      (gint64) (s->timestamp - s->first_timestamp));
-  packet->duration = s->duration;
-  packet->quiet = gst_qm_stage_is_quiet (self, buffer, &header);
+  switch (gst_qm_stream_place (&self->stream, &self->format, buffer, arrival,
+          &p->packet)) {
+    case GST_QM_STREAM_UNKNOWN:
+      return FALSE;
+    case GST_QM_STREAM_NEW:
+      gst_qm_stage_reset (self);
+      break;
+    case GST_QM_STREAM_GOES_ON:
+      break;
+  }
   return TRUE;
 }
 
@@ -374,7 +287,7 @@ gst_qm_stage_update_minimum (GstQmStage * self)
     minimum = MAX (minimum, (FmxDuration) self->settings.fixed_delay);
   if (self->offset_floor > 0)
     minimum = MAX (minimum, fmx_playout_get_delay (&self->playout)
-        + self->offset_floor - self->stream.offset);
+        + self->offset_floor - self->output.offset);
   fmx_playout_set_min_delay (&self->playout,
       CLAMP (minimum, 0, params->max_delay));
 }
@@ -406,32 +319,56 @@ gst_qm_stage_decide_by_monitor (GstQmStage * self, Passage * p)
     p->changed = TRUE;
   }
   if (decision.adjusted != 0 || decision.reason == FMX_PLAYOUT_RESTART)
-    self->stream.resync = TRUE;
+    self->output.resync = TRUE;
+}
+
+static gboolean
+gst_qm_stage_is_ticking (GstQmStage * self)
+{
+  return self->settings.timing == GST_QM_TIMING_TICK && self->format.is_audio;
+}
+
+/* The paper's FIFO: whatever the time stamps say */
+static void
+gst_qm_stage_decide_by_tick (GstQmStage * self, Passage * p)
+{
+  FmxTickQueueDecision decision =
+      fmx_tick_queue_on_packet (&self->tick_queue, p->packet.ext_seq,
+      p->packet.duration, self->stream.now);
+
+  p->play = decision.action == FMX_TICK_QUEUE_PLAY;
+  self->n_shrunk += decision.action == FMX_TICK_QUEUE_DROP_MONITOR;
+  p->playout = decision.tick;
+  p->changed = !p->play || decision.after_gap;
+  self->output.resync |= decision.after_gap;
 }
 
 static void
 gst_qm_stage_decide (GstQmStage * self, Passage * p)
 {
-  Stream *s = &self->stream;
+  Output *out = &self->output;
+  FmxTime now = self->stream.now;
 
   p->play = TRUE;
-  if (!self->is_audio) {
+  if (!self->format.is_audio) {
     GstClockTimeDiff fixed = (GstClockTimeDiff) self->settings.fixed_delay;
 
     fixed = MAX (fixed, self->offset_floor);
-    s->resync |= fixed != s->offset;
+    out->resync |= fixed != out->offset;
     p->playout = p->inner_pts + fixed;
   } else if (self->settings.timing == GST_QM_TIMING_ARRIVAL) {
-    p->playout = fmx_interarrival_on_packet (&self->interarrival, s->now);
+    p->playout = fmx_interarrival_on_packet (&self->interarrival, now);
+  } else if (self->settings.timing == GST_QM_TIMING_TICK) {
+    gst_qm_stage_decide_by_tick (self, p);
   } else {
     gst_qm_stage_decide_by_monitor (self, p);
   }
   if (p->play)
-    s->offset = GST_CLOCK_DIFF (p->inner_pts, p->playout);
-  if (s->now - s->last_changed >= CHANGED_INTERVAL)
+    out->offset = GST_CLOCK_DIFF (p->inner_pts, p->playout);
+  if (now - out->last_changed >= CHANGED_INTERVAL)
     p->changed = TRUE;
   if (p->changed)
-    s->last_changed = s->now;
+    out->last_changed = now;
 }
 
 /* A gap is to be waited for until its slot comes, and no longer.  The cover
@@ -441,9 +378,11 @@ static void
 gst_qm_stage_steer (GstQmStage * self, Passage * p)
 {
   Steering *now = &self->steering;
-  GstClockTime wait = MAX (self->stream.offset, 0);
+  GstClockTime wait = MAX (self->output.offset, 0);
   GstClockTime cover = self->settings.playout.max_delay;
 
+  if (gst_qm_stage_is_ticking (self))
+    wait = 0;                   /* what is lost does not keep its place */
   if (self->settings.retransmission) {
     wait = MAX (wait, self->settings.fixed_delay);
     cover = MAX (cover, self->settings.fixed_delay);
@@ -462,7 +401,7 @@ gst_qm_stage_steer (GstQmStage * self, Passage * p)
 static GstClockTimeDiff
 gst_qm_stage_step_ts_offset (GstQmStage * self)
 {
-  Stream *s = &self->stream;
+  Output *s = &self->output;
   GstClockTimeDiff step = self->settings.ts_offset - s->ts_offset;
   GstClockTime most = self->settings.max_ts_offset_adjustment;
 
@@ -484,7 +423,7 @@ gst_qm_stage_position (GstQmStage * self, GstClockTimeDiff running_time)
 static void
 gst_qm_stage_stamp (GstQmStage * self, GstBuffer * buffer, Passage * p)
 {
-  Stream *s = &self->stream;
+  Output *s = &self->output;
   GstClockTimeDiff ts_offset = gst_qm_stage_step_ts_offset (self);
 
   GST_BUFFER_PTS (buffer) = gst_qm_stage_position (self,
@@ -506,7 +445,7 @@ gst_qm_stage_pass (GstQmStage * self, GstBuffer * buffer, Passage * p)
   if (!self->settings.active || !GST_BUFFER_PTS_IS_VALID (buffer))
     return;
   p->inner_pts = to_running_time (&self->segment, GST_BUFFER_PTS (buffer));
-  if (!gst_qm_stage_place (self, buffer, &p->packet)
+  if (!gst_qm_stage_place (self, buffer, p)
       || !GST_CLOCK_TIME_IS_VALID (p->inner_pts))
     return;
 
@@ -516,7 +455,7 @@ gst_qm_stage_pass (GstQmStage * self, GstBuffer * buffer, Passage * p)
     gst_qm_stage_steer (self, p);
     gst_qm_stage_stamp (self, buffer, p);
   } else {
-    self->stream.discont = TRUE;
+    self->output.discont = TRUE;
   }
 }
 
@@ -579,39 +518,6 @@ gst_qm_stage_chain_out (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   return GST_FLOW_OK;
 }
 
-static void
-gst_qm_stage_read_caps (GstQmStage * self, GstCaps * caps)
-{
-  const GstStructure *s = gst_caps_get_structure (caps, 0);
-  const gchar *media = gst_structure_get_string (s, "media");
-  gint pt, clock_rate;
-
-  self->is_audio = media == NULL || g_str_equal (media, "audio");
-  if (gst_structure_get_int (s, "clock-rate", &clock_rate)) {
-    if (gst_structure_get_int (s, "payload", &pt) && pt >= 0 && pt < 128)
-      self->clock_rates[pt] = clock_rate;
-    else
-      for (guint i = 0; i < G_N_ELEMENTS (self->clock_rates); i++)
-        self->clock_rates[i] = clock_rate;
-  }
-  self->level_id = 0;
-  for (guint id = 1; id <= 255 && self->level_id == 0; id++) {
-    gchar *field = g_strdup_printf ("extmap-%u", id);
-    const GValue *value = gst_structure_get_value (s, field);
-    const gchar *uri = NULL;
-
-    if (value != NULL && G_VALUE_HOLDS_STRING (value))
-      uri = g_value_get_string (value);
-    else if (value != NULL && GST_VALUE_HOLDS_ARRAY (value)
-        && gst_value_array_get_size (value) >= 2
-        && G_VALUE_HOLDS_STRING (gst_value_array_get_value (value, 1)))
-      uri = g_value_get_string (gst_value_array_get_value (value, 1));
-    if (g_strcmp0 (uri, LEVEL_URI) == 0)
-      self->level_id = id;
-    g_free (field);
-  }
-}
-
 /* What is lost had a time of the inner jitter buffer: it gets one of ours. */
 static GstEvent *
 gst_qm_stage_shift_lost (GstQmStage * self, GstEvent * event)
@@ -625,7 +531,7 @@ gst_qm_stage_shift_lost (GstQmStage * self, GstEvent * event)
     return event;
   g_mutex_lock (&self->lock);
   offset = self->settings.active && self->stream.known ?
-      self->stream.offset + self->stream.ts_offset
+      self->output.offset + self->output.ts_offset
       - steering_ts_offset (&self->steering) : 0;
   g_mutex_unlock (&self->lock);
   if (offset == 0 || !GST_CLOCK_TIME_IS_VALID (timestamp))
@@ -647,7 +553,7 @@ gst_qm_stage_event_out (GstPad * pad, GstObject * parent, GstEvent * event)
     case GST_EVENT_CAPS:
       gst_event_parse_caps (event, &caps);
       g_mutex_lock (&self->lock);
-      gst_qm_stage_read_caps (self, caps);
+      gst_qm_format_read_caps (&self->format, caps);
       g_mutex_unlock (&self->lock);
       break;
     case GST_EVENT_SEGMENT:
@@ -658,7 +564,7 @@ gst_qm_stage_event_out (GstPad * pad, GstObject * parent, GstEvent * event)
     case GST_EVENT_FLUSH_STOP:
       g_mutex_lock (&self->lock);
       gst_segment_init (&self->segment, GST_FORMAT_TIME);
-      gst_qm_stage_reset (self);
+      gst_qm_stage_forget (self);
       active = self->settings.active;
       g_mutex_unlock (&self->lock);
       if (active)
@@ -720,7 +626,7 @@ gst_qm_stage_stop (GstQmStage * self)
   g_mutex_lock (&self->lock);
   gst_segment_init (&self->segment, GST_FORMAT_TIME);
   gst_segment_init (&self->arrival_segment, GST_FORMAT_TIME);
-  gst_qm_stage_reset (self);
+  gst_qm_stage_forget (self);
   active = self->settings.active;
   g_mutex_unlock (&self->lock);
   if (active)
@@ -744,6 +650,22 @@ same_monitor (const FmxPlayoutParams * a, const FmxPlayoutParams * b)
       && a->growth_step == b->growth_step && a->max_delay == b->max_delay;
 }
 
+static void
+gst_qm_stage_set_playout (GstQmStage * self, const FmxPlayoutParams * playout)
+{
+  FmxTickQueueParams params;
+
+  params.monitor.threshold = playout->threshold;
+  params.monitor.length = playout->length;
+  params.monitor.decay = playout->decay;
+  params.monitor.after_drop = playout->after_drop;
+  params.threshold_time = playout->threshold_time;
+  params.max_delay = MAX (playout->max_delay, 1);
+  fmx_tick_queue_init (&self->tick_queue, &params);
+  fmx_playout_init (&self->playout, playout);
+  gst_qm_stage_reset (self);
+}
+
 void
 gst_qm_stage_set_settings (GstQmStage * self,
     const GstQmStageSettings * settings)
@@ -754,7 +676,7 @@ gst_qm_stage_set_settings (GstQmStage * self,
   g_mutex_lock (&self->lock);
   if (!same_monitor (&settings->playout, &self->settings.playout)
       || settings->active != self->settings.active) {
-    fmx_playout_init (&self->playout, &settings->playout);
+    gst_qm_stage_set_playout (self, &settings->playout);
     self->stream.known = FALSE;
   }
   if (settings->active && !self->settings.active)
@@ -770,10 +692,10 @@ gst_qm_stage_set_settings (GstQmStage * self,
 void
 gst_qm_stage_set_clock_rate (GstQmStage * self, guint pt, gint clock_rate)
 {
-  g_return_if_fail (pt < G_N_ELEMENTS (self->clock_rates));
+  g_return_if_fail (pt < G_N_ELEMENTS (self->format.clock_rates));
 
   g_mutex_lock (&self->lock);
-  self->clock_rates[pt] = clock_rate;
+  self->format.clock_rates[pt] = clock_rate;
   g_mutex_unlock (&self->lock);
 }
 
@@ -791,13 +713,13 @@ void
 gst_qm_stage_get_offsets (GstQmStage * self, GstQmStageOffsets * offsets)
 {
   g_mutex_lock (&self->lock);
-  offsets->offset = self->stream.offset;
+  offsets->offset = self->output.offset;
   if (!self->stream.known)
     offsets->need = 0;
-  else if (!self->is_audio)
+  else if (!self->format.is_audio)
     offsets->need = (GstClockTimeDiff) self->settings.fixed_delay;
   else
-    offsets->need = self->stream.offset - fmx_playout_get_delay (&self->playout)
+    offsets->need = self->output.offset - fmx_playout_get_delay (&self->playout)
         + fmx_playout_get_need (&self->playout);
   g_mutex_unlock (&self->lock);
 }
@@ -810,13 +732,20 @@ gst_qm_stage_set_offset_floor (GstQmStage * self, GstClockTimeDiff floor)
   g_mutex_unlock (&self->lock);
 }
 
+static GstClockTime
+gst_qm_stage_current_delay (GstQmStage * self)
+{
+  return gst_qm_stage_is_ticking (self) ? MAX (self->output.offset, 0) :
+      fmx_playout_get_delay (&self->playout);
+}
+
 GstClockTime
 gst_qm_stage_get_delay (GstQmStage * self)
 {
   GstClockTime delay;
 
   g_mutex_lock (&self->lock);
-  delay = fmx_playout_get_delay (&self->playout);
+  delay = gst_qm_stage_current_delay (self);
   g_mutex_unlock (&self->lock);
   return delay;
 }
@@ -831,36 +760,59 @@ append_uint64 (GValue * array, guint64 number)
   gst_value_array_append_and_take_value (array, &value);
 }
 
+static const FmxQueueMonitor *
+gst_qm_stage_get_monitor (GstQmStage * self)
+{
+  return gst_qm_stage_is_ticking (self) ?
+      fmx_tick_queue_get_monitor (&self->tick_queue) :
+      fmx_playout_get_monitor (&self->playout);
+}
+
+static FmxPlayoutStats
+gst_qm_stage_get_counters (GstQmStage * self)
+{
+  FmxPlayoutStats counters = *fmx_playout_get_stats (&self->playout);
+
+  if (gst_qm_stage_is_ticking (self)) {
+    const FmxTickQueueStats *s = fmx_tick_queue_get_stats (&self->tick_queue);
+
+    counters.n_played = s->n_played;
+    counters.n_dropped = s->n_dropped;
+    counters.n_late = s->n_full + s->n_old;
+    counters.n_grown = s->n_gaps;
+  }
+  return counters;
+}
+
 void
 gst_qm_stage_add_stats (GstQmStage * self, GstStructure * stats)
 {
   const FmxQueueMonitor *monitor;
-  const FmxPlayoutStats *s;
+  FmxPlayoutStats s;
   GValue counts = G_VALUE_INIT, thresholds = G_VALUE_INIT;
 
   gst_value_array_init (&counts, N_STATS_POSITIONS);
   gst_value_array_init (&thresholds, N_STATS_POSITIONS);
   g_mutex_lock (&self->lock);
-  monitor = fmx_playout_get_monitor (&self->playout);
+  monitor = gst_qm_stage_get_monitor (self);
   for (guint k = 1; k <= N_STATS_POSITIONS; k++) {
     append_uint64 (&counts, fmx_queue_monitor_count (monitor, k));
     append_uint64 (&thresholds, fmx_queue_monitor_threshold (monitor, k));
   }
-  s = fmx_playout_get_stats (&self->playout);
+  s = gst_qm_stage_get_counters (self);
   gst_structure_set (stats,
-      "qm-delay", G_TYPE_UINT64,
-      (guint64) fmx_playout_get_delay (&self->playout),
+      "qm-delay", G_TYPE_UINT64, gst_qm_stage_current_delay (self),
       "qm-need", G_TYPE_UINT64,
       (guint64) fmx_playout_get_need (&self->playout),
-      "qm-offset", G_TYPE_INT64, self->stream.offset,
-      "qm-played", G_TYPE_UINT64, s->n_played,
+      "qm-offset", G_TYPE_INT64, self->output.offset,
+      "qm-played", G_TYPE_UINT64, s.n_played,
       "qm-shrunk", G_TYPE_UINT64, self->n_shrunk,
       "qm-dropped", G_TYPE_UINT64,
-      self->settings.shrink == GST_QM_SHRINK_DROP ? s->n_dropped : 0,
-      "qm-late", G_TYPE_UINT64, s->n_late,
-      "qm-grown", G_TYPE_UINT64, s->n_grown,
-      "qm-silence-jumps", G_TYPE_UINT64, s->n_jumps,
-      "qm-restarts", G_TYPE_UINT64, s->n_restarts,
+      self->settings.shrink == GST_QM_SHRINK_DROP ? s.n_dropped : 0,
+      "qm-late", G_TYPE_UINT64, s.n_late,
+      "qm-grown", G_TYPE_UINT64, s.n_grown,
+      "qm-silence-jumps", G_TYPE_UINT64, s.n_jumps,
+      "qm-restarts", G_TYPE_UINT64, s.n_restarts,
       "qm-mean-interarrival", G_TYPE_UINT64,
       (guint64) fmx_interarrival_mean (&self->interarrival), NULL);
   g_mutex_unlock (&self->lock);
@@ -951,11 +903,10 @@ gst_qm_stage_new (GstElement * owner, GstElement * inner, GstPad * sinkpad,
   self->sinkpad = sinkpad;
   self->srcpad = srcpad;
   fmx_playout_params_default (&self->settings.playout);
-  fmx_playout_init (&self->playout, &self->settings.playout);
-  self->is_audio = TRUE;
+  self->format.is_audio = TRUE;
   gst_segment_init (&self->segment, GST_FORMAT_TIME);
   gst_segment_init (&self->arrival_segment, GST_FORMAT_TIME);
-  gst_qm_stage_reset (self);
+  gst_qm_stage_set_playout (self, &self->settings.playout);
   gst_qm_stage_take_pads (self);
   return self;
 }

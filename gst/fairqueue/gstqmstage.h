@@ -12,11 +12,14 @@ G_BEGIN_DECLS
  * GstQmTiming:
  * @GST_QM_TIMING_RTP: RTP timestamps are sampling times
  * @GST_QM_TIMING_ARRIVAL: they are not: play at the mean inter-arrival time
+ * @GST_QM_TIMING_TICK: they do not matter: a FIFO that is served once a packet
+ *     time, as in the nanoManipulator paper
  */
 typedef enum
 {
   GST_QM_TIMING_RTP,
-  GST_QM_TIMING_ARRIVAL
+  GST_QM_TIMING_ARRIVAL,
+  GST_QM_TIMING_TICK
 } GstQmTiming;
 
 /**

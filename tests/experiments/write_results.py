@@ -297,6 +297,7 @@ def main():
             new = breaker.page(root, args.short, BREAKER_RUNNERS) \
                 if not names or 'breaker' in names else []
             out += new or old.get(breaker.TITLE, [])
+    out += kept.others(docs / 'results.md', {t for t, _ in SUITES.values()})
     (docs / 'results.md').write_text('\n'.join(out).rstrip() + '\n',
                                      encoding='utf-8')
     return 0

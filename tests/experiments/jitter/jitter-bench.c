@@ -4,6 +4,9 @@
  * and figures of it.
  *
  *   jitter-bench [--table1 | --sweep | --day | --seconds | --check] TRACE...
+ *
+ * TRACE is a file, or a made-up one: syn_NAME[:SEED], see jitter-trace.
+ *
  *   jitter-bench --cost | --cost-probe ELEMENT N
  *
  * --table1   the settings of the paper's table 1, and ours
@@ -22,6 +25,7 @@
 
 #include "policies.h"
 #include "policy-element.h"
+#include "synth.h"
 
 #define MAX_DELAY_MS 65.0       /* mean over the real traces */
 #define MAX_BEHIND_R 1.0        /* on any trace, behind the best fixed latency */
@@ -35,20 +39,28 @@ typedef struct
   Sink sink;
 } Policy;
 
+/* A constant delay (mode none), or one that follows the sender's clock and
+ * moves with every stall (mode slave) */
+#define FIXED(mode, ms) "rtpjitterbuffer mode=" mode " latency=" ms
+
 static const Policy policies[] = {
   {"qmjitterbuffer", "qmjitterbuffer", NULL, SINK_EXACT},
-  {"rtpjitterbuffer 20 ms", "rtpjitterbuffer latency=20", NULL, SINK_EXACT},
-  {"rtpjitterbuffer 60 ms", "rtpjitterbuffer latency=60", NULL, SINK_EXACT},
-  {"rtpjitterbuffer 100 ms", "rtpjitterbuffer latency=100", NULL, SINK_EXACT},
-  {"rtpjitterbuffer 200 ms", "rtpjitterbuffer latency=200", NULL, SINK_EXACT},
+  {"none 20 ms", FIXED ("none", "20"), NULL, SINK_EXACT},
+  {"none 60 ms", FIXED ("none", "60"), NULL, SINK_EXACT},
+  {"none 100 ms", FIXED ("none", "100"), NULL, SINK_EXACT},
+  {"none 200 ms", FIXED ("none", "200"), NULL, SINK_EXACT},
+  {"slave 20 ms", FIXED ("slave", "20"), NULL, SINK_EXACT},
+  {"slave 60 ms", FIXED ("slave", "60"), NULL, SINK_EXACT},
+  {"slave 100 ms", FIXED ("slave", "100"), NULL, SINK_EXACT},
+  {"slave 200 ms", FIXED ("slave", "200"), NULL, SINK_EXACT},
   {"speexdsp", NULL, policy_speex, SINK_EXACT},
   {"clairvoyant", NULL, policy_clairvoyant, SINK_ELASTIC},
 };
 
 #define PACKET (20 * FMX_MSECOND)
-#define FIRST_FIXED 1
-#define LAST_FIXED 4
-#define SPEEXDSP 5
+#define FIRST_FIXED 5           /* those that follow the clock */
+#define LAST_FIXED 8
+#define SPEEXDSP 9
 #define EXIT_SKIPPED 77         /* for meson */
 
 static bool
@@ -63,16 +75,18 @@ run (const Trace * trace, const Policy * policy, Playout * playouts)
 static void
 print_header (void)
 {
-  printf ("trace,policy,gaps_per_s,skips_per_s,delay_ms,delay_p95_ms,"
-      "adaptations_per_min,r,r_p5\n");
+  printf
+      ("trace,policy,gaps_per_s,skips_per_s,drops_per_s,delay_ms,delay_p95_ms,"
+      "adaptations_per_min,r,r_p5,r_larger\n");
 }
 
 static void
 print_score (const Trace * trace, const char *policy, const Score * s)
 {
-  printf ("%s,\"%s\",%.4f,%.4f,%.2f,%.2f,%.2f,%.3f,%.3f\n", trace->name,
-      policy, s->gaps_per_s, s->skips_per_s, s->delay_ms, s->delay_p95_ms,
-      s->adaptations_per_min, s->r, s->r_p5);
+  printf ("%s,\"%s\",%.4f,%.4f,%.4f,%.2f,%.2f,%.2f,%.3f,%.3f,%.3f\n",
+      trace->name, policy, s->gaps_per_s, s->skips_per_s, s->drops_per_s,
+      s->delay_ms, s->delay_p95_ms, s->adaptations_per_min, s->r, s->r_p5,
+      s->r_larger);
   fflush (stdout);
 }
 
@@ -124,38 +138,40 @@ print_seconds (const Trace * trace)
 
 /* --- table 1 of the paper --- */
 
+/* The paper's queue, to the letter; and a virtual one in which a lost packet
+ * keeps its place, so that its delay does not shrink with each loss */
+#define LITERAL(threshold) "qmjitterbuffer timing=tick threshold=" threshold \
+    " length=2 decay=1 after-drop=kept max-delay=4000"
+#define VIRTUAL(threshold) "qmjitterbuffer threshold=" threshold \
+    " length=2 decay=1 after-drop=kept max-delay=4000"
+
 static void
 print_table1 (const Trace * trace)
 {
   static const struct
   {
-    uint32_t threshold, length;
-  } settings[] = {
-    {30, 2},
-    {150, 2},
-    {3600, 2},
+    const char *name, *element;
+  } rows[] = {
+    {"(30, 2)", LITERAL ("30")},
+    {"(150, 2)", LITERAL ("150")},
+    {"(3600, 2)", LITERAL ("3600")},
+    {"virtual (30, 2)", VIRTUAL ("30")},
+    {"virtual (150, 2)", VIRTUAL ("150")},
+    {"virtual (3600, 2)", VIRTUAL ("3600")},
+    {"qmjitterbuffer", "qmjitterbuffer"},
+    {"none 60 ms", FIXED ("none", "60")},
   };
   Playout *playouts = playouts_for (trace);
-  FmxPlayoutParams params;
   Score s;
 
   policy_none (trace, playouts);
   score (trace, playouts, SINK_EXACT, &s);
   print_score (trace, "no buffering", &s);
-  for (size_t i = 0; i < G_N_ELEMENTS (settings); i++) {
-    char name[32];
-
-    fmx_playout_params_paper (&params, settings[i].threshold,
-        settings[i].length);
-    policy_lib (trace, &params, playouts);
+  for (size_t i = 0; i < G_N_ELEMENTS (rows); i++) {
+    policy_element (trace, rows[i].element, playouts);
     score (trace, playouts, SINK_EXACT, &s);
-    snprintf (name, sizeof name, "(%u, %u)", settings[i].threshold,
-        settings[i].length);
-    print_score (trace, name, &s);
+    print_score (trace, rows[i].name, &s);
   }
-  policy_element (trace, "qmjitterbuffer", playouts);
-  score (trace, playouts, SINK_EXACT, &s);
-  print_score (trace, "qmjitterbuffer", &s);
   free (playouts);
 }
 
@@ -309,8 +325,8 @@ check (const Trace * trace, Means * means)
   for (size_t i = FIRST_FIXED; i <= LAST_FIXED; i++) {
     run (trace, &policies[i], playouts);
     score (trace, playouts, SINK_EXACT, &s);
-    if (s.r > best) {
-      best = s.r;
+    if (s.r_larger > best) {
+      best = s.r_larger;
       best_name = policies[i].name;
     }
   }
@@ -320,16 +336,16 @@ check (const Trace * trace, Means * means)
   else
     means->no_speexdsp = true;
   free (playouts);
-  good = ours.r >= best - MAX_BEHIND_R;
+  good = ours.r_larger >= best - MAX_BEHIND_R;
   printf ("%s %-14s R %.2f, best of the fixed ones %.2f (%s), ",
-      good ? "ok  " : "FAIL", trace->name, ours.r, best, best_name);
+      good ? "ok  " : "FAIL", trace->name, ours.r_larger, best, best_name);
   if (!means->no_speexdsp)
-    printf ("speexdsp %.2f, ", s.r);
+    printf ("speexdsp %.2f, ", s.r_larger);
   printf ("delay %.1f ms\n", ours.delay_ms);
   if (strncmp (trace->name, "syn_", 4) != 0) {
-    means->r += ours.r;
+    means->r += ours.r_larger;
     means->best_fixed += best;
-    means->speexdsp += s.r;
+    means->speexdsp += s.r_larger;
     means->delay_ms += ours.delay_ms;
     means->n++;
   }
@@ -381,7 +397,7 @@ main (int argc, char **argv)
   for (; i < argc; i++) {
     Trace trace;
 
-    if (!trace_read (&trace, argv[i])) {
+    if (!trace_open (&trace, argv[i])) {
       fprintf (stderr, "%s: not a trace\n", argv[i]);
       return 2;
     }

@@ -5,7 +5,7 @@
  *   jitter-speech SPEECH TRACE PIPELINE HEARD
  *
  * SPEECH    16 bits, 16 kHz, mono, without a header
- * TRACE     .csv.gz; its delays are sampled every 20 ms, while there is speech
+ * TRACE     .csv.gz, or syn_NAME[:SEED]; its delays are sampled every 20 ms, while there is speech
  * PIPELINE  from RTP (Opus) to audio: "rtpjitterbuffer ! rtpopusdepay ! opusdec"
  * HEARD     what is heard, in the format of SPEECH, counted from when the first
  *           sample is said: silence where nothing is there in time
@@ -18,6 +18,7 @@
 #include <gst/check/gstharness.h>
 
 #include "policy-element.h"
+#include "synth.h"
 
 #define RATE 16000
 #define PACKET (20 * FMX_MSECOND)
@@ -136,7 +137,7 @@ main (int argc, char **argv)
     fprintf (stderr, "usage: %s SPEECH TRACE PIPELINE HEARD\n", argv[0]);
     return 2;
   }
-  if (!read_speech (&talk, argv[1]) || !trace_read (&trace, argv[2])) {
+  if (!read_speech (&talk, argv[1]) || !trace_open (&trace, argv[2])) {
     fprintf (stderr, "%s, %s: no speech, or no trace\n", argv[1], argv[2]);
     return 2;
   }

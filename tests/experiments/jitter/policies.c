@@ -41,23 +41,24 @@ policy_lib (const Trace * trace, const FmxPlayoutParams * params,
   }
 }
 
+/* Shows at each tick what came since the last one, the newest of it. */
 void
 policy_none (const Trace * trace, Playout * playouts)
 {
-  forget (trace, playouts);
-  for (size_t i = 0; i < trace->n_packets; i++) {
-    FmxTime arrival = trace->packets[i].arrival;
+  FmxTime tick = trace->packets[0].arrival;
+  size_t next = 0;
 
-    if (arrival == FMX_TIME_NONE)
-      continue;
-    /* superseded before it was shown for as much as a moment */
-    for (size_t j = i + 1; j < trace->n_packets; j++) {
-      if (trace->packets[j].arrival == FMX_TIME_NONE)
-        continue;
-      if (trace->packets[j].arrival > arrival)
-        playouts[i].due = arrival;
-      break;
-    }
+  forget (trace, playouts);
+  for (; next < trace->n_packets; tick += (FmxTime) trace->interval) {
+    size_t newest = trace->n_packets;
+
+    for (; next < trace->n_packets
+        && (trace->packets[next].arrival == FMX_TIME_NONE
+            || trace->packets[next].arrival <= tick); next++)
+      if (trace->packets[next].arrival != FMX_TIME_NONE)
+        newest = next;
+    if (newest < trace->n_packets)
+      playouts[newest].due = tick;
   }
 }
 
@@ -162,8 +163,9 @@ policy_clairvoyant (const Trace * trace, Playout * playouts)
 
 #ifdef HAVE_SPEEXDSP
 
-/* Time stamps of speexdsp: a thousand to a packet */
-#define UNITS 1000
+/* Time stamps of speexdsp, to a packet: samples of 20 ms at 8 kHz.  Its timings
+ * are kept in 16 bits: more units, and stalls that it cannot count. */
+#define UNITS 160
 
 bool
 policy_speex (const Trace * trace, Playout * playouts)

@@ -12,7 +12,8 @@
 void policy_lib (const Trace * trace, const FmxPlayoutParams * params,
     Playout * playouts);
 
-/** policy_none: no buffer: what arrives is played, the newest first */
+/** policy_none: no buffer: at each tick of the display, a packet time apart,
+ * what arrived since the last one; if that is several packets, the newest */
 void policy_none (const Trace * trace, Playout * playouts);
 
 /** policy_clairvoyant: a constant delay for each second, chosen by somebody

@@ -9,6 +9,7 @@ typedef struct
 {
   double missing;               /* packets, or parts of them, not heard */
   double concealed;             /* packet times without fresh media */
+  double heard;                 /* packet times of either, where it is heard */
   double delay_ms;              /* sum over packets heard */
   size_t n_packets, n_heard;
   size_t n_missing, n_runs;     /* of whole packets */
@@ -33,10 +34,10 @@ score_r (double delay_ms, double loss, double burst_r)
 }
 
 static double
-window_r (const Window * w)
+window_r (const Window * w, double impaired)
 {
   double n = (double) w->n_packets;
-  double loss = fmin (1.0, fmax (w->missing, w->concealed) / n);
+  double loss = fmin (1.0, impaired / n);
   double p = (double) w->n_missing / n;
   double burst_r = w->n_runs ?
       (double) w->n_missing / (double) w->n_runs * (1.0 - p) : 1.0;
@@ -71,10 +72,13 @@ sum_up (const Window * windows, size_t n_windows, Score * out)
   for (size_t i = 0; i < n_windows; i++) {
     if (windows[i].n_packets < 2)
       continue;
-    r[n] = window_r (&windows[i]);
+    r[n] = window_r (&windows[i], windows[i].heard);
     out->r += r[n++];
+    out->r_larger += window_r (&windows[i],
+        fmax (windows[i].missing, windows[i].concealed));
   }
   out->r /= (double) n;
+  out->r_larger /= (double) n;
   out->r_p5 = percentile (r, n, 0.05);
   free (r);
 }
@@ -136,18 +140,29 @@ play (const Trace * trace, size_t i, const Playout * playout, Sink sink,
       play_elastic (trace, i, playout);
 }
 
+/* What goes over from packet to packet */
+typedef struct
+{
+  bool was_missing;
+  double missing;               /* since the last packet that was heard */
+} Between;
+
 static void
-add_to_window (Window * w, const Heard * heard, bool *was_missing)
+add_to_window (Window * w, const Heard * heard, Between * between)
 {
   bool missing = heard->heard < 0.5;
+
+  between->missing += 1.0 - heard->heard;
 
   w->n_packets++;
   w->missing += 1.0 - heard->heard;
   w->concealed += heard->gap;
   w->n_missing += missing;
-  w->n_runs += missing && !*was_missing;
-  *was_missing = missing;
+  w->n_runs += missing && !between->was_missing;
+  between->was_missing = missing;
   if (heard->heard > 0.0) {
+    w->heard += fmax (between->missing, heard->gap);
+    between->missing = 0.0;
     w->delay_ms += heard->delay_ms;
     w->n_heard++;
   }
@@ -163,7 +178,7 @@ score (const Trace * trace, const Playout * playouts, Sink sink, Score * out)
   double *delays = calloc (trace->n_packets, sizeof (double));
   double last_delay = NAN;
   FmxTime cursor = FMX_TIME_NONE;
-  bool was_missing = false;
+  Between between = { 0 };
   size_t n = 0;
 
   memset (out, 0, sizeof *out);
@@ -171,10 +186,12 @@ score (const Trace * trace, const Playout * playouts, Sink sink, Score * out)
     Heard heard = play (trace, i, &playouts[i], sink, &cursor);
 
     add_to_window (&windows[trace->packets[i].send / SCORE_WINDOW], &heard,
-        &was_missing);
+        &between);
     out->gaps_per_s += heard.gap / length_s;
-    if (trace->packets[i].arrival != FMX_TIME_NONE)
+    if (trace->packets[i].arrival != FMX_TIME_NONE) {
       out->skips_per_s += (1.0 - heard.heard) / length_s;
+      out->drops_per_s += heard.heard < 0.5 ? 1.0 / length_s : 0.0;
+    }
     if (heard.heard > 0.0) {
       out->adaptations_per_min +=
           fabs (heard.delay_ms - last_delay) >= 1.0 ? 60.0 / length_s : 0.0;

@@ -39,20 +39,27 @@ typedef enum
  *     reason
  * @skips_per_s: packets that arrived and were not heard (or the part of them
  *     that was not), per second
+ * @drops_per_s: packets that arrived of which less than half was heard, per
+ *     second
  * @delay_ms, @delay_p95_ms: heard after sent, beyond the fastest packet
  * @adaptations_per_min: how often the delay of two packets that were heard
  *     one after the other differed by a millisecond or more
- * @r, @r_p5: E-model rating of 10 s windows, mean and 5th percentile
+ * @r, @r_p5: E-model rating of 10 s windows, mean and 5th percentile: what is
+ *     missing and what is concealed counted where each is heard
+ * @r_larger: the same with the larger one of both sums instead: a stall and the
+ *     cuts that undo it later count once
  */
 typedef struct
 {
   double gaps_per_s;
   double skips_per_s;
+  double drops_per_s;
   double delay_ms;
   double delay_p95_ms;
   double adaptations_per_min;
   double r;
   double r_p5;
+  double r_larger;
 } Score;
 
 /**
@@ -61,8 +68,12 @@ typedef struct
  *
  * Plays what was decided through @sink, then rates what was heard: ITU-T G.107,
  * R = 93.2 - Idd - Ie,eff, Idd at the delay + 65 ms, Ie,eff for G.711 with
- * concealment (Ie = 0, Bpl = 25.1), Ppl the larger one of packets missing and
- * of time concealed, BurstR from the runs of missing packets.
+ * concealment (Ie = 0, Bpl = 25.1).  Between two packets that are heard one
+ * after the other there may be media missing, and time in which nothing was
+ * there to be played: the larger one of the two is heard there, and Ppl is the
+ * sum of these.  A packet that is lost is so much missing and so much time; a
+ * stall that is played later is time, and the cut that makes up for it later
+ * is media.  BurstR from the runs of missing packets.
  */
 void score (const Trace * trace, const Playout * playouts, Sink sink,
     Score * out);

@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Runs the jitter buffers side by side; figures and tables for the docs.
 
-  tests/experiments/jitter/write_playout.py [--build build] [--day] [--csv DIR]
+  tests/experiments/jitter/write_playout.py [--build build] [--csv DIR]
+      [--only compare,table1,sweep,timeline,day]
 
 Fills in what stands between the markers of docs/algorithms/playout.md and
-draws docs/figures/playout-*.svg.  --day adds the run of 24 simulated
-hours (five minutes).  --csv keeps the CSV files, or takes them from there if
-they are there.
+docs/results.md and draws docs/figures/playout-*.svg.  day, 24 simulated
+hours (five minutes), is done only if asked for.  --csv keeps the CSV files, or
+takes them from there if they are there.
 """
 import argparse
 import csv
@@ -29,15 +30,16 @@ PAGE = ROOT / 'docs/algorithms/playout.md'
 FIGURES = ROOT / 'docs/figures'
 sys.path.append(str(FIGURES))
 import small_svg  # noqa: E402
-HELD_OUT = ('5g_n78_10ms', 'syn_spikes')
-TIMELINE = ('5g_w2s_n8', 'syn_spikes', 'syn_route')
+RESULTS = ROOT / 'docs/results.md'
+# What nothing was tuned on: these, and the made-up ones of another seed.
+HELD_OUT = ('5g_n78_10ms', '5g_n8_urban20', 'dualpi2_l4s')
+HELD_OUT_SEED = 8
+TABLE1_SEEDS = (1, 2, 3, 4, 5)
+TIMELINE = ('5g_w2s_n8', 'syn_wifi_busy', 'syn_route')
 TIMELINE_S = 240
-DEFAULTS = ('threshold_time = 1600 ms', 'reserve = 20 ms',
-            'growth_step = 10 ms', 'decay = 2.0', 'length = 2',
-            'after_drop = shift')
 OURS = 'qmjitterbuffer'
-COLOURS = {OURS: '#0072B2', 'rtpjitterbuffer 60 ms': '#D55E00',
-           'rtpjitterbuffer 200 ms': '#E69F00'}
+COLOURS = {OURS: '#0072B2', 'none 60 ms': '#009E73',
+           'slave 60 ms': '#D55E00'}
 
 plt.rcParams.update({
     'font.family': 'DejaVu Sans', 'font.size': 9, 'axes.spines.top': False,
@@ -73,14 +75,38 @@ class Bench:
                               capture_output=True, text=True).stdout
 
 
-def all_traces():
-    names = sorted(p.name[:-7] for p in TRACES.glob('*.csv.gz'))
-    return ([n for n in names if not n.startswith('syn_')]
-            + [n for n in names if n.startswith('syn_')])
+def real_traces():
+    return sorted(p.name[:-7] for p in TRACES.glob('*.csv.gz'))
+
+
+def made_traces(build):
+    """All but the one of table 1."""
+    tool = pathlib.Path(build) / 'tests/experiments/jitter/jitter-trace'
+    names = [line.split()[0] for line in subprocess.run(
+        [tool], check=True, capture_output=True, text=True).stdout.splitlines()]
+    return [n for n in names if n != 'syn_table1']
+
+
+def argument(name):
+    """How jitter-bench is told of a trace."""
+    return name if name.startswith('syn_') else TRACES / f'{name}.csv.gz'
+
+
+def is_held_out(trace):
+    return trace in HELD_OUT or trace.endswith(f':{HELD_OUT_SEED}')
+
+
+def label(trace):
+    return trace + (' *' if is_held_out(trace) else '')
 
 
 def is_fixed(policy):
-    return policy.startswith('rtpjitterbuffer')
+    return policy.startswith(('none ', 'slave '))
+
+
+def best_fixed(table, trace, policies, key='r'):
+    return max((p for p in policies if is_fixed(p)),
+               key=lambda p: float(table[trace, p][key]))
 
 
 def save(figure, name):
@@ -97,7 +123,7 @@ def mean(values):
 # --- the heat map ---
 
 def draw_ratings(table, traces, policies):
-    figure, axis = plt.subplots(figsize=(8.6, 0.34 * len(traces) + 1.6))
+    figure, axis = plt.subplots(figsize=(9.6, 0.3 * len(traces) + 1.6))
     grid = [[float(table[t, p]['r']) for p in policies] for t in traces]
     image = axis.imshow(grid, cmap='RdYlGn', vmin=60, vmax=93.2, aspect='auto')
     for y, row in enumerate(grid):
@@ -110,20 +136,19 @@ def draw_ratings(table, traces, policies):
                       fontweight='bold' if r > best - 0.005
                       and policies[x] != 'clairvoyant' else 'normal')
     axis.set_xticks(range(len(policies)),
-                    [p.replace('rtpjitterbuffer', 'rtpjitter-\nbuffer')
+                    [p.replace('qmjitter', 'qmjitter-\n').replace(' ', '\n', 1)
                      .replace('clairvoyant', 'clairvoyant\nbound')
-                     for p in policies], fontsize=8)
-    axis.set_yticks(range(len(traces)),
-                    [t + (' *' if t in HELD_OUT else '') for t in traces],
-                    fontsize=8)
+                     for p in policies], fontsize=7.5)
+    axis.set_yticks(range(len(traces)), map(label, traces), fontsize=8)
     axis.xaxis.tick_top()
     axis.tick_params(length=0)
     for side in axis.spines.values():
         side.set_visible(False)
     n_real = sum(not t.startswith('syn_') for t in traces)
     axis.axhline(n_real - 0.5, color='white', linewidth=3)
-    axis.set_xlabel('E-model rating R; bold: best that can be had; '
-                    '*: not used for tuning', fontsize=8)
+    axis.set_xlabel('E-model rating R; none, slave: modes of rtpjitterbuffer; '
+                    'bold: best that can be had; *: not used for tuning',
+                    fontsize=8)
     save(figure, 'playout-ratings')
 
 
@@ -161,67 +186,72 @@ def draw_timeline(rows):
 # --- tables ---
 
 def ratings_table(table, traces, policies):
-    fixed = [p for p in policies if is_fixed(p)]
     lines = ['| trace | gaps/s | skips/s | delay, p95 [ms] | changes/min | R '
-             '(p5) | best fixed latency: R | R gained |',
+             '(p5) | best fixed setting: R | R gained |',
              '|---|---|---|---|---|---|---|---|']
     for trace in traces:
         own = table[trace, OURS]
-        best = max(fixed, key=lambda p, t=trace: float(table[t, p]['r']))
+        best = best_fixed(table, trace, policies)
         r = float(own['r'])
         best_r = float(table[trace, best]['r'])
         lines.append(
-            f'| {trace}{" *" if trace in HELD_OUT else ""} '
+            f'| {label(trace)} '
             f'| {float(own["gaps_per_s"]):.2f} '
             f'| {float(own["skips_per_s"]):.2f} '
             f'| {float(own["delay_ms"]):.0f}, {float(own["delay_p95_ms"]):.0f} '
             f'| {float(own["adaptations_per_min"]):.1f} '
             f'| {r:.2f} ({float(own["r_p5"]):.1f}) '
-            f'| {best.split(" ", 1)[1]}: {best_r:.2f} | {r - best_r:+.2f} |')
+            f'| {best}: {best_r:.2f} | {r - best_r:+.2f} |')
     return lines
 
 
+def groups(traces):
+    """[(name, traces)]: real and made up, tuned on and not."""
+    names = {(False, False): 'real', (False, True): 'real, held out',
+             (True, False): 'made up', (True, True): 'made up, held out'}
+    return [(name, [t for t in traces if
+                    (t.startswith('syn_'), is_held_out(t)) == kind])
+            for kind, name in names.items()]
+
+
 def means_table(table, traces, policies):
-    real = [t for t in traces if not t.startswith('syn_')]
-    made = [t for t in traces if t.startswith('syn_')]
-    lines = ['| | real: R | delay [ms] | gaps/s | made up: R | delay [ms] '
-             '| gaps/s |', '|---|---|---|---|---|---|---|']
-    for policy in policies:
+    parts = groups(traces)
+    lines = ['| | ' + ' | '.join(f'{name}: R (old score) | delay [ms]'
+                                 for name, _ in parts) + ' |',
+             '|---' * (1 + 2 * len(parts)) + '|']
+    chosen = {p: {t: p for t in traces} for p in policies}
+    chosen['best fixed setting of each trace, in hindsight'] = {
+        t: best_fixed(table, t, policies) for t in traces}
+    for name, choice in chosen.items():
         cells = []
-        for group in (real, made):
-            for key, form in (('r', '.2f'), ('delay_ms', '.0f'),
-                              ('gaps_per_s', '.2f')):
-                cells.append(format(mean(float(table[t, policy][key])
-                                         for t in group), form))
-        lines.append(f'| {policy} | ' + ' | '.join(cells) + ' |')
-    cells = []
-    for group in (real, made):
-        best = [max((p for p in policies if is_fixed(p)),
-                    key=lambda p, t=t: float(table[t, p]['r'])) for t in group]
-        for key, form in (('r', '.2f'), ('delay_ms', '.0f'),
-                          ('gaps_per_s', '.2f')):
-            cells.append(format(mean(float(table[t, p][key])
-                                     for t, p in zip(group, best)), form))
-    lines.append('| best fixed latency of each trace, in hindsight | '
-                 + ' | '.join(cells) + ' |')
+        for _, group in parts:
+            rows = [table[t, choice[t]] for t in group]
+            cells.append(f'{mean(float(r["r"]) for r in rows):.2f} '
+                         f'({mean(float(r["r_larger"]) for r in rows):.2f}) '
+                         f'| {mean(float(r["delay_ms"]) for r in rows):.0f}')
+        lines.append(f'| {name} | ' + ' | '.join(cells) + ' |')
     return lines
 
 
 def table1(rows):
     paper = {'no buffering': ('3.4', '6.2', '89'), '(30, 2)': ('0.18', '3.0', '94'),
              '(150, 2)': ('0.06', '2.8', '96'), '(3600, 2)': ('.003', '2.8', '91')}
-    lines = ['| | paper: drops/s | gaps/s | latency [ms] | ours: skips/s '
-             '| gaps/s | delay [ms] |', '|---|---|---|---|---|---|---|']
-    for row in rows:
-        drops, gaps, latency = paper.get(row['policy'], ('', '', ''))
-        lines.append(f'| {row["policy"]} | {drops} | {gaps} | {latency} '
-                     f'| {float(row["skips_per_s"]):.3f} '
-                     f'| {float(row["gaps_per_s"]):.2f} '
-                     f'| {float(row["delay_ms"]):.0f} |')
+    names = {'qmjitterbuffer': 'qmjitterbuffer, as it comes',
+             'none 60 ms': 'rtpjitterbuffer mode=none latency=60'}
+    lines = ['| | paper: drops/s | gaps/s | latency [ms] | here: drops/s '
+             '| gaps/s | delay [ms] | R |', '|---' * 8 + '|']
+    for policy in dict.fromkeys(r['policy'] for r in rows):
+        own = [r for r in rows if r['policy'] == policy]
+        drops, gaps, latency = paper.get(policy, ('', '', ''))
+        cells = [mean(float(r[k]) for r in own)
+                 for k in ('drops_per_s', 'gaps_per_s', 'delay_ms', 'r')]
+        lines.append(f'| {names.get(policy, policy)} | {drops} | {gaps} '
+                     f'| {latency} | {cells[0]:.3f} | {cells[1]:.2f} '
+                     f'| {cells[2]:.0f} | {cells[3]:.1f} |')
     return lines
 
 
-def sweep_table(rows, defaults):
+def sweep_table(rows):
     """Means over the traces that the parameters were chosen on, and the others."""
     table = {(r['trace'], r['policy']): r for r in rows}
     traces = sorted({t for t, _ in table})
@@ -230,13 +260,13 @@ def sweep_table(rows, defaults):
              '|---|---|---|---|---|---|---|']
     for variant in dict.fromkeys(r['policy'] for r in rows):
         cells = []
-        for group in ([t for t in traces if t not in HELD_OUT], HELD_OUT):
+        for group in ([t for t in traces if not is_held_out(t)],
+                      [t for t in traces if is_held_out(t)]):
             for key, form in (('r', '.2f'), ('delay_ms', '.0f'),
                               ('gaps_per_s', '.2f')):
                 cells.append(format(mean(float(table[t, variant][key])
                                          for t in group), form))
-        name = f'**{variant}**' if variant in defaults else variant
-        lines.append(f'| {name} | ' + ' | '.join(cells) + ' |')
+        lines.append(f'| {variant.replace(" (default)", " **default**")} | ' + ' | '.join(cells) + ' |')
     return lines
 
 
@@ -256,40 +286,49 @@ def day_table(rows):
     return lines
 
 
-def fill_in(name, lines):
-    text = PAGE.read_text(encoding='utf-8')
+def fill_in(name, lines, page=PAGE):
+    text = page.read_text(encoding='utf-8')
     pattern = re.compile(rf'(<!-- {name}: .*?-->\n).*?(<!-- end -->)', re.S)
     if not pattern.search(text):
-        sys.exit(f'{PAGE}: no marker "{name}"')
+        sys.exit(f'{page}: no marker "{name}"')
     body = '\n'.join(lines) + '\n'
-    PAGE.write_text(pattern.sub(lambda m: m[1] + body + m[2], text),
+    page.write_text(pattern.sub(lambda m: m[1] + body + m[2], text),
                     encoding='utf-8')
+
+
+def compare(bench, real, made):
+    held_out = [f'{n}:{HELD_OUT_SEED}' for n in made]
+    traces = real + made + held_out
+    rows = bench.rows('compare', *map(argument, traces))
+    table = {(r['trace'], r['policy']): r for r in rows}
+    policies = list(dict.fromkeys(r['policy'] for r in rows))
+    draw_ratings(table, real + held_out, policies)
+    fill_in('ratings', ratings_table(table, traces, policies))
+    fill_in('means', means_table(table, traces, policies))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--build', default=ROOT / 'build')
-    parser.add_argument('--day', action='store_true')
     parser.add_argument('--csv')
+    parser.add_argument('--only', default='compare,table1,sweep,timeline')
     args = parser.parse_args()
+    parts = args.only.split(',')
     bench = Bench(args.build, args.csv)
-    traces = all_traces()
-
-    def path(name):
-        return TRACES / f'{name}.csv.gz'
-
-    rows = bench.rows('compare', *map(path, traces))
-    table = {(r['trace'], r['policy']): r for r in rows}
-    policies = list(dict.fromkeys(r['policy'] for r in rows))
-    draw_ratings(table, traces, policies)
-    fill_in('ratings', ratings_table(table, traces, policies))
-    fill_in('means', means_table(table, traces, policies))
-    fill_in('table1', table1(bench.rows('table1', '--table1',
-                                        path('syn_seed28'))))
-    fill_in('sweep', sweep_table(
-        bench.rows('sweep', '--sweep', *map(path, traces)), DEFAULTS))
-    draw_timeline(bench.rows('seconds', '--seconds', *map(path, TIMELINE)))
-    if args.day:
+    real, made = real_traces(), made_traces(args.build)
+    if 'compare' in parts:
+        compare(bench, real, made)
+    if 'table1' in parts:
+        fill_in('table1', table1(bench.rows('table1', '--table1', *(
+            f'syn_table1:{seed}' for seed in TABLE1_SEEDS))), RESULTS)
+    if 'sweep' in parts:
+        fill_in('sweep', sweep_table(bench.rows(
+            'sweep', '--sweep', *map(argument, real + made + [
+                f'{n}:{HELD_OUT_SEED}' for n in made]))))
+    if 'timeline' in parts:
+        draw_timeline(bench.rows('seconds', '--seconds',
+                                 *map(argument, TIMELINE)))
+    if 'day' in parts:
         fill_in('day', day_table(bench.rows('day', '--day')))
 
 

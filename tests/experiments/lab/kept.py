@@ -18,6 +18,18 @@ def sections(path):
     return found
 
 
+def others(path, titles):
+    """The lines below each heading that is not one of @titles: other commands'."""
+    found, here = [], False
+    text = path.read_text(encoding='utf-8') if path.exists() else ''
+    for line in text.splitlines():
+        if line.startswith('## '):
+            here = line[3:] not in titles
+        if here:
+            found.append(line)
+    return found
+
+
 def counts(lines):
     """{whose: "3 runs (whose, ...)"} of a section."""
     line = next((x for x in lines if x.endswith(COUNTS_END)), '')

@@ -35,20 +35,6 @@ fmx_playout_params_default (FmxPlayoutParams *params)
 }
 
 void
-fmx_playout_params_paper (FmxPlayoutParams *params, uint32_t threshold,
-    uint32_t length)
-{
-  fmx_playout_params_default (params);
-  params->threshold = threshold;
-  params->length = length;
-  params->decay = 1.0;
-  params->after_drop = FMX_QUEUE_MONITOR_KEPT;
-  params->threshold_time = 0;
-  params->reserve = FMX_SECOND; /* a whole packet, however long */
-  params->growth_step = FMX_SECOND;
-}
-
-void
 fmx_playout_init (FmxPlayout *playout, const FmxPlayoutParams *params)
 {
   FmxQueueMonitorParams monitor = {

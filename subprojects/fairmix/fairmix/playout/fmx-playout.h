@@ -34,8 +34,8 @@ extern "C" {
  *     the arrival of the fastest packets, whichever is later; >= 0
  * @max_delay: and at most so much; >= @min_delay
  *
- * Source: nanoManipulator 2002, section 3.2; decay, shift, reserve and step are
- * ours.
+ * Source: nanoManipulator 2002, section 3.2; the virtual queue, decay, shift,
+ * reserve and step are ours.  To the letter: fmx-tick-queue.h.
  */
 typedef struct
 {
@@ -179,17 +179,6 @@ typedef struct
 
 /** fmx_playout_params_default: what does well on every path without tuning */
 void fmx_playout_params_default (FmxPlayoutParams * params);
-
-/**
- * fmx_playout_params_paper:
- * @threshold: T, in packet times
- * @length: L
- *
- * The paper's (T, L), to the letter: the same threshold for all positions,
- * whole packets, counts that stay after a drop.
- */
-void fmx_playout_params_paper (FmxPlayoutParams * params, uint32_t threshold,
-    uint32_t length);
 
 void fmx_playout_init (FmxPlayout * playout, const FmxPlayoutParams * params);
 /** Forgets the stream (new SSRC, flush, hand-over), keeps parameters. */

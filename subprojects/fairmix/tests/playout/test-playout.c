@@ -117,9 +117,9 @@ test_reordered_packets_keep_their_slot (void **state)
   assert_int_equal (d.playout, START + 5 * PACKET + 60 * MS);
 }
 
-/* [nanoManipulator 3.2]: (T, L) on a queue that needs no packet */
+/* Thresholds in packets, on a queue that needs none of them */
 static void
-test_the_papers_rule_drops_after_its_threshold (void **state)
+test_a_threshold_in_packets_counts_packets (void **state)
 {
   FmxPlayoutParams params;
   Fixture f;
@@ -127,7 +127,12 @@ test_the_papers_rule_drops_after_its_threshold (void **state)
 
   (void) state;
   fixture_init (&f);
-  fmx_playout_params_paper (&params, 30, 2);
+  fmx_playout_params_default (&params);
+  params.threshold = 30;
+  params.threshold_time = 0;
+  params.decay = 1.0;
+  params.reserve = PACKET;
+  params.growth_step = PACKET;
   fmx_playout_init (&f.playout, &params);
   arrive (&f, 0, 0);
   arrive (&f, 1, 2 * PACKET + MS);      /* three packets: two are waiting */
@@ -278,7 +283,7 @@ main (void)
     cmocka_unit_test (test_a_standing_queue_is_shortened_by_one_packet),
     cmocka_unit_test (test_loss_is_not_taken_for_lateness),
     cmocka_unit_test (test_reordered_packets_keep_their_slot),
-    cmocka_unit_test (test_the_papers_rule_drops_after_its_threshold),
+    cmocka_unit_test (test_a_threshold_in_packets_counts_packets),
     cmocka_unit_test (test_silence_is_where_it_shortens),
     cmocka_unit_test (test_silence_alone_shortens_nothing),
     cmocka_unit_test (test_the_delay_keeps_its_limits),

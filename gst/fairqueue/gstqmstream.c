@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstqmstream.h"
+
+#include "gstqmheader.h"
+
+#define DEFAULT_DURATION (20 * GST_MSECOND)
+#define MAX_DURATION (500 * GST_MSECOND)
+#define QUIET_LEVEL 50          /* -dBov: [RFC6464] */
+#define QUIET_BYTES 2           /* an Opus frame of DTX */
+#define COMFORT_NOISE_PT 13     /* [RFC3389 5] */
+#define LEVEL_URI "urn:ietf:params:rtp-hdrext:ssrc-audio-level"
+
+/* --- caps --- */
+
+static gboolean
+is_level_uri (const GValue * value)
+{
+  const gchar *uri = NULL;
+
+  if (value != NULL && G_VALUE_HOLDS_STRING (value))
+    uri = g_value_get_string (value);
+  else if (value != NULL && GST_VALUE_HOLDS_ARRAY (value)
+      && gst_value_array_get_size (value) >= 2
+      && G_VALUE_HOLDS_STRING (gst_value_array_get_value (value, 1)))
+    uri = g_value_get_string (gst_value_array_get_value (value, 1));
+  return g_strcmp0 (uri, LEVEL_URI) == 0;
+}
+
+void
+gst_qm_format_read_caps (GstQmFormat * format, GstCaps * caps)
+{
+  const GstStructure *s = gst_caps_get_structure (caps, 0);
+  const gchar *media = gst_structure_get_string (s, "media");
+  gint pt, clock_rate;
+
+  format->is_audio = media == NULL || g_str_equal (media, "audio");
+  if (gst_structure_get_int (s, "clock-rate", &clock_rate)) {
+    if (gst_structure_get_int (s, "payload", &pt) && pt >= 0 && pt < 128)
+      format->clock_rates[pt] = clock_rate;
+    else
+      for (guint i = 0; i < G_N_ELEMENTS (format->clock_rates); i++)
+        format->clock_rates[i] = clock_rate;
+  }
+  format->level_id = 0;
+  for (guint id = 1; id <= 255 && format->level_id == 0; id++) {
+    gchar *field = g_strdup_printf ("extmap-%u", id);
+
+    if (is_level_uri (gst_structure_get_value (s, field)))
+      format->level_id = id;
+    g_free (field);
+  }
+}
+
+/* --- packets --- */
+
+/* Silence that nobody would miss: no speech in it, by what the packet says of
+ * itself */
+static gboolean
+is_quiet (const GstQmFormat * format, GstBuffer * buffer,
+    const GstQmHeader * header)
+{
+  gsize quiet_bytes = header->header_bytes + QUIET_BYTES;
+  guint8 level;
+
+  if (header->pt == COMFORT_NOISE_PT || (header->mapped_bytes <= quiet_bytes
+          && gst_buffer_get_size (buffer) <= quiet_bytes))
+    return TRUE;
+  return format->level_id != 0
+      && gst_qm_header_read_level (buffer, format->level_id, &level)
+      && level >= QUIET_LEVEL;
+}
+
+static void
+gst_qm_stream_start (GstQmStream * self, const GstQmHeader * header,
+    GstClockTime arrival, gint clock_rate)
+{
+  memset (self, 0, sizeof *self);
+  self->known = TRUE;
+  self->ssrc = header->ssrc;
+  self->clock_rate = clock_rate;
+  self->seq = header->seq;
+  self->ext_seq = G_MAXUINT16 + 1 + header->seq;
+  self->timestamp = fmx_serial_extend32 (&self->timestamps, header->timestamp);
+  self->first_timestamp = self->timestamp;
+  self->now = arrival;
+  self->first_media = self->now;
+  self->duration = DEFAULT_DURATION;
+}
+
+/* gst_util_uint64_scale_int() by GST_SECOND and the clock rate, in a fifth of
+ * the instructions; wraps like a time */
+static FmxDuration
+gst_qm_stream_to_time (const GstQmStream * self, gint64 units)
+{
+  gint64 seconds = units / self->clock_rate;
+  gint64 rest = units % self->clock_rate;
+
+  return (FmxDuration) ((guint64) seconds * GST_SECOND
+      + (guint64) (rest * GST_SECOND / self->clock_rate));
+}
+
+/* Packets come in order: a number that is not higher is a new beginning. */
+static void
+gst_qm_stream_follow (GstQmStream * self, const GstQmHeader * header,
+    GstClockTime arrival, FmxPlayoutPacket * packet)
+{
+  gint32 step = fmx_serial_diff16 (header->seq, self->seq);
+  guint64 timestamp =
+      fmx_serial_extend32 (&self->timestamps, header->timestamp);
+  FmxDuration gap =
+      gst_qm_stream_to_time (self, (gint64) (timestamp - self->timestamp));
+
+  if (step == 1 && gap > 0 && gap <= MAX_DURATION)
+    self->duration = gap;
+  self->ext_seq += step > 0 ? step : 1;
+  self->seq = header->seq;
+  self->timestamp = timestamp;
+  if (arrival > self->now)
+    self->now = arrival;
+  packet->talkspurt = header->marker && step > 0 && gap > step * self->duration;
+}
+
+GstQmStreamStep
+gst_qm_stream_place (GstQmStream * self, const GstQmFormat * format,
+    GstBuffer * buffer, GstClockTime arrival, FmxPlayoutPacket * packet)
+{
+  GstQmStreamStep step = GST_QM_STREAM_GOES_ON;
+  GstQmHeader header;
+  gint clock_rate;
+
+  if (!gst_qm_header_read (&header, buffer))
+    return GST_QM_STREAM_UNKNOWN;
+  clock_rate = format->clock_rates[header.pt];
+  if (clock_rate <= 0)
+    return GST_QM_STREAM_UNKNOWN;
+  packet->talkspurt = FALSE;
+  if (!self->known || self->ssrc != header.ssrc
+      || self->clock_rate != clock_rate) {
+    gst_qm_stream_start (self, &header, arrival, clock_rate);
+    step = GST_QM_STREAM_NEW;
+  } else {
+    gst_qm_stream_follow (self, &header, arrival, packet);
+  }
+  packet->ext_seq = self->ext_seq;
+  packet->media = self->first_media
+      + (guint64) gst_qm_stream_to_time (self,
+      (gint64) (self->timestamp - self->first_timestamp));
+  packet->duration = self->duration;
+  packet->quiet = is_quiet (format, buffer, &header);
+  return step;
+}
