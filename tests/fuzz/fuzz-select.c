@@ -35,6 +35,8 @@ settle (Room * room, Fuzz * fuzz)
   room->adapt.mix_min_bps = fuzz_u16 (fuzz) * 4;
   room->adapt.mix_max_bps = room->adapt.mix_min_bps + fuzz_u16 (fuzz) * 16;
   room->adapt.headroom = fuzz_u8 (fuzz) / 256.0;
+  if (room->adapt.mix_min_bps % 3 == 0)
+    room->adapt.max_streams = room->adapt.mix_max_bps % 8;
 }
 
 static FmxSelectStream
@@ -132,6 +134,12 @@ check_order (const Room * room)
   }
 }
 
+static bool
+is_crowded (const Room * room)
+{
+  return room->adapt.max_streams > 0 && room->n > room->adapt.max_streams;
+}
+
 static void
 check_plan (const Room * room)
 {
@@ -147,7 +155,8 @@ check_plan (const Room * room)
 
     CHECK (a >= FMX_ADAPT_HELD && a < (int32_t) room->plan.n_mixes);
     CHECK (!(a == FMX_ADAPT_SEPARATE && s->must_mix));
-    CHECK (!never || a == FMX_ADAPT_SEPARATE || room->target_bps == 0);
+    CHECK (!never || a == FMX_ADAPT_SEPARATE || room->target_bps == 0
+        || is_crowded (room));
     if (a >= 0)
       members[a]++;
     else if (a == FMX_ADAPT_SEPARATE) {
@@ -159,8 +168,11 @@ check_plan (const Room * room)
   for (uint32_t m = 0; m < room->plan.n_mixes; m++)
     CHECK (members[m] > 0);
   CHECK (n_separate == room->plan.n_separate);
+  CHECK (!is_crowded (room)
+      || n_separate + room->plan.n_mixes <= room->adapt.max_streams);
   CHECK (used == room->plan.used_bps);
-  CHECK (used <= room->target_bps || only_never_mix);
+  /* what is mixed for want of places counts as if it were not */
+  CHECK (used <= room->target_bps || only_never_mix || is_crowded (room));
 }
 
 static void

@@ -13,6 +13,7 @@
 /* What one mix would hold. */
 typedef struct
 {
+  uint32_t n;
   uint32_t n_must_mix;
   uint64_t wire_bps;
 } Slot;
@@ -32,6 +33,8 @@ typedef struct
   Slot slots[FMX_ADAPT_MAX_MIXES];
   uint64_t cost_bps;            /* of separate streams and slots together */
   uint64_t bound_bps;           /* what that may come to */
+  bool crowded;                 /* more streams than the neighbour can take */
+  uint32_t n_out;               /* separate streams and slots that are not empty */
 } Planner;
 
 static bool
@@ -81,20 +84,25 @@ slot_of (const Planner *p, const FmxSelectStream *s)
   return (int32_t) last;
 }
 
-/* Whether there is anything to forward that costs less mixed. */
+/* Whether there is anything to forward that costs less mixed, or too much of
+ * it for the neighbour. */
 static bool
 is_mixed (const Planner *p, const Slot *slot)
 {
-  return slot->n_must_mix > 0 || slot->wire_bps > p->params->mix_min_bps;
+  return slot->n_must_mix > 0 || slot->wire_bps > p->params->mix_min_bps
+      || (p->crowded && slot->n > 1);
 }
 
 /* The least that a slot costs.  It falls by no more than a stream that leaves
  * it costs: so a plan with one stream more that is separate never costs less,
- * and what does not fit beside some streams does not fit beside more. */
+ * and what does not fit beside some streams does not fit beside more.  (A mix
+ * that is made for want of places counts what its streams cost, if that is
+ * less: of silent ones, nothing.) */
 static uint64_t
 slot_cost (const Planner *p, const Slot *slot)
 {
-  return is_mixed (p, slot) ? p->params->mix_min_bps : slot->wire_bps;
+  return slot->n_must_mix > 0 || slot->wire_bps > p->params->mix_min_bps
+      ? p->params->mix_min_bps : slot->wire_bps;
 }
 
 static uint64_t
@@ -103,37 +111,64 @@ cost_if_separate (const Planner *p, uint32_t i)
   const Slot *slot = &p->slots[p->assignment[i]];
   Slot rest = *slot;
 
+  rest.n--;
   rest.wire_bps -= p->streams[i].wire_bps;
   return p->cost_bps + p->streams[i].wire_bps - slot_cost (p, slot)
       + slot_cost (p, &rest);
+}
+
+static uint32_t
+n_out_if_separate (const Planner *p, uint32_t i)
+{
+  return p->n_out + (p->slots[p->assignment[i]].n > 1);
+}
+
+static bool
+has_places_for (const Planner *p, uint32_t n_out)
+{
+  return !p->crowded || n_out <= p->params->max_streams;
 }
 
 static void
 make_separate (Planner *p, uint32_t i)
 {
   p->cost_bps = cost_if_separate (p, i);
+  p->n_out = n_out_if_separate (p, i);
+  p->slots[p->assignment[i]].n--;
   p->slots[p->assignment[i]].wire_bps -= p->streams[i].wire_bps;
   p->assignment[i] = SEPARATE;
 }
 
-/* The most that can be mixed, in at most @n_slots mixes. */
+/* The most that can be mixed, in at most @n_slots mixes.  In a crowd one place
+ * is left for those who are not never-mix, or too many of them. */
 static void
 mix_all (Planner *p, uint32_t n_slots)
 {
   p->n_slots = n_slots;
   p->cost_bps = 0;
+  p->n_out = 0;
   memset (p->slots, 0, sizeof p->slots);
 
+  for (size_t k = 0; k < p->n; k++) {
+    uint32_t i = p->order[k];
+    const FmxSelectStream *s = &p->streams[i];
+
+    if (is_never_mixed (s) && has_places_for (p, p->n_out + 2)) {
+      p->assignment[i] = SEPARATE;
+      p->cost_bps += s->wire_bps;
+      p->n_out++;
+    } else {
+      p->assignment[i] = slot_of (p, s);
+    }
+  }
   for (size_t i = 0; i < p->n; i++) {
     const FmxSelectStream *s = &p->streams[i];
 
-    if (is_never_mixed (s)) {
-      p->assignment[i] = SEPARATE;
-      p->cost_bps += s->wire_bps;
-    } else {
-      Slot *slot = &p->slots[slot_of (p, s)];
+    if (p->assignment[i] >= 0) {
+      Slot *slot = &p->slots[p->assignment[i]];
 
-      p->assignment[i] = slot_of (p, s);
+      p->n_out += slot->n == 0;
+      slot->n++;
       slot->n_must_mix += s->must_mix;
       slot->wire_bps += s->wire_bps;
     }
@@ -205,6 +240,8 @@ make_most_separate (Planner *p)
 
     if (!is_open (p, i) || (blocked && p->streams[i].priority < priority))
       continue;
+    if (!has_places_for (p, n_out_if_separate (p, i)))
+      continue;
     if (cost_if_separate (p, i) <= p->bound_bps)
       make_separate (p, i);
     else if (!blocked) {
@@ -221,7 +258,8 @@ find_best (Planner *p)
   uint32_t n_slots = p->n_groups + 1;
 
   mix_all (p, n_slots);
-  while (p->cost_bps > p->bound_bps && n_slots > 1)
+  while ((p->cost_bps > p->bound_bps || !has_places_for (p, p->n_out))
+      && n_slots > 1)
     mix_all (p, --n_slots);
   if (p->cost_bps > p->bound_bps)
     return false;
@@ -238,7 +276,7 @@ static void
 hold (Planner *p, uint64_t target_bps)
 {
   for (size_t i = 0; i < p->n; i++) {
-    if (!is_never_mixed (&p->streams[i]) || target_bps == 0)
+    if (p->assignment[i] != SEPARATE || target_bps == 0)
       p->assignment[i] = FMX_ADAPT_HELD;
   }
   memset (p->slots, 0, sizeof p->slots);
@@ -310,6 +348,7 @@ fmx_adapt_plan_streams (const FmxAdaptParams *params, uint64_t target_bps,
     .order = order,
     .assignment = assignment,
     .n = n,
+    .crowded = params->max_streams > 0 && n > params->max_streams,
   };
 
   assert (params->mix_min_bps <= params->mix_max_bps);

@@ -30,6 +30,9 @@ extern "C" {
  * @headroom: a plan that costs more than the present one must leave so much
  *     of the target unused, as a share of it, in [0, 1); a plan that costs no
  *     more need not
+ * @max_streams: how many streams the neighbour can take, mixes included; 0 =
+ *     any number.  Who has a few decoders, or a few places in a browser, is a
+ *     bottleneck like a narrow link (DPM 3.2: the end system).
  *
  * @mix_min_bps must not exceed @mix_max_bps.
  */
@@ -38,6 +41,7 @@ typedef struct
   uint32_t mix_min_bps;
   uint32_t mix_max_bps;
   double headroom;
+  uint32_t max_streams;
 } FmxAdaptParams;
 
 /**
@@ -80,10 +84,17 @@ typedef struct
  *   of the highest group numbers join the streams without a group, one by
  *   one, until there is one mix.
  * - No mix is made where forwarding its streams costs no more, and they can be
- *   forwarded: one small stream alone, or two.
- * - Never-mix streams are separate whatever the target is, unless it is 0.
+ *   forwarded: one small stream alone, or two (not for want of room, though).
+ * - Where there are more streams than @max_streams, mixes are made for their
+ *   number's sake as well, and every stream that may yet speak counts, a silent
+ *   one like a loud one.
+ * - Never-mix streams are separate whatever the target is, unless it is 0.  But
+ *   of more than @max_streams - 1 of them, with others beside them, only the
+ *   first in the order are.
  * - Where not even one mix fits, everything else is held.  Nothing but
- *   never-mix streams ever exceeds the target.
+ *   never-mix streams ever exceeds the target, nor a mix that is made only for
+ *   want of places, of streams that cost less than @mix_min_bps together: it
+ *   counts what they do.
  * - The mixes share what the target leaves, between @mix_min_bps and
  *   @mix_max_bps each.
  *
