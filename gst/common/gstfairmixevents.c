@@ -5,19 +5,45 @@
 
 #include "gstfairmixevents.h"
 
+/* All our events say one number. */
+static GstEvent *
+event_new (const gchar * name, const gchar * field, guint value)
+{
+  return gst_event_new_custom (GST_EVENT_CUSTOM_UPSTREAM,
+      gst_structure_new (name, field, G_TYPE_UINT, value, NULL));
+}
+
+static gboolean
+event_parse (GstEvent * event, const gchar * name, const gchar * field,
+    guint * value)
+{
+  return GST_EVENT_TYPE (event) == GST_EVENT_CUSTOM_UPSTREAM
+      && gst_event_has_name (event, name)
+      && gst_structure_get_uint (gst_event_get_structure (event), field, value);
+}
+
 GstEvent *
 gst_fairmix_target_bitrate_event_new (guint bitrate)
 {
-  return gst_event_new_custom (GST_EVENT_CUSTOM_UPSTREAM,
-      gst_structure_new (GST_FAIRMIX_TARGET_BITRATE_EVENT,
-          "bitrate", G_TYPE_UINT, bitrate, NULL));
+  return event_new (GST_FAIRMIX_TARGET_BITRATE_EVENT, "bitrate", bitrate);
 }
 
 gboolean
 gst_fairmix_target_bitrate_event_parse (GstEvent * event, guint * bitrate)
 {
-  return GST_EVENT_TYPE (event) == GST_EVENT_CUSTOM_UPSTREAM
-      && gst_event_has_name (event, GST_FAIRMIX_TARGET_BITRATE_EVENT)
-      && gst_structure_get_uint (gst_event_get_structure (event), "bitrate",
+  return event_parse (event, GST_FAIRMIX_TARGET_BITRATE_EVENT, "bitrate",
       bitrate);
+}
+
+GstEvent *
+gst_fairmix_max_streams_event_new (guint max_streams)
+{
+  return event_new (GST_FAIRMIX_MAX_STREAMS_EVENT, "max-streams", max_streams);
+}
+
+gboolean
+gst_fairmix_max_streams_event_parse (GstEvent * event, guint * max_streams)
+{
+  return event_parse (event, GST_FAIRMIX_MAX_STREAMS_EVENT, "max-streams",
+      max_streams);
 }

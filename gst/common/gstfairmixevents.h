@@ -20,6 +20,20 @@ GstEvent *gst_fairmix_target_bitrate_event_new (guint bitrate);
 /* Returns: whether @event is one; then @bitrate is set */
 gboolean gst_fairmix_target_bitrate_event_parse (GstEvent * event, guint * bitrate);
 
+/**
+ * GST_FAIRMIX_MAX_STREAMS_EVENT:
+ *
+ * Name of the custom upstream event that says how many RTP streams somebody
+ * downstream can take: `fairmix-max-streams`, with one field `max-streams`
+ * (guint).  0 means: any number.
+ */
+#define GST_FAIRMIX_MAX_STREAMS_EVENT "fairmix-max-streams"
+
+GstEvent *gst_fairmix_max_streams_event_new (guint max_streams);
+
+/* Returns: whether @event is one; then @max_streams is set */
+gboolean gst_fairmix_max_streams_event_parse (GstEvent * event, guint * max_streams);
+
 G_END_DECLS
 
 #endif /* __GST_FAIRMIX_EVENTS_H__ */

@@ -212,6 +212,8 @@ struct _GstPartialMixSrcPad
   guint target_bitrate;         /* property, atomic, 0 = unlimited */
   gboolean event_seen;
   guint event_bitrate;          /* from downstream, 0 = nothing */
+  guint max_streams;            /* property, atomic, 0 = any number */
+  guint event_max_streams;      /* from downstream, 0 = any number */
 
   /* what the peer takes */
   gboolean asked;
@@ -354,6 +356,8 @@ gint gst_partial_mix_sink_pad_set_caps (GstPartialMixSinkPad * pad,
     GstCaps * caps);
 gint gst_partial_mix_src_pad_get_neighbour (GstPartialMixSrcPad * pad);
 guint64 gst_partial_mix_src_pad_get_target (GstPartialMixSrcPad * pad);
+/* 0 = any number */
+guint gst_partial_mix_src_pad_get_max_streams (GstPartialMixSrcPad * pad);
 GstPartialMixLink *gst_partial_mix_src_pad_get_link (GstPartialMixSrcPad *
     pad, GstPartialMixStream * stream);
 /* For a stream that comes or goes. */

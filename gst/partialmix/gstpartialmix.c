@@ -474,6 +474,7 @@ close_all (GstPartialMix * self)
     pad->asked = pad->negotiated = pad->have_mix_format = FALSE;
     pad->limiter_channels = 0;
     pad->event_seen = FALSE;
+    pad->event_max_streams = 0;
     gst_partial_mix_src_pad_start (pad, &self->wanted);
   }
   for (l = self->sink_pads; l != NULL; l = l->next)

@@ -202,21 +202,36 @@ gst_partial_mix_sink_event (GstPad * gpad, GstObject * parent, GstEvent * event)
   return TRUE;
 }
 
+/* Returns: whether @event says what may be sent here */
+static gboolean
+note_wish (GstPartialMix * self, GstPartialMixSrcPad * pad, GstEvent * event)
+{
+  GstClockTime now = gst_partial_mix_running_time (self);
+  guint bitrate = 0, max_streams = 0;
+  gboolean is_target = gst_fairmix_target_bitrate_event_parse (event, &bitrate);
+
+  if (!is_target && !gst_fairmix_max_streams_event_parse (event, &max_streams))
+    return FALSE;
+  GST_PARTIAL_MIX_LOCK (self);
+  if (is_target) {
+    pad->event_seen = TRUE;
+    pad->event_bitrate = bitrate;
+  } else {
+    pad->event_max_streams = max_streams;
+  }
+  gst_partial_mix_select (self, pad, is_target ? "target" : "max-streams",
+      GST_CLOCK_TIME_IS_VALID (now) ? now : 0);
+  GST_PARTIAL_MIX_UNLOCK (self);
+  return TRUE;
+}
+
 gboolean
 gst_partial_mix_src_event (GstPad * gpad, GstObject * parent, GstEvent * event)
 {
   GstPartialMix *self = GST_PARTIAL_MIX (parent);
   GstPartialMixSrcPad *pad = GST_PARTIAL_MIX_SRC_PAD (gpad);
-  GstClockTime now = gst_partial_mix_running_time (self);
-  guint bitrate;
 
-  if (gst_fairmix_target_bitrate_event_parse (event, &bitrate)) {
-    GST_PARTIAL_MIX_LOCK (self);
-    pad->event_seen = TRUE;
-    pad->event_bitrate = bitrate;
-    gst_partial_mix_select (self, pad, "target",
-        GST_CLOCK_TIME_IS_VALID (now) ? now : 0);
-    GST_PARTIAL_MIX_UNLOCK (self);
+  if (note_wish (self, pad, event)) {
     gst_partial_mix_post_messages (self);
     gst_event_unref (event);
     return TRUE;
@@ -307,8 +322,7 @@ gst_partial_mix_sink_linked (GstPad * pad, GstObject * parent, GstPad * peer)
   gchar *name = gst_pad_get_name (peer);
   guint session;
 
-  if (sscanf (name, "recv_rtp_src_%u_", &session) == 1
-      && session <= G_MAXINT)
+  if (sscanf (name, "recv_rtp_src_%u_", &session) == 1 && session <= G_MAXINT)
     g_atomic_int_set (&GST_PARTIAL_MIX_SINK_PAD (pad)->session, (gint) session);
   g_free (name);
   return GST_PAD_LINK_OK;

@@ -20,6 +20,7 @@ enum
   PROP_NEIGHBOUR,
   PROP_CNAME,
   PROP_TARGET_BITRATE,
+  PROP_MAX_STREAMS,
   PROP_STATS
 };
 
@@ -211,7 +212,8 @@ gst_partial_mix_sink_pad_set_caps (GstPartialMixSinkPad * pad, GstCaps * caps)
 G_DEFINE_TYPE (GstPartialMixSrcPad, gst_partial_mix_src_pad, GST_TYPE_PAD);
 
 static void
-gst_partial_mix_src_pad_retarget (GstPartialMixSrcPad * pad)
+gst_partial_mix_src_pad_reselect (GstPartialMixSrcPad * pad,
+    const gchar * reason)
 {
   GstPartialMix *self =
       GST_PARTIAL_MIX (gst_pad_get_parent_element (GST_PAD (pad)));
@@ -221,7 +223,7 @@ gst_partial_mix_src_pad_retarget (GstPartialMixSrcPad * pad)
     return;
   now = gst_partial_mix_running_time (self);
   GST_PARTIAL_MIX_LOCK (self);
-  gst_partial_mix_select (self, pad, "target",
+  gst_partial_mix_select (self, pad, reason,
       GST_CLOCK_TIME_IS_VALID (now) ? now : 0);
   GST_PARTIAL_MIX_UNLOCK (self);
   gst_partial_mix_post_messages (self);
@@ -233,6 +235,7 @@ gst_partial_mix_src_pad_set_property (GObject * object, guint id,
     const GValue * value, GParamSpec * pspec)
 {
   GstPartialMixSrcPad *pad = GST_PARTIAL_MIX_SRC_PAD (object);
+  const gchar *reason = "neighbour";
 
   switch (id) {
     case PROP_NEIGHBOUR:
@@ -240,12 +243,17 @@ gst_partial_mix_src_pad_set_property (GObject * object, guint id,
       break;
     case PROP_TARGET_BITRATE:
       g_atomic_int_set (&pad->target_bitrate, g_value_get_uint (value));
+      reason = "target";
+      break;
+    case PROP_MAX_STREAMS:
+      g_atomic_int_set (&pad->max_streams, g_value_get_uint (value));
+      reason = "max-streams";
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
       break;
   }
-  gst_partial_mix_src_pad_retarget (pad);
+  gst_partial_mix_src_pad_reselect (pad, reason);
 }
 
 static void
@@ -261,6 +269,9 @@ gst_partial_mix_src_pad_get_property (GObject * object, guint id,
       break;
     case PROP_TARGET_BITRATE:
       g_value_set_uint (value, (guint) g_atomic_int_get (&pad->target_bitrate));
+      break;
+    case PROP_MAX_STREAMS:
+      g_value_set_uint (value, (guint) g_atomic_int_get (&pad->max_streams));
       break;
     case PROP_STATS:
       self = gst_pad_get_parent_element (GST_PAD (pad));
@@ -317,10 +328,20 @@ gst_partial_mix_src_pad_class_init (GstPartialMixSrcPadClass * klass)
           " event wins", 0, G_MAXUINT, 0,
           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
           GST_PARAM_MUTABLE_PLAYING));
+  g_object_class_install_property (object_class, PROP_MAX_STREAMS,
+      g_param_spec_uint ("max-streams", "Maximum streams",
+          "How many RTP streams this neighbour can take, mixes included: as many "
+          "as it has decoders, or places in a browser (0 = any number); a lower "
+          "number that comes from downstream in a "
+          GST_FAIRMIX_MAX_STREAMS_EVENT
+          " event wins.  A renderer (audio/x-raw) has no limit", 0, G_MAXUINT,
+          0,
+          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
+          GST_PARAM_MUTABLE_PLAYING));
   g_object_class_install_property (object_class, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
           "What this neighbour gets (application/x-fairmix-partialmix-pad-"
-          "stats: neighbour, target-bitrate, bitrate-in, bitrate-out, "
+          "stats: neighbour, target-bitrate, max-streams, bitrate-in, bitrate-out, "
           "n-separate, n-mixed, n-mixes, mix-bitrate, streams)",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }
@@ -353,6 +374,18 @@ gst_partial_mix_src_pad_get_target (GstPartialMixSrcPad * pad)
   if (pad->event_seen)
     target = MIN (target, pad->event_bitrate);
   return target;
+}
+
+guint
+gst_partial_mix_src_pad_get_max_streams (GstPartialMixSrcPad * pad)
+{
+  guint property = (guint) g_atomic_int_get (&pad->max_streams);
+
+  if (pad->raw)
+    return 0;
+  if (property == 0 || pad->event_max_streams == 0)
+    return MAX (property, pad->event_max_streams);
+  return MIN (property, pad->event_max_streams);
 }
 
 GstPartialMixLink *

@@ -73,6 +73,7 @@ cost_of_mix (GstPartialMix * self, GstPartialMixSrcPad * pad, guint n_names,
   FmxAdaptMix mix;
 
   params->headroom = self->settings.headroom;
+  params->max_streams = gst_partial_mix_src_pad_get_max_streams (pad);
   describe_mix (self, pad, n_names, &mix);
   params->mix_max_bps = fmx_adapt_mix_wire_bps (&mix, mix.max_bitrate_bps);
   mix.n_contributors = MIN (n_names, MIN_NAMES);
@@ -483,6 +484,7 @@ first_mode (GstPartialMixSrcPad * pad, GstPartialMixStream * stream)
   if (target == 0)
     return FMX_HANDOVER_HELD;
   if (target == FMX_TARGET_UNLIMITED && !pad->raw
+      && gst_partial_mix_src_pad_get_max_streams (pad) == 0
       && pad->accepts[stream->format.encoding])
     return FMX_HANDOVER_SEPARATE;
   return FMX_HANDOVER_MIXED;

@@ -84,6 +84,7 @@ pad_stats (GstPartialMix * self, GstPartialMixSrcPad * pad, GstClockTime now)
   s = gst_structure_new ("application/x-fairmix-partialmix-pad-stats",
       "pad", G_TYPE_STRING, GST_PAD_NAME (pad),
       "neighbour", G_TYPE_INT, gst_partial_mix_src_pad_get_neighbour (pad),
+      "max-streams", G_TYPE_UINT, gst_partial_mix_src_pad_get_max_streams (pad),
       "target-bitrate", G_TYPE_UINT64,
       target == FMX_TARGET_UNLIMITED ? (guint64) 0 : target,
       "limited", G_TYPE_BOOLEAN, target != FMX_TARGET_UNLIMITED,
