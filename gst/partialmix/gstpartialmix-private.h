@@ -57,6 +57,8 @@ GST_DEBUG_CATEGORY_EXTERN (gst_partial_mix_debug);
 
 #define GST_PARTIAL_MIX_NEIGHBOUR_AUTO (-1)
 #define GST_PARTIAL_MIX_SELECTIONS_PER_TICK 16
+/* one among more costs as much as several */
+#define GST_PARTIAL_MIX_STREAMS_PER_SELECTION 64
 
 /* ---------------------------------------------------------------- links -- */
 
@@ -273,6 +275,8 @@ typedef struct
   guint64 n_forwarded;          /* packets, counted once for each neighbour */
   guint64 n_refused;            /* packets of streams beyond max-streams */
   guint64 n_collisions;
+  guint64 n_displaced;          /* streams that made room, see admit() */
+  guint64 n_intruders;          /* packets of a second source of an SSRC */
   guint64 n_loops;
   guint64 n_disbelieved;        /* BYEs and names that RTCP told */
 } GstPartialMixCounters;
@@ -296,6 +300,9 @@ struct _GstPartialMix
   guint next_sink, next_src;
   GPtrArray *streams;           /* by slot, holes are NULL */
   guint n_streams;
+  GArray *free_slots;           /* of guint: the holes */
+  GHashTable *used_ssrcs;       /* ssrc -> by how many, in or out */
+  GHashTable *crowds;           /* neighbour -> how many streams */
   GHashTable *mix_ssrcs;        /* our own, to see loops */
   guint selections_left;        /* that new streams may cause in this tick */
   GstPartialMixDatabase *database;
@@ -384,8 +391,10 @@ GstFlowReturn gst_partial_mix_src_pad_push (GstPartialMixSrcPad * pad,
 
 /* gstpartialmixstreams.c: the table of streams */
 /* @buffer: the packet */
+/* Returns: the stream that the packet may belong to, a new one if it is the
+ * first; NULL if it is none's, or of a second source */
 GstPartialMixStream *gst_partial_mix_lookup (GstPartialMix * self,
-    GstPartialMixSinkPad * pad, GstBuffer * buffer, guint32 ssrc, guint8 pt,
+    GstPartialMixSinkPad * pad, GstBuffer * buffer, GstRTPBuffer * rtp,
     GstClockTime now);
 /* @said: by the application or the caps; then who only claimed it loses it */
 void gst_partial_mix_name_stream (GstPartialMix * self,

@@ -467,6 +467,7 @@ close_all (GstPartialMix * self)
       gst_partial_mix_remove_stream (self, g_ptr_array_index (self->streams,
               i), "stopped");
   g_ptr_array_set_size (self->streams, 0);
+  g_array_set_size (self->free_slots, 0);
   for (l = self->src_pads; l != NULL; l = l->next) {
     GstPartialMixSrcPad *pad = l->data;
 
@@ -632,6 +633,9 @@ gst_partial_mix_finalize (GObject * object)
   g_ptr_array_unref (self->released);
   g_ptr_array_unref (self->given_up);
   g_ptr_array_unref (self->streams);
+  g_array_unref (self->free_slots);
+  g_hash_table_unref (self->used_ssrcs);
+  g_hash_table_unref (self->crowds);
   gst_fairmix_outbox_free (self->outbox);
   g_hash_table_unref (self->mix_ssrcs);
   gst_partial_mix_claims_free (self->claims);
@@ -738,6 +742,9 @@ gst_partial_mix_init (GstPartialMix * self)
   self->settings = self->wanted;
 
   self->streams = g_ptr_array_new ();
+  self->free_slots = g_array_new (FALSE, FALSE, sizeof (guint));
+  self->used_ssrcs = g_hash_table_new (NULL, NULL);
+  self->crowds = g_hash_table_new (NULL, NULL);
   self->mix_ssrcs = g_hash_table_new (NULL, NULL);
   self->claims = gst_partial_mix_claims_new ();
   self->outbox = gst_fairmix_outbox_new ();

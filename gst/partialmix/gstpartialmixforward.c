@@ -105,18 +105,14 @@ static gboolean
 belongs (GstPartialMix * self, GstPartialMixStream * stream,
     GstRTPBuffer * rtp, GstClockTime now)
 {
-  guint16 seq = gst_rtp_buffer_get_seq (rtp);
-  guint32 ts = gst_rtp_buffer_get_timestamp (rtp);
-  guint clock_rate = stream->format.clock_rate;
-
-  switch (fmx_restart_on_packet (&stream->restart, seq, ts, clock_rate, now)) {
+  switch (gst_partial_mix_stream_check (stream, rtp, now)) {
     case FMX_RESTART_DOUBTFUL:
       stream->n_late++;
       return FALSE;
     case FMX_RESTART_YES:
       GST_INFO_OBJECT (stream->pad, "ssrc %08x begins anew", stream->ssrc);
       gst_partial_mix_restart_stream (self, stream);
-      fmx_restart_on_packet (&stream->restart, seq, ts, clock_rate, now);
+      gst_partial_mix_stream_check (stream, rtp, now);
       return TRUE;
     default:
       return TRUE;
@@ -140,8 +136,7 @@ note_packet (GstPartialMix * self, GstPartialMixSinkPad * pad, Packet * packet,
       && !names_our_mix (self, &rtp);
   if (good) {
     packet->stream = gst_partial_mix_lookup (self, pad,
-        packet->arrival.buffer, gst_rtp_buffer_get_ssrc (&rtp),
-        gst_rtp_buffer_get_payload_type (&rtp), now);
+        packet->arrival.buffer, &rtp, now);
     good = packet->stream != NULL;
     if (good)
       gst_partial_mix_stream_ref (packet->stream);

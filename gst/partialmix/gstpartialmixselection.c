@@ -497,11 +497,12 @@ void
 gst_partial_mix_link_new_stream (GstPartialMix * self,
     GstPartialMixStream * stream, GstClockTime now)
 {
-  gboolean plan_now = self->selections_left > 0 || !self->running;
+  guint cost = 1 + self->n_streams / GST_PARTIAL_MIX_STREAMS_PER_SELECTION;
+  gboolean plan_now = self->selections_left > 0 || (!self->running
+      && self->n_streams <= GST_PARTIAL_MIX_STREAMS_PER_SELECTION);
   GList *l;
 
-  if (self->selections_left > 0)
-    self->selections_left--;
+  self->selections_left -= MIN (self->selections_left, cost);
   for (l = self->src_pads; l != NULL; l = l->next) {
     GstPartialMixSrcPad *pad = l->data;
 

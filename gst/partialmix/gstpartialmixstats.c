@@ -171,6 +171,8 @@ gst_partial_mix_get_stats (GstPartialMix * self)
       "n-forwarded", G_TYPE_UINT64, self->counters.n_forwarded,
       "n-refused", G_TYPE_UINT64, self->counters.n_refused,
       "n-collisions", G_TYPE_UINT64, self->counters.n_collisions,
+      "n-displaced", G_TYPE_UINT64, self->counters.n_displaced,
+      "n-intruders", G_TYPE_UINT64, self->counters.n_intruders,
       "n-loops", G_TYPE_UINT64, self->counters.n_loops,
       "n-disbelieved", G_TYPE_UINT64, self->counters.n_disbelieved,
       "n-malformed", G_TYPE_UINT64, n_malformed,

@@ -68,12 +68,27 @@ gst_partial_mix_stream_unref (GstPartialMixStream * stream)
       (GDestroyNotify) gst_partial_mix_packet_free);
   clear_buffers (stream->recent);
   gst_partial_mix_voice_clear (&stream->voice);
+  g_clear_object (&stream->source);
   gst_object_unref (stream->pad);
   gst_partial_mix_identity_clear (&stream->identity);
   g_free (stream);
 }
 
 /* -------------------------------------------------------------- arrival -- */
+
+/* Where the buffers do not tell from where they come, a sender that begins anew
+ * looks like a second source that has taken its SSRC; it is the same one when the
+ * first has been silent for as long. */
+#define RESTART_SILENCE (100 * GST_MSECOND)
+
+FmxRestartVerdict
+gst_partial_mix_stream_check (GstPartialMixStream * stream, GstRTPBuffer * rtp,
+    GstClockTime now)
+{
+  return fmx_restart_on_packet (&stream->restart, gst_rtp_buffer_get_seq (rtp),
+      gst_rtp_buffer_get_timestamp (rtp), stream->format.clock_rate,
+      stream->source != NULL ? 0 : (FmxDuration) RESTART_SILENCE, now);
+}
 
 static void
 note_cost (GstPartialMixStream * stream, GstPartialMixArrival * arrival,

@@ -108,6 +108,7 @@ typedef struct
 
   /* Database */
   GstPartialMixIdentity identity;
+  GSocketAddress *source;       /* of its RTP, NULL where buffers do not tell */
   GstPartialMixStreamInfo info;
 
   /* playout */
@@ -129,6 +130,10 @@ GstPartialMixStream *gst_partial_mix_stream_new (guint32 ssrc, GstPad * pad,
     const GstPartialMixFormat * format, guint rate_hz, guint frame_samples);
 GstPartialMixStream *gst_partial_mix_stream_ref (GstPartialMixStream * stream);
 void gst_partial_mix_stream_unref (GstPartialMixStream * stream);
+
+/* What the numbers of a packet of the stream say of it. */
+FmxRestartVerdict gst_partial_mix_stream_check (GstPartialMixStream * stream,
+    GstRTPBuffer * rtp, GstClockTime now);
 
 /* Notes an arrival; FALSE if the packet is not to be used (malformed). */
 gboolean gst_partial_mix_stream_arrive (GstPartialMixStream * stream,

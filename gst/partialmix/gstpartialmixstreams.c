@@ -6,9 +6,15 @@
 #include "config.h"
 #endif
 
+#include <gst/net/gstnetaddressmeta.h>
+
 #include "gstpartialmix-private.h"
 
 #define GST_CAT_DEFAULT gst_partial_mix_debug
+
+/* Of two sources of one SSRC the first is the stream; the second one is when
+ * nothing has come from the first for so long. */
+#define SOURCE_WAIT (2 * GST_SECOND)
 
 static void
 message_stream (GstPartialMix * self, GstPartialMixStream * stream,
@@ -34,17 +40,32 @@ message_stream (GstPartialMix * self, GstPartialMixStream * stream,
 static gboolean
 ssrc_is_used (GstPartialMix * self, guint32 ssrc)
 {
-  guint i;
+  return g_hash_table_contains (self->mix_ssrcs, GUINT_TO_POINTER (ssrc))
+      || g_hash_table_contains (self->used_ssrcs, GUINT_TO_POINTER (ssrc));
+}
 
-  if (g_hash_table_contains (self->mix_ssrcs, GUINT_TO_POINTER (ssrc)))
-    return TRUE;
-  for (i = 0; i < self->streams->len; i++) {
-    GstPartialMixStream *other = g_ptr_array_index (self->streams, i);
+/* A table of counts; what counts nothing is not in it. */
+static void
+count (GHashTable * counts, guint key, gint change)
+{
+  guint n = GPOINTER_TO_UINT (g_hash_table_lookup (counts,
+          GUINT_TO_POINTER (key)));
 
-    if (other != NULL && (other->out_ssrc == ssrc || other->ssrc == ssrc))
-      return TRUE;
-  }
-  return FALSE;
+  n = (guint) ((gint) n + change);
+  if (n > 0)
+    g_hash_table_insert (counts, GUINT_TO_POINTER (key), GUINT_TO_POINTER (n));
+  else
+    g_hash_table_remove (counts, GUINT_TO_POINTER (key));
+}
+
+/* @change: 1 for a stream that comes, -1 for one that goes */
+static void
+count_stream (GstPartialMix * self, GstPartialMixStream * stream, gint change)
+{
+  count (self->used_ssrcs, stream->ssrc, change);
+  count (self->used_ssrcs, stream->out_ssrc, change);
+  count (self->crowds, (guint) stream->neighbour, change);
+  self->n_streams = (guint) ((gint) self->n_streams + change);
 }
 
 guint32
@@ -109,16 +130,111 @@ gst_partial_mix_check_rate (GstPartialMix * self,
   self->warned_of_rate = TRUE;
 }
 
+/* ------------------------------------------------------------ admission -- */
+
+/* Returns: the one that would be missed least of @neighbour's: silent for the
+ * longest, or with the fewest packets */
+static GstPartialMixStream *
+find_least (GstPartialMix * self, gint neighbour)
+{
+  GstPartialMixStream *least = NULL;
+  guint i;
+
+  for (i = 0; i < self->streams->len; i++) {
+    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+
+    if (stream == NULL || stream->neighbour != neighbour)
+      continue;
+    if (least == NULL || stream->last_arrival < least->last_arrival
+        || (stream->last_arrival == least->last_arrival
+            && stream->n_packets < least->n_packets))
+      least = stream;
+  }
+  return least;
+}
+
+static guint
+find_largest_crowd (GstPartialMix * self, gint * neighbour)
+{
+  gpointer key, value;
+  GHashTableIter iter;
+  guint most = 0;
+
+  g_hash_table_iter_init (&iter, self->crowds);
+  while (g_hash_table_iter_next (&iter, &key, &value)) {
+    if (GPOINTER_TO_UINT (value) > most) {
+      most = GPOINTER_TO_UINT (value);
+      *neighbour = (gint) GPOINTER_TO_UINT (key);
+    }
+  }
+  return most;
+}
+
+/* Whether another stream of @neighbour may come in.  As long as there is room
+ * everybody may have all of it.  When there is none, each neighbour who sends
+ * has the same share: who has less takes the place of one of the largest
+ * crowd's, so that a flood locks nobody out. */
+static gboolean
+admit (GstPartialMix * self, gint neighbour)
+{
+  gpointer key = GUINT_TO_POINTER ((guint) neighbour);
+  guint n_own = GPOINTER_TO_UINT (g_hash_table_lookup (self->crowds, key));
+  guint n_crowds = g_hash_table_size (self->crowds) + (n_own == 0 ? 1 : 0);
+  guint share = MAX (1, self->settings.max_streams / n_crowds);
+  gint largest = 0;
+
+  if (self->n_streams < self->settings.max_streams)
+    return TRUE;
+  if (n_own >= share || find_largest_crowd (self, &largest) <= share)
+    return FALSE;
+  self->counters.n_displaced++;
+  gst_partial_mix_remove_stream (self, find_least (self, largest), "share");
+  return TRUE;
+}
+
+/* Whether it came from another address than the stream does: NAT and forgers
+ * change ports, so that they count. */
+static gboolean
+is_other_source (GstPartialMixStream * stream, GstBuffer * buffer)
+{
+  GstNetAddressMeta *meta = gst_buffer_get_net_address_meta (buffer);
+  GInetSocketAddress *known, *from;
+
+  if (meta == NULL || !G_IS_INET_SOCKET_ADDRESS (meta->addr)
+      || meta->addr == stream->source)
+    return FALSE;
+  if (stream->source == NULL) {
+    stream->source = g_object_ref (meta->addr);
+    return FALSE;
+  }
+  known = G_INET_SOCKET_ADDRESS (stream->source);
+  from = G_INET_SOCKET_ADDRESS (meta->addr);
+  return g_inet_socket_address_get_port (known)
+      != g_inet_socket_address_get_port (from)
+      || !g_inet_address_equal (g_inet_socket_address_get_address (known),
+      g_inet_socket_address_get_address (from));
+}
+
+static gboolean
+goes_on (GstPartialMixStream * stream, GstClockTime now)
+{
+  return now < stream->last_arrival + SOURCE_WAIT;
+}
+
+/* -------------------------------------------------------------- joining -- */
+
 static guint
 free_slot (GstPartialMix * self)
 {
-  guint i;
+  guint slot = self->streams->len;
 
-  for (i = 0; i < self->streams->len; i++)
-    if (g_ptr_array_index (self->streams, i) == NULL)
-      return i;
-  g_ptr_array_add (self->streams, NULL);
-  return i;
+  if (self->free_slots->len > 0) {
+    slot = g_array_index (self->free_slots, guint, self->free_slots->len - 1);
+    g_array_set_size (self->free_slots, self->free_slots->len - 1);
+  } else {
+    g_ptr_array_add (self->streams, NULL);
+  }
+  return slot;
 }
 
 /* What the application or SDP says holds; else what RTCP claimed. */
@@ -162,6 +278,7 @@ add_stream (GstPartialMix * self, GstPartialMixSinkPad * pad,
   stream->identity.place.neighbour = stream->neighbour;
   gst_partial_mix_identity_set_host (&stream->identity,
       gst_partial_mix_buffer_host (buffer));
+  is_other_source (stream, buffer);     /* it is the first: notes it */
   if (ssrc_is_used (self, ssrc)) {
     stream->out_ssrc = gst_partial_mix_free_ssrc (self);
     self->counters.n_collisions++;
@@ -174,7 +291,7 @@ add_stream (GstPartialMix * self, GstPartialMixSinkPad * pad,
 
   stream->slot = free_slot (self);
   g_ptr_array_index (self->streams, stream->slot) = stream;
-  self->n_streams++;
+  count_stream (self, stream, 1);
   g_hash_table_insert (pad->streams, GUINT_TO_POINTER (ssrc), stream);
 
   identify (self, pad, stream);
@@ -186,12 +303,22 @@ add_stream (GstPartialMix * self, GstPartialMixSinkPad * pad,
 
 GstPartialMixStream *
 gst_partial_mix_lookup (GstPartialMix * self, GstPartialMixSinkPad * pad,
-    GstBuffer * buffer, guint32 ssrc, guint8 pt, GstClockTime now)
+    GstBuffer * buffer, GstRTPBuffer * rtp, GstClockTime now)
 {
+  guint32 ssrc = gst_rtp_buffer_get_ssrc (rtp);
+  guint8 pt = gst_rtp_buffer_get_payload_type (rtp);
   GstPartialMixStream *stream = g_hash_table_lookup (pad->streams,
       GUINT_TO_POINTER (ssrc));
   GstPartialMixFormat format;
 
+  if (stream != NULL && is_other_source (stream, buffer)) {
+    if (goes_on (stream, now)) {
+      self->counters.n_intruders++;
+      return NULL;
+    }
+    gst_partial_mix_remove_stream (self, stream, "source");
+    stream = NULL;
+  }
   if (stream != NULL && stream->format.pt == pt)
     return stream;
 
@@ -204,9 +331,16 @@ gst_partial_mix_lookup (GstPartialMix * self, GstPartialMixSinkPad * pad,
       warn_unknown (self, pad, ssrc, pt);
     return NULL;
   }
-  if (stream != NULL)
+  if (stream != NULL) {
+    /* of a second source, perhaps */
+    if (gst_partial_mix_stream_check (stream, rtp, now)
+        == FMX_RESTART_DOUBTFUL) {
+      stream->n_late++;
+      return NULL;
+    }
     gst_partial_mix_remove_stream (self, stream, "payload-type");
-  if (self->n_streams >= self->settings.max_streams) {
+  }
+  if (!admit (self, gst_partial_mix_sink_pad_get_neighbour (pad))) {
     self->counters.n_refused++;
     return NULL;
   }
@@ -241,7 +375,8 @@ gst_partial_mix_remove_stream (GstPartialMix * self,
         &stream->identity.place, stream->identity.cname);
   g_hash_table_remove (pad->streams, GUINT_TO_POINTER (stream->ssrc));
   g_ptr_array_index (self->streams, stream->slot) = NULL;
-  self->n_streams--;
+  g_array_append_val (self->free_slots, stream->slot);
+  count_stream (self, stream, -1);
 
   for (l = self->src_pads; l != NULL; l = l->next) {
     GstPartialMixSrcPad *src = l->data;

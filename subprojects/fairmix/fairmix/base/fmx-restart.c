@@ -38,7 +38,7 @@ goes_on (const FmxRestart *restart, uint16_t seq, uint32_t ts,
 
 FmxRestartVerdict
 fmx_restart_on_packet (FmxRestart *restart, uint16_t seq, uint32_t ts,
-    uint32_t clock_rate_hz, FmxTime now)
+    uint32_t clock_rate_hz, FmxDuration silence, FmxTime now)
 {
   bool first = !restart->started;
 
@@ -47,11 +47,14 @@ fmx_restart_on_packet (FmxRestart *restart, uint16_t seq, uint32_t ts,
   if (first || goes_on (restart, seq, ts, clock_rate_hz, now)) {
     if (first || fmx_serial_diff16 (seq, restart->last_seq) > 0)
       remember (restart, seq, ts, now);
+    restart->last_heard = now;
     restart->doubtful = false;
     return FMX_RESTART_NO;
   }
-  if (restart->doubtful && seq == restart->next_doubtful_seq) {
+  if (restart->doubtful && seq == restart->next_doubtful_seq
+      && fmx_time_diff (now, restart->last_heard) >= silence) {
     remember (restart, seq, ts, now);
+    restart->last_heard = now;
     restart->doubtful = false;
     return FMX_RESTART_YES;
   }

@@ -26,8 +26,9 @@ extern "C" {
  * FmxRestartVerdict:
  * @FMX_RESTART_NO: the packet goes on with what came before
  * @FMX_RESTART_DOUBTFUL: it does not, alone: not to be used
- * @FMX_RESTART_YES: it is the second in a row that does not; from here on all
- *     numbers are others
+ * @FMX_RESTART_YES: it is the second or later in a row that does not, and of
+ *     what came before there has been nothing for as long as was asked; from here
+ *     on all numbers are others
  */
 typedef enum
 {
@@ -51,6 +52,7 @@ typedef struct
   uint16_t last_seq;            /* the highest */
   uint32_t last_ts;             /* its RTP time */
   FmxTime last_time;            /* when it came */
+  FmxTime last_heard;           /* when any that goes on came */
   uint16_t next_doubtful_seq;
 } FmxRestart;
 
@@ -62,12 +64,15 @@ void fmx_restart_init (FmxRestart * restart);
  * @seq: its sequence number
  * @ts: its RTP time
  * @clock_rate_hz: of @ts, > 0
+ * @silence: nothing of the old numbers must have come for so long, so that a
+ *     second source cannot push the first one out while that one goes on; 0
+ *     where it is known that there is but one
  * @now: when it came
  *
  * Source: RFC 3550, appendix A.1, and the same for RTP times
  */
 FmxRestartVerdict fmx_restart_on_packet (FmxRestart * restart, uint16_t seq,
-    uint32_t ts, uint32_t clock_rate_hz, FmxTime now);
+    uint32_t ts, uint32_t clock_rate_hz, FmxDuration silence, FmxTime now);
 
 #ifdef __cplusplus
 }

@@ -9,12 +9,14 @@
 
 static FmxRestart restart;
 static FmxTime now;
+static FmxDuration silence;
 
 static FmxRestartVerdict
 packet (uint16_t seq, uint32_t ts)
 {
   now += PACKET_TIME;
-  return fmx_restart_on_packet (&restart, seq, ts, CLOCK_RATE_HZ, now);
+  return fmx_restart_on_packet (&restart, seq, ts, CLOCK_RATE_HZ, silence,
+      now);
 }
 
 /* @n packets in order, the last one with these numbers. */
@@ -22,6 +24,7 @@ static void
 run_up_to (uint16_t seq, uint32_t ts, unsigned n)
 {
   fmx_restart_init (&restart);
+  silence = 0;
   now = FMX_SECOND;
   for (unsigned i = n; i-- > 0;)
     assert_int_equal (packet ((uint16_t) (seq - i), ts - i * PACKET_TS),
@@ -98,6 +101,37 @@ test_two_packets_in_a_row_from_elsewhere_are_a_restart (void **state)
   assert_restart (4950, ts - 20 * CLOCK_RATE_HZ);       /* might be late ones */
 }
 
+/* One packet of the first source for each two of the second. */
+static void
+test_a_second_source_does_not_push_out_a_first_that_goes_on (void **state)
+{
+  const uint32_t ts = 5000 * PACKET_TS;
+
+  (void) state;
+  run_up_to (5000, ts, 100);
+  silence = 100 * FMX_MSECOND;
+  for (unsigned i = 1; i < 100; i++) {
+    assert_int_equal (packet ((uint16_t) (2 * i), 2 * i * PACKET_TS),
+        FMX_RESTART_DOUBTFUL);
+    assert_int_equal (packet ((uint16_t) (2 * i + 1), (2 * i + 1) * PACKET_TS),
+        FMX_RESTART_DOUBTFUL);
+    assert_int_equal (packet ((uint16_t) (5000 + i), ts + 3 * i * PACKET_TS),
+        FMX_RESTART_NO);
+  }
+}
+
+static void
+test_a_sender_that_begins_anew_is_believed_after_the_silence (void **state)
+{
+  (void) state;
+  run_up_to (5000, 5000 * PACKET_TS, 100);
+  silence = 5 * PACKET_TIME;
+  for (uint16_t seq = 1; seq < 5; seq++)
+    assert_int_equal (packet (seq, seq * PACKET_TS), FMX_RESTART_DOUBTFUL);
+  assert_int_equal (packet (5, 5 * PACKET_TS), FMX_RESTART_YES);
+  assert_int_equal (packet (6, 6 * PACKET_TS), FMX_RESTART_NO);
+}
+
 int
 main (void)
 {
@@ -107,6 +141,8 @@ main (void)
     cmocka_unit_test (test_a_pause_is_no_restart),
     cmocka_unit_test (test_one_stray_packet_is_no_restart),
     cmocka_unit_test (test_two_packets_in_a_row_from_elsewhere_are_a_restart),
+    cmocka_unit_test (test_a_second_source_does_not_push_out_a_first_that_goes_on),
+    cmocka_unit_test (test_a_sender_that_begins_anew_is_believed_after_the_silence),
   };
 
   return cmocka_run_group_tests_name ("base/restart", tests, NULL, NULL);
