@@ -81,7 +81,8 @@ try_to_resume (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   unsigned doublings = rc->state.dpm.n_failed < FMX_RATE_DPM_DOUBLINGS
       ? rc->state.dpm.n_failed : FMX_RATE_DPM_DOUBLINGS;
 
-  if (!fb->heard || !fb->answered || !is_decision_due (rc, fb, 1u << doublings, now))
+  if (!fb->heard || !fb->answered
+      || !is_decision_due (rc, fb, 1u << doublings, now))
     return;
   if (fb->equation_bps < FMX_RATE_DPM_RESUME * rc->params.min_bps)
     return;
@@ -121,6 +122,23 @@ least_bps (const FmxRateController *rc, FmxTime now)
   return rc->params.min_bps;
 }
 
+/* What is lost may still be of the time before the rate fell to one stream; a
+ * second fall soon after the first is part of it. */
+static bool
+is_settling (const FmxRateDpmState *dpm, const FmxRateFeedback *fb,
+    unsigned n, FmxTime now)
+{
+  return dpm->lowered != FMX_TIME_NONE && fmx_time_diff (now, dpm->lowered)
+      <= n * (FMX_RATE_DPM_SETTLE + 2 * fb->rtt);
+}
+
+/* The mean rate of the streams wanders. */
+static bool
+is_more_than_one_stream (const FmxRateController *rc, const FmxRateFeedback *fb)
+{
+  return rc->rate_bps > FMX_RATE_DPM_ONE_STREAM * stream_worth_bps (rc, fb);
+}
+
 static void
 fall_back_to_one_stream (FmxRateController *rc, const FmxRateFeedback *fb,
     FmxTime now)
@@ -130,29 +148,26 @@ fall_back_to_one_stream (FmxRateController *rc, const FmxRateFeedback *fb,
   if (bps > fb->equation_bps)
     bps = fb->equation_bps;
   fmx_rate_controller_set (rc, bps, FMX_RATE_DOWN_LOSS);
-  rc->state.dpm.lowered = now;
+  if (!is_settling (&rc->state.dpm, fb, 2, now))
+    rc->state.dpm.lowered = now;
   decided (&rc->state.dpm, now);
 }
 
 /* DPM section 5.4: "when the packet loss rates are above 20%", "goes directly to
  * the probing mode from sending one stream".  What was lost before it sent but
- * one does not count against that one. */
+ * one does not count against that one; from then on the rate does not rise. */
 static bool
 is_lossy_with_one_stream (const FmxRateController *rc,
     const FmxRateFeedback *fb, FmxTime now)
 {
   const FmxRateDpmState *dpm = &rc->state.dpm;
 
-  if (fb->loss_fraction <= fb->loss_limit
-      || rc->rate_bps > stream_worth_bps (rc, fb))
-    return false;
-  return dpm->lowered == FMX_TIME_NONE || fmx_time_diff (now, dpm->lowered)
-      > FMX_RATE_DPM_SETTLE + 2 * fb->rtt;
+  return fb->loss_fraction > fb->loss_limit
+      && !is_more_than_one_stream (rc, fb) && !is_settling (dpm, fb, 1, now);
 }
 
 static void
-dpm_on_feedback (FmxRateController *rc, const FmxRateFeedback *fb,
-    FmxTime now)
+dpm_on_feedback (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 {
   FmxRateDpmState *dpm = &rc->state.dpm;
 
@@ -170,7 +185,7 @@ dpm_on_feedback (FmxRateController *rc, const FmxRateFeedback *fb,
     begin_to_probe (rc, now);
     decided (dpm, now);
   } else if (fb->loss_fraction > fb->loss_limit
-      && rc->rate_bps > stream_worth_bps (rc, fb)) {
+      && is_more_than_one_stream (rc, fb)) {
     fall_back_to_one_stream (rc, fb, now);
   } else if (rc->rate_bps > fb->equation_bps) {
     /* DPM section 5.3: "immediately reduced to no more than the TCP-equivalent
@@ -178,7 +193,7 @@ dpm_on_feedback (FmxRateController *rc, const FmxRateFeedback *fb,
     fmx_rate_controller_set (rc, fb->equation_bps, FMX_RATE_DOWN_LOSS);
     decided (dpm, now);
   } else if (fb->heard && is_decision_due (rc, fb, 1, now)
-      && !is_losing (dpm, fb, now)) {
+      && fb->loss_fraction <= fb->loss_limit && !is_losing (dpm, fb, now)) {
     increase (rc, fb);
     decided (dpm, now);
   }
@@ -200,7 +215,8 @@ dpm_on_no_feedback (FmxRateController *rc, FmxTime now)
 
 const FmxRateClass fmx_rate_dpm = {
   .name = "dpm",
-  .description = "streams one by one, TCP equation (Distributed Partial Mixing)",
+  .description =
+      "streams one by one, TCP equation (Distributed Partial Mixing)",
   .init = dpm_init,
   .on_feedback = dpm_on_feedback,
   .on_no_feedback = dpm_on_no_feedback,

@@ -20,6 +20,9 @@ extern "C" {
 /** FMX_RATE_DPM_SETTLE: the share of lost packets looks back so far. */
 #define FMX_RATE_DPM_SETTLE (3 * FMX_SECOND)
 
+/** FMX_RATE_DPM_ONE_STREAM: up to so many streams' worth is one stream. */
+#define FMX_RATE_DPM_ONE_STREAM 1.5
+
 /** FMX_RATE_DPM_RESUME: media begins again when the equation allows so many
  * times @min_bps: with exactly one the queue that overflowed would hardly have
  * drained. */
@@ -43,8 +46,9 @@ extern "C" {
  *   |[ rate = min (T, rate + s, 2 max (X_recv)) ]| if that is more, but not
  *   within a round-trip time of a loss event.
  *   The rate is not lowered to 2 max (X_recv): silence is not congestion.
- * - Loss above the limit: one stream.  Loss above the limit with one stream, or
- *   T below @min_bps: probing, one dummy packet a second; after a decision
+ * - Loss above the limit: one stream, and no more as long as it stays above.
+ *   Loss above the limit for longer than the figure looks back, or with one
+ *   stream, or T below @min_bps: probing, one dummy packet a second; after a decision
  *   interval at the earliest, when packets come through and T allows for
  *   %FMX_RATE_DPM_RESUME streams, media again with one.  When that does not last
  *   %FMX_RATE_DPM_LASTING, the next wait is twice as long, up to

@@ -130,7 +130,6 @@ fmx_rate_sender_heard (FmxRateSender *sender, FmxTime now)
   if (stats->last_feedback != FMX_TIME_NONE)
     note_gap (sender, fmx_time_diff (now, stats->last_feedback), now);
   stats->last_feedback = now;
-  fmx_rate_sender_hasten_probe (sender, now);
   if (sender->params.circuit_breaker)
     fmx_circuit_breaker_on_heard (&sender->breaker, now);
 }

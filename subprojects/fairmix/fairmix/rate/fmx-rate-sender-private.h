@@ -37,9 +37,6 @@ void fmx_rate_sender_report_to_breaker (FmxRateSender * sender,
 void fmx_rate_sender_digest_report_blocks (FmxRateSender * sender,
     FmxTime now);
 
-/* Something came back: dummy packets may be as frequent as they can. */
-void fmx_rate_sender_hasten_probe (FmxRateSender * sender, FmxTime now);
-
 /* What is heard is checked against what was sent. */
 
 /* Returns: whether per-packet feedback counts now */

@@ -14,8 +14,6 @@
 #define RTO_MAX (3 * FMX_SECOND)
 #define MEAN_PACKETS 256.0
 #define TOLD_CHANGE 0.05
-#define SLOW_PROBES_AFTER (15 * FMX_SECOND)
-#define SLOW_PROBE_INTERVAL (3 * FMX_SECOND)    /* [RFC8085 3.1.3] */
 
 void
 fmx_rate_sender_params_default (FmxRateSenderParams *params)
@@ -241,22 +239,16 @@ fmx_rate_sender_may_send (const FmxRateSender *sender)
   return state == FMX_RATE_SENDER_STARTING || state == FMX_RATE_SENDER_SENDING;
 }
 
+/* [RFC8085 3.1.3] not more than one per RTT.  It would have one in three seconds
+ * where nothing ever comes back; DPM section 5.4 says why that is too slow. */
 static FmxDuration
-probe_interval (const FmxRateSender *sender, FmxTime now)
+probe_interval (const FmxRateSender *sender)
 {
   FmxDuration interval =
       fmx_rate_controller_probe_interval (&sender->controller);
+  FmxDuration rtt = fmx_rate_sender_rtt (sender);
 
-  /* [RFC8085 3.1.3] not more than one per RTT; one in three seconds if nothing
-   * ever comes back */
-  if (interval < fmx_rate_sender_rtt (sender))
-    interval = fmx_rate_sender_rtt (sender);
-  if (interval < SLOW_PROBE_INTERVAL
-      && (sender->stats.last_feedback == FMX_TIME_NONE
-          || fmx_time_diff (now, sender->stats.last_feedback)
-          > SLOW_PROBES_AFTER))
-    interval = SLOW_PROBE_INTERVAL;
-  return interval;
+  return interval > rtt ? interval : rtt;
 }
 
 /* Entering and leaving probing mode. */
@@ -271,7 +263,7 @@ follow_state (FmxRateSender *sender, FmxRateSenderState state, FmxTime now)
     sender->probe_due = false;
   } else if (sender->probing_since == FMX_TIME_NONE) {
     sender->probing_since = now;
-    sender->probe_at = now + (FmxTime) probe_interval (sender, now);
+    sender->probe_at = now + (FmxTime) probe_interval (sender);
     sender->n_answered = 0;
     sender->stale_intervals = true;
     sender->probe_from_bps = sender->receive.bps;
@@ -335,16 +327,6 @@ fmx_rate_sender_tell (FmxRateSender *sender, FmxTime now)
   fmx_rate_sender_say (sender, reason, now);
 }
 
-/* An answer: the next one need not wait as long as after none. */
-void
-fmx_rate_sender_hasten_probe (FmxRateSender *sender, FmxTime now)
-{
-  FmxTime next = now + (FmxTime) probe_interval (sender, now);
-
-  if (sender->probing_since != FMX_TIME_NONE && next < sender->probe_at)
-    sender->probe_at = next;
-}
-
 /* The timer goes on whether the caller takes the probe or not. */
 static void
 schedule_probe (FmxRateSender *sender, FmxTime now)
@@ -352,7 +334,7 @@ schedule_probe (FmxRateSender *sender, FmxTime now)
   if (now < sender->probe_at)   /* NONE unless probing */
     return;
   sender->probe_due = true;
-  sender->probe_at = now + (FmxTime) probe_interval (sender, now);
+  sender->probe_at = now + (FmxTime) probe_interval (sender);
 }
 
 bool

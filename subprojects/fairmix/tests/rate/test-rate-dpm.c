@@ -179,6 +179,34 @@ test_too_much_loss_with_more_means_one_stream_first (void **state)
   assert_true (fmx_rate_controller_is_probing (&rc));
 }
 
+/* 25 % are lost, more than 20 %: the streams' mean rate wanders, and with it what
+ * one stream is. */
+static void
+test_too_much_loss_means_probing_whatever_one_stream_is (void **state)
+{
+  static const FmxDuration rtts[] = { 10 * MS, 20 * MS, 100 * MS, 500 * MS };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (rtts); i++) {
+    FmxRateController rc = fmx_test_controller (&fmx_rate_dpm);
+    FmxTime now = feed (&rc, fmx_test_feedback (1e6), 0, 10 * (FmxTime) S);
+    FmxRateFeedback fb = fmx_test_feedback_with_loss (1e6, 0.001, true);
+    uint64_t n_up = rc.stats.n_up;
+    FmxTime began = now;
+
+    fb.loss_fraction = 0.25;
+    fb.rtt = fb.rtt_latest = rtts[i];
+    while (!fmx_rate_controller_is_probing (&rc)) {
+      fb.new_loss_event = now % (2 * rtts[i]) == 0;
+      fb.stream_bps = 80000.0 + (now / MS % 7) * 500.0;
+      fmx_rate_controller_on_feedback (&rc, &fb, now += 50 * MS);
+      assert_true (now - began < 3 * (FmxTime) S + 2 * (FmxTime) rtts[i]
+          + 200 * MS);
+    }
+    assert_int_equal (rc.stats.n_up, n_up);
+  }
+}
+
 /* To probing, because of loss unless it is there; then until media pass again.
  * Returns: when. */
 static FmxTime
@@ -291,6 +319,7 @@ main (void)
     cmocka_unit_test (test_not_up_within_a_round_trip_of_a_loss_event),
     cmocka_unit_test (test_too_much_loss_with_one_stream_means_probing_at_once),
     cmocka_unit_test (test_too_much_loss_with_more_means_one_stream_first),
+    cmocka_unit_test (test_too_much_loss_means_probing_whatever_one_stream_is),
     cmocka_unit_test (test_repeated_attempts_fail_when_they_would_not_be_made),
     cmocka_unit_test (test_less_than_one_stream_means_probing),
     cmocka_unit_test (test_resumes_with_one_stream_when_answered_and_allowed),

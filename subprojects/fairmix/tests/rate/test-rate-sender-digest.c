@@ -305,6 +305,38 @@ test_total_loss_means_probing_and_then_recovery (void **state)
   assert_int_equal (bundles[0].n_now, 8);
 }
 
+/* DPM section 5.4, at any round-trip time: nothing is added above the limit, and
+ * soon there are no media. */
+static void
+test_too_much_loss_adds_nothing_and_stops_media (void **state)
+{
+  static const FmxDuration delays[] = { 5 * MS, 10 * MS, 70 * MS };
+  static const double losses[] = { 0.3, 0.5 };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (delays); i++)
+    for (size_t j = 0; j < N_ELEMENTS (losses); j++) {
+      FmxSimBundleParams params = paper_bundle ();
+      FmxSimLinkParams link = { 2e6, 0, 0, delays[i], 0.0 };
+      FmxTime from;
+
+      params.back.delay = delays[i];
+      begin (&link, &params, 1, 1);
+      run_for (20 * (FmxDuration) S);
+      world.forward.params.loss = losses[j];
+      from = world.now;
+      while (stats_of (&bundles[0]).state != FMX_RATE_SENDER_PROBING) {
+        uint64_t n_up = stats_of (&bundles[0]).n_up;
+        bool above = stats_of (&bundles[0]).loss_fraction
+            > 1.1 * stats_of (&bundles[0]).loss_limit;
+
+        run_for (10 * MS);
+        assert_true (!above || stats_of (&bundles[0]).n_up == n_up);
+        assert_true (world.now - from < 10 * (FmxTime) S);
+      }
+    }
+}
+
 static void
 test_loss_on_the_way_back_costs_no_stream (void **state)
 {
@@ -408,6 +440,7 @@ main (void)
     cmocka_unit_test (test_breaker_never_trips_for_a_sender_that_adapts),
     cmocka_unit_test (test_breaker_always_trips_for_a_sender_that_is_deaf),
     cmocka_unit_test (test_total_loss_means_probing_and_then_recovery),
+    cmocka_unit_test (test_too_much_loss_adds_nothing_and_stops_media),
     cmocka_unit_test (test_loss_on_the_way_back_costs_no_stream),
     cmocka_unit_test (test_plain_report_blocks_keep_a_bundle_going),
     cmocka_unit_test (test_silence_between_words_does_not_cost_the_rate),
