@@ -46,6 +46,17 @@ gst_encoder_control_dup_name (GstEncoderControl * control)
   return name;
 }
 
+/* Keeps the encoder, unless another name was set meanwhile. */
+static void
+gst_encoder_control_keep (GstEncoderControl * control, const gchar * name,
+    GstElement * encoder)
+{
+  g_mutex_lock (&control->lock);
+  if (g_strcmp0 (control->name, name) == 0)
+    g_weak_ref_set (&control->encoder, encoder);
+  g_mutex_unlock (&control->lock);
+}
+
 static GstElement *
 gst_encoder_control_find (GstElement * owner, const gchar * name)
 {
@@ -103,7 +114,7 @@ gst_encoder_control_get (GstEncoderControl * control, GstElement * owner,
   if (*pspec != NULL && (G_IS_PARAM_SPEC_INT (*pspec)
           || G_IS_PARAM_SPEC_UINT (*pspec) || G_IS_PARAM_SPEC_INT64 (*pspec)
           || G_IS_PARAM_SPEC_UINT64 (*pspec))) {
-    g_weak_ref_set (&control->encoder, encoder);
+    gst_encoder_control_keep (control, name, encoder);
   } else {
     gst_encoder_control_complain (control, owner, name, encoder);
     gst_clear_object (&encoder);

@@ -563,13 +563,12 @@ gst_tfrc_rate_start (GstTfrcRate * self)
   FmxAdaptPolicyParams policy_params;
   guint max_ssrcs;
 
+  g_mutex_lock (&self->lock);
   gst_tfrc_rate_get_params (self, &params);
   GST_OBJECT_LOCK (self);
   policy_params = self->policy_params;
   max_ssrcs = self->max_ssrcs;
   GST_OBJECT_UNLOCK (self);
-
-  g_mutex_lock (&self->lock);
   if (!self->started) {
     FmxTime now;
 
@@ -684,14 +683,15 @@ gst_tfrc_rate_create_stats (GstTfrcRate * self)
   return s;
 }
 
-/* The parameters have changed. */
+/* The parameters have changed.  They are read with the lock, so that who comes
+ * last brings the latest. */
 static void
 gst_tfrc_rate_update_params (GstTfrcRate * self)
 {
   FmxRateSenderParams params;
 
-  gst_tfrc_rate_get_params (self, &params);
   g_mutex_lock (&self->lock);
+  gst_tfrc_rate_get_params (self, &params);
   if (self->started) {
     FmxTime now = gst_tfrc_rate_now (self);
 
@@ -708,12 +708,11 @@ gst_tfrc_rate_set_policy (GstTfrcRate * self, const FmxAdaptPolicyClass * klass)
 {
   FmxAdaptPolicyParams params;
 
+  g_mutex_lock (&self->lock);
   GST_OBJECT_LOCK (self);
   self->policy_params.klass = klass;
   params = self->policy_params;
   GST_OBJECT_UNLOCK (self);
-
-  g_mutex_lock (&self->lock);
   if (self->started) {
     fmx_adapt_policy_init (&self->policy, &params);
     gst_tfrc_rate_follow (self, TRUE, gst_tfrc_rate_now (self));
@@ -842,8 +841,8 @@ gst_tfrc_rate_install_properties (GObjectClass * gobject_class)
    * GstTfrcRate:policy:
    *
    * What the media makes of a rate that rises and falls: `aggressive` follows
-   * it, the others smooth it, at the price of room left unused
-   * (`conservative`) or of a buffer at the receiver (`average`, `lazy`).
+   * it, the others smooth it, at the price of room left unused.  None is ever
+   * above it: packets do not leave faster than the algorithm allows.
    *
    * Since: 0.1
    */
@@ -984,6 +983,7 @@ gst_tfrc_rate_init (GstTfrcRate * self)
   gst_rate_params_default (&self->params);
   fmx_adapt_policy_params_default (&self->policy_params);
   self->policy_params.klass = fmx_adapt_policy_classes[DEFAULT_POLICY];
+  self->policy_params.within = TRUE;
   self->max_ssrcs = DEFAULT_MAX_SSRCS;
   self->ntp_time_source = DEFAULT_NTP_TIME_SOURCE;
   gst_encoder_control_init (&self->encoder);

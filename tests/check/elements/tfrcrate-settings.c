@@ -36,6 +36,83 @@ GST_START_TEST (test_every_algorithm_and_policy_works_and_can_be_changed)
 
 GST_END_TEST;
 
+static gboolean
+drop_one_of_thirty (Path * path, GstBuffer * packet)
+{
+  return path->n_packets % 30 == 0;
+}
+
+/* gaimd goes up and down all the time */
+GST_START_TEST (test_no_policy_lets_packets_leave_faster_than_the_algorithm)
+{
+  guint n_below = 0;
+  Path path;
+
+  path_setup (&path, 8);
+  path.drops = drop_one_of_thirty;
+  g_object_set (path.f.element, "algorithm", 2 /* gaimd */ , NULL);
+  for (guint policy = 0; policy < 4; policy++) {
+    g_object_set (path.f.element, "policy", policy, NULL);
+    for (guint k = 0; k < 80; k++) {
+      gdouble allowed;
+
+      path_run (&path, 100 * GST_MSECOND);
+      allowed = element_stat (path.f.element, "target-bps");
+      fail_unless (target (&path.f) <= allowed, "policy %u: %u > %g", policy,
+          target (&path.f), allowed);
+      n_below += target (&path.f) < allowed;
+    }
+  }
+  fail_unless (n_below > 50);
+  path_teardown (&path);
+}
+
+GST_END_TEST;
+
+typedef struct
+{
+  GstElement *element;
+  gdouble first;
+  gint *n_ready;
+} Setter;
+
+static gpointer
+set_loss_limits (gpointer data)
+{
+  Setter *setter = data;
+
+  g_atomic_int_inc (setter->n_ready);
+  while (g_atomic_int_get (setter->n_ready) < 2);
+  for (guint i = 0; i < 8; i++)
+    g_object_set (setter->element, "loss-limit", setter->first + 0.01 * i,
+        NULL);
+  return NULL;
+}
+
+/* What is read from a property is what holds, whoever set it last. */
+GST_START_TEST (test_settings_of_two_threads_at_once_leave_one_of_them)
+{
+  Fixture f;
+
+  setup (&f);
+  for (guint round = 0; round < 400; round++) {
+    gint n_ready = 0;
+    Setter setters[2] = { {f.element, 0.1, &n_ready}, {f.element, 0.5,
+        &n_ready}
+    };
+    GThread *thread = g_thread_new ("setter", set_loss_limits, &setters[0]);
+    gdouble limit;
+
+    set_loss_limits (&setters[1]);
+    g_thread_join (thread);
+    g_object_get (f.element, "loss-limit", &limit, NULL);
+    fail_unless (element_stat (f.element, "loss-limit") == limit);
+  }
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 /* Target 0 says that nothing may be sent: no policy says so of its own. */
 GST_START_TEST (test_no_policy_goes_below_the_minimum)
 {
@@ -271,6 +348,9 @@ tfrcrate_settings_suite (void)
 
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_every_algorithm_and_policy_works_and_can_be_changed);
+  tcase_add_test (tc,
+      test_no_policy_lets_packets_leave_faster_than_the_algorithm);
+  tcase_add_test (tc, test_settings_of_two_threads_at_once_leave_one_of_them);
   tcase_add_test (tc, test_no_policy_goes_below_the_minimum);
   tcase_add_test (tc, test_a_minimum_that_rises_stops_nothing);
   tcase_add_test (tc, test_dpm_goes_up_once_in_a_decision_interval);

@@ -116,6 +116,7 @@ fmx_adapt_policy_params_default (FmxAdaptPolicyParams *params)
   params->sawtooth_max = 10 * FMX_SECOND;
   params->memory = 60 * FMX_SECOND;
   params->max_delay = 5 * FMX_SECOND;
+  params->within = false;
 }
 
 void
@@ -234,6 +235,8 @@ fmx_adapt_policy_on_rate (FmxAdaptPolicy *policy, uint64_t transmission_bps,
     media_bps = start_afresh (policy, now);
   } else
     media_bps = go_on (policy, (double) transmission_bps, now);
+  if (policy->params.within)
+    media_bps = fmin (media_bps, (double) transmission_bps);
   policy->stats.n_changes += media_bps != policy->media_bps;
   policy->media_bps = media_bps;
   return (uint64_t) media_bps;

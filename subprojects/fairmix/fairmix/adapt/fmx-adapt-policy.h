@@ -26,6 +26,8 @@ typedef struct _FmxAdaptPolicyClass FmxAdaptPolicyClass;
  * @max_delay: a policy whose media rate has run ahead of the transmission rate
  *     by more than this much media falls back to the transmission rate until
  *     it has caught up
+ * @within: never above the transmission rate: nothing buffers what is ahead of
+ *     it at the sender, and packets must not leave faster
  *
  * What the user chose; never written by the library.
  */
@@ -37,6 +39,7 @@ typedef struct
   FmxDuration sawtooth_max;
   FmxDuration memory;
   FmxDuration max_delay;
+  bool within;
 } FmxAdaptPolicyParams;
 
 /**

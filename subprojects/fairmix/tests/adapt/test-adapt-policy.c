@@ -207,6 +207,32 @@ test_media_never_runs_ahead_by_much_more_than_the_delay_allowed (void **state)
 }
 
 static void
+test_a_policy_kept_within_never_exceeds_the_transmission (void **state)
+{
+  (void) state;
+  for (size_t i = 0; fmx_adapt_policy_classes[i] != NULL; i++) {
+    FmxAdaptPolicyParams params;
+    FmxAdaptPolicy policy;
+    uint64_t sum = 0;
+
+    fmx_adapt_policy_params_default (&params);
+    params.klass = fmx_adapt_policy_classes[i];
+    params.within = true;
+    fmx_adapt_policy_init (&policy, &params);
+    for (unsigned t = 0; t < 3000; t++) {
+      uint64_t bps = 300000 + t % 100 * 3000;   /* saw-teeth of 10 s */
+      uint64_t media = fmx_adapt_policy_on_rate (&policy, bps,
+          t * (FmxTime) (100 * FMX_MSECOND));
+
+      assert_true (media <= bps);
+      sum += media;
+    }
+    assert_true (fmx_adapt_policy_get_stats (&policy)->backlog_max_bits < 1.0);
+    assert_true (sum / 3000 > 250000);
+  }
+}
+
+static void
 test_there_is_no_policy_without_a_name (void **state)
 {
   (void) state;
@@ -229,6 +255,7 @@ main (void)
         (test_rate_0_stops_every_policy_at_once_and_forgets_the_past),
     cmocka_unit_test
         (test_media_never_runs_ahead_by_much_more_than_the_delay_allowed),
+    cmocka_unit_test (test_a_policy_kept_within_never_exceeds_the_transmission),
     cmocka_unit_test (test_there_is_no_policy_without_a_name),
   };
 
