@@ -26,6 +26,7 @@ ALLOWED = {
     'join': {'base'},
     'rate': {'base', 'wire', 'rtt', 'loss'},
     'adapt': {'base', 'select'},
+    'als': {'base', 'wire'},
 }
 SYSTEM = {'assert.h', 'float.h', 'limits.h', 'math.h', 'stdbool.h', 'stddef.h',
           'stdint.h', 'string.h',

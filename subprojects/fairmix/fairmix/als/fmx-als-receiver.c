@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fairmix/als/fmx-als-receiver.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Bytes of an address that all layers of a stream share: of 16, where an IPv4
+ * address is the last four, all but the last; of IPv6, all but the last two. */
+#define SAME_BYTES_IPV4 15
+#define SAME_BYTES_IPV6 14
+
+void
+fmx_als_receiver_init (FmxAlsReceiver *receiver)
+{
+  memset (receiver, 0, sizeof *receiver);
+  receiver->share_time = receiver->layers_time = FMX_TIME_NONE;
+}
+
+void
+fmx_als_receiver_on_request (FmxAlsReceiver *receiver,
+    const FmxAlsShare *request, uint32_t media_ssrc, FmxTime now)
+{
+  receiver->share = *request;
+  receiver->share.rate_bps = 0;
+  receiver->share.media_ssrc = media_ssrc;
+  receiver->share_time = now;
+}
+
+static bool
+is_same_group (const FmxAlsLayer *a, const FmxAlsLayer *b)
+{
+  return a->port == b->port
+      && memcmp (a->address, b->address, sizeof a->address) == 0;
+}
+
+static bool
+is_credible (const FmxAlsLayer *layers, unsigned n)
+{
+  bool ipv6 = layers[0].address[0] == 0xff;
+  size_t same = ipv6 ? SAME_BYTES_IPV6 : SAME_BYTES_IPV4;
+
+  for (unsigned i = 0; i < n; i++) {
+    if (!fmx_als_layer_is_multicast (&layers[i])
+        || memcmp (layers[i].address, layers[0].address, same) != 0)
+      return false;
+    for (unsigned k = 0; k < i; k++)
+      if (is_same_group (&layers[i], &layers[k]))
+        return false;
+  }
+  return true;
+}
+
+bool
+fmx_als_receiver_on_layers (FmxAlsReceiver *receiver,
+    const FmxAlsLayer *layers, unsigned n, FmxTime now)
+{
+  if (n == 0 || n > FMX_ALS_MAX_LAYERS || !is_credible (layers, n)) {
+    receiver->n_refused++;
+    return false;
+  }
+  memcpy (receiver->layers, layers, n * sizeof layers[0]);
+  receiver->n_layers = n;
+  receiver->layers_time = now;
+  return true;
+}
+
+static bool
+is_fresh (FmxTime time, FmxTime now)
+{
+  return time != FMX_TIME_NONE
+      && now < time + (FmxTime) FMX_ALS_RECEIVER_STALE;
+}
+
+bool
+fmx_als_receiver_get_return (const FmxAlsReceiver *receiver,
+    FmxAlsShare *share, FmxTime now)
+{
+  *share = receiver->share;
+  return is_fresh (receiver->share_time, now);
+}
+
+const FmxAlsLayer *
+fmx_als_receiver_get_layer (const FmxAlsReceiver *receiver, unsigned layer)
+{
+  return layer < receiver->n_layers ? &receiver->layers[layer] : NULL;
+}
+
+unsigned
+fmx_als_receiver_get_n_layers (const FmxAlsReceiver *receiver, FmxTime now)
+{
+  uint64_t sum = 0;
+  unsigned n = 0;
+
+  if (!is_fresh (receiver->share_time, now)
+      || !is_fresh (receiver->layers_time, now))
+    return 1;
+  while (n < receiver->n_layers) {
+    sum += receiver->layers[n].size_bps;
+    if (sum > receiver->share.share_bps)
+      break;
+    n++;
+  }
+  return n > 0 ? n : 1;
+}
+
+uint64_t
+fmx_als_receiver_get_n_refused (const FmxAlsReceiver *receiver)
+{
+  return receiver->n_refused;
+}

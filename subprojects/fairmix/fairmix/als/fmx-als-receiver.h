@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef FMX_ALS_RECEIVER_H
+#define FMX_ALS_RECEIVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fairmix/base/fmx-time.h"
+#include "fairmix/wire/fmx-als-app.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** FMX_ALS_RECEIVER_STALE: a share or an announcement that was not renewed for
+ * so long is void: ten of RTCP's least intervals */
+#define FMX_ALS_RECEIVER_STALE (50 * FMX_SECOND)
+
+/**
+ * FmxAlsReceiver:
+ *
+ * The receiver of the Adaptive Load Service (ALS 3.2, 3.4): returns what came
+ * with the sender's reports, and says how many layers it may hold,
+ *
+ * |[
+ *   the most n with  R_d >= size_0 + ... + size_n-1,  but at least the base
+ * ]|
+ */
+typedef struct
+{
+  /*< private >*/
+  FmxAlsShare share;
+  FmxTime share_time;
+  FmxAlsLayer layers[FMX_ALS_MAX_LAYERS];
+  unsigned n_layers;
+  FmxTime layers_time;
+  uint64_t n_refused;
+} FmxAlsReceiver;
+
+void fmx_als_receiver_init (FmxAlsReceiver * receiver);
+
+/** fmx_als_receiver_on_request: a sender report came with this beside it, cut by
+ * the routers on its way */
+void fmx_als_receiver_on_request (FmxAlsReceiver * receiver,
+    const FmxAlsShare * request, uint32_t media_ssrc, FmxTime now);
+
+/**
+ * fmx_als_receiver_on_layers:
+ * @layers: (array length=n): the base first
+ *
+ * Takes an announcement over as a whole, or refuses it: a layer without a group's
+ * address, two layers in one group, or layers in another network than the base,
+ * would make receivers join what is not the sender's.  IPv4 groups must agree in
+ * their upper 24 bits, IPv6 groups in their upper 112.
+ *
+ * Returns: whether it was taken
+ */
+bool fmx_als_receiver_on_layers (FmxAlsReceiver * receiver,
+    const FmxAlsLayer * layers, unsigned n, FmxTime now);
+
+/**
+ * fmx_als_receiver_get_return:
+ * @share: (out): what goes beside the next receiver report
+ *
+ * Returns: false if there is nothing to return
+ */
+bool fmx_als_receiver_get_return (const FmxAlsReceiver * receiver,
+    FmxAlsShare * share, FmxTime now);
+
+/** fmx_als_receiver_get_layer: Returns: the layer, or NULL if so many were not
+ * announced */
+const FmxAlsLayer *fmx_als_receiver_get_layer (const FmxAlsReceiver *
+    receiver, unsigned layer);
+
+/** Returns: how many layers to hold, the base included; 1 as long as nothing
+ * else is known */
+unsigned fmx_als_receiver_get_n_layers (const FmxAlsReceiver * receiver,
+    FmxTime now);
+
+/** Returns: announcements that were refused */
+uint64_t fmx_als_receiver_get_n_refused (const FmxAlsReceiver * receiver);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* FMX_ALS_RECEIVER_H */

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fairmix/als/fmx-als-sender.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Intervals without any report until the rates fall: RTCP's own time-out is five
+ * reporting intervals, three of them are silence that has a cause. */
+#define SILENT_INTERVALS 3
+
+void
+fmx_als_sender_params_default (FmxAlsSenderParams *params)
+{
+  *params = (FmxAlsSenderParams) {
+    .wish_bps = 1000000,
+    .initial_bps = 64000,
+    .min_bps = 8000,
+    .increase_bps = 5000,       /* ALS 3.3 */
+    .interval = 5 * FMX_SECOND, /* ALS 3.3 */
+    .n_layers = 3,              /* ALS 3.4 */
+  };
+}
+
+static void
+begin_interval (FmxAlsSender *sender, FmxTime now)
+{
+  sender->next_adaptation = now + (FmxTime) sender->params.interval;
+  sender->n_reports = 0;
+}
+
+void
+fmx_als_sender_init (FmxAlsSender *sender, const FmxAlsSenderParams *params,
+    FmxAgingSlot *slots, FmxAlsSenderReceiver *receivers,
+    uint32_t n_receivers, uint64_t seed, FmxTime now)
+{
+  assert (params->n_layers >= 1 && params->n_layers <= FMX_ALS_MAX_LAYERS);
+  assert (params->interval > 0 && params->min_bps <= params->wish_bps);
+
+  memset (sender, 0, sizeof *sender);
+  sender->params = *params;
+  fmx_aging_table_init (&sender->table, slots, n_receivers, seed);
+  sender->receivers = receivers;
+  sender->rates_bps[0] = sender->sizes_bps[0] = params->initial_bps;
+  begin_interval (sender, now);
+}
+
+static double
+clamp (const FmxAlsSender *sender, double bps)
+{
+  if (!(bps > sender->params.min_bps))
+    return sender->params.min_bps;
+  return bps < sender->params.wish_bps ? bps : sender->params.wish_bps;
+}
+
+void
+fmx_als_sender_set_limits (FmxAlsSender *sender, uint32_t wish_bps,
+    uint32_t min_bps)
+{
+  assert (min_bps <= wish_bps);
+
+  sender->params.wish_bps = wish_bps;
+  sender->params.min_bps = min_bps;
+  sender->rates_bps[0] = (uint32_t) clamp (sender, sender->rates_bps[0]);
+}
+
+/* ALS 3.3 */
+static void
+adapt_receiver (const FmxAlsSender *sender, FmxAlsSenderReceiver *receiver,
+    const FmxAlsReport *report)
+{
+  double u = report->utilisation;
+
+  receiver->report = *report;
+  if (!report->answered) {
+    receiver->rate_bps = report->fallback_bps;
+  } else if (report->loss > 0.0) {
+    receiver->increase_bps = sender->params.increase_bps;
+    receiver->rate_bps = report->share_bps * (1.0 - report->loss);
+  } else {
+    /* a link that is more than full takes the increase back */
+    receiver->increase_bps += receiver->increase_bps * (1.0 - u);
+    if (!(receiver->increase_bps > 0.0))
+      receiver->increase_bps = 0.0;
+    if (receiver->increase_bps > sender->params.wish_bps)
+      receiver->increase_bps = sender->params.wish_bps;
+    receiver->rate_bps = report->share_bps + receiver->increase_bps;
+  }
+  receiver->rate_bps = clamp (sender, receiver->rate_bps);
+}
+
+static void
+note_extremes (FmxAlsSender *sender, const FmxAlsSenderReceiver *receiver)
+{
+  double rate = receiver->rate_bps;
+  double share = clamp (sender, receiver->report.answered
+      ? receiver->report.share_bps : receiver->report.fallback_bps);
+  bool first = sender->n_reports == 0;
+
+  if (first || rate < sender->rate_min_bps) {
+    sender->rate_min_bps = rate;
+    sender->limiting_ssrc = receiver->report.ssrc;
+  }
+  if (first || rate > sender->rate_max_bps)
+    sender->rate_max_bps = rate;
+  if (first || share < sender->share_min_bps)
+    sender->share_min_bps = share;
+  if (first || share > sender->share_max_bps)
+    sender->share_max_bps = share;
+}
+
+void
+fmx_als_sender_on_report (FmxAlsSender *sender, const FmxAlsReport *report,
+    FmxTime now)
+{
+  FmxTime previous;
+  uint32_t index = fmx_aging_table_touch (&sender->table, report->ssrc,
+      now, &previous, now);
+  FmxAlsSenderReceiver *receiver = &sender->receivers[index];
+
+  if (previous == FMX_TIME_NONE)
+    *receiver = (FmxAlsSenderReceiver) {
+    .increase_bps = sender->params.increase_bps};
+  adapt_receiver (sender, receiver, report);
+  note_extremes (sender, receiver);
+  sender->n_reports++;
+  sender->stats.n_reports++;
+  sender->stats.n_unanswered += !report->answered;
+}
+
+void
+fmx_als_sender_on_bye (FmxAlsSender *sender, uint32_t ssrc)
+{
+  fmx_aging_table_remove (&sender->table, ssrc);
+}
+
+FmxTime
+fmx_als_sender_next_timeout (const FmxAlsSender *sender)
+{
+  return sender->next_adaptation;
+}
+
+/* The base gets @least, the other layers the rest of @most in equal parts, so
+ * that all together are never more than @most. */
+static void
+share_out (const FmxAlsSender *sender, double least, double most,
+    uint32_t *layers)
+{
+  unsigned n = sender->params.n_layers;
+
+  layers[0] = (uint32_t) least;
+  for (unsigned i = 1; i < n; i++)
+    layers[i] = (uint32_t) ((most - least) / (n - 1));
+}
+
+bool
+fmx_als_sender_on_timeout (FmxAlsSender *sender, FmxTime now)
+{
+  bool reported = sender->n_reports > 0;
+
+  if (now < sender->next_adaptation)
+    return false;
+  if (reported) {
+    share_out (sender, sender->rate_min_bps, sender->rate_max_bps,
+        sender->rates_bps);
+    share_out (sender, sender->share_min_bps, sender->share_max_bps,
+        sender->sizes_bps);
+    sender->n_silent = 0;
+    sender->stats.n_adaptations++;
+  } else {
+    sender->stats.n_silent++;
+    if (++sender->n_silent > SILENT_INTERVALS)
+      for (unsigned i = 0; i < sender->params.n_layers; i++)
+        sender->rates_bps[i] = i > 0 ? sender->rates_bps[i] / 2
+            : (uint32_t) clamp (sender, sender->rates_bps[0] / 2);
+  }
+  begin_interval (sender, now);
+  return reported;
+}
+
+uint32_t
+fmx_als_sender_get_rate_bps (const FmxAlsSender *sender, unsigned layer)
+{
+  assert (layer < sender->params.n_layers);
+
+  return sender->rates_bps[layer];
+}
+
+uint32_t
+fmx_als_sender_get_total_bps (const FmxAlsSender *sender)
+{
+  uint32_t total = 0;
+
+  for (unsigned i = 0; i < sender->params.n_layers; i++)
+    total += sender->rates_bps[i];
+  return total;
+}
+
+uint32_t
+fmx_als_sender_get_size_bps (const FmxAlsSender *sender, unsigned layer)
+{
+  assert (layer < sender->params.n_layers);
+
+  return sender->sizes_bps[layer];
+}
+
+void
+fmx_als_sender_get_request (const FmxAlsSender *sender, FmxAlsShare *request)
+{
+  *request = (FmxAlsShare) {
+    .share_bps = sender->params.wish_bps,
+    .rate_bps = fmx_als_sender_get_total_bps (sender),
+  };
+}
+
+uint32_t
+fmx_als_sender_get_limiting_ssrc (const FmxAlsSender *sender)
+{
+  return sender->limiting_ssrc;
+}
+
+const FmxAlsSenderReceiver *
+fmx_als_sender_get_receiver (const FmxAlsSender *sender, uint32_t ssrc)
+{
+  uint32_t index = fmx_aging_table_find (&sender->table, ssrc);
+
+  return index == FMX_AGING_TABLE_NONE ? NULL : &sender->receivers[index];
+}
+
+const FmxAlsSenderStats *
+fmx_als_sender_get_stats (const FmxAlsSender *sender)
+{
+  return &sender->stats;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef FMX_ALS_SENDER_H
+#define FMX_ALS_SENDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fairmix/base/fmx-aging-table.h"
+#include "fairmix/base/fmx-time.h"
+#include "fairmix/wire/fmx-als-app.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * FmxAlsSenderParams:
+ * @wish_bps: R_d of the requests: what the sender could use; the rate of the
+ *     output link if that is not known (ALS 3.3)
+ * @initial_bps: rate before the first adaptation point
+ * @min_bps: it never falls below this
+ * @increase_bps: the first additive increase AIR, and that after a loss; the
+ *     paper's is 5 kbit/s
+ * @interval: between two adaptation points; the paper's is 5 s
+ * @n_layers: 1 ... %FMX_ALS_MAX_LAYERS; the paper's is 3, for one receiver 1
+ *
+ * All rates in bits per second on the wire.
+ */
+typedef struct
+{
+  uint32_t wish_bps;
+  uint32_t initial_bps;
+  uint32_t min_bps;
+  uint32_t increase_bps;
+  FmxDuration interval;
+  unsigned n_layers;
+} FmxAlsSenderParams;
+
+/** fmx_als_sender_params_default: the paper's, three layers */
+void fmx_als_sender_params_default (FmxAlsSenderParams * params);
+
+/**
+ * FmxAlsReport:
+ * @ssrc: the receiver
+ * @share_bps: R_d as it came back
+ * @utilisation: U as it came back
+ * @loss: the fraction that it lost of late, in [0, 1]
+ * @answered: whether a router cut the request; if none did, @fallback_bps is the
+ *     receiver's rate
+ * @fallback_bps: what a controller without routers' help finds for it
+ */
+typedef struct
+{
+  uint32_t ssrc;
+  uint32_t share_bps;
+  double utilisation;
+  double loss;
+  bool answered;
+  uint32_t fallback_bps;
+} FmxAlsReport;
+
+/**
+ * FmxAlsSenderReceiver:
+ * @increase_bps: AIR_i
+ * @rate_bps: r_i
+ * @report: its latest
+ *
+ * What the sender keeps of a receiver.
+ */
+typedef struct
+{
+  double increase_bps;
+  double rate_bps;
+  FmxAlsReport report;
+} FmxAlsSenderReceiver;
+
+/**
+ * FmxAlsSenderStats:
+ * @n_reports: that counted
+ * @n_unanswered: of them without a router's answer
+ * @n_adaptations: adaptation points with a report
+ * @n_silent: and without
+ */
+typedef struct
+{
+  uint64_t n_reports;
+  uint64_t n_unanswered;
+  uint64_t n_adaptations;
+  uint64_t n_silent;
+} FmxAlsSenderStats;
+
+/**
+ * FmxAlsSender:
+ *
+ * The sender of the Adaptive Load Service (ALS 3.3, 3.4).  On each report
+ *
+ * |[
+ *   no loss:  AIR_i = AIR_i + AIR_i (1 - U_i),   r_i = R_d,i + AIR_i
+ *   loss l:   AIR_i = increase_bps,              r_i = R_d,i (1 - l)
+ * ]|
+ *
+ * and at adaptation points, from the reports of the interval that ends,
+ *
+ * |[
+ *   one layer:   rate = min r_i
+ *   n layers:    base = min r_i,   each other = (max r_i - min r_i) / (n - 1)
+ *   announced:   base = min R_d,i, each other = (max R_d,i - min R_d,i) / (n - 1)
+ * ]|
+ *
+ * Only the extremes of the interval are kept, so an adaptation point is O(layers)
+ * and a report O(1), whatever the number of receivers.  Who leaves is not in the
+ * next interval's reports, and so does not count any more.
+ */
+typedef struct
+{
+  /*< private >*/
+  FmxAlsSenderParams params;
+  FmxAlsSenderStats stats;
+  FmxAgingTable table;
+  FmxAlsSenderReceiver *receivers;
+  FmxTime next_adaptation;
+  unsigned n_reports;           /* in this interval */
+  uint32_t limiting_ssrc;
+  double rate_min_bps, rate_max_bps;
+  double share_min_bps, share_max_bps;
+  unsigned n_silent;            /* intervals in a row */
+  uint32_t rates_bps[FMX_ALS_MAX_LAYERS];
+  uint32_t sizes_bps[FMX_ALS_MAX_LAYERS];
+} FmxAlsSender;
+
+/**
+ * fmx_als_sender_init:
+ * @slots: as fmx_aging_table_init() has them
+ * @receivers: @n_receivers, kept by the caller
+ * @n_receivers: a power of two, at least four times as many as are expected
+ * @seed: random
+ */
+void fmx_als_sender_init (FmxAlsSender * sender,
+    const FmxAlsSenderParams * params, FmxAgingSlot * slots,
+    FmxAlsSenderReceiver * receivers, uint32_t n_receivers, uint64_t seed,
+    FmxTime now);
+
+/** fmx_als_sender_set_limits: another wish, another least rate, while it runs */
+void fmx_als_sender_set_limits (FmxAlsSender * sender, uint32_t wish_bps,
+    uint32_t min_bps);
+
+/** fmx_als_sender_on_report: a receiver's return and its report block came */
+void fmx_als_sender_on_report (FmxAlsSender * sender,
+    const FmxAlsReport * report, FmxTime now);
+
+/** fmx_als_sender_on_bye: the receiver leaves; its reports of this interval
+ * still count */
+void fmx_als_sender_on_bye (FmxAlsSender * sender, uint32_t ssrc);
+
+/** fmx_als_sender_next_timeout: Returns: the next adaptation point */
+FmxTime fmx_als_sender_next_timeout (const FmxAlsSender * sender);
+
+/**
+ * fmx_als_sender_on_timeout:
+ *
+ * At an adaptation point.  Without a report the rates stay; after three
+ * intervals without one they halve each interval: nobody may be there, or the
+ * way back is cut (the paper says nothing of this).
+ *
+ * Returns: whether there was a report, so that the rates are new
+ */
+bool fmx_als_sender_on_timeout (FmxAlsSender * sender, FmxTime now);
+
+/** Returns: the rate of @layer, 0 the base, in bits per second on the wire */
+uint32_t fmx_als_sender_get_rate_bps (const FmxAlsSender * sender,
+    unsigned layer);
+
+/** Returns: the rate of all layers together, in bits per second on the wire */
+uint32_t fmx_als_sender_get_total_bps (const FmxAlsSender * sender);
+
+/** Returns: the size of @layer that is announced to receivers */
+uint32_t fmx_als_sender_get_size_bps (const FmxAlsSender * sender,
+    unsigned layer);
+
+/** fmx_als_sender_get_request: what goes beside the next sender report */
+void fmx_als_sender_get_request (const FmxAlsSender * sender,
+    FmxAlsShare * request);
+
+/** Returns: the receiver that made the base layer what it is; 0 = none yet */
+uint32_t fmx_als_sender_get_limiting_ssrc (const FmxAlsSender * sender);
+
+/** Returns: what is known of a receiver, NULL if nothing is */
+const FmxAlsSenderReceiver *fmx_als_sender_get_receiver (const FmxAlsSender *
+    sender, uint32_t ssrc);
+
+const FmxAlsSenderStats *fmx_als_sender_get_stats (const FmxAlsSender *
+    sender);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* FMX_ALS_SENDER_H */

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fmx-test.h"
+
+#include <math.h>
+
+#include "fairmix/als/fmx-als-router.h"
+
+#define PLACES 1024
+#define MS FMX_MSECOND
+
+static FmxAgingSlot slots[PLACES];
+static FmxAlsConnection connections[PLACES];
+
+static void
+begin (FmxAlsRouter *router, FmxAlsRouterRule rule)
+{
+  FmxAlsRouterParams params;
+
+  fmx_als_router_params_default (&params);
+  params.rule = rule;
+  fmx_als_router_init (router, &params, slots, connections, PLACES, 9, 0);
+}
+
+/* Each connection sends its rate, in packets of 20 ms, until @end */
+static void
+flow (FmxAlsRouter *router, const double *rates_bps, int n, FmxTime from,
+    FmxTime end)
+{
+  for (FmxTime now = from; now < end; now += 20 * MS)
+    for (int i = 0; i < n; i++)
+      if (rates_bps[i] > 0.0)
+        fmx_als_router_on_packet (router, (uint64_t) i,
+            (uint32_t) (rates_bps[i] * 0.02 / 8.0), now);
+}
+
+static void
+check_share (FmxAlsRouter *router, double expected_bps, FmxTime now)
+{
+  assert_true (fabs (fmx_als_router_get_share_bps (router, now)
+          / expected_bps - 1.0) < 0.001);
+}
+
+/* ALS 4.3: nine TCP and one of ours on 1 Mbit/s: 90 kbit/s */
+static void
+test_the_share_is_the_target_over_the_connections (void **state)
+{
+  double rates[10];
+  FmxAlsRouter router;
+
+  (void) state;
+  for (int i = 0; i < 10; i++)
+    rates[i] = 40000.0;
+  begin (&router, FMX_ALS_ROUTER_EQUAL);
+  check_share (&router, 900000.0, 0);
+  flow (&router, rates, 10, 0, 1000 * MS);
+  check_share (&router, 90000.0, 999 * MS);     /* newcomers count at once */
+  check_share (&router, 90000.0, 1000 * MS);
+  assert_true (fabs (fmx_als_router_get_utilisation (&router, 1000 * MS) - 0.4)
+      < 0.001);
+  flow (&router, rates, 5, 1000 * MS, 2000 * MS);
+  check_share (&router, 90000.0, 1999 * MS);    /* who left counts a second */
+  check_share (&router, 180000.0, 2000 * MS);
+  assert_int_equal (fmx_als_router_get_n_connections (&router, 2000 * MS), 5);
+}
+
+static void
+test_max_min_shares_out_what_the_limited_leave (void **state)
+{
+  const struct
+  {
+    double rates_bps[5];
+    double share_bps;
+  } table[] = {
+    /* two limited elsewhere: (900 - 100 - 50) / 3 */
+    {{100e3, 50e3, 250e3, 250e3, 250e3}, 250e3},
+    /* nobody uses it up: as if all would */
+    {{10e3, 10e3, 10e3, 10e3, 10e3}, 180e3},
+    /* all at their share */
+    {{180e3, 180e3, 180e3, 180e3, 180e3}, 180e3},
+    /* found in the second pass: 170 is below 0.9 of 212 */
+    {{50e3, 170e3, 220e3, 220e3, 220e3}, (900e3 - 220e3) / 3},
+  };
+
+  (void) state;
+  for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+    FmxAlsRouter router;
+
+    begin (&router, FMX_ALS_ROUTER_MAX_MIN);
+    flow (&router, table[i].rates_bps, 5, 0, 1000 * MS);
+    check_share (&router, table[i].share_bps, 1000 * MS);
+  }
+}
+
+static void
+test_a_silent_link_has_room_for_all (void **state)
+{
+  const double rates[2] = { 1e6, 1e6 };
+  FmxAlsRouter router;
+
+  (void) state;
+  begin (&router, FMX_ALS_ROUTER_EQUAL);
+  flow (&router, rates, 2, 0, 1000 * MS);
+  assert_true (fmx_als_router_get_utilisation (&router, 1000 * MS) > 1.9);
+  check_share (&router, 900000.0, 5000 * MS);
+  assert_true (fmx_als_router_get_utilisation (&router, 5000 * MS) == 0.0);
+}
+
+/* A flood of connections that send one packet each: bounded, and none is counted
+ * twice. */
+static void
+test_a_flood_of_connections_is_counted_and_not_more (void **state)
+{
+  FmxAlsRouter router;
+
+  (void) state;
+  begin (&router, FMX_ALS_ROUTER_EQUAL);
+  for (int round = 0; round < 3; round++)
+    for (uint64_t i = 0; i < 3 * PLACES; i++)
+      fmx_als_router_on_packet (&router, i, 100, 500 * MS);
+  assert_in_range (fmx_als_router_get_n_connections (&router, 500 * MS),
+      PLACES * 98 / 100, PLACES);
+}
+
+static void
+test_another_bandwidth_is_shared_at_once (void **state)
+{
+  const double rates[2] = { 1e5, 1e5 };
+  FmxAlsRouter router;
+
+  (void) state;
+  begin (&router, FMX_ALS_ROUTER_EQUAL);
+  flow (&router, rates, 2, 0, 1000 * MS);
+  check_share (&router, 450000.0, 1000 * MS);
+  fmx_als_router_set_bandwidth (&router, 200000);
+  check_share (&router, 90000.0, 1000 * MS);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_the_share_is_the_target_over_the_connections),
+    cmocka_unit_test (test_max_min_shares_out_what_the_limited_leave),
+    cmocka_unit_test (test_a_silent_link_has_room_for_all),
+    cmocka_unit_test (test_a_flood_of_connections_is_counted_and_not_more),
+    cmocka_unit_test (test_another_bandwidth_is_shared_at_once),
+  };
+
+  return cmocka_run_group_tests_name ("als/router", tests, NULL, NULL);
+}

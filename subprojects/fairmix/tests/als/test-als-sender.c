@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fmx-test.h"
+
+#include <math.h>
+
+#include "fairmix/als/fmx-als-sender.h"
+#include "fairmix/base/fmx-rng.h"
+
+#define PLACES 64
+#define INTERVAL (5 * FMX_SECOND)
+
+static FmxAgingSlot slots[PLACES];
+static FmxAlsSenderReceiver receivers[PLACES];
+
+static void
+begin (FmxAlsSender *sender, unsigned n_layers)
+{
+  FmxAlsSenderParams params;
+
+  fmx_als_sender_params_default (&params);
+  params.n_layers = n_layers;
+  fmx_als_sender_init (sender, &params, slots, receivers, PLACES, 1, 0);
+}
+
+static void
+report (FmxAlsSender *sender, uint32_t ssrc, uint32_t share_bps, double u,
+    double loss, FmxTime now)
+{
+  FmxAlsReport r = { ssrc, share_bps, u, loss, true, 0 };
+
+  fmx_als_sender_on_report (sender, &r, now);
+}
+
+/* ALS 3.3, by hand: AIR from 5 kbit/s, U and loss as in each row */
+static void
+test_a_receiver_s_rate_follows_the_paper_s_rule (void **state)
+{
+  const struct
+  {
+    double u, loss, increase_bps, rate_bps;
+  } table[] = {
+    {0.5, 0.0, 7500.0, 107500.0},       /* 5000 + 5000 (1 - 0.5) */
+    {0.5, 0.0, 11250.0, 111250.0},
+    {0.0, 0.0, 22500.0, 122500.0},
+    {1.0, 0.0, 22500.0, 122500.0},      /* a full link: no further */
+    {0.5, 0.1, 5000.0, 90000.0},        /* loss: R_d (1 - l), AIR anew */
+    {0.5, 0.0, 7500.0, 107500.0},
+    {1.5, 0.0, 3750.0, 103750.0},       /* more than full: back */
+    {0.5, 1.0, 5000.0, 8000.0},         /* everything lost: the least rate */
+  };
+  FmxAlsSender sender;
+
+  (void) state;
+  begin (&sender, 1);
+  for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+    const FmxAlsSenderReceiver *r;
+
+    report (&sender, 7, 100000, table[i].u, table[i].loss, i);
+    r = fmx_als_sender_get_receiver (&sender, 7);
+    assert_true (fabs (r->increase_bps - table[i].increase_bps) < 1e-6);
+    assert_true (fabs (r->rate_bps - table[i].rate_bps) < 1e-6);
+  }
+}
+
+static void
+test_the_rate_is_the_least_of_the_last_interval_s_reports (void **state)
+{
+  FmxAlsSender sender;
+
+  (void) state;
+  begin (&sender, 1);
+  report (&sender, 1, 300000, 1.0, 0.0, FMX_SECOND);
+  report (&sender, 2, 100000, 1.0, 0.0, FMX_SECOND);
+  report (&sender, 3, 200000, 1.0, 0.0, FMX_SECOND);
+  assert_false (fmx_als_sender_on_timeout (&sender, INTERVAL - 1));
+  assert_int_equal (fmx_als_sender_get_rate_bps (&sender, 0), 64000);
+  assert_true (fmx_als_sender_on_timeout (&sender, INTERVAL));
+  assert_int_equal (fmx_als_sender_get_rate_bps (&sender, 0), 105000);
+  assert_int_equal (fmx_als_sender_get_limiting_ssrc (&sender), 2);
+
+  /* the slowest leaves: its old report does not hold the others back */
+  fmx_als_sender_on_bye (&sender, 2);
+  report (&sender, 1, 300000, 1.0, 0.0, INTERVAL + FMX_SECOND);
+  report (&sender, 3, 200000, 1.0, 0.0, INTERVAL + FMX_SECOND);
+  assert_true (fmx_als_sender_on_timeout (&sender, 2 * INTERVAL));
+  assert_int_equal (fmx_als_sender_get_rate_bps (&sender, 0), 205000);
+  assert_true (fmx_als_sender_get_receiver (&sender, 2) == NULL);
+}
+
+/* ALS 3.4: three layers; the sizes come from the shares and not from the rates,
+ * so that the one with the largest share may hold them all. */
+static void
+test_layers_span_the_slowest_and_the_fastest (void **state)
+{
+  FmxAlsSender sender;
+
+  (void) state;
+  begin (&sender, 3);
+  report (&sender, 1, 90000, 1.0, 0.0, 1);
+  report (&sender, 2, 170000, 1.0, 0.0, 1);
+  report (&sender, 3, 230001, 1.0, 0.0, 1);
+  assert_true (fmx_als_sender_on_timeout (&sender, INTERVAL));
+  assert_int_equal (fmx_als_sender_get_rate_bps (&sender, 0), 95000);
+  assert_int_equal (fmx_als_sender_get_rate_bps (&sender, 1), 70000);
+  assert_int_equal (fmx_als_sender_get_rate_bps (&sender, 2), 70000);
+  assert_int_equal (fmx_als_sender_get_total_bps (&sender), 235000);
+  assert_int_equal (fmx_als_sender_get_size_bps (&sender, 0), 90000);
+  assert_int_equal (fmx_als_sender_get_size_bps (&sender, 1), 70000);
+  assert_int_equal (fmx_als_sender_get_size_bps (&sender, 2), 70000);
+}
+
+static void
+test_without_a_router_the_fallback_counts (void **state)
+{
+  FmxAlsReport r = { 1, 1000000, 0.0, 0.0, false, 123000 };
+  FmxAlsSender sender;
+
+  (void) state;
+  begin (&sender, 1);
+  fmx_als_sender_on_report (&sender, &r, 1);
+  fmx_als_sender_on_timeout (&sender, INTERVAL);
+  assert_int_equal (fmx_als_sender_get_rate_bps (&sender, 0), 123000);
+  assert_int_equal (fmx_als_sender_get_stats (&sender)->n_unanswered, 1);
+}
+
+static void
+test_without_reports_the_rate_stays_and_then_falls (void **state)
+{
+  const uint32_t expected[] = { 105000, 105000, 105000, 52500, 26250, 13125,
+    8000, 8000
+  };
+  FmxAlsSender sender;
+  FmxTime now = INTERVAL;
+
+  (void) state;
+  begin (&sender, 1);
+  report (&sender, 1, 100000, 1.0, 0.0, 1);
+  fmx_als_sender_on_timeout (&sender, now);
+  for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+    now = fmx_als_sender_next_timeout (&sender);
+    assert_false (fmx_als_sender_on_timeout (&sender, now));
+    assert_int_equal (fmx_als_sender_get_rate_bps (&sender, 0), expected[i]);
+  }
+}
+
+/* Whatever receivers say, the rate stays between the least and the wish, and a
+ * single one cannot raise what another one limits. */
+static void
+test_no_report_leads_out_of_the_limits (void **state)
+{
+  FmxAlsSender sender;
+  FmxTime now = 0;
+  FmxRng rng;
+
+  (void) state;
+  fmx_rng_init (&rng, 3);
+  begin (&sender, 3);
+  for (int i = 0; i < 20000; i++) {
+    const double odd[] = { NAN, INFINITY, -INFINITY, -1.0, 0.0, 0.5, 1.0, 1e9 };
+    FmxAlsReport r = {
+      fmx_rng_next (&rng) % 1000, fmx_rng_next (&rng),
+      odd[fmx_rng_next (&rng) % 8], odd[fmx_rng_next (&rng) % 8],
+      fmx_rng_next (&rng) % 4 > 0, fmx_rng_next (&rng)
+    };
+
+    now += fmx_rng_next (&rng) % FMX_SECOND;
+    fmx_als_sender_on_report (&sender, &r, now);
+    r = (FmxAlsReport) { 5000, 50000, 1.0, 0.0, true, 0 };
+    fmx_als_sender_on_report (&sender, &r, now);
+    if (fmx_als_sender_on_timeout (&sender, now)) {
+      uint32_t rate = fmx_als_sender_get_rate_bps (&sender, 0);
+
+      assert_in_range (rate, 8000, 55000);
+      assert_in_range (fmx_als_sender_get_total_bps (&sender), rate, 1000000);
+    }
+  }
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_a_receiver_s_rate_follows_the_paper_s_rule),
+    cmocka_unit_test (test_the_rate_is_the_least_of_the_last_interval_s_reports),
+    cmocka_unit_test (test_layers_span_the_slowest_and_the_fastest),
+    cmocka_unit_test (test_without_a_router_the_fallback_counts),
+    cmocka_unit_test (test_without_reports_the_rate_stays_and_then_falls),
+    cmocka_unit_test (test_no_report_leads_out_of_the_limits),
+  };
+
+  return cmocka_run_group_tests_name ("als/sender", tests, NULL, NULL);
+}
