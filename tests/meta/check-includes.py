@@ -27,6 +27,7 @@ ALLOWED = {
     'rate': {'base', 'wire', 'rtt', 'loss'},
     'adapt': {'base', 'select'},
     'als': {'base', 'wire'},
+    'asmp': {'base', 'wire', 'loss', 'rate'},
 }
 SYSTEM = {'assert.h', 'float.h', 'limits.h', 'math.h', 'stdbool.h', 'stddef.h',
           'stdint.h', 'string.h',

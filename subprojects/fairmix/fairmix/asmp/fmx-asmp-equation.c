@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fairmix/asmp/fmx-asmp-equation.h"
+
+#include <assert.h>
+#include <math.h>
+
+#define PACKETS_PER_ACK 1.0     /* D, [ASMP 3.6] */
+#define TIMEOUT_RTTS 4.0        /* t_out / t, [ASMP 3.6] */
+
+double
+fmx_asmp_equation_bps (double packet_bytes, FmxDuration rtt, double loss)
+{
+  const double d = PACKETS_PER_ACK, l = loss;
+  double t = fmx_time_to_s (rtt);
+
+  assert (packet_bytes > 0.0 && rtt > 0 && loss >= 0.0 && loss <= 1.0);
+  if (l == 0.0)
+    return HUGE_VAL;
+  /* [ASMP (12)] */
+  return 8.0 * packet_bytes / (t * sqrt (2.0 * d * l / 3.0)
+      + TIMEOUT_RTTS * t * fmin (1.0, 3.0 * sqrt (3.0 * d * l / 8.0))
+      * l * (1.0 + 32.0 * l * l));
+}
+
+double
+fmx_asmp_step_bps (double packet_bytes, FmxDuration rtt)
+{
+  assert (packet_bytes > 0.0 && rtt > 0);
+  return 8.0 * packet_bytes / fmx_time_to_s (rtt);
+}

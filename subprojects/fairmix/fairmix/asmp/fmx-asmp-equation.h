@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef FMX_ASMP_EQUATION_H
+#define FMX_ASMP_EQUATION_H
+
+#include "fairmix/base/fmx-time.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * fmx_asmp_equation_bps:
+ * @packet_bytes: P, size of a packet, in bytes, > 0
+ * @rtt: t, round-trip time, > 0
+ * @loss: l, in [0, 1]
+ *
+ * A TCP's rate as ASMP reckons it, with D = 1 and t_out = 4 t:
+ *
+ * |[
+ *                                 8 P
+ *   r = ------------------------------------------------------------------
+ *        t sqrt (2Dl/3)  +  t_out min (1, 3 sqrt (3Dl/8))  l (1 + 32 l^2)
+ * ]|
+ *
+ * The difference from fmx_tcp_equation_bps() is the minimum, which counts from
+ * l = 8/27 on.
+ *
+ * Source: ASMP (12), there in bytes per second.
+ * Returns: r in bits per second; HUGE_VAL for l = 0
+ */
+double fmx_asmp_equation_bps (double packet_bytes, FmxDuration rtt,
+    double loss);
+
+/**
+ * fmx_asmp_step_bps:
+ *
+ * Source: ASMP (13): a report without a loss allows P/t more.
+ * Returns: 8 P / t in bits per second
+ */
+double fmx_asmp_step_bps (double packet_bytes, FmxDuration rtt);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* FMX_ASMP_EQUATION_H */

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fairmix/asmp/fmx-asmp-events.h"
+
+#include <assert.h>
+#include <string.h>
+
+void
+fmx_asmp_events_init (FmxAsmpEvents *events)
+{
+  const FmxLossIntervalsParams params = {
+    .short_intervals = true,
+    .discounting = true
+  };
+
+  memset (events, 0, sizeof *events);
+  fmx_loss_intervals_init (&events->intervals, &params);
+}
+
+void
+fmx_asmp_events_restart (FmxAsmpEvents *events)
+{
+  events->started = false;
+}
+
+static FmxAsmpArrival *
+slot_of (FmxAsmpEvents *events, uint64_t number)
+{
+  return &events->arrivals[number % FMX_ASMP_EVENTS_WINDOW];
+}
+
+/* After a restart the numbers go on where they were: the history stays. */
+static void
+start (FmxAsmpEvents *events, uint16_t seq, FmxTime now)
+{
+  uint64_t before = events->highest;
+  uint64_t number;
+
+  memset (&events->seq, 0, sizeof events->seq);
+  memset (events->arrivals, 0, sizeof events->arrivals);
+  number = fmx_serial_extend16 (&events->seq, seq);
+  if (before > 0)
+    fmx_loss_intervals_rebase (&events->intervals,
+        (int64_t) (number - 1 - before));
+  events->started = true;
+  events->highest = number - 1;
+  events->undecided = number;
+  events->before = (FmxAsmpArrival) { number - 1, now };
+}
+
+/* The first packet after @number that came; @newest if there is none before */
+static FmxAsmpArrival
+arrival_after (FmxAsmpEvents *events, uint64_t number, FmxAsmpArrival newest)
+{
+  for (uint64_t n = number + 1; n < newest.number
+      && n <= number + FMX_ASMP_EVENTS_WINDOW; n++)
+    if (slot_of (events, n)->number == n)
+      return *slot_of (events, n);
+  return newest;
+}
+
+/* When it would have come: [RFC5348 5.2] */
+static FmxTime
+time_of_lost (const FmxAsmpArrival *before, const FmxAsmpArrival *after,
+    uint64_t number)
+{
+  double part = (double) (number - before->number)
+      / (double) (after->number - before->number);
+  FmxDuration span = fmx_time_diff (after->time, before->time);
+
+  return span <= 0 ? before->time
+      : before->time + (FmxTime) (part * (double) span);
+}
+
+unsigned
+fmx_asmp_events_on_packet (FmxAsmpEvents *events, uint16_t seq,
+    FmxDuration rtt, FmxTime now)
+{
+  FmxAsmpArrival newest;
+  unsigned n_events = 0;
+
+  assert (rtt > 0);
+  if (!events->started)
+    start (events, seq, now);
+  newest = (FmxAsmpArrival) { fmx_serial_extend16 (&events->seq, seq), now };
+  if (newest.number < events->undecided)
+    return 0;                   /* late */
+  if (newest.number <= events->highest) {
+    *slot_of (events, newest.number) = newest;
+    return 0;
+  }
+
+  for (; events->undecided + FMX_ASMP_EVENTS_REORDER <= newest.number;
+      events->undecided++) {
+    uint64_t n = events->undecided;
+
+    if (slot_of (events, n)->number == n) {
+      events->before = *slot_of (events, n);
+      fmx_loss_intervals_on_packet (&events->intervals,
+          (FmxLossRecord) { n, events->before.time });
+    } else {
+      FmxAsmpArrival after = arrival_after (events, n, newest);
+      FmxLossRecord lost = { n, time_of_lost (&events->before, &after, n) };
+
+      n_events += fmx_loss_intervals_on_lost (&events->intervals, lost, rtt);
+    }
+  }
+  *slot_of (events, newest.number) = newest;
+  events->highest = newest.number;
+  return n_events;
+}
+
+void
+fmx_asmp_events_set_first (FmxAsmpEvents *events, double packets)
+{
+  fmx_loss_intervals_set_first (&events->intervals, packets);
+}
+
+unsigned
+fmx_asmp_events_count (const FmxAsmpEvents *events)
+{
+  return fmx_loss_intervals_n_events (&events->intervals);
+}
+
+double
+fmx_asmp_events_rate (const FmxAsmpEvents *events)
+{
+  return fmx_loss_intervals_rate (&events->intervals);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef FMX_ASMP_EVENTS_H
+#define FMX_ASMP_EVENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fairmix/base/fmx-serial.h"
+#include "fairmix/base/fmx-time.h"
+#include "fairmix/loss/fmx-loss-intervals.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** FMX_ASMP_EVENTS_REORDER: a packet is lost when so many later ones have come
+ * ([RFC5348 5.1]). */
+#define FMX_ASMP_EVENTS_REORDER 3u
+
+/** FMX_ASMP_EVENTS_WINDOW: arrivals remembered; more than may be out of order */
+#define FMX_ASMP_EVENTS_WINDOW 16u
+
+typedef struct
+{
+  /*< private >*/
+  uint64_t number;
+  FmxTime time;
+} FmxAsmpArrival;
+
+/**
+ * FmxAsmpEvents:
+ *
+ * Loss events as a receiver sees them: sequence numbers in, #FmxLossIntervals
+ * out.  Where those speak of the time of sending, here it is that of arrival,
+ * and for a lost packet what lies between its neighbours ([RFC5348 5.2]).
+ */
+typedef struct
+{
+  /*< private >*/
+  FmxLossIntervals intervals;
+  FmxSerial seq;
+  bool started;
+  uint64_t highest;
+  uint64_t undecided;           /* the first one */
+  FmxAsmpArrival before;        /* the last one decided that came */
+  FmxAsmpArrival arrivals[FMX_ASMP_EVENTS_WINDOW];
+} FmxAsmpEvents;
+
+void fmx_asmp_events_init (FmxAsmpEvents * events);
+
+/** fmx_asmp_events_restart: numbers begin anew with the next packet; what was
+ * lost before still counts */
+void fmx_asmp_events_restart (FmxAsmpEvents * events);
+
+/**
+ * fmx_asmp_events_on_packet:
+ * @seq: no jump that #FmxRestart would not let pass
+ * @rtt: round-trip time, > 0
+ *
+ * Returns: how many loss events began
+ */
+unsigned fmx_asmp_events_on_packet (FmxAsmpEvents * events, uint16_t seq,
+    FmxDuration rtt, FmxTime now);
+
+/** fmx_asmp_events_set_first: the interval before the first event, in packets
+ * ([RFC5348 6.3.1]) */
+void fmx_asmp_events_set_first (FmxAsmpEvents * events, double packets);
+
+/** Returns: loss events remembered, 0 = none ever */
+unsigned fmx_asmp_events_count (const FmxAsmpEvents * events);
+
+/** Returns: the loss event rate p, in [0, 1] */
+double fmx_asmp_events_rate (const FmxAsmpEvents * events);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* FMX_ASMP_EVENTS_H */

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fairmix/asmp/fmx-asmp-receiver.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "fairmix/asmp/fmx-asmp-equation.h"
+#include "fairmix/rate/fmx-tcp-equation.h"
+
+#define METER_WINDOW (1 * FMX_SECOND)
+#define RESTART_SILENCE (100 * FMX_MSECOND)
+/* until the sender has told one: what RFC 4654 2.2 begins with */
+#define FIRST_RTT (500 * FMX_MSECOND)
+/* A report that is this far below the sender's rate speaks for nobody else: a
+ * liar would silence all others. */
+#define SPEAKS_FOR_OTHERS 0.5
+#define MARGIN 0.1              /* g, [RFC4654 2.5.3] */
+
+const char *const fmx_asmp_algorithm_names[FMX_ASMP_N_ALGORITHMS] = {
+  "asmp", "asmp-fair"
+};
+
+void
+fmx_asmp_receiver_params_default (FmxAsmpReceiverParams *params)
+{
+  params->algorithm = FMX_ASMP_FAIR;
+  params->clock_rate_hz = 48000;
+  params->beta = 0.5;           /* [ASMP 3.5] */
+  params->gamma_congested = 0.2;        /* [ASMP (19)] */
+  params->gamma_unloaded = 0.9;
+  params->segment_bytes = FMX_TCP_SEGMENT_BYTES;
+  params->growth = 2.0;
+  params->queue = 50 * FMX_MSECOND;
+  params->settle = 2 * FMX_SECOND;
+  fmx_asmp_feedback_params_default (&params->feedback);
+}
+
+void
+fmx_asmp_receiver_init (FmxAsmpReceiver *receiver,
+    const FmxAsmpReceiverParams *params, uint32_t media_ssrc)
+{
+  assert (params->growth >= 1.0 && params->segment_bytes > 0.0);
+  memset (receiver, 0, sizeof *receiver);
+  receiver->params = *params;
+  receiver->media_ssrc = media_ssrc;
+  receiver->first_packet = FMX_TIME_NONE;
+  fmx_restart_init (&receiver->restart);
+  fmx_rate_meter_init (&receiver->meter, METER_WINDOW);
+  fmx_asmp_loss_init (&receiver->loss);
+  fmx_asmp_delay_init (&receiver->delay, params->clock_rate_hz);
+  fmx_asmp_events_init (&receiver->events);
+  fmx_asmp_feedback_init (&receiver->feedback, &params->feedback);
+}
+
+static FmxDuration
+rtt_of_events (const FmxAsmpReceiver *receiver)
+{
+  FmxDuration rtt = fmx_asmp_delay_rtt_now (&receiver->delay);
+
+  return rtt > 0 ? rtt : FIRST_RTT;
+}
+
+/* [RFC5348 6.3.1]: the interval that makes the equation yield what came */
+static void
+set_first_interval (FmxAsmpReceiver *receiver, FmxTime now)
+{
+  FmxTcpPath path = fmx_tcp_path (receiver->params.segment_bytes,
+      rtt_of_events (receiver));
+  double bps = fmx_rate_meter_bps (&receiver->meter, now);
+
+  if (bps > 0.0)
+    fmx_asmp_events_set_first (&receiver->events,
+        fmax (1.0, 1.0 / fmx_tcp_equation_inverse (&path, bps)));
+}
+
+static void
+count_events (FmxAsmpReceiver *receiver, uint16_t seq, FmxTime now)
+{
+  bool first = fmx_asmp_events_count (&receiver->events) == 0;
+  unsigned n = fmx_asmp_events_on_packet (&receiver->events, seq,
+      rtt_of_events (receiver), now);
+
+  if (n > 0 && first)
+    set_first_interval (receiver, now);
+  if (n > 0)
+    receiver->urgent = true;
+}
+
+void
+fmx_asmp_receiver_on_packet (FmxAsmpReceiver *receiver, uint16_t seq,
+    uint32_t ts, uint32_t wire_bytes, FmxTime now)
+{
+  FmxRestartVerdict verdict = fmx_restart_on_packet (&receiver->restart, seq,
+      ts, receiver->params.clock_rate_hz, RESTART_SILENCE, now);
+
+  if (verdict == FMX_RESTART_DOUBTFUL)
+    return;
+  if (verdict == FMX_RESTART_YES) {
+    receiver->stats.n_restarts++;
+    fmx_asmp_loss_restart (&receiver->loss);
+    fmx_asmp_delay_restart (&receiver->delay);
+    fmx_asmp_events_restart (&receiver->events);
+  }
+  if (receiver->first_packet == FMX_TIME_NONE)
+    receiver->first_packet = now;
+  receiver->stats.n_packets++;
+  receiver->report_packets++;
+  receiver->report_bytes += wire_bytes;
+  fmx_rate_meter_add (&receiver->meter, wire_bytes, now);
+  fmx_asmp_loss_on_packet (&receiver->loss, seq);
+  fmx_asmp_delay_on_packet (&receiver->delay, ts, now);
+  if (receiver->params.algorithm == FMX_ASMP_FAIR)
+    count_events (receiver, seq, now);
+}
+
+void
+fmx_asmp_receiver_on_sender_report (FmxAsmpReceiver *receiver, uint32_t ts,
+    FmxTime sender_time, FmxTime own_time, FmxTime now)
+{
+  fmx_asmp_delay_on_sender_report (&receiver->delay, ts, sender_time,
+      own_time, now);
+}
+
+void
+fmx_asmp_receiver_on_rtt (FmxAsmpReceiver *receiver, uint32_t own_ssrc,
+    const FmxAsmpRttHeader *header, const uint8_t *data)
+{
+  receiver->own_ssrc = own_ssrc;
+  receiver->limiting_ssrc = header->limiting_ssrc;
+  receiver->sender_bps = header->rate_bps;
+  for (unsigned i = 0; i < header->n_rtts; i++) {
+    FmxAsmpRtt rtt = fmx_asmp_rtt_get (data, i);
+
+    if (rtt.ssrc == own_ssrc && rtt.rtt > 0)
+      fmx_asmp_delay_on_rtt (&receiver->delay, rtt.rtt);
+  }
+}
+
+static bool
+is_limiting (const FmxAsmpReceiver *receiver)
+{
+  return receiver->own_ssrc != 0
+      && receiver->own_ssrc == receiver->limiting_ssrc;
+}
+
+void
+fmx_asmp_receiver_on_peer (FmxAsmpReceiver *receiver, const FmxAsmpRate *rate,
+    FmxTime now)
+{
+  (void) now;
+  if (rate->media_ssrc != receiver->media_ssrc || !receiver->has_rate)
+    return;
+  if (receiver->params.algorithm == FMX_ASMP_PAPER) {
+    fmx_asmp_feedback_on_peer (&receiver->feedback, receiver->rate_bps,
+        rate->rate_bps);
+    return;
+  }
+  /* [RFC4654 2.5.3]: what is no lower than others' tells nothing */
+  if (!is_limiting (receiver) && rate->measured
+      && rate->rate_bps >= SPEAKS_FOR_OTHERS * receiver->sender_bps
+      && receiver->rate_bps >= (1.0 - MARGIN) * rate->rate_bps)
+    fmx_asmp_feedback_set_spoken_for (&receiver->feedback);
+}
+
+/* [ASMP (12)-(14)] */
+static double
+paper_bps (FmxAsmpReceiver *receiver, bool has_loss, double fraction,
+    FmxTime now)
+{
+  FmxDuration rtt = fmx_asmp_delay_rtt (&receiver->delay);
+  double gamma = fmx_asmp_delay_is_congested (&receiver->delay)
+      ? receiver->params.gamma_congested : receiver->params.gamma_unloaded;
+  double packet_bytes, instant;
+
+  if (!receiver->has_rate)
+    receiver->rate_bps = fmx_rate_meter_bps (&receiver->meter, now);
+  if (rtt == 0)
+    return fmx_rate_meter_bps (&receiver->meter, now);
+  if (receiver->report_packets == 0)
+    return receiver->rate_bps;  /* nothing is known of this interval */
+  packet_bytes = (double) receiver->report_bytes / receiver->report_packets;
+  if (has_loss && fraction > 0.0)
+    instant = fmx_asmp_equation_bps (packet_bytes, rtt,
+        fmx_asmp_loss_rate (&receiver->loss));
+  else
+    instant = receiver->rate_bps + fmx_asmp_step_bps (packet_bytes, rtt);
+  return gamma * instant + (1.0 - gamma) * receiver->rate_bps;
+}
+
+/* What comes says what the path carries only if the sender sends all that it
+ * may: a silent talker's receivers hold the rate that there is. */
+static double
+fair_bps (const FmxAsmpReceiver *receiver, FmxTime now)
+{
+  FmxDuration rtt = fmx_asmp_delay_rtt_now (&receiver->delay);
+  double p = fmx_asmp_events_rate (&receiver->events);
+  double received = fmx_rate_meter_bps (&receiver->meter, now);
+  double most = fmax (receiver->params.growth * received,
+      receiver->sender_bps);
+  FmxTcpPath path;
+
+  if (rtt == 0)
+    return received;
+  if (p == 0.0)
+    return fmx_asmp_delay_queue (&receiver->delay) > receiver->params.queue
+        ? received : most;
+  path = fmx_tcp_path (receiver->params.segment_bytes, rtt);
+  return fmin (fmx_tcp_equation_bps (&path, p), most);
+}
+
+static bool
+is_measured (const FmxAsmpReceiver *receiver, FmxTime now)
+{
+  if (!fmx_asmp_delay_is_measured (&receiver->delay))
+    return false;
+  return receiver->params.algorithm == FMX_ASMP_PAPER
+      || fmx_time_diff (now, receiver->first_packet)
+      >= receiver->params.settle;
+}
+
+static double
+loss_of (const FmxAsmpReceiver *receiver)
+{
+  return receiver->params.algorithm == FMX_ASMP_PAPER
+      ? fmx_asmp_loss_rate (&receiver->loss)
+      : fmx_asmp_events_rate (&receiver->events);
+}
+
+static FmxDuration
+rtt_of (const FmxAsmpReceiver *receiver)
+{
+  return receiver->params.algorithm == FMX_ASMP_PAPER
+      ? fmx_asmp_delay_rtt (&receiver->delay)
+      : fmx_asmp_delay_rtt_now (&receiver->delay);
+}
+
+static uint32_t
+to_u32 (double bps)
+{
+  return bps >= (double) UINT32_MAX ? UINT32_MAX : (uint32_t) bps;
+}
+
+static void
+fill (const FmxAsmpReceiver *receiver, FmxAsmpRate *rate, FmxTime now)
+{
+  rate->media_ssrc = receiver->media_ssrc;
+  rate->rate_bps = to_u32 (receiver->rate_bps);
+  rate->rtt = rtt_of (receiver);
+  rate->loss = loss_of (receiver);
+  rate->received_bps = to_u32 (fmx_rate_meter_bps (&receiver->meter, now));
+  rate->measured = is_measured (receiver, now);
+  rate->congested = fmx_asmp_delay_is_congested (&receiver->delay);
+  rate->small_packets = receiver->params.algorithm == FMX_ASMP_FAIR;
+}
+
+bool
+fmx_asmp_receiver_report (FmxAsmpReceiver *receiver, FmxAsmpRate *rate,
+    FmxTime now)
+{
+  double fraction = 0.0;
+  bool has_loss;
+
+  if (receiver->first_packet == FMX_TIME_NONE)
+    return false;
+  has_loss = fmx_asmp_loss_report (&receiver->loss, &fraction);
+  fmx_asmp_delay_report (&receiver->delay, receiver->params.beta);
+  receiver->rate_bps = receiver->params.algorithm == FMX_ASMP_PAPER
+      ? paper_bps (receiver, has_loss, fraction, now)
+      : fair_bps (receiver, now);
+  receiver->has_rate = true;
+  receiver->urgent = false;
+  receiver->report_bytes = 0;
+  receiver->report_packets = 0;
+  fill (receiver, rate, now);
+  if (!fmx_asmp_feedback_may_report (&receiver->feedback)
+      && !is_limiting (receiver)) {
+    receiver->stats.n_suppressed++;
+    return false;
+  }
+  receiver->stats.n_reports++;
+  return true;
+}
+
+void
+fmx_asmp_receiver_schedule (FmxAsmpReceiver *receiver, FmxDuration interval,
+    double u, FmxTime now)
+{
+  fmx_asmp_feedback_schedule (&receiver->feedback, interval, u, now);
+}
+
+FmxTime
+fmx_asmp_receiver_next_timeout (const FmxAsmpReceiver *receiver)
+{
+  return fmx_asmp_feedback_next_timeout (&receiver->feedback);
+}
+
+bool
+fmx_asmp_receiver_on_timeout (FmxAsmpReceiver *receiver, FmxTime now)
+{
+  return fmx_asmp_feedback_on_timeout (&receiver->feedback, now);
+}
+
+bool
+fmx_asmp_receiver_take_urgent (FmxAsmpReceiver *receiver, FmxTime now)
+{
+  bool urgent = receiver->urgent && is_measured (receiver, now)
+      && (is_limiting (receiver)
+      || fair_bps (receiver, now) < receiver->sender_bps);
+
+  receiver->urgent = false;
+  return urgent;
+}
+
+void
+fmx_asmp_receiver_get_stats (const FmxAsmpReceiver *receiver,
+    FmxAsmpReceiverStats *stats, FmxTime now)
+{
+  *stats = receiver->stats;
+  stats->rate_bps = receiver->rate_bps;
+  stats->received_bps = fmx_rate_meter_bps (&receiver->meter, now);
+  stats->rtt = rtt_of (receiver);
+  stats->loss = loss_of (receiver);
+  stats->jitter = fmx_asmp_delay_jitter (&receiver->delay);
+  stats->queue = fmx_asmp_delay_queue (&receiver->delay);
+  stats->congested = fmx_asmp_delay_is_congested (&receiver->delay);
+  stats->measured = is_measured (receiver, now);
+}

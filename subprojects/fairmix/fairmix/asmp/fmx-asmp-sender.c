@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fairmix/asmp/fmx-asmp-sender.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "fairmix/asmp/fmx-asmp-equation.h"
+#include "fairmix/asmp/fmx-asmp-loss.h"
+#include "fairmix/rate/fmx-tcp-equation.h"
+
+#define RTT_HZ 65536
+#define RTT_MAX (60 * FMX_SECOND)
+#define PACKET_WEIGHT 0.05      /* of the newest packet's size */
+#define PACKET_BYTES 200.0      /* until one was sent: voice */
+/* A rate that is less than this part of what loss and round trip give is not
+ * believed: they are measured at both ends, and never agree quite. */
+#define PLAUSIBLE 0.25
+/* nor one that is less than this part of the sender's, without any loss */
+#define PLAUSIBLE_WITHOUT_LOSS 0.5
+/* who gets less than this part of what is sent gets next to nothing */
+#define CUT_OFF 0.05
+#define CUT_OFF_PACKETS 10u     /* of which none came */
+#define SENT_WINDOW (2 * FMX_SECOND)
+#define PLAIN_GAMMA 0.5         /* no congestion indicator: between (19)'s two */
+
+void
+fmx_asmp_sender_params_default (FmxAsmpSenderParams *params)
+{
+  memset (params, 0, sizeof *params);
+  params->algorithm = FMX_ASMP_FAIR;
+  params->initial_bps = 64000;
+  params->min_bps = 16000;
+  params->max_bps = 10000000;
+  params->lifetime = 25 * FMX_SECOND;   /* 5 intervals of 5 s, [RFC3550 6.3.5] */
+  params->patience = 120 * FMX_SECOND;  /* [RFC4654 2.5.2] */
+}
+
+static double
+clamp_bps (const FmxAsmpSender *sender, double bps)
+{
+  return fmin (fmax (bps, sender->params.min_bps), sender->params.max_bps);
+}
+
+void
+fmx_asmp_sender_init (FmxAsmpSender *sender,
+    const FmxAsmpSenderParams *params, void *memory, uint32_t n_max,
+    uint32_t seed)
+{
+  assert (params->min_bps > 0 && params->min_bps <= params->max_bps);
+  memset (sender, 0, sizeof *sender);
+  sender->params = *params;
+  sender->packet_bytes = PACKET_BYTES;
+  fmx_rate_meter_init (&sender->sent, SENT_WINDOW);
+  fmx_asmp_table_init (&sender->table, memory, n_max, seed);
+  sender->target_bps = clamp_bps (sender, params->initial_bps);
+}
+
+static void
+tell (const FmxAsmpSender *sender, const FmxAsmpEntry *limiting,
+    const char *reason, double before_bps, FmxTime now)
+{
+  FmxEvent event = {
+    .name = "asmp-rate",
+    .reason = reason,
+    .time = now,
+    .n_fields = 5,
+    .fields = {
+          {"target-bps", sender->target_bps},
+          {"before-bps", before_bps},
+          {"limiting-ssrc", sender->limiting_ssrc},
+          {"limiting-rtt-ms",
+              limiting == NULL ? 0.0 : 1000.0 * limiting->rtt / RTT_HZ},
+          {"receivers", sender->table.n},
+        }
+  };
+
+  fmx_event_emit (sender->params.sink, &event);
+}
+
+/* [ASMP (1)] */
+static void
+decide (FmxAsmpSender *sender, const char *reason, FmxTime now)
+{
+  uint32_t least = fmx_asmp_table_least (&sender->table);
+  const FmxAsmpEntry *limiting = NULL;
+  double before_bps = sender->target_bps;
+  uint32_t before_ssrc = sender->limiting_ssrc;
+
+  sender->limiting_ssrc = 0;
+  if (least != FMX_ASMP_NOBODY) {
+    limiting = &sender->table.entries[least];
+    sender->limiting_ssrc = limiting->ssrc;
+    sender->target_bps = limiting->rate_bps;
+  }
+  sender->target_bps = clamp_bps (sender, sender->target_bps);
+  if (sender->target_bps != before_bps || sender->limiting_ssrc != before_ssrc)
+    tell (sender, limiting, reason, before_bps, now);
+}
+
+void
+fmx_asmp_sender_set_params (FmxAsmpSender *sender,
+    const FmxAsmpSenderParams *params, FmxTime now)
+{
+  assert (params->min_bps > 0 && params->min_bps <= params->max_bps);
+  sender->params = *params;
+  decide (sender, "settings", now);
+}
+
+void
+fmx_asmp_sender_on_sent (FmxAsmpSender *sender, uint32_t wire_bytes,
+    FmxTime now)
+{
+  fmx_rate_meter_add (&sender->sent, wire_bytes, now);
+  sender->n_sent++;
+  sender->packet_bytes += PACKET_WEIGHT * (wire_bytes - sender->packet_bytes);
+}
+
+/* Somebody whose place one with @rate_bps may have: who has no rate that
+ * counts, or a higher one. */
+static uint32_t
+victim_of (const FmxAsmpTable *table, uint32_t rate_bps)
+{
+  uint32_t oldest = fmx_asmp_table_oldest (table);
+  uint32_t high = fmx_asmp_table_high (table);
+
+  if (table->entries[oldest].heap_at == FMX_ASMP_NOBODY)
+    return oldest;
+  return table->entries[high].rate_bps > rate_bps ? high : FMX_ASMP_NOBODY;
+}
+
+/* The place of @ssrc, who has just been heard, and of a newcomer if there is
+ * one.  @rate_bps: what it wants; UINT32_MAX = it has not said */
+static uint32_t
+place_of (FmxAsmpSender *sender, uint32_t ssrc, uint32_t rate_bps, FmxTime now)
+{
+  FmxAsmpTable *table = &sender->table;
+  uint32_t at = fmx_asmp_table_find (table, ssrc);
+
+  if (at != FMX_ASMP_NOBODY) {
+    fmx_asmp_table_touch (table, at, now);
+    return at;
+  }
+  if (table->n == table->n_max) {
+    uint32_t victim = rate_bps == UINT32_MAX ? FMX_ASMP_NOBODY
+        : victim_of (table, rate_bps);
+
+    if (victim == FMX_ASMP_NOBODY) {
+      sender->stats.n_refused++;
+      return FMX_ASMP_NOBODY;
+    }
+    fmx_asmp_table_remove (table, victim);
+  }
+  return fmx_asmp_table_add (table, ssrc, now);
+}
+
+static double
+plain_loss (const FmxAsmpEntry *entry)
+{
+  double fractions[FMX_ASMP_FRACTIONS];
+
+  for (unsigned k = 0; k < entry->n_fractions; k++)
+    fractions[k] = entry->fractions[k] / 256.0;
+  return fmx_asmp_loss_smooth (fractions, entry->n_fractions);
+}
+
+/* What a plain report is worth: (12)-(14), at the sender */
+static void
+rate_plain (FmxAsmpSender *sender, uint32_t at)
+{
+  const FmxAsmpEntry *entry = &sender->table.entries[at];
+  FmxDuration rtt = (FmxDuration) entry->rtt * FMX_SECOND / RTT_HZ;
+  double bytes = sender->params.algorithm == FMX_ASMP_FAIR
+      ? FMX_TCP_SEGMENT_BYTES : sender->packet_bytes;
+  double before = entry->has_rate ? entry->rate_bps : sender->target_bps;
+  double instant;
+
+  if (rtt == 0)
+    return;
+  if (entry->fractions[0] > 0)
+    instant = fmx_asmp_equation_bps (bytes, rtt, plain_loss (entry));
+  else
+    instant = before + fmx_asmp_step_bps (bytes, rtt);
+  instant = PLAIN_GAMMA * instant + (1.0 - PLAIN_GAMMA) * before;
+  instant = fmin (instant, 2.0 * sender->target_bps);   /* sends no more */
+  sender->table.entries[at].has_rate = true;
+  fmx_asmp_table_rate (&sender->table, at, (uint32_t) fmax (instant, 1.0),
+      true);
+}
+
+/* [ASMP (9)]; 0 where it makes no sense */
+static uint32_t
+rtt_of (const FmxReportBlock *block, uint32_t arrival_mid32)
+{
+  uint32_t rtt = arrival_mid32 - block->lsr - block->dlsr;
+
+  if (block->lsr == 0 || rtt == 0 || rtt > RTT_MAX / FMX_SECOND * RTT_HZ)
+    return 0;
+  return rtt;
+}
+
+/* The share that was lost.  A receiver that nothing reaches expects nothing,
+ * and so misses nothing: it is all. */
+static uint8_t
+fraction_of (const FmxAsmpSender *sender, const FmxAsmpEntry *entry,
+    const FmxReportBlock *block)
+{
+  if (entry->n_fractions > 0 && entry->highest_seq == block->ext_highest_seq
+      && sender->n_sent - entry->n_sent >= CUT_OFF_PACKETS)
+    return UINT8_MAX;
+  return block->fraction_lost;
+}
+
+void
+fmx_asmp_sender_on_report (FmxAsmpSender *sender, uint32_t ssrc,
+    const FmxReportBlock *block, uint32_t arrival_mid32, FmxTime now)
+{
+  uint32_t at = place_of (sender, ssrc, UINT32_MAX, now);
+  uint32_t rtt = rtt_of (block, arrival_mid32);
+  FmxAsmpEntry *entry;
+  uint8_t fraction;
+
+  if (at == FMX_ASMP_NOBODY)
+    return;
+  entry = &sender->table.entries[at];
+  if (rtt > 0) {
+    entry->rtt = rtt;
+    entry->rtt_waits = true;
+  }
+  fraction = fraction_of (sender, entry, block);
+  memmove (entry->fractions + 1, entry->fractions, FMX_ASMP_FRACTIONS - 1);
+  entry->fractions[0] = fraction;
+  entry->highest_seq = block->ext_highest_seq;
+  entry->n_sent = sender->n_sent;
+  if (entry->n_fractions < FMX_ASMP_FRACTIONS)
+    entry->n_fractions++;
+  /* A rate comes with the first report already of who tells any. */
+  if (!entry->has_asmp && entry->n_fractions >= 2) {
+    rate_plain (sender, at);
+    decide (sender, "plain-report", now);
+  } else if (entry->has_asmp && entry->has_rate
+      && fmx_time_diff (now, entry->rated) > sender->params.lifetime) {
+    /* others speak for it */
+    entry->has_rate = false;
+    fmx_asmp_table_rate (&sender->table, at, entry->rate_bps, false);
+    decide (sender, "spoken-for", now);
+  }
+}
+
+/* Whether a receiver's rate agrees with what it says of its path and what is
+ * known of it here. */
+static bool
+is_plausible (const FmxAsmpSender *sender, const FmxAsmpEntry *entry,
+    const FmxAsmpRate *rate)
+{
+  FmxDuration rtt = (FmxDuration) entry->rtt * FMX_SECOND / RTT_HZ;
+  double least = PLAUSIBLE_WITHOUT_LOSS * sender->target_bps;
+  FmxTcpPath path;
+
+  if (rate->loss > 0.0 && rtt > 0) {
+    path = fmx_tcp_path (FMX_TCP_SEGMENT_BYTES, rtt);
+    least = fmin (PLAUSIBLE * fmx_tcp_equation_bps (&path, rate->loss), least);
+  }
+  return rate->rate_bps >= least;
+}
+
+/* The rate that counts.  Where next to nothing arrives, nothing tells of
+ * losses either. */
+static uint32_t
+effective_bps (const FmxAsmpSender *sender, const FmxAsmpRate *rate,
+    FmxTime now, bool *cut_off)
+{
+  double sent = fmx_rate_meter_bps (&sender->sent, now);
+
+  *cut_off = sender->params.algorithm == FMX_ASMP_FAIR
+      && rate->received_bps < CUT_OFF * sent;
+  if (*cut_off && rate->rate_bps / 2 > rate->received_bps)
+    return 2 * rate->received_bps;
+  return rate->rate_bps;
+}
+
+/* "asmp-fair": who wants less than there is for too long is not waited for */
+static bool
+is_out_of_patience (FmxAsmpSender *sender, FmxAsmpEntry *entry,
+    uint32_t rate_bps, FmxTime now)
+{
+  uint32_t now_s = (uint32_t) (now / (FmxTime) FMX_SECOND);
+
+  if (sender->params.algorithm == FMX_ASMP_PAPER
+      || rate_bps >= sender->params.min_bps) {
+    entry->is_below = false;
+    return false;
+  }
+  if (!entry->is_below) {
+    entry->is_below = true;
+    entry->below_since = now_s;
+  }
+  return now_s - entry->below_since
+      >= (uint32_t) (sender->params.patience / FMX_SECOND);
+}
+
+void
+fmx_asmp_sender_on_rate (FmxAsmpSender *sender, uint32_t ssrc,
+    const FmxAsmpRate *rate, FmxTime now)
+{
+  bool paper = sender->params.algorithm == FMX_ASMP_PAPER, cut_off;
+  uint32_t bps = effective_bps (sender, rate, now, &cut_off);
+  uint32_t at = place_of (sender, ssrc, bps, now);
+  bool counts = paper || rate->measured;
+  FmxAsmpEntry *entry;
+
+  sender->stats.n_rates++;
+  if (at == FMX_ASMP_NOBODY)
+    return;
+  entry = &sender->table.entries[at];
+  entry->has_asmp = true;
+  entry->rated = now;
+  if (counts && !paper && !cut_off && !is_plausible (sender, entry, rate)) {
+    sender->stats.n_implausible++;
+    counts = false;
+  }
+  entry->is_ignored = is_out_of_patience (sender, entry, bps, now);
+  entry->has_rate = counts && !entry->is_ignored;
+  fmx_asmp_table_rate (&sender->table, at, bps, entry->has_rate);
+  decide (sender, "rate", now);
+}
+
+void
+fmx_asmp_sender_on_bye (FmxAsmpSender *sender, uint32_t ssrc, FmxTime now)
+{
+  uint32_t at = fmx_asmp_table_find (&sender->table, ssrc);
+
+  if (at == FMX_ASMP_NOBODY)
+    return;
+  fmx_asmp_table_remove (&sender->table, at);
+  sender->stats.n_left++;
+  decide (sender, "bye", now);
+}
+
+void
+fmx_asmp_sender_set_lifetime (FmxAsmpSender *sender, FmxDuration lifetime)
+{
+  sender->params.lifetime = lifetime;
+}
+
+FmxTime
+fmx_asmp_sender_next_timeout (const FmxAsmpSender *sender)
+{
+  uint32_t oldest = fmx_asmp_table_oldest (&sender->table);
+
+  if (oldest == FMX_ASMP_NOBODY)
+    return FMX_TIME_NONE;
+  return sender->table.entries[oldest].heard
+      + (FmxTime) sender->params.lifetime;
+}
+
+void
+fmx_asmp_sender_on_timeout (FmxAsmpSender *sender, FmxTime now)
+{
+  while (fmx_asmp_sender_next_timeout (sender) <= now) {
+    fmx_asmp_table_remove (&sender->table,
+        fmx_asmp_table_oldest (&sender->table));
+    sender->stats.n_timed_out++;
+    decide (sender, "time-out", now);
+  }
+}
+
+double
+fmx_asmp_sender_target_bps (const FmxAsmpSender *sender)
+{
+  return sender->target_bps;
+}
+
+static bool
+take_rtt (FmxAsmpSender *sender, uint32_t at, FmxAsmpRtt *rtt)
+{
+  FmxAsmpEntry *entry;
+
+  if (at == FMX_ASMP_NOBODY)
+    return false;
+  entry = &sender->table.entries[at];
+  if (!entry->rtt_waits)
+    return false;
+  entry->rtt_waits = false;
+  rtt->ssrc = entry->ssrc;
+  rtt->rtt = (FmxDuration) entry->rtt * FMX_SECOND / RTT_HZ;
+  return true;
+}
+
+void
+fmx_asmp_sender_take_rtts (FmxAsmpSender *sender, FmxAsmpRttHeader *header,
+    FmxAsmpRtt *rtts, unsigned n, FmxTime now)
+{
+  const FmxAsmpTable *table = &sender->table;
+
+  header->limiting_ssrc = sender->limiting_ssrc;
+  header->rate_bps = sender->target_bps >= (double) UINT32_MAX ? UINT32_MAX
+      : (uint32_t) sender->target_bps;
+  header->n_rtts = n > 0
+      && take_rtt (sender, fmx_asmp_table_least (table), &rtts[0]);
+  /* the newest first, back to when they were told last */
+  for (uint32_t at = table->newest; at != FMX_ASMP_NOBODY
+      && table->entries[at].heard >= sender->told && header->n_rtts < n;
+      at = table->entries[at].older)
+    header->n_rtts += take_rtt (sender, at, &rtts[header->n_rtts]);
+  sender->told = now;
+}
+
+static void
+fill_info (const FmxAsmpSender *sender, uint32_t at, FmxAsmpReceiverInfo *info,
+    FmxTime now)
+{
+  const FmxAsmpEntry *entry = &sender->table.entries[at];
+
+  info->ssrc = entry->ssrc;
+  info->rate_bps = entry->rate_bps;
+  info->rtt = (FmxDuration) entry->rtt * FMX_SECOND / RTT_HZ;
+  info->silence = fmx_time_diff (now, entry->heard);
+  info->has_asmp = entry->has_asmp;
+  info->counts = entry->heap_at != FMX_ASMP_NOBODY;
+}
+
+unsigned
+fmx_asmp_sender_get_receivers (const FmxAsmpSender *sender,
+    FmxAsmpReceiverInfo *infos, unsigned n, FmxTime now)
+{
+  const FmxAsmpTable *table = &sender->table;
+  uint32_t least = fmx_asmp_table_least (table);
+  unsigned n_infos = 0;
+
+  if (least != FMX_ASMP_NOBODY && n > 0)
+    fill_info (sender, least, &infos[n_infos++], now);
+  for (uint32_t at = table->oldest; at != FMX_ASMP_NOBODY && n_infos < n;
+      at = table->entries[at].newer)
+    if (at != least)
+      fill_info (sender, at, &infos[n_infos++], now);
+  return n_infos;
+}
+
+void
+fmx_asmp_sender_get_stats (const FmxAsmpSender *sender,
+    FmxAsmpSenderStats *stats)
+{
+  const FmxAsmpTable *table = &sender->table;
+  uint32_t least = fmx_asmp_table_least (table);
+
+  *stats = sender->stats;
+  stats->target_bps = sender->target_bps;
+  stats->limiting_ssrc = sender->limiting_ssrc;
+  stats->limiting_rtt = least == FMX_ASMP_NOBODY ? 0
+      : (FmxDuration) table->entries[least].rtt * FMX_SECOND / RTT_HZ;
+  stats->n_receivers = table->n;
+  stats->n_plain = stats->n_ignored = 0;
+  for (uint32_t at = table->oldest; at != FMX_ASMP_NOBODY;
+      at = table->entries[at].newer) {
+    stats->n_plain += !table->entries[at].has_asmp;
+    stats->n_ignored += table->entries[at].is_ignored;
+  }
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
+#include <stdbool.h>
+
+#include "fmx-test-asmp.h"
+
+#include "asmp/fmx-test-asmp-tables.h"
+#include "fairmix/asmp/fmx-asmp-equation.h"
+#include "fairmix/rate/fmx-tcp-equation.h"
+
+/* [ASMP (12)] against asmp_tables.py */
+static void
+test_the_equation_is_the_papers (void **state)
+{
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (equation_rows); i++) {
+    const EquationRow *row = &equation_rows[i];
+
+    assert_near (fmx_asmp_equation_bps (row->packet_bytes,
+            fmx_time_from_s (row->rtt_s), row->loss), 8.0 * row->rate_Bps,
+        1e-6);
+  }
+}
+
+static void
+test_without_loss_there_is_no_limit (void **state)
+{
+  (void) state;
+  assert_true (isinf (fmx_asmp_equation_bps (200.0, FMX_SECOND, 0.0)));
+}
+
+/* The minimum in (12) is the only difference. */
+static void
+test_below_eight_27ths_it_is_rfc_5348s (void **state)
+{
+  FmxTcpPath path = fmx_tcp_path (200.0, FMX_SECOND / 10);
+
+  (void) state;
+  for (double p = 1e-5; p < 8.0 / 27.0; p *= 1.1)
+    assert_near (fmx_asmp_equation_bps (200.0, FMX_SECOND / 10, p),
+        fmx_tcp_equation_bps (&path, p), 1e-9);
+  for (double p = 0.3; p <= 1.0; p += 0.1)
+    assert_true (fmx_asmp_equation_bps (200.0, FMX_SECOND / 10, p)
+        > fmx_tcp_equation_bps (&path, p));
+}
+
+static void
+test_it_falls_in_loss_and_in_round_trip_time (void **state)
+{
+  double before = HUGE_VAL;
+
+  (void) state;
+  for (double l = 1e-6; l <= 1.0; l *= 1.07) {
+    double bps = fmx_asmp_equation_bps (1000.0, FMX_SECOND / 10, l);
+
+    assert_true (bps < before && bps > 0.0);
+    assert_near (fmx_asmp_equation_bps (1000.0, FMX_SECOND / 5, l),
+        bps / 2.0, 1e-9);
+    before = bps;
+  }
+}
+
+/* [ASMP (13)] */
+static void
+test_a_step_is_a_packet_each_round_trip (void **state)
+{
+  (void) state;
+  assert_near (fmx_asmp_step_bps (1000.0, FMX_SECOND / 10), 80000.0, 1e-12);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_the_equation_is_the_papers),
+    cmocka_unit_test (test_without_loss_there_is_no_limit),
+    cmocka_unit_test (test_below_eight_27ths_it_is_rfc_5348s),
+    cmocka_unit_test (test_it_falls_in_loss_and_in_round_trip_time),
+    cmocka_unit_test (test_a_step_is_a_packet_each_round_trip),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}

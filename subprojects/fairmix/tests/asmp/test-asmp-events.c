@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdbool.h>
+
+#include "fmx-test-asmp.h"
+
+#include "fairmix/asmp/fmx-asmp-events.h"
+#include "fairmix/base/fmx-rng.h"
+
+#define FRAME (20 * FMX_MSECOND)
+#define RTT (100 * FMX_MSECOND)
+
+/* Packet @i of a stream of one each 20 ms; returns the events that began */
+static unsigned
+arrive (FmxAsmpEvents *events, unsigned i)
+{
+  return fmx_asmp_events_on_packet (events, (uint16_t) i, RTT,
+      FMX_SECOND + i * (FmxTime) FRAME);
+}
+
+static void
+test_a_loss_is_found_at_the_third_packet_after_it (void **state)
+{
+  FmxAsmpEvents events;
+
+  (void) state;
+  fmx_asmp_events_init (&events);
+  for (unsigned i = 0; i < 100; i++)
+    assert_int_equal (arrive (&events, i), 0);
+  assert_int_equal (arrive (&events, 101), 0);
+  assert_int_equal (arrive (&events, 102), 0);
+  assert_int_equal (arrive (&events, 103), 1);
+  assert_int_equal (fmx_asmp_events_count (&events), 1);
+}
+
+static void
+test_packets_a_little_out_of_order_are_not_lost (void **state)
+{
+  FmxAsmpEvents events;
+
+  (void) state;
+  fmx_asmp_events_init (&events);
+  for (unsigned i = 0; i < 3000; i += 3) {
+    assert_int_equal (arrive (&events, i + 2), 0);
+    assert_int_equal (arrive (&events, i + 1), 0);
+    assert_int_equal (arrive (&events, i), 0);
+    assert_int_equal (arrive (&events, i), 0);  /* once more */
+  }
+  assert_int_equal (fmx_asmp_events_count (&events), 0);
+  assert_true (fmx_asmp_events_rate (&events) == 0.0);
+}
+
+static void
+test_losses_within_a_round_trip_are_one_event (void **state)
+{
+  FmxAsmpEvents events;
+  unsigned n = 0;
+
+  (void) state;
+  fmx_asmp_events_init (&events);
+  for (unsigned i = 0; i < 1000; i++)
+    /* 5 packets are 100 ms: the third loss is another event */
+    if (i != 500 && i != 504 && i != 507)
+      n += arrive (&events, i);
+  assert_int_equal (n, 2);
+}
+
+/* [RFC5348 5.2]: lost packets have times of their own */
+static void
+test_an_outage_of_a_second_is_many_events (void **state)
+{
+  FmxAsmpEvents events;
+  unsigned n = 0;
+
+  (void) state;
+  fmx_asmp_events_init (&events);
+  for (unsigned i = 0; i < 1000; i++)
+    if (i < 500 || i >= 550)
+      n += arrive (&events, i);
+  assert_in_range (n, 9, 11);
+}
+
+static void
+test_the_rate_is_that_of_the_events (void **state)
+{
+  FmxAsmpEvents events;
+  FmxRng rng;
+  double sum = 0.0;
+  unsigned n = 0;
+
+  (void) state;
+  fmx_rng_init (&rng, 1);
+  fmx_asmp_events_init (&events);
+  for (unsigned i = 0; i < 200000; i++) {
+    if (fmx_rng_next_unit (&rng) >= 0.01)
+      arrive (&events, i);
+    if (i > 20000 && i % 100 == 0) {
+      sum += fmx_asmp_events_rate (&events);
+      n++;
+    }
+  }
+  /* 1 % of losses; those within 5 packets of another are no event of their
+   * own: 1 / (100 + 5) */
+  assert_near (sum / n, 0.0095, 0.1);
+}
+
+static void
+test_numbers_wrap_and_begin_anew_without_an_event (void **state)
+{
+  FmxAsmpEvents events;
+  FmxTime now = FMX_SECOND;
+  uint16_t seq = 65000;
+
+  (void) state;
+  fmx_asmp_events_init (&events);
+  for (unsigned i = 0; i < 2000; i++, now += FRAME)
+    assert_int_equal (fmx_asmp_events_on_packet (&events, seq++, RTT, now), 0);
+  seq++;                        /* one is lost */
+  for (unsigned i = 0; i < 1000; i++, now += FRAME)
+    assert_int_equal (fmx_asmp_events_on_packet (&events, seq++, RTT, now),
+        i == 2);
+  assert_near (fmx_asmp_events_rate (&events), 1.0 / 998.0, 1e-9);
+  fmx_asmp_events_restart (&events);
+  seq = 7;
+  for (unsigned i = 0; i < 1000; i++, now += FRAME)
+    assert_int_equal (fmx_asmp_events_on_packet (&events, seq++, RTT, now), 0);
+  assert_near (fmx_asmp_events_rate (&events), 1.0 / 1998.0, 0.01);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_a_loss_is_found_at_the_third_packet_after_it),
+    cmocka_unit_test (test_packets_a_little_out_of_order_are_not_lost),
+    cmocka_unit_test (test_losses_within_a_round_trip_are_one_event),
+    cmocka_unit_test (test_an_outage_of_a_second_is_many_events),
+    cmocka_unit_test (test_the_rate_is_that_of_the_events),
+    cmocka_unit_test (test_numbers_wrap_and_begin_anew_without_an_event),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdbool.h>
+
+#include "fmx-test-asmp.h"
+
+#include "asmp/fmx-test-asmp-tables.h"
+#include "fairmix/asmp/fmx-asmp-receiver.h"
+#include "fairmix/base/fmx-rng.h"
+#include "fairmix/rate/fmx-tcp-equation.h"
+
+#define MEDIA 0xcafeu
+#define OWN 7u
+#define CLOCK_RATE 8000
+#define FRAME (20 * FMX_MSECOND)
+#define NTP_EPOCH (UINT64_C (3900000000) * FMX_SECOND)
+
+/* A stream of one packet each 20 ms on a path, and its receiver. */
+typedef struct
+{
+  FmxAsmpReceiver receiver;
+  FmxTime now;
+  uint16_t seq;
+  uint32_t ts;
+  FmxDuration one_way;
+  double loss;
+  uint32_t wire_bytes;
+  FmxRng rng;
+} Path;
+
+static void
+path_init (Path *path, FmxAsmpAlgorithm algorithm)
+{
+  FmxAsmpReceiverParams params;
+
+  fmx_asmp_receiver_params_default (&params);
+  params.algorithm = algorithm;
+  params.clock_rate_hz = CLOCK_RATE;
+  fmx_asmp_receiver_init (&path->receiver, &params, MEDIA);
+  path->now = 1000 * FMX_SECOND;
+  path->seq = 65500;
+  path->ts = UINT32_MAX - 8000;
+  path->one_way = 40 * FMX_MSECOND;
+  path->loss = 0.0;
+  path->wire_bytes = 250;
+  fmx_rng_init (&path->rng, 1);
+}
+
+static void
+path_run (Path *path, double seconds)
+{
+  for (unsigned i = 0; i < seconds * 50.0; i++) {
+    path->now += FRAME;
+    if (fmx_rng_next_unit (&path->rng) >= path->loss)
+      fmx_asmp_receiver_on_packet (&path->receiver, path->seq, path->ts,
+          path->wire_bytes, path->now + (FmxTime) path->one_way);
+    path->seq++;
+    path->ts += 160;
+  }
+}
+
+/* What the sender tells: round trip, its own rate, who limits it */
+static void
+path_tell (Path *path, FmxDuration rtt, uint32_t sender_bps, uint32_t limiting)
+{
+  FmxAsmpRttHeader header = { limiting, sender_bps, rtt > 0 };
+  FmxAsmpRtt told = { OWN, rtt };
+  uint8_t data[FMX_ASMP_RTT_BYTES (1)];
+
+  fmx_asmp_rtt_write (&header, &told, data, sizeof data);
+  fmx_asmp_receiver_on_rtt (&path->receiver, OWN, &header, data);
+}
+
+static FmxAsmpRate
+path_report (Path *path)
+{
+  FmxAsmpRate rate;
+
+  assert_true (fmx_asmp_receiver_report (&path->receiver, &rate,
+          path->now + (FmxTime) path->one_way));
+  assert_int_equal (rate.media_ssrc, MEDIA);
+  return rate;
+}
+
+/* --- the paper's, packet by packet: the same path as in asmp_tables.py --- */
+
+#define PACKETS_PER_REPORT 250u
+#define OFFSET (-3 * FMX_SECOND)
+
+static FmxDuration
+table_delay (unsigned i)
+{
+  unsigned wave = i / 25 % 20;
+
+  if (wave > 10)
+    wave = 20 - wave;
+  return (FmxDuration) (40 + i * 37 % 11 + i / PACKETS_PER_REPORT * 7 % 5
+      + (i >= 8 * PACKETS_PER_REPORT ? 30 : 0)
+      + (i >= 3000 ? wave : 0)) * FMX_MSECOND;
+}
+
+static bool
+table_is_lost (unsigned i)
+{
+  unsigned k = i / PACKETS_PER_REPORT;
+  unsigned permille = k < 4 ? 0 : k < 10 ? 20 : k < 14 ? 150 : 0;
+
+  return i * 7919 % 1000 < permille;
+}
+
+static void
+table_sender_report (FmxAsmpReceiver *receiver, FmxTime start, unsigned i,
+    FmxTime now)
+{
+  FmxTime sent = start + i * (FmxTime) FRAME;
+
+  fmx_asmp_receiver_on_sender_report (receiver, UINT32_MAX - 8000 + 160 * i,
+      NTP_EPOCH + sent, NTP_EPOCH + now + (FmxTime) OFFSET, now);
+}
+
+static void
+test_every_report_is_what_the_papers_formulas_give (void **state)
+{
+  const FmxTime start = 1000 * FMX_SECOND;
+  FmxTime now = start;
+  Path path;
+
+  (void) state;
+  path_init (&path, FMX_ASMP_PAPER);
+  for (unsigned i = 0; i < N_ELEMENTS (report_rows) * PACKETS_PER_REPORT; i++) {
+    const ReportRow *row = &report_rows[i / PACKETS_PER_REPORT];
+    FmxAsmpReceiverStats stats;
+    FmxAsmpRate rate;
+
+    if (!table_is_lost (i)) {
+      now = start + i * (FmxTime) FRAME + (FmxTime) table_delay (i);
+      fmx_asmp_receiver_on_packet (&path.receiver, (uint16_t) (65500 + i),
+          UINT32_MAX - 8000 + 160 * i,
+          i < PACKETS_PER_REPORT ? 250 : 200 + i % 3 * 50, now);
+    }
+    if (i % 100 == 50)
+      table_sender_report (&path.receiver, start, i - i % 7, now);
+    if ((i + 1) % PACKETS_PER_REPORT != 0)
+      continue;
+    assert_true (fmx_asmp_receiver_report (&path.receiver, &rate, now));
+    fmx_asmp_receiver_get_stats (&path.receiver, &stats, now);
+    assert_near (stats.rate_bps, row->rate_bps, 1e-3);
+    assert_near (rate.rate_bps, row->rate_bps, 1e-3);
+    assert_near (fmx_time_to_s (stats.rtt), row->rtt_s, 1e-4);  /* 1/65536 s */
+    assert_near (stats.loss, row->loss, 1e-6);
+    assert_near (fmx_time_to_s (stats.jitter), row->jitter_s, 1e-4);
+
+    path_tell (&path, i / PACKETS_PER_REPORT < 8 ? 100 * FMX_MSECOND
+        : 160 * FMX_MSECOND, 0, 0);
+  }
+}
+
+/* --- corners of both ------------------------------------------------------ */
+
+static void
+test_nothing_is_told_before_the_first_packet (void **state)
+{
+  FmxAsmpRate rate;
+  Path path;
+
+  (void) state;
+  path_init (&path, FMX_ASMP_FAIR);
+  assert_false (fmx_asmp_receiver_report (&path.receiver, &rate, path.now));
+  path_tell (&path, 100 * FMX_MSECOND, 100000, 0);
+  fmx_asmp_receiver_on_sender_report (&path.receiver, 0, NTP_EPOCH, NTP_EPOCH,
+      path.now);
+  assert_false (fmx_asmp_receiver_report (&path.receiver, &rate, path.now));
+}
+
+/* A joiner has no say before it has measured. */
+static void
+test_a_joiner_says_that_it_has_not_measured_yet (void **state)
+{
+  FmxAsmpRate rate;
+  Path path;
+
+  (void) state;
+  path_init (&path, FMX_ASMP_FAIR);
+  path_run (&path, 1.0);
+  rate = path_report (&path);
+  assert_false (rate.measured);
+  assert_near (rate.rate_bps, 100000.0, 0.05);  /* what comes */
+  path_tell (&path, 100 * FMX_MSECOND, 100000, 0);
+  assert_false (path_report (&path).measured);  /* not long enough */
+  path_run (&path, 2.0);
+  assert_true (path_report (&path).measured);
+
+  path_init (&path, FMX_ASMP_PAPER);
+  path_run (&path, 10.0);
+  assert_false (path_report (&path).measured);  /* no round-trip time */
+}
+
+static void
+test_without_loss_the_rate_doubles_until_a_queue_stands (void **state)
+{
+  Path path;
+
+  (void) state;
+  path_init (&path, FMX_ASMP_FAIR);
+  path_run (&path, 5.0);
+  path_tell (&path, 100 * FMX_MSECOND, 100000, 0);
+  assert_near (path_report (&path).rate_bps, 200000.0, 0.02);
+  path.one_way += 60 * FMX_MSECOND;
+  path_run (&path, 1.0);
+  assert_near (path_report (&path).rate_bps, 100000.0, 0.02);
+}
+
+/* silence is no sign of congestion */
+static void
+test_a_sender_that_falls_silent_keeps_its_rate (void **state)
+{
+  Path path;
+
+  (void) state;
+  path_init (&path, FMX_ASMP_FAIR);
+  path_run (&path, 5.0);
+  path_tell (&path, 100 * FMX_MSECOND, 160000, 0);
+  path_report (&path);
+  path.wire_bytes = 50;
+  path_run (&path, 5.0);
+  assert_int_equal (path_report (&path).rate_bps, 160000);
+}
+
+/* [RFC4828]: small packets, the rate of a TCP with full segments */
+static void
+test_with_loss_the_rate_is_a_tcps (void **state)
+{
+  const double losses[] = { 0.005, 0.01, 0.02, 0.05 };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (losses); i++) {
+    FmxTcpPath tcp = fmx_tcp_path (1460, 100 * FMX_MSECOND);
+    double sum = 0.0;
+    Path path;
+
+    path_init (&path, FMX_ASMP_FAIR);
+    path.loss = losses[i];
+    path_run (&path, 60.0);
+    path_tell (&path, 100 * FMX_MSECOND, UINT32_MAX, 0);
+    for (unsigned k = 0; k < 400; k++) {
+      path_run (&path, 5.0);
+      sum += path_report (&path).rate_bps;
+    }
+    /* losses within a round trip are one event */
+    assert_true (sum / 400 > 0.9 * fmx_tcp_equation_bps (&tcp, losses[i]));
+    assert_true (sum / 400 < 1.9 * fmx_tcp_equation_bps (&tcp, losses[i]));
+  }
+}
+
+static void
+test_the_paper_at_100_per_cent_tells_what_it_told_last (void **state)
+{
+  uint32_t before;
+  Path path;
+
+  (void) state;
+  path_init (&path, FMX_ASMP_PAPER);
+  path_run (&path, 5.0);
+  path_report (&path);
+  path_tell (&path, 100 * FMX_MSECOND, 0, 0);
+  path_run (&path, 5.0);
+  before = path_report (&path).rate_bps;
+  path.loss = 1.0;
+  path_run (&path, 5.0);
+  assert_int_equal (path_report (&path).rate_bps, before);
+  assert_int_equal (path_report (&path).received_bps, 0);
+  path.loss = 0.0;
+  path_run (&path, 5.0);        /* 250 of 500 */
+  assert_near (path_report (&path).loss, 0.5 / 3.0, 0.01);
+  assert_true (path_report (&path).rate_bps < before);
+}
+
+static void
+test_a_stream_that_begins_anew_is_not_lost (void **state)
+{
+  FmxAsmpReceiverStats stats;
+  Path path;
+
+  (void) state;
+  for (FmxAsmpAlgorithm a = FMX_ASMP_PAPER; a <= FMX_ASMP_FAIR; a++) {
+    path_init (&path, a);
+    path_run (&path, 5.0);
+    path_tell (&path, 100 * FMX_MSECOND, 100000, 0);
+    path_report (&path);
+    path.seq += 20000;
+    path.ts += 0x50000000u;
+    path_run (&path, 5.0);
+    path_report (&path);
+    fmx_asmp_receiver_get_stats (&path.receiver, &stats, path.now);
+    assert_int_equal (stats.n_restarts, 1);
+    assert_true (stats.loss < 0.005);
+    assert_near ((double) stats.rtt, 100.0 * FMX_MSECOND, 1e-3);
+  }
+}
+
+static FmxAsmpRate
+peer_rate (uint32_t bps, bool measured)
+{
+  FmxAsmpRate rate = { 0 };
+
+  rate.media_ssrc = MEDIA;
+  rate.rate_bps = bps;
+  rate.measured = measured;
+  return rate;
+}
+
+static bool
+is_suppressed_by (Path *path, uint32_t own, uint32_t peer, uint32_t limiting,
+    bool measured)
+{
+  FmxAsmpRate rate = peer_rate (peer, measured);
+
+  path->receiver.rate_bps = own;
+  path->receiver.limiting_ssrc = limiting;
+  fmx_asmp_receiver_schedule (&path->receiver, 60 * FMX_SECOND, 0.5, path->now);
+  fmx_asmp_receiver_on_peer (&path->receiver, &rate, path->now);
+  return !fmx_asmp_receiver_report (&path->receiver, &rate, path->now);
+}
+
+/* [RFC4654 2.5.3], and a liar silences nobody */
+static void
+test_a_lower_rate_speaks_for_higher_ones_but_for_the_limiting_one (void **state)
+{
+  Path path;
+
+  (void) state;
+  path_init (&path, FMX_ASMP_FAIR);
+  path_run (&path, 5.0);
+  path_tell (&path, 100 * FMX_MSECOND, 100000, 0);
+  path_report (&path);
+  assert_true (is_suppressed_by (&path, 200000, 100000, 1, true));
+  assert_true (is_suppressed_by (&path, 95000, 100000, 1, true));
+  assert_false (is_suppressed_by (&path, 80000, 100000, 1, true));
+  assert_false (is_suppressed_by (&path, 200000, 100000, OWN, true));
+  assert_false (is_suppressed_by (&path, 200000, 100000, 1, false));
+  assert_false (is_suppressed_by (&path, 200000, 10000, 1, true));
+}
+
+static void
+test_in_the_paper_only_similar_rates_do (void **state)
+{
+  Path path;
+
+  (void) state;
+  path_init (&path, FMX_ASMP_PAPER);
+  path_run (&path, 5.0);
+  path_report (&path);
+  assert_true (is_suppressed_by (&path, 100000, 101000, 0, true));
+  assert_false (is_suppressed_by (&path, 200000, 100000, 0, true));
+}
+
+/* [RFC4585]: what is worth an early report */
+static void
+test_only_a_loss_that_lowers_the_senders_rate_is_urgent (void **state)
+{
+  Path path;
+
+  (void) state;
+  path_init (&path, FMX_ASMP_FAIR);
+  path_run (&path, 5.0);
+  path_tell (&path, 100 * FMX_MSECOND, 100000, 0);
+  path_report (&path);
+  assert_false (fmx_asmp_receiver_take_urgent (&path.receiver, path.now));
+  path.loss = 0.2;
+  path_run (&path, 2.0);
+  path.loss = 0.0;
+  path_run (&path, 0.2);
+  path_tell (&path, 0, 10000000, 0);
+  assert_true (fmx_asmp_receiver_take_urgent (&path.receiver, path.now));
+  assert_false (fmx_asmp_receiver_take_urgent (&path.receiver, path.now));
+  path.seq++;
+  path_run (&path, 0.2);
+  path_tell (&path, 0, 1000, 0);        /* it sends less already */
+  assert_false (fmx_asmp_receiver_take_urgent (&path.receiver, path.now));
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_every_report_is_what_the_papers_formulas_give),
+    cmocka_unit_test (test_nothing_is_told_before_the_first_packet),
+    cmocka_unit_test (test_a_joiner_says_that_it_has_not_measured_yet),
+    cmocka_unit_test (test_without_loss_the_rate_doubles_until_a_queue_stands),
+    cmocka_unit_test (test_a_sender_that_falls_silent_keeps_its_rate),
+    cmocka_unit_test (test_with_loss_the_rate_is_a_tcps),
+    cmocka_unit_test (test_the_paper_at_100_per_cent_tells_what_it_told_last),
+    cmocka_unit_test (test_a_stream_that_begins_anew_is_not_lost),
+    cmocka_unit_test
+        (test_a_lower_rate_speaks_for_higher_ones_but_for_the_limiting_one),
+    cmocka_unit_test (test_in_the_paper_only_similar_rates_do),
+    cmocka_unit_test (test_only_a_loss_that_lowers_the_senders_rate_is_urgent),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}

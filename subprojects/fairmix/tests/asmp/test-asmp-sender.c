@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "fmx-test-asmp.h"
+
+#include "fairmix/asmp/fmx-asmp-equation.h"
+#include "fairmix/asmp/fmx-asmp-sender.h"
+#include "fairmix/base/fmx-rng.h"
+#include "fairmix/rate/fmx-tcp-equation.h"
+
+#define MEDIA 0xcafeu
+#define N_MAX 64u
+#define N_MANY 10000u
+#define RTT_MID32 6554u         /* 0.1 s */
+
+typedef struct
+{
+  FmxAsmpSender sender;
+  FmxTime now;
+  uint32_t highest_seq;
+  void *memory;
+} Rig;
+
+static void
+rig_init (Rig *rig, FmxAsmpAlgorithm algorithm, uint32_t n_max)
+{
+  FmxAsmpSenderParams params;
+
+  fmx_asmp_sender_params_default (&params);
+  params.algorithm = algorithm;
+  params.initial_bps = 500000;
+  rig->memory = malloc (n_max * FMX_ASMP_BYTES_PER_RECEIVER);
+  rig->now = 1000 * FMX_SECOND;
+  rig->highest_seq = 1000;
+  fmx_asmp_sender_init (&rig->sender, &params, rig->memory, n_max, 1);
+}
+
+static void
+rig_clear (Rig *rig)
+{
+  free (rig->memory);
+}
+
+static double
+target (const Rig *rig)
+{
+  return fmx_asmp_sender_target_bps (&rig->sender);
+}
+
+static uint32_t
+limiting (const Rig *rig)
+{
+  FmxAsmpSenderStats stats;
+
+  fmx_asmp_sender_get_stats (&rig->sender, &stats);
+  return stats.limiting_ssrc;
+}
+
+static void
+rig_report (Rig *rig, uint32_t ssrc, uint8_t fraction)
+{
+  FmxReportBlock block = { MEDIA, fraction, 0, rig->highest_seq, 0, 0x10000,
+    0x8000
+  };
+
+  fmx_asmp_sender_on_report (&rig->sender, ssrc, &block,
+      0x10000 + 0x8000 + RTT_MID32, rig->now);
+}
+
+/* A report with a rate that agrees with itself */
+static void
+rig_rate (Rig *rig, uint32_t ssrc, uint32_t bps)
+{
+  FmxTcpPath path = fmx_tcp_path (FMX_TCP_SEGMENT_BYTES, FMX_SECOND / 10);
+  FmxAsmpRate rate = { MEDIA, bps, FMX_SECOND / 10, 0.0, bps, true, false,
+    true
+  };
+
+  if (bps > 0)
+    rate.loss = fmx_tcp_equation_inverse (&path, bps);
+  rig_report (rig, ssrc, 0);
+  fmx_asmp_sender_on_rate (&rig->sender, ssrc, &rate, rig->now);
+}
+
+/* [ASMP (1)] */
+static void
+test_the_least_rate_is_the_senders (void **state)
+{
+  Rig rig;
+
+  (void) state;
+  for (FmxAsmpAlgorithm a = FMX_ASMP_PAPER; a <= FMX_ASMP_FAIR; a++) {
+    rig_init (&rig, a, N_MAX);
+    assert_true (target (&rig) == 500000.0);    /* nobody has spoken */
+    rig_rate (&rig, 1, 400000);
+    assert_true (target (&rig) == 400000.0);
+    rig_rate (&rig, 2, 900000);
+    assert_true (target (&rig) == 400000.0);
+    rig_rate (&rig, 3, 300000);
+    assert_true (target (&rig) == 300000.0 && limiting (&rig) == 3);
+    rig_rate (&rig, 3, 1000000);
+    assert_true (target (&rig) == 400000.0 && limiting (&rig) == 1);
+    rig_rate (&rig, 1, 200);
+    assert_true (target (&rig) == 16000.0);     /* the floor */
+    rig_rate (&rig, 1, 2000000);
+    rig_rate (&rig, 2, UINT32_MAX);
+    rig_rate (&rig, 3, UINT32_MAX);
+    rig_rate (&rig, 1, UINT32_MAX);
+    assert_true (target (&rig) == 10000000.0);  /* the ceiling */
+    rig_clear (&rig);
+  }
+}
+
+static void
+test_who_says_goodbye_limits_nobody (void **state)
+{
+  Rig rig;
+
+  (void) state;
+  rig_init (&rig, FMX_ASMP_FAIR, N_MAX);
+  rig_rate (&rig, 1, 400000);
+  rig_rate (&rig, 2, 100000);
+  fmx_asmp_sender_on_bye (&rig.sender, 7, rig.now);
+  assert_true (target (&rig) == 100000.0);
+  fmx_asmp_sender_on_bye (&rig.sender, 2, rig.now);
+  assert_true (target (&rig) == 400000.0 && limiting (&rig) == 1);
+  fmx_asmp_sender_on_bye (&rig.sender, 1, rig.now);
+  assert_true (target (&rig) == 400000.0 && limiting (&rig) == 0);
+  assert_true (fmx_asmp_sender_next_timeout (&rig.sender) == FMX_TIME_NONE);
+  rig_clear (&rig);
+}
+
+static void
+test_who_falls_silent_limits_nobody_after_its_lifetime (void **state)
+{
+  FmxTime silent_since;
+  Rig rig;
+
+  (void) state;
+  rig_init (&rig, FMX_ASMP_FAIR, N_MAX);
+  rig_rate (&rig, 1, 400000);
+  rig_rate (&rig, 2, 100000);
+  silent_since = rig.now;
+  for (unsigned i = 0; i < 5; i++) {
+    rig.now += 5 * FMX_SECOND - 1;
+    rig_rate (&rig, 1, 400000);
+    fmx_asmp_sender_on_timeout (&rig.sender, rig.now);
+    assert_true (target (&rig) == 100000.0);
+  }
+  assert_true (fmx_asmp_sender_next_timeout (&rig.sender)
+      == silent_since + 25 * FMX_SECOND);
+  rig.now = silent_since + 25 * FMX_SECOND;
+  fmx_asmp_sender_on_timeout (&rig.sender, rig.now);
+  assert_true (target (&rig) == 400000.0);
+  assert_true (fmx_asmp_sender_next_timeout (&rig.sender) > rig.now);
+  rig_clear (&rig);
+}
+
+/* Under suppression a receiver goes on with plain reports: its last rate must
+ * not count for ever. */
+static void
+test_a_rate_that_others_speak_for_goes_stale (void **state)
+{
+  Rig rig;
+
+  (void) state;
+  rig_init (&rig, FMX_ASMP_FAIR, N_MAX);
+  rig_rate (&rig, 1, 100000);
+  for (unsigned i = 0; i < 6; i++) {
+    rig.now += 5 * FMX_SECOND;
+    rig_rate (&rig, 2, 101000);
+    rig_report (&rig, 1, 0);
+    assert_true (target (&rig) == (i < 5 ? 100000.0 : 101000.0));
+  }
+  rig_clear (&rig);
+}
+
+/* [ASMP (9)] */
+static void
+test_round_trips_are_told_once_the_limiting_ones_first (void **state)
+{
+  FmxAsmpRttHeader header;
+  FmxAsmpRtt rtts[8];
+  Rig rig;
+
+  (void) state;
+  rig_init (&rig, FMX_ASMP_FAIR, N_MAX);
+  rig_rate (&rig, 1, 100000);
+  for (uint32_t i = 2; i < 20; i++) {
+    rig.now += FMX_MSECOND;
+    rig_rate (&rig, i, 400000);
+  }
+  fmx_asmp_sender_take_rtts (&rig.sender, &header, rtts, 8, rig.now);
+  assert_int_equal (header.limiting_ssrc, 1);
+  assert_int_equal (header.rate_bps, 100000);
+  assert_int_equal (header.n_rtts, 8);
+  assert_int_equal (rtts[0].ssrc, 1);
+  assert_int_equal (rtts[1].ssrc, 19);
+  assert_near ((double) rtts[1].rtt, 0.1 * FMX_SECOND, 1e-3);
+  rig.now += FMX_SECOND;
+  rig_rate (&rig, 5, 400000);
+  fmx_asmp_sender_take_rtts (&rig.sender, &header, rtts, 8, rig.now);
+  assert_int_equal (header.n_rtts, 1);
+  assert_int_equal (rtts[0].ssrc, 5);
+  fmx_asmp_sender_take_rtts (&rig.sender, &header, rtts, 0, rig.now);
+  assert_int_equal (header.n_rtts, 0);
+  rig_clear (&rig);
+}
+
+static void
+test_round_trips_that_cannot_be_are_not_told (void **state)
+{
+  const uint32_t dlsrs[] = { 0x20000, 0x80000000u, 0x18000 };
+  FmxAsmpRttHeader header;
+  FmxAsmpRtt rtt;
+  Rig rig;
+
+  (void) state;
+  rig_init (&rig, FMX_ASMP_FAIR, N_MAX);
+  for (size_t i = 0; i < N_ELEMENTS (dlsrs); i++) {
+    FmxReportBlock block = { MEDIA, 0, 0, 1, 0, 0x10000, dlsrs[i] };
+
+    fmx_asmp_sender_on_report (&rig.sender, 1, &block, 0x28000, rig.now);
+    fmx_asmp_sender_take_rtts (&rig.sender, &header, &rtt, 1, rig.now);
+    assert_int_equal (header.n_rtts, 0);
+  }
+  rig_clear (&rig);
+}
+
+/* Any RTP receiver may listen in. */
+static void
+test_a_plain_receiver_gets_a_rate_from_its_reports (void **state)
+{
+  double step = fmx_asmp_step_bps (FMX_TCP_SEGMENT_BYTES, FMX_SECOND / 10);
+  FmxAsmpSenderStats stats;
+  double before;
+  Rig rig;
+
+  (void) state;
+  rig_init (&rig, FMX_ASMP_FAIR, N_MAX);
+  rig_report (&rig, 1, 0);
+  assert_true (target (&rig) == 500000.0);      /* it may have ASMP */
+  rig_report (&rig, 1, 0);
+  assert_near (target (&rig), 500000.0 + step / 2.0, 0.01);
+  fmx_asmp_sender_get_stats (&rig.sender, &stats);
+  assert_int_equal (stats.n_plain, 1);
+  assert_int_equal (stats.n_receivers, 1);
+  /* 12.5 % lost */
+  for (unsigned i = 0; i < 30; i++)
+    rig_report (&rig, 1, 32);
+  assert_near (target (&rig), fmx_asmp_equation_bps (FMX_TCP_SEGMENT_BYTES,
+          FMX_SECOND / 10, 0.125), 0.02);
+  before = target (&rig);
+  for (unsigned i = 0; i < 5; i++)
+    rig_report (&rig, 1, 0);
+  assert_true (target (&rig) > before);
+  rig_clear (&rig);
+}
+
+static void
+send_packets (Rig *rig, unsigned n)
+{
+  for (unsigned i = 0; i < n; i++) {
+    rig->now += 20 * FMX_MSECOND;
+    fmx_asmp_sender_on_sent (&rig->sender, 250, rig->now);
+  }
+}
+
+/* Who gets nothing misses nothing, as its reports have it. */
+static void
+test_a_plain_receiver_that_nothing_reaches_lowers_the_rate (void **state)
+{
+  Rig rig;
+
+  (void) state;
+  rig_init (&rig, FMX_ASMP_FAIR, N_MAX);
+  for (unsigned i = 0; i < 12; i++) {
+    send_packets (&rig, 250);
+    rig_report (&rig, 1, 0);    /* the highest number stays what it was */
+  }
+  assert_true (target (&rig) <= 20000.0);
+  rig_clear (&rig);
+}
+
+static void
+test_so_does_one_with_asmp (void **state)
+{
+  FmxAsmpRate rate = { MEDIA, 500000, FMX_SECOND / 10, 0.0, 0, true, false,
+    true
+  };
+  Rig rig;
+
+  (void) state;
+  rig_init (&rig, FMX_ASMP_FAIR, N_MAX);
+  fmx_asmp_sender_on_rate (&rig.sender, 1, &rate, rig.now);
+  assert_true (target (&rig) == 500000.0);      /* nothing was sent */
+  send_packets (&rig, 250);
+  fmx_asmp_sender_on_rate (&rig.sender, 1, &rate, rig.now);
+  assert_true (target (&rig) == 16000.0);
+  rig_clear (&rig);
+}
+
+static void
+test_a_joiner_that_has_not_measured_has_no_say (void **state)
+{
+  FmxAsmpRate rate = { MEDIA, 20000, 0, 0.0, 20000, false, false, true };
+  Rig rig;
+
+  (void) state;
+  rig_init (&rig, FMX_ASMP_FAIR, N_MAX);
+  rig_rate (&rig, 1, 400000);
+  fmx_asmp_sender_on_rate (&rig.sender, 2, &rate, rig.now);
+  assert_true (target (&rig) == 400000.0);
+  rate.measured = true;
+  rate.loss = 0.3;
+  rig_report (&rig, 2, 76);
+  fmx_asmp_sender_on_rate (&rig.sender, 2, &rate, rig.now);
+  assert_true (target (&rig) == 20000.0);
+  rig_clear (&rig);
+}
+
+/* --- receivers that lie --- */
+
+static void
+test_a_low_rate_without_a_reason_is_not_believed (void **state)
+{
+  FmxAsmpRate rate = { MEDIA, 1000, FMX_SECOND / 10, 0.0, 400000, true, false,
+    true
+  };
+  FmxAsmpSenderStats stats;
+  Rig rig;
+
+  (void) state;
+  rig_init (&rig, FMX_ASMP_FAIR, N_MAX);
+  rig_rate (&rig, 1, 400000);
+  rig_report (&rig, 2, 0);
+  fmx_asmp_sender_on_rate (&rig.sender, 2, &rate, rig.now);
+  assert_true (target (&rig) == 400000.0);
+  rate.loss = 0.001;            /* that would be 4.4 Mbit/s */
+  fmx_asmp_sender_on_rate (&rig.sender, 2, &rate, rig.now);
+  assert_true (target (&rig) == 400000.0);
+  /* a round trip of its own invention does not help: ours counts */
+  rate.rtt = 30 * FMX_SECOND;
+  fmx_asmp_sender_on_rate (&rig.sender, 2, &rate, rig.now);
+  assert_true (target (&rig) == 400000.0);
+  fmx_asmp_sender_get_stats (&rig.sender, &stats);
+  assert_int_equal (stats.n_implausible, 3);
+  rig_clear (&rig);
+}
+
+static void
+test_who_wants_next_to_nothing_for_two_minutes_is_not_waited_for (void **state)
+{
+  FmxAsmpSenderStats stats;
+  Rig rig;
+
+  (void) state;
+  rig_init (&rig, FMX_ASMP_FAIR, N_MAX);
+  for (unsigned i = 0; i < 25; i++) {
+    rig_rate (&rig, 1, 400000);
+    rig_rate (&rig, 2, 200);
+    assert_true (target (&rig) == (i < 24 ? 16000.0 : 400000.0));
+    rig.now += 5 * FMX_SECOND;
+  }
+  fmx_asmp_sender_get_stats (&rig.sender, &stats);
+  assert_int_equal (stats.n_ignored, 1);
+  /* until it can be served */
+  rig_rate (&rig, 2, 50000);
+  assert_true (target (&rig) == 50000.0);
+  rig_clear (&rig);
+}
+
+static void
+test_a_flood_of_strangers_costs_no_memory_and_hides_nobody (void **state)
+{
+  FmxAsmpSenderStats stats;
+  Rig rig;
+
+  (void) state;
+  rig_init (&rig, FMX_ASMP_FAIR, N_MAX);
+  rig_rate (&rig, 1, 100000);
+  for (uint32_t i = 0; i < 100000; i++)
+    rig_rate (&rig, 1000 + i, 200000 + i);
+  assert_true (target (&rig) == 100000.0 && limiting (&rig) == 1);
+  fmx_asmp_sender_get_stats (&rig.sender, &stats);
+  assert_int_equal (stats.n_receivers, N_MAX);
+  assert_true (stats.n_refused > 90000);
+  /* and who needs less still finds a place */
+  rig_rate (&rig, 2, 90000);
+  assert_true (target (&rig) == 90000.0 && limiting (&rig) == 2);
+  rig_clear (&rig);
+}
+
+/* against a search through all */
+static void
+test_ten_thousand_receivers_come_speak_and_go (void **state)
+{
+  static uint32_t rates[N_MANY];
+  FmxRng rng;
+  Rig rig;
+
+  (void) state;
+  rig_init (&rig, FMX_ASMP_PAPER, N_MANY);
+  fmx_rng_init (&rng, 1);
+  for (unsigned step = 0; step < 20 * N_MANY; step++) {
+    uint32_t i = fmx_rng_next (&rng) % N_MANY;
+
+    if (rates[i] != 0 && fmx_rng_next (&rng) % 4 == 0) {
+      fmx_asmp_sender_on_bye (&rig.sender, i + 1, rig.now);
+      rates[i] = 0;
+    } else {
+      rates[i] = 100000 + fmx_rng_next (&rng) % 1000000;
+      rig_rate (&rig, i + 1, rates[i]);
+    }
+    if (step % 1000 == 999) {
+      uint32_t least = UINT32_MAX;
+
+      for (unsigned k = 0; k < N_MANY; k++)
+        least = rates[k] != 0 && rates[k] < least ? rates[k] : least;
+      assert_true (target (&rig) == least);
+    }
+  }
+  rig_clear (&rig);
+}
+
+static void
+test_the_table_of_receivers_begins_with_the_limiting_one (void **state)
+{
+  FmxAsmpReceiverInfo infos[4];
+  Rig rig;
+
+  (void) state;
+  rig_init (&rig, FMX_ASMP_FAIR, N_MAX);
+  for (uint32_t i = 1; i <= 6; i++) {
+    rig_rate (&rig, i, i == 4 ? 100000 : 400000);
+    rig.now += FMX_SECOND;
+  }
+  assert_int_equal (fmx_asmp_sender_get_receivers (&rig.sender, infos, 4,
+          rig.now), 4);
+  assert_int_equal (infos[0].ssrc, 4);
+  assert_int_equal (infos[1].ssrc, 1);
+  assert_true (infos[1].silence == 6 * FMX_SECOND);
+  assert_true (infos[0].counts && infos[0].has_asmp);
+  assert_int_equal (infos[0].rate_bps, 100000);
+  rig_clear (&rig);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_the_least_rate_is_the_senders),
+    cmocka_unit_test (test_who_says_goodbye_limits_nobody),
+    cmocka_unit_test (test_who_falls_silent_limits_nobody_after_its_lifetime),
+    cmocka_unit_test (test_a_rate_that_others_speak_for_goes_stale),
+    cmocka_unit_test (test_round_trips_are_told_once_the_limiting_ones_first),
+    cmocka_unit_test (test_round_trips_that_cannot_be_are_not_told),
+    cmocka_unit_test (test_a_plain_receiver_gets_a_rate_from_its_reports),
+    cmocka_unit_test
+        (test_a_plain_receiver_that_nothing_reaches_lowers_the_rate),
+    cmocka_unit_test (test_so_does_one_with_asmp),
+    cmocka_unit_test (test_a_joiner_that_has_not_measured_has_no_say),
+    cmocka_unit_test (test_a_low_rate_without_a_reason_is_not_believed),
+    cmocka_unit_test
+        (test_who_wants_next_to_nothing_for_two_minutes_is_not_waited_for),
+    cmocka_unit_test
+        (test_a_flood_of_strangers_costs_no_memory_and_hides_nobody),
+    cmocka_unit_test (test_ten_thousand_receivers_come_speak_and_go),
+    cmocka_unit_test (test_the_table_of_receivers_begins_with_the_limiting_one),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
