@@ -234,7 +234,7 @@ gst_rate_params_install (GObjectClass * klass, guint first_id)
   g_object_class_install_property (klass,
       first_id + GST_RATE_PARAM_DECISION_INTERVAL,
       g_param_spec_double ("decision-interval", "Decision Interval",
-          "dpm: time between two increases, in round-trip times",
+          "dpm, dpm-literal: time between two increases, in round-trip times",
           1.0, 100.0, defaults.decision_interval_rtts, flags));
   gst_rate_params_install_bitrates (klass, first_id, &defaults);
   g_object_class_install_property (klass,

@@ -251,7 +251,7 @@ fmx_sent_history_forget_before (FmxSentHistory *history, uint64_t number)
 void
 fmx_sent_history_postpone (FmxSentHistory *history, FmxTime until)
 {
-  if (until > history->postponed)
+  if (until > history->postponed && !history->timeouts_only)
     history->postponed = until;
 }
 
@@ -266,7 +266,8 @@ fmx_sent_history_next_lost (FmxSentHistory *history, FmxSentPacket *packet,
     return false;
   slot = slot_of (history, history->head);
   /* [RFC5348 5.1] "at least NDUPACK packets with a higher sequence number" */
-  if (history->acked_ahead < FMX_SENT_HISTORY_NDUPACK
+  if ((history->timeouts_only
+          || history->acked_ahead < FMX_SENT_HISTORY_NDUPACK)
       && now < fmx_sent_history_next_deadline (history))
     return false;
 
@@ -296,6 +297,15 @@ fmx_sent_history_find_lost (const FmxSentHistory *history, uint64_t after,
     }
   }
   return false;
+}
+
+void
+fmx_sent_history_set_timeouts_only (FmxSentHistory *history,
+    bool timeouts_only)
+{
+  history->timeouts_only = timeouts_only;
+  if (timeouts_only)
+    history->postponed = 0;
 }
 
 FmxTime

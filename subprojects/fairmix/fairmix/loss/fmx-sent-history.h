@@ -116,6 +116,7 @@ typedef struct
   uint32_t acked_ahead;         /* acknowledged among head ... next - 1 */
   FmxTime last_deadline;
   FmxTime postponed;
+  bool timeouts_only;
   FmxSentSlot slots[FMX_SENT_HISTORY_PACKETS];
   uint16_t buckets[FMX_SENT_HISTORY_PACKETS];
 } FmxSentHistory;
@@ -207,6 +208,11 @@ bool fmx_sent_history_next_lost (FmxSentHistory * history,
  */
 bool fmx_sent_history_find_lost (const FmxSentHistory * history,
     uint64_t after, FmxTime until, FmxSentPacket * packet);
+
+/** fmx_sent_history_set_timeouts_only: whether packets acknowledged later say
+ * nothing of those before them, and acknowledgements do not postpone */
+void fmx_sent_history_set_timeouts_only (FmxSentHistory * history,
+    bool timeouts_only);
 
 /** fmx_sent_history_next_deadline: Returns: when the oldest undecided packet
  * will be lost; %FMX_TIME_NONE if all are decided */

@@ -28,6 +28,7 @@ const FmxRateClass *const fmx_rate_classes[] = {
   &fmx_rate_tfrc,
   &fmx_rate_gaimd,
   &fmx_rate_fairmix,
+  &fmx_rate_dpm_literal,
   NULL
 };
 

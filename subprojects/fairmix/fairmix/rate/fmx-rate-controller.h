@@ -134,6 +134,10 @@ typedef struct
  * @slows_when_idle: @on_no_feedback is wanted as well when nothing was sent
  *     meanwhile ([RFC5348 4.4]); otherwise silence keeps the rate, for
  *     %FMX_RATE_IDLE ([RFC7661]): people pause
+ * @timeouts_only: the path is measured as DPM sections 5.1 to 5.3 have it: packets
+ *     are lost when their timeout expires and not before, whatever was
+ *     acknowledged meanwhile; t_RTO of the equation is that timeout; loss
+ *     intervals are without the corrections of [RFC4828 3]
  * @next_timeout: optional; pure query: a timer of its own
  * @on_timeout: present if and only if @next_timeout is
  * @probe_interval: optional; time between two dummy packets; one second
@@ -152,6 +156,7 @@ struct _FmxRateClass
       FmxTime now);
   void (*on_no_feedback) (FmxRateController * rc, FmxTime now);
   bool slows_when_idle;
+  bool timeouts_only;
   FmxTime (*next_timeout) (const FmxRateController * rc);
   void (*on_timeout) (FmxRateController * rc, FmxTime now);
   FmxDuration (*probe_interval) (const FmxRateController * rc);
@@ -208,7 +213,7 @@ struct _FmxRateController
 
 /* The algorithms, one .c file each, and the NULL-terminated table of all. */
 extern const FmxRateClass fmx_rate_dpm, fmx_rate_tfrc, fmx_rate_gaimd,
-    fmx_rate_fairmix;
+    fmx_rate_fairmix, fmx_rate_dpm_literal;
 extern const FmxRateClass *const fmx_rate_classes[];
 
 /** fmx_rate_class_find: Returns: the class of that name, or NULL */

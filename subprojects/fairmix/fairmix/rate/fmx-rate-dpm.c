@@ -216,7 +216,7 @@ dpm_on_no_feedback (FmxRateController *rc, FmxTime now)
 const FmxRateClass fmx_rate_dpm = {
   .name = "dpm",
   .description =
-      "streams one by one, TCP equation (Distributed Partial Mixing)",
+      "streams one by one, TCP equation (after Distributed Partial Mixing)",
   .init = dpm_init,
   .on_feedback = dpm_on_feedback,
   .on_no_feedback = dpm_on_no_feedback,

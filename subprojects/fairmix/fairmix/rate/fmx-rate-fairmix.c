@@ -42,7 +42,7 @@
 #define PROBE_DOUBLINGS 4u
 #define LASTING_LOSS 0.1        /* beyond, a TCP spends its time in timeouts */
 #define OVERRUN 0.8             /* less of what is sent comes through */
-#define SHED_TELLS (5 * FMX_SECOND)     /* as long as loss is counted */
+#define SHED_TELLS (5 * FMX_SECOND)     /* two seconds longer than loss is counted */
 
 /* The higher the rate the shorter the queue that is too long: of two who share
  * a path the greater gives way first, until they are equal. */

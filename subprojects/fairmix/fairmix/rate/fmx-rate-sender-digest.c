@@ -48,8 +48,11 @@ path_of (const FmxRateSender *sender)
 {
   double segment = sender->params.segment_bytes > 0
       ? (double) sender->params.segment_bytes : sender->packet_bytes;
+  FmxTcpPath path = fmx_tcp_path (segment, fmx_rate_sender_rtt (sender));
 
-  return fmx_tcp_path (segment, fmx_rate_sender_rtt (sender));
+  if (sender->params.klass->timeouts_only)
+    path.rto = fmx_rtt_rto (&sender->rtt);
+  return path;
 }
 
 double

@@ -65,7 +65,8 @@ interval_params (const FmxRateSenderParams *params)
 {
   FmxLossIntervalsParams intervals;
 
-  intervals.short_intervals = params->segment_bytes > 0;
+  intervals.short_intervals = params->segment_bytes > 0
+      && !params->klass->timeouts_only;
   intervals.discounting = true;
   return intervals;
 }
@@ -103,6 +104,8 @@ fmx_rate_sender_init (FmxRateSender *sender,
   fmx_rate_meter_init (&sender->sent_meter, FMX_SECOND);
   fmx_stream_table_init (&sender->streams);
   fmx_sent_history_init (&sender->history);
+  fmx_sent_history_set_timeouts_only (&sender->history,
+      params->klass->timeouts_only);
   sender->packet_bytes = 200.0;
   sender->stats.last_feedback = FMX_TIME_NONE;
   sender->last_ack = now;
@@ -134,6 +137,8 @@ fmx_rate_sender_set_params (FmxRateSender *sender,
       start.initial_bps = (double) fmx_rate_sender_target_bps (sender);
     fmx_rate_controller_init (&sender->controller, params->klass, &start, now);
   }
+  fmx_sent_history_set_timeouts_only (&sender->history,
+      params->klass->timeouts_only);
   fmx_rate_controller_set_params (&sender->controller, &rate);
   fmx_loss_intervals_set_params (&sender->intervals, &intervals);
   fmx_rtt_set_params (&sender->rtt, &rtt);
