@@ -107,6 +107,7 @@ typedef struct
 {
   GstPartialMixStream *stream;
   FmxMixEnvelope envelope;
+  gfloat gain;                  /* relative to the total's */
 } GstPartialMixContribution;
 
 /**
@@ -235,6 +236,8 @@ struct _GstPartialMixSrcPad
   /* selection */
   GArray *links;                /* of GstPartialMixLink, by stream slot */
   GstPartialMixSet *steady;     /* streams whose link is steady, as is known */
+  gboolean has_infos;           /* the Database has entries for it alone: ... */
+  GArray *infos;                /* ... GstPartialMixStreamInfo, by stream slot */
   gboolean dirty;               /* a decision is due */
   gboolean changing;            /* a change waits for the one before */
   FmxAdaptPlan plan;
@@ -367,6 +370,15 @@ guint64 gst_partial_mix_src_pad_get_target (GstPartialMixSrcPad * pad);
 guint gst_partial_mix_src_pad_get_max_streams (GstPartialMixSrcPad * pad);
 GstPartialMixLink *gst_partial_mix_src_pad_get_link (GstPartialMixSrcPad *
     pad, GstPartialMixStream * stream);
+/* What the Database says of @stream for this listener. */
+const GstPartialMixStreamInfo *gst_partial_mix_src_pad_get_info
+    (GstPartialMixSrcPad * pad, GstPartialMixStream * stream);
+/* How loud it is for this listener, relative to its frame. */
+gfloat gst_partial_mix_src_pad_get_gain (GstPartialMixSrcPad * pad,
+    GstPartialMixStream * stream);
+/* Looks it up again; all streams if @stream is NULL. */
+void gst_partial_mix_src_pad_look_up (GstPartialMixSrcPad * pad,
+    GstPartialMix * self, GstPartialMixStream * stream);
 /* For a stream that comes or goes. */
 void gst_partial_mix_src_pad_init_link (GstPartialMixSrcPad * pad,
     GstPartialMixStream * stream, GstClockTime now);
@@ -415,6 +427,7 @@ void gst_partial_mix_remove_pt_streams (GstPartialMix * self,
     GstPartialMixSinkPad * pad, guint8 pt);
 void gst_partial_mix_expire_streams (GstPartialMix * self, GstClockTime now);
 void gst_partial_mix_apply_database (GstPartialMix * self);
+void gst_partial_mix_tell_complaints (GstPartialMix * self, gchar * complaints);
 guint32 gst_partial_mix_free_ssrc (GstPartialMix * self);
 
 /* Asks the peers of new src pads, or all that want it, what they take; without

@@ -240,6 +240,7 @@ new_src_pad (GstPartialMix * self, GstPadTemplate * templ,
   gst_partial_mix_src_pad_start (GST_PARTIAL_MIX_SRC_PAD (pad),
       &self->settings);
   self->src_pads = g_list_append (self->src_pads, pad);
+  gst_partial_mix_src_pad_look_up (GST_PARTIAL_MIX_SRC_PAD (pad), self, NULL);
   g_atomic_int_set (&self->unasked, TRUE);
   GST_PARTIAL_MIX_UNLOCK (self);
   return pad;
@@ -501,12 +502,35 @@ close_all (GstPartialMix * self)
   }
 }
 
+/* takes @complaints, which may be NULL */
+void
+gst_partial_mix_tell_complaints (GstPartialMix * self, gchar * complaints)
+{
+  GError *error;
+
+  if (complaints == NULL)
+    return;
+  error = g_error_new (GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
+      "Something in the Database says nothing:\n%s", complaints);
+  gst_fairmix_outbox_add (self->outbox, gst_message_new_warning
+      (GST_OBJECT (self), error,
+          "Sections are [default], [cname:NAME], [ssrc:NUMBER], each also as "
+          "[neighbour NUMBER/...] for one listener; keys are priority, group, "
+          "never-mix, mute, gain-db (-60 ... 18), pan (-1 ... 1)."));
+  g_error_free (error);
+  g_free (complaints);
+}
+
 static gboolean
 check_settings (GstPartialMix * self)
 {
+  gchar *complaints;
   GError *error = NULL;
 
-  gst_partial_mix_database_reload (self->database, &self->lock, &error);
+  gst_partial_mix_database_reload (self->database, &self->lock, &complaints,
+      &error);
+  gst_partial_mix_tell_complaints (self, complaints);
+  gst_partial_mix_post_messages (self);
   if (error == NULL)
     return TRUE;
   GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ,
@@ -656,8 +680,10 @@ install_properties (GObjectClass * klass)
   g_object_class_install_property (klass, PROP_DATABASE_LOCATION,
       g_param_spec_string ("database-location", "Database location",
           "Key file with priority, group, never-mix, mute, gain-db and pan of "
-          "the talkers, in sections [default], [cname:NAME], [ssrc:NUMBER]; "
-          "read again when it changes", NULL, RW | GST_PARAM_MUTABLE_PLAYING));
+          "the talkers, in sections [default], [cname:NAME], [ssrc:NUMBER], and "
+          "[neighbour NUMBER/...] of each for what one neighbour hears; "
+          "read again when it changes; lines that say nothing are warned of",
+          NULL, RW | GST_PARAM_MUTABLE_PLAYING));
   g_object_class_install_property (klass, PROP_RTPBIN,
       g_param_spec_string ("rtpbin", "rtpbin",
           "Name of an rtpbin in the same pipeline: every stream that it shows "
@@ -676,7 +702,8 @@ install_signals (GObjectClass * klass)
    * GstPartialMix::set-stream:
    * @ssrc: the stream
    * @values: fields `priority` (int), `group` (string), `never-mix`, `mute`
-   *     (boolean), `gain-db`, `pan` (double); others stay as they are
+   *     (boolean), `gain-db`, `pan` (double); others stay as they are.  With
+   *     `neighbour` (int), for that listener alone
    *
    * Says what the Database does not, or something else.
    */

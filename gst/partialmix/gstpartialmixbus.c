@@ -79,14 +79,17 @@ cast_remove (GstPartialMixCast * cast, GstPartialMixStream * stream)
   cast->key = fmx_mix_key_toggle (cast->key, stream->key);
 }
 
-/* @stream fades in or out, or both, in the frame that begins at @pos. */
+/* @stream fades in or out, or both, in the frame that begins at @pos, or has
+ * another gain than in the total. */
 static void
-cast_add_ramped (GstPartialMixCast * cast, GstPartialMixStream * stream,
-    const FmxMixEnvelope * envelope, gint64 pos)
+cast_add_shaped (GstPartialMixCast * cast, GstPartialMixStream * stream,
+    const FmxMixEnvelope * envelope, gfloat gain, gint64 pos, guint n)
 {
-  GstPartialMixContribution c = { stream, *envelope };
-  FmxMixKey key = fmx_mix_key_of_ramped (stream->key, envelope, pos);
+  GstPartialMixContribution c = { stream, *envelope, gain };
+  FmxMixKey key = fmx_mix_key_of_gain (stream->key, gain);
 
+  if (!fmx_mix_envelope_is_full (envelope, pos, n))
+    key = fmx_mix_key_of_ramped (key, envelope, pos);
   gst_partial_mix_set_add (cast->members, stream->slot);
   cast->n_members++;
   cast->key = fmx_mix_key_toggle (cast->key, key);
@@ -275,6 +278,7 @@ gather_link (GstPartialMix * self, GstPartialMixSrcPad * pad,
       (gint) self->settings.rate_hz, GST_SECOND);
   GstPartialMixLink *link = gst_partial_mix_src_pad_get_link (pad, stream);
   guint mixes[] = { link->handover.mix, link->handover.old_mix };
+  gfloat gain = gst_partial_mix_src_pad_get_gain (pad, stream);
   guint k;
 
   for (k = 0; k < (mixes[0] != mixes[1] ? 2 : 1); k++) {
@@ -284,12 +288,12 @@ gather_link (GstPartialMix * self, GstPartialMixSrcPad * pad,
     if (!fmx_handover_contributes (&link->handover, mixes[k], pos, n,
             &envelope))
       continue;
-    if (fmx_mix_envelope_is_full (&envelope, pos, n))
+    if (gain == 1.0f && fmx_mix_envelope_is_full (&envelope, pos, n))
       cast_add (cast, stream);
     else
-      cast_add_ramped (cast, stream, &envelope, pos);
+      cast_add_shaped (cast, stream, &envelope, gain, pos, n);
   }
-  if (fmx_handover_is_steady (&link->handover, pos, ramp))
+  if (gain == 1.0f && fmx_handover_is_steady (&link->handover, pos, ramp))
     gst_partial_mix_set_add (pad->steady, stream->slot);
 }
 
@@ -528,6 +532,21 @@ add_inputs (const gint16 ** inputs, guint n, const GstPartialMixStream * stream)
   return n;
 }
 
+static void
+add_at_gain (gint32 * sum, const GstPartialMixContribution * c, gint64 pos,
+    guint n)
+{
+  gfloat gain = c->gain * (gfloat) c->stream->voice.weight;
+  gint32 *shaped = g_newa0 (gint32, n);
+  gint16 *frame = g_newa (gint16, n);
+  guint i;
+
+  fmx_mix_add_envelope (shaped, c->stream->voice.frame, n, &c->envelope, pos);
+  for (i = 0; i < n; i++)
+    frame[i] = (gint16) shaped[i];
+  fmx_mix_add_ramp (sum, frame, n, gain, gain);
+}
+
 /* The sum of all that is heard is there: what is not in the mix is taken away,
  * unless adding up what is in it is less work. */
 static void
@@ -566,8 +585,12 @@ sum_bus (GstPartialMix * self, const GstPartialMixCast * cast, gint32 * sum,
 
     for (k = 0; k < c->stream->voice.weight; k++) {
       kernels->subtract (sum, c->stream->voice.frame, n);
-      fmx_mix_add_envelope (sum, c->stream->voice.frame, n, &c->envelope, pos);
+      if (c->gain == 1.0f)
+        fmx_mix_add_envelope (sum, c->stream->voice.frame, n, &c->envelope,
+            pos);
     }
+    if (c->gain != 1.0f)
+      add_at_gain (sum, c, pos, n);
   }
 }
 

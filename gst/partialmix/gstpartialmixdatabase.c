@@ -22,6 +22,9 @@ struct _GstPartialMixDatabase
   goffset size;
   gboolean stale;               /* the location changed */
   GHashTable *said;             /* ssrc -> GstStructure, by the application */
+  GHashTable *said_for;         /* "listener/ssrc" -> GstStructure */
+  GHashTable *listeners;        /* who has sections of his own */
+  GHashTable *listeners_said;   /* for whom the application said anything */
   GHashTable *groups;           /* interned name -> number */
 };
 
@@ -32,6 +35,10 @@ gst_partial_mix_database_new (void)
 
   database->said = g_hash_table_new_full (NULL, NULL, NULL,
       (GDestroyNotify) gst_structure_free);
+  database->said_for = g_hash_table_new_full (g_str_hash, g_str_equal, g_free,
+      (GDestroyNotify) gst_structure_free);
+  database->listeners = g_hash_table_new (NULL, NULL);
+  database->listeners_said = g_hash_table_new (NULL, NULL);
   database->groups = g_hash_table_new (NULL, NULL);
   return database;
 }
@@ -41,6 +48,9 @@ gst_partial_mix_database_free (GstPartialMixDatabase * database)
 {
   g_clear_pointer (&database->file, g_key_file_unref);
   g_hash_table_unref (database->said);
+  g_hash_table_unref (database->said_for);
+  g_hash_table_unref (database->listeners);
+  g_hash_table_unref (database->listeners_said);
   g_hash_table_unref (database->groups);
   g_free (database->location);
   g_free (database);
@@ -68,6 +78,7 @@ typedef struct
   gint64 mtime_us;
   goffset size;
   gboolean stale;
+  GHashTable *listeners;        /* who has sections of his own in what was read */
 } Reading;
 
 static void
@@ -82,9 +93,44 @@ begin_reading (GstPartialMixDatabase * database, GstFairmixLock * lock,
   gst_fairmix_lock_release (lock);
 }
 
+static void
+find_listeners (Reading * reading, GKeyFile * file)
+{
+  gchar **sections = g_key_file_get_groups (file, NULL);
+  const gchar *rest;
+  gint listener;
+  guint i;
+
+  for (i = 0; sections[i] != NULL; i++)
+    if (gst_partial_mix_database_parse_listener (sections[i], &listener, &rest))
+      g_hash_table_add (reading->listeners, GINT_TO_POINTER (listener));
+  g_strfreev (sections);
+}
+
+/* Returns: the file, NULL if it cannot be read */
+static GKeyFile *
+load_file (Reading * reading, gchar ** complaints, GError ** error)
+{
+  GKeyFile *file = g_key_file_new ();
+  gchar *text = NULL;
+  gsize size;
+
+  if (!g_file_get_contents (reading->location, &text, &size, error)
+      || !g_key_file_load_from_data (file, text, size, G_KEY_FILE_NONE, error)) {
+    g_free (text);
+    g_key_file_unref (file);
+    return NULL;
+  }
+  *complaints = gst_partial_mix_database_check (text, reading->location);
+  g_free (text);
+  find_listeners (reading, file);
+  return file;
+}
+
 /* Returns: whether there is another file, or none, in @file now */
 static gboolean
-read_file (Reading * reading, GKeyFile ** file, GError ** error)
+read_file (Reading * reading, GKeyFile ** file, gchar ** complaints,
+    GError ** error)
 {
   GStatBuf st;
   gint64 mtime_us;
@@ -110,24 +156,22 @@ read_file (Reading * reading, GKeyFile ** file, GError ** error)
 
   reading->mtime_us = mtime_us;
   reading->size = st.st_size;
-  *file = g_key_file_new ();
-  if (g_key_file_load_from_file (*file, reading->location, G_KEY_FILE_NONE,
-          error))
-    return TRUE;
-  g_clear_pointer (file, g_key_file_unref);
-  return FALSE;
+  *file = load_file (reading, complaints, error);
+  return *file != NULL;
 }
 
 gboolean
 gst_partial_mix_database_reload (GstPartialMixDatabase * database,
-    GstFairmixLock * lock, GError ** error)
+    GstFairmixLock * lock, gchar ** complaints, GError ** error)
 {
   GKeyFile *file, *before = NULL;
   gboolean changed;
   Reading reading;
 
+  *complaints = NULL;
   begin_reading (database, lock, &reading);
-  changed = read_file (&reading, &file, error);
+  reading.listeners = g_hash_table_new (NULL, NULL);
+  changed = read_file (&reading, &file, complaints, error);
 
   gst_fairmix_lock_acquire (lock);
   /* meanwhile the application may have named another */
@@ -137,6 +181,8 @@ gst_partial_mix_database_reload (GstPartialMixDatabase * database,
     if (changed) {
       before = database->file;
       database->file = g_steal_pointer (&file);
+      g_hash_table_unref (database->listeners);
+      database->listeners = g_hash_table_ref (reading.listeners);
       changed = before != NULL || database->file != NULL;
     }
   } else {
@@ -146,24 +192,45 @@ gst_partial_mix_database_reload (GstPartialMixDatabase * database,
 
   g_clear_pointer (&before, g_key_file_unref);
   g_clear_pointer (&file, g_key_file_unref);
+  g_hash_table_unref (reading.listeners);
   g_free (reading.location);
   return changed;
+}
+
+/* Returns: what the application said before of @ssrc, for @listener alone if it
+ * is not negative; NULL if it has said too much */
+static GstStructure *
+find_said (GstPartialMixDatabase * database, gint listener, guint32 ssrc)
+{
+  GHashTable *table = listener < 0 ? database->said : database->said_for;
+  gpointer key = listener < 0 ? GUINT_TO_POINTER (ssrc)
+      : g_strdup_printf ("%d/%u", listener, ssrc);
+  GstStructure *said = g_hash_table_lookup (table, key);
+
+  if (said != NULL || g_hash_table_size (table) >= MAX_SAID) {
+    if (listener >= 0)
+      g_free (key);
+    return said;
+  }
+  said = gst_structure_new_empty ("said");
+  g_hash_table_insert (table, key, said);
+  if (listener >= 0)
+    g_hash_table_add (database->listeners_said, GINT_TO_POINTER (listener));
+  return said;
 }
 
 void
 gst_partial_mix_database_set (GstPartialMixDatabase * database, guint32 ssrc,
     const GstStructure * values)
 {
-  GstStructure *said = g_hash_table_lookup (database->said,
-      GUINT_TO_POINTER (ssrc));
+  GstStructure *said;
+  gint listener = -1;
   gint i;
 
-  if (said == NULL) {
-    if (g_hash_table_size (database->said) >= MAX_SAID)
-      return;
-    said = gst_structure_new_empty ("said");
-    g_hash_table_insert (database->said, GUINT_TO_POINTER (ssrc), said);
-  }
+  gst_structure_get_int (values, "neighbour", &listener);
+  said = find_said (database, listener, ssrc);
+  if (said == NULL)
+    return;
   for (i = 0; i < gst_structure_n_fields (values); i++) {
     const gchar *name = gst_structure_nth_field_name (values, i);
 
@@ -207,6 +274,44 @@ take_pan (gdouble pan, GstPartialMixStreamInfo * info)
     info->pan = (gfloat) CLAMP (pan, -1.0, 1.0);
 }
 
+/* What is not what it should be says nothing. */
+static void
+take_integer (GKeyFile * file, const gchar * section, const gchar * key,
+    gint * value)
+{
+  GError *error = NULL;
+  gint found = g_key_file_get_integer (file, section, key, &error);
+
+  if (error == NULL)
+    *value = found;
+  g_clear_error (&error);
+}
+
+static void
+take_boolean (GKeyFile * file, const gchar * section, const gchar * key,
+    gboolean * value)
+{
+  GError *error = NULL;
+  gboolean found = g_key_file_get_boolean (file, section, key, &error);
+
+  if (error == NULL)
+    *value = found;
+  g_clear_error (&error);
+}
+
+/* Returns: NAN if there is none */
+static gdouble
+read_double (GKeyFile * file, const gchar * section, const gchar * key)
+{
+  GError *error = NULL;
+  gdouble found = g_key_file_get_double (file, section, key, &error);
+
+  if (error != NULL)
+    found = NAN;
+  g_clear_error (&error);
+  return found;
+}
+
 static void
 take_section (GstPartialMixDatabase * database, const gchar * section,
     GstPartialMixStreamInfo * info)
@@ -216,26 +321,21 @@ take_section (GstPartialMixDatabase * database, const gchar * section,
 
   if (file == NULL || !g_key_file_has_group (file, section))
     return;
-  if (g_key_file_has_key (file, section, "priority", NULL))
-    info->priority = g_key_file_get_integer (file, section, "priority", NULL);
-  if (g_key_file_has_key (file, section, "never-mix", NULL))
-    info->never_mix = g_key_file_get_boolean (file, section, "never-mix",
-        NULL);
-  if (g_key_file_has_key (file, section, "mute", NULL))
-    info->mute = g_key_file_get_boolean (file, section, "mute", NULL);
-  if (g_key_file_has_key (file, section, "gain-db", NULL))
-    take_gain (g_key_file_get_double (file, section, "gain-db", NULL), info);
-  if (g_key_file_has_key (file, section, "pan", NULL))
-    take_pan (g_key_file_get_double (file, section, "pan", NULL), info);
+  take_integer (file, section, "priority", &info->priority);
+  take_boolean (file, section, "never-mix", &info->never_mix);
+  take_boolean (file, section, "mute", &info->mute);
+  take_gain (read_double (file, section, "gain-db"), info);
+  take_pan (read_double (file, section, "pan"), info);
   group = g_key_file_get_string (file, section, "group", NULL);
   if (group != NULL)
     take_group (database, group, info);
   g_free (group);
 }
 
+/* The sections of @listener that name an SSRC; of everybody if it is negative. */
 static void
-take_ssrc_sections (GstPartialMixDatabase * database, guint32 ssrc,
-    GstPartialMixStreamInfo * info)
+take_ssrc_sections (GstPartialMixDatabase * database, gint listener,
+    guint32 ssrc, GstPartialMixStreamInfo * info)
 {
   gchar **sections;
   guint i;
@@ -244,11 +344,33 @@ take_ssrc_sections (GstPartialMixDatabase * database, guint32 ssrc,
     return;
   sections = g_key_file_get_groups (database->file, NULL);
   for (i = 0; sections[i] != NULL; i++) {
-    if (g_str_has_prefix (sections[i], "ssrc:")
-        && g_ascii_strtoull (sections[i] + 5, NULL, 0) == ssrc)
+    const gchar *rest = sections[i];
+    gint whose = -1;
+
+    gst_partial_mix_database_parse_listener (sections[i], &whose, &rest);
+    if (whose == listener && g_str_has_prefix (rest, "ssrc:")
+        && g_ascii_strtoull (rest + 5, NULL, 0) == ssrc)
       take_section (database, sections[i], info);
   }
   g_strfreev (sections);
+}
+
+/* @prefix: of the sections of @listener */
+static void
+take_sections (GstPartialMixDatabase * database, gint listener,
+    const gchar * prefix, const gchar * cname, guint32 ssrc,
+    GstPartialMixStreamInfo * info)
+{
+  gchar *section = g_strconcat (prefix, "default", NULL);
+
+  take_section (database, section, info);
+  g_free (section);
+  if (cname != NULL) {
+    section = g_strconcat (prefix, "cname:", cname, NULL);
+    take_section (database, section, info);
+    g_free (section);
+  }
+  take_ssrc_sections (database, listener, ssrc, info);
 }
 
 static void
@@ -268,25 +390,54 @@ take_said (GstPartialMixDatabase * database, const GstStructure * said,
     take_group (database, gst_structure_get_string (said, "group"), info);
 }
 
+static void
+look_up (GstPartialMixDatabase * database, gint listener, const gchar * cname,
+    guint32 ssrc, GstPartialMixStreamInfo * info)
+{
+  const GstStructure *said = g_hash_table_lookup (database->said,
+      GUINT_TO_POINTER (ssrc));
+  gchar *name;
+
+  *info = (GstPartialMixStreamInfo) {
+  .gain = 1.0f,.pan = NAN,};
+  take_sections (database, -1, "", cname, ssrc, info);
+  if (listener >= 0) {
+    name = g_strdup_printf ("neighbour %d/", listener);
+    take_sections (database, listener, name, cname, ssrc, info);
+    g_free (name);
+  }
+  if (said != NULL)
+    take_said (database, said, info);
+  if (listener < 0)
+    return;
+  name = g_strdup_printf ("%d/%u", listener, ssrc);
+  said = g_hash_table_lookup (database->said_for, name);
+  if (said != NULL)
+    take_said (database, said, info);
+  g_free (name);
+}
+
 void
 gst_partial_mix_database_lookup (GstPartialMixDatabase * database,
     const gchar * cname, guint32 ssrc, GstPartialMixStreamInfo * info)
 {
-  const GstStructure *said = g_hash_table_lookup (database->said,
-      GUINT_TO_POINTER (ssrc));
+  look_up (database, -1, cname, ssrc, info);
+}
 
-  *info = (GstPartialMixStreamInfo) {
-    .gain = 1.0f,
-    .pan = NAN,
-  };
-  take_section (database, "default", info);
-  if (cname != NULL) {
-    gchar *section = g_strconcat ("cname:", cname, NULL);
+gboolean
+gst_partial_mix_database_has_listener (GstPartialMixDatabase * database,
+    gint listener)
+{
+  gpointer key = GINT_TO_POINTER (listener);
 
-    take_section (database, section, info);
-    g_free (section);
-  }
-  take_ssrc_sections (database, ssrc, info);
-  if (said != NULL)
-    take_said (database, said, info);
+  return g_hash_table_contains (database->listeners, key)
+      || g_hash_table_contains (database->listeners_said, key);
+}
+
+void
+gst_partial_mix_database_lookup_for (GstPartialMixDatabase * database,
+    gint listener, const gchar * cname, guint32 ssrc,
+    GstPartialMixStreamInfo * info)
+{
+  look_up (database, listener, cname, ssrc, info);
 }

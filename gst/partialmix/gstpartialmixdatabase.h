@@ -23,11 +23,13 @@ G_BEGIN_DECLS
  * [ssrc:305419896]          # or by SSRC (decimal or 0x...)
  * group=red
  * gain-db=-3
+ * [neighbour 3/cname:chair@example.org] # what neighbour 3 hears of the chair
+ * gain-db=6
  * ]|
  *
  * Keys: `priority` (integer), `group` (string), `never-mix`, `mute` (boolean),
  * `gain-db` (dB, -60 ... 18), `pan` (-1 ... 1).  More specific sections win:
- * what the application said, ssrc, cname, default.
+ * what the application said, a neighbour's own sections, ssrc, cname, default.
  */
 typedef struct _GstPartialMixDatabase GstPartialMixDatabase;
 
@@ -41,18 +43,39 @@ const gchar *gst_partial_mix_database_get_location (GstPartialMixDatabase *
     database);
 
 /* Reads the file if it changed.  @error is set if it cannot be used: what was
- * read before stays.  @lock is what guards the database; it must not be held,
+ * read before stays.  @complaints: (out): a line for each line of the file that
+ * says nothing, with its number, or NULL.  @lock is what guards the database; it must not be held,
  * and is not while the file is read.  Returns: whether anything is different
  * now */
 gboolean gst_partial_mix_database_reload (GstPartialMixDatabase * database,
-    GstFairmixLock * lock, GError ** error);
+    GstFairmixLock * lock, gchar ** complaints, GError ** error);
 
-/* @values: fields named as the keys; what is not there is not changed */
+/* @values: fields named as the keys; what is not there is not changed.  With a
+ * field `neighbour` (int) it is for that listener alone. */
 void gst_partial_mix_database_set (GstPartialMixDatabase * database,
     guint32 ssrc, const GstStructure * values);
 
+/* What is for everybody. */
 void gst_partial_mix_database_lookup (GstPartialMixDatabase * database,
     const gchar * cname, guint32 ssrc, GstPartialMixStreamInfo * info);
+
+/* Whether anything is for @listener, a neighbour's number, alone. */
+gboolean gst_partial_mix_database_has_listener (GstPartialMixDatabase *
+    database, gint listener);
+
+/* What it hears. */
+void gst_partial_mix_database_lookup_for (GstPartialMixDatabase * database,
+    gint listener, const gchar * cname, guint32 ssrc,
+    GstPartialMixStreamInfo * info);
+
+/* gstpartialmixdatabasecheck.c */
+/* Whether @section is one of a neighbour's own; then @rest is what follows. */
+gboolean gst_partial_mix_database_parse_listener (const gchar * section,
+    gint * listener, const gchar ** rest);
+
+/* Returns: (transfer full): a line for each line of @text that says nothing,
+ * "@name:NUMBER: why"; NULL if all do */
+gchar *gst_partial_mix_database_check (const gchar * text, const gchar * name);
 
 G_END_DECLS
 

@@ -11,6 +11,7 @@
 #define GST_CAT_DEFAULT gst_partial_mix_debug
 
 #define RATE_WINDOW (1 * GST_SECOND)
+#define MAX_RAMP_GAIN 8.0f      /* of fmx_mix_add_ramp(): 18 dB */
 #define LEVEL_URN "urn:ietf:params:rtp-hdrext:ssrc-audio-level"
 #define CSRC_LEVEL_URN GST_PARTIAL_MIX_CSRC_LEVEL_URN
 
@@ -223,6 +224,7 @@ gst_partial_mix_src_pad_reselect (GstPartialMixSrcPad * pad,
     return;
   now = gst_partial_mix_running_time (self);
   GST_PARTIAL_MIX_LOCK (self);
+  gst_partial_mix_src_pad_look_up (pad, self, NULL);
   gst_partial_mix_select (self, pad, reason,
       GST_CLOCK_TIME_IS_VALID (now) ? now : 0);
   GST_PARTIAL_MIX_UNLOCK (self);
@@ -300,6 +302,7 @@ gst_partial_mix_src_pad_finalize (GObject * object)
   g_array_unref (pad->links);
   g_array_unref (pad->steady);
   g_array_unref (pad->gains);
+  g_array_unref (pad->infos);
   gst_clear_caps (&pad->raw_caps);
   G_OBJECT_CLASS (gst_partial_mix_src_pad_parent_class)->finalize (object);
 }
@@ -353,6 +356,7 @@ gst_partial_mix_src_pad_init (GstPartialMixSrcPad * pad)
   pad->links = g_array_new (FALSE, TRUE, sizeof (GstPartialMixLink));
   pad->steady = gst_partial_mix_set_new ();
   pad->gains = g_array_new (FALSE, TRUE, sizeof (GstPartialMixGains));
+  pad->infos = g_array_new (FALSE, TRUE, sizeof (GstPartialMixStreamInfo));
   pad->last_flow = GST_FLOW_OK;
   fmx_rate_meter_init (&pad->meter_out, RATE_WINDOW);
 }
@@ -395,6 +399,59 @@ gst_partial_mix_src_pad_get_link (GstPartialMixSrcPad * pad,
   if (stream->slot >= pad->links->len)
     g_array_set_size (pad->links, stream->slot + 1);
   return &g_array_index (pad->links, GstPartialMixLink, stream->slot);
+}
+
+const GstPartialMixStreamInfo *
+gst_partial_mix_src_pad_get_info (GstPartialMixSrcPad * pad,
+    GstPartialMixStream * stream)
+{
+  if (!pad->has_infos || stream->slot >= pad->infos->len)
+    return &stream->info;
+  return &g_array_index (pad->infos, GstPartialMixStreamInfo, stream->slot);
+}
+
+gfloat
+gst_partial_mix_src_pad_get_gain (GstPartialMixSrcPad * pad,
+    GstPartialMixStream * stream)
+{
+  gfloat weight = (gfloat) MAX (1, stream->voice.weight);
+  gfloat gain;
+
+  if (!pad->has_infos || stream->voice.gain <= 0.0f)
+    return 1.0f;
+  gain = gst_partial_mix_src_pad_get_info (pad, stream)->gain
+      / stream->voice.gain;
+  return MIN (gain, MAX_RAMP_GAIN / weight);
+}
+
+static void
+look_up_stream (GstPartialMixSrcPad * pad, GstPartialMix * self,
+    GstPartialMixStream * stream)
+{
+  GstPartialMixStreamInfo *info;
+
+  if (stream->slot >= pad->infos->len)
+    g_array_set_size (pad->infos, stream->slot + 1);
+  info = &g_array_index (pad->infos, GstPartialMixStreamInfo, stream->slot);
+  gst_partial_mix_database_lookup_for (self->database,
+      gst_partial_mix_src_pad_get_neighbour (pad), stream->identity.cname,
+      stream->ssrc, info);
+  gst_partial_mix_set_remove (pad->steady, stream->slot);
+}
+
+void
+gst_partial_mix_src_pad_look_up (GstPartialMixSrcPad * pad,
+    GstPartialMix * self, GstPartialMixStream * stream)
+{
+  guint i;
+
+  pad->has_infos = gst_partial_mix_database_has_listener (self->database,
+      gst_partial_mix_src_pad_get_neighbour (pad));
+  if (pad->has_infos && stream != NULL)
+    look_up_stream (pad, self, stream);
+  for (i = 0; pad->has_infos && stream == NULL && i < self->streams->len; i++)
+    if (g_ptr_array_index (self->streams, i) != NULL)
+      look_up_stream (pad, self, g_ptr_array_index (self->streams, i));
 }
 
 void

@@ -21,6 +21,7 @@ typedef struct
   GstPartialMixStream *stream;
   FmxMixEnvelope envelope;
   GstPartialMixGains from, to;
+  gfloat gain;                  /* for this listener, relative to the frame's */
 } Voice;
 
 /* What one src pad plays in this tick.  How many channels that is may change
@@ -56,7 +57,8 @@ count_unplaced (GstPartialMix * self, GstPartialMixSrcPad * pad)
   for (i = 0; i < self->streams->len; i++) {
     GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
 
-    n += stream != NULL && isnan (stream->info.pan)
+    n += stream != NULL
+        && isnan (gst_partial_mix_src_pad_get_info (pad, stream)->pan)
         && gst_partial_mix_src_pad_get_link (pad, stream)->handover.way
         == FMX_HANDOVER_MIXED;
   }
@@ -82,6 +84,8 @@ place_voice (GstPartialMixSrcPad * pad, Voice * voice, gfloat pan)
   }
   fmx_mix_pan_gains (isnan (pan) ? 0.0f : pan, &voice->to.left,
       &voice->to.right);
+  voice->to.left *= voice->gain;
+  voice->to.right *= voice->gain;
   voice->from = is_placed (gains) ? *gains : voice->to;
   *gains = voice->to;
 }
@@ -120,15 +124,17 @@ gst_partial_mix_render_plan (GstPartialMix * self, GstPartialMixSrcPad * pad,
   for (i = 0; i < self->streams->len; i++) {
     GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
     GstPartialMixLink *link;
+    const GstPartialMixStreamInfo *info;
     Voice voice = {.stream = stream,.envelope = {.ramp = ramp} };
     gfloat pan = NAN;
 
     if (stream == NULL)
       continue;
+    info = gst_partial_mix_src_pad_get_info (pad, stream);
+    voice.gain = gst_partial_mix_src_pad_get_gain (pad, stream);
     link = gst_partial_mix_src_pad_get_link (pad, stream);
     if (link->handover.way == FMX_HANDOVER_MIXED)
-      pan = isnan (stream->info.pan) ? fmx_mix_spread (place++, n_places)
-          : stream->info.pan;
+      pan = isnan (info->pan) ? fmx_mix_spread (place++, n_places) : info->pan;
     if (stream->voice.frame_active && fmx_handover_contributes (&link->handover,
             link->handover.mix, pos, n, &voice.envelope)) {
       place_voice (pad, &voice, pan);
@@ -164,7 +170,7 @@ mix_voices (const GstPartialMixRenderPlan * plan, gint32 * sum, gint64 pos,
           weight * voice->to.left, weight * voice->from.right,
           weight * voice->to.right);
     else
-      fmx_mix_add_ramp (sum, in, n, weight, weight);
+      fmx_mix_add_ramp (sum, in, n, weight * voice->gain, weight * voice->gain);
   }
 }
 

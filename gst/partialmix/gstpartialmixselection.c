@@ -31,7 +31,7 @@ static gboolean
 is_heard (GstPartialMixSrcPad * pad, GstPartialMixStream * stream)
 {
   return stream->neighbour != gst_partial_mix_src_pad_get_neighbour (pad)
-      && !stream->info.mute;
+      && !gst_partial_mix_src_pad_get_info (pad, stream)->mute;
 }
 
 /* ------------------------------------------------------ cost of the mix -- */
@@ -269,9 +269,12 @@ static void
 describe (GstPartialMixSrcPad * pad, GstPartialMixStream * stream,
     const GstPartialMixLink * link, FmxSelectStream * out)
 {
-  out->priority = stream->info.priority;
-  out->group = pad->raw ? 0 : stream->info.group_id;
-  out->never_mix = stream->info.never_mix && !pad->raw;
+  const GstPartialMixStreamInfo *info =
+      gst_partial_mix_src_pad_get_info (pad, stream);
+
+  out->priority = info->priority;
+  out->group = pad->raw ? 0 : info->group_id;
+  out->never_mix = info->never_mix && !pad->raw;
   out->must_mix = pad->raw || !pad->accepts[stream->format.encoding];
   out->separate = link->handover.way == FMX_HANDOVER_SEPARATE;
   out->level = stream->level;

@@ -470,8 +470,10 @@ gst_partial_mix_apply_database (GstPartialMix * self)
       gst_partial_mix_database_lookup (self->database, stream->identity.cname,
           stream->ssrc, &stream->info);
   }
-  for (l = self->src_pads; l != NULL; l = l->next)
+  for (l = self->src_pads; l != NULL; l = l->next) {
+    gst_partial_mix_src_pad_look_up (l->data, self, NULL);
     GST_PARTIAL_MIX_SRC_PAD (l->data)->dirty = TRUE;
+  }
 }
 
 gboolean
@@ -499,8 +501,10 @@ rename_stream (GstPartialMix * self, GstPartialMixStream * stream,
   gst_partial_mix_identity_set_cname (&stream->identity, cname, said);
   gst_partial_mix_database_lookup (self->database, cname, stream->ssrc,
       &stream->info);
-  for (l = self->src_pads; l != NULL; l = l->next)
+  for (l = self->src_pads; l != NULL; l = l->next) {
+    gst_partial_mix_src_pad_look_up (l->data, self, stream);
     GST_PARTIAL_MIX_SRC_PAD (l->data)->dirty = TRUE;
+  }
 }
 
 void

@@ -144,11 +144,13 @@ is_news (GstPartialMix * self, GstClockTime now)
 static void
 read_database (GstPartialMix * self)
 {
+  gchar *complaints;
   GError *error = NULL;
 
   if (!is_due (self, HOUSEKEEPING_INTERVAL))
     return;
-  if (gst_partial_mix_database_reload (self->database, &self->lock, &error)) {
+  if (gst_partial_mix_database_reload (self->database, &self->lock,
+          &complaints, &error)) {
     GST_PARTIAL_MIX_LOCK (self);
     gst_partial_mix_apply_database (self);
     GST_PARTIAL_MIX_UNLOCK (self);
@@ -158,6 +160,7 @@ read_database (GstPartialMix * self)
         (GST_OBJECT (self), error,
             "The Database as it was read before stays in force."));
   g_clear_error (&error);
+  gst_partial_mix_tell_complaints (self, complaints);
 }
 
 /* with the lock */

@@ -24,8 +24,18 @@ fmx_mix_key_of_ramped (FmxMixKey stream, const FmxMixEnvelope *envelope,
 }
 
 FmxMixKey
-fmx_mix_key_of_encoding (FmxMixKey key, uint32_t bitrate_bps,
-    uint32_t encoding)
+fmx_mix_key_of_gain (FmxMixKey stream, float gain)
+{
+  uint32_t bits;
+
+  if (gain == 1.0f)
+    return stream;
+  memcpy (&bits, &gain, sizeof bits);
+  return scramble (stream ^ scramble (UINT64_C (0x9a14) << 32 | bits));
+}
+
+FmxMixKey
+fmx_mix_key_of_encoding (FmxMixKey key, uint32_t bitrate_bps, uint32_t encoding)
 {
   /* a bitrate is below 2^32 and an encoding gets what lies above */
   return scramble (key ^ scramble ((uint64_t) encoding << 32 | bitrate_bps));

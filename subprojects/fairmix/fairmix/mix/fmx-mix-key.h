@@ -45,6 +45,16 @@ FmxMixKey fmx_mix_key_of_ramped (FmxMixKey stream,
     const FmxMixEnvelope * envelope, int64_t pos);
 
 /**
+ * fmx_mix_key_of_gain:
+ * @stream: the key of a stream
+ * @gain: linear, relative to what others hear of it
+ *
+ * Returns: the key of the stream at that gain: @stream at 1, another one for any
+ *     other gain
+ */
+FmxMixKey fmx_mix_key_of_gain (FmxMixKey stream, float gain);
+
+/**
  * fmx_mix_key_of_encoding:
  * @key: of the members
  * @bitrate_bps: of the encoder

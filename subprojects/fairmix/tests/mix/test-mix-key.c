@@ -57,6 +57,21 @@ test_another_encoding_of_the_same_is_another_mix (void **state)
   assert_true (key != fmx_mix_key_of_encoding (77, 24000, 2));
 }
 
+/* Listeners who want a stream at the same gain hear the same. */
+static void
+test_a_stream_at_another_gain_is_another_member (void **state)
+{
+  (void) state;
+  assert_true (fmx_mix_key_of_gain (77, 1.0f) == 77);
+  assert_true (fmx_mix_key_of_gain (77, 2.0f) == fmx_mix_key_of_gain (77,
+          2.0f));
+  assert_true (fmx_mix_key_of_gain (77, 2.0f) != 77);
+  assert_true (fmx_mix_key_of_gain (77, 2.0f) != fmx_mix_key_of_gain (77,
+          0.5f));
+  assert_true (fmx_mix_key_of_gain (77, 2.0f) != fmx_mix_key_of_gain (78,
+          2.0f));
+}
+
 static void
 test_encoders_are_the_same_after_the_same_for_ten_frames (void **state)
 {
@@ -87,6 +102,7 @@ main (void)
     cmocka_unit_test (test_the_order_of_coming_and_going_does_not_matter),
     cmocka_unit_test (test_a_fade_is_known_by_its_shape_and_not_by_its_place),
     cmocka_unit_test (test_another_encoding_of_the_same_is_another_mix),
+    cmocka_unit_test (test_a_stream_at_another_gain_is_another_member),
     cmocka_unit_test (test_encoders_are_the_same_after_the_same_for_ten_frames),
   };
 
