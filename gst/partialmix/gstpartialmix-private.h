@@ -308,6 +308,7 @@ struct _GstPartialMix
   GHashTable *crowds;           /* neighbour -> how many streams */
   GHashTable *mix_ssrcs;        /* our own, to see loops */
   guint selections_left;        /* that new streams may cause in this tick */
+  guint seconds_to_itself;      /* so long each listener has heard of itself only */
   GstPartialMixDatabase *database;
   GstPartialMixCounters counters;
   GstPartialMixClaims *claims;  /* names of those who have not come */

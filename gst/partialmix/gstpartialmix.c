@@ -490,6 +490,7 @@ close_all (GstPartialMix * self)
   self->started = FALSE;
   self->eos_line = G_MAXINT64;
   self->tick = 0;
+  self->seconds_to_itself = 0;
   g_atomic_int_set (&self->unasked, TRUE);
   g_clear_pointer (&self->total, g_free);
   gst_fairmix_outbox_clear (self->outbox);

@@ -17,6 +17,7 @@
 #define HANGOVER (200 * GST_MSECOND)
 #define SELECT_INTERVAL (100 * GST_MSECOND)
 #define HOUSEKEEPING_INTERVAL (1 * GST_SECOND)
+#define SECONDS_TO_ITSELF 2
 /* what a resampler may want of the packet after */
 #define LOOKAHEAD (5 * GST_MSECOND)
 
@@ -163,6 +164,55 @@ read_database (GstPartialMix * self)
   gst_partial_mix_tell_complaints (self, complaints);
 }
 
+/* Whether streams come, and none of them is for any of those who listen. */
+static gboolean
+is_to_itself (GstPartialMix * self)
+{
+  GList *l;
+  guint i;
+
+  if (self->n_streams == 0 || self->src_pads == NULL)
+    return FALSE;
+  for (l = self->src_pads; l != NULL; l = l->next)
+    for (i = 0; i < self->streams->len; i++) {
+      GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+
+      if (stream != NULL && stream->neighbour
+          != gst_partial_mix_src_pad_get_neighbour (l->data))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* with the lock; once a second.  `... ! partialmix name=m m.src_0 ! ...` links
+ * sink_0 and src_0, which are one neighbour: silence, and nothing is wrong. */
+static void
+warn_of_itself (GstPartialMix * self)
+{
+  GstPartialMixSrcPad *pad;
+  GError *error;
+
+  if (self->seconds_to_itself > SECONDS_TO_ITSELF)
+    return;                     /* said once */
+  if (!is_to_itself (self)) {
+    self->seconds_to_itself = 0;
+    return;
+  }
+  if (++self->seconds_to_itself <= SECONDS_TO_ITSELF)
+    return;
+  pad = self->src_pads->data;
+  error = g_error_new (GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
+      "src_%u is silent: everything that arrives comes from neighbour %d itself.",
+      pad->index, gst_partial_mix_src_pad_get_neighbour (pad));
+  gst_fairmix_outbox_add (self->outbox, gst_message_new_warning
+      (GST_OBJECT (self), error,
+          "Nobody hears himself, and pads of the same number are of one "
+          "neighbour.  Give the talkers another one (sink_1), or set the "
+          "property neighbour of the pads.  If others are still to come, all "
+          "is well."));
+  g_error_free (error);
+}
+
 /* with the lock */
 static void
 keep_house (GstPartialMix * self, GstClockTime now)
@@ -171,6 +221,8 @@ keep_house (GstPartialMix * self, GstClockTime now)
 
   self->selections_left = GST_PARTIAL_MIX_SELECTIONS_PER_TICK;
   gst_partial_mix_expire_streams (self, now);
+  if (is_due (self, HOUSEKEEPING_INTERVAL))
+    warn_of_itself (self);
   if (is_due (self, SELECT_INTERVAL) && is_news (self, now))
     for (l = self->src_pads; l != NULL; l = l->next)
       GST_PARTIAL_MIX_SRC_PAD (l->data)->dirty = TRUE;

@@ -2,6 +2,8 @@
 
 /* What the bus is told, and in which order. */
 
+#include <string.h>
+
 #include "mixrig.h"
 
 typedef struct
@@ -61,6 +63,59 @@ GST_START_TEST (test_messages_come_in_the_order_of_the_decisions)
 
 GST_END_TEST;
 
+static guint
+count_warnings (Rig * rig, const gchar * text)
+{
+  GstMessage *message;
+  guint n = 0;
+
+  while ((message = gst_bus_pop_filtered (rig->bus, GST_MESSAGE_WARNING))) {
+    GError *error;
+
+    gst_message_parse_warning (message, &error, NULL);
+    n += strstr (error->message, text) != NULL;
+    g_error_free (error);
+    gst_message_unref (message);
+  }
+  return n;
+}
+
+/* `... ! partialmix name=m m.src_0 ! ...`: it is sink_0 that is linked. */
+GST_START_TEST (test_who_hears_nobody_but_himself_is_told_once)
+{
+  const gchar *const text = "everything that arrives comes from neighbour 0 "
+      "itself";
+  Rig *rig = rig_new (NULL);
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+
+  rig_talkers (rig, 0, 1, RIG_PCMU);
+  rig_play (rig);
+  rig_run (rig, 90);
+  fail_unless_equals_int (count_warnings (rig, text), 0);
+  rig_run (rig, 80);
+  fail_unless_equals_int (count_warnings (rig, text), 1);
+  rig_run (rig, 500);
+  fail_unless_equals_int (count_warnings (rig, text), 0);
+  fail_unless_equals_int (listener->buffers->len, 0);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_who_hears_others_is_not_warned)
+{
+  Rig *rig = rig_new (NULL);
+
+  rig_listener (rig, "src_0", NULL);
+  rig_talkers (rig, 0, 2, RIG_PCMU);
+  rig_play (rig);
+  rig_run (rig, 250);
+  fail_unless_equals_int (count_warnings (rig, ""), 0);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_messages_suite (void)
 {
@@ -70,6 +125,8 @@ partialmix_messages_suite (void)
   tc = tcase_create ("order");
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_messages_come_in_the_order_of_the_decisions);
+  tcase_add_test (tc, test_who_hears_nobody_but_himself_is_told_once);
+  tcase_add_test (tc, test_who_hears_others_is_not_warned);
   return suite;
 }
 
