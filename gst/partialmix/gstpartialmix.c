@@ -13,7 +13,13 @@
  * neighbour belong together: a neighbour never hears itself.  Each src pad has
  * its own target bitrate, from the pad property #GstPartialMixSrcPad:target-bitrate
  * or from a `fairmix-target-bitrate` event from downstream (see tfrcrate), its own
- * selection and its own mixes.
+ * number of streams that it can take, from #GstPartialMixSrcPad:max-streams or a
+ * `fairmix-max-streams` event {max-streams: uint}, its own selection and its own
+ * mixes.
+ *
+ * Whom everybody or one listener hears, how loud and from where, is said in the
+ * key file of #GstPartialMix:database-location or with the action signal
+ * #GstPartialMix::set-stream.
  *
  * Streams that stay separate are neither decoded nor delayed.  Streams that are
  * mixed are decoded once for all neighbours, and neighbours that need the same

@@ -105,7 +105,7 @@ gst_partial_mix_sink_pad_class_init (GstPartialMixSinkPadClass * klass)
   g_object_class_install_property (object_class, PROP_CNAME,
       g_param_spec_string ("cname", "CNAME",
           "RTCP canonical name of the streams that come in here, for the "
-          "Database, where their caps do not tell",
+          "Database, where their caps do not tell; RTCP does not change it",
           NULL, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS));
 }
 

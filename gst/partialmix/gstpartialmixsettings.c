@@ -255,7 +255,8 @@ install_mix_properties (GObjectClass * klass)
   g_object_class_install_property (klass, PROP_MIX_PT,
       g_param_spec_uint ("mix-pt", "Mix payload type",
           "RTP payload type of mixes (128 = that of the streams of the same "
-          "encoding)" LATCHED, 0, 128, DEFAULT_MIX_PT, RW_READY));
+          "encoding, else the first from 96 on that no stream has)" LATCHED, 0,
+          128, DEFAULT_MIX_PT, RW_READY));
   g_object_class_install_property (klass, PROP_MAX_MIX_BITRATE,
       g_param_spec_uint ("max-mix-bitrate", "Maximum mix bitrate",
           "Bitrate of the encoder of a mix where the target leaves room, in "
@@ -264,8 +265,8 @@ install_mix_properties (GObjectClass * klass)
   g_object_class_install_property (klass, PROP_MIN_MIX_BITRATE,
       g_param_spec_uint ("min-mix-bitrate", "Minimum mix bitrate",
           "Bitrate of the encoder of a mix where the target leaves no room, in "
-          "bits per second, without headers (Opus only)", 6000,
-          510000, DEFAULT_MIN_MIX_BITRATE, RW_PLAYING));
+          "bits per second, without headers (Opus only)", 6000, 510000,
+          DEFAULT_MIN_MIX_BITRATE, RW_PLAYING));
   g_object_class_install_property (klass, PROP_COMPLEXITY,
       g_param_spec_int ("complexity", "Complexity",
           "Complexity of the Opus encoder: 0 cheap ... 10 best" LATCHED, 0, 10,
