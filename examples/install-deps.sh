@@ -2,9 +2,11 @@
 # Installs the Debian packages that the project needs, or says which ones are
 # missing.  examples/party.sh and tests/run.sh do this by themselves.
 #
-#   examples/install-deps.sh [--list] [build] [run] [party] [test]
+#   examples/install-deps.sh [--list] [build] [run] [party] [test] [figures]
 #
-# Without a group: all of them.  --list only prints the names.
+# build and run are what it takes to build and use the elements; party is for
+# examples/party.sh, test for tests/run.sh, figures for drawing docs/ anew.
+# Without a group: build and run.  --list only prints the names.
 top=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=examples/prepare.sh
 . "$top/examples/prepare.sh"
@@ -15,7 +17,7 @@ if [ "${1-}" = --list ]; then
   list=yes
   shift
 fi
-[ $# -gt 0 ] || set -- build run party test
+[ $# -gt 0 ] || set -- build run
 if [ -n "$list" ]; then
   for group in "$@"; do fmx_packages "$group" || exit; done |
     xargs -n 1 | sort -u

@@ -8,6 +8,8 @@
 # about 40 s with a status line.  Then: party.wav to listen to, party.png to
 # look at, a table.  --play plays it meanwhile, --mic adds you.
 # Neither sound hardware nor root is needed, nor the network: all on loopback.
+# Where the machine was too busy to play in real time, or half of the link was
+# left unused, the table and the picture say so.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=examples/prepare.sh

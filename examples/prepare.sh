@@ -14,15 +14,16 @@ fmx_packages () {
     gstreamer1.0-plugins-good
     python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0
     python3-numpy" ;;
-  party) echo "ffmpeg python3-matplotlib
+  party) echo "ffmpeg python3-cairo
     gstreamer1.0-alsa gstreamer1.0-pulseaudio
-    asterisk-core-sounds-en-g722 asterisk-core-sounds-es-g722
+    asterisk-core-sounds-en-g722
     asterisk-core-sounds-fr-g722 asterisk-core-sounds-it-g722
     asterisk-core-sounds-ru-g722 asterisk-prompt-it-menardi-wav
     asterisk-prompt-fr-armelle asterisk-prompt-es-co
     pocketsphinx-testdata" ;;
+  figures) echo "python3-matplotlib" ;;
   test) echo "g++ git iproute2 libcmocka-dev libspeexdsp-dev libns3-dev indent
-    shellcheck pulseaudio
+    shellcheck pulseaudio python3-cairo
     gstreamer1.0-plugins-bad gstreamer1.0-nice gir1.2-gst-plugins-bad-1.0" ;;
   *) echo "unknown package group $1" >&2; return 2 ;;
   esac
@@ -75,8 +76,11 @@ fmx_install () {
       "$missing" >&2
     return 1
   fi
-  fmx_say "installing: $missing"
   $as_root apt-get -q update || return 1
+  fmx_say "installing: $missing"
+  # shellcheck disable=SC2086  # a list of words
+  LC_ALL=C apt-get -q --assume-no --no-install-recommends install $missing |
+    sed -n 's/^.* \([0-9]* newly installed\),.*/    \1/p; s/^Need to get/    &/p; s/^After this/    &/p'
   # shellcheck disable=SC2086  # a list of words
   $as_root DEBIAN_FRONTEND=noninteractive apt-get -q -y \
     --no-install-recommends install $missing

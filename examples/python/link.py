@@ -95,6 +95,7 @@ class Link(threading.Thread):
         self.flying = []                # heap of (arrival time, n, packet)
         self.serial = 0
         self.late_s = 0.0               # how late we woke up, at worst
+        self.recent_late_s = 0.0        # the same, since somebody cleared it
         self.stopped = False
 
     def stop(self):
@@ -106,6 +107,7 @@ class Link(threading.Thread):
         while not self.stopped:
             now = time.monotonic()
             self.late_s = max(self.late_s, now - due)
+            self.recent_late_s = max(self.recent_late_s, now - due)
             self.step(now)
             times = [w.free_at for w in self.ways if w.free_at is not None]
             times += [self.flying[0][0]] if self.flying else []

@@ -16,13 +16,18 @@ every voice was heard and every pipeline kept running.
 """
 import argparse
 import csv
+import math
 import os
 import pathlib
 import sys
+import tempfile
 import time
+import wave
 
 import heard
 import link
+import machine
+import timeline
 from pipelines import Pipeline
 
 # Port blocks: examples/launch/README.md
@@ -33,6 +38,8 @@ QUEUE_BYTES = 3750              # 115 ms in the middle: a small router
 # A link that wakes up so late has lost a queue's worth of time: what the
 # listener hears then is this machine, not the link.
 LATE_S = 0.1
+# A voice must last longer than the party: programs take their time to start.
+START_S = 3
 # What the listener must find of each voice.  The link narrows to a half twice:
 # its queue overflows until the sender has heard of it, some 0.5 s.  With what is
 # played late after that, each may spoil windows (2 s, one each second) that begin
@@ -43,7 +50,7 @@ PLAN = [(0.0, 550), (0.25, 260), (0.5, 120), (0.7, 260), (0.8, 550)]
 SAMPLE_S = 0.25
 STATUS_S = 0.5
 FIELDS = ['time_s', 'link_kbps', 'target_kbps', 'sent_kbps', 'lost_packets',
-          'packets', 'queue_ms', 'rtt_ms', 'separate', 'mixed']
+          'packets', 'queue_ms', 'rtt_ms', 'separate', 'mixed', 'busy']
 
 
 class Party:
@@ -52,6 +59,7 @@ class Party:
         self.rows, self.pipelines, self.complaints = [], [], []
         self.log = open(options.out / 'party.log', 'w', encoding='utf-8')
         self.seen = {'target': 0.0, 'rtt': 0.0, 'separate': 0, 'mixed': 0}
+        self.stalls = machine.Stalls()
         self.way = link.Way(ONE_WAY_S, PLAN[0][1] * 1000, QUEUE_BYTES)
         self.link = link.Link([
             (self.way, LINK_THERE, ('127.0.0.1', MIXER_B)),
@@ -82,6 +90,7 @@ class Party:
     def start_all(self):
         out, here = self.options.out, '127.0.0.1'
         self.link.start()
+        self.stalls.start()
         sound = str(out / 'party.wav') + ('+auto' if self.options.play else '')
         self.start('listener', 'receiver.sh', LISTENER, f'{here}:{MIXER_B + 10}',
                    sound)
@@ -114,8 +123,15 @@ class Party:
             lost_packets=counters.lost_packets - last.lost_packets,
             packets=counters.in_packets - last.in_packets,
             queue_ms=counters.queue_s * 1e3, rtt_ms=self.seen['rtt'],
-            separate=self.seen['separate'], mixed=self.seen['mixed'])
+            separate=self.seen['separate'], mixed=self.seen['mixed'],
+            busy=int(self.too_busy()))
         return row
+
+    def too_busy(self):
+        """Whether this machine just kept the link or the players waiting."""
+        stalled_s, full = self.stalls.take()
+        late_s, self.link.recent_late_s = self.link.recent_late_s, 0.0
+        return full or max(stalled_s, late_s) > LATE_S
 
     def run(self):
         begin = time.monotonic()
@@ -151,20 +167,10 @@ class Party:
               flush=True)
 
 
-def phases(rows):
-    """The rows between two changes of the link, one list each."""
-    groups = []
-    for row in rows:
-        if not groups or groups[-1][-1]['link_kbps'] != row['link_kbps']:
-            groups.append([])
-        groups[-1].append(row)
-    return groups
-
-
 def print_table(rows):
     print('\n  from    link  target    sent   used    lost   queue  separate')
     print('     s  kbit/s  kbit/s  kbit/s                95 %, ms   streams')
-    for group in phases(rows):
+    for group in timeline.phases(rows):
         n = len(group)
         sent = sum(r['sent_kbps'] for r in group) / n
         packets = max(1, sum(r['packets'] for r in group))
@@ -217,6 +223,30 @@ def main():
     if not voices:
         sys.exit(f'no voices in {options.voices}: run examples/voices.sh')
     options.out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        play(options, [lasting(voice, options.seconds + START_S, folder)
+                       for voice in voices])
+
+
+def lasting(voice, seconds, folder):
+    """The voice, or a file in which it begins again until it lasts so long."""
+    with wave.open(str(voice)) as file:
+        length_s = file.getnframes() / file.getframerate()
+        if length_s >= seconds:
+            return voice
+        path = pathlib.Path(folder, voice.name)
+        with wave.open(str(path), 'w') as longer:
+            longer.setparams(file.getparams())
+            frames = file.readframes(file.getnframes())
+            frames *= math.ceil(seconds / length_s)
+            frame_bytes = file.getnchannels() * file.getsampwidth()
+            longer.writeframes(frames[:int(seconds * file.getframerate())
+                                      * frame_bytes])
+    return path
+
+
+def play(options, voices):
+    """The party itself, and what is said of it; ends the program."""
     try:
         party = Party(options, voices)
     except OSError as error:
@@ -236,14 +266,12 @@ def main():
     count = print_voices(spoken, options.out / 'party.wav', options.heard)
     for complaint in party.complaints[:10]:
         print(f'  ! {complaint}')
+    for sentence in timeline.remarks(party.rows):
+        print(f'  ! {sentence}')
     if party.link.late_s > LATE_S:
         print(f'  ! this machine was too busy: the link stood still for '
               f'{party.link.late_s * 1e3:.0f} ms')
-    try:
-        import timeline
-        timeline.draw(options.out / 'party.csv', options.out / 'party.png')
-    except ImportError as error:
-        print(f'no picture: {error}')
+    timeline.draw(options.out / 'party.csv', options.out / 'party.png')
     print(f'\n{count} of {len(spoken)} voices heard; listen to '
           f'{options.out / "party.wav"}, look at {options.out / "party.png"}')
     sys.exit(0 if count == len(spoken) and not party.complaints else 1)

@@ -25,11 +25,11 @@ import time
 ROOT, BUILD = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 sys.path[:0] = [str(ROOT / 'examples/python'), str(ROOT / 'tests/examples')]
 import heard                    # noqa: E402  after the path
+import machine                  # noqa: E402
 import numpy                    # noqa: E402
 import voices                   # noqa: E402
 
 LAUNCH = ROOT / 'examples/launch'
-STALL_S = 0.2           # a listener's delay: what comes later is not heard
 PLAYS = 'New clock'     # says gst-launch-1.0
 SILENCE = bytes.fromhex('f8fffe')        # 20 ms of Opus
 COMPLAINT = re.compile(r'WARN|CRITICAL|ERROR|Traceback|warning:', re.I)
@@ -97,42 +97,6 @@ class Running:
 def fail(text):
     print(text)
     sys.exit(1)
-
-
-def idle_s():
-    """For how long processors of this machine had nothing to do, together."""
-    fields = pathlib.Path('/proc/stat').read_text(encoding='ascii').split()
-    return (int(fields[4]) + int(fields[5])) / os.sysconf('SC_CLK_TCK')
-
-
-class Stalls(threading.Thread):
-    """The longest time for which this machine did not run who was due, and
-    whether there was a second in which it had nothing to spare."""
-    INTERVAL_S = 0.02
-    SPARE = 0.05            # of one processor
-
-    def __init__(self):
-        super().__init__(daemon=True)
-        self.longest_s, self.full = 0.0, False
-
-    def run(self):
-        before = second = time.monotonic()
-        idle = idle_s()
-        while True:
-            time.sleep(self.INTERVAL_S)
-            now = time.monotonic()
-            self.longest_s = max(self.longest_s,
-                                 now - before - self.INTERVAL_S)
-            before = now
-            if now - second >= 1:
-                self.full |= idle_s() - idle < self.SPARE * (now - second)
-                second, idle = now, idle_s()
-
-    def why(self):
-        """What made this machine too busy to tell; None if nothing did."""
-        if self.longest_s >= STALL_S:
-            return f'it stood still for {self.longest_s * 1e3:.0f} ms'
-        return 'it had nothing to spare for a second' if self.full else None
 
 
 def talkers(folder, count, seconds):
@@ -491,7 +455,7 @@ def once_more_if_stalled(test):
     """Sound in real time needs a machine that runs: where it stood still, or
     had nothing to spare, a failure says nothing, and there is another try."""
     for last in (False, False, True):
-        stalls = Stalls()
+        stalls = machine.Stalls()
         stalls.start()
         try:
             return test()
