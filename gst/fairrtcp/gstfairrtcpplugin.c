@@ -3,12 +3,12 @@
 #include "config.h"
 #endif
 
-#include <gst/gst.h>
+#include "gstalsrouter.h"
 
 static gboolean
 plugin_init (GstPlugin * plugin)
 {
-  return TRUE;
+  return GST_ELEMENT_REGISTER (alsrouter, plugin);
 }
 
 GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, fairrtcp,

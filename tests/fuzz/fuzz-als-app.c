@@ -59,6 +59,18 @@ try_layers (const uint8_t * data, size_t size)
               (&receiver, i)));
 }
 
+static void
+try_datagram (const uint8_t * data, size_t size)
+{
+  uint8_t copy[MAX_BYTES];
+  unsigned n_requests, n_cut;
+
+  memcpy (copy, data, size);
+  n_cut = fmx_als_rtcp_cut (copy, size, 90000.0, 0.9, &n_requests);
+  CHECK (n_cut <= n_requests);
+  CHECK (n_cut > 0 || memcmp (copy, data, size) == 0);
+}
+
 int
 LLVMFuzzerTestOneInput (const uint8_t * data, size_t size)
 {
@@ -66,5 +78,6 @@ LLVMFuzzerTestOneInput (const uint8_t * data, size_t size)
     return 0;
   try_share (data, size);
   try_layers (data, size);
+  try_datagram (data, size);
   return 0;
 }

@@ -5,9 +5,13 @@
 #include <string.h>
 
 #include "fairmix/wire/fmx-bytes-private.h"
+#include "fairmix/wire/fmx-rtcp-app.h"
 
 #define FLAG_ANSWERED 0x80u
 #define UTILISATION_SCALE 32768.0
+
+#define RTCP_VERSION 2u
+#define RTCP_HEADER_BYTES 4u
 
 static uint32_t
 utilisation_to_wire (double utilisation)
@@ -66,6 +70,33 @@ fmx_als_request_cut (uint8_t *data, size_t size, double fair_bps,
   fmx_write_u16 (data + 2, utilisation_to_wire (utilisation));
   fmx_write_u32 (data + 4, bps_to_wire (fair_bps));
   return true;
+}
+
+unsigned
+fmx_als_rtcp_cut (uint8_t *datagram, size_t size, double fair_bps,
+    double utilisation, unsigned *n_requests)
+{
+  unsigned n_cut = 0;
+  size_t at = 0;
+
+  *n_requests = 0;
+  while (size - at >= RTCP_HEADER_BYTES
+      && datagram[at] >> 6 == RTCP_VERSION) {
+    size_t length = ((size_t) fmx_read_u16 (datagram + at + 2) + 1) * 4;
+    FmxRtcpApp app;
+
+    if (length > size - at)
+      break;
+    if (fmx_rtcp_app_read (&app, datagram + at, length)
+        && fmx_rtcp_app_is (&app, FMX_ALS_APP_NAME)
+        && app.subtype == FMX_ALS_APP_REQUEST) {
+      ++*n_requests;
+      n_cut += fmx_als_request_cut (datagram + at + FMX_RTCP_APP_HEADER_BYTES,
+          app.size, fair_bps, utilisation);
+    }
+    at += length;
+  }
+  return n_cut;
 }
 
 bool

@@ -95,6 +95,20 @@ bool fmx_als_request_cut (uint8_t * data, size_t size, double fair_bps,
     double utilisation);
 
 /**
+ * fmx_als_rtcp_cut:
+ * @datagram: compound RTCP that passes
+ * @n_requests: (out): how many requests are in it
+ *
+ * fmx_als_request_cut() for each request in a datagram.  Reads as far as it is
+ * well-formed, and no further: an SRTCP trailer behind unencrypted RTCP, or
+ * whatever else, stays as it is.  The length never changes.
+ *
+ * Returns: how many were cut
+ */
+unsigned fmx_als_rtcp_cut (uint8_t * datagram, size_t size, double fair_bps,
+    double utilisation, unsigned *n_requests);
+
+/**
  * FmxAlsLayer:
  * @size_bps: what the layer needs of a receiver's share, in bits per second on
  *     the wire

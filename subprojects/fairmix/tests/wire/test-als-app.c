@@ -79,6 +79,42 @@ test_a_router_cuts_what_asks_for_more_than_is_fair (void **state)
   assert_int_equal (share.rate_bps, 5);
 }
 
+/* A sender report, a request, and what an SRTCP sender puts behind them */
+static void
+test_requests_are_cut_in_a_datagram_and_nothing_else_is_touched (void **state)
+{
+  enum
+  { REPORT = 28, APP = 12 + FMX_ALS_SHARE_BYTES, TRAILER = 14 };
+  static const uint8_t app[] = { 0x81, 204, 0, 6, 0, 0, 0, 7, 'A', 'L', 'S', ' ' };
+  uint8_t data[REPORT + APP + TRAILER], copy[sizeof data];
+  FmxAlsShare share = {.share_bps = 300000 };
+  unsigned n;
+
+  (void) state;
+  memset (data, 0x5a, sizeof data);
+  data[0] = 0x80;
+  data[1] = 200;
+  data[2] = 0;
+  data[3] = REPORT / 4 - 1;
+  memcpy (data + REPORT, app, sizeof app);
+  fmx_als_share_write (&share, data + REPORT + 12, FMX_ALS_SHARE_BYTES);
+  memcpy (copy, data, sizeof data);
+
+  assert_int_equal (fmx_als_rtcp_cut (data, sizeof data, 90000.0, 0.5, &n), 1);
+  assert_int_equal (n, 1);
+  assert_memory_equal (data, copy, REPORT + 12);
+  assert_memory_equal (data + REPORT + 12 + 8, copy + REPORT + 12 + 8,
+      FMX_ALS_SHARE_BYTES - 8 + TRAILER);
+  fmx_als_share_read (&share, data + REPORT + 12, FMX_ALS_SHARE_BYTES);
+  assert_true (share.answered && share.share_bps == 90000);
+  assert_int_equal (fmx_als_rtcp_cut (data, sizeof data, 95000.0, 0.5, &n), 0);
+  assert_int_equal (n, 1);
+  for (size_t size = 0; size < REPORT + APP; size++) {
+    assert_int_equal (fmx_als_rtcp_cut (copy, size, 1.0, 0.5, &n), 0);
+    assert_int_equal (n, 0);
+  }
+}
+
 static void
 test_values_out_of_range_are_cut (void **state)
 {
@@ -164,6 +200,8 @@ main (void)
     cmocka_unit_test (test_a_request_reads_as_it_is_drawn),
     cmocka_unit_test (test_any_share_survives_the_way),
     cmocka_unit_test (test_a_router_cuts_what_asks_for_more_than_is_fair),
+    cmocka_unit_test
+        (test_requests_are_cut_in_a_datagram_and_nothing_else_is_touched),
     cmocka_unit_test (test_values_out_of_range_are_cut),
     cmocka_unit_test (test_layers_survive_the_way_and_what_is_malformed_does_not),
     cmocka_unit_test (test_a_group_is_told_from_a_host),

@@ -1,0 +1,610 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/**
+ * SECTION:element-alsrouter
+ * @title: alsrouter
+ *
+ * A router of the Adaptive Load Service: in a relay, in front of a link, it
+ * answers the senders that ask in their RTCP how much is fair.  It counts the
+ * connections that pass, measures how full the link is, and cuts each request to
+ * its share; all else passes untouched.
+ *
+ * What comes in on `sink_N` leaves on `src_N`; RTP and RTCP may share a pad or
+ * have one each.  All pads are in front of the same link.  IP packets on `tap_N`
+ * are counted and go nowhere: so TCP that crosses the same link has its share.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 alsrouter name=r bandwidth=1000000  udpsrc port=5004 ! r.sink_0  r.src_0 ! udpsink host=127.0.0.1 port=6004 sync=false processing-deadline=0  udpsrc port=5005 ! r.sink_1  r.src_1 ! udpsink host=127.0.0.1 port=6005 sync=false processing-deadline=0
+ * ]|
+ */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstalsrouter.h"
+
+#include <gst/net/net.h>
+#include <string.h>
+
+#include "fairmix/als/fmx-als-router.h"
+#include "fairmix/base/fmx-units.h"
+#include "fairmix/wire/fmx-als-app.h"
+#include "common/gstfairmixstats.h"
+
+GST_DEBUG_CATEGORY_STATIC (gst_als_router_debug);
+#define GST_CAT_DEFAULT gst_als_router_debug
+
+#define MAX_PAIRS 64
+#define N_PLACES (1 << 17)      /* some 30,000 connections a second */
+#define DEFAULT_BANDWIDTH 1000000
+#define DEFAULT_UTILISATION 0.9
+
+/* [RFC5761 4] what of the second byte tells RTCP from RTP */
+#define FIRST_RTCP_TYPE 192
+#define LAST_RTCP_TYPE 223
+
+/* 64 bits of FNV-1a: addresses, and not for secrets; the table is seeded */
+#define FNV_BASIS G_GUINT64_CONSTANT (0xcbf29ce484222325)
+#define FNV_PRIME G_GUINT64_CONSTANT (0x100000001b3)
+
+enum
+{
+  PROP_0,
+  PROP_BANDWIDTH,
+  PROP_UTILISATION,
+  PROP_RULE,
+  PROP_STATS
+};
+
+struct _GstAlsRouter
+{
+  GstElement parent;
+
+  GMutex lock;
+  /* Properties */
+  FmxAlsRouterParams params;
+
+  /* State */
+  FmxAlsRouter router;
+  FmxAgingSlot *slots;          /* NULL: never ran, router is not to be asked */
+  FmxAlsConnection *connections;
+  GstPad *src[MAX_PAIRS];       /* NULL: not requested */
+  guint64 n_packets, n_tapped, n_requests, n_cut;
+};
+
+G_DEFINE_TYPE_WITH_CODE (GstAlsRouter, gst_als_router, GST_TYPE_ELEMENT,
+    GST_DEBUG_CATEGORY_INIT (gst_als_router_debug, "alsrouter", 0,
+        "router of the Adaptive Load Service"));
+GST_ELEMENT_REGISTER_DEFINE (alsrouter, "alsrouter", GST_RANK_NONE,
+    GST_TYPE_ALS_ROUTER);
+
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink_%u",
+    GST_PAD_SINK, GST_PAD_REQUEST, GST_STATIC_CAPS_ANY);
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src_%u",
+    GST_PAD_SRC, GST_PAD_REQUEST, GST_STATIC_CAPS_ANY);
+static GstStaticPadTemplate tap_template = GST_STATIC_PAD_TEMPLATE ("tap_%u",
+    GST_PAD_SINK, GST_PAD_REQUEST, GST_STATIC_CAPS_ANY);
+
+#define GST_TYPE_ALS_ROUTER_RULE (gst_als_router_rule_get_type ())
+static GType
+gst_als_router_rule_get_type (void)
+{
+  static const gchar *const nicks[] = { "equal", "max-min" };
+  static const gchar *const blurbs[] = {
+    "The paper's: bandwidth * utilisation / connections",
+    "What connections leave that are limited elsewhere goes to the others",
+  };
+  static gsize type = 0;
+
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, gst_fairmix_enum_register ("GstAlsRouterRule",
+            nicks, blurbs, G_N_ELEMENTS (nicks)));
+  return type;
+}
+
+/* ---------------------------------------------------------- connections -- */
+
+static guint64
+hash_bytes (guint64 hash, const guint8 * bytes, gsize n)
+{
+  gsize i;
+
+  for (i = 0; i < n; i++)
+    hash = (hash ^ bytes[i]) * FNV_PRIME;
+  return hash;
+}
+
+/* The one place that reads the clock */
+static FmxTime
+now_of (GstAlsRouter * self)
+{
+  GstClock *clock = gst_element_get_clock (GST_ELEMENT (self));
+  FmxTime now;
+
+  if (clock == NULL)
+    return gst_util_get_timestamp ();
+  now = gst_clock_get_time (clock);
+  gst_object_unref (clock);
+  return now;
+}
+
+/* Who sent it: the host, or where nobody tells that, the SSRC */
+static guint64
+connection_of (GstBuffer * buffer, const GstMapInfo * map, gboolean is_rtcp)
+{
+  GstNetAddressMeta *meta = gst_buffer_get_net_address_meta (buffer);
+  GInetAddress *address;
+  gsize ssrc_at = is_rtcp ? 4 : 8;
+
+  if (meta != NULL && G_IS_INET_SOCKET_ADDRESS (meta->addr)) {
+    address = g_inet_socket_address_get_address (G_INET_SOCKET_ADDRESS
+        (meta->addr));
+    return hash_bytes (FNV_BASIS, g_inet_address_to_bytes (address),
+        g_inet_address_get_native_size (address));
+  }
+  if (map->size < ssrc_at + 4)
+    return FNV_BASIS;
+  return hash_bytes (FNV_BASIS, map->data + ssrc_at, 4);
+}
+
+/* Source and destination of an IPv4 or IPv6 packet; FALSE if it is neither */
+static gboolean
+connection_of_ip (const GstMapInfo * map, guint64 * connection)
+{
+  guint8 version = map->size > 0 ? map->data[0] >> 4 : 0;
+
+  if (version == 4 && map->size >= 20)
+    *connection = hash_bytes (FNV_BASIS, map->data + 12, 8);
+  else if (version == 6 && map->size >= 40)
+    *connection = hash_bytes (FNV_BASIS, map->data + 8, 32);
+  else
+    return FALSE;
+  return TRUE;
+}
+
+/* -------------------------------------------------------------- passing -- */
+
+static gboolean
+is_rtcp (const GstMapInfo * map)
+{
+  return map->size >= 8 && map->data[0] >> 6 == 2
+      && map->data[1] >= FIRST_RTCP_TYPE && map->data[1] <= LAST_RTCP_TYPE;
+}
+
+/* Counts the packet, and cuts the requests in it.  Only RTCP is written to. */
+static GstBuffer *
+handle_packet (GstAlsRouter * self, GstBuffer * buffer, FmxTime now)
+{
+  guint wire_bytes = (guint) gst_buffer_get_size (buffer) + FMX_IP_UDP_BYTES;
+  gdouble share_bps, utilisation;
+  guint64 connection;
+  gboolean rtcp;
+  guint n_requests, n_cut;
+  GstMapInfo map;
+
+  if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
+    return buffer;
+  rtcp = is_rtcp (&map);
+  connection = connection_of (buffer, &map, rtcp);
+  gst_buffer_unmap (buffer, &map);
+
+  g_mutex_lock (&self->lock);
+  self->n_packets++;
+  fmx_als_router_on_packet (&self->router, connection, wire_bytes, now);
+  share_bps = fmx_als_router_get_share_bps (&self->router, now);
+  utilisation = fmx_als_router_get_utilisation (&self->router, now);
+  g_mutex_unlock (&self->lock);
+  if (!rtcp)
+    return buffer;
+
+  buffer = gst_buffer_make_writable (buffer);
+  if (!gst_buffer_map (buffer, &map, GST_MAP_READWRITE))
+    return buffer;
+  n_cut = fmx_als_rtcp_cut (map.data, map.size, share_bps, utilisation,
+      &n_requests);
+  gst_buffer_unmap (buffer, &map);
+  if (n_requests > 0)
+    GST_DEBUG_OBJECT (self, "share %.0f bit/s, utilisation %.2f: %u of %u "
+        "requests cut", share_bps, utilisation, n_cut, n_requests);
+  g_mutex_lock (&self->lock);
+  self->n_requests += n_requests;
+  self->n_cut += n_cut;
+  g_mutex_unlock (&self->lock);
+  return buffer;
+}
+
+static guint
+pad_index (GstPad * pad)
+{
+  return GPOINTER_TO_UINT (gst_pad_get_element_private (pad));
+}
+
+/* Returns: (transfer full) (nullable) */
+static GstPad *
+ref_src (GstAlsRouter * self, GstPad * sink)
+{
+  GstPad *src;
+
+  g_mutex_lock (&self->lock);
+  src = self->src[pad_index (sink)];
+  if (src != NULL)
+    gst_object_ref (src);
+  g_mutex_unlock (&self->lock);
+  return src;
+}
+
+static GstFlowReturn
+gst_als_router_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
+{
+  GstAlsRouter *self = GST_ALS_ROUTER (parent);
+  GstPad *src = ref_src (self, pad);
+  GstFlowReturn flow = GST_FLOW_NOT_LINKED;
+
+  buffer = handle_packet (self, buffer, now_of (self));
+  if (src == NULL) {
+    gst_buffer_unref (buffer);
+    return flow;
+  }
+  flow = gst_pad_push (src, buffer);
+  gst_object_unref (src);
+  return flow;
+}
+
+typedef struct
+{
+  GstAlsRouter *self;
+  FmxTime now;
+} Passing;
+
+static gboolean
+handle_of_list (GstBuffer ** buffer, guint index, gpointer user_data)
+{
+  Passing *passing = user_data;
+
+  *buffer = handle_packet (passing->self, *buffer, passing->now);
+  return TRUE;
+}
+
+static GstFlowReturn
+gst_als_router_chain_list (GstPad * pad, GstObject * parent,
+    GstBufferList * list)
+{
+  GstAlsRouter *self = GST_ALS_ROUTER (parent);
+  Passing passing = { self, now_of (self) };
+  GstPad *src = ref_src (self, pad);
+  GstFlowReturn flow = GST_FLOW_NOT_LINKED;
+
+  list = gst_buffer_list_make_writable (list);
+  gst_buffer_list_foreach (list, handle_of_list, &passing);
+  if (src == NULL) {
+    gst_buffer_list_unref (list);
+    return flow;
+  }
+  flow = gst_pad_push_list (src, list);
+  gst_object_unref (src);
+  return flow;
+}
+
+static GstFlowReturn
+gst_als_router_tap (GstPad * pad, GstObject * parent, GstBuffer * buffer)
+{
+  GstAlsRouter *self = GST_ALS_ROUTER (parent);
+  guint64 connection;
+  GstMapInfo map;
+
+  if (gst_buffer_map (buffer, &map, GST_MAP_READ)) {
+    if (connection_of_ip (&map, &connection)) {
+      g_mutex_lock (&self->lock);
+      self->n_tapped++;
+      fmx_als_router_on_packet (&self->router, connection, (guint32) map.size,
+          now_of (self));
+      g_mutex_unlock (&self->lock);
+    }
+    gst_buffer_unmap (buffer, &map);
+  }
+  gst_buffer_unref (buffer);
+  return GST_FLOW_OK;
+}
+
+/* ----------------------------------------------------------------- pads -- */
+
+/* The pad of the same number on the other side: events and queries go there. */
+static GstIterator *
+gst_als_router_iterate_links (GstPad * pad, GstObject * parent)
+{
+  gboolean is_src = GST_PAD_IS_SRC (pad);
+  gchar *name = g_strdup_printf (is_src ? "sink_%u" : "src_%u",
+      pad_index (pad));
+  GstPad *other = gst_element_get_static_pad (GST_ELEMENT (parent), name);
+  GstIterator *it = NULL;
+  GValue value = G_VALUE_INIT;
+
+  g_free (name);
+  if (other != NULL) {
+    g_value_init (&value, GST_TYPE_PAD);
+    g_value_take_object (&value, other);
+    it = gst_iterator_new_single (GST_TYPE_PAD, &value);
+    g_value_unset (&value);
+  }
+  return it;
+}
+
+/* The number in @name, or the first that is free; MAX_PAIRS if there is none */
+static guint
+choose_index (GstElement * element, const gchar * prefix, const gchar * name)
+{
+  guint64 index = 0;
+
+  if (name != NULL && g_str_has_prefix (name, prefix)
+      && g_ascii_string_to_unsigned (name + strlen (prefix), 10, 0,
+          MAX_PAIRS - 1, &index, NULL))
+    return (guint) index;
+  for (index = 0; index < MAX_PAIRS; index++) {
+    gchar *candidate = g_strdup_printf ("%s%u", prefix, (guint) index);
+    GstPad *pad = gst_element_get_static_pad (element, candidate);
+
+    g_free (candidate);
+    if (pad == NULL)
+      break;
+    gst_object_unref (pad);
+  }
+  return (guint) index;
+}
+
+static void
+setup_pad (GstAlsRouter * self, GstPad * pad, GstPadTemplate * templ,
+    guint index)
+{
+  const gchar *name = GST_PAD_TEMPLATE_NAME_TEMPLATE (templ);
+
+  gst_pad_set_element_private (pad, GUINT_TO_POINTER (index));
+  if (g_str_has_prefix (name, "tap_")) {
+    gst_pad_set_chain_function (pad, gst_als_router_tap);
+    return;
+  }
+  gst_pad_set_iterate_internal_links_function (pad,
+      gst_als_router_iterate_links);
+  GST_PAD_SET_PROXY_CAPS (pad);
+  GST_PAD_SET_PROXY_ALLOCATION (pad);
+  if (GST_PAD_IS_SINK (pad)) {
+    gst_pad_set_chain_function (pad, gst_als_router_chain);
+    gst_pad_set_chain_list_function (pad, gst_als_router_chain_list);
+    return;
+  }
+  g_mutex_lock (&self->lock);
+  self->src[index] = pad;
+  g_mutex_unlock (&self->lock);
+}
+
+/* What came before the src pad was there is told now. */
+static gboolean
+copy_sticky (GstPad * sink, GstEvent ** event, gpointer src)
+{
+  gst_pad_store_sticky_event (src, *event);
+  return TRUE;
+}
+
+static GstPad *
+gst_als_router_request_new_pad (GstElement * element, GstPadTemplate * templ,
+    const gchar * name, const GstCaps * caps)
+{
+  GstAlsRouter *self = GST_ALS_ROUTER (element);
+  const gchar *pattern = GST_PAD_TEMPLATE_NAME_TEMPLATE (templ);
+  gchar *prefix = g_strndup (pattern, strlen (pattern) - strlen ("%u"));
+  guint index = choose_index (element, prefix, name);
+  gchar *pad_name = g_strdup_printf ("%s%u", prefix, index);
+  GstPad *existing = gst_element_get_static_pad (element, pad_name);
+  GstPad *pad = NULL, *sink;
+
+  if (existing == NULL && index < MAX_PAIRS) {
+    pad = gst_pad_new_from_template (templ, pad_name);
+    setup_pad (self, pad, templ, index);
+    gst_pad_set_active (pad, TRUE);
+    g_free (pad_name);
+    pad_name = g_strdup_printf ("sink_%u", index);
+    sink = GST_PAD_IS_SRC (pad)
+        ? gst_element_get_static_pad (element, pad_name) : NULL;
+    if (sink != NULL)
+      gst_pad_sticky_events_foreach (sink, copy_sticky, pad);
+    g_clear_pointer (&sink, gst_object_unref);
+    gst_element_add_pad (element, pad);
+  } else {
+    GST_INFO_OBJECT (self, "there is no %s to be had", pad_name);
+  }
+  g_clear_pointer (&existing, gst_object_unref);
+  g_free (pad_name);
+  g_free (prefix);
+  return pad;
+}
+
+static void
+gst_als_router_release_pad (GstElement * element, GstPad * pad)
+{
+  GstAlsRouter *self = GST_ALS_ROUTER (element);
+
+  g_mutex_lock (&self->lock);
+  if (GST_PAD_IS_SRC (pad))
+    self->src[pad_index (pad)] = NULL;
+  g_mutex_unlock (&self->lock);
+  gst_pad_set_active (pad, FALSE);
+  gst_element_remove_pad (element, pad);
+}
+
+/* -------------------------------------------------------------- element -- */
+
+/* with the lock: begins, or forgets all connections */
+static void
+restart (GstAlsRouter * self)
+{
+  if (self->slots == NULL) {
+    self->slots = g_new (FmxAgingSlot, N_PLACES);
+    self->connections = g_new (FmxAlsConnection, N_PLACES);
+  }
+  fmx_als_router_init (&self->router, &self->params, self->slots,
+      self->connections, N_PLACES,
+      ((guint64) g_random_int () << 32) | g_random_int (), now_of (self));
+}
+
+static void
+gst_als_router_set_property (GObject * object, guint id, const GValue * value,
+    GParamSpec * pspec)
+{
+  GstAlsRouter *self = GST_ALS_ROUTER (object);
+
+  g_mutex_lock (&self->lock);
+  switch (id) {
+    case PROP_BANDWIDTH:
+      self->params.bandwidth_bps = g_value_get_uint64 (value);
+      if (self->slots != NULL)
+        fmx_als_router_set_bandwidth (&self->router,
+            self->params.bandwidth_bps);
+      break;
+    case PROP_UTILISATION:
+      self->params.target_utilisation = g_value_get_double (value);
+      if (self->slots != NULL)
+        restart (self);
+      break;
+    case PROP_RULE:
+      self->params.rule = (FmxAlsRouterRule) g_value_get_enum (value);
+      if (self->slots != NULL)
+        restart (self);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  }
+  g_mutex_unlock (&self->lock);
+}
+
+/* with the lock */
+static GstStructure *
+get_stats (GstAlsRouter * self)
+{
+  FmxTime now = now_of (self);
+  gdouble share_bps = 0.0, utilisation = 0.0;
+  guint n_connections = 0;
+
+  if (self->slots != NULL) {
+    n_connections = fmx_als_router_get_n_connections (&self->router, now);
+    share_bps = fmx_als_router_get_share_bps (&self->router, now);
+    utilisation = fmx_als_router_get_utilisation (&self->router, now);
+  }
+  return gst_structure_new ("application/x-fairmix-alsrouter-stats",
+      "connections", G_TYPE_UINT, n_connections,
+      "share", G_TYPE_UINT64, (guint64) share_bps,
+      "utilisation", G_TYPE_DOUBLE, utilisation,
+      "packets", G_TYPE_UINT64, self->n_packets,
+      "tapped", G_TYPE_UINT64, self->n_tapped,
+      "requests", G_TYPE_UINT64, self->n_requests,
+      "cut", G_TYPE_UINT64, self->n_cut, NULL);
+}
+
+static void
+gst_als_router_get_property (GObject * object, guint id, GValue * value,
+    GParamSpec * pspec)
+{
+  GstAlsRouter *self = GST_ALS_ROUTER (object);
+
+  g_mutex_lock (&self->lock);
+  switch (id) {
+    case PROP_BANDWIDTH:
+      g_value_set_uint64 (value, self->params.bandwidth_bps);
+      break;
+    case PROP_UTILISATION:
+      g_value_set_double (value, self->params.target_utilisation);
+      break;
+    case PROP_RULE:
+      g_value_set_enum (value, (gint) self->params.rule);
+      break;
+    case PROP_STATS:
+      g_value_take_boxed (value, get_stats (self));
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  }
+  g_mutex_unlock (&self->lock);
+}
+
+static GstStateChangeReturn
+gst_als_router_change_state (GstElement * element, GstStateChange transition)
+{
+  GstAlsRouter *self = GST_ALS_ROUTER (element);
+
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
+    g_mutex_lock (&self->lock);
+    restart (self);
+    g_mutex_unlock (&self->lock);
+  }
+  return GST_ELEMENT_CLASS (gst_als_router_parent_class)->change_state (element,
+      transition);
+}
+
+static void
+gst_als_router_finalize (GObject * object)
+{
+  GstAlsRouter *self = GST_ALS_ROUTER (object);
+
+  g_free (self->slots);
+  g_free (self->connections);
+  g_mutex_clear (&self->lock);
+  G_OBJECT_CLASS (gst_als_router_parent_class)->finalize (object);
+}
+
+static void
+install_properties (GObjectClass * object_class)
+{
+  g_object_class_install_property (object_class, PROP_BANDWIDTH,
+      g_param_spec_uint64 ("bandwidth", "Bandwidth",
+          "Of the link behind the src pads, in bits per second on the wire, "
+          "IP and UDP headers included", 1, G_MAXUINT64, DEFAULT_BANDWIDTH,
+          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
+          | GST_PARAM_MUTABLE_PLAYING));
+  g_object_class_install_property (object_class, PROP_UTILISATION,
+      g_param_spec_double ("utilisation", "Utilisation",
+          "How full the link is to be, of its bandwidth (U_l)", 0.01, 1.0,
+          DEFAULT_UTILISATION, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
+          | GST_PARAM_MUTABLE_PLAYING));
+  g_object_class_install_property (object_class, PROP_RULE,
+      g_param_spec_enum ("rule", "Rule", "How the share is found",
+          GST_TYPE_ALS_ROUTER_RULE, FMX_ALS_ROUTER_EQUAL,
+          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
+          | GST_PARAM_MUTABLE_PLAYING));
+  g_object_class_install_property (object_class, PROP_STATS,
+      g_param_spec_boxed ("stats", "Statistics",
+          "What passed (application/x-fairmix-alsrouter-stats: connections in "
+          "the last second, share in bits per second, measured utilisation, "
+          "packets, tapped, requests, cut)", GST_TYPE_STRUCTURE,
+          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+}
+
+static void
+gst_als_router_class_init (GstAlsRouterClass * klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+
+  object_class->set_property = gst_als_router_set_property;
+  object_class->get_property = gst_als_router_get_property;
+  object_class->finalize = gst_als_router_finalize;
+  install_properties (object_class);
+
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_element_class_add_static_pad_template (element_class, &tap_template);
+  gst_element_class_set_static_metadata (element_class,
+      "Adaptive Load Service router", "Filter/Network/RTP",
+      "Answers senders who ask in their RTCP how much of a link is fair",
+      "The gst-fairmix developers");
+  element_class->request_new_pad = gst_als_router_request_new_pad;
+  element_class->release_pad = gst_als_router_release_pad;
+  element_class->change_state = gst_als_router_change_state;
+  gst_type_mark_as_plugin_api (GST_TYPE_ALS_ROUTER_RULE, 0);
+}
+
+static void
+gst_als_router_init (GstAlsRouter * self)
+{
+  g_mutex_init (&self->lock);
+  fmx_als_router_params_default (&self->params);
+  self->params.bandwidth_bps = DEFAULT_BANDWIDTH;
+  self->params.target_utilisation = DEFAULT_UTILISATION;
+}

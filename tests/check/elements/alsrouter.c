@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "../gstfairmixcheck.h"
+
+#include <gst/net/net.h>
+#include <string.h>
+
+#include "fairmix/wire/fmx-als-app.h"
+
+#define REPORT_BYTES 28
+#define APP_BYTES (12 + FMX_ALS_SHARE_BYTES)
+
+typedef struct
+{
+  GstHarness *rtp, *rtcp, *tap;
+  GstElement *element;
+  GstTestClock *clock;
+} Rig;
+
+static void
+rig_init (Rig * rig, guint64 bandwidth)
+{
+  rig->element = gst_element_factory_make ("alsrouter", NULL);
+  g_object_set (rig->element, "bandwidth", bandwidth, NULL);
+  rig->rtp = gst_harness_new_with_element (rig->element, "sink_0", "src_0");
+  rig->rtcp = gst_harness_new_with_element (rig->element, "sink_1", "src_1");
+  rig->tap = gst_harness_new_with_element (rig->element, "tap_0", NULL);
+  rig->clock = gst_harness_get_testclock (rig->rtp);
+  gst_harness_set_src_caps_str (rig->rtp, "application/x-rtp");
+  gst_harness_set_src_caps_str (rig->rtcp, "application/x-rtcp");
+  gst_harness_set_src_caps_str (rig->tap, "application/octet-stream");
+}
+
+static void
+rig_clear (Rig * rig)
+{
+  gst_harness_teardown (rig->tap);
+  gst_harness_teardown (rig->rtcp);
+  gst_harness_teardown (rig->rtp);
+  gst_object_unref (rig->clock);
+  gst_object_unref (rig->element);
+}
+
+static GstBuffer *
+from_host (GstBuffer * buffer, guint host)
+{
+  gchar *text = g_strdup_printf ("10.0.0.%u", host);
+  GInetAddress *address = g_inet_address_new_from_string (text);
+  GSocketAddress *socket = g_inet_socket_address_new (address, 5004);
+
+  gst_buffer_add_net_address_meta (buffer, socket);
+  g_object_unref (socket);
+  g_object_unref (address);
+  g_free (text);
+  return buffer;
+}
+
+/* @n hosts send @n_packets of 172 bytes each in this second, and it passes */
+static void
+second_of_rtp (Rig * rig, guint n, guint n_packets)
+{
+  guint i, k;
+
+  for (k = 0; k < n_packets; k++)
+    for (i = 0; i < n; i++) {
+      GstBuffer *sent = from_host (rtp_packet_new (i, (guint16) k, 160), i);
+      GstBuffer *got;
+
+      fail_unless_equals_int (gst_harness_push (rig->rtp,
+              gst_buffer_ref (sent)), GST_FLOW_OK);
+      got = gst_harness_pull (rig->rtp);
+      fail_unless (got == sent);        /* the very same */
+      gst_buffer_unref (got);
+      gst_buffer_unref (sent);
+    }
+  gst_test_clock_advance_time (rig->clock, GST_SECOND);
+}
+
+/* A sender report and a request */
+static GstBuffer *
+request_new (guint32 share_bps)
+{
+  static const guint8 app[] = { 0x81, 204, 0, 6, 0, 0, 0, 7, 'A', 'L', 'S', ' ' };
+  guint8 *data = g_malloc0 (REPORT_BYTES + APP_BYTES);
+  FmxAlsShare share = {.share_bps = share_bps,.rate_bps = 64000 };
+
+  data[0] = 0x80;
+  data[1] = 200;
+  data[3] = REPORT_BYTES / 4 - 1;
+  data[7] = 7;
+  memcpy (data + REPORT_BYTES, app, sizeof app);
+  fmx_als_share_write (&share, data + REPORT_BYTES + 12, FMX_ALS_SHARE_BYTES);
+  return gst_buffer_new_wrapped (data, REPORT_BYTES + APP_BYTES);
+}
+
+static FmxAlsShare
+ask (Rig * rig, guint32 share_bps)
+{
+  FmxAlsShare share;
+  GstBuffer *buffer;
+  GstMapInfo map;
+
+  fail_unless_equals_int (gst_harness_push (rig->rtcp,
+          from_host (request_new (share_bps), 0)), GST_FLOW_OK);
+  buffer = gst_harness_pull (rig->rtcp);
+  fail_unless (gst_buffer_map (buffer, &map, GST_MAP_READ));
+  fail_unless (map.size == REPORT_BYTES + APP_BYTES);
+  fail_unless (fmx_als_share_read (&share, map.data + REPORT_BYTES + 12,
+          FMX_ALS_SHARE_BYTES));
+  gst_buffer_unmap (buffer, &map);
+  gst_buffer_unref (buffer);
+  return share;
+}
+
+/* ALS 3.1: 0.9 * 1 Mbit/s over ten hosts */
+GST_START_TEST (test_a_request_is_cut_to_the_fair_share)
+{
+  FmxAlsShare share;
+  Rig rig;
+
+  rig_init (&rig, 1000000);
+  second_of_rtp (&rig, 10, 25);
+  share = ask (&rig, 500000);
+  fail_unless_equals_int (share.share_bps, 90000);
+  fail_unless (share.answered);
+  fail_unless_equals_int (share.rate_bps, 64000);
+  /* 10 x 25 x 200 bytes on the wire = 0.4 of the link */
+  fail_unless (ABS (share.utilisation - 0.4) < 0.001);
+  fail_if (ask (&rig, 89999).answered);
+  fail_unless_equals_int ((gint) element_stat (rig.element, "requests"), 2);
+  fail_unless_equals_int ((gint) element_stat (rig.element, "cut"), 1);
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_tcp_that_is_shown_has_its_share)
+{
+  FmxAlsShare share;
+  Rig rig;
+  guint i;
+
+  rig_init (&rig, 1000000);
+  for (i = 0; i < 9; i++) {
+    guint8 *ip = g_malloc0 (1500);
+
+    ip[0] = 0x45;
+    ip[15] = (guint8) (i + 1);  /* source 0.0.0.i */
+    ip[19] = 99;
+    fail_unless_equals_int (gst_harness_push (rig.tap,
+            gst_buffer_new_wrapped (ip, 1500)), GST_FLOW_OK);
+  }
+  second_of_rtp (&rig, 1, 10);
+  share = ask (&rig, 500000);
+  fail_unless_equals_int (share.share_bps, 90000);
+  fail_unless_equals_int ((gint) element_stat (rig.element, "tapped"), 9);
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_another_bandwidth_counts_at_once)
+{
+  Rig rig;
+
+  rig_init (&rig, 1000000);
+  second_of_rtp (&rig, 2, 10);
+  fail_unless_equals_int (ask (&rig, 1000000).share_bps, 450000);
+  g_object_set (rig.element, "bandwidth", (guint64) 100000, NULL);
+  fail_unless_equals_int (ask (&rig, 1000000).share_bps, 45000);
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_what_is_no_request_passes_as_it_is)
+{
+  static const guint8 odd[][8] = {
+    {0x81, 204, 0xff, 0xff, 0, 0, 0, 7},        /* longer than the datagram */
+    {0x00, 204, 0, 1, 0, 0, 0, 7},
+    {0x81, 204, 0, 1, 'A', 'L', 'S', ' '},
+    {0x80, 201, 0, 0, 0x81, 204, 0, 9},
+  };
+  Rig rig;
+  guint i;
+
+  rig_init (&rig, 1000);
+  for (i = 0; i < G_N_ELEMENTS (odd); i++) {
+    GstBuffer *buffer;
+    gsize size;
+
+    for (size = 0; size <= 8; size++) {
+      fail_unless_equals_int (gst_harness_push (rig.rtcp,
+              size == 0 ? gst_buffer_new ()
+              : gst_buffer_new_memdup (odd[i], size)), GST_FLOW_OK);
+      buffer = gst_harness_pull (rig.rtcp);
+      fail_unless (gst_buffer_get_size (buffer) == size);
+      fail_unless (size == 0 || gst_buffer_memcmp (buffer, 0, odd[i],
+              size) == 0);
+      gst_buffer_unref (buffer);
+    }
+  }
+  fail_unless_equals_int ((gint) element_stat (rig.element, "requests"), 0);
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_lists_pass_as_lists)
+{
+  GstBufferList *list = gst_buffer_list_new ();
+  GstBuffer *buffer;
+  Rig rig;
+  guint i;
+
+  rig_init (&rig, 1000000);
+  for (i = 0; i < 5; i++)
+    gst_buffer_list_add (list, rtp_packet_new (1, (guint16) i, 160));
+  fail_unless_equals_int (gst_pad_push_list (rig.rtp->srcpad, list),
+      GST_FLOW_OK);
+  for (i = 0; i < 5; i++) {
+    buffer = gst_harness_pull (rig.rtp);
+    fail_unless_equals_int (rtp_packet_seq (buffer), i);
+    gst_buffer_unref (buffer);
+  }
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_pads_come_and_go_while_it_runs)
+{
+  GstSegment segment;
+  GstPad *src, *sink;
+  Rig rig;
+
+  rig_init (&rig, 1000000);
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  src = gst_element_request_pad_simple (rig.element, "src_5");
+  fail_unless (src != NULL);
+  sink = gst_element_request_pad_simple (rig.element, "sink_5");
+  gst_element_release_request_pad (rig.element, src);
+  gst_pad_send_event (sink, gst_event_new_stream_start ("five"));
+  gst_pad_send_event (sink, gst_event_new_segment (&segment));
+  fail_unless_equals_int (gst_pad_chain (sink, rtp_packet_new (1, 0, 10)),
+      GST_FLOW_NOT_LINKED);
+  gst_element_release_request_pad (rig.element, sink);
+  gst_object_unref (src);
+  gst_object_unref (sink);
+  second_of_rtp (&rig, 1, 1);
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
+static Suite *
+alsrouter_suite (void)
+{
+  Suite *s = suite_create ("alsrouter");
+  TCase *tc = tcase_create ("general");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, test_a_request_is_cut_to_the_fair_share);
+  tcase_add_test (tc, test_tcp_that_is_shown_has_its_share);
+  tcase_add_test (tc, test_another_bandwidth_counts_at_once);
+  tcase_add_test (tc, test_what_is_no_request_passes_as_it_is);
+  tcase_add_test (tc, test_lists_pass_as_lists);
+  tcase_add_test (tc, test_pads_come_and_go_while_it_runs);
+  return s;
+}
+
+GST_CHECK_MAIN (alsrouter);
