@@ -22,6 +22,7 @@
  *   a pad's GST_OBJECT_LOCK    GStreamer's; held when it asks our pad to unlink
  *   the element's lock         guards all that is not marked otherwise
  *   a sink pad's name lock     guards the property cname
+ *   the couriers' lock         guards who pushes where
  *
  * So under the element's lock nothing is called that takes a pad's object lock
  * (gst_pad_get_*, gst_pad_peer_*, gst_object_get_name, ...), and nothing that
@@ -45,6 +46,7 @@
 
 #include "gstpartialmix.h"
 #include "gstpartialmixcodec.h"
+#include "gstpartialmixcouriers.h"
 #include "gstpartialmixdatabase.h"
 #include "gstpartialmixpayloads.h"
 #include "gstpartialmixset.h"
@@ -260,6 +262,8 @@ struct _GstPartialMixSrcPad
   GstCaps *sent_caps;           /* the latest; see gstpartialmixpayloads.c */
   gint last_flow;               /* GstFlowReturn; read without it, atomic */
 
+  GstPartialMixDoor door;       /* under the couriers' lock */
+
   guint64 n_forwarded_packets, n_forwarded_bytes;
   FmxRateMeter meter_out;
 };
@@ -326,6 +330,8 @@ struct _GstPartialMix
   gint64 line;                  /* first sample that has not been mixed */
   guint64 tick;
 
+  GstPartialMixCouriers *couriers;
+
   /* mixing thread */
   GstFairmixTimer *timer;
   GstTaskPool *pool;
@@ -347,6 +353,7 @@ struct _GstPartialMix
 #define GST_PARTIAL_MIX_UNLOCK(self) gst_fairmix_lock_release (&(self)->lock)
 #define GST_PARTIAL_MIX_RANK_ELEMENT 10
 #define GST_PARTIAL_MIX_RANK_NAME 20
+#define GST_PARTIAL_MIX_RANK_COURIERS 30
 
 guint gst_partial_mix_frame_samples (GstPartialMix * self);
 /* The one place that reads the clock: running time, NONE when there is none. */
@@ -477,7 +484,7 @@ GArray *gst_partial_mix_contributors_new (void);
 void gst_partial_mix_buses_plan (GstPartialMix * self, gint64 pos, guint n);
 void gst_partial_mix_buses_run (GstPartialMix * self, gint64 pos, guint n);
 void gst_partial_mix_buses_push (GstPartialMix * self, GPtrArray * pads,
-    gint64 pos);
+    GArray * deliveries, gint64 pos);
 void gst_partial_mix_buses_clear (GstPartialMix * self);
 void gst_partial_mix_bus_free (GstPartialMixBus * bus);
 void gst_partial_mix_release_outputs (GstPartialMix * self,
@@ -491,7 +498,7 @@ GstPartialMixRenderPlan *gst_partial_mix_render_plan (GstPartialMix * self,
 /* without it; takes @plan */
 void gst_partial_mix_render_push (GstPartialMix * self,
     GstPartialMixSrcPad * pad, GstPartialMixRenderPlan * plan, gint64 pos,
-    guint n);
+    guint n, GArray * deliveries);
 
 /* gstpartialmixtick.c; mixing thread */
 GstClockTime gst_partial_mix_tick (gpointer user_data, GstClockTime now);

@@ -34,6 +34,8 @@
  * `fairmix-selection` whenever the selection for a neighbour changes: `pad`,
  * `neighbour`, `reason`, `target-bitrate`, `n-separate`, `n-mixed`, `n-mixes`,
  * `mix-bitrate`, and the arrays of SSRCs `separate`, `mixed`, `held`.
+ * `fairmix-blocked` when what is behind a src pad is found to block, and when it
+ * has not for long: `pad`, `neighbour`, `blocked`, `n-dropped`.
  * `fairmix-stream` when a stream comes or goes: `event` (added, removed),
  * `reason`, `ssrc`, `out-ssrc`, `neighbour`, `encoding-name`, `cname`.
  *
@@ -457,6 +459,8 @@ start (GstPartialMix * self)
   for (l = self->src_pads; l != NULL; l = l->next)
     gst_partial_mix_src_pad_start (l->data, &self->settings);
   GST_PARTIAL_MIX_UNLOCK (self);
+  gst_partial_mix_couriers_start (self->couriers,
+      self->settings.push_timeout);
   open_pool (self);
 }
 
@@ -468,6 +472,7 @@ close_all (GstPartialMix * self)
   guint i;
 
   gst_fairmix_timer_stop (self->timer);
+  gst_partial_mix_couriers_stop (self->couriers);
   GST_PARTIAL_MIX_LOCK (self);
   for (i = 0; i < self->streams->len; i++)
     if (g_ptr_array_index (self->streams, i) != NULL)
@@ -652,6 +657,7 @@ gst_partial_mix_finalize (GObject * object)
   guint i;
 
   gst_fairmix_timer_free (self->timer);
+  gst_partial_mix_couriers_free (self->couriers);
   for (i = 0; i < FMX_ADAPT_MAX_MIXES; i++)
     gst_partial_mix_cast_clear (&self->casts[i]);
   gst_partial_mix_cast_clear (&self->everybody);
@@ -733,6 +739,22 @@ install_signals (GObjectClass * klass)
       1, G_TYPE_UINT);
 }
 
+/* with the couriers' lock */
+static void
+tell_slow (gpointer data, GstPartialMixSrcPad * pad, gboolean slow,
+    guint64 n_dropped)
+{
+  GstPartialMix *self = data;
+
+  gst_fairmix_outbox_add (self->outbox, gst_message_new_element (GST_OBJECT
+          (self), gst_structure_new ("fairmix-blocked",
+              "pad", G_TYPE_STRING, GST_PAD_NAME (pad),
+              "neighbour", G_TYPE_INT,
+              gst_partial_mix_src_pad_get_neighbour (pad),
+              "blocked", G_TYPE_BOOLEAN, slow,
+              "n-dropped", G_TYPE_UINT64, n_dropped, NULL)));
+}
+
 static void
 gst_partial_mix_class_init (GstPartialMixClass * klass)
 {
@@ -798,6 +820,7 @@ gst_partial_mix_init (GstPartialMix * self)
   self->heard = g_ptr_array_new ();
   self->heard_at = g_ptr_array_new ();
   self->contributors = gst_partial_mix_contributors_new ();
+  self->couriers = gst_partial_mix_couriers_new (tell_slow, self);
   self->timer = gst_fairmix_timer_new ("partialmix", gst_partial_mix_tick,
       self);
 }

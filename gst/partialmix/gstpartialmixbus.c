@@ -736,7 +736,8 @@ stamp_packet (GstPartialMix * self, GstPartialMixOutput * output,
 }
 
 static void
-push_pad (GstPartialMix * self, GstPartialMixSrcPad * pad, gint64 pos)
+push_pad (GstPartialMix * self, GstPartialMixSrcPad * pad,
+    GArray * deliveries, gint64 pos)
 {
   GstClockTime now = gst_partial_mix_samples_to_time (self, (guint64) pos);
   guint mix;
@@ -760,14 +761,16 @@ push_pad (GstPartialMix * self, GstPartialMixSrcPad * pad, gint64 pos)
     output->n_bytes += wire_bytes;
     fmx_rate_meter_add (&pad->meter_out, wire_bytes, now);
     GST_PARTIAL_MIX_UNLOCK (self);
-    gst_partial_mix_src_pad_push (pad, output->caps, GST_MINI_OBJECT (buffer));
+    gst_partial_mix_deliveries_add (deliveries, pad, output->caps,
+        GST_MINI_OBJECT (buffer));
     gst_clear_caps (&output->caps);
   }
 }
 
 /* without the lock; @pads: what was there when the tick was planned */
 void
-gst_partial_mix_buses_push (GstPartialMix * self, GPtrArray * pads, gint64 pos)
+gst_partial_mix_buses_push (GstPartialMix * self, GPtrArray * pads,
+    GArray * deliveries, gint64 pos)
 {
   guint64 n_encoded = 0;
   guint i;
@@ -776,7 +779,7 @@ gst_partial_mix_buses_push (GstPartialMix * self, GPtrArray * pads, gint64 pos)
     GstPartialMixSrcPad *pad = g_ptr_array_index (pads, i);
 
     if (!pad->raw)
-      push_pad (self, pad, pos);
+      push_pad (self, pad, deliveries, pos);
   }
   for (i = 0; i < self->buses->len; i++) {
     GstPartialMixBus *bus = g_ptr_array_index (self->buses, i);

@@ -61,7 +61,8 @@ caps_for_the_end (GstPartialMix * self, GstPartialMixSrcPad * pad)
   GstCaps *caps = NULL;
 
   GST_PARTIAL_MIX_LOCK (self);
-  if (!pad->has_mix_pt && pad->negotiated && !pad->raw)
+  if (!pad->has_mix_pt && pad->n_forwarded_packets == 0 && pad->negotiated
+      && !pad->raw)
     caps = gst_caps_ref (gst_partial_mix_payloads_caps (&pad->payloads,
             gst_partial_mix_src_pad_mix_pt (pad)));
   GST_PARTIAL_MIX_UNLOCK (self);
@@ -71,16 +72,20 @@ caps_for_the_end (GstPartialMix * self, GstPartialMixSrcPad * pad)
 gboolean
 gst_partial_mix_push_eos (GstPartialMix * self, GstEvent * event)
 {
+  GArray *deliveries = gst_partial_mix_deliveries_new ();
   GList *pads = copy_pads (self, &self->src_pads);
   GList *l;
 
   for (l = pads; l != NULL; l = l->next) {
     GstCaps *caps = caps_for_the_end (self, l->data);
 
-    gst_partial_mix_src_pad_push (l->data, caps,
+    gst_partial_mix_deliveries_add (deliveries, l->data, caps,
         GST_MINI_OBJECT (gst_event_ref (event)));
     gst_clear_caps (&caps);
   }
+  gst_partial_mix_couriers_deliver (self->couriers, deliveries,
+      deliveries->len == 1);
+  g_array_unref (deliveries);
   g_list_free_full (pads, gst_object_unref);
   gst_event_unref (event);
   return TRUE;

@@ -24,14 +24,6 @@ typedef struct
   gboolean placed;
 } Packet;
 
-/* What one src pad gets of a batch: packets of one format after the other. */
-typedef struct
-{
-  GstPartialMixSrcPad *pad;
-  GstCaps *caps;
-  GstMiniObject *data;          /* GstBuffer or GstBufferList */
-} Delivery;
-
 /* -------------------------------------------------------------- reading -- */
 
 static void
@@ -209,28 +201,25 @@ make_outgoing (GstPartialMixSinkPad * pad, Packet * packet, guint16 seq,
 }
 
 static void
-deliver (GArray * deliveries, GstPartialMixSrcPad * src,
-    GstCaps * caps, GstBuffer * buffer, gboolean list)
+deliver (GArray * deliveries, GstPartialMixSrcPad * src, GstCaps * caps,
+    GstBuffer * buffer, gboolean list)
 {
-  Delivery *last = deliveries->len > 0
-      ? &g_array_index (deliveries, Delivery, deliveries->len - 1) : NULL;
-  Delivery delivery = { src, caps, NULL };
+  GstPartialMixDelivery *last = deliveries->len > 0
+      ? &g_array_index (deliveries, GstPartialMixDelivery,
+      deliveries->len - 1) : NULL;
+  GstBufferList *buffers;
 
-  if (list && last != NULL && last->pad == src && last->caps == caps) {
+  if (!list) {
+    gst_partial_mix_deliveries_add (deliveries, src, caps,
+        GST_MINI_OBJECT (buffer));
+  } else if (last != NULL && last->pad == src && last->caps == caps) {
     gst_buffer_list_add (GST_BUFFER_LIST (last->data), buffer);
-    return;
-  }
-  if (list) {
-    GstBufferList *buffers = gst_buffer_list_new ();
-
-    gst_buffer_list_add (buffers, buffer);
-    delivery.data = GST_MINI_OBJECT (buffers);
   } else {
-    delivery.data = GST_MINI_OBJECT (buffer);
+    buffers = gst_buffer_list_new ();
+    gst_buffer_list_add (buffers, buffer);
+    gst_partial_mix_deliveries_add (deliveries, src, caps,
+        GST_MINI_OBJECT (buffers));
   }
-  gst_object_ref (src);
-  gst_caps_ref (caps);
-  g_array_append_val (deliveries, delivery);
 }
 
 /* with the lock */
@@ -271,22 +260,6 @@ distribute (GstPartialMix * self, GstPartialMixSinkPad * pad,
   }
 }
 
-static GstFlowReturn
-push_deliveries (GArray * deliveries)
-{
-  guint i;
-
-  for (i = 0; i < deliveries->len; i++) {
-    Delivery *delivery = &g_array_index (deliveries, Delivery, i);
-
-    gst_partial_mix_src_pad_push (delivery->pad, delivery->caps,
-        delivery->data);
-    gst_caps_unref (delivery->caps);
-    gst_object_unref (delivery->pad);
-  }
-  return GST_FLOW_OK;
-}
-
 /* ---------------------------------------------------------------- chain -- */
 
 static void
@@ -323,10 +296,10 @@ static GstFlowReturn
 process (GstPartialMix * self, GstPartialMixSinkPad * pad, GArray * packets,
     gboolean list)
 {
-  GArray *deliveries = g_array_new (FALSE, FALSE, sizeof (Delivery));
+  GArray *deliveries = gst_partial_mix_deliveries_new ();
   GstClockTime now = gst_partial_mix_running_time (self);
-  GstFlowReturn ret;
   guint n_concern = 0;
+  gboolean alone;
   guint i;
 
   if (g_atomic_int_get (&self->unasked))
@@ -349,12 +322,13 @@ process (GstPartialMix * self, GstPartialMixSinkPad * pad, GArray * packets,
   }
   g_array_set_size (packets, n_concern);
   distribute (self, pad, packets, deliveries, list, now);
+  alone = self->src_pads != NULL && self->src_pads->next == NULL;
   GST_PARTIAL_MIX_UNLOCK (self);
 
-  ret = push_deliveries (deliveries);
+  gst_partial_mix_couriers_deliver (self->couriers, deliveries, alone);
   gst_partial_mix_post_messages (self);
   g_array_unref (deliveries);
-  return ret;
+  return GST_FLOW_OK;
 }
 
 GstFlowReturn

@@ -297,6 +297,7 @@ gst_partial_mix_src_pad_finalize (GObject * object)
 
   for (i = 0; i < FMX_ADAPT_MAX_MIXES; i++)
     gst_clear_caps (&pad->outputs[i].caps);
+  gst_partial_mix_door_clear (&pad->door);
   gst_partial_mix_payloads_clear (&pad->payloads);
   gst_clear_caps (&pad->sent_caps);
   g_array_unref (pad->links);
@@ -358,6 +359,7 @@ gst_partial_mix_src_pad_init (GstPartialMixSrcPad * pad)
   pad->gains = g_array_new (FALSE, TRUE, sizeof (GstPartialMixGains));
   pad->infos = g_array_new (FALSE, TRUE, sizeof (GstPartialMixStreamInfo));
   pad->last_flow = GST_FLOW_OK;
+  g_queue_init (&pad->door.waiting);
   fmx_rate_meter_init (&pad->meter_out, RATE_WINDOW);
 }
 

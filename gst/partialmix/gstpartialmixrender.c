@@ -202,7 +202,7 @@ make_buffer (GstPartialMixSrcPad * pad, const GstPartialMixRenderPlan * plan,
 
 void
 gst_partial_mix_render_push (GstPartialMix * self, GstPartialMixSrcPad * pad,
-    GstPartialMixRenderPlan * plan, gint64 pos, guint n)
+    GstPartialMixRenderPlan * plan, gint64 pos, guint n, GArray * deliveries)
 {
   GstClockTime pts = gst_partial_mix_samples_to_time (self, (guint64) pos);
   GstClockTime delay;
@@ -223,7 +223,8 @@ gst_partial_mix_render_push (GstPartialMix * self, GstPartialMixSrcPad * pad,
   if (plan->voices->len > 0)
     pad->silent_frames = 0;
   if (pts >= delay)
-    gst_partial_mix_src_pad_push (pad, plan->caps, GST_MINI_OBJECT (buffer));
+    gst_partial_mix_deliveries_add (deliveries, pad, plan->caps,
+        GST_MINI_OBJECT (buffer));
   else
     gst_buffer_unref (buffer);
   plan_free (plan);

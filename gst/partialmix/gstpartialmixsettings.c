@@ -23,6 +23,7 @@
 #define DEFAULT_SILENCE_LEVEL 80
 #define DEFAULT_CSRC_LEVEL_EXT_ID 2
 #define DEFAULT_HEADROOM 0.05
+#define DEFAULT_PUSH_TIMEOUT G_MAXUINT64
 
 /* the end of the blurb of what is not for PLAYING */
 #define LATCHED "; what is set while it runs waits for the next start " \
@@ -45,10 +46,11 @@ enum
   PROP_SILENCE_LEVEL,
   PROP_CSRC_LEVEL_EXT_ID,
   PROP_HEADROOM,
-  PROP_THREADS
+  PROP_THREADS,
+  PROP_PUSH_TIMEOUT
 };
 
-G_STATIC_ASSERT (PROP_THREADS < GST_PARTIAL_MIX_N_SETTINGS);
+G_STATIC_ASSERT (PROP_PUSH_TIMEOUT < GST_PARTIAL_MIX_N_SETTINGS);
 
 #define GST_TYPE_PARTIAL_MIX_ENCODING (gst_partial_mix_encoding_get_type ())
 static GType
@@ -77,17 +79,22 @@ void
 gst_partial_mix_settings_init (GstPartialMixSettings * settings)
 {
   *settings = (GstPartialMixSettings) {
-  .rate_hz = DEFAULT_RATE,.frame_duration = DEFAULT_FRAME_DURATION,.latency =
-        DEFAULT_LATENCY,.ramp_duration =
-        DEFAULT_RAMP_DURATION,.stream_timeout =
-        DEFAULT_STREAM_TIMEOUT,.max_streams =
-        DEFAULT_MAX_STREAMS,.mix_encoding = -1,.mix_pt =
-        DEFAULT_MIX_PT,.max_mix_bitrate =
-        DEFAULT_MAX_MIX_BITRATE,.min_mix_bitrate =
-        DEFAULT_MIN_MIX_BITRATE,.complexity =
-        DEFAULT_COMPLEXITY,.silence_level =
-        DEFAULT_SILENCE_LEVEL,.csrc_level_ext_id =
-        DEFAULT_CSRC_LEVEL_EXT_ID,.headroom = DEFAULT_HEADROOM,.n_threads = 0,};
+    .rate_hz = DEFAULT_RATE,
+    .frame_duration = DEFAULT_FRAME_DURATION,
+    .latency = DEFAULT_LATENCY,
+    .ramp_duration = DEFAULT_RAMP_DURATION,
+    .stream_timeout = DEFAULT_STREAM_TIMEOUT,
+    .max_streams = DEFAULT_MAX_STREAMS,
+    .mix_encoding = -1,
+    .mix_pt = DEFAULT_MIX_PT,
+    .max_mix_bitrate = DEFAULT_MAX_MIX_BITRATE,
+    .min_mix_bitrate = DEFAULT_MIN_MIX_BITRATE,
+    .complexity = DEFAULT_COMPLEXITY,
+    .silence_level = DEFAULT_SILENCE_LEVEL,
+    .csrc_level_ext_id = DEFAULT_CSRC_LEVEL_EXT_ID,
+    .headroom = DEFAULT_HEADROOM,
+    .push_timeout = DEFAULT_PUSH_TIMEOUT,
+  };
 }
 
 gboolean
@@ -140,6 +147,9 @@ gst_partial_mix_settings_set (GstPartialMixSettings * settings, guint id,
       return TRUE;
     case PROP_THREADS:
       settings->n_threads = g_value_get_uint (value);
+      return TRUE;
+    case PROP_PUSH_TIMEOUT:
+      settings->push_timeout = g_value_get_uint64 (value);
       return TRUE;
     default:
       return FALSE;
@@ -196,6 +206,9 @@ gst_partial_mix_settings_get (const GstPartialMixSettings * settings, guint id,
     case PROP_THREADS:
       g_value_set_uint (value, settings->n_threads);
       return TRUE;
+    case PROP_PUSH_TIMEOUT:
+      g_value_set_uint64 (value, settings->push_timeout);
+      return TRUE;
     default:
       return FALSE;
   }
@@ -242,6 +255,13 @@ install_time_properties (GObjectClass * klass)
       g_param_spec_uint ("threads", "Threads",
           "Threads that decode and encode (0 = one for each processor)" LATCHED,
           0, 256, 0, RW_READY));
+  g_object_class_install_property (klass, PROP_PUSH_TIMEOUT,
+      g_param_spec_uint64 ("push-timeout", "Push timeout",
+          "How long what is behind a src pad may hold up what brings packets, in "
+          "nanoseconds, until it gets a thread and a queue of its own; with "
+          "18446744073709551615 packets are pushed from the arriving thread, "
+          "and whoever blocks then blocks everybody" LATCHED, GST_MSECOND, G_MAXUINT64,
+          DEFAULT_PUSH_TIMEOUT, RW_READY));
 }
 
 static void

@@ -30,6 +30,7 @@ typedef struct
   guint csrc_level_ext_id;
   gdouble headroom;
   guint n_threads;
+  GstClockTime push_timeout;
 } GstPartialMixSettings;
 
 /* the first number for a property that is not one of these */

@@ -59,6 +59,8 @@ pad_stats (GstPartialMix * self, GstPartialMixSrcPad * pad, GstClockTime now)
   guint64 target = gst_partial_mix_src_pad_get_target (pad);
   GValue streams = G_VALUE_INIT;
   guint64 mix_packets = 0;
+  guint64 n_dropped;
+  gboolean blocked;
   guint bitrate_in = 0;
   GstStructure *s;
   guint i;
@@ -81,6 +83,8 @@ pad_stats (GstPartialMix * self, GstPartialMixSrcPad * pad, GstClockTime now)
   for (i = 0; i < FMX_ADAPT_MAX_MIXES; i++)
     mix_packets += pad->outputs[i].n_packets;
 
+  gst_partial_mix_couriers_get_stats (self->couriers, &pad->door, &blocked,
+      &n_dropped);
   s = gst_structure_new ("application/x-fairmix-partialmix-pad-stats",
       "pad", G_TYPE_STRING, GST_PAD_NAME (pad),
       "neighbour", G_TYPE_INT, gst_partial_mix_src_pad_get_neighbour (pad),
@@ -98,6 +102,8 @@ pad_stats (GstPartialMix * self, GstPartialMixSrcPad * pad, GstClockTime now)
       "n-forwarded-packets", G_TYPE_UINT64, pad->n_forwarded_packets,
       "n-mix-packets", G_TYPE_UINT64, mix_packets,
       "n-selections", G_TYPE_UINT64, pad->n_selections,
+      "blocked", G_TYPE_BOOLEAN, blocked,
+      "n-dropped", G_TYPE_UINT64, n_dropped,
       "flow", G_TYPE_STRING, gst_flow_get_name ((GstFlowReturn)
           g_atomic_int_get (&pad->last_flow)), NULL);
   gst_structure_take_value (s, "streams", &streams);

@@ -250,6 +250,7 @@ mix_tick (GstPartialMix * self, gint64 pos, guint n)
 {
   GPtrArray *pads = g_ptr_array_new_with_free_func (gst_object_unref);
   GPtrArray *plans = g_ptr_array_new ();
+  GArray *deliveries = gst_partial_mix_deliveries_new ();
   GstClockTime now = gst_partial_mix_samples_to_time (self, (guint64) pos);
   Work work = { self, pos, n, 0 };
   guint i;
@@ -272,11 +273,14 @@ mix_tick (GstPartialMix * self, gint64 pos, guint n)
   GST_PARTIAL_MIX_UNLOCK (self);
 
   gst_partial_mix_buses_run (self, pos, n);
-  gst_partial_mix_buses_push (self, pads, pos);
+  gst_partial_mix_buses_push (self, pads, deliveries, pos);
   for (i = 0; i < pads->len; i++)
     if (g_ptr_array_index (plans, i) != NULL)
       gst_partial_mix_render_push (self, g_ptr_array_index (pads, i),
-          g_ptr_array_index (plans, i), pos, n);
+          g_ptr_array_index (plans, i), pos, n, deliveries);
+  gst_partial_mix_couriers_deliver (self->couriers, deliveries,
+      pads->len == 1);
+  g_array_unref (deliveries);
 
   g_ptr_array_set_size (self->frames, 0);
   g_ptr_array_set_size (self->given_up, 0);

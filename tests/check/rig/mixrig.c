@@ -201,7 +201,7 @@ listener_event (GstPad * pad, GstObject * parent, GstEvent * event)
   RigListener *listener = gst_pad_get_element_private (pad);
 
   if (GST_EVENT_TYPE (event) == GST_EVENT_EOS)
-    listener->eos = TRUE;
+    g_atomic_int_set (&listener->eos, TRUE);
   gst_event_unref (event);
   return TRUE;
 }
