@@ -48,6 +48,7 @@ hear (GstBus * bus, GstMessage * message, gpointer user_data)
     gst_fairmix_outbox_post (box->outbox, box->element);
     fail_unless_equals_int (box->n_told, n + 1);
   }
+  gst_message_unref (message);
   return GST_BUS_DROP;
 }
 

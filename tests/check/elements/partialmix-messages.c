@@ -31,6 +31,7 @@ hear (GstBus * bus, GstMessage * message, gpointer user_data)
     if (ssrc == 101)
       rig_set_target (hearer->listener, 64000);
   }
+  gst_message_unref (message);
   return GST_BUS_DROP;
 }
 

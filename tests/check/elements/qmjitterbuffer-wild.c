@@ -428,6 +428,7 @@ stop_adapting (GstBus * bus, GstMessage * message, gpointer element)
 {
   if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_LATENCY)
     g_object_set (element, "adaptation", FALSE, NULL);
+  gst_message_unref (message);
   return GST_BUS_DROP;
 }
 
@@ -447,7 +448,7 @@ GST_START_TEST (test_an_older_steering_does_not_undo_a_newer_one)
   g_object_get (inner, "latency", &latency, "ts-offset", &ts_offset, NULL);
   fail_unless_equals_int (latency, 70);
   fail_unless_equals_int64 (ts_offset, 5 * MS);
-  gst_bus_set_sync_handler (bus, NULL, NULL, NULL);
+  gst_bus_set_flushing (bus, TRUE);
   gst_object_unref (bus);
   gst_object_unref (inner);
   gst_object_unref (element);
