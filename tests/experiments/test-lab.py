@@ -161,6 +161,24 @@ class GuestTest(unittest.TestCase):
         self.assertIn('latency=80000000', self.job(ear.replace(
             'stream_bps', 'ear_latency_ms = 80\nstream_bps')))
 
+    def test_our_queue_stands_in_front_of_the_delay(self):
+        queue = 'queue_packets = 60\nqueue = "class"\nclass.other = 3'
+        job = self.job(TWO.replace('queue_bytes = 1000', queue))
+        self.assertIn('X w-wan /tools/linkqueue x0 x1 discipline=cbt', job)
+        self.assertIn('other=3', job)
+        self.assertNotIn('tc -n r-near -batch', job)
+        self.assertIn('tc -n r-far -batch', job)
+        with self.assertRaisesRegex(scenario.ScenarioError, 'go together'):
+            scenario_of(TWO.replace('queue_bytes', 'queue = "class"\nqueue_bytes'))
+
+    def test_who_reads_the_web_has_a_program_of_his_own(self):
+        web = ('[flow.c]\nkind = "tcp"\nweb = { users = 3, bytes = [4, 9], '
+               'shape = 1.2, idle_s = 1, initcwnd = 2 }')
+        job = self.job(textwrap.dedent(TWO) + web)
+        self.assertIn('/tools/webflow recv 5020', job)
+        self.assertIn('reno 3 4 9 1.2 1 702', job)
+        self.assertEqual(job.count(' initcwnd 2'), 2)
+
 
 PEER = TWO + """
     [vary.who.ours]
@@ -372,6 +390,23 @@ class MeasureTest(unittest.TestCase):
         self.assertAlmostEqual(self.ask('ratio_most', bin_s=1), 3)
         self.assertAlmostEqual(self.ask('ratio_least', bin_s=1), 0.6)
         self.assertAlmostEqual(self.ask('rate'), 0.3)
+
+    def test_what_is_kept_of_before_and_filled_of_the_link(self):
+        self.assertAlmostEqual(self.ask('kept', before=[0, 5], from_s=5),
+                               100 * self.ask('rate', from_s=5)
+                               / self.ask('rate', to_s=5))
+        both = self.ask('rate', to_s=5) + self.ask('rate', flow='b', to_s=5)
+        self.assertAlmostEqual(self.ask('filled', to_s=5, **{'with': ['b']}),
+                               100 * both)
+        self.assertAlmostEqual(self.ask('delay'), 1.0)
+
+    def test_a_claim_may_ask_some_choices_and_quote_each(self):
+        claim = {'paper': {'x': '1 %'}, 'asked': ['x'], 'show': [0, 1]}
+        x = measures.for_choice(claim, {'axis': 'x'})
+        y = measures.for_choice(claim, {'axis': 'y'})
+        self.assertEqual((x['paper'], x['show']), ('1 %', [0, 1]))
+        self.assertEqual(y['paper'], '')
+        self.assertNotIn('show', y)
 
     def test_jain_is_one_for_equals_and_less_otherwise(self):
         self.assertAlmostEqual(self.ask('jain'), 1)

@@ -19,7 +19,7 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE))
 
 # pylint: disable=wrong-import-position
-from lab import (breaker, figures, kept, measures, results,  # noqa: E402
+from lab import (bars, breaker, figures, kept, measures, results,  # noqa: E402
                  rfc4828, scenario)
 
 RUNNERS = {'uml': 'real pipelines', 'kernel': 'library, Linux TCP',
@@ -31,6 +31,8 @@ SUITES = {
               'fairness* (2002), figure by figure.'),
     'beyond': ('Beyond the paper', 'The same bench for our controllers and for '
                'the peers that people would otherwise use.'),
+    'queues': ('Queues', '*Beyond Audio and Video: Multimedia Networking Support '
+               'for Distributed, Immersive Virtual Environments* (2002).'),
     'listener': ('What a listener gets', 'Measured in the audio that arrives.'),
 }
 
@@ -125,8 +127,9 @@ def claims_table(s, found, runners):
     heads = ['claim', *axes, *['paper'] * paper,
              *(f'ours ({RUNNERS[r]})' for r in runners), 'target', 'verdict']
     out = ['| ' + ' | '.join(heads) + ' |', '|---' * len(heads) + '|']
-    for claim in claims:
-        for choice in choices(claim, found):
+    for whole in claims:
+        for choice in choices(whole, found):
+            claim = measures.for_choice(whole, choice)
             cells = [values_of(claim, found, r, **choice) for r in runners]
             if all(v is None for values in cells for v in values):
                 continue
@@ -190,6 +193,8 @@ def draw(s, figure, found, runners, folder):
     if figure['kind'] == 'ratios':
         claim = next(c for c in s.claims if c.get('name') == figure['claim'])
         figures.ratios(by_runner, figure, path, claim)
+    elif figure['kind'] == 'bars':
+        bars.draw(found, figure, path, s.claims)
     else:
         drawn = figures.KINDS[figure['kind']](by_runner, figure, path)
         if drawn is False:

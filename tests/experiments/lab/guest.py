@@ -48,7 +48,7 @@ def topology(net):
         inside[host.name] += [
             f'addr add {host.address}/30 dev e0',
             'link set e0 up gso_max_segs 1',
-            f'route add default via {host.gateway}']
+            f'route add default via {host.gateway}{host.route}']
     for router in net.routers:
         for other, (link, end) in net.hops(router).items():
             for host in net.hosts.values():
@@ -72,13 +72,20 @@ def netem(table, end, t_s):
 def queue(link, end, t_s, verb):
     """The router's part: the link's rate, and the queue before it."""
     table = link.table
+    if end == 0 and table['queue'] == 'class':
+        return []               # ours, on the wire
     rate = scenario.at(table['rate_bps' if end == 0 else 'back_rate_bps'], t_s)
     limit = table['queue_bytes'] or 10 ** 8
+    if end == 0 and table['queue'] == 'cake':
+        return [f'qdisc {verb} dev {link.port(end)} root cake bandwidth '
+                f'{int(rate)}bit besteffort overhead 0']
     where = f'dev {link.port(end)}'
     # veth counts an Ethernet header that the scenarios do not have
     out = [f'qdisc {verb} {where} root handle 1: stab overhead -14 linklayer '
            f'ethernet tbf rate {int(rate)} burst 1600 limit {limit}']
-    if verb == 'add' and table['queue_packets']:
+    if verb == 'add' and table['queue'] == 'fq_codel' and end == 0:
+        out.append(f'qdisc add {where} parent 1:1 handle 10: fq_codel')
+    elif verb == 'add' and table['queue_packets']:
         out.append(f'qdisc add {where} parent 1:1 handle 10: pfifo limit '
                    f'{table["queue_packets"]}')
     elif verb == 'add' and table['queue'] == 'red':
@@ -93,7 +100,19 @@ def queue(link, end, t_s, verb):
     return out
 
 
-def links(net):
+def class_queue(net, link, tools):
+    """The command for a link whose queue is libfairmix's: between the two ends
+    of its wire, in front of the delay."""
+    settings = ' '.join(f'{k}={v}' for k, v in link.table['class'].items())
+    ports = ','.join(str(net.ports[n]) for n, f in net.run.flows.items()
+                     if f.get('marked')) or '0'
+    return (f'X w-{link.name} {tools}/linkqueue x0 x1 {settings} '
+            f'rate_bps={link.table["rate_bps"][0][1]} '
+            f'limit_packets={link.table["queue_packets"]} ports={ports} '
+            f'seed={net.run.seed} >>$OUT/linkqueue.log 2>&1 &')
+
+
+def links(net, tools):
     """Queues and delays, and what changes them in time."""
     out = []
     for link in net.links:
@@ -101,16 +120,22 @@ def links(net):
         batch = []
         for end in (0, 1):
             here, there = f'x{end}', f'x{1 - end}'
+            batch.append(f'qdisc add dev {there} root '
+                         f'{netem(link.table, end, 0)}')
+            if end == 0 and link.table['queue'] == 'class':
+                continue
             batch += [f'qdisc add dev {here} ingress',
                       f'filter add dev {here} parent ffff: protocol all u32 '
                       f'match u32 0 0 action mirred egress redirect dev '
-                      f'{there}',
-                      f'qdisc add dev {there} root '
-                      f'{netem(link.table, end, 0)}']
+                      f'{there}']
         text = '\n'.join(batch)
         out.append(f"tc -n {ns} -batch - <<'BATCH'\n{text}\nBATCH")
+        if link.table['queue'] == 'class':
+            out.append(class_queue(net, link, tools))
         for end in (0, 1):
             text = '\n'.join(queue(link, end, 0, 'add'))
+            if not text:
+                continue
             out.append(f"tc -n r-{link.ends[end]} -batch - <<'BATCH'\n"
                        f'{text}\nBATCH')
     for host in net.hosts.values():
@@ -151,6 +176,23 @@ def staircase_args(steps, start_s, end_s):
         + f' {end_s - start_s:.3f}:0'
 
 
+def _size(flow):
+    """A cbr flow's packets, as cbrflow takes it."""
+    burst = f'x{flow["burst"]}' if flow['burst'] > 1 else ''
+    return f'{flow["packet_bytes"]}{burst}'
+
+
+def web_commands(net, tools, number, name, duration_s):
+    flow, sink, port = net.run.flows[name], net.sink(name), net.ports[name]
+    web = flow['web']
+    least, most = web['bytes']
+    return [(-LEAD_S, sink, f'{tools}/webflow recv {port}'),
+            (flow['start_s'], net.source(name),
+             f'{tools}/webflow send {sink.address} {port} {duration_s:.3f} '
+             f'{flow["cc"]} {web["users"]} {least} {most} {web["shape"]} '
+             f'{web["idle_s"]} {net.run.seed * 100 + number}')]
+
+
 def flow_commands(net, tools, out, bundle=graphs.bundle):
     """[(t_s, host, command line)], receivers first."""
     commands = []
@@ -160,6 +202,9 @@ def flow_commands(net, tools, out, bundle=graphs.bundle):
         start = flow['start_s']
         stop = flow['stop_s'] or net.run.duration_s
         if flow['kind'] == 'tcp':
+            if flow['web']:
+                commands += web_commands(net, tools, number, name, stop - start)
+                continue
             commands.append((-LEAD_S, sink, f'{tools}/tcpflow recv {port}'))
             line = (f'{tools}/tcpflow send {sink.address} {port} '
                     f'{stop - start:.3f} {flow["cc"]}')
@@ -171,7 +216,7 @@ def flow_commands(net, tools, out, bundle=graphs.bundle):
         elif flow['kind'] == 'cbr':
             steps = staircase_args(flow['rate_bps'], start, stop)
             commands.append((start, source, f'{tools}/cbrflow {sink.address} '
-                             f'{port} {flow["packet_bytes"]} '
+                             f'{port} {_size(flow)} '
                              f'{flow["jitter_intervals"]} '
                              f'{net.run.seed * 100 + number} {steps}'))
         elif flow['kind'] == 'peer':
@@ -230,7 +275,7 @@ def job(net, tools, bundle=graphs.bundle):
     end_s = net.run.duration_s
     out = ['#!/bin/bash', f'# {net.run.name}', 'set -eu',
            'X() { ns=$1; shift; ip netns exec $ns "$@"; }']
-    out += topology(net) + links(net)
+    out += topology(net) + links(net, tools)
     hosts = ' '.join(net.hosts)
     out += [f'for h in {hosts}; do X $h sysctl -qw '
             'net.ipv4.tcp_no_metrics_save=1; done',

@@ -84,6 +84,43 @@ def rate(result, claim):
     return None if value is None else value / 1e3
 
 
+def _sum_bps(result, claim, from_s, to_s):
+    """The rate of the flow and of those `with` it."""
+    rates = [rate_bps(result, f, from_s, to_s)
+             for f in [claim['flow'], *claim.get('with', [])]]
+    return None if None in rates else sum(rates)
+
+
+def kept(result, claim):
+    """The flows' rate, in % of what it was in the window `before`."""
+    scale = result.run.time_scale
+    after = _sum_bps(result, claim, *window(result, claim))
+    before = _sum_bps(result, claim, *(t * scale for t in claim['before']))
+    return 100 * after / before if after is not None and before else None
+
+
+def filled(result, claim):
+    """The flows' rate, in % of the link's (100 at most, as utilisation)."""
+    start, end = window(result, claim)
+    rate_now = _sum_bps(result, claim, start, end)
+    link = result.run.links[claim.get('link') or next(iter(result.run.links))]
+    return None if rate_now is None else \
+        min(100.0, 100 * rate_now / scenario.at(link['rate_bps'], start))
+
+
+def delay(result, claim):
+    """Mean one-way delay of the flow's packets, in ms."""
+    start, end = window(result, claim)
+    table = result.flows.get(claim['flow'])
+    if table is None:
+        return None
+    rows = [(d, n) for t, d, n in zip(table['t_s'], table['delay_ms'],
+                                      table['received_packets'])
+            if start < t <= end and d is not None and n]
+    packets = sum(n for _, n in rows)
+    return sum(d * n for d, n in rows) / packets if packets else None
+
+
 def share(result, claim):
     """The flow's part of what it and the others got."""
     span = window(result, claim)
@@ -442,7 +479,7 @@ def ear_delay(result, claim):
 
 
 MEASURES = {f.__name__: f for f in (
-    rate, share, share_error, ratio, ratio_least, ratio_most, jain, cov,
+    rate, kept, filled, delay, share, share_error, ratio, ratio_least, ratio_most, jain, cov,
     cov_ratio, loss, worst_loss, worst_stream_error, worst_spread,
     utilisation, queue_median, queue_95, reach, settle_down,
     changes_per_minute, reaction, halving_wait, event_time, sender_events,
@@ -453,6 +490,20 @@ def applies(table, result):
     """Whether a claim or figure is about this result: `when` says."""
     return all(result.run.choice.get(a) in (v if isinstance(v, list) else [v])
                for a, v in table.get('when', {}).items())
+
+
+def for_choice(claim, choice):
+    """The claim as it is about one choice of its table's axis: the paper's
+    number may be one of each, and the target one of those that are `asked`."""
+    here = dict(claim)
+    values = list(choice.values())
+    if isinstance(claim.get('paper'), dict):
+        here['paper'] = next((claim['paper'][v] for v in values
+                              if v in claim['paper']), '')
+    if 'asked' in claim and not set(claim['asked']) & set(values):
+        here.pop('show', None)
+        here.pop('aim', None)
+    return here
 
 
 def verdict(value, claim, key):

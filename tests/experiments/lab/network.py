@@ -15,6 +15,7 @@ class Host:
     router: str
     number: int
     delay_ms: float = 0.0
+    route: str = ''             # what is said of its default route
 
     @property
     def address(self):
@@ -65,7 +66,13 @@ class Network:
             for end, side in (('from', 's'), ('to', 'd')):
                 self.hosts[f'{name}-{side}'] = Host(
                     f'{name}-{side}', flow[end], len(self.hosts),
-                    flow['access_delay_ms'])
+                    flow['access_delay_ms'], self._route(flow))
+
+    @staticmethod
+    def _route(flow):
+        web = flow.get('web') or {}
+        return ''.join(f' {key} {web[key]}' for key in ('initcwnd', 'rto_min')
+                       if key in web)
 
     def source(self, flow):
         return self.hosts[f'{flow}-s']

@@ -26,9 +26,18 @@ LINK = {
     'delay_ms': 0.0,            # one way; staircase
     'loss': 0.0,                # random, in [0, 1]; staircase
     'back_loss': None,          # the other direction; None = loss
-    'queue': 'droptail',        # or red
+    'queue': 'droptail',        # or red, fq_codel, cake (the kernel's), or
+                                # class: libfairmix's (net/linkqueue.c)
     'queue_bytes': None, 'queue_packets': None, 'queue_ms': None,
     'red_min_bytes': None, 'red_max_bytes': None, 'red_probability': 0.1,
+    'class': None,              # of queue = "class": {discipline = fifo, red or
+                                # cbt; red_min, red_max, marked, other in
+                                # packets; red_p, weight, threshold_weight}
+}
+QUEUES = ('droptail', 'red', 'fq_codel', 'cake', 'class')
+CLASS_QUEUE = {
+    'discipline': 'cbt', 'red_min': 5, 'red_max': 15, 'red_p': 0.1,
+    'weight': 0.002, 'marked': 8, 'other': 2, 'threshold_weight': 0.0625,
 }
 FLOW = {
     'kind': None,               # bundle, peer, tcp, cbr
@@ -62,10 +71,15 @@ KINDS = {
     'tcp': {
         'cc': 'reno',           # reno, cubic, bbr
         'on_off': None,         # {bytes = [least, most], idle_s = mean}
+        'web': None,            # {users, bytes = [least, most], shape, idle_s,
+                                # initcwnd, rto_min}: Pareto sizes, a connection
+                                # each; the last two as in ip-route(8)
     },
     'cbr': {
         'rate_bps': None,       # staircase, on the wire
         'packet_bytes': 218,    # on the wire
+        'burst': 1,             # so many packets at a time, as a frame of video
+        'marked': False,        # for queue = "class"
         'jitter_intervals': 1.0,    # a packet is late by an evenly random
                                 # part of so many intervals (at most 1)
     },
@@ -83,12 +97,15 @@ STAIRCASES = {('link', 'rate_bps'), ('link', 'back_rate_bps'),
 CLAIM = {'text', 'measure', 'flow', 'against', 'from_s', 'to_s', 'bin_s',
          'paper', 'show', 'aim', 'when', 'test', 'unit', 'note', 'link',
          'column', 'stage_s', 'settle', 'of', 'of_bps', 'event', 'name',
-         'table', 'quoted'}
+         'table', 'quoted',
+         'label',               # in a figure
+         'before', 'with',      # another window, other flows that count
+         'asked'}               # of which choices the target is asked
 BREAKER = {'text': 'trips of the circuit breaker (RFC 8083)',
            'measure': 'sender_events', 'event': 'breaker'}
 FIGURE = {'name', 'kind', 'title', 'caption', 'paper', 'flows', 'bin_s', 'y',
           'when', 'axis', 'from_s', 'to_s', 'y_max', 'y_span', 'stage_s', 'guides',
-          'claim', 'panels', 'peers'}
+          'claim', 'claims', 'panels', 'peers'}
 
 
 class ScenarioError(Exception):
@@ -285,9 +302,15 @@ class Scenario:
             link['back_rate_bps'] = link['rate_bps']
         if link['back_loss'] is None:
             link['back_loss'] = link['loss']
-        if link['queue'] not in ('droptail', 'red'):
-            raise ScenarioError(f'{where}: queue {link["queue"]!r} is '
-                                'neither droptail nor red')
+        if link['queue'] not in QUEUES:
+            raise ScenarioError(f'{where}: queue {link["queue"]!r} is none of '
+                                f'{", ".join(QUEUES)}')
+        if (link['queue'] == 'class') != (link['class'] is not None):
+            raise ScenarioError(f'{where}: queue = "class" and class go '
+                                'together')
+        if link['class'] is not None:
+            link['class'] = {**CLASS_QUEUE, **link['class']}
+            _known(link['class'], CLASS_QUEUE, f'{where}: class')
         given = [k for k in ('queue_bytes', 'queue_packets', 'queue_ms')
                  if link[k] is not None]
         if len(given) != 1:
