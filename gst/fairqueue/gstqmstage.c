@@ -322,10 +322,23 @@ gst_qm_stage_decide_by_monitor (GstQmStage * self, Passage * p)
     self->output.resync = TRUE;
 }
 
+/* Where time stamps say nothing, it need not be audio. */
 static gboolean
 gst_qm_stage_is_ticking (GstQmStage * self)
 {
-  return self->settings.timing == GST_QM_TIMING_TICK && self->format.is_audio;
+  return self->settings.timing == GST_QM_TIMING_ARRIVAL
+      || (self->settings.timing == GST_QM_TIMING_TICK && self->format.is_audio);
+}
+
+/* [nanoManipulator 3.2] "explicitly track the mean interarrival time from the
+ * microscope and use that as the effective inter-frame time for queue playout" */
+static FmxDuration
+gst_qm_stage_tick_interval (GstQmStage * self, const Passage * p)
+{
+  if (self->settings.timing == GST_QM_TIMING_TICK)
+    return p->packet.duration;
+  fmx_interarrival_on_packet (&self->interarrival, self->stream.now);
+  return MAX (fmx_interarrival_mean (&self->interarrival), FMX_USECOND);
 }
 
 /* The paper's FIFO: whatever the time stamps say */
@@ -334,7 +347,7 @@ gst_qm_stage_decide_by_tick (GstQmStage * self, Passage * p)
 {
   FmxTickQueueDecision decision =
       fmx_tick_queue_on_packet (&self->tick_queue, p->packet.ext_seq,
-      p->packet.duration, self->stream.now);
+      gst_qm_stage_tick_interval (self, p), self->stream.now);
 
   p->play = decision.action == FMX_TICK_QUEUE_PLAY;
   self->n_shrunk += decision.action == FMX_TICK_QUEUE_DROP_MONITOR;
@@ -350,16 +363,14 @@ gst_qm_stage_decide (GstQmStage * self, Passage * p)
   FmxTime now = self->stream.now;
 
   p->play = TRUE;
-  if (!self->format.is_audio) {
+  if (gst_qm_stage_is_ticking (self)) {
+    gst_qm_stage_decide_by_tick (self, p);
+  } else if (!self->format.is_audio) {
     GstClockTimeDiff fixed = (GstClockTimeDiff) self->settings.fixed_delay;
 
     fixed = MAX (fixed, self->offset_floor);
     out->resync |= fixed != out->offset;
     p->playout = p->inner_pts + fixed;
-  } else if (self->settings.timing == GST_QM_TIMING_ARRIVAL) {
-    p->playout = fmx_interarrival_on_packet (&self->interarrival, now);
-  } else if (self->settings.timing == GST_QM_TIMING_TICK) {
-    gst_qm_stage_decide_by_tick (self, p);
   } else {
     gst_qm_stage_decide_by_monitor (self, p);
   }

@@ -230,29 +230,76 @@ GST_START_TEST (test_back_pressure_is_not_lateness)
 
 GST_END_TEST;
 
+/* A packet whose time stamp says nothing, @delay after its turn.  Returns: when it
+ * is to be played; none if it was dropped. */
+static GstClockTime
+pass_unstamped (GstHarness * h, guint n, GstClockTime delay)
+{
+  guint64 n_dropped = stat_of (h, "qm-dropped");
+  GstBuffer *buffer = make_packet (n);
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  GstClockTime pts;
+
+  gst_rtp_buffer_map (buffer, GST_MAP_WRITE, &rtp);
+  gst_rtp_buffer_set_timestamp (&rtp, n);
+  gst_rtp_buffer_unmap (&rtp);
+  push_late (h, buffer, n, delay);
+  while (stat_of (h, "qm-played") + stat_of (h, "qm-dropped") < n + 1)
+    g_thread_yield ();
+  if (stat_of (h, "qm-dropped") > n_dropped)
+    return GST_CLOCK_TIME_NONE;
+  buffer = gst_harness_pull (h);
+  pts = GST_BUFFER_PTS (buffer);
+  gst_buffer_unref (buffer);
+  return pts;
+}
+
+/* [nanoManipulator 3.2] */
 GST_START_TEST (test_arrival_timing_plays_at_the_mean_interval)
 {
   GstHarness *h = harness_new ("qmjitterbuffer timing=arrival");
-  GstClockTime last = 0;
+  GstClockTime last = GST_CLOCK_TIME_NONE;
 
   for (guint n = 0; n < 300; n++) {
-    GstBuffer *buffer = make_packet (n), *out;
-    GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+    GstClockTime pts = pass_unstamped (h, n, (n * 7 % 5) * 3 * MS);
 
-    /* timestamps that say nothing */
-    gst_rtp_buffer_map (buffer, GST_MAP_WRITE, &rtp);
-    gst_rtp_buffer_set_timestamp (&rtp, n);
-    gst_rtp_buffer_unmap (&rtp);
-    push_late (h, buffer, n, (n * 7 % 5) * 3 * MS);
-    out = gst_harness_pull (h);
+    if (pts == GST_CLOCK_TIME_NONE)
+      continue;
     if (n > 100)
-      fail_unless (ABS (GST_CLOCK_DIFF (last + PACKET,
-                  GST_BUFFER_PTS (out))) < 6 * MS);
-    last = GST_BUFFER_PTS (out);
-    gst_buffer_unref (out);
+      fail_unless (ABS (GST_CLOCK_DIFF (last + PACKET, pts)) < 6 * MS);
+    last = pts;
   }
   fail_unless (ABS (GST_CLOCK_DIFF (PACKET,
               stat_of (h, "qm-mean-interarrival"))) < 2 * MS);
+  /* the monitor tries, every other second, whether a shorter queue will do */
+  fail_unless (stat_of (h, "qm-dropped") <= 4);
+  harness_free (h);
+}
+
+GST_END_TEST;
+
+/* [nanoManipulator 3.2] A burst of eight after a stall makes a queue; ten
+ * arrivals later at the latest each packet too many is dropped, for any media. */
+GST_START_TEST (test_arrival_timing_monitors_its_queue)
+{
+  GstHarness *h = harness_new ("qmjitterbuffer timing=arrival threshold=10 "
+      "length=2 decay=1 after-drop=kept");
+  GstClockTime longest = 0, pts;
+
+  gst_harness_set_src_caps_str (h, "application/x-rtp,media=application,"
+      "clock-rate=8000,encoding-name=X-TEST");
+  for (guint n = 0; n < 300; n++) {
+    guint in_stall = n >= 50 && n < 58 ? 58 - n : 0;
+
+    pts = pass_unstamped (h, n, in_stall * PACKET);
+    if (pts == GST_CLOCK_TIME_NONE)
+      continue;
+    longest = MAX (longest, pts - sent (n) - in_stall * PACKET);
+    if (n >= 200)
+      fail_unless (pts < sent (n) + 3 * PACKET, "packet %u", n);
+  }
+  fail_unless (longest > 5 * PACKET);
+  fail_unless (stat_of (h, "qm-dropped") >= 4);
   harness_free (h);
 }
 
@@ -366,6 +413,7 @@ qmjitterbuffer_playout_suite (void)
   tcase_add_test (tc, test_reordered_packets_come_out_in_order);
   tcase_add_test (tc, test_back_pressure_is_not_lateness);
   tcase_add_test (tc, test_arrival_timing_plays_at_the_mean_interval);
+  tcase_add_test (tc, test_arrival_timing_monitors_its_queue);
   tcase_add_test (tc, test_the_thresholds_are_as_the_properties_say);
   tcase_add_test (tc, test_after_a_drop_the_counts_are_as_the_property_says);
   tcase_add_test (tc, test_the_delay_begins_at_its_minimum_and_can_be_read);
