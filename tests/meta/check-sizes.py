@@ -12,6 +12,7 @@ Python and shell have `#` instead; of shell scripts only the file counts.
 import ast
 import re
 
+from csource import functions
 from rules import files, read, run
 
 # folder: (function, file), in lines; the innermost one counts
@@ -25,77 +26,6 @@ LIMITS = {
 }
 CLASS_INIT = 150
 C = ('.c', '.h', '.cc')
-
-TOKEN = re.compile(r'''/\*.*?\*/ | //[^\n]* | "(?:\\.|[^"\\\n])*"
-                       | '(?:\\.|[^'\\\n])*' ''', re.X | re.S)
-EXTERN_C = re.compile(r'extern\s*"C"\s*\{')
-
-
-def blank(match):
-    return re.sub(r'[^\n]', ' ', match[0])
-
-
-def without_text(source):
-    """The source with comments, strings and `extern "C" {` blanked out."""
-    return TOKEN.sub(blank, EXTERN_C.sub(blank, source))
-
-
-def without_directives(source):
-    """... and without preprocessor lines; of alternatives only the first."""
-    kept, branches, continued = [], [], False
-    for line in source.split('\n'):
-        directive = re.match(r'\s*#\s*(\w+)(.*)', line)
-        if continued or directive:
-            word = '' if continued else directive[1]
-            continued = line.endswith('\\')
-            if word in ('if', 'ifdef', 'ifndef'):
-                branches.append(True)
-            elif word in ('else', 'elif') and branches:
-                branches[-1] = False
-            elif word == 'endif' and branches:
-                branches.pop()
-            line = ''
-        kept.append(line if all(branches) else '')
-    return '\n'.join(kept)
-
-
-def name_before(text):
-    """(name, offset) of the function whose body begins after text, if any."""
-    end = len(text.rstrip())
-    while end and text[end - 1] == ')':
-        depth, at = 0, end
-        while at > 0:
-            at -= 1
-            depth += {')': 1, '(': -1}.get(text[at], 0)
-            if depth == 0:
-                break
-        name = re.search(r'(\w+)\s*$', text[:at])
-        if not name:
-            return None
-        if name[1] not in ('__attribute__', 'G_GNUC_PRINTF'):
-            return name[1], name.start(1)
-        end = len(text[:name.start(1)].rstrip())
-    return None
-
-
-def functions(source):
-    """(name, first line, number of lines) of each function definition."""
-    text = without_directives(without_text(source))
-    depth, begun = 0, None
-    for brace in re.finditer(r'[{}]', text):
-        if brace[0] == '{':
-            if depth == 0:
-                found = name_before(text[:brace.start()])
-                if found:
-                    begun = (found[0], text.count('\n', 0, found[1]) + 1)
-            depth += 1
-        elif depth > 0:
-            depth -= 1
-            if depth == 0 and begun:
-                last = text.count('\n', 0, brace.start()) + 1
-                yield begun[0], begun[1], last - begun[1] + 1
-                begun = None
-
 
 def python_functions(source):
     """The same of a Python program."""
