@@ -73,6 +73,7 @@ send_packet (FmxSimBundle *bundle, unsigned stream, uint32_t wire_bytes,
   uint16_t seq = bundle->seq[stream]++;
 
   packet.data = (uint64_t) stream << 16 | seq;
+  packet.ect = bundle->params.ecn;
   fmx_rate_sender_on_sent (&bundle->sender, SSRC_BASE + stream, seq,
       wire_bytes, now);
   bundle->n_sent++;
@@ -213,7 +214,10 @@ fmx_sim_bundle_run (FmxSimBundle *bundle, FmxTime now)
     write_ccfb (bundle, now);
   }
   while (fmx_sim_link_receive (&bundle->back, &packet, now))
-    read_feedback (bundle, &packet, now);
+    if (packet.flow == 0)
+      read_feedback (bundle, &packet, now);
+    else
+      bundle->on_other (bundle->user, &packet, now);
   if (now >= fmx_rate_sender_next_timeout (&bundle->sender))
     fmx_rate_sender_on_timeout (&bundle->sender, now);
   if (fmx_rate_sender_take_probe (&bundle->sender, now)
@@ -229,7 +233,9 @@ fmx_sim_bundle_on_arrival (FmxSimBundle *bundle, const FmxSimPacket *packet,
 {
   unsigned stream = (unsigned) (packet->data >> 16);
   uint16_t seq = (uint16_t) packet->data;
-  FmxCcfbArrival arrival = { SSRC_BASE + stream, seq, 0, packet->wire_bytes };
+  FmxCcfbArrival arrival = { SSRC_BASE + stream, seq, packet->ce ? 3 : 0,
+    packet->wire_bytes
+  };
 
   bundle->n_received++;
   bundle->received_bytes += packet->wire_bytes;

@@ -45,6 +45,7 @@ typedef enum
  * @feedback_fraction: share of the media's rate for RFC 8888 feedback; 0 = the
  *     collector's default
  * @back: the way of the feedback
+ * @ecn: its packets may be marked
  * @start: when it begins
  */
 typedef struct
@@ -59,6 +60,7 @@ typedef struct
   double feedback_fraction;
   FmxSimLinkParams back;
   FmxTime start;
+  bool ecn;
 } FmxSimBundleParams;
 
 typedef struct
@@ -87,6 +89,9 @@ typedef struct
   uint32_t highest[FMX_SIM_MAX_STREAMS], received[FMX_SIM_MAX_STREAMS];
   FmxTime last_sr, last_sr_arrival, report_at;
   uint64_t n_feedback;
+  /* what else comes the way of the feedback: of flows > 0 */
+  void (*on_other) (void *user, const FmxSimPacket * packet, FmxTime now);
+  void *user;
   FmxSimFeedback feedback[FMX_SIM_FEEDBACKS];
   /* counters, for whoever watches */
   uint64_t n_sent, n_received, sent_bytes, received_bytes;

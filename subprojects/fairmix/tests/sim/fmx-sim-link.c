@@ -15,10 +15,36 @@ fmx_sim_link_init (FmxSimLink *link, const FmxSimLinkParams *params,
   fmx_rng_init (&link->rng, seed);
 }
 
+void
+fmx_sim_link_set_nature (FmxSimLink *link, const FmxSimLinkNature *nature,
+    FmxSimAqm *aqm, uint64_t seed)
+{
+  link->nature = *nature;
+  if (nature->discipline == FMX_SIM_FIFO)
+    return;
+  fmx_sim_aqm_init (aqm, nature->discipline, link->params.queue_bytes,
+      nature->ecn, link->params.rate_bps, seed);
+  link->aqm = aqm;
+}
+
+void
+fmx_sim_link_set_rate (FmxSimLink *link, double rate_bps)
+{
+  link->params.rate_bps = rate_bps;
+  if (link->aqm != NULL)
+    link->aqm->rate_bps = rate_bps;
+}
+
 FmxDuration
 fmx_sim_link_queue_delay (const FmxSimLink *link, FmxTime now)
 {
-  return link->free_at > now ? fmx_time_diff (link->free_at, now) : 0;
+  FmxDuration rest = link->free_at > now
+      ? fmx_time_diff (link->free_at, now) : 0;
+
+  if (link->aqm != NULL && link->params.rate_bps > 0.0)
+    rest += fmx_time_from_s ((double) link->aqm->bytes * 8.0
+        / link->params.rate_bps);
+  return rest;
 }
 
 static bool
@@ -34,8 +60,77 @@ queue_has_room (FmxSimLink *link, uint32_t wire_bytes, FmxTime now)
       && link->in - link->started > params->queue_packets)
     return false;
   return params->queue_bytes == 0
-      || waiting_s * params->rate_bps / 8.0 + wire_bytes
-      <= params->queue_bytes;
+      || waiting_s * params->rate_bps / 8.0 + wire_bytes <= params->queue_bytes;
+}
+
+/* What the way behind the bottleneck adds to a packet that leaves it at @from. */
+static FmxDuration
+wander (FmxSimLink *link, FmxTime from)
+{
+  const FmxSimLinkNature *nature = &link->nature;
+  FmxDuration more = 0;
+
+  if (nature->jitter > 0)
+    more = (FmxDuration) (fmx_rng_next_unit (&link->rng)
+        * (double) nature->jitter);
+  if (nature->stall_interval > 0 && from >= link->next_stall) {
+    if (link->next_stall > 0)
+      link->stalled_until = from + (FmxTime) (fmx_rng_next_unit (&link->rng)
+          * (double) nature->stall);
+    link->next_stall = from + (FmxTime) (2.0 * fmx_rng_next_unit (&link->rng)
+        * (double) nature->stall_interval) + 1;
+  }
+  if (link->stalled_until > from + (FmxTime) more)
+    more = fmx_time_diff (link->stalled_until, from);
+  return more;
+}
+
+static void
+depart (FmxSimLink *link, FmxSimPacket packet)
+{
+  FmxTime arrival = link->free_at + (FmxTime) (link->params.delay
+      + wander (link, link->free_at));
+
+  assert (link->in - link->out < FMX_SIM_LINK_PACKETS);
+  if (link->in > 0 && arrival < link->arrival[SLOT (link->in - 1)])
+    arrival = link->arrival[SLOT (link->in - 1)];
+  link->packets[SLOT (link->in)] = packet;
+  link->departure[SLOT (link->in)] = link->free_at;
+  link->arrival[SLOT (link->in)] = arrival;
+  link->in++;
+}
+
+/* What leaves the managed queue until @now. */
+static void
+serve (FmxSimLink *link, FmxTime now)
+{
+  FmxSimPacket packet;
+
+  while (link->aqm->bytes > 0 && link->free_at <= now) {
+    if (!fmx_sim_aqm_dequeue (link->aqm, &packet, link->free_at))
+      return;
+    link->free_at += (FmxTime) fmx_time_from_s (packet.wire_bytes * 8.0
+        / link->params.rate_bps);
+    depart (link, packet);
+  }
+}
+
+static bool
+send_managed (FmxSimLink *link, FmxSimPacket packet, FmxTime now)
+{
+  bool idle;
+
+  serve (link, now);
+  idle = link->aqm->bytes == 0 && link->free_at <= now;
+  if (!fmx_sim_aqm_enqueue (link->aqm, packet, now)) {
+    link->n_dropped++;
+    return false;
+  }
+  if (idle) {
+    link->free_at = now;
+    serve (link, now);
+  }
+  return true;
 }
 
 bool
@@ -47,6 +142,8 @@ fmx_sim_link_send (FmxSimLink *link, FmxSimPacket packet, FmxTime now)
     link->n_lost++;
     return false;
   }
+  if (link->aqm != NULL)
+    return send_managed (link, packet, now);
   if (params->rate_bps > 0.0) {
     if (!queue_has_room (link, packet.wire_bytes, now)) {
       link->n_dropped++;
@@ -59,26 +156,28 @@ fmx_sim_link_send (FmxSimLink *link, FmxSimPacket packet, FmxTime now)
   } else {
     link->free_at = now;
   }
-  assert (link->in - link->out < FMX_SIM_LINK_PACKETS);
   packet.sent = now;
-  link->packets[SLOT (link->in)] = packet;
-  link->departure[SLOT (link->in)] = link->free_at;
-  link->arrival[SLOT (link->in)] = link->free_at + (FmxTime) params->delay;
-  link->in++;
+  depart (link, packet);
   return true;
 }
 
 FmxTime
 fmx_sim_link_next (const FmxSimLink *link)
 {
-  return link->in == link->out ? FMX_TIME_NONE
+  FmxTime next = link->in == link->out ? FMX_TIME_NONE
       : link->arrival[SLOT (link->out)];
+
+  if (link->aqm != NULL && link->aqm->bytes > 0)
+    next = fmx_time_min (next, link->free_at);
+  return next;
 }
 
 bool
 fmx_sim_link_receive (FmxSimLink *link, FmxSimPacket *packet, FmxTime now)
 {
-  if (fmx_sim_link_next (link) > now)
+  if (link->aqm != NULL)
+    serve (link, now);
+  if (link->in == link->out || link->arrival[SLOT (link->out)] > now)
     return false;
   *packet = link->packets[SLOT (link->out)];
   link->out++;

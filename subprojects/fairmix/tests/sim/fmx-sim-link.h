@@ -7,9 +7,11 @@
 
 #include "fairmix/base/fmx-rng.h"
 #include "fairmix/base/fmx-time.h"
+#include "sim/fmx-sim-aqm.h"
 
-/* A path in virtual time: random loss, then a bottleneck with a drop-tail
- * queue, then a constant delay.  Packets come out in the order they went in. */
+/* A path in virtual time: random loss, then a bottleneck with a drop-tail queue
+ * or active queue management, then a delay that may wander.  The packets of a
+ * flow come out in the order they went in. */
 
 #define FMX_SIM_LINK_PACKETS 32768u
 
@@ -31,28 +33,34 @@ typedef struct
 } FmxSimLinkParams;
 
 /**
- * FmxSimPacket:
- * @flow: whose it is
- * @wire_bytes: its size with all headers
- * @data: the flow's own
- * @sent: when it went in; set by fmx_sim_link_send()
+ * FmxSimLinkNature:
+ * @jitter: up to so much more delay, evenly random for each packet
+ * @stall: now and then nothing arrives for up to so long, then all at once, as on
+ *     a busy radio channel
+ * @stall_interval: mean time between two such stalls; 0 = never
+ * @discipline: other than %FMX_SIM_FIFO: with @queue_bytes
+ * @ecn: of @discipline
  */
 typedef struct
 {
-  uint32_t flow;
-  uint32_t wire_bytes;
-  uint64_t data;
-  FmxTime sent;
-} FmxSimPacket;
+  FmxDuration jitter;
+  FmxDuration stall;
+  FmxDuration stall_interval;
+  FmxSimDiscipline discipline;
+  bool ecn;
+} FmxSimLinkNature;
 
 typedef struct
 {
   FmxSimLinkParams params;
+  FmxSimLinkNature nature;
   FmxRng rng;
   FmxTime free_at;              /* the bottleneck has sent all by then */
   uint64_t in, out;             /* packets so far; in - out are on their way */
   uint64_t started;             /* those before have left the queue */
   uint64_t n_lost, n_dropped;   /* at random, by the queue */
+  FmxTime stalled_until, next_stall;
+  FmxSimAqm *aqm;               /* NULL = drop-tail */
   FmxTime departure[FMX_SIM_LINK_PACKETS];      /* from the queue */
   FmxTime arrival[FMX_SIM_LINK_PACKETS];
   FmxSimPacket packets[FMX_SIM_LINK_PACKETS];
@@ -61,6 +69,14 @@ typedef struct
 void fmx_sim_link_init (FmxSimLink * link, const FmxSimLinkParams * params,
     uint64_t seed);
 
+/** fmx_sim_link_set_nature: after fmx_sim_link_init(); @aqm is the caller's, and
+ * needed if the discipline is not %FMX_SIM_FIFO */
+void fmx_sim_link_set_nature (FmxSimLink * link,
+    const FmxSimLinkNature * nature, FmxSimAqm * aqm, uint64_t seed);
+
+/** fmx_sim_link_set_rate: the bottleneck becomes faster or slower */
+void fmx_sim_link_set_rate (FmxSimLink * link, double rate_bps);
+
 /** Returns: false if the packet is lost */
 bool fmx_sim_link_send (FmxSimLink * link, FmxSimPacket packet, FmxTime now);
 
@@ -68,7 +84,7 @@ bool fmx_sim_link_send (FmxSimLink * link, FmxSimPacket packet, FmxTime now);
 bool fmx_sim_link_receive (FmxSimLink * link, FmxSimPacket * packet,
     FmxTime now);
 
-/** Returns: when the next packet arrives, or FMX_TIME_NONE */
+/** Returns: when the next packet arrives, or leaves the queue, or FMX_TIME_NONE */
 FmxTime fmx_sim_link_next (const FmxSimLink * link);
 
 /** Returns: how long a packet that comes now has to wait */

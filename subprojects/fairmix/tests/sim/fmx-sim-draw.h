@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef FMX_SIM_DRAW_H
+#define FMX_SIM_DRAW_H
+
+#include "sim/fmx-sim-bundle.h"
+#include "sim/fmx-sim-tcp.h"
+
+/* A population of networks: what a controller meets, drawn by a seed, and what
+ * it makes of it. */
+
+#define FMX_SIM_DRAW_FLOWS 4u
+#define FMX_SIM_DRAW_WARM_UP (60 * FMX_SECOND)
+#define FMX_SIM_DRAW_END (160 * FMX_SECOND)
+
+/**
+ * FmxSimFamily:
+ * @FMX_SIM_BESIDE_TCP: one to four TCPs at a drop-tail queue of bytes
+ * @FMX_SIM_BESIDE_TCP_PACKETS: the same, at a queue that counts packets
+ * @FMX_SIM_BESIDE_TCP_MANAGED: the same, with RED, CoDel, FQ-CoDel or PIE
+ * @FMX_SIM_BESIDE_TCP_LOSSY: random loss, of 0.1 to 10 %, and room enough
+ * @FMX_SIM_ALONE: nobody else, any queue
+ * @FMX_SIM_STEPS: nobody else, the bottleneck's rate changes each 15 to 30 s
+ * @FMX_SIM_OWN: two or three bundles, round trips of 1:1 to 1:30
+ * @FMX_SIM_REVERSE: a TCP on the way back, nobody else on the way there
+ * @FMX_SIM_NOISE: nobody else, delays that wander, or radio stalls
+ *
+ * A class of networks.
+ */
+typedef enum
+{
+  FMX_SIM_BESIDE_TCP,
+  FMX_SIM_BESIDE_TCP_PACKETS,
+  FMX_SIM_BESIDE_TCP_MANAGED,
+  FMX_SIM_BESIDE_TCP_LOSSY,
+  FMX_SIM_ALONE,
+  FMX_SIM_STEPS,
+  FMX_SIM_OWN,
+  FMX_SIM_REVERSE,
+  FMX_SIM_NOISE,
+  FMX_SIM_N_FAMILIES
+} FmxSimFamily;
+
+/** fmx_sim_family_names: one for each family */
+extern const char *const fmx_sim_family_names[FMX_SIM_N_FAMILIES];
+
+/**
+ * FmxSimDraw:
+ * @family: the class that it is of
+ * @seed: what it was drawn by
+ * @link: the bottleneck
+ * @nature: likewise
+ * @n_bundles: 1 to 3
+ * @delay: one way, for each bundle, beyond the bottleneck's
+ * @n_tcps: beside them
+ * @tcp: the first; the others are alike, but begin later
+ * @loss_back: on the way back
+ * @step_interval: between two changes of the bottleneck's rate; 0 = none
+ */
+typedef struct
+{
+  FmxSimFamily family;
+  uint64_t seed;
+  FmxSimLinkParams link;
+  FmxSimLinkNature nature;
+  unsigned n_bundles;
+  FmxDuration delay[FMX_SIM_DRAW_FLOWS];
+  unsigned n_tcps;
+  FmxSimTcpParams tcp;
+  double loss_back;
+  FmxDuration step_interval;
+} FmxSimDraw;
+
+/**
+ * FmxSimOutcome:
+ * @ratio: of a bundle's rate to a TCP's, in the mean; 0 where there is none
+ * @used: share of the bottleneck that was used
+ * @jain: of the bundles
+ * @queue_s: the 95th percentile of what stood in the queue
+ * @packet_s: what a packet of the bundle, or a TCP's, takes to pass the bottleneck
+ * @loss: share of the bundles' packets
+ * @tcp_loss: share of the TCPs' packets
+ * @changes: a minute, of how many voices of 80 kbit/s fit, up to eight
+ * @ok: whether it is inside its family's targets
+ *
+ * What came of it, after %FMX_SIM_DRAW_WARM_UP.
+ */
+typedef struct
+{
+  double ratio;
+  double used;
+  double jain;
+  double queue_s;
+  double packet_s;
+  double loss;
+  double tcp_loss;
+  double changes;
+  bool ok;
+} FmxSimOutcome;
+
+/** fmx_sim_draw: Returns: a network of @family; the same for the same @seed */
+FmxSimDraw fmx_sim_draw (FmxSimFamily family, uint64_t seed);
+
+/** fmx_sim_draw_run: @klass in that network, for %FMX_SIM_DRAW_END of virtual
+ * time */
+FmxSimOutcome fmx_sim_draw_run (const FmxSimDraw * draw,
+    const FmxRateClass * klass);
+
+#endif /* FMX_SIM_DRAW_H */

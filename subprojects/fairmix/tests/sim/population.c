@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A controller in a population of networks.
+ *
+ * usage: population [--controller NAME] [--draws N] [--tuned|--held-out]
+ *                   [--family N] [--each]
+ *
+ * Prints for each family how many of its draws are inside the targets.  Even
+ * seeds are for tuning, odd ones are held out: what is said of a controller is
+ * said of these. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/fmx-sim-draw.h"
+
+#define MAX_DRAWS 2000u
+
+typedef struct
+{
+  const FmxRateClass *klass;
+  unsigned n;
+  unsigned first;               /* seed: 0 = tuned, 1 = held out */
+  int family;                   /* -1 = all */
+  bool each;
+} Options;
+
+typedef struct
+{
+  unsigned n, ok, extreme, steady;
+  double values[MAX_DRAWS];     /* what the family is about */
+} Tally;
+
+static Tally tally;
+
+/* The figure that the family's target is about. */
+static double
+value_of (const FmxSimDraw *draw, const FmxSimOutcome *out)
+{
+  if (draw->family <= FMX_SIM_BESIDE_TCP_LOSSY)
+    return out->ratio;
+  return draw->family == FMX_SIM_OWN ? out->jain : out->used;
+}
+
+static int
+compare (const void *a, const void *b)
+{
+  double left = *(const double *) a, right = *(const double *) b;
+
+  return (left > right) - (left < right);
+}
+
+static void
+print_each (const FmxSimDraw *draw, const FmxSimOutcome *out)
+{
+  static const char *const disciplines[] = { "fifo", "red", "codel",
+    "fq_codel", "pie"
+  };
+
+  printf ("%4u %s %7.0f kbit/s %5.1f ms queue %5.0f ms %-8s %s%u %s loss %.3f "
+      "jitter %.0f+%.0f ms: ratio %5.2f used %.2f jain %.2f queue95 %5.1f ms "
+      "loss %.3f tcp %.3f changes %.1f\n", (unsigned) draw->seed,
+      out->ok ? "ok " : "BAD", draw->link.rate_bps / 1e3,
+      fmx_time_to_s (draw->link.delay) * 1e3, draw->link.queue_packets > 0
+      ? draw->link.queue_packets * 12e6 / draw->link.rate_bps
+      : draw->link.queue_bytes * 8e3 / draw->link.rate_bps,
+      disciplines[draw->nature.discipline], draw->nature.ecn ? "ecn " : "",
+      draw->n_tcps, draw->tcp.kind == FMX_SIM_RENO ? "reno" : "cubic",
+      draw->link.loss, fmx_time_to_s (draw->nature.jitter) * 1e3,
+      fmx_time_to_s (draw->nature.stall) * 1e3, out->ratio, out->used,
+      out->jain, out->queue_s * 1e3, out->loss, out->tcp_loss, out->changes);
+}
+
+static void
+run_family (const Options *options, FmxSimFamily family)
+{
+  memset (&tally, 0, sizeof tally);
+  for (unsigned i = 0; i < options->n; i++) {
+    FmxSimDraw draw = fmx_sim_draw (family, 2 * i + options->first);
+    FmxSimOutcome out = fmx_sim_draw_run (&draw, options->klass);
+    double value = value_of (&draw, &out);
+
+    tally.values[tally.n++] = value;
+    tally.ok += out.ok;
+    tally.steady += out.changes <= 2.0;
+    if (family <= FMX_SIM_BESIDE_TCP_LOSSY)
+      tally.extreme += value < 0.33 || value > 3.0;
+    if (options->each)
+      print_each (&draw, &out);
+  }
+  qsort (tally.values, tally.n, sizeof tally.values[0], compare);
+  printf ("| %-20s | %4u | %3.0f %% | %3.0f %% | %3.0f %% | %5.2f | %5.2f | "
+      "%5.2f |\n", fmx_sim_family_names[family], tally.n,
+      100.0 * tally.ok / tally.n, 100.0 * tally.extreme / tally.n,
+      100.0 * tally.steady / tally.n, tally.values[tally.n / 20],
+      tally.values[tally.n / 2], tally.values[tally.n - 1 - tally.n / 20]);
+  fflush (stdout);
+}
+
+static bool
+parse (Options *options, int argc, char **argv)
+{
+  for (int i = 1; i < argc; i++) {
+    if (strcmp (argv[i], "--tuned") == 0)
+      options->first = 0;
+    else if (strcmp (argv[i], "--held-out") == 0)
+      options->first = 1;
+    else if (strcmp (argv[i], "--each") == 0)
+      options->each = true;
+    else if (i + 1 == argc)
+      return false;
+    else if (strcmp (argv[i], "--controller") == 0)
+      options->klass = fmx_rate_class_find (argv[++i]);
+    else if (strcmp (argv[i], "--draws") == 0)
+      options->n = (unsigned) atoi (argv[++i]);
+    else if (strcmp (argv[i], "--family") == 0)
+      options->family = atoi (argv[++i]);
+    else
+      return false;
+  }
+  return options->klass != NULL && options->n > 0 && options->n <= MAX_DRAWS
+      && options->family < (int) FMX_SIM_N_FAMILIES;
+}
+
+int
+main (int argc, char **argv)
+{
+  Options options = { &fmx_rate_fairmix, 24, 1, -1, false };
+
+  if (!parse (&options, argc, argv)) {
+    fprintf (stderr, "usage: population [--controller NAME] [--draws N] "
+        "[--tuned|--held-out] [--family N] [--each]\n");
+    return 2;
+  }
+  printf ("%s, %s seeds\n\n| family | draws | inside | ratio outside 1/3 to 3 "
+      "| changes <= 2/min | 5 %% | median | 95 %% |\n|---|---|---|---|---|---|"
+      "---|---|\n", options.klass->name,
+      options.first == 0 ? "tuned (even)" : "held-out (odd)");
+  for (unsigned f = 0; f < FMX_SIM_N_FAMILIES; f++)
+    if (options.family < 0 || options.family == (int) f)
+      run_family (&options, (FmxSimFamily) f);
+  return 0;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fmx-test.h"
+
+
+#include "fairmix/rate/fmx-tcp-equation.h"
+#include "sim/fmx-sim-tcp.h"
+
+#define MS FMX_MSECOND
+#define S FMX_SECOND
+
+static FmxSimLink forward;
+static FmxSimAqm aqm;
+static FmxSimTcp flows[4];
+
+/* Each of @n flows for @end after a minute to settle; queue in seconds. */
+static double
+run (const FmxSimLinkParams *link, FmxSimDiscipline discipline, bool ecn,
+    const FmxSimTcpKind *kinds, unsigned n, double *queue_s)
+{
+  FmxTime now = 0, settled = 60 * (FmxTime) S, end = 360 * (FmxTime) S;
+  FmxSimLinkNature nature = { .discipline = discipline, .ecn = ecn };
+  FmxTime looked = settled;
+  double sum_s = 0.0;
+  unsigned n_looks = 0;
+
+  fmx_sim_link_init (&forward, link, 1);
+  fmx_sim_link_set_nature (&forward, &nature, &aqm, 2);
+  for (unsigned i = 0; i < n; i++) {
+    FmxSimTcpParams params = { .kind = kinds[i], .back = link->delay,
+      .start = i * (FmxTime) S, .ecn = ecn
+    };
+
+    fmx_sim_tcp_init (&flows[i], &params, &forward, i, i);
+  }
+  while (now < end) {
+    FmxTime next = fmx_sim_link_next (&forward);
+    FmxSimPacket packet;
+
+    for (unsigned i = 0; i < n; i++)
+      next = fmx_time_min (next, fmx_sim_tcp_next (&flows[i]));
+    if (now < settled && next >= settled)
+      for (unsigned i = 0; i < n; i++)
+        fmx_sim_tcp_restart_counters (&flows[i]);
+    now = next > now ? next : now;
+    for (; looked < now && looked < end; looked += 50 * MS, n_looks++)
+      sum_s += fmx_time_to_s (fmx_sim_link_queue_delay (&forward, looked));
+    while (fmx_sim_link_receive (&forward, &packet, now))
+      fmx_sim_tcp_on_arrival (&flows[packet.flow], &packet, now);
+    for (unsigned i = 0; i < n; i++)
+      fmx_sim_tcp_run (&flows[i], now);
+  }
+  if (queue_s != NULL)
+    *queue_s = sum_s / n_looks;
+  return 8.0 * (double) flows[0].received_bytes / 300.0;
+}
+
+static const FmxSimTcpKind reno[] = { FMX_SIM_RENO, FMX_SIM_RENO };
+static const FmxSimTcpKind cubic[] = { FMX_SIM_CUBIC, FMX_SIM_CUBIC };
+
+/* [RFC5348 3.1], which is that of a Reno; b = 1 */
+static void
+test_reno_has_the_rate_of_the_equation (void **state)
+{
+  static const double losses[] = { 0.001, 0.005, 0.02 };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (losses); i++) {
+    FmxSimLinkParams link = { .delay = 50 * MS, .loss = losses[i] };
+    FmxTcpPath path = fmx_tcp_path (1500.0, 100 * MS);
+    double ratio = run (&link, FMX_SIM_FIFO, false, reno, 1, NULL)
+        / fmx_tcp_equation_bps (&path, losses[i]);
+
+    assert_true (ratio > 0.65 && ratio < 1.1);
+  }
+}
+
+/* [RFC9438 5.1.1]: 0.01 % at 100 ms: 60 Mbit/s, a Reno 12 */
+static void
+test_cubic_has_more_than_reno_where_windows_are_large (void **state)
+{
+  FmxSimLinkParams link = { .delay = 50 * MS, .loss = 0.0003 };
+  double more;
+
+  (void) state;
+  more = run (&link, FMX_SIM_FIFO, false, cubic, 1, NULL);
+  assert_true (more > 1.3 * run (&link, FMX_SIM_FIFO, false, reno, 1, NULL));
+}
+
+static void
+test_two_alike_share_a_link_and_fill_it (void **state)
+{
+  (void) state;
+  for (unsigned c = 0; c < 2; c++) {
+    FmxSimLinkParams link = { 2e6, 75000, 0, 20 * MS, 0.0 };
+    double first = run (&link, FMX_SIM_FIFO, false, c == 0 ? reno : cubic, 2,
+        NULL);
+    double second = 8.0 * (double) flows[1].received_bytes / 300.0;
+
+    assert_true (first + second > 0.97 * 2e6);
+    assert_true (first / second > 0.66 && first / second < 1.5);
+  }
+}
+
+/* The delay that each is made for; drop-tail beside it: 200 ms of queue. */
+static void
+test_queue_management_keeps_the_queue_short (void **state)
+{
+  static const struct
+  {
+    FmxSimDiscipline discipline;
+    double least_s, most_s;
+  } rows[] = { {FMX_SIM_FIFO, 0.08, 0.2}, {FMX_SIM_RED, 0.02, 0.09},
+  {FMX_SIM_CODEL, 0.002, 0.025}, {FMX_SIM_FQ_CODEL, 0.002, 0.035},
+  {FMX_SIM_PIE, 0.005, 0.025}
+  };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (rows); i++)
+    for (unsigned ecn = 0; ecn < 2; ecn++) {
+      FmxSimLinkParams link = { .rate_bps = 10e6, .queue_bytes = 250000,
+        .delay = 15 * MS
+      };
+      double queue_s, bps;
+
+      bps = run (&link, rows[i].discipline, ecn, reno, 2, &queue_s)
+          + 8.0 * (double) flows[1].received_bytes / 300.0;
+      assert_true (queue_s > rows[i].least_s);
+      assert_true (queue_s < rows[i].most_s);
+      assert_true (bps > 0.85 * 10e6);
+      if (ecn && i > 0)
+        assert_true (aqm.n_marked > 5 * aqm.n_dropped);
+    }
+}
+
+static void
+test_flow_queues_are_fair_whoever_shares (void **state)
+{
+  static const FmxSimTcpKind both[] = { FMX_SIM_RENO, FMX_SIM_CUBIC };
+  FmxSimLinkParams link = { .rate_bps = 4e6, .queue_bytes = 100000,
+    .delay = 15 * MS
+  };
+  double first = run (&link, FMX_SIM_FQ_CODEL, false, both, 2, NULL);
+  double second = 8.0 * (double) flows[1].received_bytes / 300.0;
+
+  (void) state;
+  assert_true (first / second > 0.9 && first / second < 1.1);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_reno_has_the_rate_of_the_equation),
+    cmocka_unit_test (test_cubic_has_more_than_reno_where_windows_are_large),
+    cmocka_unit_test (test_two_alike_share_a_link_and_fill_it),
+    cmocka_unit_test (test_queue_management_keeps_the_queue_short),
+    cmocka_unit_test (test_flow_queues_are_fair_whoever_shares),
+  };
+
+  return cmocka_run_group_tests_name ("sim/sim-tcp", tests, NULL, NULL);
+}
