@@ -249,6 +249,7 @@ struct _GstPartialMixSrcPad
   guint64 n_selections;
   GstPartialMixOutput outputs[FMX_ADAPT_MAX_MIXES];
   guint n_outputs;              /* that were ever used */
+  guint64 planned;              /* tick for which they are; mixing thread only */
 
   /* renderer */
   GArray *gains;                /* of GstPartialMixGains, by stream slot */

@@ -350,6 +350,7 @@ plan_pad (GstPartialMix * self, GstPartialMixSrcPad * pad, gint64 pos, guint n)
 {
   guint mix;
 
+  pad->planned = self->tick;
   gather (self, pad, pos, n);
 
   for (mix = 0; mix < pad->n_outputs; mix++) {
@@ -778,7 +779,7 @@ gst_partial_mix_buses_push (GstPartialMix * self, GPtrArray * pads,
   for (i = 0; i < pads->len; i++) {
     GstPartialMixSrcPad *pad = g_ptr_array_index (pads, i);
 
-    if (!pad->raw)
+    if (pad->planned == self->tick)
       push_pad (self, pad, deliveries, pos);
   }
   for (i = 0; i < self->buses->len; i++) {
