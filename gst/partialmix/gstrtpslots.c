@@ -12,8 +12,8 @@
  * whose stream it is; a mix keeps the CSRCs that it came with, its contributors.
  * Levels and other header extensions stay.
  *
- * More streams than slots cannot be sent: set as many as there are slots as the
- * `max-streams` of the mixer's pad before it.
+ * More streams than slots cannot be sent: a `fairmix-max-streams` event tells
+ * the mixer how many there are, and it mixes those that have no place.
  *
  * ## Example launch line
  * |[
@@ -29,6 +29,7 @@
 #include <gst/rtp/rtp.h>
 #include <string.h>
 
+#include "common/gstfairmixevents.h"
 #include "fairmix/select/fmx-slots.h"
 #include "fairmix/wire/fmx-rtp-splice.h"
 
@@ -80,6 +81,10 @@ struct _GstRtpSlots
   Slot *slot[MAX_SLOTS];        /* NULL: not requested */
   guint64 n_refused;
   guint64 n_malformed;
+  guint n_slots;                /* requested */
+  guint told_n_slots;
+  gboolean tell_again;          /* whoever sends may not have heard it */
+  gboolean telling;             /* one thread at a time, so that order holds */
 
   /* sink pad's thread only */
   GstCaps *caps;
@@ -295,6 +300,29 @@ gst_rtp_slots_chain (GstPad * sinkpad, GstObject * parent, GstBuffer * buffer)
 
 /* ---------------------------------------------------- events and queries -- */
 
+/* Says upstream how many streams there are places for, if that is news.  While
+ * another thread does that, or this one further down its stack, that one goes on. */
+static void
+tell_n_slots (GstRtpSlots * self)
+{
+  g_mutex_lock (&self->lock);
+  if (!self->telling) {
+    self->telling = TRUE;
+    while (self->tell_again || self->told_n_slots != self->n_slots) {
+      guint n_slots = self->told_n_slots = self->n_slots;
+
+      self->tell_again = FALSE;
+      g_mutex_unlock (&self->lock);
+      /* 0 would mean any number; where there is no slot, one is the least */
+      gst_pad_push_event (self->sinkpad,
+          gst_fairmix_max_streams_event_new (MAX (n_slots, 1)));
+      g_mutex_lock (&self->lock);
+    }
+    self->telling = FALSE;
+  }
+  g_mutex_unlock (&self->lock);
+}
+
 /* The src pads that there are */
 static GPtrArray *
 ref_pads (GstRtpSlots * self)
@@ -332,6 +360,10 @@ gst_rtp_slots_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
 
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_STREAM_START:
+      g_mutex_lock (&self->lock);
+      self->tell_again = TRUE;
+      g_mutex_unlock (&self->lock);
+      tell_n_slots (self);
       gst_event_unref (event);
       return TRUE;
     case GST_EVENT_CAPS:
@@ -450,6 +482,7 @@ gst_rtp_slots_request_new_pad (GstElement * element, GstPadTemplate * templ,
     self->slot[index] = slot_new (index, templ);
     pad = self->slot[index]->pad;
     fmx_slots_open (&self->slots, index);
+    self->n_slots++;
   }
   g_mutex_unlock (&self->lock);
   if (pad == NULL) {
@@ -459,6 +492,7 @@ gst_rtp_slots_request_new_pad (GstElement * element, GstPadTemplate * templ,
   }
   gst_pad_set_active (pad, TRUE);
   gst_element_add_pad (element, pad);
+  tell_n_slots (self);
   return pad;
 }
 
@@ -474,8 +508,10 @@ gst_rtp_slots_release_pad (GstElement * element, GstPad * pad)
     if (self->slot[i] != NULL && self->slot[i]->pad == pad) {
       slot = g_steal_pointer (&self->slot[i]);
       fmx_slots_close (&self->slots, i);
+      self->n_slots--;
     }
   g_mutex_unlock (&self->lock);
+  tell_n_slots (self);
   gst_pad_set_active (pad, FALSE);
   gst_element_remove_pad (element, pad);
   g_clear_pointer (&slot, slot_unref);

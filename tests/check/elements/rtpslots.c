@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "../gstfairmixcheck.h"
 
+#include "common/gstfairmixevents.h"
+
 #define N_SLOTS 3
 #define CAPS "application/x-rtp,media=audio,payload=96,clock-rate=48000," \
     "encoding-name=OPUS"
@@ -325,6 +327,78 @@ GST_START_TEST (test_what_is_no_rtp_is_counted_and_dropped)
 
 GST_END_TEST;
 
+/* Returns: what went upstream last, and clears it; -1 = nothing did */
+static gint
+told_max_streams (Rig * rig)
+{
+  GstEvent *event;
+  gint last = -1;
+
+  while ((event = gst_harness_try_pull_upstream_event (rig->in)) != NULL) {
+    guint max_streams;
+
+    if (gst_fairmix_max_streams_event_parse (event, &max_streams))
+      last = (gint) max_streams;
+    gst_event_unref (event);
+  }
+  return last;
+}
+
+GST_START_TEST (test_whoever_sends_hears_how_many_slots_there_are)
+{
+  GstPad *pad;
+  Rig rig;
+
+  rig_init (&rig);
+  fail_unless_equals_int (told_max_streams (&rig), N_SLOTS);
+
+  pad = gst_element_request_pad_simple (rig.in->element, "src_%u");
+  fail_unless_equals_int (told_max_streams (&rig), N_SLOTS + 1);
+  gst_element_release_request_pad (rig.in->element, pad);
+  gst_object_unref (pad);
+  fail_unless_equals_int (told_max_streams (&rig), N_SLOTS);
+
+  say (&rig, 100, 0, 0);
+  fail_unless_equals_int (told_max_streams (&rig), -1);
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
+/* A new mixer, or one that was linked late, has not heard it. */
+GST_START_TEST (test_a_new_stream_is_told_again)
+{
+  Rig rig;
+
+  rig_init (&rig);
+  told_max_streams (&rig);
+  fail_unless (gst_harness_push_event (rig.in,
+          gst_event_new_stream_start ("another")));
+  fail_unless_equals_int (told_max_streams (&rig), N_SLOTS);
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
+/* 0 would mean that any number can be taken. */
+GST_START_TEST (test_no_slot_is_not_any_number)
+{
+  GstHarness *in = gst_harness_new_with_padnames ("rtpslots", "sink", NULL);
+  Rig rig = { in, {NULL}, NULL };
+  GstPad *pad;
+
+  gst_harness_set_src_caps_str (in, CAPS);
+  fail_unless_equals_int (told_max_streams (&rig), 1);
+  pad = gst_element_request_pad_simple (in->element, "src_%u");
+  fail_unless_equals_int (told_max_streams (&rig), 1);
+  gst_element_release_request_pad (in->element, pad);
+  gst_object_unref (pad);
+  fail_unless_equals_int (told_max_streams (&rig), 1);
+  gst_harness_teardown (in);
+}
+
+GST_END_TEST;
+
 static Suite *
 rtpslots_suite (void)
 {
@@ -338,6 +412,9 @@ rtpslots_suite (void)
   tcase_add_test (tc, test_one_talker_too_many_harms_nobody);
   tcase_add_test (tc, test_caps_name_the_slot_and_follow_the_stream);
   tcase_add_test (tc, test_a_pad_may_be_released_while_it_is_pushed_on);
+  tcase_add_test (tc, test_whoever_sends_hears_how_many_slots_there_are);
+  tcase_add_test (tc, test_a_new_stream_is_told_again);
+  tcase_add_test (tc, test_no_slot_is_not_any_number);
   tcase_add_test (tc, test_what_is_no_rtp_is_counted_and_dropped);
   return s;
 }
