@@ -336,6 +336,20 @@ def smoke_embed_python(_folder, _running):
     run_until(done, sys.executable, str(ROOT / 'examples/python/embed.py'))
 
 
+def smoke_telehaptic(_folder, _running):
+    """Planes are shown at the scene's pace, and warped ones feel better."""
+    out = run_program(sys.executable,
+                      str(ROOT / 'examples/python/telehaptic.py'),
+                      '--seconds', '6', '--delay', '80')
+    seen = re.findall(r'(\d+) planes shown.*by ([\d.]+) N, warped by ([\d.]+) N',
+                      out)[1:]
+    if not seen or any(int(planes) < 3 for planes, _, _ in seen):
+        fail('too few planes')
+    if sum(float(warped) for _, _, warped in seen) \
+            > 0.9 * sum(float(plain) for _, plain, _ in seen):
+        fail('warping does not help')
+
+
 def smoke_jitterbuffer_c(_folder, _running):
     """The delay follows a shaky network, and packets are played."""
     out = run_until(
