@@ -12,7 +12,8 @@
 #
 # DATABASE=FILE: priorities, groups, gains.  LATENCY=20 (ms) is how late a
 # packet may be that has to be mixed; it grows by itself where that is not
-# enough.  ALGORITHM=fairmix|dpm|tfrc|gaimd (fairmix) finds the rate.
+# enough.  ALGORITHM=shortq|dpm|dpm-literal|tfrc|gaimd (shortq) finds
+# the rate.
 # Ports, IPv6: examples/launch/README.md
 
 # shellcheck source=examples/launch/env.sh
@@ -24,8 +25,8 @@ shift $(($# > 0))
 check_number LATENCY "${LATENCY:=20}" 0 10000
 [ -z "${DATABASE-}" ] || check_file DATABASE "$DATABASE"
 case ${ALGORITHM-} in
-'' | fairmix | dpm | tfrc | gaimd) ;;
-*) wrong "ALGORITHM is fairmix, dpm, tfrc or gaimd, not $ALGORITHM" ;;
+'' | shortq | fairmix | dpm | dpm-literal | tfrc | gaimd) ;;
+*) wrong "ALGORITHM is shortq, dpm, dpm-literal, tfrc or gaimd, not $ALGORITHM" ;;
 esac
 check_number "our own port" "$block" 1 $((65533 - 10 * ($# - 1)))
 for peer in "$@"; do

@@ -32,10 +32,41 @@
   return type;                                                              \
 } G_STMT_END
 
+/* After the names come other names of the same. */
 GType
 gst_tfrc_rate_algorithm_get_type (void)
 {
-  REGISTER ("GstTfrcRateAlgorithm", fmx_rate_classes);
+  static GType type = 0;
+
+  if (g_once_init_enter (&type)) {
+    const gchar *names[MAX_CLASSES], *descriptions[MAX_CLASSES];
+    guint n = 0;
+
+    for (guint i = 0; n < MAX_CLASSES && fmx_rate_classes[i] != NULL; i++) {
+      names[n] = fmx_rate_classes[i]->name;
+      descriptions[n++] = fmx_rate_classes[i]->description;
+    }
+    for (guint i = 0; n < MAX_CLASSES && fmx_rate_classes[i] != NULL; i++)
+      if (fmx_rate_classes[i]->alias != NULL) {
+        names[n] = fmx_rate_classes[i]->alias;
+        descriptions[n++] = fmx_rate_classes[i]->name;
+      }
+    g_once_init_leave (&type,
+        gst_fairmix_enum_register ("GstTfrcRateAlgorithm", names,
+            descriptions, n));
+  }
+  return type;
+}
+
+static const FmxRateClass *
+gst_rate_params_class (gint value)
+{
+  GEnumClass *klass = g_type_class_ref (GST_TYPE_TFRC_RATE_ALGORITHM);
+  const FmxRateClass *found =
+      fmx_rate_class_find (g_enum_get_value (klass, value)->value_nick);
+
+  g_type_class_unref (klass);
+  return found;
 }
 
 GType
@@ -75,7 +106,7 @@ void
 gst_rate_params_default (FmxRateSenderParams * params)
 {
   fmx_rate_sender_params_default (params);
-  params->klass = &fmx_rate_fairmix;
+  params->klass = &fmx_rate_shortq;
   params->skip_packets = DEFAULT_SKIP_PACKETS;
 }
 
@@ -87,7 +118,7 @@ gst_rate_params_set (FmxRateSenderParams * params, GstRateParam id,
 
   switch (id) {
     case GST_RATE_PARAM_ALGORITHM:
-      params->klass = fmx_rate_classes[g_value_get_enum (value)];
+      params->klass = gst_rate_params_class (g_value_get_enum (value));
       break;
     case GST_RATE_PARAM_SEGMENT_SIZE:
       params->segment_bytes = g_value_get_uint (value);

@@ -57,7 +57,7 @@ WRONG = [
     ('mixer', '65530', 'our own port is a number from 1 to 65523'),
     ('mixer', '5000 127.0.0.1:10000 from=127.0.0.1', 'a port belongs'),
     ('mixer', '5000 to=nobody.invalid:5000', 'unknown host in nobody.invalid'),
-    ('ALGORITHM=best mixer', '', 'ALGORITHM is fairmix, dpm'),
+    ('ALGORITHM=best mixer', '', 'ALGORITHM is shortq, dpm'),
     ('mixer-chain', '127.0.0.1', 'a port belongs to the host'),
     ('jitterbuffer', '5000 127.0.0.1', 'a port belongs to the host'),
     ('jitterbuffer', '5000 127.0.0.1:10000 out.wav', 'auto or fake'),

@@ -36,7 +36,7 @@ class Ns3Test(unittest.TestCase):
     def test_a_seed_is_a_run(self):
         with tempfile.TemporaryDirectory() as a, \
                 tempfile.TemporaryDirectory() as b:
-            choice = {'controller': 'fairmix'}
+            choice = {'controller': 'shortq'}
             first = tables('fig7-one-tcp', choice, 1, a)
             self.assertEqual(first, tables('fig7-one-tcp', choice, 1, b))
             self.assertNotEqual(first, tables('fig7-one-tcp', choice, 2, b))
@@ -50,7 +50,7 @@ class Ns3Test(unittest.TestCase):
             self.assertEqual(run.main(), 0)
 
     def test_beside_tcp_it_is_smooth_and_loses_little(self):
-        self.check('fig7-one-tcp', 'controller=dpm|fairmix')
+        self.check('fig7-one-tcp', 'controller=dpm|shortq')
 
     def test_as_many_streams_as_fit_beside_udp(self):
         self.check('fig4-6-udp-levels', 'strategy=dpm|forward-all',

@@ -19,7 +19,7 @@ GST_START_TEST (test_every_algorithm_and_policy_works_and_can_be_changed)
   n_policies = classes[1]->n_values;
   fail_unless (n_algorithms >= 3);
   fail_unless_equals_string (g_enum_get_value (classes[0],
-          algorithm)->value_nick, "fairmix");
+          algorithm)->value_nick, "shortq");
   fail_unless_equals_int (n_policies, 4);
   for (guint i = 0; i < n_algorithms * n_policies; i++) {
     g_object_set (path.f.element, "algorithm", i % n_algorithms,
@@ -109,6 +109,21 @@ GST_START_TEST (test_settings_of_two_threads_at_once_leave_one_of_them)
     fail_unless (element_stat (f.element, "loss-limit") == limit);
   }
   teardown (&f);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_the_first_name_of_the_default_still_finds_it)
+{
+  GstElement *element = gst_element_factory_make ("tfrcrate", NULL);
+  gint before, after;
+
+  g_object_get (element, "algorithm", &before, NULL);
+  gst_util_set_object_arg (G_OBJECT (element), "algorithm", "dpm");
+  gst_util_set_object_arg (G_OBJECT (element), "algorithm", "fairmix");
+  g_object_get (element, "algorithm", &after, NULL);
+  fail_unless_equals_int (before, after);
+  gst_object_unref (element);
 }
 
 GST_END_TEST;
@@ -351,6 +366,7 @@ tfrcrate_settings_suite (void)
   tcase_add_test (tc,
       test_no_policy_lets_packets_leave_faster_than_the_algorithm);
   tcase_add_test (tc, test_settings_of_two_threads_at_once_leave_one_of_them);
+  tcase_add_test (tc, test_the_first_name_of_the_default_still_finds_it);
   tcase_add_test (tc, test_no_policy_goes_below_the_minimum);
   tcase_add_test (tc, test_a_minimum_that_rises_stops_nothing);
   tcase_add_test (tc, test_dpm_goes_up_once_in_a_decision_interval);

@@ -27,7 +27,7 @@ OTHERS = ['#D55E00', '#E69F00', '#CC79A7', '#999999']
 CHOICES = ['#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9',
            '#000000', '#999999']
 MARKS = ['o', 's', '^', 'D', 'v', 'P', 'X', '*']
-KNOWN = ['dpm', 'forward-all', 'mix-all', 'top-3', 'fairmix', 'tfrc', 'gaimd']
+KNOWN = ['dpm', 'forward-all', 'mix-all', 'top-3', 'shortq', 'tfrc', 'gaimd']
 
 plt.rcParams.update({
     'font.family': 'DejaVu Sans', 'font.size': 9, 'axes.spines.top': False,
@@ -369,7 +369,7 @@ def listener(by_runner, figure, path):
             axis.plot([x for x, _ in points], [y for _, y in points],
                       color=looks[choice][0], marker=looks[choice][1],
                       markersize=5, label=choice, linewidth=2.4
-                      if choice in ('dpm', 'fairmix') else 1.2)
+                      if choice in ('dpm', 'shortq') else 1.2)
         axis.set_title(PANELS[name][0], loc='left', fontweight='normal')
         axis.set_xlabel('other traffic, kbit/s')
         axis.set_ylim(PANELS[name][1])

@@ -234,7 +234,7 @@ class Scenario:
         if self.raw.get('breaker') == 'trips':
             return {**BREAKER, 'show': [1, 100],
                     'test': [v for axis in self.axes.values() for v in axis]}
-        return {**BREAKER, 'show': [0, 0], 'test': ['dpm', 'tfrc', 'fairmix']}
+        return {**BREAKER, 'show': [0, 0], 'test': ['dpm', 'tfrc', 'shortq']}
 
     def scale(self, short, runner):
         """What a runner multiplies every time by."""

@@ -27,7 +27,7 @@ const FmxRateClass *const fmx_rate_classes[] = {
   &fmx_rate_dpm,
   &fmx_rate_tfrc,
   &fmx_rate_gaimd,
-  &fmx_rate_fairmix,
+  &fmx_rate_shortq,
   &fmx_rate_dpm_literal,
   NULL
 };
@@ -36,7 +36,9 @@ const FmxRateClass *
 fmx_rate_class_find (const char *name)
 {
   for (size_t i = 0; fmx_rate_classes[i] != NULL; i++)
-    if (strcmp (fmx_rate_classes[i]->name, name) == 0)
+    if (strcmp (fmx_rate_classes[i]->name, name) == 0
+        || (fmx_rate_classes[i]->alias != NULL
+            && strcmp (fmx_rate_classes[i]->alias, name) == 0))
       return fmx_rate_classes[i];
   return NULL;
 }

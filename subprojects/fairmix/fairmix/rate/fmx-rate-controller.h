@@ -7,7 +7,7 @@
 
 #include "fairmix/base/fmx-time.h"
 #include "fairmix/rate/fmx-rate-dpm.h"
-#include "fairmix/rate/fmx-rate-fairmix.h"
+#include "fairmix/rate/fmx-rate-shortq.h"
 #include "fairmix/rate/fmx-rate-gaimd.h"
 #include "fairmix/rate/fmx-rate-tfrc.h"
 
@@ -127,6 +127,7 @@ typedef struct
 /**
  * FmxRateClass:
  * @name: the one name used in properties, traces and plots, e.g. "tfrc"
+ * @alias: optional; another name that finds it
  * @description: half a sentence for people who choose
  * @init: optional; the state is zero, the rate is @initial_bps
  * @on_feedback: required; sets the rate, and whether to probe
@@ -150,6 +151,7 @@ typedef struct
 struct _FmxRateClass
 {
   const char *name;
+  const char *alias;
   const char *description;
   void (*init) (FmxRateController * rc, FmxTime now);
   void (*on_feedback) (FmxRateController * rc, const FmxRateFeedback * fb,
@@ -207,16 +209,16 @@ struct _FmxRateController
     FmxRateDpmState dpm;
     FmxRateTfrcState tfrc;
     FmxRateGaimdState gaimd;
-    FmxRateFairmixState fairmix;
+    FmxRateShortqState shortq;
   } state;
 };
 
 /* The algorithms, one .c file each, and the NULL-terminated table of all. */
 extern const FmxRateClass fmx_rate_dpm, fmx_rate_tfrc, fmx_rate_gaimd,
-    fmx_rate_fairmix, fmx_rate_dpm_literal;
+    fmx_rate_shortq, fmx_rate_dpm_literal;
 extern const FmxRateClass *const fmx_rate_classes[];
 
-/** fmx_rate_class_find: Returns: the class of that name, or NULL */
+/** fmx_rate_class_find: Returns: the class of that name or alias, or NULL */
 const FmxRateClass *fmx_rate_class_find (const char *name);
 
 /** fmx_rate_class_is_valid: Returns: whether it keeps the rules above */

@@ -125,7 +125,7 @@ parse (Options *options, int argc, char **argv)
 int
 main (int argc, char **argv)
 {
-  Options options = { &fmx_rate_fairmix, 24, 1, -1, false };
+  Options options = { &fmx_rate_shortq, 24, 1, -1, false };
 
   if (!parse (&options, argc, argv)) {
     fprintf (stderr, "usage: population [--controller NAME] [--draws N] "

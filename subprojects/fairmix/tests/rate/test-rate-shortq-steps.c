@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* How fairmix climbs while the queue is short */
-#include "fmx-test-rate-fairmix.h"
+#include "fmx-test-rate-shortq.h"
 
 #define DECISION (700 * MS)     /* 7 round trips */
 
@@ -50,7 +50,7 @@ test_a_step_is_no_more_than_100_kbit_s (void **state)
 
   (void) state;
   t.fb.stream_bps = 1e6;
-  t.rc.state.fairmix.n_steps = 5;
+  t.rc.state.shortq.n_steps = 5;
   expect_step (&t, 4.1e6);
 }
 
@@ -62,7 +62,7 @@ test_a_ceiling_is_felt_for_and_forgotten_where_it_was_passed (void **state)
   double bps = 380e3;
 
   (void) state;
-  t.rc.state.fairmix.ceiling_bps = 400e3;
+  t.rc.state.shortq.ceiling_bps = 400e3;
   while (bps <= 440e3)
     expect_step (&t, bps += 16e3);
   expect_step (&t, 1.25 * bps);
@@ -97,7 +97,7 @@ test_no_step_passes_the_equation (void **state)
   t.rc.rate_bps = 0.99 * x;
   expect_step (&t, x);
   /* nor a start, not even for a moment */
-  t.rc.state.fairmix.mode = FMX_RATE_FAIRMIX_STARTING;
+  t.rc.state.shortq.mode = FMX_RATE_SHORTQ_STARTING;
   t.rc.rate_bps = 0.99 * x;
   while (t.rc.rate_bps < x && t.now < 5 * (FmxTime) S)
     told_for (&t, STEP, 0);
@@ -129,13 +129,13 @@ test_a_start_bears_twice_the_queue (void **state)
     Told t = told_calm (400e3);
 
     if (starting)
-      t.rc.state.fairmix.mode = FMX_RATE_FAIRMIX_STARTING;
+      t.rc.state.shortq.mode = FMX_RATE_SHORTQ_STARTING;
     told_for (&t, 4 * STEP, 35 * MS);
-    assert_int_equal (told_mode (&t), starting ? FMX_RATE_FAIRMIX_STARTING
-        : FMX_RATE_FAIRMIX_DRAINING);
+    assert_int_equal (told_mode (&t), starting ? FMX_RATE_SHORTQ_STARTING
+        : FMX_RATE_SHORTQ_DRAINING);
     /* and no more */
     told_for (&t, 4 * STEP, 60 * MS);
-    assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_DRAINING);
+    assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_DRAINING);
   }
 }
 
@@ -147,7 +147,7 @@ test_a_few_packets_are_no_queue (void **state)
 
   (void) state;
   told_for (&t, 2 * S, 90 * MS);
-  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_CALM);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_CALM);
   assert_true (t.rc.rate_bps > 24e3);
 }
 
@@ -159,7 +159,7 @@ test_a_round_trip_that_was_not_heard_is_none (void **state)
   (void) state;
   t.fb.heard = false;
   told_for (&t, S, 200 * MS);
-  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_CALM);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_CALM);
   assert_bps (&t, 400e3);
 }
 
@@ -171,7 +171,7 @@ test_a_clock_that_shows_hours_makes_no_difference (void **state)
 
   (void) state;
   late.now = 3600 * (FmxTime) S;
-  fmx_rate_controller_init (&late.rc, &fmx_rate_fairmix, &early.rc.params,
+  fmx_rate_controller_init (&late.rc, &fmx_rate_shortq, &early.rc.params,
       late.now);
   for (unsigned i = 0; i < 2400; i++) {
     FmxDuration queue = i / 200 % 3 == 1 ? (unsigned) (i % 40) * 8 * MS : 0;
@@ -208,5 +208,5 @@ main (void)
     cmocka_unit_test (test_a_clock_that_shows_hours_makes_no_difference),
   };
 
-  return cmocka_run_group_tests_name ("rate/rate-fairmix-steps", tests, NULL, NULL);
+  return cmocka_run_group_tests_name ("rate/rate-shortq-steps", tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ voices (unsigned n, bool small)
 
   memset (&params, 0, sizeof params);
   fmx_rate_sender_params_default (&params.sender);
-  params.sender.klass = &fmx_rate_fairmix;
+  params.sender.klass = &fmx_rate_shortq;
   params.sender.min_bps = 30000;
   params.n_streams = n;
   params.wire_bytes = small ? 80 : 75;
@@ -131,5 +131,5 @@ main (void)
     cmocka_unit_test (test_the_queue_of_the_way_back_does_not_slow_it),
   };
 
-  return cmocka_run_group_tests_name ("rate/rate-fairmix-links", tests, NULL, NULL);
+  return cmocka_run_group_tests_name ("rate/rate-shortq-links", tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* The controller, told what the queue is */
-#include "fmx-test-rate-fairmix.h"
+#include "fmx-test-rate-shortq.h"
 
 static void
 test_grows_until_the_queue_shows_then_lets_it_drain (void **state)
@@ -15,11 +15,11 @@ test_grows_until_the_queue_shows_then_lets_it_drain (void **state)
   before = t.rc.rate_bps;
   assert_true (before > 400e3);
   told_for (&t, 200 * MS, 60 * MS);
-  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_DRAINING);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_DRAINING);
   assert_string_equal (fmx_rate_controller_reason (&t.rc), "down-delay");
   assert_true (t.rc.rate_bps <= 0.86 * before);
   told_for (&t, 300 * MS, 0);
-  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_CALM);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_CALM);
 }
 
 /* [RFC8836 2] "within a second"; here within a round trip */
@@ -31,9 +31,9 @@ test_gives_way_at_once_when_somebody_else_comes (void **state)
 
   (void) state;
   t.now = S;
-  t.rc.state.fairmix.mode = FMX_RATE_FAIRMIX_CALM;
-  t.rc.state.fairmix.hold_until = 100 * (FmxTime) S;
-  t.rc.state.fairmix.ceiling_bps = 410e3;
+  t.rc.state.shortq.mode = FMX_RATE_SHORTQ_CALM;
+  t.rc.state.shortq.hold_until = 100 * (FmxTime) S;
+  t.rc.state.shortq.ceiling_bps = 410e3;
   told_for (&t, 5 * S, 0);
   before = t.rc.rate_bps;
   assert_true (before == 400000.0);
@@ -54,7 +54,7 @@ test_a_ceiling_is_tried_again_after_ever_longer_times_up_to_ten_seconds (void
   for (unsigned n = 0; n < 8;) {
     assert_true (t.now < 100 * (FmxTime) S);
     told_for (&t, STEP, t.rc.rate_bps > 500e3 ? 40 * MS : 0);
-    if (told_mode (&t) != FMX_RATE_FAIRMIX_DRAINING)
+    if (told_mode (&t) != FMX_RATE_SHORTQ_DRAINING)
       continue;
     told_for (&t, 2 * S, 0);
     if (n > 0)
@@ -87,7 +87,7 @@ test_does_not_wait_for_ever_while_a_little_stands (void **state)
 
   (void) state;
   told_for (&t, MS, 0);
-  told_until (&t, FMX_RATE_FAIRMIX_COMPETING, 20 * MS);
+  told_until (&t, FMX_RATE_SHORTQ_COMPETING, 20 * MS);
   assert_true (t.now < 10 * (FmxTime) S);
 }
 
@@ -101,13 +101,13 @@ test_who_was_alone_begins_at_half_of_that (void **state)
     double x;
 
     t.rc.params.max_bps = 400e3;
-    t.rc.state.fairmix.mode = FMX_RATE_FAIRMIX_CALM;
+    t.rc.state.shortq.mode = FMX_RATE_SHORTQ_CALM;
     told_for (&t, (alone ? 15 : 5) * S, 0);
     t.link_bps = 60e3;
-    told_until (&t, FMX_RATE_FAIRMIX_COMPETING, 200 * MS);
+    told_until (&t, FMX_RATE_SHORTQ_COMPETING, 200 * MS);
   assert_true (t.now < 30 * (FmxTime) S);
     assert_true (t.rc.rate_bps < 60e3);
-    x = fmx_full_queue_bps (&t.rc.state.fairmix.full, 400e3, t.now);
+    x = fmx_full_queue_bps (&t.rc.state.shortq.full, 400e3, t.now);
     assert_true (fabs (x - (alone ? 200e3 : t.rc.rate_bps)) < 0.1 * x);
   }
 }
@@ -121,10 +121,10 @@ test_takes_half_of_what_it_had_alone (void **state)
     Told t = told_begin (400000.0);
 
     told_for (&t, MS, 0);
-    t.rc.state.fairmix.ceiling_bps = 420000.0;
-    t.rc.state.fairmix.hold = (stood ? 16 : 4) * S;
+    t.rc.state.shortq.ceiling_bps = 420000.0;
+    t.rc.state.shortq.hold = (stood ? 16 : 4) * S;
     told_for (&t, 60 * S, 200 * MS);
-    assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_COMPETING);
+    assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_COMPETING);
     if (stood)
       assert_true (t.rc.rate_bps < 0.56 * 420e3);
     else
@@ -139,9 +139,9 @@ test_stops_competing_when_the_queue_stays_short (void **state)
 
   (void) state;
   told_for (&t, 2 * S, 0);      /* the foot of a saw-tooth */
-  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_COMPETING);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_COMPETING);
   told_for (&t, 3 * S, 0);
-  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_CALM);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_CALM);
 }
 
 /* A saw-tooth of 2 s between 200 and 300 ms: R = 0.35 s. */
@@ -240,7 +240,7 @@ test_competes_on_where_bursts_are_lost (void **state)
   t.fb.loss_fraction = 0.09;
   fmx_rate_controller_on_feedback (&t.rc, &t.fb, t.now);
   assert_true (t.rc.rate_bps > 0.85 * t.fb.receive_bps + 1.0);
-  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_COMPETING);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_COMPETING);
   /* where that lasts: no more than arrives, and all from the beginning */
   t.now += S;
   t.fb.receive_bps = 0.5 * t.rc.rate_bps;
@@ -249,7 +249,7 @@ test_competes_on_where_bursts_are_lost (void **state)
   t.fb.loss_fraction = 0.11;
   fmx_rate_controller_on_feedback (&t.rc, &t.fb, t.now);
   assert_true (fabs (t.rc.rate_bps - 0.85 * t.fb.receive_bps) < 1.0);
-  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_CALM);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_CALM);
 }
 
 /* [RFC5348 4.3] max (4R, 2s/X), R = 100 ms; s/X = 4 ms */
@@ -323,5 +323,5 @@ main (void)
         (test_too_much_loss_halves_and_stops_media_at_the_least_rate_only),
   };
 
-  return cmocka_run_group_tests_name ("rate/rate-fairmix", tests, NULL, NULL);
+  return cmocka_run_group_tests_name ("rate/rate-shortq", tests, NULL, NULL);
 }

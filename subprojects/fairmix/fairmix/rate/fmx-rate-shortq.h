@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#ifndef FMX_RATE_FAIRMIX_H
-#define FMX_RATE_FAIRMIX_H
+#ifndef FMX_RATE_SHORTQ_H
+#define FMX_RATE_SHORTQ_H
 
 #include <stdbool.h>
 
@@ -13,22 +13,22 @@ extern "C" {
 #endif
 
 /**
- * FmxRateFairmixMode:
- * @FMX_RATE_FAIRMIX_STARTING: the rate grows until the queue shows
- * @FMX_RATE_FAIRMIX_CALM: the queue is short
- * @FMX_RATE_FAIRMIX_DRAINING: it was not: the rate was cut, does it drain?
- * @FMX_RATE_FAIRMIX_COMPETING: it did not: somebody else fills it
+ * FmxRateShortqMode:
+ * @FMX_RATE_SHORTQ_STARTING: the rate grows until the queue shows
+ * @FMX_RATE_SHORTQ_CALM: the queue is short
+ * @FMX_RATE_SHORTQ_DRAINING: it was not: the rate was cut, does it drain?
+ * @FMX_RATE_SHORTQ_COMPETING: it did not: somebody else fills it
  */
 typedef enum
 {
-  FMX_RATE_FAIRMIX_STARTING,
-  FMX_RATE_FAIRMIX_CALM,
-  FMX_RATE_FAIRMIX_DRAINING,
-  FMX_RATE_FAIRMIX_COMPETING
-} FmxRateFairmixMode;
+  FMX_RATE_SHORTQ_STARTING,
+  FMX_RATE_SHORTQ_CALM,
+  FMX_RATE_SHORTQ_DRAINING,
+  FMX_RATE_SHORTQ_COMPETING
+} FmxRateShortqMode;
 
 /**
- * FmxRateFairmixState:
+ * FmxRateShortqState:
  *
  * A rate adapter that keeps queues short while it is among its like, and takes
  * what a TCP takes where one fills them.
@@ -57,7 +57,7 @@ typedef enum
 typedef struct
 {
   /*< private >*/
-  FmxRateFairmixMode mode;
+  FmxRateShortqMode mode;
   FmxQueueSense queue;
   FmxTime decided;              /* last step up, or decision against it */
   FmxTime raised;
@@ -91,10 +91,10 @@ typedef struct
   FmxTime shed;                 /* last fall for too much loss */
   FmxTime resumed;
   unsigned n_again;
-} FmxRateFairmixState;
+} FmxRateShortqState;
 
 #ifdef __cplusplus
 }
 #endif
 
-#endif /* FMX_RATE_FAIRMIX_H */
+#endif /* FMX_RATE_SHORTQ_H */

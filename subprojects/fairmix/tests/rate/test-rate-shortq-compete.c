@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* How fairmix follows what a TCP takes */
-#include "fmx-test-rate-fairmix.h"
+#include "fmx-test-rate-shortq.h"
 
 #define EPOCH (2 * S)
 #define STEPS 40u               /* of 50 ms in an epoch */
@@ -80,7 +80,7 @@ test_random_losses_count_at_the_mean_round_trip (void **state)
 
   (void) state;
   t.fb.loss_event_rate = 0.05;
-  t.rc.state.fairmix.full.mean_s = 20.0;        /* a path without a limit */
+  t.rc.state.shortq.full.mean_s = 20.0;        /* a path without a limit */
   for (unsigned i = 0; i < 60 * 20; i++) {
     told_for (&t, STEP, (i / 40 % 2 ? 50 : 250) * MS);
     if (i > 30 * 20)
@@ -95,9 +95,9 @@ told_allowed (double share)
   Told t = told_competing (400e3);
 
   t.rc.rate_bps = 400e3;
-  t.rc.state.fairmix.full.mean_s = 100.0;
-  t.rc.state.fairmix.most_bps = share * 400e3;
-  t.rc.state.fairmix.decided = t.now;
+  t.rc.state.shortq.full.mean_s = 100.0;
+  t.rc.state.shortq.most_bps = share * 400e3;
+  t.rc.state.shortq.decided = t.now;
   return t;
 }
 
@@ -140,10 +140,10 @@ test_afterwards_it_climbs_as_where_nothing_is_known (void **state)
   double bps;
 
   (void) state;
-  t.rc.state.fairmix.ceiling_bps = t.rc.rate_bps;
-  t.rc.state.fairmix.n_steps = 5;
-  t.rc.state.fairmix.most_bps = t.rc.rate_bps;
-  told_while (&t, FMX_RATE_FAIRMIX_COMPETING, 0);
+  t.rc.state.shortq.ceiling_bps = t.rc.rate_bps;
+  t.rc.state.shortq.n_steps = 5;
+  t.rc.state.shortq.most_bps = t.rc.rate_bps;
+  told_while (&t, FMX_RATE_SHORTQ_COMPETING, 0);
   bps = t.rc.rate_bps;
   for (unsigned n = 0; n < 2; n++) {
     double step = fmin (16e3, bps / 16.0) * (1u << n);
@@ -164,17 +164,17 @@ test_who_was_alone_long_ago_begins_with_its_rate (void **state)
 
   (void) state;
   t.rc.params.max_bps = 400e3;
-  t.rc.state.fairmix.mode = FMX_RATE_FAIRMIX_CALM;
+  t.rc.state.shortq.mode = FMX_RATE_SHORTQ_CALM;
   told_for (&t, 15 * S, 0);
-  assert_true (t.rc.state.fairmix.alone_bps > 0.0);
+  assert_true (t.rc.state.shortq.alone_bps > 0.0);
   t.link_bps = 60e3;
   for (FmxTime end = t.now + 10 * (FmxTime) S; t.now < end;) {
     told_for (&t, 2 * S, 0);
-    told_until (&t, FMX_RATE_FAIRMIX_DRAINING, 200 * MS);
-    told_while (&t, FMX_RATE_FAIRMIX_DRAINING, 0);
+    told_until (&t, FMX_RATE_SHORTQ_DRAINING, 200 * MS);
+    told_while (&t, FMX_RATE_SHORTQ_DRAINING, 0);
   }
-  told_until (&t, FMX_RATE_FAIRMIX_COMPETING, 200 * MS);
-  x = fmx_full_queue_bps (&t.rc.state.fairmix.full, 400e3, t.now);
+  told_until (&t, FMX_RATE_SHORTQ_COMPETING, 200 * MS);
+  x = fmx_full_queue_bps (&t.rc.state.shortq.full, 400e3, t.now);
   assert_near (x, t.rc.rate_bps);
 }
 
@@ -194,8 +194,8 @@ test_who_was_overrun_was_alone_before (void **state)
   t.rc.params.max_bps = 150e3;
   assert_true (t.rc.rate_bps < 150e3);
   told_for (&t, 5 * S, 0);
-  told_until (&t, FMX_RATE_FAIRMIX_COMPETING, 200 * MS);
-  x = fmx_full_queue_bps (&t.rc.state.fairmix.full, 400e3, t.now);
+  told_until (&t, FMX_RATE_SHORTQ_COMPETING, 200 * MS);
+  x = fmx_full_queue_bps (&t.rc.state.shortq.full, 400e3, t.now);
   assert_near (x, 200e3);
 }
 
@@ -215,5 +215,5 @@ main (void)
     cmocka_unit_test (test_who_was_overrun_was_alone_before),
   };
 
-  return cmocka_run_group_tests_name ("rate/rate-fairmix-compete", tests, NULL, NULL);
+  return cmocka_run_group_tests_name ("rate/rate-shortq-compete", tests, NULL, NULL);
 }

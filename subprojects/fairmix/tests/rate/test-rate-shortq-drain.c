@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* What fairmix reads from a queue that drains, or does not */
-#include "fmx-test-rate-fairmix.h"
+#include "fmx-test-rate-shortq.h"
 
 /* At 400 kbit/s more than 24 ms are too long, at 340 less than 12.8 short. */
 #define BPS 400e3
@@ -15,8 +15,8 @@ told_draining (FmxDuration queue, bool own)
   t.now = 10 * (FmxTime) S;
   told_for (&t, STEP, 0);
   t.rc.rate_bps = BPS;
-  t.rc.state.fairmix.raised = own ? t.now : 0;
-  told_until (&t, FMX_RATE_FAIRMIX_DRAINING, queue);
+  t.rc.state.shortq.raised = own ? t.now : 0;
+  told_until (&t, FMX_RATE_SHORTQ_DRAINING, queue);
   assert_true (t.now < 11 * (FmxTime) S);
   assert_bps (&t, (own ? 0.85 : 0.8) * BPS);
   return t;
@@ -35,13 +35,13 @@ test_waits_until_the_cut_shows (void **state)
     t.fb.acked_sent = cut - MS;
     fmx_rate_controller_on_feedback (&t.rc, &t.fb, t.now);
   }
-  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_DRAINING);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_DRAINING);
   /* and now it is long */
   told_for (&t, 300 * MS, 60 * MS);
-  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_DRAINING);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_DRAINING);
   assert_bps (&t, 0.85 * BPS);
   told_for (&t, 300 * MS, 0);
-  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_CALM);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_CALM);
 }
 
 /* After a cut of 0.15 a queue of ours falls by 150 ms in a second; @share of
@@ -54,7 +54,7 @@ cuts_while_it_falls (double share)
   double rate_bps = t.rc.rate_bps;
   unsigned n_cuts = 1;
 
-  for (double s = 0.0; told_mode (&t) == FMX_RATE_FAIRMIX_DRAINING;) {
+  for (double s = 0.0; told_mode (&t) == FMX_RATE_SHORTQ_DRAINING;) {
     double left_s = 0.3 - share * 0.15 * s;
 
     told_for (&t, STEP, left_s > 0.0 ? fmx_time_from_s (left_s) : 0);
@@ -64,7 +64,7 @@ cuts_while_it_falls (double share)
     s = fmx_time_to_s (fmx_time_diff (t.now, began));
     assert_true (s < 10.0);
   }
-  return told_mode (&t) == FMX_RATE_FAIRMIX_CALM ? n_cuts : 0;
+  return told_mode (&t) == FMX_RATE_SHORTQ_CALM ? n_cuts : 0;
 }
 
 /* One whose queue falls too little is not alone. */
@@ -87,19 +87,19 @@ test_a_short_time_is_no_evidence (void **state)
   told_for (&t, 600 * MS, 100 * MS);
   assert_bps (&t, 0.85 * BPS);
   told_for (&t, 400 * MS, 10 * MS);
-  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_CALM);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_CALM);
 }
 
 /* No more can fall than there is; but not for ever. */
 static void
-test_the_rest_of_a_short_queue_has_three_seconds (void **state)
+test_the_rest_of_a_shortq_has_three_seconds (void **state)
 {
   Told t = told_draining (40 * MS, true);
 
   (void) state;
   told_for (&t, 300 * MS, 40 * MS);
   told_for (&t, 2500 * MS, 20 * MS);
-  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_DRAINING);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_DRAINING);
   assert_bps (&t, 0.85 * BPS);
   told_for (&t, 300 * MS, 20 * MS);
   assert_true (t.rc.rate_bps < 0.85 * BPS);
@@ -118,9 +118,9 @@ test_what_stands_is_given_two_seconds_at_each_rate (void **state)
   told_for (&t, STEP, 20 * MS);
   assert_bps (&t, 0.85 * 220e3);
   told_for (&t, 1900 * MS, 20 * MS);
-  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_CALM);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_CALM);
   told_for (&t, 300 * MS, 20 * MS);
-  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_DRAINING);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_DRAINING);
 }
 
 static void
@@ -130,7 +130,7 @@ test_climbs_an_interval_after_it_has_drained (void **state)
   double bps;
 
   (void) state;
-  told_while (&t, FMX_RATE_FAIRMIX_DRAINING, 0);
+  told_while (&t, FMX_RATE_SHORTQ_DRAINING, 0);
   bps = t.rc.rate_bps;
   told_for (&t, 650 * MS, 0);
   assert_bps (&t, bps);
@@ -149,12 +149,12 @@ hold_after (bool own, FmxDuration hold)
   t.now = 10 * (FmxTime) S;
   told_for (&t, STEP, 0);
   t.rc.rate_bps = BPS;
-  t.rc.state.fairmix.raised = own ? t.now : 0;
-  t.rc.state.fairmix.ceiling_bps = BPS;
-  t.rc.state.fairmix.hold = hold;
-  told_until (&t, FMX_RATE_FAIRMIX_DRAINING, 60 * MS);
+  t.rc.state.shortq.raised = own ? t.now : 0;
+  t.rc.state.shortq.ceiling_bps = BPS;
+  t.rc.state.shortq.hold = hold;
+  told_until (&t, FMX_RATE_SHORTQ_DRAINING, 60 * MS);
   assert_bps (&t, (own ? 0.95 : 0.8) * BPS);
-  told_while (&t, FMX_RATE_FAIRMIX_DRAINING, 0);
+  told_while (&t, FMX_RATE_SHORTQ_DRAINING, 0);
   drained = t.now - STEP;
   for (; t.rc.rate_bps <= 0.95 * BPS; told_for (&t, STEP, 0))
     assert_true (t.now < drained + 20 * (FmxTime) S);
@@ -185,11 +185,11 @@ test_two_cuts_in_vain_and_no_more (void **state)
   /* those that helped do not count */
   for (unsigned i = 0; i < 3; i++) {
     told_for (&t, S, 0);
-    told_until (&t, FMX_RATE_FAIRMIX_DRAINING, 60 * MS);
+    told_until (&t, FMX_RATE_SHORTQ_DRAINING, 60 * MS);
   }
   told_for (&t, S, 0);
   rate_bps = t.rc.rate_bps;
-  for (; told_mode (&t) != FMX_RATE_FAIRMIX_COMPETING;
+  for (; told_mode (&t) != FMX_RATE_SHORTQ_COMPETING;
       rate_bps = t.rc.rate_bps) {
     told_for (&t, STEP, 200 * MS);
     assert_true (t.now < 60 * (FmxTime) S);
@@ -205,18 +205,18 @@ test_at_the_least_rate_it_competes_at_once (void **state)
   Told low = told_calm (21e3), near = told_calm (25e3);
 
   (void) state;
-  told_while (&low, FMX_RATE_FAIRMIX_CALM, S);
-  assert_int_equal (told_mode (&low), FMX_RATE_FAIRMIX_COMPETING);
+  told_while (&low, FMX_RATE_SHORTQ_CALM, S);
+  assert_int_equal (told_mode (&low), FMX_RATE_SHORTQ_COMPETING);
   assert_bps (&low, 21e3);
 
-  told_while (&near, FMX_RATE_FAIRMIX_CALM, S);
-  assert_int_equal (told_mode (&near), FMX_RATE_FAIRMIX_DRAINING);
-  while (told_mode (&near) == FMX_RATE_FAIRMIX_DRAINING) {
+  told_while (&near, FMX_RATE_SHORTQ_CALM, S);
+  assert_int_equal (told_mode (&near), FMX_RATE_SHORTQ_DRAINING);
+  while (told_mode (&near) == FMX_RATE_SHORTQ_DRAINING) {
     told_for (&near, STEP, S);
     assert_true (near.now < 20 * (FmxTime) S);
-    assert_int_equal (near.rc.state.fairmix.n_drains, 1);
+    assert_int_equal (near.rc.state.shortq.n_drains, 1);
   }
-  assert_int_equal (told_mode (&near), FMX_RATE_FAIRMIX_COMPETING);
+  assert_int_equal (told_mode (&near), FMX_RATE_SHORTQ_COMPETING);
 }
 
 int
@@ -226,7 +226,7 @@ main (void)
     cmocka_unit_test (test_waits_until_the_cut_shows),
     cmocka_unit_test (test_a_queue_of_ours_falls_as_the_cut_lets_it),
     cmocka_unit_test (test_a_short_time_is_no_evidence),
-    cmocka_unit_test (test_the_rest_of_a_short_queue_has_three_seconds),
+    cmocka_unit_test (test_the_rest_of_a_shortq_has_three_seconds),
     cmocka_unit_test (test_what_stands_is_given_two_seconds_at_each_rate),
     cmocka_unit_test (test_climbs_an_interval_after_it_has_drained),
     cmocka_unit_test (test_who_made_it_show_again_waits_twice_as_long),
@@ -234,5 +234,5 @@ main (void)
     cmocka_unit_test (test_at_the_least_rate_it_competes_at_once),
   };
 
-  return cmocka_run_group_tests_name ("rate/rate-fairmix-drain", tests, NULL, NULL);
+  return cmocka_run_group_tests_name ("rate/rate-shortq-drain", tests, NULL, NULL);
 }

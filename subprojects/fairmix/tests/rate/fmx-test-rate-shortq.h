@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#ifndef FMX_TEST_RATE_FAIRMIX_H
-#define FMX_TEST_RATE_FAIRMIX_H
+#ifndef FMX_TEST_RATE_SHORTQ_H
+#define FMX_TEST_RATE_SHORTQ_H
 
 /* The controller fairmix, told what the queue is */
 #include "fmx-test-rate.h"
@@ -23,7 +23,7 @@ told_begin (double bps)
   FmxRateParams params = fmx_test_params ();
 
   params.initial_bps = bps;
-  fmx_rate_controller_init (&t.rc, &fmx_rate_fairmix, &params, 0);
+  fmx_rate_controller_init (&t.rc, &fmx_rate_shortq, &params, 0);
   t.fb = fmx_test_feedback (bps);
   t.now = 0;
   t.link_bps = HUGE_VAL;
@@ -45,15 +45,15 @@ told_for (Told *t, FmxDuration time, FmxDuration queue)
   }
 }
 
-static inline FmxRateFairmixMode
+static inline FmxRateShortqMode
 told_mode (const Told *t)
 {
-  return t->rc.state.fairmix.mode;
+  return t->rc.state.shortq.mode;
 }
 
 /* Until it is in @mode, or no longer; soon. */
 static inline void
-told_until (Told *t, FmxRateFairmixMode mode, FmxDuration queue)
+told_until (Told *t, FmxRateShortqMode mode, FmxDuration queue)
 {
   FmxTime end = t->now + 20 * (FmxTime) S;
 
@@ -62,7 +62,7 @@ told_until (Told *t, FmxRateFairmixMode mode, FmxDuration queue)
 }
 
 static inline void
-told_while (Told *t, FmxRateFairmixMode mode, FmxDuration queue)
+told_while (Told *t, FmxRateShortqMode mode, FmxDuration queue)
 {
   FmxTime end = t->now + 20 * (FmxTime) S;
 
@@ -77,7 +77,7 @@ told_competing (double bps)
   Told t = told_begin (bps);
 
   told_for (&t, MS, 0);
-  told_until (&t, FMX_RATE_FAIRMIX_COMPETING, 200 * MS);
+  told_until (&t, FMX_RATE_SHORTQ_COMPETING, 200 * MS);
   assert_true (t.now < 6 * (FmxTime) S);
   return t;
 }
@@ -88,7 +88,7 @@ told_calm (double bps)
 {
   Told t = told_begin (bps);
 
-  t.rc.state.fairmix.mode = FMX_RATE_FAIRMIX_CALM;
+  t.rc.state.shortq.mode = FMX_RATE_SHORTQ_CALM;
   told_for (&t, STEP, 0);
   return t;
 }
@@ -101,4 +101,4 @@ assert_bps (const Told *t, double expected)
         fmx_time_to_s ((FmxDuration) t->now));
 }
 
-#endif /* FMX_TEST_RATE_FAIRMIX_H */
+#endif /* FMX_TEST_RATE_SHORTQ_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* What fairmix does about loss, silence and a path that carries nothing */
-#include "fmx-test-rate-fairmix.h"
+#include "fmx-test-rate-shortq.h"
 
 /* Far below any rate of the equation. */
 #define HEAVY_LOSS 0.3
@@ -63,7 +63,7 @@ test_losses_end_a_start_and_put_off_the_next_step (void **state)
   t.now = S;
   t.fb.loss_event_rate = HEAVY_LOSS;
   told_for (&t, STEP, 0);
-  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_CALM);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_CALM);
   t.fb.loss_event_rate = 0.0;
   told_for (&t, 600 * MS, 0);
   t.fb.loss_event_rate = HEAVY_LOSS;
@@ -83,7 +83,7 @@ test_losses_count_while_a_queue_drains (void **state)
   double before;
 
   (void) state;
-  told_until (&t, FMX_RATE_FAIRMIX_DRAINING, 60 * MS);
+  told_until (&t, FMX_RATE_SHORTQ_DRAINING, 60 * MS);
   before = t.rc.rate_bps;
   t.fb.loss_event_rate = HEAVY_LOSS;
   told_for (&t, STEP, 60 * MS);
@@ -197,7 +197,7 @@ test_too_much_loss_halves_what_arrives_each_time_it_is_known (void **state)
   t.fb.loss_fraction = 0.5;
   told_for (&t, STEP, 0);
   assert_bps (&t, 170e3);
-  assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_STARTING);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_STARTING);
   told_for (&t, 3 * STEP, 0);
   assert_bps (&t, 170e3);
   told_for (&t, STEP, 0);
@@ -296,7 +296,7 @@ test_resumes_with_one_stream (void **state)
     t.fb.loss_event_rate = cases[i].loss_event_rate;
     resume (&t);
     assert_bps (&t, cases[i].expected_bps);
-    assert_int_equal (told_mode (&t), FMX_RATE_FAIRMIX_STARTING);
+    assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_STARTING);
   }
 }
 
@@ -305,7 +305,7 @@ static void
 pass_in_silence (Told *t)
 {
   fmx_rate_controller_on_sent (&t->rc, 200, t->now);
-  fmx_rate_fairmix.on_no_feedback (&t->rc, t->now);
+  fmx_rate_shortq.on_no_feedback (&t->rc, t->now);
 }
 
 static void
@@ -363,5 +363,5 @@ main (void)
         (test_after_silence_the_rate_stays_for_two_and_a_half_round_trips),
   };
 
-  return cmocka_run_group_tests_name ("rate/rate-fairmix-loss", tests, NULL, NULL);
+  return cmocka_run_group_tests_name ("rate/rate-shortq-loss", tests, NULL, NULL);
 }

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
+
+#include "fairmix/rate/fmx-rate-shortq-private.h"
+
+#define MOST_OF_CEILING 0.55    /* beside another; with the dead zone a half */
+#define DEAD_ZONE 0.1
+#define SHORT (4 * FMX_SECOND)
+
+void
+fmx_shortq_begin_to_compete (FmxRateController *rc,
+    const FmxRateFeedback *fb, FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+  bool was_alone = s->alone_bps > 0.0
+      && fmx_time_diff (now, s->alone_time) < HOLD_MAX;
+
+  fmx_shortq_enter (rc, FMX_RATE_SHORTQ_COMPETING, now);
+  fmx_full_queue_init (&s->full, fmax (rc->rate_bps,
+          was_alone ? HALF * s->alone_bps : 0.0), fb->rtt_latest, now);
+  s->most_bps = s->hold >= HOLD_MAX ? MOST_OF_CEILING * s->ceiling_bps
+      : rc->params.max_bps;
+}
+
+void
+fmx_shortq_compete (FmxRateController *rc, const FmxRateFeedback *fb,
+    double allowed, FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+  if (rc->rate_bps * (1.0 - DEAD_ZONE) > allowed) {
+    fmx_shortq_obey (rc, fb, allowed, now);
+  } else if (fmx_time_diff (now, s->short_since) > SHORT) {
+    fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
+    s->ceiling_bps = 0.0;
+  } else if (fmx_shortq_is_due (rc, fb, rc->params.decision_interval_rtts, now)) {
+    s->decided = now;
+    if (allowed > rc->rate_bps * (1.0 + DEAD_ZONE))
+      fmx_shortq_raise (rc, fb, fmin (allowed,
+              (1.0 + HALF) * rc->rate_bps), now);
+  }
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
+
+#include "fairmix/rate/fmx-rate-shortq-private.h"
+
+#define CUT_OTHERS 0.8
+#define HOLD_HALF_BPS 250000.0  /* half of it at this rate */
+#define OWN_RTTS 10.0           /* a step shows within so many */
+#define DRAIN_TELLS_S 0.10      /* expected fall that suffices to judge */
+#define DRAIN_SHARE 0.6         /* of it that must have happened */
+#define DRAIN_MAX (3 * FMX_SECOND)
+#define DRAINS 2u
+
+/* What comes through is what came through when the queue showed before. */
+static bool
+is_same_ceiling (const FmxRateShortqState *s)
+{
+  return fabs (s->drain_bps - s->ceiling_bps)
+      < SAME_CEILING * s->ceiling_bps;
+}
+
+void
+fmx_shortq_begin_to_drain (FmxRateController *rc,
+    const FmxRateFeedback *fb, FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+  double since = (double) fmx_time_diff (now, s->raised);
+
+  s->drain_own = since < OWN_RTTS * (double) fb->rtt;
+  s->n_drains = s->mode == FMX_RATE_SHORTQ_DRAINING ? s->n_drains + 1 : 1;
+  fmx_shortq_enter (rc, FMX_RATE_SHORTQ_DRAINING, now);
+  s->drain_seen = false;
+  s->drain_start = now;
+  s->drain_expected_s = 0.0;
+  s->drain_bps = fmx_shortq_got_bps (rc, fb);
+  fmx_shortq_lower (rc,
+      (!s->drain_own ? CUT_OTHERS : is_same_ceiling (s) ? NEAR_CEILING :
+          CUT_OWN)
+      * s->drain_bps, FMX_RATE_DOWN_DELAY);
+}
+
+/* The queue is short again. */
+static void
+drained (FmxRateController *rc, FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+
+  fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
+  s->hold = is_same_ceiling (s) && s->drain_own ? 2 * s->hold : HOLD_MIN;
+  if (s->hold > HOLD_MAX)
+    s->hold = HOLD_MAX;
+  s->ceiling_bps = s->drain_bps;
+  /* the lesser of two tries first, so the greater learns that there are two */
+  s->hold_until = now + (FmxTime) ((double) s->hold * s->ceiling_bps
+      / (s->ceiling_bps + HOLD_HALF_BPS));
+}
+
+/* What must have left the queue since the cut showed, if all of it is ours. */
+static void
+expect (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+  double part = 1.0 - rc->rate_bps / s->drain_bps;
+
+  if (!s->drain_seen) {
+    s->drain_seen = fb->acked_sent >= s->drain_start;
+    s->drain_time = now;
+    fmx_queue_sense_restart (&s->queue);
+    fmx_queue_sense_add (&s->queue, fb->rtt_least, fb->way_back, fb->rtt / 2,
+        now);
+    s->drain_queue = fmx_queue_sense_standing (&s->queue);
+    return;
+  }
+  if (part > 0.0)
+    s->drain_expected_s += part
+        * fmx_time_to_s (fmx_time_diff (now, s->drain_time));
+  s->drain_time = now;
+}
+
+void
+fmx_shortq_drain (FmxRateController *rc, const FmxRateFeedback *fb,
+    double allowed, FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+  FmxDuration standing;
+  double expected_s;
+
+  if (rc->rate_bps > allowed)
+    fmx_shortq_obey (rc, fb, allowed, now);
+  expect (rc, fb, now);
+  if (!s->drain_seen)
+    return;
+  standing = fmx_queue_sense_standing (&s->queue);
+  expected_s = fmin (s->drain_expected_s,
+      fmx_time_to_s (s->drain_queue - fmx_shortq_queue_limit (rc, fb) / 2));
+  if (standing < fmx_shortq_queue_limit (rc, fb) / 2)
+    drained (rc, now);
+  else if ((s->drain_expected_s <= DRAIN_TELLS_S
+          || fmx_time_to_s (s->drain_queue - standing)
+          >= DRAIN_SHARE * expected_s)
+      && fmx_time_diff (now, s->drain_start) < DRAIN_MAX)
+    return;
+  else if (s->n_drains < DRAINS && rc->rate_bps > MARGIN * rc->params.min_bps)
+    fmx_shortq_begin_to_drain (rc, fb, now);
+  else
+    fmx_shortq_begin_to_compete (rc, fb, now);
+}

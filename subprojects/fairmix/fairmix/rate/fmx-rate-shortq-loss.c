@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
+
+#include "fairmix/rate/fmx-rate-shortq-private.h"
+
+#define PEAK_MIN (25 * FMX_MSECOND)     /* less is no queue to be full */
+#define FULL_GAIN 0.25
+#define SHED_TELLS (5 * FMX_SECOND)     /* two seconds longer than loss is counted */
+
+/* A loss while the queue is near its highest is one of a full queue; TCP hears
+ * of it a round trip later, and then comes the dip. */
+void
+fmx_shortq_note_loss (FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+  FmxDuration peak = fmx_queue_sense_peak (&s->queue);
+  bool full = peak >= PEAK_MIN
+      && fmx_queue_sense_recent (&s->queue) >= peak / 2;
+  bool dip = fmx_queue_sense_take_dip (&s->queue) && !s->crest_noted;
+  bool falling = fmx_queue_sense_is_falling (&s->queue);
+
+  if (falling)
+    s->crest_noted = false;
+  if ((dip || (fb->new_loss_event && full))
+      && fmx_full_queue_note (&s->full, fb->receive_bps, now))
+    s->crest_noted = !falling;
+  if (!fb->new_loss_event)
+    return;
+  s->loss_event = now;
+  s->full_share = s->full_known
+      ? s->full_share + FULL_GAIN * (full - s->full_share) : full;
+  s->full_known = true;
+}
+
+/* The rate is above X: down to it, but as a TCP not below half of what the
+ * receiver gets within a round trip. */
+void
+fmx_shortq_obey (FmxRateController *rc, const FmxRateFeedback *fb,
+    double allowed, FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+
+  if (s->mode == FMX_RATE_SHORTQ_STARTING)
+    fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
+  s->decided = now;
+  if (fmx_time_diff (now, s->obeyed) < fb->rtt_latest)
+    return;
+  s->obeyed = now;
+  fmx_shortq_lower (rc, fmax (allowed, HALF * fmx_shortq_got_bps (rc,
+              fb)), FMX_RATE_DOWN_LOSS);
+}
+
+/* More than the loss limit is lost: the path became narrow.  First the rate
+ * gives way, as a TCP's would; media stop only when at the least rate that
+ * does not help. */
+void
+fmx_shortq_shed (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+  FmxDuration since = fmx_time_diff (now, s->shed);
+  double least = MARGIN * rc->params.min_bps;
+
+  if (rc->rate_bps <= least && since > SHED_TELLS) {
+    fmx_shortq_begin_to_probe (rc, now);
+  } else if (rc->rate_bps > least && since > fb->rtt_latest + fb->interval) {
+    fmx_shortq_enter (rc, FMX_RATE_SHORTQ_STARTING, now);       /* as after a timeout */
+    s->shed = now;
+    fmx_shortq_lower (rc, fmax (HALF * fmx_shortq_got_bps (rc, fb),
+            least), FMX_RATE_DOWN_LOSS);
+  }
+}
+
+/* Much less comes through than is sent, and not by chance: the path carries no
+ * more.  To a part of what it does carry, at once, whoever else is there
+ * ([RFC5348 4.3]: X_recv * 0.85 after a loss). */
+bool
+fmx_shortq_overrun (FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+  double sent = fmin (fb->sent_bps, rc->rate_bps);
+
+  if (!fb->heard || s->loss_event == FMX_TIME_NONE
+      || fmx_time_diff (now, s->loss_event) > fb->rtt_latest
+      || fmx_time_diff (now, s->shed) < 2 * fb->rtt_latest
+      || fb->receive_bps <= 0.0 || fb->receive_bps > OVERRUN * sent)
+    return false;
+  fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
+  s->shed = s->decided = s->obeyed = now;
+  fmx_shortq_lower (rc, CUT_OWN * fb->receive_bps, FMX_RATE_DOWN_LIMIT);
+  return true;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef FMX_RATE_SHORTQ_PRIVATE_H
+#define FMX_RATE_SHORTQ_PRIVATE_H
+
+#include "fairmix/rate/fmx-rate-controller.h"
+
+/* What more than one of the states needs; docs/algorithms/rate.md has where the
+ * constants come from. */
+#define HALF 0.5
+#define STEP_MAX_BPS 100000.0
+#define CUT_OWN 0.85            /* of what the receiver got */
+#define NEAR_CEILING 0.95
+#define SAME_CEILING 0.1
+#define HOLD_MIN (2 * FMX_SECOND)
+#define HOLD_MAX (4 * HOLD_MIN)
+#define MARGIN 1.1              /* over the least rate: room for a cut */
+#define OVERRUN 0.8             /* less of what is sent comes through */
+
+/* The higher the rate the shorter the queue that is too long: of two who share
+ * a path the greater gives way first, until they are equal. */
+FmxDuration fmx_shortq_queue_limit (const FmxRateController *rc,
+    const FmxRateFeedback *fb);
+
+double fmx_shortq_got_bps (const FmxRateController *rc,
+    const FmxRateFeedback *fb);
+
+/* Never below the least rate: a burst of losses is no reason to say nothing at
+ * all ([RFC3714 5] speaks of persistent loss). */
+void fmx_shortq_lower (FmxRateController *rc, double bps, const char *reason);
+
+void fmx_shortq_enter (FmxRateController *rc, FmxRateShortqMode mode,
+    FmxTime now);
+
+void fmx_shortq_begin_to_probe (FmxRateController *rc, FmxTime now);
+
+bool fmx_shortq_is_due (const FmxRateController *rc,
+    const FmxRateFeedback *fb, double intervals, FmxTime now);
+
+void fmx_shortq_raise (FmxRateController *rc, const FmxRateFeedback *fb,
+    double bps, FmxTime now);
+
+/* A loss while the queue is near its highest is one of a full queue; TCP hears
+ * of it a round trip later, and then comes the dip. */
+void fmx_shortq_note_loss (FmxRateController *rc,
+    const FmxRateFeedback *fb, FmxTime now);
+
+/* The rate is above X: down to it, but as a TCP not below half of what the
+ * receiver gets within a round trip. */
+void fmx_shortq_obey (FmxRateController *rc, const FmxRateFeedback *fb,
+    double allowed, FmxTime now);
+
+/* More than the loss limit is lost: the path became narrow.  First the rate
+ * gives way, as a TCP's would; media stop only when at the least rate that
+ * does not help. */
+void fmx_shortq_shed (FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now);
+
+/* Much less comes through than is sent, and not by chance: the path carries no
+ * more.  To a part of what it does carry, at once, whoever else is there
+ * ([RFC5348 4.3]: X_recv * 0.85 after a loss). */
+bool fmx_shortq_overrun (FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now);
+
+void fmx_shortq_begin_to_drain (FmxRateController *rc,
+    const FmxRateFeedback *fb, FmxTime now);
+
+void fmx_shortq_drain (FmxRateController *rc, const FmxRateFeedback *fb,
+    double allowed, FmxTime now);
+
+void fmx_shortq_climb_or_drain (FmxRateController *rc,
+    const FmxRateFeedback *fb, double allowed, FmxTime now);
+
+void fmx_shortq_begin_to_compete (FmxRateController *rc,
+    const FmxRateFeedback *fb, FmxTime now);
+
+void fmx_shortq_compete (FmxRateController *rc, const FmxRateFeedback *fb,
+    double allowed, FmxTime now);
+
+#endif /* FMX_RATE_SHORTQ_PRIVATE_H */

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
+
+#include "fairmix/rate/fmx-rate-shortq-private.h"
+
+#define START_GROWTH 1.25
+#define START_RTTS 2.5
+#define START_QUEUES 2          /* who was there before gives way first */
+#define STEP_BPS 16000.0        /* the first; then it doubles */
+#define STEP_SHARE 0.0625       /* ... or so much of the rate */
+#define STEP_MAX_SHARE 0.25
+#define STAYS (2 * FMX_SECOND)  /* so long, half too long is too long */
+
+/* A small step first, then twice as much each time, up to a stream; small steps
+ * at the ceiling; where it has moved, up to a part of the rate. */
+static double
+step_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
+{
+  const FmxRateShortqState *s = &rc->state.shortq;
+  double small = fmin (STEP_BPS, STEP_SHARE * rc->rate_bps);
+  double step = fmin (STEP_MAX_SHARE * rc->rate_bps,
+      ldexp (small, (int) s->n_steps));
+
+  if (s->ceiling_bps <= 0.0
+      || rc->rate_bps + step <= NEAR_CEILING * s->ceiling_bps)
+    return fmin (step, fmin (fb->stream_bps, STEP_MAX_BPS));
+  return rc->rate_bps > (1.0 + SAME_CEILING) * s->ceiling_bps ? step : small;
+}
+
+static void
+climb (FmxRateController *rc, const FmxRateFeedback *fb, double allowed,
+    FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+  double bps = fmin (allowed, rc->rate_bps + step_bps (rc, fb));
+
+  s->decided = now;
+  if (now < s->hold_until && bps > NEAR_CEILING * s->ceiling_bps)
+    return;
+  fmx_shortq_raise (rc, fb, bps, now);
+  if (s->n_steps < 8)
+    s->n_steps++;
+}
+
+void
+fmx_shortq_climb_or_drain (FmxRateController *rc,
+    const FmxRateFeedback *fb, double allowed, FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+  FmxDuration standing = fmx_queue_sense_standing (&s->queue);
+  bool starting = s->mode == FMX_RATE_SHORTQ_STARTING;
+  bool stays = fmx_time_diff (now, s->long_since) > STAYS;
+
+  if (rc->rate_bps > allowed) {
+    fmx_shortq_obey (rc, fb, allowed, now);
+  } else if (stays
+      || standing >
+      (starting ? START_QUEUES : 1) * fmx_shortq_queue_limit (rc, fb)) {
+    if (rc->rate_bps > MARGIN * rc->params.min_bps)
+      fmx_shortq_begin_to_drain (rc, fb, now);
+    else
+      fmx_shortq_begin_to_compete (rc, fb, now);
+  } else if (standing > fmx_shortq_queue_limit (rc, fb) / 2) {
+    return;                     /* somebody else may give way */
+  } else if (starting && fmx_shortq_is_due (rc, fb, START_RTTS, now)) {
+    s->decided = now;
+    fmx_shortq_raise (rc, fb, fmin (allowed, START_GROWTH * rc->rate_bps), now);
+  } else if (!starting
+      && fmx_shortq_is_due (rc, fb, rc->params.decision_interval_rtts, now)) {
+    climb (rc, fb, allowed, now);
+  }
+}

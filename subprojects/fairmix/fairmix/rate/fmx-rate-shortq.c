@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
+
+#include "fairmix/rate/fmx-rate-shortq-private.h"
+#include "fairmix/rate/fmx-tcp-equation.h"
+
+#define Q_HIGH_S 0.03           /* a standing queue that is too long ... */
+#define Q_HIGH_BPS 250000.0     /* ... at this rate */
+#define Q_HIGH_MIN_S 0.015
+#define Q_HIGH_MAX_S 0.06
+#define Q_PACKETS 3.0           /* no shorter than so many packets */
+#define LASTING (15 * FMX_SECOND)
+#define PROBE_DOUBLINGS 4u
+#define LASTING_LOSS 0.1        /* beyond, a TCP spends its time in timeouts */
+
+/* The higher the rate the shorter the queue that is too long: of two who share
+ * a path the greater gives way first, until they are equal. */
+FmxDuration
+fmx_shortq_queue_limit (const FmxRateController *rc, const FmxRateFeedback *fb)
+{
+  double high_s = Q_HIGH_S * sqrt (Q_HIGH_BPS / rc->rate_bps);
+
+  high_s = fmin (fmax (high_s, Q_HIGH_MIN_S), Q_HIGH_MAX_S);
+  if (fb->receive_bps > 0.0)
+    high_s = fmax (high_s, Q_PACKETS * fb->packet_bytes * 8.0
+        / fb->receive_bps);
+  return fmx_time_from_s (high_s);
+}
+
+double
+fmx_shortq_got_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
+{
+  /* what was not sent could not arrive */
+  if (fb->receive_bps <= 0.0 || fb->sent_bps < 0.7 * rc->rate_bps)
+    return rc->rate_bps;
+  return fmin (fb->receive_bps, rc->rate_bps);
+}
+
+static void
+note_rtt (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+
+  fmx_full_queue_add_rtt (&s->full, fb->rtt_latest, now);
+  if (fmx_queue_sense_standing (&s->queue) > fmx_shortq_queue_limit (rc,
+          fb) / 2)
+    s->short_since = now;
+  else
+    s->long_since = now;
+  if (fmx_time_diff (now, s->short_since) > HOLD_MAX
+      && fb->receive_bps > OVERRUN * fb->sent_bps) {
+    s->alone_bps = fmx_shortq_got_bps (rc, fb);
+    s->alone_time = now;
+  }
+}
+
+static double
+allowed_bps (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+  double segment = rc->params.segment_bytes > 0
+      ? (double) rc->params.segment_bytes : fb->packet_bytes;
+  FmxTcpPath path = fmx_tcp_path (segment, fb->rtt);
+  double p = fb->loss_event_rate * (1.0 - s->full_share);
+  double bps;
+
+  if (s->mode == FMX_RATE_SHORTQ_COMPETING)
+    path = fmx_tcp_path (segment, fmx_full_queue_rtt (&s->full));
+  bps = fmx_tcp_equation_bps (&path, p);
+  if (s->mode == FMX_RATE_SHORTQ_COMPETING)
+    bps = fmin (fmin (bps, s->most_bps),
+        fmx_full_queue_bps (&s->full, fb->receive_bps, now));
+  return fmax (bps, rc->params.min_bps);
+}
+
+/* Never below the least rate: a burst of losses is no reason to say nothing at
+ * all ([RFC3714 5] speaks of persistent loss). */
+void
+fmx_shortq_lower (FmxRateController *rc, double bps, const char *reason)
+{
+  bps = fmax (bps, rc->params.min_bps);
+  if (bps < rc->rate_bps)
+    fmx_rate_controller_set (rc, bps, reason);
+}
+
+void
+fmx_shortq_enter (FmxRateController *rc, FmxRateShortqMode mode, FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+
+  s->mode = mode;
+  s->decided = s->short_since = s->long_since = now;
+  s->n_steps = 0;
+}
+
+void
+fmx_shortq_begin_to_probe (FmxRateController *rc, FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+
+  if (s->resumed == FMX_TIME_NONE || fmx_time_diff (now, s->resumed) > LASTING)
+    s->n_again = 0;
+  else if (s->n_again < PROBE_DOUBLINGS)
+    s->n_again++;
+  fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
+  fmx_rate_controller_probe (rc);
+}
+
+bool
+fmx_shortq_is_due (const FmxRateController *rc, const FmxRateFeedback *fb,
+    double intervals, FmxTime now)
+{
+  double since = (double) fmx_time_diff (now, rc->state.shortq.decided);
+
+  return since >= intervals * (double) fb->rtt;
+}
+
+void
+fmx_shortq_raise (FmxRateController *rc, const FmxRateFeedback *fb,
+    double bps, FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+
+  bps = fmin (bps, 2.0 * fb->receive_bps);
+  if (bps <= rc->rate_bps)
+    return;
+  s->raised = now;
+  fmx_rate_controller_set (rc, bps, FMX_RATE_UP);
+}
+
+static void
+try_to_resume (FmxRateController *rc, const FmxRateFeedback *fb,
+    double allowed, FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+  double bps = fmax (fmin (fb->stream_bps, STEP_MAX_BPS), rc->params.min_bps);
+  double wait = rc->params.decision_interval_rtts * (double) (1u << s->n_again);
+
+  if (!fb->heard || !fb->answered || !fmx_shortq_is_due (rc, fb, wait, now))
+    return;
+  fmx_rate_controller_resume (rc, fmin (bps, allowed));
+  fmx_shortq_enter (rc, FMX_RATE_SHORTQ_STARTING, now);
+  s->resumed = now;
+}
+
+static void
+shortq_init (FmxRateController *rc, FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+
+  fmx_shortq_enter (rc, FMX_RATE_SHORTQ_STARTING, now);
+  s->full.rtt_time = now;
+  s->hold = HOLD_MIN;
+  s->hold_until = s->shed = now;
+  s->resumed = s->loss_event = FMX_TIME_NONE;
+}
+
+static void
+shortq_on_feedback (FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+  double allowed;
+
+  if (fb->heard) {
+    fmx_queue_sense_add (&s->queue, fb->rtt_least, fb->way_back, fb->rtt / 2,
+        now);
+    note_rtt (rc, fb, now);
+  }
+  fmx_shortq_note_loss (rc, fb, now);
+  allowed = allowed_bps (rc, fb, now);
+  if (rc->probing)
+    try_to_resume (rc, fb, allowed, now);
+  else if ((s->mode != FMX_RATE_SHORTQ_COMPETING
+          || fb->loss_fraction > LASTING_LOSS)
+      && fmx_shortq_overrun (rc, fb, now))
+    return;
+  else if (fb->loss_fraction > fb->loss_limit)
+    fmx_shortq_shed (rc, fb, now);
+  else if (s->mode == FMX_RATE_SHORTQ_DRAINING)
+    fmx_shortq_drain (rc, fb, allowed, now);
+  else if (s->mode == FMX_RATE_SHORTQ_COMPETING)
+    fmx_shortq_compete (rc, fb, allowed, now);
+  else
+    fmx_shortq_climb_or_drain (rc, fb, allowed, now);
+}
+
+static void
+shortq_on_no_feedback (FmxRateController *rc, FmxTime now)
+{
+  double bps = rc->rate_bps / 2.0;
+
+  if (rc->probing || (rc->idle && rc->rate_bps <= 2.0 * rc->params.initial_bps))
+    return;
+  if (bps < rc->params.min_bps)
+    fmx_shortq_begin_to_probe (rc, now);
+  else
+    fmx_shortq_lower (rc, bps, FMX_RATE_DOWN_NO_FEEDBACK);
+  rc->state.shortq.decided = now;
+}
+
+const FmxRateClass fmx_rate_shortq = {
+  .name = "shortq",
+  .alias = "fairmix",           /* what it was called first */
+  .description = "short queues; fair to TCP where one fills them",
+  .init = shortq_init,
+  .on_feedback = shortq_on_feedback,
+  .on_no_feedback = shortq_on_no_feedback,
+};
