@@ -48,8 +48,8 @@
 #include "gstpartialmixcodec.h"
 #include "gstpartialmixcouriers.h"
 #include "gstpartialmixdatabase.h"
+#include "gstpartialmixlistener.h"
 #include "gstpartialmixpayloads.h"
-#include "gstpartialmixset.h"
 #include "gstpartialmixsettings.h"
 #include "gstpartialmixstream.h"
 
@@ -61,121 +61,6 @@ GST_DEBUG_CATEGORY_EXTERN (gst_partial_mix_debug);
 #define GST_PARTIAL_MIX_SELECTIONS_PER_TICK 16
 /* one among more costs as much as several */
 #define GST_PARTIAL_MIX_STREAMS_PER_SELECTION 64
-
-/* ---------------------------------------------------------------- links -- */
-
-/**
- * GstPartialMixLink:
- * @handover: how the stream gets there, from which timestamp on
- * @sent: whether any packet was forwarded
- * @rejoin: the next forwarded packet closes the sequence number gap
- * @seq_delta: sequence number out minus in
- * @pt: under which payload type its packets leave
- *
- * How one stream reaches one src pad.
- */
-typedef struct
-{
-  FmxHandover handover;
-  gboolean sent;
-  gboolean rejoin;
-  guint16 seq_delta;
-  guint16 last_seq;
-  gboolean has_pt;
-  guint8 pt;                    /* payload type out, if it has one */
-} GstPartialMixLink;
-
-void gst_partial_mix_link_init (GstPartialMixLink * link, FmxHandoverWay way,
-    guint mix, GstClockTime now);
-/* The stream begins anew: what is known of its timestamps is void. */
-void gst_partial_mix_link_restart (GstPartialMixLink * link);
-/* The first packet of a stream that waited to enter a mix is placed. */
-void gst_partial_mix_link_placed (GstPartialMixLink * link,
-    GstPartialMixStream * stream, guint64 ext_ts, gint64 pos);
-/* FALSE: the change before this one is not over; try again in a tick. */
-gboolean gst_partial_mix_link_change (GstPartialMixLink * link,
-    GstPartialMixStream * stream, FmxHandoverWay way, guint mix, gint64 line,
-    GstClockTime now);
-guint16 gst_partial_mix_link_next_seq (GstPartialMixLink * link, guint16 seq);
-
-/* ---------------------------------------------------------------- mixes -- */
-
-/**
- * GstPartialMixContribution:
- *
- * A stream in a mix, in one tick, whose gain is not 1 over the whole frame.
- */
-typedef struct
-{
-  GstPartialMixStream *stream;
-  FmxMixEnvelope envelope;
-  gfloat gain;                  /* relative to the total's */
-} GstPartialMixContribution;
-
-/**
- * GstPartialMixCast:
- *
- * Who is heard in one mix, in one tick.
- */
-typedef struct
-{
-  FmxMixKey key;                /* the same for the same cast */
-  guint n_members;
-  GstPartialMixSet *members;
-  GArray *ramped;               /* of GstPartialMixContribution: of members */
-} GstPartialMixCast;
-
-void gst_partial_mix_cast_init (GstPartialMixCast * cast);
-void gst_partial_mix_cast_clear (GstPartialMixCast * cast);
-
-/**
- * GstPartialMixBus:
- *
- * One mix that is made and encoded, for as many listeners as need the very
- * same.  Mixing thread only.
- */
-typedef struct _GstPartialMixBus
-{
-  GstPartialMixFormat format;
-  guint bitrate_bps;
-  FmxMixKey key;                /* of its contributions in this tick */
-  FmxMixHistory history;
-  guint64 tick;                 /* in which @key was set */
-  guint n_users;
-  GstPartialMixEncoder *encoder;
-  FmxLimiter limiter;
-  gboolean failed;
-  gboolean unmade;              /* its encoder is still to be made ... */
-  struct _GstPartialMixBus *parent;     /* ... like this one's, if any */
-
-  GstPartialMixCast cast;
-  GstMemory *payload;           /* what came of it in this tick */
-  guint n_csrcs;
-  guint32 csrcs[FMX_CSRC_MAX];
-  guint8 levels[FMX_CSRC_MAX];
-} GstPartialMixBus;
-
-/**
- * GstPartialMixOutput:
- *
- * One mix as one listener receives it: an RTP stream of its own.
- */
-typedef struct
-{
-  guint32 ssrc;
-  guint32 former_ssrc;          /* before it was sent in another encoding, or 0 */
-  guint16 seq;
-  guint32 ts_base;
-  gboolean silent;              /* nobody in it speaks */
-  gboolean pending;             /* somebody did in the tick before */
-  gboolean talking;             /* the packet before was sent */
-  GstPartialMixBus *bus;        /* mixing thread only */
-  GstPartialMixFormat format;   /* as planned for this tick ... */
-  GstCaps *caps;                /* ... and what describes it */
-  guint n_names;                /* at most */
-  guint64 n_packets;
-  guint64 n_bytes;              /* on the wire */
-} GstPartialMixOutput;
 
 /* ----------------------------------------------------------------- pads -- */
 
@@ -212,51 +97,8 @@ struct _GstPartialMixSrcPad
 {
   GstPad parent;
 
-  guint index;
-  gint neighbour;               /* property, atomic */
-  guint target_bitrate;         /* property, atomic, 0 = unlimited */
-  gboolean event_seen;
-  guint event_bitrate;          /* from downstream, 0 = nothing */
-  guint max_streams;            /* property, atomic, 0 = any number */
-  guint event_max_streams;      /* from downstream, 0 = any number */
-
-  /* what the peer takes */
-  gboolean asked;
-  gboolean negotiated;          /* and it takes something that we have */
-  gboolean raw;
-  GstCaps *raw_caps;            /* of the audio that is made, if raw */
-  guint raw_channels;           /* that they say */
-  gboolean accepts[GST_PARTIAL_MIX_N_ENCODINGS];
-  GstPartialMixFormat mix_format;
-  gboolean have_mix_format;
-
-  GstPartialMixPayloads payloads;
-  GstPartialMixFormat mix_out;  /* the mixes' format as it was given a number */
-  gboolean has_mix_pt;
-  guint8 mix_pt;                /* that number */
-
-  /* selection */
-  GArray *links;                /* of GstPartialMixLink, by stream slot */
-  GstPartialMixSet *steady;     /* streams whose link is steady, as is known */
-  gboolean has_infos;           /* the Database has entries for it alone: ... */
-  GArray *infos;                /* ... GstPartialMixStreamInfo, by stream slot */
-  gboolean dirty;               /* a decision is due */
-  gboolean changing;            /* a change waits for the one before */
-  FmxAdaptPlan plan;
-  guint n_mixed;
-  guint mix_bitrate_bps;        /* of the encoder */
-  guint n_names;                /* CSRCs at most: there is no room for more */
-  guint64 n_selections;
-  GstPartialMixOutput outputs[FMX_ADAPT_MAX_MIXES];
-  guint n_outputs;              /* that were ever used */
-  guint64 planned;              /* tick for which they are; mixing thread only */
-
-  /* renderer */
-  GArray *gains;                /* of GstPartialMixGains, by stream slot */
-  /* ... mixing thread only */
-  FmxLimiter limiter;
-  guint limiter_channels;       /* that it was set up for, 0 = it was not */
-  guint silent_frames;
+  GstPartialMixListener listener;       /* with the element's lock */
+  gboolean asked;               /* what the peer takes */
 
   /* under the pad's stream lock */
   gboolean events_sent;
@@ -264,15 +106,7 @@ struct _GstPartialMixSrcPad
   gint last_flow;               /* GstFlowReturn; read without it, atomic */
 
   GstPartialMixDoor door;       /* under the couriers' lock */
-
-  guint64 n_forwarded_packets, n_forwarded_bytes;
-  FmxRateMeter meter_out;
 };
-
-typedef struct
-{
-  gfloat left, right;
-} GstPartialMixGains;
 
 /* -------------------------------------------------------------- element -- */
 
@@ -305,6 +139,7 @@ struct _GstPartialMix
   /* State */
   GstElement *rtpbin;           /* from READY on; in state changes only */
   GList *sink_pads, *src_pads;  /* owned by the element as pads */
+  GPtrArray *listeners;         /* of the src pads */
   guint next_sink, next_src;
   GPtrArray *streams;           /* by slot, holes are NULL */
   guint n_streams;
@@ -373,35 +208,8 @@ gint gst_partial_mix_sink_pad_get_neighbour (GstPartialMixSinkPad * pad);
 /* Returns: a payload type that means something else from here on, or -1 */
 gint gst_partial_mix_sink_pad_set_caps (GstPartialMixSinkPad * pad,
     GstCaps * caps);
-gint gst_partial_mix_src_pad_get_neighbour (GstPartialMixSrcPad * pad);
-guint64 gst_partial_mix_src_pad_get_target (GstPartialMixSrcPad * pad);
-/* 0 = any number */
-guint gst_partial_mix_src_pad_get_max_streams (GstPartialMixSrcPad * pad);
-GstPartialMixLink *gst_partial_mix_src_pad_get_link (GstPartialMixSrcPad *
-    pad, GstPartialMixStream * stream);
-/* What the Database says of @stream for this listener. */
-const GstPartialMixStreamInfo *gst_partial_mix_src_pad_get_info
-    (GstPartialMixSrcPad * pad, GstPartialMixStream * stream);
-/* How loud it is for this listener, relative to its frame. */
-gfloat gst_partial_mix_src_pad_get_gain (GstPartialMixSrcPad * pad,
-    GstPartialMixStream * stream);
-/* Looks it up again; all streams if @stream is NULL. */
-void gst_partial_mix_src_pad_look_up (GstPartialMixSrcPad * pad,
-    GstPartialMix * self, GstPartialMixStream * stream);
-/* For a stream that comes or goes. */
-void gst_partial_mix_src_pad_init_link (GstPartialMixSrcPad * pad,
-    GstPartialMixStream * stream, GstClockTime now);
-/* See gst_partial_mix_link_change(). */
-gboolean gst_partial_mix_src_pad_change_link (GstPartialMixSrcPad * pad,
-    GstPartialMixStream * stream, FmxHandoverWay mode, guint mix,
-    gint64 line, GstClockTime now);
 void gst_partial_mix_src_pad_negotiate (GstPartialMixSrcPad * pad,
     GstPartialMix * self);
-/* The number under which a stream's packets, or the mixes, leave; with the
- * lock. */
-guint8 gst_partial_mix_src_pad_pt (GstPartialMixSrcPad * pad,
-    GstPartialMixLink * link, const GstPartialMixFormat * format);
-guint8 gst_partial_mix_src_pad_mix_pt (GstPartialMixSrcPad * pad);
 /* Forgets what was sent and given out, for the next start. */
 void gst_partial_mix_src_pad_start (GstPartialMixSrcPad * pad,
     const GstPartialMixSettings * settings);
@@ -435,6 +243,9 @@ void gst_partial_mix_remove_pad_streams (GstPartialMix * self,
 void gst_partial_mix_remove_pt_streams (GstPartialMix * self,
     GstPartialMixSinkPad * pad, guint8 pt);
 void gst_partial_mix_expire_streams (GstPartialMix * self, GstClockTime now);
+/* Looks up what the Database says to a listener alone. */
+void gst_partial_mix_look_up_listener (GstPartialMix * self,
+    GstPartialMixListener * listener);
 void gst_partial_mix_apply_database (GstPartialMix * self);
 void gst_partial_mix_tell_complaints (GstPartialMix * self, gchar * complaints);
 guint32 gst_partial_mix_free_ssrc (GstPartialMix * self);
@@ -474,8 +285,8 @@ GstFlowReturn gst_partial_mix_rtcp_chain (GstPad * pad, GstObject * parent,
     GstBuffer * buffer);
 
 /* gstpartialmixselection.c; with the lock */
-void gst_partial_mix_select (GstPartialMix * self, GstPartialMixSrcPad * pad,
-    const gchar * reason, GstClockTime now);
+void gst_partial_mix_select (GstPartialMix * self,
+    GstPartialMixListener * listener, const gchar * reason, GstClockTime now);
 void gst_partial_mix_select_dirty (GstPartialMix * self, GstClockTime now);
 void gst_partial_mix_link_new_stream (GstPartialMix * self,
     GstPartialMixStream * stream, GstClockTime now);
@@ -489,13 +300,13 @@ void gst_partial_mix_buses_push (GstPartialMix * self, GPtrArray * pads,
 void gst_partial_mix_buses_clear (GstPartialMix * self);
 void gst_partial_mix_bus_free (GstPartialMixBus * bus);
 void gst_partial_mix_release_outputs (GstPartialMix * self,
-    GstPartialMixSrcPad * pad);
+    GstPartialMixListener * listener);
 
 /* gstpartialmixrender.c; mixing thread */
 typedef struct _GstPartialMixRenderPlan GstPartialMixRenderPlan;
 /* with the lock: who is heard, from where, and in how many channels */
 GstPartialMixRenderPlan *gst_partial_mix_render_plan (GstPartialMix * self,
-    GstPartialMixSrcPad * pad, gint64 pos, guint n);
+    GstPartialMixListener * listener, gint64 pos, guint n);
 /* without it; takes @plan */
 void gst_partial_mix_render_push (GstPartialMix * self,
     GstPartialMixSrcPad * pad, GstPartialMixRenderPlan * plan, gint64 pos,

@@ -238,8 +238,10 @@ new_src_pad (GstPartialMix * self, GstPadTemplate * templ,
   guint index = pad_number (self, req_name, "src_", &self->next_src);
   GstPad *pad = make_pad (GST_TYPE_PARTIAL_MIX_SRC_PAD, templ, "src_",
       index);
+  GstPartialMixListener *listener;
 
-  GST_PARTIAL_MIX_SRC_PAD (pad)->index = index;
+  listener = &GST_PARTIAL_MIX_SRC_PAD (pad)->listener;
+  listener->index = index;
   gst_pad_set_event_function (pad, gst_partial_mix_src_event);
   gst_pad_set_query_function (pad, gst_partial_mix_src_query);
   gst_pad_use_fixed_caps (pad);
@@ -248,7 +250,8 @@ new_src_pad (GstPartialMix * self, GstPadTemplate * templ,
   gst_partial_mix_src_pad_start (GST_PARTIAL_MIX_SRC_PAD (pad),
       &self->settings);
   self->src_pads = g_list_append (self->src_pads, pad);
-  gst_partial_mix_src_pad_look_up (GST_PARTIAL_MIX_SRC_PAD (pad), self, NULL);
+  g_ptr_array_add (self->listeners, listener);
+  gst_partial_mix_look_up_listener (self, listener);
   g_atomic_int_set (&self->unasked, TRUE);
   GST_PARTIAL_MIX_UNLOCK (self);
   return pad;
@@ -259,6 +262,7 @@ gst_partial_mix_request_new_pad (GstElement * element, GstPadTemplate * templ,
     const gchar * req_name, const GstCaps * caps)
 {
   GstPartialMix *self = GST_PARTIAL_MIX (element);
+  GstPartialMixListener *listener = NULL;
   GstPad *pad;
 
   if (g_str_has_prefix (GST_PAD_TEMPLATE_NAME_TEMPLATE (templ), "rtcp"))
@@ -269,10 +273,14 @@ gst_partial_mix_request_new_pad (GstElement * element, GstPadTemplate * templ,
     pad = new_src_pad (self, templ, req_name);
   if (pad == NULL)
     return NULL;
+  if (GST_IS_PARTIAL_MIX_SRC_PAD (pad))
+    listener = &GST_PARTIAL_MIX_SRC_PAD (pad)->listener;
   gst_pad_set_active (pad, TRUE);
   if (!gst_element_add_pad (element, pad)) {
+    /* the pad is gone: its address is all that there is */
     GST_PARTIAL_MIX_LOCK (self);
     self->sink_pads = g_list_remove (self->sink_pads, pad);
+    g_ptr_array_remove (self->listeners, listener);
     self->src_pads = g_list_remove (self->src_pads, pad);
     GST_PARTIAL_MIX_UNLOCK (self);
     return NULL;
@@ -294,11 +302,12 @@ forget_src_pad (GstPartialMix * self, GstPartialMixSrcPad * pad)
     if (stream == NULL)
       continue;
     stream->unsettled = TRUE;
-    if (gst_partial_mix_src_pad_get_link (pad, stream)->handover.way
+    if (gst_partial_mix_listener_get_link (&pad->listener, stream)->handover.way
         == FMX_HANDOVER_MIXED)
       stream->n_mixed--;
   }
   self->src_pads = g_list_remove (self->src_pads, pad);
+  g_ptr_array_remove (self->listeners, &pad->listener);
   /* the mixing thread may be using its buses: it gives them up itself */
   g_ptr_array_add (self->released, gst_object_ref (pad));
 }
@@ -459,8 +468,7 @@ start (GstPartialMix * self)
   for (l = self->src_pads; l != NULL; l = l->next)
     gst_partial_mix_src_pad_start (l->data, &self->settings);
   GST_PARTIAL_MIX_UNLOCK (self);
-  gst_partial_mix_couriers_start (self->couriers,
-      self->settings.push_timeout);
+  gst_partial_mix_couriers_start (self->couriers, self->settings.push_timeout);
   open_pool (self);
 }
 
@@ -483,11 +491,9 @@ close_all (GstPartialMix * self)
   for (l = self->src_pads; l != NULL; l = l->next) {
     GstPartialMixSrcPad *pad = l->data;
 
-    gst_partial_mix_release_outputs (self, pad);
-    pad->asked = pad->negotiated = pad->have_mix_format = FALSE;
-    pad->limiter_channels = 0;
-    pad->event_seen = FALSE;
-    pad->event_max_streams = 0;
+    gst_partial_mix_release_outputs (self, &pad->listener);
+    pad->asked = FALSE;
+    gst_partial_mix_listener_forget (&pad->listener);
     gst_partial_mix_src_pad_start (pad, &self->wanted);
   }
   for (l = self->sink_pads; l != NULL; l = l->next)
@@ -678,6 +684,7 @@ gst_partial_mix_finalize (GObject * object)
   gst_partial_mix_claims_free (self->claims);
   g_list_free (self->sink_pads);
   g_list_free (self->src_pads);
+  g_ptr_array_unref (self->listeners);
   g_free (self->rtpbin_name);
   gst_partial_mix_database_free (self->database);
   gst_fairmix_lock_clear (&self->lock);
@@ -750,7 +757,7 @@ tell_slow (gpointer data, GstPartialMixSrcPad * pad, gboolean slow,
           (self), gst_structure_new ("fairmix-blocked",
               "pad", G_TYPE_STRING, GST_PAD_NAME (pad),
               "neighbour", G_TYPE_INT,
-              gst_partial_mix_src_pad_get_neighbour (pad),
+              gst_partial_mix_listener_get_neighbour (&pad->listener),
               "blocked", G_TYPE_BOOLEAN, slow,
               "n-dropped", G_TYPE_UINT64, n_dropped, NULL)));
 }
@@ -797,6 +804,7 @@ gst_partial_mix_init (GstPartialMix * self)
   gst_partial_mix_settings_init (&self->wanted);
   self->settings = self->wanted;
 
+  self->listeners = g_ptr_array_new ();
   self->streams = g_ptr_array_new ();
   self->free_slots = g_array_new (FALSE, FALSE, sizeof (guint));
   self->used_ssrcs = g_hash_table_new (NULL, NULL);

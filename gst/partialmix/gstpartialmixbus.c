@@ -262,27 +262,28 @@ assign_bus (GstPartialMix * self, GstPartialMixOutput * output,
 }
 
 static GstPartialMixCast *
-cast_of_mix (GstPartialMix * self, GstPartialMixSrcPad * pad, guint mix)
+cast_of_mix (GstPartialMix * self, GstPartialMixListener * listener, guint mix)
 {
-  while (pad->n_outputs <= mix)
-    cast_empty (&self->casts[pad->n_outputs++]);
+  while (listener->n_outputs <= mix)
+    cast_empty (&self->casts[listener->n_outputs++]);
   return &self->casts[mix];
 }
 
-/* Adds what @pad hears of @stream in this tick to its mixes. */
+/* Adds what @listener hears of @stream in this tick to its mixes. */
 static void
-gather_link (GstPartialMix * self, GstPartialMixSrcPad * pad,
+gather_link (GstPartialMix * self, GstPartialMixListener * listener,
     GstPartialMixStream * stream, gint64 pos, guint n)
 {
   guint ramp = (guint) gst_util_uint64_scale_int (self->settings.ramp_duration,
       (gint) self->settings.rate_hz, GST_SECOND);
-  GstPartialMixLink *link = gst_partial_mix_src_pad_get_link (pad, stream);
+  GstPartialMixLink *link =
+      gst_partial_mix_listener_get_link (listener, stream);
   guint mixes[] = { link->handover.mix, link->handover.old_mix };
-  gfloat gain = gst_partial_mix_src_pad_get_gain (pad, stream);
+  gfloat gain = gst_partial_mix_listener_get_gain (listener, stream);
   guint k;
 
   for (k = 0; k < (mixes[0] != mixes[1] ? 2 : 1); k++) {
-    GstPartialMixCast *cast = cast_of_mix (self, pad, mixes[k]);
+    GstPartialMixCast *cast = cast_of_mix (self, listener, mixes[k]);
     FmxMixEnvelope envelope = {.ramp = ramp };
 
     if (!fmx_handover_contributes (&link->handover, mixes[k], pos, n,
@@ -294,31 +295,32 @@ gather_link (GstPartialMix * self, GstPartialMixSrcPad * pad,
       cast_add_shaped (cast, stream, &envelope, gain, pos, n);
   }
   if (gain == 1.0f && fmx_handover_is_steady (&link->handover, pos, ramp))
-    gst_partial_mix_set_add (pad->steady, stream->slot);
+    gst_partial_mix_set_add (listener->steady, stream->slot);
 }
 
 /* Sorts what one listener hears mixed in this tick into its mixes.  In a crowd
  * that is everybody, in the first one, but for a few. */
 static void
-gather (GstPartialMix * self, GstPartialMixSrcPad * pad, gint64 pos, guint n)
+gather (GstPartialMix * self, GstPartialMixListener * listener, gint64 pos,
+    guint n)
 {
-  GstPartialMixCast *first = cast_of_mix (self, pad, 0);
+  GstPartialMixCast *first = cast_of_mix (self, listener, 0);
   guint mix, w;
 
-  for (mix = 0; mix < pad->n_outputs; mix++)
+  for (mix = 0; mix < listener->n_outputs; mix++)
     cast_empty (&self->casts[mix]);
 
   cast_copy (first, &self->everybody);
   for (w = 0; w < self->everybody.members->len; w++) {
     guint64 others = gst_partial_mix_set_word (first->members, w)
-        & ~gst_partial_mix_set_word (pad->steady, w);
+        & ~gst_partial_mix_set_word (listener->steady, w);
 
     while (others != 0) {
       GstPartialMixStream *stream = g_ptr_array_index (self->heard_at,
           gst_partial_mix_set_take (&others, w));
 
       cast_remove (first, stream);
-      gather_link (self, pad, stream, pos, n);
+      gather_link (self, listener, stream, pos, n);
     }
   }
 }
@@ -346,17 +348,18 @@ forget_ssrc (GstPartialMix * self, GstPartialMixOutput * output)
 }
 
 static void
-plan_pad (GstPartialMix * self, GstPartialMixSrcPad * pad, gint64 pos, guint n)
+plan_listener (GstPartialMix * self, GstPartialMixListener * listener,
+    gint64 pos, guint n)
 {
   guint mix;
 
-  pad->planned = self->tick;
-  gather (self, pad, pos, n);
+  listener->planned = self->tick;
+  gather (self, listener, pos, n);
 
-  for (mix = 0; mix < pad->n_outputs; mix++) {
-    GstPartialMixOutput *output = &pad->outputs[mix];
-    Wish wish = { 0, &self->casts[mix], &pad->mix_format,
-      pad->mix_bitrate_bps
+  for (mix = 0; mix < listener->n_outputs; mix++) {
+    GstPartialMixOutput *output = &listener->outputs[mix];
+    Wish wish = { 0, &self->casts[mix], &listener->mix_format,
+      listener->mix_bitrate_bps
     };
 
     /* one tick more, for what limiter and encoder still hold */
@@ -364,13 +367,13 @@ plan_pad (GstPartialMix * self, GstPartialMixSrcPad * pad, gint64 pos, guint n)
     output->pending = wish.cast->n_members > 0;
     if (output->silent)
       continue;
-    if (!same_clock (&output->format, &pad->mix_format))
+    if (!same_clock (&output->format, &listener->mix_format))
       forget_ssrc (self, output);
-    output->format = pad->mix_format;
-    output->format.pt = gst_partial_mix_src_pad_mix_pt (pad);
+    output->format = listener->mix_format;
+    output->format.pt = gst_partial_mix_listener_mix_pt (listener);
     gst_caps_replace (&output->caps, gst_partial_mix_payloads_caps
-        (&pad->payloads, output->format.pt));
-    output->n_names = pad->n_names;
+        (&listener->payloads, output->format.pt));
+    output->n_names = listener->n_names;
     wish.key = fmx_mix_key_of_encoding (wish.cast->key, wish.bitrate_bps,
         wish.format->encoding);
     assign_bus (self, output, &wish);
@@ -465,13 +468,12 @@ note_heard (GstPartialMix * self)
 void
 gst_partial_mix_buses_plan (GstPartialMix * self, gint64 pos, guint n)
 {
-  GList *l;
   guint i;
 
   for (i = 0; i < self->released->len; i++) {
     GstPartialMixSrcPad *pad = g_ptr_array_index (self->released, i);
 
-    gst_partial_mix_release_outputs (self, pad);
+    gst_partial_mix_release_outputs (self, &pad->listener);
     /* the last one who holds a pad must not hold the lock as well */
     g_ptr_array_add (self->given_up, gst_object_ref (pad));
   }
@@ -479,11 +481,11 @@ gst_partial_mix_buses_plan (GstPartialMix * self, gint64 pos, guint n)
 
   note_heard (self);
   g_hash_table_remove_all (self->bus_by_key);
-  for (l = self->src_pads; l != NULL; l = l->next) {
-    GstPartialMixSrcPad *pad = l->data;
+  for (i = 0; i < self->listeners->len; i++) {
+    GstPartialMixListener *listener = g_ptr_array_index (self->listeners, i);
 
-    if (pad->negotiated && !pad->raw)
-      plan_pad (self, pad, pos, n);
+    if (listener->negotiated && !listener->raw)
+      plan_listener (self, listener, pos, n);
   }
   g_hash_table_remove_all (self->bus_by_key);
   forget_idle_buses (self);
@@ -492,12 +494,12 @@ gst_partial_mix_buses_plan (GstPartialMix * self, gint64 pos, guint n)
 
 void
 gst_partial_mix_release_outputs (GstPartialMix * self,
-    GstPartialMixSrcPad * pad)
+    GstPartialMixListener * listener)
 {
   guint mix;
 
-  for (mix = 0; mix < pad->n_outputs; mix++) {
-    GstPartialMixOutput *output = &pad->outputs[mix];
+  for (mix = 0; mix < listener->n_outputs; mix++) {
+    GstPartialMixOutput *output = &listener->outputs[mix];
 
     if (output->bus != NULL)
       output->bus->n_users--;
@@ -743,8 +745,8 @@ push_pad (GstPartialMix * self, GstPartialMixSrcPad * pad,
   GstClockTime now = gst_partial_mix_samples_to_time (self, (guint64) pos);
   guint mix;
 
-  for (mix = 0; mix < pad->n_outputs; mix++) {
-    GstPartialMixOutput *output = &pad->outputs[mix];
+  for (mix = 0; mix < pad->listener.n_outputs; mix++) {
+    GstPartialMixOutput *output = &pad->listener.outputs[mix];
     GstBuffer *buffer;
     guint wire_bytes;
 
@@ -760,7 +762,7 @@ push_pad (GstPartialMix * self, GstPartialMixSrcPad * pad,
     output->talking = TRUE;
     output->n_packets++;
     output->n_bytes += wire_bytes;
-    fmx_rate_meter_add (&pad->meter_out, wire_bytes, now);
+    fmx_rate_meter_add (&pad->listener.meter_out, wire_bytes, now);
     GST_PARTIAL_MIX_UNLOCK (self);
     gst_partial_mix_deliveries_add (deliveries, pad, output->caps,
         GST_MINI_OBJECT (buffer));
@@ -779,7 +781,7 @@ gst_partial_mix_buses_push (GstPartialMix * self, GPtrArray * pads,
   for (i = 0; i < pads->len; i++) {
     GstPartialMixSrcPad *pad = g_ptr_array_index (pads, i);
 
-    if (pad->planned == self->tick)
+    if (pad->listener.planned == self->tick)
       push_pad (self, pad, deliveries, pos);
   }
   for (i = 0; i < self->buses->len; i++) {

@@ -56,15 +56,15 @@ all_eos (GstPartialMix * self)
 
 /* What would describe the first packet of a neighbour that never got any. */
 static GstCaps *
-caps_for_the_end (GstPartialMix * self, GstPartialMixSrcPad * pad)
+caps_for_the_end (GstPartialMix * self, GstPartialMixListener * listener)
 {
   GstCaps *caps = NULL;
 
   GST_PARTIAL_MIX_LOCK (self);
-  if (!pad->has_mix_pt && pad->n_forwarded_packets == 0 && pad->negotiated
-      && !pad->raw)
-    caps = gst_caps_ref (gst_partial_mix_payloads_caps (&pad->payloads,
-            gst_partial_mix_src_pad_mix_pt (pad)));
+  if (!listener->has_mix_pt && listener->n_forwarded_packets == 0
+      && listener->negotiated && !listener->raw)
+    caps = gst_caps_ref (gst_partial_mix_payloads_caps (&listener->payloads,
+            gst_partial_mix_listener_mix_pt (listener)));
   GST_PARTIAL_MIX_UNLOCK (self);
   return caps;
 }
@@ -77,7 +77,8 @@ gst_partial_mix_push_eos (GstPartialMix * self, GstEvent * event)
   GList *l;
 
   for (l = pads; l != NULL; l = l->next) {
-    GstCaps *caps = caps_for_the_end (self, l->data);
+    GstCaps *caps = caps_for_the_end (self,
+        &GST_PARTIAL_MIX_SRC_PAD (l->data)->listener);
 
     gst_partial_mix_deliveries_add (deliveries, l->data, caps,
         GST_MINI_OBJECT (gst_event_ref (event)));
@@ -209,7 +210,8 @@ gst_partial_mix_sink_event (GstPad * gpad, GstObject * parent, GstEvent * event)
 
 /* Returns: whether @event says what may be sent here */
 static gboolean
-note_wish (GstPartialMix * self, GstPartialMixSrcPad * pad, GstEvent * event)
+note_wish (GstPartialMix * self, GstPartialMixListener * listener,
+    GstEvent * event)
 {
   GstClockTime now = gst_partial_mix_running_time (self);
   guint bitrate = 0, max_streams = 0;
@@ -219,12 +221,12 @@ note_wish (GstPartialMix * self, GstPartialMixSrcPad * pad, GstEvent * event)
     return FALSE;
   GST_PARTIAL_MIX_LOCK (self);
   if (is_target) {
-    pad->event_seen = TRUE;
-    pad->event_bitrate = bitrate;
+    listener->event_seen = TRUE;
+    listener->event_bitrate = bitrate;
   } else {
-    pad->event_max_streams = max_streams;
+    listener->event_max_streams = max_streams;
   }
-  gst_partial_mix_select (self, pad, is_target ? "target" : "max-streams",
+  gst_partial_mix_select (self, listener, is_target ? "target" : "max-streams",
       GST_CLOCK_TIME_IS_VALID (now) ? now : 0);
   GST_PARTIAL_MIX_UNLOCK (self);
   return TRUE;
@@ -236,7 +238,7 @@ gst_partial_mix_src_event (GstPad * gpad, GstObject * parent, GstEvent * event)
   GstPartialMix *self = GST_PARTIAL_MIX (parent);
   GstPartialMixSrcPad *pad = GST_PARTIAL_MIX_SRC_PAD (gpad);
 
-  if (note_wish (self, pad, event)) {
+  if (note_wish (self, &pad->listener, event)) {
     gst_partial_mix_post_messages (self);
     gst_event_unref (event);
     return TRUE;

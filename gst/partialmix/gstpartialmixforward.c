@@ -156,15 +156,15 @@ static gboolean
 concerns_links (GstPartialMix * self, const Packet * packet)
 {
   GstPartialMixStream *stream = packet->stream;
-  GList *l;
+  guint i;
 
   if (stream->unsettled) {
     stream->unsettled = FALSE;
     stream->settled_ts = 0;
-    for (l = self->src_pads; l != NULL; l = l->next)
+    for (i = 0; i < self->listeners->len; i++)
       stream->settled_ts = MAX (stream->settled_ts,
-          fmx_handover_settled_ts (&gst_partial_mix_src_pad_get_link (l->data,
-                  stream)->handover));
+          fmx_handover_settled_ts (&gst_partial_mix_listener_get_link
+              (g_ptr_array_index (self->listeners, i), stream)->handover));
   }
   return packet->arrival.ext_ts < stream->settled_ts;
 }
@@ -232,6 +232,7 @@ distribute (GstPartialMix * self, GstPartialMixSinkPad * pad,
 
   for (l = self->src_pads; l != NULL; l = l->next) {
     GstPartialMixSrcPad *src = l->data;
+    GstPartialMixListener *listener = &src->listener;
 
     for (i = 0; i < packets->len; i++) {
       Packet *packet = &g_array_index (packets, Packet, i);
@@ -241,7 +242,7 @@ distribute (GstPartialMix * self, GstPartialMixSinkPad * pad,
 
       if (packet->stream->removed)
         continue;
-      link = gst_partial_mix_src_pad_get_link (src, packet->stream);
+      link = gst_partial_mix_listener_get_link (listener, packet->stream);
       if (packet->placed)
         gst_partial_mix_link_placed (link, packet->stream,
             packet->arrival.ext_ts, packet->pos);
@@ -249,12 +250,15 @@ distribute (GstPartialMix * self, GstPartialMixSinkPad * pad,
         continue;
 
       seq = gst_partial_mix_link_next_seq (link, packet->arrival.seq);
-      pt = gst_partial_mix_src_pad_pt (src, link, &packet->stream->format);
-      deliver (deliveries, src, gst_partial_mix_payloads_caps (&src->payloads,
-              pt), make_outgoing (pad, packet, seq, pt), list);
-      src->n_forwarded_packets++;
-      src->n_forwarded_bytes += packet->arrival.wire_bytes;
-      fmx_rate_meter_add (&src->meter_out, packet->arrival.wire_bytes, now);
+      pt = gst_partial_mix_listener_pt (listener, link,
+          &packet->stream->format);
+      deliver (deliveries, src,
+          gst_partial_mix_payloads_caps (&listener->payloads, pt),
+          make_outgoing (pad, packet, seq, pt), list);
+      listener->n_forwarded_packets++;
+      listener->n_forwarded_bytes += packet->arrival.wire_bytes;
+      fmx_rate_meter_add (&listener->meter_out, packet->arrival.wire_bytes,
+          now);
       self->counters.n_forwarded++;
     }
   }

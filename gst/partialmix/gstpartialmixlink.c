@@ -7,7 +7,7 @@
 #include "config.h"
 #endif
 
-#include "gstpartialmix-private.h"
+#include "gstpartialmixlink.h"
 
 #include <string.h>
 

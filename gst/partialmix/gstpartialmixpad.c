@@ -10,8 +10,6 @@
 
 #define GST_CAT_DEFAULT gst_partial_mix_debug
 
-#define RATE_WINDOW (1 * GST_SECOND)
-#define MAX_RAMP_GAIN 8.0f      /* of fmx_mix_add_ramp(): 18 dB */
 #define LEVEL_URN "urn:ietf:params:rtp-hdrext:ssrc-audio-level"
 #define CSRC_LEVEL_URN GST_PARTIAL_MIX_CSRC_LEVEL_URN
 
@@ -224,8 +222,8 @@ gst_partial_mix_src_pad_reselect (GstPartialMixSrcPad * pad,
     return;
   now = gst_partial_mix_running_time (self);
   GST_PARTIAL_MIX_LOCK (self);
-  gst_partial_mix_src_pad_look_up (pad, self, NULL);
-  gst_partial_mix_select (self, pad, reason,
+  gst_partial_mix_look_up_listener (self, &pad->listener);
+  gst_partial_mix_select (self, &pad->listener, reason,
       GST_CLOCK_TIME_IS_VALID (now) ? now : 0);
   GST_PARTIAL_MIX_UNLOCK (self);
   gst_partial_mix_post_messages (self);
@@ -241,14 +239,15 @@ gst_partial_mix_src_pad_set_property (GObject * object, guint id,
 
   switch (id) {
     case PROP_NEIGHBOUR:
-      g_atomic_int_set (&pad->neighbour, g_value_get_int (value));
+      g_atomic_int_set (&pad->listener.neighbour, g_value_get_int (value));
       break;
     case PROP_TARGET_BITRATE:
-      g_atomic_int_set (&pad->target_bitrate, g_value_get_uint (value));
+      g_atomic_int_set (&pad->listener.target_bitrate,
+          g_value_get_uint (value));
       reason = "target";
       break;
     case PROP_MAX_STREAMS:
-      g_atomic_int_set (&pad->max_streams, g_value_get_uint (value));
+      g_atomic_int_set (&pad->listener.max_streams, g_value_get_uint (value));
       reason = "max-streams";
       break;
     default:
@@ -267,13 +266,15 @@ gst_partial_mix_src_pad_get_property (GObject * object, guint id,
 
   switch (id) {
     case PROP_NEIGHBOUR:
-      g_value_set_int (value, g_atomic_int_get (&pad->neighbour));
+      g_value_set_int (value, g_atomic_int_get (&pad->listener.neighbour));
       break;
     case PROP_TARGET_BITRATE:
-      g_value_set_uint (value, (guint) g_atomic_int_get (&pad->target_bitrate));
+      g_value_set_uint (value,
+          (guint) g_atomic_int_get (&pad->listener.target_bitrate));
       break;
     case PROP_MAX_STREAMS:
-      g_value_set_uint (value, (guint) g_atomic_int_get (&pad->max_streams));
+      g_value_set_uint (value,
+          (guint) g_atomic_int_get (&pad->listener.max_streams));
       break;
     case PROP_STATS:
       self = gst_pad_get_parent_element (GST_PAD (pad));
@@ -293,18 +294,10 @@ static void
 gst_partial_mix_src_pad_finalize (GObject * object)
 {
   GstPartialMixSrcPad *pad = GST_PARTIAL_MIX_SRC_PAD (object);
-  guint i;
 
-  for (i = 0; i < FMX_ADAPT_MAX_MIXES; i++)
-    gst_clear_caps (&pad->outputs[i].caps);
   gst_partial_mix_door_clear (&pad->door);
-  gst_partial_mix_payloads_clear (&pad->payloads);
   gst_clear_caps (&pad->sent_caps);
-  g_array_unref (pad->links);
-  g_array_unref (pad->steady);
-  g_array_unref (pad->gains);
-  g_array_unref (pad->infos);
-  gst_clear_caps (&pad->raw_caps);
+  gst_partial_mix_listener_clear (&pad->listener);
   G_OBJECT_CLASS (gst_partial_mix_src_pad_parent_class)->finalize (object);
 }
 
@@ -353,177 +346,18 @@ gst_partial_mix_src_pad_class_init (GstPartialMixSrcPadClass * klass)
 static void
 gst_partial_mix_src_pad_init (GstPartialMixSrcPad * pad)
 {
-  pad->neighbour = GST_PARTIAL_MIX_NEIGHBOUR_AUTO;
-  pad->links = g_array_new (FALSE, TRUE, sizeof (GstPartialMixLink));
-  pad->steady = gst_partial_mix_set_new ();
-  pad->gains = g_array_new (FALSE, TRUE, sizeof (GstPartialMixGains));
-  pad->infos = g_array_new (FALSE, TRUE, sizeof (GstPartialMixStreamInfo));
+  gst_partial_mix_listener_init (&pad->listener);
   pad->last_flow = GST_FLOW_OK;
   g_queue_init (&pad->door.waiting);
-  fmx_rate_meter_init (&pad->meter_out, RATE_WINDOW);
-}
-
-gint
-gst_partial_mix_src_pad_get_neighbour (GstPartialMixSrcPad * pad)
-{
-  gint neighbour = g_atomic_int_get (&pad->neighbour);
-
-  return neighbour >= 0 ? neighbour : (gint) pad->index;
-}
-
-guint64
-gst_partial_mix_src_pad_get_target (GstPartialMixSrcPad * pad)
-{
-  guint property = (guint) g_atomic_int_get (&pad->target_bitrate);
-  guint64 target = property > 0 ? property : FMX_TARGET_UNLIMITED;
-
-  if (pad->event_seen)
-    target = MIN (target, pad->event_bitrate);
-  return target;
-}
-
-guint
-gst_partial_mix_src_pad_get_max_streams (GstPartialMixSrcPad * pad)
-{
-  guint property = (guint) g_atomic_int_get (&pad->max_streams);
-
-  if (pad->raw)
-    return 0;
-  if (property == 0 || pad->event_max_streams == 0)
-    return MAX (property, pad->event_max_streams);
-  return MIN (property, pad->event_max_streams);
-}
-
-GstPartialMixLink *
-gst_partial_mix_src_pad_get_link (GstPartialMixSrcPad * pad,
-    GstPartialMixStream * stream)
-{
-  if (stream->slot >= pad->links->len)
-    g_array_set_size (pad->links, stream->slot + 1);
-  return &g_array_index (pad->links, GstPartialMixLink, stream->slot);
-}
-
-const GstPartialMixStreamInfo *
-gst_partial_mix_src_pad_get_info (GstPartialMixSrcPad * pad,
-    GstPartialMixStream * stream)
-{
-  if (!pad->has_infos || stream->slot >= pad->infos->len)
-    return &stream->info;
-  return &g_array_index (pad->infos, GstPartialMixStreamInfo, stream->slot);
-}
-
-gfloat
-gst_partial_mix_src_pad_get_gain (GstPartialMixSrcPad * pad,
-    GstPartialMixStream * stream)
-{
-  gfloat weight = (gfloat) MAX (1, stream->voice.weight);
-  gfloat gain;
-
-  if (!pad->has_infos || stream->voice.gain <= 0.0f)
-    return 1.0f;
-  gain = gst_partial_mix_src_pad_get_info (pad, stream)->gain
-      / stream->voice.gain;
-  return MIN (gain, MAX_RAMP_GAIN / weight);
-}
-
-static void
-look_up_stream (GstPartialMixSrcPad * pad, GstPartialMix * self,
-    GstPartialMixStream * stream)
-{
-  GstPartialMixStreamInfo *info;
-
-  if (stream->slot >= pad->infos->len)
-    g_array_set_size (pad->infos, stream->slot + 1);
-  info = &g_array_index (pad->infos, GstPartialMixStreamInfo, stream->slot);
-  gst_partial_mix_database_lookup_for (self->database,
-      gst_partial_mix_src_pad_get_neighbour (pad), stream->identity.cname,
-      stream->ssrc, info);
-  gst_partial_mix_set_remove (pad->steady, stream->slot);
-}
-
-void
-gst_partial_mix_src_pad_look_up (GstPartialMixSrcPad * pad,
-    GstPartialMix * self, GstPartialMixStream * stream)
-{
-  guint i;
-
-  pad->has_infos = gst_partial_mix_database_has_listener (self->database,
-      gst_partial_mix_src_pad_get_neighbour (pad));
-  if (pad->has_infos && stream != NULL)
-    look_up_stream (pad, self, stream);
-  for (i = 0; pad->has_infos && stream == NULL && i < self->streams->len; i++)
-    if (g_ptr_array_index (self->streams, i) != NULL)
-      look_up_stream (pad, self, g_ptr_array_index (self->streams, i));
-}
-
-void
-gst_partial_mix_src_pad_init_link (GstPartialMixSrcPad * pad,
-    GstPartialMixStream * stream, GstClockTime now)
-{
-  GstPartialMixLink *link = gst_partial_mix_src_pad_get_link (pad, stream);
-
-  if (link->has_pt)
-    gst_partial_mix_payloads_give (&pad->payloads, link->pt);
-  gst_partial_mix_set_remove (pad->steady, stream->slot);
-  if (stream->slot < pad->gains->len)
-    memset (&g_array_index (pad->gains, GstPartialMixGains, stream->slot), 0,
-        sizeof (GstPartialMixGains));
-  gst_partial_mix_link_init (link, FMX_HANDOVER_NONE, 0, now);
-}
-
-guint8
-gst_partial_mix_src_pad_pt (GstPartialMixSrcPad * pad, GstPartialMixLink * link,
-    const GstPartialMixFormat * format)
-{
-  if (!link->has_pt)
-    link->pt = gst_partial_mix_payloads_take (&pad->payloads, format, FALSE);
-  link->has_pt = TRUE;
-  return link->pt;
-}
-
-guint8
-gst_partial_mix_src_pad_mix_pt (GstPartialMixSrcPad * pad)
-{
-  const GstPartialMixFormat *format = &pad->mix_format;
-
-  if (pad->has_mix_pt && format->pt == pad->mix_out.pt
-      && gst_partial_mix_format_is_equal (format, &pad->mix_out))
-    return pad->mix_pt;
-  if (pad->has_mix_pt)
-    gst_partial_mix_payloads_give (&pad->payloads, pad->mix_pt);
-  pad->mix_out = *format;
-  pad->mix_pt = gst_partial_mix_payloads_take (&pad->payloads, format, TRUE);
-  pad->has_mix_pt = TRUE;
-  return pad->mix_pt;
 }
 
 void
 gst_partial_mix_src_pad_start (GstPartialMixSrcPad * pad,
     const GstPartialMixSettings * settings)
 {
-  guint i;
-
-  for (i = 0; i < pad->links->len; i++)
-    g_array_index (pad->links, GstPartialMixLink, i).has_pt = FALSE;
-  gst_partial_mix_payloads_clear (&pad->payloads);
-  gst_partial_mix_payloads_init (&pad->payloads,
-      settings->mix_pt <= 127 ? (gint) settings->mix_pt : -1,
-      settings->csrc_level_ext_id);
-  pad->has_mix_pt = FALSE;
+  gst_partial_mix_listener_start (&pad->listener, settings);
   pad->events_sent = FALSE;
   gst_clear_caps (&pad->sent_caps);
-}
-
-gboolean
-gst_partial_mix_src_pad_change_link (GstPartialMixSrcPad * pad,
-    GstPartialMixStream * stream, FmxHandoverWay mode, guint mix,
-    gint64 line, GstClockTime now)
-{
-  GstPartialMixLink *link = gst_partial_mix_src_pad_get_link (pad, stream);
-
-  if (mode != link->handover.way || mix != link->handover.mix)
-    gst_partial_mix_set_remove (pad->steady, stream->slot);
-  return gst_partial_mix_link_change (link, stream, mode, mix, line, now);
 }
 
 /* ---------------------------------------------------------- negotiation -- */
@@ -540,7 +374,7 @@ accept_structure (GstPartialMixSrcPad * pad, const GstStructure * s)
     g_value_init (&name, G_TYPE_STRING);
     g_value_set_static_string (&name, gst_partial_mix_encoding_name (i));
     if (names == NULL || gst_value_intersect (NULL, names, &name))
-      pad->accepts[i] = TRUE;
+      pad->listener.accepts[i] = TRUE;
     g_value_unset (&name);
   }
 }
@@ -550,13 +384,13 @@ accept_caps (GstPartialMixSrcPad * pad, GstCaps * caps)
 {
   guint i;
 
-  pad->raw = FALSE;
+  pad->listener.raw = FALSE;
   for (i = 0; i < GST_PARTIAL_MIX_N_ENCODINGS; i++)
-    pad->accepts[i] = FALSE;
+    pad->listener.accepts[i] = FALSE;
 
   if (gst_caps_is_any (caps) || gst_caps_is_empty (caps)) {
     for (i = 0; i < GST_PARTIAL_MIX_N_ENCODINGS; i++)
-      pad->accepts[i] = TRUE;
+      pad->listener.accepts[i] = TRUE;
     return;
   }
   for (i = 0; i < gst_caps_get_size (caps); i++) {
@@ -565,7 +399,7 @@ accept_caps (GstPartialMixSrcPad * pad, GstCaps * caps)
     if (gst_structure_has_name (s, "application/x-rtp"))
       accept_structure (pad, s);
     else if (i == 0)
-      pad->raw = TRUE;
+      pad->listener.raw = TRUE;
   }
 }
 
@@ -600,9 +434,9 @@ settle_raw_caps (GstPartialMixSrcPad * pad, GstPartialMix * self,
   s = gst_caps_get_structure (common, 0);
   gst_structure_fixate_field_nearest_int (s, "channels", 2);
   gst_structure_get_int (s, "channels", &channels);
-  gst_clear_caps (&pad->raw_caps);
-  pad->raw_caps = gst_caps_fixate (common);
-  pad->raw_channels = channels == 1 ? 1 : 2;
+  gst_clear_caps (&pad->listener.raw_caps);
+  pad->listener.raw_caps = gst_caps_fixate (common);
+  pad->listener.raw_channels = channels == 1 ? 1 : 2;
   return TRUE;
 }
 
@@ -612,12 +446,12 @@ find_trouble (GstPartialMixSrcPad * pad, GstPartialMix * self, GstCaps * caps)
 {
   guint i;
 
-  if (pad->raw)
+  if (pad->listener.raw)
     return settle_raw_caps (pad, self, caps) ? NULL :
         "It wants raw audio of another rate: set the property rate, or put "
         "audioresample behind the pad.";
   for (i = 0; i < GST_PARTIAL_MIX_N_ENCODINGS; i++)
-    if (pad->accepts[i])
+    if (pad->listener.accepts[i])
       return NULL;
   return "It takes none of OPUS, PCMU, PCMA, L16 as application/x-rtp, nor "
       "audio/x-raw.";
@@ -653,9 +487,9 @@ gst_partial_mix_src_pad_negotiate (GstPartialMixSrcPad * pad,
   trouble = find_trouble (pad, self, caps);
   if (trouble != NULL)
     warn_of (self, pad, trouble, caps);
-  pad->negotiated = trouble == NULL;
-  pad->have_mix_format = FALSE;
-  gst_partial_mix_select (self, pad, "negotiated",
+  pad->listener.negotiated = trouble == NULL;
+  pad->listener.have_mix_format = FALSE;
+  gst_partial_mix_select (self, &pad->listener, "negotiated",
       GST_CLOCK_TIME_IS_VALID (now) ? now : 0);
   GST_PARTIAL_MIX_UNLOCK (self);
   gst_partial_mix_post_messages (self);
@@ -695,7 +529,7 @@ static void
 push_first_events (GstPartialMixSrcPad * pad)
 {
   gchar *id = g_strdup_printf ("partialmix-%08x/src_%u", g_random_int (),
-      pad->index);
+      pad->listener.index);
 
   gst_pad_push_event (GST_PAD (pad), gst_event_new_stream_start (id));
   g_free (id);

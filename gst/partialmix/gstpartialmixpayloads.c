@@ -13,9 +13,7 @@ gst_partial_mix_payloads_init (GstPartialMixPayloads * payloads, gint reserved,
     guint csrc_level_ext_id)
 {
   *payloads = (GstPartialMixPayloads) {
-    .reserved = reserved,
-    .csrc_level_ext_id = csrc_level_ext_id,
-  };
+  .reserved = reserved,.csrc_level_ext_id = csrc_level_ext_id,};
 }
 
 void

@@ -40,16 +40,16 @@ voice_clear (gpointer data)
 }
 
 static GstPartialMixGains *
-pad_gains (GstPartialMixSrcPad * pad, GstPartialMixStream * stream)
+gains_of (GstPartialMixListener * listener, GstPartialMixStream * stream)
 {
-  if (stream->slot >= pad->gains->len)
-    g_array_set_size (pad->gains, stream->slot + 1);
-  return &g_array_index (pad->gains, GstPartialMixGains, stream->slot);
+  if (stream->slot >= listener->gains->len)
+    g_array_set_size (listener->gains, stream->slot + 1);
+  return &g_array_index (listener->gains, GstPartialMixGains, stream->slot);
 }
 
 /* Those without a place of their own in the Database share the room. */
 static guint
-count_unplaced (GstPartialMix * self, GstPartialMixSrcPad * pad)
+count_unplaced (GstPartialMix * self, GstPartialMixListener * listener)
 {
   guint n = 0;
   guint i;
@@ -58,8 +58,8 @@ count_unplaced (GstPartialMix * self, GstPartialMixSrcPad * pad)
     GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
 
     n += stream != NULL
-        && isnan (gst_partial_mix_src_pad_get_info (pad, stream)->pan)
-        && gst_partial_mix_src_pad_get_link (pad, stream)->handover.way
+        && isnan (gst_partial_mix_listener_get_info (listener, stream)->pan)
+        && gst_partial_mix_listener_get_link (listener, stream)->handover.way
         == FMX_HANDOVER_MIXED;
   }
   return n;
@@ -74,9 +74,9 @@ is_placed (const GstPartialMixGains * gains)
 /* @pan: where it goes; NAN if it has no place any more: one that fades out stays
  * where it stood. */
 static void
-place_voice (GstPartialMixSrcPad * pad, Voice * voice, gfloat pan)
+place_voice (GstPartialMixListener * listener, Voice * voice, gfloat pan)
 {
-  GstPartialMixGains *gains = pad_gains (pad, voice->stream);
+  GstPartialMixGains *gains = gains_of (listener, voice->stream);
 
   if (isnan (pan) && is_placed (gains)) {
     voice->from = voice->to = *gains;
@@ -91,14 +91,14 @@ place_voice (GstPartialMixSrcPad * pad, Voice * voice, gfloat pan)
 }
 
 static GstPartialMixRenderPlan *
-plan_new (GstPartialMixSrcPad * pad)
+plan_new (GstPartialMixListener * listener)
 {
   GstPartialMixRenderPlan *plan = g_new (GstPartialMixRenderPlan, 1);
 
   plan->voices = g_array_new (FALSE, FALSE, sizeof (Voice));
   g_array_set_clear_func (plan->voices, voice_clear);
-  plan->caps = gst_caps_ref (pad->raw_caps);
-  plan->channels = pad->raw_channels;
+  plan->caps = gst_caps_ref (listener->raw_caps);
+  plan->channels = listener->raw_channels;
   return plan;
 }
 
@@ -111,13 +111,13 @@ plan_free (GstPartialMixRenderPlan * plan)
 }
 
 GstPartialMixRenderPlan *
-gst_partial_mix_render_plan (GstPartialMix * self, GstPartialMixSrcPad * pad,
-    gint64 pos, guint n)
+gst_partial_mix_render_plan (GstPartialMix * self,
+    GstPartialMixListener * listener, gint64 pos, guint n)
 {
-  GstPartialMixRenderPlan *plan = plan_new (pad);
+  GstPartialMixRenderPlan *plan = plan_new (listener);
   guint ramp = (guint) gst_util_uint64_scale_int (self->settings.ramp_duration,
       (gint) self->settings.rate_hz, GST_SECOND);
-  guint n_places = count_unplaced (self, pad);
+  guint n_places = count_unplaced (self, listener);
   guint place = 0;
   guint i;
 
@@ -130,14 +130,14 @@ gst_partial_mix_render_plan (GstPartialMix * self, GstPartialMixSrcPad * pad,
 
     if (stream == NULL)
       continue;
-    info = gst_partial_mix_src_pad_get_info (pad, stream);
-    voice.gain = gst_partial_mix_src_pad_get_gain (pad, stream);
-    link = gst_partial_mix_src_pad_get_link (pad, stream);
+    info = gst_partial_mix_listener_get_info (listener, stream);
+    voice.gain = gst_partial_mix_listener_get_gain (listener, stream);
+    link = gst_partial_mix_listener_get_link (listener, stream);
     if (link->handover.way == FMX_HANDOVER_MIXED)
       pan = isnan (info->pan) ? fmx_mix_spread (place++, n_places) : info->pan;
     if (stream->voice.frame_active && fmx_handover_contributes (&link->handover,
             link->handover.mix, pos, n, &voice.envelope)) {
-      place_voice (pad, &voice, pan);
+      place_voice (listener, &voice, pan);
       gst_partial_mix_stream_ref (stream);
       g_array_append_val (plan->voices, voice);
     }
@@ -175,17 +175,17 @@ mix_voices (const GstPartialMixRenderPlan * plan, gint32 * sum, gint64 pos,
 }
 
 static void
-prepare_limiter (GstPartialMixSrcPad * pad, const FmxLimiterParams * params,
-    guint channels)
+prepare_limiter (GstPartialMixListener * listener,
+    const FmxLimiterParams * params, guint channels)
 {
-  if (pad->limiter_channels != channels)
-    fmx_limiter_init (&pad->limiter, params);
-  pad->limiter_channels = channels;
+  if (listener->limiter_channels != channels)
+    fmx_limiter_init (&listener->limiter, params);
+  listener->limiter_channels = channels;
 }
 
 static GstBuffer *
-make_buffer (GstPartialMixSrcPad * pad, const GstPartialMixRenderPlan * plan,
-    gint64 pos, guint n)
+make_buffer (GstPartialMixListener * listener,
+    const GstPartialMixRenderPlan * plan, gint64 pos, guint n)
 {
   gint32 *sum = g_new0 (gint32, n * plan->channels);
   GstBuffer *buffer = gst_buffer_new_allocate (NULL, n * plan->channels
@@ -194,7 +194,7 @@ make_buffer (GstPartialMixSrcPad * pad, const GstPartialMixRenderPlan * plan,
 
   mix_voices (plan, sum, pos, n);
   gst_buffer_map (buffer, &map, GST_MAP_WRITE);
-  fmx_limiter_process (&pad->limiter, (gint16 *) map.data, sum, n);
+  fmx_limiter_process (&listener->limiter, (gint16 *) map.data, sum, n);
   gst_buffer_unmap (buffer, &map);
   g_free (sum);
   return buffer;
@@ -210,18 +210,18 @@ gst_partial_mix_render_push (GstPartialMix * self, GstPartialMixSrcPad * pad,
   GstBuffer *buffer;
 
   fmx_limiter_params_default (&params, self->settings.rate_hz, plan->channels);
-  prepare_limiter (pad, &params, plan->channels);
-  buffer = make_buffer (pad, plan, pos, n);
+  prepare_limiter (&pad->listener, &params, plan->channels);
+  buffer = make_buffer (&pad->listener, plan, pos, n);
 
   delay = gst_partial_mix_playout_delay (self)
       + gst_partial_mix_samples_to_time (self, params.look_ahead_frames);
   GST_BUFFER_PTS (buffer) = pts > delay ? pts - delay : 0;
   GST_BUFFER_DURATION (buffer) = gst_partial_mix_samples_to_time (self,
       (guint64) pos + n) - pts;
-  if (plan->voices->len == 0 && pad->silent_frames++ > 1)
+  if (plan->voices->len == 0 && pad->listener.silent_frames++ > 1)
     GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_GAP);
   if (plan->voices->len > 0)
-    pad->silent_frames = 0;
+    pad->listener.silent_frames = 0;
   if (pts >= delay)
     gst_partial_mix_deliveries_add (deliveries, pad, plan->caps,
         GST_MINI_OBJECT (buffer));

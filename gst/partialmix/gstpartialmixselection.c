@@ -27,13 +27,6 @@ typedef struct
   GArray *assignment;           /* of gint32 */
 } Selection;
 
-static gboolean
-is_heard (GstPartialMixSrcPad * pad, GstPartialMixStream * stream)
-{
-  return stream->neighbour != gst_partial_mix_src_pad_get_neighbour (pad)
-      && !gst_partial_mix_src_pad_get_info (pad, stream)->mute;
-}
-
 /* ------------------------------------------------------ cost of the mix -- */
 
 /* 0 for what has any bitrate */
@@ -51,10 +44,10 @@ constant_bitrate (const GstPartialMixFormat * format)
 }
 
 static void
-describe_mix (GstPartialMix * self, GstPartialMixSrcPad * pad, guint n_names,
-    FmxAdaptMix * mix)
+describe_mix (GstPartialMix * self, GstPartialMixListener * listener,
+    guint n_names, FmxAdaptMix * mix)
 {
-  guint constant = constant_bitrate (&pad->mix_format);
+  guint constant = constant_bitrate (&listener->mix_format);
 
   mix->min_bitrate_bps =
       constant != 0 ? constant : self->settings.min_mix_bitrate;
@@ -67,14 +60,14 @@ describe_mix (GstPartialMix * self, GstPartialMixSrcPad * pad, guint n_names,
 }
 
 static void
-cost_of_mix (GstPartialMix * self, GstPartialMixSrcPad * pad, guint n_names,
-    guint64 target, FmxAdaptParams * params)
+cost_of_mix (GstPartialMix * self, GstPartialMixListener * listener,
+    guint n_names, guint64 target, FmxAdaptParams * params)
 {
   FmxAdaptMix mix;
 
   params->headroom = self->settings.headroom;
-  params->max_streams = gst_partial_mix_src_pad_get_max_streams (pad);
-  describe_mix (self, pad, n_names, &mix);
+  params->max_streams = gst_partial_mix_listener_get_max_streams (listener);
+  describe_mix (self, listener, n_names, &mix);
   params->mix_max_bps = fmx_adapt_mix_wire_bps (&mix, mix.max_bitrate_bps);
   mix.n_contributors = MIN (n_names, MIN_NAMES);
   if (fmx_adapt_mix_wire_bps (&mix, mix.min_bitrate_bps) > target)
@@ -84,14 +77,16 @@ cost_of_mix (GstPartialMix * self, GstPartialMixSrcPad * pad, guint n_names,
 
 /* What the encoder gets, and how many names, of what the plan gives a mix. */
 static void
-share_mix (GstPartialMix * self, GstPartialMixSrcPad * pad, guint n_names)
+share_mix (GstPartialMix * self, GstPartialMixListener * listener,
+    guint n_names)
 {
   FmxAdaptMix mix;
 
-  describe_mix (self, pad, n_names, &mix);
-  pad->n_names = mix.n_contributors = fmx_adapt_mix_n_names (&mix,
-      pad->plan.mix_bps);
-  pad->mix_bitrate_bps = fmx_adapt_mix_bitrate_bps (&mix, pad->plan.mix_bps);
+  describe_mix (self, listener, n_names, &mix);
+  listener->n_names = mix.n_contributors = fmx_adapt_mix_n_names (&mix,
+      listener->plan.mix_bps);
+  listener->mix_bitrate_bps =
+      fmx_adapt_mix_bitrate_bps (&mix, listener->plan.mix_bps);
 }
 
 /* --------------------------------------------------- format of the mix -- */
@@ -109,9 +104,9 @@ least_cost (GstPartialMix * self, GstPartialMixEncoding encoding)
 }
 
 static gboolean
-can_send (GstPartialMix * self, GstPartialMixSrcPad * pad, gint encoding)
+can_send (GstPartialMix * self, GstPartialMixListener * listener, gint encoding)
 {
-  return encoding >= 0 && pad->accepts[encoding]
+  return encoding >= 0 && listener->accepts[encoding]
       && gst_partial_mix_encoding_takes_rate ((GstPartialMixEncoding) encoding,
       self->settings.rate_hz);
 }
@@ -119,7 +114,7 @@ can_send (GstPartialMix * self, GstPartialMixSrcPad * pad, gint encoding)
 /* Returns: a format that the neighbour's streams come in and that it takes, of
  * @encoding if any does; NULL if it takes none of theirs */
 static const GstPartialMixFormat *
-find_stream_format (GstPartialMix * self, GstPartialMixSrcPad * pad,
+find_stream_format (GstPartialMix * self, GstPartialMixListener * listener,
     gint encoding)
 {
   const GstPartialMixFormat *found = NULL;
@@ -128,8 +123,8 @@ find_stream_format (GstPartialMix * self, GstPartialMixSrcPad * pad,
   for (i = 0; i < self->streams->len; i++) {
     GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
 
-    if (stream == NULL || !is_heard (pad, stream)
-        || !pad->accepts[stream->format.encoding])
+    if (stream == NULL || !gst_partial_mix_listener_hears (listener, stream)
+        || !listener->accepts[stream->format.encoding])
       continue;
     if ((gint) stream->format.encoding == encoding)
       return &stream->format;
@@ -142,24 +137,25 @@ find_stream_format (GstPartialMix * self, GstPartialMixSrcPad * pad,
 /* Of those with a constant rate: what the streams come in, if the target carries
  * that; else the cheapest, whether or not the target does. */
 static GstPartialMixEncoding
-choose_constant (GstPartialMix * self, GstPartialMixSrcPad * pad,
+choose_constant (GstPartialMix * self, GstPartialMixListener * listener,
     guint64 target)
 {
-  const gint present = pad->have_mix_format ? (gint) pad->mix_format.encoding
-      : -1;
-  const GstPartialMixFormat *wanted = find_stream_format (self, pad, present);
+  const gint present =
+      listener->have_mix_format ? (gint) listener->mix_format.encoding : -1;
+  const GstPartialMixFormat *wanted =
+      find_stream_format (self, listener, present);
   guint64 room = target;
   gint cheapest = -1;
   gint i;
 
   for (i = GST_PARTIAL_MIX_N_ENCODINGS - 1; i > GST_PARTIAL_MIX_ENCODING_OPUS;
       i--)
-    if (can_send (self, pad, i) && (cheapest < 0
+    if (can_send (self, listener, i) && (cheapest < 0
             || least_cost (self, i) <= least_cost (self, cheapest)))
       cheapest = i;
   if (cheapest < 0)
     return GST_PARTIAL_MIX_ENCODING_OPUS;
-  if (wanted == NULL || !can_send (self, pad, (gint) wanted->encoding))
+  if (wanted == NULL || !can_send (self, listener, (gint) wanted->encoding))
     return (GstPartialMixEncoding) cheapest;
   /* what is dearer than the present one must leave some room */
   if (target != FMX_TARGET_UNLIMITED && (gint) wanted->encoding != present)
@@ -172,21 +168,21 @@ choose_constant (GstPartialMix * self, GstPartialMixSrcPad * pad,
 
 /* Whether the property says in what mixes are sent, and the neighbour takes it. */
 static gboolean
-is_wanted (GstPartialMix * self, GstPartialMixSrcPad * pad)
+is_wanted (GstPartialMix * self, GstPartialMixListener * listener)
 {
   return self->settings.mix_encoding >= 0
-      && pad->accepts[self->settings.mix_encoding];
+      && listener->accepts[self->settings.mix_encoding];
 }
 
 static GstPartialMixEncoding
-choose_encoding (GstPartialMix * self, GstPartialMixSrcPad * pad,
+choose_encoding (GstPartialMix * self, GstPartialMixListener * listener,
     guint64 target)
 {
-  if (is_wanted (self, pad))
+  if (is_wanted (self, listener))
     return (GstPartialMixEncoding) self->settings.mix_encoding;
-  if (can_send (self, pad, GST_PARTIAL_MIX_ENCODING_OPUS))
+  if (can_send (self, listener, GST_PARTIAL_MIX_ENCODING_OPUS))
     return GST_PARTIAL_MIX_ENCODING_OPUS;
-  return choose_constant (self, pad, target);
+  return choose_constant (self, listener, target);
 }
 
 /* Whether streams of another encoding have it. */
@@ -206,10 +202,10 @@ is_pt_used (GstPartialMix * self, guint8 pt, GstPartialMixEncoding encoding)
 }
 
 static guint8
-choose_pt (GstPartialMix * self, GstPartialMixSrcPad * pad,
+choose_pt (GstPartialMix * self, GstPartialMixListener * listener,
     GstPartialMixEncoding encoding)
 {
-  const GstPartialMixFormat *same = find_stream_format (self, pad,
+  const GstPartialMixFormat *same = find_stream_format (self, listener,
       (gint) encoding);
   guint8 pt = FIRST_DYNAMIC_PT;
 
@@ -219,9 +215,9 @@ choose_pt (GstPartialMix * self, GstPartialMixSrcPad * pad,
     return 0;
   if (encoding == GST_PARTIAL_MIX_ENCODING_PCMA)
     return 8;
-  if (pad->have_mix_format && pad->mix_format.encoding == encoding
-      && !is_pt_used (self, pad->mix_format.pt, encoding))
-    return pad->mix_format.pt;
+  if (listener->have_mix_format && listener->mix_format.encoding == encoding
+      && !is_pt_used (self, listener->mix_format.pt, encoding))
+    return listener->mix_format.pt;
   if (same != NULL && same->encoding == encoding)
     return same->pt;
   while (pt < LAST_PT && is_pt_used (self, pt, encoding))
@@ -233,15 +229,15 @@ choose_pt (GstPartialMix * self, GstPartialMixSrcPad * pad,
  * it.  Streams and targets come and go, so that this is looked at again with
  * each selection. */
 static void
-choose_mix_format (GstPartialMix * self, GstPartialMixSrcPad * pad)
+choose_mix_format (GstPartialMix * self, GstPartialMixListener * listener)
 {
-  GstPartialMixEncoding encoding = choose_encoding (self, pad,
-      gst_partial_mix_src_pad_get_target (pad));
-  guint8 pt = choose_pt (self, pad, encoding);
+  GstPartialMixEncoding encoding = choose_encoding (self, listener,
+      gst_partial_mix_listener_get_target (listener));
+  guint8 pt = choose_pt (self, listener, encoding);
 
-  gst_partial_mix_format_for_mix (&pad->mix_format, encoding,
+  gst_partial_mix_format_for_mix (&listener->mix_format, encoding,
       self->settings.rate_hz, pt);
-  pad->have_mix_format = find_stream_format (self, pad, -1) != NULL;
+  listener->have_mix_format = find_stream_format (self, listener, -1) != NULL;
 }
 
 /* ------------------------------------------------------------ selecting -- */
@@ -266,16 +262,16 @@ selection_clear (Selection * selection)
 }
 
 static void
-describe (GstPartialMixSrcPad * pad, GstPartialMixStream * stream,
+describe (GstPartialMixListener * listener, GstPartialMixStream * stream,
     const GstPartialMixLink * link, FmxSelectStream * out)
 {
   const GstPartialMixStreamInfo *info =
-      gst_partial_mix_src_pad_get_info (pad, stream);
+      gst_partial_mix_listener_get_info (listener, stream);
 
   out->priority = info->priority;
-  out->group = pad->raw ? 0 : info->group_id;
-  out->never_mix = info->never_mix && !pad->raw;
-  out->must_mix = pad->raw || !pad->accepts[stream->format.encoding];
+  out->group = listener->raw ? 0 : info->group_id;
+  out->never_mix = info->never_mix && !listener->raw;
+  out->must_mix = listener->raw || !listener->accepts[stream->format.encoding];
   out->separate = link->handover.way == FMX_HANDOVER_SEPARATE;
   out->level = stream->level;
   out->wire_bps = stream->wire_bps;
@@ -284,8 +280,8 @@ describe (GstPartialMixSrcPad * pad, GstPartialMixStream * stream,
 }
 
 static void
-gather (GstPartialMix * self, GstPartialMixSrcPad * pad, Selection * selection,
-    GstClockTime now)
+gather (GstPartialMix * self, GstPartialMixListener * listener,
+    Selection * selection, GstClockTime now)
 {
   guint i;
 
@@ -296,15 +292,15 @@ gather (GstPartialMix * self, GstPartialMixSrcPad * pad, Selection * selection,
 
     if (stream == NULL)
       continue;
-    link = gst_partial_mix_src_pad_get_link (pad, stream);
+    link = gst_partial_mix_listener_get_link (listener, stream);
     gst_partial_mix_stream_weigh (stream, now);
-    if (!is_heard (pad, stream)) {
+    if (!gst_partial_mix_listener_hears (listener, stream)) {
       if (link->handover.way != FMX_HANDOVER_NONE)
-        gst_partial_mix_src_pad_change_link (pad, stream,
+        gst_partial_mix_listener_change_link (listener, stream,
             FMX_HANDOVER_NONE, 0, self->line, now);
       continue;
     }
-    describe (pad, stream, link, &select);
+    describe (listener, stream, link, &select);
     g_array_append_val (selection->streams, stream);
     g_array_append_val (selection->select, select);
   }
@@ -314,7 +310,8 @@ gather (GstPartialMix * self, GstPartialMixSrcPad * pad, Selection * selection,
 
 /* Who could be named, if all were mixed, or of those who are. */
 static guint
-count_names (GstPartialMixSrcPad * pad, Selection * selection, gboolean mixed)
+count_names (GstPartialMixListener * listener, Selection * selection,
+    gboolean mixed)
 {
   guint n = 0;
   guint i;
@@ -323,31 +320,32 @@ count_names (GstPartialMixSrcPad * pad, Selection * selection, gboolean mixed)
     GstPartialMixStream *stream = g_array_index (selection->streams,
         GstPartialMixStream *, i);
 
-    if (!mixed || gst_partial_mix_src_pad_get_link (pad, stream)->handover.way
-        == FMX_HANDOVER_MIXED)
+    if (!mixed
+        || gst_partial_mix_listener_get_link (listener,
+            stream)->handover.way == FMX_HANDOVER_MIXED)
       n += MAX (1, stream->n_names);
   }
   return MIN (n, FMX_CSRC_MAX);
 }
 
 static void
-plan (GstPartialMix * self, GstPartialMixSrcPad * pad, Selection * selection,
-    guint n_names, GstClockTime now)
+plan (GstPartialMix * self, GstPartialMixListener * listener,
+    Selection * selection, guint n_names, GstClockTime now)
 {
   guint n = selection->streams->len;
   FmxSelectParams select_params;
   FmxAdaptParams adapt_params;
-  guint64 target = pad->raw ? FMX_TARGET_UNLIMITED
-      : gst_partial_mix_src_pad_get_target (pad);
+  guint64 target = listener->raw ? FMX_TARGET_UNLIMITED
+      : gst_partial_mix_listener_get_target (listener);
 
   fmx_select_params_default (&select_params);
-  cost_of_mix (self, pad, n_names, target, &adapt_params);
+  cost_of_mix (self, listener, n_names, target, &adapt_params);
   /* Less than the least mix of Opus cannot be sent: whether even that is too much
    * is for the rate controller to say, with 0.  What has a constant rate, which
    * may be many times the target, waits until that carries it, unless the
    * application wants this and nothing else. */
-  if (target > 0 && (constant_bitrate (&pad->mix_format) == 0
-          || is_wanted (self, pad)))
+  if (target > 0 && (constant_bitrate (&listener->mix_format) == 0
+          || is_wanted (self, listener)))
     target = MAX (target, adapt_params.mix_min_bps);
   fmx_select_rank (&select_params,
       (const FmxSelectStream *) selection->select->data,
@@ -355,24 +353,25 @@ plan (GstPartialMix * self, GstPartialMixSrcPad * pad, Selection * selection,
   fmx_adapt_plan_streams (&adapt_params, target,
       (const FmxSelectStream *) selection->select->data,
       (const guint32 *) selection->order->data,
-      (gint32 *) selection->assignment->data, n, &pad->plan);
+      (gint32 *) selection->assignment->data, n, &listener->plan);
 }
 
 /* Returns: whether anybody's way changed */
 static gboolean
-carry_out (GstPartialMix * self, GstPartialMixSrcPad * pad,
+carry_out (GstPartialMix * self, GstPartialMixListener * listener,
     Selection * selection, GstClockTime now)
 {
   gboolean changed = FALSE;
   guint i;
 
-  pad->changing = FALSE;
-  pad->n_mixed = 0;
+  listener->changing = FALSE;
+  listener->n_mixed = 0;
   for (i = 0; i < selection->streams->len; i++) {
     GstPartialMixStream *stream = g_array_index (selection->streams,
         GstPartialMixStream *, i);
     gint32 assigned = g_array_index (selection->assignment, gint32, i);
-    GstPartialMixLink *link = gst_partial_mix_src_pad_get_link (pad, stream);
+    GstPartialMixLink *link =
+        gst_partial_mix_listener_get_link (listener, stream);
     FmxHandoverWay mode = FMX_HANDOVER_MIXED;
     guint before = link->handover.way, mix = link->handover.mix;
 
@@ -380,20 +379,21 @@ carry_out (GstPartialMix * self, GstPartialMixSrcPad * pad,
       mode = FMX_HANDOVER_SEPARATE;
     else if (assigned == FMX_ADAPT_HELD)
       mode = FMX_HANDOVER_HELD;
-    if (!gst_partial_mix_src_pad_change_link (pad, stream, mode,
+    if (!gst_partial_mix_listener_change_link (listener, stream, mode,
             assigned >= 0 ? (guint) assigned : mix, self->line, now))
-      pad->changing = TRUE;
+      listener->changing = TRUE;
     changed |= link->handover.way != before
         || (link->handover.way == FMX_HANDOVER_MIXED
         && link->handover.mix != mix);
-    pad->n_mixed += link->handover.way == FMX_HANDOVER_MIXED;
+    listener->n_mixed += link->handover.way == FMX_HANDOVER_MIXED;
   }
   return changed;
 }
 
 static void
-add_ssrcs (GstStructure * s, const gchar * field, GstPartialMixSrcPad * pad,
-    Selection * selection, FmxHandoverWay mode)
+add_ssrcs (GstStructure * s, const gchar * field,
+    GstPartialMixListener * listener, Selection * selection,
+    FmxHandoverWay mode)
 {
   GValue array = G_VALUE_INIT;
   guint i;
@@ -404,7 +404,8 @@ add_ssrcs (GstStructure * s, const gchar * field, GstPartialMixSrcPad * pad,
         GstPartialMixStream *, i);
     GValue ssrc = G_VALUE_INIT;
 
-    if (gst_partial_mix_src_pad_get_link (pad, stream)->handover.way != mode)
+    if (gst_partial_mix_listener_get_link (listener,
+            stream)->handover.way != mode)
       continue;
     g_value_init (&ssrc, G_TYPE_UINT);
     g_value_set_uint (&ssrc, stream->out_ssrc);
@@ -414,52 +415,54 @@ add_ssrcs (GstStructure * s, const gchar * field, GstPartialMixSrcPad * pad,
 }
 
 static void
-tell (GstPartialMix * self, GstPartialMixSrcPad * pad, Selection * selection,
-    const gchar * reason)
+tell (GstPartialMix * self, GstPartialMixListener * listener,
+    Selection * selection, const gchar * reason)
 {
-  guint64 target = gst_partial_mix_src_pad_get_target (pad);
+  guint64 target = gst_partial_mix_listener_get_target (listener);
+  gchar *name = g_strdup_printf ("src_%u", listener->index);
   GstStructure *s = gst_structure_new ("fairmix-selection",
-      "pad", G_TYPE_STRING, GST_PAD_NAME (pad),
-      "neighbour", G_TYPE_INT, gst_partial_mix_src_pad_get_neighbour (pad),
+      "pad", G_TYPE_STRING, name,
+      "neighbour", G_TYPE_INT,
+      gst_partial_mix_listener_get_neighbour (listener),
       "reason", G_TYPE_STRING, reason,
       "target-bitrate", G_TYPE_UINT64,
       target == FMX_TARGET_UNLIMITED ? (guint64) 0 : target,
       "limited", G_TYPE_BOOLEAN, target != FMX_TARGET_UNLIMITED,
-      "n-separate", G_TYPE_UINT, pad->plan.n_separate,
-      "n-mixed", G_TYPE_UINT, pad->n_mixed,
-      "n-mixes", G_TYPE_UINT, pad->plan.n_mixes,
-      "mix-bitrate", G_TYPE_UINT, pad->mix_bitrate_bps, NULL);
+      "n-separate", G_TYPE_UINT, listener->plan.n_separate,
+      "n-mixed", G_TYPE_UINT, listener->n_mixed,
+      "n-mixes", G_TYPE_UINT, listener->plan.n_mixes,
+      "mix-bitrate", G_TYPE_UINT, listener->mix_bitrate_bps, NULL);
 
-  add_ssrcs (s, "separate", pad, selection, FMX_HANDOVER_SEPARATE);
-  add_ssrcs (s, "mixed", pad, selection, FMX_HANDOVER_MIXED);
-  add_ssrcs (s, "held", pad, selection, FMX_HANDOVER_HELD);
-  GST_DEBUG_OBJECT (pad, "%" GST_PTR_FORMAT, s);
+  add_ssrcs (s, "separate", listener, selection, FMX_HANDOVER_SEPARATE);
+  add_ssrcs (s, "mixed", listener, selection, FMX_HANDOVER_MIXED);
+  add_ssrcs (s, "held", listener, selection, FMX_HANDOVER_HELD);
+  GST_DEBUG_OBJECT (self, "%" GST_PTR_FORMAT, s);
   gst_fairmix_outbox_add (self->outbox,
       gst_message_new_element (GST_OBJECT (self), s));
 }
 
 void
-gst_partial_mix_select (GstPartialMix * self, GstPartialMixSrcPad * pad,
+gst_partial_mix_select (GstPartialMix * self, GstPartialMixListener * listener,
     const gchar * reason, GstClockTime now)
 {
   Selection selection;
   gboolean changed;
   guint n_names;
 
-  pad->dirty = FALSE;
-  if (!pad->negotiated)
+  listener->dirty = FALSE;
+  if (!listener->negotiated)
     return;
-  choose_mix_format (self, pad);
+  choose_mix_format (self, listener);
 
   selection_init (&selection, self->n_streams);
-  gather (self, pad, &selection, now);
-  n_names = count_names (pad, &selection, FALSE);
-  plan (self, pad, &selection, n_names, now);
-  changed = carry_out (self, pad, &selection, now);
-  share_mix (self, pad, count_names (pad, &selection, TRUE));
+  gather (self, listener, &selection, now);
+  n_names = count_names (listener, &selection, FALSE);
+  plan (self, listener, &selection, n_names, now);
+  changed = carry_out (self, listener, &selection, now);
+  share_mix (self, listener, count_names (listener, &selection, TRUE));
   if (changed) {
-    pad->n_selections++;
-    tell (self, pad, &selection, reason);
+    listener->n_selections++;
+    tell (self, listener, &selection, reason);
   }
   selection_clear (&selection);
 }
@@ -467,28 +470,28 @@ gst_partial_mix_select (GstPartialMix * self, GstPartialMixSrcPad * pad,
 void
 gst_partial_mix_select_dirty (GstPartialMix * self, GstClockTime now)
 {
-  GList *l;
+  guint i;
 
-  for (l = self->src_pads; l != NULL; l = l->next) {
-    GstPartialMixSrcPad *pad = l->data;
+  for (i = 0; i < self->listeners->len; i++) {
+    GstPartialMixListener *listener = g_ptr_array_index (self->listeners, i);
 
-    if (pad->dirty || pad->changing)
-      gst_partial_mix_select (self, pad, "streams", now);
+    if (listener->dirty || listener->changing)
+      gst_partial_mix_select (self, listener, "streams", now);
   }
 }
 
 static FmxHandoverWay
-first_mode (GstPartialMixSrcPad * pad, GstPartialMixStream * stream)
+first_mode (GstPartialMixListener * listener, GstPartialMixStream * stream)
 {
-  guint64 target = gst_partial_mix_src_pad_get_target (pad);
+  guint64 target = gst_partial_mix_listener_get_target (listener);
 
-  if (!pad->negotiated)
+  if (!listener->negotiated)
     return FMX_HANDOVER_NONE;
   if (target == 0)
     return FMX_HANDOVER_HELD;
-  if (target == FMX_TARGET_UNLIMITED && !pad->raw
-      && gst_partial_mix_src_pad_get_max_streams (pad) == 0
-      && pad->accepts[stream->format.encoding])
+  if (target == FMX_TARGET_UNLIMITED && !listener->raw
+      && gst_partial_mix_listener_get_max_streams (listener) == 0
+      && listener->accepts[stream->format.encoding])
     return FMX_HANDOVER_SEPARATE;
   return FMX_HANDOVER_MIXED;
 }
@@ -503,20 +506,20 @@ gst_partial_mix_link_new_stream (GstPartialMix * self,
   guint cost = 1 + self->n_streams / GST_PARTIAL_MIX_STREAMS_PER_SELECTION;
   gboolean plan_now = self->selections_left > 0 || (!self->running
       && self->n_streams <= GST_PARTIAL_MIX_STREAMS_PER_SELECTION);
-  GList *l;
+  guint i;
 
   self->selections_left -= MIN (self->selections_left, cost);
-  for (l = self->src_pads; l != NULL; l = l->next) {
-    GstPartialMixSrcPad *pad = l->data;
+  for (i = 0; i < self->listeners->len; i++) {
+    GstPartialMixListener *listener = g_ptr_array_index (self->listeners, i);
 
-    gst_partial_mix_src_pad_init_link (pad, stream, now);
-    if (!is_heard (pad, stream))
+    gst_partial_mix_listener_init_link (listener, stream, now);
+    if (!gst_partial_mix_listener_hears (listener, stream))
       continue;
-    pad->dirty = TRUE;
+    listener->dirty = TRUE;
     if (plan_now)
-      gst_partial_mix_select (self, pad, "stream", now);
+      gst_partial_mix_select (self, listener, "stream", now);
     else
-      gst_partial_mix_src_pad_change_link (pad, stream,
-          first_mode (pad, stream), 0, self->line, now);
+      gst_partial_mix_listener_change_link (listener, stream,
+          first_mode (listener, stream), 0, self->line, now);
   }
 }

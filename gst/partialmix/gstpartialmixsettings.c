@@ -79,22 +79,18 @@ void
 gst_partial_mix_settings_init (GstPartialMixSettings * settings)
 {
   *settings = (GstPartialMixSettings) {
-    .rate_hz = DEFAULT_RATE,
-    .frame_duration = DEFAULT_FRAME_DURATION,
-    .latency = DEFAULT_LATENCY,
-    .ramp_duration = DEFAULT_RAMP_DURATION,
-    .stream_timeout = DEFAULT_STREAM_TIMEOUT,
-    .max_streams = DEFAULT_MAX_STREAMS,
-    .mix_encoding = -1,
-    .mix_pt = DEFAULT_MIX_PT,
-    .max_mix_bitrate = DEFAULT_MAX_MIX_BITRATE,
-    .min_mix_bitrate = DEFAULT_MIN_MIX_BITRATE,
-    .complexity = DEFAULT_COMPLEXITY,
-    .silence_level = DEFAULT_SILENCE_LEVEL,
-    .csrc_level_ext_id = DEFAULT_CSRC_LEVEL_EXT_ID,
-    .headroom = DEFAULT_HEADROOM,
-    .push_timeout = DEFAULT_PUSH_TIMEOUT,
-  };
+  .rate_hz = DEFAULT_RATE,.frame_duration = DEFAULT_FRAME_DURATION,.latency =
+        DEFAULT_LATENCY,.ramp_duration =
+        DEFAULT_RAMP_DURATION,.stream_timeout =
+        DEFAULT_STREAM_TIMEOUT,.max_streams =
+        DEFAULT_MAX_STREAMS,.mix_encoding = -1,.mix_pt =
+        DEFAULT_MIX_PT,.max_mix_bitrate =
+        DEFAULT_MAX_MIX_BITRATE,.min_mix_bitrate =
+        DEFAULT_MIN_MIX_BITRATE,.complexity =
+        DEFAULT_COMPLEXITY,.silence_level =
+        DEFAULT_SILENCE_LEVEL,.csrc_level_ext_id =
+        DEFAULT_CSRC_LEVEL_EXT_ID,.headroom = DEFAULT_HEADROOM,.push_timeout =
+        DEFAULT_PUSH_TIMEOUT,};
 }
 
 gboolean
@@ -260,8 +256,8 @@ install_time_properties (GObjectClass * klass)
           "How long what is behind a src pad may hold up what brings packets, in "
           "nanoseconds, until it gets a thread and a queue of its own; with "
           "18446744073709551615 packets are pushed from the arriving thread, "
-          "and whoever blocks then blocks everybody" LATCHED, GST_MSECOND, G_MAXUINT64,
-          DEFAULT_PUSH_TIMEOUT, RW_READY));
+          "and whoever blocks then blocks everybody" LATCHED, GST_MSECOND,
+          G_MAXUINT64, DEFAULT_PUSH_TIMEOUT, RW_READY));
 }
 
 static void

@@ -56,7 +56,8 @@ stream_stats (GstPartialMixStream * stream, GstClockTime now)
 static GstStructure *
 pad_stats (GstPartialMix * self, GstPartialMixSrcPad * pad, GstClockTime now)
 {
-  guint64 target = gst_partial_mix_src_pad_get_target (pad);
+  GstPartialMixListener *listener = &pad->listener;
+  guint64 target = gst_partial_mix_listener_get_target (listener);
   GValue streams = G_VALUE_INIT;
   guint64 mix_packets = 0;
   guint64 n_dropped;
@@ -72,7 +73,7 @@ pad_stats (GstPartialMix * self, GstPartialMixSrcPad * pad, GstClockTime now)
 
     if (stream == NULL)
       continue;
-    link = gst_partial_mix_src_pad_get_link (pad, stream);
+    link = gst_partial_mix_listener_get_link (listener, stream);
     if (link->handover.way != FMX_HANDOVER_NONE)
       bitrate_in += (guint) fmx_stream_cost_metered_bps (&stream->cost, now);
     append_structure (&streams, gst_structure_new ("stream",
@@ -81,30 +82,28 @@ pad_stats (GstPartialMix * self, GstPartialMixSrcPad * pad, GstClockTime now)
             "mix", G_TYPE_UINT, (guint) link->handover.mix, NULL));
   }
   for (i = 0; i < FMX_ADAPT_MAX_MIXES; i++)
-    mix_packets += pad->outputs[i].n_packets;
+    mix_packets += listener->outputs[i].n_packets;
 
   gst_partial_mix_couriers_get_stats (self->couriers, &pad->door, &blocked,
       &n_dropped);
   s = gst_structure_new ("application/x-fairmix-partialmix-pad-stats",
       "pad", G_TYPE_STRING, GST_PAD_NAME (pad),
-      "neighbour", G_TYPE_INT, gst_partial_mix_src_pad_get_neighbour (pad),
-      "max-streams", G_TYPE_UINT, gst_partial_mix_src_pad_get_max_streams (pad),
+      "neighbour", G_TYPE_INT,
+      gst_partial_mix_listener_get_neighbour (listener), "max-streams",
+      G_TYPE_UINT, gst_partial_mix_listener_get_max_streams (listener),
       "target-bitrate", G_TYPE_UINT64,
-      target == FMX_TARGET_UNLIMITED ? (guint64) 0 : target,
-      "limited", G_TYPE_BOOLEAN, target != FMX_TARGET_UNLIMITED,
-      "bitrate-in", G_TYPE_UINT, bitrate_in,
-      "bitrate-out", G_TYPE_UINT, (guint) fmx_rate_meter_bps (&pad->meter_out,
-          now),
-      "n-separate", G_TYPE_UINT, pad->plan.n_separate,
-      "n-mixed", G_TYPE_UINT, pad->n_mixed,
-      "n-mixes", G_TYPE_UINT, pad->plan.n_mixes,
-      "mix-bitrate", G_TYPE_UINT, pad->mix_bitrate_bps,
-      "n-forwarded-packets", G_TYPE_UINT64, pad->n_forwarded_packets,
-      "n-mix-packets", G_TYPE_UINT64, mix_packets,
-      "n-selections", G_TYPE_UINT64, pad->n_selections,
-      "blocked", G_TYPE_BOOLEAN, blocked,
-      "n-dropped", G_TYPE_UINT64, n_dropped,
-      "flow", G_TYPE_STRING, gst_flow_get_name ((GstFlowReturn)
+      target == FMX_TARGET_UNLIMITED ? (guint64) 0 : target, "limited",
+      G_TYPE_BOOLEAN, target != FMX_TARGET_UNLIMITED, "bitrate-in", G_TYPE_UINT,
+      bitrate_in, "bitrate-out", G_TYPE_UINT,
+      (guint) fmx_rate_meter_bps (&listener->meter_out, now), "n-separate",
+      G_TYPE_UINT, listener->plan.n_separate, "n-mixed", G_TYPE_UINT,
+      listener->n_mixed, "n-mixes", G_TYPE_UINT, listener->plan.n_mixes,
+      "mix-bitrate", G_TYPE_UINT, listener->mix_bitrate_bps,
+      "n-forwarded-packets", G_TYPE_UINT64, listener->n_forwarded_packets,
+      "n-mix-packets", G_TYPE_UINT64, mix_packets, "n-selections",
+      G_TYPE_UINT64, listener->n_selections, "blocked", G_TYPE_BOOLEAN, blocked,
+      "n-dropped", G_TYPE_UINT64, n_dropped, "flow", G_TYPE_STRING,
+      gst_flow_get_name ((GstFlowReturn)
           g_atomic_int_get (&pad->last_flow)), NULL);
   gst_structure_take_value (s, "streams", &streams);
   return s;

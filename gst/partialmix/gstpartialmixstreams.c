@@ -352,12 +352,12 @@ void
 gst_partial_mix_restart_stream (GstPartialMix * self,
     GstPartialMixStream * stream)
 {
-  GList *l;
+  guint i;
 
   gst_partial_mix_stream_flush (stream);
-  for (l = self->src_pads; l != NULL; l = l->next)
-    gst_partial_mix_link_restart (gst_partial_mix_src_pad_get_link (l->data,
-            stream));
+  for (i = 0; i < self->listeners->len; i++)
+    gst_partial_mix_link_restart (gst_partial_mix_listener_get_link
+        (g_ptr_array_index (self->listeners, i), stream));
 }
 
 /* -------------------------------------------------------------- leaving -- */
@@ -367,7 +367,7 @@ gst_partial_mix_remove_stream (GstPartialMix * self,
     GstPartialMixStream * stream, const gchar * reason)
 {
   GstPartialMixSinkPad *pad = GST_PARTIAL_MIX_SINK_PAD (stream->pad);
-  GList *l;
+  guint i;
 
   message_stream (self, stream, "removed", reason);
   if (stream->identity.cname != NULL && !stream->identity.said)
@@ -378,13 +378,13 @@ gst_partial_mix_remove_stream (GstPartialMix * self,
   g_array_append_val (self->free_slots, stream->slot);
   count_stream (self, stream, -1);
 
-  for (l = self->src_pads; l != NULL; l = l->next) {
-    GstPartialMixSrcPad *src = l->data;
+  for (i = 0; i < self->listeners->len; i++) {
+    GstPartialMixListener *listener = g_ptr_array_index (self->listeners, i);
 
-    if (gst_partial_mix_src_pad_get_link (src, stream)->handover.way
+    if (gst_partial_mix_listener_get_link (listener, stream)->handover.way
         != FMX_HANDOVER_NONE)
-      src->dirty = TRUE;
-    gst_partial_mix_src_pad_init_link (src, stream, 0);
+      listener->dirty = TRUE;
+    gst_partial_mix_listener_init_link (listener, stream, 0);
   }
   stream->removed = TRUE;
   gst_partial_mix_stream_unref (stream);
@@ -458,9 +458,21 @@ gst_partial_mix_expire_streams (GstPartialMix * self, GstClockTime now)
 /* ------------------------------------------------------------- database -- */
 
 void
+gst_partial_mix_look_up_listener (GstPartialMix * self,
+    GstPartialMixListener * listener)
+{
+  guint i;
+
+  gst_partial_mix_listener_look_up (listener, self->database);
+  for (i = 0; listener->has_infos && i < self->streams->len; i++)
+    if (g_ptr_array_index (self->streams, i) != NULL)
+      gst_partial_mix_listener_look_up_stream (listener, self->database,
+          g_ptr_array_index (self->streams, i));
+}
+
+void
 gst_partial_mix_apply_database (GstPartialMix * self)
 {
-  GList *l;
   guint i;
 
   for (i = 0; i < self->streams->len; i++) {
@@ -470,9 +482,11 @@ gst_partial_mix_apply_database (GstPartialMix * self)
       gst_partial_mix_database_lookup (self->database, stream->identity.cname,
           stream->ssrc, &stream->info);
   }
-  for (l = self->src_pads; l != NULL; l = l->next) {
-    gst_partial_mix_src_pad_look_up (l->data, self, NULL);
-    GST_PARTIAL_MIX_SRC_PAD (l->data)->dirty = TRUE;
+  for (i = 0; i < self->listeners->len; i++) {
+    GstPartialMixListener *listener = g_ptr_array_index (self->listeners, i);
+
+    gst_partial_mix_look_up_listener (self, listener);
+    listener->dirty = TRUE;
   }
 }
 
@@ -496,14 +510,16 @@ static void
 rename_stream (GstPartialMix * self, GstPartialMixStream * stream,
     const gchar * cname, gboolean said)
 {
-  GList *l;
+  guint i;
 
   gst_partial_mix_identity_set_cname (&stream->identity, cname, said);
   gst_partial_mix_database_lookup (self->database, cname, stream->ssrc,
       &stream->info);
-  for (l = self->src_pads; l != NULL; l = l->next) {
-    gst_partial_mix_src_pad_look_up (l->data, self, stream);
-    GST_PARTIAL_MIX_SRC_PAD (l->data)->dirty = TRUE;
+  for (i = 0; i < self->listeners->len; i++) {
+    GstPartialMixListener *listener = g_ptr_array_index (self->listeners, i);
+
+    gst_partial_mix_listener_look_up_stream (listener, self->database, stream);
+    listener->dirty = TRUE;
   }
 }
 

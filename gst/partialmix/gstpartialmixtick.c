@@ -168,17 +168,17 @@ read_database (GstPartialMix * self)
 static gboolean
 is_to_itself (GstPartialMix * self)
 {
-  GList *l;
-  guint i;
+  guint i, k;
 
-  if (self->n_streams == 0 || self->src_pads == NULL)
+  if (self->n_streams == 0 || self->listeners->len == 0)
     return FALSE;
-  for (l = self->src_pads; l != NULL; l = l->next)
+  for (k = 0; k < self->listeners->len; k++)
     for (i = 0; i < self->streams->len; i++) {
       GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
 
       if (stream != NULL && stream->neighbour
-          != gst_partial_mix_src_pad_get_neighbour (l->data))
+          != gst_partial_mix_listener_get_neighbour (g_ptr_array_index
+              (self->listeners, k)))
         return FALSE;
     }
   return TRUE;
@@ -189,7 +189,7 @@ is_to_itself (GstPartialMix * self)
 static void
 warn_of_itself (GstPartialMix * self)
 {
-  GstPartialMixSrcPad *pad;
+  GstPartialMixListener *listener;
   GError *error;
 
   if (self->seconds_to_itself > SECONDS_TO_ITSELF)
@@ -200,10 +200,10 @@ warn_of_itself (GstPartialMix * self)
   }
   if (++self->seconds_to_itself <= SECONDS_TO_ITSELF)
     return;
-  pad = self->src_pads->data;
+  listener = g_ptr_array_index (self->listeners, 0);
   error = g_error_new (GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
       "src_%u is silent: everything that arrives comes from neighbour %d itself.",
-      pad->index, gst_partial_mix_src_pad_get_neighbour (pad));
+      listener->index, gst_partial_mix_listener_get_neighbour (listener));
   gst_fairmix_outbox_add (self->outbox, gst_message_new_warning
       (GST_OBJECT (self), error,
           "Nobody hears himself, and pads of the same number are of one "
@@ -217,15 +217,16 @@ warn_of_itself (GstPartialMix * self)
 static void
 keep_house (GstPartialMix * self, GstClockTime now)
 {
-  GList *l;
+  guint i;
 
   self->selections_left = GST_PARTIAL_MIX_SELECTIONS_PER_TICK;
   gst_partial_mix_expire_streams (self, now);
   if (is_due (self, HOUSEKEEPING_INTERVAL))
     warn_of_itself (self);
   if (is_due (self, SELECT_INTERVAL) && is_news (self, now))
-    for (l = self->src_pads; l != NULL; l = l->next)
-      GST_PARTIAL_MIX_SRC_PAD (l->data)->dirty = TRUE;
+    for (i = 0; i < self->listeners->len; i++)
+      ((GstPartialMixListener *) g_ptr_array_index (self->listeners,
+              i))->dirty = TRUE;
   gst_partial_mix_select_dirty (self, now);
 }
 
@@ -240,8 +241,8 @@ plan_renderers (GstPartialMix * self, GPtrArray * pads, GPtrArray * plans,
     GstPartialMixSrcPad *pad = l->data;
 
     g_ptr_array_add (pads, gst_object_ref (pad));
-    g_ptr_array_add (plans, pad->negotiated && pad->raw
-        ? gst_partial_mix_render_plan (self, pad, pos, n) : NULL);
+    g_ptr_array_add (plans, pad->listener.negotiated && pad->listener.raw
+        ? gst_partial_mix_render_plan (self, &pad->listener, pos, n) : NULL);
   }
 }
 
@@ -278,8 +279,7 @@ mix_tick (GstPartialMix * self, gint64 pos, guint n)
     if (g_ptr_array_index (plans, i) != NULL)
       gst_partial_mix_render_push (self, g_ptr_array_index (pads, i),
           g_ptr_array_index (plans, i), pos, n, deliveries);
-  gst_partial_mix_couriers_deliver (self->couriers, deliveries,
-      pads->len == 1);
+  gst_partial_mix_couriers_deliver (self->couriers, deliveries, pads->len == 1);
   g_array_unref (deliveries);
 
   g_ptr_array_set_size (self->frames, 0);

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef __GST_PARTIAL_MIX_LINK_H__
+#define __GST_PARTIAL_MIX_LINK_H__
+
+#include <gst/gst.h>
+
+#include "fairmix/mix/fmx-handover.h"
+
+#include "gstpartialmixstream.h"
+
+G_BEGIN_DECLS
+
+/**
+ * GstPartialMixLink:
+ * @handover: how the stream gets there, from which timestamp on
+ * @sent: whether any packet was forwarded
+ * @rejoin: the next forwarded packet closes the sequence number gap
+ * @seq_delta: sequence number out minus in
+ * @pt: under which payload type its packets leave
+ *
+ * How one stream reaches one src pad.
+ */
+typedef struct
+{
+  FmxHandover handover;
+  gboolean sent;
+  gboolean rejoin;
+  guint16 seq_delta;
+  guint16 last_seq;
+  gboolean has_pt;
+  guint8 pt;                    /* payload type out, if it has one */
+} GstPartialMixLink;
+
+void gst_partial_mix_link_init (GstPartialMixLink * link, FmxHandoverWay way,
+    guint mix, GstClockTime now);
+/* The stream begins anew: what is known of its timestamps is void. */
+void gst_partial_mix_link_restart (GstPartialMixLink * link);
+/* The first packet of a stream that waited to enter a mix is placed. */
+void gst_partial_mix_link_placed (GstPartialMixLink * link,
+    GstPartialMixStream * stream, guint64 ext_ts, gint64 pos);
+/* FALSE: the change before this one is not over; try again in a tick. */
+gboolean gst_partial_mix_link_change (GstPartialMixLink * link,
+    GstPartialMixStream * stream, FmxHandoverWay way, guint mix, gint64 line,
+    GstClockTime now);
+guint16 gst_partial_mix_link_next_seq (GstPartialMixLink * link, guint16 seq);
+
+G_END_DECLS
+
+#endif /* __GST_PARTIAL_MIX_LINK_H__ */

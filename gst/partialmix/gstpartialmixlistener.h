@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef __GST_PARTIAL_MIX_LISTENER_H__
+#define __GST_PARTIAL_MIX_LISTENER_H__
+
+#include <gst/gst.h>
+
+#include "fairmix/adapt/fmx-adapt-streams.h"
+#include "fairmix/base/fmx-rate-meter.h"
+#include "fairmix/mix/fmx-limiter.h"
+
+#include "gstpartialmixcodec.h"
+#include "gstpartialmixdatabase.h"
+#include "gstpartialmixlink.h"
+#include "gstpartialmixmixer.h"
+#include "gstpartialmixpayloads.h"
+#include "gstpartialmixset.h"
+#include "gstpartialmixsettings.h"
+#include "gstpartialmixstream.h"
+
+G_BEGIN_DECLS
+
+#define GST_PARTIAL_MIX_NEIGHBOUR_AUTO (-1)
+
+/**
+ * GstPartialMixOutput:
+ *
+ * One mix as one listener receives it: an RTP stream of its own.
+ */
+typedef struct
+{
+  guint32 ssrc;
+  guint32 former_ssrc;          /* before it was sent in another encoding, or 0 */
+  guint16 seq;
+  guint32 ts_base;
+  gboolean silent;              /* nobody in it speaks */
+  gboolean pending;             /* somebody did in the tick before */
+  gboolean talking;             /* the packet before was sent */
+  GstPartialMixBus *bus;        /* mixing thread only */
+  GstPartialMixFormat format;   /* as planned for this tick ... */
+  GstCaps *caps;                /* ... and what describes it */
+  guint n_names;                /* at most */
+  guint64 n_packets;
+  guint64 n_bytes;              /* on the wire */
+} GstPartialMixOutput;
+
+/* How loud a renderer plays a stream on either side, linear; 0, 0 is nowhere */
+typedef struct
+{
+  gfloat left, right;
+} GstPartialMixGains;
+
+/**
+ * GstPartialMixListener:
+ *
+ * One neighbour as somebody who listens: what he takes and wants, what he is
+ * given and how each stream reaches him.  It knows nothing of pads.
+ */
+typedef struct
+{
+  guint index;                  /* of its src pad */
+
+  /* what the application says; atomic */
+  gint neighbour;
+  guint target_bitrate;         /* 0 = unlimited */
+  guint max_streams;            /* 0 = any number */
+
+  /* what comes from downstream */
+  gboolean event_seen;
+  guint event_bitrate;          /* 0 = nothing */
+  guint event_max_streams;      /* 0 = any number */
+
+  /* what he takes */
+  gboolean negotiated;          /* and that is something that we have */
+  gboolean raw;
+  GstCaps *raw_caps;            /* of the audio that is made, if raw */
+  guint raw_channels;           /* that they say */
+  gboolean accepts[GST_PARTIAL_MIX_N_ENCODINGS];
+  GstPartialMixFormat mix_format;
+  gboolean have_mix_format;
+
+  GstPartialMixPayloads payloads;
+  GstPartialMixFormat mix_out;  /* the mixes' format as it was given a number */
+  gboolean has_mix_pt;
+  guint8 mix_pt;                /* that number */
+
+  /* selection */
+  GArray *links;                /* of GstPartialMixLink, by stream slot */
+  GstPartialMixSet *steady;     /* streams whose link is steady, as is known */
+  gboolean has_infos;           /* the Database has entries for him alone: ... */
+  GArray *infos;                /* ... GstPartialMixStreamInfo, by stream slot */
+  gboolean dirty;               /* a decision is due */
+  gboolean changing;            /* a change waits for the one before */
+  FmxAdaptPlan plan;
+  guint n_mixed;
+  guint mix_bitrate_bps;        /* of the encoder */
+  guint n_names;                /* CSRCs at most: there is no room for more */
+  guint64 n_selections;
+  GstPartialMixOutput outputs[FMX_ADAPT_MAX_MIXES];
+  guint n_outputs;              /* that were ever used */
+  guint64 planned;              /* tick for which they are; mixing thread only */
+
+  /* renderer */
+  GArray *gains;                /* of GstPartialMixGains, by stream slot */
+  /* ... mixing thread only */
+  FmxLimiter limiter;
+  guint limiter_channels;       /* that it was set up for, 0 = it was not */
+  guint silent_frames;
+
+  guint64 n_forwarded_packets, n_forwarded_bytes;
+  FmxRateMeter meter_out;       /* mixes, too */
+} GstPartialMixListener;
+
+void gst_partial_mix_listener_init (GstPartialMixListener * listener);
+void gst_partial_mix_listener_clear (GstPartialMixListener * listener);
+
+/* Forgets which payload types were given out, for the next start. */
+void gst_partial_mix_listener_start (GstPartialMixListener * listener,
+    const GstPartialMixSettings * settings);
+
+/* Forgets what was negotiated, and what came from downstream. */
+void gst_partial_mix_listener_forget (GstPartialMixListener * listener);
+
+gint gst_partial_mix_listener_get_neighbour (const GstPartialMixListener *
+    listener);
+/* In bits per second on the wire, or FMX_TARGET_UNLIMITED */
+guint64 gst_partial_mix_listener_get_target (const GstPartialMixListener *
+    listener);
+/* 0 = any number */
+guint gst_partial_mix_listener_get_max_streams (const GstPartialMixListener *
+    listener);
+
+/* Whether he hears @stream at all, separate or mixed. */
+gboolean gst_partial_mix_listener_hears (const GstPartialMixListener *
+    listener, const GstPartialMixStream * stream);
+
+GstPartialMixLink *gst_partial_mix_listener_get_link (GstPartialMixListener *
+    listener, const GstPartialMixStream * stream);
+/* What the Database says of @stream for this listener. */
+const GstPartialMixStreamInfo *gst_partial_mix_listener_get_info (const
+    GstPartialMixListener * listener, const GstPartialMixStream * stream);
+/* How loud it is for this listener, relative to its frame. */
+gfloat gst_partial_mix_listener_get_gain (const GstPartialMixListener *
+    listener, const GstPartialMixStream * stream);
+
+/* Looks up again whether the Database has entries for him alone. */
+void gst_partial_mix_listener_look_up (GstPartialMixListener * listener,
+    GstPartialMixDatabase * database);
+/* The same, and if so, what it says of @stream. */
+void gst_partial_mix_listener_look_up_stream (GstPartialMixListener *
+    listener, GstPartialMixDatabase * database,
+    const GstPartialMixStream * stream);
+
+/* For a stream that comes or goes. */
+void gst_partial_mix_listener_init_link (GstPartialMixListener * listener,
+    const GstPartialMixStream * stream, GstClockTime now);
+/* See gst_partial_mix_link_change(). */
+gboolean gst_partial_mix_listener_change_link (GstPartialMixListener *
+    listener, GstPartialMixStream * stream, FmxHandoverWay way, guint mix,
+    gint64 line, GstClockTime now);
+
+/* The payload type under which a stream's packets, or the mixes, leave. */
+guint8 gst_partial_mix_listener_pt (GstPartialMixListener * listener,
+    GstPartialMixLink * link, const GstPartialMixFormat * format);
+guint8 gst_partial_mix_listener_mix_pt (GstPartialMixListener * listener);
+
+G_END_DECLS
+
+#endif /* __GST_PARTIAL_MIX_LISTENER_H__ */
