@@ -48,14 +48,13 @@
 #include "gstpartialmixcodec.h"
 #include "gstpartialmixcouriers.h"
 #include "gstpartialmixdatabase.h"
+#include "gstpartialmixdebug.h"
 #include "gstpartialmixlistener.h"
 #include "gstpartialmixpayloads.h"
 #include "gstpartialmixsettings.h"
 #include "gstpartialmixstream.h"
 
 G_BEGIN_DECLS
-
-GST_DEBUG_CATEGORY_EXTERN (gst_partial_mix_debug);
 
 #define GST_PARTIAL_MIX_NEIGHBOUR_AUTO (-1)
 #define GST_PARTIAL_MIX_SELECTIONS_PER_TICK 16

@@ -55,8 +55,8 @@
 #endif
 
 #include "gstpartialmix-private.h"
+#include "gstpartialmixdebug.h"
 
-GST_DEBUG_CATEGORY (gst_partial_mix_debug);
 #define GST_CAT_DEFAULT gst_partial_mix_debug
 
 enum

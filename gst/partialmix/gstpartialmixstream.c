@@ -7,6 +7,7 @@
 #endif
 
 #include "gstpartialmixstream.h"
+#include "gstpartialmixdebug.h"
 
 #include <math.h>
 
@@ -14,7 +15,6 @@
 #include "fairmix/select/fmx-select.h"
 #include "fairmix/wire/fmx-audio-level.h"
 
-GST_DEBUG_CATEGORY_EXTERN (gst_partial_mix_debug);
 #define GST_CAT_DEFAULT gst_partial_mix_debug
 
 

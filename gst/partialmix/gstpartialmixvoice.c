@@ -8,6 +8,7 @@
 #endif
 
 #include "gstpartialmixvoice.h"
+#include "gstpartialmixdebug.h"
 
 #include <string.h>
 
@@ -16,7 +17,6 @@
 #include "fairmix/mix/fmx-mix-kernels.h"
 #include "fairmix/select/fmx-select.h"
 
-GST_DEBUG_CATEGORY_EXTERN (gst_partial_mix_debug);
 #define GST_CAT_DEFAULT gst_partial_mix_debug
 
 /* a hole that is shorter than this is rounding, not loss */

@@ -4,6 +4,7 @@
 
 #include <gst/rtp/rtp.h>
 
+#include "partialmix/gstpartialmixdebug.h"
 #include "partialmix/gstpartialmixvoice.h"
 
 #define RATE 48000
@@ -11,8 +12,6 @@
 #define SILENCE 127
 #define SPLICE (5 * RATE / 1000)
 #define CONCEALED_FRAMES 6      /* 120 ms */
-
-GST_DEBUG_CATEGORY (gst_partial_mix_debug);
 
 static const GstPartialMixFormat l16 = {
   GST_PARTIAL_MIX_ENCODING_L16, RATE, 1, 96
