@@ -147,12 +147,13 @@ class Panel:
         self.paper.fill()
 
     def legend(self, *entries):
-        x = LEFT + 16
+        """Above the panel, where no curve is."""
+        x = LEFT
         for colour, text in entries:
             self.colour(colour)
-            self.paper.rectangle(x, self.top + 3, 18, 9)
+            self.paper.rectangle(x, self.top - 17, 18, 9)
             self.paper.fill()
-            self.text(x + 24, self.top + 12, text)
+            self.text(x + 24, self.top - 8, text)
             x += 48 + self.paper.text_extents(text).x_advance
 
 
