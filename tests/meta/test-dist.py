@@ -4,7 +4,8 @@
 usage: test-dist.py SOURCE-ROOT BUILD-DIR
 
 The archive holds every file that git knows and no other, and the library in
-it, which is a project of its own, configures, builds and passes its tests.
+it, which is a project of its own, configures and builds, its tests included.
+(tests/run.sh runs them, of the same files: `alone`.)
 Skipped where the sources are no git checkout, or where git does not trust it
 because it belongs to somebody else.
 """
@@ -51,9 +52,7 @@ def check_library(tree, folder):
     build = pathlib.Path(folder, 'build')
     meson('setup', build, tree / 'subprojects/fairmix')
     run('ninja', '-C', build)
-    # a busy machine may be several times slower
-    meson('test', '-C', build, '--no-rebuild', '--timeout-multiplier', '4')
-    return 'the library alone builds and passes'
+    return 'the library alone builds'
 
 
 def main(source, build):
