@@ -36,27 +36,16 @@
 
 #include "gsttfrcrate.h"
 
-#include "gstencodercontrol.h"
-#include "gstfeedbackwatch.h"
 #include "gstrateparams.h"
 #include "gstratestats.h"
 #include "gstrtcpfeedback.h"
-#include "gstrtpseqmap.h"
-#include "common/gstfairmixevents.h"
+#include "gsttfrcratetell.h"
 #include "common/gstfairmixrtp.h"
-#include "common/gstfairmixstats.h"
-#include "common/gstfairmixtime.h"
-#include "common/gstfairmixtimer.h"
-#include "fairmix/adapt/fmx-adapt-encoder.h"
-#include "fairmix/adapt/fmx-adapt-policy.h"
 #include "fairmix/base/fmx-units.h"
-#include "fairmix/rate/fmx-rate-sender.h"
 
-GST_DEBUG_CATEGORY_STATIC (tfrc_rate_debug);
-#define GST_CAT_DEFAULT tfrc_rate_debug
+#define GST_CAT_DEFAULT gst_tfrc_rate_debug
 
 #define STATS_NAME "application/x-fairmix-tfrcrate-stats"
-#define DECISION_NAME "fairmix-rate-decision"
 
 #define DEFAULT_POLICY 0        /* the first of fmx_adapt_policy_classes */
 #define DEFAULT_ENCODER NULL
@@ -75,48 +64,6 @@ enum
   PROP_STATS
 };
 
-struct _GstTfrcRate
-{
-  GstElement parent;
-
-  GstPad *sinkpad, *srcpad;
-  GstPad *rtcp_sinkpad, *rtcp_srcpad;
-
-  /* Properties, with the object lock */
-  FmxRateSenderParams params;
-  FmxAdaptPolicyParams policy_params;
-  guint max_ssrcs;
-  GstFairmixNtpSource ntp_time_source;
-
-  GstEncoderControl encoder;    /* locks itself */
-
-  /* State, with the lock */
-  GMutex lock;
-  gboolean started;
-  GstFairmixTime time;
-  FmxRateSender *sender;
-  FmxEventSink sink;
-  FmxAdaptPolicy policy;
-  guint64 transmission_bps;     /* what the policy was told last */
-  guint wanted;                 /* and what it made of it */
-  FmxAdaptEncoder adapt_encoder;
-  GstRtpSeqMap *seq_map;
-  gboolean has_segment;         /* a probe may be pushed */
-  guint64 n_dropped;            /* media, while probing */
-  guint64 n_not_rtp;
-  GstFeedbackWatch watch;
-
-  /* What is to be told, with the lock */
-  gboolean telling;             /* one thread at a time, so that order holds */
-  guint target;
-  gboolean tell_again;
-  gboolean adjust_encoder;
-  gboolean feedback_void;
-  GQueue decisions;             /* of GstStructure */
-
-  GstFairmixTimer *timer;
-};
-
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
     GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("application/x-rtp"));
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src",
@@ -128,126 +75,11 @@ static GstStaticPadTemplate rtcp_src_template =
 GST_STATIC_PAD_TEMPLATE ("rtcp_src", GST_PAD_SRC, GST_PAD_ALWAYS,
     GST_STATIC_CAPS ("application/x-rtcp"));
 
-static GParamSpec *target_bitrate_pspec;
-
 G_DEFINE_FINAL_TYPE (GstTfrcRate, gst_tfrc_rate, GST_TYPE_ELEMENT);
 GST_ELEMENT_REGISTER_DEFINE (tfrcrate, "tfrcrate", GST_RANK_NONE,
     GST_TYPE_TFRC_RATE);
 
-/* with the lock: the one place where this element asks for the time */
-static FmxTime
-gst_tfrc_rate_now (GstTfrcRate * self)
-{
-  return gst_fairmix_time_now (&self->time);
-}
-
-/* --- what the element tells --------------------------------------------- */
-
-/* FmxEventSink.emit: called by the library, with the lock */
-static void
-gst_tfrc_rate_on_event (void *user, const FmxEvent * event)
-{
-  GstTfrcRate *self = user;
-  GstStructure *decision = gst_fairmix_event_to_structure (DECISION_NAME,
-      event);
-
-  GST_DEBUG_OBJECT (self, "%" GST_PTR_FORMAT, decision);
-  g_queue_push_tail (&self->decisions, decision);
-}
-
-typedef struct
-{
-  gboolean target_changed;
-  gboolean tell_target;
-  guint target;
-  guint64 encoder_bitrate;      /* 0 = leave it */
-  gboolean feedback_void;
-  GstStructure *decision;
-} News;
-
-/* with the lock */
-static gboolean
-gst_tfrc_rate_has_news (GstTfrcRate * self)
-{
-  return self->tell_again || self->adjust_encoder || self->feedback_void
-      || self->decisions.length > 0 || self->target != self->wanted;
-}
-
-/* with the lock */
-static gboolean
-gst_tfrc_rate_take_news (GstTfrcRate * self, News * news)
-{
-  guint target = self->wanted;
-
-  if (!gst_tfrc_rate_has_news (self))
-    return FALSE;
-
-  news->target = target;
-  news->target_changed = target != self->target;
-  news->tell_target = news->target_changed || self->tell_again;
-  news->encoder_bitrate = 0;
-  if (target > 0 && (news->tell_target || self->adjust_encoder))
-    news->encoder_bitrate =
-        MAX (fmx_adapt_encoder_bps (&self->adapt_encoder, target), 1);
-  news->decision = g_queue_pop_head (&self->decisions);
-  news->feedback_void = self->feedback_void;
-
-  self->target = target;
-  self->tell_again = FALSE;
-  self->adjust_encoder = FALSE;
-  self->feedback_void = FALSE;
-  return TRUE;
-}
-
-/* without any lock, but from one thread at a time */
-static void
-gst_tfrc_rate_act (GstTfrcRate * self, News * news)
-{
-  if (news->target_changed)
-    g_object_notify_by_pspec (G_OBJECT (self), target_bitrate_pspec);
-  if (news->tell_target)
-    gst_pad_push_event (self->sinkpad,
-        gst_fairmix_target_bitrate_event_new (news->target));
-  if (news->encoder_bitrate > 0)
-    gst_encoder_control_set_bitrate (&self->encoder, GST_ELEMENT (self),
-        news->encoder_bitrate);
-  if (news->feedback_void)
-    gst_feedback_watch_complain_of_lies (GST_ELEMENT (self));
-  if (news->decision != NULL)
-    gst_element_post_message (GST_ELEMENT (self),
-        gst_message_new_element (GST_OBJECT (self), news->decision));
-}
-
-/* Says what is new.  If another thread is at it, that one says this, too, so
- * that the last word that anybody hears is the last one that was said. */
-static void
-gst_tfrc_rate_tell (GstTfrcRate * self)
-{
-  News news;
-
-  g_mutex_lock (&self->lock);
-  if (!self->telling) {
-    self->telling = TRUE;
-    while (gst_tfrc_rate_take_news (self, &news)) {
-      g_mutex_unlock (&self->lock);
-      gst_tfrc_rate_act (self, &news);
-      g_mutex_lock (&self->lock);
-    }
-    self->telling = FALSE;
-  }
-  g_mutex_unlock (&self->lock);
-}
-
 /* --- RTP ---------------------------------------------------------------- */
-
-/* with the lock; returns when to wake up, on the clock */
-static GstClockTime
-gst_tfrc_rate_deadline (GstTfrcRate * self)
-{
-  return gst_fairmix_time_to_clock (&self->time,
-      fmx_time_min (fmx_rate_sender_next_timeout (self->sender),
-          gst_feedback_watch_deadline (&self->watch)));
-}
 
 /* with the lock */
 static void
@@ -292,36 +124,6 @@ gst_tfrc_rate_pass (GstTfrcRate * self, GstBuffer * buffer, FmxTime now)
     self->adjust_encoder = TRUE;
   return header.seq == seq ? buffer : gst_fairmix_rtp_set_seq (buffer,
       header.seq);
-}
-
-/* with the lock, after each call of the library.  @tick: also if nothing has
- * changed: about once a round-trip time is what the policy asks for. */
-static void
-gst_tfrc_rate_follow (GstTfrcRate * self, gboolean tick, FmxTime now)
-{
-  guint64 bps = fmx_rate_sender_target_bps (self->sender), least;
-
-  if (bps == self->transmission_bps && !tick)
-    return;
-  self->transmission_bps = bps;
-  GST_OBJECT_LOCK (self);
-  least = MIN (self->params.min_bps, bps);
-  GST_OBJECT_UNLOCK (self);
-  self->wanted = CLAMP (fmx_adapt_policy_on_rate (&self->policy, bps, now),
-      least, G_MAXUINT);
-}
-
-/* after that: wakes up in time, says what is new */
-static void
-gst_tfrc_rate_unlock_and_tell (GstTfrcRate * self)
-{
-  GstClockTime deadline = gst_tfrc_rate_deadline (self);
-  gboolean news = gst_tfrc_rate_has_news (self);
-
-  g_mutex_unlock (&self->lock);
-  gst_fairmix_timer_reschedule (self->timer, deadline);
-  if (news)
-    gst_tfrc_rate_tell (self);
 }
 
 static GstFlowReturn
@@ -892,12 +694,11 @@ gst_tfrc_rate_install_properties (GObjectClass * gobject_class)
    *
    * Since: 0.1
    */
-  target_bitrate_pspec = g_param_spec_uint ("target-bitrate",
-      "Target Bitrate", "What may be sent, all streams together, in bits/s on "
-      "the wire, IP and UDP headers included (0 = no media now)",
-      0, G_MAXUINT, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
   g_object_class_install_property (gobject_class, PROP_TARGET_BITRATE,
-      target_bitrate_pspec);
+      g_param_spec_uint ("target-bitrate", "Target Bitrate",
+          "What may be sent, all streams together, in bits/s on the wire, IP "
+          "and UDP headers included (0 = no media now)",
+          0, G_MAXUINT, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   /**
    * GstTfrcRate:stats:
    *
@@ -918,7 +719,7 @@ gst_tfrc_rate_class_init (GstTfrcRateClass * klass)
   GObjectClass *gobject_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
 
-  GST_DEBUG_CATEGORY_INIT (tfrc_rate_debug, "tfrcrate", 0,
+  GST_DEBUG_CATEGORY_INIT (gst_tfrc_rate_debug, "tfrcrate", 0,
       "TCP-fair rate of an RTP sender");
 
   gobject_class->set_property = gst_tfrc_rate_set_property;

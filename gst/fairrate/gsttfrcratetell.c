@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gsttfrcratetell.h"
+
+#include "common/gstfairmixevents.h"
+#include "common/gstfairmixstats.h"
+
+#define DECISION_NAME "fairmix-rate-decision"
+
+GST_DEBUG_CATEGORY (gst_tfrc_rate_debug);
+#define GST_CAT_DEFAULT gst_tfrc_rate_debug
+
+FmxTime
+gst_tfrc_rate_now (GstTfrcRate * self)
+{
+  return gst_fairmix_time_now (&self->time);
+}
+
+void
+gst_tfrc_rate_on_event (void *user, const FmxEvent * event)
+{
+  GstTfrcRate *self = user;
+  GstStructure *decision = gst_fairmix_event_to_structure (DECISION_NAME,
+      event);
+
+  GST_DEBUG_OBJECT (self, "%" GST_PTR_FORMAT, decision);
+  g_queue_push_tail (&self->decisions, decision);
+}
+
+typedef struct
+{
+  gboolean target_changed;
+  gboolean tell_target;
+  guint target;
+  guint64 encoder_bitrate;      /* 0 = leave it */
+  gboolean feedback_void;
+  GstStructure *decision;
+} News;
+
+/* with the lock */
+static gboolean
+gst_tfrc_rate_has_news (GstTfrcRate * self)
+{
+  return self->tell_again || self->adjust_encoder || self->feedback_void
+      || self->decisions.length > 0 || self->target != self->wanted;
+}
+
+/* with the lock */
+static gboolean
+gst_tfrc_rate_take_news (GstTfrcRate * self, News * news)
+{
+  guint target = self->wanted;
+
+  if (!gst_tfrc_rate_has_news (self))
+    return FALSE;
+
+  news->target = target;
+  news->target_changed = target != self->target;
+  news->tell_target = news->target_changed || self->tell_again;
+  news->encoder_bitrate = 0;
+  if (target > 0 && (news->tell_target || self->adjust_encoder))
+    news->encoder_bitrate =
+        MAX (fmx_adapt_encoder_bps (&self->adapt_encoder, target), 1);
+  news->decision = g_queue_pop_head (&self->decisions);
+  news->feedback_void = self->feedback_void;
+
+  self->target = target;
+  self->tell_again = FALSE;
+  self->adjust_encoder = FALSE;
+  self->feedback_void = FALSE;
+  return TRUE;
+}
+
+/* without any lock, but from one thread at a time */
+static void
+gst_tfrc_rate_act (GstTfrcRate * self, News * news)
+{
+  if (news->target_changed)
+    g_object_notify (G_OBJECT (self), "target-bitrate");
+  if (news->tell_target)
+    gst_pad_push_event (self->sinkpad,
+        gst_fairmix_target_bitrate_event_new (news->target));
+  if (news->encoder_bitrate > 0)
+    gst_encoder_control_set_bitrate (&self->encoder, GST_ELEMENT (self),
+        news->encoder_bitrate);
+  if (news->feedback_void)
+    gst_feedback_watch_complain_of_lies (GST_ELEMENT (self));
+  if (news->decision != NULL)
+    gst_element_post_message (GST_ELEMENT (self),
+        gst_message_new_element (GST_OBJECT (self), news->decision));
+}
+
+void
+gst_tfrc_rate_tell (GstTfrcRate * self)
+{
+  News news;
+
+  g_mutex_lock (&self->lock);
+  if (!self->telling) {
+    self->telling = TRUE;
+    while (gst_tfrc_rate_take_news (self, &news)) {
+      g_mutex_unlock (&self->lock);
+      gst_tfrc_rate_act (self, &news);
+      g_mutex_lock (&self->lock);
+    }
+    self->telling = FALSE;
+  }
+  g_mutex_unlock (&self->lock);
+}
+
+GstClockTime
+gst_tfrc_rate_deadline (GstTfrcRate * self)
+{
+  return gst_fairmix_time_to_clock (&self->time,
+      fmx_time_min (fmx_rate_sender_next_timeout (self->sender),
+          gst_feedback_watch_deadline (&self->watch)));
+}
+
+void
+gst_tfrc_rate_follow (GstTfrcRate * self, gboolean tick, FmxTime now)
+{
+  guint64 bps = fmx_rate_sender_target_bps (self->sender), least;
+
+  if (bps == self->transmission_bps && !tick)
+    return;
+  self->transmission_bps = bps;
+  GST_OBJECT_LOCK (self);
+  least = MIN (self->params.min_bps, bps);
+  GST_OBJECT_UNLOCK (self);
+  self->wanted = CLAMP (fmx_adapt_policy_on_rate (&self->policy, bps, now),
+      least, G_MAXUINT);
+}
+
+void
+gst_tfrc_rate_unlock_and_tell (GstTfrcRate * self)
+{
+  GstClockTime deadline = gst_tfrc_rate_deadline (self);
+  gboolean news = gst_tfrc_rate_has_news (self);
+
+  g_mutex_unlock (&self->lock);
+  gst_fairmix_timer_reschedule (self->timer, deadline);
+  if (news)
+    gst_tfrc_rate_tell (self);
+}
