@@ -7,7 +7,7 @@
 
 #include <gst/gst.h>
 
-#include "gstencodercontrol.h"
+#include "common/gstencodercontrol.h"
 #include "gstfeedbackwatch.h"
 #include "gstrtpseqmap.h"
 #include "common/gstfairmixtime.h"
