@@ -72,7 +72,7 @@ gst_fairmix_ntp_source_get_type (void)
   return type;
 }
 
-static GstClockTime
+GstClockTime
 gst_fairmix_ntp_time (GstElement * element, GstFairmixNtpSource source)
 {
   GstClockTime time;

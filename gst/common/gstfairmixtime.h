@@ -56,6 +56,10 @@ typedef enum
 #define GST_TYPE_FAIRMIX_NTP_SOURCE (gst_fairmix_ntp_source_get_type ())
 GType gst_fairmix_ntp_source_get_type (void);
 
+/* Returns: the time now, in ns since the source's epoch */
+GstClockTime gst_fairmix_ntp_time (GstElement * element,
+    GstFairmixNtpSource source);
+
 /* Returns: the middle 32 bits of the NTP time now, as RTCP writes LSR */
 guint32 gst_fairmix_ntp_mid32 (GstElement * element,
     GstFairmixNtpSource source);

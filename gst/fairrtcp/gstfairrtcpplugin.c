@@ -4,11 +4,16 @@
 #endif
 
 #include "gstalsrouter.h"
+#include "gstasmprtcp.h"
 
 static gboolean
 plugin_init (GstPlugin * plugin)
 {
-  return GST_ELEMENT_REGISTER (alsrouter, plugin);
+  gboolean ret = FALSE;
+
+  ret |= GST_ELEMENT_REGISTER (alsrouter, plugin);
+  ret |= GST_ELEMENT_REGISTER (asmprtcp, plugin);
+  return ret;
 }
 
 GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, fairrtcp,

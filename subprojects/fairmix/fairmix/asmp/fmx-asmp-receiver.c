@@ -31,6 +31,9 @@ fmx_asmp_receiver_params_default (FmxAsmpReceiverParams *params)
   params->gamma_unloaded = 0.9;
   params->segment_bytes = FMX_TCP_SEGMENT_BYTES;
   params->growth = 2.0;
+  params->growth_after_loss = 1.25;
+  params->quiet = 20 * FMX_SECOND;
+  params->fall = 0.7;
   params->queue = 50 * FMX_MSECOND;
   params->settle = 2 * FMX_SECOND;
   fmx_asmp_feedback_params_default (&params->feedback);
@@ -40,11 +43,13 @@ void
 fmx_asmp_receiver_init (FmxAsmpReceiver *receiver,
     const FmxAsmpReceiverParams *params, uint32_t media_ssrc)
 {
-  assert (params->growth >= 1.0 && params->segment_bytes > 0.0);
+  assert (params->growth >= 1.0 && params->growth_after_loss >= 1.0
+      && params->segment_bytes > 0.0);
   memset (receiver, 0, sizeof *receiver);
   receiver->params = *params;
   receiver->media_ssrc = media_ssrc;
   receiver->first_packet = FMX_TIME_NONE;
+  receiver->last_loss = FMX_TIME_NONE;
   fmx_restart_init (&receiver->restart);
   fmx_rate_meter_init (&receiver->meter, METER_WINDOW);
   fmx_asmp_loss_init (&receiver->loss);
@@ -83,8 +88,10 @@ count_events (FmxAsmpReceiver *receiver, uint16_t seq, FmxTime now)
 
   if (n > 0 && first)
     set_first_interval (receiver, now);
-  if (n > 0)
+  if (n > 0) {
     receiver->urgent = true;
+    receiver->last_loss = now;
+  }
 }
 
 void
@@ -112,6 +119,13 @@ fmx_asmp_receiver_on_packet (FmxAsmpReceiver *receiver, uint16_t seq,
   fmx_asmp_delay_on_packet (&receiver->delay, ts, now);
   if (receiver->params.algorithm == FMX_ASMP_FAIR)
     count_events (receiver, seq, now);
+}
+
+void
+fmx_asmp_receiver_on_companion (FmxAsmpReceiver *receiver, uint32_t wire_bytes,
+    FmxTime now)
+{
+  fmx_rate_meter_add (&receiver->meter, wire_bytes, now);
 }
 
 void
@@ -188,6 +202,16 @@ paper_bps (FmxAsmpReceiver *receiver, bool has_loss, double fraction,
   return gamma * instant + (1.0 - gamma) * receiver->rate_bps;
 }
 
+static double
+growth_of (const FmxAsmpReceiver *receiver, FmxTime now)
+{
+  if (receiver->last_loss == FMX_TIME_NONE)
+    return receiver->params.growth;
+  return !is_limiting (receiver) && fmx_time_diff (now, receiver->last_loss)
+      >= receiver->params.quiet ? receiver->params.growth
+      : receiver->params.growth_after_loss;
+}
+
 /* What comes says what the path carries only if the sender sends all that it
  * may: a silent talker's receivers hold the rate that there is. */
 static double
@@ -196,17 +220,19 @@ fair_bps (const FmxAsmpReceiver *receiver, FmxTime now)
   FmxDuration rtt = fmx_asmp_delay_rtt_now (&receiver->delay);
   double p = fmx_asmp_events_rate (&receiver->events);
   double received = fmx_rate_meter_bps (&receiver->meter, now);
-  double most = fmax (receiver->params.growth * received,
-      receiver->sender_bps);
+  double most = growth_of (receiver, now) * received;
   FmxTcpPath path;
 
   if (rtt == 0)
     return received;
+  if (!receiver->lost)
+    most = fmax (most, receiver->sender_bps);
   if (p == 0.0)
     return fmx_asmp_delay_queue (&receiver->delay) > receiver->params.queue
         ? received : most;
   path = fmx_tcp_path (receiver->params.segment_bytes, rtt);
-  return fmin (fmx_tcp_equation_bps (&path, p), most);
+  return fmax (fmin (fmx_tcp_equation_bps (&path, p), most),
+      receiver->params.fall * received);
 }
 
 static bool
@@ -265,6 +291,7 @@ fmx_asmp_receiver_report (FmxAsmpReceiver *receiver, FmxAsmpRate *rate,
     return false;
   has_loss = fmx_asmp_loss_report (&receiver->loss, &fraction);
   fmx_asmp_delay_report (&receiver->delay, receiver->params.beta);
+  receiver->lost = has_loss && fraction > 0.0;
   receiver->rate_bps = receiver->params.algorithm == FMX_ASMP_PAPER
       ? paper_bps (receiver, has_loss, fraction, now)
       : fair_bps (receiver, now);

@@ -45,8 +45,13 @@ extern const char *const fmx_asmp_algorithm_names[FMX_ASMP_N_ALGORITHMS];
  *     (ASMP (14), (19)), in (0, 1]; 1 = no smoothing, as in the paper's figure 4
  * @gamma_unloaded: the same, UNLOADED
  * @segment_bytes: of the TCP to be fair to ([RFC4828 3]); "asmp-fair" only
- * @growth: without any loss so far, what may be sent for each bit that comes;
- *     "asmp-fair" only
+ * @growth: before the first loss, what may be sent for each bit that comes,
+ *     >= 1; "asmp-fair" only
+ * @growth_after_loss: the same after that, for the limiting receiver, and for
+ *     others not @quiet yet: reports are seconds apart, and what is too much is
+ *     lost for as long
+ * @quiet: so long without a loss
+ * @fall: of what comes, at least so much may be sent, whatever was lost; 0 ... 1
  * @queue: a queue as long as this ends that growth; "asmp-fair" only
  * @settle: how long a joiner measures before its rate counts; "asmp-fair" only
  * @feedback: for large sessions
@@ -60,13 +65,17 @@ typedef struct
   double gamma_unloaded;
   double segment_bytes;
   double growth;
+  double growth_after_loss;
+  FmxDuration quiet;
+  double fall;
   FmxDuration queue;
   FmxDuration settle;
   FmxAsmpFeedbackParams feedback;
 } FmxAsmpReceiverParams;
 
 /** fmx_asmp_receiver_params_default: "asmp-fair", 48 kHz, ASMP's beta 0.5 and gamma
- * 0.2 and 0.9, 1460 bytes, growth 2, a queue of 50 ms, 2 s to settle */
+ * 0.2 and 0.9, 1460 bytes, growth 2, 1.25 after a loss, 20 s to be quiet, fall
+ * 0.7, a queue of 50 ms, 2 s to settle */
 void fmx_asmp_receiver_params_default (FmxAsmpReceiverParams * params);
 
 /**
@@ -121,9 +130,15 @@ typedef struct
  * "asmp-fair", with p the loss event rate and X what comes:
  *
  * |[
- *   r = min (TCP equation (1460, t, p), growth X)      after the first loss
- *       growth X, or X while a queue stands            before
+ *   r    = max (min (TCP equation (1460, t, p), most), fall X)    after a loss
+ *          most, or X while a queue stands                          before
+ *   most = growth X                             something was lost since the report
+ *          max (growth X, the sender's rate)    nothing was
  * ]|
+ *
+ * The sender hears of losses after seconds, not after a round trip: until then each
+ * round trip has another loss event, and the equation alone would let a rate that
+ * was too high fall to nothing.
  *
  * and round-trip times that follow each packet's delay.
  */
@@ -145,6 +160,8 @@ typedef struct
   double rate_bps;
   bool has_rate;
   bool urgent;
+  bool lost;                    /* something, in the last interval */
+  FmxTime last_loss;            /* when an event began */
   uint32_t own_ssrc;            /* 0 = not known */
   uint32_t limiting_ssrc;
   double sender_bps;
@@ -156,6 +173,11 @@ void fmx_asmp_receiver_init (FmxAsmpReceiver * receiver,
 /** fmx_asmp_receiver_on_packet: @wire_bytes: its size with IP and UDP headers */
 void fmx_asmp_receiver_on_packet (FmxAsmpReceiver * receiver, uint16_t seq,
     uint32_t ts, uint32_t wire_bytes, FmxTime now);
+
+/** fmx_asmp_receiver_on_companion: a packet of another stream of the same sender:
+ * all of them together are held against one TCP */
+void fmx_asmp_receiver_on_companion (FmxAsmpReceiver * receiver,
+    uint32_t wire_bytes, FmxTime now);
 
 /**
  * fmx_asmp_receiver_on_sender_report:

@@ -21,6 +21,8 @@
 /* who gets less than this part of what is sent gets next to nothing */
 #define CUT_OFF 0.05
 #define CUT_OFF_PACKETS 10u     /* of which none came */
+#define LIFETIME_INTERVALS 5.0  /* [RFC3550 6.3.5] */
+#define GAP_WEIGHT (1.0 / 64.0)
 #define SENT_WINDOW (2 * FMX_SECOND)
 #define PLAIN_GAMMA 0.5         /* no congestion indicator: between (19)'s two */
 
@@ -51,6 +53,7 @@ fmx_asmp_sender_init (FmxAsmpSender *sender,
   memset (sender, 0, sizeof *sender);
   sender->params = *params;
   sender->packet_bytes = PACKET_BYTES;
+  sender->last_report = FMX_TIME_NONE;
   fmx_rate_meter_init (&sender->sent, SENT_WINDOW);
   fmx_asmp_table_init (&sender->table, memory, n_max, seed);
   sender->target_bps = clamp_bps (sender, params->initial_bps);
@@ -116,6 +119,28 @@ fmx_asmp_sender_on_sent (FmxAsmpSender *sender, uint32_t wire_bytes,
   sender->packet_bytes += PACKET_WEIGHT * (wire_bytes - sender->packet_bytes);
 }
 
+static void
+set_plain (FmxAsmpSender *sender, FmxAsmpEntry *entry, bool is_plain)
+{
+  sender->n_plain = sender->n_plain - entry->is_plain + is_plain;
+  entry->is_plain = is_plain;
+}
+
+static void
+set_ignored (FmxAsmpSender *sender, FmxAsmpEntry *entry, bool is_ignored)
+{
+  sender->n_ignored = sender->n_ignored - entry->is_ignored + is_ignored;
+  entry->is_ignored = is_ignored;
+}
+
+static void
+forget (FmxAsmpSender *sender, uint32_t at)
+{
+  set_plain (sender, &sender->table.entries[at], false);
+  set_ignored (sender, &sender->table.entries[at], false);
+  fmx_asmp_table_remove (&sender->table, at);
+}
+
 /* Somebody whose place one with @rate_bps may have: who has no rate that
  * counts, or a higher one. */
 static uint32_t
@@ -149,7 +174,7 @@ place_of (FmxAsmpSender *sender, uint32_t ssrc, uint32_t rate_bps, FmxTime now)
       sender->stats.n_refused++;
       return FMX_ASMP_NOBODY;
     }
-    fmx_asmp_table_remove (table, victim);
+    forget (sender, victim);
   }
   return fmx_asmp_table_add (table, ssrc, now);
 }
@@ -184,6 +209,7 @@ rate_plain (FmxAsmpSender *sender, uint32_t at)
   instant = PLAIN_GAMMA * instant + (1.0 - PLAIN_GAMMA) * before;
   instant = fmin (instant, 2.0 * sender->target_bps);   /* sends no more */
   sender->table.entries[at].has_rate = true;
+  set_plain (sender, &sender->table.entries[at], true);
   fmx_asmp_table_rate (&sender->table, at, (uint32_t) fmax (instant, 1.0),
       true);
 }
@@ -211,6 +237,27 @@ fraction_of (const FmxAsmpSender *sender, const FmxAsmpEntry *entry,
   return block->fraction_lost;
 }
 
+static void
+note_report (FmxAsmpSender *sender, FmxTime now)
+{
+  double gap_s = fmx_time_to_s (fmx_time_diff (now, sender->last_report));
+
+  if (sender->last_report != FMX_TIME_NONE)
+    sender->gap_s += GAP_WEIGHT * (gap_s - sender->gap_s);
+  sender->last_report = now;
+}
+
+/* n receivers, one report each gap: each reports each n gaps */
+static FmxDuration
+lifetime_of (const FmxAsmpSender *sender)
+{
+  FmxDuration lifetime = fmx_time_from_s (LIFETIME_INTERVALS
+      * sender->table.n * sender->gap_s);
+
+  return lifetime > sender->params.lifetime ? lifetime
+      : sender->params.lifetime;
+}
+
 void
 fmx_asmp_sender_on_report (FmxAsmpSender *sender, uint32_t ssrc,
     const FmxReportBlock *block, uint32_t arrival_mid32, FmxTime now)
@@ -220,6 +267,7 @@ fmx_asmp_sender_on_report (FmxAsmpSender *sender, uint32_t ssrc,
   FmxAsmpEntry *entry;
   uint8_t fraction;
 
+  note_report (sender, now);
   if (at == FMX_ASMP_NOBODY)
     return;
   entry = &sender->table.entries[at];
@@ -239,7 +287,7 @@ fmx_asmp_sender_on_report (FmxAsmpSender *sender, uint32_t ssrc,
     rate_plain (sender, at);
     decide (sender, "plain-report", now);
   } else if (entry->has_asmp && entry->has_rate
-      && fmx_time_diff (now, entry->rated) > sender->params.lifetime) {
+      && fmx_time_diff (now, entry->rated) > lifetime_of (sender)) {
     /* others speak for it */
     entry->has_rate = false;
     fmx_asmp_table_rate (&sender->table, at, entry->rate_bps, false);
@@ -264,19 +312,15 @@ is_plausible (const FmxAsmpSender *sender, const FmxAsmpEntry *entry,
   return rate->rate_bps >= least;
 }
 
-/* The rate that counts.  Where next to nothing arrives, nothing tells of
- * losses either. */
-static uint32_t
-effective_bps (const FmxAsmpSender *sender, const FmxAsmpRate *rate,
-    FmxTime now, bool *cut_off)
+/* Where next to nothing arrives, nothing tells of losses either: whether rate
+ * and report agree that it is so. */
+static bool
+is_cut_off (const FmxAsmpSender *sender, const FmxAsmpEntry *entry,
+    const FmxAsmpRate *rate, FmxTime now)
 {
-  double sent = fmx_rate_meter_bps (&sender->sent, now);
-
-  *cut_off = sender->params.algorithm == FMX_ASMP_FAIR
-      && rate->received_bps < CUT_OFF * sent;
-  if (*cut_off && rate->rate_bps / 2 > rate->received_bps)
-    return 2 * rate->received_bps;
-  return rate->rate_bps;
+  return sender->params.algorithm == FMX_ASMP_FAIR
+      && entry->n_fractions > 0 && entry->fractions[0] >= UINT8_MAX / 2
+      && rate->received_bps < CUT_OFF * fmx_rate_meter_bps (&sender->sent, now);
 }
 
 /* "asmp-fair": who wants less than there is for too long is not waited for */
@@ -303,9 +347,9 @@ void
 fmx_asmp_sender_on_rate (FmxAsmpSender *sender, uint32_t ssrc,
     const FmxAsmpRate *rate, FmxTime now)
 {
-  bool paper = sender->params.algorithm == FMX_ASMP_PAPER, cut_off;
-  uint32_t bps = effective_bps (sender, rate, now, &cut_off);
-  uint32_t at = place_of (sender, ssrc, bps, now);
+  bool paper = sender->params.algorithm == FMX_ASMP_PAPER;
+  uint32_t at = place_of (sender, ssrc, rate->rate_bps, now);
+  uint32_t bps = rate->rate_bps;
   bool counts = paper || rate->measured;
   FmxAsmpEntry *entry;
 
@@ -314,12 +358,15 @@ fmx_asmp_sender_on_rate (FmxAsmpSender *sender, uint32_t ssrc,
     return;
   entry = &sender->table.entries[at];
   entry->has_asmp = true;
+  set_plain (sender, entry, false);
   entry->rated = now;
-  if (counts && !paper && !cut_off && !is_plausible (sender, entry, rate)) {
+  if (is_cut_off (sender, entry, rate, now)) {
+    bps = bps / 2 > rate->received_bps ? 2 * rate->received_bps : bps;
+  } else if (counts && !paper && !is_plausible (sender, entry, rate)) {
     sender->stats.n_implausible++;
     counts = false;
   }
-  entry->is_ignored = is_out_of_patience (sender, entry, bps, now);
+  set_ignored (sender, entry, is_out_of_patience (sender, entry, bps, now));
   entry->has_rate = counts && !entry->is_ignored;
   fmx_asmp_table_rate (&sender->table, at, bps, entry->has_rate);
   decide (sender, "rate", now);
@@ -332,15 +379,9 @@ fmx_asmp_sender_on_bye (FmxAsmpSender *sender, uint32_t ssrc, FmxTime now)
 
   if (at == FMX_ASMP_NOBODY)
     return;
-  fmx_asmp_table_remove (&sender->table, at);
+  forget (sender, at);
   sender->stats.n_left++;
   decide (sender, "bye", now);
-}
-
-void
-fmx_asmp_sender_set_lifetime (FmxAsmpSender *sender, FmxDuration lifetime)
-{
-  sender->params.lifetime = lifetime;
 }
 
 FmxTime
@@ -350,16 +391,14 @@ fmx_asmp_sender_next_timeout (const FmxAsmpSender *sender)
 
   if (oldest == FMX_ASMP_NOBODY)
     return FMX_TIME_NONE;
-  return sender->table.entries[oldest].heard
-      + (FmxTime) sender->params.lifetime;
+  return sender->table.entries[oldest].heard + (FmxTime) lifetime_of (sender);
 }
 
 void
 fmx_asmp_sender_on_timeout (FmxAsmpSender *sender, FmxTime now)
 {
   while (fmx_asmp_sender_next_timeout (sender) <= now) {
-    fmx_asmp_table_remove (&sender->table,
-        fmx_asmp_table_oldest (&sender->table));
+    forget (sender, fmx_asmp_table_oldest (&sender->table));
     sender->stats.n_timed_out++;
     decide (sender, "time-out", now);
   }
@@ -450,10 +489,6 @@ fmx_asmp_sender_get_stats (const FmxAsmpSender *sender,
   stats->limiting_rtt = least == FMX_ASMP_NOBODY ? 0
       : (FmxDuration) table->entries[least].rtt * FMX_SECOND / RTT_HZ;
   stats->n_receivers = table->n;
-  stats->n_plain = stats->n_ignored = 0;
-  for (uint32_t at = table->oldest; at != FMX_ASMP_NOBODY;
-      at = table->entries[at].newer) {
-    stats->n_plain += !table->entries[at].has_asmp;
-    stats->n_ignored += table->entries[at].is_ignored;
-  }
+  stats->n_plain = sender->n_plain;
+  stats->n_ignored = sender->n_ignored;
 }

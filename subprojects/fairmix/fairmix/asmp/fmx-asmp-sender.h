@@ -22,8 +22,9 @@ extern "C" {
  * @algorithm: which
  * @initial_bps: until a receiver has spoken, in bits per second on the wire
  * @min_bps, @max_bps: the rate stays in between, 0 < min <= max
- * @lifetime: a receiver that is silent for so long has gone; a multiple of the
- *     interval of reports: [RFC3550 6.3.5] says five
+ * @lifetime: a receiver that is silent for so long has gone, and for five of the
+ *     intervals at which receivers report now ([RFC3550 6.3.5]): large sessions
+ *     have long ones
  * @patience: "asmp-fair": a receiver that has wanted less than @min_bps for so
  *     long is not waited for any more ([RFC4654 2.5.2])
  * @sink: (nullable): is told each decision
@@ -49,7 +50,7 @@ void fmx_asmp_sender_params_default (FmxAsmpSenderParams * params);
  * @limiting_ssrc: whose rate that is; 0 = nobody's
  * @limiting_rtt: its round-trip time; 0 = not known
  * @n_receivers: remembered now
- * @n_plain: those of them without ASMP
+ * @n_plain: those of them whose rate comes from plain reports
  * @n_ignored: those of them whose rate is not waited for
  * @n_rates: rates that came
  * @n_implausible: of them, those that did not count: what the receiver says of
@@ -125,7 +126,10 @@ typedef struct
   uint32_t limiting_ssrc;
   FmxRateMeter sent;
   uint32_t n_sent;              /* wraps */
+  uint32_t n_plain, n_ignored;
   FmxTime told;                 /* when round trips were */
+  FmxTime last_report;
+  double gap_s;                 /* mean time between two reports of any */
 } FmxAsmpSender;
 
 /**
@@ -164,10 +168,6 @@ void fmx_asmp_sender_on_rate (FmxAsmpSender * sender, uint32_t ssrc,
 /** fmx_asmp_sender_on_bye: @ssrc has left */
 void fmx_asmp_sender_on_bye (FmxAsmpSender * sender, uint32_t ssrc,
     FmxTime now);
-
-/** fmx_asmp_sender_set_lifetime: the interval of reports is another */
-void fmx_asmp_sender_set_lifetime (FmxAsmpSender * sender,
-    FmxDuration lifetime);
 
 /** Returns: when a receiver will have been silent for too long, or
  * %FMX_TIME_NONE */

@@ -36,11 +36,7 @@ rig_init (Rig *rig, FmxAsmpAlgorithm algorithm, uint32_t n_max)
   fmx_asmp_sender_init (&rig->sender, &params, rig->memory, n_max, 1);
 }
 
-static void
-rig_clear (Rig *rig)
-{
-  free (rig->memory);
-}
+#define rig_clear(rig) free ((rig)->memory)
 
 static double
 target (const Rig *rig)
@@ -154,6 +150,31 @@ test_who_falls_silent_limits_nobody_after_its_lifetime (void **state)
   fmx_asmp_sender_on_timeout (&rig.sender, rig.now);
   assert_true (target (&rig) == 400000.0);
   assert_true (fmx_asmp_sender_next_timeout (&rig.sender) > rig.now);
+  rig_clear (&rig);
+}
+
+/* In large sessions reports are minutes apart. */
+static void
+test_a_lifetime_is_five_of_the_receivers_own_intervals (void **state)
+{
+  FmxAsmpSenderStats stats;
+  Rig rig;
+
+  (void) state;
+  rig_init (&rig, FMX_ASMP_FAIR, N_MANY);
+  for (unsigned round = 0; round < 3; round++)
+    for (uint32_t i = 1; i <= 1000; i++) {
+      rig.now += 100 * FMX_MSECOND;     /* each one after 100 s */
+      rig_rate (&rig, i, 400000);
+      fmx_asmp_sender_on_timeout (&rig.sender, rig.now);
+    }
+  fmx_asmp_sender_get_stats (&rig.sender, &stats);
+  assert_int_equal (stats.n_receivers, 1000);
+  assert_int_equal (stats.n_timed_out, 0);
+  rig.now += 600 * FMX_SECOND;
+  fmx_asmp_sender_on_timeout (&rig.sender, rig.now);
+  fmx_asmp_sender_get_stats (&rig.sender, &stats);
+  assert_int_equal (stats.n_receivers, 0);
   rig_clear (&rig);
 }
 
@@ -293,9 +314,13 @@ test_so_does_one_with_asmp (void **state)
 
   (void) state;
   rig_init (&rig, FMX_ASMP_FAIR, N_MAX);
+  rig_report (&rig, 1, 0);
   fmx_asmp_sender_on_rate (&rig.sender, 1, &rate, rig.now);
   assert_true (target (&rig) == 500000.0);      /* nothing was sent */
   send_packets (&rig, 250);
+  fmx_asmp_sender_on_rate (&rig.sender, 1, &rate, rig.now);
+  assert_true (target (&rig) == 500000.0);      /* its report does not say so */
+  rig_report (&rig, 1, 0);
   fmx_asmp_sender_on_rate (&rig.sender, 1, &rate, rig.now);
   assert_true (target (&rig) == 16000.0);
   rig_clear (&rig);
@@ -453,6 +478,7 @@ main (void)
     cmocka_unit_test (test_the_least_rate_is_the_senders),
     cmocka_unit_test (test_who_says_goodbye_limits_nobody),
     cmocka_unit_test (test_who_falls_silent_limits_nobody_after_its_lifetime),
+    cmocka_unit_test (test_a_lifetime_is_five_of_the_receivers_own_intervals),
     cmocka_unit_test (test_a_rate_that_others_speak_for_goes_stale),
     cmocka_unit_test (test_round_trips_are_told_once_the_limiting_ones_first),
     cmocka_unit_test (test_round_trips_that_cannot_be_are_not_told),

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* asmprtcp with sessions */
+#include "asmprtcpcheck.h"
+
+GST_START_TEST (test_round_trips_are_measured_and_told)
+{
+  Node *near_node, *far_node;
+  Net net;
+
+  net_init (&net);
+  node_add (&net, "sender", NULL);
+  near_node = node_add (&net, "receiver", NULL);
+  far_node = node_add (&net, "receiver", NULL);
+  far_node->delay = 100 * GST_MSECOND;
+  net_run (&net, 40);
+  fail_unless_equals_int (element_stat (net.nodes[0].asmp, "n-receivers"), 2);
+  fail_unless_equals_int (element_stat (net.nodes[0].asmp, "n-plain"), 0);
+  /* each report waits for up to a packet time before it is carried */
+  assert_between (first_of (near_node, "streams", "rtt"), 80e6, 125e6);
+  assert_between (first_of (far_node, "streams", "rtt"), 200e6, 245e6);
+  fail_unless (first_of (far_node, "streams", "loss") == 0.0);
+  /* and without any loss all that is allowed is used */
+  fail_unless_equals_int (target (&net), 400000);
+  net_clear (&net);
+}
+
+GST_END_TEST;
+
+/* Multicast brings everybody's reports back to it. */
+GST_START_TEST (test_reports_that_come_back_are_no_collision)
+{
+  Net net;
+
+  net_init (&net);
+  node_add (&net, "sender", NULL);
+  node_add (&net, "receiver", NULL);
+  net_run (&net, 40);           /* which checks the sender's SSRC */
+  for (guint i = 0; i < 2; i++) {
+    fail_unless (element_stat (net.nodes[i].asmp, "n-looped-rtcp") >= 4);
+    fail_unless (element_stat (net.nodes[i].asmp, "n-rtcp") >= 4);
+  }
+  fail_unless_equals_int (element_stat (net.nodes[0].asmp, "n-receivers"), 1);
+  net_clear (&net);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_the_slowest_receiver_is_followed_until_it_is_gone)
+{
+  guint lowest = G_MAXUINT;
+  Node *slow;
+  Net net;
+
+  net_init (&net);
+  node_add (&net, "sender", NULL);
+  node_add (&net, "receiver", NULL);
+  net_run (&net, 40);
+  fail_unless_equals_int (target (&net), 400000);
+  slow = node_add (&net, "receiver", NULL);
+  slow->capacity_bps = 150000.0;
+  net_run (&net, 30);
+  for (guint i = 0; i < 60; i++) {
+    net_run (&net, 1);
+    fail_unless (target (&net) < 210000, "%u", target (&net));
+    lowest = MIN (lowest, target (&net));
+  }
+  fail_unless (lowest >= 75000, "%u", lowest);
+  node_stop (&net, slow);
+  net_run (&net, 60);
+  fail_unless_equals_int (target (&net), 400000);
+  fail_unless_equals_int (element_stat (net.nodes[0].asmp, "n-timed-out"), 1);
+  net_clear (&net);
+}
+
+GST_END_TEST;
+
+/* [RFC3550 6.2]: all reports together, of an hour */
+GST_START_TEST (test_reports_take_no_more_than_five_per_cent_in_an_hour)
+{
+  guint64 rtcp_bytes = 0;
+  gdouble share;
+  Net net;
+
+  net_init (&net);
+  net.packet_time = GST_SECOND / 4;
+  node_add (&net, "sender", "rtpsession0::bandwidth=64000");
+  g_object_set (net.nodes[0].asmp, "min-bitrate", 64000, "max-bitrate", 64000,
+      NULL);
+  for (guint i = 0; i < 3; i++)
+    node_add (&net, "receiver", "bandwidth=64000");
+  net_run (&net, 3600);
+  assert_between (net.media_bytes, 3600 * 7900, 3600 * 8100);
+  for (guint i = 0; i < 4; i++)
+    rtcp_bytes += net.nodes[i].rtcp_bytes;
+  share = 100.0 * rtcp_bytes / net.media_bytes;
+  fail_unless (share > 0.5 && share <= 5.0, "%g %%", share);
+  fail_unless (element_stat (net.nodes[0].asmp, "n-rates") > 1000);
+  GST_INFO ("%g %%", share);
+  net_clear (&net);
+}
+
+GST_END_TEST;
+
+/* A stranger's report: it counts as a member, and perhaps tells a rate. */
+static void
+hear_from (Net * net, Node * node, guint32 ssrc, guint bps)
+{
+  FmxAsmpRate rate = { net->ssrc, bps, FMX_SECOND / 10, 0.0, bps, TRUE, FALSE,
+    TRUE
+  };
+  GstBuffer *buffer = gst_rtcp_buffer_new (MTU);
+  GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
+  guint8 data[FMX_ASMP_RATE_BYTES];
+  FmxRtcpApp app = { FMX_ASMP_APP_RATE, ssrc, {'A', 'S', 'M', 'P'}, data,
+  fmx_asmp_rate_write (&rate, data, sizeof data)
+  };
+  GstRTCPPacket packet;
+
+  gst_rtcp_buffer_map (buffer, GST_MAP_READWRITE, &rtcp);
+  gst_rtcp_buffer_add_packet (&rtcp, GST_RTCP_TYPE_RR, &packet);
+  gst_rtcp_packet_rr_set_ssrc (&packet, ssrc);
+  gst_rtcp_buffer_add_packet (&rtcp, GST_RTCP_TYPE_SDES, &packet);
+  gst_rtcp_packet_sdes_add_item (&packet, ssrc);
+  gst_rtcp_packet_sdes_add_entry (&packet, GST_RTCP_SDES_CNAME, sizeof ssrc,
+      (const guint8 *) "ears");
+  if (bps > 0)
+    gst_fairmix_rtcp_add_app (&rtcp, &app, MTU);
+  gst_rtcp_buffer_unmap (&rtcp);
+  deliver_later (net, node->rtcp_in, buffer, 0);
+  deliver_later (net, net->nodes[0].rtcp_in, buffer, 0);
+  gst_buffer_unref (buffer);
+}
+
+GST_START_TEST (test_in_a_large_session_one_speaks_for_others)
+{
+  gdouble n_reports, n_suppressed;
+  Node *node;
+  Net net;
+
+  net_init (&net);
+  node_add (&net, "sender", NULL);
+  node = node_add (&net, "receiver", "bandwidth=64000");
+  net_run (&net, 30);
+  n_reports = first_of (node, "streams", "n-reports");
+  fail_unless (n_reports >= 4.0);
+  fail_unless (first_of (node, "streams", "n-suppressed") == 0.0);
+  for (guint round = 0; round < 60; round++) {
+    for (guint i = 0; i < 200; i++)
+      hear_from (&net, node, 1000 + i, i == 0 ? 250000 : 0);
+    net_run (&net, 5);
+  }
+  n_suppressed = first_of (node, "streams", "n-suppressed");
+  fail_unless (n_suppressed >= 3.0, "%g", n_suppressed);
+  /* who has more to say than others, says it */
+  n_reports = first_of (node, "streams", "n-reports");
+  for (guint round = 0; round < 30; round++) {
+    for (guint i = 0; i < 200; i++)
+      hear_from (&net, node, 1000 + i, i == 0 ? 2000000 : 0);
+    net_run (&net, 5);
+  }
+  fail_unless (first_of (node, "streams", "n-reports") >= n_reports + 2.0);
+  net_clear (&net);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_both_ends_may_stop_and_start_again)
+{
+  Net net;
+
+  net_init (&net);
+  node_add (&net, "sender", NULL);
+  node_add (&net, "receiver", NULL);
+  for (guint i = 0; i < 3; i++) {
+    const GstState states[] = { GST_STATE_PAUSED, GST_STATE_READY,
+      GST_STATE_NULL
+    };
+
+    net_run (&net, 20);
+    fail_unless_equals_int (element_stat (net.nodes[0].asmp, "n-receivers"), 1);
+    for (guint k = 0; k < 2; k++) {
+      gst_element_set_state (net.nodes[k].asmp, states[i]);
+      fail_unless (gst_element_sync_state_with_parent (net.nodes[k].asmp));
+    }
+  }
+  net_run (&net, 20);
+  fail_unless_equals_int (element_stat (net.nodes[0].asmp, "n-receivers"), 1);
+  net_clear (&net);
+}
+
+GST_END_TEST;
+
+static Suite *
+asmprtcp_session_suite (void)
+{
+  Suite *s = suite_create ("asmprtcp-session");
+  TCase *tc = tcase_create ("general");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, test_round_trips_are_measured_and_told);
+  tcase_add_test (tc, test_reports_that_come_back_are_no_collision);
+  tcase_add_test (tc, test_the_slowest_receiver_is_followed_until_it_is_gone);
+  tcase_add_test (tc, test_reports_take_no_more_than_five_per_cent_in_an_hour);
+  tcase_add_test (tc, test_in_a_large_session_one_speaks_for_others);
+  tcase_add_test (tc, test_both_ends_may_stop_and_start_again);
+  return s;
+}
+
+GST_CHECK_MAIN (asmprtcp_session);
