@@ -7,10 +7,11 @@
  *   sink pads --> gstpartialmixforward.c --> src pads        (arriving thread)
  *                    |  packets of mixed streams
  *                    v
- *   gstpartialmixstream.c: playout queue, decoder            (mixing thread)
+ *   gstpartialmixstream.c: playout queue
+ *   gstpartialmixvoice.c: decoder                            (mixing thread)
  *                    |  one frame of samples for each stream
  *                    v
- *   gstpartialmixbus.c: sum, limiter, encoder --> src pads
+ *   gstpartialmixmixer.c: sum, limiter, encoder --> src pads
  *   gstpartialmixrender.c: placed in stereo   --> src pads
  *
  *   gstpartialmixselection.c says who is separate, for each src pad;
@@ -50,9 +51,11 @@
 #include "gstpartialmixdatabase.h"
 #include "gstpartialmixdebug.h"
 #include "gstpartialmixlistener.h"
+#include "gstpartialmixmixer.h"
 #include "gstpartialmixpayloads.h"
 #include "gstpartialmixsettings.h"
 #include "gstpartialmixstream.h"
+#include "gstpartialmixtable.h"
 
 G_BEGIN_DECLS
 
@@ -140,12 +143,7 @@ struct _GstPartialMix
   GList *sink_pads, *src_pads;  /* owned by the element as pads */
   GPtrArray *listeners;         /* of the src pads */
   guint next_sink, next_src;
-  GPtrArray *streams;           /* by slot, holes are NULL */
-  guint n_streams;
-  GArray *free_slots;           /* of guint: the holes */
-  GHashTable *used_ssrcs;       /* ssrc -> by how many, in or out */
-  GHashTable *crowds;           /* neighbour -> how many streams */
-  GHashTable *mix_ssrcs;        /* our own, to see loops */
+  GstPartialMixTable table;
   guint selections_left;        /* that new streams may cause in this tick */
   guint seconds_to_itself;      /* so long each listener has heard of itself only */
   GstPartialMixDatabase *database;
@@ -157,7 +155,7 @@ struct _GstPartialMix
   gint64 eos_line;              /* when everything was said */
   guint64 n_malformed_gone, n_unknown_gone;     /* of released sink pads */
   guint64 n_malformed_rtcp;
-  guint n_buses;
+  guint n_mixes;                /* that were made in the tick before */
 
   gint unasked;                 /* atomic: a src pad is not negotiated */
   gboolean running;
@@ -169,19 +167,7 @@ struct _GstPartialMix
 
   /* mixing thread */
   GstFairmixTimer *timer;
-  GstTaskPool *pool;
-  guint n_helpers;              /* threads of the pool */
-  GPtrArray *frames;            /* streams that may be heard in this tick */
-  GPtrArray *heard;             /* those that are */
-  GPtrArray *heard_at;          /* the same by slot */
-  guint n_inputs;               /* their frames, each by its weight */
-  GstPartialMixCast everybody;  /* the same as a mix */
-  gint32 *total;                /* their samples together */
-  GArray *contributors;         /* of all of them; see gstpartialmixbus.c */
-  GPtrArray *buses;
-  gboolean any_unmade;          /* of their encoders */
-  GHashTable *bus_by_key;
-  GstPartialMixCast casts[FMX_ADAPT_MAX_MIXES]; /* of one listener */
+  GstPartialMixMixer mixer;
 };
 
 #define GST_PARTIAL_MIX_LOCK(self) gst_fairmix_lock_acquire (&(self)->lock)
@@ -197,8 +183,6 @@ GstClockTime gst_partial_mix_samples_to_time (GstPartialMix * self,
     guint64 samples);
 /* By how much the media time of a mixed sample lags its place on the line. */
 GstClockTime gst_partial_mix_playout_delay (GstPartialMix * self);
-/* And by how much it lags when it leaves, encoded. */
-GstClockTime gst_partial_mix_mix_delay (GstPartialMix * self);
 /* Posts what was collected; without the lock. */
 void gst_partial_mix_post_messages (GstPartialMix * self);
 
@@ -247,7 +231,6 @@ void gst_partial_mix_look_up_listener (GstPartialMix * self,
     GstPartialMixListener * listener);
 void gst_partial_mix_apply_database (GstPartialMix * self);
 void gst_partial_mix_tell_complaints (GstPartialMix * self, gchar * complaints);
-guint32 gst_partial_mix_free_ssrc (GstPartialMix * self);
 
 /* Asks the peers of new src pads, or all that want it, what they take; without
  * the lock. */
@@ -290,31 +273,18 @@ void gst_partial_mix_select_dirty (GstPartialMix * self, GstClockTime now);
 void gst_partial_mix_link_new_stream (GstPartialMix * self,
     GstPartialMixStream * stream, GstClockTime now);
 
-/* gstpartialmixbus.c; mixing thread */
-GArray *gst_partial_mix_contributors_new (void);
-void gst_partial_mix_buses_plan (GstPartialMix * self, gint64 pos, guint n);
-void gst_partial_mix_buses_run (GstPartialMix * self, gint64 pos, guint n);
-void gst_partial_mix_buses_push (GstPartialMix * self, GPtrArray * pads,
-    GArray * deliveries, gint64 pos);
-void gst_partial_mix_buses_clear (GstPartialMix * self);
-void gst_partial_mix_bus_free (GstPartialMixBus * bus);
-void gst_partial_mix_release_outputs (GstPartialMix * self,
-    GstPartialMixListener * listener);
-
 /* gstpartialmixrender.c; mixing thread */
 typedef struct _GstPartialMixRenderPlan GstPartialMixRenderPlan;
 /* with the lock: who is heard, from where, and in how many channels */
 GstPartialMixRenderPlan *gst_partial_mix_render_plan (GstPartialMix * self,
-    GstPartialMixListener * listener, gint64 pos, guint n);
+    GstPartialMixListener * listener, const GstPartialMixFrame * frame);
 /* without it; takes @plan */
 void gst_partial_mix_render_push (GstPartialMix * self,
-    GstPartialMixSrcPad * pad, GstPartialMixRenderPlan * plan, gint64 pos,
-    guint n, GArray * deliveries);
+    GstPartialMixSrcPad * pad, GstPartialMixRenderPlan * plan,
+    const GstPartialMixFrame * frame, GArray * deliveries);
 
 /* gstpartialmixtick.c; mixing thread */
 GstClockTime gst_partial_mix_tick (gpointer user_data, GstClockTime now);
-void gst_partial_mix_run_jobs (GstPartialMix * self, guint n_jobs,
-    void (*job) (gpointer data, guint index), gpointer data);
 
 /* gstpartialmixstats.c */
 GstStructure *gst_partial_mix_get_stats (GstPartialMix * self);

@@ -296,8 +296,8 @@ forget_src_pad (GstPartialMix * self, GstPartialMixSrcPad * pad)
 {
   guint i;
 
-  for (i = 0; i < self->streams->len; i++) {
-    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
+    GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
 
     if (stream == NULL)
       continue;
@@ -389,8 +389,8 @@ gst_partial_mix_remove_ssrc (GstPartialMix * self, guint ssrc)
   guint i;
 
   GST_PARTIAL_MIX_LOCK (self);
-  for (i = 0; i < self->streams->len; i++) {
-    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
+    GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
 
     if (stream != NULL && stream->ssrc == ssrc)
       gst_partial_mix_remove_stream (self, stream, "action");
@@ -421,8 +421,6 @@ start_mixing (GstPartialMix * self)
   self->line =
       (gint64) gst_util_uint64_scale_int (now, (gint) self->settings.rate_hz,
       GST_SECOND) / n * n + n;
-  if (self->total == NULL)
-    self->total = g_new0 (gint32, n);
   self->running = TRUE;
   self->selections_left = GST_PARTIAL_MIX_SELECTIONS_PER_TICK;
   GST_PARTIAL_MIX_UNLOCK (self);
@@ -430,22 +428,6 @@ start_mixing (GstPartialMix * self)
   gst_fairmix_timer_start (self->timer, clock, base
       + gst_partial_mix_samples_to_time (self, (guint64) self->line));
   gst_object_unref (clock);
-}
-
-static void
-open_pool (GstPartialMix * self)
-{
-  guint n =
-      self->settings.n_threads >
-      0 ? self->settings.n_threads : g_get_num_processors ();
-
-  self->n_helpers = n - 1;
-  if (self->n_helpers == 0)
-    return;
-  self->pool = gst_shared_task_pool_new ();
-  gst_shared_task_pool_set_max_threads (GST_SHARED_TASK_POOL (self->pool),
-      self->n_helpers);
-  gst_task_pool_prepare (self->pool, NULL);
 }
 
 /* What is set from here on, and is not for PLAYING, waits for the next time. */
@@ -458,10 +440,10 @@ start (GstPartialMix * self)
   GST_PARTIAL_MIX_LOCK (self);
   /* what was pushed on pads of an element that does not run yet has the sizes
    * of then */
-  for (i = 0; i < self->streams->len; i++)
-    if (g_ptr_array_index (self->streams, i) != NULL)
-      gst_partial_mix_remove_stream (self, g_ptr_array_index (self->streams,
-              i), "started");
+  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++)
+    if (gst_partial_mix_table_at (&self->table, i) != NULL)
+      gst_partial_mix_remove_stream (self,
+          gst_partial_mix_table_at (&self->table, i), "started");
   self->settings = self->wanted;
   self->warned_of_rate = FALSE;
   self->started = TRUE;
@@ -469,7 +451,8 @@ start (GstPartialMix * self)
     gst_partial_mix_src_pad_start (l->data, &self->settings);
   GST_PARTIAL_MIX_UNLOCK (self);
   gst_partial_mix_couriers_start (self->couriers, self->settings.push_timeout);
-  open_pool (self);
+  gst_partial_mix_mixer_start (&self->mixer, &self->settings,
+      gst_partial_mix_playout_delay (self));
 }
 
 static void
@@ -482,16 +465,14 @@ close_all (GstPartialMix * self)
   gst_fairmix_timer_stop (self->timer);
   gst_partial_mix_couriers_stop (self->couriers);
   GST_PARTIAL_MIX_LOCK (self);
-  for (i = 0; i < self->streams->len; i++)
-    if (g_ptr_array_index (self->streams, i) != NULL)
-      gst_partial_mix_remove_stream (self, g_ptr_array_index (self->streams,
-              i), "stopped");
-  g_ptr_array_set_size (self->streams, 0);
-  g_array_set_size (self->free_slots, 0);
+  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++)
+    if (gst_partial_mix_table_at (&self->table, i) != NULL)
+      gst_partial_mix_remove_stream (self,
+          gst_partial_mix_table_at (&self->table, i), "stopped");
   for (l = self->src_pads; l != NULL; l = l->next) {
     GstPartialMixSrcPad *pad = l->data;
 
-    gst_partial_mix_release_outputs (self, &pad->listener);
+    gst_partial_mix_mixer_release (&self->mixer, &pad->listener, &self->table);
     pad->asked = FALSE;
     gst_partial_mix_listener_forget (&pad->listener);
     gst_partial_mix_src_pad_start (pad, &self->wanted);
@@ -500,8 +481,7 @@ close_all (GstPartialMix * self)
     GST_PARTIAL_MIX_SINK_PAD (l->data)->eos = FALSE;
   released = g_steal_pointer (&self->released);
   self->released = g_ptr_array_new_with_free_func (gst_object_unref);
-  gst_partial_mix_buses_clear (self);
-  g_hash_table_remove_all (self->mix_ssrcs);
+  gst_partial_mix_table_restart (&self->table);
   gst_partial_mix_claims_clear (self->claims);
   self->settings = self->wanted;
   self->started = FALSE;
@@ -509,15 +489,10 @@ close_all (GstPartialMix * self)
   self->tick = 0;
   self->seconds_to_itself = 0;
   g_atomic_int_set (&self->unasked, TRUE);
-  g_clear_pointer (&self->total, g_free);
   gst_fairmix_outbox_clear (self->outbox);
   GST_PARTIAL_MIX_UNLOCK (self);
+  gst_partial_mix_mixer_stop (&self->mixer);
   g_ptr_array_unref (released);
-
-  if (self->pool != NULL) {
-    gst_task_pool_cleanup (self->pool);
-    gst_clear_object (&self->pool);
-  }
 }
 
 /* takes @complaints, which may be NULL */
@@ -660,27 +635,14 @@ static void
 gst_partial_mix_finalize (GObject * object)
 {
   GstPartialMix *self = GST_PARTIAL_MIX (object);
-  guint i;
 
   gst_fairmix_timer_free (self->timer);
   gst_partial_mix_couriers_free (self->couriers);
-  for (i = 0; i < FMX_ADAPT_MAX_MIXES; i++)
-    gst_partial_mix_cast_clear (&self->casts[i]);
-  gst_partial_mix_cast_clear (&self->everybody);
-  g_ptr_array_unref (self->heard);
-  g_ptr_array_unref (self->heard_at);
-  g_array_unref (self->contributors);
-  g_hash_table_unref (self->bus_by_key);
-  g_ptr_array_unref (self->buses);
-  g_ptr_array_unref (self->frames);
+  gst_partial_mix_mixer_clear (&self->mixer);
   g_ptr_array_unref (self->released);
   g_ptr_array_unref (self->given_up);
-  g_ptr_array_unref (self->streams);
-  g_array_unref (self->free_slots);
-  g_hash_table_unref (self->used_ssrcs);
-  g_hash_table_unref (self->crowds);
+  gst_partial_mix_table_clear (&self->table);
   gst_fairmix_outbox_free (self->outbox);
-  g_hash_table_unref (self->mix_ssrcs);
   gst_partial_mix_claims_free (self->claims);
   g_list_free (self->sink_pads);
   g_list_free (self->src_pads);
@@ -798,36 +760,19 @@ gst_partial_mix_class_init (GstPartialMixClass * klass)
 static void
 gst_partial_mix_init (GstPartialMix * self)
 {
-  guint i;
-
   gst_fairmix_lock_init (&self->lock, GST_PARTIAL_MIX_RANK_ELEMENT);
   gst_partial_mix_settings_init (&self->wanted);
   self->settings = self->wanted;
 
   self->listeners = g_ptr_array_new ();
-  self->streams = g_ptr_array_new ();
-  self->free_slots = g_array_new (FALSE, FALSE, sizeof (guint));
-  self->used_ssrcs = g_hash_table_new (NULL, NULL);
-  self->crowds = g_hash_table_new (NULL, NULL);
-  self->mix_ssrcs = g_hash_table_new (NULL, NULL);
+  gst_partial_mix_table_init (&self->table);
+  gst_partial_mix_mixer_init (&self->mixer);
   self->claims = gst_partial_mix_claims_new ();
   self->outbox = gst_fairmix_outbox_new ();
   self->database = gst_partial_mix_database_new ();
   self->released = g_ptr_array_new_with_free_func (gst_object_unref);
   self->given_up = g_ptr_array_new_with_free_func (gst_object_unref);
   self->eos_line = G_MAXINT64;
-
-  self->frames = g_ptr_array_new_with_free_func ((GDestroyNotify)
-      gst_partial_mix_stream_unref);
-  self->buses = g_ptr_array_new_with_free_func ((GDestroyNotify)
-      gst_partial_mix_bus_free);
-  self->bus_by_key = g_hash_table_new (g_int64_hash, g_int64_equal);
-  for (i = 0; i < FMX_ADAPT_MAX_MIXES; i++)
-    gst_partial_mix_cast_init (&self->casts[i]);
-  gst_partial_mix_cast_init (&self->everybody);
-  self->heard = g_ptr_array_new ();
-  self->heard_at = g_ptr_array_new ();
-  self->contributors = gst_partial_mix_contributors_new ();
   self->couriers = gst_partial_mix_couriers_new (tell_slow, self);
   self->timer = gst_fairmix_timer_new ("partialmix", gst_partial_mix_tick,
       self);

@@ -104,8 +104,10 @@ sink_eos (GstPartialMix * self, GstPartialMixSinkPad * pad, GstEvent * event)
   last = all_eos (self);
   if (last && self->running)
     self->eos_line = self->line + (gint64) gst_util_uint64_scale_int
-        (gst_partial_mix_mix_delay (self) + self->settings.frame_duration,
-        (gint) self->settings.rate_hz, GST_SECOND);
+        (gst_partial_mix_mixer_delay (self->settings.rate_hz,
+            gst_partial_mix_playout_delay (self)) +
+        self->settings.frame_duration, (gint) self->settings.rate_hz,
+        GST_SECOND);
   last = last && !self->running;
   GST_PARTIAL_MIX_UNLOCK (self);
 
@@ -121,8 +123,8 @@ sink_flush_stop (GstPartialMix * self, GstPartialMixSinkPad * pad)
   guint i;
 
   GST_PARTIAL_MIX_LOCK (self);
-  for (i = 0; i < self->streams->len; i++) {
-    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
+    GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
 
     if (stream != NULL && stream->pad == GST_PAD (pad))
       gst_partial_mix_restart_stream (self, stream);
@@ -278,7 +280,8 @@ query_latency (GstPartialMix * self, GstQuery * query)
   }
   g_list_free_full (pads, gst_object_unref);
 
-  min += gst_partial_mix_mix_delay (self);
+  min += gst_partial_mix_mixer_delay (self->settings.rate_hz,
+      gst_partial_mix_playout_delay (self));
   gst_query_set_latency (query, TRUE, min, GST_CLOCK_TIME_NONE);
   return TRUE;
 }

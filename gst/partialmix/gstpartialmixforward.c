@@ -84,8 +84,8 @@ names_our_mix (GstPartialMix * self, GstRTPBuffer * rtp)
   guint i;
 
   for (i = 0; i < n; i++)
-    if (g_hash_table_contains (self->mix_ssrcs, GUINT_TO_POINTER
-            (gst_rtp_buffer_get_csrc (rtp, (guint8) i)))) {
+    if (gst_partial_mix_table_is_mix (&self->table,
+            gst_rtp_buffer_get_csrc (rtp, (guint8) i))) {
       self->counters.n_loops++;
       return TRUE;
     }

@@ -11,7 +11,6 @@
 #include "gstpartialmixcodec.h"
 #include "gstpartialmixdatabase.h"
 #include "gstpartialmixlink.h"
-#include "gstpartialmixmixer.h"
 #include "gstpartialmixpayloads.h"
 #include "gstpartialmixset.h"
 #include "gstpartialmixsettings.h"
@@ -20,6 +19,9 @@
 G_BEGIN_DECLS
 
 #define GST_PARTIAL_MIX_NEIGHBOUR_AUTO (-1)
+
+/* One mix that is made and encoded; the mixer's */
+typedef struct _GstPartialMixSharedMix GstPartialMixSharedMix;
 
 /**
  * GstPartialMixOutput:
@@ -35,7 +37,7 @@ typedef struct
   gboolean silent;              /* nobody in it speaks */
   gboolean pending;             /* somebody did in the tick before */
   gboolean talking;             /* the packet before was sent */
-  GstPartialMixBus *bus;        /* mixing thread only */
+  GstPartialMixSharedMix *shared;       /* mixing thread only */
   GstPartialMixFormat format;   /* as planned for this tick ... */
   GstCaps *caps;                /* ... and what describes it */
   guint n_names;                /* at most */

@@ -54,8 +54,8 @@ count_unplaced (GstPartialMix * self, GstPartialMixListener * listener)
   guint n = 0;
   guint i;
 
-  for (i = 0; i < self->streams->len; i++) {
-    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
+    GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
 
     n += stream != NULL
         && isnan (gst_partial_mix_listener_get_info (listener, stream)->pan)
@@ -112,20 +112,18 @@ plan_free (GstPartialMixRenderPlan * plan)
 
 GstPartialMixRenderPlan *
 gst_partial_mix_render_plan (GstPartialMix * self,
-    GstPartialMixListener * listener, gint64 pos, guint n)
+    GstPartialMixListener * listener, const GstPartialMixFrame * frame)
 {
   GstPartialMixRenderPlan *plan = plan_new (listener);
-  guint ramp = (guint) gst_util_uint64_scale_int (self->settings.ramp_duration,
-      (gint) self->settings.rate_hz, GST_SECOND);
   guint n_places = count_unplaced (self, listener);
   guint place = 0;
   guint i;
 
-  for (i = 0; i < self->streams->len; i++) {
-    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
+    GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
     GstPartialMixLink *link;
     const GstPartialMixStreamInfo *info;
-    Voice voice = {.stream = stream,.envelope = {.ramp = ramp} };
+    Voice voice = {.stream = stream,.envelope = {.ramp = frame->ramp} };
     gfloat pan = NAN;
 
     if (stream == NULL)
@@ -136,7 +134,7 @@ gst_partial_mix_render_plan (GstPartialMix * self,
     if (link->handover.way == FMX_HANDOVER_MIXED)
       pan = isnan (info->pan) ? fmx_mix_spread (place++, n_places) : info->pan;
     if (stream->voice.frame_active && fmx_handover_contributes (&link->handover,
-            link->handover.mix, pos, n, &voice.envelope)) {
+            link->handover.mix, frame->pos, frame->n, &voice.envelope)) {
       place_voice (listener, &voice, pan);
       gst_partial_mix_stream_ref (stream);
       g_array_append_val (plan->voices, voice);
@@ -202,22 +200,24 @@ make_buffer (GstPartialMixListener * listener,
 
 void
 gst_partial_mix_render_push (GstPartialMix * self, GstPartialMixSrcPad * pad,
-    GstPartialMixRenderPlan * plan, gint64 pos, guint n, GArray * deliveries)
+    GstPartialMixRenderPlan * plan, const GstPartialMixFrame * frame,
+    GArray * deliveries)
 {
-  GstClockTime pts = gst_partial_mix_samples_to_time (self, (guint64) pos);
+  GstClockTime pts =
+      gst_partial_mix_samples_to_time (self, (guint64) frame->pos);
   GstClockTime delay;
   FmxLimiterParams params;
   GstBuffer *buffer;
 
   fmx_limiter_params_default (&params, self->settings.rate_hz, plan->channels);
   prepare_limiter (&pad->listener, &params, plan->channels);
-  buffer = make_buffer (&pad->listener, plan, pos, n);
+  buffer = make_buffer (&pad->listener, plan, frame->pos, frame->n);
 
   delay = gst_partial_mix_playout_delay (self)
       + gst_partial_mix_samples_to_time (self, params.look_ahead_frames);
   GST_BUFFER_PTS (buffer) = pts > delay ? pts - delay : 0;
   GST_BUFFER_DURATION (buffer) = gst_partial_mix_samples_to_time (self,
-      (guint64) pos + n) - pts;
+      (guint64) frame->pos + frame->n) - pts;
   if (plan->voices->len == 0 && pad->listener.silent_frames++ > 1)
     GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_GAP);
   if (plan->voices->len > 0)

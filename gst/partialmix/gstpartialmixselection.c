@@ -120,8 +120,8 @@ find_stream_format (GstPartialMix * self, GstPartialMixListener * listener,
   const GstPartialMixFormat *found = NULL;
   guint i;
 
-  for (i = 0; i < self->streams->len; i++) {
-    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
+    GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
 
     if (stream == NULL || !gst_partial_mix_listener_hears (listener, stream)
         || !listener->accepts[stream->format.encoding])
@@ -191,8 +191,8 @@ is_pt_used (GstPartialMix * self, guint8 pt, GstPartialMixEncoding encoding)
 {
   guint i;
 
-  for (i = 0; i < self->streams->len; i++) {
-    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
+    GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
 
     if (stream != NULL && stream->format.pt == pt
         && stream->format.encoding != encoding)
@@ -285,8 +285,8 @@ gather (GstPartialMix * self, GstPartialMixListener * listener,
 {
   guint i;
 
-  for (i = 0; i < self->streams->len; i++) {
-    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
+    GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
     GstPartialMixLink *link;
     FmxSelectStream select = { 0, };
 
@@ -454,7 +454,7 @@ gst_partial_mix_select (GstPartialMix * self, GstPartialMixListener * listener,
     return;
   choose_mix_format (self, listener);
 
-  selection_init (&selection, self->n_streams);
+  selection_init (&selection, gst_partial_mix_table_n_streams (&self->table));
   gather (self, listener, &selection, now);
   n_names = count_names (listener, &selection, FALSE);
   plan (self, listener, &selection, n_names, now);
@@ -503,9 +503,13 @@ void
 gst_partial_mix_link_new_stream (GstPartialMix * self,
     GstPartialMixStream * stream, GstClockTime now)
 {
-  guint cost = 1 + self->n_streams / GST_PARTIAL_MIX_STREAMS_PER_SELECTION;
+  guint cost =
+      1 +
+      gst_partial_mix_table_n_streams (&self->table) /
+      GST_PARTIAL_MIX_STREAMS_PER_SELECTION;
   gboolean plan_now = self->selections_left > 0 || (!self->running
-      && self->n_streams <= GST_PARTIAL_MIX_STREAMS_PER_SELECTION);
+      && gst_partial_mix_table_n_streams (&self->table) <=
+      GST_PARTIAL_MIX_STREAMS_PER_SELECTION);
   guint i;
 
   self->selections_left -= MIN (self->selections_left, cost);

@@ -67,8 +67,8 @@ pad_stats (GstPartialMix * self, GstPartialMixSrcPad * pad, GstClockTime now)
   guint i;
 
   g_value_init (&streams, GST_TYPE_ARRAY);
-  for (i = 0; i < self->streams->len; i++) {
-    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
+    GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
     GstPartialMixLink *link;
 
     if (stream == NULL)
@@ -158,8 +158,8 @@ gst_partial_mix_get_stats (GstPartialMix * self)
   g_value_init (&pads, GST_TYPE_ARRAY);
 
   GST_PARTIAL_MIX_LOCK (self);
-  for (i = 0; i < self->streams->len; i++) {
-    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
+    GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
 
     if (stream != NULL)
       append_structure (&streams, stream_stats (stream, now));
@@ -169,8 +169,8 @@ gst_partial_mix_get_stats (GstPartialMix * self)
   count_bad_packets (self, &n_malformed, &n_unknown);
 
   s = gst_structure_new ("application/x-fairmix-partialmix-stats",
-      "n-streams", G_TYPE_UINT, self->n_streams,
-      "n-buses", G_TYPE_UINT, self->n_buses,
+      "n-streams", G_TYPE_UINT, gst_partial_mix_table_n_streams (&self->table),
+      "n-buses", G_TYPE_UINT, self->n_mixes,
       "n-decoded", G_TYPE_UINT64, self->counters.n_decoded,
       "n-encoded", G_TYPE_UINT64, self->counters.n_encoded,
       "n-forwarded", G_TYPE_UINT64, self->counters.n_forwarded,

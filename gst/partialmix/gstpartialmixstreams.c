@@ -38,48 +38,6 @@ message_stream (GstPartialMix * self, GstPartialMixStream * stream,
 /* -------------------------------------------------------------- arrival -- */
 
 static gboolean
-ssrc_is_used (GstPartialMix * self, guint32 ssrc)
-{
-  return g_hash_table_contains (self->mix_ssrcs, GUINT_TO_POINTER (ssrc))
-      || g_hash_table_contains (self->used_ssrcs, GUINT_TO_POINTER (ssrc));
-}
-
-/* A table of counts; what counts nothing is not in it. */
-static void
-count (GHashTable * counts, guint key, gint change)
-{
-  guint n = GPOINTER_TO_UINT (g_hash_table_lookup (counts,
-          GUINT_TO_POINTER (key)));
-
-  n = (guint) ((gint) n + change);
-  if (n > 0)
-    g_hash_table_insert (counts, GUINT_TO_POINTER (key), GUINT_TO_POINTER (n));
-  else
-    g_hash_table_remove (counts, GUINT_TO_POINTER (key));
-}
-
-/* @change: 1 for a stream that comes, -1 for one that goes */
-static void
-count_stream (GstPartialMix * self, GstPartialMixStream * stream, gint change)
-{
-  count (self->used_ssrcs, stream->ssrc, change);
-  count (self->used_ssrcs, stream->out_ssrc, change);
-  count (self->crowds, (guint) stream->neighbour, change);
-  self->n_streams = (guint) ((gint) self->n_streams + change);
-}
-
-guint32
-gst_partial_mix_free_ssrc (GstPartialMix * self)
-{
-  guint32 ssrc;
-
-  do
-    ssrc = g_random_int ();
-  while (ssrc_is_used (self, ssrc));
-  return ssrc;
-}
-
-static gboolean
 find_format (GstPartialMixSinkPad * pad, guint8 pt,
     GstPartialMixFormat * format)
 {
@@ -132,44 +90,6 @@ gst_partial_mix_check_rate (GstPartialMix * self,
 
 /* ------------------------------------------------------------ admission -- */
 
-/* Returns: the one that would be missed least of @neighbour's: silent for the
- * longest, or with the fewest packets */
-static GstPartialMixStream *
-find_least (GstPartialMix * self, gint neighbour)
-{
-  GstPartialMixStream *least = NULL;
-  guint i;
-
-  for (i = 0; i < self->streams->len; i++) {
-    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
-
-    if (stream == NULL || stream->neighbour != neighbour)
-      continue;
-    if (least == NULL || stream->last_arrival < least->last_arrival
-        || (stream->last_arrival == least->last_arrival
-            && stream->n_packets < least->n_packets))
-      least = stream;
-  }
-  return least;
-}
-
-static guint
-find_largest_crowd (GstPartialMix * self, gint * neighbour)
-{
-  gpointer key, value;
-  GHashTableIter iter;
-  guint most = 0;
-
-  g_hash_table_iter_init (&iter, self->crowds);
-  while (g_hash_table_iter_next (&iter, &key, &value)) {
-    if (GPOINTER_TO_UINT (value) > most) {
-      most = GPOINTER_TO_UINT (value);
-      *neighbour = (gint) GPOINTER_TO_UINT (key);
-    }
-  }
-  return most;
-}
-
 /* Whether another stream of @neighbour may come in.  As long as there is room
  * everybody may have all of it.  When there is none, each neighbour who sends
  * has the same share: who has less takes the place of one of the largest
@@ -177,18 +97,21 @@ find_largest_crowd (GstPartialMix * self, gint * neighbour)
 static gboolean
 admit (GstPartialMix * self, gint neighbour)
 {
-  gpointer key = GUINT_TO_POINTER ((guint) neighbour);
-  guint n_own = GPOINTER_TO_UINT (g_hash_table_lookup (self->crowds, key));
-  guint n_crowds = g_hash_table_size (self->crowds) + (n_own == 0 ? 1 : 0);
+  guint n_own = gst_partial_mix_table_crowd (&self->table, neighbour);
+  guint n_crowds = gst_partial_mix_table_n_crowds (&self->table)
+      + (n_own == 0 ? 1 : 0);
   guint share = MAX (1, self->settings.max_streams / n_crowds);
   gint largest = 0;
 
-  if (self->n_streams < self->settings.max_streams)
+  if (gst_partial_mix_table_n_streams (&self->table) <
+      self->settings.max_streams)
     return TRUE;
-  if (n_own >= share || find_largest_crowd (self, &largest) <= share)
+  if (n_own >= share || gst_partial_mix_table_largest_crowd (&self->table,
+          &largest) <= share)
     return FALSE;
   self->counters.n_displaced++;
-  gst_partial_mix_remove_stream (self, find_least (self, largest), "share");
+  gst_partial_mix_remove_stream (self,
+      gst_partial_mix_table_find_least (&self->table, largest), "share");
   return TRUE;
 }
 
@@ -222,20 +145,6 @@ goes_on (GstPartialMixStream * stream, GstClockTime now)
 }
 
 /* -------------------------------------------------------------- joining -- */
-
-static guint
-free_slot (GstPartialMix * self)
-{
-  guint slot = self->streams->len;
-
-  if (self->free_slots->len > 0) {
-    slot = g_array_index (self->free_slots, guint, self->free_slots->len - 1);
-    g_array_set_size (self->free_slots, self->free_slots->len - 1);
-  } else {
-    g_ptr_array_add (self->streams, NULL);
-  }
-  return slot;
-}
 
 /* What the application or SDP says holds; else what RTCP claimed. */
 static void
@@ -279,8 +188,8 @@ add_stream (GstPartialMix * self, GstPartialMixSinkPad * pad,
   gst_partial_mix_identity_set_host (&stream->identity,
       gst_partial_mix_buffer_host (buffer));
   is_other_source (stream, buffer);     /* it is the first: notes it */
-  if (ssrc_is_used (self, ssrc)) {
-    stream->out_ssrc = gst_partial_mix_free_ssrc (self);
+  if (gst_partial_mix_table_is_ssrc_used (&self->table, ssrc)) {
+    stream->out_ssrc = gst_partial_mix_table_free_ssrc (&self->table);
     self->counters.n_collisions++;
   }
 
@@ -289,9 +198,7 @@ add_stream (GstPartialMix * self, GstPartialMixSinkPad * pad,
   params.max_delay = MAX (params.max_delay, params.min_delay);
   fmx_playout_init (&stream->playout, &params);
 
-  stream->slot = free_slot (self);
-  g_ptr_array_index (self->streams, stream->slot) = stream;
-  count_stream (self, stream, 1);
+  gst_partial_mix_table_add (&self->table, stream);
   g_hash_table_insert (pad->streams, GUINT_TO_POINTER (ssrc), stream);
 
   identify (self, pad, stream);
@@ -322,7 +229,7 @@ gst_partial_mix_lookup (GstPartialMix * self, GstPartialMixSinkPad * pad,
   if (stream != NULL && stream->format.pt == pt)
     return stream;
 
-  if (g_hash_table_contains (self->mix_ssrcs, GUINT_TO_POINTER (ssrc))) {
+  if (gst_partial_mix_table_is_mix (&self->table, ssrc)) {
     self->counters.n_loops++;
     return NULL;
   }
@@ -374,9 +281,7 @@ gst_partial_mix_remove_stream (GstPartialMix * self,
     gst_partial_mix_claims_add (self->claims, stream->ssrc,
         &stream->identity.place, stream->identity.cname);
   g_hash_table_remove (pad->streams, GUINT_TO_POINTER (stream->ssrc));
-  g_ptr_array_index (self->streams, stream->slot) = NULL;
-  g_array_append_val (self->free_slots, stream->slot);
-  count_stream (self, stream, -1);
+  gst_partial_mix_table_remove (&self->table, stream);
 
   for (i = 0; i < self->listeners->len; i++) {
     GstPartialMixListener *listener = g_ptr_array_index (self->listeners, i);
@@ -396,8 +301,8 @@ gst_partial_mix_remove_pad_streams (GstPartialMix * self, GstPad * pad,
 {
   guint i;
 
-  for (i = 0; i < self->streams->len; i++) {
-    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
+    GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
 
     if (stream != NULL && stream->pad == pad)
       gst_partial_mix_remove_stream (self, stream, reason);
@@ -428,8 +333,8 @@ gst_partial_mix_remove_pt_streams (GstPartialMix * self,
 {
   guint i;
 
-  for (i = 0; i < self->streams->len; i++) {
-    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
+    GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
 
     if (stream != NULL && stream->pad == GST_PAD (pad)
         && stream->format.pt == pt)
@@ -442,8 +347,8 @@ gst_partial_mix_expire_streams (GstPartialMix * self, GstClockTime now)
 {
   guint i;
 
-  for (i = 0; i < self->streams->len; i++) {
-    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
+    GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
 
     if (stream == NULL)
       continue;
@@ -464,10 +369,12 @@ gst_partial_mix_look_up_listener (GstPartialMix * self,
   guint i;
 
   gst_partial_mix_listener_look_up (listener, self->database);
-  for (i = 0; listener->has_infos && i < self->streams->len; i++)
-    if (g_ptr_array_index (self->streams, i) != NULL)
+  for (i = 0;
+      listener->has_infos && i < gst_partial_mix_table_n_slots (&self->table);
+      i++)
+    if (gst_partial_mix_table_at (&self->table, i) != NULL)
       gst_partial_mix_listener_look_up_stream (listener, self->database,
-          g_ptr_array_index (self->streams, i));
+          gst_partial_mix_table_at (&self->table, i));
 }
 
 void
@@ -475,8 +382,8 @@ gst_partial_mix_apply_database (GstPartialMix * self)
 {
   guint i;
 
-  for (i = 0; i < self->streams->len; i++) {
-    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
+    GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
 
     if (stream != NULL)
       gst_partial_mix_database_lookup (self->database, stream->identity.cname,
@@ -496,8 +403,8 @@ gst_partial_mix_name_is_taken (GstPartialMix * self,
 {
   guint i;
 
-  for (i = 0; i < self->streams->len; i++) {
-    GstPartialMixStream *other = g_ptr_array_index (self->streams, i);
+  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
+    GstPartialMixStream *other = gst_partial_mix_table_at (&self->table, i);
 
     if (other != NULL && g_strcmp0 (other->identity.cname, cname) == 0
         && !gst_partial_mix_place_matches (&other->identity.place, place))
@@ -529,8 +436,8 @@ gst_partial_mix_name_stream (GstPartialMix * self, GstPartialMixStream * stream,
 {
   guint i;
 
-  for (i = 0; said && i < self->streams->len; i++) {
-    GstPartialMixStream *other = g_ptr_array_index (self->streams, i);
+  for (i = 0; said && i < gst_partial_mix_table_n_slots (&self->table); i++) {
+    GstPartialMixStream *other = gst_partial_mix_table_at (&self->table, i);
 
     if (other != NULL && !other->identity.said
         && g_strcmp0 (other->identity.cname, cname) == 0

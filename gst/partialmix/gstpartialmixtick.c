@@ -10,85 +10,29 @@
 
 #include "gstpartialmix-private.h"
 
-#include "fairmix/mix/fmx-mix-kernels.h"
+#include "fairmix/base/fmx-units.h"
 
 #define GST_CAT_DEFAULT gst_partial_mix_debug
 
-#define HANGOVER (200 * GST_MSECOND)
 #define SELECT_INTERVAL (100 * GST_MSECOND)
 #define HOUSEKEEPING_INTERVAL (1 * GST_SECOND)
 #define SECONDS_TO_ITSELF 2
 /* what a resampler may want of the packet after */
 #define LOOKAHEAD (5 * GST_MSECOND)
 
-/* ------------------------------------------------------------------ jobs -- */
-
-typedef struct
-{
-  void (*job) (gpointer data, guint index);
-  gpointer data;
-  guint n_jobs;
-  gint next;
-} Jobs;
-
-static void
-work_off (gpointer data)
-{
-  Jobs *jobs = data;
-  guint index;
-
-  while ((index = (guint) g_atomic_int_add (&jobs->next, 1)) < jobs->n_jobs)
-    jobs->job (jobs->data, index);
-}
-
-void
-gst_partial_mix_run_jobs (GstPartialMix * self, guint n_jobs,
-    void (*job) (gpointer data, guint index), gpointer data)
-{
-  Jobs jobs = { job, data, n_jobs, 0 };
-  guint n_helpers = MIN (self->n_helpers, n_jobs > 0 ? n_jobs - 1 : 0);
-  gpointer *handles = g_newa (gpointer, n_helpers + 1);
-  guint i;
-
-  for (i = 0; i < n_helpers; i++)
-    handles[i] = gst_task_pool_push (self->pool, work_off, &jobs, NULL);
-  work_off (&jobs);
-  for (i = 0; i < n_helpers; i++)
-    if (handles[i] != NULL)
-      gst_task_pool_join (self->pool, handles[i]);
-}
-
-/* ------------------------------------------------------------- decoding -- */
-
-typedef struct
-{
-  GstPartialMix *self;
-  gint64 pos;
-  guint n;
-  guint8 silence_level;
-} Work;
-
-static void
-decode_frame (gpointer data, guint index)
-{
-  Work *work = data;
-  GstPartialMixStream *stream = g_ptr_array_index (work->self->frames, index);
-
-  gst_partial_mix_voice_render (&stream->voice, work->pos, work->n,
-      work->silence_level,
-      (guint) (HANGOVER / work->self->settings.frame_duration));
-}
+/* -------------------------------------------------------------- streams -- */
 
 /* with the lock */
 static void
-take_frames (GstPartialMix * self, gint64 pos, guint n)
+take_streams (GstPartialMix * self, const GstPartialMixFrame * frame)
 {
-  gint64 end = pos + n + (gint64) gst_util_uint64_scale_int (LOOKAHEAD,
+  gint64 end = frame->pos + frame->n
+      + (gint64) gst_util_uint64_scale_int (LOOKAHEAD,
       (gint) self->settings.rate_hz, GST_SECOND);
   guint i;
 
-  for (i = 0; i < self->streams->len; i++) {
-    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
+    GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
 
     if (stream == NULL || (stream->n_mixed == 0 && stream->queue.length == 0
             && !stream->voice.frame_active))
@@ -96,7 +40,7 @@ take_frames (GstPartialMix * self, gint64 pos, guint n)
     gst_partial_mix_stream_take_due (stream, end);
     stream->voice.csrc_level_ext_id = (guint) GST_PARTIAL_MIX_SINK_PAD
         (stream->pad)->csrc_level_ext_id;
-    g_ptr_array_add (self->frames, gst_partial_mix_stream_ref (stream));
+    gst_partial_mix_mixer_take (&self->mixer, stream);
   }
 }
 
@@ -104,10 +48,11 @@ take_frames (GstPartialMix * self, gint64 pos, guint n)
 static void
 note_frames (GstPartialMix * self, GstClockTime now)
 {
+  const GPtrArray *streams = gst_partial_mix_mixer_get_streams (&self->mixer);
   guint i;
 
-  for (i = 0; i < self->frames->len; i++) {
-    GstPartialMixStream *stream = g_ptr_array_index (self->frames, i);
+  for (i = 0; i < streams->len; i++) {
+    GstPartialMixStream *stream = g_ptr_array_index (streams, i);
 
     gst_partial_mix_stream_note_frame (stream, now);
     self->counters.n_decoded += stream->voice.n_new_decoded;
@@ -117,7 +62,7 @@ note_frames (GstPartialMix * self, GstClockTime now)
   }
 }
 
-/* -------------------------------------------------------- the whole tick -- */
+/* -------------------------------------------------------- housekeeping -- */
 
 static gboolean
 is_due (GstPartialMix * self, GstClockTime interval)
@@ -132,8 +77,8 @@ is_news (GstPartialMix * self, GstClockTime now)
   gboolean news = is_due (self, HOUSEKEEPING_INTERVAL);
   guint i;
 
-  for (i = 0; i < self->streams->len; i++) {
-    GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
+    GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
 
     if (stream != NULL)
       news |= gst_partial_mix_stream_is_news (stream, now);
@@ -170,11 +115,12 @@ is_to_itself (GstPartialMix * self)
 {
   guint i, k;
 
-  if (self->n_streams == 0 || self->listeners->len == 0)
+  if (gst_partial_mix_table_n_streams (&self->table) == 0
+      || self->listeners->len == 0)
     return FALSE;
   for (k = 0; k < self->listeners->len; k++)
-    for (i = 0; i < self->streams->len; i++) {
-      GstPartialMixStream *stream = g_ptr_array_index (self->streams, i);
+    for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
+      GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
 
       if (stream != NULL && stream->neighbour
           != gst_partial_mix_listener_get_neighbour (g_ptr_array_index
@@ -230,62 +176,158 @@ keep_house (GstPartialMix * self, GstClockTime now)
   gst_partial_mix_select_dirty (self, now);
 }
 
+/* ------------------------------------------------------ what listeners get -- */
+
+/* Those who listen in this tick, and what they get besides mixes. */
+typedef struct
+{
+  GPtrArray *pads;
+  GPtrArray *renders;           /* of GstPartialMixRenderPlan, or NULL */
+  GArray *deliveries;
+} Audience;
+
+static void
+audience_init (Audience * audience)
+{
+  audience->pads = g_ptr_array_new_with_free_func (gst_object_unref);
+  audience->renders = g_ptr_array_new ();
+  audience->deliveries = gst_partial_mix_deliveries_new ();
+}
+
+static void
+audience_clear (Audience * audience)
+{
+  g_array_unref (audience->deliveries);
+  g_ptr_array_unref (audience->renders);
+  g_ptr_array_unref (audience->pads);
+}
+
 /* with the lock */
 static void
-plan_renderers (GstPartialMix * self, GPtrArray * pads, GPtrArray * plans,
-    gint64 pos, guint n)
+release_mixes (GstPartialMix * self)
+{
+  guint i;
+
+  for (i = 0; i < self->released->len; i++) {
+    GstPartialMixSrcPad *pad = g_ptr_array_index (self->released, i);
+
+    gst_partial_mix_mixer_release (&self->mixer, &pad->listener, &self->table);
+    /* the last one who holds a pad must not hold the lock as well */
+    g_ptr_array_add (self->given_up, gst_object_ref (pad));
+  }
+  g_ptr_array_set_size (self->released, 0);
+}
+
+/* with the lock */
+static void
+plan (GstPartialMix * self, const GstPartialMixFrame * frame,
+    Audience * audience)
 {
   GList *l;
 
+  release_mixes (self);
+  gst_partial_mix_mixer_plan (&self->mixer, frame, &self->table,
+      self->listeners);
+  self->n_mixes = self->mixer.n_mixes;
   for (l = self->src_pads; l != NULL; l = l->next) {
     GstPartialMixSrcPad *pad = l->data;
 
-    g_ptr_array_add (pads, gst_object_ref (pad));
-    g_ptr_array_add (plans, pad->listener.negotiated && pad->listener.raw
-        ? gst_partial_mix_render_plan (self, &pad->listener, pos, n) : NULL);
+    if (pad->listener.n_mixed > 0 && !pad->listener.raw)
+      gst_partial_mix_check_rate (self, pad->listener.mix_format.encoding);
+    g_ptr_array_add (audience->pads, gst_object_ref (pad));
+    g_ptr_array_add (audience->renders,
+        pad->listener.negotiated && pad->listener.raw
+        ? gst_partial_mix_render_plan (self, &pad->listener, frame) : NULL);
   }
 }
 
 static void
-mix_tick (GstPartialMix * self, gint64 pos, guint n)
+deliver_mixes (GstPartialMix * self, GstPartialMixSrcPad * pad,
+    const GstPartialMixFrame * frame, GArray * deliveries)
 {
-  GPtrArray *pads = g_ptr_array_new_with_free_func (gst_object_unref);
-  GPtrArray *plans = g_ptr_array_new ();
-  GArray *deliveries = gst_partial_mix_deliveries_new ();
-  GstClockTime now = gst_partial_mix_samples_to_time (self, (guint64) pos);
-  Work work = { self, pos, n, 0 };
+  GstClockTime now = gst_partial_mix_samples_to_time (self,
+      (guint64) frame->pos);
+  GstPartialMixListener *listener = &pad->listener;
+  guint mix;
+
+  for (mix = 0; mix < listener->n_outputs; mix++) {
+    GstPartialMixOutput *output = &listener->outputs[mix];
+    GstBuffer *buffer = gst_partial_mix_mixer_make_packet (&self->mixer, frame,
+        output);
+    guint wire_bytes;
+
+    if (buffer == NULL)
+      continue;
+    wire_bytes = (guint) gst_buffer_get_size (buffer) + FMX_IP_UDP_BYTES;
+    GST_PARTIAL_MIX_LOCK (self);
+    output->n_packets++;
+    output->n_bytes += wire_bytes;
+    fmx_rate_meter_add (&listener->meter_out, wire_bytes, now);
+    GST_PARTIAL_MIX_UNLOCK (self);
+    gst_partial_mix_deliveries_add (deliveries, pad, output->caps,
+        GST_MINI_OBJECT (buffer));
+    gst_clear_caps (&output->caps);
+  }
+}
+
+/* without the lock */
+static void
+deliver (GstPartialMix * self, const GstPartialMixFrame * frame,
+    Audience * audience)
+{
   guint i;
 
+  for (i = 0; i < audience->pads->len; i++) {
+    GstPartialMixSrcPad *pad = g_ptr_array_index (audience->pads, i);
+
+    if (gst_partial_mix_mixer_serves (&self->mixer, &pad->listener))
+      deliver_mixes (self, pad, frame, audience->deliveries);
+  }
+  for (i = 0; i < audience->pads->len; i++)
+    if (g_ptr_array_index (audience->renders, i) != NULL)
+      gst_partial_mix_render_push (self, g_ptr_array_index (audience->pads, i),
+          g_ptr_array_index (audience->renders, i), frame,
+          audience->deliveries);
+  gst_partial_mix_couriers_deliver (self->couriers, audience->deliveries,
+      audience->pads->len == 1);
+}
+
+/* -------------------------------------------------------- the whole tick -- */
+
+static void
+mix_tick (GstPartialMix * self, const GstPartialMixFrame * frame)
+{
+  GstClockTime now = gst_partial_mix_samples_to_time (self,
+      (guint64) frame->pos);
+  guint8 silence_level;
+  Audience audience;
+  guint n_encoded;
+
+  audience_init (&audience);
   self->tick++;
   read_database (self);
   GST_PARTIAL_MIX_LOCK (self);
   keep_house (self, now);
-  take_frames (self, pos, n);
-  work.silence_level = (guint8) self->settings.silence_level;
-  self->line = pos + n;
+  take_streams (self, frame);
+  silence_level = (guint8) self->settings.silence_level;
+  self->line = frame->pos + frame->n;
   GST_PARTIAL_MIX_UNLOCK (self);
 
-  gst_partial_mix_run_jobs (self, self->frames->len, decode_frame, &work);
+  gst_partial_mix_mixer_decode (&self->mixer, frame, silence_level);
 
   GST_PARTIAL_MIX_LOCK (self);
   note_frames (self, now);
-  gst_partial_mix_buses_plan (self, pos, n);
-  plan_renderers (self, pads, plans, pos, n);
+  plan (self, frame, &audience);
   GST_PARTIAL_MIX_UNLOCK (self);
 
-  gst_partial_mix_buses_run (self, pos, n);
-  gst_partial_mix_buses_push (self, pads, deliveries, pos);
-  for (i = 0; i < pads->len; i++)
-    if (g_ptr_array_index (plans, i) != NULL)
-      gst_partial_mix_render_push (self, g_ptr_array_index (pads, i),
-          g_ptr_array_index (plans, i), pos, n, deliveries);
-  gst_partial_mix_couriers_deliver (self->couriers, deliveries, pads->len == 1);
-  g_array_unref (deliveries);
-
-  g_ptr_array_set_size (self->frames, 0);
+  gst_partial_mix_mixer_run (&self->mixer, frame);
+  deliver (self, frame, &audience);
+  n_encoded = gst_partial_mix_mixer_finish (&self->mixer);
+  GST_PARTIAL_MIX_LOCK (self);
+  self->counters.n_encoded += n_encoded;
+  GST_PARTIAL_MIX_UNLOCK (self);
   g_ptr_array_set_size (self->given_up, 0);
-  g_ptr_array_unref (plans);
-  g_ptr_array_unref (pads);
+  audience_clear (&audience);
   gst_partial_mix_post_messages (self);
 }
 
@@ -307,27 +349,29 @@ GstClockTime
 gst_partial_mix_tick (gpointer user_data, GstClockTime now)
 {
   GstPartialMix *self = user_data;
-  guint n = gst_partial_mix_frame_samples (self);
+  GstPartialMixFrame frame = {.n = gst_partial_mix_frame_samples (self) };
   GstClockTime running = now > self->base_time ? now - self->base_time : 0;
-  gint64 behind, pos;
+  gint64 behind;
 
   gst_partial_mix_negotiate (self);
   GST_PARTIAL_MIX_LOCK (self);
-  pos = self->line;
+  frame.pos = self->line;
+  frame.ramp = (guint) gst_util_uint64_scale_int (self->settings.ramp_duration,
+      (gint) self->settings.rate_hz, GST_SECOND);
   behind =
       (gint64) gst_util_uint64_scale_int (running,
-      (gint) self->settings.rate_hz, GST_SECOND) - pos;
+      (gint) self->settings.rate_hz, GST_SECOND) - frame.pos;
   /* The clock jumped, or the machine slept: what is missed is missed. */
   if (behind > (gint64) self->settings.rate_hz) {
     GST_WARNING_OBJECT (self, "%" G_GINT64_FORMAT " samples behind, skipping",
         behind);
-    pos += behind / n * n;
-    self->line = pos;
+    frame.pos += behind / frame.n * frame.n;
+    self->line = frame.pos;
   }
   GST_PARTIAL_MIX_UNLOCK (self);
 
-  mix_tick (self, pos, n);
-  end_of_stream (self, pos + n);
+  mix_tick (self, &frame);
+  end_of_stream (self, frame.pos + frame.n);
   return self->base_time + gst_partial_mix_samples_to_time (self,
-      (guint64) pos + n);
+      (guint64) frame.pos + frame.n);
 }
