@@ -9,7 +9,7 @@ fmx_packages () {
   case $1 in
   build) echo "gcc libc6-dev meson ninja-build pkg-config python3
     libglib2.0-dev libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev
-    libopus-dev" ;;
+    libopus-dev libssl-dev libsrtp2-dev" ;;
   run) echo "gstreamer1.0-tools gstreamer1.0-plugins-base
     gstreamer1.0-plugins-good
     python3-gi gir1.2-gstreamer-1.0 gir1.2-gst-plugins-base-1.0

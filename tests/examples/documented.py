@@ -34,6 +34,9 @@ OTHERS = {
     ('udpsrc port=5004', 'udpsink host=127.0.0.1 port=5004'): [
         'gst-launch-1.0 audiotestsrc is-live=true ! opusenc ! rtpopuspay pt=96 '
         '! udpsink host=127.0.0.1 port=5004'],
+    ('dpmclient server=127.0.0.1:5004', 'display-name=bob'): [
+        'gst-launch-1.0 audiotestsrc is-live=true '
+        '! dpmclient server=127.0.0.1:5004 display-name=bob'],
     ('sh 10000 127.0.0.1:5000', 'sh 5000'): [
         'examples/launch/receiver.sh 5000 127.0.0.1:10000 fake',
         'examples/launch/sender.sh test 127.0.0.1:10000 5000'],

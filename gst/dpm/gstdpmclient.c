@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/**
+ * SECTION:element-dpmclient
+ * @title: dpmclient
+ *
+ * Takes part in a meeting: joins a #dpmmixer, sends it what comes in on `sink` and
+ * plays on `src` all that the others say, each at a place of its own.  Encrypted,
+ * through one UDP port, at a rate that is fair to TCP.
+ *
+ * Who only listens leaves `sink` alone, who only talks `src`.  When the mixer
+ * cannot be reached any more it tries until it can.
+ *
+ * ## Example
+ * |[
+ * gst-launch-1.0 autoaudiosrc ! dpmclient server=example.org display-name=alice ! autoaudiosink
+ * ]|
+ *
+ * ## Messages
+ *
+ * `dpm-session` {`event`: `joined`, `refused`, `left` or `no-answer`, `reason`,
+ * `open`: whether anybody may join}; `dpm-talk` {`talks`, `name`, `ssrc`}.
+ *
+ * Since: 0.1
+ */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstdpmclient.h"
+
+#include "gstdpmcrypto.h"
+
+#define DEFAULT_SERVER NULL
+#define DEFAULT_DISPLAY_NAME NULL
+#define DEFAULT_MAX_STREAMS 0
+
+/* 50 packets a second, each with IP, UDP, RTP and its header extension */
+#define HEADERS_BITRATE (50 * 8 * (20 + 8 + 12 + 8))
+
+enum
+{
+  PROP_0,
+  PROP_SERVER,
+  PROP_DISPLAY_NAME,
+  PROP_MAX_STREAMS,
+  N_PROPERTIES
+};
+
+struct _GstDpmClient
+{
+  GstDpmNode parent;
+
+  /* Properties, with the object lock */
+  gchar *server;
+  gchar *display_name;
+  guint max_streams;
+
+  GstDpmNeighbour *neighbour;   /* the server; changed in state changes */
+  gint joined;
+};
+
+static GParamSpec *properties[N_PROPERTIES];
+
+G_DEFINE_FINAL_TYPE (GstDpmClient, gst_dpm_client, GST_TYPE_DPM_NODE);
+GST_ELEMENT_REGISTER_DEFINE (dpmclient, "dpmclient", GST_RANK_NONE,
+    GST_TYPE_DPM_CLIENT);
+
+/* As long as nobody hears it, nothing is sent, and tfrcrate does not wonder why
+ * nobody answers. */
+static GstPadProbeReturn
+hold_back (GstPad * pad, GstPadProbeInfo * info, gpointer self)
+{
+  return g_atomic_int_get (&GST_DPM_CLIENT (self)->joined) ?
+      GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;
+}
+
+static void
+add_neighbour (GstDpmClient * self, GstDpmPeer * peer)
+{
+  GstDpmNode *node = GST_DPM_NODE (self);
+  const GstDpmVoice *voice = gst_dpm_node_get_voice (node);
+  GstDpmNeighbourParams params = {.alone = TRUE };
+
+  params.max_bitrate = gst_dpm_node_get_bitrate (node) + HEADERS_BITRATE;
+  params.initial_bitrate = params.max_bitrate;
+  if (voice != NULL) {
+    params.voice = voice->last;
+    params.encoder = GST_OBJECT_NAME (voice->encoder);
+  }
+  self->neighbour = gst_dpm_neighbour_new (gst_dpm_node_get_graph (node), peer,
+      &params);
+}
+
+static gboolean
+gst_dpm_client_setup (GstDpmNode * node, GstDpmPort * port)
+{
+  GstDpmClient *self = GST_DPM_CLIENT (node);
+  FmxJoinClientParams params;
+  FmxJoinSecret secret;
+  GError *error = NULL;
+  gchar *server;
+  GstDpmPeer *peer;
+
+  fmx_join_client_params_default (&params);
+  GST_OBJECT_LOCK (self);
+  server = g_strdup (self->server);
+  params.max_streams = (uint16_t) self->max_streams;
+  fmx_join_name_copy (params.name,
+      self->display_name != NULL ? self->display_name : g_get_user_name ());
+  GST_OBJECT_UNLOCK (self);
+  params.flags = (gst_dpm_node_get_voice (node) != NULL ? FMX_JOIN_MAY_SEND : 0)
+      | (gst_dpm_node_has_ears (node) ? FMX_JOIN_MAY_RECEIVE : 0);
+  if (server == NULL) {
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
+        ("The property \"server\" is not set."), (NULL));
+    return FALSE;
+  }
+  gst_dpm_node_get_secret (node, &secret);
+  peer = gst_dpm_port_connect (port, server, &params, &secret, &error);
+  gst_dpm_crypto_wipe (&secret, sizeof secret);
+  if (peer == NULL)
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
+        ("The server \"%s\" cannot be read: %s.", server, error->message),
+        (NULL));
+  g_clear_error (&error);
+  g_free (server);
+  if (peer == NULL)
+    return FALSE;
+  g_atomic_int_set (&self->joined, FALSE);
+  gst_dpm_sink_set_ends (gst_dpm_node_get_graph (node)->sink,
+      (params.flags & FMX_JOIN_MAY_SEND) != 0);
+  add_neighbour (self, peer);
+  return TRUE;
+}
+
+static void
+gst_dpm_client_teardown (GstDpmNode * node)
+{
+  g_clear_pointer (&GST_DPM_CLIENT (node)->neighbour, gst_dpm_neighbour_free);
+}
+
+static void
+gst_dpm_client_uplink (GstDpmNode * node, FmxJoinClientEvent event,
+    FmxJoinReason reason)
+{
+  GstDpmClient *self = GST_DPM_CLIENT (node);
+
+  if (event == FMX_JOIN_CLIENT_JOINED)
+    g_atomic_int_set (&self->joined, TRUE);
+  if (event == FMX_JOIN_CLIENT_LEFT)
+    g_atomic_int_set (&self->joined, FALSE);
+  if (event != FMX_JOIN_CLIENT_REFUSED)
+    return;
+  if (reason == FMX_JOIN_REASON_SECRET)
+    GST_ELEMENT_ERROR (self, RESOURCE, NOT_AUTHORIZED,
+        ("The mixer has another secret."), (NULL));
+  else if (reason == FMX_JOIN_REASON_VERSION)
+    GST_ELEMENT_ERROR (self, RESOURCE, NOT_AUTHORIZED,
+        ("The mixer speaks another version of the protocol."), (NULL));
+}
+
+/* The pads are part of what the server is told when we join. */
+static gboolean
+gst_dpm_client_voice (GstDpmNode * node, const GstDpmVoice * voice)
+{
+  GstPad *pad;
+
+  if (voice == NULL)
+    return TRUE;
+  if (GST_DPM_CLIENT (node)->neighbour != NULL)
+    return FALSE;
+  pad = gst_element_get_static_pad (voice->last, "src");
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER
+      | GST_PAD_PROBE_TYPE_BUFFER_LIST, hold_back, node, NULL);
+  gst_object_unref (pad);
+  return TRUE;
+}
+
+static void
+gst_dpm_client_add_stats (GstDpmNode * node, GstStructure * stats)
+{
+  GstDpmClient *self = GST_DPM_CLIENT (node);
+
+  if (self->neighbour != NULL)
+    gst_dpm_neighbour_add_stats (self->neighbour, stats);
+}
+
+static void
+gst_dpm_client_set_property (GObject * object, guint id, const GValue * value,
+    GParamSpec * pspec)
+{
+  GstDpmClient *self = GST_DPM_CLIENT (object);
+
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_SERVER:
+      g_free (self->server);
+      self->server = g_value_dup_string (value);
+      break;
+    case PROP_DISPLAY_NAME:
+      g_free (self->display_name);
+      self->display_name = g_value_dup_string (value);
+      break;
+    case PROP_MAX_STREAMS:
+      self->max_streams = g_value_get_uint (value);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_dpm_client_get_property (GObject * object, guint id, GValue * value,
+    GParamSpec * pspec)
+{
+  GstDpmClient *self = GST_DPM_CLIENT (object);
+
+  GST_OBJECT_LOCK (self);
+  switch (id) {
+    case PROP_SERVER:
+      g_value_set_string (value, self->server);
+      break;
+    case PROP_DISPLAY_NAME:
+      g_value_set_string (value, self->display_name);
+      break;
+    case PROP_MAX_STREAMS:
+      g_value_set_uint (value, self->max_streams);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_dpm_client_finalize (GObject * object)
+{
+  GstDpmClient *self = GST_DPM_CLIENT (object);
+
+  g_free (self->server);
+  g_free (self->display_name);
+  G_OBJECT_CLASS (gst_dpm_client_parent_class)->finalize (object);
+}
+
+static void
+gst_dpm_client_class_init (GstDpmClientClass * klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstDpmNodeClass *node_class = GST_DPM_NODE_CLASS (klass);
+
+  object_class->set_property = gst_dpm_client_set_property;
+  object_class->get_property = gst_dpm_client_get_property;
+  object_class->finalize = gst_dpm_client_finalize;
+  properties[PROP_SERVER] = g_param_spec_string ("server", "Server",
+      "The mixer: HOST, HOST:PORT or [IPv6]:PORT; the port is 5004 if there is "
+      "none", DEFAULT_SERVER, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
+      GST_PARAM_MUTABLE_READY);
+  properties[PROP_DISPLAY_NAME] =
+      g_param_spec_string ("display-name", "Display name",
+      "What the others see, up to 63 bytes (NULL = the name of the user)",
+      DEFAULT_DISPLAY_NAME, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
+      GST_PARAM_MUTABLE_READY);
+  properties[PROP_MAX_STREAMS] =
+      g_param_spec_uint ("max-streams", "Maximum streams",
+      "How many streams can be decoded here at a time; the mixer is told "
+      "(0 = any number)", 0, 65535, DEFAULT_MAX_STREAMS,
+      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
+  g_object_class_install_properties (object_class, N_PROPERTIES, properties);
+
+  node_class->setup = gst_dpm_client_setup;
+  node_class->teardown = gst_dpm_client_teardown;
+  node_class->uplink = gst_dpm_client_uplink;
+  node_class->voice = gst_dpm_client_voice;
+  node_class->add_stats = gst_dpm_client_add_stats;
+  gst_element_class_set_static_metadata (GST_ELEMENT_CLASS (klass),
+      "Meeting client", "Generic/Network/Audio",
+      "Joins a meeting: sends a voice to a dpmmixer and plays all others, "
+      "encrypted, at a rate that is fair to TCP", "gst-fairmix");
+}
+
+static void
+gst_dpm_client_init (GstDpmClient * self)
+{
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstdpmgraph.h"
+
+struct _GstDpmNeighbour
+{
+  GstDpmGraph *graph;
+  GstDpmPeer *peer;
+  gchar *cname;
+  gboolean alone;
+  GPtrArray *elements;
+  GPtrArray *mixer_pads;
+  GstElement *rate;
+};
+
+GstElement *
+gst_dpm_graph_make (GstDpmGraph * graph, const gchar * factory)
+{
+  GstElement *element = gst_element_factory_make (factory, NULL);
+
+  if (element == NULL) {
+    GST_ELEMENT_ERROR (graph->bin, CORE, MISSING_PLUGIN,
+        ("The element \"%s\" is missing.", factory), (NULL));
+    return NULL;
+  }
+  gst_bin_add (graph->bin, element);
+  return element;
+}
+
+gboolean
+gst_dpm_graph_init (GstDpmGraph * graph, GstBin * bin)
+{
+  graph->bin = bin;
+  graph->mixer = gst_element_factory_make ("partialmix", "mix");
+  if (graph->mixer == NULL)
+    return FALSE;
+  gst_object_ref_sink (graph->mixer);
+  graph->source = gst_object_ref_sink (g_object_new (GST_TYPE_DPM_SOURCE,
+          "name", "source", NULL));
+  graph->sink = gst_object_ref_sink (g_object_new (GST_TYPE_DPM_SINK,
+          "name", "sink", NULL));
+  g_object_set (graph->mixer, "csrc-audio-level-id", GST_DPM_MIX_LEVEL_ID,
+      NULL);
+  gst_bin_add_many (bin, GST_ELEMENT (graph->source), graph->mixer,
+      GST_ELEMENT (graph->sink), NULL);
+  return TRUE;
+}
+
+void
+gst_dpm_graph_clear (GstDpmGraph * graph)
+{
+  gst_clear_object (&graph->mixer);
+  gst_clear_object (&graph->source);
+  gst_clear_object (&graph->sink);
+}
+
+/* --- a neighbour --------------------------------------------------------- */
+
+static GstElement *
+neighbour_make (GstDpmNeighbour * self, const gchar * factory)
+{
+  GstElement *element = gst_dpm_graph_make (self->graph, factory);
+
+  if (element != NULL)
+    g_ptr_array_add (self->elements, gst_object_ref (element));
+  return element;
+}
+
+/* Returns: (transfer none): a pad of the mixer, released at the end */
+static GstPad *
+neighbour_request (GstDpmNeighbour * self, const gchar * kind)
+{
+  gchar *name = g_strdup_printf ("%s_%u", kind,
+      gst_dpm_peer_get_number (self->peer));
+  GstPad *pad = gst_element_request_pad_simple (self->graph->mixer, name);
+
+  if (pad != NULL)
+    g_ptr_array_add (self->mixer_pads, pad);
+  g_free (name);
+  return pad;
+}
+
+static void
+link_to (GstElement * from, const gchar * pad, GstPad * to)
+{
+  GstPad *src = gst_element_get_static_pad (from, pad);
+
+  gst_pad_link_full (src, to, GST_PAD_LINK_CHECK_NOTHING);
+  gst_object_unref (src);
+}
+
+static GstPad *
+end_pad (gpointer end, const gchar * kind, GstDpmPeer * peer)
+{
+  gchar *name = g_strdup_printf ("%s_%u", kind, gst_dpm_peer_get_number (peer));
+  GstPad *pad = gst_element_get_static_pad (GST_ELEMENT (end), name);
+
+  g_free (name);
+  return pad;
+}
+
+static void
+link_end (GstPad * end, GstElement * element, const gchar * pad)
+{
+  GstPad *other = gst_element_get_static_pad (element, pad);
+
+  if (gst_pad_get_direction (end) == GST_PAD_SRC)
+    gst_pad_link_full (end, other, GST_PAD_LINK_CHECK_NOTHING);
+  else
+    gst_pad_link_full (other, end, GST_PAD_LINK_CHECK_NOTHING);
+  gst_object_unref (other);
+}
+
+/* Where the neighbour's packets go: RTP through @feedback to the mixer, RTCP to
+ * the mixer, which learns names, and to @rate, which learns what arrived. */
+static void
+build_in (GstDpmNeighbour * self, GstElement * feedback, GstElement * tee)
+{
+  GstPad *rtp = end_pad (self->graph->source, "rtp", self->peer);
+  GstPad *rtcp = end_pad (self->graph->source, "rtcp", self->peer);
+  GstPad *said = end_pad (self->graph->sink, "rtcp", self->peer);
+  GstPad *pad;
+
+  if (gst_dpm_peer_get_flags (self->peer) & FMX_JOIN_MAY_SEND) {
+    pad = neighbour_request (self, "sink");
+    g_object_set (pad, "cname", self->cname, NULL);
+    link_to (feedback, "src", pad);
+    pad = neighbour_request (self, "rtcp_sink");
+    if (pad != NULL) {
+      GstPad *copy = gst_element_request_pad_simple (tee, "src_%u");
+
+      gst_pad_link_full (copy, pad, GST_PAD_LINK_CHECK_NOTHING);
+      gst_object_unref (copy);
+    }
+  }
+  link_end (rtp, feedback, "sink");
+  link_end (rtcp, tee, "sink");
+  link_end (said, feedback, "rtcp_src");
+  gst_object_unref (rtp);
+  gst_object_unref (rtcp);
+  gst_object_unref (said);
+}
+
+static GstPad *
+mixer_src (GstDpmNeighbour * self)
+{
+  guint max_streams = gst_dpm_peer_get_max_streams (self->peer);
+  GstPad *pad;
+
+  if (!(gst_dpm_peer_get_flags (self->peer) & FMX_JOIN_MAY_RECEIVE))
+    return NULL;
+  pad = neighbour_request (self, "src");
+  if (max_streams > 0
+      && g_object_class_find_property (G_OBJECT_GET_CLASS (pad),
+          "max-streams") != NULL)
+    g_object_set (pad, "max-streams", max_streams, NULL);
+  return gst_object_ref (pad);
+}
+
+/* What the neighbour gets; linked to its origin last, when all of it runs. */
+static void
+build_out (GstDpmNeighbour * self, GstElement * tee, GstElement * voice)
+{
+  GstPad *rtp = end_pad (self->graph->sink, "rtp", self->peer);
+  GstPad *heard = gst_element_request_pad_simple (tee, "src_%u");
+  GstPad *rtcp = gst_element_get_static_pad (self->rate, "rtcp_sink");
+  GstPad *sink = gst_element_get_static_pad (self->rate, "sink");
+  GstPad *origin = voice != NULL ?
+      gst_element_get_static_pad (voice, "src") : NULL;
+
+  gst_pad_link_full (heard, rtcp, GST_PAD_LINK_CHECK_NOTHING);
+  link_end (rtp, self->rate, "src");
+  for (guint i = 0; i < self->elements->len; i++)
+    gst_element_sync_state_with_parent (g_ptr_array_index (self->elements, i));
+  if (origin == NULL && !self->alone)
+    origin = mixer_src (self);
+  if (origin != NULL)
+    gst_pad_link_full (origin, sink, GST_PAD_LINK_CHECK_NOTHING);
+  gst_clear_object (&origin);
+  gst_object_unref (sink);
+  gst_object_unref (rtp);
+  gst_object_unref (heard);
+  gst_object_unref (rtcp);
+}
+
+GstDpmNeighbour *
+gst_dpm_neighbour_new (GstDpmGraph * graph, GstDpmPeer * peer,
+    const GstDpmNeighbourParams * params)
+{
+  GstDpmNeighbour *self = g_new0 (GstDpmNeighbour, 1);
+  GstElement *feedback, *tee;
+  GstPad *rtp, *rtcp;
+
+  self->graph = graph;
+  self->peer = gst_dpm_peer_ref (peer);
+  self->cname = g_strdup (params->cname);
+  self->alone = params->alone;
+  self->elements = g_ptr_array_new_with_free_func (gst_object_unref);
+  self->mixer_pads = g_ptr_array_new_with_free_func (gst_object_unref);
+  feedback = neighbour_make (self, "rtpccfb");
+  tee = neighbour_make (self, "tee");
+  self->rate = neighbour_make (self, "tfrcrate");
+  if (feedback == NULL || tee == NULL || self->rate == NULL)
+    return self;
+  g_object_set (tee, "allow-not-linked", TRUE, NULL);
+  g_object_set (self->rate, "max-bitrate", params->max_bitrate,
+      "encoder", params->encoder, NULL);
+  if (params->initial_bitrate > 0)
+    g_object_set (self->rate, "initial-bitrate", params->initial_bitrate, NULL);
+  gst_dpm_source_add (graph->source, peer);
+  gst_dpm_sink_add (graph->sink, peer);
+  build_in (self, feedback, tee);
+  build_out (self, tee, params->voice);
+  rtp = end_pad (graph->source, "rtp", peer);
+  rtcp = end_pad (graph->source, "rtcp", peer);
+  gst_dpm_peer_set_pads (peer, rtp, rtcp);
+  gst_object_unref (rtp);
+  gst_object_unref (rtcp);
+  return self;
+}
+
+void
+gst_dpm_neighbour_free (GstDpmNeighbour * self)
+{
+  /* First nobody pushes any more: neither the network nor the mixer. */
+  gst_dpm_source_remove (self->graph->source, self->peer);
+  for (guint i = self->mixer_pads->len; i > 0; i--)
+    gst_element_release_request_pad (self->graph->mixer,
+        g_ptr_array_index (self->mixer_pads, i - 1));
+  for (guint i = 0; i < self->elements->len; i++) {
+    GstElement *element = g_ptr_array_index (self->elements, i);
+
+    gst_element_set_locked_state (element, TRUE);
+    gst_element_set_state (element, GST_STATE_NULL);
+    gst_bin_remove (self->graph->bin, element);
+  }
+  gst_dpm_sink_remove (self->graph->sink, self->peer);
+  g_ptr_array_unref (self->mixer_pads);
+  g_ptr_array_unref (self->elements);
+  gst_dpm_peer_unref (self->peer);
+  g_free (self->cname);
+  g_free (self);
+}
+
+GstDpmPeer *
+gst_dpm_neighbour_get_peer (GstDpmNeighbour * self)
+{
+  return self->peer;
+}
+
+const gchar *
+gst_dpm_neighbour_get_cname (GstDpmNeighbour * self)
+{
+  return self->cname;
+}
+
+void
+gst_dpm_neighbour_add_stats (GstDpmNeighbour * self, GstStructure * stats)
+{
+  GstStructure *rate = NULL;
+
+  if (self->rate != NULL)
+    g_object_get (self->rate, "stats", &rate, NULL);
+  if (rate != NULL) {
+    gst_structure_set (stats, "rate", GST_TYPE_STRUCTURE, rate, NULL);
+    gst_structure_free (rate);
+  }
+}
+
+/* --- voices -------------------------------------------------------------- */
+
+gboolean
+gst_dpm_voice_init (GstDpmVoice * voice, GstDpmGraph * graph, guint bitrate)
+{
+  static const gchar *const factories[] = { "audioconvert", "audioresample",
+    "capsfilter", "volume", "level", "opusenc", "rtpopuspay", "capsfilter"
+  };
+  GstElement *made[G_N_ELEMENTS (factories)];
+  GstCaps *caps;
+
+  for (guint i = 0; i < G_N_ELEMENTS (factories); i++) {
+    made[i] = gst_dpm_graph_make (graph, factories[i]);
+    if (made[i] == NULL || (i > 0 && !gst_element_link (made[i - 1], made[i])))
+      return FALSE;
+  }
+  caps = gst_caps_from_string ("audio/x-raw,rate=48000,channels=1");
+  g_object_set (made[2], "caps", caps, NULL);
+  gst_caps_unref (caps);
+  /* Who speaks is in each packet (RFC 6464); silence is not sent. */
+  g_object_set (made[4], "audio-level-meta", TRUE, "post-messages", FALSE,
+      NULL);
+  g_object_set (made[5], "bitrate", (gint) bitrate, "dtx", TRUE, NULL);
+  gst_util_set_object_arg (G_OBJECT (made[5]), "audio-type", "voice");
+  g_object_set (made[6], "pt", GST_DPM_PAYLOAD_TYPE, NULL);
+  caps = gst_caps_from_string ("application/x-rtp,extmap-"
+      G_STRINGIFY (GST_DPM_LEVEL_ID) "=(string)<\"\","
+      "urn:ietf:params:rtp-hdrext:ssrc-audio-level,\"vad=off\">");
+  g_object_set (made[7], "caps", caps, NULL);
+  gst_caps_unref (caps);
+  voice->first = made[0];
+  voice->volume = made[3];
+  voice->encoder = made[5];
+  voice->last = made[7];
+  return TRUE;
+}
+
+GstElement *
+gst_dpm_graph_make_player (GstDpmGraph * graph, GstElement ** last)
+{
+  GstElement *filter = gst_dpm_graph_make (graph, "capsfilter");
+  GstElement *convert = gst_dpm_graph_make (graph, "audioconvert");
+  GstElement *resample = gst_dpm_graph_make (graph, "audioresample");
+  GstCaps *caps;
+
+  if (filter == NULL || convert == NULL || resample == NULL)
+    return NULL;
+  caps = gst_caps_from_string ("audio/x-raw,rate=48000,channels=2");
+  g_object_set (filter, "caps", caps, NULL);
+  gst_caps_unref (caps);
+  gst_element_link_many (filter, convert, resample, NULL);
+  *last = resample;
+  return filter;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef __GST_DPM_GRAPH_H__
+#define __GST_DPM_GRAPH_H__
+
+#include <gst/gst.h>
+
+#include "gstdpmends.h"
+
+G_BEGIN_DECLS
+
+/**
+ * GstDpmGraph:
+ *
+ * What is the same in a mixer and in a client: a partialmix between the two
+ * ends of a port.
+ */
+typedef struct
+{
+  GstBin *bin;
+  GstElement *mixer;            /* partialmix */
+  GstDpmSource *source;
+  GstDpmSink *sink;
+} GstDpmGraph;
+
+/* Returns: whether partialmix is there */
+gboolean gst_dpm_graph_init (GstDpmGraph * graph, GstBin * bin);
+void gst_dpm_graph_clear (GstDpmGraph * graph);
+
+/* Returns: (transfer none) (nullable): a new element of the graph's bin; posts
+ * what is missing */
+GstElement *gst_dpm_graph_make (GstDpmGraph * graph, const gchar * factory);
+
+/**
+ * GstDpmNeighbour:
+ *
+ * The elements of one neighbour: rtpccfb, tfrcrate and what joins them to the
+ * mixer.
+ */
+typedef struct _GstDpmNeighbour GstDpmNeighbour;
+
+/**
+ * GstDpmNeighbourParams:
+ * @cname: (nullable): whose streams come from there, if they are one's
+ * @voice: (nullable): what is sent there
+ * @alone: nothing is sent but @voice; else what the mixer has
+ * @encoder: (nullable): the name of the encoder of @voice
+ * @max_bitrate: the most that is sent there, in bit/s
+ * @initial_bitrate: ... before anything is known; 0: tfrcrate's own
+ */
+typedef struct
+{
+  const gchar *cname;
+  GstElement *voice;
+  gboolean alone;
+  const gchar *encoder;
+  guint max_bitrate;
+  guint initial_bitrate;
+} GstDpmNeighbourParams;
+
+/* Builds and starts them; nothing of the others stops meanwhile. */
+GstDpmNeighbour *gst_dpm_neighbour_new (GstDpmGraph * graph,
+    GstDpmPeer * peer, const GstDpmNeighbourParams * params);
+
+/* Stops and removes them. */
+void gst_dpm_neighbour_free (GstDpmNeighbour * neighbour);
+
+GstDpmPeer *gst_dpm_neighbour_get_peer (GstDpmNeighbour * neighbour);
+const gchar *gst_dpm_neighbour_get_cname (GstDpmNeighbour * neighbour);
+
+/* Adds "rate", what tfrcrate says, to @stats. */
+void gst_dpm_neighbour_add_stats (GstDpmNeighbour * neighbour,
+    GstStructure * stats);
+
+/**
+ * GstDpmVoice:
+ *
+ * Our own voice on its way: from raw audio of any kind to Opus in RTP.
+ */
+typedef struct
+{
+  GstElement *first, *last;
+  GstElement *volume, *encoder;
+} GstDpmVoice;
+
+/* Returns: whether all elements are there */
+gboolean gst_dpm_voice_init (GstDpmVoice * voice, GstDpmGraph * graph,
+    guint bitrate);
+
+/* Returns: (nullable): the first element of those that play a src pad of the
+ * mixer; @last has audio of any rate and channels */
+GstElement *gst_dpm_graph_make_player (GstDpmGraph * graph,
+    GstElement ** last);
+
+G_END_DECLS
+
+#endif /* __GST_DPM_GRAPH_H__ */

@@ -1,0 +1,673 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstdpmnode.h"
+
+#include <string.h>
+
+#include "gstdpmcrypto.h"
+
+GST_DEBUG_CATEGORY_STATIC (gst_dpm_node_debug);
+#define GST_CAT_DEFAULT gst_dpm_node_debug
+
+#define DEFAULT_ADDRESS NULL
+#define DEFAULT_PORT 0
+#define DEFAULT_SECRET NULL
+#define DEFAULT_BITRATE 32000
+#define DEFAULT_MUTE FALSE
+#define DEFAULT_LATENCY (20 * GST_MSECOND)
+#define DEFAULT_DATABASE_LOCATION NULL
+
+#define NAMES_TICKS 10          /* names are said again every two seconds */
+
+enum
+{
+  PROP_0,
+  PROP_ADDRESS,
+  PROP_PORT,
+  PROP_SECRET,
+  PROP_BITRATE,
+  PROP_MUTE,
+  PROP_LATENCY,
+  PROP_DATABASE_LOCATION,
+  PROP_STATS,
+  N_PROPERTIES
+};
+
+typedef struct
+{
+  /* with the object lock */
+  gchar *address;
+  guint port_number;
+  FmxJoinSecret secret;
+  guint bitrate;
+  gboolean mute;
+
+  /* from init to the end */
+  GstDpmGraph graph;
+  gboolean complete;
+
+  /* with the lock; changed in state changes only */
+  GMutex lock;
+  GstDpmPort *port;
+  GstDpmRoster *roster;
+  guint n_ticks;
+
+  /* with the object lock: our own voice and ears */
+  GstPad *voice_pad, *ears_pad;
+  GstDpmVoice voice;
+  GstPad *ears_mixer_pad;
+  GPtrArray *voice_elements, *ears_elements;
+} GstDpmNodePrivate;
+
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
+    GST_PAD_SINK, GST_PAD_REQUEST, GST_STATIC_CAPS ("audio/x-raw"));
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src",
+    GST_PAD_SRC, GST_PAD_REQUEST, GST_STATIC_CAPS ("audio/x-raw"));
+
+static GParamSpec *properties[N_PROPERTIES];
+
+G_DEFINE_ABSTRACT_TYPE_WITH_CODE (GstDpmNode, gst_dpm_node, GST_TYPE_BIN,
+    G_ADD_PRIVATE (GstDpmNode);
+    GST_DEBUG_CATEGORY_INIT (gst_dpm_node_debug, "dpm", 0,
+        "what dpmclient and dpmmixer have in common"));
+
+#define PRIVATE(self) ((GstDpmNodePrivate *) \
+    gst_dpm_node_get_instance_private (GST_DPM_NODE (self)))
+
+GstDpmGraph *
+gst_dpm_node_get_graph (GstDpmNode * self)
+{
+  return &PRIVATE (self)->graph;
+}
+
+GstDpmPort *
+gst_dpm_node_get_port (GstDpmNode * self)
+{
+  return PRIVATE (self)->port;
+}
+
+GstDpmRoster *
+gst_dpm_node_get_roster (GstDpmNode * self)
+{
+  return PRIVATE (self)->roster;
+}
+
+const GstDpmVoice *
+gst_dpm_node_get_voice (GstDpmNode * self)
+{
+  GstDpmNodePrivate *priv = PRIVATE (self);
+
+  return priv->voice_pad != NULL ? &priv->voice : NULL;
+}
+
+gboolean
+gst_dpm_node_has_ears (GstDpmNode * self)
+{
+  return PRIVATE (self)->ears_pad != NULL;
+}
+
+guint
+gst_dpm_node_get_bitrate (GstDpmNode * self)
+{
+  guint bitrate;
+
+  GST_OBJECT_LOCK (self);
+  bitrate = PRIVATE (self)->bitrate;
+  GST_OBJECT_UNLOCK (self);
+  return bitrate;
+}
+
+void
+gst_dpm_node_get_secret (GstDpmNode * self, FmxJoinSecret * secret)
+{
+  GST_OBJECT_LOCK (self);
+  *secret = PRIVATE (self)->secret;
+  GST_OBJECT_UNLOCK (self);
+}
+
+void
+gst_dpm_node_tell (GstDpmNode * self, GstStructure * structure)
+{
+  GST_INFO_OBJECT (self, "%" GST_PTR_FORMAT, structure);
+  gst_element_post_message (GST_ELEMENT (self),
+      gst_message_new_element (GST_OBJECT (self), structure));
+}
+
+void
+gst_dpm_node_kick (GstDpmNode * self, guint neighbour)
+{
+  GstDpmNodePrivate *priv = PRIVATE (self);
+
+  g_mutex_lock (&priv->lock);
+  if (priv->port != NULL)
+    gst_dpm_port_kick (priv->port, neighbour);
+  g_mutex_unlock (&priv->lock);
+}
+
+/* --- what the port tells ------------------------------------------------- */
+
+static void
+on_joined (gpointer user, GstDpmPeer * peer)
+{
+  GST_DPM_NODE_GET_CLASS (user)->joined (user, peer);
+}
+
+static void
+on_left (gpointer user, GstDpmPeer * peer, FmxJoinReason reason)
+{
+  GST_DPM_NODE_GET_CLASS (user)->left (user, peer, reason);
+}
+
+static void
+on_refused (gpointer user, const gchar * address, FmxJoinReason reason)
+{
+  gst_dpm_node_tell (user, gst_structure_new ("dpm-neighbour",
+          "event", G_TYPE_STRING, "refused",
+          "reason", G_TYPE_STRING, fmx_join_reason_name (reason),
+          "address", G_TYPE_STRING, address, NULL));
+}
+
+static void
+on_uplink (gpointer user, FmxJoinClientEvent event, FmxJoinReason reason)
+{
+  static const gchar *const names[] = { "nothing", "joined", "refused", "left",
+    "no-answer", "root"
+  };
+  FmxJoinSecret secret;
+
+  gst_dpm_node_get_secret (user, &secret);
+  gst_dpm_node_tell (user, gst_structure_new ("dpm-session",
+          "event", G_TYPE_STRING, names[event],
+          "reason", G_TYPE_STRING, fmx_join_reason_name (reason),
+          "open", G_TYPE_BOOLEAN, secret.size == 0, NULL));
+  gst_dpm_crypto_wipe (&secret, sizeof secret);
+  GST_DPM_NODE_GET_CLASS (user)->uplink (user, event, reason);
+}
+
+static GstFlowReturn
+on_received (gpointer user, GstPad * pad, GstBuffer * buffer)
+{
+  return gst_dpm_source_push (PRIVATE (user)->graph.source, pad, buffer);
+}
+
+static void
+on_tick (gpointer user)
+{
+  GstDpmNodePrivate *priv = PRIVATE (user);
+  GstStructure *stats;
+  gboolean news;
+
+  g_object_get (priv->graph.mixer, "stats", &stats, NULL);
+  news = gst_dpm_roster_update (priv->roster, stats, g_get_monotonic_time ());
+  gst_structure_free (stats);
+  if (GST_DPM_NODE_GET_CLASS (user)->names != NULL
+      && (news || ++priv->n_ticks % NAMES_TICKS == 0))
+    GST_DPM_NODE_GET_CLASS (user)->names (user, news);
+}
+
+static const GstDpmPortCallbacks callbacks = {
+  on_joined, on_left, on_refused, on_uplink, on_received, on_tick
+};
+
+/* --- states -------------------------------------------------------------- */
+
+static gboolean
+start (GstDpmNode * self)
+{
+  GstDpmNodePrivate *priv = PRIVATE (self);
+  GstDpmPort *port = gst_dpm_port_new (&callbacks, self);
+  GError *error = NULL;
+  gboolean opened;
+
+  if (!GST_DPM_NODE_GET_CLASS (self)->setup (self, port)) {
+    gst_dpm_port_free (port);
+    return FALSE;
+  }
+  GST_OBJECT_LOCK (self);
+  opened = gst_dpm_port_open (port, priv->address, priv->port_number, &error);
+  GST_OBJECT_UNLOCK (self);
+  if (!opened) {
+    GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ,
+        ("The UDP port cannot be opened: %s.", error->message), (NULL));
+    g_error_free (error);
+    GST_DPM_NODE_GET_CLASS (self)->teardown (self);
+    gst_dpm_port_free (port);
+    return FALSE;
+  }
+  g_mutex_lock (&priv->lock);
+  priv->port = port;
+  priv->roster = gst_dpm_roster_new (GST_ELEMENT (self));
+  g_mutex_unlock (&priv->lock);
+  gst_dpm_sink_set_port (priv->graph.sink, port);
+  return TRUE;
+}
+
+static void
+stop (GstDpmNode * self)
+{
+  GstDpmNodePrivate *priv = PRIVATE (self);
+  GstDpmRoster *roster;
+  GstDpmPort *port;
+
+  gst_dpm_port_stop (priv->port);
+  GST_DPM_NODE_GET_CLASS (self)->teardown (self);
+  gst_dpm_sink_set_port (priv->graph.sink, NULL);
+  g_mutex_lock (&priv->lock);
+  port = priv->port;
+  roster = priv->roster;
+  priv->port = NULL;
+  priv->roster = NULL;
+  g_mutex_unlock (&priv->lock);
+  gst_dpm_port_free (port);
+  gst_dpm_roster_free (roster);
+}
+
+static GstStateChangeReturn
+gst_dpm_node_change_state (GstElement * element, GstStateChange transition)
+{
+  GstDpmNode *self = GST_DPM_NODE (element);
+  GstDpmNodePrivate *priv = PRIVATE (self);
+  GstStateChangeReturn ret;
+
+  if (!priv->complete) {
+    GST_ELEMENT_ERROR (self, CORE, MISSING_PLUGIN,
+        ("The element \"partialmix\" is missing."), (NULL));
+    return GST_STATE_CHANGE_FAILURE;
+  }
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && !start (self))
+    return GST_STATE_CHANGE_FAILURE;
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY && priv->port != NULL)
+    gst_dpm_port_stop_telling (priv->port);
+
+  ret = GST_ELEMENT_CLASS (gst_dpm_node_parent_class)->change_state (element,
+      transition);
+
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
+    if (ret == GST_STATE_CHANGE_FAILURE)
+      stop (self);
+    else
+      gst_dpm_port_start (priv->port);
+  }
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY && priv->port != NULL)
+    stop (self);
+  return ret;
+}
+
+/* That somebody is alone, and so hears nobody, is no trouble in a meeting. */
+static gboolean
+is_of_one_alone (GstDpmNode * self, GstMessage * message)
+{
+  GError *error = NULL;
+  gboolean alone;
+
+  if (GST_MESSAGE_TYPE (message) != GST_MESSAGE_WARNING
+      || GST_MESSAGE_SRC (message) != GST_OBJECT (PRIVATE (self)->graph.mixer))
+    return FALSE;
+  gst_message_parse_warning (message, &error, NULL);
+  alone = g_error_matches (error, GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED);
+  GST_INFO_OBJECT (self, "%s", error->message);
+  g_error_free (error);
+  return alone;
+}
+
+static void
+gst_dpm_node_handle_message (GstBin * bin, GstMessage * message)
+{
+  if (is_of_one_alone (GST_DPM_NODE (bin), message))
+    gst_message_unref (message);
+  else
+    GST_BIN_CLASS (gst_dpm_node_parent_class)->handle_message (bin, message);
+}
+
+/* --- our own voice and ears ---------------------------------------------- */
+
+static GPtrArray *
+elements_since (GstDpmNode * self, GList * before)
+{
+  GPtrArray *array = g_ptr_array_new_with_free_func (gst_object_unref);
+
+  for (GList * l = GST_BIN_CHILDREN (self); l != NULL && l != before;
+      l = l->next)
+    g_ptr_array_add (array, gst_object_ref (l->data));
+  return array;
+}
+
+static void
+sync_all (GPtrArray * elements)
+{
+  for (guint i = 0; i < elements->len; i++)
+    gst_element_sync_state_with_parent (g_ptr_array_index (elements, i));
+}
+
+static void
+remove_all (GstDpmNode * self, GPtrArray * elements)
+{
+  for (guint i = 0; i < elements->len; i++) {
+    GstElement *element = g_ptr_array_index (elements, i);
+
+    gst_element_set_locked_state (element, TRUE);
+    gst_element_set_state (element, GST_STATE_NULL);
+    gst_bin_remove (GST_BIN (self), element);
+  }
+  g_ptr_array_unref (elements);
+}
+
+static GstPad *
+ghost_new (GstElement * element, const gchar * pad,
+    GstStaticPadTemplate * static_template)
+{
+  GstPadTemplate *template = gst_static_pad_template_get (static_template);
+  GstPad *target = gst_element_get_static_pad (element, pad);
+  GstPad *ghost = gst_ghost_pad_new_from_template (template->name_template,
+      target, template);
+
+  gst_object_unref (target);
+  gst_object_unref (template);
+  gst_pad_set_active (ghost, TRUE);
+  return ghost;
+}
+
+static GstPad *
+request_voice (GstDpmNode * self)
+{
+  GstDpmNodePrivate *priv = PRIVATE (self);
+  GList *before = GST_BIN_CHILDREN (self);
+  GstDpmVoice voice;
+  gboolean good = gst_dpm_voice_init (&voice, &priv->graph, priv->bitrate)
+      && GST_DPM_NODE_GET_CLASS (self)->voice (self, &voice);
+  GPtrArray *elements = elements_since (self, before);
+  GstPad *pad;
+
+  if (!good) {
+    remove_all (self, elements);
+    return NULL;
+  }
+  g_object_set (voice.volume, "mute", priv->mute, NULL);
+  pad = ghost_new (voice.first, "sink", &sink_template);
+  GST_OBJECT_LOCK (self);
+  priv->voice = voice;
+  priv->voice_pad = pad;
+  priv->voice_elements = elements;
+  GST_OBJECT_UNLOCK (self);
+  sync_all (elements);
+  return pad;
+}
+
+static GstPad *
+request_ears (GstDpmNode * self)
+{
+  GstDpmNodePrivate *priv = PRIVATE (self);
+  GList *before = GST_BIN_CHILDREN (self);
+  GstElement *last = NULL;
+  GstElement *first = gst_dpm_graph_make_player (&priv->graph, &last);
+  GPtrArray *elements = elements_since (self, before);
+  GstPad *pad, *sink;
+
+  if (first == NULL) {
+    remove_all (self, elements);
+    return NULL;
+  }
+  pad = ghost_new (last, "src", &src_template);
+  sync_all (elements);
+  GST_OBJECT_LOCK (self);
+  priv->ears_pad = pad;
+  priv->ears_elements = elements;
+  GST_OBJECT_UNLOCK (self);
+  priv->ears_mixer_pad = gst_element_request_pad_simple (priv->graph.mixer,
+      "src_" G_STRINGIFY (GST_DPM_LOCAL));
+  sink = gst_element_get_static_pad (first, "sink");
+  gst_pad_link (priv->ears_mixer_pad, sink);
+  gst_object_unref (sink);
+  return pad;
+}
+
+static GstPad *
+gst_dpm_node_request_new_pad (GstElement * element, GstPadTemplate * template,
+    const gchar * name, const GstCaps * caps)
+{
+  GstDpmNode *self = GST_DPM_NODE (element);
+  GstDpmNodePrivate *priv = PRIVATE (self);
+  gboolean is_voice = GST_PAD_TEMPLATE_DIRECTION (template) == GST_PAD_SINK;
+  GstPad *pad;
+
+  if (!priv->complete || (is_voice ? priv->voice_pad : priv->ears_pad) != NULL)
+    return NULL;
+  pad = is_voice ? request_voice (self) : request_ears (self);
+  if (pad != NULL)
+    gst_element_add_pad (element, pad);
+  return pad;
+}
+
+static void
+gst_dpm_node_release_pad (GstElement * element, GstPad * pad)
+{
+  GstDpmNode *self = GST_DPM_NODE (element);
+  GstDpmNodePrivate *priv = PRIVATE (self);
+  GPtrArray *elements = NULL;
+
+  gst_pad_set_active (pad, FALSE);
+  GST_OBJECT_LOCK (self);
+  if (pad == priv->voice_pad) {
+    elements = g_steal_pointer (&priv->voice_elements);
+    memset (&priv->voice, 0, sizeof priv->voice);
+    priv->voice_pad = NULL;
+  } else if (pad == priv->ears_pad) {
+    elements = g_steal_pointer (&priv->ears_elements);
+    priv->ears_pad = NULL;
+  }
+  GST_OBJECT_UNLOCK (self);
+  if (elements != NULL && GST_PAD_IS_SINK (pad))
+    GST_DPM_NODE_GET_CLASS (self)->voice (self, NULL);
+  if (elements != NULL && GST_PAD_IS_SRC (pad)) {
+    gst_element_release_request_pad (priv->graph.mixer, priv->ears_mixer_pad);
+    gst_clear_object (&priv->ears_mixer_pad);
+  }
+  gst_element_remove_pad (element, pad);
+  if (elements != NULL)
+    remove_all (self, elements);
+}
+
+/* --- properties ---------------------------------------------------------- */
+
+static void
+set_secret (GstDpmNode * self, const gchar * text)
+{
+  GstDpmNodePrivate *priv = PRIVATE (self);
+
+  if (!fmx_join_secret_set (&priv->secret, text,
+          text != NULL ? strlen (text) : 0))
+    GST_ERROR_OBJECT (self, "the secret is longer than %u bytes: not set",
+        FMX_JOIN_MAX_SECRET_BYTES);
+}
+
+static void
+gst_dpm_node_set_property (GObject * object, guint id, const GValue * value,
+    GParamSpec * pspec)
+{
+  GstDpmNodePrivate *priv = PRIVATE (object);
+  GstElement *volume = NULL;
+
+  if (id == PROP_LATENCY || id == PROP_DATABASE_LOCATION) {
+    if (priv->complete)
+      g_object_set_property (G_OBJECT (priv->graph.mixer), pspec->name, value);
+    return;
+  }
+  GST_OBJECT_LOCK (object);
+  switch (id) {
+    case PROP_ADDRESS:
+      g_free (priv->address);
+      priv->address = g_value_dup_string (value);
+      break;
+    case PROP_PORT:
+      priv->port_number = g_value_get_uint (value);
+      break;
+    case PROP_SECRET:
+      set_secret (GST_DPM_NODE (object), g_value_get_string (value));
+      break;
+    case PROP_BITRATE:
+      priv->bitrate = g_value_get_uint (value);
+      break;
+    case PROP_MUTE:
+      priv->mute = g_value_get_boolean (value);
+      if (priv->voice.volume != NULL)
+        volume = gst_object_ref (priv->voice.volume);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+  GST_OBJECT_UNLOCK (object);
+  if (volume != NULL)
+    g_object_set_property (G_OBJECT (volume), "mute", value);
+  gst_clear_object (&volume);
+}
+
+static GstStructure *
+stats_new (GstDpmNode * self)
+{
+  GstDpmNodePrivate *priv = PRIVATE (self);
+  gchar *name = g_strdup_printf ("application/x-fairmix-%s-stats",
+      GST_OBJECT_NAME (gst_element_get_factory (GST_ELEMENT (self))));
+  GstStructure *stats = gst_structure_new_empty (name);
+  GstStructure *mixer = NULL;
+
+  g_free (name);
+  g_mutex_lock (&priv->lock);
+  if (priv->port != NULL) {
+    gst_structure_set (stats, "port", G_TYPE_UINT,
+        gst_dpm_port_get_number (priv->port), NULL);
+    gst_dpm_port_add_stats (priv->port, stats);
+  }
+  g_mutex_unlock (&priv->lock);
+  if (GST_DPM_NODE_GET_CLASS (self)->add_stats != NULL)
+    GST_DPM_NODE_GET_CLASS (self)->add_stats (self, stats);
+  if (priv->complete)
+    g_object_get (priv->graph.mixer, "stats", &mixer, NULL);
+  if (mixer != NULL) {
+    gst_structure_set (stats, "mixer", GST_TYPE_STRUCTURE, mixer, NULL);
+    gst_structure_free (mixer);
+  }
+  return stats;
+}
+
+static void
+gst_dpm_node_get_property (GObject * object, guint id, GValue * value,
+    GParamSpec * pspec)
+{
+  GstDpmNodePrivate *priv = PRIVATE (object);
+
+  if (id == PROP_LATENCY || id == PROP_DATABASE_LOCATION) {
+    if (priv->complete)
+      g_object_get_property (G_OBJECT (priv->graph.mixer), pspec->name, value);
+    return;
+  }
+  if (id == PROP_STATS) {
+    g_value_take_boxed (value, stats_new (GST_DPM_NODE (object)));
+    return;
+  }
+  GST_OBJECT_LOCK (object);
+  switch (id) {
+    case PROP_ADDRESS:
+      g_value_set_string (value, priv->address);
+      break;
+    case PROP_PORT:
+      g_value_set_uint (value, priv->port_number);
+      break;
+    case PROP_BITRATE:
+      g_value_set_uint (value, priv->bitrate);
+      break;
+    case PROP_MUTE:
+      g_value_set_boolean (value, priv->mute);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      break;
+  }
+  GST_OBJECT_UNLOCK (object);
+}
+
+static void
+gst_dpm_node_finalize (GObject * object)
+{
+  GstDpmNodePrivate *priv = PRIVATE (object);
+
+  gst_dpm_crypto_wipe (&priv->secret, sizeof priv->secret);
+  g_clear_pointer (&priv->voice_elements, g_ptr_array_unref);
+  g_clear_pointer (&priv->ears_elements, g_ptr_array_unref);
+  gst_clear_object (&priv->ears_mixer_pad);
+  gst_dpm_graph_clear (&priv->graph);
+  g_free (priv->address);
+  g_mutex_clear (&priv->lock);
+  G_OBJECT_CLASS (gst_dpm_node_parent_class)->finalize (object);
+}
+
+static void
+make_properties (void)
+{
+  properties[PROP_ADDRESS] = g_param_spec_string ("address", "Address",
+      "The address of this host to use (NULL = all, IPv4 and IPv6)",
+      DEFAULT_ADDRESS, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
+      GST_PARAM_MUTABLE_READY);
+  properties[PROP_PORT] = g_param_spec_uint ("port", "Port",
+      "The UDP port of this host to use (0 = any)", 0, 65535, DEFAULT_PORT,
+      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
+  properties[PROP_SECRET] = g_param_spec_string ("secret", "Secret",
+      "What all who talk with each other know, up to 256 bytes (NULL = an open "
+      "room: encrypted, but anybody may join)", DEFAULT_SECRET,
+      G_PARAM_WRITABLE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
+  properties[PROP_BITRATE] = g_param_spec_uint ("bitrate", "Bitrate",
+      "The most that Opus may take of our own voice, in bits per second", 6000,
+      510000, DEFAULT_BITRATE, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
+      GST_PARAM_MUTABLE_READY);
+  properties[PROP_MUTE] = g_param_spec_boolean ("mute", "Mute",
+      "Nobody hears what comes in on the sink pad", DEFAULT_MUTE,
+      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING);
+  properties[PROP_LATENCY] = g_param_spec_uint64 ("latency", "Latency",
+      "How late a packet may be that is decoded here, in nanoseconds; it grows "
+      "by itself where that is not enough", 0, 10 * GST_SECOND, DEFAULT_LATENCY,
+      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
+  properties[PROP_DATABASE_LOCATION] =
+      g_param_spec_string ("database-location", "Database location",
+      "A key file that says how streams are treated, by name (see partialmix); "
+      "read again when it changes", DEFAULT_DATABASE_LOCATION,
+      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING);
+  properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
+      "Sessions, what was refused and why, each neighbour, the mixer",
+      GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+}
+
+static void
+gst_dpm_node_class_init (GstDpmNodeClass * klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+
+  object_class->set_property = gst_dpm_node_set_property;
+  object_class->get_property = gst_dpm_node_get_property;
+  object_class->finalize = gst_dpm_node_finalize;
+  make_properties ();
+  g_object_class_install_properties (object_class, N_PROPERTIES, properties);
+
+  element_class->change_state = gst_dpm_node_change_state;
+  element_class->request_new_pad = gst_dpm_node_request_new_pad;
+  element_class->release_pad = gst_dpm_node_release_pad;
+  GST_BIN_CLASS (klass)->handle_message = gst_dpm_node_handle_message;
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_type_mark_as_plugin_api (GST_TYPE_DPM_NODE, 0);
+}
+
+static void
+gst_dpm_node_init (GstDpmNode * self)
+{
+  GstDpmNodePrivate *priv = PRIVATE (self);
+
+  g_mutex_init (&priv->lock);
+  priv->bitrate = DEFAULT_BITRATE;
+  priv->complete = gst_dpm_graph_init (&priv->graph, GST_BIN (self));
+  if (priv->complete)
+    g_object_set (priv->graph.mixer, "latency", DEFAULT_LATENCY, NULL);
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstdpmpeer.h"
+
+#include <srtp2/srtp.h>
+#include <string.h>
+
+#define REPLAY_WINDOW 1024      /* packets: 20 s of speech */
+
+/* One direction of SRTP. */
+typedef struct
+{
+  GMutex lock;
+  srtp_t session;               /* NULL: none */
+  GHashTable *ssrcs;
+} Direction;
+
+struct _GstDpmPeer
+{
+  gint ref_count;
+  guint number;
+  gchar *name;
+  guint flags;
+  guint max_streams;
+
+  Direction in, out;
+
+  /* with the lock, which is taken last */
+  GMutex lock;
+  FmxJoinAddress address;
+  GstPad *rtp, *rtcp;
+  GstDpmPeerStats stats;
+};
+
+G_STATIC_ASSERT (SRTP_MAX_TRAILER_LEN + 4 <= GST_DPM_TRAILER_BYTES);
+
+static gpointer
+init_srtp (gpointer nothing)
+{
+  /* It fails where somebody else in this process has called it before, as
+   * GStreamer's srtp plugin does; srtp_create () fails if it was never done. */
+  srtp_init ();
+  return nothing;
+}
+
+static srtp_t
+session_new (const uint8_t * key, gboolean inbound)
+{
+  static GOnce once = G_ONCE_INIT;
+  srtp_policy_t policy;
+  srtp_t session = NULL;
+
+  g_once (&once, init_srtp, NULL);
+  memset (&policy, 0, sizeof policy);
+  srtp_crypto_policy_set_aes_gcm_256_16_auth (&policy.rtp);
+  srtp_crypto_policy_set_aes_gcm_256_16_auth (&policy.rtcp);
+  policy.ssrc.type = inbound ? ssrc_any_inbound : ssrc_any_outbound;
+  policy.key = (unsigned char *) key;
+  policy.window_size = REPLAY_WINDOW;
+  return srtp_create (&session, &policy) == srtp_err_status_ok ? session : NULL;
+}
+
+static void
+direction_init (Direction * direction)
+{
+  g_mutex_init (&direction->lock);
+  direction->ssrcs = g_hash_table_new (NULL, NULL);
+}
+
+/* Returns: whether it works; with @key %NULL it does not, and shall not */
+static gboolean
+direction_set_key (Direction * direction, const uint8_t * key, gboolean inbound)
+{
+  srtp_t session = key != NULL ? session_new (key, inbound) : NULL;
+
+  g_mutex_lock (&direction->lock);
+  if (direction->session != NULL)
+    srtp_dealloc (direction->session);
+  direction->session = session;
+  g_hash_table_remove_all (direction->ssrcs);
+  g_mutex_unlock (&direction->lock);
+  return session != NULL;
+}
+
+static void
+direction_clear (Direction * direction)
+{
+  direction_set_key (direction, NULL, FALSE);
+  g_hash_table_unref (direction->ssrcs);
+  g_mutex_clear (&direction->lock);
+}
+
+/* with the direction's lock; Returns: whether it may be one more */
+static gboolean
+direction_has_room (Direction * direction, guint32 ssrc)
+{
+  return g_hash_table_size (direction->ssrcs) < GST_DPM_MAX_SSRCS
+      || g_hash_table_contains (direction->ssrcs, GUINT_TO_POINTER (ssrc));
+}
+
+GstDpmPeer *
+gst_dpm_peer_new (guint number, const gchar * name, guint flags,
+    guint max_streams)
+{
+  GstDpmPeer *peer = g_new0 (GstDpmPeer, 1);
+
+  peer->ref_count = 1;
+  peer->number = number;
+  peer->name = g_strdup (name);
+  peer->flags = flags;
+  peer->max_streams = max_streams;
+  direction_init (&peer->in);
+  direction_init (&peer->out);
+  g_mutex_init (&peer->lock);
+  return peer;
+}
+
+GstDpmPeer *
+gst_dpm_peer_ref (GstDpmPeer * peer)
+{
+  g_atomic_int_inc (&peer->ref_count);
+  return peer;
+}
+
+void
+gst_dpm_peer_unref (GstDpmPeer * peer)
+{
+  if (!g_atomic_int_dec_and_test (&peer->ref_count))
+    return;
+  gst_dpm_peer_set_pads (peer, NULL, NULL);
+  direction_clear (&peer->in);
+  direction_clear (&peer->out);
+  g_mutex_clear (&peer->lock);
+  g_free (peer->name);
+  g_free (peer);
+}
+
+guint
+gst_dpm_peer_get_number (GstDpmPeer * peer)
+{
+  return peer->number;
+}
+
+const gchar *
+gst_dpm_peer_get_name (GstDpmPeer * peer)
+{
+  return peer->name;
+}
+
+guint
+gst_dpm_peer_get_flags (GstDpmPeer * peer)
+{
+  return peer->flags;
+}
+
+guint
+gst_dpm_peer_get_max_streams (GstDpmPeer * peer)
+{
+  return peer->max_streams;
+}
+
+gboolean
+gst_dpm_peer_set_keys (GstDpmPeer * peer, const uint8_t * in,
+    const uint8_t * out)
+{
+  gboolean can_hear = direction_set_key (&peer->in, in, TRUE);
+  gboolean can_say = direction_set_key (&peer->out, out, FALSE);
+
+  return can_hear && can_say;
+}
+
+void
+gst_dpm_peer_set_address (GstDpmPeer * peer, const FmxJoinAddress * address)
+{
+  g_mutex_lock (&peer->lock);
+  peer->address = *address;
+  g_mutex_unlock (&peer->lock);
+}
+
+void
+gst_dpm_peer_get_address (GstDpmPeer * peer, FmxJoinAddress * address)
+{
+  g_mutex_lock (&peer->lock);
+  *address = peer->address;
+  g_mutex_unlock (&peer->lock);
+}
+
+void
+gst_dpm_peer_set_pads (GstDpmPeer * peer, GstPad * rtp, GstPad * rtcp)
+{
+  GstPad *old_rtp, *old_rtcp;
+
+  g_mutex_lock (&peer->lock);
+  old_rtp = peer->rtp;
+  old_rtcp = peer->rtcp;
+  peer->rtp = rtp != NULL ? gst_object_ref (rtp) : NULL;
+  peer->rtcp = rtcp != NULL ? gst_object_ref (rtcp) : NULL;
+  g_mutex_unlock (&peer->lock);
+  gst_clear_object (&old_rtp);
+  gst_clear_object (&old_rtcp);
+}
+
+/* --- in ------------------------------------------------------------------ */
+
+typedef enum
+{
+  RECEIVED,
+  FORGED,
+  REPLAYED,
+  MALFORMED
+} Verdict;
+
+/* Nothing is remembered of an SSRC before one of its packets is genuine. */
+static Verdict
+unprotect (Direction * in, guint8 * data, gint * size, gboolean rtcp)
+{
+  guint32 ssrc = GST_READ_UINT32_BE (data + (rtcp ? 4 : 8));
+  Verdict verdict = MALFORMED;
+  srtp_err_status_t status;
+
+  g_mutex_lock (&in->lock);
+  if (in->session != NULL && direction_has_room (in, ssrc)) {
+    status = rtcp ? srtp_unprotect_rtcp (in->session, data, size)
+        : srtp_unprotect (in->session, data, size);
+    if (status == srtp_err_status_ok) {
+      g_hash_table_add (in->ssrcs, GUINT_TO_POINTER (ssrc));
+      verdict = RECEIVED;
+    } else if (status == srtp_err_status_replay_fail
+        || status == srtp_err_status_replay_old) {
+      verdict = REPLAYED;
+    } else {
+      verdict = FORGED;
+    }
+  }
+  g_mutex_unlock (&in->lock);
+  return verdict;
+}
+
+/* with the lock */
+static void
+count_received (GstDpmPeer * peer, Verdict verdict, gboolean early)
+{
+  GstDpmPeerStats *stats = &peer->stats;
+  guint64 *counters[] = { &stats->n_received, &stats->n_forged,
+    &stats->n_replayed, &stats->n_malformed
+  };
+
+  (*counters[verdict])++;
+  if (early)
+    stats->n_early++;
+}
+
+GstBuffer *
+gst_dpm_peer_receive (GstDpmPeer * peer, guint8 * data, gsize size,
+    GstPad ** pad)
+{
+  gboolean rtcp = size > 1 && data[1] >= 192 && data[1] <= 223;
+  Verdict verdict = MALFORMED;
+  gint plain = (gint) size;
+
+  *pad = NULL;
+  if (size >= (rtcp ? 8 : 12))
+    verdict = unprotect (&peer->in, data, &plain, rtcp);
+  g_mutex_lock (&peer->lock);
+  if (verdict == RECEIVED)
+    *pad = rtcp ? peer->rtcp : peer->rtp;
+  if (*pad != NULL)
+    gst_object_ref (*pad);
+  count_received (peer, verdict, verdict == RECEIVED && *pad == NULL);
+  g_mutex_unlock (&peer->lock);
+  if (*pad == NULL)
+    return NULL;
+  return gst_buffer_new_memdup (data, (gsize) plain);
+}
+
+/* --- out ----------------------------------------------------------------- */
+
+static gboolean
+protect (Direction * out, guint8 * data, gint * size, gboolean rtcp)
+{
+  guint32 ssrc = GST_READ_UINT32_BE (data + (rtcp ? 4 : 8));
+  gboolean good = FALSE;
+
+  g_mutex_lock (&out->lock);
+  if (out->session != NULL && direction_has_room (out, ssrc)) {
+    g_hash_table_add (out->ssrcs, GUINT_TO_POINTER (ssrc));
+    good = (rtcp ? srtp_protect_rtcp (out->session, data, size)
+        : srtp_protect (out->session, data, size)) == srtp_err_status_ok;
+  }
+  g_mutex_unlock (&out->lock);
+  return good;
+}
+
+gsize
+gst_dpm_peer_protect (GstDpmPeer * peer, GstBuffer * buffer, gboolean rtcp,
+    guint8 * data, FmxJoinAddress * to)
+{
+  gsize size = gst_buffer_get_size (buffer);
+  gint protected = (gint) size;
+  gboolean good = FALSE;
+
+  if (size >= (rtcp ? 8 : 12) && size <= GST_DPM_MAX_PACKET_BYTES) {
+    gst_buffer_extract (buffer, 0, data, size);
+    good = protect (&peer->out, data, &protected, rtcp);
+  }
+  g_mutex_lock (&peer->lock);
+  *to = peer->address;
+  if (!good)
+    peer->stats.n_protect_failed++;
+  g_mutex_unlock (&peer->lock);
+  return good ? (gsize) protected : 0;
+}
+
+void
+gst_dpm_peer_count_sent (GstDpmPeer * peer, gboolean sent)
+{
+  g_mutex_lock (&peer->lock);
+  if (sent)
+    peer->stats.n_sent++;
+  else
+    peer->stats.n_unsent++;
+  g_mutex_unlock (&peer->lock);
+}
+
+void
+gst_dpm_peer_get_stats (GstDpmPeer * peer, GstDpmPeerStats * stats)
+{
+  g_mutex_lock (&peer->lock);
+  *stats = peer->stats;
+  g_mutex_unlock (&peer->lock);
+}
+
+gchar *
+gst_dpm_address_to_string (const FmxJoinAddress * address)
+{
+  static const guint8 v4[12] = {[10] = 0xff,[11] = 0xff };
+  gboolean is_v4 = memcmp (address->ip, v4, sizeof v4) == 0;
+  GInetAddress *ip = g_inet_address_new_from_bytes (address->ip +
+      (is_v4 ? 12 : 0), is_v4 ? G_SOCKET_FAMILY_IPV4 : G_SOCKET_FAMILY_IPV6);
+  gchar *host = g_inet_address_to_string (ip);
+  gchar *text = g_strdup_printf (is_v4 ? "%s:%u" : "[%s]:%u", host,
+      address->port);
+
+  g_free (host);
+  g_object_unref (ip);
+  return text;
+}

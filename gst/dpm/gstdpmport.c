@@ -1,0 +1,805 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstdpmport.h"
+
+#include <string.h>
+
+#include "gstdpmcrypto.h"
+#include "gstdpmsocket.h"
+
+#define TICK_US (G_USEC_PER_SEC / 5)
+#define MAX_PENDING 64          /* joins that are not confirmed yet */
+#define BURST 64                /* datagrams between two looks at the clock */
+/* A mixer that found itself below itself: so that two that did do not meet
+ * again, it is a random time that follows. */
+#define LOOP_PAUSE (2 * FMX_SECOND)
+
+typedef enum
+{
+  JOB_JOINED,
+  JOB_LEFT,
+  JOB_REFUSED,
+  JOB_UPLINK,
+  JOB_RESOLVE,
+  JOB_END
+} JobKind;
+
+/* What the receiving thread has seen and the other one is to tell. */
+typedef struct
+{
+  JobKind kind;
+  GstDpmPeer *peer;
+  FmxJoinReason reason;
+  FmxJoinClientEvent event;
+  FmxJoinAddress address;
+} Job;
+
+/* The server that we join. */
+typedef struct
+{
+  GSocketConnectable *name;
+  GSocketAddressEnumerator *addresses;  /* of the telling thread */
+  gboolean resolved;
+  FmxJoinAddress address;
+  GstDpmPeer *peer;
+  GstDpmCrypto crypto;
+  FmxJoinClient client;
+  FmxJoinClientParams params;
+  FmxJoinSecret secret;
+  FmxJoinReason last_refusal;
+} Uplink;
+
+struct _GstDpmPort
+{
+  const GstDpmPortCallbacks *callbacks;
+  gpointer user;
+
+  GstDpmSocket socket;
+  GCancellable *wake_up;        /* the receiver, also when it is to end */
+  GCancellable *stopping;       /* the teller, when it is to end */
+  GThread *receiver, *teller;
+  GAsyncQueue *jobs;
+  gint running;
+
+  /* with the lock */
+  GMutex lock;
+  gboolean serves;
+  GstDpmCrypto crypto;
+  FmxJoinMixer mixer;
+  FmxJoinSession *sessions;
+  GstDpmPeer **peers;           /* of the sessions */
+  guint n_sessions;
+  GHashTable *by_address;       /* FmxJoinAddress to GstDpmPeer */
+  Uplink *uplink;
+  guint next_number;
+  guint64 n_foreign;
+};
+
+static FmxTime
+port_now (void)
+{
+  return (FmxTime) g_get_monotonic_time () * 1000;
+}
+
+static guint
+address_hash (gconstpointer key)
+{
+  const FmxJoinAddress *address = key;
+  guint hash = address->port;
+
+  for (guint i = 0; i < sizeof address->ip; i++)
+    hash = hash * 31 + address->ip[i];
+  return hash;
+}
+
+static gboolean
+address_equal (gconstpointer a, gconstpointer b)
+{
+  return fmx_join_address_same (a, b);
+}
+
+static void
+job_free (gpointer data)
+{
+  Job *job = data;
+
+  g_clear_pointer (&job->peer, gst_dpm_peer_unref);
+  g_free (job);
+}
+
+static Job *
+job_new (JobKind kind, GstDpmPeer * peer, FmxJoinReason reason)
+{
+  Job *job = g_new0 (Job, 1);
+
+  job->kind = kind;
+  job->peer = peer != NULL ? gst_dpm_peer_ref (peer) : NULL;
+  job->reason = reason;
+  return job;
+}
+
+GstDpmPort *
+gst_dpm_port_new (const GstDpmPortCallbacks * callbacks, gpointer user)
+{
+  GstDpmPort *port = g_new0 (GstDpmPort, 1);
+
+  port->callbacks = callbacks;
+  port->user = user;
+  g_mutex_init (&port->lock);
+  port->wake_up = g_cancellable_new ();
+  port->stopping = g_cancellable_new ();
+  port->jobs = g_async_queue_new_full (job_free);
+  port->by_address = g_hash_table_new_full (address_hash, address_equal, g_free,
+      (GDestroyNotify) gst_dpm_peer_unref);
+  gst_dpm_crypto_init (&port->crypto);
+  port->next_number = 1;
+  return port;
+}
+
+static void
+uplink_free (Uplink * uplink)
+{
+  if (uplink == NULL)
+    return;
+  g_clear_object (&uplink->addresses);
+  g_object_unref (uplink->name);
+  gst_dpm_peer_unref (uplink->peer);
+  gst_dpm_crypto_clear (&uplink->crypto);
+  gst_dpm_crypto_wipe (uplink, sizeof *uplink);
+  g_free (uplink);
+}
+
+void
+gst_dpm_port_free (GstDpmPort * port)
+{
+  gst_dpm_port_stop (port);
+  uplink_free (port->uplink);
+  for (guint i = 0; i < port->n_sessions; i++)
+    g_clear_pointer (&port->peers[i], gst_dpm_peer_unref);
+  g_free (port->peers);
+  if (port->sessions != NULL)
+    gst_dpm_crypto_wipe (port->sessions,
+        port->n_sessions * sizeof *port->sessions);
+  g_free (port->sessions);
+  gst_dpm_crypto_clear (&port->crypto);
+  gst_dpm_crypto_wipe (&port->mixer, sizeof port->mixer);
+  g_hash_table_unref (port->by_address);
+  g_async_queue_unref (port->jobs);
+  g_object_unref (port->wake_up);
+  g_object_unref (port->stopping);
+  g_mutex_clear (&port->lock);
+  g_free (port);
+}
+
+gboolean
+gst_dpm_port_serve (GstDpmPort * port, const FmxJoinMixerParams * params,
+    const FmxJoinSecret * secret)
+{
+  port->n_sessions = params->max_clients + MAX_PENDING;
+  port->sessions = g_new0 (FmxJoinSession, port->n_sessions);
+  port->peers = g_new0 (GstDpmPeer *, port->n_sessions);
+  port->serves = fmx_join_mixer_init (&port->mixer, params, &port->crypto.join,
+      port->sessions, port->n_sessions);
+  fmx_join_mixer_set_secret (&port->mixer, secret);
+  return port->serves;
+}
+
+GstDpmPeer *
+gst_dpm_port_connect (GstDpmPort * port, const gchar * server,
+    const FmxJoinClientParams * params, const FmxJoinSecret * secret,
+    GError ** error)
+{
+  GSocketConnectable *name = g_network_address_parse (server,
+      GST_DPM_DEFAULT_PORT, error);
+  Uplink *uplink;
+
+  if (name == NULL)
+    return NULL;
+  uplink = g_new0 (Uplink, 1);
+  uplink->name = name;
+  uplink->params = *params;
+  uplink->secret = *secret;
+  gst_dpm_crypto_init (&uplink->crypto);
+  uplink->peer = gst_dpm_peer_new (port->next_number++, "", FMX_JOIN_IS_MIXER
+      | FMX_JOIN_MAY_SEND | FMX_JOIN_MAY_RECEIVE, 0);
+  port->uplink = uplink;
+  return uplink->peer;
+}
+
+gboolean
+gst_dpm_port_open (GstDpmPort * port, const gchar * address, guint number,
+    GError ** error)
+{
+  return gst_dpm_socket_open (&port->socket, address, number, error);
+}
+
+guint
+gst_dpm_port_get_number (GstDpmPort * port)
+{
+  return gst_dpm_socket_get_port (&port->socket);
+}
+
+/* --- who is where: with the lock ----------------------------------------- */
+
+static void
+table_add (GstDpmPort * port, const FmxJoinAddress * address, GstDpmPeer * peer)
+{
+  gst_dpm_peer_set_address (peer, address);
+  g_hash_table_replace (port->by_address, g_memdup2 (address, sizeof *address),
+      gst_dpm_peer_ref (peer));
+}
+
+static void
+table_remove (GstDpmPort * port, GstDpmPeer * peer)
+{
+  FmxJoinAddress address;
+
+  gst_dpm_peer_get_address (peer, &address);
+  if (g_hash_table_lookup (port->by_address, &address) == peer)
+    g_hash_table_remove (port->by_address, &address);
+}
+
+static void
+tell (GstDpmPort * port, Job * job)
+{
+  g_async_queue_push (port->jobs, job);
+}
+
+static void
+session_left (GstDpmPort * port, guint session, FmxJoinReason reason)
+{
+  GstDpmPeer *peer = port->peers[session];
+
+  if (peer == NULL)
+    return;
+  port->peers[session] = NULL;
+  table_remove (port, peer);
+  gst_dpm_peer_set_keys (peer, NULL, NULL);
+  tell (port, job_new (JOB_LEFT, peer, reason));
+  gst_dpm_peer_unref (peer);
+}
+
+static void
+session_joined (GstDpmPort * port, guint index)
+{
+  const FmxJoinSession *session = fmx_join_mixer_session (&port->mixer, index);
+  GstDpmPeer *peer = gst_dpm_peer_new (port->next_number++,
+      session->join.name, session->join.flags, session->join.max_streams);
+
+  gst_dpm_peer_set_keys (peer, session->keys.srtp_to_mixer,
+      session->keys.srtp_to_client);
+  port->peers[index] = peer;
+  table_add (port, &session->address, peer);
+  tell (port, job_new (JOB_JOINED, peer, FMX_JOIN_REASON_NONE));
+}
+
+static void
+session_moved (GstDpmPort * port, guint index)
+{
+  GstDpmPeer *peer = port->peers[index];
+
+  table_remove (port, peer);
+  table_add (port, &fmx_join_mixer_session (&port->mixer, index)->address,
+      peer);
+}
+
+/* sends and tells what follows */
+static void
+act_as_mixer (GstDpmPort * port, const FmxJoinMixerResult * result)
+{
+  Job *job;
+
+  if (result->size > 0)
+    gst_dpm_socket_send (&port->socket, result->data, result->size,
+        &result->to);
+  if (result->replaced != FMX_JOIN_NO_SESSION)
+    session_left (port, result->replaced, FMX_JOIN_REASON_REPLACED);
+  switch (result->event) {
+    case FMX_JOIN_MIXER_JOINED:
+      session_joined (port, result->session);
+      break;
+    case FMX_JOIN_MIXER_LEFT:
+      session_left (port, result->session, result->reason);
+      break;
+    case FMX_JOIN_MIXER_MOVED:
+      session_moved (port, result->session);
+      break;
+    case FMX_JOIN_MIXER_REFUSED:
+      job = job_new (JOB_REFUSED, NULL, result->reason);
+      job->address = result->to;
+      tell (port, job);
+      break;
+    default:
+      break;
+  }
+}
+
+/* --- the server that we join: with the lock ------------------------------ */
+
+static void uplink_act (GstDpmPort * port, FmxJoinClientResult * result,
+    FmxTime now);
+
+static void
+uplink_follow_root (GstDpmPort * port, FmxTime now)
+{
+  Uplink *uplink = port->uplink;
+  FmxJoinClientResult result;
+  guint16 depth;
+  guint64 root = fmx_join_client_root (&uplink->client, &depth);
+
+  if (!port->serves)
+    return;
+  if (root == port->mixer.params.node || depth >= FMX_JOIN_MAX_DEPTH) {
+    fmx_join_client_quit (&uplink->client, FMX_JOIN_REASON_LOOP,
+        LOOP_PAUSE + g_random_int_range (0, 2000) * FMX_MSECOND, &result, now);
+    uplink_act (port, &result, now);
+  } else {
+    fmx_join_mixer_set_root (&port->mixer, root, (guint16) (depth + 1));
+  }
+}
+
+static void
+uplink_act (GstDpmPort * port, FmxJoinClientResult * result, FmxTime now)
+{
+  Uplink *uplink = port->uplink;
+  const FmxJoinKeys *keys = fmx_join_client_keys (&uplink->client);
+  gboolean news = result->event != FMX_JOIN_CLIENT_NOTHING
+      && result->event != FMX_JOIN_CLIENT_ROOT;
+  Job *job;
+
+  if (result->size > 0)
+    gst_dpm_socket_send (&port->socket, result->data, result->size,
+        &uplink->address);
+  if (result->event == FMX_JOIN_CLIENT_JOINED) {
+    gst_dpm_peer_set_keys (uplink->peer, keys->srtp_to_client,
+        keys->srtp_to_mixer);
+    table_add (port, &uplink->address, uplink->peer);
+    uplink->last_refusal = FMX_JOIN_REASON_NONE;
+  } else if (result->event == FMX_JOIN_CLIENT_LEFT) {
+    table_remove (port, uplink->peer);
+    gst_dpm_peer_set_keys (uplink->peer, NULL, NULL);
+    if (port->serves)
+      fmx_join_mixer_set_root (&port->mixer, port->mixer.params.node, 0);
+  } else if (result->event == FMX_JOIN_CLIENT_REFUSED) {
+    news = uplink->last_refusal != result->reason;
+    uplink->last_refusal = result->reason;
+  }
+  if (news) {
+    job = job_new (JOB_UPLINK, NULL, result->reason);
+    job->event = result->event;
+    tell (port, job);
+  }
+  if (result->event == FMX_JOIN_CLIENT_SILENT)
+    tell (port, job_new (JOB_RESOLVE, NULL, FMX_JOIN_REASON_NONE));
+  if (result->event == FMX_JOIN_CLIENT_JOINED
+      || result->event == FMX_JOIN_CLIENT_ROOT)
+    uplink_follow_root (port, now);
+}
+
+/* The next address of the server; from the beginning when there are no more.
+ * In the telling thread: this may take long. */
+static void
+uplink_resolve (GstDpmPort * port)
+{
+  Uplink *uplink = port->uplink;
+  GSocketAddress *found = NULL;
+  FmxJoinAddress address;
+
+  for (guint round = 0; round < 2 && found == NULL; round++) {
+    if (uplink->addresses == NULL)
+      uplink->addresses = g_socket_connectable_enumerate (uplink->name);
+    found = g_socket_address_enumerator_next (uplink->addresses,
+        port->stopping, NULL);
+    if (found == NULL)
+      g_clear_object (&uplink->addresses);
+  }
+  if (found == NULL || !gst_dpm_address_from_gio (&address, found)) {
+    g_clear_object (&found);
+    if (!uplink->resolved)
+      port->callbacks->uplink (port->user, FMX_JOIN_CLIENT_SILENT,
+          FMX_JOIN_REASON_NONE);
+    return;
+  }
+  g_object_unref (found);
+  g_mutex_lock (&port->lock);
+  if (fmx_join_client_keys (&uplink->client) == NULL) {
+    uplink->address = address;
+    if (!uplink->resolved)
+      fmx_join_client_init (&uplink->client, &uplink->params,
+          &uplink->crypto.join, &uplink->secret, port_now ());
+    uplink->resolved = TRUE;
+  }
+  g_mutex_unlock (&port->lock);
+  /* wakes the receiver up, so that it sees that there is something to do */
+  g_cancellable_cancel (port->wake_up);
+}
+
+/* --- the thread that receives -------------------------------------------- */
+
+static gboolean
+is_from_server (GstDpmPort * port, const FmxJoinAddress * from,
+    const guint8 * data)
+{
+  static const guint of_mixers = 1u << FMX_JOIN_COOKIE | 1u << FMX_JOIN_ACCEPT
+      | 1u << FMX_JOIN_REFUSE | 1u << FMX_JOIN_PONG | 1u << FMX_JOIN_BYE;
+
+  return port->uplink != NULL && port->uplink->resolved
+      && (!port->serves || (data[4] < 32 && (of_mixers >> data[4] & 1)))
+      && fmx_join_address_same (from, &port->uplink->address);
+}
+
+static void
+on_join_message (GstDpmPort * port, const guint8 * data, gsize size,
+    const FmxJoinAddress * from)
+{
+  FmxTime now = port_now ();
+
+  g_mutex_lock (&port->lock);
+  if (is_from_server (port, from, data)) {
+    FmxJoinClientResult result;
+
+    fmx_join_client_on_datagram (&port->uplink->client, data, size, &result,
+        now);
+    uplink_act (port, &result, now);
+  } else if (port->serves) {
+    FmxJoinMixerResult result;
+
+    fmx_join_mixer_on_datagram (&port->mixer, from, data, size, &result, now);
+    act_as_mixer (port, &result);
+  } else {
+    port->n_foreign++;
+  }
+  g_mutex_unlock (&port->lock);
+}
+
+static void
+on_media (GstDpmPort * port, guint8 * data, gsize size,
+    const FmxJoinAddress * from)
+{
+  GstBuffer *buffer;
+  GstDpmPeer *peer;
+  GstPad *pad;
+
+  g_mutex_lock (&port->lock);
+  peer = g_hash_table_lookup (port->by_address, from);
+  if (peer != NULL)
+    gst_dpm_peer_ref (peer);
+  else
+    port->n_foreign++;
+  g_mutex_unlock (&port->lock);
+  if (peer == NULL)
+    return;
+  buffer = gst_dpm_peer_receive (peer, data, size, &pad);
+  if (buffer != NULL)
+    port->callbacks->received (port->user, pad, buffer);
+  gst_clear_object (&pad);
+  gst_dpm_peer_unref (peer);
+}
+
+static void
+on_timeout (GstDpmPort * port)
+{
+  FmxTime now = port_now ();
+  FmxJoinMixerResult theirs;
+  FmxJoinClientResult ours;
+
+  g_mutex_lock (&port->lock);
+  while (port->serves && fmx_join_mixer_on_timeout (&port->mixer, &theirs, now))
+    act_as_mixer (port, &theirs);
+  while (port->uplink != NULL && port->uplink->resolved
+      && fmx_join_client_on_timeout (&port->uplink->client, &ours, now))
+    uplink_act (port, &ours, now);
+  g_mutex_unlock (&port->lock);
+}
+
+/* Returns: when there is something to do, on GLib's clock; -1: never */
+static gint64
+next_timeout_us (GstDpmPort * port)
+{
+  FmxTime next = FMX_TIME_NONE;
+
+  g_mutex_lock (&port->lock);
+  if (port->serves)
+    next = fmx_join_mixer_next_timeout (&port->mixer);
+  if (port->uplink != NULL && port->uplink->resolved)
+    next = fmx_time_min (next,
+        fmx_join_client_next_timeout (&port->uplink->client));
+  g_mutex_unlock (&port->lock);
+  return next == FMX_TIME_NONE ? -1 : (gint64) (next / 1000) + 1;
+}
+
+static gpointer
+receive_all (gpointer data)
+{
+  GstDpmPort *port = data;
+  guint8 datagram[GST_DPM_MAX_PACKET_BYTES + GST_DPM_TRAILER_BYTES];
+  FmxJoinAddress from;
+
+  while (g_atomic_int_get (&port->running)) {
+    gst_dpm_socket_wait (&port->socket, next_timeout_us (port), port->wake_up);
+    if (g_atomic_int_get (&port->running))
+      g_cancellable_reset (port->wake_up);
+    for (guint i = 0; i < BURST && g_atomic_int_get (&port->running); i++) {
+      gsize size = gst_dpm_socket_receive (&port->socket, datagram,
+          sizeof datagram, &from);
+
+      if (size == 0)
+        break;
+      if (fmx_join_message_is (datagram, size))
+        on_join_message (port, datagram, size, &from);
+      else if (datagram[0] >> 6 == 2)   /* RTP and RTCP [RFC7983 7] */
+        on_media (port, datagram, size, &from);
+    }
+    on_timeout (port);
+  }
+  return NULL;
+}
+
+/* --- the thread that tells ----------------------------------------------- */
+
+static void
+do_job (GstDpmPort * port, Job * job)
+{
+  const GstDpmPortCallbacks *callbacks = port->callbacks;
+  gchar *address;
+
+  switch (job->kind) {
+    case JOB_JOINED:
+      callbacks->joined (port->user, job->peer);
+      break;
+    case JOB_LEFT:
+      callbacks->left (port->user, job->peer, job->reason);
+      break;
+    case JOB_REFUSED:
+      address = gst_dpm_address_to_string (&job->address);
+      callbacks->refused (port->user, address, job->reason);
+      g_free (address);
+      break;
+    case JOB_UPLINK:
+      callbacks->uplink (port->user, job->event, job->reason);
+      break;
+    case JOB_RESOLVE:
+      uplink_resolve (port);
+      break;
+    default:
+      break;
+  }
+}
+
+static gpointer
+tell_all (gpointer data)
+{
+  GstDpmPort *port = data;
+  gint64 next_tick = g_get_monotonic_time () + TICK_US;
+  gboolean end = FALSE;
+
+  while (!end) {
+    gint64 now = g_get_monotonic_time ();
+    Job *job = g_async_queue_timeout_pop (port->jobs,
+        (guint64) MAX (1, next_tick - now));
+
+    if (job != NULL) {
+      end = job->kind == JOB_END;
+      do_job (port, job);
+      job_free (job);
+    }
+    if (!end && g_get_monotonic_time () >= next_tick) {
+      port->callbacks->tick (port->user);
+      next_tick = g_get_monotonic_time () + TICK_US;
+      if (port->uplink != NULL && !port->uplink->resolved)
+        uplink_resolve (port);
+    }
+  }
+  return NULL;
+}
+
+void
+gst_dpm_port_start (GstDpmPort * port)
+{
+  g_atomic_int_set (&port->running, TRUE);
+  if (port->uplink != NULL)
+    tell (port, job_new (JOB_RESOLVE, NULL, FMX_JOIN_REASON_NONE));
+  port->teller = g_thread_new ("dpm-events", tell_all, port);
+  port->receiver = g_thread_new ("dpm-receive", receive_all, port);
+}
+
+void
+gst_dpm_port_stop_telling (GstDpmPort * port)
+{
+  g_atomic_int_set (&port->running, FALSE);
+  g_cancellable_cancel (port->wake_up);
+  g_cancellable_cancel (port->stopping);
+  if (port->teller == NULL)
+    return;
+  tell (port, job_new (JOB_END, NULL, FMX_JOIN_REASON_NONE));
+  g_thread_join (port->teller);
+  port->teller = NULL;
+}
+
+void
+gst_dpm_port_stop (GstDpmPort * port)
+{
+  FmxJoinMixerResult theirs;
+  FmxJoinClientResult ours;
+
+  gst_dpm_port_stop_telling (port);
+  if (port->receiver != NULL)
+    g_thread_join (port->receiver);
+  port->receiver = NULL;
+
+  g_mutex_lock (&port->lock);
+  for (guint i = 0; port->serves && i < port->n_sessions; i++)
+    if (port->peers[i] != NULL) {
+      fmx_join_mixer_remove (&port->mixer, i, FMX_JOIN_REASON_LEAVE, &theirs);
+      act_as_mixer (port, &theirs);
+    }
+  if (port->uplink != NULL && port->uplink->resolved) {
+    fmx_join_client_leave (&port->uplink->client, &ours);
+    uplink_act (port, &ours, port_now ());
+  }
+  g_mutex_unlock (&port->lock);
+  gst_dpm_socket_close (&port->socket);
+}
+
+/* --- the rest ------------------------------------------------------------ */
+
+void
+gst_dpm_port_send (GstDpmPort * port, GstDpmPeer * peer, GstBuffer * buffer,
+    gboolean rtcp)
+{
+  guint8 data[GST_DPM_MAX_PACKET_BYTES + GST_DPM_TRAILER_BYTES];
+  FmxJoinAddress to;
+  gsize size = gst_dpm_peer_protect (peer, buffer, rtcp, data, &to);
+
+  if (size > 0)
+    gst_dpm_peer_count_sent (peer, gst_dpm_socket_send (&port->socket, data,
+            size, &to));
+}
+
+void
+gst_dpm_port_set_max_clients (GstDpmPort * port, guint max_clients)
+{
+  g_mutex_lock (&port->lock);
+  if (port->serves)
+    fmx_join_mixer_set_max_clients (&port->mixer, max_clients);
+  g_mutex_unlock (&port->lock);
+}
+
+void
+gst_dpm_port_kick (GstDpmPort * port, guint neighbour)
+{
+  FmxJoinMixerResult result;
+
+  g_mutex_lock (&port->lock);
+  for (guint i = 0; i < port->n_sessions; i++)
+    if (port->peers[i] != NULL
+        && gst_dpm_peer_get_number (port->peers[i]) == neighbour) {
+      fmx_join_mixer_remove (&port->mixer, i, FMX_JOIN_REASON_CLOSED, &result);
+      act_as_mixer (port, &result);
+      break;
+    }
+  g_mutex_unlock (&port->lock);
+}
+
+gboolean
+gst_dpm_port_is_joined (GstDpmPort * port)
+{
+  gboolean joined;
+
+  g_mutex_lock (&port->lock);
+  joined = port->uplink != NULL && port->uplink->resolved
+      && fmx_join_client_keys (&port->uplink->client) != NULL;
+  g_mutex_unlock (&port->lock);
+  return joined;
+}
+
+GstStructure *
+gst_dpm_peer_to_structure (GstDpmPeer * peer)
+{
+  FmxJoinAddress address;
+  GstDpmPeerStats stats;
+  GstStructure *s;
+  gchar *text;
+
+  gst_dpm_peer_get_stats (peer, &stats);
+  gst_dpm_peer_get_address (peer, &address);
+  text = gst_dpm_address_to_string (&address);
+  s = gst_structure_new ("application/x-fairmix-dpm-neighbour-stats",
+      "neighbour", G_TYPE_UINT, gst_dpm_peer_get_number (peer),
+      "name", G_TYPE_STRING, gst_dpm_peer_get_name (peer),
+      "address", G_TYPE_STRING, text,
+      "mixer", G_TYPE_BOOLEAN,
+      (gst_dpm_peer_get_flags (peer) & FMX_JOIN_IS_MIXER) != 0,
+      "max-streams", G_TYPE_UINT, gst_dpm_peer_get_max_streams (peer),
+      "n-received", G_TYPE_UINT64, stats.n_received,
+      "n-forged", G_TYPE_UINT64, stats.n_forged,
+      "n-replayed", G_TYPE_UINT64, stats.n_replayed,
+      "n-malformed", G_TYPE_UINT64, stats.n_malformed,
+      "n-early", G_TYPE_UINT64, stats.n_early,
+      "n-sent", G_TYPE_UINT64, stats.n_sent,
+      "n-unsent", G_TYPE_UINT64, stats.n_unsent,
+      "n-protect-failed", G_TYPE_UINT64, stats.n_protect_failed, NULL);
+  g_free (text);
+  return s;
+}
+
+/* with the lock */
+static void
+add_mixer_stats (GstDpmPort * port, GstStructure * s)
+{
+  const FmxJoinMixerStats *stats = fmx_join_mixer_stats (&port->mixer);
+
+  gst_structure_set (s,
+      "n-neighbours", G_TYPE_UINT, stats->n_sessions,
+      "n-pending", G_TYPE_UINT, stats->n_pending,
+      "n-joined", G_TYPE_UINT64, stats->n_joined,
+      "n-left", G_TYPE_UINT64, stats->n_left,
+      "n-timeouts", G_TYPE_UINT64, stats->n_timeouts,
+      "n-moved", G_TYPE_UINT64, stats->n_moved,
+      "n-hellos", G_TYPE_UINT64, stats->n_hellos,
+      "n-limited", G_TYPE_UINT64, stats->n_limited,
+      "n-bad-cookies", G_TYPE_UINT64, stats->n_bad_cookies,
+      "n-wrong-secret", G_TYPE_UINT64, stats->n_wrong_secret,
+      "n-refused", G_TYPE_UINT64, stats->n_refused,
+      "n-repeated-joins", G_TYPE_UINT64, stats->n_repeated,
+      "n-unknown-sessions", G_TYPE_UINT64, stats->n_unknown,
+      "n-forged-control", G_TYPE_UINT64, stats->n_forged,
+      "n-replayed-control", G_TYPE_UINT64, stats->n_replayed,
+      "n-invalid-control", G_TYPE_UINT64,
+      stats->n_invalid + stats->n_unexpected, NULL);
+}
+
+/* with the lock */
+static void
+add_uplink_stats (GstDpmPort * port, GstStructure * s)
+{
+  const FmxJoinClientStats *stats =
+      fmx_join_client_stats (&port->uplink->client);
+  GValue server = G_VALUE_INIT;
+
+  gst_structure_set (s,
+      "joined", G_TYPE_BOOLEAN, port->uplink->resolved
+      && fmx_join_client_keys (&port->uplink->client) != NULL,
+      "rtt", G_TYPE_INT64, (gint64) stats->rtt,
+      "n-attempts", G_TYPE_UINT64, stats->n_attempts,
+      "n-sessions", G_TYPE_UINT64, stats->n_joined,
+      "n-lost", G_TYPE_UINT64, stats->n_lost,
+      "n-forged-answers", G_TYPE_UINT64, stats->n_forged,
+      "n-stale-answers", G_TYPE_UINT64, stats->n_stale + stats->n_invalid,
+      "n-replayed-answers", G_TYPE_UINT64, stats->n_replayed, NULL);
+  g_value_init (&server, GST_TYPE_STRUCTURE);
+  g_value_take_boxed (&server, gst_dpm_peer_to_structure (port->uplink->peer));
+  gst_structure_take_value (s, "server", &server);
+}
+
+static void
+append_neighbour (GValue * array, GstDpmPeer * peer)
+{
+  GValue value = G_VALUE_INIT;
+
+  g_value_init (&value, GST_TYPE_STRUCTURE);
+  g_value_take_boxed (&value, gst_dpm_peer_to_structure (peer));
+  gst_value_array_append_and_take_value (array, &value);
+}
+
+void
+gst_dpm_port_add_stats (GstDpmPort * port, GstStructure * s)
+{
+  GValue neighbours = G_VALUE_INIT;
+
+  g_value_init (&neighbours, GST_TYPE_ARRAY);
+  g_mutex_lock (&port->lock);
+  gst_structure_set (s, "n-foreign", G_TYPE_UINT64, port->n_foreign, NULL);
+  if (port->serves)
+    add_mixer_stats (port, s);
+  if (port->uplink != NULL)
+    add_uplink_stats (port, s);
+  for (guint i = 0; i < port->n_sessions; i++)
+    if (port->peers[i] != NULL)
+      append_neighbour (&neighbours, port->peers[i]);
+  g_mutex_unlock (&port->lock);
+  gst_structure_take_value (s, "neighbours", &neighbours);
+}

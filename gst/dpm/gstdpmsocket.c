@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstdpmsocket.h"
+
+#include <gio/gnetworking.h>
+#include <string.h>
+
+#define RECEIVE_BUFFER_BYTES (4 << 20)
+
+static const guint8 v4_prefix[12] = {[10] = 0xff,[11] = 0xff };
+
+static GSocket *
+bind_new (GInetAddress * address, guint port, GError ** error)
+{
+  GSocket *socket = g_socket_new (g_inet_address_get_family (address),
+      G_SOCKET_TYPE_DATAGRAM, G_SOCKET_PROTOCOL_UDP, error);
+  GSocketAddress *local;
+  gboolean bound;
+
+  if (socket == NULL)
+    return NULL;
+  local = g_inet_socket_address_new (address, (guint16) port);
+  bound = g_socket_bind (socket, local, FALSE, error);
+  g_object_unref (local);
+  if (!bound)
+    g_clear_object (&socket);
+  return socket;
+}
+
+gboolean
+gst_dpm_socket_open (GstDpmSocket * self, const gchar * address, guint port,
+    GError ** error)
+{
+  GInetAddress *local;
+
+  if (address != NULL) {
+    local = g_inet_address_new_from_string (address);
+    if (local == NULL) {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT,
+          "\"%s\" is no IP address", address);
+      return FALSE;
+    }
+    self->socket = bind_new (local, port, error);
+  } else {
+    /* GLib lets an IPv6 socket speak IPv4 as well; some hosts have no IPv6. */
+    local = g_inet_address_new_any (G_SOCKET_FAMILY_IPV6);
+    self->socket = bind_new (local, port, NULL);
+    if (self->socket == NULL) {
+      g_object_unref (local);
+      local = g_inet_address_new_any (G_SOCKET_FAMILY_IPV4);
+      self->socket = bind_new (local, port, error);
+    }
+  }
+  g_object_unref (local);
+  if (self->socket == NULL)
+    return FALSE;
+  self->is_v6 = g_socket_get_family (self->socket) == G_SOCKET_FAMILY_IPV6;
+  g_socket_set_blocking (self->socket, FALSE);
+  /* the system makes it less where it must */
+  g_socket_set_option (self->socket, SOL_SOCKET, SO_RCVBUF,
+      RECEIVE_BUFFER_BYTES, NULL);
+  return TRUE;
+}
+
+void
+gst_dpm_socket_close (GstDpmSocket * self)
+{
+  if (self->socket != NULL)
+    g_socket_close (self->socket, NULL);
+  g_clear_object (&self->socket);
+}
+
+guint
+gst_dpm_socket_get_port (GstDpmSocket * self)
+{
+  GSocketAddress *local = self->socket != NULL ?
+      g_socket_get_local_address (self->socket, NULL) : NULL;
+  guint port = local != NULL ?
+      g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (local)) : 0;
+
+  g_clear_object (&local);
+  return port;
+}
+
+gboolean
+gst_dpm_socket_wait (GstDpmSocket * self, gint64 end_time_us,
+    GCancellable * cancellable)
+{
+  gint64 timeout_us = -1;
+
+  if (end_time_us >= 0)
+    timeout_us = MAX (0, end_time_us - g_get_monotonic_time ());
+  return g_socket_condition_timed_wait (self->socket, G_IO_IN, timeout_us,
+      cancellable, NULL);
+}
+
+static gboolean
+address_from_native (FmxJoinAddress * address,
+    const struct sockaddr_storage *from)
+{
+  if (from->ss_family == AF_INET6) {
+    const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *) from;
+
+    memcpy (address->ip, &in6->sin6_addr, 16);
+    address->port = g_ntohs (in6->sin6_port);
+    return TRUE;
+  }
+  if (from->ss_family == AF_INET) {
+    const struct sockaddr_in *in4 = (const struct sockaddr_in *) from;
+
+    memcpy (address->ip, v4_prefix, sizeof v4_prefix);
+    memcpy (address->ip + 12, &in4->sin_addr, 4);
+    address->port = g_ntohs (in4->sin_port);
+    return TRUE;
+  }
+  return FALSE;
+}
+
+gsize
+gst_dpm_socket_receive (GstDpmSocket * self, guint8 * data, gsize size,
+    FmxJoinAddress * from)
+{
+  for (;;) {
+    struct sockaddr_storage native;
+    socklen_t length = sizeof native;
+    gssize n = recvfrom (g_socket_get_fd (self->socket), (void *) data, size, 0,
+        (struct sockaddr *) &native, &length);
+
+    /* An error is one of a packet sent before: somebody is not there any more.
+     * Read on; when there is nothing left the answer is EAGAIN. */
+    if (n < 0) {
+      if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EBADF)
+        return 0;
+    } else if (n > 0 && address_from_native (from, &native)) {
+      return (gsize) n;
+    }
+  }
+}
+
+gboolean
+gst_dpm_socket_send (GstDpmSocket * self, const guint8 * data, gsize size,
+    const FmxJoinAddress * to)
+{
+  struct sockaddr_in6 in6;
+  struct sockaddr_in in4;
+  const struct sockaddr *native = (const struct sockaddr *) &in6;
+  socklen_t length = sizeof in6;
+
+  if (self->socket == NULL)
+    return FALSE;
+  if (self->is_v6) {
+    memset (&in6, 0, sizeof in6);
+    in6.sin6_family = AF_INET6;
+    in6.sin6_port = g_htons (to->port);
+    memcpy (&in6.sin6_addr, to->ip, 16);
+  } else {
+    if (memcmp (to->ip, v4_prefix, sizeof v4_prefix) != 0)
+      return FALSE;
+    memset (&in4, 0, sizeof in4);
+    in4.sin_family = AF_INET;
+    in4.sin_port = g_htons (to->port);
+    memcpy (&in4.sin_addr, to->ip + 12, 4);
+    native = (const struct sockaddr *) &in4;
+    length = sizeof in4;
+  }
+  return sendto (g_socket_get_fd (self->socket), (const void *) data, size, 0,
+      native, length) == (gssize) size;
+}
+
+gboolean
+gst_dpm_address_from_gio (FmxJoinAddress * address, GSocketAddress * from)
+{
+  struct sockaddr_storage native;
+
+  return g_socket_address_to_native (from, &native, sizeof native, NULL)
+      && address_from_native (address, &native);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef __GST_DPM_SOCKET_H__
+#define __GST_DPM_SOCKET_H__
+
+#include <gio/gio.h>
+
+#include "fairmix/join/fmx-join-guard.h"
+
+G_BEGIN_DECLS
+
+/**
+ * GstDpmSocket:
+ *
+ * A UDP socket for IPv4 and IPv6 that never blocks.
+ */
+typedef struct
+{
+  /*< private >*/
+  GSocket *socket;
+  gboolean is_v6;
+} GstDpmSocket;
+
+/* @address: (nullable): where to listen; %NULL: everywhere; @port: 0: any */
+gboolean gst_dpm_socket_open (GstDpmSocket * self, const gchar * address,
+    guint port, GError ** error);
+void gst_dpm_socket_close (GstDpmSocket * self);
+
+guint gst_dpm_socket_get_port (GstDpmSocket * self);
+
+/* Returns: whether something may have come; waits for it, until @end_time_us
+ * of g_get_monotonic_time() at the latest, -1: without end */
+gboolean gst_dpm_socket_wait (GstDpmSocket * self, gint64 end_time_us,
+    GCancellable * cancellable);
+
+/* Returns: the size of the datagram, 0 if there is none */
+gsize gst_dpm_socket_receive (GstDpmSocket * self, guint8 * data, gsize size,
+    FmxJoinAddress * from);
+
+/* Returns: whether the system took it */
+gboolean gst_dpm_socket_send (GstDpmSocket * self, const guint8 * data,
+    gsize size, const FmxJoinAddress * to);
+
+/* Returns: FALSE if it is no address of the Internet */
+gboolean gst_dpm_address_from_gio (FmxJoinAddress * address,
+    GSocketAddress * from);
+
+G_END_DECLS
+
+#endif /* __GST_DPM_SOCKET_H__ */

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef __DPM_CHECK_H__
+#define __DPM_CHECK_H__
+
+/* A meeting in one process, over real sockets on loopback.  Time is real here:
+ * the tests wait for what is to happen, not for seconds. */
+
+#include <math.h>
+#include <string.h>
+
+#include <gst/check/check.h>
+
+#define RATE 48000
+#define HEARD_SAMPLES 4800      /* 100 ms: tones are multiples of 10 Hz */
+#define PATIENCE_US (15 * G_USEC_PER_SEC)
+
+/* audiotestsrc volume=0.2 */
+#define TONE_DB (-13.98)
+
+typedef struct
+{
+  GstElement *pipeline;
+  GstElement *dpm;
+
+  /* with the lock: the latest audio, in stereo */
+  GMutex lock;
+  GCond cond;
+  gint16 heard[HEARD_SAMPLES][2];
+  guint n_heard;                /* since the beginning */
+} Person;
+
+static void
+on_heard (GstElement * sink, GstBuffer * buffer, GstPad * pad, gpointer data)
+{
+  Person *person = data;
+  GstMapInfo map;
+
+  gst_buffer_map (buffer, &map, GST_MAP_READ);
+  g_mutex_lock (&person->lock);
+  for (gsize i = 0; i < map.size / 4; i++)
+    memcpy (person->heard[person->n_heard++ % HEARD_SAMPLES],
+        map.data + 4 * i, 4);
+  g_cond_signal (&person->cond);
+  g_mutex_unlock (&person->lock);
+  gst_buffer_unmap (buffer, &map);
+}
+
+/* with the lock; Goertzel.  Returns: how loud a tone of @hz is, in dB of a sine
+ * of full scale, at both ears together */
+static inline gdouble
+tone_db (Person * person, guint hz)
+{
+  gdouble power = 1e-12, w = 2 * G_PI * hz / RATE;
+
+  for (guint ear = 0; ear < 2; ear++) {
+    gdouble s1 = 0, s2 = 0;
+
+    for (guint i = 0; i < HEARD_SAMPLES; i++) {
+      gdouble x = person->heard[(person->n_heard + i) % HEARD_SAMPLES][ear];
+      gdouble s = x / 32768.0 + 2 * cos (w) * s1 - s2;
+
+      s2 = s1;
+      s1 = s;
+    }
+    power += (s1 * s1 + s2 * s2 - 2 * cos (w) * s1 * s2)
+        * 4.0 / HEARD_SAMPLES / HEARD_SAMPLES;
+  }
+  return 10 * log10 (power);
+}
+
+/* @line: of gst-launch, with a dpmclient or dpmmixer "dpm", and perhaps a fakesink
+ * "ears" */
+static inline Person *
+person_new (const gchar * line)
+{
+  Person *person = g_new0 (Person, 1);
+  GError *error = NULL;
+  GstElement *ears;
+
+  g_mutex_init (&person->lock);
+  g_cond_init (&person->cond);
+  person->pipeline = gst_parse_launch (line, &error);
+  fail_unless (error == NULL, "%s", error != NULL ? error->message : "");
+  if (!GST_IS_PIPELINE (person->pipeline)) {    /* one element alone */
+    GstElement *alone = person->pipeline;
+
+    person->pipeline = gst_pipeline_new (NULL);
+    gst_bin_add (GST_BIN (person->pipeline), alone);
+  }
+  person->dpm = gst_bin_get_by_name (GST_BIN (person->pipeline), "dpm");
+  ears = gst_bin_get_by_name (GST_BIN (person->pipeline), "ears");
+  if (ears != NULL) {
+    g_signal_connect (ears, "handoff", G_CALLBACK (on_heard), person);
+    gst_object_unref (ears);
+  }
+  return person;
+}
+
+static inline Person *
+person_start (Person * person)
+{
+  fail_if (gst_element_set_state (person->pipeline,
+          GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE);
+  return person;
+}
+
+static inline void
+person_free (Person * person)
+{
+  gst_element_set_state (person->pipeline, GST_STATE_NULL);
+  gst_object_unref (person->dpm);
+  gst_object_unref (person->pipeline);
+  g_mutex_clear (&person->lock);
+  g_cond_clear (&person->cond);
+  g_free (person);
+}
+
+#define VOICE "audiotestsrc is-live=true volume=0.2 freq=%u " \
+    "! audio/x-raw,rate=48000,channels=1 ! "
+#define EARS " ! audio/x-raw,format=S16LE,rate=48000,channels=2 " \
+    "! fakesink name=ears signal-handoffs=true sync=true async=false"
+
+static inline guint64
+stat_of (Person * person, const gchar * field)
+{
+  GValue as_number = G_VALUE_INIT;
+  GstStructure *stats;
+  guint64 n;
+
+  g_object_get (person->dpm, "stats", &stats, NULL);
+  g_value_init (&as_number, G_TYPE_UINT64);
+  fail_unless (gst_structure_has_field (stats, field), "no %s", field);
+  fail_unless (g_value_transform (gst_structure_get_value (stats, field),
+          &as_number));
+  n = g_value_get_uint64 (&as_number);
+  gst_structure_free (stats);
+  return n;
+}
+
+/* Returns: a number of the partialmix inside */
+static inline guint64
+mixer_stat_of (Person * person, const gchar * field)
+{
+  GstElement *mix = gst_bin_get_by_name (GST_BIN (person->dpm), "mix");
+  GstStructure *stats;
+  guint64 n = 0;
+
+  g_object_get (mix, "stats", &stats, NULL);
+  fail_unless (gst_structure_get_uint64 (stats, field, &n));
+  gst_structure_free (stats);
+  gst_object_unref (mix);
+  return n;
+}
+
+/* Returns: a mixer that is open, on any port; @properties: of dpmmixer */
+static inline Person *
+mixer_new (const gchar * properties)
+{
+  gchar *line = g_strdup_printf ("dpmmixer name=dpm address=127.0.0.1 port=0 %s",
+      properties);
+  Person *mixer = person_start (person_new (line));
+
+  g_free (line);
+  return mixer;
+}
+
+static inline Person *
+client_make (guint port, const gchar * name, guint hz, const gchar * properties)
+{
+  gchar *line = g_strdup_printf (VOICE "dpmclient name=dpm address=127.0.0.1 "
+      "server=127.0.0.1:%u display-name=%s %s" EARS, hz, port, name,
+      properties);
+  Person *client = person_new (line);
+
+  g_free (line);
+  return client;
+}
+
+/* Says and hears a tone. */
+static inline Person *
+client_new (Person * mixer, const gchar * name, guint hz,
+    const gchar * properties)
+{
+  return person_start (client_make ((guint) stat_of (mixer, "port"), name, hz,
+          properties));
+}
+
+/* Waits until @person hears a tone as loud as it was said, or not at all. */
+static inline void
+wait_for_tone (Person * person, guint hz, gboolean heard)
+{
+  gint64 end = g_get_monotonic_time () + PATIENCE_US;
+  gdouble db = 0;
+  gboolean good = FALSE;
+
+  g_mutex_lock (&person->lock);
+  while (!good && g_cond_wait_until (&person->cond, &person->lock, end)) {
+    db = tone_db (person, hz);
+    good = person->n_heard >= HEARD_SAMPLES
+        && (heard ? fabs (db - TONE_DB) < 1.5 : db < -50);
+  }
+  g_mutex_unlock (&person->lock);
+  fail_unless (good, "the tone of %u Hz has %.1f dB", hz, db);
+}
+
+/* Waits for an element message with that value.  Returns: (transfer full) */
+static inline GstMessage *
+wait_for_message (Person * person, const gchar * name, const gchar * field,
+    const gchar * value)
+{
+  GstBus *bus = gst_element_get_bus (person->pipeline);
+  gint64 end = g_get_monotonic_time () + PATIENCE_US;
+  GstMessage *message = NULL;
+
+  while (message == NULL && g_get_monotonic_time () < end) {
+    message = gst_bus_timed_pop_filtered (bus, GST_SECOND, GST_MESSAGE_ELEMENT);
+    if (message != NULL && (!gst_message_has_name (message, name)
+            || g_strcmp0 (gst_structure_get_string
+                (gst_message_get_structure (message), field), value) != 0))
+      g_clear_pointer (&message, gst_message_unref);
+  }
+  gst_object_unref (bus);
+  fail_unless (message != NULL, "no message %s %s=%s", name, field, value);
+  return message;
+}
+
+static inline void
+expect_message (Person * person, const gchar * name, const gchar * field,
+    const gchar * value)
+{
+  gst_message_unref (wait_for_message (person, name, field, value));
+}
+
+/* Waits until a number in the statistics is at least @least. */
+static inline void
+wait_for_stat (Person * person, const gchar * field, guint64 least)
+{
+  gint64 end = g_get_monotonic_time () + PATIENCE_US;
+
+  while (stat_of (person, field) < least) {
+    fail_if (g_get_monotonic_time () > end, "%s is %" G_GUINT64_FORMAT, field,
+        stat_of (person, field));
+    g_usleep (2000);
+  }
+}
+
+static inline void
+check_no_errors (Person * person)
+{
+  GstBus *bus = gst_element_get_bus (person->pipeline);
+  GstMessage *message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+
+  fail_unless (message == NULL, "%s", message != NULL ?
+      GST_OBJECT_NAME (GST_MESSAGE_SRC (message)) : "");
+  gst_object_unref (bus);
+}
+
+#endif /* __DPM_CHECK_H__ */

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "dpmcheck.h"
+#include "dpmrelay.h"
+
+GST_START_TEST (test_who_only_listens_and_who_only_talks)
+{
+  Person *mixer = mixer_new ("");
+  guint port = (guint) stat_of (mixer, "port");
+  gchar *talks = g_strdup_printf (VOICE "dpmclient name=dpm "
+      "server=127.0.0.1:%u display-name=talks", 440, port);
+  gchar *listens = g_strdup_printf ("dpmclient name=dpm server=127.0.0.1:%u "
+      "display-name=listens" EARS, port);
+  Person *talker = person_start (person_new (talks));
+  Person *listener = person_start (person_new (listens));
+
+  wait_for_tone (listener, 440, TRUE);
+  check_no_errors (talker);
+  check_no_errors (listener);
+  person_free (talker);
+  person_free (listener);
+  person_free (mixer);
+  g_free (talks);
+  g_free (listens);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_any_rate_and_channels_will_do)
+{
+  Person *mixer = mixer_new ("");
+  guint port = (guint) stat_of (mixer, "port");
+  gchar *line = g_strdup_printf ("audiotestsrc is-live=true volume=0.2 freq=440"
+      " ! audio/x-raw,rate=44100,channels=2,format=F32LE ! dpmclient name=dpm "
+      "server=localhost:%u ! audio/x-raw,rate=16000,channels=1,format=S32LE "
+      "! fakesink sync=true async=false", port);
+  Person *odd = person_start (person_new (line));
+  Person *bob = client_new (mixer, "bob", 660, "");
+
+  wait_for_tone (bob, 440, TRUE);
+  expect_message (odd, "dpm-talk", "name", "bob");
+  check_no_errors (odd);
+  person_free (odd);
+  person_free (bob);
+  person_free (mixer);
+  g_free (line);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_who_is_mute_is_not_heard)
+{
+  Person *mixer = mixer_new ("");
+  Person *alice = client_new (mixer, "alice", 440, "");
+  Person *bob = client_new (mixer, "bob", 660, "mute=true");
+
+  wait_for_tone (bob, 440, TRUE);
+  wait_for_tone (alice, 660, FALSE);
+  g_object_set (bob->dpm, "mute", FALSE, NULL);
+  wait_for_tone (alice, 660, TRUE);
+  g_object_set (bob->dpm, "mute", TRUE, NULL);
+  wait_for_tone (alice, 660, FALSE);
+  person_free (alice);
+  person_free (bob);
+  person_free (mixer);
+}
+
+GST_END_TEST;
+
+/* The mixer dies without a word; another one comes up. */
+GST_START_TEST (test_a_mixer_that_crashed_is_joined_again)
+{
+  Person *first = mixer_new (""), *second = mixer_new ("");
+  Relay *relay = relay_new ((guint) stat_of (first, "port"));
+  Person *alice = person_start (client_make (relay_port (relay), "alice", 440,
+          ""));
+  Person *bob = client_new (second, "bob", 660, "");
+
+  expect_message (alice, "dpm-session", "event", "joined");
+  relay_turn_to (relay, (guint) stat_of (second, "port"));
+  expect_message (alice, "dpm-session", "event", "joined");
+  wait_for_tone (bob, 440, TRUE);
+  wait_for_tone (alice, 660, TRUE);
+  /* who was killed is missed by its mixer in the end */
+  expect_message (first, "dpm-neighbour", "reason", "timeout");
+  person_free (alice);
+  person_free (bob);
+  relay_free (relay);
+  person_free (first);
+  person_free (second);
+}
+
+GST_END_TEST;
+
+/* A NAT gives the client another address: it stays in, under the same number. */
+GST_START_TEST (test_a_client_whose_address_changes_stays_in)
+{
+  Person *mixer = mixer_new ("");
+  Relay *relay = relay_new ((guint) stat_of (mixer, "port"));
+  Person *alice = person_start (client_make (relay_port (relay), "alice", 440,
+          ""));
+  Person *bob = client_new (mixer, "bob", 660, "");
+
+  wait_for_tone (bob, 440, TRUE);
+  relay_rebind (relay);
+  wait_for_stat (mixer, "n-moved", 1);
+  wait_for_tone (bob, 440, TRUE);
+  wait_for_tone (alice, 660, TRUE);
+  fail_unless_equals_uint64 (stat_of (mixer, "n-joined"), 2);
+  person_free (alice);
+  person_free (bob);
+  relay_free (relay);
+  person_free (mixer);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_a_server_that_is_not_there_is_told_and_waited_for)
+{
+  Person *mixer = mixer_new ("");
+  guint port = (guint) stat_of (mixer, "port");
+  Person *alice = client_make (port, "alice", 440, "");
+
+  gst_element_set_state (mixer->pipeline, GST_STATE_NULL);
+  person_start (alice);
+  expect_message (alice, "dpm-session", "event", "no-answer");
+  g_object_set (mixer->dpm, "port", port, NULL);
+  person_start (mixer);
+  expect_message (alice, "dpm-session", "event", "joined");
+  person_free (alice);
+  person_free (mixer);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_without_a_server_it_does_not_start)
+{
+  static const gchar *const lines[] = { "dpmclient name=dpm",
+    "dpmclient name=dpm server=host:99999"
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (lines); i++) {
+    Person *alice = person_new (lines[i]);
+
+    fail_unless (gst_element_set_state (alice->pipeline,
+            GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE);
+    person_free (alice);
+  }
+}
+
+GST_END_TEST;
+
+/* Applications let pads go, and change states, whenever they like. */
+GST_START_TEST (test_pads_go_while_it_plays)
+{
+  Person *mixer = mixer_new ("");
+  Person *alice = client_new (mixer, "alice", 440, "");
+  Person *bob = client_new (mixer, "bob", 660, "");
+  static const gchar *const names[] = { "sink", "src" };
+
+  wait_for_tone (bob, 440, TRUE);
+  for (guint i = 0; i < 2; i++) {
+    GstPad *pad = gst_element_get_static_pad (alice->dpm, names[i]);
+    GstPad *peer = gst_pad_get_peer (pad);
+
+    if (i == 0)
+      gst_pad_unlink (peer, pad);
+    else
+      gst_pad_unlink (pad, peer);
+    gst_element_release_request_pad (alice->dpm, pad);
+    gst_object_unref (peer);
+    gst_object_unref (pad);
+  }
+  wait_for_tone (bob, 440, FALSE);
+  fail_unless (gst_element_request_pad_simple (alice->dpm, "sink") == NULL);
+  for (guint i = 0; i < 3; i++) {
+    gst_element_set_state (bob->pipeline, GST_STATE_READY);
+    gst_element_set_state (bob->pipeline, GST_STATE_PLAYING);
+    gst_element_set_state (bob->pipeline, GST_STATE_PAUSED);
+    gst_element_set_state (bob->pipeline, GST_STATE_NULL);
+  }
+  person_free (alice);
+  person_free (bob);
+  person_free (mixer);
+}
+
+GST_END_TEST;
+
+static Suite *
+dpmclient_suite (void)
+{
+  Suite *s = suite_create ("dpmclient");
+  TCase *tc = tcase_create ("general");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, test_who_only_listens_and_who_only_talks);
+  tcase_add_test (tc, test_any_rate_and_channels_will_do);
+  tcase_add_test (tc, test_who_is_mute_is_not_heard);
+  tcase_add_test (tc, test_a_mixer_that_crashed_is_joined_again);
+  tcase_add_test (tc, test_a_client_whose_address_changes_stays_in);
+  tcase_add_test (tc, test_a_server_that_is_not_there_is_told_and_waited_for);
+  tcase_add_test (tc, test_without_a_server_it_does_not_start);
+  tcase_add_test (tc, test_pads_go_while_it_plays);
+  return s;
+}
+
+GST_CHECK_MAIN (dpmclient);

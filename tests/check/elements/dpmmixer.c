@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "dpmcheck.h"
+
+#include <glib/gstdio.h>
+
+GST_START_TEST (test_each_hears_the_others_as_loud_as_they_are_and_not_itself)
+{
+  const guint hz[] = { 440, 660, 990 };
+  Person *mixer = mixer_new ("");
+  Person *people[3];
+
+  for (guint i = 0; i < 3; i++) {
+    gchar *name = g_strdup_printf ("p%u", i);
+
+    people[i] = client_new (mixer, name, hz[i], "");
+    g_free (name);
+  }
+  for (guint i = 0; i < 3; i++)
+    for (guint j = 0; j < 3; j++)
+      if (i != j)
+        wait_for_tone (people[i], hz[j], TRUE);
+  for (guint i = 0; i < 3; i++) {
+    wait_for_tone (people[i], hz[i], FALSE);
+    check_no_errors (people[i]);
+    person_free (people[i]);
+  }
+  wait_for_stat (mixer, "n-left", 3);
+  check_no_errors (mixer);
+  person_free (mixer);
+}
+
+GST_END_TEST;
+
+/* 48 kbit/s to each: one voice, or a mix of two */
+GST_START_TEST (test_a_narrow_path_carries_all_in_a_mix)
+{
+  Person *mixer = mixer_new ("max-bitrate=48000");
+  Person *alice = client_new (mixer, "alice", 440, "");
+  Person *bob = client_new (mixer, "bob", 660, "");
+  Person *carol = client_new (mixer, "carol", 990, "");
+
+  wait_for_tone (alice, 660, TRUE);
+  wait_for_tone (alice, 990, TRUE);
+  wait_for_tone (alice, 440, FALSE);
+  wait_for_tone (bob, 440, TRUE);
+  wait_for_tone (bob, 990, TRUE);
+  fail_unless (mixer_stat_of (mixer, "n-encoded") > 0);
+  person_free (alice);
+  person_free (bob);
+  person_free (carol);
+  check_no_errors (mixer);
+  person_free (mixer);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_who_leaves_is_not_heard_any_more_and_the_others_are)
+{
+  Person *mixer = mixer_new ("");
+  Person *alice = client_new (mixer, "alice", 440, "");
+  Person *bob = client_new (mixer, "bob", 660, "");
+  Person *carol = client_new (mixer, "carol", 990, "");
+
+  wait_for_tone (alice, 660, TRUE);
+  wait_for_tone (alice, 990, TRUE);
+  person_free (bob);
+  expect_message (mixer, "dpm-neighbour", "reason", "leave");
+  wait_for_tone (alice, 660, FALSE);
+  wait_for_tone (alice, 990, TRUE);
+  bob = client_new (mixer, "bob", 660, "");
+  wait_for_tone (alice, 660, TRUE);
+  wait_for_tone (bob, 990, TRUE);
+  person_free (alice);
+  person_free (bob);
+  person_free (carol);
+  person_free (mixer);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_everybody_learns_who_talks)
+{
+  Person *mixer = mixer_new ("");
+  Person *alice = client_new (mixer, "alice", 440, "");
+  Person *other = client_new (mixer, "alice", 550, "");
+  Person *bob = client_new (mixer, "Bob\\ B.", 660, "");
+
+  expect_message (mixer, "dpm-neighbour", "event", "joined");
+  expect_message (alice, "dpm-talk", "name", "Bob B.");
+  /* two of the same name are told apart */
+  expect_message (bob, "dpm-talk", "name", "alice (2)");
+  person_free (alice);
+  person_free (other);
+  person_free (bob);
+  person_free (mixer);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_who_does_not_know_the_secret_stays_out)
+{
+  Person *mixer = mixer_new ("secret=sesame");
+  Person *alice = client_new (mixer, "alice", 440, "secret=sesame");
+  Person *mallory = client_new (mixer, "mallory", 660, "secret=sesam");
+  GstBus *bus = gst_element_get_bus (mallory->pipeline);
+  GstMessage *message;
+  GError *error = NULL;
+
+  expect_message (mixer, "dpm-neighbour", "reason", "secret");
+  message = gst_bus_timed_pop_filtered (bus, 20 * GST_SECOND,
+      GST_MESSAGE_ERROR);
+  fail_unless (message != NULL);
+  gst_message_parse_error (message, &error, NULL);
+  fail_unless (g_error_matches (error, GST_RESOURCE_ERROR,
+          GST_RESOURCE_ERROR_NOT_AUTHORIZED));
+  g_error_free (error);
+  gst_message_unref (message);
+  gst_object_unref (bus);
+  fail_unless_equals_uint64 (stat_of (mixer, "n-wrong-secret"), 1);
+  wait_for_stat (mixer, "n-neighbours", 1);
+  wait_for_tone (alice, 660, FALSE);
+  person_free (mallory);
+  person_free (alice);
+  person_free (mixer);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_a_full_room_refuses_until_somebody_leaves)
+{
+  Person *mixer = mixer_new ("max-clients=1");
+  Person *alice = client_new (mixer, "alice", 440, "");
+  Person *bob;
+
+  expect_message (alice, "dpm-session", "event", "joined");
+  bob = client_new (mixer, "bob", 660, "");
+  expect_message (bob, "dpm-session", "reason", "full");
+  person_free (alice);
+  expect_message (bob, "dpm-session", "event", "joined");
+  person_free (bob);
+  person_free (mixer);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_the_database_knows_people_by_their_names)
+{
+  gchar *path = NULL;
+  gint fd = g_file_open_tmp ("dpm-XXXXXX.ini", &path, NULL);
+  gchar *properties = g_strdup_printf ("database-location=%s", path);
+  Person *mixer, *alice, *bob, *carol;
+
+  fail_unless (fd >= 0);
+  fail_unless (g_file_set_contents (path, "[cname:bob]\nmute=true\n", -1,
+          NULL));
+  mixer = mixer_new (properties);
+  alice = client_new (mixer, "alice", 440, "");
+  bob = client_new (mixer, "bob", 660, "");
+  carol = client_new (mixer, "carol", 990, "");
+  wait_for_tone (alice, 990, TRUE);
+  wait_for_tone (bob, 990, TRUE);
+  wait_for_tone (alice, 660, FALSE);
+  wait_for_tone (carol, 660, FALSE);
+  person_free (alice);
+  person_free (bob);
+  person_free (carol);
+  person_free (mixer);
+  g_close (fd, NULL);
+  g_unlink (path);
+  g_free (properties);
+  g_free (path);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_somebody_talks_where_the_mixer_is)
+{
+  gchar *line = g_strdup_printf (VOICE "dpmmixer name=dpm port=0 "
+      "display-name=host" EARS, 330);
+  Person *mixer = person_start (person_new (line));
+  Person *alice = client_new (mixer, "alice", 440, "");
+
+  wait_for_tone (alice, 330, TRUE);
+  wait_for_tone (mixer, 440, TRUE);
+  wait_for_tone (mixer, 330, FALSE);
+  expect_message (alice, "dpm-talk", "name", "host");
+  g_object_set (mixer->dpm, "mute", TRUE, NULL);
+  wait_for_tone (alice, 330, FALSE);
+  g_free (line);
+  person_free (alice);
+  person_free (mixer);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_a_neighbour_can_be_sent_away)
+{
+  Person *mixer = mixer_new ("");
+  Person *alice = client_new (mixer, "alice", 440, "");
+  GstMessage *message = wait_for_message (mixer, "dpm-neighbour", "event",
+      "joined");
+  guint neighbour = 0;
+
+  gst_structure_get_uint (gst_message_get_structure (message), "neighbour",
+      &neighbour);
+  gst_message_unref (message);
+  g_signal_emit_by_name (mixer->dpm, "kick", neighbour + 1);    /* nobody */
+  g_signal_emit_by_name (mixer->dpm, "kick", neighbour);
+  expect_message (mixer, "dpm-neighbour", "reason", "closed");
+  expect_message (alice, "dpm-session", "reason", "closed");
+  person_free (alice);
+  person_free (mixer);
+}
+
+GST_END_TEST;
+
+/* States up and down with people in it; then once more. */
+GST_START_TEST (test_a_mixer_ends_and_begins_again)
+{
+  Person *mixer = mixer_new ("");
+  Person *alice = client_new (mixer, "alice", 440, "");
+  Person *bob = client_new (mixer, "bob", 660, "");
+  guint port = (guint) stat_of (mixer, "port");
+
+  wait_for_tone (alice, 660, TRUE);
+  gst_element_set_state (mixer->pipeline, GST_STATE_NULL);
+  expect_message (alice, "dpm-session", "event", "left");
+  g_object_set (mixer->dpm, "port", port, NULL);
+  person_start (mixer);
+  expect_message (alice, "dpm-session", "event", "joined");
+  wait_for_tone (bob, 440, TRUE);
+  person_free (alice);
+  person_free (bob);
+  person_free (mixer);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_a_port_that_is_taken_is_an_error)
+{
+  Person *mixer = mixer_new ("");
+  gchar *line = g_strdup_printf ("dpmmixer name=dpm address=127.0.0.1 port=%u",
+      (guint) stat_of (mixer, "port"));
+  Person *other = person_new (line);
+
+  fail_unless (gst_element_set_state (other->pipeline,
+          GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE);
+  person_free (other);
+  g_free (line);
+  person_free (mixer);
+}
+
+GST_END_TEST;
+
+static Suite *
+dpmmixer_suite (void)
+{
+  Suite *s = suite_create ("dpmmixer");
+  TCase *tc = tcase_create ("general");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc,
+      test_each_hears_the_others_as_loud_as_they_are_and_not_itself);
+  tcase_add_test (tc, test_a_narrow_path_carries_all_in_a_mix);
+  tcase_add_test (tc, test_who_leaves_is_not_heard_any_more_and_the_others_are);
+  tcase_add_test (tc, test_everybody_learns_who_talks);
+  tcase_add_test (tc, test_who_does_not_know_the_secret_stays_out);
+  tcase_add_test (tc, test_a_full_room_refuses_until_somebody_leaves);
+  tcase_add_test (tc, test_the_database_knows_people_by_their_names);
+  tcase_add_test (tc, test_somebody_talks_where_the_mixer_is);
+  tcase_add_test (tc, test_a_neighbour_can_be_sent_away);
+  tcase_add_test (tc, test_a_mixer_ends_and_begins_again);
+  tcase_add_test (tc, test_a_port_that_is_taken_is_an_error);
+  return s;
+}
+
+GST_CHECK_MAIN (dpmmixer);
