@@ -62,12 +62,16 @@ gst_feedback_watch_take_complaint (GstFeedbackWatch * watch, FmxTime now)
 
 void
 gst_feedback_watch_complain (const GstFeedbackWatch * watch,
-    GstElement * element, GstPad * rtcp_sinkpad)
+    GstElement * element, GstPad * rtcp_sinkpad, const gchar * reason)
 {
   const gchar *name = GST_OBJECT_NAME (element);
   const gchar *why;
 
-  if (!gst_pad_is_linked (rtcp_sinkpad))
+  if (reason != NULL)
+    why = reason;
+  else if (rtcp_sinkpad == NULL && watch->n_rtcp == 0)
+    why = "nothing has come to the webrtcbin: is it connected?";
+  else if (rtcp_sinkpad != NULL && !gst_pad_is_linked (rtcp_sinkpad))
     why = "rtcp_sink is not linked";
   else if (watch->n_rtcp == 0)
     why = "nothing has arrived at rtcp_sink: the receiver must send its RTCP "

@@ -45,9 +45,10 @@ gboolean gst_feedback_watch_take_complaint (GstFeedbackWatch * watch,
     FmxTime now);
 
 /* Posts a warning of @element; not to be called with a lock held.
- * @rtcp_sinkpad: where the feedback should come from */
+ * @rtcp_sinkpad: (nullable): where the feedback should come from
+ * @reason: (nullable): why it does not, if that is known already */
 void gst_feedback_watch_complain (const GstFeedbackWatch * watch,
-    GstElement * element, GstPad * rtcp_sinkpad);
+    GstElement * element, GstPad * rtcp_sinkpad, const gchar * reason);
 
 /* Posts a warning that feedback was found to be untrue; likewise. */
 void gst_feedback_watch_complain_of_lies (GstElement * element);

@@ -17,6 +17,11 @@
 #define REPORT_BLOCK_BYTES 24
 
 #define RTPFB_TYPE_CCFB 11      /* [RFC8888 3.1] */
+#define RTPFB_TYPE_TWCC 15
+
+/* Whose transport-wide feedback is where no address is known: one transport has
+ * one receiver, who may name any of its SSRCs. */
+#define TRANSPORT (G_GUINT64_CONSTANT (2) << 32)
 
 /* A name for where @buffer came from, FMX_FEEDBACK_SOURCE_ANYONE = not known */
 static guint64
@@ -60,6 +65,18 @@ gst_rtcp_feedback_read_ccfb (GstRTCPPacket * packet, FmxRateSender * sender,
 }
 
 static gboolean
+gst_rtcp_feedback_read_twcc (GstRTCPPacket * packet, FmxRateSender * sender,
+    GstTransportWide * transport_wide, guint64 address, FmxTime now)
+{
+  const GstMapInfo *map = &packet->rtcp->map;
+
+  fmx_rate_sender_set_source (sender,
+      address != FMX_FEEDBACK_SOURCE_ANYONE ? address : TRANSPORT);
+  return gst_transport_wide_read (transport_wide, map->data + packet->offset,
+      map->size - packet->offset, sender, now);
+}
+
+static gboolean
 gst_rtcp_feedback_read_report (GstRTCPPacket * packet, FmxRateSender * sender,
     guint64 address, guint32 ntp_mid32, FmxTime now)
 {
@@ -85,7 +102,7 @@ gst_rtcp_feedback_read_report (GstRTCPPacket * packet, FmxRateSender * sender,
 
 gboolean
 gst_rtcp_feedback_read (GstBuffer * buffer, FmxRateSender * sender,
-    guint32 ntp_mid32, FmxTime now)
+    GstTransportWide * transport_wide, guint32 ntp_mid32, FmxTime now)
 {
   GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
   guint64 address = gst_rtcp_feedback_address (buffer);
@@ -110,6 +127,9 @@ gst_rtcp_feedback_read (GstBuffer * buffer, FmxRateSender * sender,
       case GST_RTCP_TYPE_RTPFB:
         if (gst_rtcp_packet_fb_get_type (&packet) == RTPFB_TYPE_CCFB)
           ok &= gst_rtcp_feedback_read_ccfb (&packet, sender, address, now);
+        else if (gst_rtcp_packet_fb_get_type (&packet) == RTPFB_TYPE_TWCC)
+          ok &= gst_rtcp_feedback_read_twcc (&packet, sender, transport_wide,
+              address, now);
         break;
       default:
         break;

@@ -60,6 +60,8 @@ enum
   PROP_ENCODER,
   PROP_MAX_SSRCS,
   PROP_NTP_TIME_SOURCE,
+  PROP_TWCC_EXT_ID,
+  PROP_WEBRTCBIN,
   PROP_TARGET_BITRATE,
   PROP_STATS
 };
@@ -81,14 +83,16 @@ GST_ELEMENT_REGISTER_DEFINE (tfrcrate, "tfrcrate", GST_RANK_NONE,
 
 /* --- RTP ---------------------------------------------------------------- */
 
-/* with the lock */
-static void
-gst_tfrc_rate_sent (GstTfrcRate * self, const GstFairmixRtpHeader * header,
-    GstBuffer * buffer, FmxTime now)
+/* with the lock; takes @buffer; returns what to push: the same, numbered */
+static GstBuffer *
+gst_tfrc_rate_sent (GstTfrcRate * self, GstBuffer * buffer,
+    const GstFairmixRtpHeader * header, FmxTime now)
 {
+  buffer = gst_transport_wide_number (&self->transport_wide, buffer, header);
   fmx_rate_sender_on_sent (self->sender, header->ssrc, header->seq,
       gst_fairmix_rtp_wire_bytes (buffer), now);
   gst_feedback_watch_on_sent (&self->watch, now);
+  return buffer;
 }
 
 /* with the lock; takes @buffer; returns what to push, NULL = nothing */
@@ -98,6 +102,7 @@ gst_tfrc_rate_pass (GstTfrcRate * self, GstBuffer * buffer, FmxTime now)
   GstFairmixRtpHeader header;
   GstClockTime pts = GST_BUFFER_PTS (buffer);
   gboolean may_send = fmx_rate_sender_may_send (self->sender);
+  gboolean skip = FALSE;
   guint16 seq;
 
   if (!gst_fairmix_rtp_header_read (buffer, &header)) {
@@ -109,8 +114,10 @@ gst_tfrc_rate_pass (GstTfrcRate * self, GstBuffer * buffer, FmxTime now)
   seq = header.seq;
   if (!may_send)
     gst_rtp_seq_map_drop (self->seq_map, &header, pts);
-  else if (gst_rtp_seq_map_is_next (self->seq_map, &header)
-      && fmx_rate_sender_take_skip (self->sender))
+  else
+    skip = gst_rtp_seq_map_is_next (self->seq_map, &header)
+        && fmx_rate_sender_take_skip (self->sender);
+  if (skip)
     gst_rtp_seq_map_skip (self->seq_map, &header);
   if (!may_send || !gst_rtp_seq_map_pass (self->seq_map, &header, pts)) {
     self->n_dropped++;
@@ -118,12 +125,24 @@ gst_tfrc_rate_pass (GstTfrcRate * self, GstBuffer * buffer, FmxTime now)
     return NULL;
   }
 
-  gst_tfrc_rate_sent (self, &header, buffer, now);
+  if (skip)
+    gst_transport_wide_skip (&self->transport_wide, header.ssrc,
+        (guint16) (header.seq - 1));
+  if (header.seq != seq)
+    buffer = gst_fairmix_rtp_set_seq (buffer, header.seq);
+  buffer = gst_tfrc_rate_sent (self, buffer, &header, now);
   if (fmx_adapt_encoder_on_packet (&self->adapt_encoder,
           header.header_bytes + FMX_IP_UDP_BYTES, now))
     self->adjust_encoder = TRUE;
-  return header.seq == seq ? buffer : gst_fairmix_rtp_set_seq (buffer,
-      header.seq);
+  return buffer;
+}
+
+/* webrtcbin has no RTCP to be heard before it has a connection. */
+static void
+gst_tfrc_rate_find_webrtcbin (GstTfrcRate * self)
+{
+  if (gst_webrtc_tap_wants (self->tap))
+    gst_webrtc_tap_connect (self->tap);
 }
 
 static GstFlowReturn
@@ -131,6 +150,7 @@ gst_tfrc_rate_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 {
   GstTfrcRate *self = GST_TFRC_RATE (parent);
 
+  gst_tfrc_rate_find_webrtcbin (self);
   g_mutex_lock (&self->lock);
   if (self->started) {
     FmxTime now = gst_tfrc_rate_now (self);
@@ -165,6 +185,7 @@ gst_tfrc_rate_chain_list (GstPad * pad, GstObject * parent,
 {
   GstTfrcRate *self = GST_TFRC_RATE (parent);
 
+  gst_tfrc_rate_find_webrtcbin (self);
   g_mutex_lock (&self->lock);
   if (self->started) {
     PassListData data = { self, gst_tfrc_rate_now (self) };
@@ -199,8 +220,7 @@ gst_tfrc_rate_take_probe (GstTfrcRate * self)
 
   probe = gst_fairmix_rtp_padding_new (&header);
   GST_BUFFER_PTS (probe) = pts;
-  gst_tfrc_rate_sent (self, &header, probe, now);
-  return probe;
+  return gst_tfrc_rate_sent (self, probe, &header, now);
 }
 
 /* The stream lock of the sink pad keeps the probe between two media packets
@@ -219,6 +239,18 @@ gst_tfrc_rate_push_probe (GstTfrcRate * self)
     gst_pad_push (self->srcpad, probe);
   }
   GST_PAD_STREAM_UNLOCK (self->sinkpad);
+}
+
+static void
+gst_tfrc_rate_complain (GstTfrcRate * self, const GstFeedbackWatch * watch)
+{
+  gchar *webrtcbin = gst_webrtc_tap_dup_name (self->tap);
+  gchar *why = gst_webrtc_tap_why_not (self->tap);
+
+  gst_feedback_watch_complain (watch, GST_ELEMENT (self),
+      webrtcbin == NULL ? self->rtcp_sinkpad : NULL, why);
+  g_free (why);
+  g_free (webrtcbin);
 }
 
 static GstClockTime
@@ -246,9 +278,9 @@ gst_tfrc_rate_on_timeout (gpointer user_data, GstClockTime clock_time)
   gst_tfrc_rate_tell (self);
   if (probe)
     gst_tfrc_rate_push_probe (self);
+  gst_tfrc_rate_find_webrtcbin (self);
   if (complain)
-    gst_feedback_watch_complain (&watch, GST_ELEMENT (self),
-        self->rtcp_sinkpad);
+    gst_tfrc_rate_complain (self, &watch);
 
   g_mutex_lock (&self->lock);
   deadline = gst_tfrc_rate_deadline (self);
@@ -268,7 +300,8 @@ gst_tfrc_rate_read_rtcp (GstTfrcRate * self, GstBuffer * buffer,
 
   fmx_rate_sender_get_stats (self->sender, &before, now);
   self->watch.n_rtcp++;
-  if (!gst_rtcp_feedback_read (buffer, self->sender, ntp_mid32, now)) {
+  if (!gst_rtcp_feedback_read (buffer, self->sender, &self->transport_wide,
+          ntp_mid32, now)) {
     self->watch.n_malformed++;
     GST_DEBUG_OBJECT (self, "malformed RTCP: %" GST_PTR_FORMAT, buffer);
   }
@@ -279,12 +312,12 @@ gst_tfrc_rate_read_rtcp (GstTfrcRate * self, GstBuffer * buffer,
   gst_tfrc_rate_follow (self, TRUE, now);
 }
 
-static GstFlowReturn
-gst_tfrc_rate_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
+/* GstWebrtcTapFunc, and what comes to rtcp_sink */
+static void
+gst_tfrc_rate_hear (GstElement * element, GstBuffer * buffer)
 {
-  GstTfrcRate *self = GST_TFRC_RATE (parent);
+  GstTfrcRate *self = GST_TFRC_RATE (element);
   GstFairmixNtpSource source;
-  GstFlowReturn ret;
   guint32 ntp_mid32;
 
   GST_OBJECT_LOCK (self);
@@ -299,19 +332,53 @@ gst_tfrc_rate_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   } else {
     g_mutex_unlock (&self->lock);
   }
+}
 
+static GstFlowReturn
+gst_tfrc_rate_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
+{
+  GstTfrcRate *self = GST_TFRC_RATE (parent);
+  GstFlowReturn ret;
+
+  gst_tfrc_rate_hear (GST_ELEMENT (self), buffer);
   ret = gst_pad_push (self->rtcp_srcpad, buffer);
   return ret == GST_FLOW_NOT_LINKED ? GST_FLOW_OK : ret;
 }
 
 /* --- pads --------------------------------------------------------------- */
 
+/* Takes the extension for transport-wide numbers out of the caps: a session
+ * that saw it there would write numbers of its own. */
+static GstEvent *
+gst_tfrc_rate_take_caps (GstTfrcRate * self, GstEvent * event)
+{
+  GstCaps *caps, *taken;
+
+  gst_event_parse_caps (event, &caps);
+  g_mutex_lock (&self->lock);
+  taken = gst_transport_wide_take_caps (&self->transport_wide, caps);
+  g_mutex_unlock (&self->lock);
+  if (taken != caps) {
+    GstEvent *other = gst_event_new_caps (taken);
+
+    gst_event_set_seqnum (other, gst_event_get_seqnum (event));
+    gst_event_unref (event);
+    event = other;
+  }
+  gst_caps_unref (taken);
+  return event;
+}
+
 static gboolean
 gst_tfrc_rate_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
 {
   GstTfrcRate *self = GST_TFRC_RATE (parent);
   GstEventType type = GST_EVENT_TYPE (event);
-  gboolean ret = gst_pad_event_default (pad, parent, event);
+  gboolean ret;
+
+  if (type == GST_EVENT_CAPS)
+    event = gst_tfrc_rate_take_caps (self, event);
+  ret = gst_pad_event_default (pad, parent, event);
 
   g_mutex_lock (&self->lock);
   if (type == GST_EVENT_SEGMENT)
@@ -400,6 +467,7 @@ gst_tfrc_rate_stop (GstTfrcRate * self)
   self->tell_again = self->adjust_encoder = self->feedback_void = FALSE;
   g_clear_pointer (&self->sender, g_free);
   g_clear_pointer (&self->seq_map, gst_rtp_seq_map_free);
+  gst_transport_wide_clear (&self->transport_wide);
   g_queue_clear_full (&self->decisions, (GDestroyNotify) gst_structure_free);
   g_mutex_unlock (&self->lock);
 }
@@ -446,6 +514,7 @@ gst_tfrc_rate_change_state (GstElement * element, GstStateChange transition)
       transition);
 
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
+    gst_webrtc_tap_disconnect (self->tap);
     gst_fairmix_timer_stop (self->timer);
     gst_tfrc_rate_stop (self);
   }
@@ -480,7 +549,11 @@ gst_tfrc_rate_create_stats (GstTfrcRate * self)
       "n-dropped", G_TYPE_UINT64, self->n_dropped,
       "n-not-rtp", G_TYPE_UINT64, self->n_not_rtp,
       "n-rtcp", G_TYPE_UINT64, self->watch.n_rtcp,
-      "n-malformed-rtcp", G_TYPE_UINT64, self->watch.n_malformed, NULL);
+      "n-malformed-rtcp", G_TYPE_UINT64, self->watch.n_malformed,
+      "twcc-ext-id", G_TYPE_UINT,
+      gst_transport_wide_get_id (&self->transport_wide),
+      "n-not-numbered", G_TYPE_UINT64,
+      gst_transport_wide_n_not_numbered (&self->transport_wide), NULL);
   g_mutex_unlock (&self->lock);
   return s;
 }
@@ -563,6 +636,15 @@ gst_tfrc_rate_set_property (GObject * object, guint id, const GValue * value,
       self->ntp_time_source = g_value_get_enum (value);
       GST_OBJECT_UNLOCK (self);
       break;
+    case PROP_TWCC_EXT_ID:
+      g_mutex_lock (&self->lock);
+      gst_transport_wide_set_id (&self->transport_wide,
+          g_value_get_uint (value));
+      g_mutex_unlock (&self->lock);
+      break;
+    case PROP_WEBRTCBIN:
+      gst_webrtc_tap_set_name (self->tap, g_value_get_string (value));
+      break;
     default:
       if (id < PROP_PARAMS || id >= PROP_PARAMS + GST_RATE_N_PARAMS) {
         G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -600,6 +682,14 @@ gst_tfrc_rate_get_property (GObject * object, guint id, GValue * value,
       g_value_set_enum (value, self->ntp_time_source);
       GST_OBJECT_UNLOCK (self);
       break;
+    case PROP_TWCC_EXT_ID:
+      g_mutex_lock (&self->lock);
+      g_value_set_uint (value, self->transport_wide.chosen_id);
+      g_mutex_unlock (&self->lock);
+      break;
+    case PROP_WEBRTCBIN:
+      g_value_take_string (value, gst_webrtc_tap_dup_name (self->tap));
+      break;
     case PROP_TARGET_BITRATE:
       g_mutex_lock (&self->lock);
       g_value_set_uint (value, self->target);
@@ -629,8 +719,53 @@ gst_tfrc_rate_finalize (GObject * object)
   gst_tfrc_rate_stop (self);
   gst_fairmix_time_set_clock (&self->time, NULL);
   gst_encoder_control_clear (&self->encoder);
+  gst_webrtc_tap_free (self->tap);
   g_mutex_clear (&self->lock);
   G_OBJECT_CLASS (gst_tfrc_rate_parent_class)->finalize (object);
+}
+
+static void
+gst_tfrc_rate_install_rtcp_properties (GObjectClass * gobject_class)
+{
+  const GParamFlags rw = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
+
+  /**
+   * GstTfrcRate:ntp-time-source:
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (gobject_class, PROP_NTP_TIME_SOURCE,
+      g_param_spec_enum ("ntp-time-source", "NTP Time Source",
+          "Where the NTP times of this end's sender reports come from; as in "
+          "the rtpbin of this session (for round-trip times from receiver "
+          "reports)", GST_TYPE_FAIRMIX_NTP_SOURCE, DEFAULT_NTP_TIME_SOURCE,
+          rw | GST_PARAM_MUTABLE_PLAYING));
+  /**
+   * GstTfrcRate:twcc-ext-id:
+   *
+   * Browsers acknowledge packets that carry this extension; with 0 it is
+   * taken from an `extmap` in the caps, and nothing is written if there is none.
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (gobject_class, PROP_TWCC_EXT_ID,
+      g_param_spec_uint ("twcc-ext-id", "Transport-wide Extension ID",
+          "RTP header extension to write transport-wide sequence numbers into, "
+          "as it was negotiated (0 = as the caps say, or none)", 0, 255, 0,
+          rw | GST_PARAM_MUTABLE_PLAYING));
+  /**
+   * GstTfrcRate:webrtcbin:
+   *
+   * The nearest element of this name, in the own bin first, then upwards; may be
+   * added later.  Streams must be bundled.
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (gobject_class, PROP_WEBRTCBIN,
+      g_param_spec_string ("webrtcbin", "WebRTC bin",
+          "Name of the webrtcbin that this element sends through: its RTCP is "
+          "heard there, rtcp_sink need not be linked", NULL,
+          rw | GST_PARAM_MUTABLE_PLAYING));
 }
 
 static void
@@ -639,6 +774,7 @@ gst_tfrc_rate_install_properties (GObjectClass * gobject_class)
   const GParamFlags rw = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
 
   gst_rate_params_install (gobject_class, PROP_PARAMS);
+  gst_tfrc_rate_install_rtcp_properties (gobject_class);
   /**
    * GstTfrcRate:policy:
    *
@@ -676,17 +812,6 @@ gst_tfrc_rate_install_properties (GObjectClass * gobject_class)
           "Streams whose numbering is remembered at a time; a new one takes "
           "the place of the one that was silent longest",
           1, 65536, DEFAULT_MAX_SSRCS, rw | GST_PARAM_MUTABLE_READY));
-  /**
-   * GstTfrcRate:ntp-time-source:
-   *
-   * Since: 0.1
-   */
-  g_object_class_install_property (gobject_class, PROP_NTP_TIME_SOURCE,
-      g_param_spec_enum ("ntp-time-source", "NTP Time Source",
-          "Where the NTP times of this end's sender reports come from; as in "
-          "the rtpbin of this session (for round-trip times from receiver "
-          "reports)", GST_TYPE_FAIRMIX_NTP_SOURCE, DEFAULT_NTP_TIME_SOURCE,
-          rw | GST_PARAM_MUTABLE_PLAYING));
   /**
    * GstTfrcRate:target-bitrate:
    *
@@ -788,6 +913,7 @@ gst_tfrc_rate_init (GstTfrcRate * self)
   self->max_ssrcs = DEFAULT_MAX_SSRCS;
   self->ntp_time_source = DEFAULT_NTP_TIME_SOURCE;
   gst_encoder_control_init (&self->encoder);
+  self->tap = gst_webrtc_tap_new (GST_ELEMENT (self), gst_tfrc_rate_hear);
 
   g_mutex_init (&self->lock);
   g_queue_init (&self->decisions);

@@ -10,6 +10,8 @@
 #include "common/gstencodercontrol.h"
 #include "gstfeedbackwatch.h"
 #include "gstrtpseqmap.h"
+#include "gsttransportwide.h"
+#include "gstwebrtctap.h"
 #include "common/gstfairmixtime.h"
 #include "common/gstfairmixtimer.h"
 #include "fairmix/adapt/fmx-adapt-encoder.h"
@@ -36,6 +38,7 @@ struct _GstTfrcRate
   GstFairmixNtpSource ntp_time_source;
 
   GstEncoderControl encoder;    /* locks itself */
+  GstWebrtcTap *tap;            /* so does this */
 
   /* State, with the lock */
   GMutex lock;
@@ -48,6 +51,7 @@ struct _GstTfrcRate
   guint wanted;                 /* and what it made of it */
   FmxAdaptEncoder adapt_encoder;
   GstRtpSeqMap *seq_map;
+  GstTransportWide transport_wide;
   gboolean has_segment;         /* a probe may be pushed */
   guint64 n_dropped;            /* media, while probing */
   guint64 n_not_rtp;

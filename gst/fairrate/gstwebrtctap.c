@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstwebrtctap.h"
+
+/* The names that webrtcbin and rtpbin give to what is inside */
+#define RTPBIN "rtpbin"
+#define RTCP_PAD "recv_rtcp_sink_0"
+
+/* What a probe holds on to: not the tap, which may be freed before it. */
+typedef struct
+{
+  GWeakRef owner;
+  GstWebrtcTapFunc func;
+} Ear;
+
+struct _GstWebrtcTap
+{
+  GWeakRef owner;
+  GstWebrtcTapFunc func;
+  gint wants;                   /* atomic */
+
+  /* with the lock */
+  GMutex lock;
+  gchar *name;
+  GstPad *pad;                  /* that is tapped */
+  gulong probe;
+};
+
+static void
+ear_free (gpointer data)
+{
+  Ear *ear = data;
+
+  g_weak_ref_clear (&ear->owner);
+  g_free (ear);
+}
+
+static Ear *
+ear_new (GstWebrtcTap * tap)
+{
+  GstElement *owner = g_weak_ref_get (&tap->owner);
+  Ear *ear = g_new0 (Ear, 1);
+
+  g_weak_ref_init (&ear->owner, owner);
+  ear->func = tap->func;
+  gst_clear_object (&owner);
+  return ear;
+}
+
+static GstPadProbeReturn
+hear (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+{
+  Ear *ear = user_data;
+  GstElement *owner = g_weak_ref_get (&ear->owner);
+  GstBufferList *list;
+
+  if (owner == NULL)
+    return GST_PAD_PROBE_OK;
+  if (GST_PAD_PROBE_INFO_TYPE (info) & GST_PAD_PROBE_TYPE_BUFFER) {
+    ear->func (owner, GST_PAD_PROBE_INFO_BUFFER (info));
+  } else {
+    list = GST_PAD_PROBE_INFO_BUFFER_LIST (info);
+    for (guint i = 0; i < gst_buffer_list_length (list); i++)
+      ear->func (owner, gst_buffer_list_get (list, i));
+  }
+  gst_object_unref (owner);
+  return GST_PAD_PROBE_OK;
+}
+
+GstWebrtcTap *
+gst_webrtc_tap_new (GstElement * owner, GstWebrtcTapFunc func)
+{
+  GstWebrtcTap *tap = g_new0 (GstWebrtcTap, 1);
+
+  g_mutex_init (&tap->lock);
+  g_weak_ref_init (&tap->owner, owner);
+  tap->func = func;
+  return tap;
+}
+
+void
+gst_webrtc_tap_free (GstWebrtcTap * tap)
+{
+  gst_webrtc_tap_disconnect (tap);
+  g_weak_ref_clear (&tap->owner);
+  g_mutex_clear (&tap->lock);
+  g_free (tap->name);
+  g_free (tap);
+}
+
+void
+gst_webrtc_tap_set_name (GstWebrtcTap * tap, const gchar * name)
+{
+  gboolean wants = name != NULL && name[0] != '\0';
+
+  gst_webrtc_tap_disconnect (tap);
+  g_mutex_lock (&tap->lock);
+  g_free (tap->name);
+  tap->name = wants ? g_strdup (name) : NULL;
+  g_atomic_int_set (&tap->wants, wants);
+  g_mutex_unlock (&tap->lock);
+}
+
+gchar *
+gst_webrtc_tap_dup_name (GstWebrtcTap * tap)
+{
+  gchar *name;
+
+  g_mutex_lock (&tap->lock);
+  name = g_strdup (tap->name);
+  g_mutex_unlock (&tap->lock);
+  return name;
+}
+
+/* The element itself where it is inside of the webrtcbin, else one beside it or
+ * beside one of its parents */
+static GstElement *
+find_element (GstWebrtcTap * tap, const gchar * name)
+{
+  GstElement *owner = g_weak_ref_get (&tap->owner), *found = NULL;
+  GstObject *parent;
+
+  if (owner == NULL)
+    return NULL;
+  parent = gst_object_get_parent (GST_OBJECT (owner));
+  if (parent != NULL && GST_IS_BIN (parent))
+    found = gst_bin_get_by_name_recurse_up (GST_BIN (parent), name);
+  gst_clear_object (&parent);
+  gst_object_unref (owner);
+  return found;
+}
+
+/* without the lock; @pad: (out) (transfer full) (nullable) */
+static GstWebrtcTapResult
+find_pad (GstWebrtcTap * tap, const gchar * name, GstPad ** pad)
+{
+  GstElement *element = find_element (tap, name);
+  GstElement *rtpbin = NULL;
+
+  *pad = NULL;
+  if (element == NULL)
+    return GST_WEBRTC_TAP_NOT_FOUND;
+  if (GST_IS_BIN (element))
+    rtpbin = gst_bin_get_by_name (GST_BIN (element), RTPBIN);
+  gst_object_unref (element);
+  if (rtpbin == NULL)
+    return GST_WEBRTC_TAP_NO_WEBRTCBIN;
+  *pad = gst_element_get_static_pad (rtpbin, RTCP_PAD);
+  gst_object_unref (rtpbin);
+  return *pad != NULL ? GST_WEBRTC_TAP_CONNECTED : GST_WEBRTC_TAP_WAITING;
+}
+
+/* Taps @pad, unless another thread was first or wants something else now. */
+static void
+take_pad (GstWebrtcTap * tap, const gchar * name, GstPad * pad)
+{
+  g_mutex_lock (&tap->lock);
+  if (tap->pad == NULL && g_strcmp0 (name, tap->name) == 0) {
+    tap->pad = gst_object_ref (pad);
+    tap->probe = gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER
+        | GST_PAD_PROBE_TYPE_BUFFER_LIST, hear, ear_new (tap), ear_free);
+    g_atomic_int_set (&tap->wants, FALSE);
+  }
+  g_mutex_unlock (&tap->lock);
+}
+
+GstWebrtcTapResult
+gst_webrtc_tap_connect (GstWebrtcTap * tap)
+{
+  GstWebrtcTapResult result = GST_WEBRTC_TAP_NONE;
+  GstPad *pad = NULL;
+  gchar *name = NULL;
+
+  g_mutex_lock (&tap->lock);
+  if (tap->pad != NULL)
+    result = GST_WEBRTC_TAP_CONNECTED;
+  else
+    name = g_strdup (tap->name);
+  g_mutex_unlock (&tap->lock);
+
+  if (name != NULL)
+    result = find_pad (tap, name, &pad);
+  if (pad != NULL) {
+    take_pad (tap, name, pad);
+    gst_object_unref (pad);
+  }
+  g_free (name);
+  return result;
+}
+
+gboolean
+gst_webrtc_tap_wants (GstWebrtcTap * tap)
+{
+  return g_atomic_int_get (&tap->wants);
+}
+
+void
+gst_webrtc_tap_disconnect (GstWebrtcTap * tap)
+{
+  GstPad *pad;
+  gulong probe;
+
+  g_mutex_lock (&tap->lock);
+  pad = tap->pad;
+  probe = tap->probe;
+  tap->pad = NULL;
+  tap->probe = 0;
+  g_atomic_int_set (&tap->wants, tap->name != NULL);
+  g_mutex_unlock (&tap->lock);
+  if (pad != NULL) {
+    gst_pad_remove_probe (pad, probe);
+    gst_object_unref (pad);
+  }
+}
+
+gchar *
+gst_webrtc_tap_why_not (GstWebrtcTap * tap)
+{
+  gchar *name = gst_webrtc_tap_dup_name (tap), *why = NULL;
+
+  switch (gst_webrtc_tap_connect (tap)) {
+    case GST_WEBRTC_TAP_NOT_FOUND:
+      why = g_strdup_printf ("there is no element named \"%s\" (property "
+          "webrtcbin)", name);
+      break;
+    case GST_WEBRTC_TAP_NO_WEBRTCBIN:
+      why = g_strdup_printf ("\"%s\" is no webrtcbin", name);
+      break;
+    case GST_WEBRTC_TAP_WAITING:
+      why = g_strdup_printf ("\"%s\" has no connection yet", name);
+      break;
+    default:
+      break;
+  }
+  g_free (name);
+  return why;
+}
