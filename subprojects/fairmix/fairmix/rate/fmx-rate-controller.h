@@ -69,6 +69,7 @@ typedef struct
  * @acked_sent: when the newest acknowledged packet was sent
  * @loss_event_rate: p, in [0, 1]
  * @new_loss_event: whether a loss event began since the last feedback
+ * @loss_event_sent: when its first packet was sent
  * @loss_fraction: share of lost packets of late, in [0, 1]
  * @loss_limit: above this share there shall be no media
  * @equation_bps: the TCP equation's rate on the wire; HUGE_VAL for p = 0
@@ -96,6 +97,7 @@ typedef struct
   FmxTime acked_sent;
   double loss_event_rate;
   bool new_loss_event;
+  FmxTime loss_event_sent;
   double loss_fraction;
   double loss_limit;
   double equation_bps;

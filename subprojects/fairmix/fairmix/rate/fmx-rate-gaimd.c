@@ -28,13 +28,14 @@ increase (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
       : fmx_rate_gaimd_fair_increase (rc->params.decrease);
   double segment = rc->params.segment_bytes > 0
       ? (double) rc->params.segment_bytes : fb->packet_bytes;
-  double rounds = (double) fmx_time_diff (now, gaimd->increased)
-      / (double) fb->rtt;
-  double bps;
+  FmxDuration since = fmx_time_diff (now, gaimd->increased);
+  FmxDuration most = fb->interval > fb->rtt ? fb->interval : fb->rtt;
+  double rounds, bps;
 
+  /* [Li01 3.1] W + alpha MSS for each round-trip time, also where feedback
+   * comes less often; a pause of the feedback is no reason to grow */
   gaimd->increased = now;
-  if (rounds > 1.0)
-    rounds = 1.0;
+  rounds = (double) (since < most ? since : most) / (double) fb->rtt;
   bps = rc->rate_bps + rounds * alpha * fmx_rate_bps (segment, fb->rtt);
   if (bps > 2.0 * fb->receive_bps)
     bps = 2.0 * fb->receive_bps;
@@ -54,6 +55,8 @@ decrease (FmxRateController *rc, double factor, const char *why, FmxTime now)
     fmx_rate_controller_set (rc, bps, why);
 }
 
+/* A loss event of packets that were sent before the last decrease is what that
+ * one was about: once for each window, as TCP does it ([RFC3168 6.1.2]). */
 static void
 gaimd_on_feedback (FmxRateController *rc, const FmxRateFeedback *fb,
     FmxTime now)
@@ -70,7 +73,7 @@ gaimd_on_feedback (FmxRateController *rc, const FmxRateFeedback *fb,
   } else if (fb->loss_fraction > fb->loss_limit) {
     fmx_rate_controller_probe (rc);
     gaimd->decreased = now;
-  } else if (fb->new_loss_event) {
+  } else if (fb->new_loss_event && fb->loss_event_sent >= gaimd->decreased) {
     decrease (rc, rc->params.decrease, FMX_RATE_DOWN_LOSS, now);
     gaimd->increased = now;
   } else if (fb->heard) {

@@ -15,7 +15,8 @@ extern "C" {
  * the rate here.  alpha is @increase, beta is @decrease.
  *
  * |[
- *   each round-trip time:  X = X + alpha s / R, not beyond 2 X_recv
+ *   each round-trip time:  X = X + alpha s / R, not beyond 2 X_recv,
+ *                          however many of them a feedback is about
  *   each loss event:       X = beta X
  * ]|
  *

@@ -161,6 +161,7 @@ fmx_rate_sender_lost (FmxRateSender *sender, FmxLossRecord packet)
           fmx_rate_sender_rtt (sender)))
     return;
   sender->new_loss_event = true;
+  sender->loss_event_sent = packet.sent;
   if (fmx_loss_intervals_n_events (&sender->intervals) == 1)
     seed_intervals (sender, sender->receive.most_bps);
 }
@@ -280,6 +281,7 @@ fmx_rate_sender_digest (FmxRateSender *sender, bool heard, FmxTime now)
   fb.acked_sent = sender->acked_sent;
   fb.loss_event_rate = fmx_loss_intervals_rate (&sender->intervals);
   fb.new_loss_event = sender->new_loss_event;
+  fb.loss_event_sent = sender->loss_event_sent;
   fb.loss_fraction = fmx_rate_sender_loss_fraction (sender);
   fb.loss_limit = fmx_rate_sender_loss_limit (sender);
   fb.equation_bps = fmx_rate_sender_equation_bps (sender);

@@ -312,6 +312,7 @@ struct _FmxRateSender
   FmxTime gap_start;
   FmxDuration gap_mean;
   bool new_loss_event;
+  FmxTime loss_event_sent;      /* the first packet of the newest */
   FmxTime probing_since;
   FmxTime probe_at;
   bool probe_due;               /* to be taken */

@@ -27,6 +27,33 @@ test_adds_alpha_segments_per_round_trip (void **state)
           - 20 * 116800.0) < 10.0);
 }
 
+/* [Li01 3.1] A path of 20 ms whose feedback comes each 5 to 300 ms: 1460 bytes
+ * / 20 ms / 20 ms, as far as the last whole feedback */
+static void
+test_growth_does_not_depend_on_how_often_feedback_comes (void **state)
+{
+  static const FmxDuration intervals[] = { 5 * MS, 20 * MS, 30 * MS, 100 * MS,
+    300 * MS
+  };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (intervals); i++) {
+    FmxRateController rc = fmx_test_controller (&fmx_rate_gaimd);
+    FmxRateFeedback fb = fmx_test_feedback (1e9);
+
+    fb.rtt = fb.rtt_latest = fb.rtt_least = fb.rtt_min = 20 * MS;
+    fb.interval = intervals[i];
+    for (FmxTime now = 0; now <= 3 * (FmxTime) S; now += (FmxTime) fb.interval)
+      fmx_rate_controller_on_feedback (&rc, &fb, now);
+    assert_true (fabs (fmx_rate_controller_bps (&rc) - 80000.0
+            - 3.0 / 0.02 * 584000.0) < 1000.0);
+    /* nor is a minute without any a reason to grow for a minute */
+    fmx_rate_controller_on_feedback (&rc, &fb, 63 * (FmxTime) S);
+    assert_true (fmx_rate_controller_bps (&rc) - 80000.0
+        < (3.0 + 0.31) / 0.02 * 584000.0);
+  }
+}
+
 static void
 test_multiplies_by_beta_on_a_loss_event (void **state)
 {
@@ -39,6 +66,27 @@ test_multiplies_by_beta_on_a_loss_event (void **state)
   fmx_rate_controller_init (&rc, &fmx_rate_gaimd, &params, 0);
   fmx_rate_controller_on_feedback (&rc, &fb, 0);
   assert_true (fmx_rate_controller_bps (&rc) == 70000.0);
+  assert_string_equal (fmx_rate_controller_reason (&rc), "down-loss");
+}
+
+/* [RFC3168 6.1.2] Packets that were sent before the decrease are lost or marked
+ * by the queue that it was about. */
+static void
+test_decreases_once_for_each_window (void **state)
+{
+  FmxRateController rc = fmx_test_controller (&fmx_rate_gaimd);
+  FmxRateFeedback fb = fmx_test_feedback_with_loss (1e6, 0.01, true);
+
+  (void) state;
+  fb.loss_event_sent = 900 * MS;
+  fmx_rate_controller_on_feedback (&rc, &fb, 1000 * MS);
+  assert_true (fmx_rate_controller_bps (&rc) == 40000.0);
+  fb.loss_event_sent = 990 * MS;
+  fmx_rate_controller_on_feedback (&rc, &fb, 1090 * MS);
+  assert_true (fmx_rate_controller_bps (&rc) >= 40000.0);
+  fb.loss_event_sent = 1010 * MS;
+  fmx_rate_controller_on_feedback (&rc, &fb, 1110 * MS);
+  assert_true (fmx_rate_controller_bps (&rc) < 30000.0 + 80000.0);
   assert_string_equal (fmx_rate_controller_reason (&rc), "down-loss");
 }
 
@@ -75,6 +123,7 @@ test_all_fair_pairs_get_the_same_rate (void **state)
       FmxRateFeedback fb = fmx_test_feedback (1e9);
 
       segments += rc.rate_bps * 0.1 / 11680.0;
+      fb.loss_event_sent = now;
       fb.new_loss_event = segments >= 1.0 / p;
       if (fb.new_loss_event)
         segments -= 1.0 / p;
@@ -95,7 +144,9 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_fair_pairs_of_the_paper),
     cmocka_unit_test (test_adds_alpha_segments_per_round_trip),
+    cmocka_unit_test (test_growth_does_not_depend_on_how_often_feedback_comes),
     cmocka_unit_test (test_multiplies_by_beta_on_a_loss_event),
+    cmocka_unit_test (test_decreases_once_for_each_window),
     cmocka_unit_test (test_does_not_grow_beyond_twice_what_was_received),
     cmocka_unit_test (test_all_fair_pairs_get_the_same_rate),
   };
