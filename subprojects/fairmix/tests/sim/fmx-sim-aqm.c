@@ -26,6 +26,8 @@ fmx_sim_aqm_init (FmxSimAqm *aqm, FmxSimDiscipline discipline,
   aqm->ecn = ecn;
   aqm->rate_bps = rate_bps;
   aqm->burst = PIE_BURST;
+  aqm->red_weight = RED_WEIGHT;
+  aqm->red_max_p = RED_MAX_P;
   fmx_rng_init (&aqm->rng, seed);
 }
 
@@ -50,10 +52,10 @@ red_drops (FmxSimAqm *aqm, FmxTime now)
     double packets = fmx_time_to_s (fmx_time_diff (now, aqm->empty_since))
         * aqm->rate_bps / (8.0 * 500.0);
 
-    aqm->average_bytes *= pow (1.0 - RED_WEIGHT, packets);
+    aqm->average_bytes *= pow (1.0 - aqm->red_weight, packets);
     aqm->empty_since = now;
   } else {
-    aqm->average_bytes += RED_WEIGHT
+    aqm->average_bytes += aqm->red_weight
         * ((double) aqm->bytes - aqm->average_bytes);
   }
   if (aqm->average_bytes < least) {
@@ -61,8 +63,8 @@ red_drops (FmxSimAqm *aqm, FmxTime now)
     return false;
   }
   p = aqm->average_bytes < most
-      ? RED_MAX_P * (aqm->average_bytes - least) / (most - least)
-      : RED_MAX_P + (1.0 - RED_MAX_P) * (aqm->average_bytes - most) / most;
+      ? aqm->red_max_p * (aqm->average_bytes - least) / (most - least)
+      : aqm->red_max_p + (1.0 - aqm->red_max_p) * (aqm->average_bytes - most) / most;
   aqm->since_drop++;
   if (p * aqm->since_drop < 1.0)
     p = p / (1.0 - p * aqm->since_drop);

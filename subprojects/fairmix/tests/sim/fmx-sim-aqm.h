@@ -75,6 +75,7 @@ typedef struct
   unsigned turn;                /* FQ-CoDel */
   /* RED */
   double average_bytes;
+  double red_weight, red_max_p; /* may be changed after fmx_sim_aqm_init() */
   FmxTime empty_since;
   uint32_t since_drop;
   /* PIE */
