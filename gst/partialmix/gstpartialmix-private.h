@@ -53,6 +53,8 @@
 #include "gstpartialmixlistener.h"
 #include "gstpartialmixmixer.h"
 #include "gstpartialmixpayloads.h"
+#include "gstpartialmixrender.h"
+#include "gstpartialmixselection.h"
 #include "gstpartialmixsettings.h"
 #include "gstpartialmixstream.h"
 #include "gstpartialmixtable.h"
@@ -90,6 +92,17 @@ struct _GstPartialMixSinkPad
   GstPad *rtpbin_pad;           /* it was made for this one; to compare only */
   guint64 n_malformed, n_unknown;
 };
+
+static inline gint
+gst_partial_mix_sink_pad_get_neighbour (GstPartialMixSinkPad * pad)
+{
+  gint neighbour = g_atomic_int_get (&pad->neighbour);
+  gint session = g_atomic_int_get (&pad->session);
+
+  if (neighbour != GST_PARTIAL_MIX_NEIGHBOUR_AUTO)
+    return neighbour;
+  return session >= 0 ? session : (gint) pad->index;
+}
 
 #define GST_TYPE_PARTIAL_MIX_SRC_PAD (gst_partial_mix_src_pad_get_type ())
 G_DECLARE_FINAL_TYPE (GstPartialMixSrcPad, gst_partial_mix_src_pad, GST,
@@ -170,12 +183,22 @@ struct _GstPartialMix
   GstPartialMixMixer mixer;
 };
 
+/* Of what is known to be one: unlike GST_PARTIAL_MIX(), these do not need the
+ * files that make the types. */
+#define GST_PARTIAL_MIX_CAST(obj) ((GstPartialMix *) (obj))
+#define GST_PARTIAL_MIX_SINK_PAD_CAST(obj) ((GstPartialMixSinkPad *) (obj))
+#define GST_PARTIAL_MIX_SRC_PAD_CAST(obj) ((GstPartialMixSrcPad *) (obj))
+
 #define GST_PARTIAL_MIX_LOCK(self) gst_fairmix_lock_acquire (&(self)->lock)
 #define GST_PARTIAL_MIX_UNLOCK(self) gst_fairmix_lock_release (&(self)->lock)
 #define GST_PARTIAL_MIX_RANK_ELEMENT 10
 #define GST_PARTIAL_MIX_RANK_NAME 20
 #define GST_PARTIAL_MIX_RANK_COURIERS 30
 
+/* gstpartialmixbase.c */
+/* With the lock: selects for @listener, and says what changed. */
+void gst_partial_mix_reselect (GstPartialMix * self,
+    GstPartialMixListener * listener, const gchar * reason, GstClockTime now);
 guint gst_partial_mix_frame_samples (GstPartialMix * self);
 /* The one place that reads the clock: running time, NONE when there is none. */
 GstClockTime gst_partial_mix_running_time (GstPartialMix * self);
@@ -183,11 +206,12 @@ GstClockTime gst_partial_mix_samples_to_time (GstPartialMix * self,
     guint64 samples);
 /* By how much the media time of a mixed sample lags its place on the line. */
 GstClockTime gst_partial_mix_playout_delay (GstPartialMix * self);
+/* takes @complaints, which may be NULL */
+void gst_partial_mix_tell_complaints (GstPartialMix * self, gchar * complaints);
 /* Posts what was collected; without the lock. */
 void gst_partial_mix_post_messages (GstPartialMix * self);
 
 /* gstpartialmixpad.c */
-gint gst_partial_mix_sink_pad_get_neighbour (GstPartialMixSinkPad * pad);
 /* Returns: a payload type that means something else from here on, or -1 */
 gint gst_partial_mix_sink_pad_set_caps (GstPartialMixSinkPad * pad,
     GstCaps * caps);
@@ -230,7 +254,6 @@ void gst_partial_mix_expire_streams (GstPartialMix * self, GstClockTime now);
 void gst_partial_mix_look_up_listener (GstPartialMix * self,
     GstPartialMixListener * listener);
 void gst_partial_mix_apply_database (GstPartialMix * self);
-void gst_partial_mix_tell_complaints (GstPartialMix * self, gchar * complaints);
 
 /* Asks the peers of new src pads, or all that want it, what they take; without
  * the lock. */
@@ -265,23 +288,6 @@ void gst_partial_mix_rtpbin_disconnect (GstPartialMix * self);
 /* gstpartialmixrtcp.c */
 GstFlowReturn gst_partial_mix_rtcp_chain (GstPad * pad, GstObject * parent,
     GstBuffer * buffer);
-
-/* gstpartialmixselection.c; with the lock */
-void gst_partial_mix_select (GstPartialMix * self,
-    GstPartialMixListener * listener, const gchar * reason, GstClockTime now);
-void gst_partial_mix_select_dirty (GstPartialMix * self, GstClockTime now);
-void gst_partial_mix_link_new_stream (GstPartialMix * self,
-    GstPartialMixStream * stream, GstClockTime now);
-
-/* gstpartialmixrender.c; mixing thread */
-typedef struct _GstPartialMixRenderPlan GstPartialMixRenderPlan;
-/* with the lock: who is heard, from where, and in how many channels */
-GstPartialMixRenderPlan *gst_partial_mix_render_plan (GstPartialMix * self,
-    GstPartialMixListener * listener, const GstPartialMixFrame * frame);
-/* without it; takes @plan */
-void gst_partial_mix_render_push (GstPartialMix * self,
-    GstPartialMixSrcPad * pad, GstPartialMixRenderPlan * plan,
-    const GstPartialMixFrame * frame, GArray * deliveries);
 
 /* gstpartialmixtick.c; mixing thread */
 GstClockTime gst_partial_mix_tick (gpointer user_data, GstClockTime now);

@@ -100,49 +100,6 @@ GST_ELEMENT_REGISTER_DEFINE (partialmix, "partialmix", GST_RANK_NONE,
 
 /* ------------------------------------------------------------------ time -- */
 
-guint
-gst_partial_mix_frame_samples (GstPartialMix * self)
-{
-  return (guint) gst_util_uint64_scale_int (self->settings.frame_duration,
-      (gint) self->settings.rate_hz, GST_SECOND);
-}
-
-GstClockTime
-gst_partial_mix_samples_to_time (GstPartialMix * self, guint64 samples)
-{
-  return gst_util_uint64_scale_int (samples, GST_SECOND,
-      (gint) self->settings.rate_hz);
-}
-
-GstClockTime
-gst_partial_mix_running_time (GstPartialMix * self)
-{
-  GstClock *clock = gst_element_get_clock (GST_ELEMENT (self));
-  GstClockTime base = gst_element_get_base_time (GST_ELEMENT (self));
-  GstClockTime now;
-
-  if (clock == NULL)
-    return GST_CLOCK_TIME_NONE;
-  now = gst_clock_get_time (clock);
-  gst_object_unref (clock);
-  return now > base ? now - base : 0;
-}
-
-/* A tick mixes the samples that start at its own time; a packet that arrives
- * while it runs waits for the next. */
-GstClockTime
-gst_partial_mix_playout_delay (GstPartialMix * self)
-{
-  return self->settings.frame_duration + self->settings.latency;
-}
-
-void
-gst_partial_mix_post_messages (GstPartialMix * self)
-{
-  gst_fairmix_lock_assert_none ();
-  gst_fairmix_outbox_post (self->outbox, GST_ELEMENT (self));
-}
-
 /* ------------------------------------------------------------------ pads -- */
 
 /* Whether a request names a number, not just the kind of pad ("sink_%u"). */
@@ -493,25 +450,6 @@ close_all (GstPartialMix * self)
   GST_PARTIAL_MIX_UNLOCK (self);
   gst_partial_mix_mixer_stop (&self->mixer);
   g_ptr_array_unref (released);
-}
-
-/* takes @complaints, which may be NULL */
-void
-gst_partial_mix_tell_complaints (GstPartialMix * self, gchar * complaints)
-{
-  GError *error;
-
-  if (complaints == NULL)
-    return;
-  error = g_error_new (GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS,
-      "Something in the Database says nothing:\n%s", complaints);
-  gst_fairmix_outbox_add (self->outbox, gst_message_new_warning
-      (GST_OBJECT (self), error,
-          "Sections are [default], [cname:NAME], [ssrc:NUMBER], each also as "
-          "[neighbour NUMBER/...] for one listener; keys are priority, group, "
-          "never-mix, mute, gain-db (-60 ... 18), pan (-1 ... 1)."));
-  g_error_free (error);
-  g_free (complaints);
 }
 
 static gboolean

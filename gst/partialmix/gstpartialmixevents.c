@@ -49,7 +49,7 @@ all_eos (GstPartialMix * self)
   GList *l;
 
   for (l = self->sink_pads; l != NULL; l = l->next)
-    if (!GST_PARTIAL_MIX_SINK_PAD (l->data)->eos)
+    if (!GST_PARTIAL_MIX_SINK_PAD_CAST (l->data)->eos)
       return FALSE;
   return TRUE;
 }
@@ -78,7 +78,7 @@ gst_partial_mix_push_eos (GstPartialMix * self, GstEvent * event)
 
   for (l = pads; l != NULL; l = l->next) {
     GstCaps *caps = caps_for_the_end (self,
-        &GST_PARTIAL_MIX_SRC_PAD (l->data)->listener);
+        &GST_PARTIAL_MIX_SRC_PAD_CAST (l->data)->listener);
 
     gst_partial_mix_deliveries_add (deliveries, l->data, caps,
         GST_MINI_OBJECT (gst_event_ref (event)));
@@ -140,12 +140,12 @@ sink_flush_stop (GstPartialMix * self, GstPartialMixSinkPad * pad)
 gboolean
 gst_partial_mix_rtcp_event (GstPad * pad, GstObject * parent, GstEvent * event)
 {
-  GstPartialMix *self = GST_PARTIAL_MIX (parent);
+  GstPartialMix *self = GST_PARTIAL_MIX_CAST (parent);
 
   if (GST_EVENT_TYPE (event) == GST_EVENT_EOS)
-    return sink_eos (self, GST_PARTIAL_MIX_SINK_PAD (pad), event);
+    return sink_eos (self, GST_PARTIAL_MIX_SINK_PAD_CAST (pad), event);
   if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
-    sink_flush_stop (self, GST_PARTIAL_MIX_SINK_PAD (pad));
+    sink_flush_stop (self, GST_PARTIAL_MIX_SINK_PAD_CAST (pad));
   gst_event_unref (event);
   return TRUE;
 }
@@ -181,8 +181,8 @@ sink_caps (GstPartialMix * self, GstPartialMixSinkPad * pad, GstEvent * event)
 gboolean
 gst_partial_mix_sink_event (GstPad * gpad, GstObject * parent, GstEvent * event)
 {
-  GstPartialMix *self = GST_PARTIAL_MIX (parent);
-  GstPartialMixSinkPad *pad = GST_PARTIAL_MIX_SINK_PAD (gpad);
+  GstPartialMix *self = GST_PARTIAL_MIX_CAST (parent);
+  GstPartialMixSinkPad *pad = GST_PARTIAL_MIX_SINK_PAD_CAST (gpad);
 
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_CAPS:
@@ -228,7 +228,8 @@ note_wish (GstPartialMix * self, GstPartialMixListener * listener,
   } else {
     listener->event_max_streams = max_streams;
   }
-  gst_partial_mix_select (self, listener, is_target ? "target" : "max-streams",
+  gst_partial_mix_reselect (self, listener,
+      is_target ? "target" : "max-streams",
       GST_CLOCK_TIME_IS_VALID (now) ? now : 0);
   GST_PARTIAL_MIX_UNLOCK (self);
   return TRUE;
@@ -237,8 +238,8 @@ note_wish (GstPartialMix * self, GstPartialMixListener * listener,
 gboolean
 gst_partial_mix_src_event (GstPad * gpad, GstObject * parent, GstEvent * event)
 {
-  GstPartialMix *self = GST_PARTIAL_MIX (parent);
-  GstPartialMixSrcPad *pad = GST_PARTIAL_MIX_SRC_PAD (gpad);
+  GstPartialMix *self = GST_PARTIAL_MIX_CAST (parent);
+  GstPartialMixSrcPad *pad = GST_PARTIAL_MIX_SRC_PAD_CAST (gpad);
 
   if (note_wish (self, &pad->listener, event)) {
     gst_partial_mix_post_messages (self);
@@ -289,7 +290,7 @@ query_latency (GstPartialMix * self, GstQuery * query)
 gboolean
 gst_partial_mix_src_query (GstPad * pad, GstObject * parent, GstQuery * query)
 {
-  GstPartialMix *self = GST_PARTIAL_MIX (parent);
+  GstPartialMix *self = GST_PARTIAL_MIX_CAST (parent);
 
   switch (GST_QUERY_TYPE (query)) {
     case GST_QUERY_LATENCY:
@@ -333,7 +334,8 @@ gst_partial_mix_sink_linked (GstPad * pad, GstObject * parent, GstPad * peer)
   guint session;
 
   if (sscanf (name, "recv_rtp_src_%u_", &session) == 1 && session <= G_MAXINT)
-    g_atomic_int_set (&GST_PARTIAL_MIX_SINK_PAD (pad)->session, (gint) session);
+    g_atomic_int_set (&GST_PARTIAL_MIX_SINK_PAD_CAST (pad)->session,
+        (gint) session);
   g_free (name);
   return GST_PAD_LINK_OK;
 }
@@ -342,9 +344,9 @@ gst_partial_mix_sink_linked (GstPad * pad, GstObject * parent, GstPad * peer)
 void
 gst_partial_mix_sink_unlinked (GstPad * pad, GstObject * parent)
 {
-  GstPartialMix *self = GST_PARTIAL_MIX (parent);
+  GstPartialMix *self = GST_PARTIAL_MIX_CAST (parent);
 
-  g_atomic_int_set (&GST_PARTIAL_MIX_SINK_PAD (pad)->session, -1);
+  g_atomic_int_set (&GST_PARTIAL_MIX_SINK_PAD_CAST (pad)->session, -1);
 
   GST_PARTIAL_MIX_LOCK (self);
   gst_partial_mix_remove_pad_streams (self, pad, "unlinked");

@@ -342,8 +342,9 @@ gst_partial_mix_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   GstFlowReturn ret;
 
   collect (&buffer, 0, packets);
-  ret = process (GST_PARTIAL_MIX (parent), GST_PARTIAL_MIX_SINK_PAD (pad),
-      packets, FALSE);
+  ret =
+      process (GST_PARTIAL_MIX_CAST (parent),
+      GST_PARTIAL_MIX_SINK_PAD_CAST (pad), packets, FALSE);
   g_array_unref (packets);
   gst_buffer_unref (buffer);
   return ret;
@@ -357,8 +358,9 @@ gst_partial_mix_chain_list (GstPad * pad, GstObject * parent,
   GstFlowReturn ret;
 
   gst_buffer_list_foreach (list, collect, packets);
-  ret = process (GST_PARTIAL_MIX (parent), GST_PARTIAL_MIX_SINK_PAD (pad),
-      packets, TRUE);
+  ret =
+      process (GST_PARTIAL_MIX_CAST (parent),
+      GST_PARTIAL_MIX_SINK_PAD_CAST (pad), packets, TRUE);
   g_array_unref (packets);
   gst_buffer_list_unref (list);
   return ret;

@@ -119,17 +119,6 @@ gst_partial_mix_sink_pad_init (GstPartialMixSinkPad * pad)
   pad->cnames = g_hash_table_new_full (NULL, NULL, NULL, g_free);
 }
 
-gint
-gst_partial_mix_sink_pad_get_neighbour (GstPartialMixSinkPad * pad)
-{
-  gint neighbour = g_atomic_int_get (&pad->neighbour);
-  gint session = g_atomic_int_get (&pad->session);
-
-  if (neighbour != GST_PARTIAL_MIX_NEIGHBOUR_AUTO)
-    return neighbour;
-  return session >= 0 ? session : (gint) pad->index;
-}
-
 static gboolean
 find_level_extension (GQuark field, const GValue * value, gpointer user_data)
 {
@@ -215,7 +204,7 @@ gst_partial_mix_src_pad_reselect (GstPartialMixSrcPad * pad,
     const gchar * reason)
 {
   GstPartialMix *self =
-      GST_PARTIAL_MIX (gst_pad_get_parent_element (GST_PAD (pad)));
+      GST_PARTIAL_MIX_CAST (gst_pad_get_parent_element (GST_PAD (pad)));
   GstClockTime now;
 
   if (self == NULL)
@@ -223,7 +212,7 @@ gst_partial_mix_src_pad_reselect (GstPartialMixSrcPad * pad,
   now = gst_partial_mix_running_time (self);
   GST_PARTIAL_MIX_LOCK (self);
   gst_partial_mix_look_up_listener (self, &pad->listener);
-  gst_partial_mix_select (self, &pad->listener, reason,
+  gst_partial_mix_reselect (self, &pad->listener, reason,
       GST_CLOCK_TIME_IS_VALID (now) ? now : 0);
   GST_PARTIAL_MIX_UNLOCK (self);
   gst_partial_mix_post_messages (self);
@@ -280,7 +269,7 @@ gst_partial_mix_src_pad_get_property (GObject * object, guint id,
       self = gst_pad_get_parent_element (GST_PAD (pad));
       if (self != NULL) {
         g_value_take_boxed (value, gst_partial_mix_src_pad_get_stats (pad,
-                GST_PARTIAL_MIX (self)));
+                GST_PARTIAL_MIX_CAST (self)));
         gst_object_unref (self);
       }
       break;
@@ -489,7 +478,7 @@ gst_partial_mix_src_pad_negotiate (GstPartialMixSrcPad * pad,
     warn_of (self, pad, trouble, caps);
   pad->listener.negotiated = trouble == NULL;
   pad->listener.have_mix_format = FALSE;
-  gst_partial_mix_select (self, &pad->listener, "negotiated",
+  gst_partial_mix_reselect (self, &pad->listener, "negotiated",
       GST_CLOCK_TIME_IS_VALID (now) ? now : 0);
   GST_PARTIAL_MIX_UNLOCK (self);
   gst_partial_mix_post_messages (self);
@@ -521,68 +510,4 @@ gst_partial_mix_negotiate (GstPartialMix * self)
     gst_partial_mix_src_pad_negotiate (g_ptr_array_index (pads, i), self);
   }
   g_ptr_array_unref (pads);
-}
-
-/* -------------------------------------------------------------- pushing -- */
-
-static void
-push_first_events (GstPartialMixSrcPad * pad)
-{
-  gchar *id = g_strdup_printf ("partialmix-%08x/src_%u", g_random_int (),
-      pad->listener.index);
-
-  gst_pad_push_event (GST_PAD (pad), gst_event_new_stream_start (id));
-  g_free (id);
-}
-
-static void
-push_segment (GstPartialMixSrcPad * pad)
-{
-  GstSegment segment;
-
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  gst_pad_push_event (GST_PAD (pad), gst_event_new_segment (&segment));
-}
-
-/* with the pad's stream lock; what follows is always what the latest caps say,
- * also where packets of several payload types take turns */
-static void
-push_events (GstPartialMixSrcPad * pad, GstCaps * caps)
-{
-  gboolean first = !pad->events_sent;
-
-  if (first)
-    push_first_events (pad);
-  if (caps != NULL && caps != pad->sent_caps
-      && (pad->sent_caps == NULL || !gst_caps_is_equal (caps, pad->sent_caps)))
-    gst_pad_push_event (GST_PAD (pad), gst_event_new_caps (caps));
-  if (caps != NULL)
-    gst_caps_replace (&pad->sent_caps, caps);
-  if (first)
-    push_segment (pad);
-  pad->events_sent = TRUE;
-}
-
-GstFlowReturn
-gst_partial_mix_src_pad_push (GstPartialMixSrcPad * pad, GstCaps * caps,
-    GstMiniObject * data)
-{
-  GstFlowReturn ret;
-
-  gst_fairmix_lock_assert_none ();
-  GST_PAD_STREAM_LOCK (pad);
-  push_events (pad, caps);
-  if (GST_IS_EVENT (data)) {
-    gst_pad_push_event (GST_PAD (pad), GST_EVENT (data));
-    ret = (GstFlowReturn) g_atomic_int_get (&pad->last_flow);
-  } else if (GST_IS_BUFFER_LIST (data)) {
-    ret = gst_pad_push_list (GST_PAD (pad), GST_BUFFER_LIST (data));
-  } else {
-    ret = gst_pad_push (GST_PAD (pad), GST_BUFFER (data));
-  }
-  if (g_atomic_int_get (&pad->last_flow) != (gint) ret)
-    GST_DEBUG_OBJECT (pad, "flow is %s now", gst_flow_get_name (ret));
-  g_atomic_int_set (&pad->last_flow, (gint) ret);
-  GST_PAD_STREAM_UNLOCK (pad);
-  return ret;
 }

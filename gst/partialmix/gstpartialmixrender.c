@@ -7,13 +7,11 @@
 #include "config.h"
 #endif
 
-#include "gstpartialmix-private.h"
+#include "gstpartialmixrender.h"
 
 #include <math.h>
 
 #include "fairmix/mix/fmx-mix-kernels.h"
-
-#define GST_CAT_DEFAULT gst_partial_mix_debug
 
 /* One voice in this tick, and how its place moves. */
 typedef struct
@@ -23,15 +21,6 @@ typedef struct
   GstPartialMixGains from, to;
   gfloat gain;                  /* for this listener, relative to the frame's */
 } Voice;
-
-/* What one src pad plays in this tick.  How many channels that is may change
- * while the tick is made: it goes out as it was planned, under its own caps. */
-struct _GstPartialMixRenderPlan
-{
-  GArray *voices;               /* of Voice */
-  GstCaps *caps;
-  guint channels;
-};
 
 static void
 voice_clear (gpointer data)
@@ -49,13 +38,14 @@ gains_of (GstPartialMixListener * listener, GstPartialMixStream * stream)
 
 /* Those without a place of their own in the Database share the room. */
 static guint
-count_unplaced (GstPartialMix * self, GstPartialMixListener * listener)
+count_unplaced (const GstPartialMixTable * table,
+    GstPartialMixListener * listener)
 {
   guint n = 0;
   guint i;
 
-  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
-    GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
+  for (i = 0; i < gst_partial_mix_table_n_slots (table); i++) {
+    GstPartialMixStream *stream = gst_partial_mix_table_at (table, i);
 
     n += stream != NULL
         && isnan (gst_partial_mix_listener_get_info (listener, stream)->pan)
@@ -102,8 +92,8 @@ plan_new (GstPartialMixListener * listener)
   return plan;
 }
 
-static void
-plan_free (GstPartialMixRenderPlan * plan)
+void
+gst_partial_mix_render_plan_free (GstPartialMixRenderPlan * plan)
 {
   g_array_unref (plan->voices);
   gst_caps_unref (plan->caps);
@@ -111,16 +101,16 @@ plan_free (GstPartialMixRenderPlan * plan)
 }
 
 GstPartialMixRenderPlan *
-gst_partial_mix_render_plan (GstPartialMix * self,
-    GstPartialMixListener * listener, const GstPartialMixFrame * frame)
+gst_partial_mix_render_plan (GstPartialMixListener * listener,
+    const GstPartialMixTable * table, const GstPartialMixFrame * frame)
 {
   GstPartialMixRenderPlan *plan = plan_new (listener);
-  guint n_places = count_unplaced (self, listener);
+  guint n_places = count_unplaced (table, listener);
   guint place = 0;
   guint i;
 
-  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
-    GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
+  for (i = 0; i < gst_partial_mix_table_n_slots (table); i++) {
+    GstPartialMixStream *stream = gst_partial_mix_table_at (table, i);
     GstPartialMixLink *link;
     const GstPartialMixStreamInfo *info;
     Voice voice = {.stream = stream,.envelope = {.ramp = frame->ramp} };
@@ -198,34 +188,37 @@ make_buffer (GstPartialMixListener * listener,
   return buffer;
 }
 
-void
-gst_partial_mix_render_push (GstPartialMix * self, GstPartialMixSrcPad * pad,
-    GstPartialMixRenderPlan * plan, const GstPartialMixFrame * frame,
-    GArray * deliveries)
+static GstClockTime
+time_of (guint rate_hz, gint64 samples)
 {
-  GstClockTime pts =
-      gst_partial_mix_samples_to_time (self, (guint64) frame->pos);
+  return gst_util_uint64_scale_int ((guint64) samples, GST_SECOND,
+      (gint) rate_hz);
+}
+
+GstBuffer *
+gst_partial_mix_render_make (GstPartialMixListener * listener,
+    const GstPartialMixRenderPlan * plan, const GstPartialMixFrame * frame,
+    guint rate_hz, GstClockTime playout_delay)
+{
+  GstClockTime pts = time_of (rate_hz, frame->pos);
   GstClockTime delay;
   FmxLimiterParams params;
   GstBuffer *buffer;
 
-  fmx_limiter_params_default (&params, self->settings.rate_hz, plan->channels);
-  prepare_limiter (&pad->listener, &params, plan->channels);
-  buffer = make_buffer (&pad->listener, plan, frame->pos, frame->n);
+  fmx_limiter_params_default (&params, rate_hz, plan->channels);
+  prepare_limiter (listener, &params, plan->channels);
+  buffer = make_buffer (listener, plan, frame->pos, frame->n);
 
-  delay = gst_partial_mix_playout_delay (self)
-      + gst_partial_mix_samples_to_time (self, params.look_ahead_frames);
-  GST_BUFFER_PTS (buffer) = pts > delay ? pts - delay : 0;
-  GST_BUFFER_DURATION (buffer) = gst_partial_mix_samples_to_time (self,
-      (guint64) frame->pos + frame->n) - pts;
-  if (plan->voices->len == 0 && pad->listener.silent_frames++ > 1)
+  delay = playout_delay + time_of (rate_hz, params.look_ahead_frames);
+  if (plan->voices->len == 0 && listener->silent_frames++ > 1)
     GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_GAP);
   if (plan->voices->len > 0)
-    pad->listener.silent_frames = 0;
-  if (pts >= delay)
-    gst_partial_mix_deliveries_add (deliveries, pad, plan->caps,
-        GST_MINI_OBJECT (buffer));
-  else
+    listener->silent_frames = 0;
+  if (pts < delay) {
     gst_buffer_unref (buffer);
-  plan_free (plan);
+    return NULL;
+  }
+  GST_BUFFER_PTS (buffer) = pts - delay;
+  GST_BUFFER_DURATION (buffer) = time_of (rate_hz, frame->pos + frame->n) - pts;
+  return buffer;
 }

@@ -24,7 +24,7 @@ find_stream (GstPartialMix * self, gint neighbour, guint32 ssrc)
 
   for (l = self->sink_pads; l != NULL; l = l->next) {
     GstPartialMixStream *stream =
-        g_hash_table_lookup (GST_PARTIAL_MIX_SINK_PAD (l->data)->streams,
+        g_hash_table_lookup (GST_PARTIAL_MIX_SINK_PAD_CAST (l->data)->streams,
         GUINT_TO_POINTER (ssrc));
 
     if (stream != NULL && stream->neighbour == neighbour)
@@ -107,8 +107,8 @@ GstFlowReturn
 gst_partial_mix_rtcp_chain (GstPad * gpad, GstObject * parent,
     GstBuffer * buffer)
 {
-  GstPartialMix *self = GST_PARTIAL_MIX (parent);
-  GstPartialMixSinkPad *pad = GST_PARTIAL_MIX_SINK_PAD (gpad);
+  GstPartialMix *self = GST_PARTIAL_MIX_CAST (parent);
+  GstPartialMixSinkPad *pad = GST_PARTIAL_MIX_SINK_PAD_CAST (gpad);
   GstPartialMixPlace place = { gst_partial_mix_sink_pad_get_neighbour (pad),
     gst_partial_mix_buffer_host (buffer)
   };

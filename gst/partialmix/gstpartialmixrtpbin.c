@@ -29,7 +29,7 @@ on_pad_added (GstElement * rtpbin, GstPad * pad, GstPartialMix * self)
     return;
 
   GST_PARTIAL_MIX_LOCK (self);
-  GST_PARTIAL_MIX_SINK_PAD (sink)->rtpbin_pad = pad;
+  GST_PARTIAL_MIX_SINK_PAD_CAST (sink)->rtpbin_pad = pad;
   GST_PARTIAL_MIX_UNLOCK (self);
   if (gst_pad_link (pad, sink) != GST_PAD_LINK_OK) {
     GST_WARNING_OBJECT (self, "%" GST_PTR_FORMAT " cannot be linked", pad);
@@ -48,7 +48,7 @@ find_pad (GstPartialMix * self, GstPad * pad)
 
   GST_PARTIAL_MIX_LOCK (self);
   for (l = self->sink_pads; l != NULL && found == NULL; l = l->next) {
-    GstPad *of = GST_PARTIAL_MIX_SINK_PAD (l->data)->rtpbin_pad;
+    GstPad *of = GST_PARTIAL_MIX_SINK_PAD_CAST (l->data)->rtpbin_pad;
 
     if (of != NULL && (pad == NULL || of == pad))
       found = gst_object_ref (l->data);

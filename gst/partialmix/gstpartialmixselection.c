@@ -7,11 +7,9 @@
 #include "config.h"
 #endif
 
-#include "gstpartialmix-private.h"
+#include "gstpartialmixselection.h"
 
 #include "fairmix/adapt/fmx-adapt-mix.h"
-
-#define GST_CAT_DEFAULT gst_partial_mix_debug
 
 /* for so many names a mix has room at least, where the target carries that */
 #define MIN_NAMES 3
@@ -44,30 +42,30 @@ constant_bitrate (const GstPartialMixFormat * format)
 }
 
 static void
-describe_mix (GstPartialMix * self, GstPartialMixListener * listener,
-    guint n_names, FmxAdaptMix * mix)
+describe_mix (const GstPartialMixScene * scene,
+    GstPartialMixListener * listener, guint n_names, FmxAdaptMix * mix)
 {
   guint constant = constant_bitrate (&listener->mix_format);
 
   mix->min_bitrate_bps =
-      constant != 0 ? constant : self->settings.min_mix_bitrate;
+      constant != 0 ? constant : scene->settings->min_mix_bitrate;
   mix->max_bitrate_bps =
-      constant != 0 ? constant : MAX (self->settings.min_mix_bitrate,
-      self->settings.max_mix_bitrate);
-  mix->packet_time = (FmxDuration) self->settings.frame_duration;
+      constant != 0 ? constant : MAX (scene->settings->min_mix_bitrate,
+      scene->settings->max_mix_bitrate);
+  mix->packet_time = (FmxDuration) scene->settings->frame_duration;
   mix->n_contributors = n_names;
-  mix->levels = self->settings.csrc_level_ext_id != 0;
+  mix->levels = scene->settings->csrc_level_ext_id != 0;
 }
 
 static void
-cost_of_mix (GstPartialMix * self, GstPartialMixListener * listener,
+cost_of_mix (const GstPartialMixScene * scene, GstPartialMixListener * listener,
     guint n_names, guint64 target, FmxAdaptParams * params)
 {
   FmxAdaptMix mix;
 
-  params->headroom = self->settings.headroom;
+  params->headroom = scene->settings->headroom;
   params->max_streams = gst_partial_mix_listener_get_max_streams (listener);
-  describe_mix (self, listener, n_names, &mix);
+  describe_mix (scene, listener, n_names, &mix);
   params->mix_max_bps = fmx_adapt_mix_wire_bps (&mix, mix.max_bitrate_bps);
   mix.n_contributors = MIN (n_names, MIN_NAMES);
   if (fmx_adapt_mix_wire_bps (&mix, mix.min_bitrate_bps) > target)
@@ -77,12 +75,12 @@ cost_of_mix (GstPartialMix * self, GstPartialMixListener * listener,
 
 /* What the encoder gets, and how many names, of what the plan gives a mix. */
 static void
-share_mix (GstPartialMix * self, GstPartialMixListener * listener,
+share_mix (const GstPartialMixScene * scene, GstPartialMixListener * listener,
     guint n_names)
 {
   FmxAdaptMix mix;
 
-  describe_mix (self, listener, n_names, &mix);
+  describe_mix (scene, listener, n_names, &mix);
   listener->n_names = mix.n_contributors = fmx_adapt_mix_n_names (&mix,
       listener->plan.mix_bps);
   listener->mix_bitrate_bps =
@@ -93,35 +91,38 @@ share_mix (GstPartialMix * self, GstPartialMixListener * listener,
 
 /* What a mix of constant rate costs without names, in bits/s on the wire. */
 static guint
-least_cost (GstPartialMix * self, GstPartialMixEncoding encoding)
+least_cost (const GstPartialMixScene * scene, GstPartialMixEncoding encoding)
 {
-  FmxAdaptMix mix = {.packet_time = (FmxDuration) self->settings.frame_duration
+  FmxAdaptMix mix = {.packet_time =
+        (FmxDuration) scene->settings->frame_duration
   };
   GstPartialMixFormat format;
 
-  gst_partial_mix_format_for_mix (&format, encoding, self->settings.rate_hz, 0);
+  gst_partial_mix_format_for_mix (&format, encoding, scene->settings->rate_hz,
+      0);
   return fmx_adapt_mix_wire_bps (&mix, constant_bitrate (&format));
 }
 
 static gboolean
-can_send (GstPartialMix * self, GstPartialMixListener * listener, gint encoding)
+can_send (const GstPartialMixScene * scene, GstPartialMixListener * listener,
+    gint encoding)
 {
   return encoding >= 0 && listener->accepts[encoding]
       && gst_partial_mix_encoding_takes_rate ((GstPartialMixEncoding) encoding,
-      self->settings.rate_hz);
+      scene->settings->rate_hz);
 }
 
 /* Returns: a format that the neighbour's streams come in and that it takes, of
  * @encoding if any does; NULL if it takes none of theirs */
 static const GstPartialMixFormat *
-find_stream_format (GstPartialMix * self, GstPartialMixListener * listener,
-    gint encoding)
+find_stream_format (const GstPartialMixScene * scene,
+    GstPartialMixListener * listener, gint encoding)
 {
   const GstPartialMixFormat *found = NULL;
   guint i;
 
-  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
-    GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
+  for (i = 0; i < gst_partial_mix_table_n_slots (scene->table); i++) {
+    GstPartialMixStream *stream = gst_partial_mix_table_at (scene->table, i);
 
     if (stream == NULL || !gst_partial_mix_listener_hears (listener, stream)
         || !listener->accepts[stream->format.encoding])
@@ -137,62 +138,63 @@ find_stream_format (GstPartialMix * self, GstPartialMixListener * listener,
 /* Of those with a constant rate: what the streams come in, if the target carries
  * that; else the cheapest, whether or not the target does. */
 static GstPartialMixEncoding
-choose_constant (GstPartialMix * self, GstPartialMixListener * listener,
-    guint64 target)
+choose_constant (const GstPartialMixScene * scene,
+    GstPartialMixListener * listener, guint64 target)
 {
   const gint present =
       listener->have_mix_format ? (gint) listener->mix_format.encoding : -1;
   const GstPartialMixFormat *wanted =
-      find_stream_format (self, listener, present);
+      find_stream_format (scene, listener, present);
   guint64 room = target;
   gint cheapest = -1;
   gint i;
 
   for (i = GST_PARTIAL_MIX_N_ENCODINGS - 1; i > GST_PARTIAL_MIX_ENCODING_OPUS;
       i--)
-    if (can_send (self, listener, i) && (cheapest < 0
-            || least_cost (self, i) <= least_cost (self, cheapest)))
+    if (can_send (scene, listener, i) && (cheapest < 0
+            || least_cost (scene, i) <= least_cost (scene, cheapest)))
       cheapest = i;
   if (cheapest < 0)
     return GST_PARTIAL_MIX_ENCODING_OPUS;
-  if (wanted == NULL || !can_send (self, listener, (gint) wanted->encoding))
+  if (wanted == NULL || !can_send (scene, listener, (gint) wanted->encoding))
     return (GstPartialMixEncoding) cheapest;
   /* what is dearer than the present one must leave some room */
   if (target != FMX_TARGET_UNLIMITED && (gint) wanted->encoding != present)
-    room -= (guint64) ((gdouble) target * self->settings.headroom);
-  if (least_cost (self, wanted->encoding) <= room
-      || least_cost (self, wanted->encoding) == least_cost (self, cheapest))
+    room -= (guint64) ((gdouble) target * scene->settings->headroom);
+  if (least_cost (scene, wanted->encoding) <= room
+      || least_cost (scene, wanted->encoding) == least_cost (scene, cheapest))
     return wanted->encoding;
   return (GstPartialMixEncoding) cheapest;
 }
 
 /* Whether the property says in what mixes are sent, and the neighbour takes it. */
 static gboolean
-is_wanted (GstPartialMix * self, GstPartialMixListener * listener)
+is_wanted (const GstPartialMixScene * scene, GstPartialMixListener * listener)
 {
-  return self->settings.mix_encoding >= 0
-      && listener->accepts[self->settings.mix_encoding];
+  return scene->settings->mix_encoding >= 0
+      && listener->accepts[scene->settings->mix_encoding];
 }
 
 static GstPartialMixEncoding
-choose_encoding (GstPartialMix * self, GstPartialMixListener * listener,
-    guint64 target)
+choose_encoding (const GstPartialMixScene * scene,
+    GstPartialMixListener * listener, guint64 target)
 {
-  if (is_wanted (self, listener))
-    return (GstPartialMixEncoding) self->settings.mix_encoding;
-  if (can_send (self, listener, GST_PARTIAL_MIX_ENCODING_OPUS))
+  if (is_wanted (scene, listener))
+    return (GstPartialMixEncoding) scene->settings->mix_encoding;
+  if (can_send (scene, listener, GST_PARTIAL_MIX_ENCODING_OPUS))
     return GST_PARTIAL_MIX_ENCODING_OPUS;
-  return choose_constant (self, listener, target);
+  return choose_constant (scene, listener, target);
 }
 
 /* Whether streams of another encoding have it. */
 static gboolean
-is_pt_used (GstPartialMix * self, guint8 pt, GstPartialMixEncoding encoding)
+is_pt_used (const GstPartialMixScene * scene, guint8 pt,
+    GstPartialMixEncoding encoding)
 {
   guint i;
 
-  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
-    GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
+  for (i = 0; i < gst_partial_mix_table_n_slots (scene->table); i++) {
+    GstPartialMixStream *stream = gst_partial_mix_table_at (scene->table, i);
 
     if (stream != NULL && stream->format.pt == pt
         && stream->format.encoding != encoding)
@@ -202,25 +204,25 @@ is_pt_used (GstPartialMix * self, guint8 pt, GstPartialMixEncoding encoding)
 }
 
 static guint8
-choose_pt (GstPartialMix * self, GstPartialMixListener * listener,
+choose_pt (const GstPartialMixScene * scene, GstPartialMixListener * listener,
     GstPartialMixEncoding encoding)
 {
-  const GstPartialMixFormat *same = find_stream_format (self, listener,
+  const GstPartialMixFormat *same = find_stream_format (scene, listener,
       (gint) encoding);
   guint8 pt = FIRST_DYNAMIC_PT;
 
-  if (self->settings.mix_pt <= LAST_PT)
-    return (guint8) self->settings.mix_pt;
+  if (scene->settings->mix_pt <= LAST_PT)
+    return (guint8) scene->settings->mix_pt;
   if (encoding == GST_PARTIAL_MIX_ENCODING_PCMU)
     return 0;
   if (encoding == GST_PARTIAL_MIX_ENCODING_PCMA)
     return 8;
   if (listener->have_mix_format && listener->mix_format.encoding == encoding
-      && !is_pt_used (self, listener->mix_format.pt, encoding))
+      && !is_pt_used (scene, listener->mix_format.pt, encoding))
     return listener->mix_format.pt;
   if (same != NULL && same->encoding == encoding)
     return same->pt;
-  while (pt < LAST_PT && is_pt_used (self, pt, encoding))
+  while (pt < LAST_PT && is_pt_used (scene, pt, encoding))
     pt++;
   return pt;
 }
@@ -229,15 +231,16 @@ choose_pt (GstPartialMix * self, GstPartialMixListener * listener,
  * it.  Streams and targets come and go, so that this is looked at again with
  * each selection. */
 static void
-choose_mix_format (GstPartialMix * self, GstPartialMixListener * listener)
+choose_mix_format (const GstPartialMixScene * scene,
+    GstPartialMixListener * listener)
 {
-  GstPartialMixEncoding encoding = choose_encoding (self, listener,
+  GstPartialMixEncoding encoding = choose_encoding (scene, listener,
       gst_partial_mix_listener_get_target (listener));
-  guint8 pt = choose_pt (self, listener, encoding);
+  guint8 pt = choose_pt (scene, listener, encoding);
 
   gst_partial_mix_format_for_mix (&listener->mix_format, encoding,
-      self->settings.rate_hz, pt);
-  listener->have_mix_format = find_stream_format (self, listener, -1) != NULL;
+      scene->settings->rate_hz, pt);
+  listener->have_mix_format = find_stream_format (scene, listener, -1) != NULL;
 }
 
 /* ------------------------------------------------------------ selecting -- */
@@ -280,13 +283,13 @@ describe (GstPartialMixListener * listener, GstPartialMixStream * stream,
 }
 
 static void
-gather (GstPartialMix * self, GstPartialMixListener * listener,
+gather (const GstPartialMixScene * scene, GstPartialMixListener * listener,
     Selection * selection, GstClockTime now)
 {
   guint i;
 
-  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
-    GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
+  for (i = 0; i < gst_partial_mix_table_n_slots (scene->table); i++) {
+    GstPartialMixStream *stream = gst_partial_mix_table_at (scene->table, i);
     GstPartialMixLink *link;
     FmxSelectStream select = { 0, };
 
@@ -297,7 +300,7 @@ gather (GstPartialMix * self, GstPartialMixListener * listener,
     if (!gst_partial_mix_listener_hears (listener, stream)) {
       if (link->handover.way != FMX_HANDOVER_NONE)
         gst_partial_mix_listener_change_link (listener, stream,
-            FMX_HANDOVER_NONE, 0, self->line, now);
+            FMX_HANDOVER_NONE, 0, scene->line, now);
       continue;
     }
     describe (listener, stream, link, &select);
@@ -329,7 +332,7 @@ count_names (GstPartialMixListener * listener, Selection * selection,
 }
 
 static void
-plan (GstPartialMix * self, GstPartialMixListener * listener,
+plan (const GstPartialMixScene * scene, GstPartialMixListener * listener,
     Selection * selection, guint n_names, GstClockTime now)
 {
   guint n = selection->streams->len;
@@ -339,13 +342,13 @@ plan (GstPartialMix * self, GstPartialMixListener * listener,
       : gst_partial_mix_listener_get_target (listener);
 
   fmx_select_params_default (&select_params);
-  cost_of_mix (self, listener, n_names, target, &adapt_params);
+  cost_of_mix (scene, listener, n_names, target, &adapt_params);
   /* Less than the least mix of Opus cannot be sent: whether even that is too much
    * is for the rate controller to say, with 0.  What has a constant rate, which
    * may be many times the target, waits until that carries it, unless the
    * application wants this and nothing else. */
   if (target > 0 && (constant_bitrate (&listener->mix_format) == 0
-          || is_wanted (self, listener)))
+          || is_wanted (scene, listener)))
     target = MAX (target, adapt_params.mix_min_bps);
   fmx_select_rank (&select_params,
       (const FmxSelectStream *) selection->select->data,
@@ -358,7 +361,7 @@ plan (GstPartialMix * self, GstPartialMixListener * listener,
 
 /* Returns: whether anybody's way changed */
 static gboolean
-carry_out (GstPartialMix * self, GstPartialMixListener * listener,
+carry_out (const GstPartialMixScene * scene, GstPartialMixListener * listener,
     Selection * selection, GstClockTime now)
 {
   gboolean changed = FALSE;
@@ -380,7 +383,7 @@ carry_out (GstPartialMix * self, GstPartialMixListener * listener,
     else if (assigned == FMX_ADAPT_HELD)
       mode = FMX_HANDOVER_HELD;
     if (!gst_partial_mix_listener_change_link (listener, stream, mode,
-            assigned >= 0 ? (guint) assigned : mix, self->line, now))
+            assigned >= 0 ? (guint) assigned : mix, scene->line, now))
       listener->changing = TRUE;
     changed |= link->handover.way != before
         || (link->handover.way == FMX_HANDOVER_MIXED
@@ -390,22 +393,64 @@ carry_out (GstPartialMix * self, GstPartialMixListener * listener,
   return changed;
 }
 
+gboolean
+gst_partial_mix_select (GstPartialMixListener * listener,
+    const GstPartialMixScene * scene, GstClockTime now)
+{
+  Selection selection;
+  gboolean changed;
+  guint n_names;
+
+  listener->dirty = FALSE;
+  if (!listener->negotiated)
+    return FALSE;
+  choose_mix_format (scene, listener);
+
+  selection_init (&selection, gst_partial_mix_table_n_streams (scene->table));
+  gather (scene, listener, &selection, now);
+  n_names = count_names (listener, &selection, FALSE);
+  plan (scene, listener, &selection, n_names, now);
+  changed = carry_out (scene, listener, &selection, now);
+  share_mix (scene, listener, count_names (listener, &selection, TRUE));
+  listener->n_selections += changed;
+  selection_clear (&selection);
+  return changed;
+}
+
+FmxHandoverWay
+gst_partial_mix_first_way (const GstPartialMixListener * listener,
+    const GstPartialMixStream * stream)
+{
+  guint64 target = gst_partial_mix_listener_get_target (listener);
+
+  if (!listener->negotiated)
+    return FMX_HANDOVER_NONE;
+  if (target == 0)
+    return FMX_HANDOVER_HELD;
+  if (target == FMX_TARGET_UNLIMITED && !listener->raw
+      && gst_partial_mix_listener_get_max_streams (listener) == 0
+      && listener->accepts[stream->format.encoding])
+    return FMX_HANDOVER_SEPARATE;
+  return FMX_HANDOVER_MIXED;
+}
+
+/* -------------------------------------------------------------- telling -- */
+
 static void
 add_ssrcs (GstStructure * s, const gchar * field,
-    GstPartialMixListener * listener, Selection * selection,
-    FmxHandoverWay mode)
+    GstPartialMixListener * listener, const GstPartialMixTable * table,
+    FmxHandoverWay way)
 {
   GValue array = G_VALUE_INIT;
   guint i;
 
   g_value_init (&array, GST_TYPE_ARRAY);
-  for (i = 0; i < selection->streams->len; i++) {
-    GstPartialMixStream *stream = g_array_index (selection->streams,
-        GstPartialMixStream *, i);
+  for (i = 0; i < gst_partial_mix_table_n_slots (table); i++) {
+    GstPartialMixStream *stream = gst_partial_mix_table_at (table, i);
     GValue ssrc = G_VALUE_INIT;
 
-    if (gst_partial_mix_listener_get_link (listener,
-            stream)->handover.way != mode)
+    if (stream == NULL || gst_partial_mix_listener_get_link (listener,
+            stream)->handover.way != way)
       continue;
     g_value_init (&ssrc, G_TYPE_UINT);
     g_value_set_uint (&ssrc, stream->out_ssrc);
@@ -414,9 +459,9 @@ add_ssrcs (GstStructure * s, const gchar * field,
   gst_structure_take_value (s, field, &array);
 }
 
-static void
-tell (GstPartialMix * self, GstPartialMixListener * listener,
-    Selection * selection, const gchar * reason)
+GstStructure *
+gst_partial_mix_selection_to_structure (GstPartialMixListener * listener,
+    const GstPartialMixTable * table, const gchar * reason)
 {
   guint64 target = gst_partial_mix_listener_get_target (listener);
   gchar *name = g_strdup_printf ("src_%u", listener->index);
@@ -433,97 +478,9 @@ tell (GstPartialMix * self, GstPartialMixListener * listener,
       "n-mixes", G_TYPE_UINT, listener->plan.n_mixes,
       "mix-bitrate", G_TYPE_UINT, listener->mix_bitrate_bps, NULL);
 
-  add_ssrcs (s, "separate", listener, selection, FMX_HANDOVER_SEPARATE);
-  add_ssrcs (s, "mixed", listener, selection, FMX_HANDOVER_MIXED);
-  add_ssrcs (s, "held", listener, selection, FMX_HANDOVER_HELD);
-  GST_DEBUG_OBJECT (self, "%" GST_PTR_FORMAT, s);
-  gst_fairmix_outbox_add (self->outbox,
-      gst_message_new_element (GST_OBJECT (self), s));
-}
-
-void
-gst_partial_mix_select (GstPartialMix * self, GstPartialMixListener * listener,
-    const gchar * reason, GstClockTime now)
-{
-  Selection selection;
-  gboolean changed;
-  guint n_names;
-
-  listener->dirty = FALSE;
-  if (!listener->negotiated)
-    return;
-  choose_mix_format (self, listener);
-
-  selection_init (&selection, gst_partial_mix_table_n_streams (&self->table));
-  gather (self, listener, &selection, now);
-  n_names = count_names (listener, &selection, FALSE);
-  plan (self, listener, &selection, n_names, now);
-  changed = carry_out (self, listener, &selection, now);
-  share_mix (self, listener, count_names (listener, &selection, TRUE));
-  if (changed) {
-    listener->n_selections++;
-    tell (self, listener, &selection, reason);
-  }
-  selection_clear (&selection);
-}
-
-void
-gst_partial_mix_select_dirty (GstPartialMix * self, GstClockTime now)
-{
-  guint i;
-
-  for (i = 0; i < self->listeners->len; i++) {
-    GstPartialMixListener *listener = g_ptr_array_index (self->listeners, i);
-
-    if (listener->dirty || listener->changing)
-      gst_partial_mix_select (self, listener, "streams", now);
-  }
-}
-
-static FmxHandoverWay
-first_mode (GstPartialMixListener * listener, GstPartialMixStream * stream)
-{
-  guint64 target = gst_partial_mix_listener_get_target (listener);
-
-  if (!listener->negotiated)
-    return FMX_HANDOVER_NONE;
-  if (target == 0)
-    return FMX_HANDOVER_HELD;
-  if (target == FMX_TARGET_UNLIMITED && !listener->raw
-      && gst_partial_mix_listener_get_max_streams (listener) == 0
-      && listener->accepts[stream->format.encoding])
-    return FMX_HANDOVER_SEPARATE;
-  return FMX_HANDOVER_MIXED;
-}
-
-/* A new stream is heard from its first packet on.  Planning anew for each one
- * would make a flood of SSRCs dear, so that only some in each tick do; the
- * others are mixed until the next tick. */
-void
-gst_partial_mix_link_new_stream (GstPartialMix * self,
-    GstPartialMixStream * stream, GstClockTime now)
-{
-  guint cost =
-      1 +
-      gst_partial_mix_table_n_streams (&self->table) /
-      GST_PARTIAL_MIX_STREAMS_PER_SELECTION;
-  gboolean plan_now = self->selections_left > 0 || (!self->running
-      && gst_partial_mix_table_n_streams (&self->table) <=
-      GST_PARTIAL_MIX_STREAMS_PER_SELECTION);
-  guint i;
-
-  self->selections_left -= MIN (self->selections_left, cost);
-  for (i = 0; i < self->listeners->len; i++) {
-    GstPartialMixListener *listener = g_ptr_array_index (self->listeners, i);
-
-    gst_partial_mix_listener_init_link (listener, stream, now);
-    if (!gst_partial_mix_listener_hears (listener, stream))
-      continue;
-    listener->dirty = TRUE;
-    if (plan_now)
-      gst_partial_mix_select (self, listener, "stream", now);
-    else
-      gst_partial_mix_listener_change_link (listener, stream,
-          first_mode (listener, stream), 0, self->line, now);
-  }
+  g_free (name);
+  add_ssrcs (s, "separate", listener, table, FMX_HANDOVER_SEPARATE);
+  add_ssrcs (s, "mixed", listener, table, FMX_HANDOVER_MIXED);
+  add_ssrcs (s, "held", listener, table, FMX_HANDOVER_HELD);
+  return s;
 }

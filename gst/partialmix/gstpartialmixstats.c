@@ -139,8 +139,8 @@ count_bad_packets (GstPartialMix * self, guint64 * n_malformed,
   *n_malformed = self->n_malformed_gone + self->n_malformed_rtcp;
   *n_unknown = self->n_unknown_gone;
   for (l = self->sink_pads; l != NULL; l = l->next) {
-    *n_malformed += GST_PARTIAL_MIX_SINK_PAD (l->data)->n_malformed;
-    *n_unknown += GST_PARTIAL_MIX_SINK_PAD (l->data)->n_unknown;
+    *n_malformed += GST_PARTIAL_MIX_SINK_PAD_CAST (l->data)->n_malformed;
+    *n_unknown += GST_PARTIAL_MIX_SINK_PAD_CAST (l->data)->n_unknown;
   }
 }
 

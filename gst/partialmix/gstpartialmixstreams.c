@@ -174,6 +174,38 @@ identify (GstPartialMix * self, GstPartialMixSinkPad * pad,
   g_free (claimed);
 }
 
+/* A new stream is heard from its first packet on.  Planning anew for each one
+ * would make a flood of SSRCs dear, so that only some in each tick do; the
+ * others are mixed until the next tick. */
+static void
+link_new_stream (GstPartialMix * self,
+    GstPartialMixStream * stream, GstClockTime now)
+{
+  guint cost =
+      1 +
+      gst_partial_mix_table_n_streams (&self->table) /
+      GST_PARTIAL_MIX_STREAMS_PER_SELECTION;
+  gboolean plan_now = self->selections_left > 0 || (!self->running
+      && gst_partial_mix_table_n_streams (&self->table) <=
+      GST_PARTIAL_MIX_STREAMS_PER_SELECTION);
+  guint i;
+
+  self->selections_left -= MIN (self->selections_left, cost);
+  for (i = 0; i < self->listeners->len; i++) {
+    GstPartialMixListener *listener = g_ptr_array_index (self->listeners, i);
+
+    gst_partial_mix_listener_init_link (listener, stream, now);
+    if (!gst_partial_mix_listener_hears (listener, stream))
+      continue;
+    listener->dirty = TRUE;
+    if (plan_now)
+      gst_partial_mix_reselect (self, listener, "stream", now);
+    else
+      gst_partial_mix_listener_change_link (listener, stream,
+          gst_partial_mix_first_way (listener, stream), 0, self->line, now);
+  }
+}
+
 static GstPartialMixStream *
 add_stream (GstPartialMix * self, GstPartialMixSinkPad * pad,
     GstBuffer * buffer, guint32 ssrc, const GstPartialMixFormat * format,
@@ -202,7 +234,7 @@ add_stream (GstPartialMix * self, GstPartialMixSinkPad * pad,
   g_hash_table_insert (pad->streams, GUINT_TO_POINTER (ssrc), stream);
 
   identify (self, pad, stream);
-  gst_partial_mix_link_new_stream (self, stream, now);
+  link_new_stream (self, stream, now);
   message_stream (self, stream, "added",
       stream->out_ssrc != ssrc ? "collision" : "arrived");
   return stream;
@@ -273,7 +305,7 @@ void
 gst_partial_mix_remove_stream (GstPartialMix * self,
     GstPartialMixStream * stream, const gchar * reason)
 {
-  GstPartialMixSinkPad *pad = GST_PARTIAL_MIX_SINK_PAD (stream->pad);
+  GstPartialMixSinkPad *pad = GST_PARTIAL_MIX_SINK_PAD_CAST (stream->pad);
   guint i;
 
   message_stream (self, stream, "removed", reason);

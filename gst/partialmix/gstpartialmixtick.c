@@ -38,8 +38,8 @@ take_streams (GstPartialMix * self, const GstPartialMixFrame * frame)
             && !stream->voice.frame_active))
       continue;
     gst_partial_mix_stream_take_due (stream, end);
-    stream->voice.csrc_level_ext_id = (guint) GST_PARTIAL_MIX_SINK_PAD
-        (stream->pad)->csrc_level_ext_id;
+    stream->voice.csrc_level_ext_id =
+        (guint) GST_PARTIAL_MIX_SINK_PAD_CAST (stream->pad)->csrc_level_ext_id;
     gst_partial_mix_mixer_take (&self->mixer, stream);
   }
 }
@@ -161,6 +161,20 @@ warn_of_itself (GstPartialMix * self)
 
 /* with the lock */
 static void
+select_dirty (GstPartialMix * self, GstClockTime now)
+{
+  guint i;
+
+  for (i = 0; i < self->listeners->len; i++) {
+    GstPartialMixListener *listener = g_ptr_array_index (self->listeners, i);
+
+    if (listener->dirty || listener->changing)
+      gst_partial_mix_reselect (self, listener, "streams", now);
+  }
+}
+
+/* with the lock */
+static void
 keep_house (GstPartialMix * self, GstClockTime now)
 {
   guint i;
@@ -173,7 +187,7 @@ keep_house (GstPartialMix * self, GstClockTime now)
     for (i = 0; i < self->listeners->len; i++)
       ((GstPartialMixListener *) g_ptr_array_index (self->listeners,
               i))->dirty = TRUE;
-  gst_partial_mix_select_dirty (self, now);
+  select_dirty (self, now);
 }
 
 /* ------------------------------------------------------ what listeners get -- */
@@ -237,7 +251,8 @@ plan (GstPartialMix * self, const GstPartialMixFrame * frame,
     g_ptr_array_add (audience->pads, gst_object_ref (pad));
     g_ptr_array_add (audience->renders,
         pad->listener.negotiated && pad->listener.raw
-        ? gst_partial_mix_render_plan (self, &pad->listener, frame) : NULL);
+        ? gst_partial_mix_render_plan (&pad->listener, &self->table,
+            frame) : NULL);
   }
 }
 
@@ -270,6 +285,21 @@ deliver_mixes (GstPartialMix * self, GstPartialMixSrcPad * pad,
   }
 }
 
+/* takes @plan */
+static void
+deliver_render (GstPartialMix * self, GstPartialMixSrcPad * pad,
+    GstPartialMixRenderPlan * plan, const GstPartialMixFrame * frame,
+    GArray * deliveries)
+{
+  GstBuffer *buffer = gst_partial_mix_render_make (&pad->listener, plan, frame,
+      self->settings.rate_hz, gst_partial_mix_playout_delay (self));
+
+  if (buffer != NULL)
+    gst_partial_mix_deliveries_add (deliveries, pad, plan->caps,
+        GST_MINI_OBJECT (buffer));
+  gst_partial_mix_render_plan_free (plan);
+}
+
 /* without the lock */
 static void
 deliver (GstPartialMix * self, const GstPartialMixFrame * frame,
@@ -285,7 +315,7 @@ deliver (GstPartialMix * self, const GstPartialMixFrame * frame,
   }
   for (i = 0; i < audience->pads->len; i++)
     if (g_ptr_array_index (audience->renders, i) != NULL)
-      gst_partial_mix_render_push (self, g_ptr_array_index (audience->pads, i),
+      deliver_render (self, g_ptr_array_index (audience->pads, i),
           g_ptr_array_index (audience->renders, i), frame,
           audience->deliveries);
   gst_partial_mix_couriers_deliver (self->couriers, audience->deliveries,

@@ -21,14 +21,7 @@ import tempfile
 from rules import files, read, run
 
 # plugin: ({files that may stand in a circle}, why)
-WAIVED = {
-    'partialmix': ({
-        'gstpartialmix', 'gstpartialmixcouriers',
-        'gstpartialmixevents', 'gstpartialmixforward', 'gstpartialmixpad',
-        'gstpartialmixrender', 'gstpartialmixrtcp', 'gstpartialmixrtpbin',
-        'gstpartialmixstats', 'gstpartialmixstreams', 'gstpartialmixtick',
-    }, 'all of them take the element and reach into it; it is being taken apart'),
-}
+WAIVED = {}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"(?:.*/)?([\w-]+)\.h"', re.M)
 
 
