@@ -28,8 +28,8 @@
 
 #include "gstqmjitterbuffer.h"
 
-#include "gst/common/gstfairmixstats.h"
 #include "gstqmproxy.h"
+#include "gstqmtypes.h"
 #include "gstqmstage.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_qm_jitter_buffer_debug);
@@ -58,6 +58,7 @@ enum
   PROP_LENGTH,
   PROP_DECAY,
   PROP_AFTER_DROP,
+  PROP_MEMORY_TIME,
   PROP_MIN_DELAY,
   PROP_MAX_DELAY,
   PROP_TIMING,
@@ -116,82 +117,6 @@ GST_STATIC_PAD_TEMPLATE ("sink_rtcp",
     GST_PAD_SINK, GST_PAD_REQUEST, GST_STATIC_CAPS ("application/x-rtcp"));
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src",
     GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("application/x-rtp"));
-
-/* --- enumerations --- */
-
-/* the values of rtpjitterbuffer's own type, which is not public */
-#define GST_TYPE_QM_MODE (gst_qm_mode_get_type ())
-static GType
-gst_qm_mode_get_type (void)
-{
-  static const GEnumValue values[] = {
-    {0, "Only use RTP timestamps", "none"},
-    {1, "Slave receiver to sender clock", "slave"},
-    {2, "Do low/high watermark buffering", "buffer"},
-    {4, "Synchronized sender and receiver clocks", "synced"},
-    {0, NULL, NULL},
-  };
-  static gsize type = 0;
-
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type,
-        g_enum_register_static ("GstQmJitterBufferMode", values));
-  return type;
-}
-
-#define GST_TYPE_QM_AFTER_DROP (gst_qm_after_drop_get_type ())
-static GType
-gst_qm_after_drop_get_type (void)
-{
-  static const gchar *const nicks[] = { "shift", "kept", "reset" };
-  static const gchar *const blurbs[] = {
-    "The counts as they would be in a queue one shorter",
-    "The counts stay",
-    "The counts start again",
-  };
-  static gsize type = 0;
-
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, gst_fairmix_enum_register ("GstQmAfterDrop",
-            nicks, blurbs, G_N_ELEMENTS (nicks)));
-  return type;
-}
-
-#define GST_TYPE_QM_TIMING (gst_qm_timing_get_type ())
-static GType
-gst_qm_timing_get_type (void)
-{
-  static const gchar *const nicks[] = { "rtp", "arrival", "tick" };
-  static const gchar *const blurbs[] = {
-    "RTP timestamps are sampling times",
-    "They are not: play at the mean inter-arrival time",
-    "They do not matter: a FIFO served once a packet time, to the letter of "
-        "the queue-monitoring paper",
-  };
-  static gsize type = 0;
-
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, gst_fairmix_enum_register ("GstQmTiming",
-            nicks, blurbs, G_N_ELEMENTS (nicks)));
-  return type;
-}
-
-#define GST_TYPE_QM_SHRINK (gst_qm_shrink_get_type ())
-static GType
-gst_qm_shrink_get_type (void)
-{
-  static const gchar *const nicks[] = { "drop", "shift" };
-  static const gchar *const blurbs[] = {
-    "Drop a packet",
-    "Play all, earlier: for a time stretcher behind the decoder",
-  };
-  static gsize type = 0;
-
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, gst_fairmix_enum_register ("GstQmShrink",
-            nicks, blurbs, G_N_ELEMENTS (nicks)));
-  return type;
-}
 
 /* --- settings --- */
 
@@ -319,6 +244,9 @@ gst_qm_jitter_buffer_set_own_property (GstQmJitterBuffer * self, guint id,
       break;
     case PROP_AFTER_DROP:
       playout->after_drop = g_value_get_enum (value);
+      break;
+    case PROP_MEMORY_TIME:
+      playout->memory = g_value_get_uint (value) * FMX_MSECOND;
       break;
     case PROP_MIN_DELAY:
       playout->min_delay = g_value_get_uint (value) * FMX_MSECOND;
@@ -461,6 +389,9 @@ gst_qm_jitter_buffer_get_own_property (GstQmJitterBuffer * self, guint id,
       break;
     case PROP_AFTER_DROP:
       g_value_set_enum (value, playout->after_drop);
+      break;
+    case PROP_MEMORY_TIME:
+      g_value_set_uint (value, playout->memory / FMX_MSECOND);
       break;
     case PROP_MIN_DELAY:
       g_value_set_uint (value, playout->min_delay / FMX_MSECOND);
@@ -852,6 +783,12 @@ install_delay_properties (GObjectClass * klass, const FmxPlayoutParams * p)
   const GParamFlags rw = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
       | GST_PARAM_MUTABLE_PLAYING;
 
+  g_object_class_install_property (klass, PROP_MEMORY_TIME,
+      g_param_spec_uint ("memory-time", "memory-time",
+          "Half-life, in milliseconds, of what is remembered of stalls: whether "
+          "a late packet is worth a longer delay, and a shorter one worth a "
+          "packet (0: each late packet is waited for, each standing queue cut)",
+          0, 24 * 3600 * 1000, p->memory / FMX_MSECOND, rw));
   g_object_class_install_property (klass, PROP_MIN_DELAY,
       g_param_spec_uint ("min-delay", "min-delay",
           "Least delay beyond the fastest packets, in milliseconds", 0,

@@ -658,7 +658,8 @@ same_monitor (const FmxPlayoutParams * a, const FmxPlayoutParams * b)
   return a->threshold == b->threshold && a->length == b->length
       && a->decay == b->decay && a->after_drop == b->after_drop
       && a->threshold_time == b->threshold_time && a->reserve == b->reserve
-      && a->growth_step == b->growth_step && a->max_delay == b->max_delay;
+      && a->growth_step == b->growth_step && a->max_delay == b->max_delay
+      && a->memory == b->memory;
 }
 
 static void

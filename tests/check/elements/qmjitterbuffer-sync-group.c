@@ -14,6 +14,9 @@ GST_START_TEST (test_a_sync_group_plays_with_the_largest_delay)
   guint n;
 
   gst_bin_add_many (GST_BIN (bin), a, b, NULL);
+  /* they wait for what is late */
+  g_object_set (a, "memory-time", 0, NULL);
+  g_object_set (b, "memory-time", 0, NULL);
   g_object_set (a, "sync-group", "call", "max-offset", (guint64) 10 * MS, NULL);
   g_object_set (b, "sync-group", "call", "max-offset", (guint64) 10 * MS, NULL);
   ha = gst_harness_new_with_element (a, "sink", "src");
@@ -61,6 +64,7 @@ check_audio_and_video (guint video_latency_ms, GstClockTimeDiff audio_jitter,
   GstHarness *ha, *hv;
 
   gst_bin_add_many (GST_BIN (bin), audio, video, NULL);
+  g_object_set (audio, "memory-time", 0, NULL);
   g_object_set (audio, "sync-group", "call", "max-offset", (guint64) 10 * MS,
       NULL);
   g_object_set (video, "sync-group", "call", "max-offset", (guint64) 10 * MS,

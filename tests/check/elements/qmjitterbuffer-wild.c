@@ -71,7 +71,7 @@ GST_END_TEST;
  * delay is what it was. */
 GST_START_TEST (test_a_stall_is_forgotten)
 {
-  GstHarness *h = harness_new ("qmjitterbuffer max-delay=1000");
+  GstHarness *h = harness_new ("qmjitterbuffer max-delay=1000 memory-time=0");
   GstClockTimeDiff delay = 0, most = 0;
   guint n, n_out = 0, number = 0;
 
@@ -96,17 +96,24 @@ GST_START_TEST (test_a_stall_is_forgotten)
 
 GST_END_TEST;
 
-/* A call whose first second came at once, after a long handshake: the backlog
- * goes, packet by packet, and each message says so. */
+/* A call whose first second came at once, after a long handshake: it is heard,
+ * and caught up with by one packet in four; each message says so. */
 GST_START_TEST (test_a_backlog_at_the_start_is_shed)
 {
   GstHarness *h = harness_new ("qmjitterbuffer");
   GstMessage *message;
-  guint n, n_shed = 0;
+  guint n, n_shed = 0, number = 0, last = 0;
 
-  for (n = 0; n < 150; n++) {
+  for (n = 0; n < 400; n++) {
     push (h, n, n < 50 ? (50 - n) * PACKET : 0);
     wait_decided (h, n + 1);
+    if (n == 49)
+      fail_unless (stat_of (h, "qm-dropped") <= 13);
+  }
+  while (gst_harness_buffers_in_queue (h) > 0) {
+    pull_any (h, &number);
+    fail_unless (number - last <= 2);   /* never two in a row */
+    last = number;
   }
   while ((message = pop_message (h, "fairmix-playout-adaptation"))) {
     const GstStructure *s = gst_message_get_structure (message);
@@ -122,7 +129,7 @@ GST_START_TEST (test_a_backlog_at_the_start_is_shed)
     gst_message_unref (message);
   }
   fail_unless (n_shed >= 45, "%u", n_shed);
-  fail_unless (stat_of (h, "qm-delay") <= 60 * MS);
+  fail_unless (stat_of (h, "qm-delay") <= 100 * MS);
   harness_free (h);
 }
 

@@ -254,8 +254,9 @@ play (const gchar * receive, Outcome * outcome)
 }
 
 static const gchar *const receivers[] = {
-  "! qmjitterbuffer shrink=shift ! ",
+  "! qmjitterbuffer shrink=shift memory-time=0 ! ",
   "! rtpbin.recv_rtp_sink_0 rtpbin name=rtpbin qmrtpbin rtpbin=rtpbin "
+      "jitterbuffer=\"props,memory-time=(uint)0\" "
       "identity name=decode ! ",
 };
 

@@ -4,10 +4,6 @@
 #include <assert.h>
 #include <string.h>
 
-/* The fastest and the slowest packets are looked for in two windows of this
- * length: long enough to see one, short enough to follow a change of route. */
-#define EXTREMES_WINDOW (10 * FMX_SECOND)
-
 /* A step of the transit time that no network makes: another time line. */
 #define RESTART_STEP (5 * FMX_SECOND)
 
@@ -16,6 +12,12 @@
 
 /* Nothing but late packets for so long is not jitter: a new route. */
 #define RESTART_LATE (1 * FMX_SECOND)
+
+/* Of a burst at the start one packet in so many goes, until it is caught up. */
+#define CATCH_UP 4u
+
+/* What a packet is worth that says itself that it is quiet */
+#define QUIET_COST 0.1
 
 /* A talkspurt's delay may follow the one before if that was so long. */
 #define MIN_SLACK_PACKETS 10u
@@ -29,9 +31,10 @@ fmx_playout_params_default (FmxPlayoutParams *params)
   params->after_drop = FMX_QUEUE_MONITOR_SHIFT;
   params->threshold_time = 1600 * FMX_MSECOND;
   params->reserve = 20 * FMX_MSECOND;
-  params->growth_step = 10 * FMX_MSECOND;
+  params->growth_step = 2 * FMX_MSECOND;
   params->min_delay = 0;
   params->max_delay = 1000 * FMX_MSECOND;
+  params->memory = 60 * FMX_SECOND;
 }
 
 void
@@ -47,12 +50,20 @@ fmx_playout_init (FmxPlayout *playout, const FmxPlayoutParams *params)
   assert (params->min_delay >= 0 && params->max_delay >= params->min_delay);
   assert (params->max_delay < RESTART_STEP);
   assert (params->reserve > 0 && params->growth_step > 0);
+  assert (params->memory >= 0);
 
   if (params->threshold_time > 0)
     monitor.threshold = (uint64_t) params->threshold_time;
   memset (playout, 0, sizeof *playout);
   playout->params = *params;
   fmx_queue_monitor_init (&playout->monitor, &monitor);
+  if (params->memory > 0) {
+    FmxDelayMemoryParams memory;
+
+    fmx_delay_memory_params_default (&memory);
+    memory.half_life = params->memory;
+    fmx_delay_memory_init (&playout->memory, &memory);
+  }
 }
 
 void
@@ -69,24 +80,7 @@ fmx_playout_reset (FmxPlayout *playout)
 static FmxDuration
 fastest (const FmxPlayout *playout)
 {
-  return playout->fastest < playout->fastest_before ?
-      playout->fastest : playout->fastest_before;
-}
-
-static void
-update_extremes (FmxPlayout *playout, FmxDuration transit, FmxTime now)
-{
-  if (now >= playout->window_end) {
-    playout->fastest_before = playout->fastest;
-    playout->slowest_before = playout->slowest;
-    playout->fastest = transit;
-    playout->slowest = transit;
-    playout->window_end = now + EXTREMES_WINDOW;
-  } else if (transit < playout->fastest) {
-    playout->fastest = transit;
-  } else if (transit > playout->slowest) {
-    playout->slowest = transit;
-  }
+  return fmx_transit_range_least (&playout->range);
 }
 
 /* The lowest delay that may be, and the highest, relative to the offset. */
@@ -121,21 +115,6 @@ decide (const FmxPlayout *playout, const FmxPlayoutPacket *packet,
   return decision;
 }
 
-static void
-remember (FmxPlayout *playout, uint64_t ext_seq, FmxDuration delay)
-{
-  uint64_t i = ext_seq % FMX_PLAYOUT_HISTORY;
-
-  playout->history[i].number = ext_seq + 1;
-  playout->history[i].delay = delay;
-}
-
-static bool
-seen (const FmxPlayout *playout, uint64_t ext_seq)
-{
-  return playout->history[ext_seq % FMX_PLAYOUT_HISTORY].number == ext_seq + 1;
-}
-
 /* Starts on a time line of which nothing is known, but not before what was
  * scheduled on the one before has been played. */
 static void
@@ -153,14 +132,13 @@ start (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
     transit = 0;
   }
   fmx_queue_monitor_clear (&playout->monitor);
-  memset (playout->history, 0, sizeof playout->history);
+  fmx_slot_history_clear (&playout->history);
+  if (playout->params.memory > 0)
+    fmx_delay_memory_clear (&playout->memory);
   playout->started = true;
+  playout->catching_up = true;
   playout->transit = transit;
-  playout->fastest = transit;
-  playout->fastest_before = 0;
-  playout->slowest = transit;
-  playout->slowest_before = transit;
-  playout->window_end = now + EXTREMES_WINDOW;
+  fmx_transit_range_start (&playout->range, transit, 0, now);
   playout->delay = transit > playout->params.min_delay ?
       transit : playout->params.min_delay;
   pending = fmx_time_diff (end, playout_time (playout, packet->media,
@@ -190,34 +168,29 @@ is_absurd (const FmxPlayout *playout, const FmxPlayoutPacket *packet,
 static FmxPlayoutDecision
 on_reordered (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
 {
-  uint64_t oldest = playout->highest_seq < FMX_PLAYOUT_HISTORY ?
-      0 : playout->highest_seq - FMX_PLAYOUT_HISTORY + 1;
-  FmxDuration delay = playout->delay;
+  uint64_t oldest = fmx_slot_history_oldest (playout->highest_seq);
+  FmxDuration delay;
   FmxPlayoutDecision decision;
 
   if (packet->ext_seq < oldest) {
     playout->stats.n_late++;
     if (playout->late_since == FMX_TIME_NONE)
       playout->late_since = now;        /* a sender that counts anew? */
-    return decide (playout, packet, FMX_PLAYOUT_DROP_LATE, delay);
+    return decide (playout, packet, FMX_PLAYOUT_DROP_LATE, playout->delay);
   }
-  if (seen (playout, packet->ext_seq)) {
+  if (fmx_slot_history_has (&playout->history, packet->ext_seq)) {
     playout->stats.n_duplicate++;
-    return decide (playout, packet, FMX_PLAYOUT_DROP_DUPLICATE, delay);
+    return decide (playout, packet, FMX_PLAYOUT_DROP_DUPLICATE, playout->delay);
   }
   /* its slot is where it was when its turn came: after the one before it */
-  for (uint64_t seq = packet->ext_seq; seq > oldest; seq--) {
-    if (seen (playout, seq - 1)) {
-      delay = playout->history[(seq - 1) % FMX_PLAYOUT_HISTORY].delay;
-      break;
-    }
-  }
+  delay = fmx_slot_history_delay_before (&playout->history, packet->ext_seq,
+      oldest, playout->delay);
   decision = decide (playout, packet, FMX_PLAYOUT_PLAY, delay);
   if (fmx_time_diff (decision.playout, now) < 0) {
     decision.action = FMX_PLAYOUT_DROP_LATE;
     playout->stats.n_late++;
   } else {
-    remember (playout, packet->ext_seq, delay);
+    fmx_slot_history_put (&playout->history, packet->ext_seq, delay);
     playout->stats.n_played++;
   }
   return decision;
@@ -252,6 +225,13 @@ jump (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
   less = playout->slack - keep;
   if (less > playout->delay - lowest_delay (playout))
     less = playout->delay - lowest_delay (playout);
+  if (playout->params.memory > 0) {
+    FmxDuration worth = playout->delay - fastest (playout)
+        - fmx_delay_memory_best (&playout->memory,
+        playout->delay - fastest (playout));
+
+    less = less < worth ? less : worth;
+  }
   /* not into what is still to be played */
   room = fmx_time_diff (playout_time (playout, packet->media, playout->delay),
       playout->end > now ? playout->end : now);
@@ -281,10 +261,23 @@ queue_length (const FmxPlayout *playout, const FmxPlayoutPacket *packet,
       (uint32_t) n : FMX_QUEUE_MONITOR_POSITIONS;
 }
 
+/* What came in a burst before anything was played is worth hearing: it is not
+ * cut out in one piece. */
+static bool
+catches_up (FmxPlayout *playout, const FmxPlayoutPacket *packet,
+    FmxDuration slack)
+{
+  if (playout->n_slack > MIN_SLACK_PACKETS
+      && queue_length (playout, packet, slack) < playout->params.length)
+    playout->catching_up = false;
+  return playout->catching_up && !packet->quiet
+      && packet->ext_seq % CATCH_UP != 0;
+}
+
 /* Whether the packet is to go so that those after it are played earlier */
 static bool
 monitor_drops (FmxPlayout *playout, const FmxPlayoutPacket *packet,
-    FmxDuration slack, bool after_silence)
+    FmxDuration slack, bool after_silence, FmxTime now)
 {
   uint64_t weight = playout->params.threshold_time > 0 ?
       (uint64_t) packet->duration : 1;
@@ -299,8 +292,62 @@ monitor_drops (FmxPlayout *playout, const FmxPlayoutPacket *packet,
     return true;
   if (after_silence)
     return false;               /* an onset is not to be cut: see jump() */
-  return fmx_queue_monitor_exceeds (&playout->monitor, 1,
-      packet->quiet ? 4 : 1);
+  if (catches_up (playout, packet, slack)
+      || !fmx_queue_monitor_exceeds (&playout->monitor, 1,
+          packet->quiet ? 4 : 1))
+    return false;
+  return playout->params.memory == 0
+      || fmx_delay_memory_may_shrink (&playout->memory,
+      playout->delay - fastest (playout), packet->duration,
+      packet->quiet ? QUIET_COST : 1.0, now);
+}
+
+/* Whether a longer delay, to play what has come too late, would not be worth
+ * it */
+static bool
+lets_go (FmxPlayout *playout, const FmxPlayoutPacket *packet)
+{
+  FmxDuration base = fastest (playout), delay = playout->delay - base;
+  bool missed = playout->params.memory > 0
+      && fmx_delay_memory_on_late (&playout->memory, playout->transit - base,
+      packet->duration, &delay);
+
+  playout->delay = base + delay;
+  return missed;
+}
+
+/* Whether the packet is later than may be, or than is worth it */
+static bool
+misses (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
+{
+  FmxDuration highest = highest_delay (playout);
+
+  if (playout->transit > highest) {
+    if (playout->delay < highest)
+      playout->delay = highest;
+    if (playout->late_since == FMX_TIME_NONE)
+      playout->late_since = now;
+  } else if (!lets_go (playout, packet)) {
+    return false;
+  }
+  playout->stats.n_late++;
+  fmx_queue_monitor_clear (&playout->monitor);
+  return true;
+}
+
+static void
+note_slack (FmxPlayout *playout, const FmxPlayoutPacket *packet,
+    FmxDuration slack)
+{
+  playout->catching_up = playout->catching_up && slack >= 0;
+  if (slack < playout->slack)
+    playout->slack = slack;
+  if (playout->n_slack < UINT32_MAX)
+    playout->n_slack++;
+  if (playout->params.memory > 0)
+    fmx_delay_memory_on_packet (&playout->memory,
+        playout->transit - fastest (playout),
+        playout->delay - fastest (playout), packet->duration);
 }
 
 /* The delay that a packet which is @late asks for.  In steps, because a clock
@@ -341,22 +388,11 @@ on_next (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
     reason = FMX_PLAYOUT_SILENCE;
   }
   slack = playout->delay - playout->transit;
-  if (slack < playout->slack)
-    playout->slack = slack;
-  if (playout->n_slack < UINT32_MAX)
-    playout->n_slack++;
-
-  if (slack < 0 && playout->transit > highest_delay (playout)) {
-    playout->delay = highest_delay (playout);
-    if (playout->delay < before)
-      playout->delay = before;
+  note_slack (playout, packet, slack);
+  if (slack < 0 && misses (playout, packet, now)) {
     decision = decide (playout, packet, FMX_PLAYOUT_DROP_LATE, playout->delay);
-    playout->stats.n_late++;
-    if (playout->late_since == FMX_TIME_NONE)
-      playout->late_since = now;
-    fmx_queue_monitor_clear (&playout->monitor);
     reason = FMX_PLAYOUT_LATE;
-  } else if (monitor_drops (playout, packet, slack, silence)) {
+  } else if (monitor_drops (playout, packet, slack, silence, now)) {
     decision =
         decide (playout, packet, FMX_PLAYOUT_DROP_MONITOR, playout->delay);
     playout->delay -= packet->duration;
@@ -436,12 +472,13 @@ fmx_playout_on_packet (FmxPlayout *playout, const FmxPlayoutPacket *packet,
     playout->stats.n_played++;
   } else {
     playout->transit = (FmxDuration) (now - packet->media - playout->offset);
-    update_extremes (playout, playout->transit, now);
+    fmx_transit_range_add (&playout->range, playout->transit, now);
     decision = packet->media == playout->highest_media ?
         on_same_slot (playout, packet) : on_next (playout, packet, now);
   }
-  remember (playout, packet->ext_seq, fmx_time_diff (decision.playout,
-          packet->media) - (FmxDuration) playout->offset);
+  fmx_slot_history_put (&playout->history, packet->ext_seq,
+      fmx_time_diff (decision.playout, packet->media)
+      - (FmxDuration) playout->offset);
   playout->highest_seq = packet->ext_seq;
   playout->highest_media = packet->media;
   playout->highest_duration = packet->duration;
@@ -449,36 +486,9 @@ fmx_playout_on_packet (FmxPlayout *playout, const FmxPlayoutPacket *packet,
   return decision;
 }
 
-FmxDuration
-fmx_playout_get_delay (const FmxPlayout *playout)
-{
-  return playout->started ? playout->delay - fastest (playout) : 0;
-}
-
-FmxDuration
-fmx_playout_get_need (const FmxPlayout *playout)
-{
-  FmxDuration slowest = playout->slowest > playout->slowest_before ?
-      playout->slowest : playout->slowest_before;
-
-  return playout->started ? slowest - fastest (playout) : 0;
-}
-
 void
 fmx_playout_set_min_delay (FmxPlayout *playout, FmxDuration min_delay)
 {
   assert (min_delay >= 0 && min_delay <= playout->params.max_delay);
   playout->params.min_delay = min_delay;
-}
-
-const FmxQueueMonitor *
-fmx_playout_get_monitor (const FmxPlayout *playout)
-{
-  return &playout->monitor;
-}
-
-const FmxPlayoutStats *
-fmx_playout_get_stats (const FmxPlayout *playout)
-{
-  return &playout->stats;
 }

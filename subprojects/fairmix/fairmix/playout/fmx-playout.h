@@ -6,14 +6,14 @@
 #include <stdint.h>
 
 #include "fairmix/base/fmx-time.h"
+#include "fairmix/playout/fmx-delay-memory.h"
 #include "fairmix/playout/fmx-queue-monitor.h"
+#include "fairmix/playout/fmx-slot-history.h"
+#include "fairmix/playout/fmx-transit-range.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/** FMX_PLAYOUT_HISTORY: how many packets back a reordered one may come. */
-#define FMX_PLAYOUT_HISTORY 64u
 
 /**
  * FmxPlayoutParams:
@@ -33,9 +33,12 @@ extern "C" {
  * @min_delay: playout is at least so much later than the media time, or than
  *     the arrival of the fastest packets, whichever is later; >= 0
  * @max_delay: and at most so much; >= @min_delay
+ * @memory: half-life of the #FmxDelayMemory that decides whether a late packet
+ *     is worth a longer delay, and whether a shorter one is worth a packet;
+ *     0 = none: every late packet is, and so is every shorter delay; >= 0
  *
  * Source: nanoManipulator 2002, section 3.2; the virtual queue, decay, shift,
- * reserve and step are ours.  To the letter: fmx-tick-queue.h.
+ * reserve, step and memory are ours.  To the letter: fmx-tick-queue.h.
  */
 typedef struct
 {
@@ -48,6 +51,7 @@ typedef struct
   FmxDuration growth_step;
   FmxDuration min_delay;
   FmxDuration max_delay;
+  FmxDuration memory;
 } FmxPlayoutParams;
 
 /**
@@ -116,7 +120,7 @@ typedef struct
  * FmxPlayoutStats:
  * @n_played: packets that were given a playout time
  * @n_dropped: packets dropped by the queue monitor, to shorten the delay
- * @n_late: packets whose slot had passed
+ * @n_late: packets whose slot had passed, and that were not waited for
  * @n_duplicate: packets that had been there before
  * @n_grown: how often the delay grew, because a packet was late
  * @n_jumps: how often it changed at a talkspurt, where nobody hears it
@@ -148,16 +152,15 @@ typedef struct
   FmxPlayoutParams params;
   FmxPlayoutStats stats;
   FmxQueueMonitor monitor;
+  FmxDelayMemory memory;
 
   bool started;
+  bool catching_up;             /* with a burst at the start */
   uint64_t offset;              /* of the media time line, modulo 2^64 */
   FmxDuration delay;            /* playout - media - offset */
   FmxDuration transit;          /* arrival - media - offset, the last one's */
 
-  /* the least and the greatest transit of this window and the last one */
-  FmxDuration fastest, fastest_before;
-  FmxDuration slowest, slowest_before;
-  FmxTime window_end;
+  FmxTransitRange range;
 
   /* the packet with the highest number so far */
   uint64_t highest_seq;
@@ -170,11 +173,7 @@ typedef struct
   uint32_t n_slack;             /* packets that @slack was taken over */
   FmxTime late_since;           /* nothing but late packets since then */
 
-  struct
-  {
-    uint64_t number;            /* ext_seq + 1; 0 = empty */
-    FmxDuration delay;
-  } history[FMX_PLAYOUT_HISTORY];
+  FmxSlotHistory history;
 } FmxPlayout;
 
 /** fmx_playout_params_default: what does well on every path without tuning */
@@ -186,7 +185,8 @@ void fmx_playout_reset (FmxPlayout * playout);
 
 /**
  * fmx_playout_on_packet:
- * @packet: what arrived; reordered and duplicate packets are welcome
+ * @packet: what arrived; duplicate packets are welcome, and those that come up
+ *     to %FMX_SLOT_HISTORY_LENGTH numbers late
  * @now: when
  *
  * Decides at arrival when a packet is played.  The queue that is monitored is
@@ -203,7 +203,12 @@ FmxPlayoutDecision fmx_playout_on_packet (FmxPlayout * playout,
  *     delay plays: the part of it that jitter is to blame for; 0 before the
  *     first packet
  */
-FmxDuration fmx_playout_get_delay (const FmxPlayout * playout);
+static inline FmxDuration
+fmx_playout_get_delay (const FmxPlayout *playout)
+{
+  return playout->started ?
+      playout->delay - fmx_transit_range_least (&playout->range) : 0;
+}
 
 /**
  * fmx_playout_get_need:
@@ -211,7 +216,12 @@ FmxDuration fmx_playout_get_delay (const FmxPlayout * playout);
  * Returns: the delay, counted as fmx_playout_get_delay() does, that would have
  *     been enough for all packets of the last 10 ... 20 s
  */
-FmxDuration fmx_playout_get_need (const FmxPlayout * playout);
+static inline FmxDuration
+fmx_playout_get_need (const FmxPlayout *playout)
+{
+  return playout->started ? fmx_transit_range_greatest (&playout->range)
+      - fmx_transit_range_least (&playout->range) : 0;
+}
 
 /**
  * fmx_playout_set_min_delay:
@@ -224,10 +234,18 @@ FmxDuration fmx_playout_get_need (const FmxPlayout * playout);
 void fmx_playout_set_min_delay (FmxPlayout * playout, FmxDuration min_delay);
 
 /** Returns: the queue monitor, for statistics */
-const FmxQueueMonitor *fmx_playout_get_monitor (const FmxPlayout * playout);
+static inline const FmxQueueMonitor *
+fmx_playout_get_monitor (const FmxPlayout *playout)
+{
+  return &playout->monitor;
+}
 
 /** Returns: the counters */
-const FmxPlayoutStats *fmx_playout_get_stats (const FmxPlayout * playout);
+static inline const FmxPlayoutStats *
+fmx_playout_get_stats (const FmxPlayout *playout)
+{
+  return &playout->stats;
+}
 
 #ifdef __cplusplus
 }

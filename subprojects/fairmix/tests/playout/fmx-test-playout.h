@@ -17,12 +17,15 @@ typedef struct
   FmxTime media;
 } Fixture;
 
+/* Of the virtual queue alone: without a memory */
 static inline void
 fixture_init (Fixture *f)
 {
   FmxPlayoutParams params;
 
   fmx_playout_params_default (&params);
+  params.memory = 0;
+  params.growth_step = 10 * MS;
   fmx_playout_init (&f->playout, &params);
   f->seq = 65536;
   f->media = START;

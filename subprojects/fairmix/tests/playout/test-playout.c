@@ -133,6 +133,7 @@ test_a_threshold_in_packets_counts_packets (void **state)
   params.decay = 1.0;
   params.reserve = PACKET;
   params.growth_step = PACKET;
+  params.memory = 0;
   fmx_playout_init (&f.playout, &params);
   arrive (&f, 0, 0);
   arrive (&f, 1, 2 * PACKET + MS);      /* three packets: two are waiting */

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef FMX_DELAY_MEMORY_H
+#define FMX_DELAY_MEMORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fairmix/base/fmx-time.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** FMX_DELAY_MEMORY_BIN: resolution of what is remembered */
+#define FMX_DELAY_MEMORY_BIN (5 * FMX_MSECOND)
+#define FMX_DELAY_MEMORY_BINS 128u
+
+/**
+ * FmxDelayMemoryParams:
+ * @half_life: after it a packet weighs half as much; > 0
+ * @horizon: for how long a change of the delay is expected to last: what it
+ *     gains in that time has to be worth the packet that it costs; > 0
+ * @outside: mouth-to-ear delay besides the playout's; >= 0
+ * @delay_price: what a second of delay costs where nobody hears it yet, in
+ *     points of the rating; >= 0
+ * @patience: so many packets in a row that are late, and not less late than
+ *     the one before, are no stall that is over but a slower path; > 0
+ * @prior, @prior_mean: what is believed of a path before anything is known:
+ *     as if for @prior packets had needed exponentially distributed delays
+ *     of that mean; >= 0, > 0
+ */
+typedef struct
+{
+  FmxDuration half_life;
+  FmxDuration horizon;
+  FmxDuration outside;
+  double delay_price;
+  uint32_t patience;
+  FmxDuration prior;
+  FmxDuration prior_mean;
+} FmxDelayMemoryParams;
+
+/**
+ * FmxDelayMemory:
+ *
+ * What the stalls of late say about the one that is on: whether packets that
+ * are late are worth a longer delay, and whether a delay that is longer than
+ * needed now is worth keeping.
+ *
+ * A stall leaves a gap that is as long whether its late packets are played or
+ * not.  Who plays them goes on later, and pays with a cut when he wants to be
+ * on time again; what he gets is that the next stall is shorter by as much.
+ * So a histogram of the delays that packets needed tells what each constant
+ * delay would have cost, by the E-model ([G.107 7.4, 7.5], G.711 with
+ * concealment: Ie = 0, Bpl = 25.1), and the cheapest is what a stall may raise
+ * the delay to.
+ *
+ * All delays are beyond the fastest packets.
+ */
+typedef struct
+{
+  /*< private >*/
+  FmxDelayMemoryParams params;
+  double weight;                /* of the next packet, a second */
+  double total;
+  float needs[FMX_DELAY_MEMORY_BINS];   /* the last one: and more */
+  float impairment[FMX_DELAY_MEMORY_BINS];      /* by the delay alone */
+  bool late;                    /* the last packet was */
+  FmxDuration late_need;
+  uint32_t n_not_falling;
+  FmxTime checked;              /* @may_shrink was so then */
+  double checked_loudness;
+  bool may_shrink;
+} FmxDelayMemory;
+
+void fmx_delay_memory_params_default (FmxDelayMemoryParams * params);
+void fmx_delay_memory_init (FmxDelayMemory * memory,
+    const FmxDelayMemoryParams * params);
+/** Forgets all but the prior, keeps parameters. */
+void fmx_delay_memory_clear (FmxDelayMemory * memory);
+
+/**
+ * fmx_delay_memory_on_packet:
+ * @need: the delay that would have been enough for it; >= 0
+ * @delay: the one that there is
+ * @duration: of the packet, > 0
+ */
+void fmx_delay_memory_on_packet (FmxDelayMemory * memory, FmxDuration need,
+    FmxDuration delay, FmxDuration duration);
+
+/**
+ * fmx_delay_memory_on_late:
+ * @need: of the packet, after fmx_delay_memory_on_packet(); > @delay
+ * @duration: of the packet
+ * @delay: (inout): the delay, which is raised to what is worth it
+ *
+ * Returns: whether the packet is better missed than played late
+ */
+bool fmx_delay_memory_on_late (FmxDelayMemory * memory, FmxDuration need,
+    FmxDuration duration, FmxDuration * delay);
+
+/**
+ * fmx_delay_memory_may_shrink:
+ * @delay: the delay
+ * @duration: by how much it could be shorter: a packet
+ * @loudness: how much of that packet would be missed, in (0, 1]
+ *
+ * Returns: whether it is worth it
+ */
+bool fmx_delay_memory_may_shrink (FmxDelayMemory * memory, FmxDuration delay,
+    FmxDuration duration, double loudness, FmxTime now);
+
+/** Returns: what a constant @delay would have cost, in points of the rating */
+double fmx_delay_memory_cost (const FmxDelayMemory * memory,
+    FmxDuration delay);
+
+/** Returns: the constant delay up to @most that would have cost least */
+FmxDuration fmx_delay_memory_best (const FmxDelayMemory * memory,
+    FmxDuration most);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* FMX_DELAY_MEMORY_H */

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fmx-test.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "fairmix/base/fmx-rng.h"
+#include "fairmix/playout/fmx-delay-memory.h"
+#include "fmx-test-playout.h"
+
+static FmxDelayMemory
+memory_without_prior (void)
+{
+  FmxDelayMemoryParams params;
+  FmxDelayMemory memory;
+
+  fmx_delay_memory_params_default (&params);
+  params.prior = 0;
+  fmx_delay_memory_init (&memory, &params);
+  return memory;
+}
+
+/* The E-model, written from [G.107 7.4, 7.5]: mouth to ear in ms, loss in % */
+static double
+rating_lost (double ta_ms, double ppl)
+{
+  double idd = 0.0;
+
+  if (ta_ms > 100.0) {
+    double x = log (ta_ms / 100.0) / log (2.0);
+
+    idd = 25.0 * (pow (1.0 + pow (x, 6.0), 1.0 / 6.0)
+        - 3.0 * pow (1.0 + pow (x / 3.0, 6.0), 1.0 / 6.0) + 2.0);
+  }
+  return idd + 95.0 * ppl / (ppl + 25.1);
+}
+
+#define N_NEEDS 500
+
+/* Against a list of all needs, each with its own weight */
+static void
+test_the_cost_of_a_delay_is_what_the_e_model_says (void **state)
+{
+  FmxDelayMemory memory = memory_without_prior ();
+  FmxDuration needs[N_NEEDS];
+  FmxRng rng;
+
+  (void) state;
+  fmx_rng_init (&rng, 1);
+  for (size_t i = 0; i < N_NEEDS; i++) {
+    double u = fmx_rng_next_unit (&rng);
+
+    needs[i] = (FmxDuration) (u * u * u * 500.0) * MS;
+    fmx_delay_memory_on_packet (&memory, needs[i], 0, PACKET);
+  }
+  for (int ms = 0; ms <= 500; ms += 50) {
+    double missed = 0.0, total = 0.0;
+
+    for (size_t i = 0; i < N_NEEDS; i++) {
+      double age_s = (double) (N_NEEDS - 1 - i) * 0.02;
+      double weight = pow (0.5, age_s / 60.0);
+
+      total += weight;
+      missed += needs[i] > ms * MS ? weight : 0.0;
+    }
+    assert_true (fabs (fmx_delay_memory_cost (&memory, ms * MS)
+            - rating_lost (65.0 + ms, 100.0 * missed / total)
+            - 10.0 * ms / 1000.0) < 0.01);
+  }
+}
+
+static void
+test_the_best_delay_costs_least (void **state)
+{
+  FmxDelayMemory memory = memory_without_prior ();
+  double least = INFINITY;
+  FmxDuration best = 0;
+
+  (void) state;
+  for (int i = 0; i < 1000; i++)
+    fmx_delay_memory_on_packet (&memory, i % 50 == 0 ? 70 * MS : 3 * MS, 0,
+        PACKET);
+  for (FmxDuration delay = 0; delay < 300 * MS; delay += FMX_DELAY_MEMORY_BIN) {
+    if (fmx_delay_memory_cost (&memory, delay) < least) {
+      least = fmx_delay_memory_cost (&memory, delay);
+      best = delay;
+    }
+  }
+  assert_int_equal (best, 70 * MS);
+  assert_int_equal (fmx_delay_memory_best (&memory, 300 * MS), best);
+  assert_int_equal (fmx_delay_memory_best (&memory, 40 * MS), 5 * MS);
+}
+
+/* A weight that only grows is put back before it is too large for a float. */
+static void
+test_it_remembers_for_days (void **state)
+{
+  FmxDelayMemory memory = memory_without_prior ();
+  double cost;
+
+  (void) state;
+  for (int i = 0; i < 1000; i++)
+    fmx_delay_memory_on_packet (&memory, i % 10 == 0 ? 70 * MS : 0, 0, PACKET);
+  cost = fmx_delay_memory_cost (&memory, 50 * MS);
+  for (int i = 0; i < 24 * 3600 * 50; i++)
+    fmx_delay_memory_on_packet (&memory, i % 10 == 0 ? 70 * MS : 0, 0, PACKET);
+  assert_true (fabs (fmx_delay_memory_cost (&memory, 50 * MS) - cost) < 1.0);
+}
+
+/* --- what the playout makes of it --- */
+
+static void
+fixture_init_default (Fixture * f)
+{
+  FmxPlayoutParams params;
+
+  fixture_init (f);
+  fmx_playout_params_default (&params);
+  fmx_playout_init (&f->playout, &params);
+}
+
+/* Packet @n is held for @stall, and those behind it until then; returns the
+ * number of the next one */
+static uint64_t
+stall (Fixture * f, uint64_t n, FmxDuration length, unsigned *n_missed)
+{
+  for (; length > 0; length -= PACKET, n++)
+    *n_missed += arrive (f, n, length).action == FMX_PLAYOUT_DROP_LATE;
+  return n;
+}
+
+static void
+test_a_stall_that_comes_alone_is_not_waited_for (void **state)
+{
+  unsigned n_missed = 0;
+  uint64_t n;
+  Fixture f;
+
+  (void) state;
+  fixture_init_default (&f);
+  for (n = 0; n < 3000; n++)
+    arrive (&f, n, (FmxDuration) (n % 5) * MS);
+  n = stall (&f, n, 300 * MS, &n_missed);
+  assert_true (n_missed >= 10);
+  assert_true (fmx_playout_get_delay (&f.playout) <= 100 * MS);
+  for (; n < 4000; n++)
+    assert_int_equal (arrive (&f, n, 0).action, FMX_PLAYOUT_PLAY);
+}
+
+static void
+test_stalls_that_recur_are_waited_for (void **state)
+{
+  unsigned n_missed = 0;
+  uint64_t n = 0;
+  Fixture f;
+
+  (void) state;
+  fixture_init_default (&f);
+  for (int i = 0; i < 30; i++) {
+    for (uint64_t end = n + 50; n < end; n++)
+      arrive (&f, n, (FmxDuration) (n % 5) * MS);
+    if (i == 20)
+      n_missed = 0;
+    n = stall (&f, n, 80 * MS, &n_missed);
+  }
+  assert_int_equal (n_missed, 0);
+  assert_true (fmx_playout_get_delay (&f.playout) >= 76 * MS);
+}
+
+static void
+test_a_slower_path_is_followed (void **state)
+{
+  unsigned n_missed = 0;
+  uint64_t n;
+  Fixture f;
+
+  (void) state;
+  fixture_init_default (&f);
+  for (n = 0; n < 3000; n++)
+    arrive (&f, n, (FmxDuration) (n % 5) * MS);
+  for (; n < 3100; n++)
+    n_missed += arrive (&f, n, 200 * MS).action == FMX_PLAYOUT_DROP_LATE;
+  assert_int_equal (n_missed, 3);
+}
+
+static void
+test_a_lan_is_played_at_once (void **state)
+{
+  Fixture f;
+
+  (void) state;
+  fixture_init_default (&f);
+  for (uint64_t n = 0; n < 5000; n++)
+    arrive (&f, n, (FmxDuration) (n * 7 % 11) * 30 * FMX_USECOND);
+  assert_true (fmx_playout_get_delay (&f.playout) <= 3 * MS);
+}
+
+/* A second of speech came at once: it is heard, and what is quiet in it goes. */
+static void
+test_a_burst_at_the_start_is_heard (void **state)
+{
+  unsigned n_loud = 0, n_quiet = 0;
+  Fixture f;
+
+  (void) state;
+  fixture_init_default (&f);
+  for (uint64_t n = 0; n < 50; n++) {
+    FmxPlayoutPacket packet = {
+      .ext_seq = f.seq + n,
+      .media = f.media + n * (uint64_t) PACKET,
+      .duration = PACKET,
+      .quiet = n % 10 >= 7,
+    };
+    FmxPlayoutDecision d = fmx_playout_on_packet (&f.playout, &packet,
+        START + 50 * (FmxTime) PACKET);
+
+    if (d.action == FMX_PLAYOUT_DROP_MONITOR && packet.quiet)
+      n_quiet++;
+    else if (d.action == FMX_PLAYOUT_DROP_MONITOR)
+      n_loud++;
+  }
+  assert_true (n_quiet >= 8);
+  assert_true (n_loud <= 9);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_the_cost_of_a_delay_is_what_the_e_model_says),
+    cmocka_unit_test (test_the_best_delay_costs_least),
+    cmocka_unit_test (test_it_remembers_for_days),
+    cmocka_unit_test (test_a_stall_that_comes_alone_is_not_waited_for),
+    cmocka_unit_test (test_stalls_that_recur_are_waited_for),
+    cmocka_unit_test (test_a_slower_path_is_followed),
+    cmocka_unit_test (test_a_lan_is_played_at_once),
+    cmocka_unit_test (test_a_burst_at_the_start_is_heard),
+  };
+
+  return cmocka_run_group_tests_name ("playout/delay-memory", tests, NULL,
+      NULL);
+}
