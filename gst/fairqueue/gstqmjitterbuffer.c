@@ -672,12 +672,16 @@ gst_qm_jitter_buffer_change_state (GstElement * element,
         ("no element \"rtpjitterbuffer\": install gst-plugins-good"));
     return GST_STATE_CHANGE_FAILURE;
   }
+  if (transition == GST_STATE_CHANGE_PLAYING_TO_PAUSED)
+    gst_qm_stage_set_playing (self->stage, FALSE);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
     gst_qm_stage_close (self->stage);
   ret = GST_ELEMENT_CLASS (gst_qm_jitter_buffer_parent_class)->change_state
       (element, transition);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
     gst_qm_stage_stop (self->stage);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_PLAYING)
+    gst_qm_stage_set_playing (self->stage, TRUE);
   return ret;
 }
 

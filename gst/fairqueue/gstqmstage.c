@@ -12,6 +12,10 @@
 
 #define GST_CAT_DEFAULT ensure_debug_category ()
 
+#define CLOCKED_TOLERANCE (5 * GST_MSECOND)
+#define CLOCKED_FIRST 32u       /* packets */
+#define CLOCKED_EVERY 16u
+#define CLOCKED_AFTER 1024u
 #define WAIT_STEP (5 * GST_MSECOND)
 #define COVER_STEP (100 * GST_MSECOND)
 #define CHANGED_INTERVAL (500 * GST_MSECOND)
@@ -60,7 +64,11 @@ struct _GstQmStage
   gpointer changed_data;
 
   gint active;                  /* settings.active, without the lock */
-  GstSegment arrival_segment;   /* of the thread that feeds us */
+  gint playing;                 /* the clock runs */
+  gint n_clocked;               /* packets that the clock was asked about */
+  /* of the thread that feeds us */
+  GstSegment arrival_segment;
+  guint n_in, n_clocked_left;
 
   GMutex lock;
   /* Properties */
@@ -131,6 +139,51 @@ gst_qm_stage_now (GstQmStage * self)
   return GST_CLOCK_TIME_IS_VALID (now) ? now : 0;
 }
 
+/* Whether the clock is to be asked when this packet arrived */
+static gboolean
+gst_qm_stage_is_clocked (GstQmStage * self)
+{
+  guint n = self->n_in++;
+
+  if (self->n_clocked_left > 0) {
+    self->n_clocked_left--;
+    return TRUE;
+  }
+  return n < CLOCKED_FIRST || n % CLOCKED_EVERY == 0;
+}
+
+/* A network source stamps packets with their arrival.  Without one (a queue, a
+ * loop in the process, an appsrc) stamps may be the sender's, on which there is
+ * no jitter at all: packets that are stamped in the past arrive now, and the
+ * inner jitter buffer is told as well.  The clock is asked now and then, and
+ * for each packet after one that was stamped wrong. */
+static GstClockTime
+gst_qm_stage_correct_arrival (GstQmStage * self, GstBuffer * buffer,
+    GstClockTime time)
+{
+  GstClockTime now = gst_qm_stage_now (self);
+  GstClockTime stamp;
+
+  if (now <= time)
+    return time;
+  if (now - time >= CLOCKED_TOLERANCE) {
+    if (self->n_clocked_left == 0)
+      GST_INFO_OBJECT (self->owner, "packets are stamped %" GST_TIME_FORMAT
+          " before they arrive: taking the clock's word for it",
+          GST_TIME_ARGS (now - time));
+    self->n_clocked_left = CLOCKED_AFTER;
+  } else if (self->n_clocked_left == 0) {
+    return time;
+  }
+  stamp = from_running_time (&self->arrival_segment, now);
+  if (!GST_CLOCK_TIME_IS_VALID (stamp))
+    return time;
+  GST_BUFFER_PTS (buffer) = stamp;
+  GST_BUFFER_DTS (buffer) = stamp;
+  g_atomic_int_inc (&self->n_clocked);
+  return now;
+}
+
 /* The arrival travels in the buffer's OFFSET_END, which RTP has no use for and
  * the inner jitter buffer leaves alone. */
 static GstBuffer *
@@ -138,11 +191,13 @@ gst_qm_stage_note_arrival (GstQmStage * self, GstBuffer * buffer)
 {
   GstClockTime time = GST_BUFFER_DTS_OR_PTS (buffer);
 
+  buffer = gst_buffer_make_writable (buffer);
   if (GST_CLOCK_TIME_IS_VALID (time))
     time = to_running_time (&self->arrival_segment, time);
   if (!GST_CLOCK_TIME_IS_VALID (time))
     time = gst_qm_stage_now (self);
-  buffer = gst_buffer_make_writable (buffer);
+  else if (g_atomic_int_get (&self->playing) && gst_qm_stage_is_clocked (self))
+    time = gst_qm_stage_correct_arrival (self, buffer, time);
   GST_BUFFER_OFFSET_END (buffer) = time;
   return buffer;
 }
@@ -630,6 +685,12 @@ gst_qm_stage_close (GstQmStage * self)
 }
 
 void
+gst_qm_stage_set_playing (GstQmStage * self, gboolean playing)
+{
+  g_atomic_int_set (&self->playing, playing);
+}
+
+void
 gst_qm_stage_stop (GstQmStage * self)
 {
   gboolean active;
@@ -637,6 +698,8 @@ gst_qm_stage_stop (GstQmStage * self)
   g_mutex_lock (&self->lock);
   gst_segment_init (&self->segment, GST_FORMAT_TIME);
   gst_segment_init (&self->arrival_segment, GST_FORMAT_TIME);
+  self->n_in = 0;
+  self->n_clocked_left = 0;
   gst_qm_stage_forget (self);
   active = self->settings.active;
   g_mutex_unlock (&self->lock);
@@ -825,6 +888,8 @@ gst_qm_stage_add_stats (GstQmStage * self, GstStructure * stats)
       "qm-grown", G_TYPE_UINT64, s.n_grown,
       "qm-silence-jumps", G_TYPE_UINT64, s.n_jumps,
       "qm-restarts", G_TYPE_UINT64, s.n_restarts,
+      "qm-clocked", G_TYPE_UINT64,
+      (guint64) (guint) g_atomic_int_get (&self->n_clocked),
       "qm-mean-interarrival", G_TYPE_UINT64,
       (guint64) fmx_interarrival_mean (&self->interarrival), NULL);
   g_mutex_unlock (&self->lock);

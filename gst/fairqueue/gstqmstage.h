@@ -92,6 +92,9 @@ GstQmStage *gst_qm_stage_new (GstElement * owner, GstElement * inner,
     GstPad * sinkpad, GstPad * srcpad);
 void gst_qm_stage_free (GstQmStage * stage);
 
+/* Whether running time passes, and may be compared with packets' timestamps */
+void gst_qm_stage_set_playing (GstQmStage * stage, gboolean playing);
+
 /* Closes the pads; before the inner one is stopped. */
 void gst_qm_stage_close (GstQmStage * stage);
 

@@ -228,19 +228,27 @@ play (const gchar * receive, Outcome * outcome)
   GstFlowReturn flow;
   GstCaps *caps;
   GPtrArray *packets = packets_new (&caps);
+  GstClockID id;
+  guint64 level;
 
   memset (outcome, 0, sizeof *outcome);
   gst_pipeline_use_clock (GST_PIPELINE (pipeline), clock);
   listen_to (pipeline, outcome);
   g_object_set (in, "caps", caps, NULL);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  gst_test_clock_set_time (GST_TEST_CLOCK (clock), FIRST_SENT
-      + (N_PACKETS + 50) * PACKET);
   for (guint i = 0; i < packets->len; i++) {
     g_signal_emit_by_name (in, "push-buffer", packets->pdata[i], &flow);
     fail_unless_equals_int (flow, GST_FLOW_OK);
     gst_buffer_unref (packets->pdata[i]);
   }
+  /* before the clock passes the times of arrival that they are stamped with */
+  do
+    g_object_get (in, "current-level-bytes", &level, NULL);
+  while (level > 0);
+  gst_test_clock_set_time (GST_TEST_CLOCK (clock), FIRST_SENT
+      + (N_PACKETS + 50) * PACKET);
+  while ((id = gst_test_clock_process_next_clock_id (GST_TEST_CLOCK (clock))))
+    gst_clock_id_unref (id);
   g_signal_emit_by_name (in, "end-of-stream", &flow);
   wait_for_eos (pipeline, outcome);
   read_stats (pipeline, outcome);
@@ -256,8 +264,7 @@ play (const gchar * receive, Outcome * outcome)
 static const gchar *const receivers[] = {
   "! qmjitterbuffer shrink=shift memory-time=0 ! ",
   "! rtpbin.recv_rtp_sink_0 rtpbin name=rtpbin qmrtpbin rtpbin=rtpbin "
-      "jitterbuffer=\"props,memory-time=(uint)0\" "
-      "identity name=decode ! ",
+      "jitterbuffer=\"props,memory-time=(uint)0\" " "identity name=decode ! ",
 };
 
 /* The adjustments come through depayloader, decoder and rtpbin, and all that

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Packets that do not come from a network source: their timestamps are the
+ * sender's, on which the network leaves no trace. */
+
+#include "fairmix/base/fmx-rng.h"
+#include "qmjitterbuffercheck.h"
+
+#define N_PACKETS 1000
+#define VIDEO_CAPS "application/x-rtp, media=(string)video, " \
+    "clock-rate=(int)48000, encoding-name=(string)VP8, payload=(int)96"
+
+/* Packet @n, stamped when it was sent, arrives @delay later. */
+static void
+push_stamped_by_sender (GstHarness * h, guint n, GstClockTime delay)
+{
+  GstBuffer *buffer = make_packet (n);
+
+  gst_harness_set_time (h, sent (n) + delay);
+  GST_BUFFER_PTS (buffer) = sent (n);
+  GST_BUFFER_DTS (buffer) = sent (n);
+  fail_unless_equals_int (gst_harness_push (h, buffer), GST_FLOW_OK);
+}
+
+typedef struct
+{
+  guint n_heard, n_late;
+} Heard;
+
+/* Packets in their order, the @n-th delayed by @delays[n]; @video: all come out */
+static Heard
+hear (GstHarness * h, const GstClockTime * delays, guint n_packets,
+    gboolean video)
+{
+  GstClockTime now = 0;
+  Heard heard = { 0, 0 };
+
+  for (guint n = 0; n < n_packets; n++) {
+    GstBuffer *buffer;
+
+    now = MAX (now, sent (n) + delays[n]);
+    push_stamped_by_sender (h, n, now - sent (n));
+    if (video) {
+      buffer = gst_harness_pull (h);
+    } else {
+      wait_decided (h, n + 1);
+      if (stat_of (h, "qm-played") == heard.n_heard + heard.n_late)
+        continue;
+      buffer = gst_harness_pull (h);
+    }
+    if (GST_BUFFER_PTS (buffer) < now)
+      heard.n_late++;
+    else
+      heard.n_heard++;
+    gst_buffer_unref (buffer);
+  }
+  return heard;
+}
+
+GST_START_TEST (test_a_senders_timestamps_do_not_hide_the_jitter)
+{
+  GstHarness *h = harness_new ("qmjitterbuffer");
+  GstClockTime delays[N_PACKETS];
+  Heard heard;
+  FmxRng rng;
+
+  fmx_rng_init (&rng, 5);
+  for (guint n = 0; n < N_PACKETS; n++)
+    delays[n] = 10 * MS + (GstClockTime) (fmx_rng_next_unit (&rng) * 40 * MS);
+  heard = hear (h, delays, N_PACKETS, FALSE);
+  fail_unless_equals_int (heard.n_late, 0);
+  fail_unless (heard.n_heard >= N_PACKETS - 5, "%u heard", heard.n_heard);
+  fail_unless (stat_of (h, "qm-clocked") > 900);
+  harness_free (h);
+}
+
+GST_END_TEST;
+
+/* A pipeline that took a second and a half to start: what was sent meanwhile
+ * comes at once, and none of it is due in the past. */
+GST_START_TEST (test_video_stamped_before_the_start_is_not_late)
+{
+  GstHarness *h = harness_new ("qmjitterbuffer latency=200");
+  GstClockTime delays[200];
+  Heard heard;
+
+  gst_harness_set_src_caps_str (h, VIDEO_CAPS);
+  for (guint n = 0; n < 200; n++)
+    delays[n] = n < 75 ? (75 - n) * PACKET : 0;
+  heard = hear (h, delays, 200, TRUE);
+  fail_unless_equals_int (heard.n_late, 0);
+  fail_unless_equals_int (heard.n_heard, 200);
+  harness_free (h);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_a_network_sources_timestamps_are_believed)
+{
+  GstHarness *h = harness_new ("qmjitterbuffer");
+
+  for (guint n = 0; n < 200; n++)
+    pass (h, n, n % 3 * MS);
+  fail_unless_equals_uint64 (stat_of (h, "qm-clocked"), 0);
+  harness_free (h);
+}
+
+GST_END_TEST;
+
+static Suite *
+qmjitterbuffer_stamps_suite (void)
+{
+  Suite *s = suite_create ("qmjitterbuffer-stamps");
+  TCase *tc = tcase_create ("stamps");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, test_a_senders_timestamps_do_not_hide_the_jitter);
+  tcase_add_test (tc, test_video_stamped_before_the_start_is_not_late);
+  tcase_add_test (tc, test_a_network_sources_timestamps_are_believed);
+  return s;
+}
+
+GST_CHECK_MAIN (qmjitterbuffer_stamps);
