@@ -77,6 +77,15 @@ check_peer () {
   [ -n "$(host "$1")" ] || wrong "unknown host in $1"
 }
 
+# check_group GROUP:PORT
+check_group () {
+  check_peer "$1"
+  case $(host "$1") in
+  22[4-9].* | 23[0-9].* | ff*:* | FF*:*) ;;
+  *) wrong "${1%:*} is no multicast group: 224.0.0.0 to 239.255.255.255, or ff00::" ;;
+  esac
+}
+
 # check_file WHAT FILE
 check_file () {
   { [ -f "$2" ] && [ -r "$2" ]; } || wrong "$1: there is no file $2"

@@ -21,7 +21,7 @@ ROOT, BUILD = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 LAUNCH = ROOT / 'examples/launch'
 USED = 15000                    # a port that somebody else has
 SCRIPTS = ['sender', 'receiver', 'renderer', 'mixer', 'mixer-chain',
-           'jitterbuffer']
+           'jitterbuffer', 'multicast-sender', 'multicast-receiver']
 
 # (script, its arguments, what it says)
 WRONG = [
@@ -60,6 +60,14 @@ WRONG = [
     ('ALGORITHM=best mixer', '', 'ALGORITHM is shortq, dpm'),
     ('mixer-chain', '127.0.0.1', 'a port belongs to the host'),
     ('jitterbuffer', '5000 127.0.0.1', 'a port belongs to the host'),
+    ('multicast-sender', 'missing.wav', 'no file missing.wav'),
+    ('multicast-sender', 'test 239.1.2.3', 'a port belongs to the host'),
+    ('multicast-sender', 'test 127.0.0.1:5004', 'no multicast group'),
+    ('multicast-sender', 'mix:70000', 'from 1 to 65533, not 70000'),
+    ('BITRATE=1 multicast-sender', '', 'BITRATE is a number from 16000'),
+    ('TTL=256 multicast-receiver', '', 'TTL is a number from 0'),
+    ('multicast-receiver', '127.0.0.1:5004', 'no multicast group'),
+    ('multicast-receiver', '239.1.2.3:5004 out.mp3', 'nothing but WAV'),
     ('jitterbuffer', '5000 127.0.0.1:10000 out.wav', 'auto or fake'),
 ]
 
@@ -91,7 +99,7 @@ def check_help():
     """-h and --help, wherever they stand, print the whole header."""
     programs = [LAUNCH / f'{name}.sh' for name in SCRIPTS]
     programs += [ROOT / 'examples' / f'{name}.sh'
-                 for name in ('party', 'voices', 'install-deps')]
+                 for name in ('party', 'multicast', 'voices', 'install-deps')]
     programs += [ROOT / 'tests/run.sh']
     for program in programs:
         for arguments in (['-h'], ['--help'], ['x', '--help']):

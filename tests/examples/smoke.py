@@ -39,7 +39,11 @@ def own_network():
     """Starts this program again inside a network namespace, if possible."""
     if os.environ.get('FMX_SMOKE_NETNS'):
         with socket.socket() as sock:           # loopback up
-            fcntl.ioctl(sock, 0x8914, struct.pack('16sh', b'lo', 0x1 | 0x40))
+            # up, running, and multicast: which stays inside this network
+            fcntl.ioctl(sock, 0x8914, struct.pack('16sh', b'lo',
+                                                  0x1 | 0x40 | 0x1000))
+        subprocess.run(['ip', 'route', 'add', '224.0.0.0/4', 'dev', 'lo'],
+                       check=False)
         return
     prefix = ['unshare', '--user', '--map-root-user', '--net']
     if subprocess.run(prefix + ['true'], capture_output=True,
@@ -249,6 +253,32 @@ def smoke_join(folder, running):
         mixer.send_signal(signal.SIGINT)
         mixer.wait(60)
     print(f'{rounds} times all eight came in')
+
+
+def smoke_multicast(folder, running):
+    """A voice, then a partial mix of two, to a multicast group."""
+    if not os.environ.get('FMX_SMOKE_NETNS') or not shutil.which('ip'):
+        print('multicast only in a network of its own')
+        sys.exit(77)            # skipped
+    paths = talkers(folder, 3, 10)
+    running.start('multicast-receiver.sh', '239.1.2.3:5004', folder / 'a.wav')
+    running.start('multicast-receiver.sh', '239.1.2.3:6004', folder / 'b.wav')
+    running.start('multicast-sender.sh', 'mix:7000', '239.1.2.3:6004',
+                  '127.0.0.1:10000,127.0.0.1:10010')
+    wait_for(running.processes[-1][2].name, PLAYS, 1)
+    running.start('multicast-sender.sh', paths[0], '239.1.2.3:5004',
+                  FLAGS='-m')
+    log = running.processes[-1][2].name
+    for n in (1, 2):
+        running.start('sender.sh', paths[n], '127.0.0.1:7000',
+                      9990 + 10 * n)
+    running.wait_until_all_play()
+    wait_for(log, 'fairmix-rate-decision.*asmp-rate', 1)
+    time.sleep(9)
+    running.check_alive()
+    running.stop()
+    expect_heard(folder / 'a.wav', paths[:1])
+    expect_heard(folder / 'b.wav', paths[1:])
 
 
 def smoke_renderer(folder, running):

@@ -4,7 +4,11 @@
 #include <assert.h>
 #include <math.h>
 
+#include "fairmix/rate/fmx-tcp-equation.h"
+
 #define PACKETS_PER_ACK 1.0     /* D, [ASMP 3.6] */
+#define PLAUSIBLE 0.25
+#define PLAUSIBLE_WITHOUT_LOSS 0.5
 #define TIMEOUT_RTTS 4.0        /* t_out / t, [ASMP 3.6] */
 
 double
@@ -27,4 +31,16 @@ fmx_asmp_step_bps (double packet_bytes, FmxDuration rtt)
 {
   assert (packet_bytes > 0.0 && rtt > 0);
   return 8.0 * packet_bytes / fmx_time_to_s (rtt);
+}
+
+double
+fmx_asmp_plausible_bps (double target_bps, FmxDuration rtt, double loss)
+{
+  double least = PLAUSIBLE_WITHOUT_LOSS * target_bps;
+  FmxTcpPath path;
+
+  if (loss <= 0.0 || rtt <= 0)
+    return least;
+  path = fmx_tcp_path (FMX_TCP_SEGMENT_BYTES, rtt);
+  return fmin (PLAUSIBLE * fmx_tcp_equation_bps (&path, loss), least);
 }

@@ -12,17 +12,13 @@
 #define RTT_HZ 65536
 #define RTT_MAX (60 * FMX_SECOND)
 #define PACKET_WEIGHT 0.05      /* of the newest packet's size */
-#define PACKET_BYTES 200.0      /* until one was sent: voice */
-/* A rate that is less than this part of what loss and round trip give is not
- * believed: they are measured at both ends, and never agree quite. */
-#define PLAUSIBLE 0.25
-/* nor one that is less than this part of the sender's, without any loss */
-#define PLAUSIBLE_WITHOUT_LOSS 0.5
+#define PACKET_BYTES 200.0      /* voice */
 /* who gets less than this part of what is sent gets next to nothing */
 #define CUT_OFF 0.05
 #define CUT_OFF_PACKETS 10u     /* of which none came */
 #define LIFETIME_INTERVALS 5.0  /* [RFC3550 6.3.5] */
-#define GAP_WEIGHT (1.0 / 64.0)
+#define RATE_INTERVALS 4.0      /* reports get lost on congested paths */
+#define RATE_LIFETIME_MIN (5 * FMX_SECOND)
 #define SENT_WINDOW (2 * FMX_SECOND)
 #define PLAIN_GAMMA 0.5         /* no congestion indicator: between (19)'s two */
 
@@ -53,7 +49,7 @@ fmx_asmp_sender_init (FmxAsmpSender *sender,
   memset (sender, 0, sizeof *sender);
   sender->params = *params;
   sender->packet_bytes = PACKET_BYTES;
-  sender->last_report = FMX_TIME_NONE;
+  fmx_asmp_pace_init (&sender->pace);
   fmx_rate_meter_init (&sender->sent, SENT_WINDOW);
   fmx_asmp_table_init (&sender->table, memory, n_max, seed);
   sender->target_bps = clamp_bps (sender, params->initial_bps);
@@ -127,17 +123,10 @@ set_plain (FmxAsmpSender *sender, FmxAsmpEntry *entry, bool is_plain)
 }
 
 static void
-set_ignored (FmxAsmpSender *sender, FmxAsmpEntry *entry, bool is_ignored)
-{
-  sender->n_ignored = sender->n_ignored - entry->is_ignored + is_ignored;
-  entry->is_ignored = is_ignored;
-}
-
-static void
 forget (FmxAsmpSender *sender, uint32_t at)
 {
-  set_plain (sender, &sender->table.entries[at], false);
-  set_ignored (sender, &sender->table.entries[at], false);
+  sender->n_plain -= sender->table.entries[at].is_plain;
+  sender->n_ignored -= sender->table.entries[at].is_ignored;
   fmx_asmp_table_remove (&sender->table, at);
 }
 
@@ -179,6 +168,12 @@ place_of (FmxAsmpSender *sender, uint32_t ssrc, uint32_t rate_bps, FmxTime now)
   return fmx_asmp_table_add (table, ssrc, now);
 }
 
+static FmxDuration
+rtt_of_entry (const FmxAsmpEntry *entry)
+{
+  return (FmxDuration) entry->rtt * FMX_SECOND / RTT_HZ;
+}
+
 static double
 plain_loss (const FmxAsmpEntry *entry)
 {
@@ -194,7 +189,7 @@ static void
 rate_plain (FmxAsmpSender *sender, uint32_t at)
 {
   const FmxAsmpEntry *entry = &sender->table.entries[at];
-  FmxDuration rtt = (FmxDuration) entry->rtt * FMX_SECOND / RTT_HZ;
+  FmxDuration rtt = rtt_of_entry (entry);
   double bytes = sender->params.algorithm == FMX_ASMP_FAIR
       ? FMX_TCP_SEGMENT_BYTES : sender->packet_bytes;
   double before = entry->has_rate ? entry->rate_bps : sender->target_bps;
@@ -237,25 +232,37 @@ fraction_of (const FmxAsmpSender *sender, const FmxAsmpEntry *entry,
   return block->fraction_lost;
 }
 
+/* It is there, but its rate does not count until it tells another. */
 static void
-note_report (FmxAsmpSender *sender, FmxTime now)
+silence_rate (FmxAsmpSender *sender, uint32_t at)
 {
-  double gap_s = fmx_time_to_s (fmx_time_diff (now, sender->last_report));
+  FmxAsmpEntry *entry = &sender->table.entries[at];
 
-  if (sender->last_report != FMX_TIME_NONE)
-    sender->gap_s += GAP_WEIGHT * (gap_s - sender->gap_s);
-  sender->last_report = now;
+  entry->has_rate = false;
+  fmx_asmp_table_rate (&sender->table, at, entry->rate_bps, false);
 }
 
-/* n receivers, one report each gap: each reports each n gaps */
 static FmxDuration
 lifetime_of (const FmxAsmpSender *sender)
 {
-  FmxDuration lifetime = fmx_time_from_s (LIFETIME_INTERVALS
-      * sender->table.n * sender->gap_s);
+  FmxDuration lifetime = fmx_asmp_pace_intervals (&sender->pace,
+      sender->table.n, LIFETIME_INTERVALS);
 
   return lifetime > sender->params.lifetime ? lifetime
       : sender->params.lifetime;
+}
+
+/* for how long the limiting receiver may be silent until its rate is stale */
+static FmxDuration
+rate_lifetime_of (const FmxAsmpSender *sender)
+{
+  FmxDuration lifetime = fmx_asmp_pace_intervals (&sender->pace,
+      sender->table.n, RATE_INTERVALS);
+
+  if (sender->params.algorithm == FMX_ASMP_PAPER || lifetime == 0
+      || lifetime > lifetime_of (sender))
+    return lifetime_of (sender);
+  return lifetime > RATE_LIFETIME_MIN ? lifetime : RATE_LIFETIME_MIN;
 }
 
 void
@@ -267,7 +274,7 @@ fmx_asmp_sender_on_report (FmxAsmpSender *sender, uint32_t ssrc,
   FmxAsmpEntry *entry;
   uint8_t fraction;
 
-  note_report (sender, now);
+  fmx_asmp_pace_on_report (&sender->pace, now);
   if (at == FMX_ASMP_NOBODY)
     return;
   entry = &sender->table.entries[at];
@@ -288,28 +295,9 @@ fmx_asmp_sender_on_report (FmxAsmpSender *sender, uint32_t ssrc,
     decide (sender, "plain-report", now);
   } else if (entry->has_asmp && entry->has_rate
       && fmx_time_diff (now, entry->rated) > lifetime_of (sender)) {
-    /* others speak for it */
-    entry->has_rate = false;
-    fmx_asmp_table_rate (&sender->table, at, entry->rate_bps, false);
+    silence_rate (sender, at);  /* others speak for it */
     decide (sender, "spoken-for", now);
   }
-}
-
-/* Whether a receiver's rate agrees with what it says of its path and what is
- * known of it here. */
-static bool
-is_plausible (const FmxAsmpSender *sender, const FmxAsmpEntry *entry,
-    const FmxAsmpRate *rate)
-{
-  FmxDuration rtt = (FmxDuration) entry->rtt * FMX_SECOND / RTT_HZ;
-  double least = PLAUSIBLE_WITHOUT_LOSS * sender->target_bps;
-  FmxTcpPath path;
-
-  if (rate->loss > 0.0 && rtt > 0) {
-    path = fmx_tcp_path (FMX_TCP_SEGMENT_BYTES, rtt);
-    least = fmin (PLAUSIBLE * fmx_tcp_equation_bps (&path, rate->loss), least);
-  }
-  return rate->rate_bps >= least;
 }
 
 /* Where next to nothing arrives, nothing tells of losses either: whether rate
@@ -362,11 +350,15 @@ fmx_asmp_sender_on_rate (FmxAsmpSender *sender, uint32_t ssrc,
   entry->rated = now;
   if (is_cut_off (sender, entry, rate, now)) {
     bps = bps / 2 > rate->received_bps ? 2 * rate->received_bps : bps;
-  } else if (counts && !paper && !is_plausible (sender, entry, rate)) {
+  } else if (counts && !paper && rate->rate_bps
+      < fmx_asmp_plausible_bps (sender->target_bps, rtt_of_entry (entry),
+          rate->loss)) {
     sender->stats.n_implausible++;
     counts = false;
   }
-  set_ignored (sender, entry, is_out_of_patience (sender, entry, bps, now));
+  sender->n_ignored -= entry->is_ignored;
+  entry->is_ignored = is_out_of_patience (sender, entry, bps, now);
+  sender->n_ignored += entry->is_ignored;
   entry->has_rate = counts && !entry->is_ignored;
   fmx_asmp_table_rate (&sender->table, at, bps, entry->has_rate);
   decide (sender, "rate", now);
@@ -387,19 +379,33 @@ fmx_asmp_sender_on_bye (FmxAsmpSender *sender, uint32_t ssrc, FmxTime now)
 FmxTime
 fmx_asmp_sender_next_timeout (const FmxAsmpSender *sender)
 {
+  const FmxAsmpEntry *entries = sender->table.entries;
   uint32_t oldest = fmx_asmp_table_oldest (&sender->table);
+  uint32_t least = fmx_asmp_table_least (&sender->table);
+  FmxTime next;
 
   if (oldest == FMX_ASMP_NOBODY)
     return FMX_TIME_NONE;
-  return sender->table.entries[oldest].heard + (FmxTime) lifetime_of (sender);
+  next = entries[oldest].heard + (FmxTime) lifetime_of (sender);
+  if (least != FMX_ASMP_NOBODY)
+    next = fmx_time_min (next, entries[least].heard
+        + (FmxTime) rate_lifetime_of (sender));
+  return next;
 }
 
 void
 fmx_asmp_sender_on_timeout (FmxAsmpSender *sender, FmxTime now)
 {
   while (fmx_asmp_sender_next_timeout (sender) <= now) {
-    forget (sender, fmx_asmp_table_oldest (&sender->table));
-    sender->stats.n_timed_out++;
+    uint32_t oldest = fmx_asmp_table_oldest (&sender->table);
+    const FmxAsmpEntry *entry = &sender->table.entries[oldest];
+
+    if (fmx_time_diff (now, entry->heard) >= lifetime_of (sender)) {
+      forget (sender, oldest);
+      sender->stats.n_timed_out++;
+    } else {
+      silence_rate (sender, fmx_asmp_table_least (&sender->table));
+    }
     decide (sender, "time-out", now);
   }
 }
@@ -422,7 +428,7 @@ take_rtt (FmxAsmpSender *sender, uint32_t at, FmxAsmpRtt *rtt)
     return false;
   entry->rtt_waits = false;
   rtt->ssrc = entry->ssrc;
-  rtt->rtt = (FmxDuration) entry->rtt * FMX_SECOND / RTT_HZ;
+  rtt->rtt = rtt_of_entry (entry);
   return true;
 }
 
@@ -453,7 +459,7 @@ fill_info (const FmxAsmpSender *sender, uint32_t at, FmxAsmpReceiverInfo *info,
 
   info->ssrc = entry->ssrc;
   info->rate_bps = entry->rate_bps;
-  info->rtt = (FmxDuration) entry->rtt * FMX_SECOND / RTT_HZ;
+  info->rtt = rtt_of_entry (entry);
   info->silence = fmx_time_diff (now, entry->heard);
   info->has_asmp = entry->has_asmp;
   info->counts = entry->heap_at != FMX_ASMP_NOBODY;
@@ -487,7 +493,7 @@ fmx_asmp_sender_get_stats (const FmxAsmpSender *sender,
   stats->target_bps = sender->target_bps;
   stats->limiting_ssrc = sender->limiting_ssrc;
   stats->limiting_rtt = least == FMX_ASMP_NOBODY ? 0
-      : (FmxDuration) table->entries[least].rtt * FMX_SECOND / RTT_HZ;
+      : rtt_of_entry (&table->entries[least]);
   stats->n_receivers = table->n;
   stats->n_plain = sender->n_plain;
   stats->n_ignored = sender->n_ignored;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "fairmix/asmp/fmx-asmp-pace.h"
 #include "fairmix/asmp/fmx-asmp-receiver.h"
 #include "fairmix/asmp/fmx-asmp-table.h"
 #include "fairmix/base/fmx-event.h"
@@ -24,7 +25,8 @@ extern "C" {
  * @min_bps, @max_bps: the rate stays in between, 0 < min <= max
  * @lifetime: a receiver that is silent for so long has gone, and for five of the
  *     intervals at which receivers report now ([RFC3550 6.3.5]): large sessions
- *     have long ones
+ *     have long ones.  "asmp-fair": the limiting receiver's rate stops counting
+ *     after four of them, but not before 5 s
  * @patience: "asmp-fair": a receiver that has wanted less than @min_bps for so
  *     long is not waited for any more ([RFC4654 2.5.2])
  * @sink: (nullable): is told each decision
@@ -128,8 +130,7 @@ typedef struct
   uint32_t n_sent;              /* wraps */
   uint32_t n_plain, n_ignored;
   FmxTime told;                 /* when round trips were */
-  FmxTime last_report;
-  double gap_s;                 /* mean time between two reports of any */
+  FmxAsmpPace pace;
 } FmxAsmpSender;
 
 /**

@@ -3,6 +3,7 @@
 #define FMX_TEST_ASMP_H
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "fmx-test.h"
 

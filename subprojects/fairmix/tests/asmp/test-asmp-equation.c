@@ -68,6 +68,19 @@ test_a_step_is_a_packet_each_round_trip (void **state)
   assert_near (fmx_asmp_step_bps (1000.0, FMX_SECOND / 10), 80000.0, 1e-12);
 }
 
+static void
+test_a_low_rate_is_believed_with_losses_to_match (void **state)
+{
+  FmxTcpPath path = fmx_tcp_path (1460, FMX_SECOND / 10);
+
+  (void) state;
+  assert_near (fmx_asmp_plausible_bps (1e6, FMX_SECOND / 10, 0.0), 5e5, 1e-9);
+  assert_near (fmx_asmp_plausible_bps (1e6, 0, 0.5), 5e5, 1e-9);
+  assert_near (fmx_asmp_plausible_bps (1e6, FMX_SECOND / 10, 1e-5), 5e5, 1e-9);
+  assert_near (fmx_asmp_plausible_bps (1e6, FMX_SECOND / 10, 0.05),
+      fmx_tcp_equation_bps (&path, 0.05) / 4.0, 1e-9);
+}
+
 int
 main (void)
 {
@@ -77,6 +90,7 @@ main (void)
     cmocka_unit_test (test_below_eight_27ths_it_is_rfc_5348s),
     cmocka_unit_test (test_it_falls_in_loss_and_in_round_trip_time),
     cmocka_unit_test (test_a_step_is_a_packet_each_round_trip),
+    cmocka_unit_test (test_a_low_rate_is_believed_with_losses_to_match),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

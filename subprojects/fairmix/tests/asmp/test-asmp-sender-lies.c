@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "asmp/fmx-test-asmp-sender.h"
+
+/* --- receivers that lie --- */
+
+static void
+test_a_low_rate_without_a_reason_is_not_believed (void **state)
+{
+  FmxAsmpRate rate = { MEDIA, 1000, FMX_SECOND / 10, 0.0, 400000, true, false,
+    true
+  };
+  FmxAsmpSenderStats stats;
+  Rig rig;
+
+  (void) state;
+  rig_init (&rig, FMX_ASMP_FAIR, N_MAX);
+  rig_rate (&rig, 1, 400000);
+  rig_report (&rig, 2, 0);
+  fmx_asmp_sender_on_rate (&rig.sender, 2, &rate, rig.now);
+  assert_true (target (&rig) == 400000.0);
+  rate.loss = 0.001;            /* that would be 4.4 Mbit/s */
+  fmx_asmp_sender_on_rate (&rig.sender, 2, &rate, rig.now);
+  assert_true (target (&rig) == 400000.0);
+  /* a round trip of its own invention does not help: ours counts */
+  rate.rtt = 30 * FMX_SECOND;
+  fmx_asmp_sender_on_rate (&rig.sender, 2, &rate, rig.now);
+  assert_true (target (&rig) == 400000.0);
+  fmx_asmp_sender_get_stats (&rig.sender, &stats);
+  assert_int_equal (stats.n_implausible, 3);
+  rig_clear (&rig);
+}
+
+static void
+test_who_wants_next_to_nothing_for_two_minutes_is_not_waited_for (void **state)
+{
+  FmxAsmpSenderStats stats;
+  Rig rig;
+
+  (void) state;
+  rig_init (&rig, FMX_ASMP_FAIR, N_MAX);
+  for (unsigned i = 0; i < 25; i++) {
+    rig_rate (&rig, 1, 400000);
+    rig_rate (&rig, 2, 200);
+    assert_true (target (&rig) == (i < 24 ? 16000.0 : 400000.0));
+    rig.now += 5 * FMX_SECOND;
+  }
+  fmx_asmp_sender_get_stats (&rig.sender, &stats);
+  assert_int_equal (stats.n_ignored, 1);
+  /* until it can be served */
+  rig_rate (&rig, 2, 50000);
+  assert_true (target (&rig) == 50000.0);
+  rig_clear (&rig);
+}
+
+static void
+test_a_flood_of_strangers_costs_no_memory_and_hides_nobody (void **state)
+{
+  FmxAsmpSenderStats stats;
+  Rig rig;
+
+  (void) state;
+  rig_init (&rig, FMX_ASMP_FAIR, N_MAX);
+  rig_rate (&rig, 1, 100000);
+  for (uint32_t i = 0; i < 100000; i++)
+    rig_rate (&rig, 1000 + i, 200000 + i);
+  assert_true (target (&rig) == 100000.0 && limiting (&rig) == 1);
+  fmx_asmp_sender_get_stats (&rig.sender, &stats);
+  assert_int_equal (stats.n_receivers, N_MAX);
+  assert_true (stats.n_refused > 90000);
+  /* and who needs less still finds a place */
+  rig_rate (&rig, 2, 90000);
+  assert_true (target (&rig) == 90000.0 && limiting (&rig) == 2);
+  rig_clear (&rig);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_a_low_rate_without_a_reason_is_not_believed),
+    cmocka_unit_test
+        (test_who_wants_next_to_nothing_for_two_minutes_is_not_waited_for),
+    cmocka_unit_test
+        (test_a_flood_of_strangers_costs_no_memory_and_hides_nobody),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
