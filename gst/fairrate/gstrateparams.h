@@ -31,7 +31,7 @@ typedef enum
 
 void gst_rate_params_install (GObjectClass * klass, guint first_id);
 
-/* The library's defaults, but with algorithm=fairmix. */
+/* The library's defaults, but with algorithm=shortq. */
 void gst_rate_params_default (FmxRateSenderParams * params);
 
 /* @id: the property's ID less the first one */

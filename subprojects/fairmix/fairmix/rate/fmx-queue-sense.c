@@ -60,6 +60,33 @@ follow_level (FmxQueueSense *sense, double sample_s, FmxTime now)
   }
 }
 
+static void
+shift (FmxExtreme *e, FmxDuration by)
+{
+  e->now += by;
+  e->before += by;
+}
+
+/* The way back is known by what it was at its least.  When that is another, all
+ * that was learnt of the way there would have been so much more, or less. */
+static void
+add_back (FmxQueueSense *sense, FmxDuration back, FmxTime now)
+{
+  bool known = sense->back.valid;
+  FmxDuration before = known ? get (&sense->back, -1) : 0, by;
+
+  add (&sense->back, back, FMX_QUEUE_SENSE_BASE_WINDOW, -1, now);
+  by = get (&sense->back, -1) - before;
+  if (!known || by == 0)
+    return;
+  shift (&sense->base, by);
+  shift (&sense->least, by);
+  shift (&sense->most, by);
+  shift (&sense->peak, by);
+  sense->level_s += fmx_time_to_s (by);
+  sense->turn_s += fmx_time_to_s (by);
+}
+
 /* Not below the base, if the whole is not: clocks are set now and then. */
 static FmxDuration
 without_queue_back (FmxQueueSense *sense, FmxDuration rtt, FmxDuration back,
@@ -67,7 +94,7 @@ without_queue_back (FmxQueueSense *sense, FmxDuration rtt, FmxDuration back,
 {
   FmxDuration there, base;
 
-  add (&sense->back, back, FMX_QUEUE_SENSE_BASE_WINDOW, -1, now);
+  add_back (sense, back, now);
   there = rtt - (back - get (&sense->back, -1));
   base = sense->base.valid ? get (&sense->base, -1) : rtt;
   if (there < base)

@@ -196,6 +196,25 @@ test_after_a_restart_only_the_present_counts (void **state)
   assert_true (fmx_queue_sense_recent (&sense) == 60 * MS);
 }
 
+/* A TCP on the way back: what was the least leaves its window after two minutes,
+ * and what is the least then stands 150 ms higher. */
+static void
+test_a_queue_that_stays_on_the_way_back_is_not_ours (void **state)
+{
+  FmxQueueSense sense = { 0 };
+
+  (void) state;
+  for (FmxTime now = 0; now < 600 * (FmxTime) S; now += 50 * MS) {
+    FmxDuration back = now < 30 * (FmxTime) S || now > 400 * (FmxTime) S ? 0
+        : 150 * MS + (FmxDuration) (now / (50 * MS) % 40) * 5 * MS;
+
+    fmx_queue_sense_add (&sense, 100 * MS + back, back, 100 * MS, now);
+    assert_true (fmx_queue_sense_standing (&sense) <= 1 * MS);
+    assert_true (fmx_queue_sense_peak (&sense) <= 1 * MS);
+    assert_false (fmx_queue_sense_take_dip (&sense));
+  }
+}
+
 int
 main (void)
 {
@@ -212,6 +231,7 @@ main (void)
     cmocka_unit_test (test_the_queue_on_the_way_back_is_not_ours),
     cmocka_unit_test (test_a_clock_that_is_set_does_not_shorten_the_path),
     cmocka_unit_test (test_after_a_restart_only_the_present_counts),
+    cmocka_unit_test (test_a_queue_that_stays_on_the_way_back_is_not_ours),
   };
 
   return cmocka_run_group_tests_name ("rate/queue-sense", tests, NULL, NULL);
