@@ -10,6 +10,12 @@
 #define DRAIN_SHARE 0.6         /* of it that must have happened */
 #define DRAIN_MAX (3 * FMX_SECOND)
 #define DRAINS 2u
+#define OTHERS_AGAIN (20 * FMX_SECOND)
+#define FOREIGN_TIMES 2.0       /* what our own cut can drain */
+#define FOREIGN_S 0.02          /* ... and noise */
+#define FOREIGN_SHARE 0.6       /* of the link, in the time since the cut */
+#define FOREIGN_DRAINS 3u       /* so many tell of a TCP ... */
+#define FOREIGN_TIME (120 * FMX_SECOND) /* ... in so long */
 
 /* What comes through is what came through when the queue showed before. */
 static bool
@@ -27,6 +33,12 @@ fmx_shortq_begin_to_drain (FmxRateController *rc,
   double since = (double) fmx_time_diff (now, s->raised);
 
   s->drain_own = since < OWN_RTTS * (double) fb->rtt;
+  if (!s->drain_own) {
+    if (s->others_last > 0
+        && fmx_time_diff (now, s->others_last) < OTHERS_AGAIN)
+      s->others_time = now;
+    s->others_last = now;
+  }
   s->n_drains = s->mode == FMX_RATE_SHORTQ_DRAINING ? s->n_drains + 1 : 1;
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_DRAINING, now);
   s->drain_seen = false;
@@ -37,6 +49,26 @@ fmx_shortq_begin_to_drain (FmxRateController *rc,
       (!s->drain_own ? CUT_OTHERS : is_same_ceiling (s) ? NEAR_CEILING :
           CUT_OWN)
       * s->drain_bps, FMX_RATE_DOWN_DELAY);
+}
+
+/* It fell by more than our own cut explains: somebody else gave way, as TCPs do
+ * when the queue is full or managed, and will be back. */
+static bool
+note_foreign_drain (FmxRateShortqState *s, FmxDuration standing, FmxTime now)
+{
+  double fell_s = fmx_time_to_s (s->drain_queue - standing);
+  double most_s = fmx_time_to_s (fmx_time_diff (now, s->drain_start));
+
+  if (fmx_time_diff (now, s->foreign_time) > FOREIGN_TIME)
+    s->n_foreign = 0;
+  if (fell_s <= FOREIGN_TIMES * s->drain_expected_s + FOREIGN_S
+      || fell_s < FOREIGN_SHARE * most_s) {
+    s->own_time = now;
+    return false;
+  }
+  s->n_foreign++;
+  s->foreign_time = now;
+  return s->n_foreign >= FOREIGN_DRAINS;
 }
 
 /* The queue is short again. */
@@ -88,14 +120,21 @@ fmx_shortq_drain (FmxRateController *rc, const FmxRateFeedback *fb,
   if (rc->rate_bps > allowed)
     fmx_shortq_obey (rc, fb, allowed, now);
   expect (rc, fb, now);
+  if (rc->rate_bps < fmin (allowed, fmx_shortq_floor_bps (rc, fb, now))) {
+    fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
+    return;
+  }
   if (!s->drain_seen)
     return;
   standing = fmx_queue_sense_standing (&s->queue);
   expected_s = fmin (s->drain_expected_s,
       fmx_time_to_s (s->drain_queue - fmx_shortq_queue_limit (rc, fb) / 2));
-  if (standing < fmx_shortq_queue_limit (rc, fb) / 2)
-    drained (rc, now);
-  else if ((s->drain_expected_s <= DRAIN_TELLS_S
+  if (standing < fmx_shortq_queue_limit (rc, fb) / 2) {
+    if (note_foreign_drain (s, standing, now))
+      fmx_shortq_begin_to_compete (rc, fb, now);
+    else
+      drained (rc, now);
+  } else if ((s->drain_expected_s <= DRAIN_TELLS_S
           || fmx_time_to_s (s->drain_queue - standing)
           >= DRAIN_SHARE * expected_s)
       && fmx_time_diff (now, s->drain_start) < DRAIN_MAX)

@@ -7,6 +7,43 @@
 #define FULL_GAIN 0.25
 #define SHED_TELLS (5 * FMX_SECOND)     /* two seconds longer than loss is counted */
 
+#define POOR 0.5                /* of X */
+#define FLOOR 0.7               /* of X */
+#define POOR_EVENTS 3u
+#define POOR_TIME (10 * FMX_SECOND)
+#define OWN_TIME (5 * FMX_SECOND)       /* alone, and not yet again */
+#define POOR_LASTS (2 * FMX_SECOND)
+
+double
+fmx_shortq_floor_bps (const FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now)
+{
+  const FmxRateShortqState *s = &rc->state.shortq;
+
+  if (s->n_poor < POOR_EVENTS
+      || fmx_time_diff (now, s->poor_time) > POOR_TIME
+      || fmx_time_diff (now, s->poor_since) < POOR_LASTS
+      || (s->own_time > s->foreign_time
+          && fmx_time_diff (now, s->own_time) < OWN_TIME))
+    return 0.0;
+  return fmin (FLOOR * fb->equation_bps, rc->params.max_bps);
+}
+
+static void
+note_poor (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+
+  if (fmx_time_diff (now, s->poor_time) > POOR_TIME)
+    s->n_poor = 0;
+  if (rc->rate_bps >= (s->n_poor < POOR_EVENTS ? POOR : 1.0)
+      * fb->equation_bps)
+    return;
+  if (s->n_poor++ == 0)
+    s->poor_since = now;
+  s->poor_time = now;
+}
+
 /* A loss while the queue is near its highest is one of a full queue; TCP hears
  * of it a round trip later, and then comes the dip. */
 void
@@ -28,6 +65,7 @@ fmx_shortq_note_loss (FmxRateController *rc, const FmxRateFeedback *fb,
   if (!fb->new_loss_event)
     return;
   s->loss_event = now;
+  note_poor (rc, fb, now);
   s->full_share = s->full_known
       ? s->full_share + FULL_GAIN * (full - s->full_share) : full;
   s->full_known = true;
@@ -82,6 +120,7 @@ fmx_shortq_overrun (FmxRateController *rc, const FmxRateFeedback *fb,
   double sent = fmin (fb->sent_bps, rc->rate_bps);
 
   if (!fb->heard || s->loss_event == FMX_TIME_NONE
+      || rc->rate_bps < fmx_shortq_floor_bps (rc, fb, now)
       || fmx_time_diff (now, s->loss_event) > fb->rtt_latest
       || fmx_time_diff (now, s->shed) < 2 * fb->rtt_latest
       || fb->receive_bps <= 0.0 || fb->receive_bps > OVERRUN * sent)

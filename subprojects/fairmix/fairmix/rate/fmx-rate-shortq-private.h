@@ -76,4 +76,10 @@ void fmx_shortq_begin_to_compete (FmxRateController *rc,
 void fmx_shortq_compete (FmxRateController *rc, const FmxRateFeedback *fb,
     double allowed, FmxTime now);
 
+/* What a TCP would have on this path, losses of a full queue and all, less a
+ * margin, where losses have gone on for some time at a rate far below that: then
+ * delay is no reason to have less.  Returns: 0 where they have not */
+double fmx_shortq_floor_bps (const FmxRateController * rc,
+    const FmxRateFeedback * fb, FmxTime now);
+
 #endif /* FMX_RATE_SHORTQ_PRIVATE_H */

@@ -4,6 +4,9 @@
 #include "fairmix/rate/fmx-rate-shortq-private.h"
 
 #define START_GROWTH 1.25
+#define FLOOR_TIME (3 * FMX_SECOND)     /* of two steps to the floor */
+#define FLOOR_GAIN 0.1          /* of what is sent more arrives, or ... */
+#define FLOOR_VAIN 4u           /* ... so often in a row it does not */
 #define START_RTTS 2.5
 #define START_QUEUES 2          /* who was there before gives way first */
 #define STEP_BPS 16000.0        /* the first; then it doubles */
@@ -42,6 +45,30 @@ climb (FmxRateController *rc, const FmxRateFeedback *fb, double allowed,
     s->n_steps++;
 }
 
+/* Where more is sent and no more arrives, nobody is there to share with. */
+static void
+step_to_floor (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+  double asked = rc->rate_bps - s->floor_bps;
+
+  if (fmx_time_diff (now, s->floor_time) < FLOOR_TIME && asked > 0.0) {
+    bool in_vain = fb->receive_bps - s->floor_got_bps < FLOOR_GAIN * asked;
+
+    s->n_in_vain = in_vain ? s->n_in_vain + 1 : 0;
+    if (s->n_in_vain >= FLOOR_VAIN) {
+      s->n_in_vain = 0;
+      s->own_time = now;
+    }
+  }
+  s->decided = s->floor_time = now;
+  s->floor_bps = rc->rate_bps;
+  s->floor_got_bps = fb->receive_bps;
+  fmx_shortq_raise (rc, fb, fmin (START_GROWTH * fmin (rc->rate_bps,
+              START_GROWTH * fb->receive_bps),
+          fmx_shortq_floor_bps (rc, fb, now)), now);
+}
+
 void
 fmx_shortq_climb_or_drain (FmxRateController *rc,
     const FmxRateFeedback *fb, double allowed, FmxTime now)
@@ -51,7 +78,11 @@ fmx_shortq_climb_or_drain (FmxRateController *rc,
   bool starting = s->mode == FMX_RATE_SHORTQ_STARTING;
   bool stays = fmx_time_diff (now, s->long_since) > STAYS;
 
-  if (rc->rate_bps > allowed) {
+  if (!starting
+      && rc->rate_bps < fmin (allowed, fmx_shortq_floor_bps (rc, fb, now))) {
+    if (fmx_shortq_is_due (rc, fb, START_RTTS, now))
+      step_to_floor (rc, fb, now);
+  } else if (rc->rate_bps > allowed) {
     fmx_shortq_obey (rc, fb, allowed, now);
   } else if (stays
       || standing >

@@ -8,6 +8,8 @@
 #define Q_HIGH_BPS 250000.0     /* ... at this rate */
 #define Q_HIGH_MIN_S 0.015
 #define Q_HIGH_MAX_S 0.06
+#define RTT_LEAST (60 * FMX_MSECOND)    /* where others may have a longer one */
+#define OTHERS_TIME (60 * FMX_SECOND)
 #define Q_PACKETS 3.0           /* no shorter than so many packets */
 #define LASTING (15 * FMX_SECOND)
 #define PROBE_DOUBLINGS 4u
@@ -112,7 +114,12 @@ fmx_shortq_is_due (const FmxRateController *rc, const FmxRateFeedback *fb,
 {
   double since = (double) fmx_time_diff (now, rc->state.shortq.decided);
 
-  return since >= intervals * (double) fb->rtt;
+  const FmxRateShortqState *s = &rc->state.shortq;
+  bool shared = s->others_time > 0
+      && fmx_time_diff (now, s->others_time) < OTHERS_TIME;
+  double unit = (double) (shared && fb->rtt < RTT_LEAST ? RTT_LEAST : fb->rtt);
+
+  return since >= intervals * unit;
 }
 
 void

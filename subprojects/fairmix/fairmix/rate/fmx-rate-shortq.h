@@ -82,6 +82,17 @@ typedef struct
   FmxDuration drain_queue;      /* what stood when the cut showed */
   double drain_expected_s;      /* what must have gone if we are alone */
   double drain_bps;             /* what the receiver got then */
+  unsigned n_foreign;           /* drains that were not ours, of late */
+  FmxTime foreign_time;         /* the last */
+  FmxTime own_time;             /* the last one that was ours */
+  FmxTime others_time;          /* a queue showed again without our step */
+  FmxTime others_last;          /* it did */
+  /* somebody else keeps the queue */
+  unsigned n_poor;              /* loss events at a rate far below X */
+  FmxTime poor_since, poor_time;        /* the first, the last */
+  double floor_bps, floor_got_bps;      /* before the last step to the floor */
+  FmxTime floor_time;           /* when that was */
+  unsigned n_in_vain;           /* steps that brought nothing, in a row */
   /* ceiling */
   double ceiling_bps;
   FmxDuration hold;

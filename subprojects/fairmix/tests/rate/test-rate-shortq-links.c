@@ -120,6 +120,48 @@ test_the_queue_of_the_way_back_does_not_slow_it (void **state)
   assert_true (kbps_for (0, 20 * (FmxDuration) S) > 0.88 * 500.0);
 }
 
+/* Jain's index of two whose round trips are 10 and 250 ms; @late comes later. */
+static double
+jain_of_unequal (uint32_t queue_bytes, unsigned late)
+{
+  FmxSimBundleParams params[2] = { voices (1, false), voices (1, false) };
+  FmxSimLinkParams link = { 800e3, queue_bytes, 0, 5 * MS, 0.0 };
+  double sum = 0.0, squares = 0.0;
+
+  for (unsigned i = 0; i < 2; i++) {
+    params[i].behaviour = FMX_SIM_PACED;
+    params[i].wire_bytes = 200;
+    params[i].packet_interval = MS;
+    params[i].back.delay = i == 0 ? 5 * MS : 245 * MS;
+    params[i].start = i == late ? 5 * S : 0;
+  }
+  fmx_sim_world_init (&world, &link, bundles, 2, 1);
+  for (unsigned i = 0; i < 2; i++)
+    fmx_sim_bundle_init (&bundles[i], &params[i], &world.forward, i, 1);
+  fmx_sim_world_run (&world, 60 * (FmxTime) S);
+  (void) kbps_for (0, 120 * (FmxDuration) S);
+  for (unsigned i = 0; i < 2; i++) {
+    double kbps = 8.0 * (double) bundles[i].received_bytes / 120e3;
+
+    sum += kbps;
+    squares += kbps * kbps;
+  }
+  assert_true (sum > 0.9 * 800.0);
+  return sum * sum / (2.0 * squares);
+}
+
+/* The one with the short round trip must not decide more often than its steps
+ * can show to the other. */
+static void
+test_bundles_of_unequal_round_trips_have_equal_shares (void **state)
+{
+  (void) state;
+  for (unsigned late = 0; late < 2; late++) {
+    assert_true (jain_of_unequal (30000, late) > 0.95);
+    assert_true (jain_of_unequal (80000, late) > 0.95);
+  }
+}
+
 int
 main (void)
 {
@@ -129,7 +171,9 @@ main (void)
         (test_a_path_that_becomes_wider_is_found_within_ten_seconds),
     cmocka_unit_test (test_a_second_bundle_gets_its_share),
     cmocka_unit_test (test_the_queue_of_the_way_back_does_not_slow_it),
+    cmocka_unit_test (test_bundles_of_unequal_round_trips_have_equal_shares),
   };
 
-  return cmocka_run_group_tests_name ("rate/rate-shortq-links", tests, NULL, NULL);
+  return cmocka_run_group_tests_name ("rate/rate-shortq-links", tests, NULL,
+      NULL);
 }

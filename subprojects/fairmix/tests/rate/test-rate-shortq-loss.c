@@ -208,7 +208,7 @@ test_too_much_loss_halves_what_arrives_each_time_it_is_known (void **state)
 
 /* Too much is lost until media stop. */
 static void
-stop (Told *t)
+stop (Told * t)
 {
   FmxTime end = t->now + 20 * (FmxTime) S;
 
@@ -220,7 +220,7 @@ stop (Told *t)
 
 /* Returns: how long it took until media passed again */
 static FmxDuration
-resume (Told *t)
+resume (Told * t)
 {
   FmxTime began = t->now - STEP;        /* the last feedback stopped them */
 
@@ -302,7 +302,7 @@ test_resumes_with_one_stream (void **state)
 
 /* Something was sent, and nobody answers. */
 static void
-pass_in_silence (Told *t)
+pass_in_silence (Told * t)
 {
   fmx_rate_controller_on_sent (&t->rc, 200, t->now);
   fmx_rate_shortq.on_no_feedback (&t->rc, t->now);
@@ -340,6 +340,43 @@ test_after_silence_the_rate_stays_for_two_and_a_half_round_trips (void **state)
   assert_bps (&t, 250e3);
 }
 
+/* A TCP behind active queue management: the queue is neither short nor long, some
+ * packets are dropped, and the equation allows eight times as much. */
+static void
+test_delay_does_not_keep_it_far_below_the_equation (void **state)
+{
+  Told t = told_calm (100e3);
+
+  (void) state;
+  told_for (&t, STEP, 0);       /* the path without a queue */
+  t.fb.loss_event_rate = 0.02;
+  t.fb.equation_bps = 800e3;
+  for (unsigned i = 0; i < 40; i++) {
+    t.fb.new_loss_event = true;
+    told_for (&t, 500 * MS, 30 * MS);
+  }
+  assert_true (t.rc.rate_bps > 0.5 * 800e3);
+  assert_true (t.rc.rate_bps < 800e3);
+}
+
+/* The same, but what is sent more does not arrive: nobody is there. */
+static void
+test_where_no_more_arrives_the_equation_is_no_floor (void **state)
+{
+  Told t = told_calm (100e3);
+
+  (void) state;
+  told_for (&t, STEP, 0);
+  t.fb.loss_event_rate = 0.02;
+  t.fb.equation_bps = 800e3;
+  t.link_bps = 110e3;
+  for (unsigned i = 0; i < 40; i++) {
+    t.fb.new_loss_event = true;
+    told_for (&t, 500 * MS, 30 * MS);
+    assert_true (t.rc.rate_bps < 2.0 * 110e3);
+  }
+}
+
 int
 main (void)
 {
@@ -361,7 +398,10 @@ main (void)
     cmocka_unit_test (test_silence_while_probing_is_no_failure),
     cmocka_unit_test
         (test_after_silence_the_rate_stays_for_two_and_a_half_round_trips),
+    cmocka_unit_test (test_delay_does_not_keep_it_far_below_the_equation),
+    cmocka_unit_test (test_where_no_more_arrives_the_equation_is_no_floor),
   };
 
-  return cmocka_run_group_tests_name ("rate/rate-shortq-loss", tests, NULL, NULL);
+  return cmocka_run_group_tests_name ("rate/rate-shortq-loss", tests, NULL,
+      NULL);
 }
