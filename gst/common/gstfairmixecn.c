@@ -11,7 +11,6 @@
 #include <string.h>
 
 #define ECN_MASK 3
-#define ECN_NOT_ECT 0
 #define ECN_CE 3
 
 /* The kernel gives the byte as one, takes it as an int, too. */
@@ -60,16 +59,16 @@ read_tos (GSocketControlMessage * message, Tos * tos)
   return size;
 }
 
-gboolean
-gst_fairmix_ecn_can_mark (GstBuffer * buffer)
+guint8
+gst_fairmix_ecn_get (GstBuffer * buffer)
 {
   GstNetControlMessageMeta *meta = find_tos (buffer);
   Tos tos;
 
   if (meta == NULL)
-    return FALSE;
-  return ((read_tos (meta->message, &tos) == 1 ? tos.byte : tos.number)
-      & ECN_MASK) != ECN_NOT_ECT;
+    return 0;
+  return (read_tos (meta->message, &tos) == 1 ? tos.byte : tos.number)
+      & ECN_MASK;
 }
 
 gboolean

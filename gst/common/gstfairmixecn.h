@@ -13,11 +13,12 @@ G_BEGIN_DECLS
  * (GIPTosMessage) from 2.88 on. */
 
 /**
- * gst_fairmix_ecn_can_mark:
+ * gst_fairmix_ecn_get:
  *
- * Returns: whether the packet says that its transport understands a mark
+ * Returns: the two bits: 0 if the packet's transport does not understand a mark
+ *     or the buffer does not say, 1 or 2 if it does, 3 if it is marked
  */
-gboolean gst_fairmix_ecn_can_mark (GstBuffer * buffer);
+guint8 gst_fairmix_ecn_get (GstBuffer * buffer);
 
 /**
  * gst_fairmix_ecn_mark:

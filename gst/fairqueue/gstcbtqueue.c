@@ -247,7 +247,7 @@ gst_cbt_queue_offer (GstCbtQueue * self, GstCbtQueuePad * pad,
   gsize bytes = gst_buffer_get_size (*buffer) + self->overhead;
 
   packet.bytes = (guint32) CLAMP (bytes, 1, G_MAXUINT32);
-  packet.can_mark = gst_fairmix_ecn_can_mark (*buffer);
+  packet.can_mark = gst_fairmix_ecn_get (*buffer) != 0;
   self->mean_bytes += (packet.bytes - self->mean_bytes)
       * (self->mean_bytes > 0.0 ? 1.0 / 64.0 : 1.0);
   gst_cbt_queue_update (self);

@@ -30,6 +30,7 @@
 
 #include "gstrtpccfb.h"
 
+#include "common/gstfairmixecn.h"
 #include "common/gstfairmixrtp.h"
 #include "common/gstfairmixtime.h"
 #include "common/gstfairmixtimer.h"
@@ -130,6 +131,7 @@ gst_rtp_ccfb_note (GstRtpCcfb * self, GstBuffer * buffer, FmxTime now)
   arrival.ssrc = header.ssrc;
   arrival.seq = header.seq;
   arrival.wire_bytes = gst_fairmix_rtp_wire_bytes (buffer);
+  arrival.ecn = gst_fairmix_ecn_get (buffer);
   fmx_ccfb_collector_on_packet (&self->collector, &arrival, now);
 }
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "../gstfairmixcheck.h"
-
-#include <gst/net/gstnetcontrolmessagemeta.h>
-#include <netinet/in.h>
-#include <netinet/ip.h>
+#include "toscheck.h"
 
 /* A cbtqueue with some sink pads, in virtual time.  Packets of 125 bytes with
  * their headers: 10 ms each at 100 kbit/s. */
@@ -236,90 +233,13 @@ GST_START_TEST (test_cbt_keeps_a_blaster_from_the_others)
 
 GST_END_TEST;
 
-/* --- ECN: a control message such as newer GLibs have --- */
-
-typedef struct
-{
-  GSocketControlMessage parent;
-  guint8 tos;
-} TosMessage;
-
-typedef GSocketControlMessageClass TosMessageClass;
-
-GType tos_message_get_type (void);
-G_DEFINE_TYPE (TosMessage, tos_message, G_TYPE_SOCKET_CONTROL_MESSAGE);
-
-static gint
-tos_level (GSocketControlMessage * message G_GNUC_UNUSED)
-{
-  return IPPROTO_IP;
-}
-
-static gint
-tos_type (GSocketControlMessage * message G_GNUC_UNUSED)
-{
-  return IP_TOS;
-}
-
-static gsize
-tos_size (GSocketControlMessage * message G_GNUC_UNUSED)
-{
-  return 1;
-}
-
-static void
-tos_serialize (GSocketControlMessage * message, gpointer data)
-{
-  *(guint8 *) data = ((TosMessage *) message)->tos;
-}
-
-static GSocketControlMessage *
-tos_deserialize (gint level, gint type, gsize size, gpointer data)
-{
-  TosMessage *message;
-
-  if (level != IPPROTO_IP || type != IP_TOS || size != 1)
-    return NULL;
-  message = g_object_new (tos_message_get_type (), NULL);
-  message->tos = *(guint8 *) data;
-  return G_SOCKET_CONTROL_MESSAGE (message);
-}
-
-static void
-tos_message_class_init (TosMessageClass * klass)
-{
-  klass->get_level = tos_level;
-  klass->get_type = tos_type;
-  klass->get_size = tos_size;
-  klass->serialize = tos_serialize;
-  klass->deserialize = tos_deserialize;
-}
-
-static void
-tos_message_init (TosMessage * message G_GNUC_UNUSED)
-{
-}
-
 static GstBuffer *
 ecn_packet_new (guint8 tos)
 {
-  TosMessage *message = g_object_new (tos_message_get_type (), NULL);
   GstBuffer *buffer = packet_new (0, 0);
 
-  message->tos = tos;
-  gst_buffer_add_net_control_message_meta (buffer,
-      G_SOCKET_CONTROL_MESSAGE (message));
-  g_object_unref (message);
+  tos_message_attach (buffer, tos);
   return buffer;
-}
-
-static guint8
-tos_of (GstBuffer * buffer)
-{
-  GstNetControlMessageMeta *meta = (GstNetControlMessageMeta *)
-      gst_buffer_get_meta (buffer, GST_NET_CONTROL_MESSAGE_META_API_TYPE);
-
-  return ((TosMessage *) meta->message)->tos;
 }
 
 /* [RFC3168 5]: DSCP 46 and ECT(0), and the same without ECN */
@@ -343,9 +263,10 @@ GST_START_TEST (test_red_marks_packets_that_understand_it)
     gst_test_clock_crank (rig.clock);
     buffer = gst_harness_pull (rig.h[0]);
     if (GST_BUFFER_OFFSET (buffer) == 0 && i > 20) {
-      fail_unless (tos_of (buffer) == 0xba || tos_of (buffer) == 0xbb
-          || tos_of (buffer) == 0xb8);
-      n_marked += tos_of (buffer) == 0xbb;
+      fail_unless (tos_message_get (buffer) == 0xba
+          || tos_message_get (buffer) == 0xbb
+          || tos_message_get (buffer) == 0xb8);
+      n_marked += tos_message_get (buffer) == 0xbb;
     }
     gst_buffer_unref (buffer);
     if (i == 149)
