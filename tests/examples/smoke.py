@@ -423,6 +423,17 @@ def smoke_party(folder, _running):
         fail('somebody was not heard')
 
 
+def smoke_meet(folder, _running):
+    """A meeting of artificial voices."""
+    (folder / 'voices').mkdir(exist_ok=True)
+    talkers(folder / 'voices', 6, 44)
+    out = run_program(
+        sys.executable, str(ROOT / 'examples/python/meet.py'), '--seconds', '18',
+        '--voices', str(folder / 'voices'), '--out', str(folder))
+    if 'everybody heard all others, and nobody himself' not in out:
+        fail('somebody was not heard')
+
+
 @contextlib.contextmanager
 def sound_hardware(folder):
     """A sound server whose loudspeakers and room are imaginary; who runs inside

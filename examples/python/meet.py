@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+"""Six people meet behind two mixers; one leaves, one comes late, one is killed and
+returns.
+
+usage: meet.py [--seconds N] [--out FOLDER] [--voices FOLDER] [--secret WORD]
+
+    4 x dpmclient -> dpmmixer <- dpmmixer parent= <- 2 x dpmclient
+
+Each is a gst-launch-1.0 line of its own, as a person would type it.  You will see
+who comes and goes; afterwards NAME.wav holds what each of them heard, meet.png
+shows whose voice is in it and when, meet.log all messages.
+
+examples/meet.sh installs and builds what this needs.  The exit status is 0 if
+everybody heard all others, and nobody himself.
+"""
+import argparse
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import cairo
+
+import heard
+
+HEARD = 0.8             # of the windows of a voice, to call it heard
+ECHO = 0.1              # of one's own: chance
+SETTLE_S = 1.5          # after somebody came, before it counts
+GREEN, GREY, RED, INK = (0.31, 0.60, 0.02), (0.83, 0.84, 0.81), (0.64, 0, 0), (
+    0.18, 0.20, 0.21)
+
+
+class Person:
+    """One life of a client: a voice and what it hears."""
+
+    def __init__(self, voice, port, options, life=1):
+        self.name = voice.stem.split('-', 1)[-1]
+        self.life, self.voice = life, voice
+        self.recording = options.out / (
+            f'{self.name}.wav' if life == 1 else f'{self.name}-{life}.wav')
+        self.begin, self.end = time.monotonic(), None
+        self.process = launch(
+            options, f'filesrc location={voice} ! wavparse ! audioconvert '
+            f'! clocksync ! dpmclient server=127.0.0.1:{port} '
+            f'display-name={self.name} ! audio/x-raw,format=S16LE,channels=2 '
+            f'! wavenc ! filesink location={self.recording} async=false')
+
+    def stop(self, signum=signal.SIGINT):
+        if self.end is not None:
+            return
+        self.end = time.monotonic()
+        stop(self.process, signum)
+
+    @property
+    def title(self):
+        return self.name if self.life == 1 else f'{self.name}, returned'
+
+
+def launch(options, line):
+    secret = ['secret=' + options.secret] if options.secret else []
+    words = line.split()
+    for element in ('dpmclient', 'dpmmixer'):
+        if element in words:
+            at = words.index(element) + 1
+            words[at:at] = secret
+    return subprocess.Popen(['gst-launch-1.0', '-e', '-m', *words],
+                            stdin=subprocess.DEVNULL, stdout=options.log,
+                            stderr=subprocess.STDOUT)
+
+
+def stop(process, signum=signal.SIGINT):
+    process.send_signal(signum)
+    try:
+        process.wait(5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def free_port():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as end:
+        end.bind(('127.0.0.1', 0))
+        return end.getsockname()[1]
+
+
+def hold(options, voices):
+    """Everything that happens.  Returns: the people."""
+    root, branch = free_port(), free_port()
+    mixers = [launch(options, f'dpmmixer port={root} display-name=root'),
+              launch(options, f'dpmmixer port={branch} display-name=branch '
+                     f'parent=127.0.0.1:{root}')]
+    time.sleep(1)
+    begin, people = time.monotonic(), []
+    names = [v.stem.split('-', 1)[-1] for v in voices]
+
+    def at(share, text):
+        time.sleep(max(0, begin + share * options.seconds - time.monotonic()))
+        print(f'{time.monotonic() - begin:5.1f} s  {text}', flush=True)
+
+    def come(number, life=1):
+        people.append(Person(voices[number], branch if number in (3, 4) else root,
+                             options, life))
+
+    at(0, ', '.join(names[:3]) + ' join the mixer, ' + ' and '.join(names[3:5])
+       + ' its branch')
+    for number in range(5):
+        come(number)
+    at(0.25, f'{names[5]} comes late')
+    come(5)
+    at(0.45, f'{names[1]} leaves')
+    people[1].stop()
+    at(0.55, f'{names[2]} is killed')
+    people[2].stop(signal.SIGKILL)
+    at(0.6, f'{names[2]} returns')
+    come(2, life=2)
+    at(1, 'the end')
+    for person in people:
+        person.stop()
+    for mixer in mixers:
+        stop(mixer)
+    return people
+
+
+def listen(listener, talker):
+    """[(begin, end, heard)] of the windows of a voice, in seconds of the clock."""
+    recording, voice = heard.load(listener.recording), heard.load(talker.voice)
+    early = talker.begin - listener.begin
+    if early < 0:               # it had begun before: not from its beginning
+        skipped = int((SETTLE_S - early) * heard.RATE_HZ)
+        voice, early = voice[skipped:], SETTLE_S
+        begin = listener.begin + SETTLE_S
+    else:
+        begin = talker.begin
+    end = min(listener.end, talker.end)
+    cut = max(0, int((early - 1) * heard.RATE_HZ))
+    start = cut + heard.place(voice[:int((end - begin) * heard.RATE_HZ)],
+                              recording[cut:])
+    windows = []
+    for when, ok, _ in heard.windows_heard(voice, recording, start):
+        first = listener.begin + start / heard.RATE_HZ + when
+        if first + heard.WINDOW_S > end or first < begin + SETTLE_S:
+            continue
+        windows.append((first, first + heard.WINDOW_S / 2, ok))
+    return windows
+
+
+def draw(people, found, path):
+    width, row, left = 900, 13, 210
+    panel = row * len(people) + 14
+    begin, end = people[0].begin, max(p.end for p in people)
+    surface = cairo.ImageSurface(cairo.FORMAT_RGB24, width,
+                                 60 + panel * len(people))
+    c = cairo.Context(surface)
+    c.set_source_rgb(1, 1, 1)
+    c.paint()
+    c.select_font_face('sans-serif')
+
+    def x(when):
+        return left + (when - begin) / (end - begin) * (width - left - 20)
+
+    def text(at_x, at_y, words, size=10, bold=False):
+        c.select_font_face('sans-serif', cairo.FONT_SLANT_NORMAL,
+                           cairo.FONT_WEIGHT_BOLD if bold else
+                           cairo.FONT_WEIGHT_NORMAL)
+        c.set_font_size(size)
+        c.set_source_rgb(*INK)
+        c.move_to(at_x, at_y)
+        c.show_text(words)
+
+    text(12, 22, 'Who was heard by whom, second by second', 14, True)
+    text(12, 38, 'green: the voice is in what that person heard; red: it is not; '
+         'grey: both were there, but not for long enough to tell; or it is his own voice')
+    for i, listener in enumerate(people):
+        top = 50 + i * panel
+        text(12, top + row, listener.title, 11, True)
+        for j, talker in enumerate(people):
+            y = top + j * row
+            text(left - 85, y + row - 3, talker.title, 8)
+            c.set_source_rgb(*GREY)
+            first = max(listener.begin, talker.begin)
+            c.rectangle(x(first), y, max(0, x(min(listener.end, talker.end))
+                                         - x(first)), row - 3)
+            c.fill()
+            for a, b, ok in found.get((i, j), ()):
+                c.set_source_rgb(*(GREEN if ok else RED))
+                c.rectangle(x(a), y, x(b) - x(a) + 0.5, row - 3)
+                c.fill()
+    for s in range(0, int(end - begin) + 1, 5):
+        text(x(begin + s) - 4, 58 + panel * len(people) - 4, f'{s} s', 9)
+    surface.write_to_png(str(path))
+
+
+def judge(people):
+    """Prints a table.  Returns: the windows, and whether all is well."""
+    found, good = {}, True
+    print('\n  heard by' + ' ' * 12 + ' '.join(f'{p.name:>9}' for p in people))
+    for i, listener in enumerate(people):
+        cells = []
+        for j, talker in enumerate(people):
+            if listener.recording.stat().st_size < 100000:
+                cells.append(f'{"":>9}')
+                continue
+            windows = listen(listener, talker)
+            if listener.name != talker.name:
+                found[i, j] = windows
+            if len(windows) < 2:
+                cells.append(f'{"":>9}')
+                continue
+            share = sum(ok for _, _, ok in windows) / len(windows)
+            good &= (share <= ECHO if listener.name == talker.name
+                     else share >= HEARD)
+            cells.append(f'{share:9.0%}')
+        print(f'  {listener.title:20}' + ' '.join(cells))
+    return found, good
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n\nusage')[0])
+    top = pathlib.Path(__file__).resolve().parents[2]
+    build = pathlib.Path(os.environ.get('FMX_BUILD', top / 'build'))
+    parser.add_argument('--seconds', type=float, default=30)
+    parser.add_argument('--out', type=pathlib.Path, default=pathlib.Path('.'))
+    parser.add_argument('--voices', type=pathlib.Path, default=build / 'voices')
+    parser.add_argument('--secret', default='four-words-nobody-guesses')
+    options = parser.parse_args()
+    voices = sorted(options.voices.glob('*.wav'))[:6]
+    if len(voices) < 6:
+        sys.exit(f'six voices are needed in {options.voices}: run '
+                 'examples/voices.sh')
+    options.out.mkdir(parents=True, exist_ok=True)
+    os.environ.setdefault('GST_PLUGIN_PATH', ':'.join(
+        str(p) for p in (build / 'gst').iterdir() if p.is_dir()))
+    os.environ.setdefault('GST_REGISTRY', str(build / 'registry.bin'))
+    with open(options.out / 'meet.log', 'w', encoding='utf-8') as options.log:
+        people = hold(options, voices)
+    found, good = judge(people)
+    draw(people, found, options.out / 'meet.png')
+    print(f'\n{"everybody heard all others, and nobody himself" if good else "somebody was not heard"}'
+          f'; look at {options.out / "meet.png"}, listen to {options.out}/*.wav')
+    sys.exit(0 if good else 1)
+
+
+if __name__ == '__main__':
+    main()
