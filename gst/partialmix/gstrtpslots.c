@@ -389,22 +389,49 @@ gst_rtp_slots_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
   return gst_pad_event_default (pad, parent, event);
 }
 
-/* What all slots take, of any SSRC */
+/* What of caps says how a payload is written.  The rest is of one slot alone, as
+ * SSRC and media line, and must not keep out what all slots can take. */
+static GstCaps *
+format_of (const GstCaps * caps)
+{
+  static const gchar *const fields[] = {
+    "media", "payload", "clock-rate", "encoding-name"
+  };
+  GstCaps *formats = gst_caps_new_empty ();
+  guint i, k;
+
+  if (gst_caps_is_any (caps)) {
+    gst_caps_unref (formats);
+    return gst_caps_new_any ();
+  }
+  for (i = 0; i < gst_caps_get_size (caps); i++) {
+    const GstStructure *s = gst_caps_get_structure (caps, i);
+    GstStructure *format = gst_structure_new_empty (gst_structure_get_name (s));
+
+    for (k = 0; k < G_N_ELEMENTS (fields); k++)
+      if (gst_structure_has_field (s, fields[k]))
+        gst_structure_set_value (format, fields[k],
+            gst_structure_get_value (s, fields[k]));
+    gst_caps_append_structure (formats, format);
+  }
+  return formats;
+}
+
+/* What all slots take */
 static GstCaps *
 query_caps (GstRtpSlots * self, GstPad * sinkpad, GstCaps * filter)
 {
   GPtrArray *pads = ref_pads (self);
   GstCaps *caps = gst_pad_get_pad_template_caps (sinkpad);
-  guint i, k;
+  guint i;
 
   for (i = 0; i < pads->len; i++) {
     GstCaps *peer = gst_pad_peer_query_caps (g_ptr_array_index (pads, i), NULL);
-    GstCaps *common;
+    GstCaps *format = format_of (peer);
+    GstCaps *common = gst_caps_intersect_full (format, caps,
+        GST_CAPS_INTERSECT_FIRST);
 
-    peer = gst_caps_make_writable (peer);
-    for (k = 0; k < gst_caps_get_size (peer); k++)
-      gst_structure_remove_field (gst_caps_get_structure (peer, k), "ssrc");
-    common = gst_caps_intersect_full (peer, caps, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref (format);
     gst_caps_unref (peer);
     gst_caps_unref (caps);
     caps = common;
@@ -434,6 +461,44 @@ gst_rtp_slots_sink_query (GstPad * pad, GstObject * parent, GstQuery * query)
   return TRUE;
 }
 
+static GstCaps *
+slot_caps (GstRtpSlots * self, GstPad * srcpad)
+{
+  GstCaps *caps = gst_pad_get_current_caps (srcpad);
+  guint i;
+
+  if (caps != NULL)
+    return caps;
+  caps = gst_pad_get_pad_template_caps (srcpad);
+  caps = gst_caps_make_writable (caps);
+  g_mutex_lock (&self->lock);
+  for (i = 0; i < MAX_SLOTS; i++)
+    if (self->slot[i] != NULL && self->slot[i]->pad == srcpad)
+      gst_caps_set_simple (caps, "ssrc", G_TYPE_UINT, self->slot[i]->out_ssrc,
+          NULL);
+  g_mutex_unlock (&self->lock);
+  return caps;
+}
+
+/* A slot's SSRC is known before anything came: whoever offers it to the other
+ * end (webrtcbin) must know it by then. */
+static gboolean
+gst_rtp_slots_src_query (GstPad * pad, GstObject * parent, GstQuery * query)
+{
+  GstCaps *filter, *caps, *answer;
+
+  if (GST_QUERY_TYPE (query) != GST_QUERY_CAPS)
+    return gst_pad_query_default (pad, parent, query);
+  gst_query_parse_caps (query, &filter);
+  caps = slot_caps (GST_RTP_SLOTS (parent), pad);
+  answer = filter == NULL ? gst_caps_ref (caps)
+      : gst_caps_intersect_full (filter, caps, GST_CAPS_INTERSECT_FIRST);
+  gst_query_set_caps_result (query, answer);
+  gst_caps_unref (answer);
+  gst_caps_unref (caps);
+  return TRUE;
+}
+
 /* ----------------------------------------------------------------- pads -- */
 
 /* The number in @name, or the first that is free; MAX_SLOTS if there is none */
@@ -459,6 +524,7 @@ slot_new (guint index, GstPadTemplate * templ)
 
   slot->pad = gst_object_ref_sink (gst_pad_new_from_template (templ, name));
   g_free (name);
+  gst_pad_set_query_function (slot->pad, gst_rtp_slots_src_query);
   gst_pad_use_fixed_caps (slot->pad);
   slot->index = index;
   slot->out_ssrc = g_random_int ();
@@ -643,5 +709,6 @@ gst_rtp_slots_init (GstRtpSlots * self)
   gst_pad_set_chain_function (self->sinkpad, gst_rtp_slots_chain);
   gst_pad_set_event_function (self->sinkpad, gst_rtp_slots_sink_event);
   gst_pad_set_query_function (self->sinkpad, gst_rtp_slots_sink_query);
+  GST_PAD_SET_ACCEPT_INTERSECT (self->sinkpad);
   gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
 }

@@ -399,6 +399,55 @@ GST_START_TEST (test_no_slot_is_not_any_number)
 
 GST_END_TEST;
 
+/* An offer to a browser names it. */
+GST_START_TEST (test_a_slots_ssrc_is_known_before_anything_came)
+{
+  guint ssrc = 0, others = 0, i;
+  Heard heard;
+  Rig rig;
+
+  rig_init (&rig);
+  for (i = 0; i < N_SLOTS; i++) {
+    GstCaps *caps = gst_pad_peer_query_caps (rig.out[i]->sinkpad, NULL);
+
+    fail_unless (gst_structure_get_uint (gst_caps_get_structure (caps, 0),
+            "ssrc", i == 0 ? &ssrc : &others));
+    fail_if (i > 0 && others == ssrc);
+    gst_caps_unref (caps);
+  }
+  say (&rig, 100, 0, 0);
+  fail_unless (hear (&rig, 0, &heard));
+  fail_unless_equals_int (heard.ssrc, ssrc);
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
+/* As webrtcbin's pads do once they are negotiated. */
+GST_START_TEST (test_what_is_of_one_slot_alone_keeps_no_format_out)
+{
+  GstCaps *caps;
+  Rig rig;
+  guint i;
+
+  rig_init (&rig);
+  for (i = 0; i < N_SLOTS; i++) {
+    gchar *wanted = g_strdup_printf (CAPS ",ssrc=(uint)%u,a-mid=(string)m%u,"
+        "ssrc-%u-cname=(string)x", 100 + i, i, 100 + i);
+
+    gst_harness_set_sink_caps_str (rig.out[i], wanted);
+    g_free (wanted);
+  }
+  caps = gst_pad_peer_query_caps (rig.in->srcpad, NULL);
+  fail_if (gst_caps_is_empty (caps));
+  fail_unless (gst_structure_has_field (gst_caps_get_structure (caps, 0),
+          "encoding-name"));
+  gst_caps_unref (caps);
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 rtpslots_suite (void)
 {
@@ -415,6 +464,8 @@ rtpslots_suite (void)
   tcase_add_test (tc, test_whoever_sends_hears_how_many_slots_there_are);
   tcase_add_test (tc, test_a_new_stream_is_told_again);
   tcase_add_test (tc, test_no_slot_is_not_any_number);
+  tcase_add_test (tc, test_a_slots_ssrc_is_known_before_anything_came);
+  tcase_add_test (tc, test_what_is_of_one_slot_alone_keeps_no_format_out);
   tcase_add_test (tc, test_what_is_no_rtp_is_counted_and_dropped);
   return s;
 }
