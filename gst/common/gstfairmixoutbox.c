@@ -10,6 +10,7 @@ struct _GstFairmixOutbox
   GMutex lock;
   GQueue messages;
   gboolean posting;             /* a thread has taken on what is there */
+  gint any;                     /* atomic: messages were added since */
 };
 
 GstFairmixOutbox *
@@ -35,6 +36,7 @@ gst_fairmix_outbox_add (GstFairmixOutbox * outbox, GstMessage * message)
 {
   g_mutex_lock (&outbox->lock);
   g_queue_push_tail (&outbox->messages, message);
+  g_atomic_int_set (&outbox->any, TRUE);
   g_mutex_unlock (&outbox->lock);
 }
 
@@ -43,9 +45,13 @@ gst_fairmix_outbox_post (GstFairmixOutbox * outbox, GstElement * element)
 {
   GstMessage *message;
 
+  /* asked with each packet, and nearly always in vain */
+  if (!g_atomic_int_get (&outbox->any))
+    return;
   g_mutex_lock (&outbox->lock);
   if (!outbox->posting) {
     outbox->posting = TRUE;
+    g_atomic_int_set (&outbox->any, FALSE);
     while ((message = g_queue_pop_head (&outbox->messages)) != NULL) {
       g_mutex_unlock (&outbox->lock);
       gst_element_post_message (element, message);

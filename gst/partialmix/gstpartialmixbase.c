@@ -27,8 +27,8 @@ gst_partial_mix_samples_to_time (GstPartialMix * self, guint64 samples)
 GstClockTime
 gst_partial_mix_running_time (GstPartialMix * self)
 {
-  GstClock *clock = gst_element_get_clock (GST_ELEMENT (self));
-  GstClockTime base = gst_element_get_base_time (GST_ELEMENT (self));
+  GstClock *clock = gst_element_get_clock (GST_ELEMENT_CAST (self));
+  GstClockTime base = gst_element_get_base_time (GST_ELEMENT_CAST (self));
   GstClockTime now;
 
   if (clock == NULL)
@@ -50,7 +50,7 @@ void
 gst_partial_mix_post_messages (GstPartialMix * self)
 {
   gst_fairmix_lock_assert_none ();
-  gst_fairmix_outbox_post (self->outbox, GST_ELEMENT (self));
+  gst_fairmix_outbox_post (self->outbox, GST_ELEMENT_CAST (self));
 }
 
 /* takes @complaints, which may be NULL */

@@ -36,6 +36,7 @@ struct _GstPartialMixCouriers
   gpointer user_data;
   gint64 patience_us;
   gboolean running;
+  gint needed;                  /* atomic: they run, and have a patience */
   GPtrArray *all;               /* of Courier */
   GPtrArray *idle;
   GQueue ready;                 /* src pads where something waits; held */
@@ -357,9 +358,12 @@ gst_partial_mix_couriers_deliver (GstPartialMixCouriers * couriers,
 
   if (deliveries->len == 0)
     return;
+  if (!g_atomic_int_get (&couriers->needed)) {
+    push_all (deliveries);
+    return;
+  }
   gst_fairmix_lock_acquire (&couriers->lock);
-  if (!couriers->running || couriers->patience_us == G_MAXINT64
-      || (alone && is_free (deliveries))) {
+  if (!couriers->running || (alone && is_free (deliveries))) {
     gst_fairmix_lock_release (&couriers->lock);
     push_all (deliveries);
     return;
@@ -399,6 +403,7 @@ gst_partial_mix_couriers_start (GstPartialMixCouriers * couriers,
   couriers->running = TRUE;
   couriers->patience_us = GST_CLOCK_TIME_IS_VALID (patience)
       ? (gint64) (patience / GST_USECOND) : G_MAXINT64;
+  g_atomic_int_set (&couriers->needed, couriers->patience_us != G_MAXINT64);
   if (couriers->patience_us != G_MAXINT64 && couriers->watch == NULL)
     couriers->watch = g_thread_new ("partialmix-watch", watch_main, couriers);
   gst_fairmix_lock_release (&couriers->lock);
@@ -412,6 +417,7 @@ gst_partial_mix_couriers_stop (GstPartialMixCouriers * couriers)
 
   gst_fairmix_lock_acquire (&couriers->lock);
   couriers->running = FALSE;
+  g_atomic_int_set (&couriers->needed, FALSE);
   gone = g_steal_pointer (&couriers->all);
   couriers->all = g_ptr_array_new ();
   for (i = 0; i < gone->len; i++)

@@ -107,15 +107,6 @@ gst_partial_mix_listener_hears (const GstPartialMixListener * listener,
       && !gst_partial_mix_listener_get_info (listener, stream)->mute;
 }
 
-GstPartialMixLink *
-gst_partial_mix_listener_get_link (GstPartialMixListener * listener,
-    const GstPartialMixStream * stream)
-{
-  if (stream->slot >= listener->links->len)
-    g_array_set_size (listener->links, stream->slot + 1);
-  return &g_array_index (listener->links, GstPartialMixLink, stream->slot);
-}
-
 const GstPartialMixStreamInfo *
 gst_partial_mix_listener_get_info (const GstPartialMixListener * listener,
     const GstPartialMixStream * stream)
@@ -198,15 +189,12 @@ gst_partial_mix_listener_change_link (GstPartialMixListener * listener,
 
 /* -------------------------------------------------------- payload types -- */
 
-guint8
-gst_partial_mix_listener_pt (GstPartialMixListener * listener,
+void
+gst_partial_mix_listener_take_pt (GstPartialMixListener * listener,
     GstPartialMixLink * link, const GstPartialMixFormat * format)
 {
-  if (!link->has_pt)
-    link->pt = gst_partial_mix_payloads_take (&listener->payloads, format,
-        FALSE);
+  link->pt = gst_partial_mix_payloads_take (&listener->payloads, format, FALSE);
   link->has_pt = TRUE;
-  return link->pt;
 }
 
 guint8

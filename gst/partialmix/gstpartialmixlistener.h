@@ -135,8 +135,15 @@ guint gst_partial_mix_listener_get_max_streams (const GstPartialMixListener *
 gboolean gst_partial_mix_listener_hears (const GstPartialMixListener *
     listener, const GstPartialMixStream * stream);
 
-GstPartialMixLink *gst_partial_mix_listener_get_link (GstPartialMixListener *
-    listener, const GstPartialMixStream * stream);
+static inline GstPartialMixLink *
+gst_partial_mix_listener_get_link (GstPartialMixListener * listener,
+    const GstPartialMixStream * stream)
+{
+  if (stream->slot >= listener->links->len)
+    g_array_set_size (listener->links, stream->slot + 1);
+  return &g_array_index (listener->links, GstPartialMixLink, stream->slot);
+}
+
 /* What the Database says of @stream for this listener. */
 const GstPartialMixStreamInfo *gst_partial_mix_listener_get_info (const
     GstPartialMixListener * listener, const GstPartialMixStream * stream);
@@ -161,8 +168,18 @@ gboolean gst_partial_mix_listener_change_link (GstPartialMixListener *
     gint64 line, GstClockTime now);
 
 /* The payload type under which a stream's packets, or the mixes, leave. */
-guint8 gst_partial_mix_listener_pt (GstPartialMixListener * listener,
+void gst_partial_mix_listener_take_pt (GstPartialMixListener * listener,
     GstPartialMixLink * link, const GstPartialMixFormat * format);
+
+static inline guint8
+gst_partial_mix_listener_pt (GstPartialMixListener * listener,
+    GstPartialMixLink * link, const GstPartialMixFormat * format)
+{
+  if (!link->has_pt)
+    gst_partial_mix_listener_take_pt (listener, link, format);
+  return link->pt;
+}
+
 guint8 gst_partial_mix_listener_mix_pt (GstPartialMixListener * listener);
 
 G_END_DECLS

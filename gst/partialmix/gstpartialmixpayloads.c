@@ -121,10 +121,3 @@ gst_partial_mix_payloads_give (GstPartialMixPayloads * payloads, guint8 pt)
   if (payloads->n_users[pt] > 0)
     payloads->n_users[pt]--;
 }
-
-GstCaps *
-gst_partial_mix_payloads_caps (const GstPartialMixPayloads * payloads,
-    guint8 pt)
-{
-  return payloads->caps[pt];
-}

@@ -46,8 +46,12 @@ void gst_partial_mix_payloads_give (GstPartialMixPayloads * payloads,
     guint8 pt);
 
 /* Returns: (transfer none): the same as long as the number means the same */
-GstCaps *gst_partial_mix_payloads_caps (const GstPartialMixPayloads * payloads,
-    guint8 pt);
+static inline GstCaps *
+gst_partial_mix_payloads_caps (const GstPartialMixPayloads * payloads,
+    guint8 pt)
+{
+  return payloads->caps[pt];
+}
 
 G_END_DECLS
 

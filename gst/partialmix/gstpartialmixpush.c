@@ -16,7 +16,7 @@ push_first_events (GstPartialMixSrcPad * pad)
   gchar *id = g_strdup_printf ("partialmix-%08x/src_%u", g_random_int (),
       pad->listener.index);
 
-  gst_pad_push_event (GST_PAD (pad), gst_event_new_stream_start (id));
+  gst_pad_push_event (GST_PAD_CAST (pad), gst_event_new_stream_start (id));
   g_free (id);
 }
 
@@ -26,7 +26,7 @@ push_segment (GstPartialMixSrcPad * pad)
   GstSegment segment;
 
   gst_segment_init (&segment, GST_FORMAT_TIME);
-  gst_pad_push_event (GST_PAD (pad), gst_event_new_segment (&segment));
+  gst_pad_push_event (GST_PAD_CAST (pad), gst_event_new_segment (&segment));
 }
 
 /* with the pad's stream lock; what follows is always what the latest caps say,
@@ -38,11 +38,11 @@ push_events (GstPartialMixSrcPad * pad, GstCaps * caps)
 
   if (first)
     push_first_events (pad);
-  if (caps != NULL && caps != pad->sent_caps
-      && (pad->sent_caps == NULL || !gst_caps_is_equal (caps, pad->sent_caps)))
-    gst_pad_push_event (GST_PAD (pad), gst_event_new_caps (caps));
-  if (caps != NULL)
+  if (caps != NULL && caps != pad->sent_caps) {
+    if (pad->sent_caps == NULL || !gst_caps_is_equal (caps, pad->sent_caps))
+      gst_pad_push_event (GST_PAD_CAST (pad), gst_event_new_caps (caps));
     gst_caps_replace (&pad->sent_caps, caps);
+  }
   if (first)
     push_segment (pad);
   pad->events_sent = TRUE;
@@ -58,16 +58,17 @@ gst_partial_mix_src_pad_push (GstPartialMixSrcPad * pad, GstCaps * caps,
   GST_PAD_STREAM_LOCK (pad);
   push_events (pad, caps);
   if (GST_IS_EVENT (data)) {
-    gst_pad_push_event (GST_PAD (pad), GST_EVENT (data));
+    gst_pad_push_event (GST_PAD_CAST (pad), GST_EVENT (data));
     ret = (GstFlowReturn) g_atomic_int_get (&pad->last_flow);
   } else if (GST_IS_BUFFER_LIST (data)) {
-    ret = gst_pad_push_list (GST_PAD (pad), GST_BUFFER_LIST (data));
+    ret = gst_pad_push_list (GST_PAD_CAST (pad), GST_BUFFER_LIST (data));
   } else {
-    ret = gst_pad_push (GST_PAD (pad), GST_BUFFER (data));
+    ret = gst_pad_push (GST_PAD_CAST (pad), GST_BUFFER (data));
   }
-  if (g_atomic_int_get (&pad->last_flow) != (gint) ret)
+  if (g_atomic_int_get (&pad->last_flow) != (gint) ret) {
     GST_DEBUG_OBJECT (pad, "flow is %s now", gst_flow_get_name (ret));
-  g_atomic_int_set (&pad->last_flow, (gint) ret);
+    g_atomic_int_set (&pad->last_flow, (gint) ret);
+  }
   GST_PAD_STREAM_UNLOCK (pad);
   return ret;
 }
