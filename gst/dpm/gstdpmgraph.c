@@ -5,6 +5,10 @@
 
 #include "gstdpmgraph.h"
 
+/* Of how many streams of a client packets are acknowledged; each costs rtpccfb
+ * 2.7 kB, and it has one or two. */
+#define CLIENT_SSRCS 16
+
 struct _GstDpmNeighbour
 {
   GstDpmGraph *graph;
@@ -17,7 +21,8 @@ struct _GstDpmNeighbour
 };
 
 GstElement *
-gst_dpm_graph_make (GstDpmGraph * graph, const gchar * factory)
+gst_dpm_graph_make (GstDpmGraph * graph, const gchar * factory,
+    GPtrArray * made)
 {
   GstElement *element = gst_element_factory_make (factory, NULL);
 
@@ -26,6 +31,7 @@ gst_dpm_graph_make (GstDpmGraph * graph, const gchar * factory)
         ("The element \"%s\" is missing.", factory), (NULL));
     return NULL;
   }
+  g_ptr_array_add (made, gst_object_ref_sink (element));
   gst_bin_add (graph->bin, element);
   return element;
 }
@@ -62,11 +68,7 @@ gst_dpm_graph_clear (GstDpmGraph * graph)
 static GstElement *
 neighbour_make (GstDpmNeighbour * self, const gchar * factory)
 {
-  GstElement *element = gst_dpm_graph_make (self->graph, factory);
-
-  if (element != NULL)
-    g_ptr_array_add (self->elements, gst_object_ref (element));
-  return element;
+  return gst_dpm_graph_make (self->graph, factory, self->elements);
 }
 
 /* Returns: (transfer none): a pad of the mixer, released at the end */
@@ -206,6 +208,8 @@ gst_dpm_neighbour_new (GstDpmGraph * graph, GstDpmPeer * peer,
   if (feedback == NULL || tee == NULL || self->rate == NULL)
     return self;
   g_object_set (tee, "allow-not-linked", TRUE, NULL);
+  if (!(gst_dpm_peer_get_flags (peer) & FMX_JOIN_IS_MIXER))
+    g_object_set (feedback, "max-ssrcs", CLIENT_SSRCS, NULL);
   g_object_set (self->rate, "max-bitrate", params->max_bitrate,
       "encoder", params->encoder, NULL);
   if (params->initial_bitrate > 0)
@@ -273,7 +277,8 @@ gst_dpm_neighbour_add_stats (GstDpmNeighbour * self, GstStructure * stats)
 /* --- voices -------------------------------------------------------------- */
 
 gboolean
-gst_dpm_voice_init (GstDpmVoice * voice, GstDpmGraph * graph, guint bitrate)
+gst_dpm_voice_init (GstDpmVoice * voice, GstDpmGraph * graph, guint bitrate,
+    GPtrArray * elements)
 {
   static const gchar *const factories[] = { "audioconvert", "audioresample",
     "capsfilter", "volume", "level", "opusenc", "rtpopuspay", "capsfilter"
@@ -282,7 +287,7 @@ gst_dpm_voice_init (GstDpmVoice * voice, GstDpmGraph * graph, guint bitrate)
   GstCaps *caps;
 
   for (guint i = 0; i < G_N_ELEMENTS (factories); i++) {
-    made[i] = gst_dpm_graph_make (graph, factories[i]);
+    made[i] = gst_dpm_graph_make (graph, factories[i], elements);
     if (made[i] == NULL || (i > 0 && !gst_element_link (made[i - 1], made[i])))
       return FALSE;
   }
@@ -308,11 +313,12 @@ gst_dpm_voice_init (GstDpmVoice * voice, GstDpmGraph * graph, guint bitrate)
 }
 
 GstElement *
-gst_dpm_graph_make_player (GstDpmGraph * graph, GstElement ** last)
+gst_dpm_graph_make_player (GstDpmGraph * graph, GstElement ** last,
+    GPtrArray * made)
 {
-  GstElement *filter = gst_dpm_graph_make (graph, "capsfilter");
-  GstElement *convert = gst_dpm_graph_make (graph, "audioconvert");
-  GstElement *resample = gst_dpm_graph_make (graph, "audioresample");
+  GstElement *filter = gst_dpm_graph_make (graph, "capsfilter", made);
+  GstElement *convert = gst_dpm_graph_make (graph, "audioconvert", made);
+  GstElement *resample = gst_dpm_graph_make (graph, "audioresample", made);
   GstCaps *caps;
 
   if (filter == NULL || convert == NULL || resample == NULL)

@@ -26,9 +26,10 @@ typedef struct
 gboolean gst_dpm_graph_init (GstDpmGraph * graph, GstBin * bin);
 void gst_dpm_graph_clear (GstDpmGraph * graph);
 
-/* Returns: (transfer none) (nullable): a new element of the graph's bin; posts
- * what is missing */
-GstElement *gst_dpm_graph_make (GstDpmGraph * graph, const gchar * factory);
+/* @made: gets a reference to it.  Returns: (transfer none) (nullable): a new
+ * element of the graph's bin; posts what is missing */
+GstElement *gst_dpm_graph_make (GstDpmGraph * graph, const gchar * factory,
+    GPtrArray * made);
 
 /**
  * GstDpmNeighbour:
@@ -82,14 +83,15 @@ typedef struct
   GstElement *volume, *encoder;
 } GstDpmVoice;
 
-/* Returns: whether all elements are there */
+/* @made: gets a reference to each of its elements.  Returns: whether all are
+ * there */
 gboolean gst_dpm_voice_init (GstDpmVoice * voice, GstDpmGraph * graph,
-    guint bitrate);
+    guint bitrate, GPtrArray * made);
 
 /* Returns: (nullable): the first element of those that play a src pad of the
  * mixer; @last has audio of any rate and channels */
 GstElement *gst_dpm_graph_make_player (GstDpmGraph * graph,
-    GstElement ** last);
+    GstElement ** last, GPtrArray * made);
 
 G_END_DECLS
 

@@ -42,6 +42,7 @@ typedef struct
   gchar *address;
   guint port_number;
   FmxJoinSecret secret;
+  gboolean secret_is_too_long;
   guint bitrate;
   gboolean mute;
 
@@ -220,9 +221,16 @@ start (GstDpmNode * self)
   GstDpmNodePrivate *priv = PRIVATE (self);
   GstDpmPort *port = gst_dpm_port_new (&callbacks, self);
   GError *error = NULL;
-  gboolean opened;
+  gboolean opened, too_long;
 
-  if (!GST_DPM_NODE_GET_CLASS (self)->setup (self, port)) {
+  GST_OBJECT_LOCK (self);
+  too_long = priv->secret_is_too_long;
+  GST_OBJECT_UNLOCK (self);
+  if (too_long)                 /* and without one it would be an open room */
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
+        ("The secret is longer than %u bytes.", FMX_JOIN_MAX_SECRET_BYTES),
+        (NULL));
+  if (too_long || !GST_DPM_NODE_GET_CLASS (self)->setup (self, port)) {
     gst_dpm_port_free (port);
     return FALSE;
   }
@@ -324,17 +332,6 @@ gst_dpm_node_handle_message (GstBin * bin, GstMessage * message)
 
 /* --- our own voice and ears ---------------------------------------------- */
 
-static GPtrArray *
-elements_since (GstDpmNode * self, GList * before)
-{
-  GPtrArray *array = g_ptr_array_new_with_free_func (gst_object_unref);
-
-  for (GList * l = GST_BIN_CHILDREN (self); l != NULL && l != before;
-      l = l->next)
-    g_ptr_array_add (array, gst_object_ref (l->data));
-  return array;
-}
-
 static void
 sync_all (GPtrArray * elements)
 {
@@ -374,11 +371,11 @@ static GstPad *
 request_voice (GstDpmNode * self)
 {
   GstDpmNodePrivate *priv = PRIVATE (self);
-  GList *before = GST_BIN_CHILDREN (self);
+  GPtrArray *elements = g_ptr_array_new_with_free_func (gst_object_unref);
   GstDpmVoice voice;
-  gboolean good = gst_dpm_voice_init (&voice, &priv->graph, priv->bitrate)
+  gboolean good = gst_dpm_voice_init (&voice, &priv->graph,
+      gst_dpm_node_get_bitrate (self), elements)
       && GST_DPM_NODE_GET_CLASS (self)->voice (self, &voice);
-  GPtrArray *elements = elements_since (self, before);
   GstPad *pad;
 
   if (!good) {
@@ -400,10 +397,9 @@ static GstPad *
 request_ears (GstDpmNode * self)
 {
   GstDpmNodePrivate *priv = PRIVATE (self);
-  GList *before = GST_BIN_CHILDREN (self);
+  GPtrArray *elements = g_ptr_array_new_with_free_func (gst_object_unref);
   GstElement *last = NULL;
-  GstElement *first = gst_dpm_graph_make_player (&priv->graph, &last);
-  GPtrArray *elements = elements_since (self, before);
+  GstElement *first = gst_dpm_graph_make_player (&priv->graph, &last, elements);
   GstPad *pad, *sink;
 
   if (first == NULL) {
@@ -477,10 +473,8 @@ set_secret (GstDpmNode * self, const gchar * text)
 {
   GstDpmNodePrivate *priv = PRIVATE (self);
 
-  if (!fmx_join_secret_set (&priv->secret, text,
-          text != NULL ? strlen (text) : 0))
-    GST_ERROR_OBJECT (self, "the secret is longer than %u bytes: not set",
-        FMX_JOIN_MAX_SECRET_BYTES);
+  priv->secret_is_too_long = !fmx_join_secret_set (&priv->secret, text,
+      text != NULL ? strlen (text) : 0);
 }
 
 static void

@@ -11,6 +11,7 @@
 #include "gstdpmsocket.h"
 
 #define TICK_US (G_USEC_PER_SEC / 5)
+#define RESOLVE_AGAIN_US (2 * G_USEC_PER_SEC)
 #define MAX_PENDING 64          /* joins that are not confirmed yet */
 #define BURST 64                /* datagrams between two looks at the clock */
 /* A mixer that found itself below itself: so that two that did do not meet
@@ -24,6 +25,7 @@ typedef enum
   JOB_REFUSED,
   JOB_UPLINK,
   JOB_RESOLVE,
+  JOB_RESOLVE_LATER,
   JOB_END
 } JobKind;
 
@@ -41,8 +43,8 @@ typedef struct
 typedef struct
 {
   GSocketConnectable *name;
-  GSocketAddressEnumerator *addresses;  /* of the telling thread */
-  gboolean resolved;
+  GSocketAddressEnumerator *addresses;  /* of the resolving thread */
+  gboolean resolved;            /* with the lock */
   FmxJoinAddress address;
   GstDpmPeer *peer;
   GstDpmCrypto crypto;
@@ -61,6 +63,9 @@ struct _GstDpmPort
   GCancellable *wake_up;        /* the receiver, also when it is to end */
   GCancellable *stopping;       /* the teller, when it is to end */
   GThread *receiver, *teller;
+  GThread *resolver;            /* of the teller */
+  gint resolving;
+  gint64 resolve_at_us;         /* of the teller; 0: not planned */
   GAsyncQueue *jobs;
   gint running;
 
@@ -379,14 +384,15 @@ uplink_act (GstDpmPort * port, FmxJoinClientResult * result, FmxTime now)
     uplink_follow_root (port, now);
 }
 
-/* The next address of the server; from the beginning when there are no more.
- * In the telling thread: this may take long. */
-static void
-uplink_resolve (GstDpmPort * port)
+/* --- the thread that asks for the server's address: this may take long --- */
+
+/* Returns: (transfer full) (nullable): the next one; from the beginning when
+ * there are no more */
+static GSocketAddress *
+next_address (GstDpmPort * port)
 {
   Uplink *uplink = port->uplink;
   GSocketAddress *found = NULL;
-  FmxJoinAddress address;
 
   for (guint round = 0; round < 2 && found == NULL; round++) {
     if (uplink->addresses == NULL)
@@ -396,25 +402,59 @@ uplink_resolve (GstDpmPort * port)
     if (found == NULL)
       g_clear_object (&uplink->addresses);
   }
-  if (found == NULL || !gst_dpm_address_from_gio (&address, found)) {
-    g_clear_object (&found);
-    if (!uplink->resolved)
-      port->callbacks->uplink (port->user, FMX_JOIN_CLIENT_SILENT,
-          FMX_JOIN_REASON_NONE);
+  return found;
+}
+
+/* with the lock */
+static void
+uplink_set_address (GstDpmPort * port, const FmxJoinAddress * address)
+{
+  Uplink *uplink = port->uplink;
+
+  if (fmx_join_client_keys (&uplink->client) != NULL)
     return;
-  }
-  g_object_unref (found);
+  uplink->address = *address;
+  if (!uplink->resolved)
+    fmx_join_client_init (&uplink->client, &uplink->params,
+        &uplink->crypto.join, &uplink->secret, port_now ());
+  uplink->resolved = TRUE;
+}
+
+static gpointer
+resolve (gpointer data)
+{
+  GstDpmPort *port = data;
+  GSocketAddress *found = next_address (port);
+  FmxJoinAddress address;
+  Job *job;
+
   g_mutex_lock (&port->lock);
-  if (fmx_join_client_keys (&uplink->client) == NULL) {
-    uplink->address = address;
-    if (!uplink->resolved)
-      fmx_join_client_init (&uplink->client, &uplink->params,
-          &uplink->crypto.join, &uplink->secret, port_now ());
-    uplink->resolved = TRUE;
+  if (found != NULL && gst_dpm_address_from_gio (&address, found)) {
+    uplink_set_address (port, &address);
+  } else if (!port->uplink->resolved) {
+    job = job_new (JOB_UPLINK, NULL, FMX_JOIN_REASON_NONE);
+    job->event = FMX_JOIN_CLIENT_SILENT;
+    tell (port, job);
+    tell (port, job_new (JOB_RESOLVE_LATER, NULL, FMX_JOIN_REASON_NONE));
   }
   g_mutex_unlock (&port->lock);
+  g_clear_object (&found);
+  g_atomic_int_set (&port->resolving, FALSE);
   /* wakes the receiver up, so that it sees that there is something to do */
   g_cancellable_cancel (port->wake_up);
+  return NULL;
+}
+
+/* in the telling thread */
+static void
+resolve_start (GstDpmPort * port)
+{
+  if (g_atomic_int_get (&port->resolving))
+    return;
+  if (port->resolver != NULL)
+    g_thread_join (port->resolver);
+  g_atomic_int_set (&port->resolving, TRUE);
+  port->resolver = g_thread_new ("dpm-resolve", resolve, port);
 }
 
 /* --- the thread that receives -------------------------------------------- */
@@ -562,7 +602,10 @@ do_job (GstDpmPort * port, Job * job)
       callbacks->uplink (port->user, job->event, job->reason);
       break;
     case JOB_RESOLVE:
-      uplink_resolve (port);
+      resolve_start (port);
+      break;
+    case JOB_RESOLVE_LATER:
+      port->resolve_at_us = g_get_monotonic_time () + RESOLVE_AGAIN_US;
       break;
     default:
       break;
@@ -589,8 +632,10 @@ tell_all (gpointer data)
     if (!end && g_get_monotonic_time () >= next_tick) {
       port->callbacks->tick (port->user);
       next_tick = g_get_monotonic_time () + TICK_US;
-      if (port->uplink != NULL && !port->uplink->resolved)
-        uplink_resolve (port);
+      if (port->resolve_at_us > 0 && next_tick > port->resolve_at_us) {
+        port->resolve_at_us = 0;
+        resolve_start (port);
+      }
     }
   }
   return NULL;
@@ -617,6 +662,9 @@ gst_dpm_port_stop_telling (GstDpmPort * port)
   tell (port, job_new (JOB_END, NULL, FMX_JOIN_REASON_NONE));
   g_thread_join (port->teller);
   port->teller = NULL;
+  if (port->resolver != NULL)
+    g_thread_join (port->resolver);
+  port->resolver = NULL;
 }
 
 void

@@ -149,6 +149,42 @@ GST_START_TEST (test_without_a_server_it_does_not_start)
 
 GST_END_TEST;
 
+/* A name that nobody knows is looked up again and again; meanwhile the mixer of
+ * that name serves others. */
+GST_START_TEST (test_a_name_that_nobody_knows_holds_up_nobody)
+{
+  Person *mixer = mixer_new ("parent=nobody.invalid");
+  Person *alice = client_new (mixer, "alice", 440, "");
+  Person *bob = client_new (mixer, "bob", 660, "");
+
+  wait_for_tone (bob, 440, TRUE);
+  expect_message (mixer, "dpm-session", "event", "no-answer");
+  person_free (alice);
+  person_free (bob);
+  person_free (mixer);
+}
+
+GST_END_TEST;
+
+/* Not taken, it would leave an open room. */
+GST_START_TEST (test_a_secret_that_is_too_long_is_an_error)
+{
+  Person *mixer = person_new ("dpmmixer name=dpm port=0");
+  gchar *text = g_strnfill (257, 'x');
+
+  g_object_set (mixer->dpm, "secret", text, NULL);
+  fail_unless (gst_element_set_state (mixer->pipeline,
+          GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE);
+  gst_element_set_state (mixer->pipeline, GST_STATE_NULL);
+  text[256] = 0;
+  g_object_set (mixer->dpm, "secret", text, NULL);
+  person_start (mixer);
+  person_free (mixer);
+  g_free (text);
+}
+
+GST_END_TEST;
+
 /* Applications let pads go, and change states, whenever they like. */
 GST_START_TEST (test_pads_go_while_it_plays)
 {
@@ -199,6 +235,8 @@ dpmclient_suite (void)
   tcase_add_test (tc, test_a_client_whose_address_changes_stays_in);
   tcase_add_test (tc, test_a_server_that_is_not_there_is_told_and_waited_for);
   tcase_add_test (tc, test_without_a_server_it_does_not_start);
+  tcase_add_test (tc, test_a_name_that_nobody_knows_holds_up_nobody);
+  tcase_add_test (tc, test_a_secret_that_is_too_long_is_an_error);
   tcase_add_test (tc, test_pads_go_while_it_plays);
   return s;
 }

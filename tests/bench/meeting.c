@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a meeting costs who hosts it: `gst-launch-1.0 dpmmixer`, a process of its
+ * own, and many clients of which some talk all the time, each heard by all others.
+ * The clients are the join protocol, SRTP and acknowledgements, without audio:
+ * nothing is mixed, because the paths have room for all.
+ *
+ *   meeting [--csv] [CLIENTS TALKERS]
+ *
+ * What counts is the mixer's CPU time for a packet that it delivers; how many it
+ * delivers in a second depends on what else the machine does, these clients
+ * included.
+ */
+#include <gst/gst.h>
+#include <gst/rtp/rtp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "fairmix/wire/fmx-ccfb-collector.h"
+#include "gstdpmport.h"
+
+#define PORT "5994"
+#define FRAME_US 20000
+#define PAYLOAD_BYTES 80        /* Opus, 32 kbit/s */
+#define WARM_UP_S 3
+#define SECONDS 6
+#define PATIENCE_S 30
+#define MAX_TALKERS 64
+
+typedef struct
+{
+  guint number;
+  GstDpmPort *port;
+  GstDpmPeer *server;
+  GstPad *rtp, *rtcp;
+  gint joined;
+
+  GMutex lock;
+  FmxCcfbCollector feedback;
+  FmxCcfbStream streams[MAX_TALKERS];
+  guint64 n_received;
+} Client;
+
+static FmxTime
+now_ns (void)
+{
+  return (FmxTime) g_get_monotonic_time () * 1000;
+}
+
+static GstFlowReturn
+on_received (gpointer user, GstPad * pad, GstBuffer * buffer)
+{
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  Client *client = user;
+
+  if (pad == client->rtp && gst_rtp_buffer_map (buffer, GST_MAP_READ, &rtp)) {
+    FmxCcfbArrival arrival = { gst_rtp_buffer_get_ssrc (&rtp),
+      gst_rtp_buffer_get_seq (&rtp), 0,
+      (uint32_t) gst_buffer_get_size (buffer) + 28
+    };
+
+    g_mutex_lock (&client->lock);
+    client->n_received++;
+    fmx_ccfb_collector_on_packet (&client->feedback, &arrival, now_ns ());
+    g_mutex_unlock (&client->lock);
+    gst_rtp_buffer_unmap (&rtp);
+  }
+  gst_buffer_unref (buffer);
+  return GST_FLOW_OK;
+}
+
+static void
+on_tick (gpointer user)
+{
+  Client *client = user;
+  guint8 data[1200];
+  gsize size;
+
+  do {
+    g_mutex_lock (&client->lock);
+    size = fmx_ccfb_collector_write (&client->feedback, data, sizeof data,
+        (uint32_t) (now_ns () * 65536 / GST_SECOND), now_ns ());
+    g_mutex_unlock (&client->lock);
+    if (size > 0) {
+      GstBuffer *buffer = gst_buffer_new_memdup (data, size);
+
+      gst_dpm_port_send (client->port, client->server, buffer, TRUE);
+      gst_buffer_unref (buffer);
+    }
+  } while (size > 0);
+}
+
+static void
+on_uplink (gpointer user, FmxJoinClientEvent event, FmxJoinReason reason)
+{
+  g_atomic_int_set (&((Client *) user)->joined,
+      event == FMX_JOIN_CLIENT_JOINED);
+}
+
+static void
+on_peer (gpointer user, GstDpmPeer * peer)
+{
+}
+
+static void
+on_left (gpointer user, GstDpmPeer * peer, FmxJoinReason reason)
+{
+}
+
+static void
+on_refused (gpointer user, const gchar * address, FmxJoinReason reason)
+{
+}
+
+static const GstDpmPortCallbacks callbacks = {
+  on_peer, on_left, on_refused, on_uplink, on_received, on_tick
+};
+
+static Client *
+client_new (guint number)
+{
+  Client *client = g_new0 (Client, 1);
+  FmxCcfbCollectorParams feedback;
+  FmxJoinClientParams params;
+  FmxJoinSecret secret = { 6, "sesame" };
+
+  client->number = number;
+  g_mutex_init (&client->lock);
+  fmx_ccfb_collector_params_default (&feedback);
+  feedback.sender_ssrc = 100000 + number;
+  fmx_ccfb_collector_init (&client->feedback, &feedback, client->streams,
+      MAX_TALKERS);
+  fmx_join_client_params_default (&params);
+  g_snprintf (params.name, sizeof params.name, "client-%u", number);
+  client->port = gst_dpm_port_new (&callbacks, client);
+  client->server = gst_dpm_port_connect (client->port, "127.0.0.1:" PORT,
+      &params, &secret, NULL);
+  client->rtp = gst_pad_new ("rtp", GST_PAD_SRC);
+  client->rtcp = gst_pad_new ("rtcp", GST_PAD_SRC);
+  gst_dpm_peer_set_pads (client->server, client->rtp, client->rtcp);
+  if (!gst_dpm_port_open (client->port, "127.0.0.1", 0, NULL))
+    g_error ("no port");
+  gst_dpm_port_start (client->port);
+  return client;
+}
+
+static void
+client_free (Client * client)
+{
+  gst_dpm_port_free (client->port);
+  gst_object_unref (client->rtp);
+  gst_object_unref (client->rtcp);
+  g_mutex_clear (&client->lock);
+  g_free (client);
+}
+
+static void
+client_talk (Client * client, guint16 seq)
+{
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  GstBuffer *buffer = gst_rtp_buffer_new_allocate (PAYLOAD_BYTES, 0, 0);
+
+  gst_rtp_buffer_map (buffer, GST_MAP_READWRITE, &rtp);
+  gst_rtp_buffer_set_ssrc (&rtp, 1000 + client->number);
+  gst_rtp_buffer_set_seq (&rtp, seq);
+  gst_rtp_buffer_set_timestamp (&rtp, seq * 960u);
+  gst_rtp_buffer_set_payload_type (&rtp, 96);
+  memset (gst_rtp_buffer_get_payload (&rtp), 0x78, PAYLOAD_BYTES);
+  gst_rtp_buffer_unmap (&rtp);
+  gst_dpm_port_send (client->port, client->server, buffer, FALSE);
+  gst_buffer_unref (buffer);
+}
+
+/* --- the mixer, as /proc has it ------------------------------------------- */
+
+static GPid
+mixer_start (void)
+{
+  gchar *argv[] = { "gst-launch-1.0", "-q", "dpmmixer", "port=" PORT,
+    "address=127.0.0.1", "secret=sesame", "max-clients=1000", NULL
+  };
+  GPid pid;
+
+  if (!g_spawn_async (NULL, argv, NULL, G_SPAWN_SEARCH_PATH
+          | G_SPAWN_DO_NOT_REAP_CHILD, NULL, NULL, &pid, NULL))
+    g_error ("no gst-launch-1.0");
+  return pid;
+}
+
+static gchar *
+proc_read (GPid pid, const gchar * file)
+{
+  gchar *path = g_strdup_printf ("/proc/%d/%s", (int) pid, file);
+  gchar *text = NULL;
+
+  g_file_get_contents (path, &text, NULL, NULL);
+  g_free (path);
+  return text;
+}
+
+static gdouble
+mixer_cpu_s (GPid pid)
+{
+  gchar *text = proc_read (pid, "stat");
+  gchar **fields = g_strsplit (text != NULL ? strrchr (text, ')') : "", " ",
+      -1);
+  gdouble ticks = 0;
+
+  if (g_strv_length (fields) > 13)
+    ticks = g_ascii_strtod (fields[12], NULL) + g_ascii_strtod (fields[13],
+        NULL);
+  g_strfreev (fields);
+  g_free (text);
+  return ticks / (gdouble) sysconf (_SC_CLK_TCK);
+}
+
+static gdouble
+mixer_status (GPid pid, const gchar * field)
+{
+  gchar *text = proc_read (pid, "status");
+  const gchar *line = text != NULL ? strstr (text, field) : NULL;
+  gdouble value = line != NULL ? g_ascii_strtod (line + strlen (field), NULL)
+      : 0;
+
+  g_free (text);
+  return value;
+}
+
+/* --- a meeting -------------------------------------------------------------- */
+
+static guint64
+count_received (Client ** clients, guint n)
+{
+  guint64 sum = 0;
+
+  for (guint i = 0; i < n; i++) {
+    g_mutex_lock (&clients[i]->lock);
+    sum += clients[i]->n_received;
+    g_mutex_unlock (&clients[i]->lock);
+  }
+  return sum;
+}
+
+/* Returns: how long it took until all were in, in ms */
+static gdouble
+wait_for_all (Client ** clients, guint n, gint64 begin)
+{
+  for (guint i = 0; i < n; i++)
+    while (!g_atomic_int_get (&clients[i]->joined)) {
+      if (g_get_monotonic_time () - begin > PATIENCE_S * G_USEC_PER_SEC)
+        g_error ("client %u is not in", i);
+      g_usleep (1000);
+    }
+  return (gdouble) (g_get_monotonic_time () - begin) / 1000;
+}
+
+static void
+talk_for (Client ** clients, guint n_talkers, guint16 * seq, gint64 duration_us)
+{
+  gint64 begin = g_get_monotonic_time ();
+
+  for (gint64 t = 0; t < duration_us; t += FRAME_US) {
+    gint64 left = begin + t - g_get_monotonic_time ();
+
+    if (left > 0)
+      g_usleep ((gulong) left);
+    for (guint i = 0; i < n_talkers; i++)
+      client_talk (clients[i], *seq);
+    (*seq)++;
+  }
+}
+
+static void
+meeting (guint n, guint n_talkers)
+{
+  GPid mixer = mixer_start ();
+  Client **clients = g_new0 (Client *, n);
+  gdouble cpu_s, rss_kib, join_ms, due, delivered;
+  guint64 received;
+  guint16 seq = 0;
+  gint64 begin;
+  gchar scene[40];
+
+  g_usleep (G_USEC_PER_SEC);
+  rss_kib = mixer_status (mixer, "VmRSS:");
+  begin = g_get_monotonic_time ();
+  for (guint i = 0; i < n; i++)
+    clients[i] = client_new (i);
+  join_ms = wait_for_all (clients, n, begin);
+  talk_for (clients, n_talkers, &seq, WARM_UP_S * G_USEC_PER_SEC);
+  received = count_received (clients, n);
+  cpu_s = mixer_cpu_s (mixer);
+  talk_for (clients, n_talkers, &seq, SECONDS * G_USEC_PER_SEC);
+  cpu_s = mixer_cpu_s (mixer) - cpu_s;
+  delivered = (gdouble) (count_received (clients, n) - received);
+  due = (gdouble) n_talkers *(n - 1) * SECONDS * 1e6 / FRAME_US;
+
+  g_snprintf (scene, sizeof scene, "%u clients, %u talk", n, n_talkers);
+  bench_row ("meeting", scene, "due", due / SECONDS, "packets/s");
+  bench_row ("meeting", scene, "delivered", 100 * delivered / due, "%");
+  bench_row ("meeting", scene, "CPU", 1e6 * cpu_s / MAX (1, delivered),
+      "us/packet");
+  bench_row ("meeting", scene, "CPU", 100 * cpu_s / SECONDS, "% of a core");
+  bench_row ("meeting", scene, "threads", mixer_status (mixer, "Threads:"), "");
+  bench_row ("meeting", scene, "memory",
+      (mixer_status (mixer, "VmRSS:") - rss_kib) / n, "KiB/client");
+  bench_row ("meeting", scene, "all are in after", join_ms, "ms");
+  for (guint i = 0; i < n; i++)
+    client_free (clients[i]);
+  g_free (clients);
+  kill (mixer, SIGINT);
+  g_usleep (G_USEC_PER_SEC);
+  g_spawn_close_pid (mixer);
+}
+
+int
+main (int argc, char **argv)
+{
+  bench_init (&argc, argv);
+  gst_init (&argc, &argv);
+  if (argc > 2) {
+    meeting ((guint) CLAMP (atoi (argv[1]), 2, 1000),
+        (guint) CLAMP (atoi (argv[2]), 1, MAX_TALKERS));
+  } else {
+    meeting (10, 8);
+    meeting (50, 8);
+    meeting (100, 8);
+  }
+  return 0;
+}
