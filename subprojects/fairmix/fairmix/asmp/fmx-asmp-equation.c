@@ -8,7 +8,7 @@
 
 #define PACKETS_PER_ACK 1.0     /* D, [ASMP 3.6] */
 #define PLAUSIBLE 0.25
-#define PLAUSIBLE_WITHOUT_LOSS 0.5
+#define PLAUSIBLE_OF_WHAT_ARRIVES 0.5
 #define TIMEOUT_RTTS 4.0        /* t_out / t, [ASMP 3.6] */
 
 double
@@ -34,9 +34,11 @@ fmx_asmp_step_bps (double packet_bytes, FmxDuration rtt)
 }
 
 double
-fmx_asmp_plausible_bps (double target_bps, FmxDuration rtt, double loss)
+fmx_asmp_plausible_bps (double target_bps, FmxDuration rtt, double loss,
+    double fraction_lost)
 {
-  double least = PLAUSIBLE_WITHOUT_LOSS * target_bps;
+  double least = PLAUSIBLE_OF_WHAT_ARRIVES * (1.0 - fraction_lost)
+      * target_bps;
   FmxTcpPath path;
 
   if (loss <= 0.0 || rtt <= 0)

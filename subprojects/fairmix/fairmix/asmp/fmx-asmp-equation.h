@@ -43,16 +43,17 @@ double fmx_asmp_step_bps (double packet_bytes, FmxDuration rtt);
  * fmx_asmp_plausible_bps:
  * @target_bps: what is sent
  * @rtt: the round-trip time as the sender has measured it; 0 = it has not
- * @loss: what the receiver says that it loses, in [0, 1]
+ * @loss: the loss event rate that the receiver tells, in [0, 1]
+ * @fraction_lost: the share of packets that its report says were lost, in [0, 1]
  *
  * Loss and round trip are measured at both ends and never agree quite: so a rate
- * is believed down to a quarter of what a TCP with full segments would have, and
- * without any loss down to half of what is sent.
+ * is believed down to a quarter of what a TCP with full segments would have, or
+ * down to half of what arrives.
  *
  * Returns: the least rate of a receiver that is to be believed, in bits per second
  */
 double fmx_asmp_plausible_bps (double target_bps, FmxDuration rtt,
-    double loss);
+    double loss, double fraction_lost);
 
 #ifdef __cplusplus
 }

@@ -223,25 +223,30 @@ fair_bps (const FmxAsmpReceiver *receiver, FmxTime now)
   double most = growth_of (receiver, now) * received;
   FmxTcpPath path;
 
-  if (rtt == 0)
+  if (rtt == 0 && !receiver->lost)
     return received;
   if (!receiver->lost)
     most = fmax (most, receiver->sender_bps);
   if (p == 0.0)
     return fmx_asmp_delay_queue (&receiver->delay) > receiver->params.queue
         ? received : most;
-  path = fmx_tcp_path (receiver->params.segment_bytes, rtt);
+  path = fmx_tcp_path (receiver->params.segment_bytes,
+      rtt_of_events (receiver));
   return fmax (fmin (fmx_tcp_equation_bps (&path, p), most),
       receiver->params.fall * received);
 }
 
+/* What arrives is a measurement, too: who loses much may wait for long until a
+ * report of the sender comes through. */
 static bool
 is_measured (const FmxAsmpReceiver *receiver, FmxTime now)
 {
-  if (!fmx_asmp_delay_is_measured (&receiver->delay))
-    return false;
-  return receiver->params.algorithm == FMX_ASMP_PAPER
-      || fmx_time_diff (now, receiver->first_packet)
+  bool has_rtt = fmx_asmp_delay_is_measured (&receiver->delay);
+
+  if (receiver->params.algorithm == FMX_ASMP_PAPER)
+    return has_rtt;
+  return (has_rtt || receiver->lost)
+      && fmx_time_diff (now, receiver->first_packet)
       >= receiver->params.settle;
 }
 

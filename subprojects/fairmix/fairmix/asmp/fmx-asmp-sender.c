@@ -352,7 +352,7 @@ fmx_asmp_sender_on_rate (FmxAsmpSender *sender, uint32_t ssrc,
     bps = bps / 2 > rate->received_bps ? 2 * rate->received_bps : bps;
   } else if (counts && !paper && rate->rate_bps
       < fmx_asmp_plausible_bps (sender->target_bps, rtt_of_entry (entry),
-          rate->loss)) {
+          rate->loss, entry->fractions[0] / 256.0)) {
     sender->stats.n_implausible++;
     counts = false;
   }

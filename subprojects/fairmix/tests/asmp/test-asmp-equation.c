@@ -74,11 +74,16 @@ test_a_low_rate_is_believed_with_losses_to_match (void **state)
   FmxTcpPath path = fmx_tcp_path (1460, FMX_SECOND / 10);
 
   (void) state;
-  assert_near (fmx_asmp_plausible_bps (1e6, FMX_SECOND / 10, 0.0), 5e5, 1e-9);
-  assert_near (fmx_asmp_plausible_bps (1e6, 0, 0.5), 5e5, 1e-9);
-  assert_near (fmx_asmp_plausible_bps (1e6, FMX_SECOND / 10, 1e-5), 5e5, 1e-9);
-  assert_near (fmx_asmp_plausible_bps (1e6, FMX_SECOND / 10, 0.05),
+  assert_near (fmx_asmp_plausible_bps (1e6, FMX_SECOND / 10, 0.0, 0.0), 5e5,
+      1e-9);
+  assert_near (fmx_asmp_plausible_bps (1e6, 0, 0.5, 0.0), 5e5, 1e-9);
+  assert_near (fmx_asmp_plausible_bps (1e6, FMX_SECOND / 10, 1e-5, 0.0), 5e5,
+      1e-9);
+  assert_near (fmx_asmp_plausible_bps (1e6, FMX_SECOND / 10, 0.05, 0.0),
       fmx_tcp_equation_bps (&path, 0.05) / 4.0, 1e-9);
+  /* three quarters are lost on a narrow link, in few events */
+  assert_near (fmx_asmp_plausible_bps (1e6, FMX_SECOND / 10, 1e-5, 0.75),
+      1.25e5, 1e-9);
 }
 
 int

@@ -194,6 +194,23 @@ test_a_joiner_says_that_it_has_not_measured_yet (void **state)
   assert_false (path_report (&path).measured);  /* no round-trip time */
 }
 
+/* On a path that loses much no sender report may come for long. */
+static void
+test_a_joiner_that_loses_tells_what_arrives (void **state)
+{
+  FmxAsmpRate rate;
+  Path path;
+
+  (void) state;
+  path_init (&path, FMX_ASMP_FAIR);
+  path.loss = 0.75;
+  path_run (&path, 5.0);
+  rate = path_report (&path);
+  assert_true (rate.measured && rate.rtt == 0);
+  assert_true (rate.rate_bps >= 0.65 * rate.received_bps);
+  assert_true (rate.rate_bps <= 1.25 * rate.received_bps);
+}
+
 static void
 test_without_loss_the_rate_doubles_until_a_queue_stands (void **state)
 {
@@ -405,6 +422,7 @@ main (void)
     cmocka_unit_test (test_every_report_is_what_the_papers_formulas_give),
     cmocka_unit_test (test_nothing_is_told_before_the_first_packet),
     cmocka_unit_test (test_a_joiner_says_that_it_has_not_measured_yet),
+    cmocka_unit_test (test_a_joiner_that_loses_tells_what_arrives),
     cmocka_unit_test (test_without_loss_the_rate_doubles_until_a_queue_stands),
     cmocka_unit_test (test_what_comes_is_what_all_streams_of_the_sender_bring),
     cmocka_unit_test (test_a_sender_that_falls_silent_keeps_its_rate),

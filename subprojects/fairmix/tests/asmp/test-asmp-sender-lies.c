@@ -30,6 +30,24 @@ test_a_low_rate_without_a_reason_is_not_believed (void **state)
   rig_clear (&rig);
 }
 
+/* Behind a link of a quarter of what is sent, before its loss events tell. */
+static void
+test_a_low_rate_is_believed_where_reports_tell_of_losses (void **state)
+{
+  FmxAsmpRate rate = { MEDIA, 300000, FMX_SECOND / 10, 0.001, 270000, true,
+    false, true
+  };
+  Rig rig;
+
+  (void) state;
+  rig_init (&rig, FMX_ASMP_FAIR, N_MAX);
+  rig_rate (&rig, 1, 1200000);
+  rig_report (&rig, 2, 200);
+  fmx_asmp_sender_on_rate (&rig.sender, 2, &rate, rig.now);
+  assert_true (target (&rig) == 300000.0);
+  rig_clear (&rig);
+}
+
 static void
 test_who_wants_next_to_nothing_for_two_minutes_is_not_waited_for (void **state)
 {
@@ -78,6 +96,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_a_low_rate_without_a_reason_is_not_believed),
+    cmocka_unit_test (test_a_low_rate_is_believed_where_reports_tell_of_losses),
     cmocka_unit_test
         (test_who_wants_next_to_nothing_for_two_minutes_is_not_waited_for),
     cmocka_unit_test
