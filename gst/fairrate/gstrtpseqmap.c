@@ -5,25 +5,14 @@
 
 #include "gstrtpseqmap.h"
 
-#include "fairmix/base/fmx-serial.h"
-
-/* A packet that is further behind belongs to a new numbering
- * (MAX_MISORDER in [RFC3550 A.1]). */
-#define MAX_MISORDER 100
-
-/* How long the start of a numbering is remembered, in packets: less than half
- * of the number space, more than any reordering. */
-#define MAX_AGE 16384
+#include "fairmix/base/fmx-renumber.h"
 
 typedef struct
 {
   GList link;                   /* of GstRtpSeqMap.recent */
   GstFairmixRtpHeader last;     /* as it came in */
   GstClockTime last_pts;
-  guint16 highest;              /* as they come in */
-  guint16 offset;               /* out = in + offset */
-  guint16 since;                /* first one in to which the offset applies */
-  gboolean changed;
+  FmxRenumber renumber;
 } Stream;
 
 struct _GstRtpSeqMap
@@ -53,22 +42,12 @@ gst_rtp_seq_map_free (GstRtpSeqMap * map)
 }
 
 static void
-gst_rtp_seq_map_shift (GstRtpSeqMap * map, Stream * stream, gint by)
-{
-  stream->offset += (guint16) by;
-  stream->since = stream->highest + 1;
-  if (!stream->changed)
-    map->n_changed++;
-  stream->changed = TRUE;
-}
-
-static void
 gst_rtp_seq_map_forget_oldest (GstRtpSeqMap * map)
 {
   GList *link = g_queue_pop_tail_link (&map->recent);
   Stream *stream = link->data;
 
-  map->n_changed -= stream->changed;
+  map->n_changed -= fmx_renumber_is_changed (&stream->renumber);
   g_hash_table_remove (map->streams, GUINT_TO_POINTER (stream->last.ssrc));
 }
 
@@ -85,7 +64,6 @@ gst_rtp_seq_map_touch (GstRtpSeqMap * map, const GstFairmixRtpHeader * header,
       gst_rtp_seq_map_forget_oldest (map);
     stream = g_new0 (Stream, 1);
     stream->link.data = stream;
-    stream->highest = header->seq - 1;
     g_hash_table_insert (map->streams, GUINT_TO_POINTER (header->ssrc), stream);
     g_queue_push_head_link (&map->recent, &stream->link);
   } else if (map->recent.head != &stream->link) {
@@ -94,11 +72,6 @@ gst_rtp_seq_map_touch (GstRtpSeqMap * map, const GstFairmixRtpHeader * header,
   }
   stream->last = *header;
   stream->last_pts = pts;
-
-  if (fmx_serial_diff16 (header->seq, stream->highest) < -MAX_MISORDER) {
-    stream->highest = header->seq - 1;
-    stream->since = header->seq;
-  }
   return stream;
 }
 
@@ -108,16 +81,7 @@ gst_rtp_seq_map_pass (GstRtpSeqMap * map, GstFairmixRtpHeader * header,
 {
   Stream *stream = gst_rtp_seq_map_touch (map, header, pts);
 
-  if (fmx_serial_diff16 (header->seq, stream->highest) > 0) {
-    stream->highest = header->seq;
-    if ((guint16) (stream->highest - stream->since) > MAX_AGE)
-      stream->since = stream->highest - MAX_AGE;
-  } else if (stream->changed
-      && fmx_serial_diff16 (header->seq, stream->since) < 0) {
-    return FALSE;
-  }
-  header->seq += stream->offset;
-  return TRUE;
+  return fmx_renumber_pass (&stream->renumber, &header->seq);
 }
 
 gboolean
@@ -127,7 +91,15 @@ gst_rtp_seq_map_is_next (const GstRtpSeqMap * map,
   const Stream *stream = g_hash_table_lookup (map->streams,
       GUINT_TO_POINTER (header->ssrc));
 
-  return stream != NULL && header->seq == (guint16) (stream->highest + 1);
+  return stream != NULL
+      && fmx_renumber_is_next (&stream->renumber, header->seq);
+}
+
+static guint16
+gst_rtp_seq_map_add (GstRtpSeqMap * map, Stream * stream)
+{
+  map->n_changed += !fmx_renumber_is_changed (&stream->renumber);
+  return fmx_renumber_insert (&stream->renumber);
 }
 
 void
@@ -137,7 +109,7 @@ gst_rtp_seq_map_skip (GstRtpSeqMap * map, const GstFairmixRtpHeader * header)
       GUINT_TO_POINTER (header->ssrc));
 
   if (stream != NULL)
-    gst_rtp_seq_map_shift (map, stream, 1);
+    gst_rtp_seq_map_add (map, stream);
 }
 
 void
@@ -145,12 +117,10 @@ gst_rtp_seq_map_drop (GstRtpSeqMap * map, const GstFairmixRtpHeader * header,
     GstClockTime pts)
 {
   Stream *stream = gst_rtp_seq_map_touch (map, header, pts);
-  gint ahead = fmx_serial_diff16 (header->seq, stream->highest);
+  gboolean changed = fmx_renumber_is_changed (&stream->renumber);
 
-  if (ahead > 0) {
-    stream->highest = header->seq;
-    gst_rtp_seq_map_shift (map, stream, -ahead);
-  }
+  fmx_renumber_drop (&stream->renumber, header->seq);
+  map->n_changed += fmx_renumber_is_changed (&stream->renumber) && !changed;
 }
 
 gboolean
@@ -163,9 +133,8 @@ gst_rtp_seq_map_insert (GstRtpSeqMap * map, GstFairmixRtpHeader * header,
     return FALSE;
 
   stream = map->recent.head->data;
-  gst_rtp_seq_map_shift (map, stream, 1);
   *header = stream->last;
-  header->seq = stream->highest + stream->offset;
+  header->seq = gst_rtp_seq_map_add (map, stream);
   *pts = stream->last_pts;
   return TRUE;
 }
