@@ -3,14 +3,15 @@
 # every test of the tree:
 #
 #   tests       everything, as built by default: library, elements, pipelines,
-#               meta rules, fuzz corpora, examples, experiments
+#               meta rules, fuzz corpora, experiments
+#   realtime    examples and experiments that take real time, some at once
 #   leaks       elements and pipelines again under GStreamer's leaks tracer
 #   alone       the library libfairmix by itself, as its own project
 #   memory      library, elements, pipelines, fuzz corpora under
 #               AddressSanitizer, LeakSanitizer and UBSan
 #   threads     elements and pipelines under ThreadSanitizer
 #
-#   tests/run.sh [--quick]        --quick: only the first
+#   tests/run.sh [--quick]        --quick: only the first two
 #
 # The last line is `N passed, N failed`, counted over single test cases.
 # $BUILD names another folder for the build directories than the source tree;
@@ -78,7 +79,9 @@ export PYTHON
 
 fmx_say "building"
 fmx_build "$out/build"
-run tests "$out/build"
+run tests "$out/build" --no-suite realtime
+# these wait more than they compute
+run realtime "$out/build" --suite realtime --num-processes "${JOBS:-3}"
 
 if [ -z "$quick" ]; then
   # a leak is a warning, and a warning ends the test

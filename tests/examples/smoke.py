@@ -51,6 +51,9 @@ def own_network():
         os.environ['FMX_SMOKE_NETNS'] = 'yes'
         os.execvp(prefix[0], prefix + [sys.executable] + sys.argv)
     print('no network namespace here: using the ports of the host')
+    # one such test after another; the lock goes with this process
+    lock = os.open(BUILD / 'ports.lock', os.O_RDWR | os.O_CREAT)
+    fcntl.flock(lock, fcntl.LOCK_EX)
 
 
 class Running:
