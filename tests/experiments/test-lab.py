@@ -78,6 +78,12 @@ class ScenarioTest(unittest.TestCase):
         with self.assertRaisesRegex(scenario.ScenarioError, 'rat_bps'):
             scenario_of(TWO.replace('queue_bytes', 'rat_bps = 1\nqueue_bytes'))
 
+    def test_a_claim_about_a_choice_that_there_is_not_is_refused(self):
+        claim = '[[claim]]\nmeasure = "loss"\nwhen = { cc = "bbr" }\n'
+        with self.assertRaisesRegex(scenario.ScenarioError, 'when cc'):
+            scenario_of(f'{TWO}\n[vary.cc.reno]\n{claim}')
+        scenario_of(f'{TWO}\n[vary.cc.bbr]\n{claim}')
+
     def test_steps_out_of_order_are_refused(self):
         with self.assertRaisesRegex(scenario.ScenarioError, 'in order'):
             scenario_of(TWO.replace('[[0, 1000], [5, 500]]',

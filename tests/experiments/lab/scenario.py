@@ -227,7 +227,14 @@ class Scenario:
             _known(figure, FIGURE, f'{where}: figure {n + 1}')
         for n, claim in enumerate(self.claims):
             _known(claim, CLAIM, f'{where}: claim {n + 1}')
+        for part in (*self.figures, *self.claims):
+            self._check_choice(part.get('when', {}), where)
         self.runs()             # complain now
+
+    def _check_choice(self, when, where):
+        for axis, values in when.items():
+            values = values if isinstance(values, list) else [values]
+            _known(values, self.axes.get(axis, ()), f'{where}: when {axis}')
 
     def _breaker(self):
         """A claim of all scenarios, and a test wherever they are one."""
