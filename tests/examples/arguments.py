@@ -113,9 +113,11 @@ def check_default():
     """The help of mixer.sh names the algorithms and the default of tfrcrate."""
     text = run('gst-inspect-1.0', 'tfrcrate').stdout
     text = text[text.index('  algorithm '):]
-    names = re.findall(r'^ +\(\d\): (\w+)', text[:text.index('  alpha ')], re.M)
+    values = dict(re.findall(r'^ +\(\d\): ([\w-]+) +- (.+?) *$',
+                             text[:text.index('  alpha ')], re.M))
+    names = [n for n, about in values.items() if about not in values]   # aliases
     default = re.search(r'Default: \d+, "(\w+)"', text)[1]
-    said = re.search(r'ALGORITHM=([\w|]+) \((\w+)\)', script('mixer', '-h').stdout)
+    said = re.search(r'ALGORITHM=([\w|-]+) \((\w+)\)', script('mixer', '-h').stdout)
     if set(said[1].split('|')) != set(names) or said[2] != default:
         yield f'mixer.sh --help: {said[0]}, tfrcrate: {names}, {default}'
 
