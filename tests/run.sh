@@ -46,7 +46,7 @@ run () {
   rm -f "$log.json"
   meson test -C "$dir" --logbase "testlog-$label" --print-errorlogs \
     --timeout-multiplier "$CK_TIMEOUT_MULTIPLIER" \
-    ${JOBS:+--num-processes "$JOBS"} "$@"
+    --num-processes "${JOBS:-$at_once}" "$@"
   logs="$logs
 $label=$log.json"
 }
@@ -70,6 +70,8 @@ sanitize () {
   run "$label" "$out/build-$label" "$@"
 }
 
+# one more than there are processors: some tests wait
+at_once=$(($(getconf _NPROCESSORS_ONLN) + 1))
 # a busy machine, or a sanitizer, may be several times slower
 export CK_TIMEOUT_MULTIPLIER=4
 
@@ -81,7 +83,7 @@ fmx_say "building"
 fmx_build "$out/build"
 run tests "$out/build" --no-suite realtime
 # these wait more than they compute
-run realtime "$out/build" --suite realtime --num-processes "${JOBS:-3}"
+run realtime "$out/build" --suite realtime
 
 if [ -z "$quick" ]; then
   # a leak is a warning, and a warning ends the test
