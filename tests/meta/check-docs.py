@@ -4,7 +4,7 @@
 usage: check-docs.py --self-test | SOURCE-ROOT
 
 Test functions and tests that a page names exist; programs of the tree that it
-tells to run are there and may be run.
+tells to run are there and may be run.  No two decisions share a number.
 """
 import os
 import re
@@ -53,7 +53,21 @@ def trouble_with(root, program):
     return ''
 
 
+def check_decisions(root):
+    pages = {}
+    for page in files(root, '.md'):
+        if page.parent.name == 'decisions':
+            number = re.match(r'[a-z0-9]+-[0-9]{4}-|', page.name)[0]
+            pages.setdefault(number, []).append(page.name)
+    for number, names in pages.items():
+        if not number:
+            yield f'no component and number: {", ".join(names)}'
+        elif len(names) > 1:
+            yield f'the same number: {", ".join(sorted(names))}'
+
+
 def check(root):
+    yield from check_decisions(root)
     sources = [p for p in files(root, '.c', '.h', '.py') if 'tests' in p.parts]
     functions = {f for p in sources for f in re.findall(r'\btest_\w+', read(p))}
     stems = {p.stem for p in sources}
@@ -93,6 +107,11 @@ CASES = [
         '`meson devenv -C build examples/a`, `meson devenv -C build tests/a.py`\n',
         'tests/bench/a.c': '', 'examples/c/a.c': '', 'tests/a.py': ''},
      ['build/tests/bench/b has no source', 'build/tests/a.py has no source']),
+    ('decisions', {
+        'docs/decisions/mix-0001-a.md': '', 'docs/decisions/mix-0001-b.md': '',
+        'docs/decisions/mix-0002-c.md': '', 'docs/decisions/mix-c.md': ''},
+     ['no component and number: mix-c.md',
+      'the same number: mix-0001-a.md, mix-0001-b.md']),
 ]
 
 if __name__ == '__main__':
