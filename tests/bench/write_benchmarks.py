@@ -22,39 +22,40 @@ SECTIONS = {
     'crowd': ('A crowd: everybody talks, everybody is mixed', '''
 Each of N participants sends Opus (recorded voices, hybrid, 32 kbit/s, 20 ms) and
 hears one mix of all others (CELT of 32 kbit/s or hybrid of 16 kbit/s, complexity
-5): N decodes and N encodes, less cannot be. *Bare libopus* is a loop of
-`opus_decode()` and `opus_encode()` over the same packets, in the same run, by turns
-of 0.2 s of sound; medians of 51. Milliseconds of CPU time for each participant and
-second; one processor, one thread that mixes. Where the machine is busy, bare libopus
-alone may take more than the target: then only the ratio tells.'''),
+5). That takes N decodes and N encodes at least. *Bare libopus* is a loop of
+`opus_decode()` and `opus_encode()` over the same packets. Both run in turns of 0.2 s
+of sound; the numbers are medians of 51 turns, in milliseconds of CPU time for each
+participant and second, on one processor with one thread that mixes. On a busy machine
+bare libopus alone may take more than the target; then only the ratio tells something.'''),
     'instructions-crowd': ('The same in instructions', '''
-Thousands of instructions for each participant and frame of 20 ms, counted by
-callgrind, so that no other load counts.'''),
+Thousands of instructions for each participant and frame of 20 ms. callgrind counts
+them, so what else the machine does makes no difference.'''),
     'stock': ('The same with the elements that GStreamer comes with', '''
 N × (`rtpopusdepay ! opusdec ! tee`), N × (`audiomixer ! opusenc ! rtpopuspay`), free
 running, in the same run as partialmix.'''),
     'conversation': ('A conversation: eight talk', '''
-N participants, eight of whom talk, with levels in their packets (RFC 6464); each path
-carries three separate streams and the mix of the rest.'''),
+There are N participants, and eight of them talk. Their packets tell levels (RFC 6464).
+Each path carries three separate streams and the mix of the rest.'''),
     'forward': ('Forwarding, element by element', '''
-64 streams arrive on one pad and go to every neighbour; CPU time for each packet
-and neighbour, without the making and the throwing away of the packets. rtpfunnel has
-a pad for each stream and a `tee` behind it.'''),
+64 streams arrive on one pad and go to every neighbour. CPU time for each packet and
+neighbour; making packets and throwing them away is not counted. rtpfunnel has a pad
+for each stream and a `tee` behind it.'''),
     'instructions-forward': ('The same in instructions', '''
 Instructions for each packet and neighbour, counted by callgrind.'''),
     'sockets': ('Forwarding, from socket to socket', '''
-32 streams on one socket, eight neighbours, on loopback; each forwarder is a process
-of its own. CPU time for each packet delivered, the kernel's share included.'''),
+32 streams come in on one socket and go to eight neighbours, on loopback. Each
+forwarder is a process of its own. CPU time for each packet delivered, the kernel's
+share included.'''),
     'latency': ('Added latency', '''
-Virtual time for mixes, over all phases between packets and ticks: one frame, plus
-the playout delay that `latency` begins with. Limiter (2.5 ms) and Opus (6.5 ms) look
-ahead inside the packet. Real time for forwarding.'''),
+Mixes are measured in virtual time, over all phases between packets and ticks. They
+add one frame and the playout delay that `latency` begins with. Limiter (2.5 ms) and
+Opus (6.5 ms) look ahead inside the packet. Forwarding is measured in real time.'''),
     'memory': ('Memory', '''
 What `malloc()` has given out.'''),
     'kernels': ('The inner loops', '''
-Nanoseconds of CPU time for each sample (and stream), the fastest variant of this
-machine; *times faster* is against the scalar reference. [mix](algorithms/mix.md) says
-what a limiter that limits has to do.'''),
+Nanoseconds of CPU time for each sample (and stream), with the fastest variant that
+this machine can run. *Times faster* compares it with the scalar reference.
+[mix](algorithms/mix.md) says what a limiter that limits has to do.'''),
     'clarity': ('A crowd of recorded voices stays clear', '''
 Signal to distortion of the limiter, of clamping and of wrapping, in dB, at -14 dBFS for
 each voice.'''),
@@ -188,8 +189,8 @@ def main():
 
     print(f'''# Benchmarks
 
-What mixing and forwarding cost, beside what cannot be saved (bare libopus, bare
-sockets) and beside stock GStreamer. Made by
+What mixing and forwarding cost. Beside it stands what cannot be saved (bare libopus,
+bare sockets), and what stock GStreamer costs. Made by
 
     examples/voices.sh build/voices
     FMX_VOICES=$PWD/build/voices meson devenv -C build \\
@@ -197,8 +198,9 @@ sockets) and beside stock GStreamer. Made by
 
 on {machine()}.
 
-Times are CPU time and depend on the machine and on what else it does; compare
-numbers of one table. Targets are the project's own; what is missed is said.''')
+Times are CPU time. They depend on the machine and on what else it does, so compare
+numbers of one table only. Targets are the project's own; the tables say which ones are
+missed.''')
     for key in SECTIONS:
         rows = [row for row in mix if row['benchmark'] == key]
         if rows:
