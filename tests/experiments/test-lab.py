@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The laboratory's own arithmetic, on tables whose answers are known."""
+import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,8 +21,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 # pylint: disable=wrong-import-position
 import run  # noqa: E402
-from lab import (breaker, guest, kept, listen, measures, network, ns2, ns3,  # noqa: E402
-                 plan, results, rfc4828, scenario)
+from lab import (breaker, guest, kept, listen, measures, netns, network, ns2,  # noqa: E402
+                 ns3, plan, results, rfc4828, scenario)
 
 TWO = """
     title = "two flows"
@@ -452,6 +454,22 @@ class MeasureTest(unittest.TestCase):
         self.assertIsNone(measures.verdict(None, {'show': [0, 1]}, 'show'))
         self.assertIs(measures.verdict(0.5, {'show': [0, 1]}, 'show'), True)
         self.assertIs(measures.verdict(1.5, {'show': [0, 1]}, 'show'), False)
+
+
+class NetnsTest(unittest.TestCase):
+    def test_an_end_waits_until_a_new_process_is_known(self):
+        before = signal.signal(signal.SIGTERM, netns.ended)
+        processes = []
+        try:
+            with self.assertRaises(KeyboardInterrupt):
+                with netns.undisturbed():
+                    os.kill(os.getpid(), signal.SIGTERM)
+                    processes.append('one')
+                processes.append('another')
+        finally:
+            signal.signal(signal.SIGTERM, before)
+            netns.Ending.asked = False
+        self.assertEqual(processes, ['one'])
 
 
 if __name__ == '__main__':

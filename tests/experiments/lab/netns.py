@@ -6,6 +6,7 @@ Hosts are network namespaces, the links between them a program of ours
 Needs root.  As a program (`netns.py PLAN ...`) it is one run: it makes the
 namespaces, starts the flows in their time, and takes everything away again.
 """
+import contextlib
 import json
 import os
 import pathlib
@@ -82,6 +83,28 @@ def stop(processes):
                 pass
 
 
+class Ending:
+    held, asked = False, False
+
+
+def ended(*_):
+    Ending.asked = True
+    if not Ending.held:
+        raise KeyboardInterrupt
+
+
+@contextlib.contextmanager
+def undisturbed():
+    """Who is asked to end in here does so when this is done."""
+    Ending.held = True
+    try:
+        yield
+    finally:
+        Ending.held = False
+    if Ending.asked:
+        raise KeyboardInterrupt
+
+
 def one_run():
     what = json.loads(pathlib.Path('flows.json').read_text(encoding='utf-8'))
     prefix = f'fx{os.getpid()}-'
@@ -90,16 +113,17 @@ def one_run():
         for host in what['hosts']:
             made.append(prefix + host)  # whatever comes in between
             subprocess.run(['ip', 'netns', 'add', prefix + host], check=True)
-        links = subprocess.Popen([f'{what["tools"]}/linkemu', 'plan', '.',
-                                  prefix], stdout=subprocess.PIPE, text=True)
-        processes.append(links)
+        with undisturbed():     # a process that is there is in the list
+            links = subprocess.Popen([f'{what["tools"]}/linkemu', 'plan', '.',
+                                      prefix], stdout=subprocess.PIPE, text=True)
+            processes.append(links)
         if links.stdout.readline() != 'ready\n':
             raise RuntimeError('linkemu did not start')
         start = time.monotonic()
         os.environ['FMX_EPOCH_NS'] = str(time.time_ns())
         for t_s, host, line in what['commands']:
             time.sleep(max(0, start + t_s - time.monotonic()))
-            with open(f'{host}.log', 'ab') as log:
+            with open(f'{host}.log', 'ab') as log, undisturbed():
                 processes.append(subprocess.Popen(
                     ['ip', 'netns', 'exec', prefix + host, 'sh', '-c',
                      'exec ' + line], stdin=subprocess.DEVNULL,
@@ -109,13 +133,10 @@ def one_run():
         if links.returncode == 0:
             pathlib.Path('rc').write_text('0\n', encoding='ascii')
     finally:
+        Ending.held = True      # for good
         stop(processes)
         for ns in made:
             subprocess.run(['ip', 'netns', 'del', ns], check=False)
-
-
-def ended(*_):
-    raise KeyboardInterrupt
 
 
 if __name__ == '__main__':
