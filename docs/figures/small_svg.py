@@ -285,6 +285,36 @@ def share_styles(root):
     style.text = rules + ''.join(f'.{names[s]}{{{s}}}' for s in often)
 
 
+def grouped(run):
+    if len(run) < 4:
+        return run
+    group = ET.Element(f'{{{SVG}}}g', {'class': run[0].get('class')})
+    group[:] = run
+    for mark in run:
+        del mark.attrib['class']
+    return [group]
+
+
+def share_classes(root):
+    """Marks of one class that follow each other: the class once, on a group."""
+    faint = set(re.findall(r'\.(c\d+)\{[^}]*(?<![a-z-])opacity', ''.join(
+        e.text or '' for e in root.iter() if tag(e) == 'style')))
+    for parent in list(root.iter()):
+        children, run = [], []
+        for child in [*parent, None]:
+            name = child.get('class') if child is not None \
+                and tag(child) == 'use' else None
+            if run and run[0].get('class') != name:
+                children += grouped(run)
+                run = []
+            if name and name not in faint:
+                run.append(child)
+            elif child is not None:
+                children.append(child)
+        if len(children) != len(parent):
+            parent[:] = children
+
+
 def small(text):
     """The same picture, smaller."""
     ET.register_namespace('', SVG)
@@ -297,6 +327,7 @@ def small(text):
         element[:] = [c for c in element if tag(c) != 'defs' or len(c)]
     share_styles(root)
     name_shortly(root)
+    share_classes(root)
     for name in ('width', 'height'):            # the viewBox says it
         if re.fullmatch(r'[\d.]+pt', root.get(name, '')):
             root.set(name, number(float(root.get(name)[:-2]), 1) + 'pt')
