@@ -17,6 +17,14 @@ fmx_als_receiver_init (FmxAlsReceiver *receiver)
 }
 
 void
+fmx_als_receiver_set_base (FmxAlsReceiver *receiver, const FmxAlsLayer *base)
+{
+  receiver->has_base = base != NULL;
+  if (base != NULL)
+    receiver->base = *base;
+}
+
+void
 fmx_als_receiver_on_request (FmxAlsReceiver *receiver,
     const FmxAlsShare *request, uint32_t media_ssrc, FmxTime now)
 {
@@ -54,7 +62,8 @@ bool
 fmx_als_receiver_on_layers (FmxAlsReceiver *receiver,
     const FmxAlsLayer *layers, unsigned n, FmxTime now)
 {
-  if (n == 0 || n > FMX_ALS_MAX_LAYERS || !is_credible (layers, n)) {
+  if (n == 0 || n > FMX_ALS_MAX_LAYERS || !is_credible (layers, n)
+      || (receiver->has_base && !is_same_group (&layers[0], &receiver->base))) {
     receiver->n_refused++;
     return false;
   }
@@ -67,8 +76,7 @@ fmx_als_receiver_on_layers (FmxAlsReceiver *receiver,
 static bool
 is_fresh (FmxTime time, FmxTime now)
 {
-  return time != FMX_TIME_NONE
-      && now < time + (FmxTime) FMX_ALS_RECEIVER_STALE;
+  return time != FMX_TIME_NONE && now < time + (FmxTime) FMX_ALS_RECEIVER_STALE;
 }
 
 bool
@@ -91,7 +99,7 @@ fmx_als_receiver_get_n_layers (const FmxAlsReceiver *receiver, FmxTime now)
   uint64_t sum = 0;
   unsigned n = 0;
 
-  if (!is_fresh (receiver->share_time, now)
+  if (!is_fresh (receiver->share_time, now) || !receiver->share.answered
       || !is_fresh (receiver->layers_time, now))
     return 1;
   while (n < receiver->n_layers) {
@@ -101,6 +109,19 @@ fmx_als_receiver_get_n_layers (const FmxAlsReceiver *receiver, FmxTime now)
     n++;
   }
   return n > 0 ? n : 1;
+}
+
+FmxTime
+fmx_als_receiver_next_timeout (const FmxAlsReceiver *receiver, FmxTime now)
+{
+  FmxTime next = FMX_TIME_NONE;
+
+  if (is_fresh (receiver->share_time, now))
+    next = receiver->share_time + (FmxTime) FMX_ALS_RECEIVER_STALE;
+  if (is_fresh (receiver->layers_time, now))
+    next = fmx_time_min (next, receiver->layers_time
+        + (FmxTime) FMX_ALS_RECEIVER_STALE);
+  return next;
 }
 
 uint64_t

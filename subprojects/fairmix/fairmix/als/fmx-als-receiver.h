@@ -25,6 +25,9 @@ extern "C" {
  * |[
  *   the most n with  R_d >= size_0 + ... + size_n-1,  but at least the base
  * ]|
+ *
+ * A share that no router has answered is only the sender's wish: then the base it
+ * is, which the sender makes as large as the slowest receiver's path.
  */
 typedef struct
 {
@@ -34,10 +37,23 @@ typedef struct
   FmxAlsLayer layers[FMX_ALS_MAX_LAYERS];
   unsigned n_layers;
   FmxTime layers_time;
+  bool has_base;
+  FmxAlsLayer base;
   uint64_t n_refused;
 } FmxAlsReceiver;
 
 void fmx_als_receiver_init (FmxAlsReceiver * receiver);
+
+/**
+ * fmx_als_receiver_set_base:
+ * @base: (nullable): the group that this receiver listens in; its size is not
+ *     looked at
+ *
+ * From now on an announcement with another base is refused: whoever may send to
+ * this group leads nobody into a group of somebody else.
+ */
+void fmx_als_receiver_set_base (FmxAlsReceiver * receiver,
+    const FmxAlsLayer * base);
 
 /** fmx_als_receiver_on_request: a sender report came with this beside it, cut by
  * the routers on its way */
@@ -75,6 +91,10 @@ const FmxAlsLayer *fmx_als_receiver_get_layer (const FmxAlsReceiver *
 /** Returns: how many layers to hold, the base included; 1 as long as nothing
  * else is known */
 unsigned fmx_als_receiver_get_n_layers (const FmxAlsReceiver * receiver,
+    FmxTime now);
+
+/** Returns: when what is known now becomes void; %FMX_TIME_NONE = nothing is */
+FmxTime fmx_als_receiver_next_timeout (const FmxAlsReceiver * receiver,
     FmxTime now);
 
 /** Returns: announcements that were refused */

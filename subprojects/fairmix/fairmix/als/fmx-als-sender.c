@@ -17,6 +17,7 @@ fmx_als_sender_params_default (FmxAlsSenderParams *params)
     .min_bps = 8000,
     .increase_bps = 5000,       /* ALS 3.3 */
     .interval = 5 * FMX_SECOND, /* ALS 3.3 */
+    .memory = 5 * FMX_SECOND,   /* ALS 3.3 */
     .n_layers = 3,              /* ALS 3.4 */
   };
 }
@@ -25,7 +26,7 @@ static void
 begin_interval (FmxAlsSender *sender, FmxTime now)
 {
   sender->next_adaptation = now + (FmxTime) sender->params.interval;
-  sender->n_reports = 0;
+  sender->n_reports = sender->n_extremes = 0;
 }
 
 void
@@ -40,6 +41,7 @@ fmx_als_sender_init (FmxAlsSender *sender, const FmxAlsSenderParams *params,
   sender->params = *params;
   fmx_aging_table_init (&sender->table, slots, n_receivers, seed);
   sender->receivers = receivers;
+  sender->n_places = n_receivers;
   sender->rates_bps[0] = sender->sizes_bps[0] = params->initial_bps;
   begin_interval (sender, now);
 }
@@ -52,15 +54,59 @@ clamp (const FmxAlsSender *sender, double bps)
   return bps < sender->params.wish_bps ? bps : sender->params.wish_bps;
 }
 
+static void
+tell (const FmxAlsSender *sender, const char *reason, uint32_t before_bps,
+    FmxTime now)
+{
+  uint32_t total_bps = fmx_als_sender_get_total_bps (sender);
+  FmxEvent event = {
+    .name = "als-rates",
+    .reason = reason,
+    .time = now,
+    .n_fields = 6,
+    .fields = {
+          {"target-bps", total_bps},
+          {"base-bps", sender->rates_bps[0]},
+          {"before-bps", before_bps},
+          {"limiting-ssrc", sender->limiting_ssrc},
+          {"reports", sender->n_reports},
+          {"layers", sender->params.n_layers},
+        },
+  };
+
+  if (total_bps != before_bps)
+    fmx_event_emit (sender->params.sink, &event);
+}
+
 void
 fmx_als_sender_set_limits (FmxAlsSender *sender, uint32_t wish_bps,
-    uint32_t min_bps)
+    uint32_t min_bps, FmxTime now)
 {
+  uint32_t before_bps = fmx_als_sender_get_total_bps (sender);
+  double left;
+
   assert (min_bps <= wish_bps);
 
   sender->params.wish_bps = wish_bps;
   sender->params.min_bps = min_bps;
   sender->rates_bps[0] = (uint32_t) clamp (sender, sender->rates_bps[0]);
+  left = wish_bps - sender->rates_bps[0];
+  for (unsigned i = 1; i < sender->params.n_layers; i++) {
+    if (sender->rates_bps[i] > left)
+      sender->rates_bps[i] = (uint32_t) left;
+    left -= sender->rates_bps[i];
+  }
+  tell (sender, "settings", before_bps, now);
+}
+
+void
+fmx_als_sender_set_n_layers (FmxAlsSender *sender, unsigned n_layers)
+{
+  assert (n_layers >= 1 && n_layers <= FMX_ALS_MAX_LAYERS);
+
+  for (unsigned i = n_layers; i < sender->params.n_layers; i++)
+    sender->rates_bps[i] = sender->sizes_bps[i] = 0;
+  sender->params.n_layers = n_layers;
 }
 
 /* ALS 3.3 */
@@ -94,7 +140,7 @@ note_extremes (FmxAlsSender *sender, const FmxAlsSenderReceiver *receiver)
   double rate = receiver->rate_bps;
   double share = clamp (sender, receiver->report.answered
       ? receiver->report.share_bps : receiver->report.fallback_bps);
-  bool first = sender->n_reports == 0;
+  bool first = sender->n_extremes++ == 0;
 
   if (first || rate < sender->rate_min_bps) {
     sender->rate_min_bps = rate;
@@ -119,7 +165,8 @@ fmx_als_sender_on_report (FmxAlsSender *sender, const FmxAlsReport *report,
 
   if (previous == FMX_TIME_NONE)
     *receiver = (FmxAlsSenderReceiver) {
-    .increase_bps = sender->params.increase_bps};
+    .increase_bps = sender->params.increase_bps
+    };
   adapt_receiver (sender, receiver, report);
   note_extremes (sender, receiver);
   sender->n_reports++;
@@ -152,19 +199,41 @@ share_out (const FmxAlsSender *sender, double least, double most,
     layers[i] = (uint32_t) ((most - least) / (n - 1));
 }
 
+/* What came before this interval, of those who have not spoken in it */
+static void
+remember (FmxAlsSender *sender, FmxTime now)
+{
+  FmxTime begin = now > (FmxTime) sender->params.memory
+      ? now - (FmxTime) sender->params.memory : 0;
+  FmxTime end = sender->next_adaptation - (FmxTime) sender->params.interval;
+
+  for (uint32_t i = 0; i < sender->n_places && begin < end; i++) {
+    uint64_t ssrc;
+    FmxTime time = fmx_aging_table_get (&sender->table, i, &ssrc);
+
+    if (time != FMX_TIME_NONE && time >= begin && time < end)
+      note_extremes (sender, &sender->receivers[i]);
+  }
+}
+
 bool
 fmx_als_sender_on_timeout (FmxAlsSender *sender, FmxTime now)
 {
+  uint32_t before_bps = fmx_als_sender_get_total_bps (sender);
   bool reported = sender->n_reports > 0;
 
   if (now < sender->next_adaptation)
     return false;
-  if (reported) {
+  if (reported)
+    sender->n_silent = 0;
+  remember (sender, now);
+  if (sender->n_extremes > 0 && sender->n_silent < SILENT_INTERVALS) {
     share_out (sender, sender->rate_min_bps, sender->rate_max_bps,
         sender->rates_bps);
     share_out (sender, sender->share_min_bps, sender->share_max_bps,
         sender->sizes_bps);
-    sender->n_silent = 0;
+  }
+  if (reported) {
     sender->stats.n_adaptations++;
   } else {
     sender->stats.n_silent++;
@@ -173,6 +242,7 @@ fmx_als_sender_on_timeout (FmxAlsSender *sender, FmxTime now)
         sender->rates_bps[i] = i > 0 ? sender->rates_bps[i] / 2
             : (uint32_t) clamp (sender, sender->rates_bps[0] / 2);
   }
+  tell (sender, reported ? "reports" : "silence", before_bps, now);
   begin_interval (sender, now);
   return reported;
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "fairmix/base/fmx-aging-table.h"
+#include "fairmix/base/fmx-event.h"
 #include "fairmix/base/fmx-time.h"
 #include "fairmix/wire/fmx-als-app.h"
 
@@ -22,7 +23,12 @@ extern "C" {
  * @increase_bps: the first additive increase AIR, and that after a loss; the
  *     paper's is 5 kbit/s
  * @interval: between two adaptation points; the paper's is 5 s
+ * @memory: a receiver's last report counts for so long; the paper's is the same as
+ *     @interval.  RTCP's intervals vary by half of themselves ([RFC3550 6.3.1]), so
+ *     that in a shorter time than one and a half of them the slowest receiver may
+ *     just not have spoken
  * @n_layers: 1 ... %FMX_ALS_MAX_LAYERS; the paper's is 3, for one receiver 1
+ * @sink: hears each decision; may be NULL; must outlive the sender
  *
  * All rates in bits per second on the wire.
  */
@@ -33,7 +39,9 @@ typedef struct
   uint32_t min_bps;
   uint32_t increase_bps;
   FmxDuration interval;
+  FmxDuration memory;
   unsigned n_layers;
+  const FmxEventSink *sink;
 } FmxAlsSenderParams;
 
 /** fmx_als_sender_params_default: the paper's, three layers */
@@ -107,9 +115,13 @@ typedef struct
  *   announced:   base = min R_d,i, each other = (max R_d,i - min R_d,i) / (n - 1)
  * ]|
  *
- * Only the extremes of the interval are kept, so an adaptation point is O(layers)
- * and a report O(1), whatever the number of receivers.  Who leaves is not in the
- * next interval's reports, and so does not count any more.
+ * Events: "als-rates" at each adaptation point that changes a rate, with reason
+ * "reports", "silence" or "settings" and the fields "target-bps" (of all layers),
+ * "base-bps", "before-bps", "limiting-ssrc", "reports", "layers".
+ *
+ * A report costs O(1), and an adaptation point O(layers), whatever the number of
+ * receivers, since of an interval only the extremes are kept; with a longer memory
+ * it costs O(places in the table).  Who leaves does not count in the next interval.
  */
 typedef struct
 {
@@ -118,8 +130,10 @@ typedef struct
   FmxAlsSenderStats stats;
   FmxAgingTable table;
   FmxAlsSenderReceiver *receivers;
+  uint32_t n_places;
   FmxTime next_adaptation;
   unsigned n_reports;           /* in this interval */
+  unsigned n_extremes;          /* reports that the extremes are of */
   uint32_t limiting_ssrc;
   double rate_min_bps, rate_max_bps;
   double share_min_bps, share_max_bps;
@@ -142,7 +156,11 @@ void fmx_als_sender_init (FmxAlsSender * sender,
 
 /** fmx_als_sender_set_limits: another wish, another least rate, while it runs */
 void fmx_als_sender_set_limits (FmxAlsSender * sender, uint32_t wish_bps,
-    uint32_t min_bps);
+    uint32_t min_bps, FmxTime now);
+
+/** fmx_als_sender_set_n_layers: more layers, or fewer, while it runs: new ones
+ * get their share at the next adaptation point */
+void fmx_als_sender_set_n_layers (FmxAlsSender * sender, unsigned n_layers);
 
 /** fmx_als_sender_on_report: a receiver's return and its report block came */
 void fmx_als_sender_on_report (FmxAlsSender * sender,

@@ -199,6 +199,15 @@ void fmx_asmp_sender_take_rtts (FmxAsmpSender * sender,
 unsigned fmx_asmp_sender_get_receivers (const FmxAsmpSender * sender,
     FmxAsmpReceiverInfo * infos, unsigned n, FmxTime now);
 
+/** fmx_asmp_sender_get_rate_bps: Returns: the rate of @ssrc; 0 if none is known */
+static inline uint32_t
+fmx_asmp_sender_get_rate_bps (const FmxAsmpSender *sender, uint32_t ssrc)
+{
+  uint32_t at = fmx_asmp_table_find (&sender->table, ssrc);
+
+  return at == FMX_ASMP_NOBODY ? 0 : sender->table.entries[at].rate_bps;
+}
+
 void fmx_asmp_sender_get_stats (const FmxAsmpSender * sender,
     FmxAsmpSenderStats * stats);
 

@@ -46,7 +46,7 @@ test_a_receiver_s_rate_follows_the_paper_s_rule (void **state)
     {0.5, 0.1, 5000.0, 90000.0},        /* loss: R_d (1 - l), AIR anew */
     {0.5, 0.0, 7500.0, 107500.0},
     {1.5, 0.0, 3750.0, 103750.0},       /* more than full: back */
-    {0.5, 1.0, 5000.0, 8000.0},         /* everything lost: the least rate */
+    {0.5, 1.0, 5000.0, 8000.0}, /* everything lost: the least rate */
   };
   FmxAlsSender sender;
 
@@ -176,16 +176,90 @@ test_no_report_leads_out_of_the_limits (void **state)
   }
 }
 
+/* Who did not speak in the last interval, but in the one before. */
+static void
+test_with_a_memory_the_last_report_of_each_counts (void **state)
+{
+  FmxAlsSenderParams params;
+  FmxAlsSender sender;
+
+  (void) state;
+  fmx_als_sender_params_default (&params);
+  params.n_layers = 1;
+  params.memory = 2 * INTERVAL;
+  fmx_als_sender_init (&sender, &params, slots, receivers, PLACES, 1, 0);
+  report (&sender, 1, 100000, 1.0, 0.0, FMX_SECOND);
+  report (&sender, 2, 300000, 1.0, 0.0, FMX_SECOND);
+  fmx_als_sender_on_timeout (&sender, INTERVAL);
+  assert_int_equal (fmx_als_sender_get_rate_bps (&sender, 0), 105000);
+  report (&sender, 2, 300000, 1.0, 0.0, INTERVAL + FMX_SECOND);
+  fmx_als_sender_on_timeout (&sender, 2 * INTERVAL);
+  assert_int_equal (fmx_als_sender_get_rate_bps (&sender, 0), 105000);
+  assert_int_equal (fmx_als_sender_get_limiting_ssrc (&sender), 1);
+  report (&sender, 2, 300000, 1.0, 0.0, 2 * INTERVAL + FMX_SECOND);
+  fmx_als_sender_on_timeout (&sender, 3 * INTERVAL);
+  assert_int_equal (fmx_als_sender_get_rate_bps (&sender, 0), 305000);
+  /* and who has left does not */
+  report (&sender, 1, 100000, 1.0, 0.0, 3 * INTERVAL + FMX_SECOND);
+  fmx_als_sender_on_timeout (&sender, 4 * INTERVAL);
+  fmx_als_sender_on_bye (&sender, 1);
+  report (&sender, 2, 300000, 1.0, 0.0, 4 * INTERVAL + FMX_SECOND);
+  fmx_als_sender_on_timeout (&sender, 5 * INTERVAL);
+  assert_int_equal (fmx_als_sender_get_rate_bps (&sender, 0), 305000);
+}
+
+static void
+note_event (void *user, const FmxEvent *event)
+{
+  *(FmxEvent *) user = *event;
+}
+
+static void
+test_layers_limits_and_rates_change_and_are_told (void **state)
+{
+  FmxAlsSenderParams params;
+  FmxAlsSender sender;
+  FmxEvent event = { 0 };
+  FmxEventSink sink = { note_event, &event };
+
+  (void) state;
+  fmx_als_sender_params_default (&params);
+  params.n_layers = 2;
+  params.sink = &sink;
+  fmx_als_sender_init (&sender, &params, slots, receivers, PLACES, 1, 0);
+  report (&sender, 1, 100000, 1.0, 0.0, FMX_SECOND);
+  report (&sender, 2, 300000, 1.0, 0.0, FMX_SECOND);
+  fmx_als_sender_on_timeout (&sender, INTERVAL);
+  assert_string_equal (event.name, "als-rates");
+  assert_string_equal (event.reason, "reports");
+  assert_true (event.fields[0].value == 305000.0);
+  assert_true (event.fields[1].value == 105000.0);
+  fmx_als_sender_set_n_layers (&sender, 1);
+  assert_int_equal (fmx_als_sender_get_total_bps (&sender), 105000);
+  fmx_als_sender_set_n_layers (&sender, 3);
+  assert_int_equal (fmx_als_sender_get_total_bps (&sender), 105000);
+  report (&sender, 1, 100000, 1.0, 0.0, INTERVAL + FMX_SECOND);
+  report (&sender, 2, 300000, 1.0, 0.0, INTERVAL + FMX_SECOND);
+  fmx_als_sender_on_timeout (&sender, 2 * INTERVAL);
+  assert_int_equal (fmx_als_sender_get_rate_bps (&sender, 2), 100000);
+  fmx_als_sender_set_limits (&sender, 150000, 8000, 2 * INTERVAL);
+  assert_string_equal (event.reason, "settings");
+  assert_int_equal (fmx_als_sender_get_total_bps (&sender), 150000);
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_a_receiver_s_rate_follows_the_paper_s_rule),
-    cmocka_unit_test (test_the_rate_is_the_least_of_the_last_interval_s_reports),
+    cmocka_unit_test
+        (test_the_rate_is_the_least_of_the_last_interval_s_reports),
     cmocka_unit_test (test_layers_span_the_slowest_and_the_fastest),
     cmocka_unit_test (test_without_a_router_the_fallback_counts),
     cmocka_unit_test (test_without_reports_the_rate_stays_and_then_falls),
     cmocka_unit_test (test_no_report_leads_out_of_the_limits),
+    cmocka_unit_test (test_with_a_memory_the_last_report_of_each_counts),
+    cmocka_unit_test (test_layers_limits_and_rates_change_and_are_told),
   };
 
   return cmocka_run_group_tests_name ("als/sender", tests, NULL, NULL);
