@@ -29,7 +29,9 @@
 #include "fairmix/als/fmx-als-router.h"
 #include "fairmix/base/fmx-units.h"
 #include "fairmix/wire/fmx-als-app.h"
+#include "gstpadpairs.h"
 #include "common/gstfairmixstats.h"
+#include "common/gstfairmixtime.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_als_router_debug);
 #define GST_CAT_DEFAULT gst_als_router_debug
@@ -65,6 +67,7 @@ struct _GstAlsRouter
   FmxAlsRouterParams params;
 
   /* State */
+  GstFairmixTime time;
   FmxAlsRouter router;
   FmxAgingSlot *slots;          /* NULL: never ran, router is not to be asked */
   FmxAlsConnection *connections;
@@ -114,18 +117,11 @@ hash_bytes (guint64 hash, const guint8 * bytes, gsize n)
   return hash;
 }
 
-/* The one place that reads the clock */
+/* with the lock: the one place that reads the clock */
 static FmxTime
 now_of (GstAlsRouter * self)
 {
-  GstClock *clock = gst_element_get_clock (GST_ELEMENT (self));
-  FmxTime now;
-
-  if (clock == NULL)
-    return gst_util_get_timestamp ();
-  now = gst_clock_get_time (clock);
-  gst_object_unref (clock);
-  return now;
+  return gst_fairmix_time_now (&self->time);
 }
 
 /* Who sent it: the host, or where nobody tells that, the SSRC */
@@ -173,7 +169,7 @@ is_rtcp (const GstMapInfo * map)
 
 /* Counts the packet, and cuts the requests in it.  Only RTCP is written to. */
 static GstBuffer *
-handle_packet (GstAlsRouter * self, GstBuffer * buffer, FmxTime now)
+handle_packet (GstAlsRouter * self, GstBuffer * buffer)
 {
   guint wire_bytes = (guint) gst_buffer_get_size (buffer) + FMX_IP_UDP_BYTES;
   gdouble share_bps, utilisation;
@@ -181,6 +177,7 @@ handle_packet (GstAlsRouter * self, GstBuffer * buffer, FmxTime now)
   gboolean rtcp;
   guint n_requests, n_cut;
   GstMapInfo map;
+  FmxTime now;
 
   if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
     return buffer;
@@ -190,6 +187,7 @@ handle_packet (GstAlsRouter * self, GstBuffer * buffer, FmxTime now)
 
   g_mutex_lock (&self->lock);
   self->n_packets++;
+  now = now_of (self);
   fmx_als_router_on_packet (&self->router, connection, wire_bytes, now);
   share_bps = fmx_als_router_get_share_bps (&self->router, now);
   utilisation = fmx_als_router_get_utilisation (&self->router, now);
@@ -213,12 +211,6 @@ handle_packet (GstAlsRouter * self, GstBuffer * buffer, FmxTime now)
   return buffer;
 }
 
-static guint
-pad_index (GstPad * pad)
-{
-  return GPOINTER_TO_UINT (gst_pad_get_element_private (pad));
-}
-
 /* Returns: (transfer full) (nullable) */
 static GstPad *
 ref_src (GstAlsRouter * self, GstPad * sink)
@@ -226,7 +218,7 @@ ref_src (GstAlsRouter * self, GstPad * sink)
   GstPad *src;
 
   g_mutex_lock (&self->lock);
-  src = self->src[pad_index (sink)];
+  src = self->src[gst_pad_pairs_index (sink)];
   if (src != NULL)
     gst_object_ref (src);
   g_mutex_unlock (&self->lock);
@@ -240,7 +232,7 @@ gst_als_router_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   GstPad *src = ref_src (self, pad);
   GstFlowReturn flow = GST_FLOW_NOT_LINKED;
 
-  buffer = handle_packet (self, buffer, now_of (self));
+  buffer = handle_packet (self, buffer);
   if (src == NULL) {
     gst_buffer_unref (buffer);
     return flow;
@@ -250,18 +242,10 @@ gst_als_router_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   return flow;
 }
 
-typedef struct
-{
-  GstAlsRouter *self;
-  FmxTime now;
-} Passing;
-
 static gboolean
-handle_of_list (GstBuffer ** buffer, guint index, gpointer user_data)
+handle_of_list (GstBuffer ** buffer, guint index, gpointer self)
 {
-  Passing *passing = user_data;
-
-  *buffer = handle_packet (passing->self, *buffer, passing->now);
+  *buffer = handle_packet (self, *buffer);
   return TRUE;
 }
 
@@ -270,12 +254,11 @@ gst_als_router_chain_list (GstPad * pad, GstObject * parent,
     GstBufferList * list)
 {
   GstAlsRouter *self = GST_ALS_ROUTER (parent);
-  Passing passing = { self, now_of (self) };
   GstPad *src = ref_src (self, pad);
   GstFlowReturn flow = GST_FLOW_NOT_LINKED;
 
   list = gst_buffer_list_make_writable (list);
-  gst_buffer_list_foreach (list, handle_of_list, &passing);
+  gst_buffer_list_foreach (list, handle_of_list, self);
   if (src == NULL) {
     gst_buffer_list_unref (list);
     return flow;
@@ -308,62 +291,20 @@ gst_als_router_tap (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 
 /* ----------------------------------------------------------------- pads -- */
 
-/* The pad of the same number on the other side: events and queries go there. */
-static GstIterator *
-gst_als_router_iterate_links (GstPad * pad, GstObject * parent)
-{
-  gboolean is_src = GST_PAD_IS_SRC (pad);
-  gchar *name = g_strdup_printf (is_src ? "sink_%u" : "src_%u",
-      pad_index (pad));
-  GstPad *other = gst_element_get_static_pad (GST_ELEMENT (parent), name);
-  GstIterator *it = NULL;
-  GValue value = G_VALUE_INIT;
-
-  g_free (name);
-  if (other != NULL) {
-    g_value_init (&value, GST_TYPE_PAD);
-    g_value_take_object (&value, other);
-    it = gst_iterator_new_single (GST_TYPE_PAD, &value);
-    g_value_unset (&value);
-  }
-  return it;
-}
-
-/* The number in @name, or the first that is free; MAX_PAIRS if there is none */
-static guint
-choose_index (GstElement * element, const gchar * prefix, const gchar * name)
-{
-  guint64 index = 0;
-
-  if (name != NULL && g_str_has_prefix (name, prefix)
-      && g_ascii_string_to_unsigned (name + strlen (prefix), 10, 0,
-          MAX_PAIRS - 1, &index, NULL))
-    return (guint) index;
-  for (index = 0; index < MAX_PAIRS; index++) {
-    gchar *candidate = g_strdup_printf ("%s%u", prefix, (guint) index);
-    GstPad *pad = gst_element_get_static_pad (element, candidate);
-
-    g_free (candidate);
-    if (pad == NULL)
-      break;
-    gst_object_unref (pad);
-  }
-  return (guint) index;
-}
-
+/* GstPadPairsFunc */
 static void
-setup_pad (GstAlsRouter * self, GstPad * pad, GstPadTemplate * templ,
+setup_pad (GstElement * element, GstPad * pad, GstPadTemplate * templ,
     guint index)
 {
+  GstAlsRouter *self = GST_ALS_ROUTER (element);
   const gchar *name = GST_PAD_TEMPLATE_NAME_TEMPLATE (templ);
 
-  gst_pad_set_element_private (pad, GUINT_TO_POINTER (index));
   if (g_str_has_prefix (name, "tap_")) {
     gst_pad_set_chain_function (pad, gst_als_router_tap);
     return;
   }
   gst_pad_set_iterate_internal_links_function (pad,
-      gst_als_router_iterate_links);
+      gst_pad_pairs_iterate_links);
   GST_PAD_SET_PROXY_CAPS (pad);
   GST_PAD_SET_PROXY_ALLOCATION (pad);
   if (GST_PAD_IS_SINK (pad)) {
@@ -376,45 +317,11 @@ setup_pad (GstAlsRouter * self, GstPad * pad, GstPadTemplate * templ,
   g_mutex_unlock (&self->lock);
 }
 
-/* What came before the src pad was there is told now. */
-static gboolean
-copy_sticky (GstPad * sink, GstEvent ** event, gpointer src)
-{
-  gst_pad_store_sticky_event (src, *event);
-  return TRUE;
-}
-
 static GstPad *
 gst_als_router_request_new_pad (GstElement * element, GstPadTemplate * templ,
     const gchar * name, const GstCaps * caps)
 {
-  GstAlsRouter *self = GST_ALS_ROUTER (element);
-  const gchar *pattern = GST_PAD_TEMPLATE_NAME_TEMPLATE (templ);
-  gchar *prefix = g_strndup (pattern, strlen (pattern) - strlen ("%u"));
-  guint index = choose_index (element, prefix, name);
-  gchar *pad_name = g_strdup_printf ("%s%u", prefix, index);
-  GstPad *existing = gst_element_get_static_pad (element, pad_name);
-  GstPad *pad = NULL, *sink;
-
-  if (existing == NULL && index < MAX_PAIRS) {
-    pad = gst_pad_new_from_template (templ, pad_name);
-    setup_pad (self, pad, templ, index);
-    gst_pad_set_active (pad, TRUE);
-    g_free (pad_name);
-    pad_name = g_strdup_printf ("sink_%u", index);
-    sink = GST_PAD_IS_SRC (pad)
-        ? gst_element_get_static_pad (element, pad_name) : NULL;
-    if (sink != NULL)
-      gst_pad_sticky_events_foreach (sink, copy_sticky, pad);
-    g_clear_pointer (&sink, gst_object_unref);
-    gst_element_add_pad (element, pad);
-  } else {
-    GST_INFO_OBJECT (self, "there is no %s to be had", pad_name);
-  }
-  g_clear_pointer (&existing, gst_object_unref);
-  g_free (pad_name);
-  g_free (prefix);
-  return pad;
+  return gst_pad_pairs_request (element, templ, name, MAX_PAIRS, setup_pad);
 }
 
 static void
@@ -424,7 +331,7 @@ gst_als_router_release_pad (GstElement * element, GstPad * pad)
 
   g_mutex_lock (&self->lock);
   if (GST_PAD_IS_SRC (pad))
-    self->src[pad_index (pad)] = NULL;
+    self->src[gst_pad_pairs_index (pad)] = NULL;
   g_mutex_unlock (&self->lock);
   gst_pad_set_active (pad, FALSE);
   gst_element_remove_pad (element, pad);
@@ -538,10 +445,24 @@ gst_als_router_change_state (GstElement * element, GstStateChange transition)
       transition);
 }
 
+static gboolean
+gst_als_router_set_clock (GstElement * element, GstClock * clock)
+{
+  GstAlsRouter *self = GST_ALS_ROUTER (element);
+
+  g_mutex_lock (&self->lock);
+  gst_fairmix_time_set_clock (&self->time, clock);
+  g_mutex_unlock (&self->lock);
+  return GST_ELEMENT_CLASS (gst_als_router_parent_class)->set_clock (element,
+      clock);
+}
+
 static void
 gst_als_router_finalize (GObject * object)
 {
   GstAlsRouter *self = GST_ALS_ROUTER (object);
+
+  gst_fairmix_time_set_clock (&self->time, NULL);
 
   g_free (self->slots);
   g_free (self->connections);
@@ -597,6 +518,7 @@ gst_als_router_class_init (GstAlsRouterClass * klass)
   element_class->request_new_pad = gst_als_router_request_new_pad;
   element_class->release_pad = gst_als_router_release_pad;
   element_class->change_state = gst_als_router_change_state;
+  element_class->set_clock = gst_als_router_set_clock;
   gst_type_mark_as_plugin_api (GST_TYPE_ALS_ROUTER_RULE, 0);
 }
 

@@ -79,7 +79,8 @@ second_of_rtp (Rig * rig, guint n, guint n_packets)
 static GstBuffer *
 request_new (guint32 share_bps)
 {
-  static const guint8 app[] = { 0x81, 204, 0, 6, 0, 0, 0, 7, 'A', 'L', 'S', ' ' };
+  static const guint8 app[] =
+      { 0x81, 204, 0, 6, 0, 0, 0, 7, 'A', 'L', 'S', ' ' };
   guint8 *data = g_malloc0 (REPORT_BYTES + APP_BYTES);
   FmxAlsShare share = {.share_bps = share_bps,.rate_bps = 64000 };
 
@@ -252,6 +253,35 @@ GST_START_TEST (test_pads_come_and_go_while_it_runs)
 
 GST_END_TEST;
 
+/* A pipeline starts it before it has a clock, and that clock may show any time. */
+GST_START_TEST (test_it_measures_on_the_clock_that_the_pipeline_gets)
+{
+  GstElement *element = gst_element_factory_make ("alsrouter", NULL);
+  GstHarness *h = gst_harness_new_with_element (element, "sink_0", "src_0");
+  GstTestClock *clock =
+      GST_TEST_CLOCK (gst_test_clock_new_with_start_time (GST_SECOND));
+
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_element_set_clock (element, NULL);
+  gst_element_set_state (element, GST_STATE_PAUSED);
+  gst_element_set_clock (element, GST_CLOCK (clock));
+  gst_element_set_state (element, GST_STATE_PLAYING);
+  gst_harness_set_src_caps_str (h, "application/x-rtp");
+  g_object_set (element, "bandwidth", (guint64) 16000, NULL);
+  for (guint i = 0; i < 50; i++) {
+    gst_harness_push (h, rtp_packet_new (1, (guint16) i, 160));
+    gst_buffer_unref (gst_harness_pull (h));
+    gst_test_clock_advance_time (clock, 100 * GST_MSECOND);
+  }
+  /* 200 bytes ten times a second */
+  fail_unless_equals_float (element_stat (element, "utilisation"), 1.0);
+  gst_harness_teardown (h);
+  gst_object_unref (clock);
+  gst_object_unref (element);
+}
+
+GST_END_TEST;
+
 static Suite *
 alsrouter_suite (void)
 {
@@ -265,6 +295,7 @@ alsrouter_suite (void)
   tcase_add_test (tc, test_what_is_no_request_passes_as_it_is);
   tcase_add_test (tc, test_lists_pass_as_lists);
   tcase_add_test (tc, test_pads_come_and_go_while_it_runs);
+  tcase_add_test (tc, test_it_measures_on_the_clock_that_the_pipeline_gets);
   return s;
 }
 

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef __GST_PAD_PAIRS_H__
+#define __GST_PAD_PAIRS_H__
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/* Request pads `sink_%u` and `src_%u`: what comes in on a sink pad leaves on the
+ * src pad of the same number. */
+
+/**
+ * GstPadPairsFunc:
+ * @pad: is about to be added to @element
+ * @index: its number
+ *
+ * Gives the pad its functions, and notes it down.
+ */
+typedef void (*GstPadPairsFunc) (GstElement * element, GstPad * pad,
+    GstPadTemplate * templ, guint index);
+
+/**
+ * gst_pad_pairs_request:
+ * @name: (nullable): %NULL = the first number that is free
+ * @n_max: numbers are below it
+ *
+ * For an element's request_new_pad().  A src pad begins with the sticky events
+ * that have come on the sink pad of its number.
+ *
+ * Returns: (transfer none) (nullable): %NULL if there is none to be had
+ */
+GstPad *gst_pad_pairs_request (GstElement * element, GstPadTemplate * templ,
+    const gchar * name, guint n_max, GstPadPairsFunc setup);
+
+/* Returns: the number of a pad that gst_pad_pairs_request() made */
+guint gst_pad_pairs_index (GstPad * pad);
+
+/* GstPadIterIntLinkFunction: the pad of the same number on the other side */
+GstIterator *gst_pad_pairs_iterate_links (GstPad * pad, GstObject * parent);
+
+G_END_DECLS
+
+#endif /* __GST_PAD_PAIRS_H__ */
