@@ -4,6 +4,7 @@
 #endif
 
 #include "gstalsrouter.h"
+#include "gstalsrtcp.h"
 #include "gstasmprtcp.h"
 
 static gboolean
@@ -12,6 +13,7 @@ plugin_init (GstPlugin * plugin)
   gboolean ret = FALSE;
 
   ret |= GST_ELEMENT_REGISTER (alsrouter, plugin);
+  ret |= GST_ELEMENT_REGISTER (alsrtcp, plugin);
   ret |= GST_ELEMENT_REGISTER (asmprtcp, plugin);
   return ret;
 }

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* alsrtcp as a sender: returns and reports of its receivers */
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstalspeers.h"
+
+#include <gio/gio.h>
+#include <string.h>
+
+#include "fairmix/asmp/fmx-asmp-sender.h"
+
+#define MAX_OWN_SSRCS 256       /* streams of the base layer */
+#define MAX_RECEIVERS_TOLD 64   /* in the statistics */
+#define SILENCE (15 * FMX_SECOND)       /* three intervals of reports */
+#define PLACES_PER_RECEIVER 4   /* as fmx_als_sender_init() has it */
+
+struct _GstAlsReceivers
+{
+  FmxAlsSender sender;
+  FmxAgingSlot *slots;
+  FmxAlsSenderReceiver *receivers;
+
+  /* what a receiver's plain reports say, where no router answers */
+  FmxAsmpSenderParams plain_params;
+  FmxAsmpSender plain;
+  gpointer plain_memory;
+
+  GHashTable *own;              /* SSRCs of ours, as a set */
+  guint32 voice;                /* the one that asks */
+  FmxTime voice_heard;
+  gboolean has_places;
+  FmxAlsLayer layers[FMX_ALS_MAX_LAYERS];
+
+  /* while a compound packet is read: of one who reports */
+  guint32 reporter;
+  gboolean has_block, has_share;
+  FmxReportBlock block;         /* that of the stream that loses most */
+  FmxAlsShare share;
+  guint32 ntp_mid32;
+  FmxTime now;
+};
+
+/* --- places of layers --- */
+
+gboolean
+gst_als_layers_place (FmxAlsLayer * layers, guint n_layers,
+    const gchar * address, guint port)
+{
+  GInetAddress *inet = g_inet_address_new_from_string (address);
+  gsize n_bytes = inet != NULL ? g_inet_address_get_native_size (inet) : 0;
+  guint8 base[16] = {[10] = 0xff,[11] = 0xff };
+  guint bits = n_bytes == sizeof base ? 16 : 8, last = 0;
+  gboolean ok;
+
+  if (inet != NULL)
+    memcpy (base + sizeof base - n_bytes, g_inet_address_to_bytes (inet),
+        n_bytes);
+  ok = inet != NULL && g_inet_address_get_is_multicast (inet) && port > 0
+      && port + 2 * (n_layers - 1) <= G_MAXUINT16;
+  g_clear_object (&inet);
+  last = bits == 16 ? base[14] << 8 | base[15] : base[15];
+  if (!ok || last + n_layers > 1u << bits)
+    return FALSE;
+  for (guint i = 0; i < n_layers; i++, last++) {
+    memcpy (layers[i].address, base, sizeof base);
+    layers[i].address[15] = last & 0xff;
+    if (bits == 16)
+      layers[i].address[14] = last >> 8;
+    layers[i].port = port + 2 * i;
+  }
+  return TRUE;
+}
+
+gchar *
+gst_als_layer_address (const FmxAlsLayer * layer)
+{
+  static const guint8 mapped[12] = {[10] = 0xff,[11] = 0xff };
+  gboolean ipv4 = memcmp (layer->address, mapped, sizeof mapped) == 0;
+  GInetAddress *inet =
+      g_inet_address_new_from_bytes (layer->address + (ipv4 ? 12 : 0),
+      ipv4 ? G_SOCKET_FAMILY_IPV4 : G_SOCKET_FAMILY_IPV6);
+  gchar *text = g_inet_address_to_string (inet);
+
+  g_object_unref (inet);
+  return text;
+}
+
+/* --- life --- */
+
+static guint
+power_of_two (guint n)
+{
+  guint power = 1;
+
+  while (power < n)
+    power *= 2;
+  return power;
+}
+
+static void
+take_limits (GstAlsReceivers * receivers, guint min_bps, guint max_bps)
+{
+  receivers->plain_params.min_bps = min_bps;
+  receivers->plain_params.max_bps = max_bps;
+}
+
+GstAlsReceivers *
+gst_als_receivers_new (const FmxAlsSenderParams * params,
+    guint max_receivers, guint64 seed, FmxTime now)
+{
+  GstAlsReceivers *receivers = g_new0 (GstAlsReceivers, 1);
+  guint n_places = power_of_two (MAX (max_receivers * PLACES_PER_RECEIVER,
+          FMX_AGING_TABLE_WAYS));
+
+  receivers->slots = g_new (FmxAgingSlot, n_places);
+  receivers->receivers = g_new (FmxAlsSenderReceiver, n_places);
+  fmx_als_sender_init (&receivers->sender, params, receivers->slots,
+      receivers->receivers, n_places, seed, now);
+
+  fmx_asmp_sender_params_default (&receivers->plain_params);
+  receivers->plain_params.initial_bps = params->initial_bps;
+  take_limits (receivers, params->min_bps, params->wish_bps);
+  receivers->plain_memory = g_malloc_n (max_receivers,
+      FMX_ASMP_BYTES_PER_RECEIVER);
+  fmx_asmp_sender_init (&receivers->plain, &receivers->plain_params,
+      receivers->plain_memory, max_receivers, (guint32) seed);
+  receivers->own = g_hash_table_new (NULL, NULL);
+  return receivers;
+}
+
+void
+gst_als_receivers_free (GstAlsReceivers * receivers)
+{
+  g_hash_table_unref (receivers->own);
+  g_free (receivers->plain_memory);
+  g_free (receivers->receivers);
+  g_free (receivers->slots);
+  g_free (receivers);
+}
+
+FmxAlsSender *
+gst_als_receivers_get_sender (GstAlsReceivers * receivers)
+{
+  return &receivers->sender;
+}
+
+void
+gst_als_receivers_set_places (GstAlsReceivers * receivers,
+    const FmxAlsLayer * layers)
+{
+  receivers->has_places = layers != NULL;
+  if (layers != NULL)
+    memcpy (receivers->layers, layers, sizeof receivers->layers);
+}
+
+void
+gst_als_receivers_set_limits (GstAlsReceivers * receivers, guint min_bps,
+    guint max_bps, FmxTime now)
+{
+  take_limits (receivers, min_bps, max_bps);
+  fmx_asmp_sender_set_params (&receivers->plain, &receivers->plain_params, now);
+  fmx_als_sender_set_limits (&receivers->sender, max_bps, min_bps, now);
+}
+
+/* --- what comes --- */
+
+static gboolean
+is_own (GstAlsReceivers * receivers, guint32 ssrc)
+{
+  return g_hash_table_contains (receivers->own, GUINT_TO_POINTER (ssrc));
+}
+
+void
+gst_als_receivers_on_sent (GstAlsReceivers * receivers, guint32 ssrc,
+    guint32 wire_bytes, FmxTime now)
+{
+  if (!is_own (receivers, ssrc)) {
+    if (g_hash_table_size (receivers->own) >= MAX_OWN_SSRCS)
+      g_hash_table_remove_all (receivers->own);
+    g_hash_table_add (receivers->own, GUINT_TO_POINTER (ssrc));
+  }
+  if (!is_own (receivers, receivers->voice)
+      || fmx_time_diff (now, receivers->voice_heard) >= SILENCE)
+    receivers->voice = ssrc;
+  if (ssrc == receivers->voice)
+    receivers->voice_heard = now;
+  fmx_asmp_sender_on_sent (&receivers->plain, wire_bytes, now);
+}
+
+/* All that one receiver says in one compound is one report. */
+static void
+flush (GstAlsReceivers * receivers)
+{
+  FmxAlsReport report = {.ssrc = receivers->reporter };
+  gboolean known = receivers->has_share && receivers->share.answered;
+
+  if (receivers->has_block) {
+    fmx_asmp_sender_on_report (&receivers->plain, receivers->reporter,
+        &receivers->block, receivers->ntp_mid32, receivers->now);
+    report.loss = receivers->block.fraction_lost / 256.0;
+  }
+  if (known) {
+    report.answered = TRUE;
+    report.share_bps = receivers->share.share_bps;
+    report.utilisation = receivers->share.utilisation;
+  } else if (receivers->has_block) {
+    report.fallback_bps = fmx_asmp_sender_get_rate_bps (&receivers->plain,
+        receivers->reporter);
+    known = report.fallback_bps > 0;
+  }
+  if (known)
+    fmx_als_sender_on_report (&receivers->sender, &report, receivers->now);
+  receivers->has_block = receivers->has_share = FALSE;
+}
+
+static void
+set_reporter (GstAlsReceivers * receivers, guint32 ssrc)
+{
+  if (ssrc != receivers->reporter)
+    flush (receivers);
+  receivers->reporter = ssrc;
+}
+
+static void
+on_report (gpointer user_data, guint32 reporter, const FmxReportBlock * block)
+{
+  GstAlsReceivers *receivers = user_data;
+
+  if (!is_own (receivers, block->ssrc))
+    return;
+  set_reporter (receivers, reporter);
+  if (receivers->has_block
+      && block->fraction_lost < receivers->block.fraction_lost)
+    return;
+  receivers->block = *block;
+  receivers->has_block = TRUE;
+}
+
+static void
+on_app (gpointer user_data, const FmxRtcpApp * app)
+{
+  GstAlsReceivers *receivers = user_data;
+  FmxAlsShare share;
+
+  if (!fmx_rtcp_app_is (app, FMX_ALS_APP_NAME)
+      || app->subtype != FMX_ALS_APP_RETURN
+      || !fmx_als_share_read (&share, app->data, app->size)
+      || !is_own (receivers, share.media_ssrc))
+    return;
+  set_reporter (receivers, app->ssrc);
+  receivers->share = share;
+  receivers->has_share = TRUE;
+}
+
+static void
+on_bye (gpointer user_data, guint32 ssrc)
+{
+  GstAlsReceivers *receivers = user_data;
+
+  flush (receivers);
+  fmx_asmp_sender_on_bye (&receivers->plain, ssrc, receivers->now);
+  fmx_als_sender_on_bye (&receivers->sender, ssrc);
+}
+
+gboolean
+gst_als_receivers_on_rtcp (GstAlsReceivers * receivers, GstBuffer * buffer,
+    guint32 ntp_mid32, FmxTime now)
+{
+  static const GstFairmixRtcpFuncs funcs = {
+    NULL, on_report, on_bye, on_app
+  };
+  gboolean ok;
+
+  receivers->ntp_mid32 = ntp_mid32;
+  receivers->now = now;
+  ok = gst_fairmix_rtcp_read (buffer, &funcs, receivers);
+  flush (receivers);
+  return ok;
+}
+
+FmxTime
+gst_als_receivers_next_timeout (GstAlsReceivers * receivers)
+{
+  return fmx_time_min (fmx_als_sender_next_timeout (&receivers->sender),
+      fmx_asmp_sender_next_timeout (&receivers->plain));
+}
+
+void
+gst_als_receivers_on_timeout (GstAlsReceivers * receivers, FmxTime now)
+{
+  fmx_asmp_sender_on_timeout (&receivers->plain, now);
+  fmx_als_sender_on_timeout (&receivers->sender, now);
+}
+
+/* --- what goes --- */
+
+static void
+write_app (GstRTCPBuffer * rtcp, guint32 ssrc, guint8 subtype,
+    const guint8 * data, gsize size, gsize mtu)
+{
+  FmxRtcpApp app = { subtype, ssrc, {0}, data, size };
+
+  memcpy (app.name, FMX_ALS_APP_NAME, sizeof app.name);
+  gst_fairmix_rtcp_add_app (rtcp, &app, mtu);
+}
+
+void
+gst_als_receivers_write (GstAlsReceivers * receivers, GstRTCPBuffer * rtcp,
+    guint32 ssrc, gsize mtu, guint n_layers, FmxTime now)
+{
+  guint8 data[FMX_ALS_LAYERS_BYTES (FMX_ALS_MAX_LAYERS)];
+  FmxAlsShare request;
+
+  if (ssrc != receivers->voice || !is_own (receivers, ssrc))
+    return;
+  fmx_als_sender_get_request (&receivers->sender, &request);
+  write_app (rtcp, ssrc, FMX_ALS_APP_REQUEST, data,
+      fmx_als_share_write (&request, data, sizeof data), mtu);
+  if (!receivers->has_places)
+    return;
+  for (guint i = 0; i < n_layers; i++)
+    receivers->layers[i].size_bps =
+        fmx_als_sender_get_size_bps (&receivers->sender, i);
+  write_app (rtcp, ssrc, FMX_ALS_APP_LAYERS, data,
+      fmx_als_layers_write (receivers->layers, n_layers, data, sizeof data),
+      mtu);
+}
+
+/* --- what is told --- */
+
+static void
+append (GValue * list, GstStructure * s)
+{
+  GValue item = G_VALUE_INIT;
+
+  g_value_init (&item, GST_TYPE_STRUCTURE);
+  g_value_take_boxed (&item, s);
+  gst_value_array_append_and_take_value (list, &item);
+}
+
+static GstStructure *
+receiver_to_structure (GstAlsReceivers * receivers,
+    const FmxAsmpReceiverInfo * info)
+{
+  const FmxAlsSenderReceiver *receiver =
+      fmx_als_sender_get_receiver (&receivers->sender, info->ssrc);
+  GstStructure *s = gst_structure_new ("receiver",
+      "ssrc", G_TYPE_UINT, info->ssrc,
+      "plain-rate", G_TYPE_UINT, info->rate_bps,
+      "rtt", G_TYPE_UINT64, (guint64) info->rtt,
+      "silence", G_TYPE_UINT64, (guint64) MAX (info->silence, 0), NULL);
+
+  if (receiver != NULL)
+    gst_structure_set (s, "rate", G_TYPE_UINT, (guint) receiver->rate_bps,
+        "answered", G_TYPE_BOOLEAN, receiver->report.answered,
+        "share", G_TYPE_UINT, receiver->report.share_bps,
+        "utilisation", G_TYPE_DOUBLE, receiver->report.utilisation,
+        "loss", G_TYPE_DOUBLE, receiver->report.loss, NULL);
+  return s;
+}
+
+static GstStructure *
+layer_to_structure (GstAlsReceivers * receivers, guint i)
+{
+  GstStructure *s = gst_structure_new ("layer",
+      "target-bitrate", G_TYPE_UINT,
+      fmx_als_sender_get_rate_bps (&receivers->sender, i),
+      "size", G_TYPE_UINT,
+      fmx_als_sender_get_size_bps (&receivers->sender, i), NULL);
+
+  if (receivers->has_places) {
+    gchar *address = gst_als_layer_address (&receivers->layers[i]);
+
+    gst_structure_set (s, "address", G_TYPE_STRING, address,
+        "port", G_TYPE_UINT, receivers->layers[i].port, NULL);
+    g_free (address);
+  }
+  return s;
+}
+
+void
+gst_als_receivers_add_stats (GstAlsReceivers * receivers, GstStructure * s,
+    guint n_layers, FmxTime now)
+{
+  const FmxAlsSenderStats *stats =
+      fmx_als_sender_get_stats (&receivers->sender);
+  FmxAsmpReceiverInfo infos[MAX_RECEIVERS_TOLD];
+  guint n = fmx_asmp_sender_get_receivers (&receivers->plain, infos,
+      MAX_RECEIVERS_TOLD, now);
+  FmxAsmpSenderStats plain;
+  GValue table = G_VALUE_INIT, layers = G_VALUE_INIT;
+
+  fmx_asmp_sender_get_stats (&receivers->plain, &plain);
+  gst_structure_set (s, "limiting-ssrc", G_TYPE_UINT,
+      fmx_als_sender_get_limiting_ssrc (&receivers->sender),
+      "n-receivers", G_TYPE_UINT, plain.n_receivers,
+      "n-reports", G_TYPE_UINT64, stats->n_reports,
+      "n-unanswered", G_TYPE_UINT64, stats->n_unanswered,
+      "n-adaptations", G_TYPE_UINT64, stats->n_adaptations,
+      "n-silent", G_TYPE_UINT64, stats->n_silent,
+      "n-left", G_TYPE_UINT64, plain.n_left,
+      "n-timed-out", G_TYPE_UINT64, plain.n_timed_out,
+      "n-refused", G_TYPE_UINT64, plain.n_refused, NULL);
+  g_value_init (&layers, GST_TYPE_ARRAY);
+  for (guint i = 0; i < n_layers; i++)
+    append (&layers, layer_to_structure (receivers, i));
+  gst_structure_take_value (s, "layers", &layers);
+  g_value_init (&table, GST_TYPE_ARRAY);
+  for (guint i = 0; i < n; i++)
+    append (&table, receiver_to_structure (receivers, &infos[i]));
+  gst_structure_take_value (s, "receivers", &table);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstalssettings.h"
+
+#define DEFAULT_ROLE GST_ALS_ROLE_SENDER
+#define DEFAULT_MIN_BITRATE 16000
+#define DEFAULT_MAX_BITRATE 10000000
+#define DEFAULT_INITIAL_BITRATE 64000
+#define DEFAULT_INCREASE 5000
+#define DEFAULT_ADAPTATION_INTERVAL (5 * GST_SECOND)
+#define DEFAULT_MEMORY (15 * GST_SECOND)
+#define DEFAULT_MAX_RECEIVERS 4096
+#define DEFAULT_PORT 5004
+#define DEFAULT_NTP_TIME_SOURCE GST_FAIRMIX_NTP_NTP
+
+GType
+gst_als_role_get_type (void)
+{
+  static gsize type = 0;
+  static const GEnumValue values[] = {
+    {GST_ALS_ROLE_SENDER, "Sends layers, and finds how large they may be",
+        "sender"},
+    {GST_ALS_ROLE_RECEIVER, "Listens, and holds the layers that its path "
+          "carries", "receiver"},
+    {0, NULL, NULL}
+  };
+
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, g_enum_register_static ("GstAlsRole", values));
+  return type;
+}
+
+void
+gst_als_settings_default (GstAlsSettings * settings)
+{
+  settings->role = DEFAULT_ROLE;
+  settings->min_bitrate = DEFAULT_MIN_BITRATE;
+  settings->max_bitrate = DEFAULT_MAX_BITRATE;
+  settings->initial_bitrate = DEFAULT_INITIAL_BITRATE;
+  settings->increase = DEFAULT_INCREASE;
+  settings->adaptation_interval = DEFAULT_ADAPTATION_INTERVAL;
+  settings->memory = DEFAULT_MEMORY;
+  settings->max_receivers = DEFAULT_MAX_RECEIVERS;
+  settings->address = NULL;
+  settings->port = DEFAULT_PORT;
+  settings->ntp_time_source = DEFAULT_NTP_TIME_SOURCE;
+}
+
+void
+gst_als_settings_clear (GstAlsSettings * settings)
+{
+  g_clear_pointer (&settings->address, g_free);
+}
+
+static void
+install_rates (GObjectClass * gobject_class, guint first_id)
+{
+  const GParamFlags rw = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
+
+  g_object_class_install_property (gobject_class, first_id + GST_ALS_ROLE,
+      g_param_spec_enum ("role", "Role", "Which end of the group this is",
+          GST_TYPE_ALS_ROLE, DEFAULT_ROLE, rw | GST_PARAM_MUTABLE_READY));
+  g_object_class_install_property (gobject_class,
+      first_id + GST_ALS_MIN_BITRATE, g_param_spec_uint ("min-bitrate",
+          "Minimum Bitrate",
+          "Sender: the base layer never has less, in bits/s on the wire, IP and "
+          "UDP headers included", 1000, G_MAXUINT, DEFAULT_MIN_BITRATE,
+          rw | GST_PARAM_MUTABLE_PLAYING));
+  g_object_class_install_property (gobject_class,
+      first_id + GST_ALS_MAX_BITRATE, g_param_spec_uint ("max-bitrate",
+          "Maximum Bitrate",
+          "Sender: what it asks the routers for, and the most that all layers "
+          "have together, in bits/s on the wire; a minimum above it counts",
+          1000, G_MAXUINT, DEFAULT_MAX_BITRATE,
+          rw | GST_PARAM_MUTABLE_PLAYING));
+  g_object_class_install_property (gobject_class,
+      first_id + GST_ALS_INITIAL_BITRATE, g_param_spec_uint ("initial-bitrate",
+          "Initial Bitrate",
+          "Sender: of the base layer until a receiver has spoken, in bits/s on "
+          "the wire; the other layers have nothing", 1000, G_MAXUINT,
+          DEFAULT_INITIAL_BITRATE, rw | GST_PARAM_MUTABLE_READY));
+  g_object_class_install_property (gobject_class, first_id + GST_ALS_INCREASE,
+      g_param_spec_uint ("increase", "Increase",
+          "Sender: by how much it first tries to send more than routers said, "
+          "in bits/s; 0 where all of them have rule=max-min", 0, G_MAXUINT,
+          DEFAULT_INCREASE, rw | GST_PARAM_MUTABLE_READY));
+}
+
+static void
+install_names (GObjectClass * gobject_class, guint first_id)
+{
+  const GParamFlags rw = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
+
+  g_object_class_install_property (gobject_class, first_id + GST_ALS_RTPBIN,
+      g_param_spec_string ("rtpbin", "Rtpbin",
+          "Name of the rtpbin or rtpsession, in the same pipeline, into whose "
+          "reports this element writes", NULL, rw | GST_PARAM_MUTABLE_READY));
+  g_object_class_install_property (gobject_class, first_id + GST_ALS_SESSION,
+      g_param_spec_uint ("session", "Session",
+          "Which session of the rtpbin is the base layer's", 0, G_MAXUINT, 0,
+          rw | GST_PARAM_MUTABLE_READY));
+  g_object_class_install_property (gobject_class, first_id + GST_ALS_ENCODERS,
+      g_param_spec_string ("encoders", "Encoders",
+          "Sender: names of encoders in the same pipeline, of layers 0, 1, ..., "
+          "with commas in between, whose property bitrate (in bits/s) follows "
+          "the layer's target, headers taken off", NULL,
+          rw | GST_PARAM_MUTABLE_PLAYING));
+  g_object_class_install_property (gobject_class, first_id + GST_ALS_SOURCES,
+      g_param_spec_string ("sources", "Sources",
+          "Receiver: names of the udpsrc elements in the same pipeline of layers "
+          "1, 2, ..., with commas in between; after a plus sign that of the "
+          "layer's RTCP.  They run while their layer is held", NULL,
+          rw | GST_PARAM_MUTABLE_READY));
+}
+
+static void
+install_results (GObjectClass * gobject_class, guint first_id)
+{
+  const GParamFlags readable = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
+
+  g_object_class_install_property (gobject_class,
+      first_id + GST_ALS_TARGET_BITRATE, g_param_spec_uint ("target-bitrate",
+          "Target Bitrate", "Sender: what may be sent, all layers together, in "
+          "bits/s on the wire, IP and UDP headers included; notifies, from any "
+          "thread", 0, G_MAXUINT, 0, readable));
+  g_object_class_install_property (gobject_class, first_id + GST_ALS_LAYERS,
+      g_param_spec_uint ("layers", "Layers",
+          "Receiver: how many layers the path carries, the base included; "
+          "notifies, from any thread", 0, FMX_ALS_MAX_LAYERS, 0, readable));
+  g_object_class_install_property (gobject_class, first_id + GST_ALS_STATS,
+      g_param_spec_boxed ("stats", "Statistics",
+          "Sender: target, counters, the layers, and a table of up to 64 "
+          "receivers.  Receiver: share, utilisation, the layers.  Rates in "
+          "bits/s on the wire, times in nanoseconds", GST_TYPE_STRUCTURE,
+          readable));
+}
+
+void
+gst_als_settings_install (GObjectClass * gobject_class, guint first_id)
+{
+  const GParamFlags rw = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
+
+  install_rates (gobject_class, first_id);
+  install_names (gobject_class, first_id);
+  install_results (gobject_class, first_id);
+  g_object_class_install_property (gobject_class,
+      first_id + GST_ALS_ADAPTATION_INTERVAL,
+      g_param_spec_uint64 ("adaptation-interval", "Adaptation Interval",
+          "Sender: time between two changes of the rates, in ns", 100000000,
+          G_GUINT64_CONSTANT (3600) * GST_SECOND, DEFAULT_ADAPTATION_INTERVAL,
+          rw | GST_PARAM_MUTABLE_READY));
+  g_object_class_install_property (gobject_class, first_id + GST_ALS_MEMORY,
+      g_param_spec_uint64 ("memory", "Memory",
+          "Sender: a receiver's last report counts for so long, in ns; the "
+          "paper's is the adaptation interval", 0,
+          G_GUINT64_CONSTANT (3600) * GST_SECOND, DEFAULT_MEMORY,
+          rw | GST_PARAM_MUTABLE_READY));
+  g_object_class_install_property (gobject_class,
+      first_id + GST_ALS_MAX_RECEIVERS, g_param_spec_uint ("max-receivers",
+          "Maximum Receivers",
+          "Sender: receivers remembered at a time, some 500 bytes each", 1,
+          100000, DEFAULT_MAX_RECEIVERS, rw | GST_PARAM_MUTABLE_READY));
+  g_object_class_install_property (gobject_class, first_id + GST_ALS_ADDRESS,
+      g_param_spec_string ("address", "Address",
+          "Group of the base layer.  Sender: the other layers have the addresses "
+          "that follow, and are announced.  Receiver: announcements with another "
+          "base are refused; without it announced addresses are not used", NULL,
+          rw | GST_PARAM_MUTABLE_READY));
+  g_object_class_install_property (gobject_class, first_id + GST_ALS_PORT,
+      g_param_spec_uint ("port", "Port",
+          "RTP port of the base layer; the other layers have the even ports that "
+          "follow", 1, G_MAXUINT16, DEFAULT_PORT,
+          rw | GST_PARAM_MUTABLE_READY));
+  g_object_class_install_property (gobject_class,
+      first_id + GST_ALS_NTP_TIME_SOURCE, g_param_spec_enum ("ntp-time-source",
+          "NTP Time Source",
+          "Where the NTP times of this end's reports come from; as in the rtpbin "
+          "(for round-trip times)", GST_TYPE_FAIRMIX_NTP_SOURCE,
+          DEFAULT_NTP_TIME_SOURCE, rw | GST_PARAM_MUTABLE_PLAYING));
+}
+
+void
+gst_als_settings_set (GstAlsSettings * settings, guint i, const GValue * value)
+{
+  switch (i) {
+    case GST_ALS_ROLE:
+      settings->role = g_value_get_enum (value);
+      break;
+    case GST_ALS_MIN_BITRATE:
+      settings->min_bitrate = g_value_get_uint (value);
+      break;
+    case GST_ALS_MAX_BITRATE:
+      settings->max_bitrate = g_value_get_uint (value);
+      break;
+    case GST_ALS_INITIAL_BITRATE:
+      settings->initial_bitrate = g_value_get_uint (value);
+      break;
+    case GST_ALS_INCREASE:
+      settings->increase = g_value_get_uint (value);
+      break;
+    case GST_ALS_ADAPTATION_INTERVAL:
+      settings->adaptation_interval = g_value_get_uint64 (value);
+      break;
+    case GST_ALS_MEMORY:
+      settings->memory = g_value_get_uint64 (value);
+      break;
+    case GST_ALS_MAX_RECEIVERS:
+      settings->max_receivers = g_value_get_uint (value);
+      break;
+    case GST_ALS_ADDRESS:
+      g_free (settings->address);
+      settings->address = g_value_dup_string (value);
+      break;
+    case GST_ALS_PORT:
+      settings->port = g_value_get_uint (value);
+      break;
+    default:
+      settings->ntp_time_source = g_value_get_enum (value);
+      break;
+  }
+}
+
+void
+gst_als_settings_get (const GstAlsSettings * settings, guint i, GValue * value)
+{
+  switch (i) {
+    case GST_ALS_ROLE:
+      g_value_set_enum (value, settings->role);
+      break;
+    case GST_ALS_MIN_BITRATE:
+      g_value_set_uint (value, settings->min_bitrate);
+      break;
+    case GST_ALS_MAX_BITRATE:
+      g_value_set_uint (value, settings->max_bitrate);
+      break;
+    case GST_ALS_INITIAL_BITRATE:
+      g_value_set_uint (value, settings->initial_bitrate);
+      break;
+    case GST_ALS_INCREASE:
+      g_value_set_uint (value, settings->increase);
+      break;
+    case GST_ALS_ADAPTATION_INTERVAL:
+      g_value_set_uint64 (value, settings->adaptation_interval);
+      break;
+    case GST_ALS_MEMORY:
+      g_value_set_uint64 (value, settings->memory);
+      break;
+    case GST_ALS_MAX_RECEIVERS:
+      g_value_set_uint (value, settings->max_receivers);
+      break;
+    case GST_ALS_ADDRESS:
+      g_value_set_string (value, settings->address);
+      break;
+    case GST_ALS_PORT:
+      g_value_set_uint (value, settings->port);
+      break;
+    default:
+      g_value_set_enum (value, settings->ntp_time_source);
+      break;
+  }
+}
+
+void
+gst_als_settings_to_params (const GstAlsSettings * settings, guint n_layers,
+    const FmxEventSink * sink, FmxAlsSenderParams * params)
+{
+  fmx_als_sender_params_default (params);
+  params->min_bps = settings->min_bitrate;
+  params->wish_bps = MAX (settings->max_bitrate, settings->min_bitrate);
+  params->initial_bps = CLAMP (settings->initial_bitrate, params->min_bps,
+      params->wish_bps);
+  params->increase_bps = settings->increase;
+  params->interval = (FmxDuration) settings->adaptation_interval;
+  params->memory = (FmxDuration) settings->memory;
+  params->n_layers = n_layers;
+  params->sink = sink;
+}

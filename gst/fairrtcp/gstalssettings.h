@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef __GST_ALS_SETTINGS_H__
+#define __GST_ALS_SETTINGS_H__
+
+#include <gst/gst.h>
+
+#include "common/gstfairmixtime.h"
+#include "fairmix/als/fmx-als-sender.h"
+
+G_BEGIN_DECLS
+
+/**
+ * GstAlsRole:
+ * @GST_ALS_ROLE_SENDER: sends the layers
+ * @GST_ALS_ROLE_RECEIVER: listens to as many of them as its path carries
+ */
+typedef enum
+{
+  GST_ALS_ROLE_SENDER,
+  GST_ALS_ROLE_RECEIVER
+} GstAlsRole;
+
+/* The properties of alsrtcp: those that are mere values */
+enum
+{
+  GST_ALS_ROLE,
+  GST_ALS_MIN_BITRATE,
+  GST_ALS_MAX_BITRATE,
+  GST_ALS_INITIAL_BITRATE,
+  GST_ALS_INCREASE,
+  GST_ALS_ADAPTATION_INTERVAL,
+  GST_ALS_MEMORY,
+  GST_ALS_MAX_RECEIVERS,
+  GST_ALS_ADDRESS,
+  GST_ALS_PORT,
+  GST_ALS_NTP_TIME_SOURCE,
+  GST_ALS_N_SETTINGS,
+  /* and the others */
+  GST_ALS_RTPBIN = GST_ALS_N_SETTINGS,
+  GST_ALS_SESSION,
+  GST_ALS_ENCODERS,
+  GST_ALS_SOURCES,
+  GST_ALS_TARGET_BITRATE,
+  GST_ALS_LAYERS,
+  GST_ALS_STATS
+};
+
+typedef struct
+{
+  GstAlsRole role;
+  guint min_bitrate, max_bitrate, initial_bitrate, increase;
+  guint64 adaptation_interval, memory;
+  guint max_receivers;
+  gchar *address;               /* NULL = not told */
+  guint port;
+  GstFairmixNtpSource ntp_time_source;
+} GstAlsSettings;
+
+#define GST_TYPE_ALS_ROLE (gst_als_role_get_type ())
+GType gst_als_role_get_type (void);
+
+void gst_als_settings_default (GstAlsSettings * settings);
+void gst_als_settings_clear (GstAlsSettings * settings);
+/* Installs all properties. */
+void gst_als_settings_install (GObjectClass * gobject_class, guint first_id);
+void gst_als_settings_set (GstAlsSettings * settings, guint i,
+    const GValue * value);
+void gst_als_settings_get (const GstAlsSettings * settings, guint i,
+    GValue * value);
+
+/* @n_layers: how many there are; @sink stays the caller's */
+void gst_als_settings_to_params (const GstAlsSettings * settings,
+    guint n_layers, const FmxEventSink * sink, FmxAlsSenderParams * params);
+
+G_END_DECLS
+
+#endif /* __GST_ALS_SETTINGS_H__ */

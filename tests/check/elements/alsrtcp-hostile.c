@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* alsrtcp among those who mean no good, or do not know what they do */
+#include "alsrtcpcheck.h"
+
+/* R_d = 0, R_d without end, a stream that is not ours: within the limits */
+GST_START_TEST (test_absurd_returns_stay_within_the_limits)
+{
+  Fixture f;
+
+  setup (&f, "sender", "min-bitrate=20000 max-bitrate=500000");
+  send_from (&f, SSRC);
+  push_return (&f, LISTENER, 0, 1.99, 255);
+  push_return (&f, OTHER, G_MAXUINT32, 0.0, 0);
+  run (&f, INTERVAL);
+  assert_targets (&f, 20000, 240000, 240000);
+  g_object_set (f.element, "max-bitrate", 200000, NULL);
+  assert_targets (&f, -1, 180000, 0);
+  send_from (&f, SSRC);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
+/* Somebody else's group, somebody else's stream, no group at all */
+GST_START_TEST (test_forged_announcements_change_nothing)
+{
+  FmxAlsLayer layers[2] = { layer_at (90000, 2, 0, 5004),
+    layer_at (90000, 2, 1, 5006)
+  };
+  FmxAlsLayer forged[2] = { layer_at (1, 9, 0, 5004), layer_at (1, 9, 1, 5006)
+  };
+  GstStructure *message;
+  Fixture f;
+
+  setup (&f, "receiver", "sources=l1  identity name=l1");
+  push_announcement (&f, SSRC, 100000, layers, 2);
+  fail_unless_equals_int (held (&f), 1);
+  gst_structure_free (pop_message (&f, "fairmix-layers"));
+  push_announcement (&f, SSRC, 100000, forged, 2);
+  message = pop_message (&f, "fairmix-layers");
+  fail_unless_equals_string (gst_structure_get_string (message, "reason"),
+      "refused");
+  gst_structure_free (message);
+  forged[0] = layers[0];
+  forged[1] = layer_at (1, 2, 1, 5006);
+  forged[1].address[12] = 10;   /* a host */
+  push_announcement (&f, SSRC, 100000, forged, 2);
+  fail_unless (pop_message (&f, "fairmix-layers") == NULL);     /* told once */
+  fail_unless_equals_int (element_stat (f.element, "n-refused"), 2);
+  push_announcement (&f, OTHER, 1000000, layers, 2);
+  fail_unless_equals_int (element_stat (f.element, "n-strangers"), 1);
+  fail_unless_equals_int (held (&f), 1);
+  /* but when the first has left, the other one is heard */
+  push_bye (&f, SSRC);
+  push_announcement (&f, OTHER, 1000000, layers, 2);
+  fail_unless_equals_int (held (&f), 2);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_malformed_rtcp_is_counted_and_passed_on)
+{
+  FmxAlsLayer layers[2] = { layer_at (90000, 2, 0, 5004),
+    layer_at (90000, 2, 1, 5006)
+  };
+  const gchar *roles[] = { "sender", "receiver" };
+  GRand *rand = g_rand_new_with_seed (1);
+  guint8 data[FMX_ALS_LAYERS_BYTES (2)];
+  Fixture f;
+
+  fmx_als_layers_write (layers, 2, data, sizeof data);
+  for (guint k = 0; k < G_N_ELEMENTS (roles); k++) {
+    setup (&f, roles[k], "");
+    send_from (&f, SSRC);
+    for (guint i = 0; i < 2000; i++) {
+      GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
+      GstBuffer *buffer = compound_new (&f, &rtcp, LISTENER, 3);
+
+      add_app (&rtcp, 1 + i % 3, LISTENER, data, i % 2 ? sizeof data
+          : FMX_ALS_SHARE_BYTES);
+      for (guint n = g_rand_int_range (rand, 1, 5); n > 0; n--)
+        rtcp.map.data[g_rand_int_range (rand, 0, rtcp.map.size)] =
+            g_rand_int_range (rand, 0, 256);
+      gst_rtcp_buffer_unmap (&rtcp);
+      gst_buffer_set_size (buffer, g_rand_int_range (rand, 0,
+              gst_buffer_get_size (buffer) + 1));
+      push_rtcp (&f, buffer);
+    }
+    fail_unless_equals_int (element_stat (f.element, "n-rtcp"), 2000);
+    fail_unless (element_stat (f.element, "n-malformed-rtcp") > 500);
+    teardown (&f);
+  }
+  g_rand_free (rand);
+}
+
+GST_END_TEST;
+
+static gpointer
+set_all_the_time (gpointer user_data)
+{
+  Fixture *f = user_data;
+
+  for (guint i = 0; i < 200; i++) {
+    GstPad *pad = gst_element_request_pad_simple (f->element, "sink_5");
+    GstStructure *stats;
+
+    g_object_set (f->element, "max-bitrate", 100000 + i, "min-bitrate",
+        2000 + i, "encoders", i % 2 ? "nobody,none" : NULL, "rtpbin",
+        i % 3 ? "nobody" : NULL, "session", i % 4, "address",
+        i % 2 ? "::1" : NULL, "sources", i % 2 ? "x,y" : NULL, NULL);
+    g_object_get (f->element, "stats", &stats, NULL);
+    gst_structure_free (stats);
+    gst_element_release_request_pad (f->element, pad);
+    gst_object_unref (pad);
+  }
+  return NULL;
+}
+
+GST_START_TEST (test_properties_and_pads_may_change_at_any_time)
+{
+  const gchar *roles[] = { "sender", "receiver" };
+  FmxAlsLayer layers[2] = { layer_at (90000, 2, 0, 5004),
+    layer_at (90000, 2, 1, 5006)
+  };
+  GThread *thread;
+  Fixture f;
+
+  for (guint k = 0; k < G_N_ELEMENTS (roles); k++) {
+    setup (&f, roles[k], "");
+    thread = g_thread_new ("settings", set_all_the_time, &f);
+    for (guint i = 0; i < 50; i++) {
+      send_from (&f, SSRC);
+      push_return (&f, LISTENER + i % 3, 200000 + 1000 * i, 0.9, 0);
+      push_announcement (&f, SSRC, i % 2 * 200000, layers, 2);
+      run (&f, GST_SECOND);
+    }
+    g_thread_join (thread);
+    teardown (&f);
+  }
+}
+
+GST_END_TEST;
+
+static void
+assert_does_not_start (const gchar * properties)
+{
+  gchar *line = g_strdup_printf ("alsrtcp %s", properties);
+  GstElement *element = gst_object_ref_sink (gst_parse_launch (line, NULL));
+
+  fail_unless (gst_element_set_state (element,
+          GST_STATE_PAUSED) == GST_STATE_CHANGE_FAILURE, "%s", line);
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_object_unref (element);
+  g_free (line);
+}
+
+GST_START_TEST (test_what_cannot_be_is_refused_at_once)
+{
+  check_without_a_clock ("alsrtcp");
+  assert_does_not_start ("address=10.0.0.1");
+  assert_does_not_start ("address=nonsense");
+  assert_does_not_start ("role=receiver address=10.0.0.1");
+}
+
+GST_END_TEST;
+
+static Suite *
+alsrtcp_hostile_suite (void)
+{
+  Suite *s = suite_create ("alsrtcp-hostile");
+  TCase *tc = tcase_create ("general");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, test_absurd_returns_stay_within_the_limits);
+  tcase_add_test (tc, test_forged_announcements_change_nothing);
+  tcase_add_test (tc, test_malformed_rtcp_is_counted_and_passed_on);
+  tcase_add_test (tc, test_properties_and_pads_may_change_at_any_time);
+  tcase_add_test (tc, test_what_cannot_be_is_refused_at_once);
+  return s;
+}
+
+GST_CHECK_MAIN (alsrtcp_hostile);

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* alsrtcp alone.  Peers that lie: alsrtcp-hostile.c; with sessions:
+ * alsrtcp-session.c */
+#include <gst/net/gstnetaddressmeta.h>
+
+#include "alsrtcpcheck.h"
+
+/* ALS 3.3, 3.4: r_i = R_d,i + AIR_i, with U = 1, and each layer's rate upstream */
+GST_START_TEST (test_each_layer_is_told_its_rate)
+{
+  GstStructure *decision;
+  gdouble value;
+  Fixture f;
+
+  setup (&f, "sender", "initial-bitrate=100000");
+  assert_targets (&f, 100000, 0, 0);
+  send_from (&f, SSRC);
+  push_return (&f, LISTENER, 90000, 1.0, 0);
+  push_return (&f, OTHER, 270000, 1.0, 0);
+  assert_targets (&f, -1, -1, -1);
+  run (&f, INTERVAL);
+  assert_targets (&f, 95000, 90000, 90000);
+  decision = pop_message (&f, "fairmix-rate-decision");
+  fail_unless (decision != NULL);
+  fail_unless_equals_string (gst_structure_get_string (decision, "reason"),
+      "reports");
+  fail_unless (gst_structure_get_double (decision, "limiting-ssrc", &value));
+  fail_unless_equals_float (value, (gdouble) LISTENER);
+  gst_structure_free (decision);
+  /* with loss: R_d (1 - l) */
+  push_return (&f, LISTENER, 90000, 1.0, 64);
+  push_return (&f, OTHER, 270000, 1.0, 0);
+  run (&f, INTERVAL);
+  assert_targets (&f, 67500, 103750, 103750);
+  /* and who has left counts no more */
+  push_bye (&f, LISTENER);
+  push_return (&f, OTHER, 270000, 1.0, 0);
+  run (&f, INTERVAL);
+  assert_targets (&f, 275000, 0, 0);
+  fail_unless_equals_int (element_stat (f.element, "n-left"), 1);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_who_falls_silent_is_forgotten)
+{
+  Fixture f;
+
+  setup (&f, "sender", "");
+  send_from (&f, SSRC);
+  push_return (&f, LISTENER, 90000, 1.0, 0);
+  for (guint i = 0; i < 3; i++) {
+    push_return (&f, OTHER, 270000, 1.0, 0);
+    run (&f, INTERVAL);
+    send_from (&f, SSRC);
+  }
+  assert_targets (&f, 95000, 90000, 90000);
+  push_return (&f, OTHER, 270000, 1.0, 0);
+  run (&f, INTERVAL);
+  assert_targets (&f, 275000, 0, 0);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
+/* Nobody answers: plain reports make the rate, all of it on the base. */
+GST_START_TEST (test_without_routers_plain_reports_count)
+{
+  gint64 low;
+  Fixture f;
+
+  setup (&f, "sender", "max-bitrate=400000");
+  for (guint i = 0; i < 20; i++) {
+    GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
+    GstBuffer *buffer = compound_new (&f, &rtcp, LISTENER, 80);
+
+    gst_rtcp_buffer_unmap (&rtcp);
+    send_from (&f, SSRC);
+    push_rtcp (&f, buffer);
+    run (&f, GST_SECOND);
+  }
+  low = last_target (f.rtp[0]);
+  fail_unless (low >= 16000 && low < 100000, "%" G_GINT64_FORMAT, low);
+  fail_unless (element_stat (f.element, "n-unanswered") >= 10.0, "%g",
+      element_stat (f.element, "n-unanswered"));
+  assert_targets (&f, -1, 0, 0);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_encoders_follow_their_layers)
+{
+  GstElement *low, *high;
+  gint bitrate;
+  Fixture f;
+
+  setup (&f, "sender",
+      "encoders=low,high  opusenc name=low  opusenc name=high");
+  low = gst_bin_get_by_name (GST_BIN (f.bin), "low");
+  high = gst_bin_get_by_name (GST_BIN (f.bin), "high");
+  send_from (&f, SSRC);
+  push_return (&f, LISTENER, 55000, 1.0, 0);
+  push_return (&f, OTHER, 175000, 1.0, 0);
+  run (&f, INTERVAL);
+  /* 60 kbit/s on each, less 40 bytes in each 20 ms */
+  g_object_get (low, "bitrate", &bitrate, NULL);
+  fail_unless (ABS (bitrate - 44000) < 500, "%d", bitrate);
+  g_object_get (high, "bitrate", &bitrate, NULL);
+  fail_unless (ABS (bitrate - 44000) < 500, "%d", bitrate);
+  gst_object_unref (low);
+  gst_object_unref (high);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_layers_are_joined_and_left_as_the_share_says)
+{
+  FmxAlsLayer layers[3] = { layer_at (90000, 2, 0, 5004),
+    layer_at (90000, 2, 1, 5006), layer_at (90000, 2, 2, 5008)
+  };
+  GstStructure *message;
+  guint n;
+  Fixture f;
+
+  setup (&f, "receiver", "sources=l1,l2+r2  identity name=l1  "
+      "identity name=l2  identity name=r2");
+  fail_unless_equals_int (held (&f), 1);
+  fail_unless_equals_int (state_of (&f, "l1"), GST_STATE_NULL);
+  push_announcement (&f, SSRC, 180000, layers, 3);
+  fail_unless_equals_int (held (&f), 2);
+  settle (&f);
+  fail_unless_equals_int (state_of (&f, "l1"), GST_STATE_PLAYING);
+  fail_unless_equals_int (state_of (&f, "l2"), GST_STATE_NULL);
+  message = pop_message (&f, "fairmix-layers");
+  fail_unless (message != NULL);
+  fail_unless (gst_structure_get_uint (message, "n-layers", &n) && n == 2);
+  gst_structure_free (message);
+  push_announcement (&f, SSRC, 270000, layers, 3);
+  settle (&f);
+  fail_unless_equals_int (state_of (&f, "l2"), GST_STATE_PLAYING);
+  fail_unless_equals_int (state_of (&f, "r2"), GST_STATE_PLAYING);
+  push_announcement (&f, SSRC, 0, layers, 3);
+  fail_unless_equals_int (held (&f), 1);
+  settle (&f);
+  fail_unless_equals_int (state_of (&f, "l1"), GST_STATE_NULL);
+  fail_unless_equals_int (state_of (&f, "r2"), GST_STATE_NULL);
+  /* who hears nothing any more goes back to the base, too */
+  push_announcement (&f, SSRC, 270000, layers, 3);
+  fail_unless_equals_int (held (&f), 3);
+  run (&f, 51 * GST_SECOND);
+  fail_unless_equals_int (held (&f), 1);
+  fail_unless_equals_int (state_of (&f, "l1"), GST_STATE_NULL);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_packets_lists_and_metas_pass_as_they_are)
+{
+  GstBufferList *list = gst_buffer_list_new ();
+  GSocketAddress *from =
+      g_inet_socket_address_new_from_string ("10.0.0.1", 5004);
+  GstBuffer *sent = rtp_packet_new (SSRC, 1, 160), *got;
+  Fixture f;
+
+  setup (&f, "sender", "");
+  gst_buffer_add_net_address_meta (sent, from);
+  gst_buffer_list_add (list, gst_buffer_ref (sent));
+  gst_buffer_list_add (list, rtp_packet_new (SSRC, 2, 160));
+  fail_unless_equals_int (gst_pad_push_list (f.rtp[1]->srcpad, list),
+      GST_FLOW_OK);
+  got = gst_harness_pull (f.rtp[1]);
+  fail_unless (got == sent && gst_buffer_get_net_address_meta (got) != NULL);
+  gst_buffer_unref (got);
+  gst_buffer_unref (gst_harness_pull (f.rtp[1]));
+  gst_buffer_unref (sent);
+  gst_harness_push (f.rtp[1], gst_buffer_new_allocate (NULL, 3, NULL));
+  gst_buffer_unref (gst_harness_pull (f.rtp[1]));
+  fail_unless_equals_int (element_stat (f.element, "n-not-rtp"), 1);
+  g_object_unref (from);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
+/* As it began, whatever came before */
+GST_START_TEST (test_it_may_stop_and_start_again)
+{
+  const GstState states[] = { GST_STATE_PAUSED, GST_STATE_READY,
+    GST_STATE_NULL
+  };
+  FmxAlsLayer layers[2] = { layer_at (90000, 2, 0, 5004),
+    layer_at (90000, 2, 1, 5006)
+  };
+  Fixture f;
+
+  setup (&f, "receiver", "sources=l1  identity name=l1");
+  for (guint i = 0; i < G_N_ELEMENTS (states); i++) {
+    push_announcement (&f, SSRC, 180000, layers, 2);
+    settle (&f);
+    fail_unless_equals_int (state_of (&f, "l1"), GST_STATE_PLAYING);
+    fail_unless (gst_element_set_state (f.bin,
+            states[i]) == GST_STATE_CHANGE_SUCCESS);
+    fail_unless_equals_int (state_of (&f, "l1"), states[i] == GST_STATE_PAUSED
+        ? GST_STATE_PAUSED : GST_STATE_NULL);
+    fail_unless (gst_element_set_state (f.bin,
+            GST_STATE_PLAYING) == GST_STATE_CHANGE_SUCCESS);
+    fail_unless_equals_int (held (&f), states[i] == GST_STATE_PAUSED ? 2 : 1);
+    gst_harness_set_src_caps_str (f.rtcp, "application/x-rtcp");
+  }
+  teardown (&f);
+}
+
+GST_END_TEST;
+
+static Suite *
+alsrtcp_suite (void)
+{
+  Suite *s = suite_create ("alsrtcp");
+  TCase *tc = tcase_create ("general");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, test_each_layer_is_told_its_rate);
+  tcase_add_test (tc, test_who_falls_silent_is_forgotten);
+  tcase_add_test (tc, test_without_routers_plain_reports_count);
+  tcase_add_test (tc, test_encoders_follow_their_layers);
+  tcase_add_test (tc, test_layers_are_joined_and_left_as_the_share_says);
+  tcase_add_test (tc, test_packets_lists_and_metas_pass_as_they_are);
+  tcase_add_test (tc, test_it_may_stop_and_start_again);
+  return s;
+}
+
+GST_CHECK_MAIN (alsrtcp);
