@@ -8,6 +8,10 @@
 #include <gst/rtp/rtp.h>
 
 #define EXTMAP "extmap-"
+#define WORD_BYTES 4u
+#define FIXED_BYTES 12u         /* [RFC3550 5.1] the header without CSRCs */
+#define CC_MASK 0x0f
+#define EXTENSION_BIT 0x10
 #define MAX_ID 255
 #define MAX_ONE_BYTE_ID 14      /* [RFC8285 4.2] 15 is reserved */
 #define ONE_BYTE_PROFILE 0xBEDE
@@ -115,33 +119,94 @@ find_extension (GstRTPBuffer * rtp, guint8 id)
 }
 
 static gboolean
-add_extension (GstRTPBuffer * rtp, guint8 id, const guint8 * data)
+has_extension (GstBuffer * buffer, guint8 id)
 {
-  guint16 profile = id <= MAX_ONE_BYTE_ID ? ONE_BYTE_PROFILE
-      : TWO_BYTES_PROFILE;
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  gboolean has = FALSE;
 
-  if (gst_rtp_buffer_get_extension (rtp))
-    gst_rtp_buffer_get_extension_data (rtp, &profile, NULL, NULL);
-  if (profile == ONE_BYTE_PROFILE && id <= MAX_ONE_BYTE_ID)
-    return gst_rtp_buffer_add_extension_onebyte_header (rtp, id, data,
-        FMX_TWCC_EXTENSION_BYTES);
-  if ((profile & TWO_BYTES_MASK) == TWO_BYTES_PROFILE)
-    return gst_rtp_buffer_add_extension_twobytes_header (rtp, profile & 0xf,
-        id, data, FMX_TWCC_EXTENSION_BYTES);
-  return FALSE;
+  if (gst_rtp_buffer_map (buffer,
+          GST_MAP_READ | GST_RTP_BUFFER_MAP_FLAG_SKIP_PADDING, &rtp)) {
+    has = find_extension (&rtp, id) != NULL;
+    gst_rtp_buffer_unmap (&rtp);
+  }
+  return has;
 }
 
+/* Where the number stands already.  Returns: whether it was written there */
 static gboolean
-write_number (GstRTPBuffer * rtp, guint8 id, guint16 number)
+replace_number (GstBuffer * buffer, guint8 id, guint16 number)
 {
-  guint8 *place = find_extension (rtp, id);
-  guint8 data[FMX_TWCC_EXTENSION_BYTES];
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  guint8 *place;
 
-  GST_WRITE_UINT16_BE (data, number);
-  if (place == NULL)
-    return add_extension (rtp, id, data);
-  memcpy (place, data, sizeof data);
-  return TRUE;
+  if (!gst_rtp_buffer_map (buffer,
+          GST_MAP_READWRITE | GST_RTP_BUFFER_MAP_FLAG_SKIP_PADDING, &rtp))
+    return FALSE;
+  place = find_extension (&rtp, id);
+  if (place != NULL)
+    GST_WRITE_UINT16_BE (place, number);
+  gst_rtp_buffer_unmap (&rtp);
+  return place != NULL;
+}
+
+/* One element is one word, in either form of [RFC8285]; padding may stand between
+ * it and those before it. */
+static void
+write_element (guint8 * word, guint16 profile, guint8 id, guint16 number)
+{
+  if (profile == ONE_BYTE_PROFILE) {
+    word[0] = (guint8) (id << 4 | (FMX_TWCC_EXTENSION_BYTES - 1));
+    GST_WRITE_UINT16_BE (word + 1, number);
+    word[3] = 0;
+  } else {
+    word[0] = id;
+    word[1] = FMX_TWCC_EXTENSION_BYTES;
+    GST_WRITE_UINT16_BE (word + 2, number);
+  }
+}
+
+/* The packet with a header that is longer by the number; %NULL if its extension
+ * is of another kind.  A new header memory, the payload's stays: what
+ * gst_rtp_buffer_add_extension_onebyte_header() replaces is the second memory,
+ * whatever that is. */
+static GstBuffer *
+add_number (GstBuffer * buffer, guint header_bytes, guint8 id, guint16 number)
+{
+  guint16 profile = id <= MAX_ONE_BYTE_ID ? ONE_BYTE_PROFILE
+      : TWO_BYTES_PROFILE, words = 0;
+  guint8 *header = g_alloca (header_bytes), *extension, *out;
+  guint before = header_bytes;
+  GstBuffer *packet;
+  GstMapInfo map;
+
+  gst_buffer_extract (buffer, 0, header, header_bytes);
+  if (header[0] & EXTENSION_BIT) {
+    before = FIXED_BYTES + WORD_BYTES * (header[0] & CC_MASK);
+    extension = header + before;
+    profile = GST_READ_UINT16_BE (extension);
+    words = GST_READ_UINT16_BE (extension + 2);
+    if ((profile != ONE_BYTE_PROFILE || id > MAX_ONE_BYTE_ID)
+        && (profile & TWO_BYTES_MASK) != TWO_BYTES_PROFILE)
+      return NULL;
+  }
+  packet = gst_buffer_new_allocate (NULL, before + WORD_BYTES * (words + 2u),
+      NULL);
+  gst_buffer_map (packet, &map, GST_MAP_WRITE);
+  memcpy (map.data, header, before);
+  map.data[0] |= EXTENSION_BIT;
+  out = map.data + before;
+  GST_WRITE_UINT16_BE (out, profile);
+  GST_WRITE_UINT16_BE (out + 2, words + 1);
+  if (words > 0)
+    memcpy (out + WORD_BYTES, header + before + WORD_BYTES,
+        WORD_BYTES * (gsize) words);
+  write_element (out + WORD_BYTES * (words + 1u), profile, id, number);
+  gst_buffer_unmap (packet, &map);
+  gst_buffer_copy_into (packet, buffer, GST_BUFFER_COPY_FLAGS
+      | GST_BUFFER_COPY_TIMESTAMPS | GST_BUFFER_COPY_META, 0, -1);
+  gst_buffer_copy_into (packet, buffer, GST_BUFFER_COPY_MEMORY, header_bytes,
+      -1);
+  return packet;
 }
 
 GstBuffer *
@@ -149,21 +214,26 @@ gst_transport_wide_number (GstTransportWide * self, GstBuffer * buffer,
     const GstFairmixRtpHeader * header)
 {
   guint8 id = (guint8) gst_transport_wide_get_id (self);
-  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  GstBuffer *packet;
+  guint16 number;
 
   if (id == 0)
     return buffer;
-  buffer = gst_buffer_make_writable (buffer);
-  if (gst_rtp_buffer_map (buffer,
-          GST_MAP_READWRITE | GST_RTP_BUFFER_MAP_FLAG_SKIP_PADDING, &rtp)) {
-    guint16 number = fmx_twcc_numbers_give (need_numbers (self), header->ssrc,
-        header->seq);
-
-    if (!write_number (&rtp, id, number))
+  number = fmx_twcc_numbers_give (need_numbers (self), header->ssrc,
+      header->seq);
+  if (has_extension (buffer, id)) {
+    buffer = gst_buffer_make_writable (buffer);
+    if (!replace_number (buffer, id, number))
       self->n_not_numbered++;
-    gst_rtp_buffer_unmap (&rtp);
+    return buffer;
   }
-  return buffer;
+  packet = add_number (buffer, header->header_bytes, id, number);
+  if (packet == NULL) {
+    self->n_not_numbered++;
+    return buffer;
+  }
+  gst_buffer_unref (buffer);
+  return packet;
 }
 
 void

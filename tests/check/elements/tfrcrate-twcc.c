@@ -325,6 +325,44 @@ GST_START_TEST (test_other_extensions_and_the_payload_stay)
 
 GST_END_TEST;
 
+/* As rtpslots and payloaders make them: header and payload are memories of their
+ * own, which GStreamer's own function for it takes one for the other. */
+GST_START_TEST (test_a_packet_of_two_memories_keeps_its_payload)
+{
+  Fixture f;
+
+  setup_element (&f);
+  g_object_set (f.element, "twcc-ext-id", EXT_ID, NULL);
+  setup_harness (&f);
+  for (guint16 i = 0; i < 2; i++) {
+    GstBuffer *whole = i == 0 ? rtp_packet_new (SSRC, i, PAYLOAD)
+        : packet_with_extensions (i, EXT_ID + 1), *split, *packet;
+    gsize header = gst_buffer_get_size (whole) - PAYLOAD;
+    guint8 before[PAYLOAD], after[PAYLOAD];
+
+    for (guint k = 0; k < PAYLOAD; k++)
+      before[k] = (guint8) (3 * k + i);
+    gst_buffer_fill (whole, header, before, PAYLOAD);
+    split = gst_buffer_copy_region (whole, GST_BUFFER_COPY_MEMORY
+        | GST_BUFFER_COPY_DEEP, 0, header);
+    gst_buffer_append_memory (split, gst_allocator_alloc (NULL, PAYLOAD, NULL));
+    gst_buffer_fill (split, header, before, PAYLOAD);
+    gst_buffer_unref (whole);
+
+    gst_harness_push (f.rtp, split);
+    packet = gst_harness_pull (f.rtp);
+    fail_unless (twcc_number (packet, EXT_ID) >= 0);
+    fail_unless_equals_int (rtp_packet_payload_bytes (packet), PAYLOAD);
+    gst_buffer_extract (packet, gst_buffer_get_size (packet) - PAYLOAD, after,
+        PAYLOAD);
+    fail_unless (memcmp (before, after, PAYLOAD) == 0);
+    gst_buffer_unref (packet);
+  }
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 /* ... and the caps that go on do not say it, or a session numbers once more. */
 GST_START_TEST (test_the_extension_may_be_named_by_the_caps)
 {
@@ -433,6 +471,7 @@ tfrcrate_twcc_suite (void)
   tcase_add_test (tc, test_who_claims_a_number_that_was_left_out_is_void);
   tcase_add_test (tc, test_feedback_for_what_was_not_sent_yet_is_refused);
   tcase_add_test (tc, test_other_extensions_and_the_payload_stay);
+  tcase_add_test (tc, test_a_packet_of_two_memories_keeps_its_payload);
   tcase_add_test (tc, test_the_extension_may_be_named_by_the_caps);
   tcase_add_test (tc, test_rtcp_is_heard_inside_of_a_named_webrtcbin);
   tcase_add_test (tc, test_a_webrtcbin_that_is_not_there_is_named);
