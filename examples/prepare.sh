@@ -21,10 +21,13 @@ fmx_packages () {
     asterisk-core-sounds-ru-g722 asterisk-prompt-it-menardi-wav
     asterisk-prompt-fr-armelle asterisk-prompt-es-co
     pocketsphinx-testdata" ;;
+  web) echo "openssl gstreamer1.0-plugins-bad gstreamer1.0-nice
+    gir1.2-gst-plugins-bad-1.0 gir1.2-soup-3.0 gir1.2-nice-0.1" ;;
   figures) echo "python3-matplotlib" ;;
   test) echo "g++ git iproute2 libcmocka-dev libspeexdsp-dev libns3-dev indent
     shellcheck pulseaudio python3-cairo
-    gstreamer1.0-plugins-bad gstreamer1.0-nice gir1.2-gst-plugins-bad-1.0" ;;
+    gstreamer1.0-plugins-bad gstreamer1.0-nice gir1.2-gst-plugins-bad-1.0
+    gir1.2-soup-3.0 gir1.2-nice-0.1" ;;
   *) echo "unknown package group $1" >&2; return 2 ;;
   esac
 }

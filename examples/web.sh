@@ -1,0 +1,58 @@
+#!/bin/sh
+# A room that browsers join by a link: opens one, and prints the link.
+#
+#   examples/web.sh [--demo] [--open] [--local] [SERVER-OPTION...]
+#
+# Installs what is missing (or says what), builds, makes a certificate.  --demo
+# adds eight recorded voices, and a link to each browser that narrows and widens,
+# so that one person alone sees the picture move.  --open opens a browser.
+# --local serves this machine alone, without TLS and without a secret.
+# Whatever else is given goes to examples/web/server.py (--help lists it).
+set -eu
+top=$(cd "$(dirname "$0")/.." && pwd)
+# shellcheck source=examples/prepare.sh
+. "$top/examples/prepare.sh"
+fmx_help "$@"
+
+build=${FMX_BUILD:-$top/build}
+port=${PORT:-8443}
+demo='' open='' local=''
+while [ $# -gt 0 ]; do
+  case $1 in
+  --demo) demo=yes ;;
+  --open) open=yes ;;
+  --local) local=yes ;;
+  *) break ;;
+  esac
+  shift
+done
+
+fmx_install build run web ${demo:+party} || exit 1
+python=$(fmx_python) || exit 1
+fmx_say "building"
+fmx_configure "$build" "$top" && ninja -C "$build" plugins || exit 1
+if [ -n "$demo" ]; then
+  "$top/examples/voices.sh" "$build/voices"
+  set -- --demo --voices "$build/voices" "$@"
+fi
+
+if [ -n "$local" ]; then
+  link=http://localhost:$port/
+  set -- --http "$@"
+else
+  cert=$build/web-cert.pem key=$build/web-key.pem
+  [ -s "$cert" ] || (umask 077 && openssl req -x509 -newkey ec -pkeyopt \
+    ec_paramgen_curve:prime256v1 -nodes -days 365 -subj "/CN=$(hostname)" \
+    -keyout "$key" -out "$cert" 2>/dev/null)
+  FMX_SECRET=${FMX_SECRET:-$(openssl rand -hex 8)}
+  export FMX_SECRET
+  link=https://$(hostname -I | awk '{ print $1 }'):$port/#$FMX_SECRET
+  set -- --cert "$cert" --key "$key" "$@"
+  fmx_say "The certificate is self-made: browsers warn of it once."
+fi
+fmx_say "Send this link: $link"
+if [ -n "$open" ]; then
+  (sleep 3 && xdg-open "$link" >/dev/null 2>&1) &
+fi
+exec meson devenv -C "$build" "$python" "$top/examples/web/server.py" \
+  --port "$port" "$@"

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What is seen: who sits where, whose voice is separate, what the network allows.
+'use strict';
+
+const $ = id => document.getElementById(id);
+const HISTORY = 120;            // pictures of half a second
+const STEP = 0.06;              // of an arrow key
+const people = new Map();       // SSRC: {name, x, y, item, face, pin, mixed}
+let sound, seat, events, picture, history = [];
+
+// --- the door
+
+async function listMicrophones() {
+  const found = await navigator.mediaDevices?.enumerateDevices() ?? [];
+  for (const d of found.filter(d => d.kind === 'audioinput' && d.deviceId && d.label))
+    $('microphone').add(new Option(d.label, d.deviceId));
+}
+
+async function join(event) {
+  event.preventDefault();
+  $('wrong').textContent = '';
+  try {
+    if (!navigator.mediaDevices) throw new Error('A browser gives the microphone only to ' +
+      'https:// pages, and to localhost.');
+    sound = new Sound();
+    await sound.open($('microphone').value);
+    const reply = await ask('POST', '/seats', JSON.stringify({name: $('name').value}),
+      {Authorization: 'Bearer ' + $('secret').value});
+    seat = reply.headers.get('Location');
+    const {offer, iceServers} = await reply.json();
+    await ask('PATCH', seat, await sound.answer(offer, iceServers),
+      {'Content-Type': 'application/sdp'});
+  } catch (error) {
+    $('wrong').textContent = error.message;
+    sound?.close();
+    return;
+  }
+  localStorage.name = $('name').value;
+  $('door').hidden = true;
+  $('room').hidden = false;
+  $('mute').focus();
+  events = new EventSource(seat + '/events');
+  events.onmessage = message => show(JSON.parse(message.data));
+  events.onerror = () => events.readyState === EventSource.CLOSED && leave('The room has closed.');
+  requestAnimationFrame(draw);
+}
+
+async function ask(method, path, body, headers) {
+  const reply = await fetch(path, {method, body, headers});
+  if (!reply.ok) {
+    const why = await reply.json().catch(() => ({error: reply.statusText}));
+    throw new Error(`${why.error} (${reply.status})`);
+  }
+  return reply;
+}
+
+function leave(why) {
+  events?.close();
+  sound?.close();
+  if (seat) navigator.sendBeacon(seat + '/leave');
+  seat = null;
+  for (const ssrc of [...people.keys()]) remove(ssrc);
+  $('room').hidden = true;
+  $('door').hidden = false;
+  $('wrong').textContent = why ?? '';
+}
+
+// --- who sits where
+
+// The places are remembered by name; a new face takes the freest of the round.
+function placeFor(name) {
+  try {
+    const known = JSON.parse(localStorage['place ' + name]);
+    if (Number.isFinite(known.x) && Number.isFinite(known.y)) return known;
+  } catch { /* none yet */ }
+  let best, most = -1;
+  for (let n = 0; n < 15; n++) {
+    const angle = Math.PI * (1.12 - 1.24 * n / 14);
+    const place = {x: Math.cos(angle), y: Math.sin(angle)};
+    const nearest = Math.min(9, ...[...people.values()].map(
+      p => Math.hypot(p.x - place.x, p.y - place.y)));
+    if (nearest > most + 1e-6) [best, most] = [place, nearest];
+  }
+  return best;
+}
+
+function add(ssrc, name) {
+  const item = document.createElement('li');
+  const face = document.createElement('button');
+  const label = document.createElement('span');
+  const pin = document.createElement('button');
+  const person = {name, ...placeFor(name), item, face, pin, mixed: false};
+  item.className = 'person';
+  face.className = 'face';
+  face.textContent = [...name][0]?.toUpperCase() ?? '?';
+  label.className = 'name';
+  label.textContent = name;
+  pin.className = 'pin';
+  pin.textContent = 'keep';
+  pin.onclick = () => wish(ssrc, pin.getAttribute('aria-pressed') !== 'true');
+  item.append(face, label, pin);
+  face.onpointerdown = event => drag(event, person);
+  face.onkeydown = event => nudge(event, person);
+  $('people').append(item);
+  people.set(ssrc, person);
+  tell(`${name} has come`);
+}
+
+function remove(ssrc) {
+  tell(`${people.get(ssrc).name} has left`);
+  people.get(ssrc).item.remove();
+  people.delete(ssrc);
+}
+
+function moveTo(person, x, y) {
+  const reach = Math.hypot(x, y), most = 1.15;
+  [person.x, person.y] = reach > most ? [x * most / reach, y * most / reach] : [x, y];
+  localStorage['place ' + person.name] = JSON.stringify({x: person.x, y: person.y});
+  arrange();
+}
+
+function drag(event, person) {
+  const box = $('table').getBoundingClientRect();
+  const move = e => moveTo(person, (e.clientX - box.left) / box.width * 2.7 - 1.35,
+    1.2 - (e.clientY - box.top) / box.height * 2.4);
+  person.face.setPointerCapture(event.pointerId);
+  person.item.classList.add('dragged');
+  person.face.onpointermove = move;
+  person.face.onpointerup = person.face.onpointercancel = () => {
+    person.face.onpointermove = null;
+    person.item.classList.remove('dragged');
+  };
+}
+
+function nudge(event, person) {
+  const step = {ArrowLeft: [-STEP, 0], ArrowRight: [STEP, 0], ArrowUp: [0, STEP],
+    ArrowDown: [0, -STEP]}[event.key];
+  if (!step) return;
+  event.preventDefault();
+  moveTo(person, person.x + step[0], person.y + step[1]);
+}
+
+async function wish(ssrc, separate) {
+  await ask('POST', seat + '/wishes', JSON.stringify({ssrc, separate})).catch(() => {});
+}
+
+// Separate voices at their places, mixed ones together in the middle
+function arrange() {
+  const mixed = [...people.values()].filter(p => p.mixed);
+  $('group').hidden = mixed.length === 0;
+  $('group').firstElementChild.textContent =
+    mixed.length === 1 ? 'one voice, mixed' : `${mixed.length} voices in one mix`;
+  for (const p of people.values()) {
+    const n = mixed.indexOf(p), angle = 2 * Math.PI * n / mixed.length - Math.PI / 2;
+    const left = p.mixed ? 50 + (mixed.length > 1 ? 14 * Math.cos(angle) : 0) : (p.x + 1.35) / 2.7 * 100;
+    const top = p.mixed ? 47 + (mixed.length > 1 ? 14 * Math.sin(angle) : 0) : (1.2 - p.y) / 2.4 * 100;
+    p.item.style.left = left + '%';
+    p.item.style.top = top + '%';
+    p.item.classList.toggle('mixed', p.mixed);
+    p.face.setAttribute('aria-label', `${p.name}, ${p.mixed ? 'mixed with others' :
+      `separate, ${p.x < -0.2 ? 'on the left' : p.x > 0.2 ? 'on the right' : 'in front'}`}. ` +
+      'Arrow keys move the place.');
+  }
+}
+
+// --- what the server tells
+
+let news;
+
+function tell(text) {
+  clearTimeout(news);
+  $('news').textContent = text;
+}
+
+function show(next) {
+  picture = next;
+  const {you} = next, there = new Set(next.people.map(p => p.ssrc));
+  for (const ssrc of [...people.keys()]) if (!there.has(ssrc)) remove(ssrc);
+  for (const {ssrc, name} of next.people) {
+    if (people.has(ssrc) && people.get(ssrc).name !== name) remove(ssrc);
+    if (!people.has(ssrc)) add(ssrc, name);
+    const person = people.get(ssrc), mixed = you.mixed.includes(ssrc);
+    if (mixed !== person.mixed) tell(`${name} is ${mixed ? 'mixed' : 'separate'} now`);
+    person.mixed = mixed;
+    person.pin.setAttribute('aria-pressed', you.wishes.includes(ssrc));
+    person.pin.setAttribute('aria-label', `Keep ${name} separate`);
+    person.pin.title = `Keep ${name} separate, for you alone`;
+  }
+  arrange();
+  history = [...history, you].slice(-HISTORY);
+  chart(you);
+}
+
+function chart(you) {
+  const most = Math.max(100e3, ...history.map(h => Math.max(h.sent, Math.min(h.target, 1.5e6))));
+  const slow = Math.max(100, ...history.map(h => h.rtt));
+  const x = n => 300 - (history.length - 1 - n) * 300 / (HISTORY - 1);
+  const line = (value, top) => history.map((h, n) =>
+    `${x(n).toFixed(1)},${(86 - 80 * Math.min(1, value(h) / top)).toFixed(1)}`).join(' ');
+  const losses = history.map((h, n) => h.loss > 0.001 ?
+    `<rect class="loss" x="${x(n) - 1}" width="2" y="${86 - 80 * Math.min(1, h.loss * 4)}" height="4"/>` : '');
+  $('chart').innerHTML =
+    `<polygon class="sent" points="${x(0)},86 ${line(h => h.sent, most)} 300,86"/>` +
+    `<polyline class="target" points="${line(h => h.target, most)}"/>` +
+    `<polyline class="rtt" points="${line(h => h.rtt, slow)}"/>` + losses.join('');
+  $('numbers').innerHTML = `<b>${(you.target / 1000).toFixed(0)} kbit/s</b> allowed, ` +
+    `${(you.sent / 1000).toFixed(0)} used · round trip ${you.rtt.toFixed(0)} ms · ` +
+    `loss ${(100 * you.loss).toFixed(1)} %` +
+    (you.link ? ` · the link has ${you.link / 1000} kbit/s` : '');
+  $('sum').textContent = `${you.separate.length} separate, ${you.mixed.length} mixed`;
+}
+
+// --- what is heard, each frame
+
+function draw() {
+  if (!seat) return;
+  let mix = 0;
+  const levels = new Map();
+  for (const slot of sound.slots) {
+    const heard = sound.heardIn(slot), level = sound.level(slot.meter);
+    const one = heard.length === 1 ? people.get(heard[0]) : null;
+    if (one && !one.mixed) {
+      sound.move(slot, one.x, one.y);
+      levels.set(one, level);
+    } else {
+      sound.move(slot, 0, 0.8);
+      if (heard.length || level > 0.2) mix = Math.max(mix, level);
+    }
+  }
+  for (const p of people.values()) p.face.style.setProperty('--level', levels.get(p) ?? 0);
+  $('group').style.setProperty('--level', mix);
+  $('me').style.setProperty('--level', $('mute').getAttribute('aria-pressed') === 'true' ? 0
+    : sound.level(sound.mine));
+  requestAnimationFrame(draw);
+}
+
+$('mute').onclick = () => {
+  const on = $('mute').getAttribute('aria-pressed') !== 'true';
+  $('mute').setAttribute('aria-pressed', on);
+  $('mute').textContent = on ? 'Muted' : 'Mute';
+  sound.mute(on);
+};
+$('leave').onclick = () => leave();
+$('join').onsubmit = join;
+addEventListener('pagehide', () => seat && navigator.sendBeacon(seat + '/leave'));
+$('name').value = localStorage.name ?? '';
+// the secret comes with the link, behind the #, which no server sees
+if (location.hash.length > 1) $('secret').value = decodeURIComponent(location.hash.slice(1));
+listMicrophones();

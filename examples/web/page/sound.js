@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What is heard: a connection of K slots, each with a place of its own.
+'use strict';
+
+const FRESH_MS = 600;           // a contributor who was heard so lately is there
+
+class Sound {
+  constructor() {
+    this.context = new AudioContext({latencyHint: 'interactive'});
+    this.slots = [];
+    this.microphone = null;
+  }
+
+  // The microphone, and a meter for it
+  async open(deviceId) {
+    this.context.resume();
+    const q = new URLSearchParams(location.search);
+    const raw = q.get('raw') === '1';      // for tones: nothing is taken out
+    this.microphone = await navigator.mediaDevices.getUserMedia({audio: {
+      deviceId: deviceId ? {exact: deviceId} : undefined,
+      echoCancellation: !raw, noiseSuppression: !raw, autoGainControl: !raw}});
+    this.mine = this.meter(this.context.createMediaStreamSource(this.microphone));
+  }
+
+  meter(source) {
+    const meter = new AnalyserNode(this.context, {fftSize: 4096, smoothingTimeConstant: 0});
+    source.connect(meter);
+    return meter;
+  }
+
+  // 0 ... 1, for the eye
+  level(meter) {
+    if (!meter) return 0;
+    const wave = new Float32Array(1024);
+    meter.getFloatTimeDomainData(wave);
+    const power = wave.reduce((sum, x) => sum + x * x, 0) / wave.length;
+    return Math.max(0, Math.min(1, 1 + Math.log10(power + 1e-9) / 5));
+  }
+
+  // Takes the server's offer; returns the answer, with its candidates in it
+  async answer(offer, iceServers) {
+    this.connection = new RTCPeerConnection({bundlePolicy: 'max-bundle', iceServers});
+    this.connection.ontrack = event => this.add(event);
+    await this.connection.setRemoteDescription({type: 'offer', sdp: offer});
+    const first = this.connection.getTransceivers()[0];
+    await first.sender.replaceTrack(this.microphone.getTracks()[0]);
+    first.direction = 'sendrecv';
+    await this.connection.setLocalDescription();
+    await this.gathered(2000);
+    return this.connection.localDescription.sdp;
+  }
+
+  gathered(patienceMs) {
+    return new Promise(resolve => {
+      const look = () => this.connection.iceGatheringState === 'complete' && resolve();
+      this.connection.onicegatheringstatechange = look;
+      setTimeout(resolve, patienceMs);
+      look();
+    });
+  }
+
+  add(event) {
+    const stream = new MediaStream([event.track]);
+    const element = new Audio();        // Chromium decodes for an element only
+    element.muted = true;
+    element.srcObject = stream;
+    element.play().catch(() => {});
+    const source = this.context.createMediaStreamSource(stream);
+    const place = new PannerNode(this.context, {panningModel: 'HRTF',
+      distanceModel: 'inverse', refDistance: 1, rolloffFactor: 0.3,
+      positionX: 0, positionZ: -1});
+    source.connect(place).connect(this.context.destination);
+    this.slots.push({receiver: event.receiver, meter: this.meter(source), place, element});
+  }
+
+  // The SSRCs that are heard in a slot now: a talker, or a mix's contributors
+  heardIn(slot) {
+    const now = performance.timeOrigin + performance.now();
+    return slot.receiver.getContributingSources()
+      .filter(s => Math.min(Math.abs(now - s.timestamp),
+        Math.abs(performance.now() - s.timestamp)) < FRESH_MS)
+      .map(s => s.source);
+  }
+
+  // x to the right, y away from the listener, in table radii
+  move(slot, x, y) {
+    const soon = this.context.currentTime + 0.1;
+    slot.place.positionX.linearRampToValueAtTime(x, soon);
+    slot.place.positionZ.linearRampToValueAtTime(-y, soon);
+  }
+
+  mute(on) {
+    for (const track of this.microphone.getTracks()) track.enabled = !on;
+  }
+
+  close() {
+    this.connection?.close();
+    this.microphone?.getTracks().forEach(track => track.stop());
+    this.context.close();
+  }
+}

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The room: one partialmix, to which seats, recorded voices and RTP come."""
+import json
+import pathlib
+import time
+
+from seat import LEVEL, LEVEL_ID, OPUS, PT, Gst, GLib, Seat, numbers
+
+RTP_NEIGHBOUR = 0               # all that comes to --rtp-port
+FIRST_VOICE_SSRC = 1001
+# How the demonstration's link goes: kbit/s, and for so many seconds
+NARROWING = ((900, 15), (160, 15), (400, 10))
+
+
+def play_voice(number, path, port):
+    """A recording as a talker, again and again."""
+    pipe = Gst.parse_launch(
+        f'filesrc location="{path}" ! wavparse ! audioconvert ! '
+        'level audio-level-meta=true post-messages=false ! '
+        'opusenc bitrate=32000 audio-type=voice dtx=true ! '
+        f'rtpopuspay pt={PT} ssrc={FIRST_VOICE_SSRC + number} ! '
+        f'application/x-rtp,extmap-{LEVEL_ID}=(string)<"",{LEVEL},"vad=off"> ! '
+        f'clocksync ! udpsink host=127.0.0.1 port={port} sync=false')
+    bus = pipe.get_bus()
+    bus.add_signal_watch()
+    bus.connect('message::eos', lambda *_: pipe.seek_simple(
+        Gst.Format.TIME, Gst.SeekFlags.FLUSH, 0))
+    pipe.set_state(Gst.State.PLAYING)
+    return pipe
+
+
+class Room:
+    """Knows who is there.  on_change(): whenever that changes."""
+
+    def __init__(self, options):
+        self.options = options
+        self.seats = {}                 # token: Seat
+        self.names = {}                 # SSRC: (name, seat's number or 0)
+        self.n_seats = 0
+        self.kbps = NARROWING[0][0]
+        self.began = time.monotonic()
+        self.pipe = Gst.Pipeline.new('room')
+        self.mix = Gst.ElementFactory.make('partialmix', 'mix')
+        self.mix.set_property('latency', 40 * Gst.MSECOND)
+        self.pipe.add(self.mix)
+        if options.rtp_port:
+            rtp = Gst.parse_bin_from_description(
+                f'udpsrc address={options.rtp_address} port={options.rtp_port} '
+                f'caps={OPUS},extmap-{LEVEL_ID}=(string)"{LEVEL}"', True)
+            self.pipe.add(rtp)
+            rtp.get_static_pad('src').link(
+                self.mix.request_pad_simple(f'sink_{RTP_NEIGHBOUR}'))
+        self.clock = Gst.SystemClock.obtain()
+        self.pipe.use_clock(self.clock)
+        bus = self.pipe.get_bus()
+        bus.add_signal_watch()
+        bus.connect('message', self.on_message)
+        self.pipe.set_state(Gst.State.PLAYING)
+        self.voices = []
+        if options.demo:
+            self.play(options.voices)
+            GLib.timeout_add_seconds(NARROWING[0][1], self.narrow, 1)
+        GLib.timeout_add_seconds(1, self.check)
+
+    def say(self, event, **fields):
+        print(json.dumps({'t': round(time.monotonic() - self.began, 3),
+                          'event': event, **fields}), flush=True)
+
+    def share_clock(self, pipe):
+        """So that times mean the same on both sides of a proxy."""
+        pipe.use_clock(self.clock)
+        pipe.set_start_time(Gst.CLOCK_TIME_NONE)
+        pipe.set_base_time(self.pipe.get_base_time())
+
+    def play(self, folder):
+        for n, path in enumerate(sorted(pathlib.Path(folder).glob('*.wav'))):
+            name = path.stem.partition('-')[2] or path.stem
+            self.names[FIRST_VOICE_SSRC + n] = name.capitalize(), 0
+            self.voices.append(play_voice(n, path, self.options.rtp_port))
+
+    def narrow(self, step):
+        """The demonstration's link: the next rate."""
+        self.kbps, seconds = NARROWING[step % len(NARROWING)]
+        self.say('link', kbps=self.kbps)
+        for seat in self.seats.values():
+            if seat.narrow:
+                seat.narrow.set_property('bitrate', self.kbps * 1000)
+        GLib.timeout_add_seconds(seconds, self.narrow, step + 1)
+        return False
+
+    def join(self, name, on_ready):
+        """on_ready(seat, offer, error)"""
+        if len(self.seats) >= self.options.max_seats:
+            return on_ready(None, None, 'the room is full')
+        self.n_seats += 1
+        seat = Seat(self, self.n_seats, name,
+                    lambda offer, error: on_ready(seat, offer, error),
+                    lambda seat: self.seats.pop(seat.token, None))
+        self.seats[seat.token] = seat
+        return None
+
+    def check(self):
+        for seat in list(self.seats.values()):
+            seat.check()
+        return True
+
+    def by_number(self, number):
+        return next((s for s in self.seats.values() if s.number == number), None)
+
+    def on_message(self, _bus, message):
+        if message.type == Gst.MessageType.ERROR:
+            self.say('error', text=message.parse_error()[0].message)
+        structure = message.get_structure()
+        if message.type != Gst.MessageType.ELEMENT or structure is None:
+            return
+        if structure.get_name() == 'fairmix-selection':
+            seat = self.by_number(structure.get_value('neighbour'))
+            if seat:
+                seat.selection = {f: numbers(structure, f)
+                                  for f in ('separate', 'mixed', 'held')}
+                self.say('selection', seat=seat.number, **seat.selection)
+        elif structure.get_name() == 'fairmix-stream':
+            self.on_stream(structure)
+
+    def on_stream(self, structure):
+        ssrc = structure.get_value('out-ssrc')
+        number = structure.get_value('neighbour')
+        added = structure.get_value('event') == 'added'
+        seat = self.by_number(number)
+        self.say('stream', ssrc=ssrc, seat=number, there=added)
+        if not added:
+            if number != RTP_NEIGHBOUR or ssrc < FIRST_VOICE_SSRC:
+                self.names.pop(ssrc, None)
+        elif seat:
+            self.names[ssrc] = seat.name, number
+        else:
+            self.names.setdefault(ssrc, (f'RTP {ssrc}', number))
+
+    def picture(self, seat):
+        """All that the page of @seat shows."""
+        return {'people': [{'ssrc': ssrc, 'name': name}
+                           for ssrc, (name, number) in self.names.items()
+                           if number != seat.number],
+                'n_seats': len(self.seats), 'you': seat.picture()}
+
+    def close(self):
+        for seat in list(self.seats.values()):
+            seat.close('the server ends')
+        for pipe in [*self.voices, self.pipe]:
+            pipe.set_state(Gst.State.NULL)

@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A browser's seat: a pipeline of its own between the room's mixer and webrtcbin.
+
+The two pipelines are joined by proxysink and proxysrc, so that who joins, leaves
+or hangs holds up nobody else.  K slots of fixed SSRC go out, a microphone comes in.
+"""
+import re
+import secrets
+import time
+
+import gi
+
+gi.require_version('Gst', '1.0')
+gi.require_version('GstSdp', '1.0')
+gi.require_version('GstWebRTC', '1.0')
+gi.require_version('Nice', '0.1')
+# pylint: disable=wrong-import-position
+from gi.repository import GLib, Gst, GstSdp, GstWebRTC, Nice  # noqa: E402
+
+LEVEL = 'urn:ietf:params:rtp-hdrext:ssrc-audio-level'
+TWCC = ('http://www.ietf.org/id/'
+        'draft-holmer-rmcat-transport-wide-cc-extensions-01')
+PT, LEVEL_ID, TWCC_ID = 111, 1, 3
+OPUS = (f'application/x-rtp,media=audio,encoding-name=OPUS,payload={PT},'
+        'clock-rate=48000,encoding-params=(string)2')
+OFFER = (f'{OPUS},extmap-{LEVEL_ID}=(string)"{LEVEL}",'
+         f'extmap-{TWCC_ID}=(string)"{TWCC}",'
+         'rtcp-fb-transport-cc=(boolean)true')
+
+JOIN_S = 20                     # from the offer to a connection
+SILENCE_S = 15                  # without RTCP: nobody is there any more
+MAX_KBPS = 1000
+DIRECTION = GstWebRTC.WebRTCRTPTransceiverDirection
+KEEP = []                       # PyGObject sinks what it should not: ICE agents
+
+
+def clean(name):
+    """A name that can be shown: one line, no control characters, 40 of them."""
+    text = ''.join(c for c in str(name) if c.isprintable()).strip()
+    return re.sub(r'\s+', ' ', text)[:40] or 'somebody'
+
+
+def numbers(structure, field):
+    """The SSRCs in a field of a message, whichever list it is."""
+    text = structure.to_string()
+    found = re.search(rf'\b{field}=\([^)]*\)[<{{]([^>}}]*)[>}}]', text)
+    return [int(n) for n in re.findall(r'\b\d+\b', re.sub(
+        r'\([a-z0-9]+\)', '', found[1]))] if found else []
+
+
+class Seat:
+    """One browser.  on_ready(offer, error): once; on_gone(seat): once."""
+
+    def __init__(self, room, number, name, on_ready, on_gone):
+        self.room, self.number, self.name = room, number, clean(name)
+        self.token = secrets.token_urlsafe(16)
+        self.on_ready, self.on_gone = on_ready, on_gone
+        self.since = self.heard = time.monotonic()
+        self.n_rtcp = 0
+        self.linked = self.answered = self.closed = False
+        self.rate = self.narrow = self.mix_src = None
+        self.mix_sinks, self.proxies = [], []
+        self.selection = {'separate': [], 'mixed': [], 'held': []}
+        self.wishes = {}                # SSRC: whether it shall stay separate
+        self.pipe = Gst.Pipeline.new(f'seat{number}')
+        self.web = self.make_webrtcbin()
+        self.make_slots()
+        bus = self.pipe.get_bus()
+        bus.add_signal_watch()
+        bus.connect('message', self.on_message)
+        room.share_clock(self.pipe)
+        self.pipe.set_state(Gst.State.PLAYING)
+        self.web.emit('create-offer', None,
+                      Gst.Promise.new_with_change_func(self.on_offer))
+
+    # -- what it is made of
+
+    def make_webrtcbin(self):
+        options = self.room.options
+        web = Gst.ElementFactory.make('webrtcbin', f'web{self.number}')
+        web.set_property('bundle-policy', GstWebRTC.WebRTCBundlePolicy.MAX_BUNDLE)
+        web.set_property('latency', options.jitter_ms)
+        for name in ('stun-server', 'turn-server'):
+            value = getattr(options, name.replace('-', '_'))
+            if value:
+                web.set_property(name, value)
+        ice = web.get_property('ice-agent')
+        KEEP.append(ice)
+        if options.ports:
+            ice.set_property('min-rtp-port', options.ports[0])
+            ice.set_property('max-rtp-port', options.ports[1])
+        agent = ice.get_property('agent')
+        KEEP.append(agent)
+        for text in options.address:
+            address = Nice.Address.new()
+            if address.set_from_string(text):
+                agent.add_local_address(address)
+        web.connect('request-aux-sender', self.make_rate)
+        web.connect('pad-added', self.on_pad)
+        web.connect('notify::connection-state',
+                    lambda *_: GLib.idle_add(self.on_connection))
+        web.connect('notify::ice-gathering-state',
+                    lambda *_: GLib.idle_add(self.on_gathered))
+        self.pipe.add(web)
+        return web
+
+    def make_slots(self):
+        self.slots = Gst.ElementFactory.make('rtpslots', None)
+        self.pipe.add(self.slots)
+        for slot in range(self.room.options.slots):
+            sink = self.web.request_pad_simple('sink_%u')
+            source = self.slots.request_pad_simple('src_%u')
+            # the browser finds the line that a packet belongs to by its SSRC
+            ssrc = source.query_caps(None).get_structure(0).get_value('ssrc')
+            caps = Gst.Caps.from_string(f'{OFFER},ssrc=(uint){ssrc}')
+            transceiver = sink.get_property('transceiver')
+            transceiver.set_property('codec-preferences', caps)
+            transceiver.set_property(
+                'direction', DIRECTION.SENDRECV if slot == 0
+                else DIRECTION.SENDONLY)
+            source.link(sink)
+        self.first = self.join(self.room.pipe, self.pipe,
+                               self.slots.get_static_pad('sink'))
+
+    def join(self, from_pipe, to_pipe, sink):
+        """Returns the pad in @from_pipe that leads to @sink in @to_pipe."""
+        out = Gst.ElementFactory.make('proxysink', None)
+        into = Gst.ElementFactory.make('proxysrc', None)
+        into.set_property('proxysink', out)
+        from_pipe.add(out)
+        to_pipe.add(into)
+        into.get_static_pad('src').link(sink)
+        out.sync_state_with_parent()
+        into.sync_state_with_parent()
+        self.proxies += [e for e in (out, into)
+                         if e.get_parent() is self.room.pipe]
+        return out.get_static_pad('sink')
+
+    def make_rate(self, _web, _transport):
+        """What webrtcbin puts before its session: the congestion control and, for
+        a demonstration, a narrow link behind it."""
+        self.rate = Gst.ElementFactory.make('tfrcrate', f'rate{self.number}')
+        self.rate.set_property('webrtcbin', self.web.get_name())
+        self.rate.set_property('twcc-ext-id', TWCC_ID)
+        self.rate.set_property('max-bitrate', MAX_KBPS * 1000)
+        if not self.room.options.demo:
+            return self.rate
+        aux = Gst.Bin.new(f'aux{self.number}')
+        self.narrow = Gst.ElementFactory.make('cbtqueue', None)
+        self.narrow.set_property('discipline', 'fifo')
+        self.narrow.set_property('bitrate', self.room.kbps * 1000)
+        aux.add(self.rate)
+        aux.add(self.narrow)
+        self.rate.link(self.narrow)
+        for name, element in (('sink', self.rate), ('src', self.narrow)):
+            aux.add_pad(Gst.GhostPad.new(name, element.get_static_pad(name)))
+        return aux
+
+    # -- how it gets connected
+
+    def on_offer(self, promise):
+        reply = promise.get_reply()
+        if reply is None or not reply.has_field('offer'):
+            GLib.idle_add(self.fail, 'webrtcbin makes no offer')
+            return
+        self.offer = reply              # owns the description
+        self.web.emit('set-local-description', reply.get_value('offer'),
+                      Gst.Promise.new())
+
+    def on_gathered(self):
+        if self.on_ready and self.web.get_property(
+                'ice-gathering-state').value_nick == 'complete':
+            text = self.web.get_property('local-description').sdp.as_text()
+            ready, self.on_ready = self.on_ready, None
+            ready(text, None)
+
+    def fail(self, why):
+        if self.on_ready:
+            ready, self.on_ready = self.on_ready, None
+            ready(None, why)
+        self.close(why)
+
+    def answer(self, text):
+        """The browser's answer.  Returns what is wrong with it, or None."""
+        if self.answered:
+            return 'there is an answer already'
+        result, sdp = GstSdp.SDPMessage.new_from_text(text)
+        if result != GstSdp.SDPResult.OK or \
+                sdp.medias_len() != self.room.options.slots:
+            return (f'not a session description of {self.room.options.slots} '
+                    'media lines')
+        for n in range(sdp.medias_len()):
+            media = sdp.get_media(n)
+            if media.get_media() != 'audio' or \
+                    not (media.get_attribute_val('ice-ufrag')
+                         or sdp.get_attribute_val('ice-ufrag')) or \
+                    not (media.get_attribute_val('fingerprint')
+                         or sdp.get_attribute_val('fingerprint')):
+                return f'media line {n} is not audio with ICE and DTLS'
+        self.answered = True
+        self.web.emit('set-remote-description',
+                      GstWebRTC.WebRTCSessionDescription.new(
+                          GstWebRTC.WebRTCSDPType.ANSWER, sdp),
+                      Gst.Promise.new())
+        return None
+
+    def on_connection(self):
+        state = self.web.get_property('connection-state').value_nick
+        # before, webrtcbin blocks whoever pushes
+        if state == 'connected' and not self.linked and not self.closed:
+            self.linked = True
+            self.heard = time.monotonic()
+            # the mixer's pad may have chosen a format before it sees ours
+            self.mix_src = self.room.mix.request_pad_simple(
+                f'src_{self.number}')
+            self.mix_src.link_full(self.first, Gst.PadLinkCheck.NOTHING)
+            self.room.say('joined', seat=self.number, name=self.name)
+        elif state in ('failed', 'closed'):
+            self.close(f'connection {state}')
+
+    def on_pad(self, _web, pad):
+        """The browser's microphone."""
+        if pad.direction != Gst.PadDirection.SRC or self.closed:
+            return
+        sink = self.room.mix.request_pad_simple(f'sink_{self.number}')
+        self.mix_sinks.append(sink)
+        pad.link(self.join(self.pipe, self.room.pipe, sink))
+
+    # -- while it is there
+
+    def on_message(self, _bus, message):
+        if message.type == Gst.MessageType.ERROR:
+            self.close(message.parse_error()[0].message)
+
+    def wish(self, ssrc, separate):
+        """Keep this voice separate, for this listener only."""
+        if ssrc not in self.room.names:
+            return
+        self.wishes[ssrc] = separate
+        self.room.mix.emit('set-stream', ssrc, Gst.Structure.from_string(
+            f'stream, neighbour=(int){self.number}, '
+            f'priority=(int){100 if separate else 0}')[0])
+
+    def check(self):
+        """Each second: is anybody there?"""
+        now = time.monotonic()
+        if not self.linked:
+            if now - self.since > JOIN_S:
+                self.fail('no connection came about')
+            return
+        n_rtcp = self.rate_stats().get('n-rtcp', 0)
+        if n_rtcp != self.n_rtcp:
+            self.n_rtcp, self.heard = n_rtcp, now
+        elif now - self.heard > SILENCE_S:
+            self.close('nothing was heard for too long')
+
+    def rate_stats(self):
+        if self.rate is None:
+            return {}
+        stats = self.rate.get_property('stats')
+        return {stats.nth_field_name(i): stats.get_value(stats.nth_field_name(i))
+                for i in range(stats.n_fields())}
+
+    def picture(self):
+        """What the page shows of this listener."""
+        stats = self.rate_stats()
+        return {'id': self.number, **self.selection,
+                'wishes': [s for s, on in self.wishes.items() if on],
+                'target': stats.get('target-bitrate', 0),
+                'sent': round(stats.get('sent-bps', 0)),
+                'rtt': round(stats.get('rtt', 0) / 1e6, 1),
+                'loss': round(stats.get('loss-fraction', 0), 4),
+                'state': stats.get('state', 'starting'),
+                'feedback': stats.get('feedback', 'none'),
+                'link': self.room.kbps * 1000 if self.narrow else 0}
+
+    def close(self, why='left'):
+        if self.closed:
+            return
+        self.closed = True
+        self.room.say('left', seat=self.number, name=self.name, why=why)
+        if self.linked:
+            self.mix_src.unlink(self.first)
+            self.room.mix.release_request_pad(self.mix_src)
+        self.pipe.get_bus().remove_signal_watch()
+        self.pipe.set_state(Gst.State.NULL)
+        for proxy in self.proxies:
+            proxy.set_state(Gst.State.NULL)
+            self.room.pipe.remove(proxy)
+        for sink in self.mix_sinks:
+            self.room.mix.release_request_pad(sink)
+        self.on_gone(self)

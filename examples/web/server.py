@@ -1,0 +1,326 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A room that browsers join by a link: page, signalling, and the mixer.
+
+  meson devenv -C build ../examples/web/server.py [OPTION...]
+
+Prints one JSON object a line about what happens.  What a page says, over HTTP:
+
+  POST   /seats               {"name"}  -> 201, Location, {"offer", "slots", ...}
+  PATCH  /seats/TOKEN         the answer, application/sdp  -> 204
+  GET    /seats/TOKEN/events  server-sent events: the picture, twice a second
+  POST   /seats/TOKEN/wishes  {"ssrc", "separate"}  -> 204
+  DELETE /seats/TOKEN         -> 204; so does POST /seats/TOKEN/leave
+
+The server offers, so that header extensions have the same numbers for all and
+packets pass from one browser to another as they are.  With --secret, POST /seats
+needs `Authorization: Bearer SECRET`.
+"""
+import argparse
+import hmac
+import json
+import os
+import pathlib
+import signal
+import sys
+import time
+
+import gi
+
+gi.require_version('Soup', '3.0')
+# pylint: disable=wrong-import-position
+from gi.repository import Gio, GLib, Soup  # noqa: E402
+
+from room import Gst, Room  # noqa: E402
+
+PAGE = pathlib.Path(__file__).resolve().parent / 'page'
+TYPES = {'.html': 'text/html; charset=utf-8', '.css': 'text/css',
+         '.js': 'text/javascript'}
+MAX_BODY = 64 * 1024
+JOINS, JOINS_S = 20, 10         # so many POST /seats in so many seconds
+PICTURE_MS = 500
+ABSENT_S = 10                   # without events, before the seat is given up
+POLICY = ("default-src 'self'; style-src 'self' 'unsafe-inline'; "
+          "frame-ancestors 'none'")
+
+
+def ports(text):
+    first, _, last = text.partition('-')
+    return int(first), int(last)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__.partition('\n')[0])
+    add = parser.add_argument
+    add('--port', type=int, default=8443, help='TCP port of the page')
+    add('--http', action='store_true', help='listen to this machine alone, '
+        'without TLS: browsers give the microphone to localhost, too')
+    add('--cert', help='certificate, PEM')
+    add('--key', help='its private key, PEM')
+    add('--secret', default=os.environ.get('FMX_SECRET', ''),
+        help='who joins must know it; also $FMX_SECRET')
+    add('--slots', type=int, default=8, help='streams that a browser gets at most')
+    add('--max-seats', type=int, default=20, help='browsers at a time')
+    add('--jitter-ms', type=int, default=20, help='jitter buffer for microphones')
+    add('--address', action='append', default=[],
+        help='address for media (default: all but loopback); may be repeated')
+    add('--ports', type=ports, help='UDP ports for media, FIRST-LAST')
+    add('--stun-server', help='stun://HOST:PORT')
+    add('--turn-server', help='turn://USER:PASSWORD@HOST:PORT')
+    add('--rtp-port', type=int, default=0, help='UDP port for plain RTP talkers: '
+        'Opus, payload type 111')
+    add('--rtp-address', default='127.0.0.1', help='where that port listens')
+    add('--demo', action='store_true', help='recorded voices, and a link to each '
+        'browser that narrows and widens')
+    add('--voices', default='', help='folder of WAV files for --demo')
+    options = parser.parse_args()
+    if not options.http and not (options.cert and options.key):
+        parser.error('--cert and --key, or --http')
+    if not 1 <= options.slots <= 32:
+        parser.error('--slots: 1 ... 32')
+    if options.demo and not options.rtp_port:
+        options.rtp_port = 5404
+    return options
+
+
+def ice_servers(options):
+    """The same servers, as browsers want them named."""
+    found = []
+    if options.stun_server:
+        found.append({'urls': options.stun_server.replace('stun://', 'stun:')})
+    if options.turn_server:
+        scheme, _, rest = options.turn_server.partition('://')
+        user, _, host = rest.rpartition('@')
+        name, _, password = user.partition(':')
+        found.append({'urls': f'{scheme}:{host}', 'username': name,
+                      'credential': password})
+    return found
+
+
+class Server:
+    """HTTP in front of a room."""
+
+    def __init__(self, options):
+        self.options = options
+        self.room = Room(options)
+        self.joins = []                 # when, of late
+        self.watchers = {}              # token: message that takes events
+        self.absent = {}                # token: since when nobody watches
+        self.soup = Soup.Server()
+        self.soup.add_handler('/seats', self.on_seats)
+        self.soup.add_handler(None, self.on_file)
+        how = Soup.ServerListenOptions(0)
+        if not options.http:
+            self.soup.set_tls_certificate(
+                Gio.TlsCertificate.new_from_files(options.cert, options.key))
+            how = Soup.ServerListenOptions.HTTPS
+        (self.soup.listen_local if options.http
+         else self.soup.listen_all)(options.port, how)
+        GLib.timeout_add(PICTURE_MS, self.send_pictures)
+
+    # -- answers
+
+    def reply(self, message, status, body=None, kind='application/json', **headers):
+        out = message.get_response_headers()
+        for name, value in {'Cache-Control': 'no-store', **headers}.items():
+            out.replace(name.replace('_', '-'), value)
+        message.set_status(status, None)
+        if body is not None:
+            if not isinstance(body, (str, bytes)):
+                body = json.dumps(body)
+            if isinstance(body, str):
+                body = body.encode()
+            message.set_response(kind, Soup.MemoryUse.COPY, body)
+
+    def refuse(self, message, status, why):
+        self.room.say('refused', status=status, why=why)
+        self.reply(message, status, {'error': why})
+
+    def on_file(self, _soup, message, path, _query):
+        name = 'index.html' if path == '/' else path.lstrip('/')
+        file = PAGE / name
+        if message.get_method() not in ('GET', 'HEAD'):
+            self.refuse(message, 405, 'only GET')
+        elif '/' in name or file.suffix not in TYPES or not file.is_file():
+            self.refuse(message, 404, 'no such page')
+        else:
+            self.reply(message, 200, file.read_bytes(), TYPES[file.suffix],
+                       Content_Security_Policy=POLICY,
+                       X_Content_Type_Options='nosniff')
+
+    def body(self, message):
+        data = message.get_request_body().flatten().get_data() or b''
+        if len(data) > MAX_BODY:
+            self.refuse(message, 413, 'too long')
+            return None
+        try:
+            return data.decode()
+        except UnicodeDecodeError:
+            self.refuse(message, 400, 'not UTF-8')
+            return None
+
+    def json_body(self, message):
+        text = self.body(message)
+        if text is None:
+            return None
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = None
+        if not isinstance(value, dict):
+            self.refuse(message, 400, 'a JSON object is wanted')
+            return None
+        return value
+
+    # -- /seats
+
+    def on_seats(self, _soup, message, path, _query):
+        method, parts = message.get_method(), path.split('/')[2:]
+        if not parts:
+            if method == 'POST':
+                self.join(message)
+            else:
+                self.refuse(message, 405, 'only POST')
+            return
+        seat = self.room.seats.get(parts[0])
+        what = (method, *parts[1:])
+        if seat is None:
+            self.refuse(message, 404, 'no such seat: it may have timed out')
+        elif what == ('PATCH',):
+            self.answer(message, seat)
+        elif what == ('GET', 'events'):
+            self.watch(message, seat)
+        elif what == ('POST', 'wishes'):
+            self.wish(message, seat)
+        elif what in (('DELETE',), ('POST', 'leave')):
+            seat.close()
+            self.reply(message, 204)
+        else:
+            self.refuse(message, 405, 'not here')
+
+    def may_join(self, message):
+        now = time.monotonic()
+        self.joins = [t for t in self.joins if now - t < JOINS_S]
+        given = message.get_request_headers().get_one('Authorization') or ''
+        if len(self.joins) >= JOINS:
+            self.refuse(message, 429, 'too many at once: try again in 10 s')
+            return False
+        self.joins.append(now)
+        if self.options.secret and not hmac.compare_digest(
+                given.encode(), f'Bearer {self.options.secret}'.encode()):
+            self.refuse(message, 401, 'the secret is wrong')
+            return False
+        return True
+
+    def join(self, message):
+        if not self.may_join(message):
+            return
+        wanted = self.json_body(message)
+        if wanted is None:
+            return
+
+        def ready(seat, offer, error):
+            if error:
+                self.refuse(message, 503, error)
+            else:
+                self.reply(message, 201, {
+                    'offer': offer, 'slots': self.options.slots,
+                    'id': seat.number, 'iceServers': ice_servers(self.options),
+                    'demo': self.options.demo}, Location=f'/seats/{seat.token}')
+            message.unpause()
+
+        message.pause()
+        self.room.join(wanted.get('name', ''), ready)
+
+    def answer(self, message, seat):
+        text = self.body(message)
+        if text is None:
+            return
+        wrong = seat.answer(text)
+        if wrong:
+            self.refuse(message, 400, wrong)
+        else:
+            self.reply(message, 204)
+
+    def wish(self, message, seat):
+        wanted = self.json_body(message)
+        if wanted is None:
+            return
+        ssrc, separate = wanted.get('ssrc'), wanted.get('separate')
+        if not isinstance(ssrc, int) or not isinstance(separate, bool):
+            self.refuse(message, 400, 'ssrc: a number, separate: true or false')
+        else:
+            seat.wish(ssrc, separate)
+            self.reply(message, 204)
+
+    # -- events
+
+    def watch(self, message, seat):
+        headers = message.get_response_headers()
+        headers.set_encoding(Soup.Encoding.CHUNKED)
+        headers.replace('Content-Type', 'text/event-stream')
+        headers.replace('Cache-Control', 'no-store')
+        message.get_response_body().set_accumulate(False)
+        message.set_status(200, None)
+        old = self.watchers.pop(seat.token, None)
+        if old:
+            self.end(old)
+        self.watchers[seat.token] = message
+        self.absent.pop(seat.token, None)
+        message.connect('finished', self.on_watcher_gone, seat.token)
+        self.send(message, self.room.picture(seat))
+
+    def end(self, message):
+        message.get_response_body().complete()
+        message.unpause()
+
+    def on_watcher_gone(self, message, token):
+        if self.watchers.get(token) is message:
+            del self.watchers[token]
+            self.absent[token] = time.monotonic()
+
+    def send(self, message, picture):
+        text = f'data: {json.dumps(picture)}\n\n'.encode()
+        message.get_response_body().append(text)
+        message.unpause()
+
+    def send_pictures(self):
+        now = time.monotonic()
+        for token in list(self.watchers):
+            seat = self.room.seats.get(token)
+            if seat:
+                self.send(self.watchers[token], self.room.picture(seat))
+            else:
+                self.end(self.watchers.pop(token))
+        for token, since in list(self.absent.items()):
+            seat = self.room.seats.get(token)
+            if seat is None:
+                del self.absent[token]
+            elif now - since > ABSENT_S:
+                seat.close('its page is gone')
+        return True
+
+
+def main():
+    options = parse_arguments()
+    Gst.init(None)
+    for name, where in (('partialmix', '`meson devenv -C build`'),
+                        ('webrtcbin', 'gstreamer1.0-plugins-bad'),
+                        ('nicesrc', 'gstreamer1.0-nice')):
+        if not Gst.ElementFactory.find(name):
+            sys.exit(f'no {name} here: it comes with {where}')
+    try:
+        server = Server(options)
+    except GLib.Error as error:
+        sys.exit(f'server.py: {error.message}')
+    loop = GLib.MainLoop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        GLib.unix_signal_add(GLib.PRIORITY_DEFAULT, number, loop.quit)
+    server.room.say('listening', port=options.port, https=not options.http)
+    loop.run()
+    server.room.close()
+
+
+if __name__ == '__main__':
+    main()
