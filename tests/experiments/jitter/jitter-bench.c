@@ -320,6 +320,11 @@ feed (const char *element, const char *n_packets, bool with_probe)
   Trace trace;
 
   trace_make_skew (&trace, 0.0, atoi (n_packets) * (FmxDuration) PACKET);
+  /* a second of silence after the first one, in which that is let go */
+  for (size_t i = 1; i < trace.n_packets; i++) {
+    trace.packets[i].send += FMX_SECOND;
+    trace.packets[i].arrival += FMX_SECOND;
+  }
   policy_element_feed (&trace, element, with_probe);
   trace_free (&trace);
 }

@@ -383,6 +383,21 @@ wait_for_packet (const Feed * feed, gint n)
     g_thread_yield ();
 }
 
+/* The first one may be held. */
+static void
+let_first_go (const Feed * feed, GstTestClock * clock)
+{
+  GstClockID id;
+
+  gst_test_clock_advance_time (clock, GST_SECOND);
+  while (g_atomic_int_get (&feed->n_out) == 0) {
+    id = gst_test_clock_process_next_clock_id (clock);
+    if (id != NULL)
+      gst_clock_id_unref (id);
+    g_thread_yield ();
+  }
+}
+
 void
 policy_element_feed (const Trace * trace, const char *description,
     bool with_probe)
@@ -408,10 +423,10 @@ policy_element_feed (const Trace * trace, const char *description,
   }
   feed_start (source, element, clock);
   for (size_t i = 0; i < trace->n_packets; i++) {
-    /* the first one may be held */
-    gst_test_clock_set_time (GST_TEST_CLOCK (clock),
-        trace->packets[i].arrival + GST_SECOND);
+    gst_test_clock_set_time (GST_TEST_CLOCK (clock), trace->packets[i].arrival);
     gst_pad_push (source, feed.packets[i]);
+    if (i == 0)
+      let_first_go (&feed, GST_TEST_CLOCK (clock));
     wait_for_packet (&feed, (gint) i);
   }
   gst_pad_set_active (source, FALSE);

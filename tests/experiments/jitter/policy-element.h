@@ -61,7 +61,8 @@ void policy_element (const Trace * trace, const char *description,
  * @with_probe: whether a probe on its source pad looks at every packet
  *
  * Feeds @trace, of which every packet must come out, one by one, and notes
- * nothing: to count what that costs.
+ * nothing: to count what that costs.  The second one has to come a second or
+ * more after the first.
  */
 void policy_element_feed (const Trace * trace, const char *description,
     bool with_probe);

@@ -1,13 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Rates speech that came over three traces: cut, stretched, or with a fixed delay.
+"""Rates speech that came over six traces: cut, stretched, or with a fixed delay.
 
   tests/experiments/jitter/speech.py [--build build] [--keep DIR]
 
 Sends four minutes of the voices of examples/voices.sh through jitter-speech and
 rates 8 s at a time by PESQ (ITU-T P.862.2, wideband) against what was said.
-Fills in the table of docs/algorithms/playout.md and draws
-docs/figures/playout-speech.{svg,png}.  --keep leaves what is heard in DIR, and
+Fills in the table of docs/algorithms/playout.md.  --keep leaves what is heard in DIR, and
 the ratings, or takes these from there.
 
 Needs the pesq module (pip install pesq) and, once, the packages of
@@ -34,22 +33,21 @@ except ImportError:
 RATE = 16000
 PIECE_S = 8
 VOICE_S = 30
+CODEC_MS = 6.5                  # Opus looks ahead
 QUIET = 100                     # of 32768: says nothing of the delay
-TRACES = ('5g_n78_10ms', '5g_w2s_n8', 'syn_spikes')
+TRACES = ('syn_lan:8', 'syn_wifi:8', 'syn_wifi_busy:8', '5g_n78_10ms',
+          '5g_w2s_n8', 'syn_lte:8')
 DECODE = ' ! rtpopusdepay ! opusdec plc=true'
+OURS = 'qmjitterbuffer and qmstretch'
+SAME = 'none, as late as that'
 PIPELINES = {
-    'qmjitterbuffer and qmstretch':
-        'qmjitterbuffer shrink=shift do-lost=true' + DECODE + ' ! qmstretch',
+    OURS: 'qmjitterbuffer shrink=shift do-lost=true' + DECODE + ' ! qmstretch',
     'qmjitterbuffer': 'qmjitterbuffer do-lost=true' + DECODE,
-    'rtpjitterbuffer 60 ms': 'rtpjitterbuffer do-lost=true latency=60' + DECODE,
-    'rtpjitterbuffer 100 ms': 'rtpjitterbuffer do-lost=true latency=100' + DECODE,
-    'rtpjitterbuffer 200 ms': 'rtpjitterbuffer do-lost=true latency=200' + DECODE,
+    SAME: 'rtpjitterbuffer do-lost=true mode=none latency={delay}' + DECODE,
+    'none 60 ms': 'rtpjitterbuffer do-lost=true mode=none latency=60' + DECODE,
+    'slave 60 ms': 'rtpjitterbuffer do-lost=true mode=slave latency=60'
+    + DECODE,
 }
-STYLES = {'qmjitterbuffer and qmstretch': ('#009E73', 'o'),
-          'qmjitterbuffer': ('#0072B2', 's'),
-          'rtpjitterbuffer 60 ms': ('#D55E00', '^'),
-          'rtpjitterbuffer 100 ms': ('#CC79A7', 'v'),
-          'rtpjitterbuffer 200 ms': ('#E69F00', 'D')}
 
 
 def make_speech(path):
@@ -71,7 +69,7 @@ def hear(build, speech, trace, pipeline, heard):
     env['GST_REGISTRY_1_0'] = str(build / 'jitter-report.registry')
     return float(subprocess.run(
         [build / 'tests/experiments/jitter/jitter-speech', speech,
-         write_playout.TRACES / f'{trace}.csv.gz', pipeline, heard],
+         write_playout.argument(trace), pipeline, heard],
         env=env, check=True, capture_output=True, text=True).stdout)
 
 
@@ -108,12 +106,16 @@ def measure(build, folder):
     rows = []
     with concurrent.futures.ProcessPoolExecutor() as pool:
         for trace in TRACES:
+            delay = 0.0
             for name, pipeline in PIPELINES.items():
                 heard = folder / f'{trace}-{name.replace(" ", "-")}.s16'
-                missing = hear(build, speech, trace, pipeline, heard)
+                missing = hear(build, speech, trace, pipeline.format(
+                    delay=round(delay)), heard)
                 rated = list(pool.map(rate_piece, *zip(
                     *pieces(said, np.fromfile(heard, '<i2')))))
                 scores, delays = np.array(rated).T
+                if name == OURS:
+                    delay = delays.mean() - CODEC_MS
                 rows.append({'trace': trace, 'name': name,
                              'mean': float(scores.mean()),
                              'worst': float(np.percentile(scores, 10)),
@@ -121,30 +123,6 @@ def measure(build, folder):
                              'missing': missing})
                 print(rows[-1], file=sys.stderr)
     return rows
-
-
-def draw(rows):
-    plt = write_playout.plt
-    figure, axes = plt.subplots(1, len(TRACES), figsize=(9.6, 3.3), sharey=True)
-    for axis, trace in zip(axes, TRACES):
-        for row in (r for r in rows if r['trace'] == trace):
-            colour, marker = STYLES[row['name']]
-            axis.plot([row['delay']] * 2, [row['worst'], row['mean']],
-                      color=colour, linewidth=1)
-            cut = row['name'] == write_playout.OURS    # may lie below the stretched
-            axis.plot(row['delay'], row['mean'], marker, color=colour,
-                      markersize=10 if cut else 7,
-                      fillstyle='none' if cut else 'full', label=row['name'])
-            axis.plot(row['delay'], row['worst'], '_', color=colour)
-        axis.set_title(trace, fontsize=9)
-        axis.set_xlabel('delay [ms]')
-        axis.set_xlim(0, 250)
-    axes[0].set_ylabel('PESQ: mean, and worst tenth')
-    axes[0].set_ylim(1, 4.6)
-    figure.get_layout_engine().set(rect=(0, 0.15, 1, 0.85))
-    figure.legend(*axes[0].get_legend_handles_labels(), ncol=3,
-                  loc='lower center')
-    write_playout.save(figure, 'playout-speech')
 
 
 def table(rows):
@@ -170,7 +148,6 @@ def main():
             ratings.write_text(json.dumps(measure(
                 pathlib.Path(args.build).resolve(), folder)), encoding='utf-8')
         rows = json.loads(ratings.read_text(encoding='utf-8'))
-    draw(rows)
     write_playout.fill_in('speech', table(rows))
 
 
