@@ -94,7 +94,8 @@ if [ -z "$quick" ]; then
   run alone "$out/build-alone"
 
   export UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1"
-  export ASAN_OPTIONS="detect_odr_violation=0:fast_unwind_on_malloc=0"
+  # the names in lsan.supp stand within eight calls of what they allocate
+  export ASAN_OPTIONS="detect_odr_violation=0:fast_unwind_on_malloc=0:malloc_context_size=8"
   export LSAN_OPTIONS="suppressions=$top/tests/lsan.supp:print_suppressions=0"
   sanitize memory address,undefined \
     --suite lib --suite elements --suite pipelines --suite fuzz

@@ -132,6 +132,14 @@ has_extension (GstBuffer * buffer, guint8 id)
   return has;
 }
 
+/* GST_WRITE_UINT16_BE() wants an even address; extensions stand anywhere. */
+static void
+write_number (guint8 * place, guint16 number)
+{
+  place[0] = (guint8) (number >> 8);
+  place[1] = (guint8) number;
+}
+
 /* Where the number stands already.  Returns: whether it was written there */
 static gboolean
 replace_number (GstBuffer * buffer, guint8 id, guint16 number)
@@ -144,7 +152,7 @@ replace_number (GstBuffer * buffer, guint8 id, guint16 number)
     return FALSE;
   place = find_extension (&rtp, id);
   if (place != NULL)
-    GST_WRITE_UINT16_BE (place, number);
+    write_number (place, number);
   gst_rtp_buffer_unmap (&rtp);
   return place != NULL;
 }
@@ -156,12 +164,12 @@ write_element (guint8 * word, guint16 profile, guint8 id, guint16 number)
 {
   if (profile == ONE_BYTE_PROFILE) {
     word[0] = (guint8) (id << 4 | (FMX_TWCC_EXTENSION_BYTES - 1));
-    GST_WRITE_UINT16_BE (word + 1, number);
+    write_number (word + 1, number);
     word[3] = 0;
   } else {
     word[0] = id;
     word[1] = FMX_TWCC_EXTENSION_BYTES;
-    GST_WRITE_UINT16_BE (word + 2, number);
+    write_number (word + 2, number);
   }
 }
 

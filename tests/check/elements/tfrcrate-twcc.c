@@ -43,12 +43,14 @@ twcc_number (GstBuffer * buffer, guint8 id)
   GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
   gint number = -1;
   gpointer data;
+  const guint8 *bytes;
   guint size;
 
   fail_unless (gst_rtp_buffer_map (buffer, GST_MAP_READ, &rtp));
   if (gst_rtp_buffer_get_extension_onebyte_header (&rtp, id, 0, &data, &size)) {
     fail_unless_equals_int (size, FMX_TWCC_EXTENSION_BYTES);
-    number = GST_READ_UINT16_BE (data);
+    bytes = data;
+    number = bytes[0] << 8 | bytes[1];
   }
   gst_rtp_buffer_unmap (&rtp);
   return number;
