@@ -213,11 +213,21 @@ typedef enum
   MALFORMED
 } Verdict;
 
+/* GST_READ_UINT32_BE() wants an address that is a multiple of four. */
+static guint32
+read_ssrc (const guint8 * data, gboolean rtcp)
+{
+  guint32 ssrc;
+
+  memcpy (&ssrc, data + (rtcp ? 4 : 8), sizeof ssrc);
+  return GUINT32_FROM_BE (ssrc);
+}
+
 /* Nothing is remembered of an SSRC before one of its packets is genuine. */
 static Verdict
 unprotect (Direction * in, guint8 * data, gint * size, gboolean rtcp)
 {
-  guint32 ssrc = GST_READ_UINT32_BE (data + (rtcp ? 4 : 8));
+  guint32 ssrc = read_ssrc (data, rtcp);
   Verdict verdict = MALFORMED;
   srtp_err_status_t status;
 
@@ -281,7 +291,7 @@ gst_dpm_peer_receive (GstDpmPeer * peer, guint8 * data, gsize size,
 static gboolean
 protect (Direction * out, guint8 * data, gint * size, gboolean rtcp)
 {
-  guint32 ssrc = GST_READ_UINT32_BE (data + (rtcp ? 4 : 8));
+  guint32 ssrc = read_ssrc (data, rtcp);
   gboolean good = FALSE;
 
   g_mutex_lock (&out->lock);

@@ -101,6 +101,36 @@ GST_START_TEST (test_what_is_sent_comes_in_and_is_not_readable_on_the_way)
 
 GST_END_TEST;
 
+/* A datagram may stand anywhere in somebody's memory. */
+GST_START_TEST (test_packets_may_stand_at_any_address)
+{
+  guint8 data[GST_DPM_MAX_PACKET_BYTES + GST_DPM_TRAILER_BYTES + 8];
+  guint8 report[8] = { 0x80, 201, 0, 1, 0, 0, 0, 5 };
+  Pair p = pair_new ();
+  FmxJoinAddress to;
+
+  for (guint i = 0; i < 8; i++) {
+    GstBuffer *rtp = rtp_packet_new (5, (guint16) i, 60);
+    GstBuffer *rtcp = gst_buffer_new_memdup (report, sizeof report);
+    GstBuffer *buffers[] = { rtp, rtcp };
+
+    for (guint k = 0; k < 2; k++) {
+      gsize size = gst_dpm_peer_protect (p.here, buffers[k], k == 1, data + i,
+          &to);
+      GstPad *pad;
+      GstBuffer *buffer = gst_dpm_peer_receive (p.there, data + i, size, &pad);
+
+      fail_unless (buffer != NULL && pad == (k == 1 ? p.rtcp : p.rtp));
+      gst_object_unref (pad);
+      gst_buffer_unref (buffer);
+      gst_buffer_unref (buffers[k]);
+    }
+  }
+  pair_free (&p);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_a_packet_that_was_touched_is_forged)
 {
   guint8 data[GST_DPM_MAX_PACKET_BYTES + GST_DPM_TRAILER_BYTES];
@@ -196,7 +226,9 @@ GST_START_TEST (test_a_flood_of_ssrcs_is_bounded)
   gsize size = sent (&p, 5, 1, data);
 
   for (guint i = 0; i < 10000; i++) {
-    GST_WRITE_UINT32_BE (data + 8, 1000 + i);
+    data[10] = (guint8) (i >> 8);
+    data[11] = (guint8) i;
+    data[8] = 1;
     fail_if (came (&p, data, size));
   }
   fail_unless_equals_uint64 (stats_of (p.there).n_forged, 10000);
@@ -290,6 +322,7 @@ dpmpeer_suite (void)
   suite_add_tcase (s, tc);
   tcase_add_test (tc,
       test_what_is_sent_comes_in_and_is_not_readable_on_the_way);
+  tcase_add_test (tc, test_packets_may_stand_at_any_address);
   tcase_add_test (tc, test_a_packet_that_was_touched_is_forged);
   tcase_add_test (tc, test_a_packet_comes_in_once);
   tcase_add_test (tc,
