@@ -8,7 +8,6 @@
 #include "common/gstfairmixstats.h"
 
 #define MAX_CLASSES 32
-#define AUTOMATIC 0             /* loss-limit */
 #define DEFAULT_LIMIT 0         /* max-bitrate */
 #define DEFAULT_SKIP_PACKETS 1000       /* skip-interval */
 #define RTO_MIN_MAX (3 * GST_SECOND)
@@ -138,17 +137,16 @@ gst_rate_params_set (FmxRateSenderParams * params, GstRateParam id,
       params->initial_bps = g_value_get_uint (value);
       break;
     case GST_RATE_PARAM_LOSS_LIMIT:
-      params->loss_limit = g_value_get_double (value) > AUTOMATIC ?
-          g_value_get_double (value) : -1.0;
+      params->loss_limit = g_value_get_double (value);
       break;
     case GST_RATE_PARAM_RTO_MIN:
       params->rto_min = (FmxDuration) g_value_get_uint64 (value);
       break;
     case GST_RATE_PARAM_ALPHA:
-      params->increase = g_value_get_double (value);
+      params->alpha = g_value_get_double (value);
       break;
     case GST_RATE_PARAM_BETA:
-      params->decrease = g_value_get_double (value);
+      params->beta = g_value_get_double (value);
       break;
     case GST_RATE_PARAM_CIRCUIT_BREAKER:
       params->circuit_breaker = g_value_get_boolean (value);
@@ -185,16 +183,16 @@ gst_rate_params_get (const FmxRateSenderParams * params, GstRateParam id,
       g_value_set_uint (value, gst_rate_params_bitrate (params->initial_bps));
       break;
     case GST_RATE_PARAM_LOSS_LIMIT:
-      g_value_set_double (value, MAX (params->loss_limit, AUTOMATIC));
+      g_value_set_double (value, params->loss_limit);
       break;
     case GST_RATE_PARAM_RTO_MIN:
       g_value_set_uint64 (value, (guint64) params->rto_min);
       break;
     case GST_RATE_PARAM_ALPHA:
-      g_value_set_double (value, params->increase);
+      g_value_set_double (value, params->alpha);
       break;
     case GST_RATE_PARAM_BETA:
-      g_value_set_double (value, params->decrease);
+      g_value_set_double (value, params->beta);
       break;
     case GST_RATE_PARAM_CIRCUIT_BREAKER:
       g_value_set_boolean (value, params->circuit_breaker);
@@ -274,7 +272,7 @@ gst_rate_params_install (GObjectClass * klass, guint first_id)
           "Share of lost packets above which media stops and the path is "
           "probed (0 = automatic: 0.2 where the smallest stream has 64 "
           "kbit/s, up to 0.4 for 4.75 kbit/s)",
-          0.0, 1.0, MAX (defaults.loss_limit, AUTOMATIC), flags));
+          0.0, 1.0, defaults.loss_limit, flags));
   g_object_class_install_property (klass, first_id + GST_RATE_PARAM_RTO_MIN,
       g_param_spec_uint64 ("rto-min", "Minimum RTO",
           "Least time beyond the round-trip time after which a packet that "
@@ -284,11 +282,11 @@ gst_rate_params_install (GObjectClass * klass, guint first_id)
       g_param_spec_double ("alpha", "Alpha",
           "gaimd: increase, in segments per round-trip time (0 = "
           "3 (1 - beta) / (1 + beta), which is fair to TCP)",
-          0.0, 100.0, defaults.increase, flags));
+          0.0, 100.0, defaults.alpha, flags));
   g_object_class_install_property (klass, first_id + GST_RATE_PARAM_BETA,
       g_param_spec_double ("beta", "Beta",
           "gaimd: what remains of the rate after a loss event, as a share",
-          0.01, 0.99, defaults.decrease, flags));
+          0.01, 0.99, defaults.beta, flags));
   g_object_class_install_property (klass,
       first_id + GST_RATE_PARAM_CIRCUIT_BREAKER,
       g_param_spec_boolean ("circuit-breaker", "Circuit Breaker",

@@ -73,8 +73,8 @@ set_up (double link_bps, FmxDuration delay, double alpha, double beta,
   memset (&params, 0, sizeof params);
   fmx_rate_sender_params_default (&params.sender);
   params.sender.klass = fmx_rate_class_find ("gaimd");
-  params.sender.increase = alpha;
-  params.sender.decrease = beta;
+  params.sender.alpha = alpha;
+  params.sender.beta = beta;
   params.sender.segment_bytes = 0;      /* its packets are its segments */
   params.sender.min_bps = 10000;
   params.sender.initial_bps = 100000;

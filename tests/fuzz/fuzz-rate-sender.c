@@ -25,7 +25,7 @@ choose_params (Fuzz * fuzz)
   params.segment_bytes = (choice & 0x04) != 0 ? 0 : 1460;
   params.min_bps = (choice & 0x08) != 0 ? 1 : 20000;
   params.max_bps = (choice & 0x10) != 0 ? 100000 : 1000000000;
-  params.loss_limit = (choice & 0x20) != 0 ? 0.01 : -1.0;
+  params.loss_limit = (choice & 0x20) != 0 ? 0.01 : 0.0;
   params.circuit_breaker = (choice & 0x40) == 0;
   params.decision_interval_rtts = (choice & 0x80) != 0 ? 1.0 : 7.0;
   return params;

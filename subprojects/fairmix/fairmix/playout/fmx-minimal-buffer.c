@@ -4,15 +4,6 @@
 #include <assert.h>
 
 double
-fmx_minimal_buffer_alpha (double beta)
-{
-  assert (beta > 0.0 && beta < 1.0);
-
-  /* [buffering A.1] */
-  return 3.0 * (1.0 - beta) / (1.0 + beta);
-}
-
-double
 fmx_minimal_buffer_bytes (const FmxMinimalBufferParams *params, double rate_Bps)
 {
   double beta = params->beta;

@@ -17,7 +17,8 @@ extern "C" {
  * @mss_bytes: segment size, in bytes, > 0
  * @rtt: round-trip time, > 0
  *
- * The sender's congestion control: AIMD(alpha, beta); TCP Reno is (1, 1/2).
+ * The sender's congestion control: AIMD(alpha, beta); TCP Reno is (1, 1/2), see
+ * fmx_aimd_fair_alpha().
  */
 typedef struct
 {
@@ -26,15 +27,6 @@ typedef struct
   uint32_t mss_bytes;
   FmxDuration rtt;
 } FmxMinimalBufferParams;
-
-/**
- * fmx_minimal_buffer_alpha:
- * @beta: in (0, 1)
- *
- * Returns: the alpha with which AIMD(alpha, @beta) is friendly to TCP,
- *     3 (1 - beta) / (1 + beta)
- */
-double fmx_minimal_buffer_alpha (double beta);
 
 /**
  * fmx_minimal_buffer_bytes:

@@ -119,7 +119,7 @@ void fmx_circuit_breaker_init (FmxCircuitBreaker * breaker,
 void fmx_circuit_breaker_on_media (FmxCircuitBreaker * breaker, FmxTime now);
 
 /** fmx_circuit_breaker_on_heard: RTCP about any of our streams came, whatever
- * it said: the way back works ([RFC8083 4.1], last paragraph) */
+ * it said: the reverse path works ([RFC8083 4.1], last paragraph) */
 void fmx_circuit_breaker_on_heard (FmxCircuitBreaker * breaker, FmxTime now);
 
 /** fmx_circuit_breaker_on_report: Returns: whether it has just tripped */

@@ -67,16 +67,17 @@ shift (FmxExtreme *e, FmxDuration by)
   e->before += by;
 }
 
-/* The way back is known by what it was at its least.  When that is another, all
- * that was learnt of the way there would have been so much more, or less. */
+/* The delay of the reverse path is known by what it was at its least.  When that is
+ * another, all that was learnt of the way there would have been so much more, or
+ * less. */
 static void
-add_back (FmxQueueSense *sense, FmxDuration back, FmxTime now)
+add_reverse (FmxQueueSense *sense, FmxDuration reverse, FmxTime now)
 {
-  bool known = sense->back.valid;
-  FmxDuration before = known ? get (&sense->back, -1) : 0, by;
+  bool known = sense->reverse.valid;
+  FmxDuration before = known ? get (&sense->reverse, -1) : 0, by;
 
-  add (&sense->back, back, FMX_QUEUE_SENSE_BASE_WINDOW, -1, now);
-  by = get (&sense->back, -1) - before;
+  add (&sense->reverse, reverse, FMX_QUEUE_SENSE_BASE_WINDOW, -1, now);
+  by = get (&sense->reverse, -1) - before;
   if (!known || by == 0)
     return;
   shift (&sense->base, by);
@@ -89,13 +90,13 @@ add_back (FmxQueueSense *sense, FmxDuration back, FmxTime now)
 
 /* Not below the base, if the whole is not: clocks are set now and then. */
 static FmxDuration
-without_queue_back (FmxQueueSense *sense, FmxDuration rtt, FmxDuration back,
-    FmxTime now)
+without_reverse_queue (FmxQueueSense *sense, FmxDuration rtt,
+    FmxDuration reverse, FmxTime now)
 {
   FmxDuration there, base;
 
-  add_back (sense, back, now);
-  there = rtt - (back - get (&sense->back, -1));
+  add_reverse (sense, reverse, now);
+  there = rtt - (reverse - get (&sense->reverse, -1));
   base = sense->base.valid ? get (&sense->base, -1) : rtt;
   if (there < base)
     return rtt < base ? rtt : base;
@@ -103,10 +104,10 @@ without_queue_back (FmxQueueSense *sense, FmxDuration rtt, FmxDuration back,
 }
 
 void
-fmx_queue_sense_add (FmxQueueSense *sense, FmxDuration rtt, FmxDuration back,
+fmx_queue_sense_add (FmxQueueSense *sense, FmxDuration rtt, FmxDuration reverse,
     FmxDuration window, FmxTime now)
 {
-  FmxDuration sample = without_queue_back (sense, rtt, back, now);
+  FmxDuration sample = without_reverse_queue (sense, rtt, reverse, now);
 
   if (window < FMX_QUEUE_SENSE_WINDOW_MIN)
     window = FMX_QUEUE_SENSE_WINDOW_MIN;

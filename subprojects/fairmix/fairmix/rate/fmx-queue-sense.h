@@ -68,7 +68,7 @@ typedef struct
 {
   /*< private >*/
   FmxExtreme base;
-  FmxExtreme back;
+  FmxExtreme reverse;
   FmxExtreme least;
   FmxExtreme most;
   FmxExtreme peak;
@@ -82,12 +82,12 @@ typedef struct
 /**
  * fmx_queue_sense_add:
  * @rtt: a sample of the round-trip time
- * @back: what of it was the way back, give or take a constant: its queue, what
- *     is above the least, is not ours and is taken off
+ * @reverse: what of it was the delay of the reverse path, give or take a
+ *     constant: its queue, what is above the least, is not ours and is taken off
  * @window: over which the queue is judged, about a round-trip time
  */
 void fmx_queue_sense_add (FmxQueueSense * sense, FmxDuration rtt,
-    FmxDuration back, FmxDuration window, FmxTime now);
+    FmxDuration reverse, FmxDuration window, FmxTime now);
 
 /** Returns: what stands in the queue, >= 0; 0 before the first sample */
 FmxDuration fmx_queue_sense_standing (const FmxQueueSense * sense);

@@ -60,8 +60,8 @@ fmx_rate_params_are_valid (const FmxRateParams *params)
       && params->initial_bps <= 1e12 && params->segment_bytes <= 65535
       && params->decision_interval_rtts >= 1.0
       && params->decision_interval_rtts <= 100.0
-      && params->increase >= 0.0 && params->increase <= 1000.0
-      && params->decrease > 0.0 && params->decrease < 1.0;
+      && params->alpha >= 0.0 && params->alpha <= 1000.0
+      && params->beta > 0.0 && params->beta < 1.0;
 }
 
 void

@@ -38,8 +38,8 @@ typedef struct _FmxRateClass FmxRateClass;
  * @initial_bps: before the first feedback, in bits/s on the wire
  * @segment_bytes: segment size s of the TCP equation; 0 = true packet size
  * @decision_interval_rtts: dpm: time between two increases, in RTTs
- * @increase: gaimd: alpha, in segments per RTT; 0 = fair to TCP
- * @decrease: gaimd: beta, in (0, 1)
+ * @alpha: gaimd: increase, in segments per RTT; 0 = fair to TCP
+ * @beta: gaimd: in (0, 1), what remains of the rate on a loss event
  *
  * What the user chose; never written by the library.
  */
@@ -50,18 +50,19 @@ typedef struct
   double initial_bps;
   uint32_t segment_bytes;
   double decision_interval_rtts;
-  double increase;
-  double decrease;
+  double alpha;
+  double beta;
 } FmxRateParams;
 
 /**
  * FmxRateFeedback:
  * @heard: the receiver said something; false: packets timed out
  * @rtt: smoothed round-trip time R, > 0
- * @rtt_latest: the latest sample, outliers removed
- * @rtt_least: the least of the packets that this feedback tells of, outliers
+ * @rtt_median: of the last five samples
+ * @rtt_sample_min: the least of the packets that this feedback tells of, outliers
  *     and all: what came in between passed on
- * @way_back: how long the feedback took, give or take a constant; 0 = unknown
+ * @reverse_delay: how long the feedback took, give or take a constant; 0 =
+ *     unknown
  * @rtt_min: the least of late: the path without its queue
  * @damping: R_sqmean / sqrt (R_sample) ([RFC5348 4.5])
  * @rto: retransmission timeout
@@ -81,15 +82,15 @@ typedef struct
  *
  * All that is known of the path when feedback has been digested, or when
  * packets have timed out.  The one-way queueing delay is estimated by
- * @rtt_latest - @rtt_min.
+ * @rtt_median - @rtt_min.
  */
 typedef struct
 {
   bool heard;
   FmxDuration rtt;
-  FmxDuration rtt_latest;
-  FmxDuration rtt_least;
-  FmxDuration way_back;
+  FmxDuration rtt_median;
+  FmxDuration rtt_sample_min;
+  FmxDuration reverse_delay;
   FmxDuration rtt_min;
   double damping;
   FmxDuration rto;

@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "fairmix/rate/fmx-rate-gaimd.h"
 
-#include <assert.h>
-
+#include "fairmix/base/fmx-aimd.h"
 #include "fairmix/base/fmx-units.h"
 #include "fairmix/rate/fmx-rate-controller.h"
-
-double
-fmx_rate_gaimd_fair_increase (double beta)
-{
-  assert (beta > 0.0 && beta < 1.0);
-  return 3.0 * (1.0 - beta) / (1.0 + beta);
-}
 
 static void
 gaimd_init (FmxRateController *rc, FmxTime now)
@@ -24,8 +16,8 @@ static void
 increase (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 {
   FmxRateGaimdState *gaimd = &rc->state.gaimd;
-  double alpha = rc->params.increase > 0.0 ? rc->params.increase
-      : fmx_rate_gaimd_fair_increase (rc->params.decrease);
+  double alpha = rc->params.alpha > 0.0 ? rc->params.alpha
+      : fmx_aimd_fair_alpha (rc->params.beta);
   double segment = rc->params.segment_bytes > 0
       ? (double) rc->params.segment_bytes : fb->packet_bytes;
   FmxDuration since = fmx_time_diff (now, gaimd->increased);
@@ -74,7 +66,7 @@ gaimd_on_feedback (FmxRateController *rc, const FmxRateFeedback *fb,
     fmx_rate_controller_probe (rc);
     gaimd->decreased = now;
   } else if (fb->new_loss_event && fb->loss_event_sent >= gaimd->decreased) {
-    decrease (rc, rc->params.decrease, FMX_RATE_DOWN_LOSS, now);
+    decrease (rc, rc->params.beta, FMX_RATE_DOWN_LOSS, now);
     gaimd->increased = now;
   } else if (fb->heard) {
     increase (rc, fb, now);

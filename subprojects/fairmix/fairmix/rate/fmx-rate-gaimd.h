@@ -12,7 +12,7 @@ extern "C" {
  * FmxRateGaimdState:
  *
  * General additive increase, multiplicative decrease: of a window in TCP, of
- * the rate here.  alpha is @increase, beta is @decrease.
+ * the rate here.  alpha and beta are parameters.
  *
  * |[
  *   each round-trip time:  X = X + alpha s / R, not beyond 2 X_recv,
@@ -20,8 +20,8 @@ extern "C" {
  *   each loss event:       X = beta X
  * ]|
  *
- * Fair to TCP, whose (alpha, beta) are (1, 1/2), if
- * alpha = 3 (1 - beta) / (1 + beta).
+ * Fair to TCP, whose (alpha, beta) are (1, 1/2), if alpha is
+ * fmx_aimd_fair_alpha (beta).
  *
  * Loss above the limit or a rate below @min_bps means probing, as with dpm.
  *
@@ -34,9 +34,6 @@ typedef struct
   FmxTime increased;
   FmxTime decreased;            /* also when probing began */
 } FmxRateGaimdState;
-
-/** fmx_rate_gaimd_fair_increase: Returns: alpha for @beta, in (0, 1) */
-double fmx_rate_gaimd_fair_increase (double beta);
 
 #ifdef __cplusplus
 }

@@ -146,7 +146,7 @@ fmx_rate_sender_on_report_block (FmxRateSender *sender,
   }
   if (fmx_rtt_from_report (ntp_now_mid32, block->lsr, block->dlsr, &sample))
     (void) fmx_rtt_add (&sender->rtt, sample, now);
-  sender->rtt_least = sender->way_back = 0;
+  sender->rtt_sample_min = sender->reverse_delay = 0;
   add_to_round (sender, stream, block, now);
   if (sender->report.due == FMX_TIME_NONE)
     sender->report.due = now + (FmxTime) REPORT_WAIT;

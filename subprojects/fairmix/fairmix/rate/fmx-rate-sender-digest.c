@@ -271,9 +271,10 @@ fmx_rate_sender_digest (FmxRateSender *sender, bool heard, FmxTime now)
 
   fb.heard = heard;
   fb.rtt = fmx_rate_sender_rtt (sender);
-  fb.rtt_latest = fmx_rtt_latest (&sender->rtt);
-  fb.rtt_least = sender->rtt_least > 0 ? sender->rtt_least : fb.rtt_latest;
-  fb.way_back = sender->way_back;
+  fb.rtt_median = fmx_rtt_median (&sender->rtt);
+  fb.rtt_sample_min =
+      sender->rtt_sample_min > 0 ? sender->rtt_sample_min : fb.rtt_median;
+  fb.reverse_delay = sender->reverse_delay;
   fb.rtt_min = fmx_rtt_min (&sender->rtt);
   fb.damping = fmx_rtt_damping (&sender->rtt);
   fb.rto = fmx_rtt_rto (&sender->rtt);

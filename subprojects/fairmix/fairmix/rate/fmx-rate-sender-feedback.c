@@ -194,7 +194,7 @@ begin_per_packet (FmxRateSender *sender, const Digest *digest)
 
 /* From the receiver's clock to ours: only its changes say something. */
 static void
-note_way_back (FmxRateSender *sender, const Digest *digest,
+note_reverse_delay (FmxRateSender *sender, const Digest *digest,
     uint32_t report_mid32, FmxTime now)
 {
   uint64_t second = (uint64_t) FMX_SECOND;
@@ -204,7 +204,7 @@ note_way_back (FmxRateSender *sender, const Digest *digest,
   if (digest->is_first)
     sender->first_back_mid32 = mid32 - report_mid32;
   mid32 -= report_mid32 + sender->first_back_mid32;
-  sender->way_back = (FmxDuration) (int32_t) mid32 *FMX_SECOND / 65536;
+  sender->reverse_delay = (FmxDuration) (int32_t) mid32 *FMX_SECOND / 65536;
 }
 
 static void
@@ -216,11 +216,11 @@ end (FmxRateSender *sender, Digest *digest, uint32_t report_mid32, FmxTime now)
   if (digest->is_first)
     begin_per_packet (sender, digest);
   fmx_rate_sender_heard (sender, now);
-  note_way_back (sender, digest, report_mid32, now);
+  note_reverse_delay (sender, digest, report_mid32, now);
   if (digest->n_acked > 0) {
     const FmxSentPacket *newest = &digest->newest;
 
-    sender->rtt_least = digest->least_from > 0 && digest->least_from < now
+    sender->rtt_sample_min = digest->least_from > 0 && digest->least_from < now
         ? fmx_time_diff (now, digest->least_from) : 0;
     sender->last_ack = now;
     if (newest->sent > sender->acked_sent)

@@ -25,10 +25,10 @@ fmx_rate_sender_params_default (FmxRateSenderParams *params)
   params->min_bps = 20000;
   params->max_bps = 1000000000;
   params->initial_bps = 80000;
-  params->loss_limit = -1.0;
+  params->loss_limit = 0.0;
   params->rto_min = 200 * FMX_MSECOND;
-  params->increase = 0.0;
-  params->decrease = 0.5;
+  params->alpha = 0.0;
+  params->beta = 0.5;
   params->circuit_breaker = true;
   params->skip_packets = 0;
 }
@@ -43,8 +43,8 @@ controller_params (const FmxRateSenderParams *params)
   rate.initial_bps = (double) params->initial_bps;
   rate.segment_bytes = params->segment_bytes;
   rate.decision_interval_rtts = params->decision_interval_rtts;
-  rate.increase = params->increase;
-  rate.decrease = params->decrease;
+  rate.alpha = params->alpha;
+  rate.beta = params->beta;
   return rate;
 }
 
@@ -54,8 +54,8 @@ fmx_rate_sender_params_are_valid (const FmxRateSenderParams *params)
   FmxRateParams rate = controller_params (params);
 
   return fmx_rate_class_is_valid (params->klass)
-      && fmx_rate_params_are_valid (&rate) && params->loss_limit <= 1.0
-      && params->loss_limit != 0.0 && params->rto_min > 0
+      && fmx_rate_params_are_valid (&rate) && params->loss_limit >= 0.0
+      && params->loss_limit <= 1.0 && params->rto_min > 0
       && params->rto_min <= RTO_MAX;
 }
 

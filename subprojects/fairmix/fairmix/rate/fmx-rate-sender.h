@@ -73,15 +73,15 @@ typedef enum
  *     wire (one stream or the leanest mix): below it the sender probes
  * @max_bps: the most, in bits/s on the wire
  * @initial_bps: until the first feedback, in bits/s on the wire
- * @loss_limit: share of lost packets, in (0, 1], above which the sender goes
- *     to probing; < 0 = automatic: 0.2 for a smallest stream of 64 kbit/s up
+ * @loss_limit: share of lost packets, in [0, 1], above which the sender goes
+ *     to probing; 0 = automatic: 0.2 for a smallest stream of 64 kbit/s up
  *     to 0.4 for one of 4.75 kbit/s ([RFC3714 5], DPM section 5.4)
  * @rto_min: floor of what the retransmission timeout adds to the round-trip
  *     time, as Linux has it; [RFC6298 2.4] has 1 s as the floor of the sum,
  *     but a packet of voice is not sent again
- * @increase: gaimd: alpha, in segments per round-trip time; 0 = 3 (1 - beta) /
+ * @alpha: gaimd: increase, in segments per round-trip time; 0 = 3 (1 - beta) /
  *     (1 + beta), which is fair to TCP
- * @decrease: gaimd: beta, in (0, 1): what remains of the rate on a loss event
+ * @beta: gaimd: in (0, 1), what remains of the rate on a loss event
  * @circuit_breaker: stop for good reasons only ([RFC8083])
  * @skip_packets: a sequence number is left out each so many packets, in the
  *     mean, to catch receivers that acknowledge what they never got; 0 = none
@@ -100,8 +100,8 @@ struct _FmxRateSenderParams
   uint64_t initial_bps;
   double loss_limit;
   FmxDuration rto_min;
-  double increase;
-  double decrease;
+  double alpha;
+  double beta;
   bool circuit_breaker;
   uint32_t skip_packets;
   uint64_t seed;
@@ -304,8 +304,8 @@ struct _FmxRateSender
   FmxStreamTotals totals;
   double packet_bytes;          /* mean, on the wire */
   FmxTime last_ack;
-  FmxDuration rtt_least;        /* of the last feedback's packets; 0 = unknown */
-  FmxDuration way_back;         /* of the last feedback, less the first's */
+  FmxDuration rtt_sample_min;   /* of the last feedback's packets; 0 = unknown */
+  FmxDuration reverse_delay;    /* of the last feedback, less the first's */
   uint32_t first_back_mid32;
   FmxTime acked_sent;           /* when the newest one acknowledged was sent */
   FmxDuration gap_now, gap_before;      /* longest between feedbacks */

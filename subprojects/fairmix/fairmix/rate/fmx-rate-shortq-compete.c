@@ -17,7 +17,7 @@ fmx_shortq_begin_to_compete (FmxRateController *rc,
 
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_COMPETING, now);
   fmx_full_queue_init (&s->full, fmax (rc->rate_bps,
-          was_alone ? HALF * s->alone_bps : 0.0), fb->rtt_latest, now);
+          was_alone ? HALF * s->alone_bps : 0.0), fb->rtt_median, now);
   s->most_bps = s->hold >= HOLD_MAX ? MOST_OF_CEILING * s->ceiling_bps
       : rc->params.max_bps;
 }

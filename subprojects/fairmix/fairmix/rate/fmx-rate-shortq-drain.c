@@ -98,8 +98,8 @@ expect (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
     s->drain_seen = fb->acked_sent >= s->drain_start;
     s->drain_time = now;
     fmx_queue_sense_restart (&s->queue);
-    fmx_queue_sense_add (&s->queue, fb->rtt_least, fb->way_back, fb->rtt / 2,
-        now);
+    fmx_queue_sense_add (&s->queue, fb->rtt_sample_min, fb->reverse_delay,
+        fb->rtt / 2, now);
     s->drain_queue = fmx_queue_sense_standing (&s->queue);
     return;
   }

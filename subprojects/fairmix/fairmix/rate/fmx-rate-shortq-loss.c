@@ -82,7 +82,7 @@ fmx_shortq_obey (FmxRateController *rc, const FmxRateFeedback *fb,
   if (s->mode == FMX_RATE_SHORTQ_STARTING)
     fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
   s->decided = now;
-  if (fmx_time_diff (now, s->obeyed) < fb->rtt_latest)
+  if (fmx_time_diff (now, s->obeyed) < fb->rtt_median)
     return;
   s->obeyed = now;
   fmx_shortq_lower (rc, fmax (allowed, HALF * fmx_shortq_got_bps (rc,
@@ -101,7 +101,7 @@ fmx_shortq_shed (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 
   if (rc->rate_bps <= least && since > SHED_TELLS) {
     fmx_shortq_begin_to_probe (rc, now);
-  } else if (rc->rate_bps > least && since > fb->rtt_latest + fb->interval) {
+  } else if (rc->rate_bps > least && since > fb->rtt_median + fb->interval) {
     fmx_shortq_enter (rc, FMX_RATE_SHORTQ_STARTING, now);       /* as after a timeout */
     s->shed = now;
     fmx_shortq_lower (rc, fmax (HALF * fmx_shortq_got_bps (rc, fb),
@@ -121,8 +121,8 @@ fmx_shortq_overrun (FmxRateController *rc, const FmxRateFeedback *fb,
 
   if (!fb->heard || s->loss_event == FMX_TIME_NONE
       || rc->rate_bps < fmx_shortq_floor_bps (rc, fb, now)
-      || fmx_time_diff (now, s->loss_event) > fb->rtt_latest
-      || fmx_time_diff (now, s->shed) < 2 * fb->rtt_latest
+      || fmx_time_diff (now, s->loss_event) > fb->rtt_median
+      || fmx_time_diff (now, s->shed) < 2 * fb->rtt_median
       || fb->receive_bps <= 0.0 || fb->receive_bps > OVERRUN * sent)
     return false;
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);

@@ -43,7 +43,7 @@ note_rtt (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 {
   FmxRateShortqState *s = &rc->state.shortq;
 
-  fmx_full_queue_add_rtt (&s->full, fb->rtt_latest, now);
+  fmx_full_queue_add_rtt (&s->full, fb->rtt_median, now);
   if (fmx_queue_sense_standing (&s->queue) > fmx_shortq_queue_limit (rc,
           fb) / 2)
     s->short_since = now;
@@ -170,8 +170,8 @@ shortq_on_feedback (FmxRateController *rc, const FmxRateFeedback *fb,
   double allowed;
 
   if (fb->heard) {
-    fmx_queue_sense_add (&s->queue, fb->rtt_least, fb->way_back, fb->rtt / 2,
-        now);
+    fmx_queue_sense_add (&s->queue, fb->rtt_sample_min, fb->reverse_delay,
+        fb->rtt / 2, now);
     note_rtt (rc, fb, now);
   }
   fmx_shortq_note_loss (rc, fb, now);

@@ -86,7 +86,7 @@ filter (FmxRtt *rtt, FmxDuration sample, FmxTime now)
 static void
 update_rate_estimates (FmxRtt *rtt, FmxTime now)
 {
-  double sample_s = fmx_time_to_s (rtt->filtered);
+  double sample_s = fmx_time_to_s (rtt->median);
   double root = sqrt (sample_s);
   double rounds = 1.0;
 
@@ -135,8 +135,8 @@ fmx_rtt_add (FmxRtt *rtt, FmxDuration sample, FmxTime now)
     sample = FMX_RTT_MIN;
 
   update_rto (rtt, sample);
-  rtt->filtered = filter (rtt, sample, now);
-  if (sample > OUTLIER_FACTOR * rtt->filtered)
+  rtt->median = filter (rtt, sample, now);
+  if (sample > OUTLIER_FACTOR * rtt->median)
     rtt->stats.n_outliers++;
   update_rate_estimates (rtt, now);
   update_min (rtt, sample, now);
@@ -166,9 +166,9 @@ fmx_rtt_smoothed (const FmxRtt *rtt)
 }
 
 FmxDuration
-fmx_rtt_latest (const FmxRtt *rtt)
+fmx_rtt_median (const FmxRtt *rtt)
 {
-  return rtt->filtered;
+  return rtt->median;
 }
 
 FmxDuration
@@ -211,7 +211,7 @@ fmx_rtt_damping (const FmxRtt *rtt)
 {
   if (rtt->stats.n_samples == 0)
     return 1.0;
-  return rtt->sqmean / sqrt (fmx_time_to_s (rtt->filtered));
+  return rtt->sqmean / sqrt (fmx_time_to_s (rtt->median));
 }
 
 void

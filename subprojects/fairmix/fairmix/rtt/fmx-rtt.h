@@ -98,7 +98,7 @@ typedef struct
   unsigned backoff;
   double r_s;
   double sqmean;
-  FmxDuration filtered;
+  FmxDuration median;
   FmxDuration recent[FMX_RTT_MEDIAN];
   FmxTime recent_time[FMX_RTT_MEDIAN];
   unsigned n_recent;
@@ -135,9 +135,9 @@ bool fmx_rtt_is_known (const FmxRtt * rtt);
 /** fmx_rtt_smoothed: Returns: R; 0 before the first sample */
 FmxDuration fmx_rtt_smoothed (const FmxRtt * rtt);
 
-/** fmx_rtt_latest: Returns: the last sample through the median filter; 0 before
- * the first */
-FmxDuration fmx_rtt_latest (const FmxRtt * rtt);
+/** fmx_rtt_median: Returns: the median of the last five samples; 0 before the
+ * first */
+FmxDuration fmx_rtt_median (const FmxRtt * rtt);
 
 /** fmx_rtt_min: Returns: the least sample of the last one to two
  * @min_window; 0 before the first */

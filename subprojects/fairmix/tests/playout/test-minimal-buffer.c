@@ -3,13 +3,14 @@
 
 #include <math.h>
 
+#include "fairmix/base/fmx-aimd.h"
 #include "fairmix/playout/fmx-minimal-buffer.h"
 
 static FmxMinimalBufferParams
 friendly (double beta, uint32_t mss_bytes, int rtt_ms)
 {
   FmxMinimalBufferParams params = {
-    .alpha = fmx_minimal_buffer_alpha (beta),
+    .alpha = fmx_aimd_fair_alpha (beta),
     .beta = beta,
     .mss_bytes = mss_bytes,
     .rtt = rtt_ms * FMX_MSECOND,
@@ -44,9 +45,9 @@ static void
 test_friendly_pairs_are_the_papers (void **state)
 {
   (void) state;
-  assert_true (fabs (fmx_minimal_buffer_alpha (1.0 / 2.0) - 1.0) < 1e-12);
-  assert_true (fabs (fmx_minimal_buffer_alpha (4.0 / 5.0) - 1.0 / 3.0) < 1e-12);
-  assert_true (fabs (fmx_minimal_buffer_alpha (7.0 / 8.0) - 1.0 / 5.0) < 1e-12);
+  assert_true (fabs (fmx_aimd_fair_alpha (1.0 / 2.0) - 1.0) < 1e-12);
+  assert_true (fabs (fmx_aimd_fair_alpha (4.0 / 5.0) - 1.0 / 3.0) < 1e-12);
+  assert_true (fabs (fmx_aimd_fair_alpha (7.0 / 8.0) - 1.0 / 5.0) < 1e-12);
 }
 
 /* [buffering 4] 600 kbit/s, 80 ms, 256 bytes: 7.8 kB; 1 Mbit/s: 21.7, 7.2, 4.3 */

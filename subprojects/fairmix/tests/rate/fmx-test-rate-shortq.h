@@ -36,10 +36,10 @@ static inline void
 told_for (Told *t, FmxDuration time, FmxDuration queue)
 {
   for (FmxTime until = t->now + (FmxTime)time; t->now < until; t->now += STEP) {
-    t->fb.rtt = t->fb.rtt_latest = t->fb.rtt_least = 100 * MS + queue;
+    t->fb.rtt = t->fb.rtt_median = t->fb.rtt_sample_min = 100 * MS + queue;
     t->fb.sent_bps = t->sent_share * fmx_rate_controller_bps (&t->rc);
     t->fb.receive_bps = fmin (t->fb.sent_bps, t->link_bps);
-    t->fb.acked_sent = t->now - (FmxTime) t->fb.rtt_latest;
+    t->fb.acked_sent = t->now - (FmxTime) t->fb.rtt_median;
     fmx_rate_controller_on_feedback (&t->rc, &t->fb, t->now);
     t->fb.new_loss_event = false;
   }

@@ -21,7 +21,7 @@ fmx_test_feedback (double receive_bps)
 
   memset (&fb, 0, sizeof fb);
   fb.heard = true;
-  fb.rtt = fb.rtt_latest = fb.rtt_least = fb.rtt_min = 100 * MS;
+  fb.rtt = fb.rtt_median = fb.rtt_sample_min = fb.rtt_min = 100 * MS;
   fb.damping = 1.0;
   fb.rto = 300 * MS;
   fb.interval = 50 * MS;

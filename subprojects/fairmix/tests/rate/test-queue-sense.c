@@ -153,7 +153,7 @@ test_one_packet_more_or_less_is_no_dip (void **state)
 }
 
 static void
-test_the_queue_on_the_way_back_is_not_ours (void **state)
+test_the_queue_on_the_reverse_path_is_not_ours (void **state)
 {
   FmxQueueSense sense = { 0 };
   FmxTime now = feed (&sense, 100 * MS, 0, S);
@@ -196,10 +196,10 @@ test_after_a_restart_only_the_present_counts (void **state)
   assert_true (fmx_queue_sense_recent (&sense) == 60 * MS);
 }
 
-/* A TCP on the way back: what was the least leaves its window after two minutes,
+/* A TCP on the reverse path: what was the least leaves its window after two minutes,
  * and what is the least then stands 150 ms higher. */
 static void
-test_a_queue_that_stays_on_the_way_back_is_not_ours (void **state)
+test_a_queue_that_stays_on_the_reverse_path_is_not_ours (void **state)
 {
   FmxQueueSense sense = { 0 };
 
@@ -228,10 +228,10 @@ main (void)
     cmocka_unit_test (test_what_falls_by_little_is_no_saw_tooth),
     cmocka_unit_test (test_falls_from_a_dip_until_it_turns_up),
     cmocka_unit_test (test_one_packet_more_or_less_is_no_dip),
-    cmocka_unit_test (test_the_queue_on_the_way_back_is_not_ours),
+    cmocka_unit_test (test_the_queue_on_the_reverse_path_is_not_ours),
     cmocka_unit_test (test_a_clock_that_is_set_does_not_shorten_the_path),
     cmocka_unit_test (test_after_a_restart_only_the_present_counts),
-    cmocka_unit_test (test_a_queue_that_stays_on_the_way_back_is_not_ours),
+    cmocka_unit_test (test_a_queue_that_stays_on_the_reverse_path_is_not_ours),
   };
 
   return cmocka_run_group_tests_name ("rate/queue-sense", tests, NULL, NULL);

@@ -52,7 +52,7 @@ test_absurd_params_are_invalid (void **state)
   bad.decision_interval_rtts = NAN;
   assert_false (fmx_rate_params_are_valid (&bad));
   bad = good;
-  bad.decrease = 1.0;
+  bad.beta = 1.0;
   assert_false (fmx_rate_params_are_valid (&bad));
   bad = good;
   bad.max_bps = HUGE_VAL;

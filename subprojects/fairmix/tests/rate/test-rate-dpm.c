@@ -195,7 +195,7 @@ test_too_much_loss_means_probing_whatever_one_stream_is (void **state)
     FmxTime began = now;
 
     fb.loss_fraction = 0.25;
-    fb.rtt = fb.rtt_latest = rtts[i];
+    fb.rtt = fb.rtt_median = rtts[i];
     while (!fmx_rate_controller_is_probing (&rc)) {
       fb.new_loss_event = now % (2 * rtts[i]) == 0;
       fb.stream_bps = 80000.0 + (now / MS % 7) * 500.0;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "fmx-test-rate.h"
 
+#include "fairmix/base/fmx-aimd.h"
+
 /* "Minimal buffering", (3.6): the pairs of its figures */
 static void
 test_fair_pairs_of_the_paper (void **state)
 {
   (void) state;
-  assert_true (fabs (fmx_rate_gaimd_fair_increase (1.0 / 2.0) - 1.0) < 1e-9);
-  assert_true (fabs (fmx_rate_gaimd_fair_increase (4.0 / 5.0) - 1.0 / 3.0)
-      < 1e-9);
-  assert_true (fabs (fmx_rate_gaimd_fair_increase (7.0 / 8.0) - 1.0 / 5.0)
-      < 1e-9);
+  assert_true (fabs (fmx_aimd_fair_alpha (1.0 / 2.0) - 1.0) < 1e-9);
+  assert_true (fabs (fmx_aimd_fair_alpha (4.0 / 5.0) - 1.0 / 3.0) < 1e-9);
+  assert_true (fabs (fmx_aimd_fair_alpha (7.0 / 8.0) - 1.0 / 5.0) < 1e-9);
 }
 
 static void
@@ -41,7 +41,7 @@ test_growth_does_not_depend_on_how_often_feedback_comes (void **state)
     FmxRateController rc = fmx_test_controller (&fmx_rate_gaimd);
     FmxRateFeedback fb = fmx_test_feedback (1e9);
 
-    fb.rtt = fb.rtt_latest = fb.rtt_least = fb.rtt_min = 20 * MS;
+    fb.rtt = fb.rtt_median = fb.rtt_sample_min = fb.rtt_min = 20 * MS;
     fb.interval = intervals[i];
     for (FmxTime now = 0; now <= 3 * (FmxTime) S; now += (FmxTime) fb.interval)
       fmx_rate_controller_on_feedback (&rc, &fb, now);
@@ -62,7 +62,7 @@ test_multiplies_by_beta_on_a_loss_event (void **state)
   FmxRateController rc;
 
   (void) state;
-  params.decrease = 0.875;
+  params.beta = 0.875;
   fmx_rate_controller_init (&rc, &fmx_rate_gaimd, &params, 0);
   fmx_rate_controller_on_feedback (&rc, &fb, 0);
   assert_true (fmx_rate_controller_bps (&rc) == 70000.0);
@@ -117,7 +117,7 @@ test_all_fair_pairs_get_the_same_rate (void **state)
     FmxRateController rc;
     unsigned n = 0;
 
-    params.decrease = betas[i];
+    params.beta = betas[i];
     fmx_rate_controller_init (&rc, &fmx_rate_gaimd, &params, 0);
     for (FmxTime now = 0; now < 2000 * (FmxTime) S; now += 100 * MS) {
       FmxRateFeedback fb = fmx_test_feedback (1e9);

@@ -338,7 +338,7 @@ test_too_much_loss_adds_nothing_and_stops_media (void **state)
 }
 
 static void
-test_loss_on_the_way_back_costs_no_stream (void **state)
+test_loss_on_the_reverse_path_costs_no_stream (void **state)
 {
   FmxSimBundleParams params = paper_bundle ();
   FmxSimLinkParams link = paper_link ();
@@ -441,7 +441,7 @@ main (void)
     cmocka_unit_test (test_breaker_always_trips_for_a_sender_that_is_deaf),
     cmocka_unit_test (test_total_loss_means_probing_and_then_recovery),
     cmocka_unit_test (test_too_much_loss_adds_nothing_and_stops_media),
-    cmocka_unit_test (test_loss_on_the_way_back_costs_no_stream),
+    cmocka_unit_test (test_loss_on_the_reverse_path_costs_no_stream),
     cmocka_unit_test (test_plain_report_blocks_keep_a_bundle_going),
     cmocka_unit_test (test_silence_between_words_does_not_cost_the_rate),
     cmocka_unit_test (test_loss_limit_follows_the_leanest_stream),

@@ -123,7 +123,7 @@ test_default_params_are_valid (void **state)
   bad.klass = NULL;
   assert_false (fmx_rate_sender_params_are_valid (&bad));
   bad = params;
-  bad.loss_limit = 0.0;
+  bad.loss_limit = -0.1;
   assert_false (fmx_rate_sender_params_are_valid (&bad));
   bad.loss_limit = 1.5;
   assert_false (fmx_rate_sender_params_are_valid (&bad));

@@ -30,7 +30,7 @@ test_waits_until_the_cut_shows (void **state)
   FmxTime cut = t.now - STEP;
 
   (void) state;
-  t.fb.rtt_least = 100 * MS;
+  t.fb.rtt_sample_min = 100 * MS;
   for (unsigned i = 0; i < 3; i++, t.now += STEP) {
     t.fb.acked_sent = cut - MS;
     fmx_rate_controller_on_feedback (&t.rc, &t.fb, t.now);

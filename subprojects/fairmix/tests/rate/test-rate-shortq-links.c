@@ -108,7 +108,7 @@ test_a_second_bundle_gets_its_share (void **state)
 }
 
 static void
-test_the_queue_of_the_way_back_does_not_slow_it (void **state)
+test_the_queue_of_the_reverse_path_does_not_slow_it (void **state)
 {
   FmxSimBundleParams params = voices (24, false);
 
@@ -170,7 +170,7 @@ main (void)
     cmocka_unit_test
         (test_a_path_that_becomes_wider_is_found_within_ten_seconds),
     cmocka_unit_test (test_a_second_bundle_gets_its_share),
-    cmocka_unit_test (test_the_queue_of_the_way_back_does_not_slow_it),
+    cmocka_unit_test (test_the_queue_of_the_reverse_path_does_not_slow_it),
     cmocka_unit_test (test_bundles_of_unequal_round_trips_have_equal_shares),
   };
 

@@ -21,7 +21,7 @@
  * @FMX_SIM_ALONE: nobody else, any queue
  * @FMX_SIM_STEPS: nobody else, the bottleneck's rate changes each 15 to 30 s
  * @FMX_SIM_OWN: two or three bundles, round trips of 1:1 to 1:30
- * @FMX_SIM_REVERSE: a TCP on the way back, nobody else on the way there
+ * @FMX_SIM_REVERSE: a TCP on the reverse path, nobody else on the way there
  * @FMX_SIM_NOISE: nobody else, delays that wander, or radio stalls
  *
  * A class of networks.
@@ -53,7 +53,7 @@ extern const char *const fmx_sim_family_names[FMX_SIM_N_FAMILIES];
  * @delay: one way, for each bundle, beyond the bottleneck's
  * @n_tcps: beside them
  * @tcp: the first; the others are alike, but begin later
- * @loss_back: on the way back
+ * @loss_back: on the reverse path
  * @step_interval: between two changes of the bottleneck's rate; 0 = none
  */
 typedef struct
