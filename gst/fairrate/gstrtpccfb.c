@@ -32,8 +32,7 @@
 
 #include "common/gstfairmixecn.h"
 #include "common/gstfairmixrtp.h"
-#include "common/gstfairmixtime.h"
-#include "common/gstfairmixtimer.h"
+#include "common/gstfairmixtimed.h"
 #include "fairmix/wire/fmx-ccfb-collector.h"
 
 GST_DEBUG_CATEGORY_STATIC (rtp_ccfb_debug);
@@ -78,8 +77,7 @@ struct _GstRtpCcfb
 
   /* State, with the lock */
   GMutex lock;
-  gboolean started;
-  GstFairmixTime time;
+  GstFairmixTimed timed;
   guint32 own_ssrc;
   FmxCcfbCollector collector;
   FmxCcfbStream *streams;
@@ -88,8 +86,6 @@ struct _GstRtpCcfb
   /* Pushes to rtcp_src, with its stream lock */
   gboolean need_events;
   gboolean eos;
-
-  GstFairmixTimer *timer;
 };
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
@@ -110,7 +106,7 @@ GST_ELEMENT_REGISTER_DEFINE (rtpccfb, "rtpccfb", GST_RANK_NONE,
 static FmxTime
 gst_rtp_ccfb_now (GstRtpCcfb * self)
 {
-  return gst_fairmix_time_now (&self->time);
+  return gst_fairmix_timed_now (&self->timed);
 }
 
 /* --- RTP ---------------------------------------------------------------- */
@@ -139,7 +135,7 @@ gst_rtp_ccfb_note (GstRtpCcfb * self, GstBuffer * buffer, FmxTime now)
 static GstClockTime
 gst_rtp_ccfb_deadline (GstRtpCcfb * self)
 {
-  return gst_fairmix_time_to_clock (&self->time,
+  return gst_fairmix_timed_to_clock (&self->timed,
       fmx_ccfb_collector_next_timeout (&self->collector));
 }
 
@@ -150,13 +146,13 @@ gst_rtp_ccfb_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   GstClockTime deadline = GST_CLOCK_TIME_NONE;
 
   g_mutex_lock (&self->lock);
-  if (self->started) {
+  if (self->timed.started) {
     gst_rtp_ccfb_note (self, buffer, gst_rtp_ccfb_now (self));
     deadline = gst_rtp_ccfb_deadline (self);
   }
   g_mutex_unlock (&self->lock);
 
-  gst_fairmix_timer_reschedule (self->timer, deadline);
+  gst_fairmix_timed_reschedule (&self->timed, deadline);
   return gst_pad_push (self->srcpad, buffer);
 }
 
@@ -168,7 +164,7 @@ gst_rtp_ccfb_chain_list (GstPad * pad, GstObject * parent, GstBufferList * list)
   guint n = gst_buffer_list_length (list);
 
   g_mutex_lock (&self->lock);
-  if (self->started) {
+  if (self->timed.started) {
     FmxTime now = gst_rtp_ccfb_now (self);
 
     for (guint i = 0; i < n; i++)
@@ -177,7 +173,7 @@ gst_rtp_ccfb_chain_list (GstPad * pad, GstObject * parent, GstBufferList * list)
   }
   g_mutex_unlock (&self->lock);
 
-  gst_fairmix_timer_reschedule (self->timer, deadline);
+  gst_fairmix_timed_reschedule (&self->timed, deadline);
   return gst_pad_push_list (self->srcpad, list);
 }
 
@@ -235,7 +231,7 @@ gst_rtp_ccfb_write (GstRtpCcfb * self, gboolean at_once)
 
   g_mutex_lock (&self->lock);
   now = gst_rtp_ccfb_now (self);
-  if (self->started && (at_once
+  if (self->timed.started && (at_once
           || fmx_ccfb_collector_next_timeout (&self->collector) <= now)) {
     for (;;) {
       GstBuffer *buffer = gst_buffer_new_allocate (NULL, mtu, NULL);
@@ -290,7 +286,7 @@ gst_rtp_ccfb_on_timeout (gpointer user_data, GstClockTime clock_time)
   GST_PAD_STREAM_UNLOCK (self->rtcp_srcpad);
 
   g_mutex_lock (&self->lock);
-  if (self->started)
+  if (self->timed.started)
     deadline = gst_rtp_ccfb_deadline (self);
   g_mutex_unlock (&self->lock);
   return deadline;
@@ -380,9 +376,21 @@ gst_rtp_ccfb_iterate_internal_links (GstPad * pad, GstObject * parent)
 
 /* --- element ------------------------------------------------------------ */
 
-static void
-gst_rtp_ccfb_start (GstRtpCcfb * self)
+static gboolean
+gst_rtp_ccfb_prepare (GstElement * element)
 {
+  GstRtpCcfb *self = GST_RTP_CCFB (element);
+
+  self->need_events = TRUE;
+  self->eos = FALSE;
+  return TRUE;
+}
+
+/* with the lock */
+static void
+gst_rtp_ccfb_start (GstElement * element)
+{
+  GstRtpCcfb *self = GST_RTP_CCFB (element);
   FmxCcfbCollectorParams params;
   guint max_ssrcs;
   guint ssrc;
@@ -397,89 +405,41 @@ gst_rtp_ccfb_start (GstRtpCcfb * self)
   ssrc = self->ssrc;
   GST_OBJECT_UNLOCK (self);
 
-  g_mutex_lock (&self->lock);
-  if (!self->started) {
-    gst_fairmix_time_reset (&self->time);
-    self->own_ssrc = ssrc == SSRC_RANDOM ? g_random_int () : ssrc;
-    params.sender_ssrc = self->own_ssrc;
-    self->streams = g_new (FmxCcfbStream, max_ssrcs);
-    fmx_ccfb_collector_init (&self->collector, &params, self->streams,
-        max_ssrcs);
-    self->n_not_rtp = 0;
-    self->started = TRUE;
-  }
-  g_mutex_unlock (&self->lock);
+  self->own_ssrc = ssrc == SSRC_RANDOM ? g_random_int () : ssrc;
+  params.sender_ssrc = self->own_ssrc;
+  self->streams = g_new (FmxCcfbStream, max_ssrcs);
+  fmx_ccfb_collector_init (&self->collector, &params, self->streams, max_ssrcs);
+  self->n_not_rtp = 0;
 }
 
+/* with the lock */
 static void
-gst_rtp_ccfb_stop (GstRtpCcfb * self)
+gst_rtp_ccfb_stop (GstElement * element)
 {
-  g_mutex_lock (&self->lock);
-  self->started = FALSE;
-  g_clear_pointer (&self->streams, g_free);
-  g_mutex_unlock (&self->lock);
+  g_clear_pointer (&GST_RTP_CCFB (element)->streams, g_free);
 }
 
-static gboolean
-gst_rtp_ccfb_play (GstRtpCcfb * self)
-{
-  GstClock *clock = gst_element_get_clock (GST_ELEMENT (self));
-
-  if (clock == NULL) {
-    GST_ELEMENT_ERROR (self, CORE, CLOCK,
-        ("rtpccfb needs a clock: arrival times come from it."),
-        ("the pipeline has no clock, or was told to use none"));
-    return FALSE;
-  }
-  gst_rtp_ccfb_start (self);
-  gst_fairmix_timer_start (self->timer, clock, gst_clock_get_time (clock));
-  gst_object_unref (clock);
-  return TRUE;
-}
+static const GstFairmixTimedFuncs gst_rtp_ccfb_funcs = {
+  .name = "rtpccfb",
+  .needs = "arrival times come from it",
+  .prepare = gst_rtp_ccfb_prepare,
+  .start = gst_rtp_ccfb_start,
+  .stop = gst_rtp_ccfb_stop,
+  .on_timeout = gst_rtp_ccfb_on_timeout,
+};
 
 static GstStateChangeReturn
 gst_rtp_ccfb_change_state (GstElement * element, GstStateChange transition)
 {
-  GstRtpCcfb *self = GST_RTP_CCFB (element);
-  GstStateChangeReturn ret;
-
-  switch (transition) {
-    case GST_STATE_CHANGE_READY_TO_PAUSED:
-      self->need_events = TRUE;
-      self->eos = FALSE;
-      break;
-    case GST_STATE_CHANGE_PAUSED_TO_PLAYING:
-      if (!gst_rtp_ccfb_play (self))
-        return GST_STATE_CHANGE_FAILURE;
-      break;
-    case GST_STATE_CHANGE_PLAYING_TO_PAUSED:
-      gst_fairmix_timer_pause (self->timer);
-      break;
-    default:
-      break;
-  }
-
-  ret = GST_ELEMENT_CLASS (gst_rtp_ccfb_parent_class)->change_state (element,
-      transition);
-
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
-    gst_fairmix_timer_stop (self->timer);
-    gst_rtp_ccfb_stop (self);
-  }
-  return ret;
+  return gst_fairmix_timed_change_state (&GST_RTP_CCFB (element)->timed,
+      transition, gst_rtp_ccfb_parent_class);
 }
 
 static gboolean
 gst_rtp_ccfb_set_clock (GstElement * element, GstClock * clock)
 {
-  GstRtpCcfb *self = GST_RTP_CCFB (element);
-
-  g_mutex_lock (&self->lock);
-  gst_fairmix_time_set_clock (&self->time, clock);
-  g_mutex_unlock (&self->lock);
-  gst_fairmix_timer_set_clock (self->timer, clock);
-  return GST_ELEMENT_CLASS (gst_rtp_ccfb_parent_class)->set_clock (element,
-      clock);
+  return gst_fairmix_timed_set_clock (&GST_RTP_CCFB (element)->timed, clock,
+      gst_rtp_ccfb_parent_class);
 }
 
 static GstStructure *
@@ -489,7 +449,7 @@ gst_rtp_ccfb_create_stats (GstRtpCcfb * self)
   GstStructure *s;
 
   g_mutex_lock (&self->lock);
-  if (self->started)
+  if (self->timed.started)
     stats = *fmx_ccfb_collector_stats (&self->collector);
   s = gst_structure_new (STATS_NAME,
       "ssrc", G_TYPE_UINT, self->own_ssrc,
@@ -518,7 +478,7 @@ gst_rtp_ccfb_set_ssrc (GstRtpCcfb * self, guint ssrc)
   GST_OBJECT_UNLOCK (self);
 
   g_mutex_lock (&self->lock);
-  if (self->started) {
+  if (self->timed.started) {
     self->own_ssrc = ssrc == SSRC_RANDOM ? g_random_int () : ssrc;
     fmx_ccfb_collector_set_sender_ssrc (&self->collector, self->own_ssrc);
   }
@@ -609,9 +569,7 @@ gst_rtp_ccfb_finalize (GObject * object)
 {
   GstRtpCcfb *self = GST_RTP_CCFB (object);
 
-  gst_fairmix_timer_free (self->timer);
-  gst_fairmix_time_set_clock (&self->time, NULL);
-  g_free (self->streams);
+  gst_fairmix_timed_clear (&self->timed);
   g_mutex_clear (&self->lock);
   G_OBJECT_CLASS (gst_rtp_ccfb_parent_class)->finalize (object);
 }
@@ -772,6 +730,6 @@ gst_rtp_ccfb_init (GstRtpCcfb * self)
   self->ntp_time_source = DEFAULT_NTP_TIME_SOURCE;
 
   g_mutex_init (&self->lock);
-  self->timer = gst_fairmix_timer_new ("rtpccfb", gst_rtp_ccfb_on_timeout,
-      self);
+  gst_fairmix_timed_init (&self->timed, &gst_rtp_ccfb_funcs,
+      GST_ELEMENT (self), &self->lock);
 }

@@ -152,7 +152,7 @@ gst_tfrc_rate_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 
   gst_tfrc_rate_find_webrtcbin (self);
   g_mutex_lock (&self->lock);
-  if (self->started) {
+  if (self->timed.started) {
     FmxTime now = gst_tfrc_rate_now (self);
 
     buffer = gst_tfrc_rate_pass (self, buffer, now);
@@ -187,7 +187,7 @@ gst_tfrc_rate_chain_list (GstPad * pad, GstObject * parent,
 
   gst_tfrc_rate_find_webrtcbin (self);
   g_mutex_lock (&self->lock);
-  if (self->started) {
+  if (self->timed.started) {
     PassListData data = { self, gst_tfrc_rate_now (self) };
 
     list = gst_buffer_list_make_writable (list);
@@ -213,7 +213,7 @@ gst_tfrc_rate_take_probe (GstTfrcRate * self)
   GstClockTime pts;
   GstBuffer *probe;
 
-  if (!self->started || !self->has_segment
+  if (!self->timed.started || !self->has_segment
       || !fmx_rate_sender_take_probe (self->sender, now)
       || !gst_rtp_seq_map_insert (self->seq_map, &header, &pts))
     return NULL;
@@ -263,7 +263,7 @@ gst_tfrc_rate_on_timeout (gpointer user_data, GstClockTime clock_time)
   FmxTime now;
 
   g_mutex_lock (&self->lock);
-  if (!self->started) {
+  if (!self->timed.started) {
     g_mutex_unlock (&self->lock);
     return GST_CLOCK_TIME_NONE;
   }
@@ -326,7 +326,7 @@ gst_tfrc_rate_hear (GstElement * element, GstBuffer * buffer)
   ntp_mid32 = gst_fairmix_ntp_mid32 (GST_ELEMENT (self), source);
 
   g_mutex_lock (&self->lock);
-  if (self->started) {
+  if (self->timed.started) {
     gst_tfrc_rate_read_rtcp (self, buffer, ntp_mid32);
     gst_tfrc_rate_unlock_and_tell (self);
   } else {
@@ -388,7 +388,7 @@ gst_tfrc_rate_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
   if (type == GST_EVENT_EOS)
     gst_feedback_watch_on_end (&self->watch);
   if (type == GST_EVENT_STREAM_START || type == GST_EVENT_CAPS)
-    self->tell_again = self->started;   /* whoever sends may be new */
+    self->tell_again = self->timed.started;     /* whoever sends may be new */
   g_mutex_unlock (&self->lock);
 
   gst_tfrc_rate_tell (self);
@@ -425,113 +425,82 @@ gst_tfrc_rate_get_params (GstTfrcRate * self, FmxRateSenderParams * params)
   params->sink = &self->sink;
 }
 
-static void
-gst_tfrc_rate_start (GstTfrcRate * self)
+static gboolean
+gst_tfrc_rate_prepare (GstElement * element)
 {
+  gst_encoder_control_check (&GST_TFRC_RATE (element)->encoder, element);
+  return TRUE;
+}
+
+/* with the lock */
+static void
+gst_tfrc_rate_start (GstElement * element)
+{
+  GstTfrcRate *self = GST_TFRC_RATE (element);
+  FmxTime now = gst_tfrc_rate_now (self);
   FmxRateSenderParams params;
   FmxAdaptPolicyParams policy_params;
   guint max_ssrcs;
 
-  g_mutex_lock (&self->lock);
   gst_tfrc_rate_get_params (self, &params);
   GST_OBJECT_LOCK (self);
   policy_params = self->policy_params;
   max_ssrcs = self->max_ssrcs;
   GST_OBJECT_UNLOCK (self);
-  if (!self->started) {
-    FmxTime now;
-
-    gst_fairmix_time_reset (&self->time);
-    now = gst_tfrc_rate_now (self);
-    self->sender = g_new (FmxRateSender, 1);
-    params.seed = (guint64) g_random_int () << 32 | g_random_int ();
-    fmx_rate_sender_init (self->sender, &params, now);
-    fmx_adapt_policy_init (&self->policy, &policy_params);
-    gst_tfrc_rate_follow (self, TRUE, now);
-    fmx_adapt_encoder_init (&self->adapt_encoder);
-    self->seq_map = gst_rtp_seq_map_new (max_ssrcs);
-    self->n_dropped = self->n_not_rtp = 0;
-    gst_feedback_watch_init (&self->watch);
-    self->tell_again = TRUE;
-    self->started = TRUE;
-  }
-  g_mutex_unlock (&self->lock);
+  self->sender = g_new (FmxRateSender, 1);
+  params.seed = (guint64) g_random_int () << 32 | g_random_int ();
+  fmx_rate_sender_init (self->sender, &params, now);
+  fmx_adapt_policy_init (&self->policy, &policy_params);
+  gst_tfrc_rate_follow (self, TRUE, now);
+  fmx_adapt_encoder_init (&self->adapt_encoder);
+  self->seq_map = gst_rtp_seq_map_new (max_ssrcs);
+  self->n_dropped = self->n_not_rtp = 0;
+  gst_feedback_watch_init (&self->watch);
+  self->tell_again = TRUE;
 }
 
 static void
-gst_tfrc_rate_stop (GstTfrcRate * self)
+gst_tfrc_rate_disconnect (GstElement * element)
 {
-  g_mutex_lock (&self->lock);
-  self->started = FALSE;
+  gst_webrtc_tap_disconnect (GST_TFRC_RATE (element)->tap);
+}
+
+/* with the lock */
+static void
+gst_tfrc_rate_stop (GstElement * element)
+{
+  GstTfrcRate *self = GST_TFRC_RATE (element);
+
   self->has_segment = FALSE;
   self->tell_again = self->adjust_encoder = self->feedback_void = FALSE;
   g_clear_pointer (&self->sender, g_free);
   g_clear_pointer (&self->seq_map, gst_rtp_seq_map_free);
   gst_transport_wide_clear (&self->transport_wide);
   g_queue_clear_full (&self->decisions, (GDestroyNotify) gst_structure_free);
-  g_mutex_unlock (&self->lock);
 }
 
-static gboolean
-gst_tfrc_rate_play (GstTfrcRate * self)
-{
-  GstClock *clock = gst_element_get_clock (GST_ELEMENT (self));
-
-  if (clock == NULL) {
-    GST_ELEMENT_ERROR (self, CORE, CLOCK,
-        ("tfrcrate needs a clock: round-trip times come from it."),
-        ("the pipeline has no clock, or was told to use none"));
-    return FALSE;
-  }
-  gst_tfrc_rate_start (self);
-  gst_fairmix_timer_start (self->timer, clock, gst_clock_get_time (clock));
-  gst_object_unref (clock);
-  return TRUE;
-}
+static const GstFairmixTimedFuncs gst_tfrc_rate_funcs = {
+  .name = "tfrcrate",
+  .needs = "round-trip times come from it",
+  .prepare = gst_tfrc_rate_prepare,
+  .start = gst_tfrc_rate_start,
+  .disconnect = gst_tfrc_rate_disconnect,
+  .stop = gst_tfrc_rate_stop,
+  .on_timeout = gst_tfrc_rate_on_timeout,
+};
 
 static GstStateChangeReturn
 gst_tfrc_rate_change_state (GstElement * element, GstStateChange transition)
 {
-  GstTfrcRate *self = GST_TFRC_RATE (element);
-  GstStateChangeReturn ret;
-
-  switch (transition) {
-    case GST_STATE_CHANGE_READY_TO_PAUSED:
-      gst_encoder_control_check (&self->encoder, element);
-      break;
-    case GST_STATE_CHANGE_PAUSED_TO_PLAYING:
-      if (!gst_tfrc_rate_play (self))
-        return GST_STATE_CHANGE_FAILURE;
-      break;
-    case GST_STATE_CHANGE_PLAYING_TO_PAUSED:
-      gst_fairmix_timer_pause (self->timer);
-      break;
-    default:
-      break;
-  }
-
-  ret = GST_ELEMENT_CLASS (gst_tfrc_rate_parent_class)->change_state (element,
-      transition);
-
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
-    gst_webrtc_tap_disconnect (self->tap);
-    gst_fairmix_timer_stop (self->timer);
-    gst_tfrc_rate_stop (self);
-  }
-  return ret;
+  return gst_fairmix_timed_change_state (&GST_TFRC_RATE (element)->timed,
+      transition, gst_tfrc_rate_parent_class);
 }
 
 static gboolean
 gst_tfrc_rate_set_clock (GstElement * element, GstClock * clock)
 {
-  GstTfrcRate *self = GST_TFRC_RATE (element);
-
-  g_mutex_lock (&self->lock);
-  gst_fairmix_time_set_clock (&self->time, clock);
-  g_mutex_unlock (&self->lock);
-  gst_fairmix_timer_set_clock (self->timer, clock);
-  return GST_ELEMENT_CLASS (gst_tfrc_rate_parent_class)->set_clock (element,
-      clock);
+  return gst_fairmix_timed_set_clock (&GST_TFRC_RATE (element)->timed, clock,
+      gst_tfrc_rate_parent_class);
 }
 
 static GstStructure *
@@ -541,7 +510,7 @@ gst_tfrc_rate_create_stats (GstTfrcRate * self)
   GstStructure *s;
 
   g_mutex_lock (&self->lock);
-  if (self->started)
+  if (self->timed.started)
     fmx_rate_sender_get_stats (self->sender, &stats, gst_tfrc_rate_now (self));
   s = gst_rate_stats_to_structure (STATS_NAME, &stats);
   gst_structure_set (s,
@@ -567,7 +536,7 @@ gst_tfrc_rate_update_params (GstTfrcRate * self)
 
   g_mutex_lock (&self->lock);
   gst_tfrc_rate_get_params (self, &params);
-  if (self->started) {
+  if (self->timed.started) {
     FmxTime now = gst_tfrc_rate_now (self);
 
     fmx_rate_sender_set_params (self->sender, &params, now);
@@ -588,7 +557,7 @@ gst_tfrc_rate_set_policy (GstTfrcRate * self, const FmxAdaptPolicyClass * klass)
   self->policy_params.klass = klass;
   params = self->policy_params;
   GST_OBJECT_UNLOCK (self);
-  if (self->started) {
+  if (self->timed.started) {
     fmx_adapt_policy_init (&self->policy, &params);
     gst_tfrc_rate_follow (self, TRUE, gst_tfrc_rate_now (self));
     gst_tfrc_rate_unlock_and_tell (self);
@@ -622,7 +591,7 @@ gst_tfrc_rate_set_property (GObject * object, guint id, const GValue * value,
     case PROP_ENCODER:
       gst_encoder_control_set_name (&self->encoder, g_value_get_string (value));
       g_mutex_lock (&self->lock);
-      self->adjust_encoder = self->started;
+      self->adjust_encoder = self->timed.started;
       g_mutex_unlock (&self->lock);
       gst_tfrc_rate_tell (self);
       break;
@@ -715,9 +684,7 @@ gst_tfrc_rate_finalize (GObject * object)
 {
   GstTfrcRate *self = GST_TFRC_RATE (object);
 
-  gst_fairmix_timer_free (self->timer);
-  gst_tfrc_rate_stop (self);
-  gst_fairmix_time_set_clock (&self->time, NULL);
+  gst_fairmix_timed_clear (&self->timed);
   gst_encoder_control_clear (&self->encoder);
   gst_webrtc_tap_free (self->tap);
   g_mutex_clear (&self->lock);
@@ -919,6 +886,6 @@ gst_tfrc_rate_init (GstTfrcRate * self)
   g_queue_init (&self->decisions);
   self->sink.emit = gst_tfrc_rate_on_event;
   self->sink.user = self;
-  self->timer = gst_fairmix_timer_new ("tfrcrate", gst_tfrc_rate_on_timeout,
-      self);
+  gst_fairmix_timed_init (&self->timed, &gst_tfrc_rate_funcs,
+      GST_ELEMENT (self), &self->lock);
 }

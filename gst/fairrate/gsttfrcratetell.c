@@ -16,7 +16,7 @@ GST_DEBUG_CATEGORY (gst_tfrc_rate_debug);
 FmxTime
 gst_tfrc_rate_now (GstTfrcRate * self)
 {
-  return gst_fairmix_time_now (&self->time);
+  return gst_fairmix_timed_now (&self->timed);
 }
 
 void
@@ -114,7 +114,7 @@ gst_tfrc_rate_tell (GstTfrcRate * self)
 GstClockTime
 gst_tfrc_rate_deadline (GstTfrcRate * self)
 {
-  return gst_fairmix_time_to_clock (&self->time,
+  return gst_fairmix_timed_to_clock (&self->timed,
       fmx_time_min (fmx_rate_sender_next_timeout (self->sender),
           gst_feedback_watch_deadline (&self->watch)));
 }
@@ -141,7 +141,7 @@ gst_tfrc_rate_unlock_and_tell (GstTfrcRate * self)
   gboolean news = gst_tfrc_rate_has_news (self);
 
   g_mutex_unlock (&self->lock);
-  gst_fairmix_timer_reschedule (self->timer, deadline);
+  gst_fairmix_timed_reschedule (&self->timed, deadline);
   if (news)
     gst_tfrc_rate_tell (self);
 }

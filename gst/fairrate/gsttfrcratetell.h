@@ -12,8 +12,7 @@
 #include "gstrtpseqmap.h"
 #include "gsttransportwide.h"
 #include "gstwebrtctap.h"
-#include "common/gstfairmixtime.h"
-#include "common/gstfairmixtimer.h"
+#include "common/gstfairmixtimed.h"
 #include "fairmix/adapt/fmx-adapt-encoder.h"
 #include "fairmix/adapt/fmx-adapt-policy.h"
 #include "fairmix/rate/fmx-rate-sender.h"
@@ -42,8 +41,7 @@ struct _GstTfrcRate
 
   /* State, with the lock */
   GMutex lock;
-  gboolean started;
-  GstFairmixTime time;
+  GstFairmixTimed timed;
   FmxRateSender *sender;
   FmxEventSink sink;
   FmxAdaptPolicy policy;
@@ -64,8 +62,6 @@ struct _GstTfrcRate
   gboolean adjust_encoder;
   gboolean feedback_void;
   GQueue decisions;             /* of GstStructure */
-
-  GstFairmixTimer *timer;
 };
 
 /* with the lock: the one place where this element asks for the time */

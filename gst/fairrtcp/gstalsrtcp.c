@@ -44,8 +44,7 @@
 #include "common/gstfairmixoutbox.h"
 #include "common/gstfairmixrtp.h"
 #include "common/gstfairmixstats.h"
-#include "common/gstfairmixtime.h"
-#include "common/gstfairmixtimer.h"
+#include "common/gstfairmixtimed.h"
 #include "fairmix/adapt/fmx-adapt-encoder.h"
 #include "fairmix/base/fmx-units.h"
 
@@ -83,12 +82,10 @@ struct _GstAlsRtcp
   GstAlsSources sources;        /* locks itself */
   GstRtcpHook *hook;            /* so does this */
   GstFairmixOutbox *outbox;     /* and this */
-  GstFairmixTimer *timer;
 
   /* State, with the lock */
   GMutex lock;
-  gboolean started;
-  GstFairmixTime time;
+  GstFairmixTimed timed;
   GstAlsReceivers *receivers;   /* as a sender */
   GstAlsStream *stream;         /* as a receiver */
   FmxEventSink sink;
@@ -122,7 +119,7 @@ GST_ELEMENT_REGISTER_DEFINE (alsrtcp, "alsrtcp", GST_RANK_NONE,
 static FmxTime
 gst_als_rtcp_now (GstAlsRtcp * self)
 {
-  return gst_fairmix_time_now (&self->time);
+  return gst_fairmix_timed_now (&self->timed);
 }
 
 /* with the lock: one more than the number of the highest sink pad */
@@ -289,7 +286,7 @@ gst_als_rtcp_next_timeout (GstAlsRtcp * self, FmxTime now)
     next = gst_als_receivers_next_timeout (self->receivers);
   else if (!self->hold_again)
     next = gst_als_stream_next_timeout (self->stream, now);
-  return gst_fairmix_time_to_clock (&self->time, next);
+  return gst_fairmix_timed_to_clock (&self->timed, next);
 }
 
 static GstClockTime
@@ -301,7 +298,7 @@ gst_als_rtcp_on_timeout (gpointer user_data, GstClockTime clock_time)
 
   gst_als_rtcp_hold (self);
   g_mutex_lock (&self->lock);
-  if (self->started) {
+  if (self->timed.started) {
     now = gst_als_rtcp_now (self);
     if (self->receivers != NULL)
       gst_als_receivers_on_timeout (self->receivers, now);
@@ -351,7 +348,7 @@ gst_als_rtcp_note_packets (GstAlsRtcp * self, guint index, GstBuffer * buffer,
 
   gst_rtcp_hook_connect (self->hook);   /* the session may be new */
   g_mutex_lock (&self->lock);
-  for (guint i = 0; self->started && i < n; i++)
+  for (guint i = 0; self->timed.started && i < n; i++)
     gst_als_rtcp_look (self, index, list != NULL
         ? gst_buffer_list_get (list, i) : buffer, gst_als_rtcp_now (self));
   tell = layer->adjust_encoder;
@@ -403,7 +400,7 @@ gst_als_rtcp_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
 
   if (type == GST_EVENT_STREAM_START || type == GST_EVENT_CAPS) {
     g_mutex_lock (&self->lock);
-    self->layers[gst_pad_pairs_index (pad)].tell_again = self->started;
+    self->layers[gst_pad_pairs_index (pad)].tell_again = self->timed.started;
     g_mutex_unlock (&self->lock);
     gst_als_rtcp_tell (self);
   }
@@ -449,14 +446,14 @@ gst_als_rtcp_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   gst_rtcp_hook_connect (self->hook);
   g_mutex_lock (&self->lock);
   self->n_looped += own;
-  if (self->started && !own) {
+  if (self->timed.started && !own) {
     FmxTime now = gst_als_rtcp_now (self);
 
     gst_als_rtcp_read (self, buffer, ntp_mid32, now);
     deadline = gst_als_rtcp_next_timeout (self, now);
   }
   g_mutex_unlock (&self->lock);
-  gst_fairmix_timer_reschedule (self->timer, deadline);
+  gst_fairmix_timed_reschedule (&self->timed, deadline);
   gst_als_rtcp_tell (self);
   if (own) {
     gst_buffer_unref (buffer);
@@ -606,9 +603,11 @@ gst_als_rtcp_dup_settings (GstAlsRtcp * self)
   return settings;
 }
 
+/* with the lock */
 static void
-gst_als_rtcp_start (GstAlsRtcp * self)
+gst_als_rtcp_start (GstElement * element)
 {
+  GstAlsRtcp *self = GST_ALS_RTCP (element);
   GstAlsSettings settings = gst_als_rtcp_dup_settings (self);
   FmxAlsLayer layers[MAX_LAYERS] = { 0 };
   gboolean placed = FALSE;
@@ -617,26 +616,26 @@ gst_als_rtcp_start (GstAlsRtcp * self)
   for (guint n = MAX_LAYERS; !placed && n > 0 && settings.address != NULL; n--)
     placed = gst_als_layers_place (layers, n, settings.address, settings.port);
 
-  g_mutex_lock (&self->lock);
-  if (!self->started) {
-    gst_fairmix_time_reset (&self->time);
-    self->n_rtcp = self->n_malformed = self->n_looped = self->n_not_rtp = 0;
-    gst_als_rtcp_make_peers (self, &settings, placed ? layers : NULL);
-    self->started = TRUE;
-  }
-  g_mutex_unlock (&self->lock);
+  self->n_rtcp = self->n_malformed = self->n_looped = self->n_not_rtp = 0;
+  gst_als_rtcp_make_peers (self, &settings, placed ? layers : NULL);
   gst_als_settings_clear (&settings);
 }
 
 static void
-gst_als_rtcp_stop (GstAlsRtcp * self)
+gst_als_rtcp_disconnect (GstElement * element)
 {
-  g_mutex_lock (&self->lock);
-  self->started = FALSE;
+  gst_rtcp_hook_disconnect (GST_ALS_RTCP (element)->hook);
+}
+
+/* with the lock */
+static void
+gst_als_rtcp_stop (GstElement * element)
+{
+  GstAlsRtcp *self = GST_ALS_RTCP (element);
+
   self->hold_again = self->notify_held = FALSE;
   g_clear_pointer (&self->receivers, gst_als_receivers_free);
   g_clear_pointer (&self->stream, gst_als_stream_free);
-  g_mutex_unlock (&self->lock);
   gst_fairmix_outbox_clear (self->outbox);
 }
 
@@ -651,8 +650,9 @@ gst_als_rtcp_leave_all (GstAlsRtcp * self)
 }
 
 static gboolean
-gst_als_rtcp_prepare (GstAlsRtcp * self)
+gst_als_rtcp_prepare (GstElement * element)
 {
+  GstAlsRtcp *self = GST_ALS_RTCP (element);
   GstAlsSettings settings = gst_als_rtcp_dup_settings (self);
   gchar *name = gst_rtcp_hook_dup_name (self->hook);
   FmxAlsLayer layers[MAX_LAYERS];
@@ -687,22 +687,15 @@ gst_als_rtcp_prepare (GstAlsRtcp * self)
   return ok && gst_rtcp_hook_connect_or_complain (self->hook);
 }
 
-static gboolean
-gst_als_rtcp_play (GstAlsRtcp * self)
-{
-  GstClock *clock = gst_element_get_clock (GST_ELEMENT (self));
-
-  if (clock == NULL) {
-    GST_ELEMENT_ERROR (self, CORE, CLOCK,
-        ("alsrtcp needs a clock: adaptation points are moments of it."),
-        ("the pipeline has no clock, or was told to use none"));
-    return FALSE;
-  }
-  gst_als_rtcp_start (self);
-  gst_fairmix_timer_start (self->timer, clock, gst_clock_get_time (clock));
-  gst_object_unref (clock);
-  return TRUE;
-}
+static const GstFairmixTimedFuncs gst_als_rtcp_funcs = {
+  .name = "alsrtcp",
+  .needs = "adaptation points are moments of it",
+  .prepare = gst_als_rtcp_prepare,
+  .start = gst_als_rtcp_start,
+  .disconnect = gst_als_rtcp_disconnect,
+  .stop = gst_als_rtcp_stop,
+  .on_timeout = gst_als_rtcp_on_timeout,
+};
 
 static GstStateChangeReturn
 gst_als_rtcp_change_state (GstElement * element, GstStateChange transition)
@@ -710,48 +703,20 @@ gst_als_rtcp_change_state (GstElement * element, GstStateChange transition)
   GstAlsRtcp *self = GST_ALS_RTCP (element);
   GstStateChangeReturn ret;
 
-  switch (transition) {
-    case GST_STATE_CHANGE_NULL_TO_READY:
-      gst_als_rtcp_leave_all (self);
-      break;
-    case GST_STATE_CHANGE_READY_TO_PAUSED:
-      if (!gst_als_rtcp_prepare (self))
-        return GST_STATE_CHANGE_FAILURE;
-      break;
-    case GST_STATE_CHANGE_PAUSED_TO_PLAYING:
-      if (!gst_als_rtcp_play (self))
-        return GST_STATE_CHANGE_FAILURE;
-      break;
-    case GST_STATE_CHANGE_PLAYING_TO_PAUSED:
-      gst_fairmix_timer_pause (self->timer);
-      break;
-    default:
-      break;
-  }
-
-  ret = GST_ELEMENT_CLASS (gst_als_rtcp_parent_class)->change_state (element,
-      transition);
-
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
-    gst_rtcp_hook_disconnect (self->hook);
-    gst_fairmix_timer_stop (self->timer);
-    gst_als_rtcp_stop (self);
+  if (transition == GST_STATE_CHANGE_NULL_TO_READY)
     gst_als_rtcp_leave_all (self);
-  }
+  ret = gst_fairmix_timed_change_state (&self->timed, transition,
+      gst_als_rtcp_parent_class);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+    gst_als_rtcp_leave_all (self);
   return ret;
 }
 
 static gboolean
 gst_als_rtcp_set_clock (GstElement * element, GstClock * clock)
 {
-  GstAlsRtcp *self = GST_ALS_RTCP (element);
-
-  g_mutex_lock (&self->lock);
-  gst_fairmix_time_set_clock (&self->time, clock);
-  g_mutex_unlock (&self->lock);
-  gst_fairmix_timer_set_clock (self->timer, clock);
-  return GST_ELEMENT_CLASS (gst_als_rtcp_parent_class)->set_clock (element,
-      clock);
+  return gst_fairmix_timed_set_clock (&GST_ALS_RTCP (element)->timed, clock,
+      gst_als_rtcp_parent_class);
 }
 
 static GstStructure *
@@ -911,9 +876,7 @@ gst_als_rtcp_finalize (GObject * object)
   GstAlsRtcp *self = GST_ALS_RTCP (object);
 
   g_object_unref (self->hook);
-  gst_fairmix_timer_free (self->timer);
-  gst_als_rtcp_stop (self);
-  gst_fairmix_time_set_clock (&self->time, NULL);
+  gst_fairmix_timed_clear (&self->timed);
   for (guint i = 0; i < MAX_LAYERS; i++)
     gst_encoder_control_clear (&self->layers[i].encoder);
   gst_als_sources_clear (&self->sources);
@@ -994,6 +957,6 @@ gst_als_rtcp_init (GstAlsRtcp * self)
   g_mutex_init (&self->lock);
   self->sink.emit = gst_als_rtcp_on_event;
   self->sink.user = self;
-  self->timer = gst_fairmix_timer_new ("alsrtcp", gst_als_rtcp_on_timeout,
-      self);
+  gst_fairmix_timed_init (&self->timed, &gst_als_rtcp_funcs,
+      GST_ELEMENT (self), &self->lock);
 }

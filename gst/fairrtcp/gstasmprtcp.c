@@ -40,8 +40,7 @@
 #include "common/gstfairmixoutbox.h"
 #include "common/gstfairmixrtp.h"
 #include "common/gstfairmixstats.h"
-#include "common/gstfairmixtime.h"
-#include "common/gstfairmixtimer.h"
+#include "common/gstfairmixtimed.h"
 #include "fairmix/adapt/fmx-adapt-encoder.h"
 #include "fairmix/base/fmx-units.h"
 
@@ -77,12 +76,10 @@ struct _GstAsmpRtcp
   GstEncoderControl encoder;    /* locks itself */
   GstRtcpHook *hook;            /* so does this */
   GstFairmixOutbox *outbox;     /* and this */
-  GstFairmixTimer *timer;
 
   /* State, with the lock */
   GMutex lock;
-  gboolean started;
-  GstFairmixTime time;
+  GstFairmixTimed timed;
   GstAsmpReceivers *receivers;  /* as a sender */
   GstAsmpStreams *streams;      /* as a receiver */
   FmxEventSink sink;
@@ -118,7 +115,7 @@ GST_ELEMENT_REGISTER_DEFINE (asmprtcp, "asmprtcp", GST_RANK_NONE,
 static FmxTime
 gst_asmp_rtcp_now (GstAsmpRtcp * self)
 {
-  return gst_fairmix_time_now (&self->time);
+  return gst_fairmix_timed_now (&self->timed);
 }
 
 static GstAsmpSettings
@@ -229,13 +226,13 @@ gst_asmp_rtcp_tell (GstAsmpRtcp * self)
 static void
 gst_asmp_rtcp_unlock_and_tell (GstAsmpRtcp * self, const GstAsmpNews * news)
 {
-  GstClockTime deadline = gst_fairmix_time_to_clock (&self->time,
+  GstClockTime deadline = gst_fairmix_timed_to_clock (&self->timed,
       news->timeout);
 
   if (self->receivers != NULL)
     gst_asmp_rtcp_note_plain (self);
   g_mutex_unlock (&self->lock);
-  gst_fairmix_timer_reschedule (self->timer, deadline);
+  gst_fairmix_timed_reschedule (&self->timed, deadline);
   gst_asmp_rtcp_tell (self);
   if (news->early && gst_rtcp_hook_is_avpf (self->hook))
     gst_rtcp_hook_send_early (self->hook, EARLY_MAX_DELAY);
@@ -258,7 +255,7 @@ gst_asmp_rtcp_on_timeout (gpointer user_data, GstClockTime clock_time)
   FmxTime now;
 
   g_mutex_lock (&self->lock);
-  if (!self->started) {
+  if (!self->timed.started) {
     g_mutex_unlock (&self->lock);
     return GST_CLOCK_TIME_NONE;
   }
@@ -270,7 +267,7 @@ gst_asmp_rtcp_on_timeout (gpointer user_data, GstClockTime clock_time)
   } else {
     gst_asmp_streams_on_timeout (self->streams, &news, now);
   }
-  deadline = gst_fairmix_time_to_clock (&self->time, news.timeout);
+  deadline = gst_fairmix_timed_to_clock (&self->timed, news.timeout);
   gst_asmp_rtcp_unlock_and_tell (self, &news);
   return deadline == GST_CLOCK_TIME_NONE ? deadline
       : MAX (deadline, clock_time + GST_MSECOND);
@@ -332,7 +329,7 @@ gst_asmp_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 
   gst_asmp_rtcp_seek_session (self);
   g_mutex_lock (&self->lock);
-  if (self->started)
+  if (self->timed.started)
     gst_asmp_rtcp_look (self, buffer, &news, gst_asmp_rtcp_now (self));
   gst_asmp_rtcp_unlock_after_packets (self, &news);
   return gst_pad_push (self->srcpad, buffer);
@@ -347,7 +344,7 @@ gst_asmp_rtcp_chain_list (GstPad * pad, GstObject * parent,
 
   gst_asmp_rtcp_seek_session (self);
   g_mutex_lock (&self->lock);
-  if (self->started) {
+  if (self->timed.started) {
     FmxTime now = gst_asmp_rtcp_now (self);
 
     for (guint i = 0; i < gst_buffer_list_length (list); i++)
@@ -388,7 +385,7 @@ gst_asmp_rtcp_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
   ret = gst_pad_event_default (pad, parent, event);
   if (type == GST_EVENT_STREAM_START || type == GST_EVENT_CAPS) {
     g_mutex_lock (&self->lock);
-    self->tell_again = self->started;   /* whoever sends may be new */
+    self->tell_again = self->timed.started;     /* whoever sends may be new */
     g_mutex_unlock (&self->lock);
     gst_asmp_rtcp_tell (self);
   }
@@ -433,7 +430,7 @@ gst_asmp_rtcp_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   gst_asmp_rtcp_seek_session (self);
   g_mutex_lock (&self->lock);
   self->n_looped += own;
-  if (self->started && !own) {
+  if (self->timed.started && !own) {
     gst_asmp_rtcp_read (self, buffer, source, &news);
     gst_asmp_rtcp_unlock_and_tell (self, &news);
   } else {
@@ -456,17 +453,17 @@ gst_asmp_rtcp_on_sending (GstElement * owner, GstRTCPBuffer * rtcp,
   GstAsmpNews news = { FMX_TIME_NONE, FALSE };
 
   g_mutex_lock (&self->lock);
-  if (self->started) {
+  if (self->timed.started) {
     FmxTime now = gst_asmp_rtcp_now (self);
 
     if (self->receivers != NULL)
       gst_asmp_receivers_write (self->receivers, rtcp, ssrc, mtu, now);
     else
       gst_asmp_streams_write (self->streams, rtcp, ssrc, mtu, &news, now);
-    news.timeout = gst_fairmix_time_to_clock (&self->time, news.timeout);
+    news.timeout = gst_fairmix_timed_to_clock (&self->timed, news.timeout);
   }
   g_mutex_unlock (&self->lock);
-  gst_fairmix_timer_reschedule (self->timer, news.timeout);
+  gst_fairmix_timed_reschedule (&self->timed, news.timeout);
   return FALSE;
 }
 
@@ -532,60 +529,47 @@ gst_asmp_rtcp_make_peers (GstAsmpRtcp * self, const GstAsmpSettings * settings)
   }
 }
 
+/* with the lock */
 static void
-gst_asmp_rtcp_start (GstAsmpRtcp * self)
+gst_asmp_rtcp_start (GstElement * element)
 {
+  GstAsmpRtcp *self = GST_ASMP_RTCP (element);
   GstAsmpSettings settings = gst_asmp_rtcp_get_settings (self);
 
-  g_mutex_lock (&self->lock);
-  if (!self->started) {
-    gst_fairmix_time_reset (&self->time);
-    gst_asmp_rtcp_make_peers (self, &settings);
-    fmx_adapt_encoder_init (&self->adapt_encoder);
-    self->n_plain = 0;
-    self->n_rtcp = self->n_malformed = self->n_looped = self->n_not_rtp = 0;
-    self->tell_again = TRUE;
-    self->started = TRUE;
-  }
-  g_mutex_unlock (&self->lock);
+  gst_asmp_rtcp_make_peers (self, &settings);
+  fmx_adapt_encoder_init (&self->adapt_encoder);
+  self->n_plain = 0;
+  self->n_rtcp = self->n_malformed = self->n_looped = self->n_not_rtp = 0;
+  self->tell_again = TRUE;
 }
 
 static void
-gst_asmp_rtcp_stop (GstAsmpRtcp * self)
+gst_asmp_rtcp_disconnect (GstElement * element)
 {
-  g_mutex_lock (&self->lock);
-  self->started = FALSE;
+  gst_rtcp_hook_disconnect (GST_ASMP_RTCP (element)->hook);
+}
+
+/* with the lock */
+static void
+gst_asmp_rtcp_stop (GstElement * element)
+{
+  GstAsmpRtcp *self = GST_ASMP_RTCP (element);
+
   self->tell_again = self->adjust_encoder = FALSE;
   self->clock_rate = DEFAULT_CLOCK_RATE;
   g_clear_pointer (&self->receivers, gst_asmp_receivers_free);
   g_clear_pointer (&self->streams, gst_asmp_streams_free);
-  g_mutex_unlock (&self->lock);
   gst_fairmix_outbox_clear (self->outbox);
-}
-
-static gboolean
-gst_asmp_rtcp_play (GstAsmpRtcp * self)
-{
-  GstClock *clock = gst_element_get_clock (GST_ELEMENT (self));
-
-  if (clock == NULL) {
-    GST_ELEMENT_ERROR (self, CORE, CLOCK,
-        ("asmprtcp needs a clock: round-trip times come from it."),
-        ("the pipeline has no clock, or was told to use none"));
-    return FALSE;
-  }
-  gst_asmp_rtcp_start (self);
-  gst_fairmix_timer_start (self->timer, clock, gst_clock_get_time (clock));
-  gst_object_unref (clock);
-  return TRUE;
 }
 
 /* Without a session to write into, the other side hears nothing of us. */
 static gboolean
-gst_asmp_rtcp_connect (GstAsmpRtcp * self)
+gst_asmp_rtcp_prepare (GstElement * element)
 {
+  GstAsmpRtcp *self = GST_ASMP_RTCP (element);
   gchar *name = gst_rtcp_hook_dup_name (self->hook);
 
+  gst_encoder_control_check (&self->encoder, element);
   if (name == NULL)
     GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
         ("asmprtcp has no session to write into, so nobody will hear of it."),
@@ -595,51 +579,28 @@ gst_asmp_rtcp_connect (GstAsmpRtcp * self)
   return gst_rtcp_hook_connect_or_complain (self->hook);
 }
 
+static const GstFairmixTimedFuncs gst_asmp_rtcp_funcs = {
+  .name = "asmprtcp",
+  .needs = "round-trip times come from it",
+  .prepare = gst_asmp_rtcp_prepare,
+  .start = gst_asmp_rtcp_start,
+  .disconnect = gst_asmp_rtcp_disconnect,
+  .stop = gst_asmp_rtcp_stop,
+  .on_timeout = gst_asmp_rtcp_on_timeout,
+};
+
 static GstStateChangeReturn
 gst_asmp_rtcp_change_state (GstElement * element, GstStateChange transition)
 {
-  GstAsmpRtcp *self = GST_ASMP_RTCP (element);
-  GstStateChangeReturn ret;
-
-  switch (transition) {
-    case GST_STATE_CHANGE_READY_TO_PAUSED:
-      gst_encoder_control_check (&self->encoder, element);
-      if (!gst_asmp_rtcp_connect (self))
-        return GST_STATE_CHANGE_FAILURE;
-      break;
-    case GST_STATE_CHANGE_PAUSED_TO_PLAYING:
-      if (!gst_asmp_rtcp_play (self))
-        return GST_STATE_CHANGE_FAILURE;
-      break;
-    case GST_STATE_CHANGE_PLAYING_TO_PAUSED:
-      gst_fairmix_timer_pause (self->timer);
-      break;
-    default:
-      break;
-  }
-
-  ret = GST_ELEMENT_CLASS (gst_asmp_rtcp_parent_class)->change_state (element,
-      transition);
-
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
-    gst_rtcp_hook_disconnect (self->hook);
-    gst_fairmix_timer_stop (self->timer);
-    gst_asmp_rtcp_stop (self);
-  }
-  return ret;
+  return gst_fairmix_timed_change_state (&GST_ASMP_RTCP (element)->timed,
+      transition, gst_asmp_rtcp_parent_class);
 }
 
 static gboolean
 gst_asmp_rtcp_set_clock (GstElement * element, GstClock * clock)
 {
-  GstAsmpRtcp *self = GST_ASMP_RTCP (element);
-
-  g_mutex_lock (&self->lock);
-  gst_fairmix_time_set_clock (&self->time, clock);
-  g_mutex_unlock (&self->lock);
-  gst_fairmix_timer_set_clock (self->timer, clock);
-  return GST_ELEMENT_CLASS (gst_asmp_rtcp_parent_class)->set_clock (element,
-      clock);
+  return gst_fairmix_timed_set_clock (&GST_ASMP_RTCP (element)->timed, clock,
+      gst_asmp_rtcp_parent_class);
 }
 
 static GstStructure *
@@ -705,7 +666,7 @@ gst_asmp_rtcp_set_property (GObject * object, guint id, const GValue * value,
     case PROP_ENCODER:
       gst_encoder_control_set_name (&self->encoder, g_value_get_string (value));
       g_mutex_lock (&self->lock);
-      self->adjust_encoder = self->started;
+      self->adjust_encoder = self->timed.started;
       g_mutex_unlock (&self->lock);
       gst_asmp_rtcp_tell (self);
       break;
@@ -765,9 +726,7 @@ gst_asmp_rtcp_finalize (GObject * object)
   GstAsmpRtcp *self = GST_ASMP_RTCP (object);
 
   g_object_unref (self->hook);
-  gst_fairmix_timer_free (self->timer);
-  gst_asmp_rtcp_stop (self);
-  gst_fairmix_time_set_clock (&self->time, NULL);
+  gst_fairmix_timed_clear (&self->timed);
   gst_encoder_control_clear (&self->encoder);
   gst_fairmix_outbox_free (self->outbox);
   g_mutex_clear (&self->lock);
@@ -884,6 +843,6 @@ gst_asmp_rtcp_init (GstAsmpRtcp * self)
   g_mutex_init (&self->lock);
   self->sink.emit = gst_asmp_rtcp_on_event;
   self->sink.user = self;
-  self->timer = gst_fairmix_timer_new ("asmprtcp", gst_asmp_rtcp_on_timeout,
-      self);
+  gst_fairmix_timed_init (&self->timed, &gst_asmp_rtcp_funcs,
+      GST_ELEMENT (self), &self->lock);
 }

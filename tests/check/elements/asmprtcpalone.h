@@ -61,11 +61,13 @@ teardown (Fixture * f)
   gst_object_unref (f->clock);
 }
 
+/* when the timer's thread has nothing left to say: one thread says it all */
 static inline guint
 target (Fixture * f)
 {
   guint bitrate;
 
+  gst_test_clock_wait_for_next_pending_id (f->clock, NULL);
   g_object_get (f->element, "target-bitrate", &bitrate, NULL);
   return bitrate;
 }

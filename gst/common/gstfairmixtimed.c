@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstfairmixtimed.h"
+
+void
+gst_fairmix_timed_init (GstFairmixTimed * timed,
+    const GstFairmixTimedFuncs * funcs, GstElement * element, GMutex * lock)
+{
+  timed->funcs = funcs;
+  timed->element = element;
+  timed->lock = lock;
+  timed->timer = gst_fairmix_timer_new (funcs->name, funcs->on_timeout,
+      element);
+}
+
+/* after the timer's last call */
+static void
+gst_fairmix_timed_end (GstFairmixTimed * timed)
+{
+  g_mutex_lock (timed->lock);
+  timed->started = FALSE;
+  timed->funcs->stop (timed->element);
+  g_mutex_unlock (timed->lock);
+}
+
+void
+gst_fairmix_timed_clear (GstFairmixTimed * timed)
+{
+  g_clear_pointer (&timed->timer, gst_fairmix_timer_free);
+  gst_fairmix_timed_end (timed);
+  gst_fairmix_time_set_clock (&timed->time, NULL);
+}
+
+static gboolean
+gst_fairmix_timed_play (GstFairmixTimed * timed)
+{
+  GstClock *clock = gst_element_get_clock (timed->element);
+
+  if (clock == NULL) {
+    GST_ELEMENT_ERROR (timed->element, CORE, CLOCK,
+        ("%s needs a clock: %s.", timed->funcs->name, timed->funcs->needs),
+        ("the pipeline has no clock, or was told to use none"));
+    return FALSE;
+  }
+  g_mutex_lock (timed->lock);
+  if (!timed->started) {
+    gst_fairmix_time_reset (&timed->time);
+    timed->funcs->start (timed->element);
+    timed->started = TRUE;
+  }
+  g_mutex_unlock (timed->lock);
+  gst_fairmix_timer_start (timed->timer, clock, gst_clock_get_time (clock));
+  gst_object_unref (clock);
+  return TRUE;
+}
+
+/* The pads have been deactivated: the timer's function cannot be held back by a
+ * push. */
+static void
+gst_fairmix_timed_stop (GstFairmixTimed * timed)
+{
+  if (timed->funcs->disconnect != NULL)
+    timed->funcs->disconnect (timed->element);
+  gst_fairmix_timer_stop (timed->timer);
+  gst_fairmix_timed_end (timed);
+}
+
+GstStateChangeReturn
+gst_fairmix_timed_change_state (GstFairmixTimed * timed,
+    GstStateChange transition, gpointer parent)
+{
+  GstStateChangeReturn ret;
+
+  switch (transition) {
+    case GST_STATE_CHANGE_READY_TO_PAUSED:
+      if (timed->funcs->prepare != NULL
+          && !timed->funcs->prepare (timed->element))
+        return GST_STATE_CHANGE_FAILURE;
+      break;
+    case GST_STATE_CHANGE_PAUSED_TO_PLAYING:
+      if (!gst_fairmix_timed_play (timed))
+        return GST_STATE_CHANGE_FAILURE;
+      break;
+    case GST_STATE_CHANGE_PLAYING_TO_PAUSED:
+      gst_fairmix_timer_pause (timed->timer);
+      break;
+    default:
+      break;
+  }
+
+  ret = GST_ELEMENT_CLASS (parent)->change_state (timed->element, transition);
+
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+    gst_fairmix_timed_stop (timed);
+  return ret;
+}
+
+gboolean
+gst_fairmix_timed_set_clock (GstFairmixTimed * timed, GstClock * clock,
+    gpointer parent)
+{
+  g_mutex_lock (timed->lock);
+  gst_fairmix_time_set_clock (&timed->time, clock);
+  g_mutex_unlock (timed->lock);
+  gst_fairmix_timer_set_clock (timed->timer, clock);
+  return GST_ELEMENT_CLASS (parent)->set_clock (timed->element, clock);
+}
+
+FmxTime
+gst_fairmix_timed_now (GstFairmixTimed * timed)
+{
+  return gst_fairmix_time_now (&timed->time);
+}
+
+GstClockTime
+gst_fairmix_timed_to_clock (const GstFairmixTimed * timed, FmxTime t)
+{
+  return gst_fairmix_time_to_clock (&timed->time, t);
+}
+
+void
+gst_fairmix_timed_reschedule (GstFairmixTimed * timed, GstClockTime deadline)
+{
+  gst_fairmix_timer_reschedule (timed->timer, deadline);
+}
