@@ -167,48 +167,73 @@ is_rtcp (const GstMapInfo * map)
       && map->data[1] >= FIRST_RTCP_TYPE && map->data[1] <= LAST_RTCP_TYPE;
 }
 
-/* Counts the packet, and cuts the requests in it.  Only RTCP is written to. */
+/* RTP counts as its sender's connection, and so does a sender's RTCP, which asks;
+ * listeners' RTCP fills the link a little, but needs no share of it.
+ *
+ * with the lock */
+static void
+count_packet (GstAlsRouter * self, gsize size, gboolean listens,
+    guint64 connection, FmxTime now)
+{
+  guint wire_bytes = (guint) size + FMX_IP_UDP_BYTES;
+
+  self->n_packets++;
+  if (listens)
+    fmx_als_router_on_bytes (&self->router, wire_bytes, now);
+  else
+    fmx_als_router_on_packet (&self->router, connection, wire_bytes, now);
+}
+
+/* The requests in it are cut. */
+static GstBuffer *
+answer (GstAlsRouter * self, GstBuffer * buffer, guint n_requests,
+    gdouble share_bps, gdouble utilisation)
+{
+  GstMapInfo map;
+  guint n_cut;
+
+  buffer = gst_buffer_make_writable (buffer);
+  if (!gst_buffer_map (buffer, &map, GST_MAP_READWRITE))
+    return buffer;
+  n_cut = fmx_als_rtcp_cut (map.data, map.size, share_bps, utilisation);
+  gst_buffer_unmap (buffer, &map);
+  GST_DEBUG_OBJECT (self, "share %.0f bit/s, utilisation %.2f: %u of %u "
+      "requests cut", share_bps, utilisation, n_cut, n_requests);
+  g_mutex_lock (&self->lock);
+  self->n_requests += n_requests;
+  self->n_cut += n_cut;
+  g_mutex_unlock (&self->lock);
+  return buffer;
+}
+
+/* Counts the packet, and cuts the requests in it.  Only they are written to. */
 static GstBuffer *
 handle_packet (GstAlsRouter * self, GstBuffer * buffer)
 {
-  guint wire_bytes = (guint) gst_buffer_get_size (buffer) + FMX_IP_UDP_BYTES;
   gdouble share_bps, utilisation;
   guint64 connection;
-  gboolean rtcp;
-  guint n_requests, n_cut;
+  guint n_requests = 0;
   GstMapInfo map;
+  gboolean rtcp;
   FmxTime now;
 
   if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
     return buffer;
   rtcp = is_rtcp (&map);
   connection = connection_of (buffer, &map, rtcp);
+  if (rtcp)
+    n_requests = fmx_als_rtcp_count (map.data, map.size);
   gst_buffer_unmap (buffer, &map);
 
   g_mutex_lock (&self->lock);
-  self->n_packets++;
   now = now_of (self);
-  fmx_als_router_on_packet (&self->router, connection, wire_bytes, now);
+  count_packet (self, gst_buffer_get_size (buffer), rtcp && n_requests == 0,
+      connection, now);
   share_bps = fmx_als_router_get_share_bps (&self->router, now);
   utilisation = fmx_als_router_get_utilisation (&self->router, now);
   g_mutex_unlock (&self->lock);
-  if (!rtcp)
-    return buffer;
-
-  buffer = gst_buffer_make_writable (buffer);
-  if (!gst_buffer_map (buffer, &map, GST_MAP_READWRITE))
-    return buffer;
-  n_cut = fmx_als_rtcp_cut (map.data, map.size, share_bps, utilisation,
-      &n_requests);
-  gst_buffer_unmap (buffer, &map);
-  if (n_requests > 0)
-    GST_DEBUG_OBJECT (self, "share %.0f bit/s, utilisation %.2f: %u of %u "
-        "requests cut", share_bps, utilisation, n_cut, n_requests);
-  g_mutex_lock (&self->lock);
-  self->n_requests += n_requests;
-  self->n_cut += n_cut;
-  g_mutex_unlock (&self->lock);
-  return buffer;
+  return n_requests == 0 ? buffer : answer (self, buffer, n_requests,
+      share_bps, utilisation);
 }
 
 /* Returns: (transfer full) (nullable) */

@@ -159,6 +159,57 @@ GST_START_TEST (test_tcp_that_is_shown_has_its_share)
 
 GST_END_TEST;
 
+/* A hundred listeners of a group report each second, some of them with what came
+ * back of a request.  The sender is the one connection. */
+GST_START_TEST (test_listeners_that_report_are_no_connections)
+{
+  Rig rig;
+
+  rig_init (&rig, 1000000);
+  for (guint i = 1; i <= 100; i++) {
+    GstBuffer *report = request_new (70000);
+    GstMapInfo map;
+
+    fail_unless (gst_buffer_map (report, &map, GST_MAP_READWRITE));
+    map.data[1] = 201;
+    map.data[REPORT_BYTES] = 0x80 | FMX_ALS_APP_RETURN;
+    gst_buffer_unmap (report, &map);
+    fail_unless_equals_int (gst_harness_push (rig.rtcp, from_host (report, i)),
+        GST_FLOW_OK);
+    gst_buffer_unref (gst_harness_pull (rig.rtcp));
+  }
+  second_of_rtp (&rig, 1, 10);
+  fail_unless_equals_int ((gint) element_stat (rig.element, "connections"), 1);
+  fail_unless_equals_int (ask (&rig, 2000000).share_bps, 900000);
+  fail_unless_equals_int ((gint) element_stat (rig.element, "requests"), 1);
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
+/* who asks before it sends, or in a pause, counts himself */
+GST_START_TEST (test_who_asks_is_a_connection)
+{
+  Rig rig;
+
+  rig_init (&rig, 1000000);
+  second_of_rtp (&rig, 10, 1);
+  fail_unless_equals_int (ask (&rig, 500000).share_bps, 90000);
+  fail_unless_equals_int (gst_harness_push (rig.rtcp,
+          from_host (request_new (500000), 99)), GST_FLOW_OK);
+  gst_buffer_unref (gst_harness_pull (rig.rtcp));
+  for (guint i = 1; i < 10; i++) {
+    fail_unless_equals_int (gst_harness_push (rig.rtp,
+            from_host (rtp_packet_new (i, 9, 160), i)), GST_FLOW_OK);
+    gst_buffer_unref (gst_harness_pull (rig.rtp));
+  }
+  /* hosts 0 and 99 asked, 1 to 9 sent */
+  fail_unless_equals_int (ask (&rig, 500000).share_bps, 81818);
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_another_bandwidth_counts_at_once)
 {
   Rig rig;
@@ -291,6 +342,8 @@ alsrouter_suite (void)
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_a_request_is_cut_to_the_fair_share);
   tcase_add_test (tc, test_tcp_that_is_shown_has_its_share);
+  tcase_add_test (tc, test_listeners_that_report_are_no_connections);
+  tcase_add_test (tc, test_who_asks_is_a_connection);
   tcase_add_test (tc, test_another_bandwidth_counts_at_once);
   tcase_add_test (tc, test_what_is_no_request_passes_as_it_is);
   tcase_add_test (tc, test_lists_pass_as_lists);

@@ -165,6 +165,13 @@ fmx_als_router_on_packet (FmxAlsRouter *router, uint64_t connection,
   c->bytes += wire_bytes;
 }
 
+void
+fmx_als_router_on_bytes (FmxAlsRouter *router, uint32_t wire_bytes, FmxTime now)
+{
+  roll (router, now);
+  router->bytes += wire_bytes;
+}
+
 double
 fmx_als_router_get_share_bps (FmxAlsRouter *router, FmxTime now)
 {

@@ -112,6 +112,15 @@ void fmx_als_router_set_bandwidth (FmxAlsRouter * router,
 void fmx_als_router_on_packet (FmxAlsRouter * router, uint64_t connection,
     uint32_t wire_bytes, FmxTime now);
 
+/**
+ * fmx_als_router_on_bytes:
+ *
+ * A packet that fills the link and is no connection: who only reports (RTCP has a
+ * twentieth of its session's bandwidth, [RFC3550 6.2]) needs no share.
+ */
+void fmx_als_router_on_bytes (FmxAlsRouter * router, uint32_t wire_bytes,
+    FmxTime now);
+
 /** Returns: R_f, in bits per second on the wire; what is fair for a connection
  * that wants it all */
 double fmx_als_router_get_share_bps (FmxAlsRouter * router, FmxTime now);

@@ -72,37 +72,58 @@ fmx_als_request_cut (uint8_t *data, size_t size, double fair_bps,
   return true;
 }
 
-unsigned
-fmx_als_rtcp_cut (uint8_t *datagram, size_t size, double fair_bps,
-    double utilisation, unsigned *n_requests)
+/* The next request from @at on, as far as the datagram is well-formed: where its data
+ * begins; 0 if there is none */
+static size_t
+next_request (const uint8_t *datagram, size_t size, size_t *at,
+    size_t *data_bytes)
 {
-  unsigned n_cut = 0;
-  size_t at = 0;
-
-  *n_requests = 0;
-  while (size - at >= RTCP_HEADER_BYTES
-      && datagram[at] >> 6 == RTCP_VERSION) {
-    size_t length = ((size_t) fmx_read_u16 (datagram + at + 2) + 1) * 4;
+  while (size - *at >= RTCP_HEADER_BYTES && datagram[*at] >> 6 == RTCP_VERSION) {
+    size_t begin = *at;
+    size_t length = ((size_t) fmx_read_u16 (datagram + begin + 2) + 1) * 4;
     FmxRtcpApp app;
 
-    if (length > size - at)
+    if (length > size - begin)
       break;
-    if (fmx_rtcp_app_read (&app, datagram + at, length)
+    *at += length;
+    if (fmx_rtcp_app_read (&app, datagram + begin, length)
         && fmx_rtcp_app_is (&app, FMX_ALS_APP_NAME)
         && app.subtype == FMX_ALS_APP_REQUEST) {
-      ++*n_requests;
-      n_cut += fmx_als_request_cut (datagram + at + FMX_RTCP_APP_HEADER_BYTES,
-          app.size, fair_bps, utilisation);
+      *data_bytes = app.size;
+      return begin + FMX_RTCP_APP_HEADER_BYTES;
     }
-    at += length;
   }
+  return 0;
+}
+
+unsigned
+fmx_als_rtcp_count (const uint8_t *datagram, size_t size)
+{
+  size_t at = 0, data_bytes;
+  unsigned n = 0;
+
+  while (next_request (datagram, size, &at, &data_bytes) != 0)
+    n++;
+  return n;
+}
+
+unsigned
+fmx_als_rtcp_cut (uint8_t *datagram, size_t size, double fair_bps,
+    double utilisation)
+{
+  size_t at = 0, data, data_bytes;
+  unsigned n_cut = 0;
+
+  while ((data = next_request (datagram, size, &at, &data_bytes)) != 0)
+    n_cut += fmx_als_request_cut (datagram + data, data_bytes, fair_bps,
+        utilisation);
   return n_cut;
 }
 
 bool
 fmx_als_layer_is_multicast (const FmxAlsLayer *layer)
 {
-  static const uint8_t mapped[12] = { [10] = 0xff,[11] = 0xff };
+  static const uint8_t mapped[12] = {[10] = 0xff,[11] = 0xff };
 
   if (layer->port == 0)
     return false;

@@ -95,18 +95,27 @@ bool fmx_als_request_cut (uint8_t * data, size_t size, double fair_bps,
     double utilisation);
 
 /**
+ * fmx_als_rtcp_count:
+ * @datagram: compound RTCP that passes
+ *
+ * Reads as far as it is well-formed, and no further: what follows may be the trailer
+ * of SRTCP behind unencrypted RTCP, or whatever else.
+ *
+ * Returns: how many requests are in it
+ */
+unsigned fmx_als_rtcp_count (const uint8_t * datagram, size_t size);
+
+/**
  * fmx_als_rtcp_cut:
  * @datagram: compound RTCP that passes
- * @n_requests: (out): how many requests are in it
  *
- * fmx_als_request_cut() for each request in a datagram.  Reads as far as it is
- * well-formed, and no further: an SRTCP trailer behind unencrypted RTCP, or
- * whatever else, stays as it is.  The length never changes.
+ * fmx_als_request_cut() for each request in a datagram; all else stays as it is, and
+ * so does the length.
  *
  * Returns: how many were cut
  */
 unsigned fmx_als_rtcp_cut (uint8_t * datagram, size_t size, double fair_bps,
-    double utilisation, unsigned *n_requests);
+    double utilisation);
 
 /**
  * FmxAlsLayer:

@@ -64,6 +64,23 @@ test_the_share_is_the_target_over_the_connections (void **state)
 }
 
 static void
+test_bytes_that_are_nobody_s_fill_the_link_and_share_nothing (void **state)
+{
+  const double rate = 40000.0;
+  FmxAlsRouter router;
+
+  (void) state;
+  begin (&router, FMX_ALS_ROUTER_EQUAL);
+  flow (&router, &rate, 1, 0, 1000 * MS);
+  for (int i = 0; i < 100; i++)
+    fmx_als_router_on_bytes (&router, 100, 500 * MS);
+  assert_int_equal (fmx_als_router_get_n_connections (&router, 1000 * MS), 1);
+  check_share (&router, 900000.0, 1000 * MS);
+  assert_true (fabs (fmx_als_router_get_utilisation (&router, 1000 * MS)
+          - (0.04 + 0.08)) < 0.001);
+}
+
+static void
 test_max_min_shares_out_what_the_limited_leave (void **state)
 {
   const struct
@@ -140,6 +157,8 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_the_share_is_the_target_over_the_connections),
+    cmocka_unit_test
+        (test_bytes_that_are_nobody_s_fill_the_link_and_share_nothing),
     cmocka_unit_test (test_max_min_shares_out_what_the_limited_leave),
     cmocka_unit_test (test_a_silent_link_has_room_for_all),
     cmocka_unit_test (test_a_flood_of_connections_is_counted_and_not_more),
