@@ -57,8 +57,7 @@ void gst_als_receivers_on_timeout (GstAlsReceivers * receivers, FmxTime now);
 /* Appends request and announcement to the report of @ssrc, if that is the one
  * which speaks for the stream. */
 void gst_als_receivers_write (GstAlsReceivers * receivers,
-    GstRTCPBuffer * rtcp, guint32 ssrc, gsize mtu, guint n_layers,
-    FmxTime now);
+    GstRTCPBuffer * rtcp, guint32 ssrc, gsize mtu, FmxTime now);
 
 /* Adds what is known to the statistics @s. */
 void gst_als_receivers_add_stats (GstAlsReceivers * receivers,

@@ -310,9 +310,10 @@ write_app (GstRTCPBuffer * rtcp, guint32 ssrc, guint8 subtype,
 
 void
 gst_als_receivers_write (GstAlsReceivers * receivers, GstRTCPBuffer * rtcp,
-    guint32 ssrc, gsize mtu, guint n_layers, FmxTime now)
+    guint32 ssrc, gsize mtu, FmxTime now)
 {
   guint8 data[FMX_ALS_LAYERS_BYTES (FMX_ALS_MAX_LAYERS)];
+  guint n_layers = fmx_als_sender_get_n_sent (&receivers->sender);
   FmxAlsShare request;
 
   if (ssrc != receivers->voice || !is_own (receivers, ssrc))

@@ -336,10 +336,11 @@ gst_als_rtcp_look (GstAlsRtcp * self, guint index, GstBuffer * buffer,
     layer->adjust_encoder = TRUE;
 }
 
-/* @buffer, or each of @list.  Returns: (transfer full) (nullable): where they go */
+/* @buffer, or each of @list.  @sent: (out): whether the layer has a rate
+ * Returns: (transfer full) (nullable): where they go */
 static GstPad *
 gst_als_rtcp_note_packets (GstAlsRtcp * self, guint index, GstBuffer * buffer,
-    GstBufferList * list)
+    GstBufferList * list, gboolean * sent)
 {
   guint n = list != NULL ? gst_buffer_list_length (list) : 1;
   Layer *layer = &self->layers[index];
@@ -353,42 +354,47 @@ gst_als_rtcp_note_packets (GstAlsRtcp * self, guint index, GstBuffer * buffer,
         ? gst_buffer_list_get (list, i) : buffer, gst_als_rtcp_now (self));
   tell = layer->adjust_encoder;
   src = layer->src != NULL ? gst_object_ref (layer->src) : NULL;
+  *sent = self->receivers == NULL
+      || index < fmx_als_sender_get_n_sent (gst_als_receivers_get_sender
+      (self->receivers));
   g_mutex_unlock (&self->lock);
   if (tell)
     gst_als_rtcp_tell (self);
   return src;
 }
 
+/* @buffer or @list: (transfer full) (nullable) */
+static GstFlowReturn
+gst_als_rtcp_pass (GstAlsRtcp * self, guint index, GstBuffer * buffer,
+    GstBufferList * list)
+{
+  gboolean sent;
+  GstPad *src = gst_als_rtcp_note_packets (self, index, buffer, list, &sent);
+  GstFlowReturn flow = src != NULL ? GST_FLOW_OK : GST_FLOW_NOT_LINKED;
+
+  if (src != NULL && sent) {
+    flow = list != NULL ? gst_pad_push_list (src, list)
+        : gst_pad_push (src, buffer);
+  } else {
+    g_clear_pointer (&buffer, gst_buffer_unref);
+    g_clear_pointer (&list, gst_buffer_list_unref);
+  }
+  gst_clear_object (&src);
+  return flow;
+}
+
 static GstFlowReturn
 gst_als_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 {
-  GstPad *src = gst_als_rtcp_note_packets (GST_ALS_RTCP (parent),
-      gst_pad_pairs_index (pad), buffer, NULL);
-  GstFlowReturn flow;
-
-  if (src == NULL) {
-    gst_buffer_unref (buffer);
-    return GST_FLOW_NOT_LINKED;
-  }
-  flow = gst_pad_push (src, buffer);
-  gst_object_unref (src);
-  return flow;
+  return gst_als_rtcp_pass (GST_ALS_RTCP (parent), gst_pad_pairs_index (pad),
+      buffer, NULL);
 }
 
 static GstFlowReturn
 gst_als_rtcp_chain_list (GstPad * pad, GstObject * parent, GstBufferList * list)
 {
-  GstPad *src = gst_als_rtcp_note_packets (GST_ALS_RTCP (parent),
-      gst_pad_pairs_index (pad), NULL, list);
-  GstFlowReturn flow;
-
-  if (src == NULL) {
-    gst_buffer_list_unref (list);
-    return GST_FLOW_NOT_LINKED;
-  }
-  flow = gst_pad_push_list (src, list);
-  gst_object_unref (src);
-  return flow;
+  return gst_als_rtcp_pass (GST_ALS_RTCP (parent), gst_pad_pairs_index (pad),
+      NULL, list);
 }
 
 static gboolean
@@ -469,15 +475,20 @@ gst_als_rtcp_on_sending (GstElement * owner, GstRTCPBuffer * rtcp,
     guint32 ssrc, gsize mtu)
 {
   GstAlsRtcp *self = GST_ALS_RTCP (owner);
+  GstClockTime deadline = GST_CLOCK_TIME_NONE;
+  FmxTime now;
 
   g_mutex_lock (&self->lock);
-  if (self->receivers != NULL)
-    gst_als_receivers_write (self->receivers, rtcp, ssrc, mtu,
-        gst_als_rtcp_n_layers (self), gst_als_rtcp_now (self));
-  else if (self->stream != NULL)
-    gst_als_stream_write (self->stream, rtcp, ssrc, mtu,
-        gst_als_rtcp_now (self));
+  now = gst_als_rtcp_now (self);
+  if (self->receivers != NULL) {
+    gst_als_receivers_write (self->receivers, rtcp, ssrc, mtu, now);
+  } else if (self->stream != NULL) {
+    gst_als_stream_write (self->stream, rtcp, ssrc, mtu, now);
+    gst_als_rtcp_note_layers (self, now);
+    deadline = gst_als_rtcp_next_timeout (self, now);
+  }
   g_mutex_unlock (&self->lock);
+  gst_fairmix_timed_reschedule (&self->timed, deadline);
   return FALSE;
 }
 
@@ -597,8 +608,7 @@ gst_als_rtcp_dup_settings (GstAlsRtcp * self)
   GstAlsSettings settings;
 
   GST_OBJECT_LOCK (self);
-  settings = self->settings;
-  settings.address = g_strdup (settings.address);
+  gst_als_settings_copy (&self->settings, &settings);
   GST_OBJECT_UNLOCK (self);
   return settings;
 }
@@ -655,7 +665,6 @@ gst_als_rtcp_prepare (GstElement * element)
   GstAlsRtcp *self = GST_ALS_RTCP (element);
   GstAlsSettings settings = gst_als_rtcp_dup_settings (self);
   gchar *name = gst_rtcp_hook_dup_name (self->hook);
-  FmxAlsLayer layers[MAX_LAYERS];
   guint n_layers;
   gboolean ok;
 
@@ -667,21 +676,9 @@ gst_als_rtcp_prepare (GstElement * element)
         ("alsrtcp has no session to write into, so nobody will hear of it."),
         ("property rtpbin: the name of the rtpbin or rtpsession whose RTCP "
             "this is"));
-  if (settings.role == GST_ALS_ROLE_SENDER && n_layers > 1
-      && settings.address == NULL)
-    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
-        ("alsrtcp cannot announce its layers: nobody told where they are."),
-        ("property address: the group of the base layer"));
   for (guint i = 0; i < n_layers; i++)
     gst_encoder_control_check (&self->layers[i].encoder, GST_ELEMENT (self));
-  ok = settings.address == NULL || gst_als_layers_place (layers,
-      settings.role == GST_ALS_ROLE_SENDER ? n_layers : 1, settings.address,
-      settings.port);
-  if (!ok)
-    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
-        ("Layers cannot begin at \"%s\", port %u.", settings.address,
-            settings.port), ("properties address, port: a multicast group, and "
-            "in the same network one more for each further layer"));
+  ok = gst_als_settings_check (&settings, n_layers, GST_ELEMENT (self));
   g_free (name);
   gst_als_settings_clear (&settings);
   return ok && gst_rtcp_hook_connect_or_complain (self->hook);

@@ -5,6 +5,8 @@
 
 #include "gstalssettings.h"
 
+#include "gstalspeers.h"
+
 #define DEFAULT_ROLE GST_ALS_ROLE_SENDER
 #define DEFAULT_MIN_BITRATE 16000
 #define DEFAULT_MAX_BITRATE 10000000
@@ -46,6 +48,7 @@ gst_als_settings_default (GstAlsSettings * settings)
   settings->max_receivers = DEFAULT_MAX_RECEIVERS;
   settings->address = NULL;
   settings->port = DEFAULT_PORT;
+  settings->layer_limits = NULL;
   settings->ntp_time_source = DEFAULT_NTP_TIME_SOURCE;
 }
 
@@ -53,6 +56,46 @@ void
 gst_als_settings_clear (GstAlsSettings * settings)
 {
   g_clear_pointer (&settings->address, g_free);
+  g_clear_pointer (&settings->layer_limits, g_free);
+}
+
+void
+gst_als_settings_copy (const GstAlsSettings * settings, GstAlsSettings * copy)
+{
+  *copy = *settings;
+  copy->address = g_strdup (settings->address);
+  copy->layer_limits = g_strdup (settings->layer_limits);
+}
+
+/* LEAST-MOST; nothing: no limits */
+static gboolean
+parse_one_limit (const gchar * text, FmxAlsLayerLimits * limits)
+{
+  gchar **ends = g_strsplit (text, "-", 2);
+  guint64 least = 0, most = 0;
+  gboolean ok = text[0] == '\0';
+
+  if (!ok && g_strv_length (ends) == 2)
+    ok = g_ascii_string_to_unsigned (ends[0], 10, 0, G_MAXUINT32, &least, NULL)
+        && g_ascii_string_to_unsigned (ends[1], 10, MAX (least, 1), G_MAXUINT32,
+        &most, NULL);
+  *limits = (FmxAlsLayerLimits) {
+  (uint32_t) least, (uint32_t) most};
+  g_strfreev (ends);
+  return ok;
+}
+
+gboolean
+gst_als_settings_parse_limits (const gchar * text, FmxAlsLayerLimits * limits)
+{
+  gchar **layers = g_strsplit (text != NULL ? text : "", ",", -1);
+  guint n = g_strv_length (layers);
+  gboolean ok = n <= FMX_ALS_MAX_LAYERS;
+
+  for (guint i = 0; ok && i < n; i++)
+    ok = parse_one_limit (layers[i], &limits[i]);
+  g_strfreev (layers);
+  return ok;
 }
 
 static void
@@ -175,6 +218,13 @@ gst_als_settings_install (GObjectClass * gobject_class, guint first_id)
           "follow", 1, G_MAXUINT16, DEFAULT_PORT,
           rw | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property (gobject_class,
+      first_id + GST_ALS_LAYER_LIMITS, g_param_spec_string ("layer-limits",
+          "Layer Limits",
+          "Sender: of layers 0, 1, ..., with commas in between: LEAST-MOST, in "
+          "bits/s on the wire.  With less a layer is not sent, more it cannot use. "
+          "The base's least is min-bitrate.  E.g. 0-64000,20000-48000", NULL,
+          rw | GST_PARAM_MUTABLE_READY));
+  g_object_class_install_property (gobject_class,
       first_id + GST_ALS_NTP_TIME_SOURCE, g_param_spec_enum ("ntp-time-source",
           "NTP Time Source",
           "Where the NTP times of this end's reports come from; as in the rtpbin "
@@ -217,6 +267,10 @@ gst_als_settings_set (GstAlsSettings * settings, guint i, const GValue * value)
     case GST_ALS_PORT:
       settings->port = g_value_get_uint (value);
       break;
+    case GST_ALS_LAYER_LIMITS:
+      g_free (settings->layer_limits);
+      settings->layer_limits = g_value_dup_string (value);
+      break;
     default:
       settings->ntp_time_source = g_value_get_enum (value);
       break;
@@ -257,10 +311,43 @@ gst_als_settings_get (const GstAlsSettings * settings, guint i, GValue * value)
     case GST_ALS_PORT:
       g_value_set_uint (value, settings->port);
       break;
+    case GST_ALS_LAYER_LIMITS:
+      g_value_set_string (value, settings->layer_limits);
+      break;
     default:
       g_value_set_enum (value, settings->ntp_time_source);
       break;
   }
+}
+
+gboolean
+gst_als_settings_check (const GstAlsSettings * settings, guint n_layers,
+    GstElement * element)
+{
+  gboolean sends = settings->role == GST_ALS_ROLE_SENDER;
+  FmxAlsLayerLimits limits[FMX_ALS_MAX_LAYERS];
+  FmxAlsLayer layers[FMX_ALS_MAX_LAYERS];
+
+  if (sends && n_layers > 1 && settings->address == NULL)
+    GST_ELEMENT_WARNING (element, RESOURCE, SETTINGS,
+        ("alsrtcp cannot announce its layers: nobody told where they are."),
+        ("property address: the group of the base layer"));
+  if (settings->address != NULL && !gst_als_layers_place (layers,
+          sends ? n_layers : 1, settings->address, settings->port)) {
+    GST_ELEMENT_ERROR (element, RESOURCE, SETTINGS,
+        ("Layers cannot begin at \"%s\", port %u.", settings->address,
+            settings->port),
+        ("properties address, port: a multicast group, and "
+            "in the same network one more for each further layer"));
+    return FALSE;
+  }
+  if (!gst_als_settings_parse_limits (settings->layer_limits, limits)) {
+    GST_ELEMENT_ERROR (element, RESOURCE, SETTINGS,
+        ("\"%s\" does not say what layers can use.", settings->layer_limits),
+        ("property layer-limits: LEAST-MOST,LEAST-MOST,..."));
+    return FALSE;
+  }
+  return TRUE;
 }
 
 void
@@ -276,5 +363,6 @@ gst_als_settings_to_params (const GstAlsSettings * settings, guint n_layers,
   params->interval = (FmxDuration) settings->adaptation_interval;
   params->memory = (FmxDuration) settings->memory;
   params->n_layers = n_layers;
+  gst_als_settings_parse_limits (settings->layer_limits, params->layers);
   params->sink = sink;
 }

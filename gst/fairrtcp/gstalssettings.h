@@ -34,6 +34,7 @@ enum
   GST_ALS_ADDRESS,
   GST_ALS_PORT,
   GST_ALS_NTP_TIME_SOURCE,
+  GST_ALS_LAYER_LIMITS,
   GST_ALS_N_SETTINGS,
   /* and the others */
   GST_ALS_RTPBIN = GST_ALS_N_SETTINGS,
@@ -53,6 +54,7 @@ typedef struct
   guint max_receivers;
   gchar *address;               /* NULL = not told */
   guint port;
+  gchar *layer_limits;          /* NULL = none */
   GstFairmixNtpSource ntp_time_source;
 } GstAlsSettings;
 
@@ -67,6 +69,20 @@ void gst_als_settings_set (GstAlsSettings * settings, guint i,
     const GValue * value);
 void gst_als_settings_get (const GstAlsSettings * settings, guint i,
     GValue * value);
+
+/* Makes @copy own what it holds. */
+void gst_als_settings_copy (const GstAlsSettings * settings,
+    GstAlsSettings * copy);
+
+/* @limits: (nullable) (array fixed-size=8) (out): of the layers that @text names.
+ *
+ * Returns: FALSE if @text is not of the form LEAST-MOST,LEAST-MOST,... */
+gboolean gst_als_settings_parse_limits (const gchar * text,
+    FmxAlsLayerLimits * limits);
+
+/* Complains as @element where they cannot be. */
+gboolean gst_als_settings_check (const GstAlsSettings * settings,
+    guint n_layers, GstElement * element);
 
 /* @n_layers: how many there are; @sink stays the caller's */
 void gst_als_settings_to_params (const GstAlsSettings * settings,

@@ -27,7 +27,7 @@ struct _GstAlsStream
   guint n_places;
   guint32 own_ssrc;             /* 0 = no report has been sent */
   FmxTime last_report;
-  guint64 n_refused;            /* announcements of earlier senders */
+  guint64 n_refused, n_left;    /* of earlier senders */
   guint64 n_strangers;          /* requests of another sender, left alone */
   gboolean refusing, tell_refused;
 
@@ -38,6 +38,7 @@ static void
 forget_sender (GstAlsStream * stream)
 {
   stream->n_refused += fmx_als_receiver_get_n_refused (&stream->receiver);
+  stream->n_left += fmx_als_receiver_get_n_left (&stream->receiver);
   fmx_als_receiver_init (&stream->receiver);
   fmx_als_receiver_set_base (&stream->receiver,
       stream->has_base ? &stream->base : NULL);
@@ -142,6 +143,35 @@ gst_als_stream_next_timeout (GstAlsStream * stream, FmxTime now)
   return fmx_als_receiver_next_timeout (&stream->receiver, now);
 }
 
+/* What the session says in the report that it is about to send: of its sources the
+ * one that loses most */
+static gboolean
+read_loss (GstRTCPBuffer * rtcp, gdouble * loss)
+{
+  GstRTCPPacket packet;
+  gboolean found = FALSE, more;
+
+  *loss = 0.0;
+  for (more = gst_rtcp_buffer_get_first_packet (rtcp, &packet); more;
+      more = gst_rtcp_packet_move_to_next (&packet)) {
+    GstRTCPType type = gst_rtcp_packet_get_type (&packet);
+    guint n = type == GST_RTCP_TYPE_RR || type == GST_RTCP_TYPE_SR
+        ? gst_rtcp_packet_get_rb_count (&packet) : 0;
+
+    for (guint i = 0; i < n; i++) {
+      guint32 ssrc, ext_seq, jitter, lsr, dlsr;
+      guint8 fraction;
+      gint32 lost;
+
+      gst_rtcp_packet_get_rb (&packet, i, &ssrc, &fraction, &lost, &ext_seq,
+          &jitter, &lsr, &dlsr);
+      *loss = MAX (*loss, fraction / 256.0);
+      found = TRUE;
+    }
+  }
+  return found;
+}
+
 void
 gst_als_stream_write (GstAlsStream * stream, GstRTCPBuffer * rtcp,
     guint32 ssrc, gsize mtu, FmxTime now)
@@ -149,6 +179,7 @@ gst_als_stream_write (GstAlsStream * stream, GstRTCPBuffer * rtcp,
   FmxRtcpApp app = { FMX_ALS_APP_RETURN, ssrc, {0}, NULL, 0 };
   guint8 data[FMX_ALS_SHARE_BYTES];
   FmxAlsShare share;
+  gdouble loss;
 
   if (stream->own_ssrc != 0 && ssrc != stream->own_ssrc
       && stream->last_report != FMX_TIME_NONE
@@ -156,6 +187,8 @@ gst_als_stream_write (GstAlsStream * stream, GstRTCPBuffer * rtcp,
     return;                     /* the session's second source, just after */
   stream->own_ssrc = ssrc;
   stream->last_report = now;
+  if (read_loss (rtcp, &loss))
+    fmx_als_receiver_on_loss (&stream->receiver, loss, now);
   if (!fmx_als_receiver_get_return (&stream->receiver, &share, now))
     return;
   memcpy (app.name, FMX_ALS_APP_NAME, sizeof app.name);
@@ -208,6 +241,8 @@ gst_als_stream_add_stats (GstAlsStream * stream, GstStructure * s, FmxTime now)
       "utilisation", G_TYPE_DOUBLE, share.utilisation,
       "answered", G_TYPE_BOOLEAN, share.answered,
       "n-strangers", G_TYPE_UINT64, stream->n_strangers,
+      "n-left", G_TYPE_UINT64, stream->n_left +
+      fmx_als_receiver_get_n_left (&stream->receiver),
       "n-refused", G_TYPE_UINT64, stream->n_refused +
       fmx_als_receiver_get_n_refused (&stream->receiver), NULL);
   g_value_init (&list, GST_TYPE_ARRAY);

@@ -21,6 +21,40 @@ GST_START_TEST (test_absurd_returns_stay_within_the_limits)
 
 GST_END_TEST;
 
+/* A sender that starts anew, or whose SSRC collided, has no time for a BYE: what
+ * its listeners hold they keep, and follow it when the old SSRC is silent. */
+GST_START_TEST (test_a_sender_may_change_its_ssrc_without_goodbye)
+{
+  FmxAlsLayer layers[3] = { layer_at (90000, 2, 0, 5004),
+    layer_at (90000, 2, 1, 5006), layer_at (90000, 2, 2, 5008)
+  };
+  Fixture f;
+
+  setup (&f, "receiver", "sources=l1,l2  identity name=l1  identity name=l2");
+  push_announcement (&f, SSRC, 180000, layers, 3);
+  settle (&f);
+  for (guint i = 0; i < 5; i++) {
+    fail_unless_equals_int (held (&f), 2);
+    fail_unless_equals_int (state_of (&f, "l1"), GST_STATE_PLAYING);
+    run (&f, 5 * GST_SECOND);
+    push_announcement (&f, OTHER, 270000, layers, 3);
+  }
+  fail_unless_equals_int (held (&f), 3);
+  fail_unless_equals_int (element_stat (f.element, "n-strangers"), 4);
+  fail_unless_equals_int (element_stat (f.element, "sender-ssrc"), OTHER);
+  teardown (&f);
+  /* and a sender whose stream has another SSRC takes reports about both */
+  setup (&f, "sender", "");
+  send_from (&f, SSRC);
+  send_from (&f, OTHER);
+  push_return (&f, LISTENER, 90000, 1.0, 0);
+  run (&f, INTERVAL);
+  assert_targets (&f, 95000, 0, 0);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 /* Somebody else's group, somebody else's stream, no group at all */
 GST_START_TEST (test_forged_announcements_change_nothing)
 {
@@ -161,6 +195,10 @@ GST_START_TEST (test_what_cannot_be_is_refused_at_once)
   assert_does_not_start ("address=10.0.0.1");
   assert_does_not_start ("address=nonsense");
   assert_does_not_start ("role=receiver address=10.0.0.1");
+  assert_does_not_start ("layer-limits=nonsense");
+  assert_does_not_start ("layer-limits=0-64000,5-4");
+  assert_does_not_start ("layer-limits=0-0");
+  assert_does_not_start ("layer-limits=0-1,0-1,0-1,0-1,0-1,0-1,0-1,0-1,0-1");
 }
 
 GST_END_TEST;
@@ -173,6 +211,7 @@ alsrtcp_hostile_suite (void)
 
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_absurd_returns_stay_within_the_limits);
+  tcase_add_test (tc, test_a_sender_may_change_its_ssrc_without_goodbye);
   tcase_add_test (tc, test_forged_announcements_change_nothing);
   tcase_add_test (tc, test_malformed_rtcp_is_counted_and_passed_on);
   tcase_add_test (tc, test_properties_and_pads_may_change_at_any_time);

@@ -43,6 +43,35 @@ GST_START_TEST (test_each_layer_is_told_its_rate)
 
 GST_END_TEST;
 
+/* Of a layer without a rate nothing is sent, whatever its encoder does; the others'
+ * limits hold. */
+GST_START_TEST (test_only_layers_that_are_worth_it_are_sent)
+{
+  Fixture f;
+
+  setup (&f, "sender", "layer-limits=0-64000,20000-48000 increase=0");
+  send_from (&f, SSRC);
+  push_return (&f, LISTENER, 40000, 1.0, 0);
+  push_return (&f, OTHER, 59000, 1.0, 0);
+  run (&f, INTERVAL);
+  assert_targets (&f, 40000, 0, 0);
+  for (guint i = 0; i < N_LAYERS; i++) {
+    fail_unless_equals_int (gst_harness_push (f.rtp[i], rtp_packet_new (SSRC,
+                9, 160)), GST_FLOW_OK);
+    fail_unless_equals_int (gst_harness_buffers_in_queue (f.rtp[i]), i == 0);
+  }
+  gst_buffer_unref (gst_harness_pull (f.rtp[0]));
+  push_return (&f, LISTENER, 900000, 1.0, 0);
+  push_return (&f, OTHER, 900000, 1.0, 0);
+  run (&f, INTERVAL);
+  assert_targets (&f, 64000, 48000, 788000);
+  gst_harness_push (f.rtp[1], rtp_packet_new (SSRC, 10, 160));
+  gst_buffer_unref (gst_harness_pull (f.rtp[1]));
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_who_falls_silent_is_forgotten)
 {
   Fixture f;
@@ -167,6 +196,10 @@ GST_START_TEST (test_packets_lists_and_metas_pass_as_they_are)
   Fixture f;
 
   setup (&f, "sender", "");
+  send_from (&f, SSRC);
+  push_return (&f, LISTENER, 90000, 1.0, 0);
+  push_return (&f, OTHER, 270000, 1.0, 0);
+  run (&f, INTERVAL);
   gst_buffer_add_net_address_meta (sent, from);
   gst_buffer_list_add (list, gst_buffer_ref (sent));
   gst_buffer_list_add (list, rtp_packet_new (SSRC, 2, 160));
@@ -224,6 +257,7 @@ alsrtcp_suite (void)
 
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_each_layer_is_told_its_rate);
+  tcase_add_test (tc, test_only_layers_that_are_worth_it_are_sent);
   tcase_add_test (tc, test_who_falls_silent_is_forgotten);
   tcase_add_test (tc, test_without_routers_plain_reports_count);
   tcase_add_test (tc, test_encoders_follow_their_layers);

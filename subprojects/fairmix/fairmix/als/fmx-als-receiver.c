@@ -14,6 +14,8 @@ fmx_als_receiver_init (FmxAlsReceiver *receiver)
 {
   memset (receiver, 0, sizeof *receiver);
   receiver->share_time = receiver->layers_time = FMX_TIME_NONE;
+  receiver->loss_since = receiver->retry_at = FMX_TIME_NONE;
+  receiver->retry = FMX_ALS_RECEIVER_RETRY;
 }
 
 void
@@ -93,8 +95,9 @@ fmx_als_receiver_get_layer (const FmxAlsReceiver *receiver, unsigned layer)
   return layer < receiver->n_layers ? &receiver->layers[layer] : NULL;
 }
 
-unsigned
-fmx_als_receiver_get_n_layers (const FmxAlsReceiver *receiver, FmxTime now)
+/* How many the share allows */
+static unsigned
+n_allowed (const FmxAlsReceiver *receiver, FmxTime now)
 {
   uint64_t sum = 0;
   unsigned n = 0;
@@ -111,6 +114,71 @@ fmx_als_receiver_get_n_layers (const FmxAlsReceiver *receiver, FmxTime now)
   return n > 0 ? n : 1;
 }
 
+unsigned
+fmx_als_receiver_get_n_layers (const FmxAlsReceiver *receiver, FmxTime now)
+{
+  unsigned n = n_allowed (receiver, now);
+  unsigned n_most = receiver->n_most;
+
+  if (n_most > 0 && now >= receiver->retry_at)
+    n_most++;
+  return n_most > 0 && n_most < n ? n_most : n;
+}
+
+static FmxDuration
+twice_as_long (FmxDuration retry)
+{
+  return 2 * retry < FMX_ALS_RECEIVER_RETRY_MOST ? 2 * retry
+      : FMX_ALS_RECEIVER_RETRY_MOST;
+}
+
+/* The top layer goes, or the one that was tried; each after longer. */
+static void
+leave_layer (FmxAlsReceiver *receiver, FmxTime now)
+{
+  unsigned n = fmx_als_receiver_get_n_layers (receiver, now);
+
+  if (n <= 1)
+    return;
+  receiver->n_most = n - 1;
+  receiver->retry_at = now + (FmxTime) receiver->retry;
+  receiver->retry = twice_as_long (receiver->retry);
+  receiver->n_left++;
+}
+
+/* One more was tried, and nothing was lost for as long as it takes to see. */
+static void
+keep_layer (FmxAlsReceiver *receiver, FmxTime now)
+{
+  if (receiver->n_most == 0
+      || now < receiver->retry_at + (FmxTime) FMX_ALS_RECEIVER_LASTING)
+    return;
+  receiver->retry = FMX_ALS_RECEIVER_RETRY;
+  receiver->retry_at = now + (FmxTime) receiver->retry;
+  if (++receiver->n_most >= n_allowed (receiver, now))
+    receiver->n_most = 0;
+}
+
+void
+fmx_als_receiver_on_loss (FmxAlsReceiver *receiver, double loss, FmxTime now)
+{
+  if (!(loss > FMX_ALS_RECEIVER_LOSS)) {
+    receiver->loss_since = FMX_TIME_NONE;
+    keep_layer (receiver, now);
+  } else if (receiver->loss_since == FMX_TIME_NONE) {
+    receiver->loss_since = now;
+  } else if (now >= receiver->loss_since + (FmxTime) FMX_ALS_RECEIVER_LASTING) {
+    leave_layer (receiver, now);
+    receiver->loss_since = FMX_TIME_NONE;
+  }
+}
+
+uint64_t
+fmx_als_receiver_get_n_left (const FmxAlsReceiver *receiver)
+{
+  return receiver->n_left;
+}
+
 FmxTime
 fmx_als_receiver_next_timeout (const FmxAlsReceiver *receiver, FmxTime now)
 {
@@ -121,6 +189,8 @@ fmx_als_receiver_next_timeout (const FmxAlsReceiver *receiver, FmxTime now)
   if (is_fresh (receiver->layers_time, now))
     next = fmx_time_min (next, receiver->layers_time
         + (FmxTime) FMX_ALS_RECEIVER_STALE);
+  if (receiver->n_most > 0 && receiver->retry_at > now)
+    next = fmx_time_min (next, receiver->retry_at);
   return next;
 }
 

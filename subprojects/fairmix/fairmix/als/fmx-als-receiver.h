@@ -16,6 +16,21 @@ extern "C" {
  * so long is void: ten of RTCP's least intervals */
 #define FMX_ALS_RECEIVER_STALE (50 * FMX_SECOND)
 
+/** FMX_ALS_RECEIVER_LOSS: a layer that costs more than this fraction of the packets
+ * is not worth holding (ours).  TCP has some five segments per round trip there */
+#define FMX_ALS_RECEIVER_LOSS 0.05
+
+/** FMX_ALS_RECEIVER_LASTING: if it lasts so long: more than one of RTCP's least
+ * intervals, so that two reports agree, and what the sender does at the next
+ * adaptation point has been waited for */
+#define FMX_ALS_RECEIVER_LASTING (10 * FMX_SECOND)
+
+/** FMX_ALS_RECEIVER_RETRY: a layer that was left for loss is tried again after this,
+ * and after twice as long as before whenever that fails, up to
+ * %FMX_ALS_RECEIVER_RETRY_MOST */
+#define FMX_ALS_RECEIVER_RETRY (30 * FMX_SECOND)
+#define FMX_ALS_RECEIVER_RETRY_MOST (480 * FMX_SECOND)
+
 /**
  * FmxAlsReceiver:
  *
@@ -28,6 +43,10 @@ extern "C" {
  *
  * A share that no router has answered is only the sender's wish: then the base it
  * is, which the sender makes as large as the slowest receiver's path.
+ *
+ * A share may be wrong: the narrowest link has no router, or one that was told
+ * another bandwidth.  So where loss lasts, the top layer is left, and tried again
+ * later and later (ours; the paper trusts the routers).
  */
 typedef struct
 {
@@ -40,6 +59,13 @@ typedef struct
   bool has_base;
   FmxAlsLayer base;
   uint64_t n_refused;
+
+  /* for loss */
+  FmxTime loss_since;           /* none: the last report was good */
+  unsigned n_most;              /* layers to hold; 0 = as many as there are */
+  FmxTime retry_at;             /* and then one more */
+  FmxDuration retry;
+  uint64_t n_left;
 } FmxAlsReceiver;
 
 void fmx_als_receiver_init (FmxAlsReceiver * receiver);
@@ -93,7 +119,21 @@ const FmxAlsLayer *fmx_als_receiver_get_layer (const FmxAlsReceiver *
 unsigned fmx_als_receiver_get_n_layers (const FmxAlsReceiver * receiver,
     FmxTime now);
 
-/** Returns: when what is known now becomes void; %FMX_TIME_NONE = nothing is */
+/**
+ * fmx_als_receiver_on_loss:
+ * @loss: the fraction of the packets since the last report that did not come, in
+ *     [0, 1]; layers share their path, so the base's will do
+ *
+ * At each of its own reports.
+ */
+void fmx_als_receiver_on_loss (FmxAlsReceiver * receiver, double loss,
+    FmxTime now);
+
+/** Returns: how often a layer was left for loss */
+uint64_t fmx_als_receiver_get_n_left (const FmxAlsReceiver * receiver);
+
+/** Returns: when what is known now becomes void, or a layer is tried again;
+ * %FMX_TIME_NONE = neither */
 FmxTime fmx_als_receiver_next_timeout (const FmxAlsReceiver * receiver,
     FmxTime now);
 

@@ -2,6 +2,7 @@
 #include "fairmix/als/fmx-als-sender.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 /* Intervals without any report until the rates fall: RTCP's own time-out is five
@@ -43,6 +44,7 @@ fmx_als_sender_init (FmxAlsSender *sender, const FmxAlsSenderParams *params,
   sender->receivers = receivers;
   sender->n_places = n_receivers;
   sender->rates_bps[0] = sender->sizes_bps[0] = params->initial_bps;
+  sender->n_sent = 1;
   begin_interval (sender, now);
 }
 
@@ -107,6 +109,8 @@ fmx_als_sender_set_n_layers (FmxAlsSender *sender, unsigned n_layers)
   for (unsigned i = n_layers; i < sender->params.n_layers; i++)
     sender->rates_bps[i] = sender->sizes_bps[i] = 0;
   sender->params.n_layers = n_layers;
+  if (sender->n_sent > n_layers)
+    sender->n_sent = n_layers;
 }
 
 /* ALS 3.3 */
@@ -134,23 +138,29 @@ adapt_receiver (const FmxAlsSender *sender, FmxAlsSenderReceiver *receiver,
   receiver->rate_bps = clamp (sender, receiver->rate_bps);
 }
 
+/* Who has no answer holds the base alone: it can make that smaller, and has no say
+ * in the layers above. */
 static void
 note_extremes (FmxAlsSender *sender, const FmxAlsSenderReceiver *receiver)
 {
+  bool answered = receiver->report.answered;
   double rate = receiver->rate_bps;
-  double share = clamp (sender, receiver->report.answered
-      ? receiver->report.share_bps : receiver->report.fallback_bps);
-  bool first = sender->n_extremes++ == 0;
+  double share = clamp (sender, answered ? receiver->report.share_bps
+      : receiver->report.fallback_bps);
 
-  if (first || rate < sender->rate_min_bps) {
+  if (sender->n_extremes++ == 0) {
+    sender->rate_min_bps = sender->share_min_bps = UINT32_MAX;
+    sender->rate_max_bps = sender->share_max_bps = 0.0;
+  }
+  if (rate < sender->rate_min_bps) {
     sender->rate_min_bps = rate;
     sender->limiting_ssrc = receiver->report.ssrc;
   }
-  if (first || rate > sender->rate_max_bps)
-    sender->rate_max_bps = rate;
-  if (first || share < sender->share_min_bps)
+  if (share < sender->share_min_bps)
     sender->share_min_bps = share;
-  if (first || share > sender->share_max_bps)
+  if (answered && rate > sender->rate_max_bps)
+    sender->rate_max_bps = rate;
+  if (answered && share > sender->share_max_bps)
     sender->share_max_bps = share;
 }
 
@@ -186,17 +196,86 @@ fmx_als_sender_next_timeout (const FmxAlsSender *sender)
   return sender->next_adaptation;
 }
 
-/* The base gets @least, the other layers the rest of @most in equal parts, so
- * that all together are never more than @most. */
+static double
+most_of (const FmxAlsSender *sender, unsigned layer)
+{
+  uint32_t most_bps = sender->params.layers[layer].most_bps;
+
+  return most_bps > 0 ? most_bps : UINT32_MAX;
+}
+
+/* What each of @n layers above the base gets of @rest, as long as those who can use
+ * less than an equal part leave theirs to the others */
+static double
+part_of_rest (const FmxAlsSender *sender, unsigned n, double rest)
+{
+  double part = 0.0;
+
+  for (unsigned pass = 0; pass < n; pass++) {
+    unsigned n_open = 0;
+    double left = rest;
+
+    for (unsigned i = 1; i <= n; i++) {
+      if (pass > 0 && most_of (sender, i) <= part)
+        left -= most_of (sender, i);
+      else
+        n_open++;
+    }
+    if (n_open == 0)
+      break;
+    part = left / n_open;
+  }
+  return part;
+}
+
+/* The base gets @least, the other n - 1 layers the rest of @most, so that all
+ * together are never more than @most. */
 static void
-share_out (const FmxAlsSender *sender, double least, double most,
+share_out (const FmxAlsSender *sender, unsigned n, double least, double most,
     uint32_t *layers)
 {
+  double base = least < most_of (sender, 0) ? least : most_of (sender, 0);
+  double part = part_of_rest (sender, n - 1, most - base);
+
+  layers[0] = (uint32_t) base;
+  for (unsigned i = 1; i < sender->params.n_layers; i++)
+    layers[i] = i >= n ? 0 : (uint32_t) (part < most_of (sender, i) ? part
+        : most_of (sender, i));
+}
+
+/* How many layers are worth sending where all together may have @most */
+static unsigned
+n_worth (const FmxAlsSender *sender, double least, double most)
+{
+  uint32_t layers[FMX_ALS_MAX_LAYERS];
   unsigned n = sender->params.n_layers;
 
-  layers[0] = (uint32_t) least;
-  for (unsigned i = 1; i < n; i++)
-    layers[i] = (uint32_t) ((most - least) / (n - 1));
+  for (; n > 1; n--) {
+    bool worth = true;
+
+    share_out (sender, n, least, most, layers);
+    for (unsigned i = 1; i < n; i++)
+      worth = worth && layers[i] > 0
+          && layers[i] >= sender->params.layers[i].least_bps;
+    if (worth)
+      break;
+  }
+  return n;
+}
+
+static void
+make_layers (FmxAlsSender *sender)
+{
+  double rate_max_bps = fmax (sender->rate_max_bps, sender->rate_min_bps);
+  double share_max_bps = fmax (sender->share_max_bps, sender->share_min_bps);
+  unsigned n = n_worth (sender, sender->share_min_bps, share_max_bps);
+  unsigned n_rates = n_worth (sender, sender->rate_min_bps, rate_max_bps);
+
+  sender->n_sent = n < n_rates ? n : n_rates;
+  share_out (sender, sender->n_sent, sender->rate_min_bps, rate_max_bps,
+      sender->rates_bps);
+  share_out (sender, sender->n_sent, sender->share_min_bps, share_max_bps,
+      sender->sizes_bps);
 }
 
 /* What came before this interval, of those who have not spoken in it */
@@ -227,12 +306,8 @@ fmx_als_sender_on_timeout (FmxAlsSender *sender, FmxTime now)
   if (reported)
     sender->n_silent = 0;
   remember (sender, now);
-  if (sender->n_extremes > 0 && sender->n_silent < SILENT_INTERVALS) {
-    share_out (sender, sender->rate_min_bps, sender->rate_max_bps,
-        sender->rates_bps);
-    share_out (sender, sender->share_min_bps, sender->share_max_bps,
-        sender->sizes_bps);
-  }
+  if (sender->n_extremes > 0 && sender->n_silent < SILENT_INTERVALS)
+    make_layers (sender);
   if (reported) {
     sender->stats.n_adaptations++;
   } else {
@@ -253,6 +328,12 @@ fmx_als_sender_get_rate_bps (const FmxAlsSender *sender, unsigned layer)
   assert (layer < sender->params.n_layers);
 
   return sender->rates_bps[layer];
+}
+
+unsigned
+fmx_als_sender_get_n_sent (const FmxAlsSender *sender)
+{
+  return sender->n_sent;
 }
 
 uint32_t

@@ -15,6 +15,19 @@ extern "C" {
 #endif
 
 /**
+ * FmxAlsLayerLimits:
+ * @least_bps: with less the layer is not worth sending; of the base that is min_bps
+ * @most_bps: it cannot use more, and the others have the rest; 0 = it can
+ *
+ * What a layer's content is like, in bits per second on the wire.
+ */
+typedef struct
+{
+  uint32_t least_bps;
+  uint32_t most_bps;
+} FmxAlsLayerLimits;
+
+/**
  * FmxAlsSenderParams:
  * @wish_bps: R_d of the requests: what the sender could use; the rate of the
  *     output link if that is not known (ALS 3.3)
@@ -28,6 +41,7 @@ extern "C" {
  *     that in a shorter time than one and a half of them the slowest receiver may
  *     just not have spoken
  * @n_layers: 1 ... %FMX_ALS_MAX_LAYERS; the paper's is 3, for one receiver 1
+ * @layers: of each; the paper has no limits
  * @sink: hears each decision; may be NULL; must outlive the sender
  *
  * All rates in bits per second on the wire.
@@ -41,6 +55,7 @@ typedef struct
   FmxDuration interval;
   FmxDuration memory;
   unsigned n_layers;
+  FmxAlsLayerLimits layers[FMX_ALS_MAX_LAYERS];
   const FmxEventSink *sink;
 } FmxAlsSenderParams;
 
@@ -115,6 +130,10 @@ typedef struct
  *   announced:   base = min R_d,i, each other = (max R_d,i - min R_d,i) / (n - 1)
  * ]|
  *
+ * Where layers have limits, n is the largest number for which each has what it is
+ * worth sending with, and what one cannot use the others above the base have.  Only
+ * those n are sent and announced: layers without a bit in them are not.
+ *
  * Events: "als-rates" at each adaptation point that changes a rate, with reason
  * "reports", "silence" or "settings" and the fields "target-bps" (of all layers),
  * "base-bps", "before-bps", "limiting-ssrc", "reports", "layers".
@@ -138,6 +157,7 @@ typedef struct
   double rate_min_bps, rate_max_bps;
   double share_min_bps, share_max_bps;
   unsigned n_silent;            /* intervals in a row */
+  unsigned n_sent;
   uint32_t rates_bps[FMX_ALS_MAX_LAYERS];
   uint32_t sizes_bps[FMX_ALS_MAX_LAYERS];
 } FmxAlsSender;
@@ -187,6 +207,10 @@ bool fmx_als_sender_on_timeout (FmxAlsSender * sender, FmxTime now);
 /** Returns: the rate of @layer, 0 the base, in bits per second on the wire */
 uint32_t fmx_als_sender_get_rate_bps (const FmxAlsSender * sender,
     unsigned layer);
+
+/** fmx_als_sender_get_n_sent: Returns: how many layers are worth sending, the base
+ * included; the others have no rate, and are not to be announced */
+unsigned fmx_als_sender_get_n_sent (const FmxAlsSender * sender);
 
 /** Returns: the rate of all layers together, in bits per second on the wire */
 uint32_t fmx_als_sender_get_total_bps (const FmxAlsSender * sender);

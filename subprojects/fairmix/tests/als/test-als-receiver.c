@@ -173,6 +173,97 @@ test_a_share_that_no_router_answered_holds_the_base (void **state)
   assert_int_equal (fmx_als_receiver_get_n_layers (&receiver, 0), 2);
 }
 
+static unsigned
+held_at (const FmxAlsReceiver *receiver, double s)
+{
+  return fmx_als_receiver_get_n_layers (receiver, (FmxTime) (s * FMX_SECOND));
+}
+
+/* Reports each 5 s from one second to another, with this loss, and the sender's
+ * beside them */
+static void
+lose (FmxAlsReceiver *receiver, double loss, double from_s, double until_s)
+{
+  const FmxAlsLayer layers[3] =
+      { layer (50000, 2, 1, 5004), layer (50000, 2, 2, 5006),
+    layer (50000, 2, 3, 5008)
+  };
+
+  for (double s = from_s; s < until_s; s += 5.0) {
+    FmxTime now = (FmxTime) (s * FMX_SECOND);
+
+    ask (receiver, 150000, now);
+    fmx_als_receiver_on_layers (receiver, layers, 3, now);
+    fmx_als_receiver_on_loss (receiver, loss, now);
+  }
+}
+
+/* R_d says three layers; the link, of which no router knows, carries fewer. */
+static void
+test_lasting_loss_costs_the_top_layer (void **state)
+{
+  FmxAlsReceiver receiver;
+
+  (void) state;
+  fmx_als_receiver_init (&receiver);
+  lose (&receiver, 0.0, 0, 10);
+  lose (&receiver, 0.3, 10, 20);        /* reports at 10, 15 s */
+  assert_int_equal (held_at (&receiver, 19), 3);
+  lose (&receiver, 0.3, 20, 25);
+  assert_int_equal (held_at (&receiver, 20), 2);
+  lose (&receiver, 0.3, 25, 40);        /* that was not enough */
+  assert_int_equal (held_at (&receiver, 39), 1);
+  lose (&receiver, 0.3, 40, 90);        /* and the base is held */
+  assert_int_equal (held_at (&receiver, 90), 1);
+  assert_int_equal (fmx_als_receiver_get_n_left (&receiver), 2);
+}
+
+static void
+test_loss_that_passes_costs_nothing (void **state)
+{
+  FmxAlsReceiver receiver;
+
+  (void) state;
+  fmx_als_receiver_init (&receiver);
+  for (int i = 0; i < 20; i++) {
+    lose (&receiver, 0.3, 15 * i, 15 * i + 10);
+    lose (&receiver, 0.04, 15 * i + 10, 15 * i + 15);
+    assert_int_equal (held_at (&receiver, 15 * i + 14), 3);
+  }
+}
+
+static void
+test_a_layer_left_is_tried_again_later_and_later (void **state)
+{
+  FmxAlsReceiver receiver;
+  double tried_s[4], left_s = 0.0;
+  int n_tried = 0;
+
+  (void) state;
+  fmx_als_receiver_init (&receiver);
+  lose (&receiver, 0.3, 0, 15);
+  left_s = 10.0;
+  assert_int_equal (held_at (&receiver, 10), 2);
+  for (double s = 15; n_tried < 4; s += 5) {
+    unsigned n = held_at (&receiver, s);
+
+    lose (&receiver, n > 2 ? 0.3 : 0.0, s, s + 5);
+    if (n > 2 && held_at (&receiver, s) == 2) {
+      tried_s[n_tried++] = s - left_s;
+      left_s = s;
+    }
+  }
+  /* 30, 60, 120, 240 s, and 10 s until it is seen */
+  for (int i = 0; i < 4; i++)
+    assert_true (tried_s[i] >= (30 << i) + 10 && tried_s[i] <= (30 << i) + 20);
+  /* The link is mended: it comes back, and for good */
+  lose (&receiver, 0.0, left_s + 5, left_s + 1000);
+  assert_int_equal (held_at (&receiver, left_s + 999), 3);
+  assert_int_equal (fmx_als_receiver_next_timeout (&receiver,
+          (FmxTime) ((left_s + 1000) * FMX_SECOND)) / FMX_SECOND,
+      (FmxTime) (left_s + 995) + 50);
+}
+
 int
 main (void)
 {
@@ -183,6 +274,9 @@ main (void)
     cmocka_unit_test (test_a_forged_announcement_is_refused_as_a_whole),
     cmocka_unit_test (test_an_announcement_of_another_base_is_refused),
     cmocka_unit_test (test_a_share_that_no_router_answered_holds_the_base),
+    cmocka_unit_test (test_lasting_loss_costs_the_top_layer),
+    cmocka_unit_test (test_loss_that_passes_costs_nothing),
+    cmocka_unit_test (test_a_layer_left_is_tried_again_later_and_later),
   };
 
   return cmocka_run_group_tests_name ("als/receiver", tests, NULL, NULL);

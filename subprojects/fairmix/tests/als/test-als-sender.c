@@ -109,6 +109,75 @@ test_layers_span_the_slowest_and_the_fastest (void **state)
   assert_int_equal (fmx_als_sender_get_size_bps (&sender, 2), 70000);
 }
 
+/* What an audio layer can use: mono speech, the side signal, what is above 8 kHz */
+static void
+test_layers_have_what_their_content_can_use (void **state)
+{
+  const struct
+  {
+    uint32_t least, most;       /* shares */
+    unsigned n_sent;
+    uint32_t sizes[3];
+  } table[] = {
+    {40000, 40000, 1, {40000, 0, 0}},
+    {40000, 59999, 1, {40000, 0, 0}},   /* less than 20 for the side */
+    {40000, 60000, 2, {40000, 20000, 0}},
+    {40000, 69999, 2, {40000, 29999, 0}},       /* too little for two */
+    {40000, 90000, 3, {40000, 25000, 25000}},
+    {40000, 110000, 3, {40000, 40000, 30000}},  /* the third has enough */
+    {40000, 900000, 3, {40000, 48000, 30000}},
+    {900000, 900000, 3, {64000, 48000, 30000}}, /* all are alike, and rich */
+    {64000, 84000, 2, {64000, 20000, 0}},
+    {70000, 90000, 2, {64000, 26000, 0}},
+  };
+  FmxAlsSenderParams params;
+  FmxAlsSender sender;
+
+  (void) state;
+  for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+    fmx_als_sender_params_default (&params);
+    params.increase_bps = 0;
+    params.layers[0].most_bps = 64000;
+    params.layers[1] = (FmxAlsLayerLimits) { 20000, 48000 };
+    params.layers[2] = (FmxAlsLayerLimits) { 20000, 30000 };
+    fmx_als_sender_init (&sender, &params, slots, receivers, PLACES, 1, 0);
+    assert_int_equal (fmx_als_sender_get_n_sent (&sender), 1);
+    report (&sender, 1, table[i].least, 1.0, 0.0, 1);
+    report (&sender, 2, table[i].most, 1.0, 0.0, 1);
+    fmx_als_sender_on_timeout (&sender, INTERVAL);
+    assert_int_equal (fmx_als_sender_get_n_sent (&sender), table[i].n_sent);
+    for (unsigned k = 0; k < 3; k++) {
+      assert_int_equal (fmx_als_sender_get_size_bps (&sender, k),
+          table[i].sizes[k]);
+      assert_int_equal (fmx_als_sender_get_rate_bps (&sender, k),
+          table[i].sizes[k]);
+    }
+  }
+}
+
+/* It holds the base and nothing else, so it must not size the others. */
+static void
+test_who_has_no_answer_has_no_say_in_upper_layers (void **state)
+{
+  FmxAlsReport r = { 3, 0, 0.0, 0.0, false, 500000 };
+  FmxAlsSender sender;
+
+  (void) state;
+  begin (&sender, 3);
+  report (&sender, 1, 90000, 1.0, 0.0, 1);
+  report (&sender, 2, 170000, 1.0, 0.0, 1);
+  fmx_als_sender_on_report (&sender, &r, 1);
+  fmx_als_sender_on_timeout (&sender, INTERVAL);
+  assert_int_equal (fmx_als_sender_get_rate_bps (&sender, 0), 95000);
+  assert_int_equal (fmx_als_sender_get_size_bps (&sender, 1), 40000);
+  r.fallback_bps = 50000;
+  report (&sender, 2, 170000, 1.0, 0.0, INTERVAL + 1);
+  fmx_als_sender_on_report (&sender, &r, INTERVAL + 1);
+  fmx_als_sender_on_timeout (&sender, 2 * INTERVAL);
+  assert_int_equal (fmx_als_sender_get_rate_bps (&sender, 0), 50000);
+  assert_int_equal (fmx_als_sender_get_size_bps (&sender, 1), 60000);
+}
+
 static void
 test_without_a_router_the_fallback_counts (void **state)
 {
@@ -255,6 +324,8 @@ main (void)
     cmocka_unit_test
         (test_the_rate_is_the_least_of_the_last_interval_s_reports),
     cmocka_unit_test (test_layers_span_the_slowest_and_the_fastest),
+    cmocka_unit_test (test_layers_have_what_their_content_can_use),
+    cmocka_unit_test (test_who_has_no_answer_has_no_say_in_upper_layers),
     cmocka_unit_test (test_without_a_router_the_fallback_counts),
     cmocka_unit_test (test_without_reports_the_rate_stays_and_then_falls),
     cmocka_unit_test (test_no_report_leads_out_of_the_limits),

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef __ALS_RTCP_NET_H__
+#define __ALS_RTCP_NET_H__
+
+/* alsrtcp with sessions: a sender's rtpbin, and receivers' rtpsessions that each
+ * have an alsrouter in front of their branch, in virtual time */
+
+#include "../gstfairmixcheck.h"
+
+#define MAX_RECEIVERS 3
+#define N_LAYERS 3
+#define N_TCP 9
+#define STEP (100 * GST_MSECOND)
+#define IP_UDP_BYTES 28
+#define HEADER_BYTES (IP_UDP_BYTES + 12)
+
+typedef struct
+{
+  GMutex lock;
+  GQueue buffers;               /* with the lock */
+} Outlet;
+
+/* One receiver behind its branch */
+typedef struct
+{
+  GstElement *bin, *als, *router, *sources[N_LAYERS];
+  GstPad *layers_in[N_LAYERS], *rtcp_in, *tap, *rtcp_out;
+  Outlet rtcp;
+  gboolean joined;
+  guint64 bandwidth_bps;        /* as the router has it */
+  guint64 carries_bps;          /* in truth; 0 = all that comes */
+  gdouble credit_bytes;
+} Receiver;
+
+typedef struct
+{
+  GstTestClock *clock;
+  GstElement *bin, *als;
+  GstPad *layers_in[N_LAYERS], *layers_out[N_LAYERS], *rtcp_in, *rtcp_out;
+  Outlet layers[N_LAYERS], rtcp;
+  Receiver receivers[MAX_RECEIVERS];
+  guint n_receivers;
+  guint16 seq;
+  guint32 ssrc;                 /* of what it sends */
+} Net;
+
+static inline GstFlowReturn
+take_packet (GstPad * pad, GstObject * parent, GstBuffer * buffer)
+{
+  Outlet *outlet = gst_pad_get_element_private (pad);
+
+  g_mutex_lock (&outlet->lock);
+  g_queue_push_tail (&outlet->buffers, buffer);
+  g_mutex_unlock (&outlet->lock);
+  return GST_FLOW_OK;
+}
+
+static inline GstBuffer *
+pop_packet (Outlet * outlet)
+{
+  GstBuffer *buffer;
+
+  g_mutex_lock (&outlet->lock);
+  buffer = g_queue_pop_head (&outlet->buffers);
+  g_mutex_unlock (&outlet->lock);
+  return buffer;
+}
+
+static inline GstPad *
+any_pad (GstElement * element, const gchar * name)
+{
+  GstPad *pad = gst_element_get_static_pad (element, name);
+
+  if (pad == NULL)
+    pad = gst_element_request_pad_simple (element, name);
+  fail_unless (pad != NULL, "no pad %s", name);
+  return pad;
+}
+
+static inline void
+begin_stream (GstPad * pad, const gchar * caps_string)
+{
+  GstCaps *caps = gst_caps_from_string (caps_string);
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_pad_push_event (pad, gst_event_new_stream_start (GST_PAD_NAME (pad)));
+  gst_pad_push_event (pad, gst_event_new_caps (caps));
+  gst_pad_push_event (pad, gst_event_new_segment (&segment));
+  gst_caps_unref (caps);
+}
+
+static inline GstPad *
+pad_to (GstElement * element, const gchar * name, const gchar * caps_string)
+{
+  GstPad *pad = gst_pad_new (NULL, GST_PAD_SRC);
+  GstPad *peer = any_pad (element, name);
+
+  gst_pad_set_active (pad, TRUE);
+  fail_unless_equals_int (gst_pad_link (pad, peer), GST_PAD_LINK_OK);
+  gst_object_unref (peer);
+  begin_stream (pad, caps_string);
+  return pad;
+}
+
+static inline GstPad *
+pad_from (GstElement * element, const gchar * name, Outlet * outlet)
+{
+  GstPad *pad = gst_pad_new (NULL, GST_PAD_SINK);
+  GstPad *peer = any_pad (element, name);
+
+  g_mutex_init (&outlet->lock);
+  g_queue_init (&outlet->buffers);
+  gst_pad_set_element_private (pad, outlet);
+  gst_pad_set_chain_function (pad, take_packet);
+  gst_pad_set_active (pad, TRUE);
+  fail_unless_equals_int (gst_pad_link (peer, pad), GST_PAD_LINK_OK);
+  gst_object_unref (peer);
+  return pad;
+}
+
+static inline GstElement *
+element_of (GstElement * bin, const gchar * name)
+{
+  return gst_bin_get_by_name (GST_BIN (bin), name);
+}
+
+static inline void
+play (Net * net, GstElement * bin)
+{
+  gst_pipeline_use_clock (GST_PIPELINE (bin), GST_CLOCK (net->clock));
+  gst_element_set_start_time (bin, GST_CLOCK_TIME_NONE);
+  gst_element_set_base_time (bin, 0);
+  fail_unless_equals_int (gst_element_set_state (bin, GST_STATE_PLAYING),
+      GST_STATE_CHANGE_SUCCESS);
+}
+
+static inline void
+net_init (Net * net, const gchar * settings)
+{
+  gchar *line = g_strdup_printf ("rtpbin name=rtp ntp-time-source=clock-time "
+      "alsrtcp name=als rtpbin=rtp address=239.1.2.0 port=5004 "
+      "ntp-time-source=clock-time max-bitrate=3000000 %s", settings);
+  GstElement *session;
+
+  memset (net, 0, sizeof *net);
+  net->clock =
+      GST_TEST_CLOCK (gst_test_clock_new_with_start_time (1000 * GST_SECOND));
+  gst_system_clock_set_default (GST_CLOCK (net->clock));
+  net->ssrc = 0x5555;
+  net->bin = gst_object_ref_sink (gst_parse_launch (line, NULL));
+  g_free (line);
+  net->als = element_of (net->bin, "als");
+  session = element_of (net->bin, "rtp");
+  gst_object_unref (any_pad (net->als, "sink_0"));
+  gst_object_unref (any_pad (net->als, "src_0"));
+  fail_unless (gst_element_link_pads (net->als, "src_0", session,
+          "send_rtp_sink_0"));
+  fail_unless (gst_element_link_pads (net->als, "rtcp_src", session,
+          "recv_rtcp_sink_0"));
+  net->layers_out[0] = pad_from (session, "send_rtp_src_0", &net->layers[0]);
+  net->rtcp_out = pad_from (session, "send_rtcp_src_0", &net->rtcp);
+  gst_object_unref (session);
+  for (guint i = 1; i < N_LAYERS; i++) {
+    gchar *name = g_strdup_printf ("src_%u", i);
+
+    net->layers_out[i] = pad_from (net->als, name, &net->layers[i]);
+    g_free (name);
+  }
+  for (guint i = 0; i < N_LAYERS; i++) {
+    gchar *name = g_strdup_printf ("sink_%u", i);
+
+    net->layers_in[i] = pad_to (net->als, name, RTP_CAPS_PCMU);
+    g_free (name);
+  }
+  play (net, net->bin);
+  net->rtcp_in = pad_to (net->als, "rtcp_sink", "application/x-rtcp");
+}
+
+static inline Receiver *
+net_join (Net * net, guint64 bandwidth_bps)
+{
+  Receiver *receiver = &net->receivers[net->n_receivers++];
+  gchar *line = g_strdup_printf ("rtpsession name=rtp "
+      "ntp-time-source=clock-time alsrtcp name=als role=receiver rtpbin=rtp "
+      "address=239.1.2.0 port=5004 ntp-time-source=clock-time sources=l1,l2 "
+      "identity name=l1  identity name=l2  alsrouter name=r bandwidth=%"
+      G_GUINT64_FORMAT "  r.src_0 ! als.sink_0 als.src_0 ! rtp.recv_rtp_sink "
+      "rtp.recv_rtp_src ! fakesink async=false sync=false "
+      "r.src_1 ! fakesink async=false sync=false "
+      "r.src_2 ! fakesink async=false sync=false "
+      "r.src_7 ! als.rtcp_sink als.rtcp_src ! rtp.recv_rtcp_sink",
+      bandwidth_bps);
+  GstElement *session;
+
+  receiver->bandwidth_bps = bandwidth_bps;
+  receiver->joined = TRUE;
+  receiver->bin = gst_object_ref_sink (gst_parse_launch (line, NULL));
+  g_free (line);
+  receiver->als = element_of (receiver->bin, "als");
+  receiver->router = element_of (receiver->bin, "r");
+  receiver->sources[1] = element_of (receiver->bin, "l1");
+  receiver->sources[2] = element_of (receiver->bin, "l2");
+  session = element_of (receiver->bin, "rtp");
+  receiver->rtcp_out = pad_from (session, "send_rtcp_src", &receiver->rtcp);
+  gst_object_unref (session);
+  play (net, receiver->bin);
+  for (guint i = 0; i < N_LAYERS; i++) {
+    gchar *name = g_strdup_printf ("sink_%u", i);
+
+    receiver->layers_in[i] = pad_to (receiver->router, name, RTP_CAPS_PCMU);
+    g_free (name);
+  }
+  receiver->rtcp_in = pad_to (receiver->router, "sink_7", "application/x-rtcp");
+  receiver->tap = pad_to (receiver->router, "tap_0",
+      "application/octet-stream");
+  return receiver;
+}
+
+/* Its router was stopped and started. */
+static inline void
+begin_again (Receiver * receiver)
+{
+  for (guint i = 0; i < N_LAYERS; i++)
+    begin_stream (receiver->layers_in[i], RTP_CAPS_PCMU);
+  begin_stream (receiver->rtcp_in, "application/x-rtcp");
+  begin_stream (receiver->tap, "application/octet-stream");
+}
+
+static inline guint
+held (Receiver * receiver)
+{
+  guint n;
+
+  g_object_get (receiver->als, "layers", &n, NULL);
+  return n;
+}
+
+static inline guint
+layer_bps (Net * net, guint layer)
+{
+  const GValue *layers;
+  GstStructure *stats;
+  guint bps;
+
+  g_object_get (net->als, "stats", &stats, NULL);
+  layers = gst_structure_get_value (stats, "layers");
+  fail_unless (gst_structure_get_uint (g_value_get_boxed
+          (gst_value_array_get_value (layers, layer)), "target-bitrate", &bps));
+  gst_structure_free (stats);
+  return bps;
+}
+
+static inline void
+push_copy (GstPad * pad, GstBuffer * buffer)
+{
+  fail_unless_equals_int (gst_pad_push (pad, gst_buffer_copy_deep (buffer)),
+      GST_FLOW_OK);
+}
+
+/* Whether a packet gets through, where all that comes is more than is carried */
+static inline gboolean
+gets_through (Receiver * receiver, guint bytes, guint offered_bytes)
+{
+  gdouble room = receiver->carries_bps / 8.0 * STEP / GST_SECOND;
+
+  if (receiver->carries_bps == 0 || offered_bytes <= room)
+    return TRUE;
+  receiver->credit_bytes += bytes * room / offered_bytes;
+  if (receiver->credit_bytes < bytes)
+    return FALSE;
+  receiver->credit_bytes -= bytes;
+  return TRUE;
+}
+
+/* What nine TCPs make of the rest of a branch */
+static inline void
+push_tcp (Receiver * receiver, guint als_bytes)
+{
+  gdouble room = 0.98 * receiver->bandwidth_bps / 8.0 * STEP / GST_SECOND
+      - als_bytes;
+
+  for (guint i = 0; i < N_TCP && room > N_TCP * 20.0; i++) {
+    gsize size = room / N_TCP;
+    guint8 *data = g_malloc0 (size);
+
+    data[0] = 0x45;
+    data[15] = i + 1;
+    fail_unless_equals_int (gst_pad_push (receiver->tap,
+            gst_buffer_new_wrapped (data, size)), GST_FLOW_OK);
+  }
+}
+
+static inline guint
+bytes_held (Receiver * receiver, const guint * sent_bytes)
+{
+  guint bytes = 0;
+
+  for (guint i = 0; i < held (receiver); i++)
+    bytes += sent_bytes[i];
+  return bytes;
+}
+
+static inline void
+receive (Receiver * receiver, guint layer, GstBuffer * buffer,
+    const guint * sent_bytes)
+{
+  if (buffer != NULL && receiver->joined && layer < held (receiver)
+      && gets_through (receiver, sent_bytes[layer], bytes_held (receiver,
+              sent_bytes)))
+    push_copy (receiver->layers_in[layer], buffer);
+}
+
+static inline void
+send_layers (Net * net)
+{
+  guint sent_bytes[N_LAYERS] = { 0 };
+  GstBuffer *buffers[N_LAYERS] = { NULL };
+
+  net->seq++;
+  for (guint i = 0; i < N_LAYERS; i++) {
+    gint bytes = layer_bps (net, i) / 8.0 * STEP / GST_SECOND;
+
+    if (bytes < HEADER_BYTES)
+      continue;
+    fail_unless_equals_int (gst_pad_push (net->layers_in[i],
+            rtp_packet_new (net->ssrc, net->seq, bytes - HEADER_BYTES)),
+        GST_FLOW_OK);
+    buffers[i] = pop_packet (&net->layers[i]);
+    fail_unless (buffers[i] != NULL);
+    sent_bytes[i] = bytes;
+  }
+  for (guint k = 0; k < net->n_receivers; k++) {
+    for (guint i = 0; i < N_LAYERS; i++)
+      receive (&net->receivers[k], i, buffers[i], sent_bytes);
+    if (net->receivers[k].joined)
+      push_tcp (&net->receivers[k], bytes_held (&net->receivers[k],
+              sent_bytes));
+  }
+  for (guint i = 0; i < N_LAYERS; i++)
+    g_clear_pointer (&buffers[i], gst_buffer_unref);
+}
+
+/* The sender's RTCP goes to all, also back to it, since it is multicast; that of
+ * receivers to the sender. */
+static inline void
+carry_rtcp (Net * net)
+{
+  GstBuffer *buffer;
+
+  while ((buffer = pop_packet (&net->rtcp)) != NULL) {
+    push_copy (net->rtcp_in, buffer);
+    for (guint to = 0; to < net->n_receivers; to++)
+      if (net->receivers[to].joined)
+        push_copy (net->receivers[to].rtcp_in, buffer);
+    gst_buffer_unref (buffer);
+  }
+  for (guint from = 0; from < net->n_receivers; from++)
+    while ((buffer = pop_packet (&net->receivers[from].rtcp)) != NULL) {
+      push_copy (net->rtcp_in, buffer);
+      gst_buffer_unref (buffer);
+    }
+}
+
+static inline void
+net_run (Net * net, guint seconds)
+{
+  GstClockTime start = gst_clock_get_time (GST_CLOCK (net->clock));
+
+  for (GstClockTime now = start; now < start + seconds * GST_SECOND;
+      now += STEP) {
+    guint n_waiters = 1;
+
+    for (guint i = 0; i < net->n_receivers; i++)
+      n_waiters += net->receivers[i].joined;
+    send_layers (net);
+    carry_rtcp (net);
+    /* timer and reports of the sender, reports of the receivers */
+    clock_advance_to (net->clock, now > start + 2 * GST_SECOND ? 1 + n_waiters
+        : 1, now + STEP);
+  }
+}
+
+static inline void
+free_pad (GstPad * pad)
+{
+  GstPad *peer = gst_pad_get_peer (pad);
+
+  gst_pad_set_active (pad, FALSE);
+  if (GST_PAD_IS_SRC (pad))
+    gst_pad_unlink (pad, peer);
+  else
+    gst_pad_unlink (peer, pad);
+  gst_object_unref (peer);
+  gst_object_unref (pad);
+}
+
+static inline void
+outlet_clear (Outlet * outlet)
+{
+  g_queue_clear_full (&outlet->buffers, (GDestroyNotify) gst_buffer_unref);
+  g_mutex_clear (&outlet->lock);
+}
+
+static inline void
+receiver_clear (Receiver * receiver)
+{
+  gst_element_set_state (receiver->bin, GST_STATE_NULL);
+  for (guint i = 0; i < N_LAYERS; i++)
+    free_pad (receiver->layers_in[i]);
+  free_pad (receiver->rtcp_in);
+  free_pad (receiver->tap);
+  free_pad (receiver->rtcp_out);
+  outlet_clear (&receiver->rtcp);
+  gst_object_unref (receiver->sources[1]);
+  gst_object_unref (receiver->sources[2]);
+  gst_object_unref (receiver->router);
+  gst_object_unref (receiver->als);
+  gst_object_unref (receiver->bin);
+}
+
+static inline void
+net_clear (Net * net)
+{
+  for (guint i = 0; i < net->n_receivers; i++)
+    receiver_clear (&net->receivers[i]);
+  gst_element_set_state (net->bin, GST_STATE_NULL);
+  for (guint i = 0; i < N_LAYERS; i++) {
+    free_pad (net->layers_in[i]);
+    free_pad (net->layers_out[i]);
+    outlet_clear (&net->layers[i]);
+  }
+  free_pad (net->rtcp_in);
+  free_pad (net->rtcp_out);
+  outlet_clear (&net->rtcp);
+  gst_object_unref (net->als);
+  gst_object_unref (net->bin);
+  gst_system_clock_set_default (NULL);
+  gst_object_unref (net->clock);
+}
+
+static inline void
+assert_between (gdouble value, gdouble least, gdouble most)
+{
+  fail_unless (value >= least && value <= most, "%g is not in %g ... %g",
+      value, least, most);
+}
+
+#endif /* __ALS_RTCP_NET_H__ */
