@@ -300,6 +300,80 @@ GST_START_TEST (test_names_leave_room_for_the_voices_at_narrow_targets)
 
 GST_END_TEST;
 
+#define N_SEATS 6
+
+/* Nothing that @listener got is by @own, or names him. */
+static void
+assert_without (RigListener * listener, guint32 own)
+{
+  guint i, k;
+
+  for (i = 0; i < listener->buffers->len; i++) {
+    GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+
+    fail_unless (gst_rtp_buffer_map (rig_nth (listener, i), GST_MAP_READ,
+            &rtp));
+    fail_unless (gst_rtp_buffer_get_ssrc (&rtp) != own);
+    for (k = 0; k < gst_rtp_buffer_get_csrc_count (&rtp); k++)
+      fail_unless (gst_rtp_buffer_get_csrc (&rtp, (guint8) k) != own,
+          "packet %u names its listener %u", i, own);
+    gst_rtp_buffer_unmap (&rtp);
+  }
+}
+
+/* Whoever comes, goes, falls silent or gets more room meanwhile. */
+GST_START_TEST (test_nobody_is_named_or_heard_in_what_he_gets)
+{
+  Rig *rig = rig_new (PROPERTIES);
+  RigListener *listeners[N_SEATS];
+  RigTalker *talkers[N_SEATS] = { NULL, };
+  GRand *rng = g_rand_new_with_seed (15);
+  guint n_mixed = 0, i, k;
+
+  for (i = 0; i < N_SEATS; i++) {
+    gchar *name = g_strdup_printf ("src_%u", i);
+
+    listeners[i] = rig_listener (rig, name, NULL);
+    rig_set_target (listeners[i], RIG_L16_MIX_BPS);
+    g_free (name);
+  }
+  rig_play (rig);
+  for (k = 0; k < 120; k++) {
+    guint who = g_rand_int_range (rng, 0, N_SEATS);
+    gchar *name = g_strdup_printf ("sink_%u", who);
+
+    if (talkers[who] == NULL)
+      talkers[who] = rig_talker (rig, name, 1000 + who, RIG_L16,
+          300 + 50 * who, 2000);
+    else if (g_rand_boolean (rng))
+      talkers[who]->silent = !talkers[who]->silent;
+    else {
+      rig_remove_talker (rig, talkers[who]);
+      talkers[who] = NULL;
+    }
+    rig_set_target (listeners[g_rand_int_range (rng, 0, N_SEATS)],
+        RIG_L16_MIX_BPS + g_rand_int_range (rng, 0, 4) * RIG_L16_BPS);
+    rig_run (rig, 4);
+    g_free (name);
+  }
+  for (i = 0; i < N_SEATS; i++) {
+    gdouble *heard = rig_hear (rig, listeners[i], 0);
+
+    assert_without (listeners[i], 1000 + i);
+    n_mixed += rig_count_ssrcs (listeners[i], 0);
+    for (k = 0; k + 50 <= rig->frame; k += 50)
+      fail_unless (rig_tone (heard, k * RIG_FRAME, 50 * RIG_FRAME,
+              300 + 50 * i) < 100, "%u hears itself", i);
+    g_free (heard);
+  }
+  /* both ways were gone */
+  fail_unless (n_mixed > N_SEATS);
+  g_rand_free (rng);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_contributors_suite (void)
 {
@@ -312,6 +386,7 @@ partialmix_contributors_suite (void)
   tcase_add_test (tc, test_contributors_without_levels_have_that_of_their_mix);
   tcase_add_test (tc, test_a_mix_that_has_ours_in_it_is_a_loop);
   tcase_add_test (tc, test_names_leave_room_for_the_voices_at_narrow_targets);
+  tcase_add_test (tc, test_nobody_is_named_or_heard_in_what_he_gets);
   return s;
 }
 
