@@ -55,7 +55,7 @@ gst_fairmix_rtp_set_seq (GstBuffer * buffer, guint16 seq)
 }
 
 GstBuffer *
-gst_fairmix_rtp_padding_new (const GstFairmixRtpHeader * header)
+gst_fairmix_rtp_padding_new (GstFairmixRtpHeader * header)
 {
   GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
   GstBuffer *buffer = gst_rtp_buffer_new_allocate (0, PADDING_BYTES, 0);
@@ -65,6 +65,7 @@ gst_fairmix_rtp_padding_new (const GstFairmixRtpHeader * header)
   gst_rtp_buffer_set_timestamp (&rtp, header->timestamp);
   gst_rtp_buffer_set_seq (&rtp, header->seq);
   gst_rtp_buffer_set_payload_type (&rtp, header->payload_type);
+  header->header_bytes = gst_rtp_buffer_get_header_len (&rtp);
   gst_rtp_buffer_unmap (&rtp);
   return buffer;
 }

@@ -56,12 +56,13 @@ GstBuffer *gst_fairmix_rtp_set_seq (GstBuffer * buffer, guint16 seq);
 
 /**
  * gst_fairmix_rtp_padding_new:
- * @header: SSRC, timestamp, sequence number and payload type to use
+ * @header: (inout): SSRC, timestamp, sequence number and payload type to use;
+ * the length of the header is set, which the packet before may have had longer
  *
  * A packet without payload that tells a receiver nothing: the header and four
  * bytes of padding ([RFC3550 5.1]).
  */
-GstBuffer *gst_fairmix_rtp_padding_new (const GstFairmixRtpHeader * header);
+GstBuffer *gst_fairmix_rtp_padding_new (GstFairmixRtpHeader * header);
 
 G_END_DECLS
 
