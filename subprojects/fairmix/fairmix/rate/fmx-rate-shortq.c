@@ -32,8 +32,11 @@ fmx_shortq_queue_limit (const FmxRateController *rc, const FmxRateFeedback *fb)
 double
 fmx_shortq_got_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
 {
-  /* what was not sent could not arrive */
-  if (fb->receive_bps <= 0.0 || fb->sent_bps < 0.7 * rc->rate_bps)
+  bool all_arrives = fb->receive_bps > OVERRUN * fb->sent_bps;
+
+  /* what was not sent could not arrive; what was sent and did not, tells */
+  if (fb->receive_bps <= 0.0
+      || (fb->sent_bps < 0.7 * rc->rate_bps && all_arrives))
     return rc->rate_bps;
   return fmin (fb->receive_bps, rc->rate_bps);
 }

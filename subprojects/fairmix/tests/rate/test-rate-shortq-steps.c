@@ -84,6 +84,22 @@ test_who_sends_little_keeps_the_rate (void **state)
   }
 }
 
+/* Of 400 kbit/s that it may send it sends 180, and 100 come through: what it did
+ * not send says nothing of the link. */
+static void
+test_who_sends_little_falls_to_what_arrives (void **state)
+{
+  Told t = told_calm (400e3);
+
+  (void) state;
+  t.sent_share = 0.45;
+  told_for (&t, 2 * S, 0);
+  t.link_bps = 100e3;
+  told_for (&t, S, 100 * MS);
+  assert_string_equal (fmx_rate_controller_reason (&t.rc), "down-delay");
+  assert_true (t.rc.rate_bps < 100e3);
+}
+
 static void
 test_no_step_passes_the_equation (void **state)
 {
@@ -200,6 +216,7 @@ main (void)
     cmocka_unit_test
         (test_a_ceiling_is_felt_for_and_forgotten_where_it_was_passed),
     cmocka_unit_test (test_who_sends_little_keeps_the_rate),
+    cmocka_unit_test (test_who_sends_little_falls_to_what_arrives),
     cmocka_unit_test (test_no_step_passes_the_equation),
     cmocka_unit_test (test_the_equation_has_the_segments_that_are_asked_for),
     cmocka_unit_test (test_a_start_bears_twice_the_queue),
