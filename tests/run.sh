@@ -2,16 +2,15 @@
 # Installs what the tests need (or says what is missing), builds, and runs
 # every test of the tree:
 #
-#   tests       everything, as built by default: library, elements, pipelines,
-#               meta rules, fuzz corpora, experiments
+#   tests       library, meta rules, experiments, as built by default
 #   realtime    examples and experiments that take real time, some at once
-#   leaks       elements and pipelines again under GStreamer's leaks tracer
-#   alone       the library libfairmix by itself, as its own project
-#   memory      library, elements, pipelines, fuzz corpora under
+#   leaks       elements and pipelines, under GStreamer's leaks tracer
+#   alone       the library libfairmix as a project of its own, under
 #               AddressSanitizer, LeakSanitizer and UBSan
+#   memory      elements, pipelines, fuzz corpora under the same
 #   threads     elements and pipelines under ThreadSanitizer
 #
-#   tests/run.sh [--quick]        --quick: only the first two
+#   tests/run.sh [--quick]        --quick: everything once, as built by default
 #
 # The last line is `N passed, N failed`, counted over single test cases.
 # $BUILD names another folder for the build directories than the source tree;
@@ -81,7 +80,13 @@ export PYTHON
 
 fmx_say "building"
 fmx_build "$out/build"
-run tests "$out/build" --no-suite realtime
+if [ -n "$quick" ]; then
+  run tests "$out/build" --no-suite realtime
+else
+  # elements, pipelines and corpora come below, watched more closely
+  run tests "$out/build" --no-suite realtime \
+    --no-suite elements --no-suite pipelines --no-suite fuzz
+fi
 # these wait more than they compute
 run realtime "$out/build" --suite realtime
 
@@ -90,15 +95,15 @@ if [ -z "$quick" ]; then
   GST_TRACERS=leaks GST_DEBUG=GST_TRACER:7 GST_DEBUG_NO_COLOR=1 \
     run leaks "$out/build" --suite elements --suite pipelines
 
-  fmx_configure "$out/build-alone" subprojects/fairmix
-  run alone "$out/build-alone"
-
   export UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1"
   # the names in lsan.supp stand within eight calls of what they allocate
   export ASAN_OPTIONS="detect_odr_violation=0:fast_unwind_on_malloc=0:malloc_context_size=8"
   export LSAN_OPTIONS="suppressions=$top/tests/lsan.supp:print_suppressions=0"
+  fmx_configure "$out/build-alone" -Db_sanitize=address,undefined \
+    -Db_lundef=false subprojects/fairmix
+  run alone "$out/build-alone"
   sanitize memory address,undefined \
-    --suite lib --suite elements --suite pipelines --suite fuzz
+    --suite elements --suite pipelines --suite fuzz
 
   export TSAN_OPTIONS="ignore_noninstrumented_modules=1:halt_on_error=1"
   # memory that one thread frees and another gets next looks like a race, where
