@@ -19,6 +19,16 @@ gst_fairmix_event_to_structure (const gchar * name, const FmxEvent * event)
   return s;
 }
 
+void
+gst_fairmix_stats_append (GValue * list, GstStructure * s)
+{
+  GValue item = G_VALUE_INIT;
+
+  g_value_init (&item, GST_TYPE_STRUCTURE);
+  g_value_take_boxed (&item, s);
+  gst_value_array_append_and_take_value (list, &item);
+}
+
 GType
 gst_fairmix_enum_register (const gchar * type_name,
     const gchar * const *nicks, const gchar * const *blurbs, guint n)

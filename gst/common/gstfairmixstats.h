@@ -19,6 +19,13 @@ GstStructure *gst_fairmix_event_to_structure (const gchar * name,
     const FmxEvent * event);
 
 /**
+ * gst_fairmix_stats_append:
+ * @list: of type %GST_TYPE_ARRAY
+ * @s: (transfer full): becomes its last item
+ */
+void gst_fairmix_stats_append (GValue * list, GstStructure * s);
+
+/**
  * gst_fairmix_enum_register:
  * @type_name: of the new type
  * @nicks: (array length=n): names of the library's table

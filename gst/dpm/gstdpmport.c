@@ -9,6 +9,7 @@
 
 #include "gstdpmcrypto.h"
 #include "gstdpmsocket.h"
+#include "common/gstfairmixstats.h"
 
 #define TICK_US (G_USEC_PER_SEC / 5)
 #define RESOLVE_AGAIN_US (2 * G_USEC_PER_SEC)
@@ -823,16 +824,6 @@ add_uplink_stats (GstDpmPort * port, GstStructure * s)
   gst_structure_take_value (s, "server", &server);
 }
 
-static void
-append_neighbour (GValue * array, GstDpmPeer * peer)
-{
-  GValue value = G_VALUE_INIT;
-
-  g_value_init (&value, GST_TYPE_STRUCTURE);
-  g_value_take_boxed (&value, gst_dpm_peer_to_structure (peer));
-  gst_value_array_append_and_take_value (array, &value);
-}
-
 void
 gst_dpm_port_add_stats (GstDpmPort * port, GstStructure * s)
 {
@@ -847,7 +838,8 @@ gst_dpm_port_add_stats (GstDpmPort * port, GstStructure * s)
     add_uplink_stats (port, s);
   for (guint i = 0; i < port->n_sessions; i++)
     if (port->peers[i] != NULL)
-      append_neighbour (&neighbours, port->peers[i]);
+      gst_fairmix_stats_append (&neighbours,
+          gst_dpm_peer_to_structure (port->peers[i]));
   g_mutex_unlock (&port->lock);
   gst_structure_take_value (s, "neighbours", &neighbours);
 }

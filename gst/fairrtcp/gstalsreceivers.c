@@ -11,9 +11,10 @@
 #include <gio/gio.h>
 #include <string.h>
 
+#include "gstgroup.h"
+#include "common/gstfairmixstats.h"
 #include "fairmix/asmp/fmx-asmp-sender.h"
 
-#define MAX_OWN_SSRCS 256       /* streams of the base layer */
 #define MAX_RECEIVERS_TOLD 64   /* in the statistics */
 #define SILENCE (15 * FMX_SECOND)       /* three intervals of reports */
 #define PLACES_PER_RECEIVER 4   /* as fmx_als_sender_init() has it */
@@ -29,19 +30,15 @@ struct _GstAlsReceivers
   FmxAsmpSender plain;
   gpointer plain_memory;
 
-  GHashTable *own;              /* SSRCs of ours, as a set */
+  GstGroupReports reports;
   guint32 voice;                /* the one that asks */
   FmxTime voice_heard;
   gboolean has_places;
   FmxAlsLayer layers[FMX_ALS_MAX_LAYERS];
 
   /* while a compound packet is read: of one who reports */
-  guint32 reporter;
-  gboolean has_block, has_share;
-  FmxReportBlock block;         /* that of the stream that loses most */
+  gboolean has_share;
   FmxAlsShare share;
-  guint32 ntp_mid32;
-  FmxTime now;
 };
 
 /* --- places of layers --- */
@@ -89,6 +86,62 @@ gst_als_layer_address (const FmxAlsLayer * layer)
   return text;
 }
 
+/* --- what is said --- */
+
+static void
+on_said (gpointer user_data, guint32 reporter, const FmxReportBlock * block)
+{
+  GstAlsReceivers *receivers = user_data;
+  GstGroupReports *reports = &receivers->reports;
+  FmxAlsReport report = {.ssrc = reporter };
+  gboolean known = receivers->has_share && receivers->share.answered;
+
+  if (block != NULL) {
+    fmx_asmp_sender_on_report (&receivers->plain, reporter, block,
+        reports->ntp_mid32, reports->now);
+    report.loss = block->fraction_lost / 256.0;
+  }
+  if (known) {
+    report.answered = TRUE;
+    report.share_bps = receivers->share.share_bps;
+    report.utilisation = receivers->share.utilisation;
+  } else if (block != NULL) {
+    report.fallback_bps =
+        fmx_asmp_sender_get_rate_bps (&receivers->plain, reporter);
+    known = report.fallback_bps > 0;
+  }
+  if (known)
+    fmx_als_sender_on_report (&receivers->sender, &report, reports->now);
+  receivers->has_share = FALSE;
+}
+
+static void
+on_app (gpointer user_data, const FmxRtcpApp * app)
+{
+  GstAlsReceivers *receivers = user_data;
+  FmxAlsShare share;
+
+  if (!fmx_rtcp_app_is (app, FMX_ALS_APP_NAME)
+      || app->subtype != FMX_ALS_APP_RETURN
+      || !fmx_als_share_read (&share, app->data, app->size)
+      || !gst_group_reports_is_own (&receivers->reports, share.media_ssrc))
+    return;
+  gst_group_reports_set_reporter (&receivers->reports, app->ssrc);
+  receivers->share = share;
+  receivers->has_share = TRUE;
+}
+
+static void
+on_bye (gpointer user_data, guint32 ssrc)
+{
+  GstAlsReceivers *receivers = user_data;
+
+  fmx_asmp_sender_on_bye (&receivers->plain, ssrc, receivers->reports.now);
+  fmx_als_sender_on_bye (&receivers->sender, ssrc);
+}
+
+static const GstGroupReportsFuncs report_funcs = { on_said, on_app, on_bye };
+
 /* --- life --- */
 
 static guint
@@ -128,14 +181,14 @@ gst_als_receivers_new (const FmxAlsSenderParams * params,
       FMX_ASMP_BYTES_PER_RECEIVER);
   fmx_asmp_sender_init (&receivers->plain, &receivers->plain_params,
       receivers->plain_memory, max_receivers, (guint32) seed);
-  receivers->own = g_hash_table_new (NULL, NULL);
+  gst_group_reports_init (&receivers->reports, &report_funcs, receivers);
   return receivers;
 }
 
 void
 gst_als_receivers_free (GstAlsReceivers * receivers)
 {
-  g_hash_table_unref (receivers->own);
+  gst_group_reports_clear (&receivers->reports);
   g_free (receivers->plain_memory);
   g_free (receivers->receivers);
   g_free (receivers->slots);
@@ -168,22 +221,12 @@ gst_als_receivers_set_limits (GstAlsReceivers * receivers, guint min_bps,
 
 /* --- what comes --- */
 
-static gboolean
-is_own (GstAlsReceivers * receivers, guint32 ssrc)
-{
-  return g_hash_table_contains (receivers->own, GUINT_TO_POINTER (ssrc));
-}
-
 void
 gst_als_receivers_on_sent (GstAlsReceivers * receivers, guint32 ssrc,
     guint32 wire_bytes, FmxTime now)
 {
-  if (!is_own (receivers, ssrc)) {
-    if (g_hash_table_size (receivers->own) >= MAX_OWN_SSRCS)
-      g_hash_table_remove_all (receivers->own);
-    g_hash_table_add (receivers->own, GUINT_TO_POINTER (ssrc));
-  }
-  if (!is_own (receivers, receivers->voice)
+  gst_group_reports_on_sent (&receivers->reports, ssrc);
+  if (!gst_group_reports_is_own (&receivers->reports, receivers->voice)
       || fmx_time_diff (now, receivers->voice_heard) >= SILENCE)
     receivers->voice = ssrc;
   if (ssrc == receivers->voice)
@@ -191,95 +234,11 @@ gst_als_receivers_on_sent (GstAlsReceivers * receivers, guint32 ssrc,
   fmx_asmp_sender_on_sent (&receivers->plain, wire_bytes, now);
 }
 
-/* All that one receiver says in one compound is one report. */
-static void
-flush (GstAlsReceivers * receivers)
-{
-  FmxAlsReport report = {.ssrc = receivers->reporter };
-  gboolean known = receivers->has_share && receivers->share.answered;
-
-  if (receivers->has_block) {
-    fmx_asmp_sender_on_report (&receivers->plain, receivers->reporter,
-        &receivers->block, receivers->ntp_mid32, receivers->now);
-    report.loss = receivers->block.fraction_lost / 256.0;
-  }
-  if (known) {
-    report.answered = TRUE;
-    report.share_bps = receivers->share.share_bps;
-    report.utilisation = receivers->share.utilisation;
-  } else if (receivers->has_block) {
-    report.fallback_bps = fmx_asmp_sender_get_rate_bps (&receivers->plain,
-        receivers->reporter);
-    known = report.fallback_bps > 0;
-  }
-  if (known)
-    fmx_als_sender_on_report (&receivers->sender, &report, receivers->now);
-  receivers->has_block = receivers->has_share = FALSE;
-}
-
-static void
-set_reporter (GstAlsReceivers * receivers, guint32 ssrc)
-{
-  if (ssrc != receivers->reporter)
-    flush (receivers);
-  receivers->reporter = ssrc;
-}
-
-static void
-on_report (gpointer user_data, guint32 reporter, const FmxReportBlock * block)
-{
-  GstAlsReceivers *receivers = user_data;
-
-  if (!is_own (receivers, block->ssrc))
-    return;
-  set_reporter (receivers, reporter);
-  if (receivers->has_block
-      && block->fraction_lost < receivers->block.fraction_lost)
-    return;
-  receivers->block = *block;
-  receivers->has_block = TRUE;
-}
-
-static void
-on_app (gpointer user_data, const FmxRtcpApp * app)
-{
-  GstAlsReceivers *receivers = user_data;
-  FmxAlsShare share;
-
-  if (!fmx_rtcp_app_is (app, FMX_ALS_APP_NAME)
-      || app->subtype != FMX_ALS_APP_RETURN
-      || !fmx_als_share_read (&share, app->data, app->size)
-      || !is_own (receivers, share.media_ssrc))
-    return;
-  set_reporter (receivers, app->ssrc);
-  receivers->share = share;
-  receivers->has_share = TRUE;
-}
-
-static void
-on_bye (gpointer user_data, guint32 ssrc)
-{
-  GstAlsReceivers *receivers = user_data;
-
-  flush (receivers);
-  fmx_asmp_sender_on_bye (&receivers->plain, ssrc, receivers->now);
-  fmx_als_sender_on_bye (&receivers->sender, ssrc);
-}
-
 gboolean
 gst_als_receivers_on_rtcp (GstAlsReceivers * receivers, GstBuffer * buffer,
     guint32 ntp_mid32, FmxTime now)
 {
-  static const GstFairmixRtcpFuncs funcs = {
-    NULL, on_report, on_bye, on_app
-  };
-  gboolean ok;
-
-  receivers->ntp_mid32 = ntp_mid32;
-  receivers->now = now;
-  ok = gst_fairmix_rtcp_read (buffer, &funcs, receivers);
-  flush (receivers);
-  return ok;
+  return gst_group_reports_read (&receivers->reports, buffer, ntp_mid32, now);
 }
 
 FmxTime
@@ -316,7 +275,8 @@ gst_als_receivers_write (GstAlsReceivers * receivers, GstRTCPBuffer * rtcp,
   guint n_layers = fmx_als_sender_get_n_sent (&receivers->sender);
   FmxAlsShare request;
 
-  if (ssrc != receivers->voice || !is_own (receivers, ssrc))
+  if (ssrc != receivers->voice
+      || !gst_group_reports_is_own (&receivers->reports, ssrc))
     return;
   fmx_als_sender_get_request (&receivers->sender, &request);
   write_app (rtcp, ssrc, FMX_ALS_APP_REQUEST, data,
@@ -332,16 +292,6 @@ gst_als_receivers_write (GstAlsReceivers * receivers, GstRTCPBuffer * rtcp,
 }
 
 /* --- what is told --- */
-
-static void
-append (GValue * list, GstStructure * s)
-{
-  GValue item = G_VALUE_INIT;
-
-  g_value_init (&item, GST_TYPE_STRUCTURE);
-  g_value_take_boxed (&item, s);
-  gst_value_array_append_and_take_value (list, &item);
-}
 
 static GstStructure *
 receiver_to_structure (GstAlsReceivers * receivers,
@@ -408,10 +358,11 @@ gst_als_receivers_add_stats (GstAlsReceivers * receivers, GstStructure * s,
       "n-refused", G_TYPE_UINT64, plain.n_refused, NULL);
   g_value_init (&layers, GST_TYPE_ARRAY);
   for (guint i = 0; i < n_layers; i++)
-    append (&layers, layer_to_structure (receivers, i));
+    gst_fairmix_stats_append (&layers, layer_to_structure (receivers, i));
   gst_structure_take_value (s, "layers", &layers);
   g_value_init (&table, GST_TYPE_ARRAY);
   for (guint i = 0; i < n; i++)
-    append (&table, receiver_to_structure (receivers, &infos[i]));
+    gst_fairmix_stats_append (&table, receiver_to_structure (receivers,
+            &infos[i]));
   gst_structure_take_value (s, "receivers", &table);
 }

@@ -585,7 +585,7 @@ gst_als_rtcp_make_peers (GstAlsRtcp * self, const GstAlsSettings * settings,
 {
   FmxAlsSenderParams params;
 
-  if (settings->role == GST_ALS_ROLE_RECEIVER) {
+  if (settings->role == GST_GROUP_ROLE_RECEIVER) {
     self->stream = gst_als_stream_new (layers);
     return;
   }
@@ -655,7 +655,7 @@ gst_als_rtcp_leave_all (GstAlsRtcp * self)
   GstAlsSettings settings = gst_als_rtcp_dup_settings (self);
 
   gst_als_settings_clear (&settings);
-  if (settings.role == GST_ALS_ROLE_RECEIVER)
+  if (settings.role == GST_GROUP_ROLE_RECEIVER)
     gst_als_sources_hold (&self->sources, GST_ELEMENT (self), 1, NULL, 0);
 }
 
@@ -664,22 +664,15 @@ gst_als_rtcp_prepare (GstElement * element)
 {
   GstAlsRtcp *self = GST_ALS_RTCP (element);
   GstAlsSettings settings = gst_als_rtcp_dup_settings (self);
-  gchar *name = gst_rtcp_hook_dup_name (self->hook);
   guint n_layers;
   gboolean ok;
 
   g_mutex_lock (&self->lock);
   n_layers = gst_als_rtcp_n_layers (self);
   g_mutex_unlock (&self->lock);
-  if (name == NULL)
-    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
-        ("alsrtcp has no session to write into, so nobody will hear of it."),
-        ("property rtpbin: the name of the rtpbin or rtpsession whose RTCP "
-            "this is"));
   for (guint i = 0; i < n_layers; i++)
     gst_encoder_control_check (&self->layers[i].encoder, GST_ELEMENT (self));
   ok = gst_als_settings_check (&settings, n_layers, GST_ELEMENT (self));
-  g_free (name);
   gst_als_settings_clear (&settings);
   return ok && gst_rtcp_hook_connect_or_complain (self->hook);
 }
@@ -723,8 +716,8 @@ gst_als_rtcp_create_stats (GstAlsRtcp * self)
 
   g_mutex_lock (&self->lock);
   s = gst_structure_new (STATS_NAME,
-      "role", GST_TYPE_ALS_ROLE, self->stream != NULL
-      ? GST_ALS_ROLE_RECEIVER : GST_ALS_ROLE_SENDER,
+      "role", GST_TYPE_GROUP_ROLE, self->stream != NULL
+      ? GST_GROUP_ROLE_RECEIVER : GST_GROUP_ROLE_SENDER,
       "target-bitrate", G_TYPE_UINT, self->target,
       "n-rtcp", G_TYPE_UINT64, self->n_rtcp,
       "n-malformed-rtcp", G_TYPE_UINT64, self->n_malformed,
@@ -778,19 +771,6 @@ gst_als_rtcp_set_encoders (GstAlsRtcp * self, const gchar * text)
 }
 
 static void
-gst_als_rtcp_set_target (GstAlsRtcp * self, guint id, const GValue * value)
-{
-  gchar *name = gst_rtcp_hook_dup_name (self->hook);
-
-  if (id == PROP (RTPBIN))
-    gst_rtcp_hook_set_target (self->hook, g_value_get_string (value),
-        gst_rtcp_hook_get_session (self->hook));
-  else
-    gst_rtcp_hook_set_target (self->hook, name, g_value_get_uint (value));
-  g_free (name);
-}
-
-static void
 gst_als_rtcp_set_property (GObject * object, guint id, const GValue * value,
     GParamSpec * pspec)
 {
@@ -798,8 +778,10 @@ gst_als_rtcp_set_property (GObject * object, guint id, const GValue * value,
 
   switch (id) {
     case PROP (RTPBIN):
+      gst_rtcp_hook_set_name (self->hook, g_value_get_string (value));
+      break;
     case PROP (SESSION):
-      gst_als_rtcp_set_target (self, id, value);
+      gst_rtcp_hook_set_session (self->hook, g_value_get_uint (value));
       break;
     case PROP (ENCODERS):
       gst_als_rtcp_set_encoders (self, g_value_get_string (value));
@@ -916,7 +898,7 @@ gst_als_rtcp_class_init (GstAlsRtcpClass * klass)
       "Makes the layers of a multicast stream as large as the receivers' paths "
       "carry, and holds as many, with the help of routers",
       "The gst-fairmix developers");
-  gst_type_mark_as_plugin_api (GST_TYPE_ALS_ROLE, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_GROUP_ROLE, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_FAIRMIX_NTP_SOURCE, 0);
 }
 

@@ -6,8 +6,9 @@
 #include "gstalssettings.h"
 
 #include "gstalspeers.h"
+#include "gstrtcphook.h"
 
-#define DEFAULT_ROLE GST_ALS_ROLE_SENDER
+#define DEFAULT_ROLE GST_GROUP_ROLE_SENDER
 #define DEFAULT_MIN_BITRATE 16000
 #define DEFAULT_MAX_BITRATE 10000000
 #define DEFAULT_INITIAL_BITRATE 64000
@@ -17,23 +18,6 @@
 #define DEFAULT_MAX_RECEIVERS 4096
 #define DEFAULT_PORT 5004
 #define DEFAULT_NTP_TIME_SOURCE GST_FAIRMIX_NTP_NTP
-
-GType
-gst_als_role_get_type (void)
-{
-  static gsize type = 0;
-  static const GEnumValue values[] = {
-    {GST_ALS_ROLE_SENDER, "Sends layers, and finds how large they may be",
-        "sender"},
-    {GST_ALS_ROLE_RECEIVER, "Listens, and holds the layers that its path "
-          "carries", "receiver"},
-    {0, NULL, NULL}
-  };
-
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstAlsRole", values));
-  return type;
-}
 
 void
 gst_als_settings_default (GstAlsSettings * settings)
@@ -105,7 +89,7 @@ install_rates (GObjectClass * gobject_class, guint first_id)
 
   g_object_class_install_property (gobject_class, first_id + GST_ALS_ROLE,
       g_param_spec_enum ("role", "Role", "Which end of the group this is",
-          GST_TYPE_ALS_ROLE, DEFAULT_ROLE, rw | GST_PARAM_MUTABLE_READY));
+          GST_TYPE_GROUP_ROLE, DEFAULT_ROLE, rw | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property (gobject_class,
       first_id + GST_ALS_MIN_BITRATE, g_param_spec_uint ("min-bitrate",
           "Minimum Bitrate",
@@ -137,14 +121,9 @@ install_names (GObjectClass * gobject_class, guint first_id)
 {
   const GParamFlags rw = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
 
-  g_object_class_install_property (gobject_class, first_id + GST_ALS_RTPBIN,
-      g_param_spec_string ("rtpbin", "Rtpbin",
-          "Name of the rtpbin or rtpsession, in the same pipeline, into whose "
-          "reports this element writes", NULL, rw | GST_PARAM_MUTABLE_READY));
-  g_object_class_install_property (gobject_class, first_id + GST_ALS_SESSION,
-      g_param_spec_uint ("session", "Session",
-          "Which session of the rtpbin is the base layer's", 0, G_MAXUINT, 0,
-          rw | GST_PARAM_MUTABLE_READY));
+  gst_rtcp_hook_install_properties (gobject_class, first_id + GST_ALS_RTPBIN,
+      first_id + GST_ALS_SESSION,
+      "Which session of the rtpbin is the base layer's");
   g_object_class_install_property (gobject_class, first_id + GST_ALS_ENCODERS,
       g_param_spec_string ("encoders", "Encoders",
           "Sender: names of encoders in the same pipeline, of layers 0, 1, ..., "
@@ -324,7 +303,7 @@ gboolean
 gst_als_settings_check (const GstAlsSettings * settings, guint n_layers,
     GstElement * element)
 {
-  gboolean sends = settings->role == GST_ALS_ROLE_SENDER;
+  gboolean sends = settings->role == GST_GROUP_ROLE_SENDER;
   FmxAlsLayerLimits limits[FMX_ALS_MAX_LAYERS];
   FmxAlsLayer layers[FMX_ALS_MAX_LAYERS];
 

@@ -4,21 +4,11 @@
 
 #include <gst/gst.h>
 
+#include "gstgroup.h"
 #include "common/gstfairmixtime.h"
 #include "fairmix/als/fmx-als-sender.h"
 
 G_BEGIN_DECLS
-
-/**
- * GstAlsRole:
- * @GST_ALS_ROLE_SENDER: sends the layers
- * @GST_ALS_ROLE_RECEIVER: listens to as many of them as its path carries
- */
-typedef enum
-{
-  GST_ALS_ROLE_SENDER,
-  GST_ALS_ROLE_RECEIVER
-} GstAlsRole;
 
 /* The properties of alsrtcp: those that are mere values */
 enum
@@ -48,7 +38,7 @@ enum
 
 typedef struct
 {
-  GstAlsRole role;
+  GstGroupRole role;
   guint min_bitrate, max_bitrate, initial_bitrate, increase;
   guint64 adaptation_interval, memory;
   guint max_receivers;
@@ -57,9 +47,6 @@ typedef struct
   gchar *layer_limits;          /* NULL = none */
   GstFairmixNtpSource ntp_time_source;
 } GstAlsSettings;
-
-#define GST_TYPE_ALS_ROLE (gst_als_role_get_type ())
-GType gst_als_role_get_type (void);
 
 void gst_als_settings_default (GstAlsSettings * settings);
 void gst_als_settings_clear (GstAlsSettings * settings);

@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "common/gstfairmixstats.h"
+
 #define LAYERS_NAME "fairmix-layers"
 #define SILENCE (25 * FMX_SECOND)       /* five intervals of reports */
 #define SOON (FMX_SECOND / 10)
@@ -247,13 +249,8 @@ gst_als_stream_add_stats (GstAlsStream * stream, GstStructure * s, FmxTime now)
       fmx_als_receiver_get_n_refused (&stream->receiver), NULL);
   g_value_init (&list, GST_TYPE_ARRAY);
   for (guint i = 0; (layer = fmx_als_receiver_get_layer (&stream->receiver,
-              i)) != NULL; i++) {
-    GValue item = G_VALUE_INIT;
-
-    g_value_init (&item, GST_TYPE_STRUCTURE);
-    g_value_take_boxed (&item, layer_to_structure (layer, i < n));
-    gst_value_array_append_and_take_value (&list, &item);
-  }
+              i)) != NULL; i++)
+    gst_fairmix_stats_append (&list, layer_to_structure (layer, i < n));
   gst_structure_take_value (s, "layers", &list);
 }
 

@@ -10,7 +10,9 @@
 
 #include <string.h>
 
-#define MAX_OWN_SSRCS 256       /* streams on the pad */
+#include "gstgroup.h"
+#include "common/gstfairmixstats.h"
+
 #define MAX_RTTS_PER_REPORT 32u /* so that a report stays below 400 bytes */
 #define MAX_RECEIVERS_TOLD 64   /* in the statistics */
 
@@ -18,97 +20,27 @@ struct _GstAsmpReceivers
 {
   FmxAsmpSender sender;
   gpointer memory;
-  GHashTable *own;              /* SSRCs of ours, as a set */
+  GstGroupReports reports;
 
   /* while a compound packet is read: of one who reports */
-  guint32 reporter;
-  gboolean has_block, has_rate;
-  FmxReportBlock block;         /* that of the stream that loses most */
+  gboolean has_rate;
   FmxAsmpRate rate;             /* the least */
-  guint32 ntp_mid32;
-  FmxTime now;
 };
 
-GstAsmpReceivers *
-gst_asmp_receivers_new (const FmxAsmpSenderParams * params,
-    guint max_receivers, guint32 seed)
-{
-  GstAsmpReceivers *receivers = g_new0 (GstAsmpReceivers, 1);
-
-  receivers->memory = g_malloc_n (max_receivers, FMX_ASMP_BYTES_PER_RECEIVER);
-  receivers->own = g_hash_table_new (NULL, NULL);
-  fmx_asmp_sender_init (&receivers->sender, params, receivers->memory,
-      max_receivers, seed);
-  return receivers;
-}
-
-void
-gst_asmp_receivers_free (GstAsmpReceivers * receivers)
-{
-  g_hash_table_unref (receivers->own);
-  g_free (receivers->memory);
-  g_free (receivers);
-}
-
-FmxAsmpSender *
-gst_asmp_receivers_get_sender (GstAsmpReceivers * receivers)
-{
-  return &receivers->sender;
-}
-
-static gboolean
-is_own (GstAsmpReceivers * receivers, guint32 ssrc)
-{
-  return g_hash_table_contains (receivers->own, GUINT_TO_POINTER (ssrc));
-}
-
-void
-gst_asmp_receivers_on_sent (GstAsmpReceivers * receivers, guint32 ssrc,
-    guint32 wire_bytes, FmxTime now)
-{
-  if (!is_own (receivers, ssrc)) {
-    if (g_hash_table_size (receivers->own) >= MAX_OWN_SSRCS)
-      g_hash_table_remove_all (receivers->own);
-    g_hash_table_add (receivers->own, GUINT_TO_POINTER (ssrc));
-  }
-  fmx_asmp_sender_on_sent (&receivers->sender, wire_bytes, now);
-}
-
-/* All that one receiver says in one compound counts at once: the report before
- * the rate, and of several streams the worst. */
+/* The report before the rate, and of several streams the worst. */
 static void
-flush (GstAsmpReceivers * receivers)
-{
-  if (receivers->has_block)
-    fmx_asmp_sender_on_report (&receivers->sender, receivers->reporter,
-        &receivers->block, receivers->ntp_mid32, receivers->now);
-  if (receivers->has_rate)
-    fmx_asmp_sender_on_rate (&receivers->sender, receivers->reporter,
-        &receivers->rate, receivers->now);
-  receivers->has_block = receivers->has_rate = FALSE;
-}
-
-static void
-set_reporter (GstAsmpReceivers * receivers, guint32 ssrc)
-{
-  if (ssrc != receivers->reporter)
-    flush (receivers);
-  receivers->reporter = ssrc;
-}
-
-static void
-on_report (gpointer user_data, guint32 reporter, const FmxReportBlock * block)
+on_said (gpointer user_data, guint32 reporter, const FmxReportBlock * block)
 {
   GstAsmpReceivers *receivers = user_data;
+  GstGroupReports *reports = &receivers->reports;
 
-  if (!is_own (receivers, block->ssrc))
-    return;
-  set_reporter (receivers, reporter);
-  if (receivers->has_block
-      && block->fraction_lost < receivers->block.fraction_lost)
-    return;
-  receivers->block = *block;
-  receivers->has_block = TRUE;
+  if (block != NULL)
+    fmx_asmp_sender_on_report (&receivers->sender, reporter, block,
+        reports->ntp_mid32, reports->now);
+  if (receivers->has_rate)
+    fmx_asmp_sender_on_rate (&receivers->sender, reporter, &receivers->rate,
+        reports->now);
+  receivers->has_rate = FALSE;
 }
 
 static void
@@ -120,9 +52,9 @@ on_app (gpointer user_data, const FmxRtcpApp * app)
   if (!fmx_rtcp_app_is (app, FMX_ASMP_APP_NAME)
       || app->subtype != FMX_ASMP_APP_RATE
       || !fmx_asmp_rate_read (&rate, app->data, app->size)
-      || !is_own (receivers, rate.media_ssrc))
+      || !gst_group_reports_is_own (&receivers->reports, rate.media_ssrc))
     return;
-  set_reporter (receivers, app->ssrc);
+  gst_group_reports_set_reporter (&receivers->reports, app->ssrc);
   if (receivers->has_rate && rate.rate_bps > receivers->rate.rate_bps)
     return;
   receivers->rate = rate;
@@ -134,24 +66,51 @@ on_bye (gpointer user_data, guint32 ssrc)
 {
   GstAsmpReceivers *receivers = user_data;
 
-  flush (receivers);
-  fmx_asmp_sender_on_bye (&receivers->sender, ssrc, receivers->now);
+  fmx_asmp_sender_on_bye (&receivers->sender, ssrc, receivers->reports.now);
+}
+
+static const GstGroupReportsFuncs report_funcs = { on_said, on_app, on_bye };
+
+GstAsmpReceivers *
+gst_asmp_receivers_new (const FmxAsmpSenderParams * params,
+    guint max_receivers, guint32 seed)
+{
+  GstAsmpReceivers *receivers = g_new0 (GstAsmpReceivers, 1);
+
+  receivers->memory = g_malloc_n (max_receivers, FMX_ASMP_BYTES_PER_RECEIVER);
+  gst_group_reports_init (&receivers->reports, &report_funcs, receivers);
+  fmx_asmp_sender_init (&receivers->sender, params, receivers->memory,
+      max_receivers, seed);
+  return receivers;
+}
+
+void
+gst_asmp_receivers_free (GstAsmpReceivers * receivers)
+{
+  gst_group_reports_clear (&receivers->reports);
+  g_free (receivers->memory);
+  g_free (receivers);
+}
+
+FmxAsmpSender *
+gst_asmp_receivers_get_sender (GstAsmpReceivers * receivers)
+{
+  return &receivers->sender;
+}
+
+void
+gst_asmp_receivers_on_sent (GstAsmpReceivers * receivers, guint32 ssrc,
+    guint32 wire_bytes, FmxTime now)
+{
+  gst_group_reports_on_sent (&receivers->reports, ssrc);
+  fmx_asmp_sender_on_sent (&receivers->sender, wire_bytes, now);
 }
 
 gboolean
 gst_asmp_receivers_on_rtcp (GstAsmpReceivers * receivers, GstBuffer * buffer,
     guint32 ntp_mid32, FmxTime now)
 {
-  static const GstFairmixRtcpFuncs funcs = {
-    NULL, on_report, on_bye, on_app
-  };
-  gboolean ok;
-
-  receivers->ntp_mid32 = ntp_mid32;
-  receivers->now = now;
-  ok = gst_fairmix_rtcp_read (buffer, &funcs, receivers);
-  flush (receivers);
-  return ok;
+  return gst_group_reports_read (&receivers->reports, buffer, ntp_mid32, now);
 }
 
 void
@@ -165,7 +124,8 @@ gst_asmp_receivers_write (GstAsmpReceivers * receivers, GstRTCPBuffer * rtcp,
   FmxAsmpRttHeader header;
   guint n;
 
-  if (!is_own (receivers, ssrc) || taken + FMX_ASMP_RTT_BYTES (0) > mtu)
+  if (!gst_group_reports_is_own (&receivers->reports, ssrc)
+      || taken + FMX_ASMP_RTT_BYTES (0) > mtu)
     return;
   n = (mtu - taken - FMX_ASMP_RTT_BYTES (0)) / sizeof (guint64);
   fmx_asmp_sender_take_rtts (&receivers->sender, &header, rtts,
@@ -211,12 +171,7 @@ gst_asmp_receivers_add_stats (GstAsmpReceivers * receivers, GstStructure * s,
       "n-timed-out", G_TYPE_UINT64, stats.n_timed_out,
       "n-refused", G_TYPE_UINT64, stats.n_refused, NULL);
   g_value_init (&list, GST_TYPE_ARRAY);
-  for (guint i = 0; i < n; i++) {
-    GValue item = G_VALUE_INIT;
-
-    g_value_init (&item, GST_TYPE_STRUCTURE);
-    g_value_take_boxed (&item, info_to_structure (&infos[i]));
-    gst_value_array_append_and_take_value (&list, &item);
-  }
+  for (guint i = 0; i < n; i++)
+    gst_fairmix_stats_append (&list, info_to_structure (&infos[i]));
   gst_structure_take_value (s, "receivers", &list);
 }

@@ -514,7 +514,7 @@ gst_asmp_rtcp_sender_params (GstAsmpRtcp * self)
 static void
 gst_asmp_rtcp_make_peers (GstAsmpRtcp * self, const GstAsmpSettings * settings)
 {
-  if (settings->role == GST_ASMP_ROLE_SENDER) {
+  if (settings->role == GST_GROUP_ROLE_SENDER) {
     FmxAsmpSenderParams params = gst_asmp_rtcp_sender_params (self);
 
     self->receivers = gst_asmp_receivers_new (&params, settings->max_receivers,
@@ -567,15 +567,8 @@ static gboolean
 gst_asmp_rtcp_prepare (GstElement * element)
 {
   GstAsmpRtcp *self = GST_ASMP_RTCP (element);
-  gchar *name = gst_rtcp_hook_dup_name (self->hook);
 
   gst_encoder_control_check (&self->encoder, element);
-  if (name == NULL)
-    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
-        ("asmprtcp has no session to write into, so nobody will hear of it."),
-        ("property rtpbin: the name of the rtpbin or rtpsession whose RTCP "
-            "this is"));
-  g_free (name);
   return gst_rtcp_hook_connect_or_complain (self->hook);
 }
 
@@ -610,8 +603,8 @@ gst_asmp_rtcp_create_stats (GstAsmpRtcp * self)
 
   g_mutex_lock (&self->lock);
   s = gst_structure_new (STATS_NAME,
-      "role", GST_TYPE_ASMP_ROLE, self->streams != NULL
-      ? GST_ASMP_ROLE_RECEIVER : GST_ASMP_ROLE_SENDER,
+      "role", GST_TYPE_GROUP_ROLE, self->streams != NULL
+      ? GST_GROUP_ROLE_RECEIVER : GST_GROUP_ROLE_SENDER,
       "target-bitrate", G_TYPE_UINT, self->target,
       "n-rtcp", G_TYPE_UINT64, self->n_rtcp,
       "n-malformed-rtcp", G_TYPE_UINT64, self->n_malformed,
@@ -640,19 +633,6 @@ gst_asmp_rtcp_update_params (GstAsmpRtcp * self)
 }
 
 static void
-gst_asmp_rtcp_set_target (GstAsmpRtcp * self, guint id, const GValue * value)
-{
-  gchar *name = gst_rtcp_hook_dup_name (self->hook);
-
-  if (id == PROP_RTPBIN)
-    gst_rtcp_hook_set_target (self->hook, g_value_get_string (value),
-        gst_rtcp_hook_get_session (self->hook));
-  else
-    gst_rtcp_hook_set_target (self->hook, name, g_value_get_uint (value));
-  g_free (name);
-}
-
-static void
 gst_asmp_rtcp_set_property (GObject * object, guint id, const GValue * value,
     GParamSpec * pspec)
 {
@@ -660,8 +640,10 @@ gst_asmp_rtcp_set_property (GObject * object, guint id, const GValue * value,
 
   switch (id) {
     case PROP_RTPBIN:
+      gst_rtcp_hook_set_name (self->hook, g_value_get_string (value));
+      break;
     case PROP_SESSION:
-      gst_asmp_rtcp_set_target (self, id, value);
+      gst_rtcp_hook_set_session (self->hook, g_value_get_uint (value));
       break;
     case PROP_ENCODER:
       gst_encoder_control_set_name (&self->encoder, g_value_get_string (value));
@@ -739,14 +721,8 @@ gst_asmp_rtcp_install_properties (GObjectClass * gobject_class)
   const GParamFlags rw = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
 
   gst_asmp_settings_install (gobject_class, PROP_SETTINGS);
-  g_object_class_install_property (gobject_class, PROP_RTPBIN,
-      g_param_spec_string ("rtpbin", "Rtpbin",
-          "Name of the rtpbin or rtpsession, in the same pipeline, into whose "
-          "reports this element writes", NULL, rw | GST_PARAM_MUTABLE_READY));
-  g_object_class_install_property (gobject_class, PROP_SESSION,
-      g_param_spec_uint ("session", "Session",
-          "Which session of the rtpbin", 0, G_MAXUINT, 0,
-          rw | GST_PARAM_MUTABLE_READY));
+  gst_rtcp_hook_install_properties (gobject_class, PROP_RTPBIN, PROP_SESSION,
+      "Which session of the rtpbin");
   g_object_class_install_property (gobject_class, PROP_ENCODER,
       g_param_spec_string ("encoder", "Encoder",
           "Sender: name of an encoder in the same pipeline whose property "
@@ -791,7 +767,7 @@ gst_asmp_rtcp_class_init (GstAsmpRtcpClass * klass)
       "TCP-fair rate of a multicast group", "Filter/Network/RTP",
       "Finds one rate for all receivers of a multicast group, in plain RTCP",
       "The gst-fairmix developers");
-  gst_type_mark_as_plugin_api (GST_TYPE_ASMP_ROLE, 0);
+  gst_type_mark_as_plugin_api (GST_TYPE_GROUP_ROLE, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_ASMP_ALGORITHM, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_FAIRMIX_NTP_SOURCE, 0);
 }

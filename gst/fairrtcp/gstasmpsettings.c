@@ -7,29 +7,13 @@
 
 #include "common/gstfairmixstats.h"
 
-#define DEFAULT_ROLE GST_ASMP_ROLE_SENDER
+#define DEFAULT_ROLE GST_GROUP_ROLE_SENDER
 #define DEFAULT_ALGORITHM FMX_ASMP_FAIR
 #define DEFAULT_MIN_BITRATE 16000
 #define DEFAULT_MAX_BITRATE 10000000
 #define DEFAULT_INITIAL_BITRATE 64000
 #define DEFAULT_MAX_RECEIVERS 4096
 #define DEFAULT_NTP_TIME_SOURCE GST_FAIRMIX_NTP_NTP
-
-GType
-gst_asmp_role_get_type (void)
-{
-  static gsize type = 0;
-  static const GEnumValue values[] = {
-    {GST_ASMP_ROLE_SENDER, "Sends to the group, and finds its rate", "sender"},
-    {GST_ASMP_ROLE_RECEIVER, "Listens, and tells what its path carries",
-        "receiver"},
-    {0, NULL, NULL}
-  };
-
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstAsmpRole", values));
-  return type;
-}
 
 GType
 gst_asmp_algorithm_get_type (void)
@@ -66,7 +50,7 @@ gst_asmp_settings_install (GObjectClass * gobject_class, guint first_id)
 
   g_object_class_install_property (gobject_class, first_id + GST_ASMP_ROLE,
       g_param_spec_enum ("role", "Role", "Which end of the group this is",
-          GST_TYPE_ASMP_ROLE, DEFAULT_ROLE, rw | GST_PARAM_MUTABLE_READY));
+          GST_TYPE_GROUP_ROLE, DEFAULT_ROLE, rw | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property (gobject_class, first_id + GST_ASMP_ALGORITHM,
       g_param_spec_enum ("algorithm", "Algorithm",
           "How a rate is found; both speak the same packets",

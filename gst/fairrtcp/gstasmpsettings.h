@@ -4,21 +4,11 @@
 
 #include <gst/gst.h>
 
+#include "gstgroup.h"
 #include "common/gstfairmixtime.h"
 #include "fairmix/asmp/fmx-asmp-receiver.h"
 
 G_BEGIN_DECLS
-
-/**
- * GstAsmpRole:
- * @GST_ASMP_ROLE_SENDER: sends to the group, and finds its rate
- * @GST_ASMP_ROLE_RECEIVER: listens, and tells its rate
- */
-typedef enum
-{
-  GST_ASMP_ROLE_SENDER,
-  GST_ASMP_ROLE_RECEIVER
-} GstAsmpRole;
 
 /* The properties of asmprtcp that are mere values */
 enum
@@ -35,15 +25,12 @@ enum
 
 typedef struct
 {
-  GstAsmpRole role;
+  GstGroupRole role;
   FmxAsmpAlgorithm algorithm;
   guint min_bitrate, max_bitrate, initial_bitrate;
   guint max_receivers;
   GstFairmixNtpSource ntp_time_source;
 } GstAsmpSettings;
-
-#define GST_TYPE_ASMP_ROLE (gst_asmp_role_get_type ())
-GType gst_asmp_role_get_type (void);
 
 #define GST_TYPE_ASMP_ALGORITHM (gst_asmp_algorithm_get_type ())
 GType gst_asmp_algorithm_get_type (void);

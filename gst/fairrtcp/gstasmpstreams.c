@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "common/gstfairmixstats.h"
+
 #define MAX_STREAMS 16
 #define SILENCE (15 * FMX_SECOND)       /* three intervals of reports */
 #define INTERVAL_WEIGHT 0.25    /* of the newest pause between own reports */
@@ -295,12 +297,8 @@ gst_asmp_streams_add_stats (GstAsmpStreams * streams, GstStructure * s,
       "report-interval", G_TYPE_UINT64,
       (guint64) fmx_time_from_s (streams->interval_s), NULL);
   g_value_init (&list, GST_TYPE_ARRAY);
-  for (guint i = 0; i < streams->n; i++) {
-    GValue item = G_VALUE_INIT;
-
-    g_value_init (&item, GST_TYPE_STRUCTURE);
-    g_value_take_boxed (&item, stream_to_structure (streams->streams[i], now));
-    gst_value_array_append_and_take_value (&list, &item);
-  }
+  for (guint i = 0; i < streams->n; i++)
+    gst_fairmix_stats_append (&list, stream_to_structure (streams->streams[i],
+            now));
   gst_structure_take_value (s, "streams", &list);
 }

@@ -124,15 +124,40 @@ gst_rtcp_hook_new (GstElement * owner, GstRtcpHookFunc func)
   return hook;
 }
 
+/* with the lock */
+static void
+take_name (GstRtcpHook * hook, const gchar * name)
+{
+  if (g_strcmp0 (name, hook->name) == 0)
+    return;
+  g_free (hook->name);
+  hook->name = name != NULL && name[0] != '\0' ? g_strdup (name) : NULL;
+}
+
 void
 gst_rtcp_hook_set_target (GstRtcpHook * hook, const gchar * name, guint session)
 {
   gst_rtcp_hook_disconnect (hook);
   g_mutex_lock (&hook->lock);
-  if (g_strcmp0 (name, hook->name) != 0) {
-    g_free (hook->name);
-    hook->name = name != NULL && name[0] != '\0' ? g_strdup (name) : NULL;
-  }
+  take_name (hook, name);
+  hook->session_id = session;
+  g_mutex_unlock (&hook->lock);
+}
+
+void
+gst_rtcp_hook_set_name (GstRtcpHook * hook, const gchar * name)
+{
+  gst_rtcp_hook_disconnect (hook);
+  g_mutex_lock (&hook->lock);
+  take_name (hook, name);
+  g_mutex_unlock (&hook->lock);
+}
+
+void
+gst_rtcp_hook_set_session (GstRtcpHook * hook, guint session)
+{
+  gst_rtcp_hook_disconnect (hook);
+  g_mutex_lock (&hook->lock);
   hook->session_id = session;
   g_mutex_unlock (&hook->lock);
 }
@@ -252,6 +277,12 @@ gst_rtcp_hook_connect_or_complain (GstRtcpHook * hook)
 
   if (owner == NULL)
     result = GST_RTCP_HOOK_NONE;
+  else if (result == GST_RTCP_HOOK_NONE)
+    GST_ELEMENT_WARNING (owner, RESOURCE, SETTINGS,
+        ("%s has no session to write into, so nobody will hear of it.",
+            GST_OBJECT_NAME (owner)),
+        ("property rtpbin: the name of the rtpbin or rtpsession whose RTCP "
+            "this is"));
   else if (result == GST_RTCP_HOOK_NOT_FOUND)
     GST_ELEMENT_ERROR (owner, RESOURCE, NOT_FOUND,
         ("There is no rtpbin or rtpsession named \"%s\".", name),
@@ -264,6 +295,22 @@ gst_rtcp_hook_connect_or_complain (GstRtcpHook * hook)
   gst_clear_object (&owner);
   return result != GST_RTCP_HOOK_NOT_FOUND
       && result != GST_RTCP_HOOK_NO_SESSION;
+}
+
+void
+gst_rtcp_hook_install_properties (GObjectClass * klass, guint name_id,
+    guint session_id, const gchar * session_blurb)
+{
+  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
+      | GST_PARAM_MUTABLE_READY;
+
+  g_object_class_install_property (klass, name_id,
+      g_param_spec_string ("rtpbin", "Rtpbin",
+          "Name of the rtpbin or rtpsession, in the same pipeline, into whose "
+          "reports this element writes", NULL, flags));
+  g_object_class_install_property (klass, session_id,
+      g_param_spec_uint ("session", "Session", session_blurb, 0, G_MAXUINT, 0,
+          flags));
 }
 
 void

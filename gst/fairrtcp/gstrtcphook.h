@@ -53,6 +53,10 @@ GstRtcpHook *gst_rtcp_hook_new (GstElement * owner, GstRtcpHookFunc func);
 void gst_rtcp_hook_set_target (GstRtcpHook * hook, const gchar * name,
     guint session);
 
+/* One of both */
+void gst_rtcp_hook_set_name (GstRtcpHook * hook, const gchar * name);
+void gst_rtcp_hook_set_session (GstRtcpHook * hook, guint session);
+
 /* Returns: (transfer full) (nullable): the name */
 gchar *gst_rtcp_hook_dup_name (GstRtcpHook * hook);
 guint gst_rtcp_hook_get_session (GstRtcpHook * hook);
@@ -75,6 +79,17 @@ typedef enum
   GST_RTCP_HOOK_NO_SESSION
 } GstRtcpHookResult;
 
+/**
+ * gst_rtcp_hook_install_properties:
+ * @name_id: of the property `rtpbin`
+ * @session_id: of `session`
+ * @session_blurb: what the session is
+ *
+ * Installs both in the owner's class.
+ */
+void gst_rtcp_hook_install_properties (GObjectClass * klass, guint name_id,
+    guint session_id, const gchar * session_blurb);
+
 /* Finds the session, if that has not been done.  Cheap when it is connected, so
  * that it can be called with each packet; not from a #GstRtcpHookFunc. */
 GstRtcpHookResult gst_rtcp_hook_connect (GstRtcpHook * hook);
@@ -82,8 +97,9 @@ GstRtcpHookResult gst_rtcp_hook_connect (GstRtcpHook * hook);
 /* No call begins after it; one that is under way ends when it does. */
 void gst_rtcp_hook_disconnect (GstRtcpHook * hook);
 
-/* The same as gst_rtcp_hook_connect(), and says what is wrong: an error message
- * of the owner.  Returns: whether nothing is. */
+/* The same as gst_rtcp_hook_connect(), and says what is wrong: a warning of the
+ * owner where nobody will hear of it as no target was set, else an error message.
+ * Returns: whether there is no error. */
 gboolean gst_rtcp_hook_connect_or_complain (GstRtcpHook * hook);
 
 /**

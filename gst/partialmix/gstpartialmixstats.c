@@ -7,20 +7,11 @@
 #endif
 
 #include "gstpartialmix-private.h"
+#include "common/gstfairmixstats.h"
 
 static const gchar *const mode_names[] = {
   "none", "separate", "mixed", "held"
 };
-
-static void
-append_structure (GValue * array, GstStructure * s)
-{
-  GValue value = G_VALUE_INIT;
-
-  g_value_init (&value, GST_TYPE_STRUCTURE);
-  g_value_take_boxed (&value, s);
-  gst_value_array_append_and_take_value (array, &value);
-}
 
 static GstStructure *
 stream_stats (GstPartialMixStream * stream, GstClockTime now)
@@ -76,7 +67,7 @@ pad_stats (GstPartialMix * self, GstPartialMixSrcPad * pad, GstClockTime now)
     link = gst_partial_mix_listener_get_link (listener, stream);
     if (link->handover.way != FMX_HANDOVER_NONE)
       bitrate_in += (guint) fmx_stream_cost_metered_bps (&stream->cost, now);
-    append_structure (&streams, gst_structure_new ("stream",
+    gst_fairmix_stats_append (&streams, gst_structure_new ("stream",
             "ssrc", G_TYPE_UINT, stream->out_ssrc,
             "state", G_TYPE_STRING, mode_names[link->handover.way],
             "mix", G_TYPE_UINT, (guint) link->handover.mix, NULL));
@@ -162,10 +153,10 @@ gst_partial_mix_get_stats (GstPartialMix * self)
     GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
 
     if (stream != NULL)
-      append_structure (&streams, stream_stats (stream, now));
+      gst_fairmix_stats_append (&streams, stream_stats (stream, now));
   }
   for (l = self->src_pads; l != NULL; l = l->next)
-    append_structure (&pads, pad_stats (self, l->data, now));
+    gst_fairmix_stats_append (&pads, pad_stats (self, l->data, now));
   count_bad_packets (self, &n_malformed, &n_unknown);
 
   s = gst_structure_new ("application/x-fairmix-partialmix-stats",

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstgroup.h"
+
+#define MAX_OWN_SSRCS 256
+
+GType
+gst_group_role_get_type (void)
+{
+  static gsize type = 0;
+  static const GEnumValue values[] = {
+    {GST_GROUP_ROLE_SENDER,
+          "Sends to the group, and finds what its paths carry",
+        "sender"},
+    {GST_GROUP_ROLE_RECEIVER, "Listens, and tells what its path carries",
+        "receiver"},
+    {0, NULL, NULL}
+  };
+
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, g_enum_register_static ("GstGroupRole", values));
+  return type;
+}
+
+void
+gst_group_reports_init (GstGroupReports * reports,
+    const GstGroupReportsFuncs * funcs, gpointer user_data)
+{
+  reports->funcs = funcs;
+  reports->user_data = user_data;
+  reports->own = g_hash_table_new (NULL, NULL);
+}
+
+void
+gst_group_reports_clear (GstGroupReports * reports)
+{
+  g_clear_pointer (&reports->own, g_hash_table_unref);
+}
+
+gboolean
+gst_group_reports_is_own (GstGroupReports * reports, guint32 ssrc)
+{
+  return g_hash_table_contains (reports->own, GUINT_TO_POINTER (ssrc));
+}
+
+void
+gst_group_reports_on_sent (GstGroupReports * reports, guint32 ssrc)
+{
+  if (gst_group_reports_is_own (reports, ssrc))
+    return;
+  if (g_hash_table_size (reports->own) >= MAX_OWN_SSRCS)
+    g_hash_table_remove_all (reports->own);
+  g_hash_table_add (reports->own, GUINT_TO_POINTER (ssrc));
+}
+
+/* All that one receiver says in one compound counts at once. */
+static void
+flush (GstGroupReports * reports)
+{
+  if (reports->is_saying)
+    reports->funcs->said (reports->user_data, reports->reporter,
+        reports->has_block ? &reports->block : NULL);
+  reports->is_saying = reports->has_block = FALSE;
+}
+
+void
+gst_group_reports_set_reporter (GstGroupReports * reports, guint32 ssrc)
+{
+  if (ssrc != reports->reporter)
+    flush (reports);
+  reports->reporter = ssrc;
+  reports->is_saying = TRUE;
+}
+
+static void
+on_report (gpointer user_data, guint32 reporter, const FmxReportBlock * block)
+{
+  GstGroupReports *reports = user_data;
+
+  if (!gst_group_reports_is_own (reports, block->ssrc))
+    return;
+  gst_group_reports_set_reporter (reports, reporter);
+  if (reports->has_block && block->fraction_lost < reports->block.fraction_lost)
+    return;
+  reports->block = *block;
+  reports->has_block = TRUE;
+}
+
+static void
+on_app (gpointer user_data, const FmxRtcpApp * app)
+{
+  GstGroupReports *reports = user_data;
+
+  reports->funcs->app (reports->user_data, app);
+}
+
+static void
+on_bye (gpointer user_data, guint32 ssrc)
+{
+  GstGroupReports *reports = user_data;
+
+  flush (reports);
+  reports->funcs->bye (reports->user_data, ssrc);
+}
+
+gboolean
+gst_group_reports_read (GstGroupReports * reports, GstBuffer * buffer,
+    guint32 ntp_mid32, FmxTime now)
+{
+  static const GstFairmixRtcpFuncs funcs = {
+    NULL, on_report, on_bye, on_app
+  };
+  gboolean ok;
+
+  reports->ntp_mid32 = ntp_mid32;
+  reports->now = now;
+  ok = gst_fairmix_rtcp_read (buffer, &funcs, reports);
+  flush (reports);
+  return ok;
+}
