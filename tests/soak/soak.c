@@ -4,23 +4,31 @@
  *
  *   soak [--seconds=N] [--seed=N]
  *
- * Talkers send from threads of their own, join and leave under many SSRCs, flood,
- * flush, are unlinked and linked again, and release their pads.  Meanwhile
- * listeners come, go, block and get other targets; properties are set, streams
- * named and removed, statistics read, and the element is stopped and started.
+ * Talkers send from threads of their own, one by one and in lists, in one encoding
+ * and in another, with RTCP that says anything.  They join and leave under many
+ * SSRCs, flood, flush, are unlinked and linked again, and release their pads.
+ * Meanwhile listeners come, go, are linked elsewhere, block, and want other rates
+ * and formats; properties are set, the Database is rewritten, streams are named and
+ * removed, statistics read, and the element is stopped and started.
  *
  * One talker and one listener stay out of it: every two seconds of PLAYING that
  * listener must have got that voice.  Nothing may take longer than a minute.
  * Run it in a build with a sanitizer; the seed repeats the sequence of what is
  * done, not the moments at which threads meet.
  */
+#include <glib/gstdio.h>
 #include <gst/gst.h>
 #include <gst/rtp/rtp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PCMU_CAPS "application/x-rtp,media=audio,payload=0,clock-rate=8000," \
   "encoding-name=PCMU"
+#define OPUS_CAPS "application/x-rtp,media=audio,payload=96,clock-rate=48000," \
+  "encoding-name=OPUS"
+#define L16_CAPS "application/x-rtp,media=audio,payload=96,clock-rate=16000," \
+  "encoding-name=L16,channels=1"
 #define RAW_CAPS "audio/x-raw,format=S16LE,rate=48000,layout=interleaved"
 #define N_TALKERS 4
 #define MAX_LISTENERS 6
@@ -47,8 +55,11 @@ typedef struct
   GRand *rand;
   guint index;
   GstPad *pad, *to;
+  GstPad *rtcp_pad, *rtcp_to;
   guint32 ssrc;
   guint16 seq;
+  guint8 pt;                    /* 0 = PCMU, 96 = what the caps said last */
+  guint start;                  /* of the pipeline, that it knows of */
 } Talker;
 
 struct _Soak
@@ -56,22 +67,25 @@ struct _Soak
   GstElement *pipeline, *mix;
   GRand *rand;
   gint stop;                    /* atomic */
+  GRWLock starting;             /* talkers do not push in the meantime */
+  guint n_starts;               /* under it */
   Talker talkers[N_TALKERS];
   GPtrArray *listeners;         /* the first one is the witness */
   gint progress;                /* atomic: steps done */
   guint n_checks;
+  gchar *database;              /* a file */
 };
 
 /* --- talkers --------------------------------------------------------------- */
 
 static GstBuffer *
-make_packet (guint32 ssrc, guint16 seq)
+make_packet (guint32 ssrc, guint16 seq, guint8 pt)
 {
   GstBuffer *buffer = gst_rtp_buffer_new_allocate (FRAME_BYTES, 0, 0);
   GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
 
   gst_rtp_buffer_map (buffer, GST_MAP_READWRITE, &rtp);
-  gst_rtp_buffer_set_payload_type (&rtp, 0);
+  gst_rtp_buffer_set_payload_type (&rtp, pt);
   gst_rtp_buffer_set_ssrc (&rtp, ssrc);
   gst_rtp_buffer_set_seq (&rtp, seq);
   gst_rtp_buffer_set_timestamp (&rtp, seq * FRAME_BYTES);
@@ -91,30 +105,65 @@ push_segment (GstPad * pad)
 }
 
 static void
+push_caps (GstPad * pad, const gchar * text)
+{
+  GstCaps *caps = gst_caps_from_string (text);
+
+  gst_pad_push_event (pad, gst_event_new_caps (caps));
+  gst_caps_unref (caps);
+}
+
+static void
+push_first_events (GstPad * pad, const gchar * caps)
+{
+  gst_pad_push_event (pad, gst_event_new_stream_start (GST_PAD_NAME (pad)));
+  push_caps (pad, caps);
+  push_segment (pad);
+}
+
+/* Returns: a pad of ours that is linked to the one that it asks for */
+static GstPad *
+open_pad (Soak * soak, const gchar * template, guint number,
+    const gchar * caps, GstPad ** to)
+{
+  gchar *name = g_strdup_printf (template, number);
+  GstPad *pad = gst_pad_new (NULL, GST_PAD_SRC);
+
+  *to = gst_element_request_pad_simple (soak->mix, name);
+  gst_pad_set_active (pad, TRUE);
+  gst_pad_link (pad, *to);
+  push_first_events (pad, caps);
+  g_free (name);
+  return pad;
+}
+
+static void
+close_pad (Soak * soak, GstPad * pad, GstPad * to)
+{
+  gst_pad_unlink (pad, to);
+  gst_element_release_request_pad (soak->mix, to);
+  gst_pad_set_active (pad, FALSE);
+  gst_object_unref (to);
+  gst_object_unref (pad);
+}
+
+static void
 talker_open (Talker * talker)
 {
-  gchar *name = g_strdup_printf ("sink_%u", 10 + talker->index);
-  GstCaps *caps = gst_caps_from_string (PCMU_CAPS);
+  Soak *soak = talker->soak;
 
-  talker->pad = gst_pad_new (NULL, GST_PAD_SRC);
-  talker->to = gst_element_request_pad_simple (talker->soak->mix, name);
-  gst_pad_set_active (talker->pad, TRUE);
-  gst_pad_link (talker->pad, talker->to);
-  gst_pad_push_event (talker->pad, gst_event_new_stream_start (name));
-  gst_pad_push_event (talker->pad, gst_event_new_caps (caps));
-  push_segment (talker->pad);
-  gst_caps_unref (caps);
-  g_free (name);
+  talker->pad = open_pad (soak, "sink_%u", 10 + talker->index, PCMU_CAPS,
+      &talker->to);
+  talker->rtcp_pad = open_pad (soak, "rtcp_sink_%u", 10 + talker->index,
+      "application/x-rtcp", &talker->rtcp_to);
+  talker->pt = 0;
 }
 
 static void
 talker_close (Talker * talker)
 {
-  gst_pad_unlink (talker->pad, talker->to);
-  gst_element_release_request_pad (talker->soak->mix, talker->to);
-  gst_pad_set_active (talker->pad, FALSE);
-  gst_object_unref (talker->to);
-  gst_object_unref (talker->pad);
+  close_pad (talker->soak, talker->pad, talker->to);
+  close_pad (talker->soak, talker->rtcp_pad, talker->rtcp_to);
 }
 
 static void
@@ -123,7 +172,48 @@ talker_flood (Talker * talker)
   guint i;
 
   for (i = 0; i < 200; i++)
-    gst_pad_push (talker->pad, make_packet (g_rand_int (talker->rand), 1));
+    gst_pad_push (talker->pad, make_packet (g_rand_int (talker->rand), 1,
+            talker->pt));
+}
+
+/* A payload type that means something else from here on. */
+static void
+talker_change_caps (Talker * talker)
+{
+  push_caps (talker->pad, g_rand_boolean (talker->rand) ? OPUS_CAPS : L16_CAPS);
+  talker->pt = g_rand_boolean (talker->rand) ? 96 : 0;
+}
+
+static void
+talker_push_list (Talker * talker)
+{
+  GstBufferList *list = gst_buffer_list_new ();
+  guint i;
+
+  for (i = 0; i < 5; i++)
+    gst_buffer_list_add (list, make_packet (talker->ssrc, talker->seq++,
+            talker->pt));
+  gst_pad_push_list (talker->pad, list);
+}
+
+/* SDES, BYE, or what is neither; of oneself and of others */
+static void
+talker_say_rtcp (Talker * talker)
+{
+  GRand *rand = talker->rand;
+  guint32 ssrc = g_rand_boolean (rand) ? talker->ssrc : WITNESS_SSRC;
+  guint8 sdes[] = { 0x81, 202, 0, 3, 0, 0, 0, 0, 1, 3, 'm', 'a', 'x', 0, 0, 0 };
+  guint8 bye[] = { 0x81, 203, 0, 1, 0, 0, 0, 0 };
+  guint8 *data = g_rand_boolean (rand) ? sdes : bye;
+  gsize n = data == sdes ? sizeof sdes : sizeof bye;
+  guint32 *at = (guint32 *) (gpointer) (data + 4);
+
+  GST_WRITE_UINT32_BE (at, ssrc);
+  if (g_rand_int_range (rand, 0, 4) == 0)
+    n = (gsize) g_rand_int_range (rand, 1, (gint) n);
+  if (g_rand_int_range (rand, 0, 4) == 0)
+    data[g_rand_int_range (rand, 0, 8)] = (guint8) g_rand_int (rand);
+  gst_pad_push (talker->rtcp_pad, gst_buffer_new_memdup (data, n));
 }
 
 static void
@@ -163,21 +253,49 @@ talker_act (Talker * talker)
     case 7:
       talker->seq = (guint16) g_rand_int (talker->rand);
       break;
+    case 8:
+      talker_change_caps (talker);
+      break;
+    case 9:
+    case 10:
+      talker_push_list (talker);
+      break;
+    case 11:
+    case 12:
+      talker_say_rtcp (talker);
+      break;
     default:
       break;
   }
+}
+
+/* What a pad was told is gone when it was stopped. */
+static void
+talker_start (Talker * talker)
+{
+  if (talker->start == talker->soak->n_starts)
+    return;
+  talker->start = talker->soak->n_starts;
+  push_first_events (talker->pad, PCMU_CAPS);
+  push_first_events (talker->rtcp_pad, "application/x-rtcp");
+  talker->pt = 0;
 }
 
 static gpointer
 talk (gpointer data)
 {
   Talker *talker = data;
+  Soak *soak = talker->soak;
 
-  while (!g_atomic_int_get (&talker->soak->stop)) {
+  while (!g_atomic_int_get (&soak->stop)) {
+    g_rw_lock_reader_lock (&soak->starting);
+    talker_start (talker);
     /* the first one is the witness */
     if (talker->index > 0)
       talker_act (talker);
-    gst_pad_push (talker->pad, make_packet (talker->ssrc, talker->seq++));
+    gst_pad_push (talker->pad, make_packet (talker->ssrc, talker->seq++,
+            talker->pt));
+    g_rw_lock_reader_unlock (&soak->starting);
     g_usleep (talker->index > 0 ? 3000 : 20000);
   }
   return NULL;
@@ -192,8 +310,7 @@ take (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
 
   (void) parent;
-  while (g_atomic_int_get (&listener->hold) > 0
-      && GST_PAD_IS_ACTIVE (pad)) {
+  while (g_atomic_int_get (&listener->hold) > 0 && GST_PAD_IS_ACTIVE (pad)) {
     g_atomic_int_add (&listener->hold, -1);
     g_usleep (10000);
   }
@@ -241,6 +358,38 @@ listener_free (Soak * soak, Listener * listener)
   gst_element_release_request_pad (soak->mix, listener->to);
   gst_object_unref (listener->to);
   gst_object_unref (listener->pad);
+}
+
+/* A moment without a link; or it takes something else from now on. */
+static void
+listener_relink (Listener * listener)
+{
+  gst_pad_unlink (listener->to, listener->pad);
+  gst_pad_link (listener->to, listener->pad);
+}
+
+static void
+listener_want (Soak * soak, Listener * listener)
+{
+  guint n = (guint) g_rand_int_range (soak->rand, 0, 400000);
+  GstEvent *event;
+
+  switch (g_rand_int_range (soak->rand, 0, 3)) {
+    case 0:
+      event = gst_event_new_reconfigure ();
+      break;
+    case 1:
+      event = gst_event_new_custom (GST_EVENT_CUSTOM_UPSTREAM,
+          gst_structure_new ("fairmix-max-streams",
+              "max-streams", G_TYPE_UINT, n % 8, NULL));
+      break;
+    default:
+      event = gst_event_new_custom (GST_EVENT_CUSTOM_UPSTREAM,
+          gst_structure_new ("fairmix-target-bitrate",
+              "bitrate", G_TYPE_UINT, n, NULL));
+      break;
+  }
+  gst_pad_push_event (listener->pad, event);
 }
 
 /* --- what the application does --------------------------------------------- */
@@ -300,6 +449,58 @@ set_property (Soak * soak)
   }
 }
 
+/* What is latched is set as well: it holds from the next start on. */
+static void
+set_another_property (Soak * soak)
+{
+  static const guint rates[] = { 8000, 16000, 24000, 48000 };
+  GRand *rand = soak->rand;
+
+  switch (g_rand_int_range (rand, 0, 6)) {
+    case 0:
+      g_object_set (soak->mix, "rate", rates[g_rand_int_range (rand, 0, 4)],
+          NULL);
+      break;
+    case 1:
+      g_object_set (soak->mix, "ramp-duration", (guint64)
+          g_rand_int_range (rand, 0, 11) * GST_MSECOND, NULL);
+      break;
+    case 2:
+      g_object_set (soak->mix, "complexity", g_rand_int_range (rand, 0, 11),
+          NULL);
+      break;
+    case 3:
+      g_object_set (soak->mix, "threads", g_rand_int_range (rand, 0, 5), NULL);
+      break;
+    case 4:
+      g_object_set (soak->mix, "mix-pt", g_rand_int_range (rand, 0, 129), NULL);
+      break;
+    default:
+      g_object_set (soak->mix, "stream-timeout", (guint64)
+          g_rand_int_range (rand, 1, 60) * GST_SECOND, NULL);
+      break;
+  }
+}
+
+/* It is read again once a second. */
+static void
+write_database (Soak * soak)
+{
+  static const gchar *const keys[] = { "priority", "group", "gain-db", "pan",
+    "never-mix", "mute", "priorty", "[default]\nx"
+  };
+  GString *text = g_string_new ("[neighbour 0/default]\nmute=false\n");
+  guint i;
+
+  for (i = 0; i < 20; i++)
+    g_string_append_printf (text, "[ssrc:%u]\n%s=%d\n", FIRST_SSRC
+        + (guint) g_rand_int_range (soak->rand, 0, 500),
+        keys[g_rand_int_range (soak->rand, 0, G_N_ELEMENTS (keys))],
+        g_rand_int_range (soak->rand, -20, 20));
+  g_file_set_contents (soak->database, text->str, -1, NULL);
+  g_string_free (text, TRUE);
+}
+
 static void
 say_something (Soak * soak)
 {
@@ -329,11 +530,32 @@ read_stats (Soak * soak)
 static void
 stop_and_start (Soak * soak)
 {
-  static const GstState states[] = { GST_STATE_PAUSED, GST_STATE_READY };
-
-  gst_element_set_state (soak->pipeline,
-      states[g_rand_int_range (soak->rand, 0, 2)]);
+  if (g_rand_boolean (soak->rand)) {
+    gst_element_set_state (soak->pipeline, GST_STATE_PAUSED);
+    gst_element_set_state (soak->pipeline, GST_STATE_PLAYING);
+    return;
+  }
+  gst_element_set_state (soak->pipeline, GST_STATE_READY);
+  g_rw_lock_writer_lock (&soak->starting);
   gst_element_set_state (soak->pipeline, GST_STATE_PLAYING);
+  soak->n_starts++;
+  g_rw_lock_writer_unlock (&soak->starting);
+}
+
+/* As an application does, or they pile up. */
+static void
+read_messages (Soak * soak)
+{
+  GstBus *bus = gst_element_get_bus (soak->pipeline);
+  GstMessage *message;
+
+  while ((message = gst_bus_pop (bus)) != NULL) {
+    if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR)
+      g_error ("%s", gst_structure_to_string (gst_message_get_structure
+              (message)));
+    gst_message_unref (message);
+  }
+  gst_object_unref (bus);
 }
 
 static void
@@ -357,6 +579,14 @@ act (Soak * soak)
         g_rand_int_range (soak->rand, 0, 400000), NULL);
   else if (what < 124 && listener != NULL)
     g_atomic_int_set (&listener->hold, g_rand_int_range (soak->rand, 1, 40));
+  else if (what < 134)
+    set_another_property (soak);
+  else if (what < 135)
+    write_database (soak);
+  else if (what < 145 && listener != NULL)
+    listener_relink (listener);
+  else if (what < 155 && listener != NULL)
+    listener_want (soak, listener);
 }
 
 /* --- the whole ------------------------------------------------------------- */
@@ -404,22 +634,24 @@ soak_start (Soak * soak, guint seed)
   soak->listeners = g_ptr_array_new ();
   soak->pipeline = gst_pipeline_new (NULL);
   soak->mix = gst_element_factory_make ("partialmix", NULL);
-  g_object_set (soak->mix, "push-timeout", 20 * GST_MSECOND, NULL);
+  soak->database = g_strdup_printf ("%s/soak-%u.ini", g_get_tmp_dir (),
+      g_random_int ());
+  write_database (soak);
+  g_object_set (soak->mix, "database-location", soak->database, NULL);
   gst_bin_add (GST_BIN (soak->pipeline), soak->mix);
   listener_new (soak, "src_0", NULL);
   for (i = 0; i < N_TALKERS; i++) {
     Talker *talker = &soak->talkers[i];
 
     *talker = (Talker) {
-      .soak = soak,.index = i,.rand = g_rand_new_with_seed (seed + 1 + i),
-          .ssrc = i == 0 ? WITNESS_SSRC : FIRST_SSRC + i
-    };
+    .soak = soak,.index = i,.rand =
+          g_rand_new_with_seed (seed + 1 + i),.ssrc =
+          i == 0 ? WITNESS_SSRC : FIRST_SSRC + i};
     talker_open (talker);
   }
   gst_element_set_state (soak->pipeline, GST_STATE_PLAYING);
   for (i = 0; i < N_TALKERS; i++)
-    soak->talkers[i].thread = g_thread_new ("talker", talk,
-        &soak->talkers[i]);
+    soak->talkers[i].thread = g_thread_new ("talker", talk, &soak->talkers[i]);
   watcher = g_thread_new ("watch", watch, soak);
   g_thread_unref (watcher);
 }
@@ -441,6 +673,17 @@ soak_stop (Soak * soak)
   g_ptr_array_unref (soak->listeners);
   gst_object_unref (soak->pipeline);
   g_rand_free (soak->rand);
+  g_unlink (soak->database);
+  g_free (soak->database);
+}
+
+static void
+say_how_far (Soak * soak, gint64 begun_us)
+{
+  gint64 s = (g_get_monotonic_time () - begun_us) / G_USEC_PER_SEC;
+
+  g_print ("%" G_GINT64_FORMAT " s: %d steps, %u checks, %u listeners\n", s,
+      g_atomic_int_get (&soak->progress), soak->n_checks, soak->listeners->len);
 }
 
 int
@@ -454,25 +697,33 @@ main (int argc, char **argv)
   };
   GOptionContext *context = g_option_context_new (NULL);
   static Soak soak;             /* the watch may look at it at the end */
-  gint64 end_us, check_us;
+  gint64 begun_us, check_us, say_us;
 
   g_option_context_add_main_entries (context, entries, NULL);
   g_option_context_add_group (context, gst_init_get_option_group ());
   if (!g_option_context_parse (context, &argc, &argv, NULL) || seconds < 1)
     return 2;
   g_option_context_free (context);
+  setvbuf (stdout, NULL, _IOLBF, 0);
+  g_log_set_always_fatal (G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_WARNING);
   g_print ("seed %d, %d s\n", seed, seconds);
 
   soak_start (&soak, (guint) seed);
-  end_us = g_get_monotonic_time () + seconds * G_USEC_PER_SEC;
-  check_us = g_get_monotonic_time () + CHECK_US;
-  while (g_get_monotonic_time () < end_us) {
+  begun_us = g_get_monotonic_time ();
+  check_us = begun_us + CHECK_US;
+  say_us = begun_us + MINUTE_US;
+  while (g_get_monotonic_time () < begun_us + seconds * G_USEC_PER_SEC) {
     act (&soak);
+    read_messages (&soak);
     g_atomic_int_inc (&soak.progress);
     g_usleep (STEP_US);
     if (g_get_monotonic_time () >= check_us) {
       check_witness (&soak);
       check_us = g_get_monotonic_time () + CHECK_US;
+    }
+    if (g_get_monotonic_time () >= say_us) {
+      say_how_far (&soak, begun_us);
+      say_us += MINUTE_US;
     }
   }
   soak_stop (&soak);
