@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* The arriving thread: notes each packet, gives it to the playout queue of its
- * stream where somebody hears it mixed, and pushes it on to every neighbour
+ * stream where somebody hears it mixed, and has it pushed to every neighbour
  * that hears it separately.  Nothing is decoded or delayed here. */
 
 #ifdef HAVE_CONFIG_H

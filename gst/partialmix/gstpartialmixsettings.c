@@ -23,7 +23,7 @@
 #define DEFAULT_SILENCE_LEVEL 80
 #define DEFAULT_CSRC_LEVEL_EXT_ID 2
 #define DEFAULT_HEADROOM 0.05
-#define DEFAULT_PUSH_TIMEOUT G_MAXUINT64
+#define DEFAULT_PUSH_TIMEOUT (20 * GST_MSECOND)
 
 /* the end of the blurb of what is not for PLAYING */
 #define LATCHED "; what is set while it runs waits for the next start " \
@@ -253,10 +253,10 @@ install_time_properties (GObjectClass * klass)
           0, 256, 0, RW_READY));
   g_object_class_install_property (klass, PROP_PUSH_TIMEOUT,
       g_param_spec_uint64 ("push-timeout", "Push timeout",
-          "How long what is behind a src pad may hold up what brings packets, in "
+          "How long what is behind a src pad may hold up the others, in "
           "nanoseconds, until it gets a thread and a queue of its own; with "
-          "18446744073709551615 packets are pushed from the arriving thread, "
-          "and whoever blocks then blocks everybody" LATCHED, GST_MSECOND,
+          "18446744073709551615 no thread stands between, and whoever blocks "
+          "blocks everybody" LATCHED, GST_MSECOND,
           G_MAXUINT64, DEFAULT_PUSH_TIMEOUT, RW_READY));
 }
 

@@ -6,8 +6,9 @@
  * measured by itself and taken off.
  *
  *   forward [--csv]
- *   forward once partialmix|rtpfunnel|nothing buffers|lists M TICKS
+ *   forward once partialmix|arriving|rtpfunnel|nothing buffers|lists M TICKS
  *
+ * `arriving` is partialmix without the thread that pushes (push-timeout).
  * A tick is 20 ms: a packet of each stream.  `once` measures nothing: for
  * callgrind.  Times are CPU time of all threads.
  */
@@ -138,14 +139,26 @@ use_nothing (Path * path, guint n_neighbours)
 
 /* All streams come from one socket, so they come on one pad. */
 static void
-use_partialmix (Path * path, guint n_neighbours)
+use_mix (Path * path, guint n_neighbours, const gchar * properties)
 {
-  path->mix = mix_bench_new (NULL);
+  path->mix = mix_bench_new (properties);
   for (guint i = 1; i <= n_neighbours; i++)
     mix_bench_listener (path->mix, i, 0);
   path->in[0] = mix_bench_talker (path->mix, 0, CAPS);
   path->n_in = 1;
   mix_bench_play (path->mix);
+}
+
+static void
+use_partialmix (Path * path, guint n_neighbours)
+{
+  use_mix (path, n_neighbours, MIX_BENCH_DEFAULT);
+}
+
+static void
+use_arriving (Path * path, guint n_neighbours)
+{
+  use_mix (path, n_neighbours, NULL);
 }
 
 /* rtpfunnel wants a pad for each stream, and has one way out. */
@@ -187,6 +200,7 @@ typedef struct
 static const PathClass path_classes[] = {
   {"nothing", use_nothing},
   {"partialmix", use_partialmix},
+  {"arriving", use_arriving},
   {"rtpfunnel", use_rtpfunnel},
 };
 
@@ -223,7 +237,8 @@ path_free (Path * path)
 static guint64
 path_taken (Path * path)
 {
-  return path->mix != NULL ? path->mix->n_packets : path->n_taken;
+  return path->mix != NULL
+      ? (gsize) g_atomic_pointer_get (&path->mix->n_packets) : path->n_taken;
 }
 
 /* ----------------------------------------------------------------- going -- */
@@ -281,7 +296,8 @@ measure (const gchar * name, gboolean lists, guint n_neighbours)
   gdouble ns[ROUNDS];
   gchar *scene = g_strdup_printf ("64 streams to %u, %s", n_neighbours,
       lists ? "lists" : "buffers");
-  gchar *what = g_strdup_printf ("%s, a packet to a neighbour", name);
+  gchar *what = g_strdup_printf ("%s, a packet to a neighbour",
+      strcmp (name, "arriving") == 0 ? "partialmix, push-timeout=never" : name);
   guint64 per_round = (guint64) TICKS * N_STREAMS * n_neighbours;
   guint64 taken;
 
@@ -295,8 +311,7 @@ measure (const gchar * name, gboolean lists, guint n_neighbours)
     ns[r] = (round_ns (path, lists) - feeding) / n_neighbours;
   }
   wait_taken (path, taken + ROUNDS * per_round);
-  g_assert_cmpuint (path_taken (path) - taken, ==,
-      ROUNDS * per_round);
+  g_assert_cmpuint (path_taken (path) - taken, ==, ROUNDS * per_round);
   bench_row_target ("forward", scene, what, bench_median (ns, ROUNDS) / 1e3,
       "us", path->mix != NULL ? BENCH_AT_MOST : BENCH_NO_TARGET, 1.0);
   path_free (path);
@@ -323,6 +338,8 @@ main (int argc, char **argv)
   for (guint i = 0; i < G_N_ELEMENTS (sizes); i++) {
     measure ("partialmix", FALSE, sizes[i]);
     measure ("partialmix", TRUE, sizes[i]);
+    measure ("arriving", FALSE, sizes[i]);
+    measure ("arriving", TRUE, sizes[i]);
     measure ("rtpfunnel", FALSE, sizes[i]);
   }
   return EXIT_SUCCESS;

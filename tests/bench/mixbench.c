@@ -7,8 +7,8 @@ MixBench *
 mix_bench_new (const gchar * properties)
 {
   MixBench *bench = g_new0 (MixBench, 1);
-  gchar *line = g_strdup_printf ("partialmix %s", properties != NULL
-      ? properties : "");
+  gchar *line = g_strdup_printf ("partialmix push-timeout=%" G_GUINT64_FORMAT
+      " %s", GST_CLOCK_TIME_NONE, properties != NULL ? properties : "");
   GError *error = NULL;
 
   bench->mix = gst_parse_launch (line, &error);
@@ -98,7 +98,7 @@ take_buffer (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 {
   MixBench *bench = gst_pad_get_element_private (pad);
 
-  bench->n_packets++;
+  g_atomic_pointer_add (&bench->n_packets, 1);
   if (bench->on_packet != NULL)
     bench->on_packet (pad, buffer, bench->data);
   gst_buffer_unref (buffer);
@@ -110,7 +110,7 @@ take_list (GstPad * pad, GstObject * parent, GstBufferList * list)
 {
   MixBench *bench = gst_pad_get_element_private (pad);
 
-  bench->n_packets += gst_buffer_list_length (list);
+  g_atomic_pointer_add (&bench->n_packets, gst_buffer_list_length (list));
   gst_buffer_list_unref (list);
   return GST_FLOW_OK;
 }

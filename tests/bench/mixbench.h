@@ -17,11 +17,14 @@ typedef struct
   GPtrArray *in;                /* GstPads that feed it */
   GPtrArray *out;               /* GstPads that take */
   guint frame;                  /* frames sent so far */
-  guint64 n_packets;            /* that came out; atomic enough for a test
-                                 * clock */
+  gsize n_packets;              /* that came out; atomic */
   void (*on_packet) (GstPad * pad, GstBuffer * buffer, gpointer data);
   gpointer data;
 } MixBench;
+
+/* partialmix as it is by default; else one thread does all, so that whatever was
+ * caused has happened when a push returns, or the clock was moved */
+#define MIX_BENCH_DEFAULT "push-timeout=20000000"
 
 /* @properties: as in gst-launch, or NULL */
 MixBench *mix_bench_new (const gchar * properties);

@@ -161,12 +161,13 @@ forward_bare (const World * world)
 }
 
 static gchar *
-graph_of_partialmix (const World * world)
+graph_of_partialmix (const World * world, const gchar * properties)
 {
   GString *line = g_string_new (NULL);
 
   g_string_append_printf (line, "udpsrc port=%u buffer-size=%d caps=\"%s\" ! "
-      "mix.sink_0 partialmix name=mix", world->in_ports[0], SOCKET_BYTES, CAPS);
+      "mix.sink_0 partialmix name=mix %s", world->in_ports[0], SOCKET_BYTES,
+      CAPS, properties);
   for (guint i = 0; i < N_NEIGHBOURS; i++)
     g_string_append_printf (line, " mix.src_%u ! udpsink host=127.0.0.1 "
         "port=%u sync=false async=false", i + 1, world->out_ports[i]);
@@ -205,7 +206,15 @@ forward_graph (gchar * line)
 static void
 forward_partialmix (const World * world)
 {
-  forward_graph (graph_of_partialmix (world));
+  forward_graph (graph_of_partialmix (world, ""));
+}
+
+/* Without the thread that pushes */
+static void
+forward_arriving (const World * world)
+{
+  forward_graph (graph_of_partialmix (world,
+          "push-timeout=18446744073709551615"));
 }
 
 static void
@@ -224,6 +233,7 @@ typedef struct
 static const Forwarder forwarders[] = {
   {"recvmmsg and sendmmsg", forward_bare, FALSE},
   {"partialmix", forward_partialmix, FALSE},
+  {"partialmix, push-timeout=never", forward_arriving, FALSE},
   {"rtpfunnel", forward_rtpfunnel, TRUE},
 };
 

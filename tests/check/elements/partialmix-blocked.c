@@ -117,6 +117,7 @@ others_get_everything (const gchar * blocked_caps)
   gate_wait (&gate);
   wait_for_packets (one, 3 * 210);
   wait_for_packets (two, 3 * 210);
+  run_bounded (rig, 1);
   fail_unless (says_blocked (rig));
   fail_unless (n_packets (held) < 3 * 210);
 
@@ -240,6 +241,19 @@ GST_START_TEST (test_the_end_comes_after_what_waits)
 
 GST_END_TEST;
 
+/* Nobody has to know of it. */
+GST_START_TEST (test_who_blocks_is_left_behind_by_default)
+{
+  GstElement *mix = gst_element_factory_make ("partialmix", NULL);
+  guint64 timeout;
+
+  g_object_get (mix, "push-timeout", &timeout, NULL);
+  fail_unless (timeout <= 50 * GST_MSECOND);
+  gst_object_unref (mix);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_blocked_suite (void)
 {
@@ -252,6 +266,7 @@ partialmix_blocked_suite (void)
   tcase_add_test (tc, test_what_waits_is_bounded_and_in_order);
   tcase_add_test (tc, test_who_blocks_may_be_released);
   tcase_add_test (tc, test_the_end_comes_after_what_waits);
+  tcase_add_test (tc, test_who_blocks_is_left_behind_by_default);
   return suite;
 }
 

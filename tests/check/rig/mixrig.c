@@ -18,8 +18,9 @@ Rig *
 rig_new (const gchar * properties)
 {
   Rig *rig = g_new0 (Rig, 1);
-  gchar *line = g_strdup_printf ("partialmix %s", properties != NULL
-      ? properties : "");
+  /* one thread does it all, in the order in which the test says it */
+  gchar *line = g_strdup_printf ("partialmix push-timeout=%" G_GUINT64_FORMAT
+      " %s", GST_CLOCK_TIME_NONE, properties != NULL ? properties : "");
   GError *error = NULL;
 
   rig->mix = gst_parse_launch (line, &error);
