@@ -195,14 +195,14 @@ on_received (gpointer user, GstPad * pad, GstBuffer * buffer)
 }
 
 static void
-on_tick (gpointer user)
+on_tick (gpointer user, FmxTime now)
 {
   GstDpmNodePrivate *priv = PRIVATE (user);
   GstStructure *stats;
   gboolean news;
 
   g_object_get (priv->graph.mixer, "stats", &stats, NULL);
-  news = gst_dpm_roster_update (priv->roster, stats, g_get_monotonic_time ());
+  news = gst_dpm_roster_update (priv->roster, stats, (gint64) (now / 1000));
   gst_structure_free (stats);
   if (GST_DPM_NODE_GET_CLASS (user)->names != NULL
       && (news || ++priv->n_ticks % NAMES_TICKS == 0))

@@ -11,8 +11,9 @@
 #include "gstdpmsocket.h"
 #include "common/gstfairmixstats.h"
 
-#define TICK_US (G_USEC_PER_SEC / 5)
-#define RESOLVE_AGAIN_US (2 * G_USEC_PER_SEC)
+#define TICK (FMX_SECOND / 5)
+#define SHORTEST_WAIT (1 * FMX_MSECOND)
+#define RESOLVE_AGAIN (2 * FMX_SECOND)
 #define MAX_PENDING 64          /* joins that are not confirmed yet */
 #define BURST 64                /* datagrams between two looks at the clock */
 /* A mixer that found itself below itself: so that two that did do not meet
@@ -60,13 +61,14 @@ struct _GstDpmPort
   const GstDpmPortCallbacks *callbacks;
   gpointer user;
 
+  GstClock *clock;              /* the system's */
   GstDpmSocket socket;
   GCancellable *wake_up;        /* the receiver, also when it is to end */
   GCancellable *stopping;       /* the teller, when it is to end */
   GThread *receiver, *teller;
   GThread *resolver;            /* of the teller */
   gint resolving;
-  gint64 resolve_at_us;         /* of the teller; 0: not planned */
+  FmxTime resolve_at;           /* of the teller; 0: not planned */
   GAsyncQueue *jobs;
   gint running;
 
@@ -85,9 +87,9 @@ struct _GstDpmPort
 };
 
 static FmxTime
-port_now (void)
+port_now (GstDpmPort * port)
 {
-  return (FmxTime) g_get_monotonic_time () * 1000;
+  return (FmxTime) gst_clock_get_time (port->clock);
 }
 
 static guint
@@ -134,6 +136,7 @@ gst_dpm_port_new (const GstDpmPortCallbacks * callbacks, gpointer user)
 
   port->callbacks = callbacks;
   port->user = user;
+  port->clock = gst_system_clock_obtain ();
   g_mutex_init (&port->lock);
   port->wake_up = g_cancellable_new ();
   port->stopping = g_cancellable_new ();
@@ -176,6 +179,7 @@ gst_dpm_port_free (GstDpmPort * port)
   g_async_queue_unref (port->jobs);
   g_object_unref (port->wake_up);
   g_object_unref (port->stopping);
+  gst_object_unref (port->clock);
   g_mutex_clear (&port->lock);
   g_free (port);
 }
@@ -417,7 +421,7 @@ uplink_set_address (GstDpmPort * port, const FmxJoinAddress * address)
   uplink->address = *address;
   if (!uplink->resolved)
     fmx_join_client_init (&uplink->client, &uplink->params,
-        &uplink->crypto.join, &uplink->secret, port_now ());
+        &uplink->crypto.join, &uplink->secret, port_now (port));
   uplink->resolved = TRUE;
 }
 
@@ -476,7 +480,7 @@ static void
 on_join_message (GstDpmPort * port, const guint8 * data, gsize size,
     const FmxJoinAddress * from)
 {
-  FmxTime now = port_now ();
+  FmxTime now = port_now (port);
 
   g_mutex_lock (&port->lock);
   if (is_from_server (port, from, data)) {
@@ -523,7 +527,7 @@ on_media (GstDpmPort * port, guint8 * data, gsize size,
 static void
 on_timeout (GstDpmPort * port)
 {
-  FmxTime now = port_now ();
+  FmxTime now = port_now (port);
   FmxJoinMixerResult theirs;
   FmxJoinClientResult ours;
 
@@ -536,11 +540,18 @@ on_timeout (GstDpmPort * port)
   g_mutex_unlock (&port->lock);
 }
 
-/* Returns: when there is something to do, on GLib's clock; -1: never */
-static gint64
-next_timeout_us (GstDpmPort * port)
+/* Returns: how long to wait; the clock may be slower than real time */
+static guint64
+wait_us (FmxTime until, FmxTime now)
 {
-  FmxTime next = FMX_TIME_NONE;
+  return (until > now + SHORTEST_WAIT ? until - now : SHORTEST_WAIT) / 1000;
+}
+
+/* Returns: how long there is nothing to do; -1: for ever */
+static gint64
+idle_us (GstDpmPort * port)
+{
+  FmxTime next = FMX_TIME_NONE, now = port_now (port);
 
   g_mutex_lock (&port->lock);
   if (port->serves)
@@ -549,7 +560,9 @@ next_timeout_us (GstDpmPort * port)
     next = fmx_time_min (next,
         fmx_join_client_next_timeout (&port->uplink->client));
   g_mutex_unlock (&port->lock);
-  return next == FMX_TIME_NONE ? -1 : (gint64) (next / 1000) + 1;
+  if (next == FMX_TIME_NONE)
+    return -1;
+  return (gint64) wait_us (next, now);
 }
 
 static gpointer
@@ -560,7 +573,7 @@ receive_all (gpointer data)
   FmxJoinAddress from;
 
   while (g_atomic_int_get (&port->running)) {
-    gst_dpm_socket_wait (&port->socket, next_timeout_us (port), port->wake_up);
+    gst_dpm_socket_wait (&port->socket, idle_us (port), port->wake_up);
     if (g_atomic_int_get (&port->running))
       g_cancellable_reset (port->wake_up);
     for (guint i = 0; i < BURST && g_atomic_int_get (&port->running); i++) {
@@ -606,7 +619,7 @@ do_job (GstDpmPort * port, Job * job)
       resolve_start (port);
       break;
     case JOB_RESOLVE_LATER:
-      port->resolve_at_us = g_get_monotonic_time () + RESOLVE_AGAIN_US;
+      port->resolve_at = port_now (port) + RESOLVE_AGAIN;
       break;
     default:
       break;
@@ -617,24 +630,23 @@ static gpointer
 tell_all (gpointer data)
 {
   GstDpmPort *port = data;
-  gint64 next_tick = g_get_monotonic_time () + TICK_US;
+  FmxTime next_tick = port_now (port) + TICK;
   gboolean end = FALSE;
 
   while (!end) {
-    gint64 now = g_get_monotonic_time ();
-    Job *job = g_async_queue_timeout_pop (port->jobs,
-        (guint64) MAX (1, next_tick - now));
+    FmxTime now = port_now (port);
+    Job *job = g_async_queue_timeout_pop (port->jobs, wait_us (next_tick, now));
 
     if (job != NULL) {
       end = job->kind == JOB_END;
       do_job (port, job);
       job_free (job);
     }
-    if (!end && g_get_monotonic_time () >= next_tick) {
-      port->callbacks->tick (port->user);
-      next_tick = g_get_monotonic_time () + TICK_US;
-      if (port->resolve_at_us > 0 && next_tick > port->resolve_at_us) {
-        port->resolve_at_us = 0;
+    if (!end && port_now (port) >= next_tick) {
+      port->callbacks->tick (port->user, port_now (port));
+      next_tick = port_now (port) + TICK;
+      if (port->resolve_at > 0 && next_tick > port->resolve_at) {
+        port->resolve_at = 0;
         resolve_start (port);
       }
     }
@@ -687,7 +699,7 @@ gst_dpm_port_stop (GstDpmPort * port)
     }
   if (port->uplink != NULL && port->uplink->resolved) {
     fmx_join_client_leave (&port->uplink->client, &ours);
-    uplink_act (port, &ours, port_now ());
+    uplink_act (port, &ours, port_now (port));
   }
   g_mutex_unlock (&port->lock);
   gst_dpm_socket_close (&port->socket);

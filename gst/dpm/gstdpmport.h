@@ -21,7 +21,7 @@ G_BEGIN_DECLS
  * @refused: somebody was not let in
  * @uplink: something happened between us and the server that we join
  * @received: (any thread, in a hurry) a packet of @peer for @pad
- * @tick: five times a second
+ * @tick: five times a second of the system's clock
  *
  * All but @received come from one and the same thread, which is not the one that
  * receives: they may take their time.
@@ -34,7 +34,7 @@ typedef struct
   void (*uplink) (gpointer user, FmxJoinClientEvent event,
       FmxJoinReason reason);
   GstFlowReturn (*received) (gpointer user, GstPad * pad, GstBuffer * buffer);
-  void (*tick) (gpointer user);
+  void (*tick) (gpointer user, FmxTime now);
 } GstDpmPortCallbacks;
 
 /**

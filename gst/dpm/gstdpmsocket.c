@@ -86,13 +86,9 @@ gst_dpm_socket_get_port (GstDpmSocket * self)
 }
 
 gboolean
-gst_dpm_socket_wait (GstDpmSocket * self, gint64 end_time_us,
+gst_dpm_socket_wait (GstDpmSocket * self, gint64 timeout_us,
     GCancellable * cancellable)
 {
-  gint64 timeout_us = -1;
-
-  if (end_time_us >= 0)
-    timeout_us = MAX (0, end_time_us - g_get_monotonic_time ());
   return g_socket_condition_timed_wait (self->socket, G_IO_IN, timeout_us,
       cancellable, NULL);
 }

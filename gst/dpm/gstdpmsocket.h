@@ -27,9 +27,9 @@ void gst_dpm_socket_close (GstDpmSocket * self);
 
 guint gst_dpm_socket_get_port (GstDpmSocket * self);
 
-/* Returns: whether something may have come; waits for it, until @end_time_us
- * of g_get_monotonic_time() at the latest, -1: without end */
-gboolean gst_dpm_socket_wait (GstDpmSocket * self, gint64 end_time_us,
+/* Returns: whether something may have come; waits for it, @timeout_us at the
+ * most, -1: without end */
+gboolean gst_dpm_socket_wait (GstDpmSocket * self, gint64 timeout_us,
     GCancellable * cancellable);
 
 /* Returns: the size of the datagram, 0 if there is none */

@@ -74,7 +74,7 @@ on_received (gpointer user, GstPad * pad, GstBuffer * buffer)
 }
 
 static void
-on_tick (gpointer user)
+on_tick (gpointer user, FmxTime now)
 {
   Client *client = user;
   guint8 data[1200];

@@ -70,12 +70,12 @@ static void
 wait_for_neighbour_stat (Person * mixer, const gchar * name,
     const gchar * field, guint64 least)
 {
-  gint64 end = g_get_monotonic_time () + PATIENCE_US;
+  gint64 end = patient_clock_now_us () + PATIENCE_US;
 
   while (neighbour_stat (mixer, name, field) < least) {
-    fail_if (g_get_monotonic_time () > end, "%s: %" G_GUINT64_FORMAT, field,
+    fail_if (patient_clock_now_us () > end, "%s: %" G_GUINT64_FORMAT, field,
         neighbour_stat (mixer, name, field));
-    g_usleep (2000);
+    g_usleep (LOOK_US);
   }
 }
 

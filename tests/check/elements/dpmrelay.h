@@ -72,8 +72,7 @@ relay_run (gpointer data)
   Relay *relay = data;
 
   while (!g_cancellable_is_cancelled (relay->end)) {
-    gst_dpm_socket_wait (&relay->front, g_get_monotonic_time () + 2000,
-        relay->end);
+    gst_dpm_socket_wait (&relay->front, 2000, relay->end);
     relay_pass (relay, TRUE);
     relay_pass (relay, FALSE);
   }

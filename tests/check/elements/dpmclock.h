@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef __DPM_CLOCK_H__
+#define __DPM_CLOCK_H__
+
+/* A clock that goes as real time does, but stands still while anybody here has
+ * been left behind.  A meeting of many threads, over real sockets, then goes the
+ * same way on an idle machine and on one that has no time. */
+
+#define _GNU_SOURCE             /* gettid() */
+#include <unistd.h>
+
+#include <gst/check/check.h>
+
+#define PATIENT_LOOK_US 10000   /* how often we look whether all are done */
+#define PATIENT_LEAD_US 20000   /* how far it goes on after they were */
+
+typedef struct
+{
+  GstSystemClock parent;
+  GThread *thread;
+  gint ends;
+
+  /* with the lock */
+  GMutex lock;
+  gint64 now_us, end_us;        /* it goes on from there, and to there */
+  gint64 real_us;               /* when it was @now_us */
+} PatientClock;
+
+typedef GstSystemClockClass PatientClockClass;
+
+static GType patient_clock_get_type (void);
+G_DEFINE_TYPE (PatientClock, patient_clock, GST_TYPE_SYSTEM_CLOCK);
+
+/* with the lock */
+static void
+patient_clock_update (PatientClock * self)
+{
+  gint64 real_us = g_get_monotonic_time ();
+
+  self->now_us = MIN (self->now_us + real_us - self->real_us, self->end_us);
+  self->real_us = real_us;
+}
+
+static GstClockTime
+patient_clock_get_internal_time (GstClock * clock)
+{
+  PatientClock *self = (PatientClock *) clock;
+  gint64 now_us;
+
+  g_mutex_lock (&self->lock);
+  patient_clock_update (self);
+  now_us = self->now_us;
+  g_mutex_unlock (&self->lock);
+  return (GstClockTime) now_us * GST_USECOND;
+}
+
+static void
+patient_clock_class_init (PatientClockClass * klass)
+{
+  GST_CLOCK_CLASS (klass)->get_internal_time = patient_clock_get_internal_time;
+}
+
+static void
+patient_clock_init (PatientClock * self)
+{
+  g_mutex_init (&self->lock);
+  self->now_us = self->end_us = G_USEC_PER_SEC;
+  self->real_us = g_get_monotonic_time ();
+  GST_OBJECT_FLAG_SET (self, GST_OBJECT_FLAG_MAY_BE_LEAKED);
+}
+
+/* @thread: a number in /proc/self/task.  Returns: whether it waits for something */
+static gboolean
+patient_clock_waits (const gchar * thread)
+{
+  gchar *path = g_strdup_printf ("/proc/self/task/%s/stat", thread);
+  gchar *text = NULL;
+  const gchar *end;
+  gboolean waits = TRUE;
+
+  /* a thread that has ended meanwhile has nothing to do */
+  if (g_file_get_contents (path, &text, NULL, NULL)
+      && (end = strrchr (text, ')')) != NULL)
+    waits = strchr ("RD", end[2]) == NULL;
+  g_free (text);
+  g_free (path);
+  return waits;
+}
+
+static gboolean
+patient_clock_look (void)
+{
+  gchar *own = g_strdup_printf ("%d", (gint) gettid ());
+  GDir *threads = g_dir_open ("/proc/self/task", 0, NULL);
+  gboolean all = TRUE;
+  const gchar *thread;
+
+  fail_unless (threads != NULL);
+  while (all && (thread = g_dir_read_name (threads)) != NULL)
+    all = strcmp (thread, own) == 0 || patient_clock_waits (thread);
+  g_dir_close (threads);
+  g_free (own);
+  return all;
+}
+
+/* Returns: whether nobody but the calling thread has anything to do, not even
+ * what somebody left to one at whom we had looked already */
+static gboolean
+patient_clock_all_wait (void)
+{
+  return patient_clock_look () && patient_clock_look ();
+}
+
+static gpointer
+patient_clock_run (gpointer data)
+{
+  PatientClock *self = data;
+
+  while (!g_atomic_int_get (&self->ends)) {
+    if (patient_clock_all_wait ()) {
+      g_mutex_lock (&self->lock);
+      patient_clock_update (self);
+      self->end_us = self->now_us + PATIENT_LEAD_US;
+      g_mutex_unlock (&self->lock);
+    }
+    g_usleep (PATIENT_LOOK_US);
+  }
+  return NULL;
+}
+
+static PatientClock *the_clock;
+
+/* From now on it is the clock of all pipelines. */
+static inline void
+patient_clock_start (void)
+{
+  if (the_clock == NULL) {
+    the_clock = g_object_new (patient_clock_get_type (), NULL);
+    gst_system_clock_set_default (GST_CLOCK (the_clock));
+  }
+  g_atomic_int_set (&the_clock->ends, FALSE);
+  the_clock->thread = g_thread_new ("clock", patient_clock_run, the_clock);
+}
+
+/* It stands still soon. */
+static inline void
+patient_clock_stop (void)
+{
+  g_atomic_int_set (&the_clock->ends, TRUE);
+  g_thread_join (the_clock->thread);
+}
+
+static inline gint64
+patient_clock_now_us (void)
+{
+  return (gint64) (gst_clock_get_time (GST_CLOCK (the_clock)) / 1000);
+}
+
+#endif /* __DPM_CLOCK_H__ */
