@@ -104,7 +104,7 @@ fmx_python () {
 }
 
 # fmx_configure DIR [MESON SETUP ARGUMENT...]: makes a build directory, once.
-# The last of the arguments may name another source directory than this one.
+# The first of the arguments may name another source directory than this one.
 fmx_configure () {
   dir=$1
   shift

@@ -99,8 +99,8 @@ if [ -z "$quick" ]; then
   # the names in lsan.supp stand within eight calls of what they allocate
   export ASAN_OPTIONS="detect_odr_violation=0:fast_unwind_on_malloc=0:malloc_context_size=8"
   export LSAN_OPTIONS="suppressions=$top/tests/lsan.supp:print_suppressions=0"
-  fmx_configure "$out/build-alone" -Db_sanitize=address,undefined \
-    -Db_lundef=false subprojects/fairmix
+  fmx_configure "$out/build-alone" subprojects/fairmix \
+    -Db_sanitize=address,undefined -Db_lundef=false
   run alone "$out/build-alone"
   sanitize memory address,undefined \
     --suite elements --suite pipelines --suite fuzz
