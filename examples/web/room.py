@@ -8,8 +8,6 @@ from seat import LEVEL, LEVEL_ID, OPUS, PT, Gst, GLib, Seat, numbers
 
 RTP_NEIGHBOUR = 0               # all that comes to --rtp-port
 FIRST_VOICE_SSRC = 1001
-# How the demonstration's link goes: kbit/s, and for so many seconds
-NARROWING = ((900, 15), (160, 15), (400, 10))
 
 
 def play_voice(number, path, port):
@@ -37,7 +35,7 @@ class Room:
         self.seats = {}                 # token: Seat
         self.names = {}                 # SSRC: (name, seat's number or 0)
         self.n_seats = 0
-        self.kbps = NARROWING[0][0]
+        self.kbps, self.link_step, self.link_timer = 0, -1, 0
         self.began = time.monotonic()
         self.pipe = Gst.Pipeline.new('room')
         self.mix = Gst.ElementFactory.make('partialmix', 'mix')
@@ -57,9 +55,9 @@ class Room:
         bus.connect('message', self.on_message)
         self.pipe.set_state(Gst.State.PLAYING)
         self.voices = []
+        self.next_link()
         if options.demo:
             self.play(options.voices)
-            GLib.timeout_add_seconds(NARROWING[0][1], self.narrow, 1)
         GLib.timeout_add_seconds(1, self.check)
 
     def say(self, event, **fields):
@@ -78,14 +76,25 @@ class Room:
             self.names[FIRST_VOICE_SSRC + n] = name.capitalize(), 0
             self.voices.append(play_voice(n, path, self.options.rtp_port))
 
-    def narrow(self, step):
-        """The demonstration's link: the next rate."""
-        self.kbps, seconds = NARROWING[step % len(NARROWING)]
+    def next_link(self):
+        """The next of the rates that --link gives, for so long as it says."""
+        if not self.options.link:
+            return
+        self.link_step += 1
+        self.kbps, seconds = self.options.link[
+            self.link_step % len(self.options.link)]
         self.say('link', kbps=self.kbps)
         for seat in self.seats.values():
             if seat.narrow:
                 seat.narrow.set_property('bitrate', self.kbps * 1000)
-        GLib.timeout_add_seconds(seconds, self.narrow, step + 1)
+        if self.link_timer:
+            GLib.source_remove(self.link_timer)
+        self.link_timer = GLib.timeout_add(
+            round(1000 * seconds), self.on_link) if seconds else 0
+
+    def on_link(self):
+        self.link_timer = 0
+        self.next_link()
         return False
 
     def join(self, name, on_ready):

@@ -30,6 +30,7 @@ OFFER = (f'{OPUS},extmap-{LEVEL_ID}=(string)"{LEVEL}",'
 JOIN_S = 20                     # from the offer to a connection
 SILENCE_S = 15                  # without RTCP: nobody is there any more
 MAX_KBPS = 1000
+LINK_QUEUE_MS = 300             # of --link: as access networks have it
 DIRECTION = GstWebRTC.WebRTCRTPTransceiverDirection
 KEEP = []                       # PyGObject sinks what it should not: ICE agents
 
@@ -143,11 +144,12 @@ class Seat:
         self.rate.set_property('webrtcbin', self.web.get_name())
         self.rate.set_property('twcc-ext-id', TWCC_ID)
         self.rate.set_property('max-bitrate', MAX_KBPS * 1000)
-        if not self.room.options.demo:
+        if not self.room.options.link:
             return self.rate
         aux = Gst.Bin.new(f'aux{self.number}')
         self.narrow = Gst.ElementFactory.make('cbtqueue', None)
         self.narrow.set_property('discipline', 'fifo')
+        self.narrow.set_property('max-size-time', LINK_QUEUE_MS * Gst.MSECOND)
         self.narrow.set_property('bitrate', self.room.kbps * 1000)
         aux.add(self.rate)
         aux.add(self.narrow)
@@ -231,6 +233,13 @@ class Seat:
     def on_message(self, _bus, message):
         if message.type == Gst.MessageType.ERROR:
             self.close(message.parse_error()[0].message)
+        structure = message.get_structure()
+        if structure and structure.get_name() == 'fairmix-rate-decision':
+            self.room.say('rate', seat=self.number,
+                          reason=structure.get_value('reason'),
+                          **{name: round(structure.get_value(name))
+                             for name in ('target-bps', 'receive-bps', 'sent-bps',
+                                          'rtt-ms')})
 
     def wish(self, ssrc, separate):
         """Keep this voice separate, for this listener only."""

@@ -39,7 +39,7 @@ TYPES = {'.html': 'text/html; charset=utf-8', '.css': 'text/css',
 MAX_BODY = 64 * 1024
 JOINS, JOINS_S = 20, 10         # so many POST /seats in so many seconds
 PICTURE_MS = 500
-ABSENT_S = 10                   # without events, before the seat is given up
+DEMO_LINK = '900:15,160:15,400:10'
 POLICY = ("default-src 'self'; style-src 'self' 'unsafe-inline'; "
           "frame-ancestors 'none'")
 
@@ -47,6 +47,12 @@ POLICY = ("default-src 'self'; style-src 'self' 'unsafe-inline'; "
 def ports(text):
     first, _, last = text.partition('-')
     return int(first), int(last)
+
+
+def link(text):
+    """KBPS[:SECONDS],...  Without seconds, or 0: until SIGUSR1."""
+    steps = [step.partition(':') for step in text.split(',')]
+    return [(int(kbps), float(seconds or 0)) for kbps, _, seconds in steps]
 
 
 def parse_arguments():
@@ -62,6 +68,8 @@ def parse_arguments():
         help='who joins must know it; also $FMX_SECRET')
     add('--slots', type=int, default=8, help='streams that a browser gets at most')
     add('--max-seats', type=int, default=20, help='browsers at a time')
+    add('--absent-s', type=float, default=10, help='a browser whose page is '
+        'gone for so long leaves')
     add('--jitter-ms', type=int, default=20, help='jitter buffer for microphones')
     add('--address', action='append', default=[],
         help='address for media (default: all but loopback); may be repeated')
@@ -71,16 +79,20 @@ def parse_arguments():
     add('--rtp-port', type=int, default=0, help='UDP port for plain RTP talkers: '
         'Opus, payload type 111')
     add('--rtp-address', default='127.0.0.1', help='where that port listens')
-    add('--demo', action='store_true', help='recorded voices, and a link to each '
-        'browser that narrows and widens')
+    add('--link', type=link, help='a link to each browser that has so many '
+        'kbit/s for so many seconds, in turn: KBPS[:SECONDS],...; SIGUSR1 goes '
+        'on to the next one at once')
+    add('--demo', action='store_true', help='recorded voices, and --link '
+        + DEMO_LINK)
     add('--voices', default='', help='folder of WAV files for --demo')
     options = parser.parse_args()
     if not options.http and not (options.cert and options.key):
         parser.error('--cert and --key, or --http')
     if not 1 <= options.slots <= 32:
         parser.error('--slots: 1 ... 32')
-    if options.demo and not options.rtp_port:
-        options.rtp_port = 5404
+    if options.demo:
+        options.rtp_port = options.rtp_port or 5404
+        options.link = options.link or link(DEMO_LINK)
     return options
 
 
@@ -138,6 +150,9 @@ class Server:
         self.reply(message, status, {'error': why})
 
     def on_file(self, _soup, message, path, _query):
+        if path == '/favicon.ico':
+            self.reply(message, 204)
+            return
         name = 'index.html' if path == '/' else path.lstrip('/')
         file = PAGE / name
         if message.get_method() not in ('GET', 'HEAD'):
@@ -297,7 +312,7 @@ class Server:
             seat = self.room.seats.get(token)
             if seat is None:
                 del self.absent[token]
-            elif now - since > ABSENT_S:
+            elif now - since > self.options.absent_s:
                 seat.close('its page is gone')
         return True
 
@@ -317,6 +332,8 @@ def main():
     loop = GLib.MainLoop()
     for number in (signal.SIGINT, signal.SIGTERM):
         GLib.unix_signal_add(GLib.PRIORITY_DEFAULT, number, loop.quit)
+    GLib.unix_signal_add(GLib.PRIORITY_DEFAULT, signal.SIGUSR1,
+                         lambda: server.room.next_link() or True)
     server.room.say('listening', port=options.port, https=not options.http)
     loop.run()
     server.room.close()

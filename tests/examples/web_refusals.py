@@ -7,12 +7,12 @@ Without a browser: what a page would say, and what an attacker might.
 """
 import http.client
 import json
-import os
 import pathlib
-import signal
-import socket
-import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'browser'))
+# pylint: disable=wrong-import-position
+from room import Room  # noqa: E402
 
 ROOT, BUILD = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 SECRET = {'Authorization': 'Bearer open sesame'}
@@ -20,12 +20,6 @@ SDP_OF_ONE_LINE = ('v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\n'
                    'm=audio 9 UDP/TLS/RTP/SAVPF 111\r\n')
 SDP_WITHOUT_KEYS = ('v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\n'
                     + 2 * 'm=audio 9 UDP/TLS/RTP/SAVPF 111\r\n')
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(('127.0.0.1', 0))
-        return s.getsockname()[1]
 
 
 def ask(port, method, path, body=None, headers=None):
@@ -74,25 +68,13 @@ def check(port):
 
 
 def main():
-    port = free_port()
-    plugins = ':'.join(str(p) for p in (BUILD / 'gst').iterdir() if p.is_dir())
-    server = subprocess.Popen(
-        [sys.executable, str(ROOT / 'examples/web/server.py'), '--http',
-         '--port', str(port), '--address', '127.0.0.1', '--slots', '2'],
-        env={**os.environ, 'FMX_SECRET': 'open sesame', 'GST_REGISTRY_FORK': 'no',
-             'GST_PLUGIN_PATH': plugins, 'PYTHONDONTWRITEBYTECODE': '1',
-             'GST_REGISTRY': str(BUILD / 'tests/examples/web.registry')},
-        stdout=subprocess.PIPE, start_new_session=True)
+    room = Room(ROOT, BUILD, '--slots', '2', secret='open sesame')
     try:
-        if b'listening' not in server.stdout.readline():
-            sys.exit('the server does not start')
-        check(port)
-        server.send_signal(signal.SIGTERM)
-        if server.wait(20) != 0:
-            sys.exit(f'the server ended with {server.returncode}')
+        check(room.port)
     finally:
-        if server.poll() is None:
-            os.killpg(server.pid, signal.SIGKILL)
+        returned = room.close()
+    if returned != 0:
+        sys.exit(f'the server ended with {returned}: {room.errors}')
 
 
 main()

@@ -5,6 +5,7 @@
 const $ = id => document.getElementById(id);
 const HISTORY = 120;            // pictures of half a second
 const STEP = 0.06;              // of an arrow key
+const DRAW_MS = 50;
 const people = new Map();       // SSRC: {name, x, y, item, face, pin, mixed}
 let sound, seat, events, picture, history = [];
 
@@ -210,7 +211,7 @@ function chart(you) {
   $('sum').textContent = `${you.separate.length} separate, ${you.mixed.length} mixed`;
 }
 
-// --- what is heard, each frame
+// --- what is heard, twenty times a second
 
 function draw() {
   if (!seat) return;
@@ -231,7 +232,7 @@ function draw() {
   $('group').style.setProperty('--level', mix);
   $('me').style.setProperty('--level', $('mute').getAttribute('aria-pressed') === 'true' ? 0
     : sound.level(sound.mine));
-  requestAnimationFrame(draw);
+  setTimeout(requestAnimationFrame, DRAW_MS, draw);
 }
 
 $('mute').onclick = () => {

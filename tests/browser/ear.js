@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What a page of examples/web hears, for a test: TONES, in Hz, each looked for in
+// each slot, many times a second.
+'use strict';
+
+const ear = {
+  LOUD_DB: -45,                 // a tone that is there; one that is not has -80 or less
+  PEAK_DB: 15,                  // above what is beside it ...
+  ASIDE: 8,                     // ... so many bins
+  LOOK_MS: 50,
+  looks: [],                    // {t, loud: for each tone its slots, named: [[SSRC]]}
+
+  start() {
+    setInterval(() => this.looks.push(this.look()), this.LOOK_MS);
+  },
+
+  look() {
+    const spectra = sound.slots.map(slot => {
+      const bins = new Float32Array(slot.meter.frequencyBinCount);
+      slot.meter.getFloatFrequencyData(bins);
+      return bins;
+    });
+    return {t: performance.now() / 1000, loud: TONES.map(hz =>
+      spectra.flatMap((bins, n) => this.isThere(bins, hz) ? [n] : [])),
+      named: sound.slots.map(slot => sound.heardIn(slot))};
+  },
+
+  // A tone is a peak; a click is in all bins
+  isThere(bins, hz) {
+    const n = Math.round(hz * 2 * bins.length / sound.context.sampleRate);
+    const peak = Math.max(...bins.slice(n - 1, n + 2));
+    const beside = Math.max(bins[n - this.ASIDE], bins[n + this.ASIDE]);
+    return peak > this.LOUD_DB && peak > beside + this.PEAK_DB;
+  },
+
+  // What was looked at since the last time
+  take() {
+    return this.looks.splice(0);
+  },
+
+  async me() {
+    const stats = await sound.connection.getSenders()[0].getStats();
+    return [...stats.values()].find(s => s.type === 'outbound-rtp')?.ssrc;
+  },
+
+  // Of each slot that ever played: how late it plays, and what it had to make up
+  async slots() {
+    const found = [];
+    for (const [n, slot] of sound.slots.entries()) {
+      const stats = [...(await slot.receiver.getStats()).values()]
+        .find(s => s.type === 'inbound-rtp');
+      if (stats?.packetsReceived)
+        found.push({slot: n, packets: stats.packetsReceived, lost: stats.packetsLost,
+          delay: stats.jitterBufferDelay, target: stats.jitterBufferTargetDelay,
+          minimum: stats.jitterBufferMinimumDelay, emitted: stats.jitterBufferEmittedCount,
+          concealed: stats.concealedSamples, silent: stats.silentConcealedSamples,
+          discarded: stats.packetsDiscarded, jitter: stats.jitter,
+          samples: stats.totalSamplesReceived});
+    }
+    return found;
+  },
+};

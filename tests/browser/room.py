@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A room of examples/web with browsers and talkers, for tests to look at."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import wave
+
+import numpy as np
+
+from devtools import Chromium, Failed
+
+LEVEL = 'urn:ietf:params:rtp-hdrext:ssrc-audio-level'
+RATE_HZ = 48000
+EAR = pathlib.Path(__file__).with_name('ear.js').read_text(encoding='utf-8')
+
+
+def free_port(kind=socket.SOCK_STREAM):
+    with socket.socket(type=kind) as s:
+        s.bind(('127.0.0.1', 0))
+        return s.getsockname()[1]
+
+
+def write_tone(path, frequency_hz):
+    """Two seconds that can be played again and again without a click."""
+    t = np.arange(2 * RATE_HZ) / RATE_HZ
+    with wave.open(str(path), 'wb') as file:
+        file.setparams((1, 2, RATE_HZ, 0, 'NONE', ''))
+        file.writeframes((8000 * np.sin(2 * np.pi * frequency_hz * t)
+                          ).astype('<i2').tobytes())
+
+
+class Room:
+    """A server of examples/web, and all that the test puts into its room."""
+
+    def __init__(self, root, build, *options, secret=''):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix='fairmix-room-'))
+        self.port, self.rtp_port = free_port(), free_port(socket.SOCK_DGRAM)
+        self.link = f'http://localhost:{self.port}/?raw=1'
+        self.events, self.browsers, self.talkers = [], {}, []
+        plugins = ':'.join(str(p) for p in (build / 'gst').iterdir() if p.is_dir())
+        self.environment = {
+            **os.environ, 'GST_REGISTRY_FORK': 'no', 'GST_PLUGIN_PATH': plugins,
+            'GST_REGISTRY': str(build / 'tests/examples/web.registry'),
+            'PYTHONDONTWRITEBYTECODE': '1', 'FMX_SECRET': secret}
+        self.log = open(self.folder / 'log', 'w', encoding='utf-8')
+        self.server = subprocess.Popen(
+            [sys.executable, str(root / 'examples/web/server.py'), '--http', '--port',
+             str(self.port), '--address', '127.0.0.1', '--rtp-port',
+             str(self.rtp_port), *options],
+            env=self.environment, stdout=subprocess.PIPE, stderr=self.log,
+            text=True, start_new_session=True)
+        threading.Thread(target=self.listen, daemon=True).start()
+        self.wait_for(lambda: self.said('listening'), 'the server does not start')
+
+    def listen(self):
+        for line in self.server.stdout:
+            if line.startswith('{'):
+                self.events.append(json.loads(line))
+
+    def said(self, event, **fields):
+        """What the server has said of @event, with these fields."""
+        return [e for e in list(self.events) if e['event'] == event
+                and all(e.get(k) == v for k, v in fields.items())]
+
+    def wait_for(self, look, otherwise, patience_s=60):
+        """Returns what look() finds, as soon as it finds something."""
+        deadline = time.monotonic() + patience_s
+        while True:
+            found = look()
+            if found:
+                return found
+            if time.monotonic() > deadline or self.server.poll() is not None:
+                raise Failed(otherwise)
+            time.sleep(0.1)
+
+    def next_link(self):
+        """On to the link's next rate."""
+        self.server.send_signal(signal.SIGUSR1)
+
+    def add_talkers(self, tones, bitrate_bps=32000):
+        """A gst-launch-1.0 that sends plain RTP.  @tones: {SSRC: Hz}"""
+        talkers = [f'audiotestsrc is-live=true freq={frequency_hz} volume=0.25 '
+                   f'! audioconvert ! opusenc bitrate={bitrate_bps} '
+                   f'! rtpopuspay pt=111 ssrc={ssrc} '
+                   f'! udpsink host=127.0.0.1 port={self.rtp_port} sync=false'
+                   for ssrc, frequency_hz in tones.items()]
+        self.talkers.append(subprocess.Popen(
+            ['gst-launch-1.0', '-q', *' '.join(talkers).split()],
+            env=self.environment, stdout=self.log, stderr=self.log))
+
+    def add_browser(self, name, frequency_hz, **options):
+        """A browser who says @frequency_hz.  It starts; sit_down() waits for it."""
+        path = self.folder / f'{frequency_hz}.wav'
+        write_tone(path, frequency_hz)
+        self.browsers[name] = Chromium(path, **options)
+
+    def sit_down(self, name, tones):
+        """@name opens the page, joins, and listens for @tones."""
+        browser = self.browsers[name]
+        browser.open(self.link)
+        browser.evaluate(f'const TONES = {json.dumps(tones)};\n{EAR}')
+        browser.evaluate(
+            f'$("name").value = {json.dumps(name)}; $("join").requestSubmit()')
+        browser.wait_for(lambda: browser.evaluate(
+            'picture !== undefined || $("wrong").textContent'), 'no room')
+        wrong = browser.evaluate('$("wrong").textContent')
+        if wrong:
+            raise Failed(f'{name} cannot sit down: {wrong}')
+        browser.evaluate('ear.start()')
+
+    def close(self):
+        """Ends all; returns what the server ended with."""
+        for browser in self.browsers.values():
+            browser.kill()
+        for talker in self.talkers:
+            talker.terminate()
+            talker.wait()
+        self.server.terminate()
+        try:
+            self.server.wait(30)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.server.pid, signal.SIGKILL)
+            self.server.wait()
+        self.log.close()
+        self.errors = (self.folder / 'log').read_text(encoding='utf-8',
+                                                      errors='replace')
+        shutil.rmtree(self.folder, ignore_errors=True)
+        return self.server.returncode
