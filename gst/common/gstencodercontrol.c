@@ -5,6 +5,8 @@
 
 #include "gstencodercontrol.h"
 
+#include "gstfairmixpads.h"
+
 #define PROPERTY "bitrate"
 
 void
@@ -57,18 +59,6 @@ gst_encoder_control_keep (GstEncoderControl * control, const gchar * name,
   g_mutex_unlock (&control->lock);
 }
 
-static GstElement *
-gst_encoder_control_find (GstElement * owner, const gchar * name)
-{
-  GstObject *parent = gst_object_get_parent (GST_OBJECT (owner));
-  GstElement *encoder = NULL;
-
-  if (parent != NULL && GST_IS_BIN (parent))
-    encoder = gst_bin_get_by_name_recurse_up (GST_BIN (parent), name);
-  gst_clear_object (&parent);
-  return encoder;
-}
-
 static void
 gst_encoder_control_complain (GstEncoderControl * control, GstElement * owner,
     const gchar * name, GstElement * encoder)
@@ -107,7 +97,7 @@ gst_encoder_control_get (GstEncoderControl * control, GstElement * owner,
 
   encoder = g_weak_ref_get (&control->encoder);
   if (encoder == NULL)
-    encoder = gst_encoder_control_find (owner, name);
+    encoder = gst_fairmix_find_element (owner, name);
 
   *pspec = encoder == NULL ? NULL
       : g_object_class_find_property (G_OBJECT_GET_CLASS (encoder), PROPERTY);

@@ -29,6 +29,7 @@
 #include "gstdpmclient.h"
 
 #include "gstdpmcrypto.h"
+#include "common/gstfairmixfields.h"
 
 #define DEFAULT_SERVER NULL
 #define DEFAULT_DISPLAY_NAME NULL
@@ -185,54 +186,26 @@ gst_dpm_client_add_stats (GstDpmNode * node, GstStructure * stats)
     gst_dpm_neighbour_add_stats (self->neighbour, stats);
 }
 
+static const GstFairmixField fields[] = {
+  GST_FAIRMIX_FIELD (PROP_SERVER, GstDpmClient, server),
+  GST_FAIRMIX_FIELD (PROP_DISPLAY_NAME, GstDpmClient, display_name),
+  GST_FAIRMIX_FIELD (PROP_MAX_STREAMS, GstDpmClient, max_streams),
+};
+
 static void
 gst_dpm_client_set_property (GObject * object, guint id, const GValue * value,
     GParamSpec * pspec)
 {
-  GstDpmClient *self = GST_DPM_CLIENT (object);
-
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_SERVER:
-      g_free (self->server);
-      self->server = g_value_dup_string (value);
-      break;
-    case PROP_DISPLAY_NAME:
-      g_free (self->display_name);
-      self->display_name = g_value_dup_string (value);
-      break;
-    case PROP_MAX_STREAMS:
-      self->max_streams = g_value_get_uint (value);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
-  GST_OBJECT_UNLOCK (self);
+  gst_fairmix_fields_set_property (fields, G_N_ELEMENTS (fields), object, id,
+      value, pspec);
 }
 
 static void
 gst_dpm_client_get_property (GObject * object, guint id, GValue * value,
     GParamSpec * pspec)
 {
-  GstDpmClient *self = GST_DPM_CLIENT (object);
-
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_SERVER:
-      g_value_set_string (value, self->server);
-      break;
-    case PROP_DISPLAY_NAME:
-      g_value_set_string (value, self->display_name);
-      break;
-    case PROP_MAX_STREAMS:
-      g_value_set_uint (value, self->max_streams);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
-  GST_OBJECT_UNLOCK (self);
+  gst_fairmix_fields_get_property (fields, G_N_ELEMENTS (fields), object, id,
+      value, pspec);
 }
 
 static void

@@ -34,6 +34,7 @@
 #include <string.h>
 
 #include "gstdpmcrypto.h"
+#include "common/gstfairmixfields.h"
 
 #define DEFAULT_MAX_CLIENTS 64
 #define DEFAULT_PARENT NULL
@@ -390,60 +391,27 @@ gst_dpm_mixer_kick (GstDpmMixer * self, guint neighbour)
   gst_dpm_node_kick (GST_DPM_NODE (self), neighbour);
 }
 
+static const GstFairmixField fields[] = {
+  GST_FAIRMIX_FIELD (PROP_MAX_CLIENTS, GstDpmMixer, max_clients),
+  GST_FAIRMIX_FIELD (PROP_PARENT, GstDpmMixer, parent),
+  GST_FAIRMIX_FIELD (PROP_DISPLAY_NAME, GstDpmMixer, display_name),
+  GST_FAIRMIX_FIELD (PROP_MAX_BITRATE, GstDpmMixer, max_bitrate),
+};
+
 static void
 gst_dpm_mixer_set_property (GObject * object, guint id, const GValue * value,
     GParamSpec * pspec)
 {
-  GstDpmMixer *self = GST_DPM_MIXER (object);
-
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_MAX_CLIENTS:
-      self->max_clients = g_value_get_uint (value);
-      break;
-    case PROP_PARENT:
-      g_free (self->parent);
-      self->parent = g_value_dup_string (value);
-      break;
-    case PROP_DISPLAY_NAME:
-      g_free (self->display_name);
-      self->display_name = g_value_dup_string (value);
-      break;
-    case PROP_MAX_BITRATE:
-      self->max_bitrate = g_value_get_uint (value);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
-  GST_OBJECT_UNLOCK (self);
+  gst_fairmix_fields_set_property (fields, G_N_ELEMENTS (fields), object, id,
+      value, pspec);
 }
 
 static void
 gst_dpm_mixer_get_property (GObject * object, guint id, GValue * value,
     GParamSpec * pspec)
 {
-  GstDpmMixer *self = GST_DPM_MIXER (object);
-
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_MAX_CLIENTS:
-      g_value_set_uint (value, self->max_clients);
-      break;
-    case PROP_PARENT:
-      g_value_set_string (value, self->parent);
-      break;
-    case PROP_DISPLAY_NAME:
-      g_value_set_string (value, self->display_name);
-      break;
-    case PROP_MAX_BITRATE:
-      g_value_set_uint (value, self->max_bitrate);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
-  GST_OBJECT_UNLOCK (self);
+  gst_fairmix_fields_get_property (fields, G_N_ELEMENTS (fields), object, id,
+      value, pspec);
 }
 
 static void

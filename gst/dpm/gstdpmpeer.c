@@ -336,6 +336,25 @@ gst_dpm_peer_count_sent (GstDpmPeer * peer, gboolean sent)
 }
 
 void
+gst_dpm_peer_remove_pads (GstDpmPeer * peer, GstElement * element)
+{
+  static const gchar *const kinds[] = { "rtp", "rtcp" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
+    gchar *name = g_strdup_printf ("%s_%u", kinds[i],
+        gst_dpm_peer_get_number (peer));
+    GstPad *pad = gst_element_get_static_pad (element, name);
+
+    if (pad != NULL) {
+      gst_pad_set_active (pad, FALSE);
+      gst_element_remove_pad (element, pad);
+      gst_object_unref (pad);
+    }
+    g_free (name);
+  }
+}
+
+void
 gst_dpm_peer_get_stats (GstDpmPeer * peer, GstDpmPeerStats * stats)
 {
   g_mutex_lock (&peer->lock);

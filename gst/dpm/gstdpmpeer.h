@@ -95,6 +95,9 @@ gsize gst_dpm_peer_protect (GstDpmPeer * peer, GstBuffer * buffer,
     gboolean rtcp, guint8 * data, FmxJoinAddress * to);
 
 void gst_dpm_peer_count_sent (GstDpmPeer * peer, gboolean sent);
+/* Removes what was added for it: pads `rtp_%u` and `rtcp_%u` of its number. */
+void gst_dpm_peer_remove_pads (GstDpmPeer * peer, GstElement * element);
+
 void gst_dpm_peer_get_stats (GstDpmPeer * peer, GstDpmPeerStats * stats);
 
 /* Returns: (transfer full): "a.b.c.d:port" or "[v6]:port" */

@@ -110,20 +110,7 @@ gst_dpm_sink_add (GstDpmSink * self, GstDpmPeer * peer)
 void
 gst_dpm_sink_remove (GstDpmSink * self, GstDpmPeer * peer)
 {
-  static const gchar *const kinds[] = { "rtp", "rtcp" };
-
-  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++) {
-    gchar *name = g_strdup_printf ("%s_%u", kinds[i],
-        gst_dpm_peer_get_number (peer));
-    GstPad *pad = gst_element_get_static_pad (GST_ELEMENT (self), name);
-
-    if (pad != NULL) {
-      gst_pad_set_active (pad, FALSE);
-      gst_element_remove_pad (GST_ELEMENT (self), pad);
-      gst_object_unref (pad);
-    }
-    g_free (name);
-  }
+  gst_dpm_peer_remove_pads (peer, GST_ELEMENT (self));
 }
 
 void

@@ -22,6 +22,7 @@
 
 #include "gstqmrtpbin.h"
 
+#include "gst/common/gstfairmixfields.h"
 GST_DEBUG_CATEGORY_STATIC (gst_qm_rtp_bin_debug);
 #define GST_CAT_DEFAULT gst_qm_rtp_bin_debug
 
@@ -234,51 +235,26 @@ gst_qm_rtp_bin_change_state (GstElement * element, GstStateChange transition)
   return ret;
 }
 
+static const GstFairmixField fields[] = {
+  GST_FAIRMIX_FIELD (PROP_RTPBIN, GstQmRtpBin, rtpbin),
+  GST_FAIRMIX_FIELD (PROP_JITTERBUFFER, GstQmRtpBin, jitterbuffer),
+  GST_FAIRMIX_FIELD (PROP_N_JITTERBUFFERS, GstQmRtpBin, n_jitterbuffers),
+};
+
 static void
 gst_qm_rtp_bin_set_property (GObject * object, guint id, const GValue * value,
     GParamSpec * pspec)
 {
-  GstQmRtpBin *self = GST_QM_RTP_BIN (object);
-
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_RTPBIN:
-      g_free (self->rtpbin);
-      self->rtpbin = g_value_dup_string (value);
-      break;
-    case PROP_JITTERBUFFER:
-      g_clear_pointer (&self->jitterbuffer, gst_structure_free);
-      self->jitterbuffer = g_value_dup_boxed (value);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
-  GST_OBJECT_UNLOCK (self);
+  gst_fairmix_fields_set_property (fields, G_N_ELEMENTS (fields), object, id,
+      value, pspec);
 }
 
 static void
 gst_qm_rtp_bin_get_property (GObject * object, guint id, GValue * value,
     GParamSpec * pspec)
 {
-  GstQmRtpBin *self = GST_QM_RTP_BIN (object);
-
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_RTPBIN:
-      g_value_set_string (value, self->rtpbin);
-      break;
-    case PROP_JITTERBUFFER:
-      g_value_set_boxed (value, self->jitterbuffer);
-      break;
-    case PROP_N_JITTERBUFFERS:
-      g_value_set_uint (value, self->n_jitterbuffers);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
-  GST_OBJECT_UNLOCK (self);
+  gst_fairmix_fields_get_property (fields, G_N_ELEMENTS (fields), object, id,
+      value, pspec);
 }
 
 static void

@@ -22,6 +22,7 @@
 #include "gstupdatequeue.h"
 
 #include "fairmix/playout/fmx-update-queue.h"
+#include "gst/common/gstfairmixfields.h"
 #include "gst/common/gstfairmixrtp.h"
 #include "gst/common/gstfairmixstats.h"
 
@@ -361,6 +362,14 @@ gst_update_queue_sink_activate_mode (GstPad * pad, GstObject * parent,
 
 /* --- object --- */
 
+static const GstFairmixField fields[] = {
+  GST_FAIRMIX_FIELD (PROP_KEY, GstUpdateQueue, key),
+  GST_FAIRMIX_FIELD (PROP_KEY_OFFSET, GstUpdateQueue, key_offset),
+  GST_FAIRMIX_FIELD (PROP_KEY_SIZE, GstUpdateQueue, key_size),
+  GST_FAIRMIX_FIELD (PROP_MODE, GstUpdateQueue, mode),
+  GST_FAIRMIX_FIELD (PROP_MAX_SIZE, GstUpdateQueue, max_size),
+};
+
 static void
 gst_update_queue_set_property (GObject * object, guint id,
     const GValue * value, GParamSpec * pspec)
@@ -368,28 +377,10 @@ gst_update_queue_set_property (GObject * object, guint id,
   GstUpdateQueue *self = GST_UPDATE_QUEUE (object);
 
   g_mutex_lock (&self->lock);
-  switch (id) {
-    case PROP_KEY:
-      self->key = g_value_get_enum (value);
-      break;
-    case PROP_KEY_OFFSET:
-      self->key_offset = g_value_get_uint (value);
-      break;
-    case PROP_KEY_SIZE:
-      self->key_size = g_value_get_uint (value);
-      break;
-    case PROP_MODE:
-      self->mode = g_value_get_enum (value);
-      gst_update_queue_make (self);
-      break;
-    case PROP_MAX_SIZE:
-      self->max_size = g_value_get_uint (value);
-      gst_update_queue_make (self);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
+  if (!gst_fairmix_fields_set (fields, G_N_ELEMENTS (fields), self, id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  else if (id == PROP_MODE || id == PROP_MAX_SIZE)
+    gst_update_queue_make (self);
   g_mutex_unlock (&self->lock);
 }
 
@@ -400,36 +391,18 @@ gst_update_queue_get_property (GObject * object, guint id, GValue * value,
   GstUpdateQueue *self = GST_UPDATE_QUEUE (object);
 
   g_mutex_lock (&self->lock);
-  switch (id) {
-    case PROP_KEY:
-      g_value_set_enum (value, self->key);
-      break;
-    case PROP_KEY_OFFSET:
-      g_value_set_uint (value, self->key_offset);
-      break;
-    case PROP_KEY_SIZE:
-      g_value_set_uint (value, self->key_size);
-      break;
-    case PROP_MODE:
-      g_value_set_enum (value, self->mode);
-      break;
-    case PROP_MAX_SIZE:
-      g_value_set_uint (value, self->max_size);
-      break;
-    case PROP_STATS:
-      g_value_take_boxed (value,
-          gst_structure_new ("application/x-fairmix-updatequeue-stats",
-              "in", G_TYPE_UINT64, self->n_in,
-              "pushed", G_TYPE_UINT64, self->n_pushed,
-              "replaced", G_TYPE_UINT64, self->n_replaced,
-              "overflowed", G_TYPE_UINT64, self->n_overflowed,
-              "level", G_TYPE_UINT, fmx_update_queue_length (&self->queue),
-              NULL));
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
+  if (id == PROP_STATS)
+    g_value_take_boxed (value,
+        gst_structure_new ("application/x-fairmix-updatequeue-stats",
+            "in", G_TYPE_UINT64, self->n_in,
+            "pushed", G_TYPE_UINT64, self->n_pushed,
+            "replaced", G_TYPE_UINT64, self->n_replaced,
+            "overflowed", G_TYPE_UINT64, self->n_overflowed,
+            "level", G_TYPE_UINT, fmx_update_queue_length (&self->queue),
+            NULL));
+  else if (!gst_fairmix_fields_get (fields, G_N_ELEMENTS (fields), self, id,
+          value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   g_mutex_unlock (&self->lock);
 }
 

@@ -31,6 +31,8 @@
 #include "gstrtpccfb.h"
 
 #include "common/gstfairmixecn.h"
+#include "common/gstfairmixfields.h"
+#include "common/gstfairmixpads.h"
 #include "common/gstfairmixrtp.h"
 #include "common/gstfairmixtimed.h"
 #include "fairmix/wire/fmx-ccfb-collector.h"
@@ -355,23 +357,11 @@ gst_rtp_ccfb_rtcp_src_event (GstPad * pad, GstObject * parent, GstEvent * event)
   return ret;
 }
 
-/* RTP goes to RTP; nothing that comes from upstream goes to rtcp_src. */
+/* Nothing that comes from upstream goes to rtcp_src. */
 static GstIterator *
-gst_rtp_ccfb_iterate_internal_links (GstPad * pad, GstObject * parent)
+gst_rtp_ccfb_iterate_nothing (GstPad * pad, GstObject * parent)
 {
-  GstRtpCcfb *self = GST_RTP_CCFB (parent);
-  GValue value = G_VALUE_INIT;
-  GstIterator *it;
-
-  if (pad == self->rtcp_srcpad)
-    return NULL;
-
-  g_value_init (&value, GST_TYPE_PAD);
-  g_value_set_object (&value,
-      pad == self->sinkpad ? self->srcpad : self->sinkpad);
-  it = gst_iterator_new_single (GST_TYPE_PAD, &value);
-  g_value_unset (&value);
-  return it;
+  return NULL;
 }
 
 /* --- element ------------------------------------------------------------ */
@@ -485,83 +475,37 @@ gst_rtp_ccfb_set_ssrc (GstRtpCcfb * self, guint ssrc)
   g_mutex_unlock (&self->lock);
 }
 
+static const GstFairmixField fields[] = {
+  GST_FAIRMIX_FIELD (PROP_SSRC, GstRtpCcfb, ssrc),
+  GST_FAIRMIX_FIELD (PROP_MIN_INTERVAL, GstRtpCcfb, min_interval),
+  GST_FAIRMIX_FIELD (PROP_MAX_INTERVAL, GstRtpCcfb, max_interval),
+  GST_FAIRMIX_FIELD (PROP_RATE_FRACTION, GstRtpCcfb, rate_fraction),
+  GST_FAIRMIX_FIELD (PROP_MAX_SSRCS, GstRtpCcfb, max_ssrcs),
+  GST_FAIRMIX_FIELD (PROP_MTU, GstRtpCcfb, mtu),
+  GST_FAIRMIX_FIELD (PROP_NTP_TIME_SOURCE, GstRtpCcfb, ntp_time_source),
+};
+
 static void
 gst_rtp_ccfb_set_property (GObject * object, guint id, const GValue * value,
     GParamSpec * pspec)
 {
-  GstRtpCcfb *self = GST_RTP_CCFB (object);
-
-  if (id == PROP_SSRC) {
-    gst_rtp_ccfb_set_ssrc (self, g_value_get_uint (value));
-    return;
-  }
-
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_MIN_INTERVAL:
-      self->min_interval = g_value_get_uint64 (value);
-      break;
-    case PROP_MAX_INTERVAL:
-      self->max_interval = g_value_get_uint64 (value);
-      break;
-    case PROP_RATE_FRACTION:
-      self->rate_fraction = g_value_get_double (value);
-      break;
-    case PROP_MAX_SSRCS:
-      self->max_ssrcs = g_value_get_uint (value);
-      break;
-    case PROP_MTU:
-      self->mtu = g_value_get_uint (value);
-      break;
-    case PROP_NTP_TIME_SOURCE:
-      self->ntp_time_source = g_value_get_enum (value);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
-  GST_OBJECT_UNLOCK (self);
+  if (id == PROP_SSRC)
+    gst_rtp_ccfb_set_ssrc (GST_RTP_CCFB (object), g_value_get_uint (value));
+  else
+    gst_fairmix_fields_set_property (fields, G_N_ELEMENTS (fields), object, id,
+        value, pspec);
 }
 
 static void
 gst_rtp_ccfb_get_property (GObject * object, guint id, GValue * value,
     GParamSpec * pspec)
 {
-  GstRtpCcfb *self = GST_RTP_CCFB (object);
-
-  if (id == PROP_STATS) {
-    g_value_take_boxed (value, gst_rtp_ccfb_create_stats (self));
-    return;
-  }
-
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-    case PROP_SSRC:
-      g_value_set_uint (value, self->ssrc);
-      break;
-    case PROP_MIN_INTERVAL:
-      g_value_set_uint64 (value, self->min_interval);
-      break;
-    case PROP_MAX_INTERVAL:
-      g_value_set_uint64 (value, self->max_interval);
-      break;
-    case PROP_RATE_FRACTION:
-      g_value_set_double (value, self->rate_fraction);
-      break;
-    case PROP_MAX_SSRCS:
-      g_value_set_uint (value, self->max_ssrcs);
-      break;
-    case PROP_MTU:
-      g_value_set_uint (value, self->mtu);
-      break;
-    case PROP_NTP_TIME_SOURCE:
-      g_value_set_enum (value, self->ntp_time_source);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-      break;
-  }
-  GST_OBJECT_UNLOCK (self);
+  if (id == PROP_STATS)
+    g_value_take_boxed (value, gst_rtp_ccfb_create_stats (GST_RTP_CCFB
+            (object)));
+  else
+    gst_fairmix_fields_get_property (fields, G_N_ELEMENTS (fields), object, id,
+        value, pspec);
 }
 
 static void
@@ -707,17 +651,11 @@ gst_rtp_ccfb_init (GstRtpCcfb * self)
       GST_DEBUG_FUNCPTR (gst_rtp_ccfb_rtcp_src_event));
   gst_pad_use_fixed_caps (self->rtcp_srcpad);
 
-  GST_PAD_SET_PROXY_CAPS (self->sinkpad);
-  GST_PAD_SET_PROXY_ALLOCATION (self->sinkpad);
-  GST_PAD_SET_PROXY_CAPS (self->srcpad);
-  gst_pad_set_iterate_internal_links_function (self->sinkpad,
-      GST_DEBUG_FUNCPTR (gst_rtp_ccfb_iterate_internal_links));
-  gst_pad_set_iterate_internal_links_function (self->srcpad,
-      GST_DEBUG_FUNCPTR (gst_rtp_ccfb_iterate_internal_links));
   gst_pad_set_iterate_internal_links_function (self->rtcp_srcpad,
-      GST_DEBUG_FUNCPTR (gst_rtp_ccfb_iterate_internal_links));
-  gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
-  gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
+      GST_DEBUG_FUNCPTR (gst_rtp_ccfb_iterate_nothing));
+
+  GST_PAD_SET_PROXY_ALLOCATION (self->sinkpad);
+  gst_fairmix_pads_add_pair (GST_ELEMENT (self), self->sinkpad, self->srcpad);
   gst_element_add_pad (GST_ELEMENT (self), self->rtcp_srcpad);
 
   fmx_ccfb_collector_params_default (&defaults);

@@ -40,6 +40,7 @@
 #include "gstratestats.h"
 #include "gstrtcpfeedback.h"
 #include "gsttfrcratetell.h"
+#include "common/gstfairmixpads.h"
 #include "common/gstfairmixrtp.h"
 #include "fairmix/base/fmx-units.h"
 
@@ -393,23 +394,6 @@ gst_tfrc_rate_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
 
   gst_tfrc_rate_tell (self);
   return ret;
-}
-
-static GstIterator *
-gst_tfrc_rate_iterate_internal_links (GstPad * pad, GstObject * parent)
-{
-  GstTfrcRate *self = GST_TFRC_RATE (parent);
-  GValue value = G_VALUE_INIT;
-  GstIterator *it;
-  GstPad *other = pad == self->sinkpad ? self->srcpad
-      : pad == self->srcpad ? self->sinkpad
-      : pad == self->rtcp_sinkpad ? self->rtcp_srcpad : self->rtcp_sinkpad;
-
-  g_value_init (&value, GST_TYPE_PAD);
-  g_value_set_object (&value, other);
-  it = gst_iterator_new_single (GST_TYPE_PAD, &value);
-  g_value_unset (&value);
-  return it;
 }
 
 /* --- element ------------------------------------------------------------ */
@@ -838,8 +822,6 @@ gst_tfrc_rate_class_init (GstTfrcRateClass * klass)
 static void
 gst_tfrc_rate_add_pads (GstTfrcRate * self)
 {
-  GstPad *pads[4];
-
   self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
   gst_pad_set_chain_function (self->sinkpad,
       GST_DEBUG_FUNCPTR (gst_tfrc_rate_chain));
@@ -855,17 +837,10 @@ gst_tfrc_rate_add_pads (GstTfrcRate * self)
   self->rtcp_srcpad =
       gst_pad_new_from_static_template (&rtcp_src_template, "rtcp_src");
 
-  pads[0] = self->sinkpad;
-  pads[1] = self->srcpad;
-  pads[2] = self->rtcp_sinkpad;
-  pads[3] = self->rtcp_srcpad;
-  for (guint i = 0; i < G_N_ELEMENTS (pads); i++) {
-    GST_PAD_SET_PROXY_CAPS (pads[i]);
-    gst_pad_set_iterate_internal_links_function (pads[i],
-        GST_DEBUG_FUNCPTR (gst_tfrc_rate_iterate_internal_links));
-    gst_element_add_pad (GST_ELEMENT (self), pads[i]);
-  }
   GST_PAD_SET_PROXY_ALLOCATION (self->sinkpad);
+  gst_fairmix_pads_add_pair (GST_ELEMENT (self), self->sinkpad, self->srcpad);
+  gst_fairmix_pads_add_pair (GST_ELEMENT (self), self->rtcp_sinkpad,
+      self->rtcp_srcpad);
 }
 
 static void

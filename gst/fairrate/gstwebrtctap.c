@@ -5,6 +5,8 @@
 
 #include "gstwebrtctap.h"
 
+#include "common/gstfairmixpads.h"
+
 /* The names that webrtcbin and rtpbin give to what is inside */
 #define RTPBIN "rtpbin"
 #define RTCP_PAD "recv_rtcp_sink_0"
@@ -121,14 +123,10 @@ static GstElement *
 find_element (GstWebrtcTap * tap, const gchar * name)
 {
   GstElement *owner = g_weak_ref_get (&tap->owner), *found = NULL;
-  GstObject *parent;
 
   if (owner == NULL)
     return NULL;
-  parent = gst_object_get_parent (GST_OBJECT (owner));
-  if (parent != NULL && GST_IS_BIN (parent))
-    found = gst_bin_get_by_name_recurse_up (GST_BIN (parent), name);
-  gst_clear_object (&parent);
+  found = gst_fairmix_find_element (owner, name);
   gst_object_unref (owner);
   return found;
 }

@@ -250,21 +250,31 @@ ref_src (GstAlsRouter * self, GstPad * sink)
   return src;
 }
 
+/* Takes @src and @data, a buffer or a list. */
+static GstFlowReturn
+push_data (GstPad * src, GstMiniObject * data)
+{
+  GstFlowReturn flow = GST_FLOW_NOT_LINKED;
+
+  if (src == NULL) {
+    gst_mini_object_unref (data);
+    return flow;
+  }
+  if (GST_IS_BUFFER_LIST (data))
+    flow = gst_pad_push_list (src, GST_BUFFER_LIST_CAST (data));
+  else
+    flow = gst_pad_push (src, GST_BUFFER_CAST (data));
+  gst_object_unref (src);
+  return flow;
+}
+
 static GstFlowReturn
 gst_als_router_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 {
   GstAlsRouter *self = GST_ALS_ROUTER (parent);
   GstPad *src = ref_src (self, pad);
-  GstFlowReturn flow = GST_FLOW_NOT_LINKED;
 
-  buffer = handle_packet (self, buffer);
-  if (src == NULL) {
-    gst_buffer_unref (buffer);
-    return flow;
-  }
-  flow = gst_pad_push (src, buffer);
-  gst_object_unref (src);
-  return flow;
+  return push_data (src, GST_MINI_OBJECT_CAST (handle_packet (self, buffer)));
 }
 
 static gboolean
@@ -280,17 +290,10 @@ gst_als_router_chain_list (GstPad * pad, GstObject * parent,
 {
   GstAlsRouter *self = GST_ALS_ROUTER (parent);
   GstPad *src = ref_src (self, pad);
-  GstFlowReturn flow = GST_FLOW_NOT_LINKED;
 
   list = gst_buffer_list_make_writable (list);
   gst_buffer_list_foreach (list, handle_of_list, self);
-  if (src == NULL) {
-    gst_buffer_list_unref (list);
-    return flow;
-  }
-  flow = gst_pad_push_list (src, list);
-  gst_object_unref (src);
-  return flow;
+  return push_data (src, GST_MINI_OBJECT_CAST (list));
 }
 
 static GstFlowReturn

@@ -42,6 +42,7 @@
 #include "common/gstencodercontrol.h"
 #include "common/gstfairmixevents.h"
 #include "common/gstfairmixoutbox.h"
+#include "common/gstfairmixpads.h"
 #include "common/gstfairmixrtp.h"
 #include "common/gstfairmixstats.h"
 #include "common/gstfairmixtimed.h"
@@ -75,7 +76,7 @@ struct _GstAlsRtcp
 {
   GstElement parent;
 
-  GstPad *rtcp_sinkpad, *rtcp_srcpad;
+  GstPad *rtcp_srcpad;
 
   GstAlsSettings settings;      /* with the object lock */
   gchar *encoders;              /* this, too */
@@ -561,21 +562,6 @@ gst_als_rtcp_release_pad (GstElement * element, GstPad * pad)
   gst_als_rtcp_tell (self);
 }
 
-static GstIterator *
-gst_als_rtcp_iterate_rtcp_links (GstPad * pad, GstObject * parent)
-{
-  GstAlsRtcp *self = GST_ALS_RTCP (parent);
-  GValue value = G_VALUE_INIT;
-  GstIterator *it;
-
-  g_value_init (&value, GST_TYPE_PAD);
-  g_value_set_object (&value, pad == self->rtcp_sinkpad ? self->rtcp_srcpad
-      : self->rtcp_sinkpad);
-  it = gst_iterator_new_single (GST_TYPE_PAD, &value);
-  g_value_unset (&value);
-  return it;
-}
-
 /* --- element ------------------------------------------------------------ */
 
 /* with the lock */
@@ -905,20 +891,14 @@ gst_als_rtcp_class_init (GstAlsRtcpClass * klass)
 static void
 gst_als_rtcp_add_rtcp_pads (GstAlsRtcp * self)
 {
-  GstPad *pads[2];
+  GstPad *sink =
+      gst_pad_new_from_static_template (&rtcp_sink_template, "rtcp_sink");
 
-  pads[0] = gst_pad_new_from_static_template (&rtcp_sink_template, "rtcp_sink");
-  pads[1] = gst_pad_new_from_static_template (&rtcp_src_template, "rtcp_src");
-  self->rtcp_sinkpad = pads[0];
-  self->rtcp_srcpad = pads[1];
-  gst_pad_set_chain_function (self->rtcp_sinkpad,
+  gst_pad_set_chain_function (sink,
       GST_DEBUG_FUNCPTR (gst_als_rtcp_rtcp_chain));
-  for (guint i = 0; i < G_N_ELEMENTS (pads); i++) {
-    GST_PAD_SET_PROXY_CAPS (pads[i]);
-    gst_pad_set_iterate_internal_links_function (pads[i],
-        GST_DEBUG_FUNCPTR (gst_als_rtcp_iterate_rtcp_links));
-    gst_element_add_pad (GST_ELEMENT (self), pads[i]);
-  }
+  self->rtcp_srcpad =
+      gst_pad_new_from_static_template (&rtcp_src_template, "rtcp_src");
+  gst_fairmix_pads_add_pair (GST_ELEMENT (self), sink, self->rtcp_srcpad);
 }
 
 static void

@@ -7,6 +7,7 @@
 
 #include "gstalspeers.h"
 #include "gstrtcphook.h"
+#include "common/gstfairmixfields.h"
 
 #define DEFAULT_ROLE GST_GROUP_ROLE_SENDER
 #define DEFAULT_MIN_BITRATE 16000
@@ -211,92 +212,32 @@ gst_als_settings_install (GObjectClass * gobject_class, guint first_id)
           DEFAULT_NTP_TIME_SOURCE, rw | GST_PARAM_MUTABLE_PLAYING));
 }
 
+static const GstFairmixField fields[] = {
+  GST_FAIRMIX_FIELD (GST_ALS_ROLE, GstAlsSettings, role),
+  GST_FAIRMIX_FIELD (GST_ALS_MIN_BITRATE, GstAlsSettings, min_bitrate),
+  GST_FAIRMIX_FIELD (GST_ALS_MAX_BITRATE, GstAlsSettings, max_bitrate),
+  GST_FAIRMIX_FIELD (GST_ALS_INITIAL_BITRATE, GstAlsSettings, initial_bitrate),
+  GST_FAIRMIX_FIELD (GST_ALS_INCREASE, GstAlsSettings, increase),
+  GST_FAIRMIX_FIELD (GST_ALS_ADAPTATION_INTERVAL, GstAlsSettings,
+      adaptation_interval),
+  GST_FAIRMIX_FIELD (GST_ALS_MEMORY, GstAlsSettings, memory),
+  GST_FAIRMIX_FIELD (GST_ALS_MAX_RECEIVERS, GstAlsSettings, max_receivers),
+  GST_FAIRMIX_FIELD (GST_ALS_ADDRESS, GstAlsSettings, address),
+  GST_FAIRMIX_FIELD (GST_ALS_PORT, GstAlsSettings, port),
+  GST_FAIRMIX_FIELD (GST_ALS_NTP_TIME_SOURCE, GstAlsSettings, ntp_time_source),
+  GST_FAIRMIX_FIELD (GST_ALS_LAYER_LIMITS, GstAlsSettings, layer_limits),
+};
+
 void
 gst_als_settings_set (GstAlsSettings * settings, guint i, const GValue * value)
 {
-  switch (i) {
-    case GST_ALS_ROLE:
-      settings->role = g_value_get_enum (value);
-      break;
-    case GST_ALS_MIN_BITRATE:
-      settings->min_bitrate = g_value_get_uint (value);
-      break;
-    case GST_ALS_MAX_BITRATE:
-      settings->max_bitrate = g_value_get_uint (value);
-      break;
-    case GST_ALS_INITIAL_BITRATE:
-      settings->initial_bitrate = g_value_get_uint (value);
-      break;
-    case GST_ALS_INCREASE:
-      settings->increase = g_value_get_uint (value);
-      break;
-    case GST_ALS_ADAPTATION_INTERVAL:
-      settings->adaptation_interval = g_value_get_uint64 (value);
-      break;
-    case GST_ALS_MEMORY:
-      settings->memory = g_value_get_uint64 (value);
-      break;
-    case GST_ALS_MAX_RECEIVERS:
-      settings->max_receivers = g_value_get_uint (value);
-      break;
-    case GST_ALS_ADDRESS:
-      g_free (settings->address);
-      settings->address = g_value_dup_string (value);
-      break;
-    case GST_ALS_PORT:
-      settings->port = g_value_get_uint (value);
-      break;
-    case GST_ALS_LAYER_LIMITS:
-      g_free (settings->layer_limits);
-      settings->layer_limits = g_value_dup_string (value);
-      break;
-    default:
-      settings->ntp_time_source = g_value_get_enum (value);
-      break;
-  }
+  gst_fairmix_fields_set (fields, G_N_ELEMENTS (fields), settings, i, value);
 }
 
 void
 gst_als_settings_get (const GstAlsSettings * settings, guint i, GValue * value)
 {
-  switch (i) {
-    case GST_ALS_ROLE:
-      g_value_set_enum (value, settings->role);
-      break;
-    case GST_ALS_MIN_BITRATE:
-      g_value_set_uint (value, settings->min_bitrate);
-      break;
-    case GST_ALS_MAX_BITRATE:
-      g_value_set_uint (value, settings->max_bitrate);
-      break;
-    case GST_ALS_INITIAL_BITRATE:
-      g_value_set_uint (value, settings->initial_bitrate);
-      break;
-    case GST_ALS_INCREASE:
-      g_value_set_uint (value, settings->increase);
-      break;
-    case GST_ALS_ADAPTATION_INTERVAL:
-      g_value_set_uint64 (value, settings->adaptation_interval);
-      break;
-    case GST_ALS_MEMORY:
-      g_value_set_uint64 (value, settings->memory);
-      break;
-    case GST_ALS_MAX_RECEIVERS:
-      g_value_set_uint (value, settings->max_receivers);
-      break;
-    case GST_ALS_ADDRESS:
-      g_value_set_string (value, settings->address);
-      break;
-    case GST_ALS_PORT:
-      g_value_set_uint (value, settings->port);
-      break;
-    case GST_ALS_LAYER_LIMITS:
-      g_value_set_string (value, settings->layer_limits);
-      break;
-    default:
-      g_value_set_enum (value, settings->ntp_time_source);
-      break;
-  }
+  gst_fairmix_fields_get (fields, G_N_ELEMENTS (fields), settings, i, value);
 }
 
 gboolean

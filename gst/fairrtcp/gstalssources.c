@@ -5,6 +5,8 @@
 
 #include "gstalssources.h"
 
+#include "common/gstfairmixpads.h"
+
 #include "gstalspeers.h"
 
 void
@@ -46,13 +48,9 @@ gst_als_sources_dup_names (GstAlsSources * sources)
 static GstElement *
 find (GstAlsSources * sources, GstElement * owner, const gchar * name)
 {
-  GstObject *parent = gst_object_get_parent (GST_OBJECT (owner));
-  GstElement *source = NULL;
+  GstElement *source = gst_fairmix_find_element (owner, name);
   gboolean again = TRUE;
 
-  if (parent != NULL && GST_IS_BIN (parent))
-    source = gst_bin_get_by_name_recurse_up (GST_BIN (parent), name);
-  gst_clear_object (&parent);
   if (source == NULL) {
     g_mutex_lock (&sources->lock);
     again = sources->complained;

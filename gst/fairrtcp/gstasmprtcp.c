@@ -38,6 +38,7 @@
 #include "common/gstencodercontrol.h"
 #include "common/gstfairmixevents.h"
 #include "common/gstfairmixoutbox.h"
+#include "common/gstfairmixpads.h"
 #include "common/gstfairmixrtp.h"
 #include "common/gstfairmixstats.h"
 #include "common/gstfairmixtimed.h"
@@ -469,30 +470,6 @@ gst_asmp_rtcp_on_sending (GstElement * owner, GstRTCPBuffer * rtcp,
 
 /* --- pads --------------------------------------------------------------- */
 
-static GstIterator *
-gst_asmp_rtcp_iterate_internal_links (GstPad * pad, GstObject * parent)
-{
-  GstAsmpRtcp *self = GST_ASMP_RTCP (parent);
-  GValue value = G_VALUE_INIT;
-  GstPad *other;
-  GstIterator *it;
-
-  if (pad == self->sinkpad)
-    other = self->srcpad;
-  else if (pad == self->srcpad)
-    other = self->sinkpad;
-  else if (pad == self->rtcp_sinkpad)
-    other = self->rtcp_srcpad;
-  else
-    other = self->rtcp_sinkpad;
-
-  g_value_init (&value, GST_TYPE_PAD);
-  g_value_set_object (&value, other);
-  it = gst_iterator_new_single (GST_TYPE_PAD, &value);
-  g_value_unset (&value);
-  return it;
-}
-
 /* --- element ------------------------------------------------------------ */
 
 static FmxAsmpSenderParams
@@ -775,8 +752,6 @@ gst_asmp_rtcp_class_init (GstAsmpRtcpClass * klass)
 static void
 gst_asmp_rtcp_add_pads (GstAsmpRtcp * self)
 {
-  GstPad *pads[4];
-
   self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
   gst_pad_set_chain_function (self->sinkpad,
       GST_DEBUG_FUNCPTR (gst_asmp_rtcp_chain));
@@ -792,17 +767,10 @@ gst_asmp_rtcp_add_pads (GstAsmpRtcp * self)
   self->rtcp_srcpad =
       gst_pad_new_from_static_template (&rtcp_src_template, "rtcp_src");
 
-  pads[0] = self->sinkpad;
-  pads[1] = self->srcpad;
-  pads[2] = self->rtcp_sinkpad;
-  pads[3] = self->rtcp_srcpad;
-  for (guint i = 0; i < G_N_ELEMENTS (pads); i++) {
-    GST_PAD_SET_PROXY_CAPS (pads[i]);
-    gst_pad_set_iterate_internal_links_function (pads[i],
-        GST_DEBUG_FUNCPTR (gst_asmp_rtcp_iterate_internal_links));
-    gst_element_add_pad (GST_ELEMENT (self), pads[i]);
-  }
   GST_PAD_SET_PROXY_ALLOCATION (self->sinkpad);
+  gst_fairmix_pads_add_pair (GST_ELEMENT (self), self->sinkpad, self->srcpad);
+  gst_fairmix_pads_add_pair (GST_ELEMENT (self), self->rtcp_sinkpad,
+      self->rtcp_srcpad);
 }
 
 static void

@@ -5,6 +5,7 @@
 
 #include "gstasmpsettings.h"
 
+#include "common/gstfairmixfields.h"
 #include "common/gstfairmixstats.h"
 
 #define DEFAULT_ROLE GST_GROUP_ROLE_SENDER
@@ -88,60 +89,28 @@ gst_asmp_settings_install (GObjectClass * gobject_class, guint first_id)
           DEFAULT_NTP_TIME_SOURCE, rw | GST_PARAM_MUTABLE_PLAYING));
 }
 
+static const GstFairmixField fields[] = {
+  GST_FAIRMIX_FIELD (GST_ASMP_ROLE, GstAsmpSettings, role),
+  GST_FAIRMIX_FIELD (GST_ASMP_ALGORITHM, GstAsmpSettings, algorithm),
+  GST_FAIRMIX_FIELD (GST_ASMP_MIN_BITRATE, GstAsmpSettings, min_bitrate),
+  GST_FAIRMIX_FIELD (GST_ASMP_MAX_BITRATE, GstAsmpSettings, max_bitrate),
+  GST_FAIRMIX_FIELD (GST_ASMP_INITIAL_BITRATE, GstAsmpSettings,
+      initial_bitrate),
+  GST_FAIRMIX_FIELD (GST_ASMP_MAX_RECEIVERS, GstAsmpSettings, max_receivers),
+  GST_FAIRMIX_FIELD (GST_ASMP_NTP_TIME_SOURCE, GstAsmpSettings,
+      ntp_time_source),
+};
+
 void
 gst_asmp_settings_set (GstAsmpSettings * settings, guint i,
     const GValue * value)
 {
-  switch (i) {
-    case GST_ASMP_ROLE:
-      settings->role = g_value_get_enum (value);
-      break;
-    case GST_ASMP_ALGORITHM:
-      settings->algorithm = g_value_get_enum (value);
-      break;
-    case GST_ASMP_MIN_BITRATE:
-      settings->min_bitrate = g_value_get_uint (value);
-      break;
-    case GST_ASMP_MAX_BITRATE:
-      settings->max_bitrate = g_value_get_uint (value);
-      break;
-    case GST_ASMP_INITIAL_BITRATE:
-      settings->initial_bitrate = g_value_get_uint (value);
-      break;
-    case GST_ASMP_MAX_RECEIVERS:
-      settings->max_receivers = g_value_get_uint (value);
-      break;
-    default:
-      settings->ntp_time_source = g_value_get_enum (value);
-      break;
-  }
+  gst_fairmix_fields_set (fields, G_N_ELEMENTS (fields), settings, i, value);
 }
 
 void
 gst_asmp_settings_get (const GstAsmpSettings * settings, guint i,
     GValue * value)
 {
-  switch (i) {
-    case GST_ASMP_ROLE:
-      g_value_set_enum (value, settings->role);
-      break;
-    case GST_ASMP_ALGORITHM:
-      g_value_set_enum (value, settings->algorithm);
-      break;
-    case GST_ASMP_MIN_BITRATE:
-      g_value_set_uint (value, settings->min_bitrate);
-      break;
-    case GST_ASMP_MAX_BITRATE:
-      g_value_set_uint (value, settings->max_bitrate);
-      break;
-    case GST_ASMP_INITIAL_BITRATE:
-      g_value_set_uint (value, settings->initial_bitrate);
-      break;
-    case GST_ASMP_MAX_RECEIVERS:
-      g_value_set_uint (value, settings->max_receivers);
-      break;
-    default:
-      g_value_set_enum (value, settings->ntp_time_source);
-      break;
-  }
+  gst_fairmix_fields_get (fields, G_N_ELEMENTS (fields), settings, i, value);
 }

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "common/gstfairmixpads.h"
+
 #define DEFAULT_MTU 1400
 #define SMALLEST_MTU 128        /* a report and a CNAME */
 
@@ -188,14 +190,10 @@ static GstElement *
 find_element (GstRtcpHook * hook, const gchar * name)
 {
   GstElement *owner = g_weak_ref_get (&hook->owner), *found = NULL;
-  GstObject *parent;
 
   if (owner == NULL)
     return NULL;
-  parent = gst_object_get_parent (GST_OBJECT (owner));
-  if (parent != NULL && GST_IS_BIN (parent))
-    found = gst_bin_get_by_name_recurse_up (GST_BIN (parent), name);
-  gst_clear_object (&parent);
+  found = gst_fairmix_find_element (owner, name);
   gst_object_unref (owner);
   return found;
 }

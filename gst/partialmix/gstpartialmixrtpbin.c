@@ -13,6 +13,7 @@
 #endif
 
 #include "gstpartialmix-private.h"
+#include "common/gstfairmixpads.h"
 
 #define GST_CAT_DEFAULT gst_partial_mix_debug
 
@@ -78,16 +79,14 @@ take_pad (GstElement * rtpbin, GstPad * pad, gpointer self)
 gboolean
 gst_partial_mix_rtpbin_connect (GstPartialMix * self)
 {
-  GstObject *parent = gst_object_get_parent (GST_OBJECT (self));
   gboolean ok;
   gchar *name;
 
   GST_PARTIAL_MIX_LOCK (self);
   name = g_strdup (self->rtpbin_name);
   GST_PARTIAL_MIX_UNLOCK (self);
-  if (name != NULL && GST_IS_BIN (parent))
-    self->rtpbin = gst_bin_get_by_name_recurse_up (GST_BIN (parent), name);
-  gst_clear_object (&parent);
+  if (name != NULL)
+    self->rtpbin = gst_fairmix_find_element (GST_ELEMENT (self), name);
 
   if (self->rtpbin != NULL) {
     g_signal_connect_object (self->rtpbin, "pad-added",

@@ -9,6 +9,7 @@
 #include "gstpartialmixsettings.h"
 
 #include "gstpartialmixcodec.h"
+#include "common/gstfairmixfields.h"
 
 #define DEFAULT_RATE 48000
 #define DEFAULT_FRAME_DURATION (20 * GST_MSECOND)
@@ -93,121 +94,48 @@ gst_partial_mix_settings_init (GstPartialMixSettings * settings)
         DEFAULT_PUSH_TIMEOUT,};
 }
 
+static const GstFairmixField fields[] = {
+  GST_FAIRMIX_FIELD (PROP_RATE, GstPartialMixSettings, rate_hz),
+  GST_FAIRMIX_FIELD (PROP_FRAME_DURATION, GstPartialMixSettings,
+      frame_duration),
+  GST_FAIRMIX_FIELD (PROP_LATENCY, GstPartialMixSettings, latency),
+  GST_FAIRMIX_FIELD (PROP_RAMP_DURATION, GstPartialMixSettings, ramp_duration),
+  GST_FAIRMIX_FIELD (PROP_STREAM_TIMEOUT, GstPartialMixSettings,
+      stream_timeout),
+  GST_FAIRMIX_FIELD (PROP_MAX_STREAMS, GstPartialMixSettings, max_streams),
+  GST_FAIRMIX_FIELD (PROP_MIX_ENCODING, GstPartialMixSettings, mix_encoding),
+  GST_FAIRMIX_FIELD (PROP_MIX_PT, GstPartialMixSettings, mix_pt),
+  GST_FAIRMIX_FIELD (PROP_MAX_MIX_BITRATE, GstPartialMixSettings,
+      max_mix_bitrate),
+  GST_FAIRMIX_FIELD (PROP_MIN_MIX_BITRATE, GstPartialMixSettings,
+      min_mix_bitrate),
+  GST_FAIRMIX_FIELD (PROP_COMPLEXITY, GstPartialMixSettings, complexity),
+  GST_FAIRMIX_FIELD (PROP_SILENCE_LEVEL, GstPartialMixSettings, silence_level),
+  GST_FAIRMIX_FIELD (PROP_CSRC_LEVEL_EXT_ID, GstPartialMixSettings,
+      csrc_level_ext_id),
+  GST_FAIRMIX_FIELD (PROP_HEADROOM, GstPartialMixSettings, headroom),
+  GST_FAIRMIX_FIELD (PROP_THREADS, GstPartialMixSettings, n_threads),
+  GST_FAIRMIX_FIELD (PROP_PUSH_TIMEOUT, GstPartialMixSettings, push_timeout),
+};
+
 gboolean
 gst_partial_mix_settings_set (GstPartialMixSettings * settings, guint id,
     const GValue * value)
 {
-  switch (id) {
-    case PROP_RATE:
-      settings->rate_hz = (guint) g_value_get_int (value);
-      return TRUE;
-    case PROP_FRAME_DURATION:
-      settings->frame_duration =
-          gst_partial_mix_frame_duration (g_value_get_uint64 (value));
-      return TRUE;
-    case PROP_LATENCY:
-      settings->latency = g_value_get_uint64 (value);
-      return TRUE;
-    case PROP_RAMP_DURATION:
-      settings->ramp_duration = g_value_get_uint64 (value);
-      return TRUE;
-    case PROP_STREAM_TIMEOUT:
-      settings->stream_timeout = g_value_get_uint64 (value);
-      return TRUE;
-    case PROP_MAX_STREAMS:
-      settings->max_streams = g_value_get_uint (value);
-      return TRUE;
-    case PROP_MIX_ENCODING:
-      settings->mix_encoding = g_value_get_enum (value);
-      return TRUE;
-    case PROP_MIX_PT:
-      settings->mix_pt = g_value_get_uint (value);
-      return TRUE;
-    case PROP_MAX_MIX_BITRATE:
-      settings->max_mix_bitrate = g_value_get_uint (value);
-      return TRUE;
-    case PROP_MIN_MIX_BITRATE:
-      settings->min_mix_bitrate = g_value_get_uint (value);
-      return TRUE;
-    case PROP_COMPLEXITY:
-      settings->complexity = g_value_get_int (value);
-      return TRUE;
-    case PROP_SILENCE_LEVEL:
-      settings->silence_level = g_value_get_uint (value);
-      return TRUE;
-    case PROP_CSRC_LEVEL_EXT_ID:
-      settings->csrc_level_ext_id = g_value_get_uint (value);
-      return TRUE;
-    case PROP_HEADROOM:
-      settings->headroom = g_value_get_double (value);
-      return TRUE;
-    case PROP_THREADS:
-      settings->n_threads = g_value_get_uint (value);
-      return TRUE;
-    case PROP_PUSH_TIMEOUT:
-      settings->push_timeout = g_value_get_uint64 (value);
-      return TRUE;
-    default:
-      return FALSE;
-  }
+  gboolean known = gst_fairmix_fields_set (fields, G_N_ELEMENTS (fields),
+      settings, id, value);
+
+  settings->frame_duration =
+      gst_partial_mix_frame_duration (settings->frame_duration);
+  return known;
 }
 
 gboolean
 gst_partial_mix_settings_get (const GstPartialMixSettings * settings, guint id,
     GValue * value)
 {
-  switch (id) {
-    case PROP_RATE:
-      g_value_set_int (value, (gint) settings->rate_hz);
-      return TRUE;
-    case PROP_FRAME_DURATION:
-      g_value_set_uint64 (value, settings->frame_duration);
-      return TRUE;
-    case PROP_LATENCY:
-      g_value_set_uint64 (value, settings->latency);
-      return TRUE;
-    case PROP_RAMP_DURATION:
-      g_value_set_uint64 (value, settings->ramp_duration);
-      return TRUE;
-    case PROP_STREAM_TIMEOUT:
-      g_value_set_uint64 (value, settings->stream_timeout);
-      return TRUE;
-    case PROP_MAX_STREAMS:
-      g_value_set_uint (value, settings->max_streams);
-      return TRUE;
-    case PROP_MIX_ENCODING:
-      g_value_set_enum (value, settings->mix_encoding);
-      return TRUE;
-    case PROP_MIX_PT:
-      g_value_set_uint (value, settings->mix_pt);
-      return TRUE;
-    case PROP_MAX_MIX_BITRATE:
-      g_value_set_uint (value, settings->max_mix_bitrate);
-      return TRUE;
-    case PROP_MIN_MIX_BITRATE:
-      g_value_set_uint (value, settings->min_mix_bitrate);
-      return TRUE;
-    case PROP_COMPLEXITY:
-      g_value_set_int (value, settings->complexity);
-      return TRUE;
-    case PROP_SILENCE_LEVEL:
-      g_value_set_uint (value, settings->silence_level);
-      return TRUE;
-    case PROP_CSRC_LEVEL_EXT_ID:
-      g_value_set_uint (value, settings->csrc_level_ext_id);
-      return TRUE;
-    case PROP_HEADROOM:
-      g_value_set_double (value, settings->headroom);
-      return TRUE;
-    case PROP_THREADS:
-      g_value_set_uint (value, settings->n_threads);
-      return TRUE;
-    case PROP_PUSH_TIMEOUT:
-      g_value_set_uint64 (value, settings->push_timeout);
-      return TRUE;
-    default:
-      return FALSE;
-  }
+  return gst_fairmix_fields_get (fields, G_N_ELEMENTS (fields), settings, id,
+      value);
 }
 
 #define RW (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS)
