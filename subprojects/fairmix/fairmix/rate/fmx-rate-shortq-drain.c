@@ -44,7 +44,8 @@ fmx_shortq_begin_to_drain (FmxRateController *rc,
   s->drain_seen = false;
   s->drain_start = now;
   s->drain_expected_s = 0.0;
-  s->drain_bps = fmx_shortq_got_bps (rc, fb);
+  s->cut_time = now;
+  s->cut_bps = s->drain_bps = fmx_shortq_got_bps (rc, fb);
   fmx_shortq_lower (rc,
       (!s->drain_own ? CUT_OTHERS : is_same_ceiling (s) ? NEAR_CEILING :
           CUT_OWN)
@@ -64,6 +65,8 @@ note_foreign_drain (FmxRateShortqState *s, FmxDuration standing, FmxTime now)
   if (fell_s <= FOREIGN_TIMES * s->drain_expected_s + FOREIGN_S
       || fell_s < FOREIGN_SHARE * most_s) {
     s->own_time = now;
+    if (s->poor_sent < s->drain_start)
+      s->n_poor = 0;            /* nothing was lost any more */
     return false;
   }
   s->n_foreign++;

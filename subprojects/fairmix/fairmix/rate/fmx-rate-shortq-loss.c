@@ -29,6 +29,19 @@ fmx_shortq_floor_bps (const FmxRateController *rc, const FmxRateFeedback *fb,
   return fmin (FLOOR * fb->equation_bps, rc->params.max_bps);
 }
 
+/* It was sent after the last cut, at less than what had come through until then,
+ * or long after the last step up: it is not our own rate that is too much. */
+static bool
+is_foreign_loss (const FmxRateController *rc, const FmxRateFeedback *fb)
+{
+  const FmxRateShortqState *s = &rc->state.shortq;
+
+  return fb->loss_event_sent >= s->cut_time
+      && (rc->rate_bps <= fmax (NEAR_CEILING * s->cut_bps,
+          MARGIN * rc->params.min_bps)
+      || fmx_time_diff (fb->loss_event_sent, s->raised) > POOR_LASTS);
+}
+
 static void
 note_poor (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 {
@@ -36,12 +49,15 @@ note_poor (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 
   if (fmx_time_diff (now, s->poor_time) > POOR_TIME)
     s->n_poor = 0;
+  if (s->n_poor < POOR_EVENTS && !is_foreign_loss (rc, fb))
+    return;
   if (rc->rate_bps >= (s->n_poor < POOR_EVENTS ? POOR : 1.0)
       * fb->equation_bps)
     return;
   if (s->n_poor++ == 0)
     s->poor_since = now;
   s->poor_time = now;
+  s->poor_sent = fb->loss_event_sent;
 }
 
 /* A loss while the queue is near its highest is one of a full queue; TCP hears
@@ -127,6 +143,8 @@ fmx_shortq_overrun (FmxRateController *rc, const FmxRateFeedback *fb,
     return false;
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
   s->shed = s->decided = s->obeyed = now;
+  s->cut_time = now;
+  s->cut_bps = fb->receive_bps;
   fmx_shortq_lower (rc, CUT_OWN * fb->receive_bps, FMX_RATE_DOWN_LIMIT);
   return true;
 }

@@ -4,6 +4,7 @@
 #include "fairmix/rate/fmx-rate-shortq-private.h"
 
 #define START_GROWTH 1.25
+#define FLOOR_TELLS (400 * FMX_MSECOND) /* and a round trip: what came of a step */
 #define FLOOR_TIME (3 * FMX_SECOND)     /* of two steps to the floor */
 #define FLOOR_GAIN 0.1          /* of what is sent more arrives, or ... */
 #define FLOOR_VAIN 4u           /* ... so often in a row it does not */
@@ -57,7 +58,7 @@ step_to_floor (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 
     s->n_in_vain = in_vain ? s->n_in_vain + 1 : 0;
     if (s->n_in_vain >= FLOOR_VAIN) {
-      s->n_in_vain = 0;
+      s->n_in_vain = s->n_poor = 0;
       s->own_time = now;
     }
   }
@@ -80,7 +81,8 @@ fmx_shortq_climb_or_drain (FmxRateController *rc,
 
   if (!starting
       && rc->rate_bps < fmin (allowed, fmx_shortq_floor_bps (rc, fb, now))) {
-    if (fmx_shortq_is_due (rc, fb, START_RTTS, now))
+    if (fmx_shortq_is_due (rc, fb, START_RTTS, now)
+        && fmx_time_diff (now, s->floor_time) >= fb->rtt_median + FLOOR_TELLS)
       step_to_floor (rc, fb, now);
   } else if (rc->rate_bps > allowed) {
     fmx_shortq_obey (rc, fb, allowed, now);

@@ -90,9 +90,12 @@ typedef struct
   /* somebody else keeps the queue */
   unsigned n_poor;              /* loss events at a rate far below X */
   FmxTime poor_since, poor_time;        /* the first, the last */
+  FmxTime poor_sent;            /* when the last was sent */
   double floor_bps, floor_got_bps;      /* before the last step to the floor */
   FmxTime floor_time;           /* when that was */
   unsigned n_in_vain;           /* steps that brought nothing, in a row */
+  FmxTime cut_time;             /* last one for delay or an overrun, ... */
+  double cut_bps;               /* ... when so much came through */
   /* ceiling */
   double ceiling_bps;
   FmxDuration hold;

@@ -162,6 +162,47 @@ test_bundles_of_unequal_round_trips_have_equal_shares (void **state)
   }
 }
 
+/* A small router's queue, 54 to 250 ms, on a link that becomes narrower twice: the
+ * losses until that is known are our own, and tell of nobody else who would be
+ * entitled to more.  @n: voices of 51 kbit/s, or one stream at the target's rate */
+static void
+assert_gives_way (unsigned n, uint64_t seed)
+{
+  static const double rates[] = { 550e3, 260e3, 120e3 };
+  FmxSimBundleParams params = voices (n, false);
+  FmxSimLinkParams link = { rates[0], 3750, 0, 40 * MS, 0.0 };
+
+  params.wire_bytes = 128;
+  params.back.delay = 40 * MS;
+  if (n == 1) {
+    params.behaviour = FMX_SIM_PACED;
+    params.packet_interval = MS;
+  }
+  fmx_sim_world_init (&world, &link, bundles, 1, seed);
+  fmx_sim_bundle_init (&bundles[0], &params, &world.forward, 0, seed);
+  for (size_t i = 0; i < N_ELEMENTS (rates); i++) {
+    FmxTime begin = world.now;
+
+    world.forward.params.rate_bps = rates[i];
+    fmx_sim_world_run (&world, begin + 2 * (FmxTime) S);
+    fmx_sim_bundle_restart_counters (&bundles[0], world.now);
+    world.forward.n_dropped = 0;
+    fmx_sim_world_run (&world, begin + 12 * (FmxTime) S);
+    assert_true ((double) world.forward.n_dropped
+        < 0.03 * (double) bundles[0].n_sent);
+  }
+}
+
+static void
+test_a_link_that_becomes_narrower_is_not_overrun_for_long (void **state)
+{
+  (void) state;
+  for (uint64_t seed = 1; seed <= 8; seed++) {
+    assert_gives_way (1, seed);
+    assert_gives_way (12, seed);
+  }
+}
+
 int
 main (void)
 {
@@ -172,6 +213,8 @@ main (void)
     cmocka_unit_test (test_a_second_bundle_gets_its_share),
     cmocka_unit_test (test_the_queue_of_the_reverse_path_does_not_slow_it),
     cmocka_unit_test (test_bundles_of_unequal_round_trips_have_equal_shares),
+    cmocka_unit_test
+        (test_a_link_that_becomes_narrower_is_not_overrun_for_long),
   };
 
   return cmocka_run_group_tests_name ("rate/rate-shortq-links", tests, NULL,

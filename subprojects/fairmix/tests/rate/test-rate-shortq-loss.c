@@ -353,6 +353,7 @@ test_delay_does_not_keep_it_far_below_the_equation (void **state)
   t.fb.equation_bps = 800e3;
   for (unsigned i = 0; i < 40; i++) {
     t.fb.new_loss_event = true;
+    t.fb.loss_event_sent = t.now - 100 * MS;
     told_for (&t, 500 * MS, 30 * MS);
   }
   assert_true (t.rc.rate_bps > 0.5 * 800e3);
@@ -372,6 +373,7 @@ test_where_no_more_arrives_the_equation_is_no_floor (void **state)
   t.link_bps = 110e3;
   for (unsigned i = 0; i < 40; i++) {
     t.fb.new_loss_event = true;
+    t.fb.loss_event_sent = t.now - 100 * MS;
     told_for (&t, 500 * MS, 30 * MS);
     assert_true (t.rc.rate_bps < 2.0 * 110e3);
   }
