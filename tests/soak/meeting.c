@@ -339,7 +339,7 @@ meeting_run (Meeting * meeting, gint seconds)
   gint64 check_us = begun_us + CHECK_US, say_us = begun_us + MINUTE_US, now_us;
 
   while ((now_us = g_get_monotonic_time ()) < begun_us
-      + seconds * G_USEC_PER_SEC) {
+      + (gint64) seconds * G_USEC_PER_SEC) {
     act (meeting);
     read_all_messages (meeting);
     g_atomic_int_inc (&meeting->progress);

@@ -712,7 +712,7 @@ main (int argc, char **argv)
   begun_us = g_get_monotonic_time ();
   check_us = begun_us + CHECK_US;
   say_us = begun_us + MINUTE_US;
-  while (g_get_monotonic_time () < begun_us + seconds * G_USEC_PER_SEC) {
+  while (g_get_monotonic_time () < begun_us + (gint64) seconds * G_USEC_PER_SEC) {
     act (&soak);
     read_messages (&soak);
     g_atomic_int_inc (&soak.progress);
