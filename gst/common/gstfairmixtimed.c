@@ -38,6 +38,7 @@ static gboolean
 gst_fairmix_timed_play (GstFairmixTimed * timed)
 {
   GstClock *clock = gst_element_get_clock (timed->element);
+  gboolean shared;
 
   if (clock == NULL) {
     GST_ELEMENT_ERROR (timed->element, CORE, CLOCK,
@@ -52,7 +53,11 @@ gst_fairmix_timed_play (GstFairmixTimed * timed)
     timed->started = TRUE;
   }
   g_mutex_unlock (timed->lock);
-  gst_fairmix_timer_start (timed->timer, clock, gst_clock_get_time (clock));
+  GST_OBJECT_LOCK (timed->element);
+  shared = timed->shares_thread;
+  GST_OBJECT_UNLOCK (timed->element);
+  gst_fairmix_timer_start (timed->timer, clock, gst_clock_get_time (clock),
+      shared);
   gst_object_unref (clock);
   return TRUE;
 }

@@ -37,6 +37,8 @@ typedef struct
 /**
  * GstFairmixTimed:
  * @started: with the lock: between @start and @stop
+ * @shares_thread: with the object lock, from its next start on: the timer's function
+ *     is called by the clock's thread, not by one of its own
  *
  * The life of an element that asks the library for deadlines and wakes up at
  * them.  It starts when it has a clock, in PLAYING; pauses and goes on, with another
@@ -48,6 +50,7 @@ typedef struct
 typedef struct
 {
   gboolean started;
+  gboolean shares_thread;
 
   /*< private >*/
   const GstFairmixTimedFuncs *funcs;

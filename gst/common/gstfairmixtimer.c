@@ -11,12 +11,15 @@
 
 struct _GstFairmixTimer
 {
+  gint ref_count;               /* the owner's, and one for each wait */
   gchar *name;
   GstFairmixTimerFunc func;
   gpointer user_data;
 
   GMutex lock;
   GCond cond;
+  gboolean shared;              /* the clock's thread calls */
+  gboolean calling;             /* ... right now */
   GThread *thread;
   gboolean running;
   GstClock *clock;              /* NULL: none while running, or not running */
@@ -32,6 +35,7 @@ gst_fairmix_timer_new (const gchar * name, GstFairmixTimerFunc func,
 {
   GstFairmixTimer *timer = g_new0 (GstFairmixTimer, 1);
 
+  timer->ref_count = 1;
   timer->name = g_strdup (name);
   timer->func = func;
   timer->user_data = user_data;
@@ -41,15 +45,27 @@ gst_fairmix_timer_new (const gchar * name, GstFairmixTimerFunc func,
   return timer;
 }
 
-void
-gst_fairmix_timer_free (GstFairmixTimer * timer)
+static void
+gst_fairmix_timer_unref (gpointer data)
 {
-  gst_fairmix_timer_stop (timer);
+  GstFairmixTimer *timer = data;
+
+  if (!g_atomic_int_dec_and_test (&timer->ref_count))
+    return;
   g_mutex_clear (&timer->lock);
   g_cond_clear (&timer->cond);
   g_free (timer->name);
   g_free (timer);
 }
+
+void
+gst_fairmix_timer_free (GstFairmixTimer * timer)
+{
+  gst_fairmix_timer_stop (timer);
+  gst_fairmix_timer_unref (timer);
+}
+
+/* --- a thread of its own -------------------------------------------------- */
 
 /* with the lock; returns whether the deadline was reached */
 static gboolean
@@ -103,29 +119,97 @@ gst_fairmix_timer_loop (gpointer data)
   return NULL;
 }
 
-void
-gst_fairmix_timer_start (GstFairmixTimer * timer, GstClock * clock,
-    GstClockTime first)
+/* --- the clock's thread ---------------------------------------------------- */
+
+static gboolean gst_fairmix_timer_on_clock (GstClock * clock, GstClockTime time,
+    GstClockID id, gpointer data);
+
+/* with the lock */
+static void
+gst_fairmix_timer_forget (GstFairmixTimer * timer)
 {
-  g_mutex_lock (&timer->lock);
-  timer->running = TRUE;
-  gst_object_replace ((GstObject **) & timer->clock, GST_OBJECT (clock));
-  timer->run++;
-  timer->deadline = first;
-  timer->stopping = FALSE;
-  if (timer->thread == NULL)
-    timer->thread = g_thread_new (timer->name, gst_fairmix_timer_loop, timer);
-  g_cond_signal (&timer->cond);
-  g_mutex_unlock (&timer->lock);
+  GstClockID id = timer->wait_id;
+
+  timer->wait_id = NULL;
+  if (id != NULL) {
+    gst_clock_id_unschedule (id);
+    gst_clock_id_unref (id);
+  }
 }
+
+/* with the lock: asks the clock to call at the deadline */
+static void
+gst_fairmix_timer_ask (GstFairmixTimer * timer)
+{
+  gst_fairmix_timer_forget (timer);
+  if (timer->calling || timer->stopping || timer->clock == NULL
+      || timer->deadline == GST_CLOCK_TIME_NONE)
+    return;
+  timer->wait_id = gst_clock_new_single_shot_id (timer->clock,
+      MIN (timer->deadline, FOREVER));
+  g_atomic_int_inc (&timer->ref_count);
+  gst_clock_id_wait_async (timer->wait_id, gst_fairmix_timer_on_clock, timer,
+      gst_fairmix_timer_unref);
+}
+
+static gboolean
+gst_fairmix_timer_on_clock (GstClock * clock, GstClockTime time, GstClockID id,
+    gpointer data)
+{
+  GstFairmixTimer *timer = data;
+  GstClockTime next;
+  guint run;
+
+  g_mutex_lock (&timer->lock);
+  if (timer->wait_id == id && timer->clock != NULL && !timer->stopping) {
+    gst_fairmix_timer_forget (timer);
+    run = timer->run;
+    timer->deadline = GST_CLOCK_TIME_NONE;
+    timer->calling = TRUE;
+    g_mutex_unlock (&timer->lock);
+    next = timer->func (timer->user_data, gst_clock_get_time (clock));
+    g_mutex_lock (&timer->lock);
+    timer->calling = FALSE;
+    if (run == timer->run)
+      timer->deadline = MIN (timer->deadline, next);
+    gst_fairmix_timer_ask (timer);
+    g_cond_signal (&timer->cond);
+  }
+  g_mutex_unlock (&timer->lock);
+  return TRUE;
+}
+
+/* --- both ------------------------------------------------------------------ */
 
 /* with the lock */
 static void
 gst_fairmix_timer_wake (GstFairmixTimer * timer)
 {
+  if (timer->shared) {
+    gst_fairmix_timer_ask (timer);
+    return;
+  }
   if (timer->wait_id != NULL)
     gst_clock_id_unschedule (timer->wait_id);
   g_cond_signal (&timer->cond);
+}
+
+void
+gst_fairmix_timer_start (GstFairmixTimer * timer, GstClock * clock,
+    GstClockTime first, gboolean shared)
+{
+  g_mutex_lock (&timer->lock);
+  timer->running = TRUE;
+  if (timer->thread == NULL && !timer->calling)
+    timer->shared = shared;
+  gst_object_replace ((GstObject **) & timer->clock, GST_OBJECT (clock));
+  timer->run++;
+  timer->deadline = first;
+  timer->stopping = FALSE;
+  if (timer->thread == NULL && !timer->shared)
+    timer->thread = g_thread_new (timer->name, gst_fairmix_timer_loop, timer);
+  gst_fairmix_timer_wake (timer);
+  g_mutex_unlock (&timer->lock);
 }
 
 void
@@ -160,6 +244,8 @@ gst_fairmix_timer_stop (GstFairmixTimer * timer)
   g_mutex_lock (&timer->lock);
   timer->stopping = TRUE;
   gst_fairmix_timer_wake (timer);
+  while (timer->calling)
+    g_cond_wait (&timer->cond, &timer->lock);
   thread = g_steal_pointer (&timer->thread);
   g_mutex_unlock (&timer->lock);
 

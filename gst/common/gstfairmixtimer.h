@@ -11,7 +11,8 @@ G_BEGIN_DECLS
  * @user_data: what was given to gst_fairmix_timer_new()
  * @now: the time on the element's clock, in nanoseconds
  *
- * Runs in the timer's own thread, with no lock held: it may push.
+ * Runs in the timer's own thread, or in the clock's, with no lock held: it may
+ * push.
  *
  * Returns: when to call it next, on the same clock; %GST_CLOCK_TIME_NONE to
  *     sleep until gst_fairmix_timer_reschedule()
@@ -21,9 +22,10 @@ typedef GstClockTime (*GstFairmixTimerFunc) (gpointer user_data, GstClockTime no
 /**
  * GstFairmixTimer:
  *
- * One thread that waits for deadlines on the element's #GstClock, so that a
- * #GstTestClock drives it.  The library modules' next_timeout () and
- * on_timeout () fit into it.
+ * Waits for deadlines on the element's #GstClock, so that a #GstTestClock drives
+ * it: in a thread of its own, or in the one that the clock has for all who ask it
+ * to be called.  The library modules' next_timeout () and on_timeout () fit into
+ * it.
  */
 typedef struct _GstFairmixTimer GstFairmixTimer;
 
@@ -31,10 +33,11 @@ GstFairmixTimer *gst_fairmix_timer_new (const gchar * name,
     GstFairmixTimerFunc func, gpointer user_data);
 void gst_fairmix_timer_free (GstFairmixTimer * timer);
 
-/* Starts the thread, or lets it go on after a pause, which may have changed
- * the clock; first call of the function at @first. */
+/* Starts it, or lets it go on after a pause, which may have changed the clock;
+ * first call of the function at @first.  @shared: there is no thread but the
+ * clock's: whoever the function pushes to must not block. */
 void gst_fairmix_timer_start (GstFairmixTimer * timer, GstClock * clock,
-    GstClockTime first);
+    GstClockTime first, gboolean shared);
 
 /* No more calls until the next start; does not wait for one that is under
  * way, so that it is safe in PLAYING to PAUSED, when a sink may hold a push
@@ -45,7 +48,7 @@ void gst_fairmix_timer_pause (GstFairmixTimer * timer);
  * called at once; without one (%NULL) it waits for the next one. */
 void gst_fairmix_timer_set_clock (GstFairmixTimer * timer, GstClock * clock);
 
-/* Pauses, waits for the function to return and joins the thread: to be used
+/* Pauses, waits for the function to return and ends the thread: to be used
  * after the pads are deactivated if the function pushes. */
 void gst_fairmix_timer_stop (GstFairmixTimer * timer);
 

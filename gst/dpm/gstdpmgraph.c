@@ -48,8 +48,9 @@ gst_dpm_graph_init (GstDpmGraph * graph, GstBin * bin)
           "name", "source", NULL));
   graph->sink = gst_object_ref_sink (g_object_new (GST_TYPE_DPM_SINK,
           "name", "sink", NULL));
+  /* the sink never blocks: no thread need stand between */
   g_object_set (graph->mixer, "csrc-audio-level-id", GST_DPM_MIX_LEVEL_ID,
-      NULL);
+      "push-timeout", G_MAXUINT64, NULL);
   gst_bin_add_many (bin, GST_ELEMENT (graph->source), graph->mixer,
       GST_ELEMENT (graph->sink), NULL);
   return TRUE;
@@ -210,8 +211,10 @@ gst_dpm_neighbour_new (GstDpmGraph * graph, GstDpmPeer * peer,
   g_object_set (tee, "allow-not-linked", TRUE, NULL);
   if (!(gst_dpm_peer_get_flags (peer) & FMX_JOIN_IS_MIXER))
     g_object_set (feedback, "max-ssrcs", CLIENT_SSRCS, NULL);
-  g_object_set (self->rate, "max-bitrate", params->max_bitrate,
-      "encoder", params->encoder, NULL);
+  /* what they push is sent or dropped, never held up */
+  g_object_set (feedback, "share-thread", TRUE, NULL);
+  g_object_set (self->rate, "share-thread", TRUE,
+      "max-bitrate", params->max_bitrate, "encoder", params->encoder, NULL);
   if (params->initial_bitrate > 0)
     g_object_set (self->rate, "initial-bitrate", params->initial_bitrate, NULL);
   gst_dpm_source_add (graph->source, peer);

@@ -58,6 +58,7 @@ enum
   PROP_MAX_SSRCS,
   PROP_MTU,
   PROP_NTP_TIME_SOURCE,
+  PROP_SHARE_THREAD,
   PROP_STATS,
   N_PROPERTIES
 };
@@ -483,6 +484,7 @@ static const GstFairmixField fields[] = {
   GST_FAIRMIX_FIELD (PROP_MAX_SSRCS, GstRtpCcfb, max_ssrcs),
   GST_FAIRMIX_FIELD (PROP_MTU, GstRtpCcfb, mtu),
   GST_FAIRMIX_FIELD (PROP_NTP_TIME_SOURCE, GstRtpCcfb, ntp_time_source),
+  GST_FAIRMIX_FIELD (PROP_SHARE_THREAD, GstRtpCcfb, timed.shares_thread),
 };
 
 static void
@@ -590,6 +592,17 @@ gst_rtp_ccfb_install_properties (GObjectClass * gobject_class)
       "NTP Time Source", "Where the reports' NTP time comes from; as in the "
       "rtpbin of this session", GST_TYPE_FAIRMIX_NTP_SOURCE,
       DEFAULT_NTP_TIME_SOURCE, rw | GST_PARAM_MUTABLE_PLAYING);
+  /**
+   * GstRtpCcfb:share-thread:
+   *
+   * For very many of these elements in one process.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_SHARE_THREAD] = g_param_spec_boolean ("share-thread",
+      "Share thread", "The thread of the clock meets deadlines, for all who "
+      "share it, instead of one of its own: only where nothing downstream "
+      "blocks", FALSE, rw | GST_PARAM_MUTABLE_READY);
   /**
    * GstRtpCcfb:stats:
    *

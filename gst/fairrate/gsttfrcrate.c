@@ -61,6 +61,7 @@ enum
   PROP_ENCODER,
   PROP_MAX_SSRCS,
   PROP_NTP_TIME_SOURCE,
+  PROP_SHARE_THREAD,
   PROP_TWCC_EXT_ID,
   PROP_WEBRTCBIN,
   PROP_TARGET_BITRATE,
@@ -589,6 +590,11 @@ gst_tfrc_rate_set_property (GObject * object, guint id, const GValue * value,
       self->ntp_time_source = g_value_get_enum (value);
       GST_OBJECT_UNLOCK (self);
       break;
+    case PROP_SHARE_THREAD:
+      GST_OBJECT_LOCK (self);
+      self->timed.shares_thread = g_value_get_boolean (value);
+      GST_OBJECT_UNLOCK (self);
+      break;
     case PROP_TWCC_EXT_ID:
       g_mutex_lock (&self->lock);
       gst_transport_wide_set_id (&self->transport_wide,
@@ -633,6 +639,11 @@ gst_tfrc_rate_get_property (GObject * object, guint id, GValue * value,
     case PROP_NTP_TIME_SOURCE:
       GST_OBJECT_LOCK (self);
       g_value_set_enum (value, self->ntp_time_source);
+      GST_OBJECT_UNLOCK (self);
+      break;
+    case PROP_SHARE_THREAD:
+      GST_OBJECT_LOCK (self);
+      g_value_set_boolean (value, self->timed.shares_thread);
       GST_OBJECT_UNLOCK (self);
       break;
     case PROP_TWCC_EXT_ID:
@@ -691,6 +702,18 @@ gst_tfrc_rate_install_rtcp_properties (GObjectClass * gobject_class)
           "the rtpbin of this session (for round-trip times from receiver "
           "reports)", GST_TYPE_FAIRMIX_NTP_SOURCE, DEFAULT_NTP_TIME_SOURCE,
           rw | GST_PARAM_MUTABLE_PLAYING));
+  /**
+   * GstTfrcRate:share-thread:
+   *
+   * For very many of these elements in one process.
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (gobject_class, PROP_SHARE_THREAD,
+      g_param_spec_boolean ("share-thread", "Share Thread",
+          "The thread of the clock meets deadlines, for all who share it, "
+          "instead of one of its own: only where nothing downstream blocks",
+          FALSE, rw | GST_PARAM_MUTABLE_READY));
   /**
    * GstTfrcRate:twcc-ext-id:
    *

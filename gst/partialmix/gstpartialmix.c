@@ -383,7 +383,7 @@ start_mixing (GstPartialMix * self)
   GST_PARTIAL_MIX_UNLOCK (self);
 
   gst_fairmix_timer_start (self->timer, clock, base
-      + gst_partial_mix_samples_to_time (self, (guint64) self->line));
+      + gst_partial_mix_samples_to_time (self, (guint64) self->line), FALSE);
   gst_object_unref (clock);
 }
 

@@ -5,6 +5,7 @@
 
 #include <gst/check/gstcheck.h>
 #include <gst/check/gsttestclock.h>
+#include <string.h>
 
 #include "common/gstfairmixtimed.h"
 
@@ -119,11 +120,13 @@ alarm_init (Alarm * self)
       &self->lock);
 }
 
+/* @shares: the clock's thread with others */
 static Alarm *
-alarm_new (GstClock * clock)
+alarm_new (GstClock * clock, gboolean shares)
 {
   Alarm *alarm = gst_object_ref_sink (g_object_new (alarm_get_type (), NULL));
 
+  alarm->timed.shares_thread = shares;
   if (clock != NULL)
     gst_element_set_clock (GST_ELEMENT (alarm), clock);
   return alarm;
@@ -178,7 +181,7 @@ ring (Alarm * alarm, GstTestClock * clock, GstClockTime time)
 GST_START_TEST (test_starts_once_and_stops_when_nobody_calls_any_more)
 {
   GstClock *clock = gst_test_clock_new_with_start_time (GST_SECOND);
-  Alarm *alarm = alarm_new (clock);
+  Alarm *alarm = alarm_new (clock, __i__ == 1);
 
   assert_story (alarm, GST_STATE_PLAYING, "prepare start ");
   assert_story (alarm, GST_STATE_PAUSED, "");
@@ -194,7 +197,7 @@ GST_END_TEST;
 GST_START_TEST (test_does_not_start_without_a_clock_or_unprepared)
 {
   GstBus *bus = gst_bus_new ();
-  Alarm *alarm = alarm_new (NULL);
+  Alarm *alarm = alarm_new (NULL, FALSE);
   GstMessage *message;
   GError *error;
 
@@ -223,7 +226,7 @@ GST_START_TEST (test_another_clock_neither_turns_time_back_nor_leaps)
 {
   GstClock *clock = gst_test_clock_new_with_start_time (GST_SECOND);
   GstClock *other = gst_test_clock_new_with_start_time (90 * GST_SECOND);
-  Alarm *alarm = alarm_new (clock);
+  Alarm *alarm = alarm_new (clock, __i__ == 1);
 
   assert_story (alarm, GST_STATE_PLAYING, "prepare start ");
   fail_unless_equals_uint64 (ring (alarm, GST_TEST_CLOCK (clock),
@@ -239,6 +242,75 @@ GST_START_TEST (test_another_clock_neither_turns_time_back_nor_leaps)
 
 GST_END_TEST;
 
+/* Returns: how many threads have that name */
+static guint
+count_threads (const gchar * name)
+{
+  GDir *dir = g_dir_open ("/proc/self/task", 0, NULL);
+  const gchar *thread;
+  guint n = 0;
+
+  fail_unless (dir != NULL);
+  while ((thread = g_dir_read_name (dir)) != NULL) {
+    gchar *path = g_strdup_printf ("/proc/self/task/%s/comm", thread);
+    gchar *comm = NULL;
+
+    if (g_file_get_contents (path, &comm, NULL, NULL))
+      n += strcmp (g_strchomp (comm), name) == 0;
+    g_free (comm);
+    g_free (path);
+  }
+  g_dir_close (dir);
+  return n;
+}
+
+GST_START_TEST (test_who_shares_has_no_thread_and_is_called_as_well)
+{
+  GstClock *clock = gst_test_clock_new_with_start_time (GST_SECOND);
+  Alarm *alarms[10];
+
+  for (guint i = 0; i < G_N_ELEMENTS (alarms); i++) {
+    alarms[i] = alarm_new (clock, __i__ == 1);
+    assert_story (alarms[i], GST_STATE_PLAYING, "prepare start ");
+  }
+  if (__i__ == 1)
+    fail_unless_equals_int (count_threads ("alarm"), 0);
+  for (guint i = 0; i < 1000; i++) {
+    gst_test_clock_wait_for_multiple_pending_ids (GST_TEST_CLOCK (clock),
+        G_N_ELEMENTS (alarms), NULL);
+    fail_unless (gst_test_clock_crank (GST_TEST_CLOCK (clock)));
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (alarms); i++) {
+    gst_element_set_state (GST_ELEMENT (alarms[i]), GST_STATE_NULL);
+    fail_unless (alarms[i]->called >= GST_SECOND + 980 * GST_MSECOND);
+    alarm_free (alarms[i]);
+  }
+  fail_unless (gst_test_clock_peek_id_count (GST_TEST_CLOCK (clock)) == 0);
+  gst_object_unref (clock);
+}
+
+GST_END_TEST;
+
+/* On a clock that runs by itself, and calls while it is being stopped */
+GST_START_TEST (test_who_stops_is_not_called_any_more)
+{
+  GstClock *clock = gst_system_clock_obtain ();
+
+  for (guint i = 0; i < 100; i++) {
+    Alarm *alarm = alarm_new (clock, __i__ == 1);
+
+    assert_story (alarm, GST_STATE_PLAYING, "prepare start ");
+    gst_fairmix_timed_reschedule (&alarm->timed, 0);
+    if (i % 3 == 0)
+      g_thread_yield ();
+    assert_story (alarm, GST_STATE_NULL, "disconnect stop ");
+    alarm_free (alarm);
+  }
+  gst_object_unref (clock);
+}
+
+GST_END_TEST;
+
 static Suite *
 timed_suite (void)
 {
@@ -246,9 +318,14 @@ timed_suite (void)
   TCase *tc = tcase_create ("general");
 
   suite_add_tcase (s, tc);
-  tcase_add_test (tc, test_starts_once_and_stops_when_nobody_calls_any_more);
+  tcase_add_loop_test (tc,
+      test_starts_once_and_stops_when_nobody_calls_any_more, 0, 2);
   tcase_add_test (tc, test_does_not_start_without_a_clock_or_unprepared);
-  tcase_add_test (tc, test_another_clock_neither_turns_time_back_nor_leaps);
+  tcase_add_loop_test (tc, test_another_clock_neither_turns_time_back_nor_leaps,
+      0, 2);
+  tcase_add_loop_test (tc, test_who_shares_has_no_thread_and_is_called_as_well,
+      0, 2);
+  tcase_add_loop_test (tc, test_who_stops_is_not_called_any_more, 0, 2);
   return s;
 }
 
