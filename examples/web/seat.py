@@ -212,10 +212,9 @@ class Seat:
         if state == 'connected' and not self.linked and not self.closed:
             self.linked = True
             self.heard = time.monotonic()
-            # the mixer's pad may have chosen a format before it sees ours
             self.mix_src = self.room.mix.request_pad_simple(
                 f'src_{self.number}')
-            self.mix_src.link_full(self.first, Gst.PadLinkCheck.NOTHING)
+            self.mix_src.link(self.first)
             self.room.say('joined', seat=self.number, name=self.name)
         elif state in ('failed', 'closed'):
             self.close(f'connection {state}')

@@ -201,7 +201,6 @@ new_src_pad (GstPartialMix * self, GstPadTemplate * templ,
   listener->index = index;
   gst_pad_set_event_function (pad, gst_partial_mix_src_event);
   gst_pad_set_query_function (pad, gst_partial_mix_src_query);
-  gst_pad_use_fixed_caps (pad);
 
   GST_PARTIAL_MIX_LOCK (self);
   gst_partial_mix_src_pad_start (GST_PARTIAL_MIX_SRC_PAD (pad),

@@ -41,19 +41,33 @@ gst_partial_mix_listener_clear (GstPartialMixListener * listener)
   gst_clear_caps (&listener->raw_caps);
 }
 
-void
-gst_partial_mix_listener_start (GstPartialMixListener * listener,
-    const GstPartialMixSettings * settings)
+static void
+forget_numbers (GstPartialMixListener * listener)
 {
   guint i;
 
   for (i = 0; i < listener->links->len; i++)
     g_array_index (listener->links, GstPartialMixLink, i).has_pt = FALSE;
+  listener->has_mix_pt = FALSE;
+}
+
+void
+gst_partial_mix_listener_ask (GstPartialMixListener * listener,
+    const gint * asked)
+{
+  if (gst_partial_mix_payloads_ask (&listener->payloads, asked))
+    forget_numbers (listener);
+}
+
+void
+gst_partial_mix_listener_start (GstPartialMixListener * listener,
+    const GstPartialMixSettings * settings)
+{
+  forget_numbers (listener);
   gst_partial_mix_payloads_clear (&listener->payloads);
   gst_partial_mix_payloads_init (&listener->payloads,
       settings->mix_pt <= LAST_PT ? (gint) settings->mix_pt : -1,
       settings->csrc_level_ext_id);
-  listener->has_mix_pt = FALSE;
 }
 
 void

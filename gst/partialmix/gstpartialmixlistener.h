@@ -119,6 +119,10 @@ void gst_partial_mix_listener_clear (GstPartialMixListener * listener);
 void gst_partial_mix_listener_start (GstPartialMixListener * listener,
     const GstPartialMixSettings * settings);
 
+/* @asked: as for gst_partial_mix_payloads_ask() */
+void gst_partial_mix_listener_ask (GstPartialMixListener * listener,
+    const gint * asked);
+
 /* Forgets what was negotiated, and what came from downstream. */
 void gst_partial_mix_listener_forget (GstPartialMixListener * listener);
 

@@ -352,18 +352,26 @@ gst_partial_mix_src_pad_start (GstPartialMixSrcPad * pad,
 /* ---------------------------------------------------------- negotiation -- */
 
 static void
-accept_structure (GstPartialMixSrcPad * pad, const GstStructure * s)
+accept_structure (GstPartialMixSrcPad * pad, const GstStructure * s,
+    gint * asked)
 {
   const GValue *names = gst_structure_get_value (s, "encoding-name");
+  gint pt = -1;
   guint i;
+
+  if (names == NULL || !gst_structure_get_int (s, "payload", &pt) || pt > 127)
+    pt = -1;
 
   for (i = 0; i < GST_PARTIAL_MIX_N_ENCODINGS; i++) {
     GValue name = G_VALUE_INIT;
 
     g_value_init (&name, G_TYPE_STRING);
     g_value_set_static_string (&name, gst_partial_mix_encoding_name (i));
-    if (names == NULL || gst_value_intersect (NULL, names, &name))
+    if (names == NULL || gst_value_intersect (NULL, names, &name)) {
+      if (!pad->listener.accepts[i])
+        asked[i] = pt;
       pad->listener.accepts[i] = TRUE;
+    }
     g_value_unset (&name);
   }
 }
@@ -371,25 +379,24 @@ accept_structure (GstPartialMixSrcPad * pad, const GstStructure * s)
 static void
 accept_caps (GstPartialMixSrcPad * pad, GstCaps * caps)
 {
+  gboolean anything = gst_caps_is_any (caps) || gst_caps_is_empty (caps);
+  gint asked[GST_PARTIAL_MIX_N_ENCODINGS];
   guint i;
 
   pad->listener.raw = FALSE;
-  for (i = 0; i < GST_PARTIAL_MIX_N_ENCODINGS; i++)
-    pad->listener.accepts[i] = FALSE;
-
-  if (gst_caps_is_any (caps) || gst_caps_is_empty (caps)) {
-    for (i = 0; i < GST_PARTIAL_MIX_N_ENCODINGS; i++)
-      pad->listener.accepts[i] = TRUE;
-    return;
+  for (i = 0; i < GST_PARTIAL_MIX_N_ENCODINGS; i++) {
+    pad->listener.accepts[i] = anything;
+    asked[i] = -1;
   }
-  for (i = 0; i < gst_caps_get_size (caps); i++) {
+  for (i = 0; !anything && i < gst_caps_get_size (caps); i++) {
     const GstStructure *s = gst_caps_get_structure (caps, i);
 
     if (gst_structure_has_name (s, "application/x-rtp"))
-      accept_structure (pad, s);
+      accept_structure (pad, s, asked);
     else if (i == 0)
       pad->listener.raw = TRUE;
   }
+  gst_partial_mix_listener_ask (&pad->listener, asked);
 }
 
 static GstCaps *

@@ -8,12 +8,15 @@
 
 #include "gstpartialmixpayloads.h"
 
+#include <string.h>
+
 void
 gst_partial_mix_payloads_init (GstPartialMixPayloads * payloads, gint reserved,
     guint csrc_level_ext_id)
 {
   *payloads = (GstPartialMixPayloads) {
   .reserved = reserved,.csrc_level_ext_id = csrc_level_ext_id,};
+  memset (payloads->asked, -1, sizeof payloads->asked);
 }
 
 void
@@ -21,6 +24,18 @@ gst_partial_mix_payloads_clear (GstPartialMixPayloads * payloads)
 {
   for (guint pt = 0; pt < GST_PARTIAL_MIX_N_PAYLOADS; pt++)
     gst_clear_caps (&payloads->caps[pt]);
+}
+
+gboolean
+gst_partial_mix_payloads_ask (GstPartialMixPayloads * payloads,
+    const gint * asked)
+{
+  if (memcmp (payloads->asked, asked, sizeof payloads->asked) == 0)
+    return FALSE;
+  gst_partial_mix_payloads_clear (payloads);
+  memset (payloads->n_users, 0, sizeof payloads->n_users);
+  memcpy (payloads->asked, asked, sizeof payloads->asked);
+  return TRUE;
 }
 
 static gboolean
@@ -101,8 +116,11 @@ guint8
 gst_partial_mix_payloads_take (GstPartialMixPayloads * payloads,
     const GstPartialMixFormat * format, gboolean is_mix)
 {
+  gint asked = payloads->asked[format->encoding];
   guint8 pt = format->pt & 0x7f;
 
+  if (asked >= 0 && !(is_mix && payloads->reserved >= 0))
+    pt = (guint8) asked;
   if (!means (payloads, pt, format)) {
     if (may_mean (payloads, pt, format, is_mix)
         && (payloads->caps[pt] == NULL || payloads->n_users[pt] == 0

@@ -29,6 +29,7 @@ typedef struct
   guint n_users[GST_PARTIAL_MIX_N_PAYLOADS];
   guint next;                   /* to lose its meaning, if all are in use */
   gint reserved;                /* for mixes, -1 = none */
+  gint asked[GST_PARTIAL_MIX_N_ENCODINGS];      /* by the peer, -1 = any */
   guint csrc_level_ext_id;
 } GstPartialMixPayloads;
 
@@ -38,8 +39,14 @@ void gst_partial_mix_payloads_init (GstPartialMixPayloads * payloads,
     gint reserved, guint csrc_level_ext_id);
 void gst_partial_mix_payloads_clear (GstPartialMixPayloads * payloads);
 
+/* @asked: for each encoding the number that the peer takes it under, -1 for any.
+ * Returns: whether that is another than before; then none means anything yet */
+gboolean gst_partial_mix_payloads_ask (GstPartialMixPayloads * payloads,
+    const gint * asked);
+
 /* Returns: the number for what comes as @format, which keeps its meaning until
- * it is given back: that of @format if it is free, else one from 96 on. */
+ * it is given back: what the peer asked for, else that of @format, if it is free,
+ * else one from 96 on. */
 guint8 gst_partial_mix_payloads_take (GstPartialMixPayloads * payloads,
     const GstPartialMixFormat * format, gboolean is_mix);
 void gst_partial_mix_payloads_give (GstPartialMixPayloads * payloads,

@@ -294,6 +294,65 @@ GST_START_TEST (test_the_number_of_the_mixes_is_theirs)
 
 GST_END_TEST;
 
+/* What the pad says while nobody takes it is no promise.  @talker's own number
+ * is 96, the mix's would be that as well. */
+GST_START_TEST (test_who_is_linked_later_gets_the_numbers_he_asks_for)
+{
+  Rig *rig = rig_new ("mix-encoding=opus");
+  RigTalker *talker = rig_talker (rig, "sink_1", 11, RIG_OPUS, 440, 8000);
+  RigListener *listener = rig_listener (rig, "src_0",
+      "application/x-rtp,media=audio,encoding-name=OPUS,payload=111");
+  Watch watch;
+  guint n;
+
+  watch_start (&watch, listener);
+  gst_pad_unlink (listener->peer, listener->pad);
+  if (__i__ == 1)
+    rig_set_target (listener, 50000);
+  rig_play (rig);
+  rig_run (rig, 20);
+  fail_unless_equals_int (gst_pad_link (listener->peer, listener->pad),
+      GST_PAD_LINK_OK);
+  rig_run (rig, 20);
+  n = assert_described (&watch, listener, 0, __i__ == 1 ? 0 : talker->ssrc,
+      111, "OPUS", 48000);
+  fail_unless (n >= 18, "%u packets", n);
+  watch_stop (&watch);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_two_peers_get_one_stream_under_the_number_of_each)
+{
+  Rig *rig = rig_new (NULL);
+  RigTalker *talker = rig_talker (rig, "sink_1", 11, RIG_OPUS, 440, 8000);
+  RigListener *listeners[2];
+  Watch watches[2];
+  guint i;
+
+  for (i = 0; i < 2; i++) {
+    gchar *caps = g_strdup_printf ("application/x-rtp,encoding-name=OPUS,"
+        "payload=%u;application/x-rtp,encoding-name=L16", 111 + i);
+    gchar *name = g_strdup_printf ("src_%u", i + 2);
+
+    listeners[i] = rig_listener (rig, name, caps);
+    watch_start (&watches[i], listeners[i]);
+    g_free (name);
+    g_free (caps);
+  }
+  rig_play (rig);
+  send_as (rig, talker, 96, 5);
+  for (i = 0; i < 2; i++) {
+    fail_unless_equals_int (assert_described (&watches[i], listeners[i], 0, 11,
+            111 + i, "OPUS", 48000), 5);
+    watch_stop (&watches[i]);
+  }
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_payloads_suite (void)
 {
@@ -307,6 +366,9 @@ partialmix_payloads_suite (void)
   tcase_add_test (tc, test_static_numbers_mean_what_rfc_3551_says);
   tcase_add_test (tc, test_caps_need_not_say_what_a_static_number_says);
   tcase_add_test (tc, test_the_number_of_the_mixes_is_theirs);
+  tcase_add_loop_test (tc,
+      test_who_is_linked_later_gets_the_numbers_he_asks_for, 0, 2);
+  tcase_add_test (tc, test_two_peers_get_one_stream_under_the_number_of_each);
   return suite;
 }
 
