@@ -246,10 +246,11 @@ distribute (GstPartialMix * self, GstPartialMixSinkPad * pad,
       if (packet->placed)
         gst_partial_mix_link_placed (link, packet->stream,
             packet->arrival.ext_ts, packet->pos);
-      if (!fmx_handover_forwards (&link->handover, packet->arrival.ext_ts))
+      seq = packet->arrival.seq;
+      if (!fmx_handover_forwards (&link->handover, packet->arrival.ext_ts)
+          || !gst_partial_mix_link_number (link, &seq))
         continue;
 
-      seq = gst_partial_mix_link_next_seq (link, packet->arrival.seq);
       pt = gst_partial_mix_listener_pt (listener, link,
           &packet->stream->format);
       deliver (deliveries, src,

@@ -81,17 +81,11 @@ gst_partial_mix_link_change (GstPartialMixLink * link,
   return TRUE;
 }
 
-guint16
-gst_partial_mix_link_next_seq (GstPartialMixLink * link, guint16 seq)
+gboolean
+gst_partial_mix_link_number (GstPartialMixLink * link, guint16 * seq)
 {
-  guint16 out;
-
-  if (link->rejoin && link->sent)
-    link->seq_delta = (guint16) (link->last_seq + 1 - seq);
+  if (link->rejoin)
+    fmx_renumber_rejoin (&link->renumber, *seq);
   link->rejoin = FALSE;
-  out = (guint16) (seq + link->seq_delta);
-  if (!link->sent || (gint16) (out - link->last_seq) > 0)
-    link->last_seq = out;
-  link->sent = TRUE;
-  return out;
+  return fmx_renumber_pass (&link->renumber, seq);
 }

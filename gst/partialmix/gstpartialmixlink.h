@@ -4,6 +4,7 @@
 
 #include <gst/gst.h>
 
+#include "fairmix/base/fmx-renumber.h"
 #include "fairmix/mix/fmx-handover.h"
 
 #include "gstpartialmixstream.h"
@@ -13,9 +14,8 @@ G_BEGIN_DECLS
 /**
  * GstPartialMixLink:
  * @handover: how the stream gets there, from which timestamp on
- * @sent: whether any packet was forwarded
- * @rejoin: the next forwarded packet closes the sequence number gap
- * @seq_delta: sequence number out minus in
+ * @renumber: under which sequence numbers its packets leave
+ * @rejoin: the next forwarded packet closes the gap in them
  * @pt: under which payload type its packets leave
  *
  * How one stream reaches one src pad.
@@ -23,10 +23,8 @@ G_BEGIN_DECLS
 typedef struct
 {
   FmxHandover handover;
-  gboolean sent;
+  FmxRenumber renumber;
   gboolean rejoin;
-  guint16 seq_delta;
-  guint16 last_seq;
   gboolean has_pt;
   guint8 pt;                    /* payload type out, if it has one */
 } GstPartialMixLink;
@@ -42,7 +40,9 @@ void gst_partial_mix_link_placed (GstPartialMixLink * link,
 gboolean gst_partial_mix_link_change (GstPartialMixLink * link,
     GstPartialMixStream * stream, FmxHandoverWay way, guint mix, gint64 line,
     GstClockTime now);
-guint16 gst_partial_mix_link_next_seq (GstPartialMixLink * link, guint16 seq);
+/* @seq: (inout): of a packet that is to be forwarded; gets its number there.
+ * FALSE: it comes so late that its number was given away; it must be dropped. */
+gboolean gst_partial_mix_link_number (GstPartialMixLink * link, guint16 * seq);
 
 G_END_DECLS
 

@@ -83,6 +83,35 @@ test_a_stream_that_comes_back_shows_no_loss (void **state)
   assert_int_equal (pass (39999), DROPPED);
 }
 
+/* Away for any number of packets, which are not seen here, and back with some out of
+ * order: no number is given twice, and each stay goes on where the last one ended. */
+static void
+test_no_number_is_given_twice_however_often_it_leaves (void **state)
+{
+  FmxRng rng;
+  uint16_t in = 60000, highest;
+
+  (void) state;
+  fmx_rng_init (&rng, 5);
+  fmx_renumber_init (&renumber);
+  highest = (uint16_t) (pass (in++));
+  for (unsigned i = 0; i < 20000; i++) {
+    bool first_two_swapped = fmx_rng_next (&rng) % 4 == 0;
+
+    in = (uint16_t) (in + fmx_rng_next (&rng) % 40000);
+    if (first_two_swapped) {
+      fmx_renumber_rejoin (&renumber, (uint16_t) (in + 1));
+      assert_int_equal (pass ((uint16_t) (in + 1)), ++highest);
+      assert_int_equal (pass (in), DROPPED);
+      in = (uint16_t) (in + 2);
+    } else {
+      fmx_renumber_rejoin (&renumber, in);
+    }
+    for (uint32_t n = fmx_rng_next (&rng) % 5 + 1; n > 0; n--)
+      assert_int_equal (pass (in++), ++highest);
+  }
+}
+
 /* In order, whatever is dropped and added: what goes out counts by one. */
 static void
 test_what_goes_out_in_order_has_no_gap (void **state)
@@ -116,6 +145,7 @@ main (void)
     cmocka_unit_test (test_an_insert_that_is_not_sent_is_a_gap),
     cmocka_unit_test (test_a_new_numbering_goes_on),
     cmocka_unit_test (test_a_stream_that_comes_back_shows_no_loss),
+    cmocka_unit_test (test_no_number_is_given_twice_however_often_it_leaves),
     cmocka_unit_test (test_what_goes_out_in_order_has_no_gap),
   };
 
