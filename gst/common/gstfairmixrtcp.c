@@ -8,130 +8,88 @@
 #include <string.h>
 
 #define WORD_BYTES 4
-#define HEADER_BYTES 4
-#define SSRC_BYTES 4
-#define SENDER_INFO_BYTES 20
-#define REPORT_BLOCK_BYTES 24
-
-gboolean
-gst_fairmix_rtcp_packet_size (GstRTCPPacket * packet, gsize * size)
-{
-  const guint8 *data = packet->rtcp->map.data + packet->offset;
-  gsize padding = 0;
-
-  *size = HEADER_BYTES + WORD_BYTES
-      * (gsize) gst_rtcp_packet_get_length (packet);
-  if (packet->offset + *size > packet->rtcp->map.size)
-    return FALSE;
-  if (gst_rtcp_packet_get_padding (packet)) {
-    padding = data[*size - 1];
-    if (padding > *size - HEADER_BYTES)
-      return FALSE;
-  }
-  *size -= padding;
-  return TRUE;
-}
 
 static gboolean
-read_report (GstRTCPPacket * packet, gsize size,
-    const GstFairmixRtcpFuncs * funcs, gpointer user_data)
+read_report (const FmxRtcpPacket * packet, const GstFairmixRtcpFuncs * funcs,
+    gpointer user_data)
 {
-  gboolean is_sr = gst_rtcp_packet_get_type (packet) == GST_RTCP_TYPE_SR;
-  guint n = gst_rtcp_packet_get_rb_count (packet);
-  guint32 ssrc, rtp_time;
-  guint64 ntp_time;
+  FmxRtcpReport report;
 
-  if (size < HEADER_BYTES + SSRC_BYTES + n * REPORT_BLOCK_BYTES
-      + (is_sr ? SENDER_INFO_BYTES : 0))
+  if (!fmx_rtcp_report_read (&report, packet))
     return FALSE;
-  if (is_sr) {
-    gst_rtcp_packet_sr_get_sender_info (packet, &ssrc, &ntp_time, &rtp_time,
-        NULL, NULL);
-    if (funcs->sender_info != NULL)
-      funcs->sender_info (user_data, ssrc, ntp_time, rtp_time);
-  } else {
-    ssrc = gst_rtcp_packet_rr_get_ssrc (packet);
-  }
-  for (guint i = 0; i < n && funcs->report != NULL; i++) {
+  if (report.has_sender_info && funcs->sender_info != NULL)
+    funcs->sender_info (user_data, report.ssrc, report.ntp_time,
+        report.rtp_time);
+  for (gsize i = 0; i < report.n_blocks && funcs->report != NULL; i++) {
     FmxReportBlock block;
 
-    gst_rtcp_packet_get_rb (packet, i, &block.ssrc, &block.fraction_lost,
-        &block.cumulative_lost, &block.ext_highest_seq, &block.jitter_ts,
-        &block.lsr, &block.dlsr);
-    funcs->report (user_data, ssrc, &block);
+    fmx_rtcp_report_block (&report, i, &block);
+    funcs->report (user_data, report.ssrc, &block);
   }
   return TRUE;
 }
 
 static gboolean
-read_bye (GstRTCPPacket * packet, gsize size,
-    const GstFairmixRtcpFuncs * funcs, gpointer user_data)
+read_bye (const FmxRtcpPacket * packet, const GstFairmixRtcpFuncs * funcs,
+    gpointer user_data)
 {
-  guint n = gst_rtcp_packet_bye_get_ssrc_count (packet);
+  guint32 ssrcs[FMX_RTCP_COUNT_MAX];
+  gsize n = fmx_rtcp_bye_ssrcs (packet, ssrcs);
 
-  if (size < HEADER_BYTES + n * SSRC_BYTES)
+  if (n < packet->count)
     return FALSE;
-  for (guint i = 0; i < n && funcs->bye != NULL; i++)
-    funcs->bye (user_data, gst_rtcp_packet_bye_get_nth_ssrc (packet, i));
+  for (gsize i = 0; i < n && funcs->bye != NULL; i++)
+    funcs->bye (user_data, ssrcs[i]);
   return TRUE;
 }
 
 static gboolean
-read_app (GstRTCPPacket * packet, gsize size,
-    const GstFairmixRtcpFuncs * funcs, gpointer user_data)
+read_app (const FmxRtcpPacket * packet, const GstFairmixRtcpFuncs * funcs,
+    gpointer user_data)
 {
-  const GstMapInfo *map = &packet->rtcp->map;
   FmxRtcpApp app;
 
-  if (!fmx_rtcp_app_read (&app, map->data + packet->offset,
-          map->size - packet->offset))
+  if (!fmx_rtcp_app_read (&app, packet->data, packet->bytes))
     return FALSE;
   if (funcs->app != NULL)
     funcs->app (user_data, &app);
   return TRUE;
 }
 
+static gboolean
+read_packet (const FmxRtcpPacket * packet, const GstFairmixRtcpFuncs * funcs,
+    gpointer user_data)
+{
+  switch (packet->type) {
+    case FMX_RTCP_SR:
+    case FMX_RTCP_RR:
+      return read_report (packet, funcs, user_data);
+    case FMX_RTCP_BYE:
+      return read_bye (packet, funcs, user_data);
+    case FMX_RTCP_APP:
+      return read_app (packet, funcs, user_data);
+    case FMX_RTCP_RTPFB:
+      return funcs->feedback == NULL || funcs->feedback (user_data, packet);
+    default:
+      return TRUE;
+  }
+}
+
 gboolean
 gst_fairmix_rtcp_read (GstBuffer * buffer, const GstFairmixRtcpFuncs * funcs,
     gpointer user_data)
 {
-  GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
-  GstRTCPPacket packet;
-  gboolean ok = TRUE;
-  gsize end = 0;
+  FmxRtcpReader reader;
+  FmxRtcpPacket packet;
+  GstMapInfo map;
+  gboolean ok;
 
-  if (gst_buffer_get_size (buffer) == 0
-      || !gst_rtcp_buffer_validate_reduced (buffer)
-      || !gst_rtcp_buffer_map (buffer, GST_MAP_READ, &rtcp))
+  if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
     return FALSE;
-
-  for (gboolean more = gst_rtcp_buffer_get_first_packet (&rtcp, &packet); more;
-      more = gst_rtcp_packet_move_to_next (&packet)) {
-    gsize size;
-
-    end = packet.offset + HEADER_BYTES
-        + WORD_BYTES * (gsize) gst_rtcp_packet_get_length (&packet);
-    if (!gst_fairmix_rtcp_packet_size (&packet, &size)) {
-      ok = FALSE;
-      break;
-    }
-    switch (gst_rtcp_packet_get_type (&packet)) {
-      case GST_RTCP_TYPE_SR:
-      case GST_RTCP_TYPE_RR:
-        ok &= read_report (&packet, size, funcs, user_data);
-        break;
-      case GST_RTCP_TYPE_BYE:
-        ok &= read_bye (&packet, size, funcs, user_data);
-        break;
-      case GST_RTCP_TYPE_APP:
-        ok &= read_app (&packet, size, funcs, user_data);
-        break;
-      default:
-        break;
-    }
-  }
-  ok &= end == rtcp.map.size;   /* else the walk ended early */
-  gst_rtcp_buffer_unmap (&rtcp);
+  ok = fmx_rtcp_reader_init (&reader, map.data, map.size);
+  while (fmx_rtcp_reader_next (&reader, &packet))
+    ok &= read_packet (&packet, funcs, user_data);
+  gst_buffer_unmap (buffer, &map);
   return ok;
 }
 

@@ -5,8 +5,8 @@
 #include <gst/gst.h>
 #include <gst/rtp/rtp.h>
 
-#include "fairmix/rate/fmx-rate-sender.h"
 #include "fairmix/wire/fmx-rtcp-app.h"
+#include "fairmix/wire/fmx-rtcp.h"
 
 G_BEGIN_DECLS
 
@@ -17,6 +17,8 @@ G_BEGIN_DECLS
  * @report: @block is what @reporter says of one stream
  * @bye: @ssrc leaves
  * @app: an application-defined packet; valid during the call
+ * @feedback: transport-layer feedback ([RFC4585 6.2]), valid during the call;
+ *     its format is the count.  Returns: whether it was well-formed
  *
  * What is wanted of a compound RTCP packet; %NULL where nothing is.
  */
@@ -28,6 +30,7 @@ typedef struct
       const FmxReportBlock * block);
   void (*bye) (gpointer user_data, guint32 ssrc);
   void (*app) (gpointer user_data, const FmxRtcpApp * app);
+    gboolean (*feedback) (gpointer user_data, const FmxRtcpPacket * packet);
 } GstFairmixRtcpFuncs;
 
 /**
@@ -36,20 +39,13 @@ typedef struct
  *     ([RFC5506])
  *
  * Calls what stands in @funcs for each packet in @buffer, in their order.
- * Nothing is called for a packet whose lengths do not agree.
+ * Nothing is called for a packet that is too short for what it announces, nor for
+ * any of a datagram whose lengths do not add up (#FmxRtcpReader).
  *
  * Returns: whether all of it was well-formed
  */
 gboolean gst_fairmix_rtcp_read (GstBuffer * buffer,
     const GstFairmixRtcpFuncs * funcs, gpointer user_data);
-
-/**
- * gst_fairmix_rtcp_packet_size:
- * @size: (out): the packet's length in bytes, header included, padding excluded
- *
- * Returns: %FALSE if its lengths do not agree
- */
-gboolean gst_fairmix_rtcp_packet_size (GstRTCPPacket * packet, gsize * size);
 
 /**
  * gst_fairmix_rtcp_add_app:

@@ -6,15 +6,10 @@
 #include "gstrtcpfeedback.h"
 
 #include <gst/net/gstnetaddressmeta.h>
-#include <gst/rtp/rtp.h>
 
 #include "common/gstfairmixrtcp.h"
 
-#define WORD_BYTES 4
-#define HEADER_BYTES 4
 #define SSRC_BYTES 4
-#define SENDER_INFO_BYTES 20
-#define REPORT_BLOCK_BYTES 24
 
 #define RTPFB_TYPE_CCFB 11      /* [RFC8888 3.1] */
 #define RTPFB_TYPE_TWCC 15
@@ -46,96 +41,74 @@ gst_rtcp_feedback_address (GstBuffer * buffer)
   return hash != FMX_FEEDBACK_SOURCE_ANYONE ? hash : 1;
 }
 
-static gboolean
-gst_rtcp_feedback_read_ccfb (GstRTCPPacket * packet, FmxRateSender * sender,
-    guint64 address, FmxTime now)
+/* while a compound packet is read */
+typedef struct
 {
-  const guint8 *data = packet->rtcp->map.data + packet->offset;
-  gsize size;
+  FmxRateSender *sender;
+  GstTransportWide *transport_wide;
+  guint64 address;
+  guint32 ntp_mid32;
+  FmxTime now;
+} Reading;
 
-  if (!gst_fairmix_rtcp_packet_size (packet, &size)
-      || size < HEADER_BYTES + SSRC_BYTES)
+static gboolean
+read_ccfb (Reading * reading, const FmxRtcpPacket * packet)
+{
+  guint64 source = reading->address;
+
+  if (packet->body_bytes < SSRC_BYTES)
     return FALSE;
-  if (address == FMX_FEEDBACK_SOURCE_ANYONE)
-    address = G_GUINT64_CONSTANT (1) << 32
-        | gst_rtcp_packet_fb_get_sender_ssrc (packet);
-  fmx_rate_sender_set_source (sender, address);
-  return fmx_rate_sender_on_ccfb (sender, data + HEADER_BYTES + SSRC_BYTES,
-      size - HEADER_BYTES - SSRC_BYTES, now);
+  if (source == FMX_FEEDBACK_SOURCE_ANYONE)
+    source = G_GUINT64_CONSTANT (1) << 32 | GST_READ_UINT32_BE (packet->body);
+  fmx_rate_sender_set_source (reading->sender, source);
+  return fmx_rate_sender_on_ccfb (reading->sender, packet->body + SSRC_BYTES,
+      packet->body_bytes - SSRC_BYTES, reading->now);
 }
 
 static gboolean
-gst_rtcp_feedback_read_twcc (GstRTCPPacket * packet, FmxRateSender * sender,
-    GstTransportWide * transport_wide, guint64 address, FmxTime now)
+read_twcc (Reading * reading, const FmxRtcpPacket * packet)
 {
-  const GstMapInfo *map = &packet->rtcp->map;
-
-  fmx_rate_sender_set_source (sender,
-      address != FMX_FEEDBACK_SOURCE_ANYONE ? address : TRANSPORT);
-  return gst_transport_wide_read (transport_wide, map->data + packet->offset,
-      map->size - packet->offset, sender, now);
+  fmx_rate_sender_set_source (reading->sender,
+      reading->address != FMX_FEEDBACK_SOURCE_ANYONE ? reading->address
+      : TRANSPORT);
+  return gst_transport_wide_read (reading->transport_wide, packet->data,
+      packet->bytes, reading->sender, reading->now);
 }
 
 static gboolean
-gst_rtcp_feedback_read_report (GstRTCPPacket * packet, FmxRateSender * sender,
-    guint64 address, guint32 ntp_mid32, FmxTime now)
+on_feedback (gpointer user_data, const FmxRtcpPacket * packet)
 {
-  guint n = gst_rtcp_packet_get_rb_count (packet);
-  gsize size, needed = HEADER_BYTES + SSRC_BYTES + n * REPORT_BLOCK_BYTES;
-
-  if (gst_rtcp_packet_get_type (packet) == GST_RTCP_TYPE_SR)
-    needed += SENDER_INFO_BYTES;
-  if (!gst_fairmix_rtcp_packet_size (packet, &size) || size < needed)
-    return FALSE;
-
-  fmx_rate_sender_set_source (sender, address);
-  for (guint i = 0; i < n; i++) {
-    FmxReportBlock block;
-
-    gst_rtcp_packet_get_rb (packet, i, &block.ssrc, &block.fraction_lost,
-        &block.cumulative_lost, &block.ext_highest_seq, &block.jitter_ts,
-        &block.lsr, &block.dlsr);
-    fmx_rate_sender_on_report_block (sender, &block, ntp_mid32, now);
+  switch (packet->count) {
+    case RTPFB_TYPE_CCFB:
+      return read_ccfb (user_data, packet);
+    case RTPFB_TYPE_TWCC:
+      return read_twcc (user_data, packet);
+    default:
+      return TRUE;
   }
-  return TRUE;
+}
+
+static void
+on_report (gpointer user_data, guint32 reporter, const FmxReportBlock * block)
+{
+  Reading *reading = user_data;
+
+  fmx_rate_sender_set_source (reading->sender, reading->address);
+  fmx_rate_sender_on_report_block (reading->sender, block, reading->ntp_mid32,
+      reading->now);
 }
 
 gboolean
 gst_rtcp_feedback_read (GstBuffer * buffer, FmxRateSender * sender,
     GstTransportWide * transport_wide, guint32 ntp_mid32, FmxTime now)
 {
-  GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
-  guint64 address = gst_rtcp_feedback_address (buffer);
-  GstRTCPPacket packet;
-  gboolean ok = TRUE;
-  gsize end = 0;
+  static const GstFairmixRtcpFuncs funcs = {
+    .report = on_report,
+    .feedback = on_feedback,
+  };
+  Reading reading = {
+    sender, transport_wide, gst_rtcp_feedback_address (buffer), ntp_mid32, now
+  };
 
-  if (!gst_rtcp_buffer_validate_reduced (buffer)
-      || !gst_rtcp_buffer_map (buffer, GST_MAP_READ, &rtcp))
-    return FALSE;
-
-  for (gboolean more = gst_rtcp_buffer_get_first_packet (&rtcp, &packet); more;
-      more = gst_rtcp_packet_move_to_next (&packet)) {
-    end = packet.offset + HEADER_BYTES
-        + WORD_BYTES * (gsize) gst_rtcp_packet_get_length (&packet);
-    switch (gst_rtcp_packet_get_type (&packet)) {
-      case GST_RTCP_TYPE_SR:
-      case GST_RTCP_TYPE_RR:
-        ok &= gst_rtcp_feedback_read_report (&packet, sender, address,
-            ntp_mid32, now);
-        break;
-      case GST_RTCP_TYPE_RTPFB:
-        if (gst_rtcp_packet_fb_get_type (&packet) == RTPFB_TYPE_CCFB)
-          ok &= gst_rtcp_feedback_read_ccfb (&packet, sender, address, now);
-        else if (gst_rtcp_packet_fb_get_type (&packet) == RTPFB_TYPE_TWCC)
-          ok &= gst_rtcp_feedback_read_twcc (&packet, sender, transport_wide,
-              address, now);
-        break;
-      default:
-        break;
-    }
-  }
-  ok &= end == rtcp.map.size;   /* else the walk ended early */
-  gst_rtcp_buffer_unmap (&rtcp);
-  return ok;
+  return gst_fairmix_rtcp_read (buffer, &funcs, &reading);
 }

@@ -133,7 +133,10 @@ on_bye (gpointer user_data, guint32 ssrc)
 gboolean
 gst_als_stream_on_rtcp (GstAlsStream * stream, GstBuffer * buffer, FmxTime now)
 {
-  static const GstFairmixRtcpFuncs funcs = { NULL, NULL, on_bye, on_app };
+  static const GstFairmixRtcpFuncs funcs = {
+    .bye = on_bye,
+    .app = on_app,
+  };
 
   stream->now = now;
   return gst_fairmix_rtcp_read (buffer, &funcs, stream);

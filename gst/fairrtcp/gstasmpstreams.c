@@ -177,7 +177,8 @@ gst_asmp_streams_on_rtcp (GstAsmpStreams * streams, GstBuffer * buffer,
     GstClockTime own_time, FmxTime now)
 {
   static const GstFairmixRtcpFuncs funcs = {
-    on_sender_info, NULL, NULL, on_app
+    .sender_info = on_sender_info,
+    .app = on_app,
   };
 
   streams->own_time = own_time;

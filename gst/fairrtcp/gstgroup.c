@@ -111,7 +111,9 @@ gst_group_reports_read (GstGroupReports * reports, GstBuffer * buffer,
     guint32 ntp_mid32, FmxTime now)
 {
   static const GstFairmixRtcpFuncs funcs = {
-    NULL, on_report, on_bye, on_app
+    .report = on_report,
+    .bye = on_bye,
+    .app = on_app,
   };
   gboolean ok;
 

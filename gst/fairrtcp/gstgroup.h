@@ -5,6 +5,7 @@
 #include <gst/gst.h>
 
 #include "common/gstfairmixrtcp.h"
+#include "fairmix/base/fmx-time.h"
 
 G_BEGIN_DECLS
 

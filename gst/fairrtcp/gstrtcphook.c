@@ -43,20 +43,19 @@ G_DEFINE_FINAL_TYPE (GstRtcpHook, gst_rtcp_hook, G_TYPE_OBJECT);
 
 /* Returns: FALSE if it does not begin with a report */
 static gboolean
-fingerprint (GstRTCPBuffer * rtcp, Fingerprint * print)
+fingerprint (const guint8 * data, gsize size, Fingerprint * print)
 {
-  GstRTCPPacket packet;
-  gsize size;
+  FmxRtcpReader reader;
+  FmxRtcpPacket packet;
+  FmxRtcpReport report;
 
   memset (print, 0, sizeof *print);
-  if (!gst_rtcp_buffer_get_first_packet (rtcp, &packet)
-      || (gst_rtcp_packet_get_type (&packet) != GST_RTCP_TYPE_SR
-          && gst_rtcp_packet_get_type (&packet) != GST_RTCP_TYPE_RR)
-      || !gst_fairmix_rtcp_packet_size (&packet, &size) || size < 8)
+  if (!fmx_rtcp_reader_init (&reader, data, size)
+      || !fmx_rtcp_reader_next (&reader, &packet)
+      || !fmx_rtcp_report_read (&report, &packet))
     return FALSE;
-  memcpy (print->bytes, rtcp->map.data + packet.offset,
-      MIN (size, sizeof print->bytes));
-  if (gst_rtcp_packet_get_type (&packet) == GST_RTCP_TYPE_RR)
+  memcpy (print->bytes, data, MIN (packet.bytes, sizeof print->bytes));
+  if (!report.has_sender_info)
     memset (print->bytes + 8, 0, sizeof print->bytes - 8);
   return TRUE;
 }
@@ -68,14 +67,16 @@ fingerprint_ssrc (const Fingerprint * print)
 }
 
 static gboolean
-has_bye (GstRTCPBuffer * rtcp)
+has_bye (const guint8 * data, gsize size)
 {
-  GstRTCPPacket packet;
-  gboolean more = gst_rtcp_buffer_get_first_packet (rtcp, &packet);
+  FmxRtcpReader reader;
+  FmxRtcpPacket packet;
 
-  while (more && gst_rtcp_packet_get_type (&packet) != GST_RTCP_TYPE_BYE)
-    more = gst_rtcp_packet_move_to_next (&packet);
-  return more;
+  fmx_rtcp_reader_init (&reader, data, size);
+  while (fmx_rtcp_reader_next (&reader, &packet))
+    if (packet.type == FMX_RTCP_BYE)
+      return TRUE;
+  return FALSE;
 }
 
 static gsize
@@ -102,11 +103,11 @@ on_sending_rtcp (GObject * session, GstBuffer * buffer, gboolean early,
   if (owner == NULL)
     return FALSE;
   if (gst_rtcp_buffer_map (buffer, GST_MAP_READWRITE, &rtcp)) {
-    if (fingerprint (&rtcp, &print)) {
+    if (fingerprint (rtcp.map.data, rtcp.map.size, &print)) {
       g_mutex_lock (&hook->lock);
       hook->sent[hook->n_sent++ % N_SENT] = print;
       g_mutex_unlock (&hook->lock);
-      if (!has_bye (&rtcp))
+      if (!has_bye (rtcp.map.data, rtcp.map.size))
         urgent = hook->func (owner, &rtcp, fingerprint_ssrc (&print),
             session_mtu (session));
     }
@@ -370,21 +371,19 @@ gst_rtcp_hook_is_avpf (GstRtcpHook * hook)
 gboolean
 gst_rtcp_hook_is_own (GstRtcpHook * hook, GstBuffer * buffer)
 {
-  GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
   gboolean own = FALSE;
   Fingerprint print;
+  GstMapInfo map;
 
-  if (gst_buffer_get_size (buffer) == 0
-      || !gst_rtcp_buffer_validate_reduced (buffer)
-      || !gst_rtcp_buffer_map (buffer, GST_MAP_READ, &rtcp))
+  if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
     return FALSE;
-  if (fingerprint (&rtcp, &print)) {
+  if (fingerprint (map.data, map.size, &print)) {
     g_mutex_lock (&hook->lock);
     for (guint i = 0; i < MIN (hook->n_sent, N_SENT) && !own; i++)
       own = memcmp (&hook->sent[i], &print, sizeof print) == 0;
     g_mutex_unlock (&hook->lock);
   }
-  gst_rtcp_buffer_unmap (&rtcp);
+  gst_buffer_unmap (buffer, &map);
   return own;
 }
 

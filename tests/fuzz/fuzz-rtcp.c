@@ -12,6 +12,8 @@ read_packet (const FmxRtcpPacket * packet)
 {
   FmxRtcpCname cnames[FMX_RTCP_COUNT_MAX];
   uint32_t ssrcs[FMX_RTCP_COUNT_MAX];
+  FmxRtcpReport report;
+  FmxReportBlock block;
   const uint8_t *end = packet->body + packet->body_bytes;
   size_t n = fmx_rtcp_sdes_cnames (packet, cnames);
 
@@ -21,6 +23,15 @@ read_packet (const FmxRtcpPacket * packet)
     CHECK (cnames[i].name > packet->body);
     CHECK (cnames[i].name_bytes <= 255);
     CHECK (cnames[i].name + cnames[i].name_bytes < end);
+  }
+  if (fmx_rtcp_report_read (&report, packet)) {
+    CHECK (packet->type == FMX_RTCP_SR || packet->type == FMX_RTCP_RR);
+    CHECK (report.n_blocks == packet->count);
+    for (size_t i = 0; i < report.n_blocks; i++) {
+      fmx_rtcp_report_block (&report, i, &block);
+      CHECK (block.cumulative_lost >= -0x800000
+          && block.cumulative_lost <= 0x7fffff);
+    }
   }
   n = fmx_rtcp_bye_ssrcs (packet, ssrcs);
   CHECK (n <= packet->count && 4 * n <= packet->body_bytes);

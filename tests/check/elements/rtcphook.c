@@ -133,7 +133,7 @@ count_app (gpointer user_data, const FmxRtcpApp * app)
 static guint
 n_apps_in (GstBuffer * buffer)
 {
-  const GstFairmixRtcpFuncs funcs = { NULL, NULL, NULL, count_app };
+  const GstFairmixRtcpFuncs funcs = {.app = count_app };
   guint n_apps = 0;
 
   fail_unless (gst_fairmix_rtcp_read (buffer, &funcs, &n_apps));
@@ -370,10 +370,13 @@ on_app (gpointer user_data, const FmxRtcpApp * app)
 }
 
 static const GstFairmixRtcpFuncs all_funcs = {
-  on_sender_info, on_report, on_bye, on_app
+  .sender_info = on_sender_info,
+  .report = on_report,
+  .bye = on_bye,
+  .app = on_app,
 };
 
-GST_START_TEST (test_what_is_cut_short_is_malformed_and_read_up_to_there)
+GST_START_TEST (test_what_is_cut_short_is_malformed_and_not_read)
 {
   GstBuffer *whole = receiver_report (7);
   GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
@@ -392,8 +395,7 @@ GST_START_TEST (test_what_is_cut_short_is_malformed_and_read_up_to_there)
     gboolean ok = gst_fairmix_rtcp_read (part, &all_funcs, &counts);
 
     fail_unless (ok == (cut == 32 || cut == size), "%u bytes", (guint) cut);
-    if (ok)
-      fail_unless_equals_int (counts.n_blocks, 1);
+    fail_unless_equals_int (counts.n_blocks, ok);
     fail_unless_equals_int (counts.n_app, ok && cut == size);
     gst_buffer_unref (part);
   }
@@ -417,7 +419,7 @@ rtcphook_suite (void)
   tcase_add_test (tc, test_a_compound_never_grows_beyond_the_mtu);
   tcase_add_test (tc, test_an_owner_or_a_session_that_is_gone_is_no_trouble);
   tcase_add_test (tc, test_only_what_this_session_sent_is_its_own);
-  tcase_add_test (tc, test_what_is_cut_short_is_malformed_and_read_up_to_there);
+  tcase_add_test (tc, test_what_is_cut_short_is_malformed_and_not_read);
   return s;
 }
 

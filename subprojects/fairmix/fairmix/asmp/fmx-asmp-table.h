@@ -70,6 +70,10 @@ typedef struct
  * silent: a hash table, a heap and a list over one array that the caller
  * provides.  Finding costs O(1), a new rate O(log n), the least rate and the
  * longest silence O(1).
+ *
+ * Not an #FmxAgingTable: that one may refuse a key when its few places are taken,
+ * and knows no order.  A sender must know who has the least rate, and when there
+ * are too many it forgets one who has a high one.
  */
 typedef struct
 {

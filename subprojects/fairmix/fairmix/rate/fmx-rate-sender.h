@@ -19,6 +19,7 @@
 #include "fairmix/rate/fmx-stream-table.h"
 #include "fairmix/rtt/fmx-rtt.h"
 #include "fairmix/wire/fmx-ccfb.h"
+#include "fairmix/wire/fmx-rtcp.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -186,30 +187,6 @@ struct _FmxRateSenderStats
   uint64_t n_no_feedback;
   uint64_t n_breaker;
 };
-
-/**
- * FmxReportBlock:
- * @ssrc: one of our streams
- * @fraction_lost: since the previous report, in 1/256
- * @cumulative_lost: since the beginning; signed 24 bits on the wire
- * @ext_highest_seq: highest sequence number received, with its cycles
- * @jitter_ts: interarrival jitter, in RTP timestamp units
- * @lsr: middle 32 bits of the NTP time of the last SR; 0 = none yet
- * @dlsr: since then, in 1/65536 s
- *
- * A report block of an SR or RR about one of our SSRCs ([RFC3550 6.4.1]), in
- * host byte order.
- */
-typedef struct
-{
-  uint32_t ssrc;
-  uint8_t fraction_lost;
-  int32_t cumulative_lost;
-  uint32_t ext_highest_seq;
-  uint32_t jitter_ts;
-  uint32_t lsr;
-  uint32_t dlsr;
-} FmxReportBlock;
 
 /** What the receiver got between two feedbacks, a round-trip time apart. */
 typedef struct

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "fairmix/wire/fmx-rtcp.h"
 
+#include <assert.h>
+
 #include "fairmix/wire/fmx-bytes-private.h"
 
 #define HEADER_BYTES 4u
@@ -13,6 +15,9 @@
 #define ITEM_END 0u
 #define ITEM_CNAME 1u
 #define ITEM_HEADER_BYTES 2u
+#define SSRC_BYTES 4u
+#define SENDER_INFO_BYTES 20u
+#define REPORT_BLOCK_BYTES 24u
 
 /* [RFC3550 6.4.1] the length in words, minus one */
 static size_t
@@ -75,11 +80,59 @@ fmx_rtcp_reader_next (FmxRtcpReader *reader, FmxRtcpPacket *packet)
   bytes = packet_bytes (data);
   packet->type = data[1];
   packet->count = data[0] & COUNT_MASK;
+  packet->data = data;
+  packet->bytes = bytes;
   packet->body = data + HEADER_BYTES;
   packet->body_bytes = bytes - HEADER_BYTES - padding_bytes (data);
   reader->next += bytes;
   reader->left -= bytes;
   return true;
+}
+
+bool
+fmx_rtcp_report_read (FmxRtcpReport *report, const FmxRtcpPacket *packet)
+{
+  const uint8_t *body = packet->body;
+  size_t before_blocks = SSRC_BYTES;
+
+  if (packet->type != FMX_RTCP_SR && packet->type != FMX_RTCP_RR)
+    return false;
+  report->has_sender_info = packet->type == FMX_RTCP_SR;
+  if (report->has_sender_info)
+    before_blocks += SENDER_INFO_BYTES;
+  if (packet->body_bytes < before_blocks + packet->count * REPORT_BLOCK_BYTES)
+    return false;
+
+  report->ssrc = fmx_read_u32 (body);
+  report->ntp_time = 0;
+  report->rtp_time = 0;
+  if (report->has_sender_info) {
+    report->ntp_time = (uint64_t) fmx_read_u32 (body + 4) << 32
+        | fmx_read_u32 (body + 8);
+    report->rtp_time = fmx_read_u32 (body + 12);
+  }
+  report->n_blocks = packet->count;
+  report->blocks = body + before_blocks;
+  return true;
+}
+
+void
+fmx_rtcp_report_block (const FmxRtcpReport *report, size_t i,
+    FmxReportBlock *block)
+{
+  const uint8_t *at = report->blocks + i * REPORT_BLOCK_BYTES;
+  uint32_t lost = fmx_read_u32 (at + 4) & 0xffffffu;
+
+  assert (i < report->n_blocks);
+  block->ssrc = fmx_read_u32 (at);
+  block->fraction_lost = at[4];
+  /* [RFC3550 6.4.1] signed, in 24 bits */
+  block->cumulative_lost = (int32_t) lost
+      - ((lost & 0x800000u) != 0 ? 0x1000000 : 0);
+  block->ext_highest_seq = fmx_read_u32 (at + 8);
+  block->jitter_ts = fmx_read_u32 (at + 12);
+  block->lsr = fmx_read_u32 (at + 16);
+  block->dlsr = fmx_read_u32 (at + 20);
 }
 
 /* Reads the items of one chunk, which begin at @offset, and finds its name.

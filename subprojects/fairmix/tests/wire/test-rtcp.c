@@ -84,6 +84,86 @@ test_a_bye_has_no_more_sources_than_room (void **state)
   assert_int_equal (ssrcs[0], 9);
 }
 
+/* a sender report with one block, then a receiver report with two */
+static const uint8_t reports[] = {
+  0x81, 200, 0, 12, 0, 0, 0, 7,
+  0xe0, 0, 0, 1, 0x80, 0, 0, 2, 0, 0, 3, 4, 0, 0, 0, 5, 0, 0, 0, 6,
+  0, 0, 0, 8, 64, 0xff, 0xff, 0xfe, 0, 1, 0, 2, 0, 0, 0, 3,
+  0x12, 0x34, 0x56, 0x78, 0, 0, 0x80, 0,
+  0x82, 201, 0, 13, 0, 0, 0, 9,
+  0, 0, 0, 10, 0, 0x7f, 0xff, 0xff, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4,
+  0, 0, 0, 11, 255, 0x80, 0, 0, 0, 0, 0, 5, 0, 0, 0, 6, 0, 0, 0, 7, 0, 0, 0, 8
+};
+
+static void
+test_reports_are_read_with_all_their_blocks (void **state)
+{
+  FmxRtcpReader reader;
+  FmxRtcpPacket packet;
+  FmxRtcpReport report;
+  FmxReportBlock block;
+
+  (void) state;
+  assert_true (fmx_rtcp_reader_init (&reader, reports, sizeof reports));
+  assert_true (fmx_rtcp_reader_next (&reader, &packet));
+  assert_true (fmx_rtcp_report_read (&report, &packet));
+  assert_int_equal (report.ssrc, 7);
+  assert_true (report.has_sender_info);
+  assert_true (report.ntp_time == UINT64_C (0xe000000180000002));
+  assert_int_equal (report.rtp_time, 0x304);
+  assert_int_equal (report.n_blocks, 1);
+  fmx_rtcp_report_block (&report, 0, &block);
+  assert_int_equal (block.ssrc, 8);
+  assert_int_equal (block.fraction_lost, 64);
+  assert_int_equal (block.cumulative_lost, -2);
+  assert_int_equal (block.ext_highest_seq, 0x10002);
+  assert_int_equal (block.jitter_ts, 3);
+  assert_int_equal (block.lsr, 0x12345678);
+  assert_int_equal (block.dlsr, 0x8000);
+
+  assert_true (fmx_rtcp_reader_next (&reader, &packet));
+  assert_true (fmx_rtcp_report_read (&report, &packet));
+  assert_int_equal (report.ssrc, 9);
+  assert_false (report.has_sender_info);
+  assert_int_equal (report.n_blocks, 2);
+  fmx_rtcp_report_block (&report, 0, &block);
+  assert_int_equal (block.cumulative_lost, 0x7fffff);
+  fmx_rtcp_report_block (&report, 1, &block);
+  assert_int_equal (block.ssrc, 11);
+  assert_int_equal (block.fraction_lost, 255);
+  assert_int_equal (block.cumulative_lost, -0x800000);
+  assert_int_equal (block.dlsr, 8);
+  assert_false (fmx_rtcp_reader_next (&reader, &packet));
+}
+
+/* Of either kind, with more blocks announced than there are, at any length */
+static void
+test_a_report_that_is_too_short_tells_nothing (void **state)
+{
+  uint8_t bytes[64];
+  FmxRtcpReader reader;
+  FmxRtcpPacket packet;
+  FmxRtcpReport report;
+
+  (void) state;
+  for (uint32_t type = FMX_RTCP_SR; type <= FMX_RTCP_SDES; type++) {
+    size_t needed = type == FMX_RTCP_SR ? 52 : 32;
+
+    for (size_t size = 4; size <= sizeof bytes; size += 4) {
+      memset (bytes, 0, sizeof bytes);
+      bytes[0] = 0x81;
+      bytes[1] = (uint8_t) type;
+      bytes[3] = (uint8_t) (size / 4 - 1);
+      assert_true (fmx_rtcp_reader_init (&reader, bytes, size));
+      assert_true (fmx_rtcp_reader_next (&reader, &packet));
+      assert_ptr_equal (packet.data, bytes);
+      assert_int_equal (packet.bytes, size);
+      assert_true (fmx_rtcp_report_read (&report, &packet)
+          == (type != FMX_RTCP_SDES && size >= needed));
+    }
+  }
+}
+
 /* The item says that it is longer than the packet; behind it in memory stands
  * what an earlier datagram left there. */
 static void
@@ -185,6 +265,8 @@ main (void)
     cmocka_unit_test (test_names_are_read_out_of_a_compound_packet),
     cmocka_unit_test (test_a_bye_names_all_who_leave),
     cmocka_unit_test (test_a_bye_has_no_more_sources_than_room),
+    cmocka_unit_test (test_reports_are_read_with_all_their_blocks),
+    cmocka_unit_test (test_a_report_that_is_too_short_tells_nothing),
     cmocka_unit_test (test_a_short_sdes_names_nobody),
     cmocka_unit_test (test_lengths_that_do_not_add_up_are_refused),
     cmocka_unit_test (test_nothing_is_read_beyond_the_datagram),
