@@ -16,18 +16,4 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 . "$top/examples/prepare.sh"
 fmx_help "$@"
 
-for tool in ip tc unshare python3 gst-launch-1.0; do
-  command -v $tool >/dev/null ||
-    { echo "$0 needs $tool: iproute2, util-linux, python3, GStreamer" >&2; exit 1; }
-done
-if unshare --user --map-root-user --net --mount true 2>/dev/null; then
-  user="--user --map-root-user"
-elif [ "$(id -u)" = 0 ]; then
-  user=
-else
-  echo "Here only root may make networks: sudo $0 $*" >&2
-  exit 1
-fi
-# shellcheck disable=SC2086  # two words or none
-exec unshare $user --net --mount --pid --fork --kill-child \
-  python3 "$top/examples/python/multicast.py" "$@"
+fmx_in_namespaces "$top/examples/python/multicast.py" "$@"

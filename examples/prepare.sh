@@ -103,6 +103,27 @@ fmx_python () {
   return 1
 }
 
+# fmx_in_namespaces PROGRAM.py ARGUMENT...: runs it where it may make networks, which
+# go when it ends.
+fmx_in_namespaces () {
+  for tool in ip tc unshare python3 gst-launch-1.0; do
+    command -v $tool >/dev/null ||
+      { fmx_say "$0 needs $tool: iproute2, util-linux, python3, GStreamer" >&2
+        exit 1; }
+  done
+  if unshare --user --map-root-user --net --mount true 2>/dev/null; then
+    user="--user --map-root-user"
+  elif [ "$(id -u)" = 0 ]; then
+    user=
+  else
+    fmx_say "here only root may make networks: sudo $0" >&2
+    exit 1
+  fi
+  python=$(fmx_python) || exit 1
+  # shellcheck disable=SC2086  # two words or none
+  exec unshare $user --net --mount --pid --fork --kill-child "$python" "$@"
+}
+
 # fmx_configure DIR [MESON SETUP ARGUMENT...]: makes a build directory, once.
 # The first of the arguments may name another source directory than this one.
 fmx_configure () {

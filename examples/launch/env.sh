@@ -86,6 +86,32 @@ check_group () {
   esac
 }
 
+# check_layers GROUP:PORT N: N layers that begin there
+check_layers () {
+  local last address
+  check_group "$1"
+  address=$(host "$1")
+  last=${address##*[.:]}
+  case $address in
+  *:*) last=$((16#${last:-0})) ;;
+  esac
+  if [ $((last + $2 - 1)) -gt 255 ]; then
+    wrong "no room for $2 layers from $address on: choose one that ends in 0"
+  fi
+  check_number "the port of $1" "$(port "$1")" 2 $((65533 - 2 * $2))
+}
+
+# layer_host GROUP:PORT LAYER: the address of a layer
+layer_host () {
+  local address last
+  address=$(host "$1")
+  last=${address##*[.:]}
+  case $address in
+  *:*) printf '%s%x\n' "${address%"$last"}" $((16#${last:-0} + $2)) ;;
+  *) echo "${address%"$last"}$((last + $2))" ;;
+  esac
+}
+
 # check_file WHAT FILE
 check_file () {
   { [ -f "$2" ] && [ -r "$2" ]; } || wrong "$1: there is no file $2"

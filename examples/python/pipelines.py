@@ -29,17 +29,18 @@ class Pipeline:
 
     on_message(pipeline, source, structure name, fields) is called, from
     another thread, for each element message and each error and warning, and
-    the line is written to the file log.
+    the line is written to the file log.  within is a command that runs another
+    one, as `ip netns exec NAME`.
     """
 
     def __init__(self, name, script, *arguments, on_message=None, log=None,
-                 **environment):
+                 within=(), **environment):
         self.name = name
         self.on_message, self.log = on_message, log
         self.began = time.monotonic()
         self.tail = []                  # the last lines that it printed
         self.process = subprocess.Popen(
-            [str(LAUNCH / script), *map(str, arguments)],
+            [*within, str(LAUNCH / script), *map(str, arguments)],
             env={**os.environ, 'FLAGS': '-m', **environment},
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, errors='replace')

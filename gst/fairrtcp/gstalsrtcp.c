@@ -16,7 +16,7 @@
  * that travels upstream from its sink pad, and to the encoders that
  * #GstAlsRtcp:encoders names; with an element message `fairmix-rate-decision` per
  * decision.  A receiver starts and stops the sources that #GstAlsRtcp:sources names,
- * and posts `fairmix-layers`.
+ * and posts `fairmix-layers`; with #GstAlsRtcp:relay for others, in a router.
  *
  * Where no router answers, a receiver's plain reports make its rate, by the rule of
  * #asmprtcp, and it holds the base.
@@ -651,7 +651,7 @@ gst_als_rtcp_prepare (GstElement * element)
   GstAlsRtcp *self = GST_ALS_RTCP (element);
   GstAlsSettings settings = gst_als_rtcp_dup_settings (self);
   guint n_layers;
-  gboolean ok;
+  gboolean ok, relay = settings.relay;
 
   g_mutex_lock (&self->lock);
   n_layers = gst_als_rtcp_n_layers (self);
@@ -660,7 +660,7 @@ gst_als_rtcp_prepare (GstElement * element)
     gst_encoder_control_check (&self->layers[i].encoder, GST_ELEMENT (self));
   ok = gst_als_settings_check (&settings, n_layers, GST_ELEMENT (self));
   gst_als_settings_clear (&settings);
-  return ok && gst_rtcp_hook_connect_or_complain (self->hook);
+  return ok && (relay || gst_rtcp_hook_connect_or_complain (self->hook));
 }
 
 static const GstFairmixTimedFuncs gst_als_rtcp_funcs = {

@@ -34,6 +34,7 @@ gst_als_settings_default (GstAlsSettings * settings)
   settings->address = NULL;
   settings->port = DEFAULT_PORT;
   settings->layer_limits = NULL;
+  settings->relay = FALSE;
   settings->ntp_time_source = DEFAULT_NTP_TIME_SOURCE;
 }
 
@@ -204,6 +205,10 @@ gst_als_settings_install (GObjectClass * gobject_class, guint first_id)
           "bits/s on the wire.  With less a layer is not sent, more it cannot use. "
           "The base's least is min-bitrate.  E.g. 0-64000,20000-48000", NULL,
           rw | GST_PARAM_MUTABLE_READY));
+  g_object_class_install_property (gobject_class, first_id + GST_ALS_RELAY,
+      g_param_spec_boolean ("relay", "Relay",
+          "Receiver: hold layers for those behind a router, and report nothing; "
+          "rtpbin is not needed", FALSE, rw | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property (gobject_class,
       first_id + GST_ALS_NTP_TIME_SOURCE, g_param_spec_enum ("ntp-time-source",
           "NTP Time Source",
@@ -226,6 +231,7 @@ static const GstFairmixField fields[] = {
   GST_FAIRMIX_FIELD (GST_ALS_PORT, GstAlsSettings, port),
   GST_FAIRMIX_FIELD (GST_ALS_NTP_TIME_SOURCE, GstAlsSettings, ntp_time_source),
   GST_FAIRMIX_FIELD (GST_ALS_LAYER_LIMITS, GstAlsSettings, layer_limits),
+  GST_FAIRMIX_FIELD (GST_ALS_RELAY, GstAlsSettings, relay),
 };
 
 void

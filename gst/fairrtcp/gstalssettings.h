@@ -25,6 +25,7 @@ enum
   GST_ALS_PORT,
   GST_ALS_NTP_TIME_SOURCE,
   GST_ALS_LAYER_LIMITS,
+  GST_ALS_RELAY,
   GST_ALS_N_SETTINGS,
   /* and the others */
   GST_ALS_RTPBIN = GST_ALS_N_SETTINGS,
@@ -45,6 +46,7 @@ typedef struct
   gchar *address;               /* NULL = not told */
   guint port;
   gchar *layer_limits;          /* NULL = none */
+  gboolean relay;
   GstFairmixNtpSource ntp_time_source;
 } GstAlsSettings;
 

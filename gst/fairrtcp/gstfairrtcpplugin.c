@@ -3,6 +3,7 @@
 #include "config.h"
 #endif
 
+#include "gstalslayers.h"
 #include "gstalsrouter.h"
 #include "gstalsrtcp.h"
 #include "gstasmprtcp.h"
@@ -12,6 +13,7 @@ plugin_init (GstPlugin * plugin)
 {
   gboolean ret = FALSE;
 
+  ret |= GST_ELEMENT_REGISTER (alslayers, plugin);
   ret |= GST_ELEMENT_REGISTER (alsrouter, plugin);
   ret |= GST_ELEMENT_REGISTER (alsrtcp, plugin);
   ret |= GST_ELEMENT_REGISTER (asmprtcp, plugin);

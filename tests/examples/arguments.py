@@ -21,7 +21,8 @@ ROOT, BUILD = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 LAUNCH = ROOT / 'examples/launch'
 USED = 15000                    # a port that somebody else has
 SCRIPTS = ['sender', 'receiver', 'renderer', 'mixer', 'mixer-chain',
-           'jitterbuffer', 'multicast-sender', 'multicast-receiver']
+           'jitterbuffer', 'multicast-sender', 'multicast-receiver',
+           'layered-sender', 'layered-receiver', 'layered-router']
 
 # (script, its arguments, what it says)
 WRONG = [
@@ -68,6 +69,18 @@ WRONG = [
     ('TTL=256 multicast-receiver', '', 'TTL is a number from 0'),
     ('multicast-receiver', '127.0.0.1:5004', 'no multicast group'),
     ('multicast-receiver', '239.1.2.3:5004 out.mp3', 'nothing but WAV'),
+    ('layered-sender', 'missing.wav', 'no file missing.wav'),
+    ('layered-sender', 'test 239.1.2.254:5004', 'no room for 3 layers'),
+    ('layered-sender', 'test [ff15::ff]:5004', 'no room for 3 layers'),
+    ('layered-sender', 'test 127.0.0.1:5004', 'no multicast group'),
+    ('layered-receiver', '239.1.2.0:5004 out.mp3', 'nothing but WAV'),
+    ('layered-receiver', '239.1.2.0:5004 fake all', "or talkers, not 'all'"),
+    ('layered-receiver', '239.1.2.0:1', 'from 2 to 65527, not 1'),
+    ('layered-router', 'lo', 'two interfaces, and the bandwidth'),
+    ('layered-router', 'lo nowhere 1000000', 'no interface nowhere'),
+    ('layered-router', 'lo lo fast', "BPS is a number, not 'fast'"),
+    ('layered-router', 'lo lo 100000 239.1.2.0:5004 9', 'LAYERS is a number'),
+    ('UTILISATION=2 layered-router', 'lo lo 100000', 'from 0.01 to 1'),
     ('jitterbuffer', '5000 127.0.0.1:10000 out.wav', 'auto or fake'),
 ]
 

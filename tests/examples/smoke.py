@@ -284,6 +284,40 @@ def smoke_multicast(folder, running):
     expect_heard(folder / 'b.wav', paths[1:])
 
 
+def smoke_layers(folder, _running):
+    """Two voices in layers through two routers: apart and with what is above
+    8 kHz behind the wide link, both in the middle behind the narrow one."""
+    for tool in ('ip', 'tc'):
+        if not shutil.which(tool) or not os.environ.get('FMX_SMOKE_NETNS'):
+            print('multicast only in networks of its own')
+            sys.exit(77)            # skipped
+    (folder / 'voices').mkdir(exist_ok=True)
+    random = numpy.random.default_rng(1)
+    for n in range(3):
+        voice = voices.talk(n, 30)
+        hiss = numpy.diff(random.standard_normal(len(voice) + 2), 2) * 60
+        voices.write(folder / f'voices/voice-{n}.wav', voice + hiss)
+    out = run_program(str(ROOT / 'examples/layers.sh'), '--seconds', '18',
+                      '--voices', str(folder / 'voices'), '--out', str(folder))
+    wide, narrow = out.split('narrow listener', 1)
+
+    def sides(part):
+        return [float(s) for s in re.findall(r'over right ([-+.\d]+)', part)]
+
+    def air(part):
+        return float(re.search(r'above 8.5 kHz: ([-.\d]+)', part)[1])
+
+    print(f'left over right: {sides(wide)} behind the wide link, '
+          f'{sides(narrow)} behind the narrow one')
+    if 'wide listener, 3 layers' not in wide or ', 1 layers' not in narrow:
+        fail('not the layers that the links carry')
+    if min(sides(wide)[0], -sides(wide)[1]) < 10:
+        fail('the voices are not apart')
+    if max(map(abs, sides(narrow))) > 0.5:
+        fail('they are not in the middle')
+    if air(wide) < air(narrow) + 10:
+        fail('what is above 8 kHz is missing')
+
 def smoke_renderer(folder, running):
     """Eight voices on a stage: the first on the left, the last on the right."""
     paths = talkers(folder, 8, 6)

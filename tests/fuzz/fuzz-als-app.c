@@ -69,7 +69,7 @@ try_datagram (const uint8_t * data, size_t size)
   n_requests = fmx_als_rtcp_count (copy, size);
   n_cut = fmx_als_rtcp_cut (copy, size, 90000.0, 0.9);
   CHECK (n_cut <= n_requests);
-  CHECK (n_cut > 0 || memcmp (copy, data, size) == 0);
+  CHECK (n_requests > 0 || memcmp (copy, data, size) == 0);
 }
 
 int

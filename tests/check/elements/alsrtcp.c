@@ -187,6 +187,30 @@ GST_START_TEST (test_layers_are_joined_and_left_as_the_share_says)
 
 GST_END_TEST;
 
+/* It speaks for nobody, so it needs no session, and does not complain. */
+GST_START_TEST (test_a_relay_holds_layers_for_others)
+{
+  FmxAlsLayer layers[2] = { layer_at (90000, 2, 0, 5004),
+    layer_at (90000, 2, 1, 5006)
+  };
+  GstMessage *message;
+  Fixture f;
+
+  setup (&f, "receiver", "relay=true sources=l1  identity name=l1");
+  message = gst_bus_pop_filtered (f.bus, GST_MESSAGE_WARNING
+      | GST_MESSAGE_ERROR);
+  fail_unless (message == NULL);
+  push_announcement (&f, SSRC, 180000, layers, 2);
+  settle (&f);
+  fail_unless_equals_int (state_of (&f, "l1"), GST_STATE_PLAYING);
+  push_announcement (&f, SSRC, 100000, layers, 2);
+  settle (&f);
+  fail_unless_equals_int (state_of (&f, "l1"), GST_STATE_NULL);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_packets_lists_and_metas_pass_as_they_are)
 {
   GstBufferList *list = gst_buffer_list_new ();
@@ -262,6 +286,7 @@ alsrtcp_suite (void)
   tcase_add_test (tc, test_without_routers_plain_reports_count);
   tcase_add_test (tc, test_encoders_follow_their_layers);
   tcase_add_test (tc, test_layers_are_joined_and_left_as_the_share_says);
+  tcase_add_test (tc, test_a_relay_holds_layers_for_others);
   tcase_add_test (tc, test_packets_lists_and_metas_pass_as_they_are);
   tcase_add_test (tc, test_it_may_stop_and_start_again);
   return s;

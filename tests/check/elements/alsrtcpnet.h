@@ -40,6 +40,7 @@ typedef struct
   Outlet layers[N_LAYERS], rtcp;
   Receiver receivers[MAX_RECEIVERS];
   guint n_receivers;
+  GstClockTime begun;           /* the last of them */
   guint16 seq;
   guint32 ssrc;                 /* of what it sends */
 } Net;
@@ -147,6 +148,7 @@ net_init (Net * net, const gchar * settings)
   net->clock =
       GST_TEST_CLOCK (gst_test_clock_new_with_start_time (1000 * GST_SECOND));
   gst_system_clock_set_default (GST_CLOCK (net->clock));
+  net->begun = gst_clock_get_time (GST_CLOCK (net->clock));
   net->ssrc = 0x5555;
   net->bin = gst_object_ref_sink (gst_parse_launch (line, NULL));
   g_free (line);
@@ -177,6 +179,7 @@ net_init (Net * net, const gchar * settings)
   net->rtcp_in = pad_to (net->als, "rtcp_sink", "application/x-rtcp");
 }
 
+/* @bandwidth_bps: 0 = the router does not read RTCP, so that it answers nobody */
 static inline Receiver *
 net_join (Net * net, guint64 bandwidth_bps)
 {
@@ -189,10 +192,12 @@ net_join (Net * net, guint64 bandwidth_bps)
       "rtp.recv_rtp_src ! fakesink async=false sync=false "
       "r.src_1 ! fakesink async=false sync=false "
       "r.src_2 ! fakesink async=false sync=false "
-      "r.src_7 ! als.rtcp_sink als.rtcp_src ! rtp.recv_rtcp_sink",
-      bandwidth_bps);
+      "%s ! als.rtcp_sink als.rtcp_src ! rtp.recv_rtcp_sink",
+      MAX (bandwidth_bps, 1), bandwidth_bps > 0 ? "r.src_7"
+      : "identity name=wire");
   GstElement *session;
 
+  net->begun = gst_clock_get_time (GST_CLOCK (net->clock));
   receiver->bandwidth_bps = bandwidth_bps;
   receiver->joined = TRUE;
   receiver->bin = gst_object_ref_sink (gst_parse_launch (line, NULL));
@@ -211,7 +216,15 @@ net_join (Net * net, guint64 bandwidth_bps)
     receiver->layers_in[i] = pad_to (receiver->router, name, RTP_CAPS_PCMU);
     g_free (name);
   }
-  receiver->rtcp_in = pad_to (receiver->router, "sink_7", "application/x-rtcp");
+  if (bandwidth_bps > 0) {
+    receiver->rtcp_in =
+        pad_to (receiver->router, "sink_7", "application/x-rtcp");
+  } else {
+    GstElement *wire = element_of (receiver->bin, "wire");
+
+    receiver->rtcp_in = pad_to (wire, "sink", "application/x-rtcp");
+    gst_object_unref (wire);
+  }
   receiver->tap = pad_to (receiver->router, "tap_0",
       "application/octet-stream");
   return receiver;
@@ -362,6 +375,20 @@ carry_rtcp (Net * net)
     }
 }
 
+/* Who waits for the clock: in each session the thread that reports, in the sender the
+ * adaptation point, in a receiver that knows its sender the end of what it knows.
+ * Who has just begun may have no thread yet. */
+static inline guint
+n_waiters (Net * net, GstClockTime now)
+{
+  guint n = 2;
+
+  for (guint i = 0; i < net->n_receivers; i++)
+    if (net->receivers[i].joined)
+      n += 1 + (element_stat (net->receivers[i].als, "sender-ssrc") != 0.0);
+  return now < net->begun + 2 * GST_SECOND ? 1 : n;
+}
+
 static inline void
 net_run (Net * net, guint seconds)
 {
@@ -369,15 +396,9 @@ net_run (Net * net, guint seconds)
 
   for (GstClockTime now = start; now < start + seconds * GST_SECOND;
       now += STEP) {
-    guint n_waiters = 1;
-
-    for (guint i = 0; i < net->n_receivers; i++)
-      n_waiters += net->receivers[i].joined;
     send_layers (net);
     carry_rtcp (net);
-    /* timer and reports of the sender, reports of the receivers */
-    clock_advance_to (net->clock, now > start + 2 * GST_SECOND ? 1 + n_waiters
-        : 1, now + STEP);
+    clock_advance_to (net->clock, n_waiters (net, now), now + STEP);
   }
 }
 

@@ -64,9 +64,11 @@ fmx_als_request_cut (uint8_t *data, size_t size, double fair_bps,
 {
   FmxAlsShare share;
 
-  if (!fmx_als_share_read (&share, data, size) || share.share_bps < fair_bps)
+  if (!fmx_als_share_read (&share, data, size))
     return false;
   data[1] |= FLAG_ANSWERED;
+  if (share.share_bps < fair_bps)
+    return false;
   fmx_write_u16 (data + 2, utilisation_to_wire (utilisation));
   fmx_write_u32 (data + 4, bps_to_wire (fair_bps));
   return true;

@@ -41,7 +41,8 @@ extern "C" {
  *     on the wire.  UINT32_MAX stands for that and all above
  * @utilisation: U: of the router that cut it last, of its link's bandwidth; 0 as
  *     it leaves the sender; told in steps of 1/32768, up to 1.99
- * @answered: whether any router cut it
+ * @answered: whether any router read it, so that @share_bps is the path's word and
+ *     not the sender's wish
  * @rate_bps: a request: what the sender sends now; a return: 0
  * @media_ssrc: a return: the stream that it is about; a request: 0
  *
@@ -87,7 +88,7 @@ bool fmx_als_share_read (FmxAlsShare * share, const uint8_t * data,
  * @utilisation: of this router's link
  *
  * What a router does (ALS 3.1): where R_d >= R_f, R_d becomes R_f and U this
- * router's.  The length does not change.
+ * router's.  It is answered in any case.  The length does not change.
  *
  * Returns: whether it was cut here
  */

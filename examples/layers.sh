@@ -1,0 +1,20 @@
+#!/bin/sh
+# Layers on one machine: a sender, a listener behind a wide link and one behind a
+# narrow one, each link with a router.  Says who hears what.
+#
+#   examples/layers.sh [sound|talkers] [--seconds N] [--narrow BPS] [--out FOLDER]
+#
+# sound: two voices, left and right; the wide listener hears them there, the narrow one
+# both in the middle.  talkers: three people at a mixer; the wide listener hears each
+# from a place of their own, the narrow one all of them at once.  (sound)
+#
+# Each of them has a network of its own (a namespace): nothing leaves this machine,
+# and no rights are needed where users may make namespaces; else root.  The narrow
+# link carries 60000 bits per second (--narrow).  In FOLDER: what each listener
+# heard (WAV), the log of each program.
+set -eu
+top=$(cd "$(dirname "$0")/.." && pwd)
+# shellcheck source=examples/prepare.sh
+. "$top/examples/prepare.sh"
+fmx_help "$@"
+fmx_in_namespaces "$top/examples/python/layers.py" "$@"

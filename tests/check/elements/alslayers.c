@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "../gstfairmixcheck.h"
+
+#define N_LAYERS 3
+#define FRAME (20 * GST_MSECOND)
+#define SAMPLES 160             /* of PCMU, in a frame */
+#define SSRC 0x1234u
+
+typedef struct
+{
+  GstElement *element;
+  GstHarness *layers[N_LAYERS];
+  GstTestClock *clock;
+  GstBus *bus;
+} Rig;
+
+static void
+rig_init (Rig * rig, const gchar * mode)
+{
+  rig->element = gst_element_factory_make ("alslayers", NULL);
+  gst_util_set_object_arg (G_OBJECT (rig->element), "mode", mode);
+  rig->bus = gst_bus_new ();
+  gst_element_set_bus (rig->element, rig->bus);
+  for (guint i = 0; i < N_LAYERS; i++) {
+    gchar *sink = g_strdup_printf ("sink_%u", i);
+    gchar *src = g_strdup_printf ("src_%u", i);
+
+    rig->layers[i] = gst_harness_new_with_element (rig->element, sink, src);
+    g_free (sink);
+    g_free (src);
+  }
+  rig->clock = gst_harness_get_testclock (rig->layers[0]);
+  for (guint i = 0; i < N_LAYERS; i++)
+    gst_harness_set_src_caps_str (rig->layers[i], RTP_CAPS_PCMU);
+}
+
+static void
+rig_clear (Rig * rig)
+{
+  for (guint i = 0; i < N_LAYERS; i++)
+    gst_harness_teardown (rig->layers[i]);
+  gst_element_set_bus (rig->element, NULL);
+  gst_object_unref (rig->bus);
+  gst_object_unref (rig->clock);
+  gst_object_unref (rig->element);
+}
+
+/* Frame @n of a layer, played at @pts if nobody interferes.
+ *
+ * Returns: when it is played, GST_CLOCK_TIME_NONE if it is not */
+static GstClockTime
+push (Rig * rig, guint layer, guint32 ssrc, guint n, GstClockTime pts)
+{
+  GstBuffer *buffer = rtp_packet_new (ssrc, n, SAMPLES);
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  GstClockTime played = GST_CLOCK_TIME_NONE;
+
+  gst_rtp_buffer_map (buffer, GST_MAP_READWRITE, &rtp);
+  gst_rtp_buffer_set_timestamp (&rtp, G_MAXUINT32 - 5 * SAMPLES + n * SAMPLES);
+  gst_rtp_buffer_unmap (&rtp);
+  GST_BUFFER_PTS (buffer) = pts;
+  fail_unless_equals_int (gst_harness_push (rig->layers[layer], buffer),
+      GST_FLOW_OK);
+  buffer = gst_harness_try_pull (rig->layers[layer]);
+  if (buffer != NULL) {
+    played = GST_BUFFER_PTS (buffer);
+    fail_unless_equals_int (rtp_packet_seq (buffer), n);
+    gst_buffer_unref (buffer);
+  }
+  return played;
+}
+
+/* Each layer's jitter buffer has an idea of its own of when a frame is due. */
+GST_START_TEST (test_layers_meet_to_the_sample)
+{
+  GstClockTime begin = GST_SECOND + 1234567;
+  Rig rig;
+
+  rig_init (&rig, "add");
+  /* nobody knows yet */
+  fail_if (GST_CLOCK_TIME_IS_VALID (push (&rig, 1, SSRC, 0, begin)));
+  for (guint n = 0; n < 20; n++) {
+    GstClockTime due = begin + n * FRAME;
+    GstClockTime base = push (&rig, 0, SSRC, n, due + n % 3 * GST_MSECOND);
+
+    fail_unless_equals_uint64 (base, due);
+    fail_unless_equals_uint64 (push (&rig, 1, SSRC, n,
+            due + 5 * GST_MSECOND), base);
+    /* one that is a frame late */
+    if (n > 0)
+      fail_unless_equals_uint64 (push (&rig, 2, SSRC, n - 1, due),
+          base - FRAME);
+  }
+  /* the base stalls, and goes on half a second later: so do all */
+  begin += 500 * GST_MSECOND;
+  for (guint n = 20; n < 25; n++) {
+    fail_unless_equals_uint64 (push (&rig, 0, SSRC, n, begin + n * FRAME),
+        begin + n * FRAME);
+    fail_unless_equals_uint64 (push (&rig, 1, SSRC, n, begin), begin
+        + n * FRAME);
+  }
+  /* another sender: other timestamps */
+  fail_unless_equals_uint64 (push (&rig, 0, SSRC + 1, 27, begin + 30 * FRAME),
+      begin + 30 * FRAME);
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
+/* One step of @ms: a frame of each layer that is sent */
+static void
+expect (Rig * rig, guint sent, guint played, GstClockTime wait)
+{
+  gst_test_clock_advance_time (rig->clock, wait);
+  for (guint i = N_LAYERS; i-- > 0;)
+    if (sent & 1u << i) {
+      gboolean passed = GST_CLOCK_TIME_IS_VALID (push (rig, i, SSRC + i, 7, 5));
+
+      fail_unless (passed == ((played & 1u << i) != 0), "layer %u", i);
+    }
+}
+
+GST_START_TEST (test_one_layer_of_those_that_hold_the_whole_is_played)
+{
+  GstMessage *message;
+  guint top;
+  Rig rig;
+
+  rig_init (&rig, "switch");
+  expect (&rig, 1, 1, FRAME);
+  expect (&rig, 3, 2, FRAME);   /* the second comes: from its first frame on */
+  message = gst_bus_pop (rig.bus);
+  while (message != NULL && !gst_message_has_name (message, "fairmix-layer")) {
+    gst_message_unref (message);
+    message = gst_bus_pop (rig.bus);
+  }
+  fail_unless (message != NULL);
+  fail_unless (gst_structure_get_uint (gst_message_get_structure (message),
+          "top", &top) && top == 1);
+  gst_message_unref (message);
+  expect (&rig, 7, 4, FRAME);
+  expect (&rig, 3, 0, FRAME);   /* the third is late, or lost */
+  expect (&rig, 7, 4, FRAME);
+  expect (&rig, 3, 2, 300 * GST_MSECOND);       /* and stops */
+  expect (&rig, 1, 0, FRAME);
+  expect (&rig, 1, 1, 300 * GST_MSECOND);       /* it was left */
+  g_object_get (rig.element, "top", &top, NULL);
+  fail_unless_equals_int (top, 0);
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
+/* The second layer was never held, the third is. */
+GST_START_TEST (test_when_the_base_ends_all_is_over)
+{
+  GstEvent *event;
+  Rig rig;
+
+  rig_init (&rig, "add");
+  push (&rig, 0, SSRC, 0, GST_SECOND);
+  push (&rig, 2, SSRC, 0, GST_SECOND);
+  gst_harness_push_event (rig.layers[0], gst_event_new_eos ());
+  for (guint i = 0; i < N_LAYERS; i++) {
+    gboolean ended = FALSE;
+
+    while ((event = gst_harness_try_pull_event (rig.layers[i])) != NULL) {
+      ended |= GST_EVENT_TYPE (event) == GST_EVENT_EOS;
+      gst_event_unref (event);
+    }
+    fail_unless (ended, "layer %u", i);
+  }
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
+/* RTCP on the wrong pad, noise, no times, pads that go: nothing is lost but what
+ * is not to be played */
+GST_START_TEST (test_what_cannot_be_understood_passes)
+{
+  GstSegment segment;
+  GstPad *sink, *src;
+  Rig rig;
+
+  rig_init (&rig, "add");
+  for (gsize size = 0; size < 12; size++) {
+    fail_unless_equals_int (gst_harness_push (rig.layers[2], size == 0
+            ? gst_buffer_new () : gst_buffer_new_allocate (NULL, size, NULL)),
+        GST_FLOW_OK);
+    gst_buffer_unref (gst_harness_pull (rig.layers[2]));
+  }
+  fail_if (GST_CLOCK_TIME_IS_VALID (push (&rig, 0, SSRC, 0,
+              GST_CLOCK_TIME_NONE)));
+  sink = gst_element_request_pad_simple (rig.element, "sink_7");
+  src = gst_element_request_pad_simple (rig.element, "src_7");
+  gst_element_release_request_pad (rig.element, src);
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_pad_send_event (sink, gst_event_new_stream_start ("x"));
+  gst_pad_send_event (sink, gst_event_new_segment (&segment));
+  fail_unless_equals_int (gst_pad_chain (sink, rtp_packet_new (1, 0, 10)),
+      GST_FLOW_NOT_LINKED);
+  gst_element_release_request_pad (rig.element, sink);
+  gst_object_unref (src);
+  gst_object_unref (sink);
+  /* and it may stop and start again */
+  gst_element_set_state (rig.element, GST_STATE_READY);
+  gst_element_set_state (rig.element, GST_STATE_PLAYING);
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
+static Suite *
+alslayers_suite (void)
+{
+  Suite *s = suite_create ("alslayers");
+  TCase *tc = tcase_create ("general");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, test_layers_meet_to_the_sample);
+  tcase_add_test (tc, test_one_layer_of_those_that_hold_the_whole_is_played);
+  tcase_add_test (tc, test_when_the_base_ends_all_is_over);
+  tcase_add_test (tc, test_what_cannot_be_understood_passes);
+  return s;
+}
+
+GST_CHECK_MAIN (alslayers);
