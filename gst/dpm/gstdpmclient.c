@@ -228,14 +228,15 @@ gst_dpm_client_class_init (GstDpmClientClass * klass)
   object_class->get_property = gst_dpm_client_get_property;
   object_class->finalize = gst_dpm_client_finalize;
   properties[PROP_SERVER] = g_param_spec_string ("server", "Server",
-      "The mixer: HOST, HOST:PORT or [IPv6]:PORT; the port is 5004 if there is "
-      "none", DEFAULT_SERVER, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
-      GST_PARAM_MUTABLE_READY);
+      "The mixer: HOST, HOST:PORT or [IPv6]:PORT, several with commas between "
+      "them; without a port a service (DNS SRV, _dpm._udp), or port 5004",
+      DEFAULT_SERVER,
+      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
   properties[PROP_DISPLAY_NAME] =
       g_param_spec_string ("display-name", "Display name",
       "What the others see, up to 63 bytes (NULL = the name of the user)",
-      DEFAULT_DISPLAY_NAME, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
-      GST_PARAM_MUTABLE_READY);
+      DEFAULT_DISPLAY_NAME,
+      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
   properties[PROP_MAX_STREAMS] =
       g_param_spec_uint ("max-streams", "Maximum streams",
       "How many streams can be decoded here at a time; the mixer is told "

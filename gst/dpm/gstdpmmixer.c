@@ -435,8 +435,9 @@ make_properties (void)
       1, MAX_MAX_CLIENTS, DEFAULT_MAX_CLIENTS, G_PARAM_READWRITE |
       G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
   properties[PROP_PARENT] = g_param_spec_string ("parent", "Parent",
-      "The mixer above this one: HOST, HOST:PORT or [IPv6]:PORT; it must have the "
-      "same secret (NULL = none)", DEFAULT_PARENT,
+      "The mixer above this one, or several with commas between them, of which "
+      "one is joined: as dpmclient's server; they must have the same secret "
+      "(NULL = none)", DEFAULT_PARENT,
       G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
   properties[PROP_DISPLAY_NAME] =
       g_param_spec_string ("display-name", "Display name",

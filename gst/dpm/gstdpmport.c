@@ -44,8 +44,7 @@ typedef struct
 /* The server that we join. */
 typedef struct
 {
-  GSocketConnectable *name;
-  GSocketAddressEnumerator *addresses;  /* of the resolving thread */
+  GstDpmServers *servers;       /* of the resolving thread */
   gboolean resolved;            /* with the lock */
   FmxJoinAddress address;
   GstDpmPeer *peer;
@@ -153,8 +152,7 @@ uplink_free (Uplink * uplink)
 {
   if (uplink == NULL)
     return;
-  g_clear_object (&uplink->addresses);
-  g_object_unref (uplink->name);
+  gst_dpm_servers_free (uplink->servers);
   gst_dpm_peer_unref (uplink->peer);
   gst_dpm_crypto_clear (&uplink->crypto);
   gst_dpm_crypto_wipe (uplink, sizeof *uplink);
@@ -202,14 +200,13 @@ gst_dpm_port_connect (GstDpmPort * port, const gchar * server,
     const FmxJoinClientParams * params, const FmxJoinSecret * secret,
     GError ** error)
 {
-  GSocketConnectable *name = g_network_address_parse (server,
-      GST_DPM_DEFAULT_PORT, error);
+  GstDpmServers *servers = gst_dpm_servers_new (server, error);
   Uplink *uplink;
 
-  if (name == NULL)
+  if (servers == NULL)
     return NULL;
   uplink = g_new0 (Uplink, 1);
-  uplink->name = name;
+  uplink->servers = servers;
   uplink->params = *params;
   uplink->secret = *secret;
   gst_dpm_crypto_init (&uplink->crypto);
@@ -351,6 +348,16 @@ uplink_follow_root (GstDpmPort * port, FmxTime now)
   }
 }
 
+/* Returns: whether another mixer is to be tried, if there is any */
+static gboolean
+uplink_is_elsewhere_better (const FmxJoinClientResult * result)
+{
+  return result->event == FMX_JOIN_CLIENT_LEFT
+      || (result->event == FMX_JOIN_CLIENT_REFUSED
+      && (result->reason == FMX_JOIN_REASON_FULL
+          || result->reason == FMX_JOIN_REASON_LOOP));
+}
+
 static void
 uplink_act (GstDpmPort * port, FmxJoinClientResult * result, FmxTime now)
 {
@@ -382,7 +389,9 @@ uplink_act (GstDpmPort * port, FmxJoinClientResult * result, FmxTime now)
     job->event = result->event;
     tell (port, job);
   }
-  if (result->event == FMX_JOIN_CLIENT_SILENT)
+  if (result->event == FMX_JOIN_CLIENT_SILENT
+      || (uplink_is_elsewhere_better (result)
+          && gst_dpm_servers_have_choice (uplink->servers)))
     tell (port, job_new (JOB_RESOLVE, NULL, FMX_JOIN_REASON_NONE));
   if (result->event == FMX_JOIN_CLIENT_JOINED
       || result->event == FMX_JOIN_CLIENT_ROOT)
@@ -390,25 +399,6 @@ uplink_act (GstDpmPort * port, FmxJoinClientResult * result, FmxTime now)
 }
 
 /* --- the thread that asks for the server's address: this may take long --- */
-
-/* Returns: (transfer full) (nullable): the next one; from the beginning when
- * there are no more */
-static GSocketAddress *
-next_address (GstDpmPort * port)
-{
-  Uplink *uplink = port->uplink;
-  GSocketAddress *found = NULL;
-
-  for (guint round = 0; round < 2 && found == NULL; round++) {
-    if (uplink->addresses == NULL)
-      uplink->addresses = g_socket_connectable_enumerate (uplink->name);
-    found = g_socket_address_enumerator_next (uplink->addresses,
-        port->stopping, NULL);
-    if (found == NULL)
-      g_clear_object (&uplink->addresses);
-  }
-  return found;
-}
 
 /* with the lock */
 static void
@@ -429,12 +419,13 @@ static gpointer
 resolve (gpointer data)
 {
   GstDpmPort *port = data;
-  GSocketAddress *found = next_address (port);
   FmxJoinAddress address;
+  gboolean found = gst_dpm_servers_next (port->uplink->servers, &address,
+      port->stopping);
   Job *job;
 
   g_mutex_lock (&port->lock);
-  if (found != NULL && gst_dpm_address_from_gio (&address, found)) {
+  if (found) {
     uplink_set_address (port, &address);
   } else if (!port->uplink->resolved) {
     job = job_new (JOB_UPLINK, NULL, FMX_JOIN_REASON_NONE);
@@ -443,7 +434,6 @@ resolve (gpointer data)
     tell (port, job_new (JOB_RESOLVE_LATER, NULL, FMX_JOIN_REASON_NONE));
   }
   g_mutex_unlock (&port->lock);
-  g_clear_object (&found);
   g_atomic_int_set (&port->resolving, FALSE);
   /* wakes the receiver up, so that it sees that there is something to do */
   g_cancellable_cancel (port->wake_up);
@@ -454,7 +444,8 @@ resolve (gpointer data)
 static void
 resolve_start (GstDpmPort * port)
 {
-  if (g_atomic_int_get (&port->resolving))
+  /* what is next is for when we are out */
+  if (g_atomic_int_get (&port->resolving) || gst_dpm_port_is_joined (port))
     return;
   if (port->resolver != NULL)
     g_thread_join (port->resolver);

@@ -8,11 +8,9 @@
 #include "fairmix/join/fmx-join-mixer.h"
 
 #include "gstdpmpeer.h"
+#include "gstdpmservers.h"
 
 G_BEGIN_DECLS
-
-/** GST_DPM_DEFAULT_PORT: of a server of which no port is said */
-#define GST_DPM_DEFAULT_PORT 5004
 
 /**
  * GstDpmPortCallbacks:
@@ -56,7 +54,7 @@ void gst_dpm_port_free (GstDpmPort * port);
 gboolean gst_dpm_port_serve (GstDpmPort * port,
     const FmxJoinMixerParams * params, const FmxJoinSecret * secret);
 
-/* Before gst_dpm_port_start().  @server: "host", "host:port", "[v6]:port".
+/* Before gst_dpm_port_start().  @server: one or several, see #GstDpmServers.
  * Returns: (transfer none) (nullable): the server as a neighbour; %NULL: @server
  * cannot be read */
 GstDpmPeer *gst_dpm_port_connect (GstDpmPort * port, const gchar * server,

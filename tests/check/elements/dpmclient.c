@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "dpmcheck.h"
 #include "dpmrelay.h"
+#include "dpmresolver.h"
 
 GST_START_TEST (test_who_only_listens_and_who_only_talks)
 {
@@ -132,6 +133,34 @@ GST_START_TEST (test_a_server_that_is_not_there_is_told_and_waited_for)
 
 GST_END_TEST;
 
+/* A service with two hosts: the one that is preferred stops, and says goodbye. */
+GST_START_TEST (test_a_node_that_stops_sends_its_clients_to_the_next)
+{
+  Person *first = mixer_new (""), *second = mixer_new (""), *alice;
+  Person *bob = client_new (second, "bob", 660, "");
+
+  resolver_install ();
+  resolver_add_target ("first.test", (guint16) stat_of (first, "port"), 1);
+  resolver_add_target ("second.test", (guint16) stat_of (second, "port"), 2);
+  alice = person_start (person_new ("audiotestsrc is-live=true volume=0.2 "
+          "! audio/x-raw,rate=48000,channels=1 ! dpmclient name=dpm "
+          "server=meet.test display-name=alice" EARS));
+  wait_for_stat (first, "n-neighbours", 1);
+  expect_message (alice, "dpm-session", "event", "joined");
+  gst_element_set_state (first->pipeline, GST_STATE_NULL);
+  expect_message (alice, "dpm-session", "event", "left");
+  expect_message (alice, "dpm-session", "event", "joined");
+  wait_for_tone (bob, 440, TRUE);
+  wait_for_tone (alice, 660, TRUE);
+  person_free (alice);
+  resolver_remove ();
+  person_free (bob);
+  person_free (first);
+  person_free (second);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_without_a_server_it_does_not_start)
 {
   static const gchar *const lines[] = { "dpmclient name=dpm",
@@ -234,6 +263,7 @@ dpmclient_suite (void)
   tcase_add_test (tc, test_a_mixer_that_crashed_is_joined_again);
   tcase_add_test (tc, test_a_client_whose_address_changes_stays_in);
   tcase_add_test (tc, test_a_server_that_is_not_there_is_told_and_waited_for);
+  tcase_add_test (tc, test_a_node_that_stops_sends_its_clients_to_the_next);
   tcase_add_test (tc, test_without_a_server_it_does_not_start);
   tcase_add_test (tc, test_a_name_that_nobody_knows_holds_up_nobody);
   tcase_add_test (tc, test_a_secret_that_is_too_long_is_an_error);

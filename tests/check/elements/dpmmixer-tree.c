@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Mixers that join mixers. */
 #include "dpmcheck.h"
+#include "dpmrelay.h"
 
 static Person *
 child_of (Person * parent, const gchar * properties)
@@ -127,6 +128,41 @@ GST_START_TEST (test_a_branch_lives_without_its_parent)
 
 GST_END_TEST;
 
+/* A parent is gone without a word: its child goes to the next one on its list, and
+ * those below have been talking all the time. */
+GST_START_TEST (test_a_branch_finds_another_parent)
+{
+  Person *first = mixer_new (""), *second = mixer_new ("");
+  Relay *relay = relay_new ((guint) stat_of (first, "port"));
+  gchar *parents = g_strdup_printf ("parent=127.0.0.1:%u,127.0.0.1:%u",
+      relay_port (relay), (guint) stat_of (second, "port"));
+  Person *branch = mixer_new (parents);
+  Person *alice = client_new (branch, "alice", 440, "");
+  Person *bob = client_new (branch, "bob", 660, "");
+  Person *carol = client_new (second, "carol", 990, "");
+
+  wait_for_stat (first, "n-neighbours", 1);
+  wait_for_tone (alice, 660, TRUE);
+  wait_for_tone (alice, 990, FALSE);
+  g_atomic_int_set (&relay->dead, TRUE);
+  expect_message (branch, "dpm-session", "reason", "timeout");
+  wait_for_tone (bob, 440, TRUE);
+  wait_for_tone (alice, 990, TRUE);
+  wait_for_tone (carol, 440, TRUE);
+  fail_unless_equals_uint64 (stat_of (branch, "n-left"), 0);
+  fail_unless_equals_uint64 (stat_of (branch, "n-joined"), 2);
+  g_free (parents);
+  person_free (alice);
+  person_free (bob);
+  person_free (carol);
+  person_free (branch);
+  relay_free (relay);
+  person_free (first);
+  person_free (second);
+}
+
+GST_END_TEST;
+
 static Suite *
 dpmmixer_tree_suite (void)
 {
@@ -138,6 +174,7 @@ dpmmixer_tree_suite (void)
   tcase_add_test (tc, test_without_the_secret_there_is_no_branch);
   tcase_add_test (tc, test_a_loop_is_refused);
   tcase_add_test (tc, test_a_branch_lives_without_its_parent);
+  tcase_add_test (tc, test_a_branch_finds_another_parent);
   return s;
 }
 

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef __GST_DPM_SERVERS_H__
+#define __GST_DPM_SERVERS_H__
+
+#include <gio/gio.h>
+
+#include "fairmix/join/fmx-join-guard.h"
+
+G_BEGIN_DECLS
+
+/** GST_DPM_DEFAULT_PORT: of a server of which no port is said */
+#define GST_DPM_DEFAULT_PORT 5004
+
+/**
+ * GstDpmServers:
+ *
+ * Where the mixer may be that somebody wants to join: one name after the other, and
+ * of each all its addresses.  A name without a port may be that of a service (DNS
+ * SRV, `_dpm._udp`); of its hosts the one that answers first is the first.
+ */
+typedef struct _GstDpmServers GstDpmServers;
+
+/* @text: "host", "host:port", "[v6]:port", several with commas between them.
+ * Returns: (nullable): NULL if one cannot be read */
+GstDpmServers *gst_dpm_servers_new (const gchar * text, GError ** error);
+void gst_dpm_servers_free (GstDpmServers * servers);
+
+/* Returns: whether another mixer than the last one may be next */
+gboolean gst_dpm_servers_have_choice (GstDpmServers * servers);
+
+/* Blocks.  @address: (out): the next one, from the beginning after the last.
+ * Returns: whether there is any */
+gboolean gst_dpm_servers_next (GstDpmServers * servers,
+    FmxJoinAddress * address, GCancellable * cancellable);
+
+G_END_DECLS
+
+#endif /* __GST_DPM_SERVERS_H__ */
