@@ -8,13 +8,9 @@
 #include "fairmix/join/fmx-join-crypto.h"
 #include "fairmix/join/fmx-join-guard.h"
 
+#include "gstdpmsocket.h"
+
 G_BEGIN_DECLS
-
-/** GST_DPM_MAX_PACKET_BYTES: larger datagrams are dropped */
-#define GST_DPM_MAX_PACKET_BYTES 1500
-
-/** GST_DPM_TRAILER_BYTES: what SRTP and SRTCP add to a packet at the most */
-#define GST_DPM_TRAILER_BYTES 160
 
 /** GST_DPM_MAX_SSRCS: of one neighbour, in each direction, while a session
  * lasts; SRTP must remember them all, or their keys would be used twice */

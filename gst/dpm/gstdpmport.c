@@ -55,6 +55,15 @@ typedef struct
   FmxJoinReason last_refusal;
 } Uplink;
 
+/* What the receiving thread sends while it is busy with one datagram, to be sent at
+ * once. */
+typedef struct
+{
+  GstDpmDatagram datagrams[GST_DPM_MAX_DATAGRAMS];
+  GstDpmPeer *peers[GST_DPM_MAX_DATAGRAMS];
+  guint n;
+} Batch;
+
 struct _GstDpmPort
 {
   const GstDpmPortCallbacks *callbacks;
@@ -65,6 +74,8 @@ struct _GstDpmPort
   GCancellable *wake_up;        /* the receiver, also when it is to end */
   GCancellable *stopping;       /* the teller, when it is to end */
   GThread *receiver, *teller;
+  GThread *batcher;             /* atomic: the receiver, while it fills the batch */
+  Batch *batch;                 /* (nullable): of the receiver */
   GThread *resolver;            /* of the teller */
   gint resolving;
   FmxTime resolve_at;           /* of the teller; 0: not planned */
@@ -175,6 +186,7 @@ gst_dpm_port_free (GstDpmPort * port)
   gst_dpm_crypto_wipe (&port->mixer, sizeof port->mixer);
   g_hash_table_unref (port->by_address);
   g_async_queue_unref (port->jobs);
+  g_free (port->batch);
   g_object_unref (port->wake_up);
   g_object_unref (port->stopping);
   gst_object_unref (port->clock);
@@ -186,6 +198,8 @@ gboolean
 gst_dpm_port_serve (GstDpmPort * port, const FmxJoinMixerParams * params,
     const FmxJoinSecret * secret)
 {
+  port->batch = g_new (Batch, 1);
+  port->batch->n = 0;
   port->n_sessions = params->max_clients + MAX_PENDING;
   port->sessions = g_new0 (FmxJoinSession, port->n_sessions);
   port->peers = g_new0 (GstDpmPeer *, port->n_sessions);
@@ -492,6 +506,48 @@ on_join_message (GstDpmPort * port, const guint8 * data, gsize size,
 }
 
 static void
+batch_send (GstDpmPort * port)
+{
+  Batch *batch = port->batch;
+
+  gst_dpm_socket_send_all (&port->socket, batch->datagrams, batch->n);
+  for (guint i = 0; i < batch->n; i++) {
+    gst_dpm_peer_count_sent (batch->peers[i], batch->datagrams[i].sent);
+    gst_dpm_peer_unref (batch->peers[i]);
+  }
+  batch->n = 0;
+}
+
+static void
+batch_add (GstDpmPort * port, GstDpmPeer * peer, GstBuffer * buffer,
+    gboolean rtcp)
+{
+  Batch *batch = port->batch;
+  GstDpmDatagram *datagram = &batch->datagrams[batch->n];
+
+  datagram->size = gst_dpm_peer_protect (peer, buffer, rtcp, datagram->data,
+      &datagram->to);
+  if (datagram->size == 0)
+    return;
+  batch->peers[batch->n++] = gst_dpm_peer_ref (peer);
+  if (batch->n == GST_DPM_MAX_DATAGRAMS)
+    batch_send (port);
+}
+
+/* What follows from it is sent when all of it is there. */
+static void
+push (GstDpmPort * port, GstPad * pad, GstBuffer * buffer)
+{
+  if (port->batch != NULL)
+    g_atomic_pointer_set (&port->batcher, g_thread_self ());
+  port->callbacks->received (port->user, pad, buffer);
+  if (port->batch != NULL) {
+    g_atomic_pointer_set (&port->batcher, NULL);
+    batch_send (port);
+  }
+}
+
+static void
 on_media (GstDpmPort * port, guint8 * data, gsize size,
     const FmxJoinAddress * from)
 {
@@ -510,7 +566,7 @@ on_media (GstDpmPort * port, guint8 * data, gsize size,
     return;
   buffer = gst_dpm_peer_receive (peer, data, size, &pad);
   if (buffer != NULL)
-    port->callbacks->received (port->user, pad, buffer);
+    push (port, pad, buffer);
   gst_clear_object (&pad);
   gst_dpm_peer_unref (peer);
 }
@@ -560,7 +616,8 @@ static gpointer
 receive_all (gpointer data)
 {
   GstDpmPort *port = data;
-  guint8 datagram[GST_DPM_MAX_PACKET_BYTES + GST_DPM_TRAILER_BYTES];
+  _Alignas (8) guint8 datagram[GST_DPM_MAX_PACKET_BYTES +
+      GST_DPM_TRAILER_BYTES];
   FmxJoinAddress from;
 
   while (g_atomic_int_get (&port->running)) {
@@ -702,10 +759,15 @@ void
 gst_dpm_port_send (GstDpmPort * port, GstDpmPeer * peer, GstBuffer * buffer,
     gboolean rtcp)
 {
-  guint8 data[GST_DPM_MAX_PACKET_BYTES + GST_DPM_TRAILER_BYTES];
+  _Alignas (8) guint8 data[GST_DPM_MAX_PACKET_BYTES + GST_DPM_TRAILER_BYTES];
   FmxJoinAddress to;
-  gsize size = gst_dpm_peer_protect (peer, buffer, rtcp, data, &to);
+  gsize size;
 
+  if (g_atomic_pointer_get (&port->batcher) == g_thread_self ()) {
+    batch_add (port, peer, buffer, rtcp);
+    return;
+  }
+  size = gst_dpm_peer_protect (peer, buffer, rtcp, data, &to);
   if (size > 0)
     gst_dpm_peer_count_sent (peer, gst_dpm_socket_send (&port->socket, data,
             size, &to));

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#define _GNU_SOURCE             /* sendmmsg() */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -136,35 +137,87 @@ gst_dpm_socket_receive (GstDpmSocket * self, guint8 * data, gsize size,
   }
 }
 
+/* Returns: how long @native is; 0: this socket cannot send there */
+static socklen_t
+address_to_native (const GstDpmSocket * self, const FmxJoinAddress * to,
+    struct sockaddr_storage *native)
+{
+  struct sockaddr_in6 *in6 = (struct sockaddr_in6 *) native;
+  struct sockaddr_in *in4 = (struct sockaddr_in *) native;
+
+  memset (native, 0, sizeof *in6);
+  if (self->is_v6) {
+    in6->sin6_family = AF_INET6;
+    in6->sin6_port = g_htons (to->port);
+    memcpy (&in6->sin6_addr, to->ip, 16);
+    return sizeof *in6;
+  }
+  if (memcmp (to->ip, v4_prefix, sizeof v4_prefix) != 0)
+    return 0;
+  in4->sin_family = AF_INET;
+  in4->sin_port = g_htons (to->port);
+  memcpy (&in4->sin_addr, to->ip + 12, 4);
+  return sizeof *in4;
+}
+
 gboolean
 gst_dpm_socket_send (GstDpmSocket * self, const guint8 * data, gsize size,
     const FmxJoinAddress * to)
 {
-  struct sockaddr_in6 in6;
-  struct sockaddr_in in4;
-  const struct sockaddr *native = (const struct sockaddr *) &in6;
-  socklen_t length = sizeof in6;
+  struct sockaddr_storage native;
+  socklen_t length;
 
   if (self->socket == NULL)
     return FALSE;
-  if (self->is_v6) {
-    memset (&in6, 0, sizeof in6);
-    in6.sin6_family = AF_INET6;
-    in6.sin6_port = g_htons (to->port);
-    memcpy (&in6.sin6_addr, to->ip, 16);
-  } else {
-    if (memcmp (to->ip, v4_prefix, sizeof v4_prefix) != 0)
-      return FALSE;
-    memset (&in4, 0, sizeof in4);
-    in4.sin_family = AF_INET;
-    in4.sin_port = g_htons (to->port);
-    memcpy (&in4.sin_addr, to->ip + 12, 4);
-    native = (const struct sockaddr *) &in4;
-    length = sizeof in4;
-  }
-  return sendto (g_socket_get_fd (self->socket), (const void *) data, size, 0,
-      native, length) == (gssize) size;
+  length = address_to_native (self, to, &native);
+  return length > 0 && sendto (g_socket_get_fd (self->socket),
+      (const void *) data, size, 0, (const struct sockaddr *) &native,
+      length) == (gssize) size;
 }
+
+#ifdef __linux__
+void
+gst_dpm_socket_send_all (GstDpmSocket * self, GstDpmDatagram * datagrams,
+    guint n)
+{
+  struct mmsghdr headers[GST_DPM_MAX_DATAGRAMS];
+  struct iovec parts[GST_DPM_MAX_DATAGRAMS];
+  struct sockaddr_storage natives[GST_DPM_MAX_DATAGRAMS];
+  guint i = 0;
+
+  memset (headers, 0, n * sizeof *headers);
+  for (guint k = 0; k < n; k++) {
+    GstDpmDatagram *datagram = &datagrams[k];
+    struct msghdr *header = &headers[k].msg_hdr;
+
+    datagram->sent = FALSE;
+    parts[k].iov_base = datagram->data;
+    parts[k].iov_len = datagram->size;
+    header->msg_iov = &parts[k];
+    header->msg_iovlen = 1;
+    header->msg_name = &natives[k];
+    header->msg_namelen = address_to_native (self, &datagram->to, &natives[k]);
+  }
+  while (self->socket != NULL && i < n) {
+    gint done = sendmmsg (g_socket_get_fd (self->socket), headers + i, n - i,
+        0);
+
+    for (gint k = 0; k < done; k++)
+      datagrams[i++].sent = TRUE;
+    if (done < 0)               /* the first one cannot be sent */
+      i++;
+  }
+}
+#else
+void
+gst_dpm_socket_send_all (GstDpmSocket * self, GstDpmDatagram * datagrams,
+    guint n)
+{
+  for (guint i = 0; i < n; i++)
+    datagrams[i].sent = gst_dpm_socket_send (self, datagrams[i].data,
+        datagrams[i].size, &datagrams[i].to);
+}
+#endif
 
 gboolean
 gst_dpm_address_from_gio (FmxJoinAddress * address, GSocketAddress * from)

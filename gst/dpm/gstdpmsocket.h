@@ -8,6 +8,12 @@
 
 G_BEGIN_DECLS
 
+/** GST_DPM_MAX_PACKET_BYTES: larger datagrams are dropped */
+#define GST_DPM_MAX_PACKET_BYTES 1500
+
+/** GST_DPM_TRAILER_BYTES: what SRTP and SRTCP add to a packet at the most */
+#define GST_DPM_TRAILER_BYTES 160
+
 /**
  * GstDpmSocket:
  *
@@ -19,6 +25,24 @@ typedef struct
   GSocket *socket;
   gboolean is_v6;
 } GstDpmSocket;
+
+/** GST_DPM_MAX_DATAGRAMS: that are sent with one call */
+#define GST_DPM_MAX_DATAGRAMS 64
+
+/**
+ * GstDpmDatagram:
+ * @data: from an address that is a multiple of eight
+ * @size: of @data, in bytes
+ * @to: where it goes
+ * @sent: (out): whether the system took it
+ */
+typedef struct
+{
+  guint8 data[GST_DPM_MAX_PACKET_BYTES + GST_DPM_TRAILER_BYTES];
+  gsize size;
+  FmxJoinAddress to;
+  gboolean sent;
+} GstDpmDatagram;
 
 /* @address: (nullable): where to listen; %NULL: everywhere; @port: 0: any */
 gboolean gst_dpm_socket_open (GstDpmSocket * self, const gchar * address,
@@ -39,6 +63,11 @@ gsize gst_dpm_socket_receive (GstDpmSocket * self, guint8 * data, gsize size,
 /* Returns: whether the system took it */
 gboolean gst_dpm_socket_send (GstDpmSocket * self, const guint8 * data,
     gsize size, const FmxJoinAddress * to);
+
+/* @n: at most %GST_DPM_MAX_DATAGRAMS.  Sets their @sent; as few calls of the system
+ * as it takes */
+void gst_dpm_socket_send_all (GstDpmSocket * self, GstDpmDatagram * datagrams,
+    guint n);
 
 /* Returns: FALSE if it is no address of the Internet */
 gboolean gst_dpm_address_from_gio (FmxJoinAddress * address,

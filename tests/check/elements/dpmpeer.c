@@ -2,6 +2,7 @@
 /* A neighbour's packets: what is not genuine does not come in, whatever it is. */
 #include "../gstfairmixcheck.h"
 #include "gstdpmpeer.h"
+#include "gstdpmsocket.h"
 
 #include <srtp2/srtp.h>
 
@@ -298,6 +299,42 @@ GST_START_TEST (test_it_is_not_the_only_user_of_libsrtp)
 
 GST_END_TEST;
 
+/* Many datagrams go out with one call; one that cannot go harms no other. */
+GST_START_TEST (test_many_are_sent_at_once)
+{
+  GstDpmSocket here = { NULL, FALSE }, there = { NULL, FALSE };
+  GstDpmDatagram *out = g_new0 (GstDpmDatagram, GST_DPM_MAX_DATAGRAMS);
+  FmxJoinAddress to = { {[10] = 0xff,[11] = 0xff, 127, 0, 0, 1}, 0 }, from;
+  guint8 data[2000];
+
+  fail_unless (gst_dpm_socket_open (&here, "127.0.0.1", 0, NULL));
+  fail_unless (gst_dpm_socket_open (&there, "127.0.0.1", 0, NULL));
+  to.port = (guint16) gst_dpm_socket_get_port (&there);
+  for (guint i = 0; i < GST_DPM_MAX_DATAGRAMS; i++) {
+    out[i].size = 10 + i;
+    memset (out[i].data, (gint) i, out[i].size);
+    out[i].to = to;
+  }
+  out[5].to.ip[0] = 0x20;       /* no IPv4: this socket cannot */
+  gst_dpm_socket_send_all (&here, out, GST_DPM_MAX_DATAGRAMS);
+  for (guint i = 0; i < GST_DPM_MAX_DATAGRAMS; i++) {
+    fail_unless (out[i].sent == (i != 5));
+    if (i == 5)
+      continue;
+    fail_unless_equals_int (gst_dpm_socket_receive (&there, data, sizeof data,
+            &from), 10 + i);
+    fail_unless_equals_int (data[9 + i], i);
+    fail_unless_equals_int (from.port, gst_dpm_socket_get_port (&here));
+  }
+  gst_dpm_socket_close (&here);
+  gst_dpm_socket_send_all (&here, out, 2);
+  fail_if (out[0].sent || out[1].sent);
+  gst_dpm_socket_close (&there);
+  g_free (out);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_addresses_read_as_people_write_them)
 {
   FmxJoinAddress v4 = { {[10] = 0xff,[11] = 0xff, 192, 0, 2, 7}, 5004 };
@@ -332,6 +369,7 @@ dpmpeer_suite (void)
   tcase_add_test (tc, test_rtcp_is_protected_as_well);
   tcase_add_test (tc, test_what_comes_before_its_elements_is_counted);
   tcase_add_test (tc, test_it_is_not_the_only_user_of_libsrtp);
+  tcase_add_test (tc, test_many_are_sent_at_once);
   tcase_add_test (tc, test_addresses_read_as_people_write_them);
   return s;
 }
