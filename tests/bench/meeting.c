@@ -30,6 +30,9 @@
 #define SECONDS 6
 #define PATIENCE_S 30
 #define MAX_TALKERS 64
+#define FIRST_SSRC 1000
+#define JOIN_SECONDS 1
+#define MAX_JOINING 50          /* in that time */
 
 typedef struct
 {
@@ -43,12 +46,26 @@ typedef struct
   FmxCcfbCollector feedback;
   FmxCcfbStream streams[MAX_TALKERS];
   guint64 n_received;
+  gint64 longest_us;            /* from a talker to here */
 } Client;
 
 static FmxTime
 now_ns (void)
 {
   return (FmxTime) g_get_monotonic_time () * 1000;
+}
+
+/* Returns: how long ago it was sent; what is mixed does not say */
+static gint64
+delay_us (GstRTPBuffer * rtp)
+{
+  gint64 sent_us;
+
+  if (gst_rtp_buffer_get_payload_len (rtp) != PAYLOAD_BYTES
+      || gst_rtp_buffer_get_ssrc (rtp) - FIRST_SSRC >= MAX_TALKERS)
+    return 0;
+  memcpy (&sent_us, gst_rtp_buffer_get_payload (rtp), sizeof sent_us);
+  return g_get_monotonic_time () - sent_us;
 }
 
 static GstFlowReturn
@@ -65,6 +82,7 @@ on_received (gpointer user, GstPad * pad, GstBuffer * buffer)
 
     g_mutex_lock (&client->lock);
     client->n_received++;
+    client->longest_us = MAX (client->longest_us, delay_us (&rtp));
     fmx_ccfb_collector_on_packet (&client->feedback, &arrival, now_ns ());
     g_mutex_unlock (&client->lock);
     gst_rtp_buffer_unmap (&rtp);
@@ -163,13 +181,15 @@ client_talk (Client * client, guint16 seq)
 {
   GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
   GstBuffer *buffer = gst_rtp_buffer_new_allocate (PAYLOAD_BYTES, 0, 0);
+  gint64 now_us = g_get_monotonic_time ();
 
   gst_rtp_buffer_map (buffer, GST_MAP_READWRITE, &rtp);
-  gst_rtp_buffer_set_ssrc (&rtp, 1000 + client->number);
+  gst_rtp_buffer_set_ssrc (&rtp, FIRST_SSRC + client->number);
   gst_rtp_buffer_set_seq (&rtp, seq);
   gst_rtp_buffer_set_timestamp (&rtp, seq * 960u);
   gst_rtp_buffer_set_payload_type (&rtp, 96);
   memset (gst_rtp_buffer_get_payload (&rtp), 0x78, PAYLOAD_BYTES);
+  memcpy (gst_rtp_buffer_get_payload (&rtp), &now_us, sizeof now_us);
   gst_rtp_buffer_unmap (&rtp);
   gst_dpm_port_send (client->port, client->server, buffer, FALSE);
   gst_buffer_unref (buffer);
@@ -259,26 +279,64 @@ wait_for_all (Client ** clients, guint n, gint64 begin)
 }
 
 static void
+sleep_until (gint64 time_us)
+{
+  gint64 left_us = time_us - g_get_monotonic_time ();
+
+  if (left_us > 0)
+    g_usleep ((gulong) left_us);
+}
+
+static void
 talk_for (Client ** clients, guint n_talkers, guint16 * seq, gint64 duration_us)
 {
   gint64 begin = g_get_monotonic_time ();
 
   for (gint64 t = 0; t < duration_us; t += FRAME_US) {
-    gint64 left = begin + t - g_get_monotonic_time ();
-
-    if (left > 0)
-      g_usleep ((gulong) left);
     for (guint i = 0; i < n_talkers; i++)
       client_talk (clients[i], *seq);
     (*seq)++;
+    sleep_until (begin + t + FRAME_US);
   }
+}
+
+/* Returns: the longest that a packet took to any of them since the last call */
+static gdouble
+take_longest_ms (Client ** clients, guint n)
+{
+  gint64 longest_us = 0;
+
+  for (guint i = 0; i < n; i++) {
+    g_mutex_lock (&clients[i]->lock);
+    longest_us = MAX (longest_us, clients[i]->longest_us);
+    clients[i]->longest_us = 0;
+    g_mutex_unlock (&clients[i]->lock);
+  }
+  return (gdouble) longest_us / 1000;
+}
+
+/* The second half joins while the first one talks, one after the other.  Returns: the
+ * longest that a packet took to any of the first meanwhile, in ms */
+static gdouble
+join_while_they_talk (Client ** clients, guint n, guint n_new,
+    guint n_talkers, guint16 * seq)
+{
+  gint64 step_us = JOIN_SECONDS * G_USEC_PER_SEC / MAX (1, n_new);
+
+  take_longest_ms (clients, n);
+  for (guint i = 0; i < n_new; i++) {
+    clients[n + i] = client_new (n + i);
+    talk_for (clients, n_talkers, seq, step_us);
+  }
+  return take_longest_ms (clients, n);
 }
 
 static void
 meeting (guint n, guint n_talkers)
 {
   GPid mixer = mixer_start ();
-  Client **clients = g_new0 (Client *, n);
+  guint n_new = MIN (n / 2, MAX_JOINING);
+  Client **clients = g_new0 (Client *, n + n_new);
   gdouble cpu_s, rss_kib, join_ms, due, delivered;
   guint64 received;
   guint16 seq = 0;
@@ -293,6 +351,7 @@ meeting (guint n, guint n_talkers)
   join_ms = wait_for_all (clients, n, begin);
   talk_for (clients, n_talkers, &seq, WARM_UP_S * G_USEC_PER_SEC);
   received = count_received (clients, n);
+  take_longest_ms (clients, n);
   cpu_s = mixer_cpu_s (mixer);
   talk_for (clients, n_talkers, &seq, SECONDS * G_USEC_PER_SEC);
   cpu_s = mixer_cpu_s (mixer) - cpu_s;
@@ -309,7 +368,11 @@ meeting (guint n, guint n_talkers)
   bench_row ("meeting", scene, "memory",
       (mixer_status (mixer, "VmRSS:") - rss_kib) / n, "KiB/client");
   bench_row ("meeting", scene, "all are in after", join_ms, "ms");
-  for (guint i = 0; i < n; i++)
+  bench_row ("meeting", scene, "longest delay", take_longest_ms (clients, n),
+      "ms");
+  bench_row ("meeting", scene, "... while half as many join",
+      join_while_they_talk (clients, n, n_new, n_talkers, &seq), "ms");
+  for (guint i = 0; i < n + n_new; i++)
     client_free (clients[i]);
   g_free (clients);
   kill (mixer, SIGINT);
