@@ -59,12 +59,13 @@ now_ns (void)
 static gint64
 delay_us (GstRTPBuffer * rtp)
 {
+  const guint8 *payload = gst_rtp_buffer_get_payload (rtp);
   gint64 sent_us;
 
   if (gst_rtp_buffer_get_payload_len (rtp) != PAYLOAD_BYTES
       || gst_rtp_buffer_get_ssrc (rtp) - FIRST_SSRC >= MAX_TALKERS)
     return 0;
-  memcpy (&sent_us, gst_rtp_buffer_get_payload (rtp), sizeof sent_us);
+  memcpy (&sent_us, payload + 1, sizeof sent_us);
   return g_get_monotonic_time () - sent_us;
 }
 
@@ -182,14 +183,16 @@ client_talk (Client * client, guint16 seq)
   GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
   GstBuffer *buffer = gst_rtp_buffer_new_allocate (PAYLOAD_BYTES, 0, 0);
   gint64 now_us = g_get_monotonic_time ();
+  guint8 *payload;
 
   gst_rtp_buffer_map (buffer, GST_MAP_READWRITE, &rtp);
   gst_rtp_buffer_set_ssrc (&rtp, FIRST_SSRC + client->number);
   gst_rtp_buffer_set_seq (&rtp, seq);
   gst_rtp_buffer_set_timestamp (&rtp, seq * 960u);
   gst_rtp_buffer_set_payload_type (&rtp, 96);
-  memset (gst_rtp_buffer_get_payload (&rtp), 0x78, PAYLOAD_BYTES);
-  memcpy (gst_rtp_buffer_get_payload (&rtp), &now_us, sizeof now_us);
+  payload = gst_rtp_buffer_get_payload (&rtp);
+  memset (payload, 0x78, PAYLOAD_BYTES);        /* Opus, 20 ms */
+  memcpy (payload + 1, &now_us, sizeof now_us);
   gst_rtp_buffer_unmap (&rtp);
   gst_dpm_port_send (client->port, client->server, buffer, FALSE);
   gst_buffer_unref (buffer);
