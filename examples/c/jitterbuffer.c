@@ -7,10 +7,10 @@
  * packet takes longer.  You will see the playout delay follow it:
  *
  *     jitter buffer for session 0
- *       delay 0 -> 30 ms (late)
- *       delay 30 -> 60 ms (late)
- *       delay 60 -> 40 ms (standing-queue)
- *     played 251 packets, delay 40 ms, dropped 1
+ *       delay 16 -> 95 ms (late)
+ *       delay 100 -> 105 ms (late)
+ *       delay 105 -> 107 ms (late)
+ *     played 913 packets, delay 107 ms, dropped 0
  */
 #include <signal.h>
 #include <stdlib.h>

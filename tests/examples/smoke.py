@@ -420,8 +420,7 @@ def smoke_telehaptic(_folder, _running):
 def smoke_jitterbuffer_c(_folder, _running):
     """The delay follows a shaky network, and packets are played."""
     out = run_until(
-        lambda out: re.search(r'delay \d+ -> \d+ ms \(late\)', out)
-        and len(re.findall('delay ', out)) >= 5,
+        lambda out: len(re.findall(r'delay \d+ -> \d+ ms \(late\)', out)) >= 3,
         str(BUILD / 'examples/jitterbuffer'))
     if not re.search(r'played [1-9]\d+ packets', out):
         fail('nothing was played')
