@@ -16,7 +16,7 @@
 #define CLOCKED_FIRST 32u       /* packets */
 #define CLOCKED_EVERY 16u
 #define CLOCKED_AFTER 1024u
-#define WAIT_STEP (5 * GST_MSECOND)
+#define WAIT_LESS (5 * GST_MSECOND)
 #define COVER_STEP (100 * GST_MSECOND)
 #define CHANGED_INTERVAL (500 * GST_MSECOND)
 #define N_STATS_POSITIONS 8
@@ -355,7 +355,7 @@ gst_qm_stage_decide_by_monitor (GstQmStage * self, Passage * p)
   gst_qm_stage_update_minimum (self);
   decision =
       fmx_playout_on_packet (&self->playout, &p->packet, self->stream.now);
-  p->play = decision.action == FMX_PLAYOUT_PLAY;
+  p->play = decision.action == FMX_PLAYOUT_PLAY || decision.action == FMX_PLAYOUT_MISSED;       /* for the decoder's sake */
   p->playout = decision.playout;
   if (decision.action == FMX_PLAYOUT_DROP_MONITOR
       && self->settings.shrink == GST_QM_SHRINK_SHIFT) {
@@ -437,9 +437,9 @@ gst_qm_stage_decide (GstQmStage * self, Passage * p)
     out->last_changed = now;
 }
 
-/* A gap is to be waited for until its slot comes, and no longer.  The cover
- * cannot be longer than the time that has passed: timestamps would become
- * negative. */
+/* A gap is to be waited for until its slot comes, and no longer: what conceals
+ * it would be late.  The cover cannot be longer than the time that has passed:
+ * timestamps would become negative. */
 static void
 gst_qm_stage_steer (GstQmStage * self, Passage * p)
 {
@@ -454,10 +454,10 @@ gst_qm_stage_steer (GstQmStage * self, Passage * p)
     cover = MAX (cover, self->settings.fixed_delay);
   }
   cover = MIN (cover, p->inner_pts / COVER_STEP * COVER_STEP);
-  if (wait <= now->wait && now->wait - wait < 2 * WAIT_STEP)
+  if (wait >= now->wait && wait - now->wait < WAIT_LESS)
     wait = now->wait;
   else
-    wait = (wait + WAIT_STEP - 1) / WAIT_STEP * WAIT_STEP;
+    wait = wait / GST_MSECOND * GST_MSECOND;
   p->inner_moved = wait != now->wait || cover > now->cover;
   now->wait = wait;
   now->cover = MAX (cover, now->cover);
@@ -888,6 +888,7 @@ gst_qm_stage_add_stats (GstQmStage * self, GstStructure * stats)
       "qm-grown", G_TYPE_UINT64, s.n_grown,
       "qm-silence-jumps", G_TYPE_UINT64, s.n_jumps,
       "qm-restarts", G_TYPE_UINT64, s.n_restarts,
+      "qm-rule-changes", G_TYPE_UINT64, s.n_rule_changes,
       "qm-clocked", G_TYPE_UINT64,
       (guint64) (guint) g_atomic_int_get (&self->n_clocked),
       "qm-mean-interarrival", G_TYPE_UINT64,

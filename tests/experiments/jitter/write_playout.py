@@ -35,8 +35,8 @@ RESULTS = ROOT / 'docs/results.md'
 HELD_OUT = ('5g_n78_10ms', '5g_n8_urban20', 'dualpi2_l4s')
 HELD_OUT_SEED = 8
 TABLE1_SEEDS = (1, 2, 3, 4, 5)
-TIMELINE = ('5g_w2s_n8', 'syn_wifi_busy', 'syn_route')
-TIMELINE_S = 150
+TIMELINE = ('5g_w2s_n8', 'syn_wifi_busy')
+TIMELINE_S = 100
 OURS = 'qmjitterbuffer'
 COLOURS = {OURS: '#0072B2', 'none 60 ms': '#009E73',
            'slave 60 ms': '#D55E00'}
@@ -155,7 +155,7 @@ def draw_ratings(table, traces, policies):
 # --- delay and gaps over time ---
 
 def draw_timeline(rows):
-    figure, axes = plt.subplots(2, len(TIMELINE), figsize=(10.5, 4.2),
+    figure, axes = plt.subplots(2, len(TIMELINE), figsize=(8.5, 4.2),
                                 sharex=True, height_ratios=[3, 1.2])
     for column, trace in enumerate(TIMELINE):
         for policy, colour in COLOURS.items():

@@ -13,13 +13,10 @@
 /* [G.107 7.5] */
 #define BPL 25.1
 
-/* Of a packet that is missing, in points times packets, where few are */
-#define PACKET_COST (100.0 * 95.0 / BPL)
-
 void
 fmx_delay_memory_params_default (FmxDelayMemoryParams *params)
 {
-  params->half_life = 60 * FMX_SECOND;
+  params->half_life = 120 * FMX_SECOND;
   params->horizon = 60 * FMX_SECOND;
   params->outside = 65 * FMX_MSECOND;
   params->delay_price = 10.0;
@@ -73,11 +70,14 @@ fmx_delay_memory_clear (FmxDelayMemory *memory)
     memory->needs[i] = (float) (left * (1.0 - share));
     left *= share;
   }
-  memory->late = false;
-  memory->n_not_falling = 0;
-  memory->checked = FMX_TIME_NONE;
-  memory->may_shrink = false;
-  memory->checked_loudness = 1.0;
+}
+
+void
+fmx_delay_memory_use_init (FmxDelayMemoryUse *use)
+{
+  memset (use, 0, sizeof *use);
+  use->checked = FMX_TIME_NONE;
+  use->checked_loudness = 1.0;
 }
 
 /* A need is met by the delay of its bin. */
@@ -92,7 +92,7 @@ bin_of (FmxDuration need)
 /* Instead of the old ones becoming lighter the new ones become heavier. */
 void
 fmx_delay_memory_on_packet (FmxDelayMemory *memory, FmxDuration need,
-    FmxDuration delay, FmxDuration duration)
+    FmxDuration duration)
 {
   double weight;
 
@@ -110,8 +110,6 @@ fmx_delay_memory_on_packet (FmxDelayMemory *memory, FmxDuration need,
     memory->total /= memory->weight;
     memory->weight = 1.0;
   }
-  if (need <= delay)
-    memory->late = false;
 }
 
 /* [G.107 7.5] */
@@ -162,30 +160,38 @@ fmx_delay_memory_best (const FmxDelayMemory *memory, FmxDuration most)
   return (FmxDuration) best *BIN;
 }
 
-/* In a stall that is over packets come at once, each less late than the one
- * before by the time between their sendings. */
-static bool
-is_slower_path (FmxDelayMemory *memory, FmxDuration need, FmxDuration duration)
+double
+fmx_delay_memory_impairment (const FmxDelayMemory *memory, FmxDuration delay)
 {
-  if (!memory->late || memory->late_need - need >= duration / 2)
-    memory->n_not_falling = 0;
+  return memory->impairment[bin_within (delay)];
+}
+
+/* In a stall that is over packets come at once, each less late than the one
+ * before by the time between their sendings.  A path that is slower is followed
+ * when as much has been missed as must be cut if it was none. */
+static bool
+is_slower_path (const FmxDelayMemory *memory, FmxDelayMemoryUse *use,
+    FmxDuration need, FmxDuration duration, FmxDuration delay)
+{
+  if (!use->late || use->late_need - need >= duration / 2)
+    use->n_not_falling = 0;
   else
-    memory->n_not_falling++;
-  memory->late = true;
-  memory->late_need = need;
-  return memory->n_not_falling >= memory->params.patience;
+    use->n_not_falling++;
+  use->late = true;
+  use->late_need = need;
+  return use->n_not_falling >= memory->params.patience
+      && (FmxDuration) use->n_not_falling * duration >= need - delay;
 }
 
 bool
-fmx_delay_memory_on_late (FmxDelayMemory *memory, FmxDuration need,
-    FmxDuration duration, FmxDuration *delay)
+fmx_delay_memory_on_late (const FmxDelayMemory *memory,
+    FmxDelayMemoryUse *use, FmxDuration need, FmxDuration duration,
+    FmxDuration *delay)
 {
   FmxDuration best;
 
-  if (is_slower_path (memory, need, duration))
+  if (is_slower_path (memory, use, need, duration, *delay))
     return false;
-  if (need - *delay <= duration / 2)
-    return false;               /* less is lost by waiting for it */
   best = fmx_delay_memory_best (memory, need);
   if (best + BIN >= need)
     return false;
@@ -195,24 +201,25 @@ fmx_delay_memory_on_late (FmxDelayMemory *memory, FmxDuration need,
 }
 
 bool
-fmx_delay_memory_may_shrink (FmxDelayMemory *memory, FmxDuration delay,
-    FmxDuration duration, double loudness, FmxTime now)
+fmx_delay_memory_may_shrink (const FmxDelayMemory *memory,
+    FmxDelayMemoryUse *use, FmxDuration delay, FmxDuration duration,
+    double loudness, FmxTime now)
 {
   double gain;
 
   assert (loudness > 0.0);
 
-  if (memory->checked != FMX_TIME_NONE && !memory->may_shrink
-      && loudness >= memory->checked_loudness
-      && fmx_time_diff (now, memory->checked) < CHECK_INTERVAL)
+  if (use->checked != FMX_TIME_NONE && !use->may_shrink
+      && loudness >= use->checked_loudness
+      && fmx_time_diff (now, use->checked) < CHECK_INTERVAL)
     return false;
   if (delay >= (FmxDuration) N_BINS * BIN)
     return true;                /* beyond what is remembered, and sense */
   gain = fmx_delay_memory_cost (memory, delay)
       - fmx_delay_memory_cost (memory, delay - duration);
-  memory->checked = now;
-  memory->checked_loudness = loudness;
-  memory->may_shrink = gain * (double) memory->params.horizon
-      > PACKET_COST * loudness * (double) duration;
-  return memory->may_shrink;
+  use->checked = now;
+  use->checked_loudness = loudness;
+  use->may_shrink = gain * (double) memory->params.horizon
+      > FMX_DELAY_MEMORY_PACKET_COST * loudness * (double) duration;
+  return use->may_shrink;
 }

@@ -24,7 +24,8 @@ extern "C" {
  * @delay_price: what a second of delay costs where nobody hears it yet, in
  *     points of the rating; >= 0
  * @patience: so many packets in a row that are late, and not less late than
- *     the one before, are no stall that is over but a slower path; > 0
+ *     the one before, are no stall that is over but a slower path; and at
+ *     least as many as fit into the longer delay; > 0
  * @prior, @prior_mean: what is believed of a path before anything is known:
  *     as if for @prior packets had needed exponentially distributed delays
  *     of that mean; >= 0, > 0
@@ -65,13 +66,23 @@ typedef struct
   double total;
   float needs[FMX_DELAY_MEMORY_BINS];   /* the last one: and more */
   float impairment[FMX_DELAY_MEMORY_BINS];      /* by the delay alone */
+} FmxDelayMemory;
+
+/**
+ * FmxDelayMemoryUse:
+ *
+ * What one who asks the memory has seen himself: several may ask the same one.
+ */
+typedef struct
+{
+  /*< private >*/
   bool late;                    /* the last packet was */
   FmxDuration late_need;
   uint32_t n_not_falling;
   FmxTime checked;              /* @may_shrink was so then */
   double checked_loudness;
   bool may_shrink;
-} FmxDelayMemory;
+} FmxDelayMemoryUse;
 
 void fmx_delay_memory_params_default (FmxDelayMemoryParams * params);
 void fmx_delay_memory_init (FmxDelayMemory * memory,
@@ -79,14 +90,23 @@ void fmx_delay_memory_init (FmxDelayMemory * memory,
 /** Forgets all but the prior, keeps parameters. */
 void fmx_delay_memory_clear (FmxDelayMemory * memory);
 
+/** Somebody new asks. */
+void fmx_delay_memory_use_init (FmxDelayMemoryUse * use);
+
 /**
  * fmx_delay_memory_on_packet:
  * @need: the delay that would have been enough for it; >= 0
- * @delay: the one that there is
  * @duration: of the packet, > 0
  */
 void fmx_delay_memory_on_packet (FmxDelayMemory * memory, FmxDuration need,
-    FmxDuration delay, FmxDuration duration);
+    FmxDuration duration);
+
+/** fmx_delay_memory_use_on_time: a packet was not late */
+static inline void
+fmx_delay_memory_use_on_time (FmxDelayMemoryUse *use)
+{
+  use->late = false;
+}
 
 /**
  * fmx_delay_memory_on_late:
@@ -94,10 +114,12 @@ void fmx_delay_memory_on_packet (FmxDelayMemory * memory, FmxDuration need,
  * @duration: of the packet
  * @delay: (inout): the delay, which is raised to what is worth it
  *
- * Returns: whether the packet is better missed than played late
+ * Returns: whether a longer delay, that is enough for the packet, would not be
+ *     worth it
  */
-bool fmx_delay_memory_on_late (FmxDelayMemory * memory, FmxDuration need,
-    FmxDuration duration, FmxDuration * delay);
+bool fmx_delay_memory_on_late (const FmxDelayMemory * memory,
+    FmxDelayMemoryUse * use, FmxDuration need, FmxDuration duration,
+    FmxDuration * delay);
 
 /**
  * fmx_delay_memory_may_shrink:
@@ -107,8 +129,17 @@ bool fmx_delay_memory_on_late (FmxDelayMemory * memory, FmxDuration need,
  *
  * Returns: whether it is worth it
  */
-bool fmx_delay_memory_may_shrink (FmxDelayMemory * memory, FmxDuration delay,
-    FmxDuration duration, double loudness, FmxTime now);
+bool fmx_delay_memory_may_shrink (const FmxDelayMemory * memory,
+    FmxDelayMemoryUse * use, FmxDuration delay, FmxDuration duration,
+    double loudness, FmxTime now);
+
+/** FMX_DELAY_MEMORY_PACKET_COST: of a packet that is missing, where few are: in
+ * points of the rating for each second, if it holds one [G.107 7.5] */
+#define FMX_DELAY_MEMORY_PACKET_COST (100.0 * 95.0 / 25.1)
+
+/** Returns: what a @delay costs by itself, in points of the rating */
+double fmx_delay_memory_impairment (const FmxDelayMemory * memory,
+    FmxDuration delay);
 
 /** Returns: what a constant @delay would have cost, in points of the rating */
 double fmx_delay_memory_cost (const FmxDelayMemory * memory,

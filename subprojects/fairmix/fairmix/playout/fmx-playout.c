@@ -19,8 +19,16 @@
 /* What a packet is worth that says itself that it is quiet */
 #define QUIET_COST 0.1
 
+/* More at once are another stream, not loss. */
+#define MAX_LOST 100u
+
 /* A talkspurt's delay may follow the one before if that was so long. */
 #define MIN_SLACK_PACKETS 10u
+
+/* For how long it counts what each of the two rules would have cost, and by how
+ * much the other one must have been better: eight packets */
+#define ACCOUNT_HALF_LIFE (15 * FMX_SECOND)
+#define BETTER_BY (8 * 0.02 * FMX_DELAY_MEMORY_PACKET_COST)
 
 void
 fmx_playout_params_default (FmxPlayoutParams *params)
@@ -34,7 +42,7 @@ fmx_playout_params_default (FmxPlayoutParams *params)
   params->growth_step = 2 * FMX_MSECOND;
   params->min_delay = 0;
   params->max_delay = 1000 * FMX_MSECOND;
-  params->memory = 60 * FMX_SECOND;
+  params->memory = 120 * FMX_SECOND;
 }
 
 void
@@ -46,20 +54,26 @@ fmx_playout_init (FmxPlayout *playout, const FmxPlayoutParams *params)
     .decay = params->decay,
     .after_drop = params->after_drop,
   };
+  FmxPlayoutRuleParams rule = {
+    .reserve = params->reserve,
+    .growth_step = params->growth_step,
+    .in_packets = params->threshold_time == 0,
+    .half_life = ACCOUNT_HALF_LIFE,
+  };
 
   assert (params->min_delay >= 0 && params->max_delay >= params->min_delay);
   assert (params->max_delay < RESTART_STEP);
-  assert (params->reserve > 0 && params->growth_step > 0);
   assert (params->memory >= 0);
 
   if (params->threshold_time > 0)
     monitor.threshold = (uint64_t) params->threshold_time;
   memset (playout, 0, sizeof *playout);
   playout->params = *params;
-  fmx_queue_monitor_init (&playout->monitor, &monitor);
+  fmx_playout_rule_init (&playout->own, &rule, &monitor, params->memory > 0);
   if (params->memory > 0) {
     FmxDelayMemoryParams memory;
 
+    fmx_playout_rule_init (&playout->rival, &rule, &monitor, false);
     fmx_delay_memory_params_default (&memory);
     memory.half_life = params->memory;
     fmx_delay_memory_init (&playout->memory, &memory);
@@ -131,7 +145,6 @@ start (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
     playout->offset = now - packet->media;
     transit = 0;
   }
-  fmx_queue_monitor_clear (&playout->monitor);
   fmx_slot_history_clear (&playout->history);
   if (playout->params.memory > 0)
     fmx_delay_memory_clear (&playout->memory);
@@ -139,12 +152,13 @@ start (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
   playout->catching_up = true;
   playout->transit = transit;
   fmx_transit_range_start (&playout->range, transit, 0, now);
-  playout->delay = transit > playout->params.min_delay ?
-      transit : playout->params.min_delay;
+  fmx_playout_rule_start (&playout->own, transit > playout->params.min_delay ?
+      transit : playout->params.min_delay);
   pending = fmx_time_diff (end, playout_time (playout, packet->media,
-          playout->delay));
+          playout->own.delay));
   if (pending > 0 && pending <= RESTART_STEP)
-    playout->delay += pending;
+    playout->own.delay += pending;
+  fmx_playout_rule_start (&playout->rival, playout->own.delay);
   playout->slack = INT64_MAX;
   playout->n_slack = 0;
   playout->late_since = FMX_TIME_NONE;
@@ -161,7 +175,7 @@ is_absurd (const FmxPlayout *playout, const FmxPlayoutPacket *packet,
 
   if (step > RESTART_STEP || step < -RESTART_STEP)
     return true;
-  return playout->delay - (FmxDuration) transit
+  return playout->own.delay - (FmxDuration) transit
       > playout->params.max_delay + RESTART_AHEAD;
 }
 
@@ -176,15 +190,16 @@ on_reordered (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
     playout->stats.n_late++;
     if (playout->late_since == FMX_TIME_NONE)
       playout->late_since = now;        /* a sender that counts anew? */
-    return decide (playout, packet, FMX_PLAYOUT_DROP_LATE, playout->delay);
+    return decide (playout, packet, FMX_PLAYOUT_DROP_LATE, playout->own.delay);
   }
   if (fmx_slot_history_has (&playout->history, packet->ext_seq)) {
     playout->stats.n_duplicate++;
-    return decide (playout, packet, FMX_PLAYOUT_DROP_DUPLICATE, playout->delay);
+    return decide (playout, packet, FMX_PLAYOUT_DROP_DUPLICATE,
+        playout->own.delay);
   }
   /* its slot is where it was when its turn came: after the one before it */
   delay = fmx_slot_history_delay_before (&playout->history, packet->ext_seq,
-      oldest, playout->delay);
+      oldest, playout->own.delay);
   decision = decide (playout, packet, FMX_PLAYOUT_PLAY, delay);
   if (fmx_time_diff (decision.playout, now) < 0) {
     decision.action = FMX_PLAYOUT_DROP_LATE;
@@ -194,12 +209,6 @@ on_reordered (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
     playout->stats.n_played++;
   }
   return decision;
-}
-
-static FmxDuration
-at_most_a_packet (FmxDuration time, const FmxPlayoutPacket *packet)
-{
-  return time < packet->duration ? time : packet->duration;
 }
 
 static bool
@@ -216,49 +225,37 @@ follows_silence (const FmxPlayout *playout, const FmxPlayoutPacket *packet)
 static void
 jump (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
 {
-  FmxDuration keep = at_most_a_packet (playout->params.reserve, packet)
+  FmxDuration keep = (playout->params.reserve < packet->duration ?
+      playout->params.reserve : packet->duration)
       + packet->duration * ((FmxDuration) playout->params.length - 2);
   FmxDuration less, room;
 
   if (playout->n_slack < MIN_SLACK_PACKETS)
     return;
   less = playout->slack - keep;
-  if (less > playout->delay - lowest_delay (playout))
-    less = playout->delay - lowest_delay (playout);
+  if (less > playout->own.delay - lowest_delay (playout))
+    less = playout->own.delay - lowest_delay (playout);
   if (playout->params.memory > 0) {
-    FmxDuration worth = playout->delay - fastest (playout)
+    FmxDuration worth = playout->own.delay - fastest (playout)
         - fmx_delay_memory_best (&playout->memory,
-        playout->delay - fastest (playout));
+        playout->own.delay - fastest (playout));
 
     less = less < worth ? less : worth;
   }
   /* not into what is still to be played */
-  room = fmx_time_diff (playout_time (playout, packet->media, playout->delay),
+  room =
+      fmx_time_diff (playout_time (playout, packet->media, playout->own.delay),
       playout->end > now ? playout->end : now);
   if (less > room)
     less = room;
   if (less > 0) {
-    playout->delay -= less;
+    playout->own.delay -= less;
+    if (playout->rival.delay > playout->own.delay)
+      playout->rival.delay = playout->own.delay;
     playout->stats.n_jumps++;
   }
   playout->slack = INT64_MAX;
   playout->n_slack = 0;
-}
-
-/* The virtual queue: what is still to be played when the packet arrives, which
- * has @slack until its own turn.  A lost packet keeps its place in it: loss is
- * not lateness. */
-static uint32_t
-queue_length (const FmxPlayout *playout, const FmxPlayoutPacket *packet,
-    FmxDuration slack)
-{
-  FmxDuration beyond =
-      slack - at_most_a_packet (playout->params.reserve, packet);
-  FmxDuration n = beyond > 0 ?
-      (beyond + packet->duration - 1) / packet->duration : 0;
-
-  return n < (FmxDuration) FMX_QUEUE_MONITOR_POSITIONS ?
-      (uint32_t) n : FMX_QUEUE_MONITOR_POSITIONS;
 }
 
 /* What came in a burst before anything was played is worth hearing: it is not
@@ -268,71 +265,11 @@ catches_up (FmxPlayout *playout, const FmxPlayoutPacket *packet,
     FmxDuration slack)
 {
   if (playout->n_slack > MIN_SLACK_PACKETS
-      && queue_length (playout, packet, slack) < playout->params.length)
+      && fmx_playout_rule_queue_length (&playout->own, slack, packet->duration)
+      < playout->params.length)
     playout->catching_up = false;
   return playout->catching_up && !packet->quiet
       && packet->ext_seq % CATCH_UP != 0;
-}
-
-/* Whether the packet is to go so that those after it are played earlier */
-static bool
-monitor_drops (FmxPlayout *playout, const FmxPlayoutPacket *packet,
-    FmxDuration slack, bool after_silence, FmxTime now)
-{
-  uint64_t weight = playout->params.threshold_time > 0 ?
-      (uint64_t) packet->duration : 1;
-  FmxDuration shorter = playout->delay - packet->duration;
-
-  if (!after_silence)
-    fmx_queue_monitor_on_arrival (&playout->monitor,
-        queue_length (playout, packet, slack), weight);
-  if (slack < packet->duration || shorter < lowest_delay (playout))
-    return false;
-  if (shorter >= highest_delay (playout))
-    return true;
-  if (after_silence)
-    return false;               /* an onset is not to be cut: see jump() */
-  if (catches_up (playout, packet, slack)
-      || !fmx_queue_monitor_exceeds (&playout->monitor, 1,
-          packet->quiet ? 4 : 1))
-    return false;
-  return playout->params.memory == 0
-      || fmx_delay_memory_may_shrink (&playout->memory,
-      playout->delay - fastest (playout), packet->duration,
-      packet->quiet ? QUIET_COST : 1.0, now);
-}
-
-/* Whether a longer delay, to play what has come too late, would not be worth
- * it */
-static bool
-lets_go (FmxPlayout *playout, const FmxPlayoutPacket *packet)
-{
-  FmxDuration base = fastest (playout), delay = playout->delay - base;
-  bool missed = playout->params.memory > 0
-      && fmx_delay_memory_on_late (&playout->memory, playout->transit - base,
-      packet->duration, &delay);
-
-  playout->delay = base + delay;
-  return missed;
-}
-
-/* Whether the packet is later than may be, or than is worth it */
-static bool
-misses (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
-{
-  FmxDuration highest = highest_delay (playout);
-
-  if (playout->transit > highest) {
-    if (playout->delay < highest)
-      playout->delay = highest;
-    if (playout->late_since == FMX_TIME_NONE)
-      playout->late_since = now;
-  } else if (!lets_go (playout, packet)) {
-    return false;
-  }
-  playout->stats.n_late++;
-  fmx_queue_monitor_clear (&playout->monitor);
-  return true;
 }
 
 static void
@@ -346,73 +283,131 @@ note_slack (FmxPlayout *playout, const FmxPlayoutPacket *packet,
     playout->n_slack++;
   if (playout->params.memory > 0)
     fmx_delay_memory_on_packet (&playout->memory,
-        playout->transit - fastest (playout),
-        playout->delay - fastest (playout), packet->duration);
+        playout->transit - fastest (playout), packet->duration);
 }
 
-/* The delay that a packet which is @late asks for.  In steps, because a clock
- * that drifts would otherwise make it grow a little with each packet. */
-static FmxDuration
-grown_delay (const FmxPlayout *playout, const FmxPlayoutPacket *packet,
-    FmxDuration late)
-{
-  FmxDuration step = at_most_a_packet (playout->params.growth_step, packet);
-  FmxDuration delay = playout->delay + (late + step - 1) / step * step;
-
-  return delay < highest_delay (playout) ? delay : highest_delay (playout);
-}
-
-/* The minimum was raised, or the path became slower: in steps, as above. */
+/* The minimum was raised, or the path became slower: in steps, as growth is. */
 static void
 keep_minimum (FmxPlayout *playout, const FmxPlayoutPacket *packet)
 {
-  FmxDuration step = at_most_a_packet (playout->params.growth_step, packet);
-  FmxDuration lacking = lowest_delay (playout) - playout->delay;
+  FmxDuration step = playout->params.growth_step < packet->duration ?
+      playout->params.growth_step : packet->duration;
+  FmxDuration lacking = lowest_delay (playout) - playout->own.delay;
 
   if (lacking >= step)
-    playout->delay += lacking / step * step;
+    playout->own.delay += lacking / step * step;
+  if (playout->rival.delay < lowest_delay (playout))
+    playout->rival.delay = lowest_delay (playout);
+}
+
+/* Goes by the rule that would have sounded better of late. */
+static void
+compare_rules (FmxPlayout *playout, const FmxPlayoutRulePacket *packet,
+    FmxPlayoutRuleAction action, FmxDuration delay, FmxTime now)
+{
+  FmxDuration rivals = playout->rival.delay;
+  FmxPlayoutRuleAction rival = fmx_playout_rule_on_packet (&playout->rival,
+      &playout->memory, packet, now);
+
+  if (playout->rival.delay > rivals)
+    rivals = playout->rival.delay;
+  fmx_playout_rule_account (&playout->own, &playout->memory, packet, action,
+      delay);
+  fmx_playout_rule_account (&playout->rival, &playout->memory, packet, rival,
+      rivals);
+  if (playout->own.cost > playout->rival.cost + BETTER_BY) {
+    fmx_playout_rule_change_places (&playout->own, &playout->rival);
+    playout->stats.n_rule_changes++;
+  }
+}
+
+/* The packet as the rules see it */
+static FmxPlayoutRulePacket
+seen_by_rules (FmxPlayout *playout, const FmxPlayoutPacket *packet,
+    bool after_silence)
+{
+  FmxDuration slack = playout->own.delay - playout->transit;
+  uint64_t n_lost = packet->ext_seq - playout->highest_seq - 1;
+  FmxPlayoutRulePacket seen = {
+    .media = (FmxDuration) (packet->media + playout->offset),
+    .duration = packet->duration,
+    .transit = playout->transit,
+    .n_lost = n_lost < MAX_LOST ? n_lost : MAX_LOST,
+    .fastest = fastest (playout),
+    .lowest = lowest_delay (playout),
+    .highest = highest_delay (playout),
+    .cut_cost = packet->quiet ? QUIET_COST : 1.0,
+    .after_silence = after_silence,
+    .spared = slack >= 0 && !after_silence
+        && catches_up (playout, packet, slack),
+  };
+
+  return seen;
+}
+
+static void
+count (FmxPlayout *playout, FmxPlayoutRuleAction action, FmxTime now)
+{
+  switch (action) {
+    case FMX_PLAYOUT_RULE_PLAY:
+      playout->late_since = FMX_TIME_NONE;
+      playout->stats.n_played++;
+      break;
+    case FMX_PLAYOUT_RULE_CUT:
+      playout->stats.n_dropped++;
+      break;
+    case FMX_PLAYOUT_RULE_DROP:
+      if (playout->late_since == FMX_TIME_NONE)
+        playout->late_since = now;
+      playout->stats.n_late++;
+      break;
+    case FMX_PLAYOUT_RULE_MISS:
+      playout->stats.n_late++;
+      break;
+  }
 }
 
 static FmxPlayoutDecision
 on_next (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
 {
-  FmxDuration before = playout->delay;
-  FmxDuration slack;
+  static const FmxPlayoutAction actions[] = {
+    [FMX_PLAYOUT_RULE_PLAY] = FMX_PLAYOUT_PLAY,
+    [FMX_PLAYOUT_RULE_CUT] = FMX_PLAYOUT_DROP_MONITOR,
+    [FMX_PLAYOUT_RULE_MISS] = FMX_PLAYOUT_MISSED,
+    [FMX_PLAYOUT_RULE_DROP] = FMX_PLAYOUT_DROP_LATE,
+  };
+  FmxDuration first = playout->own.delay, before;
   bool silence = follows_silence (playout, packet);
   FmxPlayoutReason reason = FMX_PLAYOUT_MINIMUM;
+  FmxPlayoutRulePacket seen;
+  FmxPlayoutRuleAction action;
   FmxPlayoutDecision decision;
 
   keep_minimum (playout, packet);
-  if (silence && playout->delay > playout->transit) {
+  if (silence && playout->own.delay > playout->transit) {
     jump (playout, packet, now);
     reason = FMX_PLAYOUT_SILENCE;
   }
-  slack = playout->delay - playout->transit;
-  note_slack (playout, packet, slack);
-  if (slack < 0 && misses (playout, packet, now)) {
-    decision = decide (playout, packet, FMX_PLAYOUT_DROP_LATE, playout->delay);
-    reason = FMX_PLAYOUT_LATE;
-  } else if (monitor_drops (playout, packet, slack, silence, now)) {
-    decision =
-        decide (playout, packet, FMX_PLAYOUT_DROP_MONITOR, playout->delay);
-    playout->delay -= packet->duration;
-    playout->slack -= packet->duration;
-    fmx_queue_monitor_on_drop (&playout->monitor);
-    playout->stats.n_dropped++;
-    reason = FMX_PLAYOUT_STANDING_QUEUE;
-  } else {
-    if (slack < 0) {
-      playout->delay = grown_delay (playout, packet, -slack);
-      playout->slack = 0;
-      playout->stats.n_grown++;
-      reason = FMX_PLAYOUT_LATE;
-    }
-    decision = decide (playout, packet, FMX_PLAYOUT_PLAY, playout->delay);
+  note_slack (playout, packet, playout->own.delay - playout->transit);
+  seen = seen_by_rules (playout, packet, silence);
+  before = playout->own.delay;
+  action = fmx_playout_rule_on_packet (&playout->own, &playout->memory, &seen,
+      now);
+  if (playout->own.delay > before)
+    playout->stats.n_grown++;
+  if (playout->own.delay != before)
+    reason = playout->own.delay > before ? FMX_PLAYOUT_LATE :
+        FMX_PLAYOUT_STANDING_QUEUE;
+  playout->slack += playout->own.delay - before;
+  if (playout->own.delay > before)
+    before = playout->own.delay;
+  decision = decide (playout, packet, actions[action], before);
+  count (playout, action, now);
+  if (action == FMX_PLAYOUT_RULE_PLAY)
     playout->end = decision.playout + (uint64_t) packet->duration;
-    playout->late_since = FMX_TIME_NONE;
-    playout->stats.n_played++;
-  }
-  decision.adjusted = playout->delay - before;
+  if (playout->params.memory > 0)
+    compare_rules (playout, &seen, action, before, now);
+  decision.adjusted = playout->own.delay - first;
   decision.reason = decision.adjusted != 0 ? reason : FMX_PLAYOUT_UNCHANGED;
   return decision;
 }
@@ -423,21 +418,22 @@ static FmxPlayoutDecision
 on_same_slot (FmxPlayout *playout, const FmxPlayoutPacket *packet)
 {
   FmxPlayoutAction action = playout->highest_action;
-  FmxDuration before = playout->delay;
+  FmxDuration before = playout->own.delay;
   FmxPlayoutDecision decision;
 
-  if (action == FMX_PLAYOUT_PLAY && playout->transit > playout->delay) {
+  if (action == FMX_PLAYOUT_PLAY && playout->transit > playout->own.delay) {
     if (playout->transit > highest_delay (playout)) {
       action = FMX_PLAYOUT_DROP_LATE;
       playout->stats.n_late++;
     } else {
-      playout->delay =
-          grown_delay (playout, packet, playout->transit - playout->delay);
+      playout->own.delay = fmx_playout_rule_grown (&playout->own,
+          playout->transit - playout->own.delay, packet->duration,
+          highest_delay (playout));
       playout->stats.n_grown++;
     }
   }
-  decision = decide (playout, packet, action, playout->delay);
-  decision.adjusted = playout->delay - before;
+  decision = decide (playout, packet, action, playout->own.delay);
+  decision.adjusted = playout->own.delay - before;
   decision.reason = decision.adjusted != 0 ?
       FMX_PLAYOUT_LATE : FMX_PLAYOUT_UNCHANGED;
   if (action == FMX_PLAYOUT_PLAY) {
@@ -466,7 +462,7 @@ fmx_playout_on_packet (FmxPlayout *playout, const FmxPlayoutPacket *packet,
     if (playout->started)
       playout->stats.n_restarts++;
     start (playout, packet, now);
-    decision = decide (playout, packet, FMX_PLAYOUT_PLAY, playout->delay);
+    decision = decide (playout, packet, FMX_PLAYOUT_PLAY, playout->own.delay);
     decision.reason = FMX_PLAYOUT_RESTART;
     playout->end = decision.playout + (uint64_t) packet->duration;
     playout->stats.n_played++;

@@ -7,6 +7,7 @@
 
 #include "fairmix/base/fmx-time.h"
 #include "fairmix/playout/fmx-delay-memory.h"
+#include "fairmix/playout/fmx-playout-rule.h"
 #include "fairmix/playout/fmx-queue-monitor.h"
 #include "fairmix/playout/fmx-slot-history.h"
 #include "fairmix/playout/fmx-transit-range.h"
@@ -34,7 +35,8 @@ extern "C" {
  *     the arrival of the fastest packets, whichever is later; >= 0
  * @max_delay: and at most so much; >= @min_delay
  * @memory: half-life of the #FmxDelayMemory that decides whether a late packet
- *     is worth a longer delay, and whether a shorter one is worth a packet;
+ *     is worth a longer delay, and whether a shorter one is worth a packet, for
+ *     as long as that is better than to say yes to both (#FmxPlayoutRule);
  *     0 = none: every late packet is, and so is every shorter delay; >= 0
  *
  * Source: nanoManipulator 2002, section 3.2; the virtual queue, decay, shift,
@@ -76,7 +78,8 @@ typedef enum
 {
   FMX_PLAYOUT_PLAY,             /* play it at @playout */
   FMX_PLAYOUT_DROP_MONITOR,     /* dropped to shorten the delay */
-  FMX_PLAYOUT_DROP_LATE,        /* its slot has passed */
+  FMX_PLAYOUT_MISSED,           /* its slot has passed, but not for a decoder */
+  FMX_PLAYOUT_DROP_LATE,        /* later than may be, or out of order too */
   FMX_PLAYOUT_DROP_DUPLICATE
 } FmxPlayoutAction;
 
@@ -102,7 +105,9 @@ typedef enum
 /**
  * FmxPlayoutDecision:
  * @action: play or drop
- * @playout: when its first sample is due, on the time line of `now`
+ * @playout: when its first sample is due, on the time line of `now`; of a packet
+ *     that is late by less than itself that may have been, and what is left of
+ *     it is heard
  * @delay: how much later that is than its media time
  * @adjusted: how much the delay grew (> 0) or shrank (< 0) with this packet
  * @reason: why
@@ -125,6 +130,7 @@ typedef struct
  * @n_grown: how often the delay grew, because a packet was late
  * @n_jumps: how often it changed at a talkspurt, where nobody hears it
  * @n_restarts: time stamps that fitted nothing before them
+ * @n_rule_changes: how often the other rule was better, and is gone by since
  *
  * Monotonic counters; the library writes them and never reads them.
  */
@@ -137,6 +143,7 @@ typedef struct
   uint64_t n_grown;
   uint64_t n_jumps;
   uint64_t n_restarts;
+  uint64_t n_rule_changes;
 } FmxPlayoutStats;
 
 /**
@@ -151,13 +158,13 @@ typedef struct
   /*< private >*/
   FmxPlayoutParams params;
   FmxPlayoutStats stats;
-  FmxQueueMonitor monitor;
   FmxDelayMemory memory;
+  FmxPlayoutRule own;           /* has the delay, playout - media - offset */
+  FmxPlayoutRule rival;         /* goes by the other rule, and is not heard */
 
   bool started;
   bool catching_up;             /* with a burst at the start */
   uint64_t offset;              /* of the media time line, modulo 2^64 */
-  FmxDuration delay;            /* playout - media - offset */
   FmxDuration transit;          /* arrival - media - offset, the last one's */
 
   FmxTransitRange range;
@@ -207,7 +214,7 @@ static inline FmxDuration
 fmx_playout_get_delay (const FmxPlayout *playout)
 {
   return playout->started ?
-      playout->delay - fmx_transit_range_least (&playout->range) : 0;
+      playout->own.delay - fmx_transit_range_least (&playout->range) : 0;
 }
 
 /**
@@ -237,7 +244,7 @@ void fmx_playout_set_min_delay (FmxPlayout * playout, FmxDuration min_delay);
 static inline const FmxQueueMonitor *
 fmx_playout_get_monitor (const FmxPlayout *playout)
 {
-  return &playout->monitor;
+  return &playout->own.monitor;
 }
 
 /** Returns: the counters */

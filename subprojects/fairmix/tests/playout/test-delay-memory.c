@@ -51,14 +51,14 @@ test_the_cost_of_a_delay_is_what_the_e_model_says (void **state)
     double u = fmx_rng_next_unit (&rng);
 
     needs[i] = (FmxDuration) (u * u * u * 500.0) * MS;
-    fmx_delay_memory_on_packet (&memory, needs[i], 0, PACKET);
+    fmx_delay_memory_on_packet (&memory, needs[i], PACKET);
   }
   for (int ms = 0; ms <= 500; ms += 50) {
     double missed = 0.0, total = 0.0;
 
     for (size_t i = 0; i < N_NEEDS; i++) {
       double age_s = (double) (N_NEEDS - 1 - i) * 0.02;
-      double weight = pow (0.5, age_s / 60.0);
+      double weight = pow (0.5, age_s / 120.0);
 
       total += weight;
       missed += needs[i] > ms * MS ? weight : 0.0;
@@ -78,7 +78,7 @@ test_the_best_delay_costs_least (void **state)
 
   (void) state;
   for (int i = 0; i < 1000; i++)
-    fmx_delay_memory_on_packet (&memory, i % 50 == 0 ? 70 * MS : 3 * MS, 0,
+    fmx_delay_memory_on_packet (&memory, i % 50 == 0 ? 70 * MS : 3 * MS,
         PACKET);
   for (FmxDuration delay = 0; delay < 300 * MS; delay += FMX_DELAY_MEMORY_BIN) {
     if (fmx_delay_memory_cost (&memory, delay) < least) {
@@ -100,10 +100,10 @@ test_it_remembers_for_days (void **state)
 
   (void) state;
   for (int i = 0; i < 1000; i++)
-    fmx_delay_memory_on_packet (&memory, i % 10 == 0 ? 70 * MS : 0, 0, PACKET);
+    fmx_delay_memory_on_packet (&memory, i % 10 == 0 ? 70 * MS : 0, PACKET);
   cost = fmx_delay_memory_cost (&memory, 50 * MS);
   for (int i = 0; i < 24 * 3600 * 50; i++)
-    fmx_delay_memory_on_packet (&memory, i % 10 == 0 ? 70 * MS : 0, 0, PACKET);
+    fmx_delay_memory_on_packet (&memory, i % 10 == 0 ? 70 * MS : 0, PACKET);
   assert_true (fabs (fmx_delay_memory_cost (&memory, 50 * MS) - cost) < 1.0);
 }
 
@@ -125,7 +125,7 @@ static uint64_t
 stall (Fixture * f, uint64_t n, FmxDuration length, unsigned *n_missed)
 {
   for (; length > 0; length -= PACKET, n++)
-    *n_missed += arrive (f, n, length).action == FMX_PLAYOUT_DROP_LATE;
+    *n_missed += arrive (f, n, length).action == FMX_PLAYOUT_MISSED;
   return n;
 }
 
@@ -168,8 +168,9 @@ test_stalls_that_recur_are_waited_for (void **state)
 }
 
 static void
-test_a_slower_path_is_followed (void **state)
+test_a_slower_path_is_followed_when_as_much_was_missed (void **state)
 {
+  FmxDuration before;
   unsigned n_missed = 0;
   uint64_t n;
   Fixture f;
@@ -178,9 +179,59 @@ test_a_slower_path_is_followed (void **state)
   fixture_init_default (&f);
   for (n = 0; n < 3000; n++)
     arrive (&f, n, (FmxDuration) (n % 5) * MS);
+  arrive (&f, n++, 200 * MS);
+  before = fmx_playout_get_delay (&f.playout);
   for (; n < 3100; n++)
-    n_missed += arrive (&f, n, 200 * MS).action == FMX_PLAYOUT_DROP_LATE;
-  assert_int_equal (n_missed, 3);
+    n_missed += arrive (&f, n, 200 * MS).action == FMX_PLAYOUT_MISSED;
+  assert_true (before > 0 && before < 100 * MS);
+  assert_int_equal (n_missed, (200 * MS - before + PACKET - 1) / PACKET - 1);
+}
+
+/* A second of nothing, then half a second of packets each a second late: less
+ * is lost by missing them than by cutting a second out of what comes then. */
+static void
+test_a_path_that_is_slow_for_a_moment_is_not_followed (void **state)
+{
+  unsigned n_missed = 0, n_cut = 0;
+  uint64_t n;
+  Fixture f;
+
+  (void) state;
+  fixture_init_default (&f);
+  for (n = 0; n < 3000; n++)
+    arrive (&f, n, (FmxDuration) (n % 5) * MS);
+  for (; n < 3025; n++)
+    n_missed += arrive (&f, n, 900 * MS).action == FMX_PLAYOUT_MISSED;
+  for (n += 45; n < 6000; n++)
+    n_cut += arrive (&f, n, 0).action != FMX_PLAYOUT_PLAY;
+  assert_int_equal (n_missed, 25);
+  assert_true (n_cut <= 4);
+}
+
+/* The rest of a packet is heard that is late by less than itself, and nothing
+ * moves. */
+static void
+test_the_rest_of_a_late_packet_is_played_in_its_slot (void **state)
+{
+  FmxPlayoutDecision d;
+  FmxDuration delay;
+  uint64_t n;
+  Fixture f;
+
+  (void) state;
+  fixture_init_default (&f);
+  for (n = 0; n < 3000; n++)
+    arrive (&f, n, (FmxDuration) (n % 50 == 0 ? 60 : n % 5) * MS);
+  arrive (&f, n++, 300 * MS);
+  delay = fmx_playout_get_delay (&f.playout);
+  d = arrive (&f, n++, delay + 15 * MS);
+  assert_int_equal (d.action, FMX_PLAYOUT_PLAY);
+  assert_int_equal (d.delay, delay);
+  assert_int_equal (d.adjusted, 0);
+  d = arrive (&f, n++, delay + 20 * MS);
+  assert_int_equal (d.action, FMX_PLAYOUT_MISSED);
+  d = arrive (&f, n++, 0);
+  assert_int_equal (d.delay, delay);
 }
 
 static void
@@ -232,7 +283,9 @@ main (void)
     cmocka_unit_test (test_it_remembers_for_days),
     cmocka_unit_test (test_a_stall_that_comes_alone_is_not_waited_for),
     cmocka_unit_test (test_stalls_that_recur_are_waited_for),
-    cmocka_unit_test (test_a_slower_path_is_followed),
+    cmocka_unit_test (test_a_slower_path_is_followed_when_as_much_was_missed),
+    cmocka_unit_test (test_a_path_that_is_slow_for_a_moment_is_not_followed),
+    cmocka_unit_test (test_the_rest_of_a_late_packet_is_played_in_its_slot),
     cmocka_unit_test (test_a_lan_is_played_at_once),
     cmocka_unit_test (test_a_burst_at_the_start_is_heard),
   };

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fairmix/playout/fmx-playout-rule.h"
+
+#include <assert.h>
+#include <string.h>
+
+void
+fmx_playout_rule_init (FmxPlayoutRule *rule,
+    const FmxPlayoutRuleParams *params, const FmxQueueMonitorParams *monitor,
+    bool remembers)
+{
+  assert (params->reserve > 0 && params->growth_step > 0);
+  assert (params->half_life > 0);
+
+  memset (rule, 0, sizeof *rule);
+  rule->params = *params;
+  rule->remembers = remembers;
+  fmx_queue_monitor_init (&rule->monitor, monitor);
+  fmx_playout_rule_start (rule, 0);
+}
+
+void
+fmx_playout_rule_start (FmxPlayoutRule *rule, FmxDuration delay)
+{
+  fmx_queue_monitor_clear (&rule->monitor);
+  fmx_delay_memory_use_init (&rule->use);
+  rule->delay = delay;
+  rule->cost = 0.0;
+  rule->missing = 0.0;
+  rule->any = false;
+}
+
+static FmxDuration
+at_most (FmxDuration time, FmxDuration most)
+{
+  return time < most ? time : most;
+}
+
+uint32_t
+fmx_playout_rule_queue_length (const FmxPlayoutRule *rule, FmxDuration slack,
+    FmxDuration duration)
+{
+  FmxDuration beyond = slack - at_most (rule->params.reserve, duration);
+  FmxDuration n = beyond > 0 ? (beyond + duration - 1) / duration : 0;
+
+  return n < (FmxDuration) FMX_QUEUE_MONITOR_POSITIONS ?
+      (uint32_t) n : FMX_QUEUE_MONITOR_POSITIONS;
+}
+
+FmxDuration
+fmx_playout_rule_grown (const FmxPlayoutRule *rule, FmxDuration late,
+    FmxDuration duration, FmxDuration highest)
+{
+  FmxDuration step = at_most (rule->params.growth_step, duration);
+
+  return at_most (rule->delay + (late + step - 1) / step * step, highest);
+}
+
+/* Whether the packet is to go so that those after it are played earlier */
+static bool
+cuts (FmxPlayoutRule *rule, const FmxDelayMemory *memory,
+    const FmxPlayoutRulePacket *packet, FmxTime now)
+{
+  FmxDuration slack = rule->delay - packet->transit;
+  FmxDuration shorter = rule->delay - packet->duration;
+
+  if (slack < packet->duration || shorter < packet->lowest)
+    return false;
+  if (shorter >= packet->highest)
+    return true;
+  if (packet->after_silence || packet->spared
+      || !fmx_queue_monitor_exceeds (&rule->monitor, 1,
+          packet->cut_cost < 1.0 ? 4 : 1))
+    return false;
+  return !rule->remembers || fmx_delay_memory_may_shrink (memory, &rule->use,
+      rule->delay - packet->fastest, packet->duration, packet->cut_cost, now);
+}
+
+/* Whether a delay that is long enough for the packet is worth it; else it is as
+ * long as is worth it. */
+static bool
+waits (FmxPlayoutRule *rule, const FmxDelayMemory *memory,
+    const FmxPlayoutRulePacket *packet)
+{
+  FmxDuration delay = rule->delay - packet->fastest;
+  bool worth_it = !rule->remembers || !fmx_delay_memory_on_late (memory,
+      &rule->use, packet->transit - packet->fastest, packet->duration, &delay);
+
+  rule->delay = packet->fastest + delay;
+  return worth_it;
+}
+
+static FmxPlayoutRuleAction
+on_late (FmxPlayoutRule *rule, const FmxDelayMemory *memory,
+    const FmxPlayoutRulePacket *packet)
+{
+  if (packet->transit > packet->highest) {
+    if (!rule->remembers && rule->delay < packet->highest)
+      rule->delay = packet->highest;
+    fmx_queue_monitor_clear (&rule->monitor);
+    return FMX_PLAYOUT_RULE_DROP;
+  }
+  if (waits (rule, memory, packet)) {
+    rule->delay = fmx_playout_rule_grown (rule, packet->transit - rule->delay,
+        packet->duration, packet->highest);
+    return FMX_PLAYOUT_RULE_PLAY;
+  }
+  if (packet->transit - rule->delay < packet->duration)
+    return FMX_PLAYOUT_RULE_PLAY;       /* what is left of it */
+  fmx_queue_monitor_clear (&rule->monitor);
+  return FMX_PLAYOUT_RULE_MISS;
+}
+
+FmxPlayoutRuleAction
+fmx_playout_rule_on_packet (FmxPlayoutRule *rule,
+    const FmxDelayMemory *memory, const FmxPlayoutRulePacket *packet,
+    FmxTime now)
+{
+  FmxDuration slack = rule->delay - packet->transit;
+
+  if (!packet->after_silence)
+    fmx_queue_monitor_on_arrival (&rule->monitor,
+        fmx_playout_rule_queue_length (rule, slack, packet->duration),
+        rule->params.in_packets ? 1 : (uint64_t) packet->duration);
+  if (slack < 0)
+    return on_late (rule, memory, packet);
+  fmx_delay_memory_use_on_time (&rule->use);
+  if (!cuts (rule, memory, packet, now))
+    return FMX_PLAYOUT_RULE_PLAY;
+  rule->delay -= packet->duration;
+  fmx_queue_monitor_on_drop (&rule->monitor);
+  return FMX_PLAYOUT_RULE_CUT;
+}
+
+/* Plays the packet, as far as it is not too late: how much of it was missed
+ * and how long there was nothing to play before it, in packets */
+static double
+hear (FmxPlayoutRule *rule, const FmxPlayoutRulePacket *packet,
+    FmxDuration delay)
+{
+  FmxDuration start = packet->media
+      + (delay > packet->transit ? delay : packet->transit);
+  FmxDuration end = packet->media + delay + packet->duration;
+  double gap = 0.0, missing;
+
+  if (rule->any && rule->heard > start)
+    start = rule->heard;
+  if (start >= end) {
+    rule->missing += 1.0;
+    return 0.0;
+  }
+  missing = rule->missing
+      + 1.0 - (double) (end - start) / (double) packet->duration;
+  if (rule->any)
+    gap = (double) (start - rule->heard) / (double) packet->duration;
+  rule->any = true;
+  rule->heard = end;
+  rule->missing = 0.0;
+  return missing > gap ? missing : gap;
+}
+
+void
+fmx_playout_rule_account (FmxPlayoutRule *rule, const FmxDelayMemory *memory,
+    const FmxPlayoutRulePacket *packet, FmxPlayoutRuleAction action,
+    FmxDuration delay)
+{
+  double heard = 0.0;
+
+  if (packet->after_silence)
+    rule->any = false;          /* nobody hears how long that was */
+  rule->missing += (double) packet->n_lost;
+  if (action == FMX_PLAYOUT_RULE_PLAY)
+    heard = hear (rule, packet, delay);
+  else
+    rule->missing += packet->cut_cost;
+  /* 2^-x, of small x */
+  rule->cost -= rule->cost * 0.6931 * (double) packet->duration
+      / (double) rule->params.half_life;
+  rule->cost += fmx_time_to_s (packet->duration)
+      * (heard * FMX_DELAY_MEMORY_PACKET_COST
+      + fmx_delay_memory_impairment (memory, rule->delay - packet->fastest));
+}
+
+void
+fmx_playout_rule_change_places (FmxPlayoutRule *own, FmxPlayoutRule *rival)
+{
+  FmxPlayoutRule before = *own;
+
+  own->remembers = rival->remembers;
+  own->cost = rival->cost;
+  fmx_delay_memory_use_init (&own->use);
+  *rival = before;
+}
