@@ -7,6 +7,9 @@
  * plays on `src` all that the others say, each at a place of its own.  Encrypted,
  * through one UDP port, at a rate that is fair to TCP.
  *
+ * With `src_%u` an application gets who talks apart, to place them itself; the message
+ * `fairmix-slot` says whose SSRC is where.
+ *
  * Who only listens leaves `sink` alone, who only talks `src`.  When the mixer
  * cannot be reached any more it tries until it can.
  *
@@ -29,6 +32,7 @@
 #include "gstdpmclient.h"
 
 #include "gstdpmcrypto.h"
+#include "gstdpmtalkers.h"
 #include "common/gstfairmixfields.h"
 
 #define DEFAULT_SERVER NULL
@@ -56,9 +60,14 @@ struct _GstDpmClient
   gchar *display_name;
   guint max_streams;
 
+  GstDpmTalkers *talkers;
   GstDpmNeighbour *neighbour;   /* the server; changed in state changes */
   gint joined;
 };
+
+static GstStaticPadTemplate talker_template =
+GST_STATIC_PAD_TEMPLATE ("src_%u", GST_PAD_SRC, GST_PAD_REQUEST,
+    GST_STATIC_CAPS ("audio/x-raw"));
 
 static GParamSpec *properties[N_PROPERTIES];
 
@@ -110,7 +119,8 @@ gst_dpm_client_setup (GstDpmNode * node, GstDpmPort * port)
       self->display_name != NULL ? self->display_name : g_get_user_name ());
   GST_OBJECT_UNLOCK (self);
   params.flags = (gst_dpm_node_get_voice (node) != NULL ? FMX_JOIN_MAY_SEND : 0)
-      | (gst_dpm_node_has_ears (node) ? FMX_JOIN_MAY_RECEIVE : 0);
+      | (gst_dpm_node_has_ears (node)
+      || gst_dpm_talkers_get_n (self->talkers) > 0 ? FMX_JOIN_MAY_RECEIVE : 0);
   if (server == NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
         ("The property \"server\" is not set."), (NULL));
@@ -208,11 +218,37 @@ gst_dpm_client_get_property (GObject * object, guint id, GValue * value,
       value, pspec);
 }
 
+static GstPad *
+gst_dpm_client_request_new_pad (GstElement * element,
+    GstPadTemplate * template, const gchar * name, const GstCaps * caps)
+{
+  GstPad *pad;
+
+  if (g_strcmp0 (template->name_template, talker_template.name_template) != 0)
+    return GST_ELEMENT_CLASS (gst_dpm_client_parent_class)->request_new_pad
+        (element, template, name, caps);
+  if (gst_dpm_node_get_graph (GST_DPM_NODE (element))->mixer == NULL)
+    return NULL;
+  pad = gst_dpm_talkers_request (GST_DPM_CLIENT (element)->talkers, template,
+      name);
+  if (pad != NULL)
+    gst_element_add_pad (element, pad);
+  return pad;
+}
+
+static void
+gst_dpm_client_release_pad (GstElement * element, GstPad * pad)
+{
+  if (!gst_dpm_talkers_release (GST_DPM_CLIENT (element)->talkers, pad))
+    GST_ELEMENT_CLASS (gst_dpm_client_parent_class)->release_pad (element, pad);
+}
+
 static void
 gst_dpm_client_finalize (GObject * object)
 {
   GstDpmClient *self = GST_DPM_CLIENT (object);
 
+  gst_dpm_talkers_free (self->talkers);
   g_free (self->server);
   g_free (self->display_name);
   G_OBJECT_CLASS (gst_dpm_client_parent_class)->finalize (object);
@@ -222,6 +258,7 @@ static void
 gst_dpm_client_class_init (GstDpmClientClass * klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstDpmNodeClass *node_class = GST_DPM_NODE_CLASS (klass);
 
   object_class->set_property = gst_dpm_client_set_property;
@@ -244,12 +281,15 @@ gst_dpm_client_class_init (GstDpmClientClass * klass)
       G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
   g_object_class_install_properties (object_class, N_PROPERTIES, properties);
 
+  element_class->request_new_pad = gst_dpm_client_request_new_pad;
+  element_class->release_pad = gst_dpm_client_release_pad;
+  gst_element_class_add_static_pad_template (element_class, &talker_template);
   node_class->setup = gst_dpm_client_setup;
   node_class->teardown = gst_dpm_client_teardown;
   node_class->uplink = gst_dpm_client_uplink;
   node_class->voice = gst_dpm_client_voice;
   node_class->add_stats = gst_dpm_client_add_stats;
-  gst_element_class_set_static_metadata (GST_ELEMENT_CLASS (klass),
+  gst_element_class_set_static_metadata (element_class,
       "Meeting client", "Generic/Network/Audio",
       "Joins a meeting: sends a voice to a dpmmixer and plays all others, "
       "encrypted, at a rate that is fair to TCP", "gst-fairmix");
@@ -258,4 +298,6 @@ gst_dpm_client_class_init (GstDpmClientClass * klass)
 static void
 gst_dpm_client_init (GstDpmClient * self)
 {
+  self->talkers =
+      gst_dpm_talkers_new (gst_dpm_node_get_graph (GST_DPM_NODE (self)));
 }

@@ -64,6 +64,38 @@ gst_dpm_graph_clear (GstDpmGraph * graph)
   gst_clear_object (&graph->sink);
 }
 
+void
+gst_dpm_graph_start (GPtrArray * elements)
+{
+  for (guint i = 0; i < elements->len; i++)
+    gst_element_sync_state_with_parent (g_ptr_array_index (elements, i));
+}
+
+void
+gst_dpm_graph_remove (GstDpmGraph * graph, GPtrArray * elements)
+{
+  for (guint i = 0; i < elements->len; i++) {
+    GstElement *element = g_ptr_array_index (elements, i);
+
+    gst_element_set_locked_state (element, TRUE);
+    gst_element_set_state (element, GST_STATE_NULL);
+    gst_bin_remove (graph->bin, element);
+  }
+  g_ptr_array_unref (elements);
+}
+
+GstPad *
+gst_dpm_graph_expose (GstElement * element, const gchar * pad,
+    GstPadTemplate * template, const gchar * name)
+{
+  GstPad *target = gst_element_get_static_pad (element, pad);
+  GstPad *ghost = gst_ghost_pad_new_from_template (name, target, template);
+
+  gst_object_unref (target);
+  gst_pad_set_active (ghost, TRUE);
+  return ghost;
+}
+
 /* --- a neighbour --------------------------------------------------------- */
 
 static GstElement *
@@ -176,8 +208,7 @@ build_out (GstDpmNeighbour * self, GstElement * tee, GstElement * voice)
 
   gst_pad_link_full (heard, rtcp, GST_PAD_LINK_CHECK_NOTHING);
   link_end (rtp, self->rate, "src");
-  for (guint i = 0; i < self->elements->len; i++)
-    gst_element_sync_state_with_parent (g_ptr_array_index (self->elements, i));
+  gst_dpm_graph_start (self->elements);
   if (origin == NULL && !self->alone)
     origin = mixer_src (self);
   if (origin != NULL)
@@ -237,16 +268,9 @@ gst_dpm_neighbour_free (GstDpmNeighbour * self)
   for (guint i = self->mixer_pads->len; i > 0; i--)
     gst_element_release_request_pad (self->graph->mixer,
         g_ptr_array_index (self->mixer_pads, i - 1));
-  for (guint i = 0; i < self->elements->len; i++) {
-    GstElement *element = g_ptr_array_index (self->elements, i);
-
-    gst_element_set_locked_state (element, TRUE);
-    gst_element_set_state (element, GST_STATE_NULL);
-    gst_bin_remove (self->graph->bin, element);
-  }
+  gst_dpm_graph_remove (self->graph, self->elements);
   gst_dpm_sink_remove (self->graph->sink, self->peer);
   g_ptr_array_unref (self->mixer_pads);
-  g_ptr_array_unref (self->elements);
   gst_dpm_peer_unref (self->peer);
   g_free (self->cname);
   g_free (self);

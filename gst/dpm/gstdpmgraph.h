@@ -31,6 +31,14 @@ void gst_dpm_graph_clear (GstDpmGraph * graph);
 GstElement *gst_dpm_graph_make (GstDpmGraph * graph, const gchar * factory,
     GPtrArray * made);
 
+/* Brings @elements into the state of the bin. */
+void gst_dpm_graph_start (GPtrArray * elements);
+/* (transfer full) @elements: stops them and takes them out of the bin */
+void gst_dpm_graph_remove (GstDpmGraph * graph, GPtrArray * elements);
+/* Returns: (transfer floating): an active ghost of a pad of @element */
+GstPad *gst_dpm_graph_expose (GstElement * element, const gchar * pad,
+    GstPadTemplate * template, const gchar * name);
+
 /**
  * GstDpmNeighbour:
  *

@@ -332,38 +332,15 @@ gst_dpm_node_handle_message (GstBin * bin, GstMessage * message)
 
 /* --- our own voice and ears ---------------------------------------------- */
 
-static void
-sync_all (GPtrArray * elements)
-{
-  for (guint i = 0; i < elements->len; i++)
-    gst_element_sync_state_with_parent (g_ptr_array_index (elements, i));
-}
-
-static void
-remove_all (GstDpmNode * self, GPtrArray * elements)
-{
-  for (guint i = 0; i < elements->len; i++) {
-    GstElement *element = g_ptr_array_index (elements, i);
-
-    gst_element_set_locked_state (element, TRUE);
-    gst_element_set_state (element, GST_STATE_NULL);
-    gst_bin_remove (GST_BIN (self), element);
-  }
-  g_ptr_array_unref (elements);
-}
-
 static GstPad *
 ghost_new (GstElement * element, const gchar * pad,
     GstStaticPadTemplate * static_template)
 {
   GstPadTemplate *template = gst_static_pad_template_get (static_template);
-  GstPad *target = gst_element_get_static_pad (element, pad);
-  GstPad *ghost = gst_ghost_pad_new_from_template (template->name_template,
-      target, template);
+  GstPad *ghost = gst_dpm_graph_expose (element, pad, template,
+      template->name_template);
 
-  gst_object_unref (target);
   gst_object_unref (template);
-  gst_pad_set_active (ghost, TRUE);
   return ghost;
 }
 
@@ -379,7 +356,7 @@ request_voice (GstDpmNode * self)
   GstPad *pad;
 
   if (!good) {
-    remove_all (self, elements);
+    gst_dpm_graph_remove (&priv->graph, elements);
     return NULL;
   }
   g_object_set (voice.volume, "mute", priv->mute, NULL);
@@ -389,7 +366,7 @@ request_voice (GstDpmNode * self)
   priv->voice_pad = pad;
   priv->voice_elements = elements;
   GST_OBJECT_UNLOCK (self);
-  sync_all (elements);
+  gst_dpm_graph_start (elements);
   return pad;
 }
 
@@ -403,11 +380,11 @@ request_ears (GstDpmNode * self)
   GstPad *pad, *sink;
 
   if (first == NULL) {
-    remove_all (self, elements);
+    gst_dpm_graph_remove (&priv->graph, elements);
     return NULL;
   }
   pad = ghost_new (last, "src", &src_template);
-  sync_all (elements);
+  gst_dpm_graph_start (elements);
   GST_OBJECT_LOCK (self);
   priv->ears_pad = pad;
   priv->ears_elements = elements;
@@ -463,7 +440,7 @@ gst_dpm_node_release_pad (GstElement * element, GstPad * pad)
   }
   gst_element_remove_pad (element, pad);
   if (elements != NULL)
-    remove_all (self, elements);
+    gst_dpm_graph_remove (&priv->graph, elements);
 }
 
 /* --- properties ---------------------------------------------------------- */

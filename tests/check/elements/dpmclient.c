@@ -26,6 +26,67 @@ GST_START_TEST (test_who_only_listens_and_who_only_talks)
 
 GST_END_TEST;
 
+/* Two places: each talker is alone in one of them, at both ears. */
+GST_START_TEST (test_an_application_gets_each_talker_apart)
+{
+  Person *mixer = mixer_new ("");
+  guint port = (guint) stat_of (mixer, "port");
+  gchar *line = g_strdup_printf ("dpmclient name=dpm server=127.0.0.1:%u "
+      "display-name=listens dpm.src_0 ! volume volume=0.7071" EARS
+      " dpm.src_1 ! audioconvert ! "
+      "audio/x-raw,format=S16LE,channels=2 ! fakesink sync=true async=false",
+      port);
+  Person *listener = person_start (person_new (line));
+  Person *alice = client_new (mixer, "alice", 440, ""), *bob;
+
+  wait_for_tone (listener, 440, TRUE);
+  bob = client_new (mixer, "bob", 660, "");
+  expect_message (listener, "dpm-talk", "name", "bob");
+  wait_for_stat (bob, "joined", 1);
+  wait_for_tone (listener, 660, FALSE);
+  wait_for_tone (listener, 440, TRUE);
+  check_no_errors (listener);
+  person_free (alice);
+  person_free (bob);
+  person_free (listener);
+  person_free (mixer);
+  g_free (line);
+}
+
+GST_END_TEST;
+
+/* Places come and go while it plays, and in any state. */
+GST_START_TEST (test_places_for_talkers_come_and_go)
+{
+  Person *mixer = mixer_new ("");
+  Person *alice = client_new (mixer, "alice", 440, "");
+  Person *bob = client_new (mixer, "bob", 660, "");
+  GstPad *pads[3];
+
+  wait_for_tone (bob, 440, TRUE);
+  for (guint round = 0; round < 3; round++) {
+    for (guint i = 0; i < 3; i++) {
+      pads[i] = gst_element_request_pad_simple (bob->dpm, "src_%u");
+      fail_unless (pads[i] != NULL);
+    }
+    fail_unless (gst_element_request_pad_simple (bob->dpm, "src_64") == NULL);
+    for (guint i = 0; i < 3; i++) {
+      gst_element_release_request_pad (bob->dpm, pads[i]);
+      gst_object_unref (pads[i]);
+    }
+  }
+  pads[0] = gst_element_request_pad_simple (bob->dpm, "src_7");
+  fail_unless_equals_string (GST_OBJECT_NAME (pads[0]), "src_7");
+  wait_for_tone (bob, 440, TRUE);
+  gst_object_unref (pads[0]);
+  check_no_errors (bob);
+  person_free (alice);
+  person_free (bob);
+  person_free (mixer);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_any_rate_and_channels_will_do)
 {
   Person *mixer = mixer_new ("");
@@ -258,6 +319,8 @@ dpmclient_suite (void)
 
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_who_only_listens_and_who_only_talks);
+  tcase_add_test (tc, test_an_application_gets_each_talker_apart);
+  tcase_add_test (tc, test_places_for_talkers_come_and_go);
   tcase_add_test (tc, test_any_rate_and_channels_will_do);
   tcase_add_test (tc, test_who_is_mute_is_not_heard);
   tcase_add_test (tc, test_a_mixer_that_crashed_is_joined_again);
