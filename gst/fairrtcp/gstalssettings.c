@@ -178,8 +178,9 @@ gst_als_settings_install (GObjectClass * gobject_class, guint first_id)
           rw | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property (gobject_class, first_id + GST_ALS_MEMORY,
       g_param_spec_uint64 ("memory", "Memory",
-          "Sender: a receiver's last report counts for so long, in ns; the "
-          "paper's is the adaptation interval", 0,
+          "Sender: a receiver's last report counts for so long, in ns, and for "
+          "twice the time between two of them; the paper's is the adaptation "
+          "interval, and stays", 0,
           G_GUINT64_CONSTANT (3600) * GST_SECOND, DEFAULT_MEMORY,
           rw | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property (gobject_class,

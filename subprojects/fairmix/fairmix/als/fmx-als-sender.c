@@ -8,6 +8,10 @@
 /* Intervals without any report until the rates fall: RTCP's own time-out is five
  * reporting intervals, three of them are silence that has a cause. */
 #define SILENT_INTERVALS 3
+/* Of each report in the mean time between two of a receiver; and how much longer one
+ * of them may be: intervals vary by half, and one report may be lost. */
+#define GAP_GAIN (1.0 / 32.0)
+#define MEMORY_GAPS 2.0
 
 void
 fmx_als_sender_params_default (FmxAlsSenderParams *params)
@@ -173,7 +177,10 @@ fmx_als_sender_on_report (FmxAlsSender *sender, const FmxAlsReport *report,
       now, &previous, now);
   FmxAlsSenderReceiver *receiver = &sender->receivers[index];
 
-  if (previous == FMX_TIME_NONE)
+  if (previous != FMX_TIME_NONE)
+    sender->gap_s += GAP_GAIN * (fmx_time_to_s (fmx_time_diff (now, previous))
+        - sender->gap_s);
+  else
     *receiver = (FmxAlsSenderReceiver) {
     .increase_bps = sender->params.increase_bps
     };
@@ -278,19 +285,31 @@ make_layers (FmxAlsSender *sender)
       sender->sizes_bps);
 }
 
+/* For how long a report counts */
+static FmxTime
+memory_of (const FmxAlsSender *sender)
+{
+  double grown_s = fmin (MEMORY_GAPS * sender->gap_s,
+      fmx_time_to_s (FMX_ALS_SENDER_MOST_MEMORY));
+
+  if (sender->params.memory <= sender->params.interval)
+    return (FmxTime) sender->params.memory;     /* ALS 3.3 */
+  return (FmxTime) fmax ((double) sender->params.memory, grown_s * FMX_SECOND);
+}
+
 /* What came before this interval, of those who have not spoken in it */
 static void
 remember (FmxAlsSender *sender, FmxTime now)
 {
-  FmxTime begin = now > (FmxTime) sender->params.memory
-      ? now - (FmxTime) sender->params.memory : 0;
+  FmxTime memory = memory_of (sender);
+  FmxTime begin = now > memory ? now - memory : 0;
   FmxTime end = sender->next_adaptation - (FmxTime) sender->params.interval;
 
   for (uint32_t i = 0; i < sender->n_places && begin < end; i++) {
     uint64_t ssrc;
     FmxTime time = fmx_aging_table_get (&sender->table, i, &ssrc);
 
-    if (time != FMX_TIME_NONE && time >= begin && time < end)
+    if (time != FMX_TIME_NONE && time >= begin && time <= end)
       note_extremes (sender, &sender->receivers[i]);
   }
 }

@@ -39,7 +39,8 @@ typedef struct
  * @memory: a receiver's last report counts for so long; the paper's is the same as
  *     @interval.  RTCP's intervals vary by half of themselves ([RFC3550 6.3.1]), so
  *     that in a shorter time than one and a half of them the slowest receiver may
- *     just not have spoken
+ *     just not have spoken.  If it is longer than @interval, it grows to twice the
+ *     mean time between two reports of a receiver, which in large groups is minutes
  * @n_layers: 1 ... %FMX_ALS_MAX_LAYERS; the paper's is 3, for one receiver 1
  * @layers: of each; the paper has no limits
  * @sink: hears each decision; may be NULL; must outlive the sender
@@ -58,6 +59,9 @@ typedef struct
   FmxAlsLayerLimits layers[FMX_ALS_MAX_LAYERS];
   const FmxEventSink *sink;
 } FmxAlsSenderParams;
+
+/** FMX_ALS_SENDER_MOST_MEMORY: to which a memory grows */
+#define FMX_ALS_SENDER_MOST_MEMORY (600 * FMX_SECOND)
 
 /** fmx_als_sender_params_default: the paper's, three layers */
 void fmx_als_sender_params_default (FmxAlsSenderParams * params);
@@ -151,6 +155,7 @@ typedef struct
   FmxAlsSenderReceiver *receivers;
   uint32_t n_places;
   FmxTime next_adaptation;
+  double gap_s;                 /* between two reports of a receiver, in the mean */
   unsigned n_reports;           /* in this interval */
   unsigned n_extremes;          /* reports that the extremes are of */
   uint32_t limiting_ssrc;

@@ -277,6 +277,41 @@ test_with_a_memory_the_last_report_of_each_counts (void **state)
   assert_int_equal (fmx_als_sender_get_rate_bps (&sender, 0), 305000);
 }
 
+/* A thousand that speak each 100 s: the one with the least share counts between its
+ * reports, too.  With the paper's memory it does not. */
+static void
+test_in_a_large_group_the_memory_is_longer (void **state)
+{
+  static FmxAgingSlot many_slots[8192];
+  static FmxAlsSenderReceiver many[8192];
+
+  (void) state;
+  for (int paper = 0; paper < 2; paper++) {
+    FmxAlsSenderParams params;
+    FmxAlsSender sender;
+    unsigned n_low = 0, n = 0;
+
+    fmx_als_sender_params_default (&params);
+    params.increase_bps = 0;
+    params.memory = paper ? INTERVAL : 3 * INTERVAL;
+    fmx_als_sender_init (&sender, &params, many_slots, many, 8192, 1, 0);
+    for (uint32_t i = 0; i < 5000; i++) {
+      FmxTime now = i * 100 * (FmxTime) FMX_MSECOND;
+
+      report (&sender, i % 1000 + 1, i % 1000 == 0 ? 90000 : 270000, 1.0, 0.0,
+          now);
+      if (now < fmx_als_sender_next_timeout (&sender))
+        continue;
+      fmx_als_sender_on_timeout (&sender, now);
+      if (i > 2500) {
+        n++;
+        n_low += fmx_als_sender_get_rate_bps (&sender, 0) == 90000;
+      }
+    }
+    assert_true (paper ? n_low * 10 < n : n_low == n);
+  }
+}
+
 static void
 note_event (void *user, const FmxEvent *event)
 {
@@ -330,6 +365,7 @@ main (void)
     cmocka_unit_test (test_without_reports_the_rate_stays_and_then_falls),
     cmocka_unit_test (test_no_report_leads_out_of_the_limits),
     cmocka_unit_test (test_with_a_memory_the_last_report_of_each_counts),
+    cmocka_unit_test (test_in_a_large_group_the_memory_is_longer),
     cmocka_unit_test (test_layers_limits_and_rates_change_and_are_told),
   };
 
