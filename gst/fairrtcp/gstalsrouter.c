@@ -95,7 +95,8 @@ gst_als_router_rule_get_type (void)
   static const gchar *const nicks[] = { "equal", "max-min" };
   static const gchar *const blurbs[] = {
     "The paper's: bandwidth * utilisation / connections",
-    "What connections leave that are limited elsewhere goes to the others",
+    "What connections leave that are limited elsewhere goes to the others; not "
+        "for links that TCP shares",
   };
   static gsize type = 0;
 

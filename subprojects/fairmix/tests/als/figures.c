@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The experiments of the ALS paper's section 4.1, and what it leaves open, with
+ * packets in virtual time: ALS senders beside TCP Reno at one bottleneck with RED.
+ *
+ * usage: als-figures [SCENE [SEED]]
+ *
+ * Prints lines of CSV: scene;variant;seed;measure;value.  Rates in kbit/s on the wire,
+ * loss in percent of packets. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fairmix/als/fmx-als-receiver.h"
+#include "fairmix/als/fmx-als-router.h"
+#include "fairmix/als/fmx-als-sender.h"
+#include "fairmix/asmp/fmx-asmp-sender.h"
+#include "sim/fmx-sim-tcp.h"
+
+#define MAX_TCP 3
+#define MAX_ALS 12
+#define PLACES 64
+#define STEP (FMX_MSECOND / 2)
+#define PACKET_BYTES 1000u
+#define ONE_WAY (5 * FMX_MSECOND)       /* 10 ms round trip */
+#define LINK_BPS 10e6
+#define QUEUE_BYTES 750000u     /* RED from 125 to 375 kB, 100 to 300 ms */
+#define LENGTH_S 200
+#define BIN_S 5
+
+typedef struct
+{
+  const char *name;
+  unsigned n_tcp, n_als;
+  double start_s;               /* between the starts of two ALS */
+  double change_s;              /* between two bandwidths; 0 = none */
+  bool deaf;                    /* the router knows nothing of ALS */
+  double restart_s;             /* of the router; 0 = never */
+  double settled_s;             /* shares are taken from here on */
+} Scene;
+
+static const Scene scenes[] = {
+  {"figure 3, each 3 s", 3, 12, 3.0, 0.0, false, 0.0, 60.0},
+  {"figure 3, each 8 s", 3, 12, 8.0, 0.0, false, 0.0, 110.0},
+  {"figure 4, each 3 s", 3, 7, 0.5, 3.0, false, 0.0, 30.0},
+  {"figure 4, each 8 s", 3, 7, 0.5, 8.0, false, 0.0, 30.0},
+  {"no routers", 3, 7, 0.5, 0.0, true, 0.0, 30.0},
+  {"two senders", 3, 2, 20.0, 0.0, false, 0.0, 60.0},
+  {"two senders, no TCP", 0, 2, 20.0, 0.0, false, 0.0, 60.0},
+  {"a router restarts", 3, 7, 0.5, 0.0, false, 100.0, 30.0},
+};
+
+/* The paper's; max-min routers that fill their link, which is for links where everybody
+ * asks; and one for beside TCP: equal shares of the whole link, since TCP takes
+ * whatever is left.  The last two need no increase, and report each second
+ * ([RFC4585]). */
+typedef struct
+{
+  const char *name;
+  FmxAlsRouterRule rule;
+  double utilisation;
+  uint32_t increase_bps;
+  FmxDuration interval;
+} Variant;
+
+static const Variant variants[] = {
+  {"paper", FMX_ALS_ROUTER_EQUAL, 0.9, 5000, 5 * FMX_SECOND},
+  {"max-min", FMX_ALS_ROUTER_MAX_MIN, 0.995, 0, FMX_SECOND},
+  {"whole link", FMX_ALS_ROUTER_EQUAL, 1.0, 0, FMX_SECOND},
+};
+
+#define N_VARIANTS (sizeof variants / sizeof variants[0])
+
+static const Variant *variant;
+
+static const double capacities_bps[] = { 10e6, 7e6, 9e6, 5e6, 8e6 };
+
+typedef struct
+{
+  FmxAlsSender sender;
+  FmxAgingSlot slots[PLACES];
+  FmxAlsSenderReceiver receivers[PLACES];
+  FmxAlsReceiver receiver;
+  FmxAsmpSender plain;
+  FmxTime start, next_packet, next_sr, next_rr, next_plain;
+  uint32_t seq, sent, received; /* the last two since the last report */
+  double sent_in[LENGTH_S / BIN_S + 1], received_in[LENGTH_S / BIN_S + 1];
+} Als;
+
+static FmxSimLink bottleneck;
+static FmxSimAqm aqm;
+static FmxSimTcp tcps[MAX_TCP];
+static uint64_t tcp_seen[MAX_TCP], tcp_before[MAX_TCP];
+static Als als[MAX_ALS];
+static char plain_memory[MAX_ALS][4 * FMX_ASMP_BYTES_PER_RECEIVER];
+static FmxAlsRouter router;
+static FmxAgingSlot router_slots[PLACES];
+static FmxAlsConnection router_connections[PLACES];
+static FmxRng rng;
+
+static FmxTime
+next_report (FmxTime now, FmxDuration interval)
+{
+  return now + (FmxTime) interval / 2 +
+      fmx_rng_next (&rng) % (FmxTime) interval;
+}
+
+static unsigned
+bin_of (FmxTime now)
+{
+  return (unsigned) (now / (BIN_S * (FmxTime) FMX_SECOND));
+}
+
+static void
+begin_router (double bps, FmxTime now)
+{
+  FmxAlsRouterParams params;
+
+  fmx_als_router_params_default (&params);
+  params.bandwidth_bps = (uint64_t) bps;
+  params.rule = variant->rule;
+  params.target_utilisation = variant->utilisation;
+  fmx_als_router_init (&router, &params, router_slots, router_connections,
+      PLACES, fmx_rng_next (&rng), now);
+}
+
+static void
+begin_als (Als *a, FmxTime start)
+{
+  FmxAsmpSenderParams plain;
+  FmxAlsSenderParams params;
+
+  memset (a, 0, sizeof *a);
+  fmx_als_sender_params_default (&params);
+  params.n_layers = 1;
+  params.wish_bps = (uint32_t) LINK_BPS;
+  params.interval = variant->interval;
+  params.memory = 3 * variant->interval;
+  params.increase_bps = variant->increase_bps;
+  fmx_als_sender_init (&a->sender, &params, a->slots, a->receivers, PLACES,
+      fmx_rng_next (&rng), start);
+  fmx_als_receiver_init (&a->receiver);
+  fmx_asmp_sender_params_default (&plain);
+  plain.max_bps = (uint32_t) LINK_BPS;
+  fmx_asmp_sender_init (&a->plain, &plain, plain_memory[a - als], 4,
+      (uint32_t) fmx_rng_next (&rng));
+  a->start = a->next_packet = start;
+  a->next_sr = next_report (start, FMX_SECOND);
+  a->next_rr = next_report (start, variant->interval);
+  a->next_plain = start;
+}
+
+static void
+begin (const Scene *scene, uint64_t seed)
+{
+  FmxSimLinkParams params = {.rate_bps = LINK_BPS,.queue_bytes = QUEUE_BYTES,
+    .delay = ONE_WAY
+  };
+  FmxSimLinkNature nature = {.discipline = FMX_SIM_RED };
+
+  fmx_rng_init (&rng, seed);
+  fmx_sim_link_init (&bottleneck, &params, seed);
+  fmx_sim_link_set_nature (&bottleneck, &nature, &aqm, seed);
+  begin_router (LINK_BPS, 0);
+  for (unsigned i = 0; i < scene->n_tcp; i++) {
+    FmxSimTcpParams tcp = {.kind = FMX_SIM_RENO,.back = ONE_WAY,
+      .start = i * 100 * (FmxTime) FMX_MSECOND
+    };
+
+    fmx_sim_tcp_init (&tcps[i], &tcp, &bottleneck, i, seed + i);
+    tcp_seen[i] = tcp_before[i] = 0;
+  }
+  for (unsigned i = 0; i < scene->n_als; i++)
+    begin_als (&als[i], (FmxTime) (i * scene->start_s * FMX_SECOND));
+}
+
+/* --- what an ALS does in a step --- */
+
+static void
+request (const Scene *scene, Als *a, FmxTime now)
+{
+  uint8_t data[FMX_ALS_SHARE_BYTES];
+  FmxAlsShare share;
+
+  fmx_als_sender_get_request (&a->sender, &share);
+  fmx_als_share_write (&share, data, sizeof data);
+  if (!scene->deaf)
+    fmx_als_request_cut (data, sizeof data,
+        fmx_als_router_get_share_bps (&router, now),
+        fmx_als_router_get_utilisation (&router, now));
+  if (fmx_als_share_read (&share, data, sizeof data))
+    fmx_als_receiver_on_request (&a->receiver, &share, 1, now);
+  a->next_sr = next_report (now, variant->interval);
+}
+
+static uint32_t
+mid32 (FmxTime t)
+{
+  return (uint32_t) (fmx_time_to_s ((FmxDuration) t) * 65536.0);
+}
+
+static void
+report (Als *a, FmxTime now)
+{
+  FmxDuration rtt = 2 * ONE_WAY + fmx_sim_link_queue_delay (&bottleneck, now);
+  FmxAlsReport r = {.ssrc = 9 };
+  FmxReportBlock block = {.ssrc = 1,.ext_highest_seq = a->seq,
+    .lsr = mid32 (now - (FmxTime) rtt)
+  };
+  FmxAlsShare share;
+
+  if (a->sent > a->received)
+    block.fraction_lost = (uint8_t) fmin (255.0, 256.0 * (a->sent - a->received)
+        / a->sent);
+  a->sent = a->received = 0;
+  a->next_rr = next_report (now, variant->interval);
+  fmx_asmp_sender_on_report (&a->plain, r.ssrc, &block, mid32 (now), now);
+  if (!fmx_als_receiver_get_return (&a->receiver, &share, now))
+    return;
+  r.share_bps = share.share_bps;
+  r.utilisation = share.utilisation;
+  r.answered = share.answered;
+  r.loss = block.fraction_lost / 256.0;
+  r.fallback_bps = fmx_asmp_sender_get_rate_bps (&a->plain, r.ssrc);
+  if (r.answered || r.fallback_bps > 0)
+    fmx_als_sender_on_report (&a->sender, &r, now);
+}
+
+static void
+send_packet (Als *a, unsigned flow, FmxTime now)
+{
+  FmxSimPacket packet = {.flow = flow,.wire_bytes = PACKET_BYTES };
+  double bps = fmx_als_sender_get_rate_bps (&a->sender, 0);
+
+  fmx_als_router_on_packet (&router, flow, PACKET_BYTES, now);
+  fmx_sim_link_send (&bottleneck, packet, now);
+  fmx_asmp_sender_on_sent (&a->plain, PACKET_BYTES, now);
+  a->seq++;
+  a->sent++;
+  a->sent_in[bin_of (now)]++;
+  a->next_packet += (FmxTime) (PACKET_BYTES * 8.0 / bps * FMX_SECOND
+      * (0.9 + 0.2 * fmx_rng_next_unit (&rng)));
+}
+
+static void
+run_als (const Scene *scene, unsigned i, FmxTime now)
+{
+  Als *a = &als[i];
+
+  while (now >= a->next_packet)
+    send_packet (a, MAX_TCP + i, now);
+  if (now < a->start)
+    return;
+  if (now >= a->next_sr)
+    request (scene, a, now);
+  if (now >= a->next_rr)
+    report (a, now);
+  if (now >= a->next_plain) {
+    fmx_asmp_sender_on_timeout (&a->plain, now);
+    a->next_plain = now + FMX_SECOND;
+  }
+  if (now >= fmx_als_sender_next_timeout (&a->sender))
+    fmx_als_sender_on_timeout (&a->sender, now);
+}
+
+static void
+run_tcp (unsigned i, FmxTime now)
+{
+  fmx_sim_tcp_run (&tcps[i], now);
+  for (; tcp_seen[i] < tcps[i].n_sent; tcp_seen[i]++)
+    fmx_als_router_on_packet (&router, i, FMX_SIM_TCP_BYTES, now);
+}
+
+static void
+change_bandwidth (double bps)
+{
+  fmx_sim_link_set_rate (&bottleneck, bps);
+  fmx_als_router_set_bandwidth (&router, (uint64_t) bps);
+}
+
+static bool
+comes (double at_s, FmxTime now)
+{
+  FmxTime at = (FmxTime) (at_s * FMX_SECOND);
+
+  return at_s > 0.0 && now >= at && now < at + STEP;
+}
+
+/* --- what came of it --- */
+
+static void
+row (const char *scene, uint64_t seed, const char *measure, double value)
+{
+  printf ("%s;%s;%llu;%s;%.4g\n", scene, variant->name,
+      (unsigned long long) seed, measure, value);
+}
+
+static double
+rate_kbps (const Als *a, unsigned from, unsigned until)
+{
+  double packets = 0.0;
+
+  for (unsigned b = from; b < until; b++)
+    packets += a->received_in[b];
+  return packets * PACKET_BYTES * 8e-3 / ((until - from) * BIN_S);
+}
+
+static void
+losses (const Scene *scene, uint64_t seed)
+{
+  double sent = 0.0, lost = 0.0, worst = 0.0;
+
+  for (unsigned b = 0; b < LENGTH_S / BIN_S; b++) {
+    double s = 0.0, r = 0.0;
+
+    for (unsigned i = 0; i < scene->n_als; i++) {
+      s += als[i].sent_in[b];
+      r += als[i].received_in[b];
+    }
+    sent += s;
+    lost += s - r;
+    if (s > 0.0)
+      worst = fmax (worst, (s - r) / s);
+  }
+  row (scene->name, seed, "loss", 100.0 * lost / sent);
+  row (scene->name, seed, "loss of the worst 5 s", 100.0 * worst);
+}
+
+static void
+print (const Scene *scene, uint64_t seed)
+{
+  unsigned from = (unsigned) scene->settled_s / BIN_S, until = LENGTH_S / BIN_S;
+  double sum = 0.0, least = INFINITY, most = 0.0, tcp = 0.0;
+
+  for (unsigned i = 0; i < scene->n_als; i++) {
+    double kbps = rate_kbps (&als[i], from, until);
+
+    sum += kbps;
+    least = fmin (least, kbps);
+    most = fmax (most, kbps);
+  }
+  for (unsigned i = 0; i < scene->n_tcp; i++)
+    tcp += (double) (tcps[i].received_bytes - tcp_before[i]) * 8e-3
+        / (LENGTH_S - scene->settled_s) / scene->n_tcp;
+  row (scene->name, seed, "an ALS", sum / scene->n_als);
+  row (scene->name, seed, "slowest ALS over fastest", least / most);
+  if (scene->n_tcp > 0) {
+    row (scene->name, seed, "a TCP", tcp);
+    row (scene->name, seed, "a TCP over an ALS", tcp * scene->n_als / sum);
+  }
+  losses (scene, seed);
+}
+
+static void
+play (const Scene *scene, uint64_t seed)
+{
+  unsigned n_changes = 1;
+
+  begin (scene, seed);
+  for (FmxTime now = 0; now < LENGTH_S * (FmxTime) FMX_SECOND; now += STEP) {
+    FmxSimPacket packet;
+
+    if (comes (scene->change_s * n_changes, now))
+      change_bandwidth (capacities_bps[n_changes++ % 5]);
+    if (comes (scene->restart_s, now))
+      begin_router (LINK_BPS, now);
+    if (comes (scene->settled_s, now))
+      for (unsigned i = 0; i < scene->n_tcp; i++)
+        tcp_before[i] = tcps[i].received_bytes;
+    while (fmx_sim_link_receive (&bottleneck, &packet, now)) {
+      if (packet.flow < MAX_TCP) {
+        fmx_sim_tcp_on_arrival (&tcps[packet.flow], &packet, now);
+        continue;
+      }
+      als[packet.flow - MAX_TCP].received++;
+      als[packet.flow - MAX_TCP].received_in[bin_of (now)]++;
+    }
+    for (unsigned i = 0; i < scene->n_tcp; i++)
+      run_tcp (i, now);
+    for (unsigned i = 0; i < scene->n_als; i++)
+      run_als (scene, i, now);
+  }
+  print (scene, seed);
+}
+
+int
+main (int argc, char **argv)
+{
+  uint64_t first = argc > 2 ? strtoull (argv[2], NULL, 10) : 1;
+  uint64_t last = argc > 2 ? first : 5;
+  bool found = false;
+
+  for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
+    if (argc > 1 && strcmp (argv[1], scenes[i].name) != 0)
+      continue;
+    found = true;
+    for (size_t v = 0; v < N_VARIANTS; v++)
+      for (uint64_t seed = first; seed <= last; seed++) {
+        variant = &variants[v];
+        play (&scenes[i], seed);
+      }
+  }
+  if (!found)
+    fprintf (stderr, "usage: als-figures [SCENE [SEED]]\n");
+  return found ? 0 : 2;
+}

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""What the ALS paper shows, and what it leaves open.
+
+  tests/experiments/write_als.py [--build build] [--check]
+
+Runs als-figures, als-crowd and the tests als-chain and als-layers of the build
+(ten seconds) and fills in what stands between the markers of docs/results.md.
+--check: only one seed of each, and nothing is written.
+"""
+import argparse
+import collections
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RESULTS = ROOT / 'docs/results.md'
+VARIANTS = ['paper', 'max-min', 'whole link']
+# of als-figures: scene, what the paper says of the TCPs, of the loss, targets
+SCENES = [
+    ('figure 3, each 3 s', '1.1', '< 2 %'),
+    ('figure 3, each 8 s', '1.1', '< 2 %'),
+    ('figure 4, each 3 s', '', '< 2 %'),
+    ('figure 4, each 8 s', '', '< 2 %'),
+    ('no routers', '', ''),
+    ('two senders', '', ''),
+    ('two senders, no TCP', '', ''),
+    ('a router restarts', '', ''),
+]
+MEASURES = [('a TCP over an ALS', 1, '0.9 … 1.1', (0.9, 1.1)),
+            ('loss', 2, '< 2 %', (0, 2)),
+            ('slowest ALS over fastest', 0, '', None)]
+
+
+def lines_of(build, program, *arguments):
+    path = pathlib.Path(build).resolve() / 'subprojects/fairmix/tests/als' / program
+    return subprocess.run([path, *arguments], check=True, capture_output=True,
+                          text=True).stdout.splitlines()
+
+
+def read(lines):
+    """{(scene, variant, measure): [a value for each seed]}"""
+    found = collections.defaultdict(list)
+    for line in lines:
+        scene, variant, _, measure, value = line.split(';')
+        found[scene, variant, measure].append(float(value))
+    return found
+
+
+def span(values):
+    """mean (least … most)"""
+    return (f'{sum(values) / len(values):.3g} '
+            f'({min(values):.3g} … {max(values):.3g})')
+
+
+def verdict(values, target):
+    if target is None:
+        return ''
+    return '✓' if all(target[0] <= v <= target[1] for v in values) else '✗'
+
+
+def beside_tcp(found):
+    out = ['| experiment | measure | paper | the paper\'s rule | max-min | whole '
+           'link | target |', '|---|---|---|---|---|---|---|']
+    for scene, *paper in SCENES:
+        for measure, column, target, limits in MEASURES:
+            if (scene, 'paper', measure) not in found:
+                continue
+            cells = [f'{span(found[scene, v, measure])} '
+                     f'{verdict(found[scene, v, measure], limits)}'.rstrip()
+                     for v in VARIANTS]
+            said = paper[column - 1] if column else ''
+            unit = ', %' if measure == 'loss' else ''
+            out.append(f'| {scene} | {measure}{unit} | {said} | '
+                       + ' | '.join(cells) + f' | {target} |')
+    return out
+
+
+def crowd(found):
+    scenes = list(dict.fromkeys(key[0] for key in found))
+    out = ['| receivers | measure | the paper\'s memory, 5 s | 15 s, and growing |',
+           '|---|---|---|---|']
+    for scene in scenes:
+        for measure in dict.fromkeys(k[2] for k in found if k[0] == scene):
+            out.append(f'| {scene} | {measure} | '
+                       f'{span(found[scene, "paper", measure])} | '
+                       f'{span(found[scene, "memory 15 s", measure])} |')
+    return out
+
+
+def chain(lines):
+    """The runs of one rule: when they settled, and the rates of the first"""
+    out = ['| rule, reports | settled, s | C0 ... C6, kbit/s |', '|---|---|---|',
+           '| the paper (table 1) | < 100 | 248 249 497 245 246 499 742 |']
+    runs = collections.defaultdict(list)
+    for line in lines:
+        run = re.match(r'# (.*): settled after (\d+) s; ([\d ]+) kbit/s', line)
+        if run:
+            runs[run[1]].append((float(run[2]), run[3]))
+    for rule, found in runs.items():
+        out.append(f'| {rule} | {span([t for t, _ in found])} | {found[0][1]} |')
+    return out
+
+
+def layers(lines):
+    out = ['| | base | each other | receiver 0, 1, 2 has (layers) |',
+           '|---|---|---|---|',
+           '| the paper, before 100 s | 170 | | |',
+           '| the paper, after | 90 | 70 | 90 (1), 230 (3), 160 (2) |']
+    seen = set()
+    for line in lines:
+        run = re.match(r'# (.*): base (\d+), others (\d+) kbit/s', line)
+        if run and run[1] not in seen:
+            seen.add(run[1])
+            held = re.findall(r'(\d+) kbit/s, ([\d.]+) layers', line)
+            out.append(f'| {run[1]} | {run[2]} | {run[3]} | ' + ', '.join(
+                f'{rate} ({float(n):g})' for rate, n in held) + ' |')
+    return out
+
+
+def fill_in(name, lines):
+    text = RESULTS.read_text(encoding='utf-8')
+    pattern = re.compile(rf'(<!-- {name}: .*?-->\n).*?(<!-- end -->)', re.S)
+    if not pattern.search(text):
+        sys.exit(f'{RESULTS}: no marker "{name}"')
+    RESULTS.write_text(pattern.sub(lambda m: m[1] + '\n'.join(lines) + '\n'
+                                   + m[2], text), encoding='utf-8')
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('--build', default=ROOT / 'build')
+    parser.add_argument('--check', action='store_true')
+    arguments = parser.parse_args()
+    build = arguments.build
+    if arguments.check:
+        rows = read(lines_of(build, 'als-figures', SCENES[0][0], '1')
+                    + lines_of(build, 'als-crowd', '1'))
+        for values in rows.values():
+            assert all(v >= 0 for v in values)
+        assert rows['1,000 receivers', 'memory 15 s',
+                    'base above the slowest share (% of time)'][0] < 5
+        return
+    fill_in('als figures 3, 4', beside_tcp(read(lines_of(build, 'als-figures'))))
+    fill_in('als table 1', chain(lines_of(build, 'test-als-chain')))
+    fill_in('als figure 8', layers(lines_of(build, 'test-als-layers')))
+    fill_in('als crowd', crowd(read(lines_of(build, 'als-crowd'))))
+
+
+if __name__ == '__main__':
+    main()
