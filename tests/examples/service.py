@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""examples/service: the ping tells a mixer from none, a mixer that is stopped as the
+container is says goodbye, and the files say what exists.
+
+  service.py SOURCE
+"""
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import sys
+
+FOLDER = pathlib.Path(sys.argv[1]) / 'examples/service'
+PATIENCE_S = 60
+
+
+def free_port():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.bind(('127.0.0.1', 0))
+        return str(sock.getsockname()[1])
+
+
+def ping(port):
+    return subprocess.run([sys.executable, FOLDER / 'ping.py', '127.0.0.1', port],
+                          capture_output=True, text=True, timeout=PATIENCE_S)
+
+
+def launch(*elements):
+    return subprocess.Popen(['gst-launch-1.0', '-m', *elements], text=True,
+                            stdout=subprocess.PIPE)
+
+
+def wait_for(process, text):
+    for line in process.stdout:
+        if text in line:
+            return
+    sys.exit(f'{process.args}: no {text}')
+
+
+def check_goodbye():
+    """As the container is stopped"""
+    port = free_port()
+    stop = re.search(r'^STOPSIGNAL (\w+)$', (FOLDER / 'Containerfile').read_text(),
+                     re.MULTILINE).group(1)
+    assert ping(port).returncode == 1
+    mixer = launch('dpmmixer', 'address=127.0.0.1', f'port={port}')
+    client = launch('dpmclient', f'server=127.0.0.1:{port}', '!', 'fakesink',
+                    'async=false')
+    try:
+        wait_for(client, 'event=(string)joined')
+        found = ping(port)
+        assert found.returncode == 0 and ' ms' in found.stdout, found
+        mixer.send_signal(getattr(signal, stop))
+        wait_for(client, 'reason=(string)leave')
+        mixer.wait(PATIENCE_S)
+        assert ping(port).returncode == 1
+    finally:
+        for process in mixer, client:
+            process.kill()
+            process.wait()
+
+
+def properties():
+    text = subprocess.run(['gst-inspect-1.0', 'dpmmixer'], capture_output=True,
+                          text=True, timeout=PATIENCE_S, check=True).stdout
+    return set(re.findall(r'^  (\S+) +: ', text, re.MULTILINE))
+
+
+def check_arguments(arguments, known):
+    for argument in arguments:
+        assert argument.split('=')[0] in known, argument
+
+
+def check_compose(yaml, known):
+    services = yaml.safe_load((FOLDER / 'compose.yaml').read_text())['services']
+    for service in services.values():
+        check_arguments(service['command'], known)
+        assert set(service.get('depends_on', [])) <= set(services)
+
+
+def check_kubernetes(yaml, known):
+    items = list(yaml.safe_load_all((FOLDER / 'kubernetes.yaml').read_text()))
+    services = {i['metadata']['name']: i['spec'] for i in items if i['kind'] == 'Service'}
+    for item in items:
+        if item['kind'] != 'StatefulSet':
+            continue
+        spec = item['spec']
+        labels = spec['template']['metadata']['labels']
+        container = spec['template']['spec']['containers'][0]
+        check_arguments(container['args'], known)
+        assert spec['selector']['matchLabels'] == labels
+        assert services[spec['serviceName']]['selector'] == labels
+        # what makes the SRV records `_dpm._udp`
+        port = services[spec['serviceName']]['ports'][0]
+        assert (port['name'], port['protocol']) == ('dpm', 'UDP')
+        assert container['ports'][0]['containerPort'] == port['port'] == 5004
+        for argument in container['args']:
+            if argument.startswith('parent='):
+                assert argument.split('=')[1] in services
+
+
+def main():
+    check_goodbye()
+    try:
+        import yaml
+    except ImportError:
+        print('no PyYAML: the manifests are not read')
+        return
+    known = properties()
+    check_compose(yaml, known)
+    check_kubernetes(yaml, known)
+
+
+main()
