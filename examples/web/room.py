@@ -4,9 +4,10 @@ import json
 import pathlib
 import time
 
-from seat import LEVEL, LEVEL_ID, OPUS, PT, Gst, GLib, Seat, numbers
+from seat import LEVEL, LEVEL_ID, OPUS, PT, Gst, GLib, Seat, clean, numbers
 
 RTP_NEIGHBOUR = 0               # all that comes to --rtp-port
+FIRST_SEAT = 1000000            # a meeting's neighbours count from 1
 FIRST_VOICE_SSRC = 1001
 
 
@@ -34,20 +35,22 @@ class Room:
         self.options = options
         self.seats = {}                 # token: Seat
         self.names = {}                 # SSRC: (name, seat's number or 0)
-        self.n_seats = 0
+        self.n_seats = FIRST_SEAT
         self.kbps, self.link_step, self.link_timer = 0, -1, 0
         self.began = time.monotonic()
         self.pipe = Gst.Pipeline.new('room')
-        self.mix = Gst.ElementFactory.make('partialmix', 'mix')
+        self.meeting = self.make_meeting()
+        self.mix = self.meeting.get_by_name('mix') if self.meeting \
+            else Gst.ElementFactory.make('partialmix', 'mix')
         self.mix.set_property('latency', 40 * Gst.MSECOND)
-        self.pipe.add(self.mix)
+        self.pipe.add(self.meeting or self.mix)
         if options.rtp_port:
             rtp = Gst.parse_bin_from_description(
                 f'udpsrc address={options.rtp_address} port={options.rtp_port} '
                 f'caps={OPUS},extmap-{LEVEL_ID}=(string)"{LEVEL}"', True)
             self.pipe.add(rtp)
             rtp.get_static_pad('src').link(
-                self.mix.request_pad_simple(f'sink_{RTP_NEIGHBOUR}'))
+                self.request_pad(f'sink_{RTP_NEIGHBOUR}'))
         self.clock = Gst.SystemClock.obtain()
         self.pipe.use_clock(self.clock)
         bus = self.pipe.get_bus()
@@ -59,6 +62,38 @@ class Room:
         if options.demo:
             self.play(options.voices)
         GLib.timeout_add_seconds(1, self.check)
+
+    def make_meeting(self):
+        """A dpmmixer, whose partialmix is ours, too: dpmclients and other mixers
+        come to its port, or it joins one."""
+        options = self.options
+        if options.meeting_port is None and not options.parent:
+            return None
+        meeting = Gst.ElementFactory.make('dpmmixer', 'meeting')
+        meeting.set_property('port', options.meeting_port or 0)
+        for name in ('secret', 'parent'):
+            if getattr(options, name):
+                meeting.set_property(name, getattr(options, name))
+        return meeting
+
+    def request_pad(self, name, cname=None):
+        """A pad of the mixer, where the pipeline can link it."""
+        pad = self.mix.request_pad_simple(name)
+        if cname:
+            pad.set_property('cname', cname)
+        if not self.meeting:
+            return pad
+        ghost = Gst.GhostPad.new(name, pad)
+        ghost.set_active(True)
+        self.meeting.add_pad(ghost)
+        return ghost
+
+    def release_pad(self, pad):
+        if self.meeting:
+            pad, ghost = pad.get_target(), pad
+            ghost.set_active(False)
+            self.meeting.remove_pad(ghost)
+        self.mix.release_request_pad(pad)
 
     def say(self, event, **fields):
         print(json.dumps({'t': round(time.monotonic() - self.began, 3),
@@ -130,6 +165,10 @@ class Room:
                 self.say('selection', seat=seat.number, **seat.selection)
         elif structure.get_name() == 'fairmix-stream':
             self.on_stream(structure)
+        elif structure.get_name() in ('dpm-session', 'dpm-neighbour'):
+            self.say(structure.get_name(), what=structure.get_value('event'))
+        elif structure.get_name() == 'dpm-talk':
+            self.on_talk(structure.get_value('ssrc'), structure.get_value('name'))
 
     def on_stream(self, structure):
         ssrc = structure.get_value('out-ssrc')
@@ -143,7 +182,15 @@ class Room:
         elif seat:
             self.names[ssrc] = seat.name, number
         else:
-            self.names.setdefault(ssrc, (f'RTP {ssrc}', number))
+            name = self.options.name.get(ssrc) or \
+                structure.get_value('cname') or f'RTP {ssrc}'
+            self.names.setdefault(ssrc, (clean(name), number))
+
+    def on_talk(self, ssrc, name):
+        """A meeting's names come after its streams."""
+        _, number = self.names.get(ssrc, (None, None))
+        if number is not None and number < FIRST_SEAT:
+            self.names[ssrc] = clean(name), number
 
     def picture(self, seat):
         """All that the page of @seat shows."""

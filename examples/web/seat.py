@@ -212,8 +212,7 @@ class Seat:
         if state == 'connected' and not self.linked and not self.closed:
             self.linked = True
             self.heard = time.monotonic()
-            self.mix_src = self.room.mix.request_pad_simple(
-                f'src_{self.number}')
+            self.mix_src = self.room.request_pad(f'src_{self.number}')
             self.mix_src.link(self.first)
             self.room.say('joined', seat=self.number, name=self.name)
         elif state in ('failed', 'closed'):
@@ -223,7 +222,7 @@ class Seat:
         """The browser's microphone."""
         if pad.direction != Gst.PadDirection.SRC or self.closed:
             return
-        sink = self.room.mix.request_pad_simple(f'sink_{self.number}')
+        sink = self.room.request_pad(f'sink_{self.number}', self.name)
         self.mix_sinks.append(sink)
         pad.link(self.join(self.pipe, self.room.pipe, sink))
 
@@ -289,12 +288,12 @@ class Seat:
         self.room.say('left', seat=self.number, name=self.name, why=why)
         if self.linked:
             self.mix_src.unlink(self.first)
-            self.room.mix.release_request_pad(self.mix_src)
+            self.room.release_pad(self.mix_src)
         self.pipe.get_bus().remove_signal_watch()
         self.pipe.set_state(Gst.State.NULL)
         for proxy in self.proxies:
             proxy.set_state(Gst.State.NULL)
             self.room.pipe.remove(proxy)
         for sink in self.mix_sinks:
-            self.room.mix.release_request_pad(sink)
+            self.room.release_pad(sink)
         self.on_gone(self)

@@ -55,6 +55,11 @@ def link(text):
     return [(int(kbps), float(seconds or 0)) for kbps, _, seconds in steps]
 
 
+def named(text):
+    ssrc, _, name = text.partition('=')
+    return int(ssrc), name
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(
         description=__doc__.partition('\n')[0])
@@ -82,6 +87,11 @@ def parse_arguments():
     add('--link', type=link, help='a link to each browser that has so many '
         'kbit/s for so many seconds, in turn: KBPS[:SECONDS],...; SIGUSR1 goes '
         'on to the next one at once')
+    add('--name', type=named, action='append', default=[], help='SSRC=NAME of a '
+        'plain RTP talker; may be repeated')
+    add('--meeting-port', type=int, help='UDP port for dpmclients and mixers, with '
+        'the same secret; 0: any')
+    add('--parent', help='a dpmmixer to join, HOST[:PORT], with the same secret')
     add('--demo', action='store_true', help='recorded voices, and --link '
         + DEMO_LINK)
     add('--voices', default='', help='folder of WAV files for --demo')
@@ -90,6 +100,7 @@ def parse_arguments():
         parser.error('--cert and --key, or --http')
     if not 1 <= options.slots <= 32:
         parser.error('--slots: 1 ... 32')
+    options.name = dict(options.name)
     if options.demo:
         options.rtp_port = options.rtp_port or 5404
         options.link = options.link or link(DEMO_LINK)
@@ -321,6 +332,7 @@ def main():
     options = parse_arguments()
     Gst.init(None)
     for name, where in (('partialmix', '`meson devenv -C build`'),
+                        ('dpmmixer', '`meson devenv -C build`'),
                         ('webrtcbin', 'gstreamer1.0-plugins-bad'),
                         ('nicesrc', 'gstreamer1.0-nice')):
         if not Gst.ElementFactory.find(name):

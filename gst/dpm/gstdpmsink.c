@@ -21,7 +21,7 @@ struct _GstDpmSink
 static GstStaticPadTemplate rtp_template = GST_STATIC_PAD_TEMPLATE ("rtp_%u",
     GST_PAD_SINK, GST_PAD_SOMETIMES,
     GST_STATIC_CAPS ("application/x-rtp, media=audio, encoding-name=OPUS, "
-        "clock-rate=48000"));
+        "clock-rate=48000, payload=" G_STRINGIFY (GST_DPM_PAYLOAD_TYPE)));
 static GstStaticPadTemplate rtcp_template = GST_STATIC_PAD_TEMPLATE ("rtcp_%u",
     GST_PAD_SINK, GST_PAD_SOMETIMES, GST_STATIC_CAPS ("application/x-rtcp"));
 

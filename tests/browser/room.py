@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -19,13 +20,20 @@ from devtools import Chromium, Failed
 
 LEVEL = 'urn:ietf:params:rtp-hdrext:ssrc-audio-level'
 RATE_HZ = 48000
+MEETING_LOUD = 30               # of 16 bits; a tone that is there has 500
 EAR = pathlib.Path(__file__).with_name('ear.js').read_text(encoding='utf-8')
 
 
 def free_port(kind=socket.SOCK_STREAM):
-    with socket.socket(type=kind) as s:
-        s.bind(('127.0.0.1', 0))
-        return s.getsockname()[1]
+    """None that the system may give to somebody else meanwhile."""
+    while True:
+        port = random.randrange(20000, 30000)
+        with socket.socket(type=kind) as s:
+            try:
+                s.bind(('127.0.0.1', port))
+                return port
+            except OSError:
+                pass
 
 
 def write_tone(path, frequency_hz):
@@ -38,9 +46,10 @@ def write_tone(path, frequency_hz):
 
 
 class Room:
-    """A server of examples/web, and all that the test puts into its room."""
+    """A server of examples/web, and all that the test puts into its room.  With
+    @meeting_hz it joins a dpmmixer, where a dpmclient says that."""
 
-    def __init__(self, root, build, *options, secret=''):
+    def __init__(self, root, build, *options, secret='', meeting_hz=None):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix='fairmix-room-'))
         self.port, self.rtp_port = free_port(), free_port(socket.SOCK_DGRAM)
         self.link = f'http://localhost:{self.port}/?raw=1'
@@ -51,6 +60,8 @@ class Room:
             'GST_REGISTRY': str(build / 'tests/examples/web.registry'),
             'PYTHONDONTWRITEBYTECODE': '1', 'FMX_SECRET': secret}
         self.log = open(self.folder / 'log', 'w', encoding='utf-8')
+        if meeting_hz:
+            options = *options, '--parent', self.launch_meeting(meeting_hz)
         self.server = subprocess.Popen(
             [sys.executable, str(root / 'examples/web/server.py'), '--http', '--port',
              str(self.port), '--address', '127.0.0.1', '--rtp-port',
@@ -92,9 +103,37 @@ class Room:
                    f'! rtpopuspay pt=111 ssrc={ssrc} '
                    f'! udpsink host=127.0.0.1 port={self.rtp_port} sync=false'
                    for ssrc, frequency_hz in tones.items()]
+        self.launch(' '.join(talkers))
+
+    def launch(self, line):
+        """A gst-launch-1.0, until the end."""
         self.talkers.append(subprocess.Popen(
-            ['gst-launch-1.0', '-q', *' '.join(talkers).split()],
+            ['gst-launch-1.0', '-q', '-e', *line.split()],
             env=self.environment, stdout=self.log, stderr=self.log))
+
+    def launch_meeting(self, frequency_hz):
+        """A dpmmixer, and a dpmclient in it who says @frequency_hz and keeps what
+        he hears.  Returns: HOST:PORT"""
+        parent = f'127.0.0.1:{free_port(socket.SOCK_DGRAM)}'
+        self.launch(f'dpmmixer address=127.0.0.1 port={parent.partition(":")[2]}')
+        self.launch(f'audiotestsrc is-live=true freq={frequency_hz} volume=0.25 ! '
+                    f'dpmclient name=me server={parent} display-name=Cem '
+                    'me.src ! audioconvert ! audio/x-raw,format=S16LE,rate=48000,'
+                    f'channels=1 ! filesink location={self.folder}/heard.raw')
+        return parent
+
+    def heard_in_meeting(self, tones, seconds):
+        """The tones in the last @seconds of what the dpmclient heard."""
+        size = 2 * RATE_HZ * seconds
+        with open(self.folder / 'heard.raw', 'rb') as file:
+            file.seek(0, os.SEEK_END)
+            file.seek(max(0, file.tell() // 2 * 2 - size))
+            samples = np.frombuffer(file.read(size), '<i2')
+        power = np.abs(np.fft.rfft(samples * np.blackman(len(samples)))) \
+            / max(1, len(samples))
+        bins = [round(hz * len(samples) / RATE_HZ) for hz in tones]
+        return [hz for hz, n in zip(tones, bins)
+                if n < len(power) and max(power[n - 2:n + 3]) > MEETING_LOUD]
 
     def add_browser(self, name, frequency_hz, **options):
         """A browser who says @frequency_hz.  It starts; sit_down() waits for it."""

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Two browsers and a gst-launch-1.0 in one room of examples/web.
+"""Two browsers, plain RTP and a dpmclient in one room of examples/web.
 
 usage: web.py SOURCE-ROOT BUILD-ROOT [PICTURES]
 
 Chromium without a window, with WAV files for microphones, joins by the page that
-people use.  What it hears is looked at twenty times a second, in each of its slots,
+people use; the room has joined a dpmmixer.  What it hears is looked at twenty times a second, in each of its slots,
 for the tone of everybody in the room.  Each step waits for what it claims, so that
 a busy machine takes longer and finds the same.  With a folder for PICTURES it
 leaves the page in it, as PNG, at three moments.
@@ -21,11 +21,13 @@ from room import Room
 
 ROOT, BUILD = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 PICTURES = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
-TALKERS = {4001: 1500, 4002: 1900, 4003: 2300, 4004: 2700}      # SSRC: Hz
+TALKERS = {4001: 1500, 4002: 1900, 4003: 2300}  # SSRC: Hz
+NAMES = {4001: 'Dora', 4002: 'Emil', 4003: 'Fay'}
 BROWSERS = {'Ada': 700, 'Ben': 1100}
-TONES = [*BROWSERS.values(), *TALKERS.values()]
+MEETING = 'Cem', 2700
+TONES = [*BROWSERS.values(), *TALKERS.values(), MEETING[1]]
 TALKER_BPS = 96000              # so that all of them need more than 400 kbit/s
-FREE_KBPS, NARROW_KBPS = 4000, 70
+FREE_KBPS, NARROW_KBPS = 4000, 60              # less than a voice and a mix
 MIN_BPS = 400000
 GAP_S = 4                       # on a busy machine; half a second on a quiet one
 
@@ -69,12 +71,14 @@ class Listener:
                     for tone, ssrc in self.others.items())
 
     def is_mixed(self, look):
-        """All others in one slot, which names them, and in no other."""
+        """All others in one slot, and in no other, which names as many of them
+        as there is room for."""
         slots = {tuple(look['loud'][tone]) for tone in self.others} \
             if look else ()
         if len(slots) != 1 or len(min(slots)) != 1:
             return False
-        return set(look['named'][min(slots)[0]]) >= set(self.others.values())
+        named = set(look['named'][min(slots)[0]])
+        return named and named <= set(self.others.values())
 
     def longest_gap_s(self, tone):
         """Since the phase began: the longest time in which @tone was not heard."""
@@ -126,14 +130,18 @@ def run(room):
         room.sit_down(name, TONES)
     say('two browsers have sat down')
     ada, ben = everybody = [Listener(room, name) for name in BROWSERS]
+    cem = ada.browser.wait_for(lambda: ada.browser.evaluate(
+        f'picture.people.find(p => p.name === "{MEETING[0]}")?.ssrc'),
+        'nobody comes from the meeting')
     for one, other in ((ada, ben), (ben, ada)):
-        one.others = {other.own: other.ssrc, **{
+        one.others = {other.own: other.ssrc, TONES.index(MEETING[1]): cem, **{
             TONES.index(hz): ssrc for ssrc, hz in TALKERS.items()}}
 
     for one in everybody:
         one.wait_for(one.is_apart, 'the others are not apart')
     say('each hears five others, each in a slot of his own')
-    for one, seat in zip(everybody, (1, 2)):
+    for one in everybody:
+        seat = room.said('joined', name=one.name)[0]['seat']
         rates = [e['target-bps'] for e in room.said('rate', seat=seat)]
         one.wait_for(lambda _, seat=seat: room.said('rate', seat=seat)[-1][
             'target-bps'] >= MIN_BPS, f'less than {MIN_BPS} bit/s')
@@ -163,6 +171,18 @@ def run(room):
         report_playout(one, 'wide again')
     ada.take_picture('again')
 
+    heard = []
+
+    def meeting_hears_all():
+        heard[:] = room.heard_in_meeting(TONES, 1)
+        return heard == TONES[:-1]
+
+    try:
+        room.wait_for(meeting_hears_all, 'the meeting does not hear them')
+    except Failed as error:
+        raise Failed(f'{error}: {heard} Hz, not {TONES[:-1]}') from error
+    say('the dpmclient hears all five of this room, and not itself')
+
     room.browsers['Ben'].kill()
     say('Ben was killed')
     ada.wait_for(lambda _: room.said('left', name='Ben'), 'Ben is still there')
@@ -177,7 +197,9 @@ def run(room):
 
 def main():
     room = Room(ROOT, BUILD, '--slots', '6', '--absent-s', '3', '--link',
-                f'{FREE_KBPS},{NARROW_KBPS},{FREE_KBPS}')
+                f'{FREE_KBPS},{NARROW_KBPS},{FREE_KBPS}',
+                *(f'--name={ssrc}={name}' for ssrc, name in NAMES.items()),
+                meeting_hz=MEETING[1])
     wrong = None
     try:
         run(room)
