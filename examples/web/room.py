@@ -189,7 +189,7 @@ class Room:
     def on_talk(self, ssrc, name):
         """A meeting's names come after its streams."""
         _, number = self.names.get(ssrc, (None, None))
-        if number is not None and number < FIRST_SEAT:
+        if name and number not in (None, RTP_NEIGHBOUR) and number < FIRST_SEAT:
             self.names[ssrc] = clean(name), number
 
     def picture(self, seat):

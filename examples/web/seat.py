@@ -30,6 +30,7 @@ OFFER = (f'{OPUS},extmap-{LEVEL_ID}=(string)"{LEVEL}",'
 JOIN_S = 20                     # from the offer to a connection
 SILENCE_S = 15                  # without RTCP: nobody is there any more
 MAX_KBPS = 1000
+FEEDBACK_MS = 100
 LINK_QUEUE_MS = 300             # of --link: as access networks have it
 DIRECTION = GstWebRTC.WebRTCRTPTransceiverDirection
 KEEP = []                       # PyGObject sinks what it should not: ICE agents
@@ -212,11 +213,17 @@ class Seat:
         if state == 'connected' and not self.linked and not self.closed:
             self.linked = True
             self.heard = time.monotonic()
+            self.acknowledge()
             self.mix_src = self.room.request_pad(f'src_{self.number}')
             self.mix_src.link(self.first)
             self.room.say('joined', seat=self.number, name=self.name)
         elif state in ('failed', 'closed'):
             self.close(f'connection {state}')
+
+    def acknowledge(self):
+        """The browser's own packets, so that it knows what its way up carries."""
+        session = self.web.get_by_name('rtpbin').emit('get-internal-session', 0)
+        session.set_property('twcc-feedback-interval', FEEDBACK_MS * Gst.MSECOND)
 
     def on_pad(self, _web, pad):
         """The browser's microphone."""

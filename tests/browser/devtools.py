@@ -49,7 +49,7 @@ class Chromium:
     """A browser with one page, a profile of its own, and a microphone that plays
     the WAV file @microphone again and again.  It starts by itself; open() waits."""
 
-    def __init__(self, microphone=None, size=(900, 1100), patience_s=60):
+    def __init__(self, microphone=None, size=(900, 1100), patience_s=200):
         self.patience_s = patience_s
         self.folder = tempfile.mkdtemp(prefix='fairmix-browser-')
         self.last_id, self.left, self.events = 0, b'', []

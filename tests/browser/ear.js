@@ -43,6 +43,12 @@ const ear = {
     return [...stats.values()].find(s => s.type === 'outbound-rtp')?.ssrc;
   },
 
+  async wayUp() {
+    const stats = await sound.connection.getStats();
+    return [...stats.values()].find(s => s.type === 'candidate-pair' && s.nominated)
+      ?.availableOutgoingBitrate;
+  },
+
   // Of each slot that ever played: how late it plays, and what it had to make up
   async slots() {
     const found = [];

@@ -81,7 +81,7 @@ class Room:
         return [e for e in list(self.events) if e['event'] == event
                 and all(e.get(k) == v for k, v in fields.items())]
 
-    def wait_for(self, look, otherwise, patience_s=60):
+    def wait_for(self, look, otherwise, patience_s=200):
         """Returns what look() finds, as soon as it finds something."""
         deadline = time.monotonic() + patience_s
         while True:

@@ -29,7 +29,7 @@ TONES = [*BROWSERS.values(), *TALKERS.values(), MEETING[1]]
 TALKER_BPS = 96000              # so that all of them need more than 400 kbit/s
 FREE_KBPS, NARROW_KBPS = 4000, 60              # less than a voice and a mix
 MIN_BPS = 400000
-GAP_S = 4                       # on a busy machine; half a second on a quiet one
+GAP_S = 8                       # at a load of 70; one second on a quieter machine
 
 
 def say(text):
@@ -191,6 +191,8 @@ def run(room):
     ada.check_continuity('beside one who was killed', [
         tone for tone in ada.others if tone != ben.own])
     report_playout(ada, 'after that')
+    say(f'Ada believes that her way up carries {ada.browser.evaluate("ear.wayUp()")}'
+        ' bit/s')
     for one in everybody:
         one.check_own()
 
