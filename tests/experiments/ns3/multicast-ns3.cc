@@ -116,7 +116,7 @@ class Receiver
     void OnPacket(Ptr<Socket> socket);
     void OnReport(const Wire& wire);
     void Report();
-    void Schedule();
+    void Schedule(double part = 1);
 
     Sender* m_sender;
     uint32_t m_ssrc;
@@ -174,7 +174,7 @@ class Sender
         fmx_asmp_sender_on_bye(&m_sender, ssrc, Now());
     }
 
-    Bins target;
+    Bins target, sent;
 
   private:
     void Emit(const Wire& wire, uint32_t wire_bytes)
@@ -204,6 +204,7 @@ class Sender
         wire.seq = m_seq++;
         wire.ts = static_cast<uint32_t>(Simulator::Now().GetSeconds() * CLOCK_RATE);
         Emit(wire, bytes);
+        sent.Add(bytes);
         fmx_asmp_sender_on_sent(&m_sender, bytes, Now());
         Simulator::Schedule(Seconds(bytes * 8 / bps * m_random->GetValue(0.9, 1.1)),
                             &Sender::Send,
@@ -263,7 +264,7 @@ void
 Receiver::Start()
 {
     m_there = true;
-    Schedule();
+    Schedule(0.5); // [RFC3550 6.2]: half of it until the first report
 }
 
 void
@@ -275,10 +276,10 @@ Receiver::Stop()
 }
 
 void
-Receiver::Schedule()
+Receiver::Schedule(double part)
 {
     m_next = Simulator::Schedule(
-        Seconds(setting.min_interval_s * m_random->GetValue(0.5, 1.5) / 1.21828),
+        Seconds(part * setting.min_interval_s * m_random->GetValue(0.5, 1.5) / 1.21828),
         &Receiver::Report,
         this);
 }
@@ -495,7 +496,7 @@ Shares(Ptr<Node> node)
            rate / 5.9085,
            one.TcpMean(100, 300) / 5.9085,
            two.TcpMean(100, 300) / 10,
-           one.receiver->bins.Cov(100, 300));
+           sender.sent.Cov(100, 300));
 }
 
 /* ASMP figures 29-31 */
@@ -516,7 +517,7 @@ Halves(Ptr<Node> node)
            two.TcpMean(120, 200),
            two.receiver->bins.Mean(120, 200) / two.TcpMean(120, 200),
            sender.target.Mean(250, 300),
-           two.receiver->bins.Cov(120, 200));
+           sender.sent.Cov(120, 200));
 }
 
 /* as ASMP figures 11, 12, but alone on the link: beside its four TCPs a fair share

@@ -12,6 +12,8 @@
 #define RTT_MIN_S 1e-6
 /* Before the sender has told anything, t = 2 T1 (7): only if T1 can be one */
 #define ONE_WAY_MAX_S 1.0
+#define MEAN_S 8.0              /* what a queue does within it is noise */
+#define REST_WEIGHT 0.5         /* of the newest measurement */
 
 void
 fmx_asmp_delay_init (FmxAsmpDelay *delay, uint32_t clock_rate_hz)
@@ -35,6 +37,7 @@ fmx_asmp_delay_restart (FmxAsmpDelay *delay)
   delay->rtt_s = before.rtt_s;
   /* T1 begins anew with the next sender report, CJ with the next packet */
   delay->has_a = false;
+  delay->rest_s = before.rest_s + before.mean_transit_s;
 }
 
 static double
@@ -59,6 +62,15 @@ note_least (FmxAsmpDelay *delay, FmxTime now)
   }
 }
 
+/* @media_s: since the packet before */
+static void
+follow_mean (FmxAsmpDelay *delay, double media_s)
+{
+  if (media_s > 0.0)
+    delay->mean_transit_s += (delay->transit_s - delay->mean_transit_s)
+        * media_s / (media_s + MEAN_S);
+}
+
 void
 fmx_asmp_delay_on_packet (FmxAsmpDelay *delay, uint32_t ts, FmxTime now)
 {
@@ -68,12 +80,13 @@ fmx_asmp_delay_on_packet (FmxAsmpDelay *delay, uint32_t ts, FmxTime now)
     delay->started = true;
     delay->first_arrival = now;
     delay->window_start = now;
-    delay->report_transit_s = delay->measured_transit_s = 0.0;
     delay->last_ts = ts;
     before = 0.0;
   }
   delay->transit_s = fmx_time_to_s (fmx_time_diff (now, delay->first_arrival))
       - media_s (delay, ts);
+  follow_mean (delay, (double) fmx_serial_diff32 (ts, delay->last_ts)
+      / delay->clock_rate_hz);
   delay->ticks += fmx_serial_diff32 (ts, delay->last_ts);
   delay->last_ts = ts;
 
@@ -135,6 +148,7 @@ fmx_asmp_delay_on_sender_report (FmxAsmpDelay *delay, uint32_t ts,
       - fmx_time_to_s (fmx_time_diff (now, delay->first_arrival))
       + media_s (delay, ts);
   delay->has_base = true;
+  delay->sender_transit_s = delay->transit_s;
   if (delay->has_measured)
     set_a (delay, t);
 }
@@ -143,14 +157,16 @@ void
 fmx_asmp_delay_on_rtt (FmxAsmpDelay *delay, FmxDuration rtt)
 {
   double rtt_s = fmx_time_to_s (rtt);
+  double rest_s = rtt_s - delay->reported_transit_s;
 
   if (rtt_s < RTT_MIN_S || rtt_s > RTT_MAX_S)
     return;
+  delay->rest_s += (delay->has_measured ? REST_WEIGHT : 1.0)
+      * (rest_s - delay->rest_s);
   if (!delay->has_measured)
     delay->has_rtt = false;     /* what was guessed by (7) goes */
   delay->has_measured = true;
   delay->measured_s = rtt_s;
-  delay->measured_transit_s = delay->report_transit_s;
   set_a (delay, rtt_s);
 }
 
@@ -168,7 +184,7 @@ fmx_asmp_delay_report (FmxAsmpDelay *delay, double beta)
     delay->congested = delay->short_s >= delay->long_s; /* [ASMP (18)] */
   delay->n_short = 0;
   delay->short_s = 0.0;
-  delay->report_transit_s = delay->transit_s;
+  delay->reported_transit_s = delay->sender_transit_s;
 }
 
 FmxDuration
@@ -190,7 +206,7 @@ fmx_asmp_delay_rtt_now (const FmxAsmpDelay *delay)
 
   if (!delay->has_measured)
     return 0;
-  t = delay->measured_s + delay->transit_s - delay->measured_transit_s;
+  t = delay->rest_s + delay->mean_transit_s;
   /* clocks that part cannot make a path shorter than half of what it was */
   t = fmin (fmax (t, 0.5 * delay->measured_s), RTT_MAX_S);
   return fmx_time_from_s (t);

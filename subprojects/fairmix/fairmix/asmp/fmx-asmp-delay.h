@@ -8,7 +8,8 @@
 #include "fairmix/base/fmx-time.h"
 
 #ifdef __cplusplus
-extern "C" {
+extern "C"
+{
 #endif
 
 /** FMX_ASMP_DELAY_BASE_WINDOW: the path's time without a queue is the least of
@@ -48,46 +49,47 @@ extern "C" {
  * that t stays what it was.  Where T1 says nothing (no sender report yet, T1
  * about 0, or of another sign than before), t is what the sender measured last.
  */
-typedef struct
-{
-  /*< private >*/
-  uint32_t clock_rate_hz;
-  bool started;
-  uint32_t last_ts;
-  int64_t ticks;                /* S of the last packet, less S_1 */
-  FmxTime first_arrival;
-  double transit_s;             /* CJ of the last packet */
-  double jitter_s;
-  /* the congestion indicator */
-  uint64_t n_long;
-  double long_s;
-  uint32_t n_short;
-  double short_s;
-  bool congested;
-  /* the round trip */
-  bool has_base, has_a, has_measured, has_rtt;
-  double base_s;                /* T1 - CJ */
-  double a;
-  double measured_s;            /* what the sender said last */
-  double report_transit_s;      /* CJ when that was measured, about */
-  double measured_transit_s;
-  double rtt_s;
-  /* the queue */
-  FmxTime window_start;
-  double window_least_s, before_least_s;
-  bool has_before;
-} FmxAsmpDelay;
+  typedef struct
+  {
+    /*< private > */
+    uint32_t clock_rate_hz;
+    bool started;
+    uint32_t last_ts;
+    int64_t ticks;              /* S of the last packet, less S_1 */
+    FmxTime first_arrival;
+    double transit_s;           /* CJ of the last packet */
+    double jitter_s;
+    /* the congestion indicator */
+    uint64_t n_long;
+    double long_s;
+    uint32_t n_short;
+    double short_s;
+    bool congested;
+    /* the round trip */
+    bool has_base, has_a, has_measured, has_rtt;
+    double base_s;              /* T1 - CJ */
+    double a;
+    double measured_s;          /* what the sender said last */
+    double mean_transit_s;      /* CJ, over some seconds */
+    double sender_transit_s;    /* CJ when the newest sender report came */
+    double reported_transit_s;  /* the same, as of the own last report */
+    double rest_s;              /* of the round trip, less CJ */
+    double rtt_s;
+    /* the queue */
+    FmxTime window_start;
+    double window_least_s, before_least_s;
+    bool has_before;
+  } FmxAsmpDelay;
 
 /** fmx_asmp_delay_init: @clock_rate_hz: of the RTP times, > 0 */
-void fmx_asmp_delay_init (FmxAsmpDelay * delay, uint32_t clock_rate_hz);
+  void fmx_asmp_delay_init (FmxAsmpDelay *delay, uint32_t clock_rate_hz);
 
 /** fmx_asmp_delay_restart: RTP times begin anew with the next packet; the round
  * trip is what it was */
-void fmx_asmp_delay_restart (FmxAsmpDelay * delay);
+  void fmx_asmp_delay_restart (FmxAsmpDelay *delay);
 
 /** fmx_asmp_delay_on_packet: a packet with this RTP time has come */
-void fmx_asmp_delay_on_packet (FmxAsmpDelay * delay, uint32_t ts,
-    FmxTime now);
+  void fmx_asmp_delay_on_packet (FmxAsmpDelay *delay, uint32_t ts, FmxTime now);
 
 /**
  * fmx_asmp_delay_on_sender_report:
@@ -95,11 +97,11 @@ void fmx_asmp_delay_on_packet (FmxAsmpDelay * delay, uint32_t ts,
  * @sender_time: the sender's clock at that time, in ns
  * @own_time: the own clock now, in ns; the same kind of clock (NTP time)
  */
-void fmx_asmp_delay_on_sender_report (FmxAsmpDelay * delay, uint32_t ts,
-    FmxTime sender_time, FmxTime own_time, FmxTime now);
+  void fmx_asmp_delay_on_sender_report (FmxAsmpDelay *delay, uint32_t ts,
+      FmxTime sender_time, FmxTime own_time, FmxTime now);
 
 /** fmx_asmp_delay_on_rtt: the sender has measured @rtt, > 0 */
-void fmx_asmp_delay_on_rtt (FmxAsmpDelay * delay, FmxDuration rtt);
+  void fmx_asmp_delay_on_rtt (FmxAsmpDelay *delay, FmxDuration rtt);
 
 /**
  * fmx_asmp_delay_report:
@@ -108,34 +110,35 @@ void fmx_asmp_delay_on_rtt (FmxAsmpDelay * delay, FmxDuration rtt);
  * Ends the interval of a report: smooths the round-trip time, and judges the
  * network.
  */
-void fmx_asmp_delay_report (FmxAsmpDelay * delay, double beta);
+  void fmx_asmp_delay_report (FmxAsmpDelay *delay, double beta);
 
 /** Returns: the smoothed round-trip time; 0 = none known */
-FmxDuration fmx_asmp_delay_rtt (const FmxAsmpDelay * delay);
+  FmxDuration fmx_asmp_delay_rtt (const FmxAsmpDelay *delay);
 
 /** Returns: whether the sender has told a round-trip time */
-bool fmx_asmp_delay_is_measured (const FmxAsmpDelay * delay);
+  bool fmx_asmp_delay_is_measured (const FmxAsmpDelay *delay);
 
 /**
  * fmx_asmp_delay_rtt_now:
  *
- * The round-trip time without smoothing, and without the clocks' difference:
- * what the sender measured last, and how much longer the path is now.
+ * The round-trip time over the last seconds, without the clocks' difference.  What
+ * the sender measures holds the queue that one of its reports met, some seconds ago:
+ * CJ then goes off, and the mean of CJ now comes on.
  * Returns: > 0, or 0 = none known
  */
-FmxDuration fmx_asmp_delay_rtt_now (const FmxAsmpDelay * delay);
+  FmxDuration fmx_asmp_delay_rtt_now (const FmxAsmpDelay *delay);
 
 /** Returns: what the last report's indicator said: true = CONGESTED */
-bool fmx_asmp_delay_is_congested (const FmxAsmpDelay * delay);
+  bool fmx_asmp_delay_is_congested (const FmxAsmpDelay *delay);
 
 /** Returns: J */
-FmxDuration fmx_asmp_delay_jitter (const FmxAsmpDelay * delay);
+  FmxDuration fmx_asmp_delay_jitter (const FmxAsmpDelay *delay);
 
 /** Returns: how much longer the path is than it was at its best of late, >= 0 */
-FmxDuration fmx_asmp_delay_queue (const FmxAsmpDelay * delay);
+  FmxDuration fmx_asmp_delay_queue (const FmxAsmpDelay *delay);
 
 #ifdef __cplusplus
 }
 #endif
 
-#endif /* FMX_ASMP_DELAY_H */
+#endif                          /* FMX_ASMP_DELAY_H */

@@ -2,7 +2,10 @@
 #include "fairmix/asmp/fmx-asmp-events.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
+
+#define FIRST_EVENTS 8u         /* that the eight intervals are of */
 
 void
 fmx_asmp_events_init (FmxAsmpEvents *events)
@@ -71,6 +74,33 @@ time_of_lost (const FmxAsmpArrival *before, const FmxAsmpArrival *after,
       : before->time + (FmxTime) (part * (double) span);
 }
 
+/* The steady interval, no further from the newest eight than it may be. */
+static double
+near_newest (const FmxAsmpEvents *events, double newest)
+{
+  if (events->n_steady == 0)
+    return newest;
+  return fmin (fmax (events->steady, newest / FMX_ASMP_EVENTS_DIFFER),
+      newest * FMX_ASMP_EVENTS_DIFFER);
+}
+
+/* A loss event has begun. */
+static void
+follow (FmxAsmpEvents *events)
+{
+  double newest = 1.0 / fmx_loss_intervals_rate (&events->intervals);
+  double near;
+
+  if (fmx_loss_intervals_n_events (&events->intervals) < 2)
+    return;                     /* no interval has ended yet */
+  events->n_steady += events->n_steady < FMX_ASMP_EVENTS_STEADY;
+  events->steady += (newest - events->steady) / events->n_steady;
+  near = near_newest (events, newest);
+  if (near != events->steady)
+    events->n_steady = FIRST_EVENTS;
+  events->steady = near;
+}
+
 unsigned
 fmx_asmp_events_on_packet (FmxAsmpEvents *events, uint16_t seq,
     FmxDuration rtt, FmxTime now)
@@ -101,7 +131,10 @@ fmx_asmp_events_on_packet (FmxAsmpEvents *events, uint16_t seq,
       FmxAsmpArrival after = arrival_after (events, n, newest);
       FmxLossRecord lost = { n, time_of_lost (&events->before, &after, n) };
 
-      n_events += fmx_loss_intervals_on_lost (&events->intervals, lost, rtt);
+      if (fmx_loss_intervals_on_lost (&events->intervals, lost, rtt)) {
+        follow (events);
+        n_events++;
+      }
     }
   }
   *slot_of (events, newest.number) = newest;
@@ -113,6 +146,8 @@ void
 fmx_asmp_events_set_first (FmxAsmpEvents *events, double packets)
 {
   fmx_loss_intervals_set_first (&events->intervals, packets);
+  events->steady = 1.0 / fmx_loss_intervals_rate (&events->intervals);
+  events->n_steady = FIRST_EVENTS;
 }
 
 unsigned
@@ -124,5 +159,7 @@ fmx_asmp_events_count (const FmxAsmpEvents *events)
 double
 fmx_asmp_events_rate (const FmxAsmpEvents *events)
 {
-  return fmx_loss_intervals_rate (&events->intervals);
+  double p = fmx_loss_intervals_rate (&events->intervals);
+
+  return p == 0.0 ? 0.0 : 1.0 / near_newest (events, 1.0 / p);
 }

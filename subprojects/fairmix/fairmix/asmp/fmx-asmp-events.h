@@ -10,7 +10,8 @@
 #include "fairmix/loss/fmx-loss-intervals.h"
 
 #ifdef __cplusplus
-extern "C" {
+extern "C"
+{
 #endif
 
 /** FMX_ASMP_EVENTS_REORDER: a packet is lost when so many later ones have come
@@ -20,12 +21,20 @@ extern "C" {
 /** FMX_ASMP_EVENTS_WINDOW: arrivals remembered; more than may be out of order */
 #define FMX_ASMP_EVENTS_WINDOW 16u
 
-typedef struct
-{
-  /*< private >*/
-  uint64_t number;
-  FmxTime time;
-} FmxAsmpArrival;
+/** FMX_ASMP_EVENTS_STEADY: over how many loss events their rate is taken while
+ * it is steady */
+#define FMX_ASMP_EVENTS_STEADY 32u
+
+/** FMX_ASMP_EVENTS_DIFFER: it is not, when the newest eight give so many times
+ * more or less */
+#define FMX_ASMP_EVENTS_DIFFER 3.0
+
+  typedef struct
+  {
+    /*< private > */
+    uint64_t number;
+    FmxTime time;
+  } FmxAsmpArrival;
 
 /**
  * FmxAsmpEvents:
@@ -34,23 +43,25 @@ typedef struct
  * out.  Where those speak of the time of sending, here it is that of arrival,
  * and for a lost packet what lies between its neighbours ([RFC5348 5.2]).
  */
-typedef struct
-{
-  /*< private >*/
-  FmxLossIntervals intervals;
-  FmxSerial seq;
-  bool started;
-  uint64_t highest;
-  uint64_t undecided;           /* the first one */
-  FmxAsmpArrival before;        /* the last one decided that came */
-  FmxAsmpArrival arrivals[FMX_ASMP_EVENTS_WINDOW];
-} FmxAsmpEvents;
+  typedef struct
+  {
+    /*< private > */
+    FmxLossIntervals intervals;
+    FmxSerial seq;
+    bool started;
+    uint64_t highest;
+    uint64_t undecided;         /* the first one */
+    FmxAsmpArrival before;      /* the last one decided that came */
+    double steady;              /* loss interval, over FMX_ASMP_EVENTS_STEADY */
+    unsigned n_steady;
+    FmxAsmpArrival arrivals[FMX_ASMP_EVENTS_WINDOW];
+  } FmxAsmpEvents;
 
-void fmx_asmp_events_init (FmxAsmpEvents * events);
+  void fmx_asmp_events_init (FmxAsmpEvents *events);
 
 /** fmx_asmp_events_restart: numbers begin anew with the next packet; what was
  * lost before still counts */
-void fmx_asmp_events_restart (FmxAsmpEvents * events);
+  void fmx_asmp_events_restart (FmxAsmpEvents *events);
 
 /**
  * fmx_asmp_events_on_packet:
@@ -59,21 +70,31 @@ void fmx_asmp_events_restart (FmxAsmpEvents * events);
  *
  * Returns: how many loss events began
  */
-unsigned fmx_asmp_events_on_packet (FmxAsmpEvents * events, uint16_t seq,
-    FmxDuration rtt, FmxTime now);
+  unsigned fmx_asmp_events_on_packet (FmxAsmpEvents *events, uint16_t seq,
+      FmxDuration rtt, FmxTime now);
 
 /** fmx_asmp_events_set_first: the interval before the first event, in packets
  * ([RFC5348 6.3.1]) */
-void fmx_asmp_events_set_first (FmxAsmpEvents * events, double packets);
+  void fmx_asmp_events_set_first (FmxAsmpEvents *events, double packets);
 
 /** Returns: loss events remembered, 0 = none ever */
-unsigned fmx_asmp_events_count (const FmxAsmpEvents * events);
+  unsigned fmx_asmp_events_count (const FmxAsmpEvents *events);
 
-/** Returns: the loss event rate p, in [0, 1] */
-double fmx_asmp_events_rate (const FmxAsmpEvents * events);
+/**
+ * fmx_asmp_events_rate:
+ *
+ * Over eight loss intervals, as [RFC5348 5.4] has it, p is so uncertain that a rate
+ * on an unchanging path would vary by a fifth.  So the mean interval I_s follows, at
+ * each loss event, with the weight 1/%FMX_ASMP_EVENTS_STEADY (in the beginning one
+ * over their number), and is what counts as long as the eight differ from it by no
+ * more than %FMX_ASMP_EVENTS_DIFFER times; if they do it begins anew with them.
+ *
+ * Returns: the loss event rate p, in [0, 1]
+ */
+  double fmx_asmp_events_rate (const FmxAsmpEvents *events);
 
 #ifdef __cplusplus
 }
 #endif
 
-#endif /* FMX_ASMP_EVENTS_H */
+#endif                          /* FMX_ASMP_EVENTS_H */

@@ -15,6 +15,11 @@
 /* A report that is this far below the sender's rate speaks for nobody else: a
  * liar would silence all others. */
 #define SPEAKS_FOR_OTHERS 0.5
+/* A TCP's time-out is the round trip and at least so much: Linux's least */
+#define RTO_MARGIN (200 * FMX_MSECOND)
+/* of what was sent since the last report: what comes is all that the path
+ * carries */
+#define MUCH_LOST 0.1
 #define MARGIN 0.1              /* g, [RFC4654 2.5.3] */
 
 const char *const fmx_asmp_algorithm_names[FMX_ASMP_N_ALGORITHMS] = {
@@ -35,7 +40,7 @@ fmx_asmp_receiver_params_default (FmxAsmpReceiverParams *params)
   params->quiet = 20 * FMX_SECOND;
   params->fall = 0.7;
   params->queue = 50 * FMX_MSECOND;
-  params->settle = 2 * FMX_SECOND;
+  params->settle = 1 * FMX_SECOND;
   fmx_asmp_feedback_params_default (&params->feedback);
 }
 
@@ -55,6 +60,7 @@ fmx_asmp_receiver_init (FmxAsmpReceiver *receiver,
   fmx_asmp_loss_init (&receiver->loss);
   fmx_asmp_delay_init (&receiver->delay, params->clock_rate_hz);
   fmx_asmp_events_init (&receiver->events);
+  fmx_asmp_carried_init (&receiver->carried);
   fmx_asmp_feedback_init (&receiver->feedback, &params->feedback);
 }
 
@@ -64,6 +70,18 @@ rtt_of_events (const FmxAsmpReceiver *receiver)
   FmxDuration rtt = fmx_asmp_delay_rtt_now (&receiver->delay);
 
   return rtt > 0 ? rtt : FIRST_RTT;
+}
+
+/* What has come since the last report: that is how long the sender's rate has
+ * stood, and a second of it is uncertain by a packet or two. */
+static double
+received_bps (const FmxAsmpReceiver *receiver, FmxTime now)
+{
+  FmxDuration lasted = fmx_time_diff (now, receiver->interval_start);
+
+  if (lasted < METER_WINDOW)
+    return fmx_rate_meter_bps (&receiver->meter, now);
+  return 8.0 * (double) receiver->interval_bytes / fmx_time_to_s (lasted);
 }
 
 /* [RFC5348 6.3.1]: the interval that makes the equation yield what came */
@@ -110,7 +128,8 @@ fmx_asmp_receiver_on_packet (FmxAsmpReceiver *receiver, uint16_t seq,
     fmx_asmp_events_restart (&receiver->events);
   }
   if (receiver->first_packet == FMX_TIME_NONE)
-    receiver->first_packet = now;
+    receiver->first_packet = receiver->interval_start = now;
+  receiver->interval_bytes += wire_bytes;
   receiver->stats.n_packets++;
   receiver->report_packets++;
   receiver->report_bytes += wire_bytes;
@@ -125,6 +144,7 @@ void
 fmx_asmp_receiver_on_companion (FmxAsmpReceiver *receiver, uint32_t wire_bytes,
     FmxTime now)
 {
+  receiver->interval_bytes += wire_bytes;
   fmx_rate_meter_add (&receiver->meter, wire_bytes, now);
 }
 
@@ -212,27 +232,57 @@ growth_of (const FmxAsmpReceiver *receiver, FmxTime now)
       : receiver->params.growth_after_loss;
 }
 
+/* What a TCP would get; HUGE_VAL before the first loss */
+static double
+tcp_bps (const FmxAsmpReceiver *receiver)
+{
+  FmxTcpPath path = fmx_tcp_path (receiver->params.segment_bytes,
+      rtt_of_events (receiver));
+
+  path.rto = path.rtt + RTO_MARGIN;
+  return fmx_tcp_equation_bps (&path, fmx_asmp_events_rate (&receiver->events));
+}
+
+static bool
+has_queue (const FmxAsmpReceiver *receiver)
+{
+  return fmx_asmp_delay_queue (&receiver->delay) > receiver->params.queue;
+}
+
 /* What comes says what the path carries only if the sender sends all that it
  * may: a silent talker's receivers hold the rate that there is. */
 static double
+most_bps (const FmxAsmpReceiver *receiver, double received, FmxTime now)
+{
+  if (receiver->fraction > MUCH_LOST)
+    return received;
+  if (receiver->lost)
+    return growth_of (receiver, now) * received;
+  return fmax (growth_of (receiver, now) * received, receiver->sender_bps);
+}
+
+/* What may be sent because the path has carried it before */
+static double
+carried_bps (const FmxAsmpReceiver *receiver, FmxTime now)
+{
+  if (has_queue (receiver) || (receiver->lost && is_limiting (receiver)))
+    return 0.0;
+  return fmx_asmp_carried_bps (&receiver->carried,
+      fmx_rate_meter_bps (&receiver->meter, now), now);
+}
+
+static double
 fair_bps (const FmxAsmpReceiver *receiver, FmxTime now)
 {
-  FmxDuration rtt = fmx_asmp_delay_rtt_now (&receiver->delay);
-  double p = fmx_asmp_events_rate (&receiver->events);
-  double received = fmx_rate_meter_bps (&receiver->meter, now);
-  double most = growth_of (receiver, now) * received;
-  FmxTcpPath path;
+  double received = received_bps (receiver, now);
+  double most = most_bps (receiver, received, now);
 
-  if (rtt == 0 && !receiver->lost)
+  if (fmx_asmp_delay_rtt_now (&receiver->delay) == 0 && !receiver->lost)
     return received;
-  if (!receiver->lost)
-    most = fmax (most, receiver->sender_bps);
-  if (p == 0.0)
-    return fmx_asmp_delay_queue (&receiver->delay) > receiver->params.queue
-        ? received : most;
-  path = fmx_tcp_path (receiver->params.segment_bytes,
-      rtt_of_events (receiver));
-  return fmax (fmin (fmx_tcp_equation_bps (&path, p), most),
+  if (receiver->last_loss == FMX_TIME_NONE)
+    return has_queue (receiver) ? received : most;
+  return fmax (fmin (tcp_bps (receiver),
+          fmax (most, carried_bps (receiver, now))),
       receiver->params.fall * received);
 }
 
@@ -297,6 +347,10 @@ fmx_asmp_receiver_report (FmxAsmpReceiver *receiver, FmxAsmpRate *rate,
   has_loss = fmx_asmp_loss_report (&receiver->loss, &fraction);
   fmx_asmp_delay_report (&receiver->delay, receiver->params.beta);
   receiver->lost = has_loss && fraction > 0.0;
+  receiver->fraction = has_loss ? fraction : 0.0;
+  if (receiver->params.algorithm == FMX_ASMP_FAIR)
+    fmx_asmp_carried_note (&receiver->carried, received_bps (receiver, now),
+        receiver->lost ? tcp_bps (receiver) : HUGE_VAL, now);
   receiver->rate_bps = receiver->params.algorithm == FMX_ASMP_PAPER
       ? paper_bps (receiver, has_loss, fraction, now)
       : fair_bps (receiver, now);
@@ -304,6 +358,8 @@ fmx_asmp_receiver_report (FmxAsmpReceiver *receiver, FmxAsmpRate *rate,
   receiver->urgent = false;
   receiver->report_bytes = 0;
   receiver->report_packets = 0;
+  receiver->interval_bytes = 0;
+  receiver->interval_start = now;
   fill (receiver, rate, now);
   if (!fmx_asmp_feedback_may_report (&receiver->feedback)
       && !is_limiting (receiver)) {

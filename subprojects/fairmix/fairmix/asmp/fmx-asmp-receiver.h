@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "fairmix/asmp/fmx-asmp-carried.h"
 #include "fairmix/asmp/fmx-asmp-delay.h"
 #include "fairmix/asmp/fmx-asmp-events.h"
 #include "fairmix/asmp/fmx-asmp-feedback.h"
@@ -15,7 +16,8 @@
 #include "fairmix/wire/fmx-asmp-app.h"
 
 #ifdef __cplusplus
-extern "C" {
+extern "C"
+{
 #endif
 
 /**
@@ -24,17 +26,17 @@ extern "C" {
  * @FMX_ASMP_FAIR: "asmp-fair": rates of a TCP with full segments, from loss
  *     events; a queue that stands; a joiner measures before it counts
  */
-typedef enum
-{
-  FMX_ASMP_PAPER,
-  FMX_ASMP_FAIR
-} FmxAsmpAlgorithm;
+  typedef enum
+  {
+    FMX_ASMP_PAPER,
+    FMX_ASMP_FAIR
+  } FmxAsmpAlgorithm;
 
 /** FMX_ASMP_N_ALGORITHMS: how many there are */
 #define FMX_ASMP_N_ALGORITHMS 2u
 
 /** fmx_asmp_algorithm_names: by #FmxAsmpAlgorithm */
-extern const char *const fmx_asmp_algorithm_names[FMX_ASMP_N_ALGORITHMS];
+  extern const char *const fmx_asmp_algorithm_names[FMX_ASMP_N_ALGORITHMS];
 
 /**
  * FmxAsmpReceiverParams:
@@ -56,27 +58,27 @@ extern const char *const fmx_asmp_algorithm_names[FMX_ASMP_N_ALGORITHMS];
  * @settle: how long a joiner measures before its rate counts; "asmp-fair" only
  * @feedback: for large sessions
  */
-typedef struct
-{
-  FmxAsmpAlgorithm algorithm;
-  uint32_t clock_rate_hz;
-  double beta;
-  double gamma_congested;
-  double gamma_unloaded;
-  double segment_bytes;
-  double growth;
-  double growth_after_loss;
-  FmxDuration quiet;
-  double fall;
-  FmxDuration queue;
-  FmxDuration settle;
-  FmxAsmpFeedbackParams feedback;
-} FmxAsmpReceiverParams;
+  typedef struct
+  {
+    FmxAsmpAlgorithm algorithm;
+    uint32_t clock_rate_hz;
+    double beta;
+    double gamma_congested;
+    double gamma_unloaded;
+    double segment_bytes;
+    double growth;
+    double growth_after_loss;
+    FmxDuration quiet;
+    double fall;
+    FmxDuration queue;
+    FmxDuration settle;
+    FmxAsmpFeedbackParams feedback;
+  } FmxAsmpReceiverParams;
 
 /** fmx_asmp_receiver_params_default: "asmp-fair", 48 kHz, ASMP's beta 0.5 and gamma
  * 0.2 and 0.9, 1460 bytes, growth 2, 1.25 after a loss, 20 s to be quiet, fall
- * 0.7, a queue of 50 ms, 2 s to settle */
-void fmx_asmp_receiver_params_default (FmxAsmpReceiverParams * params);
+ * 0.7, a queue of 50 ms, 1 s to settle */
+  void fmx_asmp_receiver_params_default (FmxAsmpReceiverParams *params);
 
 /**
  * FmxAsmpReceiverStats:
@@ -93,21 +95,21 @@ void fmx_asmp_receiver_params_default (FmxAsmpReceiverParams * params);
  * @n_suppressed: that another's report stood for
  * @n_restarts: of the stream's numbers
  */
-typedef struct
-{
-  double rate_bps;
-  double received_bps;
-  FmxDuration rtt;
-  double loss;
-  FmxDuration jitter;
-  FmxDuration queue;
-  bool congested;
-  bool measured;
-  uint64_t n_packets;
-  uint64_t n_reports;
-  uint64_t n_suppressed;
-  uint64_t n_restarts;
-} FmxAsmpReceiverStats;
+  typedef struct
+  {
+    double rate_bps;
+    double received_bps;
+    FmxDuration rtt;
+    double loss;
+    FmxDuration jitter;
+    FmxDuration queue;
+    bool congested;
+    bool measured;
+    uint64_t n_packets;
+    uint64_t n_reports;
+    uint64_t n_suppressed;
+    uint64_t n_restarts;
+  } FmxAsmpReceiverStats;
 
 /**
  * FmxAsmpReceiver:
@@ -142,42 +144,46 @@ typedef struct
  *
  * and round-trip times that follow each packet's delay.
  */
-typedef struct
-{
-  /*< private >*/
-  FmxAsmpReceiverParams params;
-  FmxAsmpReceiverStats stats;
-  uint32_t media_ssrc;
-  FmxRestart restart;
-  FmxRateMeter meter;
-  FmxAsmpLoss loss;
-  FmxAsmpDelay delay;
-  FmxAsmpEvents events;
-  FmxAsmpFeedback feedback;
-  FmxTime first_packet;
-  uint64_t report_bytes;        /* since the last report */
-  uint32_t report_packets;
-  double rate_bps;
-  bool has_rate;
-  bool urgent;
-  bool lost;                    /* something, in the last interval */
-  FmxTime last_loss;            /* when an event began */
-  uint32_t own_ssrc;            /* 0 = not known */
-  uint32_t limiting_ssrc;
-  double sender_bps;
-} FmxAsmpReceiver;
+  typedef struct
+  {
+    /*< private > */
+    FmxAsmpReceiverParams params;
+    FmxAsmpReceiverStats stats;
+    uint32_t media_ssrc;
+    FmxRestart restart;
+    FmxRateMeter meter;
+    FmxAsmpLoss loss;
+    FmxAsmpDelay delay;
+    FmxAsmpEvents events;
+    FmxAsmpCarried carried;
+    FmxAsmpFeedback feedback;
+    FmxTime first_packet;
+    uint64_t report_bytes;      /* since the last report */
+    uint32_t report_packets;
+    uint64_t interval_bytes;    /* likewise, companions' too */
+    FmxTime interval_start;
+    double rate_bps;
+    bool has_rate;
+    bool urgent;
+    bool lost;                  /* something, in the last interval */
+    double fraction;
+    FmxTime last_loss;          /* when an event began */
+    uint32_t own_ssrc;          /* 0 = not known */
+    uint32_t limiting_ssrc;
+    double sender_bps;
+  } FmxAsmpReceiver;
 
-void fmx_asmp_receiver_init (FmxAsmpReceiver * receiver,
-    const FmxAsmpReceiverParams * params, uint32_t media_ssrc);
+  void fmx_asmp_receiver_init (FmxAsmpReceiver *receiver,
+      const FmxAsmpReceiverParams *params, uint32_t media_ssrc);
 
 /** fmx_asmp_receiver_on_packet: @wire_bytes: its size with IP and UDP headers */
-void fmx_asmp_receiver_on_packet (FmxAsmpReceiver * receiver, uint16_t seq,
-    uint32_t ts, uint32_t wire_bytes, FmxTime now);
+  void fmx_asmp_receiver_on_packet (FmxAsmpReceiver *receiver, uint16_t seq,
+      uint32_t ts, uint32_t wire_bytes, FmxTime now);
 
 /** fmx_asmp_receiver_on_companion: a packet of another stream of the same sender:
  * all of them together are held against one TCP */
-void fmx_asmp_receiver_on_companion (FmxAsmpReceiver * receiver,
-    uint32_t wire_bytes, FmxTime now);
+  void fmx_asmp_receiver_on_companion (FmxAsmpReceiver *receiver,
+      uint32_t wire_bytes, FmxTime now);
 
 /**
  * fmx_asmp_receiver_on_sender_report:
@@ -185,8 +191,8 @@ void fmx_asmp_receiver_on_companion (FmxAsmpReceiver * receiver,
  * @sender_time: the sender's clock at that time, NTP time in ns
  * @own_time: the own clock now, NTP time in ns; they need not agree
  */
-void fmx_asmp_receiver_on_sender_report (FmxAsmpReceiver * receiver,
-    uint32_t ts, FmxTime sender_time, FmxTime own_time, FmxTime now);
+  void fmx_asmp_receiver_on_sender_report (FmxAsmpReceiver *receiver,
+      uint32_t ts, FmxTime sender_time, FmxTime own_time, FmxTime now);
 
 /**
  * fmx_asmp_receiver_on_rtt:
@@ -195,12 +201,12 @@ void fmx_asmp_receiver_on_sender_report (FmxAsmpReceiver * receiver,
  * @data: of the packet, as fmx_asmp_rtt_read() has read it: if it tells of
  *     @own_ssrc, that is taken
  */
-void fmx_asmp_receiver_on_rtt (FmxAsmpReceiver * receiver, uint32_t own_ssrc,
-    const FmxAsmpRttHeader * header, const uint8_t * data);
+  void fmx_asmp_receiver_on_rtt (FmxAsmpReceiver *receiver, uint32_t own_ssrc,
+      const FmxAsmpRttHeader *header, const uint8_t *data);
 
 /** fmx_asmp_receiver_on_peer: another receiver tells its rate */
-void fmx_asmp_receiver_on_peer (FmxAsmpReceiver * receiver,
-    const FmxAsmpRate * rate, FmxTime now);
+  void fmx_asmp_receiver_on_peer (FmxAsmpReceiver *receiver,
+      const FmxAsmpRate *rate, FmxTime now);
 
 /**
  * fmx_asmp_receiver_report:
@@ -210,30 +216,30 @@ void fmx_asmp_receiver_on_peer (FmxAsmpReceiver * receiver,
  * Returns: whether the report is to carry @rate: not before the first packet,
  *     and in a large session not when another has spoken
  */
-bool fmx_asmp_receiver_report (FmxAsmpReceiver * receiver, FmxAsmpRate * rate,
-    FmxTime now);
+  bool fmx_asmp_receiver_report (FmxAsmpReceiver *receiver, FmxAsmpRate *rate,
+      FmxTime now);
 
 /** fmx_asmp_receiver_schedule: see fmx_asmp_feedback_schedule(); after each
  * report */
-void fmx_asmp_receiver_schedule (FmxAsmpReceiver * receiver,
-    FmxDuration interval, double u, FmxTime now);
+  void fmx_asmp_receiver_schedule (FmxAsmpReceiver *receiver,
+      FmxDuration interval, double u, FmxTime now);
 
 /** Returns: when fmx_asmp_receiver_on_timeout() has something to do */
-FmxTime fmx_asmp_receiver_next_timeout (const FmxAsmpReceiver * receiver);
+  FmxTime fmx_asmp_receiver_next_timeout (const FmxAsmpReceiver *receiver);
 
 /** Returns: whether to ask for a report now */
-bool fmx_asmp_receiver_on_timeout (FmxAsmpReceiver * receiver, FmxTime now);
+  bool fmx_asmp_receiver_on_timeout (FmxAsmpReceiver *receiver, FmxTime now);
 
 /** fmx_asmp_receiver_take_urgent: Returns: whether something was lost that lowers
  * the sender's rate, since the last call: early feedback ([RFC4585]) is worth
  * while.  "asmp-fair" only. */
-bool fmx_asmp_receiver_take_urgent (FmxAsmpReceiver * receiver, FmxTime now);
+  bool fmx_asmp_receiver_take_urgent (FmxAsmpReceiver *receiver, FmxTime now);
 
-void fmx_asmp_receiver_get_stats (const FmxAsmpReceiver * receiver,
-    FmxAsmpReceiverStats * stats, FmxTime now);
+  void fmx_asmp_receiver_get_stats (const FmxAsmpReceiver *receiver,
+      FmxAsmpReceiverStats *stats, FmxTime now);
 
 #ifdef __cplusplus
 }
 #endif
 
-#endif /* FMX_ASMP_RECEIVER_H */
+#endif                          /* FMX_ASMP_RECEIVER_H */

@@ -103,6 +103,43 @@ test_the_rate_is_that_of_the_events (void **state)
   assert_near (sum / n, 0.0095, 0.1);
 }
 
+/* a path of 1 % whose losses are random, and then one of 10 % */
+static void
+test_the_rate_is_steady_until_the_path_changes (void **state)
+{
+  FmxAsmpEvents events;
+  double sum = 0.0, squares = 0.0, of_eight = 0.0, mean;
+  unsigned n = 0, changed = 0;
+  FmxRng rng;
+
+  (void) state;
+  fmx_rng_init (&rng, 2);
+  fmx_asmp_events_init (&events);
+  for (unsigned i = 0; i < 200000; i++) {
+    if (fmx_rng_next_unit (&rng) >= 0.01)
+      arrive (&events, i);
+    if (i > 20000 && i % 100 == 0) {
+      double p = fmx_asmp_events_rate (&events);
+      double newest = fmx_loss_intervals_rate (&events.intervals);
+
+      sum += p;
+      squares += p * p;
+      of_eight += (newest - 0.0095) * (newest - 0.0095);
+      n++;
+    }
+  }
+  mean = sum / n;
+  /* of half the deviation that eight intervals have */
+  assert_true (squares / n - mean * mean < 0.25 * of_eight / n);
+  for (unsigned i = 200000; i < 202000 && changed == 0; i++) {
+    if (fmx_rng_next_unit (&rng) >= 0.1)
+      arrive (&events, i);
+    if (fmx_asmp_events_rate (&events) > 0.05)
+      changed = i - 200000;
+  }
+  assert_in_range (changed, 1, 500);  /* ten seconds */
+}
+
 static void
 test_numbers_wrap_and_begin_anew_without_an_event (void **state)
 {
@@ -135,6 +172,7 @@ main (void)
     cmocka_unit_test (test_losses_within_a_round_trip_are_one_event),
     cmocka_unit_test (test_an_outage_of_a_second_is_many_events),
     cmocka_unit_test (test_the_rate_is_that_of_the_events),
+    cmocka_unit_test (test_the_rate_is_steady_until_the_path_changes),
     cmocka_unit_test (test_numbers_wrap_and_begin_anew_without_an_event),
   };
 

@@ -222,8 +222,72 @@ test_without_loss_the_rate_doubles_until_a_queue_stands (void **state)
   path_tell (&path, 100 * FMX_MSECOND, 100000, 0);
   assert_near (path_report (&path).rate_bps, 200000.0, 0.02);
   path.one_way += 60 * FMX_MSECOND;
-  path_run (&path, 1.0);
+  path_run (&path, 5.0);
   assert_near (path_report (&path).rate_bps, 100000.0, 0.02);
+}
+
+/* Behind a path that has carried 100 kbit/s, with 30 sent because of another:
+ * half of it when that one leaves, and the whole when the half has come. */
+static void
+test_what_the_path_has_carried_comes_back_in_two_reports (void **state)
+{
+  Path path;
+
+  (void) state;
+  path_init (&path, FMX_ASMP_FAIR);
+  path_run (&path, 5.0);
+  path_tell (&path, 100 * FMX_MSECOND, 100000, OWN);
+  path.seq++;                   /* one is lost */
+  path_run (&path, 5.0);
+  path_report (&path);
+  path.wire_bytes = 50;         /* 20 kbit/s */
+  path_tell (&path, 0, 20000, OWN + 1);
+  for (unsigned i = 0; i < 10; i++) {
+    path_run (&path, 5.0);
+    assert_in_range (path_report (&path).rate_bps, 50000, 52000);
+  }
+  path.wire_bytes = 125;
+  path_tell (&path, 0, 50000, OWN);
+  path_run (&path, 5.0);
+  assert_in_range (path_report (&path).rate_bps, 99000, 103000);
+}
+
+/* Nobody waits for what a queue or a loss says cannot be. */
+static void
+test_what_the_path_has_carried_is_not_tried_against_a_queue (void **state)
+{
+  Path path;
+
+  (void) state;
+  path_init (&path, FMX_ASMP_FAIR);
+  path_run (&path, 5.0);
+  path_tell (&path, 100 * FMX_MSECOND, 100000, OWN);
+  path.seq++;
+  path_run (&path, 5.0);
+  path_report (&path);
+  path.wire_bytes = 50;
+  path_tell (&path, 0, 20000, OWN + 1);
+  path.one_way += 60 * FMX_MSECOND;
+  path_run (&path, 5.0);
+  assert_in_range (path_report (&path).rate_bps, 20000, 26000);
+}
+
+/* More than a tenth was lost: what comes is what the path carries. */
+static void
+test_where_much_is_lost_the_rate_is_what_comes (void **state)
+{
+  FmxAsmpRate rate;
+  Path path;
+
+  (void) state;
+  path_init (&path, FMX_ASMP_FAIR);
+  path_run (&path, 60.0);
+  path_tell (&path, 20 * FMX_MSECOND, 100000, OWN);
+  path_report (&path);
+  path.loss = 0.2;
+  path_run (&path, 5.0);
+  rate = path_report (&path);
+  assert_in_range (rate.rate_bps, 70000, 85000);
 }
 
 static void
@@ -235,6 +299,7 @@ test_what_comes_is_what_all_streams_of_the_sender_bring (void **state)
   path_init (&path, FMX_ASMP_FAIR);
   path_run (&path, 5.0);
   path_tell (&path, 100 * FMX_MSECOND, 100000, 0);
+  path_report (&path);
   for (unsigned i = 0; i < 100; i++) {
     path_run (&path, 0.02);
     fmx_asmp_receiver_on_companion (&path.receiver, 500,
@@ -272,6 +337,7 @@ test_with_loss_the_rate_is_a_tcps (void **state)
     double sum = 0.0;
     Path path;
 
+    tcp.rto = 300 * FMX_MSECOND;
     path_init (&path, FMX_ASMP_FAIR);
     path.loss = losses[i];
     for (unsigned k = 0; k < 500; k++) {
@@ -424,6 +490,10 @@ main (void)
     cmocka_unit_test (test_a_joiner_says_that_it_has_not_measured_yet),
     cmocka_unit_test (test_a_joiner_that_loses_tells_what_arrives),
     cmocka_unit_test (test_without_loss_the_rate_doubles_until_a_queue_stands),
+    cmocka_unit_test (test_what_the_path_has_carried_comes_back_in_two_reports),
+    cmocka_unit_test
+        (test_what_the_path_has_carried_is_not_tried_against_a_queue),
+    cmocka_unit_test (test_where_much_is_lost_the_rate_is_what_comes),
     cmocka_unit_test (test_what_comes_is_what_all_streams_of_the_sender_bring),
     cmocka_unit_test (test_a_sender_that_falls_silent_keeps_its_rate),
     cmocka_unit_test (test_with_loss_the_rate_is_a_tcps),
