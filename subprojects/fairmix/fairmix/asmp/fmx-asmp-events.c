@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+/* The worst estimate of a thousand is so many deviations off */
+#define OUTLIER 3.2
 #define FIRST_EVENTS 8u         /* that the eight intervals are of */
 
 void
@@ -78,10 +80,12 @@ time_of_lost (const FmxAsmpArrival *before, const FmxAsmpArrival *after,
 static double
 near_newest (const FmxAsmpEvents *events, double newest)
 {
+  double differ = events->large ? FMX_ASMP_EVENTS_DIFFER_LARGE
+      : FMX_ASMP_EVENTS_DIFFER;
+
   if (events->n_steady == 0)
     return newest;
-  return fmin (fmax (events->steady, newest / FMX_ASMP_EVENTS_DIFFER),
-      newest * FMX_ASMP_EVENTS_DIFFER);
+  return fmin (fmax (events->steady, newest / differ), newest * differ);
 }
 
 /* A loss event has begun. */
@@ -89,11 +93,13 @@ static void
 follow (FmxAsmpEvents *events)
 {
   double newest = 1.0 / fmx_loss_intervals_rate (&events->intervals);
+  unsigned most;
   double near;
 
   if (fmx_loss_intervals_n_events (&events->intervals) < 2)
     return;                     /* no interval has ended yet */
-  events->n_steady += events->n_steady < FMX_ASMP_EVENTS_STEADY;
+  most = events->large ? FMX_ASMP_EVENTS_STEADY_LARGE : FMX_ASMP_EVENTS_STEADY;
+  events->n_steady = events->n_steady < most ? events->n_steady + 1 : most;
   events->steady += (newest - events->steady) / events->n_steady;
   near = near_newest (events, newest);
   if (near != events->steady)
@@ -143,6 +149,12 @@ fmx_asmp_events_on_packet (FmxAsmpEvents *events, uint16_t seq,
 }
 
 void
+fmx_asmp_events_set_large (FmxAsmpEvents *events, bool large)
+{
+  events->large = large;
+}
+
+void
 fmx_asmp_events_set_first (FmxAsmpEvents *events, double packets)
 {
   fmx_loss_intervals_set_first (&events->intervals, packets);
@@ -161,5 +173,10 @@ fmx_asmp_events_rate (const FmxAsmpEvents *events)
 {
   double p = fmx_loss_intervals_rate (&events->intervals);
 
-  return p == 0.0 ? 0.0 : 1.0 / near_newest (events, 1.0 / p);
+  if (p == 0.0)
+    return 0.0;
+  p = 1.0 / near_newest (events, 1.0 / p);
+  /* a mean of n that follows with 1/n deviates by 1 / sqrt (2 n) */
+  return events->large ? p * exp (-OUTLIER / sqrt (2.0 * fmax (1.0,
+              events->n_steady))) : p;
 }

@@ -29,6 +29,12 @@ extern "C"
  * more or less */
 #define FMX_ASMP_EVENTS_DIFFER 3.0
 
+/** FMX_ASMP_EVENTS_STEADY_LARGE, FMX_ASMP_EVENTS_DIFFER_LARGE: the same in a
+ * session of so many receivers that the least of their rates would be the one that
+ * chance has made low */
+#define FMX_ASMP_EVENTS_STEADY_LARGE 128u
+#define FMX_ASMP_EVENTS_DIFFER_LARGE 10.0
+
   typedef struct
   {
     /*< private > */
@@ -54,6 +60,7 @@ extern "C"
     FmxAsmpArrival before;      /* the last one decided that came */
     double steady;              /* loss interval, over FMX_ASMP_EVENTS_STEADY */
     unsigned n_steady;
+    bool large;
     FmxAsmpArrival arrivals[FMX_ASMP_EVENTS_WINDOW];
   } FmxAsmpEvents;
 
@@ -72,6 +79,9 @@ extern "C"
  */
   unsigned fmx_asmp_events_on_packet (FmxAsmpEvents *events, uint16_t seq,
       FmxDuration rtt, FmxTime now);
+
+/** fmx_asmp_events_set_large: whether the session is, from now on */
+  void fmx_asmp_events_set_large (FmxAsmpEvents *events, bool large);
 
 /** fmx_asmp_events_set_first: the interval before the first event, in packets
  * ([RFC5348 6.3.1]) */

@@ -286,8 +286,8 @@ fair_bps (const FmxAsmpReceiver *receiver, FmxTime now)
       receiver->params.fall * received);
 }
 
-/* What arrives is a measurement, too: who loses much may wait for long until a
- * report of the sender comes through. */
+/* Where much is lost what arrives is a measurement, too: it may take long until
+ * a report of the sender comes through. */
 static bool
 is_measured (const FmxAsmpReceiver *receiver, FmxTime now)
 {
@@ -295,7 +295,7 @@ is_measured (const FmxAsmpReceiver *receiver, FmxTime now)
 
   if (receiver->params.algorithm == FMX_ASMP_PAPER)
     return has_rtt;
-  return (has_rtt || receiver->lost)
+  return (has_rtt || receiver->overrun)
       && fmx_time_diff (now, receiver->first_packet)
       >= receiver->params.settle;
 }
@@ -348,6 +348,7 @@ fmx_asmp_receiver_report (FmxAsmpReceiver *receiver, FmxAsmpRate *rate,
   fmx_asmp_delay_report (&receiver->delay, receiver->params.beta);
   receiver->lost = has_loss && fraction > 0.0;
   receiver->fraction = has_loss ? fraction : 0.0;
+  receiver->overrun |= receiver->fraction > MUCH_LOST;
   if (receiver->params.algorithm == FMX_ASMP_FAIR)
     fmx_asmp_carried_note (&receiver->carried, received_bps (receiver, now),
         receiver->lost ? tcp_bps (receiver) : HUGE_VAL, now);
@@ -355,6 +356,8 @@ fmx_asmp_receiver_report (FmxAsmpReceiver *receiver, FmxAsmpRate *rate,
       ? paper_bps (receiver, has_loss, fraction, now)
       : fair_bps (receiver, now);
   receiver->has_rate = true;
+  /* the sender obeys; its next report may be seconds away, and say what was */
+  receiver->sender_bps = fmin (receiver->sender_bps, receiver->rate_bps);
   receiver->urgent = false;
   receiver->report_bytes = 0;
   receiver->report_packets = 0;
@@ -375,6 +378,7 @@ fmx_asmp_receiver_schedule (FmxAsmpReceiver *receiver, FmxDuration interval,
     double u, FmxTime now)
 {
   fmx_asmp_feedback_schedule (&receiver->feedback, interval, u, now);
+  fmx_asmp_events_set_large (&receiver->events, receiver->feedback.large);
 }
 
 FmxTime
@@ -392,9 +396,11 @@ fmx_asmp_receiver_on_timeout (FmxAsmpReceiver *receiver, FmxTime now)
 bool
 fmx_asmp_receiver_take_urgent (FmxAsmpReceiver *receiver, FmxTime now)
 {
+  /* in a large session others speak for it, or it has a turn */
+  bool others = !receiver->feedback.large
+      && fair_bps (receiver, now) < receiver->sender_bps;
   bool urgent = receiver->urgent && is_measured (receiver, now)
-      && (is_limiting (receiver)
-      || fair_bps (receiver, now) < receiver->sender_bps);
+      && (is_limiting (receiver) || others);
 
   receiver->urgent = false;
   return urgent;

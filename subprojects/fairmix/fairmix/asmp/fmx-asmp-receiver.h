@@ -166,7 +166,8 @@ extern "C"
     bool has_rate;
     bool urgent;
     bool lost;                  /* something, in the last interval */
-    double fraction;
+    double fraction;            /* of it */
+    bool overrun;               /* much was lost once */
     FmxTime last_loss;          /* when an event began */
     uint32_t own_ssrc;          /* 0 = not known */
     uint32_t limiting_ssrc;

@@ -214,7 +214,6 @@ static uint32_t
 rtt_of (const FmxReportBlock *block, uint32_t arrival_mid32)
 {
   uint32_t rtt = arrival_mid32 - block->lsr - block->dlsr;
-
   if (block->lsr == 0 || rtt == 0 || rtt > RTT_MAX / FMX_SECOND * RTT_HZ)
     return 0;
   return rtt;
@@ -439,15 +438,16 @@ fmx_asmp_sender_take_rtts (FmxAsmpSender *sender, FmxAsmpRttHeader *header,
   const FmxAsmpTable *table = &sender->table;
 
   header->limiting_ssrc = sender->limiting_ssrc;
-  header->rate_bps = sender->target_bps >= (double) UINT32_MAX ? UINT32_MAX
-      : (uint32_t) sender->target_bps;
+  header->rate_bps = (uint32_t) fmin (sender->target_bps, UINT32_MAX);
   header->n_rtts = n > 0
       && take_rtt (sender, fmx_asmp_table_least (table), &rtts[0]);
-  /* the newest first, back to when they were told last */
-  for (uint32_t at = table->newest; at != FMX_ASMP_NOBODY
-      && table->entries[at].heard >= sender->told && header->n_rtts < n;
-      at = table->entries[at].older)
-    header->n_rtts += take_rtt (sender, at, &rtts[header->n_rtts]);
+  /* who tells rates first; the newest, back to when they were told last */
+  for (unsigned pass = 0; pass < 2; pass++)
+    for (uint32_t at = table->newest; at != FMX_ASMP_NOBODY
+        && table->entries[at].heard >= sender->told && header->n_rtts < n;
+        at = table->entries[at].older)
+      if (pass == 1 || table->entries[at].has_asmp)
+        header->n_rtts += take_rtt (sender, at, &rtts[header->n_rtts]);
   sender->told = now;
 }
 

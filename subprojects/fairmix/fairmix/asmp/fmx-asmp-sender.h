@@ -15,7 +15,8 @@
 #include "fairmix/wire/fmx-asmp-app.h"
 
 #ifdef __cplusplus
-extern "C" {
+extern "C"
+{
 #endif
 
 /**
@@ -31,20 +32,20 @@ extern "C" {
  *     long is not waited for any more ([RFC4654 2.5.2])
  * @sink: (nullable): is told each decision
  */
-typedef struct
-{
-  FmxAsmpAlgorithm algorithm;
-  uint32_t initial_bps;
-  uint32_t min_bps;
-  uint32_t max_bps;
-  FmxDuration lifetime;
-  FmxDuration patience;
-  const FmxEventSink *sink;
-} FmxAsmpSenderParams;
+  typedef struct
+  {
+    FmxAsmpAlgorithm algorithm;
+    uint32_t initial_bps;
+    uint32_t min_bps;
+    uint32_t max_bps;
+    FmxDuration lifetime;
+    FmxDuration patience;
+    const FmxEventSink *sink;
+  } FmxAsmpSenderParams;
 
 /** fmx_asmp_sender_params_default: "asmp-fair", 64 kbit/s at first, 16 kbit/s to
  * 10 Mbit/s, lifetime 25 s, patience 120 s */
-void fmx_asmp_sender_params_default (FmxAsmpSenderParams * params);
+  void fmx_asmp_sender_params_default (FmxAsmpSenderParams *params);
 
 /**
  * FmxAsmpSenderStats:
@@ -61,20 +62,20 @@ void fmx_asmp_sender_params_default (FmxAsmpSenderParams * params);
  * @n_timed_out: receivers that fell silent
  * @n_refused: receivers for which there was no memory
  */
-typedef struct
-{
-  double target_bps;
-  uint32_t limiting_ssrc;
-  FmxDuration limiting_rtt;
-  uint32_t n_receivers;
-  uint32_t n_plain;
-  uint32_t n_ignored;
-  uint64_t n_rates;
-  uint64_t n_implausible;
-  uint64_t n_left;
-  uint64_t n_timed_out;
-  uint64_t n_refused;
-} FmxAsmpSenderStats;
+  typedef struct
+  {
+    double target_bps;
+    uint32_t limiting_ssrc;
+    FmxDuration limiting_rtt;
+    uint32_t n_receivers;
+    uint32_t n_plain;
+    uint32_t n_ignored;
+    uint64_t n_rates;
+    uint64_t n_implausible;
+    uint64_t n_left;
+    uint64_t n_timed_out;
+    uint64_t n_refused;
+  } FmxAsmpSenderStats;
 
 /**
  * FmxAsmpReceiverInfo:
@@ -85,15 +86,15 @@ typedef struct
  * @has_asmp: whether it tells rates; else they come from its reports
  * @counts: whether its rate does
  */
-typedef struct
-{
-  uint32_t ssrc;
-  uint32_t rate_bps;
-  FmxDuration rtt;
-  FmxDuration silence;
-  bool has_asmp;
-  bool counts;
-} FmxAsmpReceiverInfo;
+  typedef struct
+  {
+    uint32_t ssrc;
+    uint32_t rate_bps;
+    FmxDuration rtt;
+    FmxDuration silence;
+    bool has_asmp;
+    bool counts;
+  } FmxAsmpReceiverInfo;
 
 /**
  * FmxAsmpSender:
@@ -117,37 +118,37 @@ typedef struct
  * and the round trip that the sender has measured, and below @min_bps not for
  * longer than @patience.
  */
-typedef struct
-{
-  /*< private >*/
-  FmxAsmpSenderParams params;
-  FmxAsmpSenderStats stats;
-  FmxAsmpTable table;
-  double packet_bytes;
-  double target_bps;
-  uint32_t limiting_ssrc;
-  FmxRateMeter sent;
-  uint32_t n_sent;              /* wraps */
-  uint32_t n_plain, n_ignored;
-  FmxTime told;                 /* when round trips were */
-  FmxAsmpPace pace;
-} FmxAsmpSender;
+  typedef struct
+  {
+    /*< private > */
+    FmxAsmpSenderParams params;
+    FmxAsmpSenderStats stats;
+    FmxAsmpTable table;
+    double packet_bytes;
+    double target_bps;
+    uint32_t limiting_ssrc;
+    FmxRateMeter sent;
+    uint32_t n_sent;            /* wraps */
+    uint32_t n_plain, n_ignored;
+    FmxTime told;               /* when round trips were */
+    FmxAsmpPace pace;
+  } FmxAsmpSender;
 
 /**
  * fmx_asmp_sender_init:
  * @memory, @n_max, @seed: as for fmx_asmp_table_init()
  */
-void fmx_asmp_sender_init (FmxAsmpSender * sender,
-    const FmxAsmpSenderParams * params, void *memory, uint32_t n_max,
-    uint32_t seed);
+  void fmx_asmp_sender_init (FmxAsmpSender *sender,
+      const FmxAsmpSenderParams *params, void *memory, uint32_t n_max,
+      uint32_t seed);
 
 /** fmx_asmp_sender_set_params: from now on */
-void fmx_asmp_sender_set_params (FmxAsmpSender * sender,
-    const FmxAsmpSenderParams * params, FmxTime now);
+  void fmx_asmp_sender_set_params (FmxAsmpSender *sender,
+      const FmxAsmpSenderParams *params, FmxTime now);
 
 /** fmx_asmp_sender_on_sent: @wire_bytes: a packet's size with all headers */
-void fmx_asmp_sender_on_sent (FmxAsmpSender * sender, uint32_t wire_bytes,
-    FmxTime now);
+  void fmx_asmp_sender_on_sent (FmxAsmpSender *sender, uint32_t wire_bytes,
+      FmxTime now);
 
 /**
  * fmx_asmp_sender_on_report:
@@ -159,35 +160,35 @@ void fmx_asmp_sender_on_sent (FmxAsmpSender * sender, uint32_t wire_bytes,
  *
  * If the same report tells a rate, fmx_asmp_sender_on_rate() comes after it.
  */
-void fmx_asmp_sender_on_report (FmxAsmpSender * sender, uint32_t ssrc,
-    const FmxReportBlock * block, uint32_t arrival_mid32, FmxTime now);
+  void fmx_asmp_sender_on_report (FmxAsmpSender *sender, uint32_t ssrc,
+      const FmxReportBlock *block, uint32_t arrival_mid32, FmxTime now);
 
 /** fmx_asmp_sender_on_rate: @ssrc tells its rate */
-void fmx_asmp_sender_on_rate (FmxAsmpSender * sender, uint32_t ssrc,
-    const FmxAsmpRate * rate, FmxTime now);
+  void fmx_asmp_sender_on_rate (FmxAsmpSender *sender, uint32_t ssrc,
+      const FmxAsmpRate *rate, FmxTime now);
 
 /** fmx_asmp_sender_on_bye: @ssrc has left */
-void fmx_asmp_sender_on_bye (FmxAsmpSender * sender, uint32_t ssrc,
-    FmxTime now);
+  void fmx_asmp_sender_on_bye (FmxAsmpSender *sender, uint32_t ssrc,
+      FmxTime now);
 
 /** Returns: when a receiver will have been silent for too long, or
  * %FMX_TIME_NONE */
-FmxTime fmx_asmp_sender_next_timeout (const FmxAsmpSender * sender);
-void fmx_asmp_sender_on_timeout (FmxAsmpSender * sender, FmxTime now);
+  FmxTime fmx_asmp_sender_next_timeout (const FmxAsmpSender *sender);
+  void fmx_asmp_sender_on_timeout (FmxAsmpSender *sender, FmxTime now);
 
 /** Returns: what may be sent, in bits per second on the wire */
-double fmx_asmp_sender_target_bps (const FmxAsmpSender * sender);
+  double fmx_asmp_sender_target_bps (const FmxAsmpSender *sender);
 
 /**
  * fmx_asmp_sender_take_rtts:
  * @header: (out): for the packet; @rtts: (out) (array length=n): for it
  * @n: how many there is room for, at most %FMX_ASMP_MAX_RTTS
  *
- * Round-trip times that have not been told since they were measured, the
- * limiting receiver's first.
+ * Round-trip times that have not been told since they were measured: the limiting
+ * receiver's, those of receivers that tell rates, then those of others.
  */
-void fmx_asmp_sender_take_rtts (FmxAsmpSender * sender,
-    FmxAsmpRttHeader * header, FmxAsmpRtt * rtts, unsigned n, FmxTime now);
+  void fmx_asmp_sender_take_rtts (FmxAsmpSender *sender,
+      FmxAsmpRttHeader *header, FmxAsmpRtt *rtts, unsigned n, FmxTime now);
 
 /**
  * fmx_asmp_sender_get_receivers:
@@ -196,20 +197,20 @@ void fmx_asmp_sender_take_rtts (FmxAsmpSender * sender,
  *
  * Returns: how many were written
  */
-unsigned fmx_asmp_sender_get_receivers (const FmxAsmpSender * sender,
-    FmxAsmpReceiverInfo * infos, unsigned n, FmxTime now);
+  unsigned fmx_asmp_sender_get_receivers (const FmxAsmpSender *sender,
+      FmxAsmpReceiverInfo *infos, unsigned n, FmxTime now);
 
 /** fmx_asmp_sender_get_rate_bps: Returns: the rate of @ssrc; 0 if none is known */
-static inline uint32_t
-fmx_asmp_sender_get_rate_bps (const FmxAsmpSender *sender, uint32_t ssrc)
-{
-  uint32_t at = fmx_asmp_table_find (&sender->table, ssrc);
+  static inline uint32_t
+      fmx_asmp_sender_get_rate_bps (const FmxAsmpSender *sender, uint32_t ssrc)
+  {
+    uint32_t at = fmx_asmp_table_find (&sender->table, ssrc);
 
-  return at == FMX_ASMP_NOBODY ? 0 : sender->table.entries[at].rate_bps;
-}
+      return at == FMX_ASMP_NOBODY ? 0 : sender->table.entries[at].rate_bps;
+  }
 
-void fmx_asmp_sender_get_stats (const FmxAsmpSender * sender,
-    FmxAsmpSenderStats * stats);
+  void fmx_asmp_sender_get_stats (const FmxAsmpSender *sender,
+      FmxAsmpSenderStats *stats);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
 #include <stdbool.h>
 
 #include "fmx-test-asmp.h"
@@ -137,7 +138,32 @@ test_the_rate_is_steady_until_the_path_changes (void **state)
     if (fmx_asmp_events_rate (&events) > 0.05)
       changed = i - 200000;
   }
-  assert_in_range (changed, 1, 500);  /* ten seconds */
+  assert_in_range (changed, 1, 500);    /* ten seconds */
+}
+
+/* The least of the rates, which is the highest p, of a thousand receivers of one
+ * path: not what chance has made of one of them. */
+static void
+test_the_worst_of_a_thousand_receivers_is_near_the_path (void **state)
+{
+  static FmxAsmpEvents events[1000];
+  double worst = 0.0, worst_of_eight = 0.0;
+  FmxRng rng;
+
+  (void) state;
+  fmx_rng_init (&rng, 3);
+  for (unsigned k = 0; k < 1000; k++) {
+    fmx_asmp_events_init (&events[k]);
+    fmx_asmp_events_set_large (&events[k], true);
+    for (unsigned i = 0; i < 10000; i++)
+      if (fmx_rng_next_unit (&rng) >= 0.01)
+        arrive (&events[k], i);
+    worst = fmax (worst, fmx_asmp_events_rate (&events[k]));
+    worst_of_eight = fmax (worst_of_eight,
+        fmx_loss_intervals_rate (&events[k].intervals));
+  }
+  assert_true (worst_of_eight > 0.03);
+  assert_near (worst, 0.0095, 0.35);
 }
 
 static void
@@ -173,6 +199,7 @@ main (void)
     cmocka_unit_test (test_an_outage_of_a_second_is_many_events),
     cmocka_unit_test (test_the_rate_is_that_of_the_events),
     cmocka_unit_test (test_the_rate_is_steady_until_the_path_changes),
+    cmocka_unit_test (test_the_worst_of_a_thousand_receivers_is_near_the_path),
     cmocka_unit_test (test_numbers_wrap_and_begin_anew_without_an_event),
   };
 

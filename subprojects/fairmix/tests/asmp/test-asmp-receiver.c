@@ -1,85 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <stdbool.h>
-
-#include "fmx-test-asmp.h"
+#include "fmx-test-asmp-path.h"
 
 #include "asmp/fmx-test-asmp-tables.h"
-#include "fairmix/asmp/fmx-asmp-receiver.h"
-#include "fairmix/base/fmx-rng.h"
 #include "fairmix/rate/fmx-tcp-equation.h"
-
-#define MEDIA 0xcafeu
-#define OWN 7u
-#define CLOCK_RATE 8000
-#define FRAME (20 * FMX_MSECOND)
-#define NTP_EPOCH (UINT64_C (3900000000) * FMX_SECOND)
-
-/* A stream of one packet each 20 ms on a path, and its receiver. */
-typedef struct
-{
-  FmxAsmpReceiver receiver;
-  FmxTime now;
-  uint16_t seq;
-  uint32_t ts;
-  FmxDuration one_way;
-  double loss;
-  uint32_t wire_bytes;
-  FmxRng rng;
-} Path;
-
-static void
-path_init (Path *path, FmxAsmpAlgorithm algorithm)
-{
-  FmxAsmpReceiverParams params;
-
-  fmx_asmp_receiver_params_default (&params);
-  params.algorithm = algorithm;
-  params.clock_rate_hz = CLOCK_RATE;
-  fmx_asmp_receiver_init (&path->receiver, &params, MEDIA);
-  path->now = 1000 * FMX_SECOND;
-  path->seq = 65500;
-  path->ts = UINT32_MAX - 8000;
-  path->one_way = 40 * FMX_MSECOND;
-  path->loss = 0.0;
-  path->wire_bytes = 250;
-  fmx_rng_init (&path->rng, 1);
-}
-
-static void
-path_run (Path *path, double seconds)
-{
-  for (unsigned i = 0; i < seconds * 50.0; i++) {
-    path->now += FRAME;
-    if (fmx_rng_next_unit (&path->rng) >= path->loss)
-      fmx_asmp_receiver_on_packet (&path->receiver, path->seq, path->ts,
-          path->wire_bytes, path->now + (FmxTime) path->one_way);
-    path->seq++;
-    path->ts += 160;
-  }
-}
-
-/* What the sender tells: round trip, its own rate, who limits it */
-static void
-path_tell (Path *path, FmxDuration rtt, uint32_t sender_bps, uint32_t limiting)
-{
-  FmxAsmpRttHeader header = { limiting, sender_bps, rtt > 0 };
-  FmxAsmpRtt told = { OWN, rtt };
-  uint8_t data[FMX_ASMP_RTT_BYTES (1)];
-
-  fmx_asmp_rtt_write (&header, &told, data, sizeof data);
-  fmx_asmp_receiver_on_rtt (&path->receiver, OWN, &header, data);
-}
-
-static FmxAsmpRate
-path_report (Path *path)
-{
-  FmxAsmpRate rate;
-
-  assert_true (fmx_asmp_receiver_report (&path->receiver, &rate,
-          path->now + (FmxTime) path->one_way));
-  assert_int_equal (rate.media_ssrc, MEDIA);
-  return rate;
-}
 
 /* --- the paper's, packet by packet: the same path as in asmp_tables.py --- */
 
@@ -212,85 +135,6 @@ test_a_joiner_that_loses_tells_what_arrives (void **state)
 }
 
 static void
-test_without_loss_the_rate_doubles_until_a_queue_stands (void **state)
-{
-  Path path;
-
-  (void) state;
-  path_init (&path, FMX_ASMP_FAIR);
-  path_run (&path, 5.0);
-  path_tell (&path, 100 * FMX_MSECOND, 100000, 0);
-  assert_near (path_report (&path).rate_bps, 200000.0, 0.02);
-  path.one_way += 60 * FMX_MSECOND;
-  path_run (&path, 5.0);
-  assert_near (path_report (&path).rate_bps, 100000.0, 0.02);
-}
-
-/* Behind a path that has carried 100 kbit/s, with 30 sent because of another:
- * half of it when that one leaves, and the whole when the half has come. */
-static void
-test_what_the_path_has_carried_comes_back_in_two_reports (void **state)
-{
-  Path path;
-
-  (void) state;
-  path_init (&path, FMX_ASMP_FAIR);
-  path_run (&path, 5.0);
-  path_tell (&path, 100 * FMX_MSECOND, 100000, OWN);
-  path.seq++;                   /* one is lost */
-  path_run (&path, 5.0);
-  path_report (&path);
-  path.wire_bytes = 50;         /* 20 kbit/s */
-  path_tell (&path, 0, 20000, OWN + 1);
-  for (unsigned i = 0; i < 10; i++) {
-    path_run (&path, 5.0);
-    assert_in_range (path_report (&path).rate_bps, 50000, 52000);
-  }
-  path.wire_bytes = 125;
-  path_tell (&path, 0, 50000, OWN);
-  path_run (&path, 5.0);
-  assert_in_range (path_report (&path).rate_bps, 99000, 103000);
-}
-
-/* Nobody waits for what a queue or a loss says cannot be. */
-static void
-test_what_the_path_has_carried_is_not_tried_against_a_queue (void **state)
-{
-  Path path;
-
-  (void) state;
-  path_init (&path, FMX_ASMP_FAIR);
-  path_run (&path, 5.0);
-  path_tell (&path, 100 * FMX_MSECOND, 100000, OWN);
-  path.seq++;
-  path_run (&path, 5.0);
-  path_report (&path);
-  path.wire_bytes = 50;
-  path_tell (&path, 0, 20000, OWN + 1);
-  path.one_way += 60 * FMX_MSECOND;
-  path_run (&path, 5.0);
-  assert_in_range (path_report (&path).rate_bps, 20000, 26000);
-}
-
-/* More than a tenth was lost: what comes is what the path carries. */
-static void
-test_where_much_is_lost_the_rate_is_what_comes (void **state)
-{
-  FmxAsmpRate rate;
-  Path path;
-
-  (void) state;
-  path_init (&path, FMX_ASMP_FAIR);
-  path_run (&path, 60.0);
-  path_tell (&path, 20 * FMX_MSECOND, 100000, OWN);
-  path_report (&path);
-  path.loss = 0.2;
-  path_run (&path, 5.0);
-  rate = path_report (&path);
-  assert_in_range (rate.rate_bps, 70000, 85000);
-}
-
-static void
 test_what_comes_is_what_all_streams_of_the_sender_bring (void **state)
 {
   Path path;
@@ -306,22 +150,6 @@ test_what_comes_is_what_all_streams_of_the_sender_bring (void **state)
         path.now + (FmxTime) path.one_way);
   }
   assert_near (path_report (&path).rate_bps, 600000.0, 0.02);
-}
-
-/* silence is no sign of congestion */
-static void
-test_a_sender_that_falls_silent_keeps_its_rate (void **state)
-{
-  Path path;
-
-  (void) state;
-  path_init (&path, FMX_ASMP_FAIR);
-  path_run (&path, 5.0);
-  path_tell (&path, 100 * FMX_MSECOND, 160000, 0);
-  path_report (&path);
-  path.wire_bytes = 50;
-  path_run (&path, 5.0);
-  assert_int_equal (path_report (&path).rate_bps, 160000);
 }
 
 /* [RFC4828]: small packets, the rate of a TCP with full segments, from a sender
@@ -489,13 +317,7 @@ main (void)
     cmocka_unit_test (test_nothing_is_told_before_the_first_packet),
     cmocka_unit_test (test_a_joiner_says_that_it_has_not_measured_yet),
     cmocka_unit_test (test_a_joiner_that_loses_tells_what_arrives),
-    cmocka_unit_test (test_without_loss_the_rate_doubles_until_a_queue_stands),
-    cmocka_unit_test (test_what_the_path_has_carried_comes_back_in_two_reports),
-    cmocka_unit_test
-        (test_what_the_path_has_carried_is_not_tried_against_a_queue),
-    cmocka_unit_test (test_where_much_is_lost_the_rate_is_what_comes),
     cmocka_unit_test (test_what_comes_is_what_all_streams_of_the_sender_bring),
-    cmocka_unit_test (test_a_sender_that_falls_silent_keeps_its_rate),
     cmocka_unit_test (test_with_loss_the_rate_is_a_tcps),
     cmocka_unit_test (test_the_paper_at_100_per_cent_tells_what_it_told_last),
     cmocka_unit_test (test_a_stream_that_begins_anew_is_not_lost),

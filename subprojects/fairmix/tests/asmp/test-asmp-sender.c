@@ -175,6 +175,30 @@ test_round_trips_are_told_once_the_limiting_ones_first (void **state)
   rig_clear (&rig);
 }
 
+/* In a large session few tell rates: there is room for them. */
+static void
+test_round_trips_go_to_those_that_tell_rates_first (void **state)
+{
+  FmxAsmpRttHeader header;
+  FmxAsmpRtt rtts[8];
+  Rig rig;
+
+  (void) state;
+  rig_init (&rig, FMX_ASMP_FAIR, N_MAX);
+  rig_rate (&rig, 1, 100000);
+  rig_rate (&rig, 2, 200000);
+  for (uint32_t ssrc = 10; ssrc < 30; ssrc++) {
+    rig.now += FMX_MSECOND;
+    rig_report (&rig, ssrc, 0);
+  }
+  fmx_asmp_sender_take_rtts (&rig.sender, &header, rtts, 8, rig.now);
+  assert_int_equal (header.n_rtts, 8);
+  assert_int_equal (rtts[0].ssrc, 1);
+  assert_int_equal (rtts[1].ssrc, 2);
+  assert_int_equal (rtts[2].ssrc, 29);
+  rig_clear (&rig);
+}
+
 static void
 test_round_trips_that_cannot_be_are_not_told (void **state)
 {
@@ -226,7 +250,7 @@ test_a_plain_receiver_gets_a_rate_from_its_reports (void **state)
 }
 
 static void
-send_packets (Rig * rig, unsigned n)
+send_packets (Rig *rig, unsigned n)
 {
   for (unsigned i = 0; i < n; i++) {
     rig->now += 20 * FMX_MSECOND;
@@ -357,6 +381,7 @@ main (void)
     cmocka_unit_test (test_a_lifetime_is_five_of_the_receivers_own_intervals),
     cmocka_unit_test (test_a_rate_that_others_speak_for_goes_stale),
     cmocka_unit_test (test_round_trips_are_told_once_the_limiting_ones_first),
+    cmocka_unit_test (test_round_trips_go_to_those_that_tell_rates_first),
     cmocka_unit_test (test_round_trips_that_cannot_be_are_not_told),
     cmocka_unit_test (test_a_plain_receiver_gets_a_rate_from_its_reports),
     cmocka_unit_test

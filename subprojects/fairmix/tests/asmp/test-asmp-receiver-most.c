@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What "asmp-fair" tells at most, whatever the equation says */
+#include "fmx-test-asmp-path.h"
+
+/* or the sender would forget it, and overrun it again */
+static void
+test_what_a_joiner_has_measured_stays_measured (void **state)
+{
+  FmxAsmpRate rate;
+  Path path;
+
+  (void) state;
+  path_init (&path, FMX_ASMP_FAIR);
+  path.loss = 0.75;
+  path_run (&path, 2.0);
+  assert_true (path_report (&path).measured);
+  path.loss = 0.0;
+  path_run (&path, 5.0);
+  rate = path_report (&path);
+  assert_true (rate.measured && rate.rtt == 0);
+}
+
+/* The sender's report is older than the own rate, which it obeys. */
+static void
+test_an_old_word_of_the_sender_does_not_raise_the_rate (void **state)
+{
+  Path path;
+
+  (void) state;
+  path_init (&path, FMX_ASMP_FAIR);
+  path_run (&path, 60.0);
+  path_tell (&path, 50 * FMX_MSECOND, 1000000, OWN);
+  path.loss = 0.3;
+  path_run (&path, 5.0);
+  path_report (&path);
+  path.loss = 0.0;
+  path_run (&path, 5.0);
+  path_report (&path);
+  path_run (&path, 5.0);
+  assert_in_range (path_report (&path).rate_bps, 50000, 126000);
+}
+
+static void
+test_in_a_large_session_only_the_limiting_one_is_urgent (void **state)
+{
+  Path path;
+
+  (void) state;
+  for (unsigned limits = 0; limits < 2; limits++) {
+    path_init (&path, FMX_ASMP_FAIR);
+    path_run (&path, 5.0);
+    path_tell (&path, 100 * FMX_MSECOND, 10000000, limits ? OWN : OWN + 1);
+    path_report (&path);
+    fmx_asmp_receiver_schedule (&path.receiver, 60 * FMX_SECOND, 0.5, path.now);
+    path.loss = 0.2;
+    path_run (&path, 2.0);
+    path.loss = 0.0;
+    path_run (&path, 0.2);
+    path_tell (&path, 0, 10000000, limits ? OWN : OWN + 1);
+    assert_int_equal (fmx_asmp_receiver_take_urgent (&path.receiver, path.now),
+        limits);
+  }
+}
+
+/* Behind a path that has carried 100 kbit/s, with 30 sent because of another:
+ * half of it when that one leaves, and the whole when the half has come. */
+static void
+test_what_the_path_has_carried_comes_back_in_two_reports (void **state)
+{
+  Path path;
+
+  (void) state;
+  path_init (&path, FMX_ASMP_FAIR);
+  path_run (&path, 5.0);
+  path_tell (&path, 100 * FMX_MSECOND, 100000, OWN);
+  path.seq++;                   /* one is lost */
+  path_run (&path, 5.0);
+  path_report (&path);
+  path.wire_bytes = 50;         /* 20 kbit/s */
+  path_tell (&path, 0, 20000, OWN + 1);
+  for (unsigned i = 0; i < 10; i++) {
+    path_run (&path, 5.0);
+    assert_in_range (path_report (&path).rate_bps, 50000, 52000);
+  }
+  path.wire_bytes = 125;
+  path_tell (&path, 0, 50000, OWN);
+  path_run (&path, 5.0);
+  assert_in_range (path_report (&path).rate_bps, 99000, 103000);
+}
+
+/* Nobody waits for what a queue or a loss says cannot be. */
+static void
+test_what_the_path_has_carried_is_not_tried_against_a_queue (void **state)
+{
+  Path path;
+
+  (void) state;
+  path_init (&path, FMX_ASMP_FAIR);
+  path_run (&path, 5.0);
+  path_tell (&path, 100 * FMX_MSECOND, 100000, OWN);
+  path.seq++;
+  path_run (&path, 5.0);
+  path_report (&path);
+  path.wire_bytes = 50;
+  path_tell (&path, 0, 20000, OWN + 1);
+  path.one_way += 60 * FMX_MSECOND;
+  path_run (&path, 5.0);
+  assert_in_range (path_report (&path).rate_bps, 20000, 26000);
+}
+
+/* More than a tenth was lost: what comes is what the path carries. */
+static void
+test_where_much_is_lost_the_rate_is_what_comes (void **state)
+{
+  FmxAsmpRate rate;
+  Path path;
+
+  (void) state;
+  path_init (&path, FMX_ASMP_FAIR);
+  path_run (&path, 60.0);
+  path_tell (&path, 20 * FMX_MSECOND, 100000, OWN);
+  path_report (&path);
+  path.loss = 0.2;
+  path_run (&path, 5.0);
+  rate = path_report (&path);
+  assert_in_range (rate.rate_bps, 70000, 85000);
+}
+
+/* silence is no sign of congestion */
+static void
+test_a_sender_that_falls_silent_keeps_its_rate (void **state)
+{
+  Path path;
+
+  (void) state;
+  path_init (&path, FMX_ASMP_FAIR);
+  path_run (&path, 5.0);
+  path_tell (&path, 100 * FMX_MSECOND, 160000, 0);
+  path_report (&path);
+  path.wire_bytes = 50;
+  path_run (&path, 5.0);
+  assert_int_equal (path_report (&path).rate_bps, 160000);
+}
+
+static void
+test_without_loss_the_rate_doubles_until_a_queue_stands (void **state)
+{
+  Path path;
+
+  (void) state;
+  path_init (&path, FMX_ASMP_FAIR);
+  path_run (&path, 5.0);
+  path_tell (&path, 100 * FMX_MSECOND, 100000, 0);
+  assert_near (path_report (&path).rate_bps, 200000.0, 0.02);
+  path.one_way += 60 * FMX_MSECOND;
+  path_run (&path, 5.0);
+  assert_near (path_report (&path).rate_bps, 100000.0, 0.02);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_what_a_joiner_has_measured_stays_measured),
+    cmocka_unit_test (test_an_old_word_of_the_sender_does_not_raise_the_rate),
+    cmocka_unit_test (test_in_a_large_session_only_the_limiting_one_is_urgent),
+    cmocka_unit_test (test_what_the_path_has_carried_comes_back_in_two_reports),
+    cmocka_unit_test
+        (test_what_the_path_has_carried_is_not_tried_against_a_queue),
+    cmocka_unit_test (test_where_much_is_lost_the_rate_is_what_comes),
+    cmocka_unit_test (test_a_sender_that_falls_silent_keeps_its_rate),
+    cmocka_unit_test (test_without_loss_the_rate_doubles_until_a_queue_stands),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
