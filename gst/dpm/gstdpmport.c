@@ -844,46 +844,47 @@ gst_dpm_peer_to_structure (GstDpmPeer * peer)
 static void
 add_mixer_stats (GstDpmPort * port, GstStructure * s)
 {
-  const FmxJoinMixerStats *stats = fmx_join_mixer_stats (&port->mixer);
+  FmxJoinMixerStats stats;
 
+  fmx_join_mixer_get_stats (&port->mixer, &stats);
   gst_structure_set (s,
-      "n-neighbours", G_TYPE_UINT, stats->n_sessions,
-      "n-pending", G_TYPE_UINT, stats->n_pending,
-      "n-joined", G_TYPE_UINT64, stats->n_joined,
-      "n-left", G_TYPE_UINT64, stats->n_left,
-      "n-timeouts", G_TYPE_UINT64, stats->n_timeouts,
-      "n-moved", G_TYPE_UINT64, stats->n_moved,
-      "n-hellos", G_TYPE_UINT64, stats->n_hellos,
-      "n-limited", G_TYPE_UINT64, stats->n_limited,
-      "n-bad-cookies", G_TYPE_UINT64, stats->n_bad_cookies,
-      "n-wrong-secret", G_TYPE_UINT64, stats->n_wrong_secret,
-      "n-refused", G_TYPE_UINT64, stats->n_refused,
-      "n-repeated-joins", G_TYPE_UINT64, stats->n_repeated,
-      "n-unknown-sessions", G_TYPE_UINT64, stats->n_unknown,
-      "n-forged-control", G_TYPE_UINT64, stats->n_forged,
-      "n-replayed-control", G_TYPE_UINT64, stats->n_replayed,
+      "n-neighbours", G_TYPE_UINT, stats.n_sessions,
+      "n-pending", G_TYPE_UINT, stats.n_pending,
+      "n-joined", G_TYPE_UINT64, stats.n_joined,
+      "n-left", G_TYPE_UINT64, stats.n_left,
+      "n-timeouts", G_TYPE_UINT64, stats.n_timeouts,
+      "n-moved", G_TYPE_UINT64, stats.n_moved,
+      "n-hellos", G_TYPE_UINT64, stats.n_hellos,
+      "n-limited", G_TYPE_UINT64, stats.n_limited,
+      "n-bad-cookies", G_TYPE_UINT64, stats.n_bad_cookies,
+      "n-wrong-secret", G_TYPE_UINT64, stats.n_wrong_secret,
+      "n-refused", G_TYPE_UINT64, stats.n_refused,
+      "n-repeated-joins", G_TYPE_UINT64, stats.n_repeated,
+      "n-unknown-sessions", G_TYPE_UINT64, stats.n_unknown,
+      "n-forged-control", G_TYPE_UINT64, stats.n_forged,
+      "n-replayed-control", G_TYPE_UINT64, stats.n_replayed,
       "n-invalid-control", G_TYPE_UINT64,
-      stats->n_invalid + stats->n_unexpected, NULL);
+      stats.n_invalid + stats.n_unexpected, NULL);
 }
 
 /* with the lock */
 static void
 add_uplink_stats (GstDpmPort * port, GstStructure * s)
 {
-  const FmxJoinClientStats *stats =
-      fmx_join_client_stats (&port->uplink->client);
   GValue server = G_VALUE_INIT;
+  FmxJoinClientStats stats;
 
+  fmx_join_client_get_stats (&port->uplink->client, &stats);
   gst_structure_set (s,
       "joined", G_TYPE_BOOLEAN, port->uplink->resolved
       && fmx_join_client_keys (&port->uplink->client) != NULL,
-      "rtt", G_TYPE_INT64, (gint64) stats->rtt,
-      "n-attempts", G_TYPE_UINT64, stats->n_attempts,
-      "n-sessions", G_TYPE_UINT64, stats->n_joined,
-      "n-lost", G_TYPE_UINT64, stats->n_lost,
-      "n-forged-answers", G_TYPE_UINT64, stats->n_forged,
-      "n-stale-answers", G_TYPE_UINT64, stats->n_stale + stats->n_invalid,
-      "n-replayed-answers", G_TYPE_UINT64, stats->n_replayed, NULL);
+      "rtt", G_TYPE_INT64, (gint64) stats.rtt,
+      "n-attempts", G_TYPE_UINT64, stats.n_attempts,
+      "n-sessions", G_TYPE_UINT64, stats.n_joined,
+      "n-lost", G_TYPE_UINT64, stats.n_lost,
+      "n-forged-answers", G_TYPE_UINT64, stats.n_forged,
+      "n-stale-answers", G_TYPE_UINT64, stats.n_stale + stats.n_invalid,
+      "n-replayed-answers", G_TYPE_UINT64, stats.n_replayed, NULL);
   g_value_init (&server, GST_TYPE_STRUCTURE);
   g_value_take_boxed (&server, gst_dpm_peer_to_structure (port->uplink->peer));
   gst_structure_take_value (s, "server", &server);

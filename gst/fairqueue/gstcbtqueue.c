@@ -786,7 +786,7 @@ gst_cbt_queue_get_stats (GstCbtQueue * self)
   g_value_init (&value, GST_TYPE_STRUCTURE);
   GST_OBJECT_LOCK (self);
   for (GList * l = GST_ELEMENT (self)->sinkpads; l != NULL; l = l->next) {
-    g_value_take_boxed (&value, gst_cbt_queue_pad_stats (l->data,
+    g_value_take_boxed (&value, gst_cbt_queue_pad_create_stats (l->data,
             GST_PAD_NAME (l->data)));
     gst_value_array_append_value (&classes, &value);
   }

@@ -247,21 +247,22 @@ gst_cbt_queue_pad_get_class_nick (GstCbtQueuePad * pad)
 }
 
 GstStructure *
-gst_cbt_queue_pad_stats (GstCbtQueuePad * pad, const gchar * name)
+gst_cbt_queue_pad_create_stats (GstCbtQueuePad * pad, const gchar * name)
 {
-  const FmxClassStats *stats = fmx_queue_class_get_stats (&pad->queue_class);
+  FmxClassStats stats;
 
+  fmx_queue_class_get_stats (&pad->queue_class, &stats);
   return gst_structure_new (name,
       "class", G_TYPE_STRING, gst_cbt_queue_pad_get_class_nick (pad),
-      "in", G_TYPE_UINT64, stats->n_arrived,
-      "in-bytes", G_TYPE_UINT64, stats->arrived_bytes,
-      "out", G_TYPE_UINT64, stats->n_departed,
-      "out-bytes", G_TYPE_UINT64, stats->departed_bytes,
-      "marked", G_TYPE_UINT64, stats->n_marked,
-      "dropped-full", G_TYPE_UINT64, stats->n_dropped_full,
-      "dropped-early", G_TYPE_UINT64, stats->n_dropped_early,
-      "dropped-threshold", G_TYPE_UINT64, stats->n_dropped_threshold,
-      "flushed", G_TYPE_UINT64, stats->n_cleared,
+      "in", G_TYPE_UINT64, stats.n_arrived,
+      "in-bytes", G_TYPE_UINT64, stats.arrived_bytes,
+      "out", G_TYPE_UINT64, stats.n_departed,
+      "out-bytes", G_TYPE_UINT64, stats.departed_bytes,
+      "marked", G_TYPE_UINT64, stats.n_marked,
+      "dropped-full", G_TYPE_UINT64, stats.n_dropped_full,
+      "dropped-early", G_TYPE_UINT64, stats.n_dropped_early,
+      "dropped-threshold", G_TYPE_UINT64, stats.n_dropped_threshold,
+      "flushed", G_TYPE_UINT64, stats.n_cleared,
       "level", G_TYPE_UINT, fmx_queue_class_get_length (&pad->queue_class),
       "average", G_TYPE_DOUBLE,
       fmx_queue_class_get_average (&pad->queue_class), NULL);

@@ -87,7 +87,7 @@ void gst_cbt_queue_pad_update (GstCbtQueuePad * pad, FmxDuration packet_time);
 const gchar *gst_cbt_queue_pad_get_class_nick (GstCbtQueuePad * pad);
 
 /* Returns: (transfer full): the class's counts, with the element's lock */
-GstStructure *gst_cbt_queue_pad_stats (GstCbtQueuePad * pad,
+GstStructure *gst_cbt_queue_pad_create_stats (GstCbtQueuePad * pad,
     const gchar * name);
 
 /* Tells the bus of @element that losses began or ended to last; no lock. */

@@ -846,15 +846,16 @@ gst_qm_stage_get_monitor (GstQmStage * self)
 static FmxPlayoutStats
 gst_qm_stage_get_counters (GstQmStage * self)
 {
-  FmxPlayoutStats counters = *fmx_playout_get_stats (&self->playout);
+  FmxPlayoutStats counters;
+  FmxTickQueueStats s;
 
+  fmx_playout_get_stats (&self->playout, &counters);
   if (gst_qm_stage_is_ticking (self)) {
-    const FmxTickQueueStats *s = fmx_tick_queue_get_stats (&self->tick_queue);
-
-    counters.n_played = s->n_played;
-    counters.n_dropped = s->n_dropped;
-    counters.n_late = s->n_full + s->n_old;
-    counters.n_grown = s->n_gaps;
+    fmx_tick_queue_get_stats (&self->tick_queue, &s);
+    counters.n_played = s.n_played;
+    counters.n_dropped = s.n_dropped;
+    counters.n_late = s.n_full + s.n_old;
+    counters.n_grown = s.n_gaps;
   }
   return counters;
 }

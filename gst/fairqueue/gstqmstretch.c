@@ -207,7 +207,7 @@ static void
 gst_qm_stretch_publish (GstQmStretch * self)
 {
   GST_OBJECT_LOCK (self);
-  self->stats = *fmx_stretch_stats (&self->stretch);
+  fmx_stretch_get_stats (&self->stretch, &self->stats);
   self->debt = gst_qm_stretch_debt (self);
   GST_OBJECT_UNLOCK (self);
 }

@@ -441,7 +441,7 @@ gst_rtp_ccfb_create_stats (GstRtpCcfb * self)
 
   g_mutex_lock (&self->lock);
   if (self->timed.started)
-    stats = *fmx_ccfb_collector_stats (&self->collector);
+    fmx_ccfb_collector_get_stats (&self->collector, &stats);
   s = gst_structure_new (STATS_NAME,
       "ssrc", G_TYPE_UINT, self->own_ssrc,
       "n-packets", G_TYPE_UINT64, stats.n_packets,

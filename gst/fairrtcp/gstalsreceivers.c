@@ -337,22 +337,22 @@ void
 gst_als_receivers_add_stats (GstAlsReceivers * receivers, GstStructure * s,
     guint n_layers, FmxTime now)
 {
-  const FmxAlsSenderStats *stats =
-      fmx_als_sender_get_stats (&receivers->sender);
   FmxAsmpReceiverInfo infos[MAX_RECEIVERS_TOLD];
   guint n = fmx_asmp_sender_get_receivers (&receivers->plain, infos,
       MAX_RECEIVERS_TOLD, now);
+  FmxAlsSenderStats stats;
   FmxAsmpSenderStats plain;
   GValue table = G_VALUE_INIT, layers = G_VALUE_INIT;
 
+  fmx_als_sender_get_stats (&receivers->sender, &stats);
   fmx_asmp_sender_get_stats (&receivers->plain, &plain);
   gst_structure_set (s, "limiting-ssrc", G_TYPE_UINT,
       fmx_als_sender_get_limiting_ssrc (&receivers->sender),
       "n-receivers", G_TYPE_UINT, plain.n_receivers,
-      "n-reports", G_TYPE_UINT64, stats->n_reports,
-      "n-unanswered", G_TYPE_UINT64, stats->n_unanswered,
-      "n-adaptations", G_TYPE_UINT64, stats->n_adaptations,
-      "n-silent", G_TYPE_UINT64, stats->n_silent,
+      "n-reports", G_TYPE_UINT64, stats.n_reports,
+      "n-unanswered", G_TYPE_UINT64, stats.n_unanswered,
+      "n-adaptations", G_TYPE_UINT64, stats.n_adaptations,
+      "n-silent", G_TYPE_UINT64, stats.n_silent,
       "n-left", G_TYPE_UINT64, plain.n_left,
       "n-timed-out", G_TYPE_UINT64, plain.n_timed_out,
       "n-refused", G_TYPE_UINT64, plain.n_refused, NULL);

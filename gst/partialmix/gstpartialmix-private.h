@@ -293,8 +293,8 @@ GstFlowReturn gst_partial_mix_rtcp_chain (GstPad * pad, GstObject * parent,
 GstClockTime gst_partial_mix_tick (gpointer user_data, GstClockTime now);
 
 /* gstpartialmixstats.c */
-GstStructure *gst_partial_mix_get_stats (GstPartialMix * self);
-GstStructure *gst_partial_mix_src_pad_get_stats (GstPartialMixSrcPad * pad,
+GstStructure *gst_partial_mix_create_stats (GstPartialMix * self);
+GstStructure *gst_partial_mix_src_pad_create_stats (GstPartialMixSrcPad * pad,
     GstPartialMix * self);
 
 G_END_DECLS

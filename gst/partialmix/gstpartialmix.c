@@ -554,7 +554,7 @@ gst_partial_mix_get_property (GObject * object, guint id, GValue * value,
   GstPartialMix *self = GST_PARTIAL_MIX (object);
 
   if (id == PROP_STATS) {
-    g_value_take_boxed (value, gst_partial_mix_get_stats (self));
+    g_value_take_boxed (value, gst_partial_mix_create_stats (self));
     return;
   }
   GST_PARTIAL_MIX_LOCK (self);

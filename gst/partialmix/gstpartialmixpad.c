@@ -268,7 +268,7 @@ gst_partial_mix_src_pad_get_property (GObject * object, guint id,
     case PROP_STATS:
       self = gst_pad_get_parent_element (GST_PAD (pad));
       if (self != NULL) {
-        g_value_take_boxed (value, gst_partial_mix_src_pad_get_stats (pad,
+        g_value_take_boxed (value, gst_partial_mix_src_pad_create_stats (pad,
                 GST_PARTIAL_MIX_CAST (self)));
         gst_object_unref (self);
       }

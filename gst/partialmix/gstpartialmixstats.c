@@ -109,7 +109,7 @@ now_or_zero (GstPartialMix * self)
 }
 
 GstStructure *
-gst_partial_mix_src_pad_get_stats (GstPartialMixSrcPad * pad,
+gst_partial_mix_src_pad_create_stats (GstPartialMixSrcPad * pad,
     GstPartialMix * self)
 {
   GstClockTime now = now_or_zero (self);
@@ -136,7 +136,7 @@ count_bad_packets (GstPartialMix * self, guint64 * n_malformed,
 }
 
 GstStructure *
-gst_partial_mix_get_stats (GstPartialMix * self)
+gst_partial_mix_create_stats (GstPartialMix * self)
 {
   GstClockTime now = now_or_zero (self);
   GValue streams = G_VALUE_INIT, pads = G_VALUE_INIT;

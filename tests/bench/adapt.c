@@ -89,7 +89,7 @@ saw_teeth (const FmxAdaptPolicyClass * klass)
   double window = 4500 * 8, sent = 0.0, played = 0.0;
   FmxAdaptPolicyParams chosen;
   FmxAdaptPolicy policy;
-  const FmxAdaptPolicyStats *stats = fmx_adapt_policy_get_stats (&policy);
+  FmxAdaptPolicyStats stats;
 
   fmx_adapt_policy_params_default (&chosen);
   chosen.klass = klass;
@@ -104,16 +104,17 @@ saw_teeth (const FmxAdaptPolicyClass * klass)
       window /= 2;
     media = fmx_adapt_policy_on_rate (&policy,
         (uint64_t) (window / fmx_time_to_s (rtt)), now);
+    fmx_adapt_policy_get_stats (&policy, &stats);
     sent += window;
     played += (double) media *fmx_time_to_s (rtt);
     if (csv)
       printf ("%s,%.2f,%.1f,%.1f,%.2f\n", klass->name, s,
           window / fmx_time_to_s (rtt) / 1e3, (double) media / 1e3,
-          stats->backlog_bits / 8e3);
+          stats.backlog_bits / 8e3);
   }
   if (!csv)
     printf ("%-12s %9.1f %9llu %11.1f\n", klass->name, 100 * played / sent,
-        (unsigned long long) stats->n_changes, stats->backlog_max_bits / 8e3);
+        (unsigned long long) stats.n_changes, stats.backlog_max_bits / 8e3);
 }
 
 static void

@@ -171,17 +171,17 @@ main (int argc, char **argv)
       "kbit/s", "share %", "interval", "longest", "loss told", "longest",
       "said");
   for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
-    const FmxCcfbCollectorStats *stats;
+    FmxCcfbCollectorStats stats;
     Result result;
 
     run (&loads[i], &collector, &result);
-    stats = fmx_ccfb_collector_stats (&collector);
+    fmx_ccfb_collector_get_stats (&collector, &stats);
     printf (csv ? "%s,%u,%.1f,%.2f,%.1f,%.1f,%.1f,%.1f,%.2f\n"
         : "%-16s %7u %8.1f %7.2f %6.1f ms %6.1f ms %7.1f ms %6.1f ms %6.2f\n",
         loads[i].name, loads[i].n_streams,
         loads[i].n_streams * loads[i].wire_bytes * 8.0
         / ((double) SPACING / FMX_MSECOND),
-        100.0 * (double) stats->report_bytes / (double) stats->media_bytes,
+        100.0 * (double) stats.report_bytes / (double) stats.media_bytes,
         (double) (DURATION - WARM_UP) / FMX_MSECOND / result.n_reports,
         (double) result.longest / FMX_MSECOND,
         (double) result.loss_sum / FMX_MSECOND / result.n_losses,

@@ -7,6 +7,15 @@
 #include "fairmix/queue/fmx-drop-watch.h"
 #include "fuzz.h"
 
+static FmxClassStats
+class_stats (const FmxQueueClass * object)
+{
+  FmxClassStats stats;
+
+  fmx_queue_class_get_stats (object, &stats);
+  return stats;
+}
+
 #define N_CLASSES 4u
 #define MAX_WAITING 512u
 
@@ -79,8 +88,7 @@ static void
 arrive (Scene * scene, Fuzz * fuzz, unsigned klass, FmxTime now)
 {
   FmxQueuePacket packet;
-  uint64_t n_marked =
-      fmx_queue_class_get_stats (&scene->classes[klass])->n_marked;
+  uint64_t n_marked = class_stats (&scene->classes[klass]).n_marked;
   FmxQueueVerdict verdict;
 
   packet.bytes = fuzz_u16 (fuzz) * (klass + 1);
@@ -88,7 +96,7 @@ arrive (Scene * scene, Fuzz * fuzz, unsigned klass, FmxTime now)
   verdict = fmx_class_queue_on_arrival (&scene->queue, &scene->classes[klass],
       &packet, &scene->rng, now);
   CHECK (verdict != FMX_QUEUE_MARK || packet.can_mark);
-  CHECK (fmx_queue_class_get_stats (&scene->classes[klass])->n_marked
+  CHECK (class_stats (&scene->classes[klass]).n_marked
       == n_marked + (verdict == FMX_QUEUE_MARK));
   if (verdict != FMX_QUEUE_DROP) {
     unsigned at = (scene->first + scene->n++) % MAX_WAITING;
@@ -118,14 +126,14 @@ check (const Scene * scene)
   uint32_t n = 0;
 
   for (unsigned i = 0; i < N_CLASSES; i++) {
-    const FmxClassStats *stats = fmx_queue_class_get_stats (&scene->classes[i]);
+    FmxClassStats stats = class_stats (&scene->classes[i]);
     double average = fmx_queue_class_get_average (&scene->classes[i]);
     uint32_t waiting = fmx_queue_class_get_length (&scene->classes[i]);
 
     CHECK (isfinite (average) && average >= 0.0 && average <= 256.0);
-    CHECK (stats->n_arrived == stats->n_departed + waiting + stats->n_cleared
-        + stats->n_dropped_full + stats->n_dropped_early
-        + stats->n_dropped_threshold);
+    CHECK (stats.n_arrived == stats.n_departed + waiting + stats.n_cleared
+        + stats.n_dropped_full + stats.n_dropped_early
+        + stats.n_dropped_threshold);
     n += waiting;
   }
   CHECK (n == scene->n && n == fmx_class_queue_get_length (&scene->queue));

@@ -242,8 +242,9 @@ fmx_adapt_policy_on_rate (FmxAdaptPolicy *policy, uint64_t transmission_bps,
   return (uint64_t) media_bps;
 }
 
-const FmxAdaptPolicyStats *
-fmx_adapt_policy_get_stats (const FmxAdaptPolicy *policy)
+void
+fmx_adapt_policy_get_stats (const FmxAdaptPolicy *policy,
+    FmxAdaptPolicyStats *stats)
 {
-  return &policy->stats;
+  *stats = policy->stats;
 }

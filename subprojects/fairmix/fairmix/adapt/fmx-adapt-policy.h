@@ -161,8 +161,8 @@ void fmx_adapt_policy_init (FmxAdaptPolicy * policy,
 uint64_t fmx_adapt_policy_on_rate (FmxAdaptPolicy * policy,
     uint64_t transmission_bps, FmxTime now);
 
-const FmxAdaptPolicyStats *fmx_adapt_policy_get_stats (const FmxAdaptPolicy *
-    policy);
+void fmx_adapt_policy_get_stats (const FmxAdaptPolicy * policy,
+    FmxAdaptPolicyStats * stats);
 
 #ifdef __cplusplus
 }

@@ -396,8 +396,8 @@ fmx_als_sender_get_receiver (const FmxAlsSender *sender, uint32_t ssrc)
   return index == FMX_AGING_TABLE_NONE ? NULL : &sender->receivers[index];
 }
 
-const FmxAlsSenderStats *
-fmx_als_sender_get_stats (const FmxAlsSender *sender)
+void
+fmx_als_sender_get_stats (const FmxAlsSender *sender, FmxAlsSenderStats *stats)
 {
-  return &sender->stats;
+  *stats = sender->stats;
 }

@@ -235,8 +235,8 @@ uint32_t fmx_als_sender_get_limiting_ssrc (const FmxAlsSender * sender);
 const FmxAlsSenderReceiver *fmx_als_sender_get_receiver (const FmxAlsSender *
     sender, uint32_t ssrc);
 
-const FmxAlsSenderStats *fmx_als_sender_get_stats (const FmxAlsSender *
-    sender);
+void fmx_als_sender_get_stats (const FmxAlsSender * sender,
+    FmxAlsSenderStats * stats);
 
 #ifdef __cplusplus
 }

@@ -418,8 +418,9 @@ fmx_join_client_root (const FmxJoinClient *client, uint16_t *depth)
   return client->root;
 }
 
-const FmxJoinClientStats *
-fmx_join_client_stats (const FmxJoinClient *client)
+void
+fmx_join_client_get_stats (const FmxJoinClient *client,
+    FmxJoinClientStats *stats)
 {
-  return &client->stats;
+  *stats = client->stats;
 }

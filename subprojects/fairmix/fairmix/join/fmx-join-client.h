@@ -196,7 +196,8 @@ const FmxJoinKeys *fmx_join_client_keys (const FmxJoinClient * client);
  * in @depth how many are above the mixer */
 uint64_t fmx_join_client_root (const FmxJoinClient * client, uint16_t * depth);
 
-const FmxJoinClientStats *fmx_join_client_stats (const FmxJoinClient * client);
+void fmx_join_client_get_stats (const FmxJoinClient * client,
+    FmxJoinClientStats * stats);
 
 #ifdef __cplusplus
 }

@@ -476,8 +476,8 @@ fmx_join_mixer_session (const FmxJoinMixer *mixer, uint32_t session)
   return &mixer->table.sessions[session];
 }
 
-const FmxJoinMixerStats *
-fmx_join_mixer_stats (const FmxJoinMixer *mixer)
+void
+fmx_join_mixer_get_stats (const FmxJoinMixer *mixer, FmxJoinMixerStats *stats)
 {
-  return &mixer->stats;
+  *stats = mixer->stats;
 }

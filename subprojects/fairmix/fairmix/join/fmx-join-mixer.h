@@ -208,7 +208,8 @@ void fmx_join_mixer_remove (FmxJoinMixer * mixer, uint32_t session,
 const FmxJoinSession *fmx_join_mixer_session (const FmxJoinMixer * mixer,
     uint32_t session);
 
-const FmxJoinMixerStats *fmx_join_mixer_stats (const FmxJoinMixer * mixer);
+void fmx_join_mixer_get_stats (const FmxJoinMixer * mixer,
+    FmxJoinMixerStats * stats);
 
 #ifdef __cplusplus
 }

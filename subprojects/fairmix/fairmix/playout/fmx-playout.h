@@ -247,11 +247,11 @@ fmx_playout_get_monitor (const FmxPlayout *playout)
   return &playout->own.monitor;
 }
 
-/** Returns: the counters */
-static inline const FmxPlayoutStats *
-fmx_playout_get_stats (const FmxPlayout *playout)
+/** fmx_playout_get_stats: @stats: (out): the counters */
+static inline void
+fmx_playout_get_stats (const FmxPlayout *playout, FmxPlayoutStats *stats)
 {
-  return &playout->stats;
+  *stats = playout->stats;
 }
 
 #ifdef __cplusplus

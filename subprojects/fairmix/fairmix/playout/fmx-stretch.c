@@ -135,10 +135,10 @@ fmx_stretch_held (const FmxStretch *stretch)
   return stretch->end - stretch->position;
 }
 
-const FmxStretchStats *
-fmx_stretch_stats (const FmxStretch *stretch)
+void
+fmx_stretch_get_stats (const FmxStretch *stretch, FmxStretchStats *stats)
 {
-  return &stretch->stats;
+  *stats = stretch->stats;
 }
 
 /* --- the window --- */

@@ -114,7 +114,8 @@ int64_t fmx_stretch_debt (const FmxStretch * stretch);
 /** Returns: how many frames are held */
 size_t fmx_stretch_held (const FmxStretch * stretch);
 
-const FmxStretchStats *fmx_stretch_stats (const FmxStretch * stretch);
+void fmx_stretch_get_stats (const FmxStretch * stretch,
+    FmxStretchStats * stats);
 
 /** fmx_stretch_remember: what goes past it while there is no debt and nothing
  * is held */

@@ -117,8 +117,8 @@ fmx_tick_queue_get_monitor (const FmxTickQueue *queue)
   return &queue->monitor;
 }
 
-const FmxTickQueueStats *
-fmx_tick_queue_get_stats (const FmxTickQueue *queue)
+void
+fmx_tick_queue_get_stats (const FmxTickQueue *queue, FmxTickQueueStats *stats)
 {
-  return &queue->stats;
+  *stats = queue->stats;
 }

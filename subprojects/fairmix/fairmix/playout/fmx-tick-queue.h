@@ -112,8 +112,9 @@ FmxTickQueueDecision fmx_tick_queue_on_packet (FmxTickQueue * queue,
 /** Returns: the queue monitor, for statistics */
 const FmxQueueMonitor *fmx_tick_queue_get_monitor (const FmxTickQueue * queue);
 
-/** Returns: the counters */
-const FmxTickQueueStats *fmx_tick_queue_get_stats (const FmxTickQueue * queue);
+/** fmx_tick_queue_get_stats: @stats: (out): the counters */
+void fmx_tick_queue_get_stats (const FmxTickQueue * queue,
+    FmxTickQueueStats * stats);
 
 #ifdef __cplusplus
 }

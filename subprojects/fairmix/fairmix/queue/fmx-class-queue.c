@@ -58,10 +58,10 @@ fmx_queue_class_set_params (FmxQueueClass *klass, const FmxClassParams *params)
   klass->params = *params;
 }
 
-const FmxClassStats *
-fmx_queue_class_get_stats (const FmxQueueClass *klass)
+void
+fmx_queue_class_get_stats (const FmxQueueClass *klass, FmxClassStats *stats)
 {
-  return &klass->stats;
+  *stats = klass->stats;
 }
 
 double

@@ -159,7 +159,8 @@ void fmx_queue_class_init (FmxQueueClass * klass, const FmxClassParams *
 void fmx_queue_class_set_params (FmxQueueClass * klass,
     const FmxClassParams * params);
 
-const FmxClassStats *fmx_queue_class_get_stats (const FmxQueueClass * klass);
+void fmx_queue_class_get_stats (const FmxQueueClass * klass,
+    FmxClassStats * stats);
 
 /** Returns: packets of the class that wait, on average */
 double fmx_queue_class_get_average (const FmxQueueClass * klass);

@@ -69,10 +69,11 @@ fmx_ccfb_collector_set_sender_ssrc (FmxCcfbCollector *collector,
   collector->params.sender_ssrc = sender_ssrc;
 }
 
-const FmxCcfbCollectorStats *
-fmx_ccfb_collector_stats (const FmxCcfbCollector *collector)
+void
+fmx_ccfb_collector_get_stats (const FmxCcfbCollector *collector,
+    FmxCcfbCollectorStats *stats)
 {
-  return &collector->stats;
+  *stats = collector->stats;
 }
 
 static uint32_t *

@@ -207,9 +207,9 @@ FmxTime fmx_ccfb_collector_next_timeout (const FmxCcfbCollector * collector);
 size_t fmx_ccfb_collector_write (FmxCcfbCollector * collector, uint8_t * data,
     size_t size, uint32_t ntp_mid32, FmxTime now);
 
-/** fmx_ccfb_collector_stats: Returns: (transfer none): the counters */
-const FmxCcfbCollectorStats *fmx_ccfb_collector_stats (const FmxCcfbCollector *
-    collector);
+/** fmx_ccfb_collector_get_stats: @stats: (out): the counters */
+void fmx_ccfb_collector_get_stats (const FmxCcfbCollector * collector,
+    FmxCcfbCollectorStats * stats);
 
 #ifdef __cplusplus
 }

@@ -316,4 +316,22 @@ join (Room *room, Guest *guest, FmxTime now)
   return room->last.session;
 }
 
+static inline FmxJoinClientStats
+client_stats (const FmxJoinClient *object)
+{
+  FmxJoinClientStats stats;
+
+  fmx_join_client_get_stats (object, &stats);
+  return stats;
+}
+
+static inline FmxJoinMixerStats
+mixer_stats (const FmxJoinMixer *object)
+{
+  FmxJoinMixerStats stats;
+
+  fmx_join_mixer_get_stats (object, &stats);
+  return stats;
+}
+
 #endif /* FMX_TEST_JOIN_H */

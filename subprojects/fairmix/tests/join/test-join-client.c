@@ -32,8 +32,8 @@ test_stays_in_as_long_as_both_are_there (void **state)
   join (&room, &guest, START);
   run (&room, &guest, START + 600 * FMX_SECOND);
   assert_int_equal (room.n_events, 1);
-  assert_int_equal (fmx_join_client_stats (&guest.client)->n_attempts, 1);
-  assert_int_equal (fmx_join_mixer_stats (&room.mixer)->n_sessions, 1);
+  assert_int_equal (client_stats (&guest.client).n_attempts, 1);
+  assert_int_equal (mixer_stats (&room.mixer).n_sessions, 1);
   assert_in_range (guest.n_sent, 1200, 1205);
 }
 
@@ -51,8 +51,8 @@ test_a_wrong_secret_is_refused_for_good (void **state)
     assert_int_equal (guest.last.reason, FMX_JOIN_REASON_SECRET);
     assert_int_equal (guest.n_sent, 2);
     assert_true (fmx_join_client_next_timeout (&guest.client) == FMX_TIME_NONE);
-    assert_int_equal (fmx_join_mixer_stats (&room.mixer)->n_wrong_secret, 1);
-    assert_int_equal (fmx_join_mixer_stats (&room.mixer)->n_pending, 0);
+    assert_int_equal (mixer_stats (&room.mixer).n_wrong_secret, 1);
+    assert_int_equal (mixer_stats (&room.mixer).n_pending, 0);
   }
 }
 
@@ -97,7 +97,7 @@ test_is_back_two_seconds_after_a_mixer_crashed (void **state)
     room_open (&room, "", 2);   /* another one, that knows nobody */
     run (&room, &guest, now + 2 * FMX_SECOND);
     assert_int_equal (room.last.event, FMX_JOIN_MIXER_JOINED);
-    assert_int_equal (fmx_join_client_stats (&guest.client)->n_joined, 2);
+    assert_int_equal (client_stats (&guest.client).n_joined, 2);
   }
 }
 
@@ -112,7 +112,7 @@ test_a_mixer_that_is_back_late_is_found (void **state)
   join (&room, &guest, START);
   now = run_alone (&guest, START + 30 * FMX_SECOND);
   assert_null (fmx_join_client_keys (&guest.client));
-  assert_int_equal (fmx_join_client_stats (&guest.client)->n_lost, 1);
+  assert_int_equal (client_stats (&guest.client).n_lost, 1);
   room_open (&room, "", 2);
   run (&room, &guest, now + FMX_SECOND);
   assert_non_null (fmx_join_client_keys (&guest.client));
@@ -133,8 +133,8 @@ test_after_an_outage_there_is_one_session (void **state)
     now = run_alone (&guest, now + i * 200 * FMX_MSECOND);
     now = run (&room, &guest, now + 2 * FMX_SECOND);
     assert_non_null (fmx_join_client_keys (&guest.client));
-    assert_int_equal (fmx_join_mixer_stats (&room.mixer)->n_sessions, 1);
-    assert_int_equal (fmx_join_mixer_stats (&room.mixer)->n_pending, 0);
+    assert_int_equal (mixer_stats (&room.mixer).n_sessions, 1);
+    assert_int_equal (mixer_stats (&room.mixer).n_pending, 0);
   }
 }
 
@@ -202,7 +202,7 @@ test_bytes_that_were_changed_on_the_way_do_nothing (void **state)
         theirs = *room_hear (&room, &guest.address, mine.data, mine.size,
             START);
       assert_null (fmx_join_client_keys (&guest.client));
-      assert_int_equal (fmx_join_mixer_stats (&room.mixer)->n_sessions, 0);
+      assert_int_equal (mixer_stats (&room.mixer).n_sessions, 0);
     }
 }
 
@@ -223,7 +223,7 @@ test_a_refusal_out_of_nowhere_is_not_heard (void **state)
   size = fmx_join_message_write (&m, data);
   fmx_join_client_on_datagram (&guest.client, data, size, &result, START);
   assert_int_equal (result.event, FMX_JOIN_CLIENT_NOTHING);
-  assert_int_equal (fmx_join_client_stats (&guest.client)->n_stale, 1);
+  assert_int_equal (client_stats (&guest.client).n_stale, 1);
 
   room_open (&room, "", 1);
   guest_init (&guest, "alice", "", 1, START);
@@ -262,7 +262,7 @@ test_its_own_messages_sent_back_do_nothing (void **state)
   mine.data[4] = FMX_JOIN_PONG;
   fmx_join_client_on_datagram (&guest.client, mine.data, mine.size, &answer,
       now);
-  assert_int_equal (fmx_join_client_stats (&guest.client)->n_forged, 1);
+  assert_int_equal (client_stats (&guest.client).n_forged, 1);
 }
 
 static void
@@ -281,11 +281,11 @@ test_a_pong_counts_once (void **state)
   now += 30 * FMX_MSECOND;
   fmx_join_client_on_datagram (&guest.client, theirs.data, theirs.size,
       &answer, now);
-  assert_true (fmx_join_client_stats (&guest.client)->rtt == 30 * FMX_MSECOND);
+  assert_true (client_stats (&guest.client).rtt == 30 * FMX_MSECOND);
   for (unsigned i = 0; i < 5; i++)
     fmx_join_client_on_datagram (&guest.client, theirs.data, theirs.size,
         &answer, now + FMX_SECOND);
-  assert_int_equal (fmx_join_client_stats (&guest.client)->n_replayed, 5);
+  assert_int_equal (client_stats (&guest.client).n_replayed, 5);
   /* they do not keep a dead session alive */
   assert_true (fmx_join_client_next_timeout (&guest.client) <=
       now + 1200 * FMX_MSECOND);

@@ -4,10 +4,10 @@
 static Room room;
 static Guest guest;
 
-static const FmxJoinMixerStats *
+static FmxJoinMixerStats
 stats (void)
 {
-  return fmx_join_mixer_stats (&room.mixer);
+  return mixer_stats (&room.mixer);
 }
 
 static size_t
@@ -44,9 +44,9 @@ test_hellos_from_random_addresses_cost_no_memory (void **state)
         START + i * 10 * FMX_USECOND)->size;
   }
   assert_true (n_out <= n_in / 5);      /* 100,000 in a second, 5000 + burst */
-  assert_int_equal (stats ()->n_pending, 0);
-  assert_int_equal (stats ()->n_hellos + stats ()->n_limited, 100000);
-  assert_in_range (stats ()->n_hellos, 9900, 10100);
+  assert_int_equal (stats ().n_pending, 0);
+  assert_int_equal (stats ().n_hellos + stats ().n_limited, 100000);
+  assert_in_range (stats ().n_hellos, 9900, 10100);
   assert_int_equal (room.toy.n_agreed, 0);
   assert_memory_equal (before.key, room.mixer.key, sizeof before.key);
   /* and who really wants to come gets in, once it is over */
@@ -74,7 +74,7 @@ test_a_join_without_its_cookie_is_not_looked_at (void **state)
     assert_int_equal (room_hear (&room, &from, data,
             fmx_join_message_write (&m, data), START)->size, 0);
   }
-  assert_int_equal (stats ()->n_bad_cookies, 10000);
+  assert_int_equal (stats ().n_bad_cookies, 10000);
   assert_int_equal (room.toy.n_agreed, 0);
 }
 
@@ -111,8 +111,8 @@ test_a_join_that_is_played_back_makes_no_new_keys (void **state)
     again = *room_hear (&room, &guest.address, data, size, START);
     assert_memory_equal (first.data, again.data, first.size);
   }
-  assert_int_equal (stats ()->n_pending, 1);
-  assert_int_equal (stats ()->n_repeated, 100);
+  assert_int_equal (stats ().n_pending, 1);
+  assert_int_equal (stats ().n_repeated, 100);
   assert_int_equal (room.toy.n_agreed, 1);
   /* from elsewhere: no cookie */
   guest.address.port++;
@@ -124,11 +124,11 @@ test_a_join_that_is_played_back_makes_no_new_keys (void **state)
       START + 3 * FMX_SECOND);
   while (fmx_join_mixer_on_timeout (&room.mixer, &again,
           START + 3 * FMX_SECOND));
-  assert_int_equal (stats ()->n_pending, 0);
+  assert_int_equal (stats ().n_pending, 0);
   again = *room_hear (&room, &guest.address, data, size,
       START + 3 * FMX_SECOND);
   assert_memory_not_equal (first.data, again.data, first.size);
-  assert_int_equal (stats ()->n_sessions, 0);
+  assert_int_equal (stats ().n_sessions, 0);
   /* and later still: nothing */
   while (fmx_join_mixer_on_timeout (&room.mixer, &again,
           START + 30 * FMX_SECOND));
@@ -152,13 +152,13 @@ test_joins_that_nobody_confirms_are_forgotten (void **state)
     n_busy += room_hear (&room, &guest.address, data, size,
         START)->data[4] == FMX_JOIN_REFUSE;
   }
-  assert_int_equal (stats ()->n_pending, SESSIONS);
+  assert_int_equal (stats ().n_pending, SESSIONS);
   assert_int_equal (n_busy, 50 - SESSIONS);
   assert_true (fmx_join_mixer_next_timeout (&room.mixer) ==
       START + 2 * FMX_SECOND);
   assert_false (fmx_join_mixer_on_timeout (&room.mixer, &result,
           START + 2 * FMX_SECOND));
-  assert_int_equal (stats ()->n_pending, 0);
+  assert_int_equal (stats ().n_pending, 0);
   assert_int_equal (room.n_events, 0);
 }
 
@@ -177,11 +177,11 @@ test_no_more_than_max_clients_get_in (void **state)
   run (&room, &guest, START);
   assert_int_equal (guest.last.event, FMX_JOIN_CLIENT_REFUSED);
   assert_int_equal (guest.last.reason, FMX_JOIN_REASON_FULL);
-  assert_int_equal (stats ()->n_sessions, MAX_CLIENTS);
+  assert_int_equal (stats ().n_sessions, MAX_CLIENTS);
   /* It tries again, and gets in when somebody has left (here: died). */
   run (&room, &guest, START + 10 * FMX_SECOND);
   assert_non_null (fmx_join_client_keys (&guest.client));
-  assert_int_equal (stats ()->n_timeouts, MAX_CLIENTS);
+  assert_int_equal (stats ().n_timeouts, MAX_CLIENTS);
 }
 
 /* Somebody who is in and begins anew is not one more. */
@@ -201,7 +201,7 @@ test_who_is_in_comes_back_into_a_full_room (void **state)
   fmx_rng_init (&guest.toy.rng, 77);
   join (&room, &guest, START);
   assert_int_equal (room.last.replaced, old);
-  assert_int_equal (stats ()->n_sessions, MAX_CLIENTS);
+  assert_int_equal (stats ().n_sessions, MAX_CLIENTS);
 }
 
 static void
@@ -240,16 +240,16 @@ test_a_forged_or_repeated_bye_is_not_believed (void **state)
     room_hear (&room, &guest.address, bye.data, bye.size, START);
     bye.data[i] ^= 1;
   }
-  assert_int_equal (stats ()->n_forged, bye.size - 16);
+  assert_int_equal (stats ().n_forged, bye.size - 16);
   bye.data[8] ^= 1;
   room_hear (&room, &guest.address, bye.data, bye.size, START);
   bye.data[8] ^= 1;
-  assert_int_equal (stats ()->n_unknown, 1);
+  assert_int_equal (stats ().n_unknown, 1);
   /* genuine, but of a time before: the guest has gone on */
   run (&room, &guest, START + 3 * FMX_SECOND);
   room_hear (&room, &guest.address, bye.data, bye.size, START);
-  assert_int_equal (stats ()->n_replayed, 1);
-  assert_int_equal (stats ()->n_sessions, 1);
+  assert_int_equal (stats ().n_replayed, 1);
+  assert_int_equal (stats ().n_sessions, 1);
 }
 
 /* An address moves when somebody who has the keys has shown to be there. */
@@ -268,10 +268,10 @@ test_a_new_address_counts_when_it_has_answered (void **state)
   run (&room, &guest, now + FMX_SECOND);
   assert_int_equal (room.last.event, FMX_JOIN_MIXER_MOVED);
   assert_int_equal (room.last.session, index);
-  assert_int_equal (stats ()->n_moved, 1);
+  assert_int_equal (stats ().n_moved, 1);
   assert_true (fmx_join_address_same (&fmx_join_mixer_session (&room.mixer,
               index)->address, &guest.address));
-  assert_int_equal (fmx_join_client_stats (&guest.client)->n_attempts, 1);
+  assert_int_equal (client_stats (&guest.client).n_attempts, 1);
 }
 
 /* Somebody on the way takes PINGs and sends them from elsewhere. */
@@ -295,7 +295,7 @@ test_a_ping_from_a_foreign_address_moves_nothing (void **state)
     theirs = *room_hear (&room, &victim, mine.data, mine.size, now);
     assert_true (theirs.size <= mine.size);
   }
-  assert_int_equal (stats ()->n_moved, 0);
+  assert_int_equal (stats ().n_moved, 0);
   assert_true (fmx_join_address_same (&fmx_join_mixer_session (&room.mixer,
               index)->address, &guest.address));
 }
@@ -314,7 +314,7 @@ test_answers_of_a_mixer_sent_to_a_mixer_do_nothing (void **state)
         || m.type == FMX_JOIN_REFUSE || m.type == FMX_JOIN_PONG)
       assert_int_equal (room_hear (&room, &guest.address, data,
               fmx_join_message_write (&m, data), START)->size, 0);
-  assert_int_equal (stats ()->n_unexpected, 4);
+  assert_int_equal (stats ().n_unexpected, 4);
 }
 
 static void
@@ -412,7 +412,7 @@ test_joins_over_a_path_that_loses_a_third (void **state)
             &mine, now);
       }
     }
-    n_joined += stats ()->n_sessions == 1;
+    n_joined += stats ().n_sessions == 1;
   }
   assert_in_range (n_joined, 198, 200);
 }

@@ -45,4 +45,13 @@ arrive (Fixture *f, uint64_t n, FmxDuration transit)
       packet.media + (uint64_t) transit);
 }
 
+static inline FmxPlayoutStats
+playout_stats (const FmxPlayout *object)
+{
+  FmxPlayoutStats stats;
+
+  fmx_playout_get_stats (object, &stats);
+  return stats;
+}
+
 #endif /* FMX_TEST_PLAYOUT_H */

@@ -188,7 +188,7 @@ test_a_queue_that_swings_is_followed (void **state)
   swing (&never, 120);
   remembering = swing (&path, 120);
   following = swing (&never, 120);
-  assert_true (fmx_playout_get_stats (&path.f.playout)->n_rule_changes > 0);
+  assert_true (playout_stats (&path.f.playout).n_rule_changes > 0);
   assert_true (remembering < 1.5 * following);
 }
 

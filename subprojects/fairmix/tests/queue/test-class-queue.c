@@ -5,6 +5,15 @@
 
 #include "fairmix/queue/fmx-class-queue.h"
 
+static FmxClassStats
+class_stats (const FmxQueueClass *object)
+{
+  FmxClassStats stats;
+
+  fmx_queue_class_get_stats (object, &stats);
+  return stats;
+}
+
 #define N_CLASSES 3u
 
 /* What the queue keeps, kept by its caller: a ring of class numbers and sizes */
@@ -84,8 +93,7 @@ test_a_fifo_drops_what_finds_it_full (void **state)
   assert_int_equal (arrive (&scene, 0, 100, 1), FMX_QUEUE_TAKE);
   assert_int_equal (fmx_class_queue_get_length (&scene.queue), 3);
   assert_int_equal (fmx_class_queue_get_bytes (&scene.queue), 300);
-  assert_int_equal (fmx_queue_class_get_stats (&scene.classes[0])->
-      n_dropped_full, 1);
+  assert_int_equal (class_stats (&scene.classes[0]).n_dropped_full, 1);
 }
 
 static void
@@ -134,8 +142,7 @@ test_a_class_above_its_threshold_is_dropped (void **state)
   while (depart (&scene, 8));
   assert_int_equal (arrive (&scene, 1, 100, 9), FMX_QUEUE_DROP);
   assert_int_equal (arrive (&scene, 1, 100, 9), FMX_QUEUE_TAKE);
-  assert_int_equal (fmx_queue_class_get_stats (&scene.classes[1])->
-      n_dropped_threshold, 3);
+  assert_int_equal (class_stats (&scene.classes[1]).n_dropped_threshold, 3);
 }
 
 static void
@@ -160,7 +167,7 @@ test_red_counts_all_packets_and_cbt_the_class_only (void **state)
         scene.n--;
       }
     }
-    n_early = fmx_queue_class_get_stats (&scene.classes[0])->n_dropped_early;
+    n_early = class_stats (&scene.classes[0]).n_dropped_early;
     if (cbt)
       assert_int_equal (n_early, 0);
     else
@@ -181,7 +188,7 @@ test_what_is_cleared_is_forgotten_and_counted (void **state)
   assert_int_equal (fmx_class_queue_get_length (&scene.queue), 6);
   assert_int_equal (fmx_class_queue_get_bytes (&scene.queue), 600);
   assert_int_equal (fmx_queue_class_get_length (&scene.classes[1]), 0);
-  assert_int_equal (fmx_queue_class_get_stats (&scene.classes[1])->n_cleared,
+  assert_int_equal (class_stats (&scene.classes[1]).n_cleared,
       3);
 }
 
@@ -194,7 +201,7 @@ test_a_threshold_bounds_a_blasters_share (void **state)
 {
   const FmxDuration slot = FMX_MSECOND;
   double n_blaster = 0.0, n_all = 0.0, share;
-  const FmxClassStats *blaster, *marked;
+  FmxClassStats blaster, marked;
   const uint64_t n_slots = 100000;
   FmxClassParams params;
   Scene scene;
@@ -217,11 +224,11 @@ test_a_threshold_bounds_a_blasters_share (void **state)
     n_all += fmx_class_queue_get_length (&scene.queue);
     depart (&scene, now);
   }
-  blaster = fmx_queue_class_get_stats (&scene.classes[2]);
-  marked = fmx_queue_class_get_stats (&scene.classes[1]);
-  assert_int_equal (marked->n_dropped_threshold + marked->n_dropped_full, 0);
+  fmx_queue_class_get_stats (&scene.classes[2], &blaster);
+  fmx_queue_class_get_stats (&scene.classes[1], &marked);
+  assert_int_equal (marked.n_dropped_threshold + marked.n_dropped_full, 0);
   assert_true (n_blaster > 1.5 * n_slots && n_blaster < 4.0 * n_slots);
-  share = (double) blaster->n_departed / (double) n_slots;
+  share = (double) blaster.n_departed / (double) n_slots;
   assert_true (fabs (share - n_blaster / n_all) < 0.02);
 }
 
@@ -257,13 +264,13 @@ test_counts_are_those_of_the_list (void **state)
       assert_int_equal (fmx_class_queue_get_bytes (&scene.queue), bytes);
       assert_true (scene.n <= 40);
       for (unsigned i = 0; i < N_CLASSES; i++) {
-        const FmxClassStats *stats =
-            fmx_queue_class_get_stats (&scene.classes[i]);
+        FmxClassStats stats;
 
+        fmx_queue_class_get_stats (&scene.classes[i], &stats);
         assert_int_equal (fmx_queue_class_get_length (&scene.classes[i]), n[i]);
-        assert_int_equal (stats->n_arrived, stats->n_departed + n[i]
-            + stats->n_dropped_full + stats->n_dropped_early
-            + stats->n_dropped_threshold);
+        assert_int_equal (stats.n_arrived, stats.n_departed + n[i]
+            + stats.n_dropped_full + stats.n_dropped_early
+            + stats.n_dropped_threshold);
         assert_true (fmx_queue_class_get_average (&scene.classes[i]) <= 40.0);
       }
       assert_true (fmx_class_queue_get_average (&scene.queue) <= 40.0);

@@ -45,4 +45,13 @@ arrive (Receiver *receiver, uint32_t ssrc, uint16_t seq, uint32_t wire_bytes,
   fmx_ccfb_collector_on_packet (&receiver->collector, &arrival, now);
 }
 
+static inline FmxCcfbCollectorStats
+collector_stats (const FmxCcfbCollector *object)
+{
+  FmxCcfbCollectorStats stats;
+
+  fmx_ccfb_collector_get_stats (object, &stats);
+  return stats;
+}
+
 #endif /* FMX_TEST_CCFB_H */

@@ -222,8 +222,7 @@ test_every_packet_is_told_of_with_its_arrival_time (void **state)
     bench_init ();
     run_load (&loads[i], START + 3 * FMX_SECOND, i);
     assert_all_is_told ();
-    assert_int_equal (fmx_ccfb_collector_stats
-        (&bench.receiver.collector)->n_unreported, 0);
+    assert_int_equal (collector_stats (&bench.receiver.collector).n_unreported, 0);
   }
 }
 
@@ -233,14 +232,14 @@ test_reports_take_no_more_than_their_part_of_the_rate (void **state)
 {
   (void) state;
   for (size_t i = 0; i < N_ELEMENTS (loads); i++) {
-    const FmxCcfbCollectorStats *stats;
+    FmxCcfbCollectorStats stats;
     double share, duration_s = 6.0;
 
     bench_init ();
     run_load (&loads[i], START + (FmxDuration) duration_s * FMX_SECOND, i);
-    stats = fmx_ccfb_collector_stats (&bench.receiver.collector);
-    assert_true (stats->media_bytes == bench.media_bytes);
-    share = (double) stats->report_bytes / (double) stats->media_bytes;
+    fmx_ccfb_collector_get_stats (&bench.receiver.collector, &stats);
+    assert_true (stats.media_bytes == bench.media_bytes);
+    share = (double) stats.report_bytes / (double) stats.media_bytes;
     if (loads[i].report_size == MTU && share > 0.05 * (1 + 1.0 / duration_s))
       fail_msg ("load %zu: %.2f %%", i, 100 * share);
   }
@@ -284,7 +283,7 @@ test_one_lost_report_loses_nothing_where_the_budget_allows (void **state)
     if (bench.packets[i].arrival > START + 200 * FMX_MSECOND)
       assert_true (bench.packets[i].reported_received);
   }
-  assert_true (fmx_ccfb_collector_stats (&bench.receiver.collector)->n_repeats > 0);
+  assert_true (collector_stats (&bench.receiver.collector).n_repeats > 0);
 }
 
 static void
@@ -293,7 +292,7 @@ test_a_thin_stream_says_nothing_twice (void **state)
   (void) state;
   bench_init ();
   run_load (&loads[0], START + 10 * FMX_SECOND, 0);
-  assert_true (fmx_ccfb_collector_stats (&bench.receiver.collector)->n_repeats == 0);
+  assert_true (collector_stats (&bench.receiver.collector).n_repeats == 0);
   for (unsigned i = 0; i < bench.n_packets; i++)
     assert_int_equal (bench.packets[i].n_reports, 1);
 }
@@ -343,8 +342,8 @@ test_a_packet_that_is_only_late_hastens_nothing (void **state)
   (void) state;
   for (unsigned lost = 60; lost < 100; lost++) {
     run_with_one_loss (lost, true);
-    assert_true (fmx_ccfb_collector_stats (&bench.receiver.collector)->n_urgent == 0);
-    assert_true (fmx_ccfb_collector_stats (&bench.receiver.collector)->n_late == 1);
+    assert_true (collector_stats (&bench.receiver.collector).n_urgent == 0);
+    assert_true (collector_stats (&bench.receiver.collector).n_late == 1);
     assert_true (find_packet (1, (uint16_t) lost)->reported_received);
   }
 }
@@ -359,8 +358,7 @@ test_the_window_never_overflows (void **state)
   bench_init ();
   run_load (&tiny, START + 3 * FMX_SECOND, 0);
   assert_all_is_told ();
-  assert_int_equal (fmx_ccfb_collector_stats
-      (&bench.receiver.collector)->n_unreported, 0);
+  assert_int_equal (collector_stats (&bench.receiver.collector).n_unreported, 0);
 }
 
 static void
@@ -368,12 +366,11 @@ test_a_flood_of_ssrcs_pushes_out_the_idle_only (void **state)
 {
   FmxRng rng;
   FmxTime now = START;
-  const FmxCcfbCollectorStats *stats;
+  FmxCcfbCollectorStats stats;
 
   (void) state;
   fmx_rng_init (&rng, 64);
   bench_init ();
-  stats = fmx_ccfb_collector_stats (&bench.receiver.collector);
   for (unsigned i = 0; i < 500; i++, now += 20 * FMX_MSECOND) {
     for (uint32_t talker = 0; talker < 8; talker++) {
       send_packet (talker, (uint16_t) i, true, now);
@@ -390,8 +387,9 @@ test_a_flood_of_ssrcs_pushes_out_the_idle_only (void **state)
     if (i < 250)
       write_reports (now, &loads[2]);
   }
-  assert_int_equal (stats->n_streams, MAX_STREAMS);
-  assert_true (stats->n_evicted > 20000);
+  fmx_ccfb_collector_get_stats (&bench.receiver.collector, &stats);
+  assert_int_equal (stats.n_streams, MAX_STREAMS);
+  assert_true (stats.n_evicted > 20000);
   for (unsigned i = 0; i < bench.n_packets; i++)
     if (bench.packets[i].ssrc < 8
         && bench.packets[i].arrival < START + 249 * 20 * FMX_MSECOND)

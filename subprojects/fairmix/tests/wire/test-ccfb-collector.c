@@ -49,7 +49,7 @@ test_of_duplicates_the_first_counts_and_any_mark (void **state)
   metric = report_of (7, 1, START + 4 * ms125);
   assert_true (metric.arrival_offset == 4 * ms125);
   assert_int_equal (metric.ecn, 3);
-  assert_int_equal (fmx_ccfb_collector_stats (&receiver.collector)->n_duplicates,
+  assert_int_equal (collector_stats (&receiver.collector).n_duplicates,
       3);
 }
 
@@ -68,15 +68,15 @@ test_a_jump_is_believed_when_the_next_packet_confirms_it (void **state)
         FMX_TIME_NONE);
     arrive (&receiver, 1, 11, 100, START + 2 * FMX_MSECOND);       /* it was a stray */
     assert_true (report_of (1, 11, START + 2 * FMX_MSECOND).received);
-    assert_int_equal (fmx_ccfb_collector_stats (&receiver.collector)->n_restarts,
+    assert_int_equal (collector_stats (&receiver.collector).n_restarts,
         0);
     arrive (&receiver, 1, to[i], 100, START + 3 * FMX_MSECOND);
     arrive (&receiver, 1, (uint16_t) (to[i] + 1), 100, START + 4 * FMX_MSECOND);
     arrive (&receiver, 1, (uint16_t) (to[i] + 2), 100, START + 5 * FMX_MSECOND);
     assert_true (report_of (1, to[i], START + 6 * FMX_MSECOND).received);
-    assert_int_equal (fmx_ccfb_collector_stats (&receiver.collector)->n_restarts,
+    assert_int_equal (collector_stats (&receiver.collector).n_restarts,
         1);
-    assert_int_equal (fmx_ccfb_collector_stats (&receiver.collector)->n_ignored,
+    assert_int_equal (collector_stats (&receiver.collector).n_ignored,
         1);
   }
 }
