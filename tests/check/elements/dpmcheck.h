@@ -161,7 +161,9 @@ mixer_stat_of (Person * person, const gchar * field)
   return n;
 }
 
+#ifndef WIDE_BPS
 #define WIDE_BPS 500000
+#endif
 
 /* How much a path of loopback has room for depends on how busy the machine is. */
 static void
