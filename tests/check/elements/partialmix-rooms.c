@@ -44,8 +44,7 @@ GST_END_TEST;
 
 GST_START_TEST (test_what_the_application_says_no_report_changes)
 {
-  GstPartialMixIdentity identity = { {0}
-  };
+  GstPartialMixIdentity identity = {.cname = NULL };
 
   gst_partial_mix_identity_set_cname (&identity, "ann", TRUE);
   for (guint i = 0; i < 60; i++)
@@ -57,8 +56,7 @@ GST_END_TEST;
 
 GST_START_TEST (test_a_bye_is_void_while_rtp_goes_on)
 {
-  GstPartialMixIdentity identity = { {0}
-  };
+  GstPartialMixIdentity identity = {.cname = NULL };
   GstClockTime bye = 10 * GST_SECOND, wait = GST_PARTIAL_MIX_BYE_WAIT;
 
   identity.leaving = TRUE;
