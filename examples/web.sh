@@ -46,7 +46,9 @@ else
     -keyout "$key" -out "$cert" 2>/dev/null)
   FMX_SECRET=${FMX_SECRET:-$(openssl rand -hex 8)}
   export FMX_SECRET
-  link=https://$(hostname -I | awk '{ print $1 }'):$port/#$FMX_SECRET
+  # its first IPv4 address; its name, if it has none
+  address=$(hostname -I | tr ' ' '\n' | grep -m 1 -F . || hostname)
+  link=https://$address:$port/#$FMX_SECRET
   set -- --cert "$cert" --key "$key" "$@"
   fmx_say "The certificate is self-made: browsers warn of it once."
 fi
