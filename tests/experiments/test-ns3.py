@@ -56,6 +56,9 @@ class Ns3Test(unittest.TestCase):
         self.check('fig4-6-udp-levels', 'strategy=dpm|forward-all',
                    'ear=tones')
 
+    def test_a_group_shares_with_a_tcp_beside_its_slowest_receiver(self):
+        self.check('asmp-halves', 'algorithm=asmp-fair', 'beside=reno')
+
     def test_the_circuit_breaker_stops_who_does_not_listen(self):
         self.check('deaf-sender', 'path=too-narrow|no-feedback')
 

@@ -33,6 +33,9 @@ SUITES = {
                'the peers that people would otherwise use.'),
     'queues': ('Queues', '*Beyond Audio and Video: Multimedia Networking Support '
                'for Distributed, Immersive Virtual Environments* (2002).'),
+    'multicast': ('One rate for a multicast group', 'Sections 4 and 5 of *Adaptive '
+                  'smooth multicast protocol for multimedia transmission* (2009), '
+                  'figure by figure; [asmp](algorithms/asmp.md) has both algorithms.'),
     'listener': ('What a listener gets', 'Measured in the audio that arrives.'),
 }
 

@@ -108,6 +108,49 @@ def filled(result, claim):
         min(100.0, 100 * rate_now / scenario.at(link['rate_bps'], start))
 
 
+def rate_of(result, claim):
+    """The flows' rate, in % of of_bps."""
+    value = _sum_bps(result, claim, *window(result, claim))
+    return None if value is None else 100 * value / claim['of_bps']
+
+
+def rate_mean(result, claim):
+    """Mean rate of those it is `against`, in kbit/s."""
+    rates = [rate_bps(result, f, *window(result, claim)) for f in claim['against']]
+    return None if None in rates else mean(rates) / 1e3
+
+
+def rate_least(result, claim):
+    """The least rate of any bin_s, in kbit/s."""
+    table = result.flows.get(claim['flow'])
+    if table is None:
+        return None
+    return min(bins(table, claim.get('column', 'sent_bps'), *window(result, claim),
+                    claim['bin_s']), default=0) / 1e3
+
+
+def rates_told(result, claim):
+    """The most rates that a group's sender was told in any bin_s."""
+    start, end = window(result, claim)
+    table = result.senders.get(claim['flow'])
+    if table is None:
+        return None
+    told = {}
+    for t, n in zip(table['t_s'], table['mixes']):
+        if start < t <= end:
+            step = int((t - start) / claim['bin_s'])
+            told[step] = told.get(step, 0) + n
+    return max(told.values(), default=None)
+
+
+def rtcp_share(result, claim):
+    """RTCP of a group, in % of what its sender sends."""
+    span = window(result, claim)
+    media = rate_bps(result, claim['flow'], *span)
+    rtcp = rate_bps(result, claim['flow'] + '-rtcp', *span)
+    return 100 * rtcp / media if media and rtcp is not None else None
+
+
 def delay(result, claim):
     """Mean one-way delay of the flow's packets, in ms."""
     start, end = window(result, claim)
@@ -354,6 +397,25 @@ def settle_down(result, claim):
     return math.inf
 
 
+def regain(result, claim):
+    """Seconds from from_s until the flow's 1 s mean is 90 % of that in the window
+    `before`."""
+    start, end = window(result, claim)
+    scale = result.run.time_scale
+    table = result.flows.get(claim['flow'])
+    if table is None:
+        return None
+    goal = 0.9 * rate_bps(result, claim['flow'],
+                          *(t * scale for t in claim['before']), 'sent_bps')
+    recent = []
+    for t, v in zip(table['t_s'], table['sent_bps']):
+        if start < t <= end:
+            recent = (recent + [v])[-10:]
+            if len(recent) == 10 and mean(recent) >= goal:
+                return t - start
+    return math.inf
+
+
 def changes_per_minute(result, claim):
     """How often the number of separate streams changes."""
     start, end = window(result, claim)
@@ -479,7 +541,7 @@ def ear_delay(result, claim):
 
 
 MEASURES = {f.__name__: f for f in (
-    rate, kept, filled, delay, share, share_error, ratio, ratio_least, ratio_most, jain, cov,
+    rate, rate_of, rate_mean, rate_least, rates_told, rtcp_share, regain, kept, filled, delay, share, share_error, ratio, ratio_least, ratio_most, jain, cov,
     cov_ratio, loss, worst_loss, worst_stream_error, worst_spread,
     utilisation, queue_median, queue_95, reach, settle_down,
     changes_per_minute, reaction, halving_wait, event_time, sender_events,

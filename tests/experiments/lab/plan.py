@@ -54,6 +54,18 @@ def flow_statement(run, name):
         line += (f'cc={flow["cc"]} least_bytes={files["bytes"][0]} '
                  f'most_bytes={files["bytes"][1]} '
                  f'idle_s={files["idle_s"]}')
+    elif flow['kind'] == 'multicast':
+        line += (f'algorithm={flow["algorithm"]} '
+                 f'smooth={int(flow["smooth"])} '
+                 f'initial_bps={flow["initial_bps"]} '
+                 f'max_bps={flow["max_bps"]} '
+                 f'packet_bytes={flow["packet_bytes"]} '
+                 f'packet_s={flow["packet_ms"] / 1e3:g} '
+                 f'min_interval_s={flow["min_interval_s"]} '
+                 f'early={int(flow["early"])}')
+    elif flow['kind'] == 'listener':
+        line += (f'of={flow["of"]} count={flow["count"]} '
+                 f'loss={flow["loss"]}')
     elif flow['kind'] == 'cbr':
         line += (f'packet_bytes={flow["packet_bytes"]} '
                  f'jitter_intervals={flow["jitter_intervals"]} '

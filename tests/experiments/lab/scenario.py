@@ -84,6 +84,24 @@ KINDS = {
                                 # part of so many intervals (at most 1)
     },
 }
+# A sender to a multicast group, and those that listen to it.  The tree is what the
+# links are; `to` of the sender is nobody.  flows.csv has a flow NAME of what it
+# sends and NAME-rtcp of the group's RTCP; senders.csv tells in `separate` how many
+# receivers it knows, in `mixes` how many rates came.
+KINDS['multicast'] = {
+    'algorithm': 'asmp-fair',   # asmp
+    'smooth': True,             # asmp: False: without (14), as in figure 4
+    'initial_bps': 64_000, 'max_bps': 10_000_000,
+    'packet_bytes': 1500,       # on the wire; 0: one each packet_ms, as voice
+    'packet_ms': 20,
+    'min_interval_s': 5,        # of RTCP
+    'early': False,             # reports when something is lost (RFC 4585)
+}
+KINDS['listener'] = {
+    'of': None,                 # the multicast flow
+    'count': 1,                 # so many of them at one place
+    'loss': 0.0,                # each one's own, random
+}
 # A program of others in a bundle's place, and so with a bundle's keys
 KINDS['peer'] = {
     **KINDS['bundle'],
@@ -342,6 +360,15 @@ class Scenario:
                             scale)
         if kind == 'cbr' and flow['rate_bps'] is None:
             raise ScenarioError(f'{where}: rate_bps is missing')
+        if kind == 'multicast':
+            flow['to'] = flow['from']
+        if kind == 'listener':
+            flow['from'] = flow['to']
+        if kind == 'listener' and flow['of'] is None:
+            raise ScenarioError(f'{where}: of is missing')
+        if kind == 'multicast' and flow['algorithm'] not in ('asmp', 'asmp-fair'):
+            raise ScenarioError(f'{where}: algorithm {flow["algorithm"]!r} is '
+                                'unknown')
         if kind == 'peer' and flow['program'] is None:
             raise ScenarioError(f'{where}: program is missing')
         if kind in ('bundle', 'peer'):

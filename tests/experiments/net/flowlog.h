@@ -23,7 +23,7 @@ extern "C" {
  * that arrived. */
 
 #define FLOWLOG_MAX_FLOWS 64
-#define FLOWLOG_MAX_LINKS 16
+#define FLOWLOG_MAX_LINKS 32
 #define FLOWLOG_LOST_AFTER INT64_C (8000000000)
 
 typedef struct flowlog flowlog;

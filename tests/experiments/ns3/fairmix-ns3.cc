@@ -5,6 +5,8 @@
  * audio by the very objects of libfairmix that the elements use.  Writes
  * flows.csv, links.csv and senders.csv into FOLDER. */
 #include "bundle.h"
+#include "group.h"
+#include "tree.h"
 #include "plan.h"
 #include "recorder.h"
 
@@ -202,6 +204,8 @@ class Simulation
     Ptr<Node> NewHost(const std::string& router, double delay_ms);
     void AddLink(const Statement& s);
     void AddFlow(const Statement& s);
+    void AddGroup(const Statement& s);
+    void AddListeners(const Statement& s);
     void StartTcp(const Statement& s, Ptr<Node> from, Ptr<Node> to, uint16_t port);
     void Install(const Statement& s, Ptr<Application> app, Ptr<Node> node, bool first);
     static void SetRate(Ptr<SimpleNetDevice> device, double bps);
@@ -211,6 +215,8 @@ class Simulation
     Recorder m_recorder;
     std::map<std::string, Ptr<Node>> m_routers;
     std::map<Ptr<Node>, Ipv4Address> m_addresses;
+    Tree m_tree;
+    std::map<std::string, Group> m_groups;
     uint32_t m_net{0x0a000000};
     uint16_t m_port{FIRST_PORT};
 };
@@ -257,6 +263,7 @@ Simulation::Cable(Ptr<Node> a, Ptr<Node> b, const SimpleNetDeviceHelper& helper)
         m_addresses[ends.Get(k)] = address;
     }
     m_net += 4;
+    m_tree.AddCable(devices);
     return devices;
 }
 
@@ -452,6 +459,68 @@ Simulation::AddFlow(const Statement& s)
 }
 
 void
+Simulation::AddGroup(const Statement& s)
+{
+    Ptr<Node> host = NewHost(s.Text("from"), s.Number("access_delay_ms"));
+    Group& group = m_groups[s.Text("name")];
+    GroupParams params{};
+
+    group.host = host;
+    group.source = m_addresses[host];
+    group.address = Ipv4Address(0xe1000000 + m_port);
+    group.port = m_port;
+    m_port = static_cast<uint16_t>(m_port + 10);
+    params.name = s.Text("name");
+    params.algorithm =
+        s.Text("algorithm") == "asmp" ? FMX_ASMP_PAPER : FMX_ASMP_FAIR;
+    params.smooth = s.Number("smooth") > 0;
+    params.initial_bps = s.Number("initial_bps");
+    params.max_bps = s.Number("max_bps");
+    params.packet_bytes = static_cast<uint32_t>(s.Number("packet_bytes"));
+    params.packet_s = s.Number("packet_s");
+    params.min_interval_s = s.Number("min_interval_s");
+    params.early = s.Number("early") > 0;
+    m_recorder.AddCounted(params.name);
+    m_recorder.AddCounted(params.name + "-rtcp");
+    m_recorder.AddGroup(host);
+    auto sender =
+        CreateObject<GroupSender>(params,
+                                  InetSocketAddress(group.address, group.port),
+                                  InetSocketAddress(group.address,
+                                                    static_cast<uint16_t>(group.port + 1)),
+                                  &m_recorder);
+    group.sender = PeekPointer(sender);
+    Install(s, sender, host, false);
+}
+
+void
+Simulation::AddListeners(const Statement& s)
+{
+    Group& group = m_groups.at(s.Text("of"));
+    Ptr<Node> host = NewHost(s.Text("to"), s.Number("access_delay_ms"));
+    std::string name = s.Text("name");
+    auto n = static_cast<uint32_t>(s.Number("count"));
+    auto listeners = CreateObject<GroupListeners>(
+        group.sender,
+        group.next_ssrc,
+        n,
+        s.Number("loss"),
+        group.port,
+        InetSocketAddress(group.source, static_cast<uint16_t>(group.port + 1)));
+
+    group.next_ssrc += n;
+    m_recorder.AddListener(name, host, group.port);
+    Install(s, listeners, host, false);
+    for (bool joins : {true, false})
+    {
+        Time when = Seconds(s.Number(joins ? "start_s" : "stop_s"));
+
+        Simulator::Schedule(when, &Tree::SetMember, &m_tree, &group, host, joins);
+        Simulator::Schedule(when, &Recorder::SetJoined, &m_recorder, name, joins);
+    }
+}
+
+void
 Simulation::Build(const std::vector<Statement>& plan)
 {
     for (auto& s : plan)
@@ -459,6 +528,14 @@ Simulation::Build(const std::vector<Statement>& plan)
         if (s.Kind() == "link")
         {
             AddLink(s);
+        }
+        else if (s.Kind() == "multicast")
+        {
+            AddGroup(s);
+        }
+        else if (s.Kind() == "listener")
+        {
+            AddListeners(s);
         }
         else if (s.Kind() != "run")
         {

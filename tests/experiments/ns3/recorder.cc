@@ -29,7 +29,7 @@ Recorder::~Recorder()
 void
 Recorder::AddFlow(const std::string& name, Ptr<Node> from, Ptr<Node> to, uint16_t port, bool tcp)
 {
-    m_flows.push_back({name, port, tcp});
+    m_flows.push_back({name, port, tcp, false, false});
     flowlog_add_flow(m_log, m_flows.back().name.c_str());
     from->GetObject<Ipv4L3Protocol>()->TraceConnectWithoutContext(
         "Tx",
@@ -37,6 +37,62 @@ Recorder::AddFlow(const std::string& name, Ptr<Node> from, Ptr<Node> to, uint16_
     to->GetObject<Ipv4L3Protocol>()->TraceConnectWithoutContext(
         "Rx",
         MakeCallback(&Recorder::OnReceived, this));
+}
+
+Recorder::Flow&
+Recorder::Find(const std::string& name)
+{
+    for (auto& flow : m_flows)
+    {
+        if (flow.name == name)
+        {
+            return flow;
+        }
+    }
+    throw std::runtime_error("no flow " + name);
+}
+
+void
+Recorder::AddCounted(const std::string& name)
+{
+    m_flows.push_back({name, 0, false, false, false});
+    flowlog_add_flow(m_log, m_flows.back().name.c_str());
+}
+
+void
+Recorder::Count(const std::string& name, uint32_t bytes)
+{
+    flowlog_packet p{};
+
+    p.key = ~m_counted++;
+    p.flow = static_cast<int>(&Find(name) - m_flows.data());
+    p.bytes = bytes;
+    flowlog_sent(m_log, &p, Simulator::Now().GetNanoSeconds());
+    flowlog_received(m_log, &p, Simulator::Now().GetNanoSeconds());
+}
+
+void
+Recorder::AddGroup(Ptr<Node> from)
+{
+    from->GetObject<Ipv4L3Protocol>()->TraceConnectWithoutContext(
+        "Tx",
+        MakeCallback(&Recorder::OnSentToGroup, this));
+}
+
+void
+Recorder::AddListener(const std::string& name, Ptr<Node> to, uint16_t port)
+{
+    m_flows.push_back({name, port, false, true, false});
+    flowlog_add_flow(m_log, m_flows.back().name.c_str());
+    to->GetObject<Ipv4L3Protocol>()->TraceConnectWithoutContext(
+        "Rx",
+        MakeBoundCallback(&Recorder::OnHeard, this, m_flows.size() - 1));
+}
+
+void
+Recorder::SetJoined(const std::string& name, bool joined)
+{
+    Find(name).joined = joined;
 }
 
 void
@@ -98,6 +154,43 @@ Recorder::OnSent(Ptr<const Packet> packet, Ptr<Ipv4>, uint32_t)
     if (Read(packet, &p))
     {
         flowlog_sent(m_log, &p, Simulator::Now().GetNanoSeconds());
+    }
+}
+
+/* A packet of its own for each listener */
+void
+Recorder::OnSentToGroup(Ptr<const Packet> packet, Ptr<Ipv4>, uint32_t)
+{
+    flowlog_packet p;
+
+    if (!Read(packet, &p))
+    {
+        return;
+    }
+    uint64_t key = p.key;
+    uint16_t port = m_flows[p.flow].port;
+    for (size_t f = 0; f < m_flows.size(); f++)
+    {
+        if (m_flows[f].listener && m_flows[f].joined && m_flows[f].port == port)
+        {
+            p.flow = static_cast<int>(f);
+            p.key = key + f;
+            flowlog_sent(m_log, &p, Simulator::Now().GetNanoSeconds());
+        }
+    }
+}
+
+void
+Recorder::OnHeard(Recorder* self, size_t flow, Ptr<const Packet> packet, Ptr<Ipv4>, uint32_t)
+{
+    flowlog_packet p;
+
+    if (self->m_flows[flow].joined && self->Read(packet, &p) &&
+        self->m_flows[p.flow].port == self->m_flows[flow].port)
+    {
+        p.flow = static_cast<int>(flow);
+        p.key += flow;
+        flowlog_received(self->m_log, &p, Simulator::Now().GetNanoSeconds());
     }
 }
 
