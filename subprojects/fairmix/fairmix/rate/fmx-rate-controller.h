@@ -75,6 +75,9 @@ typedef struct
  * @loss_limit: above this share there shall be no media
  * @equation_bps: the TCP equation's rate on the wire; HUGE_VAL for p = 0
  * @receive_bps: what the receiver got, in bits/s on the wire
+ * @bottleneck_bps: what the path carries, ours and what is of others, on the wire;
+ *     0 = not known
+ * @train_bps: of the fastest packets in a row of late, on the wire
  * @sent_bps: what was sent during the last second, in bits/s on the wire
  * @packet_bytes: mean packet size on the wire, > 0
  * @stream_bps: mean rate of the active streams; 0 = none
@@ -103,6 +106,8 @@ typedef struct
   double loss_limit;
   double equation_bps;
   double receive_bps;
+  double bottleneck_bps;
+  double train_bps;
   double sent_bps;
   double packet_bytes;
   double stream_bps;

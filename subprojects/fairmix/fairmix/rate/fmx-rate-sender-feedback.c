@@ -17,6 +17,9 @@
 
 #define BREAKER_ROUND FMX_SECOND
 
+/* [RFC8888 3.1] "an unsigned 13-bit value" in 1/1024 s */
+#define ATO_RANGE (8 * FMX_SECOND)
+
 /* What one per-packet feedback has told so far. */
 typedef struct
 {
@@ -30,6 +33,7 @@ typedef struct
   FmxDuration newest_offset;
   FmxTime least_from;           /* now - R of the packet with the least R */
   uint64_t first_number;
+  FmxTime reported;             /* on the receiver's clock, ATO_RANGE later */
 } Digest;
 
 /* [RFC8888 3.1] "The sequence number ranges reported on in consecutive reports
@@ -88,6 +92,9 @@ on_acknowledged (FmxRateSender *sender, Digest *digest,
     digest->newest = packet;
     digest->newest_offset = metric->arrival_offset;
   }
+  if (metric->arrival_offset != FMX_CCFB_ATO_UNKNOWN)
+    fmx_bottleneck_rate_add (&sender->bottleneck, digest->reported
+        - (FmxTime) metric->arrival_offset, packet.wire_bytes);
   if (metric->arrival_offset != FMX_CCFB_ATO_UNKNOWN
       && packet.sent + (FmxTime) metric->arrival_offset > digest->least_from)
     digest->least_from = packet.sent + (FmxTime) metric->arrival_offset;
@@ -128,12 +135,15 @@ take_over_from_reports (FmxRateSender *sender)
 }
 
 static void
-begin (FmxRateSender *sender, Digest *digest, FmxTime now)
+begin (FmxRateSender *sender, Digest *digest, uint32_t report_mid32,
+    FmxTime now)
 {
   FmxTime last = sender->stats.last_feedback;
   FmxDuration interval = sender->gap_mean;
 
   memset (digest, 0, sizeof *digest);
+  digest->reported = (FmxTime) report_mid32 *(uint64_t) FMX_SECOND / 65536
+      + (FmxTime) ATO_RANGE;
   digest->is_first =
       sender->stats.feedback != FMX_RATE_SENDER_FEEDBACK_PER_PACKET;
   digest->late = last != FMX_TIME_NONE && interval > 0
@@ -235,6 +245,7 @@ end (FmxRateSender *sender, Digest *digest, uint32_t report_mid32, FmxTime now)
             + fmx_rate_sender_interval (sender)));
   }
   end_receive_round (sender, report_mid32, now);
+  fmx_bottleneck_rate_end (&sender->bottleneck, now);
   (void) fmx_rate_sender_drain_losses (sender, now);
   end_breaker_round (sender, now);
   fmx_rate_sender_digest (sender, digest->n_acked > 0, now);
@@ -275,7 +286,7 @@ fmx_rate_sender_on_ccfb (FmxRateSender *sender, const uint8_t *data,
       note_claim (sender, &metric);
     return true;
   }
-  begin (sender, &digest, now);
+  begin (sender, &digest, fmx_ccfb_reader_timestamp (&reader), now);
   while (fmx_ccfb_reader_next (&reader, &metric))
     on_metric (sender, &digest, &metric);
   end (sender, &digest, fmx_ccfb_reader_timestamp (&reader), now);
@@ -298,7 +309,7 @@ fmx_rate_sender_on_metrics (FmxRateSender *sender,
       note_claim (sender, &metrics[i]);
     return;
   }
-  begin (sender, &digest, now);
+  begin (sender, &digest, report_mid32, now);
   for (size_t i = 0; i < n; i++)
     on_metric (sender, &digest, &metrics[i]);
   end (sender, &digest, report_mid32, now);

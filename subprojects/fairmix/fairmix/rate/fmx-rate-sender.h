@@ -13,6 +13,7 @@
 #include "fairmix/loss/fmx-loss-fraction.h"
 #include "fairmix/loss/fmx-loss-intervals.h"
 #include "fairmix/loss/fmx-sent-history.h"
+#include "fairmix/rate/fmx-bottleneck-rate.h"
 #include "fairmix/rate/fmx-circuit-breaker.h"
 #include "fairmix/rate/fmx-feedback-source.h"
 #include "fairmix/rate/fmx-rate-controller.h"
@@ -272,6 +273,7 @@ struct _FmxRateSender
   FmxLossFraction fraction;
   FmxCircuitBreaker breaker;
   FmxRateMeter sent_meter;
+  FmxBottleneckRate bottleneck;
   FmxReceiveRound receive;
   FmxReportRound report;
   uint64_t sent_bytes;

@@ -11,6 +11,10 @@
 #define DRAIN_MAX (3 * FMX_SECOND)
 #define DRAINS 2u
 #define OTHERS_AGAIN (20 * FMX_SECOND)
+#define FOREIGN_PART 0.5        /* of what the path carries: others have the rest */
+#define FOREIGN_TRAIN 0.7       /* of the fastest packets: so it is of late, too */
+#define FOREIGN_QUEUES 3u       /* so many queues tell of a TCP ... */
+#define FOREIGN_QUEUES_TIME (20 * FMX_SECOND)   /* ... with no longer between */
 #define FOREIGN_TIMES 2.0       /* what our own cut can drain */
 #define FOREIGN_S 0.02          /* ... and noise */
 #define FOREIGN_SHARE 0.6       /* of the link, in the time since the cut */
@@ -25,6 +29,25 @@ is_same_ceiling (const FmxRateShortqState *s)
       < SAME_CEILING * s->ceiling_bps;
 }
 
+/* A queue stands although the path carries far more than what we get: it is that
+ * of others, who do not mind. */
+static bool
+note_foreign_queue (FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+  double got_bps = fmx_shortq_got_bps (rc, fb);
+
+  if (fmx_time_diff (now, s->foreign_queue_time) > FOREIGN_QUEUES_TIME
+      || got_bps > FOREIGN_TRAIN * fb->train_bps)
+    s->n_foreign_queues = 0;    /* long ago, or it is all ours */
+  if (got_bps > FOREIGN_PART * fb->bottleneck_bps
+      || got_bps > FOREIGN_TRAIN * fb->train_bps)
+    return false;
+  s->foreign_queue_time = now;
+  return ++s->n_foreign_queues >= FOREIGN_QUEUES;
+}
+
 void
 fmx_shortq_begin_to_drain (FmxRateController *rc,
     const FmxRateFeedback *fb, FmxTime now)
@@ -32,6 +55,10 @@ fmx_shortq_begin_to_drain (FmxRateController *rc,
   FmxRateShortqState *s = &rc->state.shortq;
   double since = (double) fmx_time_diff (now, s->raised);
 
+  if (note_foreign_queue (rc, fb, now)) {
+    fmx_shortq_begin_to_compete (rc, fb, now);
+    return;
+  }
   s->drain_own = since < OWN_RTTS * (double) fb->rtt;
   if (!s->drain_own) {
     if (s->others_last > 0

@@ -12,6 +12,8 @@
 #define OTHERS_TIME (60 * FMX_SECOND)
 #define Q_PACKETS 3.0           /* no shorter than so many packets */
 #define LASTING (15 * FMX_SECOND)
+#define MOST_OF_LINK 0.42       /* somebody else has a half, or several do */
+#define GIVE_BACK 0.7           /* of what one has beyond, at once */
 #define PROBE_DOUBLINGS 4u
 #define LASTING_LOSS 0.1        /* beyond, a TCP spends its time in timeouts */
 
@@ -75,6 +77,9 @@ allowed_bps (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   if (s->mode == FMX_RATE_SHORTQ_COMPETING)
     bps = fmin (fmin (bps, s->most_bps),
         fmx_full_queue_bps (&s->full, fb->receive_bps, now));
+  if (s->mode == FMX_RATE_SHORTQ_COMPETING && fb->bottleneck_bps > 0.0)
+    bps = fmin (bps, fmax (MOST_OF_LINK * fb->bottleneck_bps,
+            GIVE_BACK * fmx_shortq_got_bps (rc, fb)));
   return fmax (bps, rc->params.min_bps);
 }
 

@@ -84,6 +84,8 @@ typedef struct
   double drain_bps;             /* what the receiver got then */
   unsigned n_foreign;           /* drains that were not ours, of late */
   FmxTime foreign_time;         /* the last */
+  unsigned n_foreign_queues;    /* stood although the path carries far more */
+  FmxTime foreign_queue_time;   /* the last */
   FmxTime own_time;             /* the last one that was ours */
   FmxTime others_time;          /* a queue showed again without our step */
   FmxTime others_last;          /* it did */

@@ -4,6 +4,7 @@
 #include "fmx-test-rate.h"
 
 #include "sim/fmx-sim-bundle.h"
+#include "sim/fmx-sim-draw.h"
 
 static FmxSimWorld world;
 static FmxSimBundle bundles[2];
@@ -203,6 +204,25 @@ test_a_link_that_becomes_narrower_is_not_overrun_for_long (void **state)
   }
 }
 
+/* Where a queue counts bytes a small packet finds room when a large one is dropped:
+ * a TCP of two segments starves beside one who takes no loss for a full queue.  And
+ * where the queue never empties no round trip is without it. */
+static void
+test_beside_a_tcp_it_has_a_share_of_what_the_link_carries (void **state)
+{
+  static const uint64_t seeds[] = { 8, 42, 50, 86, 118 };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (seeds); i++) {
+    FmxSimDraw draw = fmx_sim_draw (FMX_SIM_BESIDE_TCP, seeds[i]);
+    FmxSimOutcome out = fmx_sim_draw_run (&draw, &fmx_rate_shortq);
+
+    if (!out.ok)
+      fail_msg ("draw %u: %.2f of a TCP's rate", (unsigned) seeds[i],
+          out.ratio);
+  }
+}
+
 int
 main (void)
 {
@@ -215,6 +235,8 @@ main (void)
     cmocka_unit_test (test_bundles_of_unequal_round_trips_have_equal_shares),
     cmocka_unit_test
         (test_a_link_that_becomes_narrower_is_not_overrun_for_long),
+    cmocka_unit_test
+        (test_beside_a_tcp_it_has_a_share_of_what_the_link_carries),
   };
 
   return cmocka_run_group_tests_name ("rate/rate-shortq-links", tests, NULL,

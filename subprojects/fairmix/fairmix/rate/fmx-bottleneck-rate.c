@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fairmix/rate/fmx-bottleneck-rate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "fairmix/base/fmx-units.h"
+
+#define CLOCK_SET FMX_SECOND
+#define LEAST_BPS 8000.0        /* of the first class */
+#define PER_OCTAVE 4.0          /* classes */
+#define NEAR 2u                 /* classes of one speed, give or take 1/1024 s */
+#define APART 3u                /* classes below, where there is next to nothing */
+#define TOP 4u                  /* classes that arrival times of 1/1024 s make of one */
+#define TRAINS_LEAST 4u
+#define TRAINS_TIMES 2u         /* so many times what is in the classes below */
+
+/* Nearly sorted: those of each stream are in order.  Much earlier than the last:
+ * the receiver's clock was set. */
+void
+fmx_bottleneck_rate_add (FmxBottleneckRate *rate, FmxTime time, uint32_t bytes)
+{
+  unsigned i;
+
+  if (rate->n == FMX_BOTTLENECK_RATE_ARRIVALS)
+    return;
+  if (rate->n > 0 && fmx_time_diff (rate->arrivals[rate->n - 1].time, time)
+      > CLOCK_SET)
+    rate->n = 0;
+  for (i = rate->n; i > 0 && rate->arrivals[i - 1].time > time; i--)
+    rate->arrivals[i] = rate->arrivals[i - 1];
+  rate->arrivals[i].time = time;
+  rate->arrivals[i].bytes = bytes;
+  rate->n++;
+}
+
+static void
+count (FmxTrains *trains, double bps)
+{
+  double class = PER_OCTAVE * log2 (bps / LEAST_BPS);
+
+  if (class >= 0.0 && class < FMX_BOTTLENECK_RATE_CLASSES)
+    trains->now[(unsigned) class]++;
+}
+
+static void
+turn (FmxTrains *trains, FmxDuration window, FmxTime now)
+{
+  if (fmx_time_diff (now, trains->start) <= window)
+    return;
+  memcpy (trains->before, trains->now, sizeof trains->now);
+  memset (trains->now, 0, sizeof trains->now);
+  trains->start = now;
+}
+
+/* Returns: of the train that begins with packet @i, 0 if there is none */
+static double
+train_bps (const FmxBottleneckRate *rate, unsigned i)
+{
+  uint32_t bytes = 0;
+  FmxDuration took = 0;
+
+  for (unsigned k = 1; i + k < rate->n; k++) {
+    bytes += rate->arrivals[i + k].bytes;
+    took = fmx_time_diff (rate->arrivals[i + k].time, rate->arrivals[i].time);
+    if (k + 1 >= FMX_BOTTLENECK_RATE_PACKETS
+        && took >= FMX_BOTTLENECK_RATE_LEAST)
+      return fmx_rate_bps (bytes, took);
+  }
+  return 0.0;
+}
+
+void
+fmx_bottleneck_rate_end (FmxBottleneckRate *rate, FmxTime now)
+{
+  unsigned left = FMX_BOTTLENECK_RATE_PACKETS - 1;
+
+  turn (&rate->all, FMX_BOTTLENECK_RATE_WINDOW, now);
+  turn (&rate->late, FMX_BOTTLENECK_RATE_LATELY, now);
+  for (unsigned i = 0; i + FMX_BOTTLENECK_RATE_PACKETS <= rate->n; i++) {
+    double bps = train_bps (rate, i);
+
+    if (bps > 0.0) {
+      count (&rate->all, bps);
+      count (&rate->late, bps);
+    }
+  }
+  if (left > rate->n)
+    left = rate->n;
+  memmove (rate->arrivals, rate->arrivals + rate->n - left,
+      left * sizeof rate->arrivals[0]);
+  rate->n = left;
+}
+
+/* Returns: how many there are in @n classes from @class on down */
+static uint32_t
+number (const FmxTrains *trains, unsigned class, unsigned n)
+{
+  uint32_t sum = 0;
+
+  for (unsigned i = 0; i < n && i <= class; i++)
+    sum += trains->now[class - i] + trains->before[class - i];
+  return sum;
+}
+
+/* The fastest ones, if they are of one speed and next to none is a little slower:
+ * a packet of a TCP in between makes a train of small ones slower by half or more. */
+static double
+fastest_bps (const FmxTrains *trains)
+{
+  unsigned i = FMX_BOTTLENECK_RATE_CLASSES - 1, top = 0;
+
+  for (; i > NEAR + APART && number (trains, i, NEAR) < TRAINS_LEAST; i--);
+  for (; top < TOP && number (trains, i - 1, 1) > number (trains, i, 1); top++)
+    i--;
+  if (i <= NEAR + APART || number (trains, i + top, NEAR + top)
+      < TRAINS_TIMES * number (trains, i - NEAR, APART))
+    return 0.0;
+  return LEAST_BPS * exp2 ((i + 0.5) / PER_OCTAVE);
+}
+
+static double
+known_bps (const FmxTrains *trains)
+{
+  double bps = fastest_bps (trains);
+
+  return bps <= FMX_BOTTLENECK_RATE_MOST_BPS ? bps : 0.0;
+}
+
+double
+fmx_bottleneck_rate_bps (const FmxBottleneckRate *rate)
+{
+  return known_bps (&rate->all);
+}
+
+double
+fmx_bottleneck_rate_late_bps (const FmxBottleneckRate *rate)
+{
+  unsigned i = FMX_BOTTLENECK_RATE_CLASSES - 1;
+
+  for (; i > 0 && number (&rate->late, i, 1) == 0; i--);
+  return LEAST_BPS * exp2 ((i + 0.5) / PER_OCTAVE);
+}

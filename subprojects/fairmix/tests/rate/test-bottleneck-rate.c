@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fmx-test.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "fairmix/base/fmx-rng.h"
+#include "fairmix/rate/fmx-bottleneck-rate.h"
+
+#define S FMX_SECOND
+#define TICK (FMX_SECOND / 1024)        /* of arrival times */
+#define BYTES 200u
+#define TCP_BYTES 1500u
+
+static FmxBottleneckRate rate;
+static FmxRng rng;
+
+static FmxDuration
+passes (uint32_t bytes, double link_bps)
+{
+  return fmx_time_from_s (8.0 * bytes / link_bps);
+}
+
+/* A queue that never empties, for @time: our packets have @share of the link; in
+ * a tenth of the time, when a TCP pauses, all of it.  Each waits up to @jitter
+ * more behind the link. */
+static double
+known_after (double link_bps, double share, FmxDuration jitter,
+    FmxDuration time)
+{
+  double each = (1.0 - share) / share * BYTES / TCP_BYTES;
+  FmxTime now = S, last = 0;
+
+  memset (&rate, 0, sizeof rate);
+  fmx_rng_init (&rng, 1);
+  for (FmxTime end = now + (FmxTime)time, report = now; now < end;) {
+    bool pauses = now % (2 * (FmxTime) S) < (FmxTime) S / 5;
+    FmxTime arrival;
+
+    now += (FmxTime) passes (BYTES, link_bps);
+    for (double n = pauses ? 0.0 : -each * log (1.0 - fmx_rng_next_unit (&rng));
+        n >= fmx_rng_next_unit (&rng); n -= 1.0)
+      now += (FmxTime) passes (TCP_BYTES, link_bps);
+    arrival = now + (FmxTime) (fmx_rng_next_unit (&rng) * (double) jitter);
+    last = arrival > last ? arrival : last;
+    fmx_bottleneck_rate_add (&rate, last / TICK * TICK, BYTES);
+    if (now >= report) {
+      fmx_bottleneck_rate_end (&rate, now);
+      report = now + (FmxTime) S / 10;
+    }
+  }
+  return fmx_bottleneck_rate_bps (&rate);
+}
+
+static void
+test_the_link_is_known_whatever_part_of_it_is_ours (void **state)
+{
+  static const double links[] = { 120e3, 300e3, 500e3, 1000e3, 1500e3 };
+  static const double shares[] = { 0.1, 0.3, 0.5, 0.9, 1.0 };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (links); i++)
+    for (size_t k = 0; k < N_ELEMENTS (shares); k++) {
+      double bps = known_after (links[i], shares[k], 0, 20 * S);
+
+      if (bps < 0.8 * links[i] || bps > 1.25 * links[i])
+        fail_msg ("%.0f kbit/s, not %.0f, of which %.2f is ours", bps / 1e3,
+            links[i] / 1e3, shares[k]);
+    }
+}
+
+/* Arrival times are too coarse. */
+static void
+test_a_fast_link_is_not_known (void **state)
+{
+  (void) state;
+  assert_true (known_after (4e6, 1.0, 0, 20 * S) == 0.0);
+  assert_true (known_after (10e6, 0.5, 0, 20 * S) == 0.0);
+}
+
+static void
+test_of_the_first_packets_nothing_is_known (void **state)
+{
+  (void) state;
+  assert_true (known_after (500e3, 0.5, 0, S / 100) == 0.0);
+}
+
+/* Packets that a radio link holds back and lets go at once are no measure. */
+static void
+test_where_delays_wander_it_is_not_known (void **state)
+{
+  (void) state;
+  for (FmxDuration jitter = 40; jitter <= 100; jitter += 20)
+    assert_true (known_after (300e3, 0.9, jitter * FMX_MSECOND, 20 * S) == 0.0);
+}
+
+/* In any order, and after the receiver's clock was set back. */
+static void
+test_a_clock_that_is_set_does_not_disturb_it (void **state)
+{
+  double before = known_after (500e3, 0.5, 0, 20 * S);
+
+  (void) state;
+  fmx_bottleneck_rate_add (&rate, 3600 * (FmxTime) S, BYTES);
+  fmx_bottleneck_rate_end (&rate, 22 * (FmxTime) S);
+  for (unsigned i = 10; i > 0; i--)
+    fmx_bottleneck_rate_add (&rate, i * (FmxTime) S / 10, BYTES);
+  fmx_bottleneck_rate_end (&rate, 23 * (FmxTime) S);
+  assert_true (before > 0.0 && fmx_bottleneck_rate_bps (&rate) == before);
+}
+
+/* What was measured two windows ago is forgotten. */
+static void
+test_it_is_forgotten (void **state)
+{
+  (void) state;
+  assert_true (known_after (500e3, 0.5, 0, 20 * S) > 0.0);
+  fmx_bottleneck_rate_end (&rate, 100 * (FmxTime) S);
+  assert_true (fmx_bottleneck_rate_bps (&rate) > 0.0);
+  for (unsigned s = 200; s <= 300; s += 100)
+    fmx_bottleneck_rate_end (&rate, s * (FmxTime) S);
+  assert_true (fmx_bottleneck_rate_bps (&rate) == 0.0);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_the_link_is_known_whatever_part_of_it_is_ours),
+    cmocka_unit_test (test_a_fast_link_is_not_known),
+    cmocka_unit_test (test_of_the_first_packets_nothing_is_known),
+    cmocka_unit_test (test_where_delays_wander_it_is_not_known),
+    cmocka_unit_test (test_a_clock_that_is_set_does_not_disturb_it),
+    cmocka_unit_test (test_it_is_forgotten),
+  };
+
+  return cmocka_run_group_tests_name ("rate/bottleneck-rate", tests, NULL,
+      NULL);
+}
