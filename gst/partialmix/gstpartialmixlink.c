@@ -80,12 +80,3 @@ gst_partial_mix_link_change (GstPartialMixLink * link,
     link->rejoin = TRUE;
   return TRUE;
 }
-
-gboolean
-gst_partial_mix_link_number (GstPartialMixLink * link, guint16 * seq)
-{
-  if (link->rejoin)
-    fmx_renumber_rejoin (&link->renumber, *seq);
-  link->rejoin = FALSE;
-  return fmx_renumber_pass (&link->renumber, seq);
-}

@@ -42,7 +42,14 @@ gboolean gst_partial_mix_link_change (GstPartialMixLink * link,
     GstClockTime now);
 /* @seq: (inout): of a packet that is to be forwarded; gets its number there.
  * FALSE: it comes so late that its number was given away; it must be dropped. */
-gboolean gst_partial_mix_link_number (GstPartialMixLink * link, guint16 * seq);
+static inline gboolean
+gst_partial_mix_link_number (GstPartialMixLink * link, guint16 * seq)
+{
+  if (link->rejoin)
+    fmx_renumber_rejoin (&link->renumber, *seq);
+  link->rejoin = FALSE;
+  return fmx_renumber_pass (&link->renumber, seq);
+}
 
 G_END_DECLS
 

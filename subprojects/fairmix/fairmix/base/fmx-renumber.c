@@ -35,14 +35,17 @@ shift (FmxRenumber *renumber, int32_t by)
 }
 
 bool
-fmx_renumber_pass (FmxRenumber *renumber, uint16_t *seq)
+fmx_renumber_pass_any (FmxRenumber *renumber, uint16_t *seq)
 {
   see (renumber, *seq);
   if (fmx_serial_diff16 (*seq, renumber->highest) > 0) {
     renumber->highest = *seq;
     if ((uint16_t) (renumber->highest - renumber->since)
-        > FMX_RENUMBER_MAX_AGE)
-      renumber->since = (uint16_t) (renumber->highest - FMX_RENUMBER_MAX_AGE);
+        > FMX_RENUMBER_MAX_AGE) {
+      /* some way on, so that it need not move with each packet */
+      renumber->since =
+          (uint16_t) (renumber->highest - FMX_RENUMBER_MAX_AGE / 2);
+    }
   } else if (renumber->changed && fmx_serial_diff16 (*seq, renumber->since) < 0) {
     return false;
   }

@@ -35,6 +35,9 @@ typedef struct
 /** fmx_renumber_init: no packet has come */
 void fmx_renumber_init (FmxRenumber * renumber);
 
+/* Whatever comes but the next one */
+bool fmx_renumber_pass_any (FmxRenumber * renumber, uint16_t * seq);
+
 /**
  * fmx_renumber_pass:
  * @seq: (inout): of a packet that is to be passed on; gets its new number
@@ -42,7 +45,16 @@ void fmx_renumber_init (FmxRenumber * renumber);
  * Returns: false if it must be dropped: it comes so late that its number was given
  *     away
  */
-bool fmx_renumber_pass (FmxRenumber * renumber, uint16_t * seq);
+static inline bool
+fmx_renumber_pass (FmxRenumber *renumber, uint16_t *seq)
+{
+  if (!renumber->started || *seq != (uint16_t) (renumber->highest + 1)
+      || (uint16_t) (*seq - renumber->since) > FMX_RENUMBER_MAX_AGE)
+    return fmx_renumber_pass_any (renumber, seq);
+  renumber->highest = *seq;
+  *seq = (uint16_t) (*seq + renumber->offset);
+  return true;
+}
 
 /** fmx_renumber_drop: packet @seq is not passed on */
 void fmx_renumber_drop (FmxRenumber * renumber, uint16_t seq);
