@@ -56,7 +56,7 @@ sanitize () {
   shift 2
   fmx_say "$label: building with -fsanitize=$which"
   fmx_configure "$out/build-$label" -Db_sanitize="$which" -Db_lundef=false \
-    -Dbenchmarks=disabled -Dexamples=disabled -Dns3=disabled
+    -Dtests=enabled -Dbenchmarks=disabled -Dexamples=disabled -Dns3=disabled
   # Scanning all plugins of the system inside an instrumented process finds
   # faults of the system; so the registry comes from the tests before, and one
   # program adds our plugins to it, while nothing is tested.
@@ -79,6 +79,9 @@ PYTHON=$(fmx_python) || exit 1
 export PYTHON
 
 fmx_say "building"
+fmx_configure "$out/build" -Dtests=enabled
+# one that an example made has no tests
+[ -d "$out/build/tests/check" ] || meson configure "$out/build" -Dtests=enabled
 fmx_build "$out/build"
 if [ -n "$quick" ]; then
   run tests "$out/build" --no-suite realtime

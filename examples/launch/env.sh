@@ -125,7 +125,7 @@ check_elements () {
     sudo $fmx_top/examples/install-deps.sh build run"
   for element in "$@"; do           # without a version it asks for GStreamer's own
     gst-inspect-1.0 --exists --atleast-version=0.1 "$element" || fail "no element $element here. Please build it:
-    cd $fmx_top && meson setup build -Dtests=disabled && meson compile -C build"
+    cd $fmx_top && meson setup build && meson compile -C build"
   done
 }
 

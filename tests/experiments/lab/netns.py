@@ -38,7 +38,8 @@ def check(build):
         raise Unavailable('no /dev/net/tun here')
     if not (uml.tools(build) / 'linkemu').exists():
         raise Unavailable(f'{uml.tools(build)}/linkemu is missing: build '
-                              'first (meson compile -C build)')
+                              'first (meson configure build -Dtests=enabled; '
+                              'meson compile -C build)')
 
 
 def prepare(run, folder, build):

@@ -18,7 +18,8 @@ def check(build):
     if not program(build).exists():
         raise Unavailable(
             f'{program(build)} is missing: apt-get install libns3-dev, then '
-            'build (meson setup --reconfigure build; meson compile -C build)')
+            'build (meson setup --reconfigure -Dtests=enabled build; '
+            'meson compile -C build)')
 
 
 def refuses(run):

@@ -36,7 +36,8 @@ def check(build):
         raise Unavailable('ip and tc are missing: apt-get install iproute2')
     if not (tools(build) / 'netlog').exists():
         raise Unavailable(f'{tools(build)}/netlog is missing: build first '
-                          '(meson compile -C build)')
+                          '(meson configure build -Dtests=enabled; '
+                          'meson compile -C build)')
 
 
 def tools(build):
