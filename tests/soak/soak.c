@@ -11,8 +11,9 @@
  * and formats; properties are set, the Database is rewritten, streams are named and
  * removed, statistics read, and the element is stopped and started.
  *
- * One talker and one listener stay out of it: every two seconds of PLAYING that
- * listener must have got that voice.  Nothing may take longer than a minute.
+ * One talker and one listener stay out of it, and that listener must always get
+ * that voice: the longest that it did not is said at the end, and half a minute is
+ * too long on any machine.  Nothing may take longer than a minute.
  * Run it in a build with a sanitizer; the seed repeats the sequence of what is
  * done, not the moments at which threads meet.
  */
@@ -36,7 +37,7 @@
 #define WITNESS_SSRC 0xcafe
 #define FIRST_SSRC 100000
 #define STEP_US 2000
-#define CHECK_US (2 * G_USEC_PER_SEC)
+#define SILENCE_US (30 * G_USEC_PER_SEC)
 #define MINUTE_US (60 * G_USEC_PER_SEC)
 
 typedef struct
@@ -72,7 +73,8 @@ struct _Soak
   Talker talkers[N_TALKERS];
   GPtrArray *listeners;         /* the first one is the witness */
   gint progress;                /* atomic: steps done */
-  guint n_checks;
+  gint n_heard;                 /* of the witness' packets ... */
+  gint64 heard_us, silent_us;   /* ... when, and the longest without one */
   gchar *database;              /* a file */
 };
 
@@ -617,11 +619,14 @@ check_witness (Soak * soak)
 {
   Listener *witness = g_ptr_array_index (soak->listeners, 0);
   gint n = g_atomic_int_get (&witness->n_witness);
+  gint64 now_us = g_get_monotonic_time ();
 
-  g_atomic_int_set (&witness->n_witness, 0);
-  if (n == 0)
-    g_error ("a voice that nobody touched was not heard for two seconds");
-  soak->n_checks++;
+  soak->silent_us = MAX (soak->silent_us, now_us - soak->heard_us);
+  if (n != soak->n_heard)
+    soak->heard_us = now_us;
+  soak->n_heard = n;
+  if (now_us - soak->heard_us > SILENCE_US)
+    g_error ("a voice that nobody touched is not heard");
 }
 
 static void
@@ -682,8 +687,10 @@ say_how_far (Soak * soak, gint64 begun_us)
 {
   gint64 s = (g_get_monotonic_time () - begun_us) / G_USEC_PER_SEC;
 
-  g_print ("%" G_GINT64_FORMAT " s: %d steps, %u checks, %u listeners\n", s,
-      g_atomic_int_get (&soak->progress), soak->n_checks, soak->listeners->len);
+  g_print ("%" G_GINT64_FORMAT " s: %d steps, %u listeners, the voice was "
+      "heard %d times, with %.1f s between at most\n", s,
+      g_atomic_int_get (&soak->progress), soak->listeners->len, soak->n_heard,
+      (gdouble) soak->silent_us / G_USEC_PER_SEC);
 }
 
 int
@@ -697,7 +704,7 @@ main (int argc, char **argv)
   };
   GOptionContext *context = g_option_context_new (NULL);
   static Soak soak;             /* the watch may look at it at the end */
-  gint64 begun_us, check_us, say_us;
+  gint64 begun_us, say_us;
 
   g_option_context_add_main_entries (context, entries, NULL);
   g_option_context_add_group (context, gst_init_get_option_group ());
@@ -709,25 +716,21 @@ main (int argc, char **argv)
   g_print ("seed %d, %d s\n", seed, seconds);
 
   soak_start (&soak, (guint) seed);
-  begun_us = g_get_monotonic_time ();
-  check_us = begun_us + CHECK_US;
+  begun_us = soak.heard_us = g_get_monotonic_time ();
   say_us = begun_us + MINUTE_US;
   while (g_get_monotonic_time () < begun_us + (gint64) seconds * G_USEC_PER_SEC) {
     act (&soak);
     read_messages (&soak);
+    check_witness (&soak);
     g_atomic_int_inc (&soak.progress);
     g_usleep (STEP_US);
-    if (g_get_monotonic_time () >= check_us) {
-      check_witness (&soak);
-      check_us = g_get_monotonic_time () + CHECK_US;
-    }
     if (g_get_monotonic_time () >= say_us) {
       say_how_far (&soak, begun_us);
       say_us += MINUTE_US;
     }
   }
+  say_how_far (&soak, begun_us);
   soak_stop (&soak);
-  g_print ("%d steps, the voice was heard in all of %u checks\n",
-      soak.progress, soak.n_checks);
-  return soak.n_checks > 0 || seconds < 3 ? 0 : 1;
+  g_print ("done\n");
+  return soak.n_heard > 0 ? 0 : 1;
 }
