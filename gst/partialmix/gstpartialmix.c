@@ -362,7 +362,7 @@ start_mixing (GstPartialMix * self)
 {
   GstClock *clock = gst_element_get_clock (GST_ELEMENT (self));
   GstClockTime base = gst_element_get_base_time (GST_ELEMENT (self));
-  GstClockTime now;
+  GstClockTime now, first;
   guint n = gst_partial_mix_frame_samples (self);
 
   if (clock == NULL) {
@@ -377,12 +377,13 @@ start_mixing (GstPartialMix * self)
   self->line =
       (gint64) gst_util_uint64_scale_int (now, (gint) self->settings.rate_hz,
       GST_SECOND) / n * n + n;
+  /* a tick from before a pause may still be at work, and move the line */
+  first = base + gst_partial_mix_samples_to_time (self, (guint64) self->line);
   self->running = TRUE;
   self->selections_left = GST_PARTIAL_MIX_SELECTIONS_PER_TICK;
   GST_PARTIAL_MIX_UNLOCK (self);
 
-  gst_fairmix_timer_start (self->timer, clock, base
-      + gst_partial_mix_samples_to_time (self, (guint64) self->line), FALSE);
+  gst_fairmix_timer_start (self->timer, clock, first, FALSE);
   gst_object_unref (clock);
 }
 

@@ -125,8 +125,10 @@ gst_partial_mix_settings_set (GstPartialMixSettings * settings, guint id,
   gboolean known = gst_fairmix_fields_set (fields, G_N_ELEMENTS (fields),
       settings, id, value);
 
-  settings->frame_duration =
-      gst_partial_mix_frame_duration (settings->frame_duration);
+  /* nothing else: other threads read it while what may change is set */
+  if (id == PROP_FRAME_DURATION)
+    settings->frame_duration =
+        gst_partial_mix_frame_duration (settings->frame_duration);
   return known;
 }
 

@@ -380,11 +380,13 @@ gst_partial_mix_tick (gpointer user_data, GstClockTime now)
 {
   GstPartialMix *self = user_data;
   GstPartialMixFrame frame = {.n = gst_partial_mix_frame_samples (self) };
-  GstClockTime running = now > self->base_time ? now - self->base_time : 0;
+  GstClockTime base, running;
   gint64 behind;
 
   gst_partial_mix_negotiate (self);
   GST_PARTIAL_MIX_LOCK (self);
+  base = self->base_time;
+  running = now > base ? now - base : 0;
   frame.pos = self->line;
   frame.ramp = (guint) gst_util_uint64_scale_int (self->settings.ramp_duration,
       (gint) self->settings.rate_hz, GST_SECOND);
@@ -402,6 +404,6 @@ gst_partial_mix_tick (gpointer user_data, GstClockTime now)
 
   mix_tick (self, &frame);
   end_of_stream (self, frame.pos + frame.n);
-  return self->base_time + gst_partial_mix_samples_to_time (self,
+  return base + gst_partial_mix_samples_to_time (self,
       (guint64) frame.pos + frame.n);
 }

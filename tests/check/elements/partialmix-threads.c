@@ -230,6 +230,53 @@ GST_START_TEST (test_unlinking_and_a_new_stream_do_not_wait_for_each_other)
 
 GST_END_TEST;
 
+typedef struct
+{
+  Rig *rig;
+  gint stop;                    /* atomic */
+} Ticks;
+
+/* Ticks follow each other with nothing between. */
+static gpointer
+tick_on (gpointer data)
+{
+  Ticks *ticks = data;
+
+  while (!g_atomic_int_get (&ticks->stop)) {
+    GstClockID id = gst_test_clock_process_next_clock_id (ticks->rig->clock);
+
+    if (id != NULL)
+      gst_clock_id_unref (id);
+    gst_test_clock_advance_time (ticks->rig->clock, 20 * GST_MSECOND);
+  }
+  return NULL;
+}
+
+/* A tick that is at work when it is paused goes on into the next start. */
+GST_START_TEST (test_it_is_paused_and_set_while_it_ticks)
+{
+  Rig *rig = rig_new (NULL);
+  Ticks ticks = { rig, FALSE };
+  Runner runner;
+  guint i, k;
+
+  rig_listener (rig, "src_0", NULL);
+  rig_talkers (rig, 1, 2, RIG_PCMU);
+  rig_play (rig);
+  runner_start (&runner, "ticks", tick_on, &ticks);
+  for (i = 0; i < 100; i++) {
+    for (k = 0; k < 50; k++)
+      g_object_set (rig->mix, "max-streams", 10 + k, NULL);
+    gst_element_set_state (rig->mix, GST_STATE_PAUSED);
+    gst_element_set_state (rig->mix, GST_STATE_PLAYING);
+  }
+  g_atomic_int_set (&ticks.stop, TRUE);
+  runner_join (&runner);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_threads_suite (void)
 {
@@ -239,13 +286,13 @@ partialmix_threads_suite (void)
   tc = tcase_create ("pads that go");
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_a_listener_may_leave_while_a_packet_is_forwarded);
-  tcase_add_test (tc,
-      test_a_renderer_may_leave_while_the_one_before_is_served);
+  tcase_add_test (tc, test_a_renderer_may_leave_while_the_one_before_is_served);
 
   tc = tcase_create ("locks");
   suite_add_tcase (suite, tc);
   tcase_add_test (tc,
       test_unlinking_and_a_new_stream_do_not_wait_for_each_other);
+  tcase_add_test (tc, test_it_is_paused_and_set_while_it_ticks);
   return suite;
 }
 
