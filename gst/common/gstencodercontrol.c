@@ -12,7 +12,7 @@
 void
 gst_encoder_control_init (GstEncoderControl * control)
 {
-  g_mutex_init (&control->lock);
+  gst_fairmix_lock_init (&control->lock, GST_FAIRMIX_RANK_HELPER);
   g_weak_ref_init (&control->encoder, NULL);
   control->name = NULL;
   control->complained = FALSE;
@@ -23,18 +23,18 @@ gst_encoder_control_clear (GstEncoderControl * control)
 {
   g_weak_ref_clear (&control->encoder);
   g_free (control->name);
-  g_mutex_clear (&control->lock);
+  gst_fairmix_lock_clear (&control->lock);
 }
 
 void
 gst_encoder_control_set_name (GstEncoderControl * control, const gchar * name)
 {
-  g_mutex_lock (&control->lock);
+  gst_fairmix_lock_acquire (&control->lock);
   g_free (control->name);
   control->name = name != NULL && name[0] != '\0' ? g_strdup (name) : NULL;
   g_weak_ref_set (&control->encoder, NULL);
   control->complained = FALSE;
-  g_mutex_unlock (&control->lock);
+  gst_fairmix_lock_release (&control->lock);
 }
 
 gchar *
@@ -42,9 +42,9 @@ gst_encoder_control_dup_name (GstEncoderControl * control)
 {
   gchar *name;
 
-  g_mutex_lock (&control->lock);
+  gst_fairmix_lock_acquire (&control->lock);
   name = g_strdup (control->name);
-  g_mutex_unlock (&control->lock);
+  gst_fairmix_lock_release (&control->lock);
   return name;
 }
 
@@ -53,10 +53,10 @@ static void
 gst_encoder_control_keep (GstEncoderControl * control, const gchar * name,
     GstElement * encoder)
 {
-  g_mutex_lock (&control->lock);
+  gst_fairmix_lock_acquire (&control->lock);
   if (g_strcmp0 (control->name, name) == 0)
     g_weak_ref_set (&control->encoder, encoder);
-  g_mutex_unlock (&control->lock);
+  gst_fairmix_lock_release (&control->lock);
 }
 
 static void
@@ -65,10 +65,10 @@ gst_encoder_control_complain (GstEncoderControl * control, GstElement * owner,
 {
   gboolean again;
 
-  g_mutex_lock (&control->lock);
+  gst_fairmix_lock_acquire (&control->lock);
   again = control->complained;
   control->complained = TRUE;
-  g_mutex_unlock (&control->lock);
+  gst_fairmix_lock_release (&control->lock);
 
   if (again)
     return;

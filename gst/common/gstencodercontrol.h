@@ -3,6 +3,7 @@
 #define __GST_ENCODER_CONTROL_H__
 
 #include <gst/gst.h>
+#include "gstfairmixlock.h"
 
 G_BEGIN_DECLS
 
@@ -16,7 +17,7 @@ G_BEGIN_DECLS
 typedef struct
 {
   /*< private >*/
-  GMutex lock;
+  GstFairmixLock lock;
   gchar *name;
   GWeakRef encoder;
   gboolean complained;

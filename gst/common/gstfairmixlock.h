@@ -11,6 +11,31 @@
 G_BEGIN_DECLS
 
 /**
+ * GstFairmixRank:
+ *
+ * All our locks, in the order in which a thread may take them: while it holds one,
+ * it may take those that stand below it here, of whatever element.  An element lets
+ * go of all before it pushes, posts, or calls the application
+ * (gst_fairmix_lock_assert_none()).
+ *
+ * GStreamer's own come first: a pad's stream lock, then an object lock.  Under ours
+ * nothing is called that takes one of another element or pad.
+ */
+typedef enum
+{
+  GST_FAIRMIX_RANK_ELEMENT = 10,        /* what an element is about */
+  GST_FAIRMIX_RANK_NAME = 20,   /* the name of a sink pad of partialmix */
+  GST_FAIRMIX_RANK_COURIERS = 30,       /* who pushes where, in partialmix */
+  GST_FAIRMIX_RANK_NODE = 40,   /* the port of a dpmmixer or dpmclient */
+  GST_FAIRMIX_RANK_PORT = 50,   /* who is where, behind that port */
+  GST_FAIRMIX_RANK_PEER = 60,   /* one of them */
+  GST_FAIRMIX_RANK_DIRECTION = 70,      /* its keys, one way */
+  GST_FAIRMIX_RANK_HELPER = 80, /* a part that knows nothing of the element */
+  GST_FAIRMIX_RANK_TIMER = 90,
+  GST_FAIRMIX_RANK_OUTBOX = 100 /* messages to post */
+} GstFairmixRank;
+
+/**
  * GstFairmixLock:
  *
  * A mutex with a rank: a thread takes locks in the order of their ranks only,

@@ -3,11 +3,12 @@
 #include "config.h"
 #endif
 
+#include "gstfairmixlock.h"
 #include "gstfairmixoutbox.h"
 
 struct _GstFairmixOutbox
 {
-  GMutex lock;
+  GstFairmixLock lock;
   GQueue messages;
   gboolean posting;             /* a thread has taken on what is there */
   gint any;                     /* atomic: messages were added since */
@@ -18,7 +19,7 @@ gst_fairmix_outbox_new (void)
 {
   GstFairmixOutbox *outbox = g_new0 (GstFairmixOutbox, 1);
 
-  g_mutex_init (&outbox->lock);
+  gst_fairmix_lock_init (&outbox->lock, GST_FAIRMIX_RANK_OUTBOX);
   g_queue_init (&outbox->messages);
   return outbox;
 }
@@ -27,17 +28,17 @@ void
 gst_fairmix_outbox_free (GstFairmixOutbox * outbox)
 {
   gst_fairmix_outbox_clear (outbox);
-  g_mutex_clear (&outbox->lock);
+  gst_fairmix_lock_clear (&outbox->lock);
   g_free (outbox);
 }
 
 void
 gst_fairmix_outbox_add (GstFairmixOutbox * outbox, GstMessage * message)
 {
-  g_mutex_lock (&outbox->lock);
+  gst_fairmix_lock_acquire (&outbox->lock);
   g_queue_push_tail (&outbox->messages, message);
   g_atomic_int_set (&outbox->any, TRUE);
-  g_mutex_unlock (&outbox->lock);
+  gst_fairmix_lock_release (&outbox->lock);
 }
 
 void
@@ -48,24 +49,25 @@ gst_fairmix_outbox_post (GstFairmixOutbox * outbox, GstElement * element)
   /* asked with each packet, and nearly always in vain */
   if (!g_atomic_int_get (&outbox->any))
     return;
-  g_mutex_lock (&outbox->lock);
+  gst_fairmix_lock_assert_none ();
+  gst_fairmix_lock_acquire (&outbox->lock);
   if (!outbox->posting) {
     outbox->posting = TRUE;
     g_atomic_int_set (&outbox->any, FALSE);
     while ((message = g_queue_pop_head (&outbox->messages)) != NULL) {
-      g_mutex_unlock (&outbox->lock);
+      gst_fairmix_lock_release (&outbox->lock);
       gst_element_post_message (element, message);
-      g_mutex_lock (&outbox->lock);
+      gst_fairmix_lock_acquire (&outbox->lock);
     }
     outbox->posting = FALSE;
   }
-  g_mutex_unlock (&outbox->lock);
+  gst_fairmix_lock_release (&outbox->lock);
 }
 
 void
 gst_fairmix_outbox_clear (GstFairmixOutbox * outbox)
 {
-  g_mutex_lock (&outbox->lock);
+  gst_fairmix_lock_acquire (&outbox->lock);
   g_queue_clear_full (&outbox->messages, (GDestroyNotify) gst_message_unref);
-  g_mutex_unlock (&outbox->lock);
+  gst_fairmix_lock_release (&outbox->lock);
 }

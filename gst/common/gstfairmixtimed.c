@@ -7,7 +7,8 @@
 
 void
 gst_fairmix_timed_init (GstFairmixTimed * timed,
-    const GstFairmixTimedFuncs * funcs, GstElement * element, GMutex * lock)
+    const GstFairmixTimedFuncs * funcs, GstElement * element,
+    GstFairmixLock * lock)
 {
   timed->funcs = funcs;
   timed->element = element;
@@ -20,10 +21,10 @@ gst_fairmix_timed_init (GstFairmixTimed * timed,
 static void
 gst_fairmix_timed_end (GstFairmixTimed * timed)
 {
-  g_mutex_lock (timed->lock);
+  gst_fairmix_lock_acquire (timed->lock);
   timed->started = FALSE;
   timed->funcs->stop (timed->element);
-  g_mutex_unlock (timed->lock);
+  gst_fairmix_lock_release (timed->lock);
 }
 
 void
@@ -46,13 +47,13 @@ gst_fairmix_timed_play (GstFairmixTimed * timed)
         ("the pipeline has no clock, or was told to use none"));
     return FALSE;
   }
-  g_mutex_lock (timed->lock);
+  gst_fairmix_lock_acquire (timed->lock);
   if (!timed->started) {
     gst_fairmix_time_reset (&timed->time);
     timed->funcs->start (timed->element);
     timed->started = TRUE;
   }
-  g_mutex_unlock (timed->lock);
+  gst_fairmix_lock_release (timed->lock);
   GST_OBJECT_LOCK (timed->element);
   shared = timed->shares_thread;
   GST_OBJECT_UNLOCK (timed->element);
@@ -107,9 +108,9 @@ gboolean
 gst_fairmix_timed_set_clock (GstFairmixTimed * timed, GstClock * clock,
     gpointer parent)
 {
-  g_mutex_lock (timed->lock);
+  gst_fairmix_lock_acquire (timed->lock);
   gst_fairmix_time_set_clock (&timed->time, clock);
-  g_mutex_unlock (timed->lock);
+  gst_fairmix_lock_release (timed->lock);
   gst_fairmix_timer_set_clock (timed->timer, clock);
   return GST_ELEMENT_CLASS (parent)->set_clock (timed->element, clock);
 }

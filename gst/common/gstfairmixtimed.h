@@ -4,6 +4,7 @@
 
 #include <gst/gst.h>
 
+#include "gstfairmixlock.h"
 #include "gstfairmixtime.h"
 #include "gstfairmixtimer.h"
 
@@ -55,14 +56,14 @@ typedef struct
   /*< private >*/
   const GstFairmixTimedFuncs *funcs;
   GstElement *element;          /* which has this one */
-  GMutex *lock;
+  GstFairmixLock *lock;
   GstFairmixTime time;
   GstFairmixTimer *timer;
 } GstFairmixTimed;
 
 /* @lock: the element's own; it is taken before the object lock */
 void gst_fairmix_timed_init (GstFairmixTimed * timed,
-    const GstFairmixTimedFuncs * funcs, GstElement * element, GMutex * lock);
+    const GstFairmixTimedFuncs * funcs, GstElement * element, GstFairmixLock * lock);
 
 /* In finalize (), before anything that the functions use is freed: stops */
 void gst_fairmix_timed_clear (GstFairmixTimed * timed);

@@ -3,6 +3,7 @@
 #include "config.h"
 #endif
 
+#include "gstfairmixlock.h"
 #include "gstfairmixtimer.h"
 
 /* Without a deadline the thread still waits on the clock, so that whoever
@@ -16,7 +17,7 @@ struct _GstFairmixTimer
   GstFairmixTimerFunc func;
   gpointer user_data;
 
-  GMutex lock;
+  GstFairmixLock lock;
   GCond cond;
   gboolean shared;              /* the clock's thread calls */
   gboolean calling;             /* ... right now */
@@ -40,7 +41,7 @@ gst_fairmix_timer_new (const gchar * name, GstFairmixTimerFunc func,
   timer->func = func;
   timer->user_data = user_data;
   timer->deadline = GST_CLOCK_TIME_NONE;
-  g_mutex_init (&timer->lock);
+  gst_fairmix_lock_init (&timer->lock, GST_FAIRMIX_RANK_TIMER);
   g_cond_init (&timer->cond);
   return timer;
 }
@@ -52,7 +53,7 @@ gst_fairmix_timer_unref (gpointer data)
 
   if (!g_atomic_int_dec_and_test (&timer->ref_count))
     return;
-  g_mutex_clear (&timer->lock);
+  gst_fairmix_lock_clear (&timer->lock);
   g_cond_clear (&timer->cond);
   g_free (timer->name);
   g_free (timer);
@@ -75,7 +76,7 @@ gst_fairmix_timer_wait (GstFairmixTimer * timer)
   GstClockReturn ret;
 
   if (timer->clock == NULL) {
-    g_cond_wait (&timer->cond, &timer->lock);
+    gst_fairmix_lock_wait (&timer->lock, &timer->cond);
     return FALSE;
   }
   if (timer->deadline <= gst_clock_get_time (timer->clock))
@@ -83,9 +84,9 @@ gst_fairmix_timer_wait (GstFairmixTimer * timer)
 
   id = timer->wait_id = gst_clock_new_single_shot_id (timer->clock,
       MIN (timer->deadline, FOREVER));
-  g_mutex_unlock (&timer->lock);
+  gst_fairmix_lock_release (&timer->lock);
   ret = gst_clock_id_wait (id, NULL);
-  g_mutex_lock (&timer->lock);
+  gst_fairmix_lock_acquire (&timer->lock);
   timer->wait_id = NULL;
   gst_clock_id_unref (id);
   return ret == GST_CLOCK_OK || ret == GST_CLOCK_EARLY;
@@ -96,7 +97,7 @@ gst_fairmix_timer_loop (gpointer data)
 {
   GstFairmixTimer *timer = data;
 
-  g_mutex_lock (&timer->lock);
+  gst_fairmix_lock_acquire (&timer->lock);
   while (!timer->stopping) {
     GstClockTime next;
     GstClock *clock;
@@ -108,14 +109,14 @@ gst_fairmix_timer_loop (gpointer data)
     run = timer->run;
     clock = gst_object_ref (timer->clock);
     timer->deadline = GST_CLOCK_TIME_NONE;
-    g_mutex_unlock (&timer->lock);
+    gst_fairmix_lock_release (&timer->lock);
     next = timer->func (timer->user_data, gst_clock_get_time (clock));
     gst_object_unref (clock);
-    g_mutex_lock (&timer->lock);
+    gst_fairmix_lock_acquire (&timer->lock);
     if (run == timer->run)
       timer->deadline = MIN (timer->deadline, next);
   }
-  g_mutex_unlock (&timer->lock);
+  gst_fairmix_lock_release (&timer->lock);
   return NULL;
 }
 
@@ -160,22 +161,22 @@ gst_fairmix_timer_on_clock (GstClock * clock, GstClockTime time, GstClockID id,
   GstClockTime next;
   guint run;
 
-  g_mutex_lock (&timer->lock);
+  gst_fairmix_lock_acquire (&timer->lock);
   if (timer->wait_id == id && timer->clock != NULL && !timer->stopping) {
     gst_fairmix_timer_forget (timer);
     run = timer->run;
     timer->deadline = GST_CLOCK_TIME_NONE;
     timer->calling = TRUE;
-    g_mutex_unlock (&timer->lock);
+    gst_fairmix_lock_release (&timer->lock);
     next = timer->func (timer->user_data, gst_clock_get_time (clock));
-    g_mutex_lock (&timer->lock);
+    gst_fairmix_lock_acquire (&timer->lock);
     timer->calling = FALSE;
     if (run == timer->run)
       timer->deadline = MIN (timer->deadline, next);
     gst_fairmix_timer_ask (timer);
     g_cond_signal (&timer->cond);
   }
-  g_mutex_unlock (&timer->lock);
+  gst_fairmix_lock_release (&timer->lock);
   return TRUE;
 }
 
@@ -198,7 +199,7 @@ void
 gst_fairmix_timer_start (GstFairmixTimer * timer, GstClock * clock,
     GstClockTime first, gboolean shared)
 {
-  g_mutex_lock (&timer->lock);
+  gst_fairmix_lock_acquire (&timer->lock);
   timer->running = TRUE;
   if (timer->thread == NULL && !timer->calling)
     timer->shared = shared;
@@ -209,30 +210,30 @@ gst_fairmix_timer_start (GstFairmixTimer * timer, GstClock * clock,
   if (timer->thread == NULL && !timer->shared)
     timer->thread = g_thread_new (timer->name, gst_fairmix_timer_loop, timer);
   gst_fairmix_timer_wake (timer);
-  g_mutex_unlock (&timer->lock);
+  gst_fairmix_lock_release (&timer->lock);
 }
 
 void
 gst_fairmix_timer_pause (GstFairmixTimer * timer)
 {
-  g_mutex_lock (&timer->lock);
+  gst_fairmix_lock_acquire (&timer->lock);
   timer->running = FALSE;
   gst_clear_object (&timer->clock);
   gst_fairmix_timer_wake (timer);
-  g_mutex_unlock (&timer->lock);
+  gst_fairmix_lock_release (&timer->lock);
 }
 
 void
 gst_fairmix_timer_set_clock (GstFairmixTimer * timer, GstClock * clock)
 {
-  g_mutex_lock (&timer->lock);
+  gst_fairmix_lock_acquire (&timer->lock);
   if (timer->running && timer->clock != clock) {
     gst_object_replace ((GstObject **) & timer->clock, GST_OBJECT (clock));
     timer->run++;
     timer->deadline = 0;
     gst_fairmix_timer_wake (timer);
   }
-  g_mutex_unlock (&timer->lock);
+  gst_fairmix_lock_release (&timer->lock);
 }
 
 void
@@ -241,13 +242,13 @@ gst_fairmix_timer_stop (GstFairmixTimer * timer)
   GThread *thread;
 
   gst_fairmix_timer_pause (timer);
-  g_mutex_lock (&timer->lock);
+  gst_fairmix_lock_acquire (&timer->lock);
   timer->stopping = TRUE;
   gst_fairmix_timer_wake (timer);
   while (timer->calling)
-    g_cond_wait (&timer->cond, &timer->lock);
+    gst_fairmix_lock_wait (&timer->lock, &timer->cond);
   thread = g_steal_pointer (&timer->thread);
-  g_mutex_unlock (&timer->lock);
+  gst_fairmix_lock_release (&timer->lock);
 
   if (thread != NULL)
     g_thread_join (thread);
@@ -256,10 +257,10 @@ gst_fairmix_timer_stop (GstFairmixTimer * timer)
 void
 gst_fairmix_timer_reschedule (GstFairmixTimer * timer, GstClockTime deadline)
 {
-  g_mutex_lock (&timer->lock);
+  gst_fairmix_lock_acquire (&timer->lock);
   if (deadline < timer->deadline) {
     timer->deadline = deadline;
     gst_fairmix_timer_wake (timer);
   }
-  g_mutex_unlock (&timer->lock);
+  gst_fairmix_lock_release (&timer->lock);
 }

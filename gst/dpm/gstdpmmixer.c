@@ -35,6 +35,7 @@
 
 #include "gstdpmcrypto.h"
 #include "common/gstfairmixfields.h"
+#include "common/gstfairmixlock.h"
 
 #define DEFAULT_MAX_CLIENTS 64
 #define DEFAULT_PARENT NULL
@@ -75,7 +76,7 @@ struct _GstDpmMixer
   guint page;                   /* of names */
 
   /* with the lock */
-  GMutex lock;
+  GstFairmixLock lock;
   GPtrArray *neighbours;        /* of GstDpmNeighbour */
 };
 
@@ -105,12 +106,12 @@ name_of_its_own (GstDpmMixer * self, const gchar * name)
 {
   gchar *own = g_strdup (*name != 0 ? name : "somebody");
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   for (guint n = 2; name_is_used (self, own); n++) {
     g_free (own);
     own = g_strdup_printf ("%s (%u)", *name != 0 ? name : "somebody", n);
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   return own;
 }
 
@@ -145,9 +146,9 @@ add_neighbour (GstDpmMixer * self, GstDpmPeer * peer, const gchar * cname)
   GST_OBJECT_UNLOCK (self);
   neighbour = gst_dpm_neighbour_new (gst_dpm_node_get_graph
       (GST_DPM_NODE (self)), peer, &params);
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   g_ptr_array_add (self->neighbours, neighbour);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 }
 
 /* Returns: (transfer full) (nullable): no more in the table */
@@ -156,12 +157,12 @@ take_neighbour (GstDpmMixer * self, GstDpmPeer * peer)
 {
   GstDpmNeighbour *neighbour = NULL;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   for (guint i = 0; i < self->neighbours->len && neighbour == NULL; i++)
     if (gst_dpm_neighbour_get_peer (g_ptr_array_index (self->neighbours,
                 i)) == peer)
       neighbour = g_ptr_array_remove_index (self->neighbours, i);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   return neighbour;
 }
 
@@ -172,7 +173,7 @@ gst_dpm_mixer_names (GstDpmNode * node, gboolean all)
   GstDpmRoster *roster = gst_dpm_node_get_roster (node);
   guint n_pages = 0;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   for (guint i = 0; i < self->neighbours->len; i++) {
     GstDpmPeer *peer =
         gst_dpm_neighbour_get_peer (g_ptr_array_index (self->neighbours, i));
@@ -189,7 +190,7 @@ gst_dpm_mixer_names (GstDpmNode * node, gboolean all)
         break;
     }
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   self->page = n_pages > self->page ? self->page + 1 : 0;
 }
 
@@ -227,11 +228,11 @@ is_neighbour (GstDpmMixer * self, GstDpmPeer * peer)
 {
   gboolean found = FALSE;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   for (guint i = 0; i < self->neighbours->len; i++)
     found |= gst_dpm_neighbour_get_peer (g_ptr_array_index (self->neighbours,
             i)) == peer;
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   return found;
 }
 
@@ -319,10 +320,10 @@ gst_dpm_mixer_teardown (GstDpmNode * node)
   GstDpmMixer *self = GST_DPM_MIXER (node);
   GPtrArray *neighbours;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   neighbours = self->neighbours;
   self->neighbours = g_ptr_array_new ();
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   for (guint i = 0; i < neighbours->len; i++)
     gst_dpm_neighbour_free (g_ptr_array_index (neighbours, i));
   g_ptr_array_unref (neighbours);
@@ -367,7 +368,7 @@ gst_dpm_mixer_add_stats (GstDpmNode * node, GstStructure * stats)
   GValue rates = G_VALUE_INIT, value = G_VALUE_INIT;
 
   g_value_init (&rates, GST_TYPE_ARRAY);
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   for (guint i = 0; i < self->neighbours->len; i++) {
     GstDpmNeighbour *neighbour = g_ptr_array_index (self->neighbours, i);
     GstStructure *s =
@@ -381,7 +382,7 @@ gst_dpm_mixer_add_stats (GstDpmNode * node, GstStructure * stats)
     g_value_take_boxed (&value, s);
     gst_value_array_append_and_take_value (&rates, &value);
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   gst_structure_take_value (stats, "neighbours", &rates);
 }
 
@@ -420,7 +421,7 @@ gst_dpm_mixer_finalize (GObject * object)
   GstDpmMixer *self = GST_DPM_MIXER (object);
 
   g_ptr_array_unref (self->neighbours);
-  g_mutex_clear (&self->lock);
+  gst_fairmix_lock_clear (&self->lock);
   g_free (self->parent);
   g_free (self->display_name);
   G_OBJECT_CLASS (gst_dpm_mixer_parent_class)->finalize (object);
@@ -493,7 +494,7 @@ gst_dpm_mixer_class_init (GstDpmMixerClass * klass)
 static void
 gst_dpm_mixer_init (GstDpmMixer * self)
 {
-  g_mutex_init (&self->lock);
+  gst_fairmix_lock_init (&self->lock, GST_FAIRMIX_RANK_ELEMENT);
   self->neighbours = g_ptr_array_new ();
   self->max_clients = DEFAULT_MAX_CLIENTS;
   g_object_set (self, "port", GST_DPM_DEFAULT_PORT, NULL);

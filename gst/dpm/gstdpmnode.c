@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "gstdpmcrypto.h"
+#include "common/gstfairmixlock.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_dpm_node_debug);
 #define GST_CAT_DEFAULT gst_dpm_node_debug
@@ -51,7 +52,7 @@ typedef struct
   gboolean complete;
 
   /* with the lock; changed in state changes only */
-  GMutex lock;
+  GstFairmixLock lock;
   GstDpmPort *port;
   GstDpmRoster *roster;
   guint n_ticks;
@@ -142,10 +143,10 @@ gst_dpm_node_kick (GstDpmNode * self, guint neighbour)
 {
   GstDpmNodePrivate *priv = PRIVATE (self);
 
-  g_mutex_lock (&priv->lock);
+  gst_fairmix_lock_acquire (&priv->lock);
   if (priv->port != NULL)
     gst_dpm_port_kick (priv->port, neighbour);
-  g_mutex_unlock (&priv->lock);
+  gst_fairmix_lock_release (&priv->lock);
 }
 
 /* --- what the port tells ------------------------------------------------- */
@@ -245,10 +246,10 @@ start (GstDpmNode * self)
     gst_dpm_port_free (port);
     return FALSE;
   }
-  g_mutex_lock (&priv->lock);
+  gst_fairmix_lock_acquire (&priv->lock);
   priv->port = port;
   priv->roster = gst_dpm_roster_new (GST_ELEMENT (self));
-  g_mutex_unlock (&priv->lock);
+  gst_fairmix_lock_release (&priv->lock);
   gst_dpm_sink_set_port (priv->graph.sink, port);
   return TRUE;
 }
@@ -263,12 +264,12 @@ stop (GstDpmNode * self)
   gst_dpm_port_stop (priv->port);
   GST_DPM_NODE_GET_CLASS (self)->teardown (self);
   gst_dpm_sink_set_port (priv->graph.sink, NULL);
-  g_mutex_lock (&priv->lock);
+  gst_fairmix_lock_acquire (&priv->lock);
   port = priv->port;
   roster = priv->roster;
   priv->port = NULL;
   priv->roster = NULL;
-  g_mutex_unlock (&priv->lock);
+  gst_fairmix_lock_release (&priv->lock);
   gst_dpm_port_free (port);
   gst_dpm_roster_free (roster);
 }
@@ -506,13 +507,13 @@ stats_new (GstDpmNode * self)
   GstStructure *mixer = NULL;
 
   g_free (name);
-  g_mutex_lock (&priv->lock);
+  gst_fairmix_lock_acquire (&priv->lock);
   if (priv->port != NULL) {
     gst_structure_set (stats, "port", G_TYPE_UINT,
         gst_dpm_port_get_number (priv->port), NULL);
     gst_dpm_port_add_stats (priv->port, stats);
   }
-  g_mutex_unlock (&priv->lock);
+  gst_fairmix_lock_release (&priv->lock);
   if (GST_DPM_NODE_GET_CLASS (self)->add_stats != NULL)
     GST_DPM_NODE_GET_CLASS (self)->add_stats (self, stats);
   if (priv->complete)
@@ -571,7 +572,7 @@ gst_dpm_node_finalize (GObject * object)
   gst_clear_object (&priv->ears_mixer_pad);
   gst_dpm_graph_clear (&priv->graph);
   g_free (priv->address);
-  g_mutex_clear (&priv->lock);
+  gst_fairmix_lock_clear (&priv->lock);
   G_OBJECT_CLASS (gst_dpm_node_parent_class)->finalize (object);
 }
 
@@ -636,7 +637,7 @@ gst_dpm_node_init (GstDpmNode * self)
 {
   GstDpmNodePrivate *priv = PRIVATE (self);
 
-  g_mutex_init (&priv->lock);
+  gst_fairmix_lock_init (&priv->lock, GST_FAIRMIX_RANK_NODE);
   priv->bitrate = DEFAULT_BITRATE;
   priv->complete = gst_dpm_graph_init (&priv->graph, GST_BIN (self));
   if (priv->complete)

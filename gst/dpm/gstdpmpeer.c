@@ -7,13 +7,14 @@
 
 #include <srtp2/srtp.h>
 #include <string.h>
+#include "common/gstfairmixlock.h"
 
 #define REPLAY_WINDOW 1024      /* packets: 20 s of speech */
 
 /* One direction of SRTP. */
 typedef struct
 {
-  GMutex lock;
+  GstFairmixLock lock;
   srtp_t session;               /* NULL: none */
   GHashTable *ssrcs;
 } Direction;
@@ -29,7 +30,7 @@ struct _GstDpmPeer
   Direction in, out;
 
   /* with the lock, which is taken last */
-  GMutex lock;
+  GstFairmixLock lock;
   FmxJoinAddress address;
   GstPad *rtp, *rtcp;
   GstDpmPeerStats stats;
@@ -66,7 +67,7 @@ session_new (const uint8_t * key, gboolean inbound)
 static void
 direction_init (Direction * direction)
 {
-  g_mutex_init (&direction->lock);
+  gst_fairmix_lock_init (&direction->lock, GST_FAIRMIX_RANK_DIRECTION);
   direction->ssrcs = g_hash_table_new (NULL, NULL);
 }
 
@@ -76,12 +77,12 @@ direction_set_key (Direction * direction, const uint8_t * key, gboolean inbound)
 {
   srtp_t session = key != NULL ? session_new (key, inbound) : NULL;
 
-  g_mutex_lock (&direction->lock);
+  gst_fairmix_lock_acquire (&direction->lock);
   if (direction->session != NULL)
     srtp_dealloc (direction->session);
   direction->session = session;
   g_hash_table_remove_all (direction->ssrcs);
-  g_mutex_unlock (&direction->lock);
+  gst_fairmix_lock_release (&direction->lock);
   return session != NULL;
 }
 
@@ -90,7 +91,7 @@ direction_clear (Direction * direction)
 {
   direction_set_key (direction, NULL, FALSE);
   g_hash_table_unref (direction->ssrcs);
-  g_mutex_clear (&direction->lock);
+  gst_fairmix_lock_clear (&direction->lock);
 }
 
 /* with the direction's lock; Returns: whether it may be one more */
@@ -114,7 +115,7 @@ gst_dpm_peer_new (guint number, const gchar * name, guint flags,
   peer->max_streams = max_streams;
   direction_init (&peer->in);
   direction_init (&peer->out);
-  g_mutex_init (&peer->lock);
+  gst_fairmix_lock_init (&peer->lock, GST_FAIRMIX_RANK_PEER);
   return peer;
 }
 
@@ -133,7 +134,7 @@ gst_dpm_peer_unref (GstDpmPeer * peer)
   gst_dpm_peer_set_pads (peer, NULL, NULL);
   direction_clear (&peer->in);
   direction_clear (&peer->out);
-  g_mutex_clear (&peer->lock);
+  gst_fairmix_lock_clear (&peer->lock);
   g_free (peer->name);
   g_free (peer);
 }
@@ -175,17 +176,17 @@ gst_dpm_peer_set_keys (GstDpmPeer * peer, const uint8_t * in,
 void
 gst_dpm_peer_set_address (GstDpmPeer * peer, const FmxJoinAddress * address)
 {
-  g_mutex_lock (&peer->lock);
+  gst_fairmix_lock_acquire (&peer->lock);
   peer->address = *address;
-  g_mutex_unlock (&peer->lock);
+  gst_fairmix_lock_release (&peer->lock);
 }
 
 void
 gst_dpm_peer_get_address (GstDpmPeer * peer, FmxJoinAddress * address)
 {
-  g_mutex_lock (&peer->lock);
+  gst_fairmix_lock_acquire (&peer->lock);
   *address = peer->address;
-  g_mutex_unlock (&peer->lock);
+  gst_fairmix_lock_release (&peer->lock);
 }
 
 void
@@ -193,12 +194,12 @@ gst_dpm_peer_set_pads (GstDpmPeer * peer, GstPad * rtp, GstPad * rtcp)
 {
   GstPad *old_rtp, *old_rtcp;
 
-  g_mutex_lock (&peer->lock);
+  gst_fairmix_lock_acquire (&peer->lock);
   old_rtp = peer->rtp;
   old_rtcp = peer->rtcp;
   peer->rtp = rtp != NULL ? gst_object_ref (rtp) : NULL;
   peer->rtcp = rtcp != NULL ? gst_object_ref (rtcp) : NULL;
-  g_mutex_unlock (&peer->lock);
+  gst_fairmix_lock_release (&peer->lock);
   gst_clear_object (&old_rtp);
   gst_clear_object (&old_rtcp);
 }
@@ -231,7 +232,7 @@ unprotect (Direction * in, guint8 * data, gint * size, gboolean rtcp)
   Verdict verdict = MALFORMED;
   srtp_err_status_t status;
 
-  g_mutex_lock (&in->lock);
+  gst_fairmix_lock_acquire (&in->lock);
   if (in->session != NULL && direction_has_room (in, ssrc)) {
     status = rtcp ? srtp_unprotect_rtcp (in->session, data, size)
         : srtp_unprotect (in->session, data, size);
@@ -245,7 +246,7 @@ unprotect (Direction * in, guint8 * data, gint * size, gboolean rtcp)
       verdict = FORGED;
     }
   }
-  g_mutex_unlock (&in->lock);
+  gst_fairmix_lock_release (&in->lock);
   return verdict;
 }
 
@@ -274,13 +275,13 @@ gst_dpm_peer_receive (GstDpmPeer * peer, guint8 * data, gsize size,
   *pad = NULL;
   if (size >= (rtcp ? 8 : 12))
     verdict = unprotect (&peer->in, data, &plain, rtcp);
-  g_mutex_lock (&peer->lock);
+  gst_fairmix_lock_acquire (&peer->lock);
   if (verdict == RECEIVED)
     *pad = rtcp ? peer->rtcp : peer->rtp;
   if (*pad != NULL)
     gst_object_ref (*pad);
   count_received (peer, verdict, verdict == RECEIVED && *pad == NULL);
-  g_mutex_unlock (&peer->lock);
+  gst_fairmix_lock_release (&peer->lock);
   if (*pad == NULL)
     return NULL;
   return gst_buffer_new_memdup (data, (gsize) plain);
@@ -294,13 +295,13 @@ protect (Direction * out, guint8 * data, gint * size, gboolean rtcp)
   guint32 ssrc = read_ssrc (data, rtcp);
   gboolean good = FALSE;
 
-  g_mutex_lock (&out->lock);
+  gst_fairmix_lock_acquire (&out->lock);
   if (out->session != NULL && direction_has_room (out, ssrc)) {
     g_hash_table_add (out->ssrcs, GUINT_TO_POINTER (ssrc));
     good = (rtcp ? srtp_protect_rtcp (out->session, data, size)
         : srtp_protect (out->session, data, size)) == srtp_err_status_ok;
   }
-  g_mutex_unlock (&out->lock);
+  gst_fairmix_lock_release (&out->lock);
   return good;
 }
 
@@ -316,23 +317,23 @@ gst_dpm_peer_protect (GstDpmPeer * peer, GstBuffer * buffer, gboolean rtcp,
     gst_buffer_extract (buffer, 0, data, size);
     good = protect (&peer->out, data, &protected, rtcp);
   }
-  g_mutex_lock (&peer->lock);
+  gst_fairmix_lock_acquire (&peer->lock);
   *to = peer->address;
   if (!good)
     peer->stats.n_protect_failed++;
-  g_mutex_unlock (&peer->lock);
+  gst_fairmix_lock_release (&peer->lock);
   return good ? (gsize) protected : 0;
 }
 
 void
 gst_dpm_peer_count_sent (GstDpmPeer * peer, gboolean sent)
 {
-  g_mutex_lock (&peer->lock);
+  gst_fairmix_lock_acquire (&peer->lock);
   if (sent)
     peer->stats.n_sent++;
   else
     peer->stats.n_unsent++;
-  g_mutex_unlock (&peer->lock);
+  gst_fairmix_lock_release (&peer->lock);
 }
 
 void
@@ -357,9 +358,9 @@ gst_dpm_peer_remove_pads (GstDpmPeer * peer, GstElement * element)
 void
 gst_dpm_peer_get_stats (GstDpmPeer * peer, GstDpmPeerStats * stats)
 {
-  g_mutex_lock (&peer->lock);
+  gst_fairmix_lock_acquire (&peer->lock);
   *stats = peer->stats;
-  g_mutex_unlock (&peer->lock);
+  gst_fairmix_lock_release (&peer->lock);
 }
 
 gchar *

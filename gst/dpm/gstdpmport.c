@@ -9,6 +9,7 @@
 
 #include "gstdpmcrypto.h"
 #include "gstdpmsocket.h"
+#include "common/gstfairmixlock.h"
 #include "common/gstfairmixstats.h"
 
 #define TICK (FMX_SECOND / 5)
@@ -83,7 +84,7 @@ struct _GstDpmPort
   gint running;
 
   /* with the lock */
-  GMutex lock;
+  GstFairmixLock lock;
   gboolean serves;
   GstDpmCrypto crypto;
   FmxJoinMixer mixer;
@@ -147,7 +148,7 @@ gst_dpm_port_new (const GstDpmPortCallbacks * callbacks, gpointer user)
   port->callbacks = callbacks;
   port->user = user;
   port->clock = gst_system_clock_obtain ();
-  g_mutex_init (&port->lock);
+  gst_fairmix_lock_init (&port->lock, GST_FAIRMIX_RANK_PORT);
   port->wake_up = g_cancellable_new ();
   port->stopping = g_cancellable_new ();
   port->jobs = g_async_queue_new_full (job_free);
@@ -190,7 +191,7 @@ gst_dpm_port_free (GstDpmPort * port)
   g_object_unref (port->wake_up);
   g_object_unref (port->stopping);
   gst_object_unref (port->clock);
-  g_mutex_clear (&port->lock);
+  gst_fairmix_lock_clear (&port->lock);
   g_free (port);
 }
 
@@ -438,7 +439,7 @@ resolve (gpointer data)
       port->stopping);
   Job *job;
 
-  g_mutex_lock (&port->lock);
+  gst_fairmix_lock_acquire (&port->lock);
   if (found) {
     uplink_set_address (port, &address);
   } else if (!port->uplink->resolved) {
@@ -447,7 +448,7 @@ resolve (gpointer data)
     tell (port, job);
     tell (port, job_new (JOB_RESOLVE_LATER, NULL, FMX_JOIN_REASON_NONE));
   }
-  g_mutex_unlock (&port->lock);
+  gst_fairmix_lock_release (&port->lock);
   g_atomic_int_set (&port->resolving, FALSE);
   /* wakes the receiver up, so that it sees that there is something to do */
   g_cancellable_cancel (port->wake_up);
@@ -487,7 +488,7 @@ on_join_message (GstDpmPort * port, const guint8 * data, gsize size,
 {
   FmxTime now = port_now (port);
 
-  g_mutex_lock (&port->lock);
+  gst_fairmix_lock_acquire (&port->lock);
   if (is_from_server (port, from, data)) {
     FmxJoinClientResult result;
 
@@ -502,7 +503,7 @@ on_join_message (GstDpmPort * port, const guint8 * data, gsize size,
   } else {
     port->n_foreign++;
   }
-  g_mutex_unlock (&port->lock);
+  gst_fairmix_lock_release (&port->lock);
 }
 
 static void
@@ -555,13 +556,13 @@ on_media (GstDpmPort * port, guint8 * data, gsize size,
   GstDpmPeer *peer;
   GstPad *pad;
 
-  g_mutex_lock (&port->lock);
+  gst_fairmix_lock_acquire (&port->lock);
   peer = g_hash_table_lookup (port->by_address, from);
   if (peer != NULL)
     gst_dpm_peer_ref (peer);
   else
     port->n_foreign++;
-  g_mutex_unlock (&port->lock);
+  gst_fairmix_lock_release (&port->lock);
   if (peer == NULL)
     return;
   buffer = gst_dpm_peer_receive (peer, data, size, &pad);
@@ -578,13 +579,13 @@ on_timeout (GstDpmPort * port)
   FmxJoinMixerResult theirs;
   FmxJoinClientResult ours;
 
-  g_mutex_lock (&port->lock);
+  gst_fairmix_lock_acquire (&port->lock);
   while (port->serves && fmx_join_mixer_on_timeout (&port->mixer, &theirs, now))
     act_as_mixer (port, &theirs);
   while (port->uplink != NULL && port->uplink->resolved
       && fmx_join_client_on_timeout (&port->uplink->client, &ours, now))
     uplink_act (port, &ours, now);
-  g_mutex_unlock (&port->lock);
+  gst_fairmix_lock_release (&port->lock);
 }
 
 /* Returns: how long to wait; the clock may be slower than real time */
@@ -600,13 +601,13 @@ idle_us (GstDpmPort * port)
 {
   FmxTime next = FMX_TIME_NONE, now = port_now (port);
 
-  g_mutex_lock (&port->lock);
+  gst_fairmix_lock_acquire (&port->lock);
   if (port->serves)
     next = fmx_join_mixer_next_timeout (&port->mixer);
   if (port->uplink != NULL && port->uplink->resolved)
     next = fmx_time_min (next,
         fmx_join_client_next_timeout (&port->uplink->client));
-  g_mutex_unlock (&port->lock);
+  gst_fairmix_lock_release (&port->lock);
   if (next == FMX_TIME_NONE)
     return -1;
   return (gint64) wait_us (next, now);
@@ -739,7 +740,7 @@ gst_dpm_port_stop (GstDpmPort * port)
     g_thread_join (port->receiver);
   port->receiver = NULL;
 
-  g_mutex_lock (&port->lock);
+  gst_fairmix_lock_acquire (&port->lock);
   for (guint i = 0; port->serves && i < port->n_sessions; i++)
     if (port->peers[i] != NULL) {
       fmx_join_mixer_remove (&port->mixer, i, FMX_JOIN_REASON_LEAVE, &theirs);
@@ -749,7 +750,7 @@ gst_dpm_port_stop (GstDpmPort * port)
     fmx_join_client_leave (&port->uplink->client, &ours);
     uplink_act (port, &ours, port_now (port));
   }
-  g_mutex_unlock (&port->lock);
+  gst_fairmix_lock_release (&port->lock);
   gst_dpm_socket_close (&port->socket);
 }
 
@@ -776,10 +777,10 @@ gst_dpm_port_send (GstDpmPort * port, GstDpmPeer * peer, GstBuffer * buffer,
 void
 gst_dpm_port_set_max_clients (GstDpmPort * port, guint max_clients)
 {
-  g_mutex_lock (&port->lock);
+  gst_fairmix_lock_acquire (&port->lock);
   if (port->serves)
     fmx_join_mixer_set_max_clients (&port->mixer, max_clients);
-  g_mutex_unlock (&port->lock);
+  gst_fairmix_lock_release (&port->lock);
 }
 
 void
@@ -787,7 +788,7 @@ gst_dpm_port_kick (GstDpmPort * port, guint neighbour)
 {
   FmxJoinMixerResult result;
 
-  g_mutex_lock (&port->lock);
+  gst_fairmix_lock_acquire (&port->lock);
   for (guint i = 0; i < port->n_sessions; i++)
     if (port->peers[i] != NULL
         && gst_dpm_peer_get_number (port->peers[i]) == neighbour) {
@@ -795,7 +796,7 @@ gst_dpm_port_kick (GstDpmPort * port, guint neighbour)
       act_as_mixer (port, &result);
       break;
     }
-  g_mutex_unlock (&port->lock);
+  gst_fairmix_lock_release (&port->lock);
 }
 
 gboolean
@@ -803,10 +804,10 @@ gst_dpm_port_is_joined (GstDpmPort * port)
 {
   gboolean joined;
 
-  g_mutex_lock (&port->lock);
+  gst_fairmix_lock_acquire (&port->lock);
   joined = port->uplink != NULL && port->uplink->resolved
       && fmx_join_client_keys (&port->uplink->client) != NULL;
-  g_mutex_unlock (&port->lock);
+  gst_fairmix_lock_release (&port->lock);
   return joined;
 }
 
@@ -896,7 +897,7 @@ gst_dpm_port_add_stats (GstDpmPort * port, GstStructure * s)
   GValue neighbours = G_VALUE_INIT;
 
   g_value_init (&neighbours, GST_TYPE_ARRAY);
-  g_mutex_lock (&port->lock);
+  gst_fairmix_lock_acquire (&port->lock);
   gst_structure_set (s, "n-foreign", G_TYPE_UINT64, port->n_foreign, NULL);
   if (port->serves)
     add_mixer_stats (port, s);
@@ -906,6 +907,6 @@ gst_dpm_port_add_stats (GstDpmPort * port, GstStructure * s)
     if (port->peers[i] != NULL)
       gst_fairmix_stats_append (&neighbours,
           gst_dpm_peer_to_structure (port->peers[i]));
-  g_mutex_unlock (&port->lock);
+  gst_fairmix_lock_release (&port->lock);
   gst_structure_take_value (s, "neighbours", &neighbours);
 }

@@ -6,6 +6,7 @@
 #include "gstdpmtalkers.h"
 
 #include <string.h>
+#include "common/gstfairmixlock.h"
 
 /* The neighbour for whom the mixer has them; no session has that number. */
 #define NEIGHBOUR 2147483647
@@ -20,7 +21,7 @@ typedef struct
 struct _GstDpmTalkers
 {
   GstDpmGraph *graph;
-  GMutex lock;
+  GstFairmixLock lock;
   GstPad *mixer_pad;
   GstElement *slots;
   GPtrArray *shared;            /* elements: @slots */
@@ -33,7 +34,7 @@ gst_dpm_talkers_new (GstDpmGraph * graph)
   GstDpmTalkers *self = g_new0 (GstDpmTalkers, 1);
 
   self->graph = graph;
-  g_mutex_init (&self->lock);
+  gst_fairmix_lock_init (&self->lock, GST_FAIRMIX_RANK_HELPER);
   self->places = g_ptr_array_new_with_free_func (g_free);
   return self;
 }
@@ -50,7 +51,7 @@ gst_dpm_talkers_free (GstDpmTalkers * self)
   g_clear_pointer (&self->shared, g_ptr_array_unref);
   gst_clear_object (&self->mixer_pad);
   g_ptr_array_unref (self->places);
-  g_mutex_clear (&self->lock);
+  gst_fairmix_lock_clear (&self->lock);
   g_free (self);
 }
 
@@ -151,7 +152,7 @@ gst_dpm_talkers_request (GstDpmTalkers * self, GstPadTemplate * template,
   if (name != NULL && g_ascii_strtoull (name + strlen ("src_"), NULL, 10)
       >= GST_DPM_MAX_TALKERS)
     return NULL;
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   if (self->places->len < GST_DPM_MAX_TALKERS && begin (self))
     place = place_new (self, template, name);
   if (place != NULL) {
@@ -160,7 +161,7 @@ gst_dpm_talkers_request (GstDpmTalkers * self, GstPadTemplate * template,
   } else if (self->slots != NULL && self->places->len == 0) {
     end (self);
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   return pad;
 }
 
@@ -182,7 +183,7 @@ gst_dpm_talkers_release (GstDpmTalkers * self, GstPad * pad)
 {
   Place *place;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   place = take_place (self, pad);
   if (place != NULL) {
     gst_pad_set_active (pad, FALSE);
@@ -194,7 +195,7 @@ gst_dpm_talkers_release (GstDpmTalkers * self, GstPad * pad)
     if (self->places->len == 0)
       end (self);
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   return place != NULL;
 }
 
@@ -203,8 +204,8 @@ gst_dpm_talkers_get_n (GstDpmTalkers * self)
 {
   guint n;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   n = self->places->len;
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   return n;
 }

@@ -37,6 +37,7 @@
 
 #include "fairmix/base/fmx-units.h"
 #include "gst/common/gstfairmixecn.h"
+#include "gst/common/gstfairmixlock.h"
 #include "gst/common/gstfairmixstats.h"
 #include "gst/common/gstfairmixtime.h"
 
@@ -79,7 +80,7 @@ struct _GstCbtQueue
 
   GstPad *srcpad;
 
-  GMutex lock;
+  GstFairmixLock lock;
   GCond changed;
   /* Properties */
   guint bitrate;
@@ -229,7 +230,7 @@ gst_cbt_queue_drain (GstCbtQueue * self, GstCbtQueuePad * pad)
   while (!self->stopped && !pad->inactive && self->flow == GST_FLOW_OK
       && flush_number == self->flush_number
       && (pad->n_items > 0 || self->pushing == pad))
-    g_cond_wait (&self->changed, &self->lock);
+    gst_fairmix_lock_wait (&self->lock, &self->changed);
   return !self->stopped && !pad->inactive && flush_number == self->flush_number;
 }
 
@@ -277,12 +278,12 @@ gst_cbt_queue_chain (GstPad * gst_pad, GstObject * parent, GstBuffer * buffer)
   GstFlowReturn flow;
   gdouble share;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   flow = self->stopped || pad->inactive ? GST_FLOW_FLUSHING : self->flow;
   if (flow == GST_FLOW_OK)
     taken = gst_cbt_queue_offer (self, pad, &buffer, &change);
   share = fmx_drop_watch_get_share (&pad->watch);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   if (!taken)
     gst_buffer_unref (buffer);
   if (change != FMX_DROP_WATCH_NONE)
@@ -307,19 +308,19 @@ static void
 gst_cbt_queue_flush_start (GstCbtQueue * self, GstCbtQueuePad * pad,
     GstEvent * event)
 {
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   self->n_flushing += !pad->flushing;
   pad->flushing = TRUE;
   self->flush_number++;
   gst_cbt_queue_clear (self, pad);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   gst_pad_push_event (self->srcpad, event);
   /* nothing is on its way when the flush ends */
   gst_pad_pause_task (self->srcpad);
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   if (self->n_flushing == 0)    /* the pad was released meanwhile */
     gst_cbt_queue_go_on (self);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 }
 
 /* with the lock: @pad flushes no longer */
@@ -339,11 +340,11 @@ gst_cbt_queue_end_flush (GstCbtQueue * self, GstCbtQueuePad * pad)
 static void
 gst_cbt_queue_flush_stop (GstCbtQueue * self, GstCbtQueuePad * pad)
 {
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   gst_cbt_queue_clear (self, pad);
   pad->eos = FALSE;
   gst_cbt_queue_end_flush (self, pad);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 }
 
 static gboolean
@@ -368,13 +369,13 @@ gst_cbt_queue_sink_event (GstPad * gst_pad, GstObject * parent,
   if (!GST_EVENT_IS_SERIALIZED (event))
     return gst_pad_push_event (self->srcpad, event);
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   taken = !self->stopped && !pad->inactive && (GST_EVENT_IS_STICKY (event)
       || pad->n_items < MAX_EVENTS);
   if (taken)
     gst_cbt_queue_append (self, pad, event, NULL,
         gst_fairmix_time_now (&self->time));
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   if (!taken)
     gst_event_unref (event);
   return taken;
@@ -390,9 +391,9 @@ gst_cbt_queue_sink_query (GstPad * pad, GstObject * parent, GstQuery * query)
   if (GST_QUERY_TYPE (query) == GST_QUERY_ALLOCATION)
     return FALSE;
   if (GST_QUERY_IS_SERIALIZED (query)) {
-    g_mutex_lock (&self->lock);
+    gst_fairmix_lock_acquire (&self->lock);
     go_on = gst_cbt_queue_drain (self, GST_CBT_QUEUE_PAD (pad));
-    g_mutex_unlock (&self->lock);
+    gst_fairmix_lock_release (&self->lock);
   }
   return go_on && gst_pad_query_default (pad, parent, query);
 }
@@ -425,9 +426,9 @@ gst_cbt_queue_transmit (GstCbtQueue * self, const Item * item)
     clock = gst_object_ref (self->time.clock);
     self->wait_id = gst_clock_new_single_shot_id (clock,
         gst_fairmix_time_to_clock (&self->time, end));
-    g_mutex_unlock (&self->lock);
+    gst_fairmix_lock_release (&self->lock);
     gst_clock_id_wait (self->wait_id, NULL);
-    g_mutex_lock (&self->lock);
+    gst_fairmix_lock_acquire (&self->lock);
     gst_clock_id_unref (self->wait_id);
     self->wait_id = NULL;
     gst_object_unref (clock);
@@ -458,10 +459,10 @@ gst_cbt_queue_push_sticky (GstCbtQueue * self, GstCbtQueuePad * pad)
   GstEvent *events[GST_CBT_QUEUE_MAX_STICKY];
   guint n = gst_cbt_queue_known_update (&self->known, pad, events);
 
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   for (guint i = 0; i < n; i++)
     gst_pad_push_event (self->srcpad, events[i]);
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
 }
 
 /* with the lock.  Returns: whether there is a pad and all have ended */
@@ -532,23 +533,23 @@ gst_cbt_queue_loop (gpointer user_data)
   gpointer object = NULL;
   Item *item = NULL;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   while (!self->stopped && self->n_flushing == 0
       && (item = g_queue_pop_head (&self->items)) == NULL)
-    g_cond_wait (&self->changed, &self->lock);
+    gst_fairmix_lock_wait (&self->lock, &self->changed);
   if (item != NULL) {
     item->pad->n_items--;
     self->pushing = item->pad;
     object = gst_cbt_queue_take (self, item);
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 
   if (object != NULL && GST_IS_EVENT (object))
     gst_pad_push_event (self->srcpad, object);
   else if (object != NULL)
     flow = gst_pad_push (self->srcpad, object);
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   self->pushing = NULL;
   /* what a flush refused is no reason to stop */
   if (flow == GST_FLOW_FLUSHING && self->n_flushing > 0)
@@ -560,7 +561,7 @@ gst_cbt_queue_loop (gpointer user_data)
   /* with the lock: the end of a flush starts it again */
   if (pause)
     gst_pad_pause_task (self->srcpad);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   if (item != NULL)
     gst_cbt_queue_item_free (item);
   if (flow == GST_FLOW_NOT_LINKED || flow < GST_FLOW_EOS)
@@ -579,9 +580,9 @@ gst_cbt_queue_src_query (GstPad * pad, GstObject * parent, GstQuery * query)
   if (GST_QUERY_TYPE (query) != GST_QUERY_LATENCY)
     return TRUE;
   gst_query_parse_latency (query, &live, &min, &max);
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   delay = gst_cbt_queue_max_delay (self);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   /* as a queue without bounds: what is held back here is nobody's plan */
   if (delay == GST_CLOCK_TIME_NONE)
     max = GST_CLOCK_TIME_NONE;
@@ -601,7 +602,7 @@ gst_cbt_queue_src_activate_mode (GstPad * pad, GstObject * parent,
 
   if (mode != GST_PAD_MODE_PUSH)
     return FALSE;
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   self->stopped = !active;
   gst_cbt_queue_clear (self, NULL);
   if (active) {
@@ -609,7 +610,7 @@ gst_cbt_queue_src_activate_mode (GstPad * pad, GstObject * parent,
     gst_cbt_queue_known_clear (&self->known);
     fmx_rng_init (&self->rng, self->seed != 0 ? self->seed : g_random_int ());
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   if (active)
     return gst_pad_start_task (pad, gst_cbt_queue_loop, self, NULL);
   return gst_pad_stop_task (pad);
@@ -625,14 +626,14 @@ gst_cbt_queue_sink_activate_mode (GstPad * pad, GstObject * parent,
     return FALSE;
   if (parent == NULL)           /* new, nobody knows it */
     return TRUE;
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   GST_CBT_QUEUE_PAD (pad)->inactive = !active;
   if (active)
     GST_CBT_QUEUE_PAD (pad)->eos = FALSE;
   else
     gst_cbt_queue_end_flush (self, GST_CBT_QUEUE_PAD (pad));
   g_cond_broadcast (&self->changed);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   return TRUE;
 }
 
@@ -645,7 +646,7 @@ gst_cbt_queue_pad_name (GstCbtQueue * self, const gchar * wish)
   gchar *name = g_strdup (wish);
   GstPad *pad;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   while (name == NULL || (pad =
           gst_element_get_static_pad (GST_ELEMENT (self), name)) != NULL) {
     if (name != NULL) {
@@ -656,7 +657,7 @@ gst_cbt_queue_pad_name (GstCbtQueue * self, const gchar * wish)
     }
     name = g_strdup_printf ("sink_%u", self->next_number++);
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   return name;
 }
 
@@ -697,24 +698,24 @@ gst_cbt_queue_release_pad (GstElement * element, GstPad * pad)
   GstCbtQueue *self = GST_CBT_QUEUE (element);
   gboolean ended, flushing;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   flushing = GST_CBT_QUEUE_PAD (pad)->flushing;
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   if (flushing)                 /* nobody else would end it */
     gst_pad_push_event (self->srcpad, gst_event_new_flush_stop (TRUE));
   gst_pad_set_active (pad, FALSE);
   gst_child_proxy_child_removed (GST_CHILD_PROXY (element), G_OBJECT (pad),
       GST_PAD_NAME (pad));
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   gst_cbt_queue_clear (self, GST_CBT_QUEUE_PAD (pad));
   ended = !GST_CBT_QUEUE_PAD (pad)->eos;
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   gst_element_remove_pad (element, pad);
 
   /* the others may have waited for this one's end */
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   ended = ended && !self->stopped && gst_cbt_queue_all_eos (self);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   if (ended)
     gst_pad_push_event (self->srcpad, gst_event_new_eos ());
 }
@@ -761,10 +762,10 @@ gst_cbt_queue_set_clock (GstElement * element, GstClock * clock)
   GstCbtQueue *self = GST_CBT_QUEUE (element);
 
   if (clock != NULL) {          /* else the one so far, for who is in PAUSED */
-    g_mutex_lock (&self->lock);
+    gst_fairmix_lock_acquire (&self->lock);
     gst_fairmix_time_set_clock (&self->time, clock);
     gst_cbt_queue_wake (self);
-    g_mutex_unlock (&self->lock);
+    gst_fairmix_lock_release (&self->lock);
   }
   return GST_ELEMENT_CLASS (gst_cbt_queue_parent_class)->set_clock (element,
       clock);
@@ -803,7 +804,7 @@ gst_cbt_queue_set_property (GObject * object, guint id, const GValue * value,
   GstCbtQueue *self = GST_CBT_QUEUE (object);
   GstClockTime before, after;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   before = gst_cbt_queue_max_delay (self);
   switch (id) {
     case PROP_BITRATE:
@@ -834,7 +835,7 @@ gst_cbt_queue_set_property (GObject * object, guint id, const GValue * value,
   }
   gst_cbt_queue_update (self);
   after = gst_cbt_queue_max_delay (self);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   if (before != after)
     gst_element_post_message (GST_ELEMENT (self),
         gst_message_new_latency (GST_OBJECT (self)));
@@ -846,7 +847,7 @@ gst_cbt_queue_get_property (GObject * object, guint id, GValue * value,
 {
   GstCbtQueue *self = GST_CBT_QUEUE (object);
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   switch (id) {
     case PROP_BITRATE:
       g_value_set_uint (value, self->bitrate);
@@ -877,7 +878,7 @@ gst_cbt_queue_get_property (GObject * object, guint id, GValue * value,
           *gst_cbt_queue_red_field (&self->red, id - PROP_RED));
       break;
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 }
 
 static void
@@ -888,7 +889,7 @@ gst_cbt_queue_finalize (GObject * object)
   gst_cbt_queue_clear (self, NULL);
   gst_fairmix_time_set_clock (&self->time, NULL);
   gst_cbt_queue_known_clear (&self->known);
-  g_mutex_clear (&self->lock);
+  gst_fairmix_lock_clear (&self->lock);
   g_cond_clear (&self->changed);
   G_OBJECT_CLASS (gst_cbt_queue_parent_class)->finalize (object);
 }
@@ -970,7 +971,7 @@ gst_cbt_queue_init (GstCbtQueue * self)
   FmxClassQueueParams params;
   GstClock *clock = gst_system_clock_obtain ();
 
-  g_mutex_init (&self->lock);
+  gst_fairmix_lock_init (&self->lock, GST_FAIRMIX_RANK_ELEMENT);
   g_cond_init (&self->changed);
   g_queue_init (&self->items);
   self->bitrate = DEFAULT_BITRATE;

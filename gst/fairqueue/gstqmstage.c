@@ -4,11 +4,11 @@
 #endif
 
 #include "gstqmstage.h"
-
 #include "fairmix/playout/fmx-interarrival.h"
 #include "fairmix/playout/fmx-tick-queue.h"
 #include "gstqmadjust.h"
 #include "gstqmstream.h"
+#include "gst/common/gstfairmixlock.h"
 
 #define GST_CAT_DEFAULT ensure_debug_category ()
 
@@ -70,7 +70,7 @@ struct _GstQmStage
   GstSegment arrival_segment;
   guint n_in, n_clocked_left;
 
-  GMutex lock;
+  GstFairmixLock lock;
   /* Properties */
   GstQmStageSettings settings;
   GstClockTimeDiff offset_floor;
@@ -534,7 +534,7 @@ gst_qm_stage_pass (GstQmStage * self, GstBuffer * buffer, Passage * p)
 static void
 gst_qm_stage_move_inner (GstQmStage * self)
 {
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   self->moved_since = TRUE;
   while (self->moved_since && !self->moving) {
     gboolean active = self->settings.active;
@@ -545,13 +545,13 @@ gst_qm_stage_move_inner (GstQmStage * self)
 
     self->moving = TRUE;
     self->moved_since = FALSE;
-    g_mutex_unlock (&self->lock);
+    gst_fairmix_lock_release (&self->lock);
     g_object_set (self->inner, "latency", (guint) (latency / GST_MSECOND),
         "ts-offset", ts_offset, NULL);
-    g_mutex_lock (&self->lock);
+    gst_fairmix_lock_acquire (&self->lock);
     self->moving = FALSE;
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 }
 
 /* The inner jitter buffer has just written its timestamps into @buffer: so may
@@ -565,10 +565,10 @@ gst_qm_stage_chain_out (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 
   if (!g_atomic_int_get (&self->active))
     return gst_pad_push (self->srcpad, buffer);
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   gst_qm_stage_pass (self, buffer, &p);
   changed = p.changed ? self->changed : NULL;
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 
   if (p.inner_moved)
     gst_qm_stage_move_inner (self);
@@ -595,11 +595,11 @@ gst_qm_stage_shift_lost (GstQmStage * self, GstEvent * event)
   if (s == NULL || !gst_structure_has_name (s, "GstRTPPacketLost")
       || !gst_structure_get_uint64 (s, "timestamp", &timestamp))
     return event;
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   offset = self->settings.active && self->stream.known ?
       self->output.offset + self->output.ts_offset
       - steering_ts_offset (&self->steering) : 0;
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   if (offset == 0 || !GST_CLOCK_TIME_IS_VALID (timestamp))
     return event;
   event = gst_event_make_writable (event);
@@ -618,21 +618,21 @@ gst_qm_stage_event_out (GstPad * pad, GstObject * parent, GstEvent * event)
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_CAPS:
       gst_event_parse_caps (event, &caps);
-      g_mutex_lock (&self->lock);
+      gst_fairmix_lock_acquire (&self->lock);
       gst_qm_format_read_caps (&self->format, caps);
-      g_mutex_unlock (&self->lock);
+      gst_fairmix_lock_release (&self->lock);
       break;
     case GST_EVENT_SEGMENT:
-      g_mutex_lock (&self->lock);
+      gst_fairmix_lock_acquire (&self->lock);
       gst_event_copy_segment (event, &self->segment);
-      g_mutex_unlock (&self->lock);
+      gst_fairmix_lock_release (&self->lock);
       break;
     case GST_EVENT_FLUSH_STOP:
-      g_mutex_lock (&self->lock);
+      gst_fairmix_lock_acquire (&self->lock);
       gst_segment_init (&self->segment, GST_FORMAT_TIME);
       gst_qm_stage_forget (self);
       active = self->settings.active;
-      g_mutex_unlock (&self->lock);
+      gst_fairmix_lock_release (&self->lock);
       if (active)
         gst_qm_stage_release_inner (self);
       break;
@@ -665,10 +665,10 @@ gst_qm_stage_release_inner (GstQmStage * self)
 {
   const Steering none = { 0, 0 };
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   self->steering = none;
   self->stream.known = FALSE;
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   gst_qm_stage_move_inner (self);
 }
 
@@ -695,14 +695,14 @@ gst_qm_stage_stop (GstQmStage * self)
 {
   gboolean active;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   gst_segment_init (&self->segment, GST_FORMAT_TIME);
   gst_segment_init (&self->arrival_segment, GST_FORMAT_TIME);
   self->n_in = 0;
   self->n_clocked_left = 0;
   gst_qm_stage_forget (self);
   active = self->settings.active;
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   if (active)
     gst_qm_stage_release_inner (self);
 }
@@ -710,9 +710,9 @@ gst_qm_stage_stop (GstQmStage * self)
 void
 gst_qm_stage_get_settings (GstQmStage * self, GstQmStageSettings * settings)
 {
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   *settings = self->settings;
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 }
 
 static gboolean
@@ -748,7 +748,7 @@ gst_qm_stage_set_settings (GstQmStage * self,
   const Steering none = { 0, 0 };
   gboolean moved;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   if (!same_monitor (&settings->playout, &self->settings.playout)
       || settings->active != self->settings.active) {
     gst_qm_stage_set_playout (self, &settings->playout);
@@ -759,7 +759,7 @@ gst_qm_stage_set_settings (GstQmStage * self,
   moved = !settings->active || !self->settings.active;
   self->settings = *settings;
   g_atomic_int_set (&self->active, settings->active);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   if (moved)
     gst_qm_stage_move_inner (self);
 }
@@ -769,25 +769,25 @@ gst_qm_stage_set_clock_rate (GstQmStage * self, guint pt, gint clock_rate)
 {
   g_return_if_fail (pt < G_N_ELEMENTS (self->format.clock_rates));
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   self->format.clock_rates[pt] = clock_rate;
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 }
 
 void
 gst_qm_stage_set_changed_callback (GstQmStage * self,
     void (*changed) (gpointer user_data), gpointer user_data)
 {
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   self->changed = changed;
   self->changed_data = user_data;
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 }
 
 void
 gst_qm_stage_get_offsets (GstQmStage * self, GstQmStageOffsets * offsets)
 {
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   offsets->offset = self->output.offset;
   if (!self->stream.known)
     offsets->need = 0;
@@ -796,15 +796,15 @@ gst_qm_stage_get_offsets (GstQmStage * self, GstQmStageOffsets * offsets)
   else
     offsets->need = self->output.offset - fmx_playout_get_delay (&self->playout)
         + fmx_playout_get_need (&self->playout);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 }
 
 void
 gst_qm_stage_set_offset_floor (GstQmStage * self, GstClockTimeDiff floor)
 {
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   self->offset_floor = floor;
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 }
 
 static GstClockTime
@@ -819,9 +819,9 @@ gst_qm_stage_get_delay (GstQmStage * self)
 {
   GstClockTime delay;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   delay = gst_qm_stage_current_delay (self);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   return delay;
 }
 
@@ -869,7 +869,7 @@ gst_qm_stage_add_stats (GstQmStage * self, GstStructure * stats)
 
   gst_value_array_init (&counts, N_STATS_POSITIONS);
   gst_value_array_init (&thresholds, N_STATS_POSITIONS);
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   monitor = gst_qm_stage_get_monitor (self);
   for (guint k = 1; k <= N_STATS_POSITIONS; k++) {
     append_uint64 (&counts, fmx_queue_monitor_count (monitor, k));
@@ -894,7 +894,7 @@ gst_qm_stage_add_stats (GstQmStage * self, GstStructure * stats)
       (guint64) (guint) g_atomic_int_get (&self->n_clocked),
       "qm-mean-interarrival", G_TYPE_UINT64,
       (guint64) fmx_interarrival_mean (&self->interarrival), NULL);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   gst_structure_take_value (stats, "qm-counts", &counts);
   gst_structure_take_value (stats, "qm-thresholds", &thresholds);
 }
@@ -974,7 +974,7 @@ gst_qm_stage_new (GstElement * owner, GstElement * inner, GstPad * sinkpad,
 {
   GstQmStage *self = g_new0 (GstQmStage, 1);
 
-  g_mutex_init (&self->lock);
+  gst_fairmix_lock_init (&self->lock, GST_FAIRMIX_RANK_ELEMENT);
   self->owner = owner;
   self->inner = inner;
   self->inner_sink = gst_element_get_static_pad (inner, "sink");
@@ -995,6 +995,6 @@ gst_qm_stage_free (GstQmStage * self)
 {
   gst_object_unref (self->inner_peer);
   gst_object_unref (self->inner_sink);
-  g_mutex_clear (&self->lock);
+  gst_fairmix_lock_clear (&self->lock);
   g_free (self);
 }

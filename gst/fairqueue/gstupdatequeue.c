@@ -23,6 +23,7 @@
 
 #include "fairmix/playout/fmx-update-queue.h"
 #include "gst/common/gstfairmixfields.h"
+#include "gst/common/gstfairmixlock.h"
 #include "gst/common/gstfairmixrtp.h"
 #include "gst/common/gstfairmixstats.h"
 
@@ -56,7 +57,7 @@ struct _GstUpdateQueue
 
   GstPad *sinkpad, *srcpad;
 
-  GMutex lock;
+  GstFairmixLock lock;
   GCond changed;                /* something came, went, or flushes */
   /* Properties */
   Key key;
@@ -192,7 +193,7 @@ gst_update_queue_drain (GstUpdateQueue * self)
 {
   while (!self->flushing && self->flow == GST_FLOW_OK
       && (self->pushing || fmx_update_queue_length (&self->queue) > 0))
-    g_cond_wait (&self->changed, &self->lock);
+    gst_fairmix_lock_wait (&self->lock, &self->changed);
   return !self->flushing;
 }
 
@@ -204,11 +205,11 @@ gst_update_queue_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   GstUpdateQueue *self = GST_UPDATE_QUEUE (parent);
   GstFlowReturn flow;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   flow = self->flushing ? GST_FLOW_FLUSHING : self->flow;
   if (flow == GST_FLOW_OK)
     gst_update_queue_insert (self, buffer);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   if (flow != GST_FLOW_OK)
     gst_buffer_unref (buffer);
   return flow;
@@ -219,14 +220,14 @@ static void gst_update_queue_loop (gpointer user_data);
 static void
 gst_update_queue_set_flushing (GstUpdateQueue * self, gboolean flushing)
 {
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   self->flushing = flushing;
   if (flushing)
     gst_update_queue_clear (self);
   else
     self->flow = GST_FLOW_OK;
   g_cond_broadcast (&self->changed);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 }
 
 static gboolean
@@ -251,14 +252,14 @@ gst_update_queue_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
       break;
   }
   if (GST_EVENT_IS_SERIALIZED (event)) {
-    g_mutex_lock (&self->lock);
+    gst_fairmix_lock_acquire (&self->lock);
     go_on = gst_update_queue_drain (self);
     if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS) {
       gst_event_parse_caps (event, &caps);
       self->is_rtp = gst_structure_has_name (gst_caps_get_structure (caps, 0),
           "application/x-rtp");
     }
-    g_mutex_unlock (&self->lock);
+    gst_fairmix_lock_release (&self->lock);
   }
   if (!go_on && !GST_EVENT_IS_STICKY (event)) {
     gst_event_unref (event);
@@ -274,9 +275,9 @@ gst_update_queue_sink_query (GstPad * pad, GstObject * parent, GstQuery * query)
   gboolean go_on = TRUE;
 
   if (GST_QUERY_IS_SERIALIZED (query)) {
-    g_mutex_lock (&self->lock);
+    gst_fairmix_lock_acquire (&self->lock);
     go_on = gst_update_queue_drain (self);
-    g_mutex_unlock (&self->lock);
+    gst_fairmix_lock_release (&self->lock);
   }
   return go_on && gst_pad_query_default (pad, parent, query);
 }
@@ -290,17 +291,17 @@ gst_update_queue_loop (gpointer user_data)
   GstBuffer *buffer = NULL;
   GstFlowReturn flow;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   while (!self->flushing
       && (buffer = fmx_update_queue_pop (&self->queue)) == NULL)
-    g_cond_wait (&self->changed, &self->lock);
+    gst_fairmix_lock_wait (&self->lock, &self->changed);
   self->pushing = buffer != NULL;
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 
   flow = buffer != NULL ?
       gst_pad_push (self->srcpad, buffer) : GST_FLOW_FLUSHING;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   self->pushing = FALSE;
   if (flow == GST_FLOW_OK) {
     self->n_pushed++;
@@ -309,7 +310,7 @@ gst_update_queue_loop (gpointer user_data)
     gst_update_queue_clear (self);
   }
   g_cond_broadcast (&self->changed);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 
   if (flow != GST_FLOW_OK) {
     GST_DEBUG_OBJECT (self, "pausing: %s", gst_flow_get_name (flow));
@@ -376,12 +377,12 @@ gst_update_queue_set_property (GObject * object, guint id,
 {
   GstUpdateQueue *self = GST_UPDATE_QUEUE (object);
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   if (!gst_fairmix_fields_set (fields, G_N_ELEMENTS (fields), self, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   else if (id == PROP_MODE || id == PROP_MAX_SIZE)
     gst_update_queue_make (self);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 }
 
 static void
@@ -390,7 +391,7 @@ gst_update_queue_get_property (GObject * object, guint id, GValue * value,
 {
   GstUpdateQueue *self = GST_UPDATE_QUEUE (object);
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   if (id == PROP_STATS)
     g_value_take_boxed (value,
         gst_structure_new ("application/x-fairmix-updatequeue-stats",
@@ -403,7 +404,7 @@ gst_update_queue_get_property (GObject * object, guint id, GValue * value,
   else if (!gst_fairmix_fields_get (fields, G_N_ELEMENTS (fields), self, id,
           value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 }
 
 static void
@@ -413,7 +414,7 @@ gst_update_queue_finalize (GObject * object)
 
   gst_update_queue_clear (self);
   g_free (self->entries);
-  g_mutex_clear (&self->lock);
+  gst_fairmix_lock_clear (&self->lock);
   g_cond_clear (&self->changed);
   G_OBJECT_CLASS (gst_update_queue_parent_class)->finalize (object);
 }
@@ -472,7 +473,7 @@ gst_update_queue_class_init (GstUpdateQueueClass * klass)
 static void
 gst_update_queue_init (GstUpdateQueue * self)
 {
-  g_mutex_init (&self->lock);
+  gst_fairmix_lock_init (&self->lock, GST_FAIRMIX_RANK_ELEMENT);
   g_cond_init (&self->changed);
   self->key_size = DEFAULT_KEY_SIZE;
   self->max_size = DEFAULT_MAX_SIZE;

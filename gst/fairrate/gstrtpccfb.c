@@ -32,6 +32,7 @@
 
 #include "common/gstfairmixecn.h"
 #include "common/gstfairmixfields.h"
+#include "common/gstfairmixlock.h"
 #include "common/gstfairmixpads.h"
 #include "common/gstfairmixrtp.h"
 #include "common/gstfairmixtimed.h"
@@ -79,7 +80,7 @@ struct _GstRtpCcfb
   GstFairmixNtpSource ntp_time_source;
 
   /* State, with the lock */
-  GMutex lock;
+  GstFairmixLock lock;
   GstFairmixTimed timed;
   guint32 own_ssrc;
   FmxCcfbCollector collector;
@@ -148,12 +149,12 @@ gst_rtp_ccfb_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   GstRtpCcfb *self = GST_RTP_CCFB (parent);
   GstClockTime deadline = GST_CLOCK_TIME_NONE;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   if (self->timed.started) {
     gst_rtp_ccfb_note (self, buffer, gst_rtp_ccfb_now (self));
     deadline = gst_rtp_ccfb_deadline (self);
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 
   gst_fairmix_timed_reschedule (&self->timed, deadline);
   return gst_pad_push (self->srcpad, buffer);
@@ -166,7 +167,7 @@ gst_rtp_ccfb_chain_list (GstPad * pad, GstObject * parent, GstBufferList * list)
   GstClockTime deadline = GST_CLOCK_TIME_NONE;
   guint n = gst_buffer_list_length (list);
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   if (self->timed.started) {
     FmxTime now = gst_rtp_ccfb_now (self);
 
@@ -174,7 +175,7 @@ gst_rtp_ccfb_chain_list (GstPad * pad, GstObject * parent, GstBufferList * list)
       gst_rtp_ccfb_note (self, gst_buffer_list_get (list, i), now);
     deadline = gst_rtp_ccfb_deadline (self);
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 
   gst_fairmix_timed_reschedule (&self->timed, deadline);
   return gst_pad_push_list (self->srcpad, list);
@@ -232,7 +233,7 @@ gst_rtp_ccfb_write (GstRtpCcfb * self, gboolean at_once)
   GST_OBJECT_UNLOCK (self);
   ntp_mid32 = gst_fairmix_ntp_mid32 (GST_ELEMENT (self), source);
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   now = gst_rtp_ccfb_now (self);
   if (self->timed.started && (at_once
           || fmx_ccfb_collector_next_timeout (&self->collector) <= now)) {
@@ -253,7 +254,7 @@ gst_rtp_ccfb_write (GstRtpCcfb * self, gboolean at_once)
       gst_buffer_list_add (reports, buffer);
     }
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   return reports;
 }
 
@@ -288,10 +289,10 @@ gst_rtp_ccfb_on_timeout (gpointer user_data, GstClockTime clock_time)
     gst_rtp_ccfb_push_reports (self, FALSE);
   GST_PAD_STREAM_UNLOCK (self->rtcp_srcpad);
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   if (self->timed.started)
     deadline = gst_rtp_ccfb_deadline (self);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   return deadline;
 }
 
@@ -439,7 +440,7 @@ gst_rtp_ccfb_create_stats (GstRtpCcfb * self)
   FmxCcfbCollectorStats stats = { 0 };
   GstStructure *s;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   if (self->timed.started)
     fmx_ccfb_collector_get_stats (&self->collector, &stats);
   s = gst_structure_new (STATS_NAME,
@@ -457,7 +458,7 @@ gst_rtp_ccfb_create_stats (GstRtpCcfb * self)
       "n-urgent", G_TYPE_UINT64, stats.n_urgent,
       "report-bytes", G_TYPE_UINT64, stats.report_bytes,
       "media-bytes", G_TYPE_UINT64, stats.media_bytes, NULL);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   return s;
 }
 
@@ -468,12 +469,12 @@ gst_rtp_ccfb_set_ssrc (GstRtpCcfb * self, guint ssrc)
   self->ssrc = ssrc;
   GST_OBJECT_UNLOCK (self);
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   if (self->timed.started) {
     self->own_ssrc = ssrc == SSRC_RANDOM ? g_random_int () : ssrc;
     fmx_ccfb_collector_set_sender_ssrc (&self->collector, self->own_ssrc);
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 }
 
 static const GstFairmixField fields[] = {
@@ -516,7 +517,7 @@ gst_rtp_ccfb_finalize (GObject * object)
   GstRtpCcfb *self = GST_RTP_CCFB (object);
 
   gst_fairmix_timed_clear (&self->timed);
-  g_mutex_clear (&self->lock);
+  gst_fairmix_lock_clear (&self->lock);
   G_OBJECT_CLASS (gst_rtp_ccfb_parent_class)->finalize (object);
 }
 
@@ -680,7 +681,7 @@ gst_rtp_ccfb_init (GstRtpCcfb * self)
   self->mtu = DEFAULT_MTU;
   self->ntp_time_source = DEFAULT_NTP_TIME_SOURCE;
 
-  g_mutex_init (&self->lock);
+  gst_fairmix_lock_init (&self->lock, GST_FAIRMIX_RANK_ELEMENT);
   gst_fairmix_timed_init (&self->timed, &gst_rtp_ccfb_funcs,
       GST_ELEMENT (self), &self->lock);
 }

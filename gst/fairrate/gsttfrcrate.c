@@ -40,6 +40,7 @@
 #include "gstratestats.h"
 #include "gstrtcpfeedback.h"
 #include "gsttfrcratetell.h"
+#include "common/gstfairmixlock.h"
 #include "common/gstfairmixpads.h"
 #include "common/gstfairmixrtp.h"
 #include "fairmix/base/fmx-units.h"
@@ -153,7 +154,7 @@ gst_tfrc_rate_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   GstTfrcRate *self = GST_TFRC_RATE (parent);
 
   gst_tfrc_rate_find_webrtcbin (self);
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   if (self->timed.started) {
     FmxTime now = gst_tfrc_rate_now (self);
 
@@ -161,7 +162,7 @@ gst_tfrc_rate_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
     gst_tfrc_rate_follow (self, FALSE, now);
     gst_tfrc_rate_unlock_and_tell (self);
   } else {
-    g_mutex_unlock (&self->lock);
+    gst_fairmix_lock_release (&self->lock);
   }
   return buffer != NULL ? gst_pad_push (self->srcpad, buffer) : GST_FLOW_OK;
 }
@@ -188,7 +189,7 @@ gst_tfrc_rate_chain_list (GstPad * pad, GstObject * parent,
   GstTfrcRate *self = GST_TFRC_RATE (parent);
 
   gst_tfrc_rate_find_webrtcbin (self);
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   if (self->timed.started) {
     PassListData data = { self, gst_tfrc_rate_now (self) };
 
@@ -197,7 +198,7 @@ gst_tfrc_rate_chain_list (GstPad * pad, GstObject * parent,
     gst_tfrc_rate_follow (self, FALSE, data.now);
     gst_tfrc_rate_unlock_and_tell (self);
   } else {
-    g_mutex_unlock (&self->lock);
+    gst_fairmix_lock_release (&self->lock);
   }
 
   if (gst_buffer_list_length (list) > 0)
@@ -233,9 +234,9 @@ gst_tfrc_rate_push_probe (GstTfrcRate * self)
   GstBuffer *probe;
 
   GST_PAD_STREAM_LOCK (self->sinkpad);
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   probe = gst_tfrc_rate_take_probe (self);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   if (probe != NULL) {
     GST_LOG_OBJECT (self, "probe %" GST_PTR_FORMAT, probe);
     gst_pad_push (self->srcpad, probe);
@@ -264,9 +265,9 @@ gst_tfrc_rate_on_timeout (gpointer user_data, GstClockTime clock_time)
   GstClockTime deadline;
   FmxTime now;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   if (!self->timed.started) {
-    g_mutex_unlock (&self->lock);
+    gst_fairmix_lock_release (&self->lock);
     return GST_CLOCK_TIME_NONE;
   }
   now = gst_tfrc_rate_now (self);
@@ -275,7 +276,7 @@ gst_tfrc_rate_on_timeout (gpointer user_data, GstClockTime clock_time)
   complain = gst_feedback_watch_take_complaint (&self->watch, now);
   watch = self->watch;
   probe = !fmx_rate_sender_may_send (self->sender);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 
   gst_tfrc_rate_tell (self);
   if (probe)
@@ -284,9 +285,9 @@ gst_tfrc_rate_on_timeout (gpointer user_data, GstClockTime clock_time)
   if (complain)
     gst_tfrc_rate_complain (self, &watch);
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   deadline = gst_tfrc_rate_deadline (self);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   return MAX (deadline, clock_time + GST_MSECOND);
 }
 
@@ -327,12 +328,12 @@ gst_tfrc_rate_hear (GstElement * element, GstBuffer * buffer)
   GST_OBJECT_UNLOCK (self);
   ntp_mid32 = gst_fairmix_ntp_mid32 (GST_ELEMENT (self), source);
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   if (self->timed.started) {
     gst_tfrc_rate_read_rtcp (self, buffer, ntp_mid32);
     gst_tfrc_rate_unlock_and_tell (self);
   } else {
-    g_mutex_unlock (&self->lock);
+    gst_fairmix_lock_release (&self->lock);
   }
 }
 
@@ -357,9 +358,9 @@ gst_tfrc_rate_take_caps (GstTfrcRate * self, GstEvent * event)
   GstCaps *caps, *taken;
 
   gst_event_parse_caps (event, &caps);
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   taken = gst_transport_wide_take_caps (&self->transport_wide, caps);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   if (taken != caps) {
     GstEvent *other = gst_event_new_caps (taken);
 
@@ -382,7 +383,7 @@ gst_tfrc_rate_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
     event = gst_tfrc_rate_take_caps (self, event);
   ret = gst_pad_event_default (pad, parent, event);
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   if (type == GST_EVENT_SEGMENT)
     self->has_segment = TRUE;
   else if (type == GST_EVENT_FLUSH_STOP || type == GST_EVENT_EOS)
@@ -391,7 +392,7 @@ gst_tfrc_rate_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
     gst_feedback_watch_on_end (&self->watch);
   if (type == GST_EVENT_STREAM_START || type == GST_EVENT_CAPS)
     self->tell_again = self->timed.started;     /* whoever sends may be new */
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 
   gst_tfrc_rate_tell (self);
   return ret;
@@ -494,7 +495,7 @@ gst_tfrc_rate_create_stats (GstTfrcRate * self)
   FmxRateSenderStats stats = { 0 };
   GstStructure *s;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   if (self->timed.started)
     fmx_rate_sender_get_stats (self->sender, &stats, gst_tfrc_rate_now (self));
   s = gst_rate_stats_to_structure (STATS_NAME, &stats);
@@ -508,7 +509,7 @@ gst_tfrc_rate_create_stats (GstTfrcRate * self)
       gst_transport_wide_get_id (&self->transport_wide),
       "n-not-numbered", G_TYPE_UINT64,
       gst_transport_wide_n_not_numbered (&self->transport_wide), NULL);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   return s;
 }
 
@@ -519,7 +520,7 @@ gst_tfrc_rate_update_params (GstTfrcRate * self)
 {
   FmxRateSenderParams params;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   gst_tfrc_rate_get_params (self, &params);
   if (self->timed.started) {
     FmxTime now = gst_tfrc_rate_now (self);
@@ -528,7 +529,7 @@ gst_tfrc_rate_update_params (GstTfrcRate * self)
     gst_tfrc_rate_follow (self, FALSE, now);
     gst_tfrc_rate_unlock_and_tell (self);
   } else {
-    g_mutex_unlock (&self->lock);
+    gst_fairmix_lock_release (&self->lock);
   }
 }
 
@@ -537,7 +538,7 @@ gst_tfrc_rate_set_policy (GstTfrcRate * self, const FmxAdaptPolicyClass * klass)
 {
   FmxAdaptPolicyParams params;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   GST_OBJECT_LOCK (self);
   self->policy_params.klass = klass;
   params = self->policy_params;
@@ -547,7 +548,7 @@ gst_tfrc_rate_set_policy (GstTfrcRate * self, const FmxAdaptPolicyClass * klass)
     gst_tfrc_rate_follow (self, TRUE, gst_tfrc_rate_now (self));
     gst_tfrc_rate_unlock_and_tell (self);
   } else {
-    g_mutex_unlock (&self->lock);
+    gst_fairmix_lock_release (&self->lock);
   }
 }
 
@@ -575,9 +576,9 @@ gst_tfrc_rate_set_property (GObject * object, guint id, const GValue * value,
       break;
     case PROP_ENCODER:
       gst_encoder_control_set_name (&self->encoder, g_value_get_string (value));
-      g_mutex_lock (&self->lock);
+      gst_fairmix_lock_acquire (&self->lock);
       self->adjust_encoder = self->timed.started;
-      g_mutex_unlock (&self->lock);
+      gst_fairmix_lock_release (&self->lock);
       gst_tfrc_rate_tell (self);
       break;
     case PROP_MAX_SSRCS:
@@ -596,10 +597,10 @@ gst_tfrc_rate_set_property (GObject * object, guint id, const GValue * value,
       GST_OBJECT_UNLOCK (self);
       break;
     case PROP_TWCC_EXT_ID:
-      g_mutex_lock (&self->lock);
+      gst_fairmix_lock_acquire (&self->lock);
       gst_transport_wide_set_id (&self->transport_wide,
           g_value_get_uint (value));
-      g_mutex_unlock (&self->lock);
+      gst_fairmix_lock_release (&self->lock);
       break;
     case PROP_WEBRTCBIN:
       gst_webrtc_tap_set_name (self->tap, g_value_get_string (value));
@@ -647,17 +648,17 @@ gst_tfrc_rate_get_property (GObject * object, guint id, GValue * value,
       GST_OBJECT_UNLOCK (self);
       break;
     case PROP_TWCC_EXT_ID:
-      g_mutex_lock (&self->lock);
+      gst_fairmix_lock_acquire (&self->lock);
       g_value_set_uint (value, self->transport_wide.chosen_id);
-      g_mutex_unlock (&self->lock);
+      gst_fairmix_lock_release (&self->lock);
       break;
     case PROP_WEBRTCBIN:
       g_value_take_string (value, gst_webrtc_tap_dup_name (self->tap));
       break;
     case PROP_TARGET_BITRATE:
-      g_mutex_lock (&self->lock);
+      gst_fairmix_lock_acquire (&self->lock);
       g_value_set_uint (value, self->target);
-      g_mutex_unlock (&self->lock);
+      gst_fairmix_lock_release (&self->lock);
       break;
     case PROP_STATS:
       g_value_take_boxed (value, gst_tfrc_rate_create_stats (self));
@@ -682,7 +683,7 @@ gst_tfrc_rate_finalize (GObject * object)
   gst_fairmix_timed_clear (&self->timed);
   gst_encoder_control_clear (&self->encoder);
   gst_webrtc_tap_free (self->tap);
-  g_mutex_clear (&self->lock);
+  gst_fairmix_lock_clear (&self->lock);
   G_OBJECT_CLASS (gst_tfrc_rate_parent_class)->finalize (object);
 }
 
@@ -880,7 +881,7 @@ gst_tfrc_rate_init (GstTfrcRate * self)
   gst_encoder_control_init (&self->encoder);
   self->tap = gst_webrtc_tap_new (GST_ELEMENT (self), gst_tfrc_rate_hear);
 
-  g_mutex_init (&self->lock);
+  gst_fairmix_lock_init (&self->lock, GST_FAIRMIX_RANK_ELEMENT);
   g_queue_init (&self->decisions);
   self->sink.emit = gst_tfrc_rate_on_event;
   self->sink.user = self;

@@ -98,17 +98,17 @@ gst_tfrc_rate_tell (GstTfrcRate * self)
 {
   News news;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   if (!self->telling) {
     self->telling = TRUE;
     while (gst_tfrc_rate_take_news (self, &news)) {
-      g_mutex_unlock (&self->lock);
+      gst_fairmix_lock_release (&self->lock);
       gst_tfrc_rate_act (self, &news);
-      g_mutex_lock (&self->lock);
+      gst_fairmix_lock_acquire (&self->lock);
     }
     self->telling = FALSE;
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 }
 
 GstClockTime
@@ -140,7 +140,7 @@ gst_tfrc_rate_unlock_and_tell (GstTfrcRate * self)
   GstClockTime deadline = gst_tfrc_rate_deadline (self);
   gboolean news = gst_tfrc_rate_has_news (self);
 
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   gst_fairmix_timed_reschedule (&self->timed, deadline);
   if (news)
     gst_tfrc_rate_tell (self);

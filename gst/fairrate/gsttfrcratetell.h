@@ -12,6 +12,7 @@
 #include "gstrtpseqmap.h"
 #include "gsttransportwide.h"
 #include "gstwebrtctap.h"
+#include "common/gstfairmixlock.h"
 #include "common/gstfairmixtimed.h"
 #include "fairmix/adapt/fmx-adapt-encoder.h"
 #include "fairmix/adapt/fmx-adapt-policy.h"
@@ -40,7 +41,7 @@ struct _GstTfrcRate
   GstWebrtcTap *tap;            /* so does this */
 
   /* State, with the lock */
-  GMutex lock;
+  GstFairmixLock lock;
   GstFairmixTimed timed;
   FmxRateSender *sender;
   FmxEventSink sink;

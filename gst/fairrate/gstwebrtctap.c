@@ -5,6 +5,7 @@
 
 #include "gstwebrtctap.h"
 
+#include "common/gstfairmixlock.h"
 #include "common/gstfairmixpads.h"
 
 /* The names that webrtcbin and rtpbin give to what is inside */
@@ -25,7 +26,7 @@ struct _GstWebrtcTap
   gint wants;                   /* atomic */
 
   /* with the lock */
-  GMutex lock;
+  GstFairmixLock lock;
   gchar *name;
   GstPad *pad;                  /* that is tapped */
   gulong probe;
@@ -77,7 +78,7 @@ gst_webrtc_tap_new (GstElement * owner, GstWebrtcTapFunc func)
 {
   GstWebrtcTap *tap = g_new0 (GstWebrtcTap, 1);
 
-  g_mutex_init (&tap->lock);
+  gst_fairmix_lock_init (&tap->lock, GST_FAIRMIX_RANK_HELPER);
   g_weak_ref_init (&tap->owner, owner);
   tap->func = func;
   return tap;
@@ -88,7 +89,7 @@ gst_webrtc_tap_free (GstWebrtcTap * tap)
 {
   gst_webrtc_tap_disconnect (tap);
   g_weak_ref_clear (&tap->owner);
-  g_mutex_clear (&tap->lock);
+  gst_fairmix_lock_clear (&tap->lock);
   g_free (tap->name);
   g_free (tap);
 }
@@ -99,11 +100,11 @@ gst_webrtc_tap_set_name (GstWebrtcTap * tap, const gchar * name)
   gboolean wants = name != NULL && name[0] != '\0';
 
   gst_webrtc_tap_disconnect (tap);
-  g_mutex_lock (&tap->lock);
+  gst_fairmix_lock_acquire (&tap->lock);
   g_free (tap->name);
   tap->name = wants ? g_strdup (name) : NULL;
   g_atomic_int_set (&tap->wants, wants);
-  g_mutex_unlock (&tap->lock);
+  gst_fairmix_lock_release (&tap->lock);
 }
 
 gchar *
@@ -111,9 +112,9 @@ gst_webrtc_tap_dup_name (GstWebrtcTap * tap)
 {
   gchar *name;
 
-  g_mutex_lock (&tap->lock);
+  gst_fairmix_lock_acquire (&tap->lock);
   name = g_strdup (tap->name);
-  g_mutex_unlock (&tap->lock);
+  gst_fairmix_lock_release (&tap->lock);
   return name;
 }
 
@@ -155,14 +156,14 @@ find_pad (GstWebrtcTap * tap, const gchar * name, GstPad ** pad)
 static void
 take_pad (GstWebrtcTap * tap, const gchar * name, GstPad * pad)
 {
-  g_mutex_lock (&tap->lock);
+  gst_fairmix_lock_acquire (&tap->lock);
   if (tap->pad == NULL && g_strcmp0 (name, tap->name) == 0) {
     tap->pad = gst_object_ref (pad);
     tap->probe = gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER
         | GST_PAD_PROBE_TYPE_BUFFER_LIST, hear, ear_new (tap), ear_free);
     g_atomic_int_set (&tap->wants, FALSE);
   }
-  g_mutex_unlock (&tap->lock);
+  gst_fairmix_lock_release (&tap->lock);
 }
 
 GstWebrtcTapResult
@@ -172,12 +173,12 @@ gst_webrtc_tap_connect (GstWebrtcTap * tap)
   GstPad *pad = NULL;
   gchar *name = NULL;
 
-  g_mutex_lock (&tap->lock);
+  gst_fairmix_lock_acquire (&tap->lock);
   if (tap->pad != NULL)
     result = GST_WEBRTC_TAP_CONNECTED;
   else
     name = g_strdup (tap->name);
-  g_mutex_unlock (&tap->lock);
+  gst_fairmix_lock_release (&tap->lock);
 
   if (name != NULL)
     result = find_pad (tap, name, &pad);
@@ -201,13 +202,13 @@ gst_webrtc_tap_disconnect (GstWebrtcTap * tap)
   GstPad *pad;
   gulong probe;
 
-  g_mutex_lock (&tap->lock);
+  gst_fairmix_lock_acquire (&tap->lock);
   pad = tap->pad;
   probe = tap->probe;
   tap->pad = NULL;
   tap->probe = 0;
   g_atomic_int_set (&tap->wants, tap->name != NULL);
-  g_mutex_unlock (&tap->lock);
+  gst_fairmix_lock_release (&tap->lock);
   if (pad != NULL) {
     gst_pad_remove_probe (pad, probe);
     gst_object_unref (pad);

@@ -28,6 +28,7 @@
 #include "gstalslayers.h"
 
 #include "gstpadpairs.h"
+#include "common/gstfairmixlock.h"
 #include "common/gstfairmixrtp.h"
 #include "common/gstfairmixstats.h"
 #include "common/gstfairmixtime.h"
@@ -58,7 +59,7 @@ struct _GstAlsLayers
 {
   GstElement parent;
 
-  GMutex lock;
+  GstFairmixLock lock;
   /* Properties */
   Mode mode;
 
@@ -152,11 +153,11 @@ tell_top (GstAlsLayers * self)
   gboolean changed;
   guint top;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   top = fmx_als_join_get_top (&self->join, gst_fairmix_time_now (&self->time));
   changed = top != self->top;
   self->top = top;
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   if (!changed)
     return;
   gst_element_post_message (GST_ELEMENT (self),
@@ -186,10 +187,10 @@ gst_als_layers_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   gboolean played;
   GstPad *src;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   played = is_played (self, layer, buffer, &pts);
   src = self->src[layer] != NULL ? gst_object_ref (self->src[layer]) : NULL;
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   tell_top (self);
   if (src != NULL && played) {
     flow = gst_pad_push (src, set_time (buffer, pts));
@@ -217,9 +218,9 @@ end_others (GstAlsLayers * self, GstPad * base)
     GstEvent *started;
     GstPad *src;
 
-    g_mutex_lock (&self->lock);
+    gst_fairmix_lock_acquire (&self->lock);
     src = self->src[i] != NULL ? gst_object_ref (self->src[i]) : NULL;
-    g_mutex_unlock (&self->lock);
+    gst_fairmix_lock_release (&self->lock);
     if (src == NULL)
       continue;
     started = gst_pad_get_sticky_event (src, GST_EVENT_STREAM_START, 0);
@@ -247,10 +248,10 @@ gst_als_layers_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
     gst_event_parse_caps (event, &caps);
     if (gst_structure_get_int (gst_caps_get_structure (caps, 0), "clock-rate",
             &rate) && rate > 0) {
-      g_mutex_lock (&self->lock);
+      gst_fairmix_lock_acquire (&self->lock);
       if ((guint32) rate != self->join.clock_rate_hz)
         fmx_als_join_init (&self->join, rate);
-      g_mutex_unlock (&self->lock);
+      gst_fairmix_lock_release (&self->lock);
     }
   }
   ret = gst_pad_event_default (pad, parent, event);
@@ -278,9 +279,9 @@ setup_pad (GstElement * element, GstPad * pad, GstPadTemplate * templ,
         GST_DEBUG_FUNCPTR (gst_als_layers_sink_event));
     return;
   }
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   self->src[index] = pad;
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 }
 
 static GstPad *
@@ -296,10 +297,10 @@ gst_als_layers_release_pad (GstElement * element, GstPad * pad)
 {
   GstAlsLayers *self = GST_ALS_LAYERS (element);
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   if (GST_PAD_IS_SRC (pad))
     self->src[gst_pad_pairs_index (pad)] = NULL;
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   gst_pad_set_active (pad, FALSE);
   gst_element_remove_pad (element, pad);
 }
@@ -312,10 +313,10 @@ gst_als_layers_change_state (GstElement * element, GstStateChange transition)
   GstAlsLayers *self = GST_ALS_LAYERS (element);
 
   if (transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
-    g_mutex_lock (&self->lock);
+    gst_fairmix_lock_acquire (&self->lock);
     fmx_als_join_init (&self->join, self->join.clock_rate_hz);
     self->top = 0;
-    g_mutex_unlock (&self->lock);
+    gst_fairmix_lock_release (&self->lock);
   }
   return GST_ELEMENT_CLASS (gst_als_layers_parent_class)->change_state (element,
       transition);
@@ -326,9 +327,9 @@ gst_als_layers_set_clock (GstElement * element, GstClock * clock)
 {
   GstAlsLayers *self = GST_ALS_LAYERS (element);
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   gst_fairmix_time_set_clock (&self->time, clock);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   return GST_ELEMENT_CLASS (gst_als_layers_parent_class)->set_clock (element,
       clock);
 }
@@ -370,9 +371,9 @@ gst_als_layers_set_property (GObject * object, guint id, const GValue * value,
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
     return;
   }
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   self->mode = g_value_get_enum (value);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 }
 
 static void
@@ -381,7 +382,7 @@ gst_als_layers_get_property (GObject * object, guint id, GValue * value,
 {
   GstAlsLayers *self = GST_ALS_LAYERS (object);
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   switch (id) {
     case PROP_MODE:
       g_value_set_enum (value, (gint) self->mode);
@@ -395,7 +396,7 @@ gst_als_layers_get_property (GObject * object, guint id, GValue * value,
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 }
 
 static void
@@ -404,7 +405,7 @@ gst_als_layers_finalize (GObject * object)
   GstAlsLayers *self = GST_ALS_LAYERS (object);
 
   gst_fairmix_time_set_clock (&self->time, NULL);
-  g_mutex_clear (&self->lock);
+  gst_fairmix_lock_clear (&self->lock);
   G_OBJECT_CLASS (gst_als_layers_parent_class)->finalize (object);
 }
 
@@ -459,7 +460,7 @@ gst_als_layers_class_init (GstAlsLayersClass * klass)
 static void
 gst_als_layers_init (GstAlsLayers * self)
 {
-  g_mutex_init (&self->lock);
+  gst_fairmix_lock_init (&self->lock, GST_FAIRMIX_RANK_ELEMENT);
   self->mode = DEFAULT_MODE;
   fmx_als_join_init (&self->join, 0);
 }

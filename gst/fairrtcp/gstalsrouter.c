@@ -30,6 +30,7 @@
 #include "fairmix/base/fmx-units.h"
 #include "fairmix/wire/fmx-als-app.h"
 #include "gstpadpairs.h"
+#include "common/gstfairmixlock.h"
 #include "common/gstfairmixstats.h"
 #include "common/gstfairmixtime.h"
 
@@ -62,7 +63,7 @@ struct _GstAlsRouter
 {
   GstElement parent;
 
-  GMutex lock;
+  GstFairmixLock lock;
   /* Properties */
   FmxAlsRouterParams params;
 
@@ -200,10 +201,10 @@ answer (GstAlsRouter * self, GstBuffer * buffer, guint n_requests,
   gst_buffer_unmap (buffer, &map);
   GST_DEBUG_OBJECT (self, "share %.0f bit/s, utilisation %.2f: %u of %u "
       "requests cut", share_bps, utilisation, n_cut, n_requests);
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   self->n_requests += n_requests;
   self->n_cut += n_cut;
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   return buffer;
 }
 
@@ -226,13 +227,13 @@ handle_packet (GstAlsRouter * self, GstBuffer * buffer)
     n_requests = fmx_als_rtcp_count (map.data, map.size);
   gst_buffer_unmap (buffer, &map);
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   now = now_of (self);
   count_packet (self, gst_buffer_get_size (buffer), rtcp && n_requests == 0,
       connection, now);
   share_bps = fmx_als_router_get_share_bps (&self->router, now);
   utilisation = fmx_als_router_get_utilisation (&self->router, now);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   return n_requests == 0 ? buffer : answer (self, buffer, n_requests,
       share_bps, utilisation);
 }
@@ -243,11 +244,11 @@ ref_src (GstAlsRouter * self, GstPad * sink)
 {
   GstPad *src;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   src = self->src[gst_pad_pairs_index (sink)];
   if (src != NULL)
     gst_object_ref (src);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   return src;
 }
 
@@ -306,11 +307,11 @@ gst_als_router_tap (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 
   if (gst_buffer_map (buffer, &map, GST_MAP_READ)) {
     if (connection_of_ip (&map, &connection)) {
-      g_mutex_lock (&self->lock);
+      gst_fairmix_lock_acquire (&self->lock);
       self->n_tapped++;
       fmx_als_router_on_packet (&self->router, connection, (guint32) map.size,
           now_of (self));
-      g_mutex_unlock (&self->lock);
+      gst_fairmix_lock_release (&self->lock);
     }
     gst_buffer_unmap (buffer, &map);
   }
@@ -341,9 +342,9 @@ setup_pad (GstElement * element, GstPad * pad, GstPadTemplate * templ,
     gst_pad_set_chain_list_function (pad, gst_als_router_chain_list);
     return;
   }
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   self->src[index] = pad;
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 }
 
 static GstPad *
@@ -358,10 +359,10 @@ gst_als_router_release_pad (GstElement * element, GstPad * pad)
 {
   GstAlsRouter *self = GST_ALS_ROUTER (element);
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   if (GST_PAD_IS_SRC (pad))
     self->src[gst_pad_pairs_index (pad)] = NULL;
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   gst_pad_set_active (pad, FALSE);
   gst_element_remove_pad (element, pad);
 }
@@ -387,7 +388,7 @@ gst_als_router_set_property (GObject * object, guint id, const GValue * value,
 {
   GstAlsRouter *self = GST_ALS_ROUTER (object);
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   switch (id) {
     case PROP_BANDWIDTH:
       self->params.bandwidth_bps = g_value_get_uint64 (value);
@@ -408,7 +409,7 @@ gst_als_router_set_property (GObject * object, guint id, const GValue * value,
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 }
 
 /* with the lock */
@@ -440,7 +441,7 @@ gst_als_router_get_property (GObject * object, guint id, GValue * value,
 {
   GstAlsRouter *self = GST_ALS_ROUTER (object);
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   switch (id) {
     case PROP_BANDWIDTH:
       g_value_set_uint64 (value, self->params.bandwidth_bps);
@@ -457,7 +458,7 @@ gst_als_router_get_property (GObject * object, guint id, GValue * value,
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 }
 
 static GstStateChangeReturn
@@ -466,9 +467,9 @@ gst_als_router_change_state (GstElement * element, GstStateChange transition)
   GstAlsRouter *self = GST_ALS_ROUTER (element);
 
   if (transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
-    g_mutex_lock (&self->lock);
+    gst_fairmix_lock_acquire (&self->lock);
     restart (self);
-    g_mutex_unlock (&self->lock);
+    gst_fairmix_lock_release (&self->lock);
   }
   return GST_ELEMENT_CLASS (gst_als_router_parent_class)->change_state (element,
       transition);
@@ -479,9 +480,9 @@ gst_als_router_set_clock (GstElement * element, GstClock * clock)
 {
   GstAlsRouter *self = GST_ALS_ROUTER (element);
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   gst_fairmix_time_set_clock (&self->time, clock);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   return GST_ELEMENT_CLASS (gst_als_router_parent_class)->set_clock (element,
       clock);
 }
@@ -495,7 +496,7 @@ gst_als_router_finalize (GObject * object)
 
   g_free (self->slots);
   g_free (self->connections);
-  g_mutex_clear (&self->lock);
+  gst_fairmix_lock_clear (&self->lock);
   G_OBJECT_CLASS (gst_als_router_parent_class)->finalize (object);
 }
 
@@ -554,7 +555,7 @@ gst_als_router_class_init (GstAlsRouterClass * klass)
 static void
 gst_als_router_init (GstAlsRouter * self)
 {
-  g_mutex_init (&self->lock);
+  gst_fairmix_lock_init (&self->lock, GST_FAIRMIX_RANK_ELEMENT);
   fmx_als_router_params_default (&self->params);
   self->params.bandwidth_bps = DEFAULT_BANDWIDTH;
   self->params.target_utilisation = DEFAULT_UTILISATION;

@@ -41,6 +41,7 @@
 #include "gstrtcphook.h"
 #include "common/gstencodercontrol.h"
 #include "common/gstfairmixevents.h"
+#include "common/gstfairmixlock.h"
 #include "common/gstfairmixoutbox.h"
 #include "common/gstfairmixpads.h"
 #include "common/gstfairmixrtp.h"
@@ -85,7 +86,7 @@ struct _GstAlsRtcp
   GstFairmixOutbox *outbox;     /* and this */
 
   /* State, with the lock */
-  GMutex lock;
+  GstFairmixLock lock;
   GstFairmixTimed timed;
   GstAlsReceivers *receivers;   /* as a sender */
   GstAlsStream *stream;         /* as a receiver */
@@ -212,11 +213,11 @@ gst_als_rtcp_tell (GstAlsRtcp * self)
 {
   News news;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   if (!self->telling) {
     self->telling = TRUE;
     while (gst_als_rtcp_take_news (self, &news)) {
-      g_mutex_unlock (&self->lock);
+      gst_fairmix_lock_release (&self->lock);
       if (news.notify_target)
         g_object_notify_by_pspec (G_OBJECT (self), target_bitrate_pspec);
       if (news.notify_held)
@@ -228,11 +229,11 @@ gst_als_rtcp_tell (GstAlsRtcp * self)
         gst_encoder_control_set_bitrate (&self->layers[news.layer].encoder,
             GST_ELEMENT (self), news.encoder_bitrate);
       gst_clear_object (&news.sink);
-      g_mutex_lock (&self->lock);
+      gst_fairmix_lock_acquire (&self->lock);
     }
     self->telling = FALSE;
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   gst_fairmix_outbox_post (self->outbox, GST_ELEMENT (self));
 }
 
@@ -262,14 +263,14 @@ gst_als_rtcp_hold (GstAlsRtcp * self)
   guint n_places = 0, n_held = 0;
   gboolean hold;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   hold = self->hold_again && self->stream != NULL;
   self->hold_again = FALSE;
   if (hold) {
     n_held = gst_als_stream_get_held (self->stream);
     n_places = gst_als_stream_get_places (self->stream, places);
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   if (hold)
     gst_als_sources_hold (&self->sources, GST_ELEMENT (self), n_held, places,
         n_places);
@@ -298,7 +299,7 @@ gst_als_rtcp_on_timeout (gpointer user_data, GstClockTime clock_time)
   FmxTime now;
 
   gst_als_rtcp_hold (self);
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   if (self->timed.started) {
     now = gst_als_rtcp_now (self);
     if (self->receivers != NULL)
@@ -307,7 +308,7 @@ gst_als_rtcp_on_timeout (gpointer user_data, GstClockTime clock_time)
       gst_als_rtcp_note_layers (self, now);
     deadline = gst_als_rtcp_next_timeout (self, now);
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   gst_als_rtcp_tell (self);
   return deadline == GST_CLOCK_TIME_NONE ? deadline
       : MAX (deadline, clock_time + GST_MSECOND);
@@ -349,7 +350,7 @@ gst_als_rtcp_note_packets (GstAlsRtcp * self, guint index, GstBuffer * buffer,
   GstPad *src;
 
   gst_rtcp_hook_connect (self->hook);   /* the session may be new */
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   for (guint i = 0; self->timed.started && i < n; i++)
     gst_als_rtcp_look (self, index, list != NULL
         ? gst_buffer_list_get (list, i) : buffer, gst_als_rtcp_now (self));
@@ -358,7 +359,7 @@ gst_als_rtcp_note_packets (GstAlsRtcp * self, guint index, GstBuffer * buffer,
   *sent = self->receivers == NULL
       || index < fmx_als_sender_get_n_sent (gst_als_receivers_get_sender
       (self->receivers));
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   if (tell)
     gst_als_rtcp_tell (self);
   return src;
@@ -406,9 +407,9 @@ gst_als_rtcp_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
   gboolean ret = gst_pad_event_default (pad, parent, event);
 
   if (type == GST_EVENT_STREAM_START || type == GST_EVENT_CAPS) {
-    g_mutex_lock (&self->lock);
+    gst_fairmix_lock_acquire (&self->lock);
     self->layers[gst_pad_pairs_index (pad)].tell_again = self->timed.started;
-    g_mutex_unlock (&self->lock);
+    gst_fairmix_lock_release (&self->lock);
     gst_als_rtcp_tell (self);
   }
   return ret;
@@ -451,7 +452,7 @@ gst_als_rtcp_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   GST_OBJECT_UNLOCK (self);
   ntp_mid32 = gst_fairmix_ntp_mid32 (GST_ELEMENT (self), source);
   gst_rtcp_hook_connect (self->hook);
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   self->n_looped += own;
   if (self->timed.started && !own) {
     FmxTime now = gst_als_rtcp_now (self);
@@ -459,7 +460,7 @@ gst_als_rtcp_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
     gst_als_rtcp_read (self, buffer, ntp_mid32, now);
     deadline = gst_als_rtcp_next_timeout (self, now);
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   gst_fairmix_timed_reschedule (&self->timed, deadline);
   gst_als_rtcp_tell (self);
   if (own) {
@@ -479,7 +480,7 @@ gst_als_rtcp_on_sending (GstElement * owner, GstRTCPBuffer * rtcp,
   GstClockTime deadline = GST_CLOCK_TIME_NONE;
   FmxTime now;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   now = gst_als_rtcp_now (self);
   if (self->receivers != NULL) {
     gst_als_receivers_write (self->receivers, rtcp, ssrc, mtu, now);
@@ -488,7 +489,7 @@ gst_als_rtcp_on_sending (GstElement * owner, GstRTCPBuffer * rtcp,
     gst_als_rtcp_note_layers (self, now);
     deadline = gst_als_rtcp_next_timeout (self, now);
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   gst_fairmix_timed_reschedule (&self->timed, deadline);
   return FALSE;
 }
@@ -523,7 +524,7 @@ gst_als_rtcp_setup_pad (GstElement * element, GstPad * pad,
     gst_pad_set_event_function (pad,
         GST_DEBUG_FUNCPTR (gst_als_rtcp_sink_event));
   }
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   if (GST_PAD_IS_SINK (pad)) {
     layer->sink = pad;
     fmx_adapt_encoder_init (&layer->adapt_encoder);
@@ -531,7 +532,7 @@ gst_als_rtcp_setup_pad (GstElement * element, GstPad * pad,
   } else {
     layer->src = pad;
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 }
 
 static GstPad *
@@ -548,7 +549,7 @@ gst_als_rtcp_release_pad (GstElement * element, GstPad * pad)
   GstAlsRtcp *self = GST_ALS_RTCP (element);
   Layer *layer = &self->layers[gst_pad_pairs_index (pad)];
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   if (GST_PAD_IS_SINK (pad)) {
     layer->sink = NULL;
     layer->target = 0;
@@ -556,7 +557,7 @@ gst_als_rtcp_release_pad (GstElement * element, GstPad * pad)
   } else {
     layer->src = NULL;
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   gst_pad_set_active (pad, FALSE);
   gst_element_remove_pad (element, pad);
   gst_als_rtcp_tell (self);
@@ -653,9 +654,9 @@ gst_als_rtcp_prepare (GstElement * element)
   guint n_layers;
   gboolean ok, relay = settings.relay;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   n_layers = gst_als_rtcp_n_layers (self);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   for (guint i = 0; i < n_layers; i++)
     gst_encoder_control_check (&self->layers[i].encoder, GST_ELEMENT (self));
   ok = gst_als_settings_check (&settings, n_layers, GST_ELEMENT (self));
@@ -700,7 +701,7 @@ gst_als_rtcp_create_stats (GstAlsRtcp * self)
 {
   GstStructure *s;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   s = gst_structure_new (STATS_NAME,
       "role", GST_TYPE_GROUP_ROLE, self->stream != NULL
       ? GST_GROUP_ROLE_RECEIVER : GST_GROUP_ROLE_SENDER,
@@ -714,7 +715,7 @@ gst_als_rtcp_create_stats (GstAlsRtcp * self)
         gst_als_rtcp_n_layers (self), gst_als_rtcp_now (self));
   else if (self->stream != NULL)
     gst_als_stream_add_stats (self->stream, s, gst_als_rtcp_now (self));
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   return s;
 }
 
@@ -723,7 +724,7 @@ gst_als_rtcp_update_limits (GstAlsRtcp * self)
 {
   guint min_bps, max_bps;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   GST_OBJECT_LOCK (self);
   min_bps = self->settings.min_bitrate;
   max_bps = MAX (self->settings.max_bitrate, min_bps);
@@ -731,7 +732,7 @@ gst_als_rtcp_update_limits (GstAlsRtcp * self)
   if (self->receivers != NULL)
     gst_als_receivers_set_limits (self->receivers, min_bps, max_bps,
         gst_als_rtcp_now (self));
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   gst_als_rtcp_tell (self);
 }
 
@@ -749,10 +750,10 @@ gst_als_rtcp_set_encoders (GstAlsRtcp * self, const gchar * text)
     gst_encoder_control_set_name (&self->layers[i].encoder,
         i < n_names ? names[i] : NULL);
   g_strfreev (names);
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   for (guint i = 0; i < MAX_LAYERS; i++)
     self->layers[i].adjust_encoder = self->receivers != NULL;
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   gst_als_rtcp_tell (self);
 }
 
@@ -810,15 +811,15 @@ gst_als_rtcp_get_property (GObject * object, guint id, GValue * value,
       g_value_take_string (value, gst_als_sources_dup_names (&self->sources));
       break;
     case PROP (TARGET_BITRATE):
-      g_mutex_lock (&self->lock);
+      gst_fairmix_lock_acquire (&self->lock);
       g_value_set_uint (value, self->target);
-      g_mutex_unlock (&self->lock);
+      gst_fairmix_lock_release (&self->lock);
       break;
     case PROP (LAYERS):
-      g_mutex_lock (&self->lock);
+      gst_fairmix_lock_acquire (&self->lock);
       g_value_set_uint (value, self->stream != NULL
           ? gst_als_stream_get_held (self->stream) : 0);
-      g_mutex_unlock (&self->lock);
+      gst_fairmix_lock_release (&self->lock);
       break;
     case PROP (STATS):
       g_value_take_boxed (value, gst_als_rtcp_create_stats (self));
@@ -848,7 +849,7 @@ gst_als_rtcp_finalize (GObject * object)
   gst_als_settings_clear (&self->settings);
   g_free (self->encoders);
   gst_fairmix_outbox_free (self->outbox);
-  g_mutex_clear (&self->lock);
+  gst_fairmix_lock_clear (&self->lock);
   G_OBJECT_CLASS (gst_als_rtcp_parent_class)->finalize (object);
 }
 
@@ -913,7 +914,7 @@ gst_als_rtcp_init (GstAlsRtcp * self)
   self->hook = gst_rtcp_hook_new (GST_ELEMENT (self), gst_als_rtcp_on_sending);
   self->outbox = gst_fairmix_outbox_new ();
 
-  g_mutex_init (&self->lock);
+  gst_fairmix_lock_init (&self->lock, GST_FAIRMIX_RANK_ELEMENT);
   self->sink.emit = gst_als_rtcp_on_event;
   self->sink.user = self;
   gst_fairmix_timed_init (&self->timed, &gst_als_rtcp_funcs,

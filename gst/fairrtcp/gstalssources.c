@@ -5,6 +5,7 @@
 
 #include "gstalssources.h"
 
+#include "common/gstfairmixlock.h"
 #include "common/gstfairmixpads.h"
 
 #include "gstalspeers.h"
@@ -12,7 +13,7 @@
 void
 gst_als_sources_init (GstAlsSources * sources)
 {
-  g_mutex_init (&sources->lock);
+  gst_fairmix_lock_init (&sources->lock, GST_FAIRMIX_RANK_HELPER);
   sources->names = NULL;
   sources->complained = FALSE;
 }
@@ -21,17 +22,17 @@ void
 gst_als_sources_clear (GstAlsSources * sources)
 {
   g_free (sources->names);
-  g_mutex_clear (&sources->lock);
+  gst_fairmix_lock_clear (&sources->lock);
 }
 
 void
 gst_als_sources_set_names (GstAlsSources * sources, const gchar * names)
 {
-  g_mutex_lock (&sources->lock);
+  gst_fairmix_lock_acquire (&sources->lock);
   g_free (sources->names);
   sources->names = names != NULL && names[0] != '\0' ? g_strdup (names) : NULL;
   sources->complained = FALSE;
-  g_mutex_unlock (&sources->lock);
+  gst_fairmix_lock_release (&sources->lock);
 }
 
 gchar *
@@ -39,9 +40,9 @@ gst_als_sources_dup_names (GstAlsSources * sources)
 {
   gchar *names;
 
-  g_mutex_lock (&sources->lock);
+  gst_fairmix_lock_acquire (&sources->lock);
   names = g_strdup (sources->names);
-  g_mutex_unlock (&sources->lock);
+  gst_fairmix_lock_release (&sources->lock);
   return names;
 }
 
@@ -52,10 +53,10 @@ find (GstAlsSources * sources, GstElement * owner, const gchar * name)
   gboolean again = TRUE;
 
   if (source == NULL) {
-    g_mutex_lock (&sources->lock);
+    gst_fairmix_lock_acquire (&sources->lock);
     again = sources->complained;
     sources->complained = TRUE;
-    g_mutex_unlock (&sources->lock);
+    gst_fairmix_lock_release (&sources->lock);
   }
   if (!again)
     GST_ELEMENT_WARNING (owner, RESOURCE, NOT_FOUND,

@@ -5,6 +5,7 @@
 #include <gst/gst.h>
 
 #include "fairmix/als/fmx-als-receiver.h"
+#include "common/gstfairmixlock.h"
 
 G_BEGIN_DECLS
 
@@ -19,7 +20,7 @@ G_BEGIN_DECLS
 typedef struct
 {
   /*< private >*/
-  GMutex lock;
+  GstFairmixLock lock;
   gchar *names;
   gboolean complained;
 } GstAlsSources;

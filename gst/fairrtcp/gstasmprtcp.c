@@ -37,6 +37,7 @@
 #include "gstrtcphook.h"
 #include "common/gstencodercontrol.h"
 #include "common/gstfairmixevents.h"
+#include "common/gstfairmixlock.h"
 #include "common/gstfairmixoutbox.h"
 #include "common/gstfairmixpads.h"
 #include "common/gstfairmixrtp.h"
@@ -79,7 +80,7 @@ struct _GstAsmpRtcp
   GstFairmixOutbox *outbox;     /* and this */
 
   /* State, with the lock */
-  GMutex lock;
+  GstFairmixLock lock;
   GstFairmixTimed timed;
   GstAsmpReceivers *receivers;  /* as a sender */
   GstAsmpStreams *streams;      /* as a receiver */
@@ -203,11 +204,11 @@ gst_asmp_rtcp_tell (GstAsmpRtcp * self)
 {
   News news;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   if (!self->telling) {
     self->telling = TRUE;
     while (gst_asmp_rtcp_take_news (self, &news)) {
-      g_mutex_unlock (&self->lock);
+      gst_fairmix_lock_release (&self->lock);
       if (news.target_changed)
         g_object_notify_by_pspec (G_OBJECT (self), target_bitrate_pspec);
       if (news.tell_target)
@@ -215,11 +216,11 @@ gst_asmp_rtcp_tell (GstAsmpRtcp * self)
             gst_fairmix_target_bitrate_event_new (news.target));
       gst_encoder_control_set_bitrate (&self->encoder, GST_ELEMENT (self),
           news.encoder_bitrate);
-      g_mutex_lock (&self->lock);
+      gst_fairmix_lock_acquire (&self->lock);
     }
     self->telling = FALSE;
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   gst_fairmix_outbox_post (self->outbox, GST_ELEMENT (self));
 }
 
@@ -232,7 +233,7 @@ gst_asmp_rtcp_unlock_and_tell (GstAsmpRtcp * self, const GstAsmpNews * news)
 
   if (self->receivers != NULL)
     gst_asmp_rtcp_note_plain (self);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   gst_fairmix_timed_reschedule (&self->timed, deadline);
   gst_asmp_rtcp_tell (self);
   if (news->early && gst_rtcp_hook_is_avpf (self->hook))
@@ -255,9 +256,9 @@ gst_asmp_rtcp_on_timeout (gpointer user_data, GstClockTime clock_time)
   GstClockTime deadline;
   FmxTime now;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   if (!self->timed.started) {
-    g_mutex_unlock (&self->lock);
+    gst_fairmix_lock_release (&self->lock);
     return GST_CLOCK_TIME_NONE;
   }
   now = gst_asmp_rtcp_now (self);
@@ -315,7 +316,7 @@ gst_asmp_rtcp_unlock_after_packets (GstAsmpRtcp * self,
 {
   gboolean tell = self->adjust_encoder;
 
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   if (tell)
     gst_asmp_rtcp_tell (self);
   if (news->early && gst_rtcp_hook_is_avpf (self->hook))
@@ -329,7 +330,7 @@ gst_asmp_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   GstAsmpNews news = { FMX_TIME_NONE, FALSE };
 
   gst_asmp_rtcp_seek_session (self);
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   if (self->timed.started)
     gst_asmp_rtcp_look (self, buffer, &news, gst_asmp_rtcp_now (self));
   gst_asmp_rtcp_unlock_after_packets (self, &news);
@@ -344,7 +345,7 @@ gst_asmp_rtcp_chain_list (GstPad * pad, GstObject * parent,
   GstAsmpNews news = { FMX_TIME_NONE, FALSE };
 
   gst_asmp_rtcp_seek_session (self);
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   if (self->timed.started) {
     FmxTime now = gst_asmp_rtcp_now (self);
 
@@ -363,11 +364,11 @@ gst_asmp_rtcp_take_caps (GstAsmpRtcp * self, GstCaps * caps)
 
   if (!gst_structure_get_int (s, "clock-rate", &clock_rate) || clock_rate <= 0)
     return;
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   self->clock_rate = clock_rate;
   if (self->streams != NULL)
     gst_asmp_streams_set_clock_rate (self->streams, clock_rate);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 }
 
 static gboolean
@@ -385,9 +386,9 @@ gst_asmp_rtcp_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
   }
   ret = gst_pad_event_default (pad, parent, event);
   if (type == GST_EVENT_STREAM_START || type == GST_EVENT_CAPS) {
-    g_mutex_lock (&self->lock);
+    gst_fairmix_lock_acquire (&self->lock);
     self->tell_again = self->timed.started;     /* whoever sends may be new */
-    g_mutex_unlock (&self->lock);
+    gst_fairmix_lock_release (&self->lock);
     gst_asmp_rtcp_tell (self);
   }
   return ret;
@@ -429,13 +430,13 @@ gst_asmp_rtcp_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   GstFlowReturn ret;
 
   gst_asmp_rtcp_seek_session (self);
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   self->n_looped += own;
   if (self->timed.started && !own) {
     gst_asmp_rtcp_read (self, buffer, source, &news);
     gst_asmp_rtcp_unlock_and_tell (self, &news);
   } else {
-    g_mutex_unlock (&self->lock);
+    gst_fairmix_lock_release (&self->lock);
   }
   if (own) {
     gst_buffer_unref (buffer);
@@ -453,7 +454,7 @@ gst_asmp_rtcp_on_sending (GstElement * owner, GstRTCPBuffer * rtcp,
   GstAsmpRtcp *self = GST_ASMP_RTCP (owner);
   GstAsmpNews news = { FMX_TIME_NONE, FALSE };
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   if (self->timed.started) {
     FmxTime now = gst_asmp_rtcp_now (self);
 
@@ -463,7 +464,7 @@ gst_asmp_rtcp_on_sending (GstElement * owner, GstRTCPBuffer * rtcp,
       gst_asmp_streams_write (self->streams, rtcp, ssrc, mtu, &news, now);
     news.timeout = gst_fairmix_timed_to_clock (&self->timed, news.timeout);
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   gst_fairmix_timed_reschedule (&self->timed, news.timeout);
   return FALSE;
 }
@@ -578,7 +579,7 @@ gst_asmp_rtcp_create_stats (GstAsmpRtcp * self)
 {
   GstStructure *s;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   s = gst_structure_new (STATS_NAME,
       "role", GST_TYPE_GROUP_ROLE, self->streams != NULL
       ? GST_GROUP_ROLE_RECEIVER : GST_GROUP_ROLE_SENDER,
@@ -591,7 +592,7 @@ gst_asmp_rtcp_create_stats (GstAsmpRtcp * self)
     gst_asmp_receivers_add_stats (self->receivers, s, gst_asmp_rtcp_now (self));
   else if (self->streams != NULL)
     gst_asmp_streams_add_stats (self->streams, s, gst_asmp_rtcp_now (self));
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   return s;
 }
 
@@ -601,11 +602,11 @@ gst_asmp_rtcp_update_params (GstAsmpRtcp * self)
 {
   FmxAsmpSenderParams params = gst_asmp_rtcp_sender_params (self);
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   if (self->receivers != NULL)
     fmx_asmp_sender_set_params (gst_asmp_receivers_get_sender
         (self->receivers), &params, gst_asmp_rtcp_now (self));
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   gst_asmp_rtcp_tell (self);
 }
 
@@ -624,9 +625,9 @@ gst_asmp_rtcp_set_property (GObject * object, guint id, const GValue * value,
       break;
     case PROP_ENCODER:
       gst_encoder_control_set_name (&self->encoder, g_value_get_string (value));
-      g_mutex_lock (&self->lock);
+      gst_fairmix_lock_acquire (&self->lock);
       self->adjust_encoder = self->timed.started;
-      g_mutex_unlock (&self->lock);
+      gst_fairmix_lock_release (&self->lock);
       gst_asmp_rtcp_tell (self);
       break;
     default:
@@ -660,9 +661,9 @@ gst_asmp_rtcp_get_property (GObject * object, guint id, GValue * value,
           gst_encoder_control_dup_name (&self->encoder));
       break;
     case PROP_TARGET_BITRATE:
-      g_mutex_lock (&self->lock);
+      gst_fairmix_lock_acquire (&self->lock);
       g_value_set_uint (value, self->target);
-      g_mutex_unlock (&self->lock);
+      gst_fairmix_lock_release (&self->lock);
       break;
     case PROP_STATS:
       g_value_take_boxed (value, gst_asmp_rtcp_create_stats (self));
@@ -688,7 +689,7 @@ gst_asmp_rtcp_finalize (GObject * object)
   gst_fairmix_timed_clear (&self->timed);
   gst_encoder_control_clear (&self->encoder);
   gst_fairmix_outbox_free (self->outbox);
-  g_mutex_clear (&self->lock);
+  gst_fairmix_lock_clear (&self->lock);
   G_OBJECT_CLASS (gst_asmp_rtcp_parent_class)->finalize (object);
 }
 
@@ -784,7 +785,7 @@ gst_asmp_rtcp_init (GstAsmpRtcp * self)
   self->hook = gst_rtcp_hook_new (GST_ELEMENT (self), gst_asmp_rtcp_on_sending);
   self->outbox = gst_fairmix_outbox_new ();
 
-  g_mutex_init (&self->lock);
+  gst_fairmix_lock_init (&self->lock, GST_FAIRMIX_RANK_ELEMENT);
   self->sink.emit = gst_asmp_rtcp_on_event;
   self->sink.user = self;
   gst_fairmix_timed_init (&self->timed, &gst_asmp_rtcp_funcs,

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "common/gstfairmixlock.h"
 #include "common/gstfairmixpads.h"
 
 #define DEFAULT_MTU 1400
@@ -31,7 +32,7 @@ struct _GstRtcpHook
   GstRtcpHookFunc func;
 
   /* with the lock */
-  GMutex lock;
+  GstFairmixLock lock;
   gchar *name;
   guint session_id;
   GObject *session;             /* the inner one */
@@ -104,9 +105,9 @@ on_sending_rtcp (GObject * session, GstBuffer * buffer, gboolean early,
     return FALSE;
   if (gst_rtcp_buffer_map (buffer, GST_MAP_READWRITE, &rtcp)) {
     if (fingerprint (rtcp.map.data, rtcp.map.size, &print)) {
-      g_mutex_lock (&hook->lock);
+      gst_fairmix_lock_acquire (&hook->lock);
       hook->sent[hook->n_sent++ % N_SENT] = print;
-      g_mutex_unlock (&hook->lock);
+      gst_fairmix_lock_release (&hook->lock);
       if (!has_bye (rtcp.map.data, rtcp.map.size))
         urgent = hook->func (owner, &rtcp, fingerprint_ssrc (&print),
             session_mtu (session));
@@ -141,28 +142,28 @@ void
 gst_rtcp_hook_set_target (GstRtcpHook * hook, const gchar * name, guint session)
 {
   gst_rtcp_hook_disconnect (hook);
-  g_mutex_lock (&hook->lock);
+  gst_fairmix_lock_acquire (&hook->lock);
   take_name (hook, name);
   hook->session_id = session;
-  g_mutex_unlock (&hook->lock);
+  gst_fairmix_lock_release (&hook->lock);
 }
 
 void
 gst_rtcp_hook_set_name (GstRtcpHook * hook, const gchar * name)
 {
   gst_rtcp_hook_disconnect (hook);
-  g_mutex_lock (&hook->lock);
+  gst_fairmix_lock_acquire (&hook->lock);
   take_name (hook, name);
-  g_mutex_unlock (&hook->lock);
+  gst_fairmix_lock_release (&hook->lock);
 }
 
 void
 gst_rtcp_hook_set_session (GstRtcpHook * hook, guint session)
 {
   gst_rtcp_hook_disconnect (hook);
-  g_mutex_lock (&hook->lock);
+  gst_fairmix_lock_acquire (&hook->lock);
   hook->session_id = session;
-  g_mutex_unlock (&hook->lock);
+  gst_fairmix_lock_release (&hook->lock);
 }
 
 gchar *
@@ -170,9 +171,9 @@ gst_rtcp_hook_dup_name (GstRtcpHook * hook)
 {
   gchar *name;
 
-  g_mutex_lock (&hook->lock);
+  gst_fairmix_lock_acquire (&hook->lock);
   name = g_strdup (hook->name);
-  g_mutex_unlock (&hook->lock);
+  gst_fairmix_lock_release (&hook->lock);
   return name;
 }
 
@@ -181,9 +182,9 @@ gst_rtcp_hook_get_session (GstRtcpHook * hook)
 {
   guint session;
 
-  g_mutex_lock (&hook->lock);
+  gst_fairmix_lock_acquire (&hook->lock);
   session = hook->session_id;
-  g_mutex_unlock (&hook->lock);
+  gst_fairmix_lock_release (&hook->lock);
   return session;
 }
 
@@ -231,14 +232,14 @@ static void
 take_session (GstRtcpHook * hook, const gchar * name, guint id,
     GObject * session)
 {
-  g_mutex_lock (&hook->lock);
+  gst_fairmix_lock_acquire (&hook->lock);
   if (hook->session == NULL && id == hook->session_id
       && g_strcmp0 (name, hook->name) == 0) {
     hook->session = g_object_ref (session);
     g_signal_connect_object (session, "on-sending-rtcp",
         G_CALLBACK (on_sending_rtcp), hook, 0);
   }
-  g_mutex_unlock (&hook->lock);
+  gst_fairmix_lock_release (&hook->lock);
 }
 
 GstRtcpHookResult
@@ -249,13 +250,13 @@ gst_rtcp_hook_connect (GstRtcpHook * hook)
   gchar *name = NULL;
   guint id;
 
-  g_mutex_lock (&hook->lock);
+  gst_fairmix_lock_acquire (&hook->lock);
   id = hook->session_id;
   if (hook->session != NULL)
     result = GST_RTCP_HOOK_CONNECTED;
   else
     name = g_strdup (hook->name);
-  g_mutex_unlock (&hook->lock);
+  gst_fairmix_lock_release (&hook->lock);
 
   if (name != NULL)
     result = find_session (hook, name, id, &session);
@@ -317,12 +318,12 @@ gst_rtcp_hook_disconnect (GstRtcpHook * hook)
 {
   GObject *session;
 
-  g_mutex_lock (&hook->lock);
+  gst_fairmix_lock_acquire (&hook->lock);
   session = hook->session;
   hook->session = NULL;
   hook->n_sent = 0;
   memset (hook->sent, 0, sizeof hook->sent);
-  g_mutex_unlock (&hook->lock);
+  gst_fairmix_lock_release (&hook->lock);
   if (session != NULL) {
     g_signal_handlers_disconnect_by_data (session, hook);
     g_object_unref (session);
@@ -335,10 +336,10 @@ get_session (GstRtcpHook * hook)
 {
   GObject *session = NULL;
 
-  g_mutex_lock (&hook->lock);
+  gst_fairmix_lock_acquire (&hook->lock);
   if (hook->session != NULL)
     session = g_object_ref (hook->session);
-  g_mutex_unlock (&hook->lock);
+  gst_fairmix_lock_release (&hook->lock);
   return session;
 }
 
@@ -378,10 +379,10 @@ gst_rtcp_hook_is_own (GstRtcpHook * hook, GstBuffer * buffer)
   if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
     return FALSE;
   if (fingerprint (map.data, map.size, &print)) {
-    g_mutex_lock (&hook->lock);
+    gst_fairmix_lock_acquire (&hook->lock);
     for (guint i = 0; i < MIN (hook->n_sent, N_SENT) && !own; i++)
       own = memcmp (&hook->sent[i], &print, sizeof print) == 0;
-    g_mutex_unlock (&hook->lock);
+    gst_fairmix_lock_release (&hook->lock);
   }
   gst_buffer_unmap (buffer, &map);
   return own;
@@ -395,7 +396,7 @@ gst_rtcp_hook_finalize (GObject * object)
   gst_rtcp_hook_disconnect (hook);
   g_weak_ref_clear (&hook->owner);
   g_free (hook->name);
-  g_mutex_clear (&hook->lock);
+  gst_fairmix_lock_clear (&hook->lock);
   G_OBJECT_CLASS (gst_rtcp_hook_parent_class)->finalize (object);
 }
 
@@ -409,5 +410,5 @@ static void
 gst_rtcp_hook_init (GstRtcpHook * hook)
 {
   g_weak_ref_init (&hook->owner, NULL);
-  g_mutex_init (&hook->lock);
+  gst_fairmix_lock_init (&hook->lock, GST_FAIRMIX_RANK_HELPER);
 }

@@ -191,9 +191,6 @@ struct _GstPartialMix
 
 #define GST_PARTIAL_MIX_LOCK(self) gst_fairmix_lock_acquire (&(self)->lock)
 #define GST_PARTIAL_MIX_UNLOCK(self) gst_fairmix_lock_release (&(self)->lock)
-#define GST_PARTIAL_MIX_RANK_ELEMENT 10
-#define GST_PARTIAL_MIX_RANK_NAME 20
-#define GST_PARTIAL_MIX_RANK_COURIERS 30
 
 /* gstpartialmixbase.c */
 /* With the lock: selects for @listener, and says what changed. */

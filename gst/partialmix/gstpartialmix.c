@@ -698,7 +698,7 @@ gst_partial_mix_class_init (GstPartialMixClass * klass)
 static void
 gst_partial_mix_init (GstPartialMix * self)
 {
-  gst_fairmix_lock_init (&self->lock, GST_PARTIAL_MIX_RANK_ELEMENT);
+  gst_fairmix_lock_init (&self->lock, GST_FAIRMIX_RANK_ELEMENT);
   gst_partial_mix_settings_init (&self->wanted);
   self->settings = self->wanted;
 

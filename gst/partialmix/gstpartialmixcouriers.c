@@ -477,7 +477,7 @@ gst_partial_mix_couriers_new (void (*slow) (gpointer user_data,
 {
   GstPartialMixCouriers *couriers = g_new0 (GstPartialMixCouriers, 1);
 
-  gst_fairmix_lock_init (&couriers->lock, GST_PARTIAL_MIX_RANK_COURIERS);
+  gst_fairmix_lock_init (&couriers->lock, GST_FAIRMIX_RANK_COURIERS);
   couriers->slow = slow;
   couriers->user_data = user_data;
   couriers->all = g_ptr_array_new ();

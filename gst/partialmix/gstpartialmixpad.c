@@ -112,7 +112,7 @@ gst_partial_mix_sink_pad_init (GstPartialMixSinkPad * pad)
 {
   pad->neighbour = GST_PARTIAL_MIX_NEIGHBOUR_AUTO;
   pad->session = -1;
-  gst_fairmix_lock_init (&pad->name_lock, GST_PARTIAL_MIX_RANK_NAME);
+  gst_fairmix_lock_init (&pad->name_lock, GST_FAIRMIX_RANK_NAME);
   gst_segment_init (&pad->segment, GST_FORMAT_UNDEFINED);
   pad->formats = g_hash_table_new_full (NULL, NULL, NULL, g_free);
   pad->streams = g_hash_table_new (NULL, NULL);

@@ -30,6 +30,7 @@
 #include <string.h>
 
 #include "common/gstfairmixevents.h"
+#include "gst/common/gstfairmixlock.h"
 #include "fairmix/select/fmx-slots.h"
 #include "fairmix/wire/fmx-rtp-splice.h"
 
@@ -74,7 +75,7 @@ struct _GstRtpSlots
 
   GstPad *sinkpad;
 
-  GMutex lock;
+  GstFairmixLock lock;
   /* State */
   FmxSlots slots;
   FmxSlot storage[MAX_SLOTS];
@@ -207,7 +208,7 @@ take_slot (GstRtpSlots * self, guint32 ssrc, GstClockTime now,
   guint32 index;
   bool is_other;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   index = fmx_slots_take (&self->slots, ssrc, &is_other, now);
   if (index != FMX_SLOTS_NONE) {
     slot = g_atomic_rc_box_acquire (self->slot[index]);
@@ -216,7 +217,7 @@ take_slot (GstRtpSlots * self, guint32 ssrc, GstClockTime now,
   } else {
     self->n_refused++;
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   *changed = is_other;
   return slot;
 }
@@ -267,9 +268,9 @@ gst_rtp_slots_chain (GstPad * sinkpad, GstObject * parent, GstBuffer * buffer)
 
   if (!gst_rtp_buffer_map (buffer,
           GST_MAP_READ | GST_RTP_BUFFER_MAP_FLAG_SKIP_PADDING, &rtp)) {
-    g_mutex_lock (&self->lock);
+    gst_fairmix_lock_acquire (&self->lock);
     self->n_malformed++;
-    g_mutex_unlock (&self->lock);
+    gst_fairmix_lock_release (&self->lock);
     gst_buffer_unref (buffer);
     return GST_FLOW_OK;
   }
@@ -305,22 +306,22 @@ gst_rtp_slots_chain (GstPad * sinkpad, GstObject * parent, GstBuffer * buffer)
 static void
 tell_n_slots (GstRtpSlots * self)
 {
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   if (!self->telling) {
     self->telling = TRUE;
     while (self->tell_again || self->told_n_slots != self->n_slots) {
       guint n_slots = self->told_n_slots = self->n_slots;
 
       self->tell_again = FALSE;
-      g_mutex_unlock (&self->lock);
+      gst_fairmix_lock_release (&self->lock);
       /* 0 would mean any number; where there is no slot, one is the least */
       gst_pad_push_event (self->sinkpad,
           gst_fairmix_max_streams_event_new (MAX (n_slots, 1)));
-      g_mutex_lock (&self->lock);
+      gst_fairmix_lock_acquire (&self->lock);
     }
     self->telling = FALSE;
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 }
 
 /* The src pads that there are */
@@ -330,11 +331,11 @@ ref_pads (GstRtpSlots * self)
   GPtrArray *pads = g_ptr_array_new_with_free_func (gst_object_unref);
   guint i;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   for (i = 0; i < MAX_SLOTS; i++)
     if (self->slot[i] != NULL)
       g_ptr_array_add (pads, gst_object_ref (self->slot[i]->pad));
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   return pads;
 }
 
@@ -343,11 +344,11 @@ restart_segments (GstRtpSlots * self)
 {
   guint i;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   for (i = 0; i < MAX_SLOTS; i++)
     if (self->slot[i] != NULL)
       self->slot[i]->segment_sent = FALSE;
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
 }
 
 static gboolean
@@ -360,9 +361,9 @@ gst_rtp_slots_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
 
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_STREAM_START:
-      g_mutex_lock (&self->lock);
+      gst_fairmix_lock_acquire (&self->lock);
       self->tell_again = TRUE;
-      g_mutex_unlock (&self->lock);
+      gst_fairmix_lock_release (&self->lock);
       tell_n_slots (self);
       gst_event_unref (event);
       return TRUE;
@@ -471,12 +472,12 @@ slot_caps (GstRtpSlots * self, GstPad * srcpad)
     return caps;
   caps = gst_pad_get_pad_template_caps (srcpad);
   caps = gst_caps_make_writable (caps);
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   for (i = 0; i < MAX_SLOTS; i++)
     if (self->slot[i] != NULL && self->slot[i]->pad == srcpad)
       gst_caps_set_simple (caps, "ssrc", G_TYPE_UINT, self->slot[i]->out_ssrc,
           NULL);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   return caps;
 }
 
@@ -542,7 +543,7 @@ gst_rtp_slots_request_new_pad (GstElement * element, GstPadTemplate * templ,
   GstPad *pad = NULL;
   guint index;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   index = choose_index (self, name);
   if (index < MAX_SLOTS) {
     self->slot[index] = slot_new (index, templ);
@@ -550,7 +551,7 @@ gst_rtp_slots_request_new_pad (GstElement * element, GstPadTemplate * templ,
     fmx_slots_open (&self->slots, index);
     self->n_slots++;
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   if (pad == NULL) {
     GST_INFO_OBJECT (self, "there is no slot %s to be had; at most %u", name,
         MAX_SLOTS);
@@ -569,14 +570,14 @@ gst_rtp_slots_release_pad (GstElement * element, GstPad * pad)
   Slot *slot = NULL;
   guint i;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   for (i = 0; i < MAX_SLOTS && slot == NULL; i++)
     if (self->slot[i] != NULL && self->slot[i]->pad == pad) {
       slot = g_steal_pointer (&self->slot[i]);
       fmx_slots_close (&self->slots, i);
       self->n_slots--;
     }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   tell_n_slots (self);
   gst_pad_set_active (pad, FALSE);
   gst_element_remove_pad (element, pad);
@@ -597,7 +598,7 @@ get_stats (GstRtpSlots * self)
   if (!GST_CLOCK_TIME_IS_VALID (now))
     now = 0;
   g_value_init (&list, GST_TYPE_LIST);
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   for (i = 0; i < MAX_SLOTS; i++) {
     GValue value = G_VALUE_INIT;
     guint32 ssrc;
@@ -617,7 +618,7 @@ get_stats (GstRtpSlots * self)
   }
   gst_structure_set (stats, "refused", G_TYPE_UINT64, self->n_refused,
       "malformed", G_TYPE_UINT64, self->n_malformed, NULL);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   gst_structure_take_value (stats, "slots", &list);
   return stats;
 }
@@ -644,7 +645,7 @@ gst_rtp_slots_change_state (GstElement * element, GstStateChange transition)
       transition);
   if (transition != GST_STATE_CHANGE_PAUSED_TO_READY)
     return ret;
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   for (i = 0; i < MAX_SLOTS; i++) {
     if (self->slot[i] == NULL)
       continue;
@@ -653,7 +654,7 @@ gst_rtp_slots_change_state (GstElement * element, GstStateChange transition)
     self->slot[i]->last_pts = GST_CLOCK_TIME_NONE;
     gst_clear_caps (&self->slot[i]->caps);
   }
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   gst_clear_caps (&self->caps);
   gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);
   return ret;
@@ -668,7 +669,7 @@ gst_rtp_slots_finalize (GObject * object)
   for (i = 0; i < MAX_SLOTS; i++)
     g_clear_pointer (&self->slot[i], slot_unref);
   gst_clear_caps (&self->caps);
-  g_mutex_clear (&self->lock);
+  gst_fairmix_lock_clear (&self->lock);
   G_OBJECT_CLASS (gst_rtp_slots_parent_class)->finalize (object);
 }
 
@@ -701,7 +702,7 @@ gst_rtp_slots_class_init (GstRtpSlotsClass * klass)
 static void
 gst_rtp_slots_init (GstRtpSlots * self)
 {
-  g_mutex_init (&self->lock);
+  gst_fairmix_lock_init (&self->lock, GST_FAIRMIX_RANK_ELEMENT);
   fmx_slots_init (&self->slots, self->storage, MAX_SLOTS);
   self->clock_rate = DEFAULT_CLOCK_RATE;
   gst_segment_init (&self->segment, GST_FORMAT_UNDEFINED);

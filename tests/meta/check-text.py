@@ -5,7 +5,7 @@ usage: check-text.py --self-test | SOURCE-ROOT
 
 Paths that exist on one machine only, work left undone without an issue's
 number, leftovers of a merge, tabs in C, space at the end of a line, files
-without a licence or without a last line.
+without a licence or without a last line, locks of elements without a rank.
 """
 import re
 
@@ -22,6 +22,8 @@ EVERYWHERE = [
     (re.compile(r'^(?:<{7}|>{7}|={7})(?:\s|$)'), 'left by a merge'),
     (re.compile(r'[ \t]+$'), 'space at the end of the line'),
 ]
+# common/gstfairmixlock.h: every lock has a rank
+UNRANKED = re.compile(r'\bG(?:Rec)?Mutex\b|\bGRWLock\b')
 LICENCE = 'SPDX-License-Identifier: '
 THIS = 'tests/meta/check-text.py'
 
@@ -35,6 +37,9 @@ def check_file(path, where):
                 yield f'{where}:{number}: {what}'
         if path.suffix in CODE and '\t' in line:
             yield f'{where}:{number}: a tab'
+        if where.parts[0] == 'gst' and path.stem != 'gstfairmixlock' \
+                and UNRANKED.search(line):
+            yield f'{where}:{number}: a lock without a rank (GstFairmixLock)'
     if text and not text.endswith('\n'):
         yield f'{where}: the last line does not end'
     if path.suffix in CODE and not any(LICENCE in x for x in lines[:5]):
@@ -63,6 +68,9 @@ CASES = [
     ('space at the end', {'a.py': 'x = 1 \n'}, ['space at the end']),
     ('tabs in C, not elsewhere', {'a.c': SPDX + '\tint x;\n', 'a.md': '\tx\n'},
      ['a.c:2: a tab']),
+    ('locks without a rank', {'gst/a/a.c': SPDX + 'GMutex lock;\n',
+                              'tests/a.c': SPDX + 'GMutex lock;\n'},
+     ['gst/a/a.c:2: a lock without a rank']),
     ('a last line', {'a.md': 'x'}, ['does not end']),
     ('a licence', {'a.h': 'int x;\n'}, ['no SPDX']),
     ('builds are not ours', {'build/a.md': 'x ', 'subprojects/opus/a.md': 'x '},

@@ -13,7 +13,7 @@ typedef struct
 {
   GstElement parent;
 
-  GMutex lock;
+  GstFairmixLock lock;
   GstFairmixTimed timed;
   gboolean willing;             /* may start */
   GString *story;               /* with the lock */
@@ -36,7 +36,7 @@ alarm_prepare (GstElement * element)
 static void
 alarm_start (GstElement * element)
 {
-  fail_if (g_mutex_trylock (&ALARM (element)->lock));
+  fail_if (g_mutex_trylock (&ALARM (element)->lock.mutex));
   g_string_append (ALARM (element)->story, "start ");
 }
 
@@ -49,7 +49,7 @@ alarm_disconnect (GstElement * element)
 static void
 alarm_stop (GstElement * element)
 {
-  fail_if (g_mutex_trylock (&ALARM (element)->lock));
+  fail_if (g_mutex_trylock (&ALARM (element)->lock.mutex));
   fail_if (ALARM (element)->timed.started);
   g_string_append (ALARM (element)->story, "stop ");
 }
@@ -61,11 +61,11 @@ alarm_on_timeout (gpointer user_data, GstClockTime now)
   Alarm *self = ALARM (user_data);
   GstClockTime next;
 
-  g_mutex_lock (&self->lock);
+  gst_fairmix_lock_acquire (&self->lock);
   self->called = gst_fairmix_timed_now (&self->timed);
   next = gst_fairmix_timed_to_clock (&self->timed,
       self->called + 10 * GST_MSECOND);
-  g_mutex_unlock (&self->lock);
+  gst_fairmix_lock_release (&self->lock);
   return next;
 }
 
@@ -98,7 +98,7 @@ alarm_finalize (GObject * object)
 {
   gst_fairmix_timed_clear (&ALARM (object)->timed);
   g_string_free (ALARM (object)->story, TRUE);
-  g_mutex_clear (&ALARM (object)->lock);
+  gst_fairmix_lock_clear (&ALARM (object)->lock);
   G_OBJECT_CLASS (alarm_parent_class)->finalize (object);
 }
 
@@ -113,7 +113,7 @@ alarm_class_init (AlarmClass * klass)
 static void
 alarm_init (Alarm * self)
 {
-  g_mutex_init (&self->lock);
+  gst_fairmix_lock_init (&self->lock, GST_FAIRMIX_RANK_ELEMENT);
   self->willing = TRUE;
   self->story = g_string_new (NULL);
   gst_fairmix_timed_init (&self->timed, &alarm_funcs, GST_ELEMENT (self),
@@ -172,9 +172,9 @@ ring (Alarm * alarm, GstTestClock * clock, GstClockTime time)
   fail_unless (gst_test_clock_crank (clock));
   /* the function has returned when the thread waits again */
   gst_test_clock_wait_for_next_pending_id (clock, NULL);
-  g_mutex_lock (&alarm->lock);
+  gst_fairmix_lock_acquire (&alarm->lock);
   called = alarm->called;
-  g_mutex_unlock (&alarm->lock);
+  gst_fairmix_lock_release (&alarm->lock);
   return called;
 }
 
