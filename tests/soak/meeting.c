@@ -74,7 +74,8 @@ static GstElement *
 open_mixer (Meeting * meeting, const gchar * parent, guint * port)
 {
   GstElement *pipeline = play (g_strdup_printf ("dpmmixer name=dpm "
-          "address=127.0.0.1 port=0 secret=soak database-location=%s %s",
+          "address=127.0.0.1 port=0 secret=soak display-name=mixer "
+          "database-location=%s %s",
           meeting->database, parent));
   GstElement *dpm = gst_bin_get_by_name (GST_BIN (pipeline), "dpm");
   GstStructure *stats;
@@ -168,13 +169,30 @@ read_stats (Meeting * meeting)
   gst_object_unref (dpm);
 }
 
-/* Neighbours have the numbers 1, 2, ...: the first two stay. */
+/* Somebody at the first mixer who is a guest: not p0, who talks, nor the mixer. */
 static void
 kick (Meeting * meeting)
 {
   GstElement *dpm = gst_bin_get_by_name (GST_BIN (meeting->mixers[0]), "dpm");
+  GstStructure *stats;
+  const GValue *all;
+  guint i;
 
-  g_signal_emit_by_name (dpm, "kick", g_rand_int_range (meeting->rand, 3, 40));
+  g_object_get (dpm, "stats", &stats, NULL);
+  all = gst_structure_get_value (stats, "neighbours");
+  for (i = 0; i < gst_value_array_get_size (all); i++) {
+    const GstStructure *one =
+        gst_value_get_structure (gst_value_array_get_value (all, i));
+    const gchar *name = gst_structure_get_string (one, "name");
+    guint number;
+
+    if (name != NULL && name[0] == 'p' && !g_str_equal (name, "p0")
+        && gst_structure_get_uint (one, "neighbour", &number)) {
+      g_signal_emit_by_name (dpm, "kick", number);
+      break;
+    }
+  }
+  gst_structure_free (stats);
   gst_object_unref (dpm);
 }
 
