@@ -73,8 +73,23 @@ tone_db (Person * person, guint hz)
   return 10 * log10 (power);
 }
 
+#ifndef WIDE_BPS
+#define WIDE_BPS 500000
+#endif
+
+/* How much a path of loopback has room for depends on how busy the machine is. */
+static void
+widen_paths (GstBin * bin, GstBin * sub_bin, GstElement * element, gpointer data)
+{
+  GstElementFactory *factory = gst_element_get_factory (element);
+
+  if (factory != NULL
+      && g_strcmp0 (GST_OBJECT_NAME (factory), "tfrcrate") == 0)
+    g_object_set (element, "min-bitrate", WIDE_BPS, NULL);
+}
+
 /* @line: of gst-launch, with a dpmclient or dpmmixer "dpm", and perhaps a fakesink
- * "ears" */
+ * "ears".  Unless a mixer has a "max-bitrate" there is room for all, apart. */
 static inline Person *
 person_new (const gchar * line)
 {
@@ -94,6 +109,9 @@ person_new (const gchar * line)
     person->pipeline = gst_pipeline_new (NULL);
     gst_bin_add (GST_BIN (person->pipeline), alone);
   }
+  if (strstr (line, "dpmmixer") != NULL && strstr (line, "max-bitrate") == NULL)
+    g_signal_connect (person->pipeline, "deep-element-added",
+        G_CALLBACK (widen_paths), NULL);
   person->dpm = gst_bin_get_by_name (GST_BIN (person->pipeline), "dpm");
   ears = gst_bin_get_by_name (GST_BIN (person->pipeline), "ears");
   if (ears != NULL) {
@@ -161,35 +179,16 @@ mixer_stat_of (Person * person, const gchar * field)
   return n;
 }
 
-#ifndef WIDE_BPS
-#define WIDE_BPS 500000
-#endif
-
-/* How much a path of loopback has room for depends on how busy the machine is. */
-static void
-widen_paths (GstBin * bin, GstBin * sub_bin, GstElement * element, gpointer data)
-{
-  GstElementFactory *factory = gst_element_get_factory (element);
-
-  if (factory != NULL
-      && g_strcmp0 (GST_OBJECT_NAME (factory), "tfrcrate") == 0)
-    g_object_set (element, "min-bitrate", WIDE_BPS, NULL);
-}
-
-/* Returns: a mixer that is open, on any port; @properties: of dpmmixer; unless
- * they have a "max-bitrate" there is room for all, apart */
+/* Returns: a mixer that is open, on any port; @properties: of dpmmixer */
 static inline Person *
 mixer_new (const gchar * properties)
 {
   gchar *line = g_strdup_printf ("dpmmixer name=dpm address=127.0.0.1 port=0 %s",
       properties);
-  Person *mixer = person_new (line);
+  Person *mixer = person_start (person_new (line));
 
-  if (strstr (properties, "max-bitrate") == NULL)
-    g_signal_connect (mixer->pipeline, "deep-element-added",
-        G_CALLBACK (widen_paths), NULL);
   g_free (line);
-  return person_start (mixer);
+  return mixer;
 }
 
 static inline Person *
