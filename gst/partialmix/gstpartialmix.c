@@ -33,7 +33,8 @@
  *
  * `fairmix-selection` whenever the selection for a neighbour changes: `pad`,
  * `neighbour`, `reason`, `target-bitrate`, `n-separate`, `n-mixed`, `n-mixes`,
- * `mix-bitrate`, and the arrays of SSRCs `separate`, `mixed`, `held`.
+ * `mix-bitrate`, `mix-encoding`, and the arrays of SSRCs `separate`, `mixed`,
+ * `held`.
  * `fairmix-blocked` when what is behind a src pad is found to block, and when it
  * has not for long: `pad`, `neighbour`, `blocked`, `n-dropped`.
  * `fairmix-stream` when a stream comes or goes: `event` (added, removed),

@@ -167,19 +167,30 @@ choose_constant (const GstPartialMixScene * scene,
   return (GstPartialMixEncoding) cheapest;
 }
 
-/* Whether the property says in what mixes are sent, and the neighbour takes it. */
+/* Whether the property says in what mixes are sent, the neighbour takes it, and
+ * so does its path. */
 static gboolean
-is_wanted (const GstPartialMixScene * scene, GstPartialMixListener * listener)
+is_wanted (const GstPartialMixScene * scene, GstPartialMixListener * listener,
+    guint64 target)
 {
-  return scene->settings->mix_encoding >= 0
-      && listener->accepts[scene->settings->mix_encoding];
+  const gint wanted = scene->settings->mix_encoding;
+
+  if (wanted < 0 || !listener->accepts[wanted])
+    return FALSE;
+  if (wanted == GST_PARTIAL_MIX_ENCODING_OPUS || target == FMX_TARGET_UNLIMITED)
+    return TRUE;
+  /* what comes back must leave some room */
+  if (listener->have_mix_format
+      && (gint) listener->mix_format.encoding != wanted)
+    target -= (guint64) ((gdouble) target * scene->settings->headroom);
+  return least_cost (scene, (GstPartialMixEncoding) wanted) <= target;
 }
 
 static GstPartialMixEncoding
 choose_encoding (const GstPartialMixScene * scene,
     GstPartialMixListener * listener, guint64 target)
 {
-  if (is_wanted (scene, listener))
+  if (is_wanted (scene, listener, target))
     return (GstPartialMixEncoding) scene->settings->mix_encoding;
   if (can_send (scene, listener, GST_PARTIAL_MIX_ENCODING_OPUS))
     return GST_PARTIAL_MIX_ENCODING_OPUS;
@@ -345,10 +356,8 @@ plan (const GstPartialMixScene * scene, GstPartialMixListener * listener,
   cost_of_mix (scene, listener, n_names, target, &adapt_params);
   /* Less than the least mix of Opus cannot be sent: whether even that is too much
    * is for the rate controller to say, with 0.  What has a constant rate, which
-   * may be many times the target, waits until that carries it, unless the
-   * application wants this and nothing else. */
-  if (target > 0 && (constant_bitrate (&listener->mix_format) == 0
-          || is_wanted (scene, listener)))
+   * may be many times the target, waits until that carries it. */
+  if (target > 0 && constant_bitrate (&listener->mix_format) == 0)
     target = MAX (target, adapt_params.mix_min_bps);
   fmx_select_rank (&select_params,
       (const FmxSelectStream *) selection->select->data,
@@ -397,6 +406,8 @@ gboolean
 gst_partial_mix_select (GstPartialMixListener * listener,
     const GstPartialMixScene * scene, GstClockTime now)
 {
+  const gint encoding =
+      listener->have_mix_format ? (gint) listener->mix_format.encoding : -1;
   Selection selection;
   gboolean changed;
   guint n_names;
@@ -411,6 +422,8 @@ gst_partial_mix_select (GstPartialMixListener * listener,
   n_names = count_names (listener, &selection, FALSE);
   plan (scene, listener, &selection, n_names, now);
   changed = carry_out (scene, listener, &selection, now);
+  changed |= listener->n_mixed > 0 && !listener->raw && encoding >= 0
+      && encoding != (gint) listener->mix_format.encoding;
   share_mix (scene, listener, count_names (listener, &selection, TRUE));
   listener->n_selections += changed;
   selection_clear (&selection);
@@ -477,6 +490,10 @@ gst_partial_mix_selection_to_structure (GstPartialMixListener * listener,
       "n-mixed", G_TYPE_UINT, listener->n_mixed,
       "n-mixes", G_TYPE_UINT, listener->plan.n_mixes,
       "mix-bitrate", G_TYPE_UINT, listener->mix_bitrate_bps, NULL);
+
+  if (listener->n_mixed > 0 && !listener->raw)
+    gst_structure_set (s, "mix-encoding", G_TYPE_STRING,
+        gst_partial_mix_encoding_name (listener->mix_format.encoding), NULL);
 
   g_free (name);
   add_ssrcs (s, "separate", listener, table, FMX_HANDOVER_SEPARATE);

@@ -195,9 +195,9 @@ install_mix_properties (GObjectClass * klass)
 {
   g_object_class_install_property (klass, PROP_MIX_ENCODING,
       g_param_spec_enum ("mix-encoding", "Mix encoding",
-          "What mixes are sent as, where the neighbour takes it; one of "
-          "constant rate (all but Opus) is then sent even if the target is less, "
-          "but not at 0" LATCHED, GST_TYPE_PARTIAL_MIX_ENCODING, -1, RW_READY));
+          "What mixes are sent as, where the neighbour takes it and its target "
+          "carries it; else Opus, or what the neighbour takes" LATCHED,
+          GST_TYPE_PARTIAL_MIX_ENCODING, -1, RW_READY));
   g_object_class_install_property (klass, PROP_MIX_PT,
       g_param_spec_uint ("mix-pt", "Mix payload type",
           "RTP payload type of mixes (128 = that of the streams of the same "

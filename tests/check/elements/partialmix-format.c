@@ -121,19 +121,73 @@ GST_START_TEST (test_without_opus_the_format_follows_the_target)
 
 GST_END_TEST;
 
-/* Whoever asks for L16 gets it, at any target but 0. */
-GST_START_TEST (test_the_property_has_the_last_word)
+/* Returns: in what the mixes are, as it was said last */
+static gchar *
+latest_encoding (Rig * rig)
+{
+  GstMessage *message;
+  gchar *encoding = NULL;
+
+  while ((message = gst_bus_pop_filtered (rig->bus, GST_MESSAGE_ELEMENT))) {
+    const GstStructure *s = gst_message_get_structure (message);
+
+    if (gst_structure_has_field (s, "mix-encoding")) {
+      g_free (encoding);
+      encoding = g_strdup (gst_structure_get_string (s, "mix-encoding"));
+    }
+    gst_message_unref (message);
+  }
+  return encoding;
+}
+
+static void
+check_encoding (Rig * rig, const gchar * expected)
+{
+  gchar *encoding = latest_encoding (rig);
+
+  fail_unless_equals_string (encoding, expected);
+  g_free (encoding);
+}
+
+/* Whoever asks for L16 gets it as soon as the path carries it, and until then what
+ * the path does carry: nothing leaves faster than it may. */
+GST_START_TEST (test_what_the_property_asks_for_does_not_exceed_the_target)
 {
   Rig *rig = rig_new ("mix-encoding=l16");
   RigListener *listener = rig_listener (rig, "src_0", NULL);
+  guint k;
 
   rig_talkers (rig, 1, 3, RIG_L16);
   rig_play (rig);
-  rig_set_target (listener, 40000);
-  fail_unless (run_and_measure (rig, listener) > 768000);
-  check_pt (listener, 97);
+  for (k = 0; k < 2; k++) {
+    rig_set_target (listener, 40000);
+    fail_unless (run_and_measure (rig, listener) <= 40000);
+    check_pt (listener, 96);
+    check_encoding (rig, "OPUS");
+    rig_set_target (listener, RIG_L16_MIX_BPS * 3 / 2);
+    fail_unless (run_and_measure (rig, listener) > 768000);
+    check_pt (listener, 97);
+    check_encoding (rig, "L16");
+  }
   gst_pad_push_event (listener->pad, gst_fairmix_target_bitrate_event_new (0));
   fail_unless_equals_int (run_and_measure (rig, listener), 0);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+/* ... and nothing if it takes nothing else. */
+GST_START_TEST (test_what_the_property_asks_for_is_held_where_nothing_else_fits)
+{
+  Rig *rig = rig_new ("mix-encoding=pcmu");
+  RigListener *listener = rig_listener (rig, "src_0", G711_ONLY);
+
+  rig_talkers (rig, 1, 2, RIG_PCMU);
+  rig_play (rig);
+  rig_set_target (listener, G711_BPS - 1000);
+  fail_unless_equals_int (run_and_measure (rig, listener), 0);
+  rig_set_target (listener, G711_BPS + 20000);
+  fail_unless (run_and_measure (rig, listener) >= G711_BPS);
   rig_free (rig);
 }
 
@@ -177,7 +231,10 @@ partialmix_format_suite (void)
       2);
   tcase_add_test (tc, test_a_constant_rate_waits_for_a_target_that_carries_it);
   tcase_add_test (tc, test_without_opus_the_format_follows_the_target);
-  tcase_add_test (tc, test_the_property_has_the_last_word);
+  tcase_add_test (tc,
+      test_what_the_property_asks_for_does_not_exceed_the_target);
+  tcase_add_test (tc,
+      test_what_the_property_asks_for_is_held_where_nothing_else_fits);
   tcase_add_test (tc, test_a_mix_has_a_payload_type_of_its_own);
   return suite;
 }
