@@ -94,8 +94,8 @@ feedback_new (guint16 base, const gint32 * arrivals, guint n)
     before = arrivals[i];
     size += 2;
   }
-  size = GST_ROUND_UP_4 (size);
-  data[0] = 0x8f;
+  data[0] = size % 4 != 0 ? 0xaf : 0x8f;        /* filled up as browsers do */
+  for (i = -size & 3; size % 4 != 0; data[size++] = (guint8) i);
   data[1] = 205;
   GST_WRITE_UINT16_BE (data + 2, size / 4 - 1);
   GST_WRITE_UINT32_BE (data + 4, g_random_int ());      /* any of its SSRCs */

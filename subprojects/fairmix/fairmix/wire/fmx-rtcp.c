@@ -45,10 +45,10 @@ is_valid (const uint8_t *data, size_t size)
     return false;
   if ((data[0] & PADDING_BIT) == 0)
     return true;
-  /* [RFC3550 6.4.1] on the last packet only, the count includes itself */
+  /* [RFC3550 6.4.1] on the last packet only, the count includes itself; not
+   * always whole words: browsers fill up transport-wide feedback by one to three */
   padding = padding_bytes (data);
-  return bytes == size && padding > 0 && padding % WORD_BYTES == 0
-      && padding <= bytes - HEADER_BYTES;
+  return bytes == size && padding > 0 && padding <= bytes - HEADER_BYTES;
 }
 
 bool
