@@ -13,21 +13,11 @@
  * Prints one line: name and value by turns, rates in kbit/s. */
 #include "fairmix/asmp/fmx-asmp-sender.h"
 
-#include "ns3/applications-module.h"
-#include "ns3/core-module.h"
-#include "ns3/internet-module.h"
-#include "ns3/network-module.h"
-#include "ns3/traffic-control-module.h"
+#include "wires.h"
 
-#include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <memory>
-#include <string>
 #include <unistd.h>
-#include <vector>
-
-using namespace ns3;
 
 namespace
 {
@@ -43,8 +33,6 @@ struct Setting
     double min_interval_s;
     uint32_t packet_bytes;
 } setting;
-
-uint32_t g_net = 0x0a000000;
 
 FmxTime
 Now()
@@ -66,39 +54,6 @@ struct Wire
     uint32_t ts;
     uint32_t mid32;
     uint8_t data[FMX_ASMP_RTT_BYTES(16)];
-};
-
-/* A mean of what comes in each second, from some second on. */
-struct Bins
-{
-    std::vector<double> kbit;
-
-    void Add(uint32_t bytes)
-    {
-        auto second = static_cast<size_t>(Simulator::Now().GetSeconds());
-        kbit.resize(std::max(kbit.size(), second + 1));
-        kbit[second] += bytes * 8e-3;
-    }
-
-    double Mean(size_t from, size_t until) const
-    {
-        double sum = 0;
-        for (size_t i = from; i < until; i++)
-        {
-            sum += i < kbit.size() ? kbit[i] : 0;
-        }
-        return sum / (until - from);
-    }
-
-    double Cov(size_t from, size_t until) const
-    {
-        double mean = Mean(from, until), sum = 0;
-        for (size_t i = from; i < until; i++)
-        {
-            sum += std::pow((i < kbit.size() ? kbit[i] : 0) - mean, 2);
-        }
-        return std::sqrt(sum / (until - from)) / mean;
-    }
 };
 
 class Sender;
@@ -366,55 +321,7 @@ Receiver::Report()
 
 /* --- the network --- */
 
-Ipv4Address
-Cable(Ptr<Node> a, Ptr<Node> b, double bps, double delay_s, bool red)
-{
-    SimpleNetDeviceHelper helper;
-    helper.SetNetDevicePointToPointMode(true);
-    helper.SetDeviceAttribute("DataRate", DataRateValue(DataRate(static_cast<uint64_t>(bps))));
-    helper.SetChannelAttribute("Delay", TimeValue(Seconds(delay_s)));
-    helper.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize", StringValue(red ? "1p" : "10000p"));
-    if (!red)
-    {
-        helper.DisableFlowControl();
-    }
-    NetDeviceContainer ends = helper.Install(NodeContainer(a, b));
-    if (red)
-    {
-        TrafficControlHelper tc;
-        double second_bytes = bps / 8;
-        tc.SetRootQueueDisc("ns3::RedQueueDisc",
-                            "MaxSize",
-                            StringValue(std::to_string(uint32_t(0.2 * second_bytes)) + "B"),
-                            "MinTh",
-                            DoubleValue(0.05 * second_bytes),
-                            "MaxTh",
-                            DoubleValue(0.15 * second_bytes),
-                            "LInterm",
-                            DoubleValue(10),
-                            "MeanPktSize",
-                            UintegerValue(1000),
-                            "QW",
-                            DoubleValue(0.002),
-                            "Gentle",
-                            BooleanValue(true),
-                            "LinkBandwidth",
-                            DataRateValue(DataRate(static_cast<uint64_t>(bps))));
-        tc.Install(ends);
-    }
-    Ipv4AddressHelper addresses(Ipv4Address(g_net), "255.255.255.252");
-    g_net += 4;
-    Ipv4InterfaceContainer interfaces = addresses.Assign(ends);
-    return interfaces.GetAddress(1);
-}
-
-Ptr<Node>
-NewNode()
-{
-    Ptr<Node> node = CreateObject<Node>();
-    InternetStackHelper().Install(node);
-    return node;
-}
+constexpr Red BOTTLENECK{0.05, 0.15, 0.2};
 
 /* A bottleneck from the sender's side to one receiver, TCP beside it. */
 struct Branch
@@ -423,8 +330,8 @@ struct Branch
         : far(NewNode()),
           near(NewNode())
     {
-        Cable(sender, near, 1e9, 1e-3, false);
-        address = Cable(near, far, bps, delay_s, true);
+        Cable(sender, near, 1e9, 1e-3, NO_RED);
+        address = Cable(near, far, bps, delay_s, BOTTLENECK);
         receiver = std::make_unique<Receiver>(&s, ssrc, far, delay_s + 1e-3);
         s.AddReceiver(address);
     }
@@ -434,29 +341,18 @@ struct Branch
         uint16_t port = 6000 + tcp.size();
         double delay_s = 1e-3 * (1 + tcp.size());
         Ptr<Node> host = NewNode();
-        Cable(host, near, 1e9, delay_s, false);
-        PacketSinkHelper sink("ns3::TcpSocketFactory",
-                              InetSocketAddress(Ipv4Address::GetAny(), port));
-        auto app = sink.Install(far);
-        tcp.push_back(std::make_unique<Bins>());
-        app.Get(0)->TraceConnectWithoutContext("Rx", MakeBoundCallback(&Branch::OnTcp, tcp.back().get()));
-        BulkSendHelper source("ns3::TcpSocketFactory", InetSocketAddress(address, port));
-        auto sending = source.Install(host);
-        sending.Start(Seconds(start_s));
-        sending.Stop(Seconds(stop_s));
-    }
-
-    static void OnTcp(Bins* bins, Ptr<const Packet> packet, const Address&)
-    {
-        bins->Add(packet->GetSize() * 1500 / 1448);
+        Cable(host, near, 1e9, delay_s, NO_RED);
+        tcp.push_back(std::make_unique<Tcp>(host, far, address, port));
+        tcp.back()->sending.Start(Seconds(start_s));
+        tcp.back()->sending.Stop(Seconds(stop_s));
     }
 
     double TcpMean(size_t from, size_t until) const
     {
         double sum = 0;
-        for (auto& bins : tcp)
+        for (auto& flow : tcp)
         {
-            sum += bins->Mean(from, until);
+            sum += flow->bins.Mean(from, until);
         }
         return sum / tcp.size();
     }
@@ -464,7 +360,7 @@ struct Branch
     Ptr<Node> far, near;
     Ipv4Address address;
     std::unique_ptr<Receiver> receiver;
-    std::vector<std::unique_ptr<Bins>> tcp;
+    std::vector<std::unique_ptr<Tcp>> tcp;
 };
 
 void
@@ -565,12 +461,7 @@ main(int argc, char** argv)
     setting.algorithm = algorithm == "asmp" ? FMX_ASMP_PAPER : FMX_ASMP_FAIR;
     setting.min_interval_s = argc > 4 ? atof(argv[4]) : 5;
     setting.packet_bytes = argc > 5 ? atoi(argv[5]) : 1500;
-    Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue("ns3::TcpLinuxReno"));
-    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1448));
-    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(1 << 17));
-    Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(4 << 20));
-    Config::SetDefault("ns3::TcpSocket::DelAckTimeout", TimeValue(MilliSeconds(40)));
-    Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(MilliSeconds(200)));
+    ConfigureTcp();
     RngSeedManager::SetRun(strtoull(argv[3], nullptr, 10));
     Ptr<Node> node = NewNode();
     if (scenario == "shares")
