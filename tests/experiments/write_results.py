@@ -158,7 +158,7 @@ def row_name(s, axis, value):
 def matrix(s, claim, found, runner, old):
     """A claim over two axes, one table for a runner."""
     axes = claim['table']
-    head = f'**{claim["text"]}** – {RUNNERS[runner]}; '
+    head = f'**{claim["text"]}** – {RUNNERS[runner]}'
     mine = [r for r in found if r.runner == runner and measures.applies(claim, r)]
     cells = kept.cells(old, head)
     names = {row: row_name(s, axes[0], row) for row in s.axes[axes[0]]}
@@ -171,7 +171,8 @@ def matrix(s, claim, found, runner, old):
     columns = [c for c in s.axes[axes[1]] if any(c == k for _, k in cells)]
     if not rows:
         return []
-    out = [f'{head}target {target(claim)}', '',
+    asked = f'; target {target(claim)}' if target(claim) else ''
+    out = [head + asked, '',
            f'| {axes[0]} | ' + ' | '.join(columns) + ' |',
            '|---' * (1 + len(columns)) + '|']
     for row in rows:
