@@ -50,23 +50,33 @@ gst_qm_header_read (GstQmHeader * header, GstBuffer * buffer)
   return TRUE;
 }
 
-gboolean
-gst_qm_header_read_level (GstBuffer * buffer, guint id, guint8 * level)
+guint
+gst_qm_header_read_extension (GstBuffer * buffer, guint id, guint8 * bytes,
+    guint most)
 {
   GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
   gpointer data;
   guint size;
-  bool voice;
-  gboolean found;
 
   if (!gst_rtp_buffer_map (buffer,
           GST_MAP_READ | GST_RTP_BUFFER_MAP_FLAG_SKIP_PADDING, &rtp))
-    return FALSE;
-  found = (gst_rtp_buffer_get_extension_onebyte_header (&rtp, id, 0, &data,
-          &size)
+    return 0;
+  if (gst_rtp_buffer_get_extension_onebyte_header (&rtp, id, 0, &data, &size)
       || gst_rtp_buffer_get_extension_twobytes_header (&rtp, NULL, id, 0,
           &data, &size))
-      && fmx_audio_level_parse (data, size, level, &voice);
+    memcpy (bytes, data, MIN (size, most));
+  else
+    size = 0;
   gst_rtp_buffer_unmap (&rtp);
-  return found;
+  return size;
+}
+
+gboolean
+gst_qm_header_read_level (GstBuffer * buffer, guint id, guint8 * level)
+{
+  guint8 byte;
+  guint size = gst_qm_header_read_extension (buffer, id, &byte, 1);
+  bool voice;
+
+  return fmx_audio_level_parse (&byte, size, level, &voice);
 }

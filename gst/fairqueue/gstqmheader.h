@@ -35,6 +35,17 @@ typedef struct
 gboolean gst_qm_header_read (GstQmHeader * header, GstBuffer * buffer);
 
 /**
+ * gst_qm_header_read_extension:
+ * @id: of the header extension element, in either of the two forms
+ * @bytes: (out): its beginning
+ * @most: how many bytes fit
+ *
+ * Returns: how long it is, in bytes; 0 if it is not there
+ */
+guint gst_qm_header_read_extension (GstBuffer * buffer, guint id,
+    guint8 * bytes, guint most);
+
+/**
  * gst_qm_header_read_level:
  * @id: of the header extension
  * @level: (out): loudness, in -dBov ([RFC6464])

@@ -336,7 +336,7 @@ static void
 gst_qm_stage_update_minimum (GstQmStage * self)
 {
   const FmxPlayoutParams *params = &self->settings.playout;
-  FmxDuration minimum = params->min_delay;
+  FmxDuration minimum = MAX (params->min_delay, self->stream.asked_delay);
 
   if (self->settings.retransmission)
     minimum = MAX (minimum, (FmxDuration) self->settings.fixed_delay);
@@ -437,9 +437,8 @@ gst_qm_stage_decide (GstQmStage * self, Passage * p)
     out->last_changed = now;
 }
 
-/* A gap is to be waited for until its slot comes, and no longer: what conceals
- * it would be late.  The cover cannot be longer than the time that has passed:
- * timestamps would become negative. */
+/* A gap is waited for until its slot comes: what conceals it must not be late.
+ * The cover is no longer than the time that has passed: no negative times. */
 static void
 gst_qm_stage_steer (GstQmStage * self, Passage * p)
 {
@@ -890,6 +889,7 @@ gst_qm_stage_add_stats (GstQmStage * self, GstStructure * stats)
       "qm-silence-jumps", G_TYPE_UINT64, s.n_jumps,
       "qm-restarts", G_TYPE_UINT64, s.n_restarts,
       "qm-rule-changes", G_TYPE_UINT64, s.n_rule_changes,
+      "qm-asked-delay", G_TYPE_UINT64, self->stream.asked_delay,
       "qm-clocked", G_TYPE_UINT64,
       (guint64) (guint) g_atomic_int_get (&self->n_clocked),
       "qm-mean-interarrival", G_TYPE_UINT64,

@@ -5,6 +5,7 @@
 
 #include "gstqmstream.h"
 
+#include "fairmix/wire/fmx-playout-delay.h"
 #include "gstqmheader.h"
 
 #define DEFAULT_DURATION (20 * GST_MSECOND)
@@ -13,11 +14,12 @@
 #define QUIET_BYTES 2           /* an Opus frame of DTX */
 #define COMFORT_NOISE_PT 13     /* [RFC3389 5] */
 #define LEVEL_URI "urn:ietf:params:rtp-hdrext:ssrc-audio-level"
+#define DELAY_URI "http://www.webrtc.org/experiments/rtp-hdrext/playout-delay"
 
 /* --- caps --- */
 
 static gboolean
-is_level_uri (const GValue * value)
+is_uri (const GValue * value, const gchar * wanted)
 {
   const gchar *uri = NULL;
 
@@ -27,7 +29,7 @@ is_level_uri (const GValue * value)
       && gst_value_array_get_size (value) >= 2
       && G_VALUE_HOLDS_STRING (gst_value_array_get_value (value, 1)))
     uri = g_value_get_string (gst_value_array_get_value (value, 1));
-  return g_strcmp0 (uri, LEVEL_URI) == 0;
+  return g_strcmp0 (uri, wanted) == 0;
 }
 
 void
@@ -46,11 +48,15 @@ gst_qm_format_read_caps (GstQmFormat * format, GstCaps * caps)
         format->clock_rates[i] = clock_rate;
   }
   format->level_id = 0;
-  for (guint id = 1; id <= 255 && format->level_id == 0; id++) {
+  format->delay_id = 0;
+  for (guint id = 1; id <= 255; id++) {
     gchar *field = g_strdup_printf ("extmap-%u", id);
+    const GValue *value = gst_structure_get_value (s, field);
 
-    if (is_level_uri (gst_structure_get_value (s, field)))
+    if (format->level_id == 0 && is_uri (value, LEVEL_URI))
       format->level_id = id;
+    else if (format->delay_id == 0 && is_uri (value, DELAY_URI))
+      format->delay_id = id;
     g_free (field);
   }
 }
@@ -72,6 +78,18 @@ is_quiet (const GstQmFormat * format, GstBuffer * buffer,
   return format->level_id != 0
       && gst_qm_header_read_level (buffer, format->level_id, &level)
       && level >= QUIET_LEVEL;
+}
+
+/* What the sender asks for holds until it asks for something else. */
+static void
+gst_qm_stream_read_delay (GstQmStream * self, GstBuffer * buffer, guint id)
+{
+  guint8 bytes[FMX_PLAYOUT_DELAY_BYTES];
+  guint size = gst_qm_header_read_extension (buffer, id, bytes, sizeof bytes);
+  FmxDuration most;
+
+  if (size > 0)
+    fmx_playout_delay_parse (bytes, size, &self->asked_delay, &most);
 }
 
 static void
@@ -151,5 +169,7 @@ gst_qm_stream_place (GstQmStream * self, const GstQmFormat * format,
       (gint64) (self->timestamp - self->first_timestamp));
   packet->duration = self->duration;
   packet->quiet = is_quiet (format, buffer, &header);
+  if (header.extended && format->delay_id != 0)
+    gst_qm_stream_read_delay (self, buffer, format->delay_id);
   return step;
 }

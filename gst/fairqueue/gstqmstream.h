@@ -13,12 +13,14 @@ G_BEGIN_DECLS
  * GstQmFormat:
  * @clock_rates: of each payload type; 0 = unknown
  * @level_id: of the header extension with the loudness; 0 = none
+ * @delay_id: of the one with the delay that the sender asks for; 0 = none
  * @is_audio: what the caps say of the media
  */
 typedef struct
 {
   gint clock_rates[128];
   guint level_id;
+  guint delay_id;
   gboolean is_audio;
 } GstQmFormat;
 
@@ -28,6 +30,7 @@ typedef struct
  * @ssrc: of the stream
  * @duration: of a packet
  * @now: arrival of the last packet
+ * @asked_delay: the least delay that the sender asked for
  *
  * A stream of RTP packets, in order, on the time line of their arrivals.
  */
@@ -37,6 +40,7 @@ typedef struct
   guint32 ssrc;
   FmxDuration duration;
   FmxTime now;
+  FmxDuration asked_delay;
 
   /*< private >*/
   gint clock_rate;

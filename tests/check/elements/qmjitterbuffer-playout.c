@@ -4,6 +4,8 @@
 
 #include "qmjitterbuffercheck.h"
 
+#include "fairmix/wire/fmx-playout-delay.h"
+
 /* The queue monitor alone: a packet that is late is waited for */
 #define MONITOR "qmjitterbuffer memory-time=0"
 
@@ -400,6 +402,58 @@ GST_START_TEST (test_the_delay_begins_at_its_minimum_and_can_be_read)
 
 GST_END_TEST;
 
+#define DELAY_CAPS CAPS ", extmap-5=(string)" \
+    "http://www.webrtc.org/experiments/rtp-hdrext/playout-delay"
+
+/* Asks for a delay of @least; it is not asked for if that is < 0 */
+static GstClockTimeDiff
+pass_asking (GstHarness * h, guint n, GstClockTimeDiff least)
+{
+  GstBuffer *buffer = make_packet (n);
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  guint8 bytes[FMX_PLAYOUT_DELAY_BYTES];
+  GstClockTimeDiff delay;
+
+  if (least >= 0) {
+    fmx_playout_delay_write (bytes, sizeof bytes, least, 1000 * MS);
+    gst_rtp_buffer_map (buffer, GST_MAP_READWRITE, &rtp);
+    gst_rtp_buffer_add_extension_onebyte_header (&rtp, 5, bytes, sizeof bytes);
+    gst_rtp_buffer_unmap (&rtp);
+  }
+  push_late (h, buffer, n, 0);
+  buffer = gst_harness_pull (h);
+  delay = GST_CLOCK_DIFF (sent (n), GST_BUFFER_PTS (buffer));
+  gst_buffer_unref (buffer);
+  return delay;
+}
+
+GST_START_TEST (test_the_sender_may_ask_for_a_longer_delay)
+{
+  GstHarness *h = harness_new ("qmjitterbuffer min-delay=30 max-delay=300");
+
+  gst_harness_set_src_caps_str (h, DELAY_CAPS);
+  fail_unless_equals_int64 (pass_asking (h, 0, 0), 30 * MS);
+  fail_unless_equals_int64 (pass_asking (h, 1, 120 * MS), 120 * MS);
+  fail_unless_equals_int64 (pass_asking (h, 2, -1), 120 * MS);
+  fail_unless_equals_uint64 (stat_of (h, "qm-asked-delay"), 120 * MS);
+  fail_unless_equals_int64 (pass_asking (h, 3, 900 * MS), 300 * MS);
+  harness_free (h);
+}
+
+GST_END_TEST;
+
+/* An extension of that number that the caps do not explain says nothing. */
+GST_START_TEST (test_nobody_asks_for_what_the_caps_do_not_have)
+{
+  GstHarness *h = harness_new ("qmjitterbuffer");
+
+  fail_unless_equals_int64 (pass_asking (h, 0, 120 * MS), 0);
+  fail_unless_equals_uint64 (stat_of (h, "qm-asked-delay"), 0);
+  harness_free (h);
+}
+
+GST_END_TEST;
+
 static Suite *
 qmjitterbuffer_playout_suite (void)
 {
@@ -420,6 +474,8 @@ qmjitterbuffer_playout_suite (void)
   tcase_add_test (tc, test_the_thresholds_are_as_the_properties_say);
   tcase_add_test (tc, test_after_a_drop_the_counts_are_as_the_property_says);
   tcase_add_test (tc, test_the_delay_begins_at_its_minimum_and_can_be_read);
+  tcase_add_test (tc, test_the_sender_may_ask_for_a_longer_delay);
+  tcase_add_test (tc, test_nobody_asks_for_what_the_caps_do_not_have);
   return suite;
 }
 
