@@ -277,6 +277,53 @@ GST_START_TEST (test_it_is_paused_and_set_while_it_ticks)
 
 GST_END_TEST;
 
+typedef struct
+{
+  Rig *rig;
+  RigTalker *talker;
+  gint stop;                    /* atomic */
+} Talk;
+
+static gpointer
+talk_on (gpointer data)
+{
+  Talk *talk = data;
+
+  while (!g_atomic_int_get (&talk->stop))
+    rig_send (talk->rig, talk->talker);
+  return NULL;
+}
+
+/* What the last push said is told while another one is made. */
+GST_START_TEST (test_the_flow_is_told_while_it_changes)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  Talk talk =
+      { rig, rig_talker (rig, "sink_1", 7, RIG_PCMU, 440, 8000), FALSE };
+  Runner runner;
+  guint i;
+
+  rig_play (rig);
+  runner_start (&runner, "talks", talk_on, &talk);
+  for (i = 0; i < 8000; i++) {
+    GstStructure *stats;
+
+    if (i & 1)
+      gst_pad_link (listener->peer, listener->pad);
+    else
+      gst_pad_unlink (listener->peer, listener->pad);
+    stats = rig_pad_stats (listener);
+    fail_unless (gst_structure_has_field (stats, "flow"));
+    gst_structure_free (stats);
+  }
+  g_atomic_int_set (&talk.stop, TRUE);
+  runner_join (&runner);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_threads_suite (void)
 {
@@ -293,6 +340,7 @@ partialmix_threads_suite (void)
   tcase_add_test (tc,
       test_unlinking_and_a_new_stream_do_not_wait_for_each_other);
   tcase_add_test (tc, test_it_is_paused_and_set_while_it_ticks);
+  tcase_add_test (tc, test_the_flow_is_told_while_it_changes);
   return suite;
 }
 
