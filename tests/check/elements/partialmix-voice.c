@@ -212,6 +212,19 @@ GST_START_TEST (test_after_a_restart_nothing_of_before_goes_on)
 
 GST_END_TEST;
 
+/* There is an end to what is left of it, and no place that this end is at. */
+GST_START_TEST (test_what_a_restart_leaves_has_no_end)
+{
+  push (100, FALSE, FALSE);
+  render (0);
+  gst_partial_mix_voice_restart (&voice);
+  render (N);
+  check_silent (0, N);
+  fail_unless_equals_int (voice.n_new_concealed, 0);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_voice_suite (void)
 {
@@ -229,6 +242,7 @@ partialmix_voice_suite (void)
   tcase_add_test (tc, test_a_raised_voice_counts_several_times);
   tcase_add_test (tc, test_silent_packets_are_neither_decoded_nor_concealed);
   tcase_add_test (tc, test_after_a_restart_nothing_of_before_goes_on);
+  tcase_add_test (tc, test_what_a_restart_leaves_has_no_end);
   return s;
 }
 
