@@ -202,6 +202,8 @@ new_src_pad (GstPartialMix * self, GstPadTemplate * templ,
   listener->index = index;
   gst_pad_set_event_function (pad, gst_partial_mix_src_event);
   gst_pad_set_query_function (pad, gst_partial_mix_src_query);
+  /* before anybody can push on it */
+  gst_pad_set_active (pad, TRUE);
 
   GST_PARTIAL_MIX_LOCK (self);
   gst_partial_mix_src_pad_start (GST_PARTIAL_MIX_SRC_PAD (pad),
@@ -232,7 +234,8 @@ gst_partial_mix_request_new_pad (GstElement * element, GstPadTemplate * templ,
     return NULL;
   if (GST_IS_PARTIAL_MIX_SRC_PAD (pad))
     listener = &GST_PARTIAL_MIX_SRC_PAD (pad)->listener;
-  gst_pad_set_active (pad, TRUE);
+  else
+    gst_pad_set_active (pad, TRUE);
   if (!gst_element_add_pad (element, pad)) {
     /* the pad is gone: its address is all that there is */
     GST_PARTIAL_MIX_LOCK (self);

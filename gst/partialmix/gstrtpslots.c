@@ -548,6 +548,8 @@ gst_rtp_slots_request_new_pad (GstElement * element, GstPadTemplate * templ,
   if (index < MAX_SLOTS) {
     self->slot[index] = slot_new (index, templ);
     pad = self->slot[index]->pad;
+    /* before anybody can push on it */
+    gst_pad_set_active (pad, TRUE);
     fmx_slots_open (&self->slots, index);
     self->n_slots++;
   }
@@ -557,7 +559,6 @@ gst_rtp_slots_request_new_pad (GstElement * element, GstPadTemplate * templ,
         MAX_SLOTS);
     return NULL;
   }
-  gst_pad_set_active (pad, TRUE);
   gst_element_add_pad (element, pad);
   tell_n_slots (self);
   return pad;

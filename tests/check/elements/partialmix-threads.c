@@ -2,6 +2,8 @@
 
 /* What an application does to partialmix while other threads are in it. */
 
+#include <string.h>
+
 #include "../gstfairmixgate.h"
 #include "mixrig.h"
 
@@ -324,6 +326,68 @@ GST_START_TEST (test_the_flow_is_told_while_it_changes)
 
 GST_END_TEST;
 
+typedef struct
+{
+  Rig *rig;
+  RigListener *listener;
+} Arrival;
+
+static gpointer
+arrive (gpointer data)
+{
+  Arrival *arrival = data;
+
+  arrival->listener = rig_listener (arrival->rig, "src_0", NULL);
+  return NULL;
+}
+
+/* Holds whoever is about to activate src_0: GStreamer says so, if asked. */
+static void
+hold_activation (GstDebugCategory * category, GstDebugLevel level,
+    const gchar * file, const gchar * function, gint line, GObject * object,
+    GstDebugMessage * message, gpointer gate)
+{
+  if (GST_IS_PAD (object) && g_str_equal (function, "gst_pad_set_active")
+      && g_str_equal (GST_PAD_NAME (object), "src_0")
+      && strstr (gst_debug_message_get (message), "activating") != NULL)
+    gate_pass (gate);
+}
+
+/* What describes the packets would be lost on a pad that is not active, and who is
+ * linked would never know what they are. */
+GST_START_TEST (test_nothing_is_pushed_on_a_pad_before_it_is_active)
+{
+  Rig *rig = rig_new (NULL);
+  RigTalker *talker = rig_talker (rig, "sink_1", 7, RIG_PCMU, 440, 8000);
+  Arrival arrival = { rig, NULL };
+  GstCaps *caps;
+  Runner runner;
+  Gate gate;
+
+  gate_init (&gate);
+  rig_play (rig);
+  gst_debug_remove_log_function (gst_debug_log_default);
+  gst_debug_add_log_function (hold_activation, &gate, NULL);
+  gst_debug_set_threshold_for_name ("GST_PADS", GST_LEVEL_DEBUG);
+  runner_start (&runner, "arrives", arrive, &arrival);
+  gate_wait (&gate);
+  rig_send (rig, talker);
+  gate_open (&gate);
+  runner_join (&runner);
+  gst_debug_unset_threshold_for_name ("GST_PADS");
+  gst_debug_remove_log_function (hold_activation);
+
+  rig_run (rig, 3);
+  fail_unless (arrival.listener->buffers->len > 0);
+  caps = gst_pad_get_current_caps (arrival.listener->pad);
+  fail_unless (caps != NULL);
+  gst_caps_unref (caps);
+  rig_free (rig);
+  gate_clear (&gate);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_threads_suite (void)
 {
@@ -341,6 +405,7 @@ partialmix_threads_suite (void)
       test_unlinking_and_a_new_stream_do_not_wait_for_each_other);
   tcase_add_test (tc, test_it_is_paused_and_set_while_it_ticks);
   tcase_add_test (tc, test_the_flow_is_told_while_it_changes);
+  tcase_add_test (tc, test_nothing_is_pushed_on_a_pad_before_it_is_active);
   return suite;
 }
 
