@@ -332,9 +332,33 @@ gst_partial_mix_src_pad_class_init (GstPartialMixSrcPadClass * klass)
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }
 
+/* with the pad's stream lock, or before anybody pushes */
+static void
+forget_events (GstPartialMixSrcPad * pad)
+{
+  pad->events_sent = FALSE;
+  gst_clear_caps (&pad->sent_caps);
+}
+
+/* With its activity a pad loses the events that it has sent. */
+static gboolean
+src_pad_activate_mode (GstPad * pad, GstObject * parent, GstPadMode mode,
+    gboolean active)
+{
+  if (mode != GST_PAD_MODE_PUSH)
+    return FALSE;
+  if (!active) {
+    GST_PAD_STREAM_LOCK (pad);
+    forget_events (GST_PARTIAL_MIX_SRC_PAD (pad));
+    GST_PAD_STREAM_UNLOCK (pad);
+  }
+  return TRUE;
+}
+
 static void
 gst_partial_mix_src_pad_init (GstPartialMixSrcPad * pad)
 {
+  gst_pad_set_activatemode_function (GST_PAD (pad), src_pad_activate_mode);
   gst_partial_mix_listener_init (&pad->listener);
   pad->last_flow = GST_FLOW_OK;
   g_queue_init (&pad->door.waiting);
@@ -345,8 +369,7 @@ gst_partial_mix_src_pad_start (GstPartialMixSrcPad * pad,
     const GstPartialMixSettings * settings)
 {
   gst_partial_mix_listener_start (&pad->listener, settings);
-  pad->events_sent = FALSE;
-  gst_clear_caps (&pad->sent_caps);
+  forget_events (pad);
 }
 
 /* ---------------------------------------------------------- negotiation -- */

@@ -29,6 +29,19 @@ push_segment (GstPartialMixSrcPad * pad)
   gst_pad_push_event (GST_PAD_CAST (pad), gst_event_new_segment (&segment));
 }
 
+/* An inactive pad keeps no event: what it was given has to be said again. */
+static gboolean
+keeps_events (GstPartialMixSrcPad * pad)
+{
+  GstEvent *segment =
+      gst_pad_get_sticky_event (GST_PAD_CAST (pad), GST_EVENT_SEGMENT, 0);
+
+  if (segment == NULL)
+    return FALSE;
+  gst_event_unref (segment);
+  return TRUE;
+}
+
 /* with the pad's stream lock; what follows is always what the latest caps say,
  * also where packets of several payload types take turns */
 static void
@@ -43,9 +56,12 @@ push_events (GstPartialMixSrcPad * pad, GstCaps * caps)
       gst_pad_push_event (GST_PAD_CAST (pad), gst_event_new_caps (caps));
     gst_caps_replace (&pad->sent_caps, caps);
   }
-  if (first)
+  if (first) {
     push_segment (pad);
-  pad->events_sent = TRUE;
+    pad->events_sent = keeps_events (pad);
+    if (!pad->events_sent)
+      gst_clear_caps (&pad->sent_caps);
+  }
 }
 
 GstFlowReturn

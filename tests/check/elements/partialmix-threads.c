@@ -57,6 +57,35 @@ GST_START_TEST (test_a_listener_may_leave_while_a_packet_is_forwarded)
 
 GST_END_TEST;
 
+/* What an inactive pad is given is lost; what describes the stream is not. */
+GST_START_TEST (test_a_pad_that_was_inactive_says_again_what_it_carries)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  RigTalker *talker = rig_talker (rig, "sink_1", 7, RIG_PCMU, 440, 8000);
+  guint i;
+
+  fail_unless (gst_pad_set_active (listener->peer, FALSE));
+  rig_play (rig);
+  fail_unless (gst_pad_set_active (listener->peer, FALSE));
+  for (i = 0; i < 2; i++) {
+    GstCaps *caps;
+
+    gst_pad_push (talker->pad, rig_packet (rig, talker));
+    fail_unless_equals_int (listener->buffers->len, i);
+    fail_unless (gst_pad_set_active (listener->peer, TRUE));
+    gst_pad_push (talker->pad, rig_packet (rig, talker));
+    fail_unless_equals_int (listener->buffers->len, i + 1);
+    caps = gst_pad_get_current_caps (listener->peer);
+    fail_if (caps == NULL, "no caps the %u. time", i + 1);
+    gst_caps_unref (caps);
+    fail_unless (gst_pad_set_active (listener->peer, FALSE));
+  }
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static gpointer
 run_two_frames (gpointer rig)
 {
@@ -397,6 +426,7 @@ partialmix_threads_suite (void)
   tc = tcase_create ("pads that go");
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_a_listener_may_leave_while_a_packet_is_forwarded);
+  tcase_add_test (tc, test_a_pad_that_was_inactive_says_again_what_it_carries);
   tcase_add_test (tc, test_a_renderer_may_leave_while_the_one_before_is_served);
 
   tc = tcase_create ("locks");
