@@ -216,6 +216,7 @@ GST_START_TEST (test_does_not_start_without_a_clock_or_unprepared)
   alarm->willing = FALSE;
   fail_unless_equals_int (gst_element_set_state (GST_ELEMENT (alarm),
           GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+  gst_bus_set_flushing (bus, TRUE);     /* what waits there holds the alarm */
   alarm_free (alarm);
   gst_object_unref (bus);
 }
