@@ -33,6 +33,7 @@
 #include "common/gstfairmixecn.h"
 #include "common/gstfairmixfields.h"
 #include "common/gstfairmixlock.h"
+#include "common/gstfairmixorigin.h"
 #include "common/gstfairmixpads.h"
 #include "common/gstfairmixrtp.h"
 #include "common/gstfairmixtimed.h"
@@ -85,7 +86,10 @@ struct _GstRtpCcfb
   guint32 own_ssrc;
   FmxCcfbCollector collector;
   FmxCcfbStream *streams;
+  GstFairmixOrigins *origins;
   guint64 n_not_rtp;
+  guint64 n_intruders;          /* packets of a second sender of an SSRC */
+  gint64 shared_ssrc;           /* to tell of, -1 = none */
 
   /* Pushes to rtcp_src, with its stream lock */
   gboolean need_events;
@@ -121,10 +125,20 @@ gst_rtp_ccfb_note (GstRtpCcfb * self, GstBuffer * buffer, FmxTime now)
 {
   GstFairmixRtpHeader header;
   FmxCcfbArrival arrival = { 0 };
+  gboolean first;
 
   if (!gst_fairmix_rtp_header_read (buffer, &header)) {
     self->n_not_rtp++;
     GST_DEBUG_OBJECT (self, "not an RTP packet: %" GST_PTR_FORMAT, buffer);
+    return;
+  }
+
+  /* rtpbin drops what they send; who is acknowledged takes their losses for his */
+  if (gst_fairmix_origins_intrudes (self->origins, header.ssrc, buffer,
+          (GstClockTime) now, &first)) {
+    self->n_intruders++;
+    if (first)
+      self->shared_ssrc = header.ssrc;
     return;
   }
 
@@ -143,19 +157,35 @@ gst_rtp_ccfb_deadline (GstRtpCcfb * self)
       fmx_ccfb_collector_next_timeout (&self->collector));
 }
 
+/* without the lock */
+static void
+gst_rtp_ccfb_warn (GstRtpCcfb * self, gint64 ssrc)
+{
+  if (ssrc >= 0)
+    GST_ELEMENT_WARNING (self, STREAM, FAILED,
+        ("Two senders use one SSRC, 0x%08x: the second one is not heard.",
+            (guint) ssrc), ("Only the first is acknowledged, and rtpbin plays "
+            "only him.  SSRCs are to be random; the second one may leave ssrc= "
+            "out."));
+}
+
 static GstFlowReturn
 gst_rtp_ccfb_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 {
   GstRtpCcfb *self = GST_RTP_CCFB (parent);
   GstClockTime deadline = GST_CLOCK_TIME_NONE;
+  gint64 shared = -1;
 
   gst_fairmix_lock_acquire (&self->lock);
   if (self->timed.started) {
     gst_rtp_ccfb_note (self, buffer, gst_rtp_ccfb_now (self));
     deadline = gst_rtp_ccfb_deadline (self);
+    shared = self->shared_ssrc;
+    self->shared_ssrc = -1;
   }
   gst_fairmix_lock_release (&self->lock);
 
+  gst_rtp_ccfb_warn (self, shared);
   gst_fairmix_timed_reschedule (&self->timed, deadline);
   return gst_pad_push (self->srcpad, buffer);
 }
@@ -166,6 +196,7 @@ gst_rtp_ccfb_chain_list (GstPad * pad, GstObject * parent, GstBufferList * list)
   GstRtpCcfb *self = GST_RTP_CCFB (parent);
   GstClockTime deadline = GST_CLOCK_TIME_NONE;
   guint n = gst_buffer_list_length (list);
+  gint64 shared = -1;
 
   gst_fairmix_lock_acquire (&self->lock);
   if (self->timed.started) {
@@ -174,9 +205,12 @@ gst_rtp_ccfb_chain_list (GstPad * pad, GstObject * parent, GstBufferList * list)
     for (guint i = 0; i < n; i++)
       gst_rtp_ccfb_note (self, gst_buffer_list_get (list, i), now);
     deadline = gst_rtp_ccfb_deadline (self);
+    shared = self->shared_ssrc;
+    self->shared_ssrc = -1;
   }
   gst_fairmix_lock_release (&self->lock);
 
+  gst_rtp_ccfb_warn (self, shared);
   gst_fairmix_timed_reschedule (&self->timed, deadline);
   return gst_pad_push_list (self->srcpad, list);
 }
@@ -401,7 +435,9 @@ gst_rtp_ccfb_start (GstElement * element)
   params.sender_ssrc = self->own_ssrc;
   self->streams = g_new (FmxCcfbStream, max_ssrcs);
   fmx_ccfb_collector_init (&self->collector, &params, self->streams, max_ssrcs);
-  self->n_not_rtp = 0;
+  self->origins = gst_fairmix_origins_new (max_ssrcs);
+  self->n_not_rtp = self->n_intruders = 0;
+  self->shared_ssrc = -1;
 }
 
 /* with the lock */
@@ -409,6 +445,7 @@ static void
 gst_rtp_ccfb_stop (GstElement * element)
 {
   g_clear_pointer (&GST_RTP_CCFB (element)->streams, g_free);
+  g_clear_pointer (&GST_RTP_CCFB (element)->origins, gst_fairmix_origins_free);
 }
 
 static const GstFairmixTimedFuncs gst_rtp_ccfb_funcs = {
@@ -450,6 +487,7 @@ gst_rtp_ccfb_create_stats (GstRtpCcfb * self)
       "n-late", G_TYPE_UINT64, stats.n_late,
       "n-ignored", G_TYPE_UINT64, stats.n_ignored,
       "n-not-rtp", G_TYPE_UINT64, self->n_not_rtp,
+      "n-intruders", G_TYPE_UINT64, self->n_intruders,
       "n-unreported", G_TYPE_UINT64, stats.n_unreported,
       "n-restarts", G_TYPE_UINT64, stats.n_restarts,
       "n-streams", G_TYPE_UINT, stats.n_streams,

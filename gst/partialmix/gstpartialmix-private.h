@@ -42,6 +42,7 @@
 #include "fairmix/wire/fmx-audio-level.h"
 #include "gst/common/gstfairmixevents.h"
 #include "gst/common/gstfairmixlock.h"
+#include "gst/common/gstfairmixorigin.h"
 #include "gst/common/gstfairmixoutbox.h"
 #include "gst/common/gstfairmixtimer.h"
 

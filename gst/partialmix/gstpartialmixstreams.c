@@ -6,15 +6,9 @@
 #include "config.h"
 #endif
 
-#include <gst/net/gstnetaddressmeta.h>
-
 #include "gstpartialmix-private.h"
 
 #define GST_CAT_DEFAULT gst_partial_mix_debug
-
-/* Of two sources of one SSRC the first is the stream; the second one is when
- * nothing has come from the first for so long. */
-#define SOURCE_WAIT (2 * GST_SECOND)
 
 static void
 message_stream (GstPartialMix * self, GstPartialMixStream * stream,
@@ -115,33 +109,12 @@ admit (GstPartialMix * self, gint neighbour)
   return TRUE;
 }
 
-/* Whether it came from another address than the stream does: NAT and forgers
- * change ports, so that they count. */
-static gboolean
-is_other_source (GstPartialMixStream * stream, GstBuffer * buffer)
-{
-  GstNetAddressMeta *meta = gst_buffer_get_net_address_meta (buffer);
-  GInetSocketAddress *known, *from;
-
-  if (meta == NULL || !G_IS_INET_SOCKET_ADDRESS (meta->addr)
-      || meta->addr == stream->source)
-    return FALSE;
-  if (stream->source == NULL) {
-    stream->source = g_object_ref (meta->addr);
-    return FALSE;
-  }
-  known = G_INET_SOCKET_ADDRESS (stream->source);
-  from = G_INET_SOCKET_ADDRESS (meta->addr);
-  return g_inet_socket_address_get_port (known)
-      != g_inet_socket_address_get_port (from)
-      || !g_inet_address_equal (g_inet_socket_address_get_address (known),
-      g_inet_socket_address_get_address (from));
-}
-
+/* Of two sources of one SSRC the first is the stream; the second one is when
+ * nothing has come from the first for long. */
 static gboolean
 goes_on (GstPartialMixStream * stream, GstClockTime now)
 {
-  return now < stream->last_arrival + SOURCE_WAIT;
+  return now < stream->last_arrival + GST_FAIRMIX_ORIGIN_WAIT;
 }
 
 /* -------------------------------------------------------------- joining -- */
@@ -219,7 +192,7 @@ add_stream (GstPartialMix * self, GstPartialMixSinkPad * pad,
   stream->identity.place.neighbour = stream->neighbour;
   gst_partial_mix_identity_set_host (&stream->identity,
       gst_partial_mix_buffer_host (buffer));
-  is_other_source (stream, buffer);     /* it is the first: notes it */
+  gst_fairmix_origin_is_other (&stream->source, buffer);        /* notes it */
   if (gst_partial_mix_table_is_ssrc_used (&self->table, ssrc)) {
     stream->out_ssrc = gst_partial_mix_table_free_ssrc (&self->table);
     self->counters.n_collisions++;
@@ -250,7 +223,7 @@ gst_partial_mix_lookup (GstPartialMix * self, GstPartialMixSinkPad * pad,
       GUINT_TO_POINTER (ssrc));
   GstPartialMixFormat format;
 
-  if (stream != NULL && is_other_source (stream, buffer)) {
+  if (stream != NULL && gst_fairmix_origin_is_other (&stream->source, buffer)) {
     if (goes_on (stream, now)) {
       self->counters.n_intruders++;
       return NULL;
