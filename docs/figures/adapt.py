@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Draws what the adaptation makes of a rate.
 
 usage: docs/figures/adapt.py build/tests/bench/adapt > docs/figures/adapt.svg

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Draws how clear a crowd of recorded voices stays.
 
 usage: examples/voices.sh build/voices &&

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Draws how often feedback comes and how soon a loss is told.
 
 usage: build/tests/bench/feedback --csv |

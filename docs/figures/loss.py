@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Draws how the loss event rate follows the share of lost packets.
 
 usage: build/tests/bench/rate loss | docs/figures/loss.py > docs/figures/loss.svg

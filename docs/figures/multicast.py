@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Draws how the rate of a multicast group follows its slowest listener.
 
 usage: examples/multicast.sh --out FOLDER

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Draws DPM beside traffic that does not respond (its figures 4 and 5).
 
 usage: build/tests/bench/rate levels |

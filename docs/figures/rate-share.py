@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Draws two DPM bundles on one link (its figure 9, first part).
 
 usage: build/tests/bench/rate share |

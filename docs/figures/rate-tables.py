@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Draws TFRC-SP's send rate against the tables of RFC 4828.
 
 usage: build/tests/bench/rate tables |

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Draws what the round-trip time estimator makes of stalls and of a queue.
 
 usage: build/tests/bench/rate rtt | docs/figures/rtt.py > docs/figures/rtt.svg

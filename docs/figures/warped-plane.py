@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Draws what a hand feels of a surface far away.
 
 usage: docs/figures/warped-plane.py build/tests/bench/haptic > docs/figures/warped-plane.svg

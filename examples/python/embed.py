@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """The mixer inside an application that prints its decisions, in Python.
 
 usage: meson devenv -C build ../examples/python/embed.py [SECONDS]

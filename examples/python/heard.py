@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Which voices are in a recording?  By correlation, window by window.
 
 usage: heard.py RECORDING.wav VOICE.wav...

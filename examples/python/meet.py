@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Six people meet behind two mixers; one leaves, one comes late, one is killed and
 returns.
 

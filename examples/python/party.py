@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Eight people talk; two partial mixers bring them to one listener over a
 link that narrows and widens.
 

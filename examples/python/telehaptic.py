@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """A hand feels a surface that is measured far away.
 
 usage: telehaptic.py [--seconds S] [--delay MS] [--jitter MS]        both ends

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Draws the timeline of a party.
 
 usage: timeline.py party.csv party.png

@@ -172,6 +172,17 @@ def check_programs(folder):
                 yield f'{program.name} x: {done}'
 
 
+def check_pythons():
+    """What GStreamer and numpy are installed for is Debian's Python, whichever
+    stands first in PATH."""
+    needs = re.compile(r'^\s*(?:import|from) (?:gi|numpy|matplotlib|cairo)\b', re.M)
+    for folder in ('examples', 'tests', 'docs'):
+        for path in (ROOT / folder).rglob('*.py'):
+            text = path.read_text(encoding='utf-8')
+            if text.startswith('#!/usr/bin/env') and needs.search(text):
+                yield f'{path}: #!/usr/bin/env may find a Python without gi'
+
+
 def python_or_not(program, *arguments, **environment):
     """Runs it; a Python program with the Python that runs this."""
     command = [sys.executable, program] if program.suffix == '.py' else [program]
@@ -191,7 +202,8 @@ def main():
                           socket.SOCK_DGRAM))
         somebody.bind(('', USED))
         bad = [*check_wrong(), *check_help(), *check_default(),
-               *check_unbuilt(folder), *check_programs(folder)]
+               *check_unbuilt(folder), *check_programs(folder),
+               *check_pythons()]
     print('\n'.join(bad) or f'{len(WRONG)} wrong arguments, all said')
     sys.exit(bool(bad))
 

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Runs the examples for some seconds, as a person would, and listens.
 
 usage: smoke.py SOURCE-ROOT BUILD-ROOT TEST

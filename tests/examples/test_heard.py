@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """The ear of the party hears who spoke, and nobody else."""
 import pathlib
 import sys

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """What a party says of itself is so: its remarks, its picture, its voices."""
 import csv
 import pathlib

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Table 4.1 and figures 4.2 to 4.7 of the minimal-buffering paper.
 
