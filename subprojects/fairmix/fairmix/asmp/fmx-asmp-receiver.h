@@ -22,7 +22,7 @@ extern "C"
 
 /**
  * FmxAsmpAlgorithm:
- * @FMX_ASMP_PAPER: "asmp": the paper to the letter
+ * @FMX_ASMP_PAPER: "asmp": the paper's, see docs/algorithms/asmp.md
  * @FMX_ASMP_FAIR: "asmp-fair": rates of a TCP with full segments, from loss
  *     events; a queue that stands; a joiner measures before it counts
  */
