@@ -13,8 +13,7 @@
 #define RTT_MAX (60 * FMX_SECOND)
 #define PACKET_WEIGHT 0.05      /* of the newest packet's size */
 #define PACKET_BYTES 200.0      /* voice */
-/* who gets less than this part of what is sent gets next to nothing */
-#define CUT_OFF 0.05
+#define CUT_OFF 0.05            /* of what is sent; less is next to nothing */
 #define CUT_OFF_PACKETS 10u     /* of which none came */
 #define LIFETIME_INTERVALS 5.0  /* [RFC3550 6.3.5] */
 #define RATE_INTERVALS 4.0      /* reports get lost on congested paths */
