@@ -332,24 +332,21 @@ gst_partial_mix_src_pad_class_init (GstPartialMixSrcPadClass * klass)
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }
 
-/* with the pad's stream lock, or before anybody pushes */
-static void
-forget_events (GstPartialMixSrcPad * pad)
-{
-  pad->events_sent = FALSE;
-  gst_clear_caps (&pad->sent_caps);
-}
-
-/* With its activity a pad loses the events that it has sent. */
+/* With its activity a pad loses the events that it has sent.  Who pushes knows
+ * which these are, so only the stream lock guards that: an application may activate
+ * a pad of an element that does not run. */
 static gboolean
 src_pad_activate_mode (GstPad * pad, GstObject * parent, GstPadMode mode,
     gboolean active)
 {
+  GstPartialMixSrcPad *self = GST_PARTIAL_MIX_SRC_PAD (pad);
+
   if (mode != GST_PAD_MODE_PUSH)
     return FALSE;
   if (!active) {
     GST_PAD_STREAM_LOCK (pad);
-    forget_events (GST_PARTIAL_MIX_SRC_PAD (pad));
+    self->events_sent = FALSE;
+    gst_clear_caps (&self->sent_caps);
     GST_PAD_STREAM_UNLOCK (pad);
   }
   return TRUE;
@@ -369,7 +366,6 @@ gst_partial_mix_src_pad_start (GstPartialMixSrcPad * pad,
     const GstPartialMixSettings * settings)
 {
   gst_partial_mix_listener_start (&pad->listener, settings);
-  forget_events (pad);
 }
 
 /* ---------------------------------------------------------- negotiation -- */

@@ -355,6 +355,35 @@ GST_START_TEST (test_the_flow_is_told_while_it_changes)
 
 GST_END_TEST;
 
+/* Pads that an application requests or activates while the element stops carry
+ * packets although it does not run. */
+GST_START_TEST (test_it_is_started_while_a_packet_is_forwarded)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  RigTalker *talker = rig_talker (rig, "sink_1", 7, RIG_PCMU, 440, 8000);
+  Talk talk = { rig, talker, FALSE };
+  Runner runner;
+  guint i;
+
+  rig_play (rig);
+  for (i = 0; i < 50; i++) {
+    gst_pad_unlink (talker->pad, talker->peer);
+    gst_element_set_state (rig->mix, GST_STATE_READY);
+    fail_unless (gst_pad_set_active (listener->peer, TRUE));
+    fail_unless (gst_pad_set_active (talker->peer, TRUE));
+    gst_pad_link (talker->pad, talker->peer);
+    talk.stop = FALSE;
+    runner_start (&runner, "talks", talk_on, &talk);
+    gst_element_set_state (rig->mix, GST_STATE_PLAYING);
+    g_atomic_int_set (&talk.stop, TRUE);
+    runner_join (&runner);
+  }
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 typedef struct
 {
   Rig *rig;
@@ -435,6 +464,7 @@ partialmix_threads_suite (void)
       test_unlinking_and_a_new_stream_do_not_wait_for_each_other);
   tcase_add_test (tc, test_it_is_paused_and_set_while_it_ticks);
   tcase_add_test (tc, test_the_flow_is_told_while_it_changes);
+  tcase_add_test (tc, test_it_is_started_while_a_packet_is_forwarded);
   tcase_add_test (tc, test_nothing_is_pushed_on_a_pad_before_it_is_active);
   return suite;
 }
