@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The laboratory's own arithmetic, on tables whose answers are known."""
+import io
+import json
 import os
 import pathlib
 import shutil
@@ -10,6 +12,7 @@ import sys
 import tempfile
 import textwrap
 import unittest
+from unittest import mock
 
 try:
     import numpy
@@ -471,6 +474,43 @@ class NetnsTest(unittest.TestCase):
             signal.signal(signal.SIGTERM, before)
             netns.Ending.asked = False
         self.assertEqual(processes, ['one'])
+
+    def test_whoever_starts_while_the_run_is_ended_is_stopped(self):
+        stopped = set()
+
+        class Process:
+            stdout = io.StringIO('ready\n')
+
+            def __init__(self, command, **_):
+                self.name = command[0]
+                if self.name == 'ip':
+                    os.kill(os.getpid(), signal.SIGTERM)
+
+            def poll(self):
+                return None
+
+            def send_signal(self, _):
+                stopped.add(self.name)
+
+            def wait(self, *_):
+                pass
+
+        what = {'hosts': ['a'], 'tools': 'tools', 'duration_s': 1,
+                'commands': [[0, 'a', 'tcpflow send'], [0, 'a', 'nothing more']]}
+        before, here = signal.signal(signal.SIGTERM, netns.ended), os.getcwd()
+        with tempfile.TemporaryDirectory() as folder, \
+                mock.patch('subprocess.Popen', Process), \
+                mock.patch('subprocess.run'):
+            try:
+                os.chdir(folder)
+                pathlib.Path('flows.json').write_text(json.dumps(what), 'ascii')
+                with self.assertRaises(KeyboardInterrupt):
+                    netns.one_run()
+            finally:
+                os.chdir(here)
+                signal.signal(signal.SIGTERM, before)
+                netns.Ending.asked = netns.Ending.held = False
+        self.assertEqual(stopped, {'tools/linkemu', 'ip'})
 
 
 if __name__ == '__main__':

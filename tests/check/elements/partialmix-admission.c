@@ -208,6 +208,26 @@ GST_START_TEST (test_a_flood_on_one_pad_locks_nobody_out)
 
 GST_END_TEST;
 
+/* A plan costs as much as there are streams: those who all come at once share
+ * the next tick's. */
+GST_START_TEST (test_many_joins_at_once_cost_few_plans)
+{
+  Rig *rig = rig_new (NULL);
+  RigTalker *talker = rig_talker (rig, "sink_1", 11, RIG_PCMU, 440, 8000);
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+
+  rig_set_target (listener, 64000);
+  rig_play (rig);
+  rig_run (rig, 2);
+  rig_count_messages (rig, "fairmix-selection");
+  flood (rig, talker, 500);
+  fail_unless_equals_uint64 (rig_stat (rig, "n-streams"), 501);
+  fail_unless (rig_count_messages (rig, "fairmix-selection") < 50);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_admission_suite (void)
 {
@@ -225,6 +245,7 @@ partialmix_admission_suite (void)
   tc = tcase_create ("room");
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_a_flood_on_one_pad_locks_nobody_out);
+  tcase_add_test (tc, test_many_joins_at_once_cost_few_plans);
   return suite;
 }
 
