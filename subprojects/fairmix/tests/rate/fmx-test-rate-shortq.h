@@ -82,15 +82,41 @@ told_competing (double bps)
   return t;
 }
 
-/* After its start, with nothing known of a ceiling. */
-static inline Told
-told_calm (double bps)
+/* It may have so much, and no more. */
+static inline void
+told_limit (Told *t, double max_bps)
 {
-  Told t = told_begin (bps);
+  FmxRateParams params = t->rc.params;
 
-  t.rc.state.shortq.mode = FMX_RATE_SHORTQ_CALM;
-  told_for (&t, STEP, 0);
-  return t;
+  params.max_bps = max_bps;
+  fmx_rate_controller_set_params (&t->rc, &params);
+}
+
+/* The p that lets a TCP have @bps and no more, at a round trip of @rtt. */
+static inline double
+told_loss (double bps, FmxDuration rtt)
+{
+  FmxTcpPath path = fmx_tcp_path (1460.0, rtt);
+  double low = 1e-9, high = 1.0;
+
+  for (unsigned i = 0; i < 200; i++) {
+    double p = 0.5 * (low + high);
+
+    if (fmx_tcp_equation_bps (&path, p) > bps)
+      low = p;
+    else
+      high = p;
+  }
+  return high;
+}
+
+/* Losses let it have no more than it has, for some seconds. */
+static inline void
+told_held (Told *t)
+{
+  t->fb.loss_event_rate = told_loss (t->rc.rate_bps, 100 * MS);
+  told_for (t, 4 * S, 0);
+  t->fb.loss_event_rate = 0.0;
 }
 
 static inline void
@@ -99,6 +125,50 @@ assert_bps (const Told *t, double expected)
   if (fabs (t->rc.rate_bps - expected) > 1e-6 * expected)
     fail_msg ("%.1f bits/s, not %.1f, at %.2f s", t->rc.rate_bps, expected,
         fmx_time_to_s ((FmxDuration) t->now));
+}
+
+/* Losses have ended its start; the rate is still what it was, for no round trip is
+ * over.  Nothing is known of a ceiling. */
+static inline Told
+told_calm (double bps)
+{
+  Told t = told_begin (bps);
+
+  t.fb.loss_event_rate = 1.0;
+  told_for (&t, STEP, 0);
+  t.fb.loss_event_rate = 0.0;
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_CALM);
+  assert_bps (&t, bps);
+  return t;
+}
+
+/* The same, and the last step up, to @bps, was a moment ago. */
+static inline Told
+told_raised (double bps)
+{
+  Told t = told_calm (bps - 16e3);
+
+  told_for (&t, 700 * MS, 0);
+  assert_bps (&t, bps);
+  return t;
+}
+
+/* Its own step, to @bps or nearly, makes the queue show, which drains: @n times in
+ * a row. */
+static inline Told
+told_ceiling (double bps, unsigned n)
+{
+  Told t = told_raised (bps);
+
+  while (n-- > 0) {
+    FmxTime end = t.now + 20 * (FmxTime) S;
+
+    for (; t.rc.rate_bps <= 0.95 * bps; told_for (&t, STEP, 0))
+      assert_true (t.now < end);
+    told_until (&t, FMX_RATE_SHORTQ_DRAINING, 60 * MS);
+    told_while (&t, FMX_RATE_SHORTQ_DRAINING, 0);
+  }
+  return t;
 }
 
 #endif /* FMX_TEST_RATE_SHORTQ_H */

@@ -74,13 +74,12 @@ test_one_loss_does_not_hide_the_dips_after_it (void **state)
 static void
 test_random_losses_count_at_the_mean_round_trip (void **state)
 {
-  Told t = told_competing (400e3);
+  Told t = told_competing (5e6);        /* a path without a limit */
   FmxTcpPath path = fmx_tcp_path (1460.0, 250 * MS);
   double x = fmx_tcp_equation_bps (&path, 0.05);
 
   (void) state;
   t.fb.loss_event_rate = 0.05;
-  t.rc.state.shortq.full.mean_s = 20.0;        /* a path without a limit */
   for (unsigned i = 0; i < 60 * 20; i++) {
     told_for (&t, STEP, (i / 40 % 2 ? 50 : 250) * MS);
     if (i > 30 * 20)
@@ -88,16 +87,32 @@ test_random_losses_count_at_the_mean_round_trip (void **state)
   }
 }
 
-/* Competing at 400 kbit/s, where @share of it is allowed. */
+/* Losses on a path that would carry far more allow @bps.  It is told with the
+ * decision, each 2.1 s. */
+static void
+told_decision (Told * t, double bps)
+{
+  double before = t->rc.rate_bps;
+
+  t->fb.loss_event_rate = told_loss (bps, 300 * MS);
+  for (FmxTime end = t->now + 3 * (FmxTime)S; t->rc.rate_bps == before;
+      told_for (t, STEP, 200 * MS))
+    assert_true (t->now < end);
+}
+
+/* Competing at 400 kbit/s, to which it has just risen, where @share of it is
+ * allowed from now on. */
 static Told
 told_allowed (double share)
 {
-  Told t = told_competing (400e3);
+  Told t = told_competing (5e6);
 
-  t.rc.rate_bps = 400e3;
-  t.rc.state.shortq.full.mean_s = 100.0;
-  t.rc.state.shortq.most_bps = share * 400e3;
-  t.rc.state.shortq.decided = t.now;
+  t.fb.loss_event_rate = told_loss (300e3, 300 * MS);
+  told_for (&t, 10 * S, 200 * MS);
+  assert_bps (&t, 300e3);
+  told_decision (&t, 400e3);
+  assert_bps (&t, 400e3);
+  t.fb.loss_event_rate = told_loss (share * 400e3, 300 * MS);
   return t;
 }
 
@@ -124,7 +139,7 @@ test_falls_at_once_and_rises_by_a_half_in_seven_round_trips (void **state)
   told_for (&low, 350 * MS, 200 * MS);
   assert_bps (&low, 0.85 * 400e3);
 
-  told_for (&high, 2100 * MS, 200 * MS);        /* of 300 ms */
+  told_for (&high, 2100 * MS - STEP, 200 * MS); /* of 300 ms */
   assert_bps (&high, 400e3);
   told_for (&high, STEP, 200 * MS);
   assert_bps (&high, 1.5 * 400e3);
@@ -136,13 +151,15 @@ test_falls_at_once_and_rises_by_a_half_in_seven_round_trips (void **state)
 static void
 test_afterwards_it_climbs_as_where_nothing_is_known (void **state)
 {
-  Told t = told_competing (400e3);
+  Told t = told_ceiling (400e3, 2);
   double bps;
 
   (void) state;
-  t.rc.state.shortq.ceiling_bps = t.rc.rate_bps;
-  t.rc.state.shortq.n_steps = 5;
-  t.rc.state.shortq.most_bps = t.rc.rate_bps;
+  told_limit (&t, 400e3);       /* and has it, beside whoever is there */
+  told_until (&t, FMX_RATE_SHORTQ_COMPETING, 200 * MS);
+  told_for (&t, 60 * S, 200 * MS);
+  assert_bps (&t, 400e3);
+  told_limit (&t, 1e9);
   told_while (&t, FMX_RATE_SHORTQ_COMPETING, 0);
   bps = t.rc.rate_bps;
   for (unsigned n = 0; n < 2; n++) {
@@ -159,16 +176,15 @@ test_afterwards_it_climbs_as_where_nothing_is_known (void **state)
 static void
 test_who_was_alone_long_ago_begins_with_its_rate (void **state)
 {
-  Told t = told_begin (400e3);
+  Told t = told_calm (400e3);
   double x;
 
   (void) state;
-  t.rc.params.max_bps = 400e3;
-  t.rc.state.shortq.mode = FMX_RATE_SHORTQ_CALM;
+  told_limit (&t, 400e3);
   told_for (&t, 15 * S, 0);
   assert_true (t.rc.state.shortq.alone_bps > 0.0);
   t.link_bps = 60e3;
-  for (FmxTime end = t.now + 10 * (FmxTime) S; t.now < end;) {
+  for (FmxTime end = t.now + 10 * (FmxTime)S; t.now < end;) {
     told_for (&t, 2 * S, 0);
     told_until (&t, FMX_RATE_SHORTQ_DRAINING, 200 * MS);
     told_while (&t, FMX_RATE_SHORTQ_DRAINING, 0);
@@ -186,12 +202,12 @@ test_who_was_overrun_was_alone_before (void **state)
   double x;
 
   (void) state;
-  t.rc.params.max_bps = 400e3;
+  told_limit (&t, 400e3);
   told_for (&t, 15 * S, 0);
   t.link_bps = 150e3;
   t.fb.new_loss_event = true;
   told_for (&t, STEP, 0);
-  t.rc.params.max_bps = 150e3;
+  told_limit (&t, 150e3);
   assert_true (t.rc.rate_bps < 150e3);
   told_for (&t, 5 * S, 0);
   told_until (&t, FMX_RATE_SHORTQ_COMPETING, 200 * MS);
@@ -215,5 +231,6 @@ main (void)
     cmocka_unit_test (test_who_was_overrun_was_alone_before),
   };
 
-  return cmocka_run_group_tests_name ("rate/rate-shortq-compete", tests, NULL, NULL);
+  return cmocka_run_group_tests_name ("rate/rate-shortq-compete", tests, NULL,
+      NULL);
 }

@@ -10,14 +10,14 @@
 static Told
 told_draining (FmxDuration queue, bool own)
 {
-  Told t = told_calm (BPS);
+  Told t = own ? told_raised (BPS) : told_calm (BPS);
+  FmxTime shows;
 
-  t.now = 10 * (FmxTime) S;
-  told_for (&t, STEP, 0);
-  t.rc.rate_bps = BPS;
-  t.rc.state.shortq.raised = own ? t.now : 0;
+  if (!own)
+    told_held (&t);
+  shows = t.now;
   told_until (&t, FMX_RATE_SHORTQ_DRAINING, queue);
-  assert_true (t.now < 11 * (FmxTime) S);
+  assert_true (t.now < shows + S);
   assert_bps (&t, (own ? 0.85 : 0.8) * BPS);
   return t;
 }
@@ -138,27 +138,37 @@ test_climbs_an_interval_after_it_has_drained (void **state)
   assert_bps (&t, bps + 16e3);
 }
 
-/* Returns: how long it stays below the ceiling after the queue has drained that
- * showed where it did before */
+/* Returns: how long it stays below the ceiling from now on */
 static FmxDuration
-hold_after (bool own, FmxDuration hold)
+hold_of (Told * t)
 {
-  Told t = told_calm (BPS);
-  FmxTime drained;
+  FmxTime drained = t->now - STEP;
 
-  t.now = 10 * (FmxTime) S;
-  told_for (&t, STEP, 0);
-  t.rc.rate_bps = BPS;
-  t.rc.state.shortq.raised = own ? t.now : 0;
-  t.rc.state.shortq.ceiling_bps = BPS;
-  t.rc.state.shortq.hold = hold;
+  for (; t->rc.rate_bps <= 0.95 * BPS; told_for (t, STEP, 0))
+    assert_true (t->now < drained + 20 * (FmxTime) S);
+  return fmx_time_diff (t->now - STEP, drained);
+}
+
+/* ... after the queue has drained that showed there @n times in a row */
+static FmxDuration
+hold_after (unsigned n)
+{
+  Told t = told_ceiling (BPS, n);
+
+  return hold_of (&t);
+}
+
+/* ... and then once more, without a step */
+static FmxDuration
+hold_after_another (unsigned n)
+{
+  Told t = told_ceiling (BPS, n);
+
+  (void) hold_of (&t);
+  told_held (&t);
   told_until (&t, FMX_RATE_SHORTQ_DRAINING, 60 * MS);
-  assert_bps (&t, (own ? 0.95 : 0.8) * BPS);
   told_while (&t, FMX_RATE_SHORTQ_DRAINING, 0);
-  drained = t.now - STEP;
-  for (; t.rc.rate_bps <= 0.95 * BPS; told_for (&t, STEP, 0))
-    assert_true (t.now < drained + 20 * (FmxTime) S);
-  return fmx_time_diff (t.now - STEP, drained);
+  return hold_of (&t);
 }
 
 /* At 400 kbit/s 0.62 of 2, 4 and 8 s; what is due then is due each 0.7 s. */
@@ -166,11 +176,11 @@ static void
 test_who_made_it_show_again_waits_twice_as_long (void **state)
 {
   (void) state;
-  assert_in_range (hold_after (true, 2 * S), 2460 * MS, 3200 * MS);
-  assert_in_range (hold_after (true, 4 * S), 4920 * MS, 5700 * MS);
-  assert_in_range (hold_after (true, 8 * S), 4920 * MS, 5700 * MS);
+  assert_in_range (hold_after (2), 2430 * MS, 3200 * MS);
+  assert_in_range (hold_after (3), 4860 * MS, 5700 * MS);
+  assert_in_range (hold_after (4), 4860 * MS, 5700 * MS);
   /* it was somebody else */
-  assert_true (hold_after (false, 4 * S) < hold_after (true, 4 * S));
+  assert_true (hold_after_another (3) < hold_after (4));
 }
 
 /* Somebody else's queue does not go: one cut, another, then compete. */
@@ -189,8 +199,7 @@ test_two_cuts_in_vain_and_no_more (void **state)
   }
   told_for (&t, S, 0);
   rate_bps = t.rc.rate_bps;
-  for (; told_mode (&t) != FMX_RATE_SHORTQ_COMPETING;
-      rate_bps = t.rc.rate_bps) {
+  for (; told_mode (&t) != FMX_RATE_SHORTQ_COMPETING; rate_bps = t.rc.rate_bps) {
     told_for (&t, STEP, 200 * MS);
     assert_true (t.now < 60 * (FmxTime) S);
     n_cuts += t.rc.rate_bps < rate_bps;
@@ -234,5 +243,6 @@ main (void)
     cmocka_unit_test (test_at_the_least_rate_it_competes_at_once),
   };
 
-  return cmocka_run_group_tests_name ("rate/rate-shortq-drain", tests, NULL, NULL);
+  return cmocka_run_group_tests_name ("rate/rate-shortq-drain", tests, NULL,
+      NULL);
 }

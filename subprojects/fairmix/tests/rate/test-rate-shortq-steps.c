@@ -7,7 +7,7 @@
 
 /* The rate stays until the next decision, and is then @bps. */
 static void
-expect_step (Told *t, double bps)
+expect_step (Told * t, double bps)
 {
   double before = t->rc.rate_bps;
 
@@ -47,22 +47,22 @@ static void
 test_a_step_is_no_more_than_100_kbit_s (void **state)
 {
   Told t = told_calm (4e6);
+  double bps = 4e6;
 
   (void) state;
   t.fb.stream_bps = 1e6;
-  t.rc.state.shortq.n_steps = 5;
-  expect_step (&t, 4.1e6);
+  for (unsigned n = 0; n < 5; n++)
+    expect_step (&t, bps += fmin (16e3 * (1u << n), 100e3));
 }
 
 /* Small steps around it; where it has moved, up to a quarter of the rate. */
 static void
 test_a_ceiling_is_felt_for_and_forgotten_where_it_was_passed (void **state)
 {
-  Told t = told_calm (380e3);
-  double bps = 380e3;
+  Told t = told_ceiling (400e3, 1);
+  double bps = t.rc.rate_bps;
 
   (void) state;
-  t.rc.state.shortq.ceiling_bps = 400e3;
   while (bps <= 440e3)
     expect_step (&t, bps += 16e3);
   expect_step (&t, 1.25 * bps);
@@ -103,21 +103,17 @@ test_who_sends_little_falls_to_what_arrives (void **state)
 static void
 test_no_step_passes_the_equation (void **state)
 {
-  Told t = told_calm (400e3);
   FmxTcpPath path = fmx_tcp_path (1460.0, 100 * MS);
-  double x;
+  double x = fmx_tcp_equation_bps (&path, 0.06);
+  Told calm = told_calm (0.99 * x), starting = told_begin (0.99 * x);
 
   (void) state;
-  t.fb.loss_event_rate = 0.06;
-  x = fmx_tcp_equation_bps (&path, 0.06);
-  t.rc.rate_bps = 0.99 * x;
-  expect_step (&t, x);
+  calm.fb.loss_event_rate = starting.fb.loss_event_rate = 0.06;
+  expect_step (&calm, x);
   /* nor a start, not even for a moment */
-  t.rc.state.shortq.mode = FMX_RATE_SHORTQ_STARTING;
-  t.rc.rate_bps = 0.99 * x;
-  while (t.rc.rate_bps < x && t.now < 5 * (FmxTime) S)
-    told_for (&t, STEP, 0);
-  assert_bps (&t, x);
+  while (starting.rc.rate_bps < x && starting.now < 5 * (FmxTime) S)
+    told_for (&starting, STEP, 0);
+  assert_bps (&starting, x);
 }
 
 /* As elsewhere: of a packet's size if none is given. */
@@ -128,8 +124,10 @@ test_the_equation_has_the_segments_that_are_asked_for (void **state)
   for (unsigned given = 0; given < 2; given++) {
     Told t = told_calm (4e6);
     FmxTcpPath path = fmx_tcp_path (given ? 1460.0 : 200.0, 100 * MS);
+    FmxRateParams params = t.rc.params;
 
-    t.rc.params.segment_bytes = given ? 1460 : 0;
+    params.segment_bytes = given ? 1460 : 0;
+    fmx_rate_controller_set_params (&t.rc, &params);
     t.fb.loss_event_rate = 0.01;
     told_for (&t, 5 * S, 0);
     assert_bps (&t, fmx_tcp_equation_bps (&path, 0.01));
@@ -142,10 +140,9 @@ test_a_start_bears_twice_the_queue (void **state)
 {
   (void) state;
   for (unsigned starting = 0; starting < 2; starting++) {
-    Told t = told_calm (400e3);
+    Told t = starting ? told_begin (400e3) : told_calm (400e3);
 
-    if (starting)
-      t.rc.state.shortq.mode = FMX_RATE_SHORTQ_STARTING;
+    told_for (&t, STEP, 0);
     told_for (&t, 4 * STEP, 35 * MS);
     assert_int_equal (told_mode (&t), starting ? FMX_RATE_SHORTQ_STARTING
         : FMX_RATE_SHORTQ_DRAINING);
@@ -225,5 +222,6 @@ main (void)
     cmocka_unit_test (test_a_clock_that_shows_hours_makes_no_difference),
   };
 
-  return cmocka_run_group_tests_name ("rate/rate-shortq-steps", tests, NULL, NULL);
+  return cmocka_run_group_tests_name ("rate/rate-shortq-steps", tests, NULL,
+      NULL);
 }

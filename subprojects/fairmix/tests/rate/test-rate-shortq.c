@@ -26,19 +26,15 @@ test_grows_until_the_queue_shows_then_lets_it_drain (void **state)
 static void
 test_gives_way_at_once_when_somebody_else_comes (void **state)
 {
-  Told t = told_begin (400000.0);
+  Told t = told_calm (400000.0);
   double before;
 
   (void) state;
-  t.now = S;
-  t.rc.state.shortq.mode = FMX_RATE_SHORTQ_CALM;
-  t.rc.state.shortq.hold_until = 100 * (FmxTime) S;
-  t.rc.state.shortq.ceiling_bps = 410e3;
-  told_for (&t, 5 * S, 0);
+  told_held (&t);
   before = t.rc.rate_bps;
-  assert_true (before == 400000.0);
-  told_for (&t, 2 * STEP + 1, 60 * MS);
-  assert_true (t.rc.rate_bps == 0.8 * before);
+  assert_bps (&t, 400e3);
+  told_for (&t, 3 * STEP + 1, 60 * MS);
+  assert_bps (&t, 0.8 * before);
 }
 
 static void
@@ -97,15 +93,14 @@ test_who_was_alone_begins_at_half_of_that (void **state)
 {
   (void) state;
   for (unsigned alone = 0; alone < 2; alone++) {
-    Told t = told_begin (400000.0);
+    Told t = told_calm (400000.0);
     double x;
 
-    t.rc.params.max_bps = 400e3;
-    t.rc.state.shortq.mode = FMX_RATE_SHORTQ_CALM;
+    told_limit (&t, 400e3);
     told_for (&t, (alone ? 15 : 5) * S, 0);
     t.link_bps = 60e3;
     told_until (&t, FMX_RATE_SHORTQ_COMPETING, 200 * MS);
-  assert_true (t.now < 30 * (FmxTime) S);
+    assert_true (t.now < 30 * (FmxTime) S);
     assert_true (t.rc.rate_bps < 60e3);
     x = fmx_full_queue_bps (&t.rc.state.shortq.full, 400e3, t.now);
     assert_true (fabs (x - (alone ? 200e3 : t.rc.rate_bps)) < 0.1 * x);
@@ -118,11 +113,8 @@ test_takes_half_of_what_it_had_alone (void **state)
 {
   (void) state;
   for (unsigned stood = 0; stood < 2; stood++) {
-    Told t = told_begin (400000.0);
+    Told t = told_ceiling (420e3, stood ? 4 : 1);
 
-    told_for (&t, MS, 0);
-    t.rc.state.shortq.ceiling_bps = 420000.0;
-    t.rc.state.shortq.hold = (stood ? 16 : 4) * S;
     told_for (&t, 60 * S, 200 * MS);
     assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_COMPETING);
     if (stood)
