@@ -126,6 +126,25 @@ GST_START_TEST (test_a_payload_type_means_one_thing)
 
 GST_END_TEST;
 
+/* 10 is L16 in stereo at 44.1 kHz, whoever says what. */
+GST_START_TEST (test_a_static_payload_type_means_nothing_else)
+{
+  GstPartialMixFormat mix = l16;
+  GstPartialMixPayloads payloads;
+
+  mix.pt = 10;
+  gst_partial_mix_payloads_init (&payloads, -1, 0);
+  fail_unless_equals_int (gst_partial_mix_payloads_take (&payloads, &mix,
+          TRUE), 96);
+  mix.clock_rate = 44100;
+  mix.channels = 2;
+  fail_unless_equals_int (gst_partial_mix_payloads_take (&payloads, &mix,
+          FALSE), 10);
+  gst_partial_mix_payloads_clear (&payloads);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_a_reserved_payload_type_is_the_mixes)
 {
   GstPartialMixPayloads payloads;
@@ -233,6 +252,7 @@ partialmix_rooms_suite (void)
   tcase_add_test (tc, test_a_bye_is_void_while_rtp_goes_on);
   tcase_add_test (tc, test_a_claim_waits_for_rtp_from_the_same_place);
   tcase_add_test (tc, test_a_payload_type_means_one_thing);
+  tcase_add_test (tc, test_a_static_payload_type_means_nothing_else);
   tcase_add_test (tc, test_a_reserved_payload_type_is_the_mixes);
   tcase_add_test (tc, test_a_link_numbers_on_after_a_stay_in_the_mix);
   tcase_add_test (tc, test_the_same_members_have_the_same_key);

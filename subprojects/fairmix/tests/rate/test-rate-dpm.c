@@ -164,6 +164,7 @@ test_too_much_loss_with_more_means_one_stream_first (void **state)
   FmxRateController rc = fmx_test_controller (&fmx_rate_dpm);
   FmxTime now = feed (&rc, fmx_test_feedback (1e6), 0, 5 * S);
   FmxRateFeedback fb = fmx_test_feedback_with_loss (1e6, 0.01, true);
+  uint64_t n_up;
 
   (void) state;
   assert_true (fmx_rate_controller_bps (&rc) > 500000.0);
@@ -172,15 +173,52 @@ test_too_much_loss_with_more_means_one_stream_first (void **state)
   assert_true (fmx_rate_controller_bps (&rc) == 80000.0);
   assert_string_equal (fmx_rate_controller_reason (&rc), "down-loss");
   /* as long as the losses of before are in the figure */
-  fb.new_loss_event = true;
+  fb.new_loss_event = false;
+  n_up = rc.stats.n_up;
   now = feed (&rc, fb, now, now + 3 * S);
   assert_true (fmx_rate_controller_bps (&rc) == 80000.0);
+  assert_int_equal (rc.stats.n_up, n_up);
   feed (&rc, fb, now, now + 300 * MS);
   assert_true (fmx_rate_controller_is_probing (&rc));
 }
 
-/* 25 % are lost, more than 20 %: the streams' mean rate wanders, and with it what
- * one stream is. */
+/* 25 % are lost, more than 20 %: @stream_bps is what one stream is after some time.
+ * Returns: how often the rate fell before it stopped */
+static uint64_t
+falls_until_probing (FmxDuration rtt, double (*stream_bps) (double s))
+{
+  FmxRateController rc = fmx_test_controller (&fmx_rate_dpm);
+  FmxTime now = feed (&rc, fmx_test_feedback (1e6), 0, 10 * (FmxTime) S);
+  FmxRateFeedback fb = fmx_test_feedback_with_loss (1e6, 0.001, true);
+  FmxRateStats before = rc.stats;
+  FmxTime began = now;
+
+  fb.loss_fraction = 0.25;
+  fb.rtt = fb.rtt_median = rtt;
+  while (!fmx_rate_controller_is_probing (&rc)) {
+    fb.new_loss_event = now % (2 * rtt) == 0;
+    fb.stream_bps = stream_bps (fmx_time_to_s (fmx_time_diff (now, began)));
+    fmx_rate_controller_on_feedback (&rc, &fb, now += 50 * MS);
+    assert_true (now - began < 3 * (FmxTime) S + 2 * (FmxTime) rtt + 200 * MS);
+  }
+  assert_int_equal (rc.stats.n_up, before.n_up);
+  return rc.stats.n_down - before.n_down;
+}
+
+static double
+wanders (double s)
+{
+  return 80000.0 + fmod (20.0 * s + 5.0, 7.0) * 500.0;
+}
+
+static double
+shrinks (double s)
+{
+  return 80000.0 * pow (0.6, floor (s));
+}
+
+/* The streams' mean rate wanders, and with it what one stream is; and who falls
+ * once more has not to wait anew. */
 static void
 test_too_much_loss_means_probing_whatever_one_stream_is (void **state)
 {
@@ -188,22 +226,8 @@ test_too_much_loss_means_probing_whatever_one_stream_is (void **state)
 
   (void) state;
   for (size_t i = 0; i < N_ELEMENTS (rtts); i++) {
-    FmxRateController rc = fmx_test_controller (&fmx_rate_dpm);
-    FmxTime now = feed (&rc, fmx_test_feedback (1e6), 0, 10 * (FmxTime) S);
-    FmxRateFeedback fb = fmx_test_feedback_with_loss (1e6, 0.001, true);
-    uint64_t n_up = rc.stats.n_up;
-    FmxTime began = now;
-
-    fb.loss_fraction = 0.25;
-    fb.rtt = fb.rtt_median = rtts[i];
-    while (!fmx_rate_controller_is_probing (&rc)) {
-      fb.new_loss_event = now % (2 * rtts[i]) == 0;
-      fb.stream_bps = 80000.0 + (now / MS % 7) * 500.0;
-      fmx_rate_controller_on_feedback (&rc, &fb, now += 50 * MS);
-      assert_true (now - began < 3 * (FmxTime) S + 2 * (FmxTime) rtts[i]
-          + 200 * MS);
-    }
-    assert_int_equal (rc.stats.n_up, n_up);
+    assert_int_equal (falls_until_probing (rtts[i], wanders), 1);
+    assert_true (falls_until_probing (rtts[i], shrinks) >= 3);
   }
 }
 
@@ -315,7 +339,8 @@ main (void)
     cmocka_unit_test (test_approaches_the_equation_by_less_than_a_stream),
     cmocka_unit_test (test_belief_is_twice_what_was_received),
     cmocka_unit_test (test_silence_does_not_lower_the_rate),
-    cmocka_unit_test (test_one_stream_that_follows_the_target_does_not_double_it),
+    cmocka_unit_test
+        (test_one_stream_that_follows_the_target_does_not_double_it),
     cmocka_unit_test (test_not_up_within_a_round_trip_of_a_loss_event),
     cmocka_unit_test (test_too_much_loss_with_one_stream_means_probing_at_once),
     cmocka_unit_test (test_too_much_loss_with_more_means_one_stream_first),

@@ -164,17 +164,17 @@ test_a_report_about_a_silent_stream_loses_nothing (void **state)
   (void) state;
   start ();
   fmx_rate_sender_on_sent (&sender, 2, 1, 120, 0);
-  for (unsigned seq = 0; seq < 1500; seq++) {
+  for (unsigned seq = 0; seq < 6000; seq++) {
     FmxReportBlock talks = {.ssrc = 1,.ext_highest_seq = seq };
     FmxReportBlock silent = {.ssrc = 2,.ext_highest_seq = 1 };
 
     leave_at ((uint16_t) seq, at (seq));
-    if (seq % 50 == 20)
+    if (seq % 250 == 20)
       fmx_rate_sender_on_report_block (&sender, &talks, 0, at (seq));
-    if (seq % 50 == 40)
+    if (seq % 250 == 240)
       fmx_rate_sender_on_report_block (&sender, &silent, 0, at (seq));
   }
-  stats = stats_at (at (1500));
+  stats = stats_at (at (6000));
   assert_int_equal (stats.n_lost, 0);
   assert_int_equal (stats.n_breaker, 0);
   assert_true (fabs (stats.receive_bps - 80000.0) < 4000.0);
