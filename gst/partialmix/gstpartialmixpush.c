@@ -10,14 +10,23 @@
 
 #define GST_CAT_DEFAULT gst_partial_mix_debug
 
-static void
-push_first_events (GstPartialMixSrcPad * pad)
+/* FALSE: the pad is not active, and keeps no event */
+static gboolean
+push_stream_start (GstPartialMixSrcPad * pad)
 {
   gchar *id = g_strdup_printf ("partialmix-%08x/src_%u", g_random_int (),
       pad->listener.index);
+  GstEvent *event = gst_event_new_stream_start (id), *kept;
 
-  gst_pad_push_event (GST_PAD_CAST (pad), gst_event_new_stream_start (id));
+  gst_pad_push_event (GST_PAD_CAST (pad), gst_event_ref (event));
+  /* another one may be left there by a pad that is being deactivated */
+  kept = gst_pad_get_sticky_event (GST_PAD_CAST (pad), GST_EVENT_STREAM_START,
+      0);
+  pad->events_sent = kept == event;
+  gst_clear_event (&kept);
+  gst_event_unref (event);
   g_free (id);
+  return pad->events_sent;
 }
 
 static void
@@ -29,39 +38,24 @@ push_segment (GstPartialMixSrcPad * pad)
   gst_pad_push_event (GST_PAD_CAST (pad), gst_event_new_segment (&segment));
 }
 
-/* An inactive pad keeps no event: what it was given has to be said again. */
+/* With the pad's stream lock; what follows is always what the latest caps say, also
+ * where packets of several payload types take turns.  FALSE: nothing may follow, for
+ * the pad was not active. */
 static gboolean
-keeps_events (GstPartialMixSrcPad * pad)
-{
-  GstEvent *segment =
-      gst_pad_get_sticky_event (GST_PAD_CAST (pad), GST_EVENT_SEGMENT, 0);
-
-  if (segment == NULL)
-    return FALSE;
-  gst_event_unref (segment);
-  return TRUE;
-}
-
-/* with the pad's stream lock; what follows is always what the latest caps say,
- * also where packets of several payload types take turns */
-static void
 push_events (GstPartialMixSrcPad * pad, GstCaps * caps)
 {
   gboolean first = !pad->events_sent;
 
-  if (first)
-    push_first_events (pad);
+  if (first && !push_stream_start (pad))
+    return FALSE;
   if (caps != NULL && caps != pad->sent_caps) {
     if (pad->sent_caps == NULL || !gst_caps_is_equal (caps, pad->sent_caps))
       gst_pad_push_event (GST_PAD_CAST (pad), gst_event_new_caps (caps));
     gst_caps_replace (&pad->sent_caps, caps);
   }
-  if (first) {
+  if (first)
     push_segment (pad);
-    pad->events_sent = keeps_events (pad);
-    if (!pad->events_sent)
-      gst_clear_caps (&pad->sent_caps);
-  }
+  return TRUE;
 }
 
 GstFlowReturn
@@ -72,8 +66,10 @@ gst_partial_mix_src_pad_push (GstPartialMixSrcPad * pad, GstCaps * caps,
 
   gst_fairmix_lock_assert_none ();
   GST_PAD_STREAM_LOCK (pad);
-  push_events (pad, caps);
-  if (GST_IS_EVENT (data)) {
+  if (!push_events (pad, caps)) {
+    gst_mini_object_unref (data);
+    ret = GST_FLOW_FLUSHING;
+  } else if (GST_IS_EVENT (data)) {
     gst_pad_push_event (GST_PAD_CAST (pad), GST_EVENT (data));
     ret = (GstFlowReturn) g_atomic_int_get (&pad->last_flow);
   } else if (GST_IS_BUFFER_LIST (data)) {

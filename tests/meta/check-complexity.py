@@ -31,7 +31,7 @@ WAIVED = {
     ('fuzz-join.c', 'toy_derive'): 'the signature of what it stands for',
     ('fmx-test-join.h', 'toy_derive'): 'the signature of what it stands for',
     ('fairrate.c', 'count_complaints'): 'the signature of a log function',
-    ('partialmix-threads.c', 'hold_activation'): 'the signature of a log function',
+    ('partialmix-events.c', 'hold_activation'): 'the signature of a log function',
 }
 
 

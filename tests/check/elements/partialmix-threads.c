@@ -57,35 +57,6 @@ GST_START_TEST (test_a_listener_may_leave_while_a_packet_is_forwarded)
 
 GST_END_TEST;
 
-/* What an inactive pad is given is lost; what describes the stream is not. */
-GST_START_TEST (test_a_pad_that_was_inactive_says_again_what_it_carries)
-{
-  Rig *rig = rig_new (NULL);
-  RigListener *listener = rig_listener (rig, "src_0", NULL);
-  RigTalker *talker = rig_talker (rig, "sink_1", 7, RIG_PCMU, 440, 8000);
-  guint i;
-
-  fail_unless (gst_pad_set_active (listener->peer, FALSE));
-  rig_play (rig);
-  fail_unless (gst_pad_set_active (listener->peer, FALSE));
-  for (i = 0; i < 2; i++) {
-    GstCaps *caps;
-
-    gst_pad_push (talker->pad, rig_packet (rig, talker));
-    fail_unless_equals_int (listener->buffers->len, i);
-    fail_unless (gst_pad_set_active (listener->peer, TRUE));
-    gst_pad_push (talker->pad, rig_packet (rig, talker));
-    fail_unless_equals_int (listener->buffers->len, i + 1);
-    caps = gst_pad_get_current_caps (listener->peer);
-    fail_if (caps == NULL, "no caps the %u. time", i + 1);
-    gst_caps_unref (caps);
-    fail_unless (gst_pad_set_active (listener->peer, FALSE));
-  }
-  rig_free (rig);
-}
-
-GST_END_TEST;
-
 static gpointer
 run_two_frames (gpointer rig)
 {
@@ -384,68 +355,6 @@ GST_START_TEST (test_it_is_started_while_a_packet_is_forwarded)
 
 GST_END_TEST;
 
-typedef struct
-{
-  Rig *rig;
-  RigListener *listener;
-} Arrival;
-
-static gpointer
-arrive (gpointer data)
-{
-  Arrival *arrival = data;
-
-  arrival->listener = rig_listener (arrival->rig, "src_0", NULL);
-  return NULL;
-}
-
-/* Holds whoever is about to activate src_0: GStreamer says so, if asked. */
-static void
-hold_activation (GstDebugCategory * category, GstDebugLevel level,
-    const gchar * file, const gchar * function, gint line, GObject * object,
-    GstDebugMessage * message, gpointer gate)
-{
-  if (GST_IS_PAD (object) && g_str_equal (function, "gst_pad_set_active")
-      && g_str_equal (GST_PAD_NAME (object), "src_0")
-      && strstr (gst_debug_message_get (message), "activating") != NULL)
-    gate_pass (gate);
-}
-
-/* What describes the packets would be lost on a pad that is not active, and who is
- * linked would never know what they are. */
-GST_START_TEST (test_nothing_is_pushed_on_a_pad_before_it_is_active)
-{
-  Rig *rig = rig_new (NULL);
-  RigTalker *talker = rig_talker (rig, "sink_1", 7, RIG_PCMU, 440, 8000);
-  Arrival arrival = { rig, NULL };
-  GstCaps *caps;
-  Runner runner;
-  Gate gate;
-
-  gate_init (&gate);
-  rig_play (rig);
-  gst_debug_remove_log_function (gst_debug_log_default);
-  gst_debug_add_log_function (hold_activation, &gate, NULL);
-  gst_debug_set_threshold_for_name ("GST_PADS", GST_LEVEL_DEBUG);
-  runner_start (&runner, "arrives", arrive, &arrival);
-  gate_wait (&gate);
-  rig_send (rig, talker);
-  gate_open (&gate);
-  runner_join (&runner);
-  gst_debug_unset_threshold_for_name ("GST_PADS");
-  gst_debug_remove_log_function (hold_activation);
-
-  rig_run (rig, 3);
-  fail_unless (arrival.listener->buffers->len > 0);
-  caps = gst_pad_get_current_caps (arrival.listener->pad);
-  fail_unless (caps != NULL);
-  gst_caps_unref (caps);
-  rig_free (rig);
-  gate_clear (&gate);
-}
-
-GST_END_TEST;
-
 static Suite *
 partialmix_threads_suite (void)
 {
@@ -455,7 +364,6 @@ partialmix_threads_suite (void)
   tc = tcase_create ("pads that go");
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_a_listener_may_leave_while_a_packet_is_forwarded);
-  tcase_add_test (tc, test_a_pad_that_was_inactive_says_again_what_it_carries);
   tcase_add_test (tc, test_a_renderer_may_leave_while_the_one_before_is_served);
 
   tc = tcase_create ("locks");
@@ -465,7 +373,6 @@ partialmix_threads_suite (void)
   tcase_add_test (tc, test_it_is_paused_and_set_while_it_ticks);
   tcase_add_test (tc, test_the_flow_is_told_while_it_changes);
   tcase_add_test (tc, test_it_is_started_while_a_packet_is_forwarded);
-  tcase_add_test (tc, test_nothing_is_pushed_on_a_pad_before_it_is_active);
   return suite;
 }
 

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What a src pad says of its packets before they follow, whoever activates it. */
+
+#define GST_USE_UNSTABLE_API    /* GstTracer */
+
+#include <string.h>
+
+#include <gst/gst.h>
+#include <gst/gsttracer.h>
+
+#include "../gstfairmixgate.h"
+#include "mixrig.h"
+
+/* What an inactive pad is given is lost; what describes the stream is not. */
+GST_START_TEST (test_a_pad_that_was_inactive_says_again_what_it_carries)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  RigTalker *talker = rig_talker (rig, "sink_1", 7, RIG_PCMU, 440, 8000);
+  guint i;
+
+  fail_unless (gst_pad_set_active (listener->peer, FALSE));
+  rig_play (rig);
+  fail_unless (gst_pad_set_active (listener->peer, FALSE));
+  for (i = 0; i < 2; i++) {
+    GstCaps *caps;
+
+    gst_pad_push (talker->pad, rig_packet (rig, talker));
+    fail_unless_equals_int (listener->buffers->len, i);
+    fail_unless (gst_pad_set_active (listener->peer, TRUE));
+    gst_pad_push (talker->pad, rig_packet (rig, talker));
+    fail_unless_equals_int (listener->buffers->len, i + 1);
+    caps = gst_pad_get_current_caps (listener->peer);
+    fail_if (caps == NULL, "no caps the %u. time", i + 1);
+    gst_caps_unref (caps);
+    fail_unless (gst_pad_set_active (listener->peer, FALSE));
+  }
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+typedef struct
+{
+  Rig *rig;
+  RigListener *listener;
+} Arrival;
+
+static gpointer
+arrive (gpointer data)
+{
+  Arrival *arrival = data;
+
+  arrival->listener = rig_listener (arrival->rig, "src_0", NULL);
+  return NULL;
+}
+
+/* Holds whoever is about to activate src_0: GStreamer says so, if asked. */
+static void
+hold_activation (GstDebugCategory * category, GstDebugLevel level,
+    const gchar * file, const gchar * function, gint line, GObject * object,
+    GstDebugMessage * message, gpointer gate)
+{
+  if (GST_IS_PAD (object) && g_str_equal (function, "gst_pad_set_active")
+      && g_str_equal (GST_PAD_NAME (object), "src_0")
+      && strstr (gst_debug_message_get (message), "activating") != NULL)
+    gate_pass (gate);
+}
+
+/* What describes the packets would be lost on a pad that is not active, and who is
+ * linked would never know what they are. */
+GST_START_TEST (test_nothing_is_pushed_on_a_pad_before_it_is_active)
+{
+  Rig *rig = rig_new (NULL);
+  RigTalker *talker = rig_talker (rig, "sink_1", 7, RIG_PCMU, 440, 8000);
+  Arrival arrival = { rig, NULL };
+  GstCaps *caps;
+  Runner runner;
+  Gate gate;
+
+  gate_init (&gate);
+  rig_play (rig);
+  gst_debug_remove_log_function (gst_debug_log_default);
+  gst_debug_add_log_function (hold_activation, &gate, NULL);
+  gst_debug_set_threshold_for_name ("GST_PADS", GST_LEVEL_DEBUG);
+  runner_start (&runner, "arrives", arrive, &arrival);
+  gate_wait (&gate);
+  rig_send (rig, talker);
+  gate_open (&gate);
+  runner_join (&runner);
+  gst_debug_unset_threshold_for_name ("GST_PADS");
+  gst_debug_remove_log_function (hold_activation);
+
+  rig_run (rig, 3);
+  fail_unless (arrival.listener->buffers->len > 0);
+  caps = gst_pad_get_current_caps (arrival.listener->pad);
+  fail_unless (caps != NULL);
+  gst_caps_unref (caps);
+  rig_free (rig);
+  gate_clear (&gate);
+}
+
+GST_END_TEST;
+
+static GstPad *late_pad;
+
+/* Activates the pad as soon as it has refused an event. */
+static void
+activate_late (GObject * tracer, GstClockTime ts, GstPad * pad, gboolean ok)
+{
+  if (!ok && pad == late_pad)
+    gst_pad_set_active (pad, TRUE);
+}
+
+typedef GstTracer Late;
+typedef GstTracerClass LateClass;
+GType late_get_type (void);
+
+G_DEFINE_TYPE (Late, late, GST_TYPE_TRACER);
+
+static void
+late_class_init (LateClass * klass)
+{
+}
+
+static void
+late_init (Late * self)
+{
+  gst_tracing_register_hook (self, "pad-push-event-post",
+      G_CALLBACK (activate_late));
+}
+
+/* What describes a packet is refused, and the pad is active before the packet
+ * follows. */
+GST_START_TEST (test_nothing_follows_events_that_were_refused)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  RigTalker *talker = rig_talker (rig, "sink_1", 7, RIG_PCMU, 440, 8000);
+  GstTracer *tracer;
+
+  rig_play (rig);
+  fail_unless (gst_pad_set_active (listener->peer, FALSE));
+  tracer = g_object_new (late_get_type (), NULL);
+  late_pad = listener->peer;
+  gst_pad_push (talker->pad, rig_packet (rig, talker));
+  late_pad = NULL;
+  fail_unless (GST_PAD_IS_ACTIVE (listener->peer));
+  fail_unless_equals_int (listener->buffers->len, 0);
+  rig_send (rig, talker);
+  fail_unless_equals_int (listener->buffers->len, 1);
+  rig_free (rig);
+  gst_object_unref (tracer);
+}
+
+GST_END_TEST;
+
+static Suite *
+partialmix_events_suite (void)
+{
+  Suite *suite = suite_create ("partialmix-events");
+  TCase *tc = tcase_create ("events");
+
+  suite_add_tcase (suite, tc);
+  tcase_add_test (tc, test_a_pad_that_was_inactive_says_again_what_it_carries);
+  tcase_add_test (tc, test_nothing_is_pushed_on_a_pad_before_it_is_active);
+  tcase_add_test (tc, test_nothing_follows_events_that_were_refused);
+  return suite;
+}
+
+GST_CHECK_MAIN (partialmix_events);
