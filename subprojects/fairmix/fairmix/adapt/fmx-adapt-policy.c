@@ -80,6 +80,7 @@ const FmxAdaptPolicyClass fmx_adapt_policy_lazy = {
   .name = "lazy",
   .description = "the average of the last minute, once it has moved by 10 %",
   .on_rate = lazy_on_rate,
+  .n_backoffs = 2,
 };
 
 const FmxAdaptPolicyClass fmx_adapt_policy_average = {
@@ -87,6 +88,7 @@ const FmxAdaptPolicyClass fmx_adapt_policy_average = {
   .description = "the average of the last saw-tooth, less what it was wrong by",
   .on_rate = average_on_rate,
   .on_sawtooth = average_on_sawtooth,
+  .n_backoffs = 1,
 };
 
 const FmxAdaptPolicyClass *const fmx_adapt_policy_classes[] = {
@@ -132,6 +134,7 @@ fmx_adapt_policy_init (FmxAdaptPolicy *policy,
   memset (policy, 0, sizeof *policy);
   policy->params = *params;
   policy->last = FMX_TIME_NONE;
+  policy->queued_bits = -1.0;
 }
 
 static void
@@ -154,9 +157,17 @@ integrate (FmxAdaptPolicy *policy, FmxTime now)
   policy->long_run_bps += (policy->rate_bps - policy->long_run_bps)
       * (1.0 - exp (-share));
   stats->backlog_bits += (policy->media_bps - policy->rate_bps) * s;
-  stats->backlog_bits = fmax (stats->backlog_bits, 0.0);
+  stats->backlog_bits = fmax (policy->queued_bits < 0.0 ? stats->backlog_bits
+      : policy->queued_bits, 0.0);
   stats->backlog_max_bits = fmax (stats->backlog_max_bits, stats->backlog_bits);
   policy->last = now;
+}
+
+static bool
+backs_off (const FmxAdaptPolicy *policy, double transmission_bps)
+{
+  return transmission_bps < policy->highest_bps * (1.0
+      - policy->params.backoff);
 }
 
 static bool
@@ -167,8 +178,22 @@ sawtooth_ends (const FmxAdaptPolicy *policy, double transmission_bps)
   if (age >= policy->params.sawtooth_max)
     return true;
   return age >= policy->params.sawtooth_min
-      && transmission_bps < policy->highest_bps * (1.0
-      - policy->params.backoff);
+      && backs_off (policy, transmission_bps);
+}
+
+/* Before the first back-off there is no saw-tooth to go by, and media that stand
+ * still would keep the transmission rate where it is: that grows no further than to
+ * twice of what arrives.  What the first back-off leaves is where the first
+ * saw-tooth begins. */
+static double
+begin_with (FmxAdaptPolicy *policy, double transmission_bps)
+{
+  policy->has_backed_off = backs_off (policy, transmission_bps);
+  if (!policy->has_backed_off)
+    return transmission_bps;
+  policy->wanted_bps = transmission_bps;
+  policy->long_run_bps = fmax (policy->long_run_bps, transmission_bps);
+  return policy->params.klass->on_rate (policy);
 }
 
 /* Too far ahead: no policy's business any more, until that is made good. */
@@ -194,6 +219,7 @@ start_afresh (FmxAdaptPolicy *policy, FmxTime now)
   policy->long_run_bps = policy->rate_bps;
   policy->stats.backlog_bits = 0.0;
   policy->catching_up = false;
+  policy->has_backed_off = false;
   begin_sawtooth (policy, now);
   policy->wanted_bps = policy->rate_bps;
   return policy->rate_bps;
@@ -206,7 +232,10 @@ go_on (FmxAdaptPolicy *policy, double transmission_bps, FmxTime now)
   bool ends = sawtooth_ends (policy, transmission_bps);
 
   policy->rate_bps = transmission_bps;
-  if (ends && klass->on_sawtooth != NULL)
+  if (!policy->has_backed_off) {
+    policy->wanted_bps = begin_with (policy, transmission_bps);
+    ends = policy->has_backed_off;
+  } else if (ends && klass->on_sawtooth != NULL)
     policy->wanted_bps = klass->on_sawtooth (policy);
   else
     policy->wanted_bps = klass->on_rate (policy);
@@ -240,6 +269,12 @@ fmx_adapt_policy_on_rate (FmxAdaptPolicy *policy, uint64_t transmission_bps,
   policy->stats.n_changes += media_bps != policy->media_bps;
   policy->media_bps = media_bps;
   return (uint64_t) media_bps;
+}
+
+void
+fmx_adapt_policy_set_backlog (FmxAdaptPolicy *policy, uint64_t bytes)
+{
+  policy->queued_bits = 8.0 * (double) bytes;
 }
 
 void

@@ -66,6 +66,8 @@ typedef struct
  * @description: half a sentence for people who choose
  * @on_rate: required; a new transmission rate: returns the media rate
  * @on_sawtooth: optional; a saw-tooth has ended: returns the media rate
+ * @n_backoffs: in a row, that its media play through at one rate, and a buffer has
+ *     to smooth: 0 = none is needed; 2 = two or more
  *
  * A way to make a media rate of a transmission rate, both in bits/s on the
  * wire.  Source: Li et al. 2001, section 2.
@@ -76,6 +78,7 @@ struct _FmxAdaptPolicyClass
   const char *description;
   double (*on_rate) (FmxAdaptPolicy * policy);
   double (*on_sawtooth) (FmxAdaptPolicy * policy);
+  unsigned n_backoffs;
 };
 
 /**
@@ -99,7 +102,9 @@ struct _FmxAdaptPolicy
   double lowest_bps;
   double highest_bps;
   double sent_bits;
+  double queued_bits;           /* < 0: nobody says */
   bool catching_up;
+  bool has_backed_off;
 };
 
 /**
@@ -160,6 +165,16 @@ void fmx_adapt_policy_init (FmxAdaptPolicy * policy,
  */
 uint64_t fmx_adapt_policy_on_rate (FmxAdaptPolicy * policy,
     uint64_t transmission_bps, FmxTime now);
+
+/**
+ * fmx_adapt_policy_set_backlog:
+ * @bytes: what waits to be sent
+ *
+ * For who knows how far the media are ahead, because it has them in a buffer:
+ * before each fmx_adapt_policy_on_rate().  Otherwise that is reckoned from the
+ * rates.
+ */
+void fmx_adapt_policy_set_backlog (FmxAdaptPolicy * policy, uint64_t bytes);
 
 void fmx_adapt_policy_get_stats (const FmxAdaptPolicy * policy,
     FmxAdaptPolicyStats * stats);

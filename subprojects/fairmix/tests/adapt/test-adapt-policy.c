@@ -241,6 +241,48 @@ test_a_policy_kept_within_never_exceeds_the_transmission (void **state)
   }
 }
 
+/* A congestion control that never grows beyond twice of what it sees arrive, up to its
+ * first back-off at 300 kbit/s. */
+static void
+test_no_policy_holds_the_rate_back_before_the_first_back_off (void **state)
+{
+  (void) state;
+  for (size_t i = 0; fmx_adapt_policy_classes[i] != NULL; i++) {
+    FmxAdaptPolicy policy = make_policy (fmx_adapt_policy_classes[i]->name);
+    double rate = 80e3;
+    uint64_t media = 0;
+
+    for (FmxTime now = 0; now < 5 * (FmxTime) FMX_SECOND; now += RTT) {
+      media = fmx_adapt_policy_on_rate (&policy, (uint64_t) rate, now);
+      rate = rate > 300e3 ? 150e3 : fmin (rate + 20e3, 2.0 * (double) media);
+    }
+    assert_true (policy.stats.n_sawteeth > 0);
+    assert_within ((double) media, 100e3, 320e3, policy.params.klass->name);
+  }
+}
+
+/* 250 ms of media at the sender are what the last guess was wrong by, whatever the
+ * rates say. */
+static void
+test_what_waits_at_the_sender_is_paid_back (void **state)
+{
+  uint64_t media[2] = { 0, 0 };
+
+  (void) state;
+  for (unsigned k = 0; k < 2; k++) {
+    FmxAdaptPolicy policy = make_policy ("average");
+
+    for (unsigned t = 0; t < 300; t++) {
+      fmx_adapt_policy_set_backlog (&policy, k * 225000 / 8 / 4);
+      media[k] = fmx_adapt_policy_on_rate (&policy, 150000 + t % 50 * 3000,
+          t * (FmxTime) (20 * FMX_MSECOND));
+    }
+  }
+  assert_within ((double) media[0], 215e3, 235e3, "without");
+  assert_within ((double) media[1], 0.7 * (double) media[0],
+      0.8 * (double) media[0], "with a backlog");
+}
+
 static void
 test_there_is_no_policy_without_a_name (void **state)
 {
@@ -265,6 +307,9 @@ main (void)
     cmocka_unit_test
         (test_media_never_runs_ahead_by_much_more_than_the_delay_allowed),
     cmocka_unit_test (test_a_policy_kept_within_never_exceeds_the_transmission),
+    cmocka_unit_test
+        (test_no_policy_holds_the_rate_back_before_the_first_back_off),
+    cmocka_unit_test (test_what_waits_at_the_sender_is_paid_back),
     cmocka_unit_test (test_there_is_no_policy_without_a_name),
   };
 
