@@ -39,6 +39,7 @@
 #include "gstrateparams.h"
 #include "gstratestats.h"
 #include "gstrtcpfeedback.h"
+#include "gsttfrcratepass.h"
 #include "gsttfrcratetell.h"
 #include "common/gstfairmixlock.h"
 #include "common/gstfairmixpads.h"
@@ -65,6 +66,8 @@ enum
   PROP_SHARE_THREAD,
   PROP_TWCC_EXT_ID,
   PROP_WEBRTCBIN,
+  PROP_PACING,                  /* the first of those in gstpacing.h */
+  PROP_LAST_PACING = PROP_PACING + GST_PACING_N_PARAMS - 1,
   PROP_TARGET_BITRATE,
   PROP_STATS
 };
@@ -84,165 +87,7 @@ G_DEFINE_FINAL_TYPE (GstTfrcRate, gst_tfrc_rate, GST_TYPE_ELEMENT);
 GST_ELEMENT_REGISTER_DEFINE (tfrcrate, "tfrcrate", GST_RANK_NONE,
     GST_TYPE_TFRC_RATE);
 
-/* --- RTP ---------------------------------------------------------------- */
-
-/* with the lock; takes @buffer; returns what to push: the same, numbered */
-static GstBuffer *
-gst_tfrc_rate_sent (GstTfrcRate * self, GstBuffer * buffer,
-    const GstFairmixRtpHeader * header, FmxTime now)
-{
-  buffer = gst_transport_wide_number (&self->transport_wide, buffer, header);
-  fmx_rate_sender_on_sent (self->sender, header->ssrc, header->seq,
-      gst_fairmix_rtp_wire_bytes (buffer), now);
-  gst_feedback_watch_on_sent (&self->watch, now);
-  return buffer;
-}
-
-/* with the lock; takes @buffer; returns what to push, NULL = nothing */
-static GstBuffer *
-gst_tfrc_rate_pass (GstTfrcRate * self, GstBuffer * buffer, FmxTime now)
-{
-  GstFairmixRtpHeader header;
-  GstClockTime pts = GST_BUFFER_PTS (buffer);
-  gboolean may_send = fmx_rate_sender_may_send (self->sender);
-  gboolean skip = FALSE;
-  guint16 seq;
-
-  if (!gst_fairmix_rtp_header_read (buffer, &header)) {
-    self->n_not_rtp++;
-    GST_DEBUG_OBJECT (self, "not an RTP packet: %" GST_PTR_FORMAT, buffer);
-    return buffer;
-  }
-
-  seq = header.seq;
-  if (!may_send)
-    gst_rtp_seq_map_drop (self->seq_map, &header, pts);
-  else
-    skip = gst_rtp_seq_map_is_next (self->seq_map, &header)
-        && fmx_rate_sender_take_skip (self->sender);
-  if (skip)
-    gst_rtp_seq_map_skip (self->seq_map, &header);
-  if (!may_send || !gst_rtp_seq_map_pass (self->seq_map, &header, pts)) {
-    self->n_dropped++;
-    gst_buffer_unref (buffer);
-    return NULL;
-  }
-
-  if (skip)
-    gst_transport_wide_skip (&self->transport_wide, header.ssrc,
-        (guint16) (header.seq - 1));
-  if (header.seq != seq)
-    buffer = gst_fairmix_rtp_set_seq (buffer, header.seq);
-  buffer = gst_tfrc_rate_sent (self, buffer, &header, now);
-  if (fmx_adapt_encoder_on_packet (&self->adapt_encoder,
-          header.header_bytes + FMX_IP_UDP_BYTES, now))
-    self->adjust_encoder = TRUE;
-  return buffer;
-}
-
-/* webrtcbin has no RTCP to be heard before it has a connection. */
-static void
-gst_tfrc_rate_find_webrtcbin (GstTfrcRate * self)
-{
-  if (gst_webrtc_tap_wants (self->tap))
-    gst_webrtc_tap_connect (self->tap);
-}
-
-static GstFlowReturn
-gst_tfrc_rate_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
-{
-  GstTfrcRate *self = GST_TFRC_RATE (parent);
-
-  gst_tfrc_rate_find_webrtcbin (self);
-  gst_fairmix_lock_acquire (&self->lock);
-  if (self->timed.started) {
-    FmxTime now = gst_tfrc_rate_now (self);
-
-    buffer = gst_tfrc_rate_pass (self, buffer, now);
-    gst_tfrc_rate_follow (self, FALSE, now);
-    gst_tfrc_rate_unlock_and_tell (self);
-  } else {
-    gst_fairmix_lock_release (&self->lock);
-  }
-  return buffer != NULL ? gst_pad_push (self->srcpad, buffer) : GST_FLOW_OK;
-}
-
-typedef struct
-{
-  GstTfrcRate *self;
-  FmxTime now;
-} PassListData;
-
-static gboolean
-gst_tfrc_rate_pass_in_list (GstBuffer ** buffer, guint index, gpointer user)
-{
-  PassListData *data = user;
-
-  *buffer = gst_tfrc_rate_pass (data->self, *buffer, data->now);
-  return TRUE;
-}
-
-static GstFlowReturn
-gst_tfrc_rate_chain_list (GstPad * pad, GstObject * parent,
-    GstBufferList * list)
-{
-  GstTfrcRate *self = GST_TFRC_RATE (parent);
-
-  gst_tfrc_rate_find_webrtcbin (self);
-  gst_fairmix_lock_acquire (&self->lock);
-  if (self->timed.started) {
-    PassListData data = { self, gst_tfrc_rate_now (self) };
-
-    list = gst_buffer_list_make_writable (list);
-    gst_buffer_list_foreach (list, gst_tfrc_rate_pass_in_list, &data);
-    gst_tfrc_rate_follow (self, FALSE, data.now);
-    gst_tfrc_rate_unlock_and_tell (self);
-  } else {
-    gst_fairmix_lock_release (&self->lock);
-  }
-
-  if (gst_buffer_list_length (list) > 0)
-    return gst_pad_push_list (self->srcpad, list);
-  gst_buffer_list_unref (list);
-  return GST_FLOW_OK;
-}
-
-/* with the lock; returns a probe if one is due */
-static GstBuffer *
-gst_tfrc_rate_take_probe (GstTfrcRate * self)
-{
-  FmxTime now = gst_tfrc_rate_now (self);
-  GstFairmixRtpHeader header;
-  GstClockTime pts;
-  GstBuffer *probe;
-
-  if (!self->timed.started || !self->has_segment
-      || !fmx_rate_sender_take_probe (self->sender, now)
-      || !gst_rtp_seq_map_insert (self->seq_map, &header, &pts))
-    return NULL;
-
-  probe = gst_fairmix_rtp_padding_new (&header);
-  GST_BUFFER_PTS (probe) = pts;
-  return gst_tfrc_rate_sent (self, probe, &header, now);
-}
-
-/* The stream lock of the sink pad keeps the probe between two media packets
- * and away from a flush. */
-static void
-gst_tfrc_rate_push_probe (GstTfrcRate * self)
-{
-  GstBuffer *probe;
-
-  GST_PAD_STREAM_LOCK (self->sinkpad);
-  gst_fairmix_lock_acquire (&self->lock);
-  probe = gst_tfrc_rate_take_probe (self);
-  gst_fairmix_lock_release (&self->lock);
-  if (probe != NULL) {
-    GST_LOG_OBJECT (self, "probe %" GST_PTR_FORMAT, probe);
-    gst_pad_push (self->srcpad, probe);
-  }
-  GST_PAD_STREAM_UNLOCK (self->sinkpad);
-}
+/* --- time --------------------------------------------------------------- */
 
 static void
 gst_tfrc_rate_complain (GstTfrcRate * self, const GstFeedbackWatch * watch)
@@ -261,7 +106,7 @@ gst_tfrc_rate_on_timeout (gpointer user_data, GstClockTime clock_time)
 {
   GstTfrcRate *self = user_data;
   GstFeedbackWatch watch;
-  gboolean complain, probe;
+  gboolean complain, probe, waiting;
   GstClockTime deadline;
   FmxTime now;
 
@@ -276,9 +121,12 @@ gst_tfrc_rate_on_timeout (gpointer user_data, GstClockTime clock_time)
   complain = gst_feedback_watch_take_complaint (&self->watch, now);
   watch = self->watch;
   probe = !fmx_rate_sender_may_send (self->sender);
+  waiting = gst_pacing_due (&self->pacing) <= now;
   gst_fairmix_lock_release (&self->lock);
 
   gst_tfrc_rate_tell (self);
+  if (waiting)
+    gst_tfrc_rate_push_waiting (self);
   if (probe)
     gst_tfrc_rate_push_probe (self);
   gst_tfrc_rate_find_webrtcbin (self);
@@ -348,56 +196,6 @@ gst_tfrc_rate_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   return ret == GST_FLOW_NOT_LINKED ? GST_FLOW_OK : ret;
 }
 
-/* --- pads --------------------------------------------------------------- */
-
-/* Takes the extension for transport-wide numbers out of the caps: a session
- * that saw it there would write numbers of its own. */
-static GstEvent *
-gst_tfrc_rate_take_caps (GstTfrcRate * self, GstEvent * event)
-{
-  GstCaps *caps, *taken;
-
-  gst_event_parse_caps (event, &caps);
-  gst_fairmix_lock_acquire (&self->lock);
-  taken = gst_transport_wide_take_caps (&self->transport_wide, caps);
-  gst_fairmix_lock_release (&self->lock);
-  if (taken != caps) {
-    GstEvent *other = gst_event_new_caps (taken);
-
-    gst_event_set_seqnum (other, gst_event_get_seqnum (event));
-    gst_event_unref (event);
-    event = other;
-  }
-  gst_caps_unref (taken);
-  return event;
-}
-
-static gboolean
-gst_tfrc_rate_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
-{
-  GstTfrcRate *self = GST_TFRC_RATE (parent);
-  GstEventType type = GST_EVENT_TYPE (event);
-  gboolean ret;
-
-  if (type == GST_EVENT_CAPS)
-    event = gst_tfrc_rate_take_caps (self, event);
-  ret = gst_pad_event_default (pad, parent, event);
-
-  gst_fairmix_lock_acquire (&self->lock);
-  if (type == GST_EVENT_SEGMENT)
-    self->has_segment = TRUE;
-  else if (type == GST_EVENT_FLUSH_STOP || type == GST_EVENT_EOS)
-    self->has_segment = FALSE;
-  if (type == GST_EVENT_EOS)
-    gst_feedback_watch_on_end (&self->watch);
-  if (type == GST_EVENT_STREAM_START || type == GST_EVENT_CAPS)
-    self->tell_again = self->timed.started;     /* whoever sends may be new */
-  gst_fairmix_lock_release (&self->lock);
-
-  gst_tfrc_rate_tell (self);
-  return ret;
-}
-
 /* --- element ------------------------------------------------------------ */
 
 static void
@@ -425,18 +223,17 @@ gst_tfrc_rate_start (GstElement * element)
   GstTfrcRate *self = GST_TFRC_RATE (element);
   FmxTime now = gst_tfrc_rate_now (self);
   FmxRateSenderParams params;
-  FmxAdaptPolicyParams policy_params;
   guint max_ssrcs;
 
   gst_tfrc_rate_get_params (self, &params);
   GST_OBJECT_LOCK (self);
-  policy_params = self->policy_params;
   max_ssrcs = self->max_ssrcs;
   GST_OBJECT_UNLOCK (self);
   self->sender = g_new (FmxRateSender, 1);
   params.seed = (guint64) g_random_int () << 32 | g_random_int ();
   fmx_rate_sender_init (self->sender, &params, now);
-  fmx_adapt_policy_init (&self->policy, &policy_params);
+  gst_pacing_start (&self->pacing, now);
+  gst_tfrc_rate_begin_policy (self);
   gst_tfrc_rate_follow (self, TRUE, now);
   fmx_adapt_encoder_init (&self->adapt_encoder);
   self->seq_map = gst_rtp_seq_map_new (max_ssrcs);
@@ -462,6 +259,8 @@ gst_tfrc_rate_stop (GstElement * element)
   g_clear_pointer (&self->sender, g_free);
   g_clear_pointer (&self->seq_map, gst_rtp_seq_map_free);
   gst_transport_wide_clear (&self->transport_wide);
+  gst_pacing_flush (&self->pacing);
+  self->pacing.caps_id = 0;
   g_queue_clear_full (&self->decisions, (GDestroyNotify) gst_structure_free);
 }
 
@@ -509,6 +308,8 @@ gst_tfrc_rate_create_stats (GstTfrcRate * self)
       gst_transport_wide_get_id (&self->transport_wide),
       "n-not-numbered", G_TYPE_UINT64,
       gst_transport_wide_n_not_numbered (&self->transport_wide), NULL);
+  gst_pacing_add_stats (&self->pacing, s, self->timed.started
+      ? gst_tfrc_rate_now (self) : 0);
   gst_fairmix_lock_release (&self->lock);
   return s;
 }
@@ -533,23 +334,27 @@ gst_tfrc_rate_update_params (GstTfrcRate * self)
   }
 }
 
+/* with the lock, which it releases: policy, or what may wait, has changed */
 static void
-gst_tfrc_rate_set_policy (GstTfrcRate * self, const FmxAdaptPolicyClass * klass)
+gst_tfrc_rate_update_policy (GstTfrcRate * self)
 {
-  FmxAdaptPolicyParams params;
-
-  gst_fairmix_lock_acquire (&self->lock);
-  GST_OBJECT_LOCK (self);
-  self->policy_params.klass = klass;
-  params = self->policy_params;
-  GST_OBJECT_UNLOCK (self);
   if (self->timed.started) {
-    fmx_adapt_policy_init (&self->policy, &params);
+    gst_tfrc_rate_begin_policy (self);
     gst_tfrc_rate_follow (self, TRUE, gst_tfrc_rate_now (self));
     gst_tfrc_rate_unlock_and_tell (self);
   } else {
     gst_fairmix_lock_release (&self->lock);
   }
+}
+
+static void
+gst_tfrc_rate_set_policy (GstTfrcRate * self, const FmxAdaptPolicyClass * klass)
+{
+  gst_fairmix_lock_acquire (&self->lock);
+  GST_OBJECT_LOCK (self);
+  self->policy_params.klass = klass;
+  GST_OBJECT_UNLOCK (self);
+  gst_tfrc_rate_update_policy (self);
 }
 
 static gint
@@ -602,6 +407,12 @@ gst_tfrc_rate_set_property (GObject * object, guint id, const GValue * value,
           g_value_get_uint (value));
       gst_fairmix_lock_release (&self->lock);
       break;
+    case PROP_PACING:
+    case PROP_LAST_PACING:
+      gst_fairmix_lock_acquire (&self->lock);
+      gst_pacing_set (&self->pacing, id - PROP_PACING, value);
+      gst_tfrc_rate_update_policy (self);
+      break;
     case PROP_WEBRTCBIN:
       gst_webrtc_tap_set_name (self->tap, g_value_get_string (value));
       break;
@@ -650,6 +461,12 @@ gst_tfrc_rate_get_property (GObject * object, guint id, GValue * value,
     case PROP_TWCC_EXT_ID:
       gst_fairmix_lock_acquire (&self->lock);
       g_value_set_uint (value, self->transport_wide.chosen_id);
+      gst_fairmix_lock_release (&self->lock);
+      break;
+    case PROP_PACING:
+    case PROP_LAST_PACING:
+      gst_fairmix_lock_acquire (&self->lock);
+      gst_pacing_get (&self->pacing, id - PROP_PACING, value);
       gst_fairmix_lock_release (&self->lock);
       break;
     case PROP_WEBRTCBIN:
@@ -750,12 +567,13 @@ gst_tfrc_rate_install_properties (GObjectClass * gobject_class)
 
   gst_rate_params_install (gobject_class, PROP_PARAMS);
   gst_tfrc_rate_install_rtcp_properties (gobject_class);
+  gst_pacing_install (gobject_class, PROP_PACING);
   /**
    * GstTfrcRate:policy:
    *
    * What the media makes of a rate that rises and falls: `aggressive` follows
-   * it, the others smooth it, at the price of room left unused.  None is ever
-   * above it: packets do not leave faster than the algorithm allows.
+   * it, the others smooth it.  None is above it unless max-pacing-delay lets packets
+   * wait: they do not leave faster than the algorithm allows.
    *
    * Since: 0.1
    */
@@ -875,13 +693,13 @@ gst_tfrc_rate_init (GstTfrcRate * self)
   gst_rate_params_default (&self->params);
   fmx_adapt_policy_params_default (&self->policy_params);
   self->policy_params.klass = fmx_adapt_policy_classes[DEFAULT_POLICY];
-  self->policy_params.within = TRUE;
   self->max_ssrcs = DEFAULT_MAX_SSRCS;
   self->ntp_time_source = DEFAULT_NTP_TIME_SOURCE;
   gst_encoder_control_init (&self->encoder);
   self->tap = gst_webrtc_tap_new (GST_ELEMENT (self), gst_tfrc_rate_hear);
 
   gst_fairmix_lock_init (&self->lock, GST_FAIRMIX_RANK_ELEMENT);
+  gst_pacing_init (&self->pacing);
   g_queue_init (&self->decisions);
   self->sink.emit = gst_tfrc_rate_on_event;
   self->sink.user = self;

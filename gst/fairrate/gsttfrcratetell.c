@@ -115,8 +115,41 @@ GstClockTime
 gst_tfrc_rate_deadline (GstTfrcRate * self)
 {
   return gst_fairmix_timed_to_clock (&self->timed,
-      fmx_time_min (fmx_rate_sender_next_timeout (self->sender),
-          gst_feedback_watch_deadline (&self->watch)));
+      fmx_time_min (gst_pacing_due (&self->pacing),
+          fmx_time_min (fmx_rate_sender_next_timeout (self->sender),
+              gst_feedback_watch_deadline (&self->watch))));
+}
+
+void
+gst_tfrc_rate_begin_policy (GstTfrcRate * self)
+{
+  FmxAdaptPolicyParams params;
+
+  GST_OBJECT_LOCK (self);
+  params = self->policy_params;
+  GST_OBJECT_UNLOCK (self);
+  /* what waits may be ahead of the rate, and half of what may wait is left for
+   * back-offs while it is made good */
+  params.within = self->pacing.max_delay == 0;
+  if (!params.within)
+    params.max_delay = self->pacing.max_delay / 2;
+  fmx_adapt_policy_init (&self->policy, &params);
+}
+
+/* with the lock: the rate of what leaves */
+static void
+gst_tfrc_rate_pace (GstTfrcRate * self, guint64 bps, FmxTime now)
+{
+  FmxRateSenderStats stats = { 0 };
+
+  if (!gst_pacing_is_on (&self->pacing))
+    return;
+  fmx_rate_sender_get_stats (self->sender, &stats, now);
+  gst_pacing_on_rate (&self->pacing, bps, stats.rtt,
+      self->policy.params.klass->n_backoffs, now);
+  if (!self->policy.params.within)
+    fmx_adapt_policy_set_backlog (&self->policy,
+        fmx_pacer_queued_bytes (&self->pacing.pacer));
 }
 
 void
@@ -127,6 +160,7 @@ gst_tfrc_rate_follow (GstTfrcRate * self, gboolean tick, FmxTime now)
   if (bps == self->transmission_bps && !tick)
     return;
   self->transmission_bps = bps;
+  gst_tfrc_rate_pace (self, bps, now);
   GST_OBJECT_LOCK (self);
   least = MIN (self->params.min_bps, bps);
   GST_OBJECT_UNLOCK (self);

@@ -9,6 +9,7 @@
 
 #include "common/gstencodercontrol.h"
 #include "gstfeedbackwatch.h"
+#include "gstpacing.h"
 #include "gstrtpseqmap.h"
 #include "gsttransportwide.h"
 #include "gstwebrtctap.h"
@@ -51,6 +52,7 @@ struct _GstTfrcRate
   FmxAdaptEncoder adapt_encoder;
   GstRtpSeqMap *seq_map;
   GstTransportWide transport_wide;
+  GstPacing pacing;
   gboolean has_segment;         /* a probe may be pushed */
   guint64 n_dropped;            /* media, while probing */
   guint64 n_not_rtp;
@@ -74,6 +76,9 @@ void gst_tfrc_rate_on_event (void *user, const FmxEvent * event);
 /* with the lock, after each call of the library.  @tick: also if nothing has
  * changed: about once a round-trip time is what the policy asks for. */
 void gst_tfrc_rate_follow (GstTfrcRate * self, gboolean tick, FmxTime now);
+
+/* with the lock: what the policy shall be, by the properties; @self has started */
+void gst_tfrc_rate_begin_policy (GstTfrcRate * self);
 
 /* with the lock; returns when to wake up, on the clock */
 GstClockTime gst_tfrc_rate_deadline (GstTfrcRate * self);

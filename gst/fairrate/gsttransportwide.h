@@ -50,12 +50,12 @@ GstCaps *gst_transport_wide_take_caps (GstTransportWide * self,
 /**
  * gst_transport_wide_number:
  * @buffer: (transfer full): a packet that is about to be sent
- * @header: what it says
+ * @header: (inout): what it says; the length may grow
  *
  * Returns: (transfer full): it, with the next number; metas, flags and times stay
  */
 GstBuffer *gst_transport_wide_number (GstTransportWide * self,
-    GstBuffer * buffer, const GstFairmixRtpHeader * header);
+    GstBuffer * buffer, GstFairmixRtpHeader * header);
 
 /* Leaves a number out as well where @seq of @ssrc is left out, so that whoever
  * claims to have it is caught. */
