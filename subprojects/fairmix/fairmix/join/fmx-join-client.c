@@ -115,21 +115,29 @@ on_cookie (FmxJoinClient *client, const FmxJoinCookie *cookie,
 
 /* --- the session --------------------------------------------------------- */
 
+/* @message: what is in it beyond what all have is set */
 static void
-session_send (FmxJoinClient *client, FmxJoinType type, FmxJoinReason reason,
+session_write (FmxJoinClient *client, FmxJoinMessage *message,
     FmxJoinClientResult *result)
 {
-  FmxJoinMessage message = { 0 };
-  FmxJoinControl *control = &message.u.control;
+  FmxJoinControl *control = &message->u.control;
 
-  message.type = type;
   control->session = client->session;
   control->counter = ++client->counter_out;
   control->echo = client->counter_in;
   control->path = client->path;
-  control->reason = (uint16_t) reason;
   result->size = fmx_join_control_write (client->crypto,
-      client->keys.control_to_mixer, &message, result->data);
+      client->keys.control_to_mixer, message, result->data);
+}
+
+static void
+session_send (FmxJoinClient *client, FmxJoinType type, FmxJoinReason reason,
+    FmxJoinClientResult *result)
+{
+  FmxJoinMessage message = {.type = type };
+
+  message.u.control.reason = (uint16_t) reason;
+  session_write (client, &message, result);
 }
 
 static void
@@ -243,6 +251,26 @@ on_pong (FmxJoinClient *client, const FmxJoinControl *control,
   }
 }
 
+/* ASK, MOVE */
+static void
+on_wish (FmxJoinClient *client, const FmxJoinMessage *message,
+    FmxJoinClientResult *result, FmxTime now)
+{
+  bool move = message->type == FMX_JOIN_MOVE;
+  unsigned flag = move ? FMX_JOIN_MAY_MOVE : FMX_JOIN_MAY_MIX;
+
+  client->last_heard = now;
+  if ((client->params.flags & flag) == 0)
+    return;
+  result->event = move ? FMX_JOIN_CLIENT_MOVE : FMX_JOIN_CLIENT_ASKED;
+  if (!move) {
+    result->begin = message->u.control.reason != 0;
+    return;
+  }
+  result->n_places = message->u.places.n;
+  memcpy (result->places, message->u.places.places, sizeof result->places);
+}
+
 static void
 on_control (FmxJoinClient *client, const FmxJoinMessage *message,
     FmxJoinClientResult *result, FmxTime now)
@@ -263,8 +291,11 @@ on_control (FmxJoinClient *client, const FmxJoinMessage *message,
     return;
   }
   client->counter_in = control->counter;
-  if (message->type == FMX_JOIN_PONG) {
-    on_pong (client, control, result, now);
+  if (message->type != FMX_JOIN_BYE) {
+    if (message->type == FMX_JOIN_PONG)
+      on_pong (client, control, result, now);
+    else
+      on_wish (client, message, result, now);
     return;
   }
   session_end (client);
@@ -299,6 +330,8 @@ fmx_join_client_on_datagram (FmxJoinClient *client, const uint8_t *data,
       break;
     case FMX_JOIN_PONG:
     case FMX_JOIN_BYE:
+    case FMX_JOIN_ASK:
+    case FMX_JOIN_MOVE:
       on_control (client, &message, result, now);
       break;
     default:
@@ -383,17 +416,45 @@ fmx_join_client_on_timeout (FmxJoinClient *client, FmxJoinClientResult *result,
   return result->size > 0 || result->event != FMX_JOIN_CLIENT_NOTHING;
 }
 
-void
-fmx_join_client_leave (FmxJoinClient *client, FmxJoinClientResult *result)
+static void
+leave (FmxJoinClient *client, FmxJoinReason reason, FmxJoinClientResult *result)
 {
   memset (result, 0, sizeof *result);
   if (client->joined) {
-    session_send (client, FMX_JOIN_BYE, FMX_JOIN_REASON_LEAVE, result);
+    session_send (client, FMX_JOIN_BYE, reason, result);
     result->event = FMX_JOIN_CLIENT_LEFT;
-    result->reason = FMX_JOIN_REASON_LEAVE;
+    result->reason = reason;
   }
   session_end (client);
   client->phase = FMX_JOIN_PHASE_CLOSED;
+}
+
+void
+fmx_join_client_leave (FmxJoinClient *client, FmxJoinClientResult *result)
+{
+  leave (client, FMX_JOIN_REASON_LEAVE, result);
+}
+
+void
+fmx_join_client_part (FmxJoinClient *client, FmxJoinClientResult *result)
+{
+  leave (client, FMX_JOIN_REASON_MOVED, result);
+}
+
+void
+fmx_join_client_answer (FmxJoinClient *client, bool mixes,
+    const FmxJoinAddress *places, unsigned n, unsigned n_below,
+    FmxJoinClientResult *result)
+{
+  FmxJoinMessage message = {.type = FMX_JOIN_MIXES };
+
+  memset (result, 0, sizeof *result);
+  if (!client->joined)
+    return;
+  message.u.control.reason = mixes;
+  message.u.places.n_below = (uint16_t) n_below;
+  fmx_join_places_set (&message.u.places, places, n);
+  session_write (client, &message, result);
 }
 
 void

@@ -78,6 +78,9 @@ typedef struct
  * @FMX_JOIN_CLIENT_LEFT: we are out, and go on trying
  * @FMX_JOIN_CLIENT_SILENT: nobody has answered an attempt; we go on trying
  * @FMX_JOIN_CLIENT_ROOT: the root of the mixer's tree, or its depth, changed
+ * @FMX_JOIN_CLIENT_ASKED: we are to mix for those near us, or not any more: @begin;
+ *     to be answered with fmx_join_client_answer()
+ * @FMX_JOIN_CLIENT_MOVE: we are to go to one of @places
  */
 typedef enum
 {
@@ -86,13 +89,17 @@ typedef enum
   FMX_JOIN_CLIENT_REFUSED,
   FMX_JOIN_CLIENT_LEFT,
   FMX_JOIN_CLIENT_SILENT,
-  FMX_JOIN_CLIENT_ROOT
+  FMX_JOIN_CLIENT_ROOT,
+  FMX_JOIN_CLIENT_ASKED,
+  FMX_JOIN_CLIENT_MOVE
 } FmxJoinClientEvent;
 
 /**
  * FmxJoinClientResult:
  * @event: what happened
  * @reason: of REFUSED and LEFT
+ * @begin: of ASKED
+ * @n_places, @places: of MOVE
  * @size: of @data in bytes; 0: nothing is to be sent
  * @data: a datagram for the mixer
  */
@@ -100,6 +107,9 @@ typedef struct
 {
   FmxJoinClientEvent event;
   FmxJoinReason reason;
+  bool begin;
+  unsigned n_places;
+  FmxJoinAddress places[FMX_JOIN_PLACES];
   size_t size;
   uint8_t data[FMX_JOIN_MAX_BYTES];
 } FmxJoinClientResult;
@@ -187,6 +197,16 @@ void fmx_join_client_leave (FmxJoinClient * client,
 /** fmx_join_client_quit: leaves for @reason and tries again after @pause */
 void fmx_join_client_quit (FmxJoinClient * client, FmxJoinReason reason,
     FmxDuration pause, FmxJoinClientResult * result, FmxTime now);
+
+/** fmx_join_client_part: as fmx_join_client_leave(), because we are elsewhere now */
+void fmx_join_client_part (FmxJoinClient * client,
+    FmxJoinClientResult * result);
+
+/** fmx_join_client_answer: whether we mix for others, at @places, the first @n of
+ * them, and for how many; nothing is said unless we are in */
+void fmx_join_client_answer (FmxJoinClient * client, bool mixes,
+    const FmxJoinAddress * places, unsigned n, unsigned n_below,
+    FmxJoinClientResult * result);
 
 /** fmx_join_client_keys: Returns: (transfer none): of the session; %NULL if
  * there is none */

@@ -16,17 +16,6 @@ extern "C" {
 /** FMX_JOIN_HOSTS: for so many groups of hosts joins are limited apart */
 #define FMX_JOIN_HOSTS 64u
 
-/**
- * FmxJoinAddress:
- * @ip: an IPv6 address; an IPv4 one as ::ffff:a.b.c.d
- * @port: the UDP port
- */
-typedef struct
-{
-  uint8_t ip[16];
-  uint16_t port;
-} FmxJoinAddress;
-
 bool fmx_join_address_same (const FmxJoinAddress * a, const FmxJoinAddress * b);
 
 /** FmxJoinBucket: so many a second, and a second's worth at once */

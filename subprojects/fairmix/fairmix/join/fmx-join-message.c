@@ -91,7 +91,7 @@ fields_accept (Place *place, FmxJoinAccept *m)
 }
 
 static void
-fields_control (Place *place, FmxJoinControl *m)
+fields_control_untagged (Place *place, FmxJoinControl *m)
 {
   field_u64 (place, &m->session);
   field_u64 (place, &m->counter);
@@ -100,7 +100,26 @@ fields_control (Place *place, FmxJoinControl *m)
   field_u64 (place, &m->root);
   field_u16 (place, &m->depth);
   field_u16 (place, &m->reason);
+}
+
+static void
+fields_control (Place *place, FmxJoinControl *m)
+{
+  fields_control_untagged (place, m);
   field_bytes (place, m->tag, sizeof m->tag);
+}
+
+static void
+fields_places (Place *place, FmxJoinPlaces *m)
+{
+  fields_control_untagged (place, &m->control);
+  field_u16 (place, &m->n);
+  field_u16 (place, &m->n_below);
+  for (unsigned i = 0; i < FMX_JOIN_PLACES; i++) {
+    field_bytes (place, m->places[i].ip, sizeof m->places[i].ip);
+    field_u16 (place, &m->places[i].port);
+  }
+  field_bytes (place, m->control.tag, sizeof m->control.tag);
 }
 
 static void
@@ -131,7 +150,12 @@ fields (Place *place, FmxJoinMessage *m)
     case FMX_JOIN_PING:
     case FMX_JOIN_PONG:
     case FMX_JOIN_BYE:
+    case FMX_JOIN_ASK:
       fields_control (place, &m->u.control);
+      break;
+    case FMX_JOIN_MIXES:
+    case FMX_JOIN_MOVE:
+      fields_places (place, &m->u.places);
       break;
     default:
       assert (0);
@@ -156,7 +180,11 @@ fmx_join_message_bytes (FmxJoinType type)
     case FMX_JOIN_PING:
     case FMX_JOIN_PONG:
     case FMX_JOIN_BYE:
+    case FMX_JOIN_ASK:
       return HEADER_BYTES + 44 + FMX_JOIN_TAG_BYTES;
+    case FMX_JOIN_MIXES:
+    case FMX_JOIN_MOVE:
+      return HEADER_BYTES + 44 + 4 + 18 * FMX_JOIN_PLACES + FMX_JOIN_TAG_BYTES;
     default:
       return 0;
   }
@@ -225,6 +253,29 @@ fmx_join_name_copy (char *to, const char *from)
   }
 }
 
+/* As many as it says, each with a port; nothing behind them */
+static bool
+places_are_valid (const FmxJoinPlaces *m)
+{
+  static const FmxJoinAddress none;
+
+  for (unsigned i = 0; i < FMX_JOIN_PLACES; i++)
+    if (i < m->n ? m->places[i].port == 0 : m->places[i].port != 0
+        || memcmp (m->places[i].ip, none.ip, sizeof none.ip) != 0)
+      return false;
+  return m->n <= FMX_JOIN_PLACES;
+}
+
+void
+fmx_join_places_set (FmxJoinPlaces *message, const FmxJoinAddress *places,
+    unsigned n)
+{
+  message->n = 0;
+  for (unsigned i = 0; i < n && message->n < FMX_JOIN_PLACES; i++)
+    if (places[i].port != 0)
+      message->places[message->n++] = places[i];
+}
+
 bool
 fmx_join_message_is (const uint8_t *data, size_t size)
 {
@@ -257,6 +308,9 @@ fmx_join_message_parse (FmxJoinMessage *message, const uint8_t *data,
   fields (&place, message);
   if (type == FMX_JOIN_JOIN && !name_is_valid (message->u.join.name))
     return FMX_JOIN_INVALID;
+  if ((type == FMX_JOIN_MIXES || type == FMX_JOIN_MOVE)
+      && !places_are_valid (&message->u.places))
+    return FMX_JOIN_INVALID;
   return FMX_JOIN_VALID;
 }
 
@@ -282,7 +336,8 @@ const char *
 fmx_join_reason_name (unsigned reason)
 {
   static const char *const names[] = { "none", "version", "secret", "full",
-    "loop", "busy", "leave", "timeout", "replaced", "closed"
+    "loop", "busy", "leave", "timeout", "replaced", "closed",
+    "moved"
   };
 
   return reason < sizeof names / sizeof names[0] ? names[reason] : "unknown";

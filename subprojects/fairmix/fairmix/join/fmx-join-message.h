@@ -35,6 +35,9 @@ extern "C" {
  * @FMX_JOIN_PING: client to mixer: I am there; the first one confirms the join
  * @FMX_JOIN_PONG: mixer to client: so am I
  * @FMX_JOIN_BYE: either to the other: I leave
+ * @FMX_JOIN_ASK: mixer to client: mix for those near you, or do not any more
+ * @FMX_JOIN_MIXES: client to mixer: I do, at these places, for so many; or I do not
+ * @FMX_JOIN_MOVE: mixer to client: you are served better at one of these places
  *
  * The values on the wire.
  */
@@ -47,7 +50,10 @@ typedef enum
   FMX_JOIN_REFUSE = 5,
   FMX_JOIN_PING = 6,
   FMX_JOIN_PONG = 7,
-  FMX_JOIN_BYE = 8
+  FMX_JOIN_BYE = 8,
+  FMX_JOIN_ASK = 9,
+  FMX_JOIN_MIXES = 10,
+  FMX_JOIN_MOVE = 11
 } FmxJoinType;
 
 /**
@@ -62,6 +68,7 @@ typedef enum
  * @FMX_JOIN_REASON_TIMEOUT: nothing was heard for too long
  * @FMX_JOIN_REASON_REPLACED: the same neighbour joined anew
  * @FMX_JOIN_REASON_CLOSED: the mixer removed the neighbour
+ * @FMX_JOIN_REASON_MOVED: the neighbour is where it was told to go
  *
  * Why somebody is not, or no more, in.  The values on the wire.
  */
@@ -76,13 +83,31 @@ typedef enum
   FMX_JOIN_REASON_LEAVE = 6,
   FMX_JOIN_REASON_TIMEOUT = 7,
   FMX_JOIN_REASON_REPLACED = 8,
-  FMX_JOIN_REASON_CLOSED = 9
+  FMX_JOIN_REASON_CLOSED = 9,
+  FMX_JOIN_REASON_MOVED = 10
 } FmxJoinReason;
 
-/** FMX_JOIN_MAY_SEND, FMX_JOIN_MAY_RECEIVE, FMX_JOIN_IS_MIXER: flags of JOIN */
+/** FMX_JOIN_MAY_SEND, FMX_JOIN_MAY_RECEIVE, FMX_JOIN_IS_MIXER, FMX_JOIN_MAY_MIX,
+ * FMX_JOIN_MAY_MOVE: flags of JOIN; the last two: understands ASK, MOVE */
 #define FMX_JOIN_MAY_SEND 1u
 #define FMX_JOIN_MAY_RECEIVE 2u
 #define FMX_JOIN_IS_MIXER 4u
+#define FMX_JOIN_MAY_MIX 8u
+#define FMX_JOIN_MAY_MOVE 16u
+
+/** FMX_JOIN_PLACES: so many places fit into a message */
+#define FMX_JOIN_PLACES 4u
+
+/**
+ * FmxJoinAddress:
+ * @ip: an IPv6 address; an IPv4 one as ::ffff:a.b.c.d
+ * @port: the UDP port
+ */
+typedef struct
+{
+  uint8_t ip[16];
+  uint16_t port;
+} FmxJoinAddress;
 
 /**
  * FmxJoinHello:
@@ -177,10 +202,10 @@ typedef struct
  * @path: what the mixer last gave for the client's address; 0: nothing yet
  * @root: from a mixer: the mixer at the top of its tree
  * @depth: from a mixer: how many mixers are above it
- * @reason: in BYE
+ * @reason: in BYE; in ASK and MIXES whether to mix, 1 or 0
  * @tag: that it is genuine
  *
- * PING, PONG and BYE.
+ * PING, PONG, BYE and ASK; MIXES and MOVE begin so.
  */
 typedef struct
 {
@@ -193,6 +218,22 @@ typedef struct
   uint16_t reason;
   uint8_t tag[FMX_JOIN_TAG_BYTES];
 } FmxJoinControl;
+
+/**
+ * FmxJoinPlaces:
+ * @n: how many @places there are
+ * @n_below: in MIXES: how many are served there
+ * @places: where, the likeliest first; the rest is 0
+ *
+ * MIXES and MOVE.
+ */
+typedef struct
+{
+  FmxJoinControl control;
+  uint16_t n;
+  uint16_t n_below;
+  FmxJoinAddress places[FMX_JOIN_PLACES];
+} FmxJoinPlaces;
 
 /**
  * FmxJoinMessage:
@@ -211,6 +252,7 @@ typedef struct
     FmxJoinAccept accept;
     FmxJoinRefuse refuse;
     FmxJoinControl control;
+    FmxJoinPlaces places;
   } u;
 } FmxJoinMessage;
 
@@ -252,6 +294,10 @@ FmxJoinVerdict fmx_join_message_parse (FmxJoinMessage * message,
  * Returns: the size in bytes
  */
 size_t fmx_join_message_write (const FmxJoinMessage * message, uint8_t * data);
+
+/** fmx_join_places_set: the first @n of @places that have a port, as many as fit */
+void fmx_join_places_set (FmxJoinPlaces * message,
+    const FmxJoinAddress * places, unsigned n);
 
 /** fmx_join_message_bytes: Returns: the size of a message of @type; 0: no such
  * type */

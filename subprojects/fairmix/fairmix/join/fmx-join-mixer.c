@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* file size: one state machine, with all that its messages do to it */
 #include "fairmix/join/fmx-join-mixer.h"
 
 #include <assert.h>
@@ -279,6 +280,47 @@ fmx_join_mixer_remove (FmxJoinMixer *mixer, uint32_t index,
   session_free (mixer, session);
 }
 
+static void
+clear (FmxJoinMixerResult *result)
+{
+  memset (result, 0, sizeof *result);
+  result->session = FMX_JOIN_NO_SESSION;
+  result->replaced = FMX_JOIN_NO_SESSION;
+}
+
+static void
+tell (FmxJoinMixer *mixer, uint32_t index, FmxJoinMessage *message,
+    FmxJoinMixerResult *result)
+{
+  FmxJoinSession *session = &mixer->table.sessions[index];
+
+  assert (index < mixer->table.n && session->state == FMX_JOIN_JOINED);
+  clear (result);
+  result->session = index;
+  result->to = session->address;
+  write_control (mixer, session, message, result);
+}
+
+void
+fmx_join_mixer_ask (FmxJoinMixer *mixer, uint32_t index, bool begin,
+    FmxJoinMixerResult *result)
+{
+  FmxJoinMessage message = {.type = FMX_JOIN_ASK };
+
+  message.u.control.reason = begin;
+  tell (mixer, index, &message, result);
+}
+
+void
+fmx_join_mixer_move (FmxJoinMixer *mixer, uint32_t index,
+    const FmxJoinAddress *places, unsigned n, FmxJoinMixerResult *result)
+{
+  FmxJoinMessage message = {.type = FMX_JOIN_MOVE };
+
+  fmx_join_places_set (&message.u.places, places, n);
+  tell (mixer, index, &message, result);
+}
+
 static uint32_t
 index_of (const FmxJoinMixer *mixer, const FmxJoinSession *session)
 {
@@ -340,6 +382,24 @@ on_ping (FmxJoinMixer *mixer, FmxJoinSession *session,
   pong (mixer, session, result);
 }
 
+/* It is willing, as it said when it joined.  Where we see it comes last: it need not be
+ * where its neighbours do. */
+static void
+on_mixes (FmxJoinSession *session, const FmxJoinPlaces *places,
+    FmxJoinMixerResult *result)
+{
+  if (session->state != FMX_JOIN_JOINED
+      || (session->join.flags & FMX_JOIN_MAY_MIX) == 0)
+    return;
+  result->event = FMX_JOIN_MIXER_MIXES;
+  result->mixes = places->control.reason != 0;
+  result->n_below = places->n_below;
+  result->n_places = places->n < FMX_JOIN_PLACES ? places->n :
+      FMX_JOIN_PLACES - 1;
+  memcpy (result->places, places->places, sizeof result->places);
+  result->places[result->n_places++] = session->address;
+}
+
 static void
 on_control (FmxJoinMixer *mixer, const FmxJoinAddress *from,
     const FmxJoinMessage *message, FmxJoinMixerResult *result, FmxTime now)
@@ -368,22 +428,19 @@ on_control (FmxJoinMixer *mixer, const FmxJoinAddress *from,
     on_ping (mixer, session, from, control, result);
     return;
   }
+  if (message->type == FMX_JOIN_MIXES) {
+    on_mixes (session, &message->u.places, result);
+    return;
+  }
   if (session->state == FMX_JOIN_JOINED) {
     result->event = FMX_JOIN_MIXER_LEFT;
-    result->reason = FMX_JOIN_REASON_LEAVE;
+    result->reason = control->reason == FMX_JOIN_REASON_MOVED ?
+        FMX_JOIN_REASON_MOVED : FMX_JOIN_REASON_LEAVE;
   }
   session_free (mixer, session);
 }
 
 /* --- the outside --------------------------------------------------------- */
-
-static void
-clear (FmxJoinMixerResult *result)
-{
-  memset (result, 0, sizeof *result);
-  result->session = FMX_JOIN_NO_SESSION;
-  result->replaced = FMX_JOIN_NO_SESSION;
-}
 
 void
 fmx_join_mixer_on_datagram (FmxJoinMixer *mixer, const FmxJoinAddress *from,
@@ -416,6 +473,7 @@ fmx_join_mixer_on_datagram (FmxJoinMixer *mixer, const FmxJoinAddress *from,
       break;
     case FMX_JOIN_PING:
     case FMX_JOIN_BYE:
+    case FMX_JOIN_MIXES:
       on_control (mixer, from, &message, result, now);
       break;
     default:

@@ -94,6 +94,7 @@ typedef struct
  * @FMX_JOIN_MIXER_LEFT: a neighbour is out, and its place free
  * @FMX_JOIN_MIXER_MOVED: a neighbour has another address
  * @FMX_JOIN_MIXER_REFUSED: somebody with an address of its own was refused
+ * @FMX_JOIN_MIXER_MIXES: a neighbour mixes for others, or not: @mixes
  */
 typedef enum
 {
@@ -101,7 +102,8 @@ typedef enum
   FMX_JOIN_MIXER_JOINED,
   FMX_JOIN_MIXER_LEFT,
   FMX_JOIN_MIXER_MOVED,
-  FMX_JOIN_MIXER_REFUSED
+  FMX_JOIN_MIXER_REFUSED,
+  FMX_JOIN_MIXER_MIXES
 } FmxJoinMixerEvent;
 
 /**
@@ -111,6 +113,9 @@ typedef enum
  * @session: index of the session that it happened to
  * @replaced: index of the session in whose place it came, which is free now;
  *     %FMX_JOIN_NO_SESSION
+ * @mixes, @n_below: of MIXES: whether, and for how many
+ * @n_places, @places: of MIXES: where it can be joined, as it says, and where we see
+ *     it
  * @to: where @data goes
  * @size: of @data in bytes; 0: nothing is to be sent
  * @data: a datagram
@@ -121,6 +126,10 @@ typedef struct
   FmxJoinReason reason;
   uint32_t session;
   uint32_t replaced;
+  bool mixes;
+  unsigned n_below;
+  unsigned n_places;
+  FmxJoinAddress places[FMX_JOIN_PLACES];
   FmxJoinAddress to;
   size_t size;
   uint8_t data[FMX_JOIN_MAX_BYTES];
@@ -203,6 +212,15 @@ bool fmx_join_mixer_on_timeout (FmxJoinMixer * mixer,
 /** fmx_join_mixer_remove: sends a session away; @result has its BYE */
 void fmx_join_mixer_remove (FmxJoinMixer * mixer, uint32_t session,
     FmxJoinReason reason, FmxJoinMixerResult * result);
+
+/** fmx_join_mixer_ask: @result has what asks a neighbour to mix for others, or not to
+ * any more */
+void fmx_join_mixer_ask (FmxJoinMixer * mixer, uint32_t session, bool begin,
+    FmxJoinMixerResult * result);
+
+/** fmx_join_mixer_move: @result has what tells a neighbour to go to one of @places */
+void fmx_join_mixer_move (FmxJoinMixer * mixer, uint32_t session,
+    const FmxJoinAddress * places, unsigned n, FmxJoinMixerResult * result);
 
 /** fmx_join_mixer_session: Returns: (transfer none): the one with that index */
 const FmxJoinSession *fmx_join_mixer_session (const FmxJoinMixer * mixer,

@@ -291,6 +291,90 @@ test_a_pong_counts_once (void **state)
       now + 1200 * FMX_MSECOND);
 }
 
+/* Asked, it says where; told, it hears where to; forged or played back, nothing. */
+static void
+test_wishes_of_its_own_mixer_are_heard_once (void **state)
+{
+  FmxJoinAddress places[2] = { address (77, 7000), address (78, 7001) };
+  FmxJoinClientResult mine;
+  FmxJoinMixerResult theirs;
+  uint32_t session;
+  Room room;
+  Guest guest;
+
+  (void) state;
+  room_open (&room, "sesame", 1);
+  guest_init (&guest, "alice", "sesame", 1, START);
+  guest.client.params.flags |= FMX_JOIN_MAY_MIX | FMX_JOIN_MAY_MOVE;
+  session = join (&room, &guest, START);
+  fmx_join_mixer_ask (&room.mixer, session, true, &theirs);
+  theirs.data[51] ^= 1;
+  fmx_join_client_on_datagram (&guest.client, theirs.data, theirs.size, &mine,
+      START);
+  assert_int_equal (mine.event, FMX_JOIN_CLIENT_NOTHING);
+  theirs.data[51] ^= 1;
+  fmx_join_client_on_datagram (&guest.client, theirs.data, theirs.size, &mine,
+      START);
+  assert_int_equal (mine.event, FMX_JOIN_CLIENT_ASKED);
+  assert_true (mine.begin);
+  fmx_join_client_on_datagram (&guest.client, theirs.data, theirs.size, &mine,
+      START);
+  assert_int_equal (mine.event, FMX_JOIN_CLIENT_NOTHING);
+  assert_int_equal (client_stats (&guest.client).n_forged, 1);
+  assert_int_equal (client_stats (&guest.client).n_replayed, 1);
+
+  fmx_join_client_answer (&guest.client, true, places, 2, 3, &mine);
+  fmx_join_mixer_on_datagram (&room.mixer, &guest.address, mine.data, mine.size,
+      &theirs, START);
+  assert_int_equal (theirs.event, FMX_JOIN_MIXER_MIXES);
+  assert_true (theirs.mixes);
+  assert_int_equal (theirs.n_below, 3);
+  assert_int_equal (theirs.n_places, 3);
+  assert_true (fmx_join_address_same (&theirs.places[1], &places[1]));
+  assert_true (fmx_join_address_same (&theirs.places[2], &guest.address));
+
+  fmx_join_mixer_move (&room.mixer, session, places, 2, &theirs);
+  fmx_join_client_on_datagram (&guest.client, theirs.data, theirs.size, &mine,
+      START);
+  assert_int_equal (mine.event, FMX_JOIN_CLIENT_MOVE);
+  assert_int_equal (mine.n_places, 2);
+  assert_true (fmx_join_address_same (&mine.places[0], &places[0]));
+  fmx_join_client_part (&guest.client, &mine);
+  fmx_join_mixer_on_datagram (&room.mixer, &guest.address, mine.data, mine.size,
+      &theirs, START);
+  assert_int_equal (theirs.event, FMX_JOIN_MIXER_LEFT);
+  assert_int_equal (theirs.reason, FMX_JOIN_REASON_MOVED);
+}
+
+/* Who did not say that it is willing is not believed, and does not listen. */
+static void
+test_who_is_not_willing_neither_mixes_nor_moves (void **state)
+{
+  FmxJoinAddress place = address (77, 7000);
+  FmxJoinClientResult mine;
+  FmxJoinMixerResult theirs;
+  uint32_t session;
+  Room room;
+  Guest guest;
+
+  (void) state;
+  room_open (&room, "sesame", 1);
+  guest_init (&guest, "alice", "sesame", 1, START);
+  session = join (&room, &guest, START);
+  fmx_join_mixer_ask (&room.mixer, session, true, &theirs);
+  fmx_join_client_on_datagram (&guest.client, theirs.data, theirs.size, &mine,
+      START);
+  assert_int_equal (mine.event, FMX_JOIN_CLIENT_NOTHING);
+  fmx_join_mixer_move (&room.mixer, session, &place, 1, &theirs);
+  fmx_join_client_on_datagram (&guest.client, theirs.data, theirs.size, &mine,
+      START);
+  assert_int_equal (mine.event, FMX_JOIN_CLIENT_NOTHING);
+  fmx_join_client_answer (&guest.client, true, &place, 1, 0, &mine);
+  fmx_join_mixer_on_datagram (&room.mixer, &guest.address, mine.data, mine.size,
+      &theirs, START);
+  assert_int_equal (theirs.event, FMX_JOIN_MIXER_NOTHING);
+}
+
 int
 main (void)
 {
@@ -310,6 +394,8 @@ main (void)
     cmocka_unit_test (test_a_refusal_out_of_nowhere_is_not_heard),
     cmocka_unit_test (test_its_own_messages_sent_back_do_nothing),
     cmocka_unit_test (test_a_pong_counts_once),
+    cmocka_unit_test (test_wishes_of_its_own_mixer_are_heard_once),
+    cmocka_unit_test (test_who_is_not_willing_neither_mixes_nor_moves),
   };
 
   return cmocka_run_group_tests_name ("join/client", tests, NULL, NULL);

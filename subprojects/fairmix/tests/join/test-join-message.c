@@ -13,6 +13,14 @@ message_of (FmxJoinType type, FmxRng *rng)
     bytes[i] = (uint8_t) fmx_rng_next (rng);
   if (type == FMX_JOIN_JOIN)
     fmx_join_name_copy (m.u.join.name, "J\xc3\xb6rg \xf0\x9f\x8e\xa7");
+  if (type == FMX_JOIN_MIXES || type == FMX_JOIN_MOVE) {
+    m.u.places.n = fmx_rng_next (rng) % (FMX_JOIN_PLACES + 1);
+    for (unsigned i = 0; i < FMX_JOIN_PLACES; i++)
+      if (i < m.u.places.n)
+        m.u.places.places[i].port |= 1;
+      else
+        memset (&m.u.places.places[i], 0, sizeof m.u.places.places[i]);
+  }
   return m;
 }
 
@@ -24,7 +32,7 @@ test_each_message_says_the_same_after_its_way (void **state)
   (void) state;
   fmx_rng_init (&rng, 1);
   for (unsigned round = 0; round < 200; round++)
-    for (FmxJoinType type = FMX_JOIN_HELLO; type <= FMX_JOIN_BYE; type++) {
+    for (FmxJoinType type = FMX_JOIN_HELLO; type <= FMX_JOIN_MOVE; type++) {
       FmxJoinMessage m = message_of (type, &rng), again;
       uint8_t a[FMX_JOIN_MAX_BYTES], b[FMX_JOIN_MAX_BYTES];
       size_t size = fmx_join_message_write (&m, a);
@@ -66,6 +74,58 @@ test_a_ping_is_where_the_page_says (void **state)
   assert_memory_equal (data, expected, sizeof expected);
 }
 
+/* Likewise */
+static void
+test_a_place_is_where_the_page_says (void **state)
+{
+  FmxJoinMessage m = {.type = FMX_JOIN_MOVE };
+  FmxJoinAddress places[6] = { address (1, 0), address (2, 0x1234) };
+  uint8_t data[FMX_JOIN_MAX_BYTES];
+  const uint8_t ip[16] = {[10] = 0xff,[11] = 0xff, 10, 0, 0, 2 };
+
+  (void) state;
+  fmx_join_places_set (&m.u.places, places, 6); /* those without a port: not */
+  m.u.places.control.tag[0] = 9;
+  m.u.places.n_below = 7;
+  assert_int_equal (fmx_join_message_write (&m, data), 144);
+  assert_int_equal (data[4], 11);
+  assert_int_equal (data[52] << 8 | data[53], 1);
+  assert_int_equal (data[54] << 8 | data[55], 7);
+  assert_memory_equal (data + 56, ip, sizeof ip);
+  assert_int_equal (data[72] << 8 | data[73], 0x1234);
+  assert_int_equal (data[128], 9);
+  for (unsigned i = 0; i < 6; i++)
+    places[i] = address (i, 5000 + i);
+  fmx_join_places_set (&m.u.places, places, 6);
+  assert_int_equal (m.u.places.n, FMX_JOIN_PLACES);
+}
+
+static void
+test_places_that_are_none_are_refused (void **state)
+{
+  FmxRng rng;
+
+  (void) state;
+  fmx_rng_init (&rng, 4);
+  for (unsigned round = 0; round < 100; round++)
+    for (unsigned wrong = 0; wrong < 3; wrong++) {
+      FmxJoinMessage m = message_of (FMX_JOIN_MOVE, &rng), got;
+      unsigned n = m.u.places.n;
+      uint8_t data[FMX_JOIN_MAX_BYTES];
+
+      if (wrong == 0)
+        m.u.places.n = (uint16_t) (FMX_JOIN_PLACES + 1 + round);
+      else if (wrong == 1 && n > 0)
+        m.u.places.places[n - 1].port = 0;
+      else if (wrong == 2 && n < FMX_JOIN_PLACES)
+        m.u.places.places[n].ip[round % 16] = 1;
+      else
+        continue;
+      assert_int_equal (fmx_join_message_parse (&got, data,
+              fmx_join_message_write (&m, data)), FMX_JOIN_INVALID);
+    }
+}
+
 /* Nobody can make a mixer send more than was sent to it. */
 static void
 test_no_answer_is_longer_than_its_question (void **state)
@@ -90,7 +150,7 @@ test_other_lengths_types_and_flags_are_refused (void **state)
 
   (void) state;
   fmx_rng_init (&rng, 2);
-  for (FmxJoinType type = FMX_JOIN_HELLO; type <= FMX_JOIN_BYE; type++) {
+  for (FmxJoinType type = FMX_JOIN_HELLO; type <= FMX_JOIN_MOVE; type++) {
     FmxJoinMessage from = message_of (type, &rng);
     size_t size = fmx_join_message_write (&from, data);
 
@@ -135,7 +195,7 @@ test_of_another_version_only_a_hello_is_understood (void **state)
 
   (void) state;
   fmx_rng_init (&rng, 3);
-  for (FmxJoinType type = FMX_JOIN_HELLO; type <= FMX_JOIN_BYE; type++) {
+  for (FmxJoinType type = FMX_JOIN_HELLO; type <= FMX_JOIN_MOVE; type++) {
     FmxJoinMessage m = message_of (type, &rng), got;
     uint8_t data[FMX_JOIN_MAX_BYTES + 100] = { 0 };
     size_t size = fmx_join_message_write (&m, data);
@@ -227,6 +287,8 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_each_message_says_the_same_after_its_way),
     cmocka_unit_test (test_a_ping_is_where_the_page_says),
+    cmocka_unit_test (test_a_place_is_where_the_page_says),
+    cmocka_unit_test (test_places_that_are_none_are_refused),
     cmocka_unit_test (test_no_answer_is_longer_than_its_question),
     cmocka_unit_test (test_other_lengths_types_and_flags_are_refused),
     cmocka_unit_test (test_rtp_stun_and_dtls_are_none_of_ours),
