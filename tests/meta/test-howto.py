@@ -17,7 +17,7 @@ import tempfile
 
 LIB = 'subprojects/fairmix/'
 CLAIM = 'test_has_half_of_the_equation'
-MODULES = ('base', 'wire', 'rtt', 'loss', 'rate')
+MODULES = ('base', 'wire', 'rtt', 'loss', 'topology', 'rate')
 FILE = re.compile(r'`(subprojects/fairmix/[\w/.-]+\.[ch])`')
 ROW = re.compile(r'^\| `([\w.-]+)` \| `(.+?)` \| `(.+?)` \|$', re.M)
 

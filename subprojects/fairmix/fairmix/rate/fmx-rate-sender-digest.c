@@ -180,6 +180,7 @@ fmx_rate_sender_drain_losses (FmxRateSender *sender, FmxTime now)
 
     any = true;
     fmx_loss_fraction_add (&sender->fraction, 0, 1, packet.sent);
+    fmx_delay_shape_add_lost (&sender->shape, packet.sent);
     fmx_rate_sender_lost (sender, record);
     sender->breaker_round.lost++;
     if (packet.sent >= sender->probing_since

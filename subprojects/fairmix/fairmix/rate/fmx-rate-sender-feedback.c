@@ -92,9 +92,13 @@ on_acknowledged (FmxRateSender *sender, Digest *digest,
     digest->newest = packet;
     digest->newest_offset = metric->arrival_offset;
   }
-  if (metric->arrival_offset != FMX_CCFB_ATO_UNKNOWN)
-    fmx_bottleneck_rate_add (&sender->bottleneck, digest->reported
-        - (FmxTime) metric->arrival_offset, packet.wire_bytes);
+  if (metric->arrival_offset != FMX_CCFB_ATO_UNKNOWN) {
+    FmxTime arrived = digest->reported - (FmxTime) metric->arrival_offset;
+
+    fmx_bottleneck_rate_add (&sender->bottleneck, arrived, packet.wire_bytes);
+    fmx_delay_shape_add (&sender->shape, fmx_time_diff (arrived, packet.sent),
+        packet.sent);
+  }
   if (metric->arrival_offset != FMX_CCFB_ATO_UNKNOWN
       && packet.sent + (FmxTime) metric->arrival_offset > digest->least_from)
     digest->least_from = packet.sent + (FmxTime) metric->arrival_offset;

@@ -91,6 +91,7 @@ fmx_rate_sender_init (FmxRateSender *sender,
   FmxLossIntervalsParams intervals = interval_params (params);
   FmxRttParams rtt = rtt_params (params);
   FmxCircuitBreakerParams breaker;
+  FmxDelayShapeParams shape;
 
   assert (fmx_rate_sender_params_are_valid (params));
   memset (sender, 0, sizeof *sender);
@@ -102,6 +103,8 @@ fmx_rate_sender_init (FmxRateSender *sender,
   fmx_circuit_breaker_params_default (&breaker);
   fmx_circuit_breaker_init (&sender->breaker, &breaker);
   fmx_rate_meter_init (&sender->sent_meter, FMX_SECOND);
+  fmx_delay_shape_params_default (&shape);
+  fmx_delay_shape_init (&sender->shape, &shape);
   fmx_stream_table_init (&sender->streams);
   fmx_sent_history_init (&sender->history);
   fmx_sent_history_set_timeouts_only (&sender->history,
@@ -401,6 +404,13 @@ fmx_rate_sender_on_timeout (FmxRateSender *sender, FmxTime now)
     fmx_rtt_back_off (&sender->rtt);    /* [RFC6298 5.5] */
   fmx_rate_sender_tell (sender, now);
   schedule_probe (sender, now);
+}
+
+void
+fmx_rate_sender_get_delay_shape (const FmxRateSender *sender,
+    FmxDelayShapeStats *stats)
+{
+  fmx_delay_shape_get_stats (&sender->shape, stats);
 }
 
 void

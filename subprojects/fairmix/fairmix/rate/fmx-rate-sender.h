@@ -19,6 +19,7 @@
 #include "fairmix/rate/fmx-rate-controller.h"
 #include "fairmix/rate/fmx-stream-table.h"
 #include "fairmix/rtt/fmx-rtt.h"
+#include "fairmix/topology/fmx-delay-shape.h"
 #include "fairmix/wire/fmx-ccfb.h"
 #include "fairmix/wire/fmx-rtcp.h"
 
@@ -274,6 +275,7 @@ struct _FmxRateSender
   FmxCircuitBreaker breaker;
   FmxRateMeter sent_meter;
   FmxBottleneckRate bottleneck;
+  FmxDelayShape shape;
   FmxReceiveRound receive;
   FmxReportRound report;
   uint64_t sent_bytes;
@@ -414,6 +416,11 @@ bool fmx_rate_sender_may_send (const FmxRateSender * sender);
  * it with fmx_rate_sender_on_sent()
  */
 bool fmx_rate_sender_take_probe (FmxRateSender * sender, FmxTime now);
+
+/** fmx_rate_sender_get_delay_shape: what the delays on the way there look like, by
+ * per-packet feedback; nothing without */
+void fmx_rate_sender_get_delay_shape (const FmxRateSender * sender,
+    FmxDelayShapeStats * stats);
 
 /** fmx_rate_sender_get_stats: a snapshot */
 void fmx_rate_sender_get_stats (const FmxRateSender * sender,

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fmx-test.h"
+
+#include <stdbool.h>
+
+#include "fairmix/topology/fmx-mixer-election.h"
+
+#define N 8u
+#define S ((FmxTime) FMX_SECOND)
+#define NOBODY FMX_NO_NEIGHBOUR
+
+typedef struct
+{
+  FmxMixerElection election;
+  FmxElectionSeat seats[N];
+  uint32_t groups[N];
+  FmxTime now;
+} World;
+
+/* Neighbours 0 to 3 behind a link of 300 kbit/s, 4 to 7 with room for all; 2 and 3
+ * are willing, and 3 is nearer. */
+static void
+begin (World *w)
+{
+  FmxElectionParams params;
+
+  fmx_election_params_default (&params);
+  fmx_mixer_election_init (&w->election, &params, w->seats, N);
+  w->now = 100 * S;
+  for (uint32_t i = 0; i < N; i++) {
+    FmxElectionNeighbour about = { i == 2 || i == 3,
+      i == 3 ? 20 * FMX_MSECOND : 40 * FMX_MSECOND,
+      i < 4 ? 75000.0 : 2000000.0, 0.0
+    };
+
+    w->groups[i] = i < 4 ? 0 : NOBODY;
+    fmx_mixer_election_set (&w->election, i, &about);
+  }
+}
+
+/* Half a second.  Returns: how many actions; the last one in @action */
+static unsigned
+step (World *w, FmxElectionAction *action)
+{
+  unsigned n = 0;
+
+  w->now += S / 2;
+  fmx_mixer_election_update (&w->election, w->groups, 8, w->now);
+  while (fmx_mixer_election_next_action (&w->election, action, w->now))
+    n++;
+  return n;
+}
+
+/* Returns: after how many seconds there is something to do, at most 120 */
+static double
+wait_for_action (World *w, FmxElectionAction *action)
+{
+  FmxTime begin = w->now;
+
+  while (w->now < begin + 120 * S)
+    if (step (w, action) > 0)
+      break;
+  return fmx_time_to_s (fmx_time_diff (w->now, begin));
+}
+
+static FmxElectionPhase
+phase (World *w, uint32_t neighbour)
+{
+  return fmx_mixer_election_phase (&w->election, neighbour);
+}
+
+/* Counted one by one. */
+static void
+test_the_gain_is_that_of_counting_voices (void **state)
+{
+  FmxElectionParams params;
+
+  (void) state;
+  fmx_election_params_default (&params);
+  for (uint32_t members = 2; members < 12; members++)
+    for (uint32_t voices = 0; voices < 20; voices++)
+      for (double bps = 30e3; bps < 1.5e6; bps *= 1.7) {
+        uint32_t near = members < voices ? members : voices, before, after;
+        uint32_t others = voices > 0 ? voices - 1 : 0, beyond = voices - near;
+        FmxElectionGain gain;
+
+        fmx_election_gain (&params, members, bps, voices, &gain);
+        for (before = others; before > 0 && before * params.voice_bps
+            + (before < others ? params.mix_bps : 0) > bps / members;)
+          before--;
+        for (after = beyond; after > 0 && after * params.voice_bps
+            + (after < beyond ? params.mix_bps : 0) > bps;)
+          after--;
+        assert_int_equal (gain.voices_before, before);
+        assert_int_equal (gain.voices_after, after + (near > 0 ? near - 1 : 0));
+        assert_true (gain.before_bps <= bps * (1 + 1e-9));
+        assert_true (gain.after_bps <= bps * (1 + 1e-9));
+      }
+}
+
+static void
+test_the_nearest_who_is_willing_is_asked_and_the_others_follow (void **state)
+{
+  FmxElectionAction action;
+  FmxElectionStats stats;
+  World w;
+
+  (void) state;
+  begin (&w);
+  assert_true (wait_for_action (&w, &action) >= 10.0);
+  assert_int_equal (action.kind, FMX_ELECTION_ASK);
+  assert_int_equal (action.neighbour, 3);
+  fmx_mixer_election_answered (&w.election, 3, true, 0, w.now);
+  assert_int_equal (phase (&w, 3), FMX_ELECTION_MIXES);
+  assert_int_equal (step (&w, &action), 3);
+  for (uint32_t i = 0; i < N; i++)
+    assert_int_equal (phase (&w, i), i == 3 ? FMX_ELECTION_MIXES :
+        i < 3 ? FMX_ELECTION_TOLD : FMX_ELECTION_FREE);
+  assert_int_equal (action.kind, FMX_ELECTION_MOVE);
+  assert_int_equal (action.mixer, 3);
+  for (uint32_t i = 0; i < 3; i++)
+    fmx_mixer_election_remove (&w.election, i, true);
+  fmx_mixer_election_get_stats (&w.election, &stats);
+  assert_int_equal (stats.n_moved, 3);
+  assert_int_equal (stats.n_mixing, 1);
+  assert_true (wait_for_action (&w, &action) >= 120.0); /* and so it stays */
+}
+
+static void
+test_nobody_is_asked_where_it_does_not_pay (void **state)
+{
+  FmxElectionAction action;
+  World w;
+
+  (void) state;
+  for (int reason = 0; reason < 4; reason++) {
+    begin (&w);
+    for (uint32_t i = 0; i < 4; i++) {
+      FmxElectionNeighbour about = { i == 3, 40 * FMX_MSECOND, 75000.0, 0.0 };
+
+      if (reason == 0)          /* there is room for all */
+        about.target_bps = 2000000.0;
+      if (reason == 1)          /* nobody is willing */
+        about.may_mix = false;
+      if (reason == 2 && i == 3)        /* the only one is far away */
+        about.rtt = 200 * FMX_MSECOND;
+      if (reason == 3)          /* nobody is together */
+        w.groups[i] = NOBODY;
+      fmx_mixer_election_set (&w.election, i, &about);
+    }
+    if (reason == 0)            /* and bytes are no reason here */
+      w.election.params.least_saved = 2.0;
+    assert_true (wait_for_action (&w, &action) >= 120.0);
+  }
+}
+
+static void
+test_it_must_pay_for_a_while (void **state)
+{
+  FmxElectionAction action;
+  World w;
+
+  (void) state;
+  begin (&w);
+  for (int i = 0; i < 200; i++) {
+    w.groups[0] = w.groups[1] = w.groups[2] = w.groups[3] =
+        i % 19 == 18 ? NOBODY : 0;
+    assert_int_equal (step (&w, &action), 0);
+  }
+}
+
+static void
+test_who_does_not_answer_is_left_alone_longer_each_time (void **state)
+{
+  FmxElectionAction action;
+  FmxTime asked[4];
+  World w;
+  unsigned n = 0;
+
+  (void) state;
+  begin (&w);
+  w.seats[2].about.may_mix = false;
+  while (n < 4) {
+    bool before = phase (&w, 3) == FMX_ELECTION_ASKED;
+
+    (void) step (&w, &action);
+    w.groups[0] = 0;
+    if (!before && phase (&w, 3) == FMX_ELECTION_ASKED)
+      asked[n++] = w.now;
+  }
+  assert_true (asked[1] - asked[0] >= 60 * S && asked[1] - asked[0] < 90 * S);
+  assert_true (asked[2] - asked[1] >= 120 * S);
+  assert_true (asked[3] - asked[2] >= 240 * S);
+}
+
+static void
+test_who_cannot_reach_the_mixer_stays_where_it_is (void **state)
+{
+  FmxElectionAction action;
+  FmxElectionStats stats;
+  World w;
+
+  (void) state;
+  begin (&w);
+  (void) wait_for_action (&w, &action);
+  fmx_mixer_election_answered (&w.election, 3, true, 0, w.now);
+  (void) step (&w, &action);
+  fmx_mixer_election_remove (&w.election, 0, true);
+  for (int i = 0; i < 13; i++)
+    (void) step (&w, &action);
+  assert_int_equal (phase (&w, 1), FMX_ELECTION_FREE);
+  assert_int_equal (step (&w, &action), 0);
+  fmx_mixer_election_get_stats (&w.election, &stats);
+  assert_int_equal (stats.n_failed, 2);
+}
+
+static void
+test_a_mixer_that_is_not_needed_any_more_is_released (void **state)
+{
+  FmxElectionNeighbour wide = { true, 20 * FMX_MSECOND, 5000000.0, 0.0 };
+  FmxElectionAction action;
+  FmxElectionStats stats;
+  World w;
+
+  (void) state;
+  begin (&w);
+  (void) wait_for_action (&w, &action);
+  fmx_mixer_election_answered (&w.election, 3, true, 0, w.now);
+  (void) step (&w, &action);
+  for (uint32_t i = 0; i < 3; i++)
+    fmx_mixer_election_remove (&w.election, i, true);
+  w.election.params.least_saved = 2.0;
+  fmx_mixer_election_set (&w.election, 3, &wide);
+  assert_true (wait_for_action (&w, &action) >= 30.0);
+  assert_int_equal (action.kind, FMX_ELECTION_RELEASE);
+  fmx_mixer_election_answered (&w.election, 3, false, 0, w.now);
+  fmx_mixer_election_get_stats (&w.election, &stats);
+  assert_int_equal (stats.n_mixing, 0);
+  assert_int_equal (phase (&w, 3), FMX_ELECTION_FREE);
+}
+
+static void
+test_when_the_mixer_leaves_nobody_is_sent_there_any_more (void **state)
+{
+  FmxElectionAction action;
+  World w;
+
+  (void) state;
+  begin (&w);
+  (void) wait_for_action (&w, &action);
+  fmx_mixer_election_answered (&w.election, 2, true, 0, w.now); /* not asked */
+  assert_int_equal (phase (&w, 2), FMX_ELECTION_FREE);
+  fmx_mixer_election_answered (&w.election, 3, true, 0, w.now);
+  (void) step (&w, &action);
+  fmx_mixer_election_remove (&w.election, 3, false);
+  w.groups[3] = NOBODY;
+  assert_int_equal (phase (&w, 0), FMX_ELECTION_FREE);
+  assert_int_equal (step (&w, &action), 0);
+  (void) wait_for_action (&w, &action);
+  assert_int_equal (action.neighbour, 2);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_the_gain_is_that_of_counting_voices),
+    cmocka_unit_test
+        (test_the_nearest_who_is_willing_is_asked_and_the_others_follow),
+    cmocka_unit_test (test_nobody_is_asked_where_it_does_not_pay),
+    cmocka_unit_test (test_it_must_pay_for_a_while),
+    cmocka_unit_test (test_who_does_not_answer_is_left_alone_longer_each_time),
+    cmocka_unit_test (test_who_cannot_reach_the_mixer_stays_where_it_is),
+    cmocka_unit_test (test_a_mixer_that_is_not_needed_any_more_is_released),
+    cmocka_unit_test (test_when_the_mixer_leaves_nobody_is_sent_there_any_more),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
