@@ -11,7 +11,7 @@ struct _GstFairmixOutbox
   GstFairmixLock lock;
   GQueue messages;
   gboolean posting;             /* a thread has taken on what is there */
-  gint any;                     /* atomic: messages were added since */
+  gint n;                       /* atomic: messages that nobody posts yet */
 };
 
 GstFairmixOutbox *
@@ -37,7 +37,7 @@ gst_fairmix_outbox_add (GstFairmixOutbox * outbox, GstMessage * message)
 {
   gst_fairmix_lock_acquire (&outbox->lock);
   g_queue_push_tail (&outbox->messages, message);
-  g_atomic_int_set (&outbox->any, TRUE);
+  g_atomic_int_inc (&outbox->n);
   gst_fairmix_lock_release (&outbox->lock);
 }
 
@@ -47,13 +47,13 @@ gst_fairmix_outbox_post (GstFairmixOutbox * outbox, GstElement * element)
   GstMessage *message;
 
   /* asked with each packet, and nearly always in vain */
-  if (!g_atomic_int_get (&outbox->any))
+  if (g_atomic_int_get (&outbox->n) == 0)
     return;
   gst_fairmix_lock_assert_none ();
   gst_fairmix_lock_acquire (&outbox->lock);
   if (!outbox->posting) {
     outbox->posting = TRUE;
-    g_atomic_int_set (&outbox->any, FALSE);
+    g_atomic_int_set (&outbox->n, 0);
     while ((message = g_queue_pop_head (&outbox->messages)) != NULL) {
       gst_fairmix_lock_release (&outbox->lock);
       gst_element_post_message (element, message);
@@ -62,6 +62,12 @@ gst_fairmix_outbox_post (GstFairmixOutbox * outbox, GstElement * element)
     outbox->posting = FALSE;
   }
   gst_fairmix_lock_release (&outbox->lock);
+}
+
+guint
+gst_fairmix_outbox_get_n (GstFairmixOutbox * outbox)
+{
+  return (guint) g_atomic_int_get (&outbox->n);
 }
 
 void

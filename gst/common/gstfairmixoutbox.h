@@ -40,6 +40,9 @@ void gst_fairmix_outbox_add (GstFairmixOutbox * outbox, GstMessage * message);
  */
 void gst_fairmix_outbox_post (GstFairmixOutbox * outbox, GstElement * element);
 
+/* Returns: how many messages nobody has begun to post */
+guint gst_fairmix_outbox_get_n (GstFairmixOutbox * outbox);
+
 /* Drops what has not been posted. */
 void gst_fairmix_outbox_clear (GstFairmixOutbox * outbox);
 

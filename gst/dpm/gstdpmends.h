@@ -25,6 +25,9 @@ G_DECLARE_FINAL_TYPE (GstDpmSink, gst_dpm_sink, GST, DPM_SINK, GstElement)
 
 /* Adds src pads "rtp_N" and "rtcp_N" for the neighbour N. */
 void gst_dpm_source_add (GstDpmSource * self, GstDpmPeer * peer);
+/* When those are linked to what runs: what comes first there comes now, from this
+ * thread. */
+void gst_dpm_source_begin (GstDpmSource * self, GstPad * rtp, GstPad * rtcp);
 void gst_dpm_source_remove (GstDpmSource * self, GstDpmPeer * peer);
 
 /* What #GstDpmPortCallbacks.received does */

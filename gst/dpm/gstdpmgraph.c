@@ -254,6 +254,7 @@ gst_dpm_neighbour_new (GstDpmGraph * graph, GstDpmPeer * peer,
   build_out (self, tee, params->voice);
   rtp = end_pad (graph->source, "rtp", peer);
   rtcp = end_pad (graph->source, "rtcp", peer);
+  gst_dpm_source_begin (graph->source, rtp, rtcp);
   gst_dpm_peer_set_pads (peer, rtp, rtcp);
   gst_object_unref (rtp);
   gst_object_unref (rtcp);

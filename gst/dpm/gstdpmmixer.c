@@ -166,30 +166,39 @@ take_neighbour (GstDpmMixer * self, GstDpmPeer * peer)
   return neighbour;
 }
 
+/* Tells @peer the names on @page, or on all of them.  Returns: the page after that;
+ * 0: there is none of that number */
+static guint
+say_names (GstDpmMixer * self, GstDpmPeer * peer, gboolean all, guint page)
+{
+  GstDpmNode *node = GST_DPM_NODE (self);
+  GstDpmRoster *roster = gst_dpm_node_get_roster (node);
+  gint number = (gint) gst_dpm_peer_get_number (peer);
+  guint n_pages = 0;
+  GstBuffer *buffer;
+
+  while ((buffer = gst_dpm_roster_write_sdes (roster, number, self->ssrc,
+              page++)) != NULL) {
+    gst_dpm_port_send (gst_dpm_node_get_port (node), peer, buffer, TRUE);
+    gst_buffer_unref (buffer);
+    n_pages = page;
+    if (!all)
+      break;
+  }
+  return n_pages;
+}
+
 static void
 gst_dpm_mixer_names (GstDpmNode * node, gboolean all)
 {
   GstDpmMixer *self = GST_DPM_MIXER (node);
-  GstDpmRoster *roster = gst_dpm_node_get_roster (node);
   guint n_pages = 0;
 
   gst_fairmix_lock_acquire (&self->lock);
-  for (guint i = 0; i < self->neighbours->len; i++) {
-    GstDpmPeer *peer =
-        gst_dpm_neighbour_get_peer (g_ptr_array_index (self->neighbours, i));
-    gint number = (gint) gst_dpm_peer_get_number (peer);
-    GstBuffer *buffer;
-    guint page = all ? 0 : self->page;
-
-    while ((buffer = gst_dpm_roster_write_sdes (roster, number, self->ssrc,
-                page++)) != NULL) {
-      gst_dpm_port_send (gst_dpm_node_get_port (node), peer, buffer, TRUE);
-      gst_buffer_unref (buffer);
-      n_pages = MAX (n_pages, page);
-      if (!all)
-        break;
-    }
-  }
+  for (guint i = 0; i < self->neighbours->len; i++)
+    n_pages = MAX (n_pages, say_names (self, gst_dpm_neighbour_get_peer
+            (g_ptr_array_index (self->neighbours, i)), all,
+            all ? 0 : self->page));
   gst_fairmix_lock_release (&self->lock);
   self->page = n_pages > self->page ? self->page + 1 : 0;
 }
@@ -204,7 +213,7 @@ gst_dpm_mixer_joined (GstDpmNode * node, GstDpmPeer * peer)
   /* What comes from a mixer are the voices of others; it says whose. */
   add_neighbour (self, peer, is_mixer ? NULL : name);
   tell (self, "joined", peer, name, FMX_JOIN_REASON_NONE);
-  gst_dpm_mixer_names (node, TRUE);
+  say_names (self, peer, TRUE, 0);      /* the others know them */
   g_free (name);
 }
 
@@ -246,7 +255,7 @@ gst_dpm_mixer_uplink (GstDpmNode * node, FmxJoinClientEvent event,
   if (event == FMX_JOIN_CLIENT_JOINED
       && !is_neighbour (self, self->parent_peer)) {
     add_neighbour (self, self->parent_peer, NULL);
-    gst_dpm_mixer_names (node, TRUE);
+    say_names (self, self->parent_peer, TRUE, 0);
   } else if (event == FMX_JOIN_CLIENT_LEFT) {
     neighbour = take_neighbour (self, self->parent_peer);
     if (neighbour != NULL)

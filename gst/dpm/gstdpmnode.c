@@ -202,7 +202,7 @@ on_tick (gpointer user, FmxTime now)
   GstStructure *stats;
   gboolean news;
 
-  g_object_get (priv->graph.mixer, "stats", &stats, NULL);
+  g_object_get (priv->graph.mixer, "stream-stats", &stats, NULL);
   news = gst_dpm_roster_update (priv->roster, stats, (gint64) (now / 1000));
   gst_structure_free (stats);
   if (GST_DPM_NODE_GET_CLASS (user)->names != NULL

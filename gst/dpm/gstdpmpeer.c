@@ -38,23 +38,12 @@ struct _GstDpmPeer
 
 G_STATIC_ASSERT (SRTP_MAX_TRAILER_LEN + 4 <= GST_DPM_TRAILER_BYTES);
 
-static gpointer
-init_srtp (gpointer nothing)
-{
-  /* It fails where somebody else in this process has called it before, as
-   * GStreamer's srtp plugin does; srtp_create () fails if it was never done. */
-  srtp_init ();
-  return nothing;
-}
-
 static srtp_t
-session_new (const uint8_t * key, gboolean inbound)
+session_create (const uint8_t * key, gboolean inbound)
 {
-  static GOnce once = G_ONCE_INIT;
   srtp_policy_t policy;
   srtp_t session = NULL;
 
-  g_once (&once, init_srtp, NULL);
   memset (&policy, 0, sizeof policy);
   srtp_crypto_policy_set_aes_gcm_256_16_auth (&policy.rtp);
   srtp_crypto_policy_set_aes_gcm_256_16_auth (&policy.rtcp);
@@ -62,6 +51,37 @@ session_new (const uint8_t * key, gboolean inbound)
   policy.key = (unsigned char *) key;
   policy.window_size = REPLAY_WINDOW;
   return srtp_create (&session, &policy) == srtp_err_status_ok ? session : NULL;
+}
+
+static gpointer
+init_srtp (gpointer nothing)
+{
+  static const uint8_t key[SRTP_MAX_KEY_LEN];
+  srtp_t first;
+
+  /* It fails where somebody else in this process has called it before, as
+   * GStreamer's srtp plugin does; srtp_create () fails if it was never done. */
+  srtp_init ();
+  /* the first session finds and starts a library for ciphers */
+  first = session_create (key, TRUE);
+  if (first != NULL)
+    srtp_dealloc (first);
+  return nothing;
+}
+
+void
+gst_dpm_peer_prepare (void)
+{
+  static GOnce once = G_ONCE_INIT;
+
+  g_once (&once, init_srtp, NULL);
+}
+
+static srtp_t
+session_new (const uint8_t * key, gboolean inbound)
+{
+  gst_dpm_peer_prepare ();
+  return session_create (key, inbound);
 }
 
 static void

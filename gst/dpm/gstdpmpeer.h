@@ -48,6 +48,10 @@ typedef struct
  */
 typedef struct _GstDpmPeer GstDpmPeer;
 
+/* Does what the first one would do else, once: some 15 ms, which nobody who
+ * receives has. */
+void gst_dpm_peer_prepare (void);
+
 /* @number: the neighbour's */
 GstDpmPeer *gst_dpm_peer_new (guint number, const gchar * name, guint flags,
     guint max_streams);

@@ -145,6 +145,7 @@ gst_dpm_port_new (const GstDpmPortCallbacks * callbacks, gpointer user)
 {
   GstDpmPort *port = g_new0 (GstDpmPort, 1);
 
+  gst_dpm_peer_prepare ();
   port->callbacks = callbacks;
   port->user = user;
   port->clock = gst_system_clock_obtain ();

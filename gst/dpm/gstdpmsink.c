@@ -13,9 +13,8 @@ struct _GstDpmSink
 {
   GstElement parent;
 
-  /* with the object lock */
-  GstDpmPort *port;
-  gboolean ends;
+  GstDpmPort *port;             /* atomic: pads come while others send */
+  gboolean ends;                /* with the object lock */
 };
 
 static GstStaticPadTemplate rtp_template = GST_STATIC_PAD_TEMPLATE ("rtp_%u",
@@ -31,11 +30,8 @@ static GstFlowReturn
 send (GstPad * pad, GstObject * parent, GstBuffer * buffer, gboolean rtcp)
 {
   GstDpmPeer *peer = gst_pad_get_element_private (pad);
-  GstDpmPort *port;
+  GstDpmPort *port = g_atomic_pointer_get (&GST_DPM_SINK (parent)->port);
 
-  GST_OBJECT_LOCK (parent);
-  port = GST_DPM_SINK (parent)->port;
-  GST_OBJECT_UNLOCK (parent);
   if (port != NULL)
     gst_dpm_port_send (port, peer, buffer, rtcp);
   gst_buffer_unref (buffer);
@@ -95,6 +91,8 @@ pad_add (GstDpmSink * self, GstStaticPadTemplate * template,
   gst_pad_set_chain_function (pad, chain);
   gst_pad_set_event_function (pad, pad_event);
   gst_pad_set_query_function (pad, pad_query);
+  /* it is asked by those who send, in a hurry */
+  GST_PAD_SET_ACCEPT_TEMPLATE (pad);
   gst_pad_set_active (pad, TRUE);
   gst_element_add_pad (GST_ELEMENT (self), pad);
   g_free (name);
@@ -116,9 +114,7 @@ gst_dpm_sink_remove (GstDpmSink * self, GstDpmPeer * peer)
 void
 gst_dpm_sink_set_port (GstDpmSink * self, GstDpmPort * port)
 {
-  GST_OBJECT_LOCK (self);
-  self->port = port;
-  GST_OBJECT_UNLOCK (self);
+  g_atomic_pointer_set (&self->port, port);
 }
 
 void

@@ -58,27 +58,18 @@ pad_event (GstPad * pad, GstObject * parent, GstEvent * event)
   return TRUE;
 }
 
-static GstPad *
+static void
 pad_add (GstDpmSource * self, GstStaticPadTemplate * template,
-    const gchar * kind, guint number, GstCaps * caps)
+    const gchar * kind, guint number)
 {
   gchar *name = g_strdup_printf ("%s_%u", kind, number);
   GstPad *pad = gst_pad_new_from_static_template (template, name);
-  gchar *id = g_strdup_printf ("dpm-%08x/%s", g_random_int (), name);
-  GstSegment segment;
 
   gst_pad_set_query_function (pad, pad_query);
   gst_pad_set_event_function (pad, pad_event);
   gst_pad_set_active (pad, TRUE);
-  gst_pad_push_event (pad, gst_event_new_stream_start (id));
-  gst_pad_push_event (pad, gst_event_new_caps (caps));
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  gst_pad_push_event (pad, gst_event_new_segment (&segment));
   gst_element_add_pad (GST_ELEMENT (self), pad);
-  gst_caps_unref (caps);
-  g_free (id);
   g_free (name);
-  return pad;
 }
 
 void
@@ -86,9 +77,31 @@ gst_dpm_source_add (GstDpmSource * self, GstDpmPeer * peer)
 {
   guint number = gst_dpm_peer_get_number (peer);
 
-  pad_add (self, &rtp_template, "rtp", number, rtp_caps_new ());
-  pad_add (self, &rtcp_template, "rtcp", number,
-      gst_caps_new_empty_simple ("application/x-rtcp"));
+  pad_add (self, &rtp_template, "rtp", number);
+  pad_add (self, &rtcp_template, "rtcp", number);
+}
+
+/* takes @caps */
+static void
+pad_begin (GstPad * pad, GstCaps * caps)
+{
+  gchar *id = g_strdup_printf ("dpm-%08x/%s", g_random_int (),
+      GST_PAD_NAME (pad));
+  GstSegment segment;
+
+  gst_pad_push_event (pad, gst_event_new_stream_start (id));
+  gst_pad_push_event (pad, gst_event_new_caps (caps));
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_pad_push_event (pad, gst_event_new_segment (&segment));
+  gst_caps_unref (caps);
+  g_free (id);
+}
+
+void
+gst_dpm_source_begin (GstDpmSource * self, GstPad * rtp, GstPad * rtcp)
+{
+  pad_begin (rtp, rtp_caps_new ());
+  pad_begin (rtcp, gst_caps_new_empty_simple ("application/x-rtcp"));
 }
 
 void

@@ -256,6 +256,9 @@ void gst_partial_mix_apply_database (GstPartialMix * self);
 /* Asks the peers of new src pads, or all that want it, what they take; without
  * the lock. */
 void gst_partial_mix_negotiate (GstPartialMix * self);
+/* The same of one, in the thread that has linked it; not before it starts */
+void gst_partial_mix_src_pad_linked (GstPartialMixSrcPad * pad,
+    GstPartialMix * self);
 
 /* gstpartialmixforward.c */
 GstFlowReturn gst_partial_mix_chain (GstPad * pad, GstObject * parent,
@@ -292,6 +295,8 @@ GstClockTime gst_partial_mix_tick (gpointer user_data, GstClockTime now);
 
 /* gstpartialmixstats.c */
 GstStructure *gst_partial_mix_create_stats (GstPartialMix * self);
+/* its "streams" alone: what listeners get costs much more */
+GstStructure *gst_partial_mix_create_stream_stats (GstPartialMix * self);
 GstStructure *gst_partial_mix_src_pad_create_stats (GstPartialMixSrcPad * pad,
     GstPartialMix * self);
 

@@ -64,7 +64,8 @@ enum
 {
   PROP_DATABASE_LOCATION = GST_PARTIAL_MIX_N_SETTINGS,
   PROP_RTPBIN,
-  PROP_STATS
+  PROP_STATS,
+  PROP_STREAM_STATS
 };
 
 enum
@@ -211,7 +212,9 @@ new_src_pad (GstPartialMix * self, GstPadTemplate * templ,
   self->src_pads = g_list_append (self->src_pads, pad);
   g_ptr_array_add (self->listeners, listener);
   gst_partial_mix_look_up_listener (self, listener);
-  g_atomic_int_set (&self->unasked, TRUE);
+  /* later ones are asked by who links them, not by who brings a packet */
+  if (!self->started)
+    g_atomic_int_set (&self->unasked, TRUE);
   GST_PARTIAL_MIX_UNLOCK (self);
   return pad;
 }
@@ -562,6 +565,10 @@ gst_partial_mix_get_property (GObject * object, guint id, GValue * value,
     g_value_take_boxed (value, gst_partial_mix_create_stats (self));
     return;
   }
+  if (id == PROP_STREAM_STATS) {
+    g_value_take_boxed (value, gst_partial_mix_create_stream_stats (self));
+    return;
+  }
   GST_PARTIAL_MIX_LOCK (self);
   if (id == PROP_DATABASE_LOCATION)
     g_value_set_string (value,
@@ -616,6 +623,11 @@ install_properties (GObjectClass * klass)
   g_object_class_install_property (klass, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",
           "Counters, streams and pads (application/x-fairmix-partialmix-stats)",
+          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (klass, PROP_STREAM_STATS,
+      g_param_spec_boxed ("stream-stats", "Stream statistics",
+          "The streams of the statistics alone, which costs little however many "
+          "listen (application/x-fairmix-partialmix-streams)",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 }
 

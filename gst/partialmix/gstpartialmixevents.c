@@ -253,6 +253,11 @@ gst_partial_mix_src_event (GstPad * gpad, GstObject * parent, GstEvent * event)
       /* live: nobody can go back */
       gst_event_unref (event);
       return FALSE;
+    case GST_EVENT_RECONFIGURE:
+      /* what those take who come in is not for this one to say */
+      gst_partial_mix_src_pad_linked (pad, self);
+      gst_event_unref (event);
+      return TRUE;
     case GST_EVENT_QOS:
       gst_event_unref (event);
       return TRUE;

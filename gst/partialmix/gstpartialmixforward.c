@@ -14,6 +14,9 @@
 
 /* packets after which it is looked where a stream comes from: it may move */
 #define HOST_INTERVAL 64
+/* To post a message takes as long as to send several packets: what a new voice means
+ * to many listeners is told by the mixing thread. */
+#define MAX_MESSAGES 8
 
 /* One packet of a batch, found and noted. */
 typedef struct
@@ -303,8 +306,8 @@ process (GstPartialMix * self, GstPartialMixSinkPad * pad, GArray * packets,
 {
   GArray *deliveries = gst_partial_mix_deliveries_new ();
   GstClockTime now = gst_partial_mix_running_time (self);
+  gboolean alone, mixes;
   guint n_concern = 0;
-  gboolean alone;
   guint i;
 
   if (g_atomic_int_get (&self->unasked))
@@ -328,10 +331,12 @@ process (GstPartialMix * self, GstPartialMixSinkPad * pad, GArray * packets,
   g_array_set_size (packets, n_concern);
   distribute (self, pad, packets, deliveries, list, now);
   alone = self->src_pads != NULL && self->src_pads->next == NULL;
+  mixes = self->running;
   GST_PARTIAL_MIX_UNLOCK (self);
 
   gst_partial_mix_couriers_deliver (self->couriers, deliveries, alone);
-  gst_partial_mix_post_messages (self);
+  if (!mixes || gst_fairmix_outbox_get_n (self->outbox) <= MAX_MESSAGES)
+    gst_partial_mix_post_messages (self);
   g_array_unref (deliveries);
   return GST_FLOW_OK;
 }

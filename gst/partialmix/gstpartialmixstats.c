@@ -135,30 +135,68 @@ count_bad_packets (GstPartialMix * self, guint64 * n_malformed,
   }
 }
 
-GstStructure *
-gst_partial_mix_create_stats (GstPartialMix * self)
+/* with the lock; adds "streams" */
+static void
+add_streams (GstPartialMix * self, GstStructure * s, GstClockTime now)
 {
-  GstClockTime now = now_or_zero (self);
-  GValue streams = G_VALUE_INIT, pads = G_VALUE_INIT;
-  guint64 n_malformed, n_unknown;
-  GstStructure *s;
-  GList *l;
+  GValue streams = G_VALUE_INIT;
   guint i;
 
   g_value_init (&streams, GST_TYPE_ARRAY);
-  g_value_init (&pads, GST_TYPE_ARRAY);
-
-  GST_PARTIAL_MIX_LOCK (self);
   for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
     GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
 
     if (stream != NULL)
       gst_fairmix_stats_append (&streams, stream_stats (stream, now));
   }
-  for (l = self->src_pads; l != NULL; l = l->next)
-    gst_fairmix_stats_append (&pads, pad_stats (self, l->data, now));
-  count_bad_packets (self, &n_malformed, &n_unknown);
+  gst_structure_take_value (s, "streams", &streams);
+}
 
+/* without the lock, which is taken for one pad after the other: whoever brings a
+ * packet meanwhile waits for one of them at most */
+static void
+add_pads (GstPartialMix * self, GstStructure * s, GPtrArray * src_pads,
+    GstClockTime now)
+{
+  GValue pads = G_VALUE_INIT;
+  guint i;
+
+  g_value_init (&pads, GST_TYPE_ARRAY);
+  for (i = 0; i < src_pads->len; i++) {
+    GstStructure *pad;
+
+    GST_PARTIAL_MIX_LOCK (self);
+    pad = pad_stats (self, g_ptr_array_index (src_pads, i), now);
+    GST_PARTIAL_MIX_UNLOCK (self);
+    gst_fairmix_stats_append (&pads, pad);
+  }
+  gst_structure_take_value (s, "pads", &pads);
+}
+
+GstStructure *
+gst_partial_mix_create_stream_stats (GstPartialMix * self)
+{
+  GstStructure *s =
+      gst_structure_new_empty ("application/x-fairmix-partialmix-streams");
+  GstClockTime now = now_or_zero (self);
+
+  GST_PARTIAL_MIX_LOCK (self);
+  add_streams (self, s, now);
+  GST_PARTIAL_MIX_UNLOCK (self);
+  return s;
+}
+
+GstStructure *
+gst_partial_mix_create_stats (GstPartialMix * self)
+{
+  GPtrArray *src_pads = g_ptr_array_new_with_free_func (gst_object_unref);
+  GstClockTime now = now_or_zero (self);
+  guint64 n_malformed, n_unknown;
+  GstStructure *s;
+  GList *l;
+
+  GST_PARTIAL_MIX_LOCK (self);
+  count_bad_packets (self, &n_malformed, &n_unknown);
   s = gst_structure_new ("application/x-fairmix-partialmix-stats",
       "n-streams", G_TYPE_UINT, gst_partial_mix_table_n_streams (&self->table),
       "n-buses", G_TYPE_UINT, self->n_mixes,
@@ -173,9 +211,12 @@ gst_partial_mix_create_stats (GstPartialMix * self)
       "n-disbelieved", G_TYPE_UINT64, self->counters.n_disbelieved,
       "n-malformed", G_TYPE_UINT64, n_malformed,
       "n-unknown-format", G_TYPE_UINT64, n_unknown, NULL);
+  add_streams (self, s, now);
+  for (l = self->src_pads; l != NULL; l = l->next)
+    g_ptr_array_add (src_pads, gst_object_ref (l->data));
   GST_PARTIAL_MIX_UNLOCK (self);
 
-  gst_structure_take_value (s, "streams", &streams);
-  gst_structure_take_value (s, "pads", &pads);
+  add_pads (self, s, src_pads, now);
+  g_ptr_array_unref (src_pads);
   return s;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "dpmcheck.h"
+#include "dpmwatch.h"
 
 #include <glib/gstdio.h>
 
@@ -252,6 +253,36 @@ GST_START_TEST (test_a_port_that_is_taken_is_an_error)
 
 GST_END_TEST;
 
+/* Others join all the time: who receives packets, and who holds the lock of the mixer,
+ * makes none of what they need. */
+GST_START_TEST (test_who_joins_is_let_in_beside_those_who_receive)
+{
+  Person *mixer = mixer_new ("");
+  Person *alice = client_new (mixer, "alice", 440, "");
+  Person *bob = client_new (mixer, "bob", 660, "");
+  Person *others[5];
+  GstElement *mix = gst_bin_get_by_name (GST_BIN (mixer->dpm), "mix");
+
+  wait_for_tone (bob, 440, TRUE);
+  watch_begin (mix);
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+    others[i] = client_new (mixer, "other", 990 + 110 * i, "");
+  wait_for_stat (mixer, "n-joined", 2 + G_N_ELEMENTS (others));
+  wait_for_tone (bob, 990, TRUE);
+  fail_unless (watch_count (WATCH_NEW) > 0);
+  fail_unless (watch_count (WATCH_ASK) > 0);
+  fail_unless_equals_int (watch_count_bad (), 0);
+  watch_end ();
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+    person_free (others[i]);
+  gst_object_unref (mix);
+  person_free (alice);
+  person_free (bob);
+  person_free (mixer);
+}
+
+GST_END_TEST;
+
 static Suite *
 dpmmixer_suite (void)
 {
@@ -269,6 +300,7 @@ dpmmixer_suite (void)
   tcase_add_test (tc, test_the_database_knows_people_by_their_names);
   tcase_add_test (tc, test_somebody_talks_where_the_mixer_is);
   tcase_add_test (tc, test_a_neighbour_can_be_sent_away);
+  tcase_add_test (tc, test_who_joins_is_let_in_beside_those_who_receive);
   tcase_add_test (tc, test_a_mixer_ends_and_begins_again);
   tcase_add_test (tc, test_a_port_that_is_taken_is_an_error);
   return s;

@@ -64,6 +64,50 @@ GST_START_TEST (test_messages_come_in_the_order_of_the_decisions)
 
 GST_END_TEST;
 
+#define CROWD 20
+
+static GThread *the_test;
+
+/* Whether what the bus is told is told by who brings packets */
+static GstBusSyncReply
+count_own (GstBus * bus, GstMessage * message, gpointer user_data)
+{
+  guint *n_own = user_data;
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ELEMENT) {
+    n_own[0] += g_thread_self () == the_test;
+    n_own[1]++;
+  }
+  gst_message_unref (message);
+  return GST_BUS_DROP;
+}
+
+/* A message takes as long as sending several packets: who brings the first packet of a
+ * voice that many hear has others to bring. */
+GST_START_TEST (test_what_a_voice_means_to_many_is_told_by_the_mixing_thread)
+{
+  Rig *rig = rig_new (NULL);
+  guint n[2] = { 0, 0 };
+
+  the_test = g_thread_self ();
+  for (guint i = 0; i < CROWD; i++) {
+    gchar *name = g_strdup_printf ("src_%u", i);
+
+    rig_listener (rig, name, NULL);
+    g_free (name);
+  }
+  rig_play (rig);
+  rig_run (rig, 2);
+  gst_bus_set_sync_handler (rig->bus, count_own, n, NULL);
+  rig_talkers (rig, 100, 1, RIG_OPUS);
+  rig_run (rig, 3);
+  gst_bus_set_sync_handler (rig->bus, NULL, NULL, NULL);
+  fail_unless (n[1] > CROWD, "%u messages", n[1]);
+  fail_unless (n[0] <= 8, "%u of %u messages", n[0], n[1]);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static guint
 count_warnings (Rig * rig, const gchar * text)
 {
@@ -126,6 +170,8 @@ partialmix_messages_suite (void)
   tc = tcase_create ("order");
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_messages_come_in_the_order_of_the_decisions);
+  tcase_add_test (tc,
+      test_what_a_voice_means_to_many_is_told_by_the_mixing_thread);
   tcase_add_test (tc, test_who_hears_nobody_but_himself_is_told_once);
   tcase_add_test (tc, test_who_hears_others_is_not_warned);
   return suite;
