@@ -599,7 +599,7 @@ make_properties (void)
       G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING);
   properties[PROP_LATENCY] = g_param_spec_uint64 ("latency", "Latency",
       "How late a packet may be that is decoded here, in nanoseconds; it grows "
-      "by itself where that is not enough", 0, 10 * GST_SECOND, DEFAULT_LATENCY,
+      "by itself where that is not enough", 0, GST_SECOND, DEFAULT_LATENCY,
       G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
   properties[PROP_DATABASE_LOCATION] =
       g_param_spec_string ("database-location", "Database location",
