@@ -2,6 +2,7 @@
 
 /* Algorithms, policies, bounds and constants do what their names say. */
 
+#include "../gstfairmixslow.h"
 #include "tfrcratecheck.h"
 
 GST_START_TEST (test_every_algorithm_and_policy_works_and_can_be_changed)
@@ -71,42 +72,75 @@ GST_END_TEST;
 
 typedef struct
 {
-  GstElement *element;
-  gdouble first;
-  gint *n_ready;
-} Setter;
+  GstPad *pad;
+  GstBuffer *packet;
+} Push;
 
 static gpointer
-set_loss_limits (gpointer data)
+push_packet (gpointer data)
 {
-  Setter *setter = data;
+  Push *push = data;
 
-  g_atomic_int_inc (setter->n_ready);
-  while (g_atomic_int_get (setter->n_ready) < 2);
-  for (guint i = 0; i < 8; i++)
-    g_object_set (setter->element, "loss-limit", setter->first + 0.01 * i,
-        NULL);
+  gst_pad_push (push->pad, push->packet);
   return NULL;
 }
 
-/* What is read from a property is what holds, whoever set it last. */
+static gpointer
+set_older (gpointer element)
+{
+  g_object_set (element, "loss-limit", 0.1, NULL);
+  return NULL;
+}
+
+static GstPadProbeReturn
+set_newer (GstPad * pad G_GNUC_UNUSED, GstPadProbeInfo * info G_GNUC_UNUSED,
+    gpointer element)
+{
+  g_object_set (element, "loss-limit", 0.5, NULL);
+  return GST_PAD_PROBE_REMOVE;
+}
+
+static gdouble
+get_loss_limit (GstElement * element)
+{
+  gdouble limit;
+
+  g_object_get (element, "loss-limit", &limit, NULL);
+  return limit;
+}
+
+/* Who sets the older value waits for a packet; who brought that sets the newer one
+ * before the other wakes up.  What is read from the property is what holds. */
 GST_START_TEST (test_settings_of_two_threads_at_once_leave_one_of_them)
 {
   Fixture f;
 
   setup (&f);
-  for (guint round = 0; round < 400; round++) {
-    gint n_ready = 0;
-    Setter setters[2] = { {f.element, 0.1, &n_ready}, {f.element, 0.5,
-        &n_ready}
-    };
-    GThread *thread = g_thread_new ("setter", set_loss_limits, &setters[0]);
-    gdouble limit;
+  for (guint16 round = 0; round < 5; round++) {
+    GstPad *src = gst_element_get_static_pad (f.element, "src");
+    Push push = { f.rtp->srcpad, NULL };
+    Runner packet, older;
+    Gate gate;
 
-    set_loss_limits (&setters[1]);
-    g_thread_join (thread);
-    g_object_get (f.element, "loss-limit", &limit, NULL);
-    fail_unless (element_stat (f.element, "loss-limit") == limit);
+    gate_init (&gate);
+    g_object_set (f.element, "loss-limit", 0.3, NULL);
+    gst_pad_add_probe (src, GST_PAD_PROBE_TYPE_BUFFER, set_newer, f.element,
+        NULL);
+    push.packet = slow_packet (rtp_packet_new (SSRC, round, PAYLOAD), &gate);
+    runner_start (&packet, "packet", push_packet, &push);
+    gate_wait (&gate);
+    runner_start (&older, "older", set_older, f.element);
+    while (get_loss_limit (f.element) != 0.1)
+      g_thread_yield ();
+    for (guint i = 0; i < 20; i++)
+      g_thread_yield ();        /* it reaches the lock */
+    gate_open (&gate);
+    runner_join (&packet);
+    runner_join (&older);
+    fail_unless_equals_float (element_stat (f.element, "loss-limit"),
+        get_loss_limit (f.element));
+    gst_object_unref (src);
+    gate_clear (&gate);
   }
   teardown (&f);
 }
