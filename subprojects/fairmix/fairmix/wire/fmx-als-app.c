@@ -6,12 +6,10 @@
 
 #include "fairmix/wire/fmx-bytes-private.h"
 #include "fairmix/wire/fmx-rtcp-app.h"
+#include "fairmix/wire/fmx-rtcp.h"
 
 #define FLAG_ANSWERED 0x80u
 #define UTILISATION_SCALE 32768.0
-
-#define RTCP_VERSION 2u
-#define RTCP_HEADER_BYTES 4u
 
 static uint32_t
 utilisation_to_wire (double utilisation)
@@ -74,37 +72,29 @@ fmx_als_request_cut (uint8_t *data, size_t size, double fair_bps,
   return true;
 }
 
-/* The next request from @at on, as far as the datagram is well-formed: where its data
- * begins; 0 if there is none */
-static size_t
-next_request (const uint8_t *datagram, size_t size, size_t *at,
-    size_t *data_bytes)
+/* The next request of the datagram; its data are those of the APP packet. */
+static bool
+next_request (FmxRtcpReader *reader, FmxRtcpApp *app)
 {
-  while (size - *at >= RTCP_HEADER_BYTES && datagram[*at] >> 6 == RTCP_VERSION) {
-    size_t begin = *at;
-    size_t length = ((size_t) fmx_read_u16 (datagram + begin + 2) + 1) * 4;
-    FmxRtcpApp app;
+  FmxRtcpPacket packet;
 
-    if (length > size - begin)
-      break;
-    *at += length;
-    if (fmx_rtcp_app_read (&app, datagram + begin, length)
-        && fmx_rtcp_app_is (&app, FMX_ALS_APP_NAME)
-        && app.subtype == FMX_ALS_APP_REQUEST) {
-      *data_bytes = app.size;
-      return begin + FMX_RTCP_APP_HEADER_BYTES;
-    }
-  }
-  return 0;
+  while (fmx_rtcp_reader_next (reader, &packet))
+    if (fmx_rtcp_app_read (app, packet.data, packet.bytes)
+        && fmx_rtcp_app_is (app, FMX_ALS_APP_NAME)
+        && app->subtype == FMX_ALS_APP_REQUEST)
+      return true;
+  return false;
 }
 
 unsigned
 fmx_als_rtcp_count (const uint8_t *datagram, size_t size)
 {
-  size_t at = 0, data_bytes;
+  FmxRtcpReader reader;
+  FmxRtcpApp app;
   unsigned n = 0;
 
-  while (next_request (datagram, size, &at, &data_bytes) != 0)
+  fmx_rtcp_reader_init_prefix (&reader, datagram, size);
+  while (next_request (&reader, &app))
     n++;
   return n;
 }
@@ -113,12 +103,14 @@ unsigned
 fmx_als_rtcp_cut (uint8_t *datagram, size_t size, double fair_bps,
     double utilisation)
 {
-  size_t at = 0, data, data_bytes;
+  FmxRtcpReader reader;
   unsigned n_cut = 0;
+  FmxRtcpApp app;
 
-  while ((data = next_request (datagram, size, &at, &data_bytes)) != 0)
-    n_cut += fmx_als_request_cut (datagram + data, data_bytes, fair_bps,
-        utilisation);
+  fmx_rtcp_reader_init_prefix (&reader, datagram, size);
+  while (next_request (&reader, &app))
+    n_cut += fmx_als_request_cut (datagram + (app.data - datagram), app.size,
+        fair_bps, utilisation);
   return n_cut;
 }
 

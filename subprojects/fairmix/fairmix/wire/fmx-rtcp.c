@@ -51,22 +51,32 @@ is_valid (const uint8_t *data, size_t size)
   return bytes == size && padding > 0 && padding <= bytes - HEADER_BYTES;
 }
 
-bool
-fmx_rtcp_reader_init (FmxRtcpReader *reader, const uint8_t *data, size_t size)
+/* How much of it is well-formed, from the first byte on */
+static size_t
+well_formed_bytes (const uint8_t *data, size_t size)
 {
   size_t offset = 0;
 
-  reader->next = data;
-  reader->left = 0;
-  if (size == 0)
-    return false;
-  while (offset < size) {
-    if (!is_valid (data + offset, size - offset))
-      return false;
+  while (offset < size && is_valid (data + offset, size - offset))
     offset += packet_bytes (data + offset);
-  }
-  reader->left = size;
-  return true;
+  return offset;
+}
+
+bool
+fmx_rtcp_reader_init (FmxRtcpReader *reader, const uint8_t *data, size_t size)
+{
+  fmx_rtcp_reader_init_prefix (reader, data, size);
+  if (reader->left < size)
+    reader->left = 0;
+  return reader->left > 0;
+}
+
+void
+fmx_rtcp_reader_init_prefix (FmxRtcpReader *reader, const uint8_t *data,
+    size_t size)
+{
+  reader->next = data;
+  reader->left = well_formed_bytes (data, size);
 }
 
 bool

@@ -70,6 +70,15 @@ bool fmx_rtcp_reader_init (FmxRtcpReader * reader, const uint8_t * data,
     size_t size);
 
 /**
+ * fmx_rtcp_reader_init_prefix:
+ *
+ * The same for what may have something else behind it, as unencrypted SRTCP has:
+ * hands out the packets up to there.
+ */
+void fmx_rtcp_reader_init_prefix (FmxRtcpReader * reader, const uint8_t * data,
+    size_t size);
+
+/**
  * fmx_rtcp_reader_next:
  * @packet: (out): the next packet
  *

@@ -91,7 +91,8 @@ static const uint8_t reports[] = {
   0, 0, 0, 8, 64, 0xff, 0xff, 0xfe, 0, 1, 0, 2, 0, 0, 0, 3,
   0x12, 0x34, 0x56, 0x78, 0, 0, 0x80, 0,
   0x82, 201, 0, 13, 0, 0, 0, 9,
-  0, 0, 0, 10, 0, 0x7f, 0xff, 0xff, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4,
+  0, 0, 0, 10, 0, 0x7f, 0xff, 0xff, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0,
+  4,
   0, 0, 0, 11, 255, 0x80, 0, 0, 0, 0, 0, 5, 0, 0, 0, 6, 0, 0, 0, 7, 0, 0, 0, 8
 };
 
@@ -231,6 +232,25 @@ test_lengths_that_do_not_add_up_are_refused (void **state)
       fail_msg ("%s", rows[i].what);
 }
 
+static void
+test_packets_are_read_up_to_what_is_none (void **state)
+{
+  static const uint8_t bytes[] = { 0x80, 201, 0, 0, 0x81, 203, 0, 1, 0, 0, 0, 1,
+    0x80, 0, 0, 1, 7, 7
+  };
+  FmxRtcpReader reader;
+  FmxRtcpPacket packet;
+
+  (void) state;
+  assert_false (fmx_rtcp_reader_init (&reader, bytes, sizeof bytes));
+  assert_false (fmx_rtcp_reader_next (&reader, &packet));
+  fmx_rtcp_reader_init_prefix (&reader, bytes, sizeof bytes);
+  assert_true (fmx_rtcp_reader_next (&reader, &packet));
+  assert_true (fmx_rtcp_reader_next (&reader, &packet));
+  assert_int_equal (packet.type, FMX_RTCP_BYE);
+  assert_false (fmx_rtcp_reader_next (&reader, &packet));
+}
+
 /* Whatever comes: what is read lies within the datagram, in memory of just that
  * length for the sanitizers. */
 static void
@@ -269,6 +289,7 @@ main (void)
     cmocka_unit_test (test_a_report_that_is_too_short_tells_nothing),
     cmocka_unit_test (test_a_short_sdes_names_nobody),
     cmocka_unit_test (test_lengths_that_do_not_add_up_are_refused),
+    cmocka_unit_test (test_packets_are_read_up_to_what_is_none),
     cmocka_unit_test (test_nothing_is_read_beyond_the_datagram),
   };
 
