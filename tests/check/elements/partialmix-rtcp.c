@@ -242,7 +242,7 @@ GST_END_TEST;
  * earlier datagram left there. */
 GST_START_TEST (test_a_short_sdes_names_nobody)
 {
-  static const guint8 memory[64] = { 0x81, 202, 0, 3, 0, 0, 0, 101, 1, 32,
+  static const guint8 memory[64] = { 0x81, 202, 0, 3, 0, 0, 0, 101, 1, 11,
     'a', 'b', 'c', 'd', 'e', 'f', 's', 't', 'a', 'l', 'e'
   };
   Rig *rig = rig_new (NULL);
