@@ -5,6 +5,8 @@
 
 #include "gstdpmgraph.h"
 
+#include "common/gstfairmixextmap.h"
+
 /* Of how many streams of a client packets are acknowledged; each costs rtpccfb
  * 2.7 kB, and it has one or two. */
 #define CLIENT_SSRCS 16
@@ -330,7 +332,7 @@ gst_dpm_voice_init (GstDpmVoice * voice, GstDpmGraph * graph, guint bitrate,
   g_object_set (made[6], "pt", GST_DPM_PAYLOAD_TYPE, NULL);
   caps = gst_caps_from_string ("application/x-rtp,extmap-"
       G_STRINGIFY (GST_DPM_LEVEL_ID) "=(string)<\"\","
-      "urn:ietf:params:rtp-hdrext:ssrc-audio-level,\"vad=off\">");
+      GST_FAIRMIX_LEVEL_URN ",\"vad=off\">");
   g_object_set (made[7], "caps", caps, NULL);
   gst_caps_unref (caps);
   voice->first = made[0];

@@ -9,6 +9,8 @@
 
 #include "gstdpmends.h"
 
+#include "common/gstfairmixextmap.h"
+
 struct _GstDpmSource
 {
   GstElement parent;
@@ -33,9 +35,8 @@ rtp_caps_new (void)
   gchar *levels = g_strdup_printf ("extmap-%d", GST_DPM_MIX_LEVEL_ID);
 
   gst_caps_set_simple (caps,
-      level, G_TYPE_STRING, "urn:ietf:params:rtp-hdrext:ssrc-audio-level",
-      levels, G_TYPE_STRING, "urn:ietf:params:rtp-hdrext:csrc-audio-level",
-      NULL);
+      level, G_TYPE_STRING, GST_FAIRMIX_LEVEL_URN,
+      levels, G_TYPE_STRING, GST_FAIRMIX_CSRC_LEVEL_URN, NULL);
   g_free (level);
   g_free (levels);
   return caps;

@@ -7,15 +7,12 @@
 #include "fairmix/playout/fmx-interarrival.h"
 #include "fairmix/playout/fmx-tick-queue.h"
 #include "gstqmadjust.h"
+#include "gstqmarrival.h"
 #include "gstqmstream.h"
 #include "gst/common/gstfairmixlock.h"
 
 #define GST_CAT_DEFAULT ensure_debug_category ()
 
-#define CLOCKED_TOLERANCE (5 * GST_MSECOND)
-#define CLOCKED_FIRST 32u       /* packets */
-#define CLOCKED_EVERY 16u
-#define CLOCKED_AFTER 1024u
 #define WAIT_LESS (5 * GST_MSECOND)
 #define COVER_STEP (100 * GST_MSECOND)
 #define CHANGED_INTERVAL (500 * GST_MSECOND)
@@ -64,11 +61,7 @@ struct _GstQmStage
   gpointer changed_data;
 
   gint active;                  /* settings.active, without the lock */
-  gint playing;                 /* the clock runs */
-  gint n_clocked;               /* packets that the clock was asked about */
-  /* of the thread that feeds us */
-  GstSegment arrival_segment;
-  guint n_in, n_clocked_left;
+  GstQmArrival arrival;
 
   GstFairmixLock lock;
   /* Properties */
@@ -104,103 +97,7 @@ ensure_debug_category (void)
   return (GstDebugCategory *) category;
 }
 
-/* gst_segment_to_running_time() for the segments of live streams, in a sixth
- * of the instructions */
-static GstClockTime
-to_running_time (const GstSegment * segment, GstClockTime position)
-{
-  GstClockTime first = segment->start + segment->offset;
-
-  if (segment->rate == 1.0 && position >= first && position <= segment->stop)
-    return position - first + segment->base;
-  return gst_segment_to_running_time (segment, GST_FORMAT_TIME, position);
-}
-
-/* The way back */
-static GstClockTime
-from_running_time (const GstSegment * segment, GstClockTime running_time)
-{
-  GstClockTime first = segment->start + segment->offset;
-
-  if (segment->rate == 1.0 && running_time >= segment->base
-      && running_time - segment->base <= segment->stop - first)
-    return running_time - segment->base + first;
-  return gst_segment_position_from_running_time (segment, GST_FORMAT_TIME,
-      running_time);
-}
-
 /* --- on the way in --- */
-
-static GstClockTime
-gst_qm_stage_now (GstQmStage * self)
-{
-  GstClockTime now = gst_element_get_current_running_time (self->owner);
-
-  return GST_CLOCK_TIME_IS_VALID (now) ? now : 0;
-}
-
-/* Whether the clock is to be asked when this packet arrived */
-static gboolean
-gst_qm_stage_is_clocked (GstQmStage * self)
-{
-  guint n = self->n_in++;
-
-  if (self->n_clocked_left > 0) {
-    self->n_clocked_left--;
-    return TRUE;
-  }
-  return n < CLOCKED_FIRST || n % CLOCKED_EVERY == 0;
-}
-
-/* A network source stamps packets with their arrival.  Without one (a queue, a
- * loop in the process, an appsrc) stamps may be the sender's, on which there is
- * no jitter at all: packets that are stamped in the past arrive now, and the
- * inner jitter buffer is told as well.  The clock is asked now and then, and
- * for each packet after one that was stamped wrong. */
-static GstClockTime
-gst_qm_stage_correct_arrival (GstQmStage * self, GstBuffer * buffer,
-    GstClockTime time)
-{
-  GstClockTime now = gst_qm_stage_now (self);
-  GstClockTime stamp;
-
-  if (now <= time)
-    return time;
-  if (now - time >= CLOCKED_TOLERANCE) {
-    if (self->n_clocked_left == 0)
-      GST_INFO_OBJECT (self->owner, "packets are stamped %" GST_TIME_FORMAT
-          " before they arrive: taking the clock's word for it",
-          GST_TIME_ARGS (now - time));
-    self->n_clocked_left = CLOCKED_AFTER;
-  } else if (self->n_clocked_left == 0) {
-    return time;
-  }
-  stamp = from_running_time (&self->arrival_segment, now);
-  if (!GST_CLOCK_TIME_IS_VALID (stamp))
-    return time;
-  GST_BUFFER_PTS (buffer) = stamp;
-  GST_BUFFER_DTS (buffer) = stamp;
-  g_atomic_int_inc (&self->n_clocked);
-  return now;
-}
-
-/* The arrival travels in the buffer's OFFSET_END, which RTP has no use for and
- * the inner jitter buffer leaves alone. */
-static GstBuffer *
-gst_qm_stage_note_arrival (GstQmStage * self, GstBuffer * buffer)
-{
-  GstClockTime time = GST_BUFFER_DTS_OR_PTS (buffer);
-
-  buffer = gst_buffer_make_writable (buffer);
-  if (GST_CLOCK_TIME_IS_VALID (time))
-    time = to_running_time (&self->arrival_segment, time);
-  if (!GST_CLOCK_TIME_IS_VALID (time))
-    time = gst_qm_stage_now (self);
-  else if (g_atomic_int_get (&self->playing) && gst_qm_stage_is_clocked (self))
-    time = gst_qm_stage_correct_arrival (self, buffer, time);
-  GST_BUFFER_OFFSET_END (buffer) = time;
-  return buffer;
-}
 
 /* The bin's pad is the only way into the inner one, opened after it and closed
  * before it, and flushes with it: its lock and its flags hold for both. */
@@ -210,15 +107,17 @@ gst_qm_stage_chain_in (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   GstQmStage *self = gst_pad_get_element_private (pad);
 
   if (g_atomic_int_get (&self->active))
-    buffer = gst_qm_stage_note_arrival (self, buffer);
+    buffer = gst_qm_arrival_note (&self->arrival, self->owner, buffer);
   return GST_PAD_CHAINFUNC (self->inner_sink) (self->inner_sink,
       GST_OBJECT_CAST (self->inner), buffer);
 }
 
 static gboolean
-note_arrival_of_listed (GstBuffer ** buffer, guint i, gpointer self)
+note_arrival_of_listed (GstBuffer ** buffer, guint i, gpointer user_data)
 {
-  *buffer = gst_qm_stage_note_arrival (self, *buffer);
+  GstQmStage *self = user_data;
+
+  *buffer = gst_qm_arrival_note (&self->arrival, self->owner, *buffer);
   return TRUE;
 }
 
@@ -241,7 +140,7 @@ gst_qm_stage_event_in (GstPad * pad, GstObject * parent, GstEvent * event)
   GstQmStage *self = gst_pad_get_element_private (pad);
 
   if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT)
-    gst_event_copy_segment (event, &self->arrival_segment);
+    gst_event_copy_segment (event, &self->arrival.segment);
   return gst_pad_event_default (pad, parent, event);
 }
 
@@ -281,7 +180,7 @@ gst_qm_stage_place (GstQmStage * self, GstBuffer * buffer, Passage * p)
 
   GST_BUFFER_OFFSET_END (buffer) = GST_BUFFER_OFFSET_NONE;
   if (!GST_CLOCK_TIME_IS_VALID (arrival))
-    arrival = gst_qm_stage_now (self);
+    arrival = gst_qm_arrival_now (self->owner);
   switch (gst_qm_stream_place (&self->stream, &self->format, buffer, arrival,
           &p->packet)) {
     case GST_QM_STREAM_UNKNOWN:
@@ -482,7 +381,7 @@ gst_qm_stage_step_ts_offset (GstQmStage * self)
 static GstClockTime
 gst_qm_stage_position (GstQmStage * self, GstClockTimeDiff running_time)
 {
-  return from_running_time (&self->segment, MAX (running_time, 0));
+  return gst_qm_from_running_time (&self->segment, MAX (running_time, 0));
 }
 
 static void
@@ -509,7 +408,8 @@ gst_qm_stage_pass (GstQmStage * self, GstBuffer * buffer, Passage * p)
   p->play = TRUE;
   if (!self->settings.active || !GST_BUFFER_PTS_IS_VALID (buffer))
     return;
-  p->inner_pts = to_running_time (&self->segment, GST_BUFFER_PTS (buffer));
+  p->inner_pts =
+      gst_qm_to_running_time (&self->segment, GST_BUFFER_PTS (buffer));
   if (!gst_qm_stage_place (self, buffer, p)
       || !GST_CLOCK_TIME_IS_VALID (p->inner_pts))
     return;
@@ -686,7 +586,7 @@ gst_qm_stage_close (GstQmStage * self)
 void
 gst_qm_stage_set_playing (GstQmStage * self, gboolean playing)
 {
-  g_atomic_int_set (&self->playing, playing);
+  g_atomic_int_set (&self->arrival.playing, playing);
 }
 
 void
@@ -696,9 +596,7 @@ gst_qm_stage_stop (GstQmStage * self)
 
   gst_fairmix_lock_acquire (&self->lock);
   gst_segment_init (&self->segment, GST_FORMAT_TIME);
-  gst_segment_init (&self->arrival_segment, GST_FORMAT_TIME);
-  self->n_in = 0;
-  self->n_clocked_left = 0;
+  gst_qm_arrival_init (&self->arrival);
   gst_qm_stage_forget (self);
   active = self->settings.active;
   gst_fairmix_lock_release (&self->lock);
@@ -891,7 +789,7 @@ gst_qm_stage_add_stats (GstQmStage * self, GstStructure * stats)
       "qm-rule-changes", G_TYPE_UINT64, s.n_rule_changes,
       "qm-asked-delay", G_TYPE_UINT64, self->stream.asked_delay,
       "qm-clocked", G_TYPE_UINT64,
-      (guint64) (guint) g_atomic_int_get (&self->n_clocked),
+      (guint64) (guint) g_atomic_int_get (&self->arrival.n_clocked),
       "qm-mean-interarrival", G_TYPE_UINT64,
       (guint64) fmx_interarrival_mean (&self->interarrival), NULL);
   gst_fairmix_lock_release (&self->lock);
@@ -984,7 +882,7 @@ gst_qm_stage_new (GstElement * owner, GstElement * inner, GstPad * sinkpad,
   fmx_playout_params_default (&self->settings.playout);
   self->format.is_audio = TRUE;
   gst_segment_init (&self->segment, GST_FORMAT_TIME);
-  gst_segment_init (&self->arrival_segment, GST_FORMAT_TIME);
+  gst_qm_arrival_init (&self->arrival);
   gst_qm_stage_set_playout (self, &self->settings.playout);
   gst_qm_stage_take_pads (self);
   return self;

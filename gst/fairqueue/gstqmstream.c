@@ -7,30 +7,16 @@
 
 #include "fairmix/wire/fmx-playout-delay.h"
 #include "gstqmheader.h"
+#include "gst/common/gstfairmixextmap.h"
 
 #define DEFAULT_DURATION (20 * GST_MSECOND)
 #define MAX_DURATION (500 * GST_MSECOND)
 #define QUIET_LEVEL 50          /* -dBov: [RFC6464] */
 #define QUIET_BYTES 2           /* an Opus frame of DTX */
 #define COMFORT_NOISE_PT 13     /* [RFC3389 5] */
-#define LEVEL_URI "urn:ietf:params:rtp-hdrext:ssrc-audio-level"
 #define DELAY_URI "http://www.webrtc.org/experiments/rtp-hdrext/playout-delay"
 
 /* --- caps --- */
-
-static gboolean
-is_uri (const GValue * value, const gchar * wanted)
-{
-  const gchar *uri = NULL;
-
-  if (value != NULL && G_VALUE_HOLDS_STRING (value))
-    uri = g_value_get_string (value);
-  else if (value != NULL && GST_VALUE_HOLDS_ARRAY (value)
-      && gst_value_array_get_size (value) >= 2
-      && G_VALUE_HOLDS_STRING (gst_value_array_get_value (value, 1)))
-    uri = g_value_get_string (gst_value_array_get_value (value, 1));
-  return g_strcmp0 (uri, wanted) == 0;
-}
 
 void
 gst_qm_format_read_caps (GstQmFormat * format, GstCaps * caps)
@@ -47,18 +33,8 @@ gst_qm_format_read_caps (GstQmFormat * format, GstCaps * caps)
       for (guint i = 0; i < G_N_ELEMENTS (format->clock_rates); i++)
         format->clock_rates[i] = clock_rate;
   }
-  format->level_id = 0;
-  format->delay_id = 0;
-  for (guint id = 1; id <= 255; id++) {
-    gchar *field = g_strdup_printf ("extmap-%u", id);
-    const GValue *value = gst_structure_get_value (s, field);
-
-    if (format->level_id == 0 && is_uri (value, LEVEL_URI))
-      format->level_id = id;
-    else if (format->delay_id == 0 && is_uri (value, DELAY_URI))
-      format->delay_id = id;
-    g_free (field);
-  }
+  gst_fairmix_extmap_find (caps, GST_FAIRMIX_LEVEL_URN, &format->level_id);
+  gst_fairmix_extmap_find (caps, DELAY_URI, &format->delay_id);
 }
 
 /* --- packets --- */

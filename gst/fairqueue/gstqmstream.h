@@ -19,8 +19,8 @@ G_BEGIN_DECLS
 typedef struct
 {
   gint clock_rates[128];
-  guint level_id;
-  guint delay_id;
+  guint8 level_id;
+  guint8 delay_id;
   gboolean is_audio;
 } GstQmFormat;
 

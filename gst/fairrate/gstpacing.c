@@ -7,6 +7,7 @@
 
 #include "fairmix/wire/fmx-playout-delay.h"
 #include "gstrtpextension.h"
+#include "common/gstfairmixextmap.h"
 
 #define URI "http://www.webrtc.org/experiments/rtp-hdrext/playout-delay"
 
@@ -96,7 +97,7 @@ gst_pacing_is_on (const GstPacing * self)
 void
 gst_pacing_read_caps (GstPacing * self, GstCaps * caps)
 {
-  gst_rtp_extension_find (caps, URI, &self->caps_id);
+  gst_fairmix_extmap_find (caps, URI, &self->caps_id);
 }
 
 void

@@ -5,18 +5,6 @@
 #include <gst/gst.h>
 
 G_BEGIN_DECLS
-
-/**
- * gst_rtp_extension_find:
- * @caps: of RTP: their extmap may name header extensions
- * @uri: name of one
- * @id: (out): its number, 1 ... 255, 0 = it is not named
- *
- * Returns: (nullable): the field of @caps that names it
- */
-const gchar *gst_rtp_extension_find (GstCaps * caps, const gchar * uri,
-    guint8 * id);
-
 /**
  * gst_rtp_extension_read:
  * @buffer: an RTP packet
@@ -24,8 +12,8 @@ const gchar *gst_rtp_extension_find (GstCaps * caps, const gchar * uri,
  *
  * Returns: whether the packet has it, with @size bytes
  */
-gboolean gst_rtp_extension_read (GstBuffer * buffer, guint8 id, guint8 * data,
-    guint size);
+    gboolean gst_rtp_extension_read (GstBuffer * buffer, guint8 id,
+    guint8 * data, guint size);
 
 /**
  * gst_rtp_extension_write:
@@ -42,5 +30,4 @@ GstBuffer *gst_rtp_extension_write (GstBuffer * buffer, guint * header_bytes,
     guint8 id, const guint8 * data, guint size, gboolean * written);
 
 G_END_DECLS
-
 #endif /* __GST_RTP_EXTENSION_H__ */

@@ -6,6 +6,7 @@
 #include "gsttransportwide.h"
 
 #include "gstrtpextension.h"
+#include "common/gstfairmixextmap.h"
 
 /* What is handed on at a time: four times what a browser tells of */
 #define METRICS_AT_ONCE 256
@@ -39,7 +40,7 @@ gst_transport_wide_n_not_numbered (const GstTransportWide * self)
 GstCaps *
 gst_transport_wide_take_caps (GstTransportWide * self, GstCaps * caps)
 {
-  const gchar *name = gst_rtp_extension_find (caps, FMX_TWCC_URN,
+  const gchar *name = gst_fairmix_extmap_find (caps, FMX_TWCC_URN,
       &self->caps_id);
 
   if (name == NULL)

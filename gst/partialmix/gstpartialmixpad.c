@@ -7,11 +7,11 @@
 #endif
 
 #include "gstpartialmix-private.h"
+#include "common/gstfairmixextmap.h"
 
 #define GST_CAT_DEFAULT gst_partial_mix_debug
 
-#define LEVEL_URN "urn:ietf:params:rtp-hdrext:ssrc-audio-level"
-#define CSRC_LEVEL_URN GST_PARTIAL_MIX_CSRC_LEVEL_URN
+#define MAX_ONE_BYTE_ID 14      /* [RFC8285 4.2] */
 
 enum
 {
@@ -119,30 +119,15 @@ gst_partial_mix_sink_pad_init (GstPartialMixSinkPad * pad)
   pad->cnames = g_hash_table_new_full (NULL, NULL, NULL, g_free);
 }
 
-static gboolean
-find_level_extension (GQuark field, const GValue * value, gpointer user_data)
+/* Returns: the number of an extension that may have the short header; what is not
+ * named is what it was, @before */
+static gint
+find_extension (GstCaps * caps, const gchar * urn, gint before)
 {
-  GstPartialMixSinkPad *pad = user_data;
-  const gchar *name = g_quark_to_string (field);
-  const gchar *uri = NULL;
-  gint id;
+  guint8 id;
 
-  if (!g_str_has_prefix (name, "extmap-"))
-    return TRUE;
-  if (G_VALUE_HOLDS_STRING (value))
-    uri = g_value_get_string (value);
-  else if (GST_VALUE_HOLDS_ARRAY (value)
-      && gst_value_array_get_size (value) >= 2)
-    uri = g_value_get_string (gst_value_array_get_value (value, 1));
-
-  id = (gint) g_ascii_strtoll (name + strlen ("extmap-"), NULL, 10);
-  if (id < 1 || id > 14)
-    return TRUE;
-  if (g_strcmp0 (uri, LEVEL_URN) == 0)
-    pad->level_ext_id = id;
-  else if (g_strcmp0 (uri, CSRC_LEVEL_URN) == 0)
-    pad->csrc_level_ext_id = id;
-  return TRUE;
+  gst_fairmix_extmap_find (caps, urn, &id);
+  return id >= 1 && id <= MAX_ONE_BYTE_ID ? id : before;
 }
 
 /* GStreamer's convention for SDP's source attributes: ssrc-1234-cname=... */
@@ -190,7 +175,10 @@ gst_partial_mix_sink_pad_set_caps (GstPartialMixSinkPad * pad, GstCaps * caps)
   if (gst_partial_mix_format_from_structure (&format, s)
       && note_format (pad, &format))
     changed = format.pt;
-  gst_structure_foreach (s, find_level_extension, pad);
+  pad->level_ext_id = find_extension (caps, GST_FAIRMIX_LEVEL_URN,
+      pad->level_ext_id);
+  pad->csrc_level_ext_id = find_extension (caps, GST_FAIRMIX_CSRC_LEVEL_URN,
+      pad->csrc_level_ext_id);
   gst_structure_foreach (s, find_cname, pad);
   return changed;
 }

@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "common/gstfairmixextmap.h"
+
 void
 gst_partial_mix_payloads_init (GstPartialMixPayloads * payloads, gint reserved,
     guint csrc_level_ext_id)
@@ -74,7 +76,7 @@ bind (GstPartialMixPayloads * payloads, guint pt,
     gchar *field = g_strdup_printf ("extmap-%u", payloads->csrc_level_ext_id);
 
     gst_caps_set_simple (caps, field, G_TYPE_STRING,
-        GST_PARTIAL_MIX_CSRC_LEVEL_URN, NULL);
+        GST_FAIRMIX_CSRC_LEVEL_URN, NULL);
     g_free (field);
   }
   gst_clear_caps (&payloads->caps[pt]);

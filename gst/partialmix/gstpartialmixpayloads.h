@@ -8,9 +8,6 @@
 
 G_BEGIN_DECLS
 
-#define GST_PARTIAL_MIX_CSRC_LEVEL_URN \
-    "urn:ietf:params:rtp-hdrext:csrc-audio-level"
-
 #define GST_PARTIAL_MIX_N_PAYLOADS 128
 #define GST_PARTIAL_MIX_FIRST_DYNAMIC 96        /* [RFC3551 3] */
 

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstqmarrival.h"
+
+/* rarely used, so that it may be looked for each time */
+#define GST_CAT_DEFAULT _gst_debug_get_category ("qmstage")
+
+#define CLOCKED_TOLERANCE (5 * GST_MSECOND)
+#define CLOCKED_FIRST 32u       /* packets */
+#define CLOCKED_EVERY 16u
+#define CLOCKED_AFTER 1024u
+
+GstClockTime
+gst_qm_arrival_now (GstElement * owner)
+{
+  GstClockTime now = gst_element_get_current_running_time (owner);
+
+  return GST_CLOCK_TIME_IS_VALID (now) ? now : 0;
+}
+
+void
+gst_qm_arrival_init (GstQmArrival * self)
+{
+  gst_segment_init (&self->segment, GST_FORMAT_TIME);
+  self->n_in = 0;
+  self->n_clocked_left = 0;
+}
+
+/* Whether the clock is to be asked when this packet arrived */
+static gboolean
+is_clocked (GstQmArrival * self)
+{
+  guint n = self->n_in++;
+
+  if (self->n_clocked_left > 0) {
+    self->n_clocked_left--;
+    return TRUE;
+  }
+  return n < CLOCKED_FIRST || n % CLOCKED_EVERY == 0;
+}
+
+/* A network source stamps packets with their arrival.  Without one (a queue, a
+ * loop in the process, an appsrc) stamps may be the sender's, on which there is
+ * no jitter at all: packets that are stamped in the past arrive now, and the
+ * inner jitter buffer is told as well.  The clock is asked now and then, and
+ * for each packet after one that was stamped wrong. */
+static GstClockTime
+correct_arrival (GstQmArrival * self, GstElement * owner,
+    GstBuffer * buffer, GstClockTime time)
+{
+  GstClockTime now = gst_qm_arrival_now (owner);
+  GstClockTime stamp;
+
+  if (now <= time)
+    return time;
+  if (now - time >= CLOCKED_TOLERANCE) {
+    if (self->n_clocked_left == 0)
+      GST_INFO_OBJECT (owner, "packets are stamped %" GST_TIME_FORMAT
+          " before they arrive: taking the clock's word for it",
+          GST_TIME_ARGS (now - time));
+    self->n_clocked_left = CLOCKED_AFTER;
+  } else if (self->n_clocked_left == 0) {
+    return time;
+  }
+  stamp = gst_qm_from_running_time (&self->segment, now);
+  if (!GST_CLOCK_TIME_IS_VALID (stamp))
+    return time;
+  GST_BUFFER_PTS (buffer) = stamp;
+  GST_BUFFER_DTS (buffer) = stamp;
+  g_atomic_int_inc (&self->n_clocked);
+  return now;
+}
+
+GstBuffer *
+gst_qm_arrival_note (GstQmArrival * self, GstElement * owner,
+    GstBuffer * buffer)
+{
+  GstClockTime time = GST_BUFFER_DTS_OR_PTS (buffer);
+
+  buffer = gst_buffer_make_writable (buffer);
+  if (GST_CLOCK_TIME_IS_VALID (time))
+    time = gst_qm_to_running_time (&self->segment, time);
+  if (!GST_CLOCK_TIME_IS_VALID (time))
+    time = gst_qm_arrival_now (owner);
+  else if (g_atomic_int_get (&self->playing) && is_clocked (self))
+    time = correct_arrival (self, owner, buffer, time);
+  GST_BUFFER_OFFSET_END (buffer) = time;
+  return buffer;
+}
