@@ -5,12 +5,16 @@
 
 #define CUT_OTHERS 0.8
 #define HOLD_HALF_BPS 250000.0  /* half of it at this rate */
-#define OWN_RTTS 10.0           /* a step shows within so many */
+
+/* "[a, b]" as in fmx-rate-shortq-steps.c */
+#define OWN_RTTS 10.0           /* a step shows within so many: 7 until the next, and 3 to
+                                 * hear of it; [0.9, -0.6], own flows 96: 96, 79 */
 #define DRAIN_TELLS_S 0.10      /* expected fall that suffices to judge */
 #define DRAIN_SHARE 0.6         /* of it that must have happened */
-#define DRAIN_MAX (3 * FMX_SECOND)
-#define DRAINS 2u
-#define OTHERS_AGAIN (20 * FMX_SECOND)
+#define DRAIN_MAX (3 * FMX_SECOND)      /* [-1.8, 0.1]; alone 79: 67, 79, steps 62: 54, 67 */
+#define DRAINS 2u               /* in vain: [-8.9, 0.1]; own flows 96: 46, 96, steps
+                                 * 62: 33, 71, beside TCP 50: 62, 46 */
+#define OTHERS_AGAIN (20 * FMX_SECOND)  /* [-0.9, -0.4]; steps 62: 58, 58 */
 #define FOREIGN_PART 0.5        /* of what the path carries: others have the rest */
 #define FOREIGN_TRAIN 0.7       /* of the fastest packets: so it is of late, too */
 #define FOREIGN_QUEUES 3u       /* so many queues tell of a TCP ... */

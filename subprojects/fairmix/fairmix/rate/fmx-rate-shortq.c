@@ -11,10 +11,8 @@
 #define RTT_LEAST (60 * FMX_MSECOND)    /* where others may have a longer one */
 #define OTHERS_TIME (60 * FMX_SECOND)
 #define Q_PACKETS 3.0           /* no shorter than so many packets */
-#define LASTING (15 * FMX_SECOND)
 #define MOST_OF_LINK 0.42       /* somebody else has a half, or several do */
 #define GIVE_BACK 0.7           /* of what one has beyond, at once */
-#define PROBE_DOUBLINGS 4u
 #define LASTING_LOSS 0.1        /* beyond, a TCP spends its time in timeouts */
 
 /* The higher the rate the shorter the queue that is too long: of two who share
@@ -108,9 +106,10 @@ fmx_shortq_begin_to_probe (FmxRateController *rc, FmxTime now)
 {
   FmxRateShortqState *s = &rc->state.shortq;
 
-  if (s->resumed == FMX_TIME_NONE || fmx_time_diff (now, s->resumed) > LASTING)
+  if (s->resumed == FMX_TIME_NONE
+      || fmx_time_diff (now, s->resumed) > FMX_RATE_DPM_LASTING)
     s->n_again = 0;
-  else if (s->n_again < PROBE_DOUBLINGS)
+  else if (s->n_again < FMX_RATE_DPM_DOUBLINGS)
     s->n_again++;
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
   fmx_rate_controller_probe (rc);
