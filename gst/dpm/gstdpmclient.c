@@ -150,24 +150,38 @@ gst_dpm_client_teardown (GstDpmNode * node)
   g_clear_pointer (&GST_DPM_CLIENT (node)->neighbour, gst_dpm_neighbour_free);
 }
 
+/* Returns: (nullable): what no time will mend */
+static const gchar *
+lasting_reason (FmxJoinReason reason)
+{
+  switch (reason) {
+    case FMX_JOIN_REASON_SECRET:
+      return "The mixer has another secret.";
+    case FMX_JOIN_REASON_VERSION:
+      return "The mixer speaks another version of the protocol.";
+    default:
+      return NULL;
+  }
+}
+
 static void
 gst_dpm_client_uplink (GstDpmNode * node, FmxJoinClientEvent event,
-    FmxJoinReason reason)
+    FmxJoinReason reason, gboolean last)
 {
   GstDpmClient *self = GST_DPM_CLIENT (node);
+  const gchar *text = lasting_reason (reason);
 
   if (event == FMX_JOIN_CLIENT_JOINED)
     g_atomic_int_set (&self->joined, TRUE);
   if (event == FMX_JOIN_CLIENT_LEFT)
     g_atomic_int_set (&self->joined, FALSE);
-  if (event != FMX_JOIN_CLIENT_REFUSED)
+  if (event != FMX_JOIN_CLIENT_REFUSED || text == NULL)
     return;
-  if (reason == FMX_JOIN_REASON_SECRET)
-    GST_ELEMENT_ERROR (self, RESOURCE, NOT_AUTHORIZED,
-        ("The mixer has another secret."), (NULL));
-  else if (reason == FMX_JOIN_REASON_VERSION)
-    GST_ELEMENT_ERROR (self, RESOURCE, NOT_AUTHORIZED,
-        ("The mixer speaks another version of the protocol."), (NULL));
+  if (last)
+    GST_ELEMENT_ERROR (self, RESOURCE, NOT_AUTHORIZED, ("%s", text), (NULL));
+  else
+    GST_ELEMENT_WARNING (self, RESOURCE, NOT_AUTHORIZED, ("%s", text),
+        ("There are others on the list: the next one is tried."));
 }
 
 /* The pads are part of what the server is told when we join. */

@@ -247,7 +247,7 @@ is_neighbour (GstDpmMixer * self, GstDpmPeer * peer)
 
 static void
 gst_dpm_mixer_uplink (GstDpmNode * node, FmxJoinClientEvent event,
-    FmxJoinReason reason)
+    FmxJoinReason reason, gboolean last)
 {
   GstDpmMixer *self = GST_DPM_MIXER (node);
   GstDpmNeighbour *neighbour;

@@ -173,7 +173,8 @@ on_refused (gpointer user, const gchar * address, FmxJoinReason reason)
 }
 
 static void
-on_uplink (gpointer user, FmxJoinClientEvent event, FmxJoinReason reason)
+on_uplink (gpointer user, FmxJoinClientEvent event, FmxJoinReason reason,
+    gboolean last)
 {
   static const gchar *const names[] = { "nothing", "joined", "refused", "left",
     "no-answer", "root"
@@ -186,7 +187,7 @@ on_uplink (gpointer user, FmxJoinClientEvent event, FmxJoinReason reason)
           "reason", G_TYPE_STRING, fmx_join_reason_name (reason),
           "open", G_TYPE_BOOLEAN, secret.size == 0, NULL));
   gst_dpm_crypto_wipe (&secret, sizeof secret);
-  GST_DPM_NODE_GET_CLASS (user)->uplink (user, event, reason);
+  GST_DPM_NODE_GET_CLASS (user)->uplink (user, event, reason, last);
 }
 
 static GstFlowReturn

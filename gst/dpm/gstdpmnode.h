@@ -37,7 +37,7 @@ struct _GstDpmNodeClass
   void (*joined) (GstDpmNode * self, GstDpmPeer * peer);
   void (*left) (GstDpmNode * self, GstDpmPeer * peer, FmxJoinReason reason);
   void (*uplink) (GstDpmNode * self, FmxJoinClientEvent event,
-      FmxJoinReason reason);
+      FmxJoinReason reason, gboolean last);
   void (*names) (GstDpmNode * self, gboolean all);
   gboolean (*voice) (GstDpmNode * self, const GstDpmVoice * voice);
   void (*add_stats) (GstDpmNode * self, GstStructure * stats);

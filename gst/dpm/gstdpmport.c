@@ -39,6 +39,7 @@ typedef struct
   GstDpmPeer *peer;
   FmxJoinReason reason;
   FmxJoinClientEvent event;
+  gboolean last;
   FmxJoinAddress address;
 } Job;
 
@@ -54,6 +55,7 @@ typedef struct
   FmxJoinClientParams params;
   FmxJoinSecret secret;
   FmxJoinReason last_refusal;
+  gboolean closed;              /* who is at @address would never let us in */
 } Uplink;
 
 /* What the receiving thread sends while it is busy with one datagram, to be sent at
@@ -364,14 +366,34 @@ uplink_follow_root (GstDpmPort * port, FmxTime now)
   }
 }
 
+/* Returns: whether who refuses us will always do so */
+static gboolean
+uplink_is_closed (const FmxJoinClientResult * result)
+{
+  return result->event == FMX_JOIN_CLIENT_REFUSED
+      && (result->reason == FMX_JOIN_REASON_SECRET
+      || result->reason == FMX_JOIN_REASON_VERSION);
+}
+
 /* Returns: whether another mixer is to be tried, if there is any */
 static gboolean
 uplink_is_elsewhere_better (const FmxJoinClientResult * result)
 {
-  return result->event == FMX_JOIN_CLIENT_LEFT
+  return result->event == FMX_JOIN_CLIENT_LEFT || uplink_is_closed (result)
       || (result->event == FMX_JOIN_CLIENT_REFUSED
       && (result->reason == FMX_JOIN_REASON_FULL
           || result->reason == FMX_JOIN_REASON_LOOP));
+}
+
+static void
+tell_uplink (GstDpmPort * port, FmxJoinClientEvent event, FmxJoinReason reason,
+    gboolean last)
+{
+  Job *job = job_new (JOB_UPLINK, NULL, reason);
+
+  job->event = event;
+  job->last = last;
+  tell (port, job);
 }
 
 static void
@@ -381,7 +403,7 @@ uplink_act (GstDpmPort * port, FmxJoinClientResult * result, FmxTime now)
   const FmxJoinKeys *keys = fmx_join_client_keys (&uplink->client);
   gboolean news = result->event != FMX_JOIN_CLIENT_NOTHING
       && result->event != FMX_JOIN_CLIENT_ROOT;
-  Job *job;
+  gboolean choice = gst_dpm_servers_have_choice (uplink->servers);
 
   if (result->size > 0)
     gst_dpm_socket_send (&port->socket, result->data, result->size,
@@ -399,15 +421,13 @@ uplink_act (GstDpmPort * port, FmxJoinClientResult * result, FmxTime now)
   } else if (result->event == FMX_JOIN_CLIENT_REFUSED) {
     news = uplink->last_refusal != result->reason;
     uplink->last_refusal = result->reason;
+    uplink->closed = uplink_is_closed (result);
   }
-  if (news) {
-    job = job_new (JOB_UPLINK, NULL, result->reason);
-    job->event = result->event;
-    tell (port, job);
-  }
+  if (news)
+    tell_uplink (port, result->event, result->reason,
+        uplink->closed && !choice);
   if (result->event == FMX_JOIN_CLIENT_SILENT
-      || (uplink_is_elsewhere_better (result)
-          && gst_dpm_servers_have_choice (uplink->servers)))
+      || (uplink_is_elsewhere_better (result) && choice))
     tell (port, job_new (JOB_RESOLVE, NULL, FMX_JOIN_REASON_NONE));
   if (result->event == FMX_JOIN_CLIENT_JOINED
       || result->event == FMX_JOIN_CLIENT_ROOT)
@@ -421,6 +441,7 @@ static void
 uplink_set_address (GstDpmPort * port, const FmxJoinAddress * address)
 {
   Uplink *uplink = port->uplink;
+  FmxJoinClientResult nothing;
 
   if (fmx_join_client_keys (&uplink->client) != NULL)
     return;
@@ -428,25 +449,35 @@ uplink_set_address (GstDpmPort * port, const FmxJoinAddress * address)
   if (!uplink->resolved)
     fmx_join_client_init (&uplink->client, &uplink->params,
         &uplink->crypto.join, &uplink->secret, port_now (port));
+  else if (uplink->closed)      /* the one before; this one may be better */
+    fmx_join_client_quit (&uplink->client, FMX_JOIN_REASON_NONE, 0, &nothing,
+        port_now (port));
   uplink->resolved = TRUE;
+  uplink->closed = FALSE;
 }
 
 static gpointer
 resolve (gpointer data)
 {
   GstDpmPort *port = data;
+  Uplink *uplink = port->uplink;
   FmxJoinAddress address;
-  gboolean found = gst_dpm_servers_next (port->uplink->servers, &address,
-      port->stopping);
-  Job *job;
+  gboolean closed;
+  GstDpmNext next;
 
   gst_fairmix_lock_acquire (&port->lock);
-  if (found) {
+  closed = uplink->closed;
+  gst_fairmix_lock_release (&port->lock);
+  if (closed)
+    gst_dpm_servers_refused (uplink->servers);
+  next = gst_dpm_servers_next (uplink->servers, &address, port->stopping);
+  gst_fairmix_lock_acquire (&port->lock);
+  if (next == GST_DPM_NEXT_FOUND) {
     uplink_set_address (port, &address);
-  } else if (!port->uplink->resolved) {
-    job = job_new (JOB_UPLINK, NULL, FMX_JOIN_REASON_NONE);
-    job->event = FMX_JOIN_CLIENT_SILENT;
-    tell (port, job);
+  } else if (next == GST_DPM_NEXT_HOPELESS) {
+    tell_uplink (port, FMX_JOIN_CLIENT_REFUSED, uplink->last_refusal, TRUE);
+  } else if (!uplink->resolved) {
+    tell_uplink (port, FMX_JOIN_CLIENT_SILENT, FMX_JOIN_REASON_NONE, FALSE);
     tell (port, job_new (JOB_RESOLVE_LATER, NULL, FMX_JOIN_REASON_NONE));
   }
   gst_fairmix_lock_release (&port->lock);
@@ -663,7 +694,7 @@ do_job (GstDpmPort * port, Job * job)
       g_free (address);
       break;
     case JOB_UPLINK:
-      callbacks->uplink (port->user, job->event, job->reason);
+      callbacks->uplink (port->user, job->event, job->reason, job->last);
       break;
     case JOB_RESOLVE:
       resolve_start (port);

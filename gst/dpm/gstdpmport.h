@@ -17,7 +17,8 @@ G_BEGIN_DECLS
  * @joined: a neighbour is in; its elements are to be built
  * @left: a neighbour that was in is out; its elements are to be removed
  * @refused: somebody was not let in
- * @uplink: something happened between us and the server that we join
+ * @uplink: something happened between us and the server that we join; @last: we
+ *     were refused, and do not try again, there or elsewhere
  * @received: (any thread, in a hurry) a packet of @peer for @pad
  * @tick: five times a second of the system's clock
  *
@@ -30,7 +31,7 @@ typedef struct
   void (*left) (gpointer user, GstDpmPeer * peer, FmxJoinReason reason);
   void (*refused) (gpointer user, const gchar * address, FmxJoinReason reason);
   void (*uplink) (gpointer user, FmxJoinClientEvent event,
-      FmxJoinReason reason);
+      FmxJoinReason reason, gboolean last);
   GstFlowReturn (*received) (gpointer user, GstPad * pad, GstBuffer * buffer);
   void (*tick) (gpointer user, FmxTime now);
 } GstDpmPortCallbacks;

@@ -29,6 +29,7 @@ struct _GstDpmServers
   GArray *addresses;            /* of FmxJoinAddress: of the one before that */
   guint next_address;
   gint has_service;             /* atomic */
+  guint n_given, n_refused;     /* in this round of all of them */
 };
 
 static void
@@ -102,6 +103,12 @@ gboolean
 gst_dpm_servers_have_choice (GstDpmServers * self)
 {
   return self->servers->len > 1 || g_atomic_int_get (&self->has_service);
+}
+
+void
+gst_dpm_servers_refused (GstDpmServers * self)
+{
+  self->n_refused++;
 }
 
 /* --- who is nearest -------------------------------------------------------- */
@@ -222,7 +229,17 @@ add_service (GstDpmServers * self, const gchar * domain,
   g_object_unref (resolver);
 }
 
-gboolean
+/* Returns: whether nobody of the round that is over would ever let us in */
+static gboolean
+round_begin (GstDpmServers * self)
+{
+  gboolean hopeless = self->n_given > 0 && self->n_refused == self->n_given;
+
+  self->n_given = self->n_refused = 0;
+  return hopeless;
+}
+
+GstDpmNext
 gst_dpm_servers_next (GstDpmServers * self, FmxJoinAddress * address,
     GCancellable * cancellable)
 {
@@ -230,7 +247,9 @@ gst_dpm_servers_next (GstDpmServers * self, FmxJoinAddress * address,
     Server *server;
 
     if (i == self->servers->len)
-      return FALSE;
+      return GST_DPM_NEXT_NONE;
+    if (self->next_server == 0 && round_begin (self))
+      return GST_DPM_NEXT_HOPELESS;
     server = g_ptr_array_index (self->servers, self->next_server);
     self->next_server = (self->next_server + 1) % self->servers->len;
     self->next_address = 0;
@@ -242,5 +261,6 @@ gst_dpm_servers_next (GstDpmServers * self, FmxJoinAddress * address,
   }
   *address = g_array_index (self->addresses, FmxJoinAddress,
       self->next_address++);
-  return TRUE;
+  self->n_given++;
+  return GST_DPM_NEXT_FOUND;
 }

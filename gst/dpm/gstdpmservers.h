@@ -28,10 +28,19 @@ void gst_dpm_servers_free (GstDpmServers * servers);
 /* Returns: whether another mixer than the last one may be next */
 gboolean gst_dpm_servers_have_choice (GstDpmServers * servers);
 
-/* Blocks.  @address: (out): the next one, from the beginning after the last.
- * Returns: whether there is any */
-gboolean gst_dpm_servers_next (GstDpmServers * servers,
+typedef enum
+{
+  GST_DPM_NEXT_NONE,            /* no name has an address now */
+  GST_DPM_NEXT_FOUND,
+  GST_DPM_NEXT_HOPELESS         /* all addresses in a row were refused, once each */
+} GstDpmNext;
+
+/* Blocks.  @address: (out): the next one, from the beginning after the last */
+GstDpmNext gst_dpm_servers_next (GstDpmServers * servers,
     FmxJoinAddress * address, GCancellable * cancellable);
+
+/* At the one that was given last nobody would ever let us in. */
+void gst_dpm_servers_refused (GstDpmServers * servers);
 
 G_END_DECLS
 

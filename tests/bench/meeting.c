@@ -133,7 +133,8 @@ on_tick (gpointer user, FmxTime now)
 }
 
 static void
-on_uplink (gpointer user, FmxJoinClientEvent event, FmxJoinReason reason)
+on_uplink (gpointer user, FmxJoinClientEvent event, FmxJoinReason reason,
+    gboolean last)
 {
   g_atomic_int_set (&((Client *) user)->joined,
       event == FMX_JOIN_CLIENT_JOINED);

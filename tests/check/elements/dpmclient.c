@@ -222,6 +222,66 @@ GST_START_TEST (test_a_node_that_stops_sends_its_clients_to_the_next)
 
 GST_END_TEST;
 
+static Person *
+client_of_two (Person * first, Person * second, const gchar * properties)
+{
+  gchar *line = g_strdup_printf ("audiotestsrc is-live=true volume=0.2 "
+      "! audio/x-raw,rate=48000,channels=1 ! dpmclient name=dpm "
+      "address=127.0.0.1 server=127.0.0.1:%u,127.0.0.1:%u %s" EARS,
+      (guint) stat_of (first, "port"), (guint) stat_of (second, "port"),
+      properties);
+  Person *client = person_start (person_new (line));
+
+  g_free (line);
+  return client;
+}
+
+/* Of a list of servers one has another secret: a warning, and the next one. */
+GST_START_TEST (test_one_server_with_another_secret_ends_nothing)
+{
+  Person *first = mixer_new ("secret=other"), *second =
+      mixer_new ("secret=sesame");
+  Person *bob = client_new (second, "bob", 660, "secret=sesame");
+  Person *alice = client_of_two (first, second, "secret=sesame");
+
+  expect_message (alice, "dpm-session", "reason", "secret");
+  expect_message (alice, "dpm-session", "event", "joined");
+  wait_for_tone (bob, 440, TRUE);
+  wait_for_tone (alice, 660, TRUE);
+  check_no_errors (alice);
+  person_free (alice);
+  person_free (bob);
+  person_free (first);
+  person_free (second);
+}
+
+GST_END_TEST;
+
+/* ... and when all of them have, there is nothing to wait for. */
+GST_START_TEST (test_it_is_an_error_when_all_servers_have_another_secret)
+{
+  Person *first = mixer_new ("secret=other"), *second = mixer_new ("");
+  Person *alice = client_of_two (first, second, "secret=sesame");
+  GstBus *bus = gst_element_get_bus (alice->pipeline);
+  GstMessage *message = gst_bus_timed_pop_filtered (bus,
+      GST_CLOCK_TIME_NONE, GST_MESSAGE_ERROR);
+  GError *error;
+
+  gst_message_parse_error (message, &error, NULL);
+  fail_unless (g_error_matches (error, GST_RESOURCE_ERROR,
+          GST_RESOURCE_ERROR_NOT_AUTHORIZED));
+  wait_for_stat (first, "n-wrong-secret", 1);
+  wait_for_stat (second, "n-wrong-secret", 1);
+  g_error_free (error);
+  gst_message_unref (message);
+  gst_object_unref (bus);
+  person_free (alice);
+  person_free (first);
+  person_free (second);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_without_a_server_it_does_not_start)
 {
   static const gchar *const lines[] = { "dpmclient name=dpm",
@@ -327,6 +387,8 @@ dpmclient_suite (void)
   tcase_add_test (tc, test_a_client_whose_address_changes_stays_in);
   tcase_add_test (tc, test_a_server_that_is_not_there_is_told_and_waited_for);
   tcase_add_test (tc, test_a_node_that_stops_sends_its_clients_to_the_next);
+  tcase_add_test (tc, test_one_server_with_another_secret_ends_nothing);
+  tcase_add_test (tc, test_it_is_an_error_when_all_servers_have_another_secret);
   tcase_add_test (tc, test_without_a_server_it_does_not_start);
   tcase_add_test (tc, test_a_name_that_nobody_knows_holds_up_nobody);
   tcase_add_test (tc, test_a_secret_that_is_too_long_is_an_error);

@@ -13,7 +13,8 @@ next_of (GstDpmServers * servers)
 {
   FmxJoinAddress address;
 
-  fail_unless (gst_dpm_servers_next (servers, &address, NULL));
+  fail_unless_equals_int (gst_dpm_servers_next (servers, &address, NULL),
+      GST_DPM_NEXT_FOUND);
   return address;
 }
 
@@ -39,6 +40,27 @@ GST_START_TEST (test_one_name_follows_the_other_and_the_first_the_last)
   gst_dpm_servers_free (servers);
   servers = gst_dpm_servers_new ("127.0.0.1", NULL);
   fail_if (gst_dpm_servers_have_choice (servers));
+  gst_dpm_servers_free (servers);
+}
+
+GST_END_TEST;
+
+/* One that is silent, or full, may be better the next time. */
+GST_START_TEST (test_a_round_is_hopeless_when_all_have_refused)
+{
+  GstDpmServers *servers = gst_dpm_servers_new ("127.0.0.1:7000,"
+      "127.0.0.1:7001", NULL);
+  FmxJoinAddress address;
+
+  assert_next (servers, 7000);
+  gst_dpm_servers_refused (servers);
+  assert_next (servers, 7001);
+  assert_next (servers, 7000);  /* the other one was silent */
+  gst_dpm_servers_refused (servers);
+  assert_next (servers, 7001);
+  gst_dpm_servers_refused (servers);
+  fail_unless_equals_int (gst_dpm_servers_next (servers, &address, NULL),
+      GST_DPM_NEXT_HOPELESS);
   gst_dpm_servers_free (servers);
 }
 
@@ -88,7 +110,8 @@ GST_START_TEST (test_a_name_without_a_port_may_be_a_service)
   gst_dpm_servers_free (servers);
   /* nor anything else */
   servers = gst_dpm_servers_new ("nobody.invalid", NULL);
-  fail_if (gst_dpm_servers_next (servers, &address, NULL));
+  fail_unless_equals_int (gst_dpm_servers_next (servers, &address, NULL),
+      GST_DPM_NEXT_NONE);
   gst_dpm_servers_free (servers);
   resolver_remove ();
 }
@@ -160,6 +183,7 @@ dpmservers_suite (void)
 
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_one_name_follows_the_other_and_the_first_the_last);
+  tcase_add_test (tc, test_a_round_is_hopeless_when_all_have_refused);
   tcase_add_test (tc, test_what_cannot_be_read_is_an_error);
   tcase_add_test (tc, test_a_name_without_a_port_may_be_a_service);
   tcase_add_test (tc, test_the_host_that_answers_first_is_the_first);
