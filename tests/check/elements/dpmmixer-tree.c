@@ -3,6 +3,9 @@
 #include "dpmcheck.h"
 #include "dpmrelay.h"
 
+#include <glib/gstdio.h>
+#include <gst/rtp/rtp.h>
+
 static Person *
 child_of (Person * parent, const gchar * properties)
 {
@@ -163,6 +166,180 @@ GST_START_TEST (test_a_branch_finds_another_parent)
 
 GST_END_TEST;
 
+/* --- priorities, names and contributors through two narrow mixers ---------- */
+
+#define ROOM_BPS 100000         /* for one voice and a mix */
+#define N_TALKERS 3
+
+/* What the last mix that came to somebody had in it, and who came apart */
+typedef struct
+{
+  GMutex lock;
+  guint32 csrcs[2];
+  guint n_csrcs;
+  guint32 apart;                /* the latest */
+} Arrivals;
+
+static GstPadProbeReturn
+note_arrival (GstPad * pad, GstPadProbeInfo * info, gpointer data)
+{
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  Arrivals *arrivals = data;
+
+  if (!gst_rtp_buffer_map (GST_PAD_PROBE_INFO_BUFFER (info), GST_MAP_READ,
+          &rtp))
+    return GST_PAD_PROBE_OK;
+  g_mutex_lock (&arrivals->lock);
+  if (gst_rtp_buffer_get_csrc_count (&rtp) > 0) {
+    arrivals->n_csrcs = gst_rtp_buffer_get_csrc_count (&rtp);
+    for (guint i = 0; i < MIN (arrivals->n_csrcs, 2); i++)
+      arrivals->csrcs[i] = gst_rtp_buffer_get_csrc (&rtp, (guint8) i);
+  } else if (gst_rtp_buffer_get_payload_len (&rtp) > 0) {
+    arrivals->apart = gst_rtp_buffer_get_ssrc (&rtp);
+  }
+  g_mutex_unlock (&arrivals->lock);
+  gst_rtp_buffer_unmap (&rtp);
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+watch_arrivals (GstBin * bin, GstBin * sub_bin, GstElement * element,
+    gpointer data)
+{
+  GstElementFactory *factory = gst_element_get_factory (element);
+  GstPad *pad;
+
+  if (factory == NULL || g_strcmp0 (GST_OBJECT_NAME (factory), "rtpccfb") != 0)
+    return;
+  pad = gst_element_get_static_pad (element, "sink");
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, note_arrival, data, NULL);
+  gst_object_unref (pad);
+}
+
+/* However busy the machine is, there is as much room as there is, and no more. */
+static void
+hold_path (GstBin * bin, GstBin * sub_bin, GstElement * element, gpointer data)
+{
+  GstElementFactory *factory = gst_element_get_factory (element);
+
+  if (factory != NULL && g_strcmp0 (GST_OBJECT_NAME (factory), "tfrcrate") == 0)
+    g_object_set (element, "min-bitrate", ROOM_BPS, NULL);
+}
+
+/* @parent: its port; 0: none */
+static Person *
+narrow_mixer (guint parent, const gchar * database)
+{
+  gchar *line = g_strdup_printf ("dpmmixer name=dpm address=127.0.0.1 port=0 "
+      "max-bitrate=%u database-location=%s", ROOM_BPS, database);
+  Person *mixer = person_new (line);
+  gchar *above = g_strdup_printf ("127.0.0.1:%u", parent);
+
+  if (parent > 0)
+    g_object_set (mixer->dpm, "parent", above, NULL);
+  g_signal_connect (mixer->pipeline, "deep-element-added",
+      G_CALLBACK (hold_path), NULL);
+  g_free (above);
+  g_free (line);
+  return person_start (mixer);
+}
+
+/* Returns: the SSRC of who joined @mixer as @name; 0: there is none */
+static guint32
+ssrc_of (Person * mixer, const gchar * name)
+{
+  GstElement *mix = gst_bin_get_by_name (GST_BIN (mixer->dpm), "mix");
+  const GValue *streams;
+  GstStructure *stats;
+  guint ssrc = 0;
+
+  g_object_get (mix, "stream-stats", &stats, NULL);
+  streams = gst_structure_get_value (stats, "streams");
+  for (guint i = 0; i < gst_value_array_get_size (streams); i++) {
+    const GstStructure *s =
+        gst_value_get_structure (gst_value_array_get_value (streams, i));
+
+    if (g_strcmp0 (gst_structure_get_string (s, "cname"), name) == 0)
+      gst_structure_get_uint (s, "out-ssrc", &ssrc);
+  }
+  gst_structure_free (stats);
+  gst_object_unref (mix);
+  return ssrc;
+}
+
+/* Returns: whether @apart comes apart, and the two others, by name, in a mix */
+static gboolean
+is_as_wanted (Arrivals * arrivals, Person * root, const gchar * apart,
+    const gchar * a, const gchar * b)
+{
+  guint32 ssrc = ssrc_of (root, apart), mixed_a = ssrc_of (root, a);
+  guint32 mixed_b = ssrc_of (root, b);
+  gboolean good;
+
+  g_mutex_lock (&arrivals->lock);
+  good = ssrc != 0 && arrivals->apart == ssrc && arrivals->n_csrcs == 2
+      && ((arrivals->csrcs[0] == mixed_a && arrivals->csrcs[1] == mixed_b)
+      || (arrivals->csrcs[0] == mixed_b && arrivals->csrcs[1] == mixed_a));
+  g_mutex_unlock (&arrivals->lock);
+  return good;
+}
+
+static void
+wait_for_arrivals (Arrivals * arrivals, Person * root, const gchar * apart,
+    const gchar * a, const gchar * b)
+{
+  gint64 end = patient_clock_now_us () + PATIENCE_US;
+
+  while (!is_as_wanted (arrivals, root, apart, a, b)) {
+    fail_if (patient_clock_now_us () > end, "%s is not apart", apart);
+    g_usleep (LOOK_US);
+  }
+}
+
+/* Three talk to the root; a branch has room for one of them and a mix, and so has the
+ * one who listens there.  The Database of both says who that one is. */
+GST_START_TEST (test_priorities_names_and_contributors_reach_the_far_end)
+{
+  static const gchar *const names[] = { "alice", "bob", "carol" };
+  static Arrivals arrivals;
+  gchar *path = NULL;
+  gint fd = g_file_open_tmp ("dpm-XXXXXX.ini", &path, NULL);
+  Person *root, *branch, *dave, *people[N_TALKERS];
+  gchar *line;
+
+  fail_unless (g_file_set_contents (path, "[cname:carol]\npriority=10\n", -1,
+          NULL));
+  root = narrow_mixer (0, path);
+  branch = narrow_mixer ((guint) stat_of (root, "port"), path);
+  line = g_strdup_printf ("dpmclient name=dpm address=127.0.0.1 "
+      "server=127.0.0.1:%u display-name=dave" EARS,
+      (guint) stat_of (branch, "port"));
+  for (guint i = 0; i < N_TALKERS; i++)
+    people[i] = client_new (root, names[i], 440 + 220 * i, "");
+  dave = person_new (line);
+  g_signal_connect (dave->pipeline, "deep-element-added",
+      G_CALLBACK (watch_arrivals), &arrivals);
+  person_start (dave);
+  wait_for_arrivals (&arrivals, root, "carol", "alice", "bob");
+  wait_for_tone (dave, 440, TRUE);
+  fail_unless (g_file_set_contents (path, "[cname:alice]\npriority=10\n", -1,
+          NULL));
+  wait_for_arrivals (&arrivals, root, "alice", "bob", "carol");
+  wait_for_tone (dave, 880, TRUE);
+  fail_unless (ssrc_of (dave, "alice") == ssrc_of (root, "alice"));
+  for (guint i = 0; i < N_TALKERS; i++)
+    person_free (people[i]);
+  person_free (dave);
+  person_free (branch);
+  person_free (root);
+  g_close (fd, NULL);
+  g_unlink (path);
+  g_free (line);
+  g_free (path);
+}
+
+GST_END_TEST;
+
 static Suite *
 dpmmixer_tree_suite (void)
 {
@@ -175,6 +352,7 @@ dpmmixer_tree_suite (void)
   tcase_add_test (tc, test_a_loop_is_refused);
   tcase_add_test (tc, test_a_branch_lives_without_its_parent);
   tcase_add_test (tc, test_a_branch_finds_another_parent);
+  tcase_add_test (tc, test_priorities_names_and_contributors_reach_the_far_end);
   return s;
 }
 
