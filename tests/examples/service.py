@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """examples/service: the ping tells a mixer from none, a mixer that is stopped as the
-container is says goodbye, and the files say what exists.
+container is says goodbye, a node's figures are what Prometheus reads, and the files say
+what exists.
 
   service.py SOURCE
 """
+import os
 import pathlib
 import re
 import signal
 import socket
 import subprocess
 import sys
+import time
+import urllib.error
+import urllib.request
 
 FOLDER = pathlib.Path(sys.argv[1]) / 'examples/service'
 PATIENCE_S = 60
@@ -62,6 +67,50 @@ def check_goodbye():
             process.wait()
 
 
+def read_figures(port, wanted):
+    """Asks until the value @wanted is there, and is not 0.  Returns all, by name."""
+    from prometheus_client.parser import text_string_to_metric_families
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        try:
+            with urllib.request.urlopen(f'http://127.0.0.1:{port}/metrics') as page:
+                text = page.read().decode()
+        except urllib.error.URLError:
+            text = ''
+        samples = [s for family in text_string_to_metric_families(text)
+                   for s in family.samples]
+        values = {(s.name, s.labels.get('name'), s.labels.get('what')): s.value
+                  for s in samples}
+        if values.get(wanted):
+            return values
+        time.sleep(0.05)
+    sys.exit(f'no {wanted}')
+
+
+def check_figures():
+    port, web = free_port(), free_port()
+    node = subprocess.Popen(
+        [sys.executable, FOLDER / 'node.py', '--metrics', web, 'address=127.0.0.1',
+         f'port={port}'], text=True, stdout=subprocess.PIPE,
+        env={**os.environ, 'DPM_SECRET': 'open sesame'})
+    client = launch('audiotestsrc', 'is-live=true', '!', 'dpmclient',
+                    'display-name=a"b', 'secret=open sesame', f'server=127.0.0.1:{port}',
+                    '!', 'fakesink', 'async=false')
+    try:
+        wait_for(node, 'event=(string)joined')
+        values = read_figures(web, ('dpm_neighbour_packets_total', 'a"b', 'received'))
+        assert values['dpm_neighbours', None, None] == 1
+        assert values['dpm_joined_total', None, None] == 1
+        assert values['dpm_neighbour_target_bps', 'a"b', None] > 0
+        node.send_signal(signal.SIGTERM)
+        wait_for(client, 'reason=(string)leave')
+        assert node.wait(PATIENCE_S) == 0
+    finally:
+        for process in node, client:
+            process.kill()
+            process.wait()
+
+
 def properties():
     text = subprocess.run(['gst-inspect-1.0', 'dpmmixer'], capture_output=True,
                           text=True, timeout=PATIENCE_S, check=True).stdout
@@ -103,6 +152,11 @@ def check_kubernetes(yaml, known):
 
 def main():
     check_goodbye()
+    try:
+        import prometheus_client        # noqa: F401  is it there?
+        check_figures()
+    except ImportError:
+        print('no prometheus_client: figures are not read')
     try:
         import yaml
     except ImportError:

@@ -3,8 +3,9 @@
 
 usage: check-docs.py --self-test | SOURCE-ROOT
 
-Test functions and tests that a page names exist; programs of the tree that it
-tells to run are there and may be run.  No two decisions share a number.
+Test functions and tests that a page names exist, and each row of a table whose
+last column is `test` has one; programs of the tree that it tells to run are there
+and may be run.  No two decisions share a number.
 """
 import os
 import re
@@ -26,6 +27,7 @@ CODE = re.compile(r'^```sh\n(.*?)^```|`([^`]+)`', re.M | re.S)
 PROGRAM = re.compile(r'(?:^|&&|[|;]|devenv -C build|[A-Z]+=\S+)\s*(?:\./)?'
                      r'((?:build/)?(?:docs|examples|tests)/[\w./-]+)',
                      re.M)
+TABLE = re.compile(r'^\|.*\| test \|\n\|[-|: ]+\|\n((?:\|.*\n)+)', re.M)
 DEVENV = 'devenv -C build '     # begins in the build
 
 
@@ -66,6 +68,15 @@ def check_decisions(root):
             yield f'the same number: {", ".join(sorted(names))}'
 
 
+def untested(text):
+    """The rows that say no test."""
+    for rows in TABLE.findall(text):
+        for row in rows.splitlines():
+            last = row.rstrip().rstrip('|').rsplit('|', 1)[1]
+            if not last.strip():
+                yield row
+
+
 def check(root):
     yield from check_decisions(root)
     sources = [p for p in files(root, '.c', '.h', '.py') if 'tests' in p.parts]
@@ -81,6 +92,8 @@ def check(root):
             for match in name.finditer(text):
                 if not (root / source.format(*match.groups())).exists():
                     yield f'{where}: no test {match[0]}'
+        for row in untested(text):
+            yield f'{where}: no test: {row}'
         for program in sorted(set(programs(text))):
             trouble = trouble_with(root, program)
             if trouble:
@@ -93,6 +106,10 @@ CASES = [
         'subprojects/fairmix/tests/mix/test-it.c': 'test_it_works'}, []),
     ('test functions', {'a.md': 'See `test_it_works`.\n'},
      ['no test function test_it_works']),
+    ('tables of tests', {
+        'a.md': '| who | test |\n|---|---|\n| a | x |\n| b | |\n\n'
+        '| test | who |\n|---|---|\n| c | |\n'},
+     ['no test: | b | |']),
     ('tests of other names', {
         'a.md': '`meson test -C build element-it fuzz-it`, `test-it`\n'},
      ['no test element-it', 'no test fuzz-it', 'no file test-it']),

@@ -120,6 +120,39 @@ test_a_proof_covers_all_that_is_said (void **state)
 #undef CHANGES
 }
 
+static bool
+fits (Session *s, const char *word, const uint8_t *shared,
+    const uint8_t *recorded)
+{
+  FmxJoinSecret guess = secret (word);
+  uint8_t proof[FMX_JOIN_MAC_BYTES];
+
+  fmx_join_proof_of_join (toy_init (&s->toy, 1), &guess, shared,
+      s->agreed.mixer_key, &s->join, proof);
+  return fmx_join_same (proof, recorded, sizeof proof);
+}
+
+/* Who recorded a JOIN has all of it but what the two ends agreed on: no word fits, the
+ * right one neither, whatever he takes for that.  Who was one of the ends can try. */
+static void
+test_words_can_be_tried_by_an_end_and_by_nobody_else (void **state)
+{
+  static const uint8_t nothing[FMX_JOIN_PUBLIC_BYTES];
+  Session s = session_new ();
+  const uint8_t *public[] = { nothing, s.join.key, s.agreed.mixer_key,
+    s.accept.key, s.join.nonce
+  };
+  uint8_t recorded[FMX_JOIN_MAC_BYTES];
+
+  (void) state;
+  fmx_join_proof_of_join (toy_init (&s.toy, 1), &s.secret, s.agreed.shared,
+      s.agreed.mixer_key, &s.join, recorded);
+  for (size_t i = 0; i < N_ELEMENTS (public); i++)
+    assert_false (fits (&s, "open sesame", public[i], recorded));
+  assert_false (fits (&s, "open barley", s.agreed.shared, recorded));
+  assert_true (fits (&s, "open sesame", s.agreed.shared, recorded));
+}
+
 static void
 test_a_control_message_that_was_touched_is_not_genuine (void **state)
 {
@@ -180,6 +213,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_no_two_keys_are_the_same),
     cmocka_unit_test (test_a_proof_covers_all_that_is_said),
+    cmocka_unit_test (test_words_can_be_tried_by_an_end_and_by_nobody_else),
     cmocka_unit_test (test_a_control_message_that_was_touched_is_not_genuine),
     cmocka_unit_test (test_a_secret_has_its_limits),
     cmocka_unit_test (test_same_means_every_byte),
