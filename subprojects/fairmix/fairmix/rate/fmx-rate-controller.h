@@ -78,6 +78,7 @@ typedef struct
  * @bottleneck_bps: what the path carries, ours and what is of others, on the wire;
  *     0 = not known
  * @train_bps: of the fastest packets in a row of late, on the wire
+ * @has_teeth: whether the queue is that of a TCP: it falls steeply, and rises slowly
  * @sent_bps: what was sent during the last second, in bits/s on the wire
  * @packet_bytes: mean packet size on the wire, > 0
  * @stream_bps: mean rate of the active streams; 0 = none
@@ -108,6 +109,7 @@ typedef struct
   double receive_bps;
   double bottleneck_bps;
   double train_bps;
+  bool has_teeth;
   double sent_bps;
   double packet_bytes;
   double stream_bps;

@@ -290,6 +290,7 @@ fmx_rate_sender_digest (FmxRateSender *sender, bool heard, FmxTime now)
   fb.receive_bps = sender->receive.bps;
   fb.bottleneck_bps = fmx_bottleneck_rate_bps (&sender->bottleneck);
   fb.train_bps = fmx_bottleneck_rate_late_bps (&sender->bottleneck);
+  fb.has_teeth = fmx_delay_slope_has_teeth (&sender->slope);
   fb.sent_bps = fmx_rate_meter_bps (&sender->sent_meter, now);
   fb.packet_bytes = sender->packet_bytes;
   fb.stream_bps = sender->totals.mean_bps;

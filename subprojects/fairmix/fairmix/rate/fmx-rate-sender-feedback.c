@@ -98,6 +98,8 @@ on_acknowledged (FmxRateSender *sender, Digest *digest,
     fmx_bottleneck_rate_add (&sender->bottleneck, arrived, packet.wire_bytes);
     fmx_delay_shape_add (&sender->shape, fmx_time_diff (arrived, packet.sent),
         packet.sent);
+    fmx_delay_slope_add (&sender->slope, packet.sent, fmx_time_diff (arrived,
+            packet.sent));
   }
   if (metric->arrival_offset != FMX_CCFB_ATO_UNKNOWN
       && packet.sent + (FmxTime) metric->arrival_offset > digest->least_from)
@@ -250,6 +252,7 @@ end (FmxRateSender *sender, Digest *digest, uint32_t report_mid32, FmxTime now)
   }
   end_receive_round (sender, report_mid32, now);
   fmx_bottleneck_rate_end (&sender->bottleneck, now);
+  fmx_delay_slope_end (&sender->slope, now);
   (void) fmx_rate_sender_drain_losses (sender, now);
   end_breaker_round (sender, now);
   fmx_rate_sender_digest (sender, digest->n_acked > 0, now);

@@ -15,6 +15,7 @@
 #include "fairmix/loss/fmx-sent-history.h"
 #include "fairmix/rate/fmx-bottleneck-rate.h"
 #include "fairmix/rate/fmx-circuit-breaker.h"
+#include "fairmix/rate/fmx-delay-slope.h"
 #include "fairmix/rate/fmx-feedback-source.h"
 #include "fairmix/rate/fmx-rate-controller.h"
 #include "fairmix/rate/fmx-stream-table.h"
@@ -276,6 +277,7 @@ struct _FmxRateSender
   FmxRateMeter sent_meter;
   FmxBottleneckRate bottleneck;
   FmxDelayShape shape;
+  FmxDelaySlope slope;
   FmxReceiveRound receive;
   FmxReportRound report;
   uint64_t sent_bytes;

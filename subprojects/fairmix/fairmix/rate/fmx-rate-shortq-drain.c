@@ -59,7 +59,7 @@ fmx_shortq_begin_to_drain (FmxRateController *rc,
   FmxRateShortqState *s = &rc->state.shortq;
   double since = (double) fmx_time_diff (now, s->raised);
 
-  if (note_foreign_queue (rc, fb, now)) {
+  if (note_foreign_queue (rc, fb, now) || fb->has_teeth) {
     fmx_shortq_begin_to_compete (rc, fb, now);
     return;
   }

@@ -247,7 +247,7 @@ test_attempts_that_fail_are_made_more_rarely (void **state)
     assert_int_equal (resume (&t), expected[i]);
   }
   /* one that lasts is no failure */
-  told_for (&t, 15 * S, 0);
+  told_for (&t, FMX_RATE_DPM_LASTING, 0);
   stop (&t);
   assert_int_equal (resume (&t), 700 * MS);
 }
