@@ -54,6 +54,7 @@
 #include "gstpartialmixlistener.h"
 #include "gstpartialmixmixer.h"
 #include "gstpartialmixpayloads.h"
+#include "gstpartialmixpush.h"
 #include "gstpartialmixrender.h"
 #include "gstpartialmixselection.h"
 #include "gstpartialmixsettings.h"
@@ -116,12 +117,8 @@ struct _GstPartialMixSrcPad
   GstPartialMixListener listener;       /* with the element's lock */
   gboolean asked;               /* what the peer takes */
 
-  /* under the pad's stream lock */
-  gboolean events_sent;
-  GstCaps *sent_caps;           /* the latest; see gstpartialmixpayloads.c */
-  gint last_flow;               /* GstFlowReturn; read without it, atomic */
-
-  GstPartialMixDoor door;       /* under the couriers' lock */
+  GstPartialMixFlow flow;       /* under the pad's stream lock */
+  GstPartialMixDoor door;       /* the couriers' */
 };
 
 /* -------------------------------------------------------------- element -- */
@@ -154,7 +151,9 @@ struct _GstPartialMix
 
   /* State */
   GstElement *rtpbin;           /* from READY on; in state changes only */
-  GList *sink_pads, *src_pads;  /* owned by the element as pads */
+  GList *sink_pads;             /* owned by the element as pads */
+  GPtrArray *src_pads;          /* held; replaced, never changed: who has it may
+                                 * use it without the lock */
   GPtrArray *listeners;         /* of the src pads */
   guint next_sink, next_src;
   GstPartialMixTable table;
@@ -218,10 +217,6 @@ void gst_partial_mix_src_pad_negotiate (GstPartialMixSrcPad * pad,
 /* Forgets what was sent and given out, for the next start. */
 void gst_partial_mix_src_pad_start (GstPartialMixSrcPad * pad,
     const GstPartialMixSettings * settings);
-/* Takes @data, a buffer, a list or an event, which @caps describe.  It may be a
- * pad that the application has released: it has no parent then. */
-GstFlowReturn gst_partial_mix_src_pad_push (GstPartialMixSrcPad * pad,
-    GstCaps * caps, GstMiniObject * data);
 
 /* gstpartialmixstreams.c: the table of streams */
 /* @buffer: the packet */

@@ -190,6 +190,34 @@ new_rtcp_pad (GstPartialMix * self, GstPadTemplate * templ,
   return pad;
 }
 
+static gpointer
+hold (gconstpointer pad, gpointer user_data)
+{
+  return gst_object_ref ((gpointer) pad);
+}
+
+/* With the lock.  Returns: what was there before, to be given up without it */
+static GPtrArray *
+add_src_pad (GstPartialMix * self, GstPad * pad)
+{
+  GPtrArray *before = self->src_pads;
+
+  self->src_pads = g_ptr_array_copy (before, hold, NULL);
+  g_ptr_array_add (self->src_pads, gst_object_ref (pad));
+  return before;
+}
+
+/* The same. */
+static GPtrArray *
+remove_src_pad (GstPartialMix * self, gpointer pad)
+{
+  GPtrArray *before = self->src_pads;
+
+  self->src_pads = g_ptr_array_copy (before, hold, NULL);
+  g_ptr_array_remove (self->src_pads, pad);
+  return before;
+}
+
 static GstPad *
 new_src_pad (GstPartialMix * self, GstPadTemplate * templ,
     const gchar * req_name)
@@ -198,6 +226,7 @@ new_src_pad (GstPartialMix * self, GstPadTemplate * templ,
   GstPad *pad = make_pad (GST_TYPE_PARTIAL_MIX_SRC_PAD, templ, "src_",
       index);
   GstPartialMixListener *listener;
+  GPtrArray *before;
 
   listener = &GST_PARTIAL_MIX_SRC_PAD (pad)->listener;
   listener->index = index;
@@ -209,13 +238,14 @@ new_src_pad (GstPartialMix * self, GstPadTemplate * templ,
   GST_PARTIAL_MIX_LOCK (self);
   gst_partial_mix_src_pad_start (GST_PARTIAL_MIX_SRC_PAD (pad),
       &self->settings);
-  self->src_pads = g_list_append (self->src_pads, pad);
+  before = add_src_pad (self, pad);
   g_ptr_array_add (self->listeners, listener);
   gst_partial_mix_look_up_listener (self, listener);
   /* later ones are asked by who links them, not by who brings a packet */
   if (!self->started)
     g_atomic_int_set (&self->unasked, TRUE);
   GST_PARTIAL_MIX_UNLOCK (self);
+  g_ptr_array_unref (before);
   return pad;
 }
 
@@ -225,6 +255,7 @@ gst_partial_mix_request_new_pad (GstElement * element, GstPadTemplate * templ,
 {
   GstPartialMix *self = GST_PARTIAL_MIX (element);
   GstPartialMixListener *listener = NULL;
+  GPtrArray *before;
   GstPad *pad;
 
   if (g_str_has_prefix (GST_PAD_TEMPLATE_NAME_TEMPLATE (templ), "rtcp"))
@@ -244,8 +275,9 @@ gst_partial_mix_request_new_pad (GstElement * element, GstPadTemplate * templ,
     GST_PARTIAL_MIX_LOCK (self);
     self->sink_pads = g_list_remove (self->sink_pads, pad);
     g_ptr_array_remove (self->listeners, listener);
-    self->src_pads = g_list_remove (self->src_pads, pad);
+    before = remove_src_pad (self, pad);
     GST_PARTIAL_MIX_UNLOCK (self);
+    g_ptr_array_unref (before);
     return NULL;
   }
   gst_child_proxy_child_added (GST_CHILD_PROXY (self), G_OBJECT (pad),
@@ -253,8 +285,8 @@ gst_partial_mix_request_new_pad (GstElement * element, GstPadTemplate * templ,
   return pad;
 }
 
-/* with the lock */
-static void
+/* with the lock; returns what remove_src_pad() does */
+static GPtrArray *
 forget_src_pad (GstPartialMix * self, GstPartialMixSrcPad * pad)
 {
   guint i;
@@ -269,16 +301,17 @@ forget_src_pad (GstPartialMix * self, GstPartialMixSrcPad * pad)
         == FMX_HANDOVER_MIXED)
       stream->n_mixed--;
   }
-  self->src_pads = g_list_remove (self->src_pads, pad);
   g_ptr_array_remove (self->listeners, &pad->listener);
   /* the mixing thread may be using its buses: it gives them up itself */
   g_ptr_array_add (self->released, gst_object_ref (pad));
+  return remove_src_pad (self, pad);
 }
 
 static void
 gst_partial_mix_release_pad (GstElement * element, GstPad * pad)
 {
   GstPartialMix *self = GST_PARTIAL_MIX (element);
+  GPtrArray *before = NULL;
   GstPartialMixSinkPad *sink;
 
   gst_pad_set_active (pad, FALSE);
@@ -290,9 +323,10 @@ gst_partial_mix_release_pad (GstElement * element, GstPad * pad)
     self->n_malformed_gone += sink->n_malformed;
     self->n_unknown_gone += sink->n_unknown;
   } else {
-    forget_src_pad (self, GST_PARTIAL_MIX_SRC_PAD (pad));
+    before = forget_src_pad (self, GST_PARTIAL_MIX_SRC_PAD (pad));
   }
   GST_PARTIAL_MIX_UNLOCK (self);
+  g_clear_pointer (&before, g_ptr_array_unref);
   gst_partial_mix_post_messages (self);
 
   gst_child_proxy_child_removed (GST_CHILD_PROXY (self), G_OBJECT (pad),
@@ -398,7 +432,6 @@ start_mixing (GstPartialMix * self)
 static void
 start (GstPartialMix * self)
 {
-  GList *l;
   guint i;
 
   GST_PARTIAL_MIX_LOCK (self);
@@ -411,8 +444,9 @@ start (GstPartialMix * self)
   self->settings = self->wanted;
   self->warned_of_rate = FALSE;
   self->started = TRUE;
-  for (l = self->src_pads; l != NULL; l = l->next)
-    gst_partial_mix_src_pad_start (l->data, &self->settings);
+  for (i = 0; i < self->src_pads->len; i++)
+    gst_partial_mix_src_pad_start (g_ptr_array_index (self->src_pads, i),
+        &self->settings);
   GST_PARTIAL_MIX_UNLOCK (self);
   gst_partial_mix_couriers_start (self->couriers, self->settings.push_timeout);
   gst_partial_mix_mixer_start (&self->mixer, &self->settings,
@@ -433,8 +467,8 @@ close_all (GstPartialMix * self)
     if (gst_partial_mix_table_at (&self->table, i) != NULL)
       gst_partial_mix_remove_stream (self,
           gst_partial_mix_table_at (&self->table, i), "stopped");
-  for (l = self->src_pads; l != NULL; l = l->next) {
-    GstPartialMixSrcPad *pad = l->data;
+  for (i = 0; i < self->src_pads->len; i++) {
+    GstPartialMixSrcPad *pad = g_ptr_array_index (self->src_pads, i);
 
     gst_partial_mix_mixer_release (&self->mixer, &pad->listener, &self->table);
     pad->asked = FALSE;
@@ -594,7 +628,7 @@ gst_partial_mix_finalize (GObject * object)
   gst_fairmix_outbox_free (self->outbox);
   gst_partial_mix_claims_free (self->claims);
   g_list_free (self->sink_pads);
-  g_list_free (self->src_pads);
+  g_ptr_array_unref (self->src_pads);
   g_ptr_array_unref (self->listeners);
   g_free (self->rtpbin_name);
   gst_partial_mix_database_free (self->database);
@@ -662,12 +696,21 @@ install_signals (GObjectClass * klass)
       1, G_TYPE_UINT);
 }
 
+static void
+push (GstPartialMixDoor * door, GstCaps * caps, GstMiniObject * data)
+{
+  GstPartialMixSrcPad *pad = GST_PARTIAL_MIX_SRC_PAD_CAST (door->owner);
+
+  gst_partial_mix_push (GST_PAD_CAST (pad), &pad->flow, caps, data);
+}
+
 /* with the couriers' lock */
 static void
-tell_slow (gpointer data, GstPartialMixSrcPad * pad, gboolean slow,
+tell_slow (gpointer data, GstPartialMixDoor * door, gboolean slow,
     guint64 n_dropped)
 {
   GstPartialMix *self = data;
+  GstPartialMixSrcPad *pad = GST_PARTIAL_MIX_SRC_PAD_CAST (door->owner);
 
   gst_fairmix_outbox_add (self->outbox, gst_message_new_element (GST_OBJECT
           (self), gst_structure_new ("fairmix-blocked",
@@ -718,6 +761,7 @@ gst_partial_mix_init (GstPartialMix * self)
   gst_partial_mix_settings_init (&self->wanted);
   self->settings = self->wanted;
 
+  self->src_pads = g_ptr_array_new_with_free_func (gst_object_unref);
   self->listeners = g_ptr_array_new ();
   gst_partial_mix_table_init (&self->table);
   gst_partial_mix_mixer_init (&self->mixer);
@@ -727,7 +771,7 @@ gst_partial_mix_init (GstPartialMix * self)
   self->released = g_ptr_array_new_with_free_func (gst_object_unref);
   self->given_up = g_ptr_array_new_with_free_func (gst_object_unref);
   self->eos_line = G_MAXINT64;
-  self->couriers = gst_partial_mix_couriers_new (tell_slow, self);
+  self->couriers = gst_partial_mix_couriers_new (push, tell_slow, self);
   self->timer = gst_fairmix_timer_new ("partialmix", gst_partial_mix_tick,
       self);
 }

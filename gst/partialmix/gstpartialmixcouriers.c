@@ -2,8 +2,8 @@
 
 /* A push may take as long as whoever is behind the pad pleases, and which one will
  * is not known before.  So it is not made by the thread that brought the packet.
- * What is to be pushed is written down in one list; one thread, the leader, takes
- * that list as a whole and goes through it.  When he does not come out of a pad for
+ * What is to be pushed is put into one list; one thread, the leader, takes that
+ * list as a whole and goes through it.  When he does not come out of a pad for
  * longer than the patience lasts, he stays with that pad, which has him for itself
  * from then on, and another one takes the rest of his list, and leads. */
 
@@ -11,9 +11,7 @@
 #include "config.h"
 #endif
 
-#include "gstpartialmix-private.h"
-
-#define GST_CAT_DEFAULT gst_partial_mix_debug
+#include "gstpartialmixcouriers.h"
 
 /* pushes in a row that held nobody up, until a pad is trusted again */
 #define QUICK_PUSHES 250
@@ -26,27 +24,34 @@
 
 typedef struct
 {
+  GstPartialMixBatch *head, *tail;
+  guint n;                      /* deliveries */
+} Batches;
+
+typedef struct
+{
   GstPartialMixCouriers *couriers;
   GThread *thread;
   GCond wake;
-  GstPartialMixSrcPad *pad;     /* that he alone serves; held */
+  GstPartialMixDoor *door;      /* that he alone serves; its owner is held */
   gboolean leads;
-  GArray *batch;                /* the leader's list, of GstPartialMixDelivery */
+  Batches work;                 /* the leader's */
   gint next;                    /* atomic: in there, the first not begun */
 } Courier;
 
 struct _GstPartialMixCouriers
 {
   GstFairmixLock lock;
-  void (*slow) (gpointer user_data, GstPartialMixSrcPad * pad, gboolean slow,
-      guint64 n_dropped);
+  GstPartialMixPushFunc push;
+  GstPartialMixSlowFunc slow;
   gpointer user_data;
   gint64 patience_us;
   gboolean running;
   gint needed;                  /* atomic: they run, and have a patience */
+  gint n_busy;                  /* atomic: batches and deliveries under way */
   GPtrArray *all;               /* of Courier */
   GPtrArray *idle;
-  GArray *incoming;             /* of GstPartialMixDelivery, for the leader */
+  Batches incoming;             /* for the leader */
   Courier *leader;
   gboolean leader_rests;
   GCond wake_leader;
@@ -54,101 +59,123 @@ struct _GstPartialMixCouriers
   GThread *watch;
   GCond wake_watch;
   gboolean watch_sleeps;
-  guint64 n_batches;            /* that leaders took ... */
+  guint64 n_taken;              /* times that leaders took what there was ... */
   guint64 n_seen;               /* ... when it was looked at last ... */
   gint next_seen;               /* ... and where in it the leader was ... */
   gint64 seen_us;               /* ... and had come lately */
 };
 
-/* ---------------------------------------------------------- deliveries -- */
+/* -------------------------------------------------------------- batches -- */
 
 static void
-delivery_clear (gpointer data)
+append (Batches * batches, Batches * more)
 {
-  GstPartialMixDelivery *delivery = data;
-
-  if (delivery->data != NULL)
-    gst_mini_object_unref (delivery->data);
-  gst_clear_caps (&delivery->caps);
-  gst_object_unref (delivery->pad);
-}
-
-static void
-delivery_free (gpointer data)
-{
-  delivery_clear (data);
-  g_free (data);
-}
-
-GArray *
-gst_partial_mix_deliveries_new (void)
-{
-  return g_array_new (FALSE, FALSE, sizeof (GstPartialMixDelivery));
-}
-
-void
-gst_partial_mix_deliveries_add (GArray * deliveries, GstPartialMixSrcPad * pad,
-    GstCaps * caps, GstMiniObject * data)
-{
-  GstPartialMixDelivery delivery = { gst_object_ref (pad),
-    caps != NULL ? gst_caps_ref (caps) : NULL, data
-  };
-
-  g_array_append_val (deliveries, delivery);
-}
-
-/* without the lock; what @delivery holds besides is its owner's to drop */
-static void
-push (GstPartialMixDelivery * delivery)
-{
-  gst_partial_mix_src_pad_push (delivery->pad, delivery->caps,
-      g_steal_pointer (&delivery->data));
+  if (more->head == NULL)
+    return;
+  if (batches->head != NULL)
+    batches->tail->next = more->head;
+  else
+    batches->head = more->head;
+  batches->tail = more->tail;
+  batches->n += more->n;
 }
 
 /* without the lock: who drops the last reference of a pad must not have it */
 static void
-clear_deliveries (GArray * deliveries)
+free_batches (GstPartialMixCouriers * couriers, GstPartialMixBatch * batch,
+    const GstPartialMixBatch * last)
 {
-  guint i;
+  GstPartialMixBatch *next;
 
-  for (i = 0; i < deliveries->len; i++)
-    delivery_clear (&g_array_index (deliveries, GstPartialMixDelivery, i));
-  g_array_set_size (deliveries, 0);
+  for (; batch != NULL; batch = next) {
+    next = batch != last ? batch->next : NULL;
+    gst_partial_mix_batch_free (batch);
+    g_atomic_int_add (&couriers->n_busy, -1);
+  }
+}
+
+/* The one in which delivery @k of @batches is; @k becomes its place there. */
+static GstPartialMixBatch *
+find_batch (Batches * batches, guint * k)
+{
+  GstPartialMixBatch *batch = batches->head;
+
+  for (; *k >= batch->n; batch = batch->next)
+    *k -= batch->n;
+  return batch;
+}
+
+/* with the lock: what is left of @courier's list, from the @from-th on.  What he
+ * may still look at, up to where he is, stays as it is. */
+static Batches
+take_rest (Courier * courier, guint from)
+{
+  Batches rest = {.n = courier->work.n - from };
+  guint k = from - 1;
+  GstPartialMixBatch *here = find_batch (&courier->work, &k);
+  GstPartialMixBatch *part = gst_partial_mix_batch_take_rest (here, k + 1);
+  GstPartialMixBatch *after = here != courier->work.tail ? here->next : NULL;
+
+  rest.head = part != NULL ? part : after;
+  rest.tail = after != NULL ? courier->work.tail : part;
+  if (part != NULL) {
+    part->next = after;
+    g_atomic_int_inc (&courier->couriers->n_busy);
+  }
+  return rest;
 }
 
 /* ---------------------------------------------------------------- doors -- */
 
+void
+gst_partial_mix_door_init (GstPartialMixDoor * door, GstObject * owner)
+{
+  const GstPartialMixDoor fresh = {.owner = owner };
+
+  *door = fresh;
+  g_queue_init (&door->waiting);
+}
+
+static void
+delivery_free (GstPartialMixCouriers * couriers,
+    GstPartialMixDelivery * delivery)
+{
+  gst_partial_mix_delivery_clear (delivery);
+  g_free (delivery);
+  g_atomic_int_add (&couriers->n_busy, -1);
+}
+
 /* The oldest gives way; what ends a stream does not. */
 static void
-drop_oldest (GstPartialMixDoor * door)
+drop_oldest (GstPartialMixCouriers * couriers, GstPartialMixDoor * door)
 {
   GList *l = door->waiting.head;
 
   while (l->next != NULL && GST_IS_EVENT (((GstPartialMixDelivery *)
               l->data)->data))
     l = l->next;
-  delivery_free (l->data);
+  delivery_free (couriers, l->data);
   g_queue_delete_link (&door->waiting, l);
   door->n_dropped++;
 }
 
-void
-gst_partial_mix_door_clear (GstPartialMixDoor * door)
+static void
+set_holder (GstPartialMixDoor * door, Courier * holder)
 {
-  g_queue_clear_full (&door->waiting, delivery_free);
+  door->holder = holder;
+  g_atomic_int_set (&door->detour, door->slow || holder != NULL);
 }
 
 static void
-set_slow (GstPartialMixCouriers * couriers, GstPartialMixSrcPad * pad,
+set_slow (GstPartialMixCouriers * couriers, GstPartialMixDoor * door,
     gboolean slow)
 {
-  GstPartialMixDoor *door = &pad->door;
-
   door->n_quick = 0;
   if (door->slow == slow)
     return;
   door->slow = slow;
-  couriers->slow (couriers->user_data, pad, slow, door->n_dropped);
+  g_atomic_int_set (&door->detour, slow || door->holder != NULL);
+  couriers->slow (couriers->user_data, door, slow, door->n_dropped);
 }
 
 /* --------------------------------------------------------------- couriers -- */
@@ -170,7 +197,6 @@ call_courier (GstPartialMixCouriers * couriers)
   courier = g_new0 (Courier, 1);
   courier->couriers = couriers;
   courier->next = NOT_HIS;
-  courier->batch = gst_partial_mix_deliveries_new ();
   g_cond_init (&courier->wake);
   g_ptr_array_add (couriers->all, courier);
   courier->thread = g_thread_new ("partialmix-push", courier_main, courier);
@@ -182,9 +208,9 @@ call_courier (GstPartialMixCouriers * couriers)
 static gboolean
 call_leader (GstPartialMixCouriers * couriers)
 {
-  gboolean rested = couriers->leader_rests;
+  gboolean wake = couriers->leader_rests;
 
-  if (couriers->incoming->len == 0)
+  if (couriers->incoming.n == 0)
     return FALSE;
   if (couriers->watch == NULL)
     couriers->watch = g_thread_new ("partialmix-watch", watch_main, couriers);
@@ -195,7 +221,7 @@ call_leader (GstPartialMixCouriers * couriers)
     couriers->leader = call_courier (couriers);
     couriers->leader->leads = TRUE;
   }
-  return rested;
+  return wake;
 }
 
 /* with the lock, which is given up for as long as it takes */
@@ -203,70 +229,126 @@ static void
 push_one (Courier * courier, GstPartialMixDelivery * delivery)
 {
   GstPartialMixCouriers *couriers = courier->couriers;
-  GstPartialMixDoor *door = &courier->pad->door;
+  GstPartialMixDoor *door = courier->door;
   gint64 since_us = g_get_monotonic_time ();
 
   gst_fairmix_lock_release (&couriers->lock);
-  push (delivery);
-  delivery_free (delivery);
+  couriers->push (door, delivery->caps, g_steal_pointer (&delivery->data));
+  delivery_free (couriers, delivery);
   gst_fairmix_lock_acquire (&couriers->lock);
   if (g_get_monotonic_time () - since_us >= couriers->patience_us)
     door->n_quick = 0;
   else if (door->slow && ++door->n_quick >= QUICK_PUSHES)
-    set_slow (couriers, courier->pad, FALSE);
+    set_slow (couriers, door, FALSE);
 }
 
 static void
-serve_pad (Courier * courier)
+serve_door (Courier * courier)
 {
   GstPartialMixCouriers *couriers = courier->couriers;
-  GstPartialMixSrcPad *pad = courier->pad;
+  GstPartialMixDoor *door = courier->door;
   GstPartialMixDelivery *delivery;
 
-  while ((delivery = g_queue_pop_head (&pad->door.waiting)) != NULL)
+  while ((delivery = g_queue_pop_head (&door->waiting)) != NULL)
     push_one (courier, delivery);
-  pad->door.holder = NULL;
-  courier->pad = NULL;
+  set_holder (door, NULL);
+  courier->door = NULL;
   gst_fairmix_lock_release (&couriers->lock);
-  gst_object_unref (pad);
+  gst_object_unref (door->owner);
   gst_fairmix_lock_acquire (&couriers->lock);
 }
 
-/* Whether the next one in the list is still this courier's to push. */
+/* Queues what is for a door that somebody else is at, or has to be.
+ * Returns: FALSE if there is no such, or not any more */
 static gboolean
-claim (Courier * courier, guint n)
+put_down (GstPartialMixCouriers * couriers, GstPartialMixDelivery * delivery)
 {
-  gint next = g_atomic_int_get (&courier->next);
+  GstPartialMixDoor *door = delivery->door;
+  gboolean detour;
 
-  return next != NOT_HIS && (guint) next < n
-      && g_atomic_int_compare_and_exchange (&courier->next, next, next + 1);
+  gst_fairmix_lock_acquire (&couriers->lock);
+  detour = door->slow || door->holder != NULL;
+  if (detour) {
+    g_queue_push_tail (&door->waiting, g_memdup2 (delivery, sizeof *delivery));
+    delivery->caps = NULL;
+    delivery->data = NULL;
+    g_atomic_int_inc (&couriers->n_busy);
+    if (door->waiting.length > GST_PARTIAL_MIX_MAX_WAITING)
+      drop_oldest (couriers, door);
+  }
+  if (detour && door->holder == NULL) {
+    Courier *courier = call_courier (couriers);
+
+    gst_object_ref (door->owner);
+    courier->door = door;
+    set_holder (door, courier);
+  }
+  gst_fairmix_lock_release (&couriers->lock);
+  return detour;
+}
+
+static void
+push_or_put_down (GstPartialMixCouriers * couriers,
+    GstPartialMixDelivery * delivery)
+{
+  if (!g_atomic_int_get (&delivery->door->detour)
+      || !put_down (couriers, delivery))
+    couriers->push (delivery->door, delivery->caps,
+        g_steal_pointer (&delivery->data));
+}
+
+/* Goes through @courier's list, whose every delivery he has to claim before he
+ * looks at it, or at where it is.
+ * Returns: how far he came in the last batch, which @last becomes; 0 if he was
+ * not left behind */
+static guint
+go_through (Courier * courier, GstPartialMixBatch ** last)
+{
+  const gint n = (gint) courier->work.n;
+  GstPartialMixBatch *batch = courier->work.head;
+  guint i = 0, n_here = batch->n;
+  gint k;
+
+  for (k = 0; k < n; k++, i++) {
+    if (!g_atomic_int_compare_and_exchange (&courier->next, k, k + 1))
+      break;
+    if (i == n_here) {
+      batch = batch->next;
+      n_here = batch->n;
+      i = 0;
+    }
+    push_or_put_down (courier->couriers, gst_partial_mix_batch_at (batch, i));
+  }
+  *last = batch;
+  return k == n && g_atomic_int_compare_and_exchange (&courier->next, n,
+      NOT_HIS) ? 0 : i;
 }
 
 /* with the lock, which is given up for as long as it takes */
 static void
-push_batch (Courier * courier)
+push_incoming (Courier * courier)
 {
   GstPartialMixCouriers *couriers = courier->couriers;
-  GArray *batch = couriers->incoming;
-  guint n = batch->len, i;
+  GstPartialMixBatch *last;
+  guint n_done;
 
-  couriers->incoming = courier->batch;
-  courier->batch = batch;
-  couriers->n_batches++;
-  if (n >= MAX_BACKLOG)
+  courier->work = couriers->incoming;
+  couriers->incoming = (Batches) {
+  .n = 0};
+  couriers->n_taken++;
+  if (courier->work.n >= MAX_BACKLOG)
     g_cond_broadcast (&couriers->moved);
   g_atomic_int_set (&courier->next, 0);
   gst_fairmix_lock_release (&couriers->lock);
 
-  for (i = 0; claim (courier, n); i++)
-    push (&g_array_index (batch, GstPartialMixDelivery, i));
-  if (!g_atomic_int_compare_and_exchange (&courier->next, (gint) n, NOT_HIS)) {
-    /* he was left, and the rest of the list was taken */
+  n_done = go_through (courier, &last);
+  if (n_done > 0) {
+    /* he was left, and the rest of the list is being taken */
     gst_fairmix_lock_acquire (&couriers->lock);
-    g_array_set_size (batch, i);
+    last->n = n_done;
     gst_fairmix_lock_release (&couriers->lock);
   }
-  clear_deliveries (batch);
+  free_batches (couriers, courier->work.head, last);
   gst_fairmix_lock_acquire (&couriers->lock);
 }
 
@@ -277,8 +359,8 @@ lead (Courier * courier)
   GstPartialMixCouriers *couriers = courier->couriers;
 
   while (courier->leads) {
-    if (couriers->incoming->len > 0) {
-      push_batch (courier);
+    if (couriers->incoming.n > 0) {
+      push_incoming (courier);
     } else if (couriers->running) {
       couriers->leader_rests = TRUE;
       gst_fairmix_lock_wait (&couriers->lock, &couriers->wake_leader);
@@ -300,8 +382,8 @@ courier_main (gpointer data)
   for (;;) {
     if (courier->leads)
       lead (courier);
-    if (courier->pad != NULL)
-      serve_pad (courier);
+    if (courier->door != NULL)
+      serve_door (courier);
     else if (!couriers->running)
       break;
     else {
@@ -314,58 +396,35 @@ courier_main (gpointer data)
   return NULL;
 }
 
-/* ------------------------------------------------------------- delivering -- */
-
-/* with the lock; takes what @delivery holds */
-static void
-put_down (GstPartialMixCouriers * couriers, GstPartialMixDelivery * delivery)
-{
-  GstPartialMixDoor *door = &delivery->pad->door;
-
-  if (!door->slow && door->holder == NULL) {
-    g_array_append_val (couriers->incoming, *delivery);
-    return;
-  }
-  g_queue_push_tail (&door->waiting, g_memdup2 (delivery, sizeof *delivery));
-  if (door->waiting.length > GST_PARTIAL_MIX_MAX_WAITING)
-    drop_oldest (door);
-  if (door->holder == NULL) {
-    Courier *courier = call_courier (couriers);
-
-    courier->pad = gst_object_ref (delivery->pad);
-    door->holder = courier;
-  }
-}
+/* ---------------------------------------------------------------- watch -- */
 
 /* The leader does not come out of where he is: another one leads. */
 static void
 leave_leader (GstPartialMixCouriers * couriers)
 {
   Courier *stuck = couriers->leader;
-  GArray *incoming = couriers->incoming;
-  GstPartialMixSrcPad *pad;
+  GstPartialMixBatch *batch;
+  Batches left;
   gint next;
-  guint i;
+  guint k;
 
   do {
     next = g_atomic_int_get (&stuck->next);
     if (next == NOT_HIS || next == 0)
       return;
   } while (!g_atomic_int_compare_and_exchange (&stuck->next, next, NOT_HIS));
-  pad = g_array_index (stuck->batch, GstPartialMixDelivery, next - 1).pad;
+  left = take_rest (stuck, (guint) next);
+  k = (guint) next - 1;
+  batch = find_batch (&stuck->work, &k);
   stuck->leads = FALSE;
-  stuck->pad = gst_object_ref (pad);
-  pad->door.holder = stuck;
-  set_slow (couriers, pad, TRUE);
+  stuck->door = gst_partial_mix_batch_at (batch, k)->door;
+  gst_object_ref (stuck->door->owner);
+  set_holder (stuck->door, stuck);
+  set_slow (couriers, stuck->door, TRUE);
 
   couriers->leader = NULL;
-  couriers->incoming = gst_partial_mix_deliveries_new ();
-  for (i = (guint) next; i < stuck->batch->len; i++)
-    put_down (couriers, &g_array_index (stuck->batch, GstPartialMixDelivery,
-            i));
-  for (i = 0; i < incoming->len; i++)
-    put_down (couriers, &g_array_index (incoming, GstPartialMixDelivery, i));
-  g_array_unref (incoming);
+  append (&left, &couriers->incoming);
+  couriers->incoming = left;
   call_leader (couriers);
 }
 
@@ -377,9 +436,9 @@ look_after_leader (GstPartialMixCouriers * couriers)
       ? g_atomic_int_get (&couriers->leader->next) : NOT_HIS;
 
   if (next == NOT_HIS || next != couriers->next_seen
-      || couriers->n_batches != couriers->n_seen) {
+      || couriers->n_taken != couriers->n_seen) {
     couriers->next_seen = next;
-    couriers->n_seen = couriers->n_batches;
+    couriers->n_seen = couriers->n_taken;
     couriers->seen_us = now_us;
   } else if (now_us - couriers->seen_us >= couriers->patience_us) {
     leave_leader (couriers);
@@ -397,7 +456,7 @@ watch_main (gpointer data)
   gst_fairmix_lock_acquire (&couriers->lock);
   while (couriers->running) {
     n_idle = couriers->leader == NULL || (couriers->leader_rests
-        && couriers->n_batches == couriers->n_seen) ? n_idle + 1 : 0;
+        && couriers->n_taken == couriers->n_seen) ? n_idle + 1 : 0;
     couriers->watch_sleeps = n_idle > IDLE_LOOKS;
     if (couriers->watch_sleeps)
       gst_fairmix_lock_wait (&couriers->lock, &couriers->wake_watch);
@@ -410,79 +469,67 @@ watch_main (gpointer data)
   return NULL;
 }
 
+/* ------------------------------------------------------------- delivering -- */
+
+/* What is to be delivered when nobody has to be protected, or they are gone */
 static void
-push_all (GArray * deliveries)
+push_batch (GstPartialMixCouriers * couriers, GstPartialMixBatch * batch)
 {
   guint i;
 
-  for (i = 0; i < deliveries->len; i++)
-    push (&g_array_index (deliveries, GstPartialMixDelivery, i));
-  clear_deliveries (deliveries);
-}
+  for (i = 0; i < batch->n; i++) {
+    GstPartialMixDelivery *delivery = gst_partial_mix_batch_at (batch, i);
 
-/* Whether nobody else is at the only pad, or comes to it, so that order is
- * kept. */
-static gboolean
-is_free (GstPartialMixCouriers * couriers, GArray * deliveries)
-{
-  guint i;
-
-  if (couriers->incoming->len > 0 || (couriers->leader != NULL
-          && g_atomic_int_get (&couriers->leader->next) != NOT_HIS))
-    return FALSE;
-  for (i = 0; i < deliveries->len; i++)
-    if (g_array_index (deliveries, GstPartialMixDelivery, i).pad->door.holder
-        != NULL)
-      return FALSE;
-  return TRUE;
+    couriers->push (delivery->door, delivery->caps,
+        g_steal_pointer (&delivery->data));
+  }
+  gst_partial_mix_batch_free (batch);
 }
 
 void
 gst_partial_mix_couriers_deliver (GstPartialMixCouriers * couriers,
-    GArray * deliveries, gboolean alone)
+    GstPartialMixBatch * batch, gboolean alone)
 {
-  gboolean wake;
-  guint i;
+  Batches one = { batch, batch, batch->n };
+  gboolean running, wake = FALSE;
 
-  if (deliveries->len == 0)
-    return;
-  if (!g_atomic_int_get (&couriers->needed)) {
-    push_all (deliveries);
+  /* at once, where it comes after nothing that is under way */
+  if (batch->n == 0 || !g_atomic_int_get (&couriers->needed)
+      || (alone && g_atomic_int_get (&couriers->n_busy) == 0)) {
+    push_batch (couriers, batch);
     return;
   }
   gst_fairmix_lock_acquire (&couriers->lock);
   /* who brings packets faster than they can be pushed waits */
-  while (couriers->running && couriers->incoming->len >= MAX_BACKLOG)
+  while (couriers->running && couriers->incoming.n >= MAX_BACKLOG)
     gst_fairmix_lock_wait (&couriers->lock, &couriers->moved);
-  if (!couriers->running || (alone && is_free (couriers, deliveries))) {
-    gst_fairmix_lock_release (&couriers->lock);
-    push_all (deliveries);
-    return;
+  running = couriers->running;
+  if (running) {
+    g_atomic_int_inc (&couriers->n_busy);
+    append (&couriers->incoming, &one);
+    wake = call_leader (couriers);
   }
-  for (i = 0; i < deliveries->len; i++)
-    put_down (couriers, &g_array_index (deliveries, GstPartialMixDelivery, i));
-  g_array_set_size (deliveries, 0);
-  wake = call_leader (couriers);
   gst_fairmix_lock_release (&couriers->lock);
   if (wake)
     g_cond_signal (&couriers->wake_leader);
+  if (!running)
+    push_batch (couriers, batch);
 }
 
 /* ------------------------------------------------------- start and stop -- */
 
 GstPartialMixCouriers *
-gst_partial_mix_couriers_new (void (*slow) (gpointer user_data,
-        GstPartialMixSrcPad * pad, gboolean slow, guint64 n_dropped),
-    gpointer user_data)
+gst_partial_mix_couriers_new (GstPartialMixPushFunc push,
+    GstPartialMixSlowFunc slow, gpointer user_data)
 {
   GstPartialMixCouriers *couriers = g_new0 (GstPartialMixCouriers, 1);
 
   gst_fairmix_lock_init (&couriers->lock, GST_FAIRMIX_RANK_COURIERS);
+  couriers->push = push;
   couriers->slow = slow;
   couriers->user_data = user_data;
   couriers->all = g_ptr_array_new ();
   couriers->idle = g_ptr_array_new ();
-  couriers->incoming = gst_partial_mix_deliveries_new ();
   g_cond_init (&couriers->wake_leader);
   g_cond_init (&couriers->moved);
   g_cond_init (&couriers->wake_watch);
@@ -501,36 +548,59 @@ gst_partial_mix_couriers_start (GstPartialMixCouriers * couriers,
   gst_fairmix_lock_release (&couriers->lock);
 }
 
-void
-gst_partial_mix_couriers_stop (GstPartialMixCouriers * couriers)
+static void
+join_couriers (GPtrArray * gone)
 {
-  GPtrArray *gone;
   guint i;
 
-  gst_fairmix_lock_acquire (&couriers->lock);
-  couriers->running = FALSE;
-  g_atomic_int_set (&couriers->needed, FALSE);
-  gone = g_steal_pointer (&couriers->all);
-  couriers->all = g_ptr_array_new ();
-  for (i = 0; i < gone->len; i++)
-    g_cond_signal (&((Courier *) g_ptr_array_index (gone, i))->wake);
-  g_cond_signal (&couriers->wake_leader);
-  g_cond_broadcast (&couriers->moved);
-  g_cond_signal (&couriers->wake_watch);
-  gst_fairmix_lock_release (&couriers->lock);
-
-  if (couriers->watch != NULL)
-    g_thread_join (g_steal_pointer (&couriers->watch));
   for (i = 0; i < gone->len; i++) {
     Courier *courier = g_ptr_array_index (gone, i);
 
     g_thread_join (courier->thread);
     g_cond_clear (&courier->wake);
-    g_array_unref (courier->batch);
     g_free (courier);
   }
   g_ptr_array_unref (gone);
-  g_ptr_array_set_size (couriers->idle, 0);
+}
+
+/* with the lock: those that there are; who is at work may call more */
+static GPtrArray *
+dismiss_couriers (GstPartialMixCouriers * couriers)
+{
+  GPtrArray *gone = g_steal_pointer (&couriers->all);
+  guint i;
+
+  couriers->all = g_ptr_array_new ();
+  for (i = 0; i < gone->len; i++)
+    g_cond_signal (&((Courier *) g_ptr_array_index (gone, i))->wake);
+  return gone;
+}
+
+void
+gst_partial_mix_couriers_stop (GstPartialMixCouriers * couriers)
+{
+  GThread *watch;
+
+  gst_fairmix_lock_acquire (&couriers->lock);
+  couriers->running = FALSE;
+  g_atomic_int_set (&couriers->needed, FALSE);
+  g_cond_signal (&couriers->wake_leader);
+  g_cond_broadcast (&couriers->moved);
+  g_cond_signal (&couriers->wake_watch);
+  watch = g_steal_pointer (&couriers->watch);
+  gst_fairmix_lock_release (&couriers->lock);
+
+  if (watch != NULL)
+    g_thread_join (watch);
+  gst_fairmix_lock_acquire (&couriers->lock);
+  while (couriers->all->len > 0) {
+    GPtrArray *gone = dismiss_couriers (couriers);
+
+    gst_fairmix_lock_release (&couriers->lock);
+    join_couriers (gone);
+    gst_fairmix_lock_acquire (&couriers->lock);
+  }
+  gst_fairmix_lock_release (&couriers->lock);
 }
 
 void
@@ -539,8 +609,6 @@ gst_partial_mix_couriers_free (GstPartialMixCouriers * couriers)
   gst_partial_mix_couriers_stop (couriers);
   g_ptr_array_unref (couriers->all);
   g_ptr_array_unref (couriers->idle);
-  clear_deliveries (couriers->incoming);
-  g_array_unref (couriers->incoming);
   g_cond_clear (&couriers->wake_leader);
   g_cond_clear (&couriers->moved);
   g_cond_clear (&couriers->wake_watch);

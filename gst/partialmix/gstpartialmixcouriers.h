@@ -6,46 +6,33 @@
 
 #include "gst/common/gstfairmixlock.h"
 
+#include "gstpartialmixbatch.h"
+
 G_BEGIN_DECLS
 
 /* deliveries that wait for a neighbour that blocks: a second of 100 packets/s */
 #define GST_PARTIAL_MIX_MAX_WAITING 100
 
-typedef struct _GstPartialMixSrcPad GstPartialMixSrcPad;
-
-/**
- * GstPartialMixDelivery:
- * @caps: (nullable): what describes @data
- * @data: a buffer, a list or an event
- *
- * Something for one src pad.  All three are owned.
- */
-typedef struct
-{
-  GstPartialMixSrcPad *pad;
-  GstCaps *caps;
-  GstMiniObject *data;
-} GstPartialMixDelivery;
-
-GArray *gst_partial_mix_deliveries_new (void);
-/* takes @data */
-void gst_partial_mix_deliveries_add (GArray * deliveries,
-    GstPartialMixSrcPad * pad, GstCaps * caps, GstMiniObject * data);
-
 /**
  * GstPartialMixDoor:
+ * @owner: whose door it is, and who is held while anybody is at it
  *
- * What waits in front of one src pad.  Under the couriers' lock.
+ * What waits in front of one src pad.
  */
-typedef struct
+struct _GstPartialMixDoor
 {
+  GstObject *owner;
   /*< private >*/
+  gint detour;                  /* atomic: slow, or there is a holder */
+  /* under the couriers' lock */
   GQueue waiting;               /* of GstPartialMixDelivery */
   gpointer holder;              /* who is inside, or comes to it */
   gboolean slow;                /* it has held somebody up */
   guint n_quick;                /* pushes in a row that did not, since */
   guint64 n_dropped;
-} GstPartialMixDoor;
+};
+
+void gst_partial_mix_door_init (GstPartialMixDoor * door, GstObject * owner);
 
 /**
  * GstPartialMixCouriers:
@@ -56,11 +43,16 @@ typedef struct
  */
 typedef struct _GstPartialMixCouriers GstPartialMixCouriers;
 
-/* @slow: called, with the couriers' lock, when a pad is found to block, and
- * when it has not for long */
-GstPartialMixCouriers *gst_partial_mix_couriers_new (void (*slow) (gpointer
-        user_data, GstPartialMixSrcPad * pad, gboolean slow,
-        guint64 n_dropped), gpointer user_data);
+/* Pushes @data, which it takes, behind @door; without any lock. */
+typedef void (*GstPartialMixPushFunc) (GstPartialMixDoor * door,
+    GstCaps * caps, GstMiniObject * data);
+/* Called, with the couriers' lock, when a pad is found to block, and when it has
+ * not for long. */
+typedef void (*GstPartialMixSlowFunc) (gpointer user_data,
+    GstPartialMixDoor * door, gboolean slow, guint64 n_dropped);
+
+GstPartialMixCouriers *gst_partial_mix_couriers_new (GstPartialMixPushFunc
+    push, GstPartialMixSlowFunc slow, gpointer user_data);
 void gst_partial_mix_couriers_free (GstPartialMixCouriers * couriers);
 
 /* @patience: for how long a neighbour may hold up the others; NONE: for ever,
@@ -70,12 +62,11 @@ void gst_partial_mix_couriers_start (GstPartialMixCouriers * couriers,
 /* Waits for all that are under way: pads that block must not be active. */
 void gst_partial_mix_couriers_stop (GstPartialMixCouriers * couriers);
 
-/* Takes all of @deliveries.  @alone: there is no other neighbour who could be
- * held up, so that they are pushed at once */
+/* Takes @batch.  @alone: there is no other neighbour who could be held up, so that
+ * it is pushed at once */
 void gst_partial_mix_couriers_deliver (GstPartialMixCouriers * couriers,
-    GArray * deliveries, gboolean alone);
+    GstPartialMixBatch * batch, gboolean alone);
 
-void gst_partial_mix_door_clear (GstPartialMixDoor * door);
 void gst_partial_mix_couriers_get_stats (GstPartialMixCouriers * couriers,
     GstPartialMixDoor * door, gboolean * slow, guint64 * n_dropped);
 

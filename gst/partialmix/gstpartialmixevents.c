@@ -14,12 +14,12 @@
 
 /* Pads may come and go while nobody holds the lock. */
 static GList *
-copy_pads (GstPartialMix * self, GList ** pads)
+copy_sink_pads (GstPartialMix * self)
 {
   GList *copy, *l;
 
   GST_PARTIAL_MIX_LOCK (self);
-  copy = g_list_copy (*pads);
+  copy = g_list_copy (self->sink_pads);
   for (l = copy; l != NULL; l = l->next)
     gst_object_ref (l->data);
   GST_PARTIAL_MIX_UNLOCK (self);
@@ -72,22 +72,24 @@ caps_for_the_end (GstPartialMix * self, GstPartialMixListener * listener)
 gboolean
 gst_partial_mix_push_eos (GstPartialMix * self, GstEvent * event)
 {
-  GArray *deliveries = gst_partial_mix_deliveries_new ();
-  GList *pads = copy_pads (self, &self->src_pads);
-  GList *l;
+  GstPartialMixBatch *batch;
+  GPtrArray *pads;
+  guint i;
 
-  for (l = pads; l != NULL; l = l->next) {
-    GstCaps *caps = caps_for_the_end (self,
-        &GST_PARTIAL_MIX_SRC_PAD_CAST (l->data)->listener);
+  GST_PARTIAL_MIX_LOCK (self);
+  pads = g_ptr_array_ref (self->src_pads);
+  GST_PARTIAL_MIX_UNLOCK (self);
+  batch = gst_partial_mix_batch_new (pads, pads->len);
+  for (i = 0; i < pads->len; i++) {
+    GstPartialMixSrcPad *pad = g_ptr_array_index (pads, i);
+    GstCaps *caps = caps_for_the_end (self, &pad->listener);
 
-    gst_partial_mix_deliveries_add (deliveries, l->data, caps,
+    gst_partial_mix_batch_add (batch, &pad->door, caps,
         GST_MINI_OBJECT (gst_event_ref (event)));
     gst_clear_caps (&caps);
   }
-  gst_partial_mix_couriers_deliver (self->couriers, deliveries,
-      deliveries->len == 1);
-  g_array_unref (deliveries);
-  g_list_free_full (pads, gst_object_unref);
+  gst_partial_mix_couriers_deliver (self->couriers, batch, pads->len == 1);
+  g_ptr_array_unref (pads);
   gst_event_unref (event);
   return TRUE;
 }
@@ -270,7 +272,7 @@ gst_partial_mix_src_event (GstPad * gpad, GstObject * parent, GstEvent * event)
 static gboolean
 query_latency (GstPartialMix * self, GstQuery * query)
 {
-  GList *pads = copy_pads (self, &self->sink_pads);
+  GList *pads = copy_sink_pads (self);
   GstClockTime min = 0;
   GList *l;
 

@@ -204,23 +204,22 @@ make_outgoing (GstPartialMixSinkPad * pad, Packet * packet, guint16 seq,
 }
 
 static void
-deliver (GArray * deliveries, GstPartialMixSrcPad * src, GstCaps * caps,
+deliver (GstPartialMixBatch * batch, GstPartialMixSrcPad * src, GstCaps * caps,
     GstBuffer * buffer, gboolean list)
 {
-  GstPartialMixDelivery *last = deliveries->len > 0
-      ? &g_array_index (deliveries, GstPartialMixDelivery,
-      deliveries->len - 1) : NULL;
+  GstPartialMixDelivery *last = batch->n > 0
+      ? gst_partial_mix_batch_at (batch, batch->n - 1) : NULL;
   GstBufferList *buffers;
 
   if (!list) {
-    gst_partial_mix_deliveries_add (deliveries, src, caps,
+    gst_partial_mix_batch_add (batch, &src->door, caps,
         GST_MINI_OBJECT (buffer));
-  } else if (last != NULL && last->pad == src && last->caps == caps) {
+  } else if (last != NULL && last->door == &src->door && last->caps == caps) {
     gst_buffer_list_add (GST_BUFFER_LIST (last->data), buffer);
   } else {
     buffers = gst_buffer_list_new ();
     gst_buffer_list_add (buffers, buffer);
-    gst_partial_mix_deliveries_add (deliveries, src, caps,
+    gst_partial_mix_batch_add (batch, &src->door, caps,
         GST_MINI_OBJECT (buffers));
   }
 }
@@ -228,13 +227,13 @@ deliver (GArray * deliveries, GstPartialMixSrcPad * src, GstCaps * caps,
 /* with the lock */
 static void
 distribute (GstPartialMix * self, GstPartialMixSinkPad * pad,
-    GArray * packets, GArray * deliveries, gboolean list, GstClockTime now)
+    GArray * packets, GstPartialMixBatch * batch, gboolean list,
+    GstClockTime now)
 {
-  GList *l;
-  guint i;
+  guint i, k;
 
-  for (l = self->src_pads; l != NULL; l = l->next) {
-    GstPartialMixSrcPad *src = l->data;
+  for (k = 0; k < self->src_pads->len; k++) {
+    GstPartialMixSrcPad *src = g_ptr_array_index (self->src_pads, k);
     GstPartialMixListener *listener = &src->listener;
 
     for (i = 0; i < packets->len; i++) {
@@ -256,7 +255,7 @@ distribute (GstPartialMix * self, GstPartialMixSinkPad * pad,
 
       pt = gst_partial_mix_listener_pt (listener, link,
           &packet->stream->format);
-      deliver (deliveries, src,
+      deliver (batch, src,
           gst_partial_mix_payloads_caps (&listener->payloads, pt),
           make_outgoing (pad, packet, seq, pt), list);
       listener->n_forwarded_packets++;
@@ -304,8 +303,8 @@ static GstFlowReturn
 process (GstPartialMix * self, GstPartialMixSinkPad * pad, GArray * packets,
     gboolean list)
 {
-  GArray *deliveries = gst_partial_mix_deliveries_new ();
   GstClockTime now = gst_partial_mix_running_time (self);
+  GstPartialMixBatch *batch;
   gboolean alone, mixes;
   guint n_concern = 0;
   guint i;
@@ -329,15 +328,15 @@ process (GstPartialMix * self, GstPartialMixSinkPad * pad, GArray * packets,
     n_concern++;
   }
   g_array_set_size (packets, n_concern);
-  distribute (self, pad, packets, deliveries, list, now);
-  alone = self->src_pads != NULL && self->src_pads->next == NULL;
+  batch = gst_partial_mix_batch_new (self->src_pads, self->src_pads->len);
+  distribute (self, pad, packets, batch, list, now);
+  alone = self->src_pads->len == 1;
   mixes = self->running;
   GST_PARTIAL_MIX_UNLOCK (self);
 
-  gst_partial_mix_couriers_deliver (self->couriers, deliveries, alone);
+  gst_partial_mix_couriers_deliver (self->couriers, batch, alone);
   if (!mixes || gst_fairmix_outbox_get_n (self->outbox) <= MAX_MESSAGES)
     gst_partial_mix_post_messages (self);
-  g_array_unref (deliveries);
   return GST_FLOW_OK;
 }
 

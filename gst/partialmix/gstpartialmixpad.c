@@ -272,8 +272,7 @@ gst_partial_mix_src_pad_finalize (GObject * object)
 {
   GstPartialMixSrcPad *pad = GST_PARTIAL_MIX_SRC_PAD (object);
 
-  gst_partial_mix_door_clear (&pad->door);
-  gst_clear_caps (&pad->sent_caps);
+  gst_partial_mix_flow_forget (&pad->flow);
   gst_partial_mix_listener_clear (&pad->listener);
   G_OBJECT_CLASS (gst_partial_mix_src_pad_parent_class)->finalize (object);
 }
@@ -333,8 +332,7 @@ src_pad_activate_mode (GstPad * pad, GstObject * parent, GstPadMode mode,
     return FALSE;
   if (!active) {
     GST_PAD_STREAM_LOCK (pad);
-    self->events_sent = FALSE;
-    gst_clear_caps (&self->sent_caps);
+    gst_partial_mix_flow_forget (&self->flow);
     GST_PAD_STREAM_UNLOCK (pad);
   }
   return TRUE;
@@ -345,8 +343,8 @@ gst_partial_mix_src_pad_init (GstPartialMixSrcPad * pad)
 {
   gst_pad_set_activatemode_function (GST_PAD (pad), src_pad_activate_mode);
   gst_partial_mix_listener_init (&pad->listener);
-  pad->last_flow = GST_FLOW_OK;
-  g_queue_init (&pad->door.waiting);
+  gst_partial_mix_flow_init (&pad->flow);
+  gst_partial_mix_door_init (&pad->door, GST_OBJECT (pad));
 }
 
 void
@@ -505,13 +503,12 @@ void
 gst_partial_mix_negotiate (GstPartialMix * self)
 {
   GPtrArray *pads = g_ptr_array_new_with_free_func (gst_object_unref);
-  GList *l;
   guint i;
 
   g_atomic_int_set (&self->unasked, FALSE);
   GST_PARTIAL_MIX_LOCK (self);
-  for (l = self->src_pads; l != NULL; l = l->next) {
-    GstPartialMixSrcPad *pad = l->data;
+  for (i = 0; i < self->src_pads->len; i++) {
+    GstPartialMixSrcPad *pad = g_ptr_array_index (self->src_pads, i);
 
     if (pad->asked && !GST_PAD_NEEDS_RECONFIGURE (pad))
       continue;

@@ -6,52 +6,71 @@
 #include "config.h"
 #endif
 
-#include "gstpartialmix-private.h"
+#include "gstpartialmixpush.h"
+
+#include "gst/common/gstfairmixlock.h"
+
+#include "gstpartialmixdebug.h"
 
 #define GST_CAT_DEFAULT gst_partial_mix_debug
 
+void
+gst_partial_mix_flow_init (GstPartialMixFlow * flow)
+{
+  flow->events_sent = FALSE;
+  flow->sent_caps = NULL;
+  flow->last = GST_FLOW_OK;
+}
+
+void
+gst_partial_mix_flow_forget (GstPartialMixFlow * flow)
+{
+  flow->events_sent = FALSE;
+  gst_clear_caps (&flow->sent_caps);
+}
+
 /* FALSE: the pad is not active, and keeps no event */
 static gboolean
-push_stream_start (GstPartialMixSrcPad * pad)
+push_stream_start (GstPad * pad, GstPartialMixFlow * flow)
 {
-  gchar *id = g_strdup_printf ("partialmix-%08x/src_%u", g_random_int (),
-      pad->listener.index);
+  gchar *name = gst_pad_get_name (pad);
+  gchar *id = g_strdup_printf ("partialmix-%08x/%s", g_random_int (), name);
   GstEvent *event = gst_event_new_stream_start (id), *kept;
 
-  gst_pad_push_event (GST_PAD_CAST (pad), gst_event_ref (event));
+  gst_pad_push_event (pad, gst_event_ref (event));
   /* another one may be left there by a pad that is being deactivated */
-  kept = gst_pad_get_sticky_event (GST_PAD_CAST (pad), GST_EVENT_STREAM_START,
-      0);
-  pad->events_sent = kept == event;
+  kept = gst_pad_get_sticky_event (pad, GST_EVENT_STREAM_START, 0);
+  flow->events_sent = kept == event;
   gst_clear_event (&kept);
   gst_event_unref (event);
   g_free (id);
-  return pad->events_sent;
+  g_free (name);
+  return flow->events_sent;
 }
 
 static void
-push_segment (GstPartialMixSrcPad * pad)
+push_segment (GstPad * pad)
 {
   GstSegment segment;
 
   gst_segment_init (&segment, GST_FORMAT_TIME);
-  gst_pad_push_event (GST_PAD_CAST (pad), gst_event_new_segment (&segment));
+  gst_pad_push_event (pad, gst_event_new_segment (&segment));
 }
 
 /* With the pad's stream lock; what follows is always what the latest caps say, also
  * where packets of several payload types take turns.  FALSE: nothing may follow, for
  * the pad was not active. */
 static gboolean
-push_events (GstPartialMixSrcPad * pad, GstCaps * caps)
+push_events (GstPad * pad, GstPartialMixFlow * flow, GstCaps * caps)
 {
-  gboolean first = !pad->events_sent;
+  gboolean first = !flow->events_sent;
 
-  if (first && !push_stream_start (pad))
+  if (first && !push_stream_start (pad, flow))
     return FALSE;
-  if (caps != NULL && caps != pad->sent_caps) {
-    if (pad->sent_caps == NULL || !gst_caps_is_equal (caps, pad->sent_caps))
-      gst_pad_push_event (GST_PAD_CAST (pad), gst_event_new_caps (caps));
-    gst_caps_replace (&pad->sent_caps, caps);
+  if (caps != NULL && caps != flow->sent_caps) {
+    if (flow->sent_caps == NULL || !gst_caps_is_equal (caps, flow->sent_caps))
+      gst_pad_push_event (pad, gst_event_new_caps (caps));
+    gst_caps_replace (&flow->sent_caps, caps);
   }
   if (first)
     push_segment (pad);
@@ -59,27 +78,27 @@ push_events (GstPartialMixSrcPad * pad, GstCaps * caps)
 }
 
 GstFlowReturn
-gst_partial_mix_src_pad_push (GstPartialMixSrcPad * pad, GstCaps * caps,
+gst_partial_mix_push (GstPad * pad, GstPartialMixFlow * flow, GstCaps * caps,
     GstMiniObject * data)
 {
   GstFlowReturn ret;
 
   gst_fairmix_lock_assert_none ();
   GST_PAD_STREAM_LOCK (pad);
-  if (!push_events (pad, caps)) {
+  if (!push_events (pad, flow, caps)) {
     gst_mini_object_unref (data);
     ret = GST_FLOW_FLUSHING;
   } else if (GST_IS_EVENT (data)) {
-    gst_pad_push_event (GST_PAD_CAST (pad), GST_EVENT (data));
-    ret = (GstFlowReturn) g_atomic_int_get (&pad->last_flow);
+    gst_pad_push_event (pad, GST_EVENT (data));
+    ret = gst_partial_mix_flow_last (flow);
   } else if (GST_IS_BUFFER_LIST (data)) {
-    ret = gst_pad_push_list (GST_PAD_CAST (pad), GST_BUFFER_LIST (data));
+    ret = gst_pad_push_list (pad, GST_BUFFER_LIST (data));
   } else {
-    ret = gst_pad_push (GST_PAD_CAST (pad), GST_BUFFER (data));
+    ret = gst_pad_push (pad, GST_BUFFER (data));
   }
-  if (g_atomic_int_get (&pad->last_flow) != (gint) ret) {
+  if (gst_partial_mix_flow_last (flow) != ret) {
     GST_DEBUG_OBJECT (pad, "flow is %s now", gst_flow_get_name (ret));
-    g_atomic_int_set (&pad->last_flow, (gint) ret);
+    g_atomic_int_set (&flow->last, (gint) ret);
   }
   GST_PAD_STREAM_UNLOCK (pad);
   return ret;

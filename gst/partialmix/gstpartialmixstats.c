@@ -94,8 +94,7 @@ pad_stats (GstPartialMix * self, GstPartialMixSrcPad * pad, GstClockTime now)
       "n-mix-packets", G_TYPE_UINT64, mix_packets, "n-selections",
       G_TYPE_UINT64, listener->n_selections, "blocked", G_TYPE_BOOLEAN, blocked,
       "n-dropped", G_TYPE_UINT64, n_dropped, "flow", G_TYPE_STRING,
-      gst_flow_get_name ((GstFlowReturn)
-          g_atomic_int_get (&pad->last_flow)), NULL);
+      gst_flow_get_name (gst_partial_mix_flow_last (&pad->flow)), NULL);
   gst_structure_take_value (s, "streams", &streams);
   return s;
 }
@@ -189,11 +188,10 @@ gst_partial_mix_create_stream_stats (GstPartialMix * self)
 GstStructure *
 gst_partial_mix_create_stats (GstPartialMix * self)
 {
-  GPtrArray *src_pads = g_ptr_array_new_with_free_func (gst_object_unref);
   GstClockTime now = now_or_zero (self);
   guint64 n_malformed, n_unknown;
+  GPtrArray *src_pads;
   GstStructure *s;
-  GList *l;
 
   GST_PARTIAL_MIX_LOCK (self);
   count_bad_packets (self, &n_malformed, &n_unknown);
@@ -212,8 +210,7 @@ gst_partial_mix_create_stats (GstPartialMix * self)
       "n-malformed", G_TYPE_UINT64, n_malformed,
       "n-unknown-format", G_TYPE_UINT64, n_unknown, NULL);
   add_streams (self, s, now);
-  for (l = self->src_pads; l != NULL; l = l->next)
-    g_ptr_array_add (src_pads, gst_object_ref (l->data));
+  src_pads = g_ptr_array_ref (self->src_pads);
   GST_PARTIAL_MIX_UNLOCK (self);
 
   add_pads (self, s, src_pads, now);

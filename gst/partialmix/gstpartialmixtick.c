@@ -197,21 +197,21 @@ typedef struct
 {
   GPtrArray *pads;
   GPtrArray *renders;           /* of GstPartialMixRenderPlan, or NULL */
-  GArray *deliveries;
+  GstPartialMixBatch *batch;
 } Audience;
 
+/* with the lock */
 static void
-audience_init (Audience * audience)
+audience_init (Audience * audience, GPtrArray * pads)
 {
-  audience->pads = g_ptr_array_new_with_free_func (gst_object_unref);
+  audience->pads = g_ptr_array_ref (pads);
   audience->renders = g_ptr_array_new ();
-  audience->deliveries = gst_partial_mix_deliveries_new ();
+  audience->batch = gst_partial_mix_batch_new (pads, pads->len);
 }
 
 static void
 audience_clear (Audience * audience)
 {
-  g_array_unref (audience->deliveries);
   g_ptr_array_unref (audience->renders);
   g_ptr_array_unref (audience->pads);
 }
@@ -237,18 +237,18 @@ static void
 plan (GstPartialMix * self, const GstPartialMixFrame * frame,
     Audience * audience)
 {
-  GList *l;
+  guint i;
 
+  audience_init (audience, self->src_pads);
   release_mixes (self);
   gst_partial_mix_mixer_plan (&self->mixer, frame, &self->table,
       self->listeners);
   self->n_mixes = self->mixer.n_mixes;
-  for (l = self->src_pads; l != NULL; l = l->next) {
-    GstPartialMixSrcPad *pad = l->data;
+  for (i = 0; i < audience->pads->len; i++) {
+    GstPartialMixSrcPad *pad = g_ptr_array_index (audience->pads, i);
 
     if (pad->listener.n_mixed > 0 && !pad->listener.raw)
       gst_partial_mix_check_rate (self, pad->listener.mix_format.encoding);
-    g_ptr_array_add (audience->pads, gst_object_ref (pad));
     g_ptr_array_add (audience->renders,
         pad->listener.negotiated && pad->listener.raw
         ? gst_partial_mix_render_plan (&pad->listener, &self->table,
@@ -258,7 +258,7 @@ plan (GstPartialMix * self, const GstPartialMixFrame * frame,
 
 static void
 deliver_mixes (GstPartialMix * self, GstPartialMixSrcPad * pad,
-    const GstPartialMixFrame * frame, GArray * deliveries)
+    const GstPartialMixFrame * frame, GstPartialMixBatch * batch)
 {
   GstClockTime now = gst_partial_mix_samples_to_time (self,
       (guint64) frame->pos);
@@ -279,7 +279,7 @@ deliver_mixes (GstPartialMix * self, GstPartialMixSrcPad * pad,
     output->n_bytes += wire_bytes;
     fmx_rate_meter_add (&listener->meter_out, wire_bytes, now);
     GST_PARTIAL_MIX_UNLOCK (self);
-    gst_partial_mix_deliveries_add (deliveries, pad, output->caps,
+    gst_partial_mix_batch_add (batch, &pad->door, output->caps,
         GST_MINI_OBJECT (buffer));
     gst_clear_caps (&output->caps);
   }
@@ -289,13 +289,13 @@ deliver_mixes (GstPartialMix * self, GstPartialMixSrcPad * pad,
 static void
 deliver_render (GstPartialMix * self, GstPartialMixSrcPad * pad,
     GstPartialMixRenderPlan * plan, const GstPartialMixFrame * frame,
-    GArray * deliveries)
+    GstPartialMixBatch * batch)
 {
   GstBuffer *buffer = gst_partial_mix_render_make (&pad->listener, plan, frame,
       self->settings.rate_hz, gst_partial_mix_playout_delay (self));
 
   if (buffer != NULL)
-    gst_partial_mix_deliveries_add (deliveries, pad, plan->caps,
+    gst_partial_mix_batch_add (batch, &pad->door, plan->caps,
         GST_MINI_OBJECT (buffer));
   gst_partial_mix_render_plan_free (plan);
 }
@@ -311,14 +311,13 @@ deliver (GstPartialMix * self, const GstPartialMixFrame * frame,
     GstPartialMixSrcPad *pad = g_ptr_array_index (audience->pads, i);
 
     if (gst_partial_mix_mixer_serves (&self->mixer, &pad->listener))
-      deliver_mixes (self, pad, frame, audience->deliveries);
+      deliver_mixes (self, pad, frame, audience->batch);
   }
   for (i = 0; i < audience->pads->len; i++)
     if (g_ptr_array_index (audience->renders, i) != NULL)
       deliver_render (self, g_ptr_array_index (audience->pads, i),
-          g_ptr_array_index (audience->renders, i), frame,
-          audience->deliveries);
-  gst_partial_mix_couriers_deliver (self->couriers, audience->deliveries,
+          g_ptr_array_index (audience->renders, i), frame, audience->batch);
+  gst_partial_mix_couriers_deliver (self->couriers, audience->batch,
       audience->pads->len == 1);
 }
 
@@ -333,7 +332,6 @@ mix_tick (GstPartialMix * self, const GstPartialMixFrame * frame)
   Audience audience;
   guint n_encoded;
 
-  audience_init (&audience);
   self->tick++;
   read_database (self);
   GST_PARTIAL_MIX_LOCK (self);

@@ -22,9 +22,11 @@ typedef struct
   gpointer data;
 } MixBench;
 
-/* partialmix as it is by default; else one thread does all, so that whatever was
- * caused has happened when a push returns, or the clock was moved */
-#define MIX_BENCH_DEFAULT "push-timeout=20000000"
+/* partialmix as it is by default, but for the timeout itself: a machine that is
+ * busy, or valgrind, is not to be taken for a neighbour that blocks.  Else one
+ * thread does all, so that whatever was caused has happened when a push returns,
+ * or the clock was moved */
+#define MIX_BENCH_DEFAULT "push-timeout=10000000000"
 
 /* @properties: as in gst-launch, or NULL */
 MixBench *mix_bench_new (const gchar * properties);
