@@ -18,13 +18,13 @@
 #include <gio/gio.h>
 #include <glib/gstdio.h>
 #include <gst/gst.h>
-#include <stdio.h>
 #include <stdlib.h>
+
+#include "longrun.h"
 
 #define MAX_GUESTS 5
 #define STEP_US 50000
 #define CHECK_US (10 * G_USEC_PER_SEC)
-#define MINUTE_US (60 * G_USEC_PER_SEC)
 #define LOUD 500                /* of 32767; a voice has 6553 */
 
 typedef struct
@@ -37,8 +37,7 @@ typedef struct
   GSocket *stranger;
   gchar *database;
   gint n_loud;                  /* atomic: samples that the witness heard */
-  gint progress;                /* atomic: steps done */
-  gint stop;                    /* atomic */
+  LongRun run;
   guint n_checks, n_joined;
 } Meeting;
 
@@ -252,54 +251,17 @@ act (Meeting * meeting)
 
 /* ---------------------------------------------------------------- the whole -- */
 
-/* A thread that waits for ever is what this is to find. */
-static gpointer
-watch (gpointer data)
-{
-  Meeting *meeting = data;
-  gint64 since_us = g_get_monotonic_time ();
-  gint seen = -1;
-
-  while (!g_atomic_int_get (&meeting->stop)) {
-    gint progress = g_atomic_int_get (&meeting->progress);
-
-    if (progress != seen)
-      since_us = g_get_monotonic_time ();
-    else if (g_get_monotonic_time () - since_us > MINUTE_US)
-      g_error ("nothing has happened for a minute");
-    seen = progress;
-    g_usleep (100000);
-  }
-  return NULL;
-}
-
-/* As applications do, or they pile up.  Who is kicked gets an error. */
-static void
-read_messages (GstElement * pipeline, gboolean may_fail)
-{
-  GstBus *bus = gst_element_get_bus (pipeline);
-  GstMessage *message;
-
-  while ((message = gst_bus_pop (bus)) != NULL) {
-    if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR && !may_fail)
-      g_error ("%s", gst_structure_to_string (gst_message_get_structure
-              (message)));
-    gst_message_unref (message);
-  }
-  gst_object_unref (bus);
-}
-
 static void
 read_all_messages (Meeting * meeting)
 {
   guint i;
 
-  read_messages (meeting->mixers[0], FALSE);
-  read_messages (meeting->mixers[1], FALSE);
-  read_messages (meeting->talker, FALSE);
-  read_messages (meeting->witness, FALSE);
+  long_run_read_messages (meeting->mixers[0], FALSE);
+  long_run_read_messages (meeting->mixers[1], FALSE);
+  long_run_read_messages (meeting->talker, FALSE);
+  long_run_read_messages (meeting->witness, FALSE);
   for (i = 0; i < meeting->guests->len; i++)
-    read_messages (g_ptr_array_index (meeting->guests, i), TRUE);
+    long_run_read_messages (g_ptr_array_index (meeting->guests, i), TRUE);
 }
 
 static void
@@ -335,7 +297,7 @@ meeting_start (Meeting * meeting, guint seed)
   ears = gst_bin_get_by_name (GST_BIN (meeting->witness), "ears");
   g_signal_connect (ears, "handoff", G_CALLBACK (on_heard), meeting);
   gst_object_unref (ears);
-  g_thread_unref (g_thread_new ("watch", watch, meeting));
+  long_run_watch (&meeting->run);
 }
 
 static void
@@ -346,7 +308,7 @@ meeting_stop (Meeting * meeting)
   leave (meeting->talker);
   leave (meeting->mixers[1]);
   leave (meeting->mixers[0]);
-  g_atomic_int_set (&meeting->stop, TRUE);
+  g_atomic_int_set (&meeting->run.stop, TRUE);
   g_object_unref (meeting->stranger);
   g_rand_free (meeting->rand);
   g_unlink (meeting->database);
@@ -363,7 +325,7 @@ meeting_run (Meeting * meeting, gint seconds)
       + (gint64) seconds * G_USEC_PER_SEC) {
     act (meeting);
     read_all_messages (meeting);
-    g_atomic_int_inc (&meeting->progress);
+    g_atomic_int_inc (&meeting->run.progress);
     g_usleep (STEP_US);
     if (now_us >= check_us) {
       check_witness (meeting);
@@ -371,7 +333,7 @@ meeting_run (Meeting * meeting, gint seconds)
     }
     if (now_us >= say_us) {
       g_print ("%" G_GINT64_FORMAT " s: %d steps, %u checks, %u joined\n",
-          (now_us - begun_us) / G_USEC_PER_SEC, meeting->progress,
+          (now_us - begun_us) / G_USEC_PER_SEC, meeting->run.progress,
           meeting->n_checks, meeting->n_joined);
       say_us += MINUTE_US;
     }
@@ -381,30 +343,18 @@ meeting_run (Meeting * meeting, gint seconds)
 int
 main (int argc, char **argv)
 {
-  gint seconds = 15, seed = 1;
-  GOptionEntry entries[] = {
-    {"seconds", 0, 0, G_OPTION_ARG_INT, &seconds, "how long", "N"},
-    {"seed", 0, 0, G_OPTION_ARG_INT, &seed, "of what is done", "N"},
-    {NULL, 0, 0, 0, NULL, NULL, NULL}
+  static Meeting meeting = {    /* the watch may look at it at the end */
+    .run = {.seconds = 15,.seed = 1,.patience_us = MINUTE_US}
   };
-  GOptionContext *context = g_option_context_new (NULL);
-  static Meeting meeting;       /* the watch may look at it at the end */
 
-  g_option_context_add_main_entries (context, entries, NULL);
-  g_option_context_add_group (context, gst_init_get_option_group ());
-  if (!g_option_context_parse (context, &argc, &argv, NULL) || seconds < 1)
+  if (!long_run_init (&meeting.run, &argc, &argv))
     return 2;
-  g_option_context_free (context);
-  setvbuf (stdout, NULL, _IOLBF, 0);
-  g_log_set_always_fatal (G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_WARNING);
-  g_print ("seed %d, %d s\n", seed, seconds);
-
   patient_clock_start ();
-  meeting_start (&meeting, (guint) seed);
-  meeting_run (&meeting, seconds);
+  meeting_start (&meeting, (guint) meeting.run.seed);
+  meeting_run (&meeting, meeting.run.seconds);
   meeting_stop (&meeting);
   patient_clock_stop ();
   g_print ("%d steps, %u joined, the voice was heard in all of %u checks\n",
-      meeting.progress, meeting.n_joined, meeting.n_checks);
-  return meeting.n_checks > 0 || seconds < 11 ? 0 : 1;
+      meeting.run.progress, meeting.n_joined, meeting.n_checks);
+  return meeting.n_checks > 0 || meeting.run.seconds < 11 ? 0 : 1;
 }

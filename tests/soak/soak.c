@@ -21,9 +21,10 @@
 #include <glib/gstdio.h>
 #include <gst/gst.h>
 #include <gst/rtp/rtp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "longrun.h"
 
 #define PCMU_CAPS "application/x-rtp,media=audio,payload=0,clock-rate=8000," \
   "encoding-name=PCMU"
@@ -39,7 +40,6 @@
 #define FIRST_SSRC 100000
 #define STEP_US 2000
 #define MAX_UNHEARD 500
-#define MINUTE_US (60 * G_USEC_PER_SEC)
 #define PATIENCE_US (5 * MINUTE_US)
 
 typedef struct
@@ -69,12 +69,11 @@ struct _Soak
 {
   GstElement *pipeline, *mix;
   GRand *rand;
-  gint stop;                    /* atomic */
+  LongRun run;
   GRWLock starting;             /* talkers do not push in the meantime */
   guint n_starts;               /* under it */
   Talker talkers[N_TALKERS];
   GPtrArray *listeners;         /* the first one is the witness */
-  gint progress;                /* atomic: steps done */
   gint n_said;                  /* atomic: packets of the witness ... */
   gint n_heard;                 /* ... that came ... */
   gint said_then;               /* ... when the latest of them did ... */
@@ -293,7 +292,7 @@ talk (gpointer data)
   Talker *talker = data;
   Soak *soak = talker->soak;
 
-  while (!g_atomic_int_get (&soak->stop)) {
+  while (!g_atomic_int_get (&soak->run.stop)) {
     g_rw_lock_reader_lock (&soak->starting);
     talker_start (talker);
     /* the first one is the witness */
@@ -550,22 +549,6 @@ stop_and_start (Soak * soak)
   g_rw_lock_writer_unlock (&soak->starting);
 }
 
-/* As an application does, or they pile up. */
-static void
-read_messages (Soak * soak)
-{
-  GstBus *bus = gst_element_get_bus (soak->pipeline);
-  GstMessage *message;
-
-  while ((message = gst_bus_pop (bus)) != NULL) {
-    if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR)
-      g_error ("%s", gst_structure_to_string (gst_message_get_structure
-              (message)));
-    gst_message_unref (message);
-  }
-  gst_object_unref (bus);
-}
-
 static void
 act (Soak * soak)
 {
@@ -599,27 +582,6 @@ act (Soak * soak)
 
 /* --- the whole ------------------------------------------------------------- */
 
-/* A thread that waits for ever is what this is to find. */
-static gpointer
-watch (gpointer data)
-{
-  Soak *soak = data;
-  gint64 since_us = g_get_monotonic_time ();
-  gint seen = 0;
-
-  while (!g_atomic_int_get (&soak->stop)) {
-    gint progress = g_atomic_int_get (&soak->progress);
-
-    if (progress != seen)
-      since_us = g_get_monotonic_time ();
-    else if (g_get_monotonic_time () - since_us > PATIENCE_US)
-      g_error ("nothing has happened for five minutes");
-    seen = progress;
-    g_usleep (100000);
-  }
-  return NULL;
-}
-
 static void
 check_witness (Soak * soak)
 {
@@ -638,7 +600,6 @@ check_witness (Soak * soak)
 static void
 soak_start (Soak * soak, guint seed)
 {
-  GThread *watcher;
   guint i;
 
   soak->rand = g_rand_new_with_seed (seed);
@@ -663,8 +624,7 @@ soak_start (Soak * soak, guint seed)
   gst_element_set_state (soak->pipeline, GST_STATE_PLAYING);
   for (i = 0; i < N_TALKERS; i++)
     soak->talkers[i].thread = g_thread_new ("talker", talk, &soak->talkers[i]);
-  watcher = g_thread_new ("watch", watch, soak);
-  g_thread_unref (watcher);
+  long_run_watch (&soak->run);
 }
 
 static void
@@ -672,7 +632,7 @@ soak_stop (Soak * soak)
 {
   guint i;
 
-  g_atomic_int_set (&soak->stop, TRUE);
+  g_atomic_int_set (&soak->run.stop, TRUE);
   for (i = 0; i < N_TALKERS; i++) {
     g_thread_join (soak->talkers[i].thread);
     talker_close (&soak->talkers[i]);
@@ -695,40 +655,29 @@ say_how_far (Soak * soak, gint64 begun_us)
 
   g_print ("%" G_GINT64_FORMAT " s: %d steps, %u listeners, the voice was "
       "heard %d times, %d packets of it not at a stretch\n", s,
-      g_atomic_int_get (&soak->progress), soak->listeners->len, soak->n_heard,
-      soak->n_unheard);
+      g_atomic_int_get (&soak->run.progress), soak->listeners->len,
+      soak->n_heard, soak->n_unheard);
 }
 
 int
 main (int argc, char **argv)
 {
-  gint seconds = 10, seed = 1;
-  GOptionEntry entries[] = {
-    {"seconds", 0, 0, G_OPTION_ARG_INT, &seconds, "how long", "N"},
-    {"seed", 0, 0, G_OPTION_ARG_INT, &seed, "of what is done", "N"},
-    {NULL, 0, 0, 0, NULL, NULL, NULL}
+  static Soak soak = {          /* the watch may look at it at the end */
+    .run = {.seconds = 10,.seed = 1,.patience_us = PATIENCE_US}
   };
-  GOptionContext *context = g_option_context_new (NULL);
-  static Soak soak;             /* the watch may look at it at the end */
   gint64 begun_us, say_us;
 
-  g_option_context_add_main_entries (context, entries, NULL);
-  g_option_context_add_group (context, gst_init_get_option_group ());
-  if (!g_option_context_parse (context, &argc, &argv, NULL) || seconds < 1)
+  if (!long_run_init (&soak.run, &argc, &argv))
     return 2;
-  g_option_context_free (context);
-  setvbuf (stdout, NULL, _IOLBF, 0);
-  g_log_set_always_fatal (G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_WARNING);
-  g_print ("seed %d, %d s\n", seed, seconds);
-
-  soak_start (&soak, (guint) seed);
+  soak_start (&soak, (guint) soak.run.seed);
   begun_us = g_get_monotonic_time ();
   say_us = begun_us + MINUTE_US;
-  while (g_get_monotonic_time () < begun_us + (gint64) seconds * G_USEC_PER_SEC) {
+  while (g_get_monotonic_time () < begun_us
+      + (gint64) soak.run.seconds * G_USEC_PER_SEC) {
     act (&soak);
-    read_messages (&soak);
+    long_run_read_messages (soak.pipeline, FALSE);
     check_witness (&soak);
-    g_atomic_int_inc (&soak.progress);
+    g_atomic_int_inc (&soak.run.progress);
     g_usleep (STEP_US);
     if (g_get_monotonic_time () >= say_us) {
       say_how_far (&soak, begun_us);
