@@ -161,6 +161,30 @@ any_address () {
   echo 0.0.0.0
 }
 
+# take_talkers PORT HOST:PORT...: sets the array `talkers`: what they send to our port
+# block, answered as in receiver.sh, up to a partialmix called mix.  Properties of that
+# and its src pads may follow.
+take_talkers () {
+  local block=$1 address peer feedback=()
+  shift
+  for peer in "$@"; do
+    check_peer "$peer"
+    feedback+=(to. ! udpsink host="$(host "$peer")" port="$(port "$peer" 2)"
+      sync=false async=false)
+  done
+  address=$(any_address "$@")
+  # shellcheck disable=SC2034  # used by who sources this
+  talkers=(rtpbin name=in latency=20 max-ts-offset=1
+      rtpsession0::rtcp-min-interval=1000000000
+    udpsrc address="$address" port="$block" caps="$RTP" ! rtpccfb name=feedback
+    ! in.recv_rtp_sink_0
+    udpsrc address="$address" port=$((block + 1)) caps="$RTCP" ! tee name=said
+    ! in.recv_rtcp_sink_0 said. ! mix.rtcp_sink_0
+    in.send_rtcp_src_0 ! reports. feedback.rtcp_src ! reports.
+    funnel name=reports ! tee name=to "${feedback[@]}"
+    partialmix name=mix rtpbin=in latency=20000000)
+}
+
 # play_to auto|fake|FILE.wav[+auto]: sets the array `sink`
 play_to () {
   local file=${1%+auto}

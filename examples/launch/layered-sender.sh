@@ -77,22 +77,8 @@ else
   check_elements alsrtcp partialmix rtpccfb
   # A mix has all that it can use with 64 kbit/s; to hear two apart takes 80
   limits=0-64000,80000-10000000
-  feedback=()
-  for peer in "${peers[@]}"; do
-    check_peer "$peer"
-    feedback+=(to. ! udpsink host="$(host "$peer")" port="$(port "$peer" 2)"
-      sync=false async=false)
-  done
-  block=${from#mix:} address=$(any_address "${peers[@]}")
-  media=(rtpbin name=in latency=20 max-ts-offset=1
-      rtpsession0::rtcp-min-interval=1000000000
-    udpsrc address="$address" port="$block" caps="$RTP" ! rtpccfb name=feedback
-    ! in.recv_rtp_sink_0
-    udpsrc address="$address" port=$((block + 1)) caps="$RTCP" ! tee name=said
-    ! in.recv_rtcp_sink_0 said. ! mix.rtcp_sink_0
-    in.send_rtcp_src_0 ! reports. feedback.rtcp_src ! reports.
-    funnel name=reports ! tee name=to "${feedback[@]}"
-    partialmix name=mix rtpbin=in latency=20000000 src_1::max-streams=1
+  take_talkers "${from#mix:}" "${peers[@]}"
+  media=("${talkers[@]}" src_1::max-streams=1
     mix.src_1 ! "$OPUS" ! als.sink_0
     mix.src_2 ! "$OPUS" ! als.sink_1)
 fi

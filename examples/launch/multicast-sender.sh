@@ -54,24 +54,8 @@ if [ "${from#mix:}" = "$from" ]; then
 else
   session=1
   check_elements asmprtcp partialmix rtpccfb
-  feedback=()
-  for peer in "${peers[@]}"; do
-    check_peer "$peer"
-    feedback+=(to. ! udpsink host="$(host "$peer")" port="$(port "$peer" 2)"
-      sync=false async=false)
-  done
-  block=${from#mix:} address=$(any_address "${peers[@]}")
-  # shellcheck disable=SC2054
-  media=(rtpbin name=in latency=20 max-ts-offset=1
-      rtpsession0::rtcp-min-interval=1000000000
-    udpsrc address="$address" port="$block" caps="$RTP" ! rtpccfb name=feedback
-    ! in.recv_rtp_sink_0
-    udpsrc address="$address" port=$((block + 1)) caps="$RTCP" ! tee name=said
-    ! in.recv_rtcp_sink_0 said. ! mix.rtcp_sink_0
-    in.send_rtcp_src_0 ! reports. feedback.rtcp_src ! reports.
-    funnel name=reports ! tee name=to "${feedback[@]}"
-    partialmix name=mix rtpbin=in latency=20000000
-    mix.src_1 ! "$OPUS")
+  take_talkers "${from#mix:}" "${peers[@]}"
+  media=("${talkers[@]}" mix.src_1 ! "$OPUS")
 fi
 
 # AVPF: a listener reports a loss at once, within its share of the session's
