@@ -163,7 +163,7 @@ struct _GstPartialMix
   GstPartialMixCounters counters;
   GstPartialMixClaims *claims;  /* names of those who have not come */
   GstFairmixOutbox *outbox;     /* messages to post when the lock is gone */
-  GPtrArray *released;          /* src pads whose buses are to be given up */
+  GPtrArray *released;          /* src pads whose mixes are to be given up */
   GPtrArray *given_up;          /* those that were; mixing thread only */
   gint64 eos_line;              /* when everything was said */
   guint64 n_malformed_gone, n_unknown_gone;     /* of released sink pads */

@@ -60,7 +60,7 @@ gst_partial_mix_link_change (GstPartialMixLink * link,
   const FmxHandoverPoint point = {
     .next_ts = stream->next_ts,
     .next_pos = stream->n_mixed > 0 ? stream->next_pos : UNKNOWN,
-    .line = line,
+    .mix_pos = line,
   };
   guint8 before = link->handover.way;
 

@@ -197,7 +197,7 @@ gst_partial_mix_create_stats (GstPartialMix * self)
   count_bad_packets (self, &n_malformed, &n_unknown);
   s = gst_structure_new ("application/x-fairmix-partialmix-stats",
       "n-streams", G_TYPE_UINT, gst_partial_mix_table_n_streams (&self->table),
-      "n-buses", G_TYPE_UINT, self->n_mixes,
+      "n-shared-mixes", G_TYPE_UINT, self->n_mixes,
       "n-decoded", G_TYPE_UINT64, self->counters.n_decoded,
       "n-encoded", G_TYPE_UINT64, self->counters.n_encoded,
       "n-forwarded", G_TYPE_UINT64, self->counters.n_forwarded,

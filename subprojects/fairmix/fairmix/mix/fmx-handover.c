@@ -30,15 +30,15 @@ fmx_handover_restart (FmxHandover *handover)
 
 /* FALSE: it is still crossing into the mix that it is in. */
 static bool
-change_mix (FmxHandover *handover, uint32_t mix, int64_t line)
+change_mix (FmxHandover *handover, uint32_t mix, int64_t mix_pos)
 {
   if (mix == handover->mix)
     return true;
-  if (handover->switch_pos != UNKNOWN && handover->switch_pos >= line)
+  if (handover->switch_pos != UNKNOWN && handover->switch_pos >= mix_pos)
     return false;
   handover->old_mix = handover->mix;
   handover->mix = (uint8_t) mix;
-  handover->switch_pos = line;
+  handover->switch_pos = mix_pos;
   return true;
 }
 
@@ -47,7 +47,8 @@ leave_mix (FmxHandover *handover, const FmxHandoverPoint *point)
 {
   bool entered = handover->from != UNKNOWN;
 
-  handover->until = point->next_pos != UNKNOWN ? point->next_pos : point->line;
+  handover->until = point->next_pos != UNKNOWN ? point->next_pos
+      : point->mix_pos;
   /* It was to enter a mix but no packet has come since: as if nothing had been;
    * packets before the boundary keep their way. */
   if (!entered)
@@ -62,14 +63,14 @@ fmx_handover_change (FmxHandover *handover, FmxHandoverWay way, uint32_t mix,
 {
   if (way == handover->way)
     return way != FMX_HANDOVER_MIXED
-        || change_mix (handover, mix, point->line);
+        || change_mix (handover, mix, point->mix_pos);
 
   if (handover->way == FMX_HANDOVER_MIXED) {
     leave_mix (handover, point);
   } else {
     /* its last stay in a mix is still being played */
     if (way == FMX_HANDOVER_MIXED && handover->from != UNKNOWN
-        && handover->until > point->line)
+        && handover->until > point->mix_pos)
       return false;
     handover->before = handover->way;
     handover->boundary_ts = point->next_ts;

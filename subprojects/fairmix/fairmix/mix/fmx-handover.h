@@ -69,7 +69,7 @@ typedef struct
  * @next_ts: extended RTP timestamp after the stream's latest packet
  * @next_pos: where on the line the packet with @next_ts will be, if the stream
  *     is in any mix now; else %FMX_POSITION_UNKNOWN
- * @line: the first sample that has not been mixed
+ * @mix_pos: the first sample that has not been mixed
  *
  * Where a stream stands when it is handed over.
  */
@@ -77,7 +77,7 @@ typedef struct
 {
   uint64_t next_ts;
   int64_t next_pos;
-  int64_t line;
+  int64_t mix_pos;
 } FmxHandoverPoint;
 
 /** fmx_handover_init: a stream that comes to the listener by @way; @mix counts

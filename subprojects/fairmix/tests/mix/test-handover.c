@@ -13,12 +13,12 @@
 #define OFFSET 5000
 
 static FmxHandoverPoint
-point_after (int n_packets, bool playing, int64_t line)
+point_after (int n_packets, bool playing, int64_t mix_pos)
 {
   return (FmxHandoverPoint) {
     .next_ts = (uint64_t) n_packets * LENGTH,
     .next_pos = playing ? OFFSET + (int64_t) n_packets * LENGTH : UNKNOWN,
-    .line = line,
+    .mix_pos = mix_pos,
   };
 }
 
@@ -80,11 +80,11 @@ test_a_stay_that_is_still_played_must_end_before_the_next (void **state)
           &point, 0));
   assert_true (handover.until == OFFSET + 10 * LENGTH);
 
-  point.line = handover.until - 1;
+  point.mix_pos = handover.until - 1;
   assert_false (fmx_handover_change (&handover, FMX_HANDOVER_MIXED, 0, &point,
           0));
   assert_true (handover.way == FMX_HANDOVER_SEPARATE);
-  point.line = handover.until;
+  point.mix_pos = handover.until;
   assert_true (fmx_handover_change (&handover, FMX_HANDOVER_MIXED, 0, &point,
           0));
 }
@@ -144,14 +144,14 @@ test_crossing_from_mix_to_mix_keeps_the_loudness (void **state)
           0));
   assert_false (fmx_handover_change (&handover, FMX_HANDOVER_MIXED, 0, &point,
           0));
-  for (int64_t x = point.line; x < point.line + 3 * RAMP; x++) {
+  for (int64_t x = point.mix_pos; x < point.mix_pos + 3 * RAMP; x++) {
     double sum = gain (&handover, 1, x) + gain (&handover, 2, x);
 
     assert_true (sum > 0.999 && sum < 1.001);
     assert_true (gain (&handover, 0, x) == 0.0);
   }
-  assert_true (gain (&handover, 2, point.line + RAMP) == 0.0);
-  assert_true (gain (&handover, 1, point.line + RAMP) == 1.0);
+  assert_true (gain (&handover, 2, point.mix_pos + RAMP) == 0.0);
+  assert_true (gain (&handover, 1, point.mix_pos + RAMP) == 1.0);
 }
 
 static void
@@ -187,14 +187,14 @@ test_every_sample_is_heard_once_whatever_changes (void **state)
     for (int packet = 0; packet < 200; packet++) {
       uint64_t ts = (uint64_t) packet * LENGTH;
       int64_t pos = OFFSET + (int64_t) ts;
-      int64_t line = (int64_t) ts + 2000;       /* plays 3000 samples behind */
+      int64_t mix_pos = (int64_t) ts + 2000;    /* plays 3000 samples behind */
       FmxMixEnvelope envelope = {.ramp = 0 };
       bool heard, forwarded;
 
       if (fmx_rng_next (&rng) % 4 == 0) {
         FmxHandoverWay way = fmx_rng_next (&rng) % 2 == 0
             ? FMX_HANDOVER_SEPARATE : FMX_HANDOVER_MIXED;
-        FmxHandoverPoint point = point_after (packet, mixed, line);
+        FmxHandoverPoint point = point_after (packet, mixed, mix_pos);
 
         fmx_handover_change (&handover, way, 0, &point, 0);
         mixed = handover.way == FMX_HANDOVER_MIXED;
