@@ -35,43 +35,59 @@ gst_fairmix_lock_wait (GstFairmixLock * lock, GCond * cond)
 
 #define MAX_HELD 8
 
-/* what this thread holds, in the order in which it took it */
-static _Thread_local GstFairmixLock *held[MAX_HELD];
-static _Thread_local guint n_held;
+/* What this thread holds, in the order in which it took it; each access to it is
+ * a call, so that there is one in each function */
+typedef struct
+{
+  guint n;
+  GstFairmixLock *locks[MAX_HELD];
+} Held;
+
+static _Thread_local Held held;
+
+static gboolean
+is_next (const Held * mine, const GstFairmixLock * lock)
+{
+  return mine->n == 0 || mine->locks[mine->n - 1]->rank < lock->rank;
+}
 
 gboolean
 gst_fairmix_lock_is_next (const GstFairmixLock * lock)
 {
-  return n_held == 0 || held[n_held - 1]->rank < lock->rank;
+  return is_next (&held, lock);
 }
 
 void
 gst_fairmix_lock_acquire (GstFairmixLock * lock)
 {
-  if (!gst_fairmix_lock_is_next (lock))
+  Held *mine = &held;
+
+  if (!is_next (mine, lock))
     g_error ("lock of rank %u taken while one of rank %u is held", lock->rank,
-        held[n_held - 1]->rank);
-  g_assert (n_held < MAX_HELD);
+        mine->locks[mine->n - 1]->rank);
+  g_assert (mine->n < MAX_HELD);
   g_mutex_lock (&lock->mutex);
-  held[n_held++] = lock;
+  mine->locks[mine->n++] = lock;
 }
 
 void
 gst_fairmix_lock_release (GstFairmixLock * lock)
 {
-  if (n_held == 0 || held[n_held - 1] != lock)
+  Held *mine = &held;
+
+  if (mine->n == 0 || mine->locks[mine->n - 1] != lock)
     g_error ("lock of rank %u given back, which is not the last one taken",
         lock->rank);
-  n_held--;
+  mine->n--;
   g_mutex_unlock (&lock->mutex);
 }
 
 void
 gst_fairmix_lock_assert_none (void)
 {
-  if (n_held > 0)
+  if (held.n > 0)
     g_error ("a lock of rank %u is held where none may be",
-        held[n_held - 1]->rank);
+        held.locks[held.n - 1]->rank);
 }
 
 #else

@@ -10,7 +10,7 @@
 
 #define CLOCKED_TOLERANCE (5 * GST_MSECOND)
 #define CLOCKED_FIRST 32u       /* packets */
-#define CLOCKED_EVERY 16u
+#define CLOCKED_EVERY 64u
 #define CLOCKED_AFTER 1024u
 
 GstClockTime

@@ -280,8 +280,8 @@ gst_qm_stage_decide_by_monitor (GstQmStage * self, Passage * p)
 static gboolean
 gst_qm_stage_is_ticking (GstQmStage * self)
 {
-  return self->settings.timing == GST_QM_TIMING_ARRIVAL
-      || (self->settings.timing == GST_QM_TIMING_TICK && self->format.is_audio);
+  return self->settings.timing != GST_QM_TIMING_RTP
+      && (self->settings.timing != GST_QM_TIMING_TICK || self->format.is_audio);
 }
 
 /* [nanoManipulator 3.2] "explicitly track the mean interarrival time from the
@@ -351,7 +351,8 @@ gst_qm_stage_steer (GstQmStage * self, Passage * p)
     wait = MAX (wait, self->settings.fixed_delay);
     cover = MAX (cover, self->settings.fixed_delay);
   }
-  cover = MIN (cover, p->inner_pts / COVER_STEP * COVER_STEP);
+  if (cover > now->cover)
+    cover = MIN (cover, p->inner_pts / COVER_STEP * COVER_STEP);
   if (wait >= now->wait && wait - now->wait < WAIT_LESS)
     wait = now->wait;
   else

@@ -105,11 +105,14 @@ gst_qm_stream_follow (GstQmStream * self, const GstQmHeader * header,
   gint32 step = fmx_serial_diff16 (header->seq, self->seq);
   guint64 timestamp =
       fmx_serial_extend32 (&self->timestamps, header->timestamp);
-  FmxDuration gap =
-      gst_qm_stream_to_time (self, (gint64) (timestamp - self->timestamp));
+  gint64 units = (gint64) (timestamp - self->timestamp);
+  FmxDuration gap = units == self->units ? self->gap
+      : gst_qm_stream_to_time (self, units);
 
   if (step == 1 && gap > 0 && gap <= MAX_DURATION)
     self->duration = gap;
+  self->units = units;
+  self->gap = gap;
   self->ext_seq += step > 0 ? step : 1;
   self->seq = header->seq;
   self->timestamp = timestamp;

@@ -48,6 +48,8 @@ typedef struct
   guint64 ext_seq;
   FmxSerial timestamps;
   guint64 timestamp;            /* the last one, extended */
+  gint64 units;                 /* of the clock rate, to it from the one before */
+  FmxDuration gap;              /* the same as a time */
   guint64 first_timestamp;
   FmxTime first_media;
 } GstQmStream;

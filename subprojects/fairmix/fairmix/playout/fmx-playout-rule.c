@@ -2,6 +2,7 @@
 #include "fairmix/playout/fmx-playout-rule.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 void
@@ -159,6 +160,13 @@ hear (FmxPlayoutRule *rule, const FmxPlayoutRulePacket *packet,
   return missing > gap ? missing : gap;
 }
 
+/* 1 - 2^-x, of small x */
+static double
+forgotten (const FmxPlayoutRule *rule, FmxDuration duration)
+{
+  return 0.6931 * (double) duration / (double) rule->params.half_life;
+}
+
 void
 fmx_playout_rule_account (FmxPlayoutRule *rule, const FmxDelayMemory *memory,
     const FmxPlayoutRulePacket *packet, FmxPlayoutRuleAction action,
@@ -173,12 +181,25 @@ fmx_playout_rule_account (FmxPlayoutRule *rule, const FmxDelayMemory *memory,
     heard = hear (rule, packet, delay);
   else
     rule->missing += packet->cut_cost;
-  /* 2^-x, of small x */
-  rule->cost -= rule->cost * 0.6931 * (double) packet->duration
-      / (double) rule->params.half_life;
+  rule->cost -= rule->cost * forgotten (rule, packet->duration);
   rule->cost += fmx_time_to_s (packet->duration)
       * (heard * FMX_DELAY_MEMORY_PACKET_COST
       + fmx_delay_memory_impairment (memory, rule->delay - packet->fastest));
+}
+
+void
+fmx_playout_rule_account_rest (FmxPlayoutRule *rule,
+    const FmxDelayMemory *memory, uint32_t n_packets, FmxDuration duration,
+    FmxDuration delay)
+{
+  double each = forgotten (rule, duration);
+  double left = pow (1.0 - each, n_packets);
+
+  /* a geometric series */
+  rule->cost = rule->cost * left + fmx_time_to_s (duration)
+      * fmx_delay_memory_impairment (memory, delay) * (1.0 - left) / each;
+  rule->heard += (FmxDuration) n_packets *duration;
+  fmx_delay_memory_use_on_time (&rule->use);
 }
 
 void

@@ -118,6 +118,32 @@ void fmx_playout_rule_account (FmxPlayoutRule * rule,
     FmxPlayoutRuleAction action, FmxDuration delay);
 
 /**
+ * fmx_playout_rule_rests:
+ * @end: of the last packet, as it is played
+ *
+ * Returns: whether that was heard to its end, with nothing missing before it, and no
+ *     queue stands
+ */
+static inline bool
+fmx_playout_rule_rests (const FmxPlayoutRule *rule, FmxDuration end)
+{
+  return rule->any && rule->heard == end && rule->missing <= 0.0
+      && rule->monitor.count[0] == 0;
+}
+
+/**
+ * fmx_playout_rule_account_rest:
+ * @n_packets: of @duration that were in time and followed one another, without a
+ *     queue
+ * @delay: beyond the fastest packets
+ *
+ * The same as fmx_playout_rule_account() for each of them.
+ */
+void fmx_playout_rule_account_rest (FmxPlayoutRule * rule,
+    const FmxDelayMemory * memory, uint32_t n_packets, FmxDuration duration,
+    FmxDuration delay);
+
+/**
  * fmx_playout_rule_change_places:
  *
  * @own, by which packets are played, goes on by the rule of @rival, and @rival

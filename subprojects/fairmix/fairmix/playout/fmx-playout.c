@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "fairmix/playout/fmx-playout.h"
+#include "fairmix/playout/fmx-playout-rest.h"
 
 #include <assert.h>
 #include <string.h>
@@ -85,9 +85,11 @@ fmx_playout_reset (FmxPlayout *playout)
 {
   FmxPlayoutStats stats = playout->stats;
   FmxPlayoutParams params = playout->params;
+  bool never_rests = playout->never_rests;
 
   fmx_playout_init (playout, &params);
   playout->stats = stats;
+  playout->never_rests = never_rests;
 }
 
 /* Where the fastest packets lie on the axis of transit times. */
@@ -264,7 +266,7 @@ static bool
 catches_up (FmxPlayout *playout, const FmxPlayoutPacket *packet,
     FmxDuration slack)
 {
-  if (playout->n_slack > MIN_SLACK_PACKETS
+  if (playout->catching_up && playout->n_slack > MIN_SLACK_PACKETS
       && fmx_playout_rule_queue_length (&playout->own, slack, packet->duration)
       < playout->params.length)
     playout->catching_up = false;
@@ -444,13 +446,11 @@ on_same_slot (FmxPlayout *playout, const FmxPlayoutPacket *packet)
 }
 
 FmxPlayoutDecision
-fmx_playout_on_packet (FmxPlayout *playout, const FmxPlayoutPacket *packet,
+fmx_playout_long_way (FmxPlayout *playout, const FmxPlayoutPacket *packet,
     FmxTime now)
 {
   FmxPlayoutDecision decision;
   bool restart;
-
-  assert (packet->duration > 0);
 
   restart = !playout->started || is_absurd (playout, packet, now)
       || (playout->late_since != FMX_TIME_NONE
@@ -480,11 +480,4 @@ fmx_playout_on_packet (FmxPlayout *playout, const FmxPlayoutPacket *packet,
   playout->highest_duration = packet->duration;
   playout->highest_action = decision.action;
   return decision;
-}
-
-void
-fmx_playout_set_min_delay (FmxPlayout *playout, FmxDuration min_delay)
-{
-  assert (min_delay >= 0 && min_delay <= playout->params.max_delay);
-  playout->params.min_delay = min_delay;
 }

@@ -2,6 +2,7 @@
 #ifndef FMX_PLAYOUT_H
 #define FMX_PLAYOUT_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -180,6 +181,10 @@ typedef struct
   uint32_t n_slack;             /* packets that @slack was taken over */
   FmxTime late_since;           /* nothing but late packets since then */
 
+  bool rests;                   /* see fmx-playout-rest.h */
+  bool never_rests;             /* for tests: each packet goes the long way */
+  uint32_t n_rested;            /* packets that no account has yet */
+
   FmxSlotHistory history;
 } FmxPlayout;
 
@@ -238,7 +243,12 @@ fmx_playout_get_need (const FmxPlayout *playout)
  * old one as the queue monitor sees fit: for streams that are to be played
  * together.
  */
-void fmx_playout_set_min_delay (FmxPlayout * playout, FmxDuration min_delay);
+static inline void
+fmx_playout_set_min_delay (FmxPlayout *playout, FmxDuration min_delay)
+{
+  assert (min_delay >= 0 && min_delay <= playout->params.max_delay);
+  playout->params.min_delay = min_delay;
+}
 
 /** Returns: the queue monitor, for statistics */
 static inline const FmxQueueMonitor *
