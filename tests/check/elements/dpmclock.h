@@ -23,6 +23,7 @@ typedef struct
 
   /* with the lock */
   GMutex lock;
+  GCond goes_on;
   gint64 now_us, end_us;        /* it goes on from there, and to there */
   gint64 real_us;               /* when it was @now_us */
 } PatientClock;
@@ -52,19 +53,77 @@ patient_clock_get_internal_time (GstClock * clock)
   patient_clock_update (self);
   now_us = self->now_us;
   g_mutex_unlock (&self->lock);
-  return (GstClockTime) now_us * GST_USECOND;
+  return (GstClockTime) now_us *GST_USECOND;
 }
+
+#ifdef PATIENT_WAITS
+/* Who waits for a time shortly after the one at which the clock stands still would
+ * else look at it again and again, and so never be found waiting. */
+static GstClockReturn
+patient_clock_wait (GstClock * clock, GstClockEntry * entry,
+    GstClockTimeDiff * jitter)
+{
+  PatientClock *self = (PatientClock *) clock;
+  gint64 until_us = (gint64) (GST_CLOCK_ENTRY_TIME (entry) / GST_USECOND);
+  GstClockReturn ret;
+
+  g_mutex_lock (&self->lock);
+  patient_clock_update (self);
+  if (jitter != NULL)
+    *jitter = (self->now_us - until_us) * (gint64) GST_USECOND;
+  if (GST_CLOCK_ENTRY_STATUS (entry) != GST_CLOCK_UNSCHEDULED)
+    GST_CLOCK_ENTRY_STATUS (entry) = self->now_us < until_us ?
+        GST_CLOCK_BUSY : GST_CLOCK_EARLY;
+  while (GST_CLOCK_ENTRY_STATUS (entry) == GST_CLOCK_BUSY) {
+    if (self->end_us < until_us)
+      g_cond_wait (&self->goes_on, &self->lock);
+    else
+      g_cond_wait_until (&self->goes_on, &self->lock,
+          self->real_us + until_us - self->now_us);
+    patient_clock_update (self);
+    if (GST_CLOCK_ENTRY_STATUS (entry) == GST_CLOCK_BUSY
+        && self->now_us >= until_us)
+      GST_CLOCK_ENTRY_STATUS (entry) = GST_CLOCK_OK;
+  }
+  ret = GST_CLOCK_ENTRY_STATUS (entry);
+  g_mutex_unlock (&self->lock);
+  return ret;
+}
+
+static gpointer patient_clock_system_class;
+
+static void
+patient_clock_unschedule (GstClock * clock, GstClockEntry * entry)
+{
+  PatientClock *self = (PatientClock *) clock;
+
+  if (entry->func != NULL) {    /* nobody waits: the system's thread calls */
+    GST_CLOCK_CLASS (patient_clock_system_class)->unschedule (clock, entry);
+    return;
+  }
+  g_mutex_lock (&self->lock);
+  GST_CLOCK_ENTRY_STATUS (entry) = GST_CLOCK_UNSCHEDULED;
+  g_cond_broadcast (&self->goes_on);
+  g_mutex_unlock (&self->lock);
+}
+#endif
 
 static void
 patient_clock_class_init (PatientClockClass * klass)
 {
   GST_CLOCK_CLASS (klass)->get_internal_time = patient_clock_get_internal_time;
+#ifdef PATIENT_WAITS
+  patient_clock_system_class = g_type_class_peek_parent (klass);
+  GST_CLOCK_CLASS (klass)->wait = patient_clock_wait;
+  GST_CLOCK_CLASS (klass)->unschedule = patient_clock_unschedule;
+#endif
 }
 
 static void
 patient_clock_init (PatientClock * self)
 {
   g_mutex_init (&self->lock);
+  g_cond_init (&self->goes_on);
   self->now_us = self->end_us = G_USEC_PER_SEC;
   self->real_us = g_get_monotonic_time ();
   GST_OBJECT_FLAG_SET (self, GST_OBJECT_FLAG_MAY_BE_LEAKED);
@@ -122,6 +181,7 @@ patient_clock_run (gpointer data)
       g_mutex_lock (&self->lock);
       patient_clock_update (self);
       self->end_us = self->now_us + PATIENT_LEAD_US;
+      g_cond_broadcast (&self->goes_on);
       g_mutex_unlock (&self->lock);
     }
     g_usleep (PATIENT_LOOK_US);
