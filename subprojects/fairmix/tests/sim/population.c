@@ -2,7 +2,7 @@
 
 /* A controller in a population of networks.
  *
- * usage: population [--controller NAME] [--draws N] [--tuned|--held-out]
+ * usage: population [--controller NAME] [--draws N] [--tuned|--held-out|--both]
  *                   [--family N] [--each]
  *
  * Prints for each family how many of its draws are inside the targets.  Even
@@ -23,6 +23,7 @@ typedef struct
   unsigned first;               /* seed: 0 = tuned, 1 = held out */
   int family;                   /* -1 = all */
   bool each;
+  bool both;                    /* a column for what is inside of the tuned ones */
 } Options;
 
 typedef struct
@@ -72,11 +73,11 @@ print_each (const FmxSimDraw *draw, const FmxSimOutcome *out)
 }
 
 static void
-run_family (const Options *options, FmxSimFamily family)
+run_draws (const Options *options, FmxSimFamily family, unsigned first)
 {
   memset (&tally, 0, sizeof tally);
   for (unsigned i = 0; i < options->n; i++) {
-    FmxSimDraw draw = fmx_sim_draw (family, 2 * i + options->first);
+    FmxSimDraw draw = fmx_sim_draw (family, 2 * i + first);
     FmxSimOutcome out = fmx_sim_draw_run (&draw, options->klass);
     double value = value_of (&draw, &out);
 
@@ -89,9 +90,21 @@ run_family (const Options *options, FmxSimFamily family)
       print_each (&draw, &out);
   }
   qsort (tally.values, tally.n, sizeof tally.values[0], compare);
-  printf ("| %-20s | %4u | %3.0f %% | %3.0f %% | %3.0f %% | %5.2f | %5.2f | "
-      "%5.2f |\n", fmx_sim_family_names[family], tally.n,
-      100.0 * tally.ok / tally.n, 100.0 * tally.extreme / tally.n,
+}
+
+static void
+run_family (const Options *options, FmxSimFamily family)
+{
+  char tuned[16] = "";
+
+  if (options->both) {
+    run_draws (options, family, 0);
+    snprintf (tuned, sizeof tuned, " %3.0f %% |", 100.0 * tally.ok / tally.n);
+  }
+  run_draws (options, family, options->both ? 1 : options->first);
+  printf ("| %-20s |%s", fmx_sim_family_names[family], tuned);
+  printf (" %4u | %3.0f %% | %3.0f %% | %3.0f %% | %5.2f | %5.2f | %5.2f |\n",
+      tally.n, 100.0 * tally.ok / tally.n, 100.0 * tally.extreme / tally.n,
       100.0 * tally.steady / tally.n, tally.values[tally.n / 20],
       tally.values[tally.n / 2], tally.values[tally.n - 1 - tally.n / 20]);
   fflush (stdout);
@@ -105,6 +118,8 @@ parse (Options *options, int argc, char **argv)
       options->first = 0;
     else if (strcmp (argv[i], "--held-out") == 0)
       options->first = 1;
+    else if (strcmp (argv[i], "--both") == 0)
+      options->both = true;
     else if (strcmp (argv[i], "--each") == 0)
       options->each = true;
     else if (i + 1 == argc)
@@ -125,17 +140,19 @@ parse (Options *options, int argc, char **argv)
 int
 main (int argc, char **argv)
 {
-  Options options = { &fmx_rate_shortq, 24, 1, -1, false };
+  Options options = { &fmx_rate_shortq, 24, 1, -1, false, false };
 
   if (!parse (&options, argc, argv)) {
     fprintf (stderr, "usage: population [--controller NAME] [--draws N] "
-        "[--tuned|--held-out] [--family N] [--each]\n");
+        "[--tuned|--held-out|--both] [--family N] [--each]\n");
     return 2;
   }
-  printf ("%s, %s seeds\n\n| family | draws | inside | ratio outside 1/3 to 3 "
+  printf ("%s, %s seeds\n\n"
+      "| family |%s draws | inside | ratio outside 1/3 to 3 "
       "| changes <= 2/min | 5 %% | median | 95 %% |\n|---|---|---|---|---|---|"
-      "---|---|\n", options.klass->name,
-      options.first == 0 ? "tuned (even)" : "held-out (odd)");
+      "---|---|%s\n", options.klass->name,
+      options.first == 0 && !options.both ? "tuned (even)" : "held-out (odd)",
+      options.both ? " inside, tuned |" : "", options.both ? "---|" : "");
   for (unsigned f = 0; f < FMX_SIM_N_FAMILIES; f++)
     if (options.family < 0 || options.family == (int) f)
       run_family (&options, (FmxSimFamily) f);
