@@ -5,10 +5,11 @@ usage: tests/bench/instructions.py [--csv] BUILD-DIR [N...]
 
 Callgrind counts each program twice, with a shorter and a longer run; what lies
 between is the work itself, without start-up.  N: participants of the crowd (8,
-32, 128 by default; valgrind takes a minute or two for each).  Needs valgrind and,
-for the crowd, $FMX_VOICES.
+32, 128 by default; valgrind takes a minute or two for each; 0: none).  Needs
+valgrind and, for the crowd, $FMX_VOICES.
 """
 import csv
+import functools
 import pathlib
 import re
 import subprocess
@@ -44,20 +45,26 @@ def crowd(build, n):
            per['ours'] / per['bare'], '', '<=', 1.15)
 
 
+@functools.cache
+def forward_total(program, what, how, neighbours):
+    return between(program, ['once', what, how, str(neighbours)], 10, 60)
+
+
 def forward(build, what, how, neighbours):
     program = str(build / 'tests/bench/bench-forward')
-    streams, ticks = 64, (10, 60)
-    nothing = between(program, ['once', 'nothing', how, '1'], *ticks)
-    total = between(program, ['once', what, how, str(neighbours)], *ticks)
-    return (total - nothing) / streams / neighbours
+    streams = 64
+    return (forward_total(program, what, how, neighbours)
+            - forward_total(program, 'nothing', how, 1)) / streams / neighbours
 
 
 def forwards(build):
+    names = {'arriving': 'partialmix, push-timeout=never'}
     for neighbours in (1, 8, 32):
         for what, how in (('partialmix', 'buffers'), ('partialmix', 'lists'),
+                          ('arriving', 'buffers'), ('arriving', 'lists'),
                           ('rtpfunnel', 'buffers')):
             yield ('forward', f'64 streams to {neighbours}, {how}',
-                   f'{what}, a packet to a neighbour',
+                   f'{names.get(what, what)}, a packet to a neighbour',
                    forward(build, what, how, neighbours), '', '', '')
 
 
@@ -81,7 +88,8 @@ def main():
 
     show(forwards(build))
     for n in sizes:
-        show(crowd(build, int(n)))
+        if int(n) > 0:
+            show(crowd(build, int(n)))
 
 
 if __name__ == '__main__':

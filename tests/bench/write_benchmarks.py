@@ -2,12 +2,14 @@
 """Runs the benchmarks of mixing and forwarding and writes docs/benchmarks.md.
 
 usage: meson devenv -C build ../tests/bench/write_benchmarks.py BUILD-DIR [--stock N...]
-           [--keep FOLDER] > docs/benchmarks.md
+           [--keep FOLDER] [--only SECTION...] > docs/benchmarks.md
 
 Needs voices (FMX_VOICES=FOLDER; examples/voices.sh FOLDER makes some) and
 valgrind.  --stock: for how many participants to build the graph of stock
 elements, 8, 32 and 128 by default; 128 takes minutes.  --keep: keeps each
 program's CSV there, and takes what is there already instead of running it.
+--only: measures forward, instructions-forward, sockets, latency or memory anew and
+leaves the rest of the page as it is; write to another file, then move it there.
 """
 import argparse
 import csv
@@ -66,6 +68,12 @@ KERNEL_TARGETS = {'sum of 64': 0.03, 'subtract': 0.06,
                   'limiter, a crowd': 0.1, 'energy': 0.06}
 
 
+# What is measured alone, by --only
+PROGRAMS = {'forward': 'bench-forward', 'sockets': 'bench-sockets',
+            'latency': 'bench-state', 'memory': 'bench-state'}
+PAGE = pathlib.Path(__file__).resolve().parents[2] / 'docs/benchmarks.md'
+
+
 class Runner:
     def __init__(self, build, keep):
         self.build, self.keep = build, keep
@@ -108,9 +116,9 @@ def verdict(row):
     return f'**missed** by {abs(value / target - 1) * 100:.0f} %'
 
 
-def section(key, rows):
+def section(key, rows, note=''):
     title, text = SECTIONS[key]
-    print(f'\n## {title}\n{text}\n')
+    print(f'\n## {title}\n{text}{note}\n')
     print('| scene | measure | value | target | |')
     print('|---|---|---|---|---|')
     scene = None
@@ -166,14 +174,43 @@ def machine():
             f'{versions[0]}, libopus {versions[1]}')
 
 
+def count(run, *sizes):
+    rows = run.rows('instructions', str(pathlib.Path(__file__).with_name(
+        'instructions.py')), '--csv', str(run.build), *sizes)
+    for row in rows:
+        row['benchmark'] = 'instructions-' + row['benchmark']
+    return rows
+
+
+def rewrite(run, keys):
+    """The page as it is, but for some sections."""
+    commit = subprocess.run(
+        ['git', 'rev-parse', '--short', 'HEAD'], cwd=PAGE.parent,
+        capture_output=True, text=True, check=True).stdout.strip()
+    head, *old = re.split(r'^(?=## )', PAGE.read_text(encoding='utf-8'), flags=re.M)
+    print(head.rstrip('\n'))
+    for key, text in zip(SECTIONS, old, strict=True):
+        if key not in keys:
+            print('\n' + text.rstrip('\n'))
+            continue
+        rows = count(run, '0') if key not in PROGRAMS else run.bench(
+            PROGRAMS[key].removeprefix('bench-'), PROGRAMS[key])
+        section(key, [row for row in rows if row['benchmark'] == key],
+                f'\nOf commit {commit}.')
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n', 1)[0])
     parser.add_argument('build', type=pathlib.Path)
     parser.add_argument('--stock', nargs='+', default=['8', '32', '128'])
     parser.add_argument('--keep', type=pathlib.Path)
+    parser.add_argument('--only', nargs='+', default=[],
+                        choices=[*PROGRAMS, 'instructions-forward'])
     options = parser.parse_args()
     run = Runner(options.build.resolve(), options.keep)
-    here = pathlib.Path(__file__).parent
+    if options.only:
+        rewrite(run, options.only)
+        return
 
     mix = run.bench('partialmix', 'bench-partialmix', 'crowd', 'hybrid',
                     'conversation')
@@ -181,11 +218,7 @@ def main():
     mix += run.bench('forward', 'bench-forward')
     mix += run.bench('sockets', 'bench-sockets')
     mix += run.bench('state', 'bench-state')
-    counted = run.rows('instructions', str(here / 'instructions.py'), '--csv',
-                       str(run.build))
-    for row in counted:
-        row['benchmark'] = 'instructions-' + row['benchmark']
-    mix += counted
+    mix += count(run)
 
     print(f'''# Benchmarks
 
