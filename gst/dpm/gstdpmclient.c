@@ -21,7 +21,8 @@
  * ## Messages
  *
  * `dpm-session` {`event`: `joined`, `refused`, `left` or `no-answer`, `reason`,
- * `open`: whether anybody may join}; `dpm-talk` {`talks`, `name`, `ssrc`}.
+ * `open`: whether anybody may join}; `dpm-talk` {`talks`, `name`, `ssrc`}; with
+ * #GstDpmClient:may-mix also `dpm-neighbour`, as in #dpmmixer.
  *
  * Since: 0.1
  */
@@ -32,12 +33,17 @@
 #include "gstdpmclient.h"
 
 #include "gstdpmcrypto.h"
+#include "gstdpmhall.h"
 #include "gstdpmtalkers.h"
 #include "common/gstfairmixfields.h"
 
 #define DEFAULT_SERVER NULL
 #define DEFAULT_DISPLAY_NAME NULL
 #define DEFAULT_MAX_STREAMS 0
+#define DEFAULT_MAY_MIX FALSE
+
+/* Whom one who is asked to mix takes in at most */
+#define MOST_BELOW 32
 
 /* 50 packets a second, each with IP, UDP, RTP and its header extension */
 #define HEADERS_BITRATE (50 * 8 * (20 + 8 + 12 + 8))
@@ -48,6 +54,7 @@ enum
   PROP_SERVER,
   PROP_DISPLAY_NAME,
   PROP_MAX_STREAMS,
+  PROP_MAY_MIX,
   N_PROPERTIES
 };
 
@@ -59,10 +66,16 @@ struct _GstDpmClient
   gchar *server;
   gchar *display_name;
   guint max_streams;
+  gboolean may_mix;
 
   GstDpmTalkers *talkers;
-  GstDpmNeighbour *neighbour;   /* the server; changed in state changes */
   gint joined;
+
+  /* changed in state changes */
+  GstDpmNeighbour *neighbour;   /* (nullable): the server, of who does not mix */
+  GstDpmPeer *server_peer;
+  gboolean is_mixer;            /* may be asked to mix for others */
+  GstDpmHall hall;              /* of who may */
 };
 
 static GstStaticPadTemplate talker_template =
@@ -80,8 +93,9 @@ GST_ELEMENT_REGISTER_DEFINE (dpmclient, "dpmclient", GST_RANK_NONE,
 static GstPadProbeReturn
 hold_back (GstPad * pad, GstPadProbeInfo * info, gpointer self)
 {
-  return g_atomic_int_get (&GST_DPM_CLIENT (self)->joined) ?
-      GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;
+  return g_atomic_int_get (&GST_DPM_CLIENT (self)->joined)
+      || GST_DPM_CLIENT (self)->is_mixer ? GST_PAD_PROBE_OK :
+      GST_PAD_PROBE_DROP;
 }
 
 static void
@@ -101,6 +115,36 @@ add_neighbour (GstDpmClient * self, GstDpmPeer * peer)
       &params);
 }
 
+/* The others may come through us one day: what we send goes through the mixer, too. */
+static gboolean
+prepare_to_mix (GstDpmClient * self, GstDpmPort * port, guint64 node,
+    const FmxJoinSecret * secret)
+{
+  const GstDpmVoice *voice = gst_dpm_node_get_voice (GST_DPM_NODE (self));
+  FmxJoinMixerParams params;
+
+  fmx_join_mixer_params_default (&params);
+  params.node = node;
+  params.max_clients = MOST_BELOW;
+  if (!gst_dpm_port_serve (port, &params, secret)) {
+    GST_ELEMENT_ERROR (self, LIBRARY, INIT, ("No X25519 in this OpenSSL."),
+        (NULL));
+    return FALSE;
+  }
+  gst_dpm_port_serve_when_asked (port);
+  self->hall.ssrc = g_random_int ();
+  if (voice != NULL) {
+    gchar *cname;
+
+    GST_OBJECT_LOCK (self);
+    cname = g_strdup (self->display_name);
+    GST_OBJECT_UNLOCK (self);
+    gst_dpm_hall_set_voice (&self->hall, voice, cname);
+    g_free (cname);
+  }
+  return TRUE;
+}
+
 static gboolean
 gst_dpm_client_setup (GstDpmNode * node, GstDpmPort * port)
 {
@@ -108,11 +152,13 @@ gst_dpm_client_setup (GstDpmNode * node, GstDpmPort * port)
   FmxJoinClientParams params;
   FmxJoinSecret secret;
   GError *error = NULL;
+  gboolean good;
   gchar *server;
   GstDpmPeer *peer;
 
   fmx_join_client_params_default (&params);
   GST_OBJECT_LOCK (self);
+  self->is_mixer = self->may_mix;
   server = g_strdup (self->server);
   params.max_streams = (uint16_t) self->max_streams;
   fmx_join_name_copy (params.name,
@@ -120,7 +166,13 @@ gst_dpm_client_setup (GstDpmNode * node, GstDpmPort * port)
   GST_OBJECT_UNLOCK (self);
   params.flags = (gst_dpm_node_get_voice (node) != NULL ? FMX_JOIN_MAY_SEND : 0)
       | (gst_dpm_node_has_ears (node)
-      || gst_dpm_talkers_get_n (self->talkers) > 0 ? FMX_JOIN_MAY_RECEIVE : 0);
+      || gst_dpm_talkers_get_n (self->talkers) > 0 ? FMX_JOIN_MAY_RECEIVE : 0)
+      | FMX_JOIN_MAY_MOVE;
+  if (self->is_mixer) {
+    params.flags |= FMX_JOIN_MAY_SEND | FMX_JOIN_MAY_RECEIVE | FMX_JOIN_IS_MIXER
+        | FMX_JOIN_MAY_MIX;
+    params.node = gst_dpm_crypto_random_number ();
+  }
   if (server == NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
         ("The property \"server\" is not set."), (NULL));
@@ -128,6 +180,8 @@ gst_dpm_client_setup (GstDpmNode * node, GstDpmPort * port)
   }
   gst_dpm_node_get_secret (node, &secret);
   peer = gst_dpm_port_connect (port, server, &params, &secret, &error);
+  good = peer != NULL && (!self->is_mixer
+      || prepare_to_mix (self, port, params.node, &secret));
   gst_dpm_crypto_wipe (&secret, sizeof secret);
   if (peer == NULL)
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
@@ -135,19 +189,46 @@ gst_dpm_client_setup (GstDpmNode * node, GstDpmPort * port)
         (NULL));
   g_clear_error (&error);
   g_free (server);
-  if (peer == NULL)
+  if (!good)
     return FALSE;
+  self->server_peer = peer;
   g_atomic_int_set (&self->joined, FALSE);
   gst_dpm_sink_set_ends (gst_dpm_node_get_graph (node)->sink,
       (params.flags & FMX_JOIN_MAY_SEND) != 0);
-  add_neighbour (self, peer);
+  if (!self->is_mixer)
+    add_neighbour (self, peer);
   return TRUE;
 }
 
 static void
 gst_dpm_client_teardown (GstDpmNode * node)
 {
-  g_clear_pointer (&GST_DPM_CLIENT (node)->neighbour, gst_dpm_neighbour_free);
+  GstDpmClient *self = GST_DPM_CLIENT (node);
+
+  g_clear_pointer (&self->neighbour, gst_dpm_neighbour_free);
+  gst_dpm_hall_empty (&self->hall);
+  if (self->is_mixer)
+    gst_dpm_hall_set_voice (&self->hall, NULL, NULL);
+  self->server_peer = NULL;
+}
+
+static void
+gst_dpm_client_joined (GstDpmNode * node, GstDpmPeer * peer)
+{
+  gst_dpm_hall_joined (&GST_DPM_CLIENT (node)->hall, peer);
+}
+
+static void
+gst_dpm_client_left (GstDpmNode * node, GstDpmPeer * peer, FmxJoinReason reason)
+{
+  gst_dpm_hall_left (&GST_DPM_CLIENT (node)->hall, peer, reason);
+}
+
+static void
+gst_dpm_client_names (GstDpmNode * node, gboolean all)
+{
+  if (GST_DPM_CLIENT (node)->is_mixer)
+    gst_dpm_hall_names (&GST_DPM_CLIENT (node)->hall, all);
 }
 
 /* Returns: (nullable): what no time will mend */
@@ -175,6 +256,8 @@ gst_dpm_client_uplink (GstDpmNode * node, FmxJoinClientEvent event,
     g_atomic_int_set (&self->joined, TRUE);
   if (event == FMX_JOIN_CLIENT_LEFT)
     g_atomic_int_set (&self->joined, FALSE);
+  if (self->is_mixer)
+    gst_dpm_hall_uplink (&self->hall, event, self->server_peer);
   if (event != FMX_JOIN_CLIENT_REFUSED || text == NULL)
     return;
   if (last)
@@ -190,9 +273,11 @@ gst_dpm_client_voice (GstDpmNode * node, const GstDpmVoice * voice)
 {
   GstPad *pad;
 
-  if (voice == NULL)
+  if (voice == NULL) {
+    gst_dpm_hall_set_voice (&GST_DPM_CLIENT (node)->hall, NULL, NULL);
     return TRUE;
-  if (GST_DPM_CLIENT (node)->neighbour != NULL)
+  }
+  if (GST_DPM_CLIENT (node)->server_peer != NULL)
     return FALSE;
   pad = gst_element_get_static_pad (voice->last, "src");
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER
@@ -208,12 +293,15 @@ gst_dpm_client_add_stats (GstDpmNode * node, GstStructure * stats)
 
   if (self->neighbour != NULL)
     gst_dpm_neighbour_add_stats (self->neighbour, stats);
+  if (self->is_mixer)
+    gst_dpm_hall_add_stats (&self->hall, stats);
 }
 
 static const GstFairmixField fields[] = {
   GST_FAIRMIX_FIELD (PROP_SERVER, GstDpmClient, server),
   GST_FAIRMIX_FIELD (PROP_DISPLAY_NAME, GstDpmClient, display_name),
   GST_FAIRMIX_FIELD (PROP_MAX_STREAMS, GstDpmClient, max_streams),
+  GST_FAIRMIX_FIELD (PROP_MAY_MIX, GstDpmClient, may_mix),
 };
 
 static void
@@ -263,6 +351,7 @@ gst_dpm_client_finalize (GObject * object)
   GstDpmClient *self = GST_DPM_CLIENT (object);
 
   gst_dpm_talkers_free (self->talkers);
+  gst_dpm_hall_clear (&self->hall);
   g_free (self->server);
   g_free (self->display_name);
   G_OBJECT_CLASS (gst_dpm_client_parent_class)->finalize (object);
@@ -293,6 +382,10 @@ gst_dpm_client_class_init (GstDpmClientClass * klass)
       "How many streams can be decoded here at a time; the mixer is told "
       "(0 = any number)", 0, 65535, DEFAULT_MAX_STREAMS,
       G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
+  properties[PROP_MAY_MIX] = g_param_spec_boolean ("may-mix", "May mix",
+      "The server may ask us to mix for others who are near us, if it knows that we "
+      "share a narrow link with them", DEFAULT_MAY_MIX,
+      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
   g_object_class_install_properties (object_class, N_PROPERTIES, properties);
 
   element_class->request_new_pad = gst_dpm_client_request_new_pad;
@@ -300,6 +393,9 @@ gst_dpm_client_class_init (GstDpmClientClass * klass)
   gst_element_class_add_static_pad_template (element_class, &talker_template);
   node_class->setup = gst_dpm_client_setup;
   node_class->teardown = gst_dpm_client_teardown;
+  node_class->joined = gst_dpm_client_joined;
+  node_class->left = gst_dpm_client_left;
+  node_class->names = gst_dpm_client_names;
   node_class->uplink = gst_dpm_client_uplink;
   node_class->voice = gst_dpm_client_voice;
   node_class->add_stats = gst_dpm_client_add_stats;
@@ -314,4 +410,5 @@ gst_dpm_client_init (GstDpmClient * self)
 {
   self->talkers =
       gst_dpm_talkers_new (gst_dpm_node_get_graph (GST_DPM_NODE (self)));
+  gst_dpm_hall_init (&self->hall, GST_DPM_NODE (self));
 }

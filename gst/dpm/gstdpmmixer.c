@@ -21,7 +21,9 @@
  *
  * `dpm-neighbour` {`event`: `joined`, `left` or `refused`, `neighbour`, `name`,
  * `address`, `mixer`, `reason`}; `dpm-talk` {`talks`, `name`, `ssrc`, `neighbour`};
- * `dpm-session`, of the parent, as in #dpmclient.
+ * `dpm-session`, of the parent, as in #dpmclient; `dpm-topology` {`event`: `asked`,
+ * `mixes`, `moved`, `released` or `failed`, `neighbour`, `mixer`}, with
+ * #GstDpmMixer:self-organise.
  *
  * Since: 0.1
  */
@@ -34,13 +36,15 @@
 #include <string.h>
 
 #include "gstdpmcrypto.h"
+#include "gstdpmhall.h"
+#include "gstdpmorganiser.h"
 #include "common/gstfairmixfields.h"
-#include "common/gstfairmixlock.h"
 
 #define DEFAULT_MAX_CLIENTS 64
 #define DEFAULT_PARENT NULL
 #define DEFAULT_DISPLAY_NAME NULL
 #define DEFAULT_MAX_BITRATE 0
+#define DEFAULT_SELF_ORGANISE FALSE
 
 #define MAX_MAX_CLIENTS 1000
 
@@ -51,12 +55,15 @@ enum
   PROP_PARENT,
   PROP_DISPLAY_NAME,
   PROP_MAX_BITRATE,
+  PROP_SELF_ORGANISE,
   N_PROPERTIES
 };
 
 enum
 {
   SIGNAL_KICK,
+  SIGNAL_ASK_TO_MIX,
+  SIGNAL_MOVE,
   N_SIGNALS
 };
 
@@ -68,16 +75,12 @@ struct _GstDpmMixer
   guint max_clients;
   gchar *parent;
   gchar *display_name;
-  guint max_bitrate;
+  gboolean self_organise;
 
   guint64 node;                 /* who we are among mixers */
-  guint32 ssrc;                 /* in RTCP */
   GstDpmPeer *parent_peer;      /* (nullable): set in state changes */
-  guint page;                   /* of names */
-
-  /* with the lock */
-  GstFairmixLock lock;
-  GPtrArray *neighbours;        /* of GstDpmNeighbour */
+  GstDpmHall hall;
+  GstDpmOrganiser *organiser;
 };
 
 static GParamSpec *properties[N_PROPERTIES];
@@ -89,160 +92,46 @@ GST_ELEMENT_REGISTER_DEFINE (dpmmixer, "dpmmixer", GST_RANK_NONE,
 
 /* --- neighbours ---------------------------------------------------------- */
 
-/* with the lock */
-static gboolean
-name_is_used (GstDpmMixer * self, const gchar * name)
-{
-  for (guint i = 0; i < self->neighbours->len; i++)
-    if (g_strcmp0 (gst_dpm_neighbour_get_cname (g_ptr_array_index
-                (self->neighbours, i)), name) == 0)
-      return TRUE;
-  return FALSE;
-}
-
-/* Returns: (transfer full): @name, or that with a number behind it */
-static gchar *
-name_of_its_own (GstDpmMixer * self, const gchar * name)
-{
-  gchar *own = g_strdup (*name != 0 ? name : "somebody");
-
-  gst_fairmix_lock_acquire (&self->lock);
-  for (guint n = 2; name_is_used (self, own); n++) {
-    g_free (own);
-    own = g_strdup_printf ("%s (%u)", *name != 0 ? name : "somebody", n);
-  }
-  gst_fairmix_lock_release (&self->lock);
-  return own;
-}
-
-static void
-tell (GstDpmMixer * self, const gchar * event, GstDpmPeer * peer,
-    const gchar * name, FmxJoinReason reason)
-{
-  FmxJoinAddress address;
-  gchar *text;
-
-  gst_dpm_peer_get_address (peer, &address);
-  text = gst_dpm_address_to_string (&address);
-  gst_dpm_node_tell (GST_DPM_NODE (self), gst_structure_new ("dpm-neighbour",
-          "event", G_TYPE_STRING, event,
-          "neighbour", G_TYPE_UINT, gst_dpm_peer_get_number (peer),
-          "name", G_TYPE_STRING, name != NULL ? name : "",
-          "address", G_TYPE_STRING, text,
-          "mixer", G_TYPE_BOOLEAN,
-          (gst_dpm_peer_get_flags (peer) & FMX_JOIN_IS_MIXER) != 0,
-          "reason", G_TYPE_STRING, fmx_join_reason_name (reason), NULL));
-  g_free (text);
-}
-
-static void
-add_neighbour (GstDpmMixer * self, GstDpmPeer * peer, const gchar * cname)
-{
-  GstDpmNeighbourParams params = {.cname = cname };
-  GstDpmNeighbour *neighbour;
-
-  GST_OBJECT_LOCK (self);
-  params.max_bitrate = self->max_bitrate;
-  GST_OBJECT_UNLOCK (self);
-  neighbour = gst_dpm_neighbour_new (gst_dpm_node_get_graph
-      (GST_DPM_NODE (self)), peer, &params);
-  gst_fairmix_lock_acquire (&self->lock);
-  g_ptr_array_add (self->neighbours, neighbour);
-  gst_fairmix_lock_release (&self->lock);
-}
-
-/* Returns: (transfer full) (nullable): no more in the table */
-static GstDpmNeighbour *
-take_neighbour (GstDpmMixer * self, GstDpmPeer * peer)
-{
-  GstDpmNeighbour *neighbour = NULL;
-
-  gst_fairmix_lock_acquire (&self->lock);
-  for (guint i = 0; i < self->neighbours->len && neighbour == NULL; i++)
-    if (gst_dpm_neighbour_get_peer (g_ptr_array_index (self->neighbours,
-                i)) == peer)
-      neighbour = g_ptr_array_remove_index (self->neighbours, i);
-  gst_fairmix_lock_release (&self->lock);
-  return neighbour;
-}
-
-/* Tells @peer the names on @page, or on all of them.  Returns: the page after that;
- * 0: there is none of that number */
-static guint
-say_names (GstDpmMixer * self, GstDpmPeer * peer, gboolean all, guint page)
-{
-  GstDpmNode *node = GST_DPM_NODE (self);
-  GstDpmRoster *roster = gst_dpm_node_get_roster (node);
-  gint number = (gint) gst_dpm_peer_get_number (peer);
-  guint n_pages = 0;
-  GstBuffer *buffer;
-
-  while ((buffer = gst_dpm_roster_write_sdes (roster, number, self->ssrc,
-              page++)) != NULL) {
-    gst_dpm_port_send (gst_dpm_node_get_port (node), peer, buffer, TRUE);
-    gst_buffer_unref (buffer);
-    n_pages = page;
-    if (!all)
-      break;
-  }
-  return n_pages;
-}
-
-static void
-gst_dpm_mixer_names (GstDpmNode * node, gboolean all)
-{
-  GstDpmMixer *self = GST_DPM_MIXER (node);
-  guint n_pages = 0;
-
-  gst_fairmix_lock_acquire (&self->lock);
-  for (guint i = 0; i < self->neighbours->len; i++)
-    n_pages = MAX (n_pages, say_names (self, gst_dpm_neighbour_get_peer
-            (g_ptr_array_index (self->neighbours, i)), all,
-            all ? 0 : self->page));
-  gst_fairmix_lock_release (&self->lock);
-  self->page = n_pages > self->page ? self->page + 1 : 0;
-}
-
 static void
 gst_dpm_mixer_joined (GstDpmNode * node, GstDpmPeer * peer)
 {
-  GstDpmMixer *self = GST_DPM_MIXER (node);
-  gboolean is_mixer = gst_dpm_peer_get_flags (peer) & FMX_JOIN_IS_MIXER;
-  gchar *name = name_of_its_own (self, gst_dpm_peer_get_name (peer));
-
-  /* What comes from a mixer are the voices of others; it says whose. */
-  add_neighbour (self, peer, is_mixer ? NULL : name);
-  tell (self, "joined", peer, name, FMX_JOIN_REASON_NONE);
-  say_names (self, peer, TRUE, 0);      /* the others know them */
-  g_free (name);
+  gst_dpm_hall_joined (&GST_DPM_MIXER (node)->hall, peer);
 }
 
 static void
 gst_dpm_mixer_left (GstDpmNode * node, GstDpmPeer * peer, FmxJoinReason reason)
 {
   GstDpmMixer *self = GST_DPM_MIXER (node);
-  GstDpmNeighbour *neighbour = take_neighbour (self, peer);
-  const gchar *name;
 
-  if (neighbour == NULL)
-    return;
-  name = gst_dpm_neighbour_get_cname (neighbour);
-  tell (self, "left", peer, name != NULL ? name : gst_dpm_peer_get_name (peer),
-      reason);
-  gst_dpm_neighbour_free (neighbour);
+  gst_dpm_organiser_left (self->organiser, peer, reason);
+  gst_dpm_hall_left (&self->hall, peer, reason);
 }
 
-static gboolean
-is_neighbour (GstDpmMixer * self, GstDpmPeer * peer)
+static void
+gst_dpm_mixer_names (GstDpmNode * node, gboolean all)
 {
-  gboolean found = FALSE;
+  gst_dpm_hall_names (&GST_DPM_MIXER (node)->hall, all);
+}
 
-  gst_fairmix_lock_acquire (&self->lock);
-  for (guint i = 0; i < self->neighbours->len; i++)
-    found |= gst_dpm_neighbour_get_peer (g_ptr_array_index (self->neighbours,
-            i)) == peer;
-  gst_fairmix_lock_release (&self->lock);
-  return found;
+static void
+gst_dpm_mixer_mixes (GstDpmNode * node, GstDpmPeer * peer, gboolean mixes,
+    guint n_below)
+{
+  gst_dpm_organiser_mixes (GST_DPM_MIXER (node)->organiser, peer, mixes,
+      n_below, gst_util_get_timestamp ());
+}
+
+static void
+gst_dpm_mixer_tick (GstDpmNode * node, FmxTime now)
+{
+  GstDpmMixer *self = GST_DPM_MIXER (node);
+  gboolean self_organise;
+
+  GST_OBJECT_LOCK (self);
+  self_organise = self->self_organise;
+  GST_OBJECT_UNLOCK (self);
+  if (self_organise)
+    gst_dpm_organiser_tick (self->organiser, now);
 }
 
 static void
@@ -250,21 +139,13 @@ gst_dpm_mixer_uplink (GstDpmNode * node, FmxJoinClientEvent event,
     FmxJoinReason reason, gboolean last)
 {
   GstDpmMixer *self = GST_DPM_MIXER (node);
-  GstDpmNeighbour *neighbour;
 
-  if (event == FMX_JOIN_CLIENT_JOINED
-      && !is_neighbour (self, self->parent_peer)) {
-    add_neighbour (self, self->parent_peer, NULL);
-    say_names (self, self->parent_peer, TRUE, 0);
-  } else if (event == FMX_JOIN_CLIENT_LEFT) {
-    neighbour = take_neighbour (self, self->parent_peer);
-    if (neighbour != NULL)
-      gst_dpm_neighbour_free (neighbour);
-  } else if (event == FMX_JOIN_CLIENT_REFUSED) {
+  if (event == FMX_JOIN_CLIENT_REFUSED)
     GST_ELEMENT_WARNING (self, RESOURCE, NOT_AUTHORIZED,
         ("The parent does not let us in: %s.", fmx_join_reason_name (reason)),
         (NULL));
-  }
+  else
+    gst_dpm_hall_uplink (&self->hall, event, self->parent_peer);
 }
 
 /* --- states -------------------------------------------------------------- */
@@ -278,7 +159,7 @@ connect_parent (GstDpmMixer * self, GstDpmPort * port, const gchar * parent,
 
   fmx_join_client_params_default (&params);
   params.node = self->node;
-  params.flags |= FMX_JOIN_IS_MIXER;
+  params.flags |= FMX_JOIN_IS_MIXER | FMX_JOIN_MAY_MOVE;
   GST_OBJECT_LOCK (self);
   fmx_join_name_copy (params.name,
       self->display_name != NULL ? self->display_name : g_get_host_name ());
@@ -303,7 +184,7 @@ gst_dpm_mixer_setup (GstDpmNode * node, GstDpmPort * port)
   gchar *parent;
 
   self->node = gst_dpm_crypto_random_number ();
-  self->ssrc = g_random_int ();
+  self->hall.ssrc = g_random_int ();
   self->parent_peer = NULL;
   fmx_join_mixer_params_default (&params);
   params.node = self->node;
@@ -327,15 +208,9 @@ static void
 gst_dpm_mixer_teardown (GstDpmNode * node)
 {
   GstDpmMixer *self = GST_DPM_MIXER (node);
-  GPtrArray *neighbours;
 
-  gst_fairmix_lock_acquire (&self->lock);
-  neighbours = self->neighbours;
-  self->neighbours = g_ptr_array_new ();
-  gst_fairmix_lock_release (&self->lock);
-  for (guint i = 0; i < neighbours->len; i++)
-    gst_dpm_neighbour_free (g_ptr_array_index (neighbours, i));
-  g_ptr_array_unref (neighbours);
+  gst_dpm_hall_empty (&self->hall);
+  gst_dpm_organiser_reset (self->organiser);
   self->parent_peer = NULL;
 }
 
@@ -343,28 +218,13 @@ gst_dpm_mixer_teardown (GstDpmNode * node)
 static gboolean
 gst_dpm_mixer_voice (GstDpmNode * node, const GstDpmVoice * voice)
 {
-  GstElement *mixer = gst_dpm_node_get_graph (node)->mixer;
-  const gchar *name = "sink_" G_STRINGIFY (GST_DPM_LOCAL);
-  GstPad *pad, *src;
   gchar *cname;
 
-  if (voice == NULL) {
-    pad = gst_element_get_static_pad (mixer, name);
-    if (pad != NULL)
-      gst_element_release_request_pad (mixer, pad);
-    gst_clear_object (&pad);
-    return TRUE;
-  }
-  pad = gst_element_request_pad_simple (mixer, name);
   GST_OBJECT_LOCK (node);
   cname = g_strdup (GST_DPM_MIXER (node)->display_name);
   GST_OBJECT_UNLOCK (node);
-  g_object_set (pad, "cname", cname != NULL ? cname : g_get_user_name (), NULL);
+  gst_dpm_hall_set_voice (&GST_DPM_MIXER (node)->hall, voice, cname);
   g_free (cname);
-  src = gst_element_get_static_pad (voice->last, "src");
-  gst_pad_link (src, pad);
-  gst_object_unref (src);
-  gst_object_unref (pad);
   return TRUE;
 }
 
@@ -374,25 +234,9 @@ static void
 gst_dpm_mixer_add_stats (GstDpmNode * node, GstStructure * stats)
 {
   GstDpmMixer *self = GST_DPM_MIXER (node);
-  GValue rates = G_VALUE_INIT, value = G_VALUE_INIT;
 
-  g_value_init (&rates, GST_TYPE_ARRAY);
-  gst_fairmix_lock_acquire (&self->lock);
-  for (guint i = 0; i < self->neighbours->len; i++) {
-    GstDpmNeighbour *neighbour = g_ptr_array_index (self->neighbours, i);
-    GstStructure *s =
-        gst_dpm_peer_to_structure (gst_dpm_neighbour_get_peer (neighbour));
-
-    if (gst_dpm_neighbour_get_cname (neighbour) != NULL)
-      gst_structure_set (s, "name", G_TYPE_STRING,
-          gst_dpm_neighbour_get_cname (neighbour), NULL);
-    gst_dpm_neighbour_add_stats (neighbour, s);
-    g_value_init (&value, GST_TYPE_STRUCTURE);
-    g_value_take_boxed (&value, s);
-    gst_value_array_append_and_take_value (&rates, &value);
-  }
-  gst_fairmix_lock_release (&self->lock);
-  gst_structure_take_value (stats, "neighbours", &rates);
+  gst_dpm_hall_add_stats (&self->hall, stats);
+  gst_dpm_organiser_add_stats (self->organiser, stats);
 }
 
 static void
@@ -401,11 +245,24 @@ gst_dpm_mixer_kick (GstDpmMixer * self, guint neighbour)
   gst_dpm_node_kick (GST_DPM_NODE (self), neighbour);
 }
 
+static void
+gst_dpm_mixer_ask_to_mix (GstDpmMixer * self, guint neighbour, gboolean begin)
+{
+  gst_dpm_node_ask (GST_DPM_NODE (self), neighbour, begin);
+}
+
+static void
+gst_dpm_mixer_move (GstDpmMixer * self, guint neighbour, guint mixer)
+{
+  gst_dpm_node_move (GST_DPM_NODE (self), neighbour, mixer);
+}
+
 static const GstFairmixField fields[] = {
   GST_FAIRMIX_FIELD (PROP_MAX_CLIENTS, GstDpmMixer, max_clients),
   GST_FAIRMIX_FIELD (PROP_PARENT, GstDpmMixer, parent),
   GST_FAIRMIX_FIELD (PROP_DISPLAY_NAME, GstDpmMixer, display_name),
-  GST_FAIRMIX_FIELD (PROP_MAX_BITRATE, GstDpmMixer, max_bitrate),
+  GST_FAIRMIX_FIELD (PROP_MAX_BITRATE, GstDpmMixer, hall.max_bitrate),
+  GST_FAIRMIX_FIELD (PROP_SELF_ORGANISE, GstDpmMixer, self_organise),
 };
 
 static void
@@ -429,8 +286,8 @@ gst_dpm_mixer_finalize (GObject * object)
 {
   GstDpmMixer *self = GST_DPM_MIXER (object);
 
-  g_ptr_array_unref (self->neighbours);
-  gst_fairmix_lock_clear (&self->lock);
+  gst_dpm_organiser_free (self->organiser);
+  gst_dpm_hall_clear (&self->hall);
   g_free (self->parent);
   g_free (self->display_name);
   G_OBJECT_CLASS (gst_dpm_mixer_parent_class)->finalize (object);
@@ -461,6 +318,11 @@ make_properties (void)
       "second on the wire (0 = what its path has room for)", 0, G_MAXUINT,
       DEFAULT_MAX_BITRATE, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
       GST_PARAM_MUTABLE_PLAYING);
+  properties[PROP_SELF_ORGANISE] =
+      g_param_spec_boolean ("self-organise", "Self-organise",
+      "Asks one of several clients behind the same bottleneck to mix for the others "
+      "if that pays; see dpmclient's may-mix", DEFAULT_SELF_ORGANISE,
+      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING);
 }
 
 static void
@@ -486,11 +348,36 @@ gst_dpm_mixer_class_init (GstDpmMixerClass * klass)
       G_CALLBACK (gst_dpm_mixer_kick), NULL, NULL, NULL, G_TYPE_NONE, 1,
       G_TYPE_UINT);
 
+  /**
+   * GstDpmMixer::ask-to-mix:
+   * @neighbour: that has may-mix
+   * @begin: or not to mix any more
+   *
+   * As #GstDpmMixer:self-organise does.  It answers with a message `dpm-topology`.
+   */
+  signals[SIGNAL_ASK_TO_MIX] = g_signal_new_class_handler ("ask-to-mix",
+      G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION,
+      G_CALLBACK (gst_dpm_mixer_ask_to_mix), NULL, NULL, NULL, G_TYPE_NONE, 2,
+      G_TYPE_UINT, G_TYPE_BOOLEAN);
+  /**
+   * GstDpmMixer::move:
+   * @neighbour: who is to go
+   * @mixer: to this neighbour, which mixes
+   *
+   * As #GstDpmMixer:self-organise does.
+   */
+  signals[SIGNAL_MOVE] = g_signal_new_class_handler ("move",
+      G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION,
+      G_CALLBACK (gst_dpm_mixer_move), NULL, NULL, NULL, G_TYPE_NONE, 2,
+      G_TYPE_UINT, G_TYPE_UINT);
+
   node_class->setup = gst_dpm_mixer_setup;
   node_class->teardown = gst_dpm_mixer_teardown;
   node_class->joined = gst_dpm_mixer_joined;
   node_class->left = gst_dpm_mixer_left;
   node_class->uplink = gst_dpm_mixer_uplink;
+  node_class->mixes = gst_dpm_mixer_mixes;
+  node_class->tick = gst_dpm_mixer_tick;
   node_class->names = gst_dpm_mixer_names;
   node_class->voice = gst_dpm_mixer_voice;
   node_class->add_stats = gst_dpm_mixer_add_stats;
@@ -503,8 +390,8 @@ gst_dpm_mixer_class_init (GstDpmMixerClass * klass)
 static void
 gst_dpm_mixer_init (GstDpmMixer * self)
 {
-  gst_fairmix_lock_init (&self->lock, GST_FAIRMIX_RANK_ELEMENT);
-  self->neighbours = g_ptr_array_new ();
+  gst_dpm_hall_init (&self->hall, GST_DPM_NODE (self));
+  self->organiser = gst_dpm_organiser_new (&self->hall);
   self->max_clients = DEFAULT_MAX_CLIENTS;
   g_object_set (self, "port", GST_DPM_DEFAULT_PORT, NULL);
 }

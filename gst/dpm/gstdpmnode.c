@@ -149,6 +149,28 @@ gst_dpm_node_kick (GstDpmNode * self, guint neighbour)
   gst_fairmix_lock_release (&priv->lock);
 }
 
+void
+gst_dpm_node_ask (GstDpmNode * self, guint neighbour, gboolean begin)
+{
+  GstDpmNodePrivate *priv = PRIVATE (self);
+
+  gst_fairmix_lock_acquire (&priv->lock);
+  if (priv->port != NULL)
+    gst_dpm_port_ask (priv->port, neighbour, begin);
+  gst_fairmix_lock_release (&priv->lock);
+}
+
+void
+gst_dpm_node_move (GstDpmNode * self, guint neighbour, guint mixer)
+{
+  GstDpmNodePrivate *priv = PRIVATE (self);
+
+  gst_fairmix_lock_acquire (&priv->lock);
+  if (priv->port != NULL)
+    gst_dpm_port_move (priv->port, neighbour, mixer);
+  gst_fairmix_lock_release (&priv->lock);
+}
+
 /* --- what the port tells ------------------------------------------------- */
 
 static void
@@ -190,6 +212,13 @@ on_uplink (gpointer user, FmxJoinClientEvent event, FmxJoinReason reason,
   GST_DPM_NODE_GET_CLASS (user)->uplink (user, event, reason, last);
 }
 
+static void
+on_mixes (gpointer user, GstDpmPeer * peer, gboolean mixes, guint n_below)
+{
+  if (GST_DPM_NODE_GET_CLASS (user)->mixes != NULL)
+    GST_DPM_NODE_GET_CLASS (user)->mixes (user, peer, mixes, n_below);
+}
+
 static GstFlowReturn
 on_received (gpointer user, GstPad * pad, GstBuffer * buffer)
 {
@@ -209,10 +238,12 @@ on_tick (gpointer user, FmxTime now)
   if (GST_DPM_NODE_GET_CLASS (user)->names != NULL
       && (news || ++priv->n_ticks % NAMES_TICKS == 0))
     GST_DPM_NODE_GET_CLASS (user)->names (user, news);
+  if (GST_DPM_NODE_GET_CLASS (user)->tick != NULL)
+    GST_DPM_NODE_GET_CLASS (user)->tick (user, now);
 }
 
 static const GstDpmPortCallbacks callbacks = {
-  on_joined, on_left, on_refused, on_uplink, on_received, on_tick
+  on_joined, on_left, on_refused, on_uplink, on_mixes, on_received, on_tick
 };
 
 /* --- states -------------------------------------------------------------- */
@@ -289,8 +320,10 @@ gst_dpm_node_change_state (GstElement * element, GstStateChange transition)
   }
   if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && !start (self))
     return GST_STATE_CHANGE_FAILURE;
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY && priv->port != NULL)
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY && priv->port != NULL) {
+    gst_dpm_port_drain (priv->port);
     gst_dpm_port_stop_telling (priv->port);
+  }
 
   ret = GST_ELEMENT_CLASS (gst_dpm_node_parent_class)->change_state (element,
       transition);

@@ -21,6 +21,7 @@ G_DECLARE_DERIVABLE_TYPE (GstDpmNode, gst_dpm_node, GST, DPM_NODE, GstBin)
  * @setup: READY to PAUSED: says what the port is for; posts an error if it fails
  * @teardown: PAUSED to READY: nobody is told anything any more
  * @joined, @left, @uplink: as in #GstDpmPortCallbacks; @uplink has told already
+ * @mixes: as in #GstDpmPortCallbacks; @tick: likewise, after @names
  * @names: the names changed (@all), or it is time to say some again
  * @voice: our own voice is there, to be linked; %FALSE if that cannot be now
  * @add_stats: what else there is
@@ -38,6 +39,9 @@ struct _GstDpmNodeClass
   void (*left) (GstDpmNode * self, GstDpmPeer * peer, FmxJoinReason reason);
   void (*uplink) (GstDpmNode * self, FmxJoinClientEvent event,
       FmxJoinReason reason, gboolean last);
+  void (*mixes) (GstDpmNode * self, GstDpmPeer * peer, gboolean mixes,
+      guint n_below);
+  void (*tick) (GstDpmNode * self, FmxTime now);
   void (*names) (GstDpmNode * self, gboolean all);
   gboolean (*voice) (GstDpmNode * self, const GstDpmVoice * voice);
   void (*add_stats) (GstDpmNode * self, GstStructure * stats);
@@ -57,6 +61,10 @@ void gst_dpm_node_get_secret (GstDpmNode * self, FmxJoinSecret * secret);
 
 /* Sends a neighbour away, if it is there. */
 void gst_dpm_node_kick (GstDpmNode * self, guint neighbour);
+
+/* Asks a neighbour to mix, or not to any more; sends one to another. */
+void gst_dpm_node_ask (GstDpmNode * self, guint neighbour, gboolean begin);
+void gst_dpm_node_move (GstDpmNode * self, guint neighbour, guint mixer);
 
 /* (transfer full) @structure: posts an element message */
 void gst_dpm_node_tell (GstDpmNode * self, GstStructure * structure);

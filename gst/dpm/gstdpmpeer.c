@@ -224,6 +224,20 @@ gst_dpm_peer_set_pads (GstDpmPeer * peer, GstPad * rtp, GstPad * rtcp)
   gst_clear_object (&old_rtcp);
 }
 
+void
+gst_dpm_peer_share_pads (GstDpmPeer * peer, GstDpmPeer * other)
+{
+  GstPad *rtp, *rtcp;
+
+  gst_fairmix_lock_acquire (&other->lock);
+  rtp = other->rtp != NULL ? gst_object_ref (other->rtp) : NULL;
+  rtcp = other->rtcp != NULL ? gst_object_ref (other->rtcp) : NULL;
+  gst_fairmix_lock_release (&other->lock);
+  gst_dpm_peer_set_pads (peer, rtp, rtcp);
+  gst_clear_object (&rtp);
+  gst_clear_object (&rtcp);
+}
+
 /* --- in ------------------------------------------------------------------ */
 
 typedef enum

@@ -74,6 +74,9 @@ void gst_dpm_peer_get_address (GstDpmPeer * peer, FmxJoinAddress * address);
 /* (transfer none) @rtp, @rtcp: where what comes is pushed; %NULL: nowhere */
 void gst_dpm_peer_set_pads (GstDpmPeer * peer, GstPad * rtp, GstPad * rtcp);
 
+/* ... where what comes from @other is */
+void gst_dpm_peer_share_pads (GstDpmPeer * peer, GstDpmPeer * other);
+
 /**
  * gst_dpm_peer_receive:
  * @data: an SRTP or SRTCP packet from the peer's address; overwritten

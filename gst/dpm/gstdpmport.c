@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* file size: its parts share the state of one socket, under one lock */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -8,6 +9,7 @@
 #include <string.h>
 
 #include "gstdpmcrypto.h"
+#include "gstdpmportstats.h"
 #include "gstdpmsocket.h"
 #include "common/gstfairmixlock.h"
 #include "common/gstfairmixstats.h"
@@ -20,6 +22,11 @@
 /* A mixer that found itself below itself: so that two that did do not meet
  * again, it is a random time that follows. */
 #define LOOP_PAUSE (2 * FMX_SECOND)
+#define MOVE_RETRY (50 * FMX_MSECOND)
+#define MOVE_PATIENCE (800 * FMX_MSECOND)
+#define MOVE_PACKETS 6          /* of media: the first ones from elsewhere */
+#define MIXING_TICKS 5          /* between two words about mixing: a second */
+#define DRAIN_US (400 * 1000)
 
 typedef enum
 {
@@ -27,6 +34,7 @@ typedef enum
   JOB_LEFT,
   JOB_REFUSED,
   JOB_UPLINK,
+  JOB_MIXES,
   JOB_RESOLVE,
   JOB_RESOLVE_LATER,
   JOB_END
@@ -41,6 +49,8 @@ typedef struct
   FmxJoinClientEvent event;
   gboolean last;
   FmxJoinAddress address;
+  gboolean mixes;
+  guint n_below;
 } Job;
 
 /* The server that we join. */
@@ -50,13 +60,31 @@ typedef struct
   gboolean resolved;            /* with the lock */
   FmxJoinAddress address;
   GstDpmPeer *peer;
-  GstDpmCrypto crypto;
+  GstDpmCrypto *crypto;         /* of @client */
   FmxJoinClient client;
   FmxJoinClientParams params;
   FmxJoinSecret secret;
   FmxJoinReason last_refusal;
   gboolean closed;              /* who is at @address would never let us in */
 } Uplink;
+
+/* Another mixer to which we were told to go: joined beside the session that we have,
+ * which ends when something comes from there. */
+typedef struct
+{
+  Uplink *uplink;               /* NULL: none */
+  FmxJoinAddress places[FMX_JOIN_PLACES];
+  guint n_places, place;
+  guint n_heard;                /* media packets from there */
+  FmxTime patience;             /* until then something must have come */
+} Move;
+
+/* Where a neighbour that mixes can be joined, as it says. */
+typedef struct
+{
+  FmxJoinAddress places[FMX_JOIN_PLACES];
+  guint n_places;
+} Places;
 
 /* What the receiving thread sends while it is busy with one datagram, to be sent at
  * once. */
@@ -95,6 +123,14 @@ struct _GstDpmPort
   guint n_sessions;
   GHashTable *by_address;       /* FmxJoinAddress to GstDpmPeer */
   Uplink *uplink;
+  Move move;
+  gboolean away;                /* we were sent to where we are, from @home */
+  FmxJoinAddress home;
+  guint64 n_moves, n_failed_moves;
+  guint max_mixing;             /* may be asked to serve so many; 0: serves always */
+  gboolean mixes;               /* was asked */
+  Places *places;               /* of the sessions */
+  guint n_ticks;
   guint next_number;
   guint64 n_foreign;
 };
@@ -167,9 +203,10 @@ uplink_free (Uplink * uplink)
 {
   if (uplink == NULL)
     return;
-  gst_dpm_servers_free (uplink->servers);
+  g_clear_pointer (&uplink->servers, gst_dpm_servers_free);
   gst_dpm_peer_unref (uplink->peer);
-  gst_dpm_crypto_clear (&uplink->crypto);
+  gst_dpm_crypto_clear (uplink->crypto);
+  g_free (uplink->crypto);
   gst_dpm_crypto_wipe (uplink, sizeof *uplink);
   g_free (uplink);
 }
@@ -179,6 +216,8 @@ gst_dpm_port_free (GstDpmPort * port)
 {
   gst_dpm_port_stop (port);
   uplink_free (port->uplink);
+  uplink_free (port->move.uplink);
+  g_free (port->places);
   for (guint i = 0; i < port->n_sessions; i++)
     g_clear_pointer (&port->peers[i], gst_dpm_peer_unref);
   g_free (port->peers);
@@ -207,10 +246,18 @@ gst_dpm_port_serve (GstDpmPort * port, const FmxJoinMixerParams * params,
   port->n_sessions = params->max_clients + MAX_PENDING;
   port->sessions = g_new0 (FmxJoinSession, port->n_sessions);
   port->peers = g_new0 (GstDpmPeer *, port->n_sessions);
+  port->places = g_new0 (Places, port->n_sessions);
   port->serves = fmx_join_mixer_init (&port->mixer, params, &port->crypto.join,
       port->sessions, port->n_sessions);
   fmx_join_mixer_set_secret (&port->mixer, secret);
   return port->serves;
+}
+
+void
+gst_dpm_port_serve_when_asked (GstDpmPort * port)
+{
+  port->max_mixing = port->mixer.params.max_clients;
+  fmx_join_mixer_set_max_clients (&port->mixer, 0);
 }
 
 GstDpmPeer *
@@ -227,7 +274,8 @@ gst_dpm_port_connect (GstDpmPort * port, const gchar * server,
   uplink->servers = servers;
   uplink->params = *params;
   uplink->secret = *secret;
-  gst_dpm_crypto_init (&uplink->crypto);
+  uplink->crypto = g_new0 (GstDpmCrypto, 1);
+  gst_dpm_crypto_init (uplink->crypto);
   uplink->peer = gst_dpm_peer_new (port->next_number++, "", FMX_JOIN_IS_MIXER
       | FMX_JOIN_MAY_SEND | FMX_JOIN_MAY_RECEIVE, 0);
   port->uplink = uplink;
@@ -297,6 +345,7 @@ session_joined (GstDpmPort * port, guint index)
   gst_dpm_peer_set_keys (peer, session->keys.srtp_to_mixer,
       session->keys.srtp_to_client);
   port->peers[index] = peer;
+  port->places[index].n_places = 0;
   table_add (port, &session->address, peer);
   tell (port, job_new (JOB_JOINED, peer, FMX_JOIN_REASON_NONE));
 }
@@ -309,6 +358,21 @@ session_moved (GstDpmPort * port, guint index)
   table_remove (port, peer);
   table_add (port, &fmx_join_mixer_session (&port->mixer, index)->address,
       peer);
+}
+
+/* A neighbour says whether it mixes, and where. */
+static void
+session_mixes (GstDpmPort * port, const FmxJoinMixerResult * result)
+{
+  Places *places = &port->places[result->session];
+  Job *job = job_new (JOB_MIXES, port->peers[result->session],
+      FMX_JOIN_REASON_NONE);
+
+  memcpy (places->places, result->places, sizeof places->places);
+  places->n_places = result->n_places;
+  job->mixes = result->mixes;
+  job->n_below = result->n_below;
+  tell (port, job);
 }
 
 /* sends and tells what follows */
@@ -337,6 +401,9 @@ act_as_mixer (GstDpmPort * port, const FmxJoinMixerResult * result)
       job->address = result->to;
       tell (port, job);
       break;
+    case FMX_JOIN_MIXER_MIXES:
+      session_mixes (port, result);
+      break;
     default:
       break;
   }
@@ -346,6 +413,58 @@ act_as_mixer (GstDpmPort * port, const FmxJoinMixerResult * result)
 
 static void uplink_act (GstDpmPort * port, FmxJoinClientResult * result,
     FmxTime now);
+static void move_begin (GstDpmPort * port, const FmxJoinClientResult * result,
+    FmxTime now);
+
+/* What we say to the mixer that asked: whether we mix, where, for how many. */
+static void
+mixing_say (GstDpmPort * port)
+{
+  FmxJoinAddress places[FMX_JOIN_PLACES];
+  guint n = gst_dpm_socket_get_places (&port->socket, places,
+      FMX_JOIN_PLACES);
+  FmxJoinClientResult result;
+  FmxJoinMixerStats stats;
+
+  fmx_join_mixer_get_stats (&port->mixer, &stats);
+  fmx_join_client_answer (&port->uplink->client, port->mixes, places, n,
+      stats.n_sessions, &result);
+  if (result.size > 0)
+    gst_dpm_socket_send (&port->socket, result.data, result.size,
+        &port->uplink->address);
+}
+
+/* Sends all who are below to who is above. */
+static void
+mixing_send_away (GstDpmPort * port)
+{
+  FmxJoinMixerResult result;
+
+  for (guint i = 0; i < port->n_sessions; i++)
+    if (port->peers[i] != NULL) {
+      fmx_join_mixer_move (&port->mixer, i, &port->uplink->address, 1, &result);
+      act_as_mixer (port, &result);
+    }
+}
+
+static void
+mixing_set (GstDpmPort * port, gboolean begin)
+{
+  port->mixes = begin && port->max_mixing > 0;
+  if (port->max_mixing > 0)
+    fmx_join_mixer_set_max_clients (&port->mixer,
+        port->mixes ? port->max_mixing : 0);
+  if (!port->mixes && port->serves && port->max_mixing > 0)
+    mixing_send_away (port);
+  mixing_say (port);
+}
+
+/* Returns: whether anybody may join us */
+static gboolean
+is_open (GstDpmPort * port)
+{
+  return port->serves && (port->max_mixing == 0 || port->mixes);
+}
 
 static void
 uplink_follow_root (GstDpmPort * port, FmxTime now)
@@ -385,6 +504,18 @@ uplink_is_elsewhere_better (const FmxJoinClientResult * result)
           || result->reason == FMX_JOIN_REASON_LOOP));
 }
 
+/* Whoever sent us here is there still, for all we know. */
+static void
+uplink_go_home (GstDpmPort * port, FmxTime now)
+{
+  Uplink *uplink = port->uplink;
+
+  port->away = FALSE;
+  uplink->address = port->home;
+  fmx_join_client_init (&uplink->client, &uplink->params,
+      &uplink->crypto->join, &uplink->secret, now);
+}
+
 static void
 tell_uplink (GstDpmPort * port, FmxJoinClientEvent event, FmxJoinReason reason,
     gboolean last)
@@ -402,12 +533,18 @@ uplink_act (GstDpmPort * port, FmxJoinClientResult * result, FmxTime now)
   Uplink *uplink = port->uplink;
   const FmxJoinKeys *keys = fmx_join_client_keys (&uplink->client);
   gboolean news = result->event != FMX_JOIN_CLIENT_NOTHING
-      && result->event != FMX_JOIN_CLIENT_ROOT;
+      && result->event != FMX_JOIN_CLIENT_ROOT
+      && result->event != FMX_JOIN_CLIENT_ASKED
+      && result->event != FMX_JOIN_CLIENT_MOVE;
   gboolean choice = gst_dpm_servers_have_choice (uplink->servers);
 
   if (result->size > 0)
     gst_dpm_socket_send (&port->socket, result->data, result->size,
         &uplink->address);
+  if (result->event == FMX_JOIN_CLIENT_ASKED)
+    mixing_set (port, result->begin);
+  if (result->event == FMX_JOIN_CLIENT_MOVE)
+    move_begin (port, result, now);
   if (result->event == FMX_JOIN_CLIENT_JOINED) {
     gst_dpm_peer_set_keys (uplink->peer, keys->srtp_to_client,
         keys->srtp_to_mixer);
@@ -426,12 +563,127 @@ uplink_act (GstDpmPort * port, FmxJoinClientResult * result, FmxTime now)
   if (news)
     tell_uplink (port, result->event, result->reason,
         uplink->closed && !choice);
+  if (result->event == FMX_JOIN_CLIENT_LEFT && port->away) {
+    uplink_go_home (port, now);
+    return;
+  }
   if (result->event == FMX_JOIN_CLIENT_SILENT
       || (uplink_is_elsewhere_better (result) && choice))
     tell (port, job_new (JOB_RESOLVE, NULL, FMX_JOIN_REASON_NONE));
   if (result->event == FMX_JOIN_CLIENT_JOINED
       || result->event == FMX_JOIN_CLIENT_ROOT)
     uplink_follow_root (port, now);
+}
+
+/* --- to another mixer: with the lock ------------------------------------- */
+
+static void
+move_end (GstDpmPort * port)
+{
+  table_remove (port, port->move.uplink->peer);
+  gst_dpm_peer_set_keys (port->move.uplink->peer, NULL, NULL);
+  g_clear_pointer (&port->move.uplink, uplink_free);
+}
+
+static void
+move_try (GstDpmPort * port, FmxTime now)
+{
+  Uplink *next = port->move.uplink;
+
+  port->move.patience = FMX_TIME_NONE;
+  if (port->move.place == port->move.n_places) {
+    port->n_failed_moves++;
+    move_end (port);
+    return;
+  }
+  next->address = port->move.places[port->move.place++];
+  fmx_join_client_init (&next->client, &next->params, &next->crypto->join,
+      &next->secret, now);
+}
+
+static void
+move_begin (GstDpmPort * port, const FmxJoinClientResult * result, FmxTime now)
+{
+  Uplink *old = port->uplink, *next;
+
+  if (port->move.uplink != NULL)
+    return;
+  next = g_new0 (Uplink, 1);
+  next->resolved = TRUE;
+  next->params = old->params;
+  next->params.first_retry = MOVE_RETRY;
+  next->params.hello_timeout = MOVE_PATIENCE;
+  next->secret = old->secret;
+  next->crypto = g_new0 (GstDpmCrypto, 1);
+  gst_dpm_crypto_init (next->crypto);
+  next->peer = gst_dpm_peer_new (gst_dpm_peer_get_number (old->peer), "",
+      gst_dpm_peer_get_flags (old->peer), 0);
+  gst_dpm_peer_share_pads (next->peer, old->peer);
+  port->move.uplink = next;
+  port->move.n_places = result->n_places;
+  port->move.place = 0;
+  port->move.n_heard = 0;
+  memcpy (port->move.places, result->places, sizeof port->move.places);
+  move_try (port, now);
+}
+
+static void
+move_act (GstDpmPort * port, FmxJoinClientResult * result, FmxTime now)
+{
+  Uplink *next = port->move.uplink;
+  const FmxJoinKeys *keys = fmx_join_client_keys (&next->client);
+
+  if (result->size > 0)
+    gst_dpm_socket_send (&port->socket, result->data, result->size,
+        &next->address);
+  switch (result->event) {
+    case FMX_JOIN_CLIENT_JOINED:
+      gst_dpm_peer_set_keys (next->peer, keys->srtp_to_client,
+          keys->srtp_to_mixer);
+      table_add (port, &next->address, next->peer);
+      port->move.patience = now + MOVE_PATIENCE;
+      break;
+    case FMX_JOIN_CLIENT_REFUSED:
+    case FMX_JOIN_CLIENT_LEFT:
+    case FMX_JOIN_CLIENT_SILENT:
+      table_remove (port, next->peer);
+      move_try (port, now);
+      break;
+    default:
+      break;
+  }
+}
+
+/* We are there.  The neighbour and its elements stay what they were, and so does the
+ * uplink but for its session: another thread may be reading its list of servers. */
+static void
+move_finish (GstDpmPort * port, FmxTime now)
+{
+  Uplink *uplink = port->uplink, *next = port->move.uplink;
+  GstDpmCrypto *crypto = uplink->crypto;
+  FmxJoinClientResult result;
+  const FmxJoinKeys *keys;
+
+  fmx_join_client_part (&uplink->client, &result);
+  if (result.size > 0)
+    gst_dpm_socket_send (&port->socket, result.data, result.size,
+        &uplink->address);
+  table_remove (port, uplink->peer);
+  if (!port->away)
+    port->home = uplink->address;
+  uplink->client = next->client;
+  uplink->crypto = next->crypto;
+  next->crypto = crypto;
+  uplink->address = next->address;
+  port->away = !fmx_join_address_same (&uplink->address, &port->home);
+  move_end (port);
+  keys = fmx_join_client_keys (&uplink->client);
+  gst_dpm_peer_set_keys (uplink->peer, keys->srtp_to_client,
+      keys->srtp_to_mixer);
+  table_add (port, &uplink->address, uplink->peer);
+  port->n_moves++;
+  tell_uplink (port, FMX_JOIN_CLIENT_JOINED, FMX_JOIN_REASON_MOVED, FALSE);
+  uplink_follow_root (port, now);
 }
 
 /* --- the thread that asks for the server's address: this may take long --- */
@@ -448,7 +700,7 @@ uplink_set_address (GstDpmPort * port, const FmxJoinAddress * address)
   uplink->address = *address;
   if (!uplink->resolved)
     fmx_join_client_init (&uplink->client, &uplink->params,
-        &uplink->crypto.join, &uplink->secret, port_now (port));
+        &uplink->crypto->join, &uplink->secret, port_now (port));
   else if (uplink->closed)      /* the one before; this one may be better */
     fmx_join_client_quit (&uplink->client, FMX_JOIN_REASON_NONE, 0, &nothing,
         port_now (port));
@@ -503,15 +755,16 @@ resolve_start (GstDpmPort * port)
 /* --- the thread that receives -------------------------------------------- */
 
 static gboolean
-is_from_server (GstDpmPort * port, const FmxJoinAddress * from,
+is_from (GstDpmPort * port, const Uplink * uplink, const FmxJoinAddress * from,
     const guint8 * data)
 {
   static const guint of_mixers = 1u << FMX_JOIN_COOKIE | 1u << FMX_JOIN_ACCEPT
-      | 1u << FMX_JOIN_REFUSE | 1u << FMX_JOIN_PONG | 1u << FMX_JOIN_BYE;
+      | 1u << FMX_JOIN_REFUSE | 1u << FMX_JOIN_PONG | 1u << FMX_JOIN_BYE
+      | 1u << FMX_JOIN_ASK | 1u << FMX_JOIN_MOVE;
 
-  return port->uplink != NULL && port->uplink->resolved
+  return uplink != NULL && uplink->resolved
       && (!port->serves || (data[4] < 32 && (of_mixers >> data[4] & 1)))
-      && fmx_join_address_same (from, &port->uplink->address);
+      && fmx_join_address_same (from, &uplink->address);
 }
 
 static void
@@ -519,19 +772,23 @@ on_join_message (GstDpmPort * port, const guint8 * data, gsize size,
     const FmxJoinAddress * from)
 {
   FmxTime now = port_now (port);
+  FmxJoinClientResult result;
 
   gst_fairmix_lock_acquire (&port->lock);
-  if (is_from_server (port, from, data)) {
-    FmxJoinClientResult result;
-
+  if (is_from (port, port->move.uplink, from, data)) {
+    fmx_join_client_on_datagram (&port->move.uplink->client, data, size,
+        &result, now);
+    move_act (port, &result, now);
+  } else if (is_from (port, port->uplink, from, data)) {
     fmx_join_client_on_datagram (&port->uplink->client, data, size, &result,
         now);
     uplink_act (port, &result, now);
-  } else if (port->serves) {
-    FmxJoinMixerResult result;
+  } else if (is_open (port) || (port->serves
+          && port->mixer.stats.n_sessions > 0)) {
+    FmxJoinMixerResult theirs;
 
-    fmx_join_mixer_on_datagram (&port->mixer, from, data, size, &result, now);
-    act_as_mixer (port, &result);
+    fmx_join_mixer_on_datagram (&port->mixer, from, data, size, &theirs, now);
+    act_as_mixer (port, &theirs);
   } else {
     port->n_foreign++;
   }
@@ -584,6 +841,7 @@ static void
 on_media (GstDpmPort * port, guint8 * data, gsize size,
     const FmxJoinAddress * from)
 {
+  gboolean elsewhere;
   GstBuffer *buffer;
   GstDpmPeer *peer;
   GstPad *pad;
@@ -594,10 +852,20 @@ on_media (GstDpmPort * port, guint8 * data, gsize size,
     gst_dpm_peer_ref (peer);
   else
     port->n_foreign++;
+  /* RTCP comes before there is anything to be heard [RFC5761 4] */
+  elsewhere = port->move.uplink != NULL && port->move.uplink->peer == peer
+      && (size < 2 || (data[1] & 0x60) != 0x40);
   gst_fairmix_lock_release (&port->lock);
   if (peer == NULL)
     return;
   buffer = gst_dpm_peer_receive (peer, data, size, &pad);
+  if (buffer != NULL && elsewhere) {
+    gst_fairmix_lock_acquire (&port->lock);
+    if (port->move.uplink != NULL && port->move.uplink->peer == peer
+        && ++port->move.n_heard == MOVE_PACKETS)
+      move_finish (port, port_now (port));
+    gst_fairmix_lock_release (&port->lock);
+  }
   if (buffer != NULL)
     push (port, pad, buffer);
   gst_clear_object (&pad);
@@ -617,6 +885,11 @@ on_timeout (GstDpmPort * port)
   while (port->uplink != NULL && port->uplink->resolved
       && fmx_join_client_on_timeout (&port->uplink->client, &ours, now))
     uplink_act (port, &ours, now);
+  while (port->move.uplink != NULL
+      && fmx_join_client_on_timeout (&port->move.uplink->client, &ours, now))
+    move_act (port, &ours, now);
+  if (port->move.uplink != NULL && now >= port->move.patience)
+    move_finish (port, now);
   gst_fairmix_lock_release (&port->lock);
 }
 
@@ -639,6 +912,9 @@ idle_us (GstDpmPort * port)
   if (port->uplink != NULL && port->uplink->resolved)
     next = fmx_time_min (next,
         fmx_join_client_next_timeout (&port->uplink->client));
+  if (port->move.uplink != NULL)
+    next = fmx_time_min (next, fmx_time_min (port->move.patience,
+            fmx_join_client_next_timeout (&port->move.uplink->client)));
   gst_fairmix_lock_release (&port->lock);
   if (next == FMX_TIME_NONE)
     return -1;
@@ -696,6 +972,9 @@ do_job (GstDpmPort * port, Job * job)
     case JOB_UPLINK:
       callbacks->uplink (port->user, job->event, job->reason, job->last);
       break;
+    case JOB_MIXES:
+      callbacks->mixes (port->user, job->peer, job->mixes, job->n_below);
+      break;
     case JOB_RESOLVE:
       resolve_start (port);
       break;
@@ -705,6 +984,21 @@ do_job (GstDpmPort * port, Job * job)
     default:
       break;
   }
+}
+
+/* Who asked hears now and then for how many we mix; who is below and need not be is
+ * sent away again. */
+static void
+mixing_tick (GstDpmPort * port)
+{
+  gst_fairmix_lock_acquire (&port->lock);
+  if (port->max_mixing > 0 && ++port->n_ticks % MIXING_TICKS == 0) {
+    if (port->mixes)
+      mixing_say (port);
+    else if (fmx_join_client_keys (&port->uplink->client) != NULL)
+      mixing_send_away (port);
+  }
+  gst_fairmix_lock_release (&port->lock);
 }
 
 static gpointer
@@ -725,6 +1019,7 @@ tell_all (gpointer data)
     }
     if (!end && port_now (port) >= next_tick) {
       port->callbacks->tick (port->user, port_now (port));
+      mixing_tick (port);
       next_tick = port_now (port) + TICK;
       if (port->resolve_at > 0 && next_tick > port->resolve_at) {
         port->resolve_at = 0;
@@ -743,6 +1038,25 @@ gst_dpm_port_start (GstDpmPort * port)
     tell (port, job_new (JOB_RESOLVE, NULL, FMX_JOIN_REASON_NONE));
   port->teller = g_thread_new ("dpm-events", tell_all, port);
   port->receiver = g_thread_new ("dpm-receive", receive_all, port);
+}
+
+void
+gst_dpm_port_drain (GstDpmPort * port)
+{
+  gint64 end_us = g_get_monotonic_time () + DRAIN_US;
+  gboolean any = TRUE, said = FALSE;
+
+  while (any && g_get_monotonic_time () < end_us) {
+    gst_fairmix_lock_acquire (&port->lock);
+    any = port->max_mixing > 0 && port->mixer.stats.n_sessions > 0
+        && fmx_join_client_keys (&port->uplink->client) != NULL;
+    if (any && !said)
+      mixing_set (port, FALSE);
+    gst_fairmix_lock_release (&port->lock);
+    said = TRUE;
+    if (any)
+      g_usleep (10000);
+  }
 }
 
 void
@@ -815,19 +1129,63 @@ gst_dpm_port_set_max_clients (GstDpmPort * port, guint max_clients)
   gst_fairmix_lock_release (&port->lock);
 }
 
+/* with the lock.  Returns: the session of that neighbour; n_sessions: none */
+static guint
+session_of (GstDpmPort * port, guint neighbour)
+{
+  guint i = 0;
+
+  while (i < port->n_sessions && (port->peers[i] == NULL
+          || gst_dpm_peer_get_number (port->peers[i]) != neighbour))
+    i++;
+  return i;
+}
+
 void
 gst_dpm_port_kick (GstDpmPort * port, guint neighbour)
 {
   FmxJoinMixerResult result;
+  guint session;
 
   gst_fairmix_lock_acquire (&port->lock);
-  for (guint i = 0; i < port->n_sessions; i++)
-    if (port->peers[i] != NULL
-        && gst_dpm_peer_get_number (port->peers[i]) == neighbour) {
-      fmx_join_mixer_remove (&port->mixer, i, FMX_JOIN_REASON_CLOSED, &result);
-      act_as_mixer (port, &result);
-      break;
-    }
+  session = session_of (port, neighbour);
+  if (session < port->n_sessions) {
+    fmx_join_mixer_remove (&port->mixer, session, FMX_JOIN_REASON_CLOSED,
+        &result);
+    act_as_mixer (port, &result);
+  }
+  gst_fairmix_lock_release (&port->lock);
+}
+
+void
+gst_dpm_port_ask (GstDpmPort * port, guint neighbour, gboolean begin)
+{
+  FmxJoinMixerResult result;
+  guint session;
+
+  gst_fairmix_lock_acquire (&port->lock);
+  session = session_of (port, neighbour);
+  if (session < port->n_sessions) {
+    fmx_join_mixer_ask (&port->mixer, session, begin, &result);
+    act_as_mixer (port, &result);
+  }
+  gst_fairmix_lock_release (&port->lock);
+}
+
+void
+gst_dpm_port_move (GstDpmPort * port, guint neighbour, guint mixer)
+{
+  FmxJoinMixerResult result;
+  guint session, to;
+
+  gst_fairmix_lock_acquire (&port->lock);
+  session = session_of (port, neighbour);
+  to = session_of (port, mixer);
+  if (session < port->n_sessions && to < port->n_sessions) {
+    fmx_join_mixer_move (&port->mixer, session, port->places[to].places,
+        port->places[to].n_places, &result);
+    act_as_mixer (port, &result);
+  }
   gst_fairmix_lock_release (&port->lock);
 }
 
@@ -843,63 +1201,6 @@ gst_dpm_port_is_joined (GstDpmPort * port)
   return joined;
 }
 
-GstStructure *
-gst_dpm_peer_to_structure (GstDpmPeer * peer)
-{
-  FmxJoinAddress address;
-  GstDpmPeerStats stats;
-  GstStructure *s;
-  gchar *text;
-
-  gst_dpm_peer_get_stats (peer, &stats);
-  gst_dpm_peer_get_address (peer, &address);
-  text = gst_dpm_address_to_string (&address);
-  s = gst_structure_new ("application/x-fairmix-dpm-neighbour-stats",
-      "neighbour", G_TYPE_UINT, gst_dpm_peer_get_number (peer),
-      "name", G_TYPE_STRING, gst_dpm_peer_get_name (peer),
-      "address", G_TYPE_STRING, text,
-      "mixer", G_TYPE_BOOLEAN,
-      (gst_dpm_peer_get_flags (peer) & FMX_JOIN_IS_MIXER) != 0,
-      "max-streams", G_TYPE_UINT, gst_dpm_peer_get_max_streams (peer),
-      "n-received", G_TYPE_UINT64, stats.n_received,
-      "n-forged", G_TYPE_UINT64, stats.n_forged,
-      "n-replayed", G_TYPE_UINT64, stats.n_replayed,
-      "n-malformed", G_TYPE_UINT64, stats.n_malformed,
-      "n-early", G_TYPE_UINT64, stats.n_early,
-      "n-sent", G_TYPE_UINT64, stats.n_sent,
-      "n-unsent", G_TYPE_UINT64, stats.n_unsent,
-      "n-protect-failed", G_TYPE_UINT64, stats.n_protect_failed, NULL);
-  g_free (text);
-  return s;
-}
-
-/* with the lock */
-static void
-add_mixer_stats (GstDpmPort * port, GstStructure * s)
-{
-  FmxJoinMixerStats stats;
-
-  fmx_join_mixer_get_stats (&port->mixer, &stats);
-  gst_structure_set (s,
-      "n-neighbours", G_TYPE_UINT, stats.n_sessions,
-      "n-pending", G_TYPE_UINT, stats.n_pending,
-      "n-joined", G_TYPE_UINT64, stats.n_joined,
-      "n-left", G_TYPE_UINT64, stats.n_left,
-      "n-timeouts", G_TYPE_UINT64, stats.n_timeouts,
-      "n-moved", G_TYPE_UINT64, stats.n_moved,
-      "n-hellos", G_TYPE_UINT64, stats.n_hellos,
-      "n-limited", G_TYPE_UINT64, stats.n_limited,
-      "n-bad-cookies", G_TYPE_UINT64, stats.n_bad_cookies,
-      "n-wrong-secret", G_TYPE_UINT64, stats.n_wrong_secret,
-      "n-refused", G_TYPE_UINT64, stats.n_refused,
-      "n-repeated-joins", G_TYPE_UINT64, stats.n_repeated,
-      "n-unknown-sessions", G_TYPE_UINT64, stats.n_unknown,
-      "n-forged-control", G_TYPE_UINT64, stats.n_forged,
-      "n-replayed-control", G_TYPE_UINT64, stats.n_replayed,
-      "n-invalid-control", G_TYPE_UINT64,
-      stats.n_invalid + stats.n_unexpected, NULL);
-}
-
 /* with the lock */
 static void
 add_uplink_stats (GstDpmPort * port, GstStructure * s)
@@ -908,16 +1209,12 @@ add_uplink_stats (GstDpmPort * port, GstStructure * s)
   FmxJoinClientStats stats;
 
   fmx_join_client_get_stats (&port->uplink->client, &stats);
-  gst_structure_set (s,
-      "joined", G_TYPE_BOOLEAN, port->uplink->resolved
+  gst_structure_set (s, "joined", G_TYPE_BOOLEAN, port->uplink->resolved
       && fmx_join_client_keys (&port->uplink->client) != NULL,
-      "rtt", G_TYPE_INT64, (gint64) stats.rtt,
-      "n-attempts", G_TYPE_UINT64, stats.n_attempts,
-      "n-sessions", G_TYPE_UINT64, stats.n_joined,
-      "n-lost", G_TYPE_UINT64, stats.n_lost,
-      "n-forged-answers", G_TYPE_UINT64, stats.n_forged,
-      "n-stale-answers", G_TYPE_UINT64, stats.n_stale + stats.n_invalid,
-      "n-replayed-answers", G_TYPE_UINT64, stats.n_replayed, NULL);
+      "away", G_TYPE_BOOLEAN, port->away,
+      "n-moves", G_TYPE_UINT64, port->n_moves,
+      "n-failed-moves", G_TYPE_UINT64, port->n_failed_moves, NULL);
+  gst_dpm_stats_add_client (s, &stats);
   g_value_init (&server, GST_TYPE_STRUCTURE);
   g_value_take_boxed (&server, gst_dpm_peer_to_structure (port->uplink->peer));
   gst_structure_take_value (s, "server", &server);
@@ -931,8 +1228,13 @@ gst_dpm_port_add_stats (GstDpmPort * port, GstStructure * s)
   g_value_init (&neighbours, GST_TYPE_ARRAY);
   gst_fairmix_lock_acquire (&port->lock);
   gst_structure_set (s, "n-foreign", G_TYPE_UINT64, port->n_foreign, NULL);
-  if (port->serves)
-    add_mixer_stats (port, s);
+  if (port->serves) {
+    FmxJoinMixerStats stats;
+
+    fmx_join_mixer_get_stats (&port->mixer, &stats);
+    gst_dpm_stats_add_mixer (s, &stats);
+    gst_structure_set (s, "mixes", G_TYPE_BOOLEAN, is_open (port), NULL);
+  }
   if (port->uplink != NULL)
     add_uplink_stats (port, s);
   for (guint i = 0; i < port->n_sessions; i++)

@@ -19,6 +19,7 @@ G_BEGIN_DECLS
  * @refused: somebody was not let in
  * @uplink: something happened between us and the server that we join; @last: we
  *     were refused, and do not try again, there or elsewhere
+ * @mixes: a neighbour was asked to mix, and does, for @n_below others, or does not
  * @received: (any thread, in a hurry) a packet of @peer for @pad
  * @tick: five times a second of the system's clock
  *
@@ -32,6 +33,8 @@ typedef struct
   void (*refused) (gpointer user, const gchar * address, FmxJoinReason reason);
   void (*uplink) (gpointer user, FmxJoinClientEvent event,
       FmxJoinReason reason, gboolean last);
+  void (*mixes) (gpointer user, GstDpmPeer * peer, gboolean mixes,
+      guint n_below);
   GstFlowReturn (*received) (gpointer user, GstPad * pad, GstBuffer * buffer);
   void (*tick) (gpointer user, FmxTime now);
 } GstDpmPortCallbacks;
@@ -55,6 +58,10 @@ void gst_dpm_port_free (GstDpmPort * port);
 gboolean gst_dpm_port_serve (GstDpmPort * port,
     const FmxJoinMixerParams * params, const FmxJoinSecret * secret);
 
+/* After gst_dpm_port_serve() and gst_dpm_port_connect(): nobody may come in until the
+ * server asks us to mix. */
+void gst_dpm_port_serve_when_asked (GstDpmPort * port);
+
 /* Before gst_dpm_port_start().  @server: one or several, see #GstDpmServers.
  * Returns: (transfer none) (nullable): the server as a neighbour; %NULL: @server
  * cannot be read */
@@ -66,6 +73,10 @@ GstDpmPeer *gst_dpm_port_connect (GstDpmPort * port, const gchar * server,
 gboolean gst_dpm_port_open (GstDpmPort * port, const gchar * address,
     guint number, GError ** error);
 void gst_dpm_port_start (GstDpmPort * port);
+
+/* Who is below because the server asked us is sent there; waits a little until they
+ * are gone. */
+void gst_dpm_port_drain (GstDpmPort * port);
 
 /* No more callbacks from here on, but perhaps one more packet. */
 void gst_dpm_port_stop_telling (GstDpmPort * port);
@@ -83,14 +94,16 @@ void gst_dpm_port_send (GstDpmPort * port, GstDpmPeer * peer,
 void gst_dpm_port_set_max_clients (GstDpmPort * port, guint max_clients);
 void gst_dpm_port_kick (GstDpmPort * port, guint neighbour);
 
+/* Asks a neighbour to mix for others, or not to any more. */
+void gst_dpm_port_ask (GstDpmPort * port, guint neighbour, gboolean begin);
+/* Tells a neighbour to go to another one, that mixes. */
+void gst_dpm_port_move (GstDpmPort * port, guint neighbour, guint mixer);
+
 /* Adds what there is to tell to @stats. */
 void gst_dpm_port_add_stats (GstDpmPort * port, GstStructure * stats);
 
 /* @uplink: that there is one, and it is in */
 gboolean gst_dpm_port_is_joined (GstDpmPort * port);
-
-/* Returns: (transfer full): of a neighbour's packets */
-GstStructure *gst_dpm_peer_to_structure (GstDpmPeer * peer);
 
 G_END_DECLS
 

@@ -214,3 +214,9 @@ gst_dpm_roster_write_sdes (GstDpmRoster * roster, gint neighbour, guint32 ssrc,
   }
   return gst_byte_writer_reset_and_get_buffer (&writer);
 }
+
+guint
+gst_dpm_roster_count (GstDpmRoster * roster)
+{
+  return roster->entries->len;
+}

@@ -42,6 +42,9 @@ gboolean gst_dpm_roster_update (GstDpmRoster * roster,
 GstBuffer *gst_dpm_roster_write_sdes (GstDpmRoster * roster, gint neighbour,
     guint32 ssrc, guint page);
 
+/* Returns: how many streams there are */
+guint gst_dpm_roster_count (GstDpmRoster * roster);
+
 G_END_DECLS
 
 #endif /* __GST_DPM_ROSTER_H__ */

@@ -7,6 +7,8 @@
 #include "gstdpmsocket.h"
 
 #include <gio/gnetworking.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <string.h>
 
 #define RECEIVE_BUFFER_BYTES (4 << 20)
@@ -226,4 +228,62 @@ gst_dpm_address_from_gio (FmxJoinAddress * address, GSocketAddress * from)
 
   return g_socket_address_to_native (from, &native, sizeof native, NULL)
       && address_from_native (address, &native);
+}
+
+/* Returns: whether others may reach an interface by that address */
+static gboolean
+is_of_use (const struct ifaddrs *interface, gboolean v6)
+{
+  const struct sockaddr_in6 *in6 =
+      (const struct sockaddr_in6 *) interface->ifa_addr;
+
+  if (in6 == NULL || !(interface->ifa_flags & IFF_UP)
+      || interface->ifa_flags & IFF_LOOPBACK)
+    return FALSE;
+  return in6->sin6_family == AF_INET || (v6 && in6->sin6_family == AF_INET6
+      && !IN6_IS_ADDR_LINKLOCAL (&in6->sin6_addr));
+}
+
+static guint
+places_of_interfaces (GstDpmSocket * self, FmxJoinAddress * places, guint most)
+{
+  struct ifaddrs *interfaces;
+  guint n = 0;
+
+  if (getifaddrs (&interfaces) != 0)
+    return 0;
+  for (struct ifaddrs * i = interfaces; i != NULL && n < most; i = i->ifa_next) {
+    struct sockaddr_storage native;
+
+    if (!is_of_use (i, self->is_v6))
+      continue;
+    memset (&native, 0, sizeof native);
+    memcpy (&native, i->ifa_addr, i->ifa_addr->sa_family == AF_INET ?
+        sizeof (struct sockaddr_in) : sizeof (struct sockaddr_in6));
+    if (address_from_native (&places[n], &native))
+      places[n++].port = (guint16) gst_dpm_socket_get_port (self);
+  }
+  freeifaddrs (interfaces);
+  return n;
+}
+
+guint
+gst_dpm_socket_get_places (GstDpmSocket * self, FmxJoinAddress * places,
+    guint most)
+{
+  GSocketAddress *local = self->socket != NULL ?
+      g_socket_get_local_address (self->socket, NULL) : NULL;
+  gboolean any;
+  guint n = 0;
+
+  if (local == NULL)
+    return 0;
+  any = g_inet_address_get_is_any (g_inet_socket_address_get_address
+      (G_INET_SOCKET_ADDRESS (local)));
+  if (any)
+    n = places_of_interfaces (self, places, most);
+  else if (most > 0)
+    n = gst_dpm_address_from_gio (&places[0], local);
+  g_object_unref (local);
+  return n;
 }

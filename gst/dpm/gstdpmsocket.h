@@ -70,6 +70,12 @@ void gst_dpm_socket_send_all (GstDpmSocket * self, GstDpmDatagram * datagrams,
     guint n);
 
 /* Returns: FALSE if it is no address of the Internet */
+/* @places: (out) (array length=most): where others can reach the socket, as far as we
+ * know: what it is bound to, or the addresses of this host that are not its own
+ * only.  Returns: how many */
+guint gst_dpm_socket_get_places (GstDpmSocket * self, FmxJoinAddress * places,
+    guint most);
+
 gboolean gst_dpm_address_from_gio (FmxJoinAddress * address,
     GSocketAddress * from);
 

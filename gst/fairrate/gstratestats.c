@@ -57,3 +57,22 @@ gst_rate_stats_to_structure (const gchar * name,
       "n-no-feedback", G_TYPE_UINT64, stats->n_no_feedback,
       "n-breaker", G_TYPE_UINT64, stats->n_breaker, NULL);
 }
+
+void
+gst_rate_stats_add_shape (GstStructure * stats,
+    const FmxDelayShapeStats * shape)
+{
+  GstStructure *s = gst_structure_new ("application/x-fairmix-delay-shape",
+      "n-intervals", G_TYPE_UINT64, shape->n_intervals,
+      "interval", G_TYPE_UINT64, shape->interval,
+      "has-mean", G_TYPE_BOOLEAN, shape->has_mean,
+      "mean-delay", G_TYPE_DOUBLE, shape->mean_s,
+      "congested", G_TYPE_BOOLEAN, shape->congested,
+      "skewness", G_TYPE_DOUBLE, shape->skewness,
+      "variability", G_TYPE_DOUBLE, shape->variability_s,
+      "frequency", G_TYPE_DOUBLE, shape->frequency,
+      "loss", G_TYPE_DOUBLE, shape->loss, NULL);
+
+  gst_structure_set (stats, "delay-shape", GST_TYPE_STRUCTURE, s, NULL);
+  gst_structure_free (s);
+}

@@ -18,6 +18,10 @@ G_BEGIN_DECLS
 GstStructure *gst_rate_stats_to_structure (const gchar * name,
     const FmxRateSenderStats * stats);
 
+/* Adds "delay-shape": delays in seconds */
+void gst_rate_stats_add_shape (GstStructure * stats,
+    const FmxDelayShapeStats * shape);
+
 G_END_DECLS
 
 #endif /* __GST_RATE_STATS_H__ */

@@ -292,12 +292,16 @@ static GstStructure *
 gst_tfrc_rate_create_stats (GstTfrcRate * self)
 {
   FmxRateSenderStats stats = { 0 };
+  FmxDelayShapeStats shape = { 0 };
   GstStructure *s;
 
   gst_fairmix_lock_acquire (&self->lock);
-  if (self->timed.started)
+  if (self->timed.started) {
     fmx_rate_sender_get_stats (self->sender, &stats, gst_tfrc_rate_now (self));
+    fmx_rate_sender_get_delay_shape (self->sender, &shape);
+  }
   s = gst_rate_stats_to_structure (STATS_NAME, &stats);
+  gst_rate_stats_add_shape (s, &shape);
   gst_structure_set (s,
       "target-bitrate", G_TYPE_UINT, self->target,
       "n-dropped", G_TYPE_UINT64, self->n_dropped,

@@ -156,7 +156,7 @@ on_refused (gpointer user, const gchar * address, FmxJoinReason reason)
 }
 
 static const GstDpmPortCallbacks callbacks = {
-  on_peer, on_left, on_refused, on_uplink, on_received, on_tick
+  on_peer, on_left, on_refused, on_uplink, NULL, on_received, on_tick
 };
 
 static Client *

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef __GST_DPM_HALL_H__
+#define __GST_DPM_HALL_H__
+
+#include <gst/gst.h>
+
+#include "common/gstfairmixlock.h"
+
+#include "gstdpmnode.h"
+
+G_BEGIN_DECLS
+
+/**
+ * GstDpmHall:
+ *
+ * The neighbours that a node mixes for, and the one above it: their elements, their
+ * names, our own voice as one of them.
+ */
+typedef struct
+{
+  GstDpmNode *node;
+  guint32 ssrc;                 /* of who says the names */
+  guint max_bitrate;            /* with the node's object lock; as of dpmmixer */
+
+  /*< private >*/
+  guint page;                   /* of names */
+  GstFairmixLock lock;
+  GPtrArray *neighbours;        /* of GstDpmNeighbour */
+} GstDpmHall;
+
+typedef void (*GstDpmHallFunc) (GstDpmNeighbour * neighbour, gpointer user);
+
+void gst_dpm_hall_init (GstDpmHall * hall, GstDpmNode * node);
+void gst_dpm_hall_clear (GstDpmHall * hall);
+
+/* As the functions of #GstDpmNodeClass; @peer: who is above */
+void gst_dpm_hall_joined (GstDpmHall * hall, GstDpmPeer * peer);
+void gst_dpm_hall_left (GstDpmHall * hall, GstDpmPeer * peer,
+    FmxJoinReason reason);
+void gst_dpm_hall_uplink (GstDpmHall * hall, FmxJoinClientEvent event,
+    GstDpmPeer * peer);
+void gst_dpm_hall_names (GstDpmHall * hall, gboolean all);
+void gst_dpm_hall_add_stats (GstDpmHall * hall, GstStructure * stats);
+
+/* @voice: (nullable): ours, from now on; @cname: (nullable): its name */
+void gst_dpm_hall_set_voice (GstDpmHall * hall, const GstDpmVoice * voice,
+    const gchar * cname);
+
+/* Removes all neighbours. */
+void gst_dpm_hall_empty (GstDpmHall * hall);
+
+/* with the hall's lock */
+void gst_dpm_hall_foreach (GstDpmHall * hall, GstDpmHallFunc func,
+    gpointer user);
+
+G_END_DECLS
+
+#endif /* __GST_DPM_HALL_H__ */

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstdpmorganiser.h"
+
+#include <string.h>
+
+#include "fairmix/topology/fmx-mixer-election.h"
+#include "fairmix/topology/fmx-shared-bottleneck.h"
+
+#define MAX_SEATS 128
+#define UPDATE_TICKS 2          /* 400 ms: not more often than intervals end */
+
+/* What is seen of a neighbour in a tick. */
+typedef struct
+{
+  guint number;
+  gboolean has_shape;
+  FmxDelayShapeStats shape;
+  FmxElectionNeighbour about;
+} Sight;
+
+struct _GstDpmOrganiser
+{
+  GstDpmHall *hall;
+  guint n_ticks;
+
+  /* with the lock */
+  GstFairmixLock lock;
+  gboolean begun;
+  guint numbers[MAX_SEATS];     /* of the neighbours; 0: nobody */
+  gint told[MAX_SEATS];         /* the last thing of which we told; -1: nothing */
+  FmxSharedBottleneck bottleneck;
+  FmxSharedFlow *flows;
+  FmxSharedPair *pairs;
+  FmxMixerElection election;
+  FmxElectionSeat seats[MAX_SEATS];
+};
+
+GstDpmOrganiser *
+gst_dpm_organiser_new (GstDpmHall * hall)
+{
+  GstDpmOrganiser *self = g_new0 (GstDpmOrganiser, 1);
+
+  self->hall = hall;
+  gst_fairmix_lock_init (&self->lock, GST_FAIRMIX_RANK_ELEMENT);
+  return self;
+}
+
+void
+gst_dpm_organiser_reset (GstDpmOrganiser * self)
+{
+  gst_fairmix_lock_acquire (&self->lock);
+  self->begun = FALSE;
+  memset (self->numbers, 0, sizeof self->numbers);
+  g_clear_pointer (&self->flows, g_free);
+  g_clear_pointer (&self->pairs, g_free);
+  gst_fairmix_lock_release (&self->lock);
+}
+
+void
+gst_dpm_organiser_free (GstDpmOrganiser * self)
+{
+  gst_dpm_organiser_reset (self);
+  gst_fairmix_lock_clear (&self->lock);
+  g_free (self);
+}
+
+/* with the lock */
+static void
+begin (GstDpmOrganiser * self)
+{
+  FmxSharedBottleneckParams shared;
+  FmxElectionParams election;
+
+  self->begun = TRUE;
+  self->flows = g_new (FmxSharedFlow, MAX_SEATS);
+  self->pairs = g_new (FmxSharedPair, FMX_SHARED_BOTTLENECK_PAIRS (MAX_SEATS));
+  fmx_shared_bottleneck_params_default (&shared);
+  fmx_shared_bottleneck_init (&self->bottleneck, &shared, self->flows,
+      self->pairs, MAX_SEATS);
+  fmx_election_params_default (&election);
+  fmx_mixer_election_init (&self->election, &election, self->seats, MAX_SEATS);
+}
+
+/* --- what there is to see ------------------------------------------------ */
+
+static gboolean
+read_shape (const GstStructure * s, FmxDelayShapeStats * shape)
+{
+  gboolean has_mean, congested;
+
+  if (!gst_structure_get (s, "n-intervals", G_TYPE_UINT64, &shape->n_intervals,
+          "interval", G_TYPE_UINT64, &shape->interval,
+          "has-mean", G_TYPE_BOOLEAN, &has_mean,
+          "mean-delay", G_TYPE_DOUBLE, &shape->mean_s,
+          "congested", G_TYPE_BOOLEAN, &congested,
+          "skewness", G_TYPE_DOUBLE, &shape->skewness,
+          "variability", G_TYPE_DOUBLE, &shape->variability_s,
+          "frequency", G_TYPE_DOUBLE, &shape->frequency,
+          "loss", G_TYPE_DOUBLE, &shape->loss, NULL))
+    return FALSE;
+  shape->has_mean = has_mean;
+  shape->congested = congested;
+  return shape->n_intervals > 0;
+}
+
+static void
+look_at (GstDpmNeighbour * neighbour, gpointer user)
+{
+  GArray *sights = user;
+  GstDpmPeer *peer = gst_dpm_neighbour_get_peer (neighbour);
+  guint flags = gst_dpm_peer_get_flags (peer);
+  GstStructure *s = gst_structure_new_empty ("neighbour"), *rate = NULL;
+  GstStructure *shape = NULL;
+  Sight sight = {.number = gst_dpm_peer_get_number (peer) };
+  guint64 target_bps = 0;
+  gint64 rtt = 0;
+
+  if (flags & (FMX_JOIN_MAY_MIX | FMX_JOIN_MAY_MOVE))
+    gst_dpm_neighbour_add_stats (neighbour, s);
+  if (gst_structure_get (s, "rate", GST_TYPE_STRUCTURE, &rate, NULL)) {
+    gst_structure_get (rate, "target-bps", G_TYPE_UINT64, &target_bps,
+        "rtt", G_TYPE_INT64, &rtt, NULL);
+    gst_structure_get (rate, "delay-shape", GST_TYPE_STRUCTURE, &shape, NULL);
+    sight.has_shape = shape != NULL && read_shape (shape, &sight.shape);
+    sight.about.may_mix = (flags & FMX_JOIN_MAY_MIX) != 0;
+    sight.about.rtt = rtt;
+    sight.about.target_bps = (gdouble) target_bps;
+    g_array_append_val (sights, sight);
+  }
+  g_clear_pointer (&shape, gst_structure_free);
+  g_clear_pointer (&rate, gst_structure_free);
+  gst_structure_free (s);
+}
+
+/* with the lock.  Returns: where @number sits; MAX_SEATS: nowhere */
+static guint
+seat_of (GstDpmOrganiser * self, guint number)
+{
+  guint i = 0;
+
+  while (i < MAX_SEATS && self->numbers[i] != number)
+    i++;
+  return i;
+}
+
+/* with the lock */
+static void
+note (GstDpmOrganiser * self, const Sight * sight)
+{
+  guint seat = seat_of (self, sight->number);
+
+  if (seat == MAX_SEATS)
+    seat = seat_of (self, 0);
+  if (seat == MAX_SEATS)
+    return;
+  if (self->numbers[seat] == 0)
+    self->told[seat] = -1;
+  self->numbers[seat] = sight->number;
+  fmx_mixer_election_set (&self->election, seat, &sight->about);
+  if (sight->has_shape)
+    fmx_shared_bottleneck_set (&self->bottleneck, seat, &sight->shape);
+}
+
+/* --- what follows -------------------------------------------------------- */
+
+static void
+tell (GstDpmOrganiser * self, const gchar * event, guint neighbour, guint mixer)
+{
+  gst_dpm_node_tell (self->hall->node, gst_structure_new ("dpm-topology",
+          "event", G_TYPE_STRING, event, "neighbour", G_TYPE_UINT, neighbour,
+          "mixer", G_TYPE_UINT, mixer, NULL));
+}
+
+static void
+act (GstDpmOrganiser * self, const FmxElectionAction * action, guint number,
+    guint mixer, gboolean again)
+{
+  static const gchar *const names[] = { "asked", "told", "released" };
+  GstDpmPort *port = gst_dpm_node_get_port (self->hall->node);
+
+  if (action->kind == FMX_ELECTION_MOVE)
+    gst_dpm_port_move (port, number, mixer);
+  else
+    gst_dpm_port_ask (port, number, action->kind == FMX_ELECTION_ASK);
+  if (!again)
+    tell (self, names[action->kind], number, mixer);
+}
+
+static void
+do_all (GstDpmOrganiser * self, FmxTime now)
+{
+  FmxElectionAction action;
+  gboolean any = TRUE;
+
+  while (any) {
+    guint number = 0, mixer = 0;
+    gboolean again = TRUE;
+
+    gst_fairmix_lock_acquire (&self->lock);
+    any = fmx_mixer_election_next_action (&self->election, &action, now);
+    if (any) {
+      number = self->numbers[action.neighbour];
+      mixer = action.mixer != FMX_NO_NEIGHBOUR ?
+          self->numbers[action.mixer] : 0;
+      again = self->told[action.neighbour] == (gint) action.kind;
+      self->told[action.neighbour] = (gint) action.kind;
+    }
+    gst_fairmix_lock_release (&self->lock);
+    if (any)
+      act (self, &action, number, mixer, again);
+  }
+}
+
+void
+gst_dpm_organiser_tick (GstDpmOrganiser * self, FmxTime now)
+{
+  GArray *sights = g_array_new (FALSE, FALSE, sizeof (Sight));
+  GstDpmRoster *roster = gst_dpm_node_get_roster (self->hall->node);
+  guint32 groups[MAX_SEATS];
+
+  gst_dpm_hall_foreach (self->hall, look_at, sights);
+  gst_fairmix_lock_acquire (&self->lock);
+  if (!self->begun)
+    begin (self);
+  for (guint i = 0; i < sights->len; i++)
+    note (self, &g_array_index (sights, Sight, i));
+  if (++self->n_ticks % UPDATE_TICKS == 0) {
+    fmx_shared_bottleneck_update (&self->bottleneck);
+    for (guint i = 0; i < MAX_SEATS; i++)
+      groups[i] = fmx_shared_bottleneck_group (&self->bottleneck, i);
+    fmx_mixer_election_update (&self->election, groups,
+        gst_dpm_roster_count (roster), now);
+  }
+  gst_fairmix_lock_release (&self->lock);
+  g_array_unref (sights);
+  do_all (self, now);
+}
+
+void
+gst_dpm_organiser_left (GstDpmOrganiser * self, GstDpmPeer * peer,
+    FmxJoinReason reason)
+{
+  guint number = gst_dpm_peer_get_number (peer), seat;
+  gboolean moved = reason == FMX_JOIN_REASON_MOVED;
+
+  gst_fairmix_lock_acquire (&self->lock);
+  seat = self->begun ? seat_of (self, number) : MAX_SEATS;
+  if (seat < MAX_SEATS) {
+    fmx_shared_bottleneck_forget (&self->bottleneck, seat);
+    fmx_mixer_election_remove (&self->election, seat, moved);
+    self->numbers[seat] = 0;
+  }
+  gst_fairmix_lock_release (&self->lock);
+  if (moved)
+    tell (self, "moved", number, 0);
+}
+
+void
+gst_dpm_organiser_mixes (GstDpmOrganiser * self, GstDpmPeer * peer,
+    gboolean mixes, guint n_below, FmxTime now)
+{
+  guint number = gst_dpm_peer_get_number (peer), seat;
+  FmxElectionPhase before = FMX_ELECTION_FREE;
+
+  gst_fairmix_lock_acquire (&self->lock);
+  seat = self->begun ? seat_of (self, number) : MAX_SEATS;
+  if (seat < MAX_SEATS) {
+    before = fmx_mixer_election_phase (&self->election, seat);
+    fmx_mixer_election_answered (&self->election, seat, mixes, n_below, now);
+  }
+  gst_fairmix_lock_release (&self->lock);
+  if (seat == MAX_SEATS || before == FMX_ELECTION_ASKED || !mixes)
+    tell (self, mixes ? "mixes" : "mixes-no-more", number, 0);
+}
+
+void
+gst_dpm_organiser_add_stats (GstDpmOrganiser * self, GstStructure * stats)
+{
+  FmxElectionStats s = { 0 };
+  guint n_grouped = 0;
+  GstStructure *topology;
+
+  gst_fairmix_lock_acquire (&self->lock);
+  if (self->begun) {
+    fmx_mixer_election_get_stats (&self->election, &s);
+    for (guint i = 0; i < MAX_SEATS; i++)
+      n_grouped += fmx_shared_bottleneck_group (&self->bottleneck, i)
+          != FMX_NO_GROUP;
+  }
+  gst_fairmix_lock_release (&self->lock);
+  topology = gst_structure_new ("application/x-fairmix-topology-stats",
+      "n-grouped", G_TYPE_UINT, n_grouped,
+      "n-asked", G_TYPE_UINT64, s.n_asked,
+      "n-elected", G_TYPE_UINT64, s.n_elected,
+      "n-moved", G_TYPE_UINT64, s.n_moved,
+      "n-released", G_TYPE_UINT64, s.n_released,
+      "n-failed", G_TYPE_UINT64, s.n_failed,
+      "n-mixing", G_TYPE_UINT, s.n_mixing, NULL);
+  gst_structure_set (stats, "topology", GST_TYPE_STRUCTURE, topology, NULL);
+  gst_structure_free (topology);
+}

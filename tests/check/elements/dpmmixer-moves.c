@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Clients that mix for others when they are asked, and those who are sent there. */
+#include "dpmcheck.h"
+
+#define SPAN 480                /* 10 ms: tones are multiples of 100 Hz */
+#define GONE_DB (TONE_DB - 10)
+#define MOST_MS 40              /* that may be missed: two packets */
+
+/* What somebody hears, from now on. */
+typedef struct
+{
+  GMutex lock;
+  GArray *samples;              /* of both ears, added */
+} Recording;
+
+static void
+on_recorded (GstElement * sink, GstBuffer * buffer, GstPad * pad, gpointer data)
+{
+  Recording *recording = data;
+  GstMapInfo map;
+
+  gst_buffer_map (buffer, &map, GST_MAP_READ);
+  g_mutex_lock (&recording->lock);
+  for (gsize i = 0; i < map.size / 4; i++) {
+    gint16 ears[2];
+    gint sum;
+
+    memcpy (ears, map.data + 4 * i, 4);
+    sum = ears[0] + ears[1];
+    g_array_append_val (recording->samples, sum);
+  }
+  g_mutex_unlock (&recording->lock);
+  gst_buffer_unmap (buffer, &map);
+}
+
+static void
+recording_begin (Recording * recording, Person * person)
+{
+  GstElement *ears = gst_bin_get_by_name (GST_BIN (person->pipeline), "ears");
+
+  g_mutex_init (&recording->lock);
+  recording->samples = g_array_new (FALSE, FALSE, sizeof (gint));
+  g_signal_connect (ears, "handoff", G_CALLBACK (on_recorded), recording);
+  gst_object_unref (ears);
+}
+
+/* Waits until there is half a second more. */
+static void
+recording_go_on (Recording * recording)
+{
+  gint64 end = patient_clock_now_us () + PATIENCE_US;
+  guint until = 0, n = 0;
+
+  while (n == 0 || n < until) {
+    g_mutex_lock (&recording->lock);
+    n = recording->samples->len;
+    g_mutex_unlock (&recording->lock);
+    until = until == 0 ? n + RATE / 2 : until;
+    fail_if (patient_clock_now_us () > end, "%u of %u samples", n, until);
+    g_usleep (LOOK_US);
+  }
+}
+
+/* Ends it.  Returns: the longest time without the tone, in ms */
+static guint
+recording_end (Recording * recording, Person * person, guint hz)
+{
+  GstElement *ears = gst_bin_get_by_name (GST_BIN (person->pipeline), "ears");
+  gdouble w = 2 * G_PI * hz / RATE;
+  guint longest = 0, now = 0;
+
+  recording_go_on (recording);
+  g_signal_handlers_disconnect_by_func (ears, on_recorded, recording);
+  gst_object_unref (ears);
+  g_mutex_lock (&recording->lock);
+  for (guint begin = 0; begin + SPAN <= recording->samples->len; begin += SPAN) {
+    gdouble s1 = 0, s2 = 0, db;
+
+    for (guint i = 0; i < SPAN; i++) {
+      gdouble s = g_array_index (recording->samples, gint, begin + i) / 32768.0
+          + 2 * cos (w) * s1 - s2;
+
+      s2 = s1;
+      s1 = s;
+    }
+    db = 10 * log10 (1e-12 + (s1 * s1 + s2 * s2 - 2 * cos (w) * s1 * s2) * 4.0
+        / SPAN / SPAN);
+    now = db < GONE_DB ? now + 1 : 0;
+    longest = MAX (longest, now);
+  }
+  g_mutex_unlock (&recording->lock);
+  g_array_unref (recording->samples);
+  g_mutex_clear (&recording->lock);
+  return longest * 10;
+}
+
+/* Returns: the number that @mixer has given to who is called so */
+static guint
+number_of (Person * mixer, const gchar * name)
+{
+  GstStructure *stats;
+  const GValue *neighbours;
+  guint number = 0;
+
+  g_object_get (mixer->dpm, "stats", &stats, NULL);
+  neighbours = gst_structure_get_value (stats, "neighbours");
+  for (guint i = 0; i < gst_value_array_get_size (neighbours); i++) {
+    const GstStructure *s =
+        gst_value_get_structure (gst_value_array_get_value (neighbours, i));
+
+    if (g_strcmp0 (gst_structure_get_string (s, "name"), name) == 0)
+      gst_structure_get_uint (s, "neighbour", &number);
+  }
+  gst_structure_free (stats);
+  fail_unless (number > 0, "%s is not there", name);
+  return number;
+}
+
+typedef struct
+{
+  Person *mixer, *alice, *bob, *carol;
+} Meeting;
+
+/* alice is willing; bob goes to her. */
+static void
+meeting_begin (Meeting * m)
+{
+  m->mixer = mixer_new ("secret=sesame");
+  m->alice = client_new (m->mixer, "alice", 400, "secret=sesame may-mix=true");
+  m->bob = client_new (m->mixer, "bob", 600, "secret=sesame");
+  m->carol = client_new (m->mixer, "carol", 900, "secret=sesame");
+  wait_for_tone (m->alice, 600, TRUE);
+  wait_for_tone (m->bob, 400, TRUE);
+  wait_for_tone (m->bob, 900, TRUE);
+  wait_for_tone (m->carol, 400, TRUE);
+  wait_for_tone (m->carol, 600, TRUE);
+}
+
+static void
+meeting_move (Meeting * m)
+{
+  guint alice = number_of (m->mixer, "alice");
+
+  g_signal_emit_by_name (m->mixer->dpm, "ask-to-mix", alice, TRUE);
+  expect_message (m->mixer, "dpm-topology", "event", "mixes");
+  g_signal_emit_by_name (m->mixer->dpm, "move", number_of (m->mixer, "bob"),
+      alice);
+  expect_message (m->mixer, "dpm-topology", "event", "moved");
+  wait_for_stat (m->alice, "n-neighbours", 1);
+}
+
+static void
+meeting_hear (Meeting * m)
+{
+  wait_for_tone (m->alice, 600, TRUE);
+  wait_for_tone (m->alice, 900, TRUE);
+  wait_for_tone (m->bob, 400, TRUE);
+  wait_for_tone (m->bob, 900, TRUE);
+  wait_for_tone (m->bob, 600, FALSE);
+  wait_for_tone (m->carol, 400, TRUE);
+  wait_for_tone (m->carol, 600, TRUE);
+}
+
+static void
+meeting_end (Meeting * m)
+{
+  if (m->alice != NULL)
+    person_free (m->alice);
+  person_free (m->bob);
+  person_free (m->carol);
+  person_free (m->mixer);
+}
+
+GST_START_TEST (test_one_mixes_for_another_and_all_hear_all_the_time)
+{
+  Recording by_bob, by_carol;
+  guint bob_ms, carol_ms;
+  Meeting m;
+
+  meeting_begin (&m);
+  recording_begin (&by_bob, m.bob);
+  recording_begin (&by_carol, m.carol);
+  meeting_move (&m);
+  meeting_hear (&m);
+  bob_ms = recording_end (&by_bob, m.bob, 900);
+  carol_ms = recording_end (&by_carol, m.carol, 600);
+  GST_INFO ("bob %u ms, carol %u ms", bob_ms, carol_ms);
+  fail_unless (bob_ms <= MOST_MS, "bob missed %u ms of carol", bob_ms);
+  fail_unless (carol_ms <= MOST_MS, "carol missed %u ms of bob", carol_ms);
+  fail_unless_equals_uint64 (stat_of (m.mixer, "n-neighbours"), 2);
+  fail_unless_equals_uint64 (stat_of (m.bob, "n-moves"), 1);
+  check_no_errors (m.bob);
+  meeting_end (&m);
+}
+
+GST_END_TEST;
+
+/* Who was sent away comes back: because the mixer has been told to stop, or leaves. */
+GST_START_TEST (test_when_it_mixes_no_more_they_are_back)
+{
+  Meeting m;
+
+  meeting_begin (&m);
+  meeting_move (&m);
+  meeting_hear (&m);
+  if (__i__ == 0) {
+    g_signal_emit_by_name (m.mixer->dpm, "ask-to-mix",
+        number_of (m.mixer, "alice"), FALSE);
+    expect_message (m.mixer, "dpm-topology", "event", "mixes-no-more");
+    wait_for_stat (m.bob, "n-moves", 2);
+    meeting_hear (&m);
+  } else {
+    person_free (m.alice);
+    m.alice = NULL;
+    wait_for_tone (m.bob, 400, FALSE);
+    wait_for_tone (m.bob, 900, TRUE);
+    wait_for_tone (m.carol, 600, TRUE);
+  }
+  wait_for_stat (m.mixer, "n-neighbours", __i__ == 0 ? 3 : 2);
+  meeting_end (&m);
+}
+
+GST_END_TEST;
+
+/* Nobody mixes there: bob stays where he is; nobody comes in before he is asked. */
+GST_START_TEST (test_who_does_not_mix_lets_nobody_in)
+{
+  Meeting m;
+  Person *dave;
+
+  meeting_begin (&m);
+  g_signal_emit_by_name (m.mixer->dpm, "move", number_of (m.mixer, "bob"),
+      number_of (m.mixer, "carol"));
+  dave = client_new (m.alice, "dave", 1200, "secret=sesame");
+  wait_for_stat (m.bob, "n-failed-moves", 1);
+  wait_for_stat (dave, "n-attempts", 1);
+  wait_for_tone (m.bob, 900, TRUE);
+  fail_unless_equals_uint64 (stat_of (m.bob, "n-moves"), 0);
+  fail_unless_equals_uint64 (stat_of (m.alice, "n-joined"), 0);
+  person_free (dave);
+  meeting_end (&m);
+}
+
+GST_END_TEST;
+
+static Suite *
+dpmmixer_moves_suite (void)
+{
+  Suite *s = suite_create ("dpmmixer-moves");
+  TCase *tc = tcase_create ("general");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, test_one_mixes_for_another_and_all_hear_all_the_time);
+  tcase_add_loop_test (tc, test_when_it_mixes_no_more_they_are_back, 0, 2);
+  tcase_add_test (tc, test_who_does_not_mix_lets_nobody_in);
+  return s;
+}
+
+GST_CHECK_MAIN (dpmmixer_moves);
