@@ -11,26 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fairmix/topology/fmx-shared-bottleneck.h"
-#include "sim/fmx-sim-bundle.h"
-#include "sim/fmx-sim-tcp.h"
+#include "fmx-test-topology.h"
 
-#define CLIENTS 12u
-#define TCP_FLOW 100u
 #define END (180 * FMX_SECOND)
 #define STEADY (90 * FMX_SECOND)
-
-/* A kind of network: @n_links of @rate_bps, to each so many clients */
-typedef struct
-{
-  const char *name;
-  unsigned n_links;
-  double rate_bps;
-  unsigned n_tcps;              /* on each link */
-  FmxDuration jitter;
-  uint64_t transfer_bytes;      /* of the TCPs, with pauses; 0: for ever */
-  bool quick;
-} Net;
 
 static const Net nets[] = {
   {"three links, alone", 3, 300000, 0, 2 * FMX_MSECOND, 0, true},
@@ -46,99 +30,6 @@ static const Net nets[] = {
 
 typedef struct
 {
-  FmxSimLink link;
-  FmxSimTcp tcp;
-  unsigned n_tcps;
-} Road;
-
-static Road roads[CLIENTS];
-static FmxSimBundle bundles[CLIENTS];
-static FmxSharedFlow flows[CLIENTS];
-static FmxSharedPair pairs[FMX_SHARED_BOTTLENECK_PAIRS (CLIENTS)];
-
-static unsigned
-road_of (const Net *net, unsigned client)
-{
-  return client % net->n_links;
-}
-
-static void
-begin (const Net *net, uint64_t seed)
-{
-  FmxRng rng;
-
-  fmx_rng_init (&rng, seed);
-  for (unsigned i = 0; i < net->n_links; i++) {
-    FmxSimLinkParams params = {.rate_bps = net->rate_bps };
-    FmxSimTcpParams tcp = {.kind = FMX_SIM_CUBIC };
-    FmxSimLinkNature nature = {.jitter = net->jitter };
-
-    params.queue_bytes = (uint32_t) (net->rate_bps / 8 * 0.25);
-    params.delay =
-        10 * FMX_MSECOND + (FmxDuration) (fmx_rng_next_unit (&rng) * 30e6);
-    fmx_sim_link_init (&roads[i].link, &params, seed * 100 + i);
-    fmx_sim_link_set_nature (&roads[i].link, &nature, NULL, seed * 100 + i);
-    tcp.back =
-        10 * FMX_MSECOND + (FmxDuration) (fmx_rng_next_unit (&rng) * 30e6);
-    tcp.transfer_bytes = net->transfer_bytes;
-    tcp.pause = 3 * FMX_SECOND;
-    tcp.start = (1 + fmx_rng_next (&rng) % 5) * (FmxTime) FMX_SECOND;
-    roads[i].n_tcps = net->n_tcps;
-    fmx_sim_tcp_init (&roads[i].tcp, &tcp, &roads[i].link, TCP_FLOW,
-        seed * 100 + i);
-  }
-  for (unsigned i = 0; i < CLIENTS; i++) {
-    FmxSimBundleParams params = {.behaviour = FMX_SIM_PACED,.n_streams = 1,
-      .wire_bytes = 150,.packet_interval = 5 * FMX_MSECOND
-    };
-
-    fmx_rate_sender_params_default (&params.sender);
-    params.sender.klass = fmx_rate_class_find ("shortq");
-    params.sender.seed = seed + i;
-    params.jitter = 3 * FMX_MSECOND;
-    params.back.delay = (5 + fmx_rng_next (&rng) % 40) * FMX_MSECOND;
-    params.start = fmx_rng_next (&rng) % 5000 * (FmxTime) FMX_MSECOND;
-    fmx_sim_bundle_init (&bundles[i], &params, &roads[road_of (net,
-                i)].link, i, seed * 1000 + i);
-  }
-}
-
-static FmxTime
-next_event (const Net *net)
-{
-  FmxTime next = FMX_TIME_NONE;
-
-  for (unsigned i = 0; i < net->n_links; i++) {
-    next = fmx_time_min (next, fmx_sim_link_next (&roads[i].link));
-    if (roads[i].n_tcps > 0)
-      next = fmx_time_min (next, fmx_sim_tcp_next (&roads[i].tcp));
-  }
-  for (unsigned i = 0; i < CLIENTS; i++)
-    next = fmx_time_min (next, fmx_sim_bundle_next (&bundles[i]));
-  return next;
-}
-
-static void
-run_events (const Net *net, FmxTime now)
-{
-  FmxSimPacket packet;
-
-  for (unsigned i = 0; i < net->n_links; i++) {
-    while (fmx_sim_link_receive (&roads[i].link, &packet, now))
-      if (packet.flow == TCP_FLOW)
-        fmx_sim_tcp_on_arrival (&roads[i].tcp, &packet, now);
-      else
-        fmx_sim_bundle_on_arrival (&bundles[packet.flow], &packet, now);
-    if (roads[i].n_tcps > 0 && fmx_sim_tcp_next (&roads[i].tcp) <= now)
-      fmx_sim_tcp_run (&roads[i].tcp, now);
-  }
-  for (unsigned i = 0; i < CLIENTS; i++)
-    if (fmx_sim_bundle_next (&bundles[i]) <= now)
-      fmx_sim_bundle_run (&bundles[i], now);
-}
-
-typedef struct
-{
   uint64_t looks, wrong, found, due;
   unsigned wrong_runs;
   double r_same, r_other;
@@ -146,7 +37,7 @@ typedef struct
 } Outcome;
 
 static void
-look (const Net *net, const FmxSharedBottleneck *sb, Outcome *out, bool *wrong)
+look (const Net * net, const FmxSharedBottleneck *sb, Outcome *out, bool *wrong)
 {
   bool wrong_lasting = false;
 
@@ -175,7 +66,7 @@ look (const Net *net, const FmxSharedBottleneck *sb, Outcome *out, bool *wrong)
 }
 
 static void
-run (const Net *net, uint64_t seed, bool letter, Outcome *out)
+run (const Net * net, uint64_t seed, bool letter, Outcome *out)
 {
   FmxSharedBottleneck sb;
   FmxSharedBottleneckParams params;
@@ -189,7 +80,7 @@ run (const Net *net, uint64_t seed, bool letter, Outcome *out)
     params.least_correlation = -1.0;
   params.by_shape = letter;
   fmx_shared_bottleneck_init (&sb, &params, flows, pairs, CLIENTS);
-  begin (net, seed);
+  begin (net, seed, 5 * FMX_MSECOND);
   look_at = (FmxTime) shape.interval;
   while (now < (FmxTime) END) {
     FmxTime next = fmx_time_min (next_event (net), look_at);
@@ -199,13 +90,7 @@ run (const Net *net, uint64_t seed, bool letter, Outcome *out)
     if (now < look_at)
       continue;
     look_at += (FmxTime) shape.interval;
-    for (unsigned i = 0; i < CLIENTS; i++) {
-      FmxDelayShapeStats stats;
-
-      fmx_rate_sender_get_delay_shape (&bundles[i].sender, &stats);
-      fmx_shared_bottleneck_set (&sb, i, &stats);
-    }
-    fmx_shared_bottleneck_update (&sb);
+    take_shapes (&sb);
     if (now >= (FmxTime) STEADY)
       look (net, &sb, out, &wrong);
   }
