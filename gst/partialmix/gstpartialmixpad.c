@@ -272,7 +272,10 @@ gst_partial_mix_src_pad_finalize (GObject * object)
 {
   GstPartialMixSrcPad *pad = GST_PARTIAL_MIX_SRC_PAD (object);
 
+  /* GLib's count of references orders threads, but race detectors do not see it */
+  GST_PAD_STREAM_LOCK (pad);
   gst_partial_mix_flow_forget (&pad->flow);
+  GST_PAD_STREAM_UNLOCK (pad);
   gst_partial_mix_listener_clear (&pad->listener);
   G_OBJECT_CLASS (gst_partial_mix_src_pad_parent_class)->finalize (object);
 }
