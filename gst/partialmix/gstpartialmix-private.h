@@ -251,9 +251,6 @@ void gst_partial_mix_apply_database (GstPartialMix * self);
 /* Asks the peers of new src pads, or all that want it, what they take; without
  * the lock. */
 void gst_partial_mix_negotiate (GstPartialMix * self);
-/* The same of one, in the thread that has linked it; not before it starts */
-void gst_partial_mix_src_pad_linked (GstPartialMixSrcPad * pad,
-    GstPartialMix * self);
 
 /* gstpartialmixforward.c */
 GstFlowReturn gst_partial_mix_chain (GstPad * pad, GstObject * parent,

@@ -241,9 +241,7 @@ new_src_pad (GstPartialMix * self, GstPadTemplate * templ,
   before = add_src_pad (self, pad);
   g_ptr_array_add (self->listeners, listener);
   gst_partial_mix_look_up_listener (self, listener);
-  /* later ones are asked by who links them, not by who brings a packet */
-  if (!self->started)
-    g_atomic_int_set (&self->unasked, TRUE);
+  g_atomic_int_set (&self->unasked, TRUE);
   GST_PARTIAL_MIX_UNLOCK (self);
   g_ptr_array_unref (before);
   return pad;

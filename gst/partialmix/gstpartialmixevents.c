@@ -256,8 +256,9 @@ gst_partial_mix_src_event (GstPad * gpad, GstObject * parent, GstEvent * event)
       gst_event_unref (event);
       return FALSE;
     case GST_EVENT_RECONFIGURE:
-      /* what those take who come in is not for this one to say */
-      gst_partial_mix_src_pad_linked (pad, self);
+      /* What those take who come in is not for this one to say.  The pad has noted
+       * that it must be asked again; not here, for who sends this may hold the very
+       * lock that the answer needs, as webrtcbin does. */
       gst_event_unref (event);
       return TRUE;
     case GST_EVENT_QOS:

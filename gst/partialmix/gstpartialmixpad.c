@@ -525,18 +525,3 @@ gst_partial_mix_negotiate (GstPartialMix * self)
   }
   g_ptr_array_unref (pads);
 }
-
-void
-gst_partial_mix_src_pad_linked (GstPartialMixSrcPad * pad, GstPartialMix * self)
-{
-  gboolean started;
-
-  GST_PARTIAL_MIX_LOCK (self);
-  started = self->started;
-  pad->asked |= started;
-  GST_PARTIAL_MIX_UNLOCK (self);
-  if (!started)
-    return;
-  gst_pad_check_reconfigure (GST_PAD (pad));
-  gst_partial_mix_src_pad_negotiate (pad, self);
-}

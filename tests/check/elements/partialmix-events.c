@@ -156,6 +156,36 @@ GST_START_TEST (test_nothing_follows_events_that_were_refused)
 
 GST_END_TEST;
 
+static guint n_asked;
+static GstPadQueryFunction answer;
+
+static gboolean
+count_asked (GstPad * pad, GstObject * parent, GstQuery * query)
+{
+  n_asked += GST_QUERY_TYPE (query) == GST_QUERY_CAPS;
+  return answer (pad, parent, query);
+}
+
+/* Who says that it takes something else now may hold a lock that its answer needs. */
+GST_START_TEST (test_who_reconfigures_is_asked_later)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+
+  rig_play (rig);
+  rig_run (rig, 1);
+  answer = GST_PAD_QUERYFUNC (listener->pad);
+  gst_pad_set_query_function (listener->pad, count_asked);
+  fail_unless (gst_pad_push_event (listener->pad,
+          gst_event_new_reconfigure ()));
+  fail_unless_equals_int (n_asked, 0);
+  rig_run (rig, 1);
+  fail_unless (n_asked > 0);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_events_suite (void)
 {
@@ -166,6 +196,7 @@ partialmix_events_suite (void)
   tcase_add_test (tc, test_a_pad_that_was_inactive_says_again_what_it_carries);
   tcase_add_test (tc, test_nothing_is_pushed_on_a_pad_before_it_is_active);
   tcase_add_test (tc, test_nothing_follows_events_that_were_refused);
+  tcase_add_test (tc, test_who_reconfigures_is_asked_later);
   return suite;
 }
 
