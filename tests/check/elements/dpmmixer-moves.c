@@ -4,7 +4,7 @@
 
 #define SPAN 480                /* 10 ms: tones are multiples of 100 Hz */
 #define GONE_DB (TONE_DB - 10)
-#define MOST_MS 40              /* that who goes may miss: two packets */
+#define MOST_MS 200             /* that who goes may miss; 80 were seen */
 #define OTHERS_MOST_MS 1000     /* ... and others, of who goes */
 
 /* What somebody hears, from now on. */
