@@ -4,9 +4,9 @@
 #endif
 
 #include "gstqmarrival.h"
+#include "gstqmdebug.h"
 
-/* rarely used, so that it may be looked for each time */
-#define GST_CAT_DEFAULT _gst_debug_get_category ("qmstage")
+#define GST_CAT_DEFAULT gst_qm_debug_category ()
 
 #define CLOCKED_TOLERANCE (5 * GST_MSECOND)
 #define CLOCKED_FIRST 32u       /* packets */

@@ -8,10 +8,11 @@
 #include "fairmix/playout/fmx-tick-queue.h"
 #include "gstqmadjust.h"
 #include "gstqmarrival.h"
+#include "gstqmdebug.h"
 #include "gstqmstream.h"
 #include "gst/common/gstfairmixlock.h"
 
-#define GST_CAT_DEFAULT ensure_debug_category ()
+#define GST_CAT_DEFAULT gst_qm_debug_category ()
 
 #define WAIT_LESS (5 * GST_MSECOND)
 #define COVER_STEP (100 * GST_MSECOND)
@@ -81,21 +82,6 @@ struct _GstQmStage
   gboolean moved_since;         /* ... and has to do so once more */
   guint64 n_shrunk;
 };
-
-static GstDebugCategory *
-ensure_debug_category (void)
-{
-  static gsize category = 0;
-
-  if (g_once_init_enter (&category)) {
-    GstDebugCategory *made = NULL;
-
-    GST_DEBUG_CATEGORY_INIT (made, "qmstage", 0,
-        "playout stage of qmjitterbuffer");
-    g_once_init_leave (&category, (gsize) made);
-  }
-  return (GstDebugCategory *) category;
-}
 
 /* --- on the way in --- */
 

@@ -3,6 +3,7 @@
  * (gst/partialmix/gstpartialmixpush.h); no element. */
 #include "../gstfairmixcheck.h"
 
+#include "partialmix/gstpartialmixdebug.h"
 #include "partialmix/gstpartialmixpush.h"
 
 static GstStaticPadTemplate anything = GST_STATIC_PAD_TEMPLATE ("sink",
@@ -172,6 +173,7 @@ partialmix_push_suite (void)
   Suite *suite = suite_create ("partialmix-push");
   TCase *tc = tcase_create ("push");
 
+  GST_DEBUG_CATEGORY_INIT (gst_partial_mix_debug, "partialmix", 0, "");
   suite_add_tcase (suite, tc);
   tcase_add_checked_fixture (tc, setup, teardown);
   tcase_add_test (tc, test_what_describes_it_comes_first_and_once);
