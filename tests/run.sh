@@ -64,7 +64,7 @@ sanitizers () {
 build_ahead () {
   for label in alone memory threads; do
     $idle ninja -C "$out/build-$label" ${JOBS:+-j "$JOBS"}
-  done >"$out/build-ahead.log" 2>&1
+  done >"$out/build/ahead.log" 2>&1
 }
 
 # sanitize LABEL SUITES...: the same in one of these build directories.
