@@ -165,7 +165,7 @@ struct _GstPartialMix
   GstFairmixOutbox *outbox;     /* messages to post when the lock is gone */
   GPtrArray *released;          /* src pads whose mixes are to be given up */
   GPtrArray *given_up;          /* those that were; mixing thread only */
-  gint64 eos_line;              /* when everything was said */
+  gint64 eos_mix_pos;           /* when everything was said */
   guint64 n_malformed_gone, n_unknown_gone;     /* of released sink pads */
   guint64 n_malformed_rtcp;
   guint n_mixes;                /* that were made in the tick before */
@@ -173,7 +173,7 @@ struct _GstPartialMix
   gint unasked;                 /* atomic: a src pad is not negotiated */
   gboolean running;
   GstClockTime base_time;
-  gint64 line;                  /* first sample that has not been mixed */
+  gint64 mix_pos;               /* first sample that has not been mixed */
   guint64 tick;
 
   GstPartialMixCouriers *couriers;
@@ -201,7 +201,7 @@ guint gst_partial_mix_frame_samples (GstPartialMix * self);
 GstClockTime gst_partial_mix_running_time (GstPartialMix * self);
 GstClockTime gst_partial_mix_samples_to_time (GstPartialMix * self,
     guint64 samples);
-/* By how much the media time of a mixed sample lags its place on the line. */
+/* By how much the media time of a mixed sample lags its mix position. */
 GstClockTime gst_partial_mix_playout_delay (GstPartialMix * self);
 /* takes @complaints, which may be NULL */
 void gst_partial_mix_tell_complaints (GstPartialMix * self, gchar * complaints);

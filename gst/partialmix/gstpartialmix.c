@@ -144,7 +144,7 @@ add_sink_pad (GstPartialMix * self, GstPad * pad)
 {
   GST_PARTIAL_MIX_LOCK (self);
   self->sink_pads = g_list_append (self->sink_pads, pad);
-  self->eos_line = G_MAXINT64;
+  self->eos_mix_pos = G_MAXINT64;
   GST_PARTIAL_MIX_UNLOCK (self);
 }
 
@@ -413,11 +413,12 @@ start_mixing (GstPartialMix * self)
 
   GST_PARTIAL_MIX_LOCK (self);
   self->base_time = base;
-  self->line =
+  self->mix_pos =
       (gint64) gst_util_uint64_scale_int (now, (gint) self->settings.rate_hz,
       GST_SECOND) / n * n + n;
-  /* a tick from before a pause may still be at work, and move the line */
-  first = base + gst_partial_mix_samples_to_time (self, (guint64) self->line);
+  /* a tick from before a pause may still be at work, and move mix_pos */
+  first =
+      base + gst_partial_mix_samples_to_time (self, (guint64) self->mix_pos);
   self->running = TRUE;
   self->selections_left = GST_PARTIAL_MIX_SELECTIONS_PER_TICK;
   GST_PARTIAL_MIX_UNLOCK (self);
@@ -481,7 +482,7 @@ close_all (GstPartialMix * self)
   gst_partial_mix_claims_clear (self->claims);
   self->settings = self->wanted;
   self->started = FALSE;
-  self->eos_line = G_MAXINT64;
+  self->eos_mix_pos = G_MAXINT64;
   self->tick = 0;
   self->seconds_to_itself = 0;
   g_atomic_int_set (&self->unasked, TRUE);
@@ -768,7 +769,7 @@ gst_partial_mix_init (GstPartialMix * self)
   self->database = gst_partial_mix_database_new ();
   self->released = g_ptr_array_new_with_free_func (gst_object_unref);
   self->given_up = g_ptr_array_new_with_free_func (gst_object_unref);
-  self->eos_line = G_MAXINT64;
+  self->eos_mix_pos = G_MAXINT64;
   self->couriers = gst_partial_mix_couriers_new (push, tell_slow, self);
   self->timer = gst_fairmix_timer_new ("partialmix", gst_partial_mix_tick,
       self);

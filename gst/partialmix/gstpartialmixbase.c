@@ -77,7 +77,7 @@ gst_partial_mix_reselect (GstPartialMix * self,
     GstPartialMixListener * listener, const gchar * reason, GstClockTime now)
 {
   const GstPartialMixScene scene = { &self->table, &self->settings,
-    self->line
+    self->mix_pos
   };
   GstStructure *s;
 

@@ -105,7 +105,7 @@ sink_eos (GstPartialMix * self, GstPartialMixSinkPad * pad, GstEvent * event)
   pad->eos = TRUE;
   last = all_eos (self);
   if (last && self->running)
-    self->eos_line = self->line + (gint64) gst_util_uint64_scale_int
+    self->eos_mix_pos = self->mix_pos + (gint64) gst_util_uint64_scale_int
         (gst_partial_mix_mixer_delay (self->settings.rate_hz,
             gst_partial_mix_playout_delay (self)) +
         self->settings.frame_duration, (gint) self->settings.rate_hz,
@@ -133,7 +133,7 @@ sink_flush_stop (GstPartialMix * self, GstPartialMixSinkPad * pad)
   }
   gst_segment_init (&pad->segment, GST_FORMAT_UNDEFINED);
   pad->eos = FALSE;
-  self->eos_line = G_MAXINT64;
+  self->eos_mix_pos = G_MAXINT64;
   GST_PARTIAL_MIX_UNLOCK (self);
 }
 

@@ -75,7 +75,8 @@ queue_for_mix (GstPartialMix * self, GstPartialMixSinkPad * pad,
   if (packet->arrival.silent)
     gst_partial_mix_stream_keep_recent (stream, packet->arrival.buffer);
   packet->placed = gst_partial_mix_stream_enqueue (stream, &packet->arrival,
-      media_time (pad, packet->arrival.buffer, now), self->line, &packet->pos);
+      media_time (pad, packet->arrival.buffer, now), self->mix_pos,
+      &packet->pos);
 }
 
 /* Whether a mix that comes in has one of ours in it: around a circle of mixers

@@ -42,10 +42,10 @@ gst_partial_mix_link_placed (GstPartialMixLink * link,
 /* Nobody hears it mixed, and nothing of a stay before is still to be played:
  * its playout begins anew. */
 static void
-begin_playout (GstPartialMixStream * stream, gint64 line)
+begin_playout (GstPartialMixStream * stream, gint64 mix_pos)
 {
   if (stream->n_mixed > 0
-      || (stream->next_pos != UNKNOWN && stream->next_pos > line))
+      || (stream->next_pos != UNKNOWN && stream->next_pos > mix_pos))
     return;
   stream->anchored = FALSE;
   stream->fresh = TRUE;
@@ -54,13 +54,13 @@ begin_playout (GstPartialMixStream * stream, gint64 line)
 
 gboolean
 gst_partial_mix_link_change (GstPartialMixLink * link,
-    GstPartialMixStream * stream, FmxHandoverWay way, guint mix, gint64 line,
+    GstPartialMixStream * stream, FmxHandoverWay way, guint mix, gint64 mix_pos,
     GstClockTime now)
 {
   const FmxHandoverPoint point = {
     .next_ts = stream->next_ts,
     .next_pos = stream->n_mixed > 0 ? stream->next_pos : UNKNOWN,
-    .mix_pos = line,
+    .mix_pos = mix_pos,
   };
   guint8 before = link->handover.way;
 
@@ -73,7 +73,7 @@ gst_partial_mix_link_change (GstPartialMixLink * link,
   if (before == FMX_HANDOVER_MIXED) {
     stream->n_mixed--;
   } else if (way == FMX_HANDOVER_MIXED) {
-    begin_playout (stream, line);
+    begin_playout (stream, mix_pos);
     stream->n_mixed++;
   }
   if (way == FMX_HANDOVER_SEPARATE)

@@ -38,7 +38,7 @@ void gst_partial_mix_link_placed (GstPartialMixLink * link,
     GstPartialMixStream * stream, guint64 ext_ts, gint64 pos);
 /* FALSE: the change before this one is not over; try again in a tick. */
 gboolean gst_partial_mix_link_change (GstPartialMixLink * link,
-    GstPartialMixStream * stream, FmxHandoverWay way, guint mix, gint64 line,
+    GstPartialMixStream * stream, FmxHandoverWay way, guint mix, gint64 mix_pos,
     GstClockTime now);
 /* @seq: (inout): of a packet that is to be forwarded; gets its number there.
  * FALSE: it comes so late that its number was given away; it must be dropped. */

@@ -191,14 +191,14 @@ gst_partial_mix_listener_init_link (GstPartialMixListener * listener,
 gboolean
 gst_partial_mix_listener_change_link (GstPartialMixListener * listener,
     GstPartialMixStream * stream, FmxHandoverWay way, guint mix,
-    gint64 line, GstClockTime now)
+    gint64 mix_pos, GstClockTime now)
 {
   GstPartialMixLink *link = gst_partial_mix_listener_get_link (listener,
       stream);
 
   if (way != link->handover.way || mix != link->handover.mix)
     gst_partial_mix_set_remove (listener->steady, stream->slot);
-  return gst_partial_mix_link_change (link, stream, way, mix, line, now);
+  return gst_partial_mix_link_change (link, stream, way, mix, mix_pos, now);
 }
 
 /* -------------------------------------------------------- payload types -- */

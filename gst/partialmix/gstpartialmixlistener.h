@@ -169,7 +169,7 @@ void gst_partial_mix_listener_init_link (GstPartialMixListener * listener,
 /* See gst_partial_mix_link_change(). */
 gboolean gst_partial_mix_listener_change_link (GstPartialMixListener *
     listener, GstPartialMixStream * stream, FmxHandoverWay way, guint mix,
-    gint64 line, GstClockTime now);
+    gint64 mix_pos, GstClockTime now);
 
 /* The payload type under which a stream's packets, or the mixes, leave. */
 void gst_partial_mix_listener_take_pt (GstPartialMixListener * listener,

@@ -685,8 +685,8 @@ write_packet (const GstPartialMixMixer * mixer, GstPartialMixOutput * output,
 }
 
 /* What a decoder makes of the packet lies before the samples that went in by
- * the delays of limiter and encoder, and all of it before the line by the
- * playout delay: its PTS is the media time, as that of a forwarded packet. */
+ * the delays of limiter and encoder, and all of it before its mix position by
+ * the playout delay: its PTS is the media time, as that of a forwarded packet. */
 static void
 stamp_packet (const GstPartialMixMixer * mixer,
     const GstPartialMixOutput * output, GstBuffer * buffer, gint64 pos)

@@ -17,7 +17,7 @@ G_BEGIN_DECLS
 
 /**
  * GstPartialMixFrame:
- * @pos: its first sample, on the mixer's line
+ * @pos: mix position of its first sample
  * @n: samples
  * @ramp: samples in which a stream fades in or out
  *

@@ -311,7 +311,7 @@ gather (const GstPartialMixScene * scene, GstPartialMixListener * listener,
     if (!gst_partial_mix_listener_hears (listener, stream)) {
       if (link->handover.way != FMX_HANDOVER_NONE)
         gst_partial_mix_listener_change_link (listener, stream,
-            FMX_HANDOVER_NONE, 0, scene->line, now);
+            FMX_HANDOVER_NONE, 0, scene->mix_pos, now);
       continue;
     }
     describe (listener, stream, link, &select);
@@ -392,7 +392,7 @@ carry_out (const GstPartialMixScene * scene, GstPartialMixListener * listener,
     else if (assigned == FMX_ADAPT_HELD)
       mode = FMX_HANDOVER_HELD;
     if (!gst_partial_mix_listener_change_link (listener, stream, mode,
-            assigned >= 0 ? (guint) assigned : mix, scene->line, now))
+            assigned >= 0 ? (guint) assigned : mix, scene->mix_pos, now))
       listener->changing = TRUE;
     changed |= link->handover.way != before
         || (link->handover.way == FMX_HANDOVER_MIXED

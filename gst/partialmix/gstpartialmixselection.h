@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 
 /**
  * GstPartialMixScene:
- * @line: the first sample that has not been mixed
+ * @mix_pos: the first sample that has not been mixed
  *
  * What a selection looks at besides its listener.
  */
@@ -21,7 +21,7 @@ typedef struct
 {
   const GstPartialMixTable *table;
   const GstPartialMixSettings *settings;
-  gint64 line;
+  gint64 mix_pos;
 } GstPartialMixScene;
 
 /* Decides who is separate for @listener and who is mixed, in what format and at

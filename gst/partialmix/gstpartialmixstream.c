@@ -213,11 +213,11 @@ insert_packet (GstPartialMixStream * stream,
 
 gboolean
 gst_partial_mix_stream_enqueue (GstPartialMixStream * stream,
-    const GstPartialMixArrival * arrival, GstClockTime media, gint64 line,
+    const GstPartialMixArrival * arrival, GstClockTime media, gint64 mix_pos,
     gint64 * pos)
 {
   guint rate = stream->rate_hz;
-  FmxTime now = gst_util_uint64_scale_int ((guint64) line, GST_SECOND,
+  FmxTime now = gst_util_uint64_scale_int ((guint64) mix_pos, GST_SECOND,
       (gint) rate);
   FmxPlayoutPacket packet = {.ext_seq = arrival->ext_seq,
     .talkspurt = arrival->marker,.quiet = arrival->silent

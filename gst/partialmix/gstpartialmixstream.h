@@ -149,9 +149,9 @@ gboolean gst_partial_mix_stream_is_news (GstPartialMixStream * stream,
     GstClockTime now);
 
 /* Puts a packet into the playout queue.  @media: running time of its first
- * sample; @line: position in samples up to which has been mixed. */
+ * sample; @mix_pos: of the first sample that has not been mixed. */
 gboolean gst_partial_mix_stream_enqueue (GstPartialMixStream * stream,
-    const GstPartialMixArrival * arrival, GstClockTime media, gint64 line,
+    const GstPartialMixArrival * arrival, GstClockTime media, gint64 mix_pos,
     gint64 * pos);
 
 /* Keeps the latest packets of a stream that nobody decodes. */

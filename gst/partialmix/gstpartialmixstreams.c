@@ -175,7 +175,7 @@ link_new_stream (GstPartialMix * self,
       gst_partial_mix_reselect (self, listener, "stream", now);
     else
       gst_partial_mix_listener_change_link (listener, stream,
-          gst_partial_mix_first_way (listener, stream), 0, self->line, now);
+          gst_partial_mix_first_way (listener, stream), 0, self->mix_pos, now);
   }
 }
 

@@ -338,7 +338,7 @@ mix_tick (GstPartialMix * self, const GstPartialMixFrame * frame)
   keep_house (self, now);
   take_streams (self, frame);
   silence_level = (guint8) self->settings.silence_level;
-  self->line = frame->pos + frame->n;
+  self->mix_pos = frame->pos + frame->n;
   GST_PARTIAL_MIX_UNLOCK (self);
 
   gst_partial_mix_mixer_decode (&self->mixer, frame, silence_level);
@@ -360,14 +360,14 @@ mix_tick (GstPartialMix * self, const GstPartialMixFrame * frame)
 }
 
 static void
-end_of_stream (GstPartialMix * self, gint64 line)
+end_of_stream (GstPartialMix * self, gint64 mix_pos)
 {
   gboolean end;
 
   GST_PARTIAL_MIX_LOCK (self);
-  end = line >= self->eos_line;
+  end = mix_pos >= self->eos_mix_pos;
   if (end)
-    self->eos_line = G_MAXINT64;
+    self->eos_mix_pos = G_MAXINT64;
   GST_PARTIAL_MIX_UNLOCK (self);
   if (end)
     gst_partial_mix_push_eos (self, gst_event_new_eos ());
@@ -385,7 +385,7 @@ gst_partial_mix_tick (gpointer user_data, GstClockTime now)
   GST_PARTIAL_MIX_LOCK (self);
   base = self->base_time;
   running = now > base ? now - base : 0;
-  frame.pos = self->line;
+  frame.pos = self->mix_pos;
   frame.ramp = (guint) gst_util_uint64_scale_int (self->settings.ramp_duration,
       (gint) self->settings.rate_hz, GST_SECOND);
   behind =
@@ -396,7 +396,7 @@ gst_partial_mix_tick (gpointer user_data, GstClockTime now)
     GST_WARNING_OBJECT (self, "%" G_GINT64_FORMAT " samples behind, skipping",
         behind);
     frame.pos += behind / frame.n * frame.n;
-    self->line = frame.pos;
+    self->mix_pos = frame.pos;
   }
   GST_PARTIAL_MIX_UNLOCK (self);
 

@@ -17,7 +17,7 @@ G_BEGIN_DECLS
 
 /**
  * GstPartialMixPacket:
- * @pos: its first sample, on the mixer's line
+ * @pos: mix position of its first sample
  * @silent: need not be decoded
  * @cut: is decoded, but not played: where the delay is shortened
  *

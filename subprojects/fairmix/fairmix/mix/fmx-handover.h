@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/** FMX_POSITION_UNKNOWN: a place on the sample line that is not known (yet) */
+/** FMX_POSITION_UNKNOWN: a mix position that is not known (yet) */
 #define FMX_POSITION_UNKNOWN INT64_MAX
 
 /**
@@ -48,8 +48,8 @@ typedef enum
  * timestamp.  Packets before it go the old way, packets from it on the new way,
  * so that the listener hears every sample once.
  *
- * Samples are counted on the mixer's line, at its sample rate.  The members
- * may be read; only the functions below write them.
+ * Samples are named by their mix position: the mixer counts them, at its sample
+ * rate.  The members may be read; only the functions below write them.
  */
 typedef struct
 {
@@ -67,9 +67,9 @@ typedef struct
 /**
  * FmxHandoverPoint:
  * @next_ts: extended RTP timestamp after the stream's latest packet
- * @next_pos: where on the line the packet with @next_ts will be, if the stream
- *     is in any mix now; else %FMX_POSITION_UNKNOWN
- * @mix_pos: the first sample that has not been mixed
+ * @next_pos: mix position of the packet with @next_ts, if the stream is in any
+ *     mix now; else %FMX_POSITION_UNKNOWN
+ * @mix_pos: mix position of the first sample that has not been mixed
  *
  * Where a stream stands when it is handed over.
  */
@@ -108,7 +108,7 @@ bool fmx_handover_forwards (const FmxHandover * handover, uint64_t ext_ts);
 
 /**
  * fmx_handover_waits_for:
- * @ext_ts: extended RTP timestamp of a packet whose place is known
+ * @ext_ts: extended RTP timestamp of a packet whose mix position is known
  *
  * Returns: whether the stream's entry into the mix was waiting for such a
  *     packet; then fmx_handover_place() is due
@@ -118,12 +118,12 @@ bool fmx_handover_waits_for (const FmxHandover * handover, uint64_t ext_ts);
 /**
  * fmx_handover_place:
  * @ext_ts: extended RTP timestamp of a packet ...
- * @pos: ... and its place on the line
+ * @pos: ... and its mix position
  * @clock_rate: of the timestamps, in Hz
- * @rate_hz: of the line
+ * @rate_hz: of mix positions
  *
  * Fixes the first sample of the stream in the mix, once its first packet there
- * has a place.
+ * has a mix position.
  */
 void fmx_handover_place (FmxHandover * handover, uint64_t ext_ts,
     int64_t pos, uint32_t clock_rate, uint32_t rate_hz);
@@ -163,11 +163,11 @@ bool fmx_handover_is_steady (const FmxHandover * handover, int64_t pos,
  * fmx_media_position:
  * @ext_ts: extended RTP timestamp
  * @ref_ts: another one ...
- * @ref_pos: ... and its place on the line
+ * @ref_pos: ... and its mix position
  * @clock_rate: of the timestamps, in Hz, > 0
- * @rate_hz: of the line
+ * @rate_hz: of mix positions
  *
- * Returns: the place of @ext_ts, to the nearest sample
+ * Returns: the mix position of @ext_ts, to the nearest sample
  */
 int64_t fmx_media_position (uint64_t ext_ts, uint64_t ref_ts,
     int64_t ref_pos, uint32_t clock_rate, uint32_t rate_hz);

@@ -17,7 +17,7 @@ extern "C" {
  * @ramp: samples in which the gain rises from 0 at @from to 1, and falls to 0
  *     at @until; 0 = hard edges
  *
- * When a stream is in a mix, on the mix's sample line:
+ * When a stream is in a mix, in mix positions:
  *
  * |[
  *   gain (x) = min (1, (x - from) / ramp, (until - x) / ramp)
@@ -43,7 +43,7 @@ bool fmx_mix_envelope_is_full (const FmxMixEnvelope * envelope, int64_t pos,
  * @total: n_samples, for the samples from @pos on
  * @in: n_samples
  * @envelope: when @in is heard
- * @pos: place of the first sample on the line
+ * @pos: mix position of the first sample
  *
  * total[i] += in[i] * gain (pos + i)
  */
