@@ -13,6 +13,16 @@
 #include "common/gstfairmixstats.h"
 
 #define LAYERS_NAME "fairmix-layers"
+
+/* The reasons of that message.  The element's page
+ * has a table made of these lines (check-reasons.py --write). */
+
+/* more layers or fewer are held */
+#define LAYERS_REASON_SHARE "share"
+/* they are elsewhere */
+#define LAYERS_REASON_ANNOUNCED "announced"
+/* an announcement is not believed */
+#define LAYERS_REASON_REFUSED "refused"
 #define SILENCE (25 * FMX_SECOND)       /* five intervals of reports */
 #define SOON (FMX_SECOND / 10)
 
@@ -288,8 +298,8 @@ gst_als_stream_take_news (GstAlsStream * stream, GstAlsStreamNews * news,
   news->told = NULL;
   if (news->held_changed || news->moved || stream->tell_refused) {
     news->told = gst_structure_new (LAYERS_NAME, "reason", G_TYPE_STRING,
-        news->held_changed ? "share" : stream->tell_refused ? "refused"
-        : "announced", NULL);
+        news->held_changed ? LAYERS_REASON_SHARE : stream->tell_refused
+        ? LAYERS_REASON_REFUSED : LAYERS_REASON_ANNOUNCED, NULL);
     gst_als_stream_add_stats (stream, news->told, now);
   }
   stream->n_held = n;

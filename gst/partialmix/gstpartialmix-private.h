@@ -56,6 +56,7 @@
 #include "gstpartialmixpayloads.h"
 #include "gstpartialmixpush.h"
 #include "gstpartialmixrender.h"
+#include "gstpartialmixreasons.h"
 #include "gstpartialmixselection.h"
 #include "gstpartialmixsettings.h"
 #include "gstpartialmixstream.h"

@@ -316,7 +316,7 @@ gst_partial_mix_release_pad (GstElement * element, GstPad * pad)
   GST_PARTIAL_MIX_LOCK (self);
   if (GST_PAD_IS_SINK (pad)) {
     sink = GST_PARTIAL_MIX_SINK_PAD (pad);
-    gst_partial_mix_remove_pad_streams (self, pad, "pad");
+    gst_partial_mix_remove_pad_streams (self, pad, GST_PARTIAL_MIX_STREAM_PAD);
     self->sink_pads = g_list_remove (self->sink_pads, pad);
     self->n_malformed_gone += sink->n_malformed;
     self->n_unknown_gone += sink->n_unknown;
@@ -388,7 +388,8 @@ gst_partial_mix_remove_ssrc (GstPartialMix * self, guint ssrc)
     GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
 
     if (stream != NULL && stream->ssrc == ssrc)
-      gst_partial_mix_remove_stream (self, stream, "action");
+      gst_partial_mix_remove_stream (self, stream,
+          GST_PARTIAL_MIX_STREAM_ACTION);
   }
   GST_PARTIAL_MIX_UNLOCK (self);
   gst_partial_mix_post_messages (self);
@@ -439,7 +440,8 @@ start (GstPartialMix * self)
   for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++)
     if (gst_partial_mix_table_at (&self->table, i) != NULL)
       gst_partial_mix_remove_stream (self,
-          gst_partial_mix_table_at (&self->table, i), "started");
+          gst_partial_mix_table_at (&self->table, i),
+          GST_PARTIAL_MIX_STREAM_STARTED);
   self->settings = self->wanted;
   self->warned_of_rate = FALSE;
   self->started = TRUE;
@@ -465,7 +467,8 @@ close_all (GstPartialMix * self)
   for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++)
     if (gst_partial_mix_table_at (&self->table, i) != NULL)
       gst_partial_mix_remove_stream (self,
-          gst_partial_mix_table_at (&self->table, i), "stopped");
+          gst_partial_mix_table_at (&self->table, i),
+          GST_PARTIAL_MIX_STREAM_STOPPED);
   for (i = 0; i < self->src_pads->len; i++) {
     GstPartialMixSrcPad *pad = g_ptr_array_index (self->src_pads, i);
 

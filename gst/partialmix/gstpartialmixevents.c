@@ -38,7 +38,7 @@ bye (GstPartialMix * self, GstPartialMixSinkPad * pad, GstEvent * event)
   GST_PARTIAL_MIX_LOCK (self);
   stream = g_hash_table_lookup (pad->streams, GUINT_TO_POINTER (ssrc));
   if (stream != NULL)
-    gst_partial_mix_remove_stream (self, stream, "bye");
+    gst_partial_mix_remove_stream (self, stream, GST_PARTIAL_MIX_STREAM_BYE);
   GST_PARTIAL_MIX_UNLOCK (self);
   gst_partial_mix_post_messages (self);
 }
@@ -231,7 +231,8 @@ note_wish (GstPartialMix * self, GstPartialMixListener * listener,
     listener->event_max_streams = max_streams;
   }
   gst_partial_mix_reselect (self, listener,
-      is_target ? "target" : "max-streams",
+      is_target ? GST_PARTIAL_MIX_RESELECT_TARGET
+      : GST_PARTIAL_MIX_RESELECT_MAX_STREAMS,
       GST_CLOCK_TIME_IS_VALID (now) ? now : 0);
   GST_PARTIAL_MIX_UNLOCK (self);
   return TRUE;
@@ -357,6 +358,7 @@ gst_partial_mix_sink_unlinked (GstPad * pad, GstObject * parent)
   g_atomic_int_set (&GST_PARTIAL_MIX_SINK_PAD_CAST (pad)->session, -1);
 
   GST_PARTIAL_MIX_LOCK (self);
-  gst_partial_mix_remove_pad_streams (self, pad, "unlinked");
+  gst_partial_mix_remove_pad_streams (self, pad,
+      GST_PARTIAL_MIX_STREAM_UNLINKED);
   GST_PARTIAL_MIX_UNLOCK (self);
 }

@@ -212,7 +212,7 @@ gst_partial_mix_src_pad_set_property (GObject * object, guint id,
     const GValue * value, GParamSpec * pspec)
 {
   GstPartialMixSrcPad *pad = GST_PARTIAL_MIX_SRC_PAD (object);
-  const gchar *reason = "neighbour";
+  const gchar *reason = GST_PARTIAL_MIX_RESELECT_NEIGHBOUR;
 
   switch (id) {
     case PROP_NEIGHBOUR:
@@ -221,11 +221,11 @@ gst_partial_mix_src_pad_set_property (GObject * object, guint id,
     case PROP_TARGET_BITRATE:
       g_atomic_int_set (&pad->listener.target_bitrate,
           g_value_get_uint (value));
-      reason = "target";
+      reason = GST_PARTIAL_MIX_RESELECT_TARGET;
       break;
     case PROP_MAX_STREAMS:
       g_atomic_int_set (&pad->listener.max_streams, g_value_get_uint (value));
-      reason = "max-streams";
+      reason = GST_PARTIAL_MIX_RESELECT_MAX_STREAMS;
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -493,7 +493,8 @@ gst_partial_mix_src_pad_negotiate (GstPartialMixSrcPad * pad,
     warn_of (self, pad, trouble, caps);
   pad->listener.negotiated = trouble == NULL;
   pad->listener.have_mix_format = FALSE;
-  gst_partial_mix_reselect (self, &pad->listener, "negotiated",
+  gst_partial_mix_reselect (self, &pad->listener,
+      GST_PARTIAL_MIX_RESELECT_NEGOTIATED,
       GST_CLOCK_TIME_IS_VALID (now) ? now : 0);
   GST_PARTIAL_MIX_UNLOCK (self);
   gst_partial_mix_post_messages (self);

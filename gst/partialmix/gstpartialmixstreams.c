@@ -105,7 +105,8 @@ admit (GstPartialMix * self, gint neighbour)
     return FALSE;
   self->counters.n_displaced++;
   gst_partial_mix_remove_stream (self,
-      gst_partial_mix_table_find_least (&self->table, largest), "share");
+      gst_partial_mix_table_find_least (&self->table, largest),
+      GST_PARTIAL_MIX_STREAM_SHARE);
   return TRUE;
 }
 
@@ -172,7 +173,8 @@ link_new_stream (GstPartialMix * self,
       continue;
     listener->dirty = TRUE;
     if (plan_now)
-      gst_partial_mix_reselect (self, listener, "stream", now);
+      gst_partial_mix_reselect (self, listener, GST_PARTIAL_MIX_RESELECT_STREAM,
+          now);
     else
       gst_partial_mix_listener_change_link (listener, stream,
           gst_partial_mix_first_way (listener, stream), 0, self->mix_pos, now);
@@ -209,7 +211,8 @@ add_stream (GstPartialMix * self, GstPartialMixSinkPad * pad,
   identify (self, pad, stream);
   link_new_stream (self, stream, now);
   message_stream (self, stream, "added",
-      stream->out_ssrc != ssrc ? "collision" : "arrived");
+      stream->out_ssrc != ssrc ? GST_PARTIAL_MIX_STREAM_COLLISION
+      : GST_PARTIAL_MIX_STREAM_ARRIVED);
   return stream;
 }
 
@@ -228,7 +231,7 @@ gst_partial_mix_lookup (GstPartialMix * self, GstPartialMixSinkPad * pad,
       self->counters.n_intruders++;
       return NULL;
     }
-    gst_partial_mix_remove_stream (self, stream, "source");
+    gst_partial_mix_remove_stream (self, stream, GST_PARTIAL_MIX_STREAM_SOURCE);
     stream = NULL;
   }
   if (stream != NULL && stream->format.pt == pt)
@@ -250,7 +253,8 @@ gst_partial_mix_lookup (GstPartialMix * self, GstPartialMixSinkPad * pad,
       stream->n_late++;
       return NULL;
     }
-    gst_partial_mix_remove_stream (self, stream, "payload-type");
+    gst_partial_mix_remove_stream (self, stream,
+        GST_PARTIAL_MIX_STREAM_PAYLOAD_TYPE);
   }
   if (!admit (self, gst_partial_mix_sink_pad_get_neighbour (pad))) {
     self->counters.n_refused++;
@@ -343,7 +347,8 @@ gst_partial_mix_remove_pt_streams (GstPartialMix * self,
 
     if (stream != NULL && stream->pad == GST_PAD (pad)
         && stream->format.pt == pt)
-      gst_partial_mix_remove_stream (self, stream, "payload-type");
+      gst_partial_mix_remove_stream (self, stream,
+          GST_PARTIAL_MIX_STREAM_PAYLOAD_TYPE);
   }
 }
 
@@ -358,10 +363,11 @@ gst_partial_mix_expire_streams (GstPartialMix * self, GstClockTime now)
     if (stream == NULL)
       continue;
     if (has_said_bye (self, stream, now))
-      gst_partial_mix_remove_stream (self, stream, "bye");
+      gst_partial_mix_remove_stream (self, stream, GST_PARTIAL_MIX_STREAM_BYE);
     else if (self->settings.stream_timeout > 0 && now > stream->last_arrival
         && now - stream->last_arrival > self->settings.stream_timeout)
-      gst_partial_mix_remove_stream (self, stream, "timeout");
+      gst_partial_mix_remove_stream (self, stream,
+          GST_PARTIAL_MIX_STREAM_TIMEOUT);
   }
 }
 

@@ -169,7 +169,8 @@ select_dirty (GstPartialMix * self, GstClockTime now)
     GstPartialMixListener *listener = g_ptr_array_index (self->listeners, i);
 
     if (listener->dirty || listener->changing)
-      gst_partial_mix_reselect (self, listener, "streams", now);
+      gst_partial_mix_reselect (self, listener,
+          GST_PARTIAL_MIX_RESELECT_STREAMS, now);
   }
 }
 

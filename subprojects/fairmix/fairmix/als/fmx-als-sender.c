@@ -102,7 +102,7 @@ fmx_als_sender_set_limits (FmxAlsSender *sender, uint32_t wish_bps,
       sender->rates_bps[i] = (uint32_t) left;
     left -= sender->rates_bps[i];
   }
-  tell (sender, "settings", before_bps, now);
+  tell (sender, FMX_ALS_REASON_SETTINGS, before_bps, now);
 }
 
 void
@@ -336,7 +336,8 @@ fmx_als_sender_on_timeout (FmxAlsSender *sender, FmxTime now)
         sender->rates_bps[i] = i > 0 ? sender->rates_bps[i] / 2
             : (uint32_t) clamp (sender, sender->rates_bps[0] / 2);
   }
-  tell (sender, reported ? "reports" : "silence", before_bps, now);
+  tell (sender, reported ? FMX_ALS_REASON_REPORTS : FMX_ALS_REASON_SILENCE,
+      before_bps, now);
   begin_interval (sender, now);
   return reported;
 }

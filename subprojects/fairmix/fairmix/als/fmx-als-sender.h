@@ -14,6 +14,16 @@
 extern "C" {
 #endif
 
+/* Why the rates were decided anew: the reason of event "als-rates".  The
+ * element's page has a table made of these lines (check-reasons.py --write). */
+
+/* receivers have reported */
+#define FMX_ALS_REASON_REPORTS "reports"
+/* nobody has reported for three intervals */
+#define FMX_ALS_REASON_SILENCE "silence"
+/* limits or the number of layers were set anew */
+#define FMX_ALS_REASON_SETTINGS "settings"
+
 /**
  * FmxAlsLayerLimits:
  * @least_bps: with less the layer is not worth sending; of the base that is min_bps
@@ -138,8 +148,8 @@ typedef struct
  * worth sending with, and what one cannot use the others above the base have.  Only
  * those n are sent and announced: layers without a bit in them are not.
  *
- * Events: "als-rates" at each adaptation point that changes a rate, with reason
- * "reports", "silence" or "settings" and the fields "target-bps" (of all layers),
+ * Events: "als-rates" at each adaptation point that changes a rate, with a reason
+ * (FMX_ALS_REASON_...) and the fields "target-bps" (of all layers),
  * "base-bps", "before-bps", "limiting-ssrc", "reports", "layers".
  *
  * A report costs O(1), and an adaptation point O(layers), whatever the number of

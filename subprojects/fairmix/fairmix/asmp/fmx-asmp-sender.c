@@ -102,7 +102,7 @@ fmx_asmp_sender_set_params (FmxAsmpSender *sender,
 {
   assert (params->min_bps > 0 && params->min_bps <= params->max_bps);
   sender->params = *params;
-  decide (sender, "settings", now);
+  decide (sender, FMX_ASMP_REASON_SETTINGS, now);
 }
 
 void
@@ -290,11 +290,11 @@ fmx_asmp_sender_on_report (FmxAsmpSender *sender, uint32_t ssrc,
   /* A rate comes with the first report already of who tells any. */
   if (!entry->has_asmp && entry->n_fractions >= 2) {
     rate_plain (sender, at);
-    decide (sender, "plain-report", now);
+    decide (sender, FMX_ASMP_REASON_PLAIN_REPORT, now);
   } else if (entry->has_asmp && entry->has_rate
       && fmx_time_diff (now, entry->rated) > lifetime_of (sender)) {
     silence_rate (sender, at);  /* others speak for it */
-    decide (sender, "spoken-for", now);
+    decide (sender, FMX_ASMP_REASON_SPOKEN_FOR, now);
   }
 }
 
@@ -359,7 +359,7 @@ fmx_asmp_sender_on_rate (FmxAsmpSender *sender, uint32_t ssrc,
   sender->n_ignored += entry->is_ignored;
   entry->has_rate = counts && !entry->is_ignored;
   fmx_asmp_table_rate (&sender->table, at, bps, entry->has_rate);
-  decide (sender, "rate", now);
+  decide (sender, FMX_ASMP_REASON_RATE, now);
 }
 
 void
@@ -371,7 +371,7 @@ fmx_asmp_sender_on_bye (FmxAsmpSender *sender, uint32_t ssrc, FmxTime now)
     return;
   forget (sender, at);
   sender->stats.n_left++;
-  decide (sender, "bye", now);
+  decide (sender, FMX_ASMP_REASON_BYE, now);
 }
 
 FmxTime
@@ -404,7 +404,7 @@ fmx_asmp_sender_on_timeout (FmxAsmpSender *sender, FmxTime now)
     } else {
       silence_rate (sender, fmx_asmp_table_least (&sender->table));
     }
-    decide (sender, "time-out", now);
+    decide (sender, FMX_ASMP_REASON_TIME_OUT, now);
   }
 }
 

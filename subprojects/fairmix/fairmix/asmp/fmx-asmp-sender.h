@@ -19,6 +19,22 @@ extern "C"
 {
 #endif
 
+/* Why the rate was decided anew: the reason of event "asmp-rate".  The
+ * element's page has a table made of these lines (check-reasons.py --write). */
+
+/* a receiver told a rate */
+#define FMX_ASMP_REASON_RATE "rate"
+/* a receiver that tells no rate reported */
+#define FMX_ASMP_REASON_PLAIN_REPORT "plain-report"
+/* others have told a rate since the receiver did */
+#define FMX_ASMP_REASON_SPOKEN_FOR "spoken-for"
+/* a receiver left */
+#define FMX_ASMP_REASON_BYE "bye"
+/* nothing was heard from a receiver for too long */
+#define FMX_ASMP_REASON_TIME_OUT "time-out"
+/* the limits were set anew */
+#define FMX_ASMP_REASON_SETTINGS "settings"
+
 /**
  * FmxAsmpSenderParams:
  * @algorithm: which

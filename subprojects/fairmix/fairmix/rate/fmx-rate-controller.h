@@ -18,17 +18,33 @@ extern "C" {
 typedef struct _FmxRateController FmxRateController;
 typedef struct _FmxRateClass FmxRateClass;
 
-/* Why a rate is what it is: the reason of the last change. */
-#define FMX_RATE_START "start"  /* nothing heard yet */
-#define FMX_RATE_UP "up"        /* underload */
-#define FMX_RATE_DOWN_LOSS "down-loss"  /* the TCP equation, or a loss event */
-#define FMX_RATE_DOWN_LIMIT "down-limit"        /* what the receiver got */
-#define FMX_RATE_DOWN_DELAY "down-delay"        /* the queue grows */
+/* Why a rate is what it is: the reason of the last change.  The
+ * element's page has a table made of these lines (check-reasons.py --write). */
+
+/* nothing was heard yet */
+#define FMX_RATE_START "start"
+/* there is room for more */
+#define FMX_RATE_UP "up"
+/* a loss event, or the TCP equation */
+#define FMX_RATE_DOWN_LOSS "down-loss"
+/* much less arrives than is sent */
+#define FMX_RATE_DOWN_LIMIT "down-limit"
+/* the queue grows */
+#define FMX_RATE_DOWN_DELAY "down-delay"
+/* the receiver was silent */
 #define FMX_RATE_DOWN_NO_FEEDBACK "down-no-feedback"
-#define FMX_RATE_DOWN_IDLE "down-idle"  /* silent for too long */
-#define FMX_RATE_PROBE "probe"  /* no media: too much loss, or no answer */
-#define FMX_RATE_RESUME "resume"        /* media again */
-#define FMX_RATE_FEEDBACK_VOID "feedback-void"  /* it claimed the impossible */
+/* nothing was sent for five minutes: the initial rate again */
+#define FMX_RATE_DOWN_IDLE "down-idle"
+/* too much is lost, or nobody answers: no media, a dummy packet each second */
+#define FMX_RATE_PROBE "probe"
+/* media again */
+#define FMX_RATE_RESUME "resume"
+/* the circuit breaker tripped: nothing is sent */
+#define FMX_RATE_BREAKER "breaker"
+/* it closed again, and the path is probed */
+#define FMX_RATE_BREAKER_CLOSED "breaker-closed"
+/* the receiver claimed what cannot be: it does not count any more */
+#define FMX_RATE_FEEDBACK_VOID "feedback-void"
 
 /**
  * FmxRateParams:

@@ -284,10 +284,10 @@ static const char *
 reason_of (const FmxRateSender *sender, FmxRateSenderState state)
 {
   if (state == FMX_RATE_SENDER_STOPPED)
-    return "breaker";
+    return FMX_RATE_BREAKER;
   if (sender->told_state == FMX_RATE_SENDER_STOPPED
       && state == FMX_RATE_SENDER_PROBING)
-    return "breaker-closed";
+    return FMX_RATE_BREAKER_CLOSED;
   return fmx_rate_controller_reason (&sender->controller);
 }
 
@@ -295,7 +295,7 @@ void
 fmx_rate_sender_say (FmxRateSender *sender, const char *reason, FmxTime now)
 {
   FmxRateSenderStats stats;
-  FmxEvent event = { .name = "target", .n_fields = FMX_EVENT_MAX_FIELDS };
+  FmxEvent event = {.name = "target",.n_fields = FMX_EVENT_MAX_FIELDS };
 
   fmx_rate_sender_get_stats (sender, &stats, now);
   event.reason = reason;

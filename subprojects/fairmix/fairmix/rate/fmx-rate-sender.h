@@ -254,10 +254,8 @@ typedef struct
  * ..._on_timeout() at ..._next_timeout(), which may change after each of these
  * calls; after each of them read ..._target_bps() and ask ..._take_probe().
  *
- * Events through the #FmxEventSink, one for each decision: "target" with reason
- * "start", "up", "down-loss", "down-limit", "down-delay", "down-no-feedback",
- * "down-idle", "probe", "resume", "breaker", "breaker-closed",
- * "feedback-void" and fields "target-bps", "rtt-ms",
+ * Events through the #FmxEventSink, one for each decision: "target" with a
+ * reason (FMX_RATE_... of fmx-rate-controller.h) and fields "target-bps", "rtt-ms",
  * "loss-event-rate", "loss-fraction", "equation-bps", "receive-bps",
  * "sent-bps", "streams".
  *
