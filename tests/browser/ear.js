@@ -5,30 +5,43 @@
 
 const ear = {
   LOUD_DB: -45,                 // a tone that is there; one that is not has -80 or less
+  NOTHING_DB: -200,
   PEAK_DB: 15,                  // above what is beside it ...
   ASIDE: 8,                     // ... so many bins
   LOOK_MS: 50,
-  looks: [],                    // {t, loud: for each tone its slots, named: [[SSRC]]}
+  looks: [],                    // see look()
 
   start() {
     setInterval(() => this.looks.push(this.look()), this.LOOK_MS);
   },
 
+  // t: when, s; played: the sound's own time, s; db: of each slot, how loud each tone
+  // is; loud: for each tone the slots where it is; named: of each slot, the SSRCs
   look() {
     const spectra = sound.slots.map(slot => {
       const bins = new Float32Array(slot.meter.frequencyBinCount);
       slot.meter.getFloatFrequencyData(bins);
       return bins;
     });
-    return {t: performance.now() / 1000, loud: TONES.map(hz =>
-      spectra.flatMap((bins, n) => this.isThere(bins, hz) ? [n] : [])),
+    return {t: performance.now() / 1000, played: sound.context.currentTime,
+      db: spectra.map(bins => TONES.map(hz => Math.round(this.peak(bins, hz)))),
+      loud: TONES.map(hz =>
+        spectra.flatMap((bins, n) => this.isThere(bins, hz) ? [n] : [])),
       named: sound.slots.map(slot => sound.heardIn(slot))};
+  },
+
+  bin(bins, hz) {
+    return Math.round(hz * 2 * bins.length / sound.context.sampleRate);
+  },
+
+  peak(bins, hz) {
+    const n = this.bin(bins, hz);
+    return Math.max(...bins.slice(n - 1, n + 2), this.NOTHING_DB);
   },
 
   // A tone is a peak; a click is in all bins
   isThere(bins, hz) {
-    const n = Math.round(hz * 2 * bins.length / sound.context.sampleRate);
-    const peak = Math.max(...bins.slice(n - 1, n + 2));
+    const n = this.bin(bins, hz), peak = this.peak(bins, hz);
     const beside = Math.max(bins[n - this.ASIDE], bins[n + this.ASIDE]);
     return peak > this.LOUD_DB && peak > beside + this.PEAK_DB;
   },

@@ -11,8 +11,8 @@ a busy machine takes longer and finds the same.  With a folder for PICTURES it
 leaves the page in it, as PNG, at three moments.
 """
 import json
-import os
 import pathlib
+import statistics
 import sys
 import time
 
@@ -21,15 +21,19 @@ from room import Room
 
 ROOT, BUILD = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 PICTURES = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
-TALKERS = {4001: 1500, 4002: 1900, 4003: 2300}  # SSRC: Hz
+# In Hz.  No two lie as far apart as any two others (a Golomb ruler times 200), so that
+# what a limiter makes of three (a + b - c) is nobody's tone.
+TALKERS = {4001: 1400, 4002: 2600, 4003: 3000}  # SSRC: Hz
 NAMES = {4001: 'Dora', 4002: 'Emil', 4003: 'Fay'}
-BROWSERS = {'Ada': 700, 'Ben': 1100}
-MEETING = 'Cem', 2700
+BROWSERS = {'Ada': 600, 'Ben': 800}
+MEETING = 'Cem', 4000
 TONES = [*BROWSERS.values(), *TALKERS.values(), MEETING[1]]
 TALKER_BPS = 96000              # so that all of them need more than 400 kbit/s
 FREE_KBPS, NARROW_KBPS = 4000, 60              # less than a voice and a mix
 MIN_BPS = 400000
-GAP_S = 8                       # at a load of 70; one second on a quieter machine
+OWN_LOOKS, OWN_DB = 5, 10       # a mix of 60 kbit/s is noisy: 13 dB below a voice at
+LOUD_DB = -45                   # times, 20 on the mean of so many; a voice has -26
+GAP_LOOKS = 100                 # 5 s, or more where the browser gets few turns
 
 
 def say(text):
@@ -80,30 +84,52 @@ class Listener:
         named = set(look['named'][min(slots)[0]])
         return named and named <= set(self.others.values())
 
-    def longest_gap_s(self, tone):
-        """Since the phase began: the longest time in which @tone was not heard."""
-        gap, last = 0, None
+    def longest_gap(self, tone):
+        """Since the phase began: the most looks in a row that do not find @tone,
+        and from when on."""
+        longest = n, since = 0, self.phase[0]['t']
         for look in self.phase:
-            if look['loud'][tone] or last is None:
-                gap = max(gap, look['t'] - last if last is not None else 0)
-                last = look['t']
-        return max(gap, self.phase[-1]['t'] - last)
+            n, since = (0, look['t']) if look['loud'][tone] else (n + 1, since)
+            longest = max(longest, (n, since))
+        return longest
 
     def check_continuity(self, what, tones=None):
-        gap = max(self.longest_gap_s(tone) for tone in tones or self.others)
-        say(f'{self.name}: {what}: the longest silence of a voice was {gap:.2f} s')
-        if gap > GAP_S:
-            raise Failed(f'{self.name}: {what}: a voice was silent for {gap:.1f} s')
+        gap, since = max(self.longest_gap(tone) for tone in tones or self.others)
+        rate = len(self.phase) / (self.phase[-1]['t'] - self.phase[0]['t'])
+        say(f'{self.name}: {what}: the longest silence of a voice was {gap / rate:.2f} '
+            f's, {gap} looks')
+        if gap > GAP_LOOKS:
+            raise Failed(f'{self.name}: {what}: a voice was silent for {gap} looks '
+                         f'from {since:.1f} s on')
         self.phase = []
 
+    def voices(self, looks):
+        """Whom it hears in @looks: of each slot the tones that are as loud as the
+        loudest there, on the mean.  What is beside the voices is less: a codec's
+        noise, what a gap is filled with."""
+        found = []
+        for slot in zip(*(look['db'] for look in looks)):
+            power = [statistics.mean(10 ** (db / 10) for db in tone)
+                     for tone in zip(*slot)]
+            least = max(10 ** (LOUD_DB / 10), max(power) / 10 ** (OWN_DB / 10))
+            found.append([n for n, p in enumerate(power) if p > least])
+        return found
+
+    def hears_all_in_one(self):
+        return sorted(self.others) in map(sorted, self.voices(self.looks[-OWN_LOOKS:]))
+
     def check_own(self):
-        heard = sum(bool(look['loud'][self.own]) for look in self.looks)
-        named = sum(self.ssrc in slot for look in self.looks
-                    for slot in look['named'])
-        say(f'{self.name}: {len(self.looks)} looks; own voice in {heard}, '
-            f'own name in {named}')
-        if named or heard:
-            raise Failed(f'{self.name} hears itself')
+        new = self.looks[:1]            # the same again where it has not got on
+        new += [b for a, b in zip(self.looks, self.looks[1:])
+                if b['played'] > a['played']]
+        heard = [w for w in (new[n - OWN_LOOKS:n]
+                             for n in range(OWN_LOOKS, len(new) + 1))
+                 if any(self.own in slot for slot in self.voices(w))]
+        named = [w for w in self.looks if self.ssrc in sum(w['named'], [])]
+        say(f'{self.name}: {len(new)} looks; own voice in {len(heard)}, '
+            f'own name in {len(named)}')
+        if heard or named:
+            raise Failed(f'{self.name} hears itself: {heard[:1]} {named[:1]}')
 
     def take_picture(self, name):
         if PICTURES:
@@ -152,14 +178,17 @@ def run(room):
     for one in everybody:
         report_playout(one, 'apart')
         one.listen()
+        one.check_own()
         one.phase = []
 
     room.next_link()
     for one in everybody:
         one.wait_for(one.is_mixed, 'the others are not mixed')
+        one.wait_for(lambda _, one=one: one.hears_all_in_one(), 'not all are heard')
     say(f'a link of {NARROW_KBPS} kbit/s: each hears one mix')
     for one in everybody:
         report_playout(one, 'narrow')
+        one.check_own()
     ada.take_picture('mixed')
     room.next_link()
     for one in everybody:
