@@ -79,6 +79,17 @@ fmx_join_proof_of_join (const FmxJoinCrypto *crypto,
   crypto->mac (crypto->user, key, said.bytes, said.size, proof);
 }
 
+bool
+fmx_join_join_is_genuine (const FmxJoinCrypto *crypto,
+    const FmxJoinSecret *secret, const uint8_t *shared,
+    const uint8_t *mixer_key, const FmxJoinJoin *join)
+{
+  uint8_t proof[FMX_JOIN_MAC_BYTES];
+
+  fmx_join_proof_of_join (crypto, secret, shared, mixer_key, join, proof);
+  return fmx_join_same (proof, join->proof, sizeof proof);
+}
+
 void
 fmx_join_session_keys (const FmxJoinCrypto *crypto,
     const FmxJoinSecret *secret, const FmxJoinAgreed *agreed,
@@ -122,6 +133,22 @@ fmx_join_proof_of_accept (const FmxJoinCrypto *crypto, const FmxJoinKeys *keys,
   message.u.accept = *accept;
   pieces_add_message (&said, &message, sizeof accept->proof);
   crypto->mac (crypto->user, keys->accept, said.bytes, said.size, proof);
+}
+
+bool
+fmx_join_accept_make (const FmxJoinCrypto *crypto, const FmxJoinSecret *secret,
+    FmxJoinAgreed *agreed, const FmxJoinJoin *join, FmxJoinAccept *accept,
+    FmxJoinKeys *keys)
+{
+  memcpy (accept->nonce, join->nonce, sizeof accept->nonce);
+  crypto->random (crypto->user, accept->mixer_nonce,
+      sizeof accept->mixer_nonce);
+  if (!crypto->encapsulate (crypto->user, join->key, accept->key,
+          agreed->fresh))
+    return false;
+  fmx_join_session_keys (crypto, secret, agreed, join, accept, keys);
+  fmx_join_proof_of_accept (crypto, keys, join, accept, accept->proof);
+  return true;
 }
 
 void

@@ -103,6 +103,11 @@ void fmx_join_proof_of_join (const FmxJoinCrypto * crypto,
     const FmxJoinSecret * secret, const uint8_t * shared,
     const uint8_t * mixer_key, const FmxJoinJoin * join, uint8_t * proof);
 
+/** fmx_join_join_is_genuine: whether @join has that proof */
+bool fmx_join_join_is_genuine (const FmxJoinCrypto * crypto,
+    const FmxJoinSecret * secret, const uint8_t * shared,
+    const uint8_t * mixer_key, const FmxJoinJoin * join);
+
 /**
  * FmxJoinAgreed:
  * @shared: X25519 of the client's key and the mixer's long-lived one
@@ -129,6 +134,20 @@ void fmx_join_session_keys (const FmxJoinCrypto * crypto,
 void fmx_join_proof_of_accept (const FmxJoinCrypto * crypto,
     const FmxJoinKeys * keys, const FmxJoinJoin * join,
     const FmxJoinAccept * accept, uint8_t * proof);
+
+/**
+ * fmx_join_accept_make:
+ * @agreed: (inout): its fresh part is made here
+ * @accept: (inout): session, root and depth are the caller's; the rest is made here
+ * @keys: (out): of the session
+ *
+ * What a mixer answers to a @join that it lets in.
+ *
+ * Returns: %false if there are no keys, because the client's is none
+ */
+bool fmx_join_accept_make (const FmxJoinCrypto * crypto,
+    const FmxJoinSecret * secret, FmxJoinAgreed * agreed,
+    const FmxJoinJoin * join, FmxJoinAccept * accept, FmxJoinKeys * keys);
 
 /** fmx_join_resume_tag: shows in @join that its sender had @key, the
  * control_to_mixer of the session that it names as previous */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* file size: one state machine, with all that its messages do to it */
 #include "fairmix/join/fmx-join-mixer.h"
 
 #include <assert.h>
@@ -102,30 +101,18 @@ static bool
 session_make (FmxJoinMixer *mixer, FmxJoinSession *session,
     const uint8_t *shared, FmxJoinMessage *message)
 {
-  const FmxJoinCrypto *crypto = mixer->crypto;
   FmxJoinAccept *accept = &message->u.accept;
   FmxJoinAgreed agreed;
 
   message->type = FMX_JOIN_ACCEPT;
-  memcpy (accept->nonce, session->join.nonce, sizeof accept->nonce);
-  crypto->random (crypto->user, accept->mixer_nonce,
-      sizeof accept->mixer_nonce);
-  do
-    crypto->random (crypto->user, (uint8_t *) &accept->session,
-        sizeof accept->session);
-  while (accept->session == 0
-      || fmx_join_sessions_find_id (&mixer->table, accept->session) != NULL);
+  accept->session = fmx_join_sessions_new_id (&mixer->table);
   accept->root = mixer->root;
   accept->depth = mixer->depth;
   memcpy (agreed.shared, shared, sizeof agreed.shared);
   memcpy (agreed.mixer_key, mixer->key, sizeof agreed.mixer_key);
-  if (!crypto->encapsulate (crypto->user, session->join.key, accept->key,
-          agreed.fresh))
+  if (!fmx_join_accept_make (mixer->crypto, &mixer->secret, &agreed,
+          &session->join, accept, &session->keys))
     return false;
-  fmx_join_session_keys (crypto, &mixer->secret, &agreed, &session->join,
-      accept, &session->keys);
-  fmx_join_proof_of_accept (crypto, &session->keys, &session->join, accept,
-      accept->proof);
   session->id = accept->session;
   session->accept = *accept;
   return true;
@@ -137,11 +124,9 @@ judge (FmxJoinMixer *mixer, const FmxJoinSession *candidate,
     const uint8_t *shared)
 {
   const FmxJoinJoin *join = &candidate->join;
-  uint8_t proof[FMX_JOIN_MAC_BYTES];
 
-  fmx_join_proof_of_join (mixer->crypto, &mixer->secret, shared, mixer->key,
-      join, proof);
-  if (!fmx_join_same (proof, join->proof, sizeof proof))
+  if (!fmx_join_join_is_genuine (mixer->crypto, &mixer->secret, shared,
+          mixer->key, join))
     return FMX_JOIN_REASON_SECRET;
   if ((join->flags & FMX_JOIN_IS_MIXER) != 0
       && (join->node == mixer->params.node || join->node == mixer->root
@@ -260,6 +245,14 @@ pong (FmxJoinMixer *mixer, FmxJoinSession *session, FmxJoinMixerResult *result)
   write_control (mixer, session, &message, result);
 }
 
+static void
+clear (FmxJoinMixerResult *result)
+{
+  memset (result, 0, sizeof *result);
+  result->session = FMX_JOIN_NO_SESSION;
+  result->replaced = FMX_JOIN_NO_SESSION;
+}
+
 void
 fmx_join_mixer_remove (FmxJoinMixer *mixer, uint32_t index,
     FmxJoinReason reason, FmxJoinMixerResult *result)
@@ -268,24 +261,15 @@ fmx_join_mixer_remove (FmxJoinMixer *mixer, uint32_t index,
   FmxJoinSession *session = &mixer->table.sessions[index];
 
   assert (index < mixer->table.n && session->state != FMX_JOIN_FREE);
-  memset (result, 0, sizeof *result);
+  clear (result);
   result->event = session->state == FMX_JOIN_JOINED ?
       FMX_JOIN_MIXER_LEFT : FMX_JOIN_MIXER_NOTHING;
   result->reason = reason;
   result->session = index;
-  result->replaced = FMX_JOIN_NO_SESSION;
   result->to = session->address;
   message.u.control.reason = (uint16_t) reason;
   write_control (mixer, session, &message, result);
   session_free (mixer, session);
-}
-
-static void
-clear (FmxJoinMixerResult *result)
-{
-  memset (result, 0, sizeof *result);
-  result->session = FMX_JOIN_NO_SESSION;
-  result->replaced = FMX_JOIN_NO_SESSION;
 }
 
 static void
@@ -321,18 +305,12 @@ fmx_join_mixer_move (FmxJoinMixer *mixer, uint32_t index,
   tell (mixer, index, &message, result);
 }
 
-static uint32_t
-index_of (const FmxJoinMixer *mixer, const FmxJoinSession *session)
-{
-  return (uint32_t) (session - mixer->table.sessions);
-}
-
 static void
 replace (FmxJoinMixer *mixer, FmxJoinSession *old, FmxJoinMixerResult *result)
 {
   if (old == NULL)
     return;
-  result->replaced = index_of (mixer, old);
+  result->replaced = fmx_join_sessions_index (&mixer->table, old);
   session_free (mixer, old);
 }
 
@@ -343,8 +321,8 @@ confirm (FmxJoinMixer *mixer, FmxJoinSession *session,
 {
   if (is_full (mixer, session)) {
     mixer->stats.n_refused++;
-    fmx_join_mixer_remove (mixer, index_of (mixer, session),
-        FMX_JOIN_REASON_FULL, result);
+    fmx_join_mixer_remove (mixer, fmx_join_sessions_index (&mixer->table,
+            session), FMX_JOIN_REASON_FULL, result);
     return;
   }
   replace (mixer, fmx_join_sessions_find_replaced (&mixer->table, session),
@@ -423,21 +401,19 @@ on_control (FmxJoinMixer *mixer, const FmxJoinAddress *from,
   }
   session->counter_in = control->counter;
   session->last_heard = now;
-  result->session = index_of (mixer, session);
+  result->session = fmx_join_sessions_index (&mixer->table, session);
   if (message->type == FMX_JOIN_PING) {
     on_ping (mixer, session, from, control, result);
-    return;
-  }
-  if (message->type == FMX_JOIN_MIXES) {
+  } else if (message->type == FMX_JOIN_MIXES) {
     on_mixes (session, &message->u.places, result);
-    return;
+  } else {
+    if (session->state == FMX_JOIN_JOINED) {
+      result->event = FMX_JOIN_MIXER_LEFT;
+      result->reason = control->reason == FMX_JOIN_REASON_MOVED ?
+          FMX_JOIN_REASON_MOVED : FMX_JOIN_REASON_LEAVE;
+    }
+    session_free (mixer, session);
   }
-  if (session->state == FMX_JOIN_JOINED) {
-    result->event = FMX_JOIN_MIXER_LEFT;
-    result->reason = control->reason == FMX_JOIN_REASON_MOVED ?
-        FMX_JOIN_REASON_MOVED : FMX_JOIN_REASON_LEAVE;
-  }
-  session_free (mixer, session);
 }
 
 /* --- the outside --------------------------------------------------------- */
@@ -482,29 +458,11 @@ fmx_join_mixer_on_datagram (FmxJoinMixer *mixer, const FmxJoinAddress *from,
   }
 }
 
-static FmxTime
-session_deadline (const FmxJoinMixer *mixer, const FmxJoinSession *session)
-{
-  switch (session->state) {
-    case FMX_JOIN_PENDING:
-      return session->last_heard + (FmxTime) mixer->params.confirm_timeout;
-    case FMX_JOIN_JOINED:
-      return session->last_heard + (FmxTime) mixer->params.timeout;
-    default:
-      return FMX_TIME_NONE;
-  }
-}
-
 FmxTime
 fmx_join_mixer_next_timeout (const FmxJoinMixer *mixer)
 {
-  FmxTime next = FMX_TIME_NONE;
-
-  for (uint32_t i = 0; i < mixer->table.n; i++)
-    next =
-        fmx_time_min (next, session_deadline (mixer,
-            &mixer->table.sessions[i]));
-  return next;
+  return fmx_join_sessions_next_deadline (&mixer->table,
+      mixer->params.confirm_timeout, mixer->params.timeout);
 }
 
 bool
@@ -515,7 +473,8 @@ fmx_join_mixer_on_timeout (FmxJoinMixer *mixer, FmxJoinMixerResult *result,
   for (uint32_t i = 0; i < mixer->table.n; i++) {
     FmxJoinSession *session = &mixer->table.sessions[i];
 
-    if (session_deadline (mixer, session) > now)
+    if (fmx_join_session_deadline (session, mixer->params.confirm_timeout,
+            mixer->params.timeout) > now)
       continue;
     if (session->state == FMX_JOIN_JOINED) {
       mixer->stats.n_timeouts++;

@@ -43,6 +43,43 @@ fmx_join_sessions_find_id (FmxJoinSessions *table, uint64_t id)
   return NULL;
 }
 
+uint64_t
+fmx_join_sessions_new_id (FmxJoinSessions *table)
+{
+  uint64_t id;
+
+  do
+    table->crypto->random (table->crypto->user, (uint8_t *) &id, sizeof id);
+  while (id == 0 || fmx_join_sessions_find_id (table, id) != NULL);
+  return id;
+}
+
+FmxTime
+fmx_join_session_deadline (const FmxJoinSession *session,
+    FmxDuration confirm_timeout, FmxDuration timeout)
+{
+  switch (session->state) {
+    case FMX_JOIN_PENDING:
+      return session->last_heard + (FmxTime) confirm_timeout;
+    case FMX_JOIN_JOINED:
+      return session->last_heard + (FmxTime) timeout;
+    default:
+      return FMX_TIME_NONE;
+  }
+}
+
+FmxTime
+fmx_join_sessions_next_deadline (const FmxJoinSessions *table,
+    FmxDuration confirm_timeout, FmxDuration timeout)
+{
+  FmxTime next = FMX_TIME_NONE;
+
+  for (uint32_t i = 0; i < table->n; i++)
+    next = fmx_time_min (next, fmx_join_session_deadline (&table->sessions[i],
+            confirm_timeout, timeout));
+  return next;
+}
+
 FmxJoinSession *
 fmx_join_sessions_find_replaced (FmxJoinSessions *table,
     const FmxJoinSession *session)

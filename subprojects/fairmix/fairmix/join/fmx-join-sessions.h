@@ -72,6 +72,27 @@ FmxJoinSession *fmx_join_sessions_find_nonce (FmxJoinSessions * table,
 FmxJoinSession *fmx_join_sessions_find_id (FmxJoinSessions * table,
     uint64_t id);
 
+/** fmx_join_sessions_index: Returns: of a @session of @table */
+static inline uint32_t
+fmx_join_sessions_index (const FmxJoinSessions * table,
+    const FmxJoinSession * session)
+{
+  return (uint32_t) (session - table->sessions);
+}
+
+/** fmx_join_sessions_new_id: Returns: a random one, not 0, that no session has */
+uint64_t fmx_join_sessions_new_id (FmxJoinSessions * table);
+
+/** fmx_join_session_deadline: Returns: when nothing was heard of @session for
+ * @confirm_timeout since its join, or, once it is in, for @timeout;
+ * %FMX_TIME_NONE: nobody is here */
+FmxTime fmx_join_session_deadline (const FmxJoinSession * session,
+    FmxDuration confirm_timeout, FmxDuration timeout);
+
+/** fmx_join_sessions_next_deadline: Returns: the first of all; O(n) */
+FmxTime fmx_join_sessions_next_deadline (const FmxJoinSessions * table,
+    FmxDuration confirm_timeout, FmxDuration timeout);
+
 /** fmx_join_sessions_find_replaced: Returns: (nullable): the neighbour in whose
  * place @session comes: the one that it says and proves to go on from, else
  * the one at its address */

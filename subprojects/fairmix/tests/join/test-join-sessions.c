@@ -74,6 +74,41 @@ test_a_place_is_taken_over_only_by_who_had_its_keys (void **state)
       &places[0]);
 }
 
+static void
+test_a_new_session_has_an_id_that_no_other_has (void **state)
+{
+  FmxJoinSessions table;
+  Toy toy;
+  uint64_t first;
+
+  (void) state;
+  table = table_new (&toy);
+  first = fmx_join_sessions_new_id (&table);
+  /* the same random numbers again, of which the first is taken now */
+  table = table_new (&toy);
+  places[0].id = first;
+  assert_true (fmx_join_sessions_new_id (&table) != first);
+  assert_true (first != 0);
+}
+
+static void
+test_who_has_not_confirmed_leaves_earlier (void **state)
+{
+  FmxJoinSessions table;
+  Toy toy;
+
+  (void) state;
+  table = table_new (&toy);
+  for (unsigned i = 0; i < 3; i++)
+    places[i].last_heard = (10 + i) * FMX_SECOND;
+  assert_true (fmx_join_session_deadline (&places[1], 2 * FMX_SECOND,
+          5 * FMX_SECOND) == 16 * FMX_SECOND);
+  assert_true (fmx_join_session_deadline (&places[3], 2 * FMX_SECOND,
+          5 * FMX_SECOND) == FMX_TIME_NONE);
+  assert_true (fmx_join_sessions_next_deadline (&table, 2 * FMX_SECOND,
+          5 * FMX_SECOND) == 14 * FMX_SECOND);
+}
+
 int
 main (void)
 {
@@ -81,6 +116,8 @@ main (void)
     cmocka_unit_test (test_finds_what_is_there_and_nothing_else),
     cmocka_unit_test (test_who_comes_from_the_same_address_takes_its_place),
     cmocka_unit_test (test_a_place_is_taken_over_only_by_who_had_its_keys),
+    cmocka_unit_test (test_a_new_session_has_an_id_that_no_other_has),
+    cmocka_unit_test (test_who_has_not_confirmed_leaves_earlier),
   };
 
   return cmocka_run_group_tests_name ("join/sessions", tests, NULL, NULL);
