@@ -67,10 +67,22 @@ fmx_loss_fraction_count (const FmxLossFraction *fraction)
 double
 fmx_loss_fraction_get (const FmxLossFraction *fraction)
 {
-  uint32_t total = fmx_loss_fraction_count (fraction);
-  uint32_t lost = 0;
+  return fmx_loss_fraction_get_since (fraction, 0, 1);
+}
 
-  for (unsigned i = 0; i < N_SLOTS; i++)
-    lost += fraction->lost[i];
-  return total == 0 ? 0.0 : (double) lost / total;
+double
+fmx_loss_fraction_get_since (const FmxLossFraction *fraction, FmxTime since,
+    uint32_t least)
+{
+  uint64_t slot = (uint64_t) fraction->slot;
+  uint64_t first = since / slot + (since % slot > 0);   /* begins after it */
+  uint32_t total = 0, lost = 0;
+
+  if (fraction->newest + 1 >= N_SLOTS && first < fraction->newest + 1 - N_SLOTS)
+    first = fraction->newest + 1 - N_SLOTS;
+  for (uint64_t i = first; i <= fraction->newest; i++) {
+    total += fraction->total[i % N_SLOTS];
+    lost += fraction->lost[i % N_SLOTS];
+  }
+  return total == 0 || total < least ? 0.0 : (double) lost / total;
 }

@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 /** FMX_LOSS_FRACTION_SLOTS: the window is cut into so many slots. */
-#define FMX_LOSS_FRACTION_SLOTS 10u
+#define FMX_LOSS_FRACTION_SLOTS 30u
 
 /**
  * FmxLossFraction:
@@ -53,6 +53,16 @@ uint32_t fmx_loss_fraction_count (const FmxLossFraction * fraction);
 
 /** fmx_loss_fraction_get: Returns: lost / all, in [0, 1]; 0 if there are none */
 double fmx_loss_fraction_get (const FmxLossFraction * fraction);
+
+/**
+ * fmx_loss_fraction_get_since:
+ * @since: packets sent before do not count, give or take a slot
+ * @least: that few are no statistics
+ *
+ * Returns: lost / all, in [0, 1]; 0 if there are fewer than @least
+ */
+double fmx_loss_fraction_get_since (const FmxLossFraction * fraction,
+    FmxTime since, uint32_t least);
 
 #ifdef __cplusplus
 }

@@ -257,6 +257,13 @@ fmx_rate_controller_on_timeout (FmxRateController *rc, FmxTime now)
     rc->no_feedback_at = FMX_TIME_NONE; /* until something is sent */
 }
 
+void
+fmx_rate_controller_postpone (FmxRateController *rc, FmxTime until)
+{
+  if (rc->no_feedback_at < until)
+    rc->no_feedback_at = until;
+}
+
 double
 fmx_rate_controller_bps (const FmxRateController *rc)
 {
@@ -281,6 +288,12 @@ const char *
 fmx_rate_controller_reason (const FmxRateController *rc)
 {
   return rc->reason;
+}
+
+FmxTime
+fmx_rate_controller_losses_since (const FmxRateController *rc)
+{
+  return rc->losses_since;
 }
 
 void

@@ -87,7 +87,8 @@ typedef struct
  * @loss_event_rate: p, in [0, 1]
  * @new_loss_event: whether a loss event began since the last feedback
  * @loss_event_sent: when its first packet was sent
- * @loss_fraction: share of lost packets of late, in [0, 1]
+ * @loss_fraction: share of lost packets of late, in [0, 1], of those sent since
+ *     fmx_rate_controller_losses_since()
  * @loss_limit: above this share there shall be no media
  * @equation_bps: the TCP equation's rate on the wire; HUGE_VAL for p = 0
  * @receive_bps: what the receiver got, in bits/s on the wire
@@ -218,6 +219,7 @@ struct _FmxRateController
   FmxDuration rto;
   FmxDuration interval;
   double packet_bytes;
+  FmxTime losses_since;
   /* no-feedback timer, [RFC5348 4.3, 4.4] */
   FmxTime first_heard;
   FmxTime no_feedback_at;
@@ -275,6 +277,9 @@ FmxTime fmx_rate_controller_next_timeout (const FmxRateController * rc);
 
 void fmx_rate_controller_on_timeout (FmxRateController * rc, FmxTime now);
 
+/** fmx_rate_controller_postpone: no feedback is no news before @until */
+void fmx_rate_controller_postpone (FmxRateController * rc, FmxTime until);
+
 /** fmx_rate_controller_bps: Returns: what may be sent, in bits/s on the wire,
  * in [min_bps, max_bps]; 0 while probing */
 double fmx_rate_controller_bps (const FmxRateController * rc);
@@ -290,6 +295,10 @@ const char *fmx_rate_controller_reason (const FmxRateController * rc);
 
 void fmx_rate_controller_get_stats (const FmxRateController * rc,
     FmxRateStats * stats);
+
+/** fmx_rate_controller_losses_since: Returns: packets sent before do not count
+ * in @loss_fraction: their losses have been answered */
+FmxTime fmx_rate_controller_losses_since (const FmxRateController * rc);
 
 /* For the classes. */
 

@@ -9,6 +9,9 @@
 /* Report blocks of one compound come within this time. */
 #define REPORT_WAIT (10 * FMX_MSECOND)
 
+/* A report of less time says that much less of what the receiver gets. */
+#define RECEIVE_LEAST (200 * FMX_MSECOND)
+
 /* No per-packet feedback for so long: the receiver does not send it any more. */
 #define PER_PACKET_TIMEOUT (10 * FMX_SECOND)
 
@@ -52,6 +55,20 @@ give_up_overdue (FmxRateSender *sender, FmxReportRound *round, FmxTime now)
     round->lost += overdue - stream->n_overdue;
     stream->n_overdue = overdue;
   }
+}
+
+/* Whether the block tells of packets that were sent after some time is known by
+ * when its newest one was. */
+static void
+note_newest (const FmxRateSender *sender, FmxReportRound *round,
+    const FmxStream *stream)
+{
+  FmxSentPacket packet;
+
+  if (fmx_sent_history_find (&sender->history, stream->ssrc,
+          (uint16_t) stream->ext_highest_seq, &packet)
+      && packet.sent > round->newest_sent)
+    round->newest_sent = packet.sent;
 }
 
 static void
@@ -99,6 +116,7 @@ add_to_round (FmxRateSender *sender, FmxStream *stream,
   stream->report_number = number;
   stream->ext_highest_seq = block->ext_highest_seq;
   stream->cumulative_lost = block->cumulative_lost;
+  note_newest (sender, round, stream);
   if (!goes_on) {
     stream->report_expected = 0;
     round->is_baseline = true;  /* the first one, or the stream restarted */
@@ -123,7 +141,7 @@ fmx_rate_sender_on_report_block (FmxRateSender *sender,
     const FmxReportBlock *block, uint32_t ntp_now_mid32, FmxTime now)
 {
   FmxStream *stream = fmx_stream_table_find (&sender->streams, block->ssrc);
-  FmxDuration sample;
+  FmxDuration sample = 0;
 
   if (stream == NULL) {
     sender->stats.n_unknown++;
@@ -146,10 +164,30 @@ fmx_rate_sender_on_report_block (FmxRateSender *sender,
   }
   if (fmx_rtt_from_report (ntp_now_mid32, block->lsr, block->dlsr, &sample))
     (void) fmx_rtt_add (&sender->rtt, sample, now);
-  sender->rtt_sample_min = sender->reverse_delay = 0;
+  /* one that is far above the others says little, one below them a lot */
+  sender->rtt_sample_min = sample < fmx_rtt_median (&sender->rtt) ? sample : 0;
+  sender->reverse_delay = 0;
   add_to_round (sender, stream, block, now);
   if (sender->report.due == FMX_TIME_NONE)
     sender->report.due = now + (FmxTime) REPORT_WAIT;
+}
+
+static FmxTime
+newest_sent (const FmxReportRound *round)
+{
+  return round->newest_sent > 0 ? round->newest_sent : round->last_block;
+}
+
+/* When the packet was sent that so much of the report came before. */
+static FmxTime
+sent_at (const FmxReportRound *round, double where)
+{
+  FmxDuration took = fmx_time_diff (round->last_block, round->start);
+  FmxDuration ago = fmx_time_diff (round->last_block, newest_sent (round));
+
+  if (ago > took || ago > (FmxDuration) round->start)
+    ago = 0;                    /* nonsense */
+  return round->start - (FmxTime) ago + (FmxTime) (where * (double) took);
 }
 
 /* A report says how many were lost, not when.  If losses are independent an
@@ -184,7 +222,7 @@ spread_losses (FmxRateSender *sender, double fraction)
     FmxLossRecord record;
 
     record.number = round->number + (uint64_t) (where * round->expected);
-    record.sent = round->start + (FmxTime) (where * (double) took);
+    record.sent = sent_at (round, where);
     for (; given < until; given++)
       fmx_rate_sender_lost (sender, record);
   }
@@ -199,6 +237,22 @@ begin_report_round (FmxReportRound *round)
   round->number = number;
   round->start = FMX_TIME_NONE;
   round->due = FMX_TIME_NONE;
+}
+
+static void
+note_received (FmxRateSender *sender, double fraction, FmxDuration took)
+{
+  const FmxReportRound *round = &sender->report;
+  FmxReceiveRound *receive = &sender->receive;
+  double bps = (1.0 - fraction)
+      * fmx_rate_bps ((double) (round->last_bytes - round->start_bytes), took);
+
+  if (took < RECEIVE_LEAST && receive->bps > 0.0)
+    bps = receive->bps + (bps - receive->bps) * (double) took
+        / (double) RECEIVE_LEAST;
+  receive->bps = bps;
+  if (bps > receive->most_bps)
+    receive->most_bps = bps;
 }
 
 void
@@ -221,13 +275,8 @@ fmx_rate_sender_digest_report_blocks (FmxRateSender *sender, FmxTime now)
   }
   if (round->expected > 0)
     fraction = (double) round->lost / round->expected;
-  if (took > 0 && round->expected > 0) {
-    sender->receive.bps = (1.0 - fraction)
-        * fmx_rate_bps ((double) (round->last_bytes - round->start_bytes),
-        took);
-    if (sender->receive.bps > sender->receive.most_bps)
-      sender->receive.most_bps = sender->receive.bps;
-  }
+  if (took > 0 && round->expected > 0)
+    note_received (sender, fraction, took);
   if (sender->stats.feedback == FMX_RATE_SENDER_FEEDBACK_NONE)
     sender->stats.feedback = FMX_RATE_SENDER_FEEDBACK_REPORT_BLOCKS;
   if (fraction > 0.0 && took > 0)
@@ -235,7 +284,7 @@ fmx_rate_sender_digest_report_blocks (FmxRateSender *sender, FmxTime now)
   last = (FmxLossRecord) { round->number + round->expected, now };
   fmx_loss_intervals_on_packet (&sender->intervals, last);
   fmx_loss_fraction_add (&sender->fraction, round->expected - round->lost,
-      round->lost, now);
+      round->lost, took > 0 ? sent_at (round, 0.5) : now);
   sender->stats.n_lost += round->lost;
   sender->stats.n_acked += round->expected - round->lost;
   if (received)
@@ -244,7 +293,8 @@ fmx_rate_sender_digest_report_blocks (FmxRateSender *sender, FmxTime now)
     sender->n_answered = 0;
   else if (sender->probing_since != FMX_TIME_NONE)
     sender->n_answered += round->expected;
-  sender->acked_sent = now;
+  if (newest_sent (&sender->report) > sender->acked_sent)
+    sender->acked_sent = newest_sent (&sender->report);
   fmx_rate_sender_report_to_breaker (sender, fraction, received, now);
   begin_report_round (round);
   fmx_rate_sender_digest (sender, received, now);

@@ -85,9 +85,7 @@ fmx_rate_sender_loss_limit (const FmxRateSender *sender)
 double
 fmx_rate_sender_loss_fraction (const FmxRateSender *sender)
 {
-  if (fmx_loss_fraction_count (&sender->fraction) < FRACTION_PACKETS)
-    return 0.0;
-  return fmx_loss_fraction_get (&sender->fraction);
+  return fmx_loss_fraction_get_since (&sender->fraction, 0, FRACTION_PACKETS);
 }
 
 FmxDuration
@@ -284,7 +282,8 @@ fmx_rate_sender_digest (FmxRateSender *sender, bool heard, FmxTime now)
   fb.loss_event_rate = fmx_loss_intervals_rate (&sender->intervals);
   fb.new_loss_event = sender->new_loss_event;
   fb.loss_event_sent = sender->loss_event_sent;
-  fb.loss_fraction = fmx_rate_sender_loss_fraction (sender);
+  fb.loss_fraction = fmx_loss_fraction_get_since (&sender->fraction,
+      fmx_rate_controller_losses_since (&sender->controller), FRACTION_PACKETS);
   fb.loss_limit = fmx_rate_sender_loss_limit (sender);
   fb.equation_bps = fmx_rate_sender_equation_bps (sender);
   fb.receive_bps = sender->receive.bps;

@@ -209,6 +209,7 @@ typedef struct
   FmxTime start;                /* of the time that they cover; NONE = none */
   FmxTime first_block, last_block;      /* came */
   FmxTime due;                  /* to be digested then; NONE = nothing new */
+  FmxTime newest_sent;          /* when the newest packet reported was sent */
   uint64_t number;              /* of the next packet, as the receiver counts */
   uint64_t start_bytes;         /* what the bundle had sent then */
   uint64_t last_bytes;          /* ... and when the last block came */
@@ -285,6 +286,7 @@ struct _FmxRateSender
   FmxStreamTotals totals;
   double packet_bytes;          /* mean, on the wire */
   FmxTime last_ack;
+  bool excused;                 /* it came late to a timeout, and waits once */
   FmxDuration rtt_sample_min;   /* of the last feedback's packets; 0 = unknown */
   FmxDuration reverse_delay;    /* of the last feedback, less the first's */
   uint32_t first_back_mid32;

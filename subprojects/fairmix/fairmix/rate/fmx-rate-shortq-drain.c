@@ -73,6 +73,7 @@ fmx_shortq_begin_to_drain (FmxRateController *rc,
   s->n_drains = s->mode == FMX_RATE_SHORTQ_DRAINING ? s->n_drains + 1 : 1;
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_DRAINING, now);
   s->drain_seen = false;
+  s->recover_bps = 0.0;
   s->drain_start = now;
   s->drain_expected_s = 0.0;
   s->cut_time = now;

@@ -99,15 +99,20 @@ fmx_shortq_obey (FmxRateController *rc, const FmxRateFeedback *fb,
     double allowed, FmxTime now)
 {
   FmxRateShortqState *s = &rc->state.shortq;
+  double half_bps = HALF * fmx_shortq_got_bps (rc, fb);
 
   if (s->mode == FMX_RATE_SHORTQ_STARTING)
     fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
   s->decided = now;
   if (fmx_time_diff (now, s->obeyed) < fb->rtt_median)
     return;
-  s->obeyed = now;
-  fmx_shortq_lower (rc, fmax (allowed, HALF * fmx_shortq_got_bps (rc,
-              fb)), FMX_RATE_DOWN_LOSS);
+  if (s->mode == FMX_RATE_SHORTQ_COMPETING) {
+    s->obeyed = now;
+    fmx_shortq_lower (rc, fmax (allowed, half_bps), FMX_RATE_DOWN_LOSS);
+  } else if (s->answered && fmx_shortq_may_halve (rc, fb, now)) {
+    s->obeyed = now;
+    fmx_shortq_halve (rc, fmax (allowed, half_bps), FMX_RATE_DOWN_LOSS, now);
+  }
 }
 
 /* More than the loss limit is lost: the path became narrow.  First the rate
@@ -122,11 +127,11 @@ fmx_shortq_shed (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 
   if (rc->rate_bps <= least && since > SHED_TELLS) {
     fmx_shortq_begin_to_probe (rc, now);
-  } else if (rc->rate_bps > least && since > fb->rtt_median + fb->interval) {
+  } else if (rc->rate_bps > least && fmx_shortq_may_halve (rc, fb, now)
+      && since > fb->rtt_median + fb->interval) {
     fmx_shortq_enter (rc, FMX_RATE_SHORTQ_STARTING, now);       /* as after a timeout */
-    s->shed = now;
-    fmx_shortq_lower (rc, fmax (HALF * fmx_shortq_got_bps (rc, fb),
-            least), FMX_RATE_DOWN_LOSS);
+    fmx_shortq_halve (rc, fmax (HALF * fmx_shortq_got_bps (rc, fb),
+            least), FMX_RATE_DOWN_LOSS, now);
   }
 }
 
@@ -141,15 +146,16 @@ fmx_shortq_overrun (FmxRateController *rc, const FmxRateFeedback *fb,
   double sent = fmin (fb->sent_bps, rc->rate_bps);
 
   if (!fb->heard || s->loss_event == FMX_TIME_NONE
+      || fb->loss_event_sent < s->halved || !fmx_shortq_may_halve (rc, fb, now)
       || rc->rate_bps < fmx_shortq_floor_bps (rc, fb, now)
       || fmx_time_diff (now, s->loss_event) > fb->rtt_median
       || fmx_time_diff (now, s->shed) < 2 * fb->rtt_median
       || fb->receive_bps <= 0.0 || fb->receive_bps > OVERRUN * sent)
     return false;
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
-  s->shed = s->decided = s->obeyed = now;
+  s->decided = s->obeyed = now;
   s->cut_time = now;
   s->cut_bps = fb->receive_bps;
-  fmx_shortq_lower (rc, CUT_OWN * fb->receive_bps, FMX_RATE_DOWN_LIMIT);
+  fmx_shortq_halve (rc, CUT_OWN * fb->receive_bps, FMX_RATE_DOWN_LIMIT, now);
   return true;
 }

@@ -30,6 +30,15 @@ double fmx_shortq_got_bps (const FmxRateController *rc,
  * all ([RFC3714 5] speaks of persistent loss). */
 void fmx_shortq_lower (FmxRateController *rc, double bps, const char *reason);
 
+/* Losses, or silence, ask for less.  What left before tells no more: a loss event is
+ * answered once, as NewReno does it ([RFC6582 3.2], [RFC9002 7.3.2]). */
+void fmx_shortq_halve (FmxRateController *rc, double bps, const char *reason,
+    FmxTime now);
+
+/* Returns: whether packets are known that left after the last time */
+bool fmx_shortq_may_halve (const FmxRateController *rc,
+    const FmxRateFeedback *fb, FmxTime now);
+
 void fmx_shortq_enter (FmxRateController *rc, FmxRateShortqMode mode,
     FmxTime now);
 

@@ -53,6 +53,16 @@ climb (FmxRateController *rc, const FmxRateFeedback *fb, double allowed,
     s->n_steps++;
 }
 
+static void
+grow (FmxRateController *rc, const FmxRateFeedback *fb, double most_bps,
+    FmxTime now)
+{
+  if (!fmx_shortq_is_due (rc, fb, START_RTTS, now))
+    return;
+  rc->state.shortq.decided = now;
+  fmx_shortq_raise (rc, fb, fmin (most_bps, START_GROWTH * rc->rate_bps), now);
+}
+
 /* Where more is sent and no more arrives, nobody is there to share with. */
 static void
 step_to_floor (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
@@ -60,6 +70,9 @@ step_to_floor (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   FmxRateShortqState *s = &rc->state.shortq;
   double asked = rc->rate_bps - s->floor_bps;
 
+  if (!fmx_shortq_is_due (rc, fb, START_RTTS, now)
+      || fmx_time_diff (now, s->floor_time) < fb->rtt_median + FLOOR_TELLS)
+    return;
   if (fmx_time_diff (now, s->floor_time) < FLOOR_TIME && asked > 0.0) {
     bool in_vain = fb->receive_bps - s->floor_got_bps < FLOOR_GAIN * asked;
 
@@ -88,11 +101,11 @@ fmx_shortq_climb_or_drain (FmxRateController *rc,
 
   if (!starting
       && rc->rate_bps < fmin (allowed, fmx_shortq_floor_bps (rc, fb, now))) {
-    if (fmx_shortq_is_due (rc, fb, START_RTTS, now)
-        && fmx_time_diff (now, s->floor_time) >= fb->rtt_median + FLOOR_TELLS)
-      step_to_floor (rc, fb, now);
+    step_to_floor (rc, fb, now);
   } else if (rc->rate_bps > allowed) {
     fmx_shortq_obey (rc, fb, allowed, now);
+  } else if (!s->halved_seen) {
+    return;                     /* what is heard was sent before */
   } else if (stays
       || standing >
       (starting ? START_QUEUES : 1) * fmx_shortq_queue_limit (rc, fb)) {
@@ -102,11 +115,9 @@ fmx_shortq_climb_or_drain (FmxRateController *rc,
       fmx_shortq_begin_to_compete (rc, fb, now);
   } else if (standing > fmx_shortq_queue_limit (rc, fb) / 2) {
     return;                     /* somebody else may give way */
-  } else if (starting && fmx_shortq_is_due (rc, fb, START_RTTS, now)) {
-    s->decided = now;
-    fmx_shortq_raise (rc, fb, fmin (allowed, START_GROWTH * rc->rate_bps), now);
-  } else if (!starting
-      && fmx_shortq_is_due (rc, fb, rc->params.decision_interval_rtts, now)) {
+  } else if (starting || rc->rate_bps < s->recover_bps) {
+    grow (rc, fb, starting ? allowed : fmin (allowed, s->recover_bps), now);
+  } else if (fmx_shortq_is_due (rc, fb, rc->params.decision_interval_rtts, now)) {
     climb (rc, fb, allowed, now);
   }
 }

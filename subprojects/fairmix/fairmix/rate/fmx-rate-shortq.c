@@ -14,6 +14,8 @@
 #define MOST_OF_LINK 0.42       /* somebody else has a half, or several do */
 #define GIVE_BACK 0.7           /* of what one has beyond, at once */
 #define LASTING_LOSS 0.1        /* beyond, a TCP spends its time in timeouts */
+#define RECOVERY 0.9            /* of what was sent before: a step below */
+#define RECOVERY_APART (10 * FMX_SECOND)        /* sooner, it was too much */
 
 /* The higher the rate the shorter the queue that is too long: of two who share
  * a path the greater gives way first, until they are equal. */
@@ -91,6 +93,31 @@ fmx_shortq_lower (FmxRateController *rc, double bps, const char *reason)
     fmx_rate_controller_set (rc, bps, reason);
 }
 
+/* Who loses much for the first time in long may have met a moment in which some
+ * computer stood still: where the queue stays short the rate is soon what it was. */
+void
+fmx_shortq_halve (FmxRateController *rc, double bps, const char *reason,
+    FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+
+  s->recover_bps = fmx_time_diff (now, s->halved) > RECOVERY_APART
+      ? RECOVERY * rc->rate_bps : 0.0;
+  s->halved = s->shed = rc->losses_since = now;
+  s->halved_seen = s->answered = false;
+  fmx_shortq_lower (rc, bps, reason);
+}
+
+bool
+fmx_shortq_may_halve (const FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now)
+{
+  const FmxRateShortqState *s = &rc->state.shortq;
+  FmxDuration since = fmx_time_diff (now, s->halved);
+
+  return s->halved_seen && since >= fb->rtt_median + FMX_QUEUE_SENSE_WINDOW_MIN;
+}
+
 void
 fmx_shortq_enter (FmxRateController *rc, FmxRateShortqMode mode, FmxTime now)
 {
@@ -165,8 +192,27 @@ shortq_init (FmxRateController *rc, FmxTime now)
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_STARTING, now);
   s->full.rtt_time = now;
   s->hold = HOLD_MIN;
-  s->hold_until = s->shed = now;
+  s->hold_until = s->shed = s->halved = now;
+  s->halved_seen = s->answered = true;
   s->resumed = s->loss_event = FMX_TIME_NONE;
+}
+
+/* What the queue was before says nothing of the present rate, either. */
+static void
+note_halved (FmxRateController *rc, const FmxRateFeedback *fb, double allowed,
+    FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+
+  if (s->halved_seen && (fb->loss_event_sent >= s->halved
+          || rc->rate_bps <= allowed))
+    s->answered = true;
+  if (s->halved_seen || !fb->heard || fb->acked_sent < s->halved)
+    return;
+  s->halved_seen = true;
+  fmx_queue_sense_restart (&s->queue);
+  fmx_queue_sense_add (&s->queue, fb->rtt_sample_min, fb->reverse_delay,
+      fb->rtt / 2, now);
 }
 
 static void
@@ -183,6 +229,7 @@ shortq_on_feedback (FmxRateController *rc, const FmxRateFeedback *fb,
   }
   fmx_shortq_note_loss (rc, fb, now);
   allowed = allowed_bps (rc, fb, now);
+  note_halved (rc, fb, allowed, now);
   if (rc->probing)
     try_to_resume (rc, fb, allowed, now);
   else if ((s->mode != FMX_RATE_SHORTQ_COMPETING
@@ -209,7 +256,7 @@ shortq_on_no_feedback (FmxRateController *rc, FmxTime now)
   if (bps < rc->params.min_bps)
     fmx_shortq_begin_to_probe (rc, now);
   else
-    fmx_shortq_lower (rc, bps, FMX_RATE_DOWN_NO_FEEDBACK);
+    fmx_shortq_halve (rc, bps, FMX_RATE_DOWN_NO_FEEDBACK, now);
   rc->state.shortq.decided = now;
 }
 

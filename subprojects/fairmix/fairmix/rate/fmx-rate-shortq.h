@@ -62,6 +62,10 @@ typedef struct
   FmxTime decided;              /* last step up, or decision against it */
   FmxTime raised;
   FmxTime obeyed;               /* last fall to X */
+  FmxTime halved;               /* last fall for losses, or for silence ... */
+  bool halved_seen;             /* ... and a packet came back that left after */
+  bool answered;                /* all that was lost asks for no more than that */
+  double recover_bps;           /* back to it soon; 0 = there is no hurry */
   unsigned n_steps;             /* up, without a queue */
   /* the queue is full */
   FmxFullQueue full;

@@ -40,6 +40,7 @@ told_for (Told *t, FmxDuration time, FmxDuration queue)
     t->fb.sent_bps = t->sent_share * fmx_rate_controller_bps (&t->rc);
     t->fb.receive_bps = fmin (t->fb.sent_bps, t->link_bps);
     t->fb.acked_sent = t->now - (FmxTime) t->fb.rtt_median;
+    t->fb.loss_event_sent = t->fb.acked_sent;   /* if anything was lost */
     fmx_rate_controller_on_feedback (&t->rc, &t->fb, t->now);
     t->fb.new_loss_event = false;
   }

@@ -34,7 +34,7 @@ test_falls_by_half_of_what_arrives_once_a_round_trip (void **state)
     assert_bps (&t, cases[i].expected_bps);
     t.link_bps = HUGE_VAL;
     t.sent_share = 1.0;
-    told_for (&t, STEP, 0);
+    told_for (&t, 2 * STEP, 0);
     assert_bps (&t, cases[i].expected_bps);
     told_for (&t, STEP, 0);
     assert_bps (&t, cases[i].expected_bps / 2.0);
@@ -204,6 +204,25 @@ test_too_much_loss_halves_what_arrives_each_time_it_is_known (void **state)
   assert_bps (&t, 85e3);
   told_for (&t, S, 0);
   assert_bps (&t, 1.1 * 20e3);
+}
+
+/* However it came there, and whatever was lost on the way. */
+static void
+test_too_much_loss_stops_media_after_five_seconds_at_the_least_rate (void
+    **state)
+{
+  Told t = told_calm (400e3);
+
+  (void) state;
+  t.now = 10 * (FmxTime) S;
+  t.fb.loss_event_rate = 1.0;
+  told_for (&t, S, 0);
+  assert_bps (&t, 20e3);
+  t.fb.loss_fraction = 0.5;
+  told_for (&t, 4 * S, 0);
+  assert_false (fmx_rate_controller_is_probing (&t.rc));
+  told_for (&t, S + STEP, 0);
+  assert_true (fmx_rate_controller_is_probing (&t.rc));
 }
 
 /* Too much is lost until media stop. */
@@ -394,6 +413,8 @@ main (void)
     cmocka_unit_test (test_no_burst_stops_the_media),
     cmocka_unit_test
         (test_too_much_loss_halves_what_arrives_each_time_it_is_known),
+    cmocka_unit_test
+        (test_too_much_loss_stops_media_after_five_seconds_at_the_least_rate),
     cmocka_unit_test (test_attempts_that_fail_are_made_more_rarely),
     cmocka_unit_test (test_resumes_when_heard_and_answered),
     cmocka_unit_test (test_resumes_with_one_stream),
