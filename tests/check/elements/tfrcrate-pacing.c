@@ -4,6 +4,7 @@
  * that may be. */
 
 #include "tfrcratecheck.h"
+#include "../gstfairmixgate.h"
 
 #include "fairmix/playout/fmx-minimal-buffer.h"
 #include "fairmix/rate/fmx-pacer.h"
@@ -334,6 +335,115 @@ GST_START_TEST (test_without_pacing_nothing_waits)
 
 GST_END_TEST;
 
+/* --- threads --- */
+
+#define N_ROUNDS 200
+
+typedef struct
+{
+  Fixture f;
+  Gate start;                   /* all at the same time */
+} Crowd;
+
+/* Packets, a list of them, and an event between */
+static gpointer
+push_much (gpointer data)
+{
+  Fixture *f = &((Crowd *) data)->f;
+
+  gate_pass (&((Crowd *) data)->start);
+  for (guint16 seq = 0; seq < 4 * N_ROUNDS; seq += 4) {
+    GstBufferList *list = gst_buffer_list_new ();
+
+    push_burst (f, seq, 2);
+    gst_pad_push_event (f->rtp->srcpad,
+        gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM,
+            gst_structure_new_empty ("mark")));
+    gst_buffer_list_add (list, rtp_packet_new (SSRC, seq + 2, PAYLOAD));
+    gst_buffer_list_add (list, rtp_packet_new (SSRC, seq + 3, PAYLOAD));
+    gst_pad_push_list (f->rtp->srcpad, list);
+  }
+  return NULL;
+}
+
+static gpointer
+report_much (gpointer data)
+{
+  Fixture *f = &((Crowd *) data)->f;
+
+  gate_pass (&((Crowd *) data)->start);
+  for (guint i = 0; i < N_ROUNDS; i++) {
+    FmxReportBlock block = {.ssrc = SSRC,.fraction_lost = (guint8) (i % 3),
+      .ext_highest_seq = i
+    };
+
+    gst_harness_push (f->rtcp, receiver_report_new (&block, 1));
+  }
+  return NULL;
+}
+
+static gpointer
+turn_on_and_off (gpointer data)
+{
+  Fixture *f = &((Crowd *) data)->f;
+
+  gate_pass (&((Crowd *) data)->start);
+  for (guint i = 0; i < N_ROUNDS; i++) {
+    g_object_set (f->element, "max-pacing-delay", i % 2 == 0 ? 20 : 1000, NULL);
+    if (i % 10 == 0)
+      g_object_set (f->element, "max-pacing-delay", 0, NULL);
+    element_stat (f->element, "pacing-delay");
+  }
+  g_object_set (f->element, "max-pacing-delay", 1000, NULL);
+  return NULL;
+}
+
+/* Returns: packets that came out, their numbers without a gap */
+static guint
+drain_in_order (Fixture * f)
+{
+  GstBuffer *packet;
+  guint n = 0;
+
+  for (; (packet = gst_harness_try_pull (f->rtp)) != NULL; n++) {
+    fail_unless_equals_int (rtp_packet_seq (packet), n);
+    gst_buffer_unref (packet);
+  }
+  return n;
+}
+
+/* Whoever pushes, reports, changes settings and lets time pass does so at the same
+ * time; ThreadSanitizer watches when it runs this. */
+GST_START_TEST (test_every_packet_leaves_once_whoever_meets_in_the_queue)
+{
+  Runner pushes, reports, turns;
+  Crowd crowd;
+  Fixture *f = &crowd.f;
+
+  setup_slow (f);
+  gate_init (&crowd.start);
+  runner_start (&pushes, "pushes", push_much, &crowd);
+  runner_start (&reports, "reports", report_much, &crowd);
+  runner_start (&turns, "turns", turn_on_and_off, &crowd);
+  gate_open (&crowd.start);
+  while (!runner_is_done (&pushes) || !runner_is_done (&reports)
+      || !runner_is_done (&turns))
+    advance (f, GST_MSECOND);
+  runner_join (&pushes);
+  runner_join (&reports);
+  runner_join (&turns);
+  g_object_set (f->element, "max-pacing-delay", 0, NULL);
+  push (f, SSRC, 4 * N_ROUNDS);
+  fail_unless_equals_int (element_stat (f->element, "pacing-packets"), 0);
+  fail_unless_equals_int (drain_in_order (f)
+      + element_stat (f->element, "n-pacing-dropped")
+      + element_stat (f->element, "n-dropped"), 4 * N_ROUNDS + 1);
+  teardown (f);
+  gate_clear (&crowd.start);
+}
+
+GST_END_TEST;
+
 static Suite *
 tfrcrate_pacing_suite (void)
 {
@@ -348,6 +458,7 @@ tfrcrate_pacing_suite (void)
   tcase_add_test (tc, test_events_wait_for_the_packets_before_them);
   tcase_add_test (tc, test_a_flush_empties_the_queue);
   tcase_add_test (tc, test_without_pacing_nothing_waits);
+  tcase_add_test (tc, test_every_packet_leaves_once_whoever_meets_in_the_queue);
   return s;
 }
 
