@@ -246,6 +246,9 @@ gst_dpm_neighbour_new (GstDpmGraph * graph, GstDpmPeer * peer,
     g_object_set (feedback, "max-ssrcs", CLIENT_SSRCS, NULL);
   /* what they push is sent or dropped, never held up */
   g_object_set (feedback, "share-thread", TRUE, NULL);
+  /* our delays: nobody sets the clock of a pipeline, as the wall clock is set */
+  gst_util_set_object_arg (G_OBJECT (feedback), "ntp-time-source",
+      "clock-time");
   g_object_set (self->rate, "share-thread", TRUE,
       "max-bitrate", params->max_bitrate, "encoder", params->encoder, NULL);
   if (params->initial_bitrate > 0)

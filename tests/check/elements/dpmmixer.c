@@ -283,6 +283,61 @@ GST_START_TEST (test_who_joins_is_let_in_beside_those_who_receive)
 
 GST_END_TEST;
 
+/* Returns: the mean delay on the way to the first neighbour, in s, of an interval after
+ * @interval, which becomes its number */
+static gdouble
+wait_for_delay (Person * mixer, guint64 * interval)
+{
+  gint64 end = patient_clock_now_us () + PATIENCE_US;
+  guint64 now = 0;
+  gdouble mean_s = 0;
+
+  while (now <= *interval) {
+    GstStructure *stats, *rate = NULL, *shape = NULL;
+
+    fail_if (patient_clock_now_us () > end);
+    g_usleep (LOOK_US);
+    g_object_get (mixer->dpm, "stats", &stats, NULL);
+    gst_structure_get (gst_value_get_structure (gst_value_array_get_value
+            (gst_structure_get_value (stats, "neighbours"), 0)), "rate",
+        GST_TYPE_STRUCTURE, &rate, NULL);
+    gst_structure_get (rate, "delay-shape", GST_TYPE_STRUCTURE, &shape, NULL);
+    gst_structure_get (shape, "interval", G_TYPE_UINT64, &now, "mean-delay",
+        G_TYPE_DOUBLE, &mean_s, NULL);
+    gst_structure_free (shape);
+    gst_structure_free (rate);
+    gst_structure_free (stats);
+  }
+  *interval = now;
+  return mean_s;
+}
+
+/* The clock of the pipelines waits for half a second, which nobody must take for half a
+ * second on the way: that of the wall went on. */
+GST_START_TEST (test_delays_are_those_of_the_clock_of_the_pipelines)
+{
+  Person *mixer = mixer_new ("");
+  Person *alice = client_new (mixer, "alice", 440, "");
+  Person *bob = client_new (mixer, "bob", 660, "");
+  guint64 interval = 0;
+  gdouble before_s, after_s;
+  gint64 end;
+
+  wait_for_tone (alice, 660, TRUE);
+  before_s = wait_for_delay (mixer, &interval);
+  end = g_get_monotonic_time () + G_USEC_PER_SEC / 2;
+  while (g_get_monotonic_time () < end);
+  interval++;                   /* the one that began before that */
+  after_s = wait_for_delay (mixer, &interval);
+  fail_unless (fabs (after_s - before_s) < 0.2, "%.3f s, then %.3f s", before_s,
+      after_s);
+  person_free (bob);
+  person_free (alice);
+  person_free (mixer);
+}
+
+GST_END_TEST;
+
 static Suite *
 dpmmixer_suite (void)
 {
@@ -301,6 +356,7 @@ dpmmixer_suite (void)
   tcase_add_test (tc, test_somebody_talks_where_the_mixer_is);
   tcase_add_test (tc, test_a_neighbour_can_be_sent_away);
   tcase_add_test (tc, test_who_joins_is_let_in_beside_those_who_receive);
+  tcase_add_test (tc, test_delays_are_those_of_the_clock_of_the_pipelines);
   tcase_add_test (tc, test_a_mixer_ends_and_begins_again);
   tcase_add_test (tc, test_a_port_that_is_taken_is_an_error);
   return s;
