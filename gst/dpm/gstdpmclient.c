@@ -42,6 +42,8 @@
 #define DEFAULT_MAX_STREAMS 0
 #define DEFAULT_MAY_MIX FALSE
 
+#define LEAST_TICKS 5           /* between two looks: a second */
+
 /* Whom one who is asked to mix takes in at most */
 #define MOST_BELOW 32
 
@@ -76,6 +78,7 @@ struct _GstDpmClient
   GstDpmPeer *server_peer;
   gboolean is_mixer;            /* may be asked to mix for others */
   GstDpmHall hall;              /* of who may */
+  guint n_ticks;                /* of the telling thread */
 };
 
 static GstStaticPadTemplate talker_template =
@@ -229,6 +232,17 @@ gst_dpm_client_names (GstDpmNode * node, gboolean all)
 {
   if (GST_DPM_CLIENT (node)->is_mixer)
     gst_dpm_hall_names (&GST_DPM_CLIENT (node)->hall, all);
+}
+
+/* How those fare for whom we mix is for who asked us to say. */
+static void
+gst_dpm_client_tick (GstDpmNode * node, FmxTime now)
+{
+  GstDpmClient *self = GST_DPM_CLIENT (node);
+
+  if (self->is_mixer && ++self->n_ticks % LEAST_TICKS == 0)
+    gst_dpm_port_set_least_bps (gst_dpm_node_get_port (node),
+        gst_dpm_hall_get_least_bps (&self->hall, self->server_peer));
 }
 
 /* Returns: (nullable): what no time will mend */
@@ -397,6 +411,7 @@ gst_dpm_client_class_init (GstDpmClientClass * klass)
   node_class->left = gst_dpm_client_left;
   node_class->names = gst_dpm_client_names;
   node_class->uplink = gst_dpm_client_uplink;
+  node_class->tick = gst_dpm_client_tick;
   node_class->voice = gst_dpm_client_voice;
   node_class->add_stats = gst_dpm_client_add_stats;
   gst_element_class_set_static_metadata (element_class,

@@ -262,3 +262,36 @@ gst_dpm_hall_foreach (GstDpmHall * self, GstDpmHallFunc func, gpointer user)
     func (g_ptr_array_index (self->neighbours, i), user);
   gst_fairmix_lock_release (&self->lock);
 }
+
+typedef struct
+{
+  GstDpmPeer *above;
+  guint64 bps;
+} Least;
+
+static void
+look_for_least (GstDpmNeighbour * neighbour, gpointer user)
+{
+  GstStructure *s = gst_structure_new_empty ("neighbour"), *rate = NULL;
+  Least *least = user;
+  guint64 bps = 0;
+
+  if (gst_dpm_neighbour_get_peer (neighbour) != least->above)
+    gst_dpm_neighbour_add_stats (neighbour, s);
+  if (gst_structure_get (s, "rate", GST_TYPE_STRUCTURE, &rate, NULL)) {
+    gst_structure_get_uint64 (rate, "target-bps", &bps);
+    gst_structure_free (rate);
+  }
+  if (bps > 0 && (least->bps == 0 || bps < least->bps))
+    least->bps = bps;
+  gst_structure_free (s);
+}
+
+guint64
+gst_dpm_hall_get_least_bps (GstDpmHall * self, GstDpmPeer * above)
+{
+  Least least = { above, 0 };
+
+  gst_dpm_hall_foreach (self, look_for_least, &least);
+  return least.bps;
+}

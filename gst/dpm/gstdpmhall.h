@@ -49,6 +49,9 @@ void gst_dpm_hall_set_voice (GstDpmHall * hall, const GstDpmVoice * voice,
 /* Removes all neighbours. */
 void gst_dpm_hall_empty (GstDpmHall * hall);
 
+/* Returns: the least rate that anybody but @above has, in bit/s; 0: there is nobody */
+guint64 gst_dpm_hall_get_least_bps (GstDpmHall * hall, GstDpmPeer * above);
+
 /* with the hall's lock */
 void gst_dpm_hall_foreach (GstDpmHall * hall, GstDpmHallFunc func,
     gpointer user);

@@ -114,11 +114,10 @@ gst_dpm_mixer_names (GstDpmNode * node, gboolean all)
 }
 
 static void
-gst_dpm_mixer_mixes (GstDpmNode * node, GstDpmPeer * peer, gboolean mixes,
-    guint n_below)
+gst_dpm_mixer_mixes (GstDpmNode * node, GstDpmPeer * peer,
+    const FmxJoinMixing * mixing)
 {
-  gst_dpm_organiser_mixes (GST_DPM_MIXER (node)->organiser, peer, mixes,
-      n_below, gst_util_get_timestamp ());
+  gst_dpm_organiser_mixes (GST_DPM_MIXER (node)->organiser, peer, mixing);
 }
 
 static void

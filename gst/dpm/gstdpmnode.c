@@ -213,10 +213,10 @@ on_uplink (gpointer user, FmxJoinClientEvent event, FmxJoinReason reason,
 }
 
 static void
-on_mixes (gpointer user, GstDpmPeer * peer, gboolean mixes, guint n_below)
+on_mixes (gpointer user, GstDpmPeer * peer, const FmxJoinMixing * mixing)
 {
   if (GST_DPM_NODE_GET_CLASS (user)->mixes != NULL)
-    GST_DPM_NODE_GET_CLASS (user)->mixes (user, peer, mixes, n_below);
+    GST_DPM_NODE_GET_CLASS (user)->mixes (user, peer, mixing);
 }
 
 static GstFlowReturn

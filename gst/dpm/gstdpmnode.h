@@ -39,8 +39,8 @@ struct _GstDpmNodeClass
   void (*left) (GstDpmNode * self, GstDpmPeer * peer, FmxJoinReason reason);
   void (*uplink) (GstDpmNode * self, FmxJoinClientEvent event,
       FmxJoinReason reason, gboolean last);
-  void (*mixes) (GstDpmNode * self, GstDpmPeer * peer, gboolean mixes,
-      guint n_below);
+  void (*mixes) (GstDpmNode * self, GstDpmPeer * peer,
+      const FmxJoinMixing * mixing);
   void (*tick) (GstDpmNode * self, FmxTime now);
   void (*names) (GstDpmNode * self, gboolean all);
   gboolean (*voice) (GstDpmNode * self, const GstDpmVoice * voice);

@@ -26,6 +26,7 @@ struct _GstDpmOrganiser
 {
   GstDpmHall *hall;
   guint n_ticks;
+  FmxTime now;                  /* of the last tick */
 
   /* with the lock */
   GstFairmixLock lock;
@@ -222,6 +223,7 @@ gst_dpm_organiser_tick (GstDpmOrganiser * self, FmxTime now)
   GstDpmRoster *roster = gst_dpm_node_get_roster (self->hall->node);
   guint32 groups[MAX_SEATS];
 
+  self->now = now;
   gst_dpm_hall_foreach (self->hall, look_at, sights);
   gst_fairmix_lock_acquire (&self->lock);
   if (!self->begun)
@@ -261,8 +263,11 @@ gst_dpm_organiser_left (GstDpmOrganiser * self, GstDpmPeer * peer,
 
 void
 gst_dpm_organiser_mixes (GstDpmOrganiser * self, GstDpmPeer * peer,
-    gboolean mixes, guint n_below, FmxTime now)
+    const FmxJoinMixing * mixing)
 {
+  FmxElectionAnswer answer = { mixing->mixes, mixing->n_below,
+    (gdouble) mixing->least_bps
+  };
   guint number = gst_dpm_peer_get_number (peer), seat;
   FmxElectionPhase before = FMX_ELECTION_FREE;
 
@@ -270,11 +275,11 @@ gst_dpm_organiser_mixes (GstDpmOrganiser * self, GstDpmPeer * peer,
   seat = self->begun ? seat_of (self, number) : MAX_SEATS;
   if (seat < MAX_SEATS) {
     before = fmx_mixer_election_phase (&self->election, seat);
-    fmx_mixer_election_answered (&self->election, seat, mixes, n_below, now);
+    fmx_mixer_election_answered (&self->election, seat, &answer, self->now);
   }
   gst_fairmix_lock_release (&self->lock);
-  if (seat == MAX_SEATS || before == FMX_ELECTION_ASKED || !mixes)
-    tell (self, mixes ? "mixes" : "mixes-no-more", number, 0);
+  if (seat == MAX_SEATS || before == FMX_ELECTION_ASKED || !mixing->mixes)
+    tell (self, mixing->mixes ? "mixes" : "mixes-no-more", number, 0);
 }
 
 void
@@ -299,6 +304,7 @@ gst_dpm_organiser_add_stats (GstDpmOrganiser * self, GstStructure * stats)
       "n-moved", G_TYPE_UINT64, s.n_moved,
       "n-released", G_TYPE_UINT64, s.n_released,
       "n-failed", G_TYPE_UINT64, s.n_failed,
+      "n-worse", G_TYPE_UINT64, s.n_worse,
       "n-mixing", G_TYPE_UINT, s.n_mixing, NULL);
   gst_structure_set (stats, "topology", GST_TYPE_STRUCTURE, topology, NULL);
   gst_structure_free (topology);

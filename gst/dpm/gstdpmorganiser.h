@@ -25,7 +25,7 @@ void gst_dpm_organiser_tick (GstDpmOrganiser * organiser, FmxTime now);
 void gst_dpm_organiser_left (GstDpmOrganiser * organiser, GstDpmPeer * peer,
     FmxJoinReason reason);
 void gst_dpm_organiser_mixes (GstDpmOrganiser * organiser, GstDpmPeer * peer,
-    gboolean mixes, guint n_below, FmxTime now);
+    const FmxJoinMixing * mixing);
 
 /* Forgets all, when that thread is no more. */
 void gst_dpm_organiser_reset (GstDpmOrganiser * organiser);

@@ -31,8 +31,7 @@ typedef struct
   FmxJoinClientEvent event;
   gboolean last;
   FmxJoinAddress address;
-  gboolean mixes;
-  guint n_below;
+  FmxJoinMixing mixing;
 } GstDpmJob;
 
 /* The server that we join. */
@@ -111,6 +110,7 @@ struct _GstDpmPort
   guint64 n_moves, n_failed_moves;
   guint max_mixing;             /* may be asked to serve so many; 0: serves always */
   gboolean mixes;               /* was asked */
+  guint64 least_bps;            /* that one has for whom we mix; 0: not known */
   GstDpmPlaces *places;               /* of the sessions */
   guint n_ticks;
   guint next_number;

@@ -358,7 +358,7 @@ do_job (GstDpmPort * port, GstDpmJob * job)
       callbacks->uplink (port->user, job->event, job->reason, job->last);
       break;
     case GST_DPM_JOB_MIXES:
-      callbacks->mixes (port->user, job->peer, job->mixes, job->n_below);
+      callbacks->mixes (port->user, job->peer, &job->mixing);
       break;
     case GST_DPM_JOB_RESOLVE:
       gst_dpm_uplink_resolve (port);
@@ -542,6 +542,14 @@ gst_dpm_port_ask (GstDpmPort * port, guint neighbour, gboolean begin)
     fmx_join_mixer_ask (&port->mixer, session, begin, &result);
     gst_dpm_port_act_as_mixer (port, &result);
   }
+  gst_fairmix_lock_release (&port->lock);
+}
+
+void
+gst_dpm_port_set_least_bps (GstDpmPort * port, guint64 least_bps)
+{
+  gst_fairmix_lock_acquire (&port->lock);
+  port->least_bps = least_bps;
   gst_fairmix_lock_release (&port->lock);
 }
 

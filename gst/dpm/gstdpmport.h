@@ -19,7 +19,7 @@ G_BEGIN_DECLS
  * @refused: somebody was not let in
  * @uplink: something happened between us and the server that we join; @last: we
  *     were refused, and do not try again, there or elsewhere
- * @mixes: a neighbour was asked to mix, and does, for @n_below others, or does not
+ * @mixes: a neighbour was asked to mix, and does, or does not, as it says
  * @received: (any thread, in a hurry) a packet of @peer for @pad
  * @tick: five times a second of the system's clock
  *
@@ -33,8 +33,8 @@ typedef struct
   void (*refused) (gpointer user, const gchar * address, FmxJoinReason reason);
   void (*uplink) (gpointer user, FmxJoinClientEvent event,
       FmxJoinReason reason, gboolean last);
-  void (*mixes) (gpointer user, GstDpmPeer * peer, gboolean mixes,
-      guint n_below);
+  void (*mixes) (gpointer user, GstDpmPeer * peer,
+      const FmxJoinMixing * mixing);
   GstFlowReturn (*received) (gpointer user, GstPad * pad, GstBuffer * buffer);
   void (*tick) (gpointer user, FmxTime now);
 } GstDpmPortCallbacks;
@@ -96,6 +96,9 @@ void gst_dpm_port_kick (GstDpmPort * port, guint neighbour);
 
 /* Asks a neighbour to mix for others, or not to any more. */
 void gst_dpm_port_ask (GstDpmPort * port, guint neighbour, gboolean begin);
+/* The least rate that one of those has for whom we mix, in bit/s, which who asked us is
+ * told; 0: not known. */
+void gst_dpm_port_set_least_bps (GstDpmPort * port, guint64 least_bps);
 /* Tells a neighbour to go to another one, that mixes. */
 void gst_dpm_port_move (GstDpmPort * port, guint neighbour, guint mixer);
 

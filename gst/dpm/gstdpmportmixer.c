@@ -110,8 +110,9 @@ session_mixes (GstDpmPort * port, const FmxJoinMixerResult * result)
 
   memcpy (places->places, result->places, sizeof places->places);
   places->n_places = result->n_places;
-  job->mixes = result->mixes;
-  job->n_below = result->n_below;
+  job->mixing.mixes = result->mixes;
+  job->mixing.n_below = result->n_below;
+  job->mixing.least_bps = result->least_bps;
   gst_dpm_port_tell (port, job);
 }
 

@@ -39,12 +39,13 @@ mixing_say (GstDpmPort * port)
   FmxJoinAddress places[FMX_JOIN_PLACES];
   guint n = gst_dpm_socket_get_places (&port->socket, places,
       FMX_JOIN_PLACES);
+  FmxJoinMixing mixing = { port->mixes, 0, port->least_bps };
   FmxJoinClientResult result;
   FmxJoinMixerStats stats;
 
   fmx_join_mixer_get_stats (&port->mixer, &stats);
-  fmx_join_client_answer (&port->uplink->client, port->mixes, places, n,
-      stats.n_sessions, &result);
+  mixing.n_below = stats.n_sessions;
+  fmx_join_client_answer (&port->uplink->client, &mixing, places, n, &result);
   if (result.size > 0)
     gst_dpm_socket_send (&port->socket, result.data, result.size,
         &port->uplink->address);

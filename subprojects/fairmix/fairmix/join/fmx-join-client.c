@@ -442,17 +442,17 @@ fmx_join_client_part (FmxJoinClient *client, FmxJoinClientResult *result)
 }
 
 void
-fmx_join_client_answer (FmxJoinClient *client, bool mixes,
-    const FmxJoinAddress *places, unsigned n, unsigned n_below,
-    FmxJoinClientResult *result)
+fmx_join_client_answer (FmxJoinClient *client, const FmxJoinMixing *mixing,
+    const FmxJoinAddress *places, unsigned n, FmxJoinClientResult *result)
 {
   FmxJoinMessage message = {.type = FMX_JOIN_MIXES };
 
   memset (result, 0, sizeof *result);
   if (!client->joined)
     return;
-  message.u.control.reason = mixes;
-  message.u.places.n_below = (uint16_t) n_below;
+  message.u.control.reason = mixing->mixes;
+  message.u.control.root = mixing->least_bps;
+  message.u.places.n_below = (uint16_t) mixing->n_below;
   fmx_join_places_set (&message.u.places, places, n);
   session_write (client, &message, result);
 }

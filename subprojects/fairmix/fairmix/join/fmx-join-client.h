@@ -202,10 +202,23 @@ void fmx_join_client_quit (FmxJoinClient * client, FmxJoinReason reason,
 void fmx_join_client_part (FmxJoinClient * client,
     FmxJoinClientResult * result);
 
-/** fmx_join_client_answer: whether we mix for others, at @places, the first @n of
- * them, and for how many; nothing is said unless we are in */
-void fmx_join_client_answer (FmxJoinClient * client, bool mixes,
-    const FmxJoinAddress * places, unsigned n, unsigned n_below,
+/**
+ * FmxJoinMixing:
+ * @mixes: whether we mix for others
+ * @n_below: for how many
+ * @least_bps: the least rate that one of them has; 0: not known
+ */
+typedef struct
+{
+  bool mixes;
+  unsigned n_below;
+  uint64_t least_bps;
+} FmxJoinMixing;
+
+/** fmx_join_client_answer: whether we mix, at @places, the first @n of them; nothing
+ * is said unless we are in */
+void fmx_join_client_answer (FmxJoinClient * client,
+    const FmxJoinMixing * mixing, const FmxJoinAddress * places, unsigned n,
     FmxJoinClientResult * result);
 
 /** fmx_join_client_keys: Returns: (transfer none): of the session; %NULL if

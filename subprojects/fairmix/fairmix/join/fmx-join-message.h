@@ -200,7 +200,8 @@ typedef struct
  * @counter: higher in each message of this sender in this session
  * @echo: the highest counter heard from the other
  * @path: what the mixer last gave for the client's address; 0: nothing yet
- * @root: from a mixer: the mixer at the top of its tree
+ * @root: from a mixer: the mixer at the top of its tree; in MIXES: the least rate that
+ *     one of those below has, in bits per second, 0: not known
  * @depth: from a mixer: how many mixers are above it
  * @reason: in BYE; in ASK and MIXES whether to mix, 1 or 0
  * @tag: that it is genuine

@@ -360,8 +360,7 @@ on_ping (FmxJoinMixer *mixer, FmxJoinSession *session,
   pong (mixer, session, result);
 }
 
-/* It is willing, as it said when it joined.  Where we see it comes last: it need not be
- * where its neighbours do. */
+/* Where we see it comes last: it need not be where its neighbours do. */
 static void
 on_mixes (FmxJoinSession *session, const FmxJoinPlaces *places,
     FmxJoinMixerResult *result)
@@ -372,6 +371,7 @@ on_mixes (FmxJoinSession *session, const FmxJoinPlaces *places,
   result->event = FMX_JOIN_MIXER_MIXES;
   result->mixes = places->control.reason != 0;
   result->n_below = places->n_below;
+  result->least_bps = places->control.root;
   result->n_places = places->n < FMX_JOIN_PLACES ? places->n :
       FMX_JOIN_PLACES - 1;
   memcpy (result->places, places->places, sizeof result->places);

@@ -113,7 +113,8 @@ typedef enum
  * @session: index of the session that it happened to
  * @replaced: index of the session in whose place it came, which is free now;
  *     %FMX_JOIN_NO_SESSION
- * @mixes, @n_below: of MIXES: whether, and for how many
+ * @mixes, @n_below, @least_bps: of MIXES: whether, for how many, and the least rate that
+ *     one of these has, 0: not known
  * @n_places, @places: of MIXES: where it can be joined, as it says, and where we see
  *     it
  * @to: where @data goes
@@ -128,6 +129,7 @@ typedef struct
   uint32_t replaced;
   bool mixes;
   unsigned n_below;
+  uint64_t least_bps;
   unsigned n_places;
   FmxJoinAddress places[FMX_JOIN_PLACES];
   FmxJoinAddress to;

@@ -23,6 +23,9 @@ fmx_election_params_default (FmxElectionParams *params)
   params->answer_time = 6 * FMX_SECOND;
   params->repeat = 500 * FMX_MSECOND;
   params->back_off = 60 * FMX_SECOND;
+  params->settle = 20 * FMX_SECOND;
+  params->least_worse = 1.0;
+  params->hold_worse = 15 * FMX_SECOND;
 }
 
 void
@@ -90,6 +93,8 @@ set_phase (FmxElectionSeat *seat, FmxElectionPhase phase, FmxTime now)
   seat->say_at = now;
   seat->pays_since = FMX_TIME_NONE;
   seat->idle_since = FMX_TIME_NONE;
+  seat->grown_at = now;
+  seat->worse_since = FMX_TIME_NONE;
 }
 
 void
@@ -134,37 +139,48 @@ fmx_mixer_election_remove (FmxMixerElection *election, uint32_t neighbour,
 }
 
 static void
-fail (FmxMixerElection *election, FmxElectionSeat *seat, FmxTime now)
+leave_alone (FmxMixerElection *election, FmxElectionSeat *seat, FmxTime now)
 {
   unsigned n = seat->n_failures < MOST_BACK_OFFS ? seat->n_failures :
       MOST_BACK_OFFS;
 
-  election->stats.n_failed++;
   seat->left_alone = now + ((FmxTime) election->params.back_off << n);
   seat->n_failures++;
+}
+
+static void
+fail (FmxMixerElection *election, FmxElectionSeat *seat, FmxTime now)
+{
+  election->stats.n_failed++;
+  leave_alone (election, seat, now);
   set_phase (seat, FMX_ELECTION_FREE, now);
 }
 
 void
 fmx_mixer_election_answered (FmxMixerElection *election, uint32_t neighbour,
-    bool serves, uint32_t n_below, FmxTime now)
+    const FmxElectionAnswer *answer, FmxTime now)
 {
   FmxElectionSeat *seat = &election->seats[neighbour];
 
   assert (neighbour < election->n);
-  if (seat->phase == FMX_ELECTION_ASKED && serves) {
+  if (seat->phase == FMX_ELECTION_ASKED && answer->serves) {
     set_phase (seat, FMX_ELECTION_MIXES, now);
     election->stats.n_elected++;
     election->stats.n_mixing++;
   } else if (seat->phase == FMX_ELECTION_ASKED) {
     fail (election, seat, now);
-  } else if (mixes (seat) && !serves) {
+  } else if (mixes (seat) && !answer->serves) {
     election->stats.n_mixing--;
-    seat->left_alone = now + (FmxTime) election->params.back_off;
+    if (!seat->made_it_worse)
+      seat->left_alone = now + (FmxTime) election->params.back_off;
     set_phase (seat, FMX_ELECTION_FREE, now);
   }
-  if (mixes (seat))
-    seat->n_below = n_below;
+  if (!mixes (seat))
+    return;
+  if (answer->n_below > seat->n_below)
+    seat->grown_at = now;
+  seat->n_below = answer->n_below;
+  seat->least_bps = answer->least_bps;
 }
 
 /* --- what follows -------------------------------------------------------- */
@@ -210,6 +226,7 @@ group_of (FmxMixerElection *election, const uint32_t *groups, uint32_t group,
       g.nearest = seat->about.rtt;
     g.busy |= seat->phase == FMX_ELECTION_ASKED
         || seat->phase == FMX_ELECTION_RELEASED;
+    g.busy |= seat->made_it_worse && now < seat->left_alone;
     if (seat->phase == FMX_ELECTION_MIXES)
       g.mixer = seat;
     if (seat->about.may_mix && seat->phase == FMX_ELECTION_FREE
@@ -219,8 +236,25 @@ group_of (FmxMixerElection *election, const uint32_t *groups, uint32_t group,
   return g;
 }
 
-/* Nobody mixes for the group yet. */
-static void
+/* Returns: how many voices each of the group hears apart, in the mean */
+static double
+voices_of (const FmxMixerElection *election, const uint32_t *groups,
+    uint32_t group, uint32_t n_voices)
+{
+  uint32_t others = n_voices > 0 ? n_voices - 1 : 0, sum = 0, n = 0;
+  double used_bps;
+
+  for (uint32_t i = 0; i < election->n; i++)
+    if (election->seats[i].present && groups[i] == group) {
+      sum += fmx_election_voices (&election->params,
+          election->seats[i].about.target_bps, others, &used_bps);
+      n++;
+    }
+  return n > 0 ? (double) sum / n : 0.0;
+}
+
+/* Nobody mixes for the group yet.  Returns: who is asked; %NULL: nobody */
+static FmxElectionSeat *
 consider (FmxMixerElection *election, const Group *group,
     FmxElectionSeat *first, uint32_t n_voices, FmxTime now)
 {
@@ -234,15 +268,17 @@ consider (FmxMixerElection *election, const Group *group,
   if (group->best == NULL || added > params->most_delay
       || !pays (params, &gain)) {
     first->pays_since = FMX_TIME_NONE;
-    return;
+    return NULL;
   }
   if (first->pays_since == FMX_TIME_NONE)
     first->pays_since = now;
   if (fmx_time_diff (now, first->pays_since) < params->hold_on)
-    return;
+    return NULL;
   first->pays_since = FMX_TIME_NONE;
   set_phase (group->best, FMX_ELECTION_ASKED, now);
+  group->best->made_it_worse = false;
   election->stats.n_asked++;
+  return group->best;
 }
 
 static void
@@ -260,6 +296,37 @@ send_there (FmxMixerElection *election, const uint32_t *groups, uint32_t group,
   }
 }
 
+/* Returns: whether those whom @seat serves, and itself, hear less apart than before
+ * they went there, and have for a while */
+static bool
+is_worse (const FmxMixerElection *election, FmxElectionSeat *seat,
+    uint32_t n_voices, FmxTime now)
+{
+  const FmxElectionParams *params = &election->params;
+  uint32_t beyond = n_voices > seat->n_below + 1 ?
+      n_voices - seat->n_below - 1 : 0;
+  double used_bps, own, below;
+
+  own = seat->n_below + fmx_election_voices (params, seat->about.target_bps,
+      beyond, &used_bps);
+  below = own;
+  if (seat->least_bps > 0.0 && n_voices > 0)
+    below = fmx_election_voices (params, seat->least_bps, n_voices - 1,
+        &used_bps);
+  if (below > own)
+    below = own;
+  if (seat->n_below == 0
+      || fmx_time_diff (now, seat->grown_at) < params->settle
+      || (own + seat->n_below * below) / (seat->n_below + 1)
+      > seat->voices_before - params->least_worse) {
+    seat->worse_since = FMX_TIME_NONE;
+    return false;
+  }
+  if (seat->worse_since == FMX_TIME_NONE)
+    seat->worse_since = now;
+  return fmx_time_diff (now, seat->worse_since) >= params->hold_worse;
+}
+
 /* One who mixes: does it still pay, for those that it serves? */
 static void
 reconsider (FmxMixerElection *election, FmxElectionSeat *seat,
@@ -269,6 +336,14 @@ reconsider (FmxMixerElection *election, FmxElectionSeat *seat,
   FmxElectionGain gain;
   bool good = seat->n_below > 0;
 
+  if (is_worse (election, seat, n_voices, now)) {
+    leave_alone (election, seat, now);
+    seat->made_it_worse = true;
+    set_phase (seat, FMX_ELECTION_RELEASED, now);
+    election->stats.n_released++;
+    election->stats.n_worse++;
+    return;
+  }
   if (good) {
     fmx_election_gain (params, seat->n_below + 1, seat->about.target_bps,
         n_voices, &gain);
@@ -315,11 +390,15 @@ fmx_mixer_election_update (FmxMixerElection *election, const uint32_t *groups,
       is_first = !election->seats[j].present || groups[j] != groups[i];
     if (is_first) {
       Group group = group_of (election, groups, groups[i], now);
+      FmxElectionSeat *asked = NULL;
 
       if (group.mixer != NULL)
         send_there (election, groups, groups[i], group.mixer, now);
       else if (group.n > 1 && !group.busy)
-        consider (election, &group, seat, n_voices, now);
+        asked = consider (election, &group, seat, n_voices, now);
+      if (asked != NULL)
+        asked->voices_before = voices_of (election, groups, groups[i],
+            n_voices);
     } else if (seat->phase == FMX_ELECTION_FREE) {
       seat->pays_since = FMX_TIME_NONE;
     }

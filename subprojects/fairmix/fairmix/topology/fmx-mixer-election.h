@@ -32,6 +32,10 @@ extern "C"
  * @repeat: what was said is said again after this; 500 ms
  * @back_off: who failed is left alone for so long, then for twice as long each
  *     time; 60 s
+ * @settle: only so long after somebody went it is judged whether that helped; 20 s
+ * @least_worse: it did not if each of the group hears so many voices less apart than
+ *     before, in the mean ...; 1
+ * @hold_worse: ... for so long; 15 s
  */
   typedef struct
   {
@@ -46,6 +50,9 @@ extern "C"
     FmxDuration answer_time;
     FmxDuration repeat;
     FmxDuration back_off;
+    FmxDuration settle;
+    double least_worse;
+    FmxDuration hold_worse;
   } FmxElectionParams;
 
 /**
@@ -107,11 +114,16 @@ extern "C"
     FmxElectionPhase phase;
     uint32_t mixer;             /* of TOLD */
     uint32_t n_below;           /* of MIXES: whom it serves beside itself */
+    double least_bps;           /* of MIXES: that any of these has; 0: not known */
+    double voices_before;       /* apart, at each of the group, in the mean */
+    bool made_it_worse;         /* its group is left alone, too */
     FmxTime phase_since;
     FmxTime say_at;
     FmxTime left_alone;         /* until then */
     unsigned n_failures;
     FmxTime pays_since, idle_since;     /* NONE: it does not, it is not */
+    FmxTime grown_at;           /* somebody went there */
+    FmxTime worse_since;        /* NONE: it is not */
   } FmxElectionSeat;
 
 /**
@@ -141,6 +153,7 @@ extern "C"
  * @n_moved: that went to one of these
  * @n_released: that were told to mix no more
  * @n_failed: that did not answer, or did not go
+ * @n_worse: of the released, because the group heard less than before
  * @n_mixing: that mix now
  */
   typedef struct
@@ -150,6 +163,7 @@ extern "C"
     uint64_t n_moved;
     uint64_t n_released;
     uint64_t n_failed;
+    uint64_t n_worse;
     uint32_t n_mixing;
   } FmxElectionStats;
 
@@ -160,7 +174,8 @@ extern "C"
  * a group tells it who is there (..._set(), ..._update()), does what
  * ..._next_action() says, and tells what came of it.
  *
- * One who mixes for a group stays the one: nobody is moved for a better one.
+ * One who mixes for a group stays the one: nobody is moved for a better one.  If
+ * the group hears less than before, it is given up and left alone for a while.
  *
  * O(n^2) an update.  Source: the idea of DPM section 3.2, self-organised; the rules
  * are ours.
@@ -190,10 +205,24 @@ extern "C"
   void fmx_mixer_election_remove (FmxMixerElection *election,
       uint32_t neighbour, bool moved);
 
-/** fmx_mixer_election_answered: @neighbour mixes, for @n_below others; not asked, it
- * is not believed.  @serves: %false: it does not, or no more */
+/**
+ * FmxElectionAnswer:
+ * @serves: whether it mixes; %false: it does not, or no more
+ * @n_below: for so many others
+ * @least_bps: the least rate that one of them has; 0: not known
+ *
+ * What one who was asked says of itself.
+ */
+  typedef struct
+  {
+    bool serves;
+    uint32_t n_below;
+    double least_bps;
+  } FmxElectionAnswer;
+
+/** fmx_mixer_election_answered: @neighbour says so; not asked, it is not believed */
   void fmx_mixer_election_answered (FmxMixerElection *election,
-      uint32_t neighbour, bool serves, uint32_t n_below, FmxTime now);
+      uint32_t neighbour, const FmxElectionAnswer *answer, FmxTime now);
 
 /**
  * fmx_mixer_election_update:

@@ -297,6 +297,7 @@ test_wishes_of_its_own_mixer_are_heard_once (void **state)
 {
   FmxJoinAddress places[2] = { address (77, 7000), address (78, 7001) };
   FmxJoinClientResult mine;
+  FmxJoinMixing mixing = { true, 3, 64000 };
   FmxJoinMixerResult theirs;
   uint32_t session;
   Room room;
@@ -323,12 +324,13 @@ test_wishes_of_its_own_mixer_are_heard_once (void **state)
   assert_int_equal (client_stats (&guest.client).n_forged, 1);
   assert_int_equal (client_stats (&guest.client).n_replayed, 1);
 
-  fmx_join_client_answer (&guest.client, true, places, 2, 3, &mine);
+  fmx_join_client_answer (&guest.client, &mixing, places, 2, &mine);
   fmx_join_mixer_on_datagram (&room.mixer, &guest.address, mine.data, mine.size,
       &theirs, START);
   assert_int_equal (theirs.event, FMX_JOIN_MIXER_MIXES);
   assert_true (theirs.mixes);
   assert_int_equal (theirs.n_below, 3);
+  assert_int_equal (theirs.least_bps, 64000);
   assert_int_equal (theirs.n_places, 3);
   assert_true (fmx_join_address_same (&theirs.places[1], &places[1]));
   assert_true (fmx_join_address_same (&theirs.places[2], &guest.address));
@@ -352,6 +354,7 @@ test_who_is_not_willing_neither_mixes_nor_moves (void **state)
 {
   FmxJoinAddress place = address (77, 7000);
   FmxJoinClientResult mine;
+  FmxJoinMixing mixing = { true, 0, 0 };
   FmxJoinMixerResult theirs;
   uint32_t session;
   Room room;
@@ -369,7 +372,7 @@ test_who_is_not_willing_neither_mixes_nor_moves (void **state)
   fmx_join_client_on_datagram (&guest.client, theirs.data, theirs.size, &mine,
       START);
   assert_int_equal (mine.event, FMX_JOIN_CLIENT_NOTHING);
-  fmx_join_client_answer (&guest.client, true, &place, 1, 0, &mine);
+  fmx_join_client_answer (&guest.client, &mixing, &place, 1, &mine);
   fmx_join_mixer_on_datagram (&room.mixer, &guest.address, mine.data, mine.size,
       &theirs, START);
   assert_int_equal (theirs.event, FMX_JOIN_MIXER_NOTHING);

@@ -69,7 +69,9 @@ arrive (const Net * net, FmxMixerElection *election, FmxSharedBottleneck *sb,
       continue;
     places->at[i] = FMX_TIME_NONE;
     if (to == CLIENTS) {
-      fmx_mixer_election_answered (election, i, true, places->below[i], now);
+      FmxElectionAnswer answer = { true, places->below[i], 0.0 };
+
+      fmx_mixer_election_answered (election, i, &answer, now);
       continue;
     }
     places->mixer[i] = to;

@@ -63,6 +63,15 @@ wait_for_action (World *w, FmxElectionAction *action)
   return fmx_time_to_s (fmx_time_diff (w->now, begin));
 }
 
+static void
+answer (World *w, uint32_t neighbour, bool serves, uint32_t n_below,
+    double least_bps)
+{
+  FmxElectionAnswer said = { serves, n_below, least_bps };
+
+  fmx_mixer_election_answered (&w->election, neighbour, &said, w->now);
+}
+
 static FmxElectionPhase
 phase (World *w, uint32_t neighbour)
 {
@@ -110,7 +119,7 @@ test_the_nearest_who_is_willing_is_asked_and_the_others_follow (void **state)
   assert_true (wait_for_action (&w, &action) >= 10.0);
   assert_int_equal (action.kind, FMX_ELECTION_ASK);
   assert_int_equal (action.neighbour, 3);
-  fmx_mixer_election_answered (&w.election, 3, true, 0, w.now);
+  answer (&w, 3, true, 0, 0.0);
   assert_int_equal (phase (&w, 3), FMX_ELECTION_MIXES);
   assert_int_equal (step (&w, &action), 3);
   for (uint32_t i = 0; i < N; i++)
@@ -203,7 +212,7 @@ test_who_cannot_reach_the_mixer_stays_where_it_is (void **state)
   (void) state;
   begin (&w);
   (void) wait_for_action (&w, &action);
-  fmx_mixer_election_answered (&w.election, 3, true, 0, w.now);
+  answer (&w, 3, true, 0, 0.0);
   (void) step (&w, &action);
   fmx_mixer_election_remove (&w.election, 0, true);
   for (int i = 0; i < 13; i++)
@@ -225,7 +234,7 @@ test_a_mixer_that_is_not_needed_any_more_is_released (void **state)
   (void) state;
   begin (&w);
   (void) wait_for_action (&w, &action);
-  fmx_mixer_election_answered (&w.election, 3, true, 0, w.now);
+  answer (&w, 3, true, 0, 0.0);
   (void) step (&w, &action);
   for (uint32_t i = 0; i < 3; i++)
     fmx_mixer_election_remove (&w.election, i, true);
@@ -233,7 +242,7 @@ test_a_mixer_that_is_not_needed_any_more_is_released (void **state)
   fmx_mixer_election_set (&w.election, 3, &wide);
   assert_true (wait_for_action (&w, &action) >= 30.0);
   assert_int_equal (action.kind, FMX_ELECTION_RELEASE);
-  fmx_mixer_election_answered (&w.election, 3, false, 0, w.now);
+  answer (&w, 3, false, 0, 0.0);
   fmx_mixer_election_get_stats (&w.election, &stats);
   assert_int_equal (stats.n_mixing, 0);
   assert_int_equal (phase (&w, 3), FMX_ELECTION_FREE);
@@ -248,9 +257,9 @@ test_when_the_mixer_leaves_nobody_is_sent_there_any_more (void **state)
   (void) state;
   begin (&w);
   (void) wait_for_action (&w, &action);
-  fmx_mixer_election_answered (&w.election, 2, true, 0, w.now); /* not asked */
+  answer (&w, 2, true, 0, 0.0); /* not asked */
   assert_int_equal (phase (&w, 2), FMX_ELECTION_FREE);
-  fmx_mixer_election_answered (&w.election, 3, true, 0, w.now);
+  answer (&w, 3, true, 0, 0.0);
   (void) step (&w, &action);
   fmx_mixer_election_remove (&w.election, 3, false);
   w.groups[3] = NOBODY;
@@ -258,6 +267,65 @@ test_when_the_mixer_leaves_nobody_is_sent_there_any_more (void **state)
   assert_int_equal (step (&w, &action), 0);
   (void) wait_for_action (&w, &action);
   assert_int_equal (action.neighbour, 2);
+}
+
+/* Three go to 3; then it gets @bps, and each of them @least_bps from there.  Returns:
+ * after how many seconds there is something to do, at most 120 */
+static double
+move_three (World *w, double bps, double least_bps, FmxElectionAction *action)
+{
+  FmxElectionNeighbour about = { true, 20 * FMX_MSECOND, bps, 0.0 };
+
+  (void) wait_for_action (w, action);
+  answer (w, 3, true, 0, 0.0);
+  (void) step (w, action);
+  for (uint32_t i = 0; i < 3; i++)
+    fmx_mixer_election_remove (&w->election, i, true);
+  answer (w, 3, true, 3, least_bps);
+  fmx_mixer_election_set (&w->election, 3, &about);
+  return wait_for_action (w, action);
+}
+
+/* Each heard three apart.  The one who mixes has room for all, but not on the way to
+ * those below. */
+static void
+test_who_makes_it_worse_is_released_and_its_group_left_alone (void **state)
+{
+  FmxElectionNeighbour about = { false, 40 * FMX_MSECOND, 170000.0, 0.0 };
+  FmxElectionAction action;
+  FmxElectionStats stats;
+  double after_s;
+  World w;
+
+  (void) state;
+  begin (&w);
+  for (uint32_t i = 0; i < 4; i++) {
+    about.may_mix = i >= 2;
+    about.rtt = i == 3 ? 20 * FMX_MSECOND : 40 * FMX_MSECOND;
+    fmx_mixer_election_set (&w.election, i, &about);
+  }
+  after_s = move_three (&w, 700000.0, 25000.0, &action);
+  assert_int_equal (action.kind, FMX_ELECTION_RELEASE);
+  assert_true (after_s >= 34.0 && after_s < 37.0);
+  answer (&w, 3, false, 0, 0.0);
+  for (uint32_t i = 0; i < 4; i++) {
+    about.may_mix = i >= 2;
+    fmx_mixer_election_set (&w.election, i, &about);
+  }
+  assert_true (wait_for_action (&w, &action) >= 58.0);
+  fmx_mixer_election_get_stats (&w.election, &stats);
+  assert_int_equal (stats.n_worse, 1);
+}
+
+static void
+test_who_helps_goes_on (void **state)
+{
+  FmxElectionAction action;
+  World w;
+
+  (void) state;
+  begin (&w);
+  assert_true (move_three (&w, 300000.0, 400000.0, &action) >= 120.0);
 }
 
 int
@@ -272,6 +340,9 @@ main (void)
     cmocka_unit_test (test_who_does_not_answer_is_left_alone_longer_each_time),
     cmocka_unit_test (test_who_cannot_reach_the_mixer_stays_where_it_is),
     cmocka_unit_test (test_a_mixer_that_is_not_needed_any_more_is_released),
+    cmocka_unit_test
+        (test_who_makes_it_worse_is_released_and_its_group_left_alone),
+    cmocka_unit_test (test_who_helps_goes_on),
     cmocka_unit_test (test_when_the_mixer_leaves_nobody_is_sent_there_any_more),
   };
 
