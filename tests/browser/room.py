@@ -98,9 +98,9 @@ class Room:
 
     def add_talkers(self, tones, bitrate_bps=32000):
         """A gst-launch-1.0 that sends plain RTP.  @tones: {SSRC: Hz}"""
-        talkers = [f'audiotestsrc is-live=true freq={frequency_hz} volume=0.25 '
-                   f'! audioconvert ! opusenc bitrate={bitrate_bps} '
-                   f'! rtpopuspay pt=111 ssrc={ssrc} '
+        talkers = ['audiotestsrc is-live=true samplesperbuffer=960 '
+                   f'freq={frequency_hz} volume=0.25 ! audioconvert '
+                   f'! opusenc bitrate={bitrate_bps} ! rtpopuspay pt=111 ssrc={ssrc} '
                    f'! udpsink host=127.0.0.1 port={self.rtp_port} sync=false'
                    for ssrc, frequency_hz in tones.items()]
         self.launch(' '.join(talkers))

@@ -12,7 +12,6 @@ leaves the page in it, as PNG, at three moments.
 """
 import json
 import pathlib
-import statistics
 import sys
 import time
 
@@ -33,6 +32,7 @@ FREE_KBPS, NARROW_KBPS = 4000, 60              # less than a voice and a mix
 MIN_BPS = 400000
 OWN_LOOKS, OWN_DB = 5, 10       # a mix of 60 kbit/s is noisy: 13 dB below a voice at
 LOUD_DB = -45                   # times, 20 on the mean of so many; a voice has -26
+MAX_PLAYOUT_MS, PLAYOUT_SAMPLES = 150, 24000    # on a path with room
 GAP_LOOKS = 100                 # 5 s, or more where the browser gets few turns
 
 
@@ -50,6 +50,7 @@ class Listener:
             lambda: self.browser.evaluate('ear.me()'), 'it sends nothing')
         self.others = {}                # index of a tone: SSRC
         self.looks, self.phase = [], []
+        self.playout = {}               # slot: its counters when it was asked last
 
     def listen(self):
         """Takes what was heard since, and says what is heard now."""
@@ -109,7 +110,7 @@ class Listener:
         noise, what a gap is filled with."""
         found = []
         for slot in zip(*(look['db'] for look in looks)):
-            power = [statistics.mean(10 ** (db / 10) for db in tone)
+            power = [sum(10 ** (db / 10) for db in tone) / len(tone)
                      for tone in zip(*slot)]
             least = max(10 ** (LOUD_DB / 10), max(power) / 10 ** (OWN_DB / 10))
             found.append([n for n, p in enumerate(power) if p > least])
@@ -131,21 +132,36 @@ class Listener:
         if heard or named:
             raise Failed(f'{self.name} hears itself: {heard[:1]} {named[:1]}')
 
+    def playout_ms(self):
+        """{slot: how late it has played, on the mean, since it was asked last, ms}"""
+        late_ms = {}
+        for slot in self.browser.evaluate('ear.slots()'):
+            before = self.playout.setdefault(slot['slot'], slot)
+            emitted = slot['emitted'] - before['emitted']
+            if emitted > PLAYOUT_SAMPLES:
+                self.playout[slot['slot']] = slot
+                late_ms[slot['slot']] = round(
+                    1000 * (slot['delay'] - before['delay']) / emitted)
+        return late_ms
+
+    def plays_in_time(self):
+        """playout_ms(), if all play in time, or if nothing can be in time here: the
+        page itself, which would look each 50 ms, does so half as often."""
+        late_ms = self.playout_ms()
+        self.listen()
+        last = self.looks[-20:]
+        if len(late_ms) < len(self.others) or len(last) < 20:
+            return None
+        is_busy = last[-1]['t'] - last[0]['t'] > 2 * 0.050 * len(last)
+        return late_ms if is_busy or max(late_ms.values()) < MAX_PLAYOUT_MS else None
+
+    def report_playout(self, what):
+        say(f'{self.name}: {what}: slots play so many ms late: {self.playout_ms()}')
+
     def take_picture(self, name):
         if PICTURES:
             PICTURES.mkdir(parents=True, exist_ok=True)
             self.browser.picture(PICTURES / f'{name}.png')
-
-
-def report_playout(listener, what):
-    """Each slot's mean delay since the last report."""
-    for slot in listener.browser.evaluate('ear.slots()'):
-        before = listener.__dict__.setdefault('playout', {}).get(slot['slot'])
-        listener.playout[slot['slot']] = slot
-        if before and slot['emitted'] > before['emitted'] + 24000:
-            emitted = slot['emitted'] - before['emitted']
-            say(f'{listener.name}: {what}: slot {slot["slot"]} plays '
-                f'{1000 * (slot["delay"] - before["delay"]) / emitted:.0f} ms late')
 
 
 def run(room):
@@ -173,10 +189,11 @@ def run(room):
             'target-bps'] >= MIN_BPS, f'less than {MIN_BPS} bit/s')
         say(f'{one.name}: from {rates[0] // 1000} kbit/s to '
             f'{MIN_BPS // 1000} and more')
-        report_playout(one, 'apart')
+        late_ms = one.browser.wait_for(one.plays_in_time,
+                                       f'more than {MAX_PLAYOUT_MS} ms late')
+        say(f'{one.name}: slots play so many ms late: {late_ms}')
     ada.take_picture('separate')
     for one in everybody:
-        report_playout(one, 'apart')
         one.listen()
         one.check_own()
         one.phase = []
@@ -187,7 +204,7 @@ def run(room):
         one.wait_for(lambda _, one=one: one.hears_all_in_one(), 'not all are heard')
     say(f'a link of {NARROW_KBPS} kbit/s: each hears one mix')
     for one in everybody:
-        report_playout(one, 'narrow')
+        one.report_playout('narrow')
         one.check_own()
     ada.take_picture('mixed')
     room.next_link()
@@ -197,7 +214,7 @@ def run(room):
     for one in everybody:
         one.listen()
         one.check_continuity('narrow and wide again')
-        report_playout(one, 'wide again')
+        one.report_playout('wide again')
     ada.take_picture('again')
 
     heard = []
@@ -219,7 +236,7 @@ def run(room):
                  else False, 'nothing is looked at')
     ada.check_continuity('beside one who was killed', [
         tone for tone in ada.others if tone != ben.own])
-    report_playout(ada, 'after that')
+    ada.report_playout('after that')
     say(f'Ada believes that her way up carries {ada.browser.evaluate("ear.wayUp()")}'
         ' bit/s')
     for one in everybody:
