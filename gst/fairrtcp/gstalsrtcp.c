@@ -474,7 +474,7 @@ gst_als_rtcp_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 /* GstRtcpHookFunc: the session is about to send @rtcp */
 static gboolean
 gst_als_rtcp_on_sending (GstElement * owner, GstRTCPBuffer * rtcp,
-    guint32 ssrc, gsize mtu)
+    const GstRtcpHookReport * report)
 {
   GstAlsRtcp *self = GST_ALS_RTCP (owner);
   GstClockTime deadline = GST_CLOCK_TIME_NONE;
@@ -483,9 +483,10 @@ gst_als_rtcp_on_sending (GstElement * owner, GstRTCPBuffer * rtcp,
   gst_fairmix_lock_acquire (&self->lock);
   now = gst_als_rtcp_now (self);
   if (self->receivers != NULL) {
-    gst_als_receivers_write (self->receivers, rtcp, ssrc, mtu, now);
+    gst_als_receivers_write (self->receivers, rtcp, report->ssrc, report->mtu,
+        now);
   } else if (self->stream != NULL) {
-    gst_als_stream_write (self->stream, rtcp, ssrc, mtu, now);
+    gst_als_stream_write (self->stream, rtcp, report->ssrc, report->mtu, now);
     gst_als_rtcp_note_layers (self, now);
     deadline = gst_als_rtcp_next_timeout (self, now);
   }

@@ -6,6 +6,7 @@
 
 #include "common/gstfairmixrtcp.h"
 #include "common/gstfairmixrtp.h"
+#include "gstrtcphook.h"
 #include "fairmix/asmp/fmx-asmp-sender.h"
 #include "fairmix/base/fmx-rng.h"
 
@@ -73,9 +74,9 @@ void gst_asmp_streams_on_packet (GstAsmpStreams * streams,
 gboolean gst_asmp_streams_on_rtcp (GstAsmpStreams * streams,
     GstBuffer * buffer, GstClockTime own_time, FmxTime now);
 
-/* Appends the rates to the report of @ssrc. */
+/* Appends the rates to @report. */
 void gst_asmp_streams_write (GstAsmpStreams * streams, GstRTCPBuffer * rtcp,
-    guint32 ssrc, gsize mtu, GstAsmpNews * news, FmxTime now);
+    const GstRtcpHookReport * report, GstAsmpNews * news, FmxTime now);
 
 void gst_asmp_streams_on_timeout (GstAsmpStreams * streams,
     GstAsmpNews * news, FmxTime now);

@@ -40,6 +40,8 @@ on_said (gpointer user_data, guint32 reporter, const FmxReportBlock * block)
   if (receivers->has_rate)
     fmx_asmp_sender_on_rate (&receivers->sender, reporter, &receivers->rate,
         reports->now);
+  else if (block != NULL)
+    fmx_asmp_sender_on_no_rate (&receivers->sender, reporter);
   receivers->has_rate = FALSE;
 }
 

@@ -449,7 +449,7 @@ gst_asmp_rtcp_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 /* GstRtcpHookFunc: the session is about to send @rtcp */
 static gboolean
 gst_asmp_rtcp_on_sending (GstElement * owner, GstRTCPBuffer * rtcp,
-    guint32 ssrc, gsize mtu)
+    const GstRtcpHookReport * report)
 {
   GstAsmpRtcp *self = GST_ASMP_RTCP (owner);
   GstAsmpNews news = { FMX_TIME_NONE, FALSE };
@@ -459,9 +459,10 @@ gst_asmp_rtcp_on_sending (GstElement * owner, GstRTCPBuffer * rtcp,
     FmxTime now = gst_asmp_rtcp_now (self);
 
     if (self->receivers != NULL)
-      gst_asmp_receivers_write (self->receivers, rtcp, ssrc, mtu, now);
+      gst_asmp_receivers_write (self->receivers, rtcp, report->ssrc,
+          report->mtu, now);
     else
-      gst_asmp_streams_write (self->streams, rtcp, ssrc, mtu, &news, now);
+      gst_asmp_streams_write (self->streams, rtcp, report, &news, now);
     news.timeout = gst_fairmix_timed_to_clock (&self->timed, news.timeout);
   }
   gst_fairmix_lock_release (&self->lock);

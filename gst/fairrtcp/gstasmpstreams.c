@@ -226,8 +226,9 @@ write_rate (GstRTCPBuffer * rtcp, guint32 ssrc, const FmxAsmpRate * rate,
 
 void
 gst_asmp_streams_write (GstAsmpStreams * streams, GstRTCPBuffer * rtcp,
-    guint32 ssrc, gsize mtu, GstAsmpNews * news, FmxTime now)
+    const GstRtcpHookReport * report, GstAsmpNews * news, FmxTime now)
 {
+  guint32 ssrc = report->ssrc;
   Stream *newest = NULL;
 
   if (streams->own_ssrc != 0 && ssrc != streams->own_ssrc
@@ -247,9 +248,9 @@ gst_asmp_streams_write (GstAsmpStreams * streams, GstRTCPBuffer * rtcp,
     if (stream != newest && fmx_time_diff (now, stream->heard) >= SILENCE)
       continue;
     if (fmx_asmp_receiver_report (&stream->receiver, &rate, now))
-      write_rate (rtcp, ssrc, &rate, mtu);
+      write_rate (rtcp, ssrc, &rate, report->mtu);
     fmx_asmp_receiver_schedule (&stream->receiver,
-        fmx_time_from_s (streams->interval_s),
+        fmx_time_from_s (streams->interval_s), report->n_sources,
         fmx_rng_next_unit (&streams->rng), now);
   }
   news->timeout = next_timeout (streams);

@@ -80,14 +80,25 @@ has_bye (const guint8 * data, gsize size)
   return FALSE;
 }
 
-static gsize
-session_mtu (GObject * session)
+static guint
+session_number (GObject * session, const gchar * name, guint fallback)
 {
-  guint mtu = DEFAULT_MTU;
+  if (g_object_class_find_property (G_OBJECT_GET_CLASS (session), name))
+    g_object_get (session, name, &fallback, NULL);
+  return fallback;
+}
 
-  if (g_object_class_find_property (G_OBJECT_GET_CLASS (session), "rtcp-mtu"))
-    g_object_get (session, "rtcp-mtu", &mtu, NULL);
-  return MAX (mtu, SMALLEST_MTU);
+static GstRtcpHookReport
+report_of (GObject * session, const Fingerprint * print)
+{
+  GstRtcpHookReport report = {
+    .ssrc = fingerprint_ssrc (print),
+    .mtu = MAX (session_number (session, "rtcp-mtu", DEFAULT_MTU),
+        SMALLEST_MTU),
+    .n_sources = session_number (session, "num-sources", 0),
+  };
+
+  return report;
 }
 
 /* What a session sends beside its reports, transport-wide feedback for one,
@@ -108,9 +119,11 @@ on_sending_rtcp (GObject * session, GstBuffer * buffer, gboolean early,
       gst_fairmix_lock_acquire (&hook->lock);
       hook->sent[hook->n_sent++ % N_SENT] = print;
       gst_fairmix_lock_release (&hook->lock);
-      if (!has_bye (rtcp.map.data, rtcp.map.size))
-        urgent = hook->func (owner, &rtcp, fingerprint_ssrc (&print),
-            session_mtu (session));
+      if (!has_bye (rtcp.map.data, rtcp.map.size)) {
+        GstRtcpHookReport report = report_of (session, &print);
+
+        urgent = hook->func (owner, &rtcp, &report);
+      }
     }
     gst_rtcp_buffer_unmap (&rtcp);
   }

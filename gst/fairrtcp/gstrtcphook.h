@@ -13,14 +13,26 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (GstRtcpHook, gst_rtcp_hook, GST, RTCP_HOOK, GObject)
 
 /**
+ * GstRtcpHookReport:
+ * @ssrc: who reports
+ * @mtu: how long the compound may become, in bytes; for
+ *     gst_fairmix_rtcp_add_app()
+ * @n_sources: that the session knows, itself included
+ */
+typedef struct
+{
+  guint32 ssrc;
+  gsize mtu;
+  guint n_sources;
+} GstRtcpHookReport;
+
+/**
  * GstRtcpHookFunc:
  * @owner: whose hook it is
  * @rtcp: a compound packet that the session is about to send: begins with a
  *     sender or receiver report, has no BYE; what it gains the session counts
  *     as its own, so its share of the bandwidth stays what it is
- * @ssrc: who reports
- * @mtu: how long the compound may become, in bytes; for
- *     gst_fairmix_rtcp_add_app()
+ * @report: of whom, in which session
  *
  * Called from the session's thread, with no lock held, once for each source of
  * the session and report.
@@ -28,7 +40,7 @@ G_DECLARE_FINAL_TYPE (GstRtcpHook, gst_rtcp_hook, GST, RTCP_HOOK, GObject)
  * Returns: whether it must be sent even where [RFC4585] would suppress it
  */
 typedef gboolean (*GstRtcpHookFunc) (GstElement * owner, GstRTCPBuffer * rtcp,
-    guint32 ssrc, gsize mtu);
+    const GstRtcpHookReport * report);
 
 /**
  * GstRtcpHook:

@@ -131,6 +131,32 @@ hear_from (Net * net, Node * node, guint32 ssrc, guint bps)
   gst_buffer_unref (buffer);
 }
 
+/* However often they may report: the session says how many there are. */
+GST_START_TEST (test_among_more_than_twenty_one_speaks_for_others)
+{
+  gdouble n_suppressed[2];
+  Node *node;
+  Net net;
+
+  for (guint many = 0; many < 2; many++) {
+    net_init (&net);
+    node_add (&net, "sender", NULL);
+    node = node_add (&net, "receiver", "bandwidth=10000000");
+    net_run (&net, 30);
+    for (guint round = 0; round < 10; round++) {
+      for (guint i = 0; i < (many ? 30 : 10); i++)
+        hear_from (&net, node, 1000 + i, i == 0 ? 250000 : 0);
+      net_run (&net, 5);
+    }
+    n_suppressed[many] = first_of (node, "streams", "n-suppressed");
+    net_clear (&net);
+  }
+  fail_unless (n_suppressed[0] == 0.0, "%g", n_suppressed[0]);
+  fail_unless (n_suppressed[1] >= 3.0, "%g", n_suppressed[1]);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_in_a_large_session_one_speaks_for_others)
 {
   gdouble n_reports, n_suppressed;
@@ -201,6 +227,7 @@ asmprtcp_session_suite (void)
   tcase_add_test (tc, test_reports_that_come_back_are_no_collision);
   tcase_add_test (tc, test_the_slowest_receiver_is_followed_until_it_is_gone);
   tcase_add_test (tc, test_reports_take_no_more_than_five_per_cent_in_an_hour);
+  tcase_add_test (tc, test_among_more_than_twenty_one_speaks_for_others);
   tcase_add_test (tc, test_in_a_large_session_one_speaks_for_others);
   tcase_add_test (tc, test_both_ends_may_stop_and_start_again);
   return s;

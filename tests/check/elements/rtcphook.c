@@ -22,19 +22,22 @@ typedef struct
 } Rig;
 
 static gint n_calls;            /* atomic */
+static gint n_sources;          /* atomic; that the hook was told of */
 static gint app_words = sizeof payload / 4;     /* atomic; what is written */
 
 static gboolean
-write_app (GstElement * owner, GstRTCPBuffer * rtcp, guint32 ssrc, gsize mtu)
+write_app (GstElement * owner, GstRTCPBuffer * rtcp,
+    const GstRtcpHookReport * report)
 {
   static const guint8 zeros[4 * MTU];
   guint words = g_atomic_int_get (&app_words);
-  FmxRtcpApp app = { 5, ssrc, {'T', 'E', 'S', 'T'}, zeros, 4 * words };
+  FmxRtcpApp app = { 5, report->ssrc, {'T', 'E', 'S', 'T'}, zeros, 4 * words };
 
   g_atomic_int_inc (&n_calls);
   if (words == sizeof payload / 4)
     app.data = payload;
-  gst_fairmix_rtcp_add_app (rtcp, &app, mtu);
+  gst_fairmix_rtcp_add_app (rtcp, &app, report->mtu);
+  g_atomic_int_set (&n_sources, report->n_sources);
   return FALSE;
 }
 
@@ -156,6 +159,7 @@ check_writes (const gchar * factory, const gchar * suffix, guint session)
   fail_unless (n_reports >= 5);
   fail_unless_equals_int (g_atomic_int_get (&n_calls), n_reports);
   fail_unless_equals_int (n_apps_in (report), 1);
+  fail_unless_equals_int (g_atomic_int_get (&n_sources), 1);
   /* the same again, from the network */
   fail_unless (gst_rtcp_hook_is_own (rig.hook, report));
   gst_buffer_unref (report);

@@ -18,6 +18,7 @@ constexpr double ONE_WAY_S = 0.05;      /* between receivers */
 constexpr double COMPENSATION = 1.21828;        /* RFC 3550 6.3.1 */
 constexpr double RTCP_SHARE = 0.05 * 0.75;      /* RFC 3550 6.2: receivers' part */
 constexpr uint32_t MEMBERS_MAX = 20000;
+constexpr uint32_t RTTS = 32;           /* in a report, as asmprtcp */
 
 /* What a packet to the group carries: media, or a report with round trips. */
 struct ToGroup
@@ -25,7 +26,7 @@ struct ToGroup
     uint32_t seq;
     uint32_t ts;
     uint32_t mid32;
-    uint8_t rtts[FMX_ASMP_RTT_BYTES(16)];
+    uint8_t rtts[FMX_ASMP_RTT_BYTES(RTTS)];
 };
 
 constexpr uint32_t MEDIA_BYTES = 12;    /* of ToGroup, in a media packet */
@@ -120,6 +121,12 @@ GroupSender::IntervalS() const
     return std::max(m_params.min_interval_s, (m_members + 1) * m_rtcp_bytes / bytes_per_s);
 }
 
+uint32_t
+GroupSender::Members() const
+{
+    return m_members;
+}
+
 void
 GroupSender::CountRtcp(uint32_t bytes)
 {
@@ -177,14 +184,14 @@ void
 GroupSender::SendReport()
 {
     FmxAsmpRttHeader header;
-    FmxAsmpRtt rtts[16];
+    FmxAsmpRtt rtts[RTTS];
     ToGroup data{};
 
     if (m_socket == nullptr)
     {
         return;
     }
-    fmx_asmp_sender_take_rtts(&m_sender, &header, rtts, 16, FmxNow());
+    fmx_asmp_sender_take_rtts(&m_sender, &header, rtts, RTTS, FmxNow());
     fmx_asmp_rtt_write(&header, rtts, data.rtts, sizeof data.rtts);
     data.ts = RtpTime();
     data.mid32 = Mid32();
@@ -217,6 +224,7 @@ GroupSender::OnFeedback(Ptr<Socket> socket)
         fmx_asmp_sender_on_report(&m_sender, data.ssrc, &data.block, Mid32(), FmxNow());
         if (!data.has_rate)
         {
+            fmx_asmp_sender_on_no_rate(&m_sender, data.ssrc);
             continue;
         }
         m_rates++;
@@ -485,6 +493,7 @@ GroupListeners::Report(One& one)
                    m_feedback);
     fmx_asmp_receiver_schedule(&one.receiver,
                                fmx_time_from_s(m_sender->IntervalS()),
+                               m_sender->Members(),
                                m_random->GetValue(0, 1),
                                FmxNow());
     one.wait.Cancel();

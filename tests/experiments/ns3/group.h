@@ -46,6 +46,8 @@ class GroupSender : public ns3::Application
     /* Td of RFC 3550 6.3.1 for a receiver, without its random factor */
     double IntervalS() const;
 
+    uint32_t Members() const;
+
     /* A receiver has been there for the first time / has gone */
     void CountMember(int change);
 

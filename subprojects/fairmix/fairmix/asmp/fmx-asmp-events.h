@@ -60,7 +60,7 @@ extern "C"
     FmxAsmpArrival before;      /* the last one decided that came */
     double steady;              /* loss interval, over FMX_ASMP_EVENTS_STEADY */
     unsigned n_steady;
-    bool large;
+    uint32_t crowd;
     FmxAsmpArrival arrivals[FMX_ASMP_EVENTS_WINDOW];
   } FmxAsmpEvents;
 
@@ -80,8 +80,9 @@ extern "C"
   unsigned fmx_asmp_events_on_packet (FmxAsmpEvents *events, uint16_t seq,
       FmxDuration rtt, FmxTime now);
 
-/** fmx_asmp_events_set_large: whether the session is, from now on */
-  void fmx_asmp_events_set_large (FmxAsmpEvents *events, bool large);
+/** fmx_asmp_events_set_crowd: @n_receivers: of a large session, from now on; 0 =
+ * the session is not large */
+  void fmx_asmp_events_set_crowd (FmxAsmpEvents *events, uint32_t n_receivers);
 
 /** fmx_asmp_events_set_first: the interval before the first event, in packets
  * ([RFC5348 6.3.1]) */

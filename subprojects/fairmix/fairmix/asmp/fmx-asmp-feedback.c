@@ -8,6 +8,7 @@ void
 fmx_asmp_feedback_params_default (FmxAsmpFeedbackParams *params)
 {
   params->suspend = 6500 * FMX_MSECOND;
+  params->crowd = 20;           /* TFMCC's aim for a round, [RFC4654] */
   params->rand = 5 * FMX_SECOND;
   params->lambda = 10.0;
   params->similar = 0.02;       /* [ASMP 3.8] */
@@ -36,9 +37,10 @@ fmx_asmp_feedback_wait (const FmxAsmpFeedbackParams *params, double u)
 
 void
 fmx_asmp_feedback_schedule (FmxAsmpFeedback *feedback, FmxDuration interval,
-    double u, FmxTime now)
+    uint32_t n_receivers, double u, FmxTime now)
 {
-  feedback->large = interval > feedback->params.suspend;
+  feedback->large = interval > feedback->params.suspend
+      || n_receivers > feedback->params.crowd;
   feedback->spoken_for = false;
   feedback->deadline = !feedback->large ? FMX_TIME_NONE
       : now + (FmxTime) fmx_asmp_feedback_wait (&feedback->params, u);

@@ -14,6 +14,7 @@ extern "C" {
 /**
  * FmxAsmpFeedbackParams:
  * @suspend: T_suspend: a session whose reports are further apart is large
+ * @crowd: one of more receivers is large, too
  * @rand: T_rand: within it a receiver of a large session reports, if nobody has
  *     spoken for it
  * @lambda: how few speak early: about ln (receivers)
@@ -22,6 +23,7 @@ extern "C" {
 typedef struct
 {
   FmxDuration suspend;
+  uint32_t crowd;
   FmxDuration rand;
   double lambda;
   double similar;
@@ -30,10 +32,11 @@ typedef struct
 /**
  * fmx_asmp_feedback_params_default:
  *
- * 6.5 s, 5 s, 10 and 0.02.  ASMP gives the last one only.  T_suspend is just
+ * 6.5 s, 20, 5 s, 10 and 0.02.  ASMP gives the last one only.  T_suspend is just
  * above what the least interval of [RFC3550 6.2] can come to, 5 s x 1.5 /
  * 1.21828 = 6.16 s: as long as that least interval rules there is nothing to
- * gain.  T_rand is that least interval, so that a large session's sender hears
+ * gain but quiet, which @crowd is for: no more than so many rates in a round.
+ * T_rand is that least interval, so that a large session's sender hears
  * as often as a small one's.  lambda: see docs/algorithms/asmp.md.
  */
 void fmx_asmp_feedback_params_default (FmxAsmpFeedbackParams * params);
@@ -77,13 +80,14 @@ FmxDuration fmx_asmp_feedback_wait (const FmxAsmpFeedbackParams * params,
 /**
  * fmx_asmp_feedback_schedule:
  * @interval: how far apart the session's reports are
+ * @n_receivers: of the session; 0 = not known
  * @u: random, uniform in [0, 1)
  *
  * After each report of one's own, and after each that was left out: a new round
  * begins.
  */
 void fmx_asmp_feedback_schedule (FmxAsmpFeedback * feedback,
-    FmxDuration interval, double u, FmxTime now);
+    FmxDuration interval, uint32_t n_receivers, double u, FmxTime now);
 
 /** fmx_asmp_feedback_on_peer: another receiver has told @peer_bps; @own_bps is
  * what this one would tell */

@@ -20,7 +20,10 @@
 /* of what was sent since the last report: what comes is all that the path
  * carries */
 #define MUCH_LOST 0.1
+#define OTHERS_RTT_WEIGHT 0.125 /* of the newest one */
 #define MARGIN 0.1              /* g, [RFC4654 2.5.3] */
+#define CROWD 1000u             /* receivers, in a large session of nobody knows
+                                 * how many */
 
 const char *const fmx_asmp_algorithm_names[FMX_ASMP_N_ALGORITHMS] = {
   "asmp", "asmp-fair"
@@ -64,11 +67,15 @@ fmx_asmp_receiver_init (FmxAsmpReceiver *receiver,
   fmx_asmp_feedback_init (&receiver->feedback, &params->feedback);
 }
 
+/* In a large session the sender cannot tell all round trips soon: until then that
+ * of others says whether this receiver has more to tell than they have. */
 static FmxDuration
 rtt_of_events (const FmxAsmpReceiver *receiver)
 {
   FmxDuration rtt = fmx_asmp_delay_rtt_now (&receiver->delay);
 
+  if (rtt == 0 && receiver->feedback.large)
+    rtt = fmx_time_from_s (receiver->others_rtt_s);
   return rtt > 0 ? rtt : FIRST_RTT;
 }
 
@@ -156,6 +163,13 @@ fmx_asmp_receiver_on_sender_report (FmxAsmpReceiver *receiver, uint32_t ts,
       own_time, now);
 }
 
+static void
+note_others_rtt (FmxAsmpReceiver *receiver, double rtt_s)
+{
+  receiver->others_rtt_s += (receiver->others_rtt_s > 0.0
+      ? OTHERS_RTT_WEIGHT : 1.0) * (rtt_s - receiver->others_rtt_s);
+}
+
 void
 fmx_asmp_receiver_on_rtt (FmxAsmpReceiver *receiver, uint32_t own_ssrc,
     const FmxAsmpRttHeader *header, const uint8_t *data)
@@ -166,8 +180,12 @@ fmx_asmp_receiver_on_rtt (FmxAsmpReceiver *receiver, uint32_t own_ssrc,
   for (unsigned i = 0; i < header->n_rtts; i++) {
     FmxAsmpRtt rtt = fmx_asmp_rtt_get (data, i);
 
-    if (rtt.ssrc == own_ssrc && rtt.rtt > 0)
+    if (rtt.rtt <= 0)
+      continue;
+    if (rtt.ssrc == own_ssrc)
       fmx_asmp_delay_on_rtt (&receiver->delay, rtt.rtt);
+    else
+      note_others_rtt (receiver, fmx_time_to_s (rtt.rtt));
   }
 }
 
@@ -375,10 +393,14 @@ fmx_asmp_receiver_report (FmxAsmpReceiver *receiver, FmxAsmpRate *rate,
 
 void
 fmx_asmp_receiver_schedule (FmxAsmpReceiver *receiver, FmxDuration interval,
-    double u, FmxTime now)
+    uint32_t n_receivers, double u, FmxTime now)
 {
-  fmx_asmp_feedback_schedule (&receiver->feedback, interval, u, now);
-  fmx_asmp_events_set_large (&receiver->events, receiver->feedback.large);
+  bool paper = receiver->params.algorithm == FMX_ASMP_PAPER;
+
+  fmx_asmp_feedback_schedule (&receiver->feedback, interval,
+      paper ? 0 : n_receivers, u, now);
+  fmx_asmp_events_set_crowd (&receiver->events, !receiver->feedback.large ? 0
+      : n_receivers > 0 ? n_receivers : CROWD);
 }
 
 FmxTime
@@ -397,10 +419,9 @@ bool
 fmx_asmp_receiver_take_urgent (FmxAsmpReceiver *receiver, FmxTime now)
 {
   /* in a large session others speak for it, or it has a turn */
-  bool others = !receiver->feedback.large
-      && fair_bps (receiver, now) < receiver->sender_bps;
   bool urgent = receiver->urgent && is_measured (receiver, now)
-      && (is_limiting (receiver) || others);
+      && (is_limiting (receiver) || (!receiver->feedback.large
+          && fair_bps (receiver, now) < receiver->sender_bps));
 
   receiver->urgent = false;
   return urgent;

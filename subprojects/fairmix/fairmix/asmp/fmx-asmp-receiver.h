@@ -172,6 +172,7 @@ extern "C"
     uint32_t own_ssrc;          /* 0 = not known */
     uint32_t limiting_ssrc;
     double sender_bps;
+    double others_rtt_s;        /* that the sender has told; 0 = none */
   } FmxAsmpReceiver;
 
   void fmx_asmp_receiver_init (FmxAsmpReceiver *receiver,
@@ -223,7 +224,7 @@ extern "C"
 /** fmx_asmp_receiver_schedule: see fmx_asmp_feedback_schedule(); after each
  * report */
   void fmx_asmp_receiver_schedule (FmxAsmpReceiver *receiver,
-      FmxDuration interval, double u, FmxTime now);
+      FmxDuration interval, uint32_t n_receivers, double u, FmxTime now);
 
 /** Returns: when fmx_asmp_receiver_on_timeout() has something to do */
   FmxTime fmx_asmp_receiver_next_timeout (const FmxAsmpReceiver *receiver);

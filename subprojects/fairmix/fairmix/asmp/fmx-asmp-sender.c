@@ -9,7 +9,6 @@
 #include "fairmix/asmp/fmx-asmp-loss.h"
 #include "fairmix/rate/fmx-tcp-equation.h"
 
-#define RTT_HZ 65536
 #define RTT_MAX (60 * FMX_SECOND)
 #define PACKET_WEIGHT 0.05      /* of the newest packet's size */
 #define PACKET_BYTES 200.0      /* voice */
@@ -68,7 +67,9 @@ tell (const FmxAsmpSender *sender, const FmxAsmpEntry *limiting,
           {"before-bps", before_bps},
           {"limiting-ssrc", sender->limiting_ssrc},
           {"limiting-rtt-ms",
-              limiting == NULL ? 0.0 : 1000.0 * limiting->rtt / RTT_HZ},
+              limiting ==
+                NULL ? 0.0 : fmx_time_to_s (fmx_asmp_entry_rtt (limiting)) *
+                1000.0},
           {"receivers", sender->table.n},
         }
   };
@@ -167,12 +168,6 @@ place_of (FmxAsmpSender *sender, uint32_t ssrc, uint32_t rate_bps, FmxTime now)
   return fmx_asmp_table_add (table, ssrc, now);
 }
 
-static FmxDuration
-rtt_of_entry (const FmxAsmpEntry *entry)
-{
-  return (FmxDuration) entry->rtt * FMX_SECOND / RTT_HZ;
-}
-
 static double
 plain_loss (const FmxAsmpEntry *entry)
 {
@@ -188,7 +183,7 @@ static void
 rate_plain (FmxAsmpSender *sender, uint32_t at)
 {
   const FmxAsmpEntry *entry = &sender->table.entries[at];
-  FmxDuration rtt = rtt_of_entry (entry);
+  FmxDuration rtt = fmx_asmp_entry_rtt (entry);
   double bytes = sender->params.algorithm == FMX_ASMP_FAIR
       ? FMX_TCP_SEGMENT_BYTES : sender->packet_bytes;
   double before = entry->has_rate ? entry->rate_bps : sender->target_bps;
@@ -213,7 +208,8 @@ static uint32_t
 rtt_of (const FmxReportBlock *block, uint32_t arrival_mid32)
 {
   uint32_t rtt = arrival_mid32 - block->lsr - block->dlsr;
-  if (block->lsr == 0 || rtt == 0 || rtt > RTT_MAX / FMX_SECOND * RTT_HZ)
+  if (block->lsr == 0 || rtt == 0
+      || rtt > RTT_MAX / FMX_SECOND * FMX_ASMP_RTT_HZ)
     return 0;
   return rtt;
 }
@@ -330,6 +326,16 @@ is_out_of_patience (FmxAsmpSender *sender, FmxAsmpEntry *entry,
 }
 
 void
+fmx_asmp_sender_on_no_rate (FmxAsmpSender *sender, uint32_t ssrc)
+{
+  uint32_t at = fmx_asmp_table_find (&sender->table, ssrc);
+
+  if (sender->params.algorithm == FMX_ASMP_FAIR && at != FMX_ASMP_NOBODY
+      && sender->table.entries[at].has_asmp && ssrc != sender->limiting_ssrc)
+    silence_rate (sender, at);
+}
+
+void
 fmx_asmp_sender_on_rate (FmxAsmpSender *sender, uint32_t ssrc,
     const FmxAsmpRate *rate, FmxTime now)
 {
@@ -349,7 +355,7 @@ fmx_asmp_sender_on_rate (FmxAsmpSender *sender, uint32_t ssrc,
   if (is_cut_off (sender, entry, rate, now)) {
     bps = bps / 2 > rate->received_bps ? 2 * rate->received_bps : bps;
   } else if (counts && !paper && rate->rate_bps
-      < fmx_asmp_plausible_bps (sender->target_bps, rtt_of_entry (entry),
+      < fmx_asmp_plausible_bps (sender->target_bps, fmx_asmp_entry_rtt (entry),
           rate->loss, entry->fractions[0] / 256.0)) {
     sender->stats.n_implausible++;
     counts = false;
@@ -426,7 +432,7 @@ take_rtt (FmxAsmpSender *sender, uint32_t at, FmxAsmpRtt *rtt)
     return false;
   entry->rtt_waits = false;
   rtt->ssrc = entry->ssrc;
-  rtt->rtt = rtt_of_entry (entry);
+  rtt->rtt = fmx_asmp_entry_rtt (entry);
   return true;
 }
 
@@ -448,52 +454,4 @@ fmx_asmp_sender_take_rtts (FmxAsmpSender *sender, FmxAsmpRttHeader *header,
       if (pass == 1 || table->entries[at].has_asmp)
         header->n_rtts += take_rtt (sender, at, &rtts[header->n_rtts]);
   sender->told = now;
-}
-
-static void
-fill_info (const FmxAsmpSender *sender, uint32_t at, FmxAsmpReceiverInfo *info,
-    FmxTime now)
-{
-  const FmxAsmpEntry *entry = &sender->table.entries[at];
-
-  info->ssrc = entry->ssrc;
-  info->rate_bps = entry->rate_bps;
-  info->rtt = rtt_of_entry (entry);
-  info->silence = fmx_time_diff (now, entry->heard);
-  info->has_asmp = entry->has_asmp;
-  info->counts = entry->heap_at != FMX_ASMP_NOBODY;
-}
-
-unsigned
-fmx_asmp_sender_get_receivers (const FmxAsmpSender *sender,
-    FmxAsmpReceiverInfo *infos, unsigned n, FmxTime now)
-{
-  const FmxAsmpTable *table = &sender->table;
-  uint32_t least = fmx_asmp_table_least (table);
-  unsigned n_infos = 0;
-
-  if (least != FMX_ASMP_NOBODY && n > 0)
-    fill_info (sender, least, &infos[n_infos++], now);
-  for (uint32_t at = table->oldest; at != FMX_ASMP_NOBODY && n_infos < n;
-      at = table->entries[at].newer)
-    if (at != least)
-      fill_info (sender, at, &infos[n_infos++], now);
-  return n_infos;
-}
-
-void
-fmx_asmp_sender_get_stats (const FmxAsmpSender *sender,
-    FmxAsmpSenderStats *stats)
-{
-  const FmxAsmpTable *table = &sender->table;
-  uint32_t least = fmx_asmp_table_least (table);
-
-  *stats = sender->stats;
-  stats->target_bps = sender->target_bps;
-  stats->limiting_ssrc = sender->limiting_ssrc;
-  stats->limiting_rtt = least == FMX_ASMP_NOBODY ? 0
-      : rtt_of_entry (&table->entries[least]);
-  stats->n_receivers = table->n;
-  stats->n_plain = sender->n_plain;
-  stats->n_ignored = sender->n_ignored;
 }

@@ -179,6 +179,15 @@ extern "C"
   void fmx_asmp_sender_on_report (FmxAsmpSender *sender, uint32_t ssrc,
       const FmxReportBlock *block, uint32_t arrival_mid32, FmxTime now);
 
+/**
+ * fmx_asmp_sender_on_no_rate:
+ *
+ * A report of @ssrc for which fmx_asmp_sender_on_report() was called told none.
+ * "asmp-fair": who tells rates at other times leaves them out where others speak
+ * for it, so the last one it told is out of date: it has risen.
+ */
+  void fmx_asmp_sender_on_no_rate (FmxAsmpSender *sender, uint32_t ssrc);
+
 /** fmx_asmp_sender_on_rate: @ssrc tells its rate */
   void fmx_asmp_sender_on_rate (FmxAsmpSender *sender, uint32_t ssrc,
       const FmxAsmpRate *rate, FmxTime now);

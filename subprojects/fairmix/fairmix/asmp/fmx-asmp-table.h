@@ -58,6 +58,16 @@ typedef struct
   uint32_t next;                /* of the same bucket, or free */
 } FmxAsmpEntry;
 
+/** FMX_ASMP_RTT_HZ: an #FmxAsmpEntry's @rtt is in this part of a second */
+#define FMX_ASMP_RTT_HZ 65536
+
+/** fmx_asmp_entry_rtt: Returns: 0 = not known */
+static inline FmxDuration
+fmx_asmp_entry_rtt (const FmxAsmpEntry *entry)
+{
+  return (FmxDuration) entry->rtt * FMX_SECOND / FMX_ASMP_RTT_HZ;
+}
+
 /** FMX_ASMP_BYTES_PER_RECEIVER: what the caller provides for each: an entry, a
  * place in the heap and a bucket */
 #define FMX_ASMP_BYTES_PER_RECEIVER \

@@ -46,7 +46,7 @@ test_a_small_session_reports_as_the_session_does (void **state)
   (void) state;
   fmx_asmp_feedback_init (&feedback, &params);
   assert_true (fmx_asmp_feedback_may_report (&feedback));
-  fmx_asmp_feedback_schedule (&feedback, params.suspend, 0.5, FMX_SECOND);
+  fmx_asmp_feedback_schedule (&feedback, params.suspend, 20, 0.5, FMX_SECOND);
   assert_true (fmx_asmp_feedback_next_timeout (&feedback) == FMX_TIME_NONE);
   fmx_asmp_feedback_on_peer (&feedback, 1e5, 1e5);
   assert_true (fmx_asmp_feedback_may_report (&feedback));
@@ -72,7 +72,8 @@ test_in_a_large_session_two_per_cent_are_similar (void **state)
     FmxTime deadline;
 
     fmx_asmp_feedback_init (&feedback, &params);
-    fmx_asmp_feedback_schedule (&feedback, params.suspend + 1, 0.5, FMX_SECOND);
+    fmx_asmp_feedback_schedule (&feedback, params.suspend + 1, 0, 0.5,
+        FMX_SECOND);
     deadline = fmx_asmp_feedback_next_timeout (&feedback);
     assert_in_range (deadline, FMX_SECOND, FMX_SECOND + params.rand);
     fmx_asmp_feedback_on_peer (&feedback, 1e5, cases[i].peer);
@@ -81,8 +82,25 @@ test_in_a_large_session_two_per_cent_are_similar (void **state)
     assert_true (fmx_asmp_feedback_on_timeout (&feedback, deadline)
         != cases[i].similar);
     /* the next round is open again */
-    fmx_asmp_feedback_schedule (&feedback, params.suspend + 1, 0.5, deadline);
+    fmx_asmp_feedback_schedule (&feedback, params.suspend + 1, 0, 0.5,
+        deadline);
     assert_true (fmx_asmp_feedback_may_report (&feedback));
+  }
+}
+
+/* however often its members may report */
+static void
+test_a_session_of_more_than_twenty_is_large (void **state)
+{
+  FmxAsmpFeedbackParams params = default_params ();
+  FmxAsmpFeedback feedback;
+
+  (void) state;
+  fmx_asmp_feedback_init (&feedback, &params);
+  for (uint32_t n = 20; n <= 21; n++) {
+    fmx_asmp_feedback_schedule (&feedback, 5 * FMX_SECOND, n, 0.5, FMX_SECOND);
+    fmx_asmp_feedback_on_peer (&feedback, 1e5, 1e5);
+    assert_true (fmx_asmp_feedback_may_report (&feedback) == (n == 20));
   }
 }
 
@@ -150,6 +168,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_the_wait_has_the_papers_density),
     cmocka_unit_test (test_a_small_session_reports_as_the_session_does),
+    cmocka_unit_test (test_a_session_of_more_than_twenty_is_large),
     cmocka_unit_test (test_in_a_large_session_two_per_cent_are_similar),
     cmocka_unit_test (test_of_ten_thousand_receivers_a_few_report_each_round),
     cmocka_unit_test (test_lambda_is_about_the_logarithm_of_the_receivers),

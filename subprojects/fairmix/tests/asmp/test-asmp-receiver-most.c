@@ -51,7 +51,8 @@ test_in_a_large_session_only_the_limiting_one_is_urgent (void **state)
     path_run (&path, 5.0);
     path_tell (&path, 100 * FMX_MSECOND, 10000000, limits ? OWN : OWN + 1);
     path_report (&path);
-    fmx_asmp_receiver_schedule (&path.receiver, 60 * FMX_SECOND, 0.5, path.now);
+    fmx_asmp_receiver_schedule (&path.receiver, 60 * FMX_SECOND, 0, 0.5,
+        path.now);
     path.loss = 0.2;
     path_run (&path, 2.0);
     path.loss = 0.0;
@@ -60,6 +61,35 @@ test_in_a_large_session_only_the_limiting_one_is_urgent (void **state)
     assert_int_equal (fmx_asmp_receiver_take_urgent (&path.receiver, path.now),
         limits);
   }
+}
+
+/* The sender has no room for all round trips: until it has told ours, those of
+ * others keep us from speaking as if ours were half a second. */
+static void
+test_in_a_large_session_others_round_trips_do_at_first (void **state)
+{
+  const FmxAsmpRttHeader header = { OWN + 1, 100000, 1 };
+  const FmxAsmpRtt told = { OWN + 1, 100 * FMX_MSECOND };
+  uint8_t data[FMX_ASMP_RTT_BYTES (1)];
+  uint32_t rates[2];
+  Path path;
+
+  (void) state;
+  fmx_asmp_rtt_write (&header, &told, data, sizeof data);
+  for (unsigned large = 0; large < 2; large++) {
+    path_init (&path, FMX_ASMP_FAIR);
+    path.wire_bytes = 1000;
+    path_run (&path, 5.0);
+    path_report (&path);
+    fmx_asmp_receiver_schedule (&path.receiver, 5 * FMX_SECOND,
+        large ? 21 : 20, 0.5, path.now);
+    fmx_asmp_receiver_on_rtt (&path.receiver, OWN, &header, data);
+    path.loss = 0.08;
+    path_run (&path, 60.0);
+    rates[large] = path_report (&path).rate_bps;
+    assert_false (path_report (&path).measured);
+  }
+  assert_true (rates[1] > rates[0] + rates[0] / 10);
 }
 
 /* Behind a path that has carried 100 kbit/s, with 30 sent because of another:
@@ -164,6 +194,7 @@ main (void)
     cmocka_unit_test (test_what_a_joiner_has_measured_stays_measured),
     cmocka_unit_test (test_an_old_word_of_the_sender_does_not_raise_the_rate),
     cmocka_unit_test (test_in_a_large_session_only_the_limiting_one_is_urgent),
+    cmocka_unit_test (test_in_a_large_session_others_round_trips_do_at_first),
     cmocka_unit_test (test_what_the_path_has_carried_comes_back_in_two_reports),
     cmocka_unit_test
         (test_what_the_path_has_carried_is_not_tried_against_a_queue),

@@ -247,7 +247,7 @@ is_suppressed_by (Path *path, uint32_t own, uint32_t peer, uint32_t limiting,
 
   path->receiver.rate_bps = own;
   path->receiver.limiting_ssrc = limiting;
-  fmx_asmp_receiver_schedule (&path->receiver, 60 * FMX_SECOND, 0.5, path->now);
+  fmx_asmp_receiver_schedule (&path->receiver, 60 * FMX_SECOND, 0, 0.5, path->now);
   fmx_asmp_receiver_on_peer (&path->receiver, &rate, path->now);
   return !fmx_asmp_receiver_report (&path->receiver, &rate, path->now);
 }
