@@ -74,7 +74,8 @@ const ear = {
           minimum: stats.jitterBufferMinimumDelay, emitted: stats.jitterBufferEmittedCount,
           concealed: stats.concealedSamples, silent: stats.silentConcealedSamples,
           discarded: stats.packetsDiscarded, jitter: stats.jitter,
-          samples: stats.totalSamplesReceived});
+          samples: stats.totalSamplesReceived, energy: stats.totalAudioEnergy,
+          named: sound.heardIn(slot)});
     }
     return found;
   },

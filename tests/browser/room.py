@@ -17,6 +17,7 @@ import wave
 import numpy as np
 
 from devtools import Chromium, Failed
+from firefox import Firefox
 
 LEVEL = 'urn:ietf:params:rtp-hdrext:ssrc-audio-level'
 RATE_HZ = 48000
@@ -141,12 +142,15 @@ class Room:
         write_tone(path, frequency_hz)
         self.browsers[name] = Chromium(path, **options)
 
+    def add_firefox(self, name, frequency_hz):
+        self.browsers[name] = Firefox(frequency_hz)
+
     def sit_down(self, name, tones):
         """@name opens the page, joins, and listens for @tones."""
         browser = self.browsers[name]
         browser.open(self.link)
-        browser.evaluate(f'const TONES = {json.dumps(tones)};\n{EAR}')
-        browser.evaluate(
+        browser.run(f'const TONES = {json.dumps(tones)};\n{EAR}')
+        browser.run(
             f'$("name").value = {json.dumps(name)}; $("join").requestSubmit()')
         browser.wait_for(lambda: browser.evaluate(
             'picture !== undefined || $("wrong").textContent'), 'no room')

@@ -5,16 +5,18 @@
 usage: web.py SOURCE-ROOT BUILD-ROOT [PICTURES]
 
 Chromium without a window, with WAV files for microphones, joins by the page that
-people use; the room has joined a dpmmixer.  What it hears is looked at twenty times a second, in each of its slots,
-for the tone of everybody in the room.  Each step waits for what it claims, so that
-a busy machine takes longer and finds the same.  With a folder for PICTURES it
-leaves the page in it, as PNG, at three moments.
+people use; the room has joined a dpmmixer.  What it hears is looked at twenty times
+a second, in each of its slots, for the tone of everybody in the room.  After one has
+gone, Firefox comes, where it is installed, and says by getStats() what it hears.
+Each step waits for what it claims, so that a busy machine takes longer and finds the
+same.  With a folder for PICTURES it leaves the page in it, as PNG, at three moments.
 """
 import json
 import pathlib
 import sys
 import time
 
+import firefox
 from devtools import Failed
 from room import Room
 
@@ -164,10 +166,32 @@ class Listener:
             self.browser.picture(PICTURES / f'{name}.png')
 
 
+def join_by_firefox(room, ada, others):
+    """@others: the SSRCs that it shall hear.  It has the tone of who left."""
+    room.sit_down('Gil', TONES)
+    gil = room.browsers['Gil']
+    ssrc = gil.wait_for(lambda: gil.evaluate('ear.me()'), 'it sends nothing')
+
+    def heard():
+        return sorted(slot['named'] for slot in gil.evaluate('ear.slots()')
+                      if slot['energy'] > 0 and slot['named'])
+
+    gil.wait_for(lambda: heard() == sorted([other] for other in others),
+                 'Firefox does not hear each in a slot of his own')
+    seat = room.said('joined', name='Gil')[0]['seat']
+    gil.wait_for(lambda: room.said('rate', seat=seat)[-1]['target-bps'] >= MIN_BPS,
+                 f'Firefox gets less than {MIN_BPS} bit/s')
+    ada.others[TONES.index(BROWSERS['Ben'])] = ssrc
+    ada.wait_for(ada.is_apart, 'Firefox is not heard')
+    say('Firefox hears five others apart, and Ada hears it')
+
+
 def run(room):
     room.add_talkers(TALKERS, TALKER_BPS)
     for name, frequency_hz in BROWSERS.items():
         room.add_browser(name, frequency_hz, size=(760, 1000))
+    if firefox.PROGRAM:
+        room.add_firefox('Gil', BROWSERS['Ben'])
     for name in BROWSERS:
         room.sit_down(name, TONES)
     say('two browsers have sat down')
@@ -241,6 +265,9 @@ def run(room):
         ' bit/s')
     for one in everybody:
         one.check_own()
+    if firefox.PROGRAM:
+        join_by_firefox(room, ada, [ada.ssrc, *[
+            ssrc for tone, ssrc in ada.others.items() if tone != ben.own]])
 
 
 def main():
