@@ -272,6 +272,8 @@ gst_dpm_client_uplink (GstDpmNode * node, FmxJoinClientEvent event,
     g_atomic_int_set (&self->joined, FALSE);
   if (self->is_mixer)
     gst_dpm_hall_uplink (&self->hall, event, self->server_peer);
+  else if (event == FMX_JOIN_CLIENT_JOINED)
+    gst_dpm_neighbour_change_path (self->neighbour);
   if (event != FMX_JOIN_CLIENT_REFUSED || text == NULL)
     return;
   if (last)

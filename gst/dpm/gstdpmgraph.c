@@ -295,6 +295,13 @@ gst_dpm_neighbour_get_cname (GstDpmNeighbour * self)
 }
 
 void
+gst_dpm_neighbour_change_path (GstDpmNeighbour * self)
+{
+  if (self->rate != NULL)
+    g_signal_emit_by_name (self->rate, "change-path");
+}
+
+void
 gst_dpm_neighbour_add_stats (GstDpmNeighbour * self, GstStructure * stats)
 {
   GstStructure *rate = NULL;

@@ -77,6 +77,8 @@ GstDpmPeer *gst_dpm_neighbour_get_peer (GstDpmNeighbour * neighbour);
 const gchar *gst_dpm_neighbour_get_cname (GstDpmNeighbour * neighbour);
 
 /* Adds "rate", what tfrcrate says, to @stats. */
+/* From now on it is somebody else, elsewhere. */
+void gst_dpm_neighbour_change_path (GstDpmNeighbour * neighbour);
 void gst_dpm_neighbour_add_stats (GstDpmNeighbour * neighbour,
     GstStructure * stats);
 

@@ -163,15 +163,17 @@ gst_dpm_hall_left (GstDpmHall * self, GstDpmPeer * peer, FmxJoinReason reason)
   gst_dpm_neighbour_free (neighbour);
 }
 
-static gboolean
-is_neighbour (GstDpmHall * self, GstDpmPeer * peer)
+/* Returns: (transfer none) (nullable): the thread that asks is the one that removes it */
+static GstDpmNeighbour *
+find_neighbour (GstDpmHall * self, GstDpmPeer * peer)
 {
-  gboolean found = FALSE;
+  GstDpmNeighbour *found = NULL;
 
   gst_fairmix_lock_acquire (&self->lock);
   for (guint i = 0; i < self->neighbours->len; i++)
-    found |= gst_dpm_neighbour_get_peer (g_ptr_array_index (self->neighbours,
-            i)) == peer;
+    if (gst_dpm_neighbour_get_peer (g_ptr_array_index (self->neighbours,
+                i)) == peer)
+      found = g_ptr_array_index (self->neighbours, i);
   gst_fairmix_lock_release (&self->lock);
   return found;
 }
@@ -180,15 +182,15 @@ void
 gst_dpm_hall_uplink (GstDpmHall * self, FmxJoinClientEvent event,
     GstDpmPeer * peer)
 {
-  GstDpmNeighbour *neighbour;
+  GstDpmNeighbour *neighbour = find_neighbour (self, peer);
 
-  if (event == FMX_JOIN_CLIENT_JOINED && !is_neighbour (self, peer)) {
+  if (event == FMX_JOIN_CLIENT_JOINED && neighbour != NULL) {
+    gst_dpm_neighbour_change_path (neighbour);
+  } else if (event == FMX_JOIN_CLIENT_JOINED) {
     add_neighbour (self, peer, NULL);
     say_names (self, peer, TRUE, 0);
-  } else if (event == FMX_JOIN_CLIENT_LEFT) {
-    neighbour = take_neighbour (self, peer);
-    if (neighbour != NULL)
-      gst_dpm_neighbour_free (neighbour);
+  } else if (event == FMX_JOIN_CLIENT_LEFT && neighbour != NULL) {
+    gst_dpm_neighbour_free (take_neighbour (self, peer));
   }
 }
 

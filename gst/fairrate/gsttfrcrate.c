@@ -242,6 +242,27 @@ gst_tfrc_rate_start (GstElement * element)
   self->tell_again = TRUE;
 }
 
+/* What was learned is of a path that is no more. */
+static void
+gst_tfrc_rate_change_path (GstTfrcRate * self)
+{
+  FmxRateSenderParams params;
+  FmxTime now;
+
+  gst_tfrc_rate_get_params (self, &params);
+  params.seed = (guint64) g_random_int () << 32 | g_random_int ();
+  gst_fairmix_lock_acquire (&self->lock);
+  if (!self->timed.started) {
+    gst_fairmix_lock_release (&self->lock);
+    return;
+  }
+  now = gst_tfrc_rate_now (self);
+  fmx_rate_sender_init (self->sender, &params, now);
+  gst_feedback_watch_init (&self->watch);
+  gst_tfrc_rate_follow (self, TRUE, now);
+  gst_tfrc_rate_unlock_and_tell (self);
+}
+
 static void
 gst_tfrc_rate_disconnect (GstElement * element)
 {
@@ -648,6 +669,17 @@ gst_tfrc_rate_class_init (GstTfrcRateClass * klass)
   gobject_class->get_property = gst_tfrc_rate_get_property;
   gobject_class->finalize = gst_tfrc_rate_finalize;
   gst_tfrc_rate_install_properties (gobject_class);
+  /**
+   * GstTfrcRate::change-path:
+   *
+   * From now on the packets go elsewhere: begins anew, at initial-bitrate, and believes
+   * who answers there.
+   *
+   * Since: 0.1
+   */
+  g_signal_new_class_handler ("change-path", G_TYPE_FROM_CLASS (klass),
+      G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION,
+      G_CALLBACK (gst_tfrc_rate_change_path), NULL, NULL, NULL, G_TYPE_NONE, 0);
 
   element_class->change_state = GST_DEBUG_FUNCPTR (gst_tfrc_rate_change_state);
   element_class->set_clock = GST_DEBUG_FUNCPTR (gst_tfrc_rate_set_clock);

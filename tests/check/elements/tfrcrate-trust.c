@@ -166,6 +166,30 @@ GST_START_TEST (test_without_addresses_the_ssrc_tells_who_speaks)
 
 GST_END_TEST;
 
+/* Who answers there is believed at once, and what was lost on the way to the other one
+ * counts no more. */
+GST_START_TEST (test_a_new_path_has_somebody_else_at_its_end)
+{
+  Fixture f;
+
+  setup (&f);
+  for (guint i = 0; i < 60; i++) {
+    guint16 last = send_one (&f, i);
+
+    if (i == 30)
+      g_signal_emit_by_name (f.element, "change-path");
+    if (i % 4 == 3)
+      receive_from (&f, acknowledgements_new (last, 1), i < 30 ? "192.0.2.1" :
+          "192.0.2.66", 5005);
+  }
+  fail_unless_equals_int (element_stat (f.element, "n-refused"), 0);
+  fail_unless_equals_int (element_stat (f.element, "n-feedback"), 8);
+  fail_unless (element_stat (f.element, "n-sent") < 30);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_a_report_about_what_was_never_sent_counts_for_nothing)
 {
   Fixture f;
@@ -201,6 +225,7 @@ tfrcrate_trust_suite (void)
   tcase_add_test (tc, test_an_honest_receiver_is_believed_with_skips);
   tcase_add_test (tc, test_another_address_is_not_heard_while_the_first_speaks);
   tcase_add_test (tc, test_without_addresses_the_ssrc_tells_who_speaks);
+  tcase_add_test (tc, test_a_new_path_has_somebody_else_at_its_end);
   tcase_add_test (tc,
       test_a_report_about_what_was_never_sent_counts_for_nothing);
   return suite;
