@@ -2,20 +2,27 @@
 /*
  * What it takes when very many streams join at once.
  *
- *   joins [--csv] [N...]
+ *   joins [--csv]
  *
  * N streams join on one pad of a partialmix that plays, with a neighbour who
- * gets all of them and one who gets a mix.  Real time, of the whole and of the
- * longest push: as long as one push takes, nothing else that comes in goes on.
+ * gets all of them and one who gets a mix.  CPU time of the thread that receives,
+ * without making packets: what all who join cost, and the dearest push, since
+ * nothing else that comes in goes on as long as that takes.  Three sizes in turns,
+ * medians; the ratio says whether a join costs more where many are in.
  */
 #include <gst/gst.h>
 #include <gst/rtp/rtp.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "bench.h"
 
 #define PCMU_CAPS "application/x-rtp,media=audio,payload=0,clock-rate=8000," \
   "encoding-name=PCMU"
 #define PAYLOAD_BYTES 160
+#define N_TURNS 11
+#define N_SIZES 3
+
+static const guint sizes[N_SIZES] = { 100, 1000, 5000 };
 
 static GstBuffer *
 make_packet (guint32 ssrc)
@@ -73,15 +80,36 @@ add_talker (GstElement * mix)
   return pad;
 }
 
-static void
-measure (guint n_streams, gboolean csv)
+typedef struct
+{
+  gdouble join_s, longest_s;
+} Turn;
+
+static Turn
+join (GstPad * talker, guint n_streams)
+{
+  Turn turn = { 0, 0 };
+  guint i;
+
+  for (i = 0; i < n_streams; i++) {
+    GstBuffer *packet = make_packet (1000 + i);
+    gdouble s = -bench_thread_cpu_s ();
+
+    gst_pad_push (talker, packet);
+    s += bench_thread_cpu_s ();
+    turn.join_s += s / n_streams;
+    turn.longest_s = MAX (turn.longest_s, s);
+  }
+  return turn;
+}
+
+static Turn
+measure (guint n_streams)
 {
   GstElement *pipeline = gst_pipeline_new (NULL);
   GstElement *mix = gst_element_factory_make ("partialmix", NULL);
-  gint64 longest_us = 0;
   GstPad *all, *mixed, *talker;
-  gint64 start_us, us;
-  guint i;
+  Turn turn;
 
   g_object_set (mix, "max-streams", 65535, NULL);
   gst_bin_add (GST_BIN (pipeline), mix);
@@ -89,45 +117,44 @@ measure (guint n_streams, gboolean csv)
   mixed = add_listener (mix, "src_1", 100000);
   talker = add_talker (mix);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-
-  start_us = g_get_monotonic_time ();
-  for (i = 0; i < n_streams; i++) {
-    gint64 before_us = g_get_monotonic_time ();
-
-    gst_pad_push (talker, make_packet (1000 + i));
-    longest_us = MAX (longest_us, g_get_monotonic_time () - before_us);
-  }
-  us = g_get_monotonic_time () - start_us;
-
-  if (csv)
-    g_print ("%u,%.1f,%.2f,%.1f\n", n_streams, us / 1e3,
-        (gdouble) us / n_streams, longest_us / 1e3);
-  else
-    g_print ("%7u %10.1f %14.2f %16.1f\n", n_streams, us / 1e3,
-        (gdouble) us / n_streams, longest_us / 1e3);
+  turn = join (talker, n_streams);
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_object_unref (talker);
   gst_object_unref (all);
   gst_object_unref (mixed);
   gst_object_unref (pipeline);
+  return turn;
 }
 
 int
 main (int argc, char **argv)
 {
-  gboolean csv = argc > 1 && strcmp (argv[1], "--csv") == 0;
-  gint i = csv ? 2 : 1;
+  gdouble join_s[N_SIZES][N_TURNS], longest_s[N_SIZES][N_TURNS];
+  gdouble ratio[N_TURNS];
+  guint i, k;
 
-  gst_init (NULL, NULL);
-  if (csv)
-    g_print ("streams,all_ms,each_us,longest_push_ms\n");
-  else
-    g_print ("streams     all ms        each us   longest push ms\n");
-  if (i == argc) {
-    measure (1000, csv);
-    measure (5000, csv);
+  bench_init (&argc, argv);
+  gst_init (&argc, &argv);
+  measure (sizes[0]);
+  for (i = 0; i < N_TURNS; i++) {
+    for (k = 0; k < N_SIZES; k++) {
+      Turn turn = measure (sizes[k]);
+
+      join_s[k][i] = turn.join_s;
+      longest_s[k][i] = turn.longest_s;
+    }
+    ratio[i] = join_s[N_SIZES - 1][i] / join_s[0][i];
   }
-  for (; i < argc; i++)
-    measure ((guint) strtoul (argv[i], NULL, 10), csv);
+  for (k = 0; k < N_SIZES; k++) {
+    gchar *scene = g_strdup_printf ("%u join at once", sizes[k]);
+
+    bench_row ("joins", scene, "a join", bench_median (join_s[k],
+            N_TURNS) * 1e6, "us");
+    bench_row ("joins", scene, "the dearest push", bench_median (longest_s[k],
+            N_TURNS) * 1e3, "ms");
+    g_free (scene);
+  }
+  bench_row_target ("joins", "5000 beside 100", "a join / a join",
+      bench_median (ratio, N_TURNS), "", BENCH_AT_MOST, 2);
   return 0;
 }

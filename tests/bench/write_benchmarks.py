@@ -8,7 +8,7 @@ Needs voices (FMX_VOICES=FOLDER; examples/voices.sh FOLDER makes some) and
 valgrind.  --stock: for how many participants to build the graph of stock
 elements, 8, 32 and 128 by default; 128 takes minutes.  --keep: keeps each
 program's CSV there, and takes what is there already instead of running it.
---only: measures forward, instructions-forward, sockets, latency or memory anew and
+--only: measures forward, instructions-forward, sockets, joins, latency or memory anew and
 leaves the rest of the page as it is; write to another file, then move it there.
 """
 import argparse
@@ -48,6 +48,9 @@ Instructions for each packet and neighbour, counted by callgrind.'''),
 32 streams come in on one socket and go to eight neighbours, on loopback. Each
 forwarder is a process of its own. CPU time for each packet delivered, the kernel's
 share included.'''),
+    'joins': ('Very many join at once', '''
+Streams join one after the other, without a pause, and two neighbours hear them, one all
+and one a mix. CPU time of the thread that receives; medians of 11 turns in one run.'''),
     'latency': ('Added latency', '''
 Mixes are measured in virtual time, over all phases between packets and ticks. They
 add one frame and the playout delay that `latency` begins with. Limiter (2.5 ms) and
@@ -69,7 +72,7 @@ KERNEL_TARGETS = {'sum of 64': 0.03, 'subtract': 0.06,
 
 
 # What is measured alone, by --only
-PROGRAMS = {'forward': 'bench-forward', 'sockets': 'bench-sockets',
+PROGRAMS = {'forward': 'bench-forward', 'sockets': 'bench-sockets', 'joins': 'bench-joins',
             'latency': 'bench-state', 'memory': 'bench-state'}
 PAGE = pathlib.Path(__file__).resolve().parents[2] / 'docs/benchmarks.md'
 
@@ -217,6 +220,7 @@ def main():
     mix += run.bench('stock', 'bench-partialmix', 'stock', *options.stock)
     mix += run.bench('forward', 'bench-forward')
     mix += run.bench('sockets', 'bench-sockets')
+    mix += run.bench('joins', 'bench-joins')
     mix += run.bench('state', 'bench-state')
     mix += count(run)
 
