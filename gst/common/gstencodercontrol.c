@@ -26,6 +26,15 @@ gst_encoder_control_clear (GstEncoderControl * control)
   gst_fairmix_lock_clear (&control->lock);
 }
 
+GParamSpec *
+gst_encoder_control_param_spec (void)
+{
+  return g_param_spec_string ("encoder", "Encoder",
+      "Name of an encoder in the same pipeline whose property bitrate (in "
+      "bits/s) follows the target, headers taken off", NULL,
+      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING);
+}
+
 void
 gst_encoder_control_set_name (GstEncoderControl * control, const gchar * name)
 {

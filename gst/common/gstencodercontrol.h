@@ -26,6 +26,9 @@ typedef struct
 void gst_encoder_control_init (GstEncoderControl * control);
 void gst_encoder_control_clear (GstEncoderControl * control);
 
+/* Returns: (transfer floating): the property `encoder` */
+GParamSpec *gst_encoder_control_param_spec (void);
+
 /* @name: (nullable): %NULL or empty = no encoder */
 void gst_encoder_control_set_name (GstEncoderControl * control,
     const gchar * name);

@@ -5,6 +5,17 @@
 
 #include "gstfairmixpads.h"
 
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
+    GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("application/x-rtp"));
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src",
+    GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("application/x-rtp"));
+static GstStaticPadTemplate rtcp_sink_template =
+GST_STATIC_PAD_TEMPLATE ("rtcp_sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+    GST_STATIC_CAPS ("application/x-rtcp"));
+static GstStaticPadTemplate rtcp_src_template =
+GST_STATIC_PAD_TEMPLATE ("rtcp_src", GST_PAD_SRC, GST_PAD_ALWAYS,
+    GST_STATIC_CAPS ("application/x-rtcp"));
+
 static GstIterator *
 iterate_links (GstPad * pad, GstObject * parent)
 {
@@ -32,6 +43,57 @@ gst_fairmix_pads_add_pair (GstElement * element, GstPad * sink, GstPad * src)
 {
   add (element, sink, src);
   add (element, src, sink);
+}
+
+void
+gst_fairmix_pads_install_rtp (GstElementClass * klass)
+{
+  gst_element_class_add_static_pad_template (klass, &sink_template);
+  gst_element_class_add_static_pad_template (klass, &src_template);
+}
+
+void
+gst_fairmix_pads_install_rtcp (GstElementClass * klass)
+{
+  gst_element_class_add_static_pad_template (klass, &rtcp_sink_template);
+  gst_element_class_add_static_pad_template (klass, &rtcp_src_template);
+}
+
+GstPad *
+gst_fairmix_pads_add_rtp (GstElement * element, GstPadChainFunction chain,
+    GstPadChainListFunction chain_list, GstPadEventFunction event,
+    GstPad ** src)
+{
+  GstPad *sink = gst_pad_new_from_static_template (&sink_template, "sink");
+
+  gst_pad_set_chain_function (sink, chain);
+  gst_pad_set_chain_list_function (sink, chain_list);
+  gst_pad_set_event_function (sink, event);
+  GST_PAD_SET_PROXY_ALLOCATION (sink);
+  *src = gst_pad_new_from_static_template (&src_template, "src");
+  gst_fairmix_pads_add_pair (element, sink, *src);
+  return sink;
+}
+
+GstPad *
+gst_fairmix_pads_add_rtcp (GstElement * element, GstPadChainFunction chain,
+    GstPad ** src)
+{
+  GstPad *sink =
+      gst_pad_new_from_static_template (&rtcp_sink_template, "rtcp_sink");
+
+  gst_pad_set_chain_function (sink, chain);
+  *src = gst_pad_new_from_static_template (&rtcp_src_template, "rtcp_src");
+  gst_fairmix_pads_add_pair (element, sink, *src);
+  return sink;
+}
+
+GstFlowReturn
+gst_fairmix_pads_push_rtcp (GstPad * src, GstBuffer * buffer)
+{
+  GstFlowReturn ret = gst_pad_push (src, buffer);
+
+  return ret == GST_FLOW_NOT_LINKED ? GST_FLOW_OK : ret;
 }
 
 GstElement *

@@ -12,6 +12,22 @@ G_BEGIN_DECLS
 void gst_fairmix_pads_add_pair (GstElement * element, GstPad * sink,
     GstPad * src);
 
+/* The templates of pads that stay, before an rtpbin: "sink" and "src" for RTP,
+ * "rtcp_sink" and "rtcp_src" for RTCP. */
+void gst_fairmix_pads_install_rtp (GstElementClass * klass);
+void gst_fairmix_pads_install_rtcp (GstElementClass * klass);
+
+/* Adds them.  @src: (out) (transfer none): where it goes on.
+ * Returns: (transfer none): where it comes in */
+GstPad *gst_fairmix_pads_add_rtp (GstElement * element,
+    GstPadChainFunction chain, GstPadChainListFunction chain_list,
+    GstPadEventFunction event, GstPad ** src);
+GstPad *gst_fairmix_pads_add_rtcp (GstElement * element,
+    GstPadChainFunction chain, GstPad ** src);
+
+/* @buffer: (transfer full): goes on, if anybody is there: nobody needs to be */
+GstFlowReturn gst_fairmix_pads_push_rtcp (GstPad * src, GstBuffer * buffer);
+
 /* Returns: (transfer full) (nullable): the nearest element with this name: in the
  * bin of @owner, or upwards */
 GstElement *gst_fairmix_find_element (GstElement * owner, const gchar * name);

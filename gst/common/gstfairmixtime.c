@@ -72,6 +72,16 @@ gst_fairmix_ntp_source_get_type (void)
   return type;
 }
 
+GParamSpec *
+gst_fairmix_ntp_source_param_spec (void)
+{
+  return g_param_spec_enum ("ntp-time-source", "NTP Time Source",
+      "Where the NTP times of this end's reports come from; as in the rtpbin of "
+      "this session (for round-trip times)", GST_TYPE_FAIRMIX_NTP_SOURCE,
+      GST_FAIRMIX_NTP_NTP, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
+      | GST_PARAM_MUTABLE_PLAYING);
+}
+
 GstClockTime
 gst_fairmix_ntp_time (GstElement * element, GstFairmixNtpSource source)
 {

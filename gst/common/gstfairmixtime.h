@@ -56,6 +56,9 @@ typedef enum
 #define GST_TYPE_FAIRMIX_NTP_SOURCE (gst_fairmix_ntp_source_get_type ())
 GType gst_fairmix_ntp_source_get_type (void);
 
+/* Returns: (transfer floating): the property `ntp-time-source` */
+GParamSpec *gst_fairmix_ntp_source_param_spec (void);
+
 /* Returns: the time now, in ns since the source's epoch */
 GstClockTime gst_fairmix_ntp_time (GstElement * element,
     GstFairmixNtpSource source);

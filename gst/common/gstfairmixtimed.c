@@ -27,6 +27,15 @@ gst_fairmix_timed_end (GstFairmixTimed * timed)
   gst_fairmix_lock_release (timed->lock);
 }
 
+GParamSpec *
+gst_fairmix_timed_share_thread_param_spec (void)
+{
+  return g_param_spec_boolean ("share-thread", "Share Thread",
+      "The thread of the clock meets deadlines, for all who share it, instead of "
+      "one of its own: only where nothing downstream blocks", FALSE,
+      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
+}
+
 void
 gst_fairmix_timed_clear (GstFairmixTimed * timed)
 {

@@ -65,6 +65,9 @@ typedef struct
 void gst_fairmix_timed_init (GstFairmixTimed * timed,
     const GstFairmixTimedFuncs * funcs, GstElement * element, GstFairmixLock * lock);
 
+/* Returns: (transfer floating): the property `share-thread` */
+GParamSpec *gst_fairmix_timed_share_thread_param_spec (void);
+
 /* In finalize (), before anything that the functions use is freed: stops */
 void gst_fairmix_timed_clear (GstFairmixTimed * timed);
 

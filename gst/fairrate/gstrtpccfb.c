@@ -96,10 +96,6 @@ struct _GstRtpCcfb
   gboolean eos;
 };
 
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
-    GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("application/x-rtp"));
-static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src",
-    GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("application/x-rtp"));
 static GstStaticPadTemplate rtcp_src_template =
 GST_STATIC_PAD_TEMPLATE ("rtcp_src", GST_PAD_SRC, GST_PAD_ALWAYS,
     GST_STATIC_CAPS ("application/x-rtcp"));
@@ -627,10 +623,7 @@ gst_rtp_ccfb_install_properties (GObjectClass * gobject_class)
    *
    * Since: 0.1
    */
-  properties[PROP_NTP_TIME_SOURCE] = g_param_spec_enum ("ntp-time-source",
-      "NTP Time Source", "Where the reports' NTP time comes from; as in the "
-      "rtpbin of this session", GST_TYPE_FAIRMIX_NTP_SOURCE,
-      DEFAULT_NTP_TIME_SOURCE, rw | GST_PARAM_MUTABLE_PLAYING);
+  properties[PROP_NTP_TIME_SOURCE] = gst_fairmix_ntp_source_param_spec ();
   /**
    * GstRtpCcfb:share-thread:
    *
@@ -638,10 +631,7 @@ gst_rtp_ccfb_install_properties (GObjectClass * gobject_class)
    *
    * Since: 0.1
    */
-  properties[PROP_SHARE_THREAD] = g_param_spec_boolean ("share-thread",
-      "Share thread", "The thread of the clock meets deadlines, for all who "
-      "share it, instead of one of its own: only where nothing downstream "
-      "blocks", FALSE, rw | GST_PARAM_MUTABLE_READY);
+  properties[PROP_SHARE_THREAD] = gst_fairmix_timed_share_thread_param_spec ();
   /**
    * GstRtpCcfb:stats:
    *
@@ -672,8 +662,7 @@ gst_rtp_ccfb_class_init (GstRtpCcfbClass * klass)
 
   element_class->change_state = GST_DEBUG_FUNCPTR (gst_rtp_ccfb_change_state);
   element_class->set_clock = GST_DEBUG_FUNCPTR (gst_rtp_ccfb_set_clock);
-  gst_element_class_add_static_pad_template (element_class, &sink_template);
-  gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_fairmix_pads_install_rtp (element_class);
   gst_element_class_add_static_pad_template (element_class, &rtcp_src_template);
   gst_element_class_set_static_metadata (element_class,
       "RTP congestion control feedback", "Filter/Network/RTP",
@@ -687,14 +676,10 @@ gst_rtp_ccfb_init (GstRtpCcfb * self)
 {
   FmxCcfbCollectorParams defaults;
 
-  self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
-  gst_pad_set_chain_function (self->sinkpad,
-      GST_DEBUG_FUNCPTR (gst_rtp_ccfb_chain));
-  gst_pad_set_chain_list_function (self->sinkpad,
-      GST_DEBUG_FUNCPTR (gst_rtp_ccfb_chain_list));
-  gst_pad_set_event_function (self->sinkpad,
-      GST_DEBUG_FUNCPTR (gst_rtp_ccfb_sink_event));
-  self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
+  self->sinkpad = gst_fairmix_pads_add_rtp (GST_ELEMENT (self),
+      GST_DEBUG_FUNCPTR (gst_rtp_ccfb_chain),
+      GST_DEBUG_FUNCPTR (gst_rtp_ccfb_chain_list),
+      GST_DEBUG_FUNCPTR (gst_rtp_ccfb_sink_event), &self->srcpad);
   self->rtcp_srcpad =
       gst_pad_new_from_static_template (&rtcp_src_template, "rtcp_src");
   gst_pad_set_query_function (self->rtcp_srcpad,
@@ -706,8 +691,6 @@ gst_rtp_ccfb_init (GstRtpCcfb * self)
   gst_pad_set_iterate_internal_links_function (self->rtcp_srcpad,
       GST_DEBUG_FUNCPTR (gst_rtp_ccfb_iterate_nothing));
 
-  GST_PAD_SET_PROXY_ALLOCATION (self->sinkpad);
-  gst_fairmix_pads_add_pair (GST_ELEMENT (self), self->sinkpad, self->srcpad);
   gst_element_add_pad (GST_ELEMENT (self), self->rtcp_srcpad);
 
   fmx_ccfb_collector_params_default (&defaults);

@@ -51,7 +51,6 @@
 #define STATS_NAME "application/x-fairmix-tfrcrate-stats"
 
 #define DEFAULT_POLICY 0        /* the first of fmx_adapt_policy_classes */
-#define DEFAULT_ENCODER NULL
 #define DEFAULT_MAX_SSRCS 1024
 #define DEFAULT_NTP_TIME_SOURCE GST_FAIRMIX_NTP_NTP
 
@@ -72,16 +71,6 @@ enum
   PROP_STATS
 };
 
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
-    GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("application/x-rtp"));
-static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src",
-    GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("application/x-rtp"));
-static GstStaticPadTemplate rtcp_sink_template =
-GST_STATIC_PAD_TEMPLATE ("rtcp_sink", GST_PAD_SINK, GST_PAD_ALWAYS,
-    GST_STATIC_CAPS ("application/x-rtcp"));
-static GstStaticPadTemplate rtcp_src_template =
-GST_STATIC_PAD_TEMPLATE ("rtcp_src", GST_PAD_SRC, GST_PAD_ALWAYS,
-    GST_STATIC_CAPS ("application/x-rtcp"));
 
 G_DEFINE_FINAL_TYPE (GstTfrcRate, gst_tfrc_rate, GST_TYPE_ELEMENT);
 GST_ELEMENT_REGISTER_DEFINE (tfrcrate, "tfrcrate", GST_RANK_NONE,
@@ -189,11 +178,9 @@ static GstFlowReturn
 gst_tfrc_rate_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 {
   GstTfrcRate *self = GST_TFRC_RATE (parent);
-  GstFlowReturn ret;
 
   gst_tfrc_rate_hear (GST_ELEMENT (self), buffer);
-  ret = gst_pad_push (self->rtcp_srcpad, buffer);
-  return ret == GST_FLOW_NOT_LINKED ? GST_FLOW_OK : ret;
+  return gst_fairmix_pads_push_rtcp (self->rtcp_srcpad, buffer);
 }
 
 /* --- element ------------------------------------------------------------ */
@@ -540,11 +527,7 @@ gst_tfrc_rate_install_rtcp_properties (GObjectClass * gobject_class)
    * Since: 0.1
    */
   g_object_class_install_property (gobject_class, PROP_NTP_TIME_SOURCE,
-      g_param_spec_enum ("ntp-time-source", "NTP Time Source",
-          "Where the NTP times of this end's sender reports come from; as in "
-          "the rtpbin of this session (for round-trip times from receiver "
-          "reports)", GST_TYPE_FAIRMIX_NTP_SOURCE, DEFAULT_NTP_TIME_SOURCE,
-          rw | GST_PARAM_MUTABLE_PLAYING));
+      gst_fairmix_ntp_source_param_spec ());
   /**
    * GstTfrcRate:share-thread:
    *
@@ -553,10 +536,7 @@ gst_tfrc_rate_install_rtcp_properties (GObjectClass * gobject_class)
    * Since: 0.1
    */
   g_object_class_install_property (gobject_class, PROP_SHARE_THREAD,
-      g_param_spec_boolean ("share-thread", "Share Thread",
-          "The thread of the clock meets deadlines, for all who share it, "
-          "instead of one of its own: only where nothing downstream blocks",
-          FALSE, rw | GST_PARAM_MUTABLE_READY));
+      gst_fairmix_timed_share_thread_param_spec ());
   /**
    * GstTfrcRate:twcc-ext-id:
    *
@@ -616,10 +596,7 @@ gst_tfrc_rate_install_properties (GObjectClass * gobject_class)
    * Since: 0.1
    */
   g_object_class_install_property (gobject_class, PROP_ENCODER,
-      g_param_spec_string ("encoder", "Encoder",
-          "Name of an encoder in the same pipeline whose property bitrate (in "
-          "bits/s) follows the target, headers taken off",
-          DEFAULT_ENCODER, rw | GST_PARAM_MUTABLE_PLAYING));
+      gst_encoder_control_param_spec ());
   /**
    * GstTfrcRate:max-ssrcs:
    *
@@ -683,11 +660,8 @@ gst_tfrc_rate_class_init (GstTfrcRateClass * klass)
 
   element_class->change_state = GST_DEBUG_FUNCPTR (gst_tfrc_rate_change_state);
   element_class->set_clock = GST_DEBUG_FUNCPTR (gst_tfrc_rate_set_clock);
-  gst_element_class_add_static_pad_template (element_class, &sink_template);
-  gst_element_class_add_static_pad_template (element_class, &src_template);
-  gst_element_class_add_static_pad_template (element_class,
-      &rtcp_sink_template);
-  gst_element_class_add_static_pad_template (element_class, &rtcp_src_template);
+  gst_fairmix_pads_install_rtp (element_class);
+  gst_fairmix_pads_install_rtcp (element_class);
   gst_element_class_set_static_metadata (element_class,
       "TCP-fair RTP rate control", "Filter/Network/RTP",
       "Finds the rate at which RTP streams are fair to TCP",
@@ -700,25 +674,12 @@ gst_tfrc_rate_class_init (GstTfrcRateClass * klass)
 static void
 gst_tfrc_rate_add_pads (GstTfrcRate * self)
 {
-  self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
-  gst_pad_set_chain_function (self->sinkpad,
-      GST_DEBUG_FUNCPTR (gst_tfrc_rate_chain));
-  gst_pad_set_chain_list_function (self->sinkpad,
-      GST_DEBUG_FUNCPTR (gst_tfrc_rate_chain_list));
-  gst_pad_set_event_function (self->sinkpad,
-      GST_DEBUG_FUNCPTR (gst_tfrc_rate_sink_event));
-  self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
-  self->rtcp_sinkpad =
-      gst_pad_new_from_static_template (&rtcp_sink_template, "rtcp_sink");
-  gst_pad_set_chain_function (self->rtcp_sinkpad,
-      GST_DEBUG_FUNCPTR (gst_tfrc_rate_rtcp_chain));
-  self->rtcp_srcpad =
-      gst_pad_new_from_static_template (&rtcp_src_template, "rtcp_src");
-
-  GST_PAD_SET_PROXY_ALLOCATION (self->sinkpad);
-  gst_fairmix_pads_add_pair (GST_ELEMENT (self), self->sinkpad, self->srcpad);
-  gst_fairmix_pads_add_pair (GST_ELEMENT (self), self->rtcp_sinkpad,
-      self->rtcp_srcpad);
+  self->sinkpad = gst_fairmix_pads_add_rtp (GST_ELEMENT (self),
+      GST_DEBUG_FUNCPTR (gst_tfrc_rate_chain),
+      GST_DEBUG_FUNCPTR (gst_tfrc_rate_chain_list),
+      GST_DEBUG_FUNCPTR (gst_tfrc_rate_sink_event), &self->srcpad);
+  self->rtcp_sinkpad = gst_fairmix_pads_add_rtcp (GST_ELEMENT (self),
+      GST_DEBUG_FUNCPTR (gst_tfrc_rate_rtcp_chain), &self->rtcp_srcpad);
 }
 
 static void

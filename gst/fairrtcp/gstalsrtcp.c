@@ -92,7 +92,7 @@ struct _GstAlsRtcp
   GstAlsStream *stream;         /* as a receiver */
   FmxEventSink sink;
   Layer layers[MAX_LAYERS];
-  guint64 n_rtcp, n_malformed, n_looped, n_not_rtp;
+  GstGroupCounts counts;
 
   /* to be told, with the lock */
   gboolean telling;             /* one thread at a time, so that order holds */
@@ -104,12 +104,6 @@ static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink_%u",
     GST_PAD_SINK, GST_PAD_REQUEST, GST_STATIC_CAPS ("application/x-rtp"));
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src_%u",
     GST_PAD_SRC, GST_PAD_REQUEST, GST_STATIC_CAPS ("application/x-rtp"));
-static GstStaticPadTemplate rtcp_sink_template =
-GST_STATIC_PAD_TEMPLATE ("rtcp_sink", GST_PAD_SINK, GST_PAD_ALWAYS,
-    GST_STATIC_CAPS ("application/x-rtcp"));
-static GstStaticPadTemplate rtcp_src_template =
-GST_STATIC_PAD_TEMPLATE ("rtcp_src", GST_PAD_SRC, GST_PAD_ALWAYS,
-    GST_STATIC_CAPS ("application/x-rtcp"));
 
 static GParamSpec *target_bitrate_pspec, *layers_pspec;
 
@@ -325,7 +319,7 @@ gst_als_rtcp_look (GstAlsRtcp * self, guint index, GstBuffer * buffer,
   GstFairmixRtpHeader header;
 
   if (!gst_fairmix_rtp_header_read (buffer, &header)) {
-    self->n_not_rtp++;
+    self->counts.n_not_rtp++;
     return;
   }
   if (self->receivers == NULL)
@@ -430,11 +424,9 @@ gst_als_rtcp_read (GstAlsRtcp * self, GstBuffer * buffer, guint32 ntp_mid32,
     ok = gst_als_stream_on_rtcp (self->stream, buffer, now);
     gst_als_rtcp_note_layers (self, now);
   }
-  self->n_rtcp++;
-  if (!ok) {
-    self->n_malformed++;
+  gst_group_counts_rtcp (&self->counts, ok);
+  if (!ok)
     GST_DEBUG_OBJECT (self, "malformed RTCP: %" GST_PTR_FORMAT, buffer);
-  }
 }
 
 static GstFlowReturn
@@ -445,7 +437,6 @@ gst_als_rtcp_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   guint32 ntp_mid32;
   gboolean own = gst_rtcp_hook_is_own (self->hook, buffer);
   GstClockTime deadline = GST_CLOCK_TIME_NONE;
-  GstFlowReturn ret;
 
   GST_OBJECT_LOCK (self);
   source = self->settings.ntp_time_source;
@@ -453,7 +444,7 @@ gst_als_rtcp_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   ntp_mid32 = gst_fairmix_ntp_mid32 (GST_ELEMENT (self), source);
   gst_rtcp_hook_connect (self->hook);
   gst_fairmix_lock_acquire (&self->lock);
-  self->n_looped += own;
+  self->counts.n_looped += own;
   if (self->timed.started && !own) {
     FmxTime now = gst_als_rtcp_now (self);
 
@@ -467,8 +458,7 @@ gst_als_rtcp_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
     gst_buffer_unref (buffer);
     return GST_FLOW_OK;
   }
-  ret = gst_pad_push (self->rtcp_srcpad, buffer);
-  return ret == GST_FLOW_NOT_LINKED ? GST_FLOW_OK : ret;
+  return gst_fairmix_pads_push_rtcp (self->rtcp_srcpad, buffer);
 }
 
 /* GstRtcpHookFunc: the session is about to send @rtcp */
@@ -614,7 +604,8 @@ gst_als_rtcp_start (GstElement * element)
   for (guint n = MAX_LAYERS; !placed && n > 0 && settings.address != NULL; n--)
     placed = gst_als_layers_place (layers, n, settings.address, settings.port);
 
-  self->n_rtcp = self->n_malformed = self->n_looped = self->n_not_rtp = 0;
+  self->counts = (GstGroupCounts) {
+  0};
   gst_als_rtcp_make_peers (self, &settings, placed ? layers : NULL);
   gst_als_settings_clear (&settings);
 }
@@ -703,14 +694,9 @@ gst_als_rtcp_create_stats (GstAlsRtcp * self)
   GstStructure *s;
 
   gst_fairmix_lock_acquire (&self->lock);
-  s = gst_structure_new (STATS_NAME,
-      "role", GST_TYPE_GROUP_ROLE, self->stream != NULL
-      ? GST_GROUP_ROLE_RECEIVER : GST_GROUP_ROLE_SENDER,
-      "target-bitrate", G_TYPE_UINT, self->target,
-      "n-rtcp", G_TYPE_UINT64, self->n_rtcp,
-      "n-malformed-rtcp", G_TYPE_UINT64, self->n_malformed,
-      "n-looped-rtcp", G_TYPE_UINT64, self->n_looped,
-      "n-not-rtp", G_TYPE_UINT64, self->n_not_rtp, NULL);
+  s = gst_group_stats_new (STATS_NAME, self->stream != NULL
+      ? GST_GROUP_ROLE_RECEIVER : GST_GROUP_ROLE_SENDER, self->target,
+      &self->counts);
   if (self->receivers != NULL)
     gst_als_receivers_add_stats (self->receivers, s,
         gst_als_rtcp_n_layers (self), gst_als_rtcp_now (self));
@@ -878,9 +864,7 @@ gst_als_rtcp_class_init (GstAlsRtcpClass * klass)
   element_class->release_pad = GST_DEBUG_FUNCPTR (gst_als_rtcp_release_pad);
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
-  gst_element_class_add_static_pad_template (element_class,
-      &rtcp_sink_template);
-  gst_element_class_add_static_pad_template (element_class, &rtcp_src_template);
+  gst_fairmix_pads_install_rtcp (element_class);
   gst_element_class_set_static_metadata (element_class,
       "Layers for unequal receivers", "Filter/Network/RTP",
       "Makes the layers of a multicast stream as large as the receivers' paths "
@@ -891,22 +875,10 @@ gst_als_rtcp_class_init (GstAlsRtcpClass * klass)
 }
 
 static void
-gst_als_rtcp_add_rtcp_pads (GstAlsRtcp * self)
-{
-  GstPad *sink =
-      gst_pad_new_from_static_template (&rtcp_sink_template, "rtcp_sink");
-
-  gst_pad_set_chain_function (sink,
-      GST_DEBUG_FUNCPTR (gst_als_rtcp_rtcp_chain));
-  self->rtcp_srcpad =
-      gst_pad_new_from_static_template (&rtcp_src_template, "rtcp_src");
-  gst_fairmix_pads_add_pair (GST_ELEMENT (self), sink, self->rtcp_srcpad);
-}
-
-static void
 gst_als_rtcp_init (GstAlsRtcp * self)
 {
-  gst_als_rtcp_add_rtcp_pads (self);
+  gst_fairmix_pads_add_rtcp (GST_ELEMENT (self),
+      GST_DEBUG_FUNCPTR (gst_als_rtcp_rtcp_chain), &self->rtcp_srcpad);
 
   gst_als_settings_default (&self->settings);
   for (guint i = 0; i < MAX_LAYERS; i++)

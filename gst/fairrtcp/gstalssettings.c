@@ -90,8 +90,7 @@ install_rates (GObjectClass * gobject_class, guint first_id)
   const GParamFlags rw = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
 
   g_object_class_install_property (gobject_class, first_id + GST_ALS_ROLE,
-      g_param_spec_enum ("role", "Role", "Which end of the group this is",
-          GST_TYPE_GROUP_ROLE, DEFAULT_ROLE, rw | GST_PARAM_MUTABLE_READY));
+      gst_group_role_param_spec ());
   g_object_class_install_property (gobject_class,
       first_id + GST_ALS_MIN_BITRATE, g_param_spec_uint ("min-bitrate",
           "Minimum Bitrate",
@@ -211,11 +210,7 @@ gst_als_settings_install (GObjectClass * gobject_class, guint first_id)
           "Receiver: hold layers for those behind a router, and report nothing; "
           "rtpbin is not needed", FALSE, rw | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property (gobject_class,
-      first_id + GST_ALS_NTP_TIME_SOURCE, g_param_spec_enum ("ntp-time-source",
-          "NTP Time Source",
-          "Where the NTP times of this end's reports come from; as in the rtpbin "
-          "(for round-trip times)", GST_TYPE_FAIRMIX_NTP_SOURCE,
-          DEFAULT_NTP_TIME_SOURCE, rw | GST_PARAM_MUTABLE_PLAYING));
+      first_id + GST_ALS_NTP_TIME_SOURCE, gst_fairmix_ntp_source_param_spec ());
 }
 
 static const GstFairmixField fields[] = {

@@ -88,7 +88,7 @@ struct _GstAsmpRtcp
   FmxAdaptEncoder adapt_encoder;
   guint clock_rate;
   guint n_plain;                /* that was told */
-  guint64 n_rtcp, n_malformed, n_looped, n_not_rtp;
+  GstGroupCounts counts;
 
   /* What is to be told, with the lock */
   gboolean telling;             /* one thread at a time, so that order holds */
@@ -96,16 +96,6 @@ struct _GstAsmpRtcp
   gboolean tell_again, adjust_encoder;
 };
 
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink",
-    GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("application/x-rtp"));
-static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src",
-    GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("application/x-rtp"));
-static GstStaticPadTemplate rtcp_sink_template =
-GST_STATIC_PAD_TEMPLATE ("rtcp_sink", GST_PAD_SINK, GST_PAD_ALWAYS,
-    GST_STATIC_CAPS ("application/x-rtcp"));
-static GstStaticPadTemplate rtcp_src_template =
-GST_STATIC_PAD_TEMPLATE ("rtcp_src", GST_PAD_SRC, GST_PAD_ALWAYS,
-    GST_STATIC_CAPS ("application/x-rtcp"));
 
 static GParamSpec *target_bitrate_pspec;
 
@@ -286,7 +276,7 @@ gst_asmp_rtcp_look (GstAsmpRtcp * self, GstBuffer * buffer, GstAsmpNews * news,
   GstFairmixRtpHeader header;
 
   if (!gst_fairmix_rtp_header_read (buffer, &header)) {
-    self->n_not_rtp++;
+    self->counts.n_not_rtp++;
     return;
   }
   if (self->receivers != NULL) {
@@ -412,11 +402,9 @@ gst_asmp_rtcp_read (GstAsmpRtcp * self, GstBuffer * buffer,
     ok = gst_asmp_streams_on_rtcp (self->streams, buffer,
         gst_fairmix_ntp_time (GST_ELEMENT (self), source), now);
   }
-  self->n_rtcp++;
-  if (!ok) {
-    self->n_malformed++;
+  gst_group_counts_rtcp (&self->counts, ok);
+  if (!ok)
     GST_DEBUG_OBJECT (self, "malformed RTCP: %" GST_PTR_FORMAT, buffer);
-  }
 }
 
 static GstFlowReturn
@@ -427,11 +415,10 @@ gst_asmp_rtcp_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
       .ntp_time_source;
   GstAsmpNews news = { FMX_TIME_NONE, FALSE };
   gboolean own = gst_rtcp_hook_is_own (self->hook, buffer);
-  GstFlowReturn ret;
 
   gst_asmp_rtcp_seek_session (self);
   gst_fairmix_lock_acquire (&self->lock);
-  self->n_looped += own;
+  self->counts.n_looped += own;
   if (self->timed.started && !own) {
     gst_asmp_rtcp_read (self, buffer, source, &news);
     gst_asmp_rtcp_unlock_and_tell (self, &news);
@@ -442,8 +429,7 @@ gst_asmp_rtcp_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
     gst_buffer_unref (buffer);
     return GST_FLOW_OK;
   }
-  ret = gst_pad_push (self->rtcp_srcpad, buffer);
-  return ret == GST_FLOW_NOT_LINKED ? GST_FLOW_OK : ret;
+  return gst_fairmix_pads_push_rtcp (self->rtcp_srcpad, buffer);
 }
 
 /* GstRtcpHookFunc: the session is about to send @rtcp */
@@ -518,7 +504,8 @@ gst_asmp_rtcp_start (GstElement * element)
   gst_asmp_rtcp_make_peers (self, &settings);
   fmx_adapt_encoder_init (&self->adapt_encoder);
   self->n_plain = 0;
-  self->n_rtcp = self->n_malformed = self->n_looped = self->n_not_rtp = 0;
+  self->counts = (GstGroupCounts) {
+  0};
   self->tell_again = TRUE;
 }
 
@@ -581,14 +568,9 @@ gst_asmp_rtcp_create_stats (GstAsmpRtcp * self)
   GstStructure *s;
 
   gst_fairmix_lock_acquire (&self->lock);
-  s = gst_structure_new (STATS_NAME,
-      "role", GST_TYPE_GROUP_ROLE, self->streams != NULL
-      ? GST_GROUP_ROLE_RECEIVER : GST_GROUP_ROLE_SENDER,
-      "target-bitrate", G_TYPE_UINT, self->target,
-      "n-rtcp", G_TYPE_UINT64, self->n_rtcp,
-      "n-malformed-rtcp", G_TYPE_UINT64, self->n_malformed,
-      "n-looped-rtcp", G_TYPE_UINT64, self->n_looped,
-      "n-not-rtp", G_TYPE_UINT64, self->n_not_rtp, NULL);
+  s = gst_group_stats_new (STATS_NAME, self->streams != NULL
+      ? GST_GROUP_ROLE_RECEIVER : GST_GROUP_ROLE_SENDER, self->target,
+      &self->counts);
   if (self->receivers != NULL)
     gst_asmp_receivers_add_stats (self->receivers, s, gst_asmp_rtcp_now (self));
   else if (self->streams != NULL)
@@ -697,16 +679,11 @@ gst_asmp_rtcp_finalize (GObject * object)
 static void
 gst_asmp_rtcp_install_properties (GObjectClass * gobject_class)
 {
-  const GParamFlags rw = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
-
   gst_asmp_settings_install (gobject_class, PROP_SETTINGS);
   gst_rtcp_hook_install_properties (gobject_class, PROP_RTPBIN, PROP_SESSION,
       "Which session of the rtpbin");
   g_object_class_install_property (gobject_class, PROP_ENCODER,
-      g_param_spec_string ("encoder", "Encoder",
-          "Sender: name of an encoder in the same pipeline whose property "
-          "bitrate (in bits/s) follows the target, headers taken off", NULL,
-          rw | GST_PARAM_MUTABLE_PLAYING));
+      gst_encoder_control_param_spec ());
   target_bitrate_pspec = g_param_spec_uint ("target-bitrate",
       "Target Bitrate", "Sender: what may be sent, all streams together, in "
       "bits/s on the wire, IP and UDP headers included; notifies, from any "
@@ -737,11 +714,8 @@ gst_asmp_rtcp_class_init (GstAsmpRtcpClass * klass)
 
   element_class->change_state = GST_DEBUG_FUNCPTR (gst_asmp_rtcp_change_state);
   element_class->set_clock = GST_DEBUG_FUNCPTR (gst_asmp_rtcp_set_clock);
-  gst_element_class_add_static_pad_template (element_class, &sink_template);
-  gst_element_class_add_static_pad_template (element_class, &src_template);
-  gst_element_class_add_static_pad_template (element_class,
-      &rtcp_sink_template);
-  gst_element_class_add_static_pad_template (element_class, &rtcp_src_template);
+  gst_fairmix_pads_install_rtp (element_class);
+  gst_fairmix_pads_install_rtcp (element_class);
   gst_element_class_set_static_metadata (element_class,
       "TCP-fair rate of a multicast group", "Filter/Network/RTP",
       "Finds one rate for all receivers of a multicast group, in plain RTCP",
@@ -754,25 +728,12 @@ gst_asmp_rtcp_class_init (GstAsmpRtcpClass * klass)
 static void
 gst_asmp_rtcp_add_pads (GstAsmpRtcp * self)
 {
-  self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
-  gst_pad_set_chain_function (self->sinkpad,
-      GST_DEBUG_FUNCPTR (gst_asmp_rtcp_chain));
-  gst_pad_set_chain_list_function (self->sinkpad,
-      GST_DEBUG_FUNCPTR (gst_asmp_rtcp_chain_list));
-  gst_pad_set_event_function (self->sinkpad,
-      GST_DEBUG_FUNCPTR (gst_asmp_rtcp_sink_event));
-  self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
-  self->rtcp_sinkpad =
-      gst_pad_new_from_static_template (&rtcp_sink_template, "rtcp_sink");
-  gst_pad_set_chain_function (self->rtcp_sinkpad,
-      GST_DEBUG_FUNCPTR (gst_asmp_rtcp_rtcp_chain));
-  self->rtcp_srcpad =
-      gst_pad_new_from_static_template (&rtcp_src_template, "rtcp_src");
-
-  GST_PAD_SET_PROXY_ALLOCATION (self->sinkpad);
-  gst_fairmix_pads_add_pair (GST_ELEMENT (self), self->sinkpad, self->srcpad);
-  gst_fairmix_pads_add_pair (GST_ELEMENT (self), self->rtcp_sinkpad,
-      self->rtcp_srcpad);
+  self->sinkpad = gst_fairmix_pads_add_rtp (GST_ELEMENT (self),
+      GST_DEBUG_FUNCPTR (gst_asmp_rtcp_chain),
+      GST_DEBUG_FUNCPTR (gst_asmp_rtcp_chain_list),
+      GST_DEBUG_FUNCPTR (gst_asmp_rtcp_sink_event), &self->srcpad);
+  self->rtcp_sinkpad = gst_fairmix_pads_add_rtcp (GST_ELEMENT (self),
+      GST_DEBUG_FUNCPTR (gst_asmp_rtcp_rtcp_chain), &self->rtcp_srcpad);
 }
 
 static void

@@ -50,8 +50,7 @@ gst_asmp_settings_install (GObjectClass * gobject_class, guint first_id)
   const GParamFlags rw = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS;
 
   g_object_class_install_property (gobject_class, first_id + GST_ASMP_ROLE,
-      g_param_spec_enum ("role", "Role", "Which end of the group this is",
-          GST_TYPE_GROUP_ROLE, DEFAULT_ROLE, rw | GST_PARAM_MUTABLE_READY));
+      gst_group_role_param_spec ());
   g_object_class_install_property (gobject_class, first_id + GST_ASMP_ALGORITHM,
       g_param_spec_enum ("algorithm", "Algorithm",
           "How a rate is found; both speak the same packets",
@@ -82,11 +81,8 @@ gst_asmp_settings_install (GObjectClass * gobject_class, guint first_id)
           "more, those that want least", 1, 1000000, DEFAULT_MAX_RECEIVERS,
           rw | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property (gobject_class,
-      first_id + GST_ASMP_NTP_TIME_SOURCE, g_param_spec_enum ("ntp-time-source",
-          "NTP Time Source",
-          "Where the NTP times of this end's reports come from; as in the rtpbin "
-          "(for round-trip times)", GST_TYPE_FAIRMIX_NTP_SOURCE,
-          DEFAULT_NTP_TIME_SOURCE, rw | GST_PARAM_MUTABLE_PLAYING));
+      first_id + GST_ASMP_NTP_TIME_SOURCE,
+      gst_fairmix_ntp_source_param_spec ());
 }
 
 static const GstFairmixField fields[] = {

@@ -25,6 +25,34 @@ gst_group_role_get_type (void)
   return type;
 }
 
+GParamSpec *
+gst_group_role_param_spec (void)
+{
+  return g_param_spec_enum ("role", "Role", "Which end of the group this is",
+      GST_TYPE_GROUP_ROLE, GST_GROUP_ROLE_SENDER,
+      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
+}
+
+void
+gst_group_counts_rtcp (GstGroupCounts * counts, gboolean ok)
+{
+  counts->n_rtcp++;
+  counts->n_malformed += !ok;
+}
+
+GstStructure *
+gst_group_stats_new (const gchar * name, GstGroupRole role, guint target_bps,
+    const GstGroupCounts * counts)
+{
+  return gst_structure_new (name,
+      "role", GST_TYPE_GROUP_ROLE, role,
+      "target-bitrate", G_TYPE_UINT, target_bps,
+      "n-rtcp", G_TYPE_UINT64, counts->n_rtcp,
+      "n-malformed-rtcp", G_TYPE_UINT64, counts->n_malformed,
+      "n-looped-rtcp", G_TYPE_UINT64, counts->n_looped,
+      "n-not-rtp", G_TYPE_UINT64, counts->n_not_rtp, NULL);
+}
+
 void
 gst_group_reports_init (GstGroupReports * reports,
     const GstGroupReportsFuncs * funcs, gpointer user_data)

@@ -26,6 +26,19 @@ typedef enum
 #define GST_TYPE_GROUP_ROLE (gst_group_role_get_type ())
 GType gst_group_role_get_type (void);
 
+/* Returns: (transfer floating): the property `role` */
+GParamSpec *gst_group_role_param_spec (void);
+
+/* What came to one end, and what was wrong with it: the first fields of `stats` */
+typedef struct
+{
+  guint64 n_rtcp, n_malformed, n_looped, n_not_rtp;
+} GstGroupCounts;
+
+void gst_group_counts_rtcp (GstGroupCounts * counts, gboolean ok);
+GstStructure *gst_group_stats_new (const gchar * name, GstGroupRole role,
+    guint target_bps, const GstGroupCounts * counts);
+
 /**
  * GstGroupReportsFuncs:
  * @said: all that @reporter had to say in one compound: @block (nullable) is that
