@@ -296,8 +296,8 @@ measure (const gchar * name, gboolean lists, guint n_neighbours)
   gdouble ns[ROUNDS];
   gchar *scene = g_strdup_printf ("64 streams to %u, %s", n_neighbours,
       lists ? "lists" : "buffers");
-  gchar *what = g_strdup_printf ("%s, a packet to a neighbour",
-      strcmp (name, "arriving") == 0 ? "partialmix, push-timeout=never" : name);
+  const gchar *what =
+      strcmp (name, "arriving") == 0 ? "partialmix, push-timeout=never" : name;
   guint64 per_round = (guint64) TICKS * N_STREAMS * n_neighbours;
   guint64 taken;
 
@@ -316,7 +316,6 @@ measure (const gchar * name, gboolean lists, guint n_neighbours)
       "us", path->mix != NULL ? BENCH_AT_MOST : BENCH_NO_TARGET, 1.0);
   path_free (path);
   path_free (bare);
-  g_free (what);
   g_free (scene);
 }
 

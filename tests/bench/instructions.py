@@ -64,7 +64,7 @@ def forwards(build):
                           ('arriving', 'buffers'), ('arriving', 'lists'),
                           ('rtpfunnel', 'buffers')):
             yield ('forward', f'64 streams to {neighbours}, {how}',
-                   f'{names.get(what, what)}, a packet to a neighbour',
+                   names.get(what, what),
                    forward(build, what, how, neighbours), '', '', '')
 
 
