@@ -47,9 +47,11 @@ def pipes():
 
 class Chromium:
     """A browser with one page, a profile of its own, and a microphone that plays
-    the WAV file @microphone again and again.  It starts by itself; open() waits."""
+    the WAV file @microphone again and again.  It starts by itself; open() waits.
+    @machine: a command that runs another one elsewhere."""
 
-    def __init__(self, microphone=None, size=(900, 1100), patience_s=200):
+    def __init__(self, microphone=None, size=(900, 1100), patience_s=200,
+                 machine=(), more_flags=()):
         self.patience_s = patience_s
         self.folder = tempfile.mkdtemp(prefix='fairmix-browser-')
         self.last_id, self.left, self.events = 0, b'', []
@@ -64,8 +66,8 @@ class Chromium:
             flags.append(f'--use-file-for-fake-audio-capture={microphone}')
         with open(f'{self.folder}/log', 'wb') as log:
             self.process = subprocess.Popen(
-                [sys.executable, '-c', EXEC, str(hear), str(say), program, *flags,
-                 'about:blank'],
+                [*machine, sys.executable, '-c', EXEC, str(hear), str(say), program,
+                 *flags, *more_flags, 'about:blank'],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 pass_fds=(hear, say), start_new_session=True,
                 env={**os.environ, 'HOME': self.folder})

@@ -53,7 +53,7 @@ class Room:
     def __init__(self, root, build, *options, secret='', meeting_hz=None):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix='fairmix-room-'))
         self.port, self.rtp_port = free_port(), free_port(socket.SOCK_DGRAM)
-        self.link = f'http://localhost:{self.port}/?raw=1'
+        self.link = f'http://localhost:{self.port}/'
         self.events, self.browsers, self.talkers = [], {}, []
         plugins = ':'.join(str(p) for p in (build / 'gst').iterdir() if p.is_dir())
         self.environment = {
@@ -64,18 +64,26 @@ class Room:
         if meeting_hz:
             options = *options, '--parent', self.launch_meeting(meeting_hz)
         self.server = subprocess.Popen(
-            [sys.executable, str(root / 'examples/web/server.py'), '--http', '--port',
-             str(self.port), '--address', '127.0.0.1', '--rtp-port',
-             str(self.rtp_port), *options],
+            [*self.command(root), '--rtp-port', str(self.rtp_port), *options],
             env=self.environment, stdout=subprocess.PIPE, stderr=self.log,
             text=True, start_new_session=True)
         threading.Thread(target=self.listen, daemon=True).start()
         self.wait_for(lambda: self.said('listening'), 'the server does not start')
 
+    def command(self, root):
+        """What starts the server"""
+        return [sys.executable, str(root / 'examples/web/server.py'), '--http',
+                '--port', str(self.port), '--address', '127.0.0.1']
+
     def listen(self):
         for line in self.server.stdout:
             if line.startswith('{'):
                 self.events.append(json.loads(line))
+            else:
+                self.on_line(line)
+
+    def on_line(self, line):
+        """The server's script says something to people."""
 
     def said(self, event, **fields):
         """What the server has said of @event, with these fields."""
@@ -148,7 +156,8 @@ class Room:
     def sit_down(self, name, tones):
         """@name opens the page, joins, and listens for @tones."""
         browser = self.browsers[name]
-        browser.open(self.link)
+        page, _, secret = self.link.partition('#')
+        browser.open(f'{page}?raw=1' + (secret and f'#{secret}'))
         browser.run(f'const TONES = {json.dumps(tones)};\n{EAR}')
         browser.run(
             f'$("name").value = {json.dumps(name)}; $("join").requestSubmit()')
@@ -166,7 +175,7 @@ class Room:
         for talker in self.talkers:
             talker.terminate()
             talker.wait()
-        self.server.terminate()
+        os.killpg(self.server.pid, signal.SIGTERM)      # a script's child, too
         try:
             self.server.wait(30)
         except subprocess.TimeoutExpired:

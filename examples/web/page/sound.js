@@ -3,6 +3,9 @@
 'use strict';
 
 const FRESH_MS = 600;           // a contributor who was heard so lately is there
+const VOICE_BPS = 32000, LEAST_BPS = 8000;      // of the microphone's encoder
+const HEADERS_BPS = 24000;      // IP, UDP, SRTP, RTP, extensions: 60 bytes each 20 ms
+const FOLLOW_MS = 1000;
 
 class Sound {
   constructor() {
@@ -47,7 +50,21 @@ class Sound {
     first.direction = 'sendrecv';
     await this.connection.setLocalDescription();
     await this.gathered(2000);
+    this.following = setInterval(() => this.follow(first.sender).catch(() => {}), FOLLOW_MS);
     return this.connection.localDescription.sdp;
+  }
+
+  // Chromium knows what the way up carries, but its encoder does not go below what it
+  // is told.  Firefox does not say what it knows.
+  async follow(sender) {
+    const carries = [...(await this.connection.getStats()).values()].find(
+      s => s.type === 'candidate-pair' && s.nominated)?.availableOutgoingBitrate;
+    const parameters = sender.getParameters(), [encoding] = parameters.encodings;
+    if (!carries || !encoding) return;
+    const bps = Math.max(LEAST_BPS, Math.min(VOICE_BPS, Math.round(carries - HEADERS_BPS)));
+    if (Math.abs(bps - (encoding.maxBitrate ?? VOICE_BPS)) < 1000) return;
+    encoding.maxBitrate = bps;
+    await sender.setParameters(parameters);
   }
 
   gathered(patienceMs) {
@@ -94,6 +111,7 @@ class Sound {
   }
 
   close() {
+    clearInterval(this.following);
     this.connection?.close();
     this.microphone?.getTracks().forEach(track => track.stop());
     this.context.close();
