@@ -100,6 +100,7 @@ def sweep_table(found, x_name):
 
 def draw_trace(found, path):
     figure, panels = plt.subplots(2, 2, figsize=(8, 4.4), sharex=True, sharey=True)
+    found = found[::8]          # 40 ms: a saw-tooth has 25 of them or more
     t = [float(r['t_s']) for r in found]
     rate = [float(r['rate_bps']) / 1e3 for r in found]
     for panel, name in zip(panels.flat, ('aggressive', 'lazy', 'conservative',
