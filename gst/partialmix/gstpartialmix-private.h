@@ -252,6 +252,9 @@ void gst_partial_mix_apply_database (GstPartialMix * self);
 /* Asks the peers of new src pads, or all that want it, what they take; without
  * the lock. */
 void gst_partial_mix_negotiate (GstPartialMix * self);
+/* The same in a thread that brings packets, as long as there is nobody whom a slow
+ * answer would hold up: who joins later is asked by the mixing thread. */
+void gst_partial_mix_negotiate_first (GstPartialMix * self);
 
 /* gstpartialmixforward.c */
 GstFlowReturn gst_partial_mix_chain (GstPad * pad, GstObject * parent,

@@ -311,7 +311,7 @@ process (GstPartialMix * self, GstPartialMixSinkPad * pad, GArray * packets,
   guint i;
 
   if (g_atomic_int_get (&self->unasked))
-    gst_partial_mix_negotiate (self);
+    gst_partial_mix_negotiate_first (self);
   GST_PARTIAL_MIX_LOCK (self);
   if (!GST_CLOCK_TIME_IS_VALID (now))
     now = 0;

@@ -503,6 +503,35 @@ gst_partial_mix_src_pad_negotiate (GstPartialMixSrcPad * pad,
   gst_caps_unref (template);
 }
 
+/* with the lock; Returns: whether somebody is served already, and the mixing thread
+ * will ask the others */
+static gboolean
+is_serving (GstPartialMix * self)
+{
+  guint i;
+
+  for (i = 0; self->running && i < self->listeners->len; i++) {
+    const GstPartialMixListener *listener =
+        g_ptr_array_index (self->listeners, i);
+
+    if (listener->negotiated)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+void
+gst_partial_mix_negotiate_first (GstPartialMix * self)
+{
+  gboolean serving;
+
+  GST_PARTIAL_MIX_LOCK (self);
+  serving = is_serving (self);
+  GST_PARTIAL_MIX_UNLOCK (self);
+  if (!serving)
+    gst_partial_mix_negotiate (self);
+}
+
 void
 gst_partial_mix_negotiate (GstPartialMix * self)
 {

@@ -2,9 +2,9 @@
 #ifndef __DPM_WATCH_H__
 #define __DPM_WATCH_H__
 
-/* Watches who makes elements and pads, links them and changes their states: not the
- * thread that receives.  And nobody who holds partialmix's lock does that, or asks
- * for caps. */
+/* Watches who makes elements and pads, links them, changes their states and asks
+ * them for caps: not the thread that receives, and nobody who holds partialmix's
+ * lock. */
 
 #define GST_USE_UNSTABLE_API
 #include <gst/check/check.h>
@@ -55,7 +55,7 @@ watch_note (WatchKind kind, gpointer object)
     return;
   g_atomic_int_inc (&watch_counts[kind]);
   prctl (PR_GET_NAME, thread);
-  if (kind != WATCH_ASK && strcmp (thread, "dpm-receive") == 0)
+  if (strcmp (thread, "dpm-receive") == 0)
     g_atomic_int_inc (&watch_n_bad);
   /* it takes the lock: who has it already stops here */
   g_object_get (mixer, "latency", &latency, NULL);

@@ -156,13 +156,18 @@ GST_START_TEST (test_nothing_follows_events_that_were_refused)
 
 GST_END_TEST;
 
-static guint n_asked;
+static gint n_asked, n_asked_here;      /* atomic: and by the thread that brings packets */
+static GThread *here;
 static GstPadQueryFunction answer;
 
 static gboolean
 count_asked (GstPad * pad, GstObject * parent, GstQuery * query)
 {
-  n_asked += GST_QUERY_TYPE (query) == GST_QUERY_CAPS;
+  if (GST_QUERY_TYPE (query) == GST_QUERY_CAPS) {
+    g_atomic_int_inc (&n_asked);
+    if (g_thread_self () == here)
+      g_atomic_int_inc (&n_asked_here);
+  }
   return answer (pad, parent, query);
 }
 
@@ -178,9 +183,33 @@ GST_START_TEST (test_who_reconfigures_is_asked_later)
   gst_pad_set_query_function (listener->pad, count_asked);
   fail_unless (gst_pad_push_event (listener->pad,
           gst_event_new_reconfigure ()));
-  fail_unless_equals_int (n_asked, 0);
+  fail_unless_equals_int (g_atomic_int_get (&n_asked), 0);
   rig_run (rig, 1);
-  fail_unless (n_asked > 0);
+  fail_unless (g_atomic_int_get (&n_asked) > 0);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+/* However slowly he answers, packets go on to the others. */
+GST_START_TEST (test_who_joins_is_not_asked_by_who_brings_packets)
+{
+  Rig *rig = rig_new (NULL);
+  RigTalker *talker = rig_talker (rig, "sink_9", 1, RIG_PCMU, 440, 8000);
+  RigListener *listener, *joiner;
+
+  listener = rig_listener (rig, "src_0", NULL);
+  rig_play (rig);
+  rig_run (rig, 3);
+  here = g_thread_self ();
+  joiner = rig_listener (rig, "src_1", NULL);
+  answer = GST_PAD_QUERYFUNC (joiner->pad);
+  gst_pad_set_query_function (joiner->pad, count_asked);
+  rig_run (rig, 5);
+  fail_unless (g_atomic_int_get (&n_asked) > 0);
+  fail_unless_equals_int (g_atomic_int_get (&n_asked_here), 0);
+  fail_unless_equals_int (rig_count_packets (listener, talker->ssrc), 8);
+  fail_unless (rig_count_packets (joiner, talker->ssrc) >= 4);
   rig_free (rig);
 }
 
@@ -197,6 +226,7 @@ partialmix_events_suite (void)
   tcase_add_test (tc, test_nothing_is_pushed_on_a_pad_before_it_is_active);
   tcase_add_test (tc, test_nothing_follows_events_that_were_refused);
   tcase_add_test (tc, test_who_reconfigures_is_asked_later);
+  tcase_add_test (tc, test_who_joins_is_not_asked_by_who_brings_packets);
   return suite;
 }
 
