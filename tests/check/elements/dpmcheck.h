@@ -77,7 +77,8 @@ tone_db (Person * person, guint hz)
 #define WIDE_BPS 500000
 #endif
 
-/* How much a path of loopback has room for depends on how busy the machine is. */
+/* How much a path of loopback has room for depends on how busy the machine is.  One
+ * acknowledgement that is late halves the rate; below the least rate all would stop. */
 static void
 widen_paths (GstBin * bin, GstBin * sub_bin, GstElement * element, gpointer data)
 {
@@ -85,7 +86,8 @@ widen_paths (GstBin * bin, GstBin * sub_bin, GstElement * element, gpointer data
 
   if (factory != NULL
       && g_strcmp0 (GST_OBJECT_NAME (factory), "tfrcrate") == 0)
-    g_object_set (element, "min-bitrate", WIDE_BPS, NULL);
+    g_object_set (element, "min-bitrate", WIDE_BPS, "initial-bitrate",
+        2 * WIDE_BPS, NULL);
 }
 
 /* @line: of gst-launch, with a dpmclient or dpmmixer "dpm", and perhaps a fakesink
