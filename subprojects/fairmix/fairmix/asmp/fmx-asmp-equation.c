@@ -4,11 +4,10 @@
 #include <assert.h>
 #include <math.h>
 
-#include "fairmix/rate/fmx-tcp-equation.h"
-
 #define PACKETS_PER_ACK 1.0     /* D, [ASMP 3.6] */
 #define PLAUSIBLE 0.25
 #define PLAUSIBLE_OF_WHAT_ARRIVES 0.5
+#define FIXED_POINT_STEPS 12u
 #define TIMEOUT_RTTS 4.0        /* t_out / t, [ASMP 3.6] */
 
 double
@@ -31,6 +30,25 @@ fmx_asmp_step_bps (double packet_bytes, FmxDuration rtt)
 {
   assert (packet_bytes > 0.0 && rtt > 0);
   return 8.0 * packet_bytes / fmx_time_to_s (rtt);
+}
+
+double
+fmx_asmp_small_packets_bps (const FmxTcpPath *path, double p, double fraction,
+    double packets_per_s)
+{
+  double bps = fmx_tcp_equation_bps (path, p);
+
+  if (p <= 0.0 || fraction <= 0.0)
+    return bps;
+  for (unsigned i = 0; i < FIXED_POINT_STEPS; i++) {
+    double per_s = bps / (8.0 * path->segment_bytes);
+    double own = 1.0 / (1.0 / fraction + per_s * fmx_time_to_s (path->rtt));
+    double p_tcp = fmax (p, fmin (own, p * packets_per_s / per_s));
+
+    /* a rate too high makes p_tcp too low by no more: the mean of both is near */
+    bps = sqrt (bps * fmx_tcp_equation_bps (path, fmin (p_tcp, 1.0)));
+  }
+  return bps;
 }
 
 double

@@ -88,6 +88,26 @@ near_newest (const FmxAsmpEvents *events, double newest)
   return fmin (fmax (events->steady, newest / differ), newest * differ);
 }
 
+/* @event has ended; @weight: of it */
+static void
+count_lost (FmxAsmpEvents *events, const FmxLossEvent *event, double weight)
+{
+  double packets = (double) (event[-1].first.number - event->first.number);
+
+  events->packets += weight * (packets - events->packets);
+  events->lost += weight * (event->n_lost - events->lost);
+}
+
+static void
+count_lost_anew (FmxAsmpEvents *events)
+{
+  unsigned n = fmx_loss_intervals_n_events (&events->intervals) - 1;
+
+  n = n < FIRST_EVENTS ? n : FIRST_EVENTS;
+  for (unsigned i = 1; i <= n; i++)
+    count_lost (events, &events->intervals.events[i], 1.0 / i);
+}
+
 /* A loss event has begun. */
 static void
 follow (FmxAsmpEvents *events)
@@ -102,9 +122,13 @@ follow (FmxAsmpEvents *events)
       : FMX_ASMP_EVENTS_STEADY;
   events->n_steady = events->n_steady < most ? events->n_steady + 1 : most;
   events->steady += (newest - events->steady) / events->n_steady;
+  count_lost (events, &events->intervals.events[1],
+      events->packets > 0.0 ? 1.0 / events->n_steady : 1.0);
   near = near_newest (events, newest);
-  if (near != events->steady)
+  if (near != events->steady) {
     events->n_steady = FIRST_EVENTS;
+    count_lost_anew (events);
+  }
   events->steady = near;
 }
 
@@ -193,4 +217,11 @@ fmx_asmp_events_rate (const FmxAsmpEvents *events)
   /* a mean of n that follows with 1/n deviates by 1 / sqrt (2 n) */
   return p * exp (-worst_of (events->crowd)
       / sqrt (2.0 * fmax (1.0, events->n_steady)));
+}
+
+double
+fmx_asmp_events_fraction (const FmxAsmpEvents *events)
+{
+  return events->packets > 0.0 ? fmin (events->lost / events->packets, 1.0)
+      : 0.0;
 }

@@ -59,6 +59,7 @@ extern "C"
     uint64_t undecided;         /* the first one */
     FmxAsmpArrival before;      /* the last one decided that came */
     double steady;              /* loss interval, over FMX_ASMP_EVENTS_STEADY */
+    double packets, lost;       /* of an event, over as many */
     unsigned n_steady;
     uint32_t crowd;
     FmxAsmpArrival arrivals[FMX_ASMP_EVENTS_WINDOW];
@@ -103,6 +104,10 @@ extern "C"
  * Returns: the loss event rate p, in [0, 1]
  */
   double fmx_asmp_events_rate (const FmxAsmpEvents *events);
+
+/** Returns: the share of packets that was lost, in [0, 1], over as many events as
+ * fmx_asmp_events_rate() counts; 0 before two of them */
+  double fmx_asmp_events_fraction (const FmxAsmpEvents *events);
 
 #ifdef __cplusplus
 }

@@ -20,6 +20,8 @@
 /* of what was sent since the last report: what comes is all that the path
  * carries */
 #define MUCH_LOST 0.1
+#define SMALL 0.5               /* of a segment: what counts as small packets */
+#define USUAL 1.5               /* of the share that is lost for long */
 #define OTHERS_RTT_WEIGHT 0.125 /* of the newest one */
 #define MARGIN 0.1              /* g, [RFC4654 2.5.3] */
 #define CROWD 1000u             /* receivers, in a large session of nobody knows
@@ -250,6 +252,12 @@ growth_of (const FmxAsmpReceiver *receiver, FmxTime now)
       : receiver->params.growth_after_loss;
 }
 
+static bool
+has_small_packets (const FmxAsmpReceiver *receiver)
+{
+  return receiver->packet_bytes < SMALL * receiver->params.segment_bytes;
+}
+
 /* What a TCP would get; HUGE_VAL before the first loss */
 static double
 tcp_bps (const FmxAsmpReceiver *receiver)
@@ -258,7 +266,10 @@ tcp_bps (const FmxAsmpReceiver *receiver)
       rtt_of_events (receiver));
 
   path.rto = path.rtt + RTO_MARGIN;
-  return fmx_tcp_equation_bps (&path, fmx_asmp_events_rate (&receiver->events));
+  return fmx_asmp_small_packets_bps (&path,
+      fmx_asmp_events_rate (&receiver->events), has_small_packets (receiver)
+      ? fmx_asmp_events_fraction (&receiver->events) : 0.0,
+      receiver->packets_per_s);
 }
 
 static bool
@@ -267,12 +278,21 @@ has_queue (const FmxAsmpReceiver *receiver)
   return fmx_asmp_delay_queue (&receiver->delay) > receiver->params.queue;
 }
 
+/* Small packets come as often when the rate falls, and a queue that counts packets
+ * drops as many: who goes down to what comes goes on doing so until it is least. */
+static double
+usual_loss (const FmxAsmpReceiver *receiver)
+{
+  return has_small_packets (receiver)
+      ? USUAL * receiver->usual_fraction : 0.0;
+}
+
 /* What comes says what the path carries only if the sender sends all that it
  * may: a silent talker's receivers hold the rate that there is. */
 static double
 most_bps (const FmxAsmpReceiver *receiver, double received, FmxTime now)
 {
-  if (receiver->fraction > MUCH_LOST)
+  if (receiver->fraction > fmax (MUCH_LOST, usual_loss (receiver)))
     return received;
   if (receiver->lost)
     return growth_of (receiver, now) * received;
@@ -353,6 +373,18 @@ fill (const FmxAsmpReceiver *receiver, FmxAsmpRate *rate, FmxTime now)
   rate->small_packets = receiver->params.algorithm == FMX_ASMP_FAIR;
 }
 
+static void
+count_packets (FmxAsmpReceiver *receiver, FmxTime now)
+{
+  FmxDuration lasted = fmx_time_diff (now, receiver->interval_start);
+
+  if (receiver->report_packets == 0 || lasted <= 0)
+    return;
+  receiver->packet_bytes = (double) receiver->report_bytes
+      / receiver->report_packets;
+  receiver->packets_per_s = receiver->report_packets / fmx_time_to_s (lasted);
+}
+
 bool
 fmx_asmp_receiver_report (FmxAsmpReceiver *receiver, FmxAsmpRate *rate,
     FmxTime now)
@@ -364,6 +396,7 @@ fmx_asmp_receiver_report (FmxAsmpReceiver *receiver, FmxAsmpRate *rate,
     return false;
   has_loss = fmx_asmp_loss_report (&receiver->loss, &fraction);
   fmx_asmp_delay_report (&receiver->delay, receiver->params.beta);
+  count_packets (receiver, now);
   receiver->lost = has_loss && fraction > 0.0;
   receiver->fraction = has_loss ? fraction : 0.0;
   receiver->overrun |= receiver->fraction > MUCH_LOST;
@@ -373,6 +406,7 @@ fmx_asmp_receiver_report (FmxAsmpReceiver *receiver, FmxAsmpRate *rate,
   receiver->rate_bps = receiver->params.algorithm == FMX_ASMP_PAPER
       ? paper_bps (receiver, has_loss, fraction, now)
       : fair_bps (receiver, now);
+  receiver->usual_fraction = fmx_asmp_events_fraction (&receiver->events);
   receiver->has_rate = true;
   /* the sender obeys; its next report may be seconds away, and say what was */
   receiver->sender_bps = fmin (receiver->sender_bps, receiver->rate_bps);

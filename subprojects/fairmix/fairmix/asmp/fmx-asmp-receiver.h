@@ -167,6 +167,9 @@ extern "C"
     bool urgent;
     bool lost;                  /* something, in the last interval */
     double fraction;            /* of it */
+    double usual_fraction;      /* the share lost of old, before it */
+    double packets_per_s;       /* that came in it */
+    double packet_bytes;        /* of each, in the mean */
     bool overrun;               /* much was lost once */
     FmxTime last_loss;          /* when an event began */
     uint32_t own_ssrc;          /* 0 = not known */

@@ -86,10 +86,34 @@ test_a_low_rate_is_believed_with_losses_to_match (void **state)
       1.25e5, 1e-9);
 }
 
+/* Of 50 packets a second with a tenth lost a TCP of two in a round trip finds more
+ * events; one with as many packets, or where losses are rare bursts, does not. */
+static void
+test_of_small_packets_a_tcp_finds_more_events (void **state)
+{
+  FmxTcpPath path = fmx_tcp_path (FMX_TCP_SEGMENT_BYTES, 400 * FMX_MSECOND);
+  double plain = fmx_tcp_equation_bps (&path, 0.04);
+  double bps = fmx_asmp_small_packets_bps (&path, 0.04, 0.1, 50.0);
+  double per_rtt = 0.4 * bps / (8.0 * FMX_TCP_SEGMENT_BYTES);
+
+  (void) state;
+  /* the fixed point */
+  assert_near (bps, fmx_tcp_equation_bps (&path, 1.0 / (10.0 + per_rtt)), 0.01);
+  assert_true (bps < 0.7 * plain);
+  assert_near (fmx_asmp_small_packets_bps (&path, 0.04, 0.0, 50.0), plain,
+      1e-9);
+  assert_near (fmx_asmp_small_packets_bps (&path, 0.04, 0.1, 1.0), plain, 1e-9);
+  /* bursts of ten, one in 500 packets: no more events than were seen */
+  path.rtt = 100 * FMX_MSECOND;
+  bps = fmx_asmp_small_packets_bps (&path, 0.002, 0.02, 50.0);
+  assert_near (bps, fmx_tcp_equation_bps (&path, 0.002), 0.01);
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_of_small_packets_a_tcp_finds_more_events),
     cmocka_unit_test (test_the_equation_is_the_papers),
     cmocka_unit_test (test_without_loss_there_is_no_limit),
     cmocka_unit_test (test_below_eight_27ths_it_is_rfc_5348s),

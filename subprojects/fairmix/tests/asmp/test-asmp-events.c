@@ -208,6 +208,22 @@ test_what_is_taken_off_is_the_worst_of_so_many (void **state)
 }
 
 static void
+test_the_share_lost_is_that_of_the_path (void **state)
+{
+  FmxAsmpEvents events;
+  FmxRng rng;
+
+  (void) state;
+  fmx_rng_init (&rng, 5);
+  fmx_asmp_events_init (&events);
+  assert_true (fmx_asmp_events_fraction (&events) == 0.0);
+  for (unsigned i = 0; i < 20000; i++)
+    if (fmx_rng_next_unit (&rng) >= 0.1)
+      arrive (&events, i);
+  assert_near (fmx_asmp_events_fraction (&events), 0.1, 0.25);
+}
+
+static void
 test_numbers_wrap_and_begin_anew_without_an_event (void **state)
 {
   FmxAsmpEvents events;
@@ -242,6 +258,7 @@ main (void)
     cmocka_unit_test (test_the_rate_is_steady_until_the_path_changes),
     cmocka_unit_test (test_the_worst_of_many_receivers_is_near_the_path),
     cmocka_unit_test (test_what_is_taken_off_is_the_worst_of_so_many),
+    cmocka_unit_test (test_the_share_lost_is_that_of_the_path),
     cmocka_unit_test (test_numbers_wrap_and_begin_anew_without_an_event),
   };
 

@@ -63,6 +63,29 @@ test_in_a_large_session_only_the_limiting_one_is_urgent (void **state)
   }
 }
 
+/* A queue that counts packets drops as many small ones at any rate: what comes is not
+ * what the path carries. */
+static void
+test_small_packets_that_are_lost_at_any_rate_keep_their_share (void **state)
+{
+  uint32_t bps = 60000;
+  Path path;
+
+  (void) state;
+  path_init (&path, FMX_ASMP_FAIR);
+  path_run (&path, 5.0);
+  path_tell (&path, 370 * FMX_MSECOND, bps, OWN);
+  path_report (&path);
+  path.loss = 0.15;
+  for (unsigned i = 0; i < 40; i++) {
+    path.wire_bytes = bps / 8 / 50;
+    path_run (&path, 5.0);
+    bps = path_report (&path).rate_bps;
+    path_tell (&path, 370 * FMX_MSECOND, bps, OWN);
+  }
+  assert_in_range (bps, 30000, 90000);
+}
+
 /* The sender has no room for all round trips: until it has told ours, those of
  * others keep us from speaking as if ours were half a second. */
 static void
@@ -194,6 +217,8 @@ main (void)
     cmocka_unit_test (test_what_a_joiner_has_measured_stays_measured),
     cmocka_unit_test (test_an_old_word_of_the_sender_does_not_raise_the_rate),
     cmocka_unit_test (test_in_a_large_session_only_the_limiting_one_is_urgent),
+    cmocka_unit_test
+        (test_small_packets_that_are_lost_at_any_rate_keep_their_share),
     cmocka_unit_test (test_in_a_large_session_others_round_trips_do_at_first),
     cmocka_unit_test (test_what_the_path_has_carried_comes_back_in_two_reports),
     cmocka_unit_test
