@@ -81,9 +81,10 @@ class WebSocket:
 
 class Firefox:
     """A browser with one page, a profile of its own, and a microphone that says
-    @frequency_hz.  It starts by itself; open() waits."""
+    @frequency_hz.  It starts by itself; open() waits: it takes 5 s of a processor to
+    start, which was two minutes at a load of 40."""
 
-    def __init__(self, frequency_hz, patience_s=200):
+    def __init__(self, frequency_hz, patience_s=500):
         self.patience_s, self.last_id, self.context = patience_s, 0, None
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix='fairmix-browser-'))
         if PROGRAM is None:
