@@ -297,7 +297,7 @@ measure (const gchar * name, gboolean lists, guint n_neighbours)
   gchar *scene = g_strdup_printf ("64 streams to %u, %s", n_neighbours,
       lists ? "lists" : "buffers");
   const gchar *what =
-      strcmp (name, "arriving") == 0 ? "partialmix, push-timeout=never" : name;
+      strcmp (name, "arriving") == 0 ? "push-timeout=never" : name;
   guint64 per_round = (guint64) TICKS * N_STREAMS * n_neighbours;
   guint64 taken;
 

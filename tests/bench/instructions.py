@@ -58,7 +58,7 @@ def forward(build, what, how, neighbours):
 
 
 def forwards(build):
-    names = {'arriving': 'partialmix, push-timeout=never'}
+    names = {'arriving': 'push-timeout=never'}
     for neighbours in (1, 8, 32):
         for what, how in (('partialmix', 'buffers'), ('partialmix', 'lists'),
                           ('arriving', 'buffers'), ('arriving', 'lists'),
