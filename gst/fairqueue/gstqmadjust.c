@@ -25,20 +25,3 @@ gst_qm_adjust_event_parse (GstEvent * event, GstClockTimeDiff * adjustment)
   return s != NULL && gst_structure_has_name (s, GST_QM_ADJUST_EVENT)
       && gst_structure_get_int64 (s, "adjustment", adjustment);
 }
-
-const gchar *
-gst_qm_adjust_reason (FmxPlayoutReason reason)
-{
-  switch (reason) {
-    case FMX_PLAYOUT_LATE:
-      return "late";
-    case FMX_PLAYOUT_STANDING_QUEUE:
-      return "standing-queue";
-    case FMX_PLAYOUT_SILENCE:
-      return "silence";
-    case FMX_PLAYOUT_MINIMUM:
-      return "minimum";
-    default:
-      return "restart";
-  }
-}

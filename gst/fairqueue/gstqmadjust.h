@@ -4,8 +4,6 @@
 
 #include <gst/gst.h>
 
-#include "fairmix/playout/fmx-playout.h"
-
 G_BEGIN_DECLS
 
 /**
@@ -24,9 +22,6 @@ GstEvent *gst_qm_adjust_event_new (GstClockTimeDiff adjustment,
 /* Returns: whether @event is one; then @adjustment is set */
 gboolean gst_qm_adjust_event_parse (GstEvent * event,
     GstClockTimeDiff * adjustment);
-
-/* Returns: what messages call @reason */
-const gchar *gst_qm_adjust_reason (FmxPlayoutReason reason);
 
 G_END_DECLS
 

@@ -291,12 +291,6 @@ gst_qm_jitter_buffer_set_property (GObject * object, guint id,
     return;
   if (id >= PROP_PROXIED) {
     gst_qm_proxy_set (G_OBJECT (self->inner), value, pspec);
-    if (!g_str_equal (pspec->name, "do-lost"))
-      return;
-    GST_OBJECT_LOCK (self);
-    self->settings.tell_late = g_value_get_boolean (value);
-    GST_OBJECT_UNLOCK (self);
-    gst_qm_jitter_buffer_apply (self);
     return;
   }
   GST_OBJECT_LOCK (self);

@@ -9,10 +9,8 @@
 #include "gstqmadjust.h"
 #include "gstqmarrival.h"
 #include "gstqmdebug.h"
-#include "gstqmlate.h"
 #include "gstqmstream.h"
 #include "gst/common/gstfairmixlock.h"
-#include "gst/common/gstfairmixtimer.h"
 
 #define GST_CAT_DEFAULT gst_qm_debug_category ()
 
@@ -42,7 +40,6 @@ typedef struct
   GstMessage *message;
   gboolean inner_moved;         /* the inner one's settings are to follow */
   gboolean changed;
-  FmxTime ask_at;               /* whether the next one is late; or NONE */
 } Passage;
 
 /* How the inner jitter buffer is steered: it takes a packet that is later than
@@ -64,8 +61,6 @@ struct _GstQmStage
   void (*changed) (gpointer user_data);
   gpointer changed_data;
 
-  GstFairmixTimer *timer;       /* asks what is late */
-
   gint active;                  /* settings.active, without the lock */
   GstQmArrival arrival;
 
@@ -83,12 +78,9 @@ struct _GstQmStage
   GstQmStream stream;
   Output output;
   Steering steering;
-  GstQmLate late;
-  gboolean playing;
   gboolean moving;              /* a thread is setting the inner one ... */
   gboolean moved_since;         /* ... and has to do so once more */
   guint64 n_shrunk;
-  guint64 n_gaps;               /* that were told of */
 };
 
 /* --- on the way in --- */
@@ -151,7 +143,6 @@ gst_qm_stage_reset (GstQmStage * self)
   fmx_tick_queue_reset (&self->tick_queue);
   memset (&self->output, 0, sizeof self->output);
   self->output.ts_offset = self->settings.ts_offset;
-  self->late.end = 0;
 }
 
 static void
@@ -189,6 +180,23 @@ gst_qm_stage_place (GstQmStage * self, GstBuffer * buffer, Passage * p)
   return TRUE;
 }
 
+static const gchar *
+gst_qm_stage_reason (FmxPlayoutReason reason)
+{
+  switch (reason) {
+    case FMX_PLAYOUT_LATE:
+      return "late";
+    case FMX_PLAYOUT_STANDING_QUEUE:
+      return "standing-queue";
+    case FMX_PLAYOUT_SILENCE:
+      return "silence";
+    case FMX_PLAYOUT_MINIMUM:
+      return "minimum";
+    default:
+      return "restart";
+  }
+}
+
 /* Both delays are beyond the packets that are the fastest now: in a burst each
  * packet is faster than the one before it. */
 static GstMessage *
@@ -203,7 +211,7 @@ gst_qm_stage_adaptation_message (GstQmStage * self,
           "ssrc", G_TYPE_UINT, self->stream.ssrc,
           "before", G_TYPE_UINT64, (guint64) before,
           "after", G_TYPE_UINT64, (guint64) after,
-          "reason", G_TYPE_STRING, gst_qm_adjust_reason (decision->reason),
+          "reason", G_TYPE_STRING, gst_qm_stage_reason (decision->reason),
           "dropped", G_TYPE_BOOLEAN, dropped, NULL));
 }
 
@@ -215,11 +223,6 @@ gst_qm_stage_update_minimum (GstQmStage * self)
   const FmxPlayoutParams *params = &self->settings.playout;
   FmxDuration minimum = MAX (params->min_delay, self->stream.asked_delay);
 
-  if (minimum == params->min_delay && !self->settings.retransmission
-      && self->offset_floor <= 0) {
-    fmx_playout_set_min_delay (&self->playout, minimum);
-    return;
-  }
   if (self->settings.retransmission)
     minimum = MAX (minimum, (FmxDuration) self->settings.fixed_delay);
   if (self->offset_floor > 0)
@@ -244,17 +247,12 @@ gst_qm_stage_decide_by_monitor (GstQmStage * self, Passage * p)
     p->play = TRUE;             /* in the slot of the one before it */
     p->playout -= p->packet.duration;
   }
-  if (p->play && self->settings.tell_late) {
-    self->output.resync |= self->late.told > 0 && p->playout < self->late.end;
-    p->ask_at = gst_qm_late_on_packet (&self->late, p->playout,
-        p->packet.duration);
-  }
   self->n_shrunk += decision.adjusted < 0;
   if (decision.adjusted != 0) {
     GST_DEBUG_OBJECT (self->owner, "delay %" GST_STIME_FORMAT " by %"
         GST_STIME_FORMAT ": %s", GST_STIME_ARGS (decision.delay),
         GST_STIME_ARGS (decision.adjusted),
-        gst_qm_adjust_reason (decision.reason));
+        gst_qm_stage_reason (decision.reason));
     p->message = gst_qm_stage_adaptation_message (self, &decision, !p->play);
     p->event = gst_qm_adjust_event_new (decision.adjusted,
         fmx_playout_get_delay (&self->playout));
@@ -395,7 +393,6 @@ static void
 gst_qm_stage_pass (GstQmStage * self, GstBuffer * buffer, Passage * p)
 {
   p->play = TRUE;
-  p->ask_at = FMX_TIME_NONE;
   if (!self->settings.active || !GST_BUFFER_PTS_IS_VALID (buffer))
     return;
   p->inner_pts =
@@ -459,9 +456,6 @@ gst_qm_stage_chain_out (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   changed = p.changed ? self->changed : NULL;
   gst_fairmix_lock_release (&self->lock);
 
-  if (p.ask_at != FMX_TIME_NONE)
-    gst_fairmix_timer_reschedule (self->timer,
-        gst_element_get_base_time (self->owner) + p.ask_at);
   if (p.inner_moved)
     gst_qm_stage_move_inner (self);
   if (p.message != NULL)
@@ -476,96 +470,27 @@ gst_qm_stage_chain_out (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   return GST_FLOW_OK;
 }
 
-/* with the lock */
-static gboolean
-gst_qm_stage_needs_timer (GstQmStage * self)
-{
-  return self->playing && self->settings.tell_late && self->settings.active;
-}
-
-/* The next packet has not come, and its slot has: nobody else says so. */
-static GstClockTime
-gst_qm_stage_on_timeout (gpointer user_data, GstClockTime now)
-{
-  GstQmStage *self = user_data;
-  GstClockTime base = gst_element_get_base_time (self->owner);
-  GstEvent *gap = NULL;
-  FmxTime start, next;
-
-  /* as one who brings a packet */
-  GST_PAD_STREAM_LOCK (self->inner_peer);
-  gst_fairmix_lock_acquire (&self->lock);
-  if (!gst_qm_stage_needs_timer (self))
-    self->late.end = 0;
-  if (gst_qm_late_take (&self->late, now > base ? now - base : 0, &start,
-          &next)) {
-    gap =
-        gst_event_new_gap (gst_qm_stage_position (self,
-            (GstClockTimeDiff) start + self->output.ts_offset),
-        GST_QM_LATE_STEP);
-    self->n_gaps++;
-  }
-  gst_fairmix_lock_release (&self->lock);
-  if (gap != NULL)
-    gst_pad_push_event (self->srcpad, gap);
-  GST_PAD_STREAM_UNLOCK (self->inner_peer);
-  return next == FMX_TIME_NONE ? GST_CLOCK_TIME_NONE : base + next;
-}
-
-/* with the lock: puts what is lost, and had @timestamp, in its slot; @duration: of
- * what is to be concealed.  Returns: whether it is still to be told */
-static gboolean
-gst_qm_stage_place_lost (GstQmStage * self, guint64 * timestamp,
-    guint64 * duration)
-{
-  GstClockTimeDiff offset = self->output.offset
-      - steering_ts_offset (&self->steering);
-  FmxTime start = gst_qm_to_running_time (&self->segment, *timestamp);
-  gboolean tell = TRUE;
-
-  if (self->late.end > 0 && GST_CLOCK_TIME_IS_VALID (start)
-      && GST_CLOCK_TIME_IS_VALID (*duration)) {
-    FmxTime slot = start = (FmxTime) MAX ((gint64) start + offset, 0);
-
-    tell = gst_qm_late_on_lost (&self->late, &start, (FmxDuration *) duration);
-    offset += GST_CLOCK_DIFF (slot, start);
-  }
-  offset += self->output.ts_offset;
-  *timestamp = (guint64) MAX ((gint64) * timestamp + offset, 0);
-  return tell;
-}
-
-/* What is lost had a time of the inner jitter buffer: it gets one of ours.
- * Returns: (transfer full) (nullable): the event, if it is still worth telling */
+/* What is lost had a time of the inner jitter buffer: it gets one of ours. */
 static GstEvent *
 gst_qm_stage_shift_lost (GstQmStage * self, GstEvent * event)
 {
   const GstStructure *s = gst_event_get_structure (event);
-  guint64 timestamp, duration = GST_CLOCK_TIME_NONE;
-  gboolean active, tell = TRUE;
+  GstClockTimeDiff offset;
+  guint64 timestamp;
 
   if (s == NULL || !gst_structure_has_name (s, "GstRTPPacketLost")
-      || !gst_structure_get_uint64 (s, "timestamp", &timestamp)
-      || !GST_CLOCK_TIME_IS_VALID (timestamp))
+      || !gst_structure_get_uint64 (s, "timestamp", &timestamp))
     return event;
-  gst_structure_get_uint64 (s, "duration", &duration);
   gst_fairmix_lock_acquire (&self->lock);
-  active = self->settings.active && self->stream.known;
-  if (active)
-    tell = gst_qm_stage_place_lost (self, &timestamp, &duration);
+  offset = self->settings.active && self->stream.known ?
+      self->output.offset + self->output.ts_offset
+      - steering_ts_offset (&self->steering) : 0;
   gst_fairmix_lock_release (&self->lock);
-  if (!tell) {
-    gst_event_unref (event);
-    return NULL;
-  }
-  if (!active)
+  if (offset == 0 || !GST_CLOCK_TIME_IS_VALID (timestamp))
     return event;
   event = gst_event_make_writable (event);
   gst_structure_set (gst_event_writable_structure (event), "timestamp",
-      G_TYPE_UINT64, timestamp, NULL);
-  if (GST_CLOCK_TIME_IS_VALID (duration))
-    gst_structure_set (gst_event_writable_structure (event), "duration",
-        G_TYPE_UINT64, duration, NULL);
+      G_TYPE_UINT64, (guint64) MAX ((gint64) timestamp + offset, 0), NULL);
   return event;
 }
 
@@ -603,7 +528,7 @@ gst_qm_stage_event_out (GstPad * pad, GstObject * parent, GstEvent * event)
     default:
       break;
   }
-  return event == NULL || gst_pad_event_default (pad, parent, event);
+  return gst_pad_event_default (pad, parent, event);
 }
 
 /* The inner one takes the pipeline's latency for its own. */
@@ -643,34 +568,12 @@ gst_qm_stage_close (GstQmStage * self)
   gst_pad_set_active (inner_src, FALSE);
   gst_pad_set_active (self->sinkpad, FALSE);
   gst_object_unref (inner_src);
-  gst_fairmix_timer_stop (self->timer);
-}
-
-static void
-gst_qm_stage_start_timer (GstQmStage * self)
-{
-  GstClock *clock = gst_element_get_clock (self->owner);
-
-  if (clock == NULL)
-    return;
-  gst_fairmix_timer_start (self->timer, clock, 0, FALSE);
-  gst_object_unref (clock);
 }
 
 void
 gst_qm_stage_set_playing (GstQmStage * self, gboolean playing)
 {
-  gboolean start;
-
   g_atomic_int_set (&self->arrival.playing, playing);
-  gst_fairmix_lock_acquire (&self->lock);
-  self->playing = playing;
-  start = gst_qm_stage_needs_timer (self);
-  gst_fairmix_lock_release (&self->lock);
-  if (start)
-    gst_qm_stage_start_timer (self);
-  else
-    gst_fairmix_timer_pause (self->timer);
 }
 
 void
@@ -727,10 +630,9 @@ gst_qm_stage_set_settings (GstQmStage * self,
     const GstQmStageSettings * settings)
 {
   const Steering none = { 0, 0 };
-  gboolean moved, needed, needs;
+  gboolean moved;
 
   gst_fairmix_lock_acquire (&self->lock);
-  needed = gst_qm_stage_needs_timer (self);
   if (!same_monitor (&settings->playout, &self->settings.playout)
       || settings->active != self->settings.active) {
     gst_qm_stage_set_playout (self, &settings->playout);
@@ -740,16 +642,10 @@ gst_qm_stage_set_settings (GstQmStage * self,
     self->steering = none;
   moved = !settings->active || !self->settings.active;
   self->settings = *settings;
-  needs = gst_qm_stage_needs_timer (self);
-  self->late.end = needs && needed ? self->late.end : 0;
   g_atomic_int_set (&self->active, settings->active);
   gst_fairmix_lock_release (&self->lock);
   if (moved)
     gst_qm_stage_move_inner (self);
-  if (needs && !needed)
-    gst_qm_stage_start_timer (self);
-  else if (needed && !needs)
-    gst_fairmix_timer_pause (self->timer);
 }
 
 void
@@ -881,7 +777,6 @@ gst_qm_stage_add_stats (GstQmStage * self, GstStructure * stats)
       "qm-asked-delay", G_TYPE_UINT64, self->stream.asked_delay,
       "qm-clocked", G_TYPE_UINT64,
       (guint64) (guint) g_atomic_int_get (&self->arrival.n_clocked),
-      "qm-gaps", G_TYPE_UINT64, self->n_gaps,
       "qm-mean-interarrival", G_TYPE_UINT64,
       (guint64) fmx_interarrival_mean (&self->interarrival), NULL);
   gst_fairmix_lock_release (&self->lock);
@@ -977,15 +872,12 @@ gst_qm_stage_new (GstElement * owner, GstElement * inner, GstPad * sinkpad,
   gst_qm_arrival_init (&self->arrival);
   gst_qm_stage_set_playout (self, &self->settings.playout);
   gst_qm_stage_take_pads (self);
-  self->timer =
-      gst_fairmix_timer_new ("qm-late", gst_qm_stage_on_timeout, self);
   return self;
 }
 
 void
 gst_qm_stage_free (GstQmStage * self)
 {
-  gst_fairmix_timer_free (self->timer);
   gst_object_unref (self->inner_peer);
   gst_object_unref (self->inner_sink);
   gst_fairmix_lock_clear (&self->lock);

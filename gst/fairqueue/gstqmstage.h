@@ -43,8 +43,6 @@ typedef enum
  * @fixed_delay: delay of streams that are not audio, and of all while
  *     retransmission is on the least
  * @retransmission: whether lost packets are asked for again
- * @tell_late: what is downstream is told in time of packets that are late, so that
- *     it can conceal them
  * @ts_offset: what lip-sync wants added to all timestamps
  * @max_ts_offset_adjustment: how much it may change per frame; 0 = any
  */
@@ -56,7 +54,6 @@ typedef struct
   GstQmShrink shrink;
   GstClockTime fixed_delay;
   gboolean retransmission;
-  gboolean tell_late;
   GstClockTimeDiff ts_offset;
   GstClockTime max_ts_offset_adjustment;
 } GstQmStageSettings;
@@ -98,7 +95,7 @@ void gst_qm_stage_free (GstQmStage * stage);
 /* Whether running time passes, and may be compared with packets' timestamps */
 void gst_qm_stage_set_playing (GstQmStage * stage, gboolean playing);
 
-/* Closes the pads, and ends the timer; before the inner one is stopped. */
+/* Closes the pads; before the inner one is stopped. */
 void gst_qm_stage_close (GstQmStage * stage);
 
 /* Forgets the stream; after the pads were closed. */

@@ -26,7 +26,6 @@ typedef struct
   size_t highest;               /* the last of them */
   gboolean any;
   GstClockTime latency;
-  guint n_waiters;              /* that always wait for the clock */
 
   GMutex lock;
   GCond cond;
@@ -142,14 +141,6 @@ wait_until_idle (Run * run)
   g_mutex_unlock (&run->lock);
 }
 
-/* Waits until who always waits for the clock does so again. */
-static void
-wait_for_waiters (const Run * run)
-{
-  while (gst_test_clock_peek_id_count (run->clock) < run->n_waiters)
-    g_usleep (20);
-}
-
 /* Waits until nothing moves any more at this point of virtual time: what is
  * next in order has not been pushed, or the buffer waits for the clock. */
 static void
@@ -159,8 +150,7 @@ settle (Run * run)
 
   g_mutex_lock (&run->lock);
   while (run->started ? run->inner_next <= run->highest : run->any) {
-    gboolean waiting =
-        gst_test_clock_peek_id_count (run->clock) > run->n_waiters;
+    gboolean waiting = gst_test_clock_peek_id_count (run->clock) > 0;
 
     if (waiting && (!run->started || !run->pushed[run->inner_next]))
       break;
@@ -171,7 +161,6 @@ settle (Run * run)
   }
   g_mutex_unlock (&run->lock);
   wait_until_idle (run);
-  wait_for_waiters (run);
 }
 
 /* Lets time pass up to @until, timer by timer */
@@ -241,10 +230,6 @@ run_init (Run * run)
   gst_pad_add_probe (run->harness->sinkpad, GST_PAD_PROBE_TYPE_BUFFER,
       on_outer, run, NULL);
   run->latency = gst_harness_query_latency (run->harness);
-  /* qmjitterbuffer, to tell what is late */
-  run->n_waiters = strstr (run->tap->description, "qmjitterbuffer") != NULL
-      && strstr (run->tap->description, "do-lost=true") != NULL;
-  wait_for_waiters (run);
 }
 
 void
