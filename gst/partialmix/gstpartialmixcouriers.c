@@ -258,16 +258,18 @@ serve_door (Courier * courier)
   gst_fairmix_lock_acquire (&couriers->lock);
 }
 
-/* Queues what is for a door that somebody else is at, or has to be.
+/* Queues what is for a door that somebody else than @carrier is at, or has to be: he
+ * may have been left behind on his way to it, and what he carries comes first.
  * Returns: FALSE if there is no such, or not any more */
 static gboolean
-put_down (GstPartialMixCouriers * couriers, GstPartialMixDelivery * delivery)
+put_down (Courier * carrier, GstPartialMixDelivery * delivery)
 {
+  GstPartialMixCouriers *couriers = carrier->couriers;
   GstPartialMixDoor *door = delivery->door;
   gboolean detour;
 
   gst_fairmix_lock_acquire (&couriers->lock);
-  detour = door->slow || door->holder != NULL;
+  detour = door->holder != NULL ? door->holder != carrier : door->slow;
   if (detour) {
     g_queue_push_tail (&door->waiting, g_memdup2 (delivery, sizeof *delivery));
     delivery->caps = NULL;
@@ -288,12 +290,11 @@ put_down (GstPartialMixCouriers * couriers, GstPartialMixDelivery * delivery)
 }
 
 static void
-push_or_put_down (GstPartialMixCouriers * couriers,
-    GstPartialMixDelivery * delivery)
+push_or_put_down (Courier * carrier, GstPartialMixDelivery * delivery)
 {
   if (!g_atomic_int_get (&delivery->door->detour)
-      || !put_down (couriers, delivery))
-    couriers->push (delivery->door, delivery->caps,
+      || !put_down (carrier, delivery))
+    carrier->couriers->push (delivery->door, delivery->caps,
         g_steal_pointer (&delivery->data));
 }
 
@@ -317,7 +318,7 @@ go_through (Courier * courier, GstPartialMixBatch ** last)
       n_here = batch->n;
       i = 0;
     }
-    push_or_put_down (courier->couriers, gst_partial_mix_batch_at (batch, i));
+    push_or_put_down (courier, gst_partial_mix_batch_at (batch, i));
   }
   *last = batch;
   return k == n && g_atomic_int_compare_and_exchange (&courier->next, n,
@@ -404,6 +405,7 @@ leave_leader (GstPartialMixCouriers * couriers)
 {
   Courier *stuck = couriers->leader;
   GstPartialMixBatch *batch;
+  GstPartialMixDoor *door;
   Batches left;
   gint next;
   guint k;
@@ -417,10 +419,13 @@ leave_leader (GstPartialMixCouriers * couriers)
   k = (guint) next - 1;
   batch = find_batch (&stuck->work, &k);
   stuck->leads = FALSE;
-  stuck->door = gst_partial_mix_batch_at (batch, k)->door;
-  gst_object_ref (stuck->door->owner);
-  set_holder (stuck->door, stuck);
-  set_slow (couriers, stuck->door, TRUE);
+  door = gst_partial_mix_batch_at (batch, k)->door;
+  if (door->holder == NULL) {   /* else he is about to put it down there */
+    stuck->door = door;
+    gst_object_ref (door->owner);
+    set_holder (door, stuck);
+    set_slow (couriers, door, TRUE);
+  }
 
   couriers->leader = NULL;
   append (&left, &couriers->incoming);
