@@ -522,8 +522,9 @@ meet (gboolean organised, guint seconds, gboolean trace)
     n_moved = count_moved (&world, &n_wrong);
     bench_row ("organise", scene, "moved", n_moved, "of 9");
     bench_row ("organise", scene, "... behind another link", n_wrong, "");
-    bench_row ("organise", scene, "the last one moved after",
-        (gdouble) (world.last_us - begin_us) / SECOND_US, "s");
+    if (n_moved > 0)
+      bench_row ("organise", scene, "the last one moved after",
+          (gdouble) (world.last_us - begin_us) / SECOND_US, "s");
   }
   world_end (&world);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Which of twelve clients are behind the same link: who is grouped with whom.
  *
- *   groups [--held-out] [--seeds N] [--letter] [--quick]
+ *   groups [--held-out] [--seeds N] [--letter] [--least R] [--quick]
  *
  * One mixer sends to twelve clients, over links that they share or do not, in
  * virtual time, by the library's rate sender.  A table for docs/algorithms/topology.md,
- * of the second half of three minutes.  --letter: [RFC8382] alone.  --quick: two kinds
- * of networks, as a test: fails if anybody is in a wrong group, or missing in one. */
+ * of the second half of three minutes.  --letter: [RFC8382] alone.  --least: another least
+ * correlation.  --quick: two kinds of networks, as a test: fails if anybody is in a wrong
+ * group, or missing in one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,7 @@ typedef struct
 } Outcome;
 
 static void
-look (const Net * net, const FmxSharedBottleneck *sb, Outcome *out, bool *wrong)
+look (const Net *net, const FmxSharedBottleneck *sb, Outcome *out, bool *wrong)
 {
   bool wrong_lasting = false;
 
@@ -66,7 +67,7 @@ look (const Net * net, const FmxSharedBottleneck *sb, Outcome *out, bool *wrong)
 }
 
 static void
-run (const Net * net, uint64_t seed, bool letter, Outcome *out)
+run (const Net *net, uint64_t seed, bool letter, double least, Outcome *out)
 {
   FmxSharedBottleneck sb;
   FmxSharedBottleneckParams params;
@@ -76,6 +77,8 @@ run (const Net * net, uint64_t seed, bool letter, Outcome *out)
 
   fmx_delay_shape_params_default (&shape);
   fmx_shared_bottleneck_params_default (&params);
+  if (least > 0.0)
+    params.least_correlation = least;
   if (letter)
     params.least_correlation = -1.0;
   params.by_shape = letter;
@@ -108,6 +111,7 @@ main (int argc, char **argv)
 {
   bool letter = false, held_out = false, quick = false, good = true;
   unsigned n_seeds = 4;
+  double least = 0.0;
 
   for (int i = 1; i < argc; i++) {
     letter |= strcmp (argv[i], "--letter") == 0;
@@ -115,6 +119,8 @@ main (int argc, char **argv)
     quick |= strcmp (argv[i], "--quick") == 0;
     if (strcmp (argv[i], "--seeds") == 0 && i + 1 < argc)
       n_seeds = (unsigned) atoi (argv[++i]);
+    else if (strcmp (argv[i], "--least") == 0 && i + 1 < argc)
+      least = atof (argv[++i]);
   }
   if (!quick)
     printf ("| network | runs with a wrong group | of the time | pairs found | "
@@ -125,7 +131,7 @@ main (int argc, char **argv)
     if (quick && !nets[k].quick)
       continue;
     for (unsigned s = 0; s < n_seeds; s++)
-      run (&nets[k], 2 * s + 1 + held_out, letter, &out);
+      run (&nets[k], 2 * s + 1 + held_out, letter, least, &out);
     good &= out.wrong_runs == 0 && out.found >= out.due - out.due / 20;
     printf ("| %s | %u of %u | %.1f %% | %.1f %% | %.2f | %.2f |\n",
         nets[k].name, out.wrong_runs, n_seeds, percent (out.wrong, out.looks),
