@@ -114,6 +114,8 @@ flow_run (Flow * flow, GstClockTime duration)
       flow->pushed_at[flow->next_seq % G_N_ELEMENTS (flow->pushed_at)] =
           now (f);
       push (f, SSRC, flow->next_seq++);
+      /* what may leave has left before the next one comes */
+      clock_wait_idle (f->clock, f->n_waiters);
     }
     path_step (&flow->path, now (f) + GST_MSECOND);
     flow->above_bits = MAX (flow->above_bits - allowed_bps / 1000.0, 0.0);
