@@ -58,19 +58,33 @@ sanitizers () {
     -Dtests=enabled -Dbenchmarks=disabled -Dexamples=disabled -Dns3=disabled
 }
 
+# suites_of LABEL: what runs with these sanitizers, a word each
+suites_of () {
+  echo elements pipelines
+  [ "$1" != memory ] || echo fuzz
+}
+
 # build_ahead: makes what later runs need, with the processors that tests which wait
 # leave idle.  It takes nothing from them; what fails is made again, and told, where
 # it is needed.
 build_ahead () {
-  for label in alone memory threads; do
-    $idle ninja -C "$out/build-$label" ${JOBS:+-j "$JOBS"}
-  done >"$out/build/ahead.log" 2>&1
+  {
+    $idle ninja -C "$out/build-alone" ${JOBS:+-j "$JOBS"}
+    for label in memory threads; do
+      # shellcheck disable=SC2046  # one word per target
+      $idle ninja -C "$out/build-$label" ${JOBS:+-j "$JOBS"} \
+        $("$PYTHON" tests/targets.py "$out/build-$label" $(suites_of "$label"))
+    done
+  } >"$out/build/ahead.log" 2>&1
 }
 
-# sanitize LABEL SUITES...: the same in one of these build directories.
+# sanitize LABEL: the suites with these sanitizers, in their build directory.
 sanitize () {
   label=$1
-  shift
+  set --
+  for suite in $(suites_of "$label"); do
+    set -- "$@" --suite "$suite"
+  done
   # Scanning all plugins of the system inside an instrumented process finds
   # faults of the system; so the registry comes from the tests before, and one
   # program adds our plugins to it, while nothing is tested.
@@ -117,10 +131,10 @@ fi
 run realtime "$out/build" --suite realtime
 
 if [ -z "$quick" ]; then
-  wait "$ahead"
   # a leak is a warning, and a warning ends the test
   GST_TRACERS=leaks GST_DEBUG=GST_TRACER:7 GST_DEBUG_NO_COLOR=1 \
     run leaks "$out/build" --suite elements --suite pipelines
+  wait "$ahead"
 
   export UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1"
   # the names in lsan.supp stand within eight calls of what they allocate
@@ -131,13 +145,13 @@ if [ -z "$quick" ]; then
   export ASAN_OPTIONS="$ASAN_OPTIONS:intercept_tls_get_addr=0"
   export LSAN_OPTIONS="suppressions=$top/tests/lsan.supp:print_suppressions=0"
   run alone "$out/build-alone"
-  sanitize memory --suite elements --suite pipelines --suite fuzz
+  sanitize memory
 
   export TSAN_OPTIONS="ignore_noninstrumented_modules=1:halt_on_error=1"
   # memory that one thread frees and another gets next looks like a race, where
   # GLib's own allocator hands it over
   export G_SLICE=always-malloc
-  sanitize threads --suite elements --suite pipelines
+  sanitize threads
 fi
 
 fmx_say "summary"
