@@ -138,6 +138,8 @@ GST_START_TEST (test_a_mixer_that_crashed_is_joined_again)
   Person *bob = client_new (second, "bob", 660, "");
 
   expect_message (alice, "dpm-session", "event", "joined");
+  /* the mixer takes her for joined once it hears from her again */
+  wait_for_stat (first, "n-joined", 1);
   relay_turn_to (relay, (guint) stat_of (second, "port"));
   expect_message (alice, "dpm-session", "event", "joined");
   wait_for_tone (bob, 440, TRUE);
