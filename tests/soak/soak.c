@@ -706,7 +706,7 @@ main (int argc, char **argv)
     }
   }
   say_how_far (&soak, begun_us);
-  heard = soak_witness (&soak)->n_witness > 0;
+  heard = g_atomic_int_get (&soak_witness (&soak)->n_witness) > 0;
   soak_stop (&soak);
   g_print ("done\n");
   return heard ? 0 : 1;
