@@ -49,17 +49,18 @@ means (const GstPartialMixPayloads * payloads, guint pt,
 }
 
 /* What RFC 3551 says once for all is not to be said otherwise, even where it
- * came like that. */
+ * came like that.  It is the same for a stream and a mix, and so is what the peer
+ * asks for; any other number of the mixes is theirs alone. */
 static gboolean
 may_mean (const GstPartialMixPayloads * payloads, guint pt,
     const GstPartialMixFormat * format, gboolean is_mix)
 {
   GstPartialMixFormat fixed;
 
-  if (gst_partial_mix_format_from_pt (&fixed, (guint8) pt)
-      && !gst_partial_mix_format_is_equal (&fixed, format))
-    return FALSE;
-  return is_mix || (gint) pt != payloads->reserved;
+  if (gst_partial_mix_format_from_pt (&fixed, (guint8) pt))
+    return gst_partial_mix_format_is_equal (&fixed, format);
+  return is_mix || (gint) pt != payloads->reserved
+      || (gint) pt == payloads->asked[format->encoding];
 }
 
 static guint8
@@ -121,7 +122,7 @@ gst_partial_mix_payloads_take (GstPartialMixPayloads * payloads,
   gint asked = payloads->asked[format->encoding];
   guint8 pt = format->pt & 0x7f;
 
-  if (asked >= 0 && !(is_mix && payloads->reserved >= 0))
+  if (asked >= 0)
     pt = (guint8) asked;
   if (!means (payloads, pt, format)) {
     if (may_mean (payloads, pt, format, is_mix)

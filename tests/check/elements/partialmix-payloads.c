@@ -294,6 +294,40 @@ GST_START_TEST (test_the_number_of_the_mixes_is_theirs)
 
 GST_END_TEST;
 
+/* A peer that takes one number only takes nothing else: streams and mixes leave
+ * under it, whatever the number of the mixes is. */
+GST_START_TEST (test_a_peer_that_takes_one_number_gets_all_under_it)
+{
+  static const guint mix_pts[] = { 0, 96, 97, 128 };
+  gchar *properties = g_strdup_printf ("mix-pt=%u", mix_pts[__i__ % 4]);
+  gboolean pcmu = __i__ < 4;
+  Rig *rig = rig_new (properties);
+  RigListener *listener = rig_listener (rig, "src_0", pcmu ?
+      "application/x-rtp,encoding-name=PCMU,payload=0" :
+      "application/x-rtp,encoding-name=OPUS,payload=96");
+  guint i;
+
+  for (i = 1; i <= 3; i++) {
+    gchar *name = g_strdup_printf ("sink_%u", i);
+
+    rig_talker (rig, name, 10 + i, pcmu ? RIG_PCMU : RIG_OPUS, 440, 8000);
+    g_free (name);
+  }
+  rig_play (rig);
+  rig_run (rig, 10);
+  rig_set_target (listener, 120000);
+  rig_run (rig, 30);
+  fail_unless (rig_count_packets (listener, 11) >= 8);
+  fail_unless (listener->buffers->len > 50);
+  for (i = 0; i < listener->buffers->len; i++)
+    fail_unless_equals_int (payload_type (rig_nth (listener, i)),
+        pcmu ? 0 : 96);
+  rig_free (rig);
+  g_free (properties);
+}
+
+GST_END_TEST;
+
 /* What the pad says while nobody takes it is no promise.  @talker's own number
  * is 96, the mix's would be that as well. */
 GST_START_TEST (test_who_is_linked_later_gets_the_numbers_he_asks_for)
@@ -366,6 +400,8 @@ partialmix_payloads_suite (void)
   tcase_add_test (tc, test_static_numbers_mean_what_rfc_3551_says);
   tcase_add_test (tc, test_caps_need_not_say_what_a_static_number_says);
   tcase_add_test (tc, test_the_number_of_the_mixes_is_theirs);
+  tcase_add_loop_test (tc,
+      test_a_peer_that_takes_one_number_gets_all_under_it, 0, 8);
   tcase_add_loop_test (tc,
       test_who_is_linked_later_gets_the_numbers_he_asks_for, 0, 2);
   tcase_add_test (tc, test_two_peers_get_one_stream_under_the_number_of_each);
