@@ -249,12 +249,10 @@ shortq_on_feedback (FmxRateController *rc, const FmxRateFeedback *fb,
 static void
 shortq_on_no_feedback (FmxRateController *rc, FmxTime now)
 {
-  const FmxRateShortqState *s = &rc->state.shortq;
   double bps = rc->rate_bps / 2.0;
 
-  if (rc->probing || (rc->idle && rc->rate_bps <= 2.0 * rc->params.initial_bps)
-      || (!s->halved_seen && fmx_time_diff (now, s->halved) < rc->rto))
-    return;                     /* of what left since the last cut nothing can be known */
+  if (rc->probing || (rc->idle && rc->rate_bps <= 2.0 * rc->params.initial_bps))
+    return;
   if (bps < rc->params.min_bps)
     fmx_shortq_begin_to_probe (rc, now);
   else

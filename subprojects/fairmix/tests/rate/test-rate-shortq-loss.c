@@ -359,27 +359,6 @@ test_after_silence_the_rate_stays_for_two_and_a_half_round_trips (void **state)
   assert_bps (&t, 250e3);
 }
 
-/* A loss has just halved the rate when the timer of the packets before expires: of what
- * left since nothing could be heard yet. */
-static void
-test_silence_since_before_a_cut_is_no_second_cut (void **state)
-{
-  Told t = told_calm (400e3);
-
-  (void) state;
-  told_for (&t, 600 * MS, 0);
-  t.fb.loss_event_rate = 1.0;
-  told_for (&t, STEP, 0);
-  t.fb.loss_event_rate = 0.0;
-  assert_bps (&t, 200e3);
-  t.now += 15 * MS - STEP;
-  pass_in_silence (&t);
-  assert_bps (&t, 200e3);
-  t.now += 300 * MS;            /* a retransmission timeout */
-  pass_in_silence (&t);
-  assert_bps (&t, 100e3);
-}
-
 /* A TCP behind active queue management: the queue is neither short nor long, some
  * packets are dropped, and the equation allows eight times as much. */
 static void
@@ -442,7 +421,6 @@ main (void)
     cmocka_unit_test (test_silence_while_probing_is_no_failure),
     cmocka_unit_test
         (test_after_silence_the_rate_stays_for_two_and_a_half_round_trips),
-    cmocka_unit_test (test_silence_since_before_a_cut_is_no_second_cut),
     cmocka_unit_test (test_delay_does_not_keep_it_far_below_the_equation),
     cmocka_unit_test (test_where_no_more_arrives_the_equation_is_no_floor),
   };
