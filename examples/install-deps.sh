@@ -19,6 +19,7 @@ if [ "${1-}" = --list ]; then
   shift
 fi
 [ $# -gt 0 ] || set -- build run
+for group in "$@"; do fmx_packages "$group" >/dev/null || exit; done
 if [ -n "$list" ]; then
   for group in "$@"; do fmx_packages "$group" || exit; done |
     xargs -n 1 | sort -u

@@ -17,4 +17,5 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=examples/prepare.sh
 . "$top/examples/prepare.sh"
 fmx_help "$@"
+fmx_options "$top/examples/python/layers.py" "$@"
 fmx_in_namespaces "$top/examples/python/layers.py" "$@"

@@ -15,5 +15,6 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=examples/prepare.sh
 . "$top/examples/prepare.sh"
 fmx_help "$@"
+fmx_options "$top/examples/python/multicast.py" "$@"
 
 fmx_in_namespaces "$top/examples/python/multicast.py" "$@"

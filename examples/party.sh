@@ -15,6 +15,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=examples/prepare.sh
 . "$top/examples/prepare.sh"
 fmx_help "$@"
+fmx_options "$top/examples/python/party.py" "$@"
 
 build=${FMX_BUILD:-$top/build}
 export FMX_BUILD="$build"

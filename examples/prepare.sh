@@ -49,6 +49,19 @@ fmx_help () {
   done
 }
 
+# fmx_options PROGRAM ARGUMENT...: refuses options that the program does not know,
+# before anything is installed or built for it.
+fmx_options () {
+  program=$1
+  shift
+  for argument in "$@"; do
+    case $argument in
+    --*) grep -qF -e "'${argument%%=*}'" "$program" ||
+      { fmx_say "there is no option $argument; see $0 --help" >&2; exit 2; } ;;
+    esac
+  done
+}
+
 # The packages of the given groups that are not installed here.
 fmx_missing () {
   for group in "$@"; do
@@ -108,7 +121,10 @@ fmx_python () {
 fmx_in_namespaces () {
   for tool in ip tc unshare python3 gst-launch-1.0; do
     command -v $tool >/dev/null ||
-      { fmx_say "$0 needs $tool: iproute2, util-linux, python3, GStreamer" >&2
+      { fmx_say "$0 needs $tool; please run" >&2
+        # shellcheck disable=SC2154  # top is of who sources this
+        echo "    sudo $top/examples/install-deps.sh build run &&
+    sudo apt-get install iproute2 util-linux" >&2
         exit 1; }
   done
   if unshare --user --map-root-user --net --mount true 2>/dev/null; then

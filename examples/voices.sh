@@ -10,11 +10,18 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=examples/prepare.sh
 . "$top/examples/prepare.sh"
 fmx_help "$@"
+case ${1-} in
+-*) fmx_say "there is no option $1; see $0 --help" >&2; exit 2 ;;
+esac
 folder=${1:-$top/build/voices}
 sounds=/usr/share/asterisk/sounds
 readings=/usr/share/pocketsphinx/test/data/librivox
 seconds=60
 
+command -v ffmpeg >/dev/null ||
+  { fmx_say "no ffmpeg here, which cuts the voices; please run" >&2
+    echo "    sudo $top/examples/install-deps.sh party" >&2
+    exit 1; }
 mkdir -p "$folder"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -31,7 +38,8 @@ voice () {
       -f s16le -ac 1 -ar 48000 -
   done >"$work/raw"
   if [ ! -s "$work/raw" ]; then
-    echo "voice $name: no recordings found" >&2
+    echo "voice $name: no recordings found; please run" >&2
+    echo "    sudo $top/examples/install-deps.sh party" >&2
     exit 1
   fi
   ffmpeg -v error -nostdin -y -stream_loop -1 -f s16le -ac 1 -ar 48000 \

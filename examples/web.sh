@@ -26,6 +26,7 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
+fmx_options "$top/examples/web/server.py" "$@"
 
 fmx_install build run web ${demo:+party} || exit 1
 python=$(fmx_python) || exit 1

@@ -22,6 +22,7 @@ a=${1:-127.0.0.1:10000} b=${2:-127.0.0.1:10010} c=${3:-127.0.0.1:10020}
 for peer in "$a" "$b" "$c"; do
   check_peer "$peer"
 done
+check_elements partialmix rtpccfb tfrcrate
 
 mixers=()
 trap 'trap - INT TERM; kill -INT "${mixers[@]}" 2>/dev/null; wait' INT TERM EXIT

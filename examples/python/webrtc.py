@@ -22,8 +22,12 @@ import sys
 import gi
 
 gi.require_version('Gst', '1.0')
-gi.require_version('GstWebRTC', '1.0')
-gi.require_version('GstSdp', '1.0')
+try:
+    gi.require_version('GstWebRTC', '1.0')
+    gi.require_version('GstSdp', '1.0')
+except ValueError as error:
+    sys.exit(f'{error}: please install gstreamer1.0-plugins-bad, '
+             'gstreamer1.0-nice and gir1.2-gst-plugins-bad-1.0')
 # pylint: disable=wrong-import-position
 from gi.repository import GLib, Gst, GstSdp, GstWebRTC  # noqa: E402,F401
 

@@ -17,8 +17,11 @@ import sys
 import warnings
 
 import gi
-from prometheus_client import CollectorRegistry, start_http_server
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+try:
+    from prometheus_client import CollectorRegistry, start_http_server
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+except ImportError:
+    sys.exit('no prometheus_client here: please install python3-prometheus-client')
 gi.require_version('Gst', '1.0')
 from gi.repository import GLib, Gst        # noqa: E402  after the version
 

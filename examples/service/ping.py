@@ -4,7 +4,8 @@
 
   ping.py [HOST [PORT]]        default: localhost 5004
 
-Prints the round trip and ends with 0, or with 1 if nobody answers within a second.
+Prints the round trip and ends with 0, with 1 if nobody answers within a second,
+with 2 if there is no such host or port.
 """
 import os
 import socket
@@ -44,8 +45,17 @@ def ask(address, family):
 
 
 def main(host='localhost', port='5004'):
-    for family, _, _, _, address in socket.getaddrinfo(
-            host, port, type=socket.SOCK_DGRAM):
+    if host.startswith('-'):
+        print(__doc__)
+        return 0 if host in ('-h', '--help') else 2
+    try:
+        if port.isdigit() and int(port) > 65535:
+            raise OverflowError('no such port')
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)
+    except (OSError, OverflowError, UnicodeError) as error:
+        print(f'{host}:{port}: {error}', file=sys.stderr)
+        return 2
+    for family, _, _, _, address in found:
         took = ask(address, family)
         if took is not None:
             print(f'{address[0]}: {took * 1000:.1f} ms')

@@ -140,9 +140,9 @@ def check_unbuilt(folder):
     install it."""
     no_plugins = {'FMX_BUILD': f'{folder}/build', 'GST_PLUGIN_PATH': folder,
                   'GST_PLUGIN_PATH_1_0': '', 'GST_REGISTRY': f'{folder}/registry'}
-    for name in SCRIPTS[:1] + SCRIPTS[3:4]:
+    for name in SCRIPTS[:1] + SCRIPTS[3:5]:
         done = script(name, '', **no_plugins)
-        if done.returncode != 2 or 'meson setup build' not in done.stderr:
+        if done.returncode != 2 or done.stderr.count('meson setup build') != 1:
             yield f'{name} in an unbuilt clone: {done}'
     tools = pathlib.Path(folder, 'bin')
     tools.mkdir()
@@ -151,6 +151,46 @@ def check_unbuilt(folder):
     done = script('sender', '', PATH=str(tools))
     if done.returncode != 2 or 'install-deps.sh build run' not in done.stderr:
         yield f'without gst-launch-1.0: {done}'
+
+
+def check_options():
+    """What no program knows is refused before anything is installed or built."""
+    for name in ('party', 'meet', 'web', 'layers', 'multicast', 'voices'):
+        done = run(ROOT / f'examples/{name}.sh', '--nonsense')
+        if done.returncode != 2 or done.stdout \
+                or 'there is no option --nonsense' not in done.stderr:
+            yield f'{name}.sh --nonsense: {done}'
+    done = run(ROOT / 'examples/install-deps.sh', '--list', 'run', 'games')
+    if done.returncode != 2 or 'unknown package group games' not in done.stderr:
+        yield f'install-deps.sh games: {done}'
+
+
+def check_packages(folder):
+    """Whose package is missing says which; ping.py says what is wrong of a name."""
+    fakes = pathlib.Path(folder, 'python')
+    fakes.mkdir()
+    (fakes / 'prometheus_client.py').write_text('raise ImportError')
+    (fakes / 'gi.py').write_text('def require_version(name, version):\n'
+                                 '    if name == "GstWebRTC":\n'
+                                 '        raise ValueError(name)\n')
+    for program, arguments, status, said in (
+            ('service/node.py', [], 1, 'python3-prometheus-client'),
+            ('python/webrtc.py', [], 1, 'gir1.2-gst-plugins-bad-1.0'),
+            ('service/ping.py', ['a..b'], 2, 'a..b:5004: '),
+            ('service/ping.py', ['127.0.0.1', '70000'], 2, 'no such port'),
+            ('service/ping.py', ['-h'], 0, r'HOST \[PORT\]')):
+        done = python_or_not(ROOT / 'examples' / program, *arguments,
+                             PYTHONPATH=str(fakes))
+        if done.returncode != status or 'Traceback' in done.stderr \
+                or not re.search(said, done.stdout + done.stderr):
+            yield f'{program} {arguments}: {done}'
+    tools = pathlib.Path(folder, 'no-ffmpeg')
+    tools.mkdir()
+    for tool in ('sh', 'dirname', 'env'):
+        (tools / tool).symlink_to(shutil.which(tool))
+    done = run(ROOT / 'examples/voices.sh', f'{folder}/voices', PATH=str(tools))
+    if done.returncode != 1 or 'install-deps.sh party' not in done.stderr:
+        yield f'voices.sh without ffmpeg: {done}'
 
 
 def check_programs(folder):
@@ -203,6 +243,7 @@ def main():
         somebody.bind(('', USED))
         bad = [*check_wrong(), *check_help(), *check_default(),
                *check_unbuilt(folder), *check_programs(folder),
+               *check_options(), *check_packages(folder),
                *check_pythons()]
     print('\n'.join(bad) or f'{len(WRONG)} wrong arguments, all said')
     sys.exit(bool(bad))
