@@ -349,19 +349,17 @@ static Listener *
 listener_new (Soak * soak, const gchar * name, const gchar * caps)
 {
   Listener *listener = g_new0 (Listener, 1);
-  GstPadTemplate *template = NULL;
+  GstCaps *c = gst_caps_from_string (caps);
+  GstPadTemplate *template;
 
+  /* without one a pad takes nothing but what it was given first, and GStreamer
+   * looks at those caps unprotected */
+  template = gst_object_ref_sink (gst_pad_template_new ("sink", GST_PAD_SINK,
+          GST_PAD_ALWAYS, c));
   listener->soak = soak;
-  if (caps != NULL) {
-    GstCaps *c = gst_caps_from_string (caps);
-
-    template = gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, c);
-    gst_caps_unref (c);
-    gst_object_ref_sink (template);
-  }
-  listener->pad = template != NULL ? gst_pad_new_from_template (template, NULL)
-      : gst_pad_new (NULL, GST_PAD_SINK);
-  gst_clear_object (&template);
+  listener->pad = gst_pad_new_from_template (template, NULL);
+  gst_object_unref (template);
+  gst_caps_unref (c);
   gst_pad_set_element_private (listener->pad, listener);
   g_object_set_data_full (G_OBJECT (listener->pad), "listener", listener,
       g_free);
@@ -428,7 +426,7 @@ any_listener (Soak * soak)
 static void
 come_or_go (Soak * soak)
 {
-  static const gchar *const caps[] = { NULL, RAW_CAPS, PCMU_CAPS };
+  static const gchar *const caps[] = { "ANY", RAW_CAPS, PCMU_CAPS, OPUS_CAPS };
   Listener *listener = any_listener (soak);
 
   if (listener != NULL && (soak->listeners->len > MAX_LISTENERS
@@ -436,7 +434,8 @@ come_or_go (Soak * soak)
     g_ptr_array_remove (soak->listeners, listener);
     listener_free (soak, listener);
   } else {
-    listener_new (soak, "src_%u", caps[g_rand_int_range (soak->rand, 0, 3)]);
+    listener_new (soak, "src_%u", caps[g_rand_int_range (soak->rand, 0,
+                G_N_ELEMENTS (caps))]);
   }
 }
 
@@ -629,7 +628,7 @@ soak_start (Soak * soak, guint seed)
   write_database (soak);
   g_object_set (soak->mix, "database-location", soak->database, NULL);
   gst_bin_add (GST_BIN (soak->pipeline), soak->mix);
-  listener_new (soak, "src_0", NULL);
+  listener_new (soak, "src_0", "ANY");
   for (i = 0; i < N_TALKERS; i++) {
     Talker *talker = &soak->talkers[i];
 
