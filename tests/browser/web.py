@@ -8,6 +8,7 @@ Chromium without a window, with WAV files for microphones, joins by the page tha
 people use; the room has joined a dpmmixer.  What it hears is looked at twenty times
 a second, in each of its slots, for the tone of everybody in the room.  After one has
 gone, Firefox comes, where it is installed, and says by getStats() what it hears.
+Ada uses the page's controls by keys and by mouse, on a phone, by day and by night.
 Each step waits for what it claims, so that a busy machine takes longer and finds the
 same.  With a folder for PICTURES it leaves the page in it, as PNG, at three moments.
 """
@@ -17,6 +18,7 @@ import sys
 import time
 
 import firefox
+from controls import Controls
 from devtools import Failed
 from room import Room
 
@@ -30,7 +32,8 @@ BROWSERS = {'Ada': 600, 'Ben': 800}
 MEETING = 'Cem', 4000
 TONES = [*BROWSERS.values(), *TALKERS.values(), MEETING[1]]
 TALKER_BPS = 96000              # so that all of them need more than 400 kbit/s
-FREE_KBPS, NARROW_KBPS = 4000, 60              # less than a voice and a mix
+# Room for all; for a mix and one talker; for less than a mix and any voice
+FREE_KBPS, KEEP_KBPS, NARROW_KBPS = 4000, 260, 60
 MIN_BPS = 400000
 OWN_LOOKS, OWN_DB = 5, 10       # a mix of 60 kbit/s is noisy: 13 dB below a voice at
 LOUD_DB = -45                   # times, 20 on the mean of so many; a voice has -26
@@ -47,6 +50,7 @@ class Listener:
 
     def __init__(self, room, name):
         self.browser, self.name = room.browsers[name], name
+        self.hands = Controls(self.browser)
         self.own = TONES.index(BROWSERS[name])
         self.ssrc = self.browser.wait_for(
             lambda: self.browser.evaluate('ear.me()'), 'it sends nothing')
@@ -166,6 +170,39 @@ class Listener:
             self.browser.picture(PICTURES / f'{name}.png')
 
 
+def use_the_page(ada, ben):
+    """While all are apart: keys, mouse, phone, day and night."""
+    hands = ada.hands
+    wanted = [('button', 'Mute'), ('button', 'Leave'), ('image', 'What your'),
+              ('region', 'Round table'), ('region', 'Your connection')]
+    for name in [*NAMES.values(), MEETING[0], 'Ben']:
+        wanted += [('button', f'{name}, separate'), ('button', f'Keep {name} separate')]
+    hands.check_names(wanted)
+    hands.tab_through()
+    hands.mute(ben, ada.own)
+    place = hands.drag(4001, -0.9, 0.2)
+    hands.check_phone('all apart')
+    contrast = hands.check_contrast('all apart')
+    say(f'Ada was muted, has moved {NAMES[4001]}, can read all: contrast {contrast}')
+    return place
+
+
+def keep_apart(room, keeps):
+    """@keeps: {listener: the SSRC that is to stay apart for him alone}"""
+    for one, ssrc in keeps.items():
+        one.hands.keep(ssrc, 'true')
+    room.next_link()
+    for one, ssrc in keeps.items():
+        others = [other for other in keeps.values() if other != ssrc]
+        one.wait_for(lambda look, ssrc=ssrc, others=others: [ssrc] in look['named']
+                     and look['loud'][TONES.index(TALKERS[ssrc])]
+                     and all([other] not in look['named'] for other in others),
+                     f'{ssrc} is not kept apart')
+        say(f'a link of {KEEP_KBPS} kbit/s: {one.name} keeps {NAMES[ssrc]} apart')
+    for one, ssrc in keeps.items():
+        one.hands.keep(ssrc, 'false')
+
+
 def join_by_firefox(room, ada, others):
     """@others: the SSRCs that it shall hear.  It has the tone of who left."""
     room.sit_down('Gil', TONES)
@@ -220,7 +257,11 @@ def run(room):
     for one in everybody:
         one.listen()
         one.check_own()
+    place = use_the_page(ada, ben)
+    for one in everybody:
+        one.wait_for(one.is_apart, 'the others are not apart')
         one.phase = []
+    keep_apart(room, {ada: 4001, ben: 4003})
 
     room.next_link()
     for one in everybody:
@@ -231,6 +272,8 @@ def run(room):
         one.report_playout('narrow')
         one.check_own()
     ada.take_picture('mixed')
+    ada.hands.check_phone('all mixed')
+    say(f'Ada can read it: contrast {ada.hands.check_contrast("all mixed")}')
     room.next_link()
     for one in everybody:
         one.wait_for(one.is_apart, 'the others are not apart again')
@@ -268,11 +311,14 @@ def run(room):
     if firefox.PROGRAM:
         join_by_firefox(room, ada, [ada.ssrc, *[
             ssrc for tone, ssrc in ada.others.items() if tone != ben.own]])
+    ada.hands.leave_and_return('Ada')
+    ada.hands.wait_for_place(4001, *place)
+    say(f'Ada has left and come back by keys; {NAMES[4001]} is where she was put')
 
 
 def main():
     room = Room(ROOT, BUILD, '--slots', '6', '--absent-s', '3', '--link',
-                f'{FREE_KBPS},{NARROW_KBPS},{FREE_KBPS}',
+                f'{FREE_KBPS},{KEEP_KBPS},{NARROW_KBPS},{FREE_KBPS}',
                 *(f'--name={ssrc}={name}' for ssrc, name in NAMES.items()),
                 meeting_hz=MEETING[1])
     wrong = None

@@ -151,10 +151,12 @@ function arrange() {
   $('group').hidden = mixed.length === 0;
   $('group').firstElementChild.textContent =
     mixed.length === 1 ? 'one voice, mixed' : `${mixed.length} voices in one mix`;
+  const radius = mixed.length > 1 ? 10 + mixed.length : 0;      // % of the table
+  $('group').style.width = 18 + 2 * Math.max(14, radius) + '%';
   for (const p of people.values()) {
     const n = mixed.indexOf(p), angle = 2 * Math.PI * n / mixed.length - Math.PI / 2;
-    const left = p.mixed ? 50 + (mixed.length > 1 ? 14 * Math.cos(angle) : 0) : (p.x + 1.35) / 2.7 * 100;
-    const top = p.mixed ? 47 + (mixed.length > 1 ? 14 * Math.sin(angle) : 0) : (1.2 - p.y) / 2.4 * 100;
+    const left = p.mixed ? 50 + radius * Math.cos(angle) : (p.x + 1.35) / 2.7 * 100;
+    const top = p.mixed ? 47 + radius * Math.sin(angle) : (1.2 - p.y) / 2.4 * 100;
     p.item.style.left = left + '%';
     p.item.style.top = top + '%';
     p.item.classList.toggle('mixed', p.mixed);

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// How a page of examples/web looks, for a test.
+'use strict';
+
+const looks = {
+  TOUCH_PX: 24,                 // WCAG 2.2, 2.5.8
+
+  controls() {
+    return [...document.querySelectorAll('button, input, select')]
+      .filter(e => e.checkVisibility()).map(this.name);
+  },
+
+  focused() {
+    const at = document.activeElement;
+    return at && at !== document.body ? this.name(at) : null;
+  },
+
+  name(element) {
+    return element.getAttribute('aria-label') || element.id || element.textContent;
+  },
+
+  nothingMoves() {
+    return document.getAnimations().length === 0;
+  },
+
+  // From the middle of a face to where its person sits at x, y
+  way(ssrc, x, y) {
+    const face = people.get(ssrc).face.getBoundingClientRect();
+    const table = $('table').getBoundingClientRect();
+    return [[face.x + face.width / 2, face.y + face.height / 2],
+      [table.x + (x + 1.35) / 2.7 * table.width, table.y + (1.2 - y) / 2.4 * table.height]];
+  },
+
+  isHeardFrom(ssrc, x, y, near) {
+    const slot = sound.slots.find(s => String(sound.heardIn(s)) === String(ssrc));
+    return slot && slot.place.panningModel === 'HRTF' &&
+      Math.abs(slot.place.positionX.value - x) < near &&
+      Math.abs(slot.place.positionZ.value + y) < near;
+  },
+
+  // What cannot be touched, or is wider than the screen
+  outside() {
+    const wrong = [], width = document.documentElement.clientWidth;
+    if (document.documentElement.scrollWidth > width) {
+      wrong.push(`${document.documentElement.scrollWidth} px wide`);
+    }
+    for (const e of document.querySelectorAll('button, input, select')) {
+      if (!e.checkVisibility()) continue;
+      // "keep" of a mixed one shows when his face has been touched
+      if (getComputedStyle(e).pointerEvents === 'none') {
+        e.parentElement.querySelector('.face').focus();
+      }
+      e.scrollIntoView({block: 'center', behavior: 'instant'});
+      const box = e.getBoundingClientRect();
+      const at = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+      if (box.x < 0 || box.right > width || !e.contains(at) ||
+          Math.min(box.width, box.height) < this.TOUCH_PX) {
+        wrong.push(`${this.name(e)}: ${JSON.stringify(box)}, there is ${at?.outerHTML}`);
+      }
+    }
+    return wrong;
+  },
+
+  // [{text, contrast}]: of each text with what is behind it, at both ends and between
+  contrasts() {
+    const found = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const node = walker.currentNode, parent = node.parentElement;
+      if (!node.data.trim() || parent.closest('.unseen, script, select') ||
+          !parent.checkVisibility({checkOpacity: true})) continue;
+      parent.scrollIntoView({block: 'center', behavior: 'instant'});
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      for (const box of range.getClientRects()) {
+        for (const x of [box.left + 1, (box.left + box.right) / 2, box.right - 1]) {
+          const behind = this.behind(x, (box.top + box.bottom) / 2);
+          found.push({text: node.data.trim(), contrast: this.contrast(
+            this.over(this.rgba(getComputedStyle(parent).color), behind), behind)});
+        }
+      }
+    }
+    return found;
+  },
+
+  // Any CSS colour as 0 ... 255 and its opacity, 0 ... 1
+  rgba(color) {
+    this.canvas ??= new OffscreenCanvas(1, 1).getContext('2d', {willReadFrequently: true});
+    this.canvas.clearRect(0, 0, 1, 1);
+    this.canvas.fillStyle = color;
+    this.canvas.fillRect(0, 0, 1, 1);
+    const [r, g, b, a] = this.canvas.getImageData(0, 0, 1, 1).data;
+    return [r, g, b, a / 255];
+  },
+
+  over([r, g, b, a], below) {
+    return [r, g, b].map((c, n) => a * c + (1 - a) * below[n]);
+  },
+
+  behind(x, y) {
+    return document.elementsFromPoint(x, y).reverse().reduce((below, e) =>
+      this.over(this.rgba(getComputedStyle(e).backgroundColor), below), [255, 255, 255]);
+  },
+
+  // WCAG 2.1, relative luminance
+  contrast(one, other) {
+    const [dark, light] = [one, other].map(rgb => {
+      const [r, g, b] = rgb.map(c => c / 255).map(
+        c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    }).sort((a, b) => a - b);
+    return Math.round(100 * (light + 0.05) / (dark + 0.05)) / 100;
+  },
+};
