@@ -63,11 +63,11 @@ class Controls:
     def check_phone(self, what):
         """Nothing is wider than a phone, and each control can be touched."""
         self.browser.ask('Emulation.setDeviceMetricsOverride', **PHONE)
-        self.wait_for(f'innerWidth === {PHONE["width"]}', 'no phone')
+        self.wait_for(f'screen.width === {PHONE["width"]}', 'no phone')
         self.wait_for('looks.nothingMoves()', 'faces do not come to rest')
         wrong = self.browser.evaluate('looks.outside()')
         self.browser.ask('Emulation.clearDeviceMetricsOverride')
-        self.wait_for(f'innerWidth > {PHONE["width"]}', 'still a phone')
+        self.wait_for(f'screen.width > {PHONE["width"]}', 'still a phone')
         if wrong:
             raise Failed(f'{what}, on a phone: {wrong}')
 

@@ -191,6 +191,10 @@ def keep_apart(room, keeps):
     """@keeps: {listener: the SSRC that is to stay apart for him alone}"""
     for one, ssrc in keeps.items():
         one.hands.keep(ssrc, 'true')
+        for other in keeps:             # who thinks better of it, for himself alone
+            if other is not one:
+                other.hands.keep(ssrc, 'true')
+                other.hands.keep(ssrc, 'false')
     room.next_link()
     for one, ssrc in keeps.items():
         others = [other for other in keeps.values() if other != ssrc]
