@@ -2,18 +2,20 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What browsers cost the server of examples/web: CPU, threads, memory of each.
 
-usage: crowd.py SOURCE-ROOT BUILD-ROOT [BROWSERS [TALKERS [SECONDS]]]
+usage: crowd.py [--janus] SOURCE-ROOT BUILD-ROOT [BROWSERS [TALKERS [SECONDS]]]
 
 As many webrtcbins as there shall be browsers (20) join by HTTP as pages do, in a
 process of their own; some of them (8) talk.  Meanwhile the server's process is
 looked at from outside.  They decode nothing, and send plain receiver reports, by
 which the rate rises more slowly than with a browser's feedback: how much was sent is
-printed beside what it cost.
+printed beside what it cost.  --janus: afterwards the same browsers in a room of
+Janus's audiobridge, which mixes all for each.
 """
+import argparse
 import json
 import os
 import pathlib
-import sys
+import re
 import time
 import urllib.request
 
@@ -25,9 +27,8 @@ gi.require_version('GstWebRTC', '1.0')
 # pylint: disable=wrong-import-position
 from gi.repository import GLib, Gst, GstSdp, GstWebRTC  # noqa: E402
 
-from room import Room  # noqa: E402
-
-ROOT, BUILD = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
+import janus  # noqa: E402
+from room import Room, free_port  # noqa: E402
 
 MICROPHONE = ('audiotestsrc is-live=true wave=pink-noise volume=0.2 ! opusenc '
               'bitrate=32000 ! rtpopuspay pt=111 ! application/x-rtp,media=audio,'
@@ -35,12 +36,29 @@ MICROPHONE = ('audiotestsrc is-live=true wave=pink-noise volume=0.2 ! opusenc '
 PATIENCE_S = 120
 
 
+class Seat:
+    """A seat of our server, as a page has it."""
+
+    def __init__(self, server, name):
+        self.server = server
+        with self.ask('POST', '/seats', json.dumps({'name': name})) as reply:
+            self.link = reply.headers['Location']
+            self.offer = json.load(reply)['offer']
+
+    def ask(self, method, path, body):
+        return urllib.request.urlopen(urllib.request.Request(
+            self.server + path, body.encode(), method=method))
+
+    def answer(self, sdp):
+        self.ask('PATCH', self.link, sdp).close()
+
+
 class Browser:
     """webrtcbin, which says what a page says."""
 
-    def __init__(self, server, number, talks):
-        self.server, self.keep = server, []
-        self.pipe = Gst.Pipeline.new(f'browser{number}')
+    def __init__(self, seat, talks):
+        self.seat, self.keep = seat, []
+        self.pipe = Gst.Pipeline.new(None)
         self.web = Gst.ElementFactory.make('webrtcbin', None)
         self.web.set_property('bundle-policy',
                               GstWebRTC.WebRTCBundlePolicy.MAX_BUNDLE)
@@ -53,19 +71,12 @@ class Browser:
             self.pipe.add(microphone)
             microphone.link(self.web)
         self.pipe.set_state(Gst.State.PLAYING)
-        with self.ask('POST', '/seats', json.dumps({'name': f'B{number}'})) as reply:
-            self.seat = reply.headers['Location']
-            offer = json.load(reply)['offer']
-        _, sdp = GstSdp.SDPMessage.new_from_text(offer)
+        _, sdp = GstSdp.SDPMessage.new_from_text(seat.offer)
         self.web.emit('set-remote-description',
                       GstWebRTC.WebRTCSessionDescription.new(
                           GstWebRTC.WebRTCSDPType.OFFER, sdp), Gst.Promise.new())
         self.web.emit('create-answer', None,
                       Gst.Promise.new_with_change_func(self.on_answer))
-
-    def ask(self, method, path, body):
-        return urllib.request.urlopen(urllib.request.Request(
-            self.server + path, body.encode(), method=method))
 
     def on_answer(self, promise):
         reply = promise.get_reply()
@@ -77,8 +88,7 @@ class Browser:
         if self.seat and self.web.get_property(
                 'ice-gathering-state').value_nick == 'complete':
             seat, self.seat = self.seat, None
-            self.ask('PATCH', seat, self.web.get_property(
-                'local-description').sdp.as_text()).close()
+            seat.answer(self.web.get_property('local-description').sdp.as_text())
 
     def on_pad(self, _web, pad):
         if pad.direction == Gst.PadDirection.SRC:
@@ -111,41 +121,78 @@ def run_for(seconds, until=lambda: False):
     return until()
 
 
-def main():
-    n, n_talkers, seconds = [*map(int, sys.argv[3:]), *(20, 8, 20)[
-        len(sys.argv) - 3:]]
-    Gst.init(None)
-    room = Room(ROOT, BUILD, '--max-seats', str(n))
-    server = f'http://127.0.0.1:{room.port}'
+def received(browsers):
+    """Bytes that have come to their sockets."""
+    total = 0
+    for browser in browsers:
+        for n in range(2):
+            session = browser.web.get_by_name('rtpbin').emit('get-internal-session', n)
+            if session:
+                total += sum(map(int, re.findall(
+                    r'octets-received\\*=\\*\(guint64\\*\)(\d+)',
+                    session.get_property('stats').to_string())))
+    return total
+
+
+def measure(pid, options, sit_down):
+    """The process @pid while browsers come, and then for a while.  @sit_down(name):
+    returns the seat of a new one"""
+    browsers, before = [], look_at(pid)
     try:
-        before = look_at(room.server.pid)
-        browsers = []
-        for i in range(n):
-            browsers.append(Browser(server, i, i < n_talkers))
+        for n in range(options.browsers):
+            browsers.append(Browser(sit_down(f'B{n}'), n < options.talkers))
             if not run_for(PATIENCE_S, browsers[-1].is_connected):
-                sys.exit(f'browser {i} is not connected')
+                raise SystemExit(f'browser {n} is not connected')
         run_for(5)
-        began, there, since = time.monotonic(), look_at(room.server.pid), len(
-            room.events)
-        run_for(seconds)
-        cpu, threads, memory = look_at(room.server.pid)
+        began, there, bytes_then = time.monotonic(), look_at(pid), received(browsers)
+        run_for(options.seconds)
+        cpu, threads, memory = look_at(pid)
         took = time.monotonic() - began
-        sent = {e['seat']: e['sent-bps'] for e in room.said('rate')}
-        apart = {e['seat']: len(e['separate']) for e in room.events
-                 if e['event'] == 'selection'}
-        print(f'{n} browsers, {n_talkers} talk, {took:.0f} s')
-        print(f'CPU          {100 * (cpu - there[0]) / took / n:6.2f} % of a core '
-              f'each, {100 * (cpu - there[0]) / took:.0f} % in all')
+        load = 100 * (cpu - there[0]) / took
+        n = options.browsers
+        print(f'CPU          {load / n:6.2f} % of a core each, {load:.0f} % in all')
         print(f'threads      {(threads - before[1]) / n:6.1f} each, {threads} in all')
         print(f'memory       {(memory - before[2]) / n / 1024:6.1f} MiB each')
-        print(f'sent to each {sum(sent.values()) / max(1, len(sent)) / 1000:6.0f} '
-              f'kbit/s; voices apart: {sum(apart.values()) / max(1, len(apart)):.1f}')
-        if len(room.said('joined')) != n or room.said('left'):
-            sys.exit(f'not all {n} stayed: {room.events[since:]}')
+        print(f'each gets    {(received(browsers) - bytes_then) * 8 / took / n / 1000:6.0f}'
+              ' kbit/s of RTP')
     finally:
         for browser in browsers:
             browser.pipe.set_state(Gst.State.NULL)
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.split('usage: ')[1].split('\n')[0])
+    for name in ('source', 'build'):
+        parser.add_argument(name, type=lambda path: pathlib.Path(path).resolve())
+    for name, value in (('browsers', 20), ('talkers', 8), ('seconds', 20)):
+        parser.add_argument(name, type=int, nargs='?', default=value)
+    parser.add_argument('--janus', action='store_true')
+    options = parser.parse_args()
+    if options.janus and not janus.PROGRAM:
+        parser.error('Janus is not installed')
+    Gst.init(None)
+    print(f'{options.browsers} browsers, {options.talkers} talk, {options.seconds} s; '
+          f'load {os.getloadavg()[0]:.0f}')
+    room = Room(options.source, options.build, '--max-seats', str(options.browsers))
+    try:
+        measure(room.server.pid, options,
+                lambda name: Seat(f'http://127.0.0.1:{room.port}', name))
+        sent = {e['seat']: e['sent-bps'] for e in room.said('rate')}
+        print(f'sent to each {sum(sent.values()) / max(1, len(sent)) / 1000:6.0f} kbit/s, '
+              'when a rate changed last')
+        apart = {e['seat']: len(e['separate']) for e in room.said('selection')}
+        print(f'voices apart {sum(apart.values()) / max(1, len(apart)):6.1f}')
+        if len(room.said('joined')) != options.browsers or room.said('left'):
+            raise SystemExit(f'not all stayed: {room.events}')
+    finally:
         room.close()
+    if options.janus:
+        print('Janus')
+        peer = janus.Janus(free_port())
+        try:
+            measure(peer.pid, options, lambda name: janus.Place(peer.link, name))
+        finally:
+            peer.close()
 
 
 main()
