@@ -294,6 +294,12 @@ gst_dpm_neighbour_get_cname (GstDpmNeighbour * self)
   return self->cname;
 }
 
+GstElement *
+gst_dpm_neighbour_get_rate (GstDpmNeighbour * self)
+{
+  return self->rate != NULL ? gst_object_ref (self->rate) : NULL;
+}
+
 void
 gst_dpm_neighbour_change_path (GstDpmNeighbour * self)
 {

@@ -76,9 +76,11 @@ void gst_dpm_neighbour_free (GstDpmNeighbour * neighbour);
 GstDpmPeer *gst_dpm_neighbour_get_peer (GstDpmNeighbour * neighbour);
 const gchar *gst_dpm_neighbour_get_cname (GstDpmNeighbour * neighbour);
 
-/* Adds "rate", what tfrcrate says, to @stats. */
+/* Returns: (transfer full) (nullable): its tfrcrate */
+GstElement *gst_dpm_neighbour_get_rate (GstDpmNeighbour * neighbour);
 /* From now on it is somebody else, elsewhere. */
 void gst_dpm_neighbour_change_path (GstDpmNeighbour * neighbour);
+/* Adds "rate", what tfrcrate says, to @stats. */
 void gst_dpm_neighbour_add_stats (GstDpmNeighbour * neighbour,
     GstStructure * stats);
 

@@ -56,6 +56,7 @@ enum
   PROP_DISPLAY_NAME,
   PROP_MAX_BITRATE,
   PROP_SELF_ORGANISE,
+  PROP_WEIGHTS,
   N_PROPERTIES
 };
 
@@ -76,6 +77,7 @@ struct _GstDpmMixer
   gchar *parent;
   gchar *display_name;
   gboolean self_organise;
+  GstStructure *weights;
 
   guint64 node;                 /* who we are among mixers */
   GstDpmPeer *parent_peer;      /* (nullable): set in state changes */
@@ -124,13 +126,17 @@ static void
 gst_dpm_mixer_tick (GstDpmNode * node, FmxTime now)
 {
   GstDpmMixer *self = GST_DPM_MIXER (node);
+  GstStructure *weights = NULL;
   gboolean self_organise;
 
   GST_OBJECT_LOCK (self);
   self_organise = self->self_organise;
+  if (self_organise && self->weights != NULL)
+    weights = gst_structure_copy (self->weights);
   GST_OBJECT_UNLOCK (self);
   if (self_organise)
-    gst_dpm_organiser_tick (self->organiser, now);
+    gst_dpm_organiser_tick (self->organiser, weights, now);
+  g_clear_pointer (&weights, gst_structure_free);
 }
 
 static void
@@ -262,6 +268,7 @@ static const GstFairmixField fields[] = {
   GST_FAIRMIX_FIELD (PROP_DISPLAY_NAME, GstDpmMixer, display_name),
   GST_FAIRMIX_FIELD (PROP_MAX_BITRATE, GstDpmMixer, hall.max_bitrate),
   GST_FAIRMIX_FIELD (PROP_SELF_ORGANISE, GstDpmMixer, self_organise),
+  GST_FAIRMIX_FIELD (PROP_WEIGHTS, GstDpmMixer, weights),
 };
 
 static void
@@ -289,6 +296,7 @@ gst_dpm_mixer_finalize (GObject * object)
   gst_dpm_hall_clear (&self->hall);
   g_free (self->parent);
   g_free (self->display_name);
+  g_clear_pointer (&self->weights, gst_structure_free);
   G_OBJECT_CLASS (gst_dpm_mixer_parent_class)->finalize (object);
 }
 
@@ -322,6 +330,11 @@ make_properties (void)
       "Asks one of several clients behind the same bottleneck to mix for the others "
       "if that pays; see dpmclient's may-mix", DEFAULT_SELF_ORGANISE,
       G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING);
+  properties[PROP_WEIGHTS] = g_param_spec_boxed ("weights", "Weights",
+      "What each has of a bottleneck that several share, with self-organise: a "
+      "number by name, 0.01 to 100, as in weights,alice=2 (who is not named: 1)",
+      GST_TYPE_STRUCTURE, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
+      GST_PARAM_MUTABLE_PLAYING);
 }
 
 static void

@@ -5,6 +5,8 @@
 
 #include "gstdpmorganiser.h"
 
+#include "gstdpmcoupler.h"
+
 #include <string.h>
 
 #include "fairmix/topology/fmx-mixer-election.h"
@@ -20,6 +22,9 @@ typedef struct
   gboolean has_shape;
   FmxDelayShapeStats shape;
   FmxElectionNeighbour about;
+  gdouble sent_bps;
+  GstElement *rate;             /* its tfrcrate */
+  gchar *name;
 } Sight;
 
 struct _GstDpmOrganiser
@@ -27,6 +32,8 @@ struct _GstDpmOrganiser
   GstDpmHall *hall;
   guint n_ticks;
   FmxTime now;                  /* of the last tick */
+  GstDpmCoupler *coupler;
+  gint n_coupled;               /* atomic */
 
   /* with the lock */
   GstFairmixLock lock;
@@ -46,6 +53,7 @@ gst_dpm_organiser_new (GstDpmHall * hall)
   GstDpmOrganiser *self = g_new0 (GstDpmOrganiser, 1);
 
   self->hall = hall;
+  self->coupler = gst_dpm_coupler_new (MAX_SEATS);
   gst_fairmix_lock_init (&self->lock, GST_FAIRMIX_RANK_ELEMENT);
   return self;
 }
@@ -56,6 +64,9 @@ gst_dpm_organiser_reset (GstDpmOrganiser * self)
   gst_fairmix_lock_acquire (&self->lock);
   self->begun = FALSE;
   memset (self->numbers, 0, sizeof self->numbers);
+  for (guint i = 0; i < MAX_SEATS; i++)
+    gst_dpm_coupler_forget (self->coupler, i);
+  g_atomic_int_set (&self->n_coupled, 0);
   g_clear_pointer (&self->flows, g_free);
   g_clear_pointer (&self->pairs, g_free);
   gst_fairmix_lock_release (&self->lock);
@@ -65,6 +76,7 @@ void
 gst_dpm_organiser_free (GstDpmOrganiser * self)
 {
   gst_dpm_organiser_reset (self);
+  gst_dpm_coupler_free (self->coupler);
   gst_fairmix_lock_clear (&self->lock);
   g_free (self);
 }
@@ -109,6 +121,15 @@ read_shape (const GstStructure * s, FmxDelayShapeStats * shape)
 }
 
 static void
+sight_clear (gpointer data)
+{
+  Sight *sight = data;
+
+  gst_clear_object (&sight->rate);
+  g_free (sight->name);
+}
+
+static void
 look_at (GstDpmNeighbour * neighbour, gpointer user)
 {
   GArray *sights = user;
@@ -124,12 +145,15 @@ look_at (GstDpmNeighbour * neighbour, gpointer user)
     gst_dpm_neighbour_add_stats (neighbour, s);
   if (gst_structure_get (s, "rate", GST_TYPE_STRUCTURE, &rate, NULL)) {
     gst_structure_get (rate, "target-bps", G_TYPE_UINT64, &target_bps,
-        "rtt", G_TYPE_INT64, &rtt, NULL);
+        "rtt", G_TYPE_INT64, &rtt, "sent-bps", G_TYPE_DOUBLE, &sight.sent_bps,
+        NULL);
     gst_structure_get (rate, "delay-shape", GST_TYPE_STRUCTURE, &shape, NULL);
     sight.has_shape = shape != NULL && read_shape (shape, &sight.shape);
     sight.about.may_mix = (flags & FMX_JOIN_MAY_MIX) != 0;
     sight.about.rtt = rtt;
     sight.about.target_bps = (gdouble) target_bps;
+    sight.rate = gst_dpm_neighbour_get_rate (neighbour);
+    sight.name = g_strdup (gst_dpm_peer_get_name (peer));
     g_array_append_val (sights, sight);
   }
   g_clear_pointer (&shape, gst_structure_free);
@@ -216,28 +240,54 @@ do_all (GstDpmOrganiser * self, FmxTime now)
   }
 }
 
+/* with the lock.  Who is told to go has no share any more that matters. */
+static void
+prepare_coupling (GstDpmOrganiser * self, const GArray * sights,
+    const GstStructure * weights, GstDpmCoupled * coupled)
+{
+  memset (coupled, 0, MAX_SEATS * sizeof *coupled);
+  for (guint i = 0; i < sights->len; i++) {
+    const Sight *sight = &g_array_index (sights, Sight, i);
+    guint seat = seat_of (self, sight->number);
+
+    if (seat < MAX_SEATS)
+      coupled[seat] = (GstDpmCoupled) {
+      sight->rate, fmx_shared_bottleneck_group (&self->bottleneck, seat),
+          gst_dpm_coupler_weight (weights, sight->name),
+          sight->about.target_bps, sight->sent_bps};
+  }
+}
+
 void
-gst_dpm_organiser_tick (GstDpmOrganiser * self, FmxTime now)
+gst_dpm_organiser_tick (GstDpmOrganiser * self, const GstStructure * weights,
+    FmxTime now)
 {
   GArray *sights = g_array_new (FALSE, FALSE, sizeof (Sight));
   GstDpmRoster *roster = gst_dpm_node_get_roster (self->hall->node);
+  gboolean updates = ++self->n_ticks % UPDATE_TICKS == 0;
+  GstDpmCoupled coupled[MAX_SEATS];
   guint32 groups[MAX_SEATS];
 
   self->now = now;
+  g_array_set_clear_func (sights, sight_clear);
   gst_dpm_hall_foreach (self->hall, look_at, sights);
   gst_fairmix_lock_acquire (&self->lock);
   if (!self->begun)
     begin (self);
   for (guint i = 0; i < sights->len; i++)
     note (self, &g_array_index (sights, Sight, i));
-  if (++self->n_ticks % UPDATE_TICKS == 0) {
+  if (updates) {
     fmx_shared_bottleneck_update (&self->bottleneck);
     for (guint i = 0; i < MAX_SEATS; i++)
       groups[i] = fmx_shared_bottleneck_group (&self->bottleneck, i);
     fmx_mixer_election_update (&self->election, groups,
         gst_dpm_roster_count (roster), now);
+    prepare_coupling (self, sights, weights, coupled);
   }
   gst_fairmix_lock_release (&self->lock);
+  if (updates)
+    g_atomic_int_set (&self->n_coupled,
+        (gint) gst_dpm_coupler_share_out (self->coupler, coupled));
   g_array_unref (sights);
   do_all (self, now);
 }
@@ -255,6 +305,7 @@ gst_dpm_organiser_left (GstDpmOrganiser * self, GstDpmPeer * peer,
     fmx_shared_bottleneck_forget (&self->bottleneck, seat);
     fmx_mixer_election_remove (&self->election, seat, moved);
     self->numbers[seat] = 0;
+    gst_dpm_coupler_forget (self->coupler, seat);
   }
   gst_fairmix_lock_release (&self->lock);
   if (moved)
@@ -299,6 +350,7 @@ gst_dpm_organiser_add_stats (GstDpmOrganiser * self, GstStructure * stats)
   gst_fairmix_lock_release (&self->lock);
   topology = gst_structure_new ("application/x-fairmix-topology-stats",
       "n-grouped", G_TYPE_UINT, n_grouped,
+      "n-coupled", G_TYPE_UINT, (guint) g_atomic_int_get (&self->n_coupled),
       "n-asked", G_TYPE_UINT64, s.n_asked,
       "n-elected", G_TYPE_UINT64, s.n_elected,
       "n-moved", G_TYPE_UINT64, s.n_moved,

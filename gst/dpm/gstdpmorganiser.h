@@ -12,7 +12,8 @@ G_BEGIN_DECLS
  * GstDpmOrganiser:
  *
  * Looks which neighbours of a hall are behind the same bottleneck, asks one of them to
- * mix for the others, and sends these there.  Posts `dpm-topology`.
+ * mix for the others, and sends these there; until then, and if that does not pay, they
+ * share out what the bottleneck has for them, by weight.  Posts `dpm-topology`.
  */
 typedef struct _GstDpmOrganiser GstDpmOrganiser;
 
@@ -20,8 +21,10 @@ typedef struct _GstDpmOrganiser GstDpmOrganiser;
 GstDpmOrganiser *gst_dpm_organiser_new (GstDpmHall * hall);
 void gst_dpm_organiser_free (GstDpmOrganiser * organiser);
 
-/* From one and the same thread: five times a second; when something happens */
-void gst_dpm_organiser_tick (GstDpmOrganiser * organiser, FmxTime now);
+/* From one and the same thread: five times a second, @weights: (nullable): of neighbours
+ * by name, as of dpmmixer; when something happens */
+void gst_dpm_organiser_tick (GstDpmOrganiser * organiser,
+    const GstStructure * weights, FmxTime now);
 void gst_dpm_organiser_left (GstDpmOrganiser * organiser, GstDpmPeer * peer,
     FmxJoinReason reason);
 void gst_dpm_organiser_mixes (GstDpmOrganiser * organiser, GstDpmPeer * peer,

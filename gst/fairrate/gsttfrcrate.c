@@ -250,6 +250,22 @@ gst_tfrc_rate_change_path (GstTfrcRate * self)
   gst_tfrc_rate_unlock_and_tell (self);
 }
 
+/* What it has of what several over the same bottleneck have together. */
+static void
+gst_tfrc_rate_set_rate (GstTfrcRate * self, guint bitrate)
+{
+  gst_fairmix_lock_acquire (&self->lock);
+  if (self->timed.started && bitrate > 0) {
+    FmxTime now = gst_tfrc_rate_now (self);
+
+    fmx_rate_sender_set_bps (self->sender, bitrate, now);
+    gst_tfrc_rate_follow (self, TRUE, now);
+    gst_tfrc_rate_unlock_and_tell (self);
+  } else {
+    gst_fairmix_lock_release (&self->lock);
+  }
+}
+
 static void
 gst_tfrc_rate_disconnect (GstElement * element)
 {
@@ -657,6 +673,18 @@ gst_tfrc_rate_class_init (GstTfrcRateClass * klass)
   g_signal_new_class_handler ("change-path", G_TYPE_FROM_CLASS (klass),
       G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION,
       G_CALLBACK (gst_tfrc_rate_change_path), NULL, NULL, NULL, G_TYPE_NONE, 0);
+  /**
+   * GstTfrcRate::set-rate:
+   * @bitrate: in bits/s on the wire
+   *
+   * For who couples several over the same bottleneck (RFC 8699): the algorithm goes on
+   * from here, within min-bitrate and max-bitrate.  Nothing while the path is probed.
+   *
+   * Since: 0.1
+   */
+  g_signal_new_class_handler ("set-rate", G_TYPE_FROM_CLASS (klass),
+      G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION, G_CALLBACK (gst_tfrc_rate_set_rate),
+      NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_UINT);
 
   element_class->change_state = GST_DEBUG_FUNCPTR (gst_tfrc_rate_change_state);
   element_class->set_clock = GST_DEBUG_FUNCPTR (gst_tfrc_rate_set_clock);

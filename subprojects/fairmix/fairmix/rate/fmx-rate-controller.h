@@ -39,6 +39,8 @@ typedef struct _FmxRateClass FmxRateClass;
 #define FMX_RATE_PROBE "probe"
 /* media again */
 #define FMX_RATE_RESUME "resume"
+/* its share of what several flows over one bottleneck have together */
+#define FMX_RATE_COUPLED "coupled"
 /* the circuit breaker tripped: nothing is sent */
 #define FMX_RATE_BREAKER "breaker"
 /* it closed again, and the path is probed */

@@ -2,7 +2,10 @@
 #include "fairmix/rate/fmx-rate-coupling.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
+
+#define BISECTIONS 60u          /* 1e9 to less than 1e-8 bit/s */
 
 void
 fmx_rate_coupling_init (FmxRateCoupling *coupling, FmxCoupledFlow *flows,
@@ -22,39 +25,55 @@ is_in (const FmxRateCoupling *coupling, uint32_t flow, uint32_t group)
   return coupling->flows[flow].present && coupling->flows[flow].group == group;
 }
 
-/* [RFC8699 5.3.1 (3) (c)] A flow that wants less than its share is served first, and
- * what is left is shared out among the others. */
-static void
-share_out (FmxRateCoupling *coupling, uint32_t group)
+/* Each has its share of @level, and neither less than it keeps nor more than it wants.
+ * Returns: what that is in all */
+static double
+give (FmxRateCoupling *coupling, uint32_t group, double level)
 {
-  double left = coupling->groups[group].sum_bps, priorities = 0.0;
-  bool again = true;
+  double all = 0.0;
+
+  for (uint32_t i = 0; i < coupling->n; i++)
+    if (is_in (coupling, i, group)) {
+      FmxCoupledFlow *flow = &coupling->flows[i];
+
+      flow->rate_bps = fmin (level * flow->priority, flow->desired_bps);
+      flow->rate_bps = fmax (flow->rate_bps, flow->least_bps);
+      all += flow->rate_bps;
+    }
+  return all;
+}
+
+/* [RFC8699 5.3.1 (3) (c)] A flow that wants less than its share is served first, and
+ * what is left is shared out among the others: the level at which all is given away.
+ * The RFC keeps what nobody wants for later; then a flow that meets congestion would be
+ * given back at once what it gave up. */
+void
+fmx_rate_coupling_share_out (FmxRateCoupling *coupling, uint32_t group)
+{
+  double sum = coupling->groups[group].sum_bps, priorities = 0.0;
+  double low = 0.0, high = 1.0, left;
 
   for (uint32_t i = 0; i < coupling->n; i++)
     if (is_in (coupling, i, group)) {
       priorities += coupling->flows[i].priority;
-      coupling->flows[i].rate_bps = -1.0;
+      high = fmax (high, coupling->flows[i].desired_bps
+          / coupling->flows[i].priority);
     }
-  while (again) {
-    double share = priorities > 0.0 ? left / priorities : 0.0;
+  for (unsigned i = 0; i < BISECTIONS; i++) {
+    double level = 0.5 * (low + high);
 
-    again = false;
-    for (uint32_t i = 0; i < coupling->n; i++) {
-      FmxCoupledFlow *flow = &coupling->flows[i];
-
-      if (!is_in (coupling, i, group) || flow->rate_bps >= 0.0
-          || share * flow->priority < flow->desired_bps)
-        continue;
-      flow->rate_bps = flow->desired_bps;
-      left -= flow->desired_bps;
-      priorities -= flow->priority;
-      again = true;
-    }
+    if (give (coupling, group, level) < sum)
+      low = level;
+    else
+      high = level;
   }
-  for (uint32_t i = 0; i < coupling->n; i++)
-    if (is_in (coupling, i, group) && coupling->flows[i].rate_bps < 0.0)
-      coupling->flows[i].rate_bps = left * coupling->flows[i].priority
+  left = sum - give (coupling, group, high);
+  for (uint32_t i = 0; i < coupling->n && left > 0.0; i++)
+    if (is_in (coupling, i, group))
+      coupling->flows[i].rate_bps += left * coupling->flows[i].priority
           / priorities;
+  if (left < 0.0)               /* what they keep is more */
+    coupling->groups[group].sum_bps -= left;
 }
 
 void
@@ -78,21 +97,35 @@ fmx_rate_coupling_add (FmxRateCoupling *coupling, uint32_t flow,
     uint32_t group, double priority, double rate_bps)
 {
   FmxCoupledFlow *f = &coupling->flows[flow];
-  double desired = rate_bps;
+  double desired = rate_bps, least = 0.0;
   bool alone = true;
 
   assert (flow < coupling->n && group < coupling->n && priority > 0.0);
   if (f->present) {
     rate_bps = f->rate_bps;
     desired = f->desired_bps;
+    least = f->least_bps;
     fmx_rate_coupling_remove (coupling, flow);
   }
   for (uint32_t i = 0; i < coupling->n; i++)
     alone &= !is_in (coupling, i, group);
   if (alone)
     memset (&coupling->groups[group], 0, sizeof coupling->groups[group]);
-  *f = (FmxCoupledFlow) { true, group, priority, rate_bps, desired };
+  *f = (FmxCoupledFlow) { true, group, priority, rate_bps, least, desired };
   coupling->groups[group].sum_bps += rate_bps;
+}
+
+void
+fmx_rate_coupling_place (FmxRateCoupling *coupling, uint32_t flow,
+    uint32_t group, double priority, double rate_bps)
+{
+  const FmxCoupledFlow *f = &coupling->flows[flow];
+
+  assert (flow < coupling->n);
+  if (group == UINT32_MAX)
+    fmx_rate_coupling_remove (coupling, flow);
+  else if (!f->present || f->group != group || f->priority != priority)
+    fmx_rate_coupling_add (coupling, flow, group, priority, rate_bps);
 }
 
 void
@@ -116,7 +149,28 @@ fmx_rate_coupling_update (FmxRateCoupling *coupling, uint32_t flow,
   }
   if (group->sum_bps < 0.0)
     group->sum_bps = 0.0;
-  share_out (coupling, f->group);
+  fmx_rate_coupling_share_out (coupling, f->group);
+}
+
+void
+fmx_rate_coupling_note (FmxRateCoupling *coupling, uint32_t flow,
+    double rate_bps, double least_bps, double desired_bps)
+{
+  FmxCoupledFlow *f = &coupling->flows[flow];
+  FmxCoupledGroup *group = &coupling->groups[f->group];
+
+  assert (flow < coupling->n && f->present);
+  group->sum_bps = fmax (group->sum_bps + rate_bps - f->rate_bps, 0.0);
+  f->rate_bps = rate_bps;
+  f->least_bps = least_bps;
+  f->desired_bps = fmax (desired_bps, least_bps);
+}
+
+bool
+fmx_rate_coupling_has (const FmxRateCoupling *coupling, uint32_t flow)
+{
+  assert (flow < coupling->n);
+  return coupling->flows[flow].present;
 }
 
 double

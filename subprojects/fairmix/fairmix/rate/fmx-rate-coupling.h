@@ -24,6 +24,7 @@ extern "C"
     uint32_t group;
     double priority;
     double rate_bps;
+    double least_bps;
     double desired_bps;
   } FmxCoupledFlow;
 
@@ -41,7 +42,7 @@ extern "C"
  * Several flows of one sender over the same bottleneck: each has a congestion
  * control of its own, and together they have the sum of what these say, shared out
  * by priority instead of by competition.  What a flow does not want goes to the
- * others.
+ * others; what nobody wants is theirs by priority, so that the rates always add up.
  *
  * |[
  *   flow starts:    fmx_rate_coupling_add (&c, f, group, priority, initial_bps);
@@ -72,6 +73,11 @@ extern "C"
   void fmx_rate_coupling_add (FmxRateCoupling *coupling, uint32_t flow,
       uint32_t group, double priority, double rate_bps);
 
+/** fmx_rate_coupling_place: adds, moves or removes @flow: @group: it is in, by what is
+ * known now, or %UINT32_MAX for none; @rate_bps: what it has, if it comes */
+  void fmx_rate_coupling_place (FmxRateCoupling *coupling, uint32_t flow,
+      uint32_t group, double priority, double rate_bps);
+
 /** fmx_rate_coupling_remove: its rate goes with it */
   void fmx_rate_coupling_remove (FmxRateCoupling *coupling, uint32_t flow);
 
@@ -83,6 +89,24 @@ extern "C"
  */
   void fmx_rate_coupling_update (FmxRateCoupling *coupling, uint32_t flow,
       double rate_bps, double desired_bps, FmxDuration rtt, FmxTime now);
+
+/**
+ * fmx_rate_coupling_note:
+ * @least_bps: what the flow keeps, whatever the others are
+ *
+ * As fmx_rate_coupling_update(), of 5.3.1, without sharing out: for who looks at all
+ * flows now and then, notes them, and shares out once.
+ */
+  void fmx_rate_coupling_note (FmxRateCoupling *coupling, uint32_t flow,
+      double rate_bps, double least_bps, double desired_bps);
+
+/** fmx_rate_coupling_share_out: among the flows of @group */
+  void fmx_rate_coupling_share_out (FmxRateCoupling *coupling,
+      uint32_t group);
+
+/** fmx_rate_coupling_has: Returns: whether @flow was added */
+  bool fmx_rate_coupling_has (const FmxRateCoupling *coupling,
+      uint32_t flow);
 
 /** fmx_rate_coupling_rate: Returns: what the flow may send, FSE_R */
   double fmx_rate_coupling_rate (const FmxRateCoupling *coupling,

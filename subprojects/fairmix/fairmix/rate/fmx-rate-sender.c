@@ -243,6 +243,17 @@ fmx_rate_sender_target_bps (const FmxRateSender *sender)
   return (uint64_t) fmx_rate_controller_bps (&sender->controller);
 }
 
+void
+fmx_rate_sender_set_bps (FmxRateSender *sender, double bps, FmxTime now)
+{
+  assert (bps > 0.0);
+  if (!fmx_rate_sender_may_send (sender))
+    return;
+  fmx_rate_controller_set (&sender->controller,
+      fmax (bps, (double) sender->params.min_bps), FMX_RATE_COUPLED);
+  fmx_rate_sender_tell (sender, now);
+}
+
 bool
 fmx_rate_sender_may_send (const FmxRateSender *sender)
 {

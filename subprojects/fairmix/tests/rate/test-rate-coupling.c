@@ -64,6 +64,44 @@ test_what_one_does_not_want_goes_to_the_others (void **state)
   assert_float_equal (rate (&w, 2), 1400e3 / 7, 1e-3);
 }
 
+/* Else a fall would be made good at once from what was left over. */
+static void
+test_the_rates_always_add_up (void **state)
+{
+  World w;
+
+  (void) state;
+  begin (&w, false);
+  for (uint32_t i = 0; i < N; i++)
+    fmx_rate_coupling_note (&w.coupling, i, 100e3, 0.0, 50e3);
+  fmx_rate_coupling_share_out (&w.coupling, 0);
+  for (uint32_t i = 0; i < N; i++)
+    assert_float_equal (rate (&w, i), 50e3 + 200e3 * (1 << i) / 15, 1e-3);
+  fmx_rate_coupling_note (&w.coupling, 3, 0.5 * rate (&w, 3), 0.0, 50e3);
+  fmx_rate_coupling_share_out (&w.coupling, 0);
+  assert_float_equal (rate (&w, 0) + rate (&w, 1) + rate (&w, 2) + rate (&w, 3),
+      400e3 - 0.5 * (50e3 + 200e3 * 8 / 15), 1e-3);
+}
+
+static void
+test_each_keeps_its_least (void **state)
+{
+  World w;
+
+  (void) state;
+  begin (&w, false);
+  for (uint32_t i = 0; i < N; i++)
+    fmx_rate_coupling_note (&w.coupling, i, 100e3, 40e3, PLENTY);
+  fmx_rate_coupling_share_out (&w.coupling, 0);
+  assert_float_equal (rate (&w, 0), 40e3, 1e-3);
+  assert_float_equal (rate (&w, 3), 360e3 * 8 / 14, 1e-3);
+  for (uint32_t i = 0; i < N; i++)
+    fmx_rate_coupling_note (&w.coupling, i, 1e3, 40e3, PLENTY);
+  fmx_rate_coupling_share_out (&w.coupling, 0);
+  for (uint32_t i = 0; i < N; i++)
+    assert_float_equal (rate (&w, i), 40e3, 1e-3);
+}
+
 static void
 test_groups_and_those_who_left_do_not_count (void **state)
 {
@@ -158,6 +196,8 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_the_sum_is_shared_out_by_priority),
     cmocka_unit_test (test_what_one_does_not_want_goes_to_the_others),
+    cmocka_unit_test (test_the_rates_always_add_up),
+    cmocka_unit_test (test_each_keeps_its_least),
     cmocka_unit_test (test_groups_and_those_who_left_do_not_count),
     cmocka_unit_test (test_conservative_is_as_one_flow_on_congestion),
     cmocka_unit_test (test_jain_by_weights_is_one_where_competition_is_not),

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gstdpmcoupler.h"
+
+#include <math.h>
+
+#include "fairmix/rate/fmx-rate-coupling.h"
+
+#define ROOM 2.0                /* who sends so much less than it may wants no more */
+#define LEAST_CHANGE 0.01       /* of a rate, that is worth a word */
+#define LEAST_WEIGHT 0.01
+#define MOST_WEIGHT 100.0
+
+struct _GstDpmCoupler
+{
+  guint n;
+  FmxCoupledFlow *flows;
+  FmxCoupledGroup *groups;
+  FmxRateCoupling coupling;
+};
+
+GstDpmCoupler *
+gst_dpm_coupler_new (guint n)
+{
+  GstDpmCoupler *self = g_new0 (GstDpmCoupler, 1);
+
+  self->n = n;
+  self->flows = g_new (FmxCoupledFlow, n);
+  self->groups = g_new (FmxCoupledGroup, n);
+  fmx_rate_coupling_init (&self->coupling, self->flows, self->groups, n, false);
+  return self;
+}
+
+void
+gst_dpm_coupler_free (GstDpmCoupler * self)
+{
+  g_free (self->flows);
+  g_free (self->groups);
+  g_free (self);
+}
+
+void
+gst_dpm_coupler_forget (GstDpmCoupler * self, guint place)
+{
+  fmx_rate_coupling_remove (&self->coupling, place);
+}
+
+/* Who may send nothing now, as its path is probed, is nobody's equal. */
+static void
+note (GstDpmCoupler * self, guint place, const GstDpmCoupled * who)
+{
+  gboolean alone = who->rate == NULL || who->group >= self->n
+      || who->target_bps <= 0.0;
+  guint least_bps = 0, most_bps = 0;
+  gdouble desired_bps = who->target_bps;
+
+  fmx_rate_coupling_place (&self->coupling, place,
+      alone ? G_MAXUINT32 : who->group, who->weight, who->target_bps);
+  if (alone)
+    return;
+  g_object_get (who->rate, "min-bitrate", &least_bps, "max-bitrate", &most_bps,
+      NULL);
+  desired_bps = ROOM * who->sent_bps >= who->target_bps ? HUGE_VAL
+      : ROOM * who->sent_bps;
+  if (most_bps > 0)
+    desired_bps = fmin (desired_bps, most_bps);
+  fmx_rate_coupling_note (&self->coupling, place, who->target_bps, least_bps,
+      fmin (desired_bps, 1e9));
+}
+
+guint
+gst_dpm_coupler_share_out (GstDpmCoupler * self, const GstDpmCoupled * all)
+{
+  guint n_coupled = 0;
+
+  for (guint i = 0; i < self->n; i++)
+    note (self, i, &all[i]);
+  for (guint i = 0; i < self->n; i++)
+    fmx_rate_coupling_share_out (&self->coupling, i);
+  for (guint i = 0; i < self->n; i++) {
+    gdouble bps;
+
+    if (!fmx_rate_coupling_has (&self->coupling, i))
+      continue;
+    n_coupled++;
+    bps = fmx_rate_coupling_rate (&self->coupling, i);
+    if (fabs (bps - all[i].target_bps) > LEAST_CHANGE * all[i].target_bps)
+      g_signal_emit_by_name (all[i].rate, "set-rate", (guint) bps);
+  }
+  return n_coupled;
+}
+
+gdouble
+gst_dpm_coupler_weight (const GstStructure * weights, const gchar * name)
+{
+  const GValue *value = weights != NULL && name != NULL ?
+      gst_structure_get_value (weights, name) : NULL;
+  GValue number = G_VALUE_INIT;
+  gdouble weight = 1.0;
+
+  if (value == NULL)
+    return weight;
+  g_value_init (&number, G_TYPE_DOUBLE);
+  if (g_value_transform (value, &number))
+    weight = g_value_get_double (&number);
+  g_value_unset (&number);
+  return isfinite (weight) ? CLAMP (weight, LEAST_WEIGHT, MOST_WEIGHT) : 1.0;
+}
