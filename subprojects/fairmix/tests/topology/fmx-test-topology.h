@@ -120,6 +120,21 @@ run_events (const Net * net, FmxTime now)
       fmx_sim_bundle_run (&bundles[i], now);
 }
 
+/* Lets the network run for @duration from @now on; returns when that is over */
+static inline FmxTime
+run_for (const Net * net, FmxDuration duration, FmxTime now)
+{
+  FmxTime end = now + (FmxTime) duration;
+
+  while (now < end) {
+    FmxTime next = fmx_time_min (next_event (net), end);
+
+    now = next > now ? next : now;
+    run_events (net, now);
+  }
+  return now;
+}
+
 /* What the mixer sees of each client after an interval */
 static inline void
 take_shapes (FmxSharedBottleneck * sb)

@@ -72,7 +72,7 @@ run (const Net *net, uint64_t seed, bool letter, double least, Outcome *out)
   FmxSharedBottleneck sb;
   FmxSharedBottleneckParams params;
   FmxDelayShapeParams shape;
-  FmxTime now = 0, look_at;
+  FmxTime now = 0;
   bool wrong = false;
 
   fmx_delay_shape_params_default (&shape);
@@ -84,15 +84,8 @@ run (const Net *net, uint64_t seed, bool letter, double least, Outcome *out)
   params.by_shape = letter;
   fmx_shared_bottleneck_init (&sb, &params, flows, pairs, CLIENTS);
   begin (net, seed, 5 * FMX_MSECOND);
-  look_at = (FmxTime) shape.interval;
   while (now < (FmxTime) END) {
-    FmxTime next = fmx_time_min (next_event (net), look_at);
-
-    now = next > now ? next : now;
-    run_events (net, now);
-    if (now < look_at)
-      continue;
-    look_at += (FmxTime) shape.interval;
+    now = run_for (net, shape.interval, now);
     take_shapes (&sb);
     if (now >= (FmxTime) STEADY)
       look (net, &sb, out, &wrong);

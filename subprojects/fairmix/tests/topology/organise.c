@@ -135,7 +135,7 @@ run (const Net * net, uint64_t seed, bool organised, Outcome *out)
   FmxSharedBottleneck sb;
   FmxMixerElection election;
   FmxDelayShapeParams shape;
-  FmxTime now = 0, look_at;
+  FmxTime now = 0;
   double voices = 0.0, looks = 0.0;
   uint64_t bytes = 0;
   bool counting = false;
@@ -151,15 +151,8 @@ run (const Net * net, uint64_t seed, bool organised, Outcome *out)
   fmx_mixer_election_init (&election, &params, seats, CLIENTS);
   fmx_delay_shape_params_default (&shape);
   begin (net, seed, 3 * FMX_MSECOND);
-  look_at = (FmxTime) shape.interval;
   while (now < (FmxTime) END) {
-    FmxTime next = fmx_time_min (next_event (net), look_at);
-
-    now = next > now ? next : now;
-    run_events (net, now);
-    if (now < look_at)
-      continue;
-    look_at += (FmxTime) shape.interval;
+    now = run_for (net, shape.interval, now);
     take_shapes (&sb);
     arrive (net, &election, &sb, &places, now);
     if (organised)
