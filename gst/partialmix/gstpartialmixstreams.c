@@ -150,7 +150,7 @@ identify (GstPartialMix * self, GstPartialMixSinkPad * pad,
 
 /* A new stream is heard from its first packet on.  Planning anew for each one
  * would make a flood of SSRCs dear, so that only some in each tick do; the
- * others are mixed until the next tick. */
+ * others, and all who join more than a thousand, are mixed until the next tick. */
 static void
 link_new_stream (GstPartialMix * self,
     GstPartialMixStream * stream, GstClockTime now)
@@ -159,7 +159,7 @@ link_new_stream (GstPartialMix * self,
       1 +
       gst_partial_mix_table_n_streams (&self->table) /
       GST_PARTIAL_MIX_STREAMS_PER_SELECTION;
-  gboolean plan_now = self->selections_left > 0 || (!self->running
+  gboolean plan_now = self->selections_left >= cost || (!self->running
       && gst_partial_mix_table_n_streams (&self->table) <=
       GST_PARTIAL_MIX_STREAMS_PER_SELECTION);
   guint i;

@@ -228,6 +228,27 @@ GST_START_TEST (test_many_joins_at_once_cost_few_plans)
 
 GST_END_TEST;
 
+GST_START_TEST (test_who_joins_very_many_does_not_plan_for_all)
+{
+  Rig *rig = rig_new ("max-streams=2000");
+  RigTalker *talker = rig_talker (rig, "sink_1", 11, RIG_PCMU, 440, 8000);
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+
+  rig_set_target (listener, 64000);
+  rig_play (rig);
+  rig_run (rig, 2);
+  flood (rig, talker, 1100);
+  rig_run (rig, 1);
+  rig_count_messages (rig, "fairmix-selection");
+  talker->ssrc = 70000;
+  rig_send (rig, talker);
+  fail_unless_equals_uint64 (rig_stat (rig, "n-streams"), 1102);
+  fail_unless_equals_int (rig_count_messages (rig, "fairmix-selection"), 0);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_admission_suite (void)
 {
@@ -246,6 +267,7 @@ partialmix_admission_suite (void)
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_a_flood_on_one_pad_locks_nobody_out);
   tcase_add_test (tc, test_many_joins_at_once_cost_few_plans);
+  tcase_add_test (tc, test_who_joins_very_many_does_not_plan_for_all);
   return suite;
 }
 
