@@ -9,6 +9,9 @@ from seat import LEVEL, LEVEL_ID, OPUS, PT, Gst, GLib, Seat, clean, numbers
 RTP_NEIGHBOUR = 0               # all that comes to --rtp-port
 FIRST_SEAT = 1000000            # a meeting's neighbours count from 1
 FIRST_VOICE_SSRC = 1001
+# Where all are mixed, the rate rises to twice what the mix brings over: with headers
+# to 2 * (64 + 24) kbit/s, which has room for a least mix and a talker of 96.
+MIX_BPS = 64000
 
 
 def play_voice(number, path, port):
@@ -43,6 +46,7 @@ class Room:
         self.mix = self.meeting.get_by_name('mix') if self.meeting \
             else Gst.ElementFactory.make('partialmix', 'mix')
         self.mix.set_property('latency', 40 * Gst.MSECOND)
+        self.mix.set_property('max-mix-bitrate', MIX_BPS)
         self.pipe.add(self.meeting or self.mix)
         if options.rtp_port:
             rtp = Gst.parse_bin_from_description(

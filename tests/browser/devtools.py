@@ -25,7 +25,8 @@ FLAGS = '''--headless=new --no-sandbox --disable-gpu --no-first-run
  --disable-renderer-backgrounding --disable-background-timer-throttling
  --mute-audio --remote-debugging-pipe'''.split()
 
-EXEC = ('import os, sys; os.dup2(int(sys.argv[1]), 3); '
+EXEC = ('import ctypes, os, sys; '                      # SIGKILL when its parent ends
+        'ctypes.CDLL(None).prctl(1, 9); os.dup2(int(sys.argv[1]), 3); '
         'os.dup2(int(sys.argv[2]), 4); os.execvp(sys.argv[3], sys.argv[3:])')
 
 

@@ -62,6 +62,23 @@ const ear = {
       ?.availableOutgoingBitrate;
   },
 
+  // Of the pair of candidates that is in use: both ends' kinds (host, srflx, prflx,
+  // relay); protocol
+  async pair() {
+    const stats = [...(await sound.connection.getStats()).values()];
+    const by = id => stats.find(s => s.id === id);
+    const pair = stats.find(s => s.type === 'candidate-pair' && s.nominated &&
+      s.state === 'succeeded');
+    const [here, there] = [by(pair?.localCandidateId), by(pair?.remoteCandidateId)];
+    return pair && [here.candidateType, there.candidateType, there.protocol];
+  },
+
+  // Whether the last three looks find a tone
+  hears(hz) {
+    const tone = TONES.indexOf(hz), last = this.looks.slice(-3);
+    return last.length === 3 && last.every(look => look.loud[tone].length);
+  },
+
   // Of each slot that ever played: how late it plays, and what it had to make up
   async slots() {
     const found = [];

@@ -13,11 +13,11 @@ follows.  At last the router becomes a firewall, and Ben comes again.
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import time
 
 from devtools import Failed
+from network import Network, own_network
 from room import Room
 
 ROOT, BUILD = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
@@ -28,70 +28,22 @@ FLAGS = ['--ignore-certificate-errors']         # as people do, once
 NARROW = 'rate 44kbit burst 1600 latency 300ms'         # 24 of them for headers
 FREE_BPS, NARROW_BPS = 26000, 20000             # of Opus; it begins with 32000
 MEASURE_S = 2
-FORWARD = 'echo 1 >/proc/sys/net/ipv4/ip_forward'
 
 
 def say(text):
     print(f'{time.monotonic() - BEGAN:5.1f} s  {text}', flush=True)
 
 
-def own_network():
-    """Starts this program again inside a network namespace."""
-    if os.environ.get('FMX_MACHINES'):
-        return
-    prefix = ['unshare', '--user', '--map-root-user', '--net']
-    if subprocess.run(prefix + ['sh', '-ec', f'{FORWARD}; ip link add xa type veth peer '
-                                f'name xb; tc qdisc add dev xa root tbf {NARROW}; '
-                                'unshare --net true; command -v openssl'],
-                      capture_output=True, check=False).returncode:
-        print('no network of several machines here')
-        sys.exit(77)
-    os.environ['FMX_MACHINES'] = 'yes'
-    os.execvp(prefix[0], prefix + [sys.executable] + sys.argv)
-
-
-class Network:
+class Away(Network):
     """The server's machine, which is this one; a router; one away."""
 
     def __init__(self):
-        self.processes = []
-        self.router, self.away = self.machine(), self.machine()
-        self.cable('there', SERVER, (), ROUTER[0], self.router)
-        self.cable('away', ROUTER[1], self.router, AWAY, self.away)
-        for machine, gateway in (((), ROUTER[0]), (self.away, ROUTER[1])):
-            self.run(machine, 'ip route add default via', gateway)
-        self.run(self.router, 'sh -c', FORWARD)
-        for machine in ((), self.router, self.away):
-            self.run(machine, 'ip link set lo up')
-
-    def machine(self):
-        """A namespace.  Returns: what runs a command there"""
-        holder = self.start((), 'unshare --net sleep infinity')
-        while os.readlink(f'/proc/{holder.pid}/ns/net') == \
-                os.readlink('/proc/self/ns/net'):
-            time.sleep(0.01)
-        return 'nsenter', f'--net=/proc/{holder.pid}/ns/net'
-
-    def cable(self, name, address, machine, peer, other):
-        end = other[1].split('/')[2]
-        self.run(machine, f'ip link add {name} type veth peer name back netns {end}')
-        for at, device, ip in ((machine, name, address), (other, 'back', peer)):
-            self.run(at, f'ip address add {ip}/24 dev {device}')
-            self.run(at, f'ip link set {device} up')
-
-    def run(self, machine, command, *more):
-        subprocess.run([*machine, *command.split(), *more], check=True)
-
-    def start(self, machine, command):
-        self.processes.append(subprocess.Popen(
-            [*machine, *command.split()], stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
-        return self.processes[-1]
-
-    def close(self):
-        for process in self.processes:
-            process.kill()
-            process.wait()
+        super().__init__()
+        self.between, self.away = self.router(), self.machine()
+        self.cable(((), 'there', SERVER), (self.between, 'back', ROUTER[0]))
+        self.cable((self.between, 'away', ROUTER[1]), (self.away, 'back', AWAY))
+        self.route((), ROUTER[0])
+        self.route(self.away, ROUTER[1])
 
 
 class Party(Room):
@@ -131,43 +83,24 @@ def sent_bps(browser):
     return 8000 * (last[0] - first[0]) / (last[1] - first[1])
 
 
-def wait_to_hear(room, name, other):
-    """Until three looks in a row find the other's tone."""
-    browser, tone = room.browsers[name], list(TONES).index(other)
-    browser.evaluate('ear.take()')
-    browser.wait_for(lambda: browser.evaluate(
-        'ear.looks.length > 2 && '
-        f'ear.looks.slice(-3).every(look => look.loud[{tone}].length)'),
-        f'{name} does not hear {other}')
-
-
-def candidates(browser):
-    """Of the pair that is in use: both ends' kinds (host, prflx, relay); protocol"""
-    return browser.evaluate('''sound.connection.getStats().then(all => {
-        const stats = [...all.values()], by = id => stats.find(s => s.id === id);
-        const pair = stats.find(s => s.type === 'candidate-pair' && s.nominated
-                                && s.state === 'succeeded');
-        const [here, there] = [by(pair?.localCandidateId), by(pair?.remoteCandidateId)];
-        return pair && [here.candidateType, there.candidateType, there.protocol]; })''')
-
-
 def run(room, network):
     for name, machine in (('Ada', ()), ('Ben', network.away)):
         room.add_browser(name, TONES[name], machine=machine, more_flags=FLAGS)
     for name in TONES:
         room.sit_down(name, list(TONES.values()))
-    wait_to_hear(room, 'Ada', 'Ben')
-    wait_to_hear(room, 'Ben', 'Ada')
+    room.wait_to_hear('Ada', 'Ben')
+    room.wait_to_hear('Ben', 'Ada')
     ben = room.browsers['Ben']
-    say(f'{room.link.partition("#")[0]}: both hear each other; {candidates(ben)}')
+    pair = ben.evaluate('ear.pair()')
+    say(f'{room.link.partition("#")[0]}: both hear each other; {pair}')
     room.wait_for(lambda: room.opened() == room.link, '--open opens another link')
 
     room.wait_for(lambda: sent_bps(ben) > FREE_BPS, 'his encoder makes little')
-    network.run(network.router, 'tc qdisc add dev back root tbf', *NARROW.split())
+    network.run(network.between, 'tc qdisc add dev back root tbf', *NARROW.split())
     room.wait_for(lambda: sent_bps(ben) < NARROW_BPS, 'his encoder does not follow')
     say(f'his way up has 44 kbit/s: his encoder makes {sent_bps(ben):.0f} bit/s')
-    wait_to_hear(room, 'Ada', 'Ben')
-    network.run(network.router, 'tc qdisc del dev back root')
+    room.wait_to_hear('Ada', 'Ben')
+    network.run(network.between, 'tc qdisc del dev back root')
     room.wait_for(lambda: sent_bps(ben) > FREE_BPS, 'his encoder does not come back')
     say('and on a wide one as before')
 
@@ -179,44 +112,39 @@ def behind_a_firewall(room, network):
     else, no UDP: then ICE finds a way by TCP."""
     has_relay = shutil.which('turnserver')
     if has_relay:
-        network.start(network.router, f'turnserver -n --no-cli --no-tls --no-dtls '
+        network.start(network.between, f'turnserver -n --no-cli --no-tls --no-dtls '
                       f'--lt-cred-mech --realm=room --user={USER}:{PASSWORD} '
                       f'--listening-ip={ROUTER[0]} --relay-ip={ROUTER[0]} '
                       f'--listening-port={TURN_PORT} --log-file=stdout '
                       f'--userdb={room.folder}/users --pidfile={room.folder}/turn.pid')
     for cable, port in (('back', 'sport'), ('away', 'dport')):
-        network.run(network.router, f'ip rule add pref 9 iif {cable} ipproto tcp '
+        network.run(network.between, f'ip rule add pref 9 iif {cable} ipproto tcp '
                     f'{port} {room.port} lookup main')
-        network.run(network.router, f'ip rule add pref 10 iif {cable} '
+        network.run(network.between, f'ip rule add pref 10 iif {cable} '
                     + ('prohibit' if has_relay else 'ipproto udp prohibit'))
     room.browsers['Ben'].kill()
     room.wait_for(lambda: room.said('left', name='Ben'), 'Ben is still there')
     room.add_browser('Ben', TONES['Ben'], machine=network.away, more_flags=FLAGS)
     ben = room.browsers['Ben']
     room.sit_down('Ben', list(TONES.values()))
-    wait_to_hear(room, 'Ada', 'Ben')
-    wait_to_hear(room, 'Ben', 'Ada')
-    found = candidates(ben)
+    room.wait_to_hear('Ada', 'Ben')
+    room.wait_to_hear('Ben', 'Ada')
+    found = ben.evaluate('ear.pair()')
     if ('relay' if has_relay else 'tcp') not in found:
         raise Failed(f'they hear each other by {found}')
     say(f'behind a firewall they hear each other by {found}')
 
 
 def main():
-    own_network()
-    network = Network()
-    room = Party(ROOT, BUILD, '--slots', '2', '--absent-s', '3', '--turn-server',
-                 f'turn://{USER}:{PASSWORD}@{ROUTER[0]}:{TURN_PORT}')
-    wrong = None
+    own_network(f'ip link add xa type veth peer name xb; '
+                f'tc qdisc add dev xa root tbf {NARROW}', 'command -v openssl')
+    network = Away()
     try:
-        run(room, network)
-    except Failed as error:
-        wrong = str(error)
-    room.close()
-    network.close()
-    if wrong:
-        print(*room.events, room.errors, sep='\n')
-        sys.exit(wrong)
+        with Party(ROOT, BUILD, '--slots', '2', '--absent-s', '3', '--turn-server',
+                   f'turn://{USER}:{PASSWORD}@{ROUTER[0]}:{TURN_PORT}') as room:
+            run(room, network)
+    finally:
+        network.close()
 
 
 BEGAN = time.monotonic()

@@ -22,6 +22,7 @@ from firefox import Firefox
 LEVEL = 'urn:ietf:params:rtp-hdrext:ssrc-audio-level'
 RATE_HZ = 48000
 MEETING_LOUD = 30               # of 16 bits; a tone that is there has 500
+UNTIL_WE_END = 'setpriv', '--pdeathsig', 'KILL'         # however that comes
 EAR = pathlib.Path(__file__).with_name('ear.js').read_text(encoding='utf-8')
 
 
@@ -55,6 +56,7 @@ class Room:
         self.port, self.rtp_port = free_port(), free_port(socket.SOCK_DGRAM)
         self.link = f'http://localhost:{self.port}/'
         self.events, self.browsers, self.talkers = [], {}, []
+        self.tones = {}                 # of browsers, by name
         plugins = ':'.join(str(p) for p in (build / 'gst').iterdir() if p.is_dir())
         self.environment = {
             **os.environ, 'GST_REGISTRY_FORK': 'no', 'GST_PLUGIN_PATH': plugins,
@@ -64,7 +66,7 @@ class Room:
         if meeting_hz:
             options = *options, '--parent', self.launch_meeting(meeting_hz)
         self.server = subprocess.Popen(
-            [*self.command(root), '--rtp-port', str(self.rtp_port), *options],
+            [*UNTIL_WE_END, *self.command(root), '--rtp-port', str(self.rtp_port), *options],
             env=self.environment, stdout=subprocess.PIPE, stderr=self.log,
             text=True, start_new_session=True)
         threading.Thread(target=self.listen, daemon=True).start()
@@ -117,7 +119,7 @@ class Room:
     def launch(self, line):
         """A gst-launch-1.0, until the end."""
         self.talkers.append(subprocess.Popen(
-            ['gst-launch-1.0', '-q', '-e', *line.split()],
+            [*UNTIL_WE_END, 'gst-launch-1.0', '-q', '-e', *line.split()],
             env=self.environment, stdout=self.log, stderr=self.log))
 
     def launch_meeting(self, frequency_hz):
@@ -148,6 +150,7 @@ class Room:
         """A browser who says @frequency_hz.  It starts; sit_down() waits for it."""
         path = self.folder / f'{frequency_hz}.wav'
         write_tone(path, frequency_hz)
+        self.tones[name] = frequency_hz
         self.browsers[name] = Chromium(path, **options)
 
     def add_firefox(self, name, frequency_hz):
@@ -167,6 +170,24 @@ class Room:
         if wrong:
             raise Failed(f'{name} cannot sit down: {wrong}')
         browser.evaluate('ear.start()')
+
+    def wait_to_hear(self, name, *tones):
+        """Until @name hears them, or browsers of these names."""
+        browser = self.browsers[name]
+        browser.evaluate('ear.take()')
+        for tone in tones:
+            hz = self.tones.get(tone, tone)
+            browser.wait_for(lambda hz=hz: browser.evaluate(f'ear.hears({hz})'),
+                             f'{name} does not hear {tone}')
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, _):
+        self.close()
+        if isinstance(error, Failed):
+            print(*self.events, self.errors, sep='\n')
+            sys.exit(str(error))
 
     def close(self):
         """Ends all; returns what the server ended with."""
