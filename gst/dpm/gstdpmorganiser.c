@@ -39,6 +39,7 @@ struct _GstDpmOrganiser
   GstFairmixLock lock;
   gboolean begun;
   guint numbers[MAX_SEATS];     /* of the neighbours; 0: nobody */
+  GHashTable *mixing;           /* numbers of those who said that they mix */
   gint told[MAX_SEATS];         /* the last thing of which we told; -1: nothing */
   FmxSharedBottleneck bottleneck;
   FmxSharedFlow *flows;
@@ -54,6 +55,7 @@ gst_dpm_organiser_new (GstDpmHall * hall)
 
   self->hall = hall;
   self->coupler = gst_dpm_coupler_new (MAX_SEATS);
+  self->mixing = g_hash_table_new (NULL, NULL);
   gst_fairmix_lock_init (&self->lock, GST_FAIRMIX_RANK_ELEMENT);
   return self;
 }
@@ -64,6 +66,7 @@ gst_dpm_organiser_reset (GstDpmOrganiser * self)
   gst_fairmix_lock_acquire (&self->lock);
   self->begun = FALSE;
   memset (self->numbers, 0, sizeof self->numbers);
+  g_hash_table_remove_all (self->mixing);
   for (guint i = 0; i < MAX_SEATS; i++)
     gst_dpm_coupler_forget (self->coupler, i);
   g_atomic_int_set (&self->n_coupled, 0);
@@ -77,6 +80,7 @@ gst_dpm_organiser_free (GstDpmOrganiser * self)
 {
   gst_dpm_organiser_reset (self);
   gst_dpm_coupler_free (self->coupler);
+  g_hash_table_unref (self->mixing);
   gst_fairmix_lock_clear (&self->lock);
   g_free (self);
 }
@@ -300,6 +304,7 @@ gst_dpm_organiser_left (GstDpmOrganiser * self, GstDpmPeer * peer,
   gboolean moved = reason == FMX_JOIN_REASON_MOVED;
 
   gst_fairmix_lock_acquire (&self->lock);
+  g_hash_table_remove (self->mixing, GUINT_TO_POINTER (number));
   seat = self->begun ? seat_of (self, number) : MAX_SEATS;
   if (seat < MAX_SEATS) {
     fmx_shared_bottleneck_forget (&self->bottleneck, seat);
@@ -320,16 +325,19 @@ gst_dpm_organiser_mixes (GstDpmOrganiser * self, GstDpmPeer * peer,
     (gdouble) mixing->least_bps
   };
   guint number = gst_dpm_peer_get_number (peer), seat;
-  FmxElectionPhase before = FMX_ELECTION_FREE;
+  gpointer who = GUINT_TO_POINTER (number);
+  gboolean news = !mixing->mixes;
 
   gst_fairmix_lock_acquire (&self->lock);
   seat = self->begun ? seat_of (self, number) : MAX_SEATS;
-  if (seat < MAX_SEATS) {
-    before = fmx_mixer_election_phase (&self->election, seat);
+  if (seat < MAX_SEATS)
     fmx_mixer_election_answered (&self->election, seat, &answer, self->now);
-  }
+  if (mixing->mixes)            /* it says so again and again */
+    news = g_hash_table_add (self->mixing, who);
+  else
+    g_hash_table_remove (self->mixing, who);
   gst_fairmix_lock_release (&self->lock);
-  if (seat == MAX_SEATS || before == FMX_ELECTION_ASKED || !mixing->mixes)
+  if (news)
     tell (self, mixing->mixes ? "mixes" : "mixes-no-more", number, 0);
 }
 

@@ -186,6 +186,24 @@ wait_for_feedback (Person * person)
   return n_refused;
 }
 
+/* Returns: how many messages of the mixer say @event since it was looked for last */
+static guint
+count_messages (Person * mixer, const gchar * event)
+{
+  GstBus *bus = gst_element_get_bus (mixer->pipeline);
+  GstMessage *message;
+  guint n = 0;
+
+  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_ELEMENT)) != NULL) {
+    n += gst_message_has_name (message, "dpm-topology")
+        && g_strcmp0 (gst_structure_get_string (gst_message_get_structure
+            (message), "event"), event) == 0;
+    gst_message_unref (message);
+  }
+  gst_object_unref (bus);
+  return n;
+}
+
 static void
 meeting_end (Meeting * m)
 {
@@ -216,6 +234,8 @@ GST_START_TEST (test_one_mixes_for_another_who_hears_all_the_time)
       carol_ms);
   fail_unless_equals_uint64 (stat_of (m.mixer, "n-neighbours"), 2);
   fail_unless_equals_uint64 (stat_of (m.bob, "n-moves"), 1);
+  /* who mixes says so each second */
+  fail_unless_equals_int (count_messages (m.mixer, "mixes"), 0);
   check_no_errors (m.bob);
   meeting_end (&m);
 }

@@ -15,6 +15,9 @@
 #define NEW_RECEIVER FMX_SECOND
 #define HELD_BACK (500 * FMX_MSECOND)
 
+/* Between two packets of who talks there is less. */
+#define SILENCE (100 * FMX_MSECOND)
+
 /* Who leaves more than this share unused is data-limited. */
 #define LIMITED_SHARE 0.1
 #define LIMITED_TIME (100 * FMX_MSECOND)
@@ -180,6 +183,9 @@ void
 fmx_rate_controller_on_sent (FmxRateController *rc, uint32_t wire_bytes,
     FmxTime now)
 {
+  bool was_silent = rc->idle && rc->rtt > 0
+      && fmx_time_diff (now, rc->last_sent) > SILENCE;
+
   if (fmx_time_diff (now, rc->last_sent) > FMX_RATE_IDLE
       && rc->rate_bps > rc->params.initial_bps)
     fmx_rate_controller_set (rc, rc->params.initial_bps, FMX_RATE_DOWN_IDLE);
@@ -187,6 +193,8 @@ fmx_rate_controller_on_sent (FmxRateController *rc, uint32_t wire_bytes,
   spend (rc, wire_bytes, now);
   if (rc->no_feedback_at == FMX_TIME_NONE)
     restart_no_feedback_timer (rc, now);
+  else if (was_silent)          /* what is young has no answer yet */
+    fmx_rate_controller_postpone (rc, now + (FmxTime) (rc->rto + rc->interval));
   rc->idle = false;
 }
 

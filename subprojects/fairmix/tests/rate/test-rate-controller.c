@@ -150,6 +150,33 @@ test_farstream_rate_is_kept_when_feedback_stops (void **state)
   }
 }
 
+/* All had been acknowledged, and then one packet left just before the timer expired. */
+static void
+test_who_begins_again_has_the_time_of_an_answer (void **state)
+{
+  (void) state;
+  for (size_t i = 0; fmx_rate_classes[i] != NULL; i++) {
+    FmxRateController rc = fmx_test_controller (fmx_rate_classes[i]);
+    FmxRateFeedback fb = fmx_test_feedback (80000.0);
+    FmxTime now = S, due, answer;
+    double bps;
+
+    fb.interval = 100 * MS;
+    for (; now < 6 * (FmxTime) S; now += 100 * MS) {
+      fmx_test_send (&rc, now - 100 * MS, now);
+      fmx_rate_controller_on_feedback (&rc, &fb, now);
+    }
+    bps = fmx_rate_controller_bps (&rc);
+    due = fmx_rate_controller_next_timeout (&rc);
+    fmx_rate_controller_on_sent (&rc, 100, due - 1 * MS);
+    answer = due - 1 * MS + (FmxTime) (fb.rto + fb.interval);
+    fmx_rate_controller_on_timeout (&rc, answer - 1);
+    assert_true (fmx_rate_controller_bps (&rc) == bps);
+    fmx_rate_controller_on_timeout (&rc, answer);
+    assert_true (fmx_rate_controller_bps (&rc) < bps);
+  }
+}
+
 static void
 test_timer_waits_for_a_receiver_that_reports_rarely (void **state)
 {
@@ -393,6 +420,7 @@ main (void)
     cmocka_unit_test (test_starts_at_the_initial_rate_within_its_bounds),
     cmocka_unit_test (test_a_new_receiver_may_hold_back_a_report),
     cmocka_unit_test (test_farstream_rate_is_kept_when_feedback_stops),
+    cmocka_unit_test (test_who_begins_again_has_the_time_of_an_answer),
     cmocka_unit_test (test_timer_waits_for_a_receiver_that_reports_rarely),
     cmocka_unit_test (test_first_feedback_has_five_seconds),
     cmocka_unit_test (test_an_idle_sender_keeps_a_rate_and_sleeps),
