@@ -129,7 +129,8 @@ static const gchar *const lines[] = {
   RTP "alsrtcp name=element ! fakesink name=sink async=false",
   RTP "alslayers name=element ! fakesink name=sink",
   RTP "alsrouter name=element ! fakesink name=sink",
-  VOICE "dpmmixer name=element ! fakesink name=sink",
+  /* not the usual port, at which somebody may be listening */
+  VOICE "dpmmixer name=element port=0 ! fakesink name=sink",
   /* where nobody answers */
   VOICE "dpmclient name=element server=127.0.0.1:9 ! fakesink name=sink",
 };
