@@ -30,7 +30,7 @@ check_elements qmjitterbuffer rtpccfb
 # rtpbin that it names, and sets what its property jitterbuffer says: here that
 # it drops nothing to shorten the delay, because qmstretch makes room.
 # shellcheck disable=SC2086  # $FLAGS are several words
-exec gst-launch-1.0 -e $FLAGS \
+exec gst-launch-1.0 $FLAGS \
   rtpbin name=in rtcp-sync=initial \
   qmrtpbin rtpbin=in jitterbuffer="jitterbuffer,max-delay=500,shrink=shift" \
   udpsrc address="$address" port="$block" caps="$RTP" ! rtpccfb name=feedback \

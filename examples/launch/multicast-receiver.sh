@@ -34,7 +34,7 @@ exec gst-launch-1.0 -e $FLAGS \
   ! asmprtcp name=rate role=receiver rtpbin=in ! in.recv_rtp_sink_0 \
   udpsrc address="$address" port="$(port "$group" 1)" caps="$RTCP" \
     ${INTERFACE:+multicast-iface="$INTERFACE"} ! rate.rtcp_sink \
-  rate.rtcp_src ! in.recv_rtcp_sink_0 \
+  rate.rtcp_src ! tee name=said ! in.recv_rtcp_sink_0 said. ! mix.rtcp_sink_0 \
   in.send_rtcp_src_0 \
   ! udpsink host="$address" port="$(port "$group" 1)" ttl-mc="$TTL" \
     ${INTERFACE:+multicast-iface="$INTERFACE"} sync=false async=false \

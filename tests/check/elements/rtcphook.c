@@ -68,6 +68,9 @@ rig_init (Rig * rig, const gchar * factory, const gchar * suffix)
   rig->bin = gst_object_ref_sink (gst_bin_new ("top"));
   rig->owner = gst_element_factory_make ("identity", "owner");
   rig->element = gst_element_factory_make (factory, "rtp");
+  /* a harness configures no latency, without which 1.26 does not know when a
+   * packet is sent, and makes no sender report */
+  g_object_set (rig->element, "rtcp-sync-send-time", FALSE, NULL);
   gst_bin_add_many (GST_BIN (rig->bin), rig->owner, rig->element, NULL);
   g_signal_connect (rig->element, "request-pt-map", suffix[0] != '\0' ?
       G_CALLBACK (answer_bin_pt_map) : G_CALLBACK (answer_pt_map), NULL);
