@@ -27,7 +27,7 @@ count_complaints (GstDebugCategory * category, GstDebugLevel level,
 static void
 watch_complaints (void)
 {
-  n_complaints = 0;
+  g_atomic_int_set (&n_complaints, 0);
   gst_debug_set_default_threshold (GST_LEVEL_WARNING);
   gst_debug_set_active (TRUE);
   gst_debug_remove_log_function (gst_debug_log_default);
@@ -38,7 +38,7 @@ static gint
 stop_watching_complaints (void)
 {
   gst_debug_remove_log_function (count_complaints);
-  return n_complaints;
+  return g_atomic_int_get (&n_complaints);
 }
 
 /* --- probes -------------------------------------------------------------- */
@@ -195,7 +195,7 @@ GST_START_TEST (test_a_receiver_hears_nothing_of_probes)
     GPtrArray *packets = packets_new (codecs[__i__].encode, probes, &caps);
 
     audio[probes] = hear (packets, caps, codecs[__i__].decode);
-    complaints[probes] = n_complaints;
+    complaints[probes] = g_atomic_int_get (&n_complaints);
     g_ptr_array_set_free_func (packets, (GDestroyNotify) gst_buffer_unref);
     g_ptr_array_unref (packets);
     gst_caps_unref (caps);
