@@ -85,6 +85,7 @@ typedef struct
  * @damping: R_sqmean / sqrt (R_sample) ([RFC5348 4.5])
  * @rto: retransmission timeout
  * @interval: longest time between two feedbacks of late
+ * @interval_mean: of the last eight or so
  * @acked_sent: when the newest acknowledged packet was sent
  * @loss_event_rate: p, in [0, 1]
  * @new_loss_event: whether a loss event began since the last feedback
@@ -118,6 +119,7 @@ typedef struct
   double damping;
   FmxDuration rto;
   FmxDuration interval;
+  FmxDuration interval_mean;
   FmxTime acked_sent;
   double loss_event_rate;
   bool new_loss_event;

@@ -278,6 +278,7 @@ fmx_rate_sender_digest (FmxRateSender *sender, bool heard, FmxTime now)
   fb.damping = fmx_rtt_damping (&sender->rtt);
   fb.rto = fmx_rtt_rto (&sender->rtt);
   fb.interval = fmx_rate_sender_interval (sender);
+  fb.interval_mean = sender->gap_mean;
   fb.acked_sent = sender->acked_sent;
   fb.loss_event_rate = fmx_loss_intervals_rate (&sender->intervals);
   fb.new_loss_event = sender->new_loss_event;

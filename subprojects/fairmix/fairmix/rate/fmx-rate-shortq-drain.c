@@ -9,6 +9,7 @@
 /* "[a, b]" as in fmx-rate-shortq-steps.c */
 #define OWN_RTTS 10.0           /* a step shows within so many: 7 until the next, and 3 to
                                  * hear of it; [0.9, -0.6], own flows 96: 96, 79 */
+#define HEAR_RTTS 3.0           /* ... to hear of it, where the next one waits for longer */
 #define DRAIN_TELLS_S 0.10      /* expected fall that suffices to judge */
 #define DRAIN_SHARE 0.6         /* of it that must have happened */
 #define DRAIN_MAX (3 * FMX_SECOND)      /* [-1.8, 0.1]; alone 79: 67, 79, steps 62: 54, 67 */
@@ -63,7 +64,8 @@ fmx_shortq_begin_to_drain (FmxRateController *rc,
     fmx_shortq_begin_to_compete (rc, fb, now);
     return;
   }
-  s->drain_own = since < OWN_RTTS * (double) fb->rtt;
+  s->drain_own = since < fmax (OWN_RTTS * (double) fb->rtt,
+      HEAR_RTTS * (double) fb->rtt + (double) fmx_shortq_shows_after (rc, fb));
   if (!s->drain_own) {
     if (s->others_last > 0
         && fmx_time_diff (now, s->others_last) < OTHERS_AGAIN)

@@ -44,6 +44,9 @@ void fmx_shortq_enter (FmxRateController *rc, FmxRateShortqMode mode,
 
 void fmx_shortq_begin_to_probe (FmxRateController *rc, FmxTime now);
 
+/* Returns: whether a queue showed again and again without a step of ours, of late */
+bool fmx_shortq_is_shared (const FmxRateController *rc, FmxTime now);
+
 bool fmx_shortq_is_due (const FmxRateController *rc,
     const FmxRateFeedback *fb, double intervals, FmxTime now);
 
@@ -80,6 +83,10 @@ void fmx_shortq_drain (FmxRateController *rc, const FmxRateFeedback *fb,
 
 void fmx_shortq_climb_or_drain (FmxRateController *rc,
     const FmxRateFeedback *fb, double allowed, FmxTime now);
+
+/* Returns: how long after the last step it shows, if it was too much */
+FmxDuration fmx_shortq_shows_after (const FmxRateController *rc,
+    const FmxRateFeedback *fb);
 
 void fmx_shortq_begin_to_compete (FmxRateController *rc,
     const FmxRateFeedback *fb, FmxTime now);

@@ -20,6 +20,13 @@
                                  * managed 50: 54, 62 */
 #define STEP_MAX_SHARE 0.25     /* and no more: [-1.8, -2.9]; steps 62: 50, 54, alone
                                  * 79: 79, 67, own flows 96: 96, 83 */
+#define NEAR_STEPS 2u           /* at the ceiling, until they double; where they never did, of
+                                 * 48 tuned draws: steps 67: 65, own flows 98: 96, alone
+                                 * 81: 83 */
+#define NEAR_SHARE 0.02         /* and no more: 20 ms of queue in a second, a limit's worth */
+#define HEARD_MAX (100 * FMX_MSECOND)   /* a longer interval of feedback is an exception */
+#define STEP_SHOWS 0.05         /* a smaller step shows as soon: 600 ms at most */
+#define SHOWS_MAX_S 0.03        /* half of 60 ms: a few packets of a slow link are no queue */
 #define STAYS (2 * FMX_SECOND)  /* so long, half too long is too long: [0.6, 0.4] */
 
 /* A small step first, then twice as much each time, up to a stream; small steps
@@ -31,11 +38,35 @@ step_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
   double small = fmin (STEP_BPS, STEP_SHARE * rc->rate_bps);
   double step = fmin (STEP_MAX_SHARE * rc->rate_bps,
       ldexp (small, (int) s->n_steps));
+  double near =
+      fmax (small, fmin (ldexp (small, (int) (s->n_near / NEAR_STEPS)),
+          NEAR_SHARE * rc->rate_bps));
 
   if (s->ceiling_bps <= 0.0
       || rc->rate_bps + step <= NEAR_CEILING * s->ceiling_bps)
     return fmin (step, fmin (fb->stream_bps, STEP_MAX_BPS));
-  return rc->rate_bps > (1.0 + SAME_CEILING) * s->ceiling_bps ? step : small;
+  return rc->rate_bps > (1.0 + SAME_CEILING) * s->ceiling_bps ? step : near;
+}
+
+/* When feedback tells of what was sent after the last step */
+static FmxDuration
+heard_after (const FmxRateFeedback *fb)
+{
+  return fb->rtt + (fb->interval_mean < HEARD_MAX ? fb->interval_mean
+      : HEARD_MAX);
+}
+
+/* ... and half of too long a queue would stand: beyond the link by the share x it grows
+ * by x seconds in a second. */
+FmxDuration
+fmx_shortq_shows_after (const FmxRateController *rc, const FmxRateFeedback *fb)
+{
+  double queue_s = fmin (SHOWS_MAX_S,
+      fmx_time_to_s (fmx_shortq_queue_limit (rc, fb)) / 2.0);
+
+  return heard_after (fb)
+      + fmx_time_from_s (queue_s / fmax (rc->state.shortq.step_share,
+          STEP_SHOWS));
 }
 
 static void
@@ -45,10 +76,16 @@ climb (FmxRateController *rc, const FmxRateFeedback *fb, double allowed,
   FmxRateShortqState *s = &rc->state.shortq;
   double bps = fmin (allowed, rc->rate_bps + step_bps (rc, fb));
 
+  if (!fmx_shortq_is_due (rc, fb, rc->params.decision_interval_rtts, now)
+      || (!fmx_shortq_is_shared (rc, now)
+          && fmx_time_diff (now, s->decided) < fmx_shortq_shows_after (rc, fb)))
+    return;
   s->decided = now;
   if (now < s->hold_until && bps > NEAR_CEILING * s->ceiling_bps)
     return;
   fmx_shortq_raise (rc, fb, bps, now);
+  if (bps > NEAR_CEILING * s->ceiling_bps && s->n_near < 32)
+    s->n_near++;
   if (s->n_steps < 8)
     s->n_steps++;
 }
@@ -57,7 +94,9 @@ static void
 grow (FmxRateController *rc, const FmxRateFeedback *fb, double most_bps,
     FmxTime now)
 {
-  if (!fmx_shortq_is_due (rc, fb, START_RTTS, now))
+  if (!fmx_shortq_is_due (rc, fb, START_RTTS, now)
+      || fmx_time_diff (now, rc->state.shortq.decided)
+      < heard_after (fb) + FMX_QUEUE_SENSE_WINDOW_MIN)
     return;
   rc->state.shortq.decided = now;
   fmx_shortq_raise (rc, fb, fmin (most_bps, START_GROWTH * rc->rate_bps), now);
@@ -117,7 +156,7 @@ fmx_shortq_climb_or_drain (FmxRateController *rc,
     return;                     /* somebody else may give way */
   } else if (starting || rc->rate_bps < s->recover_bps) {
     grow (rc, fb, starting ? allowed : fmin (allowed, s->recover_bps), now);
-  } else if (fmx_shortq_is_due (rc, fb, rc->params.decision_interval_rtts, now)) {
+  } else {
     climb (rc, fb, allowed, now);
   }
 }

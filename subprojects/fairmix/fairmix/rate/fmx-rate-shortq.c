@@ -36,9 +36,10 @@ fmx_shortq_got_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
 {
   bool all_arrives = fb->receive_bps > OVERRUN * fb->sent_bps;
 
-  /* what was not sent could not arrive; what was sent and did not, tells */
+  /* what was not sent could not arrive; what was sent and did not, tells.  Who starts has
+   * sent little in the last second, and yet all that the rate allows. */
   if (fb->receive_bps <= 0.0
-      || (fb->sent_bps < 0.7 * rc->rate_bps && all_arrives))
+      || (rc->data_limited && fb->sent_bps < 0.7 * rc->rate_bps && all_arrives))
     return rc->rate_bps;
   return fmin (fb->receive_bps, rc->rate_bps);
 }
@@ -125,7 +126,7 @@ fmx_shortq_enter (FmxRateController *rc, FmxRateShortqMode mode, FmxTime now)
 
   s->mode = mode;
   s->decided = s->short_since = s->long_since = now;
-  s->n_steps = 0;
+  s->n_steps = s->n_near = 0;
 }
 
 void
@@ -143,14 +144,20 @@ fmx_shortq_begin_to_probe (FmxRateController *rc, FmxTime now)
 }
 
 bool
+fmx_shortq_is_shared (const FmxRateController *rc, FmxTime now)
+{
+  const FmxRateShortqState *s = &rc->state.shortq;
+
+  return s->others_time > 0
+      && fmx_time_diff (now, s->others_time) < OTHERS_TIME;
+}
+
+bool
 fmx_shortq_is_due (const FmxRateController *rc, const FmxRateFeedback *fb,
     double intervals, FmxTime now)
 {
   double since = (double) fmx_time_diff (now, rc->state.shortq.decided);
-
-  const FmxRateShortqState *s = &rc->state.shortq;
-  bool shared = s->others_time > 0
-      && fmx_time_diff (now, s->others_time) < OTHERS_TIME;
+  bool shared = fmx_shortq_is_shared (rc, now);
   double unit = (double) (shared && fb->rtt < RTT_LEAST ? RTT_LEAST : fb->rtt);
 
   return since >= intervals * unit;
@@ -166,6 +173,7 @@ fmx_shortq_raise (FmxRateController *rc, const FmxRateFeedback *fb,
   if (bps <= rc->rate_bps)
     return;
   s->raised = now;
+  s->step_share = bps / rc->rate_bps - 1.0;
   fmx_rate_controller_set (rc, bps, FMX_RATE_UP);
 }
 

@@ -67,6 +67,8 @@ typedef struct
   bool answered;                /* all that was lost asks for no more than that */
   double recover_bps;           /* back to it soon; 0 = there is no hurry */
   unsigned n_steps;             /* up, without a queue */
+  unsigned n_near;              /* of them at the ceiling */
+  double step_share;            /* of the rate: the last step up */
   /* the queue is full */
   FmxFullQueue full;
   bool crest_noted;             /* it lost something: its dip is not another */

@@ -75,6 +75,44 @@ test_alone_it_fills_the_link_and_not_the_queue (void **state)
   }
 }
 
+/* With a round trip of 8 ms, seven of them are over before a step can show: others
+ * followed, to 142 ms of queue and 6 % of loss. */
+static void
+test_no_step_is_made_before_the_last_one_shows (void **state)
+{
+  FmxSimDraw draw = fmx_sim_draw (FMX_SIM_ALONE, 66);
+  FmxSimOutcome out = fmx_sim_draw_run (&draw, &fmx_rate_shortq);
+
+  (void) state;
+  assert_true (draw.link.delay < 5 * MS);
+  assert_true (out.queue_s < 0.06);
+  assert_true (out.used > 0.9);
+}
+
+/* Who starts sends less in a second than the rate is at its end: the first cut was of
+ * what was asked for, not of what had arrived. */
+static void
+test_a_start_that_went_too_far_is_over_before_another_comes (void **state)
+{
+  FmxSimBundleParams params = voices (1, false);
+
+  (void) state;
+  params.behaviour = FMX_SIM_PACED;
+  params.wire_bytes = 200;
+  params.packet_interval = MS / 10;
+  params.back.delay = 6 * MS;
+  links_begin (380e3, &params, 1);
+  world.forward.params.delay = 6 * MS;
+  while (bundles[0].sender.controller.state.shortq.mode
+      == FMX_RATE_SHORTQ_STARTING) {
+    fmx_sim_world_run (&world, world.now + 10 * (FmxTime) MS);
+    assert_true (world.now < 4 * (FmxTime) S);
+  }
+  assert_true (fmx_rate_sender_target_bps (&bundles[0].sender) < 380000);
+  fmx_sim_world_run (&world, world.now + (FmxTime) S);
+  assert_true (fmx_sim_link_queue_delay (&world.forward, world.now) < 60 * MS);
+}
+
 /* RFC 8867, section 5.1 */
 static void
 test_a_path_that_becomes_wider_is_found_within_ten_seconds (void **state)
@@ -227,6 +265,9 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_no_step_is_made_before_the_last_one_shows),
+    cmocka_unit_test
+        (test_a_start_that_went_too_far_is_over_before_another_comes),
     cmocka_unit_test (test_alone_it_fills_the_link_and_not_the_queue),
     cmocka_unit_test
         (test_a_path_that_becomes_wider_is_found_within_ten_seconds),

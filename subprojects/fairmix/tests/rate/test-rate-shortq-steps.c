@@ -38,8 +38,11 @@ test_a_step_is_a_part_of_a_small_rate (void **state)
 
   (void) state;
   for (unsigned n = 0; n < 6; n++) {
-    bps += bps * (n < 2 ? 0.0625 * (1u << n) : 0.25);
-    expect_step (&t, bps);
+    FmxTime end = t.now + 2 * (FmxTime) S;
+
+    for (double before = t.rc.rate_bps; t.rc.rate_bps == before && t.now < end;)
+      told_for (&t, STEP, 0);
+    assert_bps (&t, bps += bps * (n < 2 ? 0.0625 * (1u << n) : 0.25));
   }
 }
 
@@ -66,6 +69,26 @@ test_a_ceiling_is_felt_for_and_forgotten_where_it_was_passed (void **state)
   while (bps <= 440e3)
     expect_step (&t, bps += 16e3);
   expect_step (&t, 1.25 * bps);
+}
+
+/* Of 4 Mbit/s 16 kbit/s are little: 25 of them are the tenth that tells. */
+static void
+test_steps_at_a_ceiling_double_while_no_queue_shows (void **state)
+{
+  Told t = told_ceiling (4e6, 1);
+  unsigned n_near = 0;
+
+  (void) state;
+  t.fb.stream_bps = 1e6;
+  while (t.rc.rate_bps <= 1.1 * 4e6) {
+    double before = t.rc.rate_bps;
+
+    told_for (&t, DECISION, 0);
+    assert_true (t.rc.rate_bps <= 1.02 * before + 1.0 || before < 0.95 * 4e6);
+    n_near += before >= 0.95 * 4e6;
+    assert_true (t.now < 60 * (FmxTime) S);
+  }
+  assert_in_range (n_near, 8, 16);
 }
 
 /* [RFC5348 4.3] recv_limit; [RFC7661] */
@@ -212,6 +235,7 @@ main (void)
     cmocka_unit_test (test_a_step_is_no_more_than_100_kbit_s),
     cmocka_unit_test
         (test_a_ceiling_is_felt_for_and_forgotten_where_it_was_passed),
+    cmocka_unit_test (test_steps_at_a_ceiling_double_while_no_queue_shows),
     cmocka_unit_test (test_who_sends_little_keeps_the_rate),
     cmocka_unit_test (test_who_sends_little_falls_to_what_arrives),
     cmocka_unit_test (test_no_step_passes_the_equation),

@@ -27,6 +27,7 @@ COMPILER = shlex.split(os.environ.get('CC', 'cc'))
 
 def sources():
     out = [f for m in MODULES for f in sorted((FAIRMIX / 'fairmix' / m).glob('*.c'))]
+    out.append(FAIRMIX / 'fairmix' / 'topology' / 'fmx-delay-shape.c')
     sim = FAIRMIX / 'tests' / 'sim'
     return out + sorted(sim.glob('fmx-sim-*.c')) + [sim / 'population.c']
 
