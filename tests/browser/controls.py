@@ -10,6 +10,7 @@ PHONE = {'width': 360, 'height': 740, 'deviceScaleFactor': 2, 'mobile': True}
 MIN_CONTRAST = 4.5              # WCAG 2.1, 1.4.3
 MAX_TABS = 40                   # until the focus has gone round
 NEAR = 0.02                     # of the table's radius
+MIN_ROOM = 1                    # faces' widths from one to the next
 LOOKS = pathlib.Path(__file__).with_name('looks.js').read_text(encoding='utf-8')
 
 
@@ -66,6 +67,9 @@ class Controls:
         self.wait_for(f'screen.width === {PHONE["width"]}', 'no phone')
         self.wait_for('looks.nothingMoves()', 'faces do not come to rest')
         wrong = self.browser.evaluate('looks.outside()')
+        if self.browser.evaluate('people.size') > 0:
+            room = self.browser.evaluate('looks.room()')
+            wrong += [f'of eight two sit {room} faces apart'] if room < MIN_ROOM else []
         self.browser.ask('Emulation.clearDeviceMetricsOverride')
         self.wait_for(f'screen.width > {PHONE["width"]}', 'still a phone')
         if wrong:

@@ -38,6 +38,25 @@ const looks = {
       Math.abs(slot.place.positionZ.value + y) < near;
   },
 
+  // Eight come to an empty table one after the other: the least distance between two,
+  // in widths of a face
+  room() {
+    const kept = [...people], seats = [], table = $('table').getBoundingClientRect();
+    let least = Infinity;
+    people.clear();
+    for (let n = 0; n < 8; n++) {
+      seats.push(placeFor(`nobody ${n}`));
+      people.set(n, {...seats[n]});
+      for (const other of seats.slice(0, n)) {
+        least = Math.min(least, Math.hypot((seats[n].x - other.x) * table.width / 2.7,
+          (seats[n].y - other.y) * table.height / 2.4));
+      }
+    }
+    people.clear();
+    kept.forEach(([ssrc, person]) => people.set(ssrc, person));
+    return least / document.querySelector('.face').offsetWidth;
+  },
+
   // What cannot be touched, or is wider than the screen
   outside() {
     const wrong = [], width = document.documentElement.clientWidth;

@@ -75,8 +75,8 @@ function placeFor(name) {
     if (Number.isFinite(known.x) && Number.isFinite(known.y)) return known;
   } catch { /* none yet */ }
   let best, most = -1;
-  for (let n = 0; n < 15; n++) {
-    const angle = Math.PI * (1.12 - 1.24 * n / 14);
+  for (let n = 0; n < 113; n++) {
+    const angle = Math.PI * (1.12 - 1.24 * n / 112);
     const place = {x: Math.cos(angle), y: Math.sin(angle)};
     const nearest = Math.min(9, ...[...people.values()].map(
       p => Math.hypot(p.x - place.x, p.y - place.y)));
