@@ -120,12 +120,10 @@ run_events (const Net * net, FmxTime now)
       fmx_sim_bundle_run (&bundles[i], now);
 }
 
-/* Lets the network run for @duration from @now on; returns when that is over */
+/* Lets the network run from @now until @end; returns when that is over */
 static inline FmxTime
-run_for (const Net * net, FmxDuration duration, FmxTime now)
+run_until (const Net * net, FmxTime end, FmxTime now)
 {
-  FmxTime end = now + (FmxTime) duration;
-
   while (now < end) {
     FmxTime next = fmx_time_min (next_event (net), end);
 

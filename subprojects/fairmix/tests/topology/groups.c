@@ -38,7 +38,7 @@ typedef struct
 } Outcome;
 
 static void
-look (const Net *net, const FmxSharedBottleneck *sb, Outcome *out, bool *wrong)
+look (const Net * net, const FmxSharedBottleneck *sb, Outcome *out, bool *wrong)
 {
   bool wrong_lasting = false;
 
@@ -67,7 +67,7 @@ look (const Net *net, const FmxSharedBottleneck *sb, Outcome *out, bool *wrong)
 }
 
 static void
-run (const Net *net, uint64_t seed, bool letter, double least, Outcome *out)
+run (const Net * net, uint64_t seed, bool letter, double least, Outcome *out)
 {
   FmxSharedBottleneck sb;
   FmxSharedBottleneckParams params;
@@ -85,7 +85,10 @@ run (const Net *net, uint64_t seed, bool letter, double least, Outcome *out)
   fmx_shared_bottleneck_init (&sb, &params, flows, pairs, CLIENTS);
   begin (net, seed, 5 * FMX_MSECOND);
   while (now < (FmxTime) END) {
-    now = run_for (net, shape.interval, now);
+    now = run_until (net, fmx_time_min (now + (FmxTime) shape.interval, END),
+        now);
+    if (now == END)             /* in the midst of an interval */
+      break;
     take_shapes (&sb);
     if (now >= (FmxTime) STEADY)
       look (net, &sb, out, &wrong);

@@ -152,7 +152,10 @@ run (const Net * net, uint64_t seed, bool organised, Outcome *out)
   fmx_delay_shape_params_default (&shape);
   begin (net, seed, 3 * FMX_MSECOND);
   while (now < (FmxTime) END) {
-    now = run_for (net, shape.interval, now);
+    now = run_until (net, fmx_time_min (now + (FmxTime) shape.interval, END),
+        now);
+    if (now == END)             /* in the midst of an interval */
+      break;
     take_shapes (&sb);
     arrive (net, &election, &sb, &places, now);
     if (organised)
