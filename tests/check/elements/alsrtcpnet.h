@@ -27,6 +27,7 @@ typedef struct
   GstPad *layers_in[N_LAYERS], *rtcp_in, *tap, *rtcp_out;
   Outlet rtcp;
   gboolean joined;
+  gboolean awake;               /* its session had a packet */
   guint64 bandwidth_bps;        /* as the router has it */
   guint64 carries_bps;          /* in truth; 0 = all that comes */
   gdouble credit_bytes;
@@ -40,7 +41,7 @@ typedef struct
   Outlet layers[N_LAYERS], rtcp;
   Receiver receivers[MAX_RECEIVERS];
   guint n_receivers;
-  GstClockTime begun;           /* the last of them */
+  gboolean awake;               /* the sender's session had a packet */
   guint16 seq;
   guint32 ssrc;                 /* of what it sends */
 } Net;
@@ -148,7 +149,6 @@ net_init (Net * net, const gchar * settings)
   net->clock =
       GST_TEST_CLOCK (gst_test_clock_new_with_start_time (1000 * GST_SECOND));
   gst_system_clock_set_default (GST_CLOCK (net->clock));
-  net->begun = gst_clock_get_time (GST_CLOCK (net->clock));
   net->ssrc = 0x5555;
   net->bin = gst_object_ref_sink (gst_parse_launch (line, NULL));
   g_free (line);
@@ -197,7 +197,6 @@ net_join (Net * net, guint64 bandwidth_bps)
       : "identity name=wire");
   GstElement *session;
 
-  net->begun = gst_clock_get_time (GST_CLOCK (net->clock));
   receiver->bandwidth_bps = bandwidth_bps;
   receiver->joined = TRUE;
   receiver->bin = gst_object_ref_sink (gst_parse_launch (line, NULL));
@@ -315,13 +314,24 @@ bytes_held (Receiver * receiver, const guint * sent_bytes)
 }
 
 static inline void
+to_session (Receiver * receiver, GstPad * pad, GstBuffer * buffer)
+{
+  push_copy (pad, buffer);
+  receiver->awake = TRUE;
+}
+
+static inline void
 receive (Receiver * receiver, guint layer, GstBuffer * buffer,
     const guint * sent_bytes)
 {
   if (buffer != NULL && receiver->joined && layer < held (receiver)
       && gets_through (receiver, sent_bytes[layer], bytes_held (receiver,
-              sent_bytes)))
-    push_copy (receiver->layers_in[layer], buffer);
+              sent_bytes))) {
+    if (layer == 0)
+      to_session (receiver, receiver->layers_in[0], buffer);
+    else
+      push_copy (receiver->layers_in[layer], buffer);
+  }
 }
 
 static inline void
@@ -339,6 +349,7 @@ send_layers (Net * net)
     fail_unless_equals_int (gst_pad_push (net->layers_in[i],
             rtp_packet_new (net->ssrc, net->seq, bytes - HEADER_BYTES)),
         GST_FLOW_OK);
+    net->awake = TRUE;
     buffers[i] = pop_packet (&net->layers[i]);
     fail_unless (buffers[i] != NULL);
     sent_bytes[i] = bytes;
@@ -365,7 +376,7 @@ carry_rtcp (Net * net)
     push_copy (net->rtcp_in, buffer);
     for (guint to = 0; to < net->n_receivers; to++)
       if (net->receivers[to].joined)
-        push_copy (net->receivers[to].rtcp_in, buffer);
+        to_session (&net->receivers[to], net->receivers[to].rtcp_in, buffer);
     gst_buffer_unref (buffer);
   }
   for (guint from = 0; from < net->n_receivers; from++)
@@ -375,18 +386,17 @@ carry_rtcp (Net * net)
     }
 }
 
-/* Who waits for the clock: in each session the thread that reports, in the sender the
- * adaptation point, in a receiver that knows its sender the end of what it knows.
- * Who has just begun may have no thread yet. */
+/* How many threads wait for the clock when all is done that was due: for each member
+ * the element's timer and, once there was a packet, the session's, which must not
+ * walk its table while a packet is pushed that adds to it */
 static inline guint
-n_waiters (Net * net, GstClockTime now)
+n_waiters (Net * net)
 {
-  guint n = 2;
+  guint n = 1 + net->awake;
 
   for (guint i = 0; i < net->n_receivers; i++)
-    if (net->receivers[i].joined)
-      n += 1 + (element_stat (net->receivers[i].als, "sender-ssrc") != 0.0);
-  return now < net->begun + 2 * GST_SECOND ? 1 : n;
+    n += net->receivers[i].joined ? 1 + net->receivers[i].awake : 0;
+  return n;
 }
 
 static inline void
@@ -398,7 +408,7 @@ net_run (Net * net, guint seconds)
       now += STEP) {
     send_layers (net);
     carry_rtcp (net);
-    clock_advance_to (net->clock, n_waiters (net, now), now + STEP);
+    clock_advance_to (net->clock, n_waiters (net), now + STEP);
   }
 }
 
