@@ -25,6 +25,12 @@ RTCP="application/x-rtcp"
 # What a mixer sends: the same, whatever the streams.
 OPUS="application/x-rtp,media=audio,clock-rate=48000,encoding-name=OPUS"
 
+# A branch behind `tee name=goodbye`, which has all RTCP of a sender.  At the end
+# rtpsession sends its BYE from one thread and then asks whether RTP has ended in
+# another.  If that thread has not come back yet, the end of RTCP is never told, and
+# the pipeline never ends (GStreamer 1.22): so each RTCP packet takes a nap.
+NAP=(goodbye. ! identity sleep-time=50000 ! fakesink sync=false async=false)
+
 # fail TEXT...: says what is wrong, and ends the script.
 fail () {
   printf '%s: %s\n' "${0##*/}" "$*" >&2

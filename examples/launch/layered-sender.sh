@@ -99,8 +99,9 @@ exec gst-launch-1.0 -e $FLAGS \
   rtpbin name=out rtp-profile=avpf rtcp-sync-send-time=false \
     "rtpsession$session::bandwidth=$BITRATE" \
     "rtpsession$session::rtcp-min-interval=1000000000" \
-  out.send_rtcp_src_0 \
+  out.send_rtcp_src_0 ! tee name=goodbye \
   ! udpsink host="$(layer_host "$group" 0)" port="$(port "$group" 1)" "${udp[@]}" \
+  "${NAP[@]}" \
   udpsrc address="$(layer_host "$group" 0)" port="$(port "$group" 1)" caps="$RTCP" \
     ${INTERFACE:+multicast-iface="$INTERFACE"} ! als.rtcp_sink \
   als.rtcp_src ! out.recv_rtcp_sink_0

@@ -71,8 +71,9 @@ exec gst-launch-1.0 -e $FLAGS \
     "rtpsession$session::rtcp-min-interval=1000000000" \
   out.send_rtp_src_0 \
   ! udpsink "${udp[@]}" port="$(port "$group")" sync=false async=false \
-  out.send_rtcp_src_0 \
+  out.send_rtcp_src_0 ! tee name=goodbye \
   ! udpsink "${udp[@]}" port="$(port "$group" 1)" sync=false async=false \
+  "${NAP[@]}" \
   udpsrc address="$(host "$group")" port="$(port "$group" 1)" caps="$RTCP" \
     ${INTERFACE:+multicast-iface="$INTERFACE"} ! rate.rtcp_sink \
   rate.rtcp_src ! out.recv_rtcp_sink_0

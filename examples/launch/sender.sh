@@ -44,9 +44,7 @@ headers=$((50 * 8 * (20 + 8 + 12 + 8)))
 
 # clocksync paces a file's packets; the level goes into each packet's header
 # (RFC 6464), so that a mixer knows who talks without decoding; silence is
-# not sent (dtx).  The nap behind RTCP: at the end rtpsession sends its BYE from
-# one thread and then asks whether RTP has ended in another.  If that thread has
-# not come back yet, the end of RTCP is never told, and the pipeline never ends.
+# not sent (dtx).
 # shellcheck disable=SC2086  # $FLAGS are several words
 exec gst-launch-1.0 -e $FLAGS \
   "${source[@]}" ! audioconvert ! audioresample \
@@ -64,8 +62,8 @@ exec gst-launch-1.0 -e $FLAGS \
     sdes="application/x-rtp-source-sdes,cname=(string)\"$name\"" \
   rtp.send_rtp_src \
   ! udpsink host="$(host "$to")" port="$(port "$to")" sync=false \
-  rtp.send_rtcp_src ! tee name=said \
+  rtp.send_rtcp_src ! tee name=goodbye \
   ! udpsink host="$(host "$to")" port="$(port "$to" 1)" sync=false async=false \
-  said. ! identity sleep-time=50000 ! fakesink sync=false async=false \
+  "${NAP[@]}" \
   udpsrc address="$(any_address "$to")" port=$((block + 2)) caps=$RTCP ! rate.rtcp_sink \
   rate.rtcp_src ! rtp.recv_rtcp_sink
