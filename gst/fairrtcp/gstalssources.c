@@ -88,9 +88,12 @@ is_there (GstElement * source, const gchar * address, guint port)
   return same;
 }
 
+/* Who is no source for the moment must not be told by the bin to end: a udpsrc that
+ * was never opened complains. */
 static void
 leave (GstElement * source)
 {
+  GST_OBJECT_FLAG_UNSET (source, GST_ELEMENT_FLAG_SOURCE);
   gst_element_set_locked_state (source, TRUE);
   gst_element_set_state (source, GST_STATE_NULL);
 }
@@ -102,6 +105,8 @@ join (GstElement * source, GstElement * owner)
   gst_element_set_base_time (source, gst_element_get_base_time (owner));
   gst_element_set_start_time (source, gst_element_get_start_time (owner));
   gst_element_set_locked_state (source, FALSE);
+  if (source->numsinkpads == 0)
+    GST_OBJECT_FLAG_SET (source, GST_ELEMENT_FLAG_SOURCE);
   if (!gst_element_sync_state_with_parent (source))
     GST_ELEMENT_WARNING (owner, RESOURCE, OPEN_READ,
         ("The element \"%s\" did not start.", GST_OBJECT_NAME (source)),

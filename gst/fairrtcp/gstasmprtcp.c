@@ -374,6 +374,8 @@ gst_asmp_rtcp_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
     gst_event_parse_caps (event, &caps);
     gst_asmp_rtcp_take_caps (self, caps);
   }
+  if (type == GST_EVENT_EOS)
+    return gst_rtcp_hook_pass_eos (self->hook, pad, parent, event);
   ret = gst_pad_event_default (pad, parent, event);
   if (type == GST_EVENT_STREAM_START || type == GST_EVENT_CAPS) {
     gst_fairmix_lock_acquire (&self->lock);

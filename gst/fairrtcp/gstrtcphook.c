@@ -401,6 +401,93 @@ gst_rtcp_hook_is_own (GstRtcpHook * hook, GstBuffer * buffer)
   return own;
 }
 
+static gboolean
+has_own_source (GObject * session)
+{
+  const GValue *sources;
+  gboolean own = FALSE;
+  GstStructure *stats;
+
+  g_object_get (session, "stats", &stats, NULL);
+  sources = gst_structure_get_value (stats, "source-stats");
+  if (sources != NULL) {
+    G_GNUC_BEGIN_IGNORE_DEPRECATIONS;   /* GstRtpSession has no other */
+    GValueArray *array = g_value_get_boxed (sources);
+
+    for (guint i = 0; i < array->n_values && !own; i++)
+      gst_structure_get_boolean (g_value_get_boxed (g_value_array_get_nth
+              (array, i)), "internal", &own);
+    G_GNUC_END_IGNORE_DEPRECATIONS;
+  }
+  gst_structure_free (stats);
+  return own;
+}
+
+/* Returns: (transfer full) (nullable): where the RTCP of the session leaves */
+static GstPad *
+get_rtcp_pad (GstRtcpHook * hook)
+{
+  gchar *name = gst_rtcp_hook_dup_name (hook);
+  GstElement *element = find_element (hook, name);
+  gchar *numbered = g_strdup_printf ("send_rtcp_src_%u",
+      gst_rtcp_hook_get_session (hook));
+  GstPad *pad = NULL;
+
+  if (element != NULL) {
+    pad = gst_element_get_static_pad (element, numbered);
+    if (pad == NULL)
+      pad = gst_element_get_static_pad (element, "send_rtcp_src");
+    gst_object_unref (element);
+  }
+  g_free (numbered);
+  g_free (name);
+  return pad;
+}
+
+static gboolean
+has_said (GstPad * pad, GstEventType type)
+{
+  GstEvent *event = gst_pad_get_sticky_event (pad, type, 0);
+  gboolean said = event != NULL;
+
+  gst_clear_event (&event);
+  return said;
+}
+
+static void
+end_rtcp (GstPad * pad)
+{
+  if (has_said (pad, GST_EVENT_EOS))
+    return;
+  if (!has_said (pad, GST_EVENT_STREAM_START)) {
+    gchar *id = g_uuid_string_random ();
+    GstSegment segment;
+
+    gst_segment_init (&segment, GST_FORMAT_TIME);
+    gst_pad_push_event (pad, gst_event_new_stream_start (id));
+    gst_pad_push_event (pad, gst_event_new_segment (&segment));
+    g_free (id);
+  }
+  gst_pad_push_event (pad, gst_event_new_eos ());
+}
+
+gboolean
+gst_rtcp_hook_pass_eos (GstRtcpHook * hook, GstPad * pad, GstObject * parent,
+    GstEvent * eos)
+{
+  GObject *session = get_session (hook);
+  gboolean no_bye = session != NULL && !has_own_source (session);
+  GstPad *rtcp = no_bye ? get_rtcp_pad (hook) : NULL;
+  gboolean ret = gst_pad_event_default (pad, parent, eos);
+
+  if (rtcp != NULL) {
+    end_rtcp (rtcp);
+    gst_object_unref (rtcp);
+  }
+  g_clear_object (&session);
+  return ret;
+}
+
 static void
 gst_rtcp_hook_finalize (GObject * object)
 {

@@ -138,6 +138,20 @@ gboolean gst_rtcp_hook_is_avpf (GstRtcpHook * hook);
  */
 gboolean gst_rtcp_hook_is_own (GstRtcpHook * hook, GstBuffer * buffer);
 
+/**
+ * gst_rtcp_hook_pass_eos:
+ * @pad: of the owner; what it sends goes to the session
+ * @eos: (transfer full): came there
+ *
+ * Passes on the end of RTP.  A session ends its RTCP with the BYE of its sources.  One
+ * that has none, as nobody has sent and nothing has come, would never do so, and the
+ * pipeline would wait for good: the end of its RTCP is told here.
+ *
+ * Returns: whether anybody took it
+ */
+gboolean gst_rtcp_hook_pass_eos (GstRtcpHook * hook, GstPad * pad,
+    GstObject * parent, GstEvent * eos);
+
 G_END_DECLS
 
 #endif /* __GST_RTCP_HOOK_H__ */

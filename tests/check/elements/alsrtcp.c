@@ -187,6 +187,39 @@ GST_START_TEST (test_layers_are_joined_and_left_as_the_share_says)
 
 GST_END_TEST;
 
+static gboolean
+is_source (Fixture * f, const gchar * name)
+{
+  GstElement *element = gst_bin_get_by_name (GST_BIN (f->bin), name);
+  gboolean source = GST_OBJECT_FLAG_IS_SET (element, GST_ELEMENT_FLAG_SOURCE);
+
+  gst_object_unref (element);
+  return source;
+}
+
+/* The end of a pipeline is told to its sources: a udpsrc that was never opened
+ * complains (GLib-CRITICAL). */
+GST_START_TEST (test_a_layer_that_is_not_held_is_not_told_to_end)
+{
+  FmxAlsLayer layers[2] = { layer_at (90000, 2, 0, 5004),
+    layer_at (90000, 2, 1, 5006)
+  };
+  Fixture f;
+
+  setup (&f, "receiver", "sources=l1,l2  appsrc name=l1  udpsrc name=l2");
+  fail_if (is_source (&f, "l1"));
+  push_announcement (&f, SSRC, 180000, layers, 2);
+  settle (&f);
+  fail_unless (is_source (&f, "l1"));
+  push_announcement (&f, SSRC, 0, layers, 2);
+  settle (&f);
+  fail_if (is_source (&f, "l1"));
+  gst_element_send_event (f.bin, gst_event_new_eos ());
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 /* It speaks for nobody, so it needs no session, and does not complain. */
 GST_START_TEST (test_a_relay_holds_layers_for_others)
 {
@@ -286,6 +319,7 @@ alsrtcp_suite (void)
   tcase_add_test (tc, test_without_routers_plain_reports_count);
   tcase_add_test (tc, test_encoders_follow_their_layers);
   tcase_add_test (tc, test_layers_are_joined_and_left_as_the_share_says);
+  tcase_add_test (tc, test_a_layer_that_is_not_held_is_not_told_to_end);
   tcase_add_test (tc, test_a_relay_holds_layers_for_others);
   tcase_add_test (tc, test_packets_lists_and_metas_pass_as_they_are);
   tcase_add_test (tc, test_it_may_stop_and_start_again);

@@ -411,6 +411,66 @@ GST_START_TEST (test_what_is_cut_short_is_malformed_and_not_read)
 
 GST_END_TEST;
 
+static gboolean
+pass_event (GstPad * pad, GstObject * parent, GstEvent * event)
+{
+  GstRtcpHook *hook = gst_pad_get_element_private (pad);
+
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS)
+    return gst_rtcp_hook_pass_eos (hook, pad, parent, event);
+  return gst_pad_event_default (pad, parent, event);
+}
+
+static gboolean
+has_ended (GstHarness * harness)
+{
+  GstEvent *event;
+  gboolean ended = FALSE;
+
+  while ((event = gst_harness_try_pull_event (harness)) != NULL) {
+    ended = ended || GST_EVENT_TYPE (event) == GST_EVENT_EOS;
+    gst_event_unref (event);
+  }
+  return ended;
+}
+
+/* The owner of a hook passes on an end before anybody has sent. */
+static void
+check_the_end_of_silence (const gchar * factory, const gchar * suffix)
+{
+  gchar *rtcp_sink = g_strconcat ("recv_rtcp_sink", suffix, NULL);
+  GstPad *pad, *second;
+  Rig rig;
+
+  rig_init (&rig, factory, suffix);
+  second = gst_element_request_pad_simple (rig.element, rtcp_sink);
+  gst_rtcp_hook_set_target (rig.hook, "rtp", suffix[0] != '\0' ? 2 : 0);
+  fail_unless_equals_int (gst_rtcp_hook_connect (rig.hook),
+      GST_RTCP_HOOK_CONNECTED);
+  pad = gst_element_get_static_pad (rig.owner, "sink");
+  gst_pad_set_element_private (pad, rig.hook);
+  gst_pad_set_event_function (pad, pass_event);
+  gst_element_set_state (rig.owner, GST_STATE_PLAYING);
+
+  fail_if (has_ended (rig.rtcp));
+  gst_pad_send_event (pad, gst_event_new_eos ());
+  fail_unless (has_ended (rig.rtcp), "the end of RTCP was never told");
+
+  gst_element_set_state (rig.owner, GST_STATE_NULL);
+  gst_object_unref (pad);
+  gst_object_unref (second);
+  g_free (rtcp_sink);
+  rig_clear (&rig);
+}
+
+GST_START_TEST (test_a_session_that_never_sent_ends_as_well)
+{
+  check_the_end_of_silence ("rtpsession", "");
+  check_the_end_of_silence ("rtpbin", "_2");
+}
+
+GST_END_TEST;
+
 static Suite *
 rtcphook_suite (void)
 {
@@ -426,6 +486,7 @@ rtcphook_suite (void)
   tcase_add_test (tc, test_a_compound_never_grows_beyond_the_mtu);
   tcase_add_test (tc, test_an_owner_or_a_session_that_is_gone_is_no_trouble);
   tcase_add_test (tc, test_only_what_this_session_sent_is_its_own);
+  tcase_add_test (tc, test_a_session_that_never_sent_ends_as_well);
   tcase_add_test (tc, test_what_is_cut_short_is_malformed_and_not_read);
   return s;
 }
