@@ -46,6 +46,7 @@ sound)
       ! audioconvert mix-matrix="${matrix[layer]}" ! "$stereo" ! queue ! sum.)
   done
   to=(! rtpjitterbuffer latency="$LATENCY")
+  rtcp=(! base.recv_rtcp_sink)
   ;;
 talkers)
   check_elements alsrtcp alslayers partialmix
@@ -58,6 +59,8 @@ talkers)
     partialmix name=mix rtpbin=in latency="${LATENCY}000000"
     mix.src_2 ! audio/x-raw,rate=48000,channels=2 ! queue ! audioconvert ! "${sink[@]}")
   to=()
+  # Before anybody has spoken, the end of RTCP is the mixer's end.
+  rtcp=(! tee name=said ! base.recv_rtcp_sink said. ! mix.rtcp_sink_0)
   ;;
 *) wrong "sound or talkers, not '$3'" ;;
 esac
@@ -85,7 +88,7 @@ exec gst-launch-1.0 -e $FLAGS \
   "${join[@]}" "${upper[@]}" \
   udpsrc address="$(layer_host "$group" 0)" port="$(port "$group" 1)" caps="$RTCP" \
     ${INTERFACE:+multicast-iface="$INTERFACE"} ! als.rtcp_sink \
-  als.rtcp_src ! base.recv_rtcp_sink \
+  als.rtcp_src "${rtcp[@]}" \
   base.send_rtcp_src ! tee name=reports \
   reports. ! udpsink port="$(port "$group" 1)" "${udp[@]}" \
   reports. ! udpsink port="$(port "$group" -1)" "${udp[@]}"

@@ -258,11 +258,31 @@ def smoke_join(folder, running):
     print(f'{rounds} times all eight came in')
 
 
-def smoke_multicast(folder, running):
-    """A voice, then a partial mix of two, to a multicast group."""
+def need_multicast():
     if not os.environ.get('FMX_SMOKE_NETNS') or not shutil.which('ip'):
         print('multicast only in a network of its own')
         sys.exit(77)            # skipped
+
+
+def smoke_control_c(_folder, running):
+    """Control-C ends each script, also where nobody has said anything."""
+    need_multicast()
+    peer = '127.0.0.1:10000'
+    for script in (('multicast-sender.sh', 'mix:7000', '239.1.2.3:6004', peer),
+                   ('multicast-receiver.sh', '239.1.2.3:7004', 'fake'),
+                   ('layered-sender.sh', 'mix:7100', '239.1.3.0:6104', peer),
+                   ('layered-receiver.sh', '239.1.4.0:6204', 'fake'),
+                   ('layered-receiver.sh', '239.1.5.0:6304', 'fake', 'talkers'),
+                   ('receiver.sh', 7200, peer, 'fake'),
+                   ('mixer.sh', 7300, peer)):
+        running.start(*script)
+    running.wait_until_all_play()
+    running.stop()
+
+
+def smoke_multicast(folder, running):
+    """A voice, then a partial mix of two, to a multicast group."""
+    need_multicast()
     paths = talkers(folder, 3, 10)
     running.start('multicast-receiver.sh', '239.1.2.3:5004', folder / 'a.wav')
     running.start('multicast-receiver.sh', '239.1.2.3:6004', folder / 'b.wav')
