@@ -197,7 +197,8 @@ next_timeout (GstAsmpStreams * streams)
   return next;
 }
 
-/* How far apart the session's reports are: early ones do not count. */
+/* How far apart our reports are in the mean.  Early ones count: each takes the place
+ * of a regular one ([RFC4585 3.5.3]). */
 static void
 note_interval (GstAsmpStreams * streams, FmxTime now)
 {

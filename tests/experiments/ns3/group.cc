@@ -121,6 +121,12 @@ GroupSender::IntervalS() const
     return std::max(m_params.min_interval_s, (m_members + 1) * m_rtcp_bytes / bytes_per_s);
 }
 
+double
+GroupSender::RandomInterval(double interval_s) const
+{
+    return interval_s * m_random->GetValue(0.5, 1.5) / COMPENSATION;
+}
+
 uint32_t
 GroupSender::Members() const
 {
@@ -143,7 +149,8 @@ GroupSender::StartApplication()
     m_socket->SetRecvCallback(MakeCallback(&GroupSender::OnFeedback, this));
     Tell("start");
     Send();
-    Simulator::Schedule(Seconds(1), &GroupSender::SendReport, this);
+    m_times.Start(0, 1);
+    Simulator::Schedule(Seconds(1), &GroupSender::OnReportTimer, this);
     Simulator::Schedule(Seconds(1), &GroupSender::Tick, this);
 }
 
@@ -180,6 +187,24 @@ GroupSender::Send()
                         this);
 }
 
+/* Its own reports have a quarter of the bandwidth, always enough for the least interval. */
+void
+GroupSender::OnReportTimer()
+{
+    double now_s = Simulator::Now().GetSeconds();
+
+    if (m_socket == nullptr)
+    {
+        return;
+    }
+    if (!m_times.HasReported() || m_times.IsDue(now_s, RandomInterval(m_params.min_interval_s)))
+    {
+        SendReport();
+        m_times.OnRegular(now_s, RandomInterval(m_params.min_interval_s));
+    }
+    Simulator::Schedule(Seconds(m_times.NextS() - now_s), &GroupSender::OnReportTimer, this);
+}
+
 void
 GroupSender::SendReport()
 {
@@ -187,10 +212,6 @@ GroupSender::SendReport()
     FmxAsmpRtt rtts[RTTS];
     ToGroup data{};
 
-    if (m_socket == nullptr)
-    {
-        return;
-    }
     fmx_asmp_sender_take_rtts(&m_sender, &header, rtts, RTTS, FmxNow());
     fmx_asmp_rtt_write(&header, rtts, data.rtts, sizeof data.rtts);
     data.ts = RtpTime();
@@ -199,10 +220,6 @@ GroupSender::SendReport()
         HEADER_BYTES + SENDER_BYTES + APP_BYTES + FMX_ASMP_RTT_BYTES(header.n_rtts);
     m_socket->SendTo(Wrap(data, sizeof data, bytes), 0, m_rtcp);
     CountRtcp(bytes);
-    Simulator::Schedule(
-        Seconds(m_params.min_interval_s * m_random->GetValue(0.5, 1.5) / COMPENSATION),
-        &GroupSender::SendReport,
-        this);
 }
 
 void
@@ -269,12 +286,10 @@ struct GroupListeners::One
     uint32_t ssrc;
     FmxAsmpReceiver receiver;
     EventId timer, wait;
-    double last_s{0};
+    ReportTimes times;
     uint32_t highest{0}, highest_before{0}, received{0};
     uint32_t lsr{0};
     double lsr_s{0};
-    bool is_first{true};        /* report to come */
-    bool was_early{false};      /* RFC 4585: one in an interval */
 };
 
 GroupListeners::GroupListeners(GroupSender* sender,
@@ -320,8 +335,8 @@ GroupListeners::StartApplication()
     m_rtcp->SetRecvCallback(MakeCallback(&GroupListeners::OnSenderReport, this));
     for (auto& one : m_ones)
     {
-        one->last_s = Simulator::Now().GetSeconds();
-        Schedule(*one, 0.5); // RFC 3550 6.2: half of it until the first report
+        one->times.Start(Simulator::Now().GetSeconds(), Interval(*one));
+        SetTimer(*one);
     }
 }
 
@@ -334,7 +349,7 @@ GroupListeners::StopApplication()
 
         one->timer.Cancel();
         one->wait.Cancel();
-        if (!one->is_first)
+        if (one->times.HasReported())
         {
             m_sender->CountMember(-1);
         }
@@ -369,11 +384,9 @@ GroupListeners::OnMedia(Ptr<Socket> socket)
                 one->highest_before = data.seq - 1;
             }
             one->highest = data.seq;
-            if (fmx_asmp_receiver_take_urgent(&one->receiver, FmxNow()) &&
-                m_sender->Params().early && !one->was_early && !one->is_first)
+            if (fmx_asmp_receiver_take_urgent(&one->receiver, FmxNow()))
             {
-                one->was_early = true;
-                Report(*one);
+                ReportEarly(*one);
             }
         }
     }
@@ -417,47 +430,60 @@ GroupListeners::OnPeer(uint32_t ssrc, const FmxAsmpRate& rate)
     }
 }
 
-void
-GroupListeners::Schedule(One& one, double part)
+/* Td with its random factor; RFC 3550 6.2: half of it until the first report */
+double
+GroupListeners::Interval(const One& one) const
 {
-    double s = part * m_sender->IntervalS() * m_random->GetValue(0.5, 1.5) / COMPENSATION;
-
-    one.timer.Cancel();
-    one.timer = Simulator::Schedule(Seconds(s), &GroupListeners::OnTimer, this, &one);
+    return m_sender->RandomInterval((one.times.HasReported() ? 1 : 0.5) * m_sender->IntervalS());
 }
 
-/* RFC 3550 6.3.6: later, if there are more members than when that was decided */
+void
+GroupListeners::SetTimer(One& one)
+{
+    one.timer.Cancel();
+    one.timer = Simulator::Schedule(Seconds(one.times.NextS()) - Simulator::Now(),
+                                    &GroupListeners::OnTimer,
+                                    this,
+                                    &one);
+}
+
 void
 GroupListeners::OnTimer(One* one)
 {
-    double s = (one->is_first ? 0.5 : 1) * m_sender->IntervalS() *
-               m_random->GetValue(0.5, 1.5) / COMPENSATION;
-    double then_s = one->last_s + s;
+    double now_s = Simulator::Now().GetSeconds();
 
-    if (then_s > Simulator::Now().GetSeconds() &&
-        m_sender->IntervalS() > m_sender->Params().min_interval_s)
+    if (one->times.IsDue(now_s, Interval(*one)))
     {
-        one->timer = Simulator::Schedule(Seconds(then_s) - Simulator::Now(),
-                                         &GroupListeners::OnTimer,
-                                         this,
-                                         one);
-        return;
+        if (!one->times.HasReported())
+        {
+            m_sender->CountMember(1);
+        }
+        Report(*one);
+        one->times.OnRegular(now_s, Interval(*one));
     }
-    one->was_early = false;
-    Report(*one);
-    Schedule(*one, 1);
+    SetTimer(*one);
 }
 
 /* Of a large session: this one's turn to speak for others. */
 void
 GroupListeners::OnWait(One* one)
 {
-    if (fmx_asmp_receiver_on_timeout(&one->receiver, FmxNow()) && m_sender->Params().early &&
-        !one->was_early)
+    if (fmx_asmp_receiver_on_timeout(&one->receiver, FmxNow()))
     {
-        one->was_early = true;
-        Report(*one);
+        ReportEarly(*one);
     }
+}
+
+void
+GroupListeners::ReportEarly(One& one)
+{
+    if (!m_sender->Params().early || !one.times.MayBeEarly())
+    {
+        return;
+    }
+    Report(one);
+    one.times.OnEarly();
+    SetTimer(one);
 }
 
 void
@@ -479,12 +505,6 @@ GroupListeners::Report(One& one)
     data.has_rate = fmx_asmp_receiver_report(&one.receiver, &data.rate, FmxNow());
     one.highest_before = one.highest;
     one.received = 0;
-    one.last_s = now_s;
-    if (one.is_first)
-    {
-        one.is_first = false;
-        m_sender->CountMember(1);
-    }
     m_rtcp->SendTo(Wrap(data,
                         sizeof data,
                         HEADER_BYTES + RECEIVER_BYTES +

@@ -3,6 +3,7 @@
 #define FAIRMIX_NS3_GROUP_H
 
 #include "recorder.h"
+#include "report-times.h"
 
 #include "fairmix/asmp/fmx-asmp-sender.h"
 
@@ -46,6 +47,9 @@ class GroupSender : public ns3::Application
     /* Td of RFC 3550 6.3.1 for a receiver, without its random factor */
     double IntervalS() const;
 
+    /* T of it: with that factor */
+    double RandomInterval(double interval_s) const;
+
     uint32_t Members() const;
 
     /* A receiver has been there for the first time / has gone */
@@ -55,6 +59,7 @@ class GroupSender : public ns3::Application
     void StartApplication() override;
     void StopApplication() override;
     void Send();
+    void OnReportTimer();
     void SendReport();
     void Tick();
     void OnFeedback(ns3::Ptr<ns3::Socket> socket);
@@ -69,6 +74,7 @@ class GroupSender : public ns3::Application
     ns3::Ptr<ns3::UniformRandomVariable> m_random;
     std::vector<char> m_memory;
     FmxAsmpSender m_sender;
+    ReportTimes m_times;
     uint32_t m_seq{0};
     uint32_t m_members{0};
     double m_rtcp_bytes{120};
@@ -97,10 +103,12 @@ class GroupListeners : public ns3::Application
     void StopApplication() override;
     void OnMedia(ns3::Ptr<ns3::Socket> socket);
     void OnSenderReport(ns3::Ptr<ns3::Socket> socket);
-    void Schedule(One& one, double part);
+    double Interval(const One& one) const;
+    void SetTimer(One& one);
     void OnTimer(One* one);
     void OnWait(One* one);
     void Report(One& one);
+    void ReportEarly(One& one);
 
     GroupSender* m_sender;
     double m_loss;
