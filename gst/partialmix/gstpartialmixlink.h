@@ -3,6 +3,7 @@
 #define __GST_PARTIAL_MIX_LINK_H__
 
 #include <gst/gst.h>
+#include <stdbool.h>
 
 #include "fairmix/base/fmx-renumber.h"
 #include "fairmix/mix/fmx-handover.h"
@@ -24,10 +25,13 @@ typedef struct
 {
   FmxHandover handover;
   FmxRenumber renumber;
-  gboolean rejoin;
-  gboolean has_pt;
+  bool rejoin;
+  bool has_pt;
   guint8 pt;                    /* payload type out, if it has one */
 } GstPartialMixLink;
+
+/* Each neighbour has one for each stream, in an array that doubles. */
+G_STATIC_ASSERT (sizeof (GstPartialMixLink) <= 64);
 
 void gst_partial_mix_link_init (GstPartialMixLink * link, FmxHandoverWay way,
     guint mix, GstClockTime now);

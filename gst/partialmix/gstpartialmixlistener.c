@@ -34,6 +34,7 @@ gst_partial_mix_listener_clear (GstPartialMixListener * listener)
   for (i = 0; i < FMX_ADAPT_MAX_MIXES; i++)
     gst_clear_caps (&listener->outputs[i].caps);
   gst_partial_mix_payloads_clear (&listener->payloads);
+  g_free (listener->limiter);
   g_array_unref (listener->links);
   g_array_unref (listener->steady);
   g_array_unref (listener->gains);

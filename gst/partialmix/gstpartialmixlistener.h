@@ -104,7 +104,7 @@ typedef struct
   /* renderer */
   GArray *gains;                /* of GstPartialMixGains, by stream slot */
   /* ... mixing thread only */
-  FmxLimiter limiter;
+  FmxLimiter *limiter;          /* NULL: he never took samples */
   guint limiter_channels;       /* that it was set up for, 0 = it was not */
   guint silent_frames;
 

@@ -24,8 +24,11 @@ gst_partial_mix_payloads_init (GstPartialMixPayloads * payloads, gint reserved,
 void
 gst_partial_mix_payloads_clear (GstPartialMixPayloads * payloads)
 {
-  for (guint pt = 0; pt < GST_PARTIAL_MIX_N_PAYLOADS; pt++)
-    gst_clear_caps (&payloads->caps[pt]);
+  for (guint i = 0; i < payloads->n_meanings; i++)
+    gst_caps_unref (payloads->meanings[i].caps);
+  g_clear_pointer (&payloads->meanings, g_free);
+  payloads->n_meanings = 0;
+  memset (payloads->at, 0, sizeof payloads->at);
 }
 
 gboolean
@@ -35,17 +38,36 @@ gst_partial_mix_payloads_ask (GstPartialMixPayloads * payloads,
   if (memcmp (payloads->asked, asked, sizeof payloads->asked) == 0)
     return FALSE;
   gst_partial_mix_payloads_clear (payloads);
-  memset (payloads->n_users, 0, sizeof payloads->n_users);
   memcpy (payloads->asked, asked, sizeof payloads->asked);
   return TRUE;
+}
+
+/* Returns: NULL if @pt means nothing yet */
+static GstPartialMixMeaning *
+meaning_of (const GstPartialMixPayloads * payloads, guint pt)
+{
+  guint at = payloads->at[pt];
+
+  return at > 0 ? &payloads->meanings[at - 1] : NULL;
 }
 
 static gboolean
 means (const GstPartialMixPayloads * payloads, guint pt,
     const GstPartialMixFormat * format)
 {
-  return payloads->caps[pt] != NULL
-      && gst_partial_mix_format_is_equal (&payloads->formats[pt], format);
+  const GstPartialMixMeaning *meaning = meaning_of (payloads, pt);
+
+  return meaning != NULL
+      && gst_partial_mix_format_is_equal (&meaning->format, format);
+}
+
+/* Whether nobody's packets leave under it. */
+static gboolean
+is_free (const GstPartialMixPayloads * payloads, guint pt)
+{
+  const GstPartialMixMeaning *meaning = meaning_of (payloads, pt);
+
+  return meaning == NULL || meaning->n_users == 0;
 }
 
 /* What RFC 3551 says once for all is not to be said otherwise, even where it
@@ -63,16 +85,30 @@ may_mean (const GstPartialMixPayloads * payloads, guint pt,
       || (gint) pt == payloads->asked[format->encoding];
 }
 
+static GstPartialMixMeaning *
+add_meaning (GstPartialMixPayloads * payloads, guint pt)
+{
+  guint n = payloads->n_meanings++;
+
+  payloads->meanings = g_renew (GstPartialMixMeaning, payloads->meanings,
+      n + 1);
+  memset (&payloads->meanings[n], 0, sizeof payloads->meanings[n]);
+  payloads->at[pt] = (guint8) (n + 1);
+  return &payloads->meanings[n];
+}
+
 static guint8
 bind (GstPartialMixPayloads * payloads, guint pt,
     const GstPartialMixFormat * format)
 {
-  GstPartialMixFormat *own = &payloads->formats[pt];
+  GstPartialMixMeaning *meaning = meaning_of (payloads, pt);
   GstCaps *caps;
 
-  *own = *format;
-  own->pt = (guint8) pt;
-  caps = gst_partial_mix_format_to_caps (own);
+  if (meaning == NULL)
+    meaning = add_meaning (payloads, pt);
+  meaning->format = *format;
+  meaning->format.pt = (guint8) pt;
+  caps = gst_partial_mix_format_to_caps (&meaning->format);
   if (payloads->csrc_level_ext_id != 0) {
     gchar *field = g_strdup_printf ("extmap-%u", payloads->csrc_level_ext_id);
 
@@ -80,9 +116,9 @@ bind (GstPartialMixPayloads * payloads, guint pt,
         GST_FAIRMIX_CSRC_LEVEL_URN, NULL);
     g_free (field);
   }
-  gst_clear_caps (&payloads->caps[pt]);
-  payloads->caps[pt] = caps;
-  return own->pt;
+  gst_clear_caps (&meaning->caps);
+  meaning->caps = caps;
+  return (guint8) pt;
 }
 
 /* Returns: a dynamic one that means @format already, or nothing to anybody. */
@@ -98,9 +134,9 @@ find_other (GstPartialMixPayloads * payloads,
       continue;
     if (means (payloads, pt, format))
       return (guint8) pt;
-    if (payloads->caps[pt] == NULL && never_used == n)
+    if (meaning_of (payloads, pt) == NULL && never_used == n)
       never_used = pt;
-    else if (payloads->n_users[pt] == 0 && unused == n)
+    else if (is_free (payloads, pt) && unused == n)
       unused = pt;
   }
   if (never_used < n)
@@ -126,19 +162,21 @@ gst_partial_mix_payloads_take (GstPartialMixPayloads * payloads,
     pt = (guint8) asked;
   if (!means (payloads, pt, format)) {
     if (may_mean (payloads, pt, format, is_mix)
-        && (payloads->caps[pt] == NULL || payloads->n_users[pt] == 0
+        && (is_free (payloads, pt)
             || (is_mix && (gint) pt == payloads->reserved)))
       bind (payloads, pt, format);
     else
       pt = find_other (payloads, format, is_mix);
   }
-  payloads->n_users[pt]++;
+  meaning_of (payloads, pt)->n_users++;
   return pt;
 }
 
 void
 gst_partial_mix_payloads_give (GstPartialMixPayloads * payloads, guint8 pt)
 {
-  if (payloads->n_users[pt] > 0)
-    payloads->n_users[pt]--;
+  GstPartialMixMeaning *meaning = meaning_of (payloads, pt);
+
+  if (meaning != NULL && meaning->n_users > 0)
+    meaning->n_users--;
 }

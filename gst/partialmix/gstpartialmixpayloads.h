@@ -11,6 +11,14 @@ G_BEGIN_DECLS
 #define GST_PARTIAL_MIX_N_PAYLOADS 128
 #define GST_PARTIAL_MIX_FIRST_DYNAMIC 96        /* [RFC3551 3] */
 
+/* What one payload type means */
+typedef struct
+{
+  GstPartialMixFormat format;
+  GstCaps *caps;
+  guint n_users;
+} GstPartialMixMeaning;
+
 /**
  * GstPartialMixPayloads:
  *
@@ -21,9 +29,9 @@ G_BEGIN_DECLS
 typedef struct
 {
   /*< private >*/
-  GstPartialMixFormat formats[GST_PARTIAL_MIX_N_PAYLOADS];
-  GstCaps *caps[GST_PARTIAL_MIX_N_PAYLOADS];    /* NULL: means nothing yet */
-  guint n_users[GST_PARTIAL_MIX_N_PAYLOADS];
+  GstPartialMixMeaning *meanings;       /* few: most numbers mean nothing, ever */
+  guint n_meanings;
+  guint8 at[GST_PARTIAL_MIX_N_PAYLOADS];        /* 1 + place in @meanings; 0: none */
   guint next;                   /* to lose its meaning, if all are in use */
   gint reserved;                /* for mixes, -1 = none */
   gint asked[GST_PARTIAL_MIX_N_ENCODINGS];      /* by the peer, -1 = any */
@@ -49,12 +57,15 @@ guint8 gst_partial_mix_payloads_take (GstPartialMixPayloads * payloads,
 void gst_partial_mix_payloads_give (GstPartialMixPayloads * payloads,
     guint8 pt);
 
-/* Returns: (transfer none): the same as long as the number means the same */
+/* Returns: (transfer none) (nullable): the same as long as the number means the
+ * same; %NULL if that is nothing yet */
 static inline GstCaps *
 gst_partial_mix_payloads_caps (const GstPartialMixPayloads * payloads,
     guint8 pt)
 {
-  return payloads->caps[pt];
+  guint at = payloads->at[pt];
+
+  return at > 0 ? payloads->meanings[at - 1].caps : NULL;
 }
 
 G_END_DECLS

@@ -166,8 +166,10 @@ static void
 prepare_limiter (GstPartialMixListener * listener,
     const FmxLimiterParams * params, guint channels)
 {
+  if (listener->limiter == NULL)
+    listener->limiter = g_new (FmxLimiter, 1);
   if (listener->limiter_channels != channels)
-    fmx_limiter_init (&listener->limiter, params);
+    fmx_limiter_init (listener->limiter, params);
   listener->limiter_channels = channels;
 }
 
@@ -182,7 +184,7 @@ make_buffer (GstPartialMixListener * listener,
 
   mix_voices (plan, sum, pos, n);
   gst_buffer_map (buffer, &map, GST_MAP_WRITE);
-  fmx_limiter_process (&listener->limiter, (gint16 *) map.data, sum, n);
+  fmx_limiter_process (listener->limiter, (gint16 *) map.data, sum, n);
   gst_buffer_unmap (buffer, &map);
   g_free (sum);
   return buffer;

@@ -20,7 +20,7 @@
 
 GstPartialMixStream *
 gst_partial_mix_stream_new (guint32 ssrc, GstPad * pad,
-    const GstPartialMixFormat * format, guint rate_hz, guint frame_samples)
+    const GstPartialMixFormat * format, guint rate_hz)
 {
   GstPartialMixStream *stream = g_new0 (GstPartialMixStream, 1);
 
@@ -35,8 +35,7 @@ gst_partial_mix_stream_new (guint32 ssrc, GstPad * pad,
   stream->info.gain = 1.0f;
   stream->info.pan = NAN;
   stream->next_pos = FMX_POSITION_UNKNOWN;
-  gst_partial_mix_voice_init (&stream->voice, ssrc, format, rate_hz,
-      frame_samples);
+  gst_partial_mix_voice_init (&stream->voice, ssrc, format, rate_hz);
   g_queue_init (&stream->queue);
   fmx_stream_cost_init (&stream->cost);
   return stream;
@@ -66,6 +65,7 @@ gst_partial_mix_stream_unref (GstPartialMixStream * stream)
 
   g_queue_clear_full (&stream->queue,
       (GDestroyNotify) gst_partial_mix_packet_free);
+  g_free (stream->playout);
   clear_buffers (stream->recent);
   gst_partial_mix_voice_clear (&stream->voice);
   g_clear_object (&stream->source);
@@ -211,6 +211,27 @@ insert_packet (GstPartialMixStream * stream,
     g_queue_insert_sorted (&stream->queue, packet, compare_packets, NULL);
 }
 
+/* Most streams are only forwarded: a playout is made for one that is mixed for the
+ * first time, and stays, as its decoder does. */
+static void
+begin_playout (GstPartialMixStream * stream, guint64 ext_ts, GstClockTime media)
+{
+  FmxPlayoutParams params;
+
+  stream->anchored = TRUE;
+  stream->anchor_ts = ext_ts;
+  stream->anchor_media = media;
+  if (stream->playout != NULL) {
+    fmx_playout_reset (stream->playout);
+    return;
+  }
+  stream->playout = g_new (FmxPlayout, 1);
+  fmx_playout_params_default (&params);
+  params.min_delay = stream->min_delay;
+  params.max_delay = MAX (params.max_delay, params.min_delay);
+  fmx_playout_init (stream->playout, &params);
+}
+
 gboolean
 gst_partial_mix_stream_enqueue (GstPartialMixStream * stream,
     const GstPartialMixArrival * arrival, GstClockTime media, gint64 mix_pos,
@@ -225,12 +246,8 @@ gst_partial_mix_stream_enqueue (GstPartialMixStream * stream,
   FmxPlayoutDecision decision;
   guint64 behind;
 
-  if (!stream->anchored) {
-    stream->anchored = TRUE;
-    stream->anchor_ts = arrival->ext_ts;
-    stream->anchor_media = media;
-    fmx_playout_reset (&stream->playout);
-  }
+  if (!stream->anchored)
+    begin_playout (stream, arrival->ext_ts, media);
   if (arrival->ext_ts >= stream->anchor_ts) {
     packet.media = stream->anchor_media
         + gst_util_uint64_scale_int (arrival->ext_ts - stream->anchor_ts,
@@ -244,7 +261,7 @@ gst_partial_mix_stream_enqueue (GstPartialMixStream * stream,
   packet.duration = (FmxDuration) gst_util_uint64_scale_int
       (arrival->duration_ts, GST_SECOND, (gint) stream->format.clock_rate);
 
-  decision = fmx_playout_on_packet (&stream->playout, &packet, now);
+  decision = fmx_playout_on_packet (stream->playout, &packet, now);
   stream->delay = decision.delay;
   if (decision.adjusted != 0 || decision.action != FMX_PLAYOUT_PLAY)
     GST_DEBUG_OBJECT (stream->pad, "ssrc %08x seq %" G_GUINT64_FORMAT

@@ -113,7 +113,8 @@ typedef struct
 
   /* playout */
   guint n_mixed;                /* links that want it in a mix */
-  FmxPlayout playout;
+  FmxPlayout *playout;          /* NULL: it was never mixed */
+  FmxDuration min_delay;        /* that it begins with */
   guint64 anchor_ts;
   GstClockTime anchor_media;
   gboolean anchored;
@@ -127,7 +128,7 @@ typedef struct
 } GstPartialMixStream;
 
 GstPartialMixStream *gst_partial_mix_stream_new (guint32 ssrc, GstPad * pad,
-    const GstPartialMixFormat * format, guint rate_hz, guint frame_samples);
+    const GstPartialMixFormat * format, guint rate_hz);
 GstPartialMixStream *gst_partial_mix_stream_ref (GstPartialMixStream * stream);
 void gst_partial_mix_stream_unref (GstPartialMixStream * stream);
 

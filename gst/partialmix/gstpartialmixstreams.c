@@ -187,11 +187,11 @@ add_stream (GstPartialMix * self, GstPartialMixSinkPad * pad,
     GstClockTime now)
 {
   GstPartialMixStream *stream = gst_partial_mix_stream_new (ssrc, GST_PAD (pad),
-      format, self->settings.rate_hz, gst_partial_mix_frame_samples (self));
-  FmxPlayoutParams params;
+      format, self->settings.rate_hz);
 
   stream->neighbour = gst_partial_mix_sink_pad_get_neighbour (pad);
   stream->identity.place.neighbour = stream->neighbour;
+  stream->min_delay = (FmxDuration) gst_partial_mix_playout_delay (self);
   gst_partial_mix_identity_set_host (&stream->identity,
       gst_partial_mix_buffer_host (buffer));
   gst_fairmix_origin_is_other (&stream->source, buffer);        /* notes it */
@@ -199,11 +199,6 @@ add_stream (GstPartialMix * self, GstPartialMixSinkPad * pad,
     stream->out_ssrc = gst_partial_mix_table_free_ssrc (&self->table);
     self->counters.n_collisions++;
   }
-
-  fmx_playout_params_default (&params);
-  params.min_delay = (FmxDuration) gst_partial_mix_playout_delay (self);
-  params.max_delay = MAX (params.max_delay, params.min_delay);
-  fmx_playout_init (&stream->playout, &params);
 
   gst_partial_mix_table_add (&self->table, stream);
   g_hash_table_insert (pad->streams, GUINT_TO_POINTER (ssrc), stream);

@@ -23,7 +23,9 @@
 #define SNAP_MS 1
 #define MAX_CONCEAL_MS 120
 #define SPLICE_MS 5
-#define PCM_CAPACITY (2 * GST_PARTIAL_MIX_MAX_PACKET_SAMPLES + 9600)
+/* A frame of 60 ms, a packet that begins at its end, and one that is decoded behind
+ * that to be cut; 20 ms more for what is due a little later, and for rounding. */
+#define PCM_CAPACITY (2 * GST_PARTIAL_MIX_MAX_PACKET_SAMPLES + 3840)
 
 void
 gst_partial_mix_packet_free (GstPartialMixPacket * packet)
@@ -34,7 +36,7 @@ gst_partial_mix_packet_free (GstPartialMixPacket * packet)
 
 void
 gst_partial_mix_voice_init (GstPartialMixVoice * voice, guint32 ssrc,
-    const GstPartialMixFormat * format, guint rate_hz, guint frame_samples)
+    const GstPartialMixFormat * format, guint rate_hz)
 {
   memset (voice, 0, sizeof *voice);
   voice->ssrc = ssrc;
@@ -43,7 +45,6 @@ gst_partial_mix_voice_init (GstPartialMixVoice * voice, guint32 ssrc,
   voice->gain = 1.0f;
   voice->pcm_pos = FMX_POSITION_UNKNOWN;
   voice->decoder_cold = TRUE;
-  voice->frame = g_new0 (gint16, frame_samples);
   g_queue_init (&voice->due);
 }
 
@@ -349,6 +350,15 @@ is_idle (GstPartialMixVoice * voice)
       && voice->pcm_pos == FMX_POSITION_UNKNOWN;
 }
 
+/* What is only forwarded needs none of it. */
+static void
+make_room (GstPartialMixVoice * voice, guint n)
+{
+  voice->frame = g_new0 (gint16, n);
+  voice->pcm = g_new (gint16, PCM_CAPACITY);
+  voice->tail = g_new (gint16, SPLICE_MS * voice->rate_hz / 1000);
+}
+
 void
 gst_partial_mix_voice_render (GstPartialMixVoice * voice, gint64 pos,
     guint n, guint8 silence_level, guint hangover_ticks)
@@ -360,9 +370,7 @@ gst_partial_mix_voice_render (GstPartialMixVoice * voice, gint64 pos,
   if (is_idle (voice))
     return;
   if (voice->pcm == NULL)
-    voice->pcm = g_new (gint16, PCM_CAPACITY);
-  if (voice->tail == NULL)
-    voice->tail = g_new (gint16, SPLICE_MS * voice->rate_hz / 1000);
+    make_room (voice, n);
 
   decode_due (voice);
   conceal_end (voice, pos + n);

@@ -54,7 +54,7 @@ typedef struct
  * @wanted: somebody hears it in a mix; else it only plays out what is due
  * @gain: linear; what it is scaled by
  * @csrc_level_ext_id: RFC 6465 header extension of its packets, 0 = none
- * @frame: this frame's samples ...
+ * @frame: this frame's samples, NULL before the first one ...
  * @weight: ... that count so often: a gain above 1 does not fit into 16 bits
  * @frame_active: whether there is anything to be heard in it
  * @frame_level: in -dBov
@@ -98,7 +98,7 @@ typedef struct
 } GstPartialMixVoice;
 
 void gst_partial_mix_voice_init (GstPartialMixVoice * voice, guint32 ssrc,
-    const GstPartialMixFormat * format, guint rate_hz, guint frame_samples);
+    const GstPartialMixFormat * format, guint rate_hz);
 void gst_partial_mix_voice_clear (GstPartialMixVoice * voice);
 
 /* @packet is due; takes it. */
@@ -116,8 +116,8 @@ gboolean gst_partial_mix_voice_is_cold (const GstPartialMixVoice * voice);
 void gst_partial_mix_voice_warm_up (GstPartialMixVoice * voice,
     GstBuffer * before[GST_PARTIAL_MIX_N_RECENT]);
 
-/* Fills @frame with samples [@pos, @pos + @n).  Below @silence_level, in -dBov,
- * a frame stays active for so many more. */
+/* Fills @frame with samples [@pos, @pos + @n); @n is the same each time.  Below
+ * @silence_level, in -dBov, a frame stays active for so many more. */
 void gst_partial_mix_voice_render (GstPartialMixVoice * voice, gint64 pos,
     guint n, guint8 silence_level, guint hangover_ticks);
 

@@ -10,6 +10,7 @@
 #include <time.h>
 
 static gboolean csv;
+static guint n_missed;
 
 void
 bench_stay_on_one_processor (void)
@@ -48,6 +49,8 @@ bench_row_target (const gchar * benchmark, const gchar * scene,
   static const gchar *const signs[] = { "", "<=", ">=" };
   gboolean met = aim == BENCH_AT_MOST ? value <= target : value >= target;
 
+  if (aim != BENCH_NO_TARGET && !met)
+    n_missed++;
   if (csv) {
     printf ("%s,\"%s\",\"%s\",%.6g,%s,%s,", benchmark, scene, measure, value,
         unit, signs[aim]);
@@ -61,6 +64,12 @@ bench_row_target (const gchar * benchmark, const gchar * scene,
   if (aim != BENCH_NO_TARGET)
     printf (" %s %g%s", signs[aim], target, met ? "" : "  MISSED");
   printf ("\n");
+}
+
+guint
+bench_missed (void)
+{
+  return n_missed;
 }
 
 void

@@ -31,6 +31,9 @@ void bench_row_target (const gchar * benchmark, const gchar * scene,
     const gchar * measure, gdouble value, const gchar * unit, BenchAim aim,
     gdouble target);
 
+/* How many of the rows so far missed their target. */
+guint bench_missed (void);
+
 /* CPU time of the process, all threads, in seconds. */
 gdouble bench_cpu_s (void);
 gdouble bench_thread_cpu_s (void);

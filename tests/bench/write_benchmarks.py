@@ -58,8 +58,8 @@ Mixes are measured in virtual time, over all phases between packets and ticks. T
 add one frame and the playout delay that `latency` begins with. Limiter (2.5 ms) and
 Opus (6.5 ms) look ahead inside the packet. Forwarding is measured in real time.'''),
     'memory': ('Memory', '''
-What `malloc()` has given out. Half of a forwarded stream is the playout that it would
-have if it were mixed; a fifth of a neighbour is what his payload types mean.'''),
+What `malloc()` has given out. Decoder, samples and playout are made for a stream that is
+mixed for the first time; they stay until it goes.'''),
     'kernels': ('The inner loops', '''
 Nanoseconds of CPU time for each sample (and stream), with the fastest variant that
 this machine can run. *Times faster* compares it with the scalar reference.

@@ -56,7 +56,7 @@ setup (void)
   gst_partial_mix_mixer_start (&mixer, &settings, DELAY);
   all = g_ptr_array_new ();
   for (i = 0; i < N_STREAMS; i++) {
-    streams[i] = gst_partial_mix_stream_new (100 + i, pad, &l16, RATE, N);
+    streams[i] = gst_partial_mix_stream_new (100 + i, pad, &l16, RATE);
     streams[i]->neighbour = (gint) i;
     gst_partial_mix_table_add (&table, streams[i]);
     speaks[i] = TRUE;

@@ -193,7 +193,7 @@ GST_START_TEST (test_the_same_members_have_the_same_key)
   GstPartialMixMembers a, b;
 
   for (guint i = 0; i < 3; i++) {
-    streams[i] = gst_partial_mix_stream_new (1 + i, pad, &opus, 48000, 960);
+    streams[i] = gst_partial_mix_stream_new (1 + i, pad, &opus, 48000);
     streams[i]->slot = i;
   }
   gst_partial_mix_members_init (&a);

@@ -49,7 +49,7 @@ static GstPartialMixStream *
 join (guint32 ssrc, gint neighbour)
 {
   GstPartialMixStream *stream = gst_partial_mix_stream_new (ssrc, pad, &opus,
-      RATE, RATE / 50);
+      RATE);
 
   stream->neighbour = neighbour;
   gst_partial_mix_table_add (&table, stream);

@@ -23,7 +23,7 @@ static guint64 next_seq;
 static void
 setup (void)
 {
-  gst_partial_mix_voice_init (&voice, 7, &l16, RATE, N);
+  gst_partial_mix_voice_init (&voice, 7, &l16, RATE);
   voice.wanted = TRUE;
   next_seq = 100;
 }
@@ -42,9 +42,9 @@ sample (guint64 seq, guint i)
 }
 
 static void
-push (gint64 pos, gboolean cut, gboolean silent)
+push_long (gint64 pos, guint n, gboolean cut, gboolean silent)
 {
-  GstBuffer *buffer = gst_rtp_buffer_new_allocate (2 * N, 0, 0);
+  GstBuffer *buffer = gst_rtp_buffer_new_allocate (2 * n, 0, 0);
   GstPartialMixPacket *packet = g_new0 (GstPartialMixPacket, 1);
   GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
   guint8 *payload;
@@ -52,7 +52,7 @@ push (gint64 pos, gboolean cut, gboolean silent)
 
   fail_unless (gst_rtp_buffer_map (buffer, GST_MAP_WRITE, &rtp));
   payload = gst_rtp_buffer_get_payload (&rtp);
-  for (i = 0; i < N; i++)
+  for (i = 0; i < n; i++)
     GST_WRITE_UINT16_BE (payload + 2 * i, (guint16) sample (next_seq, i));
   gst_rtp_buffer_unmap (&rtp);
   packet->buffer = buffer;
@@ -61,6 +61,12 @@ push (gint64 pos, gboolean cut, gboolean silent)
   packet->cut = cut;
   packet->silent = silent;
   gst_partial_mix_voice_push (&voice, packet);
+}
+
+static void
+push (gint64 pos, gboolean cut, gboolean silent)
+{
+  push_long (pos, N, cut, silent);
 }
 
 static void
@@ -169,6 +175,26 @@ GST_START_TEST (test_a_cut_packet_is_heard_only_in_the_splice)
 
 GST_END_TEST;
 
+/* Frames of 60 ms, a packet of 120 ms that begins as late as one may be due, and
+ * another of 120 ms behind it. */
+GST_START_TEST (test_the_longest_packets_are_all_played)
+{
+  const guint frame = 3 * N, longest = GST_PARTIAL_MIX_MAX_PACKET_SAMPLES;
+  const guint first = frame + SPLICE;
+
+  push_long (0, first, FALSE, FALSE);
+  push_long (first, longest, FALSE, FALSE);
+  push_long (first, longest, TRUE, FALSE);
+  gst_partial_mix_voice_render (&voice, 0, frame, SILENCE, 2);
+  fail_unless_equals_int (voice.n_new_decoded, 3);
+  check_heard (0, frame, 100, 0);
+  gst_partial_mix_voice_render (&voice, frame, frame, SILENCE, 2);
+  check_heard (0, SPLICE, 100, frame);
+  check_heard (SPLICE, frame, 101, 0);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_a_raised_voice_counts_several_times)
 {
   voice.gain = 4.0f;
@@ -239,6 +265,7 @@ partialmix_voice_suite (void)
   tcase_add_test (tc, test_what_is_missing_fades_within_120_ms);
   tcase_add_test (tc, test_what_nobody_wants_is_played_out_and_not_concealed);
   tcase_add_test (tc, test_a_cut_packet_is_heard_only_in_the_splice);
+  tcase_add_test (tc, test_the_longest_packets_are_all_played);
   tcase_add_test (tc, test_a_raised_voice_counts_several_times);
   tcase_add_test (tc, test_silent_packets_are_neither_decoded_nor_concealed);
   tcase_add_test (tc, test_after_a_restart_nothing_of_before_goes_on);
