@@ -9,7 +9,10 @@ const ear = {
   PEAK_DB: 15,                  // above what is beside it ...
   ASIDE: 8,                     // ... so many bins
   LOOK_MS: 50,
+  TICK: 0.3,                    // louder than all tones together
+  TICK_MS: 20,
   looks: [],                    // see look()
+  ticks: [],                    // see startTicks()
 
   start() {
     setInterval(() => this.looks.push(this.look()), this.LOOK_MS);
@@ -46,6 +49,23 @@ const ear = {
     return peak > this.LOUD_DB && peak > beside + this.PEAK_DB;
   },
 
+  // When the ticks of each slot began to be heard, in s of the machine's clock
+  startTicks() {
+    const last = new Map();
+    setInterval(() => {
+      for (const slot of sound.slots) {
+        const wave = new Float32Array(slot.meter.fftSize);
+        slot.meter.getFloatTimeDomainData(wave);
+        const first = wave.findIndex(x => Math.abs(x) > this.TICK);
+        const ago = (wave.length - first) / sound.context.sampleRate;
+        const at = sound.context.currentTime - ago;
+        if (first < 0 || at - (last.get(slot) ?? 0) < 0.3) continue;
+        last.set(slot, at);
+        this.ticks.push((performance.timeOrigin + performance.now()) / 1000 - ago);
+      }
+    }, this.TICK_MS);
+  },
+
   // What was looked at since the last time
   take() {
     return this.looks.splice(0);
@@ -77,6 +97,24 @@ const ear = {
   hears(hz) {
     const tone = TONES.indexOf(hz), last = this.looks.slice(-3);
     return last.length === 3 && last.every(look => look.loud[tone].length);
+  },
+
+  // In which of these seconds the only slot begins anew: each [packets, wanted, s]
+  forgets(seconds) {
+    const lateness = new Lateness(), total = {packets: 0, emitted: 0, target: 0};
+    return seconds.map(([packets, wanted]) => {
+      total.packets += packets;
+      total.emitted += packets;
+      total.target += packets * wanted;
+      return lateness.look(new Map([['slot', {...total}]])).length;
+    });
+  },
+
+  // All slots begin anew; how they then are
+  async renew() {
+    await sound.renew(sound.slots);
+    return [sound.connection.signalingState, sound.slots.length,
+      ...sound.connection.getTransceivers().map(t => t.currentDirection)];
   },
 
   // Of each slot that ever played: how late it plays, and what it had to make up

@@ -35,6 +35,7 @@ TALKER_BPS = 96000              # so that all of them need more than 400 kbit/s
 # Room for all; for a mix and one talker; for less than a mix and any voice
 FREE_KBPS, KEEP_KBPS, NARROW_KBPS = 4000, 260, 60
 MIN_BPS = 400000
+SLOTS = 6
 OWN_LOOKS, OWN_DB = 5, 10       # a mix of 60 kbit/s is noisy: 13 dB below a voice at
 LOUD_DB = -45                   # times, 20 on the mean of so many; a voice has -26
 MAX_PLAYOUT_MS, PLAYOUT_SAMPLES = 150, 24000    # on a path with room
@@ -187,6 +188,19 @@ def use_the_page(ada, ben):
     return place
 
 
+def forget_lateness(ada):
+    """A slot that has become later than it was, and is silent, begins anew, once.  It is
+    heard again after that, and she who sits there as well: check_continuity() sees it."""
+    calm, late, silent = (50, 0.020), (10, 0.300), (0, 0)
+    seconds = [calm, calm, late, silent, silent, calm, silent]
+    found = ada.browser.evaluate(f'ear.forgets({json.dumps(seconds)})')
+    if found != [0, 0, 0, 1, 0, 0, 0]:
+        raise Failed(f'slots begin anew at {found}')
+    found, slots = ada.browser.evaluate('ear.renew()'), SLOTS - 1
+    if found != ['stable', SLOTS, 'sendrecv', *['recvonly'] * slots]:
+        raise Failed(f'slots that began anew are {found}')
+
+
 def keep_apart(room, keeps):
     """@keeps: {listener: the SSRC that is to stay apart for him alone}"""
     for one, ssrc in keeps.items():
@@ -275,6 +289,7 @@ def run(room):
     for one in everybody:
         one.report_playout('narrow')
         one.check_own()
+    forget_lateness(ada)
     ada.take_picture('mixed')
     ada.hands.check_phone('all mixed')
     say(f'Ada can read it: contrast {ada.hands.check_contrast("all mixed")}')
@@ -321,7 +336,7 @@ def run(room):
 
 
 def main():
-    room = Room(ROOT, BUILD, '--slots', '6', '--absent-s', '3', '--link',
+    room = Room(ROOT, BUILD, '--slots', str(SLOTS), '--absent-s', '3', '--link',
                 f'{FREE_KBPS},{KEEP_KBPS},{NARROW_KBPS},{FREE_KBPS}',
                 *(f'--name={ssrc}={name}' for ssrc, name in NAMES.items()),
                 meeting_hz=MEETING[1])
