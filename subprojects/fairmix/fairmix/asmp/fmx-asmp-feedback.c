@@ -54,12 +54,6 @@ fmx_asmp_feedback_on_peer (FmxAsmpFeedback *feedback, double own_bps,
     feedback->spoken_for = true;
 }
 
-void
-fmx_asmp_feedback_set_spoken_for (FmxAsmpFeedback *feedback)
-{
-  feedback->spoken_for = true;
-}
-
 bool
 fmx_asmp_feedback_may_report (const FmxAsmpFeedback *feedback)
 {

@@ -94,10 +94,6 @@ void fmx_asmp_feedback_schedule (FmxAsmpFeedback * feedback,
 void fmx_asmp_feedback_on_peer (FmxAsmpFeedback * feedback, double own_bps,
     double peer_bps);
 
-/** fmx_asmp_feedback_set_spoken_for: another's report stands for ours, for
- * reasons of the caller's */
-void fmx_asmp_feedback_set_spoken_for (FmxAsmpFeedback * feedback);
-
 /** Returns: whether a report of the session is to carry the rate: in a small
  * session always */
 bool fmx_asmp_feedback_may_report (const FmxAsmpFeedback * feedback);

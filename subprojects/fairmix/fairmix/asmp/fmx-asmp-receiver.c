@@ -60,6 +60,7 @@ fmx_asmp_receiver_init (FmxAsmpReceiver *receiver,
   receiver->media_ssrc = media_ssrc;
   receiver->first_packet = FMX_TIME_NONE;
   receiver->last_loss = FMX_TIME_NONE;
+  receiver->others_bps = HUGE_VAL;
   fmx_restart_init (&receiver->restart);
   fmx_rate_meter_init (&receiver->meter, METER_WINDOW);
   fmx_asmp_loss_init (&receiver->loss);
@@ -203,18 +204,17 @@ fmx_asmp_receiver_on_peer (FmxAsmpReceiver *receiver, const FmxAsmpRate *rate,
     FmxTime now)
 {
   (void) now;
-  if (rate->media_ssrc != receiver->media_ssrc || !receiver->has_rate)
+  if (rate->media_ssrc != receiver->media_ssrc)
     return;
   if (receiver->params.algorithm == FMX_ASMP_PAPER) {
-    fmx_asmp_feedback_on_peer (&receiver->feedback, receiver->rate_bps,
-        rate->rate_bps);
+    if (receiver->has_rate)
+      fmx_asmp_feedback_on_peer (&receiver->feedback, receiver->rate_bps,
+          rate->rate_bps);
     return;
   }
-  /* [RFC4654 2.5.3]: what is no lower than others' tells nothing */
-  if (!is_limiting (receiver) && rate->measured
-      && rate->rate_bps >= SPEAKS_FOR_OTHERS * receiver->sender_bps
-      && receiver->rate_bps >= (1.0 - MARGIN) * rate->rate_bps)
-    fmx_asmp_feedback_set_spoken_for (&receiver->feedback);
+  if (rate->measured
+      && rate->rate_bps >= SPEAKS_FOR_OTHERS * receiver->sender_bps)
+    receiver->others_bps = fmin (receiver->others_bps, rate->rate_bps);
 }
 
 /* [ASMP (12)-(14)] */
@@ -385,6 +385,22 @@ count_packets (FmxAsmpReceiver *receiver, FmxTime now)
   receiver->packets_per_s = receiver->report_packets / fmx_time_to_s (lasted);
 }
 
+/* Whether @bps is worth telling in a large session.  A rate that does not count is
+ * told once, to say that there will be some: else all would tell theirs until the
+ * sender has come round to telling them their round trips. */
+static bool
+may_tell (const FmxAsmpReceiver *receiver, double bps, FmxTime now)
+{
+  if (is_limiting (receiver) || !receiver->feedback.large)
+    return true;
+  if (receiver->params.algorithm == FMX_ASMP_PAPER)
+    return fmx_asmp_feedback_may_report (&receiver->feedback);
+  if (!is_measured (receiver, now))
+    return receiver->stats.n_reports == 0;
+  /* [RFC4654 2.5.3]: what is no lower than others' tells nothing */
+  return bps < (1.0 - MARGIN) * receiver->others_bps;
+}
+
 bool
 fmx_asmp_receiver_report (FmxAsmpReceiver *receiver, FmxAsmpRate *rate,
     FmxTime now)
@@ -416,8 +432,7 @@ fmx_asmp_receiver_report (FmxAsmpReceiver *receiver, FmxAsmpRate *rate,
   receiver->interval_bytes = 0;
   receiver->interval_start = now;
   fill (receiver, rate, now);
-  if (!fmx_asmp_feedback_may_report (&receiver->feedback)
-      && !is_limiting (receiver)) {
+  if (!may_tell (receiver, receiver->rate_bps, now)) {
     receiver->stats.n_suppressed++;
     return false;
   }
@@ -431,6 +446,7 @@ fmx_asmp_receiver_schedule (FmxAsmpReceiver *receiver, FmxDuration interval,
 {
   bool paper = receiver->params.algorithm == FMX_ASMP_PAPER;
 
+  receiver->others_bps = HUGE_VAL;
   fmx_asmp_feedback_schedule (&receiver->feedback, interval,
       paper ? 0 : n_receivers, u, now);
   fmx_asmp_events_set_crowd (&receiver->events, !receiver->feedback.large ? 0
@@ -446,7 +462,9 @@ fmx_asmp_receiver_next_timeout (const FmxAsmpReceiver *receiver)
 bool
 fmx_asmp_receiver_on_timeout (FmxAsmpReceiver *receiver, FmxTime now)
 {
-  return fmx_asmp_feedback_on_timeout (&receiver->feedback, now);
+  return fmx_asmp_feedback_on_timeout (&receiver->feedback, now)
+      && (receiver->params.algorithm == FMX_ASMP_PAPER
+      || may_tell (receiver, fair_bps (receiver, now), now));
 }
 
 bool

@@ -176,6 +176,7 @@ extern "C"
     uint32_t limiting_ssrc;
     double sender_bps;
     double others_rtt_s;        /* that the sender has told; 0 = none */
+    double others_bps;          /* the least that others tell in this round */
   } FmxAsmpReceiver;
 
   void fmx_asmp_receiver_init (FmxAsmpReceiver *receiver,

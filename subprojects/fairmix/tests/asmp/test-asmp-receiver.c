@@ -240,19 +240,19 @@ peer_rate (uint32_t bps, bool measured)
 }
 
 static bool
-is_suppressed_by (Path *path, uint32_t own, uint32_t peer, uint32_t limiting,
-    bool measured)
+is_suppressed_by (Path * path, uint32_t peer, uint32_t limiting, bool measured)
 {
   FmxAsmpRate rate = peer_rate (peer, measured);
 
-  path->receiver.rate_bps = own;
-  path->receiver.limiting_ssrc = limiting;
-  fmx_asmp_receiver_schedule (&path->receiver, 60 * FMX_SECOND, 0, 0.5, path->now);
+  path_tell (path, 0, 100000, limiting);
+  fmx_asmp_receiver_schedule (&path->receiver, 60 * FMX_SECOND, 0, 0.5,
+      path->now);
   fmx_asmp_receiver_on_peer (&path->receiver, &rate, path->now);
   return !fmx_asmp_receiver_report (&path->receiver, &rate, path->now);
 }
 
-/* [RFC4654 2.5.3], and a liar silences nobody */
+/* [RFC4654 2.5.3], and a liar silences nobody.  Its own rate is 200 kbit/s, twice of
+ * what comes. */
 static void
 test_a_lower_rate_speaks_for_higher_ones_but_for_the_limiting_one (void **state)
 {
@@ -263,12 +263,59 @@ test_a_lower_rate_speaks_for_higher_ones_but_for_the_limiting_one (void **state)
   path_run (&path, 5.0);
   path_tell (&path, 100 * FMX_MSECOND, 100000, 0);
   path_report (&path);
-  assert_true (is_suppressed_by (&path, 200000, 100000, 1, true));
-  assert_true (is_suppressed_by (&path, 95000, 100000, 1, true));
-  assert_false (is_suppressed_by (&path, 80000, 100000, 1, true));
-  assert_false (is_suppressed_by (&path, 200000, 100000, OWN, true));
-  assert_false (is_suppressed_by (&path, 200000, 100000, 1, false));
-  assert_false (is_suppressed_by (&path, 200000, 10000, 1, true));
+  assert_true (is_suppressed_by (&path, 100000, 1, true));
+  assert_true (is_suppressed_by (&path, 210000, 1, true));
+  assert_false (is_suppressed_by (&path, 250000, 1, true));
+  assert_false (is_suppressed_by (&path, 100000, OWN, true));
+  assert_false (is_suppressed_by (&path, 100000, 1, false));
+  assert_false (is_suppressed_by (&path, 10000, 1, true));
+}
+
+/* In a large session the last report is long ago. */
+static void
+test_what_others_tell_is_held_against_the_rate_of_now (void **state)
+{
+  FmxAsmpRate rate = peer_rate (100000, true);
+  Path path;
+
+  (void) state;
+  path_init (&path, FMX_ASMP_FAIR);
+  path.wire_bytes = 50;
+  path_run (&path, 5.0);
+  path_tell (&path, 100 * FMX_MSECOND, 20000, 1);
+  assert_in_range (path_report (&path).rate_bps, 20000, 60000);
+  path_tell (&path, 0, 100000, 1);
+  fmx_asmp_receiver_schedule (&path.receiver, 60 * FMX_SECOND, 0, 0.5,
+      path.now);
+  fmx_asmp_receiver_on_peer (&path.receiver, &rate, path.now);
+  path.wire_bytes = 250;
+  path_run (&path, 5.0);
+  assert_false (fmx_asmp_receiver_on_timeout (&path.receiver, path.now));
+  assert_false (fmx_asmp_receiver_report (&path.receiver, &rate, path.now));
+}
+
+/* The sender counts no rate without a round trip, and has many to tell. */
+static void
+test_in_a_large_session_a_joiner_tells_one_rate_before_it_has_measured (void
+    **state)
+{
+  FmxAsmpRate rate;
+  Path path;
+
+  (void) state;
+  path_init (&path, FMX_ASMP_FAIR);
+  for (unsigned i = 0; i < 3; i++) {
+    path_run (&path, 10.0);
+    assert_false (fmx_asmp_receiver_on_timeout (&path.receiver, path.now));
+    assert_int_equal (fmx_asmp_receiver_report (&path.receiver, &rate,
+            path.now), i == 0);
+    fmx_asmp_receiver_schedule (&path.receiver, 60 * FMX_SECOND, 0, 0.5,
+        path.now);
+  }
+  path_tell (&path, 100 * FMX_MSECOND, 100000, 1);
+  path_run (&path, 10.0);
+  assert_true (fmx_asmp_receiver_on_timeout (&path.receiver, path.now));
+  assert_true (path_report (&path).measured);
 }
 
 static void
@@ -277,11 +324,13 @@ test_in_the_paper_only_similar_rates_do (void **state)
   Path path;
 
   (void) state;
-  path_init (&path, FMX_ASMP_PAPER);
-  path_run (&path, 5.0);
-  path_report (&path);
-  assert_true (is_suppressed_by (&path, 100000, 101000, 0, true));
-  assert_false (is_suppressed_by (&path, 200000, 100000, 0, true));
+  for (unsigned similar = 0; similar < 2; similar++) {
+    path_init (&path, FMX_ASMP_PAPER);
+    path_run (&path, 5.0);
+    path_report (&path);
+    assert_int_equal (is_suppressed_by (&path, similar ? 101000 : 50000, 0,
+            true), similar);
+  }
 }
 
 /* [RFC4585]: what is worth an early report */
@@ -323,6 +372,9 @@ main (void)
     cmocka_unit_test (test_a_stream_that_begins_anew_is_not_lost),
     cmocka_unit_test
         (test_a_lower_rate_speaks_for_higher_ones_but_for_the_limiting_one),
+    cmocka_unit_test (test_what_others_tell_is_held_against_the_rate_of_now),
+    cmocka_unit_test
+        (test_in_a_large_session_a_joiner_tells_one_rate_before_it_has_measured),
     cmocka_unit_test (test_in_the_paper_only_similar_rates_do),
     cmocka_unit_test (test_only_a_loss_that_lowers_the_senders_rate_is_urgent),
   };
