@@ -13,6 +13,24 @@
 #define CLOCKED_EVERY 64u
 #define CLOCKED_AFTER 1024u
 
+void
+gst_qm_line_set (GstQmLine * line, const GstSegment * segment)
+{
+  const GstSegment *s = &line->segment;
+
+  if (segment != NULL)
+    line->segment = *segment;
+  else
+    gst_segment_init (&line->segment, GST_FORMAT_TIME);
+  line->first = s->start + s->offset;
+  line->last = MIN (s->stop, G_MAXINT64);       /* not what is before the base */
+  line->shift = s->base - line->first;
+  if (s->rate != 1.0 || s->format != GST_FORMAT_TIME) {
+    line->first = GST_CLOCK_TIME_NONE;  /* none */
+    line->last = 0;
+  }
+}
+
 GstClockTime
 gst_qm_arrival_now (GstElement * owner)
 {
@@ -24,7 +42,7 @@ gst_qm_arrival_now (GstElement * owner)
 void
 gst_qm_arrival_init (GstQmArrival * self)
 {
-  gst_segment_init (&self->segment, GST_FORMAT_TIME);
+  gst_qm_line_set (&self->line, NULL);
   self->n_in = 0;
   self->n_clocked_left = 0;
 }
@@ -65,7 +83,7 @@ correct_arrival (GstQmArrival * self, GstElement * owner,
   } else if (self->n_clocked_left == 0) {
     return time;
   }
-  stamp = gst_qm_from_running_time (&self->segment, now);
+  stamp = gst_qm_from_running_time (&self->line, now);
   if (!GST_CLOCK_TIME_IS_VALID (stamp))
     return time;
   GST_BUFFER_PTS (buffer) = stamp;
@@ -80,9 +98,10 @@ gst_qm_arrival_note (GstQmArrival * self, GstElement * owner,
 {
   GstClockTime time = GST_BUFFER_DTS_OR_PTS (buffer);
 
-  buffer = gst_buffer_make_writable (buffer);
+  if (!gst_buffer_is_writable (buffer))
+    buffer = gst_buffer_make_writable (buffer);
   if (GST_CLOCK_TIME_IS_VALID (time))
-    time = gst_qm_to_running_time (&self->segment, time);
+    time = gst_qm_to_running_time (&self->line, time);
   if (!GST_CLOCK_TIME_IS_VALID (time))
     time = gst_qm_arrival_now (owner);
   else if (g_atomic_int_get (&self->playing) && is_clocked (self))

@@ -5,48 +5,64 @@
 #include <gst/gst.h>
 
 G_BEGIN_DECLS
+
+/**
+ * GstQmLine:
+ *
+ * A segment, and where positions in it lie on the time line of the pipeline: of
+ * those of live streams, which play at their own rate, the difference is all that
+ * is needed.
+ */
+typedef struct
+{
+  /*< private >*/
+  GstSegment segment;
+  GstClockTime first, last;     /* positions that are shifted by ... */
+  GstClockTime shift;           /* ... so much; modulo 2^64 */
+} GstQmLine;
+
+/* @segment: NULL: any time */
+void gst_qm_line_set (GstQmLine * line, const GstSegment * segment);
+
+/* gst_segment_to_running_time(), in a tenth of the instructions */
+static inline GstClockTime
+gst_qm_to_running_time (const GstQmLine * line, GstClockTime position)
+{
+  if (position >= line->first && position <= line->last)
+    return position + line->shift;
+  return gst_segment_to_running_time (&line->segment, GST_FORMAT_TIME,
+      position);
+}
+
+/* The way back */
+static inline GstClockTime
+gst_qm_from_running_time (const GstQmLine * line, GstClockTime running_time)
+{
+  GstClockTime position = running_time - line->shift;
+
+  if (position >= line->first && position <= line->last)
+    return position;
+  return gst_segment_position_from_running_time (&line->segment,
+      GST_FORMAT_TIME, running_time);
+}
+
 /**
  * GstQmArrival:
- * @segment: of the buffers that arrive
+ * @line: of the buffers that arrive
  * @playing: atomic: the clock runs
  * @n_clocked: atomic: packets that arrived when the clock said, not their stamps
  *
  * When packets arrived: of the thread that brings them.
  */
-    typedef struct
+typedef struct
 {
-  GstSegment segment;
+  GstQmLine line;
   gint playing;
   gint n_clocked;
 
   /*< private > */
   guint n_in, n_clocked_left;
 } GstQmArrival;
-
-/* gst_segment_to_running_time() for the segments of live streams, in a sixth
- * of the instructions */
-static inline GstClockTime
-gst_qm_to_running_time (const GstSegment * segment, GstClockTime position)
-{
-  GstClockTime first = segment->start + segment->offset;
-
-  if (segment->rate == 1.0 && position >= first && position <= segment->stop)
-    return position - first + segment->base;
-  return gst_segment_to_running_time (segment, GST_FORMAT_TIME, position);
-}
-
-/* The way back */
-static inline GstClockTime
-gst_qm_from_running_time (const GstSegment * segment, GstClockTime running_time)
-{
-  GstClockTime first = segment->start + segment->offset;
-
-  if (segment->rate == 1.0 && running_time >= segment->base
-      && running_time - segment->base <= segment->stop - first)
-    return running_time - segment->base + first;
-  return gst_segment_position_from_running_time (segment, GST_FORMAT_TIME,
-      running_time);
-}
 
 /* Returns: the running time of @owner, 0 if it has no clock */
 GstClockTime gst_qm_arrival_now (GstElement * owner);

@@ -70,7 +70,7 @@ struct _GstQmStage
   GstClockTimeDiff offset_floor;
 
   /* State */
-  GstSegment segment;
+  GstQmLine line;
   GstQmFormat format;
   FmxPlayout playout;
   FmxInterarrival interarrival;
@@ -90,7 +90,7 @@ struct _GstQmStage
 static GstFlowReturn
 gst_qm_stage_chain_in (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 {
-  GstQmStage *self = gst_pad_get_element_private (pad);
+  GstQmStage *self = GST_PAD_ELEMENT_PRIVATE (pad);
 
   if (g_atomic_int_get (&self->active))
     buffer = gst_qm_arrival_note (&self->arrival, self->owner, buffer);
@@ -120,13 +120,22 @@ gst_qm_stage_chain_list_in (GstPad * pad, GstObject * parent,
   return gst_pad_chain_list (self->inner_sink, list);
 }
 
+static void
+gst_qm_stage_copy_segment (GstEvent * event, GstQmLine * line)
+{
+  const GstSegment *segment;
+
+  gst_event_parse_segment (event, &segment);
+  gst_qm_line_set (line, segment);
+}
+
 static gboolean
 gst_qm_stage_event_in (GstPad * pad, GstObject * parent, GstEvent * event)
 {
   GstQmStage *self = gst_pad_get_element_private (pad);
 
   if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT)
-    gst_event_copy_segment (event, &self->arrival.segment);
+    gst_qm_stage_copy_segment (event, &self->arrival.line);
   return gst_pad_event_default (pad, parent, event);
 }
 
@@ -368,7 +377,7 @@ gst_qm_stage_step_ts_offset (GstQmStage * self)
 static GstClockTime
 gst_qm_stage_position (GstQmStage * self, GstClockTimeDiff running_time)
 {
-  return gst_qm_from_running_time (&self->segment, MAX (running_time, 0));
+  return gst_qm_from_running_time (&self->line, MAX (running_time, 0));
 }
 
 static void
@@ -395,8 +404,7 @@ gst_qm_stage_pass (GstQmStage * self, GstBuffer * buffer, Passage * p)
   p->play = TRUE;
   if (!self->settings.active || !GST_BUFFER_PTS_IS_VALID (buffer))
     return;
-  p->inner_pts =
-      gst_qm_to_running_time (&self->segment, GST_BUFFER_PTS (buffer));
+  p->inner_pts = gst_qm_to_running_time (&self->line, GST_BUFFER_PTS (buffer));
   if (!gst_qm_stage_place (self, buffer, p)
       || !GST_CLOCK_TIME_IS_VALID (p->inner_pts))
     return;
@@ -445,7 +453,7 @@ gst_qm_stage_move_inner (GstQmStage * self)
 static GstFlowReturn
 gst_qm_stage_chain_out (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 {
-  GstQmStage *self = gst_pad_get_element_private (pad);
+  GstQmStage *self = GST_PAD_ELEMENT_PRIVATE (pad);
   Passage p = { 0 };
   void (*changed) (gpointer);
 
@@ -510,12 +518,12 @@ gst_qm_stage_event_out (GstPad * pad, GstObject * parent, GstEvent * event)
       break;
     case GST_EVENT_SEGMENT:
       gst_fairmix_lock_acquire (&self->lock);
-      gst_event_copy_segment (event, &self->segment);
+      gst_qm_stage_copy_segment (event, &self->line);
       gst_fairmix_lock_release (&self->lock);
       break;
     case GST_EVENT_FLUSH_STOP:
       gst_fairmix_lock_acquire (&self->lock);
-      gst_segment_init (&self->segment, GST_FORMAT_TIME);
+      gst_qm_line_set (&self->line, NULL);
       gst_qm_stage_forget (self);
       active = self->settings.active;
       gst_fairmix_lock_release (&self->lock);
@@ -582,7 +590,7 @@ gst_qm_stage_stop (GstQmStage * self)
   gboolean active;
 
   gst_fairmix_lock_acquire (&self->lock);
-  gst_segment_init (&self->segment, GST_FORMAT_TIME);
+  gst_qm_line_set (&self->line, NULL);
   gst_qm_arrival_init (&self->arrival);
   gst_qm_stage_forget (self);
   active = self->settings.active;
@@ -868,7 +876,7 @@ gst_qm_stage_new (GstElement * owner, GstElement * inner, GstPad * sinkpad,
   self->srcpad = srcpad;
   fmx_playout_params_default (&self->settings.playout);
   self->format.is_audio = TRUE;
-  gst_segment_init (&self->segment, GST_FORMAT_TIME);
+  gst_qm_line_set (&self->line, NULL);
   gst_qm_arrival_init (&self->arrival);
   gst_qm_stage_set_playout (self, &self->settings.playout);
   gst_qm_stage_take_pads (self);

@@ -82,6 +82,8 @@ gst_qm_stream_start (GstQmStream * self, const GstQmHeader * header,
   self->first_timestamp = self->timestamp;
   self->now = arrival;
   self->first_media = self->now;
+  self->media = self->now;
+  self->gap_is_exact = TRUE;
   self->duration = DEFAULT_DURATION;
 }
 
@@ -97,28 +99,46 @@ gst_qm_stream_to_time (const GstQmStream * self, gint64 units)
       + (guint64) (rest * GST_SECOND / self->clock_rate));
 }
 
+/* Most packets come as long after the one before as that one did: nothing is
+ * divided, and the sum is what a division would say if the step is exact. */
+static void
+gst_qm_stream_step (GstQmStream * self, guint64 timestamp)
+{
+  gint64 units = (gint64) (timestamp - self->timestamp);
+
+  self->timestamp = timestamp;
+  if (units == self->units && self->gap_is_exact) {
+    self->media += (guint64) self->gap;
+    return;
+  }
+  if (units != self->units) {
+    self->units = units;
+    self->gap = gst_qm_stream_to_time (self, units);
+    self->gap_is_exact = units % self->clock_rate * GST_SECOND
+        % self->clock_rate == 0;
+  }
+  self->media = self->first_media
+      + (guint64) gst_qm_stream_to_time (self,
+      (gint64) (timestamp - self->first_timestamp));
+}
+
 /* Packets come in order: a number that is not higher is a new beginning. */
 static void
 gst_qm_stream_follow (GstQmStream * self, const GstQmHeader * header,
     GstClockTime arrival, FmxPlayoutPacket * packet)
 {
   gint32 step = fmx_serial_diff16 (header->seq, self->seq);
-  guint64 timestamp =
-      fmx_serial_extend32 (&self->timestamps, header->timestamp);
-  gint64 units = (gint64) (timestamp - self->timestamp);
-  FmxDuration gap = units == self->units ? self->gap
-      : gst_qm_stream_to_time (self, units);
 
-  if (step == 1 && gap > 0 && gap <= MAX_DURATION)
-    self->duration = gap;
-  self->units = units;
-  self->gap = gap;
+  gst_qm_stream_step (self,
+      fmx_serial_extend32 (&self->timestamps, header->timestamp));
+  if (step == 1 && self->gap > 0 && self->gap <= MAX_DURATION)
+    self->duration = self->gap;
   self->ext_seq += step > 0 ? step : 1;
   self->seq = header->seq;
-  self->timestamp = timestamp;
   if (arrival > self->now)
     self->now = arrival;
-  packet->talkspurt = header->marker && step > 0 && gap > step * self->duration;
+  packet->talkspurt = header->marker && step > 0
+      && self->gap > step * self->duration;
 }
 
 GstQmStreamStep
@@ -143,9 +163,7 @@ gst_qm_stream_place (GstQmStream * self, const GstQmFormat * format,
     gst_qm_stream_follow (self, &header, arrival, packet);
   }
   packet->ext_seq = self->ext_seq;
-  packet->media = self->first_media
-      + (guint64) gst_qm_stream_to_time (self,
-      (gint64) (self->timestamp - self->first_timestamp));
+  packet->media = self->media;
   packet->duration = self->duration;
   packet->quiet = is_quiet (format, buffer, &header);
   if (header.extended && format->delay_id != 0)

@@ -48,8 +48,10 @@ typedef struct
   guint64 ext_seq;
   FmxSerial timestamps;
   guint64 timestamp;            /* the last one, extended */
+  FmxTime media;                /* the same as a time */
   gint64 units;                 /* of the clock rate, to it from the one before */
-  FmxDuration gap;              /* the same as a time */
+  FmxDuration gap;              /* the same as a time ... */
+  gboolean gap_is_exact;        /* ... with nothing rounded off */
   guint64 first_timestamp;
   FmxTime first_media;
 } GstQmStream;

@@ -107,6 +107,54 @@ GST_START_TEST (test_a_network_sources_timestamps_are_believed)
 
 GST_END_TEST;
 
+/* Packet @n comes @delay late, and is stamped in @segment; returns how much later
+ * than sent it is to be played. */
+static GstClockTimeDiff
+pass_in (GstHarness * h, const GstSegment * segment, guint n,
+    GstClockTime delay)
+{
+  GstBuffer *buffer = make_packet (n);
+  GstClockTime time = sent (n) + delay;
+
+  gst_harness_set_time (h, time);
+  time = gst_segment_position_from_running_time (segment, GST_FORMAT_TIME,
+      time);
+  GST_BUFFER_PTS (buffer) = time;
+  GST_BUFFER_DTS (buffer) = time;
+  fail_unless_equals_int (gst_harness_push (h, buffer), GST_FLOW_OK);
+  buffer = gst_harness_pull (h);
+  time = gst_segment_to_running_time (segment, GST_FORMAT_TIME,
+      GST_BUFFER_PTS (buffer));
+  gst_buffer_unref (buffer);
+  return GST_CLOCK_DIFF (sent (n), time);
+}
+
+GST_START_TEST (test_positions_are_those_of_the_segment)
+{
+  static const GstClockTime starts[][3] = {     /* start, offset, base */
+    {0, 0, 0}, {7 * GST_SECOND, 0, 0}, {0, GST_SECOND, 2 * GST_SECOND},
+    {3 * GST_SECOND, 5 * MS, 9 * GST_SECOND},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (starts); i++) {
+    GstHarness *h = harness_new ("qmjitterbuffer");
+    GstSegment segment;
+
+    gst_segment_init (&segment, GST_FORMAT_TIME);
+    segment.start = starts[i][0];
+    segment.offset = starts[i][1];
+    segment.base = starts[i][2];
+    fail_unless (gst_harness_push_event (h, gst_event_new_segment (&segment)));
+    for (guint n = 0; n < 40; n++)
+      fail_unless_equals_int64 (pass_in (h, &segment, n, 0), 0);
+    fail_unless_equals_int64 (pass_in (h, &segment, 40, 12 * MS), 12 * MS);
+    fail_unless_equals_uint64 (stat_of (h, "qm-clocked"), 0);
+    harness_free (h);
+  }
+}
+
+GST_END_TEST;
+
 static Suite *
 qmjitterbuffer_stamps_suite (void)
 {
@@ -117,6 +165,7 @@ qmjitterbuffer_stamps_suite (void)
   tcase_add_test (tc, test_a_senders_timestamps_do_not_hide_the_jitter);
   tcase_add_test (tc, test_video_stamped_before_the_start_is_not_late);
   tcase_add_test (tc, test_a_network_sources_timestamps_are_believed);
+  tcase_add_test (tc, test_positions_are_those_of_the_segment);
   return s;
 }
 

@@ -3,31 +3,36 @@
 
 #include <assert.h>
 
-/* Whether the packet may go the short way */
+static FmxDuration
+transit_of (const FmxPlayout *playout, const FmxPlayoutPacket *packet,
+    FmxTime now)
+{
+  return (FmxDuration) (now - packet->media - playout->offset);
+}
+
+/* Whether the packet may go the short way: it follows the last one, is in time, is
+ * not the fastest, and nothing stands in front of it */
 static bool
 is_at_rest (const FmxPlayout *playout,
     const FmxPlayoutPacket *packet, FmxTime now)
 {
-  FmxDuration duration = packet->duration, delay = playout->own.delay;
-  FmxDuration transit = (FmxDuration) (now - packet->media - playout->offset);
-  FmxDuration slack = delay - transit;
+  FmxDuration duration = packet->duration;
+  FmxDuration transit = transit_of (playout, packet, now);
 
   return playout->rests
       && packet->ext_seq == playout->highest_seq + 1
       && packet->media == playout->highest_media + (uint64_t) duration
       && duration == playout->highest_duration && !packet->talkspurt
-      && slack >= 0 && slack < duration && slack <= playout->params.reserve
-      && transit >= playout->range.least
+      && transit <= playout->own.delay && transit >= playout->rest_lowest
       && now < playout->range.window_end
-      && delay - fmx_transit_range_least (&playout->range)
-      >= playout->params.min_delay;
+      && playout->rest_delay >= playout->params.min_delay;
 }
 
 static FmxPlayoutDecision
 short_way (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
 {
   FmxDuration delay = playout->own.delay;
-  FmxDuration transit = (FmxDuration) (now - packet->media - playout->offset);
+  FmxDuration transit = transit_of (playout, packet, now);
   FmxPlayoutDecision decision = {
     .action = FMX_PLAYOUT_PLAY,
     .playout = packet->media + playout->offset + (uint64_t) delay,
@@ -40,50 +45,60 @@ short_way (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
     playout->range.greatest = transit;
   if (delay - transit < playout->slack)
     playout->slack = delay - transit;
-  playout->n_slack += playout->n_slack < UINT32_MAX;
-  fmx_delay_memory_on_packet (&playout->memory,
-      transit - fmx_transit_range_least (&playout->range), packet->duration);
+  fmx_delay_memory_on_packet (&playout->memory, transit - playout->rest_least,
+      packet->duration);
   playout->n_rested++;
-  playout->stats.n_played++;
-  playout->end = decision.playout + (uint64_t) packet->duration;
   fmx_slot_history_put (&playout->history, packet->ext_seq, delay);
   playout->highest_seq = packet->ext_seq;
   playout->highest_media = packet->media;
   return decision;
 }
 
-/* Before a packet that goes the long way: the accounts are brought up to date. */
+/* Before a packet that goes the long way: what was put off is made up for. */
 static void
 end_rest (FmxPlayout *playout)
 {
+  uint32_t n = playout->n_rested;
   FmxDuration duration = playout->highest_duration;
-  FmxDuration delay = playout->own.delay
-      - fmx_transit_range_least (&playout->range);
 
-  if (playout->n_rested > 0) {
-    fmx_playout_rule_account_rest (&playout->own, &playout->memory,
-        playout->n_rested, duration, delay);
-    fmx_playout_rule_account_rest (&playout->rival, &playout->memory,
-        playout->n_rested, duration, delay);
-  }
   playout->n_rested = 0;
   playout->rests = false;
+  if (n == 0)
+    return;
+  fmx_playout_rule_account_rest (&playout->own, &playout->memory, n, duration,
+      playout->rest_delay);
+  fmx_playout_rule_account_rest (&playout->rival, &playout->memory, n,
+      duration, playout->rest_delay);
+  playout->stats.n_played += n;
+  playout->n_slack = playout->n_slack < UINT32_MAX - n ?
+      playout->n_slack + n : UINT32_MAX;
+  playout->end = playout->highest_media + playout->offset
+      + (uint64_t) (playout->own.delay + duration);
 }
 
-/* After such a packet: whether the next one may go the short way */
+/* After such a packet: whether the next one may go the short way, and if it comes
+ * when.  Faster packets and a new window go the long way, so the range's lower end
+ * stays. */
 static void
 begin_rest (FmxPlayout *playout)
 {
+  FmxDuration delay = playout->own.delay, duration = playout->highest_duration;
   FmxDuration end = (FmxDuration) (playout->highest_media + playout->offset)
-      + playout->own.delay + playout->highest_duration;
+      + delay + duration;
+  FmxDuration room = playout->params.reserve < duration ?
+      playout->params.reserve : duration - 1;
 
   playout->rests = playout->params.memory > 0
       && playout->highest_action == FMX_PLAYOUT_PLAY
       && playout->late_since == FMX_TIME_NONE && !playout->catching_up
-      && playout->own.delay == playout->rival.delay
+      && delay == playout->rival.delay
       && fmx_playout_rule_rests (&playout->own, end)
       && fmx_playout_rule_rests (&playout->rival, end)
       && !playout->never_rests;
+  playout->rest_lowest = delay - room > playout->range.least ?
+      delay - room : playout->range.least;
+  playout->rest_least = fmx_transit_range_least (&playout->range);
+  playout->rest_delay = delay - playout->rest_least;
 }
 
 FmxPlayoutDecision

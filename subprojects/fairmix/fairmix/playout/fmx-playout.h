@@ -184,6 +184,9 @@ typedef struct
   bool rests;                   /* see fmx-playout-rest.h */
   bool never_rests;             /* for tests: each packet goes the long way */
   uint32_t n_rested;            /* packets that no account has yet */
+  FmxDuration rest_lowest;      /* what is no faster goes the short way */
+  FmxDuration rest_least;       /* the fastest packets of late */
+  FmxDuration rest_delay;       /* the delay beyond those */
 
   FmxSlotHistory history;
 } FmxPlayout;
@@ -262,6 +265,7 @@ static inline void
 fmx_playout_get_stats (const FmxPlayout *playout, FmxPlayoutStats *stats)
 {
   *stats = playout->stats;
+  stats->n_played += playout->n_rested;
 }
 
 #ifdef __cplusplus
