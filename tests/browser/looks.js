@@ -38,23 +38,36 @@ const looks = {
       Math.abs(slot.place.positionZ.value + y) < near;
   },
 
-  // Eight come to an empty table one after the other: the least distance between two,
-  // in widths of a face
-  room() {
-    const kept = [...people], seats = [], table = $('table').getBoundingClientRect();
-    let least = Infinity;
-    people.clear();
-    for (let n = 0; n < 8; n++) {
-      seats.push(placeFor(`nobody ${n}`));
-      people.set(n, {...seats[n]});
-      for (const other of seats.slice(0, n)) {
-        least = Math.min(least, Math.hypot((seats[n].x - other.x) * table.width / 2.7,
-          (seats[n].y - other.y) * table.height / 2.4));
-      }
+  // Eight come to an empty table one after the other, and so many of them are mixed: what
+  // of one lies upon what of another
+  crowd() {
+    const real = picture, past = history, found = [];
+    const ssrcs = [...Array(8).keys()], still = document.createElement('style');
+    still.textContent = '* { transition: none !important; }';
+    document.head.append(still);
+    show({...real, people: []});
+    for (let mixed = 0; mixed <= ssrcs.length; mixed++) {
+      show({...real, people: ssrcs.map(ssrc => ({ssrc, name: `Nobody ${ssrc}`})),
+        you: {...real.you, wishes: [], mixed: ssrcs.slice(0, mixed)}});
+      const boxes = [...people.values()].map(({item, name}) => ({name, boxes: this.boxes(item)}));
+      boxes.forEach((one, n) => boxes.slice(0, n).forEach(other => {
+        for (const a of one.boxes) for (const b of other.boxes) {
+          if (a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)
+            found.push(`${mixed} mixed: ${one.name} ${JSON.stringify(a)}, ` +
+              `${other.name} ${JSON.stringify(b)}`);
+        }
+      }));
     }
-    people.clear();
-    kept.forEach(([ssrc, person]) => people.set(ssrc, person));
-    return least / document.querySelector('.face').offsetWidth;
+    show(real);
+    history = past;
+    still.remove();
+    return found;
+  },
+
+  // Of all that is seen of a person
+  boxes(item) {
+    return [...item.children].filter(e => e.checkVisibility({checkOpacity: true}))
+      .map(e => e.getBoundingClientRect());
   },
 
   // What cannot be touched, or is wider than the screen

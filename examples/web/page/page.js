@@ -68,15 +68,21 @@ function leave(why) {
 
 // --- who sits where
 
-// The places are remembered by name; a new face takes the freest of the round.
+// The places are remembered by name.  A new face takes the freest of eight seats, or of
+// all the round when they are taken.
 function placeFor(name) {
   try {
     const known = JSON.parse(localStorage['place ' + name]);
     if (Number.isFinite(known.x) && Number.isFinite(known.y)) return known;
   } catch { /* none yet */ }
-  let best, most = -1;
-  for (let n = 0; n < 113; n++) {
-    const angle = Math.PI * (1.12 - 1.24 * n / 112);
+  return freest(8, 0.3) ?? freest(113, 0);
+}
+
+// Of n places around the table, if none is nearer to it than that
+function freest(n, least) {
+  let best, most = least;
+  for (let k = 0; k < n; k++) {
+    const angle = Math.PI * (1.12 - 1.24 * k / (n - 1));
     const place = {x: Math.cos(angle), y: Math.sin(angle)};
     const nearest = Math.min(9, ...[...people.values()].map(
       p => Math.hypot(p.x - place.x, p.y - place.y)));
@@ -151,8 +157,8 @@ function arrange() {
   $('group').hidden = mixed.length === 0;
   $('group').firstElementChild.textContent =
     mixed.length === 1 ? 'one voice, mixed' : `${mixed.length} voices in one mix`;
-  const radius = mixed.length > 1 ? 10 + mixed.length : 0;      // % of the table
-  $('group').style.width = 18 + 2 * Math.max(14, radius) + '%';
+  const radius = mixed.length > 1 ? 9 + 1.5 * mixed.length : 0;        // % of the table
+  $('group').style.width = $('group').style.height = 18 + 2 * Math.max(14, radius) + '%';
   for (const p of people.values()) {
     const n = mixed.indexOf(p), angle = 2 * Math.PI * n / mixed.length - Math.PI / 2;
     const left = p.mixed ? 50 + radius * Math.cos(angle) : (p.x + 1.35) / 2.7 * 100;
