@@ -2,6 +2,7 @@
 #include "fairmix/rate/fmx-bottleneck-rate.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "fairmix/base/fmx-units.h"
@@ -12,13 +13,16 @@
 #define NEAR 2u                 /* classes of one speed, give or take 1/1024 s */
 #define APART 3u                /* classes below, where there is next to nothing */
 #define TOP 4u                  /* classes that arrival times of 1/1024 s make of one */
+#define AS_SENT 0.08            /* they came as they left, give or take: no queue was there,
+                                 * or one that only grew or shrank a little */
 #define TRAINS_LEAST 4u
 #define TRAINS_TIMES 2u         /* so many times what is in the classes below */
 
 /* Nearly sorted: those of each stream are in order.  Much earlier than the last:
  * the receiver's clock was set. */
 void
-fmx_bottleneck_rate_add (FmxBottleneckRate *rate, FmxTime time, uint32_t bytes)
+fmx_bottleneck_rate_add (FmxBottleneckRate *rate, FmxTime sent, FmxTime time,
+    uint32_t bytes)
 {
   unsigned i;
 
@@ -30,6 +34,7 @@ fmx_bottleneck_rate_add (FmxBottleneckRate *rate, FmxTime time, uint32_t bytes)
   for (i = rate->n; i > 0 && rate->arrivals[i - 1].time > time; i--)
     rate->arrivals[i] = rate->arrivals[i - 1];
   rate->arrivals[i].time = time;
+  rate->arrivals[i].sent = sent;
   rate->arrivals[i].bytes = bytes;
   rate->n++;
 }
@@ -53,9 +58,10 @@ turn (FmxTrains *trains, FmxDuration window, FmxTime now)
   trains->start = now;
 }
 
-/* Returns: of the train that begins with packet @i, 0 if there is none */
+/* Returns: of the train that begins with packet @i, 0 if there is none;
+ * @squeezed: whether its packets came in another time than they left */
 static double
-train_bps (const FmxBottleneckRate *rate, unsigned i)
+train_bps (const FmxBottleneckRate *rate, unsigned i, bool *squeezed)
 {
   uint32_t bytes = 0;
   FmxDuration took = 0;
@@ -64,8 +70,13 @@ train_bps (const FmxBottleneckRate *rate, unsigned i)
     bytes += rate->arrivals[i + k].bytes;
     took = fmx_time_diff (rate->arrivals[i + k].time, rate->arrivals[i].time);
     if (k + 1 >= FMX_BOTTLENECK_RATE_PACKETS
-        && took >= FMX_BOTTLENECK_RATE_LEAST)
+        && took >= FMX_BOTTLENECK_RATE_LEAST) {
+      double left_s = fmx_time_to_s (fmx_time_diff (rate->arrivals[i + k].sent,
+              rate->arrivals[i].sent));
+
+      *squeezed = fabs (left_s - fmx_time_to_s (took)) > AS_SENT * left_s;
       return fmx_rate_bps (bytes, took);
+    }
   }
   return 0.0;
 }
@@ -78,12 +89,13 @@ fmx_bottleneck_rate_end (FmxBottleneckRate *rate, FmxTime now)
   turn (&rate->all, FMX_BOTTLENECK_RATE_WINDOW, now);
   turn (&rate->late, FMX_BOTTLENECK_RATE_LATELY, now);
   for (unsigned i = 0; i + FMX_BOTTLENECK_RATE_PACKETS <= rate->n; i++) {
-    double bps = train_bps (rate, i);
+    bool squeezed = false;
+    double bps = train_bps (rate, i, &squeezed);
 
-    if (bps > 0.0) {
+    if (bps > 0.0 && squeezed)
       count (&rate->all, bps);
+    if (bps > 0.0)
       count (&rate->late, bps);
-    }
   }
   if (left > rate->n)
     left = rate->n;

@@ -57,24 +57,25 @@ typedef struct
  * alone for half a round-trip time.  The fastest trains are those without packets of
  * others in between; as a TCP's packet is as long as seven of ours, hardly any train
  * is a little slower.  Where there are such, as on a radio link that holds packets
- * back, nothing is known.
+ * back, nothing is known.  A train that came as it left tells of its sender's pace, not
+ * of the link.
  */
 typedef struct
 {
   /*< private >*/
   struct
   {
-    FmxTime time;
+    FmxTime time, sent;
     uint32_t bytes;
   } arrivals[FMX_BOTTLENECK_RATE_ARRIVALS];
   unsigned n;
   FmxTrains all, late;
 } FmxBottleneckRate;
 
-/** fmx_bottleneck_rate_add: a packet of @bytes on the wire arrived at @time, on the
- * receiver's clock; any order */
-void fmx_bottleneck_rate_add (FmxBottleneckRate * rate, FmxTime time,
-    uint32_t bytes);
+/** fmx_bottleneck_rate_add: a packet of @bytes on the wire that left at @sent arrived
+ * at @time, on the receiver's clock; any order */
+void fmx_bottleneck_rate_add (FmxBottleneckRate * rate, FmxTime sent,
+    FmxTime time, uint32_t bytes);
 
 /** fmx_bottleneck_rate_end: that was all of one feedback */
 void fmx_bottleneck_rate_end (FmxBottleneckRate * rate, FmxTime now);

@@ -95,7 +95,8 @@ on_acknowledged (FmxRateSender *sender, Digest *digest,
   if (metric->arrival_offset != FMX_CCFB_ATO_UNKNOWN) {
     FmxTime arrived = digest->reported - (FmxTime) metric->arrival_offset;
 
-    fmx_bottleneck_rate_add (&sender->bottleneck, arrived, packet.wire_bytes);
+    fmx_bottleneck_rate_add (&sender->bottleneck, packet.sent, arrived,
+        packet.wire_bytes);
     fmx_delay_shape_add (&sender->shape, fmx_time_diff (arrived, packet.sent),
         packet.sent);
     fmx_delay_slope_add (&sender->slope, packet.sent, fmx_time_diff (arrived,
