@@ -14,8 +14,9 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
+
+from leftovers import make_folder
 
 FLAGS = '''--headless=new --no-sandbox --disable-gpu --no-first-run
  --use-fake-ui-for-media-stream --use-fake-device-for-media-stream
@@ -54,7 +55,7 @@ class Chromium:
     def __init__(self, microphone=None, size=(900, 1100), patience_s=200,
                  machine=(), more_flags=()):
         self.patience_s = patience_s
-        self.folder = tempfile.mkdtemp(prefix='fairmix-browser-')
+        self.folder = make_folder('browser')
         self.last_id, self.left, self.events = 0, b'', []
         program = shutil.which('chromium') or shutil.which('chromium-browser') \
             or shutil.which('google-chrome')
@@ -71,7 +72,7 @@ class Chromium:
                  *flags, *more_flags, 'about:blank'],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 pass_fds=(hear, say), start_new_session=True,
-                env={**os.environ, 'HOME': self.folder})
+                env={**os.environ, 'HOME': str(self.folder)})
         os.close(hear)
         os.close(say)
         self.session = None

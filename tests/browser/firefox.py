@@ -13,10 +13,10 @@ import signal
 import socket
 import struct
 import subprocess
-import tempfile
 import time
 
 from devtools import Failed
+from leftovers import UNTIL_WE_END, make_folder
 
 PROGRAM = shutil.which('firefox-esr') or shutil.which('firefox')
 TEXT, PING, PONG = 1, 9, 10
@@ -86,7 +86,7 @@ class Firefox:
 
     def __init__(self, frequency_hz, patience_s=500):
         self.patience_s, self.last_id, self.context = patience_s, 0, None
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix='fairmix-browser-'))
+        self.folder = make_folder('browser')
         if PROGRAM is None:
             raise Failed('there is no Firefox here')
         (self.folder / 'profile').mkdir()
@@ -96,7 +96,7 @@ class Firefox:
             for name, value in wanted.items()), encoding='utf-8')
         with open(self.folder / 'log', 'wb') as log:
             self.process = subprocess.Popen(
-                [PROGRAM, '--headless', '--no-remote', '--remote-debugging-port=0',
+                [*UNTIL_WE_END, PROGRAM, '--headless', '--no-remote', '--remote-debugging-port=0',
                  '--profile', self.folder / 'profile', 'about:blank'],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 start_new_session=True, env={**os.environ, 'HOME': str(self.folder)})

@@ -64,12 +64,12 @@ class Homes(Network):
             for line in MASQUERADE:
                 self.run(router, line)
         if shutil.which('turnserver'):
-            self.start(self.world, f'setpriv --pdeathsig KILL turnserver -n --stun-only '
+            self.start(self.world, f'turnserver -n --stun-only '
                        f'--no-cli --no-tls --no-dtls --listening-ip={STUN} '
                        f'--listening-port={STUN_PORT} --log-file=stdout '
                        '--pidfile=/dev/null')
         else:
-            self.start(self.world, f'setpriv --pdeathsig KILL {sys.executable} '
+            self.start(self.world, f'{sys.executable} '
                        f'{__file__} --stun')
 
     def forward(self, port):

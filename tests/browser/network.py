@@ -6,7 +6,17 @@ import subprocess
 import sys
 import time
 
+from leftovers import UNTIL_WE_END
+
 FORWARD = 'echo 1 >/proc/sys/net/ipv4/ip_forward'
+# With process numbers of its own, all that is in it ends with the first.
+OWN = 'unshare --user --map-root-user --net'.split()
+ALONE = 'unshare --pid --fork --kill-child --mount-proc'.split()
+
+
+def works(command):
+    return subprocess.run([*command, 'true'], capture_output=True, check=False
+                          ).returncode == 0
 
 
 def own_network(*needs):
@@ -15,7 +25,7 @@ def own_network(*needs):
     signal.signal(signal.SIGTERM, lambda *_: sys.exit('ended by SIGTERM'))
     if os.environ.get('FMX_MACHINES'):
         return
-    prefix = ['unshare', '--user', '--map-root-user', '--net']
+    prefix = OWN + ALONE if works(OWN + ALONE) else OWN
     for need in (FORWARD, 'unshare --net true',
                  'ip link add xa type veth peer name xb', *needs):
         done = subprocess.run(prefix + ['sh', '-ec', need], capture_output=True,
@@ -36,7 +46,7 @@ class Network:
 
     def machine(self):
         """Another one.  It is gone when this process is, however that ends."""
-        holder = self.start((), 'setpriv --pdeathsig KILL unshare --net sleep infinity')
+        holder = self.start((), 'unshare --net sleep infinity')
         while os.readlink(f'/proc/{holder.pid}/ns/net') == \
                 os.readlink('/proc/self/ns/net'):
             time.sleep(0.01)
@@ -67,7 +77,7 @@ class Network:
 
     def start(self, machine, command):
         self.processes.append(subprocess.Popen(
-            [*machine, *command.split()], stdin=subprocess.DEVNULL,
+            [*machine, *UNTIL_WE_END, *command.split()], stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
         return self.processes[-1]
 

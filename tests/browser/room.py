@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import wave
@@ -18,11 +17,11 @@ import numpy as np
 
 from devtools import Chromium, Failed
 from firefox import Firefox
+from leftovers import UNTIL_WE_END, make_folder
 
 LEVEL = 'urn:ietf:params:rtp-hdrext:ssrc-audio-level'
 RATE_HZ = 48000
 MEETING_LOUD = 30               # of 16 bits; a tone that is there has 500
-UNTIL_WE_END = 'setpriv', '--pdeathsig', 'KILL'         # however that comes
 EAR = pathlib.Path(__file__).with_name('ear.js').read_text(encoding='utf-8')
 
 
@@ -52,7 +51,7 @@ class Room:
     @meeting_hz it joins a dpmmixer, where a dpmclient says that."""
 
     def __init__(self, root, build, *options, secret='', meeting_hz=None):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix='fairmix-room-'))
+        self.folder = make_folder('room')
         self.port, self.rtp_port = free_port(), free_port(socket.SOCK_DGRAM)
         self.link = f'http://localhost:{self.port}/'
         self.events, self.browsers, self.talkers = [], {}, []
