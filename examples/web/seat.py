@@ -27,7 +27,7 @@ OFFER = (f'{OPUS},extmap-{LEVEL_ID}=(string)"{LEVEL}",'
          f'extmap-{TWCC_ID}=(string)"{TWCC}",'
          'rtcp-fb-transport-cc=(boolean)true')
 
-JOIN_S = 20                     # from the offer to a connection
+JOIN_S = 60                     # from the offer to a connection
 SILENCE_S = 15                  # without RTCP: nobody is there any more
 MAX_KBPS = 1000
 FEEDBACK_MS = 100

@@ -8,7 +8,7 @@ namespaces with NAT, and says so
 
 Both routers masquerade, and take nothing from outside but what was asked for; the
 server's lets the page through, no media.  The STUN server between them is coturn
-where it is installed, else the few lines here.  Who talks sends 96 kbit/s: he is to
+where it is installed, else the few lines here.  Who talks sends 256 kbit/s: he is to
 be heard separate although nobody sends less.
 """
 import pathlib
@@ -26,7 +26,7 @@ from room import Room
 SERVER, BEN, STUN, STUN_PORT = '10.77.1.1', '10.77.2.1', '192.0.2.1', 3478
 HOME = '192.0.2.2'              # what the world knows the server by
 TALKERS = {4001: 1400, 4002: 2600, 4003: 3000}          # SSRC: Hz
-TALKER_BPS = 96000
+TALKER_BPS = 256000
 SUCCESS, MAPPED_ADDRESS = 0x0101, 0x0001
 MASQUERADE = ('iptables -t nat -A POSTROUTING -o out -j MASQUERADE',
               'iptables -A INPUT -i out -j DROP')
