@@ -84,11 +84,12 @@ void gst_als_stream_write (GstAlsStream * stream, GstRTCPBuffer * rtcp,
  * GstAlsStreamNews:
  * @held_changed: more layers are to be held, or fewer
  * @moved: some are elsewhere
+ * @urgent: the sender should know of the share at once
  * @told: (nullable) (transfer full): of a message
  */
 typedef struct
 {
-  gboolean held_changed, moved;
+  gboolean held_changed, moved, urgent;
   GstStructure *told;
 } GstAlsStreamNews;
 

@@ -96,8 +96,8 @@ gst_als_router_rule_get_type (void)
   static const gchar *const nicks[] = { "equal", "max-min" };
   static const gchar *const blurbs[] = {
     "The paper's: bandwidth * utilisation / connections",
-    "What connections leave that are limited elsewhere goes to the others; not "
-        "for links that TCP shares",
+    "What connections leave that are limited elsewhere goes to the others; who "
+        "asks sends as much as who does not (TCP)",
   };
   static gsize type = 0;
 
@@ -231,6 +231,8 @@ handle_packet (GstAlsRouter * self, GstBuffer * buffer)
   now = now_of (self);
   count_packet (self, gst_buffer_get_size (buffer), rtcp && n_requests == 0,
       connection, now);
+  if (n_requests > 0)
+    fmx_als_router_on_request (&self->router, connection, now);
   share_bps = fmx_als_router_get_share_bps (&self->router, now);
   utilisation = fmx_als_router_get_utilisation (&self->router, now);
   gst_fairmix_lock_release (&self->lock);
@@ -516,7 +518,7 @@ install_properties (GObjectClass * object_class)
           | GST_PARAM_MUTABLE_PLAYING));
   g_object_class_install_property (object_class, PROP_RULE,
       g_param_spec_enum ("rule", "Rule", "How the share is found",
-          GST_TYPE_ALS_ROUTER_RULE, FMX_ALS_ROUTER_EQUAL,
+          GST_TYPE_ALS_ROUTER_RULE, FMX_ALS_ROUTER_MAX_MIN,
           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
           | GST_PARAM_MUTABLE_PLAYING));
   g_object_class_install_property (object_class, PROP_STATS,
@@ -559,4 +561,5 @@ gst_als_router_init (GstAlsRouter * self)
   fmx_als_router_params_default (&self->params);
   self->params.bandwidth_bps = DEFAULT_BANDWIDTH;
   self->params.target_utilisation = DEFAULT_UTILISATION;
+  self->params.rule = FMX_ALS_ROUTER_MAX_MIN;
 }

@@ -58,6 +58,9 @@ GST_DEBUG_CATEGORY_STATIC (als_rtcp_debug);
 
 #define MAX_LAYERS FMX_ALS_MAX_LAYERS
 
+/* How long a return may wait that the sender should have at once */
+#define EARLY_MAX_DELAY (100 * GST_MSECOND)
+
 /* The properties: 0 is nobody's */
 #define PROP_SETTINGS 1
 #define PROP(name) (PROP_SETTINGS + GST_ALS_ ## name)
@@ -97,7 +100,7 @@ struct _GstAlsRtcp
   /* to be told, with the lock */
   gboolean telling;             /* one thread at a time, so that order holds */
   guint target;                 /* of all layers */
-  gboolean notify_held, hold_again;     /* as a receiver */
+  gboolean notify_held, hold_again, urgent;     /* as a receiver */
 };
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink_%u",
@@ -242,6 +245,7 @@ gst_als_rtcp_note_layers (GstAlsRtcp * self, FmxTime now)
   gst_als_stream_take_news (self->stream, &news, now);
   self->notify_held |= news.held_changed;
   self->hold_again |= news.held_changed || news.moved;
+  self->urgent |= news.urgent;
   if (news.told != NULL) {
     GST_DEBUG_OBJECT (self, "%" GST_PTR_FORMAT, news.told);
     gst_fairmix_outbox_add (self->outbox,
@@ -438,8 +442,9 @@ gst_als_rtcp_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   GstAlsRtcp *self = GST_ALS_RTCP (parent);
   GstFairmixNtpSource source;
   guint32 ntp_mid32;
-  gboolean own = gst_rtcp_hook_is_own (self->hook, buffer);
+  gboolean own = gst_rtcp_hook_is_own (self->hook, buffer), urgent;
   GstClockTime deadline = GST_CLOCK_TIME_NONE;
+  GstFlowReturn flow;
 
   GST_OBJECT_LOCK (self);
   source = self->settings.ntp_time_source;
@@ -454,6 +459,8 @@ gst_als_rtcp_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
     gst_als_rtcp_read (self, buffer, ntp_mid32, now);
     deadline = gst_als_rtcp_next_timeout (self, now);
   }
+  urgent = self->urgent;
+  self->urgent = FALSE;
   gst_fairmix_lock_release (&self->lock);
   gst_fairmix_timed_reschedule (&self->timed, deadline);
   gst_als_rtcp_tell (self);
@@ -461,7 +468,10 @@ gst_als_rtcp_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
     gst_buffer_unref (buffer);
     return GST_FLOW_OK;
   }
-  return gst_fairmix_pads_push_rtcp (self->rtcp_srcpad, buffer);
+  flow = gst_fairmix_pads_push_rtcp (self->rtcp_srcpad, buffer);
+  if (urgent && gst_rtcp_hook_is_avpf (self->hook))
+    gst_rtcp_hook_send_early (self->hook, EARLY_MAX_DELAY);
+  return flow;
 }
 
 /* GstRtcpHookFunc: the session is about to send @rtcp */
@@ -625,7 +635,7 @@ gst_als_rtcp_stop (GstElement * element)
 {
   GstAlsRtcp *self = GST_ALS_RTCP (element);
 
-  self->hold_again = self->notify_held = FALSE;
+  self->hold_again = self->notify_held = self->urgent = FALSE;
   g_clear_pointer (&self->receivers, gst_als_receivers_free);
   g_clear_pointer (&self->stream, gst_als_stream_free);
   gst_fairmix_outbox_clear (self->outbox);

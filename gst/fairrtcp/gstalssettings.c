@@ -13,7 +13,7 @@
 #define DEFAULT_MIN_BITRATE 16000
 #define DEFAULT_MAX_BITRATE 10000000
 #define DEFAULT_INITIAL_BITRATE 64000
-#define DEFAULT_INCREASE 5000
+#define DEFAULT_INCREASE 0
 #define DEFAULT_ADAPTATION_INTERVAL (5 * GST_SECOND)
 #define DEFAULT_MEMORY (15 * GST_SECOND)
 #define DEFAULT_MAX_RECEIVERS 4096
@@ -113,8 +113,8 @@ install_rates (GObjectClass * gobject_class, guint first_id)
   g_object_class_install_property (gobject_class, first_id + GST_ALS_INCREASE,
       g_param_spec_uint ("increase", "Increase",
           "Sender: by how much it first tries to send more than routers said, "
-          "in bits/s; 0 where all of them have rule=max-min", 0, G_MAXUINT,
-          DEFAULT_INCREASE, rw | GST_PARAM_MUTABLE_READY));
+          "in bits/s; the paper's is 5000, for routers with rule=equal", 0,
+          G_MAXUINT, DEFAULT_INCREASE, rw | GST_PARAM_MUTABLE_READY));
 }
 
 static void

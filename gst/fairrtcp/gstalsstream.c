@@ -295,6 +295,7 @@ gst_als_stream_take_news (GstAlsStream * stream, GstAlsStreamNews * news,
 
   news->held_changed = n != stream->n_held;
   news->moved = note_places (stream);
+  news->urgent = fmx_als_receiver_take_urgent (&stream->receiver);
   news->told = NULL;
   if (news->held_changed || news->moved || stream->tell_refused) {
     news->told = gst_structure_new (LAYERS_NAME, "reason", G_TYPE_STRING,

@@ -162,6 +162,37 @@ GST_START_TEST (test_tcp_that_is_shown_has_its_share)
 
 GST_END_TEST;
 
+/* Three TCPs take what one who asks leaves, and he gives up a twentieth for loss: the
+ * share is corrected, so that all four send as much. */
+GST_START_TEST (test_who_asks_sends_as_much_as_tcp)
+{
+  gdouble asking = 0.0, tcp = 0.0;
+  Rig rig;
+
+  rig_init (&rig, 1000000);
+  for (guint s = 0; s < 200; s++) {
+    asking = 0.95 * ask (&rig, 1000000).share_bps;
+    tcp = (1e6 - asking) / 3;
+    fail_unless_equals_int (gst_harness_push (rig.rtp,
+            from_host (rtp_packet_new (0, (guint16) s, asking / 8 - 40), 0)),
+        GST_FLOW_OK);
+    gst_buffer_unref (gst_harness_pull (rig.rtp));
+    for (guint i = 1; i <= 3; i++) {
+      guint8 *ip = g_malloc0 ((gsize) (tcp / 8));
+
+      ip[0] = 0x45;
+      ip[15] = (guint8) i;      /* source 0.0.0.i */
+      fail_unless_equals_int (gst_harness_push (rig.tap,
+              gst_buffer_new_wrapped (ip, (gsize) (tcp / 8))), GST_FLOW_OK);
+    }
+    gst_test_clock_advance_time (rig.clock, GST_SECOND);
+  }
+  fail_unless (ABS (asking / tcp - 1.0) < 0.05, "%g of %g", asking, tcp);
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
 /* A hundred listeners of a group report each second, some of them with what came
  * back of a request.  The sender is the one connection. */
 GST_START_TEST (test_listeners_that_report_are_no_connections)
@@ -345,6 +376,7 @@ alsrouter_suite (void)
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_a_request_is_cut_to_the_fair_share);
   tcase_add_test (tc, test_tcp_that_is_shown_has_its_share);
+  tcase_add_test (tc, test_who_asks_sends_as_much_as_tcp);
   tcase_add_test (tc, test_listeners_that_report_are_no_connections);
   tcase_add_test (tc, test_who_asks_is_a_connection);
   tcase_add_test (tc, test_another_bandwidth_counts_at_once);

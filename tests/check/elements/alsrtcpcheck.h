@@ -33,7 +33,8 @@ static inline void
 setup (Fixture * f, const gchar * role, const gchar * line)
 {
   gchar *text = g_strdup_printf ("alsrtcp name=als role=%s "
-      "ntp-time-source=clock-time address=239.1.2.0 port=5004 %s", role, line);
+      "ntp-time-source=clock-time address=239.1.2.0 port=5004 increase=5000 %s",
+      role, line);
 
   f->clock =
       GST_TEST_CLOCK (gst_test_clock_new_with_start_time (100 * GST_SECOND));

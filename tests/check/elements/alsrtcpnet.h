@@ -142,7 +142,8 @@ net_init (Net * net, const gchar * settings)
 {
   gchar *line = g_strdup_printf ("rtpbin name=rtp ntp-time-source=clock-time "
       "alsrtcp name=als rtpbin=rtp address=239.1.2.0 port=5004 "
-      "ntp-time-source=clock-time max-bitrate=3000000 %s", settings);
+      "ntp-time-source=clock-time max-bitrate=3000000 increase=5000 %s",
+      settings);
   GstElement *session;
 
   memset (net, 0, sizeof *net);
@@ -179,7 +180,7 @@ net_init (Net * net, const gchar * settings)
   net->rtcp_in = pad_to (net->als, "rtcp_sink", "application/x-rtcp");
 }
 
-/* @bandwidth_bps: 0 = the router does not read RTCP, so that it answers nobody */
+/* The paper's rule.  @bandwidth_bps: 0 = the router does not read RTCP, so that it answers nobody */
 static inline Receiver *
 net_join (Net * net, guint64 bandwidth_bps)
 {
@@ -187,7 +188,7 @@ net_join (Net * net, guint64 bandwidth_bps)
   gchar *line = g_strdup_printf ("rtpsession name=rtp "
       "ntp-time-source=clock-time alsrtcp name=als role=receiver rtpbin=rtp "
       "address=239.1.2.0 port=5004 ntp-time-source=clock-time sources=l1,l2 "
-      "identity name=l1  identity name=l2  alsrouter name=r bandwidth=%"
+      "identity name=l1  identity name=l2  alsrouter name=r rule=equal bandwidth=%"
       G_GUINT64_FORMAT "  r.src_0 ! als.sink_0 als.src_0 ! rtp.recv_rtp_sink "
       "rtp.recv_rtp_src ! fakesink async=false sync=false "
       "r.src_1 ! fakesink async=false sync=false "

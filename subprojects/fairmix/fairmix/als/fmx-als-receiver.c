@@ -26,14 +26,65 @@ fmx_als_receiver_set_base (FmxAlsReceiver *receiver, const FmxAlsLayer *base)
     receiver->base = *base;
 }
 
+static bool
+is_fresh (FmxTime time, FmxTime now)
+{
+  return time != FMX_TIME_NONE && now < time + (FmxTime) FMX_ALS_RECEIVER_STALE;
+}
+
+/* How many layers @share_bps carries */
+static unsigned
+n_carried (const FmxAlsReceiver *receiver, double share_bps)
+{
+  double sum = 0.0;
+  unsigned n = 0;
+
+  while (n < receiver->n_layers) {
+    sum += receiver->layers[n].size_bps;
+    if (sum > share_bps)
+      break;
+    n++;
+  }
+  return n;
+}
+
+/* Joins what the share carries, and keeps what it nearly does */
+static void
+choose_layers (FmxAlsReceiver *receiver)
+{
+  unsigned join = n_carried (receiver, receiver->share.share_bps);
+  unsigned keep = n_carried (receiver, receiver->share.share_bps
+      / FMX_ALS_RECEIVER_KEEP);
+
+  if (receiver->n_holding > keep)
+    receiver->n_holding = keep;
+  if (receiver->n_holding < join)
+    receiver->n_holding = join;
+}
+
 void
 fmx_als_receiver_on_request (FmxAlsReceiver *receiver,
     const FmxAlsShare *request, uint32_t media_ssrc, FmxTime now)
 {
+  receiver->is_urgent = receiver->share_time != FMX_TIME_NONE
+      && request->share_bps < FMX_ALS_RECEIVER_URGENT
+      * receiver->share.share_bps;
   receiver->share = *request;
   receiver->share.rate_bps = 0;
   receiver->share.media_ssrc = media_ssrc;
+  if (!is_fresh (receiver->share_time, now))
+    receiver->n_holding = 0;
   receiver->share_time = now;
+  choose_layers (receiver);
+}
+
+bool
+fmx_als_receiver_take_urgent (FmxAlsReceiver *receiver)
+{
+  bool is_urgent = receiver->is_urgent;
+
+  receiver->is_urgent = false;
+  return is_urgent;
 }
 
 static bool
@@ -72,13 +123,8 @@ fmx_als_receiver_on_layers (FmxAlsReceiver *receiver,
   memcpy (receiver->layers, layers, n * sizeof layers[0]);
   receiver->n_layers = n;
   receiver->layers_time = now;
+  choose_layers (receiver);
   return true;
-}
-
-static bool
-is_fresh (FmxTime time, FmxTime now)
-{
-  return time != FMX_TIME_NONE && now < time + (FmxTime) FMX_ALS_RECEIVER_STALE;
 }
 
 bool
@@ -95,23 +141,14 @@ fmx_als_receiver_get_layer (const FmxAlsReceiver *receiver, unsigned layer)
   return layer < receiver->n_layers ? &receiver->layers[layer] : NULL;
 }
 
-/* How many the share allows */
+/* How many of them it may hold, were all else well */
 static unsigned
 n_allowed (const FmxAlsReceiver *receiver, FmxTime now)
 {
-  uint64_t sum = 0;
-  unsigned n = 0;
-
   if (!is_fresh (receiver->share_time, now) || !receiver->share.answered
-      || !is_fresh (receiver->layers_time, now))
+      || !is_fresh (receiver->layers_time, now) || receiver->n_holding == 0)
     return 1;
-  while (n < receiver->n_layers) {
-    sum += receiver->layers[n].size_bps;
-    if (sum > receiver->share.share_bps)
-      break;
-    n++;
-  }
-  return n > 0 ? n : 1;
+  return receiver->n_holding;
 }
 
 unsigned

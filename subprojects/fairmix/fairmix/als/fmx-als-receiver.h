@@ -16,6 +16,16 @@ extern "C" {
  * so long is void: ten of RTCP's least intervals */
 #define FMX_ALS_RECEIVER_STALE (50 * FMX_SECOND)
 
+/** FMX_ALS_RECEIVER_URGENT: a share that has become less than this part of the one
+ * before is returned early, where the session may: until the sender knows, too much
+ * is sent */
+#define FMX_ALS_RECEIVER_URGENT 0.95
+
+/** FMX_ALS_RECEIVER_KEEP: a layer that is held is kept while the share is as much of
+ * the sum (ours).  The fastest receiver's share is the sum that is announced to it, so
+ * that each newcomer at its router would cost it a layer until the next announcement */
+#define FMX_ALS_RECEIVER_KEEP 0.9
+
 /** FMX_ALS_RECEIVER_LOSS: a layer that costs more than this fraction of the packets
  * is not worth holding (ours).  TCP has some five segments per round trip there */
 #define FMX_ALS_RECEIVER_LOSS 0.05
@@ -41,6 +51,8 @@ extern "C" {
  *   the most n with  R_d >= size_0 + ... + size_n-1,  but at least the base
  * ]|
  *
+ * and keeps what it holds until R_d is less than nine tenths of their sum (ours).
+ *
  * A share that no router has answered is only the sender's wish: then the base it
  * is, which the sender makes as large as the slowest receiver's path.
  *
@@ -53,8 +65,10 @@ typedef struct
   /*< private >*/
   FmxAlsShare share;
   FmxTime share_time;
+  bool is_urgent;
   FmxAlsLayer layers[FMX_ALS_MAX_LAYERS];
   unsigned n_layers;
+  unsigned n_holding;           /* by the share alone; 0 = not known */
   FmxTime layers_time;
   bool has_base;
   FmxAlsLayer base;
@@ -85,6 +99,10 @@ void fmx_als_receiver_set_base (FmxAlsReceiver * receiver,
  * the routers on its way */
 void fmx_als_receiver_on_request (FmxAlsReceiver * receiver,
     const FmxAlsShare * request, uint32_t media_ssrc, FmxTime now);
+
+/** fmx_als_receiver_take_urgent: Returns: whether the share should be returned
+ * before the next report's time ([RFC4585 3.5]); asked once for each */
+bool fmx_als_receiver_take_urgent (FmxAlsReceiver * receiver);
 
 /**
  * fmx_als_receiver_on_layers:

@@ -2,16 +2,33 @@
 #include "fairmix/als/fmx-als-router.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "fairmix/base/fmx-units.h"
 
-/* Who uses less than nine tenths of the share is limited elsewhere; more, and he
- * may be about to use all of it. */
-#define LIMITED_SHARE 0.9
-/* Each pass finds more connections below the share that the one before gave; in
- * a population with k different limits k passes settle it. */
-#define MAX_PASSES 8
+/* Who asks and uses less than nine tenths of what it was told is limited elsewhere;
+ * more, and he may be about to use all of it. */
+#define LIMITED_ASKING 0.9
+/* Of those who do not ask it is who sends less than half of what the fastest of them
+ * does in the mean: a saw-tooth makes no such difference. */
+#define LIMITED_OTHER 0.5
+/* of each interval in such a mean */
+#define MEAN_GAIN 0.1
+/* Intervals after its last request a connection is still one that asks: six of RTCP's
+ * least intervals */
+#define ASKS 30
+/* How far the share follows what is sent, per interval.  Those who ask answer a change
+ * one or two reports later; faster, and it swings.  A difference is taken for no more
+ * than MOST_WRONG, so that a start does not move it by much. */
+#define TRIM_GAIN 0.025
+#define MOST_WRONG 0.7          /* twice as much, or half */
+/* Of the whole link's even share: what senders give up for loss, and no more */
+#define TRIM_MOST 1.15
+/* A link that is less used than this has room, whatever others send. */
+#define HAS_ROOM 0.95
+/* of the paper's share, below which none falls */
+#define PAPER_UTILISATION 0.9   /* ALS 3.1 */
 
 void
 fmx_als_router_params_default (FmxAlsRouterParams *params)
@@ -38,6 +55,7 @@ fmx_als_router_init (FmxAlsRouter *router, const FmxAlsRouterParams *params,
   fmx_aging_table_init (&router->table, slots, n_places, seed);
   router->connections = connections;
   router->n_places = n_places;
+  router->trim = 1.0;
   router->interval = now / (uint64_t) params->interval;
 }
 
@@ -46,30 +64,26 @@ fmx_als_router_set_bandwidth (FmxAlsRouter *router, uint64_t bandwidth_bps)
 {
   assert (bandwidth_bps > 0);
 
+  router->share_bps *= (double) bandwidth_bps
+      / (double) router->params.bandwidth_bps;
   router->params.bandwidth_bps = bandwidth_bps;
-  router->share_bps = 0.0;
 }
 
-/* The sum of what the connections use that are below @limit_bps, and their
- * number */
-static double
-sum_below (const FmxAlsRouter *router, double limit_bps, uint32_t *n_below)
+/* NULL: nobody is there who has sent of late */
+static const FmxAlsConnection *
+alive_at (const FmxAlsRouter *router, uint32_t i)
 {
-  double sum = 0.0;
+  const FmxAlsConnection *c = &router->connections[i];
+  uint64_t key;
 
-  *n_below = 0;
-  for (uint32_t i = 0; i < router->n_places; i++) {
-    const FmxAlsConnection *c = &router->connections[i];
-    uint64_t key;
+  return fmx_aging_table_get (&router->table, i, &key) == FMX_TIME_NONE
+      || c->interval + 1 < router->interval ? NULL : c;
+}
 
-    if (fmx_aging_table_get (&router->table, i, &key) == FMX_TIME_NONE
-        || c->interval + 1 < router->interval || !(c->bps < limit_bps)
-        || c->bps <= 0.0)
-      continue;
-    sum += c->bps;
-    ++*n_below;
-  }
-  return sum;
+static bool
+asks (const FmxAlsRouter *router, const FmxAlsConnection *c)
+{
+  return c->asked > 0 && c->asked + ASKS > router->interval;
 }
 
 static double
@@ -81,24 +95,102 @@ equal_share (const FmxAlsRouter *router)
   return router->n_connections > 0 ? target / router->n_connections : target;
 }
 
+/* Connections of a kind: their number, and what they send */
+typedef struct
+{
+  double n, bps;
+} Group;
+
+static void
+add_to (Group *group, const FmxAlsConnection *c)
+{
+  group->n++;
+  group->bps += c->bps;
+}
+
+/* the fastest of those who do not ask, in the mean */
 static double
-max_min_share (const FmxAlsRouter *router)
+find_fastest_other (const FmxAlsRouter *router)
+{
+  double fastest = 0.0;
+
+  for (uint32_t i = 0; i < router->n_places; i++) {
+    const FmxAlsConnection *c = alive_at (router, i);
+
+    if (c != NULL && !asks (router, c))
+      fastest = fmax (fastest, c->mean_bps);
+  }
+  return fastest;
+}
+
+static double
+least_told (const FmxAlsConnection *c)
+{
+  double least = c->told_bps[0];
+
+  for (unsigned i = 1; i < FMX_ALS_ROUTER_ANSWERS; i++)
+    least = fmin (least, c->told_bps[i]);
+  return least;
+}
+
+static void
+sort_connections (const FmxAlsRouter *router, Group *asking, Group *others,
+    Group *limited)
+{
+  double fastest = find_fastest_other (router);
+
+  *asking = *others = *limited = (Group) { 0 };
+  for (uint32_t i = 0; i < router->n_places; i++) {
+    const FmxAlsConnection *c = alive_at (router, i);
+
+    if (c == NULL)
+      continue;
+    if (asks (router, c))
+      add_to (c->bps < LIMITED_ASKING * least_told (c) ? limited : asking, c);
+    else
+      add_to (c->mean_bps < LIMITED_OTHER * fastest ? limited : others, c);
+  }
+}
+
+/* What part of @even, which the link has for each who is not limited, the share is:
+ * others are there */
+static void
+correct (FmxAlsRouter *router, const Group *asking, const Group *others,
+    const Group *limited, double even)
+{
+  double b = (double) router->params.bandwidth_bps;
+  double n = asking->n + others->n;
+  double paper = PAPER_UTILISATION * b / (n + limited->n);
+  double left = (b - limited->bps - others->bps) / asking->n;
+  double most = fmax (left, TRIM_MOST * (b - limited->bps) / n);
+  double wrong = log (others->bps / others->n * asking->n / asking->bps);
+
+  if (router->utilisation < HAS_ROOM)
+    wrong = HAS_ROOM - router->utilisation;
+  wrong = fmax (-MOST_WRONG, fmin (wrong, MOST_WRONG));
+  router->trim *= exp (TRIM_GAIN * wrong);
+  router->trim = fmax (fmin (router->trim, most / even), paper / even);
+}
+
+static double
+max_min_share (FmxAlsRouter *router)
 {
   double target = (double) router->params.bandwidth_bps
       * router->params.target_utilisation;
-  double share = equal_share (router);
-  uint32_t n_before = 0;
+  Group asking, others, limited;
+  double even;
 
-  for (int pass = 0; pass < MAX_PASSES; pass++) {
-    uint32_t n_below;
-    double sum = sum_below (router, LIMITED_SHARE * share, &n_below);
-
-    if (n_below == n_before || n_below >= router->n_connections)
-      break;
-    n_before = n_below;
-    share = (target - sum) / (router->n_connections - n_below);
-  }
-  return share;
+  sort_connections (router, &asking, &others, &limited);
+  if (asking.n + others.n <= 0.0 || limited.bps >= target)
+    return equal_share (router);
+  even = (target - limited.bps) / (asking.n + others.n);
+  if (!(others.bps > 0.0))
+    router->trim = 1.0;
+  else if (asking.bps > 0.0)
+    correct (router, &asking, &others, &limited, even);
+  else
+    router->trim += TRIM_GAIN * (1.0 - router->trim);
+  return even * router->trim;
 }
 
 /* At the end of an interval every connection's rate is what it sent in it. */
@@ -109,7 +201,10 @@ note_rates (FmxAlsRouter *router)
     FmxAlsConnection *c = &router->connections[i];
 
     c->bps = c->interval == router->interval
-        ? fmx_rate_bps ((double) c->bytes, router->params.interval) : 0.0;
+        ? (float) fmx_rate_bps ((double) c->bytes, router->params.interval)
+        : 0.0f;
+    c->mean_bps = c->mean_bps > 0.0f ? (float) (c->mean_bps
+        + MEAN_GAIN * (c->bps - c->mean_bps)) : c->bps;
   }
 }
 
@@ -166,6 +261,23 @@ fmx_als_router_on_packet (FmxAlsRouter *router, uint64_t connection,
 }
 
 void
+fmx_als_router_on_request (FmxAlsRouter *router, uint64_t connection,
+    FmxTime now)
+{
+  double share_bps = fmx_als_router_get_share_bps (router, now);
+  uint32_t index = fmx_aging_table_find (&router->table, connection);
+  FmxAlsConnection *c;
+
+  if (index == FMX_AGING_TABLE_NONE)
+    return;
+  c = &router->connections[index];
+  c->asked = router->interval + 1;
+  memmove (&c->told_bps[1], &c->told_bps[0],
+      sizeof c->told_bps - sizeof c->told_bps[0]);
+  c->told_bps[0] = (float) share_bps;
+}
+
+void
 fmx_als_router_on_bytes (FmxAlsRouter *router, uint32_t wire_bytes, FmxTime now)
 {
   roll (router, now);
@@ -179,7 +291,7 @@ fmx_als_router_get_share_bps (FmxAlsRouter *router, FmxTime now)
   /* Newcomers are shared with at once. */
   if (router->n_seen > router->n_connections)
     return (double) router->params.bandwidth_bps
-        * router->params.target_utilisation / router->n_seen;
+        * router->params.target_utilisation * router->trim / router->n_seen;
   return router->share_bps;
 }
 

@@ -16,7 +16,8 @@ extern "C" {
  * @FMX_ALS_ROUTER_EQUAL: the paper's: R_f = b U_l / n, whatever the connections
  *     use of it
  * @FMX_ALS_ROUTER_MAX_MIN: ours: what connections leave that are limited
- *     elsewhere is shared out among the others
+ *     elsewhere is shared out among the others; and beside connections that do
+ *     not ask (TCP) the share is corrected until both send as much
  *
  * How a router finds what is fair.
  */
@@ -42,19 +43,30 @@ typedef struct
 
 void fmx_als_router_params_default (FmxAlsRouterParams * params);
 
+/** FMX_ALS_ROUTER_ANSWERS: who sends less than the least of so many answers is
+ * limited elsewhere: he has had the time to send more.  An answer is on its way for
+ * one of RTCP's intervals and one adaptation interval */
+#define FMX_ALS_ROUTER_ANSWERS 3
+
 /**
  * FmxAlsConnection:
  * @bytes: in this interval
- * @bps: over the one before
  * @interval: number of the interval that @bytes counts
+ * @asked: number of the one after that of its last request; 0 = it never asked
+ * @bps: over the interval before
+ * @mean_bps: over some ten of them
+ * @told_bps: its last answers, the latest first; 0 = none yet
  *
- * What a router keeps of a connection: 24 bytes, and 24 for its key.
+ * What a router keeps of a connection: 48 bytes, and 24 for its key.
  */
 typedef struct
 {
   uint64_t bytes;
-  double bps;
   uint64_t interval;
+  uint64_t asked;
+  float bps;
+  float mean_bps;
+  float told_bps[FMX_ALS_ROUTER_ANSWERS];
 } FmxAlsConnection;
 
 /**
@@ -63,15 +75,22 @@ typedef struct
  * A router of the Adaptive Load Service (ALS 3.1): counts the connections that
  * pass, RTP and TCP, and measures its link's utilisation, over intervals of a
  * second.  A packet costs O(1); the end of an interval costs O(places in the
- * table), and with %FMX_ALS_ROUTER_MAX_MIN some five times that.
+ * table).
  *
  * |[
  *   EQUAL:    R_f = b U_l / n
- *   MAX_MIN:  R_f = (b U_l - sum of r_k < 0.9 R_f) / (n - number of r_k < 0.9 R_f)
+ *   MAX_MIN:  R_f = t (b U_l - sum of the limited r_k) / (n - number of the limited)
  * ]|
  *
- * with the r_k the measured rates: who uses less than nine tenths of the share is
- * limited elsewhere.
+ * with the r_k the measured rates.  Who asks and uses less than nine tenths of what
+ * it was told is limited elsewhere.  Of those who do not ask it is who sends less than
+ * half of what the fastest of them does.
+ *
+ * t is 1 where all ask.  Beside others it follows the rates: senders give up a part of
+ * the share for each loss, and what they leave the others take; and others that lose
+ * much have less than it.  So t grows while those who ask send less than the others, and
+ * falls while they send more; it also grows while the link has room.  R_f never falls
+ * below the paper's share.
  */
 typedef struct
 {
@@ -86,6 +105,7 @@ typedef struct
   uint32_t n_connections;       /* in the one before */
   double utilisation;
   double share_bps;
+  double trim;                  /* t */
 } FmxAlsRouter;
 
 /**
@@ -111,6 +131,11 @@ void fmx_als_router_set_bandwidth (FmxAlsRouter * router,
  */
 void fmx_als_router_on_packet (FmxAlsRouter * router, uint64_t connection,
     uint32_t wire_bytes, FmxTime now);
+
+/** fmx_als_router_on_request: @connection, of which a packet passes, asks in it for a
+ * share, and is told it */
+void fmx_als_router_on_request (FmxAlsRouter * router, uint64_t connection,
+    FmxTime now);
 
 /**
  * fmx_als_router_on_bytes:

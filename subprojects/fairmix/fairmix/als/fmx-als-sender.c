@@ -12,6 +12,9 @@
  * of them may be: intervals vary by half, and one report may be lost. */
 #define GAP_GAIN (1.0 / 32.0)
 #define MEMORY_GAPS 2.0
+/* Of the base: a report that calls for less does not wait for the adaptation point.
+ * Less of a change is what one lost packet of twenty makes. */
+#define PROMPT 0.95
 
 void
 fmx_als_sender_params_default (FmxAlsSenderParams *params)
@@ -30,6 +33,7 @@ fmx_als_sender_params_default (FmxAlsSenderParams *params)
 static void
 begin_interval (FmxAlsSender *sender, FmxTime now)
 {
+  sender->begun = now;
   sender->next_adaptation = now + (FmxTime) sender->params.interval;
   sender->n_reports = sender->n_extremes = 0;
 }
@@ -186,6 +190,9 @@ fmx_als_sender_on_report (FmxAlsSender *sender, const FmxAlsReport *report,
     };
   adapt_receiver (sender, receiver, report);
   note_extremes (sender, receiver);
+  if (sender->params.memory > sender->params.interval
+      && receiver->rate_bps < PROMPT * sender->rates_bps[0])
+    sender->next_adaptation = now;
   sender->n_reports++;
   sender->stats.n_reports++;
   sender->stats.n_unanswered += !report->answered;
@@ -303,13 +310,12 @@ remember (FmxAlsSender *sender, FmxTime now)
 {
   FmxTime memory = memory_of (sender);
   FmxTime begin = now > memory ? now - memory : 0;
-  FmxTime end = sender->next_adaptation - (FmxTime) sender->params.interval;
 
-  for (uint32_t i = 0; i < sender->n_places && begin < end; i++) {
+  for (uint32_t i = 0; i < sender->n_places && begin < sender->begun; i++) {
     uint64_t ssrc;
     FmxTime time = fmx_aging_table_get (&sender->table, i, &ssrc);
 
-    if (time != FMX_TIME_NONE && time >= begin && time <= end)
+    if (time != FMX_TIME_NONE && time >= begin && time <= sender->begun)
       note_extremes (sender, &sender->receivers[i]);
   }
 }

@@ -50,7 +50,9 @@ typedef struct
  *     @interval.  RTCP's intervals vary by half of themselves ([RFC3550 6.3.1]), so
  *     that in a shorter time than one and a half of them the slowest receiver may
  *     just not have spoken.  If it is longer than @interval, it grows to twice the
- *     mean time between two reports of a receiver, which in large groups is minutes
+ *     mean time between two reports of a receiver, which in large groups is minutes;
+ *     and a report that calls for a base smaller by a twentieth or more counts at
+ *     once
  * @n_layers: 1 ... %FMX_ALS_MAX_LAYERS; the paper's is 3, for one receiver 1
  * @layers: of each; the paper has no limits
  * @sink: hears each decision; may be NULL; must outlive the sender
@@ -164,6 +166,7 @@ typedef struct
   FmxAgingTable table;
   FmxAlsSenderReceiver *receivers;
   uint32_t n_places;
+  FmxTime begun;                /* the interval */
   FmxTime next_adaptation;
   double gap_s;                 /* between two reports of a receiver, in the mean */
   unsigned n_reports;           /* in this interval */

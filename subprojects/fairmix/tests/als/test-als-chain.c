@@ -119,10 +119,12 @@ send_request (const Setup *setup, Connection *c, FmxTime now)
   fmx_als_sender_get_request (&c->sender, &request);
   fmx_als_share_write (&request, data, sizeof data);
   for (int i = 0; i < N_LINKS; i++)
-    if (crosses[i][number] && !setup->deaf[i])
+    if (crosses[i][number] && !setup->deaf[i]) {
+      fmx_als_router_on_request (&links[i].router, (uint64_t) number, now);
       fmx_als_request_cut (data, sizeof data,
           fmx_als_router_get_share_bps (&links[i].router, now),
           fmx_als_router_get_utilisation (&links[i].router, now));
+    }
   assert_true (fmx_als_share_read (&request, data, sizeof data));
   fmx_als_receiver_on_request (&c->receiver, &request, 1, now);
 }
@@ -239,9 +241,11 @@ test_the_paper_s_rule_comes_to_the_max_min_shares (void **state)
     Setup setup = { 5 * FMX_SECOND, 5 * FMX_SECOND, FMX_ALS_ROUTER_EQUAL, 0.9,
       5000, {false}, seed
     };
-    Result result = run (&setup, 0.05);
+    Result result = run (&setup, 0.05), loosely = run (&setup, 0.1);
 
     print ("equal, 5 s", &result);
+    print ("equal, 5 s, to 10 %", &loosely);
+    assert_true (loosely.settled_s < 101.0);
     for (int k = 0; k < N; k++)
       assert_true (fabs (result.mean_bps[k] / max_min_bps[k] - 1.0) < 0.05);
     assert_true (result.settled_s < 120.0);
@@ -296,8 +300,7 @@ main (void)
     cmocka_unit_test (test_the_paper_s_rule_comes_to_the_max_min_shares),
     cmocka_unit_test
         (test_a_router_that_knows_who_is_limited_elsewhere_is_exact),
-    cmocka_unit_test
-        (test_one_deaf_router_does_not_harm_who_asks_others),
+    cmocka_unit_test (test_one_deaf_router_does_not_harm_who_asks_others),
   };
 
   return cmocka_run_group_tests_name ("als/chain", tests, NULL, NULL);

@@ -25,7 +25,6 @@
 #define SEGMENT_BITS (512 * 8.0)
 #define PACKET_BITS (500 * 8.0) /* of ALS */
 #define BASE_RTT_S 0.02
-#define QUEUE_S 0.1             /* what a buffer takes, at the link's rate */
 
 /* Receiver @i is behind branch @i. */
 static const double capacity_bps[N_BRANCHES] = { 1e6, 3e6, 2e6 };
@@ -42,6 +41,13 @@ typedef struct
   double base_sent, base_received;      /* since the last report */
   unsigned n_layers;
 } Branch;
+
+typedef struct
+{
+  FmxAlsRouterRule rule;
+  FmxDuration memory;
+  double queue_s;               /* what a buffer takes, at the link's rate */
+} Setup;
 
 typedef struct
 {
@@ -67,7 +73,7 @@ next_report (FmxTime now)
 }
 
 static void
-begin (FmxDuration memory, uint32_t seed)
+begin (const Setup *setup, uint32_t seed)
 {
   FmxAlsRouterParams router;
   FmxAlsSenderParams params;
@@ -76,7 +82,10 @@ begin (FmxDuration memory, uint32_t seed)
   fmx_als_router_params_default (&router);
   fmx_als_sender_params_default (&params);
   params.wish_bps = 3000000;
-  params.memory = memory;
+  params.memory = setup->memory;
+  router.rule = setup->rule;
+  if (setup->rule == FMX_ALS_ROUTER_MAX_MIN)
+    params.increase_bps = 0;
   fmx_als_sender_init (&sender, &params, sender_slots, sender_receivers,
       PLACES, fmx_rng_next (&rng), 0);
   memset (branches, 0, sizeof branches);
@@ -122,6 +131,7 @@ send_request (FmxTime now)
       continue;
     fmx_als_sender_get_request (&sender, &request);
     fmx_als_share_write (&request, data, sizeof data);
+    fmx_als_router_on_request (&b->router, 99, now);
     fmx_als_request_cut (data, sizeof data,
         fmx_als_router_get_share_bps (&b->router, now),
         fmx_als_router_get_utilisation (&b->router, now));
@@ -170,11 +180,11 @@ happens (double probability)
 
 /* One step of one branch */
 static void
-flow (Branch *b, Phase *phase, FmxTime now)
+flow (Branch *b, double queue_s, Phase *phase, FmxTime now)
 {
   int i = (int) (b - branches);
   double step_s = fmx_time_to_s (STEP), als_bps = 0.0, tcp_bps = 0.0;
-  double buffer_bits = QUEUE_S * capacity_bps[i];
+  double buffer_bits = queue_s * capacity_bps[i];
   double rtt_s = BASE_RTT_S + b->queue_bits / capacity_bps[i];
   double p = red (b, buffer_bits);
   double base_bps = fmx_als_sender_get_rate_bps (&sender, 0);
@@ -214,12 +224,12 @@ flow (Branch *b, Phase *phase, FmxTime now)
 
 /* before and after the third receiver joins; the first 30 s of each left out */
 static void
-run (FmxDuration memory, uint32_t seed, Phase *phases)
+run (const Setup *setup, uint32_t seed, Phase *phases)
 {
   FmxTime next_sr;
   Phase ignored;
 
-  begin (memory, seed);
+  begin (setup, seed);
   memset (phases, 0, 2 * sizeof *phases);
   next_sr = fmx_rng_next (&rng) % (FmxTime) REPORT_INTERVAL;
   for (FmxTime now = 0; now < LENGTH; now += STEP) {
@@ -230,7 +240,7 @@ run (FmxDuration memory, uint32_t seed, Phase *phases)
     if (now == JOIN)
       branches[0].n_layers = 1;
     for (int i = 0; i < N_BRANCHES; i++) {
-      flow (&branches[i], phase, now);
+      flow (&branches[i], setup->queue_s, phase, now);
       before[i] = branches[i].n_layers;
     }
     if (now >= next_sr) {
@@ -296,7 +306,7 @@ test_unequal_receivers_each_have_their_layers (void **state)
   for (uint32_t seed = 1; seed <= 5; seed++) {
     Phase phases[2];
 
-    run (15 * FMX_SECOND, seed, phases);
+    run (&(Setup) { FMX_ALS_ROUTER_EQUAL, 15 * FMX_SECOND, 0.1 }, seed, phases);
     print ("memory 15 s, before", &phases[0]);
     print ("memory 15 s, after", &phases[1]);
     check_phases (phases, 0.15);
@@ -319,7 +329,7 @@ test_with_the_paper_s_memory_the_base_wavers (void **state)
   for (uint32_t seed = 1; seed <= 5; seed++) {
     Phase phases[2];
 
-    run (5 * FMX_SECOND, seed, phases);
+    run (&(Setup) { FMX_ALS_ROUTER_EQUAL, 5 * FMX_SECOND, 0.1 }, seed, phases);
     print ("memory 5 s, before", &phases[0]);
     print ("memory 5 s, after", &phases[1]);
     n_changes += phases[0].n_changes[2] + phases[1].n_changes[2];
@@ -328,12 +338,55 @@ test_with_the_paper_s_memory_the_base_wavers (void **state)
   assert_true (n_changes > 5);
 }
 
+/* The base is the share of the narrowest less its loss, r = R_d (1 - l): the paper's
+ * 90 kbit/s is what comes of a queue in which ten flows of 1 Mbit/s lose a hundredth. */
+static void
+test_in_a_deep_queue_the_base_is_the_whole_share (void **state)
+{
+  const Setup setup = { FMX_ALS_ROUTER_EQUAL, 15 * FMX_SECOND, 0.8 };
+
+  (void) state;
+  for (uint32_t seed = 1; seed <= 5; seed++) {
+    Phase phases[2];
+
+    run (&setup, seed, phases);
+    print ("0.8 s of queue, after", &phases[1]);
+    assert_true (fabs (phases[1].base_bps / phases[1].n / 90e3 - 1.0) < 0.03);
+  }
+}
+
+/* Ours: beside nine TCPs each receiver has as much as one of them, and no layer is left
+ * for the share's small changes.  Where more than a tenth is lost, which the sender gives
+ * up (r = R_d (1 - l)), the router takes it for limited elsewhere. */
+static void
+test_with_our_routers_receivers_have_as_much_as_a_tcp (void **state)
+{
+  const Setup setup = { FMX_ALS_ROUTER_MAX_MIN, 15 * FMX_SECOND, 0.1 };
+
+  (void) state;
+  for (uint32_t seed = 1; seed <= 5; seed++) {
+    Phase phases[2];
+
+    run (&setup, seed, phases);
+    print ("ours, before", &phases[0]);
+    print ("ours, after", &phases[1]);
+    for (int i = 0; i < N_BRANCHES; i++) {
+      double part = phases[1].received_bps[i] / phases[1].tcp_bps[i];
+
+      assert_true (part > (i == 0 ? 0.7 : 0.9) && part < 1.05);
+      assert_int_equal (phases[1].n_changes[i], 0);
+    }
+  }
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_unequal_receivers_each_have_their_layers),
     cmocka_unit_test (test_with_the_paper_s_memory_the_base_wavers),
+    cmocka_unit_test (test_in_a_deep_queue_the_base_is_the_whole_share),
+    cmocka_unit_test (test_with_our_routers_receivers_have_as_much_as_a_tcp),
   };
 
   return cmocka_run_group_tests_name ("als/layers", tests, NULL, NULL);

@@ -38,7 +38,9 @@ test_layers_are_held_as_the_share_allows (void **state)
     unsigned n;
   } table[] = {
     {0, 1}, {89999, 1}, {90000, 1}, {159999, 1}, {160000, 2}, {180000, 2},
-    {229999, 2}, {230000, 3}, {270000, 3}, {150000, 1}
+    {229999, 2}, {230000, 3}, {270000, 3},
+    /* what is held is kept until the share is a tenth less */
+    {207001, 3}, {206999, 2}, {230000, 3}, {144001, 2}, {143999, 1}, {150000, 1}
   };
   FmxAlsLayer layers[3] =
       { layer (90000, 2, 1, 5004), layer (70000, 2, 2, 5006),
@@ -76,6 +78,29 @@ test_what_came_is_returned (void **state)
   assert_int_equal (share.rate_bps, 0);
   assert_false (fmx_als_receiver_get_return (&receiver, &share,
           FMX_ALS_RECEIVER_STALE));
+}
+
+static void
+test_a_share_that_falls_is_urgent_once (void **state)
+{
+  const struct
+  {
+    uint32_t share_bps;
+    bool is_urgent;
+  } table[] = {
+    {100000, false}, {96000, false}, {90000, true}, {90000, false},
+    {200000, false}, {100000, true},
+  };
+  FmxAlsReceiver receiver;
+
+  (void) state;
+  fmx_als_receiver_init (&receiver);
+  for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+    ask (&receiver, table[i].share_bps, i);
+    assert_int_equal (fmx_als_receiver_take_urgent (&receiver),
+        table[i].is_urgent);
+    assert_false (fmx_als_receiver_take_urgent (&receiver));
+  }
 }
 
 static void
@@ -270,6 +295,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_layers_are_held_as_the_share_allows),
     cmocka_unit_test (test_what_came_is_returned),
+    cmocka_unit_test (test_a_share_that_falls_is_urgent_once),
     cmocka_unit_test (test_who_hears_nothing_any_more_leaves_the_upper_layers),
     cmocka_unit_test (test_a_forged_announcement_is_refused_as_a_whole),
     cmocka_unit_test (test_an_announcement_of_another_base_is_refused),

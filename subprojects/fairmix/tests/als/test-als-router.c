@@ -80,6 +80,19 @@ test_bytes_that_are_nobody_s_fill_the_link_and_share_nothing (void **state)
           - (0.04 + 0.08)) < 0.001);
 }
 
+/* Seconds of connections that ask, from number 0 on, and of others behind them */
+static void
+flow_asking (FmxAlsRouter *router, const double *rates_bps, int n_asking,
+    int n, int seconds, FmxTime *now)
+{
+  for (int s = 0; s < seconds; s++) {
+    flow (router, rates_bps, n, *now, *now + FMX_SECOND);
+    for (int i = 0; i < n_asking; i++)
+      fmx_als_router_on_request (router, (uint64_t) i, *now + 990 * MS);
+    *now += FMX_SECOND;
+  }
+}
+
 static void
 test_max_min_shares_out_what_the_limited_leave (void **state)
 {
@@ -94,17 +107,84 @@ test_max_min_shares_out_what_the_limited_leave (void **state)
     {{10e3, 10e3, 10e3, 10e3, 10e3}, 180e3},
     /* all at their share */
     {{180e3, 180e3, 180e3, 180e3, 180e3}, 180e3},
-    /* found in the second pass: 170 is below 0.9 of 212 */
+    /* found when they have heard that there is more: 170 is below 0.9 of 212 */
     {{50e3, 170e3, 220e3, 220e3, 220e3}, (900e3 - 220e3) / 3},
   };
 
   (void) state;
   for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
     FmxAlsRouter router;
+    FmxTime now = 0;
 
     begin (&router, FMX_ALS_ROUTER_MAX_MIN);
-    flow (&router, table[i].rates_bps, 5, 0, 1000 * MS);
-    check_share (&router, table[i].share_bps, 1000 * MS);
+    flow_asking (&router, table[i].rates_bps, 5, 5, 10, &now);
+    check_share (&router, table[i].share_bps, now);
+  }
+}
+
+/* Who has been told that there is more has the time of three answers to send it. */
+static void
+test_who_has_just_been_told_is_not_limited_elsewhere (void **state)
+{
+  const double rates[2] = { 100e3, 450e3 };
+  FmxAlsRouter router;
+  FmxTime now = 0;
+
+  (void) state;
+  begin (&router, FMX_ALS_ROUTER_MAX_MIN);
+  flow_asking (&router, rates, 2, 2, 2, &now);
+  check_share (&router, 450e3, now);
+  flow_asking (&router, rates, 2, 2, 2, &now);
+  check_share (&router, 800e3, now);
+}
+
+/* Beside others that take what is left, as TCP does, and of which those who ask send
+ * only a part of what they are told */
+static void
+test_beside_others_both_send_as_much (void **state)
+{
+  const double obedience[] = { 0.92, 1.0 };
+
+  (void) state;
+  for (int k = 0; k < 2; k++) {
+    double rates[11];
+    FmxAlsRouter router;
+    FmxTime now = 0;
+
+    begin (&router, FMX_ALS_ROUTER_MAX_MIN);
+    for (int s = 0; s < 300; s++) {
+      double share = fmx_als_router_get_share_bps (&router, now);
+
+      for (int i = 0; i < 8; i++)
+        rates[i] = obedience[k] * share;
+      for (int i = 8; i < 11; i++)
+        rates[i] = (1e6 - 8 * rates[0]) / 3;
+      flow_asking (&router, rates, 8, 11, 1, &now);
+    }
+    assert_true (fabs (rates[10] / rates[0] - 1.0) < 0.02);
+  }
+}
+
+/* Others that send less than their share, since they are limited elsewhere or lose too
+ * much: what they leave is used until the link has just some room for them. */
+static void
+test_others_that_send_less_have_room_and_no_more (void **state)
+{
+  const double others_bps[] = { 50e3, 150e3, 50e3 };
+  double rates[5];
+  FmxAlsRouter router;
+  FmxTime now = 0;
+
+  (void) state;
+  begin (&router, FMX_ALS_ROUTER_MAX_MIN);
+  for (int k = 0; k < 3; k++) {
+    for (int s = 0; s < 300; s++) {
+      for (int i = 0; i < 5; i++)
+        rates[i] = i < 2 ? fmx_als_router_get_share_bps (&router, now)
+            : others_bps[k];
+      flow_asking (&router, rates, 2, 5, 1, &now);
+    }
+    assert_true (fabs (2 * rates[0] + 3 * others_bps[k] - 950e3) < 20e3);
   }
 }
 
@@ -160,6 +240,9 @@ main (void)
     cmocka_unit_test
         (test_bytes_that_are_nobody_s_fill_the_link_and_share_nothing),
     cmocka_unit_test (test_max_min_shares_out_what_the_limited_leave),
+    cmocka_unit_test (test_who_has_just_been_told_is_not_limited_elsewhere),
+    cmocka_unit_test (test_beside_others_both_send_as_much),
+    cmocka_unit_test (test_others_that_send_less_have_room_and_no_more),
     cmocka_unit_test (test_a_silent_link_has_room_for_all),
     cmocka_unit_test (test_a_flood_of_connections_is_counted_and_not_more),
     cmocka_unit_test (test_another_bandwidth_is_shared_at_once),

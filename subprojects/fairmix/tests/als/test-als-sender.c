@@ -288,6 +288,36 @@ test_with_a_memory_the_last_report_of_each_counts (void **state)
 
 /* A thousand that speak each 100 s: the one with the least share counts between its
  * reports, too.  With the paper's memory it does not. */
+/* With a memory, which is ours: not at the next adaptation point, and the others'
+ * reports still count. */
+static void
+test_with_a_memory_a_smaller_base_does_not_wait (void **state)
+{
+  FmxAlsSenderParams params;
+  FmxAlsSender sender;
+
+  (void) state;
+  fmx_als_sender_params_default (&params);
+  params.memory = 3 * INTERVAL;
+  fmx_als_sender_init (&sender, &params, slots, receivers, PLACES, 1, 0);
+  report (&sender, 1, 100000, 1.0, 0.0, 1);
+  report (&sender, 2, 300000, 1.0, 0.0, 2);
+  fmx_als_sender_on_timeout (&sender, INTERVAL);
+  assert_int_equal (fmx_als_sender_get_rate_bps (&sender, 0), 105000);
+  report (&sender, 1, 96000, 1.0, 0.0, INTERVAL + 1);
+  assert_int_equal (fmx_als_sender_next_timeout (&sender), 2 * INTERVAL);
+  report (&sender, 1, 90000, 1.0, 0.0, INTERVAL + 2);
+  assert_int_equal (fmx_als_sender_next_timeout (&sender), INTERVAL + 2);
+  assert_true (fmx_als_sender_on_timeout (&sender, INTERVAL + 2));
+  assert_int_equal (fmx_als_sender_get_rate_bps (&sender, 0), 95000);
+  assert_int_equal (fmx_als_sender_get_total_bps (&sender), 305000);
+  assert_int_equal (fmx_als_sender_next_timeout (&sender), 2 * INTERVAL + 2);
+  /* who spoke before the early point, and not since, is not forgotten */
+  report (&sender, 2, 300000, 1.0, 0.0, INTERVAL + 3);
+  fmx_als_sender_on_timeout (&sender, 2 * INTERVAL + 2);
+  assert_int_equal (fmx_als_sender_get_rate_bps (&sender, 0), 95000);
+}
+
 static void
 test_in_a_large_group_the_memory_is_longer (void **state)
 {
@@ -374,6 +404,7 @@ main (void)
     cmocka_unit_test (test_without_reports_the_rate_stays_and_then_falls),
     cmocka_unit_test (test_no_report_leads_out_of_the_limits),
     cmocka_unit_test (test_with_a_memory_the_last_report_of_each_counts),
+    cmocka_unit_test (test_with_a_memory_a_smaller_base_does_not_wait),
     cmocka_unit_test (test_in_a_large_group_the_memory_is_longer),
     cmocka_unit_test (test_layers_limits_and_rates_change_and_are_told),
   };
