@@ -4,9 +4,10 @@
 
   tests/experiments/write_als.py [--build build] [--check]
 
-Runs als-figures, als-crowd and the tests als-chain and als-layers of the build
-(ten seconds) and fills in what stands between the markers of docs/results.md.
---check: only one seed of each, and nothing is written.
+Runs als-figures, als-ns3, als-crowd and the tests als-chain and als-layers of the
+build (two minutes, most of them ns-3's) and fills in what stands between the
+markers of docs/results.md.  --check: only one seed of each, without ns-3, and nothing
+is written.
 """
 import argparse
 import collections
@@ -17,7 +18,10 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RESULTS = ROOT / 'docs/results.md'
-VARIANTS = ['paper', 'max-min', 'whole link']
+SPANS = ['paper', 'ours']   # shown with the least and the most
+VARIANTS = ['paper', 'ours', 'TCP in its place']
+NS3 = ['ns-3 paper', 'ns-3 ours']
+SEEDS = range(6, 8)     # of ns-3
 # of als-figures: scene, what the paper says of the TCPs, of the loss, targets
 SCENES = [
     ('figure 3, each 3 s', '1.1', '< 2 %'),
@@ -29,9 +33,9 @@ SCENES = [
     ('two senders, no TCP', '', ''),
     ('a router restarts', '', ''),
 ]
+N_FIGURES = 4   # of them are in ns-3
 MEASURES = [('a TCP over an ALS', 1, '0.9 … 1.1', (0.9, 1.1)),
-            ('loss', 2, '< 2 %', (0, 2)),
-            ('slowest ALS over fastest', 0, '', None)]
+            ('loss', 2, '< 2 %', (0, 2))]
 
 
 def lines_of(build, program, *arguments):
@@ -55,22 +59,42 @@ def span(values):
             f'({min(values):.3g} … {max(values):.3g})')
 
 
+def mean(values):
+    return f'{sum(values) / len(values):.3g}'
+
+
+def cell(values, limits, summary):
+    return f'{summary(values)} {verdict(values, limits)}' if values else ''
+
+
 def verdict(values, target):
-    if target is None:
-        return ''
     return '✓' if all(target[0] <= v <= target[1] for v in values) else '✗'
 
 
+def with_ns3(build):
+    """The figures' rows, and ns-3's of two seeds"""
+    lines = lines_of(build, 'als-figures')
+    program = pathlib.Path(build).resolve() / 'tests/experiments/ns3/als-ns3'
+    for scene, *_ in SCENES[:N_FIGURES]:
+        for seed in SEEDS:
+            for name in NS3:
+                lines += subprocess.run(
+                    [program, scene, str(seed), name.split()[1]], check=True,
+                    capture_output=True, text=True).stdout.splitlines()
+    return lines
+
+
 def beside_tcp(found):
-    out = ['| experiment | measure | paper | the paper\'s rule | max-min | whole '
-           'link | target |', '|---|---|---|---|---|---|---|']
+    out = ['| experiment | measure | paper | its rule | ours | TCP in its '
+           'place | its rule, ns-3 | ours, ns-3 | target |',
+           '|---|---|---|---|---|---|---|---|---|']
     for scene, *paper in SCENES:
         for measure, column, target, limits in MEASURES:
             if (scene, 'paper', measure) not in found:
                 continue
-            cells = [f'{span(found[scene, v, measure])} '
-                     f'{verdict(found[scene, v, measure], limits)}'.rstrip()
-                     for v in VARIANTS]
+            cells = [cell(found.get((scene, v, measure)), limits,
+                           span if v in SPANS else mean)
+                     for v in VARIANTS + NS3]
             said = paper[column - 1] if column else ''
             unit = ', %' if measure == 'loss' else ''
             out.append(f'| {scene} | {measure}{unit} | {said} | '
@@ -143,7 +167,7 @@ def main():
         assert rows['1,000 receivers', 'memory 15 s',
                     'base above the slowest share (% of time)'][0] < 5
         return
-    fill_in('als figures 3, 4', beside_tcp(read(lines_of(build, 'als-figures'))))
+    fill_in('als figures 3, 4', beside_tcp(read(with_ns3(build))))
     fill_in('als table 1', chain(lines_of(build, 'test-als-chain')))
     fill_in('als figure 8', layers(lines_of(build, 'test-als-layers')))
     fill_in('als crowd', crowd(read(lines_of(build, 'als-crowd'))))

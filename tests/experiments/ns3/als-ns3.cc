@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* als-ns3 SCENE SEED: ALS senders beside three of ns-3's Reno (ALS figures 2 to 4), with
- * the very objects that alsrtcp and alsrouter use, and the paper's settings.
+/* als-ns3 SCENE SEED [VARIANT]: ALS senders beside three of ns-3's Reno (ALS figures 2 to
+ * 4), with the very objects that alsrtcp and alsrouter use.  VARIANT: `paper` is to the
+ * letter; `ours` has max-min routers, no increase, reports each second and early ones.
  *
  * 10 Mbit/s, 10 ms, RED from 0.5 to 0.95 of a buffer of 300 ms.  SCENE: `figure 3, each
- * 3 s` or `each 8 s`: up to 12 ALS, one more each so often; `figure 4, ...`: 7, and a
+ * 3 s` or `each 8 s`: up to 8 ALS, one more each so often; `figure 4, ...`: 7, and a
  * bandwidth of 10, 7, 9, 5, 8 Mbit/s by turns.  Prints lines as als-figures does. */
 #include "fairmix/als/fmx-als-receiver.h"
 #include "fairmix/als/fmx-als-router.h"
@@ -25,6 +26,15 @@ constexpr double LINK_BPS = 10e6;
 constexpr double LENGTH_S = 200;
 constexpr Red BUFFER{0.15, 0.285, 0.3};
 
+bool ours;
+
+/* RTCP's: half to one and a half of it */
+double
+Interval()
+{
+    return ours ? 1 : 5;
+}
+
 FmxTime
 Now()
 {
@@ -41,6 +51,11 @@ class Router
 
         fmx_als_router_params_default(&params);
         params.bandwidth_bps = static_cast<uint64_t>(LINK_BPS);
+        if (ours)
+        {
+            params.rule = FMX_ALS_ROUTER_MAX_MIN;
+            params.target_utilisation = 0.995;
+        }
         fmx_als_router_init(&m_router, &params, m_slots, m_connections, PLACES, 1, 0);
     }
 
@@ -57,8 +72,9 @@ class Router
         fmx_als_router_on_packet(&m_router, header.GetSource().Get(), packet->GetSize(), Now());
     }
 
-    void Cut(uint8_t* request)
+    void Cut(uint8_t* request, Ipv4Address from)
     {
+        fmx_als_router_on_request(&m_router, from.Get(), Now());
         fmx_als_request_cut(request,
                             FMX_ALS_SHARE_BYTES,
                             fmx_als_router_get_share_bps(&m_router, Now()),
@@ -87,13 +103,20 @@ class Als
 {
   public:
     Als(Router* router, Ptr<Node> from, Ptr<Node> to, Ipv4Address address, uint16_t port)
-        : m_router(router)
+        : m_router(router),
+          m_host(from->GetObject<Ipv4>()->GetAddress(1, 0).GetLocal())
     {
         FmxAlsSenderParams params;
 
         fmx_als_sender_params_default(&params);
         params.wish_bps = static_cast<uint32_t>(LINK_BPS);
         params.n_layers = 1;
+        if (ours)
+        {
+            params.interval = FMX_SECOND;
+            params.memory = 3 * FMX_SECOND;
+            params.increase_bps = 0;
+        }
         fmx_als_sender_init(&m_sender, &params, m_slots, m_receivers, PLACES, 1, 0);
         fmx_als_receiver_init(&m_receiver);
         m_out = Socket::CreateSocket(from, UdpSocketFactory::GetTypeId());
@@ -108,7 +131,9 @@ class Als
     {
         Send();
         Simulator::Schedule(Seconds(m_random->GetValue(0.5, 1.5)), &Als::Request, this);
-        Simulator::Schedule(Seconds(m_random->GetValue(2.5, 7.5)), &Als::Report, this);
+        m_report = Simulator::Schedule(Seconds(Interval() * m_random->GetValue(0.5, 1.5)),
+                                       &Als::Report,
+                                       this);
         Simulator::Schedule(Seconds(1), &Als::Tick, this);
     }
 
@@ -144,10 +169,17 @@ class Als
 
         fmx_als_sender_get_request(&m_sender, &share);
         fmx_als_share_write(&share, data, sizeof data);
-        m_router->Cut(data);
+        m_router->Cut(data, m_host);
         fmx_als_share_read(&share, data, sizeof data);
         fmx_als_receiver_on_request(&m_receiver, &share, 1, Now());
-        Simulator::Schedule(Seconds(m_random->GetValue(2.5, 7.5)), &Als::Request, this);
+        if (ours && fmx_als_receiver_take_urgent(&m_receiver))
+        {
+            m_report.Cancel();
+            m_report = Simulator::ScheduleNow(&Als::Report, this);
+        }
+        Simulator::Schedule(Seconds(Interval() * m_random->GetValue(0.5, 1.5)),
+                            &Als::Request,
+                            this);
     }
 
     void Report()
@@ -167,7 +199,9 @@ class Als
             fmx_als_sender_on_report(&m_sender, &report, Now());
         }
         m_sent = m_received = 0;
-        Simulator::Schedule(Seconds(m_random->GetValue(2.5, 7.5)), &Als::Report, this);
+        m_report = Simulator::Schedule(Seconds(Interval() * m_random->GetValue(0.5, 1.5)),
+                                       &Als::Report,
+                                       this);
     }
 
     void Tick()
@@ -177,12 +211,14 @@ class Als
     }
 
     Router* m_router;
+    Ipv4Address m_host;
     Ptr<Socket> m_out, m_in;
     Ptr<UniformRandomVariable> m_random{CreateObject<UniformRandomVariable>()};
     FmxAlsSender m_sender;
     FmxAgingSlot m_slots[PLACES];
     FmxAlsSenderReceiver m_receivers[PLACES];
     FmxAlsReceiver m_receiver;
+    EventId m_report;
     uint32_t m_sent{0};
     uint32_t m_received{0};
 };
@@ -197,8 +233,8 @@ struct Scene
 };
 
 constexpr Scene SCENES[] = {
-    {"figure 3, each 3 s", 12, 3, 0, 60},
-    {"figure 3, each 8 s", 12, 8, 0, 110},
+    {"figure 3, each 3 s", 8, 3, 0, 60},
+    {"figure 3, each 8 s", 8, 8, 0, 110},
     {"figure 4, each 3 s", 7, 0.5, 3, 30},
     {"figure 4, each 8 s", 7, 0.5, 8, 30},
 };
@@ -217,7 +253,7 @@ ChangeBandwidth(Ptr<NetDevice> device, Router* router, double change_s, uint32_t
 void
 Print(const Scene& scene, const char* seed, const char* measure, double value)
 {
-    printf("%s;ns-3;%s;%s;%.4g\n", scene.name, seed, measure, value);
+    printf("%s;ns-3 %s;%s;%s;%.4g\n", scene.name, ours ? "ours" : "paper", seed, measure, value);
 }
 
 void
@@ -278,9 +314,10 @@ Play(const Scene& scene, const char* seed)
 int
 main(int argc, char** argv)
 {
+    ours = argc == 4 && std::string(argv[3]) == "ours";
     for (const Scene& scene : SCENES)
     {
-        if (argc != 3 || std::string(argv[1]) != scene.name)
+        if (argc < 3 || std::string(argv[1]) != scene.name)
         {
             continue;
         }
@@ -290,6 +327,6 @@ main(int argc, char** argv)
         fflush(stdout);
         _exit(0); // ns-3's own end is slow
     }
-    fprintf(stderr, "usage: als-ns3 SCENE SEED\n");
+    fprintf(stderr, "usage: als-ns3 SCENE SEED [paper | ours]\n");
     return 2;
 }
