@@ -18,6 +18,7 @@
 #define RATE_INTERVALS 4.0      /* reports get lost on congested paths */
 #define RATE_LIFETIME_MIN (5 * FMX_SECOND)
 #define SENT_WINDOW (2 * FMX_SECOND)
+#define OF_LATE (5 * FMX_SECOND)        /* an interval of reports */
 #define PLAIN_GAMMA 0.5         /* no congestion indicator: between (19)'s two */
 
 void
@@ -47,6 +48,7 @@ fmx_asmp_sender_init (FmxAsmpSender *sender,
   memset (sender, 0, sizeof *sender);
   sender->params = *params;
   sender->packet_bytes = PACKET_BYTES;
+  sender->risen = FMX_TIME_NONE;
   fmx_asmp_pace_init (&sender->pace);
   fmx_rate_meter_init (&sender->sent, SENT_WINDOW);
   fmx_asmp_table_init (&sender->table, memory, n_max, seed);
@@ -77,6 +79,13 @@ tell (const FmxAsmpSender *sender, const FmxAsmpEntry *limiting,
   fmx_event_emit (sender->params.sink, &event);
 }
 
+static bool
+has_risen (const FmxAsmpSender *sender, FmxTime now)
+{
+  return sender->risen != FMX_TIME_NONE
+      && fmx_time_diff (now, sender->risen) < OF_LATE;
+}
+
 /* [ASMP (1)] */
 static void
 decide (FmxAsmpSender *sender, const char *reason, FmxTime now)
@@ -93,6 +102,10 @@ decide (FmxAsmpSender *sender, const char *reason, FmxTime now)
     sender->target_bps = limiting->rate_bps;
   }
   sender->target_bps = clamp_bps (sender, sender->target_bps);
+  if (sender->target_bps > before_bps && !has_risen (sender, now)) {
+    sender->low_bps = before_bps;
+    sender->risen = now;
+  }
   if (sender->target_bps != before_bps || sender->limiting_ssrc != before_ssrc)
     tell (sender, limiting, reason, before_bps, now);
 }
@@ -305,6 +318,14 @@ is_cut_off (const FmxAsmpSender *sender, const FmxAsmpEntry *entry,
       && rate->received_bps < CUT_OFF * fmx_rate_meter_bps (&sender->sent, now);
 }
 
+/* What a report that comes now may be about, at least: it began a while ago. */
+static double
+least_sent_bps (const FmxAsmpSender *sender, FmxTime now)
+{
+  return has_risen (sender, now) ? fmin (sender->low_bps, sender->target_bps)
+      : sender->target_bps;
+}
+
 /* "asmp-fair": who wants less than there is for too long is not waited for */
 static bool
 is_out_of_patience (FmxAsmpSender *sender, FmxAsmpEntry *entry,
@@ -355,8 +376,9 @@ fmx_asmp_sender_on_rate (FmxAsmpSender *sender, uint32_t ssrc,
   if (is_cut_off (sender, entry, rate, now)) {
     bps = bps / 2 > rate->received_bps ? 2 * rate->received_bps : bps;
   } else if (counts && !paper && rate->rate_bps
-      < fmx_asmp_plausible_bps (sender->target_bps, fmx_asmp_entry_rtt (entry),
-          rate->loss, entry->fractions[0] / 256.0)) {
+      < fmx_asmp_plausible_bps (least_sent_bps (sender, now),
+          fmx_asmp_entry_rtt (entry), rate->loss,
+          entry->fractions[0] / 256.0)) {
     sender->stats.n_implausible++;
     counts = false;
   }

@@ -142,6 +142,8 @@ extern "C"
     FmxAsmpTable table;
     double packet_bytes;
     double target_bps;
+    double low_bps;             /* before it rose of late */
+    FmxTime risen;              /* the first time of late */
     uint32_t limiting_ssrc;
     FmxRateMeter sent;
     uint32_t n_sent;            /* wraps */

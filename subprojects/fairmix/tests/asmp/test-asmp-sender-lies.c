@@ -48,6 +48,28 @@ test_a_low_rate_is_believed_where_reports_tell_of_losses (void **state)
   rig_clear (&rig);
 }
 
+/* A second ago less was sent, and most of its report is about that. */
+static void
+test_a_joiner_is_believed_while_the_rate_rises (void **state)
+{
+  FmxAsmpRate rate = { MEDIA, 180000, 0, 0.05, 260000, true, false, true };
+  FmxReportBlock block = { MEDIA, 180, 0, 0, 0, 0, 0 };
+  Rig rig;
+
+  (void) state;
+  for (unsigned late = 0; late < 2; late++) {
+    rig_init (&rig, FMX_ASMP_FAIR, N_MAX);
+    rig_rate (&rig, 1, 760000);
+    rig_rate (&rig, 1, 1000000);
+    rig_rate (&rig, 1, 1230000);
+    rig.now += (late ? 5 : 2) * FMX_SECOND;
+    fmx_asmp_sender_on_report (&rig.sender, 2, &block, 0, rig.now);
+    fmx_asmp_sender_on_rate (&rig.sender, 2, &rate, rig.now);
+    assert_true (target (&rig) == (late ? 1230000.0 : 180000.0));
+    rig_clear (&rig);
+  }
+}
+
 static void
 test_who_wants_next_to_nothing_for_two_minutes_is_not_waited_for (void **state)
 {
@@ -97,6 +119,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_a_low_rate_without_a_reason_is_not_believed),
     cmocka_unit_test (test_a_low_rate_is_believed_where_reports_tell_of_losses),
+    cmocka_unit_test (test_a_joiner_is_believed_while_the_rate_rises),
     cmocka_unit_test
         (test_who_wants_next_to_nothing_for_two_minutes_is_not_waited_for),
     cmocka_unit_test
