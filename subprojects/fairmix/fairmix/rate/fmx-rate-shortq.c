@@ -106,6 +106,8 @@ fmx_shortq_halve (FmxRateController *rc, double bps, const char *reason,
       ? RECOVERY * rc->rate_bps : 0.0;
   s->halved = s->shed = rc->losses_since = now;
   s->halved_seen = s->answered = false;
+  /* of what leaves from now on nothing can be known before */
+  fmx_rate_controller_postpone (rc, now + (FmxTime) rc->rto);
   fmx_shortq_lower (rc, bps, reason);
 }
 

@@ -359,6 +359,33 @@ test_after_silence_the_rate_stays_for_two_and_a_half_round_trips (void **state)
   assert_bps (&t, 250e3);
 }
 
+/* Nothing is heard any more, and a packet that timed out has just halved the rate when
+ * the timer expires: of what left since nothing could be heard yet.  It expires one
+ * retransmission timeout after the cut, and no later. */
+static void
+test_silence_since_before_a_cut_is_no_second_cut (void **state)
+{
+  Told t = told_calm (400e3);
+  FmxTime expires;
+
+  (void) state;
+  told_for (&t, 600 * MS, 0);
+  fmx_rate_controller_on_sent (&t.rc, 200, t.now);
+  expires = fmx_rate_controller_next_timeout (&t.rc);
+  t.now = expires - 15 * MS;
+  t.fb.heard = false;
+  t.fb.loss_event_rate = 1.0;
+  t.fb.loss_event_sent = t.now;
+  fmx_rate_controller_on_feedback (&t.rc, &t.fb, t.now);
+  assert_bps (&t, 200e3);
+  fmx_rate_controller_on_timeout (&t.rc, expires);
+  assert_bps (&t, 200e3);
+  expires = t.now + (FmxTime) t.fb.rto;
+  assert_int_equal (fmx_rate_controller_next_timeout (&t.rc), expires);
+  fmx_rate_controller_on_timeout (&t.rc, expires);
+  assert_bps (&t, 100e3);
+}
+
 /* A TCP behind active queue management: the queue is neither short nor long, some
  * packets are dropped, and the equation allows eight times as much. */
 static void
@@ -421,6 +448,7 @@ main (void)
     cmocka_unit_test (test_silence_while_probing_is_no_failure),
     cmocka_unit_test
         (test_after_silence_the_rate_stays_for_two_and_a_half_round_trips),
+    cmocka_unit_test (test_silence_since_before_a_cut_is_no_second_cut),
     cmocka_unit_test (test_delay_does_not_keep_it_far_below_the_equation),
     cmocka_unit_test (test_where_no_more_arrives_the_equation_is_no_floor),
   };
