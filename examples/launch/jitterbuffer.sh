@@ -28,11 +28,12 @@ check_elements qmjitterbuffer rtpccfb
 
 # qmrtpbin has no pads: it answers the signal request-jitterbuffer of the
 # rtpbin that it names, and sets what its property jitterbuffer says: here that
-# it drops nothing to shorten the delay, because qmstretch makes room.
+# it plays nothing later than half a second.  It drops nothing to shorten the delay,
+# because qmstretch says that it makes room.
 # shellcheck disable=SC2086  # $FLAGS are several words
 exec gst-launch-1.0 $FLAGS \
   rtpbin name=in rtcp-sync=initial \
-  qmrtpbin rtpbin=in jitterbuffer="jitterbuffer,max-delay=500,shrink=shift" \
+  qmrtpbin rtpbin=in jitterbuffer="jitterbuffer,max-delay=500" \
   udpsrc address="$address" port="$block" caps="$RTP" ! rtpccfb name=feedback \
   ! in.recv_rtp_sink_0 \
   udpsrc address="$address" port=$((block + 1)) caps=$RTCP ! in.recv_rtcp_sink_0 \

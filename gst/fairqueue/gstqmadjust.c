@@ -25,3 +25,17 @@ gst_qm_adjust_event_parse (GstEvent * event, GstClockTimeDiff * adjustment)
   return s != NULL && gst_structure_has_name (s, GST_QM_ADJUST_EVENT)
       && gst_structure_get_int64 (s, "adjustment", adjustment);
 }
+
+GstEvent *
+gst_qm_stretcher_event_new (void)
+{
+  return gst_event_new_custom (GST_EVENT_CUSTOM_UPSTREAM,
+      gst_structure_new_empty (GST_QM_STRETCHER_EVENT));
+}
+
+gboolean
+gst_qm_stretcher_event_is (GstEvent * event)
+{
+  return GST_EVENT_TYPE (event) == GST_EVENT_CUSTOM_UPSTREAM
+      && gst_event_has_name (event, GST_QM_STRETCHER_EVENT);
+}

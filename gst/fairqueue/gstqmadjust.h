@@ -23,6 +23,18 @@ GstEvent *gst_qm_adjust_event_new (GstClockTimeDiff adjustment,
 gboolean gst_qm_adjust_event_parse (GstEvent * event,
     GstClockTimeDiff * adjustment);
 
+/**
+ * GST_QM_STRETCHER_EVENT:
+ *
+ * Name of the custom upstream event by which a time stretcher says that it is
+ * there: `fairmix-playout-stretcher`.  Who plays packets earlier to shorten the
+ * delay need not drop any.
+ */
+#define GST_QM_STRETCHER_EVENT "fairmix-playout-stretcher"
+
+GstEvent *gst_qm_stretcher_event_new (void);
+gboolean gst_qm_stretcher_event_is (GstEvent * event);
+
 G_END_DECLS
 
 #endif /* __GST_QM_ADJUST_H__ */

@@ -808,7 +808,7 @@ install_delay_properties (GObjectClass * klass, const FmxPlayoutParams * p)
   g_object_class_install_property (klass, PROP_SHRINK,
       g_param_spec_enum ("shrink", "shrink",
           "How the delay becomes shorter", GST_TYPE_QM_SHRINK,
-          GST_QM_SHRINK_DROP, rw));
+          GST_QM_SHRINK_AUTO, rw));
   g_object_class_install_property (klass, PROP_SYNC_GROUP,
       g_param_spec_string ("sync-group", "sync-group",
           "Jitter buffers of one bin with the same name here are played with "

@@ -81,6 +81,7 @@ struct _GstQmStage
   gboolean moving;              /* a thread is setting the inner one ... */
   gboolean moved_since;         /* ... and has to do so once more */
   guint64 n_shrunk;
+  gboolean stretched;           /* somebody downstream stretches time */
 };
 
 /* --- on the way in --- */
@@ -241,6 +242,13 @@ gst_qm_stage_update_minimum (GstQmStage * self)
       CLAMP (minimum, 0, params->max_delay));
 }
 
+static gboolean
+gst_qm_stage_is_shifting (GstQmStage * self)
+{
+  return self->settings.shrink == GST_QM_SHRINK_SHIFT
+      || (self->settings.shrink == GST_QM_SHRINK_AUTO && self->stretched);
+}
+
 static void
 gst_qm_stage_decide_by_monitor (GstQmStage * self, Passage * p)
 {
@@ -252,7 +260,7 @@ gst_qm_stage_decide_by_monitor (GstQmStage * self, Passage * p)
   p->play = decision.action == FMX_PLAYOUT_PLAY || decision.action == FMX_PLAYOUT_MISSED;       /* for the decoder's sake */
   p->playout = decision.playout;
   if (decision.action == FMX_PLAYOUT_DROP_MONITOR
-      && self->settings.shrink == GST_QM_SHRINK_SHIFT) {
+      && gst_qm_stage_is_shifting (self)) {
     p->play = TRUE;             /* in the slot of the one before it */
     p->playout -= p->packet.duration;
   }
@@ -545,8 +553,16 @@ gst_qm_stage_event_up (GstPad * pad, GstObject * parent, GstEvent * event)
 {
   GstQmStage *self = gst_pad_get_element_private (pad);
   gboolean is_latency = GST_EVENT_TYPE (event) == GST_EVENT_LATENCY;
-  gboolean done = gst_pad_event_default (pad, parent, event);
+  gboolean done;
 
+  if (gst_qm_stretcher_event_is (event)) {
+    gst_fairmix_lock_acquire (&self->lock);
+    self->stretched = TRUE;
+    gst_fairmix_lock_release (&self->lock);
+    gst_event_unref (event);
+    return TRUE;
+  }
+  done = gst_pad_event_default (pad, parent, event);
   if (is_latency && g_atomic_int_get (&self->active))
     gst_qm_stage_move_inner (self);
   return done;
@@ -593,6 +609,7 @@ gst_qm_stage_stop (GstQmStage * self)
   gst_qm_line_set (&self->line, NULL);
   gst_qm_arrival_init (&self->arrival);
   gst_qm_stage_forget (self);
+  self->stretched = FALSE;
   active = self->settings.active;
   gst_fairmix_lock_release (&self->lock);
   if (active)
@@ -776,7 +793,7 @@ gst_qm_stage_add_stats (GstQmStage * self, GstStructure * stats)
       "qm-played", G_TYPE_UINT64, s.n_played,
       "qm-shrunk", G_TYPE_UINT64, self->n_shrunk,
       "qm-dropped", G_TYPE_UINT64,
-      self->settings.shrink == GST_QM_SHRINK_DROP ? s.n_dropped : 0,
+      gst_qm_stage_is_shifting (self) ? 0 : s.n_dropped,
       "qm-late", G_TYPE_UINT64, s.n_late,
       "qm-grown", G_TYPE_UINT64, s.n_grown,
       "qm-silence-jumps", G_TYPE_UINT64, s.n_jumps,

@@ -24,12 +24,15 @@ typedef enum
 
 /**
  * GstQmShrink:
+ * @GST_QM_SHRINK_AUTO: as with @GST_QM_SHRINK_SHIFT, if a time stretcher behind
+ *     the decoder has said that it is there; else as with @GST_QM_SHRINK_DROP
  * @GST_QM_SHRINK_DROP: a packet is dropped
  * @GST_QM_SHRINK_SHIFT: none is: the next ones come earlier, and a time
  *     stretcher behind the decoder makes room for them
  */
 typedef enum
 {
+  GST_QM_SHRINK_AUTO,
   GST_QM_SHRINK_DROP,
   GST_QM_SHRINK_SHIFT
 } GstQmShrink;

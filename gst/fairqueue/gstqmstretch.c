@@ -8,16 +8,17 @@
  * is where the timestamps want it.  The pitch stays; what is not changed passes
  * to the bit.
  *
- * It stands behind the decoder, with #GstQmJitterBuffer:shrink set to `shift`.
- * The changes come as events (`fairmix-playout-adjust`); any other jump of the
- * timestamps passes as it is.
+ * It stands behind the decoder.  The changes come as events
+ * (`fairmix-playout-adjust`); any other jump of the timestamps passes as it is.  By
+ * an event (`fairmix-playout-stretcher`) the jitter buffer knows that it need not
+ * drop a packet to shrink (#GstQmJitterBuffer:shrink).
  *
  * Its latency is constant: audio may be late by #GstQmStretch:latency and is
  * still in time.  Growth up to that is hidden, what is more remains a gap.
  *
  * ## Example launch line
  * |[
- * gst-launch-1.0 udpsrc port=5004 caps="application/x-rtp,media=audio,encoding-name=OPUS,clock-rate=48000,payload=96" ! qmjitterbuffer shrink=shift do-lost=true ! rtpopusdepay ! opusdec plc=true ! qmstretch ! autoaudiosink
+ * gst-launch-1.0 udpsrc port=5004 caps="application/x-rtp,media=audio,encoding-name=OPUS,clock-rate=48000,payload=96" ! qmjitterbuffer do-lost=true ! rtpopusdepay ! opusdec plc=true ! qmstretch ! autoaudiosink
  * ]|
  */
 #ifdef HAVE_CONFIG_H
@@ -424,6 +425,14 @@ gst_qm_stretch_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 
 /* --- events --- */
 
+/* The jitter buffer need not know where it is used. */
+static void
+gst_qm_stretch_say_hello (GstQmStretch * self)
+{
+  if (gst_qm_stretch_is_active (self))
+    gst_pad_push_event (self->sinkpad, gst_qm_stretcher_event_new ());
+}
+
 static void
 gst_qm_stretch_announce (GstQmStretch * self, GstClockTimeDiff change)
 {
@@ -473,6 +482,7 @@ gst_qm_stretch_caps (GstQmStretch * self, GstEvent * event)
   }
   if (self->storage == NULL || !gst_audio_info_is_equal (&info, &self->info))
     gst_qm_stretch_configure (self, &info);
+  gst_qm_stretch_say_hello (self);
   return gst_pad_push_event (self->srcpad, event);
 }
 
@@ -501,6 +511,7 @@ gst_qm_stretch_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
       if (!gst_segment_is_equal (segment, &self->segment))
         gst_qm_stretch_reset (self);
       gst_segment_copy_into (segment, &self->segment);
+      gst_qm_stretch_say_hello (self);
       break;
     case GST_EVENT_FLUSH_STOP:
       gst_qm_stretch_reset (self);

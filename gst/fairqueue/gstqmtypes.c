@@ -64,8 +64,9 @@ gst_qm_timing_get_type (void)
 GType
 gst_qm_shrink_get_type (void)
 {
-  static const gchar *const nicks[] = { "drop", "shift" };
+  static const gchar *const nicks[] = { "auto", "drop", "shift" };
   static const gchar *const blurbs[] = {
+    "As a time stretcher behind the decoder wants it, else drop",
     "Drop a packet",
     "Play all, earlier: for a time stretcher behind the decoder",
   };

@@ -33,6 +33,34 @@ GST_START_TEST (test_without_an_adjustment_buffers_pass)
 
 GST_END_TEST;
 
+static guint
+n_hellos (Rig * rig)
+{
+  GstEvent *event;
+  guint n = 0;
+
+  while ((event = gst_harness_try_pull_upstream_event (rig->h)) != NULL) {
+    n += gst_event_has_name (event, "fairmix-playout-stretcher");
+    gst_event_unref (event);
+  }
+  return n;
+}
+
+/* Who is behind a jitter buffer says so: before the first audio, once. */
+GST_START_TEST (test_it_says_that_it_is_there)
+{
+  Rig rig;
+
+  rig_init (&rig);
+  push (&rig, 1);
+  fail_unless (n_hellos (&rig) > 0);
+  push (&rig, 10);
+  fail_unless_equals_int (n_hellos (&rig), 0);
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
 static const struct
 {
   GstAudioFormat format;
@@ -153,6 +181,7 @@ qmstretch_suite (void)
   tc = tcase_create ("adjustments");
   suite_add_tcase (suite, tc);
   tcase_set_timeout (tc, 120);
+  tcase_add_test (tc, test_it_says_that_it_is_there);
   tcase_add_test (tc, test_without_an_adjustment_buffers_pass);
   tcase_add_loop_test (tc, test_each_adjustment_is_worked_off_exactly, 0,
       G_N_ELEMENTS (formats));
