@@ -297,6 +297,7 @@ def ratios(by_runner, figure, path, claim):
                            and r.run.choice[rows] == choice]
                           for name in names], at, looks[choice], choice)
         axis.set_yscale('log')
+        axis.minorticks_off()
         axis.yaxis.set_major_formatter('{x:g}')
         axis.axhspan(*claim['show'], color='#009E73', alpha=0.1, zorder=0)
         axis.axhline(1, color='#555555', linewidth=0.6, zorder=1)
