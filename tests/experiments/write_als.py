@@ -4,7 +4,7 @@
 
   tests/experiments/write_als.py [--build build] [--check]
 
-Runs als-figures, als-ns3, als-crowd and the tests als-chain and als-layers of the
+Runs als-figures, als-ns3, als-alone, als-crowd and the tests als-chain and als-layers of the
 build (two minutes, most of them ns-3's) and fills in what stands between the
 markers of docs/results.md.  --check: only one seed of each, without ns-3, and nothing
 is written.
@@ -28,7 +28,6 @@ SCENES = [
     ('figure 3, each 8 s', '1.1', '< 2 %'),
     ('figure 4, each 3 s', '', '< 2 %'),
     ('figure 4, each 8 s', '', '< 2 %'),
-    ('no routers', '', ''),
     ('two senders', '', ''),
     ('two senders, no TCP', '', ''),
     ('a router restarts', '', ''),
@@ -102,6 +101,22 @@ def beside_tcp(found):
     return out
 
 
+def alone(found):
+    out = ['| each of seven | alone: used, % | loss, % | slowest over fastest | beside '
+           'TCP: a TCP over one | loss, % | slowest over fastest |',
+           '|---|---|---|---|---|---|---|']
+    for name in dict.fromkeys(key[1] for key in found):
+        cells = [(span if 'TCP' in measure else mean)(found[scene, name, measure])
+                 for scene, measure in [
+                     ('alone', 'used'), ('alone', 'loss'),
+                     ('alone', 'slowest over fastest'),
+                     ('beside three TCPs', 'a TCP over a flow'),
+                     ('beside three TCPs', 'loss'),
+                     ('beside three TCPs', 'slowest over fastest')]]
+        out.append(f'| {name} | ' + ' | '.join(cells) + ' |')
+    return out
+
+
 def crowd(found):
     scenes = list(dict.fromkeys(key[0] for key in found))
     out = ['| receivers | measure | the paper\'s memory, 5 s | 15 s, and growing |',
@@ -109,8 +124,8 @@ def crowd(found):
     for scene in scenes:
         for measure in dict.fromkeys(k[2] for k in found if k[0] == scene):
             out.append(f'| {scene} | {measure} | '
-                       f'{span(found[scene, "paper", measure])} | '
-                       f'{span(found[scene, "memory 15 s", measure])} |')
+                       f'{mean(found[scene, "paper", measure])} | '
+                       f'{mean(found[scene, "memory 15 s", measure])} |')
     return out
 
 
@@ -168,6 +183,7 @@ def main():
                     'base above the slowest share (% of time)'][0] < 5
         return
     fill_in('als figures 3, 4', beside_tcp(read(with_ns3(build))))
+    fill_in('als alone', alone(read(lines_of(build, 'als-alone'))))
     fill_in('als table 1', chain(lines_of(build, 'test-als-chain')))
     fill_in('als figure 8', layers(lines_of(build, 'test-als-layers')))
     fill_in('als crowd', crowd(read(lines_of(build, 'als-crowd'))))

@@ -16,7 +16,6 @@
 #include "fairmix/als/fmx-als-receiver.h"
 #include "fairmix/als/fmx-als-router.h"
 #include "fairmix/als/fmx-als-sender.h"
-#include "fairmix/asmp/fmx-asmp-sender.h"
 #include "sim/fmx-sim-tcp.h"
 
 #define MAX_ALS 8
@@ -36,7 +35,6 @@ typedef struct
   unsigned n_tcp, n_als;
   double start_s;               /* between the starts of two ALS */
   double change_s;              /* between two bandwidths; 0 = none */
-  bool deaf;                    /* the router knows nothing of ALS */
   double restart_s;             /* of the router; 0 = never */
   double settled_s;             /* shares are taken from here on */
 } Scene;
@@ -44,14 +42,13 @@ typedef struct
 /* Figure 3: one more is "at least" a tenth more connections (ALS 4.1.1), so there were
  * ten before the last one came. */
 static const Scene scenes[] = {
-  {"figure 3, each 3 s", 3, 8, 3.0, 0.0, false, 0.0, 60.0},
-  {"figure 3, each 8 s", 3, 8, 8.0, 0.0, false, 0.0, 110.0},
-  {"figure 4, each 3 s", 3, 7, 0.5, 3.0, false, 0.0, 30.0},
-  {"figure 4, each 8 s", 3, 7, 0.5, 8.0, false, 0.0, 30.0},
-  {"no routers", 3, 7, 0.5, 0.0, true, 0.0, 30.0},
-  {"two senders", 3, 2, 20.0, 0.0, false, 0.0, 60.0},
-  {"two senders, no TCP", 0, 2, 20.0, 0.0, false, 0.0, 60.0},
-  {"a router restarts", 3, 7, 0.5, 0.0, false, 100.0, 30.0},
+  {"figure 3, each 3 s", 3, 8, 3.0, 0.0, 0.0, 60.0},
+  {"figure 3, each 8 s", 3, 8, 8.0, 0.0, 0.0, 110.0},
+  {"figure 4, each 3 s", 3, 7, 0.5, 3.0, 0.0, 30.0},
+  {"figure 4, each 8 s", 3, 7, 0.5, 8.0, 0.0, 30.0},
+  {"two senders", 3, 2, 20.0, 0.0, 0.0, 60.0},
+  {"two senders, no TCP", 0, 2, 20.0, 0.0, 0.0, 60.0},
+  {"a router restarts", 3, 7, 0.5, 0.0, 100.0, 30.0},
 };
 
 /* The paper's to the letter; ours: max-min routers that fill their link, which need no
@@ -87,9 +84,8 @@ typedef struct
   FmxAgingSlot slots[PLACES];
   FmxAlsSenderReceiver receivers[PLACES];
   FmxAlsReceiver receiver;
-  FmxAsmpSender plain;
-  FmxTime start, next_packet, next_sr, next_rr, next_plain;
-  uint32_t seq, sent, received; /* the last two since the last report */
+  FmxTime start, next_packet, next_sr, next_rr;
+  uint32_t sent, received;      /* since the last report */
   double sent_in[LENGTH_S / BIN_S + 1], received_in[LENGTH_S / BIN_S + 1];
 } Als;
 
@@ -98,7 +94,6 @@ static FmxSimAqm aqm;
 static FmxSimTcp tcps[MAX_TCP];
 static uint64_t tcp_seen[MAX_TCP], tcp_before[MAX_TCP];
 static Als als[MAX_ALS];
-static char plain_memory[MAX_ALS][4 * FMX_ASMP_BYTES_PER_RECEIVER];
 static FmxAlsRouter router;
 static FmxAgingSlot router_slots[PLACES];
 static FmxAlsConnection router_connections[PLACES];
@@ -133,7 +128,6 @@ begin_router (double bps, FmxTime now)
 static void
 begin_als (Als *a, FmxTime start)
 {
-  FmxAsmpSenderParams plain;
   FmxAlsSenderParams params;
 
   memset (a, 0, sizeof *a);
@@ -147,14 +141,9 @@ begin_als (Als *a, FmxTime start)
   fmx_als_sender_init (&a->sender, &params, a->slots, a->receivers, PLACES,
       fmx_rng_next (&rng), start);
   fmx_als_receiver_init (&a->receiver);
-  fmx_asmp_sender_params_default (&plain);
-  plain.max_bps = (uint32_t) LINK_BPS;
-  fmx_asmp_sender_init (&a->plain, &plain, plain_memory[a - als], 4,
-      (uint32_t) fmx_rng_next (&rng));
   a->start = a->next_packet = start;
   a->next_sr = next_report (start, FMX_SECOND);
   a->next_rr = next_report (start, variant->interval);
-  a->next_plain = start;
 }
 
 static void
@@ -187,19 +176,17 @@ begin (const Scene *scene, uint64_t seed)
 /* --- what an ALS does in a step --- */
 
 static void
-request (const Scene *scene, Als *a, FmxTime now)
+request (Als *a, FmxTime now)
 {
   uint8_t data[FMX_ALS_SHARE_BYTES];
   FmxAlsShare share;
 
   fmx_als_sender_get_request (&a->sender, &share);
   fmx_als_share_write (&share, data, sizeof data);
-  if (!scene->deaf) {
-    fmx_als_router_on_request (&router, MAX_TCP + (unsigned) (a - als), now);
-    fmx_als_request_cut (data, sizeof data,
-        fmx_als_router_get_share_bps (&router, now),
-        fmx_als_router_get_utilisation (&router, now));
-  }
+  fmx_als_router_on_request (&router, MAX_TCP + (unsigned) (a - als), now);
+  fmx_als_request_cut (data, sizeof data,
+      fmx_als_router_get_share_bps (&router, now),
+      fmx_als_router_get_utilisation (&router, now));
   if (fmx_als_share_read (&share, data, sizeof data))
     fmx_als_receiver_on_request (&a->receiver, &share, 1, now);
   if (variant->increase_bps == 0 && fmx_als_receiver_take_urgent (&a->receiver))
@@ -207,37 +194,23 @@ request (const Scene *scene, Als *a, FmxTime now)
   a->next_sr = next_report (now, variant->interval);
 }
 
-static uint32_t
-mid32 (FmxTime t)
-{
-  return (uint32_t) (fmx_time_to_s ((FmxDuration) t) * 65536.0);
-}
-
 static void
 report (Als *a, FmxTime now)
 {
-  FmxDuration rtt = 2 * ONE_WAY + fmx_sim_link_queue_delay (&bottleneck, now);
   FmxAlsReport r = {.ssrc = 9 };
-  FmxReportBlock block = {.ssrc = 1,.ext_highest_seq = a->seq,
-    .lsr = mid32 (now - (FmxTime) rtt)
-  };
   FmxAlsShare share;
 
   if (a->sent > a->received)
-    block.fraction_lost = (uint8_t) fmin (255.0, 256.0 * (a->sent - a->received)
-        / a->sent);
+    r.loss = floor (fmin (255.0, 256.0 * (a->sent - a->received) / a->sent))
+        / 256.0;
   a->sent = a->received = 0;
   a->next_rr = next_report (now, variant->interval);
-  fmx_asmp_sender_on_report (&a->plain, r.ssrc, &block, mid32 (now), now);
   if (!fmx_als_receiver_get_return (&a->receiver, &share, now))
     return;
   r.share_bps = share.share_bps;
   r.utilisation = share.utilisation;
   r.answered = share.answered;
-  r.loss = block.fraction_lost / 256.0;
-  r.fallback_bps = fmx_asmp_sender_get_rate_bps (&a->plain, r.ssrc);
-  if (r.answered || r.fallback_bps > 0)
-    fmx_als_sender_on_report (&a->sender, &r, now);
+  fmx_als_sender_on_report (&a->sender, &r, now);
 }
 
 static void
@@ -248,8 +221,6 @@ send_packet (Als *a, unsigned flow, FmxTime now)
 
   fmx_als_router_on_packet (&router, flow, PACKET_BYTES, now);
   fmx_sim_link_send (&bottleneck, packet, now);
-  fmx_asmp_sender_on_sent (&a->plain, PACKET_BYTES, now);
-  a->seq++;
   a->sent++;
   a->sent_in[bin_of (now)]++;
   a->next_packet += (FmxTime) (PACKET_BYTES * 8.0 / bps * FMX_SECOND
@@ -257,7 +228,7 @@ send_packet (Als *a, unsigned flow, FmxTime now)
 }
 
 static void
-run_als (const Scene *scene, unsigned i, FmxTime now)
+run_als (unsigned i, FmxTime now)
 {
   Als *a = &als[i];
 
@@ -266,13 +237,9 @@ run_als (const Scene *scene, unsigned i, FmxTime now)
   if (now < a->start)
     return;
   if (now >= a->next_sr)
-    request (scene, a, now);
+    request (a, now);
   if (now >= a->next_rr)
     report (a, now);
-  if (now >= a->next_plain) {
-    fmx_asmp_sender_on_timeout (&a->plain, now);
-    a->next_plain = now + FMX_SECOND;
-  }
   if (now >= fmx_als_sender_next_timeout (&a->sender))
     fmx_als_sender_on_timeout (&a->sender, now);
 }
@@ -409,7 +376,7 @@ play (const Scene *scene, uint64_t seed)
     for (unsigned i = 0; i < n_tcp; i++)
       run_tcp (i, now);
     for (unsigned i = 0; i < n_als; i++)
-      run_als (scene, i, now);
+      run_als (i, now);
   }
   if (variant->tcp_instead)
     print_tcp (scene, seed);
