@@ -92,7 +92,8 @@ bench (guint n_hosts, const gchar * rule)
   GstPad *out = gst_element_request_pad_simple (router, "src_0");
   GstBuffer **packets = g_new (GstBuffer *, n_hosts);
   GstClock *clock = gst_system_clock_obtain ();
-  gchar *scene = g_strdup_printf ("%u hosts, %s", n_hosts, rule);
+  gchar *scene = g_strdup_printf ("%u host%s, %s", n_hosts,
+      n_hosts == 1 ? "" : "s", rule);
   gdouble bare, routed;
 
   for (guint i = 0; i < n_hosts; i++)
@@ -139,7 +140,7 @@ main (int argc, char **argv)
   bench_init (&argc, argv);
   bench_stay_on_one_processor ();
   for (guint i = 0; i < G_N_ELEMENTS (n_hosts); i++)
-    bench (n_hosts[i], "equal");
-  bench (30000, "max-min");
+    bench (n_hosts[i], "max-min");
+  bench (30000, "equal");
   return 0;
 }
