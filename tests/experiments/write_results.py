@@ -35,7 +35,8 @@ SUITES = {
                'for Distributed, Immersive Virtual Environments* (2002).'),
     'multicast': ('One rate for a multicast group', 'Sections 4 and 5 of *Adaptive '
                   'smooth multicast protocol for multimedia transmission* (2009), '
-                  'figure by figure; [asmp](algorithms/asmp.md) has both algorithms.'),
+                  'figure by figure; [asmp](algorithms/asmp.md) has both algorithms. CoV: '
+                  'coefficient of variation.'),
     'listener': ('What a listener gets', 'Measured in the audio that arrives.'),
 }
 
