@@ -87,15 +87,6 @@ fmx_handover_change (FmxHandover *handover, FmxHandoverWay way, uint32_t mix,
 }
 
 bool
-fmx_handover_forwards (const FmxHandover *handover, uint64_t ext_ts)
-{
-  uint8_t way = ext_ts >= handover->boundary_ts ? handover->way
-      : handover->before;
-
-  return way == FMX_HANDOVER_SEPARATE;
-}
-
-bool
 fmx_handover_waits_for (const FmxHandover *handover, uint64_t ext_ts)
 {
   return handover->way == FMX_HANDOVER_MIXED && handover->from == UNKNOWN

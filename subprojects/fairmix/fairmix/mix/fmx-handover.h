@@ -104,7 +104,14 @@ bool fmx_handover_change (FmxHandover * handover, FmxHandoverWay way,
     uint32_t mix, const FmxHandoverPoint * point, FmxTime now);
 
 /** Returns: whether the packet with timestamp @ext_ts is to be forwarded */
-bool fmx_handover_forwards (const FmxHandover * handover, uint64_t ext_ts);
+static inline bool
+fmx_handover_forwards (const FmxHandover *handover, uint64_t ext_ts)
+{
+  uint8_t way = ext_ts >= handover->boundary_ts ? handover->way
+      : handover->before;
+
+  return way == FMX_HANDOVER_SEPARATE;
+}
 
 /**
  * fmx_handover_waits_for:
