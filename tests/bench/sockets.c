@@ -29,6 +29,7 @@
 #define SECONDS 6
 #define PACKET_BYTES 92
 #define SOCKET_BYTES (4 << 20)
+#define PATIENCE_US (1500 * 1000)       /* a busy machine may not run somebody */
 #define CAPS "application/x-rtp,media=audio,payload=96,clock-rate=48000," \
   "encoding-name=OPUS"
 
@@ -38,6 +39,7 @@ typedef struct
   int sockets[N_NEIGHBOURS];
   guint out_ports[N_NEIGHBOURS];
   guint in_ports[N_STREAMS];
+  int sender;                   /* one for all: a stream comes from one port */
   GThread *reader;
   gint stop;
   volatile guint64 n_received;
@@ -108,6 +110,7 @@ world_new (void)
   /* free ports: bound once and let go */
   for (guint i = 0; i < N_STREAMS; i++)
     close (bind_socket (&world->in_ports[i]));
+  world->sender = socket (AF_INET, SOCK_DGRAM, 0);
   world->reader = g_thread_new ("reader", read_all, world);
   return world;
 }
@@ -119,6 +122,7 @@ world_free (World * world)
   g_thread_join (world->reader);
   for (guint i = 0; i < N_NEIGHBOURS; i++)
     close (world->sockets[i]);
+  close (world->sender);
   g_free (world);
 }
 
@@ -240,7 +244,7 @@ static const Forwarder forwarders[] = {
 /* ------------------------------------------------------------- measuring -- */
 
 static void
-send_burst (int fd, const World * world, gboolean spread, guint burst)
+send_burst (const World * world, gboolean spread, guint burst)
 {
   guint8 packet[PACKET_BYTES] = { 0x80, 96 };
 
@@ -251,31 +255,31 @@ send_burst (int fd, const World * world, gboolean spread, guint burst)
     struct sockaddr_in to = address (world->in_ports[spread ? i : 0]);
 
     GST_WRITE_UINT32_BE (packet + 8, i + 1);
-    sendto (fd, packet, sizeof packet, 0, (struct sockaddr *) &to, sizeof to);
+    sendto (world->sender, packet, sizeof packet, 0, (struct sockaddr *) &to,
+        sizeof to);
   }
 }
 
-/* What is under way arrives. */
+/* What is under way arrives: all of @due, or nothing more in @patience_us. */
 static void
-settle (const World * world)
+settle (const World * world, guint64 due, gulong patience_us)
 {
   guint64 before;
 
   do {
     before = world->n_received;
-    g_usleep (300000);
-  } while (world->n_received != before);
+    g_usleep (patience_us);
+  } while (world->n_received != before && world->n_received < due);
 }
 
 static void
 send_for (World * world, gboolean spread, guint n_bursts, guint * burst)
 {
-  int fd = socket (AF_INET, SOCK_DGRAM, 0);
   struct timespec next;
 
   clock_gettime (CLOCK_MONOTONIC, &next);
   for (guint i = 0; i < n_bursts; i++) {
-    send_burst (fd, world, spread, (*burst)++);
+    send_burst (world, spread, (*burst)++);
     next.tv_nsec += 1000000000 / BURSTS_PER_SECOND;
     if (next.tv_nsec >= 1000000000) {
       next.tv_nsec -= 1000000000;
@@ -283,8 +287,6 @@ send_for (World * world, gboolean spread, guint n_bursts, guint * burst)
     }
     clock_nanosleep (CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
   }
-  settle (world);
-  close (fd);
 }
 
 static gdouble
@@ -313,13 +315,18 @@ measure (const Forwarder * forwarder, gdouble * delivered)
     _exit (1);
   }
   /* until it has started and knows the streams */
-  while (world->n_received == 0 && burst < 60 * BURSTS_PER_SECOND)
+  while (world->n_received == 0 && burst < 60 * BURSTS_PER_SECOND) {
     send_for (world, forwarder->socket_for_each_stream, 10, &burst);
+    settle (world, G_MAXUINT64, 300 * 1000);
+  }
   send_for (world, forwarder->socket_for_each_stream, BURSTS_PER_SECOND,
       &burst);
+  settle (world, G_MAXUINT64, PATIENCE_US);
   received = world->n_received;
   taken = child_cpu_s (pid);
   send_for (world, forwarder->socket_for_each_stream, n_bursts, &burst);
+  settle (world, received + (guint64) n_bursts * N_STREAMS * N_NEIGHBOURS,
+      PATIENCE_US);
   taken = child_cpu_s (pid) - taken;
   received = world->n_received - received;
   kill (pid, SIGKILL);
