@@ -7,7 +7,8 @@
 # commands; `examples/install-deps.sh --list` prints it.
 fmx_packages () {
   case $1 in
-  build) echo "gcc libc6-dev meson ninja-build pkg-config python3
+  # dpkg-dev tells meson where libraries go: without it that is lib64
+  build) echo "gcc libc6-dev dpkg-dev meson ninja-build pkg-config python3
     libglib2.0-dev libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev
     libopus-dev libssl-dev libsrtp2-dev" ;;
   run) echo "gstreamer1.0-tools gstreamer1.0-plugins-base
