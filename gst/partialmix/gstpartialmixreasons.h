@@ -5,11 +5,11 @@
 /* The reasons of the messages fairmix-selection and fairmix-stream.  partialmix's
  * page has tables made of these lines (tests/meta/check-reasons.py --write). */
 
-/* the target is another one */
+/* the target changed */
 #define GST_PARTIAL_MIX_RESELECT_TARGET "target"
-/* the listener is another neighbour */
+/* the src pad serves another neighbour */
 #define GST_PARTIAL_MIX_RESELECT_NEIGHBOUR "neighbour"
-/* the listener takes another number of streams */
+/* the limit `max-streams` changed */
 #define GST_PARTIAL_MIX_RESELECT_MAX_STREAMS "max-streams"
 /* the src pad has caps */
 #define GST_PARTIAL_MIX_RESELECT_NEGOTIATED "negotiated"
@@ -20,17 +20,17 @@
 
 /* its first packet came */
 #define GST_PARTIAL_MIX_STREAM_ARRIVED "arrived"
-/* its first packet came, and its SSRC was taken: it is sent on as `out-ssrc` */
+/* its first packet came, but its SSRC was taken: it leaves as `out-ssrc` */
 #define GST_PARTIAL_MIX_STREAM_COLLISION "collision"
 /* its sender said BYE, or its pad's stream ended */
 #define GST_PARTIAL_MIX_STREAM_BYE "bye"
 /* no packet came for `stream-timeout` */
 #define GST_PARTIAL_MIX_STREAM_TIMEOUT "timeout"
-/* another source sends on its SSRC, and it had fallen silent */
+/* it was silent, and another source sends on its SSRC */
 #define GST_PARTIAL_MIX_STREAM_SOURCE "source"
-/* its payload type became another one, or means something else */
+/* its payload type, or what that means, changed */
 #define GST_PARTIAL_MIX_STREAM_PAYLOAD_TYPE "payload-type"
-/* there are `max-streams`, and its neighbour had more than its share */
+/* there were `max-streams`, and its neighbour had more than its share */
 #define GST_PARTIAL_MIX_STREAM_SHARE "share"
 /* the application removed it */
 #define GST_PARTIAL_MIX_STREAM_ACTION "action"
@@ -38,7 +38,7 @@
 #define GST_PARTIAL_MIX_STREAM_PAD "pad"
 /* its sink pad was unlinked */
 #define GST_PARTIAL_MIX_STREAM_UNLINKED "unlinked"
-/* the element starts: it is of the time before */
+/* the element starts, and it came before */
 #define GST_PARTIAL_MIX_STREAM_STARTED "started"
 /* the element stops */
 #define GST_PARTIAL_MIX_STREAM_STOPPED "stopped"

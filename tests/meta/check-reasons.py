@@ -27,7 +27,7 @@ GROUPS = {
             LIBRARY + 'als/fmx-als-sender.h', 'FMX_ALS_REASON_', None, 'decide|tell'),
     'layers': ('alsrtcp', 'what is news', 'gst/fairrtcp/gstalsstream.c', 'LAYERS_REASON_',
                None, None),
-    'join': ('dpmclient', 'why somebody is not, or no more, in',
+    'join': ('dpmclient', 'why somebody is not in, or no longer',
              LIBRARY + 'join/fmx-join-message.h', 'FMX_JOIN_REASON_',
              LIBRARY + 'join/fmx-join-message.c', None),
     'playout': ('qmjitterbuffer', 'why the delay changed',
