@@ -35,13 +35,14 @@ PIECE_S = 8
 VOICE_S = 30
 CODEC_MS = 6.5                  # Opus looks ahead
 QUIET = 100                     # of 32768: says nothing of the delay
+ALIKE = 0.5                     # half of it is what was said
 TRACES = ('syn_lan:8', 'syn_wifi:8', 'syn_wifi_busy:8', '5g_n78_10ms',
           '5g_w2s_n8', 'syn_lte:8')
 DECODE = ' ! rtpopusdepay ! opusdec plc=true'
 OURS = 'qmjitterbuffer and qmstretch'
 SAME = 'none, as late as that'
 PIPELINES = {
-    OURS: 'qmjitterbuffer shrink=shift do-lost=true' + DECODE + ' ! qmstretch',
+    OURS: 'qmjitterbuffer do-lost=true' + DECODE + ' ! qmstretch',
     'qmjitterbuffer': 'qmjitterbuffer do-lost=true' + DECODE,
     SAME: 'rtpjitterbuffer do-lost=true mode=none latency={delay}' + DECODE,
     'none 60 ms': 'rtpjitterbuffer do-lost=true mode=none latency=60' + DECODE,
@@ -74,17 +75,30 @@ def hear(build, speech, trace, pipeline, heard):
 
 
 def lag_of(said, heard):
-    """By how many samples @said comes later in @heard, which is longer."""
+    """By how many samples @said comes later in @heard, which is longer, and how
+    similar they are then, from -1 to 1."""
     n = 1 << (len(said) + len(heard)).bit_length()
     spectrum = np.conj(np.fft.rfft(said, n)) * np.fft.rfft(heard, n)
-    return int(np.argmax(np.fft.irfft(spectrum, n)[:len(heard) - len(said)]))
+    product = np.fft.irfft(spectrum, n)[:len(heard) - len(said)]
+    lag = int(np.argmax(product))
+    scale = (np.linalg.norm(said)
+             * np.linalg.norm(heard[lag:lag + len(said)]))
+    return lag, product[lag] / scale if scale > 0 else 0.0
+
+
+def lags_of(said, heard):
+    """Of each second that is heard again; what hardly resembles what was said, or
+    was not heard at all, says nothing of the delay."""
+    lags = [lag_of(said[i:i + RATE], heard[i:i + 2 * RATE])
+            for i in range(0, len(said), RATE)
+            if np.std(said[i:i + RATE]) > QUIET]
+    alike = [lag for lag, similarity in lags if similarity > ALIKE]
+    return alike or [lag for lag, _ in lags]
 
 
 def rate_piece(said, heard):
     """(PESQ, delay in ms) of 8 s; @heard goes on for a second more."""
-    lags = [lag_of(said[i:i + RATE], heard[i:i + 2 * RATE])
-            for i in range(0, len(said), RATE)
-            if np.std(said[i:i + RATE]) > QUIET]
+    lags = lags_of(said, heard)
     lag = int(np.median(lags))
     return (pesq.pesq(RATE, said, heard[lag:lag + len(said)], 'wb'),
             1000.0 * np.mean(lags) / RATE)
