@@ -367,6 +367,102 @@ GST_START_TEST (test_it_measures_on_the_clock_that_the_pipeline_gets)
 
 GST_END_TEST;
 
+/* --- SRTP --- */
+
+#define KEY "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d"
+
+static GstCaps *
+give_key (GstElement * dec, guint ssrc, const gchar * auth_and_cipher)
+{
+  gchar *text = g_strdup_printf ("application/x-srtcp, srtp-key=(buffer)" KEY
+      ", srtp-cipher=(string)aes-128-icm, srtp-auth=(string)hmac-sha1-80, %s",
+      auth_and_cipher);
+  GstCaps *caps = gst_caps_from_string (text);
+
+  g_free (text);
+  return caps;
+}
+
+/* A request through srtpenc, a router that cuts to 90 kbit/s, and srtpdec.
+ * Returns: what arrives, 0 if nothing does */
+static guint32
+ask_in_srtcp (const gchar * cipher, const gchar * auth, gboolean * same)
+{
+  gchar *keys = g_strdup_printf ("srtcp-cipher=(string)%s, "
+      "srtcp-auth=(string)%s", cipher, auth);
+  GstElement *enc = gst_element_factory_make ("srtpenc", NULL);
+  GstElement *dec = gst_element_factory_make ("srtpdec", NULL);
+  GstCaps *key = give_key (NULL, 0, keys);
+  GstHarness *from, *to;
+  GstBuffer *sent, *arrived;
+  FmxAlsShare share = { 0 };
+  GstMapInfo map;
+  Rig rig;
+
+  gst_util_set_object_arg (G_OBJECT (enc), "rtcp-cipher", cipher);
+  gst_util_set_object_arg (G_OBJECT (enc), "rtcp-auth", auth);
+  g_object_set (enc, "key", gst_value_get_buffer (gst_structure_get_value
+          (gst_caps_get_structure (key, 0), "srtp-key")), NULL);
+  gst_caps_unref (key);
+  g_signal_connect (dec, "request-key", G_CALLBACK (give_key), keys);
+  gst_object_unref (gst_element_request_pad_simple (enc, "rtcp_sink_0"));
+  from = gst_harness_new_with_element (enc, "rtcp_sink_0", "rtcp_src_0");
+  gst_harness_set_src_caps_str (from, "application/x-rtcp");
+  to = gst_harness_new_with_element (dec, "rtcp_sink", "rtcp_src");
+  gst_harness_set_src_caps_str (to, "application/x-srtcp");
+  rig_init (&rig, 1000000);
+  second_of_rtp (&rig, 10, 1);
+  sent = gst_harness_push_and_pull (from, request_new (500000));
+  arrived = gst_harness_push_and_pull (rig.rtcp, from_host (gst_buffer_copy_deep
+          (sent), 0));
+  fail_unless (gst_buffer_map (sent, &map, GST_MAP_READ));
+  *same = gst_buffer_get_size (arrived) == map.size
+      && gst_buffer_memcmp (arrived, 0, map.data, map.size) == 0;
+  gst_buffer_unmap (sent, &map);
+  gst_harness_push (to, arrived);
+  arrived = gst_harness_try_pull (to);
+  if (arrived != NULL && gst_buffer_map (arrived, &map, GST_MAP_READ)) {
+    fail_unless (fmx_als_share_read (&share, map.data + REPORT_BYTES + 12,
+            FMX_ALS_SHARE_BYTES));
+    gst_buffer_unmap (arrived, &map);
+  }
+  gst_clear_buffer (&arrived);
+  gst_buffer_unref (sent);
+  rig_clear (&rig);
+  gst_harness_teardown (to);
+  gst_harness_teardown (from);
+  gst_object_unref (dec);
+  gst_object_unref (enc);
+  g_free (keys);
+  return share.share_bps;
+}
+
+/* What a router without the key cannot read, or could not rewrite without the other end
+ * throwing it away, passes as it is. */
+GST_START_TEST (test_srtcp_is_cut_where_nobody_would_notice)
+{
+  const struct
+  {
+    const gchar *cipher, *auth;
+    guint32 share_bps;
+    gboolean same;
+  } table[] = {
+    {"aes-128-icm", "hmac-sha1-80", 500000, TRUE},
+    {"null", "null", 90000, FALSE},
+    {"null", "hmac-sha1-80", 500000, TRUE},
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (table); i++) {
+    gboolean same;
+
+    fail_unless_equals_int (ask_in_srtcp (table[i].cipher, table[i].auth,
+            &same), table[i].share_bps);
+    fail_unless_equals_int (same, table[i].same);
+  }
+}
+
+GST_END_TEST;
+
 static Suite *
 alsrouter_suite (void)
 {
@@ -374,6 +470,10 @@ alsrouter_suite (void)
   TCase *tc = tcase_create ("general");
 
   suite_add_tcase (s, tc);
+  /* of gst-plugins-bad, which need not be there */
+  if (gst_registry_check_feature_version (gst_registry_get (), "srtpenc", 1, 22,
+          0))
+    tcase_add_test (tc, test_srtcp_is_cut_where_nobody_would_notice);
   tcase_add_test (tc, test_a_request_is_cut_to_the_fair_share);
   tcase_add_test (tc, test_tcp_that_is_shown_has_its_share);
   tcase_add_test (tc, test_who_asks_sends_as_much_as_tcp);

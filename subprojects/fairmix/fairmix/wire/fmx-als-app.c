@@ -72,6 +72,19 @@ fmx_als_request_cut (uint8_t *data, size_t size, double fair_bps,
   return true;
 }
 
+/* What SRTCP that is neither encrypted nor authenticated has behind it ([RFC3711
+ * 3.4]): E and its index */
+#define SRTCP_INDEX_BYTES 4u
+
+/* Reads nothing of what is authenticated: rewritten it would be thrown away. */
+static void
+begin_to_read (FmxRtcpReader *reader, const uint8_t *datagram, size_t size)
+{
+  fmx_rtcp_reader_init_prefix (reader, datagram, size);
+  if (size - reader->left > SRTCP_INDEX_BYTES)
+    reader->left = 0;
+}
+
 /* The next request of the datagram; its data are those of the APP packet. */
 static bool
 next_request (FmxRtcpReader *reader, FmxRtcpApp *app)
@@ -93,7 +106,7 @@ fmx_als_rtcp_count (const uint8_t *datagram, size_t size)
   FmxRtcpApp app;
   unsigned n = 0;
 
-  fmx_rtcp_reader_init_prefix (&reader, datagram, size);
+  begin_to_read (&reader, datagram, size);
   while (next_request (&reader, &app))
     n++;
   return n;
@@ -107,7 +120,7 @@ fmx_als_rtcp_cut (uint8_t *datagram, size_t size, double fair_bps,
   unsigned n_cut = 0;
   FmxRtcpApp app;
 
-  fmx_rtcp_reader_init_prefix (&reader, datagram, size);
+  begin_to_read (&reader, datagram, size);
   while (next_request (&reader, &app))
     n_cut += fmx_als_request_cut (datagram + (app.data - datagram), app.size,
         fair_bps, utilisation);

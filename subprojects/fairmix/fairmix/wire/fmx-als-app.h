@@ -99,8 +99,9 @@ bool fmx_als_request_cut (uint8_t * data, size_t size, double fair_bps,
  * fmx_als_rtcp_count:
  * @datagram: compound RTCP that passes
  *
- * Reads as far as it is well-formed, and no further: what follows may be the trailer
- * of SRTCP behind unencrypted RTCP, or whatever else.
+ * Behind it may be the index of SRTCP that is neither encrypted nor authenticated
+ * ([RFC3711 3.4]), four bytes.  If more is, it is encrypted, malformed or
+ * authenticated, and left alone: what is rewritten fails authentication.
  *
  * Returns: how many requests are in it
  */

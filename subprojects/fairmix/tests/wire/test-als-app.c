@@ -84,8 +84,9 @@ static void
 test_requests_are_cut_in_a_datagram_and_nothing_else_is_touched (void **state)
 {
   enum
-  { REPORT = 28, APP = 12 + FMX_ALS_SHARE_BYTES, TRAILER = 14 };
-  static const uint8_t app[] = { 0x81, 204, 0, 6, 0, 0, 0, 7, 'A', 'L', 'S', ' ' };
+  { REPORT = 28, APP = 12 + FMX_ALS_SHARE_BYTES, TRAILER = 4 };
+  static const uint8_t app[] =
+      { 0x81, 204, 0, 6, 0, 0, 0, 7, 'A', 'L', 'S', ' ' };
   uint8_t data[REPORT + APP + TRAILER], copy[sizeof data];
   FmxAlsShare share = {.share_bps = 300000 };
 
@@ -112,6 +113,29 @@ test_requests_are_cut_in_a_datagram_and_nothing_else_is_touched (void **state)
     assert_int_equal (fmx_als_rtcp_cut (copy, size, 1.0, 0.5), 0);
     assert_int_equal (fmx_als_rtcp_count (copy, size), 0);
   }
+}
+
+/* The same with an authentication tag: of ten bytes, of four, or with a key's name */
+static void
+test_what_is_authenticated_is_left_alone (void **state)
+{
+  enum
+  { APP = 12 + FMX_ALS_SHARE_BYTES, INDEX = 4, MOST_TAG = 16 };
+  static const uint8_t app[] =
+      { 0x81, 204, 0, 6, 0, 0, 0, 7, 'A', 'L', 'S', ' ' };
+  uint8_t data[APP + INDEX + MOST_TAG] = { 0 }, copy[sizeof data];
+  FmxAlsShare share = {.share_bps = 300000 };
+
+  (void) state;
+  memcpy (data, app, sizeof app);
+  fmx_als_share_write (&share, data + 12, FMX_ALS_SHARE_BYTES);
+  memcpy (copy, data, sizeof data);
+  for (size_t tag = 1; tag <= MOST_TAG; tag++) {
+    assert_int_equal (fmx_als_rtcp_count (data, APP + INDEX + tag), 0);
+    assert_int_equal (fmx_als_rtcp_cut (data, APP + INDEX + tag, 1.0, 0.5), 0);
+    assert_memory_equal (data, copy, sizeof data);
+  }
+  assert_int_equal (fmx_als_rtcp_cut (data, APP + INDEX, 1.0, 0.5), 1);
 }
 
 static void
@@ -201,8 +225,10 @@ main (void)
     cmocka_unit_test (test_a_router_cuts_what_asks_for_more_than_is_fair),
     cmocka_unit_test
         (test_requests_are_cut_in_a_datagram_and_nothing_else_is_touched),
+    cmocka_unit_test (test_what_is_authenticated_is_left_alone),
     cmocka_unit_test (test_values_out_of_range_are_cut),
-    cmocka_unit_test (test_layers_survive_the_way_and_what_is_malformed_does_not),
+    cmocka_unit_test
+        (test_layers_survive_the_way_and_what_is_malformed_does_not),
     cmocka_unit_test (test_a_group_is_told_from_a_host),
   };
 
