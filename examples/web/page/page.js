@@ -78,15 +78,17 @@ function placeFor(name) {
   return freest(8, 0.3) ?? freest(113, 0);
 }
 
-// Of n places around the table, if none is nearer to it than that
+// Of n places around the table, if nobody sits nearer to it than that, in radians.  The
+// round is open where the listener sits.
 function freest(n, least) {
+  const round = angle => angle < -Math.PI / 2 ? angle + 2 * Math.PI : angle;
+  const taken = [...people.values()].map(p => round(Math.atan2(p.y, p.x)));
   let best, most = least;
   for (let k = 0; k < n; k++) {
     const angle = Math.PI * (1.12 - 1.24 * k / (n - 1));
-    const place = {x: Math.cos(angle), y: Math.sin(angle)};
-    const nearest = Math.min(9, ...[...people.values()].map(
-      p => Math.hypot(p.x - place.x, p.y - place.y)));
-    if (nearest > most + 1e-6) [best, most] = [place, nearest];
+    const nearest = Math.min(9, ...taken.map(other => Math.abs(other - angle)));
+    if (nearest > most + 1e-6)
+      [best, most] = [{x: Math.cos(angle), y: Math.sin(angle)}, nearest];
   }
   return best;
 }
