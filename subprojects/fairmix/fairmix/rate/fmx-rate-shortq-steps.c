@@ -8,8 +8,9 @@
 #define FLOOR_TIME (3 * FMX_SECOND)     /* of two steps to the floor */
 #define FLOOR_GAIN 0.1          /* of what is sent more arrives, or ... */
 #define FLOOR_VAIN 4u           /* ... so often in a row it does not */
+#define FLOOR_PART 0.7          /* of what the path carries: more, and the queue is ours */
 #define START_RTTS 2.5
-#define START_QUEUES 2          /* who was there before gives way first */
+#define START_QUEUES 2.0        /* who was there before gives way first */
 
 /* "[a, b]": percentage points that the mean of all families gains where the constant
  * is halved, and doubled, and what that comes from (tests/sim/constants.py, 24 tuned
@@ -129,6 +130,30 @@ step_to_floor (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
           fmx_shortq_floor_bps (rc, fb, now)), now);
 }
 
+/* Losses let us have more, and yet a queue stands that is not all ours: whoever keeps
+ * it there does not mind. */
+static bool
+others_keep_a_queue (const FmxRateController *rc, const FmxRateFeedback *fb)
+{
+  return fmx_queue_sense_standing (&rc->state.shortq.queue)
+      > fmx_shortq_queue_limit (rc, fb)
+      && (fb->bottleneck_bps <= 0.0 || fmx_shortq_got_bps (rc, fb)
+      < FLOOR_PART * fb->bottleneck_bps);
+}
+
+/* Who starts bears twice the queue, for who was there before gives way first; but not
+ * where packets are lost, as a full one may be no longer. */
+static double
+queues_borne (const FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now)
+{
+  const FmxRateShortqState *s = &rc->state.shortq;
+  bool loses = s->loss_event != FMX_TIME_NONE
+      && fmx_time_diff (now, s->loss_event) < fb->rtt_median + FLOOR_TELLS;
+
+  return s->mode == FMX_RATE_SHORTQ_STARTING && !loses ? START_QUEUES : 1.0;
+}
+
 void
 fmx_shortq_climb_or_drain (FmxRateController *rc,
     const FmxRateFeedback *fb, double allowed, FmxTime now)
@@ -140,14 +165,16 @@ fmx_shortq_climb_or_drain (FmxRateController *rc,
 
   if (!starting
       && rc->rate_bps < fmin (allowed, fmx_shortq_floor_bps (rc, fb, now))) {
-    step_to_floor (rc, fb, now);
+    if (others_keep_a_queue (rc, fb))
+      fmx_shortq_begin_to_compete (rc, fb, now);
+    else
+      step_to_floor (rc, fb, now);
   } else if (rc->rate_bps > allowed) {
     fmx_shortq_obey (rc, fb, allowed, now);
   } else if (!s->halved_seen) {
     return;                     /* what is heard was sent before */
-  } else if (stays
-      || standing >
-      (starting ? START_QUEUES : 1) * fmx_shortq_queue_limit (rc, fb)) {
+  } else if (stays || (double) standing > queues_borne (rc, fb, now)
+      * (double) fmx_shortq_queue_limit (rc, fb)) {
     if (rc->rate_bps > MARGIN * rc->params.min_bps)
       fmx_shortq_begin_to_drain (rc, fb, now);
     else

@@ -400,10 +400,34 @@ test_delay_does_not_keep_it_far_below_the_equation (void **state)
   for (unsigned i = 0; i < 40; i++) {
     t.fb.new_loss_event = true;
     t.fb.loss_event_sent = t.now - 100 * MS;
-    told_for (&t, 500 * MS, 30 * MS);
+    told_for (&t, 500 * MS, i < 6 ? 30 * MS : 18 * MS);
   }
   assert_true (t.rc.rate_bps > 0.5 * 800e3);
   assert_true (t.rc.rate_bps < 800e3);
+}
+
+/* The same, until the queue is too long although the equation allows more: somebody
+ * keeps it there, and drains would not bring more.  Where the path is known to carry no
+ * more than arrives, it is our own. */
+static void
+test_a_queue_that_stands_below_the_equation_is_of_others (void **state)
+{
+  (void) state;
+  for (unsigned known = 0; known < 2; known++) {
+    Told t = told_calm (100e3);
+
+    told_for (&t, STEP, 0);
+    t.fb.loss_event_rate = 0.02;
+    t.fb.equation_bps = 800e3;
+    for (unsigned i = 0; i < 10; i++) {
+      t.fb.new_loss_event = true;
+      told_for (&t, 500 * MS, 30 * MS);
+    }
+    assert_int_not_equal (told_mode (&t), FMX_RATE_SHORTQ_COMPETING);
+    t.fb.bottleneck_bps = known * 1.1 * t.rc.rate_bps;
+    told_for (&t, 8 * STEP, 60 * MS);
+    assert_true ((told_mode (&t) == FMX_RATE_SHORTQ_COMPETING) == !known);
+  }
 }
 
 /* The same, but what is sent more does not arrive: nobody is there. */
@@ -450,6 +474,7 @@ main (void)
         (test_after_silence_the_rate_stays_for_two_and_a_half_round_trips),
     cmocka_unit_test (test_silence_since_before_a_cut_is_no_second_cut),
     cmocka_unit_test (test_delay_does_not_keep_it_far_below_the_equation),
+    cmocka_unit_test (test_a_queue_that_stands_below_the_equation_is_of_others),
     cmocka_unit_test (test_where_no_more_arrives_the_equation_is_no_floor),
   };
 

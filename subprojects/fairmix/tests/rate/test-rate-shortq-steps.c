@@ -175,6 +175,22 @@ test_a_start_bears_twice_the_queue (void **state)
   }
 }
 
+/* A queue that is full at 27 ms is never twice too long: a start sent 1.1 times what
+ * the link carries until the circuit breaker stopped it. */
+static void
+test_a_start_that_loses_bears_no_longer_queue (void **state)
+{
+  Told t = told_begin (400e3);
+
+  (void) state;
+  told_for (&t, STEP, 0);
+  told_for (&t, 4 * STEP, 35 * MS);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_STARTING);
+  t.fb.new_loss_event = true;
+  told_for (&t, STEP, 35 * MS);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_DRAINING);
+}
+
 /* Three packets of 200 bytes are 200 ms of 24 kbit/s. */
 static void
 test_a_few_packets_are_no_queue (void **state)
@@ -241,6 +257,7 @@ main (void)
     cmocka_unit_test (test_no_step_passes_the_equation),
     cmocka_unit_test (test_the_equation_has_the_segments_that_are_asked_for),
     cmocka_unit_test (test_a_start_bears_twice_the_queue),
+    cmocka_unit_test (test_a_start_that_loses_bears_no_longer_queue),
     cmocka_unit_test (test_a_few_packets_are_no_queue),
     cmocka_unit_test (test_a_round_trip_that_was_not_heard_is_none),
     cmocka_unit_test (test_a_clock_that_shows_hours_makes_no_difference),
