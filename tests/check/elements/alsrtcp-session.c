@@ -135,6 +135,39 @@ GST_START_TEST (test_a_router_may_start_again)
 
 GST_END_TEST;
 
+/* The link becomes half as wide: once the receiver has heard that from the router, the
+ * sender knows within half a second, and does not wait for its adaptation point. */
+GST_START_TEST (test_under_avpf_a_share_that_falls_is_heard_of_at_once)
+{
+  Receiver *receiver;
+  GstElement *session;
+  gdouble share;
+  guint before_bps;
+  Net net;
+
+  net_init (&net, "");
+  receiver = net_join (&net, 2000000);
+  session = element_of (receiver->bin, "rtp");
+  gst_util_set_object_arg (G_OBJECT (session), "rtp-profile", "avpf");
+  gst_object_unref (session);
+  net_run (&net, 30);
+  before_bps = layer_bps (&net, 0);
+  share = element_stat (receiver->als, "share");
+  receiver->bandwidth_bps = 1000000;
+  g_object_set (receiver->router, "bandwidth", receiver->bandwidth_bps, NULL);
+  /* RTCP comes at least each 7.5 s [RFC3550 6.2, 6.3.1] */
+  for (guint i = 0; i < 80; i++)
+    if (element_stat (receiver->als, "share") >= share)
+      net_step (&net);
+  fail_unless (element_stat (receiver->als, "share") < share);
+  for (guint i = 0; i < 5; i++)
+    net_step (&net);
+  assert_between (layer_bps (&net, 0), 0.4 * before_bps, 0.7 * before_bps);
+  net_clear (&net);
+}
+
+GST_END_TEST;
+
 static Suite *
 alsrtcp_session_suite (void)
 {
@@ -146,6 +179,7 @@ alsrtcp_session_suite (void)
   tcase_add_test (tc, test_who_loses_for_long_leaves_the_top_layer);
   tcase_add_test (tc, test_behind_a_deaf_router_the_base_is_held);
   tcase_add_test (tc, test_a_router_may_start_again);
+  tcase_add_test (tc, test_under_avpf_a_share_that_falls_is_heard_of_at_once);
   return s;
 }
 

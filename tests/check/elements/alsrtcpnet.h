@@ -401,16 +401,20 @@ n_waiters (Net * net)
 }
 
 static inline void
+net_step (Net * net)
+{
+  GstClockTime now = gst_clock_get_time (GST_CLOCK (net->clock));
+
+  send_layers (net);
+  carry_rtcp (net);
+  clock_advance_to (net->clock, n_waiters (net), now + STEP);
+}
+
+static inline void
 net_run (Net * net, guint seconds)
 {
-  GstClockTime start = gst_clock_get_time (GST_CLOCK (net->clock));
-
-  for (GstClockTime now = start; now < start + seconds * GST_SECOND;
-      now += STEP) {
-    send_layers (net);
-    carry_rtcp (net);
-    clock_advance_to (net->clock, n_waiters (net), now + STEP);
-  }
+  for (guint i = 0; i < seconds * (GST_SECOND / STEP); i++)
+    net_step (net);
 }
 
 static inline void
