@@ -4,7 +4,8 @@
 #
 #   tests       library, meta rules, experiments, as built by default
 #   realtime    examples and experiments that take real time, some at once
-#   leaks       elements and pipelines, under GStreamer's leaks tracer
+#   leaks       elements and pipelines, under GStreamer's leaks tracer; the soaks,
+#               which take their time, are watched by LeakSanitizer alone
 #   alone       the library libfairmix as a project of its own, under
 #               AddressSanitizer, LeakSanitizer and UBSan
 #   memory      elements, pipelines, fuzz corpora under the same
@@ -133,7 +134,7 @@ run realtime "$out/build" --suite realtime
 if [ -z "$quick" ]; then
   # a leak is a warning, and a warning ends the test
   GST_TRACERS=leaks GST_DEBUG=GST_TRACER:7 GST_DEBUG_NO_COLOR=1 \
-    run leaks "$out/build" --suite elements --suite pipelines
+    run leaks "$out/build" --suite elements --suite pipelines --no-suite soak
   wait "$ahead"
 
   export UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1"
