@@ -56,8 +56,10 @@ GST_START_TEST (test_what_is_pushed_before_the_start_has_no_size_yet)
   rig_talkers (rig, 1, 2, RIG_PCMU);
   gst_element_set_state (rig->mix, GST_STATE_READY);
   rig_send (rig, g_ptr_array_index (rig->talkers, 0));
+  fail_unless_equals_uint64 (rig_stat (rig, "n-streams"), 1);
   g_object_set (rig->mix, "frame-duration", 60 * GST_MSECOND, NULL);
   rig_play (rig);
+  fail_unless_equals_uint64 (rig_stat (rig, "n-streams"), 0);
   rig_run (rig, 20);
   fail_unless_equals_uint64 (longest_packet (listener, 0), 60 * GST_MSECOND);
   rig_free (rig);
