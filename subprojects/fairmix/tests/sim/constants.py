@@ -69,7 +69,7 @@ class Scratch:
 
     def changed(self, objects, name, value):
         path, _ = define_of(name)
-        text = re.sub(rf'^#define {name}[ \t].*$', f'#define {name} ({value})',
+        text = re.sub(rf'^#define {name}[ \t].*?(?=/\*|$)', f'#define {name} ({value}) ',
                       path.read_text(encoding='utf-8'), flags=re.MULTILINE)
         copy = self.folder / 'changed' / 'fairmix' / 'rate' / path.name
         copy.parent.mkdir(parents=True, exist_ok=True)
