@@ -126,10 +126,28 @@ above_base (const FmxQueueSense *sense, const FmxExtreme *e, int sign)
   return e->valid && queue > 0 ? queue : 0;
 }
 
+void
+fmx_queue_sense_add_spread (FmxQueueSense *sense, FmxDuration spread,
+    FmxDuration packets, FmxTime now)
+{
+  double passed = (double) fmx_time_diff (now, sense->noise_time);
+  double noise_s = FMX_QUEUE_SENSE_NOISE_TIMES * fmx_time_to_s (spread)
+      - fmx_time_to_s (packets);
+
+  sense->noise_s += (fmax (noise_s, 0.0) - sense->noise_s)
+      * fmin (passed / (double) FMX_QUEUE_SENSE_NOISE_TIME, 0.25);
+  sense->noise_time = now;
+}
+
 FmxDuration
 fmx_queue_sense_standing (const FmxQueueSense *sense)
 {
-  return above_base (sense, &sense->least, -1);
+  FmxDuration noise = fmx_time_from_s (sense->noise_s);
+  FmxDuration standing = above_base (sense, &sense->least, -1);
+
+  if (noise > FMX_QUEUE_SENSE_NOISE_MAX)
+    noise = FMX_QUEUE_SENSE_NOISE_MAX;
+  return standing > noise ? standing - noise : 0;
 }
 
 FmxDuration

@@ -32,6 +32,17 @@ extern "C" {
  * 1 Mbit/s takes for a large packet. */
 #define FMX_QUEUE_SENSE_DIP_MIN (12 * FMX_MSECOND)
 
+/** FMX_QUEUE_SENSE_NOISE_TIMES: what stands counts as noise up to so many times the
+ * difference of delays: where packets stay in order one waits for the one before it,
+ * and the least of many is far above the least of one. */
+#define FMX_QUEUE_SENSE_NOISE_TIMES 1.5
+
+/** FMX_QUEUE_SENSE_NOISE_TIME: noise is a mean of so long */
+#define FMX_QUEUE_SENSE_NOISE_TIME (4 * FMX_SECOND)
+
+/** FMX_QUEUE_SENSE_NOISE_MAX: more is a queue, whatever makes it */
+#define FMX_QUEUE_SENSE_NOISE_MAX (60 * FMX_MSECOND)
+
 /**
  * FmxExtreme:
  *
@@ -53,7 +64,7 @@ typedef struct
  *
  * |[
  *   base     = least round trip of 60 to 120 s
- *   standing = least of one to two round-trip times, less base
+ *   standing = least of one to two round-trip times, less base and noise
  *   recent   = greatest of one to two round-trip times, less base
  *   peak     = greatest of 20 to 40 s, less base
  * ]|
@@ -77,6 +88,8 @@ typedef struct
   bool falling;
   bool dipped;                  /* not yet taken */
   FmxTime level_time;
+  double noise_s;
+  FmxTime noise_time;
 } FmxQueueSense;
 
 /**
@@ -88,6 +101,16 @@ typedef struct
  */
 void fmx_queue_sense_add (FmxQueueSense * sense, FmxDuration rtt,
     FmxDuration reverse, FmxDuration window, FmxTime now);
+
+/**
+ * fmx_queue_sense_add_spread:
+ * @spread: greatest delay less the least, of packets that one feedback tells of
+ * @packets: what of it a few packets take at the bottleneck
+ *
+ * More than those take is noise of the path.
+ */
+void fmx_queue_sense_add_spread (FmxQueueSense * sense, FmxDuration spread,
+    FmxDuration packets, FmxTime now);
 
 /** Returns: what stands in the queue, >= 0; 0 before the first sample */
 FmxDuration fmx_queue_sense_standing (const FmxQueueSense * sense);

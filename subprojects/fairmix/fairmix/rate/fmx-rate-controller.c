@@ -229,7 +229,7 @@ fmx_rate_controller_on_feedback (FmxRateController *rc,
   rc->packet_bytes = fb->packet_bytes;
   if (fb->heard) {
     rc->data_limited = was_data_limited (rc, fb);
-    if (rc->stats.n_feedback++ == 0)
+    if (rc->stats.n_feedback++ == 0 || fb->returned)
       rc->first_heard = now;
   }
   rc->klass->on_feedback (rc, fb, now);

@@ -79,6 +79,7 @@ typedef struct
  * @rtt_median: of the last five samples
  * @rtt_sample_min: the least of the packets that this feedback tells of, outliers
  *     and all: what came in between passed on
+ * @delay_spread: by how much their delays differ
  * @reverse_delay: how long the feedback took, give or take a constant; 0 =
  *     unknown
  * @rtt_min: the least of late: the path without its queue
@@ -90,11 +91,14 @@ typedef struct
  * @loss_event_rate: p, in [0, 1]
  * @new_loss_event: whether a loss event began since the last feedback
  * @loss_event_sent: when its first packet was sent
+ * @only_marks: no packet was lost in the loss events that count: all are marks
  * @loss_fraction: share of lost packets of late, in [0, 1], of those sent since
  *     fmx_rate_controller_losses_since()
  * @loss_limit: above this share there shall be no media
  * @equation_bps: the TCP equation's rate on the wire; HUGE_VAL for p = 0
  * @receive_bps: what the receiver got, in bits/s on the wire
+ * @latest_bps: what the receiver got since the last packet that the feedback before told
+ *     of, on the wire; 0 = not known
  * @bottleneck_bps: what the path carries, ours and what is of others, on the wire;
  *     0 = not known
  * @train_bps: of the fastest packets in a row of late, on the wire
@@ -103,6 +107,8 @@ typedef struct
  * @packet_bytes: mean packet size on the wire, > 0
  * @stream_bps: mean rate of the active streams; 0 = none
  * @answered: probing: enough dummy packets in a row came through
+ * @returned: the first since nothing at all was acknowledged for a timeout or more
+ * @silent_from_bps: with @returned: what the receiver got before; 0 = too long ago
  *
  * All that is known of the path when feedback has been digested, or when
  * packets have timed out.  The one-way queueing delay is estimated by
@@ -114,6 +120,7 @@ typedef struct
   FmxDuration rtt;
   FmxDuration rtt_median;
   FmxDuration rtt_sample_min;
+  FmxDuration delay_spread;
   FmxDuration reverse_delay;
   FmxDuration rtt_min;
   double damping;
@@ -124,10 +131,12 @@ typedef struct
   double loss_event_rate;
   bool new_loss_event;
   FmxTime loss_event_sent;
+  bool only_marks;
   double loss_fraction;
   double loss_limit;
   double equation_bps;
   double receive_bps;
+  double latest_bps;
   double bottleneck_bps;
   double train_bps;
   bool has_teeth;
@@ -135,6 +144,8 @@ typedef struct
   double packet_bytes;
   double stream_bps;
   bool answered;
+  bool returned;
+  double silent_from_bps;
 } FmxRateFeedback;
 
 /**

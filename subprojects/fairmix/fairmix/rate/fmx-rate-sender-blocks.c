@@ -224,7 +224,7 @@ spread_losses (FmxRateSender *sender, double fraction)
     record.number = round->number + (uint64_t) (where * round->expected);
     record.sent = sent_at (round, where);
     for (; given < until; given++)
-      fmx_rate_sender_lost (sender, record);
+      (void) fmx_rate_sender_lost (sender, record);
   }
 }
 

@@ -152,16 +152,17 @@ seed_intervals (FmxRateSender *sender, double bps)
   fmx_loss_intervals_set_first (&sender->intervals, 1.0 / p);
 }
 
-void
+bool
 fmx_rate_sender_lost (FmxRateSender *sender, FmxLossRecord packet)
 {
   if (!fmx_loss_intervals_on_lost (&sender->intervals, packet,
           fmx_rate_sender_rtt (sender)))
-    return;
+    return false;
   sender->new_loss_event = true;
   sender->loss_event_sent = packet.sent;
   if (fmx_loss_intervals_n_events (&sender->intervals) == 1)
     seed_intervals (sender, sender->receive.most_bps);
+  return true;
 }
 
 bool
@@ -177,9 +178,11 @@ fmx_rate_sender_drain_losses (FmxRateSender *sender, FmxTime now)
     FmxLossRecord record = { packet.number, packet.sent };
 
     any = true;
+    sender->n_marked = 0;
     fmx_loss_fraction_add (&sender->fraction, 0, 1, packet.sent);
     fmx_delay_shape_add_lost (&sender->shape, packet.sent);
-    fmx_rate_sender_lost (sender, record);
+    if (packet.sent >= sender->one_event_until)        /* else it is counted */
+      (void) fmx_rate_sender_lost (sender, record);
     sender->breaker_round.lost++;
     if (packet.sent >= sender->probing_since
         && packet.sent > sender->acked_sent)
@@ -196,8 +199,11 @@ fmx_rate_sender_received (FmxRateSender *sender, const FmxSentPacket *packet,
 
   fmx_loss_fraction_add (&sender->fraction, 1, 0, packet->sent);
   fmx_loss_intervals_on_packet (&sender->intervals, record);
-  if (marked)                   /* [RFC5348 5.1] "detected ... as it arrives" */
-    fmx_rate_sender_lost (sender, record);
+  if (!marked)
+    return;
+  /* [RFC5348 5.1] "detected ... as it arrives" */
+  if (fmx_rate_sender_lost (sender, record))
+    sender->n_marked++;
 }
 
 void
@@ -220,10 +226,10 @@ fmx_rate_sender_take_back (FmxRateSender *sender, const FmxSentPacket *packet)
 /* The path answers again.  At a packet per second the loss intervals of before
  * would take minutes to be forgotten.  A TCP begins anew after a timeout, and
  * expects the limit at half of what came through before: so do we.  After an
- * outage, when the losses say that the path was down, not that it was full: as
+ * long outage, when the losses say that the path was down, not that it was full: as
  * if the rate had doubled from one stream's when the first loss came. */
 static void
-begin_anew (FmxRateSender *sender, FmxTime now)
+begin_anew (FmxRateSender *sender, double before_bps, FmxTime now)
 {
   FmxLossRecord last = { sender->intervals.newest.number, now };
   double least = (double) sender->params.min_bps;
@@ -232,14 +238,35 @@ begin_anew (FmxRateSender *sender, FmxTime now)
   if (sender->totals.mean_bps > least)
     least = sender->totals.mean_bps;
   bps = 2.0 * least;
-  if (!sender->outage && 0.5 * sender->probe_from_bps > bps)
-    bps = 0.5 * sender->probe_from_bps;
+  if (!sender->outage && 0.5 * before_bps > bps)
+    bps = 0.5 * before_bps;
   fmx_loss_intervals_reset (&sender->intervals);
   (void) fmx_loss_intervals_on_lost (&sender->intervals, last,
       fmx_rate_sender_rtt (sender));
   seed_intervals (sender, bps);
   sender->outage = false;
   sender->stale_intervals = false;
+}
+
+/* All that an outage lost is one loss event, however many round trips it took: TCP too
+ * keeps what it learnt at the first of timeouts in a row ([RFC5681 3.1]). */
+static void
+note_return (FmxRateSender *sender, FmxRateFeedback *fb, FmxTime now)
+{
+  fb->returned = sender->just_returned;
+  if (!sender->just_returned)
+    return;
+  if (fmx_time_diff (now, sender->silent_since) < OUTAGE)
+    fb->silent_from_bps = sender->silent_from_bps;
+  if (fb->silent_from_bps > 0.0
+      && fmx_loss_intervals_n_events (&sender->intervals) > 0
+      && sender->intervals.events[0].first.sent > sender->silent_sent) {
+    sender->one_event_until = now;
+    sender->outage = false;
+    begin_anew (sender, sender->silent_from_bps, now);
+  }
+  sender->just_returned = false;
+  sender->silent_since = FMX_TIME_NONE;
 }
 
 static void
@@ -254,6 +281,16 @@ update_totals (FmxRateSender *sender, FmxTime now)
     sender->totals.n = 0;
 }
 
+/* Of the loss events that count in p. */
+static bool
+only_marks (const FmxRateSender *sender)
+{
+  unsigned n = fmx_loss_intervals_n_events (&sender->intervals);
+
+  return n > 0 && sender->n_marked
+      >= (n < FMX_LOSS_INTERVALS_N ? n : FMX_LOSS_INTERVALS_N);
+}
+
 void
 fmx_rate_sender_digest (FmxRateSender *sender, bool heard, FmxTime now)
 {
@@ -266,13 +303,15 @@ fmx_rate_sender_digest (FmxRateSender *sender, bool heard, FmxTime now)
   fb.answered = probing && sender->n_answered >= ANSWERS;
   if (fb.answered && (sender->outage || (sender->stale_intervals
               && fmx_time_diff (now, sender->probing_since) >= STALE)))
-    begin_anew (sender, now);
+    begin_anew (sender, sender->probe_from_bps, now);
+  note_return (sender, &fb, now);
 
   fb.heard = heard;
   fb.rtt = fmx_rate_sender_rtt (sender);
   fb.rtt_median = fmx_rtt_median (&sender->rtt);
   fb.rtt_sample_min =
       sender->rtt_sample_min > 0 ? sender->rtt_sample_min : fb.rtt_median;
+  fb.delay_spread = sender->delay_spread;
   fb.reverse_delay = sender->reverse_delay;
   fb.rtt_min = fmx_rtt_min (&sender->rtt);
   fb.damping = fmx_rtt_damping (&sender->rtt);
@@ -283,11 +322,13 @@ fmx_rate_sender_digest (FmxRateSender *sender, bool heard, FmxTime now)
   fb.loss_event_rate = fmx_loss_intervals_rate (&sender->intervals);
   fb.new_loss_event = sender->new_loss_event;
   fb.loss_event_sent = sender->loss_event_sent;
+  fb.only_marks = only_marks (sender);
   fb.loss_fraction = fmx_loss_fraction_get_since (&sender->fraction,
       fmx_rate_controller_losses_since (&sender->controller), FRACTION_PACKETS);
   fb.loss_limit = fmx_rate_sender_loss_limit (sender);
   fb.equation_bps = fmx_rate_sender_equation_bps (sender);
   fb.receive_bps = sender->receive.bps;
+  fb.latest_bps = sender->latest_bps;
   fb.bottleneck_bps = fmx_bottleneck_rate_bps (&sender->bottleneck);
   fb.train_bps = fmx_bottleneck_rate_late_bps (&sender->bottleneck);
   fb.has_teeth = fmx_delay_slope_has_teeth (&sender->slope);

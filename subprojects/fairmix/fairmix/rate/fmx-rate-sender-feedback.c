@@ -15,7 +15,9 @@
 /* A hole in the feedback of more packets than this is nonsense. */
 #define HOLE_MAX 1024
 
-#define BREAKER_ROUND FMX_SECOND
+/* One report to the breaker, as of RTCP at its shortest ([RFC3550 6.2]): three of a
+ * second each would hold one burst of losses against a fast sender. */
+#define BREAKER_ROUND (5 * FMX_SECOND)
 
 /* [RFC8888 3.1] "an unsigned 13-bit value" in 1/1024 s */
 #define ATO_RANGE (8 * FMX_SECOND)
@@ -31,9 +33,12 @@ typedef struct
   uint32_t n_acked;
   FmxSentPacket newest;
   FmxDuration newest_offset;
-  FmxTime least_from;           /* now - R of the packet with the least R */
+  FmxTime least_from;           /* now - R of the packet with the least R ... */
+  FmxTime most_from;            /* ... and with the greatest */
   uint64_t first_number;
   FmxTime reported;             /* on the receiver's clock, ATO_RANGE later */
+  uint64_t bytes;
+  FmxTime last_arrival;         /* likewise; 0 = not known */
 } Digest;
 
 /* [RFC8888 3.1] "The sequence number ranges reported on in consecutive reports
@@ -68,6 +73,15 @@ note_reported (FmxStream *stream, uint16_t seq)
 }
 
 static void
+note_round_trip (Digest *digest, FmxTime from)
+{
+  if (from > digest->least_from)
+    digest->least_from = from;
+  if (digest->most_from == 0 || from < digest->most_from)
+    digest->most_from = from;
+}
+
+static void
 on_acknowledged (FmxRateSender *sender, Digest *digest,
     const FmxCcfbMetric *metric)
 {
@@ -83,6 +97,7 @@ on_acknowledged (FmxRateSender *sender, Digest *digest,
   else
     fmx_rate_sender_received (sender, &packet, metric->ecn == ECN_CE);
   sender->receive.bytes += packet.wire_bytes;
+  digest->bytes += packet.wire_bytes;
   sender->breaker_round.acked++;
   if (packet.sent >= sender->probing_since)
     sender->n_answered++;
@@ -95,6 +110,8 @@ on_acknowledged (FmxRateSender *sender, Digest *digest,
   if (metric->arrival_offset != FMX_CCFB_ATO_UNKNOWN) {
     FmxTime arrived = digest->reported - (FmxTime) metric->arrival_offset;
 
+    if (arrived > digest->last_arrival)
+      digest->last_arrival = arrived;
     fmx_bottleneck_rate_add (&sender->bottleneck, packet.sent, arrived,
         packet.wire_bytes);
     fmx_delay_shape_add (&sender->shape, fmx_time_diff (arrived, packet.sent),
@@ -102,9 +119,8 @@ on_acknowledged (FmxRateSender *sender, Digest *digest,
     fmx_delay_slope_add (&sender->slope, packet.sent, fmx_time_diff (arrived,
             packet.sent));
   }
-  if (metric->arrival_offset != FMX_CCFB_ATO_UNKNOWN
-      && packet.sent + (FmxTime) metric->arrival_offset > digest->least_from)
-    digest->least_from = packet.sent + (FmxTime) metric->arrival_offset;
+  if (metric->arrival_offset != FMX_CCFB_ATO_UNKNOWN)
+    note_round_trip (digest, packet.sent + (FmxTime) metric->arrival_offset);
   digest->n_acked++;
 }
 
@@ -186,6 +202,22 @@ end_receive_round (FmxRateSender *sender, uint32_t report_mid32, FmxTime now)
   round->start_mid32 = report_mid32;
 }
 
+/* Where a queue stands it is what the path carries: packets leave it one after the
+ * other.  Unknown where their clock was set. */
+static void
+note_latest (FmxRateSender *sender, const Digest *digest)
+{
+  FmxDuration took = fmx_time_diff (digest->last_arrival,
+      sender->last_arrival);
+
+  sender->latest_bps = 0.0;
+  if (digest->last_arrival == 0)
+    return;
+  if (sender->last_arrival != 0 && took > 0 && took <= RECEIVE_ROUND_MAX)
+    sender->latest_bps = fmx_rate_bps ((double) digest->bytes, took);
+  sender->last_arrival = digest->last_arrival;
+}
+
 static void
 end_breaker_round (FmxRateSender *sender, FmxTime now)
 {
@@ -224,6 +256,41 @@ note_reverse_delay (FmxRateSender *sender, const Digest *digest,
   sender->reverse_delay = (FmxDuration) (int32_t) mid32 *FMX_SECOND / 65536;
 }
 
+/* The path carries something again, after a timeout.  What the receiver got is counted
+ * anew, and the next dummy packet need not wait. */
+static void
+come_back (FmxRateSender *sender, uint32_t report_mid32, FmxTime now)
+{
+  sender->just_returned = true;
+  sender->silent_sent = sender->acked_sent;
+  sender->returned = now;
+  sender->receive.bytes = 0;
+  sender->receive.start = now;
+  sender->receive.start_mid32 = report_mid32;
+  sender->last_arrival = 0;
+  if (sender->probe_at != FMX_TIME_NONE)
+    sender->probe_at = now;
+}
+
+/* How long a packet that left before the path was back took says how long the path was
+ * away: as with a TCP's repeated packets ([RFC6298 3]) that is no sample. */
+static void
+note_round_trips (FmxRateSender *sender, const Digest *digest, FmxTime now)
+{
+  const FmxSentPacket *newest = &digest->newest;
+
+  sender->delay_spread = sender->rtt_sample_min = 0;
+  if (newest->sent < sender->returned)
+    return;
+  sender->delay_spread = fmx_time_diff (digest->least_from, digest->most_from);
+  if (digest->least_from > 0 && digest->least_from < now)
+    sender->rtt_sample_min = fmx_time_diff (now, digest->least_from);
+  /* [RFC5348 4.3] R_sample = (t_now - t_recvdata) - t_delay */
+  if (digest->newest_offset != FMX_CCFB_ATO_UNKNOWN)
+    (void) fmx_rtt_add (&sender->rtt, fmx_time_diff (now, newest->sent)
+        - digest->newest_offset, now);
+}
+
 static void
 end (FmxRateSender *sender, Digest *digest, uint32_t report_mid32, FmxTime now)
 {
@@ -235,23 +302,19 @@ end (FmxRateSender *sender, Digest *digest, uint32_t report_mid32, FmxTime now)
   fmx_rate_sender_heard (sender, now);
   note_reverse_delay (sender, digest, report_mid32, now);
   if (digest->n_acked > 0) {
-    const FmxSentPacket *newest = &digest->newest;
-
-    sender->rtt_sample_min = digest->least_from > 0 && digest->least_from < now
-        ? fmx_time_diff (now, digest->least_from) : 0;
+    if (sender->silent_since != FMX_TIME_NONE)
+      come_back (sender, report_mid32, now);
+    note_round_trips (sender, digest, now);
     sender->last_ack = now;
-    if (newest->sent > sender->acked_sent)
-      sender->acked_sent = newest->sent;
-    /* [RFC5348 4.3] R_sample = (t_now - t_recvdata) - t_delay */
-    if (digest->newest_offset != FMX_CCFB_ATO_UNKNOWN)
-      (void) fmx_rtt_add (&sender->rtt, fmx_time_diff (now, newest->sent)
-          - digest->newest_offset, now);
+    if (digest->newest.sent > sender->acked_sent)
+      sender->acked_sent = digest->newest.sent;
     /* [RFC6298 5.3] acknowledgements come: "restart the ... timer" */
     fmx_sent_history_postpone (&sender->history, now
         + (FmxTime) (fmx_rtt_rto (&sender->rtt) - fmx_rtt_srtt (&sender->rtt)
             + fmx_rate_sender_interval (sender)));
   }
   end_receive_round (sender, report_mid32, now);
+  note_latest (sender, digest);
   fmx_bottleneck_rate_end (&sender->bottleneck, now);
   fmx_delay_slope_end (&sender->slope, now);
   (void) fmx_rate_sender_drain_losses (sender, now);

@@ -23,7 +23,8 @@ void fmx_rate_sender_take_back (FmxRateSender * sender,
     const FmxSentPacket * packet);
 /* Returns: whether there were losses */
 bool fmx_rate_sender_drain_losses (FmxRateSender * sender, FmxTime now);
-void fmx_rate_sender_lost (FmxRateSender * sender, FmxLossRecord packet);
+/* Returns: whether a loss event began */
+bool fmx_rate_sender_lost (FmxRateSender * sender, FmxLossRecord packet);
 
 /* All is known that one feedback, or a timeout, can tell: the controller
  * decides. */

@@ -123,6 +123,7 @@ fmx_rate_sender_init (FmxRateSender *sender,
   sender->report.due = FMX_TIME_NONE;
   sender->breaker_round.start = now;
   sender->probing_since = FMX_TIME_NONE;
+  sender->silent_since = FMX_TIME_NONE;
   sender->probe_at = FMX_TIME_NONE;
   sender->told_state = FMX_RATE_SENDER_STOPPED;
   fmx_rate_sender_tell (sender, now);
@@ -417,6 +418,18 @@ excuse_sleep (FmxRateSender *sender, FmxTime now)
   fmx_rate_controller_postpone (&sender->controller, until);
 }
 
+/* Nothing is acknowledged any more. */
+static void
+fall_silent (FmxRateSender *sender)
+{
+  fmx_rtt_back_off (&sender->rtt);      /* [RFC6298 5.5] */
+  if (sender->silent_since != FMX_TIME_NONE
+      || sender->stats.feedback != FMX_RATE_SENDER_FEEDBACK_PER_PACKET)
+    return;
+  sender->silent_since = sender->last_ack;
+  sender->silent_from_bps = sender->receive.bps;
+}
+
 void
 fmx_rate_sender_on_timeout (FmxRateSender *sender, FmxTime now)
 {
@@ -433,7 +446,7 @@ fmx_rate_sender_on_timeout (FmxRateSender *sender, FmxTime now)
   if (now >= fmx_rate_controller_next_timeout (&sender->controller))
     fmx_rate_controller_on_timeout (&sender->controller, now);
   if (sender->controller.stats.n_no_feedback > n_no_feedback)
-    fmx_rtt_back_off (&sender->rtt);    /* [RFC6298 5.5] */
+    fall_silent (sender);
   fmx_rate_sender_tell (sender, now);
   schedule_probe (sender, now);
 }

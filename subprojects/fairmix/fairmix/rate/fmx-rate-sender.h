@@ -278,6 +278,8 @@ struct _FmxRateSender
   FmxDelayShape shape;
   FmxDelaySlope slope;
   FmxReceiveRound receive;
+  double latest_bps;            /* between the last arrivals of two feedbacks */
+  FmxTime last_arrival;         /* on the receiver's clock; 0 = none */
   FmxReportRound report;
   uint64_t sent_bytes;
   FmxRateTrust trust;
@@ -287,6 +289,7 @@ struct _FmxRateSender
   double packet_bytes;          /* mean, on the wire */
   FmxTime last_ack;
   bool excused;                 /* it came late to a timeout, and waits once */
+  FmxDuration delay_spread;     /* of the last feedback's packets */
   FmxDuration rtt_sample_min;   /* of the last feedback's packets; 0 = unknown */
   FmxDuration reverse_delay;    /* of the last feedback, less the first's */
   uint32_t first_back_mid32;
@@ -296,6 +299,7 @@ struct _FmxRateSender
   FmxDuration gap_mean;
   bool new_loss_event;
   FmxTime loss_event_sent;      /* the first packet of the newest */
+  unsigned n_marked;            /* loss events in a row without a loss */
   FmxTime probing_since;
   FmxTime probe_at;
   bool probe_due;               /* to be taken */
@@ -303,6 +307,12 @@ struct _FmxRateSender
   bool outage;                  /* probing because nothing came through */
   bool stale_intervals;         /* loss intervals are of before probing */
   double probe_from_bps;        /* what the receiver got when it began */
+  FmxTime silent_since;         /* last acknowledgement before silence, or NONE, ... */
+  FmxTime silent_sent;          /* ... when what it was of had left ... */
+  double silent_from_bps;       /* ... and what the receiver got then */
+  FmxTime returned;             /* when one came again */
+  FmxTime one_event_until;      /* what left before is one loss event */
+  bool just_returned;
   unsigned n_answered;          /* dummy packets in a row */
   FmxRateSenderState told_state;
   uint64_t told_bps;

@@ -16,6 +16,7 @@
 #define DRAINS 2u               /* in vain: [-8.9, 0.1]; own flows 96: 46, 96, steps
                                  * 62: 33, 71, beside TCP 50: 62, 46 */
 #define OTHERS_AGAIN (20 * FMX_SECOND)  /* [-0.9, -0.4]; steps 62: 58, 58 */
+#define OVERRUN_TIME (2 * FMX_SECOND)   /* a full queue of a second, at half the rate */
 #define FOREIGN_PART 0.5        /* of what the path carries: others have the rest */
 #define FOREIGN_TRAIN 0.7       /* of the fastest packets: so it is of late, too */
 #define FOREIGN_QUEUES 3u       /* so many queues tell of a TCP ... */
@@ -30,7 +31,7 @@
 static bool
 is_same_ceiling (const FmxRateShortqState *s)
 {
-  return fabs (s->drain_bps - s->ceiling_bps)
+  return fabs (s->drain_most_bps - s->ceiling_bps)
       < SAME_CEILING * s->ceiling_bps;
 }
 
@@ -51,6 +52,15 @@ note_foreign_queue (FmxRateController *rc, const FmxRateFeedback *fb,
     return false;
   s->foreign_queue_time = now;
   return ++s->n_foreign_queues >= FOREIGN_QUEUES;
+}
+
+/* The rate was just cut because the path had become narrow: a full queue goes on letting
+ * out all that the path carries, and the ceiling is that, not what is left to us. */
+static bool
+has_overrun (const FmxRateShortqState *s, FmxTime now)
+{
+  return s->halved > 0 && s->cut_time == s->halved
+      && fmx_time_diff (now, s->halved) < OVERRUN_TIME;
 }
 
 void
@@ -78,8 +88,11 @@ fmx_shortq_begin_to_drain (FmxRateController *rc,
   s->recover_bps = 0.0;
   s->drain_start = now;
   s->drain_expected_s = 0.0;
+  s->drain_bps = s->drain_most_bps = fmx_shortq_got_bps (rc, fb);
+  if (has_overrun (s, now))
+    s->drain_most_bps = fmax (s->drain_bps, fb->receive_bps);
   s->cut_time = now;
-  s->cut_bps = s->drain_bps = fmx_shortq_got_bps (rc, fb);
+  s->cut_bps = s->drain_bps;
   fmx_shortq_lower (rc,
       (!s->drain_own ? CUT_OTHERS : is_same_ceiling (s) ? NEAR_CEILING :
           CUT_OWN)
@@ -118,7 +131,7 @@ drained (FmxRateController *rc, FmxTime now)
   s->hold = is_same_ceiling (s) && s->drain_own ? 2 * s->hold : HOLD_MIN;
   if (s->hold > HOLD_MAX)
     s->hold = HOLD_MAX;
-  s->ceiling_bps = s->drain_bps;
+  s->ceiling_bps = s->drain_most_bps;
   /* the lesser of two tries first, so the greater learns that there are two */
   s->hold_until = now + (FmxTime) ((double) s->hold * s->ceiling_bps
       / (s->ceiling_bps + HOLD_HALF_BPS));

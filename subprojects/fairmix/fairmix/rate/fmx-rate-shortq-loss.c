@@ -12,6 +12,8 @@
 
 #define SHED_TELLS (5 * FMX_SECOND)     /* two seconds longer than loss is counted */
 
+#define CHOKED (1.0 / 3.0)      /* of what is sent comes through ... */
+#define CHOKED_QUEUE (30 * FMX_MSECOND) /* ... and so long a queue stands */
 #define POOR 0.5                /* of X */
 #define FLOOR 0.7               /* of X */
 #define POOR_EVENTS 3u
@@ -31,7 +33,7 @@ fmx_shortq_floor_bps (const FmxRateController *rc, const FmxRateFeedback *fb,
       || (s->own_time > s->foreign_time
           && fmx_time_diff (now, s->own_time) < OWN_TIME))
     return 0.0;
-  return fmin (FLOOR * fb->equation_bps, rc->params.max_bps);
+  return fmin (FLOOR * fmx_shortq_tcp_bps (rc, fb), rc->params.max_bps);
 }
 
 /* It was sent after the last cut, at less than what had come through until then,
@@ -57,7 +59,7 @@ note_poor (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   if (s->n_poor < POOR_EVENTS && !is_foreign_loss (rc, fb))
     return;
   if (rc->rate_bps >= (s->n_poor < POOR_EVENTS ? POOR : 1.0)
-      * fb->equation_bps)
+      * fmx_shortq_tcp_bps (rc, fb))
     return;
   if (s->n_poor++ == 0)
     s->poor_since = now;
@@ -135,27 +137,52 @@ fmx_shortq_shed (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   }
 }
 
-/* Much less comes through than is sent, and not by chance: the path carries no
- * more.  To a part of what it does carry, at once, whoever else is there
- * ([RFC5348 4.3]: X_recv * 0.85 after a loss). */
+/* A queue stands behind which packets come out one after the other, and far fewer than
+ * are sent: the path has become narrow.  What it loses will be known only when the
+ * queue has let through what came before. */
+static bool
+is_choked (const FmxRateController *rc, const FmxRateFeedback *fb)
+{
+  double sent = fmin (fb->sent_bps, rc->rate_bps);
+
+  return fb->latest_bps > 0.0 && fb->latest_bps < CHOKED * sent
+      && fmx_queue_sense_standing (&rc->state.shortq.queue) > CHOKED_QUEUE;
+}
+
+/* Returns: what comes through, where that is much less than is sent and not by chance;
+ * otherwise 0 */
+static double
+overrun_bps (const FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now)
+{
+  const FmxRateShortqState *s = &rc->state.shortq;
+  bool lost = s->loss_event != FMX_TIME_NONE
+      && fb->loss_event_sent >= s->halved
+      && fmx_time_diff (now, s->loss_event) <= fb->rtt_median;
+
+  if (is_choked (rc, fb))
+    return fb->latest_bps;
+  return lost && fb->receive_bps <= OVERRUN * fmin (fb->sent_bps,
+      rc->rate_bps) ? fb->receive_bps : 0.0;
+}
+
+/* The path carries no more.  To a part of what it does carry, at once, whoever else is
+ * there ([RFC5348 4.3]: X_recv * 0.85 after a loss). */
 bool
 fmx_shortq_overrun (FmxRateController *rc, const FmxRateFeedback *fb,
     FmxTime now)
 {
   FmxRateShortqState *s = &rc->state.shortq;
-  double sent = fmin (fb->sent_bps, rc->rate_bps);
+  double came_bps = overrun_bps (rc, fb, now);
 
-  if (!fb->heard || s->loss_event == FMX_TIME_NONE
-      || fb->loss_event_sent < s->halved || !fmx_shortq_may_halve (rc, fb, now)
+  if (!fb->heard || came_bps <= 0.0 || !fmx_shortq_may_halve (rc, fb, now)
       || rc->rate_bps < fmx_shortq_floor_bps (rc, fb, now)
-      || fmx_time_diff (now, s->loss_event) > fb->rtt_median
-      || fmx_time_diff (now, s->shed) < 2 * fb->rtt_median
-      || fb->receive_bps <= 0.0 || fb->receive_bps > OVERRUN * sent)
+      || fmx_time_diff (now, s->shed) < 2 * fb->rtt_median)
     return false;
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
   s->decided = s->obeyed = now;
   s->cut_time = now;
-  s->cut_bps = fb->receive_bps;
-  fmx_shortq_halve (rc, CUT_OWN * fb->receive_bps, FMX_RATE_DOWN_LIMIT, now);
+  s->cut_bps = came_bps;
+  fmx_shortq_halve (rc, CUT_OWN * came_bps, FMX_RATE_DOWN_LIMIT, now);
   return true;
 }

@@ -23,6 +23,10 @@
 FmxDuration fmx_shortq_queue_limit (const FmxRateController *rc,
     const FmxRateFeedback *fb);
 
+/* The TCP equation's rate, which is another where packets are only marked. */
+double fmx_shortq_tcp_bps (const FmxRateController *rc,
+    const FmxRateFeedback *fb);
+
 double fmx_shortq_got_bps (const FmxRateController *rc,
     const FmxRateFeedback *fb);
 

@@ -11,6 +11,10 @@
 #define RTT_LEAST (60 * FMX_MSECOND)    /* where others may have a longer one */
 #define OTHERS_TIME (60 * FMX_SECOND)
 #define Q_PACKETS 3.0           /* no shorter than so many packets */
+#define OTHERS_PACKETS 2.0      /* of 1500 bytes, one behind the other */
+#define OTHERS_BITS 12e3
+#define ARRIVALS_S 0.003        /* 1.5 times two steps of 1/1024 s, in which arrivals are
+                                 * told; without, alone 83: 81, own flows 98: 96 */
 #define MOST_OF_LINK 0.42       /* somebody else has a half, or several do */
 #define GIVE_BACK 0.7           /* of what one has beyond, at once */
 #define LASTING_LOSS 0.1        /* beyond, a TCP spends its time in timeouts */
@@ -44,6 +48,23 @@ fmx_shortq_got_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
   return fmin (fb->receive_bps, rc->rate_bps);
 }
 
+/* Delays may differ by what a few packets of ours take at the rate that comes through,
+ * or by what large ones of others take on the link: that is no noise. */
+static void
+note_noise (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
+{
+  double packets_s;
+
+  if (fb->receive_bps <= 0.0)
+    return;
+  packets_s = ARRIVALS_S + Q_PACKETS * fb->packet_bytes * 8.0 / fb->receive_bps;
+  if (fb->bottleneck_bps > 0.0)
+    packets_s = fmax (packets_s, OTHERS_PACKETS * OTHERS_BITS
+        / fb->bottleneck_bps);
+  fmx_queue_sense_add_spread (&rc->state.shortq.queue, fb->delay_spread,
+      fmx_time_from_s (packets_s), now);
+}
+
 static void
 note_rtt (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 {
@@ -62,19 +83,33 @@ note_rtt (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   }
 }
 
+static FmxTcpPath
+path_with (const FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxDuration rtt)
+{
+  return fmx_tcp_path (rc->params.segment_bytes > 0
+      ? (double) rc->params.segment_bytes : fb->packet_bytes, rtt);
+}
+
+double
+fmx_shortq_tcp_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
+{
+  FmxTcpPath path = path_with (rc, fb, fb->rtt);
+
+  return fb->only_marks ? fmx_tcp_equation_marked_bps (&path,
+      fb->loss_event_rate) : fb->equation_bps;
+}
+
 static double
 allowed_bps (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 {
   FmxRateShortqState *s = &rc->state.shortq;
-  double segment = rc->params.segment_bytes > 0
-      ? (double) rc->params.segment_bytes : fb->packet_bytes;
-  FmxTcpPath path = fmx_tcp_path (segment, fb->rtt);
+  FmxTcpPath path = path_with (rc, fb, s->mode == FMX_RATE_SHORTQ_COMPETING
+      ? fmx_full_queue_rtt (&s->full) : fb->rtt);
   double p = fb->loss_event_rate * (1.0 - s->full_share);
-  double bps;
+  double bps = fb->only_marks ? fmx_tcp_equation_marked_bps (&path, p)
+      : fmx_tcp_equation_bps (&path, p);
 
-  if (s->mode == FMX_RATE_SHORTQ_COMPETING)
-    path = fmx_tcp_path (segment, fmx_full_queue_rtt (&s->full));
-  bps = fmx_tcp_equation_bps (&path, p);
   if (s->mode == FMX_RATE_SHORTQ_COMPETING)
     bps = fmin (fmin (bps, s->most_bps),
         fmx_full_queue_bps (&s->full, fb->receive_bps, now));
@@ -142,6 +177,7 @@ fmx_shortq_begin_to_probe (FmxRateController *rc, FmxTime now)
   else if (s->n_again < FMX_RATE_DPM_DOUBLINGS)
     s->n_again++;
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
+  s->return_bps = 0.0;
   fmx_rate_controller_probe (rc);
 }
 
@@ -184,7 +220,8 @@ try_to_resume (FmxRateController *rc, const FmxRateFeedback *fb,
     double allowed, FmxTime now)
 {
   FmxRateShortqState *s = &rc->state.shortq;
-  double bps = fmax (fmin (fb->stream_bps, STEP_MAX_BPS), rc->params.min_bps);
+  double bps = fmax (fmax (fmin (fb->stream_bps, STEP_MAX_BPS), s->return_bps),
+      rc->params.min_bps);
   double wait = rc->params.decision_interval_rtts * (double) (1u << s->n_again);
 
   if (!fb->heard || !fb->answered || !fmx_shortq_is_due (rc, fb, wait, now))
@@ -192,6 +229,28 @@ try_to_resume (FmxRateController *rc, const FmxRateFeedback *fb,
   fmx_rate_controller_resume (rc, fmin (bps, allowed));
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_STARTING, now);
   s->resumed = now;
+  s->return_bps = 0.0;
+}
+
+/* An outage is one loss event: half of what came through before it, as soon as the path
+ * carries anything again, not what timeout after timeout left of it ([RFC5681 3.1]: the
+ * slow start threshold is that of the first). */
+static void
+come_back (FmxRateController *rc, const FmxRateFeedback *fb, double allowed,
+    FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+  double bps = fmin (HALF * fb->silent_from_bps, allowed);
+
+  if (rc->probing) {
+    s->return_bps = bps;
+    return;
+  }
+  fmx_shortq_enter (rc, FMX_RATE_SHORTQ_STARTING, now);
+  rc->losses_since = s->halved = s->shed = now;
+  s->halved_seen = s->answered = false;
+  if (bps > rc->rate_bps)
+    fmx_rate_controller_set (rc, bps, FMX_RATE_UP);
 }
 
 static void
@@ -235,11 +294,14 @@ shortq_on_feedback (FmxRateController *rc, const FmxRateFeedback *fb,
   if (fb->heard) {
     fmx_queue_sense_add (&s->queue, fb->rtt_sample_min, fb->reverse_delay,
         fb->rtt / 2, now);
+    note_noise (rc, fb, now);
     note_rtt (rc, fb, now);
   }
   fmx_shortq_note_loss (rc, fb, now);
   allowed = allowed_bps (rc, fb, now);
   note_halved (rc, fb, allowed, now);
+  if (fb->returned)
+    come_back (rc, fb, allowed, now);
   if (rc->probing)
     try_to_resume (rc, fb, allowed, now);
   else if ((s->mode != FMX_RATE_SHORTQ_COMPETING

@@ -87,7 +87,8 @@ typedef struct
   FmxTime drain_time;
   FmxDuration drain_queue;      /* what stood when the cut showed */
   double drain_expected_s;      /* what must have gone if we are alone */
-  double drain_bps;             /* what the receiver got then */
+  double drain_bps;             /* what the receiver got then, of what was allowed */
+  double drain_most_bps;        /* ... in all, if the path had become narrow */
   unsigned n_foreign;           /* drains that were not ours, of late */
   FmxTime foreign_time;         /* the last */
   unsigned n_foreign_queues;    /* stood although the path carries far more */
@@ -112,6 +113,7 @@ typedef struct
   FmxTime loss_event;           /* the last */
   FmxTime shed;                 /* last fall for too much loss */
   FmxTime resumed;
+  double return_bps;            /* probing: half of what came through before silence */
   unsigned n_again;
 } FmxRateShortqState;
 

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #define INVERSE_TOLERANCE 1e-3
+#define LEAST_WINDOW 2.0        /* segments: [RFC5681 3.1] ssthresh >= 2*SMSS */
 
 FmxTcpPath
 fmx_tcp_path (double segment_bytes, FmxDuration rtt)
@@ -70,4 +71,11 @@ fmx_tcp_equation_simple_bps (const FmxTcpPath *path, double p)
   /* [RFC8083 4.3] "X = s / (Tr*sqrt(2*b*p/3))" */
   return 8.0 * path->segment_bytes / (fmx_time_to_s (path->rtt)
       * sqrt (2.0 * path->b * p / 3.0));
+}
+
+double
+fmx_tcp_equation_marked_bps (const FmxTcpPath *path, double p)
+{
+  return fmax (fmx_tcp_equation_simple_bps (path, p),
+      LEAST_WINDOW * 8.0 * path->segment_bytes / fmx_time_to_s (path->rtt));
 }

@@ -97,6 +97,14 @@ double fmx_tcp_equation_inverse (const FmxTcpPath * path, double bps);
  */
 double fmx_tcp_equation_simple_bps (const FmxTcpPath * path, double p);
 
+/**
+ * fmx_tcp_equation_marked_bps: where all loss events are marks ([RFC3168]): nothing
+ * times out, and a window is never less than two segments ([RFC5681 3.1] (4))
+ *
+ * Returns: X in bits per second; HUGE_VAL for p = 0
+ */
+double fmx_tcp_equation_marked_bps (const FmxTcpPath * path, double p);
+
 #ifdef __cplusplus
 }
 #endif

@@ -215,6 +215,32 @@ test_a_queue_that_stays_on_the_reverse_path_is_not_ours (void **state)
   }
 }
 
+/* What stands where 100 ms are the least and delays differ by @spread, for long. */
+static FmxDuration
+standing_of (FmxDuration rtt, FmxDuration spread, FmxDuration packets)
+{
+  FmxQueueSense sense = { 0 };
+  FmxTime now = feed (&sense, 100 * MS, 0, S);
+
+  for (; now < 60 * (FmxTime) S; now += 50 * MS) {
+    fmx_queue_sense_add (&sense, rtt, 0, 100 * MS, now);
+    fmx_queue_sense_add_spread (&sense, spread, packets, now);
+  }
+  return fmx_queue_sense_standing (&sense);
+}
+
+static void
+test_noise_is_no_queue (void **state)
+{
+  (void) state;
+  assert_true (standing_of (120 * MS, 0, 0) == 20 * MS);
+  assert_true (standing_of (120 * MS, 20 * MS, 5 * MS) == 0);
+  assert_true (standing_of (140 * MS, 20 * MS, 5 * MS) >= 15 * MS);     /* 30 - 5 */
+  assert_true (standing_of (140 * MS, 20 * MS, 5 * MS) < 16 * MS);
+  assert_true (standing_of (120 * MS, 20 * MS, 30 * MS) == 20 * MS);    /* packets */
+  assert_true (standing_of (200 * MS, 90 * MS, 0) == 40 * MS);  /* not all of it */
+}
+
 int
 main (void)
 {
@@ -232,6 +258,7 @@ main (void)
     cmocka_unit_test (test_a_clock_that_is_set_does_not_shorten_the_path),
     cmocka_unit_test (test_after_a_restart_only_the_present_counts),
     cmocka_unit_test (test_a_queue_that_stays_on_the_reverse_path_is_not_ours),
+    cmocka_unit_test (test_noise_is_no_queue),
   };
 
   return cmocka_run_group_tests_name ("rate/queue-sense", tests, NULL, NULL);

@@ -232,6 +232,93 @@ test_ecn_marks_are_loss_events (void **state)
   assert_int_equal (stats.n_lost, 0);
 }
 
+static bool told_only_marks;
+static FmxDuration told_spread;
+
+static void
+note_only_marks (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
+{
+  (void) rc;
+  (void) now;
+  told_only_marks = fb->only_marks;
+  told_spread = fb->delay_spread;
+}
+
+static void
+keep (FmxRateController *rc, FmxTime now)
+{
+  (void) rc;
+  (void) now;
+}
+
+static const FmxRateClass listener = {
+  .name = "listener",
+  .description = "hears what there is to hear",
+  .on_feedback = note_only_marks,
+  .on_no_feedback = keep
+};
+
+static void
+mark (unsigned seq)
+{
+  FmxCcfbMetric metric = { 1, (uint16_t) seq, true, 3, 0 };
+
+  fmx_rate_sender_on_metrics (&sender, &metric, 1, mid32 (at (seq) + OWD),
+      at (seq) + 2 * OWD);
+}
+
+static void
+start_to_listen (void)
+{
+  FmxRateSenderParams params;
+
+  fmx_rate_sender_params_default (&params);
+  params.klass = &listener;
+  fmx_rate_sender_init (&sender, &params, 0);
+}
+
+/* Three packets, 20 ms apart, that came 20 and 50 ms apart */
+static void
+test_tells_by_how_much_delays_differ (void **state)
+{
+  FmxCcfbMetric metrics[] = {
+    {1, 100, true, 0, 70 * MS}, {1, 101, true, 0, 50 * MS}, {1, 102, true, 0, 0}
+  };
+
+  (void) state;
+  start_to_listen ();
+  run (0, 100, NULL);
+  assert_int_equal (told_spread, 0);
+  leave (100, 103);
+  fmx_rate_sender_on_metrics (&sender, metrics, 3, mid32 (at (102) + 2 * OWD),
+      at (102) + 3 * OWD);
+  assert_int_equal (told_spread, 30 * MS);
+}
+
+static void
+test_marks_are_all_there_is_until_a_packet_is_lost (void **state)
+{
+  (void) state;
+  start_to_listen ();
+  run (0, 100, NULL);
+  assert_false (told_only_marks);
+  for (unsigned i = 100; i < 130; i += 6) {
+    leave (i, i + 6);
+    mark (i);
+    report (i + 1, i + 6, NULL);
+    assert_true (told_only_marks);
+  }
+  run (130, 300, number_250);
+  assert_false (told_only_marks);
+  for (unsigned i = 300; i < 420; i += 6) {
+    leave (i, i + 6);
+    mark (i);
+    report (i + 1, i + 6, NULL);
+    assert_false (told_only_marks && i < 330);
+  }
+  assert_true (told_only_marks);        /* eight intervals ago: [RFC5348 5.4] */
+}
+
 static void
 test_reordering_by_two_is_no_loss (void **state)
 {
@@ -342,7 +429,7 @@ test_feedback_about_strangers_changes_nothing (void **state)
   FmxCcfbMetric metrics[] = {
     {77, 1, true, 0, 0}, {1, 40000, true, 0, 0}, {1, 5000, false, 0, 0}
   };
-  FmxReportBlock block = { .ssrc = 99, .fraction_lost = 255 };
+  FmxReportBlock block = {.ssrc = 99,.fraction_lost = 255 };
   FmxRateSenderStats stats;
 
   (void) state;
@@ -372,6 +459,8 @@ main (void)
     cmocka_unit_test (test_a_report_of_losses_alone_leaves_no_hole),
     cmocka_unit_test (test_a_receiver_that_skips_lost_packets_hides_nothing),
     cmocka_unit_test (test_ecn_marks_are_loss_events),
+    cmocka_unit_test (test_tells_by_how_much_delays_differ),
+    cmocka_unit_test (test_marks_are_all_there_is_until_a_packet_is_lost),
     cmocka_unit_test (test_reordering_by_two_is_no_loss),
     cmocka_unit_test (test_sequence_numbers_wrap),
     cmocka_unit_test (test_farstream_divides_by_zero_when_all_is_lost),
@@ -380,5 +469,6 @@ main (void)
     cmocka_unit_test (test_feedback_about_strangers_changes_nothing),
   };
 
-  return cmocka_run_group_tests_name ("rate/rate-sender-feedback", tests, NULL, NULL);
+  return cmocka_run_group_tests_name ("rate/rate-sender-feedback", tests, NULL,
+      NULL);
 }

@@ -228,6 +228,52 @@ test_at_the_least_rate_it_competes_at_once (void **state)
   assert_int_equal (told_mode (&near), FMX_RATE_SHORTQ_COMPETING);
 }
 
+/* A queue stands and little comes out of it: no loss is needed to know.  Where more
+ * comes, or where the queue is short, it may be chance. */
+static void
+test_who_is_choked_has_what_comes_through (void **state)
+{
+  (void) state;
+  for (unsigned share = 2; share <= 6; share += 2) {
+    for (unsigned queue = 20; queue <= 40; queue += 20) {
+      Told t = told_begin (300e3);
+
+      told_for (&t, S, 0);
+      t.fb.latest_bps = t.rc.rate_bps / share;
+      told_for (&t, 4 * STEP, queue * MS);
+      assert_true ((t.rc.rate_bps < t.fb.latest_bps)
+          == (share > 3 && queue > 30));
+    }
+  }
+}
+
+/* The ceiling is what the path carries: steps are small there, and no jump goes beyond
+ * it because what was left after two cuts has been passed. */
+static void
+test_after_a_path_became_narrow_its_rate_is_the_ceiling (void **state)
+{
+  Told t = told_begin (300e3);
+
+  (void) state;
+  told_for (&t, S, 0);
+  t.link_bps = t.fb.latest_bps = 60e3;
+  while (t.rc.rate_bps > 60e3) {
+    assert_true (t.now < 2 * (FmxTime) S);
+    told_for (&t, STEP, 100 * MS);
+  }
+  assert_bps (&t, 0.85 * 60e3);
+  while (told_mode (&t) != FMX_RATE_SHORTQ_DRAINING) {
+    assert_true (t.now < 4 * (FmxTime) S);
+    t.fb.rtt = t.fb.rtt_median = t.fb.rtt_sample_min = 300 * MS;
+    t.fb.receive_bps = 60e3;    /* the queue lets it out */
+    t.fb.acked_sent = t.now - 300 * MS;
+    fmx_rate_controller_on_feedback (&t.rc, &t.fb, t.now);
+    t.now += STEP;
+  }
+  told_while (&t, FMX_RATE_SHORTQ_DRAINING, 0);
+  assert_true (fabs (t.rc.state.shortq.ceiling_bps - 60e3) < 1.0);
+}
+
 int
 main (void)
 {
@@ -241,6 +287,8 @@ main (void)
     cmocka_unit_test (test_who_made_it_show_again_waits_twice_as_long),
     cmocka_unit_test (test_two_cuts_in_vain_and_no_more),
     cmocka_unit_test (test_at_the_least_rate_it_competes_at_once),
+    cmocka_unit_test (test_who_is_choked_has_what_comes_through),
+    cmocka_unit_test (test_after_a_path_became_narrow_its_rate_is_the_ceiling),
   };
 
   return cmocka_run_group_tests_name ("rate/rate-shortq-drain", tests, NULL,

@@ -261,6 +261,70 @@ test_beside_a_tcp_it_has_a_share_of_what_the_link_carries (void **state)
   }
 }
 
+/* Where packets are marked and none is lost a TCP has two segments under way at its
+ * least, and never waits for a timeout. */
+static void
+test_beside_tcps_that_are_marked_it_has_a_share (void **state)
+{
+  static const uint64_t seeds[] = { 52, 60, 64 };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (seeds); i++) {
+    FmxSimDraw draw = fmx_sim_draw (FMX_SIM_BESIDE_TCP_MANAGED, seeds[i]);
+    FmxSimOutcome out = fmx_sim_draw_run (&draw, &fmx_rate_shortq);
+
+    assert_true (draw.nature.ecn && out.tcp_loss < 0.001);
+    if (!out.ok)
+      fail_msg ("draw %u: %.2f of a TCP's rate", (unsigned) seeds[i],
+          out.ratio);
+  }
+}
+
+/* A fast sender's packets wait for the one before them: even the least delay is far
+ * above what it was when they were few. */
+static void
+test_where_delays_wander_it_uses_the_link_and_no_queue (void **state)
+{
+  static const uint64_t seeds[] = { 8, 94 };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (seeds); i++) {
+    FmxSimDraw draw = fmx_sim_draw (FMX_SIM_NOISE, seeds[i]);
+    FmxSimOutcome out = fmx_sim_draw_run (&draw, &fmx_rate_shortq);
+
+    assert_true (draw.nature.jitter > 20 * MS);
+    if (out.used < 0.9 || out.queue_s > 0.03)
+      fail_msg ("draw %u: %.2f used, queue %.3f s", (unsigned) seeds[i],
+          out.used, out.queue_s);
+  }
+}
+
+/* Twenty losses among a thousand packets, once, are ten times too many for a TCP whose
+ * round trip is a quarter of a second: [RFC8083 4.3] looks at three reports. */
+static void
+test_a_moment_of_losses_on_a_long_path_does_not_stop_it (void **state)
+{
+  FmxSimLinkParams link = { 20e6, 0, 0, 130 * MS, 0.0 };
+  FmxSimBundleParams params = voices (1, false);
+  FmxRateSenderStats stats;
+
+  (void) state;
+  params.behaviour = FMX_SIM_PACED;
+  params.wire_bytes = 200;
+  params.packet_interval = MS / 10;
+  params.back.delay = 130 * MS;
+  params.sender.initial_bps = 7000000;
+  fmx_sim_world_init (&world, &link, bundles, 1, 1);
+  fmx_sim_bundle_init (&bundles[0], &params, &world.forward, 0, 1);
+  fmx_sim_world_run (&world, 5 * (FmxTime) S);
+  world.forward.params.loss = 0.02;
+  fmx_sim_world_run (&world, 6 * (FmxTime) S);
+  world.forward.params.loss = 0.0;
+  fmx_sim_world_run (&world, 20 * (FmxTime) S);
+  fmx_rate_sender_get_stats (&bundles[0].sender, &stats, world.now);
+  assert_int_equal (stats.n_breaker, 0);
+}
+
 int
 main (void)
 {
@@ -278,6 +342,9 @@ main (void)
         (test_a_link_that_becomes_narrower_is_not_overrun_for_long),
     cmocka_unit_test
         (test_beside_a_tcp_it_has_a_share_of_what_the_link_carries),
+    cmocka_unit_test (test_beside_tcps_that_are_marked_it_has_a_share),
+    cmocka_unit_test (test_where_delays_wander_it_uses_the_link_and_no_queue),
+    cmocka_unit_test (test_a_moment_of_losses_on_a_long_path_does_not_stop_it),
   };
 
   return cmocka_run_group_tests_name ("rate/rate-shortq-links", tests, NULL,

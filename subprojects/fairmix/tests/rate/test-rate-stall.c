@@ -271,6 +271,72 @@ test_feedback_in_pieces_is_one_cut (void **state)
   check_pieces (true);
 }
 
+static FmxSimWorld world;
+static FmxSimBundle bundle;
+
+/* A voice whose rate follows the target, on 1 Mbit/s; nothing comes through in one
+ * direction for @away, and then @held packets come all at once.  Returns: how long after
+ * that it takes until @share of the rate before is allowed */
+static FmxDuration
+back_after (FmxDuration rtt, uint64_t min_bps, FmxDuration away, bool held,
+    double share)
+{
+  FmxSimBundleParams params;
+  FmxSimLinkParams link = { 1e6, 37500, 0, rtt / 2, 0.0 };
+  FmxSimLink *cut = held ? &bundle.back : &world.forward;
+  FmxTime back;
+
+  memset (&params, 0, sizeof params);
+  fmx_rate_sender_params_default (&params.sender);
+  params.sender.klass = &fmx_rate_shortq;
+  params.sender.min_bps = params.sender.initial_bps = min_bps;
+  params.behaviour = FMX_SIM_PACED;
+  params.n_streams = 1;
+  params.wire_bytes = 196;
+  params.packet_interval = 2 * MS;
+  params.back.delay = rtt / 2;
+  fmx_sim_world_init (&world, &link, &bundle, 1, 1);
+  fmx_sim_bundle_init (&bundle, &params, &world.forward, 0, 1);
+  fmx_sim_world_run (&world, 60 * (FmxTime) S);
+  assert_true (fmx_rate_sender_target_bps (&bundle.sender) >= 784000);
+  back = world.now + (FmxTime) away;
+  if (held)
+    cut->stalled_until = back;
+  else
+    cut->params.loss = 1.0;
+  fmx_sim_world_run (&world, back);
+  cut->params.loss = 0.0;
+  while ((double) fmx_rate_sender_target_bps (&bundle.sender)
+      < share * 784000.0 && world.now - back < 20 * (FmxTime) S)
+    fmx_sim_world_run (&world, world.now + 5 * (FmxTime) MS);
+  return fmx_time_diff (world.now, back);
+}
+
+static void
+test_an_outage_is_one_loss_event (void **state)
+{
+  static const FmxDuration rtts[] = { MS / 2, 20 * MS, 100 * MS };
+  static const FmxDuration aways[] = { S, 2 * S, 5 * (FmxDuration) S };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (rtts); i++)
+    for (size_t j = 0; j < N_ELEMENTS (aways); j++) {
+      assert_true (back_after (rtts[i], 20000, aways[j], false, 0.1) < S);
+      assert_true (back_after (rtts[i], 20000, aways[j], false, 0.8) < 3 * S);
+    }
+}
+
+static void
+test_how_long_a_path_was_away_is_no_round_trip_time (void **state)
+{
+  static const FmxDuration rtts[] = { MS / 2, 20 * MS, 100 * MS, 300 * MS };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (rtts); i++)
+    assert_true (back_after (rtts[i], 500000, 5 * (FmxDuration) S, true, 0.8)
+        < 3 * S);
+}
+
 int
 main (void)
 {
@@ -278,6 +344,8 @@ main (void)
     cmocka_unit_test (test_a_moment_of_standstill_is_over_in_three_seconds),
     cmocka_unit_test (test_a_sender_that_slept_reads_before_it_judges),
     cmocka_unit_test (test_feedback_in_pieces_is_one_cut),
+    cmocka_unit_test (test_an_outage_is_one_loss_event),
+    cmocka_unit_test (test_how_long_a_path_was_away_is_no_round_trip_time),
   };
 
   return cmocka_run_group_tests_name ("rate/stall", tests, NULL, NULL);

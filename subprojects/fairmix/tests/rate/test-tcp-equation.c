@@ -95,6 +95,19 @@ test_simple_equation_ignores_timeouts (void **state)
         > fmx_tcp_equation_bps (&path, p));
 }
 
+/* By hand: 2 * 11680 / 0.1 */
+static void
+test_marks_leave_two_segments_each_round_trip (void **state)
+{
+  FmxTcpPath path = fmx_tcp_path (1460.0, 100 * MS);
+
+  (void) state;
+  assert_within (1e-5, fmx_tcp_equation_marked_bps (&path, 1.0), 233600.0);
+  assert_within (1e-5, fmx_tcp_equation_marked_bps (&path, 0.5), 233600.0);
+  assert_within (1e-5, fmx_tcp_equation_marked_bps (&path, 0.01), 1430501.0);
+  assert_true (fmx_tcp_equation_marked_bps (&path, 0.0) == HUGE_VAL);
+}
+
 /* [RFC5348 6.3.1] "within 5% of X_target" */
 static void
 test_inverse_inverts (void **state)
@@ -151,6 +164,7 @@ main (void)
     cmocka_unit_test (test_path_is_what_rfc5348_recommends),
     cmocka_unit_test (test_no_loss_means_no_limit),
     cmocka_unit_test (test_simple_equation_ignores_timeouts),
+    cmocka_unit_test (test_marks_leave_two_segments_each_round_trip),
     cmocka_unit_test (test_inverse_inverts),
     cmocka_unit_test (test_inverse_of_an_impossible_rate_is_cut),
     cmocka_unit_test (test_falls_in_p_and_in_rtt),
