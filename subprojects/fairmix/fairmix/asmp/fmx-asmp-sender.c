@@ -20,6 +20,8 @@
 #define SENT_WINDOW (2 * FMX_SECOND)
 #define OF_LATE (5 * FMX_SECOND)        /* an interval of reports */
 #define PLAIN_GAMMA 0.5         /* no congestion indicator: between (19)'s two */
+#define PLAIN_GROWTH 2.0        /* of what is sent, at most */
+#define PLAIN_GROWTH_AFTER_LOSS 1.25    /* a loss is told seconds later */
 
 void
 fmx_asmp_sender_params_default (FmxAsmpSenderParams *params)
@@ -200,16 +202,18 @@ rate_plain (FmxAsmpSender *sender, uint32_t at)
   double bytes = sender->params.algorithm == FMX_ASMP_FAIR
       ? FMX_TCP_SEGMENT_BYTES : sender->packet_bytes;
   double before = entry->has_rate ? entry->rate_bps : sender->target_bps;
-  double instant;
+  double loss = plain_loss (entry), instant;
+  bool fair_loss = sender->params.algorithm == FMX_ASMP_FAIR && loss > 0.0;
 
   if (rtt == 0)
     return;
-  if (entry->fractions[0] > 0)
-    instant = fmx_asmp_equation_bps (bytes, rtt, plain_loss (entry));
+  if (entry->fractions[0] > 0 || fair_loss)
+    instant = fmx_asmp_equation_bps (bytes, rtt, loss);
   else
     instant = before + fmx_asmp_step_bps (bytes, rtt);
   instant = PLAIN_GAMMA * instant + (1.0 - PLAIN_GAMMA) * before;
-  instant = fmin (instant, 2.0 * sender->target_bps);   /* sends no more */
+  instant = fmin (instant, sender->target_bps
+      * (fair_loss ? PLAIN_GROWTH_AFTER_LOSS : PLAIN_GROWTH));
   sender->table.entries[at].has_rate = true;
   set_plain (sender, &sender->table.entries[at], true);
   fmx_asmp_table_rate (&sender->table, at, (uint32_t) fmax (instant, 1.0),

@@ -273,6 +273,45 @@ test_a_plain_receiver_gets_a_rate_from_its_reports (void **state)
   rig_clear (&rig);
 }
 
+/* Losses in one report of four: the more often a receiver reports, the more of its
+ * reports have none. */
+static void
+test_a_plain_report_without_loss_is_held_against_those_before (void **state)
+{
+  double fair = fmx_asmp_equation_bps (FMX_TCP_SEGMENT_BYTES, FMX_SECOND / 10,
+      0.125);
+  Rig rig;
+
+  (void) state;
+  rig_init (&rig, FMX_ASMP_FAIR, N_MAX);
+  for (unsigned i = 0; i < 80; i++) {
+    rig_report (&rig, 1, i % 4 == 0 ? 128 : 0);
+    assert_true (i < 16 || target (&rig) >= 0.8 * fair);
+    assert_true (i < 16 || target (&rig) <= 1.5 * fair);
+  }
+  rig_clear (&rig);
+}
+
+static void
+test_after_a_loss_a_plain_receivers_rate_grows_by_a_quarter (void **state)
+{
+  double before;
+  Rig rig;
+
+  (void) state;
+  rig_init (&rig, FMX_ASMP_FAIR, N_MAX);
+  for (unsigned i = 0; i < 30; i++)
+    rig_report (&rig, 1, 128);
+  rig_report (&rig, 1, 1);
+  for (unsigned i = 0; i < 7; i++) {
+    before = target (&rig);
+    rig_report (&rig, 1, 0);
+    assert_true (target (&rig) <= 1.2501 * before);
+  }
+  assert_true (target (&rig) > before);
+  rig_clear (&rig);
+}
+
 static void
 send_packets (Rig * rig, unsigned n)
 {
@@ -387,6 +426,10 @@ main (void)
     cmocka_unit_test (test_round_trips_that_cannot_be_are_not_told),
     cmocka_unit_test (test_who_leaves_its_rate_out_limits_nobody),
     cmocka_unit_test (test_a_plain_receiver_gets_a_rate_from_its_reports),
+    cmocka_unit_test
+        (test_a_plain_report_without_loss_is_held_against_those_before),
+    cmocka_unit_test
+        (test_after_a_loss_a_plain_receivers_rate_grows_by_a_quarter),
     cmocka_unit_test
         (test_a_plain_receiver_that_nothing_reaches_lowers_the_rate),
     cmocka_unit_test (test_so_does_one_with_asmp),
