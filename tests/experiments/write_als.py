@@ -4,8 +4,8 @@
 
   tests/experiments/write_als.py [--build build] [--check]
 
-Runs als-figures, als-ns3, als-alone, als-crowd and the tests als-chain and als-layers of the
-build (two minutes, most of them ns-3's) and fills in what stands between the
+Runs als-figures, als-ns3, als-alone, als-crowd and the tests als-chain, als-layers and
+alsrouter-chain of the build (two minutes, most of them ns-3's) and fills in what stands between the
 markers of docs/results.md.  --check: only one seed of each, without ns-3, and nothing
 is written.
 """
@@ -22,6 +22,7 @@ SPANS = ['paper', 'ours']   # shown with the least and the most
 VARIANTS = ['paper', 'ours', 'TCP in its place']
 NS3 = ['ns-3 paper', 'ns-3 ours']
 SEEDS = range(6, 8)     # of ns-3
+N_RUNS = 5      # of the chain in real elements
 # of als-figures: scene, what the paper says of the TCPs, of the loss, targets
 SCENES = [
     ('figure 3, each 3 s', '1.1', '< 2 %'),
@@ -159,6 +160,17 @@ def layers(lines):
     return out
 
 
+def elements(build):
+    """The chain as real elements, some runs of it: reports come at random times"""
+    lines = []
+    for _ in range(N_RUNS):
+        lines += subprocess.run(
+            ['meson', 'test', '-C', build, '--no-rebuild', '-v',
+             'element-alsrouter-chain'], check=True, capture_output=True,
+            text=True).stdout.splitlines()
+    return lines
+
+
 def fill_in(name, lines):
     text = RESULTS.read_text(encoding='utf-8')
     pattern = re.compile(rf'(<!-- {name}: .*?-->\n).*?(<!-- end -->)', re.S)
@@ -184,7 +196,8 @@ def main():
         return
     fill_in('als figures 3, 4', beside_tcp(read(with_ns3(build))))
     fill_in('als alone', alone(read(lines_of(build, 'als-alone'))))
-    fill_in('als table 1', chain(lines_of(build, 'test-als-chain')))
+    fill_in('als table 1', chain(lines_of(build, 'test-als-chain')
+                                 + elements(build)))
     fill_in('als figure 8', layers(lines_of(build, 'test-als-layers')))
     fill_in('als crowd', crowd(read(lines_of(build, 'als-crowd'))))
 

@@ -9,10 +9,13 @@
 #include "fairmix/als/fmx-als-receiver.h"
 #include "fairmix/als/fmx-als-router.h"
 #include "fairmix/als/fmx-als-sender.h"
+#include "fairmix/asmp/fmx-asmp-loss.h"
 
 #include "wires.h"
 
+#include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <unistd.h>
 
 namespace
@@ -119,6 +122,7 @@ class Als
         }
         fmx_als_sender_init(&m_sender, &params, m_slots, m_receivers, PLACES, 1, 0);
         fmx_als_receiver_init(&m_receiver);
+        fmx_asmp_loss_init(&m_loss);
         m_out = Socket::CreateSocket(from, UdpSocketFactory::GetTypeId());
         m_out->Bind();
         m_out->Connect(InetSocketAddress(address, port));
@@ -145,9 +149,12 @@ class Als
     {
         double bps = fmx_als_sender_get_rate_bps(&m_sender, 0);
 
-        m_out->Send(Create<Packet>(PACKET_BYTES - HEADER_BYTES));
+        uint8_t payload[PACKET_BYTES - HEADER_BYTES]{};
+
+        memcpy(payload, &m_seq, sizeof m_seq);
+        m_seq++;
+        m_out->Send(Create<Packet>(payload, sizeof payload));
         sent.Add(PACKET_BYTES);
-        m_sent++;
         Simulator::Schedule(Seconds(PACKET_BYTES * 8 / bps * m_random->GetValue(0.9, 1.1)),
                             &Als::Send,
                             this);
@@ -155,10 +162,13 @@ class Als
 
     void OnPacket(Ptr<Socket> socket)
     {
-        while (socket->Recv())
+        while (Ptr<Packet> packet = socket->Recv())
         {
+            uint16_t seq;
+
+            packet->CopyData(reinterpret_cast<uint8_t*>(&seq), sizeof seq);
+            fmx_asmp_loss_on_packet(&m_loss, seq);
             received.Add(PACKET_BYTES);
-            m_received++;
         }
     }
 
@@ -186,19 +196,20 @@ class Als
     {
         FmxAlsReport report{};
         FmxAlsShare share;
+        double lost;
 
+        if (fmx_asmp_loss_report(&m_loss, &lost))
+        {
+            report.loss = std::floor(std::fmin(255, 256 * lost)) / 256;
+        }
         if (fmx_als_receiver_get_return(&m_receiver, &share, Now()))
         {
             report.ssrc = 9;
             report.share_bps = share.share_bps;
             report.utilisation = share.utilisation;
             report.answered = share.answered;
-            report.loss = m_sent > m_received
-                              ? std::floor(256.0 * (m_sent - m_received) / m_sent) / 256
-                              : 0;
             fmx_als_sender_on_report(&m_sender, &report, Now());
         }
-        m_sent = m_received = 0;
         m_report = Simulator::Schedule(Seconds(Interval() * m_random->GetValue(0.5, 1.5)),
                                        &Als::Report,
                                        this);
@@ -219,8 +230,8 @@ class Als
     FmxAlsSenderReceiver m_receivers[PLACES];
     FmxAlsReceiver m_receiver;
     EventId m_report;
-    uint32_t m_sent{0};
-    uint32_t m_received{0};
+    FmxAsmpLoss m_loss;
+    uint16_t m_seq{0};
 };
 
 struct Scene

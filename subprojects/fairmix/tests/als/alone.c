@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "fairmix/als/fmx-als-sender.h"
+#include "fairmix/asmp/fmx-asmp-loss.h"
 #include "fairmix/asmp/fmx-asmp-sender.h"
 #include "sim/fmx-sim-bundle.h"
 #include "sim/fmx-sim-tcp.h"
@@ -65,7 +66,8 @@ typedef struct
   FmxSimBundle bundle;
   FmxTime next_packet, next_sr, next_rr;
   FmxTime sr_sent;              /* a sender report is on its way; 0 = none */
-  uint32_t seq, sent, arrived;  /* the last two since the last report */
+  uint32_t seq;
+  FmxAsmpLoss loss;             /* of a plain receiver */
   uint64_t n_sent, n_arrived, bytes;    /* since BEGIN_S */
 } Flow;
 
@@ -138,6 +140,7 @@ begin_flow (Flow *f, unsigned i, size_t variant)
   fmx_asmp_receiver_params_default (&receiver);
   receiver.clock_rate_hz = CLOCK_RATE;
   fmx_asmp_receiver_init (&f->receiver, &receiver, MEDIA);
+  fmx_asmp_loss_init (&f->loss);
   f->next_packet = start;
   f->next_sr = next_report (f, start);
   f->next_rr = next_report (f, start);
@@ -183,7 +186,6 @@ send_packet (Flow *f, unsigned i, FmxTime now)
 
   fmx_sim_link_send (&bottleneck, packet, now);
   fmx_asmp_sender_on_sent (&f->asmp, PACKET_BYTES, now);
-  f->sent++;
   f->n_sent++;
   f->next_packet += (FmxTime) (PACKET_BYTES * 8.0 / rate_bps (f) * FMX_SECOND
       * (0.9 + 0.2 * fmx_rng_next_unit (&rng)));
@@ -193,16 +195,16 @@ static void
 report (Flow *f, FmxTime now)
 {
   FmxDuration rtt = 2 * ONE_WAY + fmx_sim_link_queue_delay (&bottleneck, now);
-  FmxReportBlock block = {.ssrc = MEDIA,.ext_highest_seq = f->seq,
+  FmxReportBlock block = {.ssrc = MEDIA,
+    .ext_highest_seq = (uint32_t) f->loss.highest,
     .lsr = mid32 (now - (FmxTime) rtt)
   };
   FmxAlsReport als = {.ssrc = OWN };
   FmxAsmpRate rate;
+  double lost;
 
-  if (f->sent > f->arrived)
-    block.fraction_lost = (uint8_t) fmin (255.0, 256.0 * (f->sent - f->arrived)
-        / f->sent);
-  f->sent = f->arrived = 0;
+  if (fmx_asmp_loss_report (&f->loss, &lost))
+    block.fraction_lost = (uint8_t) fmin (255.0, 256.0 * lost);
   f->next_rr = next_report (f, now);
   fmx_asmp_sender_on_report (&f->asmp, OWN, &block, mid32 (now), now);
   if (f->kind == ASMP) {
@@ -263,9 +265,9 @@ arrive (Flow *f, const FmxSimPacket *packet, FmxTime now)
     fmx_sim_bundle_on_arrival (&f->bundle, packet, now);
     return;
   }
-  f->arrived++;
   f->n_arrived++;
   f->bytes += PACKET_BYTES;
+  fmx_asmp_loss_on_packet (&f->loss, (uint16_t) packet->data);
   if (f->kind == ASMP)
     fmx_asmp_receiver_on_packet (&f->receiver, (uint16_t) packet->data,
         rtp_time (packet->sent), PACKET_BYTES, now);

@@ -16,6 +16,7 @@
 #include "fairmix/als/fmx-als-receiver.h"
 #include "fairmix/als/fmx-als-router.h"
 #include "fairmix/als/fmx-als-sender.h"
+#include "fairmix/asmp/fmx-asmp-loss.h"
 #include "sim/fmx-sim-tcp.h"
 
 #define MAX_ALS 8
@@ -85,7 +86,8 @@ typedef struct
   FmxAlsSenderReceiver receivers[PLACES];
   FmxAlsReceiver receiver;
   FmxTime start, next_packet, next_sr, next_rr;
-  uint32_t sent, received;      /* since the last report */
+  uint32_t seq;
+  FmxAsmpLoss loss;             /* as its receiver sees it */
   double sent_in[LENGTH_S / BIN_S + 1], received_in[LENGTH_S / BIN_S + 1];
 } Als;
 
@@ -131,6 +133,7 @@ begin_als (Als *a, FmxTime start)
   FmxAlsSenderParams params;
 
   memset (a, 0, sizeof *a);
+  fmx_asmp_loss_init (&a->loss);
   fmx_als_sender_params_default (&params);
   params.n_layers = 1;
   params.wish_bps = (uint32_t) LINK_BPS;
@@ -199,11 +202,10 @@ report (Als *a, FmxTime now)
 {
   FmxAlsReport r = {.ssrc = 9 };
   FmxAlsShare share;
+  double lost;
 
-  if (a->sent > a->received)
-    r.loss = floor (fmin (255.0, 256.0 * (a->sent - a->received) / a->sent))
-        / 256.0;
-  a->sent = a->received = 0;
+  if (fmx_asmp_loss_report (&a->loss, &lost))
+    r.loss = floor (fmin (255.0, 256.0 * lost)) / 256.0;
   a->next_rr = next_report (now, variant->interval);
   if (!fmx_als_receiver_get_return (&a->receiver, &share, now))
     return;
@@ -216,15 +218,23 @@ report (Als *a, FmxTime now)
 static void
 send_packet (Als *a, unsigned flow, FmxTime now)
 {
-  FmxSimPacket packet = {.flow = flow,.wire_bytes = PACKET_BYTES };
+  FmxSimPacket packet = {.flow = flow,.wire_bytes = PACKET_BYTES,
+    .data = a->seq++
+  };
   double bps = fmx_als_sender_get_rate_bps (&a->sender, 0);
 
   fmx_als_router_on_packet (&router, flow, PACKET_BYTES, now);
   fmx_sim_link_send (&bottleneck, packet, now);
-  a->sent++;
   a->sent_in[bin_of (now)]++;
   a->next_packet += (FmxTime) (PACKET_BYTES * 8.0 / bps * FMX_SECOND
       * (0.9 + 0.2 * fmx_rng_next_unit (&rng)));
+}
+
+static void
+arrive (Als *a, const FmxSimPacket *packet, FmxTime now)
+{
+  fmx_asmp_loss_on_packet (&a->loss, (uint16_t) packet->data);
+  a->received_in[bin_of (now)]++;
 }
 
 static void
@@ -370,8 +380,7 @@ play (const Scene *scene, uint64_t seed)
         fmx_sim_tcp_on_arrival (&tcps[packet.flow], &packet, now);
         continue;
       }
-      als[packet.flow - MAX_TCP].received++;
-      als[packet.flow - MAX_TCP].received_in[bin_of (now)]++;
+      arrive (&als[packet.flow - MAX_TCP], &packet, now);
     }
     for (unsigned i = 0; i < n_tcp; i++)
       run_tcp (i, now);
