@@ -34,6 +34,7 @@
 
 #include "gstalsrtcp.h"
 
+#include "gstalsalert.h"
 #include "gstalspeers.h"
 #include "gstalssettings.h"
 #include "gstalssources.h"
@@ -85,6 +86,7 @@ struct _GstAlsRtcp
   GstAlsSettings settings;      /* with the object lock */
   gchar *encoders;              /* this, too */
   GstAlsSources sources;        /* locks itself */
+  GstAlsAlert alert;            /* this, too */
   GstRtcpHook *hook;            /* so does this */
   GstFairmixOutbox *outbox;     /* and this */
 
@@ -483,6 +485,7 @@ gst_als_rtcp_on_sending (GstElement * owner, GstRTCPBuffer * rtcp,
   GstClockTime deadline = GST_CLOCK_TIME_NONE;
   FmxTime now;
 
+  gst_als_alert_apply (&self->alert, owner);
   gst_fairmix_lock_acquire (&self->lock);
   now = gst_als_rtcp_now (self);
   if (self->receivers != NULL) {
@@ -776,6 +779,9 @@ gst_als_rtcp_set_property (GObject * object, guint id, const GValue * value,
     case PROP (SOURCES):
       gst_als_sources_set_names (&self->sources, g_value_get_string (value));
       break;
+    case PROP (ALERT_SINK):
+      gst_als_alert_set_name (&self->alert, g_value_get_string (value));
+      break;
     default:
       if (id < PROP_SETTINGS || id >= PROP_SETTINGS + GST_ALS_N_SETTINGS) {
         G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -809,6 +815,9 @@ gst_als_rtcp_get_property (GObject * object, guint id, GValue * value,
       break;
     case PROP (SOURCES):
       g_value_take_string (value, gst_als_sources_dup_names (&self->sources));
+      break;
+    case PROP (ALERT_SINK):
+      g_value_take_string (value, gst_als_alert_dup_name (&self->alert));
       break;
     case PROP (TARGET_BITRATE):
       gst_fairmix_lock_acquire (&self->lock);
@@ -846,6 +855,7 @@ gst_als_rtcp_finalize (GObject * object)
   for (guint i = 0; i < MAX_LAYERS; i++)
     gst_encoder_control_clear (&self->layers[i].encoder);
   gst_als_sources_clear (&self->sources);
+  gst_als_alert_clear (&self->alert);
   gst_als_settings_clear (&self->settings);
   g_free (self->encoders);
   gst_fairmix_outbox_free (self->outbox);
@@ -897,6 +907,7 @@ gst_als_rtcp_init (GstAlsRtcp * self)
   for (guint i = 0; i < MAX_LAYERS; i++)
     gst_encoder_control_init (&self->layers[i].encoder);
   gst_als_sources_init (&self->sources);
+  gst_als_alert_init (&self->alert);
   self->hook = gst_rtcp_hook_new (GST_ELEMENT (self), gst_als_rtcp_on_sending);
   self->outbox = gst_fairmix_outbox_new ();
 

@@ -137,6 +137,11 @@ install_names (GObjectClass * gobject_class, guint first_id)
           "1, 2, ..., with commas in between; after a plus sign that of the "
           "layer's RTCP.  They run while their layer is held", NULL,
           rw | GST_PARAM_MUTABLE_READY));
+  g_object_class_install_property (gobject_class, first_id + GST_ALS_ALERT_SINK,
+      g_param_spec_string ("alert-sink", "Alert Sink",
+          "Name of the udpsink in the same pipeline that sends the base's RTCP: "
+          "its packets get IP's router-alert option, and no UDP checksum. IPv4",
+          NULL, rw | GST_PARAM_MUTABLE_PLAYING));
 }
 
 static void

@@ -475,11 +475,15 @@ gboolean
 gst_rtcp_hook_pass_eos (GstRtcpHook * hook, GstPad * pad, GstObject * parent,
     GstEvent * eos)
 {
-  GObject *session = get_session (hook);
-  gboolean no_bye = session != NULL && !has_own_source (session);
-  GstPad *rtcp = no_bye ? get_rtcp_pad (hook) : NULL;
-  gboolean ret = gst_pad_event_default (pad, parent, eos);
+  GObject *session;
+  GstPad *rtcp = NULL;
+  gboolean ret;
 
+  gst_rtcp_hook_connect (hook); /* the end may come before anything else does */
+  session = get_session (hook);
+  if (session != NULL && !has_own_source (session))
+    rtcp = get_rtcp_pad (hook);
+  ret = gst_pad_event_default (pad, parent, eos);
   if (rtcp != NULL) {
     end_rtcp (rtcp);
     gst_object_unref (rtcp);

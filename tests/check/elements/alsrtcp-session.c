@@ -2,6 +2,10 @@
 /* alsrtcp with sessions, in virtual time.  alsrtcp alone: alsrtcp.c */
 #include "alsrtcpnet.h"
 
+#include <gio/gio.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 /* ALS 4.3, figure 8: shares of 270 and 180 kbit/s, and then of 90 as well */
 GST_START_TEST (test_unequal_receivers_hold_what_their_branches_carry)
 {
@@ -30,6 +34,85 @@ GST_START_TEST (test_unequal_receivers_hold_what_their_branches_carry)
   fail_unless_equals_int (element_stat (net.als, "n-unanswered"), 0);
   fail_unless (element_stat (net.als, "n-looped-rtcp") > 5);
   net_clear (&net);
+}
+
+GST_END_TEST;
+
+/* A router between srtpdec and srtpenc answers, one without the key cannot. */
+GST_START_TEST (test_under_srtcp_routers_with_the_key_answer)
+{
+  Receiver *wide, *deaf;
+  Net net;
+
+  net_init_full (&net, "", TRUE);
+  wide = net_join (&net, 3000000);
+  net_run (&net, 40);
+  assert_between (element_stat (wide->als, "share"), 265e3, 275e3);
+  assert_between (layer_bps (&net, 0), 265e3, 300e3);
+  fail_unless_equals_int (element_stat (net.als, "n-unanswered"), 0);
+  deaf = net_join (&net, 0);
+  net_run (&net, 40);
+  fail_unless_equals_int (held (deaf), 1);
+  fail_unless (element_stat (net.als, "n-unanswered") > 0);
+  fail_unless_equals_int (element_stat (net.als, "n-receivers"), 2);
+  fail_unless (element_stat (net.als, "n-looped-rtcp") > 5);
+  fail_unless_equals_int (element_stat (net.als, "n-malformed-rtcp"), 0);
+  net_clear (&net);
+}
+
+GST_END_TEST;
+
+/* The options of the socket that udpsink `out` sends with, 0 if there is none */
+static guint
+options_of (Net * net, guint8 * options, gint * no_checksum)
+{
+  GstElement *out = element_of (net->bin, "out");
+  socklen_t size = 4, int_size = sizeof *no_checksum;
+  GSocket *socket;
+
+  g_object_get (out, "used-socket", &socket, NULL);
+  fail_unless (socket != NULL);
+  fail_unless (getsockopt (g_socket_get_fd (socket), IPPROTO_IP, IP_OPTIONS,
+          options, &size) == 0);
+  fail_unless (getsockopt (g_socket_get_fd (socket), SOL_SOCKET, SO_NO_CHECK,
+          no_checksum, &int_size) == 0);
+  g_object_unref (socket);
+  gst_object_unref (out);
+  return size;
+}
+
+/* [RFC2113], ALS 3.2 */
+GST_START_TEST (test_routers_are_alerted_where_the_socket_allows_it)
+{
+  static const guint8 router_alert[] = { 0x94, 4, 0, 0 };
+  const gchar *const sinks[] = { "out", "nobody", "rtp" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (sinks); i++) {
+    gchar *settings = g_strdup_printf ("alert-sink=%s udpsink name=out "
+        "host=127.0.0.1 port=9 sync=false async=false", sinks[i]);
+    guint8 options[4] = { 0 };
+    gint no_checksum;
+    GstMessage *warning;
+    GstBus *bus;
+    Net net;
+
+    net_init (&net, settings);
+    net_join (&net, 3000000);
+    bus = gst_element_get_bus (net.bin);
+    for (guint again = 0; again < 2; again++) {
+      net_run (&net, 15);
+      warning = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
+      fail_unless_equals_int (warning != NULL, i > 0 && again == 0);
+      gst_clear_message (&warning);
+    }
+    fail_unless_equals_int (options_of (&net, options, &no_checksum),
+        i == 0 ? 4 : 0);
+    fail_unless_equals_int (no_checksum, i == 0);
+    fail_unless (i > 0 || memcmp (options, router_alert, 4) == 0);
+    gst_object_unref (bus);
+    net_clear (&net);
+    g_free (settings);
+  }
 }
 
 GST_END_TEST;
@@ -180,6 +263,11 @@ alsrtcp_session_suite (void)
   tcase_add_test (tc, test_behind_a_deaf_router_the_base_is_held);
   tcase_add_test (tc, test_a_router_may_start_again);
   tcase_add_test (tc, test_under_avpf_a_share_that_falls_is_heard_of_at_once);
+  tcase_add_test (tc, test_routers_are_alerted_where_the_socket_allows_it);
+  /* of gst-plugins-bad, which need not be there */
+  if (gst_registry_check_feature_version (gst_registry_get (), "srtpenc", 1, 22,
+          0))
+    tcase_add_test (tc, test_under_srtcp_routers_with_the_key_answer);
   return s;
 }
 

@@ -5,7 +5,7 @@
 /* alsrtcp with sessions: a sender's rtpbin, and receivers' rtpsessions that each
  * have an alsrouter in front of their branch, in virtual time */
 
-#include "../gstfairmixcheck.h"
+#include "alsrtcppads.h"
 
 #define MAX_RECEIVERS 3
 #define N_LAYERS 3
@@ -13,12 +13,6 @@
 #define STEP (100 * GST_MSECOND)
 #define IP_UDP_BYTES 28
 #define HEADER_BYTES (IP_UDP_BYTES + 12)
-
-typedef struct
-{
-  GMutex lock;
-  GQueue buffers;               /* with the lock */
-} Outlet;
 
 /* One receiver behind its branch */
 typedef struct
@@ -36,6 +30,7 @@ typedef struct
 typedef struct
 {
   GstTestClock *clock;
+  gboolean srtcp;
   GstElement *bin, *als;
   GstPad *layers_in[N_LAYERS], *layers_out[N_LAYERS], *rtcp_in, *rtcp_out;
   Outlet layers[N_LAYERS], rtcp;
@@ -45,87 +40,6 @@ typedef struct
   guint16 seq;
   guint32 ssrc;                 /* of what it sends */
 } Net;
-
-static inline GstFlowReturn
-take_packet (GstPad * pad, GstObject * parent, GstBuffer * buffer)
-{
-  Outlet *outlet = gst_pad_get_element_private (pad);
-
-  g_mutex_lock (&outlet->lock);
-  g_queue_push_tail (&outlet->buffers, buffer);
-  g_mutex_unlock (&outlet->lock);
-  return GST_FLOW_OK;
-}
-
-static inline GstBuffer *
-pop_packet (Outlet * outlet)
-{
-  GstBuffer *buffer;
-
-  g_mutex_lock (&outlet->lock);
-  buffer = g_queue_pop_head (&outlet->buffers);
-  g_mutex_unlock (&outlet->lock);
-  return buffer;
-}
-
-static inline GstPad *
-any_pad (GstElement * element, const gchar * name)
-{
-  GstPad *pad = gst_element_get_static_pad (element, name);
-
-  if (pad == NULL)
-    pad = gst_element_request_pad_simple (element, name);
-  fail_unless (pad != NULL, "no pad %s", name);
-  return pad;
-}
-
-static inline void
-begin_stream (GstPad * pad, const gchar * caps_string)
-{
-  GstCaps *caps = gst_caps_from_string (caps_string);
-  GstSegment segment;
-
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  gst_pad_push_event (pad, gst_event_new_stream_start (GST_PAD_NAME (pad)));
-  gst_pad_push_event (pad, gst_event_new_caps (caps));
-  gst_pad_push_event (pad, gst_event_new_segment (&segment));
-  gst_caps_unref (caps);
-}
-
-static inline GstPad *
-pad_to (GstElement * element, const gchar * name, const gchar * caps_string)
-{
-  GstPad *pad = gst_pad_new (NULL, GST_PAD_SRC);
-  GstPad *peer = any_pad (element, name);
-
-  gst_pad_set_active (pad, TRUE);
-  fail_unless_equals_int (gst_pad_link (pad, peer), GST_PAD_LINK_OK);
-  gst_object_unref (peer);
-  begin_stream (pad, caps_string);
-  return pad;
-}
-
-static inline GstPad *
-pad_from (GstElement * element, const gchar * name, Outlet * outlet)
-{
-  GstPad *pad = gst_pad_new (NULL, GST_PAD_SINK);
-  GstPad *peer = any_pad (element, name);
-
-  g_mutex_init (&outlet->lock);
-  g_queue_init (&outlet->buffers);
-  gst_pad_set_element_private (pad, outlet);
-  gst_pad_set_chain_function (pad, take_packet);
-  gst_pad_set_active (pad, TRUE);
-  fail_unless_equals_int (gst_pad_link (peer, pad), GST_PAD_LINK_OK);
-  gst_object_unref (peer);
-  return pad;
-}
-
-static inline GstElement *
-element_of (GstElement * bin, const gchar * name)
-{
-  return gst_bin_get_by_name (GST_BIN (bin), name);
-}
 
 static inline void
 play (Net * net, GstElement * bin)
@@ -137,20 +51,23 @@ play (Net * net, GstElement * bin)
       GST_STATE_CHANGE_SUCCESS);
 }
 
+/* @srtcp: of the members; routers have the key that read RTCP */
 static inline void
-net_init (Net * net, const gchar * settings)
+net_init_full (Net * net, const gchar * settings, gboolean srtcp)
 {
   gchar *line = g_strdup_printf ("rtpbin name=rtp ntp-time-source=clock-time "
       "alsrtcp name=als rtpbin=rtp address=239.1.2.0 port=5004 "
-      "ntp-time-source=clock-time max-bitrate=3000000 increase=5000 %s",
-      settings);
-  GstElement *session;
+      "ntp-time-source=clock-time max-bitrate=3000000 increase=5000 %s %s",
+      settings, srtcp ? SRTPENC ("enc") "srtpdec name=dec dec.rtcp_src "
+      "! als.rtcp_sink" : "");
+  GstElement *session, *dec;
 
   memset (net, 0, sizeof *net);
   net->clock =
       GST_TEST_CLOCK (gst_test_clock_new_with_start_time (1000 * GST_SECOND));
   gst_system_clock_set_default (GST_CLOCK (net->clock));
   net->ssrc = 0x5555;
+  net->srtcp = srtcp;
   net->bin = gst_object_ref_sink (gst_parse_launch (line, NULL));
   g_free (line);
   net->als = element_of (net->bin, "als");
@@ -162,7 +79,7 @@ net_init (Net * net, const gchar * settings)
   fail_unless (gst_element_link_pads (net->als, "rtcp_src", session,
           "recv_rtcp_sink_0"));
   net->layers_out[0] = pad_from (session, "send_rtp_src_0", &net->layers[0]);
-  net->rtcp_out = pad_from (session, "send_rtcp_src_0", &net->rtcp);
+  net->rtcp_out = rtcp_from (net->bin, session, "send_rtcp_src_0", &net->rtcp);
   gst_object_unref (session);
   for (guint i = 1; i < N_LAYERS; i++) {
     gchar *name = g_strdup_printf ("src_%u", i);
@@ -177,10 +94,41 @@ net_init (Net * net, const gchar * settings)
     g_free (name);
   }
   play (net, net->bin);
-  net->rtcp_in = pad_to (net->als, "rtcp_sink", "application/x-rtcp");
+  dec = dec_of (net->bin, "dec");
+  net->rtcp_in = dec != NULL ? pad_to (dec, "rtcp_sink", "application/x-srtcp")
+      : pad_to (net->als, "rtcp_sink", "application/x-rtcp");
+  gst_clear_object (&dec);
 }
 
-/* The paper's rule.  @bandwidth_bps: 0 = the router does not read RTCP, so that it answers nobody */
+static inline void
+net_init (Net * net, const gchar * settings)
+{
+  net_init_full (net, settings, FALSE);
+}
+
+static inline GstPad *
+rtcp_to (Net * net, Receiver * receiver, gboolean answers)
+{
+  const gchar *caps = net->srtcp ? "application/x-srtcp" : "application/x-rtcp";
+  GstElement *dec = dec_of (receiver->bin, "dec");
+  GstElement *way = dec_of (receiver->bin, "way");
+  GstElement *wire = element_of (receiver->bin, "wire");
+  GstPad *pad;
+
+  if (wire != NULL)
+    pad = pad_to (wire, "sink", caps);
+  else if (net->srtcp && answers)
+    pad = pad_to (dec, "rtcp_sink", caps);
+  else
+    pad = pad_to (receiver->router, "sink_7", caps);
+  gst_clear_object (&dec);
+  gst_clear_object (&way);
+  gst_clear_object (&wire);
+  return pad;
+}
+
+/* The paper's rule.  @bandwidth_bps: 0 = RTCP does not pass the router, or, of SRTCP,
+ * without the key: it answers nobody */
 static inline Receiver *
 net_join (Net * net, guint64 bandwidth_bps)
 {
@@ -194,8 +142,7 @@ net_join (Net * net, guint64 bandwidth_bps)
       "r.src_1 ! fakesink async=false sync=false "
       "r.src_2 ! fakesink async=false sync=false "
       "%s ! als.rtcp_sink als.rtcp_src ! rtp.recv_rtcp_sink",
-      MAX (bandwidth_bps, 1), bandwidth_bps > 0 ? "r.src_7"
-      : "identity name=wire");
+      MAX (bandwidth_bps, 1), way_of_rtcp (net->srtcp, bandwidth_bps > 0));
   GstElement *session;
 
   receiver->bandwidth_bps = bandwidth_bps;
@@ -207,7 +154,8 @@ net_join (Net * net, guint64 bandwidth_bps)
   receiver->sources[1] = element_of (receiver->bin, "l1");
   receiver->sources[2] = element_of (receiver->bin, "l2");
   session = element_of (receiver->bin, "rtp");
-  receiver->rtcp_out = pad_from (session, "send_rtcp_src", &receiver->rtcp);
+  receiver->rtcp_out = rtcp_from (receiver->bin, session, "send_rtcp_src",
+      &receiver->rtcp);
   gst_object_unref (session);
   play (net, receiver->bin);
   for (guint i = 0; i < N_LAYERS; i++) {
@@ -216,15 +164,7 @@ net_join (Net * net, guint64 bandwidth_bps)
     receiver->layers_in[i] = pad_to (receiver->router, name, RTP_CAPS_PCMU);
     g_free (name);
   }
-  if (bandwidth_bps > 0) {
-    receiver->rtcp_in =
-        pad_to (receiver->router, "sink_7", "application/x-rtcp");
-  } else {
-    GstElement *wire = element_of (receiver->bin, "wire");
-
-    receiver->rtcp_in = pad_to (wire, "sink", "application/x-rtcp");
-    gst_object_unref (wire);
-  }
+  receiver->rtcp_in = rtcp_to (net, receiver, bandwidth_bps > 0);
   receiver->tap = pad_to (receiver->router, "tap_0",
       "application/octet-stream");
   return receiver;
@@ -415,27 +355,6 @@ net_run (Net * net, guint seconds)
 {
   for (guint i = 0; i < seconds * (GST_SECOND / STEP); i++)
     net_step (net);
-}
-
-static inline void
-free_pad (GstPad * pad)
-{
-  GstPad *peer = gst_pad_get_peer (pad);
-
-  gst_pad_set_active (pad, FALSE);
-  if (GST_PAD_IS_SRC (pad))
-    gst_pad_unlink (pad, peer);
-  else
-    gst_pad_unlink (peer, pad);
-  gst_object_unref (peer);
-  gst_object_unref (pad);
-}
-
-static inline void
-outlet_clear (Outlet * outlet)
-{
-  g_queue_clear_full (&outlet->buffers, (GDestroyNotify) gst_buffer_unref);
-  g_mutex_clear (&outlet->lock);
 }
 
 static inline void

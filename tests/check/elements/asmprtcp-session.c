@@ -131,6 +131,38 @@ hear_from (Net * net, Node * node, guint32 ssrc, guint bps)
   gst_buffer_unref (buffer);
 }
 
+/* SRTP lies outside, between the session and the network. */
+GST_START_TEST (test_under_srtp_the_slowest_is_followed_and_strangers_are_not)
+{
+  Node *slow;
+  Net net;
+
+  net_init (&net);
+  net.srtp = TRUE;
+  node_add (&net, "sender", NULL);
+  node_add (&net, "receiver", NULL);
+  net_run (&net, 40);
+  fail_unless_equals_int (target (&net), 400000);
+  assert_between (first_of (&net.nodes[1], "streams", "rtt"), 80e6, 125e6);
+  /* whoever has no key is not heard */
+  for (guint i = 0; i < 5; i++) {
+    hear_from (&net, &net.nodes[1], 1000, 20000);
+    net_run (&net, 1);
+  }
+  fail_unless_equals_int (target (&net), 400000);
+  slow = node_add (&net, "receiver", NULL);
+  slow->capacity_bps = 150000.0;
+  net_run (&net, 40);
+  assert_between (target (&net), 75000, 210000);
+  fail_unless_equals_int (element_stat (net.nodes[0].asmp, "n-receivers"), 2);
+  fail_unless_equals_int (element_stat (net.nodes[0].asmp, "n-plain"), 0);
+  for (guint i = 0; i < 3; i++)
+    fail_unless (element_stat (net.nodes[i].asmp, "n-looped-rtcp") >= 4);
+  net_clear (&net);
+}
+
+GST_END_TEST;
+
 /* However often they may report: the session says how many there are. */
 GST_START_TEST (test_among_more_than_twenty_one_speaks_for_others)
 {
@@ -230,6 +262,11 @@ asmprtcp_session_suite (void)
   tcase_add_test (tc, test_among_more_than_twenty_one_speaks_for_others);
   tcase_add_test (tc, test_in_a_large_session_one_speaks_for_others);
   tcase_add_test (tc, test_both_ends_may_stop_and_start_again);
+  /* of gst-plugins-bad, which need not be there */
+  if (gst_registry_check_feature_version (gst_registry_get (), "srtpenc", 1, 22,
+          0))
+    tcase_add_test (tc,
+        test_under_srtp_the_slowest_is_followed_and_strangers_are_not);
   return s;
 }
 

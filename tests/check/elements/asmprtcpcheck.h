@@ -7,6 +7,8 @@
 
 #include "../gstfairmixcheck.h"
 
+#include "srtpcheck.h"
+
 #include "common/gstfairmixrtcp.h"
 #include "fairmix/base/fmx-rng.h"
 #include "fairmix/wire/fmx-asmp-app.h"
@@ -49,6 +51,7 @@ typedef struct
   guint16 seq;
   guint32 ts;
   GstClockTime packet_time;
+  gboolean srtp;                /* of those who are added from now on */
   guint64 media_bytes;
   guint32 ssrc;                 /* of what it sends; checked */
 } Net;
@@ -85,13 +88,13 @@ pad_to (GstElement * element, const gchar * name, const gchar * caps_string)
 }
 
 static inline GstPad *
-pad_from (Node * node, const gchar * name)
+pad_from (Node * node, GstElement * element, const gchar * name)
 {
   GstPad *pad = gst_pad_new (NULL, GST_PAD_SINK);
-  GstPad *peer = gst_element_get_static_pad (node->session, name);
+  GstPad *peer = gst_element_get_static_pad (element, name);
 
   if (peer == NULL)
-    peer = gst_element_request_pad_simple (node->session, name);
+    peer = gst_element_request_pad_simple (element, name);
   gst_pad_set_element_private (pad, node);
   gst_pad_set_chain_function (pad, take_packet);
   gst_pad_set_active (pad, TRUE);
@@ -109,6 +112,56 @@ static const gchar *const receiver_pads[] = {
   "recv_rtp_sink", "recv_rtp_src", "recv_rtcp_sink", "send_rtcp_src"
 };
 
+/* --- SRTP between a node and the network --- */
+
+/* Returns: where @name of the session comes out, encrypted */
+static inline GstPad *
+pad_from_srtp (Node * node, const gchar * name, const gchar * sink,
+    const gchar * src)
+{
+  GstElement *enc = gst_bin_get_by_name (GST_BIN (node->bin), "enc");
+  GstPad *pad;
+
+  gst_object_unref (gst_element_request_pad_simple (enc, sink));
+  fail_unless (gst_element_link_pads (node->session, name, enc, sink));
+  pad = pad_from (node, enc, src);
+  gst_object_unref (enc);
+  return pad;
+}
+
+/* The pads of a node on its way to the network */
+static inline void
+node_secure (Node * node, gboolean sends, const gchar * const *pads)
+{
+  GstElement *dec = gst_bin_get_by_name (GST_BIN (node->bin), "dec");
+
+  g_signal_connect (dec, "request-key", G_CALLBACK (srtp_key_caps), NULL);
+  node->rtp_out = sends ? pad_from_srtp (node, pads[1], "rtp_sink_0",
+      "rtp_src_0") : pad_from (node, node->session, pads[1]);
+  node->rtcp_out = pad_from_srtp (node, pads[3], "rtcp_sink_0", "rtcp_src_0");
+  fail_unless (gst_element_link_pads (dec, "rtcp_src", node->asmp,
+          "rtcp_sink"));
+  if (!sends)
+    fail_unless (gst_element_link_pads (dec, "rtp_src", node->asmp, "sink"));
+  gst_object_unref (dec);
+}
+
+static inline void
+node_open (Node * node, gboolean sends, gboolean srtp)
+{
+  GstElement *in = gst_bin_get_by_name (GST_BIN (node->bin), srtp ? "dec"
+      : "cc");
+
+  node->rtp_in = srtp && !sends
+      ? pad_to (in, "rtp_sink", "application/x-srtp, media=audio, "
+      "clock-rate=8000, encoding-name=PCMU, payload=0")
+      : pad_to (node->asmp, "sink", RTP_CAPS_PCMU);
+  node->rtcp_in =
+      pad_to (in, "rtcp_sink",
+      srtp ? "application/x-srtcp" : "application/x-rtcp");
+  gst_object_unref (in);
+}
+
 /* @settings: of the session, as in a launch line; nullable */
 static inline Node *
 node_add (Net * net, const gchar * role, const gchar * settings)
@@ -118,8 +171,9 @@ node_add (Net * net, const gchar * role, const gchar * settings)
   Node *node = &net->nodes[net->n_nodes++];
   gchar *line = g_strdup_printf ("%s name=rtp ntp-time-source=clock-time %s "
       "asmprtcp name=cc role=%s rtpbin=rtp ntp-time-source=clock-time "
-      "initial-bitrate=100000 max-bitrate=400000",
-      sends ? "rtpbin" : "rtpsession", settings != NULL ? settings : "", role);
+      "initial-bitrate=100000 max-bitrate=400000 %s",
+      sends ? "rtpbin" : "rtpsession", settings != NULL ? settings : "", role,
+      net->srtp ? "srtpenc name=enc key=" SRTP_KEY " srtpdec name=dec" : "");
 
   g_mutex_init (&node->lock);
   g_queue_init (&node->sent_rtp);
@@ -132,17 +186,20 @@ node_add (Net * net, const gchar * role, const gchar * settings)
   node->asmp = gst_bin_get_by_name (GST_BIN (node->bin), "cc");
   fail_unless (gst_element_link_pads (node->asmp, "src", node->session,
           pads[0]));
-  node->rtp_out = pad_from (node, pads[1]);
+  if (!net->srtp)
+    node->rtp_out = pad_from (node, node->session, pads[1]);
   fail_unless (gst_element_link_pads (node->asmp, "rtcp_src", node->session,
           pads[2]));
-  node->rtcp_out = pad_from (node, pads[3]);
+  if (net->srtp)
+    node_secure (node, sends, pads);
+  else
+    node->rtcp_out = pad_from (node, node->session, pads[3]);
   gst_pipeline_use_clock (GST_PIPELINE (node->bin), GST_CLOCK (net->clock));
   gst_element_set_start_time (node->bin, GST_CLOCK_TIME_NONE);
   gst_element_set_base_time (node->bin, 0);
   fail_unless_equals_int (gst_element_set_state (node->bin,
           GST_STATE_PLAYING), GST_STATE_CHANGE_SUCCESS);
-  node->rtp_in = pad_to (node->asmp, "sink", RTP_CAPS_PCMU);
-  node->rtcp_in = pad_to (node->asmp, "rtcp_sink", "application/x-rtcp");
+  node_open (node, sends, net->srtp);
   return node;
 }
 

@@ -436,7 +436,8 @@ has_ended (GstHarness * harness)
 
 /* The owner of a hook passes on an end before anybody has sent. */
 static void
-check_the_end_of_silence (const gchar * factory, const gchar * suffix)
+check_the_end_of_silence (const gchar * factory, const gchar * suffix,
+    gboolean connected)
 {
   gchar *rtcp_sink = g_strconcat ("recv_rtcp_sink", suffix, NULL);
   GstPad *pad, *second;
@@ -445,8 +446,9 @@ check_the_end_of_silence (const gchar * factory, const gchar * suffix)
   rig_init (&rig, factory, suffix);
   second = gst_element_request_pad_simple (rig.element, rtcp_sink);
   gst_rtcp_hook_set_target (rig.hook, "rtp", suffix[0] != '\0' ? 2 : 0);
-  fail_unless_equals_int (gst_rtcp_hook_connect (rig.hook),
-      GST_RTCP_HOOK_CONNECTED);
+  if (connected)
+    fail_unless_equals_int (gst_rtcp_hook_connect (rig.hook),
+        GST_RTCP_HOOK_CONNECTED);
   pad = gst_element_get_static_pad (rig.owner, "sink");
   gst_pad_set_element_private (pad, rig.hook);
   gst_pad_set_event_function (pad, pass_event);
@@ -465,8 +467,10 @@ check_the_end_of_silence (const gchar * factory, const gchar * suffix)
 
 GST_START_TEST (test_a_session_that_never_sent_ends_as_well)
 {
-  check_the_end_of_silence ("rtpsession", "");
-  check_the_end_of_silence ("rtpbin", "_2");
+  gboolean connected = __i__ == 0;      /* else the end comes first of all */
+
+  check_the_end_of_silence ("rtpsession", "", connected);
+  check_the_end_of_silence ("rtpbin", "_2", connected);
 }
 
 GST_END_TEST;
@@ -486,7 +490,7 @@ rtcphook_suite (void)
   tcase_add_test (tc, test_a_compound_never_grows_beyond_the_mtu);
   tcase_add_test (tc, test_an_owner_or_a_session_that_is_gone_is_no_trouble);
   tcase_add_test (tc, test_only_what_this_session_sent_is_its_own);
-  tcase_add_test (tc, test_a_session_that_never_sent_ends_as_well);
+  tcase_add_loop_test (tc, test_a_session_that_never_sent_ends_as_well, 0, 2);
   tcase_add_test (tc, test_what_is_cut_short_is_malformed_and_not_read);
   return s;
 }

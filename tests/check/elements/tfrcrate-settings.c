@@ -244,7 +244,7 @@ trips_of_a_deaf_sender (gboolean circuit_breaker)
       "loss-limit", 1.0, "min-bitrate", 1, NULL);
   path.drops = drop_two_of_three;
   path.forward = path.backward = 250 * GST_MSECOND;     /* a TCP sends little */
-  path_run (&path, 20 * GST_SECOND);
+  path_run (&path, 30 * GST_SECOND);    /* four reports of 5 s, and to spare */
   n = element_stat (path.f.element, "n-breaker");
   path_teardown (&path);
   return n;

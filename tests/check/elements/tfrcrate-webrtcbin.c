@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* RTCP that is heard inside of a webrtcbin */
+
+#include "tfrcratecheck.h"
+
+/* The bin stands for webrtcbin, which has an rtpbin of this name inside. */
+GST_START_TEST (test_rtcp_is_heard_inside_of_a_named_webrtcbin)
+{
+  GstElement *pipeline = gst_pipeline_new (NULL);
+  GstElement *webrtcbin = gst_bin_new ("web");
+  GstElement *rtpbin = gst_element_factory_make ("rtpbin", "rtpbin");
+  GstElement *element = gst_element_factory_make ("tfrcrate", NULL);
+  FmxReportBlock block = { SSRC, 0, 0, 0, 0, 0, 0 };
+  GstHarness *media;
+  GstSegment segment;
+  GstPad *pad;
+
+  g_object_set (element, "webrtcbin", "web", NULL);
+  gst_bin_add (GST_BIN (pipeline), webrtcbin);
+  gst_bin_add_many (GST_BIN (webrtcbin), rtpbin, element, NULL);
+  media = gst_harness_new_with_element (element, "sink", "src");
+  gst_harness_set_src_caps_str (media, RTP_CAPS_PCMU);
+  /* the transport comes later */
+  gst_harness_push (media, rtp_packet_new (SSRC, 0, PAYLOAD));
+  pad = gst_element_request_pad_simple (rtpbin, "recv_rtcp_sink_0");
+  gst_harness_push (media, rtp_packet_new (SSRC, 1, PAYLOAD));
+  fail_unless_equals_int (element_stat (element, "n-rtcp"), 0);
+
+  gst_element_set_state (rtpbin, GST_STATE_PAUSED);
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_pad_send_event (pad, gst_event_new_stream_start ("rtcp"));
+  gst_pad_send_event (pad, gst_event_new_segment (&segment));
+  fail_unless_equals_int (gst_pad_chain (pad, receiver_report_new (&block, 1)),
+      GST_FLOW_OK);
+  fail_unless_equals_int (element_stat (element, "n-rtcp"), 1);
+  fail_unless_equals_int (element_stat (element, "n-feedback"), 1);
+
+  /* who does not want to hear it does not */
+  g_object_set (element, "webrtcbin", NULL, NULL);
+  gst_pad_chain (pad, receiver_report_new (&block, 1));
+  fail_unless_equals_int (element_stat (element, "n-rtcp"), 1);
+
+  gst_harness_teardown (media);
+  gst_element_set_state (rtpbin, GST_STATE_NULL);
+  gst_element_release_request_pad (rtpbin, pad);
+  gst_object_unref (pad);
+  gst_object_unref (pipeline);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_a_webrtcbin_that_is_not_there_is_named)
+{
+  gchar *text = NULL;
+  Fixture f;
+
+  setup (&f);
+  g_object_set (f.element, "webrtcbin", "nobody", NULL);
+  for (guint i = 0; i < 300; i++) {
+    push (&f, SSRC, (guint16) i);
+    advance (&f, FRAME);
+  }
+  fail_unless_equals_int (pop_warnings (&f, &text), 1);
+  fail_unless (strstr (text, "\"nobody\"") != NULL, "%s", text);
+  g_free (text);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
+static Suite *
+tfrcrate_webrtcbin_suite (void)
+{
+  Suite *s = suite_create ("tfrcrate-webrtcbin");
+  TCase *tc = tcase_create ("general");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, test_rtcp_is_heard_inside_of_a_named_webrtcbin);
+  tcase_add_test (tc, test_a_webrtcbin_that_is_not_there_is_named);
+  return s;
+}
+
+GST_CHECK_MAIN (tfrcrate_webrtcbin);
