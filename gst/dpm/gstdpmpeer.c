@@ -106,6 +106,33 @@ direction_set_key (Direction * direction, const uint8_t * key, gboolean inbound)
   return session != NULL;
 }
 
+/* The rest of a session of SRTP: which numbers there were, and how often they have
+ * begun anew, cannot be told from the keys. */
+static void
+direction_take (Direction * direction, Direction * from)
+{
+  GHashTable *ssrcs = g_hash_table_new (NULL, NULL), *old_ssrcs;
+  srtp_t session, old_session;
+
+  gst_fairmix_lock_acquire (&from->lock);
+  session = from->session;
+  from->session = NULL;
+  old_ssrcs = from->ssrcs;
+  from->ssrcs = ssrcs;
+  ssrcs = old_ssrcs;
+  gst_fairmix_lock_release (&from->lock);
+
+  gst_fairmix_lock_acquire (&direction->lock);
+  old_session = direction->session;
+  direction->session = session;
+  old_ssrcs = direction->ssrcs;
+  direction->ssrcs = ssrcs;
+  gst_fairmix_lock_release (&direction->lock);
+  if (old_session != NULL)
+    srtp_dealloc (old_session);
+  g_hash_table_unref (old_ssrcs);
+}
+
 static void
 direction_clear (Direction * direction)
 {
@@ -191,6 +218,13 @@ gst_dpm_peer_set_keys (GstDpmPeer * peer, const uint8_t * in,
   gboolean can_say = direction_set_key (&peer->out, out, FALSE);
 
   return can_hear && can_say;
+}
+
+void
+gst_dpm_peer_take_session (GstDpmPeer * peer, GstDpmPeer * from)
+{
+  direction_take (&peer->in, &from->in);
+  direction_take (&peer->out, &from->out);
 }
 
 void

@@ -67,6 +67,8 @@ guint gst_dpm_peer_get_max_streams (GstDpmPeer * peer);
 /* @in, @out: keys of a session that begins; %NULL: the session is over */
 gboolean gst_dpm_peer_set_keys (GstDpmPeer * peer, const uint8_t * in,
     const uint8_t * out);
+/* @peer goes on with the session of @from, which has none any more. */
+void gst_dpm_peer_take_session (GstDpmPeer * peer, GstDpmPeer * from);
 void gst_dpm_peer_set_address (GstDpmPeer * peer,
     const FmxJoinAddress * address);
 void gst_dpm_peer_get_address (GstDpmPeer * peer, FmxJoinAddress * address);

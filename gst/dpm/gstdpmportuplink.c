@@ -287,7 +287,6 @@ gst_dpm_move_finish (GstDpmPort * port, FmxTime now)
   GstDpmUplink *uplink = port->uplink, *next = port->move.uplink;
   GstDpmCrypto *crypto = uplink->crypto;
   FmxJoinClientResult result;
-  const FmxJoinKeys *keys;
 
   fmx_join_client_part (&uplink->client, &result);
   if (result.size > 0)
@@ -301,10 +300,8 @@ gst_dpm_move_finish (GstDpmPort * port, FmxTime now)
   next->crypto = crypto;
   uplink->address = next->address;
   port->away = !fmx_join_address_same (&uplink->address, &port->home);
+  gst_dpm_peer_take_session (uplink->peer, next->peer);
   move_end (port);
-  keys = fmx_join_client_keys (&uplink->client);
-  gst_dpm_peer_set_keys (uplink->peer, keys->srtp_to_client,
-      keys->srtp_to_mixer);
   gst_dpm_port_table_add (port, &uplink->address, uplink->peer);
   port->n_moves++;
   tell_uplink (port, FMX_JOIN_CLIENT_JOINED, FMX_JOIN_REASON_MOVED, FALSE);

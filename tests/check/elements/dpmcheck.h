@@ -17,7 +17,7 @@
 #define PATIENCE_US (15 * G_USEC_PER_SEC)       /* on the clock of the pipelines */
 #define LOOK_US (20 * 1000)     /* how long we sleep between two looks */
 
-static guint n_people;
+static GList *people;           /* those who are there, who came last first */
 
 /* audiotestsrc volume=0.2 */
 #define TONE_DB (-13.98)
@@ -76,31 +76,38 @@ tone_db (Person * person, guint hz)
 #ifndef WIDE_BPS
 #define WIDE_BPS 500000
 #endif
+#define WIDE_FIRST (1 << 7)       /* times as much: it bears seven halvings */
 
 /* How much a path of loopback has room for depends on how busy the machine is.  One
- * acknowledgement that is late halves the rate; below the least rate all would stop. */
+ * acknowledgement that is late halves the rate; below the least rate, or where much is
+ * lost, all would stop until a path that is probed has answered, for up to 9 s. */
 static void
 widen_paths (GstBin * bin, GstBin * sub_bin, GstElement * element, gpointer data)
 {
   GstElementFactory *factory = gst_element_get_factory (element);
 
-  if (factory != NULL
-      && g_strcmp0 (GST_OBJECT_NAME (factory), "tfrcrate") == 0)
+  if (factory == NULL
+      || g_strcmp0 (GST_OBJECT_NAME (factory), "tfrcrate") != 0)
+    return;
+  g_object_set (element, "loss-limit", 1.0, NULL);
+  if (GPOINTER_TO_INT (data))   /* who mixes */
     g_object_set (element, "min-bitrate", WIDE_BPS, "initial-bitrate",
-        2 * WIDE_BPS, NULL);
+        WIDE_FIRST * WIDE_BPS, NULL);
 }
 
 /* @line: of gst-launch, with a dpmclient or dpmmixer "dpm", and perhaps a fakesink
- * "ears".  Unless a mixer has a "max-bitrate" there is room for all, apart. */
+ * "ears".  Unless who mixes has a "max-bitrate" there is room for all, apart. */
 static inline Person *
 person_new (const gchar * line)
 {
   Person *person = g_new0 (Person, 1);
   GError *error = NULL;
   GstElement *ears;
+  gboolean mixes;
 
-  if (n_people++ == 0)
+  if (people == NULL)
     patient_clock_start ();
+  people = g_list_prepend (people, person);
   g_mutex_init (&person->lock);
   g_cond_init (&person->cond);
   person->pipeline = gst_parse_launch (line, &error);
@@ -111,9 +118,10 @@ person_new (const gchar * line)
     person->pipeline = gst_pipeline_new (NULL);
     gst_bin_add (GST_BIN (person->pipeline), alone);
   }
-  if (strstr (line, "dpmmixer") != NULL && strstr (line, "max-bitrate") == NULL)
+  mixes = strstr (line, "dpmmixer") != NULL || strstr (line, "may-mix") != NULL;
+  if (WIDE_BPS > 0 && strstr (line, "max-bitrate") == NULL)
     g_signal_connect (person->pipeline, "deep-element-added",
-        G_CALLBACK (widen_paths), NULL);
+        G_CALLBACK (widen_paths), GINT_TO_POINTER (mixes));
   person->dpm = gst_bin_get_by_name (GST_BIN (person->pipeline), "dpm");
   ears = gst_bin_get_by_name (GST_BIN (person->pipeline), "ears");
   if (ears != NULL) {
@@ -135,7 +143,8 @@ static inline void
 person_free (Person * person)
 {
   gst_element_set_state (person->pipeline, GST_STATE_NULL);
-  if (--n_people == 0)
+  people = g_list_remove (people, person);
+  if (people == NULL)
     patient_clock_stop ();
   gst_object_unref (person->dpm);
   gst_object_unref (person->pipeline);
@@ -214,9 +223,67 @@ client_new (Person * mixer, const gchar * name, guint hz,
           properties));
 }
 
-/* Waits until @person hears a tone as loud as it was said, or not at all. */
+/* Returns: (transfer full): what a person reads, of the one or of a mixer */
+static inline gchar *
+person_name (Person * person)
+{
+  gchar *name = NULL;
+
+  if (g_object_class_find_property (G_OBJECT_GET_CLASS (person->dpm),
+          "display-name") != NULL)
+    g_object_get (person->dpm, "display-name", &name, NULL);
+  return name != NULL ? name : gst_object_get_name (GST_OBJECT (person->dpm));
+}
+
+/* There are more of them the deeper a structure is. */
 static inline void
-wait_for_tone (Person * person, guint hz, gboolean heard)
+drop_backslashes (gchar * text)
+{
+  gchar *to = text;
+
+  for (; *text != 0; text++)
+    if (*text != '\\')
+      *to++ = *text;
+  *to = 0;
+}
+
+/* Says what all who are there know, so that a failure that does not come again can be
+ * understood. */
+static inline void
+people_tell (void)
+{
+  for (GList * l = people; l != NULL; l = l->next) {
+    Person *person = l->data;
+    gchar *name = person_name (person), *text;
+    GstStructure *stats;
+    gdouble square = 0;
+    guint n_heard;
+
+    g_mutex_lock (&person->lock);
+    n_heard = person->n_heard;
+    for (guint i = 0; i < HEARD_SAMPLES; i++)
+      for (guint ear = 0; ear < 2; ear++)
+        square += pow (person->heard[i][ear] / 32768.0, 2) / HEARD_SAMPLES;
+    g_mutex_unlock (&person->lock);
+    g_printerr ("%s: %u samples heard, the last %d of %.1f dB\n", name, n_heard,
+        HEARD_SAMPLES, 10 * log10 (1e-12 + square));
+    g_object_get (person->dpm, "stats", &stats, NULL);
+    text = gst_structure_to_string (stats);
+    drop_backslashes (text);
+    g_printerr ("%s: %s\n", name, text);
+    g_free (text);
+    g_free (name);
+    gst_structure_free (stats);
+  }
+}
+
+/* Waits until @person hears a tone as loud as it was said, or not at all. */
+#define wait_for_tone(person, hz, heard) \
+    wait_for_tone_at (person, hz, heard, G_STRFUNC, __LINE__)
+
+static inline void
+wait_for_tone_at (Person * person, guint hz, gboolean heard,
+    const gchar * function, gint line)
 {
   gint64 end = patient_clock_now_us () + PATIENCE_US;
   gdouble db = 0;
@@ -231,7 +298,14 @@ wait_for_tone (Person * person, guint hz, gboolean heard)
         && (heard ? fabs (db - TONE_DB) < 1.5 : db < -50);
   }
   g_mutex_unlock (&person->lock);
-  fail_unless (good, "the tone of %u Hz has %.1f dB", hz, db);
+  if (!good) {
+    gchar *name = person_name (person);
+
+    g_printerr ("%s, line %d: %s and %u Hz\n", function, line, name, hz);
+    people_tell ();
+    fail ("%s, line %d: for %s the tone of %u Hz has %.1f dB", function, line,
+        name, hz, db);
+  }
 }
 
 /* Waits for an element message with that value.  Returns: (transfer full) */

@@ -173,6 +173,38 @@ GST_START_TEST (test_a_packet_comes_in_once)
 
 GST_END_TEST;
 
+/* It has come through another one before; its numbers have begun anew meanwhile. */
+GST_START_TEST (test_a_session_goes_on_with_who_takes_it)
+{
+  guint8 first[GST_DPM_MAX_PACKET_BYTES + GST_DPM_TRAILER_BYTES], data[2000];
+  GstDpmPeer *before;
+  Pair p = pair_new ();
+  gsize size = sent (&p, 5, 65534, first), n;
+
+  fail_unless (came (&p, first, size));
+  for (guint seq = 65535; seq < 65540; seq++) {
+    n = sent (&p, 5, (guint16) seq, data);
+    fail_unless (came (&p, data, n));
+  }
+  before = p.there;
+  p.there = gst_dpm_peer_new (2, "there", 0, 0);
+  fail_unless (gst_dpm_peer_set_keys (p.there, a_key, b_key));
+  gst_dpm_peer_set_pads (p.there, p.rtp, p.rtcp);
+  gst_dpm_peer_take_session (p.there, before);
+  fail_if (came (&p, first, size));
+  fail_unless_equals_uint64 (stats_of (p.there).n_replayed, 1);
+  n = sent (&p, 5, 4, data);
+  fail_unless (came (&p, data, n));
+  fail_unless_equals_uint64 (stats_of (p.there).n_forged, 0);
+  gst_dpm_peer_unref (p.there);
+  p.there = before;
+  n = sent (&p, 5, 5, data);
+  fail_if (came (&p, data, n));
+  pair_free (&p);
+}
+
+GST_END_TEST;
+
 /* Our own packets sent back to us, and those of another session */
 GST_START_TEST (test_packets_of_the_other_direction_or_session_are_forged)
 {
@@ -364,6 +396,7 @@ dpmpeer_suite (void)
   tcase_add_test (tc, test_a_packet_comes_in_once);
   tcase_add_test (tc,
       test_packets_of_the_other_direction_or_session_are_forged);
+  tcase_add_test (tc, test_a_session_goes_on_with_who_takes_it);
   tcase_add_test (tc, test_no_number_is_used_twice);
   tcase_add_test (tc, test_a_flood_of_ssrcs_is_bounded);
   tcase_add_test (tc, test_rtcp_is_protected_as_well);
