@@ -27,6 +27,7 @@ DIGITS, MARK_DIGITS = 1, 2      # behind the point; of marks, which are small
 FONT = "'DejaVu Sans',sans-serif"
 TOKEN = re.compile(r'[A-Za-z]|-?(?:\d+\.?\d*|\.\d+)(?:e-?\d+)?')
 ARGUMENTS = {'M': 2, 'L': 2, 'C': 6, 'Q': 4, 'Z': 0}
+MANY_CLIPS = 12                 # so often cut by the same edge: a class, too
 DEFAULTS = {'stroke-linejoin: round', 'stroke-linecap: butt', 'opacity: 1'}
 
 
@@ -285,6 +286,21 @@ def share_styles(root):
     style.text = rules + ''.join(f'.{names[s]}{{{s}}}' for s in often)
 
 
+def share_clips(root):
+    """An edge that cuts very many paths is a class, too."""
+    style = root.find(f'.//{{{SVG}}}style')
+    count = collections.Counter(e.get('clip-path') for e in root.iter()
+                                if tag(e) == 'path' and e.get('clip-path'))
+    for n, (clip, times) in enumerate(count.most_common()):
+        if times < MANY_CLIPS:
+            break
+        style.text += f'.k{n}{{clip-path:{clip}}}'
+        for element in root.iter():
+            if tag(element) == 'path' and element.get('clip-path') == clip:
+                del element.attrib['clip-path']
+                element.set('class', f'{element.get("class", "")} k{n}'.strip())
+
+
 def grouped(run):
     if len(run) < 4:
         return run
@@ -328,6 +344,7 @@ def small(text):
     share_styles(root)
     name_shortly(root)
     share_classes(root)
+    share_clips(root)
     for name in ('width', 'height'):            # the viewBox says it
         if re.fullmatch(r'[\d.]+pt', root.get(name, '')):
             root.set(name, number(float(root.get(name)[:-2]), 1) + 'pt')

@@ -171,7 +171,10 @@ print_table1 (const Trace * trace)
     {"virtual (150, 2)", VIRTUAL ("150")},
     {"virtual (3600, 2)", VIRTUAL ("3600")},
     {"qmjitterbuffer", "qmjitterbuffer"},
+    {"none 20 ms", FIXED ("none", "20")},
     {"none 60 ms", FIXED ("none", "60")},
+    {"none 100 ms", FIXED ("none", "100")},
+    {"none 200 ms", FIXED ("none", "200")},
   };
   Playout *playouts = playouts_for (trace);
   Score s;

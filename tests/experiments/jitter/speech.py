@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Rates speech that came over six traces: cut, stretched, or with a fixed delay.
 
-  tests/experiments/jitter/speech.py [--build build] [--keep DIR]
+  tests/experiments/jitter/speech.py [--build build] [--keep DIR] [--neteq PROGRAM]
 
 Sends four minutes of the voices of examples/voices.sh through jitter-speech and
 rates 8 s at a time by PESQ (ITU-T P.862.2, wideband) against what was said.
 Fills in the table of docs/algorithms/playout.md.  --keep leaves what is heard in DIR, and
-the ratings, or takes these from there.
+the ratings, or takes these from there.  --neteq is a build of tests/peers/neteq.cc, which
+says how to make it; without it NetEQ's rows stay as they are.
 
 Needs the pesq module (pip install pesq) and, once, the packages of
 examples/install-deps.sh party.
@@ -41,6 +42,8 @@ TRACES = ('syn_lan:8', 'syn_wifi:8', 'syn_wifi_busy:8', '5g_n78_10ms',
 DECODE = ' ! rtpopusdepay ! opusdec plc=true'
 OURS = 'qmjitterbuffer and qmstretch'
 SAME = 'none, as late as that'
+NETEQ = 'NetEQ'
+NETEQ_RATE = 48000
 PIPELINES = {
     OURS: 'qmjitterbuffer do-lost=true' + DECODE + ' ! qmstretch',
     'qmjitterbuffer': 'qmjitterbuffer do-lost=true' + DECODE,
@@ -72,6 +75,18 @@ def hear(build, speech, trace, pipeline, heard):
         [build / 'tests/experiments/jitter/jitter-speech', speech,
          write_playout.argument(trace), pipeline, heard],
         env=env, check=True, capture_output=True, text=True).stdout)
+
+
+def hear_neteq(program, speech, trace, heard):
+    """As hear(); what NetEQ made up counts as missing."""
+    missing = float(subprocess.run(
+        [program, speech, write_playout.argument(trace), f'{heard}.48k'],
+        check=True, capture_output=True, text=True).stdout)
+    subprocess.run(
+        ['ffmpeg', '-v', 'error', '-nostdin', '-y', '-f', 's16le', '-ar',
+         str(NETEQ_RATE), '-ac', '1', '-i', f'{heard}.48k', '-f', 's16le',
+         '-ar', str(RATE), heard], check=True)
+    return missing
 
 
 def lag_of(said, heard):
@@ -111,7 +126,7 @@ def pieces(said, heard):
                heard[i:i + n + RATE].astype(float))
 
 
-def measure(build, folder):
+def measure(build, folder, neteq):
     """A row for each trace and pipeline."""
     speech = folder / 'speech.s16'
     if not speech.exists():
@@ -121,10 +136,12 @@ def measure(build, folder):
     with concurrent.futures.ProcessPoolExecutor() as pool:
         for trace in TRACES:
             delay = 0.0
-            for name, pipeline in PIPELINES.items():
+            for name in [*PIPELINES, *([NETEQ] if neteq else [])]:
                 heard = folder / f'{trace}-{name.replace(" ", "-")}.s16'
-                missing = hear(build, speech, trace, pipeline.format(
-                    delay=round(delay)), heard)
+                missing = hear_neteq(neteq, speech, trace, heard) \
+                    if name == NETEQ else \
+                    hear(build, speech, trace, PIPELINES[name].format(
+                        delay=round(delay)), heard)
                 rated = list(pool.map(rate_piece, *zip(
                     *pieces(said, np.fromfile(heard, '<i2')))))
                 scores, delays = np.array(rated).T
@@ -139,13 +156,22 @@ def measure(build, folder):
     return rows
 
 
+def kept_rows(trace):
+    """What the page says of a peer that was not measured now"""
+    return [line for line in write_playout.PAGE.read_text(
+        encoding='utf-8').splitlines() if line.startswith(f'| {trace} | {NETEQ} ')]
+
+
 def table(rows):
     lines = ['| trace | | PESQ | worst tenth | delay [ms] | nothing to play |',
              '|---|---|---|---|---|---|']
-    for row in rows:
-        lines.append(f'| {row["trace"]} | {row["name"]} | {row["mean"]:.2f} '
-                     f'| {row["worst"]:.2f} | {row["delay"]:.0f} '
-                     f'| {100.0 * row["missing"]:.2f} % |')
+    for trace in TRACES:
+        own = [row for row in rows if row['trace'] == trace]
+        lines += [f'| {row["trace"]} | {row["name"]} | {row["mean"]:.2f} '
+                  f'| {row["worst"]:.2f} | {row["delay"]:.0f} '
+                  f'| {100.0 * row["missing"]:.2f} % |' for row in own]
+        if not any(row['name'] == NETEQ for row in own):
+            lines += kept_rows(trace)
     return lines
 
 
@@ -153,6 +179,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--build', default=write_playout.ROOT / 'build')
     parser.add_argument('--keep')
+    parser.add_argument('--neteq')
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(args.keep or scratch)
@@ -160,7 +187,8 @@ def main():
         ratings = folder / 'ratings.json'
         if not ratings.exists():
             ratings.write_text(json.dumps(measure(
-                pathlib.Path(args.build).resolve(), folder)), encoding='utf-8')
+                pathlib.Path(args.build).resolve(), folder, args.neteq)),
+                encoding='utf-8')
         rows = json.loads(ratings.read_text(encoding='utf-8'))
     write_playout.fill_in('speech', table(rows))
 

@@ -35,8 +35,7 @@ RESULTS = ROOT / 'docs/results.md'
 HELD_OUT = ('5g_n78_10ms', '5g_n8_urban20', 'dualpi2_l4s')
 HELD_OUT_SEED = 8
 TABLE1_SEEDS = (1, 2, 3, 4, 5)
-TIMELINE = ('5g_w2s_n8', 'syn_wifi_busy')
-TIMELINE_S = 100
+TIMELINE = {'5g_w2s_n8': 100, 'syn_route': 300}        # how long, in s
 OURS = 'qmjitterbuffer'
 COLOURS = {OURS: '#0072B2', 'none 60 ms': '#009E73',
            'slave 60 ms': '#D55E00'}
@@ -156,12 +155,12 @@ def draw_ratings(table, traces, policies):
 
 def draw_timeline(rows):
     figure, axes = plt.subplots(2, len(TIMELINE), figsize=(8.5, 4.2),
-                                sharex=True, height_ratios=[3, 1.2])
-    for column, trace in enumerate(TIMELINE):
+                                sharex='col', height_ratios=[3, 1.2])
+    for column, (trace, length_s) in enumerate(TIMELINE.items()):
         for policy, colour in COLOURS.items():
             own = [r for r in rows if r['trace'] == trace
                    and r['policy'] == policy
-                   and int(r['second']) < TIMELINE_S]
+                   and int(r['second']) < length_s]
             t = [int(r['second']) for r in own]
             delay = [float(r['delay_ms']) if r['delay_ms'] not in
                      ('nan', '-nan') else math.nan for r in own]
@@ -242,8 +241,7 @@ def balance(late_per_s, lost_per_s):
 def table1(rows):
     paper = {'no buffering': ('3.4', '6.2', '89'), '(30, 2)': ('0.18', '3.0', '94'),
              '(150, 2)': ('0.06', '2.8', '96'), '(3600, 2)': ('.003', '2.8', '91')}
-    names = {'qmjitterbuffer': 'qmjitterbuffer, as it comes',
-             'none 60 ms': 'rtpjitterbuffer mode=none latency=60'}
+    names = {'qmjitterbuffer': 'qmjitterbuffer, as it comes'}
     lines = ['| | paper: drops/s | gaps/s | latency [ms] | here: drops/s '
              '| gaps/s | delay [ms] | R |', '|---' * 8 + '|']
     for policy in dict.fromkeys(r['policy'] for r in rows):
@@ -273,7 +271,7 @@ def sweep_table(rows):
              '| not used: R | delay [ms] | gaps/s |',
              '|---|---|---|---|---|---|---|']
     shown = [v for v in dict.fromkeys(r['policy'] for r in rows)
-             if v.startswith(('memory', 'growth_step'))]
+             if v.startswith('memory')]
     for variant in shown:
         cells = []
         for group in ([t for t in traces if not is_held_out(t)],
@@ -319,7 +317,7 @@ def compare(bench, real, made):
     table = {(r['trace'], r['policy']): r for r in rows}
     policies = list(dict.fromkeys(r['policy'] for r in rows))
     draw_ratings(table, real + held_out, policies)
-    fill_in('ratings', ratings_table(table, traces, policies))
+    fill_in('ratings', ratings_table(table, real + held_out, policies))
     fill_in('means', means_table(table, traces, policies))
 
 
