@@ -30,7 +30,7 @@ const ear = {
       db: spectra.map(bins => TONES.map(hz => Math.round(this.peak(bins, hz)))),
       loud: TONES.map(hz =>
         spectra.flatMap((bins, n) => this.isThere(bins, hz) ? [n] : [])),
-      named: sound.slots.map(slot => sound.heardIn(slot))};
+      named: sound.heard()};
   },
 
   bin(bins, hz) {
@@ -119,7 +119,7 @@ const ear = {
 
   // Of each slot that ever played: how late it plays, and what it had to make up
   async slots() {
-    const found = [];
+    const found = [], named = sound.heard();
     for (const [n, slot] of sound.slots.entries()) {
       const stats = [...(await slot.receiver.getStats()).values()]
         .find(s => s.type === 'inbound-rtp');
@@ -130,7 +130,7 @@ const ear = {
           concealed: stats.concealedSamples, silent: stats.silentConcealedSamples,
           discarded: stats.packetsDiscarded, jitter: stats.jitter,
           samples: stats.totalSamplesReceived, energy: stats.totalAudioEnergy,
-          named: sound.heardIn(slot)});
+          named: named[n]});
     }
     return found;
   },

@@ -32,7 +32,7 @@ const looks = {
   },
 
   isHeardFrom(ssrc, x, y, near) {
-    const slot = sound.slots.find(s => String(sound.heardIn(s)) === String(ssrc));
+    const slot = sound.slots[sound.heard().findIndex(s => String(s) === String(ssrc))];
     return slot && slot.place.panningModel === 'HRTF' &&
       Math.abs(slot.place.positionX.value - x) < near &&
       Math.abs(slot.place.positionZ.value + y) < near;

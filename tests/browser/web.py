@@ -37,7 +37,8 @@ FREE_KBPS, KEEP_KBPS, NARROW_KBPS = 4000, 260, 60
 MIN_BPS = 400000
 SLOTS = 6
 OWN_LOOKS, OWN_DB = 5, 10       # a mix of 60 kbit/s is noisy: 13 dB below a voice at
-LOUD_DB = -45                   # times, 20 on the mean of so many; a voice has -26
+LOUD_DB = -45                   # times, 20 on the mean of so many; a voice has -26,
+OWN_LEAST_DB = -36              # ... also one's own; what fills a gap had -42
 MAX_PLAYOUT_MS, PLAYOUT_SAMPLES = 150, 24000    # on a path with room
 GAP_LOOKS = 100                 # 5 s, or more where the browser gets few turns
 
@@ -111,7 +112,7 @@ class Listener:
                          f'from {since:.1f} s on')
         self.phase = []
 
-    def voices(self, looks):
+    def voices(self, looks, loud_db=LOUD_DB):
         """Whom it hears in @looks: of each slot the tones that are as loud as the
         loudest there, on the mean.  What is beside the voices is less: a codec's
         noise, what a gap is filled with."""
@@ -119,7 +120,7 @@ class Listener:
         for slot in zip(*(look['db'] for look in looks)):
             power = [sum(10 ** (db / 10) for db in tone) / len(tone)
                      for tone in zip(*slot)]
-            least = max(10 ** (LOUD_DB / 10), max(power) / 10 ** (OWN_DB / 10))
+            least = max(10 ** (loud_db / 10), max(power) / 10 ** (OWN_DB / 10))
             found.append([n for n, p in enumerate(power) if p > least])
         return found
 
@@ -132,7 +133,7 @@ class Listener:
                 if b['played'] > a['played']]
         heard = [w for w in (new[n - OWN_LOOKS:n]
                              for n in range(OWN_LOOKS, len(new) + 1))
-                 if any(self.own in slot for slot in self.voices(w))]
+                 if any(self.own in slot for slot in self.voices(w, OWN_LEAST_DB))]
         named = [w for w in self.looks if self.ssrc in sum(w['named'], [])]
         say(f'{self.name}: {len(new)} looks; own voice in {len(heard)}, '
             f'own name in {len(named)}')
@@ -199,6 +200,16 @@ def forget_lateness(ada):
     found, slots = ada.browser.evaluate('ear.renew()'), SLOTS - 1
     if found != ['stable', SLOTS, 'sendrecv', *['recvonly'] * slots]:
         raise Failed(f'slots that began anew are {found}')
+
+
+def name_late(ada):
+    """Who was heard up to 0.6 s before the latest of all is named, however late that is
+    told; a slot whose talker has gone names nobody; nor does any, after a silence."""
+    told = [[{'ssrc': 1, 'at': 900}], [{'ssrc': 2, 'at': 500}, {'ssrc': 3, 'at': 300}], []]
+    found = [ada.browser.evaluate(f'fresh({json.dumps(told)}, {now})')
+             for now in (910, 2900, 4000)]
+    if found != [[[1], [2], []], [[1], [2], []], [[], [], []]]:
+        raise Failed(f'named late are {found}')
 
 
 def keep_apart(room, keeps):
@@ -290,6 +301,7 @@ def run(room):
         one.report_playout('narrow')
         one.check_own()
     forget_lateness(ada)
+    name_late(ada)
     ada.take_picture('mixed')
     ada.hands.check_phone('all mixed')
     say(f'Ada can read it: contrast {ada.hands.check_contrast("all mixed")}')

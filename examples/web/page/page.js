@@ -226,9 +226,9 @@ function chart(you) {
 function draw() {
   if (!seat) return;
   let mix = 0;
-  const levels = new Map();
-  for (const slot of sound.slots) {
-    const heard = sound.heardIn(slot), level = sound.level(slot.meter);
+  const levels = new Map(), names = sound.heard();
+  for (const [n, slot] of sound.slots.entries()) {
+    const heard = names[n], level = sound.level(slot.meter);
     const one = heard.length === 1 ? people.get(heard[0]) : null;
     if (one && !one.mixed) {
       sound.move(slot, one.x, one.y);

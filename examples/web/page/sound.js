@@ -2,10 +2,19 @@
 // What is heard: a connection of K slots, each with a place of its own.
 'use strict';
 
-const FRESH_MS = 600;           // a contributor who was heard so lately is there
+const FRESH_MS = 600;           // a contributor who was heard so lately is there ...
+const SILENT_MS = 3000;         // ... unless nobody was, for so long
 const VOICE_BPS = 32000, LEAST_BPS = 8000;      // of the microphone's encoder
 const HEADERS_BPS = 24000;      // IP, UDP, SRTP, RTP, extensions: 60 bytes each 20 ms
 const FOLLOW_MS = 1000;
+
+// Of each slot who was heard of late, at: when, in ms.  A browser that gets few turns tells
+// late of everybody: so the latest of all is now.
+function fresh(told, now) {
+  const latest = Math.max(...told.flat().map(s => s.at));
+  return told.map(sources => sources.filter(s =>
+    latest - s.at < FRESH_MS && now - latest < SILENT_MS).map(s => s.ssrc));
+}
 
 class Sound {
   constructor() {
@@ -128,13 +137,11 @@ class Sound {
     this.slots.push({receiver: event.receiver, meter: this.meter(source), place, element});
   }
 
-  // The SSRCs that are heard in a slot now: a talker, or a mix's contributors
-  heardIn(slot) {
-    const now = performance.timeOrigin + performance.now();
-    return slot.receiver.getContributingSources()
-      .filter(s => Math.min(Math.abs(now - s.timestamp),
-        Math.abs(performance.now() - s.timestamp)) < FRESH_MS)
-      .map(s => s.source);
+  // Of each slot the SSRCs that are heard now: a talker, or a mix's contributors
+  heard() {
+    const told = this.slots.map(slot => slot.receiver.getContributingSources().map(s =>
+      ({ssrc: s.source, at: s.timestamp % performance.timeOrigin})));     // or since then
+    return fresh(told, performance.now());
   }
 
   // x to the right, y away from the listener, in table radii
