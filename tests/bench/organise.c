@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Twelve who talk, four behind each of three links of 300 kbit/s: what changes if the
- * mixer lets one of each four mix for the others.
+ * mixer couples the rates of each four, with weights of 1 to 4, or lets one of them mix
+ * for the others.
  *
- *   organise [--csv] [--trace] [SECONDS]
+ *   organise [--csv] [--trace] [apart] [coupled] [organised] [SECONDS]
  *
  * A real dpmmixer, real dpmclients and their sockets, in one process, with a clock that
  * stands still where the machine does not keep up.  The links are in here: each has a
@@ -12,6 +13,7 @@
  * interruptions of all the time in which anybody was sent anywhere.
  */
 #define PATIENT_WAITS
+#define WIDE_BPS 0              /* rates are what this is about */
 #include "../check/elements/dpmclock.h" /* first */
 
 #include <poll.h>
@@ -64,6 +66,7 @@ typedef struct
   GstDpmSocket front[N_CLIENTS], back[N_CLIENTS];
   FmxJoinAddress mixer, client[N_CLIENTS];
   Direction up[N_LINKS], down[N_LINKS];
+  guint64 n_bytes[N_CLIENTS];   /* that came to each */
   GThread *thread;
   gint ends;
 } Net;
@@ -119,6 +122,8 @@ let_out (Net * net, Direction * direction, gboolean up, gint64 now_us)
   while ((datagram = g_queue_peek_head (&direction->queue)) != NULL
       && datagram->due_us <= now_us) {
     g_queue_pop_head (&direction->queue);
+    if (!up)
+      net->n_bytes[datagram->client] += datagram->size + IP_UDP_BYTES;
     gst_dpm_socket_send (up ? &net->back[datagram->client] :
         &net->front[datagram->client], datagram->data, datagram->size,
         up ? &net->mixer : &net->client[datagram->client]);
@@ -189,7 +194,10 @@ typedef struct
   Person *mixer, *clients[N_CLIENTS];
   guint ssrcs[N_CLIENTS];
   guint64 n_packets[N_CLIENTS][N_CLIENTS];      /* of whom, at whom */
+  guint64 n_bytes_before[N_CLIENTS];    /* the last quarter */
+  gdouble target_bps[N_CLIENTS];        /* summed up */
   gdouble voices;               /* apart, at each; summed up */
+  gdouble voices_of_late;       /* since the last row */
   guint n_looks;
   gint64 first_us, last_us;     /* when somebody was asked, when somebody went */
 } World;
@@ -360,21 +368,101 @@ count_moved (World * world, guint * n_wrong)
   return n;
 }
 
+/* --- rates --------------------------------------------------------------- */
+
+static guint
+weight_of (guint client)
+{
+  return 1 + client / N_LINKS;
+}
+
+/* Adds what the mixer may send to each now. */
+static void
+add_targets (World * world)
+{
+  GstStructure *stats;
+  const GValue *all;
+
+  g_object_get (world->mixer->dpm, "stats", &stats, NULL);
+  all = gst_structure_get_value (stats, "neighbours");
+  for (guint i = 0; i < gst_value_array_get_size (all); i++) {
+    const GstStructure *s =
+        gst_value_get_structure (gst_value_array_get_value (all, i));
+    const gchar *name = gst_structure_get_string (s, "name");
+    GstStructure *rate = NULL;
+    guint64 target_bps = 0;
+    guint client;
+
+    if (name == NULL || sscanf (name, "client-%u", &client) != 1
+        || !gst_structure_get (s, "rate", GST_TYPE_STRUCTURE, &rate, NULL))
+      continue;
+    gst_structure_get_uint64 (rate, "target-bps", &target_bps);
+    world->target_bps[client] += (gdouble) target_bps;
+    gst_structure_free (rate);
+  }
+  gst_structure_free (stats);
+}
+
+/* Returns: Jain's index of the shares in their weights, the worst of the links */
+static gdouble
+worst_jain (const gdouble * rates)
+{
+  gdouble worst = 1.0;
+
+  for (guint link = 0; link < N_LINKS; link++) {
+    gdouble sum = 0, squares = 1e-9;
+    guint n = 0;
+
+    for (guint i = link; i < N_CLIENTS; i += N_LINKS, n++) {
+      sum += rates[i] / weight_of (i);
+      squares += rates[i] / weight_of (i) * rates[i] / weight_of (i);
+    }
+    worst = MIN (worst, sum * sum / n / squares);
+  }
+  return worst;
+}
+
 /* --- one meeting --------------------------------------------------------- */
 
-static void
-world_begin (World * world, gboolean organised)
+typedef enum
 {
+  APART,
+  COUPLED,
+  ORGANISED
+} Scene;
+
+static gchar *
+mixer_properties (Scene scene)
+{
+  GString *line = g_string_new ("max-bitrate=0");
+
+  if (scene != APART)
+    g_string_append (line, " self-organise=true");
+  if (scene == COUPLED) {
+    g_string_append (line, " weights=\"weights");
+    for (guint i = 0; i < N_CLIENTS; i++)
+      g_string_append_printf (line, ",client-%u=%u", i, weight_of (i));
+    g_string_append (line, "\"");
+  }
+  return g_string_free (line, FALSE);
+}
+
+static void
+world_begin (World * world, Scene scene)
+{
+  gchar *properties = mixer_properties (scene);
+
   memset (world, 0, sizeof *world);
-  world->mixer = mixer_new (organised ? "max-bitrate=0 self-organise=true" :
-      "max-bitrate=0");
+  world->mixer = mixer_new (properties);
+  g_free (properties);
   net_begin (&world->net, (guint) stat_of (world->mixer, "port"));
   for (guint i = 0; i < N_CLIENTS; i++) {
     gchar *name = g_strdup_printf ("client-%u", i);
+    gboolean may_mix = scene != COUPLED && i >= N_CLIENTS / 2;
     GstElement *sink;
 
     world->clients[i] = client_make (gst_dpm_socket_get_port (&world->net.front
-            [i]), name, tone_of (i), i >= N_CLIENTS / 2 ? "may-mix=true" : "");
+            [i]), name, tone_of (i), may_mix ? "may-mix=true" : "");
     sink = gst_bin_get_by_name (GST_BIN (world->clients[i]->pipeline), "ears");
     memset (&ears[i], 0, sizeof ears[i]);
     ears[i].me = i;
@@ -476,35 +564,82 @@ count_bytes (World * world, guint64 * up, guint64 * down)
   }
 }
 
+/* A second is over.  On a busy machine all of them take an hour: what is known is told. */
 static void
-meet (gboolean organised, guint seconds, gboolean trace)
+look (World * world, const gchar * scene, guint s, guint seconds)
 {
-  const gchar *scene = organised ? "one of each four mixes" :
-      "all from outside";
+  gboolean counts = s > seconds * 3 / 4;
+  guint eighth = seconds / 8;
+
+  for (guint i = 0; i < N_CLIENTS; i++) {
+    guint n = count_voices (world, i);
+
+    world->voices += counts ? n : 0;
+    world->voices_of_late += n;
+  }
+  if (s % eighth == 0) {
+    gchar *measure = g_strdup_printf ("voices apart, until %u s", s);
+
+    bench_row ("organise", scene, measure, world->voices_of_late / eighth
+        / N_CLIENTS, "of 11");
+    world->voices_of_late = 0;
+    g_free (measure);
+  }
+  if (counts)
+    add_targets (world);
+  world->n_looks += counts;
+}
+
+static void
+tell_shares (World * world, const gchar * scene)
+{
+  gdouble bytes[N_CLIENTS];
+
+  for (guint i = 0; i < N_CLIENTS; i++)
+    bytes[i] = (gdouble) (world->net.n_bytes[i] - world->n_bytes_before[i]);
+  bench_row ("organise", scene, "Jain by 1:2:3:4, of what they may",
+      worst_jain (world->target_bps), "");
+  bench_row ("organise", scene, "... of what came", worst_jain (bytes), "");
+}
+
+static void
+tell_moves (World * world, const gchar * scene, gint64 begin_us)
+{
+  guint n_wrong, n_moved = count_moved (world, &n_wrong);
+
+  bench_row ("organise", scene, "moved", n_moved, "of 9");
+  bench_row ("organise", scene, "... behind another link", n_wrong, "");
+  if (n_moved > 0)
+    bench_row ("organise", scene, "the last one moved after",
+        (gdouble) (world->last_us - begin_us) / SECOND_US, "s");
+}
+
+static void
+meet (Scene which, guint seconds, gboolean trace)
+{
+  static const gchar *const scenes[] = { "all from outside",
+    "all from outside, coupled", "one of each four mixes"
+  };
+  const gchar *scene = scenes[which];
   static World world;
-  gint64 begin_us, last_quarter_us;
+  gint64 begin_us;
   guint64 up, down, up_before = 0, down_before = 0;
-  guint n_pairs, gap_ms, n_moved, n_wrong;
+  guint n_pairs, gap_ms;
 
-  world_begin (&world, organised);
+  world_begin (&world, which);
   begin_us = patient_clock_now_us ();
-  last_quarter_us = begin_us + (gint64) seconds *3 / 4 * SECOND_US;
   for (guint s = 1; s <= seconds; s++) {
-    gint64 now_us = begin_us + s * SECOND_US;
-
-    sleep_until (now_us);
+    sleep_until (begin_us + s * SECOND_US);
     listen_to_messages (&world, trace);
     if (trace && s % 10 == 0)
       trace_neighbours (&world);
-    for (guint i = 0; i < N_CLIENTS; i++) {
-      guint n = count_voices (&world, i);
-
-      world.voices += now_us > last_quarter_us ? n : 0;
-    }
-    world.n_looks += now_us > last_quarter_us;
-    if (s == seconds * 3 / 4)
+    look (&world, scene, s, seconds);
+    if (s == seconds * 3 / 4) {
       count_bytes (&world, &up_before, &down_before);
-    if (!organised && s == seconds / 4)
+      memcpy (world.n_bytes_before, world.net.n_bytes,
+          sizeof world.n_bytes_before);
+    }
+    if (which != ORGANISED && s == seconds / 4)
       for (guint i = 0; i < N_CLIENTS; i++)
         g_atomic_int_set (&ears[i].counts, TRUE);
   }
@@ -518,32 +653,35 @@ meet (gboolean organised, guint seconds, gboolean trace)
       * 8 / (seconds - seconds * 3 / 4) / 1e3 / N_LINKS, "kbit/s");
   bench_row ("organise", scene, "the longest that one missed", gap_ms, "ms");
   bench_row ("organise", scene, "... who missed over 20 ms", n_pairs, "of 132");
-  if (organised) {
-    n_moved = count_moved (&world, &n_wrong);
-    bench_row ("organise", scene, "moved", n_moved, "of 9");
-    bench_row ("organise", scene, "... behind another link", n_wrong, "");
-    if (n_moved > 0)
-      bench_row ("organise", scene, "the last one moved after",
-          (gdouble) (world.last_us - begin_us) / SECOND_US, "s");
-  }
+  if (which == ORGANISED)
+    tell_moves (&world, scene, begin_us);
+  else
+    tell_shares (&world, scene);
   world_end (&world);
 }
 
 int
 main (int argc, char **argv)
 {
-  gboolean trace = FALSE;
+  static const gchar *const names[] = { "apart", "coupled", "organised" };
+  gboolean trace = FALSE, chosen[] = { FALSE, FALSE, FALSE }, any = FALSE;
   guint seconds = SECONDS;
 
   bench_init (&argc, argv);
   gst_init (&argc, &argv);
-  for (int i = 1; i < argc; i++)
+  for (int i = 1; i < argc; i++) {
+    gboolean is_name = FALSE;
+
+    for (Scene scene = APART; scene <= ORGANISED; scene++)
+      if (strcmp (argv[i], names[scene]) == 0)
+        chosen[scene] = any = is_name = TRUE;
     if (strcmp (argv[i], "--trace") == 0)
       trace = TRUE;
-    else
+    else if (!is_name)
       seconds = (guint) MAX (8, atoi (argv[i]));
-  if (!trace)
-    meet (FALSE, seconds, trace);
-  meet (TRUE, seconds, trace);
+  }
+  for (Scene scene = APART; scene <= ORGANISED; scene++)
+    if (!any || chosen[scene])
+      meet (scene, seconds, trace);
   return 0;
 }
