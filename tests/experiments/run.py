@@ -23,12 +23,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 # pylint: disable=wrong-import-position
 from lab import (kernel, listen, measures, netns, ns2, ns3,  # noqa: E402
-                 progress, results, scenario, uml)
+                 progress, results, scenario, uml, watch)
 from lab.runner import Unavailable  # noqa: E402
 
 RUNNERS = {'uml': uml, 'kernel': kernel, 'ns3': ns3, 'ns2': ns2,
            'netns': netns}
-STALL_S = 120                   # so long without virtual time passing
 
 
 def runner_names(text):
@@ -113,7 +112,8 @@ class Job:
             self.process = subprocess.Popen(
                 command, cwd=self.folder, env=env, stdin=subprocess.DEVNULL,
                 stdout=log, stderr=log, start_new_session=True)
-        self.started = self.moved = time.monotonic()
+        self.started = time.monotonic()
+        self.watch = watch.Watch(self.process.pid)
         self.t_s = 0.0
 
     def time(self):
@@ -126,7 +126,8 @@ class Job:
         except (OSError, ValueError, IndexError):
             t_s = 0.0
         if t_s > self.t_s:
-            self.t_s, self.moved = t_s, time.monotonic()
+            self.t_s = t_s
+            self.watch.moved()
         return self.t_s
 
     def stop(self):
@@ -201,7 +202,7 @@ def run_all(todo, args):
             time.sleep(0.2)
             for job in list(busy):
                 job.time()
-                stalled = time.monotonic() - job.moved > STALL_S
+                stalled = job.watch.stalled()
                 if stalled:
                     job.stop()
                 elif job.process.poll() is None:

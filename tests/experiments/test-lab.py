@@ -25,7 +25,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 # pylint: disable=wrong-import-position
 import run  # noqa: E402
 from lab import (breaker, guest, kept, listen, measures, netns, network, ns2,  # noqa: E402
-                 ns3, plan, results, rfc4828, scenario)
+                 ns3, plan, results, rfc4828, scenario, watch)
 
 TWO = """
     title = "two flows"
@@ -172,6 +172,11 @@ class GuestTest(unittest.TestCase):
         self.assertIn('latency=20000000', self.job(ear))
         self.assertIn('latency=80000000', self.job(ear.replace(
             'stream_bps', 'ear_latency_ms = 80\nstream_bps')))
+
+    def test_packets_wait_at_the_sender_where_the_scenario_says_so(self):
+        self.assertIn('"policy=aggressive" "max-pacing-delay=0"', self.job())
+        self.assertIn('"policy=lazy" "max-pacing-delay=500"', self.job(TWO.replace(
+            'stream_bps', 'policy = "lazy"\npacing_ms = 500\nstream_bps')))
 
     def test_our_queue_stands_in_front_of_the_delay(self):
         queue = 'queue_packets = 60\nqueue = "class"\nclass.other = 3'
@@ -458,6 +463,31 @@ class MeasureTest(unittest.TestCase):
         self.assertIsNone(measures.verdict(None, {'show': [0, 1]}, 'show'))
         self.assertIs(measures.verdict(0.5, {'show': [0, 1]}, 'show'), True)
         self.assertIs(measures.verdict(1.5, {'show': [0, 1]}, 'show'), False)
+
+
+class WatchTest(unittest.TestCase):
+    """When a run is taken for one that has died."""
+
+    @staticmethod
+    def stalls(still_s, starved_s):
+        waits = [{'1': 5.0, '2': 0.0}, {'1': 5.0 + starved_s, '2': 1.0}]
+        with mock.patch.object(watch, 'waited', side_effect=waits), \
+                mock.patch.object(watch.time, 'monotonic',
+                                  side_effect=[0.0, still_s]):
+            return watch.Watch(1).stalled()
+
+    def test_who_stands_still_has_died(self):
+        self.assertFalse(self.stalls(100, 0))
+        self.assertTrue(self.stalls(130, 0))
+
+    def test_who_waits_for_a_processor_has_not(self):
+        self.assertFalse(self.stalls(1000, 950))
+        self.assertTrue(self.stalls(1000, 800))
+
+    def test_a_session_is_its_own_processes(self):
+        with subprocess.Popen(['sleep', '60'], start_new_session=True) as process:
+            self.assertEqual(list(watch.waited(process.pid)), [str(process.pid)])
+            process.kill()
 
 
 class NetnsTest(unittest.TestCase):

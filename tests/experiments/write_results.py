@@ -36,9 +36,7 @@ SUITES = {
     'multicast': ('One rate for a multicast group', 'Sections 4 and 5 of *Adaptive '
                   'smooth multicast protocol for multimedia transmission* (2009), '
                   'figure by figure; [asmp](algorithms/asmp.md) has both algorithms. CoV: '
-                  'coefficient of variation. Only the rows of receivers with losses of '
-                  'their own (asmp-fair) and of the voice are of the present timing of '
-                  'reports (RFC 3550 6.3.6, RFC 4585 3.5.3); the others are older.'),
+                  'coefficient of variation. Nothing was tuned on these seeds.'),
     'listener': ('What a listener gets', 'Measured in the audio that arrives.'),
 }
 

@@ -115,6 +115,8 @@ def near_mixer(net, name, database):
         least = 1 if flow['ignore_feedback'] else plan.least_bps(flow)
         rate = (f'tfrcrate name=rate algorithm={flow["controller"]} '
                 f'segment-size={flow["segment_bytes"]} '
+                f'policy={flow["policy"]} '
+                f'max-pacing-delay={flow["pacing_ms"]} '
                 f'min-bitrate={int(least)} initial-bitrate={int(least)} '
                 'max-bitrate='
                 f'{int(flow["streams"] * flow["stream_bps"] * 1.1)} ! ')

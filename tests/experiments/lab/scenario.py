@@ -51,6 +51,8 @@ KINDS = {
         'strategy': 'dpm',      # dpm, forward-all, mix-all, top-3
         'controller': 'dpm',    # the class's name in libfairmix, or a peer
         'segment_bytes': 1460,  # of the TCP equation; 0: the true packet's
+        'policy': 'aggressive', # tfrcrate's, and its max-pacing-delay, in ms
+        'pacing_ms': 0,
         'streams': 8,
         'codec': 'pcmu',        # pcmu, opus
         'stream_bps': 78400,    # of one stream, on the wire; opus: the most
