@@ -63,6 +63,14 @@ has_overrun (const FmxRateShortqState *s, FmxTime now)
       && fmx_time_diff (now, s->halved) < OVERRUN_TIME;
 }
 
+/* What is allowed and not used cannot be what fills the queue: a cut of it alone would
+ * change nothing ([RFC7661 4.4.1]: after congestion a window is of what was used). */
+static double
+used_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
+{
+  return fmin (fmx_shortq_got_bps (rc, fb), fmax (fb->sent_bps, fb->receive_bps));
+}
+
 void
 fmx_shortq_begin_to_drain (FmxRateController *rc,
     const FmxRateFeedback *fb, FmxTime now)
@@ -88,7 +96,7 @@ fmx_shortq_begin_to_drain (FmxRateController *rc,
   s->recover_bps = 0.0;
   s->drain_start = now;
   s->drain_expected_s = 0.0;
-  s->drain_bps = s->drain_most_bps = fmx_shortq_got_bps (rc, fb);
+  s->drain_bps = s->drain_most_bps = used_bps (rc, fb);
   if (has_overrun (s, now))
     s->drain_most_bps = fmax (s->drain_bps, fb->receive_bps);
   s->cut_time = now;

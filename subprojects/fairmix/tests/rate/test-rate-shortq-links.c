@@ -242,6 +242,34 @@ test_a_link_that_becomes_narrower_is_not_overrun_for_long (void **state)
   }
 }
 
+/* Three voices have all that they want, and the rate is more than twice that, when the link
+ * carries a little less than they send: a cut of what nobody used drains nothing. */
+static void
+test_what_was_allowed_and_not_used_is_not_what_is_cut (void **state)
+{
+  (void) state;
+  for (unsigned wire_bytes = 106; wire_bytes <= 130; wire_bytes += 6) {
+    FmxSimBundleParams params = voices (3, false);
+    FmxSimLinkParams link = { 550e3, 3750, 0, 40 * MS, 0.0 };
+    FmxTime begin;
+
+    params.wire_bytes = wire_bytes;
+    params.back.delay = 40 * MS;
+    fmx_sim_world_init (&world, &link, bundles, 1, wire_bytes);
+    fmx_sim_bundle_init (&bundles[0], &params, &world.forward, 0, wire_bytes);
+    fmx_sim_world_run (&world, 10 * (FmxTime) S);
+    assert_true (fmx_rate_sender_target_bps (&bundles[0].sender) > 240000);
+    begin = world.now;
+    world.forward.params.rate_bps = 120e3;
+    while (fmx_rate_sender_target_bps (&bundles[0].sender) > 120000) {
+      fmx_sim_world_run (&world, world.now + 100 * (FmxTime) MS);
+      assert_true (fmx_time_diff (world.now, begin) < 2 * S);
+    }
+    fmx_sim_world_run (&world, begin + 10 * (FmxTime) S);
+    assert_int_equal (world.forward.n_dropped, 0);
+  }
+}
+
 /* Where a queue counts bytes a small packet finds room when a large one is dropped:
  * a TCP of two segments starves beside one who takes no loss for a full queue.  And
  * where the queue never empties no round trip is without it. */
@@ -340,6 +368,7 @@ main (void)
     cmocka_unit_test (test_bundles_of_unequal_round_trips_have_equal_shares),
     cmocka_unit_test
         (test_a_link_that_becomes_narrower_is_not_overrun_for_long),
+    cmocka_unit_test (test_what_was_allowed_and_not_used_is_not_what_is_cut),
     cmocka_unit_test
         (test_beside_a_tcp_it_has_a_share_of_what_the_link_carries),
     cmocka_unit_test (test_beside_tcps_that_are_marked_it_has_a_share),
