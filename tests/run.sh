@@ -117,7 +117,7 @@ if [ -z "$quick" ]; then
     -Db_sanitize=address,undefined -Db_lundef=false
   sanitizers memory address,undefined
   sanitizers threads thread
-  chrt --idle 0 sh -c : 2>/dev/null && idle="chrt --idle 0" || idle="nice -n 19"
+  chrt --idle 0 sh -c : 2>/dev/null && idle="nice -n 19 chrt --idle 0" || idle="nice -n 19"
   build_ahead &
   ahead=$!
 fi

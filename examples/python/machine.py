@@ -6,9 +6,10 @@ import time
 
 
 def idle_s():
-    """For how long processors of this machine had nothing to do, together."""
+    """For how long processors of this machine had nothing to do, or only what gives
+    way (nice), together."""
     fields = pathlib.Path('/proc/stat').read_text(encoding='ascii').split()
-    return (int(fields[4]) + int(fields[5])) / os.sysconf('SC_CLK_TCK')
+    return sum(int(fields[n]) for n in (2, 4, 5)) / os.sysconf('SC_CLK_TCK')
 
 
 class Stalls(threading.Thread):
