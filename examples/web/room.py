@@ -9,23 +9,7 @@ from seat import LEVEL, LEVEL_ID, OPUS, PT, Gst, GLib, Seat, clean, numbers
 RTP_NEIGHBOUR = 0               # all that comes to --rtp-port
 FIRST_SEAT = 1000000            # a meeting's neighbours count from 1
 FIRST_VOICE_SSRC = 1001
-MIX_BPS = 64000                 # of its encoder, where that is enough (next_voice_bps)
-MAX_MIX_BPS = 510000            # Opus has no more
-LEAST_MIX_BPS, MIX_HEADERS_BPS = 12000, 16000
-FREE_SHARE = 0.15               # 5 % that partialmix leaves free, and something to spare
-
-
-def next_voice_bps(bitrates, separate, mixed):
-    """What the encoder of a mix must make, so that one voice more becomes separate.  The
-    rate rises to twice what arrives [RFC5348 4.3]; it must have room for the voices that
-    are separate, the leanest of the others, and a least mix of the rest.
-    @bitrates: of each SSRC, with headers"""
-    others = [bitrates[ssrc] for ssrc in mixed if bitrates.get(ssrc)]
-    if not others:
-        return 0
-    apart = sum(bitrates.get(ssrc, 0) for ssrc in separate)
-    wanted = apart + min(others) + LEAST_MIX_BPS + MIX_HEADERS_BPS
-    return round(wanted / 2 / (1 - FREE_SHARE)) - apart - MIX_HEADERS_BPS
+MIX_BPS = 64000                 # of its encoder, at most
 
 
 def play_voice(number, path, port):
@@ -164,13 +148,6 @@ class Room:
     def check(self):
         for seat in list(self.seats.values()):
             seat.check()
-        _, streams = self.mix.get_property('stats').get_array('streams')
-        bitrates = {s.get_value('out-ssrc'): s.get_value('bitrate') for s in (
-            streams.get_nth(n) for n in range(streams.n_values))}
-        needed = [next_voice_bps(bitrates, s.selection['separate'], s.selection['mixed'])
-                  for s in self.seats.values()]
-        self.mix.set_property('max-mix-bitrate', min(
-            MAX_MIX_BPS, max(MIX_BPS, *needed, 0)))
         return True
 
     def by_number(self, number):

@@ -7,17 +7,18 @@
 
 /* All our events say one number. */
 static GstEvent *
-event_new (const gchar * name, const gchar * field, guint value)
+event_new (GstEventType type, const gchar * name, const gchar * field,
+    guint value)
 {
-  return gst_event_new_custom (GST_EVENT_CUSTOM_UPSTREAM,
+  return gst_event_new_custom (type,
       gst_structure_new (name, field, G_TYPE_UINT, value, NULL));
 }
 
 static gboolean
-event_parse (GstEvent * event, const gchar * name, const gchar * field,
-    guint * value)
+event_parse (GstEvent * event, GstEventType type, const gchar * name,
+    const gchar * field, guint * value)
 {
-  return GST_EVENT_TYPE (event) == GST_EVENT_CUSTOM_UPSTREAM
+  return GST_EVENT_TYPE (event) == type
       && gst_event_has_name (event, name)
       && gst_structure_get_uint (gst_event_get_structure (event), field, value);
 }
@@ -25,25 +26,41 @@ event_parse (GstEvent * event, const gchar * name, const gchar * field,
 GstEvent *
 gst_fairmix_target_bitrate_event_new (guint bitrate)
 {
-  return event_new (GST_FAIRMIX_TARGET_BITRATE_EVENT, "bitrate", bitrate);
+  return event_new (GST_EVENT_CUSTOM_UPSTREAM, GST_FAIRMIX_TARGET_BITRATE_EVENT,
+      "bitrate", bitrate);
 }
 
 gboolean
 gst_fairmix_target_bitrate_event_parse (GstEvent * event, guint * bitrate)
 {
-  return event_parse (event, GST_FAIRMIX_TARGET_BITRATE_EVENT, "bitrate",
-      bitrate);
+  return event_parse (event, GST_EVENT_CUSTOM_UPSTREAM,
+      GST_FAIRMIX_TARGET_BITRATE_EVENT, "bitrate", bitrate);
 }
 
 GstEvent *
 gst_fairmix_max_streams_event_new (guint max_streams)
 {
-  return event_new (GST_FAIRMIX_MAX_STREAMS_EVENT, "max-streams", max_streams);
+  return event_new (GST_EVENT_CUSTOM_UPSTREAM, GST_FAIRMIX_MAX_STREAMS_EVENT,
+      "max-streams", max_streams);
 }
 
 gboolean
 gst_fairmix_max_streams_event_parse (GstEvent * event, guint * max_streams)
 {
-  return event_parse (event, GST_FAIRMIX_MAX_STREAMS_EVENT, "max-streams",
-      max_streams);
+  return event_parse (event, GST_EVENT_CUSTOM_UPSTREAM,
+      GST_FAIRMIX_MAX_STREAMS_EVENT, "max-streams", max_streams);
+}
+
+GstEvent *
+gst_fairmix_wanted_bitrate_event_new (guint bitrate)
+{
+  return event_new (GST_EVENT_CUSTOM_DOWNSTREAM,
+      GST_FAIRMIX_WANTED_BITRATE_EVENT, "bitrate", bitrate);
+}
+
+gboolean
+gst_fairmix_wanted_bitrate_event_parse (GstEvent * event, guint * bitrate)
+{
+  return event_parse (event, GST_EVENT_CUSTOM_DOWNSTREAM,
+      GST_FAIRMIX_WANTED_BITRATE_EVENT, "bitrate", bitrate);
 }

@@ -34,6 +34,20 @@ GstEvent *gst_fairmix_max_streams_event_new (guint max_streams);
 /* Returns: whether @event is one; then @max_streams is set */
 gboolean gst_fairmix_max_streams_event_parse (GstEvent * event, guint * max_streams);
 
+/**
+ * GST_FAIRMIX_WANTED_BITRATE_EVENT:
+ *
+ * Name of the custom downstream event by which somebody who keeps to a target says from
+ * which on he would send more: `fairmix-wanted-bitrate`, with one field `bitrate` (guint,
+ * bits per second on the wire).  0 means: nothing waits.
+ */
+#define GST_FAIRMIX_WANTED_BITRATE_EVENT "fairmix-wanted-bitrate"
+
+GstEvent *gst_fairmix_wanted_bitrate_event_new (guint bitrate);
+
+/* Returns: whether @event is one; then @bitrate is set */
+gboolean gst_fairmix_wanted_bitrate_event_parse (GstEvent * event, guint * bitrate);
+
 G_END_DECLS
 
 #endif /* __GST_FAIRMIX_EVENTS_H__ */

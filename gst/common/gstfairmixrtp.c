@@ -11,7 +11,6 @@
 
 #define FIRST_RTCP_TYPE 192
 #define LAST_RTCP_TYPE 223
-#define PADDING_BYTES 4         /* one word: its last byte counts it */
 
 gboolean
 gst_fairmix_rtp_header_read (GstBuffer * buffer, GstFairmixRtpHeader * header)
@@ -55,10 +54,10 @@ gst_fairmix_rtp_set_seq (GstBuffer * buffer, guint16 seq)
 }
 
 GstBuffer *
-gst_fairmix_rtp_padding_new (GstFairmixRtpHeader * header)
+gst_fairmix_rtp_padding_new (GstFairmixRtpHeader * header, guint8 n_bytes)
 {
   GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
-  GstBuffer *buffer = gst_rtp_buffer_new_allocate (0, PADDING_BYTES, 0);
+  GstBuffer *buffer = gst_rtp_buffer_new_allocate (0, n_bytes, 0);
 
   gst_rtp_buffer_map (buffer, GST_MAP_READWRITE, &rtp);
   gst_rtp_buffer_set_ssrc (&rtp, header->ssrc);

@@ -62,7 +62,7 @@ GstBuffer *gst_fairmix_rtp_set_seq (GstBuffer * buffer, guint16 seq);
  * A packet without payload that tells a receiver nothing: the header and four
  * bytes of padding ([RFC3550 5.1]).
  */
-GstBuffer *gst_fairmix_rtp_padding_new (GstFairmixRtpHeader * header);
+GstBuffer *gst_fairmix_rtp_padding_new (GstFairmixRtpHeader * header, guint8 n_bytes);
 
 G_END_DECLS
 

@@ -109,7 +109,7 @@ gst_tfrc_rate_on_timeout (gpointer user_data, GstClockTime clock_time)
   gst_tfrc_rate_follow (self, TRUE, now);
   complain = gst_feedback_watch_take_complaint (&self->watch, now);
   watch = self->watch;
-  probe = !fmx_rate_sender_may_send (self->sender);
+  probe = fmx_rate_sender_has_probe (self->sender);
   waiting = gst_pacing_due (&self->pacing) <= now;
   gst_fairmix_lock_release (&self->lock);
 

@@ -5,10 +5,14 @@
 
 #include "gsttfrcratepass.h"
 
+#include "common/gstfairmixevents.h"
 #include "common/gstfairmixrtp.h"
 #include "fairmix/base/fmx-units.h"
 
 #define GST_CAT_DEFAULT gst_tfrc_rate_debug
+
+#define PROBE_BYTES 4           /* of padding: one word, its last byte counts it */
+#define FILL_BYTES 255          /* the most that it can count */
 
 /* with the lock; takes @buffer; returns what to push: the same, numbered */
 static GstBuffer *
@@ -289,7 +293,8 @@ gst_tfrc_rate_take_probe (GstTfrcRate * self)
       || !gst_rtp_seq_map_insert (self->seq_map, &header, &pts))
     return NULL;
 
-  probe = gst_fairmix_rtp_padding_new (&header);
+  probe = gst_fairmix_rtp_padding_new (&header,
+      fmx_rate_sender_may_send (self->sender) ? FILL_BYTES : PROBE_BYTES);
   GST_BUFFER_PTS (probe) = pts;
   return gst_tfrc_rate_sent (self, probe, &header, now);
 }
@@ -318,12 +323,32 @@ gst_tfrc_rate_push_probe (GstTfrcRate * self)
   GST_PAD_STREAM_UNLOCK (self->sinkpad);
 }
 
+/* More would be sent if the rate were @bitrate. */
+static void
+gst_tfrc_rate_want (GstTfrcRate * self, guint bitrate)
+{
+  gst_fairmix_lock_acquire (&self->lock);
+  if (self->timed.started) {
+    fmx_rate_sender_set_wanted (self->sender, bitrate,
+        gst_tfrc_rate_now (self));
+    gst_tfrc_rate_unlock_and_tell (self);
+  } else {
+    gst_fairmix_lock_release (&self->lock);
+  }
+}
+
 gboolean
 gst_tfrc_rate_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
 {
   GstTfrcRate *self = (GstTfrcRate *) parent;
   gboolean waits = FALSE;
+  guint bitrate;
 
+  if (gst_fairmix_wanted_bitrate_event_parse (event, &bitrate)) {
+    gst_tfrc_rate_want (self, bitrate);
+    gst_event_unref (event);
+    return TRUE;
+  }
   gst_fairmix_lock_acquire (&self->lock);
   if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
     gst_pacing_flush (&self->pacing);

@@ -94,6 +94,8 @@ typedef struct
   gboolean changing;            /* a change waits for the one before */
   FmxAdaptPlan plan;
   guint n_mixed;
+  guint wish;                   /* the target for more, as was said downstream, ... */
+  gboolean wish_due;            /* ... in this tick; mixing thread only */
   guint mix_bitrate_bps;        /* of the encoder */
   guint n_names;                /* CSRCs at most: there is no room for more */
   guint64 n_selections;

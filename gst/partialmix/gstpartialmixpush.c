@@ -77,6 +77,15 @@ push_events (GstPad * pad, GstPartialMixFlow * flow, GstCaps * caps)
   return TRUE;
 }
 
+/* An event about what has not been described yet; the end is none. */
+static gboolean
+is_too_early (const GstPartialMixFlow * flow, GstCaps * caps,
+    GstMiniObject * data)
+{
+  return caps == NULL && flow->sent_caps == NULL && GST_IS_EVENT (data)
+      && GST_EVENT_TYPE (data) != GST_EVENT_EOS;
+}
+
 GstFlowReturn
 gst_partial_mix_push (GstPad * pad, GstPartialMixFlow * flow, GstCaps * caps,
     GstMiniObject * data)
@@ -85,7 +94,10 @@ gst_partial_mix_push (GstPad * pad, GstPartialMixFlow * flow, GstCaps * caps,
 
   gst_fairmix_lock_assert_none ();
   GST_PAD_STREAM_LOCK (pad);
-  if (!push_events (pad, flow, caps)) {
+  if (is_too_early (flow, caps, data)) {
+    gst_mini_object_unref (data);
+    ret = gst_partial_mix_flow_last (flow);
+  } else if (!push_events (pad, flow, caps)) {
     gst_mini_object_unref (data);
     ret = GST_FLOW_FLUSHING;
   } else if (GST_IS_EVENT (data)) {

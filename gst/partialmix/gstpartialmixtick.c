@@ -11,6 +11,7 @@
 #include "gstpartialmix-private.h"
 
 #include "fairmix/base/fmx-units.h"
+#include "common/gstfairmixevents.h"
 
 #define GST_CAT_DEFAULT gst_partial_mix_debug
 
@@ -233,6 +234,22 @@ release_mixes (GstPartialMix * self)
   g_ptr_array_set_size (self->released, 0);
 }
 
+/* with the lock: from which target on there would be more to send.  It is said again each
+ * second, for who makes targets may be another one. */
+static void
+note_wish (GstPartialMix * self, GstPartialMixListener * listener)
+{
+  guint wish = 0;
+
+  if (listener->event_seen && listener->negotiated && !listener->raw)
+    wish = (guint) MIN (listener->plan.next_bps, G_MAXUINT);
+  listener->wish_due = (wish != listener->wish && (wish == 0
+          || listener->wish == 0 || is_due (self, SELECT_INTERVAL)))
+      || (wish != 0 && is_due (self, HOUSEKEEPING_INTERVAL));
+  if (listener->wish_due)
+    listener->wish = wish;
+}
+
 /* with the lock */
 static void
 plan (GstPartialMix * self, const GstPartialMixFrame * frame,
@@ -248,6 +265,7 @@ plan (GstPartialMix * self, const GstPartialMixFrame * frame,
   for (i = 0; i < audience->pads->len; i++) {
     GstPartialMixSrcPad *pad = g_ptr_array_index (audience->pads, i);
 
+    note_wish (self, &pad->listener);
     if (pad->listener.n_mixed > 0 && !pad->listener.raw)
       gst_partial_mix_check_rate (self, pad->listener.mix_format.encoding);
     g_ptr_array_add (audience->renders,
@@ -313,6 +331,10 @@ deliver (GstPartialMix * self, const GstPartialMixFrame * frame,
 
     if (gst_partial_mix_mixer_serves (&self->mixer, &pad->listener))
       deliver_mixes (self, pad, frame, audience->batch);
+    if (pad->listener.wish_due)
+      gst_partial_mix_batch_add (audience->batch, &pad->door, NULL,
+          GST_MINI_OBJECT (gst_fairmix_wanted_bitrate_event_new (pad->
+                  listener.wish)));
   }
   for (i = 0; i < audience->pads->len; i++)
     if (g_ptr_array_index (audience->renders, i) != NULL)

@@ -153,6 +153,8 @@ LLVMFuzzerTestOneInput (const uint8_t * data, size_t size)
   memset (next_seq, 0xff, sizeof next_seq);
   CHECK (fmx_rate_sender_params_are_valid (&params));
   fmx_rate_sender_init (&sender, &params, now);
+  if (data != NULL && size % 2 == 1)
+    fmx_rate_sender_set_wanted (&sender, 1e3 * (double) size, now);
   while (fuzz_more (&fuzz)) {
     switch (fuzz_u8 (&fuzz) % 8) {
       case 0:

@@ -10,6 +10,7 @@
 #include <gst/gsttracer.h>
 
 #include "../gstfairmixgate.h"
+#include "common/gstfairmixevents.h"
 #include "mixrig.h"
 
 /* What an inactive pad is given is lost; what describes the stream is not. */
@@ -215,6 +216,56 @@ GST_START_TEST (test_who_joins_is_not_asked_by_who_brings_packets)
 
 GST_END_TEST;
 
+static guint last_wish;
+
+static GstPadProbeReturn
+note_wish (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+{
+  gst_fairmix_wanted_bitrate_event_parse (GST_PAD_PROBE_INFO_EVENT (info),
+      &last_wish);
+  return GST_PAD_PROBE_OK;
+}
+
+static guint
+n_separate_at (Rig * rig, RigListener * listener, guint bps)
+{
+  gst_pad_push_event (listener->pad,
+      gst_fairmix_target_bitrate_event_new (bps));
+  rig_run (rig, 100);
+  return rig_pad_stat (listener, "n-separate");
+}
+
+/* ... for who makes targets, and must know when it is worth while to look for more. */
+GST_START_TEST (test_a_src_pad_says_at_which_target_one_more_would_be_separate)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  guint n;
+
+  rig_talkers (rig, 1, 8, RIG_L16);
+  gst_pad_add_probe (listener->peer, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+      note_wish, NULL, NULL);
+  last_wish = 0;
+  rig_play (rig);
+  rig_run (rig, 100);
+  fail_unless_equals_int (last_wish, 0);        /* nobody makes targets */
+
+  fail_unless_equals_int (n_separate_at (rig, listener, RIG_L16_MIX_BPS), 0);
+  for (n = 0; n < 7; n++) {
+    guint wish = last_wish;
+
+    fail_unless_equals_int (n_separate_at (rig, listener, wish - 4000), n);
+    fail_unless (last_wish == wish, "%u, not %u", last_wish, wish);
+    fail_unless (n_separate_at (rig, listener, wish + 4000) > n);
+    n = rig_pad_stat (listener, "n-separate") - 1;
+  }
+  fail_unless_equals_int (n_separate_at (rig, listener, G_MAXINT), 8);
+  fail_unless_equals_int (last_wish, 0);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_events_suite (void)
 {
@@ -227,6 +278,8 @@ partialmix_events_suite (void)
   tcase_add_test (tc, test_nothing_follows_events_that_were_refused);
   tcase_add_test (tc, test_who_reconfigures_is_asked_later);
   tcase_add_test (tc, test_who_joins_is_not_asked_by_who_brings_packets);
+  tcase_add_test (tc,
+      test_a_src_pad_says_at_which_target_one_more_would_be_separate);
   return suite;
 }
 

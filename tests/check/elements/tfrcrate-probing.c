@@ -189,6 +189,34 @@ GST_START_TEST (test_after_eos_there_are_no_probes)
 
 GST_END_TEST;
 
+/* Who says that more waits, and sends little, gets to know that there is room. */
+GST_START_TEST (test_padding_finds_the_room_that_is_wanted)
+{
+  GstEvent *event;
+  Path path;
+
+  path_setup (&path, 1);
+  path_run (&path, 20 * GST_SECOND);
+  fail_unless (target (&path.f) < 4 * STREAM_BPS);
+  fail_unless_equals_int (path.n_probes, 0);
+  while ((event = gst_harness_try_pull_event (path.f.rtp)) != NULL)
+    gst_event_unref (event);
+
+  fail_unless (gst_harness_push_event (path.f.rtp,
+          gst_fairmix_wanted_bitrate_event_new (10 * STREAM_BPS)));
+  path_run (&path, 20 * GST_SECOND);
+  fail_unless (target (&path.f) >= 10 * STREAM_BPS);
+  fail_unless (path.n_probes > 20);
+  fail_unless_equals_int (element_stat (path.f.element, "n-padding"),
+      path.n_probes);
+  fail_unless_equals_int (path.n_gaps, 0);
+  /* that was for tfrcrate alone */
+  fail_unless (gst_harness_try_pull_event (path.f.rtp) == NULL);
+  path_teardown (&path);
+}
+
+GST_END_TEST;
+
 static Suite *
 tfrcrate_probing_suite (void)
 {
@@ -204,6 +232,7 @@ tfrcrate_probing_suite (void)
   tcase_add_test (tc,
       test_a_flush_while_probing_holds_the_probes_until_the_segment);
   tcase_add_test (tc, test_after_eos_there_are_no_probes);
+  tcase_add_test (tc, test_padding_finds_the_room_that_is_wanted);
   return suite;
 }
 

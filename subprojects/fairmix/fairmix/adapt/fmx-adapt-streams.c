@@ -271,6 +271,28 @@ find_best (Planner *p)
   return true;
 }
 
+/* The least target that one more would be separate at, of those who are next. */
+static uint64_t
+find_next (const Planner *p)
+{
+  const FmxSelectStream *first = NULL;
+  uint64_t least_bps = 0;
+
+  for (size_t k = 0; k < p->n; k++) {
+    uint32_t i = p->order[k];
+
+    if (!is_open (p, i) || !has_places_for (p, n_out_if_separate (p, i)))
+      continue;
+    if (first == NULL)
+      first = &p->streams[i];
+    if (p->streams[i].priority == first->priority
+        && (least_bps == 0 || cost_if_separate (p, i) < least_bps))
+      least_bps = cost_if_separate (p, i);
+  }
+  return (uint64_t) ((double) least_bps / (1.0 - p->params->headroom) + 1.0)
+      * (first != NULL);
+}
+
 /* Only what is never mixed goes out, and not even that at target 0. */
 static void
 hold (Planner *p, uint64_t target_bps)
@@ -359,6 +381,8 @@ fmx_adapt_plan_streams (const FmxAdaptParams *params, uint64_t target_bps,
   p.bound_bps = find_bound (&p, target_bps);
   if (target_bps == 0 || !find_best (&p))
     hold (&p, target_bps);
+  else if (target_bps != FMX_TARGET_UNLIMITED)
+    plan->next_bps = find_next (&p);
   number_mixes (&p, plan);
   plan->collapsed = is_collapsed (&p, plan);
   share_rest (&p, target_bps, plan);

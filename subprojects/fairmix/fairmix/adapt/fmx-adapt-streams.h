@@ -51,6 +51,8 @@ typedef struct
  *     held)
  * @mix_bps: what each mix may use on the wire, in bits/s
  * @used_bps: what the plan is expected to need, in bits/s
+ * @next_bps: the target at which one stream more would be separate; 0 = none would, or
+ *     nothing is sent
  * @collapsed: streams of different groups share the only mix
  */
 typedef struct
@@ -59,6 +61,7 @@ typedef struct
   uint32_t n_mixes;
   uint32_t mix_bps;
   uint64_t used_bps;
+  uint64_t next_bps;
   bool collapsed;
 } FmxAdaptPlan;
 

@@ -10,6 +10,12 @@ double fmx_rate_sender_equation_bps (const FmxRateSender * sender);
 double fmx_rate_sender_loss_limit (const FmxRateSender * sender);
 double fmx_rate_sender_loss_fraction (const FmxRateSender * sender);
 
+FmxRateSenderState fmx_rate_sender_state (const FmxRateSender * sender);
+
+/* Packets that carry nothing become due. */
+FmxDuration fmx_rate_sender_probe_interval (const FmxRateSender * sender);
+void fmx_rate_sender_schedule_probe (FmxRateSender * sender, FmxTime now);
+
 /* Longest time between two feedbacks of late. */
 FmxDuration fmx_rate_sender_interval (const FmxRateSender * sender);
 

@@ -126,6 +126,7 @@ fmx_rate_sender_init (FmxRateSender *sender,
   sender->silent_since = FMX_TIME_NONE;
   sender->probe_at = FMX_TIME_NONE;
   sender->told_state = FMX_RATE_SENDER_STOPPED;
+  fmx_rate_fill_init (&sender->fill, now);
   fmx_rate_sender_tell (sender, now);
 }
 
@@ -202,6 +203,7 @@ fmx_rate_sender_on_sent (FmxRateSender *sender, uint32_t ssrc, uint16_t seq,
   fmx_rate_controller_on_sent (&sender->controller, wire_bytes, now);
   if (!sender->probe_taken) {
     update_packet_size (sender, wire_bytes);
+    fmx_rate_fill_on_sent (&sender->fill, wire_bytes, now);
     if (sender->params.circuit_breaker)
       fmx_circuit_breaker_on_media (&sender->breaker, now);
   }
@@ -223,8 +225,8 @@ fmx_rate_sender_take_skip (FmxRateSender *sender)
   return true;
 }
 
-static FmxRateSenderState
-state_of (const FmxRateSender *sender)
+FmxRateSenderState
+fmx_rate_sender_state (const FmxRateSender *sender)
 {
   if (fmx_circuit_breaker_cause (&sender->breaker)
       != FMX_CIRCUIT_BREAKER_CLOSED)
@@ -258,21 +260,9 @@ fmx_rate_sender_set_bps (FmxRateSender *sender, double bps, FmxTime now)
 bool
 fmx_rate_sender_may_send (const FmxRateSender *sender)
 {
-  FmxRateSenderState state = state_of (sender);
+  FmxRateSenderState state = fmx_rate_sender_state (sender);
 
   return state == FMX_RATE_SENDER_STARTING || state == FMX_RATE_SENDER_SENDING;
-}
-
-/* [RFC8085 3.1.3] not more than one per RTT.  It would have one in three seconds
- * where nothing ever comes back; DPM section 5.4 says why that is too slow. */
-static FmxDuration
-probe_interval (const FmxRateSender *sender)
-{
-  FmxDuration interval =
-      fmx_rate_controller_probe_interval (&sender->controller);
-  FmxDuration rtt = fmx_rate_sender_rtt (sender);
-
-  return interval > rtt ? interval : rtt;
 }
 
 /* Entering and leaving probing mode. */
@@ -287,7 +277,7 @@ follow_state (FmxRateSender *sender, FmxRateSenderState state, FmxTime now)
     sender->probe_due = false;
   } else if (sender->probing_since == FMX_TIME_NONE) {
     sender->probing_since = now;
-    sender->probe_at = now + (FmxTime) probe_interval (sender);
+    sender->probe_at = now + (FmxTime) fmx_rate_sender_probe_interval (sender);
     sender->n_answered = 0;
     sender->stale_intervals = true;
     sender->probe_from_bps = sender->receive.bps;
@@ -336,11 +326,13 @@ fmx_rate_sender_say (FmxRateSender *sender, const char *reason, FmxTime now)
 void
 fmx_rate_sender_tell (FmxRateSender *sender, FmxTime now)
 {
-  FmxRateSenderState state = state_of (sender);
+  FmxRateSenderState state = fmx_rate_sender_state (sender);
   uint64_t target = fmx_rate_sender_target_bps (sender);
   double change = fabs ((double) target - (double) sender->told_bps);
   const char *reason;
 
+  fmx_rate_fill_on_rate (&sender->fill, state == FMX_RATE_SENDER_SENDING
+      ? (double) target : 0.0, now);
   if (state == sender->told_state
       && change <= TOLD_CHANGE * (double) sender->told_bps)
     return;
@@ -349,30 +341,6 @@ fmx_rate_sender_tell (FmxRateSender *sender, FmxTime now)
   sender->told_state = state;
   sender->told_bps = target;
   fmx_rate_sender_say (sender, reason, now);
-}
-
-/* The timer goes on whether the caller takes the probe or not. */
-static void
-schedule_probe (FmxRateSender *sender, FmxTime now)
-{
-  if (now < sender->probe_at)   /* NONE unless probing */
-    return;
-  sender->probe_due = true;
-  sender->probe_at = now + (FmxTime) probe_interval (sender);
-}
-
-bool
-fmx_rate_sender_take_probe (FmxRateSender *sender, FmxTime now)
-{
-  if (state_of (sender) != FMX_RATE_SENDER_PROBING)
-    return false;
-  schedule_probe (sender, now);
-  if (!sender->probe_due)
-    return false;
-  sender->probe_due = false;
-  sender->probe_taken = true;
-  sender->stats.n_probes++;
-  return true;
 }
 
 FmxTime
@@ -387,6 +355,7 @@ fmx_rate_sender_next_timeout (const FmxRateSender *sender)
     next = fmx_time_min (next,
         fmx_sent_history_next_deadline (&sender->history));
   next = fmx_time_min (next, sender->report.due);
+  next = fmx_time_min (next, fmx_rate_fill_next (&sender->fill));
   return fmx_time_min (next, sender->probe_at);
 }
 
@@ -448,14 +417,7 @@ fmx_rate_sender_on_timeout (FmxRateSender *sender, FmxTime now)
   if (sender->controller.stats.n_no_feedback > n_no_feedback)
     fall_silent (sender);
   fmx_rate_sender_tell (sender, now);
-  schedule_probe (sender, now);
-}
-
-void
-fmx_rate_sender_get_delay_shape (const FmxRateSender *sender,
-    FmxDelayShapeStats *stats)
-{
-  fmx_delay_shape_get_stats (&sender->shape, stats);
+  fmx_rate_sender_schedule_probe (sender, now);
 }
 
 void
@@ -471,7 +433,7 @@ fmx_rate_sender_get_stats (const FmxRateSender *sender,
   fmx_sent_history_get_stats (&sender->history, &history);
   fmx_loss_intervals_get_stats (&sender->intervals, &intervals);
   fmx_rate_controller_get_stats (&sender->controller, &rate);
-  stats->state = state_of (sender);
+  stats->state = fmx_rate_sender_state (sender);
   stats->target_bps = fmx_rate_sender_target_bps (sender);
   stats->sent_bps = fmx_rate_meter_bps (&sender->sent_meter, now);
   stats->receive_bps = sender->receive.bps;

@@ -18,6 +18,7 @@
 #include "fairmix/rate/fmx-delay-slope.h"
 #include "fairmix/rate/fmx-feedback-source.h"
 #include "fairmix/rate/fmx-rate-controller.h"
+#include "fairmix/rate/fmx-rate-fill.h"
 #include "fairmix/rate/fmx-stream-table.h"
 #include "fairmix/rtt/fmx-rtt.h"
 #include "fairmix/topology/fmx-delay-shape.h"
@@ -148,7 +149,8 @@ struct _FmxRateSenderParams
  *     feedback, before they were decided
  * @n_up: increases
  * @n_down: decreases
- * @n_probes: dummy packets
+ * @n_probes: dummy packets, while no media may pass
+ * @n_padding: those beside media, see #FmxRateFill
  * @n_no_feedback: expiries of the no-feedback timer although something was
  *     sent
  * @n_breaker: times that the circuit breaker tripped
@@ -187,6 +189,7 @@ struct _FmxRateSenderStats
   uint64_t n_up;
   uint64_t n_down;
   uint64_t n_probes;
+  uint64_t n_padding;
   uint64_t n_no_feedback;
   uint64_t n_breaker;
 };
@@ -303,7 +306,9 @@ struct _FmxRateSender
   FmxTime probing_since;
   FmxTime probe_at;
   bool probe_due;               /* to be taken */
+  bool padding_due;
   bool probe_taken;             /* the next packet is a dummy */
+  FmxRateFill fill;
   bool outage;                  /* probing because nothing came through */
   bool stale_intervals;         /* loss intervals are of before probing */
   double probe_from_bps;        /* what the receiver got when it began */
@@ -430,9 +435,19 @@ bool fmx_rate_sender_may_send (const FmxRateSender * sender);
  * fmx_rate_sender_take_probe:
  *
  * Returns: true if a dummy packet is due now: the caller sends one and reports
- * it with fmx_rate_sender_on_sent()
+ * it with fmx_rate_sender_on_sent(); while media may pass, one of
+ * %FMX_RATE_FILL_BYTES
  */
 bool fmx_rate_sender_take_probe (FmxRateSender * sender, FmxTime now);
+
+/** fmx_rate_sender_has_probe: Returns: whether fmx_rate_sender_take_probe() has been due
+ * since the last timeout */
+bool fmx_rate_sender_has_probe (const FmxRateSender * sender);
+
+/** fmx_rate_sender_set_wanted: more media than is sent would be, if the rate were @bps; 0
+ * = nothing waits, as at first.  See #FmxRateFill. */
+void fmx_rate_sender_set_wanted (FmxRateSender * sender, double bps,
+    FmxTime now);
 
 /** fmx_rate_sender_get_delay_shape: what the delays on the way there look like, by
  * per-packet feedback; nothing without */

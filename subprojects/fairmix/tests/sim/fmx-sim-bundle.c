@@ -222,7 +222,8 @@ fmx_sim_bundle_run (FmxSimBundle *bundle, FmxTime now)
     fmx_rate_sender_on_timeout (&bundle->sender, now);
   if (fmx_rate_sender_take_probe (&bundle->sender, now)
       && bundle->params.behaviour != FMX_SIM_DEAF)
-    send_packet (bundle, 0, PROBE_BYTES, now);
+    send_packet (bundle, 0, fmx_rate_sender_may_send (&bundle->sender)
+        ? FMX_RATE_FILL_BYTES : PROBE_BYTES, now);
   count_streams (bundle, now);
   send_due (bundle, now);
 }

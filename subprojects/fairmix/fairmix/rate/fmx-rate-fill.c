@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fairmix/rate/fmx-rate-fill.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PATIENCE (4 * FMX_SECOND)       /* steps of shortq come each second or sooner */
+#define PAUSE_MIN (10 * FMX_SECOND)
+#define PAUSE_MAX (40 * FMX_SECOND)
+#define GROWN 1.03              /* the least step at a ceiling is 2 % */
+#define WIDER 1.25              /* without padding: the path is another one */
+#define FALLEN 0.97
+#define BURST_PACKETS 1.5       /* saved up, or sent ahead by media, at most */
+
+static bool
+is_on (const FmxRateFill *fill)
+{
+  return fill->until == 0 && fill->rate_bps > 0.0
+      && fill->rate_bps < fill->wanted_bps;
+}
+
+static void
+begin (FmxRateFill *fill, FmxTime now)
+{
+  fill->until = 0;
+  fill->best_bps = fill->rate_bps;
+  fill->grown = fill->last = now;
+  fill->owed_bytes = 0.0;
+}
+
+static void
+end (FmxRateFill *fill, FmxTime now)
+{
+  fill->pause = fill->pause == 0 ? PAUSE_MIN : 2 * fill->pause;
+  if (fill->pause > PAUSE_MAX)
+    fill->pause = PAUSE_MAX;
+  fill->until = now + (FmxTime) fill->pause;
+  fill->best_bps = fill->rate_bps;
+}
+
+void
+fmx_rate_fill_init (FmxRateFill *fill, FmxTime now)
+{
+  memset (fill, 0, sizeof *fill);
+  begin (fill, now);
+}
+
+void
+fmx_rate_fill_set_wanted (FmxRateFill *fill, double bps, FmxTime now)
+{
+  bool was_on = is_on (fill);
+
+  fill->wanted_bps = bps;
+  if (fill->rate_bps >= bps)
+    fill->pause = 0;
+  if (!was_on && fill->until == 0)
+    begin (fill, now);
+}
+
+void
+fmx_rate_fill_on_rate (FmxRateFill *fill, double bps, FmxTime now)
+{
+  bool was_on = is_on (fill);
+
+  fill->rate_bps = bps;
+  if (bps >= fill->wanted_bps)
+    fill->pause = 0;
+  if (fill->until != 0) {
+    if (now >= fill->until || bps > WIDER * fill->best_bps)
+      begin (fill, now);
+  } else if (!was_on) {
+    begin (fill, now);
+  } else if (bps > GROWN * fill->best_bps) {
+    fill->best_bps = bps;
+    fill->grown = now;
+  } else if (bps < FALLEN * fill->best_bps
+      || fmx_time_diff (now, fill->grown) > PATIENCE) {
+    end (fill, now);
+  }
+}
+
+void
+fmx_rate_fill_on_sent (FmxRateFill *fill, uint32_t wire_bytes, FmxTime now)
+{
+  const double most = BURST_PACKETS * FMX_RATE_FILL_BYTES;
+  double since_s = fmx_time_to_s (fmx_time_diff (now, fill->last));
+
+  fill->owed_bytes = fmin (fill->owed_bytes + since_s * fill->rate_bps / 8.0,
+      most) - wire_bytes;
+  if (fill->owed_bytes < -most)
+    fill->owed_bytes = -most;
+  fill->last = now;
+}
+
+FmxTime
+fmx_rate_fill_next (const FmxRateFill *fill)
+{
+  double missing = FMX_RATE_FILL_BYTES - fill->owed_bytes;
+
+  if (fill->until != 0)
+    return fill->wanted_bps > fill->rate_bps && fill->rate_bps > 0.0
+        ? fill->until : FMX_TIME_NONE;
+  if (!is_on (fill))
+    return FMX_TIME_NONE;
+  if (missing <= 0.0)
+    return fill->last;
+  return fill->last + 1
+      + (FmxTime) fmx_time_from_s (missing * 8.0 / fill->rate_bps);
+}

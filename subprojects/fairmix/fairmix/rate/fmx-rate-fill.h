@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef FMX_RATE_FILL_H
+#define FMX_RATE_FILL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fairmix/base/fmx-time.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** FMX_RATE_FILL_BYTES: a packet of padding on the wire, about: one byte counts the
+ * padding ([RFC3550 5.1]) */
+#define FMX_RATE_FILL_BYTES 295u
+
+/**
+ * FmxRateFill:
+ *
+ * Who sends less than the rate allows never learns that there is room for more
+ * ([RFC5348 4.3]: no more than twice what arrives).  That is a defect where more is
+ * waiting: what is mixed for want of room, and is nearly silent, so that the mix takes
+ * next to nothing.  Padding then makes up what media does not take:
+ *
+ * |[
+ *   fill = rate                         while rate < wanted
+ * ]|
+ *
+ * until the rate has not grown for 4 s, or has fallen: then there is none for 10 s, 20
+ * s, at most 40 s, or until the rate has grown without.
+ */
+typedef struct
+{
+  /*< private >*/
+  double wanted_bps, rate_bps;
+  double owed_bytes;            /* that may still be sent */
+  double best_bps;              /* of the rate, in this round or before the pause */
+  FmxTime last;                 /* @owed_bytes was counted */
+  FmxTime grown;                /* the rate has, or the round began */
+  FmxTime until;                /* of the pause; 0 = none */
+  FmxDuration pause;            /* the last one's */
+} FmxRateFill;
+
+/** fmx_rate_fill_init: nothing is wanted */
+void fmx_rate_fill_init (FmxRateFill * fill, FmxTime now);
+
+/** fmx_rate_fill_set_wanted: more than is sent would be, if the rate were @bps; 0 =
+ * nothing waits */
+void fmx_rate_fill_set_wanted (FmxRateFill * fill, double bps, FmxTime now);
+
+/** fmx_rate_fill_on_rate: @bps is allowed now; 0 = nothing, or nobody says what arrives */
+void fmx_rate_fill_on_rate (FmxRateFill * fill, double bps, FmxTime now);
+
+/** fmx_rate_fill_on_sent: media or padding */
+void fmx_rate_fill_on_sent (FmxRateFill * fill, uint32_t wire_bytes, FmxTime now);
+
+/** fmx_rate_fill_next: Returns: when a packet of padding is due, %FMX_TIME_NONE = none */
+FmxTime fmx_rate_fill_next (const FmxRateFill * fill);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* FMX_RATE_FILL_H */

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Packets that carry nothing: while no media may pass, and beside media. */
+
+#include "fairmix/rate/fmx-rate-sender-private.h"
+
+/* [RFC8085 3.1.3] not more than one per RTT.  It would have one in three seconds
+ * where nothing ever comes back; DPM section 5.4 says why that is too slow. */
+FmxDuration
+fmx_rate_sender_probe_interval (const FmxRateSender *sender)
+{
+  FmxDuration interval =
+      fmx_rate_controller_probe_interval (&sender->controller);
+  FmxDuration rtt = fmx_rate_sender_rtt (sender);
+
+  return interval > rtt ? interval : rtt;
+}
+
+/* The timers go on whether the caller takes what is due or not. */
+void
+fmx_rate_sender_schedule_probe (FmxRateSender *sender, FmxTime now)
+{
+  if (now >= sender->probe_at) {        /* NONE unless probing */
+    sender->probe_due = true;
+    sender->probe_at = now + (FmxTime) fmx_rate_sender_probe_interval (sender);
+  }
+  if (now >= fmx_rate_fill_next (&sender->fill)) {
+    sender->padding_due = true;
+    fmx_rate_fill_on_sent (&sender->fill, FMX_RATE_FILL_BYTES, now);
+  }
+}
+
+bool
+fmx_rate_sender_has_probe (const FmxRateSender *sender)
+{
+  return fmx_rate_sender_state (sender) == FMX_RATE_SENDER_PROBING
+      ? sender->probe_due : sender->padding_due;
+}
+
+bool
+fmx_rate_sender_take_probe (FmxRateSender *sender, FmxTime now)
+{
+  fmx_rate_sender_schedule_probe (sender, now);
+  if (!fmx_rate_sender_has_probe (sender))
+    return false;
+  sender->probe_due = sender->padding_due = false;
+  sender->probe_taken = true;
+  if (fmx_rate_sender_state (sender) == FMX_RATE_SENDER_PROBING)
+    sender->stats.n_probes++;
+  else
+    sender->stats.n_padding++;
+  return true;
+}
+
+void
+fmx_rate_sender_set_wanted (FmxRateSender *sender, double bps, FmxTime now)
+{
+  fmx_rate_fill_set_wanted (&sender->fill, bps, now);
+}
+
+void
+fmx_rate_sender_get_delay_shape (const FmxRateSender *sender,
+    FmxDelayShapeStats *stats)
+{
+  fmx_delay_shape_get_stats (&sender->shape, stats);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fmx-test-rate.h"
+
+#include "fairmix/rate/fmx-rate-fill.h"
+
+static FmxRateFill fill;
+
+static void
+begin (double rate_bps, double wanted_bps)
+{
+  fmx_rate_fill_init (&fill, 0);
+  fmx_rate_fill_on_rate (&fill, rate_bps, 0);
+  fmx_rate_fill_set_wanted (&fill, wanted_bps, 0);
+}
+
+/* Bits of padding in [@from, @until); media of @media_bps leaves, too. */
+static double
+padding_bits (FmxTime from, FmxTime until, double media_bps)
+{
+  double bits = 0.0;
+
+  for (FmxTime now = from; now < until; now += (FmxTime) MS) {
+    if (media_bps > 0.0 && now % (FmxTime) (20 * MS) == 0)
+      fmx_rate_fill_on_sent (&fill, (uint32_t) (media_bps * 0.02 / 8.0), now);
+    if (now < fmx_rate_fill_next (&fill))
+      continue;
+    fmx_rate_fill_on_sent (&fill, FMX_RATE_FILL_BYTES, now);
+    bits += 8.0 * FMX_RATE_FILL_BYTES;
+  }
+  return bits;
+}
+
+static void
+test_it_makes_up_what_media_does_not_take (void **state)
+{
+  (void) state;
+  begin (200e3, 400e3);
+  assert_float_equal (padding_bits (0, 3 * (FmxTime) S, 0.0), 600e3, 30e3);
+  begin (200e3, 400e3);
+  assert_float_equal (padding_bits (0, 3 * (FmxTime) S, 120e3), 240e3, 30e3);
+  begin (200e3, 400e3);
+  assert_true (padding_bits (0, 3 * (FmxTime) S, 220e3) < 5e3);
+}
+
+static void
+test_without_a_wish_or_a_rate_nothing_is_due (void **state)
+{
+  (void) state;
+  begin (200e3, 0.0);
+  assert_true (fmx_rate_fill_next (&fill) == FMX_TIME_NONE);
+  begin (200e3, 200e3);
+  assert_true (fmx_rate_fill_next (&fill) == FMX_TIME_NONE);
+  begin (0.0, 200e3);
+  assert_true (fmx_rate_fill_next (&fill) == FMX_TIME_NONE);
+}
+
+/* When padding comes again after each of the next rounds that bring nothing, in s */
+static void
+test_pauses_become_longer_and_a_fall_begins_one_at_once (void **state)
+{
+  static const unsigned pauses_s[] = { 10, 20, 40, 40 };
+  FmxTime now = 0;
+
+  (void) state;
+  begin (200e3, 400e3);
+  for (size_t i = 0; i < N_ELEMENTS (pauses_s); i++) {
+    now += i % 2 == 0 ? 5 * (FmxTime) S : (FmxTime) S;
+    fmx_rate_fill_on_rate (&fill, i % 2 == 0 ? 200e3 : 190e3, now);
+    assert_true (fmx_rate_fill_next (&fill) == now + pauses_s[i]
+        * (FmxTime) S);
+    now += pauses_s[i] * (FmxTime) S;
+    fmx_rate_fill_on_rate (&fill, 200e3, now);
+    assert_true (fmx_rate_fill_next (&fill) < now + (FmxTime) S);
+  }
+}
+
+static void
+test_a_rate_that_grows_by_itself_ends_a_pause (void **state)
+{
+  (void) state;
+  begin (200e3, 400e3);
+  fmx_rate_fill_on_rate (&fill, 200e3, 5 * (FmxTime) S);
+  fmx_rate_fill_on_rate (&fill, 240e3, 6 * (FmxTime) S);
+  assert_true (fmx_rate_fill_next (&fill) == 15 * (FmxTime) S);
+  fmx_rate_fill_on_rate (&fill, 260e3, 7 * (FmxTime) S);
+  assert_true (fmx_rate_fill_next (&fill) < 8 * (FmxTime) S);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_it_makes_up_what_media_does_not_take),
+    cmocka_unit_test (test_without_a_wish_or_a_rate_nothing_is_due),
+    cmocka_unit_test (test_pauses_become_longer_and_a_fall_begins_one_at_once),
+    cmocka_unit_test (test_a_rate_that_grows_by_itself_ends_a_pause),
+  };
+
+  return cmocka_run_group_tests_name ("rate/rate-fill", tests, NULL, NULL);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What a sender that has next to nothing to send learns of its path */
+#include "fmx-test-rate.h"
+
+#include "sim/fmx-sim-bundle.h"
+
+#define WANTED_BPS 400e3
+
+static FmxSimWorld world;
+static FmxSimBundle bundle;
+
+/* A mix of people who are nearly silent: 52 bytes now and then, where there is room for
+ * @rate_bps, with a queue of 300 ms. */
+static void
+begin (const FmxRateClass *klass, double rate_bps)
+{
+  FmxSimLinkParams link = { rate_bps, (uint32_t) (0.3 * rate_bps / 8.0), 0,
+    20 * MS, 0.0
+  };
+  FmxSimBundleParams params;
+
+  memset (&params, 0, sizeof params);
+  fmx_rate_sender_params_default (&params.sender);
+  params.sender.klass = klass;
+  params.n_streams = 1;
+  params.wire_bytes = 52;
+  params.packet_interval = 100 * MS;
+  params.back.delay = 20 * MS;
+  fmx_sim_world_init (&world, &link, &bundle, 1, 1);
+  fmx_sim_bundle_init (&bundle, &params, &world.forward, 0, 1);
+}
+
+static uint64_t
+target_after (unsigned s)
+{
+  fmx_sim_world_run (&world, world.now + s * (FmxTime) S);
+  return fmx_rate_sender_target_bps (&bundle.sender);
+}
+
+static void
+want (double bps)
+{
+  fmx_rate_sender_set_wanted (&bundle.sender, bps, world.now);
+}
+
+/* Seconds with padding, of the next @s */
+static unsigned
+seconds_filled (unsigned s)
+{
+  unsigned n = 0;
+
+  for (unsigned i = 0; i < s; i++) {
+    uint64_t before = bundle.sender.stats.n_padding;
+
+    (void) target_after (1);
+    n += bundle.sender.stats.n_padding > before;
+  }
+  return n;
+}
+
+static void
+test_room_is_found_although_next_to_nothing_is_sent (void **state)
+{
+  static const FmxRateClass *const classes[] = { &fmx_rate_shortq,
+    &fmx_rate_dpm, &fmx_rate_gaimd
+  };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (classes); i++) {
+    begin (classes[i], 1e6);
+    assert_true (target_after (30) < 200000);
+    assert_int_equal (bundle.sender.stats.n_padding, 0);
+    want (WANTED_BPS);
+    assert_true (target_after (15) >= (uint64_t) WANTED_BPS);
+  }
+}
+
+static void
+test_nothing_is_filled_up_once_there_is_room_enough (void **state)
+{
+  (void) state;
+  begin (&fmx_rate_shortq, 1e6);
+  want (WANTED_BPS);
+  (void) target_after (15);
+  assert_int_equal (seconds_filled (60), 0);
+  want (1.5 * (double) fmx_rate_sender_target_bps (&bundle.sender));
+  assert_true (seconds_filled (2) > 0);
+  want (0.0);
+  assert_int_equal (seconds_filled (60), 0);
+}
+
+/* Rounds of a few seconds, and pauses of 10, 20, 40, 40 ... s */
+static void
+test_where_there_is_no_room_it_is_looked_for_now_and_then (void **state)
+{
+  unsigned n;
+
+  (void) state;
+  begin (&fmx_rate_shortq, 120e3);
+  want (WANTED_BPS);
+  (void) target_after (60);
+  fmx_sim_bundle_restart_counters (&bundle, world.now);
+  n = seconds_filled (240);
+  assert_in_range (n, 10, 60);
+  assert_true (fmx_sim_bundle_loss (&bundle) < 0.001);
+  assert_true (8.0 * (double) bundle.sent_bytes / 240.0 < 0.2 * 120e3);
+}
+
+static void
+test_who_sends_all_that_is_allowed_needs_no_padding (void **state)
+{
+  (void) state;
+  begin (&fmx_rate_shortq, 1e6);
+  bundle.params.packet_interval = 5 * MS;       /* 83 kbit/s */
+  bundle.params.sender.max_bps = 80000;
+  fmx_rate_sender_set_params (&bundle.sender, &bundle.params.sender, 0);
+  want (WANTED_BPS);
+  (void) target_after (20);
+  assert_int_equal (bundle.sender.stats.n_padding, 0);
+}
+
+/* They say nothing of the size of media's packets, which the equation needs. */
+static void
+test_padding_is_no_media (void **state)
+{
+  double bytes;
+
+  (void) state;
+  begin (&fmx_rate_shortq, 1e6);
+  (void) target_after (5);
+  bytes = bundle.sender.packet_bytes;
+  want (WANTED_BPS);
+  (void) target_after (10);
+  assert_true (bundle.sender.stats.n_padding > 100);
+  assert_float_equal (bundle.sender.packet_bytes, bytes, 0.01);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_room_is_found_although_next_to_nothing_is_sent),
+    cmocka_unit_test (test_nothing_is_filled_up_once_there_is_room_enough),
+    cmocka_unit_test (test_where_there_is_no_room_it_is_looked_for_now_and_then),
+    cmocka_unit_test (test_who_sends_all_that_is_allowed_needs_no_padding),
+    cmocka_unit_test (test_padding_is_no_media),
+  };
+
+  return cmocka_run_group_tests_name ("rate/rate-sender-probe", tests, NULL,
+      NULL);
+}
