@@ -64,6 +64,7 @@ typedef struct
   /* sink pad's thread only */
   FmxRtpSplice splice;
   GstClockTime last_pts;
+  gboolean is_mix;              /* what is in it has named contributors */
   gboolean started;             /* stream-start was sent */
   gboolean segment_sent;
   GstCaps *caps;                /* that were sent: those of the sink pad */
@@ -128,16 +129,17 @@ typedef struct
   guint16 seq;
   guint32 timestamp;
   gboolean first;               /* of its stream in this slot */
+  gboolean is_mix;
 } Outgoing;
 
 /* The packet with another header: with the talker as its CSRC, unless it is a
- * mix that names its contributors.  Payload, metas and times stay. */
+ * mix: that names its contributors, or nobody while nobody speaks.  Payload, metas
+ * and times stay. */
 static GstBuffer *
 make_packet (GstBuffer * buffer, GstRTPBuffer * rtp, const Outgoing * out)
 {
-  gboolean is_mix = gst_rtp_buffer_get_csrc_count (rtp) > 0;
   guint header_bytes = gst_rtp_buffer_get_header_len (rtp);
-  guint extra = is_mix ? 0 : CSRC_BYTES;
+  guint extra = out->is_mix ? 0 : CSRC_BYTES;
   GstBuffer *packet = gst_buffer_new_allocate (NULL, header_bytes + extra,
       NULL);
   GstMapInfo map;
@@ -146,7 +148,7 @@ make_packet (GstBuffer * buffer, GstRTPBuffer * rtp, const Outgoing * out)
   gst_buffer_extract (buffer, 0, map.data, RTP_FIXED_BYTES);
   gst_buffer_extract (buffer, RTP_FIXED_BYTES,
       map.data + RTP_FIXED_BYTES + extra, header_bytes - RTP_FIXED_BYTES);
-  if (!is_mix) {
+  if (!out->is_mix) {
     map.data[0] = (map.data[0] & (guint8) ~ CC_MASK) | 1;
     GST_WRITE_UINT32_BE (map.data + RTP_FIXED_BYTES,
         gst_rtp_buffer_get_ssrc (rtp));
@@ -286,7 +288,10 @@ gst_rtp_slots_chain (GstPad * sinkpad, GstObject * parent, GstBuffer * buffer)
       fmx_rtp_splice_begin (&slot->splice, out.seq, out.timestamp,
           elapsed_ts (self, slot, GST_BUFFER_PTS (buffer)));
       tell_change (self, slot, ssrc);
+      slot->is_mix = FALSE;
     }
+    slot->is_mix = slot->is_mix || gst_rtp_buffer_get_csrc_count (&rtp) > 0;
+    out.is_mix = slot->is_mix;
     fmx_rtp_splice_map (&slot->splice, &out.seq, &out.timestamp);
     slot->last_pts = GST_BUFFER_PTS (buffer);
     packet = make_packet (buffer, &rtp, &out);

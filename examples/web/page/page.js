@@ -23,7 +23,7 @@ async function join(event) {
   try {
     if (!navigator.mediaDevices) throw new Error('A browser gives the microphone only to ' +
       'https:// pages, and to localhost.');
-    sound = new Sound();
+    sound = new Sound(ssrc => people.has(ssrc));
     await sound.open($('microphone').value);
     const reply = await ask('POST', '/seats', JSON.stringify({name: $('name').value}),
       {Authorization: 'Bearer ' + $('secret').value});

@@ -17,7 +17,9 @@ function fresh(told, now) {
 }
 
 class Sound {
-  constructor() {
+  // isThere(SSRC): somebody has it
+  constructor(isThere) {
+    this.isThere = isThere;
     this.context = new AudioContext({latencyHint: 'interactive'});
     this.slots = [];
     this.microphone = null;
@@ -137,11 +139,12 @@ class Sound {
     this.slots.push({receiver: event.receiver, meter: this.meter(source), place, element});
   }
 
-  // Of each slot the SSRCs that are heard now: a talker, or a mix's contributors
+  // Of each slot the SSRCs of people that are heard now: a talker, or a mix's contributors.
+  // A mix too narrow for names has none of theirs.
   heard() {
     const told = this.slots.map(slot => slot.receiver.getContributingSources().map(s =>
       ({ssrc: s.source, at: s.timestamp % performance.timeOrigin})));     // or since then
-    return fresh(told, performance.now());
+    return fresh(told, performance.now()).map(slot => slot.filter(this.isThere));
   }
 
   // x to the right, y away from the listener, in table radii

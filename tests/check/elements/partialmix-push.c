@@ -132,6 +132,25 @@ GST_START_TEST (test_lists_and_events_go_the_same_way)
 
 GST_END_TEST;
 
+/* What is said of a stream waits until it was described; the end does not. */
+GST_START_TEST (test_nothing_is_said_of_what_was_not_described)
+{
+  GstCaps *caps = payload_caps (96);
+  guint i;
+
+  for (i = 0; i < 2; i++) {
+    fail_unless_equals_int (gst_partial_mix_push (src, &flow, NULL,
+            GST_MINI_OBJECT (gst_event_new_custom
+                (GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty ("x")))),
+        GST_FLOW_OK);
+    push_buffer (caps);
+  }
+  fail_unless_equals_string (seen->str, "scgBeB");
+  gst_caps_unref (caps);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_the_latest_flow_is_remembered_and_events_keep_it)
 {
   GstCaps *caps = payload_caps (96);
@@ -178,6 +197,7 @@ partialmix_push_suite (void)
   tcase_add_checked_fixture (tc, setup, teardown);
   tcase_add_test (tc, test_what_describes_it_comes_first_and_once);
   tcase_add_test (tc, test_lists_and_events_go_the_same_way);
+  tcase_add_test (tc, test_nothing_is_said_of_what_was_not_described);
   tcase_add_test (tc, test_the_latest_flow_is_remembered_and_events_keep_it);
   tcase_add_test (tc, test_a_pad_that_was_inactive_says_all_again);
   return suite;

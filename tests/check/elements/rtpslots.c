@@ -188,6 +188,30 @@ GST_START_TEST (test_a_mix_keeps_its_contributors)
 
 GST_END_TEST;
 
+/* ... and names nobody while nobody speaks: itself least of all.  Who comes after it is
+ * a talker again. */
+GST_START_TEST (test_a_mix_never_names_itself)
+{
+  Heard heard;
+  Rig rig;
+
+  rig_init (&rig);
+  say (&rig, 100, 0, 4);
+  fail_unless (hear (&rig, 0, &heard));
+  say (&rig, 100, 1, 0);
+  fail_unless (hear (&rig, 0, &heard));
+  fail_unless_equals_int (heard.n_csrcs, 0);
+  fail_unless_equals_int (heard.level, 30);
+  wait_ms (&rig, 1000);
+  for (guint i = 1; i <= N_SLOTS; i++)
+    say (&rig, 200 + i, 0, 0);
+  fail_unless (hear (&rig, 0, &heard));
+  fail_unless_equals_int (heard.csrc, 200 + N_SLOTS);
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_one_talker_too_many_harms_nobody)
 {
   Heard heard;
@@ -458,6 +482,7 @@ rtpslots_suite (void)
   tcase_add_test (tc, test_each_talker_has_a_slot_that_names_him);
   tcase_add_test (tc, test_a_slot_goes_on_when_another_talker_takes_it);
   tcase_add_test (tc, test_a_mix_keeps_its_contributors);
+  tcase_add_test (tc, test_a_mix_never_names_itself);
   tcase_add_test (tc, test_one_talker_too_many_harms_nobody);
   tcase_add_test (tc, test_caps_name_the_slot_and_follow_the_stream);
   tcase_add_test (tc, test_a_pad_may_be_released_while_it_is_pushed_on);
