@@ -43,6 +43,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_rtp_slots_debug);
 #define MARKER 0x80
 #define CC_MASK 0x0f
 #define DEFAULT_CLOCK_RATE 48000        /* Opus', as long as no caps say it */
+#define PACKET_TIME (20 * GST_MSECOND)  /* as long as no packet says its own */
 
 enum
 {
@@ -64,6 +65,8 @@ typedef struct
   /* sink pad's thread only */
   FmxRtpSplice splice;
   GstClockTime last_pts;
+  GstClockTime last_duration;
+  GstClockTime ahead;           /* so much timestamps are of the packets' times */
   gboolean is_mix;              /* what is in it has named contributors */
   gboolean started;             /* stream-start was sent */
   gboolean segment_sent;
@@ -168,15 +171,22 @@ make_packet (GstBuffer * buffer, GstRTPBuffer * rtp, const Outgoing * out)
   return packet;
 }
 
-/* The time from the latest packet in the slot to this one, in clock ticks */
+/* The time from the latest packet in the slot to this one, in clock ticks.  A mix begins
+ * before the voices in it have ended; a jitter buffer would throw its first packet away,
+ * for it has played on to the end of theirs. */
 static guint32
-elapsed_ts (GstRtpSlots * self, const Slot * slot, GstClockTime pts)
+elapsed_ts (GstRtpSlots * self, Slot * slot, GstClockTime pts)
 {
-  GstClockTime elapsed = 20 * GST_MSECOND;
+  GstClockTime elapsed = slot->last_duration;
 
   if (GST_CLOCK_TIME_IS_VALID (pts) && GST_CLOCK_TIME_IS_VALID (slot->last_pts)
-      && pts > slot->last_pts)
-    elapsed = pts - slot->last_pts;
+      && pts > slot->last_pts) {
+    GstClockTime passed = pts - slot->last_pts;
+
+    elapsed = MAX (elapsed, passed - MIN (passed, slot->ahead));
+    slot->ahead += elapsed;
+    slot->ahead -= MIN (slot->ahead, passed);
+  }
   return (guint32) gst_util_uint64_scale_int (elapsed, (gint) self->clock_rate,
       GST_SECOND);
 }
@@ -294,6 +304,8 @@ gst_rtp_slots_chain (GstPad * sinkpad, GstObject * parent, GstBuffer * buffer)
     out.is_mix = slot->is_mix;
     fmx_rtp_splice_map (&slot->splice, &out.seq, &out.timestamp);
     slot->last_pts = GST_BUFFER_PTS (buffer);
+    if (GST_BUFFER_DURATION_IS_VALID (buffer))
+      slot->last_duration = GST_BUFFER_DURATION (buffer);
     packet = make_packet (buffer, &rtp, &out);
     push_events (self, slot);
     flow = flow_of_all (gst_pad_push (slot->pad, packet));
@@ -535,6 +547,7 @@ slot_new (guint index, GstPadTemplate * templ)
   slot->index = index;
   slot->out_ssrc = g_random_int ();
   slot->last_pts = GST_CLOCK_TIME_NONE;
+  slot->last_duration = PACKET_TIME;
   fmx_rtp_splice_init (&slot->splice, (guint16) g_random_int (),
       g_random_int ());
   return slot;
@@ -658,6 +671,7 @@ gst_rtp_slots_change_state (GstElement * element, GstStateChange transition)
     fmx_slots_open (&self->slots, i);
     self->slot[i]->started = self->slot[i]->segment_sent = FALSE;
     self->slot[i]->last_pts = GST_CLOCK_TIME_NONE;
+    self->slot[i]->ahead = 0;
     gst_clear_caps (&self->slot[i]->caps);
   }
   gst_fairmix_lock_release (&self->lock);
