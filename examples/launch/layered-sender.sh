@@ -16,6 +16,7 @@
 #
 # BITRATE=256000 is the most that all layers have together, in bits per second on
 # the wire.  INTERFACE=eth0 names the interface, TTL=8 how many routers it may cross.
+# ALERT=1: its requests carry IP's router-alert option, for routers that wait for it.
 # FLAGS=-m shows each decision.
 # You will hear nothing here: start layered-router.sh and layered-receiver.sh.
 
@@ -28,6 +29,8 @@ group=${2:-239.1.2.0:5004}
 IFS=, read -r -a peers <<<"${3:-127.0.0.1:10000}"
 check_number BITRATE "${BITRATE:=256000}" 16000 10000000
 check_number TTL "${TTL:=8}" 0 255
+check_number ALERT "${ALERT:=0}" 0 1
+[ "$ALERT" != 0 ] || ALERT=
 check_layers "$group" 3
 udp=(ttl-mc="$TTL" ${INTERFACE:+multicast-iface="$INTERFACE"} sync=false async=false)
 
@@ -95,12 +98,14 @@ exec gst-launch-1.0 -e $FLAGS \
   alsrtcp name=als rtpbin=out address="$(layer_host "$group" 0)" \
     port="$(port "$group")" initial-bitrate=32000 max-bitrate="$BITRATE" \
     increase=0 layer-limits="$limits" ${encoders:+encoders="$encoders"} \
+    ${ALERT:+alert-sink=requests} \
   "${media[@]}" "${layers[@]}" \
   rtpbin name=out rtp-profile=avpf rtcp-sync-send-time=false \
     "rtpsession$session::bandwidth=$BITRATE" \
     "rtpsession$session::rtcp-min-interval=1000000000" \
   out.send_rtcp_src_0 ! tee name=goodbye \
-  ! udpsink host="$(layer_host "$group" 0)" port="$(port "$group" 1)" "${udp[@]}" \
+  ! udpsink name=requests host="$(layer_host "$group" 0)" \
+    port="$(port "$group" 1)" "${udp[@]}" \
   "${NAP[@]}" \
   udpsrc address="$(layer_host "$group" 0)" port="$(port "$group" 1)" caps="$RTCP" \
     ${INTERFACE:+multicast-iface="$INTERFACE"} ! als.rtcp_sink \

@@ -338,6 +338,36 @@ def smoke_layers(folder, _running):
     if air(wide) < air(narrow) + 10:
         fail('what is above 8 kHz is missing')
 
+def headers_on_the_wire(port, patience_s=60):
+    """IPv4 options and UDP checksum of the next packet to this port."""
+    end = time.monotonic() + patience_s
+    with socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM,
+                       socket.htons(0x0800)) as wire:
+        wire.bind(('lo', 0x0800))
+        wire.settimeout(patience_s)
+        while time.monotonic() < end:
+            packet = wire.recv(2048)
+            header_bytes = 4 * (packet[0] & 15)
+            udp = packet[header_bytes:header_bytes + 8]
+            if packet[9] == socket.IPPROTO_UDP and udp[2:4] == struct.pack('!H', port):
+                return packet[20:header_bytes], int.from_bytes(udp[6:8], 'big')
+    fail(f'nothing is sent to port {port}')
+
+
+def smoke_router_alert(_folder, running):
+    """The base's RTCP asks routers to look at it (RFC 2113), and needs no new
+    checksum where they rewrite it; RTP is as it was."""
+    need_multicast()
+    running.start('layered-sender.sh', 'test', '239.1.2.0:5004', ALERT='1')
+    running.wait_until_all_play()
+    if headers_on_the_wire(5005) != (bytes.fromhex('94040000'), 0):
+        fail('its RTCP does not alert routers')
+    options, checksum = headers_on_the_wire(5004)
+    if options or not checksum:
+        fail(f'RTP: options {options}, checksum {checksum}')
+    running.stop()
+
+
 def smoke_renderer(folder, running):
     """Eight voices on a stage: the first on the left, the last on the right."""
     paths = talkers(folder, 8, 6)

@@ -19,6 +19,7 @@ SOURCES = {
     r'element-([a-z0-9-]+)': 'tests/check/elements/{}.c',
     r'lab': 'tests/experiments/test-lab.py',
     r'(check-[a-z-]+)': 'tests/meta/{}.py',
+    r'smoke-.*': 'tests/examples/smoke.py',
 }
 
 
