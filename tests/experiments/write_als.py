@@ -102,6 +102,20 @@ def beside_tcp(found):
     return out
 
 
+def told(found):
+    """What any sender loses that is told of a change so much later"""
+    scenes = [name for name, *_ in SCENES if name.startswith('figure 4')]
+    out = ['| the bandwidth is known | '
+           + ' | '.join(f'{s}: {m}' for s in scenes
+                        for m in ('a TCP over one', 'loss, %')) + ' |',
+           '|---|' + '---|' * (2 * len(scenes))]
+    for name in dict.fromkeys(key[1] for key in found):
+        out.append(f'| {name} | ' + ' | '.join(
+            span(found[scene, name, measure]) for scene in scenes
+            for measure in ('a TCP over an ALS', 'loss')) + ' |')
+    return out
+
+
 def alone(found):
     out = ['| each of seven | alone: used, % | loss, % | slowest over fastest | beside '
            'TCP: a TCP over one | loss, % | slowest over fastest |',
@@ -184,6 +198,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--build', default=ROOT / 'build')
     parser.add_argument('--check', action='store_true')
+    parser.add_argument('--only', metavar='PART', help='one part: its marker')
     arguments = parser.parse_args()
     build = arguments.build
     if arguments.check:
@@ -194,12 +209,18 @@ def main():
         assert rows['1,000 receivers', 'memory 15 s',
                     'base above the slowest share (% of time)'][0] < 5
         return
-    fill_in('als figures 3, 4', beside_tcp(read(with_ns3(build))))
-    fill_in('als alone', alone(read(lines_of(build, 'als-alone'))))
-    fill_in('als table 1', chain(lines_of(build, 'test-als-chain')
-                                 + elements(build)))
-    fill_in('als figure 8', layers(lines_of(build, 'test-als-layers')))
-    fill_in('als crowd', crowd(read(lines_of(build, 'als-crowd'))))
+    parts = {
+        'als figures 3, 4': lambda: beside_tcp(read(with_ns3(build))),
+        'als told': lambda: told(read(lines_of(build, 'als-figures', 'told'))),
+        'als alone': lambda: alone(read(lines_of(build, 'als-alone'))),
+        'als table 1': lambda: chain(lines_of(build, 'test-als-chain')
+                                     + elements(build)),
+        'als figure 8': lambda: layers(lines_of(build, 'test-als-layers')),
+        'als crowd': lambda: crowd(read(lines_of(build, 'als-crowd'))),
+    }
+    for name, make in parts.items():
+        if arguments.only in (None, name):
+            fill_in(name, make())
 
 
 if __name__ == '__main__':

@@ -4,7 +4,8 @@
  * packets in virtual time: ALS senders beside TCP Reno at one bottleneck with RED.
  *
  * usage: als-figures [SCENE [SEED [BYTES]]]: BYTES of queue, RED from a sixth of it to
- * a half
+ * a half.  als-figures told: senders without reports, who know the link's bandwidth and
+ * everybody's number, but a change of it only some time later
  *
  * Prints lines of CSV: scene;variant;seed;measure;value.  Rates in kbit/s on the wire,
  * loss in percent of packets. */
@@ -63,19 +64,44 @@ typedef struct
   uint32_t increase_bps;
   FmxDuration interval;
   bool tcp_instead;
+  /* of those who are told: the part of an even share that they send; how much later
+   * they are told; what they send of it then for DRAIN, where it has become less */
+  double part, told_s, drain;
 } Variant;
 
 static const Variant variants[] = {
-  {"paper", FMX_ALS_ROUTER_EQUAL, 0.9, 5000, 5 * FMX_SECOND, false},
-  {"ours", FMX_ALS_ROUTER_MAX_MIN, 0.995, 0, FMX_SECOND, false},
-  {"TCP in its place", FMX_ALS_ROUTER_EQUAL, 0.9, 0, FMX_SECOND, true},
+  {.name = "paper",.rule = FMX_ALS_ROUTER_EQUAL,.utilisation = 0.9,
+      .increase_bps = 5000,.interval = 5 * FMX_SECOND},
+  {.name = "ours",.rule = FMX_ALS_ROUTER_MAX_MIN,.utilisation = 0.995,
+      .interval = FMX_SECOND},
+  {.name = "TCP in its place",.utilisation = 0.9,.interval = FMX_SECOND,
+      .tcp_instead = true},
 };
 
 #define N_VARIANTS (sizeof variants / sizeof variants[0])
 
+/* Reports come each 0.5 to 1.5 s: 0.54 s is how long one waits for the next */
+static const Variant told[] = {
+  {.name = "at once",.part = 1.0,.drain = 1.0,.interval = FMX_SECOND,.utilisation = 0.9},
+  {.name = "0.25 s later",.part = 1.0,.told_s = 0.25,.drain = 1.0,
+      .interval = FMX_SECOND,.utilisation = 0.9},
+  {.name = "0.54 s later",.part = 1.0,.told_s = 0.54,.drain = 1.0,
+      .interval = FMX_SECOND,.utilisation = 0.9},
+  {.name = "0.54 s later, then a fifth for 0.5 s",.part = 1.05,.told_s = 0.54,
+      .drain = 0.2,.interval = FMX_SECOND,.utilisation = 0.9},
+  {.name = "1 s later",.part = 1.0,.told_s = 1.0,.drain = 1.0,
+      .interval = FMX_SECOND,.utilisation = 0.9},
+};
+
+#define N_TOLD (sizeof told / sizeof told[0])
+#define DRAIN_S 0.5
+
 static const Variant *variant;
 static unsigned n_tcp, n_als;   /* of this run */
 static uint32_t queue_bytes = QUEUE_BYTES;
+
+static double link_bps, link_before_bps;
+static FmxTime link_changed;
 
 static const double capacities_bps[] = { 10e6, 7e6, 9e6, 5e6, 8e6 };
 
@@ -157,6 +183,8 @@ begin (const Scene *scene, uint64_t seed)
   };
   FmxSimLinkNature nature = {.discipline = FMX_SIM_RED };
 
+  link_bps = link_before_bps = LINK_BPS;
+  link_changed = 0;
   fmx_rng_init (&rng, seed);
   fmx_sim_link_init (&bottleneck, &params, seed);
   fmx_sim_link_set_nature (&bottleneck, &nature, &aqm, seed);
@@ -215,13 +243,27 @@ report (Als *a, FmxTime now)
   fmx_als_sender_on_report (&a->sender, &r, now);
 }
 
+static double
+rate_bps (const Als *a, FmxTime now)
+{
+  double since_s = fmx_time_to_s (fmx_time_diff (now, link_changed));
+  double bps;
+
+  if (!(variant->part > 0.0))
+    return fmx_als_sender_get_rate_bps (&a->sender, 0);
+  bps = variant->part / (n_tcp + n_als)
+      * (since_s < variant->told_s ? link_before_bps : link_bps);
+  return link_bps < link_before_bps && since_s >= variant->told_s
+      && since_s < variant->told_s + DRAIN_S ? variant->drain * bps : bps;
+}
+
 static void
 send_packet (Als *a, unsigned flow, FmxTime now)
 {
   FmxSimPacket packet = {.flow = flow,.wire_bytes = PACKET_BYTES,
     .data = a->seq++
   };
-  double bps = fmx_als_sender_get_rate_bps (&a->sender, 0);
+  double bps = rate_bps (a, now);
 
   fmx_als_router_on_packet (&router, flow, PACKET_BYTES, now);
   fmx_sim_link_send (&bottleneck, packet, now);
@@ -244,7 +286,7 @@ run_als (unsigned i, FmxTime now)
 
   while (now >= a->next_packet)
     send_packet (a, MAX_TCP + i, now);
-  if (now < a->start)
+  if (now < a->start || variant->part > 0.0)
     return;
   if (now >= a->next_sr)
     request (a, now);
@@ -263,8 +305,11 @@ run_tcp (unsigned i, FmxTime now)
 }
 
 static void
-change_bandwidth (double bps)
+change_bandwidth (double bps, FmxTime now)
 {
+  link_before_bps = link_bps;
+  link_bps = bps;
+  link_changed = now;
   fmx_sim_link_set_rate (&bottleneck, bps);
   fmx_als_router_set_bandwidth (&router, (uint64_t) bps);
 }
@@ -369,7 +414,7 @@ play (const Scene *scene, uint64_t seed)
     FmxSimPacket packet;
 
     if (comes (scene->change_s * n_changes, now))
-      change_bandwidth (capacities_bps[n_changes++ % 5]);
+      change_bandwidth (capacities_bps[n_changes++ % 5], now);
     if (comes (scene->restart_s, now))
       begin_router (LINK_BPS, now);
     if (comes (scene->settled_s, now))
@@ -393,27 +438,39 @@ play (const Scene *scene, uint64_t seed)
     print (scene, seed);
 }
 
+static void
+play_all (const Scene *scene, const Variant *all, size_t n, uint64_t first,
+    uint64_t last)
+{
+  for (size_t v = 0; v < n; v++)
+    for (uint64_t seed = first; seed <= last; seed++) {
+      variant = &all[v];
+      play (scene, seed);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
   /* the constants of our rule were chosen with seeds 1 to 5 */
   uint64_t first = argc > 2 ? strtoull (argv[2], NULL, 10) : 6;
   uint64_t last = argc > 2 ? first : 10;
+  bool are_told = argc > 1 && strcmp (argv[1], "told") == 0;
   bool found = false;
 
   if (argc > 3)
     queue_bytes = (uint32_t) strtoul (argv[3], NULL, 10);
   for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
-    if (argc > 1 && strcmp (argv[1], scenes[i].name) != 0)
+    const Scene *scene = &scenes[i];
+
+    if (are_told ? !(scene->change_s > 0.0) : argc > 1
+        && strcmp (argv[1], scene->name) != 0)
       continue;
     found = true;
-    for (size_t v = 0; v < N_VARIANTS; v++)
-      for (uint64_t seed = first; seed <= last; seed++) {
-        variant = &variants[v];
-        play (&scenes[i], seed);
-      }
+    play_all (scene, are_told ? told : variants, are_told ? N_TOLD : N_VARIANTS,
+        first, last);
   }
   if (!found)
-    fprintf (stderr, "usage: als-figures [SCENE [SEED [BYTES]]]\n");
+    fprintf (stderr, "usage: als-figures [SCENE | told [SEED [BYTES]]]\n");
   return found ? 0 : 2;
 }
