@@ -39,6 +39,9 @@ GST_DEBUG_CATEGORY_STATIC (gst_als_router_debug);
 
 #define MAX_PAIRS 64
 #define N_PLACES (1 << 17)      /* some 30,000 connections a second */
+#define MAX_WEIGHTS 64
+#define LEAST_WEIGHT 0.01
+#define MOST_WEIGHT 1000.0
 #define DEFAULT_BANDWIDTH 1000000
 #define DEFAULT_UTILISATION 0.9
 
@@ -56,6 +59,7 @@ enum
   PROP_BANDWIDTH,
   PROP_UTILISATION,
   PROP_RULE,
+  PROP_WEIGHTS,
   PROP_STATS
 };
 
@@ -66,6 +70,10 @@ struct _GstAlsRouter
   GstFairmixLock lock;
   /* Properties */
   FmxAlsRouterParams params;
+  gchar *weights_text;
+  FmxAlsWeight weights[MAX_WEIGHTS];    /* of the last text that could be read */
+  guint n_weights;
+  gboolean weights_bad;
 
   /* State */
   GstFairmixTime time;
@@ -143,6 +151,77 @@ connection_of (GstBuffer * buffer, const GstMapInfo * map, gboolean is_rtcp)
   if (map->size < ssrc_at + 4)
     return FNV_BASIS;
   return hash_bytes (FNV_BASIS, map->data + ssrc_at, 4);
+}
+
+/* ADDRESS=WEIGHT or SSRC=WEIGHT */
+static gboolean
+parse_weight (const gchar * text, FmxAlsWeight * weight)
+{
+  gchar **sides = g_strsplit (text, "=", 2), *end = NULL;
+  GInetAddress *address = NULL;
+  gboolean ok = g_strv_length (sides) == 2;
+  guint64 number = 0;
+
+  if (ok) {
+    weight->weight = g_ascii_strtod (sides[1], &end);
+    ok = end != sides[1] && *end == '\0' && weight->weight >= LEAST_WEIGHT
+        && weight->weight <= MOST_WEIGHT;
+  }
+  if (ok && g_ascii_string_to_unsigned (sides[0], 10, 0, G_MAXUINT32, &number,
+          NULL)) {
+    guint32 ssrc = GUINT32_TO_BE ((guint32) number);
+
+    weight->connection = hash_bytes (FNV_BASIS, (const guint8 *) &ssrc, 4);
+  } else if (ok && (address = g_inet_address_new_from_string (sides[0]))) {
+    weight->connection = hash_bytes (FNV_BASIS,
+        g_inet_address_to_bytes (address),
+        g_inet_address_get_native_size (address));
+  } else {
+    ok = FALSE;
+  }
+  g_clear_object (&address);
+  g_strfreev (sides);
+  return ok;
+}
+
+/* with the lock.  What cannot be read leaves the weights as they are. */
+static void
+set_weights (GstAlsRouter * self, const gchar * text)
+{
+  gchar **entries = g_strsplit (text != NULL ? text : "", ",", -1);
+  guint n = g_strv_length (entries);
+  FmxAlsWeight weights[MAX_WEIGHTS];
+
+  self->weights_bad = n > MAX_WEIGHTS;
+  for (guint i = 0; i < n && !self->weights_bad; i++)
+    self->weights_bad = !parse_weight (entries[i], &weights[i]);
+  g_strfreev (entries);
+  g_free (self->weights_text);
+  self->weights_text = g_strdup (text);
+  if (self->weights_bad)
+    return;
+  if (n > 0)
+    memcpy (self->weights, weights, n * sizeof weights[0]);
+  self->n_weights = n;
+  if (self->slots != NULL)
+    fmx_als_router_set_weights (&self->router, self->weights, n);
+}
+
+/* Returns: whether the weights could be read */
+static gboolean
+check_weights (GstAlsRouter * self)
+{
+  gboolean bad;
+
+  gst_fairmix_lock_acquire (&self->lock);
+  bad = self->weights_bad;
+  gst_fairmix_lock_release (&self->lock);
+  if (bad)
+    GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
+        ("alsrouter cannot read its weights."),
+        ("property weights: ADDRESS=WEIGHT,SSRC=WEIGHT,... of up to 64, from "
+            "0.01 to 1000"));
+  return !bad;
 }
 
 /* Source and destination of an IPv4 or IPv6 packet; FALSE if it is neither */
@@ -233,7 +312,7 @@ handle_packet (GstAlsRouter * self, GstBuffer * buffer)
       connection, now);
   if (n_requests > 0)
     fmx_als_router_on_request (&self->router, connection, now);
-  share_bps = fmx_als_router_get_share_bps (&self->router, now);
+  share_bps = fmx_als_router_get_share_of_bps (&self->router, connection, now);
   utilisation = fmx_als_router_get_utilisation (&self->router, now);
   gst_fairmix_lock_release (&self->lock);
   return n_requests == 0 ? buffer : answer (self, buffer, n_requests,
@@ -382,6 +461,7 @@ restart (GstAlsRouter * self)
   fmx_als_router_init (&self->router, &self->params, self->slots,
       self->connections, N_PLACES,
       ((guint64) g_random_int () << 32) | g_random_int (), now_of (self));
+  fmx_als_router_set_weights (&self->router, self->weights, self->n_weights);
 }
 
 static void
@@ -407,6 +487,9 @@ gst_als_router_set_property (GObject * object, guint id, const GValue * value,
       self->params.rule = (FmxAlsRouterRule) g_value_get_enum (value);
       if (self->slots != NULL)
         restart (self);
+      break;
+    case PROP_WEIGHTS:
+      set_weights (self, g_value_get_string (value));
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -454,6 +537,9 @@ gst_als_router_get_property (GObject * object, guint id, GValue * value,
     case PROP_RULE:
       g_value_set_enum (value, (gint) self->params.rule);
       break;
+    case PROP_WEIGHTS:
+      g_value_set_string (value, self->weights_text);
+      break;
     case PROP_STATS:
       g_value_take_boxed (value, get_stats (self));
       break;
@@ -469,6 +555,8 @@ gst_als_router_change_state (GstElement * element, GstStateChange transition)
   GstAlsRouter *self = GST_ALS_ROUTER (element);
 
   if (transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
+    if (!check_weights (self))
+      return GST_STATE_CHANGE_FAILURE;
     gst_fairmix_lock_acquire (&self->lock);
     restart (self);
     gst_fairmix_lock_release (&self->lock);
@@ -496,6 +584,7 @@ gst_als_router_finalize (GObject * object)
 
   gst_fairmix_time_set_clock (&self->time, NULL);
 
+  g_free (self->weights_text);
   g_free (self->slots);
   g_free (self->connections);
   gst_fairmix_lock_clear (&self->lock);
@@ -519,6 +608,13 @@ install_properties (GObjectClass * object_class)
   g_object_class_install_property (object_class, PROP_RULE,
       g_param_spec_enum ("rule", "Rule", "How the share is found",
           GST_TYPE_ALS_ROUTER_RULE, FMX_ALS_ROUTER_MAX_MIN,
+          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
+          | GST_PARAM_MUTABLE_PLAYING));
+  g_object_class_install_property (object_class, PROP_WEIGHTS,
+      g_param_spec_string ("weights", "Weights",
+          "For how many a sender counts that does not count for one: "
+          "ADDRESS=WEIGHT,... or, where nobody tells addresses, SSRC=WEIGHT; a "
+          "text that cannot be read changes nothing while it runs", NULL,
           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS
           | GST_PARAM_MUTABLE_PLAYING));
   g_object_class_install_property (object_class, PROP_STATS,

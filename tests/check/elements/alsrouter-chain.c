@@ -23,6 +23,11 @@ static const gdouble shares_bps[N] = {
   250e3, 250e3, 500e3, 250e3, 250e3, 500e3, 750e3
 };
 
+/* where C0 counts for two and C3 for half: as lib-als-als-chain fills the links */
+static const gdouble weighted_bps[N] = {
+  4e6 / 9, 2e6 / 9, 3e6 / 9, 1e6 / 9, 2e6 / 9, 3e6 / 9, 5e6 / 9
+};
+
 /* A sender or a receiver */
 typedef struct
 {
@@ -243,7 +248,8 @@ step (Chain * chain)
 /* Says it as als-chain does, too: write_als.py reads that.
  * Returns: since when all are within @tolerance of their shares, in seconds */
 static gdouble
-settle (Chain * chain, const gchar * name, guint seconds, gdouble tolerance)
+settle (Chain * chain, const gchar * name, const gdouble * goal_bps,
+    guint seconds, gdouble tolerance)
 {
   gdouble settled = 0.0, mean_bps[N] = { 0 };
   guint n_steps = seconds * (GST_SECOND / STEP), n_last = n_steps / 4;
@@ -254,7 +260,7 @@ settle (Chain * chain, const gchar * name, guint seconds, gdouble tolerance)
       gdouble bps = target_of (&chain->senders[k]);
 
       mean_bps[k] += i > n_steps - n_last ? bps / n_last : 0.0;
-      if (ABS (bps / shares_bps[k] - 1.0) > tolerance)
+      if (ABS (bps / goal_bps[k] - 1.0) > tolerance)
         settled = (gdouble) i *STEP / GST_SECOND;
     }
   }
@@ -263,7 +269,7 @@ settle (Chain * chain, const gchar * name, guint seconds, gdouble tolerance)
     g_print (" %.0f", mean_bps[k] / 1000.0);
   g_print (" kbit/s\n");
   for (guint k = 0; k < N; k++)
-    fail_unless (ABS (mean_bps[k] / shares_bps[k] - 1.0) < tolerance,
+    fail_unless (ABS (mean_bps[k] / goal_bps[k] - 1.0) < tolerance,
         "%u: %g", k, mean_bps[k]);
   return settled;
 }
@@ -277,8 +283,23 @@ GST_START_TEST (test_with_our_routers_all_have_their_shares_in_half_a_minute)
   chain_init (&chain, "rtp-profile=avpf rtcp-min-interval=1000000000 "
       "bandwidth=1000000", "adaptation-interval=1000000000 memory=3000000000",
       "utilisation=0.995");
-  settled = settle (&chain, "max-min, 1 s, elements", 35, 0.015);
+  settled = settle (&chain, "max-min, 1 s, elements", shares_bps, 35, 0.015);
   fail_unless (settled < 30.0, "%g s", settled);
+  chain_clear (&chain);
+}
+
+GST_END_TEST;
+
+/* Where no addresses are told, SSRCs are who has a weight. */
+GST_START_TEST (test_with_weights_all_have_as_many_shares)
+{
+  Chain chain;
+
+  chain_init (&chain, "rtp-profile=avpf rtcp-min-interval=1000000000 "
+      "bandwidth=1000000", "adaptation-interval=1000000000 memory=3000000000",
+      "utilisation=0.995 weights=\"4096=2,4099=0.5\"");
+  settle (&chain, "max-min, 1 s, C0 weighs 2, C3 1/2, elements", weighted_bps,
+      35, 0.015);
   chain_clear (&chain);
 }
 
@@ -290,7 +311,7 @@ GST_START_TEST (test_with_the_papers_rule_all_come_near_their_shares)
 
   chain_init (&chain, "bandwidth=1000000", "memory=5000000000 increase=5000",
       "rule=equal");
-  settle (&chain, "equal, 5 s, to 10 %, elements", 150, 0.1);
+  settle (&chain, "equal, 5 s, to 10 %, elements", shares_bps, 150, 0.1);
   chain_clear (&chain);
 }
 
@@ -305,6 +326,7 @@ alsrouter_chain_suite (void)
   suite_add_tcase (s, tc);
   tcase_add_test (tc,
       test_with_our_routers_all_have_their_shares_in_half_a_minute);
+  tcase_add_test (tc, test_with_weights_all_have_as_many_shares);
   tcase_add_test (tc, test_with_the_papers_rule_all_come_near_their_shares);
   return s;
 }

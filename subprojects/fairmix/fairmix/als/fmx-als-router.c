@@ -27,6 +27,8 @@
 #define TRIM_MOST 1.15
 /* A link that is less used than this has room, whatever others send. */
 #define HAS_ROOM 0.95
+/* Weights are summed in any order: so much more is somebody more. */
+#define MORE (1.0 + 1e-9)
 /* of the paper's share, below which none falls */
 #define PAPER_UTILISATION 0.9   /* ALS 3.1 */
 
@@ -69,6 +71,32 @@ fmx_als_router_set_bandwidth (FmxAlsRouter *router, uint64_t bandwidth_bps)
   router->params.bandwidth_bps = bandwidth_bps;
 }
 
+static float
+weight_of (const FmxAlsRouter *router, uint64_t connection)
+{
+  for (uint32_t i = 0; i < router->n_weights; i++)
+    if (router->weights[i].connection == connection)
+      return (float) router->weights[i].weight;
+  return 1.0f;
+}
+
+void
+fmx_als_router_set_weights (FmxAlsRouter *router, const FmxAlsWeight *weights,
+    uint32_t n)
+{
+  for (uint32_t i = 0; i < n; i++)
+    assert (weights[i].weight > 0.0);
+
+  router->weights = weights;
+  router->n_weights = n;
+  for (uint32_t i = 0; i < router->n_places; i++) {
+    uint64_t connection;
+
+    if (fmx_aging_table_get (&router->table, i, &connection) != FMX_TIME_NONE)
+      router->connections[i].weight = weight_of (router, connection);
+  }
+}
+
 /* NULL: nobody is there who has sent of late */
 static const FmxAlsConnection *
 alive_at (const FmxAlsRouter *router, uint32_t i)
@@ -92,10 +120,10 @@ equal_share (const FmxAlsRouter *router)
   double target = (double) router->params.bandwidth_bps
       * router->params.target_utilisation;
 
-  return router->n_connections > 0 ? target / router->n_connections : target;
+  return router->weight > 0.0 ? target / router->weight : target;
 }
 
-/* Connections of a kind: their number, and what they send */
+/* Connections of a kind: their number, by weight, and what they send */
 typedef struct
 {
   double n, bps;
@@ -104,7 +132,7 @@ typedef struct
 static void
 add_to (Group *group, const FmxAlsConnection *c)
 {
-  group->n++;
+  group->n += c->weight;
   group->bps += c->bps;
 }
 
@@ -118,7 +146,7 @@ find_fastest_other (const FmxAlsRouter *router)
     const FmxAlsConnection *c = alive_at (router, i);
 
     if (c != NULL && !asks (router, c))
-      fastest = fmax (fastest, c->mean_bps);
+      fastest = fmax (fastest, c->mean_bps / c->weight);
   }
   return fastest;
 }
@@ -148,7 +176,8 @@ sort_connections (const FmxAlsRouter *router, Group *asking, Group *others,
     if (asks (router, c))
       add_to (c->bps < LIMITED_ASKING * least_told (c) ? limited : asking, c);
     else
-      add_to (c->mean_bps < LIMITED_OTHER * fastest ? limited : others, c);
+      add_to (c->mean_bps / c->weight < LIMITED_OTHER * fastest ? limited
+          : others, c);
   }
 }
 
@@ -220,14 +249,17 @@ roll (FmxAlsRouter *router, FmxTime now)
   }
   note_rates (router);
   router->n_connections = router->n_seen;
+  router->weight = router->weight_seen;
   router->utilisation = fmx_rate_bps ((double) router->bytes,
       router->params.interval) / (double) router->params.bandwidth_bps;
   if (interval > router->interval + 1) {
     router->n_connections = 0;  /* nothing came for a whole one */
+    router->weight = 0.0;
     router->utilisation = 0.0;
   }
   router->interval = interval;
   router->n_seen = 0;
+  router->weight_seen = 0.0;
   router->bytes = 0;
   router->share_bps = router->params.rule == FMX_ALS_ROUTER_MAX_MIN
       ? max_min_share (router) : equal_share (router);
@@ -251,11 +283,14 @@ fmx_als_router_on_packet (FmxAlsRouter *router, uint64_t connection,
     return;
   c = &router->connections[index];
   if (previous == FMX_TIME_NONE)
-    memset (c, 0, sizeof *c);
+    *c = (FmxAlsConnection) {
+    .weight = weight_of (router, connection)
+    };
   if (previous == FMX_TIME_NONE || c->interval != router->interval) {
     c->interval = router->interval;
     c->bytes = 0;
     router->n_seen++;
+    router->weight_seen += c->weight;
   }
   c->bytes += wire_bytes;
 }
@@ -264,7 +299,7 @@ void
 fmx_als_router_on_request (FmxAlsRouter *router, uint64_t connection,
     FmxTime now)
 {
-  double share_bps = fmx_als_router_get_share_bps (router, now);
+  double share_bps = fmx_als_router_get_share_of_bps (router, connection, now);
   uint32_t index = fmx_aging_table_find (&router->table, connection);
   FmxAlsConnection *c;
 
@@ -289,10 +324,22 @@ fmx_als_router_get_share_bps (FmxAlsRouter *router, FmxTime now)
 {
   roll (router, now);
   /* Newcomers are shared with at once. */
-  if (router->n_seen > router->n_connections)
+  if (router->weight_seen > router->weight * MORE)
     return (double) router->params.bandwidth_bps
-        * router->params.target_utilisation * router->trim / router->n_seen;
+        * router->params.target_utilisation * router->trim /
+        router->weight_seen;
   return router->share_bps;
+}
+
+double
+fmx_als_router_get_share_of_bps (FmxAlsRouter *router, uint64_t connection,
+    FmxTime now)
+{
+  double share_bps = fmx_als_router_get_share_bps (router, now);
+  uint32_t index = fmx_aging_table_find (&router->table, connection);
+
+  return share_bps * (index != FMX_AGING_TABLE_NONE
+      ? router->connections[index].weight : weight_of (router, connection));
 }
 
 double

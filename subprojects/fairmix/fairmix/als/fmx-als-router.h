@@ -49,7 +49,19 @@ void fmx_als_router_params_default (FmxAlsRouterParams * params);
 #define FMX_ALS_ROUTER_ANSWERS 3
 
 /**
+ * FmxAlsWeight:
+ * @connection: as fmx_als_router_on_packet() has it
+ * @weight: more than 0: for how many it counts
+ */
+typedef struct
+{
+  uint64_t connection;
+  double weight;
+} FmxAlsWeight;
+
+/**
  * FmxAlsConnection:
+ * @weight: for how many it counts
  * @bytes: in this interval
  * @interval: number of the interval that @bytes counts
  * @asked: number of the one after that of its last request; 0 = it never asked
@@ -57,13 +69,14 @@ void fmx_als_router_params_default (FmxAlsRouterParams * params);
  * @mean_bps: over some ten of them
  * @told_bps: its last answers, the latest first; 0 = none yet
  *
- * What a router keeps of a connection: 48 bytes, and 24 for its key.
+ * What a router keeps of a connection: 56 bytes, and 24 for its key.
  */
 typedef struct
 {
   uint64_t bytes;
   uint64_t interval;
   uint64_t asked;
+  float weight;
   float bps;
   float mean_bps;
   float told_bps[FMX_ALS_ROUTER_ANSWERS];
@@ -91,6 +104,9 @@ typedef struct
  * much have less than it.  So t grows while those who ask send less than the others, and
  * falls while they send more; it also grows while the link has room.  R_f never falls
  * below the paper's share.
+ *
+ * Who has a weight counts for as many, and has as many shares (ours): n is the sum of
+ * the weights then, and an r_k is what it is for each.
  */
 typedef struct
 {
@@ -100,9 +116,13 @@ typedef struct
   FmxAlsConnection *connections;
   uint32_t n_places;
   uint64_t interval;            /* number of the current one */
+  const FmxAlsWeight *weights;
+  uint32_t n_weights;
   uint32_t n_seen;              /* in it */
+  double weight_seen;           /* of those */
   uint64_t bytes;
   uint32_t n_connections;       /* in the one before */
+  double weight;                /* of those */
   double utilisation;
   double share_bps;
   double trim;                  /* t */
@@ -123,6 +143,14 @@ void fmx_als_router_init (FmxAlsRouter * router,
 /** fmx_als_router_set_bandwidth: the link changed */
 void fmx_als_router_set_bandwidth (FmxAlsRouter * router,
     uint64_t bandwidth_bps);
+
+/**
+ * fmx_als_router_set_weights:
+ * @weights: (array length=n) (nullable): kept by the caller until there are others; who
+ *     is not among them counts for one
+ */
+void fmx_als_router_set_weights (FmxAlsRouter * router,
+    const FmxAlsWeight * weights, uint32_t n);
 
 /**
  * fmx_als_router_on_packet:
@@ -147,8 +175,12 @@ void fmx_als_router_on_bytes (FmxAlsRouter * router, uint32_t wire_bytes,
     FmxTime now);
 
 /** Returns: R_f, in bits per second on the wire; what is fair for a connection
- * that wants it all */
+ * that wants it all, and counts for one */
 double fmx_als_router_get_share_bps (FmxAlsRouter * router, FmxTime now);
+
+/** Returns: what is fair for @connection, by its weight */
+double fmx_als_router_get_share_of_bps (FmxAlsRouter * router,
+    uint64_t connection, FmxTime now);
 
 /** Returns: the measured utilisation of the link, of @bandwidth_bps, over the
  * last interval; more than 1 if more came than it takes */

@@ -33,6 +33,8 @@ static const double max_min_bps[N] = {
   250e3, 250e3, 500e3, 250e3, 250e3, 500e3, 750e3
 };
 
+static const double equal[N] = { 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0 };
+
 typedef struct
 {
   FmxAlsRouter router;
@@ -60,6 +62,8 @@ typedef struct
   uint32_t increase_bps;
   bool deaf[N_LINKS];           /* a router that knows nothing of ALS */
   uint32_t seed;
+  const FmxAlsWeight *weights;
+  uint32_t n_weights;
 } Setup;
 
 typedef struct
@@ -68,6 +72,36 @@ typedef struct
   double mean_bps[N];           /* of the last 60 s */
   double loss;                  /* of the same, the worst */
 } Result;
+
+/* Max-min by its definition: all who are not stopped rise together, in proportion to
+ * their weights, until a link is full, which stops those who cross it. */
+static void
+fill (const double *weights, double *bps)
+{
+  bool stopped[N] = { false };
+
+  memset (bps, 0, N * sizeof bps[0]);
+  for (int round = 0; round < N_LINKS; round++) {
+    double rise[N_LINKS], least = INFINITY;
+
+    for (int i = 0; i < N_LINKS; i++) {
+      double left = CAPACITY_BPS, weight = 0.0;
+
+      for (int k = 0; k < N; k++)
+        if (crosses[i][k]) {
+          left -= bps[k];
+          weight += stopped[k] ? 0.0 : weights[k];
+        }
+      rise[i] = weight > 0.0 ? left / weight : INFINITY;
+      least = fmin (least, rise[i]);
+    }
+    for (int k = 0; k < N && isfinite (least); k++)
+      bps[k] += stopped[k] ? 0.0 : least * weights[k];
+    for (int i = 0; i < N_LINKS; i++)
+      for (int k = 0; k < N; k++)
+        stopped[k] = stopped[k] || (crosses[i][k] && rise[i] <= least * 1.001);
+  }
+}
 
 static Link links[N_LINKS];
 static Connection connections[N];
@@ -82,9 +116,12 @@ begin (const Setup *setup, FmxRng *rng)
   router.bandwidth_bps = (uint64_t) CAPACITY_BPS;
   router.rule = setup->rule;
   router.target_utilisation = setup->target_utilisation;
-  for (int i = 0; i < N_LINKS; i++)
+  for (int i = 0; i < N_LINKS; i++) {
     fmx_als_router_init (&links[i].router, &router, links[i].slots,
         links[i].connections, PLACES, fmx_rng_next (rng), 0);
+    fmx_als_router_set_weights (&links[i].router, setup->weights,
+        setup->n_weights);
+  }
 
   fmx_als_sender_params_default (&sender);
   sender.n_layers = 1;
@@ -122,8 +159,8 @@ send_request (const Setup *setup, Connection *c, FmxTime now)
     if (crosses[i][number] && !setup->deaf[i]) {
       fmx_als_router_on_request (&links[i].router, (uint64_t) number, now);
       fmx_als_request_cut (data, sizeof data,
-          fmx_als_router_get_share_bps (&links[i].router, now),
-          fmx_als_router_get_utilisation (&links[i].router, now));
+          fmx_als_router_get_share_of_bps (&links[i].router, (uint64_t) number,
+              now), fmx_als_router_get_utilisation (&links[i].router, now));
     }
   assert_true (fmx_als_share_read (&request, data, sizeof data));
   fmx_als_receiver_on_request (&c->receiver, &request, 1, now);
@@ -178,7 +215,7 @@ flow (double *passed, FmxTime now)
 }
 
 static Result
-run (const Setup *setup, double tolerance)
+run_to (const Setup *setup, const double *goal_bps, double tolerance)
 {
   Result result = { 0 };
   double sent[N] = { 0 };
@@ -204,7 +241,7 @@ run (const Setup *setup, double tolerance)
       }
       if (now >= fmx_als_sender_next_timeout (&c->sender))
         fmx_als_sender_on_timeout (&c->sender, now);
-      if (fabs (passed[k] / max_min_bps[k] - 1.0) > tolerance)
+      if (fabs (passed[k] / goal_bps[k] - 1.0) > tolerance)
         result.settled_s = fmx_time_to_s ((FmxDuration) now);
       if (now >= LENGTH - 60 * FMX_SECOND) {
         result.mean_bps[k] += passed[k];
@@ -220,6 +257,12 @@ run (const Setup *setup, double tolerance)
     result.mean_bps[k] /= n_last;
   }
   return result;
+}
+
+static Result
+run (const Setup *setup, double tolerance)
+{
+  return run_to (setup, max_min_bps, tolerance);
 }
 
 static void
@@ -239,7 +282,7 @@ test_the_paper_s_rule_comes_to_the_max_min_shares (void **state)
   (void) state;
   for (uint32_t seed = 1; seed <= 5; seed++) {
     Setup setup = { 5 * FMX_SECOND, 5 * FMX_SECOND, FMX_ALS_ROUTER_EQUAL, 0.9,
-      5000, {false}, seed
+      5000, {false}, seed, NULL, 0
     };
     Result result = run (&setup, 0.05), loosely = run (&setup, 0.1);
 
@@ -261,13 +304,40 @@ test_a_router_that_knows_who_is_limited_elsewhere_is_exact (void **state)
   (void) state;
   for (uint32_t seed = 1; seed <= 5; seed++) {
     Setup setup = { FMX_SECOND, FMX_SECOND, FMX_ALS_ROUTER_MAX_MIN, 0.995, 0,
-      {false}, seed
+      {false}, seed, NULL, 0
     };
     Result result = run (&setup, 0.01);
 
     print ("max-min, 1 s", &result);
     for (int k = 0; k < N; k++)
       assert_true (fabs (result.mean_bps[k] / max_min_bps[k] - 1.0) < 0.01);
+    assert_true (result.settled_s < 30.0);
+    assert_true (result.loss < 0.001);
+  }
+}
+
+/* The long connection counts for two on each link, one of the others for half. */
+static void
+test_who_counts_for_more_has_as_many_shares_on_each_link (void **state)
+{
+  static const FmxAlsWeight weights[] = { {0, 2.0}, {3, 0.5} };
+  const double of[N] = { 2.0, 1.0, 1.0, 0.5, 1.0, 1.0, 1.0 };
+  double goal_bps[N];
+
+  (void) state;
+  fill (equal, goal_bps);
+  for (int k = 0; k < N; k++)
+    assert_true (fabs (goal_bps[k] / max_min_bps[k] - 1.0) < 1e-9);
+  fill (of, goal_bps);
+  for (uint32_t seed = 1; seed <= 5; seed++) {
+    Setup setup = { FMX_SECOND, FMX_SECOND, FMX_ALS_ROUTER_MAX_MIN, 0.995, 0,
+      {false}, seed, weights, 2
+    };
+    Result result = run_to (&setup, goal_bps, 0.01);
+
+    print ("max-min, 1 s, C0 weighs 2, C3 1/2", &result);
+    for (int k = 0; k < N; k++)
+      assert_true (fabs (result.mean_bps[k] / goal_bps[k] - 1.0) < 0.01);
     assert_true (result.settled_s < 30.0);
     assert_true (result.loss < 0.001);
   }
@@ -281,7 +351,7 @@ test_one_deaf_router_does_not_harm_who_asks_others (void **state)
   (void) state;
   for (uint32_t seed = 1; seed <= 5; seed++) {
     Setup setup = { 5 * FMX_SECOND, 5 * FMX_SECOND, FMX_ALS_ROUTER_EQUAL, 0.9,
-      5000, {false, false, true, false}, seed
+      5000, {false, false, true, false}, seed, NULL, 0
     };
     Result result = run (&setup, 0.05);
 
@@ -300,6 +370,7 @@ main (void)
     cmocka_unit_test (test_the_paper_s_rule_comes_to_the_max_min_shares),
     cmocka_unit_test
         (test_a_router_that_knows_who_is_limited_elsewhere_is_exact),
+    cmocka_unit_test (test_who_counts_for_more_has_as_many_shares_on_each_link),
     cmocka_unit_test (test_one_deaf_router_does_not_harm_who_asks_others),
   };
 

@@ -188,6 +188,34 @@ test_others_that_send_less_have_room_and_no_more (void **state)
   }
 }
 
+/* Nine TCPs, and one who counts for three: a quarter of what the rule gives out */
+static void
+test_who_counts_for_three_has_three_shares (void **state)
+{
+  const FmxAlsWeight weights[] = { {9, 3.0} };
+  double rates[10];
+  FmxAlsRouter router;
+
+  (void) state;
+  for (int i = 0; i < 10; i++)
+    rates[i] = 40000.0;
+  begin (&router, FMX_ALS_ROUTER_EQUAL);
+  fmx_als_router_set_weights (&router, weights, 1);
+  flow (&router, rates, 10, 0, 1000 * MS);
+  for (FmxTime now = 999 * MS; now <= 1000 * MS; now += MS) {
+    check_share (&router, 75000.0, now);
+    assert_true (fabs (fmx_als_router_get_share_of_bps (&router, 9, now)
+            / 225000.0 - 1.0) < 0.001);
+    assert_true (fabs (fmx_als_router_get_share_of_bps (&router, 8, now)
+            / 75000.0 - 1.0) < 0.001);
+  }
+  fmx_als_router_set_weights (&router, NULL, 0);        /* all are alike again */
+  flow (&router, rates, 10, 1000 * MS, 2000 * MS);
+  check_share (&router, 90000.0, 2000 * MS);
+  assert_true (fabs (fmx_als_router_get_share_of_bps (&router, 9, 2000 * MS)
+          / 90000.0 - 1.0) < 0.001);
+}
+
 static void
 test_a_silent_link_has_room_for_all (void **state)
 {
@@ -243,6 +271,7 @@ main (void)
     cmocka_unit_test (test_who_has_just_been_told_is_not_limited_elsewhere),
     cmocka_unit_test (test_beside_others_both_send_as_much),
     cmocka_unit_test (test_others_that_send_less_have_room_and_no_more),
+    cmocka_unit_test (test_who_counts_for_three_has_three_shares),
     cmocka_unit_test (test_a_silent_link_has_room_for_all),
     cmocka_unit_test (test_a_flood_of_connections_is_counted_and_not_more),
     cmocka_unit_test (test_another_bandwidth_is_shared_at_once),
