@@ -103,6 +103,24 @@ fmx_install () {
     --no-install-recommends install $missing
 }
 
+# fmx_unpack DIR PACKAGE PROGRAM: DIR/PROGRAM of a package that is not installed, for
+# installing it would start a service.  Says so where that cannot be, and goes on.
+fmx_unpack () {
+  [ ! -x "$1/$3" ] || return 0
+  mkdir -p "$1/root" || return 0
+  (
+    cd "$1" || exit 1
+    # shellcheck disable=SC2046  # a word each
+    apt-get -q download $(apt-get -s --no-install-recommends install "$2" |
+      sed -n 's/^Inst \([^ ]*\) .*/\1/p') && for package in *.deb; do
+      dpkg -x "$package" root || exit 1
+    done
+    libraries=$(find "$PWD/root" -name '*.so.*' -printf '%h\n' | sort -u | tr '\n' ':')
+    printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s "$@"\n' "$libraries" \
+      "$PWD/root/usr/bin/$3" >"$3.part" && chmod +x "$3.part" && mv "$3.part" "$3"
+  ) >"$1/unpack.log" 2>&1 || fmx_say "no $2 here: see $1/unpack.log"
+}
+
 # The Python that can `import gi`: Debian's own, wherever another python3
 # stands first in PATH.
 fmx_python () {

@@ -104,6 +104,10 @@ at_once=$(($(getconf _NPROCESSORS_ONLN) + 1))
 export CK_TIMEOUT_MULTIPLIER=4
 
 fmx_install build run test || exit 1
+if ! command -v turnserver >/dev/null; then
+  fmx_unpack "$out/build-turn" coturn turnserver
+  PATH=$(cd "$out/build-turn" && pwd):$PATH
+fi
 PYTHON=$(fmx_python) || exit 1
 export PYTHON
 
