@@ -291,7 +291,7 @@ answer (GstAlsRouter * self, GstBuffer * buffer, guint n_requests,
 static GstBuffer *
 handle_packet (GstAlsRouter * self, GstBuffer * buffer)
 {
-  gdouble share_bps, utilisation;
+  gdouble share_bps = 0.0, utilisation = 0.0;
   guint64 connection;
   guint n_requests = 0;
   GstMapInfo map;
@@ -310,10 +310,12 @@ handle_packet (GstAlsRouter * self, GstBuffer * buffer)
   now = now_of (self);
   count_packet (self, gst_buffer_get_size (buffer), rtcp && n_requests == 0,
       connection, now);
-  if (n_requests > 0)
+  if (n_requests > 0) {
     fmx_als_router_on_request (&self->router, connection, now);
-  share_bps = fmx_als_router_get_share_of_bps (&self->router, connection, now);
-  utilisation = fmx_als_router_get_utilisation (&self->router, now);
+    share_bps =
+        fmx_als_router_get_share_of_bps (&self->router, connection, now);
+    utilisation = fmx_als_router_get_utilisation (&self->router, now);
+  }
   gst_fairmix_lock_release (&self->lock);
   return n_requests == 0 ? buffer : answer (self, buffer, n_requests,
       share_bps, utilisation);
