@@ -166,6 +166,7 @@ gst_tfrc_rate_follow (GstTfrcRate * self, gboolean tick, FmxTime now)
   GST_OBJECT_UNLOCK (self);
   self->wanted = CLAMP (fmx_adapt_policy_on_rate (&self->policy, bps, now),
       least, G_MAXUINT);
+  fmx_rate_sender_set_media_bps (self->sender, self->wanted);
 }
 
 void

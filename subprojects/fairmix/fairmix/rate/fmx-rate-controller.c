@@ -88,6 +88,7 @@ fmx_rate_controller_init (FmxRateController *rc, const FmxRateClass *klass,
   rc->idle = true;
   rc->last_sent = now;
   rc->credit_time = now;
+  rc->media_bps = HUGE_VAL;
   if (klass->init != NULL)
     klass->init (rc, now);
 }
@@ -235,6 +236,13 @@ fmx_rate_controller_on_feedback (FmxRateController *rc,
   rc->klass->on_feedback (rc, fb, now);
   if (fb->heard)
     restart_no_feedback_timer (rc, now);
+}
+
+void
+fmx_rate_controller_set_media_bps (FmxRateController *rc, double bps)
+{
+  /* who follows the rate, in whole bits, is not held back when it has grown since */
+  rc->media_bps = bps < floor (rc->rate_bps) ? bps : HUGE_VAL;
 }
 
 FmxTime

@@ -235,6 +235,7 @@ struct _FmxRateController
   FmxDuration interval;
   double packet_bytes;
   FmxTime losses_since;
+  double media_bps;             /* what the media may use, if it was less */
   /* no-feedback timer, [RFC5348 4.3, 4.4] */
   FmxTime first_heard;
   FmxTime no_feedback_at;
@@ -285,6 +286,10 @@ void fmx_rate_controller_on_sent (FmxRateController * rc, uint32_t wire_bytes,
 
 void fmx_rate_controller_on_feedback (FmxRateController * rc,
     const FmxRateFeedback * fb, FmxTime now);
+
+/** fmx_rate_controller_set_media_bps: of the rate, the media may use @bps and no more
+ * from now on; all of it unless this is called */
+void fmx_rate_controller_set_media_bps (FmxRateController * rc, double bps);
 
 /** fmx_rate_controller_next_timeout: Returns: when to call
  * fmx_rate_controller_on_timeout() */

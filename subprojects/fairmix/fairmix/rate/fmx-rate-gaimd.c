@@ -12,6 +12,24 @@ gaimd_init (FmxRateController *rc, FmxTime now)
   rc->state.gaimd.decreased = now;
 }
 
+/* Who sends less than half of what it may has shown nothing of the rest
+ * ([RFC7661 4.3]).  What it may is the media's rate where a policy keeps that below X:
+ * the paper's X grows as if all of it were used.  If X kept below 2 X_recv then, each
+ * back-off would leave less than is sent, and a policy that sends less than that would
+ * only ever go down.  But X is never more than two back-offs above 2 X_recv: what one
+ * leaves is then at once the media's. */
+static double
+most_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
+{
+  double validated = 2.0 * fb->receive_bps;
+
+  if (rc->media_bps >= rc->rate_bps)
+    return validated;
+  if (rc->media_bps > validated)
+    return rc->rate_bps;
+  return validated / (rc->params.beta * rc->params.beta);
+}
+
 static void
 increase (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 {
@@ -29,8 +47,8 @@ increase (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   gaimd->increased = now;
   rounds = (double) (since < most ? since : most) / (double) fb->rtt;
   bps = rc->rate_bps + rounds * alpha * fmx_rate_bps (segment, fb->rtt);
-  if (bps > 2.0 * fb->receive_bps)
-    bps = 2.0 * fb->receive_bps;
+  if (bps > most_bps (rc, fb))
+    bps = most_bps (rc, fb);
   if (bps > rc->rate_bps)
     fmx_rate_controller_set (rc, bps, FMX_RATE_UP);
 }

@@ -15,8 +15,10 @@ extern "C" {
  * the rate here.  alpha and beta are parameters.
  *
  * |[
- *   each round-trip time:  X = X + alpha s / R, not beyond 2 X_recv,
- *                          however many of them a feedback is about
+ *   each round-trip time:  X = X + alpha s / R,
+ *                          however many of them a feedback is about, and
+ *                          not beyond 2 X_recv; if the media are kept below
+ *                          X and use half of what they may: 2 X_recv / beta^2
  *   each loss event:       X = beta X
  * ]|
  *

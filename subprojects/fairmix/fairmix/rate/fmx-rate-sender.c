@@ -257,6 +257,12 @@ fmx_rate_sender_set_bps (FmxRateSender *sender, double bps, FmxTime now)
   fmx_rate_sender_tell (sender, now);
 }
 
+void
+fmx_rate_sender_set_media_bps (FmxRateSender *sender, uint64_t bps)
+{
+  fmx_rate_controller_set_media_bps (&sender->controller, (double) bps);
+}
+
 bool
 fmx_rate_sender_may_send (const FmxRateSender *sender)
 {

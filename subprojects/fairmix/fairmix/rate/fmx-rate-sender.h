@@ -423,6 +423,10 @@ void fmx_rate_sender_on_timeout (FmxRateSender * sender, FmxTime now);
  * [min_bps, max_bps]; 0 while probing or after the breaker tripped */
 uint64_t fmx_rate_sender_target_bps (const FmxRateSender * sender);
 
+/** fmx_rate_sender_set_media_bps: of the target, the media may use @bps and no more
+ * from now on, as a policy wants it (see #FmxAdaptPolicy); all of it unless called */
+void fmx_rate_sender_set_media_bps (FmxRateSender * sender, uint64_t bps);
+
 /** fmx_rate_sender_set_bps: goes on from @bps > 0, within its bounds: what it has of
  * several that are coupled (see #FmxRateCoupling); nothing while no media may pass */
 void fmx_rate_sender_set_bps (FmxRateSender * sender, double bps,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "fmx-test-rate.h"
 
+#include "fairmix/adapt/fmx-adapt-policy.h"
 #include "fairmix/base/fmx-aimd.h"
 
 /* "Minimal buffering", (3.6): the pairs of its figures */
@@ -102,6 +103,85 @@ test_does_not_grow_beyond_twice_what_was_received (void **state)
   assert_true (fmx_rate_controller_bps (&rc) == 200000.0);
 }
 
+/* a policy lets the media have @media_bps, of which @sent_bps are used: for 9 s */
+static double
+grown_bps (double media_bps, double sent_bps)
+{
+  FmxRateController rc = fmx_test_controller (&fmx_rate_gaimd);
+  FmxRateFeedback fb = fmx_test_feedback (sent_bps);
+
+  for (FmxTime now = 0; now <= 9 * (FmxTime) S; now += 50 * MS) {
+    fmx_rate_controller_set_media_bps (&rc, media_bps);
+    fmx_rate_controller_on_feedback (&rc, &fb, now);
+  }
+  return fmx_rate_controller_bps (&rc);
+}
+
+/* Two back-offs from there the media have what was sent twice over. */
+static void
+test_media_that_a_policy_keeps_below_the_rate_do_not_hold_it_down (void **state)
+{
+  (void) state;
+  assert_true (grown_bps (70000.0, 60000.0) == 480000.0);
+  /* nor do whole talkers, who use no less than half */
+  assert_true (grown_bps (70000.0, 36000.0) == 288000.0);
+  /* but who says next to nothing does */
+  assert_true (grown_bps (70000.0, 34000.0) == 80000.0);
+  /* and who may send all of it */
+  assert_true (grown_bps (HUGE_VAL, 60000.0) == 120000.0);
+}
+
+static void
+test_media_that_follow_the_rate_are_not_held_back (void **state)
+{
+  FmxRateController rc = fmx_test_controller (&fmx_rate_gaimd);
+  FmxRateFeedback fb = fmx_test_feedback (100000.0);
+
+  (void) state;
+  for (FmxTime now = 0; now <= 9 * (FmxTime) S; now += 50 * MS) {
+    if (now % (200 * MS) == 0)  /* in whole bits, and now and then */
+      fmx_rate_controller_set_media_bps (&rc,
+          floor (fmx_rate_controller_bps (&rc)));
+    fmx_rate_controller_on_feedback (&rc, &fb, now);
+  }
+  assert_true (fmx_rate_controller_bps (&rc) == 200000.0);
+}
+
+/* Whole talkers of 80 kbit/s below the lowest rate of the last saw-tooth, of which
+ * one in 300 packets is lost: (A.5) says 240 kbit/s */
+static void
+test_a_conservative_policy_does_not_only_go_down (void **state)
+{
+  double sum = 0.0, media_bps = 80000.0, packets = 0.0;
+  FmxRateParams params = fmx_test_params ();
+  FmxAdaptPolicyParams how;
+  FmxAdaptPolicy policy;
+  FmxRateController rc;
+
+  (void) state;
+  params.segment_bytes = 200;
+  fmx_adapt_policy_params_default (&how);
+  how.klass = &fmx_adapt_policy_conservative;
+  fmx_adapt_policy_init (&policy, &how);
+  fmx_rate_controller_init (&rc, &fmx_rate_gaimd, &params, 0);
+  for (FmxTime now = 0; now < 600 * (FmxTime) S; now += 100 * MS) {
+    double sent_bps = fmax (1.0, floor (media_bps / 80000.0)) * 80000.0;
+    FmxRateFeedback fb = fmx_test_feedback (sent_bps * 299.0 / 300.0);
+
+    packets += sent_bps * 0.1 / 1600.0;
+    fb.loss_event_sent = now;
+    fb.new_loss_event = packets >= 300.0;
+    if (fb.new_loss_event)
+      packets -= 300.0;
+    fmx_rate_controller_on_feedback (&rc, &fb, now);
+    media_bps = (double) fmx_adapt_policy_on_rate (&policy,
+        (uint64_t) fmx_rate_controller_bps (&rc), now);
+    fmx_rate_controller_set_media_bps (&rc, media_bps);
+    sum += sent_bps / 6000.0;
+  }
+  assert_true (sum > 150000.0);
+}
+
 /* (A.5): sqrt (alpha (1 + beta) / (2 (1 - beta))) s / (R sqrt p), that of TCP;
  * a regular loss event every 1/p segments */
 static void
@@ -148,6 +228,10 @@ main (void)
     cmocka_unit_test (test_multiplies_by_beta_on_a_loss_event),
     cmocka_unit_test (test_decreases_once_for_each_window),
     cmocka_unit_test (test_does_not_grow_beyond_twice_what_was_received),
+    cmocka_unit_test
+        (test_media_that_a_policy_keeps_below_the_rate_do_not_hold_it_down),
+    cmocka_unit_test (test_media_that_follow_the_rate_are_not_held_back),
+    cmocka_unit_test (test_a_conservative_policy_does_not_only_go_down),
     cmocka_unit_test (test_all_fair_pairs_get_the_same_rate),
   };
 
