@@ -41,8 +41,9 @@ if [ -n "$local" ]; then
   link=http://localhost:$port/
   set -- --http "$@"
 else
-  cert=$build/web-cert.pem key=$build/web-key.pem
-  [ -s "$cert" ] || (umask 077 && openssl req -x509 -newkey ec -pkeyopt \
+  cert=$build/web-cert.pem key=$build/web-key.pem own=
+  case " $* " in *' --cert'*) own=yes ;; esac
+  [ -n "$own" ] || [ -s "$cert" ] || (umask 077 && openssl req -x509 -newkey ec -pkeyopt \
     ec_paramgen_curve:prime256v1 -nodes -days 365 -subj "/CN=$(hostname)" \
     -keyout "$key" -out "$cert" 2>/dev/null)
   FMX_SECRET=${FMX_SECRET:-$(openssl rand -hex 8)}
@@ -50,12 +51,14 @@ else
   # its first IPv4 address; its name, if it has none
   address=$(hostname -I | tr ' ' '\n' | grep -m 1 -F . || hostname)
   link=https://$address:$port/#$FMX_SECRET
-  set -- --cert "$cert" --key "$key" "$@"
-  fmx_say "The certificate is self-made: browsers warn of it once."
+  if [ -z "$own" ]; then
+    set -- --cert "$cert" --key "$key" "$@"
+    fmx_say "The certificate is self-made: browsers warn of it once."
+  fi
 fi
 fmx_say "Send this link: $link"
 if [ -n "$open" ]; then
   (sleep 3 && xdg-open "$link" >/dev/null 2>&1) &
 fi
-exec meson devenv -C "$build" "$python" "$top/examples/web/server.py" \
+exec meson devenv -C "$build" --workdir "$PWD" "$python" "$top/examples/web/server.py" \
   --port "$port" "$@"
