@@ -31,6 +31,7 @@ long_run_init (LongRun * run, int *argc, char ***argv)
   GOptionContext *context = g_option_context_new (NULL);
   gboolean good;
 
+  gst_registry_fork_set_enabled (FALSE);        /* a forked scanner knows no sanitizer */
   g_option_context_add_main_entries (context, entries, NULL);
   g_option_context_add_group (context, gst_init_get_option_group ());
   good = g_option_context_parse (context, argc, argv, NULL)
