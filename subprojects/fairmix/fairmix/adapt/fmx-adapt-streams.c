@@ -271,6 +271,13 @@ find_best (Planner *p)
   return true;
 }
 
+/* At which target a plan of that cost leaves the headroom. */
+static uint64_t
+target_for (const Planner *p, uint64_t cost_bps)
+{
+  return (uint64_t) ((double) cost_bps / (1.0 - p->params->headroom) + 1.0);
+}
+
 /* The least target that one more would be separate at, of those who are next. */
 static uint64_t
 find_next (const Planner *p)
@@ -289,8 +296,7 @@ find_next (const Planner *p)
         && (least_bps == 0 || cost_if_separate (p, i) < least_bps))
       least_bps = cost_if_separate (p, i);
   }
-  return (uint64_t) ((double) least_bps / (1.0 - p->params->headroom) + 1.0)
-      * (first != NULL);
+  return first != NULL ? target_for (p, least_bps) : 0;
 }
 
 /* Only what is never mixed goes out, and not even that at target 0. */
@@ -379,10 +385,14 @@ fmx_adapt_plan_streams (const FmxAdaptParams *params, uint64_t target_bps,
   memset (plan, 0, sizeof *plan);
   collect_groups (&p);
   p.bound_bps = find_bound (&p, target_bps);
-  if (target_bps == 0 || !find_best (&p))
+  if (target_bps == 0) {
     hold (&p, target_bps);
-  else if (target_bps != FMX_TARGET_UNLIMITED)
+  } else if (!find_best (&p)) {
+    plan->next_bps = target_for (&p, p.cost_bps);       /* of the cheapest plan */
+    hold (&p, target_bps);
+  } else if (target_bps != FMX_TARGET_UNLIMITED) {
     plan->next_bps = find_next (&p);
+  }
   number_mixes (&p, plan);
   plan->collapsed = is_collapsed (&p, plan);
   share_rest (&p, target_bps, plan);

@@ -51,8 +51,8 @@ typedef struct
  *     held)
  * @mix_bps: what each mix may use on the wire, in bits/s
  * @used_bps: what the plan is expected to need, in bits/s
- * @next_bps: the target at which one stream more would be separate; 0 = none would, or
- *     nothing is sent
+ * @next_bps: the target at which one stream more would be separate, or, where they are
+ *     held, none held any more; 0 = there is none, or the target is 0
  * @collapsed: streams of different groups share the only mix
  */
 typedef struct

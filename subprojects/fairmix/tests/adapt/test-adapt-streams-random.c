@@ -154,6 +154,10 @@ test_a_plan_holds_only_what_the_least_plan_cannot_carry (void **state)
     if (is_held (&scene)) {
       assert_true (never + MIX_BPS > target || target == 0);
       assert_true (must_mix || all > target || target == 0);
+      assert_true ((scene.plan.next_bps > 0) == (target > 0));
+      if (target > 0)
+        scene_plan (&scene, &exact, scene.plan.next_bps);
+      assert_true (target == 0 || !is_held (&scene));
     }
   }
 }
