@@ -19,6 +19,7 @@ static const gdouble tones[N_TALKERS] = { 300, 450, 700 };
 
 typedef struct
 {
+  GstPad *pad;
   OpusDecoder *decoder;
   guint32 next_ts;
   gint16 last;                  /* sample */
@@ -85,7 +86,9 @@ slots_new (Rig * rig)
     GstPad *src = gst_element_request_pad_simple (element, "src_%u");
     GstPad *pad = gst_pad_new (NULL, GST_PAD_SINK);
 
-    slots[i] = (Slot) {.decoder = opus_decoder_create (RIG_RATE, 1, NULL) };
+    slots[i] = (Slot) {
+      .pad = pad,.decoder = opus_decoder_create (RIG_RATE, 1, NULL)
+    };
     gst_pad_set_element_private (pad, &slots[i]);
     gst_pad_set_chain_function (pad, take_packet);
     gst_pad_set_active (pad, TRUE);
@@ -151,6 +154,9 @@ GST_START_TEST (test_a_slots_change_is_no_click)
   fail_unless (n_changes <= N_CHANGES + 4, "%u changes", n_changes);
   gst_element_set_state (element, GST_STATE_NULL);
   gst_object_unref (element);
+  gst_object_unref (into);
+  for (i = 0; i < N_SLOTS; i++)
+    gst_object_unref (slots[i].pad);
   rig_free (rig);
 }
 
