@@ -58,9 +58,10 @@ GstBuffer *gst_fairmix_rtp_set_seq (GstBuffer * buffer, guint16 seq);
  * gst_fairmix_rtp_padding_new:
  * @header: (inout): SSRC, timestamp, sequence number and payload type to use;
  * the length of the header is set, which the packet before may have had longer
+ * @n_bytes: of padding, 1 to 255: the last one counts them
  *
- * A packet without payload that tells a receiver nothing: the header and four
- * bytes of padding ([RFC3550 5.1]).
+ * A packet without payload that tells a receiver nothing: the header and padding
+ * ([RFC3550 5.1]).
  */
 GstBuffer *gst_fairmix_rtp_padding_new (GstFairmixRtpHeader * header, guint8 n_bytes);
 
