@@ -188,6 +188,19 @@ class GuestTest(unittest.TestCase):
         with self.assertRaisesRegex(scenario.ScenarioError, 'go together'):
             scenario_of(TWO.replace('queue_bytes', 'queue = "class"\nqueue_bytes'))
 
+    def test_a_red_that_marks_has_flows_that_take_marks(self):
+        red = ('red_min_bytes = 100\nred_max_bytes = 300\n'
+               'queue = "red"\nqueue_bytes')
+        self.assertNotIn('ecn\n', self.job(TWO.replace('queue_bytes', red)))
+        ecn = TWO.replace('queue_bytes', f'ecn = true\n{red}')
+        job = self.job(ecn)
+        self.assertEqual(job.count(' ecn\n'), 2)
+        self.assertIn('net.ipv4.tcp_ecn=1', job)
+        self.assertLess(job.index('export FMX_ECN=1'), job.index('/launch'))
+        self.assertIn(' ecn=1 ', plan.plan(scenario_of(ecn).runs()[0]))
+        with self.assertRaisesRegex(scenario.ScenarioError, 'ecn goes with'):
+            scenario_of(TWO.replace('queue_bytes', 'ecn = true\nqueue_bytes'))
+
     def test_who_reads_the_web_has_a_program_of_his_own(self):
         web = ('[flow.c]\nkind = "tcp"\nweb = { users = 3, bytes = [4, 9], '
                'shape = 1.2, idle_s = 1, initcwnd = 2 }')

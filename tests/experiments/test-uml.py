@@ -36,13 +36,31 @@ on_off = { bytes = [2_000, 3_000], idle_s = 0.5 }
 """
 
 
+MARKED = """
+title = "two talkers and a queue that marks"
+duration_s = 5
+[link.wan]
+rate_bps = 150_000
+delay_ms = 10
+queue = "red"
+ecn = true
+queue_bytes = 30_000
+red_min_bytes = 1_000
+red_max_bytes = 6_000
+[flow.audio]
+kind = "bundle"
+controller = "gaimd"
+streams = 2
+"""
+
+
 class UmlTest(unittest.TestCase):
-    def tables(self, seed):
+    def tables(self, seed, text=SCENARIO):
         """What a run leaves.  Where somebody busy-waits virtual time stands
         still, and the runner gives up."""
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / 'eight.toml'
-            path.write_text(SCENARIO, encoding='utf-8')
+            path.write_text(text, encoding='utf-8')
             args = argparse.Namespace(build=BUILD, out=folder, short=False,
                                       jobs=1)
             chosen = scenario.Scenario(path).runs(seeds=[seed])
@@ -59,6 +77,15 @@ class UmlTest(unittest.TestCase):
         self.assertGreater(sum(int(r[5]) for r in rows if r[1] == 'audio'), 200)
         self.assertEqual(first, self.tables(1))
         self.assertNotEqual(first, self.tables(2))
+
+    def test_marks_are_heard_where_the_queue_marks(self):
+        tables = self.tables(1, MARKED)
+        rows = [line.split(',') for line in
+                tables['flows.csv'].splitlines()[1:]]
+        self.assertEqual(sum(int(r[6]) for r in rows), 0)
+        told = [line.split(',') for line in
+                tables['senders.csv'].splitlines()[1:]]
+        self.assertGreater(max(float(r[5]) for r in told), 0)
 
 
 if __name__ == '__main__':

@@ -96,7 +96,7 @@ def queue(link, end, t_s, verb):
                    f'{limit} min {table["red_min_bytes"]} max '
                    f'{table["red_max_bytes"]} avpkt {average} burst {burst} '
                    f'probability {table["red_probability"]} bandwidth '
-                   f'{int(rate)}')
+                   f'{int(rate)}' + (' ecn' if table['ecn'] else ''))
     return out
 
 
@@ -277,8 +277,10 @@ def job(net, tools, bundle=graphs.bundle):
            'X() { ns=$1; shift; ip netns exec $ns "$@"; }']
     out += topology(net) + links(net, tools)
     hosts = ' '.join(net.hosts)
+    ecn = int(net.run.ecn)
     out += [f'for h in {hosts}; do X $h sysctl -qw '
-            'net.ipv4.tcp_no_metrics_save=1; done',
+            f'net.ipv4.tcp_no_metrics_save=1 net.ipv4.tcp_ecn={2 - ecn}; done',
+            *(['export FMX_ECN=1'] if ecn else []),
             *warm_up(net), f'sleep {WARM_S}',
             f'export FMX_EPOCH_NS=$(($(date +%s%N) + {round(LEAD_S * 1e9)}))']
     events = []

@@ -57,6 +57,8 @@ def prepare(run, folder, build):
     env = dict(os.environ, OUT=str(folder.resolve()),
                GST_REGISTRY=str(uml.registry(build)),
                GST_PLUGIN_PATH=uml.plugin_path(build))
+    if run.ecn:
+        env['FMX_ECN'] = '1'
     return [sys.executable, str(pathlib.Path(__file__).resolve())], env
 
 
@@ -114,6 +116,9 @@ def one_run():
         for host in what['hosts']:
             made.append(prefix + host)  # whatever comes in between
             subprocess.run(['ip', 'netns', 'add', prefix + host], check=True)
+            if 'FMX_ECN' in os.environ:
+                subprocess.run(['ip', 'netns', 'exec', prefix + host, 'sysctl',
+                                '-qw', 'net.ipv4.tcp_ecn=1'], check=True)
         with undisturbed():     # a process that is there is in the list
             links = subprocess.Popen([f'{what["tools"]}/linkemu', 'plan', '.',
                                       prefix], stdout=subprocess.PIPE, text=True)

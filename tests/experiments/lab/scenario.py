@@ -30,6 +30,7 @@ LINK = {
                                 # class: libfairmix's (net/linkqueue.c)
     'queue_bytes': None, 'queue_packets': None, 'queue_ms': None,
     'red_min_bytes': None, 'red_max_bytes': None, 'red_probability': 0.1,
+    'ecn': False,               # red marks, and all flows take marks
     'class': None,              # of queue = "class": {discipline = fifo, red or
                                 # cbt; red_min, red_max, marked, other in
                                 # packets; red_p, weight, threshold_weight}
@@ -201,6 +202,11 @@ class Run:
                          f'seed={self.seed}'])
 
     @property
+    def ecn(self):
+        """Whether a queue on the way marks: then all flows take marks."""
+        return any(link['ecn'] for link in self.links.values())
+
+    @property
     def bundles(self):
         return {n: f for n, f in self.flows.items() if f['kind'] == 'bundle'}
 
@@ -346,6 +352,8 @@ class Scenario:
         if link['queue_ms'] is not None:
             link['queue_bytes'] = int(link['queue_ms'] / 1000
                                       * link['rate_bps'][0][1] / 8)
+        if link['ecn'] and link['queue'] != 'red':
+            raise ScenarioError(f'{where}: ecn goes with queue = "red"')
         if link['queue'] == 'red' and not (link['red_min_bytes']
                                            and link['red_max_bytes']):
             raise ScenarioError(f'{where}: red needs red_min_bytes and '

@@ -100,7 +100,42 @@ die (const char *what)
   exit (1);
 }
 
+/* A socket whose packets take marks, and tell them, where the run has that. */
+static int
+open_socket (void)
+{
+  int fd = socket (AF_INET, SOCK_DGRAM, 0), one = 1, ect_0 = 2;
+
+  if (getenv ("FMX_ECN") != NULL) {
+    setsockopt (fd, IPPROTO_IP, IP_TOS, &ect_0, sizeof ect_0);
+    setsockopt (fd, IPPROTO_IP, IP_RECVTOS, &one, sizeof one);
+  }
+  return fd;
+}
+
 /* ---- receiver ---- */
+
+/* As recvfrom(), with the packet's ECN bits. */
+static ssize_t
+receive_packet (int fd, uint8_t *data, size_t size, struct sockaddr_in *from,
+    uint8_t *ecn)
+{
+  union
+  {
+    struct cmsghdr header;
+    char room[CMSG_SPACE (sizeof (int))];
+  } control;
+  struct iovec part = { data, size };
+  struct msghdr message = {.msg_name = from,.msg_namelen = sizeof *from,
+    .msg_iov = &part,.msg_iovlen = 1,
+    .msg_control = &control,.msg_controllen = sizeof control
+  };
+  ssize_t n = recvmsg (fd, &message, MSG_DONTWAIT);
+  const struct cmsghdr *c = n < 0 ? NULL : CMSG_FIRSTHDR (&message);
+
+  *ecn = c != NULL && c->cmsg_type == IP_TOS ? *CMSG_DATA (c) & 3 : 0;
+  return n;
+}
 
 static void
 receive (uint16_t port)
@@ -109,7 +144,7 @@ receive (uint16_t port)
   struct sockaddr_in own = {.sin_family = AF_INET }, from;
   FmxCcfbCollectorParams params;
   FmxCcfbCollector collector;
-  int fd = socket (AF_INET, SOCK_DGRAM, 0);
+  int fd = open_socket ();
 
   own.sin_port = htons (port);
   if (bind (fd, (struct sockaddr *) &own, sizeof own) != 0)
@@ -120,16 +155,14 @@ receive (uint16_t port)
   for (FmxTime now = now_ns ();;) {
     FmxTime due = fmx_ccfb_collector_next_timeout (&collector);
     uint8_t data[1500];
-    socklen_t length = sizeof from;
     bool readable = wait_for (fd, due == FMX_TIME_NONE ? now + FMX_SECOND
         : due, now);
     size_t size;
 
     now = now_ns ();
     if (readable) {
-      ssize_t n = recvfrom (fd, data, sizeof data, MSG_DONTWAIT,
-          (struct sockaddr *) &from, &length);
       FmxCcfbArrival a = { 0 };
+      ssize_t n = receive_packet (fd, data, sizeof data, &from, &a.ecn);
 
       if (n < (ssize_t) FMX_RTP_HEADER_BYTES)
         continue;
@@ -417,7 +450,7 @@ main (int argc, char **argv)
     return 2;
   }
   to.sin_port = htons ((uint16_t) atoi (argv[3]));
-  s.fd = socket (AF_INET, SOCK_DGRAM, 0);
+  s.fd = open_socket ();
   s.table = fopen (argv[4], "w");
   if (s.table == NULL
       || connect (s.fd, (struct sockaddr *) &to, sizeof to) != 0)

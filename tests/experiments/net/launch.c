@@ -7,7 +7,10 @@
  * since $FMX_EPOCH_NS (nanoseconds of the wall clock); and a line per second.
  * Where there is a sink `ear`, a line with the event `ear` has the time at which
  * the first sample is heard; when the pipeline's latency changes, another one.
+ * With FMX_ECN in the environment packets take marks, and marks are read.
  * SIGINT and SIGTERM end it cleanly. */
+#include "launch-ecn.h"
+
 #include <glib-unix.h>
 #include <gst/base/gstbasesink.h>
 #include <gst/gst.h>
@@ -203,6 +206,11 @@ main (int argc, char **argv)
   g_unix_signal_add (SIGINT, on_signal, &l);
   g_unix_signal_add (SIGTERM, on_signal, &l);
   g_timeout_add (1000, on_second, &l);
+  if (g_getenv ("FMX_ECN") != NULL) {
+    launch_ecn_prepare (l.pipeline);
+    gst_element_set_state (l.pipeline, GST_STATE_PAUSED);
+    launch_ecn_start (l.pipeline);
+  }
   gst_element_set_state (l.pipeline, GST_STATE_PLAYING);
   g_main_loop_run (l.loop);
   gst_element_set_state (l.pipeline, GST_STATE_NULL);

@@ -31,6 +31,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ecn.h"
 #include "flowlog.h"
 
 #define MAX_HOSTS (2 * FLOWLOG_MAX_FLOWS)
@@ -64,7 +65,7 @@ typedef struct
   int log;
   staircase rate_bps, delay_ms, loss;
   uint32_t limit_bytes, limit_packets;
-  bool red;
+  bool red, ecn;
   double red_min, red_max, red_probability, red_average;
   int red_count;
   packet *head, **tail;
@@ -237,12 +238,19 @@ red_drops (pipe_dir *l)
   return true;
 }
 
+/* Marked instead, where the transport takes that [RFC3168 5] */
+static bool
+marks (const pipe_dir *l, packet *p)
+{
+  return l->ecn && l->red_average < 2 * l->red_max && ecn_mark (p->data);
+}
+
 static void
 enqueue (int number, packet *p, int64_t t)
 {
   pipe_dir *l = &pipes[number];
 
-  if ((l->red && red_drops (l))
+  if ((l->red && red_drops (l) && !marks (l, p))
       || (l->limit_bytes > 0 && l->queued_bytes + p->size > l->limit_bytes)
       || (l->limit_packets > 0 && l->queued_packets >= l->limit_packets)) {
     free (p);
@@ -500,6 +508,7 @@ add_pipe (char *const *words, int n, bool back)
   l->red_min = atof (word (words, n, "red_min_bytes"));
   l->red_max = atof (word (words, n, "red_max_bytes"));
   l->red_probability = atof (word (words, n, "red_probability"));
+  l->ecn = atoi (word (words, n, "ecn")) != 0;
   l->red_count = -1;
   l->tail = &l->head;
 }

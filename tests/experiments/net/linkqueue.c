@@ -32,13 +32,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ecn.h"
 #include "fairmix/queue/fmx-class-queue.h"
 
 #define MAX_PORTS 64
 #define TYPICAL_BYTES 1000
-#define DSCP_ECN 1              /* offsets in an IPv4 header */
-#define CHECKSUM 10
-#define ECN_MASK 3
 
 enum
 {
@@ -122,22 +120,6 @@ class_of (const uint8_t * ip, size_t size)
   return OTHER;
 }
 
-/* "Congestion experienced", and the header's checksum with it [RFC1624 3] */
-static void
-mark (uint8_t * ip)
-{
-  uint32_t before = (uint32_t) ip[0] << 8 | ip[DSCP_ECN];
-  uint32_t after = before | ECN_MASK;
-  uint32_t sum = (uint32_t) ip[CHECKSUM] << 8 | ip[CHECKSUM + 1];
-
-  sum = (~sum & 0xffff) + (~before & 0xffff) + after;
-  sum = (sum & 0xffff) + (sum >> 16);
-  sum = (sum & 0xffff) + (sum >> 16);
-  ip[DSCP_ECN] = (uint8_t) after;
-  ip[CHECKSUM] = (uint8_t) (~sum >> 8);
-  ip[CHECKSUM + 1] = (uint8_t) ~ sum;
-}
-
 static void
 read_frames (int in, int out, FmxTime now)
 {
@@ -163,7 +145,7 @@ read_frames (int in, int out, FmxTime now)
     }
     f->klass = class_of (ip, f->size - before);
     f->packet.bytes = (uint32_t) (f->size - before);
-    f->packet.can_mark = (ip[DSCP_ECN] & ECN_MASK) != 0;
+    f->packet.can_mark = ecn_can_mark (ip);
     verdict = fmx_class_queue_on_arrival (&queue, &classes[f->klass],
         &f->packet, &rng, now);
     if (verdict == FMX_QUEUE_DROP) {
@@ -171,7 +153,7 @@ read_frames (int in, int out, FmxTime now)
       continue;
     }
     if (verdict == FMX_QUEUE_MARK)
-      mark (ip);
+      ecn_mark (ip);
     *tail = f;
     tail = &f->next;
   }

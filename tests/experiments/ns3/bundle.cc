@@ -73,6 +73,7 @@ BundleSender::StartApplication()
 {
     m_socket = Socket::CreateSocket(GetNode(), UdpSocketFactory::GetTypeId());
     m_socket->Bind();
+    m_socket->SetIpTos(m_params.ecn ? 2 : 0); // ECT(0)
     m_socket->Connect(m_to);
     m_socket->SetRecvCallback(MakeCallback(&BundleSender::OnFeedback, this));
     if (m_params.strategy == "dpm")
@@ -354,6 +355,7 @@ BundleSink::StartApplication()
                             static_cast<uint32_t>(m_memory.size()));
     m_socket = Socket::CreateSocket(GetNode(), UdpSocketFactory::GetTypeId());
     m_socket->Bind(InetSocketAddress(Ipv4Address::GetAny(), m_port));
+    m_socket->SetIpRecvTos(true);
     m_socket->SetRecvCallback(MakeCallback(&BundleSink::OnPacket, this));
 }
 
@@ -380,6 +382,10 @@ BundleSink::OnPacket(Ptr<Socket> socket)
         arrival.ssrc = uint32_t{header[8]} << 24 | uint32_t{header[9]} << 16 |
                        uint32_t{header[10]} << 8 | header[11];
         arrival.wire_bytes = packet->GetSize() + FMX_IP_UDP_BYTES;
+        if (SocketIpTosTag tos; packet->PeekPacketTag(tos))
+        {
+            arrival.ecn = tos.GetTos() & 3;
+        }
         fmx_ccfb_collector_on_packet(&m_collector, &arrival, FmxNow());
     }
     Update();

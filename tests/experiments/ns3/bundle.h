@@ -34,6 +34,7 @@ struct BundleParams
     double headroom;        /* partialmix's property */
     Staircase speaking;     /* 1 and 0 in time: pauses of everybody */
     bool ignore_feedback;   /* as a broken sender would */
+    bool ecn;               /* its packets take marks */
 };
 
 /* The near mixer and its talkers: RTP at the rates that a plan of

@@ -219,6 +219,7 @@ class Simulation
     std::map<std::string, Group> m_groups;
     uint32_t m_net{0x0a000000};
     uint16_t m_port{FIRST_PORT};
+    bool m_ecn{false}; // a link marks
 };
 
 Ptr<Node>
@@ -303,12 +304,17 @@ Simulation::SetLoss(Ptr<RateErrorModel> model, double p)
 void
 Simulation::AddLink(const Statement& s)
 {
-    bool red = s.Text("queue") == "red";
+    bool red = s.Text("queue") == "red", ecn = s.Number("ecn") > 0;
     std::string limit = s.Number("queue_packets") > 0 ? s.Text("queue_packets") + "p"
                                                       : s.Text("queue_bytes") + "B";
     SimpleNetDeviceHelper helper;
 
     helper.SetNetDevicePointToPointMode(true);
+    if (ecn)
+    {
+        m_ecn = true;
+        Config::SetDefault("ns3::TcpSocketBase::UseEcn", StringValue("On"));
+    }
     if (red)
     {
         // flow control on and room for one packet: all wait in the discipline
@@ -357,6 +363,8 @@ Simulation::AddLink(const Statement& s)
                                 DoubleValue(0.002),
                                 "Gentle",
                                 BooleanValue(true),
+                                "UseEcn",
+                                BooleanValue(ecn),
                                 "LinkBandwidth",
                                 DataRateValue(DataRate(static_cast<uint64_t>(bps))));
             tc.Install(ends.Get(k));
@@ -452,6 +460,7 @@ Simulation::AddFlow(const Statement& s)
         params.min_bps = s.Number("min_bps");
         params.headroom = s.Number("headroom");
         params.speaking = s.Steps("speaking");
+        params.ecn = m_ecn;
         params.ignore_feedback = s.Number("ignore_feedback") > 0;
         Install(s, CreateObject<BundleSink>(port), to, true);
         Install(s, CreateObject<BundleSender>(params, address, &m_recorder), from, false);
