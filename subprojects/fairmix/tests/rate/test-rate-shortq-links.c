@@ -6,6 +6,8 @@
 #include "sim/fmx-sim-bundle.h"
 #include "sim/fmx-sim-draw.h"
 
+static const FmxSimSubject subject = { &fmx_rate_shortq, true };
+
 static FmxSimWorld world;
 static FmxSimBundle bundles[2];
 
@@ -81,7 +83,7 @@ static void
 test_no_step_is_made_before_the_last_one_shows (void **state)
 {
   FmxSimDraw draw = fmx_sim_draw (FMX_SIM_ALONE, 66);
-  FmxSimOutcome out = fmx_sim_draw_run (&draw, &fmx_rate_shortq);
+  FmxSimOutcome out = fmx_sim_draw_run (&draw, &subject);
 
   (void) state;
   assert_true (draw.link.delay < 5 * MS);
@@ -281,7 +283,7 @@ test_beside_a_tcp_it_has_a_share_of_what_the_link_carries (void **state)
   (void) state;
   for (size_t i = 0; i < N_ELEMENTS (seeds); i++) {
     FmxSimDraw draw = fmx_sim_draw (FMX_SIM_BESIDE_TCP, seeds[i]);
-    FmxSimOutcome out = fmx_sim_draw_run (&draw, &fmx_rate_shortq);
+    FmxSimOutcome out = fmx_sim_draw_run (&draw, &subject);
 
     if (!out.ok)
       fail_msg ("draw %u: %.2f of a TCP's rate", (unsigned) seeds[i],
@@ -299,7 +301,7 @@ test_beside_tcps_that_are_marked_it_has_a_share (void **state)
   (void) state;
   for (size_t i = 0; i < N_ELEMENTS (seeds); i++) {
     FmxSimDraw draw = fmx_sim_draw (FMX_SIM_BESIDE_TCP_MANAGED, seeds[i]);
-    FmxSimOutcome out = fmx_sim_draw_run (&draw, &fmx_rate_shortq);
+    FmxSimOutcome out = fmx_sim_draw_run (&draw, &subject);
 
     assert_true (draw.nature.ecn && out.tcp_loss < 0.001);
     if (!out.ok)
@@ -318,7 +320,7 @@ test_where_delays_wander_it_uses_the_link_and_no_queue (void **state)
   (void) state;
   for (size_t i = 0; i < N_ELEMENTS (seeds); i++) {
     FmxSimDraw draw = fmx_sim_draw (FMX_SIM_NOISE, seeds[i]);
-    FmxSimOutcome out = fmx_sim_draw_run (&draw, &fmx_rate_shortq);
+    FmxSimOutcome out = fmx_sim_draw_run (&draw, &subject);
 
     assert_true (draw.nature.jitter > 20 * MS);
     if (out.used < 0.9 || out.queue_s > 0.03)

@@ -5,7 +5,8 @@
   subprojects/fairmix/tests/sim/constants.py [--draws N] [--held-out] NAME...
 
 For each constant, and for today's values: the percentage of draws that are inside
-their targets, family by family (population.c), on the tuned seeds.  The library is
+their targets, family by family (population.c), on the tuned seeds, for a sender
+of packets at its rate.  The library is
 built in a scratch folder, where the line `#define NAME ...` is another: nothing of
 the tree is touched.
 """
@@ -20,7 +21,7 @@ import tempfile
 
 FAIRMIX = pathlib.Path(__file__).resolve().parents[2]
 RATE = FAIRMIX / 'fairmix' / 'rate'
-MODULES = ('base', 'wire', 'rtt', 'loss', 'rate')
+MODULES = ('base', 'wire', 'rtt', 'loss', 'rate', 'select', 'adapt')
 FLAGS = ['-std=c11', '-O2', '-ffp-contract=off']
 COMPILER = shlex.split(os.environ.get('CC', 'cc'))
 
@@ -86,7 +87,7 @@ class Scratch:
 
 def inside(program, args):
     """{family: percentage of draws inside}"""
-    command = [program, '--draws', str(args.draws),
+    command = [program, '--paced', '--draws', str(args.draws),
                '--held-out' if args.held_out else '--tuned']
     table = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     rows = [[c.strip() for c in line.split('|')] for line in table.splitlines()

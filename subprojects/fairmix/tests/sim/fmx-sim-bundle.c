@@ -15,15 +15,30 @@ mid32 (FmxTime t)
       + t % (uint64_t) FMX_SECOND * 65536 / (uint64_t) FMX_SECOND);
 }
 
+/* Streams, and a mix of them. */
+static unsigned
+n_clocks (const FmxSimBundle *bundle)
+{
+  return bundle->params.n_streams
+      + (bundle->params.behaviour == FMX_SIM_SELECTED);
+}
+
 void
 fmx_sim_bundle_init (FmxSimBundle *bundle, const FmxSimBundleParams *params,
     FmxSimLink *forward, uint32_t flow, uint64_t seed)
 {
   FmxCcfbCollectorParams collector;
 
-  assert (params->n_streams <= FMX_SIM_MAX_STREAMS);
   memset (bundle, 0, sizeof *bundle);
   bundle->params = *params;
+  if (params->behaviour == FMX_SIM_SELECTED) {
+    bundle->params.packet_interval = FMX_SIM_VOICES_INTERVAL;
+    fmx_sim_voices_init (&bundle->voices, params->n_streams,
+        params->wire_bytes, params->start);
+  }
+  assert (n_clocks (bundle) <= FMX_SIM_MAX_STREAMS);
+  assert (params->report_interval == 0
+      || params->n_streams <= FMX_SIM_MAX_BLOCKS);
   bundle->forward = forward;
   bundle->flow = flow;
   fmx_sim_link_init (&bundle->back, &params->back, seed + 1000 + flow);
@@ -36,26 +51,17 @@ fmx_sim_bundle_init (FmxSimBundle *bundle, const FmxSimBundleParams *params,
   bundle->report_at = params->report_interval > 0
       ? params->start + (FmxTime) params->report_interval : FMX_TIME_NONE;
   fmx_rng_init (&bundle->rng, seed + 2000 + flow);
-  for (unsigned i = 0; i < params->n_streams; i++)
+  for (unsigned i = 0; i < n_clocks (bundle); i++)
     bundle->send_at[i] = bundle->tick[i] = params->start
-        + i * (FmxTime) params->packet_interval / params->n_streams;
+        + i * (FmxTime) bundle->params.packet_interval / params->n_streams;
+  bundle->next_packet = params->start;
   bundle->counted = params->start;
-}
-
-static FmxTime
-next_packet (const FmxSimBundle *bundle)
-{
-  FmxTime next = FMX_TIME_NONE;
-
-  for (unsigned i = 0; i < bundle->params.n_streams; i++)
-    next = fmx_time_min (next, bundle->send_at[i]);
-  return next;
 }
 
 FmxTime
 fmx_sim_bundle_next (const FmxSimBundle *bundle)
 {
-  FmxTime next = next_packet (bundle);
+  FmxTime next = bundle->next_packet;
 
   next = fmx_time_min (next, fmx_rate_sender_next_timeout (&bundle->sender));
   next = fmx_time_min (next, fmx_sim_link_next (&bundle->back));
@@ -81,6 +87,22 @@ send_packet (FmxSimBundle *bundle, unsigned stream, uint32_t wire_bytes,
   (void) fmx_sim_link_send (bundle->forward, packet, now);
 }
 
+/* What the selection of partialmix keeps separate, and what it asks for. */
+static unsigned
+select_streams (FmxSimBundle *bundle, FmxTime now)
+{
+  FmxSimVoices *voices = &bundle->voices;
+
+  fmx_sim_voices_follow (voices, bundle->mute ? 0
+      : fmx_rate_sender_target_bps (&bundle->sender), now);
+  if (voices->plan.next_bps != bundle->wanted_bps) {
+    bundle->wanted_bps = voices->plan.next_bps;
+    fmx_rate_sender_set_wanted (&bundle->sender, (double) bundle->wanted_bps,
+        now);
+  }
+  return voices->plan.n_separate;
+}
+
 static void
 count_streams (FmxSimBundle *bundle, FmxTime now)
 {
@@ -94,39 +116,62 @@ count_streams (FmxSimBundle *bundle, FmxTime now)
       * fmx_time_to_s (fmx_time_diff (now, bundle->counted));
   bundle->counted = now;
   bundle->n_now = params->n_streams;
-  if (params->behaviour == FMX_SIM_WHOLE_STREAMS && fit < params->n_streams)
+  if (params->behaviour == FMX_SIM_SELECTED)
+    bundle->n_now = select_streams (bundle, now);
+  else if (params->behaviour == FMX_SIM_WHOLE_STREAMS
+      && fit < params->n_streams)
     bundle->n_now = (unsigned) fit;
   if (bundle->mute)
     bundle->n_now = 0;
+}
+
+/* Returns: the size of a packet of that stream, now; 0 = it is not sent */
+static uint32_t
+packet_bytes (const FmxSimBundle *bundle, unsigned stream)
+{
+  const FmxSimBundleParams *params = &bundle->params;
+  bool sent = stream < bundle->n_now;
+
+  if (params->behaviour == FMX_SIM_SELECTED && stream == params->n_streams)
+    return bundle->voices.mix_wire_bytes;
+  if (params->behaviour == FMX_SIM_SELECTED)
+    sent = bundle->voices.streams[stream].separate;
+  else if (params->behaviour == FMX_SIM_PACED)
+    sent = !bundle->mute && fmx_rate_sender_target_bps (&bundle->sender) > 0;
+  return sent ? params->wire_bytes : 0;
+}
+
+static FmxDuration
+packet_interval (const FmxSimBundle *bundle)
+{
+  const FmxSimBundleParams *params = &bundle->params;
+  uint64_t target = fmx_rate_sender_target_bps (&bundle->sender);
+  FmxDuration paced;
+
+  if (params->behaviour != FMX_SIM_PACED || target == 0)
+    return params->packet_interval;
+  paced = fmx_time_from_s (8.0 * params->wire_bytes / (double) target);
+  return paced > params->packet_interval ? paced : params->packet_interval;
 }
 
 /* Each stream's clock ticks whether it is sent or not. */
 static void
 send_due (FmxSimBundle *bundle, FmxTime now)
 {
-  const FmxSimBundleParams *params = &bundle->params;
+  bundle->next_packet = FMX_TIME_NONE;
+  for (unsigned i = 0; i < n_clocks (bundle); i++) {
+    if (bundle->send_at[i] <= now) {
+      uint32_t wire_bytes = packet_bytes (bundle, i);
 
-  for (unsigned i = 0; i < params->n_streams; i++) {
-    FmxDuration interval = params->packet_interval;
-    bool sent = i < bundle->n_now;
-
-    if (bundle->send_at[i] > now)
-      continue;
-    if (params->behaviour == FMX_SIM_PACED) {
-      uint64_t target = fmx_rate_sender_target_bps (&bundle->sender);
-
-      sent = target > 0 && !bundle->mute;
-      if (target > 0 && fmx_time_from_s (8.0 * params->wire_bytes
-              / (double) target) > interval)
-        interval = fmx_time_from_s (8.0 * params->wire_bytes
-            / (double) target);
+      if (wire_bytes > 0)
+        send_packet (bundle, i, wire_bytes, now);
+      bundle->tick[i] += (FmxTime) packet_interval (bundle);
+      bundle->send_at[i] = bundle->tick[i]
+          + (FmxTime) (fmx_rng_next_unit (&bundle->rng)
+          * (double) bundle->params.jitter);
     }
-    if (sent)
-      send_packet (bundle, i, params->wire_bytes, now);
-    bundle->tick[i] += (FmxTime) interval;
-    bundle->send_at[i] = bundle->tick[i]
-        + (FmxTime) (fmx_rng_next_unit (&bundle->rng)
-        * (double) params->jitter);
+    bundle->next_packet =
+        fmx_time_min (bundle->next_packet, bundle->send_at[i]);
   }
 }
 
@@ -222,10 +267,12 @@ fmx_sim_bundle_run (FmxSimBundle *bundle, FmxTime now)
     fmx_rate_sender_on_timeout (&bundle->sender, now);
   if (fmx_rate_sender_take_probe (&bundle->sender, now)
       && bundle->params.behaviour != FMX_SIM_DEAF)
-    send_packet (bundle, 0, fmx_rate_sender_may_send (&bundle->sender)
+    send_packet (bundle, n_clocks (bundle) > bundle->params.n_streams
+        ? n_clocks (bundle) : 0, fmx_rate_sender_may_send (&bundle->sender)
         ? FMX_RATE_FILL_BYTES : PROBE_BYTES, now);
   count_streams (bundle, now);
-  send_due (bundle, now);
+  if (now >= bundle->next_packet)
+    send_due (bundle, now);
 }
 
 void
@@ -256,6 +303,7 @@ fmx_sim_bundle_restart_counters (FmxSimBundle *bundle, FmxTime now)
   bundle->n_sent = bundle->n_received = 0;
   bundle->sent_bytes = bundle->received_bytes = 0;
   bundle->stream_seconds = 0.0;
+  bundle->voices.n_changes = 0;
 }
 
 double

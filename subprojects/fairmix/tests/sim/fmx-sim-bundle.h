@@ -5,6 +5,7 @@
 #include "fairmix/rate/fmx-rate-sender.h"
 #include "fairmix/wire/fmx-ccfb-collector.h"
 #include "sim/fmx-sim-link.h"
+#include "sim/fmx-sim-voices.h"
 
 /* A bundle of constant-rate voice streams in virtual time: the library's rate
  * sender at one end, at the other the library's feedback collector, or report
@@ -15,7 +16,8 @@
  *     fmx_sim_run (...);
  */
 
-#define FMX_SIM_MAX_STREAMS 32u
+#define FMX_SIM_MAX_STREAMS (FMX_SIM_VOICES_MAX + 2u)     /* a mix, padding */
+#define FMX_SIM_MAX_BLOCKS 32u
 #define FMX_SIM_FEEDBACKS 512u
 #define FMX_SIM_FEEDBACK_BYTES 1472u
 
@@ -23,12 +25,14 @@
  * FmxSimBehaviour:
  * @FMX_SIM_WHOLE_STREAMS: as many streams as the target carries: DPM
  * @FMX_SIM_PACED: packets of one stream at the target's rate: TFRC's own way
+ * @FMX_SIM_SELECTED: the voices that a selection keeps separate, and a mix
  * @FMX_SIM_DEAF: all streams, whatever the target is
  */
 typedef enum
 {
   FMX_SIM_WHOLE_STREAMS,
   FMX_SIM_PACED,
+  FMX_SIM_SELECTED,
   FMX_SIM_DEAF
 } FmxSimBehaviour;
 
@@ -36,8 +40,9 @@ typedef enum
  * FmxSimBundleParams:
  * @sender: for the rate sender
  * @behaviour: what it does with the target
- * @n_streams: streams that want to talk
- * @wire_bytes: size of their packets
+ * @n_streams: streams that want to talk; with report blocks at most
+ *     %FMX_SIM_MAX_BLOCKS
+ * @wire_bytes: size of their packets; with SELECTED, of a voice's, each %FMX_SIM_VOICES_INTERVAL
  * @packet_interval: between two packets of a stream; the least for PACED
  * @jitter: each packet leaves up to so much later than its time; without,
  *     flows keep step and a full queue drops always the same one's packets
@@ -67,7 +72,7 @@ typedef struct
 {
   size_t size;
   uint8_t data[FMX_SIM_FEEDBACK_BYTES];
-  FmxReportBlock blocks[FMX_SIM_MAX_STREAMS];
+  FmxReportBlock blocks[FMX_SIM_MAX_BLOCKS];
 } FmxSimFeedback;
 
 typedef struct
@@ -82,6 +87,9 @@ typedef struct
   uint16_t seq[FMX_SIM_MAX_STREAMS];
   FmxTime tick[FMX_SIM_MAX_STREAMS];    /* the stream's clock */
   FmxTime send_at[FMX_SIM_MAX_STREAMS];
+  FmxTime next_packet;          /* the first of these */
+  FmxSimVoices voices;
+  uint64_t wanted_bps;
   FmxRng rng;
   unsigned n_now;               /* streams that are sent */
   bool mute;                    /* the talkers fell silent */

@@ -79,7 +79,8 @@ typedef struct
  * @packet_s: what a packet of the bundle, or a TCP's, takes to pass the bottleneck
  * @loss: share of the bundles' packets
  * @tcp_loss: share of the TCPs' packets
- * @changes: a minute, of how many voices of 80 kbit/s fit, up to eight
+ * @changes: a minute and bundle, of who is separate
+ * @climb_s: from the first bundle's start until a second brings 0.8 of an equal share
  * @ok: whether it is inside its family's targets
  *
  * What came of it, after %FMX_SIM_DRAW_WARM_UP.
@@ -94,15 +95,29 @@ typedef struct
   double loss;
   double tcp_loss;
   double changes;
+  double climb_s;
   bool ok;
 } FmxSimOutcome;
 
 /** fmx_sim_draw: Returns: a network of @family; the same for the same @seed */
 FmxSimDraw fmx_sim_draw (FmxSimFamily family, uint64_t seed);
 
-/** fmx_sim_draw_run: @klass in that network, for %FMX_SIM_DRAW_END of virtual
+/**
+ * FmxSimSubject:
+ * @klass: the controller
+ * @paced: one stream of packets at the target's rate, and not voices and a mix
+ *
+ * Who meets the networks.
+ */
+typedef struct
+{
+  const FmxRateClass *klass;
+  bool paced;
+} FmxSimSubject;
+
+/** fmx_sim_draw_run: @subject in that network, for %FMX_SIM_DRAW_END of virtual
  * time */
 FmxSimOutcome fmx_sim_draw_run (const FmxSimDraw * draw,
-    const FmxRateClass * klass);
+    const FmxSimSubject * subject);
 
 #endif /* FMX_SIM_DRAW_H */

@@ -3,7 +3,7 @@
 /* A controller in a population of networks.
  *
  * usage: population [--controller NAME] [--draws N] [--tuned|--held-out|--both]
- *                   [--family N] [--each]
+ *                   [--family N] [--each] [--paced]
  *
  * Prints for each family how many of its draws are inside the targets.  Even
  * seeds are for tuning, odd ones are held out: what is said of a controller is
@@ -18,7 +18,7 @@
 
 typedef struct
 {
-  const FmxRateClass *klass;
+  FmxSimSubject subject;
   unsigned n;
   unsigned first;               /* seed: 0 = tuned, 1 = held out */
   int family;                   /* -1 = all */
@@ -60,7 +60,8 @@ print_each (const FmxSimDraw *draw, const FmxSimOutcome *out)
 
   printf ("%4u %s %7.0f kbit/s %5.1f ms queue %5.0f ms %-8s %s%u %s loss %.3f "
       "jitter %.0f+%.0f ms: ratio %5.2f used %.2f jain %.2f queue95 %5.1f ms "
-      "loss %.3f tcp %.3f changes %.1f\n", (unsigned) draw->seed,
+      "loss %.3f tcp %.3f changes %.1f "
+      "climb %.0f s\n", (unsigned) draw->seed,
       out->ok ? "ok " : "BAD", draw->link.rate_bps / 1e3,
       fmx_time_to_s (draw->link.delay) * 1e3, draw->link.queue_packets > 0
       ? draw->link.queue_packets * 12e6 / draw->link.rate_bps
@@ -69,7 +70,8 @@ print_each (const FmxSimDraw *draw, const FmxSimOutcome *out)
       draw->n_tcps, draw->tcp.kind == FMX_SIM_RENO ? "reno" : "cubic",
       draw->link.loss, fmx_time_to_s (draw->nature.jitter) * 1e3,
       fmx_time_to_s (draw->nature.stall) * 1e3, out->ratio, out->used,
-      out->jain, out->queue_s * 1e3, out->loss, out->tcp_loss, out->changes);
+      out->jain, out->queue_s * 1e3, out->loss, out->tcp_loss, out->changes,
+      out->climb_s);
 }
 
 static void
@@ -78,7 +80,7 @@ run_draws (const Options *options, FmxSimFamily family, unsigned first)
   memset (&tally, 0, sizeof tally);
   for (unsigned i = 0; i < options->n; i++) {
     FmxSimDraw draw = fmx_sim_draw (family, 2 * i + first);
-    FmxSimOutcome out = fmx_sim_draw_run (&draw, options->klass);
+    FmxSimOutcome out = fmx_sim_draw_run (&draw, &options->subject);
     double value = value_of (&draw, &out);
 
     tally.values[tally.n++] = value;
@@ -122,10 +124,12 @@ parse (Options *options, int argc, char **argv)
       options->both = true;
     else if (strcmp (argv[i], "--each") == 0)
       options->each = true;
+    else if (strcmp (argv[i], "--paced") == 0)
+      options->subject.paced = true;
     else if (i + 1 == argc)
       return false;
     else if (strcmp (argv[i], "--controller") == 0)
-      options->klass = fmx_rate_class_find (argv[++i]);
+      options->subject.klass = fmx_rate_class_find (argv[++i]);
     else if (strcmp (argv[i], "--draws") == 0)
       options->n = (unsigned) atoi (argv[++i]);
     else if (strcmp (argv[i], "--family") == 0)
@@ -133,24 +137,24 @@ parse (Options *options, int argc, char **argv)
     else
       return false;
   }
-  return options->klass != NULL && options->n > 0 && options->n <= MAX_DRAWS
+  return options->subject.klass != NULL && options->n > 0 && options->n <= MAX_DRAWS
       && options->family < (int) FMX_SIM_N_FAMILIES;
 }
 
 int
 main (int argc, char **argv)
 {
-  Options options = { &fmx_rate_shortq, 24, 1, -1, false, false };
+  Options options = { {&fmx_rate_shortq, false}, 24, 1, -1, false, false };
 
   if (!parse (&options, argc, argv)) {
     fprintf (stderr, "usage: population [--controller NAME] [--draws N] "
-        "[--tuned|--held-out|--both] [--family N] [--each]\n");
+        "[--tuned|--held-out|--both] [--family N] [--each] [--paced]\n");
     return 2;
   }
   printf ("%s, %s seeds\n\n"
       "| family |%s draws | inside | ratio outside 1/3 to 3 "
       "| changes <= 2/min | 5 %% | median | 95 %% |\n|---|---|---|---|---|---|"
-      "---|---|%s\n", options.klass->name,
+      "---|---|%s\n", options.subject.klass->name,
       options.first == 0 && !options.both ? "tuned (even)" : "held-out (odd)",
       options.both ? " inside, tuned |" : "", options.both ? "---|" : "");
   for (unsigned f = 0; f < FMX_SIM_N_FAMILIES; f++)

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "sim/fmx-sim-draw.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MS FMX_MSECOND
+#define S FMX_SECOND
+#define LOOK (20 * MS)
+#define MAX_LOOKS 8192u
+#define FIRST_TCP_FLOW 8u
+#define DEMAND 1.3
+#define VOICES_MIN 4.0
+#define CLIMB_PART 0.8          /* of the share, as the targets have it */
+#define CLIMB_WINDOW (1 * S)
+
+/* All that runs; one at a time. */
+static struct
+{
+  const FmxSimDraw *draw;
+  FmxSimLink forward;
+  FmxSimAqm aqm;
+  FmxSimBundle bundles[FMX_SIM_DRAW_FLOWS];
+  FmxSimLink access[FMX_SIM_DRAW_FLOWS];        /* behind the bottleneck */
+  FmxSimTcp tcps[FMX_SIM_DRAW_FLOWS];
+  FmxRng rng;
+  FmxTime step_at;
+  double nominal_bps;
+  double capacity_bits;         /* since the warm-up */
+  FmxTime counted;
+  double queue_s[MAX_LOOKS];
+  unsigned n_looks;
+  FmxTime climb_due;
+  uint64_t climb_bytes;
+  double climb_s;               /* 0 = not yet */
+} world;
+
+static void
+on_reverse (void *user, const FmxSimPacket *packet, FmxTime now)
+{
+  fmx_sim_tcp_on_arrival (user, packet, now);
+}
+
+static double
+log_between (FmxRng *rng, double least, double most)
+{
+  return least * pow (most / least, fmx_rng_next_unit (rng));
+}
+
+/* More than the link carries want to talk: many voices, or dear ones. */
+static void
+hire_voices (const FmxSimDraw *draw, FmxSimBundleParams *params)
+{
+  double bps = fmax (DEMAND * draw->link.rate_bps, VOICES_MIN
+      * FMX_SIM_VOICES_BPS);
+  double each_bps = fmax (FMX_SIM_VOICES_BPS, bps / FMX_SIM_VOICES_MAX);
+
+  params->behaviour = FMX_SIM_SELECTED;
+  params->n_streams = (unsigned) ceil (bps / each_bps - 0.001);
+  params->wire_bytes = (uint32_t) (each_bps / 8.0
+      * fmx_time_to_s (FMX_SIM_VOICES_INTERVAL) + 0.5);
+}
+
+static FmxSimBundleParams
+bundle_params (const FmxSimDraw *draw, const FmxSimSubject *subject,
+    unsigned i)
+{
+  FmxSimBundleParams params;
+
+  memset (&params, 0, sizeof params);
+  fmx_rate_sender_params_default (&params.sender);
+  params.sender.klass = subject->klass;
+  params.behaviour = FMX_SIM_PACED;
+  params.n_streams = 1;
+  params.wire_bytes = 200;
+  params.packet_interval = MS / 10;
+  params.jitter = 2 * MS;
+  params.back.delay = draw->link.delay + 2 * draw->delay[i];
+  params.back.loss = draw->loss_back;
+  params.start = (2 + 3 * i) * (FmxTime) S;
+  params.ecn = draw->nature.ecn;
+  if (!subject->paced)
+    hire_voices (draw, &params);
+  if (draw->family == FMX_SIM_REVERSE) {
+    params.back.rate_bps = draw->link.rate_bps;
+    params.back.queue_bytes = draw->link.queue_bytes;
+  }
+  return params;
+}
+
+static void
+begin (const FmxSimDraw *draw, const FmxSimSubject *subject)
+{
+  memset (&world, 0, sizeof world);
+  world.draw = draw;
+  world.nominal_bps = draw->link.rate_bps;
+  fmx_rng_init (&world.rng, draw->seed + 77);
+  fmx_sim_link_init (&world.forward, &draw->link, draw->seed + 1);
+  fmx_sim_link_set_nature (&world.forward, &draw->nature, &world.aqm,
+      draw->seed + 2);
+  for (unsigned i = 0; i < draw->n_bundles; i++) {
+    FmxSimBundleParams params = bundle_params (draw, subject, i);
+
+    fmx_sim_bundle_init (&world.bundles[i], &params, &world.forward, 1 + i,
+        draw->seed + 10 * i);
+  }
+  for (unsigned i = 0; i < draw->n_tcps; i++) {
+    FmxSimTcpParams params = draw->tcp;
+    bool reverse = draw->family == FMX_SIM_REVERSE;
+
+    params.start = reverse ? 20 * (FmxTime) S : i * 5 * (FmxTime) S;
+    fmx_sim_tcp_init (&world.tcps[i], &params,
+        reverse ? &world.bundles[0].back : &world.forward, FIRST_TCP_FLOW + i,
+        draw->seed + 100 * i);
+    if (reverse) {
+      world.bundles[0].on_other = on_reverse;
+      world.bundles[0].user = &world.tcps[0];
+    }
+  }
+  world.step_at = draw->step_interval > 0 ? (FmxTime) draw->step_interval
+      : FMX_TIME_NONE;
+}
+
+static FmxTime
+next_event (void)
+{
+  FmxTime next = fmx_sim_link_next (&world.forward);
+
+  for (unsigned i = 0; i < world.draw->n_bundles; i++)
+    next = fmx_time_min (next, fmx_sim_bundle_next (&world.bundles[i]));
+  for (unsigned i = 0; i < world.draw->n_tcps; i++)
+    next = fmx_time_min (next, fmx_sim_tcp_next (&world.tcps[i]));
+  return fmx_time_min (next, world.step_at);
+}
+
+static void
+count_capacity (FmxTime now)
+{
+  world.capacity_bits += world.forward.params.rate_bps
+      * fmx_time_to_s (fmx_time_diff (now, world.counted));
+  world.counted = now;
+}
+
+static void
+run_events (FmxTime now)
+{
+  FmxSimPacket packet;
+
+  if (now >= world.step_at) {
+    count_capacity (now);
+    fmx_sim_link_set_rate (&world.forward, world.nominal_bps
+        * log_between (&world.rng, 0.4, 1.6));
+    world.step_at = now + (FmxTime) world.draw->step_interval;
+  }
+  while (fmx_sim_link_receive (&world.forward, &packet, now))
+    if (packet.flow >= FIRST_TCP_FLOW)
+        fmx_sim_tcp_on_arrival (&world.tcps[packet.flow - FIRST_TCP_FLOW],
+          &packet, now);
+    else
+      fmx_sim_bundle_on_arrival (&world.bundles[packet.flow - 1], &packet, now);
+  for (unsigned i = 0; i < world.draw->n_tcps; i++)
+    if (fmx_sim_tcp_next (&world.tcps[i]) <= now)
+        fmx_sim_tcp_run (&world.tcps[i], now);
+  for (unsigned i = 0; i < world.draw->n_bundles; i++)
+    if (fmx_sim_bundle_next (&world.bundles[i]) <= now)
+        fmx_sim_bundle_run (&world.bundles[i], now);
+}
+
+/* When a second first brought as much as the targets ask for. */
+static void
+note_climb (FmxTime now)
+{
+  double share = CLIMB_PART * world.nominal_bps
+      / (world.draw->n_bundles + world.draw->n_tcps);
+  uint64_t bytes = world.bundles[0].received_bytes;
+
+  if (now < world.climb_due || world.climb_s > 0.0)
+    return;
+  world.climb_due = now + (FmxTime) CLIMB_WINDOW;
+  if (8.0 * (double) (bytes - world.climb_bytes) >= share
+      * fmx_time_to_s (CLIMB_WINDOW))
+    world.climb_s = fmx_time_to_s (fmx_time_diff (now,
+            world.bundles[0].params.start));
+  world.climb_bytes = bytes;
+}
+
+static void
+look (FmxTime now)
+{
+  note_climb (now);
+  if (world.n_looks < MAX_LOOKS)
+    world.queue_s[world.n_looks++] =
+        fmx_time_to_s (fmx_sim_link_queue_delay (&world.forward, now));
+}
+
+static void
+begin_to_count (FmxTime now)
+{
+  for (unsigned i = 0; i < world.draw->n_bundles; i++)
+    fmx_sim_bundle_restart_counters (&world.bundles[i], now);
+  for (unsigned i = 0; i < world.draw->n_tcps; i++)
+    fmx_sim_tcp_restart_counters (&world.tcps[i]);
+  world.capacity_bits = 0.0;
+  world.counted = now;
+  world.n_looks = 0;
+}
+
+static int
+compare (const void *a, const void *b)
+{
+  double left = *(const double *) a, right = *(const double *) b;
+
+  return (left > right) - (left < right);
+}
+
+static void
+judge (FmxSimOutcome *out, const FmxSimDraw *draw)
+{
+  double loss_limit = fmax (0.01, 1.5 * out->tcp_loss);
+
+  switch (draw->family) {
+    case FMX_SIM_BESIDE_TCP:
+    case FMX_SIM_BESIDE_TCP_PACKETS:
+    case FMX_SIM_BESIDE_TCP_MANAGED:
+      out->ok = out->ratio >= 0.5 && out->ratio <= 2.0
+          && out->loss <= loss_limit;
+      break;
+    case FMX_SIM_BESIDE_TCP_LOSSY:
+      out->ok = out->ratio >= 0.5 && out->ratio <= 2.0;
+      break;
+    case FMX_SIM_ALONE:
+      out->ok = out->used >= 0.9 && out->queue_s <= fmax (0.06,
+          5.0 * out->packet_s) && out->loss <= loss_limit;
+      break;
+    case FMX_SIM_OWN:
+      out->ok = out->jain >= 0.9 && out->used >= 0.9;
+      break;
+    case FMX_SIM_STEPS:
+    case FMX_SIM_REVERSE:
+    default:
+      out->ok = out->used >= 0.85;
+      break;
+  }
+}
+
+static FmxSimOutcome
+sum_up (const FmxSimDraw *draw)
+{
+  double seconds = fmx_time_to_s (FMX_SIM_DRAW_END - FMX_SIM_DRAW_WARM_UP);
+  double own = 0.0, squares = 0.0, others = 0.0;
+  uint64_t sent = 0, lost = 0, n_changes = 0;
+  FmxSimOutcome out = { 0 };
+
+  for (unsigned i = 0; i < draw->n_bundles; i++) {
+    double bps = 8.0 * (double) world.bundles[i].received_bytes / seconds;
+
+    own += bps;
+    squares += bps * bps;
+    n_changes += world.bundles[i].voices.n_changes;
+    out.loss += fmx_sim_bundle_loss (&world.bundles[i]) / draw->n_bundles;
+  }
+  for (unsigned i = 0; i < draw->n_tcps; i++) {
+    others += 8.0 * (double) world.tcps[i].received_bytes / seconds;
+    sent += world.tcps[i].n_sent;
+    lost += world.tcps[i].n_lost;
+  }
+  out.tcp_loss = sent > 0 ? (double) lost / (double) sent : 0.0;
+  if (draw->family == FMX_SIM_REVERSE)
+    others = 0.0;
+  if (others > 0.0)
+    out.ratio = own / draw->n_bundles / (others / draw->n_tcps);
+  out.used = (own + others) * seconds / world.capacity_bits;
+  out.jain = squares > 0.0 ? own * own / (draw->n_bundles * squares) : 0.0;
+  qsort (world.queue_s, world.n_looks, sizeof world.queue_s[0], compare);
+  out.queue_s = world.queue_s[world.n_looks * 95 / 100];
+  out.packet_s = 8.0 * 200.0 / draw->link.rate_bps;
+  out.changes = (double) n_changes / draw->n_bundles * 60.0 / seconds;
+  out.climb_s = world.climb_s > 0.0 ? world.climb_s : HUGE_VAL;
+  judge (&out, draw);
+  return out;
+}
+
+FmxSimOutcome
+fmx_sim_draw_run (const FmxSimDraw *draw, const FmxSimSubject *subject)
+{
+  FmxTime now = 0, look_at = 0, end = (FmxTime) FMX_SIM_DRAW_END;
+  bool counts = false;
+
+  begin (draw, subject);
+  while (now < end) {
+    FmxTime next = fmx_time_min (next_event (), look_at);
+
+    now = next > now ? next : now;
+    if (!counts && now >= (FmxTime) FMX_SIM_DRAW_WARM_UP) {
+      counts = true;
+      begin_to_count (now);
+    }
+    run_events (now);
+    if (now >= look_at) {
+      look (now);
+      look_at = now + (FmxTime) LOOK;
+    }
+  }
+  count_capacity (now);
+  return sum_up (draw);
+}

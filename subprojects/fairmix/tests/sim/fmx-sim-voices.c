@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "sim/fmx-sim-voices.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "fairmix/base/fmx-units.h"
+
+#define HOUSEKEEPING FMX_SECOND
+#define MIN_NAMES 3u            /* as partialmix has it, and its defaults: */
+#define MIN_BITRATE 12000u
+#define MAX_BITRATE 32000u
+#define HEADROOM 0.05
+
+void
+fmx_sim_voices_init (FmxSimVoices *voices, unsigned n, uint32_t wire_bytes,
+    FmxTime now)
+{
+  assert (n <= FMX_SIM_VOICES_MAX);
+  memset (voices, 0, sizeof *voices);
+  voices->n = n;
+  voices->wire_bytes = wire_bytes;
+  voices->mix = (FmxAdaptMix) {
+    MIN_BITRATE, MAX_BITRATE, FMX_SIM_VOICES_INTERVAL, n, true
+  };
+  voices->params.headroom = HEADROOM;
+  for (unsigned i = 0; i < n; i++)
+    voices->streams[i] = (FmxSelectStream) {
+      .wire_bps = (uint32_t) fmx_rate_bps (wire_bytes,
+          FMX_SIM_VOICES_INTERVAL), .since = now
+    };
+}
+
+static void
+cost_of_mix (FmxSimVoices *voices, uint64_t target_bps)
+{
+  FmxAdaptMix mix = voices->mix;
+
+  mix.n_contributors = voices->n;
+  voices->params.mix_max_bps = fmx_adapt_mix_wire_bps (&mix, MAX_BITRATE);
+  mix.n_contributors = voices->n < MIN_NAMES ? voices->n : MIN_NAMES;
+  if (fmx_adapt_mix_wire_bps (&mix, MIN_BITRATE) > target_bps)
+    mix.n_contributors = 0;
+  voices->params.mix_min_bps = fmx_adapt_mix_wire_bps (&mix, MIN_BITRATE);
+}
+
+/* What a packet of the mix has, of what the plan gives it. */
+static void
+share_mix (FmxSimVoices *voices)
+{
+  FmxAdaptMix *mix = &voices->mix;
+  uint32_t bitrate_bps;
+
+  voices->mix_wire_bytes = 0;
+  if (voices->plan.n_mixes == 0)
+    return;
+  mix->n_contributors = voices->n - voices->plan.n_separate;
+  mix->n_contributors = fmx_adapt_mix_n_names (mix, voices->plan.mix_bps);
+  bitrate_bps = fmx_adapt_mix_bitrate_bps (mix, voices->plan.mix_bps);
+  voices->mix_wire_bytes = (uint32_t) (fmx_adapt_mix_wire_bps (mix,
+          bitrate_bps) * fmx_time_to_s (mix->packet_time) / 8.0 + 0.5);
+}
+
+static bool
+carry_out (FmxSimVoices *voices, FmxTime now)
+{
+  bool changed = false;
+
+  for (unsigned i = 0; i < voices->n; i++) {
+    FmxSelectStream *s = &voices->streams[i];
+    bool separate = voices->assignment[i] == FMX_ADAPT_SEPARATE;
+
+    if (s->separate == separate)
+      continue;
+    s->separate = separate;
+    s->since = now;
+    changed = true;
+  }
+  return changed;
+}
+
+void
+fmx_sim_voices_follow (FmxSimVoices *voices, uint64_t target_bps, FmxTime now)
+{
+  FmxSelectParams select;
+
+  if (target_bps == voices->target_bps
+      && now < voices->planned + (FmxTime) HOUSEKEEPING)
+    return;
+  voices->target_bps = target_bps;
+  voices->planned = now;
+  cost_of_mix (voices, target_bps);
+  if (target_bps > 0 && target_bps < voices->params.mix_min_bps)
+    target_bps = voices->params.mix_min_bps;
+  fmx_select_params_default (&select);
+  fmx_select_rank (&select, voices->streams, voices->order, voices->n, now);
+  fmx_adapt_plan_streams (&voices->params, target_bps, voices->streams,
+      voices->order, voices->assignment, voices->n, &voices->plan);
+  voices->n_changes += carry_out (voices, now);
+  share_mix (voices);
+}
