@@ -10,7 +10,8 @@
 #define GROWN 1.03              /* the least step at a ceiling is 2 % */
 #define WIDER 1.25              /* without padding: the path is another one */
 #define FALLEN 0.97
-#define BURST_PACKETS 1.5       /* saved up, or sent ahead by media, at most */
+#define BURST_PACKETS 1.5       /* saved up at most */
+#define AHEAD_S 0.1             /* what media sent ahead counts: many voices in step */
 
 static bool
 is_on (const FmxRateFill *fill)
@@ -83,12 +84,13 @@ void
 fmx_rate_fill_on_sent (FmxRateFill *fill, uint32_t wire_bytes, FmxTime now)
 {
   const double most = BURST_PACKETS * FMX_RATE_FILL_BYTES;
+  const double ahead = fmax (most, AHEAD_S * fill->rate_bps / 8.0);
   double since_s = fmx_time_to_s (fmx_time_diff (now, fill->last));
 
   fill->owed_bytes = fmin (fill->owed_bytes + since_s * fill->rate_bps / 8.0,
       most) - wire_bytes;
-  if (fill->owed_bytes < -most)
-    fill->owed_bytes = -most;
+  if (fill->owed_bytes < -ahead)
+    fill->owed_bytes = -ahead;
   fill->last = now;
 }
 

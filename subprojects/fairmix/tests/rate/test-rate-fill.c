@@ -42,6 +42,16 @@ test_it_makes_up_what_media_does_not_take (void **state)
   assert_true (padding_bits (0, 3 * (FmxTime) S, 220e3) < 5e3);
 }
 
+/* 2250 bytes of many voices at once, each 20 ms: four times what was remembered of
+ * them, and the rest came as padding beyond the rate. */
+static void
+test_padding_does_not_come_on_top_of_many_voices_in_step (void **state)
+{
+  (void) state;
+  begin (1e6, 2e6);
+  assert_float_equal (padding_bits (0, 3 * (FmxTime) S, 900e3), 300e3, 30e3);
+}
+
 static void
 test_without_a_wish_or_a_rate_nothing_is_due (void **state)
 {
@@ -91,6 +101,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_it_makes_up_what_media_does_not_take),
+    cmocka_unit_test (test_padding_does_not_come_on_top_of_many_voices_in_step),
     cmocka_unit_test (test_without_a_wish_or_a_rate_nothing_is_due),
     cmocka_unit_test (test_pauses_become_longer_and_a_fall_begins_one_at_once),
     cmocka_unit_test (test_a_rate_that_grows_by_itself_ends_a_pause),
