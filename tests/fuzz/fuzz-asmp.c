@@ -36,12 +36,13 @@ choose_params (Fuzz * fuzz)
 }
 
 static void
-init_receiver (FmxAsmpAlgorithm algorithm)
+init_receiver (FmxAsmpAlgorithm algorithm, bool rounds)
 {
   FmxAsmpReceiverParams params;
 
   fmx_asmp_receiver_params_default (&params);
   params.algorithm = algorithm;
+  params.rounds = rounds;
   fmx_asmp_receiver_init (&receiver, &params, MEDIA);
 }
 
@@ -78,6 +79,8 @@ report_to_sender (Fuzz * fuzz, FmxTime now)
   if (what & 2) {
     rate = read_rate (fuzz);
     fmx_asmp_sender_on_rate (&sender, ssrc, &rate, now);
+  } else if (what & 4) {
+    fmx_asmp_sender_on_here (&sender, ssrc, now);
   } else {
     fmx_asmp_sender_on_no_rate (&sender, ssrc);
   }
@@ -221,7 +224,7 @@ LLVMFuzzerTestOneInput (const uint8_t * data, size_t size)
   next_seq = 65500;
   next_ts = UINT32_MAX - 5000;
   fmx_asmp_sender_init (&sender, &params, memory, N_MAX, 1);
-  init_receiver (params.algorithm);
+  init_receiver (params.algorithm, fuzz_u8 (&fuzz) & 1);
   while (fuzz_more (&fuzz)) {
     step (&fuzz, &now);
     check_invariants (now);

@@ -63,7 +63,8 @@ def flow_statement(run, name):
                  f'packet_bytes={flow["packet_bytes"]} '
                  f'packet_s={flow["packet_ms"] / 1e3:g} '
                  f'min_interval_s={flow["min_interval_s"]} '
-                 f'early={int(flow["early"])}')
+                 f'early={int(flow["early"])} '
+                 f'rounds={int(flow["rounds"])}')
     elif flow['kind'] == 'listener':
         line += (f'of={flow["of"]} count={flow["count"]} '
                  f'loss={flow["loss"]}')

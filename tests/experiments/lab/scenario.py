@@ -99,6 +99,7 @@ KINDS['multicast'] = {
     'packet_ms': 20,
     'min_interval_s': 5,        # of RTCP
     'early': False,             # reports when something is lost (RFC 4585)
+    'rounds': False,            # asmp-fair: a turn for each receiver every 5 s
 }
 KINDS['listener'] = {
     'of': None,                 # the multicast flow

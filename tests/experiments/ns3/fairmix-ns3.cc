@@ -489,6 +489,7 @@ Simulation::AddGroup(const Statement& s)
     params.packet_s = s.Number("packet_s");
     params.min_interval_s = s.Number("min_interval_s");
     params.early = s.Number("early") > 0;
+    params.rounds = s.Number("rounds") > 0;
     m_recorder.AddCounted(params.name);
     m_recorder.AddCounted(params.name + "-rtcp");
     m_recorder.AddGroup(host);

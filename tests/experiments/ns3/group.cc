@@ -37,9 +37,19 @@ struct ToSender
     uint32_t ssrc;
     FmxReportBlock block;
     bool has_rate;
+    bool here;
     bool bye;
     FmxAsmpRate rate;
 };
+
+/* on the wire */
+uint32_t
+ReportBytes(const ToSender& data)
+{
+    return HEADER_BYTES + RECEIVER_BYTES +
+           (data.has_rate ? APP_BYTES + FMX_ASMP_RATE_BYTES : 0) +
+           (data.here ? APP_BYTES + FMX_ASMP_HERE_BYTES : 0);
+}
 
 FmxTime
 FmxNow()
@@ -230,8 +240,7 @@ GroupSender::OnFeedback(Ptr<Socket> socket)
         ToSender data;
 
         packet->CopyData(reinterpret_cast<uint8_t*>(&data), sizeof data);
-        CountRtcp(HEADER_BYTES + RECEIVER_BYTES +
-                  (data.has_rate ? APP_BYTES + FMX_ASMP_RATE_BYTES : 0));
+        CountRtcp(ReportBytes(data));
         if (data.bye)
         {
             fmx_asmp_sender_on_bye(&m_sender, data.ssrc, FmxNow());
@@ -239,6 +248,10 @@ GroupSender::OnFeedback(Ptr<Socket> socket)
             continue;
         }
         fmx_asmp_sender_on_report(&m_sender, data.ssrc, &data.block, Mid32(), FmxNow());
+        if (data.here)
+        {
+            fmx_asmp_sender_on_here(&m_sender, data.ssrc, FmxNow());
+        }
         if (!data.has_rate)
         {
             fmx_asmp_sender_on_no_rate(&m_sender, data.ssrc);
@@ -309,6 +322,7 @@ GroupListeners::GroupListeners(GroupSender* sender,
     fmx_asmp_receiver_params_default(&params);
     params.algorithm = sender->Params().algorithm;
     params.clock_rate_hz = CLOCK_RATE;
+    params.rounds = sender->Params().rounds && params.algorithm == FMX_ASMP_FAIR;
     if (!sender->Params().smooth)
     {
         params.gamma_congested = params.gamma_unloaded = 1;
@@ -457,6 +471,7 @@ GroupListeners::OnTimer(One* one)
         if (!one->times.HasReported())
         {
             m_sender->CountMember(1);
+            Schedule(*one);
         }
         Report(*one);
         one->times.OnRegular(now_s, Interval(*one));
@@ -464,14 +479,27 @@ GroupListeners::OnTimer(One* one)
     SetTimer(*one);
 }
 
-/* Of a large session: this one's turn to speak for others. */
+/* Of a large session: this one's turn to speak for others.  With rounds who has
+ * something to tell may do so in each; suppression keeps them few. */
 void
 GroupListeners::OnWait(One* one)
 {
-    if (fmx_asmp_receiver_on_timeout(&one->receiver, FmxNow()))
+    bool rounds = one->receiver.params.rounds;
+
+    if (!fmx_asmp_receiver_on_timeout(&one->receiver, FmxNow()))
     {
-        ReportEarly(*one);
+        if (rounds)
+        {
+            Schedule(*one);
+        }
+        return;
     }
+    if (rounds && !one->times.MayBeEarly())
+    {
+        Report(*one);
+        return;
+    }
+    ReportEarly(*one);
 }
 
 void
@@ -503,14 +531,17 @@ GroupListeners::Report(One& one)
     data.block.lsr = one.lsr;
     data.block.dlsr = static_cast<uint32_t>((now_s - one.lsr_s) * 65536);
     data.has_rate = fmx_asmp_receiver_report(&one.receiver, &data.rate, FmxNow());
+    data.here = one.receiver.params.rounds && (!data.has_rate || !one.times.HasReported());
     one.highest_before = one.highest;
     one.received = 0;
-    m_rtcp->SendTo(Wrap(data,
-                        sizeof data,
-                        HEADER_BYTES + RECEIVER_BYTES +
-                            (data.has_rate ? APP_BYTES + FMX_ASMP_RATE_BYTES : 0)),
-                   0,
-                   m_feedback);
+    m_rtcp->SendTo(Wrap(data, sizeof data, ReportBytes(data)), 0, m_feedback);
+    Schedule(one);
+}
+
+/* A new round */
+void
+GroupListeners::Schedule(One& one)
+{
     fmx_asmp_receiver_schedule(&one.receiver,
                                fmx_time_from_s(m_sender->IntervalS()),
                                m_sender->Members(),

@@ -28,6 +28,7 @@ struct GroupParams
     double packet_s;
     double min_interval_s; /* of RTCP */
     bool early;            /* reports, RFC 4585 */
+    bool rounds;           /* "asmp-fair" */
 };
 
 class GroupListeners;
@@ -108,6 +109,7 @@ class GroupListeners : public ns3::Application
     void OnTimer(One* one);
     void OnWait(One* one);
     void Report(One& one);
+    void Schedule(One& one);
     void ReportEarly(One& one);
 
     GroupSender* m_sender;

@@ -6,15 +6,13 @@
 #include <string.h>
 
 #include "fairmix/asmp/fmx-asmp-equation.h"
+#include "fairmix/asmp/fmx-asmp-receiver-private.h"
 #include "fairmix/rate/fmx-tcp-equation.h"
 
 #define METER_WINDOW (1 * FMX_SECOND)
 #define RESTART_SILENCE (100 * FMX_MSECOND)
 /* until the sender has told one: what RFC 4654 2.2 begins with */
 #define FIRST_RTT (500 * FMX_MSECOND)
-/* A report that is this far below the sender's rate speaks for nobody else: a
- * liar would silence all others. */
-#define SPEAKS_FOR_OTHERS 0.5
 /* A TCP's time-out is the round trip and at least so much: Linux's least */
 #define RTO_MARGIN (200 * FMX_MSECOND)
 /* of what was sent since the last report: what comes is all that the path
@@ -23,9 +21,6 @@
 #define SMALL 0.5               /* of a segment: what counts as small packets */
 #define USUAL 1.5               /* of the share that is lost for long */
 #define OTHERS_RTT_WEIGHT 0.125 /* of the newest one */
-#define MARGIN 0.1              /* g, [RFC4654 2.5.3] */
-#define CROWD 1000u             /* receivers, in a large session of nobody knows
-                                 * how many */
 
 const char *const fmx_asmp_algorithm_names[FMX_ASMP_N_ALGORITHMS] = {
   "asmp", "asmp-fair"
@@ -46,6 +41,7 @@ fmx_asmp_receiver_params_default (FmxAsmpReceiverParams *params)
   params->fall = 0.7;
   params->queue = 50 * FMX_MSECOND;
   params->settle = 1 * FMX_SECOND;
+  params->rounds = false;
   fmx_asmp_feedback_params_default (&params->feedback);
 }
 
@@ -61,6 +57,7 @@ fmx_asmp_receiver_init (FmxAsmpReceiver *receiver,
   receiver->first_packet = FMX_TIME_NONE;
   receiver->last_loss = FMX_TIME_NONE;
   receiver->others_bps = HUGE_VAL;
+  receiver->low_others_bps = receiver->joiners_bps = HUGE_VAL;
   fmx_restart_init (&receiver->restart);
   fmx_rate_meter_init (&receiver->meter, METER_WINDOW);
   fmx_asmp_loss_init (&receiver->loss);
@@ -192,29 +189,11 @@ fmx_asmp_receiver_on_rtt (FmxAsmpReceiver *receiver, uint32_t own_ssrc,
   }
 }
 
-static bool
-is_limiting (const FmxAsmpReceiver *receiver)
+bool
+fmx_asmp_receiver_is_limiting (const FmxAsmpReceiver *receiver)
 {
   return receiver->own_ssrc != 0
       && receiver->own_ssrc == receiver->limiting_ssrc;
-}
-
-void
-fmx_asmp_receiver_on_peer (FmxAsmpReceiver *receiver, const FmxAsmpRate *rate,
-    FmxTime now)
-{
-  (void) now;
-  if (rate->media_ssrc != receiver->media_ssrc)
-    return;
-  if (receiver->params.algorithm == FMX_ASMP_PAPER) {
-    if (receiver->has_rate)
-      fmx_asmp_feedback_on_peer (&receiver->feedback, receiver->rate_bps,
-          rate->rate_bps);
-    return;
-  }
-  if (rate->measured
-      && rate->rate_bps >= SPEAKS_FOR_OTHERS * receiver->sender_bps)
-    receiver->others_bps = fmin (receiver->others_bps, rate->rate_bps);
 }
 
 /* [ASMP (12)-(14)] */
@@ -247,7 +226,8 @@ growth_of (const FmxAsmpReceiver *receiver, FmxTime now)
 {
   if (receiver->last_loss == FMX_TIME_NONE)
     return receiver->params.growth;
-  return !is_limiting (receiver) && fmx_time_diff (now, receiver->last_loss)
+  return !fmx_asmp_receiver_is_limiting (receiver)
+      && fmx_time_diff (now, receiver->last_loss)
       >= receiver->params.quiet ? receiver->params.growth
       : receiver->params.growth_after_loss;
 }
@@ -303,14 +283,15 @@ most_bps (const FmxAsmpReceiver *receiver, double received, FmxTime now)
 static double
 carried_bps (const FmxAsmpReceiver *receiver, FmxTime now)
 {
-  if (has_queue (receiver) || (receiver->lost && is_limiting (receiver)))
+  if (has_queue (receiver) || (receiver->lost
+          && fmx_asmp_receiver_is_limiting (receiver)))
     return 0.0;
   return fmx_asmp_carried_bps (&receiver->carried,
       fmx_rate_meter_bps (&receiver->meter, now), now);
 }
 
-static double
-fair_bps (const FmxAsmpReceiver *receiver, FmxTime now)
+double
+fmx_asmp_receiver_fair_bps (const FmxAsmpReceiver *receiver, FmxTime now)
 {
   double received = received_bps (receiver, now);
   double most = most_bps (receiver, received, now);
@@ -324,10 +305,8 @@ fair_bps (const FmxAsmpReceiver *receiver, FmxTime now)
       receiver->params.fall * received);
 }
 
-/* Where much is lost what arrives is a measurement, too: it may take long until
- * a report of the sender comes through. */
-static bool
-is_measured (const FmxAsmpReceiver *receiver, FmxTime now)
+bool
+fmx_asmp_receiver_is_measured (const FmxAsmpReceiver *receiver, FmxTime now)
 {
   bool has_rtt = fmx_asmp_delay_is_measured (&receiver->delay);
 
@@ -368,7 +347,7 @@ fill (const FmxAsmpReceiver *receiver, FmxAsmpRate *rate, FmxTime now)
   rate->rtt = rtt_of (receiver);
   rate->loss = loss_of (receiver);
   rate->received_bps = to_u32 (fmx_rate_meter_bps (&receiver->meter, now));
-  rate->measured = is_measured (receiver, now);
+  rate->measured = fmx_asmp_receiver_is_measured (receiver, now);
   rate->congested = fmx_asmp_delay_is_congested (&receiver->delay);
   rate->small_packets = receiver->params.algorithm == FMX_ASMP_FAIR;
 }
@@ -385,32 +364,12 @@ count_packets (FmxAsmpReceiver *receiver, FmxTime now)
   receiver->packets_per_s = receiver->report_packets / fmx_time_to_s (lasted);
 }
 
-/* Whether @bps is worth telling in a large session.  A rate that does not count is
- * told once, to say that there will be some: else all would tell theirs until the
- * sender has come round to telling them their round trips. */
-static bool
-may_tell (const FmxAsmpReceiver *receiver, double bps, FmxTime now)
-{
-  if (is_limiting (receiver) || !receiver->feedback.large)
-    return true;
-  if (receiver->params.algorithm == FMX_ASMP_PAPER)
-    return fmx_asmp_feedback_may_report (&receiver->feedback);
-  if (!is_measured (receiver, now))
-    return receiver->stats.n_reports == 0;
-  /* [RFC4654 2.5.3]: what is no lower than others' tells nothing */
-  return bps < (1.0 - MARGIN) * receiver->others_bps;
-}
-
-bool
-fmx_asmp_receiver_report (FmxAsmpReceiver *receiver, FmxAsmpRate *rate,
-    FmxTime now)
+void
+fmx_asmp_receiver_end_interval (FmxAsmpReceiver *receiver, FmxTime now)
 {
   double fraction = 0.0;
-  bool has_loss;
+  bool has_loss = fmx_asmp_loss_report (&receiver->loss, &fraction);
 
-  if (receiver->first_packet == FMX_TIME_NONE)
-    return false;
-  has_loss = fmx_asmp_loss_report (&receiver->loss, &fraction);
   fmx_asmp_delay_report (&receiver->delay, receiver->params.beta);
   count_packets (receiver, now);
   receiver->lost = has_loss && fraction > 0.0;
@@ -421,62 +380,32 @@ fmx_asmp_receiver_report (FmxAsmpReceiver *receiver, FmxAsmpRate *rate,
         receiver->lost ? tcp_bps (receiver) : HUGE_VAL, now);
   receiver->rate_bps = receiver->params.algorithm == FMX_ASMP_PAPER
       ? paper_bps (receiver, has_loss, fraction, now)
-      : fair_bps (receiver, now);
+      : fmx_asmp_receiver_fair_bps (receiver, now);
   receiver->usual_fraction = fmx_asmp_events_fraction (&receiver->events);
   receiver->has_rate = true;
-  /* the sender obeys; its next report may be seconds away, and say what was */
-  receiver->sender_bps = fmin (receiver->sender_bps, receiver->rate_bps);
-  receiver->urgent = false;
   receiver->report_bytes = 0;
   receiver->report_packets = 0;
   receiver->interval_bytes = 0;
   receiver->interval_start = now;
+}
+
+bool
+fmx_asmp_receiver_report (FmxAsmpReceiver *receiver, FmxAsmpRate *rate,
+    FmxTime now)
+{
+  if (receiver->first_packet == FMX_TIME_NONE)
+    return false;
+  fmx_asmp_receiver_end_interval (receiver, now);
+  receiver->urgent = false;
   fill (receiver, rate, now);
-  if (!may_tell (receiver, receiver->rate_bps, now)) {
+  if (!fmx_asmp_receiver_may_tell (receiver, receiver->rate_bps, now)) {
     receiver->stats.n_suppressed++;
     return false;
   }
+  /* the sender obeys; its next report may be seconds away, and say what was */
+  receiver->sender_bps = fmin (receiver->sender_bps, receiver->rate_bps);
   receiver->stats.n_reports++;
   return true;
-}
-
-void
-fmx_asmp_receiver_schedule (FmxAsmpReceiver *receiver, FmxDuration interval,
-    uint32_t n_receivers, double u, FmxTime now)
-{
-  bool paper = receiver->params.algorithm == FMX_ASMP_PAPER;
-
-  receiver->others_bps = HUGE_VAL;
-  fmx_asmp_feedback_schedule (&receiver->feedback, interval,
-      paper ? 0 : n_receivers, u, now);
-  fmx_asmp_events_set_crowd (&receiver->events, !receiver->feedback.large ? 0
-      : n_receivers > 0 ? n_receivers : CROWD);
-}
-
-FmxTime
-fmx_asmp_receiver_next_timeout (const FmxAsmpReceiver *receiver)
-{
-  return fmx_asmp_feedback_next_timeout (&receiver->feedback);
-}
-
-bool
-fmx_asmp_receiver_on_timeout (FmxAsmpReceiver *receiver, FmxTime now)
-{
-  return fmx_asmp_feedback_on_timeout (&receiver->feedback, now)
-      && (receiver->params.algorithm == FMX_ASMP_PAPER
-      || may_tell (receiver, fair_bps (receiver, now), now));
-}
-
-bool
-fmx_asmp_receiver_take_urgent (FmxAsmpReceiver *receiver, FmxTime now)
-{
-  /* in a large session others speak for it, or it has a turn */
-  bool urgent = receiver->urgent && is_measured (receiver, now)
-      && (is_limiting (receiver) || (!receiver->feedback.large
-          && fair_bps (receiver, now) < receiver->sender_bps));
-
-  receiver->urgent = false;
-  return urgent;
 }
 
 void
@@ -491,5 +420,5 @@ fmx_asmp_receiver_get_stats (const FmxAsmpReceiver *receiver,
   stats->jitter = fmx_asmp_delay_jitter (&receiver->delay);
   stats->queue = fmx_asmp_delay_queue (&receiver->delay);
   stats->congested = fmx_asmp_delay_is_congested (&receiver->delay);
-  stats->measured = is_measured (receiver, now);
+  stats->measured = fmx_asmp_receiver_is_measured (receiver, now);
 }

@@ -57,6 +57,11 @@ extern "C"
  * @queue: a queue as long as this ends that growth; "asmp-fair" only
  * @settle: how long a joiner measures before its rate counts; "asmp-fair" only
  * @feedback: for large sessions
+ * @rounds: it may report in each round of a large session: the caller calls
+ *     fmx_asmp_receiver_schedule() before the first report, too, and when a turn has
+ *     passed without one, and puts FMX_ASMP_APP_HERE into the first report, and into
+ *     each without a rate.
+ *     Then who wants no less than the sender sends tells nothing.  "asmp-fair" only
  */
   typedef struct
   {
@@ -73,6 +78,7 @@ extern "C"
     FmxDuration queue;
     FmxDuration settle;
     FmxAsmpFeedbackParams feedback;
+    bool rounds;
   } FmxAsmpReceiverParams;
 
 /** fmx_asmp_receiver_params_default: "asmp-fair", 48 kHz, ASMP's beta 0.5 and gamma
@@ -177,6 +183,8 @@ extern "C"
     double sender_bps;
     double others_rtt_s;        /* that the sender has told; 0 = none */
     double others_bps;          /* the least that others tell in this round */
+    double low_others_bps;      /* below half of the sender's */
+    double joiners_bps;         /* that have not measured yet */
   } FmxAsmpReceiver;
 
   void fmx_asmp_receiver_init (FmxAsmpReceiver *receiver,
@@ -235,6 +243,9 @@ extern "C"
 
 /** Returns: whether to ask for a report now */
   bool fmx_asmp_receiver_on_timeout (FmxAsmpReceiver *receiver, FmxTime now);
+
+/** Returns: whether the sender has said that this one limits its rate */
+  bool fmx_asmp_receiver_is_limiting (const FmxAsmpReceiver *receiver);
 
 /** fmx_asmp_receiver_take_urgent: Returns: whether something was lost that lowers
  * the sender's rate, since the last call: early feedback ([RFC4585]) is worth

@@ -17,6 +17,9 @@
 #define LIFETIME_INTERVALS 5.0  /* [RFC3550 6.3.5] */
 #define RATE_INTERVALS 4.0      /* reports get lost on congested paths */
 #define RATE_LIFETIME_MIN (5 * FMX_SECOND)
+#define CROWD 20u               /* TFMCC's aim for a round: more is a large session */
+#define ROUND (5 * FMX_SECOND)
+#define RATE_ROUNDS 2.4         /* two, and what the reports take */
 #define SENT_WINDOW (2 * FMX_SECOND)
 #define OF_LATE (5 * FMX_SECOND)        /* an interval of reports */
 #define PLAIN_GAMMA 0.5         /* no congestion indicator: between (19)'s two */
@@ -88,11 +91,54 @@ has_risen (const FmxAsmpSender *sender, FmxTime now)
       && fmx_time_diff (now, sender->risen) < OF_LATE;
 }
 
+/* It is there, but its rate does not count until it tells another. */
+static void
+silence_rate (FmxAsmpSender *sender, uint32_t at)
+{
+  FmxAsmpEntry *entry = &sender->table.entries[at];
+
+  entry->has_rate = false;
+  fmx_asmp_table_rate (&sender->table, at, entry->rate_bps, false);
+}
+
+/* in a large session, which has some */
+static bool
+has_rounds (const FmxAsmpSender *sender, const FmxAsmpEntry *entry)
+{
+  return sender->params.algorithm == FMX_ASMP_FAIR
+      && sender->table.n > CROWD && entry->has_rounds;
+}
+
+/* With rounds who is below the sender's rate says so in each: what it told before
+ * is out of date. */
+static bool
+is_out_of_date (const FmxAsmpSender *sender, const FmxAsmpEntry *entry,
+    FmxTime now)
+{
+  return has_rounds (sender, entry) && entry->ssrc != sender->limiting_ssrc
+      && fmx_time_diff (now, entry->rated)
+      > (FmxDuration) (RATE_ROUNDS * (double) ROUND);
+}
+
+/* Returns: whose rate counts and is the least */
+static uint32_t
+find_limiting (FmxAsmpSender *sender, FmxTime now)
+{
+  uint32_t least = fmx_asmp_table_least (&sender->table);
+
+  while (least != FMX_ASMP_NOBODY
+      && is_out_of_date (sender, &sender->table.entries[least], now)) {
+    silence_rate (sender, least);
+    least = fmx_asmp_table_least (&sender->table);
+  }
+  return least;
+}
+
 /* [ASMP (1)] */
 static void
 decide (FmxAsmpSender *sender, const char *reason, FmxTime now)
 {
-  uint32_t least = fmx_asmp_table_least (&sender->table);
+  uint32_t least = find_limiting (sender, now);
   const FmxAsmpEntry *limiting = NULL;
   double before_bps = sender->target_bps;
   uint32_t before_ssrc = sender->limiting_ssrc;
@@ -243,16 +289,6 @@ fraction_of (const FmxAsmpSender *sender, const FmxAsmpEntry *entry,
   return block->fraction_lost;
 }
 
-/* It is there, but its rate does not count until it tells another. */
-static void
-silence_rate (FmxAsmpSender *sender, uint32_t at)
-{
-  FmxAsmpEntry *entry = &sender->table.entries[at];
-
-  entry->has_rate = false;
-  fmx_asmp_table_rate (&sender->table, at, entry->rate_bps, false);
-}
-
 static FmxDuration
 lifetime_of (const FmxAsmpSender *sender)
 {
@@ -265,11 +301,13 @@ lifetime_of (const FmxAsmpSender *sender)
 
 /* for how long the limiting receiver may be silent until its rate is stale */
 static FmxDuration
-rate_lifetime_of (const FmxAsmpSender *sender)
+rate_lifetime_of (const FmxAsmpSender *sender, const FmxAsmpEntry *limiting)
 {
   FmxDuration lifetime = fmx_asmp_pace_intervals (&sender->pace,
       sender->table.n, RATE_INTERVALS);
 
+  if (has_rounds (sender, limiting))
+    return (FmxDuration) (RATE_INTERVALS * (double) ROUND);
   if (sender->params.algorithm == FMX_ASMP_PAPER || lifetime == 0
       || lifetime > lifetime_of (sender))
     return lifetime_of (sender);
@@ -361,6 +399,24 @@ fmx_asmp_sender_on_no_rate (FmxAsmpSender *sender, uint32_t ssrc)
 }
 
 void
+fmx_asmp_sender_on_here (FmxAsmpSender *sender, uint32_t ssrc, FmxTime now)
+{
+  uint32_t at = place_of (sender, ssrc, UINT32_MAX, now);
+  FmxAsmpEntry *entry;
+
+  if (at == FMX_ASMP_NOBODY)
+    return;
+  entry = &sender->table.entries[at];
+  entry->has_asmp = entry->has_rounds = true;
+  if (entry->is_plain) {
+    set_plain (sender, entry, false);
+    silence_rate (sender, at);
+    decide (sender, FMX_ASMP_REASON_SPOKEN_FOR, now);
+  }
+  fmx_asmp_sender_on_no_rate (sender, ssrc);
+}
+
+void
 fmx_asmp_sender_on_rate (FmxAsmpSender *sender, uint32_t ssrc,
     const FmxAsmpRate *rate, FmxTime now)
 {
@@ -419,7 +475,7 @@ fmx_asmp_sender_next_timeout (const FmxAsmpSender *sender)
   next = entries[oldest].heard + (FmxTime) lifetime_of (sender);
   if (least != FMX_ASMP_NOBODY)
     next = fmx_time_min (next, entries[least].heard
-        + (FmxTime) rate_lifetime_of (sender));
+        + (FmxTime) rate_lifetime_of (sender, &entries[least]));
   return next;
 }
 
@@ -438,46 +494,4 @@ fmx_asmp_sender_on_timeout (FmxAsmpSender *sender, FmxTime now)
     }
     decide (sender, FMX_ASMP_REASON_TIME_OUT, now);
   }
-}
-
-double
-fmx_asmp_sender_target_bps (const FmxAsmpSender *sender)
-{
-  return sender->target_bps;
-}
-
-static bool
-take_rtt (FmxAsmpSender *sender, uint32_t at, FmxAsmpRtt *rtt)
-{
-  FmxAsmpEntry *entry;
-
-  if (at == FMX_ASMP_NOBODY)
-    return false;
-  entry = &sender->table.entries[at];
-  if (!entry->rtt_waits)
-    return false;
-  entry->rtt_waits = false;
-  rtt->ssrc = entry->ssrc;
-  rtt->rtt = fmx_asmp_entry_rtt (entry);
-  return true;
-}
-
-void
-fmx_asmp_sender_take_rtts (FmxAsmpSender *sender, FmxAsmpRttHeader *header,
-    FmxAsmpRtt *rtts, unsigned n, FmxTime now)
-{
-  const FmxAsmpTable *table = &sender->table;
-
-  header->limiting_ssrc = sender->limiting_ssrc;
-  header->rate_bps = (uint32_t) fmin (sender->target_bps, UINT32_MAX);
-  header->n_rtts = n > 0
-      && take_rtt (sender, fmx_asmp_table_least (table), &rtts[0]);
-  /* who tells rates first; the newest, back to when they were told last */
-  for (unsigned pass = 0; pass < 2; pass++)
-    for (uint32_t at = table->newest; at != FMX_ASMP_NOBODY
-        && table->entries[at].heard >= sender->told && header->n_rtts < n;
-        at = table->entries[at].older)
-      if (pass == 1 || table->entries[at].has_asmp)
-        header->n_rtts += take_rtt (sender, at, &rtts[header->n_rtts]);
-  sender->told = now;
 }

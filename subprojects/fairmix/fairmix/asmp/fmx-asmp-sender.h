@@ -190,6 +190,12 @@ extern "C"
  */
   void fmx_asmp_sender_on_no_rate (FmxAsmpSender *sender, uint32_t ssrc);
 
+/** fmx_asmp_sender_on_here: @ssrc says that it has rounds: no rate is reckoned from
+ * its reports, and the one it told before is out of date.  A rate in the same report
+ * comes after it. */
+  void fmx_asmp_sender_on_here (FmxAsmpSender *sender, uint32_t ssrc,
+      FmxTime now);
+
 /** fmx_asmp_sender_on_rate: @ssrc tells its rate */
   void fmx_asmp_sender_on_rate (FmxAsmpSender *sender, uint32_t ssrc,
       const FmxAsmpRate *rate, FmxTime now);
@@ -212,7 +218,7 @@ extern "C"
  * @n: how many there is room for, at most %FMX_ASMP_MAX_RTTS
  *
  * Round-trip times that have not been told since they were measured: the limiting
- * receiver's, those of receivers that tell rates, then those of others.
+ * receiver's, those of receivers that have told rates since, then those of others.
  */
   void fmx_asmp_sender_take_rtts (FmxAsmpSender *sender,
       FmxAsmpRttHeader *header, FmxAsmpRtt *rtts, unsigned n, FmxTime now);

@@ -30,7 +30,7 @@ extern "C" {
  * @n_sent: packets sent when it told that; wraps
  * @n_fractions: plain reports so far, at most %FMX_ASMP_FRACTIONS count
  * @fractions: what they said, in 1/256, newest first
- * @is_below, @has_asmp, @has_rate, @is_ignored, @is_plain, @rtt_waits: flags
+ * @is_below, @has_asmp, @has_rate, @has_rounds, @is_ignored, @is_plain, @rtt_waits: flags
  *
  * What a sender remembers of one receiver.
  */
@@ -49,6 +49,7 @@ typedef struct
   bool is_below:1;
   bool has_asmp:1;
   bool has_rate:1;
+  bool has_rounds:1;
   bool is_ignored:1;
   bool is_plain:1;
   bool rtt_waits:1;

@@ -78,6 +78,21 @@ fmx_asmp_rate_read (FmxAsmpRate *rate, const uint8_t *data, size_t size)
 }
 
 size_t
+fmx_asmp_here_write (uint8_t *data, size_t size)
+{
+  if (size < FMX_ASMP_HERE_BYTES)
+    return 0;
+  fmx_write_u32 (data, FMX_ASMP_APP_VERSION << 24);
+  return FMX_ASMP_HERE_BYTES;
+}
+
+bool
+fmx_asmp_here_read (const uint8_t *data, size_t size)
+{
+  return size >= FMX_ASMP_HERE_BYTES && data[0] == FMX_ASMP_APP_VERSION;
+}
+
+size_t
 fmx_asmp_rtt_write (const FmxAsmpRttHeader *header, const FmxAsmpRtt *rtts,
     uint8_t *data, size_t size)
 {

@@ -24,6 +24,12 @@ extern "C" {
 /** FMX_ASMP_APP_RTT: subtype: a sender tells round-trip times */
 #define FMX_ASMP_APP_RTT 2u
 
+/** FMX_ASMP_APP_HERE: subtype: a receiver that has rounds */
+#define FMX_ASMP_APP_HERE 3u
+
+/** FMX_ASMP_HERE_BYTES: the data of that */
+#define FMX_ASMP_HERE_BYTES 4u
+
 /** FMX_ASMP_RATE_BYTES: the data of a rate packet */
 #define FMX_ASMP_RATE_BYTES 24u
 
@@ -94,6 +100,26 @@ size_t fmx_asmp_rate_write (const FmxAsmpRate * rate, uint8_t * data,
  * Returns: false if it is too short or of another version
  */
 bool fmx_asmp_rate_read (FmxAsmpRate * rate, const uint8_t * data, size_t size);
+
+/**
+ * fmx_asmp_here_write:
+ *
+ * In the first report of a receiver, and in each without a rate: it tells a rate in
+ * each round of a large session in which it wants less than the sender sends.  Else
+ * the sender would take it for one that knows nothing of ASMP, and reckon a rate
+ * from its report.  The data:
+ *
+ * |[
+ *   version (8) = 1 | reserved (24) = 0
+ * ]|
+ *
+ * Returns: %FMX_ASMP_HERE_BYTES, or 0 if @size is less
+ */
+size_t fmx_asmp_here_write (uint8_t * data, size_t size);
+
+/** fmx_asmp_here_read: @data: of an APP packet with the subtype
+ * %FMX_ASMP_APP_HERE; Returns: false if it is too short or of another version */
+bool fmx_asmp_here_read (const uint8_t * data, size_t size);
 
 /**
  * FmxAsmpRtt:

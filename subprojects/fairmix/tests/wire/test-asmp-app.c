@@ -194,6 +194,27 @@ test_nothing_is_written_beyond_the_memory_given (void **state)
   }
 }
 
+static void
+test_who_tells_no_rate_says_that_it_is_there (void **state)
+{
+  uint8_t data[FMX_ASMP_HERE_BYTES + 1] = { 7, 7, 7, 7, 7 };
+
+  (void) state;
+  for (size_t size = 0; size < FMX_ASMP_HERE_BYTES; size++) {
+    assert_int_equal (fmx_asmp_here_write (data, size), 0);
+    assert_int_equal (data[0], 7);
+  }
+  assert_int_equal (fmx_asmp_here_write (data, sizeof data),
+      FMX_ASMP_HERE_BYTES);
+  assert_memory_equal (data, "\1\0\0\0\7", sizeof data);
+  memset (data + 1, 0xff, 3);
+  for (size_t size = 0; size <= sizeof data; size++)
+    assert_int_equal (fmx_asmp_here_read (data, size),
+        size >= FMX_ASMP_HERE_BYTES);
+  data[0] = 2;
+  assert_false (fmx_asmp_here_read (data, sizeof data));
+}
+
 int
 main (void)
 {
@@ -204,6 +225,7 @@ main (void)
     cmocka_unit_test (test_other_versions_and_short_packets_are_refused),
     cmocka_unit_test (test_what_follows_and_reserved_bits_are_ignored),
     cmocka_unit_test (test_nothing_is_written_beyond_the_memory_given),
+    cmocka_unit_test (test_who_tells_no_rate_says_that_it_is_there),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
