@@ -8,6 +8,8 @@ const ear = {
   NOTHING_DB: -200,
   PEAK_DB: 15,                  // above what is beside it ...
   ASIDE: 8,                     // ... so many bins
+  HEARD_DB: -38,                // of a voice whose usual level is -23, with all that is
+                                // nearer to it than ASIDE bins
   LOOK_MS: 50,
   TICK: 0.3,                    // louder than all tones together
   TICK_MS: 20,
@@ -19,7 +21,8 @@ const ear = {
   },
 
   // t: when, s; played: the sound's own time, s; db: of each slot, how loud each tone
-  // is; loud: for each tone the slots where it is; named: of each slot, the SSRCs
+  // is; loud: for each tone the slots where it is; heard: whether there is any of it;
+  // named: of each slot, the SSRCs
   look() {
     const spectra = sound.slots.map(slot => {
       const bins = new Float32Array(slot.meter.frequencyBinCount);
@@ -30,6 +33,7 @@ const ear = {
       db: spectra.map(bins => TONES.map(hz => Math.round(this.peak(bins, hz)))),
       loud: TONES.map(hz =>
         spectra.flatMap((bins, n) => this.isThere(bins, hz) ? [n] : [])),
+      heard: TONES.map(hz => spectra.some(bins => this.isHeard(bins, hz))),
       named: sound.heard()};
   },
 
@@ -47,6 +51,14 @@ const ear = {
     const n = this.bin(bins, hz), peak = this.peak(bins, hz);
     const beside = Math.max(bins[n - this.ASIDE], bins[n + this.ASIDE]);
     return peak > this.LOUD_DB && peak > beside + this.PEAK_DB;
+  },
+
+  // A browser that has too few packets repeats and stretches what it has, and then a
+  // voice is heard that is no peak any more.
+  isHeard(bins, hz) {
+    const n = this.bin(bins, hz), beside = bins.slice(n - this.ASIDE, n + this.ASIDE + 1);
+    return 10 * Math.log10(beside.reduce((sum, db) => sum + 10 ** (db / 10), 0)) >
+      this.HEARD_DB;
   },
 
   // When the ticks of each slot began to be heard, in s of the machine's clock

@@ -16,6 +16,7 @@ import time
 import gi
 
 from room import Room
+from silence import Watch, longest_silence
 
 gi.require_version('Gst', '1.0')
 # pylint: disable=wrong-import-position
@@ -24,6 +25,7 @@ from gi.repository import Gst  # noqa: E402
 TALKERS = {4001: 400, 4002: 600, 4003: 800}     # SSRC: Hz
 TALKER_BPS, WIDE_KBPS = 96000, 4000
 WIDE_S, NARROW_S, AGAIN_S = 15, 12, 16
+HEARD_DB = -48                  # these voices are 10 dB less than those of web.py
 MAX_MS = 600                    # later than that is a click before the next tick
 
 
@@ -65,18 +67,6 @@ class Ear:
                 'wanted': max(wanted, default=None)}, self.browser.evaluate('ear.take()')
 
 
-def longest_silence(looks):
-    """Of a voice, in s"""
-    longest = 0
-    for tone in range(len(TALKERS)):
-        since = looks[0]['t']
-        for look in looks:
-            if look['loud'][tone]:
-                since = look['t']
-            longest = max(longest, look['t'] - since)
-    return longest
-
-
 def run(root, build, narrow_kbps):
     with Room(root, build, '--slots', '8', '--link',
               f'{WIDE_KBPS},{narrow_kbps},{WIDE_KBPS}') as room:
@@ -86,16 +76,18 @@ def run(root, build, narrow_kbps):
         ada = room.browsers['Ada']
         ada.wait_for(lambda: ada.evaluate(
             f'picture.you.separate.length === {len(TALKERS)}'), 'not all are separate')
-        ada.evaluate('ear.startTicks()')
+        ada.evaluate(f'ear.HEARD_DB = {HEARD_DB}; ear.startTicks()')
         ear, seconds, looks = Ear(ada, began), [], []
         for phase_s in (WIDE_S, NARROW_S, AGAIN_S):
             if seconds:
                 room.next_link()
+            watch = Watch() if len(seconds) < 2 else watch      # of the narrow phase
             found = [ear.second() for _ in range(phase_s)]
             seconds.append([figures for figures, _ in found])
             looks.append(sum((some for _, some in found), []))
         pipe.set_state(Gst.State.NULL)
-    return seconds, longest_silence(looks[1])
+    return seconds, longest_silence(looks[1], range(len(TALKERS)))[0], \
+        watch.why_busy(looks[1])
 
 
 def main():
@@ -104,8 +96,9 @@ def main():
     narrow_kbps = int(sys.argv[4]) if len(sys.argv) > 4 else 60
     Gst.init(None)
     for n in range(runs):
-        seconds, silence_s = run(root, build, narrow_kbps)
-        print(f'run {n + 1}: longest silence of a voice {silence_s:.2f} s')
+        seconds, silence_s, busy = run(root, build, narrow_kbps)
+        print(f'run {n + 1}: longest silence of a voice {silence_s:.2f} s'
+              + (f' ({busy})' if busy else ''))
         for what, phase in zip(('wide', 'narrow', 'wide again'), seconds):
             for name in ('mouth_to_ear', 'held', 'wanted'):
                 found = [figures[name] for figures in phase]

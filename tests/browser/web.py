@@ -21,6 +21,7 @@ import firefox
 from controls import Controls
 from devtools import Failed
 from room import Room
+from silence import BUSY_LIMIT_S, LIMIT_S, Watch, longest_silence
 
 ROOT, BUILD = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 PICTURES = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
@@ -40,7 +41,6 @@ OWN_LOOKS, OWN_DB = 5, 10       # a mix of 60 kbit/s is noisy: 13 dB below a voi
 LOUD_DB = -45                   # times, 20 on the mean of so many; a voice has -26,
 OWN_LEAST_DB = -36              # ... also one's own; what fills a gap had -42
 MAX_PLAYOUT_MS, PLAYOUT_SAMPLES = 150, 24000    # on a path with room
-GAP_LOOKS = 100                 # 5 s, or more where the browser gets few turns
 
 
 def say(text):
@@ -57,7 +57,7 @@ class Listener:
         self.ssrc = self.browser.wait_for(
             lambda: self.browser.evaluate('ear.me()'), 'it sends nothing')
         self.others = {}                # index of a tone: SSRC
-        self.looks, self.phase = [], []
+        self.looks, self.phase, self.watch = [], [], Watch()
         self.playout = {}               # slot: its counters when it was asked last
 
     def listen(self):
@@ -93,24 +93,18 @@ class Listener:
         named = set(look['named'][min(slots)[0]])
         return named and named <= set(self.others.values())
 
-    def longest_gap(self, tone):
-        """Since the phase began: the most looks in a row that do not find @tone,
-        and from when on."""
-        longest = n, since = 0, self.phase[0]['t']
-        for look in self.phase:
-            n, since = (0, look['t']) if look['loud'][tone] else (n + 1, since)
-            longest = max(longest, (n, since))
-        return longest
+    def begin_phase(self):
+        self.phase, self.watch = [], Watch()
 
     def check_continuity(self, what, tones=None):
-        gap, since = max(self.longest_gap(tone) for tone in tones or self.others)
-        rate = len(self.phase) / (self.phase[-1]['t'] - self.phase[0]['t'])
-        say(f'{self.name}: {what}: the longest silence of a voice was {gap / rate:.2f} '
-            f's, {gap} looks')
-        if gap > GAP_LOOKS:
-            raise Failed(f'{self.name}: {what}: a voice was silent for {gap} looks '
+        gap_s, since = longest_silence(self.phase, tones or self.others)
+        busy = self.watch.why_busy(self.phase)
+        say(f'{self.name}: {what}: the longest silence of a voice was {gap_s:.2f} s'
+            + (f'; too busy to tell: {busy}' if busy else ''))
+        if gap_s > (BUSY_LIMIT_S if busy else LIMIT_S):
+            raise Failed(f'{self.name}: {what}: a voice was silent for {gap_s:.2f} s '
                          f'from {since:.1f} s on')
-        self.phase = []
+        self.begin_phase()
 
     def voices(self, looks, loud_db=LOUD_DB):
         """Whom it hears in @looks: of each slot the tones that are as loud as the
@@ -289,7 +283,7 @@ def run(room):
     place = use_the_page(ada, ben)
     for one in everybody:
         one.wait_for(one.is_apart, 'the others are not apart')
-        one.phase = []
+        one.begin_phase()
     keep_apart(room, {ada: 4001, ben: 4003})
 
     room.next_link()
