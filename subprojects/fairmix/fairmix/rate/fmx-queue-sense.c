@@ -84,6 +84,7 @@ add_reverse (FmxQueueSense *sense, FmxDuration reverse, FmxTime now)
   shift (&sense->least, by);
   shift (&sense->most, by);
   shift (&sense->peak, by);
+  sense->latest += by;
   sense->level_s += fmx_time_to_s (by);
   sense->turn_s += fmx_time_to_s (by);
 }
@@ -115,6 +116,7 @@ fmx_queue_sense_add (FmxQueueSense *sense, FmxDuration rtt, FmxDuration reverse,
   add (&sense->least, sample, window, -1, now);
   add (&sense->most, sample, window, 1, now);
   add (&sense->peak, sample, FMX_QUEUE_SENSE_PEAK_WINDOW, 1, now);
+  sense->latest = sample;
   follow_level (sense, fmx_time_to_s (sample), now);
 }
 
@@ -139,15 +141,27 @@ fmx_queue_sense_add_spread (FmxQueueSense *sense, FmxDuration spread,
   sense->noise_time = now;
 }
 
-FmxDuration
-fmx_queue_sense_standing (const FmxQueueSense *sense)
+static FmxDuration
+above_noise (const FmxQueueSense *sense, FmxDuration queue)
 {
   FmxDuration noise = fmx_time_from_s (sense->noise_s);
-  FmxDuration standing = above_base (sense, &sense->least, -1);
 
   if (noise > FMX_QUEUE_SENSE_NOISE_MAX)
     noise = FMX_QUEUE_SENSE_NOISE_MAX;
-  return standing > noise ? standing - noise : 0;
+  return queue > noise ? queue - noise : 0;
+}
+
+FmxDuration
+fmx_queue_sense_standing (const FmxQueueSense *sense)
+{
+  return above_noise (sense, above_base (sense, &sense->least, -1));
+}
+
+FmxDuration
+fmx_queue_sense_latest (const FmxQueueSense *sense)
+{
+  return sense->base.valid ? above_noise (sense,
+      sense->latest - get (&sense->base, -1)) : 0;
 }
 
 FmxDuration

@@ -65,6 +65,7 @@ typedef struct
  * |[
  *   base     = least round trip of 60 to 120 s
  *   standing = least of one to two round-trip times, less base and noise
+ *   latest   = that of the last feedback, less base and noise
  *   recent   = greatest of one to two round-trip times, less base
  *   peak     = greatest of 20 to 40 s, less base
  * ]|
@@ -83,6 +84,7 @@ typedef struct
   FmxExtreme least;
   FmxExtreme most;
   FmxExtreme peak;
+  FmxDuration latest;
   double level_s;               /* smoothed round trip */
   double turn_s;                /* its highest since it turned up, or lowest */
   bool falling;
@@ -114,6 +116,9 @@ void fmx_queue_sense_add_spread (FmxQueueSense * sense, FmxDuration spread,
 
 /** Returns: what stands in the queue, >= 0; 0 before the first sample */
 FmxDuration fmx_queue_sense_standing (const FmxQueueSense * sense);
+
+/** Returns: what the latest sample says of the queue, >= 0; 0 before the first */
+FmxDuration fmx_queue_sense_latest (const FmxQueueSense * sense);
 
 /** Returns: the highest queue of late */
 FmxDuration fmx_queue_sense_recent (const FmxQueueSense * sense);

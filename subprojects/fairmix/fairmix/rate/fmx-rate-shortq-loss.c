@@ -13,7 +13,7 @@
 #define SHED_TELLS (5 * FMX_SECOND)     /* two seconds longer than loss is counted */
 
 #define CHOKED (1.0 / 3.0)      /* of what is sent comes through ... */
-#define CHOKED_QUEUE (30 * FMX_MSECOND) /* ... and so long a queue stands */
+#define CHOKED_QUEUE (30 * FMX_MSECOND) /* ... and so long a queue is before each packet */
 #define POOR 0.5                /* of X */
 #define FLOOR 0.7               /* of X */
 #define POOR_EVENTS 3u
@@ -137,8 +137,8 @@ fmx_shortq_shed (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   }
 }
 
-/* A queue stands behind which packets come out one after the other, and far fewer than
- * are sent: the path has become narrow.  What it loses will be known only when the
+/* All that came since the feedback before stood in a queue, and it is far less than is
+ * sent: the path has become narrow.  What it loses will be known only when the
  * queue has let through what came before. */
 static bool
 is_choked (const FmxRateController *rc, const FmxRateFeedback *fb)
@@ -146,7 +146,7 @@ is_choked (const FmxRateController *rc, const FmxRateFeedback *fb)
   double sent = fmin (fb->sent_bps, rc->rate_bps);
 
   return fb->latest_bps > 0.0 && fb->latest_bps < CHOKED * sent
-      && fmx_queue_sense_standing (&rc->state.shortq.queue) > CHOKED_QUEUE;
+      && fmx_queue_sense_latest (&rc->state.shortq.queue) > CHOKED_QUEUE;
 }
 
 /* Returns: what comes through, where that is much less than is sent and not by chance;

@@ -247,6 +247,21 @@ test_who_is_choked_has_what_comes_through (void **state)
   }
 }
 
+/* ... and the first feedback that has nothing else is enough. */
+static void
+test_who_is_choked_is_told_once (void **state)
+{
+  Told t = told_begin (300e3);
+
+  (void) state;
+  told_for (&t, S, 0);
+  t.fb.latest_bps = 60e3;
+  told_for (&t, STEP, 20 * MS);
+  assert_true (t.rc.rate_bps >= 300e3);
+  told_for (&t, STEP, 40 * MS);
+  assert_bps (&t, 0.85 * 60e3);
+}
+
 /* The ceiling is what the path carries: steps are small there, and no jump goes beyond
  * it because what was left after two cuts has been passed. */
 static void
@@ -288,6 +303,7 @@ main (void)
     cmocka_unit_test (test_two_cuts_in_vain_and_no_more),
     cmocka_unit_test (test_at_the_least_rate_it_competes_at_once),
     cmocka_unit_test (test_who_is_choked_has_what_comes_through),
+    cmocka_unit_test (test_who_is_choked_is_told_once),
     cmocka_unit_test (test_after_a_path_became_narrow_its_rate_is_the_ceiling),
   };
 
