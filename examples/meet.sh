@@ -1,6 +1,7 @@
 #!/bin/sh
 # Holds a meeting: six people, two mixers of which the second one is a branch of
-# the first; one leaves, one comes late, one is killed and returns.
+# the first; one is behind a narrow link, one leaves, one comes late, one is killed
+# and returns.
 #
 #   examples/meet.sh [--seconds N] [--out FOLDER] [--secret WORD]
 #

@@ -139,6 +139,34 @@ class Link(threading.Thread):
                 pass                    # nobody there: a network does not care
 
 
+class Gate(Link):
+    """Before a server, for one client of it: both ways pass here.  port: for the client;
+    server: its own"""
+
+    def __init__(self, there, back, server):
+        super().__init__([])
+        self.ways, self.server, self.client = [there, back], server, None
+        self.ends = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in self.ways]
+        for way, end in zip(self.ways, self.ends):
+            end.bind(('127.0.0.1', 0))
+            end.setblocking(False)
+            self.selector.register(end, selectors.EVENT_READ, (way, None))
+        self.port = self.ends[0].getsockname()[1]
+
+    def receive(self, sock, way, destination):
+        front, back = self.ends
+        while True:
+            try:
+                data, who = sock.recvfrom(65536)
+            except OSError:
+                return
+            if sock is front:
+                self.client = who
+            packet = (back, ('127.0.0.1', self.server), data) if sock is front \
+                else (front, self.client, data)
+            way.arrive(time.monotonic(), packet)
+
+
 def parse_route(text):
     block, host, peer = text.split(':')
     return int(block), (host, int(peer))

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Six people meet behind two mixers; one leaves, one comes late, one is killed and
-returns.
+"""Six people meet behind two mixers; one is behind a narrow link, one leaves, one comes
+late, one is killed and returns.
 
 usage: meet.py [--seconds N] [--out FOLDER] [--voices FOLDER] [--secret WORD]
 
@@ -8,7 +8,8 @@ usage: meet.py [--seconds N] [--out FOLDER] [--voices FOLDER] [--secret WORD]
 
 Each is a gst-launch-1.0 line of its own, as a person would type it.  You will see
 who comes and goes; afterwards NAME.wav holds what each of them heard, meet.png
-shows whose voice is in it and when, meet.log all messages.
+shows whose voice is in it and when, and what came over the narrow link, meet.log all
+messages.
 
 examples/meet.sh installs and builds what this needs.  The exit status is 0 if
 everybody heard all others, and nobody himself.
@@ -20,17 +21,24 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 import cairo
+import numpy
 
 import heard
+import link
 
 HEARD = 0.8             # of the windows of a voice, to call it heard
 ECHO = 0.1              # of one's own: chance
 SETTLE_S = 1.5          # after somebody came, before it counts
+NARROW_KBPS = 120       # of the first one's link: for a voice and a mix of four
+NARROW_S, QUEUE_S = 0.020, 0.300
+SAMPLE_S = 0.5
 GREEN, GREY, RED, INK = (0.31, 0.60, 0.02), (0.83, 0.84, 0.81), (0.64, 0, 0), (
     0.18, 0.20, 0.21)
+BLUE, STRIP = (0.20, 0.40, 0.64), 34
 
 
 class Person:
@@ -42,6 +50,7 @@ class Person:
         self.recording = options.out / (
             f'{self.name}.wav' if life == 1 else f'{self.name}-{life}.wav')
         self.begin, self.end = time.monotonic(), None
+        self.link = []          # (when, kbit/s that came, packets lost), if it is narrow
         self.process = launch(
             options, f'filesrc location={voice} ! wavparse ! audioconvert '
             f'! clocksync ! dpmclient server=127.0.0.1:{port} '
@@ -80,6 +89,24 @@ def stop(process, signum=signal.SIGINT):
         process.wait()
 
 
+class Narrow(link.Gate):
+    """A link of NARROW_KBPS, and what comes over it to @person."""
+
+    def __init__(self, server):
+        super().__init__(*(link.Way(NARROW_S, 1000 * NARROW_KBPS,
+                                    int(QUEUE_S * 125 * NARROW_KBPS))
+                           for _ in range(2)), server)
+        self.start()
+
+    def look(self, person):
+        down, bytes_then = self.ways[1].counters, 0
+        while person.end is None:
+            time.sleep(SAMPLE_S)
+            person.link.append((time.monotonic(), (down.out_bytes - bytes_then)
+                                / SAMPLE_S / 125, down.lost_packets))
+            bytes_then = down.out_bytes
+
+
 def free_port():
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as end:
         end.bind(('127.0.0.1', 0))
@@ -93,7 +120,7 @@ def hold(options, voices):
               launch(options, f'dpmmixer port={branch} display-name=branch '
                      f'parent=127.0.0.1:{root}')]
     time.sleep(1)
-    begin, people = time.monotonic(), []
+    begin, people, narrow = time.monotonic(), [], Narrow(root)
     names = [v.stem.split('-', 1)[-1] for v in voices]
 
     def at(share, text):
@@ -101,13 +128,14 @@ def hold(options, voices):
         print(f'{time.monotonic() - begin:5.1f} s  {text}', flush=True)
 
     def come(number, life=1):
-        people.append(Person(voices[number], branch if number in (3, 4) else root,
-                             options, life))
+        people.append(Person(voices[number], narrow.port if number == 0 else
+                             branch if number in (3, 4) else root, options, life))
 
     at(0, ', '.join(names[:3]) + ' join the mixer, ' + ' and '.join(names[3:5])
-       + ' its branch')
+       + f' its branch; {names[0]} by a link of {NARROW_KBPS} kbit/s')
     for number in range(5):
         come(number)
+    threading.Thread(target=narrow.look, args=people[:1], daemon=True).start()
     at(0.25, f'{names[5]} comes late')
     come(5)
     at(0.45, f'{names[1]} leaves')
@@ -121,6 +149,7 @@ def hold(options, voices):
         person.stop()
     for mixer in mixers:
         stop(mixer)
+    narrow.stop()
     return people
 
 
@@ -151,8 +180,8 @@ def draw(people, found, path):
     width, row, left = 900, 13, 210
     panel = row * len(people) + 14
     begin, end = people[0].begin, max(p.end for p in people)
-    surface = cairo.ImageSurface(cairo.FORMAT_RGB24, width,
-                                 60 + panel * len(people))
+    bottom = 60 + panel * len(people) + (STRIP + 10) * sum(bool(p.link) for p in people)
+    surface = cairo.ImageSurface(cairo.FORMAT_RGB24, width, bottom)
     c = cairo.Context(surface)
     c.set_source_rgb(1, 1, 1)
     c.paint()
@@ -173,9 +202,24 @@ def draw(people, found, path):
     text(12, 22, 'Who was heard by whom, second by second', 14, True)
     text(12, 38, 'green: the voice is in what that person heard; red: it is not; '
          'grey: both were there, but not for long enough to tell; or it is his own voice')
+    def strip(listener, y):
+        """What came over the link, of what it carries"""
+        c.set_source_rgb(*GREY)
+        c.rectangle(x(listener.begin), y, x(listener.end) - x(listener.begin), STRIP)
+        c.fill()
+        for when, kbps, _ in listener.link:
+            c.line_to(x(when), y + STRIP * (1 - min(1, kbps / NARROW_KBPS)))
+        c.set_source_rgb(*BLUE)
+        c.set_line_width(1.5)
+        c.stroke()
+        text(left - 85, y + STRIP / 2, f'of {NARROW_KBPS} kbit/s', 8)
+
+    top = 50 - panel
     for i, listener in enumerate(people):
-        top = 50 + i * panel
+        top += panel
         text(12, top + row, listener.title, 11, True)
+        if listener.link:
+            text(12, top + 2 * row, 'behind a narrow link', 9)
         for j, talker in enumerate(people):
             y = top + j * row
             text(left - 85, y + row - 3, talker.title, 8)
@@ -188,8 +232,11 @@ def draw(people, found, path):
                 c.set_source_rgb(*(GREEN if ok else RED))
                 c.rectangle(x(a), y, x(b) - x(a) + 0.5, row - 3)
                 c.fill()
+        if listener.link:
+            strip(listener, top + row * len(people) + 4)
+            top += STRIP + 10
     for s in range(0, int(end - begin) + 1, 5):
-        text(x(begin + s) - 4, 58 + panel * len(people) - 4, f'{s} s', 9)
+        text(x(begin + s) - 4, bottom - 6, f'{s} s', 9)
     surface.write_to_png(str(path))
 
 
@@ -217,6 +264,26 @@ def judge(people):
     return found, good
 
 
+def tell_sounds(people):
+    """Prints of each recording what needs no knowledge of voices."""
+    print('\n  what was played           s    RMS, dB   peak, dB   longest silence, s')
+    for person in people:
+        samples = heard.load(person.recording) / 32768
+        if not len(samples):
+            continue
+        loud = numpy.abs(samples) > 1e-3
+        edges = numpy.flatnonzero(numpy.concatenate(([True], loud, [True])))
+        rms, peak = (20 * numpy.log10(1e-9 + v) for v in (
+            numpy.sqrt(numpy.mean(samples ** 2)), numpy.abs(samples).max()))
+        print(f'  {person.title:20} {len(samples) / heard.RATE_HZ:8.1f} {rms:10.1f} '
+              f'{peak:10.1f} {numpy.diff(edges).max() / heard.RATE_HZ:12.2f}')
+    for person in people:
+        if person.link:
+            kbps = [rate for _, rate, _ in person.link]
+            print(f'  {person.title}: {numpy.mean(kbps):.0f} kbit/s came, at most '
+                  f'{max(kbps):.0f} of {NARROW_KBPS}; {person.link[-1][2]} packets lost')
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n\nusage')[0])
     top = pathlib.Path(__file__).resolve().parents[2]
@@ -237,6 +304,7 @@ def main():
     with open(options.out / 'meet.log', 'w', encoding='utf-8') as options.log:
         people = hold(options, voices)
     found, good = judge(people)
+    tell_sounds(people)
     draw(people, found, options.out / 'meet.png')
     print(f'\n{"everybody heard all others, and nobody himself" if good else "somebody was not heard"}'
           f'; look at {options.out / "meet.png"}, listen to {options.out}/*.wav')
