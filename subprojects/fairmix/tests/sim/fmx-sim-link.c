@@ -51,16 +51,15 @@ static bool
 queue_has_room (FmxSimLink *link, uint32_t wire_bytes, FmxTime now)
 {
   const FmxSimLinkParams *params = &link->params;
-  double waiting_s = fmx_time_to_s (fmx_sim_link_queue_delay (link, now));
 
-  while (link->started < link->in && link->departure[SLOT (link->started)]
-      <= now)
-    link->started++;
+  for (; link->left < link->in && link->departure[SLOT (link->left)] <= now;
+      link->left++)
+    link->waiting_bytes -= link->packets[SLOT (link->left)].wire_bytes;
   if (params->queue_packets > 0
-      && link->in - link->started > params->queue_packets)
+      && link->in - link->left >= params->queue_packets)
     return false;
   return params->queue_bytes == 0
-      || waiting_s * params->rate_bps / 8.0 + wire_bytes <= params->queue_bytes;
+      || link->waiting_bytes + wire_bytes <= params->queue_bytes;
 }
 
 /* What the way behind the bottleneck adds to a packet that leaves it at @from. */
@@ -97,6 +96,7 @@ depart (FmxSimLink *link, FmxSimPacket packet)
   link->packets[SLOT (link->in)] = packet;
   link->departure[SLOT (link->in)] = link->free_at;
   link->arrival[SLOT (link->in)] = arrival;
+  link->waiting_bytes += packet.wire_bytes;
   link->in++;
 }
 

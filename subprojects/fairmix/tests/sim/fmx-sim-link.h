@@ -57,7 +57,8 @@ typedef struct
   FmxRng rng;
   FmxTime free_at;              /* the bottleneck has sent all by then */
   uint64_t in, out;             /* packets so far; in - out are on their way */
-  uint64_t started;             /* those before have left the queue */
+  uint64_t left;                /* those before have left the queue */
+  uint64_t waiting_bytes;       /* of all others; one that is being sent is whole */
   uint64_t n_lost, n_dropped;   /* at random, by the queue */
   FmxTime stalled_until, next_stall;
   FmxSimAqm *aqm;               /* NULL = drop-tail */

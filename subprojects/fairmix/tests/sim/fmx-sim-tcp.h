@@ -5,8 +5,9 @@
 #include "sim/fmx-sim-link.h"
 
 /* A model of a TCP connection in virtual time: its congestion window, with
- * selective acknowledgements; what is lost is not sent again but something else
- * is, which is the same for the rate. */
+ * selective and delayed acknowledgements; what is lost is not sent again but
+ * something else is, in its place, which is the same for the rate.  How near
+ * Linux it is: docs/algorithms/rate-tcp.md. */
 
 #define FMX_SIM_TCP_WINDOW 16384u       /* a power of 2 */
 #define FMX_SIM_TCP_BYTES 1500u
@@ -62,9 +63,17 @@ typedef struct
   FmxTime resume_at;
   FmxTime sent[FMX_SIM_TCP_WINDOW];
   bool pending[FMX_SIM_TCP_WINDOW];
-  double srtt_s, rttvar_s;
+  double srtt_s, rttvar_s, min_rtt_s;
   FmxTime timer;
   unsigned backoff;
+  /* repairing, [RFC6937]; flight is 0 if not */
+  uint32_t flight, delivered, out;
+  uint32_t debt, debt_weight;   /* what replaces lost segments: see receive() */
+  uint32_t repairs[FMX_SIM_TCP_WINDOW];
+  /* at the receiver */
+  uint64_t expected;
+  uint32_t holes;
+  FmxTime held_until;           /* the last acknowledgement waits so long */
   /* CUBIC */
   double w_max, k_s, w_est;
   FmxTime epoch;

@@ -65,7 +65,7 @@ test_queue_drops_its_tail_by_packets (void **state)
 {
   (void) state;
   make (80000.0, 0, 3, 0.0);
-  for (unsigned i = 0; i < 4; i++)      /* one is on the wire */
+  for (unsigned i = 0; i < 3; i++)      /* with the one that is being sent */
     assert_true (send (200, i, 0));
   assert_false (send (20, 4, 0));
   assert_true (send (200, 4, 20 * MS));

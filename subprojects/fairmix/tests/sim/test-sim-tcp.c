@@ -101,6 +101,67 @@ test_two_alike_share_a_link_and_fill_it (void **state)
   }
 }
 
+/* [RFC5681 4.2] and what docs/algorithms/rate.md says of Linux */
+static void
+test_every_second_segment_is_acknowledged (void **state)
+{
+  FmxSimLinkParams link = { .delay = 50 * MS };
+  FmxSimTcpParams params = { .kind = FMX_SIM_RENO, .back = 50 * MS };
+  static const struct
+  {
+    uint64_t seq;
+    FmxTime arrives, heard;
+  } rows[] = { {0, 50, 100 + 40}, {1, 60, 60 + 50}, {2, 70, 70 + 50 + 40},
+  {4, 80, 80 + 50}, {5, 90, 90 + 50}
+  };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (rows); i += i == 0 ? 2 : 1) {
+    fmx_sim_link_init (&forward, &link, 1);
+    fmx_sim_tcp_init (&flows[0], &params, &forward, 0, 1);
+    fmx_sim_tcp_run (&flows[0], 0);
+    assert_int_equal (flows[0].n_sent, 10);
+    for (size_t k = 0; k <= i; k++) {
+      FmxSimPacket packet = { .wire_bytes = 1500, .data = rows[k].seq };
+
+      fmx_sim_tcp_on_arrival (&flows[0], &packet, rows[k].arrives * (FmxTime) MS);
+      if (k < i)
+        flows[0].ack_out = flows[0].ack_in;     /* heard */
+      if (k == 0 && i > 0)
+        flows[0].ack_out--;     /* may wait for the second */
+    }
+    assert_int_equal (fmx_sim_tcp_next (&flows[0]), rows[i].heard * (FmxTime) MS);
+  }
+}
+
+/* Those that left before the first loss was heard of are of the same event. */
+static void
+test_a_round_trip_halves_once (void **state)
+{
+  FmxSimLinkParams link = { .rate_bps = 10e6, .delay = 50 * MS };
+  FmxSimTcpParams params = { .kind = FMX_SIM_RENO, .back = 50 * MS };
+  FmxSimTcp *tcp = &flows[0];
+  double most = 0.0;
+  FmxTime now = 0;
+
+  (void) state;
+  fmx_sim_link_init (&forward, &link, 1);
+  fmx_sim_tcp_init (tcp, &params, &forward, 0, 1);
+  while (now < 800 * (FmxTime) MS) {
+    FmxSimPacket packet;
+
+    now = fmx_time_min (fmx_sim_link_next (&forward), fmx_sim_tcp_next (tcp));
+    while (fmx_sim_link_receive (&forward, &packet, now))
+      if (packet.data != 60 && packet.data + 1 != tcp->recover)
+        fmx_sim_tcp_on_arrival (tcp, &packet, now);
+    if (tcp->recover == 0)
+      most = tcp->cwnd;
+    fmx_sim_tcp_run (tcp, now);
+  }
+  assert_int_equal (tcp->n_lost, 2);
+  assert_true (tcp->cwnd > 0.45 * most && tcp->cwnd < 0.7 * most);
+}
+
 /* The delay that each is made for; drop-tail beside it: 200 ms of queue. */
 static void
 test_queue_management_keeps_the_queue_short (void **state)
@@ -143,7 +204,8 @@ test_flow_queues_are_fair_whoever_shares (void **state)
   double second = 8.0 * (double) flows[1].received_bytes / 300.0;
 
   (void) state;
-  assert_true (first / second > 0.9 && first / second < 1.1);
+  /* Linux: 0.97, 0.98; 0.91 if all stops until half is on its way */
+  assert_true (first / second > 0.93 && first / second < 1.07);
 }
 
 int
@@ -153,6 +215,8 @@ main (void)
     cmocka_unit_test (test_reno_has_the_rate_of_the_equation),
     cmocka_unit_test (test_cubic_has_more_than_reno_where_windows_are_large),
     cmocka_unit_test (test_two_alike_share_a_link_and_fill_it),
+    cmocka_unit_test (test_every_second_segment_is_acknowledged),
+    cmocka_unit_test (test_a_round_trip_halves_once),
     cmocka_unit_test (test_queue_management_keeps_the_queue_short),
     cmocka_unit_test (test_flow_queues_are_fair_whoever_shares),
   };
