@@ -49,7 +49,8 @@ FLOW = {
 }
 KINDS = {
     'bundle': {
-        'strategy': 'dpm',      # dpm, forward-all, mix-all, top-3
+        'strategy': 'dpm',      # dpm, forward-all, mix-all, top-3; runner kernel:
+                                # paced, small packets at the target's rate
         'controller': 'dpm',    # the class's name in libfairmix, or a peer
         'segment_bytes': 1460,  # of the TCP equation; 0: the true packet's
         'policy': 'aggressive', # tfrcrate's, and its max-pacing-delay, in ms
@@ -384,7 +385,7 @@ class Scenario:
             raise ScenarioError(f'{where}: program is missing')
         if kind in ('bundle', 'peer'):
             if flow['strategy'] not in ('dpm', 'forward-all', 'mix-all',
-                                        'top-3'):
+                                        'top-3', 'paced'):
                 raise ScenarioError(f'{where}: strategy '
                                     f'{flow["strategy"]!r} is unknown')
             if flow['ear'] not in (None, 'tones', 'speech'):

@@ -30,13 +30,14 @@
 #define PROBE_BYTES (OVERHEAD_BYTES + 4)
 #define FIRST_SSRC 0x1000u
 #define MAX_STEPS 32
+#define PACED_BYTES 200u
 
 typedef struct
 {
   const char *name, *strategy;
   unsigned n_streams;
   double stream_bps, packet_s;
-  bool ignore_feedback;
+  bool ignore_feedback, paced;
   int n_steps;
   double step_s[MAX_STEPS], step_on[MAX_STEPS];
 
@@ -262,12 +263,32 @@ speaking (const sender *s)
   return on;
 }
 
+/* Small packets at the target's rate, as the simulator's bundles send. */
+static void
+send_paced (sender *s)
+{
+  double period_s = s->packet_s;
+
+  if (s->target_bps > 0) {
+    period_s = 8.0 * PACED_BYTES / (double) s->target_bps;
+    send_rtp (s, 0, PACED_BYTES);
+  }
+  s->due[0] += (FmxTime) fmx_time_from_s (period_s);
+  s->next[0] = s->due[0]
+      + (FmxTime) (fmx_rng_next_unit (&s->rng) * s->jitter_s * 1e9);
+}
+
 static void
 on_tick (sender *s, unsigned index)
 {
   unsigned mix = index - MAX_STREAMS;
   double period_s = index < MAX_STREAMS ? s->packet_s
       : fmx_time_to_s (s->mix.packet_time);
+
+  if (s->paced) {
+    send_paced (s);
+    return;
+  }
 
   s->due[index] += (FmxTime) fmx_time_from_s (period_s);
   s->next[index] = s->due[index];
@@ -365,9 +386,11 @@ set_up_rate (sender *s, char **words, int n)
     exit (2);
   }
   p.segment_bytes = (uint32_t) atoi (word (words, n, "segment_bytes"));
-  p.min_bps = strtoull (word (words, n, "min_bps"), NULL, 10);
-  p.max_bps = (uint64_t) (s->n_streams * s->stream_bps * 1.1);
-  p.initial_bps = p.min_bps;
+  if (!s->paced) {
+    p.min_bps = strtoull (word (words, n, "min_bps"), NULL, 10);
+    p.max_bps = (uint64_t) (s->n_streams * s->stream_bps * 1.1);
+    p.initial_bps = p.min_bps;
+  }
   s->sink = (FmxEventSink) { on_event, s };
   p.sink = &s->sink;
   fmx_rate_sender_init (&s->rate, &p, s->now);
@@ -401,6 +424,7 @@ set_up (sender *s, char **words, int n)
 
   s->name = word (words, n, "name");
   s->strategy = word (words, n, "strategy");
+  s->paced = strcmp (s->strategy, "paced") == 0;
   s->n_streams = (unsigned) atoi (word (words, n, "streams"));
   s->stream_bps = atof (word (words, n, "stream_bps"));
   s->packet_s = atof (word (words, n, "packet_s"));
@@ -415,7 +439,8 @@ set_up (sender *s, char **words, int n)
   fmx_rng_init (&s->rng, strtoull (word (words, n, "seed"), NULL, 10));
   for (unsigned i = 0; i < MAX_STREAMS + FMX_ADAPT_MAX_MIXES; i++)
     /* no groups, so one mix at most */
-    s->due[i] = s->next[i] = i >= s->n_streams && i != MAX_STREAMS ?
+    s->due[i] = s->next[i] = i >= s->n_streams
+        && (i != MAX_STREAMS || s->paced) ?
         FMX_TIME_NONE : s->start
         + (FmxTime) (fmx_rng_next_unit (&s->rng) * s->packet_s * 1e9);
   for (unsigned i = 0; i < s->n_streams; i++) {
@@ -425,7 +450,7 @@ set_up (sender *s, char **words, int n)
   }
   s->next_line = s->start + FMX_SECOND;
   set_up_mix (s, words, n);
-  if (strcmp (s->strategy, "dpm") == 0)
+  if (s->paced || strcmp (s->strategy, "dpm") == 0)
     set_up_rate (s, words, n);
   else
     make_plan (s, strcmp (s->strategy, "forward-all") == 0
