@@ -18,6 +18,9 @@
 /* of what was sent since the last report: what comes is all that the path
  * carries */
 #define MUCH_LOST 0.1
+/* the least interval of regular reports is 2.05 s ([RFC3550 6.2]) */
+#define MOMENT (2 * FMX_SECOND)
+#define FEW 20u                 /* packets */
 #define SMALL 0.5               /* of a segment: what counts as small packets */
 #define USUAL 1.5               /* of the share that is lost for long */
 #define OTHERS_RTT_WEIGHT 0.125 /* of the newest one */
@@ -79,6 +82,15 @@ rtt_of_events (const FmxAsmpReceiver *receiver)
   return rtt > 0 ? rtt : FIRST_RTT;
 }
 
+/* An early report is of a moment that had a loss: its few packets say little of
+ * what comes, and that too low. */
+static bool
+is_moment (const FmxAsmpReceiver *receiver, FmxTime now)
+{
+  return fmx_time_diff (now, receiver->interval_start) < MOMENT
+      && receiver->report_packets < FEW;
+}
+
 /* What has come since the last report: that is how long the sender's rate has
  * stood, and a second of it is uncertain by a packet or two. */
 static double
@@ -86,6 +98,9 @@ received_bps (const FmxAsmpReceiver *receiver, FmxTime now)
 {
   FmxDuration lasted = fmx_time_diff (now, receiver->interval_start);
 
+  if (is_moment (receiver, now))
+    return fmax (fmx_rate_meter_bps (&receiver->meter, now),
+        receiver->interval_bps);
   if (lasted < METER_WINDOW)
     return fmx_rate_meter_bps (&receiver->meter, now);
   return 8.0 * (double) receiver->interval_bytes / fmx_time_to_s (lasted);
@@ -272,7 +287,8 @@ usual_loss (const FmxAsmpReceiver *receiver)
 static double
 most_bps (const FmxAsmpReceiver *receiver, double received, FmxTime now)
 {
-  if (receiver->fraction > fmax (MUCH_LOST, usual_loss (receiver)))
+  if (receiver->fraction > fmax (MUCH_LOST, usual_loss (receiver))
+      && !is_moment (receiver, now))
     return received;
   if (receiver->lost)
     return growth_of (receiver, now) * received;
@@ -383,6 +399,7 @@ fmx_asmp_receiver_end_interval (FmxAsmpReceiver *receiver, FmxTime now)
       : fmx_asmp_receiver_fair_bps (receiver, now);
   receiver->usual_fraction = fmx_asmp_events_fraction (&receiver->events);
   receiver->has_rate = true;
+  receiver->interval_bps = received_bps (receiver, now);
   receiver->report_bytes = 0;
   receiver->report_packets = 0;
   receiver->interval_bytes = 0;

@@ -168,6 +168,7 @@ extern "C"
     uint32_t report_packets;
     uint64_t interval_bytes;    /* likewise, companions' too */
     FmxTime interval_start;
+    double interval_bps;        /* that came in the one before */
     double rate_bps;
     bool has_rate;
     bool urgent;

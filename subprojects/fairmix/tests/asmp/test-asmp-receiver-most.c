@@ -63,6 +63,38 @@ test_in_a_large_session_only_the_limiting_one_is_urgent (void **state)
   }
 }
 
+/* Two of ten packets are lost, a moment after a report: that is early, and much, and
+ * of so few says nothing of the path. */
+static void
+test_an_early_report_of_a_few_packets_lowers_nothing (void **state)
+{
+  double before;
+  Path path;
+
+  (void) state;
+  path_init (&path, FMX_ASMP_FAIR);
+  path_run (&path, 5.0);
+  path_tell (&path, 100 * FMX_MSECOND, 100000, OWN);
+  path.seq++;                   /* one is lost */
+  path_run (&path, 5.0);
+  before = path_report (&path).rate_bps;
+  assert_in_range (before, 120000, 126000);
+  path_run (&path, 0.1);
+  path.seq += 2;
+  path.now += 2 * FRAME;
+  path.ts += 320;
+  path_run (&path, 0.06);
+  assert_in_range (path_report (&path).rate_bps, 120000, 126000);
+  /* of a whole interval it does */
+  for (unsigned i = 0; i < 30; i++) {
+    path_run (&path, 0.16);
+    path.seq += 2;
+    path.now += 2 * FRAME;
+    path.ts += 320;
+  }
+  assert_in_range (path_report (&path).rate_bps, 70000, 85000);
+}
+
 /* A queue that counts packets drops as many small ones at any rate: what comes is not
  * what the path carries. */
 static void
@@ -220,6 +252,7 @@ main (void)
     cmocka_unit_test (test_what_a_joiner_has_measured_stays_measured),
     cmocka_unit_test (test_an_old_word_of_the_sender_does_not_raise_the_rate),
     cmocka_unit_test (test_in_a_large_session_only_the_limiting_one_is_urgent),
+    cmocka_unit_test (test_an_early_report_of_a_few_packets_lowers_nothing),
     cmocka_unit_test
         (test_small_packets_that_are_lost_at_any_rate_keep_their_share),
     cmocka_unit_test (test_in_a_large_session_others_round_trips_do_at_first),
