@@ -19,10 +19,10 @@
 #define STEP (400 * FMX_MSECOND)
 
 static const Net nets[] = {
-  {"alone", 3, 1000000, 0, 2 * FMX_MSECOND, 0, true},
-  {"much jitter", 3, 1000000, 0, 10 * FMX_MSECOND, 0, false},
-  {"a TCP on each", 3, 1000000, 1, 2 * FMX_MSECOND, 0, false},
-  {"transfers on each", 3, 1000000, 1, 2 * FMX_MSECOND, 300000, false},
+  {"alone", 3, 1000000, 0, 2 * FMX_MSECOND, 0, true, 0.0},
+  {"much jitter", 3, 1000000, 0, 10 * FMX_MSECOND, 0, false, 0.0},
+  {"a TCP on each", 3, 1000000, 1, 2 * FMX_MSECOND, 0, false, 0.0},
+  {"transfers on each", 3, 1000000, 1, 2 * FMX_MSECOND, 300000, false, 0.0},
 };
 
 static FmxCoupledFlow coupled_flows[CLIENTS];

@@ -14,7 +14,8 @@
 #define CLIENTS 12u
 #define TCP_FLOW 100u
 
-/* A kind of network: @n_links of @rate_bps, to each so many clients */
+/* A kind of network: @n_links of @rate_bps, give or take the share @spread, to each so many
+ * clients */
 typedef struct
 {
   const char *name;
@@ -24,6 +25,7 @@ typedef struct
   FmxDuration jitter;
   uint64_t transfer_bytes;      /* of the TCPs, with pauses; 0: for ever */
   bool quick;                   /* one for the test */
+  double spread;
 } Net;
 
 typedef struct
@@ -56,7 +58,10 @@ begin (const Net * net, uint64_t seed, FmxDuration interval)
     FmxSimTcpParams tcp = {.kind = FMX_SIM_CUBIC };
     FmxSimLinkNature nature = {.jitter = net->jitter };
 
-    params.queue_bytes = (uint32_t) (net->rate_bps / 8 * 0.25);
+    if (net->spread > 0.0)
+      params.rate_bps *=
+          1.0 + net->spread * (2.0 * fmx_rng_next_unit (&rng) - 1.0);
+    params.queue_bytes = (uint32_t) (params.rate_bps / 8 * 0.25);
     params.delay =
         10 * FMX_MSECOND + (FmxDuration) (fmx_rng_next_unit (&rng) * 30e6);
     fmx_sim_link_init (&roads[i].link, &params, seed * 100 + i);

@@ -18,15 +18,17 @@
 #define STEADY (90 * FMX_SECOND)
 
 static const Net nets[] = {
-  {"three links, alone", 3, 300000, 0, 2 * FMX_MSECOND, 0, true},
-  {"three links, much jitter", 3, 300000, 0, 10 * FMX_MSECOND, 0, false},
-  {"three links, a TCP on each", 3, 1000000, 1, 2 * FMX_MSECOND, 0, false},
-  {"three links, transfers", 3, 600000, 1, 2 * FMX_MSECOND, 300000, false},
-  {"six links, alone", 6, 150000, 0, 2 * FMX_MSECOND, 0, false},
-  {"a link for each, alone", 12, 75000, 0, 2 * FMX_MSECOND, 0, false},
-  {"a link for each, transfers", 12, 300000, 1, 2 * FMX_MSECOND, 300000, true},
-  {"a link for each, a TCP for ever", 12, 300000, 1, 2 * FMX_MSECOND, 0, false},
-  {"room for all", 3, 20000000, 0, 2 * FMX_MSECOND, 0, false},
+  {"three links, alone", 3, 300000, 0, 2 * FMX_MSECOND, 0, true, 0.0},
+  {"three links, much jitter", 3, 300000, 0, 10 * FMX_MSECOND, 0, false, 0.0},
+  {"three links, a TCP on each", 3, 1000000, 1, 2 * FMX_MSECOND, 0, false, 0.0},
+  {"three links, transfers", 3, 600000, 1, 2 * FMX_MSECOND, 300000, false, 0.0},
+  {"six links, alone", 6, 150000, 0, 2 * FMX_MSECOND, 0, false, 0.0},
+  {"a link for each, alone", 12, 75000, 0, 2 * FMX_MSECOND, 0, false, 0.0},
+  {"a link for each, transfers", 12, 300000, 1, 2 * FMX_MSECOND, 300000, true, 0.0},
+  {"a link for each, a TCP for ever", 12, 300000, 1, 2 * FMX_MSECOND, 0, false, 0.0},
+  {"... whose rates differ by 5 %", 12, 300000, 1, 2 * FMX_MSECOND, 0, false, 0.05},
+  {"... by 20 %", 12, 300000, 1, 2 * FMX_MSECOND, 0, false, 0.2},
+  {"room for all", 3, 20000000, 0, 2 * FMX_MSECOND, 0, false, 0.0},
 };
 
 typedef struct

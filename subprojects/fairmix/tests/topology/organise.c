@@ -20,8 +20,8 @@
 #define VOICES CLIENTS
 
 static const Net nets[] = {
-  {"alone", 3, 300000, 0, 2 * FMX_MSECOND, 0, false},
-  {"a TCP on each, 600 kbit/s", 3, 600000, 1, 2 * FMX_MSECOND, 0, false},
+  {"alone", 3, 300000, 0, 2 * FMX_MSECOND, 0, false, 0.0},
+  {"a TCP on each, 600 kbit/s", 3, 600000, 1, 2 * FMX_MSECOND, 0, false, 0.0},
 };
 
 static FmxElectionSeat seats[CLIENTS];
