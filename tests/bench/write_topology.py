@@ -1,49 +1,107 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs groups, organise or couple, and fills in docs/algorithms/topology.md.
+"""Fills in the tables of docs/algorithms/topology.md and docs/elements/dpmmixer.md.
 
-    write_topology.py [--build build] [TABLE...]
+    write_topology.py [--build build] [--keep FOLDER] [TABLE...]
 
-Held-out seeds: 20 (some minutes each), of couple 10 (half an hour).  What is not asked
-for stays as it is; without a name all are run.
+groups, organise, couple: the library in virtual time, held-out seeds: 20 (some minutes
+each), of couple 10 (half an hour).  tree, hops: real pipelines, bench-tree and bench-chain
+(some minutes each); they need `meson devenv -C build`.  --keep: keeps their CSV there, and
+takes what is there already instead of running them.  What is not asked for stays as it is;
+without a name all are run.
 """
 import argparse
+import csv
+import io
 import pathlib
 import re
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGE = ROOT / 'docs/algorithms/topology.md'
-TABLES = {'groups': 20, 'organise': 20, 'couple': 10}   # and how many seeds
+TOPOLOGY, MIXER = ROOT / 'docs/algorithms/topology.md', ROOT / 'docs/elements/dpmmixer.md'
+SEEDS = {'groups': 20, 'organise': 20, 'couple': 10}
+PROGRAMS = {'tree': 'bench-tree', 'hops': 'bench-chain'}
 
 
-def measure(build, name):
-    """The table, as the program prints it"""
-    program = build.resolve() / 'subprojects/fairmix/tests/topology' / name
-    return subprocess.run(
-        [program, '--held-out', '--seeds', str(TABLES[name])],
-        check=True, stdout=subprocess.PIPE, text=True).stdout
+def run(*command):
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
-def fill(page, name, table):
-    pattern = re.compile(rf'(<!-- {name}: .*?-->\n).*?(<!-- end -->)', re.S)
+def rows(options, name):
+    """{scene: {measure: value}}, as the benchmark tells them, in its order"""
+    kept = options.keep / f'{name}.csv' if options.keep else None
+    if kept and kept.exists():
+        text = kept.read_text(encoding='utf-8')
+    else:
+        text = run(options.build.resolve() / 'tests/bench' / PROGRAMS[name], '--csv')
+        if kept:
+            kept.write_text(text, encoding='utf-8')
+    scenes = {}
+    for row in csv.DictReader(io.StringIO(text)):
+        scenes.setdefault(row['scene'], {})[row['measure']] = float(row['value'])
+    return scenes
+
+
+def delays(scene):
+    """Mouth to ear, by mixers on the way"""
+    found = {re.search(r'\d+', name)[0]: value for name, value in scene.items()
+             if name.startswith('mouth')}
+    return ', '.join(f'{value:.0f} ({n})' for n, value in found.items())
+
+
+def tree(options):
+    scenes = list(rows(options, 'tree').items())
+    lines = {'voices due, and heard once': lambda s: f'{s["voices that are due"]:.0f}, '
+                                                     f'{s["... heard once"]:.0f}',
+             "largest error of a voice's level": lambda s:
+                 f'{abs(s["the worst is off by"]):.1f} dB',
+             'all are heard after': lambda s: f'{s["all are heard after"] / 1000:.1f} s',
+             'mouth to ear, ms (mixers)': delays,
+             'not heard within 1.5 s': lambda s: f'{s["... not heard in time"]:.0f}'}
+    return ''.join(['| ' + ''.join(f'| {name} ' for name, _ in scenes) + '|\n',
+                    '|---' + '|--:' * len(scenes) + '|\n',
+                    *(f'| {name} ' + ''.join(f'| {cell(scene)} ' for _, scene in scenes)
+                      + '|\n' for name, cell in lines.items())])
+
+
+def hops(options):
+    table = '| | allowed, kbit/s | sent, kbit/s | TCP, kbit/s | sent / TCP |\n' \
+        '|---|--:|--:|--:|--:|\n'
+    for name, scene in rows(options, 'hops').items():
+        table += f'| {name} | {scene["allowed"]:.0f} | {scene["meeting"]:.0f} | ' \
+            f'{scene["TCP"]:.0f} | {scene["meeting / TCP"]:.2f} |\n'
+    return table
+
+
+def measure(options, name):
+    """The table"""
+    if name in PROGRAMS:
+        return {'tree': tree, 'hops': hops}[name](options)
+    program = options.build.resolve() / 'subprojects/fairmix/tests/topology' / name
+    return run(program, '--held-out', '--seeds', str(SEEDS[name]))
+
+
+def fill(path, name, table):
+    pattern = re.compile(rf'(<!-- {name}: filled in .*?-->\n).*?(<!-- end -->)', re.S)
+    page = path.read_text(encoding='utf-8')
     if not pattern.search(page):
-        sys.exit(f'{PAGE}: no marker "{name}"')
-    return pattern.sub(lambda found: found[1] + table + found[2], page)
+        sys.exit(f'{path}: no marker "{name}"')
+    path.write_text(pattern.sub(lambda found: found[1] + table + found[2], page),
+                    encoding='utf-8')
 
 
 def main():
+    names = [*SEEDS, *PROGRAMS]
     parser = argparse.ArgumentParser(description=__doc__.split('\n', 1)[0])
     parser.add_argument('--build', type=pathlib.Path, default=ROOT / 'build')
-    parser.add_argument('tables', nargs='*', metavar='TABLE', help=', '.join(TABLES))
+    parser.add_argument('--keep', type=pathlib.Path)
+    parser.add_argument('tables', nargs='*', metavar='TABLE', help=', '.join(names))
     options = parser.parse_args()
-    if set(options.tables) - set(TABLES):
-        parser.error(f'the tables are {", ".join(TABLES)}')
-    for name in options.tables or TABLES:
-        table = measure(options.build, name)
-        PAGE.write_text(fill(PAGE.read_text(encoding='utf-8'), name, table),
-                        encoding='utf-8')
+    if set(options.tables) - set(names):
+        parser.error(f'the tables are {", ".join(names)}')
+    for name in options.tables or names:
+        fill(MIXER if name in PROGRAMS else TOPOLOGY, name, measure(options, name))
 
 
 if __name__ == '__main__':
