@@ -111,13 +111,15 @@ const ear = {
     return last.length === 3 && last.every(look => look.loud[tone].length);
   },
 
-  // In which of these seconds the only slot begins anew: each [packets, wanted, s]
+  // In which of these seconds the only slot begins anew: each [packets, wanted, held, s]
   forgets(seconds) {
-    const lateness = new Lateness(), total = {packets: 0, emitted: 0, target: 0};
-    return seconds.map(([packets, wanted]) => {
+    const lateness = new Lateness();
+    const total = {packets: 0, emitted: 0, target: 0, delay: 0};
+    return seconds.map(([packets, wanted, held]) => {
       total.packets += packets;
       total.emitted += packets;
       total.target += packets * wanted;
+      total.delay += packets * held;
       return lateness.look(new Map([['slot', {...total}]])).length;
     });
   },

@@ -16,9 +16,10 @@ class Lateness {
     this.late = new Set();      // slots that have learnt to be late
   }
 
-  // totals: {packets, emitted, target} of each slot, as getStats() counts them, once a
-  // second.  Returns the slots that were late and are silent: they may forget.  There
-  // are none where the browser does not tell its targets.
+  // totals: {packets, emitted, target, delay} of each slot, as getStats() counts them, once
+  // a second.  Who goes into the mix soon after the link filled was held for long before
+  // the target shows it.  Returns the slots that were late and are silent: they may forget.
+  // There are none where the browser does not tell its targets.
   look(totals) {
     const heard = [], silent = [], targets = [0];
     for (const [slot, now] of totals) {
@@ -27,7 +28,8 @@ class Lateness {
       if (!was) continue;
       (now.packets > was.packets ? heard : silent).push(slot);
       if (now.emitted > was.emitted && now.target >= was.target)
-        targets.push((now.target - was.target) / (now.emitted - was.emitted));
+        targets.push(Math.max(now.target - was.target, now.delay - was.delay) /
+          (now.emitted - was.emitted));
     }
     const target = Math.max(...targets);
     if (target > this.usual + LATE_S)

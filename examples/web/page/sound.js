@@ -90,7 +90,8 @@ class Sound {
       const stats = [...(await slot.receiver.getStats()).values()].find(
         s => s.type === 'inbound-rtp');
       if (stats) totals.set(slot, {packets: stats.packetsReceived,
-        emitted: stats.jitterBufferEmittedCount, target: stats.jitterBufferTargetDelay});
+        emitted: stats.jitterBufferEmittedCount, target: stats.jitterBufferTargetDelay,
+        delay: stats.jitterBufferDelay});
     }
     const slots = this.lateness.look(totals);
     if (slots.length) await this.renew(slots);
