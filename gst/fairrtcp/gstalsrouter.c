@@ -105,7 +105,7 @@ gst_als_router_rule_get_type (void)
   static const gchar *const blurbs[] = {
     "The paper's: bandwidth * utilisation / connections",
     "What connections leave that are limited elsewhere goes to the others; who "
-        "asks sends as much as who does not (TCP)",
+        "asks sends nearly as much as who does not (TCP)",
   };
   static gsize type = 0;
 

@@ -23,6 +23,9 @@
  * than MOST_WRONG, so that a start does not move it by much. */
 #define TRIM_GAIN 0.025
 #define MOST_WRONG 0.7          /* twice as much, or half */
+/* Whoever does not ask may send so much more than who does: what a TCP loses it sends
+ * again, and for a larger share it needs fewer losses, of which all have their part. */
+#define OTHERS_MORE 0.04
 /* Of the whole link's even share: what senders give up for loss, and no more */
 #define TRIM_MOST 1.15
 /* A link that is less used than this has room, whatever others send. */
@@ -192,7 +195,8 @@ correct (FmxAlsRouter *router, const Group *asking, const Group *others,
   double paper = PAPER_UTILISATION * b / (n + limited->n);
   double left = (b - limited->bps - others->bps) / asking->n;
   double most = fmax (left, TRIM_MOST * (b - limited->bps) / n);
-  double wrong = log (others->bps / others->n * asking->n / asking->bps);
+  double wrong = log (others->bps / others->n * asking->n / asking->bps)
+      - OTHERS_MORE;
 
   if (router->utilisation < HAS_ROOM)
     wrong = HAS_ROOM - router->utilisation;

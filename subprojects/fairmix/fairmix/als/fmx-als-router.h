@@ -101,9 +101,9 @@ typedef struct
  *
  * t is 1 where all ask.  Beside others it follows the rates: senders give up a part of
  * the share for each loss, and what they leave the others take; and others that lose
- * much have less than it.  So t grows while those who ask send less than the others, and
- * falls while they send more; it also grows while the link has room.  R_f never falls
- * below the paper's share.
+ * much have less than it.  So t grows while those who ask send less than 0.96 of what
+ * the others do, and falls while they send more; it also grows while the link has room.
+ * R_f never falls below the paper's share.
  *
  * Who has a weight counts for as many, and has as many shares (ours): n is the sum of
  * the weights then, and an r_k is what it is for each.
