@@ -201,6 +201,26 @@ class GuestTest(unittest.TestCase):
         with self.assertRaisesRegex(scenario.ScenarioError, 'ecn goes with'):
             scenario_of(TWO.replace('queue_bytes', 'ecn = true\nqueue_bytes'))
 
+    def test_an_als_asks_a_router_that_sees_its_link(self):
+        als = TWO.replace('kind = "bundle"\n    stream_bps = 100',
+                          'kind = "als"\n    rule = "paper"')
+        job = self.job(als).replace('"', '')
+        self.assertIn('env FMX_SET=5.0,router,bandwidth,500 /tools/withtap l0f '
+                      '/tools/launch', job)
+        self.assertIn('rule=equal utilisation=0.9 fdsrc fd=3 ! router.tap_63', job)
+        self.assertIn('X r-near', job)
+        self.assertIn('flow:a:rtp:5000-5000', job)
+        self.assertIn('increase=5000', job)
+
+    def test_layers_go_to_groups_and_each_branch_has_a_router(self):
+        als = TWO.replace('kind = "bundle"\n    stream_bps = 100',
+                          'kind = "als"\n    layers = 2\n    branches = { far = 4 }')
+        job = self.job(als).replace('"', '')
+        self.assertEqual(job.count('/tools/withtap l0f'), 1)
+        self.assertIn('relay=true address=239.1.0.0 port=5000 sources=layer1', job)
+        self.assertIn('host=239.1.0.1 port=5002', job)
+        self.assertLess(job.index('sleep 4'), job.index('senders-a-far.csv'))
+
     def test_who_reads_the_web_has_a_program_of_his_own(self):
         web = ('[flow.c]\nkind = "tcp"\nweb = { users = 3, bytes = [4, 9], '
                'shape = 1.2, idle_s = 1, initcwnd = 2 }')

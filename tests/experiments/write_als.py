@@ -6,7 +6,8 @@
 
 Runs als-figures, als-ns3, als-alone, als-crowd and the tests als-chain, als-layers and
 alsrouter-chain of the build (two minutes, most of them ns-3's) and fills in what stands between the
-markers of docs/results.md.  --check: only one seed of each, without ns-3, and nothing
+markers of docs/results.md.  What real pipelines did is taken from what
+`tests/experiments/run.py --runner uml als` left.  --check: only one seed of each, without ns-3, and nothing
 is written.
 """
 import argparse
@@ -16,11 +17,20 @@ import re
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / 'tests/experiments'))
+
+# pylint: disable=wrong-import-position
+from lab import measures, results, scenario  # noqa: E402
+
 RESULTS = ROOT / 'docs/results.md'
 SPANS = ['paper', 'ours']   # shown with the least and the most
 VARIANTS = ['paper', 'ours', 'TCP in its place']
 NS3 = ['ns-3 paper', 'ns-3 ours']
+UML = ['uml paper', 'uml ours']
+# of the scenarios, in real pipelines: from when on shares are taken, of each choice
+PIPELINES = {'als-figure3': {'3 s': 30, '8 s': 60}, 'als-figure4': {'3 s': 30, '8 s': 30}}
 SEEDS = range(6, 8)     # of ns-3
 N_RUNS = 5      # of the chain in real elements
 # of als-figures: scene, what the paper says of the TCPs, of the loss, targets
@@ -84,6 +94,28 @@ def with_ns3(build):
     return lines
 
 
+def in_pipelines(build):
+    """The same rows of what run.py left of the real pipelines"""
+    lines = []
+    for name, settled in PIPELINES.items():
+        runs = results.load(pathlib.Path(build) / 'experiments',
+                            [scenario.Scenario(name)], runners=['uml'])
+        for r in runs:
+            each, rule = r.run.choice['each'], r.run.choice['rule']
+            als = [n for n, f in r.run.flows.items() if f['kind'] == 'als']
+            tcp = [n for n, f in r.run.flows.items() if f['kind'] == 'tcp']
+            end = r.run.duration_s
+            rates = {kind: measures.mean(
+                measures.rate_bps(r, n, settled[each], end) for n in names)
+                     for kind, names in (('als', als), ('tcp', tcp))}
+            sent, lost = (sum(measures.total(r, n, f'{what}_packets', 0, end)
+                              for n in als) for what in ('sent', 'lost'))
+            head = f'figure {name[-1]}, each {each};uml {rule};{r.run.seed}'
+            lines += [f'{head};a TCP over an ALS;{rates["tcp"] / rates["als"]}',
+                      f'{head};loss;{100 * lost / sent}']
+    return lines
+
+
 def beside_tcp(found):
     out = ['| experiment | measure | paper | its rule | ours | TCP in its '
            'place | its rule, ns-3 | ours, ns-3 | target |',
@@ -99,6 +131,17 @@ def beside_tcp(found):
             unit = ', %' if measure == 'loss' else ''
             out.append(f'| {scene} | {measure}{unit} | {said} | '
                        + ' | '.join(cells) + f' | {target} |')
+    return out
+
+
+def pipelines(found):
+    out = ['| experiment | measure | its rule | ours | target |', '|---|---|---|---|---|']
+    for scene, *_ in SCENES:
+        for measure, _, target, limits in MEASURES:
+            cells = [cell(found.get((scene, v, measure)), limits, mean) for v in UML]
+            if any(cells):
+                unit = ', %' if measure == 'loss' else ''
+                out.append(f'| {scene} | {measure}{unit} | {" | ".join(cells)} | {target} |')
     return out
 
 
@@ -211,6 +254,7 @@ def main():
         return
     parts = {
         'als figures 3, 4': lambda: beside_tcp(read(with_ns3(build))),
+        'als pipelines': lambda: pipelines(read(in_pipelines(build))),
         'als told': lambda: told(read(lines_of(build, 'als-figures', 'told'))),
         'als alone': lambda: alone(read(lines_of(build, 'als-alone'))),
         'als table 1': lambda: chain(lines_of(build, 'test-als-chain')
@@ -220,7 +264,9 @@ def main():
     }
     for name, make in parts.items():
         if arguments.only in (None, name):
-            fill_in(name, make())
+            lines = make()
+            if len(lines) > 2:      # else nobody ran it: it stays
+                fill_in(name, lines)
 
 
 if __name__ == '__main__':

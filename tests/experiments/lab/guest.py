@@ -5,7 +5,7 @@ The same script runs as root of the private kernel (uml.py); the part that
 starts flows serves the real-time runner, too.
 """
 
-from lab import graphs, scenario
+from lab import als, graphs, scenario
 
 LEAD_S = 0.5                    # receivers stand before senders start
 WARM_S = 2.0                    # for the neighbours to learn their addresses
@@ -219,6 +219,8 @@ def flow_commands(net, tools, out, bundle=graphs.bundle):
                              f'{port} {_size(flow)} '
                              f'{flow["jitter_intervals"]} '
                              f'{net.run.seed * 100 + number} {steps}'))
+        elif flow['kind'] == 'als':
+            continue            # they share routers
         elif flow['kind'] == 'peer':
             command = flow['command'].format(path=flow['path'], tools=tools)
             most = int(flow['streams'] * flow['stream_bps'] * 1.1)
@@ -228,6 +230,7 @@ def flow_commands(net, tools, out, bundle=graphs.bundle):
                  f'{stop - start:.3f} {PEER_LEAST_BPS} {most}')]
         else:
             commands += bundle(net, name, tools, out)
+    commands += als.flow_commands(net, tools, out)
     return sorted(commands, key=lambda c: c[0])
 
 

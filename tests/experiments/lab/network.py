@@ -71,8 +71,9 @@ class Network:
     @staticmethod
     def _route(flow):
         web = flow.get('web') or {}
-        return ''.join(f' {key} {web[key]}' for key in ('initcwnd', 'rto_min')
-                       if key in web)
+        mss = f' advmss {flow["mss"]}' if flow.get('mss') else ''
+        return mss + ''.join(f' {key} {web[key]}' for key in
+                             ('initcwnd', 'rto_min') if key in web)
 
     def source(self, flow):
         return self.hosts[f'{flow}-s']
@@ -100,7 +101,7 @@ class Network:
         """[(name, protocol, first port, last port)] for netlog."""
         out = []
         for name, flow in self.run.flows.items():
-            protocol = 'tcp' if flow['kind'] == 'tcp' else 'udp'
+            protocol = {'tcp': 'tcp', 'als': 'rtp'}.get(flow['kind'], 'udp')
             out.append((name, protocol, self.ports[name], self.ports[name]))
         return out
 

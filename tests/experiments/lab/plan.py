@@ -65,6 +65,8 @@ def flow_statement(run, name):
                  f'min_interval_s={flow["min_interval_s"]} '
                  f'early={int(flow["early"])} '
                  f'rounds={int(flow["rounds"])}')
+    elif flow['kind'] == 'als':
+        line += f'rule={flow["rule"]} layers={flow["layers"]}'
     elif flow['kind'] == 'listener':
         line += (f'of={flow["of"]} count={flow["count"]} '
                  f'loss={flow["loss"]}')

@@ -74,6 +74,7 @@ KINDS = {
     },
     'tcp': {
         'cc': 'reno',           # reno, cubic, bbr
+        'mss': None,            # as in ip-route(8): advmss
         'on_off': None,         # {bytes = [least, most], idle_s = mean}
         'web': None,            # {users, bytes = [least, most], shape, idle_s,
                                 # initcwnd, rto_min}: Pareto sizes, a connection
@@ -101,6 +102,15 @@ KINDS['multicast'] = {
     'min_interval_s': 5,        # of RTCP
     'early': False,             # reports when something is lost (RFC 4585)
     'rounds': False,            # asmp-fair: a turn for each receiver every 5 s
+}
+# A sender with alsrtcp; alsrouter stands in front of the links in its way (lab/als.py)
+KINDS['als'] = {
+    'rule': 'ours',             # paper, ours
+    'max_bps': 10_000_000,
+    'packet_bytes': 1000,       # on the wire
+    'memory_s': None,           # of reports; None: the rule's
+    'layers': 1,
+    'branches': {},             # to a group: {router = when its listener joins}
 }
 KINDS['listener'] = {
     'of': None,                 # the multicast flow
@@ -372,8 +382,11 @@ class Scenario:
                             scale)
         if kind == 'cbr' and flow['rate_bps'] is None:
             raise ScenarioError(f'{where}: rate_bps is missing')
-        if kind == 'multicast':
+        if kind == 'multicast' or flow.get('branches'):
             flow['to'] = flow['from']
+        if kind == 'als':
+            flow['branches'] = {router: round(t * scale, 3)
+                                for router, t in flow['branches'].items()}
         if kind == 'listener':
             flow['from'] = flow['to']
         if kind == 'listener' and flow['of'] is None:

@@ -5,11 +5,16 @@
  * TABLE is a senders.csv: what the element `rate` (tfrcrate) decides and what
  * the element `mix` (partialmix) then selects for the pad src_1, with the time
  * since $FMX_EPOCH_NS (nanoseconds of the wall clock); and a line per second.
+ * Of an element `als` (alsrtcp) it has a line per second: a sender's rate of all layers
+ * and, as sent_bps, of the base; a receiver's share, what came to the sinks `got0`,
+ * `got1`, ... (launch-media.h) and the layers that it holds.
  * Where there is a sink `ear`, a line with the event `ear` has the time at which
  * the first sample is heard; when the pipeline's latency changes, another one.
  * With FMX_ECN in the environment packets take marks, and marks are read.
+ * FMX_SET there changes properties in time, as launch_media_schedule() says.
  * SIGINT and SIGTERM end it cleanly. */
 #include "launch-ecn.h"
+#include "launch-media.h"
 
 #include <glib-unix.h>
 #include <gst/base/gstbasesink.h>
@@ -22,7 +27,7 @@ typedef struct
   FILE *table;
   gint64 epoch_us;
   GMainLoop *loop;
-  GstElement *pipeline, *rate, *ear;
+  GstElement *pipeline, *rate, *als, *ear;
   _Atomic gint64 first_us;      /* when the first sample is due at @ear ... */
   GstClockTime latency;         /* ... but for this, as it was last told */
   guint separate, mixes;
@@ -56,6 +61,29 @@ write_line (launch *l, const gchar *event)
   fflush (l->table);
   if (s != NULL)
     gst_structure_free (s);
+}
+
+/* What alsrtcp is told or tells, in the columns that fit best. */
+static void
+write_als_line (launch *l)
+{
+  const GValue *layers;
+  GstStructure *s = NULL;
+  gboolean sends;
+  gdouble bps = launch_media_take_bps ();
+
+  g_object_get (l->als, "stats", &s, "layers", &l->separate, NULL);
+  sends = gst_structure_has_field (s, "receivers");
+  layers = gst_structure_get_value (s, "layers");
+  if (sends && GST_VALUE_HOLDS_ARRAY (layers)
+      && gst_value_array_get_size (layers) > 0)
+    bps = field (gst_value_get_structure (gst_value_array_get_value (layers,
+                0)), "target-bitrate");
+  fprintf (l->table, "%.3f,%s,,%.0f,0,0,0,%.0f,%u,0\n",
+      (double) (g_get_real_time () - l->epoch_us) / 1e6, l->flow,
+      field (s, sends ? "target-bitrate" : "share"), bps, l->separate);
+  fflush (l->table);
+  gst_structure_free (s);
 }
 
 /* When the first buffer is due, but for the latency of the pipeline. */
@@ -107,15 +135,21 @@ tell_ear (launch *l)
 static gboolean
 on_second (gpointer user_data)
 {
-  tell_ear (user_data);
-  write_line (user_data, "");
+  launch *l = user_data;
+
+  if (l->als != NULL) {
+    write_als_line (l);
+    return G_SOURCE_CONTINUE;
+  }
+  tell_ear (l);
+  write_line (l, "");
   return G_SOURCE_CONTINUE;
 }
 
 static void
 on_element (launch *l, const GstStructure *s)
 {
-  if (gst_structure_has_name (s, "fairmix-rate-decision")) {
+  if (l->als == NULL && gst_structure_has_name (s, "fairmix-rate-decision")) {
     const gchar *reason = gst_structure_get_string (s, "reason");
 
     write_line (l, reason != NULL ? reason : "");
@@ -199,7 +233,12 @@ main (int argc, char **argv)
   l.epoch_us = epoch != NULL ? g_ascii_strtoll (epoch, NULL, 10) / 1000
       : g_get_real_time ();
   l.rate = gst_bin_get_by_name (GST_BIN (l.pipeline), "rate");
+  l.als = gst_bin_get_by_name (GST_BIN (l.pipeline), "als");
   listen_at_ear (&l);
+  launch_media_prepare (l.pipeline);
+  launch_media_count (l.pipeline);
+  if (g_getenv ("FMX_SET") != NULL)
+    launch_media_schedule (l.pipeline, g_getenv ("FMX_SET"), l.epoch_us);
   l.loop = g_main_loop_new (NULL, FALSE);
   bus = gst_element_get_bus (l.pipeline);
   gst_bus_add_watch (bus, on_message, &l);
@@ -213,11 +252,14 @@ main (int argc, char **argv)
   }
   gst_element_set_state (l.pipeline, GST_STATE_PLAYING);
   g_main_loop_run (l.loop);
+  launch_media_stop ();
   gst_element_set_state (l.pipeline, GST_STATE_NULL);
   gst_bus_remove_watch (bus);
   gst_object_unref (bus);
   if (l.rate != NULL)
     gst_object_unref (l.rate);
+  if (l.als != NULL)
+    gst_object_unref (l.als);
   if (l.ear != NULL)
     gst_object_unref (l.ear);
   gst_object_unref (l.pipeline);

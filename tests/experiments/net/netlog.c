@@ -4,7 +4,8 @@
  * Watches interfaces in network namespaces and writes the two tables of
  * flowlog.h.  SPECs:
  *
- *   flow:NAME:udp|tcp:FIRST_PORT-LAST_PORT     by destination port
+ *   flow:NAME:udp|tcp|rtp:FIRST_PORT-LAST_PORT by destination port; rtp: UDP whose
+ *                                              packets a relay sends on
  *   sent:NETNS:DEV                             a host's uplink, outgoing
  *   received:NETNS:DEV                         a host's uplink, incoming
  *   router:NETNS                               packets that wait here ...
@@ -54,6 +55,7 @@ typedef struct
 typedef struct
 {
   int protocol;
+  bool relayed;
   unsigned first_port, last_port;
 } classifier;
 
@@ -144,6 +146,7 @@ add_spec (flowlog *log, char *spec)
     classifier *c = &classifiers[n_classifiers++];
 
     c->protocol = strcmp (word[2], "tcp") == 0 ? IPPROTO_TCP : IPPROTO_UDP;
+    c->relayed = strcmp (word[2], "rtp") == 0;
     if (sscanf (word[3], "%u-%u", &c->first_port, &c->last_port) == 2) {
       flowlog_add_flow (log, word[1]);
       return;
@@ -174,6 +177,17 @@ add_spec (flowlog *log, char *spec)
   exit (2);
 }
 
+/* Of a packet whose IP header changes on the way: what its flow's RTP header is */
+static uint64_t
+key_of_rtp (int flow, const uint8_t *rtp)
+{
+  uint64_t h = UINT64_C (0xcbf29ce484222325) + (uint64_t) flow;
+
+  for (int i = 0; i < 12; i++)
+    h = (h ^ rtp[i]) * UINT64_C (0x100000001b3);
+  return h;
+}
+
 /* false: no flow of ours */
 static bool
 read_packet (const uint8_t *ip, uint32_t size, flowlog_packet *packet)
@@ -192,7 +206,7 @@ read_packet (const uint8_t *ip, uint32_t size, flowlog_packet *packet)
       continue;
     packet->flow = f;
     packet->bytes = (uint32_t) ip[2] << 8 | ip[3];
-    packet->key = flowlog_key (ip, size);
+    packet->key = c->relayed ? key_of_rtp (f, rtp) : flowlog_key (ip, size);
     packet->ssrc = 0;
     if (ip[9] == IPPROTO_UDP && rtp[0] >> 6 == 2)
       packet->ssrc = (uint32_t) rtp[8] << 24 | (uint32_t) rtp[9] << 16
