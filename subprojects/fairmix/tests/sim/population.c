@@ -15,6 +15,8 @@
 #include "sim/fmx-sim-draw.h"
 
 #define MAX_DRAWS 2000u
+#define CLIMB_BESIDE_TCP_S 10.0
+#define CLIMB_ALONE_S 4.0
 
 typedef struct
 {
@@ -28,7 +30,8 @@ typedef struct
 
 typedef struct
 {
-  unsigned n, ok, extreme, steady;
+  unsigned n, ok, extreme, steady, quick;
+  double changes;
   double values[MAX_DRAWS];     /* what the family is about */
 } Tally;
 
@@ -85,7 +88,10 @@ run_draws (const Options *options, FmxSimFamily family, unsigned first)
 
     tally.values[tally.n++] = value;
     tally.ok += out.ok;
+    tally.changes += out.changes;
     tally.steady += out.changes <= 2.0;
+    tally.quick += out.climb_s <= (family <= FMX_SIM_BESIDE_TCP_LOSSY
+        ? CLIMB_BESIDE_TCP_S : CLIMB_ALONE_S);
     if (family <= FMX_SIM_BESIDE_TCP_LOSSY)
       tally.extreme += value < 0.33 || value > 3.0;
     if (options->each)
@@ -105,9 +111,10 @@ run_family (const Options *options, FmxSimFamily family)
   }
   run_draws (options, family, options->both ? 1 : options->first);
   printf ("| %-20s |%s", fmx_sim_family_names[family], tuned);
-  printf (" %4u | %3.0f %% | %3.0f %% | %3.0f %% | %5.2f | %5.2f | %5.2f |\n",
+  printf (" %4u | %3.0f %% | %3.0f %% | %3.0f %% | %4.1f | %3.0f %% | %5.2f | %5.2f | %5.2f |\n",
       tally.n, 100.0 * tally.ok / tally.n, 100.0 * tally.extreme / tally.n,
-      100.0 * tally.steady / tally.n, tally.values[tally.n / 20],
+      100.0 * tally.steady / tally.n, tally.changes / tally.n,
+      100.0 * tally.quick / tally.n, tally.values[tally.n / 20],
       tally.values[tally.n / 2], tally.values[tally.n - 1 - tally.n / 20]);
   fflush (stdout);
 }
@@ -153,8 +160,8 @@ main (int argc, char **argv)
   }
   printf ("%s, %s seeds\n\n"
       "| family |%s draws | inside | ratio outside 1/3 to 3 "
-      "| changes <= 2/min | 5 %% | median | 95 %% |\n|---|---|---|---|---|---|"
-      "---|---|%s\n", options.subject.klass->name,
+      "| changes <= 2/min | changes/min | climbs in time | 5 %% | median | 95 %% |\n"
+      "|---|---|---|---|---|---|---|---|---|---|%s\n", options.subject.klass->name,
       options.first == 0 && !options.both ? "tuned (even)" : "held-out (odd)",
       options.both ? " inside, tuned |" : "", options.both ? "---|" : "");
   for (unsigned f = 0; f < FMX_SIM_N_FAMILIES; f++)
