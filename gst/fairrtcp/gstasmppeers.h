@@ -20,6 +20,7 @@ G_BEGIN_DECLS
  * GstAsmpNews:
  * @timeout: when to call the on_timeout function
  * @early: a report is wanted before its time
+ * @extra: who has a turn: a report of it is wanted now; 0 = nobody
  *
  * What follows from what has come.
  */
@@ -27,6 +28,7 @@ typedef struct
 {
   FmxTime timeout;
   gboolean early;
+  guint32 extra;
 } GstAsmpNews;
 
 /* --- sender --- */
@@ -77,6 +79,8 @@ gboolean gst_asmp_streams_on_rtcp (GstAsmpStreams * streams,
 /* Appends the rates to @report. */
 void gst_asmp_streams_write (GstAsmpStreams * streams, GstRTCPBuffer * rtcp,
     const GstRtcpHookReport * report, GstAsmpNews * news, FmxTime now);
+
+FmxTime gst_asmp_streams_next_timeout (GstAsmpStreams * streams);
 
 void gst_asmp_streams_on_timeout (GstAsmpStreams * streams,
     GstAsmpNews * news, FmxTime now);

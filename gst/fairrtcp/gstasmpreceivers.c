@@ -23,7 +23,7 @@ struct _GstAsmpReceivers
   GstGroupReports reports;
 
   /* while a compound packet is read: of one who reports */
-  gboolean has_rate;
+  gboolean has_rate, is_here;
   FmxAsmpRate rate;             /* the least */
 };
 
@@ -37,12 +37,14 @@ on_said (gpointer user_data, guint32 reporter, const FmxReportBlock * block)
   if (block != NULL)
     fmx_asmp_sender_on_report (&receivers->sender, reporter, block,
         reports->ntp_mid32, reports->now);
+  if (receivers->is_here)
+    fmx_asmp_sender_on_here (&receivers->sender, reporter, reports->now);
   if (receivers->has_rate)
     fmx_asmp_sender_on_rate (&receivers->sender, reporter, &receivers->rate,
         reports->now);
   else if (block != NULL)
     fmx_asmp_sender_on_no_rate (&receivers->sender, reporter);
-  receivers->has_rate = FALSE;
+  receivers->has_rate = receivers->is_here = FALSE;
 }
 
 static void
@@ -51,8 +53,14 @@ on_app (gpointer user_data, const FmxRtcpApp * app)
   GstAsmpReceivers *receivers = user_data;
   FmxAsmpRate rate;
 
-  if (!fmx_rtcp_app_is (app, FMX_ASMP_APP_NAME)
-      || app->subtype != FMX_ASMP_APP_RATE
+  if (!fmx_rtcp_app_is (app, FMX_ASMP_APP_NAME))
+    return;
+  if (app->subtype == FMX_ASMP_APP_HERE
+      && fmx_asmp_here_read (app->data, app->size)
+      && receivers->reports.is_saying
+      && app->ssrc == receivers->reports.reporter)
+    receivers->is_here = TRUE;
+  if (app->subtype != FMX_ASMP_APP_RATE
       || !fmx_asmp_rate_read (&rate, app->data, app->size)
       || !gst_group_reports_is_own (&receivers->reports, rate.media_ssrc))
     return;

@@ -226,7 +226,9 @@ gst_asmp_rtcp_unlock_and_tell (GstAsmpRtcp * self, const GstAsmpNews * news)
   gst_fairmix_lock_release (&self->lock);
   gst_fairmix_timed_reschedule (&self->timed, deadline);
   gst_asmp_rtcp_tell (self);
-  if (news->early && gst_rtcp_hook_is_avpf (self->hook))
+  if (news->extra != 0)
+    gst_rtcp_hook_send_extra (self->hook, news->extra);
+  else if (news->early && gst_rtcp_hook_is_avpf (self->hook))
     gst_rtcp_hook_send_early (self->hook, EARLY_MAX_DELAY);
 }
 
@@ -238,11 +240,25 @@ gst_asmp_rtcp_sender_timeout (GstAsmpRtcp * self)
       (self->receivers));
 }
 
+/* A turn has been taken: the next one was fixed with it. */
+static GstClockTime
+gst_asmp_rtcp_next_turn (GstAsmpRtcp * self)
+{
+  GstClockTime deadline = GST_CLOCK_TIME_NONE;
+
+  gst_fairmix_lock_acquire (&self->lock);
+  if (self->timed.started && self->streams != NULL)
+    deadline = gst_fairmix_timed_to_clock (&self->timed,
+        gst_asmp_streams_next_timeout (self->streams));
+  gst_fairmix_lock_release (&self->lock);
+  return deadline;
+}
+
 static GstClockTime
 gst_asmp_rtcp_on_timeout (gpointer user_data, GstClockTime clock_time)
 {
   GstAsmpRtcp *self = user_data;
-  GstAsmpNews news = { FMX_TIME_NONE, FALSE };
+  GstAsmpNews news = { FMX_TIME_NONE, FALSE, 0 };
   GstClockTime deadline;
   FmxTime now;
 
@@ -261,6 +277,8 @@ gst_asmp_rtcp_on_timeout (gpointer user_data, GstClockTime clock_time)
   }
   deadline = gst_fairmix_timed_to_clock (&self->timed, news.timeout);
   gst_asmp_rtcp_unlock_and_tell (self, &news);
+  if (news.extra != 0)
+    deadline = gst_asmp_rtcp_next_turn (self);
   return deadline == GST_CLOCK_TIME_NONE ? deadline
       : MAX (deadline, clock_time + GST_MSECOND);
 }
@@ -285,7 +303,7 @@ gst_asmp_rtcp_look (GstAsmpRtcp * self, GstBuffer * buffer, GstAsmpNews * news,
             header.header_bytes + FMX_IP_UDP_BYTES, now))
       self->adjust_encoder = TRUE;
   } else {
-    GstAsmpNews packet_news = { FMX_TIME_NONE, FALSE };
+    GstAsmpNews packet_news = { FMX_TIME_NONE, FALSE, 0 };
 
     gst_asmp_streams_on_packet (self->streams, &header, wire_bytes,
         &packet_news, now);
@@ -317,7 +335,7 @@ static GstFlowReturn
 gst_asmp_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 {
   GstAsmpRtcp *self = GST_ASMP_RTCP (parent);
-  GstAsmpNews news = { FMX_TIME_NONE, FALSE };
+  GstAsmpNews news = { FMX_TIME_NONE, FALSE, 0 };
 
   gst_asmp_rtcp_seek_session (self);
   gst_fairmix_lock_acquire (&self->lock);
@@ -332,7 +350,7 @@ gst_asmp_rtcp_chain_list (GstPad * pad, GstObject * parent,
     GstBufferList * list)
 {
   GstAsmpRtcp *self = GST_ASMP_RTCP (parent);
-  GstAsmpNews news = { FMX_TIME_NONE, FALSE };
+  GstAsmpNews news = { FMX_TIME_NONE, FALSE, 0 };
 
   gst_asmp_rtcp_seek_session (self);
   gst_fairmix_lock_acquire (&self->lock);
@@ -415,7 +433,7 @@ gst_asmp_rtcp_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   GstAsmpRtcp *self = GST_ASMP_RTCP (parent);
   GstFairmixNtpSource source = gst_asmp_rtcp_get_settings (self)
       .ntp_time_source;
-  GstAsmpNews news = { FMX_TIME_NONE, FALSE };
+  GstAsmpNews news = { FMX_TIME_NONE, FALSE, 0 };
   gboolean own = gst_rtcp_hook_is_own (self->hook, buffer);
 
   gst_asmp_rtcp_seek_session (self);
@@ -440,7 +458,7 @@ gst_asmp_rtcp_on_sending (GstElement * owner, GstRTCPBuffer * rtcp,
     const GstRtcpHookReport * report)
 {
   GstAsmpRtcp *self = GST_ASMP_RTCP (owner);
-  GstAsmpNews news = { FMX_TIME_NONE, FALSE };
+  GstAsmpNews news = { FMX_TIME_NONE, FALSE, 0 };
 
   gst_fairmix_lock_acquire (&self->lock);
   if (self->timed.started) {
@@ -492,6 +510,7 @@ gst_asmp_rtcp_make_peers (GstAsmpRtcp * self, const GstAsmpSettings * settings)
     fmx_asmp_receiver_params_default (&params);
     params.algorithm = settings->algorithm;
     params.clock_rate_hz = self->clock_rate;
+    params.rounds = settings->algorithm == FMX_ASMP_FAIR;
     self->streams = gst_asmp_streams_new (&params, g_random_int ());
   }
 }

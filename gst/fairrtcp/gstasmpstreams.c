@@ -32,6 +32,7 @@ struct _GstAsmpStreams
   guint32 own_ssrc;             /* 0 = no report has been sent */
   FmxTime last_report;
   gdouble interval_s;
+  guint n_sources;              /* of the session, itself included */
 
   /* while a compound packet is read */
   GstClockTime own_time;
@@ -186,8 +187,8 @@ gst_asmp_streams_on_rtcp (GstAsmpStreams * streams, GstBuffer * buffer,
   return gst_fairmix_rtcp_read (buffer, &funcs, streams);
 }
 
-static FmxTime
-next_timeout (GstAsmpStreams * streams)
+FmxTime
+gst_asmp_streams_next_timeout (GstAsmpStreams * streams)
 {
   FmxTime next = FMX_TIME_NONE;
 
@@ -212,59 +213,108 @@ note_interval (GstAsmpStreams * streams, FmxTime now)
   streams->last_report = now;
 }
 
+/* @rate: (nullable): NULL = FMX_ASMP_APP_HERE */
 static void
-write_rate (GstRTCPBuffer * rtcp, guint32 ssrc, const FmxAsmpRate * rate,
+write_app (GstRTCPBuffer * rtcp, guint32 ssrc, const FmxAsmpRate * rate,
     gsize mtu)
 {
-  FmxRtcpApp app = { FMX_ASMP_APP_RATE, ssrc, {0}, NULL, 0 };
+  FmxRtcpApp app = { rate != NULL ? FMX_ASMP_APP_RATE : FMX_ASMP_APP_HERE, ssrc,
+    {0}, NULL, 0
+  };
   guint8 data[FMX_ASMP_RATE_BYTES];
 
   memcpy (app.name, FMX_ASMP_APP_NAME, sizeof app.name);
   app.data = data;
-  app.size = fmx_asmp_rate_write (rate, data, sizeof data);
+  app.size = rate != NULL ? fmx_asmp_rate_write (rate, data, sizeof data)
+      : fmx_asmp_here_write (data, sizeof data);
   gst_fairmix_rtcp_add_app (rtcp, &app, mtu);
+}
+
+static void
+schedule (GstAsmpStreams * streams, Stream * stream, FmxTime now)
+{
+  fmx_asmp_receiver_schedule (&stream->receiver,
+      fmx_time_from_s (streams->interval_s), streams->n_sources,
+      fmx_rng_next_unit (&streams->rng), now);
+}
+
+/* Returns: whether a rate was told */
+static gboolean
+write_stream (GstAsmpStreams * streams, Stream * stream, GstRTCPBuffer * rtcp,
+    const GstRtcpHookReport * report, FmxTime now)
+{
+  FmxAsmpRate rate;
+  gboolean told;
+
+  if (streams->params.rounds && !stream->receiver.has_rate)
+    schedule (streams, stream, now);    /* it has joined */
+  told = fmx_asmp_receiver_report (&stream->receiver, &rate, now);
+  if (told)
+    write_app (rtcp, report->ssrc, &rate, report->mtu);
+  schedule (streams, stream, now);
+  return told;
+}
+
+/* Of a report of the session.  Returns: whether something is to be written into it */
+static gboolean
+begin_report (GstAsmpStreams * streams, const GstRtcpHookReport * report,
+    FmxTime now)
+{
+  streams->n_sources = report->n_sources;
+  if (report->is_extra)
+    return TRUE;
+  if (streams->own_ssrc != 0 && report->ssrc != streams->own_ssrc
+      && streams->last_report != FMX_TIME_NONE
+      && fmx_time_diff (now, streams->last_report) < FMX_SECOND / 10)
+    return FALSE;               /* the session's second source, just after */
+  streams->own_ssrc = report->ssrc;
+  note_interval (streams, now);
+  return TRUE;
 }
 
 void
 gst_asmp_streams_write (GstAsmpStreams * streams, GstRTCPBuffer * rtcp,
     const GstRtcpHookReport * report, GstAsmpNews * news, FmxTime now)
 {
-  guint32 ssrc = report->ssrc;
   Stream *newest = NULL;
+  gboolean first = streams->own_ssrc == 0, told = FALSE;
 
-  if (streams->own_ssrc != 0 && ssrc != streams->own_ssrc
-      && streams->last_report != FMX_TIME_NONE
-      && fmx_time_diff (now, streams->last_report) < FMX_SECOND / 10)
-    return;                     /* the session's second source, just after */
-  streams->own_ssrc = ssrc;
-  note_interval (streams, now);
+  if (!begin_report (streams, report, now))
+    return;
   for (guint i = 0; i < streams->n; i++)
     if (newest == NULL || streams->streams[i]->heard >= newest->heard)
       newest = streams->streams[i];
   for (guint i = 0; i < streams->n; i++) {
     Stream *stream = streams->streams[i];
-    FmxAsmpRate rate;
 
     /* streams that have ended say nothing, but the last one of all does */
-    if (stream != newest && fmx_time_diff (now, stream->heard) >= SILENCE)
-      continue;
-    if (fmx_asmp_receiver_report (&stream->receiver, &rate, now))
-      write_rate (rtcp, ssrc, &rate, report->mtu);
-    fmx_asmp_receiver_schedule (&stream->receiver,
-        fmx_time_from_s (streams->interval_s), report->n_sources,
-        fmx_rng_next_unit (&streams->rng), now);
+    if (stream == newest || fmx_time_diff (now, stream->heard) < SILENCE)
+      told |= write_stream (streams, stream, rtcp, report, now);
   }
-  news->timeout = next_timeout (streams);
+  if (newest != NULL && (first || !told) && streams->params.rounds)
+    write_app (rtcp, report->ssrc, NULL, report->mtu);
+  news->timeout = gst_asmp_streams_next_timeout (streams);
 }
 
 void
 gst_asmp_streams_on_timeout (GstAsmpStreams * streams, GstAsmpNews * news,
     FmxTime now)
 {
-  for (guint i = 0; i < streams->n; i++)
-    news->early |= fmx_asmp_receiver_on_timeout (&streams->streams[i]->receiver,
-        now);
-  news->timeout = next_timeout (streams);
+  for (guint i = 0; i < streams->n; i++) {
+    Stream *stream = streams->streams[i];
+
+    if (fmx_asmp_receiver_next_timeout (&stream->receiver) > now)
+      continue;
+    if (!fmx_asmp_receiver_on_timeout (&stream->receiver, now)) {
+      if (streams->params.rounds)
+        schedule (streams, stream, now);
+    } else if (streams->params.rounds) {
+      news->extra = streams->own_ssrc;
+    } else {
+      news->early = TRUE;
+    }
+  }
+  news->timeout = gst_asmp_streams_next_timeout (streams);
 }
 
 static GstStructure *

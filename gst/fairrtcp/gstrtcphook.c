@@ -104,7 +104,7 @@ report_of (GObject * session, const Fingerprint * print)
 /* What a session sends beside its reports, transport-wide feedback for one,
  * comes this way, too, and is left alone.  So is a BYE, which must be last. */
 static gboolean
-on_sending_rtcp (GObject * session, GstBuffer * buffer, gboolean early,
+add_own (GObject * session, GstBuffer * buffer, gboolean is_extra,
     GstRtcpHook * hook)
 {
   GstElement *owner = g_weak_ref_get (&hook->owner);
@@ -122,6 +122,7 @@ on_sending_rtcp (GObject * session, GstBuffer * buffer, gboolean early,
       if (!has_bye (rtcp.map.data, rtcp.map.size)) {
         GstRtcpHookReport report = report_of (session, &print);
 
+        report.is_extra = is_extra;
         urgent = hook->func (owner, &rtcp, &report);
       }
     }
@@ -129,6 +130,13 @@ on_sending_rtcp (GObject * session, GstBuffer * buffer, gboolean early,
   }
   gst_object_unref (owner);
   return urgent;
+}
+
+static gboolean
+on_sending_rtcp (GObject * session, GstBuffer * buffer, gboolean early,
+    GstRtcpHook * hook)
+{
+  return add_own (session, buffer, FALSE, hook);
 }
 
 GstRtcpHook *
@@ -369,6 +377,95 @@ gst_rtcp_hook_send_early (GstRtcpHook * hook, GstClockTime max_delay)
   return ret;
 }
 
+static gboolean
+has_said (GstPad * pad, GstEventType type)
+{
+  GstEvent *event = gst_pad_get_sticky_event (pad, type, 0);
+  gboolean said = event != NULL;
+
+  gst_clear_event (&event);
+  return said;
+}
+
+/* Returns: (transfer full) (nullable): where the rtpsession's RTCP leaves, before a
+ * request-rtcp-encoder of the rtpbin */
+static GstPad *
+get_inner_rtcp_pad (GstRtcpHook * hook)
+{
+  gchar *name = gst_rtcp_hook_dup_name (hook);
+  GstElement *element = find_element (hook, name), *inner = NULL;
+  GstPad *pad = NULL;
+
+  if (element != NULL
+      && g_signal_lookup ("get-session", G_OBJECT_TYPE (element)) != 0) {
+    g_signal_emit_by_name (element, "get-session",
+        gst_rtcp_hook_get_session (hook), &inner);
+    gst_object_unref (element);
+    element = inner;
+  }
+  if (element != NULL) {
+    pad = gst_element_get_static_pad (element, "send_rtcp_src");
+    gst_object_unref (element);
+  }
+  g_free (name);
+  return pad;
+}
+
+static void
+add_name (GObject * session, GstRTCPBuffer * rtcp, guint32 ssrc)
+{
+  GstStructure *sdes = NULL;
+  const gchar *cname = NULL;
+  GstRTCPPacket packet;
+
+  g_object_get (session, "sdes", &sdes, NULL);
+  if (sdes != NULL)
+    cname = gst_structure_get_string (sdes, "cname");
+  if (cname != NULL
+      && gst_rtcp_buffer_add_packet (rtcp, GST_RTCP_TYPE_SDES, &packet)) {
+    gst_rtcp_packet_sdes_add_item (&packet, ssrc);
+    gst_rtcp_packet_sdes_add_entry (&packet, GST_RTCP_SDES_CNAME,
+        MIN (strlen (cname), G_MAXUINT8), (const guint8 *) cname);
+  }
+  g_clear_pointer (&sdes, gst_structure_free);
+}
+
+/* Returns: (transfer full) */
+static GstBuffer *
+new_report (GObject * session, guint32 ssrc)
+{
+  GstBuffer *buffer = gst_rtcp_buffer_new (MAX (session_number (session,
+              "rtcp-mtu", DEFAULT_MTU), SMALLEST_MTU));
+  GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
+  GstRTCPPacket packet;
+
+  gst_rtcp_buffer_map (buffer, GST_MAP_READWRITE, &rtcp);
+  gst_rtcp_buffer_add_packet (&rtcp, GST_RTCP_TYPE_RR, &packet);
+  gst_rtcp_packet_rr_set_ssrc (&packet, ssrc);
+  add_name (session, &rtcp, ssrc);
+  gst_rtcp_buffer_unmap (&rtcp);
+  return buffer;
+}
+
+gboolean
+gst_rtcp_hook_send_extra (GstRtcpHook * hook, guint32 ssrc)
+{
+  GObject *session = get_session (hook);
+  GstPad *pad = session != NULL ? get_inner_rtcp_pad (hook) : NULL;
+  gboolean sent = FALSE;
+
+  if (pad != NULL && has_said (pad, GST_EVENT_SEGMENT)
+      && !has_said (pad, GST_EVENT_EOS)) {
+    GstBuffer *buffer = new_report (session, ssrc);
+
+    add_own (session, buffer, TRUE, hook);
+    sent = gst_pad_push (pad, buffer) == GST_FLOW_OK;
+  }
+  gst_clear_object (&pad);
+  g_clear_object (&session);
+  return sent;
+}
+
 gboolean
 gst_rtcp_hook_is_avpf (GstRtcpHook * hook)
 {
@@ -442,16 +539,6 @@ get_rtcp_pad (GstRtcpHook * hook)
   g_free (numbered);
   g_free (name);
   return pad;
-}
-
-static gboolean
-has_said (GstPad * pad, GstEventType type)
-{
-  GstEvent *event = gst_pad_get_sticky_event (pad, type, 0);
-  gboolean said = event != NULL;
-
-  gst_clear_event (&event);
-  return said;
 }
 
 static void

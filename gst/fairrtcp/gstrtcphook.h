@@ -18,12 +18,14 @@ G_DECLARE_FINAL_TYPE (GstRtcpHook, gst_rtcp_hook, GST, RTCP_HOOK, GObject)
  * @mtu: how long the compound may become, in bytes; for
  *     gst_fairmix_rtcp_add_app()
  * @n_sources: that the session knows, itself included
+ * @is_extra: of gst_rtcp_hook_send_extra(), and not of the session
  */
 typedef struct
 {
   guint32 ssrc;
   gsize mtu;
   guint n_sources;
+  gboolean is_extra;
 } GstRtcpHookReport;
 
 /**
@@ -124,6 +126,19 @@ gboolean gst_rtcp_hook_connect_or_complain (GstRtcpHook * hook);
  * Returns: whether there will be one
  */
 gboolean gst_rtcp_hook_send_early (GstRtcpHook * hook, GstClockTime max_delay);
+
+/**
+ * gst_rtcp_hook_send_extra:
+ * @ssrc: who reports; one that the session has sent a report of before
+ *
+ * Sends a report of its own at once where the session's go, on the near side of what
+ * encrypts them: a receiver report without blocks, the CNAME, and what the owner's
+ * #GstRtcpHookFunc adds.  The session knows nothing of it, and so reports as often as
+ * before: for what is rare in the whole group.
+ *
+ * Returns: whether it was sent
+ */
+gboolean gst_rtcp_hook_send_extra (GstRtcpHook * hook, guint32 ssrc);
 
 /* Returns: whether the session uses early feedback (AVPF, SAVPF) */
 gboolean gst_rtcp_hook_is_avpf (GstRtcpHook * hook);

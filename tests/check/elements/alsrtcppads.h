@@ -6,6 +6,7 @@
 
 #include "../gstfairmixcheck.h"
 
+#include "padcheck.h"
 #include "srtpcheck.h"
 
 typedef struct
@@ -93,20 +94,6 @@ static inline GstElement *
 element_of (GstElement * bin, const gchar * name)
 {
   return gst_bin_get_by_name (GST_BIN (bin), name);
-}
-
-static inline void
-free_pad (GstPad * pad)
-{
-  GstPad *peer = gst_pad_get_peer (pad);
-
-  gst_pad_set_active (pad, FALSE);
-  if (GST_PAD_IS_SRC (pad))
-    gst_pad_unlink (pad, peer);
-  else
-    gst_pad_unlink (peer, pad);
-  gst_object_unref (peer);
-  gst_object_unref (pad);
 }
 
 static inline void

@@ -209,14 +209,41 @@ GST_START_TEST (test_in_a_large_session_one_speaks_for_others)
   }
   n_suppressed = first_of (node, "streams", "n-suppressed");
   fail_unless (n_suppressed >= 3.0, "%g", n_suppressed);
-  /* who has more to say than others, says it */
-  n_reports = first_of (node, "streams", "n-reports");
-  for (guint round = 0; round < 30; round++) {
+  fail_unless (first_of (node, "streams", "n-reports") <= n_reports + 1.0);
+  fail_unless (element_stat (node->asmp, "report-interval") > 15e9);
+  net_clear (&net);
+}
+
+GST_END_TEST;
+
+/* Though the session lets it report once in half a minute. */
+GST_START_TEST (test_who_limits_a_large_session_has_a_turn_in_each_round)
+{
+  gdouble n_reports = 0.0;
+  Node *node;
+  Net net;
+
+  net_init (&net);
+  node_add (&net, "sender", NULL);
+  node = node_add (&net, "receiver", "bandwidth=64000");
+  net_run (&net, 30);
+  for (guint round = 0; round < 40; round++) {
+    if (round == 15) {
+      n_reports = first_of (node, "streams", "n-reports");
+      node->capacity_bps = 100000.0;
+    }
     for (guint i = 0; i < 200; i++)
-      hear_from (&net, node, 1000 + i, i == 0 ? 2000000 : 0);
+      hear_from (&net, node, 1000 + i, 0);
     net_run (&net, 5);
   }
-  fail_unless (first_of (node, "streams", "n-reports") >= n_reports + 2.0);
+  n_reports = first_of (node, "streams", "n-reports") - n_reports;
+  assert_between (n_reports, 20.0, 60.0);
+  fail_unless (element_stat (node->asmp, "report-interval") > 15e9);
+  fail_unless_equals_int (element_stat (net.nodes[0].asmp, "limiting-ssrc"),
+      element_stat (node->asmp, "own-ssrc"));
+  assert_between (target (&net), 50000, 160000);
+  /* its own come back to it, as the session's do */
+  fail_unless (element_stat (node->asmp, "n-looped-rtcp") >= n_reports);
   net_clear (&net);
 }
 
@@ -261,6 +288,8 @@ asmprtcp_session_suite (void)
   tcase_add_test (tc, test_reports_take_no_more_than_five_per_cent_in_an_hour);
   tcase_add_test (tc, test_among_more_than_twenty_one_speaks_for_others);
   tcase_add_test (tc, test_in_a_large_session_one_speaks_for_others);
+  tcase_add_test (tc,
+      test_who_limits_a_large_session_has_a_turn_in_each_round);
   tcase_add_test (tc, test_both_ends_may_stop_and_start_again);
   /* of gst-plugins-bad, which need not be there */
   if (gst_registry_check_feature_version (gst_registry_get (), "srtpenc", 1, 22,

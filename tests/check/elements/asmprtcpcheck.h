@@ -7,6 +7,7 @@
 
 #include "../gstfairmixcheck.h"
 
+#include "padcheck.h"
 #include "srtpcheck.h"
 
 #include "common/gstfairmixrtcp.h"
@@ -219,20 +220,6 @@ net_init (Net * net)
   gst_system_clock_set_default (GST_CLOCK (net->clock));
   net->packet_time = FRAME;
   fmx_rng_init (&net->rng, 1);
-}
-
-static inline void
-free_pad (GstPad * pad)
-{
-  GstPad *peer = gst_pad_get_peer (pad);
-
-  gst_pad_set_active (pad, FALSE);
-  if (GST_PAD_IS_SRC (pad))
-    gst_pad_unlink (pad, peer);
-  else
-    gst_pad_unlink (peer, pad);
-  gst_object_unref (peer);
-  gst_object_unref (pad);
 }
 
 static inline void

@@ -416,7 +416,7 @@ fmx_asmp_receiver_report (FmxAsmpReceiver *receiver, FmxAsmpRate *rate,
   receiver->urgent = false;
   fill (receiver, rate, now);
   if (!fmx_asmp_receiver_may_tell (receiver, receiver->rate_bps, now)) {
-    receiver->stats.n_suppressed++;
+    receiver->stats.n_suppressed += rate->measured;
     return false;
   }
   /* the sender obeys; its next report may be seconds away, and say what was */
