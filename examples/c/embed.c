@@ -56,6 +56,9 @@ on_message (GstBus * bus, GstMessage * message, gpointer user_data)
       if (gst_message_has_name (message, "fairmix-selection"))
         print_selection (gst_message_get_structure (message));
       break;
+    case GST_MESSAGE_LATENCY:  /* somebody came who needs more, or less */
+      gst_bin_recalculate_latency (GST_BIN (app->pipeline));
+      break;
     case GST_MESSAGE_ERROR:
       gst_message_parse_error (message, &error, NULL);
       g_printerr ("%s\n", error->message);

@@ -40,10 +40,12 @@ def print_selection(structure):
           flush=True)
 
 
-def on_message(_bus, message, loop):
+def on_message(_bus, message, pipeline, loop):
     if message.type == Gst.MessageType.ERROR:
         print(message.parse_error()[0].message, file=sys.stderr)
         loop.quit()
+    elif message.type == Gst.MessageType.LATENCY:
+        pipeline.recalculate_latency()
     elif message.has_name('fairmix-selection'):
         print_selection(message.get_structure())
 
@@ -76,7 +78,7 @@ def main():
     loop = GLib.MainLoop()
     bus = pipeline.get_bus()
     bus.add_signal_watch()
-    bus.connect('message', on_message, loop)
+    bus.connect('message', on_message, pipeline, loop)
     GLib.timeout_add_seconds(CHAIR_AFTER_S, take_the_chair, mixer, 1003)
     GLib.timeout_add(int(seconds * 1000), loop.quit)
     pipeline.set_state(Gst.State.PLAYING)

@@ -156,6 +156,8 @@ class Room:
     def on_message(self, _bus, message):
         if message.type == Gst.MessageType.ERROR:
             self.say('error', text=message.parse_error()[0].message)
+        elif message.type == Gst.MessageType.LATENCY:
+            self.pipe.recalculate_latency()
         structure = message.get_structure()
         if message.type != Gst.MessageType.ELEMENT or structure is None:
             return

@@ -238,6 +238,9 @@ class Seat:
     def on_message(self, _bus, message):
         if message.type == Gst.MessageType.ERROR:
             self.close(message.parse_error()[0].message)
+        elif message.type == Gst.MessageType.LATENCY:
+            # until it is told, webrtcbin of GStreamer 1.26 sends no RTCP
+            self.pipe.recalculate_latency()
         structure = message.get_structure()
         if structure and structure.get_name() == 'fairmix-rate-decision':
             self.room.say('rate', seat=self.number,
