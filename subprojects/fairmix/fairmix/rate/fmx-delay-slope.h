@@ -14,8 +14,9 @@ extern "C" {
 #define FMX_DELAY_SLOPE_TIME (20 * FMX_MSECOND)
 
 /** FMX_DELAY_SLOPE_LEAST: ... and of so many packets: one waits for a packet of
- * somebody else, or does not */
-#define FMX_DELAY_SLOPE_LEAST 4u
+ * somebody else, or does not.  With four, 50 packets/s and 24 ms for a TCP's packet that
+ * alone looks steep, up as often as down. */
+#define FMX_DELAY_SLOPE_LEAST 8u
 
 /** FMX_DELAY_SLOPE_STEEP: seconds a second; a cut to 0.8, the greatest of shortq,
  * drains a queue at 0.2, and nobody else of its kind does more */

@@ -148,6 +148,29 @@ test_a_tcp_is_known_whose_queue_never_empties (void **state)
   }
 }
 
+/* Only a mix of ours passes a link on which a TCP's packet takes 24 ms.  We did not know
+ * it for a TCP, and had 0.1 of its rate for as long as it was there. */
+static void
+test_a_tcp_is_known_by_few_packets (void **state)
+{
+  static const FmxSimSubject voices = { &fmx_rate_shortq, false };
+
+  (void) state;
+  for (uint64_t seed = 1; seed <= 20; seed++) {
+    FmxSimDraw draw;
+
+    memset (&draw, 0, sizeof draw);
+    draw.family = FMX_SIM_BESIDE_TCP;
+    draw.seed = seed;
+    draw.link.rate_bps = 500e3;
+    draw.link.delay = draw.tcp.back = 20 * MS;
+    draw.link.queue_bytes = 12500;      /* 200 ms */
+    draw.n_bundles = draw.n_tcps = 1;
+    draw.tcp.kind = FMX_SIM_RENO;
+    assert_true (fmx_sim_draw_run (&draw, &voices).ratio > 0.4);
+  }
+}
+
 int
 main (void)
 {
@@ -159,6 +182,7 @@ main (void)
     cmocka_unit_test (test_a_clock_that_is_set_makes_none),
     cmocka_unit_test (test_streams_may_be_told_one_after_the_other),
     cmocka_unit_test (test_a_tcp_is_known_whose_queue_never_empties),
+    cmocka_unit_test (test_a_tcp_is_known_by_few_packets),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
