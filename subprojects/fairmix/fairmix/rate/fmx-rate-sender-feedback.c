@@ -233,6 +233,25 @@ end_breaker_round (FmxRateSender *sender, FmxTime now)
   round->start = now;
 }
 
+/* What a report does not tell of may stand in its next packet.  Fewer than last time, and
+ * one was lost; fewer twice, and that is all. */
+static bool
+is_whole (FmxRateSender *sender, uint32_t report_mid32)
+{
+  FmxReportParts *parts = &sender->parts;
+
+  if (report_mid32 != parts->mid32) {
+    bool is_short = parts->n < parts->expected;
+
+    if (!is_short || parts->was_short)
+      parts->expected = parts->n;
+    parts->was_short = is_short;
+    parts->mid32 = report_mid32;
+    parts->n = 0;
+  }
+  return ++parts->n >= parts->expected;
+}
+
 /* Packets from before the receiver came are nobody's loss. */
 static void
 begin_per_packet (FmxRateSender *sender, const Digest *digest)
@@ -317,7 +336,8 @@ end (FmxRateSender *sender, Digest *digest, uint32_t report_mid32, FmxTime now)
   note_latest (sender, digest);
   fmx_bottleneck_rate_end (&sender->bottleneck, now);
   fmx_delay_slope_end (&sender->slope, now);
-  (void) fmx_rate_sender_drain_losses (sender, now);
+  if (is_whole (sender, report_mid32))
+    (void) fmx_rate_sender_drain_losses (sender, now);
   end_breaker_round (sender, now);
   fmx_rate_sender_digest (sender, digest->n_acked > 0, now);
   fmx_rate_sender_tell (sender, now);

@@ -122,6 +122,7 @@ fmx_rate_sender_init (FmxRateSender *sender,
   sender->report.start = FMX_TIME_NONE;
   sender->report.due = FMX_TIME_NONE;
   sender->breaker_round.start = now;
+  sender->parts.expected = 2;    /* until it is known */
   sender->probing_since = FMX_TIME_NONE;
   sender->silent_since = FMX_TIME_NONE;
   sender->probe_at = FMX_TIME_NONE;

@@ -230,6 +230,17 @@ typedef struct
   uint32_t lost;
 } FmxBreakerRound;
 
+/** Which packet of a report this is: more streams than one holds take several, of one
+ * report timestamp ([RFC8888 3.1]) */
+typedef struct
+{
+  /*< private >*/
+  uint32_t mid32;
+  unsigned n;                   /* with that timestamp so far */
+  unsigned expected;            /* as many as the report before had */
+  bool was_short;               /* that had fewer: one of its packets was lost, or ... */
+} FmxReportParts;
+
 /** Who is believed. */
 typedef struct
 {
@@ -288,6 +299,7 @@ struct _FmxRateSender
   FmxRateTrust trust;
   FmxRng rng;
   FmxBreakerRound breaker_round;
+  FmxReportParts parts;
   FmxStreamTotals totals;
   double packet_bytes;          /* mean, on the wire */
   FmxTime last_ack;
