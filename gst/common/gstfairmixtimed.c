@@ -44,12 +44,28 @@ gst_fairmix_timed_clear (GstFairmixTimed * timed)
   gst_fairmix_time_set_clock (&timed->time, NULL);
 }
 
+/* What a network does is told by the system's clock.  That of a sound device (which can
+ * be made the slave of another) starts late, goes in steps, and is wrong by some parts in
+ * a thousand, all of which would pass for queues.
+ *
+ * Returns: (transfer full): the clock to be used where the pipeline has @clock */
+static GstClock *
+gst_fairmix_timed_clock_for (GstClock * clock)
+{
+  if (clock != NULL
+      && GST_OBJECT_FLAG_IS_SET (clock, GST_CLOCK_FLAG_CAN_SET_MASTER))
+    return gst_system_clock_obtain ();
+  return clock != NULL ? gst_object_ref (clock) : NULL;
+}
+
 static gboolean
 gst_fairmix_timed_play (GstFairmixTimed * timed)
 {
-  GstClock *clock = gst_element_get_clock (timed->element);
+  GstClock *theirs = gst_element_get_clock (timed->element);
+  GstClock *clock = gst_fairmix_timed_clock_for (theirs);
   gboolean shared;
 
+  gst_clear_object (&theirs);
   if (clock == NULL) {
     GST_ELEMENT_ERROR (timed->element, CORE, CLOCK,
         ("%s needs a clock: %s.", timed->funcs->name, timed->funcs->needs),
@@ -117,10 +133,13 @@ gboolean
 gst_fairmix_timed_set_clock (GstFairmixTimed * timed, GstClock * clock,
     gpointer parent)
 {
+  GstClock *ours = gst_fairmix_timed_clock_for (clock);
+
   gst_fairmix_lock_acquire (timed->lock);
-  gst_fairmix_time_set_clock (&timed->time, clock);
+  gst_fairmix_time_set_clock (&timed->time, ours);
   gst_fairmix_lock_release (timed->lock);
-  gst_fairmix_timer_set_clock (timed->timer, clock);
+  gst_fairmix_timer_set_clock (timed->timer, ours);
+  gst_clear_object (&ours);
   return GST_ELEMENT_CLASS (parent)->set_clock (timed->element, clock);
 }
 

@@ -235,6 +235,33 @@ GST_START_TEST (test_without_a_clock_it_fails_with_an_error)
 
 GST_END_TEST;
 
+/* With a microphone the pipeline has the clock of the sound device, which jumps: what
+ * left before did not leave long ago for that. */
+GST_START_TEST (test_a_sound_devices_clock_does_not_time_the_network)
+{
+  GstClock *device = gst_test_clock_new_with_start_time (GST_SECOND);
+  gdouble sent_bps;
+  Fixture f;
+
+  GST_OBJECT_FLAG_SET (device, GST_CLOCK_FLAG_CAN_SET_MASTER);
+  setup (&f);
+  gst_system_clock_set_default (GST_CLOCK (f.clock));
+  gst_element_set_clock (f.element, device);
+  for (guint16 seq = 0; seq < 10; seq++) {
+    fail_unless_equals_int (push (&f, SSRC, seq), GST_FLOW_OK);
+    advance (&f, 20 * GST_MSECOND);
+  }
+  sent_bps = element_stat (f.element, "sent-bps");
+  fail_unless (sent_bps > 0);
+  gst_test_clock_set_time (GST_TEST_CLOCK (device), 100 * GST_SECOND);
+  fail_unless (element_stat (f.element, "sent-bps") == sent_bps);
+  teardown (&f);
+  gst_system_clock_set_default (NULL);
+  gst_object_unref (device);
+}
+
+GST_END_TEST;
+
 /* The new clock is an hour behind: for the library time goes on. */
 GST_START_TEST (test_another_clock_changes_nothing)
 {
@@ -358,6 +385,7 @@ tfrcrate_suite (void)
   tcase_add_test (tc, test_state_cycles_start_afresh);
   tcase_add_test (tc, test_without_a_clock_it_fails_with_an_error);
   tcase_add_test (tc, test_another_clock_changes_nothing);
+  tcase_add_test (tc, test_a_sound_devices_clock_does_not_time_the_network);
   tcase_add_test (tc, test_threads_do_not_disturb_each_other);
   tcase_add_test (tc, test_events_and_queries_keep_to_their_pair_of_pads);
   return suite;
