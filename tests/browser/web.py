@@ -121,13 +121,20 @@ class Listener:
     def hears_all_in_one(self):
         return sorted(self.others) in map(sorted, self.voices(self.looks[-OWN_LOOKS:]))
 
+    def is_own(self, looks):
+        """As loud as a voice, and there all the time: while a slot goes from a voice to
+        a mix there is some of each tone for a moment."""
+        always_db = [min(slot[self.own] for slot in slots)
+                     for slots in zip(*(look['db'] for look in looks))]
+        return max(always_db) >= LOUD_DB and any(
+            self.own in slot for slot in self.voices(looks, OWN_LEAST_DB))
+
     def check_own(self):
         new = self.looks[:1]            # the same again where it has not got on
         new += [b for a, b in zip(self.looks, self.looks[1:])
                 if b['played'] > a['played']]
         heard = [w for w in (new[n - OWN_LOOKS:n]
-                             for n in range(OWN_LOOKS, len(new) + 1))
-                 if any(self.own in slot for slot in self.voices(w, OWN_LEAST_DB))]
+                             for n in range(OWN_LOOKS, len(new) + 1)) if self.is_own(w)]
         named = [w for w in self.looks if self.ssrc in sum(w['named'], [])]
         say(f'{self.name}: {len(new)} looks; own voice in {len(heard)}, '
             f'own name in {len(named)}')
