@@ -8,8 +8,9 @@
 #include "gstrtpextension.h"
 #include "common/gstfairmixextmap.h"
 
-/* What is handed on at a time: four times what a browser tells of */
-#define METRICS_AT_ONCE 256
+/* What is handed on at a time: all that rtpsession tells of, 598 packets in 1400 bytes;
+ * browsers tell of some 60 */
+#define METRICS_AT_ONCE 1024
 
 void
 gst_transport_wide_clear (GstTransportWide * self)

@@ -155,7 +155,7 @@ no_feedback_timeout (const FmxRateController *rc)
   FmxDuration others[] = {
     fmx_time_from_s (2.0 * 8.0 * rc->packet_bytes / rc->rate_bps),
     2 * rc->interval,
-    rc->rto + rc->interval,
+    rc->rto + rc->patience,
     fmx_rate_controller_is_probing (rc)
         ? 2 * fmx_rate_controller_probe_interval (rc) : 0
   };
@@ -195,7 +195,7 @@ fmx_rate_controller_on_sent (FmxRateController *rc, uint32_t wire_bytes,
   if (rc->no_feedback_at == FMX_TIME_NONE)
     restart_no_feedback_timer (rc, now);
   else if (was_silent)          /* what is young has no answer yet */
-    fmx_rate_controller_postpone (rc, now + (FmxTime) (rc->rto + rc->interval));
+    fmx_rate_controller_postpone (rc, now + (FmxTime) (rc->rto + rc->patience));
   rc->idle = false;
 }
 
@@ -227,6 +227,7 @@ fmx_rate_controller_on_feedback (FmxRateController *rc,
   rc->rtt = fb->rtt;
   rc->rto = fb->rto;
   rc->interval = fb->interval;
+  rc->patience = fb->patience > fb->interval ? fb->patience : fb->interval;
   rc->packet_bytes = fb->packet_bytes;
   if (fb->heard) {
     rc->data_limited = was_data_limited (rc, fb);

@@ -87,6 +87,7 @@ typedef struct
  * @rto: retransmission timeout
  * @interval: longest time between two feedbacks of late
  * @interval_mean: of the last eight or so
+ * @patience: how long a next one may take, if that is longer than @interval
  * @acked_sent: when the newest acknowledged packet was sent
  * @loss_event_rate: p, in [0, 1]
  * @new_loss_event: whether a loss event began since the last feedback
@@ -127,6 +128,7 @@ typedef struct
   FmxDuration rto;
   FmxDuration interval;
   FmxDuration interval_mean;
+  FmxDuration patience;
   FmxTime acked_sent;
   double loss_event_rate;
   bool new_loss_event;
@@ -232,7 +234,7 @@ struct _FmxRateController
   /* the last that was said of the path */
   FmxDuration rtt;              /* 0 = nothing yet */
   FmxDuration rto;
-  FmxDuration interval;
+  FmxDuration interval, patience;
   double packet_bytes;
   FmxTime losses_since;
   double media_bps;             /* what the media may use, if it was less */

@@ -12,9 +12,6 @@
 /* A report of less time says that much less of what the receiver gets. */
 #define RECEIVE_LEAST (200 * FMX_MSECOND)
 
-/* No per-packet feedback for so long: the receiver does not send it any more. */
-#define PER_PACKET_TIMEOUT (10 * FMX_SECOND)
-
 /* Packets that had all the time there is to arrive, and did not: the block
  * tells of none after @highest. */
 static uint32_t
@@ -155,8 +152,7 @@ fmx_rate_sender_on_report_block (FmxRateSender *sender,
   if (sender->stats.feedback == FMX_RATE_SENDER_FEEDBACK_PER_PACKET) {
     if (sender->params.circuit_breaker)
       fmx_circuit_breaker_on_heard (&sender->breaker, now);
-    if (sender->trust.per_packet_counts && fmx_time_diff (now,
-            sender->stats.last_feedback) < PER_PACKET_TIMEOUT)
+    if (!fmx_rate_sender_takes_block (sender, stream, block, now))
       return;
     /* It fell silent, yet its reports come: it speaks the other language. */
     sender->stats.feedback = FMX_RATE_SENDER_FEEDBACK_REPORT_BLOCKS;
@@ -265,7 +261,7 @@ fmx_rate_sender_digest_report_blocks (FmxRateSender *sender, FmxTime now)
   double fraction = 0.0;
   FmxLossRecord last;
 
-  fmx_rate_sender_heard (sender, now);
+  fmx_rate_sender_heard (sender, 0, now);
   if (round->expected == 0 && !round->is_baseline)
     give_up_overdue (sender, round, now);
   /* Of streams that are silent: nothing was to arrive, nothing is known. */

@@ -24,6 +24,9 @@
 /* Between two reports, as far as is known before the second: [RFC3550 6.2]. */
 #define RTCP_INTERVAL (5 * FMX_SECOND)
 
+/* ... and before the first one: half of that, times up to 1.5 / 1.21 */
+#define FIRST_RTCP (3100 * FMX_MSECOND)
+
 #define GAP_WINDOW (30 * FMX_SECOND)
 
 /* What remains of one stream's worth when T is computed from p again. */
@@ -97,15 +100,28 @@ fmx_rate_sender_interval (const FmxRateSender *sender)
   if (gap == 0 && sender->stats.feedback
       == FMX_RATE_SENDER_FEEDBACK_REPORT_BLOCKS)
     return RTCP_INTERVAL;       /* after the very first one */
+  if (gap < RTCP_INTERVAL && sender->trust.is_rare)
+    return RTCP_INTERVAL;
   return gap;
+}
+
+FmxDuration
+fmx_rate_sender_patience (const FmxRateSender *sender)
+{
+  FmxDuration interval = fmx_rate_sender_interval (sender);
+
+  return interval < FIRST_RTCP && fmx_rate_sender_is_unsteady (sender)
+      ? FIRST_RTCP : interval;
 }
 
 /* The longest gap of the last one to two windows: a receiver that hurried
  * because of a loss has to pause afterwards. */
 static void
-note_gap (FmxRateSender *sender, FmxDuration gap, FmxTime now)
+note_gap (FmxRateSender *sender, FmxDuration gap, FmxDuration held,
+    FmxTime now)
 {
-  bool slow = sender->stats.feedback != FMX_RATE_SENDER_FEEDBACK_PER_PACKET;
+  bool slow = sender->stats.feedback != FMX_RATE_SENDER_FEEDBACK_PER_PACKET
+      || held > gap / 2;
   FmxDuration longest = slow ? 10 * FMX_SECOND : FMX_SECOND;
 
   /* A pause of the media, or an outage, is no interval. */
@@ -124,12 +140,12 @@ note_gap (FmxRateSender *sender, FmxDuration gap, FmxTime now)
 }
 
 void
-fmx_rate_sender_heard (FmxRateSender *sender, FmxTime now)
+fmx_rate_sender_heard (FmxRateSender *sender, FmxDuration held, FmxTime now)
 {
   FmxRateSenderStats *stats = &sender->stats;
 
   if (stats->last_feedback != FMX_TIME_NONE)
-    note_gap (sender, fmx_time_diff (now, stats->last_feedback), now);
+    note_gap (sender, fmx_time_diff (now, stats->last_feedback), held, now);
   stats->last_feedback = now;
   if (sender->params.circuit_breaker)
     fmx_circuit_breaker_on_heard (&sender->breaker, now);
@@ -317,6 +333,7 @@ fmx_rate_sender_digest (FmxRateSender *sender, bool heard, FmxTime now)
   fb.damping = fmx_rtt_damping (&sender->rtt);
   fb.rto = fmx_rtt_rto (&sender->rtt);
   fb.interval = fmx_rate_sender_interval (sender);
+  fb.patience = fmx_rate_sender_patience (sender);
   fb.interval_mean = sender->gap_mean;
   fb.acked_sent = sender->acked_sent;
   fb.loss_event_rate = fmx_loss_intervals_rate (&sender->intervals);

@@ -33,6 +33,7 @@ typedef struct
   uint32_t n_acked;
   FmxSentPacket newest;
   FmxDuration newest_offset;
+  FmxDuration held;             /* since the first of them arrived */
   FmxTime least_from;           /* now - R of the packet with the least R ... */
   FmxTime most_from;            /* ... and with the greatest */
   uint64_t first_number;
@@ -110,6 +111,8 @@ on_acknowledged (FmxRateSender *sender, Digest *digest,
   if (metric->arrival_offset != FMX_CCFB_ATO_UNKNOWN) {
     FmxTime arrived = digest->reported - (FmxTime) metric->arrival_offset;
 
+    if (metric->arrival_offset > digest->held)
+      digest->held = metric->arrival_offset;
     if (arrived > digest->last_arrival)
       digest->last_arrival = arrived;
     fmx_bottleneck_rate_add (&sender->bottleneck, packet.sent, arrived,
@@ -178,7 +181,8 @@ begin (FmxRateSender *sender, Digest *digest, uint32_t report_mid32,
 /* [RFC5348 6.2] X_recv, over a round-trip time or more, on the receiver's
  * clock unless that is nonsense. */
 static void
-end_receive_round (FmxRateSender *sender, uint32_t report_mid32, FmxTime now)
+end_receive_round (FmxRateSender *sender, const Digest *digest,
+    uint32_t report_mid32, FmxTime now)
 {
   FmxReceiveRound *round = &sender->receive;
   FmxDuration took = fmx_time_diff (now, round->start);
@@ -192,7 +196,7 @@ end_receive_round (FmxRateSender *sender, uint32_t report_mid32, FmxTime now)
     return;
   if (theirs > took / 2 && theirs < 2 * took)
     took = theirs;
-  if (took <= RECEIVE_ROUND_MAX) {
+  if (took <= RECEIVE_ROUND_MAX || digest->held > took / 2) {
     round->bps = fmx_rate_bps ((double) round->bytes, took);
     if (round->bps > round->most_bps)
       round->most_bps = round->bps;
@@ -318,7 +322,7 @@ end (FmxRateSender *sender, Digest *digest, uint32_t report_mid32, FmxTime now)
     return;                     /* about others, or older than we remember */
   if (digest->is_first)
     begin_per_packet (sender, digest);
-  fmx_rate_sender_heard (sender, now);
+  fmx_rate_sender_heard (sender, digest->held, now);
   note_reverse_delay (sender, digest, report_mid32, now);
   if (digest->n_acked > 0) {
     if (sender->silent_since != FMX_TIME_NONE)
@@ -330,9 +334,9 @@ end (FmxRateSender *sender, Digest *digest, uint32_t report_mid32, FmxTime now)
     /* [RFC6298 5.3] acknowledgements come: "restart the ... timer" */
     fmx_sent_history_postpone (&sender->history, now
         + (FmxTime) (fmx_rtt_rto (&sender->rtt) - fmx_rtt_srtt (&sender->rtt)
-            + fmx_rate_sender_interval (sender)));
+            + fmx_rate_sender_patience (sender)));
   }
-  end_receive_round (sender, report_mid32, now);
+  end_receive_round (sender, digest, report_mid32, now);
   note_latest (sender, digest);
   fmx_bottleneck_rate_end (&sender->bottleneck, now);
   fmx_delay_slope_end (&sender->slope, now);
@@ -372,6 +376,8 @@ fmx_rate_sender_on_ccfb (FmxRateSender *sender, const uint8_t *data,
     if (!fmx_rate_sender_may_be_true (sender, &metric, now))
       return true;
   (void) fmx_ccfb_reader_init (&reader, data, size);
+  if (fmx_rate_sender_is_rare (sender, now))
+    return true;
   if (fmx_rate_sender_is_on_trial (sender, now)) {
     while (fmx_ccfb_reader_next (&reader, &metric))
       note_claim (sender, &metric);
@@ -395,6 +401,8 @@ fmx_rate_sender_on_metrics (FmxRateSender *sender,
   for (size_t i = 0; i < n; i++)
     if (!fmx_rate_sender_may_be_true (sender, &metrics[i], now))
       return;
+  if (fmx_rate_sender_is_rare (sender, now))
+    return;
   if (fmx_rate_sender_is_on_trial (sender, now)) {
     for (size_t i = 0; i < n; i++)
       note_claim (sender, &metrics[i]);

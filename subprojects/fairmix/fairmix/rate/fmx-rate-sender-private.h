@@ -19,8 +19,12 @@ void fmx_rate_sender_schedule_probe (FmxRateSender * sender, FmxTime now);
 /* Longest time between two feedbacks of late. */
 FmxDuration fmx_rate_sender_interval (const FmxRateSender * sender);
 
-/* Something came from the receiver. */
-void fmx_rate_sender_heard (FmxRateSender * sender, FmxTime now);
+/* ... or as long as it may be where that is not known. */
+FmxDuration fmx_rate_sender_patience (const FmxRateSender * sender);
+
+/* Something came from the receiver, that it held back for @held. */
+void fmx_rate_sender_heard (FmxRateSender * sender, FmxDuration held,
+    FmxTime now);
 
 /* One packet's fate. */
 void fmx_rate_sender_received (FmxRateSender * sender,
@@ -53,6 +57,15 @@ bool fmx_rate_sender_may_be_true (FmxRateSender * sender,
     const FmxCcfbMetric * metric, FmxTime now);
 /* Returns: whether per-packet feedback must first agree with report blocks */
 bool fmx_rate_sender_is_on_trial (FmxRateSender * sender, FmxTime now);
+/* Returns: whether per-packet feedback, which comes now, comes so rarely that report
+ * blocks tell of more */
+bool fmx_rate_sender_is_rare (FmxRateSender * sender, FmxTime now);
+/* Returns: whether it is not known how often the receiver tells of packets */
+bool fmx_rate_sender_is_unsteady (const FmxRateSender * sender);
+/* Returns: whether report blocks count beside per-packet feedback: @block tells of what
+ * that should have told of before */
+bool fmx_rate_sender_takes_block (FmxRateSender * sender,
+    const FmxStream * stream, const FmxReportBlock * block, FmxTime now);
 /* Returns: whether @block, about @stream, counts */
 bool fmx_rate_sender_believes_block (FmxRateSender * sender,
     const FmxStream * stream, const FmxReportBlock * block, FmxTime now);

@@ -18,6 +18,19 @@
  * lost. */
 #define UNMISSED 12u
 
+/* No per-packet feedback for so long: the receiver does not send it any more ... */
+#define PER_PACKET_TIMEOUT (10 * FMX_SECOND)
+/* ... or it does not send it often: rtpsession of GStreamer waits for a marker, which an
+ * Opus stream has at its beginning, or for some 600 packets. */
+#define PAUSE FMX_SECOND
+
+/* How often it comes is known after so much without a pause; who was rare has to send it
+ * for longer than between two reports ([RFC3550 6.2]). */
+#define STEADY_TIME (500 * FMX_MSECOND)
+#define STEADY_TIMES 4u
+#define OFTEN_TIME (8 * FMX_SECOND)
+#define OFTEN_TIMES 20u
+
 void
 fmx_rate_sender_set_source (FmxRateSender *sender, uint64_t id)
 {
@@ -70,6 +83,8 @@ fmx_rate_sender_believes_ccfb (FmxRateSender *sender, FmxTime now)
   if (!known) {
     trust->per_packet_counts = false;
     trust->trial_since = FMX_TIME_NONE;
+    trust->is_steady = trust->is_rare = false;
+    trust->n_row = 0;
   }
   return true;
 }
@@ -109,6 +124,56 @@ fmx_rate_sender_is_on_trial (FmxRateSender *sender, FmxTime now)
     trust->trial_since = now;
     trust->expected = trust->received = trust->claimed = 0;
   }
+  return true;
+}
+
+bool
+fmx_rate_sender_is_rare (FmxRateSender *sender, FmxTime now)
+{
+  FmxRateTrust *trust = &sender->trust;
+  FmxDuration row;
+
+  if (trust->n_row == 0 || fmx_time_diff (now, trust->row_end) > PAUSE) {
+    trust->n_row = 0;
+    trust->row_begin = now;
+  }
+  if (trust->n_row == 0 || now > trust->row_end)        /* else a part of the same */
+    trust->n_row++;
+  trust->row_end = now;
+  row = fmx_time_diff (now, trust->row_begin);
+  if (trust->n_row >= OFTEN_TIMES && row >= OFTEN_TIME)
+    trust->is_rare = false;
+  if (trust->n_row >= STEADY_TIMES && row >= STEADY_TIME)
+    trust->is_steady = !trust->is_rare;
+  return trust->is_rare;
+}
+
+bool
+fmx_rate_sender_is_unsteady (const FmxRateSender *sender)
+{
+  const FmxRateTrust *trust = &sender->trust;
+
+  return trust->n_row > 0 && !trust->is_steady
+      && sender->stats.feedback == FMX_RATE_SENDER_FEEDBACK_PER_PACKET;
+}
+
+/* Who had a packet that left after all that was acknowledged is not cut off. */
+bool
+fmx_rate_sender_takes_block (FmxRateSender *sender, const FmxStream *stream,
+    const FmxReportBlock *block, FmxTime now)
+{
+  FmxDuration silent = fmx_time_diff (now, sender->stats.last_feedback);
+  FmxSentPacket packet;
+
+  if (!sender->trust.per_packet_counts || silent >= PER_PACKET_TIMEOUT)
+    return true;
+  if (silent <= PAUSE + sender->gap_now
+      || !fmx_sent_history_find (&sender->history, stream->ssrc,
+          (uint16_t) block->ext_highest_seq, &packet)
+      || packet.sent <= sender->last_ack)
+    return false;
+  sender->trust.is_rare = true;
+  sender->trust.is_steady = false;
   return true;
 }
 

@@ -167,7 +167,7 @@ fmx_rate_sender_set_params (FmxRateSender *sender,
 static FmxDuration
 ack_timeout (const FmxRateSender *sender)
 {
-  return fmx_rtt_rto (&sender->rtt) + fmx_rate_sender_interval (sender);
+  return fmx_rtt_rto (&sender->rtt) + fmx_rate_sender_patience (sender);
 }
 
 /* [RFC5348 4.1], [RFC4828 3]: the mean of what is sent; dummies say nothing. */

@@ -254,6 +254,10 @@ typedef struct
   uint32_t received;
   uint32_t claimed;             /* ... and by who is on trial, of those */
   unsigned n_unmissed;          /* numbers left out that no block missed */
+  FmxTime row_begin, row_end;   /* per-packet feedback without a pause ... */
+  unsigned n_row;               /* ... and how often it came */
+  bool is_steady;               /* how often it comes is known */
+  bool is_rare;                 /* report blocks tell of more */
 } FmxRateTrust;
 
 /**
