@@ -213,14 +213,20 @@ running_time (GstRtpSlots * self, GstBuffer * buffer)
 
 /* Returns: (transfer full): the slot of the packet's stream; NULL: there is none */
 static Slot *
-take_slot (GstRtpSlots * self, guint32 ssrc, GstClockTime now,
+take_slot (GstRtpSlots * self, GstRTPBuffer * rtp, GstClockTime now,
     gboolean * changed)
 {
+  guint32 ssrc = gst_rtp_buffer_get_ssrc (rtp);
+  guint n_csrcs = gst_rtp_buffer_get_csrc_count (rtp);
   Slot *slot = NULL;
   guint32 index;
   bool is_other;
+  guint i;
 
   gst_fairmix_lock_acquire (&self->lock);
+  for (i = 0; i < n_csrcs; i++)
+    fmx_slots_note_mixed (&self->slots, gst_rtp_buffer_get_csrc (rtp,
+            (guint8) i));
   index = fmx_slots_take (&self->slots, ssrc, &is_other, now);
   if (index != FMX_SLOTS_NONE) {
     slot = g_atomic_rc_box_acquire (self->slot[index]);
@@ -287,7 +293,7 @@ gst_rtp_slots_chain (GstPad * sinkpad, GstObject * parent, GstBuffer * buffer)
     return GST_FLOW_OK;
   }
   ssrc = gst_rtp_buffer_get_ssrc (&rtp);
-  slot = take_slot (self, ssrc, now, &out.first);
+  slot = take_slot (self, &rtp, now, &out.first);
   if (slot != NULL) {
     GstBuffer *packet;
 

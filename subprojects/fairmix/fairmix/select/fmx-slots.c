@@ -46,6 +46,23 @@ is_better (const FmxSlot *a, const FmxSlot *b)
   return a->taken && a->last < b->last;
 }
 
+void
+fmx_slots_note_mixed (FmxSlots *slots, uint32_t ssrc)
+{
+  uint32_t index = find (slots, ssrc);
+
+  if (index != FMX_SLOTS_NONE)
+    slots->slots[index].mixed = true;
+}
+
+static bool
+is_busy (const FmxSlot *slot, FmxTime now)
+{
+  FmxDuration wait = slot->mixed ? FMX_SLOTS_MIXED : FMX_SLOTS_HURRY;
+
+  return slot->taken && now < slot->last + (FmxTime) wait;
+}
+
 static uint32_t
 find_free (const FmxSlots *slots, FmxTime now)
 {
@@ -54,8 +71,7 @@ find_free (const FmxSlots *slots, FmxTime now)
   for (uint32_t i = 0; i < slots->n_slots; i++) {
     const FmxSlot *slot = &slots->slots[i];
 
-    if (!slot->open
-        || (slot->taken && now < slot->last + (FmxTime) FMX_SLOTS_HURRY))
+    if (!slot->open || is_busy (slot, now))
       continue;
     if (best == FMX_SLOTS_NONE || is_better (slot, &slots->slots[best]))
       best = i;
@@ -74,6 +90,7 @@ fmx_slots_take (FmxSlots *slots, uint32_t ssrc, bool *changed, FmxTime now)
   if (index == FMX_SLOTS_NONE)
     return index;
   slots->slots[index].taken = true;
+  slots->slots[index].mixed = false;
   slots->slots[index].ssrc = ssrc;
   slots->slots[index].last = now;
   return index;

@@ -17,6 +17,9 @@ extern "C" {
 /** FMX_SLOTS_HURRY: when all slots are taken, so much silence is enough: three
  * packets of 20 ms */
 #define FMX_SLOTS_HURRY (60 * FMX_MSECOND)
+/** FMX_SLOTS_MIXED: and of a stream that is in a mix now, so much: no packet of its own
+ * that was under way still comes */
+#define FMX_SLOTS_MIXED (20 * FMX_MSECOND)
 
 /**
  * FmxSlot:
@@ -28,6 +31,7 @@ typedef struct
   /*< private >*/
   bool open;
   bool taken;
+  bool mixed;                   /* since its last packet */
   uint32_t ssrc;
   FmxTime last;
 } FmxSlot;
@@ -80,6 +84,10 @@ void fmx_slots_close (FmxSlots * slots, uint32_t index);
  */
 uint32_t fmx_slots_take (FmxSlots * slots, uint32_t ssrc, bool *changed,
     FmxTime now);
+
+/** fmx_slots_note_mixed: stream @ssrc is heard in another one, a mix, from now on, until it
+ * sends by itself again: its slot is free sooner */
+void fmx_slots_note_mixed (FmxSlots * slots, uint32_t ssrc);
 
 /**
  * fmx_slots_get:

@@ -59,6 +59,29 @@ test_who_gets_which_slot (void **state)
   }
 }
 
+/* All voices go into a mix: it need not wait until their slots have been silent for long,
+ * only until nothing of theirs is under way. */
+static void
+test_a_mix_has_a_slot_of_those_in_it_sooner (void **state)
+{
+  FmxSlots slots;
+  bool changed;
+
+  (void) state;
+  open_all (&slots);
+  for (uint32_t ssrc = 1; ssrc <= N; ssrc++)
+    fmx_slots_take (&slots, ssrc, &changed, ssrc * MS);
+  fmx_slots_note_mixed (&slots, 2);
+  fmx_slots_note_mixed (&slots, 3);
+  assert_int_equal (fmx_slots_take (&slots, 9, &changed, 21 * MS),
+      FMX_SLOTS_NONE);
+  fmx_slots_take (&slots, 2, &changed, 21 * MS);        /* by itself again */
+  assert_int_equal (fmx_slots_take (&slots, 9, &changed, 22 * MS),
+      FMX_SLOTS_NONE);
+  assert_int_equal (fmx_slots_take (&slots, 9, &changed, 23 * MS), 2);
+  fmx_slots_note_mixed (&slots, 77);    /* who has none */
+}
+
 static void
 test_a_closed_slot_is_not_given_away (void **state)
 {
@@ -126,6 +149,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_who_gets_which_slot),
+    cmocka_unit_test (test_a_mix_has_a_slot_of_those_in_it_sooner),
     cmocka_unit_test (test_a_closed_slot_is_not_given_away),
     cmocka_unit_test (test_who_is_silent_is_not_said_to_be_there),
     cmocka_unit_test (test_no_more_talkers_than_slots_always_fit),
