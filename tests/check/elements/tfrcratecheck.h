@@ -246,6 +246,9 @@ path_setup (Path * path, guint n_streams)
   memset (path, 0, sizeof *path);
   setup (&path->f);
   path->receiver = gst_element_factory_make ("rtpccfb", NULL);
+  /* the machine's time would tell how busy it is */
+  gst_util_set_object_arg (G_OBJECT (path->receiver), "ntp-time-source",
+      "clock-time");
   gst_element_set_clock (path->receiver, GST_CLOCK (path->f.clock));
   path->feedback =
       gst_harness_new_with_element (path->receiver, NULL, "rtcp_src");

@@ -324,7 +324,8 @@ GST_START_TEST (test_two_rtpbins_and_a_funnel_close_the_loop)
       SRC "rtcp_in caps=application/x-rtcp ! cc.rtcp_sink "
       "cc.rtcp_src ! rtp.recv_rtcp_sink_0", NULL);
   receiver = gst_parse_launch (RTPBIN "latency=20 "
-      SRC "rtp_in caps=" RTP_CAPS_PCMU " ! rtpccfb name=fb ! "
+      SRC "rtp_in caps=" RTP_CAPS_PCMU " ! rtpccfb name=fb "
+      "ntp-time-source=clock-time ! "
       "rtp.recv_rtp_sink_0 rtp. ! rtppcmudepay ! mulawdec ! "
       "fakesink async=false "
       SRC "rtcp_in caps=application/x-rtcp ! rtp.recv_rtcp_sink_0 "
