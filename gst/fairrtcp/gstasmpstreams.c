@@ -234,7 +234,7 @@ static void
 schedule (GstAsmpStreams * streams, Stream * stream, FmxTime now)
 {
   fmx_asmp_receiver_schedule (&stream->receiver,
-      fmx_time_from_s (streams->interval_s), streams->n_sources,
+      fmx_time_from_s (streams->interval_s), MAX (streams->n_sources, 1) - 1,
       fmx_rng_next_unit (&streams->rng), now);
 }
 

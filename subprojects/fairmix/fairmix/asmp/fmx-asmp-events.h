@@ -61,7 +61,8 @@ extern "C"
     double steady;              /* loss interval, over FMX_ASMP_EVENTS_STEADY */
     double packets, lost;       /* of an event, over as many */
     unsigned n_steady;
-    uint32_t crowd;
+    uint32_t n_receivers;
+    bool large;
     FmxAsmpArrival arrivals[FMX_ASMP_EVENTS_WINDOW];
   } FmxAsmpEvents;
 
@@ -81,9 +82,13 @@ extern "C"
   unsigned fmx_asmp_events_on_packet (FmxAsmpEvents *events, uint16_t seq,
       FmxDuration rtt, FmxTime now);
 
-/** fmx_asmp_events_set_crowd: @n_receivers: of a large session, from now on; 0 =
- * the session is not large */
-  void fmx_asmp_events_set_crowd (FmxAsmpEvents *events, uint32_t n_receivers);
+/**
+ * fmx_asmp_events_set_receivers:
+ * @n_receivers: of the session, from now on: the least of their rates counts
+ * @large: whether it is large
+ */
+  void fmx_asmp_events_set_receivers (FmxAsmpEvents *events,
+      uint32_t n_receivers, bool large);
 
 /** fmx_asmp_events_set_first: the interval before the first event, in packets
  * ([RFC5348 6.3.1]) */

@@ -99,8 +99,9 @@ fmx_asmp_receiver_schedule (FmxAsmpReceiver *receiver, FmxDuration interval,
     begin_round (receiver, now);
   fmx_asmp_feedback_schedule (&receiver->feedback, interval,
       paper ? 0 : n_receivers, u, now);
-  fmx_asmp_events_set_crowd (&receiver->events, !receiver->feedback.large ? 0
-      : n_receivers > 0 ? n_receivers : CROWD);
+  fmx_asmp_events_set_receivers (&receiver->events,
+      receiver->feedback.large && n_receivers == 0 ? CROWD : n_receivers,
+      receiver->feedback.large);
 }
 
 FmxTime

@@ -40,7 +40,6 @@ fmx_asmp_receiver_params_default (FmxAsmpReceiverParams *params)
   params->segment_bytes = FMX_TCP_SEGMENT_BYTES;
   params->growth = 2.0;
   params->growth_after_loss = 1.25;
-  params->quiet = 20 * FMX_SECOND;
   params->fall = 0.7;
   params->queue = 50 * FMX_MSECOND;
   params->settle = 1 * FMX_SECOND;
@@ -236,15 +235,13 @@ paper_bps (FmxAsmpReceiver *receiver, bool has_loss, double fraction,
   return gamma * instant + (1.0 - gamma) * receiver->rate_bps;
 }
 
+/* Whoever limits the rate holds the others to its growth. */
 static double
-growth_of (const FmxAsmpReceiver *receiver, FmxTime now)
+growth_of (const FmxAsmpReceiver *receiver)
 {
-  if (receiver->last_loss == FMX_TIME_NONE)
-    return receiver->params.growth;
-  return !fmx_asmp_receiver_is_limiting (receiver)
-      && fmx_time_diff (now, receiver->last_loss)
-      >= receiver->params.quiet ? receiver->params.growth
-      : receiver->params.growth_after_loss;
+  return receiver->last_loss != FMX_TIME_NONE
+      && fmx_asmp_receiver_is_limiting (receiver)
+      ? receiver->params.growth_after_loss : receiver->params.growth;
 }
 
 static bool
@@ -291,8 +288,8 @@ most_bps (const FmxAsmpReceiver *receiver, double received, FmxTime now)
       && !is_moment (receiver, now))
     return received;
   if (receiver->lost)
-    return growth_of (receiver, now) * received;
-  return fmax (growth_of (receiver, now) * received, receiver->sender_bps);
+    return growth_of (receiver) * received;
+  return fmax (growth_of (receiver) * received, receiver->sender_bps);
 }
 
 /* What may be sent because the path has carried it before */

@@ -49,10 +49,8 @@ extern "C"
  * @segment_bytes: of the TCP to be fair to ([RFC4828 3]); "asmp-fair" only
  * @growth: before the first loss, what may be sent for each bit that comes,
  *     >= 1; "asmp-fair" only
- * @growth_after_loss: the same after that, for the limiting receiver, and for
- *     others not @quiet yet: reports are seconds apart, and what is too much is
- *     lost for as long
- * @quiet: so long without a loss
+ * @growth_after_loss: the same after that, for the limiting receiver: reports are
+ *     seconds apart, and what is too much is lost for as long
  * @fall: of what comes, at least so much may be sent, whatever was lost; 0 ... 1
  * @queue: a queue as long as this ends that growth; "asmp-fair" only
  * @settle: how long a joiner measures before its rate counts; "asmp-fair" only
@@ -73,7 +71,6 @@ extern "C"
     double segment_bytes;
     double growth;
     double growth_after_loss;
-    FmxDuration quiet;
     double fall;
     FmxDuration queue;
     FmxDuration settle;
@@ -82,8 +79,7 @@ extern "C"
   } FmxAsmpReceiverParams;
 
 /** fmx_asmp_receiver_params_default: "asmp-fair", 48 kHz, ASMP's beta 0.5 and gamma
- * 0.2 and 0.9, 1460 bytes, growth 2, 1.25 after a loss, 20 s to be quiet, fall
- * 0.7, a queue of 50 ms, 1 s to settle */
+ * 0.2 and 0.9, 1460 bytes, growth 2, 1.25 after a loss, fall 0.7, a queue of 50 ms, 1 s to settle */
   void fmx_asmp_receiver_params_default (FmxAsmpReceiverParams *params);
 
 /**
