@@ -35,7 +35,7 @@
  * on a real one, on one that is made up, and in the mean of the real ones */
 #define MAX_BEHIND_REAL_R 0.5
 #define MAX_BEHIND_MADE_UP_R 1.0
-#define MAX_BEHIND_MEAN_R 0.08
+#define MAX_BEHIND_MEAN_R 0.02
 
 /* One of the two says how to run it. */
 typedef struct
@@ -247,7 +247,7 @@ print_sweep (const Trace * trace)
 {
   static const Sweep sweeps[] = {
     {"memory", offsetof (FmxPlayoutParams, memory),
-        {15000, 30000, 60000, 120000, 300000}},
+        {15000, 30000, 60000, 180000, 300000}},
     {"threshold_time", offsetof (FmxPlayoutParams, threshold_time),
         {400, 800, 1600, 2400, 4800}},
     {"reserve", offsetof (FmxPlayoutParams, reserve), {5, 10, 20, 30, 1000}},

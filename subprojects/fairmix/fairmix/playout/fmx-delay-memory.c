@@ -13,16 +13,20 @@
 /* [G.107 7.5] */
 #define BPL 25.1
 
+/* What a shorter delay has to gain besides what it costs, in points of the rating
+ * times s: a change is one, however small */
+#define LEAST_GAIN 2.0
+
 void
 fmx_delay_memory_params_default (FmxDelayMemoryParams *params)
 {
-  params->half_life = 120 * FMX_SECOND;
+  params->half_life = 180 * FMX_SECOND;
   params->horizon = 60 * FMX_SECOND;
   params->outside = 65 * FMX_MSECOND;
   params->delay_price = 10.0;
   params->patience = 3;
   params->prior = 10 * FMX_SECOND;
-  params->prior_mean = 15 * FMX_MSECOND;
+  params->prior_mean = 12 * FMX_MSECOND;
 }
 
 /* [G.107 7.4] */
@@ -58,17 +62,19 @@ fmx_delay_memory_init (FmxDelayMemory *memory,
   fmx_delay_memory_clear (memory);
 }
 
+/* Misses by the prior, at each delay: left, left share, left share^2, ... */
 void
 fmx_delay_memory_clear (FmxDelayMemory *memory)
 {
   double share = exp (-(double) BIN / (double) memory->params.prior_mean);
-  double left = fmx_time_to_s (memory->params.prior);
+  double bend = fmx_time_to_s (memory->params.prior)
+      * (1.0 - share) * (1.0 - share) / share / fmx_time_to_s (BIN);
 
   memory->weight = 1.0;
-  memory->total = left;
+  memory->total = fmx_time_to_s (memory->params.prior);
   for (unsigned i = 0; i < N_BINS; i++) {
-    memory->needs[i] = (float) (left * (1.0 - share));
-    left *= share;
+    bend *= share;
+    memory->bends[i] = (float) bend;
   }
 }
 
@@ -80,16 +86,17 @@ fmx_delay_memory_use_init (FmxDelayMemoryUse *use)
   use->checked_loudness = 1.0;
 }
 
-/* A need is met by the delay of its bin. */
 static unsigned
 bin_of (FmxDuration need)
 {
-  FmxDuration i = (need + BIN - 1) / BIN;
+  FmxDuration i = (need + BIN / 2) / BIN;
 
   return i < (FmxDuration) N_BINS ? (unsigned) i : N_BINS - 1;
 }
 
-/* Instead of the old ones becoming lighter the new ones become heavier. */
+/* With a delay of d (need - d) / duration of the packet is missed, from nothing to
+ * all of it: a line that bends where d is the need, and where it is shorter by the
+ * packet.  Instead of the old ones becoming lighter the new ones become heavier. */
 void
 fmx_delay_memory_on_packet (FmxDelayMemory *memory, FmxDuration need,
     FmxDuration duration)
@@ -102,11 +109,13 @@ fmx_delay_memory_on_packet (FmxDelayMemory *memory, FmxDuration need,
   memory->weight *= 1.0 + 0.6931 * (double) duration
       / (double) memory->params.half_life;
   weight = memory->weight * fmx_time_to_s (duration);
-  memory->needs[bin_of (need)] += (float) weight;
   memory->total += weight;
+  memory->bends[bin_of (need)] += (float) memory->weight;
+  if (need > duration)
+    memory->bends[bin_of (need - duration)] -= (float) memory->weight;
   if (memory->weight > MAX_WEIGHT) {
     for (unsigned i = 0; i < N_BINS; i++)
-      memory->needs[i] /= (float) memory->weight;
+      memory->bends[i] /= (float) memory->weight;
     memory->total /= memory->weight;
     memory->weight = 1.0;
   }
@@ -129,33 +138,63 @@ bin_within (FmxDuration delay)
   return i < (FmxDuration) N_BINS ? (unsigned) i : N_BINS - 1;
 }
 
+/* What was missed with delays, from the longest one down */
+typedef struct
+{
+  unsigned bin;
+  double missed, slope;
+} Misses;
+
+#define LONGEST ((Misses) { N_BINS - 1, 0.0, 0.0 })
+
+static void
+step_down (const FmxDelayMemory *memory, Misses *misses)
+{
+  misses->slope += memory->bends[misses->bin--];
+  misses->missed += misses->slope * (1e-9 * BIN);
+}
+
+static double
+cost_here (const FmxDelayMemory *memory, const Misses *misses)
+{
+  return cost_of (memory, misses->bin, misses->missed);
+}
+
+static Misses
+misses_at (const FmxDelayMemory *memory, FmxDuration delay)
+{
+  unsigned bin = bin_within (delay);
+  Misses misses = LONGEST;
+
+  while (misses.bin > bin)
+    step_down (memory, &misses);
+  return misses;
+}
+
 double
 fmx_delay_memory_cost (const FmxDelayMemory *memory, FmxDuration delay)
 {
-  unsigned bin = bin_within (delay);
-  double missed = 0.0;
+  Misses misses = misses_at (memory, delay);
 
-  for (unsigned i = bin + 1; i < N_BINS; i++)
-    missed += memory->needs[i];
-  return cost_of (memory, bin, missed);
+  return cost_here (memory, &misses);
 }
 
 FmxDuration
 fmx_delay_memory_best (const FmxDelayMemory *memory, FmxDuration most)
 {
-  unsigned last = bin_within (most), best = 0;
-  double least = INFINITY, missed = 0.0;
+  Misses misses = misses_at (memory, most);
+  unsigned best = misses.bin;
+  double least = cost_here (memory, &misses);
 
-  for (unsigned i = N_BINS - 1; i > last; i--)
-    missed += memory->needs[i];
-  for (unsigned i = last + 1; i-- > 0;) {
-    double cost = cost_of (memory, i, missed);
+  while (misses.bin > 0) {
+    double cost;
 
+    step_down (memory, &misses);
+    cost = cost_here (memory, &misses);
     if (cost < least) {
       least = cost;
-      best = i;
+      best = misses.bin;
     }
-    missed += memory->needs[i];
   }
   return (FmxDuration) best *BIN;
 }
@@ -200,26 +239,47 @@ fmx_delay_memory_on_late (const FmxDelayMemory *memory,
   return true;
 }
 
-bool
-fmx_delay_memory_may_shrink (const FmxDelayMemory *memory,
-    FmxDelayMemoryUse *use, FmxDuration delay, FmxDuration duration,
+/* By how much less is worth most, beyond the part of a packet that it costs */
+static FmxDuration
+worth_most (const FmxDelayMemory *memory, FmxDuration delay, FmxDuration most,
+    double per_second)
+{
+  double horizon = fmx_time_to_s (memory->params.horizon);
+  Misses misses = misses_at (memory, delay);
+  double now = cost_here (memory, &misses), best = 0.0;
+  FmxDuration less = 0, here = delay % BIN;
+
+  for (; misses.bin > 0 && here < most; here += BIN) {
+    double gain;
+
+    step_down (memory, &misses);
+    gain = (now - cost_here (memory, &misses)) * horizon
+        - per_second * fmx_time_to_s (here + BIN);
+    if (gain > best) {
+      best = gain;
+      less = here + BIN;
+    }
+  }
+  less = less < most ? less : most;
+  return best > LEAST_GAIN ? less : 0;
+}
+
+FmxDuration
+fmx_delay_memory_shrinkage (const FmxDelayMemory *memory,
+    FmxDelayMemoryUse *use, FmxDuration delay, FmxDuration most,
     double loudness, FmxTime now)
 {
-  double gain;
+  assert (loudness > 0.0 && most > 0);
 
-  assert (loudness > 0.0);
-
-  if (use->checked != FMX_TIME_NONE && !use->may_shrink
+  if (use->checked != FMX_TIME_NONE && use->shrinkage == 0
       && loudness >= use->checked_loudness
       && fmx_time_diff (now, use->checked) < CHECK_INTERVAL)
-    return false;
+    return 0;
   if (delay >= (FmxDuration) N_BINS * BIN)
-    return true;                /* beyond what is remembered, and sense */
-  gain = fmx_delay_memory_cost (memory, delay)
-      - fmx_delay_memory_cost (memory, delay - duration);
+    return most;                /* beyond what is remembered, and sense */
   use->checked = now;
   use->checked_loudness = loudness;
-  use->may_shrink = gain * (double) memory->params.horizon
-      > FMX_DELAY_MEMORY_PACKET_COST * loudness * (double) duration;
-  return use->may_shrink;
+  use->shrinkage = worth_most (memory, delay, most,
+      FMX_DELAY_MEMORY_PACKET_COST * loudness);
+  return use->shrinkage;
 }

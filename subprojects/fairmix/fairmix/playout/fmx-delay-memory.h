@@ -51,10 +51,11 @@ typedef struct
  * A stall leaves a gap that is as long whether its late packets are played or
  * not.  Who plays them goes on later, and pays with a cut when he wants to be
  * on time again; what he gets is that the next stall is shorter by as much.
- * So a histogram of the delays that packets needed tells what each constant
- * delay would have cost, by the E-model ([G.107 7.4, 7.5], G.711 with
- * concealment: Ie = 0, Bpl = 25.1), and the cheapest is what a stall may raise
- * the delay to.
+ * So what delays packets needed tells what each constant delay would have cost,
+ * by the E-model ([G.107 7.4, 7.5], G.711 with concealment: Ie = 0, Bpl = 25.1),
+ * and the cheapest is what a stall may raise the delay to.  Of a packet that is
+ * late by less than itself the rest is heard, so what is missed falls in a line
+ * as the delay grows: only where it bends is kept.
  *
  * All delays are beyond the fastest packets.
  */
@@ -64,7 +65,7 @@ typedef struct
   FmxDelayMemoryParams params;
   double weight;                /* of the next packet, a second */
   double total;
-  float needs[FMX_DELAY_MEMORY_BINS];   /* the last one: and more */
+  float bends[FMX_DELAY_MEMORY_BINS];   /* of the misses over the delay */
   float impairment[FMX_DELAY_MEMORY_BINS];      /* by the delay alone */
 } FmxDelayMemory;
 
@@ -79,9 +80,9 @@ typedef struct
   bool late;                    /* the last packet was */
   FmxDuration late_need;
   uint32_t n_not_falling;
-  FmxTime checked;              /* @may_shrink was so then */
+  FmxTime checked;              /* @shrinkage was so then */
   double checked_loudness;
-  bool may_shrink;
+  FmxDuration shrinkage;
 } FmxDelayMemoryUse;
 
 void fmx_delay_memory_params_default (FmxDelayMemoryParams * params);
@@ -122,15 +123,16 @@ bool fmx_delay_memory_on_late (const FmxDelayMemory * memory,
     FmxDuration * delay);
 
 /**
- * fmx_delay_memory_may_shrink:
+ * fmx_delay_memory_shrinkage:
  * @delay: the delay
- * @duration: by how much it could be shorter: a packet
+ * @most: by how much it could be shorter: a packet at most
  * @loudness: how much of that packet would be missed, in (0, 1]
  *
- * Returns: whether it is worth it
+ * Returns: by how much less is worth the part of a packet that it costs; 0 if
+ *     none is
  */
-bool fmx_delay_memory_may_shrink (const FmxDelayMemory * memory,
-    FmxDelayMemoryUse * use, FmxDuration delay, FmxDuration duration,
+FmxDuration fmx_delay_memory_shrinkage (const FmxDelayMemory * memory,
+    FmxDelayMemoryUse * use, FmxDuration delay, FmxDuration most,
     double loudness, FmxTime now);
 
 /** FMX_DELAY_MEMORY_PACKET_COST: of a packet that is missing, where few are: in
@@ -141,7 +143,8 @@ bool fmx_delay_memory_may_shrink (const FmxDelayMemory * memory,
 double fmx_delay_memory_impairment (const FmxDelayMemory * memory,
     FmxDuration delay);
 
-/** Returns: what a constant @delay would have cost, in points of the rating */
+/** Returns: what a constant @delay would have cost, in points of the rating; delays
+ * are rounded down to a %FMX_DELAY_MEMORY_BIN, needs to the nearest */
 double fmx_delay_memory_cost (const FmxDelayMemory * memory,
     FmxDuration delay);
 

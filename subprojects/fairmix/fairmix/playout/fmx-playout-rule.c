@@ -57,24 +57,32 @@ fmx_playout_rule_grown (const FmxPlayoutRule *rule, FmxDuration late,
   return at_most (rule->delay + (late + step - 1) / step * step, highest);
 }
 
-/* Whether the packet is to go so that those after it are played earlier */
-static bool
-cuts (FmxPlayoutRule *rule, const FmxDelayMemory *memory,
+static FmxDuration
+least (FmxDuration a, FmxDuration b)
+{
+  return a < b ? a : b;
+}
+
+/* By how much the delay is to be shorter: by the packet, which is cut, or by a part
+ * of it, which is played earlier and cuts into the one before it. */
+static FmxDuration
+shrinkage (FmxPlayoutRule *rule, const FmxDelayMemory *memory,
     const FmxPlayoutRulePacket *packet, FmxTime now)
 {
   FmxDuration slack = rule->delay - packet->transit;
-  FmxDuration shorter = rule->delay - packet->duration;
+  FmxDuration most = least (least (slack, rule->delay - packet->lowest),
+      packet->duration);
 
-  if (slack < packet->duration || shorter < packet->lowest)
-    return false;
-  if (shorter >= packet->highest)
-    return true;
+  if (most <= 0 || (!rule->remembers && most < packet->duration))
+    return 0;
+  if (most == packet->duration && rule->delay - most >= packet->highest)
+    return most;
   if (packet->after_silence || packet->spared
       || !fmx_queue_monitor_exceeds (&rule->monitor, 1,
           packet->cut_cost < 1.0 ? 4 : 1))
-    return false;
-  return !rule->remembers || fmx_delay_memory_may_shrink (memory, &rule->use,
-      rule->delay - packet->fastest, packet->duration, packet->cut_cost, now);
+    return 0;
+  return !rule->remembers ? most : fmx_delay_memory_shrinkage (memory,
+      &rule->use, rule->delay - packet->fastest, most, packet->cut_cost, now);
 }
 
 /* Whether a delay that is long enough for the packet is worth it; else it is as
@@ -117,7 +125,7 @@ fmx_playout_rule_on_packet (FmxPlayoutRule *rule,
     const FmxDelayMemory *memory, const FmxPlayoutRulePacket *packet,
     FmxTime now)
 {
-  FmxDuration slack = rule->delay - packet->transit;
+  FmxDuration slack = rule->delay - packet->transit, less;
 
   if (!packet->after_silence)
     fmx_queue_monitor_on_arrival (&rule->monitor,
@@ -126,9 +134,10 @@ fmx_playout_rule_on_packet (FmxPlayoutRule *rule,
   if (slack < 0)
     return on_late (rule, memory, packet);
   fmx_delay_memory_use_on_time (&rule->use);
-  if (!cuts (rule, memory, packet, now))
+  less = shrinkage (rule, memory, packet, now);
+  rule->delay -= less;
+  if (less < packet->duration)
     return FMX_PLAYOUT_RULE_PLAY;
-  rule->delay -= packet->duration;
   fmx_queue_monitor_on_drop (&rule->monitor);
   return FMX_PLAYOUT_RULE_CUT;
 }

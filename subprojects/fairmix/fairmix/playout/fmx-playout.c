@@ -26,9 +26,10 @@
 #define MIN_SLACK_PACKETS 10u
 
 /* For how long it counts what each of the two rules would have cost, and by how
- * much the other one must have been better: eight packets */
+ * many packets the other one must have been better */
 #define ACCOUNT_HALF_LIFE (15 * FMX_SECOND)
-#define BETTER_BY (8 * 0.02 * FMX_DELAY_MEMORY_PACKET_COST)
+#define FOLLOWING_IS_BETTER_BY 12
+#define MEMORY_IS_BETTER_BY 16
 
 void
 fmx_playout_params_default (FmxPlayoutParams *params)
@@ -42,7 +43,7 @@ fmx_playout_params_default (FmxPlayoutParams *params)
   params->growth_step = 2 * FMX_MSECOND;
   params->min_delay = 0;
   params->max_delay = 1000 * FMX_MSECOND;
-  params->memory = 120 * FMX_SECOND;
+  params->memory = 180 * FMX_SECOND;
 }
 
 void
@@ -311,13 +312,15 @@ compare_rules (FmxPlayout *playout, const FmxPlayoutRulePacket *packet,
   FmxPlayoutRuleAction rival = fmx_playout_rule_on_packet (&playout->rival,
       &playout->memory, packet, now);
 
-  if (playout->rival.delay > rivals)
+  if (rival == FMX_PLAYOUT_RULE_PLAY || playout->rival.delay > rivals)
     rivals = playout->rival.delay;
   fmx_playout_rule_account (&playout->own, &playout->memory, packet, action,
       delay);
   fmx_playout_rule_account (&playout->rival, &playout->memory, packet, rival,
       rivals);
-  if (playout->own.cost > playout->rival.cost + BETTER_BY) {
+  if (playout->own.cost > playout->rival.cost + (playout->own.remembers ?
+          FOLLOWING_IS_BETTER_BY : MEMORY_IS_BETTER_BY)
+      * 0.02 * FMX_DELAY_MEMORY_PACKET_COST) {
     fmx_playout_rule_change_places (&playout->own, &playout->rival);
     playout->stats.n_rule_changes++;
   }
@@ -401,7 +404,7 @@ on_next (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
     reason = playout->own.delay > before ? FMX_PLAYOUT_LATE :
         FMX_PLAYOUT_STANDING_QUEUE;
   playout->slack += playout->own.delay - before;
-  if (playout->own.delay > before)
+  if (action == FMX_PLAYOUT_RULE_PLAY || playout->own.delay > before)
     before = playout->own.delay;
   decision = decide (playout, packet, actions[action], before);
   count (playout, action, now);

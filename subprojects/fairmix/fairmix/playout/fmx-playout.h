@@ -108,7 +108,8 @@ typedef enum
  * @action: play or drop
  * @playout: when its first sample is due, on the time line of `now`; of a packet
  *     that is late by less than itself that may have been, and what is left of
- *     it is heard
+ *     it is heard.  With @adjusted < 0 that is before the end of the one before,
+ *     of which so much is cut off
  * @delay: how much later that is than its media time
  * @adjusted: how much the delay grew (> 0) or shrank (< 0) with this packet
  * @reason: why

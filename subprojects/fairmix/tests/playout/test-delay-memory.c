@@ -37,6 +37,13 @@ rating_lost (double ta_ms, double ppl)
 
 #define N_NEEDS 500
 
+/* How much of a packet is missed with a delay */
+static double
+part_missed (FmxDuration need, FmxDuration delay)
+{
+  return fmin (1.0, fmax (0.0, (double) (need - delay) / (double) PACKET));
+}
+
 /* Against a list of all needs, each with its own weight */
 static void
 test_the_cost_of_a_delay_is_what_the_e_model_says (void **state)
@@ -50,7 +57,7 @@ test_the_cost_of_a_delay_is_what_the_e_model_says (void **state)
   for (size_t i = 0; i < N_NEEDS; i++) {
     double u = fmx_rng_next_unit (&rng);
 
-    needs[i] = (FmxDuration) (u * u * u * 500.0) * MS;
+    needs[i] = (FmxDuration) (u * u * u * 100.0) * FMX_DELAY_MEMORY_BIN;
     fmx_delay_memory_on_packet (&memory, needs[i], PACKET);
   }
   for (int ms = 0; ms <= 500; ms += 50) {
@@ -58,10 +65,10 @@ test_the_cost_of_a_delay_is_what_the_e_model_says (void **state)
 
     for (size_t i = 0; i < N_NEEDS; i++) {
       double age_s = (double) (N_NEEDS - 1 - i) * 0.02;
-      double weight = pow (0.5, age_s / 120.0);
+      double weight = pow (0.5, age_s / 180.0);
 
       total += weight;
-      missed += needs[i] > ms * MS ? weight : 0.0;
+      missed += weight * part_missed (needs[i], ms * MS);
     }
     assert_true (fabs (fmx_delay_memory_cost (&memory, ms * MS)
             - rating_lost (65.0 + ms, 100.0 * missed / total)
@@ -78,7 +85,7 @@ test_the_best_delay_costs_least (void **state)
 
   (void) state;
   for (int i = 0; i < 1000; i++)
-    fmx_delay_memory_on_packet (&memory, i % 50 == 0 ? 70 * MS : 3 * MS,
+    fmx_delay_memory_on_packet (&memory, i % 50 == 0 ? 70 * MS : 5 * MS,
         PACKET);
   for (FmxDuration delay = 0; delay < 300 * MS; delay += FMX_DELAY_MEMORY_BIN) {
     if (fmx_delay_memory_cost (&memory, delay) < least) {
@@ -105,6 +112,41 @@ test_it_remembers_for_days (void **state)
   for (int i = 0; i < 24 * 3600 * 50; i++)
     fmx_delay_memory_on_packet (&memory, i % 10 == 0 ? 70 * MS : 0, PACKET);
   assert_true (fabs (fmx_delay_memory_cost (&memory, 50 * MS) - cost) < 1.0);
+}
+
+/* Packets of 60 ms, one of which each second needed 70 ms: 10 ms less delay miss a
+ * sixth of it, not all of it. */
+static void
+test_a_delay_a_little_too_short_misses_a_part (void **state)
+{
+  FmxDelayMemory memory = memory_without_prior ();
+
+  (void) state;
+  for (int i = 0; i < 1000; i++)
+    fmx_delay_memory_on_packet (&memory, i % 20 == 0 ? 70 * MS : 0, 60 * MS);
+  assert_true (fabs (fmx_delay_memory_cost (&memory, 60 * MS)
+          - rating_lost (125.0, 100.0 / 20.0 / 6.0) - 0.6) < 0.02);
+}
+
+/* What is worth it: 20 ms for each second of it, of 60 ms packets */
+static void
+test_a_delay_shrinks_by_what_is_worth_most (void **state)
+{
+  FmxDelayMemory memory = memory_without_prior ();
+  FmxDelayMemoryUse use;
+
+  (void) state;
+  for (int i = 0; i < 1000; i++)
+    fmx_delay_memory_on_packet (&memory, i % 20 == 0 ? 90 * MS : 0, 60 * MS);
+  fmx_delay_memory_use_init (&use);
+  assert_int_equal (fmx_delay_memory_shrinkage (&memory, &use, 120 * MS,
+          60 * MS, 1.0, START), 30 * MS);
+  fmx_delay_memory_use_init (&use);
+  assert_int_equal (fmx_delay_memory_shrinkage (&memory, &use, 120 * MS,
+          20 * MS, 1.0, START), 20 * MS);
+  fmx_delay_memory_use_init (&use);
+  assert_int_equal (fmx_delay_memory_shrinkage (&memory, &use, 90 * MS,
+          60 * MS, 1.0, START), 0);
 }
 
 /* --- what the playout makes of it --- */
@@ -220,7 +262,7 @@ test_the_rest_of_a_late_packet_is_played_in_its_slot (void **state)
 
   (void) state;
   fixture_init_default (&f);
-  for (n = 0; n < 3000; n++)
+  for (n = 0; n < 9000; n++)
     arrive (&f, n, (FmxDuration) (n % 50 == 0 ? 60 : n % 5) * MS);
   arrive (&f, n++, 300 * MS);
   delay = fmx_playout_get_delay (&f.playout);
@@ -232,6 +274,37 @@ test_the_rest_of_a_late_packet_is_played_in_its_slot (void **state)
   assert_int_equal (d.action, FMX_PLAYOUT_MISSED);
   d = arrive (&f, n++, 0);
   assert_int_equal (d.delay, delay);
+}
+
+/* A stall at the start makes the delay too long, by less than a packet: a part of one
+ * goes, the one in which it does is played, and nothing is cut whole. */
+static void
+test_a_part_of_a_packet_is_cut (void **state)
+{
+  FmxDuration after_stall;
+  unsigned n_missed = 0, n_shorter = 0;
+  Fixture f;
+  uint64_t n;
+
+  (void) state;
+  fixture_init_default (&f);
+  for (n = 0; n < 500; n++)
+    arrive (&f, n, n % 50 == 1 ? 60 * MS : 0);
+  n = stall (&f, n, 180 * MS, &n_missed);
+  after_stall = fmx_playout_get_delay (&f.playout);
+  for (; n < 10000; n++) {
+    FmxPlayoutDecision d = arrive (&f, n, n % 50 == 0 ? 60 * MS : 0);
+
+    assert_int_equal (d.action, FMX_PLAYOUT_PLAY);
+    if (d.adjusted == 0)
+      continue;
+    assert_true (d.adjusted < 0 && d.adjusted > -PACKET);
+    assert_int_equal (d.reason, FMX_PLAYOUT_STANDING_QUEUE);
+    assert_int_equal (d.delay, fmx_playout_get_delay (&f.playout));
+    n_shorter++;
+  }
+  assert_true (n_shorter > 0 && n_shorter <= 3);
+  assert_true (fmx_playout_get_delay (&f.playout) <= after_stall - 5 * MS);
 }
 
 static void
@@ -280,12 +353,15 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_the_cost_of_a_delay_is_what_the_e_model_says),
     cmocka_unit_test (test_the_best_delay_costs_least),
+    cmocka_unit_test (test_a_delay_a_little_too_short_misses_a_part),
+    cmocka_unit_test (test_a_delay_shrinks_by_what_is_worth_most),
     cmocka_unit_test (test_it_remembers_for_days),
     cmocka_unit_test (test_a_stall_that_comes_alone_is_not_waited_for),
     cmocka_unit_test (test_stalls_that_recur_are_waited_for),
     cmocka_unit_test (test_a_slower_path_is_followed_when_as_much_was_missed),
     cmocka_unit_test (test_a_path_that_is_slow_for_a_moment_is_not_followed),
     cmocka_unit_test (test_the_rest_of_a_late_packet_is_played_in_its_slot),
+    cmocka_unit_test (test_a_part_of_a_packet_is_cut),
     cmocka_unit_test (test_a_lan_is_played_at_once),
     cmocka_unit_test (test_a_burst_at_the_start_is_heard),
   };
