@@ -14,6 +14,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 # pylint: disable=wrong-import-position
+import marks  # noqa: E402
 import run  # noqa: E402
 from lab import ns3, results, runner, scenario  # noqa: E402
 
@@ -21,15 +22,15 @@ BUILD = None
 
 
 def tables(name, choice, seed, folder):
-    """Runs one choice; returns the bytes of its tables."""
+    """Runs one choice; returns its tables."""
     args = argparse.Namespace(build=BUILD, out=folder, short=True,
                               jobs=1)
     chosen = scenario.Scenario(name).runs(True, [seed], choice)
     if run.run_all([(r, 'ns3') for r in chosen], args):
         raise AssertionError(f'{name} did not come to its end')
     where = results.folder_of(folder, chosen[0], 'ns3', True)
-    return b''.join((where / t).read_bytes() for t in
-                    ('flows.csv', 'links.csv', 'senders.csv'))
+    return {t: (where / t).read_text('ascii') for t in
+            ('flows.csv', 'links.csv', 'senders.csv')}
 
 
 class Ns3Test(unittest.TestCase):
@@ -40,6 +41,16 @@ class Ns3Test(unittest.TestCase):
             first = tables('fig7-one-tcp', choice, 1, a)
             self.assertEqual(first, tables('fig7-one-tcp', choice, 1, b))
             self.assertNotEqual(first, tables('fig7-one-tcp', choice, 2, b))
+
+    def test_marks_are_heard_where_the_queue_marks(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / 'marked.toml'
+            path.write_text(marks.SCENARIO, encoding='utf-8')
+            with_ecn = tables(path, None, 1, folder)
+            path.write_text(marks.without_ecn(), encoding='utf-8')
+            self.assertGreater(marks.n_dropped(tables(path, None, 2, folder)), 10)
+        self.assertEqual(marks.n_dropped(with_ecn), 0)
+        self.assertGreater(marks.loss_event_rate(with_ecn), 0)
 
     def check(self, name, *only):
         """What the scenario says must hold, of the choices named."""

@@ -73,8 +73,8 @@ BundleSender::StartApplication()
 {
     m_socket = Socket::CreateSocket(GetNode(), UdpSocketFactory::GetTypeId());
     m_socket->Bind();
+    m_socket->Connect(m_to); // which takes the address's TOS
     m_socket->SetIpTos(m_params.ecn ? 2 : 0); // ECT(0)
-    m_socket->Connect(m_to);
     m_socket->SetRecvCallback(MakeCallback(&BundleSender::OnFeedback, this));
     if (m_params.strategy == "dpm")
     {
