@@ -404,6 +404,16 @@ gst_als_router_tap (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 
 /* ----------------------------------------------------------------- pads -- */
 
+/* Nothing that comes on a tap goes on, its events neither: the default is to send
+ * them to all src pads. */
+static GstIterator *
+iterate_nothing (GstPad * pad, GstObject * parent)
+{
+  (void) pad;
+  (void) parent;
+  return NULL;
+}
+
 /* GstPadPairsFunc */
 static void
 setup_pad (GstElement * element, GstPad * pad, GstPadTemplate * templ,
@@ -414,6 +424,7 @@ setup_pad (GstElement * element, GstPad * pad, GstPadTemplate * templ,
 
   if (g_str_has_prefix (name, "tap_")) {
     gst_pad_set_chain_function (pad, gst_als_router_tap);
+    gst_pad_set_iterate_internal_links_function (pad, iterate_nothing);
     return;
   }
   gst_pad_set_iterate_internal_links_function (pad,
