@@ -6,7 +6,8 @@
 # Installs what is missing (or says what), builds, makes a certificate.  --demo
 # adds eight recorded voices, and a link to each browser that narrows and widens,
 # so that one person alone sees the picture move.  --open opens a browser.
-# --local serves this machine alone, without TLS and without a secret.
+# --local serves this machine alone, without TLS, and without a secret unless FMX_SECRET
+# is one.
 # Whatever else is given goes to examples/web/server.py (--help lists it).
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -38,7 +39,7 @@ if [ -n "$demo" ]; then
 fi
 
 if [ -n "$local" ]; then
-  link=http://localhost:$port/
+  link=http://localhost:$port/${FMX_SECRET:+#$FMX_SECRET}
   set -- --http "$@"
 else
   cert=$build/web-cert.pem key=$build/web-key.pem own=
