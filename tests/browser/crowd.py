@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What browsers cost the server of examples/web: CPU, threads, memory of each.
 
-usage: crowd.py [--janus] SOURCE-ROOT BUILD-ROOT [BROWSERS [TALKERS [SECONDS]]]
+usage: crowd.py [--janus] [--write] SOURCE-ROOT BUILD-ROOT [BROWSERS [TALKERS [SECONDS]]]
 
 As many webrtcbins as there shall be browsers (20) join by HTTP as pages do, in a
 process of their own; some of them (8) talk.  Meanwhile the server's process is
 looked at from outside.  They decode nothing, and send receiver reports, by which the
 rate rises more slowly than with a browser's feedback (theirs of packets is rare from
 GStreamer 1.26 on, and none before): how much was sent is printed beside what it cost.  --janus: afterwards the same browsers in a room of
-Janus's audiobridge, which mixes all for each.
+Janus's audiobridge, which mixes all for each: as it comes, and set as one does who knows
+it.  --write: the page examples/web/README.md has it as a table.
 """
 import argparse
 import json
@@ -28,6 +29,7 @@ gi.require_version('GstWebRTC', '1.0')
 from gi.repository import GLib, Gst, GstSdp, GstWebRTC  # noqa: E402
 
 import janus  # noqa: E402
+import readme  # noqa: E402
 from room import Room, free_port  # noqa: E402
 
 MICROPHONE = ('audiotestsrc is-live=true wave=pink-noise volume=0.2 ! opusenc '
@@ -139,7 +141,7 @@ def received(browsers):
 
 def measure(pid, options, sit_down):
     """The process @pid while browsers come, and then for a while.  @sit_down(name):
-    returns the seat of a new one"""
+    returns the seat of a new one.  Returns what each of them costs"""
     browsers, before = [], look_at(pid)
     try:
         for n in range(options.browsers):
@@ -151,16 +153,38 @@ def measure(pid, options, sit_down):
         run_for(options.seconds)
         cpu, threads, memory = look_at(pid)
         took = time.monotonic() - began
-        load = 100 * (cpu - there[0]) / took
         n = options.browsers
-        print(f'CPU          {load / n:6.2f} % of a core each, {load:.0f} % in all')
-        print(f'threads      {(threads - before[1]) / n:6.1f} each, {threads} in all')
-        print(f'memory       {(memory - before[2]) / n / 1024:6.1f} MiB each')
-        print(f'each gets    {(received(browsers) - bytes_then) * 8 / took / n / 1000:6.0f}'
-              ' kbit/s of RTP')
+        found = {
+            'CPU': f'{100 * (cpu - there[0]) / took / n:.2f} % of a core',
+            'threads': f'{(threads - before[1]) / n:.1f}',
+            'memory': f'{(memory - before[2]) / n / 1024:.1f} MiB',
+            'RTP that reaches it':
+                f'{(received(browsers) - bytes_then) * 8 / took / n / 1000:.0f} kbit/s'}
+        for name, text in found.items():
+            print(f'  {name:19} {text}', flush=True)
+        return found
     finally:
         for browser in browsers:
             browser.pipe.set_state(Gst.State.NULL)
+
+
+def measure_ours(options):
+    room = Room(options.source, options.build, '--max-seats', str(options.browsers))
+    try:
+        found = measure(room.server.pid, options,
+                        lambda name: Seat(f'http://127.0.0.1:{room.port}', name))
+        sent = {e['seat']: e['sent-bps'] for e in room.said('rate')}
+        print(f'sent to each {sum(sent.values()) / max(1, len(sent)) / 1000:6.0f} kbit/s, '
+              'when a rate changed last')
+        apart = {e['seat']: len(e['separate']) for e in room.said('selection')}
+        found['what that is'] = \
+            f'{sum(apart.values()) / max(1, len(apart)):.1f} voices apart at the end'
+        print(found['what that is'])
+        if len(room.said('joined')) != options.browsers or room.said('left'):
+            raise SystemExit(f'not all stayed: {room.events}')
+        return found
+    finally:
+        room.close()
 
 
 def main():
@@ -169,33 +193,34 @@ def main():
         parser.add_argument(name, type=lambda path: pathlib.Path(path).resolve())
     for name, value in (('browsers', 20), ('talkers', 8), ('seconds', 20)):
         parser.add_argument(name, type=int, nargs='?', default=value)
-    parser.add_argument('--janus', action='store_true')
+    for name in ('--janus', '--write'):
+        parser.add_argument(name, action='store_true')
     options = parser.parse_args()
     if options.janus and not janus.PROGRAM:
         parser.error('Janus is not installed')
     Gst.init(None)
+    loads = [os.getloadavg()[0]]
     print(f'{options.browsers} browsers, {options.talkers} talk, {options.seconds} s; '
-          f'load {os.getloadavg()[0]:.0f}')
-    room = Room(options.source, options.build, '--max-seats', str(options.browsers))
-    try:
-        measure(room.server.pid, options,
-                lambda name: Seat(f'http://127.0.0.1:{room.port}', name))
-        sent = {e['seat']: e['sent-bps'] for e in room.said('rate')}
-        print(f'sent to each {sum(sent.values()) / max(1, len(sent)) / 1000:6.0f} kbit/s, '
-              'when a rate changed last')
-        apart = {e['seat']: len(e['separate']) for e in room.said('selection')}
-        print(f'voices apart {sum(apart.values()) / max(1, len(apart)):6.1f}')
-        if len(room.said('joined')) != options.browsers or room.said('left'):
-            raise SystemExit(f'not all stayed: {room.events}')
-    finally:
-        room.close()
+          f'load {loads[0]:.0f}')
+    columns = {'this server': measure_ours(options)}
     if options.janus:
-        print('Janus')
-        peer = janus.Janus(free_port())
-        try:
-            measure(peer.pid, options, lambda name: janus.Place(peer.link, name))
-        finally:
-            peer.close()
+        for name, settings in (('Janus as it comes', janus.DEFAULT),
+                               ('Janus, set for many', janus.KNOWING)):
+            print(name)
+            peer = janus.Janus(free_port(), settings)
+            try:
+                columns[name] = measure(peer.pid, options,
+                                        lambda name, peer=peer: janus.Place(peer.link, name))
+                columns[name]['what that is'] = 'one mix of all'
+            finally:
+                peer.close()
+            loads.append(os.getloadavg()[0])
+    if options.write:
+        text = readme.table(('for each browser', *columns), [
+            (name, *(column[name] for column in columns.values()))
+            for name in columns['this server']])
+        readme.fill('crowd', f'At a load of {readme.span(loads)} on {os.cpu_count()} '
+                    f'processors:\n\n{text}')
 
 
 main()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Janus with one audiobridge room, where it is installed, for crowd.py to compare."""
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -10,13 +11,19 @@ import time
 import urllib.error
 import urllib.request
 
-PROGRAM = shutil.which('janus')
+PROGRAM = shutil.which('janus')  # its libraries may be unpacked beside it
+LIBRARY = pathlib.Path(PROGRAM or '/usr/bin/janus').resolve().parents[1] / 'lib'
 ROOM = 1
 PATIENCE_S = 60
-# One room of our sampling rate; neither log nor other plugins nor transports
+# As it comes, but for a room of our sampling rate; and as one sets it who knows it has
+# many users and few processors: a thread for each processor, and wideband voices
+DEFAULT = {'loops': '', 'rate': 48000}
+KNOWING = {'loops': f'event_loops = {os.cpu_count()}', 'rate': 16000}
+# Neither log nor other plugins nor transports
 FILES = {
     'janus.jcfg': '''general: {{ interface = "127.0.0.1"  session_timeout = 0
- configs_folder = "{folder}"  debug_level = 2  server_name = "peer" }}
+ configs_folder = "{folder}"  plugins_folder = "{library}/plugins"
+ transports_folder = "{library}/transports"  {loops}  debug_level = 2  server_name = "peer" }}
 nat: {{ ice_enforce_list = "lo" ice_ignore_list = "" ignore_mdns = true }}
 plugins: {{ disable = "{plugins}" }}
 transports: {{ disable = "{transports}" }}
@@ -27,14 +34,14 @@ events: {{ broadcast = false }}
 admin: {{ admin_http = false  admin_https = false }}
 ''',
     'janus.plugin.audiobridge.jcfg': '''room-{room}: {{ description = "crowd"
- sampling_rate = 48000  record = false }}
+ sampling_rate = {rate}  record = false }}
 '''}
 
 
 def others(kind, kept):
     """The installed plugins or transports but @kept, as Janus names them."""
     return ','.join(sorted({
-        path.name for path in pathlib.Path('/usr/lib').glob(f'*/janus/{kind}/*.so')
+        path.name for path in LIBRARY.glob(f'*/janus/{kind}/*.so')
         if kept not in path.name}))
 
 
@@ -47,12 +54,13 @@ def call(url, body=None):
 class Janus:
     """The server.  pid: of its process"""
 
-    def __init__(self, port):
+    def __init__(self, port, settings):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix='fairmix-janus-'))
         self.link = f'http://127.0.0.1:{port}/janus'
         for name, text in FILES.items():
             (self.folder / name).write_text(text.format(
-                folder=self.folder, port=port, room=ROOM,
+                folder=self.folder, port=port, room=ROOM, **settings,
+                library=next(LIBRARY.glob('*/janus'), LIBRARY),
                 plugins=others('plugins', 'audiobridge'),
                 transports=others('transports', 'http')), encoding='ascii')
         with open(self.folder / 'log', 'wb') as log:

@@ -2,19 +2,22 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Mouth to ear, before, while and after a link is narrow; for docs, not for the check.
 
-usage: late.py SOURCE-ROOT BUILD-ROOT [RUNS [NARROW-KBPS]]
+usage: late.py [--write] SOURCE-ROOT BUILD-ROOT [RUNS [NARROW-KBPS]]
 
 Three talkers say a tone and, once a second, a tick, of which it is known when they say
 it; a Chromium in a room of examples/web says when it hears it.  A line for each run: the
 latest of the three voices, the longest silence of one of them, and what the browser
-itself holds each sample for and wants to.
+itself holds each sample for and wants to.  --write: the page examples/web/README.md has
+them as a table.
 """
+import os
 import pathlib
 import sys
 import time
 
 import gi
 
+import readme
 from room import Room
 from silence import Watch, longest_silence
 
@@ -25,6 +28,7 @@ from gi.repository import Gst  # noqa: E402
 TALKERS = {4001: 400, 4002: 600, 4003: 800}     # SSRC: Hz
 TALKER_BPS, WIDE_KBPS = 96000, 4000
 WIDE_S, NARROW_S, AGAIN_S = 15, 12, 16
+FULL_S = 3                      # for so long the queue stays full
 HEARD_DB = -48                  # these voices are 10 dB less than those of web.py
 MAX_MS = 600                    # later than that is a click before the next tick
 
@@ -64,7 +68,9 @@ class Ear:
                 held.append(round(1000 * (slot['delay'] - was['delay']) / n))
                 wanted.append(round(1000 * (slot['target'] - was['target']) / n))
         return {'mouth_to_ear': max(ticks, default=None), 'held': max(held, default=None),
-                'wanted': max(wanted, default=None)}, self.browser.evaluate('ear.take()')
+                'wanted': max(wanted, default=None),
+                'apart': self.browser.evaluate('picture.you.separate.length')
+                }, self.browser.evaluate('ear.take()')
 
 
 def run(root, build, narrow_kbps):
@@ -90,20 +96,49 @@ def run(root, build, narrow_kbps):
         watch.why_busy(looks[1])
 
 
+def tabulate(runs, loads, narrow_kbps):
+    """@runs: (seconds, silence_s, busy) of each.  Returns text for the page."""
+    rows = {name: [] for name in (
+        'wide', f'narrow: its queue is full for {FULL_S} s', 'narrow, after that',
+        'wide again, still mixed', 'all apart again')}
+    for (wide, narrow, again), _, _ in runs:
+        still = [s for s in again if s['apart'] < len(TALKERS)]
+        parts = (wide[FULL_S:], narrow[:FULL_S], narrow[FULL_S:], still,
+                 [s for s in again if s not in still])
+        for found, part in zip(rows.values(), parts):
+            found += [s['mouth_to_ear'] for s in part if s['mouth_to_ear'] is not None]
+    silences = [silence_s for _, silence_s, _ in runs]
+    n_busy = sum(busy is not None for _, _, busy in runs)
+    return (f'{len(runs)} runs, {WIDE_KBPS} to {narrow_kbps} kbit/s, at a load of '
+            f'{readme.span(loads)}:\n\n'
+            + readme.table(('the link', 'mouth to ear, ms'),
+                           [(name, readme.span(found)) for name, found in rows.items()]
+                           + [('the longest silence of a voice as it narrows, s, each run',
+                               ', '.join(f'{s:.2f}' for s in sorted(silences)))])
+            + f'\nIn {n_busy} of these runs the machine was too busy for the test of '
+            'that to judge.\n')
+
+
 def main():
-    root, build = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
-    runs = int(sys.argv[3]) if len(sys.argv) > 3 else 1
-    narrow_kbps = int(sys.argv[4]) if len(sys.argv) > 4 else 60
+    arguments = [a for a in sys.argv[1:] if a != '--write']
+    root, build = (pathlib.Path(p).resolve() for p in arguments[:2])
+    runs = int(arguments[2]) if len(arguments) > 2 else 1
+    narrow_kbps = int(arguments[3]) if len(arguments) > 3 else 60
     Gst.init(None)
+    found, loads = [], []
     for n in range(runs):
         seconds, silence_s, busy = run(root, build, narrow_kbps)
+        found.append((seconds, silence_s, busy))
+        loads.append(os.getloadavg()[0])
         print(f'run {n + 1}: longest silence of a voice {silence_s:.2f} s'
               + (f' ({busy})' if busy else ''))
         for what, phase in zip(('wide', 'narrow', 'wide again'), seconds):
             for name in ('mouth_to_ear', 'held', 'wanted'):
-                found = [figures[name] for figures in phase]
                 print(f'  {what:10} {name:12} ms, each second: '
-                      + ' '.join('-' if f is None else str(f) for f in found), flush=True)
+                      + ' '.join('-' if f[name] is None else str(f[name])
+                                 for f in phase), flush=True)
+    if '--write' in sys.argv:
+        readme.fill('late', tabulate(found, loads, narrow_kbps))
 
 
 main()
