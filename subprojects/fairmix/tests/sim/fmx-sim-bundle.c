@@ -35,6 +35,9 @@ fmx_sim_bundle_init (FmxSimBundle *bundle, const FmxSimBundleParams *params,
     bundle->params.packet_interval = FMX_SIM_VOICES_INTERVAL;
     fmx_sim_voices_init (&bundle->voices, params->n_streams,
         params->wire_bytes, params->start);
+    if (params->pauses)
+      fmx_sim_voices_pause (&bundle->voices, seed + 3000 + flow,
+          params->start);
   }
   assert (n_clocks (bundle) <= FMX_SIM_MAX_STREAMS);
   assert (params->report_interval == 0
@@ -55,6 +58,8 @@ fmx_sim_bundle_init (FmxSimBundle *bundle, const FmxSimBundleParams *params,
     bundle->send_at[i] = bundle->tick[i] = params->start
         + i * (FmxTime) bundle->params.packet_interval / params->n_streams;
   bundle->next_packet = params->start;
+  bundle->next_stall = params->stall_interval > 0
+      ? params->start + (FmxTime) params->stall_interval : FMX_TIME_NONE;
   bundle->counted = params->start;
 }
 
@@ -68,7 +73,21 @@ fmx_sim_bundle_next (const FmxSimBundle *bundle)
   next = fmx_time_min (next, bundle->params.report_interval > 0
       ? bundle->report_at
       : fmx_ccfb_collector_next_timeout (&bundle->collector));
+  if (next < bundle->stalled_until)
+    next = bundle->stalled_until;
   return next > bundle->params.start ? next : bundle->params.start;
+}
+
+/* A quarter of the longest stall at least, and that evenly random. */
+static void
+stall (FmxSimBundle *bundle, FmxTime now)
+{
+  const FmxSimBundleParams *params = &bundle->params;
+  double part = 0.25 + 0.75 * fmx_rng_next_unit (&bundle->rng);
+
+  bundle->stalled_until = now + (FmxTime) (part * (double) params->stall);
+  bundle->next_stall = bundle->stalled_until + (FmxTime) (2.0
+      * fmx_rng_next_unit (&bundle->rng) * (double) params->stall_interval) + 1;
 }
 
 static void
@@ -127,7 +146,7 @@ count_streams (FmxSimBundle *bundle, FmxTime now)
 
 /* Returns: the size of a packet of that stream, now; 0 = it is not sent */
 static uint32_t
-packet_bytes (const FmxSimBundle *bundle, unsigned stream)
+packet_bytes (FmxSimBundle *bundle, unsigned stream, FmxTime now)
 {
   const FmxSimBundleParams *params = &bundle->params;
   bool sent = stream < bundle->n_now;
@@ -135,7 +154,8 @@ packet_bytes (const FmxSimBundle *bundle, unsigned stream)
   if (params->behaviour == FMX_SIM_SELECTED && stream == params->n_streams)
     return bundle->voices.mix_wire_bytes;
   if (params->behaviour == FMX_SIM_SELECTED)
-    sent = bundle->voices.streams[stream].separate;
+    sent = fmx_sim_voices_talks (&bundle->voices, stream, now)
+        && bundle->voices.streams[stream].separate;
   else if (params->behaviour == FMX_SIM_PACED)
     sent = !bundle->mute && fmx_rate_sender_target_bps (&bundle->sender) > 0;
   return sent ? params->wire_bytes : 0;
@@ -161,7 +181,7 @@ send_due (FmxSimBundle *bundle, FmxTime now)
   bundle->next_packet = FMX_TIME_NONE;
   for (unsigned i = 0; i < n_clocks (bundle); i++) {
     if (bundle->send_at[i] <= now) {
-      uint32_t wire_bytes = packet_bytes (bundle, i);
+      uint32_t wire_bytes = packet_bytes (bundle, i, now);
 
       if (wire_bytes > 0)
         send_packet (bundle, i, wire_bytes, now);
@@ -250,8 +270,12 @@ fmx_sim_bundle_run (FmxSimBundle *bundle, FmxTime now)
 {
   FmxSimPacket packet;
 
-  if (now < bundle->params.start)
+  if (now < bundle->params.start || now < bundle->stalled_until)
     return;
+  if (now >= bundle->next_stall) {
+    stall (bundle, now);
+    return;
+  }
   if (bundle->params.report_interval > 0) {
     if (now >= bundle->report_at)
       write_report (bundle, now);

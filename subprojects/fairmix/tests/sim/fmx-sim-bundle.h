@@ -52,6 +52,10 @@ typedef enum
  * @back: the way of the feedback
  * @ecn: its packets may be marked
  * @start: when it begins
+ * @pauses: with SELECTED, voices come late, talk and pause, and send nothing meanwhile
+ * @stall: the computer stands still for so long at most, neither sends nor reads
+ *     or writes feedback; what arrives is noted in time, as kernels do
+ * @stall_interval: mean time between two stalls; 0 = never
  */
 typedef struct
 {
@@ -66,6 +70,9 @@ typedef struct
   FmxSimLinkParams back;
   FmxTime start;
   bool ecn;
+  bool pauses;
+  FmxDuration stall;
+  FmxDuration stall_interval;
 } FmxSimBundleParams;
 
 typedef struct
@@ -93,6 +100,7 @@ typedef struct
   FmxRng rng;
   unsigned n_now;               /* streams that are sent */
   bool mute;                    /* the talkers fell silent */
+  FmxTime next_stall, stalled_until;
   /* at the receiver */
   uint32_t highest[FMX_SIM_MAX_STREAMS], received[FMX_SIM_MAX_STREAMS];
   FmxTime last_sr, last_sr_arrival, report_at;

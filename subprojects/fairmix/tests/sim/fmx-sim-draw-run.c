@@ -52,8 +52,9 @@ log_between (FmxRng *rng, double least, double most)
 static void
 hire_voices (const FmxSimDraw *draw, FmxSimBundleParams *params)
 {
+  double activity = params->pauses ? FMX_SIM_VOICES_ACTIVITY : 1.0;
   double bps = fmax (DEMAND * draw->link.rate_bps, VOICES_MIN
-      * FMX_SIM_VOICES_BPS);
+      * FMX_SIM_VOICES_BPS) / activity;
   double each_bps = fmax (FMX_SIM_VOICES_BPS, bps / FMX_SIM_VOICES_MAX);
 
   params->behaviour = FMX_SIM_SELECTED;
@@ -80,6 +81,9 @@ bundle_params (const FmxSimDraw *draw, const FmxSimSubject *subject,
   params.back.loss = draw->loss_back;
   params.start = (2 + 3 * i) * (FmxTime) S;
   params.ecn = draw->nature.ecn;
+  params.pauses = draw->family == FMX_SIM_LATE_TALKERS;
+  params.stall = draw->stall;
+  params.stall_interval = draw->stall_interval;
   if (!subject->paced)
     hire_voices (draw, &params);
   if (draw->family == FMX_SIM_REVERSE) {
@@ -233,6 +237,14 @@ judge (FmxSimOutcome *out, const FmxSimDraw *draw)
       out->ok = out->used >= 0.9 && out->queue_s <= fmax (0.06,
           5.0 * out->packet_s) && out->loss <= loss_limit;
       break;
+    case FMX_SIM_LATE_TALKERS: /* what is not used nobody had to say */
+      out->ok = out->queue_s <= fmax (0.06, 5.0 * out->packet_s)
+          && out->loss <= loss_limit;
+      break;
+    case FMX_SIM_WEB:
+      out->ok = out->used >= 0.85 && out->share >= 0.5
+          && out->loss <= loss_limit;
+      break;
     case FMX_SIM_OWN:
       out->ok = out->jain >= 0.9 && out->used >= 0.9;
       break;
@@ -270,6 +282,8 @@ sum_up (const FmxSimDraw *draw)
     others = 0.0;
   if (others > 0.0)
     out.ratio = own / draw->n_bundles / (others / draw->n_tcps);
+  out.share = own * seconds / world.capacity_bits * (1.0 + draw->n_tcps)
+      / draw->n_bundles;
   out.used = (own + others) * seconds / world.capacity_bits;
   out.jain = squares > 0.0 ? own * own / (draw->n_bundles * squares) : 0.0;
   qsort (world.queue_s, world.n_looks, sizeof world.queue_s[0], compare);

@@ -9,7 +9,7 @@
 const char *const fmx_sim_family_names[FMX_SIM_N_FAMILIES] = {
   "beside TCP", "beside TCP, packets", "beside TCP, managed",
   "beside TCP, lossy", "alone", "alone, steps", "own flows", "reverse TCP",
-  "noise"
+  "noise", "beside web", "late talkers", "busy computer"
 };
 
 static double
@@ -68,6 +68,10 @@ draw_tcps (FmxSimDraw *draw, FmxRng *rng)
   draw->tcp.kind = one_of (rng, 2) == 0 ? FMX_SIM_RENO : FMX_SIM_CUBIC;
   draw->tcp.ecn = draw->nature.ecn;
   draw->tcp.back = draw->link.delay;
+  if (draw->family == FMX_SIM_WEB) {
+    draw->tcp.transfer_bytes = (uint64_t) log_between (rng, 20e3, 2e6);
+    draw->tcp.pause = (FmxDuration) log_between (rng, 1e9, 10e9);
+  }
   if (draw->family == FMX_SIM_BESIDE_TCP_LOSSY) {
     draw->n_tcps = 1;
     draw->link.loss = log_between (rng, 0.001, 0.1);
@@ -103,12 +107,16 @@ fmx_sim_draw (FmxSimFamily family, uint64_t seed)
   draw.link.delay = (FmxDuration) log_between (&rng, 2e6, 200e6);
   draw.n_bundles = 1;
   draw_queue (&draw, &rng);
-  if (family <= FMX_SIM_BESIDE_TCP_LOSSY)
+  if (family <= FMX_SIM_BESIDE_TCP_LOSSY || family == FMX_SIM_WEB)
     draw_tcps (&draw, &rng);
   if (family == FMX_SIM_STEPS)
     draw.step_interval = (FmxDuration) between (&rng, 15e9, 30e9);
   if (family == FMX_SIM_NOISE)
     draw_noise (&draw, &rng);
+  if (family == FMX_SIM_BUSY) {
+    draw.stall = (FmxDuration) log_between (&rng, 50e6, 300e6);
+    draw.stall_interval = (FmxDuration) log_between (&rng, 0.5e9, 10e9);
+  }
   if (family == FMX_SIM_OWN) {
     double spread = log_between (&rng, 1.0, 30.0);
 

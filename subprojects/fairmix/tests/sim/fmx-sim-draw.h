@@ -23,6 +23,9 @@
  * @FMX_SIM_OWN: two or three bundles, round trips of 1:1 to 1:30
  * @FMX_SIM_REVERSE: a TCP on the reverse path, nobody else on the way there
  * @FMX_SIM_NOISE: nobody else, delays that wander, or radio stalls
+ * @FMX_SIM_WEB: beside one to four TCPs that fetch something now and then
+ * @FMX_SIM_LATE_TALKERS: nobody else; voices that come late, talk and pause
+ * @FMX_SIM_BUSY: nobody else; now and then the computer stands still
  *
  * A class of networks.
  */
@@ -37,6 +40,9 @@ typedef enum
   FMX_SIM_OWN,
   FMX_SIM_REVERSE,
   FMX_SIM_NOISE,
+  FMX_SIM_WEB,
+  FMX_SIM_LATE_TALKERS,
+  FMX_SIM_BUSY,
   FMX_SIM_N_FAMILIES
 } FmxSimFamily;
 
@@ -55,6 +61,8 @@ extern const char *const fmx_sim_family_names[FMX_SIM_N_FAMILIES];
  * @tcp: the first; the others are alike, but begin later
  * @loss_back: on the reverse path
  * @step_interval: between two changes of the bottleneck's rate; 0 = none
+ * @stall: the computer's, at most
+ * @stall_interval: mean time between two of them; 0 = none
  */
 typedef struct
 {
@@ -68,11 +76,14 @@ typedef struct
   FmxSimTcpParams tcp;
   double loss_back;
   FmxDuration step_interval;
+  FmxDuration stall;
+  FmxDuration stall_interval;
 } FmxSimDraw;
 
 /**
  * FmxSimOutcome:
  * @ratio: of a bundle's rate to a TCP's, in the mean; 0 where there is none
+ * @share: of a bundle's rate to what each flow had if all sent all the time
  * @used: share of the bottleneck that was used
  * @jain: of the bundles
  * @queue_s: the 95th percentile of what stood in the queue
@@ -88,6 +99,7 @@ typedef struct
 typedef struct
 {
   double ratio;
+  double share;
   double used;
   double jain;
   double queue_s;

@@ -2,6 +2,7 @@
 #include "sim/fmx-sim-voices.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "fairmix/base/fmx-units.h"
@@ -11,6 +12,8 @@
 #define MIN_BITRATE 12000u
 #define MAX_BITRATE 32000u
 #define HEADROOM 0.05
+#define TALK_S 1.0              /* ITU-T P.59, and 1.35 s of silence */
+#define LEVEL_TALKS 30u         /* -dBov */
 
 void
 fmx_sim_voices_init (FmxSimVoices *voices, unsigned n, uint32_t wire_bytes,
@@ -29,6 +32,34 @@ fmx_sim_voices_init (FmxSimVoices *voices, unsigned n, uint32_t wire_bytes,
       .wire_bps = (uint32_t) fmx_rate_bps (wire_bytes,
           FMX_SIM_VOICES_INTERVAL), .since = now
     };
+}
+
+void
+fmx_sim_voices_pause (FmxSimVoices *voices, uint64_t seed, FmxTime now)
+{
+  voices->pauses = true;
+  fmx_rng_init (&voices->rng, seed);
+  for (unsigned i = 0; i < voices->n; i++) {
+    voices->streams[i].level = FMX_LEVEL_SILENCE;
+    voices->turns[i] = now + (FmxTime) (fmx_rng_next_unit (&voices->rng)
+        * (double) FMX_SIM_VOICES_LATE);
+  }
+}
+
+bool
+fmx_sim_voices_talks (FmxSimVoices *voices, unsigned voice, FmxTime now)
+{
+  FmxSelectStream *s = &voices->streams[voice];
+  const double silence_s = TALK_S / FMX_SIM_VOICES_ACTIVITY - TALK_S;
+
+  while (voices->pauses && voices->turns[voice] <= now) {
+    bool talks = s->level == FMX_LEVEL_SILENCE;
+
+    s->level = talks ? LEVEL_TALKS : FMX_LEVEL_SILENCE;
+    voices->turns[voice] += 1 + (FmxTime) fmx_time_from_s (-log (1.0
+            - fmx_rng_next_unit (&voices->rng)) * (talks ? TALK_S : silence_s));
+  }
+  return !voices->pauses || s->level != FMX_LEVEL_SILENCE;
 }
 
 static void

@@ -43,6 +43,8 @@ value_of (const FmxSimDraw *draw, const FmxSimOutcome *out)
 {
   if (draw->family <= FMX_SIM_BESIDE_TCP_LOSSY)
     return out->ratio;
+  if (draw->family == FMX_SIM_WEB)
+    return out->share;
   return draw->family == FMX_SIM_OWN ? out->jain : out->used;
 }
 

@@ -64,6 +64,59 @@ test_voices_use_a_link_as_paced_packets_do (void **state)
   assert_true (used > 0.9 && paced > 0.9);
 }
 
+/* Nobody before he has come, everybody 0.43 of the time then. */
+static void
+test_who_comes_late_talks_and_pauses (void **state)
+{
+  unsigned n_talks = 0, n = 0;
+
+  (void) state;
+  fmx_sim_voices_init (&voices, 20, WIRE_BYTES, 0);
+  fmx_sim_voices_pause (&voices, 1, S);
+  for (unsigned i = 0; i < 20; i++)
+    assert_false (fmx_sim_voices_talks (&voices, i, S));
+  for (FmxTime now = 61 * (FmxTime) S; now < 161 * (FmxTime) S; now += S / 10)
+    for (unsigned i = 0; i < 20; i++, n++)
+      n_talks += fmx_sim_voices_talks (&voices, i, now);
+  assert_true (n_talks > 0.4 * n && n_talks < 0.46 * n);
+  fmx_sim_voices_follow (&voices, 300000, 161 * (FmxTime) S);
+  for (unsigned i = 0; i < 20; i++)
+    if (voices.streams[i].separate)
+      assert_true (fmx_sim_voices_talks (&voices, i, 161 * (FmxTime) S));
+}
+
+/* The computer of a bundle stands still for 300 ms each two seconds or so: nothing of
+ * it leaves meanwhile, and then all. */
+static void
+test_a_computer_that_stands_still_sends_nothing (void **state)
+{
+  static FmxSimBundle bundle;
+  static FmxSimLink link;
+  FmxSimBundleParams params = { .behaviour = FMX_SIM_DEAF, .n_streams = 1,
+    .wire_bytes = 200, .packet_interval = 20 * FMX_MSECOND,
+    .stall = 400 * FMX_MSECOND, .stall_interval = 2 * S
+  };
+  FmxSimLinkParams path = { .rate_bps = 1e6 };
+  FmxDuration longest = 0;
+  FmxTime last = 0, now = 0;
+
+  (void) state;
+  fmx_rate_sender_params_default (&params.sender);
+  fmx_sim_link_init (&link, &path, 1);
+  fmx_sim_bundle_init (&bundle, &params, &link, 1, 1);
+  for (; now < 60 * (FmxTime) S; now += FMX_MSECOND) {
+    FmxSimPacket packet;
+
+    if (fmx_sim_bundle_next (&bundle) <= now)
+      fmx_sim_bundle_run (&bundle, now);
+    for (; fmx_sim_link_receive (&link, &packet, now); last = now)
+      if (fmx_time_diff (now, last) > longest)
+        longest = fmx_time_diff (now, last);
+  }
+  assert_true (longest > 250 * FMX_MSECOND && longest < 450 * FMX_MSECOND);
+  assert_true (bundle.n_sent > 2950);
+}
+
 int
 main (void)
 {
@@ -72,6 +125,8 @@ main (void)
         (test_what_leaves_is_no_more_than_the_target_and_not_much_less),
     cmocka_unit_test (test_changes_are_plans_that_send_somebody_another_way),
     cmocka_unit_test (test_voices_use_a_link_as_paced_packets_do),
+    cmocka_unit_test (test_who_comes_late_talks_and_pauses),
+    cmocka_unit_test (test_a_computer_that_stands_still_sends_nothing),
   };
 
   return cmocka_run_group_tests_name ("sim/sim-voices", tests, NULL, NULL);
