@@ -137,6 +137,12 @@ main (int argc, char **argv)
   static const guint n_hosts[] = { 1, 100, 10000, 30000 };
 
   gst_init (&argc, &argv);
+  if (!gst_registry_check_feature_version (gst_registry_get (), "alsrouter", 0,
+          0, 0)) {
+    g_printerr ("%s: no element alsrouter: run it as meson devenv -C BUILD %s\n",
+        argv[0], argv[0]);
+    return 1;
+  }
   bench_init (&argc, argv);
   bench_stay_on_one_processor ();
   for (guint i = 0; i < G_N_ELEMENTS (n_hosts); i++)

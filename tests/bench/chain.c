@@ -10,26 +10,14 @@
  * due on every hop, in each direction, than half of a link has room for.  Numbers are of the
  * second half.
  */
-#define PATIENT_WAITS
 #define WIDE_BPS 0              /* rates are what this is about */
-#include "../check/elements/dpmclock.h" /* first */
+#include "dpmbench.h"           /* first */
 
 #include <poll.h>
 #include <stdio.h>
 
-#include <gst/check/check.h>
-
-/* There is no test here that could fail. */
-#undef fail_unless
-#undef fail_if
-#define fail_unless(expression, ...) g_assert (expression)
-#define fail_if(expression, ...) g_assert (!(expression))
-
-#include "../check/elements/dpmcheck.h"
 #include "../check/elements/dpmrelay.h"
 #include "sim/fmx-sim-tcp.h"
-
-#include "bench.h"
 
 #define N_MIXERS 5
 #define N_HOPS (N_MIXERS - 1)

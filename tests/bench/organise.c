@@ -12,25 +12,13 @@
  * it without that.  Two of each four are willing.  Numbers are of the last quarter;
  * interruptions of all the time in which anybody was sent anywhere.
  */
-#define PATIENT_WAITS
 #define WIDE_BPS 0              /* rates are what this is about */
-#include "../check/elements/dpmclock.h" /* first */
+#include "dpmbench.h"           /* first */
 
 #include <poll.h>
 #include <stdio.h>
 
-#include <gst/check/check.h>
-
-/* There is no test here that could fail. */
-#undef fail_unless
-#undef fail_if
-#define fail_unless(expression, ...) g_assert (expression)
-#define fail_if(expression, ...) g_assert (!(expression))
-
-#include "../check/elements/dpmcheck.h"
 #include "../check/elements/dpmrelay.h"
-
-#include "bench.h"
 
 #define N_CLIENTS 12
 #define N_LINKS 3

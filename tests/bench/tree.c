@@ -11,21 +11,8 @@
  * other one once, as loud as it is; twice would be 6 dB more.  Then five of them, one after
  * the other: how long it takes from a mouth to the ears, by mixers on the way.
  */
-#define PATIENT_WAITS
-#include "../check/elements/dpmclock.h" /* first */
-
-#include <gst/check/check.h>
-
-/* There is no test here that could fail. */
-#undef fail_unless
-#undef fail_if
-#define fail_unless(expression, ...) g_assert (expression)
-#define fail_if(expression, ...) g_assert (!(expression))
-
 #define WIDE_BPS 5000000        /* room for all voices, apart */
-#include "../check/elements/dpmcheck.h"
-
-#include "bench.h"
+#include "dpmbench.h"           /* first */
 
 #define MAX_MIXERS 13
 #define MAX_CLIENTS 27
