@@ -145,13 +145,25 @@ begin_sawtooth (FmxAdaptPolicy *policy, FmxTime now)
   policy->lowest_bps = policy->highest_bps = policy->rate_bps;
 }
 
+/* Until there is as much as the memory holds, an average of what there was; what it
+ * began with counts as a longest saw-tooth. */
+static double
+memory_s (const FmxAdaptPolicy *policy)
+{
+  FmxDuration age = fmx_time_diff (policy->last, policy->averaged_since)
+      + policy->params.sawtooth_max;
+
+  return fmx_time_to_s (age < policy->params.memory ? age
+      : policy->params.memory);
+}
+
 /* What happened since the last call, at the rates that held until now. */
 static void
 integrate (FmxAdaptPolicy *policy, FmxTime now)
 {
   FmxAdaptPolicyStats *stats = &policy->stats;
   double s = fmx_time_to_s (fmx_time_diff (now, policy->last));
-  double share = s / fmx_time_to_s (policy->params.memory);
+  double share = s / memory_s (policy);
 
   policy->sent_bits += policy->rate_bps * s;
   policy->long_run_bps += (policy->rate_bps - policy->long_run_bps)
@@ -193,6 +205,7 @@ begin_with (FmxAdaptPolicy *policy, double transmission_bps)
     return transmission_bps;
   policy->wanted_bps = transmission_bps;
   policy->long_run_bps = fmax (policy->long_run_bps, transmission_bps);
+  policy->averaged_since = policy->last;
   return policy->params.klass->on_rate (policy);
 }
 
@@ -217,6 +230,7 @@ start_afresh (FmxAdaptPolicy *policy, FmxTime now)
 {
   policy->last = policy->rate_bps > 0.0 ? now : FMX_TIME_NONE;
   policy->long_run_bps = policy->rate_bps;
+  policy->averaged_since = now;
   policy->stats.backlog_bits = 0.0;
   policy->catching_up = false;
   policy->has_backed_off = false;

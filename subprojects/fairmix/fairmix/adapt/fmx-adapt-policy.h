@@ -97,6 +97,7 @@ struct _FmxAdaptPolicy
   double wanted_bps;
   double media_bps;
   double long_run_bps;
+  FmxTime averaged_since;
   /* the present saw-tooth */
   FmxTime start;
   double lowest_bps;

@@ -241,6 +241,23 @@ test_a_policy_kept_within_never_exceeds_the_transmission (void **state)
   }
 }
 
+/* What a slow start left counts as ten seconds, not for a minute. */
+static void
+test_lazy_knows_the_average_before_its_memory_is_full (void **state)
+{
+  FmxAdaptPolicy policy = make_policy ("lazy");
+  uint64_t media = 0;
+  FmxTime now = 0;
+
+  (void) state;
+  for (; now < 5 * (FmxTime) FMX_SECOND; now += RTT)
+    fmx_adapt_policy_on_rate (&policy, 100000, now);
+  fmx_adapt_policy_on_rate (&policy, 50000, now);
+  for (unsigned t = 0; t < 400; t++, now += 100 * (FmxTime) FMX_MSECOND)
+    media = fmx_adapt_policy_on_rate (&policy, 250000 + t % 20 * 21000, now);
+  assert_within ((double) media, 0.75 * 450e3, 450e3, "bit/s");
+}
+
 /* A congestion control that never grows beyond twice of what it sees arrive, up to its
  * first back-off at 300 kbit/s. */
 static void
@@ -307,6 +324,7 @@ main (void)
     cmocka_unit_test
         (test_media_never_runs_ahead_by_much_more_than_the_delay_allowed),
     cmocka_unit_test (test_a_policy_kept_within_never_exceeds_the_transmission),
+    cmocka_unit_test (test_lazy_knows_the_average_before_its_memory_is_full),
     cmocka_unit_test
         (test_no_policy_holds_the_rate_back_before_the_first_back_off),
     cmocka_unit_test (test_what_waits_at_the_sender_is_paid_back),
