@@ -26,7 +26,7 @@ fmx_packages () {
     gir1.2-gst-plugins-bad-1.0 gir1.2-soup-3.0 gir1.2-nice-0.1" ;;
   figures) echo "python3-matplotlib" ;;
   test) echo "g++ git iproute2 iptables libcmocka-dev libspeexdsp-dev libns3-dev indent
-    shellcheck pulseaudio python3-cairo python3-prometheus-client chromium
+    shellcheck pulseaudio python3-cairo python3-prometheus-client chromium openssl
     gstreamer1.0-plugins-bad gstreamer1.0-nice gir1.2-gst-plugins-bad-1.0
     gir1.2-soup-3.0 gir1.2-nice-0.1" ;;
   *) echo "unknown package group $1" >&2; return 2 ;;
