@@ -6,9 +6,11 @@ what exists.
 
   service.py SOURCE
 """
+import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -150,6 +152,34 @@ def check_kubernetes(yaml, known):
                 assert argument.split('=')[1] in services
 
 
+def lost(said, understood, path=''):
+    """What of a manifest its own tool has not understood"""
+    if isinstance(said, dict):
+        return [m for key in said for m in (
+            lost(said[key], understood[key], f'{path}.{key}')
+            if key in understood else [f'{path}.{key}'])]
+    if isinstance(said, list):
+        return [m for i, (a, b) in enumerate(zip(said, understood))
+                for m in lost(a, b, f'{path}[{i}]')]
+    return [] if said == understood else [path]
+
+
+def check_by_kubectl(yaml):
+    """Without a cluster: it drops fields that there are not, and fails at others' types."""
+    if shutil.which('kubectl') is None:
+        print('no kubectl: it is not asked')
+        return
+    for item in yaml.safe_load_all((FOLDER / 'kubernetes.yaml').read_text()):
+        if item['kind'] != 'StatefulSet':
+            continue
+        told = subprocess.run(
+            ['kubectl', 'set', 'image', '--local', '-f', '-', '-o', 'json',
+             'mixer=another'], input=json.dumps(item), check=True, text=True,
+            stdout=subprocess.PIPE).stdout
+        item['spec']['template']['spec']['containers'][0]['image'] = 'another'
+        assert not lost(item, json.loads(told)), lost(item, json.loads(told))
+
+
 def main():
     check_goodbye()
     try:
@@ -165,6 +195,7 @@ def main():
     known = properties()
     check_compose(yaml, known)
     check_kubernetes(yaml, known)
+    check_by_kubectl(yaml)
 
 
 main()
