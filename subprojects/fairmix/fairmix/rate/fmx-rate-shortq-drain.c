@@ -10,6 +10,10 @@
 #define OWN_RTTS 10.0           /* a step shows within so many: 7 until the next, and 3 to
                                  * hear of it; [0.9, -0.6], own flows 96: 96, 79 */
 #define HEAR_RTTS 3.0           /* ... to hear of it, where the next one waits for longer */
+#define EXCESS_PART 0.5         /* of the queue: a step of 2 % at the ceiling shows after a
+                                 * second */
+#define EXCESS_LOSS (60 * FMX_SECOND)   /* nobody has made us lose anything for so long */
+#define EXCESS_GAP FMX_SECOND   /* nothing was heard for so long: nothing is known */
 #define DRAIN_TELLS_S 0.10      /* expected fall that suffices to judge */
 #define DRAIN_SHARE 0.6         /* of it that must have happened */
 #define DRAIN_MAX (3 * FMX_SECOND)      /* [-1.8, 0.1]; alone 79: 67, 79, steps 62: 54, 67 */
@@ -63,6 +67,51 @@ has_overrun (const FmxRateShortqState *s, FmxTime now)
       && fmx_time_diff (now, s->halved) < OVERRUN_TIME;
 }
 
+/* x beyond the link make a queue of x seconds in a second. */
+void
+fmx_shortq_note_excess (FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+  FmxDuration since = fmx_time_diff (now, s->excess_time);
+  double most_s = fmx_time_to_s (fmx_shortq_queue_limit (rc, fb));
+
+  if (s->ceiling_bps <= 0.0 || rc->rate_bps <= s->ceiling_bps)
+    s->excess_s = 0.0;
+  else if (since < EXCESS_GAP)
+    s->excess_s = fmin (s->excess_s + fmx_time_to_s (since)
+        * (rc->rate_bps / s->ceiling_bps - 1.0), most_s);
+  s->excess_time = now;
+}
+
+/* A small step beyond the ceiling shows late.  The queue is our own all the same, if nobody
+ * else has a part of what the link carries, or, where that is not known, has made us lose
+ * anything of late. */
+static bool
+is_own_excess (const FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now)
+{
+  const FmxRateShortqState *s = &rc->state.shortq;
+  double standing_s = fmx_time_to_s (fmx_queue_sense_standing (&s->queue));
+  bool loses = s->loss_event != FMX_TIME_NONE
+      && fmx_time_diff (now, s->loss_event) < EXCESS_LOSS;
+
+  if (s->excess_s <= EXCESS_PART * standing_s)
+    return false;
+  return fb->bottleneck_bps > 0.0 ? fmx_shortq_got_bps (rc, fb)
+      > fb->bottleneck_bps : !loses;
+}
+
+static bool
+is_own_step (const FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now)
+{
+  double since = (double) fmx_time_diff (now, rc->state.shortq.raised);
+
+  return since < fmax (OWN_RTTS * (double) fb->rtt, HEAR_RTTS
+      * (double) fb->rtt + (double) fmx_shortq_shows_after (rc, fb));
+}
+
 /* What is allowed and not used cannot be what fills the queue: a cut of it alone would
  * change nothing ([RFC7661 4.4.1]: after congestion a window is of what was used). */
 static double
@@ -76,14 +125,13 @@ fmx_shortq_begin_to_drain (FmxRateController *rc,
     const FmxRateFeedback *fb, FmxTime now)
 {
   FmxRateShortqState *s = &rc->state.shortq;
-  double since = (double) fmx_time_diff (now, s->raised);
 
   if (note_foreign_queue (rc, fb, now) || fb->has_teeth) {
     fmx_shortq_begin_to_compete (rc, fb, now);
     return;
   }
-  s->drain_own = since < fmax (OWN_RTTS * (double) fb->rtt,
-      HEAR_RTTS * (double) fb->rtt + (double) fmx_shortq_shows_after (rc, fb));
+  s->drain_own = is_own_step (rc, fb, now) || is_own_excess (rc, fb, now);
+  s->excess_s = 0.0;
   if (!s->drain_own) {
     if (s->others_last > 0
         && fmx_time_diff (now, s->others_last) < OTHERS_AGAIN)

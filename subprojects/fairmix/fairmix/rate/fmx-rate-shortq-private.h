@@ -79,6 +79,10 @@ void fmx_shortq_shed (FmxRateController *rc, const FmxRateFeedback *fb,
 bool fmx_shortq_overrun (FmxRateController *rc, const FmxRateFeedback *fb,
     FmxTime now);
 
+/* How much of a queue our own rate makes, where it is beyond the ceiling */
+void fmx_shortq_note_excess (FmxRateController *rc,
+    const FmxRateFeedback *fb, FmxTime now);
+
 void fmx_shortq_begin_to_drain (FmxRateController *rc,
     const FmxRateFeedback *fb, FmxTime now);
 

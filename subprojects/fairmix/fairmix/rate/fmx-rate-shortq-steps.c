@@ -165,6 +165,7 @@ fmx_shortq_climb_or_drain (FmxRateController *rc,
   bool starting = s->mode == FMX_RATE_SHORTQ_STARTING;
   bool stays = fmx_time_diff (now, s->long_since) > STAYS;
 
+  fmx_shortq_note_excess (rc, fb, now);
   if (!starting
       && rc->rate_bps < fmin (allowed, fmx_shortq_floor_bps (rc, fb, now))) {
     if (others_keep_a_queue (rc, fb))

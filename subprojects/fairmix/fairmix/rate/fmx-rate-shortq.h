@@ -107,6 +107,8 @@ typedef struct
   double cut_bps;               /* ... when so much came through */
   /* ceiling */
   double ceiling_bps;
+  double excess_s;              /* of queue, that our rate beyond it has made ... */
+  FmxTime excess_time;          /* ... until then */
   FmxDuration hold;
   FmxTime hold_until;
   /* too much loss */

@@ -138,6 +138,31 @@ test_climbs_an_interval_after_it_has_drained (void **state)
   assert_bps (&t, bps + 16e3);
 }
 
+/* A step just above the ceiling, and a queue that grows to 20 ms in @slowly, and then is too
+ * long.  Returns: what remains of what came through */
+static double
+remains_above (double bottleneck_bps, FmxDuration slowly)
+{
+  Told t = told_ceiling (BPS, 1);
+
+  for (; t.rc.rate_bps <= BPS; told_for (&t, STEP, 0))
+    assert_true (t.now < 60 * (FmxTime) S);
+  t.link_bps = BPS;
+  t.fb.bottleneck_bps = bottleneck_bps;
+  told_for (&t, slowly, 20 * MS);
+  told_until (&t, FMX_RATE_SHORTQ_DRAINING, 25 * MS);
+  return t.rc.rate_bps / BPS;
+}
+
+static void
+test_a_queue_that_grows_slowly_above_the_ceiling_is_our_own (void **state)
+{
+  (void) state;
+  assert_float_equal (remains_above (0.0, 1500 * MS), 0.95, 1e-6);
+  assert_float_equal (remains_above (0.9 * BPS, 1500 * MS), 0.95, 1e-6);
+  assert_float_equal (remains_above (2.0 * BPS, 1500 * MS), 0.8, 1e-6);
+}
+
 /* Returns: how long it stays below the ceiling from now on */
 static FmxDuration
 hold_of (Told * t)
@@ -298,6 +323,8 @@ main (void)
     cmocka_unit_test (test_a_short_time_is_no_evidence),
     cmocka_unit_test (test_the_rest_of_a_shortq_has_three_seconds),
     cmocka_unit_test (test_what_stands_is_given_two_seconds_at_each_rate),
+    cmocka_unit_test
+        (test_a_queue_that_grows_slowly_above_the_ceiling_is_our_own),
     cmocka_unit_test (test_climbs_an_interval_after_it_has_drained),
     cmocka_unit_test (test_who_made_it_show_again_waits_twice_as_long),
     cmocka_unit_test (test_two_cuts_in_vain_and_no_more),
