@@ -74,7 +74,7 @@ def chosen(names):
     for name in names:
         if name == 'all':
             out += scenario.load_all()
-        elif name in ('paper', 'beyond', 'queues', 'multicast', 'listener'):
+        elif name in ('paper', 'beyond', 'queues', 'multicast', 'listener', 'als'):
             out += scenario.load_all(name)
         else:
             out.append(scenario.Scenario(name))

@@ -108,6 +108,11 @@ class ScenarioTest(unittest.TestCase):
         self.assertEqual(len(s.runs(only={'cc': 'reno|bbr', 'n': 'two'})), 2)
         self.assertEqual(len(s.runs(only={'absent': 'a|b'})), 4)
 
+    def test_a_choice_may_last_longer(self):
+        s = scenario_of(TWO + '\n'.join([
+            '[vary.each.soon]', '[vary.each.late]', 'duration_s = 30']))
+        self.assertEqual([r.duration_s for r in s.runs()], [10, 30])
+
     def test_short_runs_shrink_every_time(self):
         s = scenario_of(TWO.replace('duration_s = 10', 'duration_s = 10\n'
                                     'short = { time_scale = 0.5 }')

@@ -31,6 +31,8 @@ NS3 = ['ns-3 paper', 'ns-3 ours']
 UML = ['uml paper', 'uml ours']
 # of the scenarios, in real pipelines: from when on shares are taken, of each choice
 PIPELINES = {'als-figure3': {'3 s': 30, '8 s': 60}, 'als-figure4': {'3 s': 30, '8 s': 30}}
+LAYERS = 'als-figure8'
+LAYERS_S = {'before': (20, 50), 'after': (65, 100)}     # of the third one's join
 SEEDS = range(6, 8)     # of ns-3
 N_RUNS = 5      # of the chain in real elements
 # of als-figures: scene, what the paper says of the TCPs, of the loss, targets
@@ -217,6 +219,35 @@ def layers(lines):
     return out
 
 
+def told_of(found, name, column, span_s):
+    """The mean of what senders.csv has of one; 0 where it has nothing"""
+    return measures.mean(
+        v for r in found if name in r.senders
+        for v in measures.bins(r.senders[name], column, *span_s, 1)) or 0
+
+
+def layers_in_pipelines(build):
+    """The same rows, means over runs of real pipelines; none if there are none"""
+    runs = results.load(pathlib.Path(build) / 'experiments',
+                        [scenario.Scenario(LAYERS)], runners=['uml'])
+    rules = collections.defaultdict(list)
+    for r in runs:
+        rules[r.run.choice['rule']].append(r)
+    out = []
+    for rule, found in rules.items():
+        flow = found[0].run.flows['layers']
+        for when, span_s in LAYERS_S.items():
+            base, total = (told_of(found, 'layers', column, span_s) / 1e3
+                           for column in ('sent_bps', 'target_bps'))
+            held = ', '.join(
+                f'{told_of(found, far, "sent_bps", span_s) / 1e3:.0f} '
+                f'({told_of(found, far, "separate", span_s):.3g})'
+                for far in (f'layers-{router}' for router in flow['branches']))
+            out.append(f'| {rule}, real pipelines, {when} | {base:.0f} | '
+                       f'{(total - base) / (flow["layers"] - 1):.0f} | {held} |')
+    return out
+
+
 def elements(build):
     """The chain as real elements, some runs of it: reports come at random times"""
     lines = []
@@ -259,7 +290,8 @@ def main():
         'als alone': lambda: alone(read(lines_of(build, 'als-alone'))),
         'als table 1': lambda: chain(lines_of(build, 'test-als-chain')
                                      + elements(build)),
-        'als figure 8': lambda: layers(lines_of(build, 'test-als-layers')),
+        'als figure 8': lambda: layers(lines_of(build, 'test-als-layers'))
+        + layers_in_pipelines(build),
         'als crowd': lambda: crowd(read(lines_of(build, 'als-crowd'))),
     }
     for name, make in parts.items():

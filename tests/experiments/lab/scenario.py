@@ -300,10 +300,10 @@ class Scenario:
             if only and any(choice[a] not in v.split('|')
                             for a, v in only.items() if a in choice):
                 continue
-            table = {'link': self.raw['link'], 'flow': self.raw['flow']}
+            table = {k: self.raw[k] for k in ('link', 'flow', 'duration_s')}
             for axis, value in choice.items():
                 over = self.raw['vary'][axis][value]
-                _known(over, {'link', 'flow'},
+                _known(over, set(table),
                        f'{self.path.name}: vary.{axis}.{value}')
                 table = merge(table, over)
             for seed in seeds:
@@ -321,7 +321,7 @@ class Scenario:
                     raise ScenarioError(f'{self.path.name}: flow {name} ends '
                                         f'at {flow[end]}, where no link is')
         return Run(self.name, choice, seed,
-                   round(self.raw['duration_s'] * scale, 3), links, flows, scale)
+                   round(table['duration_s'] * scale, 3), links, flows, scale)
 
     def _scaled(self, table, defaults, what, where, scale):
         _known(table, defaults, where)
