@@ -307,6 +307,24 @@ test_beside_a_tcp_it_has_a_share_of_what_the_link_carries (void **state)
   }
 }
 
+/* Few packets of ours, and as many of TCPs between two of them: what looks like a link
+ * of 0.04 of what it is. */
+static void
+test_a_link_that_is_not_known_is_no_limit_beside_tcps (void **state)
+{
+  static const uint64_t seeds[] = { 36, 76 };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (seeds); i++) {
+    FmxSimDraw draw = fmx_sim_draw (FMX_SIM_BESIDE_TCP, seeds[i]);
+    FmxSimOutcome out = fmx_sim_draw_run (&draw, &subject);
+
+    if (out.ratio < 0.4 || out.ratio > 2.0)
+      fail_msg ("draw %u: %.2f of a TCP's rate", (unsigned) seeds[i],
+          out.ratio);
+  }
+}
+
 /* Where packets are marked and none is lost a TCP has two segments under way at its
  * least, and never waits for a timeout. */
 static void
@@ -389,6 +407,7 @@ main (void)
     cmocka_unit_test (test_what_was_allowed_and_not_used_is_not_what_is_cut),
     cmocka_unit_test
         (test_beside_a_tcp_it_has_a_share_of_what_the_link_carries),
+    cmocka_unit_test (test_a_link_that_is_not_known_is_no_limit_beside_tcps),
     cmocka_unit_test (test_beside_tcps_that_are_marked_it_has_a_share),
     cmocka_unit_test (test_where_delays_wander_it_uses_the_link_and_no_queue),
     cmocka_unit_test (test_a_moment_of_losses_on_a_long_path_does_not_stop_it),
