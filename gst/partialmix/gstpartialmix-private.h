@@ -211,6 +211,8 @@ void gst_partial_mix_post_messages (GstPartialMix * self);
 
 /* gstpartialmixpad.c */
 /* Returns: a payload type that means something else from here on, or -1 */
+void gst_partial_mix_sink_pad_set_segment (GstPartialMixSinkPad * pad,
+    const GstSegment * segment);
 gint gst_partial_mix_sink_pad_set_caps (GstPartialMixSinkPad * pad,
     GstCaps * caps);
 void gst_partial_mix_src_pad_negotiate (GstPartialMixSrcPad * pad,

@@ -131,7 +131,7 @@ sink_flush_stop (GstPartialMix * self, GstPartialMixSinkPad * pad)
     if (stream != NULL && stream->pad == GST_PAD (pad))
       gst_partial_mix_restart_stream (self, stream);
   }
-  gst_segment_init (&pad->segment, GST_FORMAT_UNDEFINED);
+  gst_partial_mix_sink_pad_set_segment (pad, NULL);
   pad->eos = FALSE;
   self->eos_mix_pos = G_MAXINT64;
   GST_PARTIAL_MIX_UNLOCK (self);
@@ -156,12 +156,11 @@ static void
 sink_segment (GstPartialMix * self, GstPartialMixSinkPad * pad,
     GstEvent * event)
 {
-  GstSegment *s = &pad->segment;
+  const GstSegment *segment;
 
+  gst_event_parse_segment (event, &segment);
   GST_PARTIAL_MIX_LOCK (self);
-  gst_event_copy_segment (event, s);
-  pad->segment_is_running_time = s->format != GST_FORMAT_TIME
-      || (s->start == 0 && s->base == 0 && s->offset == 0 && s->rate == 1.0);
+  gst_partial_mix_sink_pad_set_segment (pad, segment);
   GST_PARTIAL_MIX_UNLOCK (self);
 }
 

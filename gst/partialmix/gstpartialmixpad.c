@@ -113,10 +113,26 @@ gst_partial_mix_sink_pad_init (GstPartialMixSinkPad * pad)
   pad->neighbour = GST_PARTIAL_MIX_NEIGHBOUR_AUTO;
   pad->session = -1;
   gst_fairmix_lock_init (&pad->name_lock, GST_FAIRMIX_RANK_NAME);
-  gst_segment_init (&pad->segment, GST_FORMAT_UNDEFINED);
+  gst_partial_mix_sink_pad_set_segment (pad, NULL);
   pad->formats = g_hash_table_new_full (NULL, NULL, NULL, g_free);
   pad->streams = g_hash_table_new (NULL, NULL);
   pad->cnames = g_hash_table_new_full (NULL, NULL, NULL, g_free);
+}
+
+/* @segment: NULL where there is none, as before the first and after a flush: then
+ * timestamps are taken for running time */
+void
+gst_partial_mix_sink_pad_set_segment (GstPartialMixSinkPad * pad,
+    const GstSegment * segment)
+{
+  GstSegment *s = &pad->segment;
+
+  if (segment != NULL)
+    gst_segment_copy_into (segment, s);
+  else
+    gst_segment_init (s, GST_FORMAT_UNDEFINED);
+  pad->segment_is_running_time = s->format != GST_FORMAT_TIME
+      || (s->start == 0 && s->base == 0 && s->offset == 0 && s->rate == 1.0);
 }
 
 /* Returns: the number of an extension that may have the short header; what is not
