@@ -636,6 +636,12 @@ gst_qm_jitter_buffer_request_new_pad (GstElement * element,
 
   if (self->inner == NULL)
     return NULL;
+  target = gst_element_get_static_pad (self->inner, "sink_rtcp");
+  if (target != NULL) {
+    GST_WARNING_OBJECT (self, "sink_rtcp is taken");
+    gst_object_unref (target);
+    return NULL;
+  }
   target = gst_element_request_pad_simple (self->inner, "sink_rtcp");
   if (target == NULL)
     return NULL;

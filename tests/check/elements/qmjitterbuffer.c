@@ -123,6 +123,8 @@ GST_START_TEST (test_hands_sender_reports_on)
 
   fail_unless (sink != NULL);
   fail_unless_equals_string (GST_PAD_NAME (sink), "sink_rtcp");
+  fail_unless (gst_element_request_pad (e,
+          gst_pad_get_pad_template (sink), NULL, NULL) == NULL);
   gst_object_unref (sink);
   rtcp = gst_harness_new_with_element (e, "sink_rtcp", NULL);
   gst_harness_set_src_caps_str (rtcp, "application/x-rtcp");
