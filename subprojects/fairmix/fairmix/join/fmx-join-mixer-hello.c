@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <string.h>
+
+#include "fairmix/join/fmx-join-mixer-private.h"
+
+static void
+reply (FmxJoinMixerResult *result, const FmxJoinMessage *message)
+{
+  result->size = fmx_join_message_write (message, result->data);
+}
+
+void
+fmx_join_mixer_refuse (FmxJoinMixerResult *result, const uint8_t *nonce,
+    FmxJoinReason reason)
+{
+  FmxJoinMessage message = {.type = FMX_JOIN_REFUSE };
+
+  memcpy (message.u.refuse.nonce, nonce, FMX_JOIN_NONCE_BYTES);
+  message.u.refuse.reason = (uint16_t) reason;
+  message.u.refuse.version = FMX_JOIN_VERSION;
+  reply (result, &message);
+  if (reason != FMX_JOIN_REASON_VERSION && reason != FMX_JOIN_REASON_BUSY) {
+    result->event = FMX_JOIN_MIXER_REFUSED;
+    result->reason = reason;
+  }
+}
+
+void
+fmx_join_mixer_on_hello (FmxJoinMixer *mixer, const FmxJoinAddress *from,
+    const FmxJoinHello *hello, FmxJoinMixerResult *result, FmxTime now)
+{
+  FmxJoinMessage message = {.type = FMX_JOIN_COOKIE };
+
+  mixer->stats.n_hellos++;
+  memcpy (message.u.cookie.nonce, hello->nonce, sizeof hello->nonce);
+  fmx_join_guard_cookie (&mixer->guard, from, hello->nonce,
+      message.u.cookie.cookie, now);
+  memcpy (message.u.cookie.key, mixer->key, sizeof mixer->key);
+  reply (result, &message);
+}
+
+bool
+fmx_join_mixer_is_full (FmxJoinMixer *mixer, const FmxJoinSession *session)
+{
+  return mixer->stats.n_sessions >= mixer->params.max_clients
+      && fmx_join_sessions_find_replaced (&mixer->table, session) == NULL;
+}
+
+/* Fills @session from what was checked.  Returns: whether there are keys */
+static bool
+session_make (FmxJoinMixer *mixer, FmxJoinSession *session,
+    const uint8_t *shared, FmxJoinMessage *message)
+{
+  FmxJoinAccept *accept = &message->u.accept;
+  FmxJoinAgreed agreed;
+
+  message->type = FMX_JOIN_ACCEPT;
+  accept->session = fmx_join_sessions_new_id (&mixer->table);
+  accept->root = mixer->root;
+  accept->depth = mixer->depth;
+  memcpy (agreed.shared, shared, sizeof agreed.shared);
+  memcpy (agreed.mixer_key, mixer->key, sizeof agreed.mixer_key);
+  if (!fmx_join_accept_make (mixer->crypto, &mixer->secret, &agreed,
+          &session->join, accept, &session->keys))
+    return false;
+  session->id = accept->session;
+  session->accept = *accept;
+  return true;
+}
+
+/* Returns: why @join is not to be let in; NONE: it is */
+static FmxJoinReason
+judge (FmxJoinMixer *mixer, const FmxJoinSession *candidate,
+    const uint8_t *shared)
+{
+  const FmxJoinJoin *join = &candidate->join;
+
+  if (!fmx_join_join_is_genuine (mixer->crypto, &mixer->secret, shared,
+          mixer->key, join))
+    return FMX_JOIN_REASON_SECRET;
+  if ((join->flags & FMX_JOIN_IS_MIXER) != 0
+      && (join->node == mixer->params.node || join->node == mixer->root
+          || mixer->depth >= FMX_JOIN_MAX_DEPTH))
+    return FMX_JOIN_REASON_LOOP;
+  return fmx_join_mixer_is_full (mixer, candidate) ? FMX_JOIN_REASON_FULL :
+      FMX_JOIN_REASON_NONE;
+}
+
+static void
+on_new_join (FmxJoinMixer *mixer, const FmxJoinAddress *from,
+    const FmxJoinJoin *join, FmxJoinMixerResult *result, FmxTime now)
+{
+  FmxJoinSession *session =
+      fmx_join_sessions_find_free (&mixer->table), candidate = { 0 };
+  FmxJoinMessage message = { 0 };
+  uint8_t shared[FMX_JOIN_PUBLIC_BYTES];
+  FmxJoinReason reason;
+
+  if (session == NULL
+      || !fmx_join_guard_take_join (&mixer->guard, from,
+          mixer->params.max_joins_per_host_per_s,
+          mixer->params.max_joins_per_s, now)) {
+    mixer->stats.n_limited++;
+    fmx_join_mixer_refuse (result, join->nonce, FMX_JOIN_REASON_BUSY);
+    return;
+  }
+  candidate.address = *from;
+  candidate.join = *join;
+  candidate.last_heard = now;
+  if (!mixer->crypto->agree (mixer->crypto->user, join->key, shared)) {
+    mixer->stats.n_forged++;
+    return;
+  }
+  reason = judge (mixer, &candidate, shared);
+  if (reason != FMX_JOIN_REASON_NONE) {
+    if (reason == FMX_JOIN_REASON_SECRET)
+      mixer->stats.n_wrong_secret++;
+    else
+      mixer->stats.n_refused++;
+    fmx_join_mixer_refuse (result, join->nonce, reason);
+    return;
+  }
+  if (!session_make (mixer, &candidate, shared, &message)) {
+    mixer->stats.n_forged++;
+    return;
+  }
+  candidate.state = FMX_JOIN_PENDING;
+  *session = candidate;
+  mixer->stats.n_pending++;
+  reply (result, &message);
+}
+
+void
+fmx_join_mixer_on_join (FmxJoinMixer *mixer, const FmxJoinAddress *from,
+    const FmxJoinJoin *join, FmxJoinMixerResult *result, FmxTime now)
+{
+  FmxJoinMessage message = {.type = FMX_JOIN_ACCEPT };
+  FmxJoinSession *session;
+
+  if (!fmx_join_guard_cookie_is_good (&mixer->guard, from, join, now)) {
+    mixer->stats.n_bad_cookies++;
+    return;
+  }
+  session = fmx_join_sessions_find_nonce (&mixer->table, join->nonce);
+  if (session == NULL) {
+    on_new_join (mixer, from, join, result, now);
+    return;
+  }
+  /* Again: our answer was lost, or somebody plays it back.  The same answer
+   * makes no new keys. */
+  if (!fmx_join_same (join->proof, session->join.proof, sizeof join->proof)) {
+    mixer->stats.n_forged++;
+    return;
+  }
+  mixer->stats.n_repeated++;
+  message.u.accept = session->accept;
+  reply (result, &message);
+}
