@@ -141,6 +141,12 @@ fmx_queue_sense_add_spread (FmxQueueSense *sense, FmxDuration spread,
   sense->noise_time = now;
 }
 
+void
+fmx_queue_sense_set_own (FmxQueueSense *sense, FmxDuration own)
+{
+  sense->own = own;
+}
+
 static FmxDuration
 above_noise (const FmxQueueSense *sense, FmxDuration queue)
 {
@@ -148,6 +154,7 @@ above_noise (const FmxQueueSense *sense, FmxDuration queue)
 
   if (noise > FMX_QUEUE_SENSE_NOISE_MAX)
     noise = FMX_QUEUE_SENSE_NOISE_MAX;
+  noise += sense->own;
   return queue > noise ? queue - noise : 0;
 }
 

@@ -90,6 +90,7 @@ typedef struct
   bool falling;
   bool dipped;                  /* not yet taken */
   FmxTime level_time;
+  FmxDuration own;
   double noise_s;
   FmxTime noise_time;
 } FmxQueueSense;
@@ -113,6 +114,9 @@ void fmx_queue_sense_add (FmxQueueSense * sense, FmxDuration rtt,
  */
 void fmx_queue_sense_add_spread (FmxQueueSense * sense, FmxDuration spread,
     FmxDuration packets, FmxTime now);
+
+/** fmx_queue_sense_set_own: so much of the queue is known to be one's own, and to go */
+void fmx_queue_sense_set_own (FmxQueueSense * sense, FmxDuration own);
 
 /** Returns: what stands in the queue, >= 0; 0 before the first sample */
 FmxDuration fmx_queue_sense_standing (const FmxQueueSense * sense);

@@ -82,6 +82,7 @@ typedef struct
  * @delay_spread: by how much their delays differ
  * @reverse_delay: how long the feedback took, give or take a constant; 0 =
  *     unknown
+ * @own_queue: what our own late packets make of the queue, at most
  * @rtt_min: the least of late: the path without its queue
  * @damping: R_sqmean / sqrt (R_sample) ([RFC5348 4.5])
  * @rto: retransmission timeout
@@ -92,6 +93,7 @@ typedef struct
  * @loss_event_rate: p, in [0, 1]
  * @new_loss_event: whether a loss event began since the last feedback
  * @loss_event_sent: when its first packet was sent
+ * @loss_is_late: it left in a burst, after our own computer had stood still
  * @only_marks: no packet was lost in the loss events that count: all are marks
  * @loss_fraction: share of lost packets of late, in [0, 1], of those sent since
  *     fmx_rate_controller_losses_since()
@@ -123,6 +125,7 @@ typedef struct
   FmxDuration rtt_sample_min;
   FmxDuration delay_spread;
   FmxDuration reverse_delay;
+  FmxDuration own_queue;
   FmxDuration rtt_min;
   double damping;
   FmxDuration rto;
@@ -133,6 +136,7 @@ typedef struct
   double loss_event_rate;
   bool new_loss_event;
   FmxTime loss_event_sent;
+  bool loss_is_late;
   bool only_marks;
   double loss_fraction;
   double loss_limit;

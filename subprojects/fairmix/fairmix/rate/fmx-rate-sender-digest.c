@@ -329,6 +329,7 @@ fmx_rate_sender_digest (FmxRateSender *sender, bool heard, FmxTime now)
       sender->rtt_sample_min > 0 ? sender->rtt_sample_min : fb.rtt_median;
   fb.delay_spread = sender->delay_spread;
   fb.reverse_delay = sender->reverse_delay;
+  fb.own_queue = fmx_sender_stall_queue (&sender->stall, now);
   fb.rtt_min = fmx_rtt_min (&sender->rtt);
   fb.damping = fmx_rtt_damping (&sender->rtt);
   fb.rto = fmx_rtt_rto (&sender->rtt);
@@ -339,6 +340,8 @@ fmx_rate_sender_digest (FmxRateSender *sender, bool heard, FmxTime now)
   fb.loss_event_rate = fmx_loss_intervals_rate (&sender->intervals);
   fb.new_loss_event = sender->new_loss_event;
   fb.loss_event_sent = sender->loss_event_sent;
+  fb.loss_is_late = fmx_sender_stall_is_late (&sender->stall,
+      sender->loss_event_sent);
   fb.only_marks = only_marks (sender);
   fb.loss_fraction = fmx_loss_fraction_get_since (&sender->fraction,
       fmx_rate_controller_losses_since (&sender->controller), FRACTION_PACKETS);

@@ -192,7 +192,8 @@ end_receive_round (FmxRateSender *sender, const Digest *digest,
 
   if (least < RECEIVE_ROUND_MIN)
     least = RECEIVE_ROUND_MIN;
-  if (took < least)
+  if (took < least || fmx_sender_stall_is_half_told (&sender->stall,
+          sender->acked_sent, now))
     return;
   if (theirs > took / 2 && theirs < 2 * took)
     took = theirs;

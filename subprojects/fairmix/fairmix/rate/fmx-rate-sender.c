@@ -201,6 +201,8 @@ fmx_rate_sender_on_sent (FmxRateSender *sender, uint32_t ssrc, uint16_t seq,
   note_number (fmx_stream_table_on_sent (&sender->streams, ssrc, wire_bytes,
           now), seq, now);
   fmx_rate_meter_add (&sender->sent_meter, wire_bytes, now);
+  fmx_sender_stall_on_sent (&sender->stall, wire_bytes,
+      fmx_rate_controller_bps (&sender->controller), now);
   fmx_rate_controller_on_sent (&sender->controller, wire_bytes, now);
   if (!sender->probe_taken) {
     update_packet_size (sender, wire_bytes);

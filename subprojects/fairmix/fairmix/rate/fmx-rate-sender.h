@@ -19,6 +19,7 @@
 #include "fairmix/rate/fmx-feedback-source.h"
 #include "fairmix/rate/fmx-rate-controller.h"
 #include "fairmix/rate/fmx-rate-fill.h"
+#include "fairmix/rate/fmx-sender-stall.h"
 #include "fairmix/rate/fmx-stream-table.h"
 #include "fairmix/rtt/fmx-rtt.h"
 #include "fairmix/topology/fmx-delay-shape.h"
@@ -295,6 +296,7 @@ struct _FmxRateSender
   FmxBottleneckRate bottleneck;
   FmxDelayShape shape;
   FmxDelaySlope slope;
+  FmxSenderStall stall;
   FmxReceiveRound receive;
   double latest_bps;            /* between the last arrivals of two feedbacks */
   FmxTime last_arrival;         /* on the receiver's clock; 0 = none */

@@ -156,7 +156,7 @@ overrun_bps (const FmxRateController *rc, const FmxRateFeedback *fb,
     FmxTime now)
 {
   const FmxRateShortqState *s = &rc->state.shortq;
-  bool lost = s->loss_event != FMX_TIME_NONE
+  bool lost = s->loss_event != FMX_TIME_NONE && !fb->loss_is_late
       && fb->loss_event_sent >= s->halved
       && fmx_time_diff (now, s->loss_event) <= fb->rtt_median;
 

@@ -311,6 +311,7 @@ shortq_on_feedback (FmxRateController *rc, const FmxRateFeedback *fb,
   if (fb->heard) {
     fmx_queue_sense_add (&s->queue, fb->rtt_sample_min, fb->reverse_delay,
         fb->rtt / 2, now);
+    fmx_queue_sense_set_own (&s->queue, fb->own_queue);
     note_noise (rc, fb, now);
     note_rtt (rc, fb, now);
   }
