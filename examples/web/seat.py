@@ -98,6 +98,7 @@ class Seat:
             if address.set_from_string(text):
                 agent.add_local_address(address)
         web.connect('request-aux-sender', self.make_rate)
+        web.connect('deep-element-added', self.on_inside)
         web.connect('pad-added', self.on_pad)
         web.connect('notify::connection-state',
                     lambda *_: GLib.idle_add(self.on_connection))
@@ -224,6 +225,12 @@ class Seat:
         """The browser's own packets, so that it knows what its way up carries."""
         session = self.web.get_by_name('rtpbin').emit('get-internal-session', 0)
         session.set_property('twcc-feedback-interval', FEEDBACK_MS * Gst.MSECOND)
+
+    def on_inside(self, _web, _bin, element):
+        """webrtcbin keeps all packets until a mix would have been made of them, 60 to 90 ms;
+        what is forwarded shall go at once, and stop at once when the rate falls."""
+        if element.get_factory() and element.get_factory().get_name() == 'clocksync':
+            element.set_property('sync', False)
 
     def on_pad(self, _web, pad):
         """The browser's microphone."""

@@ -20,21 +20,11 @@ import re
 import time
 import urllib.request
 
-import gi
+import janus
+import readme
+from room import Room, free_port
+from standin import Browser, Gst, run_for
 
-gi.require_version('Gst', '1.0')
-gi.require_version('GstSdp', '1.0')
-gi.require_version('GstWebRTC', '1.0')
-# pylint: disable=wrong-import-position
-from gi.repository import GLib, Gst, GstSdp, GstWebRTC  # noqa: E402
-
-import janus  # noqa: E402
-import readme  # noqa: E402
-from room import Room, free_port  # noqa: E402
-
-MICROPHONE = ('audiotestsrc is-live=true wave=pink-noise volume=0.2 ! opusenc '
-              'bitrate=32000 ! rtpopuspay pt=111 ! application/x-rtp,media=audio,'
-              'encoding-name=OPUS,payload=111,clock-rate=48000 ! queue name=last')
 PATIENCE_S = 120
 
 
@@ -55,59 +45,6 @@ class Seat:
         self.ask('PATCH', self.link, sdp).close()
 
 
-class Browser:
-    """webrtcbin, which says what a page says."""
-
-    def __init__(self, seat, talks):
-        self.seat, self.keep = seat, []
-        self.pipe = Gst.Pipeline.new(None)
-        self.web = Gst.ElementFactory.make('webrtcbin', None)
-        self.web.set_property('bundle-policy',
-                              GstWebRTC.WebRTCBundlePolicy.MAX_BUNDLE)
-        self.pipe.add(self.web)
-        bus = self.pipe.get_bus()
-        bus.add_signal_watch()
-        bus.connect('message::latency', lambda *_: self.pipe.recalculate_latency())
-        self.web.connect('pad-added', self.on_pad)
-        self.web.connect('notify::ice-gathering-state',
-                         lambda *_: GLib.idle_add(self.on_gathered))
-        if talks:
-            microphone = Gst.parse_bin_from_description(MICROPHONE, True)
-            self.pipe.add(microphone)
-            microphone.link(self.web)
-        self.pipe.set_state(Gst.State.PLAYING)
-        _, sdp = GstSdp.SDPMessage.new_from_text(seat.offer)
-        self.web.emit('set-remote-description',
-                      GstWebRTC.WebRTCSessionDescription.new(
-                          GstWebRTC.WebRTCSDPType.OFFER, sdp), Gst.Promise.new())
-        self.web.emit('create-answer', None,
-                      Gst.Promise.new_with_change_func(self.on_answer))
-
-    def on_answer(self, promise):
-        reply = promise.get_reply()
-        self.keep.append(reply)
-        self.web.emit('set-local-description', reply.get_value('answer'),
-                      Gst.Promise.new())
-
-    def on_gathered(self):
-        if self.seat and self.web.get_property(
-                'ice-gathering-state').value_nick == 'complete':
-            seat, self.seat = self.seat, None
-            seat.answer(self.web.get_property('local-description').sdp.as_text())
-
-    def on_pad(self, _web, pad):
-        if pad.direction == Gst.PadDirection.SRC:
-            sink = Gst.ElementFactory.make('fakesink', None)
-            sink.set_property('async', False)
-            sink.set_property('sync', False)
-            self.pipe.add(sink)
-            sink.sync_state_with_parent()
-            pad.link(sink.get_static_pad('sink'))
-
-    def is_connected(self):
-        return self.web.get_property('connection-state').value_nick == 'connected'
-
-
 def look_at(pid):
     """CPU in s, threads, resident memory in kB"""
     fields = pathlib.Path(f'/proc/{pid}/stat').read_text(
@@ -115,15 +52,6 @@ def look_at(pid):
     tick, page = os.sysconf('SC_CLK_TCK'), os.sysconf('SC_PAGE_SIZE')
     return ((int(fields[11]) + int(fields[12])) / tick, int(fields[17]),
             int(fields[21]) * page // 1024)
-
-
-def run_for(seconds, until=lambda: False):
-    loop = GLib.MainContext.default()
-    end = time.monotonic() + seconds
-    while time.monotonic() < end and not until():
-        if not loop.iteration(False):
-            time.sleep(0.01)
-    return until()
 
 
 def received(browsers):

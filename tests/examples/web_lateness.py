@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A seat of examples/web holds no packet back: those that are an hour early leave, too.
+
+usage: web_lateness.py SOURCE-ROOT
+
+webrtcbin's own clocksync would keep what is forwarded for as long as a mix takes, and
+a voice that is to leave a narrow link would go on to fill it meanwhile.
+"""
+import pathlib
+import sys
+import types
+
+SOURCE = pathlib.Path(sys.argv[1])
+sys.path[:0] = str(SOURCE / 'examples/web'), str(SOURCE / 'tests/browser')
+# pylint: disable=wrong-import-position
+import server  # noqa: E402
+from standin import Browser, Gst, run_for  # noqa: E402
+
+PATIENCE_S = 60
+EARLY = 3600 * Gst.SECOND
+WANTED = 5
+
+
+def wait_for(look, otherwise):
+    if not run_for(PATIENCE_S, look):
+        sys.exit(otherwise)
+
+
+def sit_down(room):
+    """Returns the seat of a browser that is connected, and the browser."""
+    found = []
+    room.join('Ada', lambda *ready: found.append(ready))
+    wait_for(lambda: found, 'no offer')
+    seat, offer, wrong = found[0]
+    if wrong:
+        sys.exit(wrong)
+    browser = Browser(types.SimpleNamespace(offer=offer, answer=seat.answer), False)
+    wait_for(lambda: seat.linked, 'no connection')
+    return seat, browser
+
+
+def main():
+    Gst.init(None)
+    sys.argv[1:] = '--http', '--slots', '2', '--address', '127.0.0.1'
+    room = server.Room(server.parse_arguments())
+    seat, browser = sit_down(room)
+    seat.mix_src.set_offset(EARLY)
+    sent = []
+    seat.rate.get_static_pad('src').add_probe(
+        Gst.PadProbeType.BUFFER, lambda _, info: sent.append(info) or Gst.PadProbeReturn.OK)
+    talker = Gst.parse_launch('audiotestsrc is-live=true samplesperbuffer=960 ! opusenc ! '
+                              'rtpopuspay pt=111 ssrc=1 ! proxysink name=out')
+    voice = Gst.ElementFactory.make('proxysrc', None)
+    voice.set_property('proxysink', talker.get_by_name('out'))
+    room.pipe.add(voice)
+    voice.get_static_pad('src').link(room.request_pad('sink_0'))
+    voice.sync_state_with_parent()
+    room.share_clock(talker)
+    talker.set_state(Gst.State.PLAYING)
+    wait_for(lambda: len(sent) >= WANTED, f'{len(sent)} packets left, of {WANTED}')
+    for pipe in talker, browser.pipe:
+        pipe.set_state(Gst.State.NULL)
+    room.close()
+
+
+main()
