@@ -15,6 +15,7 @@ examples/meet.sh installs and builds what this needs.  The exit status is 0 if
 everybody heard all others, and nobody himself.
 """
 import argparse
+import functools
 import os
 import pathlib
 import signal
@@ -153,9 +154,12 @@ def hold(options, voices):
     return people
 
 
+load = functools.cache(heard.load)      # each is compared with seven
+
+
 def listen(listener, talker):
     """[(begin, end, heard)] of the windows of a voice, in seconds of the clock."""
-    recording, voice = heard.load(listener.recording), heard.load(talker.voice)
+    recording, voice = load(listener.recording), load(talker.voice)
     early = talker.begin - listener.begin
     if early < 0:               # it had begun before: not from its beginning
         skipped = int((SETTLE_S - early) * heard.RATE_HZ)
@@ -268,7 +272,7 @@ def tell_sounds(people):
     """Prints of each recording what needs no knowledge of voices."""
     print('\n  what was played           s    RMS, dB   peak, dB   longest silence, s')
     for person in people:
-        samples = heard.load(person.recording) / 32768
+        samples = load(person.recording) / 32768
         if not len(samples):
             continue
         loud = numpy.abs(samples) > 1e-3

@@ -405,7 +405,8 @@ def environment():
 
 def run_program(*command):
     """What it prints."""
-    run = subprocess.run(command, capture_output=True, text=True, timeout=150,
+    slow = float(os.environ.get('CK_TIMEOUT_MULTIPLIER', 1))
+    run = subprocess.run(command, capture_output=True, text=True, timeout=150 * slow,
                          env=environment(), check=False)
     print(run.stdout + run.stderr)
     if run.returncode and TOO_BUSY in run.stdout:
