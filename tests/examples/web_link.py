@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The link that examples/web.sh prints opens the room: its secret is the server's.
+
+usage: web_link.py SOURCE-ROOT
+
+The script itself, with nothing to install or to build, and in place of the server one
+that says what it was started with.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SOURCE = pathlib.Path(sys.argv[1])
+NOTHING = '''
+fmx_install () { :; }
+fmx_python () { echo python3; }
+fmx_configure () { mkdir -p "$1"; }
+ninja () { :; }
+'''
+SERVER = '#!/bin/sh\necho "server: <$FMX_SECRET> $*"\n'
+# (arguments, $FMX_SECRET, the link, what the server is told)
+CASES = [
+    ('--local', None, r'http://localhost:8443/', r'<> .*--http'),
+    ('--local', 'sesame', r'http://localhost:8443/#sesame', r'<sesame> .*--http'),
+    ('', None, r'https://[^/]+:8443/#([0-9a-f]{16})', r'<([0-9a-f]{16})> .*--cert \S+ --key'),
+    ('--slots 4', 'sesame', r'https://[^/]+:8443/#sesame',
+     r'<sesame> .*--cert \S+ --key \S+ --slots 4'),
+]
+
+
+def start(top, arguments, secret):
+    """What the script says."""
+    env = {**os.environ, 'PATH': f'{top}:{os.environ["PATH"]}', 'PORT': '8443'}
+    env.pop('FMX_SECRET', None)
+    env.pop('FMX_BUILD', None)
+    if secret:
+        env['FMX_SECRET'] = secret
+    run = subprocess.run([top / 'examples/web.sh', *arguments.split()], env=env, text=True,
+                         capture_output=True, check=False)
+    if run.returncode:
+        sys.exit(f'web.sh {arguments} ended with {run.returncode}: {run.stderr}')
+    return run.stdout
+
+
+def check(said, link, told):
+    """Each as a whole; what is random is the same in both."""
+    links = re.search(rf'^== Send this link: {link}$', said, re.M)
+    started = re.search(rf'^server: {told}', said, re.M)
+    if not links or not started or links.groups() != started.groups():
+        sys.exit(f'{link} and {told} were expected: {said}')
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        top = pathlib.Path(folder)
+        (top / 'examples/web').mkdir(parents=True)
+        for name in ('web.sh', 'web/server.py'):
+            shutil.copy(SOURCE / 'examples' / name, top / 'examples' / name)
+        prepare = (SOURCE / 'examples/prepare.sh').read_text(encoding='utf-8')
+        (top / 'examples/prepare.sh').write_text(prepare + NOTHING, encoding='utf-8')
+        (top / 'meson').write_text(SERVER, encoding='utf-8')
+        (top / 'meson').chmod(0o755)
+        for arguments, secret, link, told in CASES:
+            check(start(top, arguments, secret), link, told)
+
+
+main()
