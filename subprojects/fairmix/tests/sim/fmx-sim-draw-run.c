@@ -12,7 +12,9 @@
 #define FIRST_TCP_FLOW 8u
 #define DEMAND 1.3
 #define VOICES_MIN 4.0
+#define FIRST_BUNDLE (2 * (FmxTime) S)  /* the others 3 s apart */
 #define CLIMB_PART 0.8          /* of the share, as the targets have it */
+#define SECONDS fmx_time_to_s (FMX_SIM_DRAW_END - FMX_SIM_DRAW_WARM_UP)
 #define CLIMB_WINDOW (1 * S)
 
 /* All that runs; one at a time. */
@@ -23,7 +25,8 @@ static struct
   FmxSimAqm aqm;
   FmxSimBundle bundles[FMX_SIM_DRAW_FLOWS];
   FmxSimLink access[FMX_SIM_DRAW_FLOWS];        /* behind the bottleneck */
-  FmxSimTcp tcps[FMX_SIM_DRAW_FLOWS];
+  FmxSimTcp tcps[FMX_SIM_DRAW_FLOWS + 1];
+  unsigned n_bundles, n_tcps;   /* with the one in a bundle's place */
   FmxRng rng;
   FmxTime step_at;
   double nominal_bps;
@@ -79,7 +82,7 @@ bundle_params (const FmxSimDraw *draw, const FmxSimSubject *subject,
   params.jitter = 2 * MS;
   params.back.delay = draw->link.delay + 2 * draw->delay[i];
   params.back.loss = draw->loss_back;
-  params.start = (2 + 3 * i) * (FmxTime) S;
+  params.start = FIRST_BUNDLE + 3 * i * (FmxTime) S;
   params.ecn = draw->nature.ecn;
   params.pauses = draw->family == FMX_SIM_LATE_TALKERS;
   params.stall = draw->stall;
@@ -94,34 +97,47 @@ bundle_params (const FmxSimDraw *draw, const FmxSimSubject *subject,
 }
 
 static void
+begin_tcps (const FmxSimDraw *draw)
+{
+  bool reverse = draw->family == FMX_SIM_REVERSE;
+
+  for (unsigned i = 0; i < world.n_tcps; i++) {
+    FmxSimTcpParams params = draw->tcp;
+
+    params.start = reverse ? 20 * (FmxTime) S : i * 5 * (FmxTime) S;
+    if (i == draw->n_tcps) {    /* in a bundle's place: it has no end */
+      params.start = FIRST_BUNDLE;
+      params.transfer_bytes = 0;
+    }
+    fmx_sim_tcp_init (&world.tcps[i], &params,
+        reverse ? &world.bundles[0].back : &world.forward, FIRST_TCP_FLOW + i,
+        draw->seed + 100 * i);
+  }
+  if (reverse) {
+    world.bundles[0].on_other = on_reverse;
+    world.bundles[0].user = &world.tcps[0];
+  }
+}
+
+static void
 begin (const FmxSimDraw *draw, const FmxSimSubject *subject)
 {
   memset (&world, 0, sizeof world);
   world.draw = draw;
   world.nominal_bps = draw->link.rate_bps;
+  world.n_bundles = subject->klass != NULL ? draw->n_bundles : 0;
+  world.n_tcps = draw->n_tcps + (subject->klass == NULL);
   fmx_rng_init (&world.rng, draw->seed + 77);
   fmx_sim_link_init (&world.forward, &draw->link, draw->seed + 1);
   fmx_sim_link_set_nature (&world.forward, &draw->nature, &world.aqm,
       draw->seed + 2);
-  for (unsigned i = 0; i < draw->n_bundles; i++) {
+  for (unsigned i = 0; i < world.n_bundles; i++) {
     FmxSimBundleParams params = bundle_params (draw, subject, i);
 
     fmx_sim_bundle_init (&world.bundles[i], &params, &world.forward, 1 + i,
         draw->seed + 10 * i);
   }
-  for (unsigned i = 0; i < draw->n_tcps; i++) {
-    FmxSimTcpParams params = draw->tcp;
-    bool reverse = draw->family == FMX_SIM_REVERSE;
-
-    params.start = reverse ? 20 * (FmxTime) S : i * 5 * (FmxTime) S;
-    fmx_sim_tcp_init (&world.tcps[i], &params,
-        reverse ? &world.bundles[0].back : &world.forward, FIRST_TCP_FLOW + i,
-        draw->seed + 100 * i);
-    if (reverse) {
-      world.bundles[0].on_other = on_reverse;
-      world.bundles[0].user = &world.tcps[0];
-    }
-  }
+  begin_tcps (draw);
   world.step_at = draw->step_interval > 0 ? (FmxTime) draw->step_interval
       : FMX_TIME_NONE;
 }
@@ -131,9 +147,9 @@ next_event (void)
 {
   FmxTime next = fmx_sim_link_next (&world.forward);
 
-  for (unsigned i = 0; i < world.draw->n_bundles; i++)
+  for (unsigned i = 0; i < world.n_bundles; i++)
     next = fmx_time_min (next, fmx_sim_bundle_next (&world.bundles[i]));
-  for (unsigned i = 0; i < world.draw->n_tcps; i++)
+  for (unsigned i = 0; i < world.n_tcps; i++)
     next = fmx_time_min (next, fmx_sim_tcp_next (&world.tcps[i]));
   return fmx_time_min (next, world.step_at);
 }
@@ -163,10 +179,10 @@ run_events (FmxTime now)
           &packet, now);
     else
       fmx_sim_bundle_on_arrival (&world.bundles[packet.flow - 1], &packet, now);
-  for (unsigned i = 0; i < world.draw->n_tcps; i++)
+  for (unsigned i = 0; i < world.n_tcps; i++)
     if (fmx_sim_tcp_next (&world.tcps[i]) <= now)
         fmx_sim_tcp_run (&world.tcps[i], now);
-  for (unsigned i = 0; i < world.draw->n_bundles; i++)
+  for (unsigned i = 0; i < world.n_bundles; i++)
     if (fmx_sim_bundle_next (&world.bundles[i]) <= now)
         fmx_sim_bundle_run (&world.bundles[i], now);
 }
@@ -201,9 +217,9 @@ look (FmxTime now)
 static void
 begin_to_count (FmxTime now)
 {
-  for (unsigned i = 0; i < world.draw->n_bundles; i++)
+  for (unsigned i = 0; i < world.n_bundles; i++)
     fmx_sim_bundle_restart_counters (&world.bundles[i], now);
-  for (unsigned i = 0; i < world.draw->n_tcps; i++)
+  for (unsigned i = 0; i < world.n_tcps; i++)
     fmx_sim_tcp_restart_counters (&world.tcps[i]);
   world.capacity_bits = 0.0;
   world.counted = now;
@@ -256,40 +272,61 @@ judge (FmxSimOutcome *out, const FmxSimDraw *draw)
   }
 }
 
+static double
+tcps_bps (unsigned first, unsigned n)
+{
+  uint64_t bytes = 0;
+
+  for (unsigned i = first; i < first + n; i++)
+    bytes += world.tcps[i].received_bytes;
+  return 8.0 * (double) bytes / SECONDS;
+}
+
+static double
+tcps_loss (unsigned first, unsigned n)
+{
+  uint64_t sent = 0, lost = 0;
+
+  for (unsigned i = first; i < first + n; i++) {
+    sent += world.tcps[i].n_sent;
+    lost += world.tcps[i].n_lost;
+  }
+  return sent > 0 ? (double) lost / (double) sent : 0.0;
+}
+
 static FmxSimOutcome
 sum_up (const FmxSimDraw *draw)
 {
-  double seconds = fmx_time_to_s (FMX_SIM_DRAW_END - FMX_SIM_DRAW_WARM_UP);
   double own = 0.0, squares = 0.0, others = 0.0;
-  uint64_t sent = 0, lost = 0, n_changes = 0;
+  uint64_t n_changes = 0;
   FmxSimOutcome out = { 0 };
 
-  for (unsigned i = 0; i < draw->n_bundles; i++) {
-    double bps = 8.0 * (double) world.bundles[i].received_bytes / seconds;
+  for (unsigned i = 0; i < world.n_bundles; i++) {
+    double bps = 8.0 * (double) world.bundles[i].received_bytes / SECONDS;
 
     own += bps;
     squares += bps * bps;
     n_changes += world.bundles[i].voices.n_changes;
     out.loss += fmx_sim_bundle_loss (&world.bundles[i]) / draw->n_bundles;
   }
-  for (unsigned i = 0; i < draw->n_tcps; i++) {
-    others += 8.0 * (double) world.tcps[i].received_bytes / seconds;
-    sent += world.tcps[i].n_sent;
-    lost += world.tcps[i].n_lost;
+  if (world.n_bundles == 0) {
+    own = tcps_bps (draw->n_tcps, 1);
+    squares = own * own;
+    out.loss = tcps_loss (draw->n_tcps, 1);
   }
-  out.tcp_loss = sent > 0 ? (double) lost / (double) sent : 0.0;
-  if (draw->family == FMX_SIM_REVERSE)
-    others = 0.0;
+  out.tcp_loss = tcps_loss (0, draw->n_tcps);
+  if (draw->family != FMX_SIM_REVERSE)
+    others = tcps_bps (0, draw->n_tcps);
   if (others > 0.0)
     out.ratio = own / draw->n_bundles / (others / draw->n_tcps);
-  out.share = own * seconds / world.capacity_bits * (1.0 + draw->n_tcps)
+  out.share = own * SECONDS / world.capacity_bits * (1.0 + draw->n_tcps)
       / draw->n_bundles;
-  out.used = (own + others) * seconds / world.capacity_bits;
+  out.used = (own + others) * SECONDS / world.capacity_bits;
   out.jain = squares > 0.0 ? own * own / (draw->n_bundles * squares) : 0.0;
   qsort (world.queue_s, world.n_looks, sizeof world.queue_s[0], compare);
   out.queue_s = world.queue_s[world.n_looks * 95 / 100];
   out.packet_s = 8.0 * 200.0 / draw->link.rate_bps;
-  out.changes = (double) n_changes / draw->n_bundles * 60.0 / seconds;
+  out.changes = (double) n_changes / draw->n_bundles * 60.0 / SECONDS;
   out.climb_s = world.climb_s > 0.0 ? world.climb_s : HUGE_VAL;
   judge (&out, draw);
   return out;

@@ -116,7 +116,7 @@ FmxSimDraw fmx_sim_draw (FmxSimFamily family, uint64_t seed);
 
 /**
  * FmxSimSubject:
- * @klass: the controller
+ * @klass: the controller; NULL = an endless TCP in the place of one bundle
  * @paced: one stream of packets at the target's rate, and not voices and a mix
  *
  * Who meets the networks.

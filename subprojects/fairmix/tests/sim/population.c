@@ -5,6 +5,7 @@
  * usage: population [--controller NAME] [--draws N] [--tuned|--held-out|--both]
  *                   [--family N] [--each] [--paced]
  *
+ * NAME may be tcp: an endless one, of the kind of the others.
  * Prints for each family how many of its draws are inside the targets.  Even
  * seeds are for tuning, odd ones are held out: what is said of a controller is
  * said of these. */
@@ -121,6 +122,19 @@ run_family (const Options *options, FmxSimFamily family)
   fflush (stdout);
 }
 
+static const char *
+name_of (const FmxSimSubject *subject)
+{
+  return subject->klass != NULL ? subject->klass->name : "tcp";
+}
+
+static bool
+set_controller (FmxSimSubject *subject, const char *name)
+{
+  subject->klass = fmx_rate_class_find (name);
+  return subject->klass != NULL || strcmp (name, "tcp") == 0;
+}
+
 static bool
 parse (Options *options, int argc, char **argv)
 {
@@ -137,16 +151,17 @@ parse (Options *options, int argc, char **argv)
       options->subject.paced = true;
     else if (i + 1 == argc)
       return false;
-    else if (strcmp (argv[i], "--controller") == 0)
-      options->subject.klass = fmx_rate_class_find (argv[++i]);
-    else if (strcmp (argv[i], "--draws") == 0)
+    else if (strcmp (argv[i], "--controller") == 0) {
+      if (!set_controller (&options->subject, argv[++i]))
+        return false;
+    } else if (strcmp (argv[i], "--draws") == 0)
       options->n = (unsigned) atoi (argv[++i]);
     else if (strcmp (argv[i], "--family") == 0)
       options->family = atoi (argv[++i]);
     else
       return false;
   }
-  return options->subject.klass != NULL && options->n > 0 && options->n <= MAX_DRAWS
+  return options->n > 0 && options->n <= MAX_DRAWS
       && options->family < (int) FMX_SIM_N_FAMILIES;
 }
 
@@ -163,7 +178,7 @@ main (int argc, char **argv)
   printf ("%s, %s seeds\n\n"
       "| family |%s draws | inside | ratio outside 1/3 to 3 "
       "| changes <= 2/min | changes/min | climbs in time | 5 %% | median | 95 %% |\n"
-      "|---|---|---|---|---|---|---|---|---|---|%s\n", options.subject.klass->name,
+      "|---|---|---|---|---|---|---|---|---|---|%s\n", name_of (&options.subject),
       options.first == 0 && !options.both ? "tuned (even)" : "held-out (odd)",
       options.both ? " inside, tuned |" : "", options.both ? "---|" : "");
   for (unsigned f = 0; f < FMX_SIM_N_FAMILIES; f++)

@@ -3,6 +3,7 @@
 
 
 #include "fairmix/rate/fmx-tcp-equation.h"
+#include "sim/fmx-sim-draw.h"
 #include "sim/fmx-sim-tcp.h"
 
 #define MS FMX_MSECOND
@@ -208,6 +209,23 @@ test_flow_queues_are_fair_whoever_shares (void **state)
   assert_true (first / second > 0.93 && first / second < 1.07);
 }
 
+static void
+test_a_tcp_in_a_bundle_s_place_has_what_the_others_have (void **state)
+{
+  static const FmxSimSubject tcp = { NULL, false };
+  FmxSimDraw draw = fmx_sim_draw (FMX_SIM_BESIDE_TCP_MANAGED, 0);
+  FmxSimOutcome out = fmx_sim_draw_run (&draw, &tcp);
+
+  (void) state;
+  assert_true (out.ratio > 0.7 && out.ratio < 1.4);
+  draw = fmx_sim_draw (FMX_SIM_WEB, 0);
+  draw.tcp.transfer_bytes = 3000;
+  draw.tcp.pause = 60 * (FmxDuration) S;
+  draw.link.rate_bps = 2e6;
+  out = fmx_sim_draw_run (&draw, &tcp);
+  assert_true (out.ok && out.share > 0.95 * (1 + draw.n_tcps));
+}
+
 int
 main (void)
 {
@@ -219,6 +237,7 @@ main (void)
     cmocka_unit_test (test_a_round_trip_halves_once),
     cmocka_unit_test (test_queue_management_keeps_the_queue_short),
     cmocka_unit_test (test_flow_queues_are_fair_whoever_shares),
+    cmocka_unit_test (test_a_tcp_in_a_bundle_s_place_has_what_the_others_have),
   };
 
   return cmocka_run_group_tests_name ("sim/sim-tcp", tests, NULL, NULL);
