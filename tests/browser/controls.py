@@ -9,6 +9,8 @@ KEYS = {'Tab': (9, ''), 'Enter': (13, '\r'), ' ': (32, ' '), 'ArrowLeft': (37, '
 PHONE = {'width': 360, 'height': 740, 'deviceScaleFactor': 2, 'mobile': True}
 MIN_CONTRAST = 4.5              # WCAG 2.1, 1.4.3
 MAX_TABS = 40                   # until the focus has gone round
+SAID = ['Ann, Bob and Cy: here now.', 'Ann and Cy: mixed now.', '', 'Cy: gone.',
+        'Bob: gone. Ann: separate now.', 'Ann: in front.']
 NEAR = 0.02                     # of the table's radius
 LOOKS = pathlib.Path(__file__).with_name('looks.js').read_text(encoding='utf-8')
 
@@ -57,11 +59,29 @@ class Controls:
         if missing:
             raise Failed(f'the Tab key does not reach {missing}, only {found}')
 
+    def tree(self):
+        """What a screen reader is given of the page."""
+        return [n for n in self.browser.ask('Accessibility.getFullAXTree')['nodes']
+                if not n['ignored']]
+
+    def check_news(self):
+        """All that changes at once is said at once, and once, by what is told to be."""
+        said = self.browser.evaluate('looks.said()')
+        if said != SAID:
+            raise Failed(f'a screen reader says {said}')
+        self.browser.evaluate('$("news").textContent = "Ann: gone."')
+        nodes = {n['nodeId']: n for n in self.tree()}
+        text = next(n for n in nodes.values() if n.get('name', {}).get('value') == 'Ann: gone.')
+        around = nodes.get(text.get('parentId'), text)
+        live = {p['name']: p['value'].get('value') for n in (text, around)
+                for p in n.get('properties', ())}
+        if live.get('live') != 'polite':
+            raise Failed(f'a screen reader does not hear of news: {live}')
+
     def check_names(self, wanted):
         """@wanted: (role, what its name begins with), for a screen reader."""
         nodes = [(n['role']['value'], n.get('name', {}).get('value', ''))
-                 for n in self.browser.ask('Accessibility.getFullAXTree')['nodes']
-                 if not n['ignored']]
+                 for n in self.tree()]
         for role, name in wanted:
             if not any(r == role and n.startswith(name) for r, n in nodes):
                 raise Failed(f'a screen reader finds no {role} {name!r}: {nodes}')

@@ -64,6 +64,33 @@ const looks = {
     return found;
   },
 
+  // What a screen reader is given to say, while three come at once, two are mixed, one
+  // leaves, and the last is moved to the other side
+  said() {
+    const real = picture, past = history, said = [];
+    const names = {1: 'Ann', 2: 'Bob', 3: 'Cy'};
+    const tell = (ssrcs, mixed) => {
+      $('news').textContent = '';
+      show({...real, people: ssrcs.map(ssrc => ({ssrc, name: names[ssrc]})),
+        you: {...real.you, wishes: [], mixed}});
+      said.push($('news').textContent);
+    };
+    show({...real, people: []});
+    tell([1, 2, 3], []);
+    tell([1, 2, 3], [1, 3]);
+    tell([1, 2, 3], [1, 3]);
+    tell([1, 2], [1]);
+    tell([1], []);
+    moveTo(people.get(1), -0.22, 1);
+    $('news').textContent = '';
+    people.get(1).face.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight'}));
+    said.push($('news').textContent);
+    for (const name of Object.values(names)) delete localStorage['place ' + name];
+    show(real);
+    history = past;
+    return said;
+  },
+
   // Of all that is seen of a person
   boxes(item) {
     return [...item.children].filter(e => e.checkVisibility({checkOpacity: true}))

@@ -181,11 +181,13 @@ class Listener:
 def use_the_page(ada, ben):
     """While all are apart: keys, mouse, phone, day and night."""
     hands = ada.hands
-    wanted = [('button', 'Mute'), ('button', 'Leave'), ('image', 'What your'),
+    wanted = [('heading', 'The room'), ('application', 'Places'), ('button', 'Mute'),
+              ('button', 'Leave'), ('image', 'What your'),
               ('region', 'Round table'), ('region', 'Your connection')]
     for name in [*NAMES.values(), MEETING[0], 'Ben']:
         wanted += [('button', f'{name}, separate'), ('button', f'Keep {name} separate')]
     hands.check_names(wanted)
+    hands.check_news()
     hands.tab_through()
     hands.mute(ben, ada.own)
     place = hands.drag(4001, -0.2, 0.1)

@@ -64,6 +64,7 @@ function leave(why) {
   $('room').hidden = true;
   $('door').hidden = false;
   $('wrong').textContent = why ?? '';
+  $('name').focus();
 }
 
 // --- who sits where
@@ -112,11 +113,11 @@ function add(ssrc, name) {
   face.onkeydown = event => nudge(event, person);
   $('people').append(item);
   people.set(ssrc, person);
-  tell(`${name} has come`);
+  tell(name, 'here now');
 }
 
 function remove(ssrc) {
-  tell(`${people.get(ssrc).name} has left`);
+  tell(people.get(ssrc).name, 'gone');
   people.get(ssrc).item.remove();
   people.delete(ssrc);
 }
@@ -146,7 +147,10 @@ function nudge(event, person) {
     ArrowDown: [0, -STEP]}[event.key];
   if (!step) return;
   event.preventDefault();
+  const before = side(person);
   moveTo(person, person.x + step[0], person.y + step[1]);
+  if (side(person) !== before) tell(person.name, side(person));
+  say();
 }
 
 async function wish(ssrc, separate) {
@@ -169,19 +173,31 @@ function arrange() {
     p.item.style.top = top + '%';
     p.item.classList.toggle('mixed', p.mixed);
     p.face.setAttribute('aria-label', `${p.name}, ${p.mixed ? 'mixed with others' :
-      `separate, ${p.x < -0.2 ? 'on the left' : p.x > 0.2 ? 'on the right' : 'in front'}`}. ` +
+      `separate, ${side(p)}`}. ` +
       'Arrow keys move the place.');
   }
 }
 
 // --- what the server tells
 
-let news;
+// Of one picture all that is new is said at once: what is said later takes its place
+let news = [];
 
-function tell(text) {
-  clearTimeout(news);
-  $('news').textContent = text;
+function tell(name, what) {
+  const same = news.find(piece => piece.what === what);
+  if (same) same.names.push(name);
+  else news.push({names: [name], what});
 }
+
+function say() {
+  if (news.length === 0) return;
+  $('news').textContent = news.map(({names, what}) =>
+    (names.length > 1 ? `${names.slice(0, -1).join(', ')} and ` : '') +
+    `${names.at(-1)}: ${what}.`).join(' ');
+  news = [];
+}
+
+const side = p => p.x < -0.2 ? 'on the left' : p.x > 0.2 ? 'on the right' : 'in front';
 
 function show(next) {
   picture = next;
@@ -191,13 +207,14 @@ function show(next) {
     if (people.has(ssrc) && people.get(ssrc).name !== name) remove(ssrc);
     if (!people.has(ssrc)) add(ssrc, name);
     const person = people.get(ssrc), mixed = you.mixed.includes(ssrc);
-    if (mixed !== person.mixed) tell(`${name} is ${mixed ? 'mixed' : 'separate'} now`);
+    if (mixed !== person.mixed) tell(name, mixed ? 'mixed now' : 'separate now');
     person.mixed = mixed;
     person.pin.setAttribute('aria-pressed', you.wishes.includes(ssrc));
     person.pin.setAttribute('aria-label', `Keep ${name} separate`);
     person.pin.title = `Keep ${name} separate, for you alone`;
   }
   arrange();
+  say();
   history = [...history, you].slice(-HISTORY);
   chart(you);
 }
