@@ -67,8 +67,10 @@ fmx_als_receiver_on_request (FmxAlsReceiver *receiver,
     const FmxAlsShare *request, uint32_t media_ssrc, FmxTime now)
 {
   receiver->is_urgent = receiver->share_time != FMX_TIME_NONE
-      && request->share_bps < FMX_ALS_RECEIVER_URGENT
-      * receiver->share.share_bps;
+      && (request->share_bps < FMX_ALS_RECEIVER_URGENT
+      * receiver->share.share_bps
+      || receiver->share.share_bps < FMX_ALS_RECEIVER_URGENT
+      * request->share_bps);
   receiver->share = *request;
   receiver->share.rate_bps = 0;
   receiver->share.media_ssrc = media_ssrc;

@@ -18,7 +18,8 @@ extern "C" {
 
 /** FMX_ALS_RECEIVER_URGENT: a share that has become less than this part of the one
  * before is returned early, where the session may: until the sender knows, too much
- * is sent */
+ * is sent.  So is one that has become more by as much: TCP takes what is free within a
+ * second, and gives it back by losses */
 #define FMX_ALS_RECEIVER_URGENT 0.95
 
 /** FMX_ALS_RECEIVER_KEEP: a layer that is held is kept while the share is as much of

@@ -185,8 +185,9 @@ sort_connections (const FmxAlsRouter *router, Group *asking, Group *others,
 }
 
 /* What part of @even, which the link has for each who is not limited, the share is:
- * others are there */
-static void
+ * others are there.  The limits are of this interval: what is remembered only stops at
+ * them, for @even is little where the link was wider a moment ago. */
+static double
 correct (FmxAlsRouter *router, const Group *asking, const Group *others,
     const Group *limited, double even)
 {
@@ -201,8 +202,9 @@ correct (FmxAlsRouter *router, const Group *asking, const Group *others,
   if (router->utilisation < HAS_ROOM)
     wrong = HAS_ROOM - router->utilisation;
   wrong = fmax (-MOST_WRONG, fmin (wrong, MOST_WRONG));
-  router->trim *= exp (TRIM_GAIN * wrong);
-  router->trim = fmax (fmin (router->trim, most / even), paper / even);
+  if (wrong > 0.0 ? router->trim * even < most : router->trim * even > paper)
+    router->trim *= exp (TRIM_GAIN * wrong);
+  return fmax (fmin (router->trim, most / even), paper / even);
 }
 
 static double
@@ -217,12 +219,9 @@ max_min_share (FmxAlsRouter *router)
   if (asking.n + others.n <= 0.0 || limited.bps >= target)
     return equal_share (router);
   even = (target - limited.bps) / (asking.n + others.n);
-  if (!(others.bps > 0.0))
-    router->trim = 1.0;
-  else if (asking.bps > 0.0)
-    correct (router, &asking, &others, &limited, even);
-  else
-    router->trim += TRIM_GAIN * (1.0 - router->trim);
+  if (others.bps > 0.0 && asking.bps > 0.0)
+    return even * correct (router, &asking, &others, &limited, even);
+  router->trim += (others.bps > 0.0 ? TRIM_GAIN : 1.0) * (1.0 - router->trim);
   return even * router->trim;
 }
 
@@ -310,6 +309,12 @@ fmx_als_router_on_request (FmxAlsRouter *router, uint64_t connection,
   if (index == FMX_AGING_TABLE_NONE)
     return;
   c = &router->connections[index];
+  /* All answers of an interval are one: what they let send more is not yet in the rate
+   * that was measured before */
+  if (c->asked == router->interval + 1) {
+    c->told_bps[0] = fminf (c->told_bps[0], (float) share_bps);
+    return;
+  }
   c->asked = router->interval + 1;
   memmove (&c->told_bps[1], &c->told_bps[0],
       sizeof c->told_bps - sizeof c->told_bps[0]);

@@ -45,7 +45,8 @@ void fmx_als_router_params_default (FmxAlsRouterParams * params);
 
 /** FMX_ALS_ROUTER_ANSWERS: who sends less than the least of so many answers is
  * limited elsewhere: he has had the time to send more.  An answer is on its way for
- * one of RTCP's intervals and one adaptation interval */
+ * one of RTCP's intervals and one adaptation interval; the answers of one of the router's
+ * own intervals, over which it measures, are one */
 #define FMX_ALS_ROUTER_ANSWERS 3
 
 /**
@@ -67,7 +68,7 @@ typedef struct
  * @asked: number of the one after that of its last request; 0 = it never asked
  * @bps: over the interval before
  * @mean_bps: over some ten of them
- * @told_bps: its last answers, the latest first; 0 = none yet
+ * @told_bps: its last answers, of each interval the least, the latest first; 0 = none yet
  *
  * What a router keeps of a connection: 56 bytes, and 24 for its key.
  */

@@ -12,8 +12,9 @@
  * of them may be: intervals vary by half, and one report may be lost. */
 #define GAP_GAIN (1.0 / 32.0)
 #define MEMORY_GAPS 2.0
-/* Of the base: a report that calls for less does not wait for the adaptation point.
- * Less of a change is what one lost packet of twenty makes. */
+/* Of the base: a report that calls for less does not wait for the adaptation point, nor
+ * one that lets who limits have more.  Less of a change is what one lost packet of twenty
+ * makes. */
 #define PROMPT 0.95
 
 void
@@ -180,6 +181,8 @@ fmx_als_sender_on_report (FmxAlsSender *sender, const FmxAlsReport *report,
   uint32_t index = fmx_aging_table_touch (&sender->table, report->ssrc,
       now, &previous, now);
   FmxAlsSenderReceiver *receiver = &sender->receivers[index];
+  bool limited_all = report->ssrc == sender->limiting_ssrc;
+  double before_bps;
 
   if (previous != FMX_TIME_NONE)
     sender->gap_s += GAP_GAIN * (fmx_time_to_s (fmx_time_diff (now, previous))
@@ -188,10 +191,12 @@ fmx_als_sender_on_report (FmxAlsSender *sender, const FmxAlsReport *report,
     *receiver = (FmxAlsSenderReceiver) {
     .increase_bps = sender->params.increase_bps
     };
+  before_bps = receiver->rate_bps;
   adapt_receiver (sender, receiver, report);
   note_extremes (sender, receiver);
   if (sender->params.memory > sender->params.interval
-      && receiver->rate_bps < PROMPT * sender->rates_bps[0])
+      && (receiver->rate_bps < PROMPT * sender->rates_bps[0]
+          || (limited_all && before_bps < PROMPT * receiver->rate_bps)))
     sender->next_adaptation = now;
   sender->n_reports++;
   sender->stats.n_reports++;

@@ -81,7 +81,7 @@ test_what_came_is_returned (void **state)
 }
 
 static void
-test_a_share_that_falls_is_urgent_once (void **state)
+test_a_share_that_changes_is_urgent_once (void **state)
 {
   const struct
   {
@@ -89,7 +89,7 @@ test_a_share_that_falls_is_urgent_once (void **state)
     bool is_urgent;
   } table[] = {
     {100000, false}, {96000, false}, {90000, true}, {90000, false},
-    {200000, false}, {100000, true},
+    {94000, false}, {200000, true}, {200000, false}, {100000, true},
   };
   FmxAlsReceiver receiver;
 
@@ -295,7 +295,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_layers_are_held_as_the_share_allows),
     cmocka_unit_test (test_what_came_is_returned),
-    cmocka_unit_test (test_a_share_that_falls_is_urgent_once),
+    cmocka_unit_test (test_a_share_that_changes_is_urgent_once),
     cmocka_unit_test (test_who_hears_nothing_any_more_leaves_the_upper_layers),
     cmocka_unit_test (test_a_forged_announcement_is_refused_as_a_whole),
     cmocka_unit_test (test_an_announcement_of_another_base_is_refused),

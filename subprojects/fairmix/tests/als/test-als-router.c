@@ -138,6 +138,53 @@ test_who_has_just_been_told_is_not_limited_elsewhere (void **state)
   check_share (&router, 800e3, now);
 }
 
+/* The link becomes twice as wide, and each is told so five times before the rates of that
+ * second are known: who has not risen yet is not limited elsewhere. */
+static void
+test_answers_of_one_interval_are_one (void **state)
+{
+  const double before[3] = { 300e3, 300e3, 300e3 };
+  const double after[3] = { 600e3, 600e3, 300e3 };
+  FmxAlsRouter router;
+  FmxTime now = 0, end;
+
+  (void) state;
+  begin (&router, FMX_ALS_ROUTER_MAX_MIN);
+  flow_asking (&router, before, 3, 3, 5, &now);
+  fmx_als_router_set_bandwidth (&router, 2000000);
+  for (end = now + FMX_SECOND; now < end; now += 200 * MS) {
+    flow (&router, after, 3, now, now + 200 * MS);
+    for (uint64_t i = 0; i < 3; i++)
+      fmx_als_router_on_request (&router, i, now + 190 * MS);
+  }
+  check_share (&router, 600e3, now);
+}
+
+/* Others of which two are limited by the measure of a wider link: what is left for the
+ * rest is little for a second, and the paper's share holds.  That must not stay: a
+ * newcomer then would let all send half as much again. */
+static void
+test_a_narrower_link_is_shared_with_newcomers (void **state)
+{
+  double rates[8] = { 0, 0, 0, 0, 300e3, 100e3, 100e3, 50e3 };
+  FmxAlsRouter router;
+  FmxTime now = 0;
+
+  (void) state;
+  begin (&router, FMX_ALS_ROUTER_MAX_MIN);
+  for (int s = 0; s < 5; s++) {
+    for (int i = 0; i < 4; i++)
+      rates[i] = fmx_als_router_get_share_bps (&router, now);
+    flow_asking (&router, rates, 4, 7, 1, &now);
+  }
+  fmx_als_router_set_bandwidth (&router, 400000);
+  flow (&router, rates, 7, now, now + 20 * MS);
+  check_share (&router, 0.9 * 400e3 / 7, now);
+  flow (&router, rates, 8, now + 20 * MS, now + 40 * MS);
+  assert_in_range (fmx_als_router_get_share_bps (&router, now + 40 * MS),
+      40000, 50000);
+}
+
 /* Beside others that take what is left, as TCP does, and of which those who ask send
  * only a part of what they are told: four percent more is what TCP sends again, and what
  * keeps the losses of all small */
@@ -270,6 +317,8 @@ main (void)
         (test_bytes_that_are_nobody_s_fill_the_link_and_share_nothing),
     cmocka_unit_test (test_max_min_shares_out_what_the_limited_leave),
     cmocka_unit_test (test_who_has_just_been_told_is_not_limited_elsewhere),
+    cmocka_unit_test (test_answers_of_one_interval_are_one),
+    cmocka_unit_test (test_a_narrower_link_is_shared_with_newcomers),
     cmocka_unit_test (test_beside_others_both_send_nearly_as_much),
     cmocka_unit_test (test_others_that_send_less_have_room_and_no_more),
     cmocka_unit_test (test_who_counts_for_three_has_three_shares),

@@ -318,6 +318,31 @@ test_with_a_memory_a_smaller_base_does_not_wait (void **state)
   assert_int_equal (fmx_als_sender_get_rate_bps (&sender, 0), 95000);
 }
 
+/* Only who limits: what the others can take changes nothing. */
+static void
+test_with_a_memory_more_for_who_limits_does_not_wait (void **state)
+{
+  FmxAlsSenderParams params;
+  FmxAlsSender sender;
+
+  (void) state;
+  fmx_als_sender_params_default (&params);
+  params.memory = 3 * INTERVAL;
+  params.increase_bps = 0;
+  fmx_als_sender_init (&sender, &params, slots, receivers, PLACES, 1, 0);
+  report (&sender, 2, 300000, 1.0, 0.0, 1);
+  report (&sender, 1, 100000, 1.0, 0.0, 2);
+  fmx_als_sender_on_timeout (&sender, INTERVAL);
+  report (&sender, 2, 600000, 1.0, 0.0, INTERVAL + 1);
+  report (&sender, 1, 104000, 1.0, 0.0, INTERVAL + 2);
+  assert_int_equal (fmx_als_sender_next_timeout (&sender), 2 * INTERVAL);
+  fmx_als_sender_on_timeout (&sender, 2 * INTERVAL);
+  report (&sender, 1, 200000, 1.0, 0.0, 2 * INTERVAL + 1);
+  assert_int_equal (fmx_als_sender_next_timeout (&sender), 2 * INTERVAL + 1);
+  fmx_als_sender_on_timeout (&sender, 2 * INTERVAL + 1);
+  assert_int_equal (fmx_als_sender_get_rate_bps (&sender, 0), 200000);
+}
+
 static void
 test_in_a_large_group_the_memory_is_longer (void **state)
 {
@@ -405,6 +430,7 @@ main (void)
     cmocka_unit_test (test_no_report_leads_out_of_the_limits),
     cmocka_unit_test (test_with_a_memory_the_last_report_of_each_counts),
     cmocka_unit_test (test_with_a_memory_a_smaller_base_does_not_wait),
+    cmocka_unit_test (test_with_a_memory_more_for_who_limits_does_not_wait),
     cmocka_unit_test (test_in_a_large_group_the_memory_is_longer),
     cmocka_unit_test (test_layers_limits_and_rates_change_and_are_told),
   };
