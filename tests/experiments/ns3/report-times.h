@@ -60,7 +60,7 @@ class ReportTimes
     double m_before_s{0}; /* tp */
     double m_next_s{0};   /* tn */
     bool m_reported{false};
-    bool m_allow_early{false};
+    bool m_allow_early{true}; /* RFC 4585 3.5.1 */
 };
 
 #endif /* FAIRMIX_NS3_REPORT_TIMES_H */

@@ -49,7 +49,7 @@ TestAnEarlyReportTakesThePlaceOfARegularOne()
     ReportTimes times;
 
     times.Start(0, 1);
-    Check(!times.MayBeEarly(), "none before the first regular one");
+    Check(times.MayBeEarly(), "one before the first regular one"); // [RFC4585 3.5.1]
     times.OnRegular(1, 5);
     Check(times.MayBeEarly(), "one after it");
     times.OnEarly();

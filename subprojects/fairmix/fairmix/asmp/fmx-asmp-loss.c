@@ -38,16 +38,21 @@ fmx_asmp_loss_restart (FmxAsmpLoss *loss)
   loss->received = 0;
 }
 
+double
+fmx_asmp_loss_fraction (const FmxAsmpLoss *loss)
+{
+  uint64_t expected = loss->started ? loss->highest - loss->expected_before : 0;
+
+  return loss->received >= expected ? 0.0
+      : (double) (expected - loss->received) / (double) expected;
+}
+
 bool
 fmx_asmp_loss_report (FmxAsmpLoss *loss, double *fraction)
 {
-  uint64_t expected;
-
   if (!loss->started || loss->highest == loss->expected_before)
     return false;
-  expected = loss->highest - loss->expected_before;
-  *fraction = loss->received >= expected ? 0.0
-      : (double) (expected - loss->received) / (double) expected;
+  *fraction = fmx_asmp_loss_fraction (loss);
   loss->expected_before = loss->highest;
   loss->received = 0;
 

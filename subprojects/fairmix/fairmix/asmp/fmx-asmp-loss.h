@@ -49,6 +49,9 @@ void fmx_asmp_loss_on_packet (FmxAsmpLoss * loss, uint16_t seq);
  * lost before still counts */
 void fmx_asmp_loss_restart (FmxAsmpLoss * loss);
 
+/** fmx_asmp_loss_fraction: Returns: l_k so far, in [0, 1] */
+double fmx_asmp_loss_fraction (const FmxAsmpLoss * loss);
+
 /**
  * fmx_asmp_loss_report:
  * @fraction: (out): l_k, in [0, 1]; more packets than were sent count as none

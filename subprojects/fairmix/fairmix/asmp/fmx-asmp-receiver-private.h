@@ -9,6 +9,10 @@
 bool fmx_asmp_receiver_is_measured (const FmxAsmpReceiver * receiver,
     FmxTime now);
 
+/* Whether a joiner has lost so much that its first report, too, need not wait */
+bool fmx_asmp_receiver_overruns (const FmxAsmpReceiver * receiver,
+    FmxTime now);
+
 /* "asmp-fair": the rate of now */
 double fmx_asmp_receiver_fair_bps (const FmxAsmpReceiver * receiver,
     FmxTime now);

@@ -130,6 +130,9 @@ fmx_asmp_receiver_take_urgent (FmxAsmpReceiver *receiver, FmxTime now)
           && fmx_asmp_receiver_fair_bps (receiver, now)
           < receiver->sender_bps));
 
+  /* what comes is less than what is sent, whether or not a report has said that */
+  urgent |= receiver->urgent && !receiver->feedback.large
+      && fmx_asmp_receiver_overruns (receiver, now);
   receiver->urgent = false;
   return urgent;
 }

@@ -330,6 +330,15 @@ fmx_asmp_receiver_is_measured (const FmxAsmpReceiver *receiver, FmxTime now)
       >= receiver->params.settle;
 }
 
+bool
+fmx_asmp_receiver_overruns (const FmxAsmpReceiver *receiver, FmxTime now)
+{
+  return !receiver->has_rate && receiver->report_packets >= FEW
+      && fmx_asmp_loss_fraction (&receiver->loss) > MUCH_LOST
+      && fmx_time_diff (now, receiver->first_packet)
+      >= receiver->params.settle;
+}
+
 static double
 loss_of (const FmxAsmpReceiver *receiver)
 {

@@ -358,6 +358,33 @@ test_only_a_loss_that_lowers_the_senders_rate_is_urgent (void **state)
   assert_false (fmx_asmp_receiver_take_urgent (&path.receiver, path.now));
 }
 
+/* A joiner that knows neither its round trip nor what is sent yet: what it loses says that
+ * it is too much, after the second that makes a rate count. */
+static void
+test_a_joiner_that_loses_much_is_urgent_before_its_first_report (void **state)
+{
+  const struct
+  {
+    double loss, seconds;
+    bool is_urgent;
+  } table[] = {
+    {0.5, 0.9, false}, {0.5, 2.0, true}, {0.05, 2.0, false},
+  };
+
+  (void) state;
+  for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+    Path path;
+
+    path_init (&path, FMX_ASMP_FAIR);
+    path.loss = table[i].loss;
+    path_run (&path, table[i].seconds);
+    assert_int_equal (fmx_asmp_receiver_take_urgent (&path.receiver, path.now
+            + (FmxTime) path.one_way), table[i].is_urgent);
+    if (table[i].is_urgent)
+      assert_true (path_report (&path).measured);
+  }
+}
+
 int
 main (void)
 {
@@ -377,6 +404,8 @@ main (void)
         (test_in_a_large_session_a_joiner_tells_one_rate_before_it_has_measured),
     cmocka_unit_test (test_in_the_paper_only_similar_rates_do),
     cmocka_unit_test (test_only_a_loss_that_lowers_the_senders_rate_is_urgent),
+    cmocka_unit_test
+        (test_a_joiner_that_loses_much_is_urgent_before_its_first_report),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
