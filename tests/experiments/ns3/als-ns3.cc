@@ -101,13 +101,77 @@ class Router
     Ipv4Address m_far;
 };
 
-/* A sender on one side, its receiver on the other; reports take no way */
-class Als
+/* After half of RTCP's interval to one and a half of it */
+Time
+NextReport(Ptr<UniformRandomVariable> random)
+{
+    return Seconds(Interval() * random->GetValue(0.5, 1.5));
+}
+
+/* What its reports are for; they take no way */
+class Sender;
+
+/* Counts what arrives, and returns what the router answered */
+class Receiver
 {
   public:
-    Als(Router* router, Ptr<Node> from, Ptr<Node> to, Ipv4Address address, uint16_t port)
+    Receiver(Ptr<Node> node, uint16_t port, Sender* sender)
+        : m_sender(sender)
+    {
+        fmx_als_receiver_init(&m_receiver);
+        fmx_asmp_loss_init(&m_loss);
+        m_in = Socket::CreateSocket(node, UdpSocketFactory::GetTypeId());
+        m_in->Bind(InetSocketAddress(Ipv4Address::GetAny(), port));
+        m_in->SetRecvCallback(MakeCallback(&Receiver::OnPacket, this));
+    }
+
+    void Start()
+    {
+        m_report = Simulator::Schedule(NextReport(m_random), &Receiver::Report, this);
+    }
+
+    void OnRequest(const FmxAlsShare& share)
+    {
+        fmx_als_receiver_on_request(&m_receiver, &share, 1, Now());
+        if (ours && fmx_als_receiver_take_urgent(&m_receiver))
+        {
+            m_report.Cancel();
+            m_report = Simulator::ScheduleNow(&Receiver::Report, this);
+        }
+    }
+
+    Bins received;
+
+  private:
+    void OnPacket(Ptr<Socket> socket)
+    {
+        while (Ptr<Packet> packet = socket->Recv())
+        {
+            uint16_t seq;
+
+            packet->CopyData(reinterpret_cast<uint8_t*>(&seq), sizeof seq);
+            fmx_asmp_loss_on_packet(&m_loss, seq);
+            received.Add(PACKET_BYTES);
+        }
+    }
+
+    void Report();
+
+    Sender* m_sender;
+    Ptr<Socket> m_in;
+    Ptr<UniformRandomVariable> m_random{CreateObject<UniformRandomVariable>()};
+    FmxAlsReceiver m_receiver;
+    FmxAsmpLoss m_loss;
+    EventId m_report;
+};
+
+/* The library's sender: its rate, its requests and its adaptation points */
+class Sender
+{
+  public:
+    Sender(Router* router, Ipv4Address host)
         : m_router(router),
-          m_host(from->GetObject<Ipv4>()->GetAddress(1, 0).GetLocal())
+          m_host(host)
     {
         FmxAlsSenderParams params;
 
@@ -121,57 +185,26 @@ class Als
             params.increase_bps = 0;
         }
         fmx_als_sender_init(&m_sender, &params, m_slots, m_receivers, PLACES, 1, 0);
-        fmx_als_receiver_init(&m_receiver);
-        fmx_asmp_loss_init(&m_loss);
-        m_out = Socket::CreateSocket(from, UdpSocketFactory::GetTypeId());
-        m_out->Bind();
-        m_out->Connect(InetSocketAddress(address, port));
-        m_in = Socket::CreateSocket(to, UdpSocketFactory::GetTypeId());
-        m_in->Bind(InetSocketAddress(Ipv4Address::GetAny(), port));
-        m_in->SetRecvCallback(MakeCallback(&Als::OnPacket, this));
     }
 
-    void Start()
+    void Start(Receiver* receiver)
     {
-        Send();
-        Simulator::Schedule(Seconds(m_random->GetValue(0.5, 1.5)), &Als::Request, this);
-        m_report = Simulator::Schedule(Seconds(Interval() * m_random->GetValue(0.5, 1.5)),
-                                       &Als::Report,
-                                       this);
-        Simulator::Schedule(Seconds(1), &Als::Tick, this);
+        m_receiver = receiver;
+        Simulator::Schedule(Seconds(m_random->GetValue(0.5, 1.5)), &Sender::Request, this);
+        Simulator::Schedule(Seconds(1), &Sender::Tick, this);
     }
 
-    Bins sent;
-    Bins received;
+    void OnReport(const FmxAlsReport& report)
+    {
+        fmx_als_sender_on_report(&m_sender, &report, Now());
+    }
+
+    double RateBps() const
+    {
+        return fmx_als_sender_get_rate_bps(&m_sender, 0);
+    }
 
   private:
-    void Send()
-    {
-        double bps = fmx_als_sender_get_rate_bps(&m_sender, 0);
-
-        uint8_t payload[PACKET_BYTES - HEADER_BYTES]{};
-
-        memcpy(payload, &m_seq, sizeof m_seq);
-        m_seq++;
-        m_out->Send(Create<Packet>(payload, sizeof payload));
-        sent.Add(PACKET_BYTES);
-        Simulator::Schedule(Seconds(PACKET_BYTES * 8 / bps * m_random->GetValue(0.9, 1.1)),
-                            &Als::Send,
-                            this);
-    }
-
-    void OnPacket(Ptr<Socket> socket)
-    {
-        while (Ptr<Packet> packet = socket->Recv())
-        {
-            uint16_t seq;
-
-            packet->CopyData(reinterpret_cast<uint8_t*>(&seq), sizeof seq);
-            fmx_asmp_loss_on_packet(&m_loss, seq);
-            received.Add(PACKET_BYTES);
-        }
-    }
-
     void Request()
     {
         uint8_t data[FMX_ALS_SHARE_BYTES];
@@ -181,57 +214,102 @@ class Als
         fmx_als_share_write(&share, data, sizeof data);
         m_router->Cut(data, m_host);
         fmx_als_share_read(&share, data, sizeof data);
-        fmx_als_receiver_on_request(&m_receiver, &share, 1, Now());
-        if (ours && fmx_als_receiver_take_urgent(&m_receiver))
-        {
-            m_report.Cancel();
-            m_report = Simulator::ScheduleNow(&Als::Report, this);
-        }
-        Simulator::Schedule(Seconds(Interval() * m_random->GetValue(0.5, 1.5)),
-                            &Als::Request,
-                            this);
-    }
-
-    void Report()
-    {
-        FmxAlsReport report{};
-        FmxAlsShare share;
-        double lost;
-
-        if (fmx_asmp_loss_report(&m_loss, &lost))
-        {
-            report.loss = std::floor(std::fmin(255, 256 * lost)) / 256;
-        }
-        if (fmx_als_receiver_get_return(&m_receiver, &share, Now()))
-        {
-            report.ssrc = 9;
-            report.share_bps = share.share_bps;
-            report.utilisation = share.utilisation;
-            report.answered = share.answered;
-            fmx_als_sender_on_report(&m_sender, &report, Now());
-        }
-        m_report = Simulator::Schedule(Seconds(Interval() * m_random->GetValue(0.5, 1.5)),
-                                       &Als::Report,
-                                       this);
+        m_receiver->OnRequest(share);
+        Simulator::Schedule(NextReport(m_random), &Sender::Request, this);
     }
 
     void Tick()
     {
         fmx_als_sender_on_timeout(&m_sender, Now());
-        Simulator::Schedule(MilliSeconds(100), &Als::Tick, this);
+        Simulator::Schedule(MilliSeconds(ours ? 10 : 100), &Sender::Tick, this);
     }
 
     Router* m_router;
+    Receiver* m_receiver{nullptr};
     Ipv4Address m_host;
-    Ptr<Socket> m_out, m_in;
     Ptr<UniformRandomVariable> m_random{CreateObject<UniformRandomVariable>()};
     FmxAlsSender m_sender;
     FmxAgingSlot m_slots[PLACES];
     FmxAlsSenderReceiver m_receivers[PLACES];
-    FmxAlsReceiver m_receiver;
-    EventId m_report;
-    FmxAsmpLoss m_loss;
+};
+
+void
+Receiver::Report()
+{
+    FmxAlsReport report{};
+    FmxAlsShare share;
+    double lost;
+
+    if (fmx_asmp_loss_report(&m_loss, &lost))
+    {
+        report.loss = std::floor(std::fmin(255, 256 * lost)) / 256;
+    }
+    if (fmx_als_receiver_get_return(&m_receiver, &share, Now()))
+    {
+        report.ssrc = 9;
+        report.share_bps = share.share_bps;
+        report.utilisation = share.utilisation;
+        report.answered = share.answered;
+        m_sender->OnReport(report);
+    }
+    m_report = Simulator::Schedule(NextReport(m_random), &Receiver::Report, this);
+}
+
+/* Packets at a sender's rate */
+class Media
+{
+  public:
+    Media(const Sender& sender, Ptr<Node> node, Ipv4Address address, uint16_t port)
+        : m_sender(sender)
+    {
+        m_out = Socket::CreateSocket(node, UdpSocketFactory::GetTypeId());
+        m_out->Bind();
+        m_out->Connect(InetSocketAddress(address, port));
+    }
+
+    void Send()
+    {
+        uint8_t payload[PACKET_BYTES - HEADER_BYTES]{};
+
+        memcpy(payload, &m_seq, sizeof m_seq);
+        m_seq++;
+        m_out->Send(Create<Packet>(payload, sizeof payload));
+        sent.Add(PACKET_BYTES);
+        Simulator::Schedule(
+            Seconds(PACKET_BYTES * 8 / m_sender.RateBps() * m_random->GetValue(0.9, 1.1)),
+            &Media::Send,
+            this);
+    }
+
+    Bins sent;
+
+  private:
+    const Sender& m_sender;
+    Ptr<Socket> m_out;
+    Ptr<UniformRandomVariable> m_random{CreateObject<UniformRandomVariable>()};
     uint16_t m_seq{0};
+};
+
+/* An ALS: who sends on one side, who receives on the other */
+struct Als
+{
+    Als(Router* router, Ptr<Node> from, Ptr<Node> to, Ipv4Address address, uint16_t port)
+        : sender(router, from->GetObject<Ipv4>()->GetAddress(1, 0).GetLocal()),
+          media(sender, from, address, port),
+          receiver(to, port, &sender)
+    {
+    }
+
+    void Start()
+    {
+        media.Send();
+        sender.Start(&receiver);
+        receiver.Start();
+    }
+
+    Sender sender;
+    Media media;
+    Receiver receiver;
 };
 
 struct Scene
@@ -311,9 +389,9 @@ Play(const Scene& scene, const char* seed)
     }
     for (auto& flow : als)
     {
-        rate += flow->received.Mean(from, until) / scene.n_als;
-        sent += flow->sent.Mean(0, until);
-        received += flow->received.Mean(0, until);
+        rate += flow->receiver.received.Mean(from, until) / scene.n_als;
+        sent += flow->media.sent.Mean(0, until);
+        received += flow->receiver.received.Mean(0, until);
     }
     Print(scene, seed, "an ALS", rate);
     Print(scene, seed, "a TCP over an ALS", tcp / rate);

@@ -58,6 +58,42 @@ struct Wire
 
 class Sender;
 
+/* A group: a copy for each receiver */
+class Group
+{
+  public:
+    explicit Group(Ptr<Node> node)
+        : m_node(node)
+    {
+    }
+
+    void Add(Ipv4Address address)
+    {
+        auto socket = Socket::CreateSocket(m_node, UdpSocketFactory::GetTypeId());
+        socket->Bind();
+        socket->Connect(InetSocketAddress(address, PORT));
+        m_sockets.push_back(socket);
+    }
+
+    void Send(const Wire& wire, uint32_t wire_bytes)
+    {
+        for (auto& socket : m_sockets)
+        {
+            Ptr<Packet> packet =
+                Create<Packet>(reinterpret_cast<const uint8_t*>(&wire), sizeof wire);
+            if (wire_bytes > HEADER_BYTES + sizeof wire)
+            {
+                packet->AddAtEnd(Create<Packet>(wire_bytes - HEADER_BYTES - sizeof wire));
+            }
+            socket->Send(packet);
+        }
+    }
+
+  private:
+    Ptr<Node> m_node;
+    std::vector<Ptr<Socket>> m_sockets;
+};
+
 class Receiver
 {
   public:
@@ -89,11 +125,12 @@ class Receiver
     double m_lsr_s{0};
 };
 
+/* The library's sender: its target, its reports, and what the receivers' say */
 class Sender
 {
   public:
-    explicit Sender(Ptr<Node> node, uint32_t initial_bps)
-        : m_node(node),
+    Sender(Group& group, uint32_t initial_bps)
+        : m_group(group),
           m_memory(64 * FMX_ASMP_BYTES_PER_RECEIVER)
     {
         FmxAsmpSenderParams params;
@@ -102,17 +139,8 @@ class Sender
         params.algorithm = setting.algorithm;
         params.initial_bps = initial_bps;
         fmx_asmp_sender_init(&m_sender, &params, m_memory.data(), 64, 1);
-        Simulator::Schedule(Seconds(0), &Sender::Send, this);
         Simulator::Schedule(Seconds(1), &Sender::SendReport, this);
         Simulator::Schedule(Seconds(1), &Sender::Tick, this);
-    }
-
-    void AddReceiver(Ipv4Address address)
-    {
-        auto socket = Socket::CreateSocket(m_node, UdpSocketFactory::GetTypeId());
-        socket->Bind();
-        socket->Connect(InetSocketAddress(address, PORT));
-        m_sockets.push_back(socket);
     }
 
     void OnReport(uint32_t ssrc, FmxReportBlock block, bool has_rate, FmxAsmpRate rate)
@@ -129,43 +157,19 @@ class Sender
         fmx_asmp_sender_on_bye(&m_sender, ssrc, Now());
     }
 
-    Bins target, sent;
+    void OnSent(uint32_t bytes)
+    {
+        fmx_asmp_sender_on_sent(&m_sender, bytes, Now());
+    }
+
+    double TargetBps() const
+    {
+        return fmx_asmp_sender_target_bps(&m_sender);
+    }
+
+    Bins target;
 
   private:
-    void Emit(const Wire& wire, uint32_t wire_bytes)
-    {
-        for (auto& socket : m_sockets)
-        {
-            Ptr<Packet> packet =
-                Create<Packet>(reinterpret_cast<const uint8_t*>(&wire), sizeof wire);
-            if (wire_bytes > HEADER_BYTES + sizeof wire)
-            {
-                packet->AddAtEnd(Create<Packet>(wire_bytes - HEADER_BYTES - sizeof wire));
-            }
-            socket->Send(packet);
-        }
-    }
-
-    void Send()
-    {
-        double bps = fmx_asmp_sender_target_bps(&m_sender);
-        uint32_t bytes = setting.packet_bytes;
-        Wire wire{};
-
-        if (bytes == 0)
-        {
-            bytes = std::max<uint32_t>(HEADER_BYTES + sizeof wire, bps / 8 / 50);
-        }
-        wire.seq = m_seq++;
-        wire.ts = static_cast<uint32_t>(Simulator::Now().GetSeconds() * CLOCK_RATE);
-        Emit(wire, bytes);
-        sent.Add(bytes);
-        fmx_asmp_sender_on_sent(&m_sender, bytes, Now());
-        Simulator::Schedule(Seconds(bytes * 8 / bps * m_random->GetValue(0.9, 1.1)),
-                            &Sender::Send,
-                            this);
-    }
-
     void SendReport()
     {
         FmxAsmpRttHeader header;
@@ -177,7 +181,7 @@ class Sender
         wire.is_report = 1;
         wire.ts = static_cast<uint32_t>(Simulator::Now().GetSeconds() * CLOCK_RATE);
         wire.mid32 = Mid32();
-        Emit(wire, 0);
+        m_group.Send(wire, 0);
         Simulator::Schedule(
             Seconds(setting.min_interval_s * m_random->GetValue(0.5, 1.5) / 1.21828),
             &Sender::SendReport,
@@ -187,16 +191,71 @@ class Sender
     void Tick()
     {
         fmx_asmp_sender_on_timeout(&m_sender, Now());
-        target.Add(static_cast<uint32_t>(fmx_asmp_sender_target_bps(&m_sender) / 8));
+        target.Add(static_cast<uint32_t>(TargetBps() / 8));
         Simulator::Schedule(Seconds(1), &Sender::Tick, this);
     }
 
-    Ptr<Node> m_node;
+    Group& m_group;
     std::vector<char> m_memory;
     FmxAsmpSender m_sender;
-    std::vector<Ptr<Socket>> m_sockets;
+    Ptr<UniformRandomVariable> m_random{CreateObject<UniformRandomVariable>()};
+};
+
+/* Packets at the sender's target */
+class Media
+{
+  public:
+    Media(Group& group, Sender& sender)
+        : m_group(group),
+          m_sender(sender)
+    {
+        Simulator::Schedule(Seconds(0), &Media::Send, this);
+    }
+
+    Bins sent;
+
+  private:
+    void Send()
+    {
+        double bps = m_sender.TargetBps();
+        uint32_t bytes = setting.packet_bytes;
+        Wire wire{};
+
+        if (bytes == 0)
+        {
+            bytes = std::max<uint32_t>(HEADER_BYTES + sizeof wire, bps / 8 / 50);
+        }
+        wire.seq = m_seq++;
+        wire.ts = static_cast<uint32_t>(Simulator::Now().GetSeconds() * CLOCK_RATE);
+        m_group.Send(wire, bytes);
+        sent.Add(bytes);
+        m_sender.OnSent(bytes);
+        Simulator::Schedule(Seconds(bytes * 8 / bps * m_random->GetValue(0.9, 1.1)),
+                            &Media::Send,
+                            this);
+    }
+
+    Group& m_group;
+    Sender& m_sender;
     Ptr<UniformRandomVariable> m_random{CreateObject<UniformRandomVariable>()};
     uint32_t m_seq{0};
+};
+
+/* All of them on one node */
+struct Source
+{
+    Source(Ptr<Node> node, uint32_t initial_bps)
+        : node(node),
+          group(node),
+          sender(group, initial_bps),
+          media(group, sender)
+    {
+    }
+
+    Ptr<Node> node;
+    Group group;
+    Sender sender;
+    Media media;
 };
 
 Receiver::Receiver(Sender* sender, uint32_t ssrc, Ptr<Node> node, double back_s)
@@ -326,14 +385,14 @@ constexpr Red BOTTLENECK{0.05, 0.15, 0.2};
 /* A bottleneck from the sender's side to one receiver, TCP beside it. */
 struct Branch
 {
-    Branch(Ptr<Node> sender, Sender& s, uint32_t ssrc, double bps, double delay_s)
+    Branch(Source& source, uint32_t ssrc, double bps, double delay_s)
         : far(NewNode()),
           near(NewNode())
     {
-        Cable(sender, near, 1e9, 1e-3, NO_RED);
+        Cable(source.node, near, 1e9, 1e-3, NO_RED);
         address = Cable(near, far, bps, delay_s, BOTTLENECK);
-        receiver = std::make_unique<Receiver>(&s, ssrc, far, delay_s + 1e-3);
-        s.AddReceiver(address);
+        receiver = std::make_unique<Receiver>(&source.sender, ssrc, far, delay_s + 1e-3);
+        source.group.Add(address);
     }
 
     void AddTcp(double start_s, double stop_s)
@@ -375,8 +434,8 @@ Run(double seconds)
 void
 Shares(Ptr<Node> node)
 {
-    Sender sender(node, 150000);
-    Branch one(node, sender, 11, 6.5e6, 0.02), two(node, sender, 12, 11e6, 0.02);
+    Source source(node, 150000);
+    Branch one(source, 11, 6.5e6, 0.02), two(source, 12, 11e6, 0.02);
 
     for (int i = 0; i < 10; i++)
     {
@@ -392,28 +451,28 @@ Shares(Ptr<Node> node)
            rate / 5.9085,
            one.TcpMean(100, 300) / 5.9085,
            two.TcpMean(100, 300) / 10,
-           sender.sent.Cov(100, 300));
+           source.media.sent.Cov(100, 300));
 }
 
 /* ASMP figures 29-31 */
 void
 Halves(Ptr<Node> node)
 {
-    Sender sender(node, 150000);
-    Branch one(node, sender, 11, 400e3, 0.05), two(node, sender, 12, 500e3, 0.05);
+    Source source(node, 150000);
+    Branch one(source, 11, 400e3, 0.05), two(source, 12, 500e3, 0.05);
 
     two.AddTcp(100, 200);
     two.receiver->Start();
     Simulator::Schedule(Seconds(50), &Receiver::Start, one.receiver.get());
     Run(300);
     printf("alone %.1f with-400k %.1f beside-tcp %.1f tcp %.1f ratio %.2f after %.1f cov %.3f\n",
-           sender.target.Mean(30, 50),
-           sender.target.Mean(70, 100),
+           source.sender.target.Mean(30, 50),
+           source.sender.target.Mean(70, 100),
            two.receiver->bins.Mean(120, 200),
            two.TcpMean(120, 200),
            two.receiver->bins.Mean(120, 200) / two.TcpMean(120, 200),
-           sender.target.Mean(250, 300),
-           sender.sent.Cov(120, 200));
+           source.sender.target.Mean(250, 300),
+           source.media.sent.Cov(120, 200));
 }
 
 /* as ASMP figures 11, 12, but alone on the link: beside its four TCPs a fair share
@@ -421,26 +480,26 @@ Halves(Ptr<Node> node)
 void
 Joiner(Ptr<Node> node)
 {
-    Sender sender(node, 500000);
-    Branch many(node, sender, 11, 1.5e6, 0.02), late(node, sender, 12, 300e3, 0.02);
+    Source source(node, 500000);
+    Branch many(source, 11, 1.5e6, 0.02), late(source, 12, 300e3, 0.02);
 
     many.receiver->Start();
     Simulator::Schedule(Seconds(50), &Receiver::Start, late.receiver.get());
     Simulator::Schedule(Seconds(100), &Receiver::Stop, late.receiver.get());
     Run(200);
-    double before = sender.target.Mean(30, 50), fell = 0, rose = 0;
-    for (size_t i = 50; i < 100 && sender.target.kbit[i] > 330; i++)
+    double before = source.sender.target.Mean(30, 50), fell = 0, rose = 0;
+    for (size_t i = 50; i < 100 && source.sender.target.kbit[i] > 330; i++)
     {
         fell = i + 1 - 50.0;
     }
-    for (size_t i = 100; i < 199 && sender.target.kbit[i] < 0.9 * before; i++)
+    for (size_t i = 100; i < 199 && source.sender.target.kbit[i] < 0.9 * before; i++)
     {
         rose = i + 1 - 100.0;
     }
     printf("before %.1f with-300k %.1f after %.1f fell-s %.0f rose-s %.0f\n",
            before,
-           sender.target.Mean(70, 100),
-           sender.target.Mean(150, 200),
+           source.sender.target.Mean(70, 100),
+           source.sender.target.Mean(150, 200),
            fell,
            rose);
 }
