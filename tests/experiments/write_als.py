@@ -12,6 +12,7 @@ is written.
 """
 import argparse
 import collections
+import functools
 import pathlib
 import re
 import subprocess
@@ -33,7 +34,7 @@ UML = ['uml paper', 'uml ours']
 PIPELINES = {'als-figure3': {'3 s': 30, '8 s': 60}, 'als-figure4': {'3 s': 30, '8 s': 30}}
 LAYERS = 'als-figure8'
 LAYERS_S = {'before': (20, 50), 'after': (65, 100)}     # of the third one's join
-SEEDS = range(6, 8)     # of ns-3
+SEEDS = range(11, 13)     # of ns-3
 N_RUNS = 5      # of the chain in real elements
 # of als-figures: scene, what the paper says of the TCPs, of the loss, targets
 SCENES = [
@@ -50,6 +51,7 @@ MEASURES = [('a TCP over an ALS', 1, '0.9 … 1.1', (0.9, 1.1)),
             ('loss', 2, '< 2 %', (0, 2))]
 
 
+@functools.cache
 def lines_of(build, program, *arguments):
     path = pathlib.Path(build).resolve() / 'subprojects/fairmix/tests/als' / program
     return subprocess.run([path, *arguments], check=True, capture_output=True,
@@ -66,9 +68,9 @@ def read(lines):
 
 
 def span(values):
-    """mean (least … most)"""
-    return (f'{sum(values) / len(values):.3g} '
-            f'({min(values):.3g} … {max(values):.3g})')
+    """mean (least … most), if they differ"""
+    least, most = f'{min(values):.3g}', f'{max(values):.3g}'
+    return mean(values) + (f' ({least} … {most})' if least != most else '')
 
 
 def mean(values):
@@ -85,7 +87,7 @@ def verdict(values, target):
 
 def with_ns3(build):
     """The figures' rows, and ns-3's of two seeds"""
-    lines = lines_of(build, 'als-figures')
+    lines = list(lines_of(build, 'als-figures'))
     program = pathlib.Path(build).resolve() / 'tests/experiments/ns3/als-ns3'
     for scene, *_ in SCENES[:N_FIGURES]:
         for seed in SEEDS:
@@ -148,16 +150,25 @@ def pipelines(found):
 
 
 def told(found):
-    """What any sender loses that is told of a change so much later"""
+    """What any sender loses, in percent, that is told of a change so much later"""
     scenes = [name for name, *_ in SCENES if name.startswith('figure 4')]
-    out = ['| the bandwidth is known | '
-           + ' | '.join(f'{s}: {m}' for s in scenes
-                        for m in ('a TCP over one', 'loss, %')) + ' |',
-           '|---|' + '---|' * (2 * len(scenes))]
+    out = ['| loss, %: the bandwidth is known | ' + ' | '.join(scenes) + ' |',
+           '|---|' + '---|' * len(scenes)]
     for name in dict.fromkeys(key[1] for key in found):
         out.append(f'| {name} | ' + ' | '.join(
-            span(found[scene, name, measure]) for scene in scenes
-            for measure in ('a TCP over an ALS', 'loss')) + ' |')
+            span(found[scene, name, 'loss']) for scene in scenes) + ' |')
+    return out
+
+
+def after_changes(found):
+    """Of all packets: which were lost how long after the link changed"""
+    scene, names = 'figure 4, each 3 s', ['paper', 'ours', 'at once', '0.25 s later']
+    seconds = list(dict.fromkeys(m for s, _, m in found if s == scene and 'second' in m))
+    out = ['| figure 4, each 3 s | ' + ' | '.join(seconds) + ' | all |',
+           '|---|' + '---|' * (len(seconds) + 1)]
+    for name in names:
+        out.append(f'| {name} | ' + ' | '.join(
+            mean(found[scene, name, m]) for m in seconds + ['loss']) + ' |')
     return out
 
 
@@ -272,7 +283,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--build', default=ROOT / 'build')
     parser.add_argument('--check', action='store_true')
-    parser.add_argument('--only', metavar='PART', help='one part: its marker')
+    parser.add_argument('--only', metavar='PART', nargs='+', help='these markers')
     arguments = parser.parse_args()
     build = arguments.build
     if arguments.check:
@@ -286,6 +297,8 @@ def main():
     parts = {
         'als figures 3, 4': lambda: beside_tcp(read(with_ns3(build))),
         'als pipelines': lambda: pipelines(read(in_pipelines(build))),
+        'als after changes': lambda: after_changes(read(
+            lines_of(build, 'als-figures') + lines_of(build, 'als-figures', 'told'))),
         'als told': lambda: told(read(lines_of(build, 'als-figures', 'told'))),
         'als alone': lambda: alone(read(lines_of(build, 'als-alone'))),
         'als table 1': lambda: chain(lines_of(build, 'test-als-chain')
@@ -295,7 +308,7 @@ def main():
         'als crowd': lambda: crowd(read(lines_of(build, 'als-crowd'))),
     }
     for name, make in parts.items():
-        if arguments.only in (None, name):
+        if not arguments.only or name in arguments.only:
             lines = make()
             if len(lines) > 2:      # else nobody ran it: it stays
                 fill_in(name, lines)

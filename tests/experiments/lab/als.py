@@ -19,8 +19,8 @@ RULES = {
               'sender': 'increase=5000', 'profile': 'avp', 'interval_s': 5,
               'adaptation_s': 5},
     'ours': {'router': 'rule=max-min utilisation=0.995',
-             'sender': 'increase=0', 'profile': 'avpf', 'interval_s': 0.45,
-             'adaptation_s': 0.45},
+             'sender': 'increase=0', 'profile': 'avpf', 'interval_s': 0.2,
+             'adaptation_s': 0.2},
 }
 
 

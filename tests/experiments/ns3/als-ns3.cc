@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* als-ns3 SCENE SEED [VARIANT]: ALS senders beside three of ns-3's Reno (ALS figures 2 to
  * 4), with the very objects that alsrtcp and alsrouter use.  VARIANT: `paper` is to the
- * letter; `ours` has max-min routers, no increase, reports each 0.45 s and early ones.
+ * letter; `ours` has max-min routers, no increase, reports each 0.2 s and early ones.
  *
  * 10 Mbit/s, 10 ms, RED from 0.5 to 0.95 of a buffer of 300 ms.  SCENE: `figure 3, each
  * 3 s` or `each 8 s`: up to 8 ALS, one more each so often; `figure 4, ...`: 7, and a
@@ -35,7 +35,7 @@ bool ours;
 double
 Interval()
 {
-    return ours ? 0.45 : 5;
+    return ours ? 0.2 : 5;
 }
 
 FmxTime
@@ -180,7 +180,7 @@ class Sender
         params.n_layers = 1;
         if (ours)
         {
-            params.interval = 450 * FMX_MSECOND;
+            params.interval = 200 * FMX_MSECOND;
             params.memory = 3 * params.interval;
             params.increase_bps = 0;
         }
