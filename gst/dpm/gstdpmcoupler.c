@@ -86,9 +86,13 @@ gst_dpm_coupler_share_out (GstDpmCoupler * self, const GstDpmCoupled * all)
     if (!fmx_rate_coupling_has (&self->coupling, i))
       continue;
     n_coupled++;
+    g_signal_emit_by_name (all[i].rate, "set-share",
+        fmx_rate_coupling_share (&self->coupling, i));
     bps = fmx_rate_coupling_rate (&self->coupling, i);
-    if (fabs (bps - all[i].target_bps) > LEAST_CHANGE * all[i].target_bps)
-      g_signal_emit_by_name (all[i].rate, "set-rate", (guint) bps);
+    if (fabs (bps - all[i].target_bps) <= LEAST_CHANGE * all[i].target_bps)
+      continue;
+    bps = fmx_rate_coupling_next (&self->coupling, i, all[i].target_bps);
+    g_signal_emit_by_name (all[i].rate, "set-rate", (guint) bps);
   }
   return n_coupled;
 }

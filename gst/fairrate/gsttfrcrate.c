@@ -36,6 +36,8 @@
 
 #include "gsttfrcrate.h"
 
+#include <math.h>
+
 #include "gstrateparams.h"
 #include "gstratestats.h"
 #include "gstrtcpfeedback.h"
@@ -259,6 +261,22 @@ gst_tfrc_rate_set_rate (GstTfrcRate * self, guint bitrate)
     FmxTime now = gst_tfrc_rate_now (self);
 
     fmx_rate_sender_set_bps (self->sender, bitrate, now);
+    gst_tfrc_rate_follow (self, TRUE, now);
+    gst_tfrc_rate_unlock_and_tell (self);
+  } else {
+    gst_fairmix_lock_release (&self->lock);
+  }
+}
+
+/* Of several that are coupled it is to have so many times an equal part. */
+static void
+gst_tfrc_rate_set_share (GstTfrcRate * self, gdouble share)
+{
+  gst_fairmix_lock_acquire (&self->lock);
+  if (self->timed.started && share > 0.0 && isfinite (share)) {
+    FmxTime now = gst_tfrc_rate_now (self);
+
+    fmx_rate_sender_set_share (self->sender, share, now);
     gst_tfrc_rate_follow (self, TRUE, now);
     gst_tfrc_rate_unlock_and_tell (self);
   } else {
@@ -685,6 +703,18 @@ gst_tfrc_rate_class_init (GstTfrcRateClass * klass)
   g_signal_new_class_handler ("set-rate", G_TYPE_FROM_CLASS (klass),
       G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION, G_CALLBACK (gst_tfrc_rate_set_rate),
       NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_UINT);
+  /**
+   * GstTfrcRate::set-share:
+   * @share: times an equal part, > 0; 1 from the start, and after change-path
+   *
+   * For who couples several by weight: the algorithm goes on as if it had an equal part of
+   * what they have together.  The rate stays what it is.
+   *
+   * Since: 0.1
+   */
+  g_signal_new_class_handler ("set-share", G_TYPE_FROM_CLASS (klass),
+      G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION, G_CALLBACK (gst_tfrc_rate_set_share),
+      NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_DOUBLE);
 
   element_class->change_state = GST_DEBUG_FUNCPTR (gst_tfrc_rate_change_state);
   element_class->set_clock = GST_DEBUG_FUNCPTR (gst_tfrc_rate_set_clock);

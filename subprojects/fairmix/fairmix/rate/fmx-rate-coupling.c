@@ -179,3 +179,28 @@ fmx_rate_coupling_rate (const FmxRateCoupling *coupling, uint32_t flow)
   assert (flow < coupling->n);
   return coupling->flows[flow].rate_bps;
 }
+
+double
+fmx_rate_coupling_next (const FmxRateCoupling *coupling, uint32_t flow,
+    double rate_bps)
+{
+  double share_bps = fmx_rate_coupling_rate (coupling, flow);
+
+  return rate_bps + FMX_RATE_COUPLING_PART * (share_bps - rate_bps);
+}
+
+double
+fmx_rate_coupling_share (const FmxRateCoupling *coupling, uint32_t flow)
+{
+  const FmxCoupledFlow *f = &coupling->flows[flow];
+  double priorities = 0.0;
+  uint32_t n = 0;
+
+  assert (flow < coupling->n && f->present);
+  for (uint32_t i = 0; i < coupling->n; i++)
+    if (is_in (coupling, i, f->group)) {
+      priorities += coupling->flows[i].priority;
+      n++;
+    }
+  return f->priority * n / priorities;
+}

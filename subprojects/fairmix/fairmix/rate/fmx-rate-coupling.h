@@ -12,6 +12,11 @@ extern "C"
 {
 #endif
 
+/** FMX_RATE_COUPLING_PART: of the way to its share that a flow goes at a time, where all
+ * are looked at each 400 ms.  Who is told at once to have what another gave up has more
+ * than its own controller bears, and gives up that, too. */
+#define FMX_RATE_COUPLING_PART 0.4
+
 /**
  * FmxCoupledFlow:
  *
@@ -110,6 +115,16 @@ extern "C"
 
 /** fmx_rate_coupling_rate: Returns: what the flow may send, FSE_R */
   double fmx_rate_coupling_rate (const FmxRateCoupling *coupling,
+      uint32_t flow);
+
+/** fmx_rate_coupling_next: Returns: what the flow may send next, that sends @rate_bps: a
+ * part of the way from there to fmx_rate_coupling_rate(); the sum is kept */
+  double fmx_rate_coupling_next (const FmxRateCoupling *coupling,
+      uint32_t flow, double rate_bps);
+
+/** fmx_rate_coupling_share: Returns: how many times an equal part of its group's sum the
+ * flow's priority is; for fmx_rate_sender_set_share() */
+  double fmx_rate_coupling_share (const FmxRateCoupling *coupling,
       uint32_t flow);
 
 #ifdef __cplusplus

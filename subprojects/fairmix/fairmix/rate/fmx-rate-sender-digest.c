@@ -80,8 +80,7 @@ fmx_rate_sender_loss_limit (const FmxRateSender *sender)
     return VOICE_HIGH_LIMIT;
   if (payload <= VOICE_LOW_BPS)
     return VOICE_LOW_LIMIT;
-  share = log (VOICE_HIGH_BPS / payload) / log (VOICE_HIGH_BPS
-      / VOICE_LOW_BPS);
+  share = log (VOICE_HIGH_BPS / payload) / log (VOICE_HIGH_BPS / VOICE_LOW_BPS);
   return VOICE_HIGH_LIMIT + share * (VOICE_LOW_LIMIT - VOICE_HIGH_LIMIT);
 }
 
@@ -117,8 +116,7 @@ fmx_rate_sender_patience (const FmxRateSender *sender)
 /* The longest gap of the last one to two windows: a receiver that hurried
  * because of a loss has to pause afterwards. */
 static void
-note_gap (FmxRateSender *sender, FmxDuration gap, FmxDuration held,
-    FmxTime now)
+note_gap (FmxRateSender *sender, FmxDuration gap, FmxDuration held, FmxTime now)
 {
   bool slow = sender->stats.feedback != FMX_RATE_SENDER_FEEDBACK_PER_PACKET
       || held > gap / 2;
@@ -197,7 +195,7 @@ fmx_rate_sender_drain_losses (FmxRateSender *sender, FmxTime now)
     sender->n_marked = 0;
     fmx_loss_fraction_add (&sender->fraction, 0, 1, packet.sent);
     fmx_delay_shape_add_lost (&sender->shape, packet.sent);
-    if (packet.sent >= sender->one_event_until)        /* else it is counted */
+    if (packet.sent >= sender->one_event_until) /* else it is counted */
       (void) fmx_rate_sender_lost (sender, record);
     sender->breaker_round.lost++;
     if (packet.sent >= sender->probing_since
@@ -307,6 +305,17 @@ only_marks (const FmxRateSender *sender)
       >= (n < FMX_LOSS_INTERVALS_N ? n : FMX_LOSS_INTERVALS_N);
 }
 
+/* What this flow has and sends, as it would be with an equal share */
+static void
+divide_by_share (FmxRateFeedback *fb, double share)
+{
+  fb->receive_bps /= share;
+  fb->latest_bps /= share;
+  fb->sent_bps /= share;
+  fb->stream_bps /= share;
+  fb->silent_from_bps /= share;
+}
+
 void
 fmx_rate_sender_digest (FmxRateSender *sender, bool heard, FmxTime now)
 {
@@ -356,6 +365,7 @@ fmx_rate_sender_digest (FmxRateSender *sender, bool heard, FmxTime now)
   fb.packet_bytes = sender->packet_bytes;
   fb.stream_bps = sender->totals.mean_bps;
   sender->new_loss_event = false;
+  divide_by_share (&fb, sender->share);
   fmx_rate_controller_on_feedback (&sender->controller, &fb, now);
 }
 

@@ -38,13 +38,13 @@ fmx_rate_sender_params_default (FmxRateSenderParams *params)
 }
 
 static FmxRateParams
-controller_params (const FmxRateSenderParams *params)
+controller_params (const FmxRateSenderParams *params, double share)
 {
   FmxRateParams rate;
 
-  rate.min_bps = (double) params->min_bps;
-  rate.max_bps = (double) params->max_bps;
-  rate.initial_bps = (double) params->initial_bps;
+  rate.min_bps = (double) params->min_bps / share;
+  rate.max_bps = (double) params->max_bps / share;
+  rate.initial_bps = (double) params->initial_bps / share;
   rate.segment_bytes = params->segment_bytes;
   rate.decision_interval_rtts = params->decision_interval_rtts;
   rate.alpha = params->alpha;
@@ -55,7 +55,7 @@ controller_params (const FmxRateSenderParams *params)
 bool
 fmx_rate_sender_params_are_valid (const FmxRateSenderParams *params)
 {
-  FmxRateParams rate = controller_params (params);
+  FmxRateParams rate = controller_params (params, 1.0);
 
   return fmx_rate_class_is_valid (params->klass)
       && fmx_rate_params_are_valid (&rate) && params->loss_limit >= 0.0
@@ -91,7 +91,7 @@ void
 fmx_rate_sender_init (FmxRateSender *sender,
     const FmxRateSenderParams *params, FmxTime now)
 {
-  FmxRateParams rate = controller_params (params);
+  FmxRateParams rate = controller_params (params, 1.0);
   FmxLossIntervalsParams intervals = interval_params (params);
   FmxRttParams rtt = rtt_params (params);
   FmxCircuitBreakerParams breaker;
@@ -100,6 +100,7 @@ fmx_rate_sender_init (FmxRateSender *sender,
   assert (fmx_rate_sender_params_are_valid (params));
   memset (sender, 0, sizeof *sender);
   sender->params = *params;
+  sender->share = 1.0;
   fmx_rtt_init (&sender->rtt, &rtt);
   fmx_rate_controller_init (&sender->controller, params->klass, &rate, now);
   fmx_loss_intervals_init (&sender->intervals, &intervals);
@@ -122,7 +123,7 @@ fmx_rate_sender_init (FmxRateSender *sender,
   sender->report.start = FMX_TIME_NONE;
   sender->report.due = FMX_TIME_NONE;
   sender->breaker_round.start = now;
-  sender->parts.expected = 2;    /* until it is known */
+  sender->parts.expected = 2;   /* until it is known */
   sender->probing_since = FMX_TIME_NONE;
   sender->silent_since = FMX_TIME_NONE;
   sender->probe_at = FMX_TIME_NONE;
@@ -135,7 +136,7 @@ void
 fmx_rate_sender_set_params (FmxRateSender *sender,
     const FmxRateSenderParams *params, FmxTime now)
 {
-  FmxRateParams rate = controller_params (params);
+  FmxRateParams rate = controller_params (params, sender->share);
   FmxLossIntervalsParams intervals = interval_params (params);
   FmxRttParams rtt = rtt_params (params);
 
@@ -144,7 +145,8 @@ fmx_rate_sender_set_params (FmxRateSender *sender,
     FmxRateParams start = rate;
 
     if (fmx_rate_sender_target_bps (sender) > 0)
-      start.initial_bps = (double) fmx_rate_sender_target_bps (sender);
+      start.initial_bps = (double) fmx_rate_sender_target_bps (sender)
+          / sender->share;
     fmx_rate_controller_init (&sender->controller, params->klass, &start, now);
   }
   fmx_sent_history_set_timeouts_only (&sender->history,
@@ -202,8 +204,9 @@ fmx_rate_sender_on_sent (FmxRateSender *sender, uint32_t ssrc, uint16_t seq,
           now), seq, now);
   fmx_rate_meter_add (&sender->sent_meter, wire_bytes, now);
   fmx_sender_stall_on_sent (&sender->stall, wire_bytes,
-      fmx_rate_controller_bps (&sender->controller), now);
-  fmx_rate_controller_on_sent (&sender->controller, wire_bytes, now);
+      sender->share * fmx_rate_controller_bps (&sender->controller), now);
+  fmx_rate_controller_on_sent (&sender->controller,
+      (uint32_t) ((double) wire_bytes / sender->share), now);
   if (!sender->probe_taken) {
     update_packet_size (sender, wire_bytes);
     fmx_rate_fill_on_sent (&sender->fill, wire_bytes, now);
@@ -246,7 +249,8 @@ fmx_rate_sender_target_bps (const FmxRateSender *sender)
 {
   if (!fmx_rate_sender_may_send (sender))
     return 0;
-  return (uint64_t) fmx_rate_controller_bps (&sender->controller);
+  return (uint64_t) (fmx_rate_controller_bps (&sender->controller)
+      * sender->share);
 }
 
 void
@@ -256,14 +260,31 @@ fmx_rate_sender_set_bps (FmxRateSender *sender, double bps, FmxTime now)
   if (!fmx_rate_sender_may_send (sender))
     return;
   fmx_rate_controller_set (&sender->controller,
-      fmax (bps, (double) sender->params.min_bps), FMX_RATE_COUPLED);
+      fmax (bps, (double) sender->params.min_bps) / sender->share,
+      FMX_RATE_COUPLED);
   fmx_rate_sender_tell (sender, now);
+}
+
+void
+fmx_rate_sender_set_share (FmxRateSender *sender, double share, FmxTime now)
+{
+  double bps = (double) fmx_rate_sender_target_bps (sender);
+  FmxRateParams rate = controller_params (&sender->params, share);
+
+  assert (share > 0.0);
+  if (share == sender->share)
+    return;
+  sender->share = share;
+  fmx_rate_controller_set_params (&sender->controller, &rate);
+  if (bps > 0.0)
+    fmx_rate_sender_set_bps (sender, bps, now);
 }
 
 void
 fmx_rate_sender_set_media_bps (FmxRateSender *sender, uint64_t bps)
 {
-  fmx_rate_controller_set_media_bps (&sender->controller, (double) bps);
+  fmx_rate_controller_set_media_bps (&sender->controller,
+      (double) bps / sender->share);
 }
 
 bool

@@ -288,6 +288,7 @@ struct _FmxRateSender
   FmxRateSenderParams params;
   FmxRateSenderStats stats;     /* the counters; the rest on demand */
   FmxRateController controller;
+  double share;                 /* times what the controller says */
   FmxRtt rtt;
   FmxLossIntervals intervals;
   FmxLossFraction fraction;
@@ -448,6 +449,12 @@ void fmx_rate_sender_set_media_bps (FmxRateSender * sender, uint64_t bps);
 /** fmx_rate_sender_set_bps: goes on from @bps > 0, within its bounds: what it has of
  * several that are coupled (see #FmxRateCoupling); nothing while no media may pass */
 void fmx_rate_sender_set_bps (FmxRateSender * sender, double bps,
+    FmxTime now);
+
+/** fmx_rate_sender_set_share: of several that are coupled this one has so many times an
+ * equal part, > 0.  Its controller goes on as if it had an equal one: whatever the priority,
+ * it asks for more, or for less, as the others do.  The rate stays what it is. */
+void fmx_rate_sender_set_share (FmxRateSender * sender, double share,
     FmxTime now);
 
 /** fmx_rate_sender_may_send: Returns: whether media may pass now */

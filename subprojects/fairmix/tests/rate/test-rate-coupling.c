@@ -190,6 +190,47 @@ test_jain_by_weights_is_one_where_competition_is_not (void **state)
   }
 }
 
+/* Who is told at once to have what another gave up gives that up, too. */
+static void
+test_a_flow_goes_to_its_share_by_parts (void **state)
+{
+  double bps[N] = { 20e3, 100e3, 100e3, 100e3 }, sum = 0.0;
+  World w;
+
+  (void) state;
+  begin (&w, false);
+  for (unsigned round = 0; round < 20; round++) {
+    for (uint32_t i = 0; i < N; i++)
+      fmx_rate_coupling_note (&w.coupling, i, bps[i], 0.0, PLENTY);
+    fmx_rate_coupling_share_out (&w.coupling, 0);
+    sum = 0.0;
+    for (uint32_t i = 0; i < N; i++) {
+      double next = fmx_rate_coupling_next (&w.coupling, i, bps[i]);
+
+      assert_float_equal (next - bps[i], FMX_RATE_COUPLING_PART
+          * (rate (&w, i) - bps[i]), 0.1);
+      sum += bps[i] = next;
+    }
+    assert_float_equal (sum, 320e3, 1.0);
+  }
+  for (uint32_t i = 0; i < N; i++)
+    assert_float_equal (bps[i], 320e3 * (1 << i) / 15, 10.0);
+}
+
+static void
+test_a_share_is_of_an_equal_part (void **state)
+{
+  World w;
+
+  (void) state;
+  begin (&w, false);
+  for (uint32_t i = 0; i < N; i++)
+    assert_float_equal (fmx_rate_coupling_share (&w.coupling, i),
+        4.0 * (1 << i) / 15, 1e-9);
+  fmx_rate_coupling_remove (&w.coupling, 3);
+  assert_float_equal (fmx_rate_coupling_share (&w.coupling, 1), 6.0 / 7, 1e-9);
+}
+
 int
 main (void)
 {
@@ -197,6 +238,8 @@ main (void)
     cmocka_unit_test (test_the_sum_is_shared_out_by_priority),
     cmocka_unit_test (test_what_one_does_not_want_goes_to_the_others),
     cmocka_unit_test (test_the_rates_always_add_up),
+    cmocka_unit_test (test_a_flow_goes_to_its_share_by_parts),
+    cmocka_unit_test (test_a_share_is_of_an_equal_part),
     cmocka_unit_test (test_each_keeps_its_least),
     cmocka_unit_test (test_groups_and_those_who_left_do_not_count),
     cmocka_unit_test (test_conservative_is_as_one_flow_on_congestion),

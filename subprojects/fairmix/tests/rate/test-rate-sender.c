@@ -12,6 +12,7 @@
 
 static FmxRateSender sender;
 static uint16_t next_seq, next_ack;
+static uint32_t packet_bytes = 200;
 static FmxTime sent_at[65536];
 static bool is_lost[65536];
 
@@ -102,7 +103,7 @@ talk (FmxTime from, FmxTime until, bool answer)
         leave (68, now);
     }
     if (fmx_rate_sender_may_send (&sender))
-      leave (200, now);
+      leave (packet_bytes, now);
     if (now / (20 * MS) % 3 == 0)
       acknowledge (answer, now);
   }
@@ -430,7 +431,7 @@ test_a_report_of_two_packets_loses_nothing (void **state)
 
       for (unsigned i = 0; i < N_ELEMENTS (metrics); i++)
         metrics[i] = (FmxCcfbMetric) { 1 + part * 60 + i / 5,
-          (uint16_t) (seq - 4 + i % 5), true, 0, (4 - i % 5) * tick
+        (uint16_t) (seq - 4 + i % 5), true, 0, (4 - i % 5) * tick
         };
       fmx_rate_sender_on_metrics (&sender, metrics, N_ELEMENTS (metrics),
           (uint32_t) (now * 65536 / S), now + 5 * MS);
@@ -442,6 +443,33 @@ test_a_report_of_two_packets_loses_nothing (void **state)
   assert_int_equal (stats.n_loss_events, 0);
 }
 
+/* Of four that are coupled, one has 1.6 equal parts: its rate is 1.6 times what a flow finds
+ * that has one. */
+static void
+test_a_share_is_so_many_times_what_an_equal_part_finds (void **state)
+{
+  FmxRateSenderParams params = make_params ();
+  double bps[2];
+
+  (void) state;
+  params.klass = fmx_rate_class_find ("gaimd");
+  for (unsigned i = 0; i < 2; i++) {
+    double share = i == 0 ? 1.0 : 1.6;
+
+    packet_bytes = (uint32_t) (200 * share);
+    start (&params);
+    fmx_rate_sender_set_share (&sender, share, 0);
+    assert_int_equal (fmx_rate_sender_target_bps (&sender), 80000);
+    fmx_rate_sender_set_bps (&sender, 80000 * share, 0);
+    assert_float_equal (fmx_rate_sender_target_bps (&sender), 80000 * share, 2);
+    talk (0, 9 * S, true);
+    bps[i] = (double) fmx_rate_sender_target_bps (&sender);
+  }
+  packet_bytes = 200;
+  assert_true (bps[0] > 140000.0);
+  assert_float_equal (bps[1] / bps[0], 1.6, 0.02);
+}
+
 int
 main (void)
 {
@@ -450,7 +478,8 @@ main (void)
     cmocka_unit_test (test_default_params_are_valid),
     cmocka_unit_test (test_starts_with_the_initial_rate_and_says_so),
     cmocka_unit_test (test_measures_what_is_sent_and_received),
-    cmocka_unit_test (test_feedback_cut_off_means_half_and_half_again_then_probing),
+    cmocka_unit_test
+        (test_feedback_cut_off_means_half_and_half_again_then_probing),
     cmocka_unit_test (test_total_loss_stops_media_within_two_seconds),
     cmocka_unit_test (test_probes_once_a_second_as_long_as_it_lasts),
     cmocka_unit_test (test_media_comes_back_soon_after_an_outage),
@@ -460,6 +489,7 @@ main (void)
     cmocka_unit_test (test_params_change_while_it_runs),
     cmocka_unit_test (test_next_timeout_always_moves_on),
     cmocka_unit_test (test_a_flood_of_ssrcs_costs_no_more),
+    cmocka_unit_test (test_a_share_is_so_many_times_what_an_equal_part_finds),
   };
 
   return cmocka_run_group_tests_name ("rate/rate-sender", tests, NULL, NULL);
