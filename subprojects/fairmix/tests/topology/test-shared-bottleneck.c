@@ -153,6 +153,48 @@ test_flows_on_their_own_are_not_grouped (void **state)
   }
 }
 
+/* Two queues whose TCPs make saw-teeth: of @periods intervals, @heights in seconds, and the
+ * second one @late intervals after the first; two flows see the first.  Returns: in how
+ * many of 400 intervals the flow of the second was in their group */
+static unsigned
+run_teeth (const double periods[2], const double heights[2], double late)
+{
+  unsigned n_wrong = 0;
+
+  begin (3, false);
+  for (int t = 0; t < 650; t++) {
+    double x = fmod (t / periods[0], 1.0);
+    double y = fmod ((t + 100.0 - late) / periods[1], 1.0);
+
+    w.shapes[0].mean_s = heights[0] * x;
+    w.shapes[1].mean_s = 7.0 + heights[0] * x;
+    w.shapes[2].mean_s = heights[1] * y;
+    step (3);
+    if (t >= 250) {
+      assert_int_equal (group (0), 0);
+      assert_int_equal (group (1), 0);
+      n_wrong += group (2) != FMX_NO_GROUP;
+    }
+  }
+  end ();
+  return n_wrong;
+}
+
+/* Each of these differs in one thing alone. */
+static void
+test_two_queues_in_step_are_two (void **state)
+{
+  const double same[2] = { 20.0, 20.0 }, near[2] = { 20.0, 20.5 };
+  const double equal[2] = { 0.2, 0.2 }, other[2] = { 0.2, 0.3 };
+
+  (void) state;
+  assert_int_equal (run_teeth (same, other, 0.0), 0);   /* how high they are */
+  assert_int_equal (run_teeth (same, equal, 1.0), 0);   /* when they fall, by 350 ms */
+  assert_int_equal (run_teeth (near, equal, 0.0), 0);   /* how long one takes, by 2.5 % */
+  /* and where nothing at all differs nothing can be told */
+  assert_int_equal (run_teeth (same, equal, 0.0), 400);
+}
+
 /* Computed in two passes, as the textbook has it. */
 static void
 test_the_correlation_is_that_of_the_changes (void **state)
@@ -214,6 +256,7 @@ main (void)
     cmocka_unit_test
         (test_flows_are_together_whose_delays_rise_and_fall_together),
     cmocka_unit_test (test_flows_on_their_own_are_not_grouped),
+    cmocka_unit_test (test_two_queues_in_step_are_two),
     cmocka_unit_test (test_the_correlation_is_that_of_the_changes),
     cmocka_unit_test (test_what_was_is_forgotten),
     cmocka_unit_test (test_as_many_as_there_may_be),
