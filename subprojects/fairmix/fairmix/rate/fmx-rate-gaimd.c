@@ -65,6 +65,19 @@ decrease (FmxRateController *rc, double factor, const char *why, FmxTime now)
     fmx_rate_controller_set (rc, bps, why);
 }
 
+/* Marks ask for less and take nothing away: the least rate is heard as well as any, so
+ * they are no reason to say nothing at all ([RFC3714 5] speaks of persistent loss). */
+static void
+decrease_for_marks (FmxRateController *rc, FmxTime now)
+{
+  double bps = rc->rate_bps * rc->params.beta;
+
+  rc->state.gaimd.decreased = now;
+  if (bps < rc->params.min_bps)
+    bps = rc->params.min_bps;
+  fmx_rate_controller_set (rc, bps, FMX_RATE_DOWN_LOSS);
+}
+
 /* A loss event of packets that were sent before the last decrease is what that
  * one was about: once for each window, as TCP does it ([RFC3168 6.1.2]). */
 static void
@@ -84,7 +97,10 @@ gaimd_on_feedback (FmxRateController *rc, const FmxRateFeedback *fb,
     fmx_rate_controller_probe (rc);
     gaimd->decreased = now;
   } else if (fb->new_loss_event && fb->loss_event_sent >= gaimd->decreased) {
-    decrease (rc, rc->params.beta, FMX_RATE_DOWN_LOSS, now);
+    if (fb->only_marks)
+      decrease_for_marks (rc, now);
+    else
+      decrease (rc, rc->params.beta, FMX_RATE_DOWN_LOSS, now);
     gaimd->increased = now;
   } else if (fb->heard) {
     increase (rc, fb, now);

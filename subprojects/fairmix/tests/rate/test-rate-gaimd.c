@@ -91,6 +91,28 @@ test_decreases_once_for_each_window (void **state)
   assert_string_equal (fmx_rate_controller_reason (&rc), "down-loss");
 }
 
+/* Whoever is marked again and again says less and less, and never nothing; who loses, does. */
+static void
+test_marks_alone_do_not_silence (void **state)
+{
+  FmxRateController rc = fmx_test_controller (&fmx_rate_gaimd);
+  FmxRateFeedback fb = fmx_test_feedback_with_loss (1e5, 0.1, true);
+  FmxTime now = 1 * (FmxTime) S;
+
+  (void) state;
+  fb.only_marks = true;
+  for (unsigned i = 0; i < 20; i++, now += 100 * MS) {
+    fb.loss_event_sent = now;
+    fmx_rate_controller_on_feedback (&rc, &fb, now);
+    assert_false (fmx_rate_controller_is_probing (&rc));
+  }
+  assert_true (fmx_rate_controller_bps (&rc) == rc.params.min_bps);
+  fb.only_marks = false;
+  fb.loss_event_sent = now;
+  fmx_rate_controller_on_feedback (&rc, &fb, now);
+  assert_true (fmx_rate_controller_is_probing (&rc));
+}
+
 static void
 test_does_not_grow_beyond_twice_what_was_received (void **state)
 {
@@ -227,6 +249,7 @@ main (void)
     cmocka_unit_test (test_growth_does_not_depend_on_how_often_feedback_comes),
     cmocka_unit_test (test_multiplies_by_beta_on_a_loss_event),
     cmocka_unit_test (test_decreases_once_for_each_window),
+    cmocka_unit_test (test_marks_alone_do_not_silence),
     cmocka_unit_test (test_does_not_grow_beyond_twice_what_was_received),
     cmocka_unit_test
         (test_media_that_a_policy_keeps_below_the_rate_do_not_hold_it_down),
