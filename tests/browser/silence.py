@@ -8,7 +8,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'examples/p
 # pylint: disable=wrong-import-position
 import machine  # noqa: E402
 
-LIMIT_S = 0.6                   # a quiet machine has up to 0.44 (late.py); a syllable is 0.2
+LIMIT_S = 0.4                   # partialmix-narrow.c has 0.21 in virtual time; a syllable is 0.2
 BUSY_LIMIT_S = 5
 BUSY_LOAD = 2                   # for each processor; of browser and server themselves 1
 LOOK_S = 0.050                  # ear.js; a page that gets few turns looks half as often
