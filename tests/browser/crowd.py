@@ -25,7 +25,7 @@ import readme
 from room import Room, free_port
 from standin import Browser, Gst, run_for
 
-PATIENCE_S = 120
+PATIENCE_S, SETTLE_S, LATER_S = 120, 5, 80
 
 
 class Seat:
@@ -67,16 +67,17 @@ def received(browsers):
     return total
 
 
-def measure(pid, options, sit_down):
+def measure(pid, options, sit_down, heard):
     """The process @pid while browsers come, and then for a while.  @sit_down(name):
-    returns the seat of a new one.  Returns what each of them costs"""
+    returns the seat of a new one; @heard(): what each hears, while all are there.
+    Returns what each of them costs"""
     browsers, before = [], look_at(pid)
     try:
         for n in range(options.browsers):
             browsers.append(Browser(sit_down(f'B{n}'), n < options.talkers))
             if not run_for(PATIENCE_S, browsers[-1].is_connected):
                 raise SystemExit(f'browser {n} is not connected')
-        run_for(5)
+        run_for(SETTLE_S)
         began, there, bytes_then = time.monotonic(), look_at(pid), received(browsers)
         run_for(options.seconds)
         cpu, threads, memory = look_at(pid)
@@ -87,7 +88,8 @@ def measure(pid, options, sit_down):
             'threads': f'{(threads - before[1]) / n:.1f}',
             'memory': f'{(memory - before[2]) / n / 1024:.1f} MiB',
             'RTP that reaches it':
-                f'{(received(browsers) - bytes_then) * 8 / took / n / 1000:.0f} kbit/s'}
+                f'{(received(browsers) - bytes_then) * 8 / took / n / 1000:.0f} kbit/s',
+            'what that is': heard()}
         for name, text in found.items():
             print(f'  {name:19} {text}', flush=True)
         return found
@@ -96,18 +98,28 @@ def measure(pid, options, sit_down):
             browser.pipe.set_state(Gst.State.NULL)
 
 
+def hear_ours(room, options):
+    """How many voices are apart, and how many some time later."""
+    most = options.talkers * (options.browsers - 1) / options.browsers
+
+    def apart():
+        latest = {e['seat']: len(e['separate']) for e in room.said('selection')}
+        return sum(latest.values()) / options.browsers
+
+    found = apart()
+    run_for(LATER_S)
+    return f'{found:.1f} of {most:.1f} voices apart, {apart():.1f} {LATER_S} s later'
+
+
 def measure_ours(options):
     room = Room(options.source, options.build, '--max-seats', str(options.browsers))
     try:
         found = measure(room.server.pid, options,
-                        lambda name: Seat(f'http://127.0.0.1:{room.port}', name))
+                        lambda name: Seat(f'http://127.0.0.1:{room.port}', name),
+                        lambda: hear_ours(room, options))
         sent = {e['seat']: e['sent-bps'] for e in room.said('rate')}
         print(f'sent to each {sum(sent.values()) / max(1, len(sent)) / 1000:6.0f} kbit/s, '
               'when a rate changed last')
-        apart = {e['seat']: len(e['separate']) for e in room.said('selection')}
-        found['what that is'] = \
-            f'{sum(apart.values()) / max(1, len(apart)):.1f} voices apart at the end'
-        print(found['what that is'])
         if len(room.said('joined')) != options.browsers or room.said('left'):
             raise SystemExit(f'not all stayed: {room.events}')
         return found
@@ -138,8 +150,8 @@ def main():
             peer = janus.Janus(free_port(), settings)
             try:
                 columns[name] = measure(peer.pid, options,
-                                        lambda name, peer=peer: janus.Place(peer.link, name))
-                columns[name]['what that is'] = 'one mix of all'
+                                        lambda name, peer=peer: janus.Place(peer.link, name),
+                                        lambda: 'one mix of all')
             finally:
                 peer.close()
             loads.append(os.getloadavg()[0])
