@@ -44,13 +44,14 @@ if [ -n "$local" ]; then
 else
   cert=$build/web-cert.pem key=$build/web-key.pem own=
   case " $* " in *' --cert'*) own=yes ;; esac
-  [ -n "$own" ] || [ -s "$cert" ] || (umask 077 && openssl req -x509 -newkey ec -pkeyopt \
-    ec_paramgen_curve:prime256v1 -nodes -days 365 -subj "/CN=$(hostname)" \
-    -keyout "$key" -out "$cert" 2>/dev/null)
-  FMX_SECRET=${FMX_SECRET:-$(openssl rand -hex 8)}
-  export FMX_SECRET
   # its first IPv4 address; its name, if it has none
   address=$(hostname -I | tr ' ' '\n' | grep -m 1 -F . || hostname)
+  case $address in *[!0-9.]*) names=DNS:$address ;; *) names=IP:$address,DNS:$(hostname) ;; esac
+  [ -n "$own" ] || [ -s "$cert" ] || (umask 077 && openssl req -x509 -newkey ec -pkeyopt \
+    ec_paramgen_curve:prime256v1 -nodes -days 365 -subj "/CN=$(hostname)" \
+    -addext "subjectAltName=$names" -keyout "$key" -out "$cert" 2>/dev/null)
+  FMX_SECRET=${FMX_SECRET:-$(openssl rand -hex 8)}
+  export FMX_SECRET
   link=https://$address:$port/#$FMX_SECRET
   if [ -z "$own" ]; then
     set -- --cert "$cert" --key "$key" "$@"

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The link that examples/web.sh prints opens the room: its secret is the server's.
+"""The link that examples/web.sh prints opens the room: its secret is the server's, and
+the certificate is of its address.
 
 usage: web_link.py SOURCE-ROOT
 
@@ -55,6 +56,15 @@ def check(said, link, told):
         sys.exit(f'{link} and {told} were expected: {said}')
 
 
+def check_certificate(path, said):
+    """Whoever tells a browser to trust it is warned no more."""
+    host = re.search(r'https://([^/]+):8443/', said)[1]
+    names = subprocess.run(['openssl', 'x509', '-noout', '-ext', 'subjectAltName', '-in', path],
+                           text=True, capture_output=True, check=True).stdout
+    if host not in re.findall(r'[^:, \n]+', names):
+        sys.exit(f'{host} is none of {names}')
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         top = pathlib.Path(folder)
@@ -66,7 +76,9 @@ def main():
         (top / 'meson').write_text(SERVER, encoding='utf-8')
         (top / 'meson').chmod(0o755)
         for arguments, secret, link, told in CASES:
-            check(start(top, arguments, secret), link, told)
+            said = start(top, arguments, secret)
+            check(said, link, told)
+        check_certificate(top / 'build/web-cert.pem', said)
 
 
 main()
