@@ -108,7 +108,7 @@ def verdict_of_all(cells, runners, claim):
     words = {r: verdict(v, claim) for r, v in zip(runners, cells)}
     words = {r: w for r, w in words.items() if w != '–'}
     if len(set(words.values())) <= 1:
-        return next(iter(words.values()), '–')
+        return next(iter(words.values()), '')
     return '; '.join(f'{RUNNERS[r]}: {w}' for r, w in words.items())
 
 
@@ -118,6 +118,11 @@ def choices(claim, found):
     seen = dict.fromkeys(tuple(r.run.choice[a] for a in axes)
                          for r in found if measures.applies(claim, r))
     return [dict(zip(axes, values)) for values in seen]
+
+
+def table_row(cells):
+    """A line of a table; an empty cell takes no room."""
+    return re.sub(r'\| +(?=\|)', '|', '| ' + ' | '.join(cells) + ' |')
 
 
 def claims_table(s, found, runners):
@@ -141,7 +146,7 @@ def claims_table(s, found, runners):
                    *[claim.get('paper', '')] * paper,
                    *(span(v, claim.get('unit', '')) for v in cells),
                    target(claim), verdict_of_all(cells, runners, claim)]
-            out.append('| ' + ' | '.join(row) + ' |')
+            out.append(table_row(row))
     return out + ['']
 
 
