@@ -249,10 +249,10 @@ def cov_ratio(result, claim):
 
 
 def loss(result, claim):
-    """Lost packets of the flow, in %."""
-    span = window(result, claim)
-    sent = total(result, claim['flow'], 'sent_packets', *span)
-    lost = total(result, claim['flow'], 'lost_packets', *span)
+    """Lost packets of the flow, and of others (`against`), in %."""
+    flows = [claim['flow'], *claim.get('against', [])]
+    sent, lost = (sum(total(result, f, column, *window(result, claim)) or 0
+                      for f in flows) for column in ('sent_packets', 'lost_packets'))
     return 100 * lost / sent if sent else None
 
 
