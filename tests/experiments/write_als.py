@@ -73,7 +73,7 @@ def read(lines):
 def span(values):
     """mean (least … most), if they differ"""
     least, most = f'{min(values):.3g}', f'{max(values):.3g}'
-    return mean(values) + (f' ({least} … {most})' if least != most else '')
+    return mean(values) + (f' ({least}…{most})' if least != most else '')
 
 
 def mean(values):

@@ -91,8 +91,8 @@ def sweep_table(found, x_name):
         a5 = column(found, pair, 'a5_bps') / column(found, pair, 'rate_bps')
         r2 = fit(x, y)
         out.append(
-            f'| {name} | {line.mean():.2f} ({line.min():.2f} … {line.max():.2f}) '
-            f'| {steps.mean():.2f} ({steps.min():.2f} … {steps.max():.2f}) '
+            f'| {name} | {line.mean():.2f} ({line.min():.2f}…{line.max():.2f}) '
+            f'| {steps.mean():.2f} ({steps.min():.2f}…{steps.max():.2f}) '
             f'| {r2:.4f} {"✓" if r2 >= 0.98 else "✗"} '
             f'| {a5.min():.2f} … {a5.max():.2f} |')
     return out

@@ -60,7 +60,7 @@ def span(values, unit=''):
     mean = measures.mean(finite) if len(finite) == len(values) else math.inf
     text = number(mean, unit)
     if len(values) > 1 and number(min(values)) != number(max(values)):
-        text += f' ({number(min(values))} … {number(max(values))})'
+        text += f' ({number(min(values))}…{number(max(values))})'
     return text
 
 
