@@ -477,6 +477,7 @@ class MeasureTest(unittest.TestCase):
     def test_loss_counts_packets_of_the_window(self):
         self.assertAlmostEqual(self.ask('loss'), 10)
         self.assertAlmostEqual(self.ask('loss', flow='b'), 0)
+        self.assertAlmostEqual(self.ask('loss_in_all', against=['b']), 5)
         self.assertAlmostEqual(self.ask('worst_loss', stage_s=5), 10)
 
     def test_link(self):

@@ -249,10 +249,18 @@ def cov_ratio(result, claim):
 
 
 def loss(result, claim):
-    """Lost packets of the flow, and of others (`against`), in %."""
-    flows = [claim['flow'], *claim.get('against', [])]
-    sent, lost = (sum(total(result, f, column, *window(result, claim)) or 0
-                      for f in flows) for column in ('sent_packets', 'lost_packets'))
+    """Lost packets of the flow, in %."""
+    span = window(result, claim)
+    sent = total(result, claim['flow'], 'sent_packets', *span)
+    lost = total(result, claim['flow'], 'lost_packets', *span)
+    return 100 * lost / sent if sent else None
+
+
+def loss_in_all(result, claim):
+    """Lost packets of the flow and of those it is `against`, in %."""
+    sent, lost = (sum(total(result, f, column, *window(result, claim))
+                      for f in [claim['flow'], *claim['against']])
+                  for column in ('sent_packets', 'lost_packets'))
     return 100 * lost / sent if sent else None
 
 
@@ -542,7 +550,7 @@ def ear_delay(result, claim):
 
 MEASURES = {f.__name__: f for f in (
     rate, rate_of, rate_mean, rate_least, rates_told, rtcp_share, regain, kept, filled, delay, share, share_error, ratio, ratio_least, ratio_most, jain, cov,
-    cov_ratio, loss, worst_loss, worst_stream_error, worst_spread,
+    cov_ratio, loss, loss_in_all, worst_loss, worst_stream_error, worst_spread,
     utilisation, queue_median, queue_95, reach, settle_down,
     changes_per_minute, reaction, halving_wait, event_time, sender_events,
     talkers_apart, talkers_missing, gaps_per_minute, pesq, ear_delay)}
