@@ -12,7 +12,7 @@
 #define GST_CAT_DEFAULT gst_tfrc_rate_debug
 
 #define PROBE_BYTES 4           /* of padding: one word, its last byte counts it */
-#define FILL_BYTES 255          /* the most that it can count */
+#define HEADER_BYTES 40         /* IPv4, UDP, RTP */
 
 /* with the lock; takes @buffer; returns what to push: the same, numbered */
 static GstBuffer *
@@ -294,7 +294,9 @@ gst_tfrc_rate_take_probe (GstTfrcRate * self)
     return NULL;
 
   probe = gst_fairmix_rtp_padding_new (&header,
-      fmx_rate_sender_may_send (self->sender) ? FILL_BYTES : PROBE_BYTES);
+      fmx_rate_sender_may_send (self->sender)
+      ? fmx_rate_sender_padding_bytes (self->sender) - HEADER_BYTES
+      : PROBE_BYTES);
   GST_BUFFER_PTS (probe) = pts;
   return gst_tfrc_rate_sent (self, probe, &header, now);
 }
@@ -313,13 +315,15 @@ gst_tfrc_rate_push_probe (GstTfrcRate * self)
   GstBuffer *probe;
 
   GST_PAD_STREAM_LOCK (self->sinkpad);
-  gst_fairmix_lock_acquire (&self->lock);
-  probe = gst_tfrc_rate_take_probe (self);
-  gst_fairmix_lock_release (&self->lock);
-  if (probe != NULL) {
-    GST_LOG_OBJECT (self, "probe %" GST_PTR_FORMAT, probe);
-    gst_pad_push (self->srcpad, probe);
-  }
+  do {                          /* a train of padding leaves at once */
+    gst_fairmix_lock_acquire (&self->lock);
+    probe = gst_tfrc_rate_take_probe (self);
+    gst_fairmix_lock_release (&self->lock);
+    if (probe != NULL) {
+      GST_LOG_OBJECT (self, "probe %" GST_PTR_FORMAT, probe);
+      gst_pad_push (self->srcpad, probe);
+    }
+  } while (probe != NULL);
   GST_PAD_STREAM_UNLOCK (self->sinkpad);
 }
 

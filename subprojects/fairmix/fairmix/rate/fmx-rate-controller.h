@@ -105,6 +105,8 @@ typedef struct
  * @bottleneck_bps: what the path carries, ours and what is of others, on the wire;
  *     0 = not known
  * @train_bps: of the fastest packets in a row of late, on the wire
+ * @widened: how many times as much the path carries as it did, by trains of padding
+ *     (FmxRateTrain); 1 = no more
  * @has_teeth: whether the queue is that of a TCP: it falls steeply, and rises slowly
  * @sent_bps: what was sent during the last second, in bits/s on the wire
  * @packet_bytes: mean packet size on the wire, > 0
@@ -145,6 +147,7 @@ typedef struct
   double latest_bps;
   double bottleneck_bps;
   double train_bps;
+  double widened;
   bool has_teeth;
   double sent_bps;
   double packet_bytes;
@@ -254,6 +257,7 @@ struct _FmxRateController
   unsigned n_not_limited;
   FmxTime t_new;
   bool data_limited;
+  double ask_bps;               /* does the path carry more than that? 0 = never mind */
   union
   {
     FmxRateDpmState dpm;

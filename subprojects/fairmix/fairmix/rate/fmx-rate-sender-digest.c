@@ -360,6 +360,7 @@ fmx_rate_sender_digest (FmxRateSender *sender, bool heard, FmxTime now)
   fb.latest_bps = sender->latest_bps;
   fb.bottleneck_bps = fmx_bottleneck_rate_bps (&sender->bottleneck);
   fb.train_bps = fmx_bottleneck_rate_late_bps (&sender->bottleneck);
+  fb.widened = fmx_rate_train_take_widened (&sender->train);
   fb.has_teeth = fmx_delay_slope_has_teeth (&sender->slope);
   fb.sent_bps = fmx_rate_meter_bps (&sender->sent_meter, now);
   fb.packet_bytes = sender->packet_bytes;
@@ -367,6 +368,11 @@ fmx_rate_sender_digest (FmxRateSender *sender, bool heard, FmxTime now)
   sender->new_loss_event = false;
   divide_by_share (&fb, sender->share);
   fmx_rate_controller_on_feedback (&sender->controller, &fb, now);
+  if (fmx_rate_sender_state (sender) == FMX_RATE_SENDER_SENDING
+      && sender->stats.feedback == FMX_RATE_SENDER_FEEDBACK_PER_PACKET
+      && sender->fill.wanted_bps > 0.0)
+    fmx_rate_train_ask (&sender->train, sender->controller.ask_bps, fb.rtt,
+        now);
 }
 
 void

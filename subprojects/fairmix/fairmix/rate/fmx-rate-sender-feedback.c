@@ -82,6 +82,29 @@ note_round_trip (Digest *digest, FmxTime from)
     digest->most_from = from;
 }
 
+/* What a train of padding waits for is the train itself. */
+static void
+note_arrival (FmxRateSender *sender, Digest *digest,
+    const FmxSentPacket *packet, FmxDuration offset)
+{
+  FmxTime arrived = digest->reported - (FmxTime) offset;
+  FmxDuration took = fmx_time_diff (arrived, packet->sent);
+
+  if (offset > digest->held)
+    digest->held = offset;
+  if (arrived > digest->last_arrival)
+    digest->last_arrival = arrived;
+  if (fmx_rate_train_has (&sender->train, packet->sent)) {
+    fmx_rate_train_came (&sender->train, arrived);
+    return;
+  }
+  fmx_bottleneck_rate_add (&sender->bottleneck, packet->sent, arrived,
+      packet->wire_bytes);
+  fmx_delay_shape_add (&sender->shape, took, packet->sent);
+  fmx_delay_slope_add (&sender->slope, packet->sent, took);
+  note_round_trip (digest, packet->sent + (FmxTime) offset);
+}
+
 static void
 on_acknowledged (FmxRateSender *sender, Digest *digest,
     const FmxCcfbMetric *metric)
@@ -108,22 +131,8 @@ on_acknowledged (FmxRateSender *sender, Digest *digest,
     digest->newest = packet;
     digest->newest_offset = metric->arrival_offset;
   }
-  if (metric->arrival_offset != FMX_CCFB_ATO_UNKNOWN) {
-    FmxTime arrived = digest->reported - (FmxTime) metric->arrival_offset;
-
-    if (metric->arrival_offset > digest->held)
-      digest->held = metric->arrival_offset;
-    if (arrived > digest->last_arrival)
-      digest->last_arrival = arrived;
-    fmx_bottleneck_rate_add (&sender->bottleneck, packet.sent, arrived,
-        packet.wire_bytes);
-    fmx_delay_shape_add (&sender->shape, fmx_time_diff (arrived, packet.sent),
-        packet.sent);
-    fmx_delay_slope_add (&sender->slope, packet.sent, fmx_time_diff (arrived,
-            packet.sent));
-  }
   if (metric->arrival_offset != FMX_CCFB_ATO_UNKNOWN)
-    note_round_trip (digest, packet.sent + (FmxTime) metric->arrival_offset);
+    note_arrival (sender, digest, &packet, metric->arrival_offset);
   digest->n_acked++;
 }
 
@@ -340,6 +349,7 @@ end (FmxRateSender *sender, Digest *digest, uint32_t report_mid32, FmxTime now)
   end_receive_round (sender, digest, report_mid32, now);
   note_latest (sender, digest);
   fmx_bottleneck_rate_end (&sender->bottleneck, now);
+  fmx_rate_train_end (&sender->train, sender->acked_sent);
   fmx_delay_slope_end (&sender->slope, now);
   if (is_whole (sender, report_mid32))
     (void) fmx_rate_sender_drain_losses (sender, now);

@@ -28,13 +28,22 @@ fmx_rate_sender_schedule_probe (FmxRateSender *sender, FmxTime now)
     sender->padding_due = true;
     fmx_rate_fill_on_sent (&sender->fill, FMX_RATE_FILL_BYTES, now);
   }
+  if (now >= fmx_rate_train_next (&sender->train))
+    fmx_rate_train_announce (&sender->train);
+}
+
+uint32_t
+fmx_rate_sender_padding_bytes (const FmxRateSender *sender)
+{
+  return sender->padding_bytes;
 }
 
 bool
 fmx_rate_sender_has_probe (const FmxRateSender *sender)
 {
   return fmx_rate_sender_state (sender) == FMX_RATE_SENDER_PROBING
-      ? sender->probe_due : sender->padding_due;
+      ? sender->probe_due : sender->padding_due
+      || fmx_rate_train_is_due (&sender->train);
 }
 
 bool
@@ -43,12 +52,18 @@ fmx_rate_sender_take_probe (FmxRateSender *sender, FmxTime now)
   fmx_rate_sender_schedule_probe (sender, now);
   if (!fmx_rate_sender_has_probe (sender))
     return false;
-  sender->probe_due = sender->padding_due = false;
   sender->probe_taken = true;
-  if (fmx_rate_sender_state (sender) == FMX_RATE_SENDER_PROBING)
+  if (fmx_rate_sender_state (sender) == FMX_RATE_SENDER_PROBING) {
+    sender->probe_due = sender->padding_due = false;
     sender->stats.n_probes++;
-  else
-    sender->stats.n_padding++;
+    return true;
+  }
+  sender->stats.n_padding++;
+  sender->padding_bytes = fmx_rate_train_take (&sender->train, now);
+  if (sender->padding_bytes == 0) {
+    sender->probe_due = sender->padding_due = false;
+    sender->padding_bytes = FMX_RATE_FILL_BYTES;
+  }
   return true;
 }
 

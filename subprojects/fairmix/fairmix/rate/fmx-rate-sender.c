@@ -129,6 +129,7 @@ fmx_rate_sender_init (FmxRateSender *sender,
   sender->probe_at = FMX_TIME_NONE;
   sender->told_state = FMX_RATE_SENDER_STOPPED;
   fmx_rate_fill_init (&sender->fill, now);
+  fmx_rate_train_init (&sender->train, now);
   fmx_rate_sender_tell (sender, now);
 }
 
@@ -386,6 +387,7 @@ fmx_rate_sender_next_timeout (const FmxRateSender *sender)
         fmx_sent_history_next_deadline (&sender->history));
   next = fmx_time_min (next, sender->report.due);
   next = fmx_time_min (next, fmx_rate_fill_next (&sender->fill));
+  next = fmx_time_min (next, fmx_rate_train_next (&sender->train));
   return fmx_time_min (next, sender->probe_at);
 }
 

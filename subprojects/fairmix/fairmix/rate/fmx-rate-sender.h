@@ -19,6 +19,7 @@
 #include "fairmix/rate/fmx-feedback-source.h"
 #include "fairmix/rate/fmx-rate-controller.h"
 #include "fairmix/rate/fmx-rate-fill.h"
+#include "fairmix/rate/fmx-rate-train.h"
 #include "fairmix/rate/fmx-sender-stall.h"
 #include "fairmix/rate/fmx-stream-table.h"
 #include "fairmix/rtt/fmx-rtt.h"
@@ -328,6 +329,8 @@ struct _FmxRateSender
   bool padding_due;
   bool probe_taken;             /* the next packet is a dummy */
   FmxRateFill fill;
+  FmxRateTrain train;
+  uint32_t padding_bytes;       /* on the wire, of what was taken last */
   bool outage;                  /* probing because nothing came through */
   bool stale_intervals;         /* loss intervals are of before probing */
   double probe_from_bps;        /* what the receiver got when it began */
@@ -468,6 +471,9 @@ bool fmx_rate_sender_may_send (const FmxRateSender * sender);
  * %FMX_RATE_FILL_BYTES
  */
 bool fmx_rate_sender_take_probe (FmxRateSender * sender, FmxTime now);
+
+/** fmx_rate_sender_padding_bytes: Returns: of padding that was taken, on the wire */
+uint32_t fmx_rate_sender_padding_bytes (const FmxRateSender * sender);
 
 /** fmx_rate_sender_has_probe: Returns: whether fmx_rate_sender_take_probe() has been due
  * since the last timeout */

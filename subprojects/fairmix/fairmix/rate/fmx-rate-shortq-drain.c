@@ -131,7 +131,7 @@ fmx_shortq_begin_to_drain (FmxRateController *rc,
     return;
   }
   s->drain_own = is_own_step (rc, fb, now) || is_own_excess (rc, fb, now);
-  s->excess_s = 0.0;
+  s->excess_s = s->room_bps = 0.0;
   if (!s->drain_own) {
     if (s->others_last > 0
         && fmx_time_diff (now, s->others_last) < OTHERS_AGAIN)

@@ -96,6 +96,18 @@ void fmx_shortq_climb_or_drain (FmxRateController *rc,
 FmxDuration fmx_shortq_shows_after (const FmxRateController *rc,
     const FmxRateFeedback *fb);
 
+/* Up to @growth times the rate, as soon as the last step would have shown */
+void fmx_shortq_grow (FmxRateController *rc, const FmxRateFeedback *fb,
+    double most_bps, double growth, FmxTime now);
+
+/* The path may have become wider, in any mode. */
+void fmx_shortq_note_room (FmxRateController *rc,
+    const FmxRateFeedback *fb, FmxTime now);
+
+/* Returns: whether it has, and the rate follows */
+bool fmx_shortq_take_room (FmxRateController *rc, const FmxRateFeedback *fb,
+    double allowed, FmxTime now);
+
 void fmx_shortq_begin_to_compete (FmxRateController *rc,
     const FmxRateFeedback *fb, FmxTime now);
 

@@ -93,16 +93,16 @@ climb (FmxRateController *rc, const FmxRateFeedback *fb, double allowed,
     s->n_steps++;
 }
 
-static void
-grow (FmxRateController *rc, const FmxRateFeedback *fb, double most_bps,
-    FmxTime now)
+void
+fmx_shortq_grow (FmxRateController *rc, const FmxRateFeedback *fb,
+    double most_bps, double growth, FmxTime now)
 {
   if (!fmx_shortq_is_due (rc, fb, START_RTTS, now)
       || fmx_time_diff (now, rc->state.shortq.decided)
       < heard_after (fb) + FMX_QUEUE_SENSE_WINDOW_MIN)
     return;
   rc->state.shortq.decided = now;
-  fmx_shortq_raise (rc, fb, fmin (most_bps, START_GROWTH * rc->rate_bps), now);
+  fmx_shortq_raise (rc, fb, fmin (most_bps, growth * rc->rate_bps), now);
 }
 
 /* Where more is sent and no more arrives, nobody is there to share with. */
@@ -185,8 +185,9 @@ fmx_shortq_climb_or_drain (FmxRateController *rc,
   } else if (standing > fmx_shortq_queue_limit (rc, fb) / 2) {
     return;                     /* somebody else may give way */
   } else if (starting || rc->rate_bps < s->recover_bps) {
-    grow (rc, fb, starting ? allowed : fmin (allowed, s->recover_bps), now);
-  } else {
+    fmx_shortq_grow (rc, fb, starting ? allowed : fmin (allowed,
+            s->recover_bps), START_GROWTH, now);
+  } else if (!fmx_shortq_take_room (rc, fb, allowed, now)) {
     climb (rc, fb, allowed, now);
   }
 }

@@ -107,6 +107,7 @@ typedef struct
   double cut_bps;               /* ... when so much came through */
   /* ceiling */
   double ceiling_bps;
+  double room_bps;              /* there is so much, and little of it is used; 0 = none */
   double excess_s;              /* of queue, that our rate beyond it has made ... */
   FmxTime excess_time;          /* ... until then */
   FmxDuration hold;

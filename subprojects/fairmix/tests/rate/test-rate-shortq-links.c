@@ -131,6 +131,32 @@ test_a_path_that_becomes_wider_is_found_within_ten_seconds (void **state)
   }
 }
 
+/* Eight voices, some of them in a mix: examples/party.sh.  Where in the controller's
+ * saw-tooth the link widens is chance: so many phases. */
+static void
+test_a_link_that_widens_is_used_in_four_seconds (void **state)
+{
+  FmxSimBundleParams params = voices (8, false);
+  const unsigned n = 12;
+  double used = 0.0;
+
+  (void) state;
+  params.behaviour = FMX_SIM_SELECTED;
+  params.wire_bytes = 120;
+  params.back.delay = 40 * MS;
+  for (unsigned i = 0; i < n; i++) {
+    links_begin (260e3, &params, 1);
+    world.forward.params.queue_bytes = 3750;
+    world.forward.params.delay = 40 * MS;
+    fmx_sim_world_run (&world, (FmxTime) (10 * S + i * 500 * MS));
+    fmx_sim_link_set_rate (&world.forward, 120e3);
+    fmx_sim_world_run (&world, world.now + 8 * (FmxTime) S);
+    fmx_sim_link_set_rate (&world.forward, 260e3);
+    used += kbps_for (0, 4 * S) / 260.0 / n;
+  }
+  assert_true (used > 0.75);
+}
+
 /* Which of two has more for a while is chance: so many starts. */
 static void
 test_a_second_bundle_gets_its_share (void **state)
@@ -399,6 +425,7 @@ main (void)
     cmocka_unit_test (test_alone_it_fills_the_link_and_not_the_queue),
     cmocka_unit_test
         (test_a_path_that_becomes_wider_is_found_within_ten_seconds),
+    cmocka_unit_test (test_a_link_that_widens_is_used_in_four_seconds),
     cmocka_unit_test (test_a_second_bundle_gets_its_share),
     cmocka_unit_test (test_the_queue_of_the_reverse_path_does_not_slow_it),
     cmocka_unit_test (test_bundles_of_unequal_round_trips_have_equal_shares),

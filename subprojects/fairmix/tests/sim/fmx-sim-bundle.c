@@ -265,6 +265,13 @@ read_feedback (FmxSimBundle *bundle, const FmxSimPacket *packet, FmxTime now)
           mid32 (now), now);
 }
 
+/* One of its own, where there is a mix */
+static unsigned
+padding_stream (const FmxSimBundle *bundle)
+{
+  return n_clocks (bundle) > bundle->params.n_streams ? n_clocks (bundle) : 0;
+}
+
 void
 fmx_sim_bundle_run (FmxSimBundle *bundle, FmxTime now)
 {
@@ -289,11 +296,11 @@ fmx_sim_bundle_run (FmxSimBundle *bundle, FmxTime now)
       bundle->on_other (bundle->user, &packet, now);
   if (now >= fmx_rate_sender_next_timeout (&bundle->sender))
     fmx_rate_sender_on_timeout (&bundle->sender, now);
-  if (fmx_rate_sender_take_probe (&bundle->sender, now)
-      && bundle->params.behaviour != FMX_SIM_DEAF)
-    send_packet (bundle, n_clocks (bundle) > bundle->params.n_streams
-        ? n_clocks (bundle) : 0, fmx_rate_sender_may_send (&bundle->sender)
-        ? FMX_RATE_FILL_BYTES : PROBE_BYTES, now);
+  while (fmx_rate_sender_take_probe (&bundle->sender, now))
+    if (bundle->params.behaviour != FMX_SIM_DEAF)
+      send_packet (bundle, padding_stream (bundle),
+          fmx_rate_sender_may_send (&bundle->sender)
+          ? fmx_rate_sender_padding_bytes (&bundle->sender) : PROBE_BYTES, now);
   count_streams (bundle, now);
   if (now >= bundle->next_packet)
     send_due (bundle, now);
@@ -311,6 +318,8 @@ fmx_sim_bundle_on_arrival (FmxSimBundle *bundle, const FmxSimPacket *packet,
 
   bundle->n_received++;
   bundle->received_bytes += packet->wire_bytes;
+  if (stream >= n_clocks (bundle))
+    bundle->padding_bytes += packet->wire_bytes;
   bundle->received[stream]++;
   bundle->highest[stream] += (uint16_t) (seq
       - (uint16_t) bundle->highest[stream]);
@@ -325,7 +334,7 @@ fmx_sim_bundle_restart_counters (FmxSimBundle *bundle, FmxTime now)
 {
   count_streams (bundle, now);
   bundle->n_sent = bundle->n_received = 0;
-  bundle->sent_bytes = bundle->received_bytes = 0;
+  bundle->sent_bytes = bundle->received_bytes = bundle->padding_bytes = 0;
   bundle->stream_seconds = 0.0;
   bundle->voices.n_changes = 0;
 }

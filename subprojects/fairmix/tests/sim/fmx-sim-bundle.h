@@ -111,6 +111,7 @@ typedef struct
   FmxSimFeedback feedback[FMX_SIM_FEEDBACKS];
   /* counters, for whoever watches */
   uint64_t n_sent, n_received, sent_bytes, received_bytes;
+  uint64_t padding_bytes;       /* of those received, where there is a mix */
   FmxTime counted;
   double stream_seconds;        /* sum of n_now over time */
 } FmxSimBundle;

@@ -297,7 +297,7 @@ tcps_loss (unsigned first, unsigned n)
 static FmxSimOutcome
 sum_up (const FmxSimDraw *draw)
 {
-  double own = 0.0, squares = 0.0, others = 0.0;
+  double padding = 0.0, own = 0.0, squares = 0.0, others = 0.0;
   uint64_t n_changes = 0;
   FmxSimOutcome out = { 0 };
 
@@ -306,6 +306,7 @@ sum_up (const FmxSimDraw *draw)
 
     own += bps;
     squares += bps * bps;
+    padding += 8.0 * (double) world.bundles[i].padding_bytes / SECONDS;
     n_changes += world.bundles[i].voices.n_changes;
     out.loss += fmx_sim_bundle_loss (&world.bundles[i]) / draw->n_bundles;
   }
@@ -321,6 +322,7 @@ sum_up (const FmxSimDraw *draw)
     out.ratio = own / draw->n_bundles / (others / draw->n_tcps);
   out.share = own * SECONDS / world.capacity_bits * (1.0 + draw->n_tcps)
       / draw->n_bundles;
+  out.padding = own > 0.0 ? padding / own : 0.0;
   out.used = (own + others) * SECONDS / world.capacity_bits;
   out.jain = squares > 0.0 ? own * own / (draw->n_bundles * squares) : 0.0;
   qsort (world.queue_s, world.n_looks, sizeof world.queue_s[0], compare);

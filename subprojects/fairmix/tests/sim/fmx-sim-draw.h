@@ -90,6 +90,7 @@ typedef struct
  * @packet_s: what a packet of the bundle, or a TCP's, takes to pass the bottleneck
  * @loss: share of the bundles' packets
  * @tcp_loss: share of the TCPs' packets
+ * @padding: share of what arrives of the bundles
  * @changes: a minute and bundle, of who is separate
  * @climb_s: from the first bundle's start until a second brings 0.8 of an equal share
  * @ok: whether it is inside its family's targets
@@ -107,6 +108,7 @@ typedef struct
   double loss;
   double tcp_loss;
   double changes;
+  double padding;
   double climb_s;
   bool ok;
 } FmxSimOutcome;

@@ -66,7 +66,7 @@ print_each (const FmxSimDraw *draw, const FmxSimOutcome *out)
 
   printf ("%4u %s %7.0f kbit/s %5.1f ms queue %5.0f ms %-8s %s%u %s loss %.3f "
       "jitter %.0f+%.0f ms: ratio %5.2f used %.2f jain %.2f queue95 %5.1f ms "
-      "loss %.3f tcp %.3f changes %.1f "
+      "loss %.3f tcp %.3f changes %.1f padding %.3f "
       "climb %.0f s\n", (unsigned) draw->seed,
       out->ok ? "ok " : "BAD", draw->link.rate_bps / 1e3,
       fmx_time_to_s (draw->link.delay) * 1e3, draw->link.queue_packets > 0
@@ -77,7 +77,7 @@ print_each (const FmxSimDraw *draw, const FmxSimOutcome *out)
       draw->link.loss, fmx_time_to_s (draw->nature.jitter) * 1e3,
       fmx_time_to_s (draw->nature.stall) * 1e3, out->ratio, out->used,
       out->jain, out->queue_s * 1e3, out->loss, out->tcp_loss, out->changes,
-      out->climb_s);
+      out->padding, out->climb_s);
 }
 
 static void

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fairmix/rate/fmx-rate-train.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LASTS_S 0.012           /* arrivals are told in 1/1024 s; 8 ms, steps 88: 77 */
+#define PACKETS_MIN 3u
+#define APART (600 * FMX_MSECOND)       /* 2 to 3 % of what is sent; 1 s, later it is worth less */
+#define WIDER 1.3               /* by the arrivals of 12 ms: 12 steps of the clock, or 9 */
+#define LOST (5 * FMX_SECOND)
+
+void
+fmx_rate_train_init (FmxRateTrain *train, FmxTime now)
+{
+  memset (train, 0, sizeof *train);
+  train->begun = now;
+  train->due = FMX_TIME_NONE;
+  train->widened = 1.0;
+}
+
+static void
+begin (FmxRateTrain *train, double bps, FmxTime now)
+{
+  double bytes = LASTS_S * bps / 8.0;
+  double each = ceil (bytes / (FMX_RATE_TRAIN_PACKETS - 1));
+
+  each = fmin (fmax (each, FMX_RATE_TRAIN_LEAST), FMX_RATE_TRAIN_MOST);
+  train->packet_bytes = (uint32_t) each;
+  train->left = (unsigned) fmin (fmax (1.0 + round (bytes / each), PACKETS_MIN),
+      FMX_RATE_TRAIN_PACKETS);
+  train->begun = train->due = now;
+  train->under_way = true;
+  train->n = train->n_came = 0;
+}
+
+/* Where one seems to say that there is more room the next follows at once. */
+void
+fmx_rate_train_ask (FmxRateTrain *train, double bps, FmxDuration rtt,
+    FmxTime now)
+{
+  bool again = train->n_known >= 2 && train->bps[0] > WIDER * train->bps[1];
+  FmxDuration apart = again ? 0 : rtt > APART ? rtt : APART;
+  FmxDuration since = fmx_time_diff (now, train->begun);
+
+  if (train->under_way && since < LOST)
+    return;
+  train->under_way = false;
+  if (bps > 0.0 && since >= apart)
+    begin (train, bps, now);
+}
+
+FmxTime
+fmx_rate_train_next (const FmxRateTrain *train)
+{
+  return train->due;
+}
+
+void
+fmx_rate_train_announce (FmxRateTrain *train)
+{
+  train->due = FMX_TIME_NONE;
+}
+
+bool
+fmx_rate_train_is_due (const FmxRateTrain *train)
+{
+  return train->left > 0;
+}
+
+uint32_t
+fmx_rate_train_take (FmxRateTrain *train, FmxTime now)
+{
+  if (train->left == 0)
+    return 0;
+  if (train->n++ == 0)
+    train->first_sent = now;
+  train->last_sent = now;
+  train->left--;
+  return train->packet_bytes;
+}
+
+bool
+fmx_rate_train_has (const FmxRateTrain *train, FmxTime sent)
+{
+  return train->n > 0 && sent >= train->first_sent && sent <= train->last_sent;
+}
+
+void
+fmx_rate_train_came (FmxRateTrain *train, FmxTime time)
+{
+  if (train->n_came == 0 || time < train->first_came)
+    train->first_came = time;
+  if (train->n_came++ == 0 || time > train->last_came)
+    train->last_came = time;
+}
+
+/* What is told once is not told again: the path is known to be as it is now. */
+static void
+compare (FmxRateTrain *train)
+{
+  double least = fmin (train->bps[0], train->bps[1]), most = 0.0;
+
+  for (unsigned i = 2; i < FMX_RATE_TRAIN_KNOWN; i++)
+    most = fmax (most, train->bps[i]);
+  if (train->n_known < FMX_RATE_TRAIN_KNOWN || least <= WIDER * most)
+    return;
+  train->widened = least / most;
+  for (unsigned i = 2; i < FMX_RATE_TRAIN_KNOWN; i++)
+    train->bps[i] = least;
+}
+
+/* One that lost a packet says nothing. */
+void
+fmx_rate_train_end (FmxRateTrain *train, FmxTime acked)
+{
+  double took_s = fmx_time_to_s (fmx_time_diff (train->last_came,
+          train->first_came));
+  bool whole = train->n_came >= train->n;
+
+  if (!train->under_way || train->left > 0 || acked < train->last_sent
+      || (acked == train->last_sent && !whole))
+    return;
+  train->under_way = false;
+  if (!whole || took_s <= 0.0)
+    return;
+  memmove (train->bps + 1, train->bps, sizeof train->bps
+      - sizeof train->bps[0]);
+  train->bps[0] = 8.0 * train->packet_bytes * (train->n_came - 1) / took_s;
+  if (train->n_known < FMX_RATE_TRAIN_KNOWN)
+    train->n_known++;
+  compare (train);
+}
+
+double
+fmx_rate_train_take_widened (FmxRateTrain *train)
+{
+  double widened = train->widened;
+
+  train->widened = 1.0;
+  return widened;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef FMX_RATE_TRAIN_H
+#define FMX_RATE_TRAIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fairmix/base/fmx-time.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** FMX_RATE_TRAIN_PACKETS: a train has no more */
+#define FMX_RATE_TRAIN_PACKETS 10u
+
+/** FMX_RATE_TRAIN_LEAST, FMX_RATE_TRAIN_MOST: a packet's bytes on the wire; one byte
+ * counts the padding ([RFC3550 5.1]) */
+#define FMX_RATE_TRAIN_LEAST 68u
+#define FMX_RATE_TRAIN_MOST 295u
+
+/** FMX_RATE_TRAIN_KNOWN: so many trains are remembered: the last two, and those that tell
+ * what the path was like before */
+#define FMX_RATE_TRAIN_KNOWN 5u
+
+/**
+ * FmxRateTrain:
+ *
+ * Packets of padding that leave at once, now and then.  What passes between the arrivals of
+ * the first and the last is the time that the narrowest link takes for them, whatever else
+ * it carries (Keshav, SIGCOMM 1991).  So a path that has become wider is known before
+ * more is sent than it carried.  What counts is the change: some links let a burst pass.
+ */
+typedef struct
+{
+  /*< private >*/
+  FmxTime begun;                /* the last one */
+  FmxTime due;                  /* it is to be sent; NONE = somebody was told */
+  unsigned left;                /* packets that are still to be sent */
+  uint32_t packet_bytes;
+  bool under_way;
+  unsigned n, n_came;
+  FmxTime first_sent, last_sent, first_came, last_came;
+  double bps[FMX_RATE_TRAIN_KNOWN];     /* the latest first */
+  unsigned n_known;
+  double widened;               /* 1 = it has not */
+} FmxRateTrain;
+
+void fmx_rate_train_init (FmxRateTrain * train, FmxTime now);
+
+/** fmx_rate_train_ask: @bps are sent, all that the path was known to carry; 0 = nobody
+ * wants to know whether it carries more now */
+void fmx_rate_train_ask (FmxRateTrain * train, double bps, FmxDuration rtt,
+    FmxTime now);
+
+/** fmx_rate_train_next: Returns: when to call fmx_rate_train_announce(), or %FMX_TIME_NONE */
+FmxTime fmx_rate_train_next (const FmxRateTrain * train);
+
+/** fmx_rate_train_announce: somebody is told that it is due, and may take it or not */
+void fmx_rate_train_announce (FmxRateTrain * train);
+
+/** fmx_rate_train_is_due: Returns: whether there is a packet to take */
+bool fmx_rate_train_is_due (const FmxRateTrain * train);
+
+/** fmx_rate_train_take: Returns: how many bytes leave now; 0 = none */
+uint32_t fmx_rate_train_take (FmxRateTrain * train, FmxTime now);
+
+/** fmx_rate_train_has: Returns: whether what left at @sent is of the last one */
+bool fmx_rate_train_has (const FmxRateTrain * train, FmxTime sent);
+
+/** fmx_rate_train_came: a packet of it has, at @time on the receiver's clock */
+void fmx_rate_train_came (FmxRateTrain * train, FmxTime time);
+
+/** fmx_rate_train_end: what left at @acked has arrived */
+void fmx_rate_train_end (FmxRateTrain * train, FmxTime acked);
+
+/** fmx_rate_train_take_widened: Returns: how many times as much the path carries, by the
+ * last two trains, as it did before them; 1 = no more, or that has been taken before */
+double fmx_rate_train_take_widened (FmxRateTrain * train);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* FMX_RATE_TRAIN_H */

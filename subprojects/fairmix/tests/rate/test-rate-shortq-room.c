@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What fairmix makes of trains of padding */
+#include "fmx-test-rate-shortq.h"
+
+/* 0.9 of what the path carries now is taken in three steps, and no more. */
+static void
+test_a_path_that_trains_find_wider_is_used_at_once (void **state)
+{
+  Told t = told_ceiling (400e3, 2);
+  double ceiling_bps;
+
+  (void) state;
+  t.fb.widened = 2.0;
+  told_for (&t, STEP, 0);
+  t.fb.widened = 1.0;
+  ceiling_bps = t.rc.state.shortq.ceiling_bps;
+  told_for (&t, S, 0);
+  assert_true (fabs (ceiling_bps - 800e3) < 40e3);
+  assert_true (t.rc.rate_bps >= 0.9 * ceiling_bps);
+  assert_true (t.rc.rate_bps < ceiling_bps);
+  assert_true (told_mode (&t) == FMX_RATE_SHORTQ_CALM);
+}
+
+static void
+test_a_queue_ends_what_trains_have_told (void **state)
+{
+  Told t = told_ceiling (400e3, 2);
+
+  (void) state;
+  t.fb.widened = 4.0;
+  told_for (&t, STEP, 0);
+  t.fb.widened = 1.0;
+  told_until (&t, FMX_RATE_SHORTQ_DRAINING, 60 * MS);
+  told_while (&t, FMX_RATE_SHORTQ_DRAINING, 0);
+  told_for (&t, S, 0);
+  assert_true (t.rc.rate_bps < 0.9 * 2.0 * 400e3);
+}
+
+static void
+test_trains_are_for_who_sends_near_a_ceiling (void **state)
+{
+  Told t = told_calm (400e3);
+
+  (void) state;
+  told_for (&t, STEP, 0);
+  assert_true (t.rc.ask_bps == 0.0);
+  t = told_ceiling (400e3, 1);
+  told_for (&t, STEP, 0);
+  assert_true (t.rc.ask_bps == t.rc.rate_bps);
+  t.sent_share = 0.3;
+  told_for (&t, STEP, 0);
+  assert_true (t.rc.ask_bps == 0.0);
+  t.sent_share = 1.0;
+  told_until (&t, FMX_RATE_SHORTQ_DRAINING, 60 * MS);
+  assert_true (t.rc.ask_bps == 0.0);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_a_path_that_trains_find_wider_is_used_at_once),
+    cmocka_unit_test (test_a_queue_ends_what_trains_have_told),
+    cmocka_unit_test (test_trains_are_for_who_sends_near_a_ceiling),
+  };
+
+  return cmocka_run_group_tests_name ("rate/rate-shortq-room", tests, NULL,
+      NULL);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* Padding that tells whether a path has become wider */
+#include "fairmix/rate/fmx-rate-train.h"
+#include "fmx-test-rate.h"
+
+#define RTT (80 * MS)
+
+typedef struct
+{
+  FmxRateTrain train;
+  FmxTime now;
+  double link_bps;
+  double bytes;                 /* sent so far */
+  unsigned n;                   /* trains */
+} Path;
+
+static Path
+begin (double link_bps)
+{
+  Path path = { .link_bps = link_bps };
+
+  fmx_rate_train_init (&path.train, 0);
+  return path;
+}
+
+/* All that is due leaves, and passes the link, whose clock ticks each 1/1024 s. */
+static void
+send (Path *path, bool lose)
+{
+  const FmxDuration tick = S / 1024;
+  FmxTime passed = path->now, sent = path->now;
+  uint32_t bytes;
+
+  for (path->n++; (bytes = fmx_rate_train_take (&path->train, sent)) > 0;
+      sent += 10000) {
+    path->bytes += bytes;
+    passed += (FmxTime) fmx_time_from_s (8.0 * bytes / path->link_bps);
+    assert_true (fmx_rate_train_has (&path->train, sent));
+    if (!lose || fmx_rate_train_is_due (&path->train))
+      fmx_rate_train_came (&path->train, passed / (FmxTime) tick
+          * (FmxTime) tick);
+  }
+  assert_false (fmx_rate_train_has (&path->train, sent));
+  path->now = passed + (FmxTime) RTT;
+  fmx_rate_train_end (&path->train, sent);
+}
+
+/* @bps are sent for @time. */
+static void
+ask (Path *path, double bps, FmxDuration time, bool lose)
+{
+  for (FmxTime end = path->now + (FmxTime) time; path->now < end;
+      path->now += 20 * (FmxTime) MS) {
+    fmx_rate_train_ask (&path->train, bps, RTT, path->now);
+    if (path->now >= fmx_rate_train_next (&path->train))
+      send (path, lose);
+  }
+}
+
+static void
+test_two_trains_tell_that_a_path_is_twice_as_wide (void **state)
+{
+  static const double rates[] = { 120e3, 500e3, 2e6, 5e6 };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (rates); i++) {
+    Path path = begin (rates[i]);
+    FmxTime since;
+
+    ask (&path, rates[i], 5 * S, false);
+    assert_true (fmx_rate_train_take_widened (&path.train) <= 1.0);
+    path.link_bps *= 2.0;
+    since = path.now;
+    while (path.train.widened <= 1.0)
+      ask (&path, rates[i], 20 * MS, false);
+    assert_true (fmx_time_diff (path.now, since) < S);
+    assert_true (fabs (fmx_rate_train_take_widened (&path.train) - 2.0) < 0.4);
+    ask (&path, 2.0 * rates[i], 20 * S, false);
+    assert_true (fmx_rate_train_take_widened (&path.train) <= 1.0);
+  }
+}
+
+static void
+test_one_train_alone_tells_nothing (void **state)
+{
+  Path path = begin (500e3);
+
+  (void) state;
+  for (unsigned i = 0; i < 10; i++) {
+    unsigned n = path.n;
+
+    path.link_bps = 500e3;
+    ask (&path, 500e3, 3 * S, false);
+    path.link_bps = 5e6;
+    for (n = path.n; path.n == n;)
+      ask (&path, 500e3, 20 * MS, false);
+  }
+  assert_true (fmx_rate_train_take_widened (&path.train) <= 1.0);
+}
+
+static void
+test_a_train_that_lost_a_packet_tells_nothing (void **state)
+{
+  Path path = begin (500e3);
+
+  (void) state;
+  ask (&path, 500e3, 5 * S, false);
+  path.link_bps = 2e6;
+  ask (&path, 500e3, 10 * S, true);
+  assert_true (path.n > 5);
+  assert_true (fmx_rate_train_take_widened (&path.train) <= 1.0);
+}
+
+static void
+test_trains_are_three_percent_of_what_is_sent (void **state)
+{
+  static const double rates[] = { 120e3, 500e3, 2e6, 5e6 };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (rates); i++) {
+    Path path = begin (rates[i]);
+
+    ask (&path, rates[i], 100 * S, false);
+    assert_true (8.0 * path.bytes < 0.031 * 100.0 * rates[i]);
+    assert_true (path.n > 100);
+  }
+}
+
+static void
+test_who_does_not_ask_gets_none (void **state)
+{
+  Path path = begin (500e3);
+
+  (void) state;
+  ask (&path, 0.0, 10 * S, false);
+  assert_int_equal (path.n, 0);
+  assert_true (fmx_rate_train_next (&path.train) == FMX_TIME_NONE);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_two_trains_tell_that_a_path_is_twice_as_wide),
+    cmocka_unit_test (test_one_train_alone_tells_nothing),
+    cmocka_unit_test (test_a_train_that_lost_a_packet_tells_nothing),
+    cmocka_unit_test (test_trains_are_three_percent_of_what_is_sent),
+    cmocka_unit_test (test_who_does_not_ask_gets_none),
+  };
+
+  return cmocka_run_group_tests_name ("rate/rate-train", tests, NULL, NULL);
+}
