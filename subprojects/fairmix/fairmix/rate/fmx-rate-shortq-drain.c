@@ -140,6 +140,8 @@ fmx_shortq_begin_to_drain (FmxRateController *rc,
   }
   s->n_drains = s->mode == FMX_RATE_SHORTQ_DRAINING ? s->n_drains + 1 : 1;
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_DRAINING, now);
+  if (s->n_drains == 1)
+    s->drain_from_bps = rc->rate_bps;
   s->drain_seen = false;
   s->recover_bps = 0.0;
   s->drain_start = now;
@@ -193,8 +195,21 @@ drained (FmxRateController *rc, FmxTime now)
       / (s->ceiling_bps + HOLD_HALF_BPS));
 }
 
-/* What must have left the queue since the cut showed, if all of it is ours. */
+/* The queue was gone before our own cut can have shown: it passed, as a burst does or the
+ * queue of somebody who gave way sooner, and says nothing of our rate. */
 static void
+take_back (FmxRateController *rc, FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+
+  fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
+  if (s->drain_from_bps > rc->rate_bps)
+    fmx_rate_controller_set (rc, s->drain_from_bps, FMX_RATE_UP);
+}
+
+/* What must have left the queue since the cut showed, if all of it is ours.
+ * Returns: false if there was none any more when it showed */
+static bool
 expect (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 {
   FmxRateShortqState *s = &rc->state.shortq;
@@ -207,12 +222,14 @@ expect (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
     fmx_queue_sense_add (&s->queue, fb->rtt_sample_min, fb->reverse_delay,
         fb->rtt / 2, now);
     s->drain_queue = fmx_queue_sense_standing (&s->queue);
-    return;
+    return !s->drain_seen || s->n_drains > 1
+        || s->drain_queue >= fmx_shortq_queue_limit (rc, fb) / 2;
   }
   if (part > 0.0)
     s->drain_expected_s += part
         * fmx_time_to_s (fmx_time_diff (now, s->drain_time));
   s->drain_time = now;
+  return true;
 }
 
 void
@@ -223,9 +240,12 @@ fmx_shortq_drain (FmxRateController *rc, const FmxRateFeedback *fb,
   FmxDuration standing;
   double expected_s;
 
+  if (!expect (rc, fb, now)) {
+    take_back (rc, now);
+    return;
+  }
   if (rc->rate_bps > allowed)
     fmx_shortq_obey (rc, fb, allowed, now);
-  expect (rc, fb, now);
   if (rc->rate_bps < fmin (allowed, fmx_shortq_floor_bps (rc, fb, now))) {
     fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
     return;

@@ -87,6 +87,7 @@ typedef struct
   FmxTime drain_time;
   FmxDuration drain_queue;      /* what stood when the cut showed */
   double drain_expected_s;      /* what must have gone if we are alone */
+  double drain_from_bps;        /* the rate before the first cut */
   double drain_bps;             /* what the receiver got then, of what was allowed */
   double drain_most_bps;        /* ... in all, if the path had become narrow */
   unsigned n_foreign;           /* drains that were not ours, of late */

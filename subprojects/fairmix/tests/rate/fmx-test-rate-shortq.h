@@ -71,6 +71,16 @@ told_while (Told *t, FmxRateShortqMode mode, FmxDuration queue)
     assert_true (t->now < end);
 }
 
+/* The queue is @queue until the cut shows, and then drained. */
+static inline void
+told_drain (Told *t, FmxDuration queue)
+{
+  while (told_mode (t) == FMX_RATE_SHORTQ_DRAINING
+      && !t->rc.state.shortq.drain_seen)
+    told_for (t, STEP, queue);
+  told_while (t, FMX_RATE_SHORTQ_DRAINING, 0);
+}
+
 /* Somebody fills the queue, whatever we do. */
 static inline Told
 told_competing (double bps)
@@ -167,7 +177,7 @@ told_ceiling (double bps, unsigned n)
     for (; t.rc.rate_bps <= 0.95 * bps; told_for (&t, STEP, 0))
       assert_true (t.now < end);
     told_until (&t, FMX_RATE_SHORTQ_DRAINING, 60 * MS);
-    told_while (&t, FMX_RATE_SHORTQ_DRAINING, 0);
+    told_drain (&t, 60 * MS);
   }
   return t;
 }

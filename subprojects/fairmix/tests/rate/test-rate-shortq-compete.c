@@ -187,7 +187,7 @@ test_who_was_alone_long_ago_begins_with_its_rate (void **state)
   for (FmxTime end = t.now + 10 * (FmxTime)S; t.now < end;) {
     told_for (&t, 2 * S, 0);
     told_until (&t, FMX_RATE_SHORTQ_DRAINING, 200 * MS);
-    told_while (&t, FMX_RATE_SHORTQ_DRAINING, 0);
+    told_drain (&t, 200 * MS);
   }
   told_until (&t, FMX_RATE_SHORTQ_COMPETING, 200 * MS);
   x = fmx_full_queue_bps (&t.rc.state.shortq.full, 400e3, t.now);

@@ -77,6 +77,21 @@ test_a_queue_of_ours_falls_as_the_cut_lets_it (void **state)
   assert_int_equal (cuts_while_it_falls (0.3), 0);
 }
 
+/* A burst of somebody else's fills the queue for a moment: it is gone before the cut can
+ * have drained anything. */
+static void
+test_a_queue_that_passed_by_itself_takes_nothing (void **state)
+{
+  (void) state;
+  for (unsigned own = 0; own < 2; own++) {
+    Told t = told_draining (60 * MS, own);
+
+    told_while (&t, FMX_RATE_SHORTQ_DRAINING, 0);
+    assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_CALM);
+    assert_bps (&t, BPS);
+  }
+}
+
 /* Feedback has its own jitter: half a second is too little to judge. */
 static void
 test_a_short_time_is_no_evidence (void **state)
@@ -130,7 +145,7 @@ test_climbs_an_interval_after_it_has_drained (void **state)
   double bps;
 
   (void) state;
-  told_while (&t, FMX_RATE_SHORTQ_DRAINING, 0);
+  told_drain (&t, 60 * MS);
   bps = t.rc.rate_bps;
   told_for (&t, 650 * MS, 0);
   assert_bps (&t, bps);
@@ -192,7 +207,7 @@ hold_after_another (unsigned n)
   (void) hold_of (&t);
   told_held (&t);
   told_until (&t, FMX_RATE_SHORTQ_DRAINING, 60 * MS);
-  told_while (&t, FMX_RATE_SHORTQ_DRAINING, 0);
+  told_drain (&t, 60 * MS);
   return hold_of (&t);
 }
 
@@ -310,7 +325,7 @@ test_after_a_path_became_narrow_its_rate_is_the_ceiling (void **state)
     fmx_rate_controller_on_feedback (&t.rc, &t.fb, t.now);
     t.now += STEP;
   }
-  told_while (&t, FMX_RATE_SHORTQ_DRAINING, 0);
+  told_drain (&t, 100 * MS);
   assert_true (fabs (t.rc.state.shortq.ceiling_bps - 60e3) < 1.0);
 }
 
@@ -320,6 +335,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_waits_until_the_cut_shows),
     cmocka_unit_test (test_a_queue_of_ours_falls_as_the_cut_lets_it),
+    cmocka_unit_test (test_a_queue_that_passed_by_itself_takes_nothing),
     cmocka_unit_test (test_a_short_time_is_no_evidence),
     cmocka_unit_test (test_the_rest_of_a_shortq_has_three_seconds),
     cmocka_unit_test (test_what_stands_is_given_two_seconds_at_each_rate),

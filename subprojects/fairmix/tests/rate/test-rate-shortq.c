@@ -52,6 +52,7 @@ test_a_ceiling_is_tried_again_after_ever_longer_times_up_to_ten_seconds (void
     told_for (&t, STEP, t.rc.rate_bps > 500e3 ? 40 * MS : 0);
     if (told_mode (&t) != FMX_RATE_SHORTQ_DRAINING)
       continue;
+    told_drain (&t, 40 * MS);
     told_for (&t, 2 * S, 0);
     if (n > 0)
       gap = fmx_time_diff (t.now, last);
