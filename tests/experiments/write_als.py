@@ -7,8 +7,8 @@
 Runs als-figures, als-ns3, als-alone, als-crowd and the tests als-chain, als-layers and
 alsrouter-chain of the build (two minutes, most of them ns-3's) and fills in what stands between the
 markers of docs/results.md.  What real pipelines did is taken from what
-`tests/experiments/run.py --runner uml als` left; what it did not run stays.  --check: only one seed of each, without ns-3, and nothing
-is written.
+`tests/experiments/run.py --runner uml als` left; what it did not run stays.  --check: only
+one seed of each, without ns-3, and nothing is written.
 """
 import argparse
 import collections
