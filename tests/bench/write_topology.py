@@ -5,7 +5,7 @@
     write_topology.py [--build build] [--keep FOLDER] [TABLE...]
 
 groups, organise, couple: the library in virtual time, held-out seeds: 20 (some minutes
-each), of couple 10 (half an hour).  tree, hops: real pipelines, bench-tree and bench-chain
+each), of couple 10 (half an hour); of organise in ns-3, too, three.  tree, hops: real pipelines, bench-tree and bench-chain
 (some minutes each); they need `meson devenv -C build`.  --keep: keeps their CSV there, and
 takes what is there already instead of running them.  What is not asked for stays as it is;
 without a name all are run.
@@ -21,6 +21,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOPOLOGY, MIXER = ROOT / 'docs/algorithms/topology.md', ROOT / 'docs/elements/dpmmixer.md'
 SEEDS = {'groups': 20, 'organise': 20, 'couple': 10}
+NS3_SEEDS = (2, 4, 6)
 PROGRAMS = {'tree': 'bench-tree', 'hops': 'bench-chain'}
 
 
@@ -74,12 +75,37 @@ def hops(options):
     return table
 
 
+def organise_in_ns3(options):
+    """Rows as those of the library's organise"""
+    kept = options.keep / 'organise-ns3.csv' if options.keep else None
+    if kept and kept.exists():
+        text = kept.read_text(encoding='utf-8')
+    else:
+        program = options.build.resolve() / 'tests/experiments/ns3/organise-ns3'
+        text = ''.join(run(program, scene, str(seed), *how) for scene in ('alone', 'tcp')
+                       for how in ([], ['organised']) for seed in NS3_SEEDS)
+        if kept:
+            kept.write_text(text, encoding='utf-8')
+    runs = {}
+    for scene, how, *values in csv.reader(io.StringIO(text)):
+        runs.setdefault((scene, how), []).append([float(value) for value in values])
+    lines = ''
+    for (scene, how), values in sorted(runs.items()):
+        voices, kbps, moved, wrong, after = (sum(column) / len(values) for column in zip(*values))
+        lines += f'| {"alone" if scene == "alone" else "a TCP on each"}, ns-3 ' \
+            f'| {"one of each four mixes" if how == "1" else "all from outside"} ' \
+            f'| {voices:.1f} | {kbps:.0f} | {moved:.1f} | {wrong * len(values):.0f} ' \
+            f'| {after:.0f} s |\n'
+    return lines
+
+
 def measure(options, name):
     """The table"""
     if name in PROGRAMS:
         return {'tree': tree, 'hops': hops}[name](options)
     program = options.build.resolve() / 'subprojects/fairmix/tests/topology' / name
-    return run(program, '--held-out', '--seeds', str(SEEDS[name]))
+    table = run(program, '--held-out', '--seeds', str(SEEDS[name]))
+    return table + organise_in_ns3(options) if name == 'organise' else table
 
 
 def fill(path, name, table):

@@ -117,6 +117,21 @@ BundleSender::StartApplication()
     Simulator::Schedule(Seconds(1), &BundleSender::OnSecond, this);
 }
 
+const FmxRateSender*
+BundleSender::Rate() const
+{
+    return m_rate;
+}
+
+void
+BundleSender::Leave()
+{
+    if (m_socket != nullptr)
+    {
+        StopApplication();
+    }
+}
+
 void
 BundleSender::StopApplication()
 {
@@ -305,6 +320,10 @@ BundleSender::Tell(const char* event)
     FmxRateSenderStats stats{};
     std::ostringstream line;
 
+    if (m_recorder == nullptr)
+    {
+        return;
+    }
     if (m_rate != nullptr)
     {
         fmx_rate_sender_get_stats(m_rate, &stats, FmxNow());

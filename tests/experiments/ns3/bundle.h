@@ -38,12 +38,17 @@ struct BundleParams
 };
 
 /* The near mixer and its talkers: RTP at the rates that a plan of
- * libfairmix's rate sender and adaptation allows. */
+ * libfairmix's rate sender and adaptation allows.  The recorder may be missing. */
 class BundleSender : public ns3::Application
 {
   public:
     BundleSender(const BundleParams& params, ns3::Address to, Recorder* recorder);
     ~BundleSender() override;
+
+    /* Once it has started */
+    const FmxRateSender* Rate() const;
+    /* Nothing is sent any more. */
+    void Leave();
 
   private:
     void StartApplication() override;
