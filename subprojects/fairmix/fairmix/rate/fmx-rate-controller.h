@@ -107,6 +107,7 @@ typedef struct
  * @train_bps: of the fastest packets in a row of late, on the wire
  * @widened: how many times as much the path carries as it did, by trains of padding
  *     (FmxRateTrain); 1 = no more
+ * @link_bps: what the narrowest link carries, by the same; 0 = not known
  * @has_teeth: whether the queue is that of a TCP: it falls steeply, and rises slowly
  * @sent_bps: what was sent during the last second, in bits/s on the wire
  * @packet_bytes: mean packet size on the wire, > 0
@@ -148,6 +149,7 @@ typedef struct
   double bottleneck_bps;
   double train_bps;
   double widened;
+  double link_bps;
   bool has_teeth;
   double sent_bps;
   double packet_bytes;

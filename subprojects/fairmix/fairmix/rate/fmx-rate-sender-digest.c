@@ -361,6 +361,7 @@ fmx_rate_sender_digest (FmxRateSender *sender, bool heard, FmxTime now)
   fb.bottleneck_bps = fmx_bottleneck_rate_bps (&sender->bottleneck);
   fb.train_bps = fmx_bottleneck_rate_late_bps (&sender->bottleneck);
   fb.widened = fmx_rate_train_take_widened (&sender->train);
+  fb.link_bps = fmx_rate_train_bps (&sender->train);
   fb.has_teeth = fmx_delay_slope_has_teeth (&sender->slope);
   fb.sent_bps = fmx_rate_meter_bps (&sender->sent_meter, now);
   fb.packet_bytes = sender->packet_bytes;

@@ -4,6 +4,8 @@
 #include "fairmix/rate/fmx-rate-shortq-private.h"
 
 #define CUT_OTHERS 0.8
+#define HOLD_LINK (4 * HOLD_MAX)        /* nobody else is there, and trains tell of more room */
+#define TRIED 0.97              /* of the ceiling: more is one's own trial */
 #define HOLD_HALF_BPS 250000.0  /* half of it at this rate */
 
 /* "[a, b]" as in fmx-rate-shortq-steps.c */
@@ -96,6 +98,9 @@ is_own_excess (const FmxRateController *rc, const FmxRateFeedback *fb,
   bool loses = s->loss_event != FMX_TIME_NONE
       && fmx_time_diff (now, s->loss_event) < EXCESS_LOSS;
 
+  if (rc->rate_bps > TRIED * s->ceiling_bps
+      && fmx_shortq_has_link (fb, fmx_shortq_got_bps (rc, fb)))
+    return true;
   if (s->excess_s <= EXCESS_PART * standing_s)
     return false;
   return fb->bottleneck_bps > 0.0 ? fmx_shortq_got_bps (rc, fb)
@@ -181,14 +186,16 @@ note_foreign_drain (FmxRateShortqState *s, FmxDuration standing, FmxTime now)
 
 /* The queue is short again. */
 static void
-drained (FmxRateController *rc, FmxTime now)
+drained (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 {
   FmxRateShortqState *s = &rc->state.shortq;
+  FmxDuration most = fmx_shortq_has_link (fb, s->drain_bps)
+      ? HOLD_LINK : HOLD_MAX;
 
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
   s->hold = is_same_ceiling (s) && s->drain_own ? 2 * s->hold : HOLD_MIN;
-  if (s->hold > HOLD_MAX)
-    s->hold = HOLD_MAX;
+  if (s->hold > most)
+    s->hold = most;
   s->ceiling_bps = s->drain_most_bps;
   /* the lesser of two tries first, so the greater learns that there are two */
   s->hold_until = now + (FmxTime) ((double) s->hold * s->ceiling_bps
@@ -259,7 +266,7 @@ fmx_shortq_drain (FmxRateController *rc, const FmxRateFeedback *fb,
     if (note_foreign_drain (s, standing, now))
       fmx_shortq_begin_to_compete (rc, fb, now);
     else
-      drained (rc, now);
+      drained (rc, fb, now);
   } else if ((s->drain_expected_s <= DRAIN_TELLS_S
           || fmx_time_to_s (s->drain_queue - standing)
           >= DRAIN_SHARE * expected_s)

@@ -43,7 +43,8 @@ is_foreign_loss (const FmxRateController *rc, const FmxRateFeedback *fb)
 {
   const FmxRateShortqState *s = &rc->state.shortq;
 
-  return fb->loss_event_sent >= s->cut_time
+  return !fmx_shortq_has_link (fb, fmx_shortq_got_bps (rc, fb))
+      && fb->loss_event_sent >= s->cut_time
       && (rc->rate_bps <= fmax (NEAR_CEILING * s->cut_bps,
           MARGIN * rc->params.min_bps)
       || fmx_time_diff (fb->loss_event_sent, s->raised) > POOR_LASTS);

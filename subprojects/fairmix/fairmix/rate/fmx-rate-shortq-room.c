@@ -8,6 +8,7 @@
 #define WIDENED_MOST 4.0
 #define ROOM 0.9                /* of what the path carries now */
 #define GROWTH 1.5
+#define LINK_PART 0.8           /* of what trains of 1/1024 s tell */
 #define ASKS 0.6                /* of the ceiling: less says nothing of what stands there */
 
 void
@@ -25,6 +26,12 @@ fmx_shortq_note_room (FmxRateController *rc, const FmxRateFeedback *fb,
   s->ceiling_bps *= fmin (fb->widened, WIDENED_MOST);
   s->room_bps = ROOM * s->ceiling_bps;
   s->hold_until = s->decided = now;
+}
+
+bool
+fmx_shortq_has_link (const FmxRateFeedback *fb, double bps)
+{
+  return fb->link_bps > 0.0 && bps > LINK_PART * fb->link_bps;
 }
 
 bool

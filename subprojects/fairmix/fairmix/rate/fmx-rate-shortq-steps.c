@@ -139,6 +139,7 @@ others_keep_a_queue (const FmxRateController *rc, const FmxRateFeedback *fb)
 {
   return fmx_queue_sense_standing (&rc->state.shortq.queue)
       > fmx_shortq_queue_limit (rc, fb)
+      && !fmx_shortq_has_link (fb, fmx_shortq_got_bps (rc, fb))
       && (fb->bottleneck_bps <= 0.0 || fmx_shortq_got_bps (rc, fb)
       < FLOOR_PART * fb->bottleneck_bps);
 }

@@ -133,6 +133,18 @@ fmx_rate_train_end (FmxRateTrain *train, FmxTime acked)
 }
 
 double
+fmx_rate_train_bps (const FmxRateTrain *train)
+{
+  double sum = 0.0;
+
+  if (train->n_known < FMX_RATE_TRAIN_KNOWN)
+    return 0.0;
+  for (unsigned i = 0; i < FMX_RATE_TRAIN_KNOWN; i++)
+    sum += train->bps[i] / FMX_RATE_TRAIN_KNOWN;
+  return sum;
+}
+
+double
 fmx_rate_train_take_widened (FmxRateTrain *train)
 {
   double widened = train->widened;

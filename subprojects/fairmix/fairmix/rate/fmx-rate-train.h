@@ -78,6 +78,10 @@ void fmx_rate_train_end (FmxRateTrain * train, FmxTime acked);
  * last two trains, as it did before them; 1 = no more, or that has been taken before */
 double fmx_rate_train_take_widened (FmxRateTrain * train);
 
+/** fmx_rate_train_bps: Returns: what the narrowest link carries, by the last trains; 0 =
+ * there were too few */
+double fmx_rate_train_bps (const FmxRateTrain * train);
+
 #ifdef __cplusplus
 }
 #endif

@@ -56,6 +56,37 @@ test_trains_are_for_who_sends_near_a_ceiling (void **state)
   assert_true (t.rc.ask_bps == 0.0);
 }
 
+/* Seconds until it tries the ceiling again, after it has been there six times */
+static double
+holds_for (double link_bps)
+{
+  Told t = told_ceiling (400e3, 1);
+  FmxTime since;
+
+  t.fb.link_bps = link_bps;
+  for (unsigned i = 0; i < 6; i++) {
+    for (; t.rc.rate_bps <= 0.96 * t.rc.state.shortq.ceiling_bps;
+        told_for (&t, STEP, 0));
+    t.link_bps = 400e3;
+    told_until (&t, FMX_RATE_SHORTQ_DRAINING, 60 * MS);
+    told_drain (&t, 60 * MS);
+    t.link_bps = HUGE_VAL;
+  }
+  since = t.now;
+  for (; t.rc.rate_bps <= 0.96 * t.rc.state.shortq.ceiling_bps;
+      told_for (&t, STEP, 0));
+  return fmx_time_to_s (fmx_time_diff (t.now, since));
+}
+
+static void
+test_who_has_all_of_the_link_tries_it_rarely (void **state)
+{
+  (void) state;
+  assert_true (holds_for (0.0) < 8.0);
+  assert_true (holds_for (800e3) < 8.0);
+  assert_true (holds_for (400e3) > 15.0);
+}
+
 int
 main (void)
 {
@@ -63,6 +94,7 @@ main (void)
     cmocka_unit_test (test_a_path_that_trains_find_wider_is_used_at_once),
     cmocka_unit_test (test_a_queue_ends_what_trains_have_told),
     cmocka_unit_test (test_trains_are_for_who_sends_near_a_ceiling),
+    cmocka_unit_test (test_who_has_all_of_the_link_tries_it_rarely),
   };
 
   return cmocka_run_group_tests_name ("rate/rate-shortq-room", tests, NULL,
