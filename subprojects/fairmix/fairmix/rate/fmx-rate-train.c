@@ -7,6 +7,7 @@
 #define LASTS_S 0.012           /* arrivals are told in 1/1024 s; 8 ms, steps 88: 77 */
 #define PACKETS_MIN 3u
 #define APART (600 * FMX_MSECOND)       /* 2 to 3 % of what is sent; 1 s, later it is worth less */
+#define MOST_BPS 3.5e6          /* more, and ten packets last 6 ms: too few steps of the clock */
 #define WIDER 1.3               /* by the arrivals of 12 ms: 12 steps of the clock, or 9 */
 #define LOST (5 * FMX_SECOND)
 
@@ -46,7 +47,9 @@ fmx_rate_train_ask (FmxRateTrain *train, double bps, FmxDuration rtt,
   if (train->under_way && since < LOST)
     return;
   train->under_way = false;
-  if (bps > 0.0 && since >= apart)
+  if (bps > MOST_BPS)
+    train->n_known = 0;
+  else if (bps > 0.0 && since >= apart)
     begin (train, bps, now);
 }
 
@@ -76,7 +79,8 @@ fmx_rate_train_take (FmxRateTrain *train, FmxTime now)
   if (train->n++ == 0)
     train->first_sent = now;
   train->last_sent = now;
-  train->left--;
+  if (--train->left == 0)
+    train->due = FMX_TIME_NONE;
   return train->packet_bytes;
 }
 

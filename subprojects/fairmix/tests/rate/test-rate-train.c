@@ -61,7 +61,7 @@ ask (Path *path, double bps, FmxDuration time, bool lose)
 static void
 test_two_trains_tell_that_a_path_is_twice_as_wide (void **state)
 {
-  static const double rates[] = { 120e3, 500e3, 2e6, 5e6 };
+  static const double rates[] = { 120e3, 500e3, 1e6, 3e6 };
 
   (void) state;
   for (size_t i = 0; i < N_ELEMENTS (rates); i++) {
@@ -115,7 +115,7 @@ test_a_train_that_lost_a_packet_tells_nothing (void **state)
 static void
 test_trains_are_three_percent_of_what_is_sent (void **state)
 {
-  static const double rates[] = { 120e3, 500e3, 2e6, 5e6 };
+  static const double rates[] = { 120e3, 500e3, 1e6, 3e6 };
 
   (void) state;
   for (size_t i = 0; i < N_ELEMENTS (rates); i++) {
@@ -125,6 +125,20 @@ test_trains_are_three_percent_of_what_is_sent (void **state)
     assert_true (8.0 * path.bytes < 0.031 * 100.0 * rates[i]);
     assert_true (path.n > 100);
   }
+}
+
+static void
+test_a_link_that_is_too_fast_for_the_clock_is_not_known (void **state)
+{
+  Path path = begin (8e6);
+
+  (void) state;
+  ask (&path, 3e6, 10 * S, false);
+  assert_true (fmx_rate_train_bps (&path.train) > 0.0);
+  path.n = 0;
+  ask (&path, 8e6, 10 * S, false);
+  assert_int_equal (path.n, 0);
+  assert_true (fmx_rate_train_bps (&path.train) <= 0.0);
 }
 
 static void
@@ -146,6 +160,7 @@ main (void)
     cmocka_unit_test (test_one_train_alone_tells_nothing),
     cmocka_unit_test (test_a_train_that_lost_a_packet_tells_nothing),
     cmocka_unit_test (test_trains_are_three_percent_of_what_is_sent),
+    cmocka_unit_test (test_a_link_that_is_too_fast_for_the_clock_is_not_known),
     cmocka_unit_test (test_who_does_not_ask_gets_none),
   };
 
