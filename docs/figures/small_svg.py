@@ -331,6 +331,15 @@ def share_classes(root):
             parent[:] = children
 
 
+def small_letters(text):
+    """Their font is said once, and not that they begin where they stand."""
+    text = re.sub(rf'\bfont:([\d.]+px) {FONT}', r'font-size:\1', text)
+    text = re.sub(r';text-anchor:start(?=[;}"])', '', text)
+    rule = f'text{{font-family:{FONT}}}'
+    return text if 'font-size:' not in text or rule in text \
+        else text.replace('<style>', '<style>' + rule, 1)
+
+
 def small(text):
     """The same picture, smaller."""
     ET.register_namespace('', SVG)
@@ -349,7 +358,7 @@ def small(text):
         if re.fullmatch(r'[\d.]+pt', root.get(name, '')):
             root.set(name, number(float(root.get(name)[:-2]), 1) + 'pt')
     root.attrib.pop('version', None)
-    out = ET.tostring(root, encoding='unicode').replace(' />', '/>')
+    out = small_letters(ET.tostring(root, encoding='unicode').replace(' />', '/>'))
     return re.sub(r'(?<=>)(?=<(?:path|g|text|defs|clipPath|/svg|rect)\b)', '\n',
                   out) + '\n'
 

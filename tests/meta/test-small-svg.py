@@ -76,6 +76,15 @@ def test_letters_become_the_text_that_they_are():
     assert 'use' in formula and '$' not in formula
 
 
+def test_the_font_is_said_once():
+    drawn = HEAD + ''.join(
+        f'<text style="font: {size}px \'DejaVu Sans\'; text-anchor: start">a</text>'
+        for size in (8, 9, 9)) + '</svg>'
+    text = small_svg.small(drawn)
+    assert text.count('DejaVu Sans') == 1 and 'text-anchor' not in text
+    assert text.count('font-size:9px') == 1 and text.count('font-size:8px') == 1
+
+
 def test_marks_are_drawn_where_they_were():
     mark = '<defs><path id="m%d" d="M 0 0 L 0 3.5"/></defs><g><use ' \
         'xlink:href="#m%d" x="%d.04" y="2.5"/></g>'
