@@ -148,7 +148,7 @@ def pipelines(found):
     out = ['| experiment | measure | its rule | ours | target |', '|---|---|---|---|---|']
     for scene, *_ in SCENES:
         for measure, _, target, limits in MEASURES + [(STARTED, *MEASURES[-1][1:])]:
-            cells = [cell(found.get((scene, v, measure)), limits, mean) for v in UML]
+            cells = [cell(found.get((scene, v, measure)), limits, span) for v in UML]
             if any(cells):
                 unit = ', %' if measure in LOSSES else ''
                 out.append(f'| {scene} | {measure}{unit} | {" | ".join(cells)} | {target} |')
