@@ -47,7 +47,7 @@ GST_END_TEST;
 
 GST_START_TEST (test_the_slowest_receiver_is_followed_until_it_is_gone)
 {
-  guint lowest = G_MAXUINT;
+  guint lowest = G_MAXUINT, sum = 0;
   Node *slow;
   Net net;
 
@@ -61,9 +61,12 @@ GST_START_TEST (test_the_slowest_receiver_is_followed_until_it_is_gone)
   net_run (&net, 30);
   for (guint i = 0; i < 60; i++) {
     net_run (&net, 1);
-    fail_unless (target (&net) < 210000, "%u", target (&net));
+    /* two reports soon after each other may let it grow twice */
+    fail_unless (target (&net) < 300000, "%u", target (&net));
+    sum += target (&net);
     lowest = MIN (lowest, target (&net));
   }
+  fail_unless (sum / 60 < 190000, "%u", sum / 60);
   fail_unless (lowest >= 75000, "%u", lowest);
   node_stop (&net, slow);
   net_run (&net, 60);
