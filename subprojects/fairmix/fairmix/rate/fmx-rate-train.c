@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#define LASTS_S 0.012           /* arrivals are told in 1/1024 s; 8 ms, steps 88: 77 */
+#define LASTS_S 0.012           /* long beside the 1/1024 s in which arrivals are told */
 #define PACKETS_MIN 3u
 #define APART (600 * FMX_MSECOND)       /* 2 to 3 % of what is sent; 1 s, later it is worth less */
 #define MOST_BPS 3.5e6          /* more, and ten packets last 6 ms: too few steps of the clock */
