@@ -9,6 +9,8 @@ usage: check-pairs.py --self-test | SOURCE-ROOT
                                   docs/elements/<element>.md
     a page under docs/            a link from another page
     tests/fuzz/fuzz-<x>.c         tests/fuzz/corpus/<x>/ with a file in it
+    a test in C                   a call of it
+    tests/examples/smoke.py: smoke_<x>    '<x>' in its meson.build
     a source                      one of the five folders at the top
 
 An element is what a source under gst/ registers.
@@ -34,6 +36,7 @@ NO_ALGORITHM = {'base'}
 ELEMENT = re.compile(
     r'GST_ELEMENT_REGISTER_DEFINE(?:_WITH_CODE)?\s*\(\s*(\w+)\s*,\s*"([^"]+)"'
     r'|gst_element_register\s*\(\s*\w+\s*,\s*"([^"]+)"')
+C_TEST = re.compile(r'^(?:GST_START_TEST \(|static void )?(test_\w+)(?: \(void|\))', re.M)
 LINK = re.compile(r'\]\(([^)\s#]+)')
 
 
@@ -91,6 +94,25 @@ def check_fuzzers(root):
             yield f'{source.relative_to(root)}: nothing in {corpus.name}'
 
 
+def check_called(root):
+    """A compiler says of who is never called: nobody may silence it."""
+    for folder in ('tests', LIB_TESTS):
+        for source in files(root / folder, '.c'):
+            text = read(source)
+            for name in C_TEST.findall(text):
+                if len(re.findall(rf'\b{name}\b', text)) < 2:
+                    yield f'{source.relative_to(root)}: nobody calls {name}'
+        for build in files(root / folder, '.build'):
+            if '-Wno-unused-function' in read(build):
+                yield f'{build.relative_to(root)} hides what nobody calls'
+    smoke = root / 'tests/examples/smoke.py'
+    if smoke.exists():
+        named = read(root / 'tests/examples/meson.build')
+        for name in re.findall(r'^def smoke_(\w+)', read(smoke), re.M):
+            if "'" + name.replace('_', '-') + "'" not in named:
+                yield f'nobody calls smoke_{name}'
+
+
 def check_top(root):
     folders = {path.relative_to(root).parts[0] for path in files(
         root, '.c', '.h', '.py', '.sh', '.md') if path.parent != root}
@@ -104,6 +126,7 @@ def check(root):
     yield from check_elements(root)
     yield from check_docs(root)
     yield from check_fuzzers(root)
+    yield from check_called(root)
 
 
 WHOLE = {
@@ -118,6 +141,10 @@ WHOLE = {
     'docs/elements/a.md': '',
     'tests/fuzz/fuzz-x.c': '',
     'tests/fuzz/corpus/x/seed': 'x',
+    'tests/c.c': 'GST_START_TEST (test_a)\n tcase_add_test (t, test_a);\n'
+                 'static void\ntest_b (void **state)\n cmocka_unit_test (test_b)',
+    'tests/examples/smoke.py': 'def smoke_a_b(x):\n',
+    'tests/examples/meson.build': "'a-b'",
 }
 
 
@@ -147,6 +174,12 @@ CASES = [
      ['scripts: none of']),
     ('a fuzzer needs seeds', without('tests/fuzz/corpus/x/seed'),
      ['fuzz-x.c: nothing']),
+    ('a test needs a call',
+     {**WHOLE, 'tests/c.c': 'GST_START_TEST (test_a)\nstatic void\ntest_b (void **state)\n',
+      'tests/examples/smoke.py': 'def smoke_c(x):\n'},
+     ['c.c: nobody calls test_a', 'c.c: nobody calls test_b', 'nobody calls smoke_c']),
+    ('who is never called is said to be', {**WHOLE, 'tests/meson.build': "'-Wno-unused-function'"},
+     ['tests/meson.build hides']),
 ]
 
 if __name__ == '__main__':

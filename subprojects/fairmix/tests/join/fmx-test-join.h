@@ -22,7 +22,7 @@ typedef struct
   FmxJoinCrypto crypto;
 } Toy;
 
-static uint64_t
+static inline uint64_t
 toy_hash (uint64_t seed, const uint8_t *data, size_t size)
 {
   uint64_t h = seed ^ 0xcbf29ce484222325u;
@@ -35,13 +35,13 @@ toy_hash (uint64_t seed, const uint8_t *data, size_t size)
   return h ^ h >> 31;
 }
 
-static void
+static inline void
 toy_put (uint8_t *to, uint64_t h)
 {
   memcpy (to, &h, sizeof h);
 }
 
-static void
+static inline void
 toy_random (void *user, uint8_t *data, size_t size)
 {
   Toy *toy = user;
@@ -50,7 +50,7 @@ toy_random (void *user, uint8_t *data, size_t size)
     data[i] = (uint8_t) fmx_rng_next (&toy->rng);
 }
 
-static void
+static inline void
 toy_mac (void *user, const uint8_t *key, const uint8_t *data, size_t size,
     uint8_t *mac)
 {
@@ -61,7 +61,7 @@ toy_mac (void *user, const uint8_t *key, const uint8_t *data, size_t size,
     toy_put (mac + 8 * i, toy_hash (h + i, key, 32));
 }
 
-static void
+static inline void
 toy_derive (void *user, const uint8_t *ikm, size_t ikm_size,
     const uint8_t *salt, size_t salt_size, const uint8_t *info,
     size_t info_size, uint8_t *out, size_t out_size)
@@ -75,7 +75,7 @@ toy_derive (void *user, const uint8_t *ikm, size_t ikm_size,
 }
 
 /* (g a) b = (g b) a, modulo 2^64 */
-static uint64_t
+static inline uint64_t
 toy_power (const uint8_t *key, uint64_t private_key)
 {
   uint64_t g;
@@ -84,7 +84,7 @@ toy_power (const uint8_t *key, uint64_t private_key)
   return g * private_key;
 }
 
-static void
+static inline void
 toy_pair (Toy *toy, uint64_t *private_key, uint8_t *key)
 {
   const uint64_t g = 0x9e3779b97f4a7c15u;
@@ -97,7 +97,7 @@ toy_pair (Toy *toy, uint64_t *private_key, uint8_t *key)
   toy_put (key, toy_power (base, *private_key));
 }
 
-static bool
+static inline bool
 toy_generate (void *user, uint8_t *key)
 {
   Toy *toy = user;
@@ -106,7 +106,7 @@ toy_generate (void *user, uint8_t *key)
   return true;
 }
 
-static bool
+static inline bool
 toy_shared (uint64_t private_key, const uint8_t *their_key, uint8_t *shared)
 {
   uint64_t s = toy_power (their_key, private_key);
@@ -116,7 +116,7 @@ toy_shared (uint64_t private_key, const uint8_t *their_key, uint8_t *shared)
   return s != 0;
 }
 
-static bool
+static inline bool
 toy_agree (void *user, const uint8_t *their_key, uint8_t *shared)
 {
   Toy *toy = user;
@@ -125,7 +125,7 @@ toy_agree (void *user, const uint8_t *their_key, uint8_t *shared)
   return toy_shared (toy->private_key, their_key, shared);
 }
 
-static bool
+static inline bool
 toy_encapsulate (void *user, const uint8_t *their_key, uint8_t *key,
     uint8_t *shared)
 {
