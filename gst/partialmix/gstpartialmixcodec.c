@@ -477,6 +477,9 @@ gst_partial_mix_decoder_go_on (GstPartialMixDecoder * decoder, gint16 * out,
 /* -------------------------------------------------------------- encoder -- */
 
 #define ENCODER_HISTORY 960
+/* [RFC7587 3.1.1] wideband is for 16 to 20 kbit/s.  Left alone libopus spends on what is
+ * above 8 kHz down to 14 kbit/s, and after a fall for half a second more. */
+#define WIDEBAND_BPS 20000
 
 struct _GstPartialMixEncoder
 {
@@ -484,7 +487,7 @@ struct _GstPartialMixEncoder
   guint rate_hz;
   gint complexity;
   guint bitrate_bps;            /* of Opus, 0 = not set */
-  guint told_bps;               /* less, while it has sent too much */
+  guint told_bps;               /* less while it has sent too much, more as it falls */
   FmxAdaptDebt debt;
   OpusEncoder *opus;
   GstAudioResampler *resampler;
@@ -587,15 +590,27 @@ gst_partial_mix_encoder_free (GstPartialMixEncoder * encoder)
   g_free (encoder);
 }
 
+static void
+tell_bitrate (GstPartialMixEncoder * encoder, guint bitrate_bps)
+{
+  if (bitrate_bps != encoder->told_bps)
+    opus_encoder_ctl (encoder->opus,
+        OPUS_SET_BITRATE ((opus_int32) bitrate_bps));
+  encoder->told_bps = bitrate_bps;
+}
+
 void
 gst_partial_mix_encoder_set_bitrate (GstPartialMixEncoder * encoder,
     guint bitrate_bps)
 {
   if (encoder->opus == NULL || encoder->bitrate_bps == bitrate_bps)
     return;
-  encoder->bitrate_bps = encoder->told_bps = bitrate_bps;
-  fmx_adapt_debt_init (&encoder->debt, bitrate_bps);
-  opus_encoder_ctl (encoder->opus, OPUS_SET_BITRATE ((opus_int32) bitrate_bps));
+  encoder->bitrate_bps = bitrate_bps;
+  tell_bitrate (encoder, fmx_adapt_debt_set_bitrate (&encoder->debt,
+          bitrate_bps));
+  opus_encoder_ctl (encoder->opus, OPUS_SET_MAX_BANDWIDTH
+      (bitrate_bps < WIDEBAND_BPS ? OPUS_BANDWIDTH_WIDEBAND :
+          OPUS_BANDWIDTH_FULLBAND));
 }
 
 guint
@@ -630,14 +645,9 @@ encode_linear (GstPartialMixEncoder * encoder, const gint16 * in, guint n,
 static void
 repay (GstPartialMixEncoder * encoder, gsize size, guint n_samples)
 {
-  guint bitrate_bps = fmx_adapt_debt_on_packet (&encoder->debt, (guint32) size,
-      (FmxDuration) gst_util_uint64_scale_int (n_samples, GST_SECOND,
-          (gint) encoder->rate_hz));
-
-  if (bitrate_bps != encoder->told_bps)
-    opus_encoder_ctl (encoder->opus,
-        OPUS_SET_BITRATE ((opus_int32) bitrate_bps));
-  encoder->told_bps = bitrate_bps;
+  tell_bitrate (encoder, fmx_adapt_debt_on_packet (&encoder->debt,
+          (guint32) size, (FmxDuration) gst_util_uint64_scale_int (n_samples,
+              GST_SECOND, (gint) encoder->rate_hz)));
 }
 
 gsize

@@ -3,10 +3,12 @@
 /* What listeners hear: every voice once, at its level, without clicks. */
 
 #include <math.h>
+#include <opus.h>
 
 #include "mixrig.h"
 
 #define N_TONES 8
+#define FALL_FRAME 60           /* then a rate falls */
 
 /* all of whole periods in a frame, so that windows do not leak */
 static const gdouble tones[N_TONES] = {
@@ -370,6 +372,97 @@ GST_START_TEST (test_renderer_places_voices_from_left_to_right)
 
 GST_END_TEST;
 
+/* Returns: the longest time in which any tone is 12 dB too low, in ms, from frame @begin
+ * to @end */
+static guint
+longest_gap_ms (const gdouble * heard, guint begin, guint end, gdouble amplitude)
+{
+  guint longest = 0;
+  guint i, k;
+
+  for (i = 0; i < N_TONES; i++) {
+    guint gap = 0;
+
+    for (k = begin; k < end; k++) {
+      gap = rig_tone (heard, k * RIG_FRAME, RIG_FRAME, tones[i]) < amplitude / 4
+          ? gap + 1 : 0;
+      longest = MAX (longest, gap);
+    }
+  }
+  return longest * 20;
+}
+
+/* All are mixed, first at @from_bps, then at what @target_bps leaves.  @first: the first
+ * packet after that */
+static RigListener *
+let_the_rate_fall (Rig ** rig, guint from_bps, guint target_bps, guint * first)
+{
+  gchar *line = g_strdup_printf ("mix-encoding=opus max-mix-bitrate=%u",
+      from_bps);
+  RigListener *listener;
+
+  *rig = rig_new (line);
+  g_free (line);
+  listener = rig_listener (*rig, "src_0", NULL);
+  add_tones (*rig, RIG_L16, 2000);
+  rig_play (*rig);
+  rig_set_target (listener, 200000);
+  rig_run (*rig, FALL_FRAME);
+  fail_unless_equals_int (rig_pad_stat (listener, "mix-bitrate"), from_bps);
+  *first = listener->buffers->len;
+  rig_set_target (listener, target_bps);
+  rig_run (*rig, FALL_FRAME);
+  fail_unless_equals_int (rig_pad_stat (listener, "n-mixed"), N_TONES);
+  return listener;
+}
+
+/* libopus takes from the next packets what the last one had too much. */
+GST_START_TEST (test_nobody_is_gone_when_the_rate_of_a_mix_falls)
+{
+  static const guint targets[] = { 76000, 60000, 40000 };
+  guint first, i, k;
+
+  for (i = 0; i < G_N_ELEMENTS (targets); i++) {
+    Rig *rig;
+    RigListener *listener = let_the_rate_fall (&rig, 128000, targets[i],
+        &first);
+    gdouble *heard = rig_hear (rig, listener, 0);
+    guint ms = longest_gap_ms (heard, FALL_FRAME - 20, FALL_FRAME + 50, 2000);
+
+    fail_unless (ms <= 40, "%u ms at %u bit/s", ms, targets[i]);
+    for (k = first; k < listener->buffers->len; k++)
+      fail_unless (gst_buffer_get_size (rig_nth (listener, k)) > 12 + 15);
+    g_free (heard);
+    rig_free (rig);
+  }
+}
+
+GST_END_TEST;
+
+/* A voice is more than what is above 8 kHz, as soon as there is no rate for both. */
+GST_START_TEST (test_a_mix_of_a_low_rate_is_wideband_at_once)
+{
+  Rig *rig;
+  guint first, k;
+  RigListener *listener = let_the_rate_fall (&rig, 32000, 35000, &first);
+
+  fail_unless (rig_pad_stat (listener, "mix-bitrate") <= 12000);
+  for (k = first; k < listener->buffers->len; k++) {
+    GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+    guint8 *payload;
+
+    fail_unless (gst_rtp_buffer_map (rig_nth (listener, k), GST_MAP_READ,
+            &rtp));
+    payload = gst_rtp_buffer_get_payload (&rtp);
+    fail_unless (opus_packet_get_bandwidth (payload)
+        <= OPUS_BANDWIDTH_WIDEBAND, "packet %u", k);
+    gst_rtp_buffer_unmap (&rtp);
+  }
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_sound_suite (void)
 {
@@ -387,6 +480,8 @@ partialmix_sound_suite (void)
   tcase_add_test (tc, test_a_stream_in_the_place_of_another_starts_afresh);
   tcase_add_test (tc, test_gain_above_0_db_does_not_clip);
   tcase_add_test (tc, test_loud_crowd_is_limited_not_clipped);
+  tcase_add_test (tc, test_nobody_is_gone_when_the_rate_of_a_mix_falls);
+  tcase_add_test (tc, test_a_mix_of_a_low_rate_is_wideband_at_once);
   tcase_add_test (tc, test_renderer_places_voices_from_left_to_right);
   return suite;
 }

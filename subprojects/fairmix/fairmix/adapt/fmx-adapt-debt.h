@@ -21,16 +21,28 @@ extern "C" {
  * a debt, and the encoder is told less until it is paid.  The debt is never
  * negative (silence saves nothing for later) and at most a quarter of a second's
  * worth, so that the encoder gets at least half of its bitrate.
+ *
+ * A bitrate that falls does so in steps: libopus pays for what the packets before had, and
+ * from 128 to 16 kbit/s at once it sends eight packets of 3 bytes, 160 ms of next to
+ * nothing.
  */
 typedef struct
 {
   /*< private >*/
   uint32_t bitrate_bps;
+  uint32_t told_bps;
   int64_t debt_bits;
 } FmxAdaptDebt;
 
-/** fmx_adapt_debt_init: no debt, for @bitrate_bps of payload */
-void fmx_adapt_debt_init (FmxAdaptDebt * debt, uint32_t bitrate_bps);
+/**
+ * fmx_adapt_debt_set_bitrate:
+ * @debt: all zeros at first
+ * @bitrate_bps: of payload, from now on; what is owed is forgotten
+ *
+ * Returns: what the encoder is to be told for the next packet, in bits/s
+ */
+uint32_t fmx_adapt_debt_set_bitrate (FmxAdaptDebt * debt,
+    uint32_t bitrate_bps);
 
 /**
  * fmx_adapt_debt_on_packet:
