@@ -380,6 +380,17 @@ gst_asmp_rtcp_take_caps (GstAsmpRtcp * self, GstCaps * caps)
 }
 
 static gboolean
+gst_asmp_rtcp_listens (GstAsmpRtcp * self)
+{
+  gboolean listens;
+
+  GST_OBJECT_LOCK (self);
+  listens = self->settings.role == GST_GROUP_ROLE_RECEIVER;
+  GST_OBJECT_UNLOCK (self);
+  return listens;
+}
+
+static gboolean
 gst_asmp_rtcp_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
 {
   GstAsmpRtcp *self = GST_ASMP_RTCP (parent);
@@ -392,8 +403,11 @@ gst_asmp_rtcp_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
     gst_event_parse_caps (event, &caps);
     gst_asmp_rtcp_take_caps (self, caps);
   }
-  if (type == GST_EVENT_EOS)
+  if (type == GST_EVENT_EOS) {
+    if (gst_asmp_rtcp_listens (self))
+      gst_rtcp_hook_say_bye (self->hook);
     return gst_rtcp_hook_pass_eos (self->hook, pad, parent, event);
+  }
   ret = gst_pad_event_default (pad, parent, event);
   if (type == GST_EVENT_STREAM_START || type == GST_EVENT_CAPS) {
     gst_fairmix_lock_acquire (&self->lock);

@@ -12,6 +12,8 @@
 
 #define DEFAULT_MTU 1400
 #define SMALLEST_MTU 128        /* a report and a CNAME */
+/* In a larger session a BYE must wait its turn, or is left out [RFC3550 6.3.7]. */
+#define MOST_WHO_SAY_BYE 50
 
 /* A session with many sources sends one report after another for all of them;
  * what comes back does so within a round trip. */
@@ -447,23 +449,60 @@ new_report (GObject * session, guint32 ssrc)
   return buffer;
 }
 
-gboolean
-gst_rtcp_hook_send_extra (GstRtcpHook * hook, guint32 ssrc)
+/* @report: (transfer full) */
+static gboolean
+send_own (GstRtcpHook * hook, GObject * session, GstBuffer * report)
 {
-  GObject *session = get_session (hook);
-  GstPad *pad = session != NULL ? get_inner_rtcp_pad (hook) : NULL;
+  GstPad *pad = get_inner_rtcp_pad (hook);
   gboolean sent = FALSE;
 
   if (pad != NULL && has_said (pad, GST_EVENT_SEGMENT)
       && !has_said (pad, GST_EVENT_EOS)) {
-    GstBuffer *buffer = new_report (session, ssrc);
-
-    add_own (session, buffer, TRUE, hook);
-    sent = gst_pad_push (pad, buffer) == GST_FLOW_OK;
+    add_own (session, report, TRUE, hook);
+    sent = gst_pad_push (pad, report) == GST_FLOW_OK;
+  } else {
+    gst_buffer_unref (report);
   }
   gst_clear_object (&pad);
+  return sent;
+}
+
+gboolean
+gst_rtcp_hook_send_extra (GstRtcpHook * hook, guint32 ssrc)
+{
+  GObject *session = get_session (hook);
+  gboolean sent = session != NULL
+      && send_own (hook, session, new_report (session, ssrc));
+
   g_clear_object (&session);
   return sent;
+}
+
+void
+gst_rtcp_hook_say_bye (GstRtcpHook * hook)
+{
+  GObject *session = get_session (hook);
+  GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
+  GstRTCPPacket packet;
+  GstBuffer *report;
+  guint32 ssrc = 0;
+  gboolean spoke;
+
+  gst_fairmix_lock_acquire (&hook->lock);
+  spoke = hook->n_sent > 0;
+  if (spoke)
+    ssrc = fingerprint_ssrc (&hook->sent[(hook->n_sent - 1) % N_SENT]);
+  gst_fairmix_lock_release (&hook->lock);
+  if (session != NULL && spoke
+      && session_number (session, "num-sources", 0) <= MOST_WHO_SAY_BYE) {
+    report = new_report (session, ssrc);
+    gst_rtcp_buffer_map (report, GST_MAP_READWRITE, &rtcp);
+    if (gst_rtcp_buffer_add_packet (&rtcp, GST_RTCP_TYPE_BYE, &packet))
+      gst_rtcp_packet_bye_add_ssrc (&packet, ssrc);
+    gst_rtcp_buffer_unmap (&rtcp);
+    send_own (hook, session, report);
+  }
+  g_clear_object (&session);
 }
 
 gboolean

@@ -140,6 +140,15 @@ gboolean gst_rtcp_hook_send_early (GstRtcpHook * hook, GstClockTime max_delay);
  */
 gboolean gst_rtcp_hook_send_extra (GstRtcpHook * hook, guint32 ssrc);
 
+/**
+ * gst_rtcp_hook_say_bye:
+ *
+ * Says BYE for who has reported last, in the same way: a session that only listens never
+ * does.  Whoever has not reported, or is one of more than fifty, leaves in silence
+ * ([RFC3550 6.3.7]).
+ */
+void gst_rtcp_hook_say_bye (GstRtcpHook * hook);
+
 /* Returns: whether the session uses early feedback (AVPF, SAVPF) */
 gboolean gst_rtcp_hook_is_avpf (GstRtcpHook * hook);
 

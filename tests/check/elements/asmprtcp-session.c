@@ -77,6 +77,30 @@ GST_START_TEST (test_the_slowest_receiver_is_followed_until_it_is_gone)
 
 GST_END_TEST;
 
+/* With gst-launch-1.0 -e, for one: what comes ends, and the listener is forgotten before
+ * it would be by its silence. */
+GST_START_TEST (test_who_hears_the_end_says_bye)
+{
+  Node *slow;
+  Net net;
+
+  net_init (&net);
+  node_add (&net, "sender", NULL);
+  node_add (&net, "receiver", NULL);
+  slow = node_add (&net, "receiver", NULL);
+  net_run (&net, 20);
+  fail_unless_equals_int (element_stat (net.nodes[0].asmp, "n-receivers"), 2);
+  gst_pad_push_event (slow->rtp_in, gst_event_new_eos ());
+  carry (&net);
+  node_stop (&net, slow);
+  net_run (&net, 1);
+  fail_unless_equals_int (element_stat (net.nodes[0].asmp, "n-left"), 1);
+  fail_unless_equals_int (element_stat (net.nodes[0].asmp, "n-receivers"), 1);
+  net_clear (&net);
+}
+
+GST_END_TEST;
+
 /* [RFC3550 6.2]: all reports together, of an hour */
 GST_START_TEST (test_reports_take_no_more_than_five_per_cent_in_an_hour)
 {
@@ -288,6 +312,7 @@ asmprtcp_session_suite (void)
   tcase_add_test (tc, test_round_trips_are_measured_and_told);
   tcase_add_test (tc, test_reports_that_come_back_are_no_collision);
   tcase_add_test (tc, test_the_slowest_receiver_is_followed_until_it_is_gone);
+  tcase_add_test (tc, test_who_hears_the_end_says_bye);
   tcase_add_test (tc, test_reports_take_no_more_than_five_per_cent_in_an_hour);
   tcase_add_test (tc, test_among_more_than_twenty_one_speaks_for_others);
   tcase_add_test (tc, test_in_a_large_session_one_speaks_for_others);

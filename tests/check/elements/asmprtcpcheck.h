@@ -255,13 +255,14 @@ now (Net * net)
   return gst_clock_get_time (GST_CLOCK (net->clock));
 }
 
+/* never alike: what is inserted later comes later */
 static inline gint
 by_time (gconstpointer a, gconstpointer b)
 {
   GstClockTime x = ((const Delivery *) a)->time;
   GstClockTime y = ((const Delivery *) b)->time;
 
-  return x < y ? -1 : x > y;
+  return x < y ? -1 : 1;
 }
 
 static inline void
