@@ -43,6 +43,10 @@ void gst_als_receivers_set_places (GstAlsReceivers * receivers,
 void gst_als_receivers_set_limits (GstAlsReceivers * receivers,
     guint min_bps, guint max_bps, FmxTime now);
 
+/* What another controller allows, where no router answers; 0 = plain reports tell it */
+void gst_als_receivers_set_fallback (GstAlsReceivers * receivers, guint bps,
+    FmxTime now);
+
 /* A packet of the base layer */
 void gst_als_receivers_on_sent (GstAlsReceivers * receivers, guint32 ssrc,
     guint32 wire_bytes, FmxTime now);

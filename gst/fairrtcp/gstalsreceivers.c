@@ -29,6 +29,7 @@ struct _GstAlsReceivers
   FmxAsmpSenderParams plain_params;
   FmxAsmpSender plain;
   gpointer plain_memory;
+  gboolean has_fallback;        /* another controller's */
 
   GstGroupReports reports;
   guint32 voice;                /* the one that asks */
@@ -108,7 +109,7 @@ on_said (gpointer user_data, guint32 reporter, const FmxReportBlock * block)
   } else if (block != NULL) {
     report.fallback_bps =
         fmx_asmp_sender_get_rate_bps (&receivers->plain, reporter);
-    known = report.fallback_bps > 0;
+    known = report.fallback_bps > 0 || receivers->has_fallback;
   }
   if (known)
     fmx_als_sender_on_report (&receivers->sender, &report, reports->now);
@@ -253,6 +254,14 @@ gst_als_receivers_on_timeout (GstAlsReceivers * receivers, FmxTime now)
 {
   fmx_asmp_sender_on_timeout (&receivers->plain, now);
   fmx_als_sender_on_timeout (&receivers->sender, now);
+}
+
+void
+gst_als_receivers_set_fallback (GstAlsReceivers * receivers, guint bps,
+    FmxTime now)
+{
+  receivers->has_fallback = bps > 0;
+  fmx_als_sender_set_fallback (&receivers->sender, bps, now);
 }
 
 /* --- what goes --- */

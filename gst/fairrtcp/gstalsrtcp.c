@@ -19,7 +19,7 @@
  * and posts `fairmix-layers`; with #GstAlsRtcp:relay for others, in a router.
  *
  * Where no router answers, a receiver's plain reports make its rate, by the rule of
- * #asmprtcp, and it holds the base.
+ * #asmprtcp, and it holds the base.  A #tfrcrate behind `src_0` makes it instead.
  *
  * ## Sender of two layers
  * |[
@@ -418,6 +418,26 @@ gst_als_rtcp_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
   return ret;
 }
 
+/* A target from further down is the fall-back of this element, whose word alone counts
+ * further up. */
+static gboolean
+gst_als_rtcp_src_event (GstPad * pad, GstObject * parent, GstEvent * event)
+{
+  GstAlsRtcp *self = GST_ALS_RTCP (parent);
+  guint bitrate;
+
+  if (!gst_fairmix_target_bitrate_event_parse (event, &bitrate))
+    return gst_pad_event_default (pad, parent, event);
+  gst_event_unref (event);
+  gst_fairmix_lock_acquire (&self->lock);
+  if (self->receivers != NULL && gst_pad_pairs_index (pad) == 0)
+    gst_als_receivers_set_fallback (self->receivers, MAX (bitrate, 1),
+        gst_als_rtcp_now (self));
+  gst_fairmix_lock_release (&self->lock);
+  gst_als_rtcp_tell (self);
+  return TRUE;
+}
+
 /* --- RTCP --------------------------------------------------------------- */
 
 /* with the lock */
@@ -530,6 +550,9 @@ gst_als_rtcp_setup_pad (GstElement * element, GstPad * pad,
         GST_DEBUG_FUNCPTR (gst_als_rtcp_chain_list));
     gst_pad_set_event_function (pad,
         GST_DEBUG_FUNCPTR (gst_als_rtcp_sink_event));
+  } else {
+    gst_pad_set_event_function (pad,
+        GST_DEBUG_FUNCPTR (gst_als_rtcp_src_event));
   }
   gst_fairmix_lock_acquire (&self->lock);
   if (GST_PAD_IS_SINK (pad)) {

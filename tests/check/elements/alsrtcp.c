@@ -119,6 +119,40 @@ GST_START_TEST (test_without_routers_plain_reports_count)
 
 GST_END_TEST;
 
+/* Returns: what the base's source is told then */
+static gint64
+push_target (Fixture * f, guint layer, guint bitrate)
+{
+  gst_harness_push_upstream_event (f->rtp[layer],
+      gst_fairmix_target_bitrate_event_new (bitrate));
+  settle (f);
+  return last_target (f->rtp[0]);
+}
+
+/* tfrcrate behind the base sets the rate at once where nobody answers; what is said
+ * upstream is alsrtcp's alone. */
+GST_START_TEST (test_without_routers_a_controller_further_down_counts)
+{
+  GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
+  GstBuffer *buffer;
+  Fixture f;
+
+  setup (&f, "sender", "initial-bitrate=100000");
+  send_from (&f, SSRC);
+  fail_unless_equals_int64 (push_target (&f, 0, 150000), 100000);
+  buffer = compound_new (&f, &rtcp, LISTENER, 0);
+  gst_rtcp_buffer_unmap (&rtcp);
+  push_rtcp (&f, buffer);
+  fail_unless_equals_int64 (push_target (&f, 0, 160000), 160000);
+  fail_unless_equals_int64 (push_target (&f, 0, 70000), 70000);
+  fail_unless_equals_int64 (push_target (&f, 1, 50000), -1);
+  push_return (&f, LISTENER, 90000, 1.0, 0);
+  fail_unless_equals_int64 (push_target (&f, 0, 300000), 95000);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_encoders_follow_their_layers)
 {
   GstElement *low, *high;
@@ -317,6 +351,7 @@ alsrtcp_suite (void)
   tcase_add_test (tc, test_only_layers_that_are_worth_it_are_sent);
   tcase_add_test (tc, test_who_falls_silent_is_forgotten);
   tcase_add_test (tc, test_without_routers_plain_reports_count);
+  tcase_add_test (tc, test_without_routers_a_controller_further_down_counts);
   tcase_add_test (tc, test_encoders_follow_their_layers);
   tcase_add_test (tc, test_layers_are_joined_and_left_as_the_share_says);
   tcase_add_test (tc, test_a_layer_that_is_not_held_is_not_told_to_end);

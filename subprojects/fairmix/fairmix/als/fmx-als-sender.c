@@ -130,8 +130,10 @@ adapt_receiver (const FmxAlsSender *sender, FmxAlsSenderReceiver *receiver,
   double u = report->utilisation;
 
   receiver->report = *report;
+  if (sender->fallback_bps > 0)
+    receiver->report.fallback_bps = sender->fallback_bps;
   if (!report->answered) {
-    receiver->rate_bps = report->fallback_bps;
+    receiver->rate_bps = receiver->report.fallback_bps;
   } else if (report->loss > 0.0) {
     receiver->increase_bps = sender->params.increase_bps;
     receiver->rate_bps = report->share_bps * (1.0 - report->loss);
@@ -309,20 +311,45 @@ memory_of (const FmxAlsSender *sender)
   return (FmxTime) fmax ((double) sender->params.memory, grown_s * FMX_SECOND);
 }
 
-/* What came before this interval, of those who have not spoken in it */
+/* What came until @end, of those whose report still counts */
 static void
-remember (FmxAlsSender *sender, FmxTime now)
+remember (FmxAlsSender *sender, FmxTime end, FmxTime now)
 {
   FmxTime memory = memory_of (sender);
   FmxTime begin = now > memory ? now - memory : 0;
 
-  for (uint32_t i = 0; i < sender->n_places && begin < sender->begun; i++) {
+  for (uint32_t i = 0; i < sender->n_places && begin < end; i++) {
     uint64_t ssrc;
     FmxTime time = fmx_aging_table_get (&sender->table, i, &ssrc);
 
-    if (time != FMX_TIME_NONE && time >= begin && time <= sender->begun)
+    if (time != FMX_TIME_NONE && time >= begin && time <= end)
       note_extremes (sender, &sender->receivers[i]);
   }
+}
+
+void
+fmx_als_sender_set_fallback (FmxAlsSender *sender, uint32_t bps, FmxTime now)
+{
+  uint32_t before_bps = fmx_als_sender_get_total_bps (sender);
+
+  sender->fallback_bps = bps;
+  if (bps == 0)
+    return;
+  for (uint32_t i = 0; i < sender->n_places; i++) {
+    FmxAlsSenderReceiver *receiver = &sender->receivers[i];
+    uint64_t ssrc;
+
+    if (fmx_aging_table_get (&sender->table, i, &ssrc) != FMX_TIME_NONE
+        && !receiver->report.answered) {
+      receiver->report.fallback_bps = bps;
+      receiver->rate_bps = clamp (sender, bps);
+    }
+  }
+  sender->n_extremes = 0;
+  remember (sender, now, now);
+  if (sender->n_extremes > 0 && sender->n_silent < SILENT_INTERVALS)
+    make_layers (sender);
+  tell (sender, FMX_ALS_REASON_FALLBACK, before_bps, now);
 }
 
 bool
@@ -335,7 +362,8 @@ fmx_als_sender_on_timeout (FmxAlsSender *sender, FmxTime now)
     return false;
   if (reported)
     sender->n_silent = 0;
-  remember (sender, now);
+  /* of those who have not spoken in this interval */
+  remember (sender, sender->begun, now);
   if (sender->n_extremes > 0 && sender->n_silent < SILENT_INTERVALS)
     make_layers (sender);
   if (reported) {

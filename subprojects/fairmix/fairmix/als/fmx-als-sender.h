@@ -23,6 +23,8 @@ extern "C" {
 #define FMX_ALS_REASON_SILENCE "silence"
 /* limits or the number of layers were set anew */
 #define FMX_ALS_REASON_SETTINGS "settings"
+/* another controller, where no router answers */
+#define FMX_ALS_REASON_FALLBACK "fallback"
 
 /**
  * FmxAlsLayerLimits:
@@ -168,6 +170,7 @@ typedef struct
   uint32_t n_places;
   FmxTime begun;                /* the interval */
   FmxTime next_adaptation;
+  uint32_t fallback_bps;        /* 0 = the reports' own */
   double gap_s;                 /* between two reports of a receiver, in the mean */
   unsigned n_reports;           /* in this interval */
   unsigned n_extremes;          /* reports that the extremes are of */
@@ -199,6 +202,16 @@ void fmx_als_sender_set_limits (FmxAlsSender * sender, uint32_t wish_bps,
 /** fmx_als_sender_set_n_layers: more layers, or fewer, while it runs: new ones
  * get their share at the next adaptation point */
 void fmx_als_sender_set_n_layers (FmxAlsSender * sender, unsigned n_layers);
+
+/**
+ * fmx_als_sender_set_fallback:
+ * @bps: on the wire; 0 = what each report has
+ *
+ * What another controller finds for the whole stream is from now on, and at once, the
+ * rate of each receiver without a router's answer.  O(places in the table)
+ */
+void fmx_als_sender_set_fallback (FmxAlsSender * sender, uint32_t bps,
+    FmxTime now);
 
 /** fmx_als_sender_on_report: a receiver's return and its report block came */
 void fmx_als_sender_on_report (FmxAlsSender * sender,

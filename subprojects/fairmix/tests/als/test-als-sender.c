@@ -201,6 +201,36 @@ test_without_a_router_the_fallback_counts (void **state)
   assert_int_equal (sender_stats (&sender).n_unanswered, 1);
 }
 
+/* tfrcrate behind alsrtcp, for one: whoever has no router's answer has its rate, as soon
+ * as that is known; who has one does not. */
+static void
+test_another_controller_counts_where_no_router_answers (void **state)
+{
+  FmxAlsReport plain = {.ssrc = 7,.fallback_bps = 150000 };
+  FmxAlsSender sender;
+
+  (void) state;
+  begin (&sender, 1);
+  fmx_als_sender_set_fallback (&sender, 90000, 1);
+  assert_int_equal (fmx_als_sender_get_rate_bps (&sender, 0), 64000);
+  fmx_als_sender_on_report (&sender, &plain, FMX_SECOND);
+  fmx_als_sender_set_fallback (&sender, 80000, 2 * FMX_SECOND);
+  assert_int_equal (fmx_als_sender_get_rate_bps (&sender, 0), 80000);
+  fmx_als_sender_set_fallback (&sender, 200000, 3 * FMX_SECOND);
+  assert_int_equal (fmx_als_sender_get_rate_bps (&sender, 0), 200000);
+  assert_int_equal (fmx_als_sender_get_size_bps (&sender, 0), 200000);
+  report (&sender, 8, 120000, 1.0, 0.0, 4 * FMX_SECOND);
+  fmx_als_sender_set_fallback (&sender, 300000, 4 * FMX_SECOND);
+  assert_int_equal (fmx_als_sender_get_rate_bps (&sender, 0), 125000);
+  assert_true (fmx_als_sender_on_timeout (&sender, INTERVAL));
+  assert_int_equal (fmx_als_sender_get_rate_bps (&sender, 0), 125000);
+  fmx_als_sender_set_fallback (&sender, 0, INTERVAL);
+  fmx_als_sender_on_report (&sender, &plain, INTERVAL + 1);
+  fmx_als_sender_on_bye (&sender, 8);
+  assert_true (fmx_als_sender_on_timeout (&sender, 2 * INTERVAL));
+  assert_int_equal (fmx_als_sender_get_rate_bps (&sender, 0), 150000);
+}
+
 static void
 test_without_reports_the_rate_stays_and_then_falls (void **state)
 {
@@ -426,6 +456,7 @@ main (void)
     cmocka_unit_test (test_layers_have_what_their_content_can_use),
     cmocka_unit_test (test_who_has_no_answer_has_no_say_in_upper_layers),
     cmocka_unit_test (test_without_a_router_the_fallback_counts),
+    cmocka_unit_test (test_another_controller_counts_where_no_router_answers),
     cmocka_unit_test (test_without_reports_the_rate_stays_and_then_falls),
     cmocka_unit_test (test_no_report_leads_out_of_the_limits),
     cmocka_unit_test (test_with_a_memory_the_last_report_of_each_counts),
