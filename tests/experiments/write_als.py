@@ -33,7 +33,7 @@ UML = ['uml paper', 'uml ours']
 # of the scenarios, in real pipelines: from when on shares are taken, of each choice
 PIPELINES = {'als-figure3': {'3 s': 30, '8 s': 60}, 'als-figure4': {'3 s': 30, '8 s': 30}}
 LAYERS = 'als-figure8'
-LAYERS_S = {'before': (20, 50), 'after': (65, 100)}     # of the third one's join
+LAYERS_S = {'before': (50, 100), 'after': (115, 150)}   # of the third one's join
 SEEDS = range(11, 13)     # of ns-3
 N_RUNS = 5      # of the chain in real elements
 # of als-figures: scene, what the paper says of the TCPs, of the loss, targets
