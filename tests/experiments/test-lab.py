@@ -24,7 +24,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 # pylint: disable=wrong-import-position
 import run  # noqa: E402
-from lab import (breaker, guest, kept, listen, measures, netns, network, ns2,  # noqa: E402
+from lab import (breaker, group, guest, kept, listen, measures, netns, network, ns2,  # noqa: E402
                  ns3, plan, results, rfc4828, scenario, watch)
 
 TWO = """
@@ -39,6 +39,24 @@ TWO = """
     [flow.b]
     kind = "tcp"
     """
+
+
+GROUP = """
+    title = "a group of one"
+    duration_s = 10
+    [link.wan]
+    rate_bps = 1000
+    queue_bytes = 1000
+    [flow.a]
+    kind = "multicast"
+    from = "near"
+    [flow.b]
+    kind = "listener"
+    of = "a"
+    to = "far"
+    start_s = 4
+    stop_s = 7
+"""
 
 
 def scenario_of(text):
@@ -225,6 +243,21 @@ class GuestTest(unittest.TestCase):
         self.assertIn('relay=true address=239.1.0.0 port=5000 sources=layer1', job)
         self.assertIn('host=239.1.0.1 port=5002', job)
         self.assertLess(job.index('sleep 4'), job.index('senders-a-far.csv'))
+
+    def test_a_group_is_forwarded_where_somebody_has_joined(self):
+        job = self.job(GROUP)
+        self.assertIn('X r-near /tools/igmprelay - h0 l0f ', job)
+        self.assertIn('X r-far /tools/igmprelay l0b h3 ', job)
+        self.assertLess(job.index('X r-far'), job.index('export FMX_EPOCH_NS'))
+        self.assertIn('host=239.2.0.1 port=5000', job)
+        self.assertLess(job.index('sleep 4'), job.index('X b-d timeout -s INT 3.000'))
+        self.assertIn('group:a:5000-5000 group:a-rtcp:5001-5001 '
+                      'member:b:5000:b-d:4.0-7.0 sent:b-d:e0', job)
+
+    def test_a_crowd_is_for_the_simulator(self):
+        crowd = scenario_of(GROUP + '    count = 2').runs()[0]
+        self.assertIsNone(group.refuses(scenario_of(GROUP).runs()[0]))
+        self.assertIn('real', group.refuses(crowd))
 
     def test_who_reads_the_web_has_a_program_of_his_own(self):
         web = ('[flow.c]\nkind = "tcp"\nweb = { users = 3, bytes = [4, 9], '

@@ -5,7 +5,7 @@ The same script runs as root of the private kernel (uml.py); the part that
 starts flows serves the real-time runner, too.
 """
 
-from lab import als, graphs, scenario
+from lab import als, graphs, group, scenario
 
 LEAD_S = 0.5                    # receivers stand before senders start
 WARM_S = 2.0                    # for the neighbours to learn their addresses
@@ -219,7 +219,7 @@ def flow_commands(net, tools, out, bundle=graphs.bundle):
                              f'{port} {_size(flow)} '
                              f'{flow["jitter_intervals"]} '
                              f'{net.run.seed * 100 + number} {steps}'))
-        elif flow['kind'] == 'als':
+        elif flow['kind'] in ('als', 'multicast', 'listener'):
             continue            # they share routers
         elif flow['kind'] == 'peer':
             command = flow['command'].format(path=flow['path'], tools=tools)
@@ -231,6 +231,7 @@ def flow_commands(net, tools, out, bundle=graphs.bundle):
         else:
             commands += bundle(net, name, tools, out)
     commands += als.flow_commands(net, tools, out)
+    commands += group.flow_commands(net, tools, out)
     return sorted(commands, key=lambda c: c[0])
 
 
@@ -245,6 +246,7 @@ def warm_up(net):
 def netlog(net, tools, out, end_s):
     """The command that writes flows.csv and links.csv."""
     specs = [f'flow:{n}:{p}:{a}-{b}' for n, p, a, b in net.udp_flows()]
+    specs += group.log_specs(net)
     for name in net.hosts:
         specs.append(f'{"sent" if name.endswith("-s") else "received"}:'
                      f'{name}:e0')
@@ -284,7 +286,7 @@ def job(net, tools, bundle=graphs.bundle):
     out += [f'for h in {hosts}; do X $h sysctl -qw '
             f'net.ipv4.tcp_no_metrics_save=1 net.ipv4.tcp_ecn={2 - ecn}; done',
             *(['export FMX_ECN=1'] if ecn else []),
-            *warm_up(net), f'sleep {WARM_S}',
+            *warm_up(net), *group.relays(net, tools), f'sleep {WARM_S}',
             f'export FMX_EPOCH_NS=$(($(date +%s%N) + {round(LEAD_S * 1e9)}))']
     events = []
     for t_s, host, line in flow_commands(net, tools, '$OUT',

@@ -101,6 +101,8 @@ class Network:
         """[(name, protocol, first port, last port)] for netlog."""
         out = []
         for name, flow in self.run.flows.items():
+            if flow['kind'] in ('multicast', 'listener'):
+                continue        # lab/group.py has them
             protocol = {'tcp': 'tcp', 'als': 'rtp'}.get(flow['kind'], 'udp')
             out.append((name, protocol, self.ports[name], self.ports[name]))
         return out

@@ -10,7 +10,7 @@ import pathlib
 import shutil
 import subprocess
 
-from lab import graphs, guest, listen, network
+from lab import graphs, group, guest, listen, network
 from lab.runner import Unavailable
 
 HERE = pathlib.Path(__file__).resolve().parent.parent / 'uml'
@@ -38,6 +38,9 @@ def check(build):
         raise Unavailable(f'{tools(build)}/netlog is missing: build first '
                           '(meson configure build -Dtests=enabled; '
                           'meson compile -C build)')
+
+
+refuses = group.refuses
 
 
 def tools(build):

@@ -8,11 +8,13 @@
  * Of an element `als` (alsrtcp) it has a line per second: a sender's rate of all layers
  * and, as sent_bps, of the base; a receiver's share, what came to the sinks `got0`,
  * `got1`, ... (launch-media.h) and the layers that it holds.
+ * Of an element `asmp` (asmprtcp) as a sender, a line per second: its rate, the receivers
+ * that it knows as `separate` and the rates that they told as `mixes`.
  * Where there is a sink `ear`, a line with the event `ear` has the time at which
  * the first sample is heard; when the pipeline's latency changes, another one.
  * With FMX_ECN in the environment packets take marks, and marks are read.
  * FMX_SET there changes properties in time, as launch_media_schedule() says.
- * SIGINT and SIGTERM end it cleanly. */
+ * SIGINT and SIGTERM end it cleanly; who listens to a group says BYE. */
 #include "launch-ecn.h"
 #include "launch-media.h"
 
@@ -21,16 +23,20 @@
 #include <gst/gst.h>
 #include <stdio.h>
 
+/* A session says BYE within the half of RTCP's least interval and a half. */
+#define SAYS_BYE_MS 10000
+
 typedef struct
 {
   const gchar *flow;
   FILE *table;
   gint64 epoch_us;
   GMainLoop *loop;
-  GstElement *pipeline, *rate, *als, *ear;
+  GstElement *pipeline, *rate, *als, *asmp, *ear;
   _Atomic gint64 first_us;      /* when the first sample is due at @ear ... */
   GstClockTime latency;         /* ... but for this, as it was last told */
   guint separate, mixes;
+  gdouble n_rates;              /* that asmprtcp was told so far */
   gint status;
 } launch;
 
@@ -83,6 +89,23 @@ write_als_line (launch *l)
       (double) (g_get_real_time () - l->epoch_us) / 1e6, l->flow,
       field (s, sends ? "target-bitrate" : "share"), bps, l->separate);
   fflush (l->table);
+  gst_structure_free (s);
+}
+
+static void
+write_asmp_line (launch *l)
+{
+  GstStructure *s = NULL;
+
+  g_object_get (l->asmp, "stats", &s, NULL);
+  if (gst_structure_has_field (s, "receivers")) {
+    fprintf (l->table, "%.3f,%s,,%.0f,%.3f,0,0,0,%.0f,%.0f\n",
+        (double) (g_get_real_time () - l->epoch_us) / 1e6, l->flow,
+        field (s, "target-bitrate"), field (s, "limiting-rtt") / 1e6,
+        field (s, "n-receivers"), field (s, "n-rates") - l->n_rates);
+    fflush (l->table);
+    l->n_rates = field (s, "n-rates");
+  }
   gst_structure_free (s);
 }
 
@@ -141,6 +164,10 @@ on_second (gpointer user_data)
     write_als_line (l);
     return G_SOURCE_CONTINUE;
   }
+  if (l->asmp != NULL) {
+    write_asmp_line (l);
+    return G_SOURCE_CONTINUE;
+  }
   tell_ear (l);
   write_line (l, "");
   return G_SOURCE_CONTINUE;
@@ -149,7 +176,7 @@ on_second (gpointer user_data)
 static void
 on_element (launch *l, const GstStructure *s)
 {
-  if (l->als == NULL && gst_structure_has_name (s, "fairmix-rate-decision")) {
+  if (l->als == NULL && l->asmp == NULL && gst_structure_has_name (s, "fairmix-rate-decision")) {
     const gchar *reason = gst_structure_get_string (s, "reason");
 
     write_line (l, reason != NULL ? reason : "");
@@ -198,11 +225,23 @@ on_message (GstBus *bus, GstMessage *message, gpointer user_data)
 }
 
 static gboolean
+on_late (gpointer user_data)
+{
+  g_main_loop_quit (user_data);
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
 on_signal (gpointer user_data)
 {
   launch *l = user_data;
 
-  g_main_loop_quit (l->loop);
+  if (l->asmp == NULL) {
+    g_main_loop_quit (l->loop);
+    return G_SOURCE_CONTINUE;
+  }
+  gst_element_send_event (l->pipeline, gst_event_new_eos ());
+  g_timeout_add (SAYS_BYE_MS, on_late, l->loop);
   return G_SOURCE_CONTINUE;
 }
 
@@ -234,6 +273,7 @@ main (int argc, char **argv)
       : g_get_real_time ();
   l.rate = gst_bin_get_by_name (GST_BIN (l.pipeline), "rate");
   l.als = gst_bin_get_by_name (GST_BIN (l.pipeline), "als");
+  l.asmp = gst_bin_get_by_name (GST_BIN (l.pipeline), "asmp");
   listen_at_ear (&l);
   launch_media_prepare (l.pipeline);
   launch_media_count (l.pipeline);
@@ -256,12 +296,10 @@ main (int argc, char **argv)
   gst_element_set_state (l.pipeline, GST_STATE_NULL);
   gst_bus_remove_watch (bus);
   gst_object_unref (bus);
-  if (l.rate != NULL)
-    gst_object_unref (l.rate);
-  if (l.als != NULL)
-    gst_object_unref (l.als);
-  if (l.ear != NULL)
-    gst_object_unref (l.ear);
+  gst_clear_object (&l.rate);
+  gst_clear_object (&l.als);
+  gst_clear_object (&l.asmp);
+  gst_clear_object (&l.ear);
   gst_object_unref (l.pipeline);
   g_main_loop_unref (l.loop);
   fclose (l.table);

@@ -6,6 +6,8 @@
  *
  *   flow:NAME:udp|tcp|rtp:FIRST_PORT-LAST_PORT by destination port; rtp: UDP whose
  *                                              packets a relay sends on
+ *   group:NAME:FIRST_PORT-LAST_PORT            UDP to multicast groups: what is sent
+ *   member:NAME:PORT:NETNS:FROM_S-TO_S         of that, what a host gets while it listens
  *   sent:NETNS:DEV                             a host's uplink, outgoing
  *   received:NETNS:DEV                         a host's uplink, incoming
  *   router:NETNS                               packets that wait here ...
@@ -37,11 +39,12 @@
 
 typedef enum { TAP_SENT, TAP_ROUTER, TAP_LINK, TAP_RECEIVED } tap_kind;
 
-typedef struct
+typedef struct tap
 {
   tap_kind kind;
   int fd;
   int link;
+  const char *netns;
 } tap;
 
 typedef struct
@@ -55,8 +58,10 @@ typedef struct
 typedef struct
 {
   int protocol;
-  bool relayed;
+  bool relayed, grouped;
   unsigned first_port, last_port;
+  const char *netns;            /* of a member; else NULL */
+  double from_s, to_s;
 } classifier;
 
 static tap taps[MAX_TAPS];
@@ -131,6 +136,35 @@ open_socket (const char *netns, const char *dev)
   return fd;
 }
 
+/* false: it is no flow */
+static bool
+add_flow (flowlog *log, char **word, int n)
+{
+  classifier *c = &classifiers[n_classifiers];
+  bool ok = false;
+
+  if (n_classifiers == FLOWLOG_MAX_FLOWS)
+    return false;
+  *c = (classifier) {.protocol = IPPROTO_UDP };
+  if (n == 4 && strcmp (word[0], "flow") == 0) {
+    c->protocol = strcmp (word[2], "tcp") == 0 ? IPPROTO_TCP : IPPROTO_UDP;
+    c->relayed = strcmp (word[2], "rtp") == 0;
+    ok = sscanf (word[3], "%u-%u", &c->first_port, &c->last_port) == 2;
+  } else if (n == 3 && strcmp (word[0], "group") == 0) {
+    c->grouped = true;
+    ok = sscanf (word[2], "%u-%u", &c->first_port, &c->last_port) == 2;
+  } else if (n == 5 && strcmp (word[0], "member") == 0) {
+    c->first_port = c->last_port = (unsigned) atoi (word[2]);
+    c->netns = word[3];
+    ok = sscanf (word[4], "%lf-%lf", &c->from_s, &c->to_s) == 2;
+  }
+  if (!ok)
+    return false;
+  n_classifiers++;
+  flowlog_add_flow (log, word[1]);
+  return true;
+}
+
 static void
 add_spec (flowlog *log, char *spec)
 {
@@ -141,34 +175,25 @@ add_spec (flowlog *log, char *spec)
   for (char *w = strtok_r (spec, ":", &save); w != NULL && n < 6;
       w = strtok_r (NULL, ":", &save))
     word[n++] = w;
-  if (n == 4 && strcmp (word[0], "flow") == 0
-      && n_classifiers < FLOWLOG_MAX_FLOWS) {
-    classifier *c = &classifiers[n_classifiers++];
-
-    c->protocol = strcmp (word[2], "tcp") == 0 ? IPPROTO_TCP : IPPROTO_UDP;
-    c->relayed = strcmp (word[2], "rtp") == 0;
-    if (sscanf (word[3], "%u-%u", &c->first_port, &c->last_port) == 2) {
-      flowlog_add_flow (log, word[1]);
-      return;
-    }
-  }
+  if (add_flow (log, word, n))
+    return;
   if (n_taps < MAX_TAPS) {
     n_taps++;
     if (n == 3 && strcmp (word[0], "sent") == 0) {
-      *t = (tap) { TAP_SENT, open_socket (word[1], word[2]), 0 };
+      *t = (tap) { TAP_SENT, open_socket (word[1], word[2]), 0, word[1] };
       return;
     }
     if (n == 3 && strcmp (word[0], "received") == 0) {
-      *t = (tap) { TAP_RECEIVED, open_socket (word[1], word[2]), 0 };
+      *t = (tap) { TAP_RECEIVED, open_socket (word[1], word[2]), 0, word[1] };
       return;
     }
     if (n == 2 && strcmp (word[0], "router") == 0) {
-      *t = (tap) { TAP_ROUTER, open_socket (word[1], NULL), 0 };
+      *t = (tap) { TAP_ROUTER, open_socket (word[1], NULL), 0, word[1] };
       return;
     }
     if (n == 4 && strcmp (word[0], "link") == 0) {
       *t = (tap) { TAP_LINK, open_socket (word[2], word[3]),
-        flowlog_add_link (log, word[1])
+        flowlog_add_link (log, word[1]), word[2]
       };
       return;
     }
@@ -202,7 +227,8 @@ read_packet (const uint8_t *ip, uint32_t size, flowlog_packet *packet)
     const classifier *c = &classifiers[f];
     const uint8_t *rtp = ip + header + 8;
 
-    if (c->protocol != ip[9] || port < c->first_port || port > c->last_port)
+    if (c->netns != NULL || c->protocol != ip[9] || port < c->first_port
+        || port > c->last_port)
       continue;
     packet->flow = f;
     packet->bytes = (uint32_t) ip[2] << 8 | ip[3];
@@ -226,6 +252,33 @@ note (const tap *tap, const flowlog_packet *packet, int64_t t)
       die ("memory");
   }
   events[n_events++] = (event) { t, tap->kind, tap->link, *packet };
+}
+
+/* As ns-3's recorder has it: what a sender sends has come, and each member has a packet
+ * of its own. */
+static void
+note_grouped (const tap *tap, const flowlog_packet *packet, int64_t t)
+{
+  const classifier *sent = &classifiers[packet->flow];
+  flowlog_packet own = *packet;
+  double t_s = (double) t / 1e9;
+
+  if (tap->kind != TAP_RECEIVED)
+    note (tap, packet, t);
+  if (tap->kind == TAP_SENT)
+    note (&(struct tap) {.kind = TAP_RECEIVED }, packet, t);
+  for (int f = 0; f < n_classifiers; f++) {
+    const classifier *c = &classifiers[f];
+    bool here = tap->kind == TAP_SENT || (tap->kind == TAP_RECEIVED
+        && c->netns != NULL && strcmp (c->netns, tap->netns) == 0);
+
+    if (c->netns == NULL || c->first_port != sent->first_port || !here
+        || t_s < c->from_s || t_s > c->to_s)
+      continue;
+    own.flow = f;
+    own.key = packet->key + (uint64_t) f;
+    note (tap, &own, t);
+  }
 }
 
 static int
@@ -280,6 +333,7 @@ drain (const tap *tap, int64_t epoch)
       struct timespec stamp;
       bool outgoing = from[i].sll_pkttype == PACKET_OUTGOING;
       flowlog_packet packet;
+      int64_t t;
 
       if (from[i].sll_protocol != htons (ETH_P_IP)
           || outgoing != (tap->kind == TAP_SENT || tap->kind == TAP_LINK))
@@ -288,7 +342,11 @@ drain (const tap *tap, int64_t epoch)
           || !read_packet (data[i], m[i].msg_len, &packet))
         continue;
       memcpy (&stamp, CMSG_DATA (c), sizeof stamp);
-      note (tap, &packet, (int64_t) stamp.tv_sec * 1000000000 + stamp.tv_nsec - epoch);
+      t = (int64_t) stamp.tv_sec * 1000000000 + stamp.tv_nsec - epoch;
+      if (classifiers[packet.flow].grouped)
+        note_grouped (tap, &packet, t);
+      else
+        note (tap, &packet, t);
     }
   } while (n == BATCH);
 }
