@@ -167,14 +167,16 @@ def told(found):
 
 
 def after_changes(found):
-    """Of all packets: which were lost how long after the link changed"""
+    """Of all packets: which were lost how long after the link changed; and of the first"""
     scene, names = 'figure 4, each 3 s', ['paper', 'ours', 'at once', '0.25 s later']
     seconds = list(dict.fromkeys(m for s, _, m in found if s == scene and 'second' in m))
-    out = ['| figure 4, each 3 s | ' + ' | '.join(seconds) + ' | all |',
-           '|---|' + '---|' * (len(seconds) + 1)]
+    out = ['| figure 4, each 3 s | ' + ' | '.join(seconds) + ' | all | '
+           'of the first 10 s | of the first 80 s |',
+           '|---|' + '---|' * (len(seconds) + 3)]
     for name in names:
         out.append(f'| {name} | ' + ' | '.join(
-            mean(found[scene, name, m]) for m in seconds + ['loss']) + ' |')
+            [mean(found[scene, name, m]) for m in seconds + ['loss']]
+            + [span(found[scene, name, m]) for m in ('first 10 s', 'first 80 s')]) + ' |')
     return out
 
 

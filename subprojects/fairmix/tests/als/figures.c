@@ -357,25 +357,29 @@ rate_kbps (const Als *a, unsigned from, unsigned until)
   return packets * PACKET_BYTES * 8e-3 / ((until - from) * BIN_S);
 }
 
+/* In percent, of what all sent in the bins @from to @until; NaN if that is nothing */
+static double
+loss_in (unsigned from, unsigned until, double *sent)
+{
+  double received = 0.0;
+
+  *sent = 0.0;
+  for (unsigned b = from; b < until; b++)
+    for (unsigned i = 0; i < n_als; i++) {
+      *sent += als[i].sent_in[b];
+      received += als[i].received_in[b];
+    }
+  return 100.0 * (*sent - received) / *sent;
+}
+
 static void
 losses (const Scene *scene, uint64_t seed)
 {
-  double sent = 0.0, lost = 0.0, worst = 0.0;
+  double sent;
 
-  for (unsigned b = 0; b < LENGTH_S / BIN_S; b++) {
-    double s = 0.0, r = 0.0;
-
-    for (unsigned i = 0; i < n_als; i++) {
-      s += als[i].sent_in[b];
-      r += als[i].received_in[b];
-    }
-    sent += s;
-    lost += s - r;
-    if (s > 0.0)
-      worst = fmax (worst, (s - r) / s);
-  }
-  row (scene->name, seed, "loss", 100.0 * lost / sent);
-  row (scene->name, seed, "loss of the worst 5 s", 100.0 * worst);
+  row (scene->name, seed, "first 10 s", loss_in (0, 10 / BIN_S, &sent));
+  row (scene->name, seed, "first 80 s", loss_in (0, 80 / BIN_S, &sent));
+  row (scene->name, seed, "loss", loss_in (0, LENGTH_S / BIN_S, &sent));
   for (unsigned wider = 0; scene->change_s > 0.0 && wider < 2; wider++)
     for (unsigned s = 0; s < SECONDS; s++) {
       char name[32];
@@ -414,18 +418,13 @@ print (const Scene *scene, uint64_t seed)
 static void
 print_tcp (const Scene *scene, uint64_t seed)
 {
-  double sent = 0.0, lost = 0.0, least = INFINITY, most = 0.0;
+  double sent = 0.0, lost = 0.0;
 
   for (unsigned i = 0; i < n_tcp; i++) {
-    double bytes = (double) (tcps[i].received_bytes - tcp_before[i]);
-
     sent += (double) tcps[i].n_sent;
     lost += (double) tcps[i].n_lost;
-    least = fmin (least, bytes);
-    most = fmax (most, bytes);
   }
   row (scene->name, seed, "loss", 100.0 * lost / sent);
-  row (scene->name, seed, "slowest ALS over fastest", least / most);
 }
 
 static void
