@@ -14,7 +14,7 @@
  *
  * ## Example launch line
  * |[
- * gst-launch-1.0 alsrouter name=r bandwidth=1000000  udpsrc port=5004 ! r.sink_0  r.src_0 ! udpsink host=127.0.0.1 port=6004 sync=false processing-deadline=0  udpsrc port=5005 ! r.sink_1  r.src_1 ! udpsink host=127.0.0.1 port=6005 sync=false processing-deadline=0
+ * gst-launch-1.0 alsrouter name=r bandwidth=1000000  udpsrc port=5004 ! r.sink_0  r.src_0 ! udpsink host=127.0.0.1 port=6004 sync=false async=false processing-deadline=0  udpsrc port=5005 ! r.sink_1  r.src_1 ! udpsink host=127.0.0.1 port=6005 sync=false async=false processing-deadline=0
  * ]|
  */
 #ifdef HAVE_CONFIG_H
