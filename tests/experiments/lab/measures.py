@@ -387,9 +387,10 @@ def reach(result, claim):
 
 
 def settle_down(result, claim):
-    """Seconds from from_s until the flow's 1 s mean first stands at or below
-    110 % of of_bps."""
+    """Seconds from from_s until the flow's mean over bin_s, 1 s unless said, first
+    stands at or below 110 % of of_bps."""
     start, end = window(result, claim)
+    bin_s = claim.get('bin_s', 1)
     table = result.flows.get(claim['flow'])
     recent = []
     if table is None:
@@ -397,8 +398,8 @@ def settle_down(result, claim):
     for t, v in zip(table['t_s'], table['sent_bps']):
         if t <= start:
             continue
-        recent = (recent + [v])[-10:]
-        if t - start > 1 and mean(recent) <= 1.1 * claim['of_bps']:
+        recent = (recent + [v])[-round(bin_s * 10):]
+        if t - start > bin_s and mean(recent) <= 1.1 * claim['of_bps']:
             return t - start
         if t > end:
             break
