@@ -181,8 +181,8 @@ class Room:
         seat = self.by_number(number)
         self.say('stream', ssrc=ssrc, seat=number, there=added)
         if not added:
-            if number != RTP_NEIGHBOUR or ssrc < FIRST_VOICE_SSRC:
-                self.names.pop(ssrc, None)
+            if number != RTP_NEIGHBOUR or ssrc - FIRST_VOICE_SSRC not in range(len(self.voices)):
+                self.names.pop(ssrc, None)      # a recording only pauses
         elif seat:
             self.names[ssrc] = seat.name, number
         else:

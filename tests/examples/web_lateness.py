@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A seat of examples/web holds no packet back: those that are an hour early leave, too.
+"""A seat of examples/web holds no packet back: those that are an hour early leave, too;
+and who has gone is no longer drawn.
 
 usage: web_lateness.py SOURCE-ROOT
 
@@ -42,10 +43,23 @@ def sit_down(room):
     return seat, browser
 
 
+def check_names(room):
+    """A recording that pauses stays at the table, any other talker goes."""
+    room.voices.append(None)
+    for ssrc, stays in ((1001, True), (1002, False), (4001, False), (7, False)):
+        for event in ('added', 'removed'):
+            room.on_stream(types.SimpleNamespace(get_value={
+                'out-ssrc': ssrc, 'neighbour': 0, 'event': event}.get))
+        if (ssrc in room.names) != stays:
+            sys.exit(f'{ssrc}: {room.names}')
+    room.voices.clear()
+
+
 def main():
     Gst.init(None)
     sys.argv[1:] = '--http', '--slots', '2', '--address', '127.0.0.1'
     room = server.Room(server.parse_arguments())
+    check_names(room)
     seat, browser = sit_down(room)
     seat.mix_src.set_offset(EARLY)
     sent = []
