@@ -10,7 +10,7 @@ PHONE = {'width': 360, 'height': 740, 'deviceScaleFactor': 2, 'mobile': True}
 MIN_CONTRAST = 4.5              # WCAG 2.1, 1.4.3
 MAX_TABS = 40                   # until the focus has gone round
 SAID = ['Ann, Bob and Cy: here now.', 'Ann and Cy: mixed now.', '', 'Cy: gone.',
-        'Bob: gone. Ann: separate now.', 'Ann: in front.']
+        'Bob: gone. Ann: separate now.', 'mute', '16 % left, 100 % ahead']
 NEAR = 0.02                     # of the table's radius
 LOOKS = pathlib.Path(__file__).with_name('looks.js').read_text(encoding='utf-8')
 

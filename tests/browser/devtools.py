@@ -51,6 +51,7 @@ class Chromium:
     """A browser with one page, a profile of its own, and a microphone that plays
     the WAV file @microphone again and again.  It starts by itself; open() waits.
     @machine: a command that runs another one elsewhere."""
+    flags = FLAGS
 
     def __init__(self, microphone=None, size=(900, 1100), patience_s=200,
                  machine=(), more_flags=()):
@@ -62,7 +63,7 @@ class Chromium:
         if program is None:
             raise Failed('there is no Chromium here')
         self.into, self.out, hear, say = pipes()
-        flags = [*FLAGS, f'--user-data-dir={self.folder}/profile',
+        flags = [*self.flags, f'--user-data-dir={self.folder}/profile',
                  f'--window-size={size[0]},{size[1]}']
         if microphone:
             flags.append(f'--use-file-for-fake-audio-capture={microphone}')

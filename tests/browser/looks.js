@@ -65,7 +65,7 @@ const looks = {
   },
 
   // What a screen reader is given to say, while three come at once, two are mixed, one
-  // leaves, and the last is moved to the other side
+  // leaves, who has the focus (who has it then?), and the last is moved
   said() {
     const real = picture, past = history, said = [];
     const names = {1: 'Ann', 2: 'Bob', 3: 'Cy'};
@@ -80,11 +80,13 @@ const looks = {
     tell([1, 2, 3], [1, 3]);
     tell([1, 2, 3], [1, 3]);
     tell([1, 2], [1]);
+    people.get(2).face.focus();
     tell([1], []);
+    said.push(document.activeElement.id);
     moveTo(people.get(1), -0.22, 1);
-    $('news').textContent = '';
-    people.get(1).face.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight'}));
-    said.push($('news').textContent);
+    const {face} = people.get(1);
+    face.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight'}));
+    said.push(face.ariaValueText);
     for (const name of Object.values(names)) delete localStorage['place ' + name];
     show(real);
     history = past;

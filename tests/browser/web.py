@@ -181,11 +181,11 @@ class Listener:
 def use_the_page(ada, ben):
     """While all are apart: keys, mouse, phone, day and night."""
     hands = ada.hands
-    wanted = [('heading', 'The room'), ('application', 'Places'), ('button', 'Mute'),
+    wanted = [('heading', 'The room'), ('group', 'Places'), ('button', 'Mute'),
               ('button', 'Leave'), ('image', 'What your'),
               ('region', 'Round table'), ('region', 'Your connection')]
     for name in [*NAMES.values(), MEETING[0], 'Ben']:
-        wanted += [('button', f'{name}, separate'), ('button', f'Keep {name} separate')]
+        wanted += [('slider', f'{name}, separate'), ('button', f'Keep {name} separate')]
     hands.check_names(wanted)
     hands.check_news()
     hands.tab_through()

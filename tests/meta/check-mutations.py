@@ -20,6 +20,7 @@ SOURCES = {
     r'lab': 'tests/experiments/test-lab.py',
     r'(check-[a-z-]+)': 'tests/meta/{}.py',
     r'smoke-.*': 'tests/examples/smoke.py',
+    r'web-browsers': 'tests/browser/web.py',
     r'web-([a-z]+)': 'tests/examples/web_{}.py',
 }
 

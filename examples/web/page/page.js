@@ -103,7 +103,12 @@ function add(ssrc, name) {
   item.className = 'person';
   face.className = 'face';
   face.textContent = [...name][0]?.toUpperCase() ?? '?';
+  // screen readers leave the arrow keys to a slider, and tell its value
+  face.setAttribute('role', 'slider');
+  face.setAttribute('aria-valuemin', 0);
+  face.setAttribute('aria-valuemax', 230);
   label.className = 'name';
+  label.ariaHidden = true;
   label.textContent = name;
   pin.className = 'pin';
   pin.textContent = 'keep';
@@ -117,9 +122,11 @@ function add(ssrc, name) {
 }
 
 function remove(ssrc) {
-  tell(people.get(ssrc).name, 'gone');
-  people.get(ssrc).item.remove();
+  const {name, item} = people.get(ssrc), focused = item.contains(document.activeElement);
+  tell(name, 'gone');
+  item.remove();
   people.delete(ssrc);
+  if (focused) $('mute').focus();       // or nobody knows where the next key goes
 }
 
 function moveTo(person, x, y) {
@@ -147,10 +154,7 @@ function nudge(event, person) {
     ArrowDown: [0, -STEP]}[event.key];
   if (!step) return;
   event.preventDefault();
-  const before = side(person);
   moveTo(person, person.x + step[0], person.y + step[1]);
-  if (side(person) !== before) tell(person.name, side(person));
-  say();
 }
 
 async function wish(ssrc, separate) {
@@ -172,9 +176,9 @@ function arrange() {
     p.item.style.left = left + '%';
     p.item.style.top = top + '%';
     p.item.classList.toggle('mixed', p.mixed);
-    p.face.setAttribute('aria-label', `${p.name}, ${p.mixed ? 'mixed with others' :
-      `separate, ${side(p)}`}. ` +
-      'Arrow keys move the place.');
+    p.face.setAttribute('aria-label', `${p.name}, ${p.mixed ? 'mixed with others' : 'separate'}`);
+    p.face.setAttribute('aria-valuenow', Math.round(100 * p.x) + 115);
+    p.face.setAttribute('aria-valuetext', where(p));
   }
 }
 
@@ -197,7 +201,8 @@ function say() {
   news = [];
 }
 
-const side = p => p.x < -0.2 ? 'on the left' : p.x > 0.2 ? 'on the right' : 'in front';
+const where = ({x, y}) => percent(x, 'right', 'left') + ', ' + percent(y, 'ahead', 'behind');
+const percent = (x, more, less) => `${Math.abs(Math.round(100 * x))} % ${x < 0 ? less : more}`;
 
 function show(next) {
   picture = next;
