@@ -113,6 +113,16 @@ join (GstElement * source, GstElement * owner)
         ("it is to receive a layer"));
 }
 
+/* The bin that goes down may have found it unlocked, and tell it a state after it has
+ * been left: then it is locked, and runs. */
+static gboolean
+is_left (GstElement * source)
+{
+  return gst_element_is_locked_state (source)
+      && GST_STATE (source) == GST_STATE_NULL
+      && GST_STATE_PENDING (source) == GST_STATE_VOID_PENDING;
+}
+
 /* @layer: (nullable): where it is; @offset: of the port */
 static void
 hold (GstElement * source, GstElement * owner, gboolean held,
@@ -125,7 +135,7 @@ hold (GstElement * source, GstElement * owner, gboolean held,
   gboolean moved = places && held
       && !is_there (source, address, layer->port + offset);
 
-  if (!gst_element_is_locked_state (source) && (!held || moved))
+  if (held ? moved && !gst_element_is_locked_state (source) : !is_left (source))
     leave (source);
   if (moved)
     g_object_set (source, "address", address, "port",

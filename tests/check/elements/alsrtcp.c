@@ -340,6 +340,25 @@ GST_START_TEST (test_it_may_stop_and_start_again)
 
 GST_END_TEST;
 
+/* A bin goes down while a layer is left: it has found the source unlocked, and tells it
+ * the bin's state after that. */
+GST_START_TEST (test_a_source_that_was_told_a_state_late_ends)
+{
+  GstElement *source;
+  Fixture f;
+
+  setup (&f, "receiver", "sources=l1  identity name=l1");
+  source = gst_bin_get_by_name (GST_BIN (f.bin), "l1");
+  fail_unless (gst_element_is_locked_state (source));
+  gst_element_set_state (source, GST_STATE_PAUSED);
+  gst_element_set_state (f.bin, GST_STATE_NULL);
+  fail_unless_equals_int (GST_STATE (source), GST_STATE_NULL);
+  gst_object_unref (source);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 static Suite *
 alsrtcp_suite (void)
 {
@@ -358,6 +377,7 @@ alsrtcp_suite (void)
   tcase_add_test (tc, test_a_relay_holds_layers_for_others);
   tcase_add_test (tc, test_packets_lists_and_metas_pass_as_they_are);
   tcase_add_test (tc, test_it_may_stop_and_start_again);
+  tcase_add_test (tc, test_a_source_that_was_told_a_state_late_ends);
   return s;
 }
 
