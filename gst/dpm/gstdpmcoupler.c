@@ -69,6 +69,7 @@ note (GstDpmCoupler * self, guint place, const GstDpmCoupled * who)
     desired_bps = fmin (desired_bps, most_bps);
   fmx_rate_coupling_note (&self->coupling, place, who->target_bps, least_bps,
       fmin (desired_bps, 1e9));
+  fmx_rate_coupling_note_drains (&self->coupling, place, who->n_drains);
 }
 
 guint
@@ -88,6 +89,8 @@ gst_dpm_coupler_share_out (GstDpmCoupler * self, const GstDpmCoupled * all)
     n_coupled++;
     g_signal_emit_by_name (all[i].rate, "set-share",
         fmx_rate_coupling_share (&self->coupling, i));
+    if (fmx_rate_coupling_drains_too (&self->coupling, i))
+      g_signal_emit_by_name (all[i].rate, "drain-too");
     bps = fmx_rate_coupling_rate (&self->coupling, i);
     if (fabs (bps - all[i].target_bps) <= LEAST_CHANGE * all[i].target_bps)
       continue;

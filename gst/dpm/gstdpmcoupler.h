@@ -20,6 +20,7 @@ typedef struct _GstDpmCoupler GstDpmCoupler;
  * @group: of those behind the same bottleneck, below the number of places; else alone
  * @weight: > 0
  * @target_bps, @sent_bps: what it may send, and does, on the wire
+ * @n_drains: of its stats
  */
 typedef struct
 {
@@ -28,6 +29,7 @@ typedef struct
   gdouble weight;
   gdouble target_bps;
   gdouble sent_bps;
+  guint64 n_drains;
 } GstDpmCoupled;
 
 /* All of it from one and the same thread, at a time. */

@@ -23,6 +23,7 @@ typedef struct
   FmxDelayShapeStats shape;
   FmxElectionNeighbour about;
   gdouble sent_bps;
+  guint64 n_drains;
   GstElement *rate;             /* its tfrcrate */
   gchar *name;
 } Sight;
@@ -150,7 +151,7 @@ look_at (GstDpmNeighbour * neighbour, gpointer user)
   if (gst_structure_get (s, "rate", GST_TYPE_STRUCTURE, &rate, NULL)) {
     gst_structure_get (rate, "target-bps", G_TYPE_UINT64, &target_bps,
         "rtt", G_TYPE_INT64, &rtt, "sent-bps", G_TYPE_DOUBLE, &sight.sent_bps,
-        NULL);
+        "n-drains", G_TYPE_UINT64, &sight.n_drains, NULL);
     gst_structure_get (rate, "delay-shape", GST_TYPE_STRUCTURE, &shape, NULL);
     sight.has_shape = shape != NULL && read_shape (shape, &sight.shape);
     sight.about.may_mix = (flags & FMX_JOIN_MAY_MIX) != 0;
@@ -258,7 +259,7 @@ prepare_coupling (GstDpmOrganiser * self, const GArray * sights,
       coupled[seat] = (GstDpmCoupled) {
       sight->rate, fmx_shared_bottleneck_group (&self->bottleneck, seat),
           gst_dpm_coupler_weight (weights, sight->name),
-          sight->about.target_bps, sight->sent_bps};
+          sight->about.target_bps, sight->sent_bps, sight->n_drains};
   }
 }
 

@@ -55,6 +55,7 @@ gst_rate_stats_to_structure (const gchar * name,
       "n-down", G_TYPE_UINT64, stats->n_down,
       "n-probes", G_TYPE_UINT64, stats->n_probes,
       "n-padding", G_TYPE_UINT64, stats->n_padding,
+      "n-drains", G_TYPE_UINT64, stats->n_drains,
       "n-no-feedback", G_TYPE_UINT64, stats->n_no_feedback,
       "n-breaker", G_TYPE_UINT64, stats->n_breaker, NULL);
 }

@@ -284,6 +284,16 @@ gst_tfrc_rate_set_share (GstTfrcRate * self, gdouble share)
   }
 }
 
+/* One of them gives way to see whether the queue is their own. */
+static void
+gst_tfrc_rate_drain_too (GstTfrcRate * self)
+{
+  gst_fairmix_lock_acquire (&self->lock);
+  if (self->timed.started)
+    fmx_rate_sender_drain_too (self->sender);
+  gst_fairmix_lock_release (&self->lock);
+}
+
 static void
 gst_tfrc_rate_disconnect (GstElement * element)
 {
@@ -715,6 +725,17 @@ gst_tfrc_rate_class_init (GstTfrcRateClass * klass)
   g_signal_new_class_handler ("set-share", G_TYPE_FROM_CLASS (klass),
       G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION, G_CALLBACK (gst_tfrc_rate_set_share),
       NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_DOUBLE);
+  /**
+   * GstTfrcRate::drain-too:
+   *
+   * For who couples several: n-drains of another grew, which cut its rate to see whether
+   * the queue is its own.  It is, and drains, only if all of them do.
+   *
+   * Since: 0.1
+   */
+  g_signal_new_class_handler ("drain-too", G_TYPE_FROM_CLASS (klass),
+      G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION, G_CALLBACK (gst_tfrc_rate_drain_too),
+      NULL, NULL, NULL, G_TYPE_NONE, 0);
 
   element_class->change_state = GST_DEBUG_FUNCPTR (gst_tfrc_rate_change_state);
   element_class->set_clock = GST_DEBUG_FUNCPTR (gst_tfrc_rate_set_clock);

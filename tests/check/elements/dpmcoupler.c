@@ -41,7 +41,7 @@ room_setup (Room * room)
     gst_element_set_state (room->rates[i], GST_STATE_PLAYING);
     fail_unless_equals_int (rate_of (room, i), 100000);
     room->all[i] = (GstDpmCoupled) {
-    room->rates[i], 0, 1.0 + i, 0.0, 1e6};
+    room->rates[i], 0, 1.0 + i, 0.0, 1e6, 0};
   }
 }
 
@@ -231,6 +231,32 @@ GST_START_TEST (test_who_may_send_nothing_is_left_out)
 
 GST_END_TEST;
 
+static void
+count (GstElement * rate, gpointer n)
+{
+  ++*(guint *) n;
+}
+
+GST_START_TEST (test_those_behind_one_bottleneck_give_way_together)
+{
+  guint n[N] = { 0 };
+  Room room;
+
+  room_setup (&room);
+  room.all[3].group = ALONE;
+  for (guint i = 0; i < N; i++)
+    g_signal_connect (room.rates[i], "drain-too", G_CALLBACK (count), &n[i]);
+  look (&room);
+  room.all[0].n_drains = room.all[3].n_drains = 1;
+  look (&room);
+  look (&room);
+  for (guint i = 0; i < N; i++)
+    fail_unless_equals_int (n[i], i == 1 || i == 2 ? 1 : 0);
+  room_teardown (&room);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_weights_are_numbers_of_any_kind_by_name)
 {
   GstStructure *weights = gst_structure_from_string
@@ -256,6 +282,7 @@ dpmcoupler_suite (void)
 
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_those_behind_one_bottleneck_share_by_weight);
+  tcase_add_test (tc, test_those_behind_one_bottleneck_give_way_together);
   tcase_add_test (tc, test_the_sum_is_that_of_what_they_find);
   tcase_add_test (tc, test_nobody_has_at_once_what_another_gave_up);
   tcase_add_test (tc, test_groups_change_and_members_come_and_go);

@@ -275,6 +275,12 @@ fmx_rate_controller_on_timeout (FmxRateController *rc, FmxTime now)
 }
 
 void
+fmx_rate_controller_drain_too (FmxRateController *rc)
+{
+  rc->drains_too = true;
+}
+
+void
 fmx_rate_controller_postpone (FmxRateController *rc, FmxTime until)
 {
   if (rc->no_feedback_at < until)

@@ -167,6 +167,7 @@ typedef struct
  * @n_no_feedback: expiries of the no-feedback timer although something was
  *     sent
  * @n_probing: times that probing began
+ * @n_drains: cuts that are to tell whether a queue is one's own
  */
 typedef struct
 {
@@ -175,6 +176,7 @@ typedef struct
   uint64_t n_down;
   uint64_t n_no_feedback;
   uint64_t n_probing;
+  uint64_t n_drains;
 } FmxRateStats;
 
 /**
@@ -239,6 +241,7 @@ struct _FmxRateController
   FmxRateStats stats;
   double rate_bps;
   bool probing;
+  bool drains_too;              /* others over the same bottleneck just gave way */
   const char *reason;
   /* the last that was said of the path */
   FmxDuration rtt;              /* 0 = nothing yet */
@@ -308,6 +311,9 @@ void fmx_rate_controller_set_media_bps (FmxRateController * rc, double bps);
 FmxTime fmx_rate_controller_next_timeout (const FmxRateController * rc);
 
 void fmx_rate_controller_on_timeout (FmxRateController * rc, FmxTime now);
+
+/** fmx_rate_controller_drain_too: as fmx_rate_sender_drain_too() */
+void fmx_rate_controller_drain_too (FmxRateController * rc);
 
 /** fmx_rate_controller_postpone: no feedback is no news before @until */
 void fmx_rate_controller_postpone (FmxRateController * rc, FmxTime until);

@@ -111,7 +111,9 @@ fmx_rate_coupling_add (FmxRateCoupling *coupling, uint32_t flow,
     alone &= !is_in (coupling, i, group);
   if (alone)
     memset (&coupling->groups[group], 0, sizeof coupling->groups[group]);
-  *f = (FmxCoupledFlow) { true, group, priority, rate_bps, least, desired };
+  *f = (FmxCoupledFlow) { true, group, priority, rate_bps, least, desired,
+    UINT64_MAX, false
+  };
   coupling->groups[group].sum_bps += rate_bps;
 }
 
@@ -164,6 +166,29 @@ fmx_rate_coupling_note (FmxRateCoupling *coupling, uint32_t flow,
   f->rate_bps = rate_bps;
   f->least_bps = least_bps;
   f->desired_bps = fmax (desired_bps, least_bps);
+}
+
+void
+fmx_rate_coupling_note_drains (FmxRateCoupling *coupling, uint32_t flow,
+    uint64_t n_drains)
+{
+  FmxCoupledFlow *f = &coupling->flows[flow];
+
+  assert (flow < coupling->n && f->present);
+  f->drains = n_drains > f->n_drains;
+  f->n_drains = n_drains;
+}
+
+bool
+fmx_rate_coupling_drains_too (const FmxRateCoupling *coupling, uint32_t flow)
+{
+  const FmxCoupledFlow *f = &coupling->flows[flow];
+  bool any = false;
+
+  assert (flow < coupling->n && f->present);
+  for (uint32_t i = 0; i < coupling->n; i++)
+    any |= is_in (coupling, i, f->group) && coupling->flows[i].drains;
+  return any && !f->drains;
 }
 
 bool

@@ -31,6 +31,8 @@ extern "C"
     double rate_bps;
     double least_bps;
     double desired_bps;
+    uint64_t n_drains;
+    bool drains;                  /* since it was last noted */
   } FmxCoupledFlow;
 
 /** FmxCoupledGroup: of flows that share a bottleneck: S_CR and its timer. */
@@ -104,6 +106,17 @@ extern "C"
  */
   void fmx_rate_coupling_note (FmxRateCoupling *coupling, uint32_t flow,
       double rate_bps, double least_bps, double desired_bps);
+
+/** fmx_rate_coupling_note_drains: @n_drains: of #FmxRateSenderStats, after
+ * fmx_rate_coupling_note() */
+  void fmx_rate_coupling_note_drains (FmxRateCoupling *coupling,
+      uint32_t flow, uint64_t n_drains);
+
+/** fmx_rate_coupling_drains_too: Returns: whether another of its group gives way and it
+ * does not; for fmx_rate_sender_drain_too().  A queue that several keep drains, and tells
+ * that it is theirs, only if all of them give way at once. */
+  bool fmx_rate_coupling_drains_too (const FmxRateCoupling *coupling,
+      uint32_t flow);
 
 /** fmx_rate_coupling_share_out: among the flows of @group */
   void fmx_rate_coupling_share_out (FmxRateCoupling *coupling,

@@ -282,6 +282,12 @@ fmx_rate_sender_set_share (FmxRateSender *sender, double share, FmxTime now)
 }
 
 void
+fmx_rate_sender_drain_too (FmxRateSender *sender)
+{
+  fmx_rate_controller_drain_too (&sender->controller);
+}
+
+void
 fmx_rate_sender_set_media_bps (FmxRateSender *sender, uint64_t bps)
 {
   fmx_rate_controller_set_media_bps (&sender->controller,
@@ -489,5 +495,6 @@ fmx_rate_sender_get_stats (const FmxRateSender *sender,
   stats->n_unknown += history.n_unknown;
   stats->n_up = rate.n_up;
   stats->n_down = rate.n_down;
+  stats->n_drains = rate.n_drains;
   stats->n_no_feedback = rate.n_no_feedback;
 }

@@ -40,8 +40,7 @@ typedef struct _FmxRateSenderStats FmxRateSenderStats;
  * @FMX_RATE_SENDER_FEEDBACK_NONE: nothing heard yet
  * @FMX_RATE_SENDER_FEEDBACK_REPORT_BLOCKS: receiver reports only: RTT from
  *     LSR and DLSR, loss events estimated from the loss between two reports
- * @FMX_RATE_SENDER_FEEDBACK_PER_PACKET: RFC 8888; report blocks are then left
- *     to the circuit breaker
+ * @FMX_RATE_SENDER_FEEDBACK_PER_PACKET: RFC 8888; report blocks are the breaker's then
  *
  * The best kind of feedback that the receiver sends.
  */
@@ -57,8 +56,7 @@ typedef enum
  * @FMX_RATE_SENDER_STARTING: sending at the initial rate, nothing heard yet
  * @FMX_RATE_SENDER_SENDING: the controller sets the rate
  * @FMX_RATE_SENDER_PROBING: no media; a dummy packet now and then
- * @FMX_RATE_SENDER_STOPPED: the circuit breaker tripped: nothing is sent until
- *     it closes again
+ * @FMX_RATE_SENDER_STOPPED: nothing is sent until the circuit breaker closes again
  */
 typedef enum
 {
@@ -74,10 +72,8 @@ typedef enum
  * @segment_bytes: the segment size s of the TCP equation, in bytes of payload;
  *     1460 with the header correction of [RFC4828 4.2]; 0 = the bundle's true
  *     mean packet size, as [RFC5348 3.1] and the DPM paper have it
- * @decision_interval_rtts: dpm: time between two increases, in round-trip
- *     times, 1 ... 100; the paper: 6 to 8
- * @min_bps: the least that makes sense for the application, in bits/s on the
- *     wire (one stream or the leanest mix): below it the sender probes
+ * @decision_interval_rtts: dpm: between two increases, 1 ... 100; the paper: 6 to 8
+ * @min_bps: the least that makes sense, in bits/s on the wire; below it the sender probes
  * @max_bps: the most, in bits/s on the wire
  * @initial_bps: until the first feedback, in bits/s on the wire
  * @loss_limit: share of lost packets, in [0, 1], above which the sender goes
@@ -86,8 +82,7 @@ typedef enum
  * @rto_min: floor of what the retransmission timeout adds to the round-trip
  *     time, as Linux has it; [RFC6298 2.4] has 1 s as the floor of the sum,
  *     but a packet of voice is not sent again
- * @alpha: gaimd: increase, in segments per round-trip time; 0 = 3 (1 - beta) /
- *     (1 + beta), which is fair to TCP
+ * @alpha: gaimd: segments more a round-trip time; 0 = 3 (1 - beta) / (1 + beta), fair to TCP
  * @beta: gaimd: in (0, 1), what remains of the rate on a loss event
  * @circuit_breaker: stop for good reasons only ([RFC8083])
  * @skip_packets: a sequence number is left out each so many packets, in the
@@ -153,8 +148,8 @@ struct _FmxRateSenderParams
  * @n_down: decreases
  * @n_probes: dummy packets, while no media may pass
  * @n_padding: those beside media, see #FmxRateFill
- * @n_no_feedback: expiries of the no-feedback timer although something was
- *     sent
+ * @n_drains: cuts that are to tell whether a queue is one's own
+ * @n_no_feedback: expiries of the no-feedback timer although something was sent
  * @n_breaker: times that the circuit breaker tripped
  */
 struct _FmxRateSenderStats
@@ -192,6 +187,7 @@ struct _FmxRateSenderStats
   uint64_t n_down;
   uint64_t n_probes;
   uint64_t n_padding;
+  uint64_t n_drains;
   uint64_t n_no_feedback;
   uint64_t n_breaker;
 };
@@ -459,6 +455,10 @@ void fmx_rate_sender_set_bps (FmxRateSender * sender, double bps,
  * it asks for more, or for less, as the others do.  The rate stays what it is. */
 void fmx_rate_sender_set_share (FmxRateSender * sender, double share,
     FmxTime now);
+
+/** fmx_rate_sender_drain_too: one that is coupled with it cuts its rate to see whether the
+ * queue is its own, which it is if all of them do */
+void fmx_rate_sender_drain_too (FmxRateSender * sender);
 
 /** fmx_rate_sender_may_send: Returns: whether media may pass now */
 bool fmx_rate_sender_may_send (const FmxRateSender * sender);

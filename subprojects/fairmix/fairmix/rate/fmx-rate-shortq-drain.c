@@ -143,6 +143,7 @@ fmx_shortq_begin_to_drain (FmxRateController *rc,
       s->others_time = now;
     s->others_last = now;
   }
+  rc->stats.n_drains += !rc->drains_too;
   s->n_drains = s->mode == FMX_RATE_SHORTQ_DRAINING ? s->n_drains + 1 : 1;
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_DRAINING, now);
   if (s->n_drains == 1)

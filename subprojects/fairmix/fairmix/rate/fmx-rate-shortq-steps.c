@@ -157,6 +157,16 @@ queues_borne (const FmxRateController *rc, const FmxRateFeedback *fb,
   return s->mode == FMX_RATE_SHORTQ_STARTING && !loses ? START_QUEUES : 1.0;
 }
 
+static void
+give_way (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
+{
+  if (rc->rate_bps > MARGIN * rc->params.min_bps)
+    fmx_shortq_begin_to_drain (rc, fb, now);
+  else if (!rc->drains_too)
+    fmx_shortq_begin_to_compete (rc, fb, now);
+  rc->drains_too = false;
+}
+
 void
 fmx_shortq_climb_or_drain (FmxRateController *rc,
     const FmxRateFeedback *fb, double allowed, FmxTime now)
@@ -167,7 +177,9 @@ fmx_shortq_climb_or_drain (FmxRateController *rc,
   bool stays = fmx_time_diff (now, s->long_since) > STAYS;
 
   fmx_shortq_note_excess (rc, fb, now);
-  if (!starting
+  if (rc->drains_too) {
+    give_way (rc, fb, now);
+  } else if (!starting
       && rc->rate_bps < fmin (allowed, fmx_shortq_floor_bps (rc, fb, now))) {
     if (others_keep_a_queue (rc, fb))
       fmx_shortq_begin_to_compete (rc, fb, now);
@@ -179,10 +191,7 @@ fmx_shortq_climb_or_drain (FmxRateController *rc,
     return;                     /* what is heard was sent before */
   } else if (stays || (double) standing > queues_borne (rc, fb, now)
       * (double) fmx_shortq_queue_limit (rc, fb)) {
-    if (rc->rate_bps > MARGIN * rc->params.min_bps)
-      fmx_shortq_begin_to_drain (rc, fb, now);
-    else
-      fmx_shortq_begin_to_compete (rc, fb, now);
+    give_way (rc, fb, now);
   } else if (standing > fmx_shortq_queue_limit (rc, fb) / 2) {
     return;                     /* somebody else may give way */
   } else if (starting || rc->rate_bps < s->recover_bps) {

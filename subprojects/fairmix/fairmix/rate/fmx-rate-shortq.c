@@ -179,6 +179,7 @@ fmx_shortq_enter (FmxRateController *rc, FmxRateShortqMode mode, FmxTime now)
   FmxRateShortqState *s = &rc->state.shortq;
 
   s->mode = mode;
+  rc->drains_too = false;
   s->decided = s->short_since = s->long_since = now;
   s->n_steps = s->n_near = 0;
 }

@@ -231,6 +231,33 @@ test_a_share_is_of_an_equal_part (void **state)
   assert_float_equal (fmx_rate_coupling_share (&w.coupling, 1), 6.0 / 7, 1e-9);
 }
 
+static void
+drains (World *w, uint64_t first, uint64_t others)
+{
+  for (uint32_t i = 0; i < N; i++)
+    fmx_rate_coupling_note_drains (&w->coupling, i, i == 0 ? first : others);
+}
+
+static void
+test_who_shares_a_queue_gives_way_with_the_others (void **state)
+{
+  World w;
+
+  (void) state;
+  begin (&w, false);
+  drains (&w, 7, 3);            /* before they were coupled */
+  for (uint32_t i = 0; i < N; i++)
+    assert_false (fmx_rate_coupling_drains_too (&w.coupling, i));
+  fmx_rate_coupling_add (&w.coupling, 3, 1, 1.0, 0.0);
+  drains (&w, 8, 3);
+  for (uint32_t i = 0; i < N; i++)
+    assert_int_equal (fmx_rate_coupling_drains_too (&w.coupling, i),
+        i == 1 || i == 2);
+  drains (&w, 8, 3);
+  for (uint32_t i = 0; i < N; i++)
+    assert_false (fmx_rate_coupling_drains_too (&w.coupling, i));
+}
+
 int
 main (void)
 {
@@ -240,6 +267,7 @@ main (void)
     cmocka_unit_test (test_the_rates_always_add_up),
     cmocka_unit_test (test_a_flow_goes_to_its_share_by_parts),
     cmocka_unit_test (test_a_share_is_of_an_equal_part),
+    cmocka_unit_test (test_who_shares_a_queue_gives_way_with_the_others),
     cmocka_unit_test (test_each_keeps_its_least),
     cmocka_unit_test (test_groups_and_those_who_left_do_not_count),
     cmocka_unit_test (test_conservative_is_as_one_flow_on_congestion),

@@ -329,6 +329,36 @@ test_after_a_path_became_narrow_its_rate_is_the_ceiling (void **state)
   assert_true (fabs (t.rc.state.shortq.ceiling_bps - 60e3) < 1.0);
 }
 
+/* It says that it drains only of its own accord, or all would ask each other for ever. */
+static void
+test_one_of_several_drains_with_the_others (void **state)
+{
+  Told t = told_calm (400e3);
+
+  (void) state;
+  fmx_rate_controller_drain_too (&t.rc);
+  told_for (&t, STEP, 0);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_DRAINING);
+  assert_true (fmx_rate_controller_bps (&t.rc) < 0.9 * 400e3);
+  assert_int_equal (t.rc.stats.n_drains, 0);
+  told_while (&t, FMX_RATE_SHORTQ_DRAINING, 0);
+  told_until (&t, FMX_RATE_SHORTQ_DRAINING, 200 * MS);
+  assert_int_equal (t.rc.stats.n_drains, 1);
+}
+
+static void
+test_who_has_the_least_does_not_compete_for_others (void **state)
+{
+  Told t = told_calm (400e3);
+
+  (void) state;
+  fmx_rate_controller_set (&t.rc, t.rc.params.min_bps, FMX_RATE_COUPLED);
+  fmx_rate_controller_drain_too (&t.rc);
+  told_for (&t, STEP, 0);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_CALM);
+  assert_false (t.rc.drains_too);
+}
+
 int
 main (void)
 {
@@ -347,6 +377,8 @@ main (void)
     cmocka_unit_test (test_at_the_least_rate_it_competes_at_once),
     cmocka_unit_test (test_who_is_choked_has_what_comes_through),
     cmocka_unit_test (test_who_is_choked_is_told_once),
+    cmocka_unit_test (test_one_of_several_drains_with_the_others),
+    cmocka_unit_test (test_who_has_the_least_does_not_compete_for_others),
     cmocka_unit_test (test_after_a_path_became_narrow_its_rate_is_the_ceiling),
   };
 

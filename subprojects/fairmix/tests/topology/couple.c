@@ -47,14 +47,19 @@ static void
 couple (const Net * net, FmxRateCoupling *coupling,
     const FmxSharedBottleneck *sb, bool equal, FmxTime now)
 {
+  FmxRateSenderStats stats;
+
   for (unsigned i = 0; i < CLIENTS; i++) {
     double own = (double) fmx_rate_sender_target_bps (&bundles[i].sender);
     uint32_t group = fmx_shared_bottleneck_group (sb, i);
 
     fmx_rate_coupling_place (coupling, i, own > 0.0 ? group : FMX_NO_GROUP,
         weight_of (net, i, equal), own);
-    if (fmx_rate_coupling_has (coupling, i))
-      fmx_rate_coupling_note (coupling, i, own, 20e3, 1e9);
+    if (!fmx_rate_coupling_has (coupling, i))
+      continue;
+    fmx_rate_coupling_note (coupling, i, own, 20e3, 1e9);
+    fmx_rate_sender_get_stats (&bundles[i].sender, &stats, now);
+    fmx_rate_coupling_note_drains (coupling, i, stats.n_drains);
   }
   for (unsigned i = 0; i < CLIENTS; i++)
     fmx_rate_coupling_share_out (coupling, i);
@@ -68,6 +73,8 @@ couple (const Net * net, FmxRateCoupling *coupling,
         now);
     fmx_rate_sender_set_bps (sender, fmx_rate_coupling_next (coupling, i, own),
         now);
+    if (fmx_rate_coupling_drains_too (coupling, i))
+      fmx_rate_sender_drain_too (sender);
   }
 }
 
