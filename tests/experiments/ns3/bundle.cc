@@ -46,6 +46,7 @@ BundleSender::BundleSender(const BundleParams& params, Address to, Recorder* rec
       m_rate(nullptr),
       m_sink{&BundleSender::OnEvent, this},
       m_target_bps(0),
+      m_adapt{},
       m_plan{},
       m_streams(params.streams),
       m_order(params.streams),

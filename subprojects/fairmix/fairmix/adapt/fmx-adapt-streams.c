@@ -212,7 +212,7 @@ present_cost (Planner *p)
 }
 
 /* A plan may come to the target, but when it costs more than the present one
- * it must leave the headroom.  (The cheapest plan of all never does.) */
+ * to what lasts, and it must leave the headroom.  (The cheapest plan of all never does.) */
 static uint64_t
 find_bound (Planner *p, uint64_t target_bps)
 {
@@ -220,7 +220,9 @@ find_bound (Planner *p, uint64_t target_bps)
 
   if (target_bps == FMX_TARGET_UNLIMITED)
     return target_bps;
-  bound_bps -= (uint64_t) ((double) target_bps * p->params->headroom);
+  if (p->params->lasting_bps > 0 && p->params->lasting_bps < bound_bps)
+    bound_bps = p->params->lasting_bps;
+  bound_bps -= (uint64_t) ((double) bound_bps * p->params->headroom);
   present_bps = present_cost (p);
   if (present_bps > bound_bps)
     bound_bps = present_bps;

@@ -33,6 +33,9 @@ extern "C" {
  * @max_streams: how many streams the neighbour can take, mixes included; 0 =
  *     any number.  Who has a few decoders, or a few places in a browser, is a
  *     bottleneck like a narrow link (DPM 3.2: the end system).
+ * @lasting_bps: a plan that costs more than the present one may come to that and no more,
+ *     and leaves the headroom of it; the mixes may use the rest of the target.  0 = the
+ *     target
  *
  * @mix_min_bps must not exceed @mix_max_bps.
  */
@@ -42,6 +45,7 @@ typedef struct
   uint32_t mix_max_bps;
   double headroom;
   uint32_t max_streams;
+  uint64_t lasting_bps;
 } FmxAdaptParams;
 
 /**

@@ -16,8 +16,10 @@
 static bool
 is_on (const FmxRateFill *fill)
 {
-  return fill->until == 0 && fill->rate_bps > 0.0
-      && fill->rate_bps < fill->wanted_bps;
+  if (fill->rate_bps <= 0.0 || fill->wanted_bps <= 0.0)
+    return false;
+  return fill->gap || (fill->until == 0
+      && fill->rate_bps < fill->wanted_bps);
 }
 
 static void
@@ -81,6 +83,16 @@ fmx_rate_fill_on_rate (FmxRateFill *fill, double bps, FmxTime now)
 }
 
 void
+fmx_rate_fill_set_gap (FmxRateFill *fill, bool gap, FmxTime now)
+{
+  if (gap && !is_on (fill)) {
+    fill->owed_bytes = 0.0;
+    fill->last = now;
+  }
+  fill->gap = gap;
+}
+
+void
 fmx_rate_fill_on_sent (FmxRateFill *fill, uint32_t wire_bytes, FmxTime now)
 {
   const double most = BURST_PACKETS * FMX_RATE_FILL_BYTES;
@@ -99,7 +111,7 @@ fmx_rate_fill_next (const FmxRateFill *fill)
 {
   double missing = FMX_RATE_FILL_BYTES - fill->owed_bytes;
 
-  if (fill->until != 0)
+  if (fill->until != 0 && !is_on (fill))
     return fill->wanted_bps > fill->rate_bps && fill->rate_bps > 0.0
         ? fill->until : FMX_TIME_NONE;
   if (!is_on (fill))

@@ -16,6 +16,9 @@ FmxRateSenderState fmx_rate_sender_state (const FmxRateSender * sender);
 FmxDuration fmx_rate_sender_probe_interval (const FmxRateSender * sender);
 void fmx_rate_sender_schedule_probe (FmxRateSender * sender, FmxTime now);
 
+/* The target may be another one: what lasts of it, and what padding makes up */
+void fmx_rate_sender_fill_up (FmxRateSender * sender, FmxTime now);
+
 /* Longest time between two feedbacks of late. */
 FmxDuration fmx_rate_sender_interval (const FmxRateSender * sender);
 

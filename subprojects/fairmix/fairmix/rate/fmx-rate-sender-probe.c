@@ -2,6 +2,8 @@
 
 /* Packets that carry nothing: while no media may pass, and beside media. */
 
+#include <math.h>
+
 #include "fairmix/rate/fmx-rate-sender-private.h"
 
 /* [RFC8085 3.1.3] not more than one per RTT.  It would have one in three seconds
@@ -30,6 +32,34 @@ fmx_rate_sender_schedule_probe (FmxRateSender *sender, FmxTime now)
   }
   if (now >= fmx_rate_train_next (&sender->train))
     fmx_rate_train_announce (&sender->train);
+}
+
+uint64_t
+fmx_rate_sender_lasting_bps (const FmxRateSender *sender)
+{
+  uint64_t target = fmx_rate_sender_target_bps (sender);
+  double lasting = fmx_rate_lasting_bps (&sender->lasting);
+
+  if (sender->controller.tried_from_bps > 0.0)
+    lasting = fmin (lasting, sender->share
+        * sender->controller.tried_from_bps);
+  return sender->controller.is_calm && lasting < (double) target
+      ? (uint64_t) lasting : target;
+}
+
+/* Streams wait for a rate that lasts, and the controller must know whether it does. */
+void
+fmx_rate_sender_fill_up (FmxRateSender *sender, FmxTime now)
+{
+  double bps = fmx_rate_sender_state (sender) == FMX_RATE_SENDER_SENDING
+      ? (double) fmx_rate_sender_target_bps (sender) : 0.0;
+  bool held_back = sender->controller.media_bps
+      < fmx_rate_controller_bps (&sender->controller);
+
+  fmx_rate_lasting_on_rate (&sender->lasting, bps, now);
+  fmx_rate_fill_on_rate (&sender->fill, bps, now);
+  fmx_rate_fill_set_gap (&sender->fill, !held_back
+      && (double) fmx_rate_sender_lasting_bps (sender) < bps, now);
 }
 
 uint32_t

@@ -130,6 +130,7 @@ fmx_rate_sender_init (FmxRateSender *sender,
   sender->told_state = FMX_RATE_SENDER_STOPPED;
   fmx_rate_fill_init (&sender->fill, now);
   fmx_rate_train_init (&sender->train, now);
+  fmx_rate_lasting_init (&sender->lasting, now);
   fmx_rate_sender_tell (sender, now);
 }
 
@@ -368,8 +369,7 @@ fmx_rate_sender_tell (FmxRateSender *sender, FmxTime now)
   double change = fabs ((double) target - (double) sender->told_bps);
   const char *reason;
 
-  fmx_rate_fill_on_rate (&sender->fill, state == FMX_RATE_SENDER_SENDING
-      ? (double) target : 0.0, now);
+  fmx_rate_sender_fill_up (sender, now);
   if (state == sender->told_state
       && change <= TOLD_CHANGE * (double) sender->told_bps)
     return;

@@ -19,6 +19,7 @@
 #include "fairmix/rate/fmx-feedback-source.h"
 #include "fairmix/rate/fmx-rate-controller.h"
 #include "fairmix/rate/fmx-rate-fill.h"
+#include "fairmix/rate/fmx-rate-lasting.h"
 #include "fairmix/rate/fmx-rate-train.h"
 #include "fairmix/rate/fmx-sender-stall.h"
 #include "fairmix/rate/fmx-stream-table.h"
@@ -326,6 +327,7 @@ struct _FmxRateSender
   bool probe_taken;             /* the next packet is a dummy */
   FmxRateFill fill;
   FmxRateTrain train;
+  FmxRateLasting lasting;
   uint32_t padding_bytes;       /* on the wire, of what was taken last */
   bool outage;                  /* probing because nothing came through */
   bool stale_intervals;         /* loss intervals are of before probing */
@@ -376,14 +378,9 @@ void fmx_rate_sender_set_params (FmxRateSender * sender,
 void fmx_rate_sender_on_sent (FmxRateSender * sender, uint32_t ssrc,
     uint16_t seq, uint32_t wire_bytes, FmxTime now);
 
-/**
- * fmx_rate_sender_take_skip:
- *
- * To be asked once before each media packet.
- *
- * Returns: true if the packet shall have the number after the one that it would
- *     have: the receiver must not claim to have the one that is left out
- */
+/** fmx_rate_sender_take_skip: to be asked once before each media packet.  Returns: true if
+ * it shall have the number after the one that it would have: the receiver must not claim
+ * to have the one that is left out */
 bool fmx_rate_sender_take_skip (FmxRateSender * sender);
 
 /**
@@ -398,12 +395,9 @@ bool fmx_rate_sender_take_skip (FmxRateSender * sender);
  */
 void fmx_rate_sender_set_source (FmxRateSender * sender, uint64_t id);
 
-/**
- * fmx_rate_sender_on_ccfb:
- * @data: the FCI of an RFC 8888 packet (see fmx_ccfb_reader_init())
- *
- * Returns: false if it is malformed: nothing changed then but a counter
- */
+/** fmx_rate_sender_on_ccfb: @data is the FCI of an RFC 8888 packet (see
+ * fmx_ccfb_reader_init()).  Returns: false if it is malformed: nothing changed then but a
+ * counter */
 bool fmx_rate_sender_on_ccfb (FmxRateSender * sender, const uint8_t * data,
     size_t size, FmxTime now);
 
@@ -440,6 +434,9 @@ void fmx_rate_sender_on_timeout (FmxRateSender * sender, FmxTime now);
 /** fmx_rate_sender_target_bps: Returns: the target, in bits/s on the wire, in
  * [min_bps, max_bps]; 0 while probing or after the breaker tripped */
 uint64_t fmx_rate_sender_target_bps (const FmxRateSender * sender);
+
+/** fmx_rate_sender_lasting_bps: Returns: whole streams should not grow beyond that */
+uint64_t fmx_rate_sender_lasting_bps (const FmxRateSender * sender);
 
 /** fmx_rate_sender_set_media_bps: of the target, the media may use @bps and no more
  * from now on, as a policy wants it (see #FmxAdaptPolicy); all of it unless called */

@@ -104,6 +104,10 @@ void fmx_shortq_grow (FmxRateController *rc, const FmxRateFeedback *fb,
 void fmx_shortq_note_room (FmxRateController *rc,
     const FmxRateFeedback *fb, FmxTime now);
 
+/* What of the rate streams should be for */
+void fmx_shortq_note_lasting (FmxRateController *rc,
+    const FmxRateFeedback *fb, FmxTime now);
+
 /* Returns: whether @bps are all that the narrowest link carries, by trains of late */
 bool fmx_shortq_has_link (const FmxRateFeedback * fb, double bps);
 

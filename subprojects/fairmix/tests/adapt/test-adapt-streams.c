@@ -276,6 +276,27 @@ test_increase_needs_headroom_and_decrease_none (void **state)
   assert_int_equal (scene.plan.n_separate, 4);
 }
 
+/* What is tried is for the mix; what was carried before stays. */
+static void
+test_no_more_is_separate_than_lasts (void **state)
+{
+  FmxAdaptParams params = exact;
+  Scene scene;
+
+  (void) state;
+  params.lasting_bps = 3 * STREAM_BPS + MIX_BPS;
+  scene_init (&scene, 8);
+  scene_plan (&scene, &params, 4 * STREAM_BPS + MIX_BPS);
+  assert_int_equal (scene.plan.n_separate, 3);
+  assert_int_equal (scene.plan.mix_bps, STREAM_BPS + MIX_BPS);
+  scene_apply (&scene);
+  params.lasting_bps = 2 * STREAM_BPS + MIX_BPS;
+  scene_plan (&scene, &params, 3 * STREAM_BPS + MIX_BPS);
+  assert_int_equal (scene.plan.n_separate, 3);
+  scene_plan (&scene, &params, 3 * STREAM_BPS + MIX_BPS - 1);
+  assert_int_equal (scene.plan.n_separate, 2);
+}
+
 /* The talker changes while the target is full to the brim. */
 static void
 test_an_exchange_needs_no_headroom (void **state)
@@ -313,6 +334,7 @@ main (void)
         (test_a_small_stream_passes_a_big_one_of_its_priority_only),
     cmocka_unit_test (test_streams_cheaper_than_a_mix_are_not_mixed_in_vain),
     cmocka_unit_test (test_increase_needs_headroom_and_decrease_none),
+    cmocka_unit_test (test_no_more_is_separate_than_lasts),
     cmocka_unit_test (test_an_exchange_needs_no_headroom),
   };
 

@@ -96,6 +96,21 @@ test_a_rate_that_grows_by_itself_ends_a_pause (void **state)
   assert_true (fmx_rate_fill_next (&fill) < 8 * (FmxTime) S);
 }
 
+static void
+test_what_streams_wait_for_is_made_up_all_the_time (void **state)
+{
+  (void) state;
+  begin (200e3, 150e3);
+  assert_true (fmx_rate_fill_next (&fill) == FMX_TIME_NONE);
+  fmx_rate_fill_set_gap (&fill, true, 0);
+  assert_float_equal (padding_bits (0, 10 * (FmxTime) S, 120e3), 800e3, 40e3);
+  fmx_rate_fill_set_gap (&fill, false, 10 * (FmxTime) S);
+  assert_true (fmx_rate_fill_next (&fill) == FMX_TIME_NONE);
+  fmx_rate_fill_set_wanted (&fill, 0.0, 10 * (FmxTime) S);
+  fmx_rate_fill_set_gap (&fill, true, 10 * (FmxTime) S);
+  assert_true (fmx_rate_fill_next (&fill) == FMX_TIME_NONE);
+}
+
 int
 main (void)
 {
@@ -105,6 +120,7 @@ main (void)
     cmocka_unit_test (test_without_a_wish_or_a_rate_nothing_is_due),
     cmocka_unit_test (test_pauses_become_longer_and_a_fall_begins_one_at_once),
     cmocka_unit_test (test_a_rate_that_grows_by_itself_ends_a_pause),
+    cmocka_unit_test (test_what_streams_wait_for_is_made_up_all_the_time),
   };
 
   return cmocka_run_group_tests_name ("rate/rate-fill", tests, NULL, NULL);

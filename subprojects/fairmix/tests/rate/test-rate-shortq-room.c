@@ -87,6 +87,39 @@ test_who_has_all_of_the_link_tries_it_rarely (void **state)
   assert_true (holds_for (400e3) > 15.0);
 }
 
+static void
+test_a_step_beyond_all_of_a_link_is_a_trial (void **state)
+{
+  Told t = told_ceiling (400e3, 1);
+  const FmxRateShortqState *s = &t.rc.state.shortq;
+
+  (void) state;
+  for (; t.rc.rate_bps <= 0.96 * s->ceiling_bps; told_for (&t, STEP, 0));
+  told_for (&t, STEP, 0);
+  assert_true (t.rc.is_calm && t.rc.tried_from_bps == 0.0);
+  t.fb.link_bps = 400e3;
+  told_for (&t, STEP, 0);
+  assert_float_equal (t.rc.tried_from_bps, 0.95 * s->ceiling_bps, 1.0);
+}
+
+static void
+test_who_loses_or_competes_is_not_calm (void **state)
+{
+  Told t = told_ceiling (400e3, 1);
+
+  (void) state;
+  told_for (&t, STEP, 0);
+  assert_true (t.rc.is_calm);
+  t.fb.new_loss_event = true;
+  told_for (&t, 2 * STEP, 0);
+  assert_true (!t.rc.is_calm);
+  told_for (&t, 11 * S, 0);
+  assert_true (t.rc.is_calm);
+  t = told_competing (400e3);
+  told_for (&t, STEP, 200 * MS);
+  assert_true (!t.rc.is_calm);
+}
+
 int
 main (void)
 {
@@ -95,6 +128,8 @@ main (void)
     cmocka_unit_test (test_a_queue_ends_what_trains_have_told),
     cmocka_unit_test (test_trains_are_for_who_sends_near_a_ceiling),
     cmocka_unit_test (test_who_has_all_of_the_link_tries_it_rarely),
+    cmocka_unit_test (test_a_step_beyond_all_of_a_link_is_a_trial),
+    cmocka_unit_test (test_who_loses_or_competes_is_not_calm),
   };
 
   return cmocka_run_group_tests_name ("rate/rate-shortq-room", tests, NULL,

@@ -113,7 +113,8 @@ select_streams (FmxSimBundle *bundle, FmxTime now)
   FmxSimVoices *voices = &bundle->voices;
 
   fmx_sim_voices_follow (voices, bundle->mute ? 0
-      : fmx_rate_sender_target_bps (&bundle->sender), now);
+      : fmx_rate_sender_target_bps (&bundle->sender),
+      fmx_rate_sender_lasting_bps (&bundle->sender), now);
   if (voices->plan.next_bps != bundle->wanted_bps) {
     bundle->wanted_bps = voices->plan.next_bps;
     fmx_rate_sender_set_wanted (&bundle->sender, (double) bundle->wanted_bps,
@@ -336,7 +337,7 @@ fmx_sim_bundle_restart_counters (FmxSimBundle *bundle, FmxTime now)
   bundle->n_sent = bundle->n_received = 0;
   bundle->sent_bytes = bundle->received_bytes = bundle->padding_bytes = 0;
   bundle->stream_seconds = 0.0;
-  bundle->voices.n_changes = 0;
+  bundle->voices.n_changes = bundle->voices.n_turns = 0;
 }
 
 double

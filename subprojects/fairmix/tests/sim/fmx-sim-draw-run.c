@@ -298,7 +298,7 @@ static FmxSimOutcome
 sum_up (const FmxSimDraw *draw)
 {
   double padding = 0.0, own = 0.0, squares = 0.0, others = 0.0;
-  uint64_t n_changes = 0;
+  uint64_t n_changes = 0, n_turns = 0;
   FmxSimOutcome out = { 0 };
 
   for (unsigned i = 0; i < world.n_bundles; i++) {
@@ -307,7 +307,9 @@ sum_up (const FmxSimDraw *draw)
     own += bps;
     squares += bps * bps;
     padding += 8.0 * (double) world.bundles[i].padding_bytes / SECONDS;
+    out.apart += world.bundles[i].stream_seconds / SECONDS / draw->n_bundles;
     n_changes += world.bundles[i].voices.n_changes;
+    n_turns += world.bundles[i].voices.n_turns;
     out.loss += fmx_sim_bundle_loss (&world.bundles[i]) / draw->n_bundles;
   }
   if (world.n_bundles == 0) {
@@ -329,6 +331,7 @@ sum_up (const FmxSimDraw *draw)
   out.queue_s = world.queue_s[world.n_looks * 95 / 100];
   out.packet_s = 8.0 * 200.0 / draw->link.rate_bps;
   out.changes = (double) n_changes / draw->n_bundles * 60.0 / SECONDS;
+  out.turns = (double) n_turns / draw->n_bundles * 60.0 / SECONDS;
   out.climb_s = world.climb_s > 0.0 ? world.climb_s : HUGE_VAL;
   judge (&out, draw);
   return out;

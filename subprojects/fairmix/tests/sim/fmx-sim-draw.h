@@ -91,7 +91,9 @@ typedef struct
  * @loss: share of the bundles' packets
  * @tcp_loss: share of the TCPs' packets
  * @padding: share of what arrives of the bundles
- * @changes: a minute and bundle, of who is separate
+ * @changes: a minute and bundle, of who is separate, because of the rate
+ * @turns: likewise, because of who talks
+ * @apart: voices that are separate, in the mean of time and bundles
  * @climb_s: from the first bundle's start until a second brings 0.8 of an equal share
  * @ok: whether it is inside its family's targets
  *
@@ -108,6 +110,8 @@ typedef struct
   double loss;
   double tcp_loss;
   double changes;
+  double turns;
+  double apart;
   double padding;
   double climb_s;
   bool ok;

@@ -92,41 +92,76 @@ share_mix (FmxSimVoices *voices)
           bitrate_bps) * fmx_time_to_s (mix->packet_time) / 8.0 + 0.5);
 }
 
-static bool
-carry_out (FmxSimVoices *voices, FmxTime now)
+/* What the voices are now, for that rate */
+static void
+plan (FmxSimVoices *voices, uint64_t target_bps, uint64_t lasting_bps)
 {
-  bool changed = false;
-
-  for (unsigned i = 0; i < voices->n; i++) {
-    FmxSelectStream *s = &voices->streams[i];
-    bool separate = voices->assignment[i] == FMX_ADAPT_SEPARATE;
-
-    if (s->separate == separate)
-      continue;
-    s->separate = separate;
-    s->since = now;
-    changed = true;
-  }
-  return changed;
-}
-
-void
-fmx_sim_voices_follow (FmxSimVoices *voices, uint64_t target_bps, FmxTime now)
-{
-  FmxSelectParams select;
-
-  if (target_bps == voices->target_bps
-      && now < voices->planned + (FmxTime) HOUSEKEEPING)
-    return;
-  voices->target_bps = target_bps;
-  voices->planned = now;
   cost_of_mix (voices, target_bps);
   if (target_bps > 0 && target_bps < voices->params.mix_min_bps)
     target_bps = voices->params.mix_min_bps;
-  fmx_select_params_default (&select);
-  fmx_select_rank (&select, voices->streams, voices->order, voices->n, now);
+  voices->params.lasting_bps = lasting_bps;
   fmx_adapt_plan_streams (&voices->params, target_bps, voices->streams,
       voices->order, voices->assignment, voices->n, &voices->plan);
-  voices->n_changes += carry_out (voices, now);
+}
+
+static bool
+is_separate (const FmxSimVoices *voices, unsigned i)
+{
+  return voices->assignment[i] == FMX_ADAPT_SEPARATE;
+}
+
+/* Whether the plan sends anybody another way */
+static bool
+changes (const FmxSimVoices *voices)
+{
+  for (unsigned i = 0; i < voices->n; i++)
+    if (voices->streams[i].separate != is_separate (voices, i))
+      return true;
+  return false;
+}
+
+/* A change that would be at the rate before, too, is due to who talks now. */
+static void
+count_change (FmxSimVoices *voices, uint64_t target_bps, uint64_t lasting_bps)
+{
+  plan (voices, voices->target_bps, voices->lasting_bps);
+  if (changes (voices))
+    voices->n_turns++;
+  else
+    voices->n_changes++;
+  plan (voices, target_bps, lasting_bps);
+}
+
+static void
+carry_out (FmxSimVoices *voices, FmxTime now)
+{
+  for (unsigned i = 0; i < voices->n; i++) {
+    FmxSelectStream *s = &voices->streams[i];
+
+    if (s->separate == is_separate (voices, i))
+      continue;
+    s->separate = is_separate (voices, i);
+    s->since = now;
+  }
+}
+
+void
+fmx_sim_voices_follow (FmxSimVoices *voices, uint64_t target_bps,
+    uint64_t lasting_bps, FmxTime now)
+{
+  FmxSelectParams select;
+
+  if (target_bps == voices->target_bps && lasting_bps == voices->lasting_bps
+      && now < voices->planned + (FmxTime) HOUSEKEEPING)
+    return;
+  voices->planned = now;
+  fmx_select_params_default (&select);
+  fmx_select_rank (&select, voices->streams, voices->order, voices->n, now);
+  plan (voices, target_bps, lasting_bps);
+  if (changes (voices))
+    count_change (voices, target_bps, lasting_bps);
+  voices->target_bps = target_bps;
+  voices->lasting_bps = lasting_bps;
+  carry_out (voices, now);
   share_mix (voices);
 }

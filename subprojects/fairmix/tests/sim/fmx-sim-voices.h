@@ -25,7 +25,7 @@ typedef struct
   uint32_t order[FMX_SIM_VOICES_MAX];
   int32_t assignment[FMX_SIM_VOICES_MAX];
   FmxAdaptPlan plan;
-  uint64_t target_bps;          /* that it was made for */
+  uint64_t target_bps, lasting_bps;     /* that it was made for */
   FmxTime planned;              /* and when */
   uint32_t mix_wire_bytes;      /* 0 = there is no mix */
   /* who pauses sends nothing */
@@ -33,7 +33,8 @@ typedef struct
   FmxRng rng;
   FmxTime turns[FMX_SIM_VOICES_MAX];    /* begins to talk, or ends */
   /* counters, for whoever watches */
-  uint64_t n_changes;           /* plans that send anybody another way */
+  uint64_t n_changes;           /* plans that send anybody another way, for the rate ... */
+  uint64_t n_turns;             /* ... and for who talks */
 } FmxSimVoices;
 
 /** fmx_sim_voices_init: @n talk, each in packets of @wire_bytes, and nobody is sent
@@ -48,8 +49,9 @@ void fmx_sim_voices_pause (FmxSimVoices * voices, uint64_t seed, FmxTime now);
 /** fmx_sim_voices_talks: Returns: whether @voice talks now; time does not go back */
 bool fmx_sim_voices_talks (FmxSimVoices * voices, unsigned voice, FmxTime now);
 
-/** fmx_sim_voices_follow: plans anew if @target_bps is another, and each second */
+/** fmx_sim_voices_follow: plans anew if @target_bps, or what lasts of it, is another, and
+ * each second */
 void fmx_sim_voices_follow (FmxSimVoices * voices, uint64_t target_bps,
-    FmxTime now);
+    uint64_t lasting_bps, FmxTime now);
 
 #endif /* FMX_SIM_VOICES_H */

@@ -32,7 +32,7 @@ typedef struct
 typedef struct
 {
   unsigned n, ok, extreme, steady, quick;
-  double changes;
+  double changes, turns, apart, padding, loss;
   double values[MAX_DRAWS];     /* what the family is about */
 } Tally;
 
@@ -66,7 +66,7 @@ print_each (const FmxSimDraw *draw, const FmxSimOutcome *out)
 
   printf ("%4u %s %7.0f kbit/s %5.1f ms queue %5.0f ms %-8s %s%u %s loss %.3f "
       "jitter %.0f+%.0f ms: ratio %5.2f used %.2f jain %.2f queue95 %5.1f ms "
-      "loss %.3f tcp %.3f changes %.1f padding %.3f "
+      "loss %.3f tcp %.3f changes %.1f turns %.1f apart %.2f padding %.3f "
       "climb %.0f s\n", (unsigned) draw->seed,
       out->ok ? "ok " : "BAD", draw->link.rate_bps / 1e3,
       fmx_time_to_s (draw->link.delay) * 1e3, draw->link.queue_packets > 0
@@ -76,7 +76,7 @@ print_each (const FmxSimDraw *draw, const FmxSimOutcome *out)
       draw->n_tcps, draw->tcp.kind == FMX_SIM_RENO ? "reno" : "cubic",
       draw->link.loss, fmx_time_to_s (draw->nature.jitter) * 1e3,
       fmx_time_to_s (draw->nature.stall) * 1e3, out->ratio, out->used,
-      out->jain, out->queue_s * 1e3, out->loss, out->tcp_loss, out->changes,
+      out->jain, out->queue_s * 1e3, out->loss, out->tcp_loss, out->changes, out->turns, out->apart,
       out->padding, out->climb_s);
 }
 
@@ -92,6 +92,10 @@ run_draws (const Options *options, FmxSimFamily family, unsigned first)
     tally.values[tally.n++] = value;
     tally.ok += out.ok;
     tally.changes += out.changes;
+    tally.turns += out.turns;
+    tally.apart += out.apart;
+    tally.padding += out.padding;
+    tally.loss += out.loss;
     tally.steady += out.changes <= 2.0;
     tally.quick += out.climb_s <= (family <= FMX_SIM_BESIDE_TCP_LOSSY
         ? CLIMB_BESIDE_TCP_S : CLIMB_ALONE_S);
@@ -114,9 +118,11 @@ run_family (const Options *options, FmxSimFamily family)
   }
   run_draws (options, family, options->both ? 1 : options->first);
   printf ("| %-20s |%s", fmx_sim_family_names[family], tuned);
-  printf (" %4u | %3.0f %% | %3.0f %% | %3.0f %% | %4.1f | %3.0f %% | %5.2f | %5.2f | %5.2f |\n",
+  printf (" %4u | %3.0f %% | %3.0f %% | %3.0f %% | %4.1f | %4.1f | %4.1f | %4.1f %% | %3.0f %% | %5.2f | %5.2f | %5.2f |\n",
       tally.n, 100.0 * tally.ok / tally.n, 100.0 * tally.extreme / tally.n,
       100.0 * tally.steady / tally.n, tally.changes / tally.n,
+      tally.turns / tally.n, tally.apart / tally.n,
+      100.0 * tally.padding / tally.n,
       100.0 * tally.quick / tally.n, tally.values[tally.n / 20],
       tally.values[tally.n / 2], tally.values[tally.n - 1 - tally.n / 20]);
   fflush (stdout);
@@ -177,8 +183,8 @@ main (int argc, char **argv)
   }
   printf ("%s, %s seeds\n\n"
       "| family |%s draws | inside | ratio outside 1/3 to 3 "
-      "| changes <= 2/min | changes/min | climbs in time | 5 %% | median | 95 %% |\n"
-      "|---|---|---|---|---|---|---|---|---|---|%s\n", name_of (&options.subject),
+      "| changes <= 2/min | changes/min | turns/min | apart | padding | climbs in time | 5 %% | median | 95 %% |\n"
+      "|---|---|---|---|---|---|---|---|---|---|---|---|---|%s\n", name_of (&options.subject),
       options.first == 0 && !options.both ? "tuned (even)" : "held-out (odd)",
       options.both ? " inside, tuned |" : "", options.both ? "---|" : "");
   for (unsigned f = 0; f < FMX_SIM_N_FAMILIES; f++)

@@ -23,7 +23,7 @@ test_what_leaves_is_no_more_than_the_target_and_not_much_less (void **state)
   (void) state;
   fmx_sim_voices_init (&voices, 20, WIRE_BYTES, 0);
   for (uint64_t bps = 30000; bps < 1200000; bps += 7000) {
-    fmx_sim_voices_follow (&voices, bps, (FmxTime) bps);
+    fmx_sim_voices_follow (&voices, bps, bps, (FmxTime) bps);
     assert_true (sent_bps () <= (double) bps);
     /* the headroom, and what a mix cannot use: a ladder, few names of few */
     assert_true (sent_bps () >= 0.95 * (double) bps - 40e3
@@ -38,15 +38,45 @@ test_changes_are_plans_that_send_somebody_another_way (void **state)
 {
   (void) state;
   fmx_sim_voices_init (&voices, 8, WIRE_BYTES, 0);
-  fmx_sim_voices_follow (&voices, 200000, 0);
+  fmx_sim_voices_follow (&voices, 200000, 200000, 0);
   assert_int_equal (voices.plan.n_separate, 3);
   assert_int_equal (voices.n_changes, 1);
   for (unsigned i = 1; i < 10; i++)
-    fmx_sim_voices_follow (&voices, 200000 + i % 2 * 4000, i * (FmxTime) S);
+    fmx_sim_voices_follow (&voices, 200000 + i % 2 * 4000, 204000,
+        i * (FmxTime) S);
   assert_int_equal (voices.n_changes, 1);
-  fmx_sim_voices_follow (&voices, 100000, 10 * (FmxTime) S);
+  fmx_sim_voices_follow (&voices, 100000, 100000, 10 * (FmxTime) S);
   assert_int_equal (voices.plan.n_separate, 1);
   assert_int_equal (voices.n_changes, 2);
+  assert_int_equal (voices.n_turns, 0);
+}
+
+static void
+test_more_is_separate_when_the_rate_has_lasted (void **state)
+{
+  (void) state;
+  fmx_sim_voices_init (&voices, 8, WIRE_BYTES, 0);
+  fmx_sim_voices_follow (&voices, 100000, 100000, 0);
+  fmx_sim_voices_follow (&voices, 200000, 100000, S);
+  assert_int_equal (voices.plan.n_separate, 1);
+  fmx_sim_voices_follow (&voices, 200000, 200000, 2 * (FmxTime) S);
+  assert_int_equal (voices.plan.n_separate, 3);
+}
+
+/* At the same rate a change can only be of who talks. */
+static void
+test_changes_for_who_talks_are_counted_apart (void **state)
+{
+  (void) state;
+  fmx_sim_voices_init (&voices, 20, WIRE_BYTES, 0);
+  fmx_sim_voices_pause (&voices, 1, 0);
+  for (FmxTime now = 0; now < 60 * (FmxTime) S; now += (FmxTime) (100 * FMX_MSECOND)) {
+    for (unsigned i = 0; i < 20; i++)
+      (void) fmx_sim_voices_talks (&voices, i, now);
+    fmx_sim_voices_follow (&voices, 300000, 300000, now);
+  }
+  assert_int_equal (voices.n_changes, 1);
+  assert_true (voices.n_turns > 10);
 }
 
 /* Who sends what the selection makes of the target has what a stream of packets at
@@ -79,7 +109,7 @@ test_who_comes_late_talks_and_pauses (void **state)
     for (unsigned i = 0; i < 20; i++, n++)
       n_talks += fmx_sim_voices_talks (&voices, i, now);
   assert_true (n_talks > 0.4 * n && n_talks < 0.46 * n);
-  fmx_sim_voices_follow (&voices, 300000, 161 * (FmxTime) S);
+  fmx_sim_voices_follow (&voices, 300000, 300000, 161 * (FmxTime) S);
   for (unsigned i = 0; i < 20; i++)
     if (voices.streams[i].separate)
       assert_true (fmx_sim_voices_talks (&voices, i, 161 * (FmxTime) S));
@@ -124,6 +154,8 @@ main (void)
     cmocka_unit_test
         (test_what_leaves_is_no_more_than_the_target_and_not_much_less),
     cmocka_unit_test (test_changes_are_plans_that_send_somebody_another_way),
+    cmocka_unit_test (test_more_is_separate_when_the_rate_has_lasted),
+    cmocka_unit_test (test_changes_for_who_talks_are_counted_apart),
     cmocka_unit_test (test_voices_use_a_link_as_paced_packets_do),
     cmocka_unit_test (test_who_comes_late_talks_and_pauses),
     cmocka_unit_test (test_a_computer_that_stands_still_sends_nothing),
