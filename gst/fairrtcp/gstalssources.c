@@ -111,6 +111,9 @@ join (GstElement * source, GstElement * owner)
     GST_ELEMENT_WARNING (owner, RESOURCE, OPEN_READ,
         ("The element \"%s\" did not start.", GST_OBJECT_NAME (source)),
         ("it is to receive a layer"));
+  /* left by another thread, before it took the state that it was told here */
+  if (gst_element_is_locked_state (source))
+    gst_element_set_state (source, GST_STATE_NULL);
 }
 
 /* The bin that goes down may have found it unlocked, and tell it a state after it has

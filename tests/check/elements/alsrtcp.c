@@ -359,6 +359,36 @@ GST_START_TEST (test_a_source_that_was_told_a_state_late_ends)
 
 GST_END_TEST;
 
+static GstBusSyncReply
+lock_who_starts (GstBus * bus, GstMessage * message, gpointer source)
+{
+  if (GST_MESSAGE_SRC (message) == source)
+    gst_element_set_locked_state (source, TRUE);
+  return GST_BUS_PASS;
+}
+
+GST_START_TEST (test_a_source_that_is_left_while_it_starts_ends)
+{
+  FmxAlsLayer layers[2] = { layer_at (90000, 2, 0, 5004),
+    layer_at (90000, 2, 1, 5006)
+  };
+  GstElement *source;
+  Fixture f;
+
+  setup (&f, "receiver", "sources=l1  identity name=l1");
+  source = gst_bin_get_by_name (GST_BIN (f.bin), "l1");
+  gst_bus_set_sync_handler (f.bus, lock_who_starts, source, NULL);
+  push_announcement (&f, SSRC, 180000, layers, 2);
+  fail_unless_equals_int (held (&f), 2);
+  settle (&f);
+  fail_unless_equals_int (GST_STATE (source), GST_STATE_NULL);
+  gst_bus_set_sync_handler (f.bus, NULL, NULL, NULL);
+  gst_object_unref (source);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 static Suite *
 alsrtcp_suite (void)
 {
@@ -378,6 +408,7 @@ alsrtcp_suite (void)
   tcase_add_test (tc, test_packets_lists_and_metas_pass_as_they_are);
   tcase_add_test (tc, test_it_may_stop_and_start_again);
   tcase_add_test (tc, test_a_source_that_was_told_a_state_late_ends);
+  tcase_add_test (tc, test_a_source_that_is_left_while_it_starts_ends);
   return s;
 }
 
