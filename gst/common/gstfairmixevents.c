@@ -5,7 +5,9 @@
 
 #include "gstfairmixevents.h"
 
-/* All our events say one number. */
+#define LASTING_FIELD "lasting-bitrate"
+
+/* All our events say one number, or a second one that is made of it. */
 static GstEvent *
 event_new (GstEventType type, const gchar * name, const gchar * field,
     guint value)
@@ -35,6 +37,25 @@ gst_fairmix_target_bitrate_event_parse (GstEvent * event, guint * bitrate)
 {
   return event_parse (event, GST_EVENT_CUSTOM_UPSTREAM,
       GST_FAIRMIX_TARGET_BITRATE_EVENT, "bitrate", bitrate);
+}
+
+void
+gst_fairmix_target_bitrate_event_set_lasting (GstEvent * event, guint bitrate)
+{
+  gst_structure_set (gst_event_writable_structure (event), LASTING_FIELD,
+      G_TYPE_UINT, bitrate, NULL);
+}
+
+guint
+gst_fairmix_target_bitrate_event_get_lasting (GstEvent * event)
+{
+  guint bitrate = 0, lasting;
+
+  gst_fairmix_target_bitrate_event_parse (event, &bitrate);
+  if (!gst_structure_get_uint (gst_event_get_structure (event), LASTING_FIELD,
+          &lasting))
+    return bitrate;
+  return MIN (lasting, bitrate);
 }
 
 GstEvent *

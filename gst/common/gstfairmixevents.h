@@ -10,15 +10,23 @@ G_BEGIN_DECLS
  * GST_FAIRMIX_TARGET_BITRATE_EVENT:
  *
  * Name of the custom upstream event that carries the rate that the network
- * allows: `fairmix-target-bitrate`, with one field `bitrate` (guint, bits per
- * second on the wire, IP and UDP headers included).  0 means: send nothing.
+ * allows: `fairmix-target-bitrate`, with the field `bitrate` (guint, bits per
+ * second on the wire, IP and UDP headers included).  0 means: send nothing.  A
+ * second field, `lasting-bitrate` (guint), may say how much of it is not just
+ * tried: what is sent as whole streams should not grow beyond that.
  */
 #define GST_FAIRMIX_TARGET_BITRATE_EVENT "fairmix-target-bitrate"
 
 GstEvent *gst_fairmix_target_bitrate_event_new (guint bitrate);
 
+/* @event is one, and writable */
+void gst_fairmix_target_bitrate_event_set_lasting (GstEvent * event, guint bitrate);
+
 /* Returns: whether @event is one; then @bitrate is set */
 gboolean gst_fairmix_target_bitrate_event_parse (GstEvent * event, guint * bitrate);
+
+/* Returns: how much of its bitrate lasts: all, where @event, which is one, says nothing */
+guint gst_fairmix_target_bitrate_event_get_lasting (GstEvent * event);
 
 /**
  * GST_FAIRMIX_MAX_STREAMS_EVENT:

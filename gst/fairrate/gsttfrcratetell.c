@@ -34,7 +34,7 @@ typedef struct
 {
   gboolean target_changed;
   gboolean tell_target;
-  guint target;
+  guint target, lasting;
   guint64 encoder_bitrate;      /* 0 = leave it */
   gboolean feedback_void;
   GstStructure *decision;
@@ -45,7 +45,8 @@ static gboolean
 gst_tfrc_rate_has_news (GstTfrcRate * self)
 {
   return self->tell_again || self->adjust_encoder || self->feedback_void
-      || self->decisions.length > 0 || self->target != self->wanted;
+      || self->decisions.length > 0 || self->target != self->wanted
+      || self->lasting != self->lasting_wanted;
 }
 
 /* with the lock */
@@ -59,7 +60,9 @@ gst_tfrc_rate_take_news (GstTfrcRate * self, News * news)
 
   news->target = target;
   news->target_changed = target != self->target;
-  news->tell_target = news->target_changed || self->tell_again;
+  news->lasting = self->lasting_wanted;
+  news->tell_target = news->target_changed || self->tell_again
+      || news->lasting != self->lasting;
   news->encoder_bitrate = 0;
   if (target > 0 && (news->tell_target || self->adjust_encoder))
     news->encoder_bitrate =
@@ -68,10 +71,20 @@ gst_tfrc_rate_take_news (GstTfrcRate * self, News * news)
   news->feedback_void = self->feedback_void;
 
   self->target = target;
+  self->lasting = news->lasting;
   self->tell_again = FALSE;
   self->adjust_encoder = FALSE;
   self->feedback_void = FALSE;
   return TRUE;
+}
+
+static void
+gst_tfrc_rate_send_target (GstTfrcRate * self, const News * news)
+{
+  GstEvent *event = gst_fairmix_target_bitrate_event_new (news->target);
+
+  gst_fairmix_target_bitrate_event_set_lasting (event, news->lasting);
+  gst_pad_push_event (self->sinkpad, event);
 }
 
 /* without any lock, but from one thread at a time */
@@ -81,8 +94,7 @@ gst_tfrc_rate_act (GstTfrcRate * self, News * news)
   if (news->target_changed)
     g_object_notify (G_OBJECT (self), "target-bitrate");
   if (news->tell_target)
-    gst_pad_push_event (self->sinkpad,
-        gst_fairmix_target_bitrate_event_new (news->target));
+    gst_tfrc_rate_send_target (self, news);
   if (news->encoder_bitrate > 0)
     gst_encoder_control_set_bitrate (&self->encoder, GST_ELEMENT (self),
         news->encoder_bitrate);
@@ -156,9 +168,12 @@ void
 gst_tfrc_rate_follow (GstTfrcRate * self, gboolean tick, FmxTime now)
 {
   guint64 bps = fmx_rate_sender_target_bps (self->sender), least;
+  guint64 lasting = fmx_rate_sender_lasting_bps (self->sender);
 
-  if (bps == self->transmission_bps && !tick)
+  if (bps == self->transmission_bps && !tick) {
+    self->lasting_wanted = MIN (lasting, self->wanted);
     return;
+  }
   self->transmission_bps = bps;
   gst_tfrc_rate_pace (self, bps, now);
   GST_OBJECT_LOCK (self);
@@ -166,6 +181,7 @@ gst_tfrc_rate_follow (GstTfrcRate * self, gboolean tick, FmxTime now)
   GST_OBJECT_UNLOCK (self);
   self->wanted = CLAMP (fmx_adapt_policy_on_rate (&self->policy, bps, now),
       least, G_MAXUINT);
+  self->lasting_wanted = MIN (lasting, self->wanted);
   fmx_rate_sender_set_media_bps (self->sender, self->wanted);
 }
 

@@ -49,6 +49,7 @@ struct _GstTfrcRate
   FmxAdaptPolicy policy;
   guint64 transmission_bps;     /* what the policy was told last */
   guint wanted;                 /* and what it made of it */
+  guint lasting_wanted;         /* of that, what is not just tried */
   FmxAdaptEncoder adapt_encoder;
   GstRtpSeqMap *seq_map;
   GstTransportWide transport_wide;
@@ -61,6 +62,7 @@ struct _GstTfrcRate
   /* What is to be told, with the lock */
   gboolean telling;             /* one thread at a time, so that order holds */
   guint target;
+  guint lasting;
   gboolean tell_again;
   gboolean adjust_encoder;
   gboolean feedback_void;

@@ -226,6 +226,8 @@ note_wish (GstPartialMix * self, GstPartialMixListener * listener,
   if (is_target) {
     listener->event_seen = TRUE;
     listener->event_bitrate = bitrate;
+    listener->event_lasting =
+        gst_fairmix_target_bitrate_event_get_lasting (event);
   } else {
     listener->event_max_streams = max_streams;
   }

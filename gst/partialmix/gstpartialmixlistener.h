@@ -69,6 +69,7 @@ typedef struct
   /* what comes from downstream */
   gboolean event_seen;
   guint event_bitrate;          /* 0 = nothing */
+  guint event_lasting;          /* of that, for streams that become separate */
   guint event_max_streams;      /* 0 = any number */
 
   /* what he takes */

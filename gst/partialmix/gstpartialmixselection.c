@@ -64,7 +64,7 @@ cost_of_mix (const GstPartialMixScene * scene, GstPartialMixListener * listener,
   FmxAdaptMix mix;
 
   params->headroom = scene->settings->headroom;
-  params->lasting_bps = 0;
+  params->lasting_bps = listener->event_seen ? listener->event_lasting : 0;
   params->max_streams = gst_partial_mix_listener_get_max_streams (listener);
   describe_mix (scene, listener, n_names, &mix);
   params->mix_max_bps = fmx_adapt_mix_wire_bps (&mix, mix.max_bitrate_bps);

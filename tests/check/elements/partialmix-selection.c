@@ -4,6 +4,7 @@
 
 #include <glib/gstdio.h>
 
+#include "common/gstfairmixevents.h"
 #include "mixrig.h"
 
 static void
@@ -36,6 +37,40 @@ GST_START_TEST (test_target_events_are_obeyed_at_once)
   send_target_event (listener, 100 * RIG_L16_BPS);
   rig_run (rig, 5);
   fail_unless_equals_int (rig_pad_stat (listener, "n-separate"), 4);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+static void
+send_lasting_event (RigListener * listener, guint bps, guint lasting)
+{
+  GstEvent *event = gst_fairmix_target_bitrate_event_new (bps);
+
+  gst_fairmix_target_bitrate_event_set_lasting (event, lasting);
+  fail_unless (gst_pad_push_event (listener->pad, event));
+}
+
+/* what is tried is for the mix; what is separate stays as long as the target carries it */
+GST_START_TEST (test_no_more_becomes_separate_than_lasts)
+{
+  const guint three = 2 * RIG_L16_MIX_BPS + 4 * RIG_L16_BPS;
+  Rig *rig = rig_new ("mix-encoding=l16");
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+
+  rig_talkers (rig, 1, 8, RIG_L16);
+  send_target_event (listener, RIG_L16_MIX_BPS + RIG_L16_BPS);
+  rig_play (rig);
+  rig_run (rig, 10);
+  fail_unless_equals_int (rig_pad_stat (listener, "n-separate"), 1);
+  send_lasting_event (listener, three, RIG_L16_MIX_BPS + RIG_L16_BPS);
+  fail_unless_equals_int (rig_pad_stat (listener, "n-separate"), 1);
+  send_lasting_event (listener, three, three);
+  fail_unless (rig_pad_stat (listener, "n-separate") >= 3);
+  send_lasting_event (listener, three, RIG_L16_MIX_BPS + RIG_L16_BPS);
+  fail_unless (rig_pad_stat (listener, "n-separate") >= 3);
+  send_target_event (listener, RIG_L16_MIX_BPS + RIG_L16_BPS);
+  fail_unless_equals_int (rig_pad_stat (listener, "n-separate"), 1);
   rig_free (rig);
 }
 
@@ -225,6 +260,7 @@ partialmix_selection_suite (void)
   tc = tcase_create ("selection");
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_target_events_are_obeyed_at_once);
+  tcase_add_test (tc, test_no_more_becomes_separate_than_lasts);
   tcase_add_test (tc, test_any_target_but_0_carries_a_mix);
   tcase_add_test (tc, test_one_message_for_each_change_of_a_selection);
   tcase_add_test (tc, test_jitter_moves_no_selection);

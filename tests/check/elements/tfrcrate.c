@@ -106,6 +106,45 @@ GST_START_TEST (test_on_a_clean_path_the_target_leaves_room_for_more)
 
 GST_END_TEST;
 
+/* Returns: what the last target event said that lasts */
+static guint
+last_lasting (Fixture * f)
+{
+  guint lasting = 0, bitrate;
+  GstEvent *event;
+
+  while ((event = gst_harness_try_pull_upstream_event (f->rtp)) != NULL) {
+    if (gst_fairmix_target_bitrate_event_parse (event, &bitrate))
+      lasting = gst_fairmix_target_bitrate_event_get_lasting (event);
+    gst_event_unref (event);
+  }
+  return lasting;
+}
+
+/* it falls because the limit does: what it fell to is what has lasted for a while */
+GST_START_TEST (test_the_target_says_how_much_of_it_lasts)
+{
+  guint high, low;
+  Path path;
+
+  path_setup (&path, 2);
+  path_run (&path, 5 * GST_SECOND);
+  high = target (&path.f);
+  fail_unless_equals_int (last_lasting (&path.f), high);
+  low = high * 9 / 10;
+  g_object_set (path.f.element, "max-bitrate", low, NULL);
+  path_run (&path, GST_SECOND);
+  g_object_set (path.f.element, "max-bitrate", high, NULL);
+  path_run (&path, 5 * GST_SECOND);
+  fail_unless (target (&path.f) > low);
+  fail_unless_equals_int (last_lasting (&path.f), low);
+  path_run (&path, 20 * GST_SECOND);
+  fail_unless_equals_int (last_lasting (&path.f), target (&path.f));
+  path_teardown (&path);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_each_decision_is_an_element_message)
 {
   gboolean up = FALSE, probe = FALSE, resume = FALSE;
@@ -377,6 +416,7 @@ tfrcrate_suite (void)
   tcase_add_test (tc, test_rtpfunnel_hands_the_target_to_all_its_inputs);
   tcase_add_test (tc, test_target_bitrate_notifies_once_a_change);
   tcase_add_test (tc, test_on_a_clean_path_the_target_leaves_room_for_more);
+  tcase_add_test (tc, test_the_target_says_how_much_of_it_lasts);
   tcase_add_test (tc, test_each_decision_is_an_element_message);
 
   tc = tcase_create ("pads, states and clocks");
