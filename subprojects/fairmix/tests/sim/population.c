@@ -114,11 +114,11 @@ run_family (const Options *options, FmxSimFamily family)
 
   if (options->both) {
     run_draws (options, family, 0);
-    snprintf (tuned, sizeof tuned, " %3.0f %% |", 100.0 * tally.ok / tally.n);
+    snprintf (tuned, sizeof tuned, " %.0f %% |", 100.0 * tally.ok / tally.n);
   }
   run_draws (options, family, options->both ? 1 : options->first);
-  printf ("| %-20s |%s", fmx_sim_family_names[family], tuned);
-  printf (" %4u | %3.0f %% | %3.0f %% | %3.0f %% | %4.1f | %4.1f | %4.1f | %4.1f %% | %3.0f %% | %5.2f | %5.2f | %5.2f |\n",
+  printf ("| %s |%s", fmx_sim_family_names[family], tuned);
+  printf (" %u | %.0f %% | %.0f %% | %.0f %% | %.1f | %.1f | %.1f | %.1f %% | %.0f %% | %.2f | %.2f | %.2f |\n",
       tally.n, 100.0 * tally.ok / tally.n, 100.0 * tally.extreme / tally.n,
       100.0 * tally.steady / tally.n, tally.changes / tally.n,
       tally.turns / tally.n, tally.apart / tally.n,
