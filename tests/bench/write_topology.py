@@ -5,10 +5,10 @@
     write_topology.py [--build build] [--keep FOLDER] [TABLE...]
 
 groups, organise, couple: the library in virtual time, held-out seeds: 20 (some minutes
-each), of couple 10 (half an hour); of organise in ns-3, too, three.  tree, hops: real pipelines, bench-tree and bench-chain
-(some minutes each); they need `meson devenv -C build`.  --keep: keeps their CSV there, and
-takes what is there already instead of running them.  What is not asked for stays as it is;
-without a name all are run.
+each), of couple 10 (half an hour); organise in ns-3, too (ten minutes).  tree, hops: real
+pipelines, bench-tree and bench-chain (some minutes each); they need `meson devenv -C build`.
+--keep: keeps their CSV there, and takes what is there already instead of running them.
+What is not asked for stays as it is; without a name all are run.
 """
 import argparse
 import csv
@@ -21,7 +21,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOPOLOGY, MIXER = ROOT / 'docs/algorithms/topology.md', ROOT / 'docs/elements/dpmmixer.md'
 SEEDS = {'groups': 20, 'organise': 20, 'couple': 10}
-NS3_SEEDS = (2, 4, 6)
+NS3_SEEDS = range(2, 42, 2)
 PROGRAMS = {'tree': 'bench-tree', 'hops': 'bench-chain'}
 
 
