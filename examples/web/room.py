@@ -9,6 +9,7 @@ from seat import LEVEL, LEVEL_ID, OPUS, PT, Gst, GLib, Seat, clean, numbers
 RTP_NEIGHBOUR = 0               # all that comes to --rtp-port
 FIRST_SEAT = 1000000            # a meeting's neighbours count from 1
 FIRST_VOICE_SSRC = 1001
+MAX_TOLD = 1000                 # names of whom nothing has come yet
 MIX_BPS = 64000                 # of its encoder, at most
 
 
@@ -36,6 +37,7 @@ class Room:
         self.options = options
         self.seats = {}                 # token: Seat
         self.names = {}                 # SSRC: (name, seat's number or 0)
+        self.told = {}              # SSRC of a meeting: its name, before its stream
         self.n_seats = FIRST_SEAT
         self.kbps, self.link_step, self.link_timer = 0, -1, 0
         self.began = time.monotonic()
@@ -181,18 +183,22 @@ class Room:
         seat = self.by_number(number)
         self.say('stream', ssrc=ssrc, seat=number, there=added)
         if not added:
+            self.told.pop(ssrc, None)
             if number != RTP_NEIGHBOUR or ssrc - FIRST_VOICE_SSRC not in range(len(self.voices)):
                 self.names.pop(ssrc, None)      # a recording only pauses
         elif seat:
             self.names[ssrc] = seat.name, number
         else:
-            name = self.options.name.get(ssrc) or \
+            told = self.told.get(ssrc) if number != RTP_NEIGHBOUR else None
+            name = self.options.name.get(ssrc) or told or \
                 structure.get_value('cname') or f'RTP {ssrc}'
             self.names.setdefault(ssrc, (clean(name), number))
 
     def on_talk(self, ssrc, name):
-        """A meeting's names come after its streams."""
+        """A meeting's names come before its streams, or after them."""
         _, number = self.names.get(ssrc, (None, None))
+        if name and number is None and len(self.told) < MAX_TOLD:
+            self.told[ssrc] = name
         if name and number not in (None, RTP_NEIGHBOUR) and number < FIRST_SEAT:
             self.names[ssrc] = clean(name), number
 

@@ -44,7 +44,15 @@ def sit_down(room):
 
 
 def check_names(room):
-    """A recording that pauses stays at the table, any other talker goes."""
+    """A recording that pauses stays at the table, any other talker goes; one of a meeting
+    has his name, whether that is told before he talks or after it."""
+    for ssrc, early in ((8, True), (9, False)):
+        stream = types.SimpleNamespace(get_value={
+            'out-ssrc': ssrc, 'neighbour': 1, 'event': 'added'}.get)
+        for step in (room.on_talk, room.on_stream)[::1 if early else -1]:
+            step(*((ssrc, 'Cem') if step == room.on_talk else (stream,)))
+        if room.names.pop(ssrc)[0] != 'Cem':
+            sys.exit(f'{ssrc} has no name')
     room.voices.append(None)
     for ssrc, stays in ((1001, True), (1002, False), (4001, False), (7, False)):
         for event in ('added', 'removed'):
