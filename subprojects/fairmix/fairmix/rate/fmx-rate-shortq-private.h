@@ -30,6 +30,11 @@ double fmx_shortq_tcp_bps (const FmxRateController *rc,
 double fmx_shortq_got_bps (const FmxRateController *rc,
     const FmxRateFeedback *fb);
 
+/* What is allowed and not used cannot be what fills the queue: a cut of it alone would
+ * change nothing ([RFC7661 4.4.1]: after congestion a window is of what was used). */
+double fmx_shortq_used_bps (const FmxRateController *rc,
+    const FmxRateFeedback *fb);
+
 /* Never below the least rate: a burst of losses is no reason to say nothing at
  * all ([RFC3714 5] speaks of persistent loss). */
 void fmx_shortq_lower (FmxRateController *rc, double bps, const char *reason);
@@ -107,6 +112,17 @@ void fmx_shortq_note_room (FmxRateController *rc,
 /* What of the rate streams should be for */
 void fmx_shortq_note_lasting (FmxRateController *rc,
     const FmxRateFeedback *fb, FmxTime now);
+
+/* A queue shows: there is no room any more, or trains were wrong. */
+void fmx_shortq_note_no_room (FmxRateController *rc,
+    const FmxRateFeedback *fb, FmxTime now);
+
+/* Returns: whether the rate is so far beyond the ceiling, and for so long, that it is
+ * none any more, even if a token bucket hides the queue */
+bool fmx_shortq_is_past_ceiling (const FmxRateController * rc);
+
+/* The queue was our own: how much was hidden before it showed? */
+void fmx_shortq_note_hidden (FmxRateController *rc);
 
 /* Returns: whether @bps are all that the narrowest link carries, by trains of late */
 bool fmx_shortq_has_link (const FmxRateFeedback * fb, double bps);

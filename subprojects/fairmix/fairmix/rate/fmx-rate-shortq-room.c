@@ -3,7 +3,9 @@
 
 #include "fairmix/rate/fmx-rate-shortq-private.h"
 
-/* What trains of padding tell: FmxRateTrain */
+/* Room beyond the ceiling: what trains of padding tell of it (FmxRateTrain), and what a
+ * token bucket feigns, as shapers have one: a path that was not used to the full passes
+ * so many bytes at once, a train or what is sent too much, without a queue. */
 
 #define WIDENED_MOST 4.0
 #define ROOM 0.9                /* of what the path carries now */
@@ -12,6 +14,14 @@
 #define FOREIGN_LATE (20 * FMX_SECOND)  /* as long as what lasts is remembered */
 #define LOSS_LATE (10 * FMX_SECOND)     /* without, 24 draws: lossy, 18 % padding and not 7,
                                  * managed, 5.5 voices apart and not 6.5 */
+#define TRUE_WIDER 1.3          /* more came through than before: trains were right */
+#define DOUBT_MIN (60 * FMX_SECOND)
+#define DOUBT_MAX (480 * FMX_SECOND)
+#define HIDDEN_LEAST_S 0.2      /* so deep are most buckets of slow links ... */
+#define HIDDEN_LEAST_BITS 128e3 /* ... and so much in bits; beyond, it is learnt */
+#define HIDDEN_TIMES 1.5        /* 2: steps 85: 85, token bucket 73: 73 */
+#define HIDDEN_MOST_S 1.0
+#define HIDDEN_FADES 0.8
 #define ASKS 0.6                /* of the ceiling: less says nothing of what stands there */
 
 void
@@ -24,11 +34,50 @@ fmx_shortq_note_room (FmxRateController *rc, const FmxRateFeedback *fb,
   if (s->mode == FMX_RATE_SHORTQ_COMPETING)
     s->room_bps = 0.0;
   if (s->mode == FMX_RATE_SHORTQ_COMPETING || s->ceiling_bps <= 0.0
-      || fb->widened <= 1.0)
+      || fb->widened <= 1.0 || now < s->doubt_until)
     return;
+  s->room_from_bps = s->ceiling_bps;
   s->ceiling_bps *= fmin (fb->widened, WIDENED_MOST);
   s->room_bps = ROOM * s->ceiling_bps;
   s->hold_until = s->decided = now;
+}
+
+void
+fmx_shortq_note_no_room (FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+  double came_bps = fmx_shortq_used_bps (rc, fb);
+
+  if (s->room_bps > 0.0 && came_bps < TRUE_WIDER * s->room_from_bps) {
+    s->doubt = s->doubt == 0 ? DOUBT_MIN : 2 * s->doubt;
+    if (s->doubt > DOUBT_MAX)
+      s->doubt = DOUBT_MAX;
+    s->doubt_until = now + (FmxTime) s->doubt;
+    s->ceiling_bps = s->room_from_bps;
+  }
+  s->room_bps = 0.0;
+}
+
+bool
+fmx_shortq_is_past_ceiling (const FmxRateController *rc)
+{
+  const FmxRateShortqState *s = &rc->state.shortq;
+  double least_s = fmin (HIDDEN_LEAST_S, HIDDEN_LEAST_BITS / s->ceiling_bps);
+
+  return rc->rate_bps > (1.0 + SAME_CEILING) * s->ceiling_bps
+      && s->beyond_s >= fmax (least_s, HIDDEN_TIMES * s->hidden_s);
+}
+
+void
+fmx_shortq_note_hidden (FmxRateController *rc)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+
+  if (s->ceiling_bps > 0.0
+      && s->drain_most_bps < (1.0 + SAME_CEILING) * s->ceiling_bps)
+    s->hidden_s = fmin (fmax (HIDDEN_FADES * s->hidden_s, s->beyond_s),
+        HIDDEN_MOST_S);
 }
 
 bool
@@ -82,10 +131,13 @@ fmx_shortq_take_room (FmxRateController *rc, const FmxRateFeedback *fb,
   if (s->ceiling_bps > 0.0 && rc->rate_bps > ASKS * s->ceiling_bps
       && fb->sent_bps > HALF * rc->rate_bps && fb->own_queue <= 0)
     rc->ask_bps = rc->rate_bps;
-  if (rc->rate_bps >= NEAR_CEILING * s->room_bps)
-    s->room_bps = 0.0;
   if (s->room_bps <= 0.0)
     return false;
+  if (rc->rate_bps >= NEAR_CEILING * s->room_bps) {
+    s->room_bps = 0.0;
+    s->doubt = 0;
+    return false;
+  }
   fmx_shortq_grow (rc, fb, fmin (allowed, s->room_bps), GROWTH, now);
   return true;
 }

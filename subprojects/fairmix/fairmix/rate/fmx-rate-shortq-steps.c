@@ -48,7 +48,7 @@ step_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
   if (s->ceiling_bps <= 0.0
       || rc->rate_bps + step <= NEAR_CEILING * s->ceiling_bps)
     return fmin (step, fmin (fb->stream_bps, STEP_MAX_BPS));
-  return rc->rate_bps > (1.0 + SAME_CEILING) * s->ceiling_bps ? step : near;
+  return fmx_shortq_is_past_ceiling (rc) ? step : near;
 }
 
 /* When feedback tells of what was sent after the last step */

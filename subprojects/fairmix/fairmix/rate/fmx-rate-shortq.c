@@ -50,6 +50,12 @@ fmx_shortq_got_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
   return fmin (fb->receive_bps, rc->rate_bps);
 }
 
+double
+fmx_shortq_used_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
+{
+  return fmin (fmx_shortq_got_bps (rc, fb), fmax (fb->sent_bps, fb->receive_bps));
+}
+
 /* Delays may differ by what a few packets of ours take at the rate that comes through,
  * or by what large ones of others take on the link: that is no noise. */
 static void

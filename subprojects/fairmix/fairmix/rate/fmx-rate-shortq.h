@@ -109,8 +109,13 @@ typedef struct
   /* ceiling */
   double ceiling_bps;
   double room_bps;              /* there is so much, and little of it is used; 0 = none */
+  double room_from_bps;         /* the ceiling before trains told of that */
+  FmxDuration doubt;            /* they were wrong, and are not believed for so long ... */
+  FmxTime doubt_until;          /* ... until then */
   double excess_s;              /* of queue, that our rate beyond it has made ... */
   FmxTime excess_time;          /* ... until then */
+  double beyond_s;              /* likewise, however much */
+  double hidden_s;              /* so much of that did not show: a shaper's bucket */
   FmxDuration hold;
   FmxTime hold_until;
   /* too much loss */

@@ -56,6 +56,85 @@ test_trains_are_for_who_sends_near_a_ceiling (void **state)
   assert_true (t.rc.ask_bps == 0.0);
 }
 
+/* A token bucket lets trains pass at once, and what is sent beyond the link is in its
+ * queue: told again, as when the bucket is full again, that is not tried again soon. */
+static void
+test_trains_that_were_wrong_are_not_believed (void **state)
+{
+  Told t = told_ceiling (400e3, 2);
+  double before_bps;
+
+  (void) state;
+  t.fb.widened = 4.0;
+  told_for (&t, STEP, 0);
+  t.fb.widened = 1.0;
+  t.link_bps = 400e3;
+  told_until (&t, FMX_RATE_SHORTQ_DRAINING, 60 * MS);
+  told_drain (&t, 60 * MS);
+  t.link_bps = HUGE_VAL;
+  before_bps = t.rc.rate_bps;
+  t.fb.widened = 4.0;
+  told_for (&t, STEP, 0);
+  t.fb.widened = 1.0;
+  told_for (&t, S, 0);
+  assert_true (t.rc.rate_bps < 1.1 * before_bps);
+  told_limit (&t, t.rc.rate_bps);
+  told_for (&t, 60 * S, 0);     /* then they are believed again */
+  t.fb.widened = 4.0;
+  told_for (&t, STEP, 0);
+  assert_true (t.rc.state.shortq.room_bps > 0.0);
+}
+
+/* What it is beyond the ceiling when the steps become large, as a queue that would have
+ * grown by that, in seconds; after @tries that a bucket of @bucket_s hid */
+static double
+believes_after (unsigned tries, double bucket_s)
+{
+  Told t = told_ceiling (400e3, 1);
+  double last_bps;
+
+  for (unsigned i = 0; i < tries; i++) {
+    for (; t.rc.state.shortq.beyond_s < bucket_s; told_for (&t, STEP, 0));
+    t.link_bps = 400e3;
+    told_until (&t, FMX_RATE_SHORTQ_DRAINING, 60 * MS);
+    told_drain (&t, 60 * MS);
+    t.link_bps = HUGE_VAL;
+  }
+  do {
+    last_bps = t.rc.rate_bps;
+    told_for (&t, STEP, 0);
+  } while (t.rc.rate_bps < 1.1 * last_bps);
+  return t.rc.state.shortq.beyond_s;
+}
+
+static void
+test_a_bucket_is_not_taken_for_a_wider_path (void **state)
+{
+  (void) state;
+  assert_true (believes_after (0, 0.0) > 0.18);
+  assert_true (believes_after (0, 0.0) < 0.4);
+  assert_true (believes_after (1, 0.3) > 0.45);
+}
+
+/* 0.3 s of queue are gone in 0.8 s, and what came through before comes again soon. */
+static void
+test_a_long_queue_of_its_own_is_drained_at_once (void **state)
+{
+  Told t = told_ceiling (400e3, 1);
+  double most_bps;
+
+  (void) state;
+  t.link_bps = 400e3;
+  told_until (&t, FMX_RATE_SHORTQ_DRAINING, 300 * MS);
+  most_bps = t.rc.state.shortq.drain_bps;
+  assert_true (t.rc.rate_bps < 0.65 * most_bps);
+  assert_true (t.rc.rate_bps >= 0.5 * most_bps);
+  told_drain (&t, 300 * MS);
+  told_for (&t, 2 * S, 0);
+  assert_true (t.rc.rate_bps > 0.9 * most_bps);
+  assert_true (t.rc.rate_bps < 1.1 * most_bps);
+}
+
 /* Seconds until it tries the ceiling again, after it has been there six times */
 static double
 holds_for (double link_bps)
@@ -127,6 +206,9 @@ main (void)
     cmocka_unit_test (test_a_path_that_trains_find_wider_is_used_at_once),
     cmocka_unit_test (test_a_queue_ends_what_trains_have_told),
     cmocka_unit_test (test_trains_are_for_who_sends_near_a_ceiling),
+    cmocka_unit_test (test_trains_that_were_wrong_are_not_believed),
+    cmocka_unit_test (test_a_bucket_is_not_taken_for_a_wider_path),
+    cmocka_unit_test (test_a_long_queue_of_its_own_is_drained_at_once),
     cmocka_unit_test (test_who_has_all_of_the_link_tries_it_rarely),
     cmocka_unit_test (test_a_step_beyond_all_of_a_link_is_a_trial),
     cmocka_unit_test (test_who_loses_or_competes_is_not_calm),

@@ -234,6 +234,13 @@ compare (const void *a, const void *b)
   return (left > right) - (left < right);
 }
 
+static bool
+has_short_queue (const FmxSimOutcome *out, double loss_limit)
+{
+  return out->queue_s <= fmax (0.06, 5.0 * out->packet_s)
+      && out->loss <= loss_limit;
+}
+
 static void
 judge (FmxSimOutcome *out, const FmxSimDraw *draw)
 {
@@ -250,12 +257,11 @@ judge (FmxSimOutcome *out, const FmxSimDraw *draw)
       out->ok = out->ratio >= 0.5 && out->ratio <= 2.0;
       break;
     case FMX_SIM_ALONE:
-      out->ok = out->used >= 0.9 && out->queue_s <= fmax (0.06,
-          5.0 * out->packet_s) && out->loss <= loss_limit;
+    case FMX_SIM_SHAPED:
+      out->ok = out->used >= 0.9 && has_short_queue (out, loss_limit);
       break;
     case FMX_SIM_LATE_TALKERS: /* what is not used nobody had to say */
-      out->ok = out->queue_s <= fmax (0.06, 5.0 * out->packet_s)
-          && out->loss <= loss_limit;
+      out->ok = has_short_queue (out, loss_limit);
       break;
     case FMX_SIM_WEB:
       out->ok = out->used >= 0.85 && out->share >= 0.5

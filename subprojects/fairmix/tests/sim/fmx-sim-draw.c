@@ -5,11 +5,13 @@
 #include <string.h>
 
 #define MS FMX_MSECOND
+#define LEAST_BURST 1600.0      /* bytes: a packet of 1500, and its headers */
 
 const char *const fmx_sim_family_names[FMX_SIM_N_FAMILIES] = {
   "beside TCP", "beside TCP, packets", "beside TCP, managed",
   "beside TCP, lossy", "alone", "alone, steps", "own flows", "reverse TCP",
-  "noise", "beside web", "late talkers", "busy computer"
+  "noise", "beside web", "late talkers", "busy computer",
+  "token bucket"
 };
 
 static double
@@ -117,6 +119,9 @@ fmx_sim_draw (FmxSimFamily family, uint64_t seed)
     draw.stall = (FmxDuration) log_between (&rng, 50e6, 300e6);
     draw.stall_interval = (FmxDuration) log_between (&rng, 0.5e9, 10e9);
   }
+  if (family == FMX_SIM_SHAPED)
+    draw.nature.burst_bytes = (uint32_t) fmax (LEAST_BURST,
+        log_between (&rng, 0.005, 0.5) * draw.link.rate_bps / 8.0);
   if (family == FMX_SIM_OWN) {
     double spread = log_between (&rng, 1.0, 30.0);
 

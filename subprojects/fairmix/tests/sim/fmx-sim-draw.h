@@ -26,6 +26,7 @@
  * @FMX_SIM_WEB: beside one to four TCPs that fetch something now and then
  * @FMX_SIM_LATE_TALKERS: nobody else; voices that come late, talk and pause
  * @FMX_SIM_BUSY: nobody else; now and then the computer stands still
+ * @FMX_SIM_SHAPED: nobody else; a shaper passes bursts of 5 to 500 ms
  *
  * A class of networks.
  */
@@ -43,6 +44,7 @@ typedef enum
   FMX_SIM_WEB,
   FMX_SIM_LATE_TALKERS,
   FMX_SIM_BUSY,
+  FMX_SIM_SHAPED,
   FMX_SIM_N_FAMILIES
 } FmxSimFamily;
 

@@ -35,11 +35,21 @@ fmx_sim_link_set_rate (FmxSimLink *link, double rate_bps)
     link->aqm->rate_bps = rate_bps;
 }
 
+/* When what came last leaves: a full bucket pays for the first of it. */
+static FmxTime
+leaves_at (const FmxSimLink *link, FmxTime now)
+{
+  FmxTime credit = link->params.rate_bps <= 0.0 ? 0
+      : (FmxTime) fmx_time_from_s (link->nature.burst_bytes * 8.0
+      / link->params.rate_bps);
+
+  return link->free_at > now + credit ? link->free_at - credit : now;
+}
+
 FmxDuration
 fmx_sim_link_queue_delay (const FmxSimLink *link, FmxTime now)
 {
-  FmxDuration rest = link->free_at > now
-      ? fmx_time_diff (link->free_at, now) : 0;
+  FmxDuration rest = fmx_time_diff (leaves_at (link, now), now);
 
   if (link->aqm != NULL && link->params.rate_bps > 0.0)
     rest += fmx_time_from_s ((double) link->aqm->bytes * 8.0
@@ -85,16 +95,16 @@ wander (FmxSimLink *link, FmxTime from)
 }
 
 static void
-depart (FmxSimLink *link, FmxSimPacket packet)
+depart (FmxSimLink *link, FmxSimPacket packet, FmxTime departure)
 {
-  FmxTime arrival = link->free_at + (FmxTime) (link->params.delay
-      + wander (link, link->free_at));
+  FmxTime arrival = departure + (FmxTime) (link->params.delay
+      + wander (link, departure));
 
   assert (link->in - link->out < FMX_SIM_LINK_PACKETS);
   if (link->in > 0 && arrival < link->arrival[SLOT (link->in - 1)])
     arrival = link->arrival[SLOT (link->in - 1)];
   link->packets[SLOT (link->in)] = packet;
-  link->departure[SLOT (link->in)] = link->free_at;
+  link->departure[SLOT (link->in)] = departure;
   link->arrival[SLOT (link->in)] = arrival;
   link->waiting_bytes += packet.wire_bytes;
   link->in++;
@@ -111,7 +121,7 @@ serve (FmxSimLink *link, FmxTime now)
       return;
     link->free_at += (FmxTime) fmx_time_from_s (packet.wire_bytes * 8.0
         / link->params.rate_bps);
-    depart (link, packet);
+    depart (link, packet, link->free_at);
   }
 }
 
@@ -157,7 +167,7 @@ fmx_sim_link_send (FmxSimLink *link, FmxSimPacket packet, FmxTime now)
     link->free_at = now;
   }
   packet.sent = now;
-  depart (link, packet);
+  depart (link, packet, leaves_at (link, now));
   return true;
 }
 

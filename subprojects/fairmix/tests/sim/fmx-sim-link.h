@@ -40,6 +40,8 @@ typedef struct
  * @stall_interval: mean time between two such stalls; 0 = never
  * @discipline: other than %FMX_SIM_FIFO: with @queue_bytes
  * @ecn: of @discipline
+ * @burst_bytes: what a link that was not used passes at once, with a drop-tail queue:
+ *     the depth of a shaper's token bucket
  */
 typedef struct
 {
@@ -48,6 +50,7 @@ typedef struct
   FmxDuration stall_interval;
   FmxSimDiscipline discipline;
   bool ecn;
+  uint32_t burst_bytes;
 } FmxSimLinkNature;
 
 typedef struct
@@ -55,7 +58,8 @@ typedef struct
   FmxSimLinkParams params;
   FmxSimLinkNature nature;
   FmxRng rng;
-  FmxTime free_at;              /* the bottleneck has sent all by then */
+  FmxTime free_at;              /* the bottleneck has sent all by then, or its bucket is
+                                 * full again */
   uint64_t in, out;             /* packets so far; in - out are on their way */
   uint64_t left;                /* those before have left the queue */
   uint64_t waiting_bytes;       /* of all others; one that is being sent is whole */

@@ -95,6 +95,29 @@ test_random_loss_is_as_asked_and_repeats (void **state)
   assert_int_equal (n, again);
 }
 
+/* 500 bytes at once, then 200 in 20 ms; a bucket that was empty for 20 ms has 200. */
+static void
+test_a_bucket_passes_a_burst_and_fills_again (void **state)
+{
+  FmxSimLinkNature nature = { .burst_bytes = 500 };
+
+  (void) state;
+  make (80000.0, 400, 0, 0.0);
+  fmx_sim_link_set_nature (&link, &nature, NULL, 1);
+  for (unsigned i = 0; i < 2; i++)
+    assert_true (send (250, i, 0));
+  assert_int_equal (fmx_sim_link_queue_delay (&link, 0), 0);
+  assert_true (send (200, 2, 0));
+  assert_int_equal (fmx_sim_link_queue_delay (&link, 0), 20 * MS);
+  assert_true (send (200, 3, 0));
+  assert_false (send (200, 4, 0));
+  assert_int_equal (fmx_sim_link_queue_delay (&link, 60 * MS), 0);
+  assert_true (send (200, 5, 60 * MS));
+  assert_int_equal (fmx_sim_link_queue_delay (&link, 60 * MS), 0);
+  assert_true (send (200, 6, 60 * MS));
+  assert_int_equal (fmx_sim_link_queue_delay (&link, 60 * MS), 20 * MS);
+}
+
 int
 main (void)
 {
@@ -102,6 +125,7 @@ main (void)
     cmocka_unit_test (test_packets_take_their_size_and_the_delay),
     cmocka_unit_test (test_queue_drops_its_tail_by_bytes),
     cmocka_unit_test (test_queue_drops_its_tail_by_packets),
+    cmocka_unit_test (test_a_bucket_passes_a_burst_and_fills_again),
     cmocka_unit_test (test_random_loss_is_as_asked_and_repeats),
   };
 
