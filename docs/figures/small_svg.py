@@ -301,6 +301,20 @@ def share_clips(root):
                 element.set('class', f'{element.get("class", "")} k{n}'.strip())
 
 
+def join_clips(root):
+    """Neighbours cut by the same edge are one group."""
+    for parent in list(root.iter()):
+        last = None
+        for element in list(parent):
+            if (last is not None and tag(element) == tag(last) == 'g'
+                    and set(element.attrib) == {'clip-path'}
+                    and element.attrib == last.attrib):
+                last.extend(list(element))
+                parent.remove(element)
+            else:
+                last = element
+
+
 def grouped(run):
     if len(run) < 4:
         return run
@@ -354,6 +368,7 @@ def small(text):
     name_shortly(root)
     share_classes(root)
     share_clips(root)
+    join_clips(root)
     for name in ('width', 'height'):            # the viewBox says it
         if re.fullmatch(r'[\d.]+pt', root.get(name, '')):
             root.set(name, number(float(root.get(name)[:-2]), 1) + 'pt')

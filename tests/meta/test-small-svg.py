@@ -96,6 +96,16 @@ def test_marks_are_drawn_where_they_were():
     assert {u.get('href')[1:] for u in uses} == names and len(names) == 1
 
 
+def test_neighbours_cut_by_one_edge_are_one_group():
+    cut = '<g clip-path="url(#e%d)"><path d="M 0 0 L 0 %d"/></g>'
+    drawn = HEAD + cut % (1, 3) + cut % (1, 4) + cut % (2, 5) + cut % (1, 6) \
+        + '</svg>'
+    root = ET.fromstring(small_svg.small(drawn))
+    groups = [e for e in root if e.get('clip-path')]
+    assert [len(g) for g in groups] == [2, 1, 1]
+    assert [e.get('d')[-1] for g in groups for e in g] == list('3456')
+
+
 def test_what_is_small_stays_as_it_is():
     for figure in sorted(pathlib.Path(sys.argv[1], 'docs').rglob('*.svg')):
         text = figure.read_text(encoding='utf-8')
