@@ -32,7 +32,7 @@ typedef struct
 typedef struct
 {
   unsigned n, ok, extreme, steady, quick;
-  double changes, turns, apart, padding, loss;
+  double changes, apart, padding;
   double values[MAX_DRAWS];     /* what the family is about */
 } Tally;
 
@@ -92,10 +92,8 @@ run_draws (const Options *options, FmxSimFamily family, unsigned first)
     tally.values[tally.n++] = value;
     tally.ok += out.ok;
     tally.changes += out.changes;
-    tally.turns += out.turns;
     tally.apart += out.apart;
     tally.padding += out.padding;
-    tally.loss += out.loss;
     tally.steady += out.changes <= 2.0;
     tally.quick += out.climb_s <= (family <= FMX_SIM_BESIDE_TCP_LOSSY
         ? CLIMB_BESIDE_TCP_S : CLIMB_ALONE_S);
@@ -118,10 +116,10 @@ run_family (const Options *options, FmxSimFamily family)
   }
   run_draws (options, family, options->both ? 1 : options->first);
   printf ("| %s |%s", fmx_sim_family_names[family], tuned);
-  printf (" %u | %.0f %% | %.0f %% | %.0f %% | %.1f | %.1f | %.1f | %.1f %% | %.0f %% | %.2f | %.2f | %.2f |\n",
+  printf (" %u | %.0f %% | %.0f %% | %.0f %% | %.1f | %.1f | %.1f %% | %.0f %% | %.2f | %.2f | %.2f |\n",
       tally.n, 100.0 * tally.ok / tally.n, 100.0 * tally.extreme / tally.n,
       100.0 * tally.steady / tally.n, tally.changes / tally.n,
-      tally.turns / tally.n, tally.apart / tally.n,
+      tally.apart / tally.n,
       100.0 * tally.padding / tally.n,
       100.0 * tally.quick / tally.n, tally.values[tally.n / 20],
       tally.values[tally.n / 2], tally.values[tally.n - 1 - tally.n / 20]);
@@ -183,8 +181,8 @@ main (int argc, char **argv)
   }
   printf ("%s, %s seeds\n\n"
       "| family |%s draws | inside | ratio outside 1/3 to 3 "
-      "| changes <= 2/min | changes/min | turns/min | apart | padding | climbs in time | 5 %% | median | 95 %% |\n"
-      "|---|---|---|---|---|---|---|---|---|---|---|---|---|%s\n", name_of (&options.subject),
+      "| changes <= 2/min | changes/min | apart | padding | climbs in time | 5 %% | median | 95 %% |\n"
+      "|---|---|---|---|---|---|---|---|---|---|---|---|%s\n", name_of (&options.subject),
       options.first == 0 && !options.both ? "tuned (even)" : "held-out (odd)",
       options.both ? " inside, tuned |" : "", options.both ? "---|" : "");
   for (unsigned f = 0; f < FMX_SIM_N_FAMILIES; f++)
