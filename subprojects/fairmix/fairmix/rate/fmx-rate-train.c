@@ -9,6 +9,7 @@
 #define APART (600 * FMX_MSECOND)       /* 2 to 3 % of what is sent; 1 s, later it is worth less */
 #define MOST_BPS 3.5e6          /* more, and ten packets last 6 ms: too few steps of the clock */
 #define WIDER 1.3               /* by the arrivals of 12 ms: 12 steps of the clock, or 9 */
+#define LEAST_S 0.0025          /* three steps of the clock: a token bucket has let it pass */
 #define LOST (5 * FMX_SECOND)
 
 void
@@ -114,7 +115,8 @@ compare (FmxRateTrain *train)
     train->bps[i] = least;
 }
 
-/* One that lost a packet says nothing. */
+/* One that lost a packet says nothing.  Where a bucket let one pass, the others say no more:
+ * it may have let a part of them pass. */
 void
 fmx_rate_train_end (FmxRateTrain *train, FmxTime acked)
 {
@@ -126,7 +128,9 @@ fmx_rate_train_end (FmxRateTrain *train, FmxTime acked)
       || (acked == train->last_sent && !whole))
     return;
   train->under_way = false;
-  if (!whole || took_s <= 0.0)
+  if (whole && took_s < LEAST_S)
+    train->n_known = 0;
+  if (!whole || took_s < LEAST_S)
     return;
   memmove (train->bps + 1, train->bps, sizeof train->bps
       - sizeof train->bps[0]);

@@ -92,11 +92,32 @@ test_one_train_alone_tells_nothing (void **state)
 
     path.link_bps = 500e3;
     ask (&path, 500e3, 3 * S, false);
-    path.link_bps = 5e6;
+    path.link_bps = 1.5e6;
     for (n = path.n; path.n == n;)
       ask (&path, 500e3, 20 * MS, false);
   }
   assert_true (fmx_rate_train_take_widened (&path.train) <= 1.0);
+}
+
+/* A shaper that was not used to the full lets two trains of three pass at once. */
+static void
+test_trains_of_a_token_bucket_tell_nothing (void **state)
+{
+  static const double speeds[] = { 1.0, 100.0, 2.2, 2.2 };
+  Path path = begin (250e3);
+
+  (void) state;
+  ask (&path, 250e3, 10 * S, false);
+  for (unsigned i = 0; i < 80; i++) {
+    unsigned n = path.n;
+
+    path.link_bps = speeds[i % N_ELEMENTS (speeds)] * 250e3;
+    while (path.n == n)
+      ask (&path, 250e3, 20 * MS, false);
+    assert_true (fmx_rate_train_take_widened (&path.train) <= 1.0);
+  }
+  /* and no more of them than otherwise */
+  assert_true (path.now > 40 * (FmxTime) S);
 }
 
 static void
@@ -130,11 +151,12 @@ test_trains_are_three_percent_of_what_is_sent (void **state)
 static void
 test_a_link_that_is_too_fast_for_the_clock_is_not_known (void **state)
 {
-  Path path = begin (8e6);
+  Path path = begin (3e6);
 
   (void) state;
   ask (&path, 3e6, 10 * S, false);
   assert_true (fmx_rate_train_bps (&path.train) > 0.0);
+  path.link_bps = 8e6;
   path.n = 0;
   ask (&path, 8e6, 10 * S, false);
   assert_int_equal (path.n, 0);
@@ -158,6 +180,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_two_trains_tell_that_a_path_is_twice_as_wide),
     cmocka_unit_test (test_one_train_alone_tells_nothing),
+    cmocka_unit_test (test_trains_of_a_token_bucket_tell_nothing),
     cmocka_unit_test (test_a_train_that_lost_a_packet_tells_nothing),
     cmocka_unit_test (test_trains_are_three_percent_of_what_is_sent),
     cmocka_unit_test (test_a_link_that_is_too_fast_for_the_clock_is_not_known),

@@ -35,6 +35,8 @@ fmx_sim_link_set_rate (FmxSimLink *link, double rate_bps)
     link->aqm->rate_bps = rate_bps;
 }
 
+#define LINE_BPS 10e6           /* what a bucket pays for leaves so fast */
+
 /* When what came last leaves: a full bucket pays for the first of it. */
 static FmxTime
 leaves_at (const FmxSimLink *link, FmxTime now)
@@ -44,6 +46,12 @@ leaves_at (const FmxSimLink *link, FmxTime now)
       / link->params.rate_bps);
 
   return link->free_at > now + credit ? link->free_at - credit : now;
+}
+
+static FmxTime
+later (FmxTime a, FmxTime b)
+{
+  return a > b ? a : b;
 }
 
 FmxDuration
@@ -147,6 +155,7 @@ bool
 fmx_sim_link_send (FmxSimLink *link, FmxSimPacket packet, FmxTime now)
 {
   const FmxSimLinkParams *params = &link->params;
+  FmxTime departure;
 
   if (fmx_rng_next_unit (&link->rng) < params->loss) {
     link->n_lost++;
@@ -167,7 +176,11 @@ fmx_sim_link_send (FmxSimLink *link, FmxSimPacket packet, FmxTime now)
     link->free_at = now;
   }
   packet.sent = now;
-  depart (link, packet, leaves_at (link, now));
+  departure = leaves_at (link, now);
+  if (link->nature.burst_bytes > 0 && link->in > 0)
+    departure = later (departure, link->departure[SLOT (link->in - 1)]
+        + (FmxTime) fmx_time_from_s (packet.wire_bytes * 8.0 / LINE_BPS));
+  depart (link, packet, departure);
   return true;
 }
 

@@ -100,6 +100,7 @@ static void
 test_a_bucket_passes_a_burst_and_fills_again (void **state)
 {
   FmxSimLinkNature nature = { .burst_bytes = 500 };
+  FmxSimPacket packet;
 
   (void) state;
   make (80000.0, 400, 0, 0.0);
@@ -107,10 +108,14 @@ test_a_bucket_passes_a_burst_and_fills_again (void **state)
   for (unsigned i = 0; i < 2; i++)
     assert_true (send (250, i, 0));
   assert_int_equal (fmx_sim_link_queue_delay (&link, 0), 0);
-  assert_true (send (200, 2, 0));
-  assert_int_equal (fmx_sim_link_queue_delay (&link, 0), 20 * MS);
-  assert_true (send (200, 3, 0));
-  assert_false (send (200, 4, 0));
+  /* as fast as the line, 10 Mbit/s */
+  assert_int_equal (fmx_sim_link_next (&link), 50 * MS);
+  assert_true (fmx_sim_link_receive (&link, &packet, 50 * MS));
+  assert_int_equal (fmx_sim_link_next (&link), 50 * MS + 200000);
+  assert_true (send (200, 2, MS));
+  assert_int_equal (fmx_sim_link_queue_delay (&link, MS), 19 * MS);
+  assert_true (send (200, 3, MS));
+  assert_false (send (200, 4, MS));
   assert_int_equal (fmx_sim_link_queue_delay (&link, 60 * MS), 0);
   assert_true (send (200, 5, 60 * MS));
   assert_int_equal (fmx_sim_link_queue_delay (&link, 60 * MS), 0);
