@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import types
 import unittest
 from unittest import mock
 
@@ -354,6 +355,22 @@ class EarTest(unittest.TestCase):
         heard = heard[late:]
         heard *= (said @ heard) / (heard @ heard)
         return 10 * numpy.log10((said @ said) / ((said - heard) ** 2).sum())
+
+    def test_silence_is_the_worst_there_is(self):
+        """PESQ itself ends with an exception."""
+        asked = []
+        fake = types.SimpleNamespace(
+            NoUtterancesError=ArithmeticError,
+            pesq=lambda *args: asked.append(args) or 3.0)
+        said = 2000 * numpy.sin(2 * numpy.pi * 300 * numpy.arange(
+            28 * self.RATE_HZ) / self.RATE_HZ)
+        heard = numpy.stack([said, said], axis=1) / 2
+        heard[:12 * self.RATE_HZ] = 0.0
+        with mock.patch.dict(sys.modules, pesq=fake):
+            rows = listen.measure_speech(heard, self.RATE_HZ, said, 0.0, 28.0)
+        self.assertEqual([row[1] for row in rows][0], listen.WORST_PESQ)
+        self.assertEqual([row[1] for row in rows][2], 3.0)
+        self.assertLess(len(asked), len(rows))
 
     def test_who_hums_beside_speech_is_not_judged(self):
         self.assertLess(self.level_db(self.mixed(self.hums(0.003))), -85)

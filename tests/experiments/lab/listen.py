@@ -29,6 +29,7 @@ LONGEST_GAP_S = 2.0             # what lasts longer is not being there
 PIECE_S = 8.0                   # of speech, for PESQ
 LATEST_S = 3.0                  # delay
 WORST_PESQ = 1.0                # of what is not there at all
+SILENCE = 1.0                   # less than a step of 16 bits: PESQ has no number for it
 COLUMNS = ['t_s', 'flow', 'heard', 'separate', 'gaps', 'pesq', 'delay_ms']
 
 
@@ -198,12 +199,14 @@ def measure_speech(samples, rate_hz, said, start_s, end_s):
         heard = numpy.pad(heard, (max(0, -first),
                                   piece + latest - len(heard)))[:piece + latest]
         late = delay_of(numpy, reference, heard)
-        try:
-            score = pesq(rate_hz, reference / 32768,
-                         heard[late:late + piece] / 32768,
-                         PESQ_MODE[rate_hz])
-        except NoUtterancesError:
-            score = WORST_PESQ
+        heard = heard[late:late + piece]
+        score = WORST_PESQ
+        if abs(heard).max() >= SILENCE:
+            try:
+                score = pesq(rate_hz, reference / 32768, heard / 32768,
+                             PESQ_MODE[rate_hz])
+            except NoUtterancesError:
+                pass
         rows.append((t_s + PIECE_S, score, late / rate_hz * 1e3))
     return rows
 
