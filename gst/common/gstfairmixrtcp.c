@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "fairmix/wire/fmx-rtcp-sound.h"
+
 #define WORD_BYTES 4
 
 static gboolean
@@ -91,6 +93,35 @@ gst_fairmix_rtcp_read (GstBuffer * buffer, const GstFairmixRtcpFuncs * funcs,
     ok &= read_packet (&packet, funcs, user_data);
   gst_buffer_unmap (buffer, &map);
   return ok;
+}
+
+static gboolean
+is_sound (GstBuffer * buffer)
+{
+  GstMapInfo map;
+  gboolean sound;
+
+  if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
+    return FALSE;
+  sound = fmx_rtcp_is_sound (map.data, map.size);
+  gst_buffer_unmap (buffer, &map);
+  return sound;
+}
+
+gboolean
+gst_fairmix_rtcp_refuse (GstBuffer * buffer, GstElement * element,
+    gint * warned)
+{
+  if (is_sound (buffer))
+    return FALSE;
+  if (g_atomic_int_compare_and_exchange (warned, FALSE, TRUE))
+    GST_ELEMENT_WARNING (element, STREAM, FORMAT,
+        ("Somebody sends malformed RTCP."),
+        ("%" G_GSIZE_FORMAT " bytes were dropped, as all further ones will be",
+            gst_buffer_get_size (buffer)));
+  else
+    GST_DEBUG_OBJECT (element, "malformed RTCP: %" GST_PTR_FORMAT, buffer);
+  return TRUE;
 }
 
 gboolean

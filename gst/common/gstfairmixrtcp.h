@@ -48,6 +48,17 @@ gboolean gst_fairmix_rtcp_read (GstBuffer * buffer,
     const GstFairmixRtcpFuncs * funcs, gpointer user_data);
 
 /**
+ * gst_fairmix_rtcp_refuse:
+ * @element: which is about to hand @buffer on to an element that may trust the lengths
+ *     in it; an rtpsession of GStreamer 1.22 reads beyond what it was given
+ * @warned: whether a warning was posted already: once is enough
+ *
+ * Returns: whether @buffer is malformed (fmx_rtcp_is_sound()), and has to be dropped
+ */
+gboolean gst_fairmix_rtcp_refuse (GstBuffer * buffer, GstElement * element,
+    gint * warned);
+
+/**
  * gst_fairmix_rtcp_add_app:
  * @rtcp: a compound packet, mapped for writing
  * @app: the packet to append; its data a multiple of four bytes

@@ -31,6 +31,7 @@
 #include "gstqmproxy.h"
 #include "gstqmtypes.h"
 #include "gstqmstage.h"
+#include "common/gstfairmixrtcp.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_qm_jitter_buffer_debug);
 #define GST_CAT_DEFAULT gst_qm_jitter_buffer_debug
@@ -101,6 +102,9 @@ struct _GstQmJitterBuffer
   GstClockTime max_offset;
   gboolean applying;            /* a thread hands them over ... */
   gboolean set_since;           /* ... and has to do so once more */
+
+  gint warned_of_rtcp;          /* atomic, as what follows */
+  gint n_malformed_rtcp;
 };
 
 G_DEFINE_TYPE_WITH_CODE (GstQmJitterBuffer, gst_qm_jitter_buffer,
@@ -328,7 +332,9 @@ gst_qm_jitter_buffer_make_stats (GstQmJitterBuffer * self)
   if (stats == NULL)
     stats = gst_structure_new_empty ("application/x-rtp-jitterbuffer-stats");
   gst_qm_stage_get_settings (self->stage, &settings);
-  gst_structure_set (stats, "qm-active", G_TYPE_BOOLEAN, settings.active, NULL);
+  gst_structure_set (stats, "qm-active", G_TYPE_BOOLEAN, settings.active,
+      "n-malformed-rtcp", G_TYPE_UINT64,
+      (guint64) (guint) g_atomic_int_get (&self->n_malformed_rtcp), NULL);
   gst_qm_stage_add_stats (self->stage, stats);
   return stats;
 }
@@ -627,6 +633,33 @@ gst_qm_jitter_buffer_src_query (GstPad * pad, GstObject * parent,
   return TRUE;
 }
 
+static gboolean
+is_sender_report (GstBuffer * buffer)
+{
+  guint8 type;
+
+  return gst_buffer_extract (buffer, 1, &type, 1) == 1
+      && type == GST_RTCP_TYPE_SR;
+}
+
+/* The rtpjitterbuffer of GStreamer 1.22 trusts the lengths of names, and unmaps twice
+ * what has no sender report. */
+static GstPadProbeReturn
+gst_qm_jitter_buffer_check_rtcp (GstPad * pad, GstPadProbeInfo * info,
+    gpointer user_data)
+{
+  GstQmJitterBuffer *self = user_data;
+
+  GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
+
+  (void) pad;
+  if (!gst_fairmix_rtcp_refuse (buffer, GST_ELEMENT (self),
+          &self->warned_of_rtcp))
+    return is_sender_report (buffer) ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;
+  g_atomic_int_inc (&self->n_malformed_rtcp);
+  return GST_PAD_PROBE_DROP;
+}
+
 static GstPad *
 gst_qm_jitter_buffer_request_new_pad (GstElement * element,
     GstPadTemplate * templ, const gchar * name, const GstCaps * caps)
@@ -647,6 +680,8 @@ gst_qm_jitter_buffer_request_new_pad (GstElement * element,
     return NULL;
   pad = gst_ghost_pad_new_from_template ("sink_rtcp", target, templ);
   gst_object_unref (target);
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER,
+      gst_qm_jitter_buffer_check_rtcp, self, NULL);
   gst_pad_set_active (pad, TRUE);
   gst_element_add_pad (element, pad);
   return pad;

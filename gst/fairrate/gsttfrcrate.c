@@ -45,6 +45,7 @@
 #include "gsttfrcratetell.h"
 #include "common/gstfairmixlock.h"
 #include "common/gstfairmixpads.h"
+#include "common/gstfairmixrtcp.h"
 #include "common/gstfairmixrtp.h"
 #include "fairmix/base/fmx-units.h"
 
@@ -155,10 +156,12 @@ gst_tfrc_rate_read_rtcp (GstTfrcRate * self, GstBuffer * buffer,
 }
 
 /* GstWebrtcTapFunc, and what comes to rtcp_sink */
-static void
+static gboolean
 gst_tfrc_rate_hear (GstElement * element, GstBuffer * buffer)
 {
   GstTfrcRate *self = GST_TFRC_RATE (element);
+  gboolean refused = gst_fairmix_rtcp_refuse (buffer, element,
+      &self->warned_of_rtcp);
   GstFairmixNtpSource source;
   guint32 ntp_mid32;
 
@@ -168,12 +171,17 @@ gst_tfrc_rate_hear (GstElement * element, GstBuffer * buffer)
   ntp_mid32 = gst_fairmix_ntp_mid32 (GST_ELEMENT (self), source);
 
   gst_fairmix_lock_acquire (&self->lock);
-  if (self->timed.started) {
+  if (refused) {
+    self->watch.n_rtcp++;
+    self->watch.n_malformed++;
+    gst_fairmix_lock_release (&self->lock);
+  } else if (self->timed.started) {
     gst_tfrc_rate_read_rtcp (self, buffer, ntp_mid32);
     gst_tfrc_rate_unlock_and_tell (self);
   } else {
     gst_fairmix_lock_release (&self->lock);
   }
+  return !refused;
 }
 
 static GstFlowReturn
@@ -181,7 +189,10 @@ gst_tfrc_rate_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 {
   GstTfrcRate *self = GST_TFRC_RATE (parent);
 
-  gst_tfrc_rate_hear (GST_ELEMENT (self), buffer);
+  if (!gst_tfrc_rate_hear (GST_ELEMENT (self), buffer)) {
+    gst_buffer_unref (buffer);
+    return GST_FLOW_OK;
+  }
   return gst_fairmix_pads_push_rtcp (self->rtcp_srcpad, buffer);
 }
 

@@ -58,6 +58,7 @@ struct _GstTfrcRate
   guint64 n_dropped;            /* media, while probing */
   guint64 n_not_rtp;
   GstFeedbackWatch watch;
+  gint warned_of_rtcp;          /* atomic */
 
   /* What is to be told, with the lock */
   gboolean telling;             /* one thread at a time, so that order holds */

@@ -53,24 +53,47 @@ ear_new (GstWebrtcTap * tap)
   return ear;
 }
 
+typedef struct
+{
+  Ear *ear;
+  GstElement *owner;
+} Listener;
+
+/* GstBufferListFunc */
+static gboolean
+hear_one (GstBuffer ** buffer, guint idx, gpointer user_data)
+{
+  Listener *listener = user_data;
+
+  (void) idx;
+  if (!listener->ear->func (listener->owner, *buffer))
+    gst_clear_buffer (buffer);
+  return TRUE;
+}
+
 static GstPadProbeReturn
 hear (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
 {
   Ear *ear = user_data;
   GstElement *owner = g_weak_ref_get (&ear->owner);
+  Listener listener = { ear, owner };
+  GstPadProbeReturn ret = GST_PAD_PROBE_OK;
   GstBufferList *list;
 
+  (void) pad;
   if (owner == NULL)
     return GST_PAD_PROBE_OK;
   if (GST_PAD_PROBE_INFO_TYPE (info) & GST_PAD_PROBE_TYPE_BUFFER) {
-    ear->func (owner, GST_PAD_PROBE_INFO_BUFFER (info));
+    if (!ear->func (owner, GST_PAD_PROBE_INFO_BUFFER (info)))
+      ret = GST_PAD_PROBE_DROP;
   } else {
-    list = GST_PAD_PROBE_INFO_BUFFER_LIST (info);
-    for (guint i = 0; i < gst_buffer_list_length (list); i++)
-      ear->func (owner, gst_buffer_list_get (list, i));
+    list = gst_buffer_list_make_writable (GST_PAD_PROBE_INFO_BUFFER_LIST
+        (info));
+    GST_PAD_PROBE_INFO_DATA (info) = list;
+    gst_buffer_list_foreach (list, hear_one, &listener);
   }
   gst_object_unref (owner);
-  return GST_PAD_PROBE_OK;
+  return ret;
 }
 
 GstWebrtcTap *

@@ -6,8 +6,9 @@
 
 G_BEGIN_DECLS
 
-/* @buffer: RTCP, decrypted; called from webrtcbin's thread */
-typedef void (*GstWebrtcTapFunc) (GstElement * owner, GstBuffer * buffer);
+/* @buffer: RTCP, decrypted; called from webrtcbin's thread
+ * Returns: whether webrtcbin is to have it, too */
+typedef gboolean (*GstWebrtcTapFunc) (GstElement * owner, GstBuffer * buffer);
 
 /**
  * GstWebrtcTap:

@@ -45,6 +45,7 @@
 #include "common/gstfairmixlock.h"
 #include "common/gstfairmixoutbox.h"
 #include "common/gstfairmixpads.h"
+#include "common/gstfairmixrtcp.h"
 #include "common/gstfairmixrtp.h"
 #include "common/gstfairmixstats.h"
 #include "common/gstfairmixtimed.h"
@@ -98,6 +99,7 @@ struct _GstAlsRtcp
   FmxEventSink sink;
   Layer layers[MAX_LAYERS];
   GstGroupCounts counts;
+  gint warned_of_rtcp;          /* atomic */
 
   /* to be told, with the lock */
   gboolean telling;             /* one thread at a time, so that order holds */
@@ -465,6 +467,8 @@ gst_als_rtcp_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   GstFairmixNtpSource source;
   guint32 ntp_mid32;
   gboolean own = gst_rtcp_hook_is_own (self->hook, buffer), urgent;
+  gboolean refused = gst_fairmix_rtcp_refuse (buffer, GST_ELEMENT (self),
+      &self->warned_of_rtcp);
   GstClockTime deadline = GST_CLOCK_TIME_NONE;
   GstFlowReturn flow;
 
@@ -475,7 +479,9 @@ gst_als_rtcp_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   gst_rtcp_hook_connect (self->hook);
   gst_fairmix_lock_acquire (&self->lock);
   self->counts.n_looped += own;
-  if (self->timed.started && !own) {
+  if (refused)
+    gst_group_counts_rtcp (&self->counts, FALSE);
+  if (self->timed.started && !own && !refused) {
     FmxTime now = gst_als_rtcp_now (self);
 
     gst_als_rtcp_read (self, buffer, ntp_mid32, now);
@@ -486,7 +492,7 @@ gst_als_rtcp_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   gst_fairmix_lock_release (&self->lock);
   gst_fairmix_timed_reschedule (&self->timed, deadline);
   gst_als_rtcp_tell (self);
-  if (own) {
+  if (own || refused) {
     gst_buffer_unref (buffer);
     return GST_FLOW_OK;
   }

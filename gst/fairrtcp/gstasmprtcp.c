@@ -40,6 +40,7 @@
 #include "common/gstfairmixlock.h"
 #include "common/gstfairmixoutbox.h"
 #include "common/gstfairmixpads.h"
+#include "common/gstfairmixrtcp.h"
 #include "common/gstfairmixrtp.h"
 #include "common/gstfairmixstats.h"
 #include "common/gstfairmixtimed.h"
@@ -89,6 +90,7 @@ struct _GstAsmpRtcp
   guint clock_rate;
   guint n_plain;                /* that was told */
   GstGroupCounts counts;
+  gint warned_of_rtcp;          /* atomic */
 
   /* What is to be told, with the lock */
   gboolean telling;             /* one thread at a time, so that order holds */
@@ -449,17 +451,21 @@ gst_asmp_rtcp_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
       .ntp_time_source;
   GstAsmpNews news = { FMX_TIME_NONE, FALSE, 0 };
   gboolean own = gst_rtcp_hook_is_own (self->hook, buffer);
+  gboolean refused = gst_fairmix_rtcp_refuse (buffer, GST_ELEMENT (self),
+      &self->warned_of_rtcp);
 
   gst_asmp_rtcp_seek_session (self);
   gst_fairmix_lock_acquire (&self->lock);
   self->counts.n_looped += own;
-  if (self->timed.started && !own) {
+  if (refused)
+    gst_group_counts_rtcp (&self->counts, FALSE);
+  if (self->timed.started && !own && !refused) {
     gst_asmp_rtcp_read (self, buffer, source, &news);
     gst_asmp_rtcp_unlock_and_tell (self, &news);
   } else {
     gst_fairmix_lock_release (&self->lock);
   }
-  if (own) {
+  if (own || refused) {
     gst_buffer_unref (buffer);
     return GST_FLOW_OK;
   }
