@@ -44,12 +44,15 @@ def name_before(text):
             depth += {')': 1, '(': -1}.get(text[at], 0)
             if depth == 0:
                 break
-        name = re.search(r'(\w+)\s*$', text[:at])
-        if not name:
+        stop = len(text[:at].rstrip())
+        start = stop
+        while start and (text[start - 1].isalnum() or text[start - 1] == '_'):
+            start -= 1
+        if start == stop:
             return None
-        if name[1] not in ('__attribute__', 'G_GNUC_PRINTF'):
-            return name[1], name.start(1)
-        end = len(text[:name.start(1)].rstrip())
+        if text[start:stop] not in ('__attribute__', 'G_GNUC_PRINTF'):
+            return text[start:stop], start
+        end = len(text[:start].rstrip())
     return None
 
 
