@@ -124,6 +124,74 @@ gst_fairmix_rtcp_refuse (GstBuffer * buffer, GstElement * element,
   return TRUE;
 }
 
+/* An rtpsession reads as RTCP what is no RTP. */
+static gboolean
+is_taken_for_rtcp (GstBuffer * buffer)
+{
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  guint8 type;
+
+  gboolean is_rtp;
+
+  if (gst_buffer_extract (buffer, 1, &type, 1) < 1)
+    return TRUE;
+  if (type < GST_RTCP_TYPE_SR || type > GST_RTCP_TYPE_XR)
+    return FALSE;
+  is_rtp = gst_rtp_buffer_map (buffer, GST_MAP_READ, &rtp);
+  if (is_rtp)
+    gst_rtp_buffer_unmap (&rtp);
+  return !is_rtp;
+}
+
+typedef struct
+{
+  GstElement *element;
+  gint *warned;
+} Sieve;
+
+static gboolean
+lets_pass (const Sieve * sieve, GstBuffer * buffer)
+{
+  return !is_taken_for_rtcp (buffer)
+      || !gst_fairmix_rtcp_refuse (buffer, sieve->element, sieve->warned);
+}
+
+/* GstBufferListFunc */
+static gboolean
+sift (GstBuffer ** buffer, guint idx, gpointer user_data)
+{
+  (void) idx;
+  if (!lets_pass (user_data, *buffer))
+    gst_clear_buffer (buffer);
+  return TRUE;
+}
+
+GstFlowReturn
+gst_fairmix_rtcp_push_rtp (GstPad * src, GstBuffer * buffer,
+    GstElement * element, gint * warned)
+{
+  Sieve sieve = { element, warned };
+
+  if (lets_pass (&sieve, buffer))
+    return gst_pad_push (src, buffer);
+  gst_buffer_unref (buffer);
+  return GST_FLOW_OK;
+}
+
+GstFlowReturn
+gst_fairmix_rtcp_push_rtp_list (GstPad * src, GstBufferList * list,
+    GstElement * element, gint * warned)
+{
+  Sieve sieve = { element, warned };
+
+  list = gst_buffer_list_make_writable (list);
+  gst_buffer_list_foreach (list, sift, &sieve);
+  if (gst_buffer_list_length (list) > 0)
+    return gst_pad_push_list (src, list);
+  gst_buffer_list_unref (list);
+  return GST_FLOW_OK;
+}
+
 gboolean
 gst_fairmix_rtcp_add_app (GstRTCPBuffer * rtcp, const FmxRtcpApp * app,
     gsize mtu)

@@ -59,6 +59,16 @@ gboolean gst_fairmix_rtcp_refuse (GstBuffer * buffer, GstElement * element,
     gint * warned);
 
 /**
+ * gst_fairmix_rtcp_push_rtp:
+ * @buffer: (transfer full): RTP from the network on its way to an rtpsession, which
+ *     reads as RTCP what is no RTP: then it is handed on under the same condition
+ */
+GstFlowReturn gst_fairmix_rtcp_push_rtp (GstPad * src, GstBuffer * buffer,
+    GstElement * element, gint * warned);
+GstFlowReturn gst_fairmix_rtcp_push_rtp_list (GstPad * src,
+    GstBufferList * list, GstElement * element, gint * warned);
+
+/**
  * gst_fairmix_rtcp_add_app:
  * @rtcp: a compound packet, mapped for writing
  * @app: the packet to append; its data a multiple of four bytes

@@ -35,6 +35,7 @@
 #include "common/gstfairmixlock.h"
 #include "common/gstfairmixorigin.h"
 #include "common/gstfairmixpads.h"
+#include "common/gstfairmixrtcp.h"
 #include "common/gstfairmixrtp.h"
 #include "common/gstfairmixtimed.h"
 #include "fairmix/wire/fmx-ccfb-collector.h"
@@ -71,6 +72,7 @@ struct _GstRtpCcfb
 
   GstPad *sinkpad, *srcpad;
   GstPad *rtcp_srcpad;
+  gint warned_of_rtcp;          /* atomic */
 
   /* Properties, with the object lock */
   guint ssrc;
@@ -183,7 +185,8 @@ gst_rtp_ccfb_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 
   gst_rtp_ccfb_warn (self, shared);
   gst_fairmix_timed_reschedule (&self->timed, deadline);
-  return gst_pad_push (self->srcpad, buffer);
+  return gst_fairmix_rtcp_push_rtp (self->srcpad, buffer, GST_ELEMENT (self),
+      &self->warned_of_rtcp);
 }
 
 static GstFlowReturn
@@ -208,7 +211,8 @@ gst_rtp_ccfb_chain_list (GstPad * pad, GstObject * parent, GstBufferList * list)
 
   gst_rtp_ccfb_warn (self, shared);
   gst_fairmix_timed_reschedule (&self->timed, deadline);
-  return gst_pad_push_list (self->srcpad, list);
+  return gst_fairmix_rtcp_push_rtp_list (self->srcpad, list,
+      GST_ELEMENT (self), &self->warned_of_rtcp);
 }
 
 /* --- feedback ----------------------------------------------------------- */

@@ -344,7 +344,8 @@ gst_asmp_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   if (self->timed.started)
     gst_asmp_rtcp_look (self, buffer, &news, gst_asmp_rtcp_now (self));
   gst_asmp_rtcp_unlock_after_packets (self, &news);
-  return gst_pad_push (self->srcpad, buffer);
+  return gst_fairmix_rtcp_push_rtp (self->srcpad, buffer, GST_ELEMENT (self),
+      &self->warned_of_rtcp);
 }
 
 static GstFlowReturn
@@ -363,7 +364,8 @@ gst_asmp_rtcp_chain_list (GstPad * pad, GstObject * parent,
       gst_asmp_rtcp_look (self, gst_buffer_list_get (list, i), &news, now);
   }
   gst_asmp_rtcp_unlock_after_packets (self, &news);
-  return gst_pad_push_list (self->srcpad, list);
+  return gst_fairmix_rtcp_push_rtp_list (self->srcpad, list,
+      GST_ELEMENT (self), &self->warned_of_rtcp);
 }
 
 static void
