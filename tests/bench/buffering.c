@@ -300,6 +300,37 @@ typedef struct
   double buffer_bytes, tooth_bytes, efficiency, n_changes;
 } result;
 
+/* The saw-tooth that takes most of those that count, and what (3.4) says for it */
+typedef struct
+{
+  double bytes, formula_bytes;
+} deepest;
+
+/* (3.4) takes it that one back-off leaves @beta of the rate that comes back before the
+ * next.  @own: of all, with what is true of the tooth in beta's place; else of those of
+ * which it is true, to a tenth. */
+static deepest
+find_deepest (const trace * t, double alpha, double beta, bool own)
+{
+  FmxMinimalBufferParams params = formula (t, alpha, beta);
+  deepest d = { 0.0, 0.0 };
+
+  for (unsigned k = 0; k + 1 < t->n_teeth; k++) {
+    unsigned from = t->teeth[k], to = t->teeth[k + 1];
+    double ahead = 0.0, bps = mean_bps (t, from, to);
+    double left = t->bps[from] / t->bps[to - 1], bytes;
+
+    if (from < first || left >= 1.0 || (!own && fabs (left - beta) > 0.1))
+      continue;
+    bytes = most_ahead (t, from, to, bps, &ahead);
+    if (bytes > d.bytes) {
+      params.beta = own ? left : beta;
+      d = (deepest) { bytes, fmx_minimal_buffer_bytes (&params, bps / 8.0) };
+    }
+  }
+  return d;
+}
+
 /* Adds what became of policy @k */
 static void
 add_result (result * r, size_t k)
@@ -322,6 +353,7 @@ print_policies (void)
 {
   result results[N_POLICIES];
   double formula_bytes = 0.0, rtt_s = 0.0, bps = 0.0;
+  deepest sums[2] = { {0.0, 0.0}, {0.0, 0.0} };
 
   memset (results, 0, sizeof results);
   for (uint64_t seed = 1; seed <= N_SEEDS; seed++) {
@@ -333,16 +365,24 @@ print_policies (void)
     formula_bytes += fmx_minimal_buffer_bytes (&params,
         mean_bps (&table, 0, table.n) / 8.0) / N_SEEDS;
     rtt_s += table.rtt_s / N_SEEDS;
+    for (int own = 0; own < 2; own++) {
+      deepest d = find_deepest (&table, 1.0, 0.5, own);
+
+      sums[own].bytes += d.bytes / N_SEEDS;
+      sums[own].formula_bytes += d.formula_bytes / N_SEEDS;
+    }
     for (size_t k = 0; k < N_POLICIES; k++)
       add_result (&results[k], k);
   }
   printf ("policy,buffer_bytes,efficiency,n_changes,tooth_bytes,formula_bytes,"
-      "rate_bps,rtt_ms\n");
+      "rate_bps,rtt_ms,even_bytes,even_formula_bytes,deepest_bytes,"
+      "deepest_formula_bytes\n");
   for (size_t k = 0; k < N_POLICIES; k++)
-    printf ("%s,%.0f,%.4f,%.1f,%.0f,%.0f,%.0f,%.1f\n", policies[k],
+    printf ("%s,%.0f,%.4f,%.1f,%.0f,%.0f,%.0f,%.1f,%.0f,%.0f,%.0f,%.0f\n", policies[k],
         results[k].buffer_bytes / N_SEEDS, results[k].efficiency / N_SEEDS,
         results[k].n_changes / N_SEEDS, results[k].tooth_bytes / N_SEEDS,
-        formula_bytes, bps, 1e3 * rtt_s);
+        formula_bytes, bps, 1e3 * rtt_s, sums[0].bytes, sums[0].formula_bytes,
+        sums[1].bytes, sums[1].formula_bytes);
 }
 
 static void

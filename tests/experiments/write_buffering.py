@@ -66,8 +66,21 @@ def policies_table(found):
             f'{formula / 1e3:.1f} kB for its mean rate of '
             f'{float(row["rate_bps"]) / 1e3:.0f} kbit/s and round-trip time of '
             f'{float(row["rtt_ms"]):.0f} ms: {tooth / formula:.2f} times as much '
-            f'{within(tooth / formula, 1, 0.3)}.']
+            f'{within(tooth / formula, 1, 0.3)}.', '', deepest(row)]
     return out
+
+
+def deepest(row):
+    """Why ideal takes more than a saw-tooth in the mean"""
+    even, even_formula, bytes_, formula = (float(row[f'{name}_bytes']) / 1e3 for name in (
+        'even', 'even_formula', 'deepest', 'deepest_formula'))
+    return (f'What ideal takes its deepest saw-tooth takes, less what whole layers are below '
+            f'the mean. Of those that begin at about half of the rate that comes back, as (3.4) '
+            f'has it, that is {even:.1f} kB, where (3.4) says {even_formula:.1f} kB: '
+            f'{even / even_formula:.2f} times {within(even / even_formula, 1, 0.3)}. Of all it '
+            f'is {bytes_:.1f} kB: the one in which the burst ends begins at a third, or two '
+            f'back-offs come in a row. With that in the place of β (3.4) says {formula:.1f} kB: '
+            f'{bytes_ / formula:.2f} times {within(bytes_ / formula, 1, 0.3)}.')
 
 
 def column(found, pair, name):
