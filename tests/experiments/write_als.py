@@ -4,15 +4,16 @@
 
   tests/experiments/write_als.py [--build build] [--check]
 
-Runs als-figures, als-ns3, als-alone, als-crowd and the tests als-chain, als-layers and
-alsrouter-chain of the build (two minutes, most of them ns-3's) and fills in what stands between the
-markers of docs/results.md.  What real pipelines did is taken from what
+Runs als-figures, als-ns3, als-layers-ns3, als-alone, als-crowd and the tests als-chain,
+als-layers and alsrouter-chain of the build (three minutes, most of them ns-3's) and fills
+in what stands between the markers of docs/results.md.  What real pipelines did is taken from what
 `tests/experiments/run.py --runner uml als` left; what it did not run stays.  --check: only
 one seed of each, without ns-3, and nothing is written.
 """
 import argparse
 import collections
 import functools
+import itertools
 import pathlib
 import re
 import subprocess
@@ -35,6 +36,7 @@ PIPELINES = {'als-figure3': {'3 s': 30, '8 s': 60}, 'als-figure4': {'3 s': 30, '
 LAYERS = 'als-figure8'
 LAYERS_S = {'before': (50, 100), 'after': (115, 150)}   # of the third one's join
 SEEDS = range(11, 13)     # of ns-3
+LAYERS_SEEDS = range(1, 6)
 N_RUNS = 5      # of the chain in real elements
 # of als-figures: scene, what the paper says of the TCPs, of the loss, targets
 SCENES = [
@@ -222,49 +224,77 @@ def chain(lines):
     return out
 
 
+def layers_ns3(build):
+    """Lines as test-als-layers has them"""
+    program = pathlib.Path(build).resolve() / 'tests/experiments/ns3/als-layers-ns3'
+    return [line for rule in ('paper', 'ours') for seed in LAYERS_SEEDS
+            for line in subprocess.run([program, str(seed), rule], check=True,
+                                       capture_output=True, text=True).stdout.splitlines()]
+
+
+def whole(values):
+    """mean (least … most) of whole numbers, if they differ"""
+    least, most = f'{min(values):.0f}', f'{max(values):.0f}'
+    return f'{sum(values) / len(values):.0f}' + (f' ({least}…{most})' if least != most else '')
+
+
+def layers_row(name, runs):
+    """Means over runs, each (base, each other, [(has, layers, a TCP) of each receiver]);
+    what a TCP has with the least and the most, too"""
+    receivers = list(zip(*(r[2] for r in runs)))
+    held = ', '.join(f'{sum(r[0] for r in x) / len(x):.0f} ({mean([r[1] for r in x])})'
+                     for x in receivers)
+    tcps = ', '.join(whole([r[2] for r in x]) for x in receivers)
+    ratios = ', '.join(f'{sum(r[0] for r in x) / sum(r[2] for r in x):.2f}' if x[0][1] else '–'
+                       for x in receivers)
+    base, other = (f'{sum(r[k] for r in runs) / len(runs):.0f}' for k in (0, 1))
+    return f'| {name} | {base} | {other} | {held} | {tcps} | {ratios} |'
+
+
 def layers(lines):
-    out = ['| | base | each other | receiver 0, 1, 2 has (layers) |',
-           '|---|---|---|---|',
-           '| the paper, before 100 s | 170 | | |',
-           '| the paper, after | 90 | 70 | 90 (1), 230 (3), 160 (2) |']
-    seen = set()
+    out = ['| | base | each other | receiver 0, 1, 2 has (layers) | a TCP beside it '
+           '| receiver over TCP |', '|---|---|---|---|---|---|',
+           '| the paper, before 100 s | 170 | | | | |',
+           '| the paper, after | 90 | 70 | 90 (1), 230 (3), 160 (2) | | |']
+    rows = collections.defaultdict(list)
     for line in lines:
         run = re.match(r'# (.*): base (\d+), others (\d+) kbit/s', line)
-        if run and run[1] not in seen:
-            seen.add(run[1])
-            held = re.findall(r'(\d+) kbit/s, ([\d.]+) layers', line)
-            out.append(f'| {run[1]} | {run[2]} | {run[3]} | ' + ', '.join(
-                f'{rate} ({float(n):g})' for rate, n in held) + ' |')
-    return out
+        if run:
+            held = re.findall(r'(\d+) kbit/s, ([\d.]+) layers.*?a TCP (\d+)', line)
+            rows[run[1]].append((float(run[2]), float(run[3]),
+                                 [tuple(map(float, x)) for x in held]))
+    return out + [layers_row(name, runs) for name, runs in rows.items()]
 
 
-def told_of(found, name, column, span_s):
+def told_of(r, name, column, span_s):
     """The mean of what senders.csv has of one; 0 where it has nothing"""
-    return measures.mean(
-        v for r in found if name in r.senders
-        for v in measures.bins(r.senders[name], column, *span_s, 1)) or 0
+    return measures.mean(measures.bins(r.senders[name], column, *span_s, 1)
+                         if name in r.senders else []) or 0
+
+
+def layers_of(r, span_s):
+    """What a run of real pipelines has of a row"""
+    flow = r.run.flows['layers']
+    base, total = (told_of(r, 'layers', column, span_s) / 1e3
+                   for column in ('sent_bps', 'target_bps'))
+    receivers = []
+    for router in flow['branches']:
+        far = f'layers-{router}'
+        tcps = [measures.rate_bps(r, n, *span_s) for n, f in r.run.flows.items()
+                if f['kind'] == 'tcp' and f['to'] == router]
+        receivers.append((told_of(r, far, 'sent_bps', span_s) / 1e3,
+                          told_of(r, far, 'separate', span_s), measures.mean(tcps) / 1e3))
+    return base, (total - base) / (flow['layers'] - 1), receivers
 
 
 def layers_in_pipelines(build):
     """The same rows, means over runs of real pipelines; none if there are none"""
-    runs = results.load(pathlib.Path(build) / 'experiments',
-                        [scenario.Scenario(LAYERS)], runners=['uml'])
     rules = collections.defaultdict(list)
-    for r in runs:
+    for r in results.load(pathlib.Path(build) / 'experiments',
+                          [scenario.Scenario(LAYERS)], runners=['uml']):
         rules[r.run.choice['rule']].append(r)
-    out = []
-    for rule, found in rules.items():
-        flow = found[0].run.flows['layers']
-        for when, span_s in LAYERS_S.items():
-            base, total = (told_of(found, 'layers', column, span_s) / 1e3
-                           for column in ('sent_bps', 'target_bps'))
-            held = ', '.join(
-                f'{told_of(found, far, "sent_bps", span_s) / 1e3:.0f} '
-                f'({told_of(found, far, "separate", span_s):.3g})'
-                for far in (f'layers-{router}' for router in flow['branches']))
-            out.append(f'| {rule}, {PIPELINE}, {when} | {base:.0f} | '
-                       f'{(total - base) / (flow["layers"] - 1):.0f} | {held} |')
-    return out
+    return [layers_row(f'{rule}, {PIPELINE}, {when}', [layers_of(r, span_s) for r in found])
+            for rule, found in rules.items() for when, span_s in LAYERS_S.items()]
 
 
 def elements(build):
@@ -286,7 +316,8 @@ def with_kept(lines, old, n_keys):
     rows = {tuple(split(x)[:n_keys]): split(x) for x in lines[2:]}
     for key, cells in ((tuple(split(x)[:n_keys]), split(x)) for x in old[2:]):
         if key in rows:
-            rows[key] = [a or b for a, b in zip(rows[key], cells)]
+            rows[key] = [a or b for a, b in itertools.zip_longest(
+                rows[key], cells, fillvalue='')]
         elif PIPELINE in key[0]:
             rows[key] = cells
     return lines[:2] + ['| ' + ' | '.join(cells) + ' |' for cells in rows.values()]
@@ -327,7 +358,8 @@ def main():
         'als alone': lambda: alone(read(lines_of(build, 'als-alone'))),
         'als table 1': lambda: chain(lines_of(build, 'test-als-chain')
                                      + elements(build)),
-        'als figure 8': lambda: layers(lines_of(build, 'test-als-layers'))
+        'als figure 8': lambda: layers(lines_of(build, 'test-als-layers')
+                                        + layers_ns3(build))
         + layers_in_pipelines(build),
         'als crowd': lambda: crowd(read(lines_of(build, 'als-crowd'))),
     }

@@ -115,6 +115,9 @@ NewNode()
     return node;
 }
 
+/* of a TCP; IP, TCP and its time stamps take as much as of 1500 bytes */
+uint32_t g_segment = 1448;
+
 /* A TCP that sends from one node to another, and what it brings */
 struct Tcp
 {
@@ -130,7 +133,7 @@ struct Tcp
 
     static void OnPacket(Bins* bins, Ptr<const Packet> packet, const Address&)
     {
-        bins->Add(packet->GetSize() * 1500 / 1448);
+        bins->Add(packet->GetSize() * (g_segment + 52) / g_segment);
     }
 
     ApplicationContainer sending;
@@ -142,7 +145,7 @@ inline void
 ConfigureTcp()
 {
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue("ns3::TcpLinuxReno"));
-    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1448));
+    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(g_segment));
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(1 << 17));
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(4 << 20));
     Config::SetDefault("ns3::TcpSocket::DelAckTimeout", TimeValue(MilliSeconds(40)));
