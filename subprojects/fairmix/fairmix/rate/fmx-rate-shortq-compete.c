@@ -5,6 +5,7 @@
 
 #define MOST_OF_CEILING 0.55    /* beside another; with the dead zone a half */
 #define DEAD_ZONE 0.1
+#define FALLS 0.9               /* of what stood an interval ago: the cut goes on to drain it */
 /* Half of the longest hold; halved and doubled: -0.4 and -0.4 points in the mean of all
  * families, own flows 96: 96, 88 (tests/sim/constants.py) */
 #define SHORT (4 * FMX_SECOND)
@@ -20,6 +21,8 @@ fmx_shortq_begin_to_compete (FmxRateController *rc,
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_COMPETING, now);
   fmx_full_queue_init (&s->full, fmax (rc->rate_bps,
           was_alone ? HALF * s->alone_bps : 0.0), fb->rtt_median, now);
+  s->decided_queue = fmx_queue_sense_standing (&s->queue);
+  s->drains_late = false;
   s->most_bps = s->hold >= HOLD_MAX ? MOST_OF_CEILING * s->ceiling_bps
       : rc->params.max_bps;
 }
@@ -29,14 +32,21 @@ fmx_shortq_compete (FmxRateController *rc, const FmxRateFeedback *fb,
     double allowed, FmxTime now)
 {
   FmxRateShortqState *s = &rc->state.shortq;
+
+  if (fmx_shortq_drains_late (rc, fb, now))
+    return;
   if (rc->rate_bps * (1.0 - DEAD_ZONE) > allowed) {
     fmx_shortq_obey (rc, fb, allowed, now);
   } else if (fmx_time_diff (now, s->short_since) > SHORT) {
     fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
     s->ceiling_bps = 0.0;
   } else if (fmx_shortq_is_due (rc, fb, rc->params.decision_interval_rtts, now)) {
+    bool falls = s->drains_late && (double) fmx_queue_sense_standing (&s->queue)
+        < FALLS * (double) s->decided_queue;
+
     s->decided = now;
-    if (allowed > rc->rate_bps * (1.0 + DEAD_ZONE))
+    s->decided_queue = fmx_queue_sense_standing (&s->queue);
+    if (!falls && allowed > rc->rate_bps * (1.0 + DEAD_ZONE))
       fmx_shortq_raise (rc, fb, fmin (allowed,
               (1.0 + HALF) * rc->rate_bps), now);
   }

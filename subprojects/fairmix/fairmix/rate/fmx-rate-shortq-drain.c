@@ -25,6 +25,9 @@
                                  * 62: 33, 71, beside TCP 50: 62, 46 */
 #define OTHERS_AGAIN (20 * FMX_SECOND)  /* [-0.9, -0.4]; steps 62: 58, 58 */
 #define OVERRUN_TIME (2 * FMX_SECOND)   /* a full queue of a second, at half the rate */
+#define LATE_LIMITS 2           /* so long a queue drains late; a shorter one may be the top of a TCP's:
+                                 * beside TCP 69: 67 without */
+#define RISES (5 * FMX_MSECOND) /* more than that, and somebody else fills the queue */
 #define FOREIGN_PART 0.5        /* of what the path carries: others have the rest */
 #define FOREIGN_TRAIN 0.7       /* of the fastest packets: so it is of late, too */
 #define FOREIGN_QUEUES 3u       /* so many queues tell of a TCP ... */
@@ -172,7 +175,7 @@ fmx_shortq_begin_to_drain (FmxRateController *rc,
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_DRAINING, now);
   if (s->n_drains == 1)
     s->drain_from_bps = rc->rate_bps;
-  s->drain_seen = false;
+  s->drain_seen = s->drains_late = false;
   s->recover_bps = 0.0;
   s->drain_start = now;
   s->drain_expected_s = 0.0;
@@ -188,15 +191,21 @@ fmx_shortq_begin_to_drain (FmxRateController *rc,
 /* It fell by more than our own cut explains: somebody else gave way, as TCPs do
  * when the queue is full or managed, and will be back. */
 static bool
-note_foreign_drain (FmxRateShortqState *s, FmxDuration standing, FmxTime now)
+is_foreign_drain (const FmxRateShortqState *s, FmxDuration standing, FmxTime now)
 {
   double fell_s = fmx_time_to_s (s->drain_queue - standing);
   double most_s = fmx_time_to_s (fmx_time_diff (now, s->drain_start));
 
+  return fell_s > FOREIGN_TIMES * s->drain_expected_s + FOREIGN_S
+      && fell_s >= FOREIGN_SHARE * most_s;
+}
+
+static bool
+note_foreign_drain (FmxRateShortqState *s, FmxDuration standing, FmxTime now)
+{
   if (fmx_time_diff (now, s->foreign_time) > FOREIGN_TIME)
     s->n_foreign = 0;
-  if (fell_s <= FOREIGN_TIMES * s->drain_expected_s + FOREIGN_S
-      || fell_s < FOREIGN_SHARE * most_s) {
+  if (!is_foreign_drain (s, standing, now)) {
     s->own_time = now;
     if (s->poor_sent < s->drain_start)
       s->n_poor = 0;            /* nothing was lost any more */
@@ -298,6 +307,33 @@ fmx_shortq_drain (FmxRateController *rc, const FmxRateFeedback *fb,
     return;
   else if (s->n_drains < DRAINS && rc->rate_bps > MARGIN * rc->params.min_bps)
     fmx_shortq_begin_to_drain (rc, fb, now);
-  else
+  else {
     fmx_shortq_begin_to_compete (rc, fb, now);
+    s->drains_late = standing < s->drain_queue
+        && s->drain_queue > LATE_LIMITS * fmx_shortq_queue_limit (rc, fb);
+    s->late_queue = standing;
+  }
+}
+
+bool
+fmx_shortq_drains_late (FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+  FmxDuration standing = fmx_queue_sense_standing (&s->queue);
+
+  if (s->raised > s->drain_start || standing > s->late_queue + RISES)
+    s->drains_late = false;
+  if (!s->drains_late)
+    return false;
+  if (standing < s->late_queue)
+    s->late_queue = standing;
+  expect (rc, fb, now);
+  if (standing >= fmx_shortq_queue_limit (rc, fb) / 2)
+    return false;
+  s->drains_late = false;
+  if (fmx_time_to_s (s->drain_queue - standing) > s->drain_expected_s)
+    return false;
+  drained (rc, fb, now);
+  return true;
 }

@@ -60,6 +60,7 @@ typedef struct
   FmxRateShortqMode mode;
   FmxQueueSense queue;
   FmxTime decided;              /* last step up, or decision against it */
+  FmxDuration decided_queue;    /* competing: what stood then */
   FmxTime raised;
   FmxTime obeyed;               /* last fall to X */
   FmxTime halved;               /* last fall for losses, or for silence ... */
@@ -82,6 +83,8 @@ typedef struct
   /* draining */
   bool drain_own;               /* our own step made it show */
   bool drain_seen;              /* a packet came back that left after the cut */
+  bool drains_late;             /* in vain, it seems: competing, and still the last cut */
+  FmxDuration late_queue;       /* the least since */
   unsigned n_drains;            /* in a row, in vain */
   FmxTime drain_start;
   FmxTime drain_time;

@@ -415,6 +415,42 @@ test_a_moment_of_losses_on_a_long_path_does_not_stop_it (void **state)
   assert_int_equal (stats.n_breaker, 0);
 }
 
+/* Somebody of constant rate who takes more of the link drains slowly, not never: it was
+ * taken for a TCP in 0.45 of this time, and rates were tried that filled a second of queue.
+ * DPM (2002), figures 4 to 6. */
+static void
+test_a_constant_rate_is_no_tcp (void **state)
+{
+  const FmxSimLinkParams link = { 635e3, 75000, 0, 70 * MS, 0.0 };
+  const FmxSimLinkNature shaper = { .burst_bytes = 1600 };
+  const FmxDuration look = 100 * MS, stage = 30 * S;
+  unsigned n = 0, n_competing = 0;
+
+  (void) state;
+  for (unsigned seed = 0; seed < 12; seed++) {
+    FmxSimBundleParams params = voices (8, false);
+
+    params.behaviour = FMX_SIM_SELECTED;
+    params.wire_bytes = 218;
+    params.jitter = 5 * MS;
+    params.back.delay = 70 * MS;
+    fmx_sim_world_init (&world, &link, bundles, 1, seed + 5);
+    fmx_sim_link_set_nature (&world.forward, &shaper, NULL, seed + 9);
+    fmx_sim_bundle_init (&bundles[0], &params, &world.forward, 0, seed * 10 + 3);
+    world.cbr_wire_bytes = params.wire_bytes;
+    for (unsigned level = 0; level <= 6; level++) {
+      world.cbr_bps = level * 78400.0;
+      for (FmxDuration t = 0; t < stage; t += look) {
+        fmx_sim_world_run (&world, world.now + (FmxTime) look);
+        n_competing += level > 4 && bundles[0].sender.controller.state.shortq.mode
+            == FMX_RATE_SHORTQ_COMPETING;
+        n += level > 4;
+      }
+    }
+  }
+  assert_true (n_competing < 0.3 * n);
+}
+
 int
 main (void)
 {
@@ -438,6 +474,7 @@ main (void)
     cmocka_unit_test (test_beside_tcps_that_are_marked_it_has_a_share),
     cmocka_unit_test (test_where_delays_wander_it_uses_the_link_and_no_queue),
     cmocka_unit_test (test_a_moment_of_losses_on_a_long_path_does_not_stop_it),
+    cmocka_unit_test (test_a_constant_rate_is_no_tcp),
   };
 
   return cmocka_run_group_tests_name ("rate/rate-shortq-links", tests, NULL,
