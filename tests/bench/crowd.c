@@ -4,7 +4,10 @@
  * the limiter beside clamping and wrapping.  A gain is fitted to each 20 ms, so
  * that a slow change of level is no distortion.
  *
- *   crowd [--csv] FOLDER       16-bit mono WAV files; or $FMX_VOICES
+ *   crowd [--csv | --levels] FOLDER       16-bit mono WAV files; or $FMX_VOICES
+ *
+ * --levels: instead, how loud each voice comes out of voice-level, from -50 to
+ * -15 dBov: active speech [P.56], without its first eight seconds.
  */
 #include <dirent.h>
 #include <math.h>
@@ -15,6 +18,7 @@
 
 #include "fairmix/mix/fmx-limiter.h"
 #include "fairmix/mix/fmx-mix-kernels.h"
+#include "fairmix/mix/fmx-voice-level.h"
 
 #define MAX_FILES 64
 #define MAX_SAMPLES (60u * 48000u)
@@ -181,13 +185,85 @@ measure (const int32_t * crowd, int16_t * out, size_t n_samples, bool csv)
       clamp_db, wrap_db);
 }
 
+/* Mean of the frames within 15.9 dB of it, in dBov */
+static double
+active_dbov (const double *frames, size_t n)
+{
+  double level = -60;
+
+  for (int round = 0; round < 20; round++) {
+    double sum = 1e-12;
+    size_t active = 0;
+
+    for (size_t i = 0; i < n; i++)
+      if (frames[i] > level - 15.9) {
+        sum += pow (10, frames[i] / 10);
+        active++;
+      }
+    level = 10 * log10 (sum / (double) (active > 0 ? active : 1));
+  }
+  return level;
+}
+
+/* @settled_s: until it is within 1.5 dB of the target for good */
+static double
+bring_to_level (const Voice * voice, double dbov, double *settled_s)
+{
+  static double in[MAX_SAMPLES / 100], out[MAX_SAMPLES / 100];
+  size_t n = voice->n_samples / fit, skip = 8 * 50;
+  FmxVoiceLevelParams params;
+  FmxVoiceLevel level;
+  double natural;
+
+  for (size_t i = 0; i < n; i++)
+    in[i] = fmx_voice_level_of_energy (fmx_mix_kernels_best ()->energy
+        (voice->samples + i * fit, fit), fit);
+  natural = active_dbov (in, n);
+  fmx_voice_level_params_default (&params);
+  fmx_voice_level_init (&level, &params);
+  *settled_s = 0;
+  for (size_t i = 0; i < n; i++) {
+    double shifted = in[i] + dbov - natural;
+
+    out[i] = shifted + fmx_voice_level_on_frame (&level, shifted,
+        20 * FMX_MSECOND);
+    if (fabs (dbov + out[i] - shifted - params.target_dbov) > 1.5 && i < skip)
+      *settled_s = (double) (i + 1) / 50;
+  }
+  return active_dbov (out + skip, n - skip);
+}
+
+static void
+print_levels (void)
+{
+  printf ("%zu voices; active speech, dBov, after the first 8 s\n"
+      "  in    mean   least    most   within 1.5 dB after [s]\n", n_voices);
+  for (double dbov = -50; dbov <= -15; dbov += 5) {
+    double sum = 0, least = 0, most = -99, latest = 0;
+
+    for (size_t k = 0; k < n_voices; k++) {
+      double settled_s;
+      double out = bring_to_level (&voices[k], dbov, &settled_s);
+
+      sum += out;
+      least = fmin (least, out);
+      most = fmax (most, out);
+      latest = fmax (latest, settled_s);
+    }
+    printf ("%4.0f %7.1f %7.1f %7.1f %7.1f\n", dbov, sum / (double) n_voices,
+        least, most, latest);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
   const unsigned sizes[] = { 4, 8, 16, 24 };
   const double levels[] = { -20, -14 };
   bool csv = argc > 1 && strcmp (argv[1], "--csv") == 0;
-  const char *folder = argc > 1 + csv ? argv[1 + csv] : getenv ("FMX_VOICES");
+  bool brought = argc > 1 && strcmp (argv[1], "--levels") == 0;
+  int named = 1 + (csv || brought);
+  const char *folder = argc > named ? argv[named] : getenv ("FMX_VOICES");
   size_t n_samples = MAX_SAMPLES;
   int32_t *crowd = malloc (MAX_SAMPLES * sizeof *crowd);
   int16_t *out = malloc ((MAX_SAMPLES + FMX_LIMITER_MAX_LOOK_AHEAD)
@@ -201,6 +277,10 @@ main (int argc, char **argv)
     fprintf (stderr, "%s: no voices; examples/voices.sh makes some\n",
         folder != NULL ? folder : "no folder given");
     return 77;                  /* skipped */
+  }
+  if (brought) {
+    print_levels ();
+    return 0;
   }
   for (size_t i = 0; i < n_voices; i++)
     if (voices[i].n_samples < n_samples)
