@@ -20,6 +20,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_dpm_node_debug);
 #define DEFAULT_MUTE FALSE
 #define DEFAULT_LATENCY (20 * GST_MSECOND)
 #define DEFAULT_DATABASE_LOCATION NULL
+#define DEFAULT_VOICE_LEVEL 0
 
 #define NAMES_TICKS 10          /* names are said again every two seconds */
 
@@ -33,6 +34,7 @@ enum
   PROP_MUTE,
   PROP_LATENCY,
   PROP_DATABASE_LOCATION,
+  PROP_VOICE_LEVEL,
   PROP_STATS,
   N_PROPERTIES
 };
@@ -489,6 +491,14 @@ set_secret (GstDpmNode * self, const gchar * text)
       text != NULL ? strlen (text) : 0);
 }
 
+/* Whether the partialmix inside has the same. */
+static gboolean
+is_mixers (guint id)
+{
+  return id == PROP_LATENCY || id == PROP_DATABASE_LOCATION
+      || id == PROP_VOICE_LEVEL;
+}
+
 static void
 gst_dpm_node_set_property (GObject * object, guint id, const GValue * value,
     GParamSpec * pspec)
@@ -496,7 +506,7 @@ gst_dpm_node_set_property (GObject * object, guint id, const GValue * value,
   GstDpmNodePrivate *priv = PRIVATE (object);
   GstElement *volume = NULL;
 
-  if (id == PROP_LATENCY || id == PROP_DATABASE_LOCATION) {
+  if (is_mixers (id)) {
     if (priv->complete)
       g_object_set_property (G_OBJECT (priv->graph.mixer), pspec->name, value);
     return;
@@ -565,7 +575,7 @@ gst_dpm_node_get_property (GObject * object, guint id, GValue * value,
 {
   GstDpmNodePrivate *priv = PRIVATE (object);
 
-  if (id == PROP_LATENCY || id == PROP_DATABASE_LOCATION) {
+  if (is_mixers (id)) {
     if (priv->complete)
       g_object_get_property (G_OBJECT (priv->graph.mixer), pspec->name, value);
     return;
@@ -640,7 +650,14 @@ make_properties (void)
       "A key file that says how streams are treated, by name (see partialmix); "
       "read again when it changes", DEFAULT_DATABASE_LOCATION,
       G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING);
-  properties[PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
+  properties[PROP_VOICE_LEVEL] = g_param_spec_uint ("voice-level",
+      "Voice level",
+      "Level that each talker's speech is brought to where it is "
+      "mixed or played here, in -dBov; 26 is usual, 0 = as loud as it comes", 0,
+      60, DEFAULT_VOICE_LEVEL,
+      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
+  properties[PROP_STATS] =
+      g_param_spec_boxed ("stats", "Statistics",
       "Sessions, what was refused and why, each neighbour, the mixer",
       GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
 }

@@ -23,6 +23,7 @@
 #define DEFAULT_COMPLEXITY 5
 #define DEFAULT_SILENCE_LEVEL 80
 #define DEFAULT_CSRC_LEVEL_EXT_ID 2
+#define DEFAULT_VOICE_LEVEL 0
 #define DEFAULT_HEADROOM 0.05
 #define DEFAULT_PUSH_TIMEOUT (20 * GST_MSECOND)
 
@@ -48,10 +49,11 @@ enum
   PROP_CSRC_LEVEL_EXT_ID,
   PROP_HEADROOM,
   PROP_THREADS,
-  PROP_PUSH_TIMEOUT
+  PROP_PUSH_TIMEOUT,
+  PROP_VOICE_LEVEL
 };
 
-G_STATIC_ASSERT (PROP_PUSH_TIMEOUT < GST_PARTIAL_MIX_N_SETTINGS);
+G_STATIC_ASSERT (PROP_VOICE_LEVEL < GST_PARTIAL_MIX_N_SETTINGS);
 
 #define GST_TYPE_PARTIAL_MIX_ENCODING (gst_partial_mix_encoding_get_type ())
 static GType
@@ -116,6 +118,7 @@ static const GstFairmixField fields[] = {
   GST_FAIRMIX_FIELD (PROP_HEADROOM, GstPartialMixSettings, headroom),
   GST_FAIRMIX_FIELD (PROP_THREADS, GstPartialMixSettings, n_threads),
   GST_FAIRMIX_FIELD (PROP_PUSH_TIMEOUT, GstPartialMixSettings, push_timeout),
+  GST_FAIRMIX_FIELD (PROP_VOICE_LEVEL, GstPartialMixSettings, voice_level),
 };
 
 gboolean
@@ -223,6 +226,11 @@ install_mix_properties (GObjectClass * klass)
           "decoded when its packets tell their level (RFC 6464); in -dBov, 0 "
           "loudest ... 127 digital silence", 1, 127, DEFAULT_SILENCE_LEVEL,
           RW_PLAYING));
+  g_object_class_install_property (klass, PROP_VOICE_LEVEL,
+      g_param_spec_uint ("voice-level", "Voice level",
+          "Level that each talker's speech is brought to, slowly, in mixes and "
+          "for a renderer, in -dBov; 26 is usual, 0 = as loud as it comes"
+          LATCHED, 0, 60, DEFAULT_VOICE_LEVEL, RW_READY));
   g_object_class_install_property (klass, PROP_CSRC_LEVEL_EXT_ID,
       g_param_spec_uint ("csrc-audio-level-id", "CSRC audio level id",
           "ID of the header extension with the contributors' levels (RFC 6465) "

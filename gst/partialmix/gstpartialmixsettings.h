@@ -27,6 +27,7 @@ typedef struct
   guint min_mix_bitrate;
   gint complexity;
   guint silence_level;
+  guint voice_level;            /* -dBov, 0 = as they come */
   guint csrc_level_ext_id;
   gdouble headroom;
   guint n_threads;

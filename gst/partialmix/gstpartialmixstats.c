@@ -30,6 +30,7 @@ stream_stats (GstPartialMixStream * stream, GstClockTime now)
           now),
       "state", G_TYPE_STRING, stream->n_mixed > 0 ? "decoded" : "forwarded",
       "playout-delay", G_TYPE_INT64, stream->delay,
+      "raise-db", G_TYPE_DOUBLE, stream->raise_db,
       "n-packets", G_TYPE_UINT64, stream->n_packets,
       "n-decoded", G_TYPE_UINT64, stream->n_decoded,
       "n-concealed", G_TYPE_UINT64, stream->n_concealed,

@@ -31,6 +31,7 @@ gst_partial_mix_stream_new (guint32 ssrc, GstPad * pad,
   stream->format = *format;
   stream->rate_hz = rate_hz;
   stream->level = FMX_LEVEL_SILENCE;
+  stream->told_level = -1;
   fmx_select_activity_init (&stream->activity);
   stream->info.gain = 1.0f;
   stream->info.pan = NAN;
@@ -145,6 +146,9 @@ gst_partial_mix_stream_arrive (GstPartialMixStream * stream,
   stream->n_names = gst_rtp_buffer_get_csrc_count (rtp);
   note_cost (stream, arrival, now);
   note_level (stream, arrival->level, now);
+  stream->told_level = stream->n_names > 0 ? -1 : arrival->level;
+  stream->told_duration = gst_util_uint64_scale_int (arrival->duration_ts,
+      GST_SECOND, (gint) stream->format.clock_rate);
   return TRUE;
 }
 
@@ -312,6 +316,18 @@ gst_partial_mix_stream_take_due (GstPartialMixStream * stream, gint64 end)
     before[i] = g_steal_pointer (&stream->recent[(stream->recent_next + i)
             % GST_PARTIAL_MIX_N_RECENT]);
   gst_partial_mix_voice_warm_up (&stream->voice, before);
+}
+
+void
+gst_partial_mix_stream_note_told (GstPartialMixStream * stream,
+    guint voice_level)
+{
+  stream->voice.voice_level = voice_level;
+  if (stream->told_level >= 0 && stream->n_mixed == 0)
+    gst_partial_mix_voice_note_level (&stream->voice,
+        (guint8) stream->told_level, stream->told_duration);
+  stream->told_level = -1;
+  stream->raise_db = gst_partial_mix_voice_get_raise (&stream->voice);
 }
 
 void

@@ -124,6 +124,9 @@ typedef struct
   GstClockTimeDiff delay;
   guint64 n_late, n_shortened, n_decoded, n_concealed;
 
+  gint told_level;              /* of the latest packet, -1: known already */
+  GstClockTime told_duration;
+  gdouble raise_db;             /* of the voice */
   GstPartialMixVoice voice;     /* mixing thread only */
 } GstPartialMixStream;
 
@@ -162,6 +165,11 @@ void gst_partial_mix_stream_keep_recent (GstPartialMixStream * stream,
 /* Mixing thread, with the lock: gives what is due before sample @end to the
  * voice. */
 void gst_partial_mix_stream_take_due (GstPartialMixStream * stream, gint64 end);
+
+/* Mixing thread, with the lock: what is not decoded is known by what its packets
+ * say.  @voice_level: see #GstPartialMixVoice */
+void gst_partial_mix_stream_note_told (GstPartialMixStream * stream,
+    guint voice_level);
 
 /* Forgets all that is under way. */
 void gst_partial_mix_stream_flush (GstPartialMixStream * stream);

@@ -35,6 +35,8 @@ take_streams (GstPartialMix * self, const GstPartialMixFrame * frame)
   for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
     GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
 
+    if (stream != NULL)
+      gst_partial_mix_stream_note_told (stream, self->settings.voice_level);
     if (stream == NULL || (stream->n_mixed == 0 && stream->queue.length == 0
             && !stream->voice.frame_active))
       continue;

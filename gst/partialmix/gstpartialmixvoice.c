@@ -23,6 +23,8 @@
 #define SNAP_MS 1
 #define MAX_CONCEAL_MS 120
 #define SPLICE_MS 5
+/* fmx_mix_add_ramp() takes gains up to this */
+#define MAX_WEIGHT 8
 /* A frame of 60 ms, a packet that begins at its end, and one that is decoded behind
  * that to be cut; 20 ms more for what is due a little later, and for rounding. */
 #define PCM_CAPACITY (2 * GST_PARTIAL_MIX_MAX_PACKET_SAMPLES + 3840)
@@ -59,6 +61,7 @@ gst_partial_mix_voice_clear (GstPartialMixVoice * voice)
     gst_clear_buffer (&voice->warm[i]);
   if (voice->decoder != NULL)
     gst_partial_mix_decoder_free (voice->decoder);
+  g_free (voice->even);
   g_free (voice->pcm);
   g_free (voice->tail);
   g_free (voice->frame);
@@ -331,6 +334,60 @@ cut_frame (GstPartialMixVoice * voice, gint64 pos, guint n)
     voice->pcm_pos = FMX_POSITION_UNKNOWN;
 }
 
+/* What makes it as loud as the others; NULL if nothing is to. */
+static FmxVoiceLevel *
+prepare_even (GstPartialMixVoice * voice)
+{
+  gdouble target = -(gdouble) voice->voice_level;
+  FmxVoiceLevelParams params;
+
+  if (voice->voice_level == 0)
+    return NULL;
+  if (voice->even != NULL && voice->even->params.target_dbov == target)
+    return voice->even;
+  if (voice->even == NULL)
+    voice->even = g_new (FmxVoiceLevel, 1);
+  fmx_voice_level_params_default (&params);
+  params.target_dbov = target;
+  fmx_voice_level_init (voice->even, &params);
+  return voice->even;
+}
+
+void
+gst_partial_mix_voice_note_level (GstPartialMixVoice * voice, guint8 level,
+    GstClockTime duration)
+{
+  FmxVoiceLevel *even = prepare_even (voice);
+
+  if (even != NULL)
+    fmx_voice_level_on_frame (even, -(gdouble) level, (FmxDuration) duration);
+}
+
+gdouble
+gst_partial_mix_voice_get_raise (const GstPartialMixVoice * voice)
+{
+  return voice->voice_level > 0 && voice->even != NULL
+      ? fmx_voice_level_gain_db (voice->even) : 0.0;
+}
+
+/* Makes it as loud as the others.  Those in a mix that came in are already, if who
+ * made it wanted that.  @energy: of the frame as it was decoded */
+static void
+make_even (GstPartialMixVoice * voice, guint n, guint64 energy)
+{
+  FmxVoiceLevel *even = prepare_even (voice);
+  gdouble from;
+
+  if (even == NULL || voice->names.n > 0)
+    return;
+  from = fmx_voice_level_gain_db (even);
+  fmx_voice_level_on_frame (even, fmx_voice_level_of_energy (energy, n),
+      (FmxDuration) gst_util_uint64_scale_int (n, GST_SECOND,
+          (gint) voice->rate_hz));
+  voice->weight *= fmx_voice_level_scale (voice->frame, n, from,
+      fmx_voice_level_gain_db (even), MAX_WEIGHT / voice->weight);
+}
+
 /* More than full scale does not fit into a frame, but into the sum: a voice that
  * is raised is added several times. */
 static void
@@ -364,6 +421,7 @@ gst_partial_mix_voice_render (GstPartialMixVoice * voice, gint64 pos,
     guint n, guint8 silence_level, guint hangover_ticks)
 {
   const FmxMixKernels *kernels = fmx_mix_kernels_best ();
+  guint64 energy;
 
   voice->frame_active = FALSE;
   voice->frame_level = FMX_LEVEL_SILENCE;
@@ -375,6 +433,7 @@ gst_partial_mix_voice_render (GstPartialMixVoice * voice, gint64 pos,
   decode_due (voice);
   conceal_end (voice, pos + n);
   cut_frame (voice, pos, n);
+  energy = kernels->energy (voice->frame, n);
   apply_gain (voice, n);
 
   voice->frame_level = fmx_level_from_energy (kernels->energy (voice->frame,
@@ -384,4 +443,5 @@ gst_partial_mix_voice_render (GstPartialMixVoice * voice, gint64 pos,
   else if (voice->hangover > 0)
     voice->hangover--;
   voice->frame_active = voice->hangover > 0;
+  make_even (voice, n, energy);
 }

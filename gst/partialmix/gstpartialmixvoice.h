@@ -6,6 +6,7 @@
 #include <gst/rtp/rtp.h>
 
 #include "fairmix/mix/fmx-handover.h"
+#include "fairmix/mix/fmx-voice-level.h"
 #include "fairmix/wire/fmx-audio-level.h"
 
 #include "gstpartialmixcodec.h"
@@ -53,11 +54,12 @@ typedef struct
  * GstPartialMixVoice:
  * @wanted: somebody hears it in a mix; else it only plays out what is due
  * @gain: linear; what it is scaled by
+ * @voice_level: that it is brought to, in -dBov; 0: it stays as loud as it is
  * @csrc_level_ext_id: RFC 6465 header extension of its packets, 0 = none
  * @frame: this frame's samples, NULL before the first one ...
  * @weight: ... that count so often: a gain above 1 does not fit into 16 bits
  * @frame_active: whether there is anything to be heard in it
- * @frame_level: in -dBov
+ * @frame_level: in -dBov, as it comes: not as @voice_level makes it
  * @names: as the packet that was decoded last says
  * @n_new_decoded: packets that were decoded since the caller set it to 0
  * @n_new_concealed: holes that were concealed, likewise
@@ -69,6 +71,7 @@ typedef struct
 {
   gboolean wanted;
   gfloat gain;
+  guint voice_level;
   guint csrc_level_ext_id;
 
   gint16 *frame;
@@ -80,6 +83,7 @@ typedef struct
 
   /*< private >*/
   guint32 ssrc;
+  FmxVoiceLevel *even;          /* what makes it so loud; NULL: nothing yet */
   GstPartialMixFormat format;
   guint rate_hz;
   GstPartialMixDecoder *decoder;
@@ -115,6 +119,13 @@ gboolean gst_partial_mix_voice_is_cold (const GstPartialMixVoice * voice);
  * Any may be NULL. */
 void gst_partial_mix_voice_warm_up (GstPartialMixVoice * voice,
     GstBuffer * before[GST_PARTIAL_MIX_N_RECENT]);
+
+/* It was not decoded, but its packets say how loud it was. */
+void gst_partial_mix_voice_note_level (GstPartialMixVoice * voice,
+    guint8 level, GstClockTime duration);
+
+/* Returns: what it is raised by, to have its @voice_level, in dB */
+gdouble gst_partial_mix_voice_get_raise (const GstPartialMixVoice * voice);
 
 /* Fills @frame with samples [@pos, @pos + @n); @n is the same each time.  Below
  * @silence_level, in -dBov, a frame stays active for so many more. */

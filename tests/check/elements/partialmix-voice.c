@@ -19,6 +19,8 @@ static const GstPartialMixFormat l16 = {
 
 static GstPartialMixVoice voice;
 static guint64 next_seq;
+static guint8 n_csrcs;          /* of packets to be pushed */
+static gint divisor;            /* their samples are so much quieter */
 
 static void
 setup (void)
@@ -26,6 +28,8 @@ setup (void)
   gst_partial_mix_voice_init (&voice, 7, &l16, RATE);
   voice.wanted = TRUE;
   next_seq = 100;
+  n_csrcs = 0;
+  divisor = 1;
 }
 
 static void
@@ -44,7 +48,7 @@ sample (guint64 seq, guint i)
 static void
 push_long (gint64 pos, guint n, gboolean cut, gboolean silent)
 {
-  GstBuffer *buffer = gst_rtp_buffer_new_allocate (2 * n, 0, 0);
+  GstBuffer *buffer = gst_rtp_buffer_new_allocate (2 * n, 0, n_csrcs);
   GstPartialMixPacket *packet = g_new0 (GstPartialMixPacket, 1);
   GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
   guint8 *payload;
@@ -53,7 +57,8 @@ push_long (gint64 pos, guint n, gboolean cut, gboolean silent)
   fail_unless (gst_rtp_buffer_map (buffer, GST_MAP_WRITE, &rtp));
   payload = gst_rtp_buffer_get_payload (&rtp);
   for (i = 0; i < n; i++)
-    GST_WRITE_UINT16_BE (payload + 2 * i, (guint16) sample (next_seq, i));
+    GST_WRITE_UINT16_BE (payload + 2 * i, (guint16) (sample (next_seq, i)
+            / divisor));
   gst_rtp_buffer_unmap (&rtp);
   packet->buffer = buffer;
   packet->ext_seq = next_seq++;
@@ -251,6 +256,48 @@ GST_START_TEST (test_what_a_restart_leaves_has_no_end)
 
 GST_END_TEST;
 
+/* @seconds of words with pauses; returns what they are raised by then */
+static gdouble
+speak (guint seconds)
+{
+  guint i;
+
+  for (i = 0; i < 50 * seconds; i++) {
+    divisor = i % 25 < 15 ? 10 : 1000;
+    push (i * N, FALSE, FALSE);
+    render (i * N);
+  }
+  return gst_partial_mix_voice_get_raise (&voice);
+}
+
+/* Who made it may have done the same, and who is in it differs. */
+GST_START_TEST (test_a_mix_that_comes_in_is_not_brought_to_a_level)
+{
+  voice.voice_level = 20;
+  n_csrcs = 1;
+  fail_unless (speak (10) == 0.0);
+  teardown ();
+  setup ();
+  voice.voice_level = 20;
+  fail_unless (speak (10) > 6.0);
+}
+
+GST_END_TEST;
+
+/* More than full scale is added several times, a Database's gain included. */
+GST_START_TEST (test_what_is_raised_beyond_16_bits_is_added_more_often)
+{
+  voice.voice_level = 20;
+  voice.gain = 7.5f;
+  speak (10);
+  divisor = 1;
+  push (500 * N, FALSE, FALSE);
+  render (500 * N);
+  fail_unless_equals_int (voice.weight, 8);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_voice_suite (void)
 {
@@ -270,6 +317,8 @@ partialmix_voice_suite (void)
   tcase_add_test (tc, test_silent_packets_are_neither_decoded_nor_concealed);
   tcase_add_test (tc, test_after_a_restart_nothing_of_before_goes_on);
   tcase_add_test (tc, test_what_a_restart_leaves_has_no_end);
+  tcase_add_test (tc, test_a_mix_that_comes_in_is_not_brought_to_a_level);
+  tcase_add_test (tc, test_what_is_raised_beyond_16_bits_is_added_more_often);
   return s;
 }
 
