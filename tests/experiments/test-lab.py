@@ -558,8 +558,8 @@ class WatchTest(unittest.TestCase):
     """When a run is taken for one that has died."""
 
     @staticmethod
-    def stalls(still_s, starved_s):
-        waits = [{'1': 5.0, '2': 0.0}, {'1': 5.0 + starved_s, '2': 1.0}]
+    def stalls(still_s, starved_s, other_s=0.0):
+        waits = [{'1': 5.0, '2': 0.0}, {'1': 5.0 + starved_s, '2': other_s}]
         with mock.patch.object(watch, 'waited', side_effect=waits), \
                 mock.patch.object(watch.time, 'monotonic',
                                   side_effect=[0.0, still_s]):
@@ -572,6 +572,10 @@ class WatchTest(unittest.TestCase):
     def test_who_waits_for_a_processor_has_not(self):
         self.assertFalse(self.stalls(1000, 950))
         self.assertTrue(self.stalls(1000, 800))
+
+    def test_threads_that_wait_in_turns_have_all_waited(self):
+        self.assertFalse(self.stalls(1000, 500, 450))
+        self.assertTrue(self.stalls(1000, 500, 300))
 
     def test_a_session_is_its_own_processes(self):
         with subprocess.Popen(['sleep', '60'], start_new_session=True) as process:

@@ -28,7 +28,8 @@ def waited(session):
 
 class Watch:
     """On a busy machine a run may stand still for minutes and be well: the time
-    in which its most patient thread waits for a processor does not count."""
+    in which its threads wait for a processor does not count.  In virtual time one
+    of them runs at a time, so what they wait adds up."""
 
     def __init__(self, session):
         self.session = session
@@ -46,7 +47,6 @@ class Watch:
         still_s = time.monotonic() - self.moved_s
         if still_s <= STALL_S:
             return False
-        starved_s = max((s - self.waits.get(thread, 0.0)
-                         for thread, s in waited(self.session).items()),
-                        default=0.0)
+        starved_s = sum(s - self.waits.get(thread, 0.0)
+                        for thread, s in waited(self.session).items())
         return still_s - starved_s > STALL_S
