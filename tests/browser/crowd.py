@@ -6,11 +6,12 @@ usage: crowd.py [--janus] [--write] SOURCE-ROOT BUILD-ROOT [BROWSERS [TALKERS [S
 
 As many webrtcbins as there shall be browsers (20) join by HTTP as pages do, in a
 process of their own; some of them (8) talk.  Meanwhile the server's process is
-looked at from outside.  They decode nothing, and send receiver reports, by which the
-rate rises more slowly than with a browser's feedback (theirs of packets is rare from
-GStreamer 1.26 on, and none before): how much was sent is printed beside what it cost.  --janus: afterwards the same browsers in a room of
-Janus's audiobridge, which mixes all for each: as it comes, and set as one does who knows
-it.  --write: the page examples/web/README.md has it as a table.
+looked at from outside.  They decode nothing.  With GStreamer 1.26 or newer they tell of
+packets ten times a second, as browsers do; before, they send receiver reports, by which
+the rate rises more slowly: how much was sent is printed beside what it cost.  --janus:
+afterwards the same browsers in a room of Janus's audiobridge, which mixes all for each:
+as it comes, and set as one does who knows it.  --write: the page examples/web/README.md
+has it as a table.
 """
 import argparse
 import json
@@ -160,7 +161,7 @@ def main():
             (name, *(column[name] for column in columns.values()))
             for name in columns['this server']])
         readme.fill('crowd', f'At a load of {readme.span(loads)} on {os.cpu_count()} '
-                    f'processors:\n\n{text}')
+                    f'processors, GStreamer {Gst.version_string().split()[1]}:\n\n{text}')
 
 
 main()

@@ -14,6 +14,10 @@ MICROPHONE = ('audiotestsrc is-live=true wave=pink-noise volume=0.2 ! opusenc '
               'bitrate=32000 ! rtpopuspay pt=111 ! application/x-rtp,media=audio,'
               'encoding-name=OPUS,payload=111,clock-rate=48000 ! queue name=last')
 
+# As often as Chromium tells of packets; before GStreamer 1.26 they answer without the
+# extension, and tell of none.
+FEEDBACK_NS = 100 * Gst.MSECOND
+
 
 class Browser:
     """webrtcbin, which says what a page says."""
@@ -65,7 +69,13 @@ class Browser:
             pad.link(sink.get_static_pad('sink'))
 
     def is_connected(self):
-        return self.web.get_property('connection-state').value_nick == 'connected'
+        if self.web.get_property('connection-state').value_nick != 'connected':
+            return False
+        for n in range(2):              # sessions, as far as there are
+            session = self.web.get_by_name('rtpbin').emit('get-internal-session', n)
+            if session:
+                session.set_property('twcc-feedback-interval', FEEDBACK_NS)
+        return True
 
 
 def run_for(seconds, until=lambda: False):
