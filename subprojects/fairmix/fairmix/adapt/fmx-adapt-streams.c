@@ -212,7 +212,8 @@ present_cost (Planner *p)
 }
 
 /* A plan may come to the target, but when it costs more than the present one
- * to what lasts, and it must leave the headroom.  (The cheapest plan of all never does.) */
+ * to what lasts, and it must leave the headroom.  (The cheapest plan of all never does.)
+ * Where the target does not carry the present one any more, to what lasts. */
 static uint64_t
 find_bound (Planner *p, uint64_t target_bps)
 {
@@ -222,8 +223,10 @@ find_bound (Planner *p, uint64_t target_bps)
     return target_bps;
   if (p->params->lasting_bps > 0 && p->params->lasting_bps < bound_bps)
     bound_bps = p->params->lasting_bps;
-  bound_bps -= (uint64_t) ((double) bound_bps * p->params->headroom);
   present_bps = present_cost (p);
+  if (present_bps > target_bps)
+    return bound_bps;
+  bound_bps -= (uint64_t) ((double) bound_bps * p->params->headroom);
   if (present_bps > bound_bps)
     bound_bps = present_bps;
   return bound_bps < target_bps ? bound_bps : target_bps;

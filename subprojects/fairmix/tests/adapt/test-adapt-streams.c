@@ -297,6 +297,28 @@ test_no_more_is_separate_than_lasts (void **state)
   assert_int_equal (scene.plan.n_separate, 2);
 }
 
+/* What does not keep all keeps no more than lasts, or the next fall takes one more. */
+static void
+test_who_must_shrink_shrinks_to_what_lasts (void **state)
+{
+  FmxAdaptParams params = exact;
+  Scene scene;
+
+  (void) state;
+  scene_init (&scene, 8);
+  scene_plan (&scene, &params, 6 * STREAM_BPS + MIX_BPS);
+  scene_apply (&scene);
+  assert_int_equal (scene.plan.n_separate, 6);
+  params.lasting_bps = 3 * STREAM_BPS + MIX_BPS;
+  scene_plan (&scene, &params, 6 * STREAM_BPS + MIX_BPS);
+  assert_int_equal (scene.plan.n_separate, 6);
+  scene_plan (&scene, &params, 5 * STREAM_BPS + MIX_BPS);
+  assert_int_equal (scene.plan.n_separate, 3);
+  scene_apply (&scene);
+  scene_plan (&scene, &params, 5 * STREAM_BPS + MIX_BPS);
+  assert_int_equal (scene.plan.n_separate, 3);
+}
+
 /* The talker changes while the target is full to the brim. */
 static void
 test_an_exchange_needs_no_headroom (void **state)
@@ -335,6 +357,7 @@ main (void)
     cmocka_unit_test (test_streams_cheaper_than_a_mix_are_not_mixed_in_vain),
     cmocka_unit_test (test_increase_needs_headroom_and_decrease_none),
     cmocka_unit_test (test_no_more_is_separate_than_lasts),
+    cmocka_unit_test (test_who_must_shrink_shrinks_to_what_lasts),
     cmocka_unit_test (test_an_exchange_needs_no_headroom),
   };
 
