@@ -262,7 +262,6 @@ struct _FmxRateController
   unsigned n_not_limited;
   FmxTime t_new;
   bool data_limited;
-  bool is_calm;                 /* nobody else fills the path: what lasts is known by falls */
   double tried_from_bps;        /* all of a path, and a bit more is tried; 0 = no */
   double ask_bps;               /* does the path carry more than that? 0 = never mind */
   union

@@ -29,13 +29,15 @@ extern "C" {
  *
  * until the rate has not grown for 4 s, or has fallen: then there is none for 10 s, 20
  * s, at most 40 s, or until the rate has grown without.  Where streams wait because the
- * rate has not lasted yet, padding makes up the gap all the time.
+ * rate has not lasted yet, and media takes half of what has, padding makes up the gap all
+ * the time.
  */
 typedef struct
 {
   /*< private >*/
   double wanted_bps, rate_bps;
-  bool gap;
+  double lasting_bps;           /* streams wait until more lasts; 0 = they do not */
+  double media_bps;             /* that was sent of late */
   double owed_bytes;            /* that may still be sent */
   double best_bps;              /* of the rate, in this round or before the pause */
   FmxTime last;                 /* @owed_bytes was counted */
@@ -54,11 +56,14 @@ void fmx_rate_fill_set_wanted (FmxRateFill * fill, double bps, FmxTime now);
 /** fmx_rate_fill_on_rate: @bps is allowed now; 0 = nothing, or nobody says what arrives */
 void fmx_rate_fill_on_rate (FmxRateFill * fill, double bps, FmxTime now);
 
-/** fmx_rate_fill_set_gap: whether streams wait until the rate has lasted */
-void fmx_rate_fill_set_gap (FmxRateFill * fill, bool gap, FmxTime now);
+/** fmx_rate_fill_set_gap: streams wait until more than @bps lasts; 0 = they do not */
+void fmx_rate_fill_set_gap (FmxRateFill * fill, double bps, FmxTime now);
 
-/** fmx_rate_fill_on_sent: media or padding */
+/** fmx_rate_fill_on_sent: media */
 void fmx_rate_fill_on_sent (FmxRateFill * fill, uint32_t wire_bytes, FmxTime now);
+
+/** fmx_rate_fill_on_padding: a packet of it */
+void fmx_rate_fill_on_padding (FmxRateFill * fill, FmxTime now);
 
 /** fmx_rate_fill_next: Returns: when a packet of padding is due, %FMX_TIME_NONE = none */
 FmxTime fmx_rate_fill_next (const FmxRateFill * fill);

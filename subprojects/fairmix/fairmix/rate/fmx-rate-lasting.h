@@ -2,6 +2,8 @@
 #ifndef FMX_RATE_LASTING_H
 #define FMX_RATE_LASTING_H
 
+#include <stdbool.h>
+
 #include "fairmix/base/fmx-time.h"
 
 #ifdef __cplusplus
@@ -9,24 +11,33 @@ extern "C" {
 #endif
 
 /** FMX_RATE_LASTING_PARTS: of the time that is remembered */
-#define FMX_RATE_LASTING_PARTS 10u
+#define FMX_RATE_LASTING_PARTS 50u
 
 /**
  * FmxRateLasting:
  *
- * A controller tries more than a path carries and falls, again and again: what is sent as
- * whole streams should not follow.  What lasts is the lowest that the rate fell to within
- * the last 20 s.  Where it climbs a tenth beyond the highest that it fell from, the path is
- * another one, and what was before says nothing.
+ * A controller tries more than a path carries and falls, and beside a TCP its rate comes and
+ * goes: what is sent as whole streams should not follow.  What lasts is the highest that the
+ * rate was below no more than twice in the last 100 s, and never in the last 4 s.  It falls
+ * at once with the rate, and rises rarely:
+ *
+ * |[
+ *   from one rise to the next 5, 10, 20, 40, 40, ... s; after 120 s without one 5 again
+ * ]|
+ *
+ * So there are no more than three rises in 100 s.  A rate that has never fallen lasts.
  */
 typedef struct
 {
   /*< private >*/
   double rate_bps;
-  double low_bps[FMX_RATE_LASTING_PARTS];       /* of falls in each part; 0 = none */
-  double high_bps[FMX_RATE_LASTING_PARTS];      /* what it fell from */
+  double lasts_bps;
+  bool has_fallen;
+  double low_bps[FMX_RATE_LASTING_PARTS];       /* in each part; 0 = not known */
   unsigned part;                /* the present one ... */
   FmxTime begun;                /* ... began then */
+  FmxTime rose;
+  FmxDuration wait;             /* from then on, until the next rise */
 } FmxRateLasting;
 
 void fmx_rate_lasting_init (FmxRateLasting * lasting, FmxTime now);

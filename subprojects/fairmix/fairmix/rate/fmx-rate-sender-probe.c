@@ -28,7 +28,7 @@ fmx_rate_sender_schedule_probe (FmxRateSender *sender, FmxTime now)
   }
   if (now >= fmx_rate_fill_next (&sender->fill)) {
     sender->padding_due = true;
-    fmx_rate_fill_on_sent (&sender->fill, FMX_RATE_FILL_BYTES, now);
+    fmx_rate_fill_on_padding (&sender->fill, now);
   }
   if (now >= fmx_rate_train_next (&sender->train))
     fmx_rate_train_announce (&sender->train);
@@ -43,8 +43,7 @@ fmx_rate_sender_lasting_bps (const FmxRateSender *sender)
   if (sender->controller.tried_from_bps > 0.0)
     lasting = fmin (lasting, sender->share
         * sender->controller.tried_from_bps);
-  return sender->controller.is_calm && lasting < (double) target
-      ? (uint64_t) lasting : target;
+  return lasting < (double) target ? (uint64_t) lasting : target;
 }
 
 /* Streams wait for a rate that lasts, and the controller must know whether it does. */
@@ -55,11 +54,13 @@ fmx_rate_sender_fill_up (FmxRateSender *sender, FmxTime now)
       ? (double) fmx_rate_sender_target_bps (sender) : 0.0;
   bool held_back = sender->controller.media_bps
       < fmx_rate_controller_bps (&sender->controller);
+  double lasting_bps;
 
   fmx_rate_lasting_on_rate (&sender->lasting, bps, now);
   fmx_rate_fill_on_rate (&sender->fill, bps, now);
+  lasting_bps = (double) fmx_rate_sender_lasting_bps (sender);
   fmx_rate_fill_set_gap (&sender->fill, !held_back
-      && (double) fmx_rate_sender_lasting_bps (sender) < bps, now);
+      && lasting_bps < bps ? lasting_bps : 0.0, now);
 }
 
 uint32_t

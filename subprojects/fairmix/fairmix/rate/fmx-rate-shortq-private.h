@@ -117,7 +117,7 @@ void fmx_shortq_note_room (FmxRateController *rc,
 
 /* What of the rate streams should be for */
 void fmx_shortq_note_lasting (FmxRateController *rc,
-    const FmxRateFeedback *fb, FmxTime now);
+    const FmxRateFeedback *fb);
 
 /* A queue shows: there is no room any more, or trains were wrong. */
 void fmx_shortq_note_no_room (FmxRateController *rc,

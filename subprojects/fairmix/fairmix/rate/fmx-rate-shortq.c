@@ -322,7 +322,7 @@ shortq_on_feedback (FmxRateController *rc, const FmxRateFeedback *fb,
     note_noise (rc, fb, now);
     note_rtt (rc, fb, now);
   }
-  fmx_shortq_note_lasting (rc, fb, now);
+  fmx_shortq_note_lasting (rc, fb);
   fmx_shortq_note_room (rc, fb, now);
   fmx_shortq_note_loss (rc, fb, now);
   allowed = allowed_bps (rc, fb, now);

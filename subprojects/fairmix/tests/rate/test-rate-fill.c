@@ -24,7 +24,7 @@ padding_bits (FmxTime from, FmxTime until, double media_bps)
       fmx_rate_fill_on_sent (&fill, (uint32_t) (media_bps * 0.02 / 8.0), now);
     if (now < fmx_rate_fill_next (&fill))
       continue;
-    fmx_rate_fill_on_sent (&fill, FMX_RATE_FILL_BYTES, now);
+    fmx_rate_fill_on_padding (&fill, now);
     bits += 8.0 * FMX_RATE_FILL_BYTES;
   }
   return bits;
@@ -99,16 +99,35 @@ test_a_rate_that_grows_by_itself_ends_a_pause (void **state)
 static void
 test_what_streams_wait_for_is_made_up_all_the_time (void **state)
 {
+  FmxTime now = 4 * (FmxTime) S;
+
   (void) state;
   begin (200e3, 150e3);
+  assert_true (padding_bits (0, now, 120e3) < 1.0);
+  fmx_rate_fill_set_gap (&fill, 150e3, now);
+  assert_float_equal (padding_bits (now, now + 10 * (FmxTime) S, 120e3), 800e3,
+      40e3);
+  now += 10 * (FmxTime) S;
+  fmx_rate_fill_set_gap (&fill, 0.0, now);
   assert_true (fmx_rate_fill_next (&fill) == FMX_TIME_NONE);
-  fmx_rate_fill_set_gap (&fill, true, 0);
-  assert_float_equal (padding_bits (0, 10 * (FmxTime) S, 120e3), 800e3, 40e3);
-  fmx_rate_fill_set_gap (&fill, false, 10 * (FmxTime) S);
+  fmx_rate_fill_set_wanted (&fill, 0.0, now);
+  fmx_rate_fill_set_gap (&fill, 150e3, now);
   assert_true (fmx_rate_fill_next (&fill) == FMX_TIME_NONE);
-  fmx_rate_fill_set_wanted (&fill, 0.0, 10 * (FmxTime) S);
-  fmx_rate_fill_set_gap (&fill, true, 10 * (FmxTime) S);
-  assert_true (fmx_rate_fill_next (&fill) == FMX_TIME_NONE);
+}
+
+/* Half of what lasts is not used: streams do not wait for that. */
+static void
+test_who_is_nearly_silent_waits_for_nothing (void **state)
+{
+  FmxTime now = 20 * (FmxTime) S;
+
+  (void) state;
+  begin (200e3, 150e3);
+  fmx_rate_fill_set_gap (&fill, 150e3, 0);
+  assert_true (padding_bits (0, now, 60e3) < 1.0);
+  assert_true (padding_bits (now, now + 10 * (FmxTime) S, 110e3) > 400e3);
+  now += 10 * (FmxTime) S;
+  assert_true (padding_bits (now, now + 20 * (FmxTime) S, 10e3) < 700e3);
 }
 
 int
@@ -121,6 +140,7 @@ main (void)
     cmocka_unit_test (test_pauses_become_longer_and_a_fall_begins_one_at_once),
     cmocka_unit_test (test_a_rate_that_grows_by_itself_ends_a_pause),
     cmocka_unit_test (test_what_streams_wait_for_is_made_up_all_the_time),
+    cmocka_unit_test (test_who_is_nearly_silent_waits_for_nothing),
   };
 
   return cmocka_run_group_tests_name ("rate/rate-fill", tests, NULL, NULL);

@@ -175,28 +175,10 @@ test_a_step_beyond_all_of_a_link_is_a_trial (void **state)
   (void) state;
   for (; t.rc.rate_bps <= 0.96 * s->ceiling_bps; told_for (&t, STEP, 0));
   told_for (&t, STEP, 0);
-  assert_true (t.rc.is_calm && t.rc.tried_from_bps == 0.0);
+  assert_true (t.rc.tried_from_bps == 0.0);
   t.fb.link_bps = 400e3;
   told_for (&t, STEP, 0);
   assert_float_equal (t.rc.tried_from_bps, 0.95 * s->ceiling_bps, 1.0);
-}
-
-static void
-test_who_loses_or_competes_is_not_calm (void **state)
-{
-  Told t = told_ceiling (400e3, 1);
-
-  (void) state;
-  told_for (&t, STEP, 0);
-  assert_true (t.rc.is_calm);
-  t.fb.new_loss_event = true;
-  told_for (&t, 2 * STEP, 0);
-  assert_true (!t.rc.is_calm);
-  told_for (&t, 11 * S, 0);
-  assert_true (t.rc.is_calm);
-  t = told_competing (400e3);
-  told_for (&t, STEP, 200 * MS);
-  assert_true (!t.rc.is_calm);
 }
 
 int
@@ -211,7 +193,6 @@ main (void)
     cmocka_unit_test (test_a_long_queue_of_its_own_is_drained_at_once),
     cmocka_unit_test (test_who_has_all_of_the_link_tries_it_rarely),
     cmocka_unit_test (test_a_step_beyond_all_of_a_link_is_a_trial),
-    cmocka_unit_test (test_who_loses_or_competes_is_not_calm),
   };
 
   return cmocka_run_group_tests_name ("rate/rate-shortq-room", tests, NULL,
