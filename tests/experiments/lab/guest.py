@@ -82,9 +82,11 @@ def queue(link, end, t_s, verb):
     where = f'dev {link.port(end)}'
     # veth counts an Ethernet header that the scenarios do not have
     out = [f'qdisc {verb} {where} root handle 1: stab overhead -14 linklayer '
-           f'ethernet tbf rate {int(rate)} burst 1600 limit {limit}']
-    if verb == 'add' and table['queue'] == 'fq_codel' and end == 0:
-        out.append(f'qdisc add {where} parent 1:1 handle 10: fq_codel')
+           f'ethernet tbf rate {int(rate)} burst {table["burst_bytes"]} '
+           f'limit {limit}']
+    if verb == 'add' and table['queue'] in ('codel', 'fq_codel', 'pie') and end == 0:
+        out.append(f'qdisc add {where} parent 1:1 handle 10: {table["queue"]}'
+                   f' {"ecn" if table["ecn"] else "noecn"}')
     elif verb == 'add' and table['queue_packets']:
         out.append(f'qdisc add {where} parent 1:1 handle 10: pfifo limit '
                    f'{table["queue_packets"]}')

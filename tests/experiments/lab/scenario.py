@@ -26,16 +26,19 @@ LINK = {
     'delay_ms': 0.0,            # one way; staircase
     'loss': 0.0,                # random, in [0, 1]; staircase
     'back_loss': None,          # the other direction; None = loss
-    'queue': 'droptail',        # or red, fq_codel, cake (the kernel's), or
+    'queue': 'droptail',        # or red, codel, fq_codel, pie, cake (the kernel's), or
                                 # class: libfairmix's (net/linkqueue.c)
     'queue_bytes': None, 'queue_packets': None, 'queue_ms': None,
     'red_min_bytes': None, 'red_max_bytes': None, 'red_probability': 0.1,
-    'ecn': False,               # red marks, and all flows take marks
+    'burst_bytes': 1600,        # what a link that was not used passes at once
+    'ecn': False,               # red, codel, fq_codel or pie marks, and all flows
+                                # take marks
     'class': None,              # of queue = "class": {discipline = fifo, red or
                                 # cbt; red_min, red_max, marked, other in
                                 # packets; red_p, weight, threshold_weight}
 }
-QUEUES = ('droptail', 'red', 'fq_codel', 'cake', 'class')
+MARKING = ('red', 'codel', 'fq_codel', 'pie')
+QUEUES = ('droptail', *MARKING, 'cake', 'class')
 CLASS_QUEUE = {
     'discipline': 'cbt', 'red_min': 5, 'red_max': 15, 'red_p': 0.1,
     'weight': 0.002, 'marked': 8, 'other': 2, 'threshold_weight': 0.0625,
@@ -364,8 +367,9 @@ class Scenario:
         if link['queue_ms'] is not None:
             link['queue_bytes'] = int(link['queue_ms'] / 1000
                                       * link['rate_bps'][0][1] / 8)
-        if link['ecn'] and link['queue'] != 'red':
-            raise ScenarioError(f'{where}: ecn goes with queue = "red"')
+        if link['ecn'] and link['queue'] not in MARKING:
+            raise ScenarioError(f'{where}: ecn goes with queue = '
+                                f'{", ".join(MARKING)}')
         if link['queue'] == 'red' and not (link['red_min_bytes']
                                            and link['red_max_bytes']):
             raise ScenarioError(f'{where}: red needs red_min_bytes and '

@@ -45,25 +45,18 @@ on_reverse (void *user, const FmxSimPacket *packet, FmxTime now)
   fmx_sim_tcp_on_arrival (user, packet, now);
 }
 
-static double
-log_between (FmxRng *rng, double least, double most)
+unsigned
+fmx_sim_draw_voices (const FmxSimDraw *draw, uint32_t *wire_bytes)
 {
-  return least * pow (most / least, fmx_rng_next_unit (rng));
-}
-
-/* More than the link carries want to talk: many voices, or dear ones. */
-static void
-hire_voices (const FmxSimDraw *draw, FmxSimBundleParams *params)
-{
-  double activity = params->pauses ? FMX_SIM_VOICES_ACTIVITY : 1.0;
+  double activity = draw->family == FMX_SIM_LATE_TALKERS
+      ? FMX_SIM_VOICES_ACTIVITY : 1.0;
   double bps = fmax (DEMAND * draw->link.rate_bps, VOICES_MIN
       * FMX_SIM_VOICES_BPS) / activity;
   double each_bps = fmax (FMX_SIM_VOICES_BPS, bps / FMX_SIM_VOICES_MAX);
 
-  params->behaviour = FMX_SIM_SELECTED;
-  params->n_streams = (unsigned) ceil (bps / each_bps - 0.001);
-  params->wire_bytes = (uint32_t) (each_bps / 8.0
+  *wire_bytes = (uint32_t) (each_bps / 8.0
       * fmx_time_to_s (FMX_SIM_VOICES_INTERVAL) + 0.5);
+  return (unsigned) ceil (bps / each_bps - 0.001);
 }
 
 static FmxSimBundleParams
@@ -87,8 +80,10 @@ bundle_params (const FmxSimDraw *draw, const FmxSimSubject *subject,
   params.pauses = draw->family == FMX_SIM_LATE_TALKERS;
   params.stall = draw->stall;
   params.stall_interval = draw->stall_interval;
-  if (!subject->paced)
-    hire_voices (draw, &params);
+  if (!subject->paced) {
+    params.behaviour = FMX_SIM_SELECTED;
+    params.n_streams = fmx_sim_draw_voices (draw, &params.wire_bytes);
+  }
   if (draw->family == FMX_SIM_REVERSE) {
     params.back.rate_bps = draw->link.rate_bps;
     params.back.queue_bytes = draw->link.queue_bytes;
@@ -127,7 +122,7 @@ begin (const FmxSimDraw *draw, const FmxSimSubject *subject)
   world.nominal_bps = draw->link.rate_bps;
   world.n_bundles = subject->klass != NULL ? draw->n_bundles : 0;
   world.n_tcps = draw->n_tcps + (subject->klass == NULL);
-  fmx_rng_init (&world.rng, draw->seed + 77);
+  fmx_rng_init (&world.rng, fmx_sim_draw_rates_seed (draw));
   fmx_sim_link_init (&world.forward, &draw->link, draw->seed + 1);
   fmx_sim_link_set_nature (&world.forward, &draw->nature, &world.aqm,
       draw->seed + 2);
@@ -169,8 +164,8 @@ run_events (FmxTime now)
 
   if (now >= world.step_at) {
     count_capacity (now);
-    fmx_sim_link_set_rate (&world.forward, world.nominal_bps
-        * log_between (&world.rng, 0.4, 1.6));
+    fmx_sim_link_set_rate (&world.forward,
+        fmx_sim_draw_next_rate (world.draw, &world.rng));
     world.step_at = now + (FmxTime) world.draw->step_interval;
   }
   while (fmx_sim_link_receive (&world.forward, &packet, now))
@@ -241,40 +236,33 @@ has_short_queue (const FmxSimOutcome *out, double loss_limit)
       && out->loss <= loss_limit;
 }
 
-static void
-judge (FmxSimOutcome *out, const FmxSimDraw *draw)
+bool
+fmx_sim_draw_judge (FmxSimFamily family, const FmxSimOutcome *out)
 {
   double loss_limit = fmax (0.01, 1.5 * out->tcp_loss);
 
-  switch (draw->family) {
+  switch (family) {
     case FMX_SIM_BESIDE_TCP:
     case FMX_SIM_BESIDE_TCP_PACKETS:
     case FMX_SIM_BESIDE_TCP_MANAGED:
-      out->ok = out->ratio >= 0.5 && out->ratio <= 2.0
+      return out->ratio >= 0.5 && out->ratio <= 2.0
           && out->loss <= loss_limit;
-      break;
     case FMX_SIM_BESIDE_TCP_LOSSY:
-      out->ok = out->ratio >= 0.5 && out->ratio <= 2.0;
-      break;
+      return out->ratio >= 0.5 && out->ratio <= 2.0;
     case FMX_SIM_ALONE:
     case FMX_SIM_SHAPED:
-      out->ok = out->used >= 0.9 && has_short_queue (out, loss_limit);
-      break;
+      return out->used >= 0.9 && has_short_queue (out, loss_limit);
     case FMX_SIM_LATE_TALKERS: /* what is not used nobody had to say */
-      out->ok = has_short_queue (out, loss_limit);
-      break;
+      return has_short_queue (out, loss_limit);
     case FMX_SIM_WEB:
-      out->ok = out->used >= 0.85 && out->share >= 0.5
+      return out->used >= 0.85 && out->share >= 0.5
           && out->loss <= loss_limit;
-      break;
     case FMX_SIM_OWN:
-      out->ok = out->jain >= 0.9 && out->used >= 0.9;
-      break;
+      return out->jain >= 0.9 && out->used >= 0.9;
     case FMX_SIM_STEPS:
     case FMX_SIM_REVERSE:
     default:
-      out->ok = out->used >= 0.85;
-      break;
+      return out->used >= 0.85;
   }
 }
 
@@ -339,7 +327,7 @@ sum_up (const FmxSimDraw *draw)
   out.changes = (double) n_changes / draw->n_bundles * 60.0 / SECONDS;
   out.turns = (double) n_turns / draw->n_bundles * 60.0 / SECONDS;
   out.climb_s = world.climb_s > 0.0 ? world.climb_s : HUGE_VAL;
-  judge (&out, draw);
+  out.ok = fmx_sim_draw_judge (draw->family, &out);
   return out;
 }
 

@@ -139,3 +139,15 @@ fmx_sim_draw (FmxSimFamily family, uint64_t seed)
   }
   return draw;
 }
+
+uint64_t
+fmx_sim_draw_rates_seed (const FmxSimDraw *draw)
+{
+  return draw->seed + 77;
+}
+
+double
+fmx_sim_draw_next_rate (const FmxSimDraw *draw, FmxRng *rng)
+{
+  return draw->link.rate_bps * log_between (rng, 0.4, 1.6);
+}

@@ -122,6 +122,21 @@ typedef struct
 /** fmx_sim_draw: Returns: a network of @family; the same for the same @seed */
 FmxSimDraw fmx_sim_draw (FmxSimFamily family, uint64_t seed);
 
+/** fmx_sim_draw_rates_seed: Returns: what to begin fmx_sim_draw_next_rate() with */
+uint64_t fmx_sim_draw_rates_seed (const FmxSimDraw * draw);
+
+/** fmx_sim_draw_next_rate: Returns: what the link carries after its next step, in
+ * bits/s */
+double fmx_sim_draw_next_rate (const FmxSimDraw * draw, FmxRng * rng);
+
+/** fmx_sim_draw_voices: more than the link carries want to talk: many voices, or dear
+ * ones.  Returns: how many; @wire_bytes: of a packet of each, one in 20 ms */
+unsigned fmx_sim_draw_voices (const FmxSimDraw * draw, uint32_t * wire_bytes);
+
+/** fmx_sim_draw_judge: Returns: whether @out, all but its ok, is inside the targets of
+ * @family */
+bool fmx_sim_draw_judge (FmxSimFamily family, const FmxSimOutcome * out);
+
 /**
  * FmxSimSubject:
  * @klass: the controller; NULL = an endless TCP in the place of one bundle

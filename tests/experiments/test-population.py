@@ -1,0 +1,110 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The population's networks as scenarios, and what is made of their results.
+
+usage: test-population.py DRAWS, the program of libfairmix's tests
+"""
+import pathlib
+import sys
+import tempfile
+import types
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+# pylint: disable=wrong-import-position
+import write_population as population  # noqa: E402
+from lab import guest, network, results, scenario  # noqa: E402
+
+ARGS = types.SimpleNamespace(program=sys.argv.pop(), draws=1, most_kbps=1000)
+LOOKS = (50, 70, 160)           # s; the first is before anything counts
+
+
+def scenario_of(draw, family):
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / 'test.toml'
+        path.write_text(population.scenario_text(draw, family), encoding='utf-8')
+        return scenario.Scenario(path)
+
+
+def result_of(run, rates, lost, queue_ms):
+    """A result in which all is as it is told from 60 s on, and nothing before."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        flows = [','.join(results.COLUMNS['flows.csv'])]
+        links = [','.join(results.COLUMNS['links.csv'])]
+        senders = [','.join(results.COLUMNS['senders.csv'])]
+        for t in LOOKS:
+            on = t > population.FROM_S
+            flows += [f'{t},{f},{bps * on},{bps * on},100,{100 - lost[f]},'
+                      f'{lost[f]},1.0,0' for f, bps in rates.items()]
+            links.append(f'{t},wan,0,{queue_ms if on else 9999},0')
+            senders += [f'{t},{f},,1,1,0,0,1,{4 if t == LOOKS[-1] else 2},1'
+                        for f in rates if f.startswith('own')]
+        for file, lines in (('flows', flows), ('links', links), ('senders', senders)):
+            (folder / f'{file}.csv').write_text('\n'.join(lines) + '\n', encoding='ascii')
+        result = results.Result(run, 'test', folder, {})
+        _ = result.flows, result.links, result.senders
+        return result
+
+
+class NetworkTest(unittest.TestCase):
+    def test_each_family_is_a_scenario_that_linux_can_make(self):
+        for family in population.FAMILIES:
+            draw = population.draws_of(family, ARGS)[0]
+            run = scenario_of(draw, family).runs()[0]
+            own = [f for f in run.flows if f.startswith('own')]
+            with self.subTest(family=draw['family']):
+                self.assertEqual(len(own), len(draw['access_ms'].split()))
+                self.assertEqual(len(run.flows) - len(own), int(draw['tcps']))
+                self.assertEqual(run.links['wan']['queue'], draw['queue'])
+                job = guest.job(network.Network(run), '/tools')
+                self.assertIn(f'tbf rate {run.links["wan"]["rate_bps"][0][1]} burst', job)
+
+    def test_steps_of_the_rate_are_those_of_the_model(self):
+        draw = population.draws_of(5, ARGS)[0]
+        steps = scenario_of(draw, 5).runs()[0].links['wan']['rate_bps']
+        self.assertGreater(len(steps), 4)
+        self.assertEqual([f'{t:g}:{bps}' for t, bps in steps],
+                         [f'{float(w.split(":")[0]):g}:{w.split(":")[1]}'
+                          for w in draw['rates'].split()])
+
+    def test_a_bucket_a_queue_and_marks_are_told_to_the_kernel(self):
+        draw = {**population.draws_of(2, ARGS)[0], 'queue': 'codel', 'ecn': '1',
+                'burst_bytes': '5000'}
+        job = guest.job(network.Network(scenario_of(draw, 2).runs()[0]), '/tools')
+        self.assertIn('parent 1:1 handle 10: codel ecn', job)
+        self.assertIn(' burst 5000 ', job)
+        self.assertIn('net.ipv4.tcp_ecn=1', job)
+
+
+class OutcomeTest(unittest.TestCase):
+    def setUp(self):
+        self.draw = population.draws_of(0, ARGS)[0]
+        self.run_ = scenario_of(self.draw, 0).runs()[0]
+        self.link = self.run_.links['wan']['rate_bps'][0][1]
+        self.assertEqual(self.draw['tcps'], '1')
+
+    def outcome(self, own, tcp, lost=0):
+        return population.outcome(result_of(
+            self.run_, {'own0': own * self.link, 'tcp0': tcp * self.link},
+            {'own0': lost, 'tcp0': 2}, 40), self.draw, 0)
+
+    def test_it_is_measured_after_the_warm_up(self):
+        found = self.outcome(0.3, 0.6, 3)
+        for key, value in (('ratio', 0.5), ('used', 0.9), ('share', 0.6), ('jain', 1),
+                           ('queue_s', 0.04), ('own_loss', 0.03), ('tcp_loss', 0.02),
+                           ('apart', 3)):
+            self.assertAlmostEqual(found[key], value, msg=key)
+        self.assertAlmostEqual(found['changes'], 60 / 100)
+
+    def test_the_model_s_rule_judges(self):
+        rows = [(0, self.outcome(0.4, 0.5)), (0, self.outcome(0.2, 0.5)),
+                (0, self.outcome(0.4, 0.5, 9)), (4, self.outcome(0.5, 0.42))]
+        self.assertEqual(population.judged(ARGS.program, rows),
+                         [True, False, False, True])
+
+
+if __name__ == '__main__':
+    unittest.main()

@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The population's networks with real pipelines and Linux' TCP.
+
+  tests/experiments/write_population.py [--draws N] [--family N...] [--again] [--print]
+
+Of each family that Linux can make, the first N held-out networks in which no more than
+--most-kbps is to be had: the launch lines of the examples, in virtual time (runner
+`uml`; what has a result is not run again), beside what the model makes of the same
+networks (BUILD/subprojects/fairmix/tests/sim/draws).  The same rule judges both.  Writes
+the table between the markers of docs/algorithms/rate.md; --print also says each network.
+"""
+import argparse
+import csv
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(HERE))
+
+# pylint: disable=wrong-import-position
+import run  # noqa: E402
+from lab import measures, results, scenario  # noqa: E402
+
+PAGE = ROOT / 'docs/algorithms/rate.md'
+FROM_S, END_S = 60, 160         # as in the model
+BUNDLE_S, NEXT_BUNDLE_S, NEXT_TCP_S = 2, 3, 5
+REVERSE = 7
+# Linux lacks: delays that wander and keep the order, talkers who come one by one, a
+# computer that stands still
+FAMILIES = (0, 1, 2, 3, 4, 5, 6, REVERSE, 9, 12)
+FREE_BPS = 100_000_000
+LOSSY_VOICES = 16               # of those of 20 Mbit/s, which nobody gets there
+
+
+def staircase(text):
+    steps = [step.split(':') for step in text.split()]
+    return '[' + ', '.join(f'[{t}, {bps}]' for t, bps in steps) + ']'
+
+
+def link_of(draw, family):
+    size = f'queue_packets = {draw["queue_packets"]}' \
+        if int(draw['queue_packets']) else f'queue_bytes = {draw["queue_bytes"]}'
+    limit = int(draw['queue_bytes'])
+    out = [f'rate_bps = {staircase(draw["rates"])}', f'delay_ms = {draw["delay_ms"]}',
+           f'loss = {draw["loss"]}', 'back_loss = 0', size,
+           f'queue = "{draw["queue"]}"', f'ecn = {"true" if draw["ecn"] == "1" else "false"}',
+           f'burst_bytes = {max(1600, int(draw["burst_bytes"]))}']
+    if draw['queue'] == 'red':
+        out += [f'red_min_bytes = {limit // 6}', f'red_max_bytes = {limit // 2}']
+    if family != REVERSE:
+        out.append(f'back_rate_bps = {FREE_BPS}')
+    return out
+
+
+def bundle_of(draw, number, access_ms, family):
+    voices = int(draw['voices'])
+    if float(draw['loss']):
+        voices = min(voices, LOSSY_VOICES)
+    return [f'[flow.own{number}]', 'kind = "bundle"', 'controller = "shortq"',
+            'codec = "opus"', f'streams = {voices}',
+            f'stream_bps = {int(draw["wire_bytes"]) * 8 * 50}', 'headroom = 0.05',
+            'mix_bitrate_bps = [12_000, 32_000]', 'jitter_ms = 2',
+            f'access_delay_ms = {access_ms}',
+            f'start_s = {BUNDLE_S + NEXT_BUNDLE_S * number}']
+
+
+def tcp_of(draw, number, family):
+    out = [f'[flow.tcp{number}]', 'kind = "tcp"', f'cc = "{draw["cc"]}"']
+    if family == REVERSE:
+        return out + ['from = "far"', 'to = "near"', 'start_s = 20']
+    if int(draw['transfer_bytes']):
+        out.append(f'on_off = {{ bytes = [{draw["transfer_bytes"]}, '
+                   f'{draw["transfer_bytes"]}], idle_s = {draw["pause_s"]} }}')
+    return out + [f'start_s = {NEXT_TCP_S * number}']
+
+
+def scenario_text(draw, family):
+    out = [f'title = "{draw["family"]} {draw["seed"]}"', f'duration_s = {END_S}',
+           'runners = ["uml"]', f'seeds = [{draw["seed"]}]', '[link.wan]',
+           *link_of(draw, family)]
+    for i, access_ms in enumerate(draw['access_ms'].split()):
+        out += bundle_of(draw, i, access_ms, family)
+    for i in range(int(draw['tcps'])):
+        out += tcp_of(draw, i, family)
+    return '\n'.join(out) + '\n'
+
+
+def lost(result, flows):
+    sent = sum(measures.total(result, f, 'sent_packets', FROM_S, END_S) for f in flows)
+    gone = sum(measures.total(result, f, 'lost_packets', FROM_S, END_S) for f in flows)
+    return gone / sent if sent else 0.0
+
+
+def outcome(result, draw, family):
+    """What came of it, as the model has it (fmx-sim-draw.h)."""
+    own = [f for f in result.flows if f.startswith('own')]
+    tcps = [f for f in result.flows if f.startswith('tcp')]
+    rates = [measures.rate_bps(result, f, FROM_S, END_S) for f in own]
+    others = [] if family == REVERSE else \
+        [measures.rate_bps(result, f, FROM_S, END_S) for f in tcps]
+    wan = result.links['wan']
+    steps = result.run.links['wan']['rate_bps']
+    looks = [t for t in wan['t_s'] if t > FROM_S]
+    capacity = measures.mean(scenario.at(steps, t - 1e-6) for t in looks)
+    claims = [{'flow': f, 'from_s': FROM_S} for f in own]
+    return {
+        'ratio': measures.mean(rates) / measures.mean(others) if others else 0.0,
+        'share': measures.mean(rates) * (1 + len(tcps)) / capacity,
+        'used': (sum(rates) + sum(others)) / capacity,
+        'jain': sum(rates) ** 2 / (len(rates) * sum(r * r for r in rates)),
+        'queue_s': measures.quantile([q / 1e3 for t, q in zip(
+            wan['t_s'], wan['queue_ms']) if t > FROM_S and q is not None], 0.95),
+        'packet_s': float(draw['packet_s']),
+        'own_loss': lost(result, own), 'tcp_loss': lost(result, tcps),
+        'changes': measures.mean(measures.changes_per_minute(result, c) for c in claims),
+        'apart': measures.mean(measures.mean(
+            n for t, n in zip(result.senders[f]['t_s'], result.senders[f]['separate'])
+            if t > FROM_S and n is not None) for f in own)}
+
+
+def judged(program, rows):
+    """Whether each (family, outcome) is inside its family's targets."""
+    keys = ('ratio', 'share', 'used', 'jain', 'queue_s', 'packet_s', 'own_loss',
+            'tcp_loss')
+    lines = ''.join(','.join([str(f), *(repr(float(o[k])) for k in keys)]) + '\n'
+                    for f, o in rows)
+    text = subprocess.run([program, '--judge'], input=lines, check=True,
+                          capture_output=True, text=True).stdout
+    return [word == '1' for word in text.split()]
+
+
+def figure(draw, found):
+    """What the family's targets are about."""
+    name = 'share' if int(draw['transfer_bytes']) else 'ratio' \
+        if int(draw['tcps']) and float(draw['ratio']) else 'jain' \
+        if ' ' in draw['access_ms'] else 'used'
+    return float(found[name])
+
+
+def describe(draw, found, ok):
+    pairs = ', '.join(f'{k} {float(draw[k]):.3g} : {found[k]:.3g}' for k in
+                      ('ratio', 'share', 'used', 'jain', 'queue_s', 'own_loss', 'tcp_loss',
+                       'changes', 'apart'))
+    return (f'{draw["family"]} {draw["seed"]}: {"in" if draw["ok"] == "1" else "OUT"} : '
+            f'{"in" if ok else "OUT"}; {draw["rates"].split()[0][2:]} bit/s '
+            f'{draw["delay_ms"]} ms {draw["queue"]} {draw["tcps"]} {draw["cc"]}; {pairs}')
+
+
+def table(families):
+    out = ['| family | networks | inside | median | changes/min | apart |',
+           '|---|---|---|---|---|---|']
+    totals = [0, 0, 0]
+    for rows in families:
+        n, mine = len(rows), sum(d['ok'] == '1' for d, _, _ in rows)
+        real = sum(ok for _, _, ok in rows)
+        totals = [a + b for a, b in zip(totals, (n, mine, real))]
+
+        def both(key, q=None, rows=rows):
+            pairs = [(figure(d, d), figure(d, f)) if q else (float(d[key]), f[key])
+                     for d, f, _ in rows]
+            value = (lambda v: measures.quantile(v, q)) if q else measures.mean
+            return ' : '.join(f'{value(list(side)):.2f}' for side in zip(*pairs))
+        out.append(f'| {rows[0][0]["family"]} | {n} | {mine} : {real} | '
+                   f'{both(None, 0.5)} | {both("changes")} | {both("apart")} |')
+    return out + ['| all | {} | {} : {} | | | |'.format(*totals)]
+
+
+def fill_in(lines):
+    text = PAGE.read_text(encoding='utf-8')
+    pattern = re.compile(r'(<!-- pipelines: .*?-->\n).*?(<!-- end -->)', re.S)
+    PAGE.write_text(pattern.sub(lambda m: m[1] + '\n'.join(lines) + '\n' + m[2],
+                                text), encoding='utf-8')
+
+
+def draws_of(family, args):
+    text = subprocess.run([args.program, str(family), str(args.draws),
+                           str(args.most_kbps * 1000)], check=True,
+                          capture_output=True, text=True).stdout
+    return list(csv.DictReader(text.splitlines()))
+
+
+def made(s, args):
+    """The result of the one run of a scenario, or None."""
+    found = s.runs(runner='uml')[0]
+    folder = results.folder_of(args.out, found, 'uml', args.short)
+    manifest = folder / 'manifest.json'
+    if not manifest.exists():
+        return None
+    told = json.loads(manifest.read_text(encoding='utf-8'))
+    return results.Result(found, 'uml', folder, told) if told['complete'] else None
+
+
+def prepare(family, draw, args):
+    """The scenario of a draw; what is to be run of it is added to args.todo."""
+    path = pathlib.Path(args.out) / f'family-{family}-{draw["seed"]}.toml'
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(scenario_text(draw, family), encoding='utf-8')
+    s = scenario.Scenario(path)
+    if args.again or made(s, args) is None:
+        args.todo.append((s.runs(runner='uml')[0], 'uml'))
+    return s
+
+
+def arguments():
+    p = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    p.add_argument('--build', default=ROOT / 'build')
+    p.add_argument('--draws', type=int, default=4, metavar='N')
+    p.add_argument('--most-kbps', type=int, default=1000)
+    p.add_argument('--family', type=int, nargs='+', default=FAMILIES)
+    p.add_argument('--jobs', type=int, default=os.cpu_count())
+    p.add_argument('--again', action='store_true')
+    p.add_argument('--print', action='store_true')
+    args = p.parse_args()
+    args.program = pathlib.Path(args.build) / 'subprojects/fairmix/tests/sim/draws'
+    args.short, args.todo = False, []
+    args.out = pathlib.Path(args.build) / 'experiments' / 'population'
+    return args
+
+
+def main():
+    args = arguments()
+    chosen = [(f, d, prepare(f, d, args)) for f in args.family
+              for d in draws_of(f, args)]
+    if args.todo and run.run_all(args.todo, args):
+        return 1
+    found = [(f, d, outcome(made(s, args), d, f))
+             for f, d, s in chosen]
+    good = judged(args.program, [(f, o) for f, _, o in found])
+    rows = [(f, d, o, ok) for (f, d, o), ok in zip(found, good)]
+    lines = table([[row[1:] for row in rows if row[0] == f] for f in args.family])
+    if args.print:
+        print('\n'.join([describe(*row[1:]) for row in rows] + lines))
+    else:
+        fill_in(lines)
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
