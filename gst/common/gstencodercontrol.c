@@ -167,3 +167,23 @@ gst_encoder_control_set_bitrate (GstEncoderControl * control,
   }
   gst_object_unref (encoder);
 }
+
+void
+gst_encoder_control_set_protection (GstEncoderControl * control,
+    GstElement * owner, guint percent)
+{
+  GParamSpec *pspec, *fec, *loss;
+  GstElement *encoder = gst_encoder_control_get (control, owner, &pspec);
+  GObjectClass *klass;
+
+  if (encoder == NULL)
+    return;
+  klass = G_OBJECT_GET_CLASS (encoder);
+  fec = g_object_class_find_property (klass, "inband-fec");
+  loss = g_object_class_find_property (klass, "packet-loss-percentage");
+  if (fec != NULL && loss != NULL && G_IS_PARAM_SPEC_BOOLEAN (fec)
+      && G_IS_PARAM_SPEC_INT (loss))
+    g_object_set (encoder, "inband-fec", percent > 0,
+        "packet-loss-percentage", (gint) percent, NULL);
+  gst_object_unref (encoder);
+}

@@ -47,6 +47,16 @@ void gst_encoder_control_check (GstEncoderControl * control,
 void gst_encoder_control_set_bitrate (GstEncoderControl * control,
     GstElement * owner, guint64 bitrate);
 
+/**
+ * gst_encoder_control_set_protection:
+ * @percent: of the packets are lost; 0 = none
+ *
+ * Tells it to provide for that loss: `inband-fec` and `packet-loss-percentage`, as
+ * opusenc has them.  An encoder that has not is left alone.
+ */
+void gst_encoder_control_set_protection (GstEncoderControl * control,
+    GstElement * owner, guint percent);
+
 G_END_DECLS
 
 #endif /* __GST_ENCODER_CONTROL_H__ */

@@ -250,7 +250,8 @@ gst_dpm_neighbour_new (GstDpmGraph * graph, GstDpmPeer * peer,
   gst_util_set_object_arg (G_OBJECT (feedback), "ntp-time-source",
       "clock-time");
   g_object_set (self->rate, "share-thread", TRUE,
-      "max-bitrate", params->max_bitrate, "encoder", params->encoder, NULL);
+      "max-bitrate", params->max_bitrate, "encoder", params->encoder,
+      "encoder-fec", TRUE, NULL);
   if (params->initial_bitrate > 0)
     g_object_set (self->rate, "initial-bitrate", params->initial_bitrate, NULL);
   gst_dpm_source_add (graph->source, peer);

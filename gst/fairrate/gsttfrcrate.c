@@ -53,6 +53,7 @@
 
 #define STATS_NAME "application/x-fairmix-tfrcrate-stats"
 
+#define DEFAULT_ENCODER_FEC FALSE
 #define DEFAULT_POLICY 0        /* the first of fmx_adapt_policy_classes */
 #define DEFAULT_MAX_SSRCS 1024
 #define DEFAULT_NTP_TIME_SOURCE GST_FAIRMIX_NTP_NTP
@@ -63,6 +64,7 @@ enum
   PROP_PARAMS,                  /* the first of those in gstrateparams.h */
   PROP_POLICY = PROP_PARAMS + GST_RATE_N_PARAMS,
   PROP_ENCODER,
+  PROP_ENCODER_FEC,
   PROP_MAX_SSRCS,
   PROP_NTP_TIME_SOURCE,
   PROP_SHARE_THREAD,
@@ -131,6 +133,15 @@ gst_tfrc_rate_on_timeout (gpointer user_data, GstClockTime clock_time)
   return MAX (deadline, clock_time + GST_MSECOND);
 }
 
+/* with the lock: what the encoder is to provide for */
+static void
+gst_tfrc_rate_protect (GstTfrcRate * self, gdouble loss, FmxTime now)
+{
+  guint percent = fmx_adapt_protection_on_loss (&self->protection, loss, now);
+
+  self->wanted_percent = self->encoder_fec ? percent : 0;
+}
+
 /* --- RTCP --------------------------------------------------------------- */
 
 /* with the lock */
@@ -151,6 +162,7 @@ gst_tfrc_rate_read_rtcp (GstTfrcRate * self, GstBuffer * buffer,
   fmx_rate_sender_get_stats (self->sender, &after, now);
   if (after.n_feedback != before.n_feedback)
     gst_feedback_watch_on_feedback (&self->watch, after.feedback);
+  gst_tfrc_rate_protect (self, after.loss_fraction, now);
   self->feedback_void |= after.n_void != before.n_void;
   gst_tfrc_rate_follow (self, TRUE, now);
 }
@@ -236,6 +248,8 @@ gst_tfrc_rate_start (GstElement * element)
   gst_tfrc_rate_begin_policy (self);
   gst_tfrc_rate_follow (self, TRUE, now);
   fmx_adapt_encoder_init (&self->adapt_encoder);
+  fmx_adapt_protection_init (&self->protection);
+  self->wanted_percent = 0;
   self->seq_map = gst_rtp_seq_map_new (max_ssrcs);
   self->n_dropped = self->n_not_rtp = 0;
   gst_feedback_watch_init (&self->watch);
@@ -446,6 +460,11 @@ gst_tfrc_rate_set_property (GObject * object, guint id, const GValue * value,
       gst_tfrc_rate_set_policy (self,
           fmx_adapt_policy_classes[g_value_get_enum (value)]);
       break;
+    case PROP_ENCODER_FEC:
+      gst_fairmix_lock_acquire (&self->lock);
+      self->encoder_fec = g_value_get_boolean (value);
+      gst_fairmix_lock_release (&self->lock);
+      break;
     case PROP_ENCODER:
       gst_encoder_control_set_name (&self->encoder, g_value_get_string (value));
       gst_fairmix_lock_acquire (&self->lock);
@@ -505,6 +524,11 @@ gst_tfrc_rate_get_property (GObject * object, guint id, GValue * value,
   switch (id) {
     case PROP_POLICY:
       g_value_set_enum (value, gst_tfrc_rate_get_policy (self));
+      break;
+    case PROP_ENCODER_FEC:
+      gst_fairmix_lock_acquire (&self->lock);
+      g_value_set_boolean (value, self->encoder_fec);
+      gst_fairmix_lock_release (&self->lock);
       break;
     case PROP_ENCODER:
       g_value_take_string (value,
@@ -652,6 +676,18 @@ gst_tfrc_rate_install_properties (GObjectClass * gobject_class)
    */
   g_object_class_install_property (gobject_class, PROP_ENCODER,
       gst_encoder_control_param_spec ());
+  /**
+   * GstTfrcRate:encoder-fec:
+   *
+   * Only of use where receivers decode in-band FEC, as partialmix does.
+   *
+   * Since: 0.1
+   */
+  g_object_class_install_property (gobject_class, PROP_ENCODER_FEC,
+      g_param_spec_boolean ("encoder-fec", "Encoder FEC",
+          "Set inband-fec and packet-loss-percentage of the encoder from the loss "
+          "that receivers report: off below 1 %", DEFAULT_ENCODER_FEC,
+          rw | GST_PARAM_MUTABLE_PLAYING));
   /**
    * GstTfrcRate:max-ssrcs:
    *

@@ -36,6 +36,7 @@ typedef struct
   gboolean tell_target;
   guint target, lasting;
   guint64 encoder_bitrate;      /* 0 = leave it */
+  gint protection;              /* in percent of loss, -1 = leave it */
   gboolean feedback_void;
   GstStructure *decision;
 } News;
@@ -46,7 +47,8 @@ gst_tfrc_rate_has_news (GstTfrcRate * self)
 {
   return self->tell_again || self->adjust_encoder || self->feedback_void
       || self->decisions.length > 0 || self->target != self->wanted
-      || self->lasting != self->lasting_wanted;
+      || self->lasting != self->lasting_wanted
+      || self->protected_percent != self->wanted_percent;
 }
 
 /* with the lock */
@@ -67,6 +69,9 @@ gst_tfrc_rate_take_news (GstTfrcRate * self, News * news)
   if (target > 0 && (news->tell_target || self->adjust_encoder))
     news->encoder_bitrate =
         MAX (fmx_adapt_encoder_bps (&self->adapt_encoder, target), 1);
+  news->protection = self->protected_percent != self->wanted_percent
+      ? (gint) self->wanted_percent : -1;
+  self->protected_percent = self->wanted_percent;
   news->decision = g_queue_pop_head (&self->decisions);
   news->feedback_void = self->feedback_void;
 
@@ -98,6 +103,9 @@ gst_tfrc_rate_act (GstTfrcRate * self, News * news)
   if (news->encoder_bitrate > 0)
     gst_encoder_control_set_bitrate (&self->encoder, GST_ELEMENT (self),
         news->encoder_bitrate);
+  if (news->protection >= 0)
+    gst_encoder_control_set_protection (&self->encoder, GST_ELEMENT (self),
+        (guint) news->protection);
   if (news->feedback_void)
     gst_feedback_watch_complain_of_lies (GST_ELEMENT (self));
   if (news->decision != NULL)

@@ -16,6 +16,7 @@
 #include "common/gstfairmixlock.h"
 #include "common/gstfairmixtimed.h"
 #include "fairmix/adapt/fmx-adapt-encoder.h"
+#include "fairmix/adapt/fmx-adapt-protection.h"
 #include "fairmix/adapt/fmx-adapt-policy.h"
 #include "fairmix/rate/fmx-rate-sender.h"
 
@@ -51,6 +52,10 @@ struct _GstTfrcRate
   guint wanted;                 /* and what it made of it */
   guint lasting_wanted;         /* of that, what is not just tried */
   FmxAdaptEncoder adapt_encoder;
+  FmxAdaptProtection protection;
+  gboolean encoder_fec;         /* property */
+  guint protected_percent;      /* what the encoder was told */
+  guint wanted_percent;
   GstRtpSeqMap *seq_map;
   GstTransportWide transport_wide;
   GstPacing pacing;

@@ -4,11 +4,13 @@
 
 #include "tfrcratecheck.h"
 
-/* Something with a bitrate, of a narrow range. */
+/* Something with a bitrate, of a narrow range, and protection like opusenc's. */
 typedef struct
 {
   GstElement parent;
   gint bitrate;
+  gboolean fec;
+  gint loss;
 } FakeEncoder;
 typedef GstElementClass FakeEncoderClass;
 static GType fake_encoder_get_type (void);
@@ -18,7 +20,14 @@ static void
 fake_encoder_set_property (GObject * object, guint id, const GValue * value,
     GParamSpec * pspec)
 {
-  ((FakeEncoder *) object)->bitrate = g_value_get_int (value);
+  FakeEncoder *encoder = (FakeEncoder *) object;
+
+  if (id == 1)
+    encoder->bitrate = g_value_get_int (value);
+  else if (id == 2)
+    encoder->fec = g_value_get_boolean (value);
+  else
+    encoder->loss = g_value_get_int (value);
 }
 
 static void
@@ -32,6 +41,12 @@ fake_encoder_class_init (FakeEncoderClass * klass)
   G_OBJECT_CLASS (klass)->set_property = fake_encoder_set_property;
   g_object_class_install_property (G_OBJECT_CLASS (klass), 1,
       g_param_spec_int ("bitrate", "Bitrate", "in bits/s", 6000, 50000, 6000,
+          G_PARAM_WRITABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (G_OBJECT_CLASS (klass), 2,
+      g_param_spec_boolean ("inband-fec", "FEC", "for what is lost", FALSE,
+          G_PARAM_WRITABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (G_OBJECT_CLASS (klass), 3,
+      g_param_spec_int ("packet-loss-percentage", "Loss", "in %", 0, 100, 0,
           G_PARAM_WRITABLE | G_PARAM_STATIC_STRINGS));
 }
 
@@ -131,6 +146,49 @@ GST_START_TEST (test_an_encoder_that_is_not_there_is_warned_of_once)
 
 GST_END_TEST;
 
+/* One in 20 */
+static gboolean
+drop_five_percent (Path * path, GstBuffer * packet)
+{
+  return path->n_packets % 20 == 0;
+}
+
+GST_START_TEST (test_an_encoder_provides_for_the_loss_that_receivers_report)
+{
+  FakeEncoder *encoder = g_object_new (fake_encoder_get_type (), "name",
+      "enc", NULL);
+  GstElement *pipeline;
+  GstObject *bin;
+  Path path = { 0 };
+
+  pipeline = setup_pipeline (&path.f, GST_ELEMENT (encoder), NULL);
+  path_setup_receiver (&path, 1);
+  g_object_set (path.f.element, "encoder", "enc", "encoder-fec", TRUE, NULL);
+  path_run (&path, 5 * GST_SECOND);
+  fail_if (encoder->fec);
+  path.drops = drop_five_percent;
+  path_run (&path, 30 * GST_SECOND);
+  fail_unless (encoder->fec);
+  fail_unless (encoder->loss >= 3 && encoder->loss <= 8, "%d %%",
+      encoder->loss);
+  path.drops = drop_nothing;
+  path_run (&path, 40 * GST_SECOND);
+  fail_if (encoder->fec);
+  fail_unless_equals_int (encoder->loss, 0);
+  /* it costs bitrate: nobody has it who did not ask */
+  g_object_set (path.f.element, "encoder-fec", FALSE, NULL);
+  path.drops = drop_five_percent;
+  path_run (&path, 30 * GST_SECOND);
+  fail_if (encoder->fec);
+  bin = gst_object_get_parent (GST_OBJECT (path.f.element));
+  gst_bin_remove (GST_BIN (bin), path.f.element);
+  gst_object_unref (bin);
+  gst_object_unref (pipeline);
+  path_teardown (&path);
+}
+
+GST_END_TEST;
+
 static Suite *
 tfrcrate_encoder_suite (void)
 {
@@ -143,6 +201,8 @@ tfrcrate_encoder_suite (void)
   tcase_add_test (tc,
       test_of_two_encoders_of_one_name_the_nearer_one_is_driven);
   tcase_add_test (tc, test_an_encoder_that_is_not_there_is_warned_of_once);
+  tcase_add_test (tc,
+      test_an_encoder_provides_for_the_loss_that_receivers_report);
   return suite;
 }
 

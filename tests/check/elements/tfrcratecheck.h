@@ -240,11 +240,10 @@ drop_everything (Path * path, GstBuffer * packet)
   return TRUE;
 }
 
+/* @path->f was set up */
 static inline void
-path_setup (Path * path, guint n_streams)
+path_setup_receiver (Path * path, guint n_streams)
 {
-  memset (path, 0, sizeof *path);
-  setup (&path->f);
   path->receiver = gst_element_factory_make ("rtpccfb", NULL);
   /* the machine's time would tell how busy it is */
   gst_util_set_object_arg (G_OBJECT (path->receiver), "ntp-time-source",
@@ -266,6 +265,14 @@ path_setup (Path * path, guint n_streams)
     path->last_seq[i] = -1;
   g_queue_init (&path->to_receiver);
   g_queue_init (&path->to_sender);
+}
+
+static inline void
+path_setup (Path * path, guint n_streams)
+{
+  memset (path, 0, sizeof *path);
+  setup (&path->f);
+  path_setup_receiver (path, n_streams);
 }
 
 static inline void
