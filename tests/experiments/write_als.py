@@ -233,9 +233,10 @@ def layers_ns3(build):
 
 
 def whole(values):
-    """mean (least … most) of whole numbers, if they differ"""
-    least, most = f'{min(values):.0f}', f'{max(values):.0f}'
-    return f'{sum(values) / len(values):.0f}' + (f' ({least}…{most})' if least != most else '')
+    """mean (least … most) of whole numbers, if they differ by more than a fiftieth"""
+    least, most = min(values), max(values)
+    return f'{sum(values) / len(values):.0f}' + (
+        f' ({least:.0f}…{most:.0f})' if most > 1.02 * least else '')
 
 
 def layers_row(name, runs):
