@@ -17,7 +17,7 @@ red_probability = 0.5
 kind = "bundle"
 controller = "gaimd"
 streams = 3
-stop_s = 11
+stop_s = 10
 """
 
 
