@@ -218,16 +218,19 @@ GST_END_TEST;
 
 GST_START_TEST (test_in_a_large_session_one_speaks_for_others)
 {
-  gdouble n_reports, n_suppressed;
+  gdouble n_reports = 0.0, n_suppressed;
   Node *node;
   Net net;
 
   net_init (&net);
   node_add (&net, "sender", NULL);
   node = node_add (&net, "receiver", "bandwidth=64000");
-  net_run (&net, 30);
-  n_reports = first_of (node, "streams", "n-reports");
-  fail_unless (n_reports >= 4.0);
+  /* rtpsession draws its times: six in 30 s, seldom three */
+  for (guint i = 0; i < 12 && n_reports < 4.0; i++) {
+    net_run (&net, 5);
+    n_reports = first_of (node, "streams", "n-reports");
+  }
+  fail_unless (n_reports >= 4.0, "%g", n_reports);
   fail_unless (first_of (node, "streams", "n-suppressed") == 0.0);
   for (guint round = 0; round < 60; round++) {
     for (guint i = 0; i < 200; i++)
