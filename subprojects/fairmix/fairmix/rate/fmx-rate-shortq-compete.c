@@ -23,8 +23,8 @@ fmx_shortq_begin_to_compete (FmxRateController *rc,
           was_alone ? HALF * s->alone_bps : 0.0), fb->rtt_median, now);
   s->decided_queue = fmx_queue_sense_standing (&s->queue);
   s->drains_late = false;
-  s->most_bps = s->hold >= HOLD_MAX ? MOST_OF_CEILING * s->ceiling_bps
-      : rc->params.max_bps;
+  s->most_bps = s->hold >= HOLD_MAX && s->ceiling_bps > 0.0
+      ? MOST_OF_CEILING * s->ceiling_bps : rc->params.max_bps;
 }
 
 void

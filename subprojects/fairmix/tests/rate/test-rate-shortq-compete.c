@@ -172,6 +172,22 @@ test_afterwards_it_climbs_as_where_nothing_is_known (void **state)
   }
 }
 
+/* Its ceiling held for long, and then it had to compete: nothing is known of one any more,
+ * and a part of nothing is not the most that it may have. */
+static void
+test_who_competes_again_has_no_ceiling_to_take_a_part_of (void **state)
+{
+  Told t = told_ceiling (400e3, 4);
+
+  (void) state;
+  assert_true (t.rc.state.shortq.hold >= 8 * S);
+  told_until (&t, FMX_RATE_SHORTQ_COMPETING, 200 * MS);
+  told_while (&t, FMX_RATE_SHORTQ_COMPETING, 0);
+  told_until (&t, FMX_RATE_SHORTQ_COMPETING, 200 * MS);
+  told_for (&t, 2 * S, 200 * MS);
+  assert_true (t.rc.rate_bps > 100e3);
+}
+
 /* What was ours alone ten seconds ago may be another's by now. */
 static void
 test_who_was_alone_long_ago_begins_with_its_rate (void **state)
@@ -227,6 +243,8 @@ main (void)
     cmocka_unit_test
         (test_falls_at_once_and_rises_by_a_half_in_seven_round_trips),
     cmocka_unit_test (test_afterwards_it_climbs_as_where_nothing_is_known),
+    cmocka_unit_test
+        (test_who_competes_again_has_no_ceiling_to_take_a_part_of),
     cmocka_unit_test (test_who_was_alone_long_ago_begins_with_its_rate),
     cmocka_unit_test (test_who_was_overrun_was_alone_before),
   };
