@@ -47,7 +47,8 @@ is_same_ceiling (const FmxRateShortqState *s)
 }
 
 /* A queue stands although the path carries far more than what we get: it is that
- * of others, who do not mind. */
+ * of others, who do not mind.  Not if our own step shows there again: a shaper lets some
+ * packets pass as fast as if the path carried more. */
 static bool
 note_foreign_queue (FmxRateController *rc, const FmxRateFeedback *fb,
     FmxTime now)
@@ -59,7 +60,9 @@ note_foreign_queue (FmxRateController *rc, const FmxRateFeedback *fb,
       || got_bps > FOREIGN_TRAIN * fb->train_bps)
     s->n_foreign_queues = 0;    /* long ago, or it is all ours */
   if (got_bps > FOREIGN_PART * fb->bottleneck_bps
-      || got_bps > FOREIGN_TRAIN * fb->train_bps)
+      || got_bps > FOREIGN_TRAIN * fb->train_bps
+      || (rc->rate_bps > TRIED * s->ceiling_bps
+      && fabs (got_bps - s->ceiling_bps) < SAME_CEILING * s->ceiling_bps))
     return false;
   s->foreign_queue_time = now;
   return ++s->n_foreign_queues >= FOREIGN_QUEUES;

@@ -180,6 +180,26 @@ test_a_queue_that_grows_slowly_above_the_ceiling_is_our_own (void **state)
   assert_float_equal (remains_above (2.0 * BPS, 1500 * MS), 0.8, 1e-6);
 }
 
+/* A shaper's bucket lets five packets pass at four times the link's rate.  What arrives is
+ * what arrived when our own step made the queue show before: it is ours again. */
+static void
+test_a_queue_at_the_ceiling_that_is_known_is_nobody_else_s (void **state)
+{
+  Told t = told_ceiling (BPS, 1);
+
+  (void) state;
+  t.fb.bottleneck_bps = t.fb.train_bps = 4.0 * BPS;
+  t.link_bps = BPS;
+  for (unsigned n = 0; n < 5; n++) {
+    for (FmxTime end = t.now + 20 * (FmxTime) S; t.rc.rate_bps <= BPS;
+        told_for (&t, STEP, 0))
+      assert_true (t.now < end);
+    told_until (&t, FMX_RATE_SHORTQ_DRAINING, 60 * MS);
+    told_drain (&t, 60 * MS);
+    assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_CALM);
+  }
+}
+
 /* Returns: how long it stays below the ceiling from now on */
 static FmxDuration
 hold_of (Told * t)
@@ -373,6 +393,8 @@ main (void)
     cmocka_unit_test (test_what_stands_is_given_two_seconds_at_each_rate),
     cmocka_unit_test
         (test_a_queue_that_grows_slowly_above_the_ceiling_is_our_own),
+    cmocka_unit_test
+        (test_a_queue_at_the_ceiling_that_is_known_is_nobody_else_s),
     cmocka_unit_test (test_climbs_an_interval_after_it_has_drained),
     cmocka_unit_test (test_who_made_it_show_again_waits_twice_as_long),
     cmocka_unit_test (test_two_cuts_in_vain_and_no_more),
