@@ -8,7 +8,7 @@ Of each family that Linux can make, the first N held-out networks in which no mo
 --most-kbps is to be had: the launch lines of the examples, in virtual time (runner
 `uml`; what has a result is not run again), beside what the model makes of the same
 networks (BUILD/subprojects/fairmix/tests/sim/draws).  The same rule judges both.  Writes
-the table between the markers of docs/algorithms/rate.md; --print also says each network.
+the table between the markers of README.md here; --print also says each network.
 """
 import argparse
 import csv
@@ -28,7 +28,7 @@ sys.path.insert(0, str(HERE))
 import run  # noqa: E402
 from lab import measures, results, scenario  # noqa: E402
 
-PAGE = ROOT / 'docs/algorithms/rate.md'
+PAGE = HERE / 'README.md'
 FROM_S, END_S = 60, 160         # as in the model
 BUNDLE_S, NEXT_BUNDLE_S, NEXT_TCP_S = 2, 3, 5
 REVERSE = 7
