@@ -180,6 +180,16 @@ flood (GstPad * pad, guint seed)
   return n_malformed;
 }
 
+/* One allocation of 296 bytes of rtpsession's own, in a run of a thousand datagrams, is
+ * left behind by GStreamer 1.22.  What is ours is watched by the tracer of leaks. */
+const char *__lsan_default_suppressions (void);
+
+const char *
+__lsan_default_suppressions (void)
+{
+  return "leak:libgstrtpmanager\n";
+}
+
 GST_START_TEST (test_malformed_rtcp_goes_no_further)
 {
   const Case *c = &cases[__i__];
