@@ -47,6 +47,10 @@ def check_file(path, where):
 
 
 def check(root):
+    for path in files(root, *TEXT, ''):
+        where = path.relative_to(root)
+        if not path.stat().st_size and 'corpus' not in where.parts:
+            yield f'{where}: an empty file'
     for path in files(root, *TEXT):
         where = path.relative_to(root)
         if str(where) != THIS:
@@ -72,6 +76,8 @@ CASES = [
                               'tests/a.c': SPDX + 'GMutex lock;\n'},
      ['gst/a/a.c:2: a lock without a rank']),
     ('a last line', {'a.md': 'x'}, ['does not end']),
+    ('a redirection gone wrong', {'--help': '', 'a.py': '', 'corpus/0': ''},
+     ['--help: an empty file', 'a.py: an empty file']),
     ('a licence', {'a.h': 'int x;\n'}, ['no SPDX']),
     ('builds are not ours', {'build/a.md': 'x ', 'subprojects/opus/a.md': 'x '},
      []),
