@@ -204,6 +204,8 @@ insert_packet (GstPartialMixStream * stream,
   packet->buffer = gst_buffer_ref (arrival->buffer);
   packet->ext_seq = arrival->ext_seq;
   packet->pos = pos;
+  packet->duration = (gint64) gst_util_uint64_scale_int (arrival->duration_ts,
+      (gint) stream->rate_hz, (gint) stream->format.clock_rate);
   packet->silent = arrival->silent;
   packet->cut = cut;
 
@@ -292,6 +294,17 @@ gst_partial_mix_stream_enqueue (GstPartialMixStream * stream,
   return TRUE;
 }
 
+/* Or the one before it is, and did not come: what @packet has of that (in-band FEC)
+ * is wanted now. */
+static gboolean
+is_due (const GstPartialMixStream * stream, const GstPartialMixPacket * packet,
+    gint64 end)
+{
+  return packet->pos < end || (stream->taken_seq != 0
+      && packet->ext_seq != stream->taken_seq + 1 && !packet->silent
+      && packet->pos - packet->duration < end);
+}
+
 void
 gst_partial_mix_stream_take_due (GstPartialMixStream * stream, gint64 end)
 {
@@ -303,10 +316,12 @@ gst_partial_mix_stream_take_due (GstPartialMixStream * stream, gint64 end)
     stream->fresh = FALSE;
     gst_partial_mix_voice_restart (&stream->voice);
   }
-  for (; packet != NULL && packet->pos < end;
-      packet = g_queue_peek_head (&stream->queue))
+  for (; packet != NULL && is_due (stream, packet, end);
+      packet = g_queue_peek_head (&stream->queue)) {
+    stream->taken_seq = packet->ext_seq;
     gst_partial_mix_voice_push (&stream->voice,
         g_queue_pop_head (&stream->queue));
+  }
 
   stream->voice.wanted = stream->n_mixed > 0;
   stream->voice.gain = stream->info.gain;
@@ -344,6 +359,7 @@ gst_partial_mix_stream_flush (GstPartialMixStream * stream)
   fmx_restart_init (&stream->restart);
   stream->unsettled = TRUE;
   stream->next_pos = FMX_POSITION_UNKNOWN;
+  stream->taken_seq = 0;
 }
 
 void

@@ -120,6 +120,7 @@ typedef struct
   gboolean anchored;
   gboolean fresh;               /* nothing of before is to be played on */
   GQueue queue;                 /* of GstPartialMixPacket, by position */
+  guint64 taken_seq;            /* ext seq of the last one taken from it, 0 = none */
   gint64 next_pos;              /* where the packet with next_ts would go */
   GstClockTimeDiff delay;
   guint64 n_late, n_shortened, n_decoded, n_concealed;

@@ -19,6 +19,7 @@ G_BEGIN_DECLS
 /**
  * GstPartialMixPacket:
  * @pos: mix position of its first sample
+ * @duration: in samples
  * @silent: need not be decoded
  * @cut: is decoded, but not played: where the delay is shortened
  *
@@ -29,6 +30,7 @@ typedef struct
   GstBuffer *buffer;
   guint64 ext_seq;
   gint64 pos;
+  gint64 duration;
   gboolean silent;
   gboolean cut;
 } GstPartialMixPacket;
