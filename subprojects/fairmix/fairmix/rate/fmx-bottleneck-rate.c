@@ -15,8 +15,19 @@
 #define TOP 4u                  /* classes that arrival times of 1/1024 s make of one */
 #define AS_SENT 0.08            /* came as they left, give or take: no queue changed; halved
                                  * and doubled [0, -0.4], own flows 96: 96, 92 */
+#define QUEUED (4 * FMX_MSECOND)        /* more than the least: two steps of 1/1024 s each way */
 #define TRAINS_LEAST 4u
 #define TRAINS_TIMES 2u         /* so many times what is in the classes below */
+
+static void
+note_delay (FmxBottleneckRate *rate, FmxDuration delay)
+{
+  if (!rate->knows_least)
+    rate->least[0] = rate->least[1] = delay;
+  else if (delay < rate->least[0])
+    rate->least[0] = delay;
+  rate->knows_least = true;
+}
 
 /* Nearly sorted: those of each stream are in order.  Much earlier than the last:
  * the receiver's clock was set. */
@@ -29,8 +40,11 @@ fmx_bottleneck_rate_add (FmxBottleneckRate *rate, FmxTime sent, FmxTime time,
   if (rate->n == FMX_BOTTLENECK_RATE_ARRIVALS)
     return;
   if (rate->n > 0 && fmx_time_diff (rate->arrivals[rate->n - 1].time, time)
-      > CLOCK_SET)
+      > CLOCK_SET) {
     rate->n = 0;
+    rate->knows_least = false;
+  }
+  note_delay (rate, fmx_time_diff (time, sent));
   for (i = rate->n; i > 0 && rate->arrivals[i - 1].time > time; i--)
     rate->arrivals[i] = rate->arrivals[i - 1];
   rate->arrivals[i].time = time;
@@ -56,6 +70,27 @@ turn (FmxTrains *trains, FmxDuration window, FmxTime now)
   memcpy (trains->before, trains->now, sizeof trains->now);
   memset (trains->now, 0, sizeof trains->now);
   trains->start = now;
+}
+
+static void
+turn_least (FmxBottleneckRate *rate, FmxTime now)
+{
+  if (fmx_time_diff (now, rate->least_start) <= FMX_BOTTLENECK_RATE_EMPTY)
+    return;
+  rate->least[1] = rate->least[0];
+  rate->least[0] = INT64_MAX;
+  rate->least_start = now;
+}
+
+/* A packet that had not to wait went first; a token bucket lets several go so. */
+static bool
+is_queued (const FmxBottleneckRate *rate, unsigned i)
+{
+  FmxDuration least = rate->least[0] < rate->least[1] ? rate->least[0]
+      : rate->least[1];
+
+  return fmx_time_diff (rate->arrivals[i].time, rate->arrivals[i].sent) - least
+      >= QUEUED;
 }
 
 /* Returns: of the train that begins with packet @i, 0 if there is none;
@@ -88,11 +123,12 @@ fmx_bottleneck_rate_end (FmxBottleneckRate *rate, FmxTime now)
 
   turn (&rate->all, FMX_BOTTLENECK_RATE_WINDOW, now);
   turn (&rate->late, FMX_BOTTLENECK_RATE_LATELY, now);
+  turn_least (rate, now);
   for (unsigned i = 0; i + FMX_BOTTLENECK_RATE_PACKETS <= rate->n; i++) {
     bool squeezed = false;
     double bps = train_bps (rate, i, &squeezed);
 
-    if (bps > 0.0 && squeezed)
+    if (bps > 0.0 && squeezed && is_queued (rate, i))
       count (&rate->all, bps);
     if (bps > 0.0)
       count (&rate->late, bps);

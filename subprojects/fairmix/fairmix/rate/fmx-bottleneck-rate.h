@@ -2,6 +2,7 @@
 #ifndef FMX_BOTTLENECK_RATE_H
 #define FMX_BOTTLENECK_RATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "fairmix/base/fmx-time.h"
@@ -28,6 +29,10 @@ extern "C" {
 
 /** FMX_BOTTLENECK_RATE_LATELY: likewise for what is so of late */
 #define FMX_BOTTLENECK_RATE_LATELY (3 * FMX_SECOND)
+
+/** FMX_BOTTLENECK_RATE_EMPTY: the least delay of one to two such windows is that of an empty
+ * queue: clocks that differ by 1/10000 move it by 1 to 2 ms */
+#define FMX_BOTTLENECK_RATE_EMPTY (10 * FMX_SECOND)
 
 #define FMX_BOTTLENECK_RATE_ARRIVALS 256u
 #define FMX_BOTTLENECK_RATE_CLASSES 48u
@@ -58,7 +63,8 @@ typedef struct
  * others in between; as a TCP's packet is as long as seven of ours, hardly any train
  * is a little slower.  Where there are such, as on a radio link that holds packets
  * back, nothing is known.  A train that came as it left tells of its sender's pace, not
- * of the link.
+ * of the link.  Nor does one whose first packet had not to wait: a shaper's token bucket lets
+ * several pass at once.
  */
 typedef struct
 {
@@ -70,6 +76,9 @@ typedef struct
   } arrivals[FMX_BOTTLENECK_RATE_ARRIVALS];
   unsigned n;
   FmxTrains all, late;
+  FmxDuration least[2];         /* delays, in this window and the one before */
+  FmxTime least_start;
+  bool knows_least;
 } FmxBottleneckRate;
 
 /** fmx_bottleneck_rate_add: a packet of @bytes on the wire that left at @sent arrived

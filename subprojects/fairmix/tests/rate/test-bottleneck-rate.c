@@ -117,6 +117,39 @@ test_a_train_that_came_as_it_left_tells_nothing (void **state)
   assert_true (fmx_bottleneck_rate_late_bps (&rate) > 0.0);
 }
 
+/* A shaper of 250 kbit/s lets 1600 bytes pass at once where it was idle: five packets of ten
+ * that left together, and the sixth 9 ms later, were a train of 1.3 Mbit/s each time.  Each
+ * queue of our own passed for somebody else's then. */
+static void
+test_what_a_bucket_passes_at_once_tells_nothing (void **state)
+{
+  const double link_bps = 250e3, burst = 8 * 1600.0;
+  FmxTime free = S;
+  double saved = burst, bps;
+
+  (void) state;
+  memset (&rate, 0, sizeof rate);
+  for (unsigned k = 0; k < 3000; k++) {
+    bool at_once = k % 100 == 50;
+    FmxTime sent = S + k * (FmxTime) S / 50;
+
+    for (unsigned i = 0; i < (at_once ? 10 : 1); i++) {
+      uint32_t bytes = at_once ? 295 : BYTES;
+      FmxTime from = sent > free ? sent : free;
+
+      saved = fmin (burst, saved + link_bps * fmx_time_to_s (fmx_time_diff (from,
+                  free))) - 8.0 * bytes;
+      free = from + (FmxTime) fmx_time_from_s (fmax (-saved, 0.0) / link_bps);
+      saved = fmax (saved, 0.0);
+      fmx_bottleneck_rate_add (&rate, sent, free / TICK * TICK, bytes);
+    }
+    fmx_bottleneck_rate_end (&rate, sent);
+  }
+  bps = fmx_bottleneck_rate_bps (&rate);
+  if (bps < 0.8 * link_bps || bps > 1.25 * link_bps)
+    fail_msg ("%.0f kbit/s", bps / 1e3);
+}
+
 /* In any order, and after the receiver's clock was set back. */
 static void
 test_a_clock_that_is_set_does_not_disturb_it (void **state)
@@ -155,6 +188,7 @@ main (void)
     cmocka_unit_test (test_of_the_first_packets_nothing_is_known),
     cmocka_unit_test (test_where_delays_wander_it_is_not_known),
     cmocka_unit_test (test_a_train_that_came_as_it_left_tells_nothing),
+    cmocka_unit_test (test_what_a_bucket_passes_at_once_tells_nothing),
     cmocka_unit_test (test_a_clock_that_is_set_does_not_disturb_it),
     cmocka_unit_test (test_it_is_forgotten),
   };
