@@ -62,5 +62,7 @@ fmx_say "Send this link: $link"
 if [ -n "$open" ]; then
   (sleep 3 && xdg-open "$link" >/dev/null 2>&1) &
 fi
+# Ctrl-C is for the server, which ends by it; meson would print where it stood
+trap '' INT
 exec meson devenv -C "$build" --workdir "$PWD" "$python" "$top/examples/web/server.py" \
   --port "$port" "$@"

@@ -23,7 +23,8 @@ fmx_python () { echo python3; }
 fmx_configure () { mkdir -p "$1"; }
 ninja () { :; }
 '''
-SERVER = '#!/bin/sh\necho "server: <$FMX_SECRET> $*"\n'
+# Ctrl-C, which comes to all that the script started, is for the server alone
+SERVER = '#!/bin/sh\nkill -INT $$\necho "server: <$FMX_SECRET> $*"\n'
 # (arguments, $FMX_SECRET, the link, what the server is told)
 CASES = [
     ('--local', None, r'http://localhost:8443/', r'<> .*--http'),
