@@ -27,7 +27,7 @@ from gi.repository import Gst  # noqa: E402
 
 TALKERS = {4001: 400, 4002: 600, 4003: 800}     # SSRC: Hz
 TALKER_BPS, WIDE_KBPS = 96000, 4000
-WIDE_S, NARROW_S, AGAIN_S = 15, 12, 16
+WIDE_S, NARROW_S, AGAIN_S = 15, 12, 40        # all are apart again after 20 to 30 s
 FULL_S = 3                      # for so long the queue stays full
 HEARD_DB = -48                  # these voices are 10 dB less than those of web.py
 MAX_MS = 600                    # later than that is a click before the next tick
@@ -108,13 +108,16 @@ def tabulate(runs, loads, narrow_kbps):
         for found, part in zip(rows.values(), parts):
             found += [s['mouth_to_ear'] for s in part if s['mouth_to_ear'] is not None]
     silences = [silence_s for _, silence_s, _ in runs]
+    mixed_s = [sum(s['apart'] < len(TALKERS) for s in again) for (_, _, again), _, _ in runs]
     n_busy = sum(busy is not None for _, _, busy in runs)
     return (f'{len(runs)} runs, {WIDE_KBPS} to {narrow_kbps} kbit/s, at a load of '
             f'{readme.span(loads)}:\n\n'
             + readme.table(('the link', 'mouth to ear, ms'),
                            [(name, readme.span(found)) for name, found in rows.items()]
                            + [('the longest silence of a voice as it narrows, s, each run',
-                               ', '.join(f'{s:.2f}' for s in sorted(silences)))])
+                               ', '.join(f'{s:.2f}' for s in sorted(silences))),
+                              ('all are apart again after, s, each run',
+                               ', '.join(map(str, sorted(mixed_s))))])
             + f'\nIn {n_busy} of these runs the machine was too busy for the test of '
             'that to judge.\n')
 
