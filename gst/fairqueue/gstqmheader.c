@@ -9,6 +9,8 @@
 
 #include "fairmix/wire/fmx-audio-level.h"
 
+#define MAX_ONE_BYTE_ID 14      /* [RFC8285 4.2] 15 is reserved */
+
 static gboolean
 read_fixed_header (const guint8 * data, gsize size, GstQmHeader * header)
 {
@@ -61,7 +63,10 @@ gst_qm_header_read_extension (GstBuffer * buffer, guint id, guint8 * bytes,
   if (!gst_rtp_buffer_map (buffer,
           GST_MAP_READ | GST_RTP_BUFFER_MAP_FLAG_SKIP_PADDING, &rtp))
     return 0;
-  if (gst_rtp_buffer_get_extension_onebyte_header (&rtp, id, 0, &data, &size)
+  /* GStreamer complains of an id that no such header could have */
+  if ((id <= MAX_ONE_BYTE_ID
+          && gst_rtp_buffer_get_extension_onebyte_header (&rtp, (guint8) id, 0,
+              &data, &size))
       || gst_rtp_buffer_get_extension_twobytes_header (&rtp, NULL, id, 0,
           &data, &size))
     memcpy (bytes, data, MIN (size, most));

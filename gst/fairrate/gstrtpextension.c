@@ -24,7 +24,10 @@ find_element (GstRTPBuffer * rtp, guint8 id, guint wanted)
   guint8 bits;
   guint size;
 
-  if ((gst_rtp_buffer_get_extension_onebyte_header (rtp, id, 0, &data, &size)
+  /* GStreamer complains of an id that no such header could have */
+  if (((id <= MAX_ONE_BYTE_ID
+              && gst_rtp_buffer_get_extension_onebyte_header (rtp, id, 0, &data,
+                  &size))
           || gst_rtp_buffer_get_extension_twobytes_header (rtp, &bits, id, 0,
               &data, &size)) && size == wanted)
     return data;

@@ -48,12 +48,14 @@ make_packet_with_level (guint n, guint8 level)
 }
 
 static guint
-packets_until_shrunk (guint8 level)
+packets_until_shrunk (guint8 level, const gchar * extmap)
 {
+  gchar *caps = g_strdup_printf (CAPS ", %s=(string)" LEVEL_URI, extmap);
   GstHarness *h = harness_new ("qmjitterbuffer memory-time=0");
   guint n;
 
-  gst_harness_set_src_caps_str (h, CAPS ", extmap-3=(string)" LEVEL_URI);
+  gst_harness_set_src_caps_str (h, caps);
+  g_free (caps);
   pass (h, 0, 0);
   pass (h, 1, 55 * MS);
   for (n = 2; n < 300 && stat_of (h, "qm-shrunk") == 0; n++) {
@@ -66,10 +68,19 @@ packets_until_shrunk (guint8 level)
 
 GST_START_TEST (test_quiet_packets_go_first)
 {
-  guint loud = packets_until_shrunk (20), quiet = packets_until_shrunk (70);
+  guint loud = packets_until_shrunk (20, "extmap-3");
+  guint quiet = packets_until_shrunk (70, "extmap-3");
 
   fail_unless (loud > 60 && loud < 100, "%u", loud);
   fail_unless (quiet > 10 && quiet < 30, "%u", quiet);
+}
+
+GST_END_TEST;
+
+/* The caps name an id that no header of short ids can have. */
+GST_START_TEST (test_a_long_id_is_not_looked_for_among_short_ones)
+{
+  fail_unless (packets_until_shrunk (70, "extmap-20") > 60);
 }
 
 GST_END_TEST;
@@ -169,6 +180,7 @@ qmjitterbuffer_silence_suite (void)
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_silence_is_no_reason_to_grow_and_one_to_shrink);
   tcase_add_test (tc, test_quiet_packets_go_first);
+  tcase_add_test (tc, test_a_long_id_is_not_looked_for_among_short_ones);
   tcase_add_test (tc, test_packets_of_dtx_go_first);
   tcase_add_test (tc, test_comfort_noise_is_no_other_stream);
   return suite;

@@ -388,6 +388,25 @@ GST_START_TEST (test_other_extensions_and_the_payload_stay)
 
 GST_END_TEST;
 
+/* A header of short ids has no room for it. */
+GST_START_TEST (test_no_long_id_is_written_beside_short_ones)
+{
+  GstBuffer *packet;
+  Fixture f;
+
+  setup_element (&f);
+  g_object_set (f.element, "twcc-ext-id", 20, NULL);
+  setup_harness (&f);
+  gst_harness_push (f.rtp, packet_with_extensions (0, EXT_ID));
+  packet = gst_harness_pull (f.rtp);
+  fail_unless_equals_int (twcc_number (packet, EXT_ID), 0xabcd);
+  fail_unless_equals_int (element_stat (f.element, "n-not-numbered"), 1);
+  gst_buffer_unref (packet);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 /* As rtpslots and payloaders make them: header and payload are memories of their
  * own, which GStreamer's own function for it takes one for the other. */
 GST_START_TEST (test_a_packet_of_two_memories_keeps_its_payload)
@@ -471,6 +490,7 @@ tfrcrate_twcc_suite (void)
   tcase_add_test (tc, test_who_claims_a_number_that_was_left_out_is_void);
   tcase_add_test (tc, test_feedback_for_what_was_not_sent_yet_is_refused);
   tcase_add_test (tc, test_other_extensions_and_the_payload_stay);
+  tcase_add_test (tc, test_no_long_id_is_written_beside_short_ones);
   tcase_add_test (tc, test_a_packet_of_two_memories_keeps_its_payload);
   tcase_add_test (tc, test_the_extension_may_be_named_by_the_caps);
   return s;
