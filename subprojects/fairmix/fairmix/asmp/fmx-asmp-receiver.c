@@ -270,13 +270,13 @@ has_queue (const FmxAsmpReceiver *receiver)
   return fmx_asmp_delay_queue (&receiver->delay) > receiver->params.queue;
 }
 
-/* Small packets come as often when the rate falls, and a queue that counts packets
- * drops as many: who goes down to what comes goes on doing so until it is least. */
+/* What is lost at any rate: small packets come as often when the rate falls, and a
+ * queue that counts packets drops as many; and there are flows that fill a queue
+ * whatever it drops.  Who goes down to what comes goes on doing so until it is least. */
 static double
 usual_loss (const FmxAsmpReceiver *receiver)
 {
-  return has_small_packets (receiver)
-      ? USUAL * receiver->usual_fraction : 0.0;
+  return USUAL * receiver->usual_fraction;
 }
 
 /* What comes says what the path carries only if the sender sends all that it

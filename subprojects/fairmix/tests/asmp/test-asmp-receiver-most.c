@@ -144,6 +144,35 @@ test_small_packets_that_are_lost_at_any_rate_keep_their_share (void **state)
   assert_in_range (bps, 30000, 90000);
 }
 
+/* Some flows fill a queue whatever it drops: who goes down to what comes whenever a
+ * little more than a tenth was lost goes on doing so. */
+static void
+test_what_is_lost_at_any_rate_is_not_much (void **state)
+{
+  unsigned n_grown = 0;
+  Path path;
+
+  (void) state;
+  path_init (&path, FMX_ASMP_FAIR);
+  path.wire_bytes = 1000;
+  path_run (&path, 5.0);
+  path_tell (&path, 2 * FMX_MSECOND, 400000, OWN);
+  path_report (&path);
+  path.loss = 0.11;
+  for (unsigned i = 0; i < 40; i++) {
+    uint32_t bps;
+
+    path_run (&path, 5.0);
+    bps = path_report (&path).rate_bps;
+    path_tell (&path, 2 * FMX_MSECOND, 400000, OWN);
+    n_grown += i >= 10 && bps > 400000;
+  }
+  assert_in_range (n_grown, 24, 30);
+  path.loss = 0.25;             /* that is much there, too */
+  path_run (&path, 5.0);
+  assert_in_range (path_report (&path).rate_bps, 190000, 330000);
+}
+
 /* The sender has no room for all round trips: until it has told ours, those of
  * others keep us from speaking as if ours were half a second. */
 static void
@@ -282,6 +311,7 @@ main (void)
     cmocka_unit_test (test_an_early_report_of_a_few_packets_lowers_nothing),
     cmocka_unit_test
         (test_small_packets_that_are_lost_at_any_rate_keep_their_share),
+    cmocka_unit_test (test_what_is_lost_at_any_rate_is_not_much),
     cmocka_unit_test (test_in_a_large_session_others_round_trips_do_at_first),
     cmocka_unit_test (test_what_the_path_has_carried_comes_back_in_two_reports),
     cmocka_unit_test
