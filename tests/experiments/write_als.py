@@ -314,13 +314,14 @@ def with_kept(lines, old, n_keys):
     def split(line):
         return [c.strip() for c in line.strip('|').split('|')]
 
-    rows = {tuple(split(x)[:n_keys]): split(x) for x in lines[2:]}
-    for key, cells in ((tuple(split(x)[:n_keys]), split(x)) for x in old[2:]):
-        if key in rows:
-            rows[key] = [a or b for a, b in itertools.zip_longest(
-                rows[key], cells, fillvalue='')]
-        elif PIPELINE in key[0]:
-            rows[key] = cells
+    made = {tuple(split(x)[:n_keys]): split(x) for x in lines[2:]}
+    there = {tuple(split(x)[:n_keys]): split(x) for x in old[2:]}
+    only_pipelines = not any(PIPELINE in key[0] for key in [*made, *there])
+    rows = {key: cells for key, cells in there.items()
+            if key in made or only_pipelines or PIPELINE in key[0]} | {
+                key: [a or b for a, b in itertools.zip_longest(
+                    cells, there.get(key, []), fillvalue='')]
+                for key, cells in made.items()}
     return lines[:2] + ['| ' + ' | '.join(cells) + ' |' for cells in rows.values()]
 
 
