@@ -5,14 +5,12 @@
 
 #define BEGINS 0.01
 #define ENDS 0.005
-#define MOST_PERCENT 20.0
-#define STEP_PERCENT 2.0
 
 void
 fmx_adapt_protection_init (FmxAdaptProtection *protection)
 {
   protection->loss = 0.0;
-  protection->percent = 0;
+  protection->on = false;
   protection->last = FMX_TIME_NONE;
 }
 
@@ -20,8 +18,6 @@ uint32_t
 fmx_adapt_protection_on_loss (FmxAdaptProtection *protection, double share,
     FmxTime now)
 {
-  double percent;
-
   if (protection->last != FMX_TIME_NONE) {
     double dt = fmx_time_to_s (fmx_time_diff (now, protection->last));
 
@@ -29,14 +25,6 @@ fmx_adapt_protection_on_loss (FmxAdaptProtection *protection, double share,
         * (1.0 - exp (-dt / fmx_time_to_s (FMX_ADAPT_PROTECTION_MEMORY)));
   }
   protection->last = now;
-
-  if (protection->loss < (protection->percent > 0 ? ENDS : BEGINS)) {
-    protection->percent = 0;
-    return 0;
-  }
-  percent = fmin (ceil (100.0 * protection->loss), MOST_PERCENT);
-  if (protection->percent == 0
-      || fabs (percent - protection->percent) >= STEP_PERCENT)
-    protection->percent = (uint32_t) percent;
-  return protection->percent;
+  protection->on = protection->loss >= (protection->on ? ENDS : BEGINS);
+  return protection->on ? FMX_ADAPT_PROTECTION_PERCENT : 0;
 }

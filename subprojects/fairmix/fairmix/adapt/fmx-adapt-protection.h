@@ -2,6 +2,7 @@
 #ifndef FMX_ADAPT_PROTECTION_H
 #define FMX_ADAPT_PROTECTION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "fairmix/base/fmx-time.h"
@@ -13,12 +14,16 @@ extern "C" {
 /** FMX_ADAPT_PROTECTION_MEMORY: over how much time the loss is smoothed */
 #define FMX_ADAPT_PROTECTION_MEMORY (10 * FMX_SECOND)
 
+/** FMX_ADAPT_PROTECTION_PERCENT: of loss to provide for, whatever the loss: libopus adds
+ * FEC to all bandwidths above 5 % only, and the more it is told, the worse it sounds
+ * (docs/algorithms/adapt.md) */
+#define FMX_ADAPT_PROTECTION_PERCENT 6
+
 /**
  * FmxAdaptProtection:
  *
- * For how much loss an encoder is to provide with forward error correction, which
- * costs it bitrate: for none below 1 %, for the smoothed loss, rounded up, from
- * there on, and for none again below 0.5 %.
+ * Whether an encoder is to provide for loss with forward error correction, which
+ * costs it bitrate: from a smoothed loss of 1 % on, and no more below 0.5 %.
  *
  * |[
  *   loss += (share - loss) * (1 - exp (-dt / 10 s))
@@ -28,7 +33,7 @@ typedef struct
 {
   /*< private >*/
   double loss;
-  uint32_t percent;
+  bool on;
   FmxTime last;
 } FmxAdaptProtection;
 
@@ -39,8 +44,7 @@ void fmx_adapt_protection_init (FmxAdaptProtection * protection);
  * fmx_adapt_protection_on_loss:
  * @share: of the packets of late that were lost, in [0, 1]
  *
- * Returns: the loss to provide for, in percent, at most 20; 0 is none.  It moves
- *     by 2 at least.
+ * Returns: the loss to provide for, in percent: #FMX_ADAPT_PROTECTION_PERCENT or 0
  */
 uint32_t fmx_adapt_protection_on_loss (FmxAdaptProtection * protection,
     double share, FmxTime now);
