@@ -6,8 +6,9 @@
 #include "gstfairmixevents.h"
 
 #define LASTING_FIELD "lasting-bitrate"
+#define LOSS_FIELD "loss-percentage"
 
-/* All our events say one number, or a second one that is made of it. */
+/* All our events say one number, or others that belong to it. */
 static GstEvent *
 event_new (GstEventType type, const gchar * name, const gchar * field,
     guint value)
@@ -56,6 +57,24 @@ gst_fairmix_target_bitrate_event_get_lasting (GstEvent * event)
           &lasting))
     return bitrate;
   return MIN (lasting, bitrate);
+}
+
+void
+gst_fairmix_target_bitrate_event_set_loss (GstEvent * event, guint percent)
+{
+  gst_structure_set (gst_event_writable_structure (event), LOSS_FIELD,
+      G_TYPE_UINT, percent, NULL);
+}
+
+guint
+gst_fairmix_target_bitrate_event_get_loss (GstEvent * event)
+{
+  guint percent;
+
+  if (!gst_structure_get_uint (gst_event_get_structure (event), LOSS_FIELD,
+          &percent))
+    return 0;
+  return MIN (percent, 100);
 }
 
 GstEvent *

@@ -13,7 +13,8 @@ G_BEGIN_DECLS
  * allows: `fairmix-target-bitrate`, with the field `bitrate` (guint, bits per
  * second on the wire, IP and UDP headers included).  0 means: send nothing.  A
  * second field, `lasting-bitrate` (guint), may say how much of it is not just
- * tried: what is sent as whole streams should not grow beyond that.
+ * tried: what is sent as whole streams should not grow beyond that.  A third one,
+ * `loss-percentage` (guint), may say for how much loss an encoder is to provide.
  */
 #define GST_FAIRMIX_TARGET_BITRATE_EVENT "fairmix-target-bitrate"
 
@@ -21,12 +22,16 @@ GstEvent *gst_fairmix_target_bitrate_event_new (guint bitrate);
 
 /* @event is one, and writable */
 void gst_fairmix_target_bitrate_event_set_lasting (GstEvent * event, guint bitrate);
+void gst_fairmix_target_bitrate_event_set_loss (GstEvent * event, guint percent);
 
 /* Returns: whether @event is one; then @bitrate is set */
 gboolean gst_fairmix_target_bitrate_event_parse (GstEvent * event, guint * bitrate);
 
 /* Returns: how much of its bitrate lasts: all, where @event, which is one, says nothing */
 guint gst_fairmix_target_bitrate_event_get_lasting (GstEvent * event);
+
+/* Returns: for how much loss to provide, in percent: 0 where @event, which is one, says nothing */
+guint gst_fairmix_target_bitrate_event_get_loss (GstEvent * event);
 
 /**
  * GST_FAIRMIX_MAX_STREAMS_EVENT:

@@ -133,15 +133,6 @@ gst_tfrc_rate_on_timeout (gpointer user_data, GstClockTime clock_time)
   return MAX (deadline, clock_time + GST_MSECOND);
 }
 
-/* with the lock: what the encoder is to provide for */
-static void
-gst_tfrc_rate_protect (GstTfrcRate * self, gdouble loss, FmxTime now)
-{
-  guint percent = fmx_adapt_protection_on_loss (&self->protection, loss, now);
-
-  self->wanted_percent = self->encoder_fec ? percent : 0;
-}
-
 /* --- RTCP --------------------------------------------------------------- */
 
 /* with the lock */
@@ -162,7 +153,8 @@ gst_tfrc_rate_read_rtcp (GstTfrcRate * self, GstBuffer * buffer,
   fmx_rate_sender_get_stats (self->sender, &after, now);
   if (after.n_feedback != before.n_feedback)
     gst_feedback_watch_on_feedback (&self->watch, after.feedback);
-  gst_tfrc_rate_protect (self, after.loss_fraction, now);
+  self->wanted_percent = fmx_adapt_protection_on_loss (&self->protection,
+      after.loss_fraction, now);
   self->feedback_void |= after.n_void != before.n_void;
   gst_tfrc_rate_follow (self, TRUE, now);
 }

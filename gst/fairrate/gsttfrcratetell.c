@@ -34,12 +34,19 @@ typedef struct
 {
   gboolean target_changed;
   gboolean tell_target;
-  guint target, lasting;
+  guint target, lasting, loss;
   guint64 encoder_bitrate;      /* 0 = leave it */
   gint protection;              /* in percent of loss, -1 = leave it */
   gboolean feedback_void;
   GstStructure *decision;
 } News;
+
+/* with the lock: what the encoder is to provide for */
+static guint
+gst_tfrc_rate_encoder_percent (GstTfrcRate * self)
+{
+  return self->encoder_fec ? self->wanted_percent : 0;
+}
 
 /* with the lock */
 static gboolean
@@ -48,14 +55,15 @@ gst_tfrc_rate_has_news (GstTfrcRate * self)
   return self->tell_again || self->adjust_encoder || self->feedback_void
       || self->decisions.length > 0 || self->target != self->wanted
       || self->lasting != self->lasting_wanted
-      || self->protected_percent != self->wanted_percent;
+      || self->told_percent != self->wanted_percent
+      || self->protected_percent != gst_tfrc_rate_encoder_percent (self);
 }
 
 /* with the lock */
 static gboolean
 gst_tfrc_rate_take_news (GstTfrcRate * self, News * news)
 {
-  guint target = self->wanted;
+  guint target = self->wanted, percent;
 
   if (!gst_tfrc_rate_has_news (self))
     return FALSE;
@@ -64,14 +72,17 @@ gst_tfrc_rate_take_news (GstTfrcRate * self, News * news)
   news->target_changed = target != self->target;
   news->lasting = self->lasting_wanted;
   news->tell_target = news->target_changed || self->tell_again
-      || news->lasting != self->lasting;
+      || news->lasting != self->lasting
+      || self->told_percent != self->wanted_percent;
   news->encoder_bitrate = 0;
   if (target > 0 && (news->tell_target || self->adjust_encoder))
     news->encoder_bitrate =
         MAX (fmx_adapt_encoder_bps (&self->adapt_encoder, target), 1);
-  news->protection = self->protected_percent != self->wanted_percent
-      ? (gint) self->wanted_percent : -1;
-  self->protected_percent = self->wanted_percent;
+  news->loss = self->told_percent = self->wanted_percent;
+  percent = gst_tfrc_rate_encoder_percent (self);
+  news->protection =
+      self->protected_percent != percent ? (gint) percent : -1;
+  self->protected_percent = percent;
   news->decision = g_queue_pop_head (&self->decisions);
   news->feedback_void = self->feedback_void;
 
@@ -89,6 +100,7 @@ gst_tfrc_rate_send_target (GstTfrcRate * self, const News * news)
   GstEvent *event = gst_fairmix_target_bitrate_event_new (news->target);
 
   gst_fairmix_target_bitrate_event_set_lasting (event, news->lasting);
+  gst_fairmix_target_bitrate_event_set_loss (event, news->loss);
   gst_pad_push_event (self->sinkpad, event);
 }
 

@@ -54,8 +54,9 @@ struct _GstTfrcRate
   FmxAdaptEncoder adapt_encoder;
   FmxAdaptProtection protection;
   gboolean encoder_fec;         /* property */
-  guint protected_percent;      /* what the encoder was told */
-  guint wanted_percent;
+  guint wanted_percent;         /* the loss to provide for */
+  guint told_percent;           /* what was said of that upstream ... */
+  guint protected_percent;      /* ... and to the encoder */
   GstRtpSeqMap *seq_map;
   GstTransportWide transport_wide;
   GstPacing pacing;

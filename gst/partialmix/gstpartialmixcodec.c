@@ -487,6 +487,7 @@ struct _GstPartialMixEncoder
   guint rate_hz;
   gint complexity;
   guint bitrate_bps;            /* of Opus, 0 = not set */
+  guint loss_percent;           /* that Opus provides for */
   guint told_bps;               /* less while it has sent too much, more as it falls */
   FmxAdaptDebt debt;
   OpusEncoder *opus;
@@ -611,6 +612,17 @@ gst_partial_mix_encoder_set_bitrate (GstPartialMixEncoder * encoder,
   opus_encoder_ctl (encoder->opus, OPUS_SET_MAX_BANDWIDTH
       (bitrate_bps < WIDEBAND_BPS ? OPUS_BANDWIDTH_WIDEBAND :
           OPUS_BANDWIDTH_FULLBAND));
+}
+
+void
+gst_partial_mix_encoder_set_loss (GstPartialMixEncoder * encoder, guint percent)
+{
+  if (encoder->opus == NULL || encoder->loss_percent == percent)
+    return;
+  encoder->loss_percent = percent;
+  opus_encoder_ctl (encoder->opus, OPUS_SET_INBAND_FEC (percent > 0));
+  opus_encoder_ctl (encoder->opus,
+      OPUS_SET_PACKET_LOSS_PERC ((opus_int32) percent));
 }
 
 guint

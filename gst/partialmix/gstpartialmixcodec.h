@@ -113,6 +113,11 @@ void gst_partial_mix_encoder_free (GstPartialMixEncoder * encoder);
 void gst_partial_mix_encoder_set_bitrate (GstPartialMixEncoder * encoder,
     guint bitrate_bps);
 
+/* For so much loss Opus provides with in-band FEC, which takes its part of the bitrate;
+ * 0 = none.  No effect on other encodings. */
+void gst_partial_mix_encoder_set_loss (GstPartialMixEncoder * encoder,
+    guint percent);
+
 /* By how many samples at rate_hz what is decoded lags behind what went in. */
 guint gst_partial_mix_encoder_lookahead (GstPartialMixEncoder * encoder);
 

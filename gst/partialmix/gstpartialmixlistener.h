@@ -70,6 +70,7 @@ typedef struct
   gboolean event_seen;
   guint event_bitrate;          /* 0 = nothing */
   guint event_lasting;          /* of that, for streams that become separate */
+  guint event_loss;             /* in percent, on the way to him */
   guint event_max_streams;      /* 0 = any number */
 
   /* what he takes */
@@ -98,6 +99,7 @@ typedef struct
   guint wish;                   /* the target for more, as was said downstream, ... */
   gboolean wish_due;            /* ... in this tick; mixing thread only */
   guint mix_bitrate_bps;        /* of the encoder */
+  guint mix_loss;               /* in percent, for which it provides */
   guint n_names;                /* CSRCs at most: there is no room for more */
   guint64 n_selections;
   GstPartialMixOutput outputs[FMX_ADAPT_MAX_MIXES];

@@ -34,6 +34,7 @@ struct _GstPartialMixSharedMix
 {
   GstPartialMixFormat format;
   guint bitrate_bps;
+  guint loss_percent;           /* for which it provides */
   FmxMixKey key;                /* of its members in this tick */
   FmxMixHistory history;
   guint64 tick;                 /* in which @key was set */
@@ -125,6 +126,7 @@ typedef struct
   const GstPartialMixMembers *members;
   const GstPartialMixFormat *format;
   guint bitrate_bps;
+  guint loss_percent;
 } Wish;
 
 static void
@@ -136,6 +138,7 @@ shared_take (GstPartialMixMixer * mixer, GstPartialMixSharedMix * shared,
   shared->tick = mixer->tick;
   shared->key = wish->key;
   shared->bitrate_bps = wish->bitrate_bps;
+  shared->loss_percent = wish->loss_percent;
   fmx_mix_history_add (&shared->history, wish->key);
   /* the streams are held by mixer->streams as long as the tick lasts */
   gst_partial_mix_members_copy (&shared->members, wish->members);
@@ -288,7 +291,7 @@ plan_listener (GstPartialMixMixer * mixer, GstPartialMixListener * listener,
   for (mix = 0; mix < listener->n_outputs; mix++) {
     GstPartialMixOutput *output = &listener->outputs[mix];
     Wish wish = { 0, &mixer->members[mix], &listener->mix_format,
-      listener->mix_bitrate_bps
+      listener->mix_bitrate_bps, listener->mix_loss
     };
 
     /* one tick more, for what limiter and encoder still hold */
@@ -304,7 +307,7 @@ plan_listener (GstPartialMixMixer * mixer, GstPartialMixListener * listener,
         (&listener->payloads, output->format.pt));
     output->n_names = listener->n_names;
     wish.key = fmx_mix_key_of_encoding (wish.members->key, wish.bitrate_bps,
-        wish.format->encoding);
+        wish.format->encoding + GST_PARTIAL_MIX_N_ENCODINGS * wish.loss_percent);
     assign (mixer, output, &wish);
     if (output->ssrc == 0) {
       output->ssrc = gst_partial_mix_table_free_ssrc (table);
@@ -579,6 +582,7 @@ make_mix (gpointer data, guint index)
   sum_members (mixer, &shared->members, sum, work->frame);
   fmx_limiter_process (&shared->limiter, limited, sum, n);
   gst_partial_mix_encoder_set_bitrate (shared->encoder, shared->bitrate_bps);
+  gst_partial_mix_encoder_set_loss (shared->encoder, shared->loss_percent);
   size = gst_partial_mix_encoder_encode (shared->encoder, limited, n, payload,
       MAX_PAYLOAD_BYTES);
   if (size > 0)

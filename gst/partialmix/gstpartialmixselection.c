@@ -86,6 +86,7 @@ share_mix (const GstPartialMixScene * scene, GstPartialMixListener * listener,
       listener->plan.mix_bps);
   listener->mix_bitrate_bps =
       fmx_adapt_mix_bitrate_bps (&mix, listener->plan.mix_bps);
+  listener->mix_loss = listener->event_loss;
 }
 
 /* --------------------------------------------------- format of the mix -- */

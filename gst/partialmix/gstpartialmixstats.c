@@ -91,6 +91,7 @@ pad_stats (GstPartialMix * self, GstPartialMixSrcPad * pad, GstClockTime now)
       G_TYPE_UINT, listener->plan.n_separate, "n-mixed", G_TYPE_UINT,
       listener->n_mixed, "n-mixes", G_TYPE_UINT, listener->plan.n_mixes,
       "mix-bitrate", G_TYPE_UINT, listener->mix_bitrate_bps,
+      "mix-loss-percentage", G_TYPE_UINT, listener->mix_loss,
       "n-forwarded-packets", G_TYPE_UINT64, listener->n_forwarded_packets,
       "n-mix-packets", G_TYPE_UINT64, mix_packets, "n-selections",
       G_TYPE_UINT64, listener->n_selections, "blocked", G_TYPE_BOOLEAN, blocked,

@@ -146,6 +146,22 @@ GST_START_TEST (test_an_encoder_that_is_not_there_is_warned_of_once)
 
 GST_END_TEST;
 
+/* Returns: for how much loss who sends through it is to provide, as the last target
+ * event says; 100 if there was none */
+static guint
+told_loss (Fixture * f)
+{
+  guint loss = 100, bitrate;
+  GstEvent *event;
+
+  while ((event = gst_harness_try_pull_upstream_event (f->rtp)) != NULL) {
+    if (gst_fairmix_target_bitrate_event_parse (event, &bitrate))
+      loss = gst_fairmix_target_bitrate_event_get_loss (event);
+    gst_event_unref (event);
+  }
+  return loss;
+}
+
 /* One in 20 */
 static gboolean
 drop_five_percent (Path * path, GstBuffer * packet)
@@ -189,6 +205,25 @@ GST_START_TEST (test_an_encoder_provides_for_the_loss_that_receivers_report)
 
 GST_END_TEST;
 
+/* Who mixes has an encoder of its own. */
+GST_START_TEST (test_whoever_sends_is_told_of_the_loss)
+{
+  Path path;
+
+  path_setup (&path, 1);
+  path_run (&path, 5 * GST_SECOND);
+  fail_unless_equals_int (told_loss (&path.f), 0);
+  path.drops = drop_five_percent;
+  path_run (&path, 30 * GST_SECOND);
+  fail_unless_equals_int (told_loss (&path.f), 6);
+  path.drops = drop_nothing;
+  path_run (&path, 40 * GST_SECOND);
+  fail_unless_equals_int (told_loss (&path.f), 0);
+  path_teardown (&path);
+}
+
+GST_END_TEST;
+
 static Suite *
 tfrcrate_encoder_suite (void)
 {
@@ -203,6 +238,7 @@ tfrcrate_encoder_suite (void)
   tcase_add_test (tc, test_an_encoder_that_is_not_there_is_warned_of_once);
   tcase_add_test (tc,
       test_an_encoder_provides_for_the_loss_that_receivers_report);
+  tcase_add_test (tc, test_whoever_sends_is_told_of_the_loss);
   return suite;
 }
 
