@@ -87,6 +87,7 @@ fmx_rate_controller_init (FmxRateController *rc, const FmxRateClass *klass,
   rc->no_feedback_at = FMX_TIME_NONE;
   rc->idle = true;
   rc->last_sent = now;
+  rc->coupled = FMX_TIME_NONE;
   rc->credit_time = now;
   rc->media_bps = HUGE_VAL;
   if (klass->init != NULL)
@@ -278,6 +279,12 @@ void
 fmx_rate_controller_drain_too (FmxRateController *rc)
 {
   rc->drains_too = true;
+}
+
+void
+fmx_rate_controller_set_coupled (FmxRateController *rc, FmxTime now)
+{
+  rc->coupled = now;
 }
 
 void

@@ -242,6 +242,7 @@ struct _FmxRateController
   double rate_bps;
   bool probing;
   bool drains_too;              /* others over the same bottleneck just gave way */
+  FmxTime coupled;              /* when it was last said to be one of several */
   const char *reason;
   /* the last that was said of the path */
   FmxDuration rtt;              /* 0 = nothing yet */
@@ -315,6 +316,9 @@ void fmx_rate_controller_on_timeout (FmxRateController * rc, FmxTime now);
 
 /** fmx_rate_controller_drain_too: as fmx_rate_sender_drain_too() */
 void fmx_rate_controller_drain_too (FmxRateController * rc);
+
+/** fmx_rate_controller_set_coupled: as fmx_rate_sender_set_share() */
+void fmx_rate_controller_set_coupled (FmxRateController * rc, FmxTime now);
 
 /** fmx_rate_controller_postpone: no feedback is no news before @until */
 void fmx_rate_controller_postpone (FmxRateController * rc, FmxTime until);

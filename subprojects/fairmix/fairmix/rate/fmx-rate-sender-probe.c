@@ -34,6 +34,13 @@ fmx_rate_sender_schedule_probe (FmxRateSender *sender, FmxTime now)
     fmx_rate_train_announce (&sender->train);
 }
 
+void
+fmx_rate_sender_set_media_bps (FmxRateSender *sender, uint64_t bps)
+{
+  fmx_rate_controller_set_media_bps (&sender->controller,
+      (double) bps / sender->share);
+}
+
 uint64_t
 fmx_rate_sender_lasting_bps (const FmxRateSender *sender)
 {

@@ -274,6 +274,7 @@ fmx_rate_sender_set_share (FmxRateSender *sender, double share, FmxTime now)
   FmxRateParams rate = controller_params (&sender->params, share);
 
   assert (share > 0.0);
+  fmx_rate_controller_set_coupled (&sender->controller, now);
   if (share == sender->share)
     return;
   sender->share = share;
@@ -286,13 +287,6 @@ void
 fmx_rate_sender_drain_too (FmxRateSender *sender)
 {
   fmx_rate_controller_drain_too (&sender->controller);
-}
-
-void
-fmx_rate_sender_set_media_bps (FmxRateSender *sender, uint64_t bps)
-{
-  fmx_rate_controller_set_media_bps (&sender->controller,
-      (double) bps / sender->share);
 }
 
 bool

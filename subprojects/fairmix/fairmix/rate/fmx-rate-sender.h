@@ -449,7 +449,8 @@ void fmx_rate_sender_set_bps (FmxRateSender * sender, double bps,
 
 /** fmx_rate_sender_set_share: of several that are coupled this one has so many times an
  * equal part, > 0.  Its controller goes on as if it had an equal one: whatever the priority,
- * it asks for more, or for less, as the others do.  The rate stays what it is. */
+ * it asks for more, or for less, as the others do.  The rate stays what it is.  Said each
+ * second or so: who has not heard it for 10 s is on its own. */
 void fmx_rate_sender_set_share (FmxRateSender * sender, double share,
     FmxTime now);
 

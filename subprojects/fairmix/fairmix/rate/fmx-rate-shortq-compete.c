@@ -9,6 +9,16 @@
 /* Half of the longest hold; halved and doubled: -0.4 and -0.4 points in the mean of all
  * families, own flows 96: 96, 88 (tests/sim/constants.py) */
 #define SHORT (4 * FMX_SECOND)
+#define COUPLED_TIME (10 * FMX_SECOND)  /* dpmmixer says it each 400 ms */
+
+/* What one of several found where nobody else was is its part of what they had together,
+ * not the path: half of that says nothing of a fair part, and the others' is another. */
+static bool
+is_coupled (const FmxRateController *rc, FmxTime now)
+{
+  return rc->coupled != FMX_TIME_NONE
+      && fmx_time_diff (now, rc->coupled) < COUPLED_TIME;
+}
 
 void
 fmx_shortq_begin_to_compete (FmxRateController *rc,
@@ -24,7 +34,7 @@ fmx_shortq_begin_to_compete (FmxRateController *rc,
   s->decided_queue = fmx_queue_sense_standing (&s->queue);
   s->drains_late = false;
   s->most_bps = s->hold >= HOLD_MAX && s->ceiling_bps > 0.0
-      ? MOST_OF_CEILING * s->ceiling_bps : rc->params.max_bps;
+      && !is_coupled (rc, now) ? MOST_OF_CEILING * s->ceiling_bps : rc->params.max_bps;
 }
 
 void

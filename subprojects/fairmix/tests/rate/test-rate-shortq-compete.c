@@ -188,6 +188,27 @@ test_who_competes_again_has_no_ceiling_to_take_a_part_of (void **state)
   assert_true (t.rc.rate_bps > 100e3);
 }
 
+/* The most that it may have beside another, if @ago it was said to be one of several */
+static double
+most_beside_another (FmxDuration ago)
+{
+  Told t = told_ceiling (400e3, 4);
+
+  assert_true (t.now > (FmxTime) ago);
+  fmx_rate_controller_set_coupled (&t.rc, t.now - (FmxTime) ago);
+  told_until (&t, FMX_RATE_SHORTQ_COMPETING, 200 * MS);
+  return t.rc.state.shortq.most_bps;
+}
+
+/* The ceiling of a flow that is coupled is that of its part. */
+static void
+test_one_of_several_takes_no_part_of_its_own_ceiling (void **state)
+{
+  (void) state;
+  assert_true (most_beside_another (4 * S) > 400e3);
+  assert_near (most_beside_another (10 * S), 0.55 * 400e3);
+}
+
 /* What was ours alone ten seconds ago may be another's by now. */
 static void
 test_who_was_alone_long_ago_begins_with_its_rate (void **state)
@@ -245,6 +266,7 @@ main (void)
     cmocka_unit_test (test_afterwards_it_climbs_as_where_nothing_is_known),
     cmocka_unit_test
         (test_who_competes_again_has_no_ceiling_to_take_a_part_of),
+    cmocka_unit_test (test_one_of_several_takes_no_part_of_its_own_ceiling),
     cmocka_unit_test (test_who_was_alone_long_ago_begins_with_its_rate),
     cmocka_unit_test (test_who_was_overrun_was_alone_before),
   };
