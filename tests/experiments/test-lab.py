@@ -468,6 +468,15 @@ class SenderTest(unittest.TestCase):
                       breaker.line(s, [good, bad], {'test': ''}))
         self.assertEqual(breaker.line(s, [], {'test': ''}), '')
 
+    def test_separate_streams_count_for_as_long_as_they_are(self):
+        result = self.result()
+        table = results.Table()
+        for t, n in (4, 8), (6, 2), (7, None), (9, 5):
+            table.add({'t_s': t, 'separate': n})
+        result._cache['senders.csv'] = {'a': table}
+        self.assertEqual(measures.separate(
+            result, {'flow': 'a', 'from_s': 5, 'to_s': 10}), (3 * 2 + 5) / 4)
+
     def test_the_time_of_an_event(self):
         events = (4.5, 'breaker', 0), (6, 'up', 900), (7, 'breaker', 0)
         self.assertEqual(self.ask('event_time', *events, event='breaker'), 2)

@@ -437,6 +437,20 @@ def changes_per_minute(result, claim):
     return 60 * n / (end - start)
 
 
+def separate(result, claim):
+    """How many streams are separate, over the time."""
+    start, end = window(result, claim)
+    table = result.senders.get(claim['flow'])
+    if table is None:
+        return None
+    rows = [(t, n) for t, n in zip(table['t_s'], table['separate'])
+            if start < t <= end and n is not None]
+    if not rows:
+        return None
+    spans = zip(rows, [t for t, _ in rows[1:]] + [end])
+    return sum(n * (until - t) for (t, n), until in spans) / (end - rows[0][0])
+
+
 def reaction(result, claim):
     """Seconds from the beginning of the 100 ms in which the first packet was
     lost, after from_s, until the sender lowers its target."""
@@ -553,7 +567,7 @@ MEASURES = {f.__name__: f for f in (
     rate, rate_of, rate_mean, rate_least, rates_told, rtcp_share, regain, kept, filled, delay, share, share_error, ratio, ratio_least, ratio_most, jain, cov,
     cov_ratio, loss, loss_in_all, worst_loss, worst_stream_error, worst_spread,
     utilisation, queue_median, queue_95, reach, settle_down,
-    changes_per_minute, reaction, halving_wait, event_time, sender_events,
+    changes_per_minute, separate, reaction, halving_wait, event_time, sender_events,
     talkers_apart, talkers_missing, gaps_per_minute, pesq, ear_delay)}
 
 

@@ -37,37 +37,50 @@ fmx_rate_sender_schedule_probe (FmxRateSender *sender, FmxTime now)
 void
 fmx_rate_sender_set_media_bps (FmxRateSender *sender, uint64_t bps)
 {
+  bool follows = bps == fmx_rate_sender_target_bps (sender);
+
+  sender->media_bps = follows ? 0.0 : (double) bps;
   fmx_rate_controller_set_media_bps (&sender->controller,
       (double) bps / sender->share);
+}
+
+/* What a policy has for the media, which may be more than the target where packets wait:
+ * a target that swings around it makes it no less lasting. */
+static double
+media_bps (const FmxRateSender *sender, double target_bps)
+{
+  return target_bps > 0.0 && sender->media_bps > 0.0 ? sender->media_bps
+      : target_bps;
 }
 
 uint64_t
 fmx_rate_sender_lasting_bps (const FmxRateSender *sender)
 {
-  uint64_t target = fmx_rate_sender_target_bps (sender);
-  double lasting = fmx_rate_lasting_bps (&sender->lasting);
+  double lasting = media_bps (sender,
+      (double) fmx_rate_sender_target_bps (sender));
 
+  lasting = fmin (lasting, fmx_rate_lasting_bps (&sender->lasting));
   if (sender->controller.tried_from_bps > 0.0)
     lasting = fmin (lasting, sender->share
         * sender->controller.tried_from_bps);
-  return lasting < (double) target ? (uint64_t) lasting : target;
+  return (uint64_t) lasting;
 }
 
-/* Streams wait for a rate that lasts, and the controller must know whether it does. */
+/* Streams wait for a rate that lasts, and the controller must know whether it does; not
+ * beyond what a policy has for them. */
 void
 fmx_rate_sender_fill_up (FmxRateSender *sender, FmxTime now)
 {
-  double bps = fmx_rate_sender_state (sender) == FMX_RATE_SENDER_SENDING
+  double target = fmx_rate_sender_state (sender) == FMX_RATE_SENDER_SENDING
       ? (double) fmx_rate_sender_target_bps (sender) : 0.0;
-  bool held_back = sender->controller.media_bps
-      < fmx_rate_controller_bps (&sender->controller);
+  double media = media_bps (sender, target), bps = fmin (media, target);
   double lasting_bps;
 
-  fmx_rate_lasting_on_rate (&sender->lasting, bps, now);
+  fmx_rate_lasting_on_rate (&sender->lasting, media, now);
   fmx_rate_fill_on_rate (&sender->fill, bps, now);
   lasting_bps = (double) fmx_rate_sender_lasting_bps (sender);
-  fmx_rate_fill_set_gap (&sender->fill, !held_back
-      && lasting_bps < bps ? lasting_bps : 0.0, now);
+  fmx_rate_fill_set_gap (&sender->fill, lasting_bps < bps ? lasting_bps : 0.0,
+      now);
 }
 
 uint32_t

@@ -287,6 +287,7 @@ struct _FmxRateSender
   FmxRateSenderStats stats;     /* the counters; the rest on demand */
   FmxRateController controller;
   double share;                 /* times what the controller says */
+  double media_bps;             /* that a policy has for the media; 0 = all of the rate */
   FmxRtt rtt;
   FmxLossIntervals intervals;
   FmxLossFraction fraction;
@@ -438,8 +439,9 @@ uint64_t fmx_rate_sender_target_bps (const FmxRateSender * sender);
 /** fmx_rate_sender_lasting_bps: Returns: whole streams should not grow beyond that */
 uint64_t fmx_rate_sender_lasting_bps (const FmxRateSender * sender);
 
-/** fmx_rate_sender_set_media_bps: of the target, the media may use @bps and no more
- * from now on, as a policy wants it (see #FmxAdaptPolicy); all of it unless called */
+/** fmx_rate_sender_set_media_bps: the media may use @bps and no more from now on, as a
+ * policy wants it (see #FmxAdaptPolicy), beyond the target only where packets wait before
+ * they leave; all of the target unless called.  What lasts is of that rate. */
 void fmx_rate_sender_set_media_bps (FmxRateSender * sender, uint64_t bps);
 
 /** fmx_rate_sender_set_bps: goes on from @bps > 0, within its bounds: what it has of

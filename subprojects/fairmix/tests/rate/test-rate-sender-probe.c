@@ -136,6 +136,52 @@ test_padding_is_no_media (void **state)
   assert_float_equal (bundle.sender.packet_bytes, bytes, 0.01);
 }
 
+/* A rate that swings below @bps and above, and a pacing buffer, so that the media have
+ * that much at all times */
+static void
+test_what_a_policy_keeps_up_lasts (void **state)
+{
+  uint64_t least = UINT64_MAX, most = 0;
+
+  (void) state;
+  begin (&fmx_rate_gaimd, 300e3);
+  bundle.params.behaviour = FMX_SIM_PACED;
+  bundle.params.packet_interval = MS / 10;
+  (void) target_after (20);
+  for (unsigned i = 0; i < 300; i++) {
+    uint64_t target = fmx_rate_sender_target_bps (&bundle.sender);
+
+    least = target < least ? target : least;
+    most = target > most ? target : most;
+    fmx_rate_sender_set_media_bps (&bundle.sender, 250000);
+    fmx_sim_world_run (&world, world.now + 100 * MS);
+  }
+  assert_true (least < 220000 && most > 280000);
+  assert_int_equal (fmx_rate_sender_lasting_bps (&bundle.sender), 250000);
+}
+
+/* A policy goes up and down below a rate that has room: streams wait at the lower one. */
+static void
+test_padding_makes_up_no_more_than_a_policy_has_for_the_media (void **state)
+{
+  double bps;
+
+  (void) state;
+  begin (&fmx_rate_gaimd, 1e6);
+  bundle.params.packet_interval = 6 * MS;       /* 69 kbit/s */
+  want (WANTED_BPS);
+  (void) target_after (20);
+  want (80e3);                  /* only what lasts is less than there is */
+  for (unsigned i = 0; i < 60; i++) {
+    if (i == 10)
+      fmx_sim_bundle_restart_counters (&bundle, world.now);
+    assert_true (target_after (1) > 300000);
+    fmx_rate_sender_set_media_bps (&bundle.sender, i % 2 ? 200000 : 100000);
+  }
+  bps = 8.0 * (double) bundle.sent_bytes / 50.0;
+  assert_in_range ((uint64_t) bps, 110000, 135000);     /* of 69000 */
+}
+
 int
 main (void)
 {
@@ -145,6 +191,9 @@ main (void)
     cmocka_unit_test (test_where_there_is_no_room_it_is_looked_for_now_and_then),
     cmocka_unit_test (test_who_sends_all_that_is_allowed_needs_no_padding),
     cmocka_unit_test (test_padding_is_no_media),
+    cmocka_unit_test (test_what_a_policy_keeps_up_lasts),
+    cmocka_unit_test
+        (test_padding_makes_up_no_more_than_a_policy_has_for_the_media),
   };
 
   return cmocka_run_group_tests_name ("rate/rate-sender-probe", tests, NULL,
