@@ -244,7 +244,8 @@ gst_partial_mix_frame_duration (GstClockTime at_most)
 }
 
 GstPartialMixDecoder *
-gst_partial_mix_decoder_new (const GstPartialMixFormat * format, guint rate_hz)
+gst_partial_mix_decoder_new (const GstPartialMixFormat * format, guint rate_hz,
+    gint complexity)
 {
   GstPartialMixDecoder *decoder;
   OpusDecoder *opus = NULL;
@@ -255,6 +256,8 @@ gst_partial_mix_decoder_new (const GstPartialMixFormat * format, guint rate_hz)
     opus = opus_decoder_create ((opus_int32) rate_hz, 1, NULL);
     if (opus == NULL)
       return NULL;
+    /* decoders of older ones do not know it, and say so */
+    (void) opus_decoder_ctl (opus, OPUS_SET_COMPLEXITY (complexity));
   }
 
   decoder = g_new0 (GstPartialMixDecoder, 1);

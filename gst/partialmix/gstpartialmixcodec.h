@@ -74,9 +74,10 @@ gboolean gst_partial_mix_format_is_dtx (const GstPartialMixFormat * format,
 
 typedef struct _GstPartialMixDecoder GstPartialMixDecoder;
 
-/* Decodes to mono, 16 bit, at @rate_hz; NULL if that cannot be. */
+/* Decodes to mono, 16 bit, at @rate_hz; NULL if that cannot be.  @complexity: 0 ... 10,
+ * of Opus; from 5 on libopus 1.5 conceals with a neural network, if it was built with one */
 GstPartialMixDecoder *gst_partial_mix_decoder_new (const GstPartialMixFormat *
-    format, guint rate_hz);
+    format, guint rate_hz, gint complexity);
 void gst_partial_mix_decoder_free (GstPartialMixDecoder * decoder);
 void gst_partial_mix_decoder_reset (GstPartialMixDecoder * decoder);
 

@@ -21,6 +21,7 @@
 #define DEFAULT_MAX_MIX_BITRATE 32000
 #define DEFAULT_MIN_MIX_BITRATE 12000
 #define DEFAULT_COMPLEXITY 5
+#define DEFAULT_DECODER_COMPLEXITY 5
 #define DEFAULT_SILENCE_LEVEL 80
 #define DEFAULT_CSRC_LEVEL_EXT_ID 2
 #define DEFAULT_VOICE_LEVEL 0
@@ -50,10 +51,11 @@ enum
   PROP_HEADROOM,
   PROP_THREADS,
   PROP_PUSH_TIMEOUT,
-  PROP_VOICE_LEVEL
+  PROP_VOICE_LEVEL,
+  PROP_DECODER_COMPLEXITY
 };
 
-G_STATIC_ASSERT (PROP_VOICE_LEVEL < GST_PARTIAL_MIX_N_SETTINGS);
+G_STATIC_ASSERT (PROP_DECODER_COMPLEXITY < GST_PARTIAL_MIX_N_SETTINGS);
 
 #define GST_TYPE_PARTIAL_MIX_ENCODING (gst_partial_mix_encoding_get_type ())
 static GType
@@ -90,7 +92,8 @@ gst_partial_mix_settings_init (GstPartialMixSettings * settings)
         DEFAULT_MIX_PT,.max_mix_bitrate =
         DEFAULT_MAX_MIX_BITRATE,.min_mix_bitrate =
         DEFAULT_MIN_MIX_BITRATE,.complexity =
-        DEFAULT_COMPLEXITY,.silence_level =
+        DEFAULT_COMPLEXITY,.decoder_complexity =
+        DEFAULT_DECODER_COMPLEXITY,.silence_level =
         DEFAULT_SILENCE_LEVEL,.csrc_level_ext_id =
         DEFAULT_CSRC_LEVEL_EXT_ID,.headroom = DEFAULT_HEADROOM,.push_timeout =
         DEFAULT_PUSH_TIMEOUT,};
@@ -119,6 +122,8 @@ static const GstFairmixField fields[] = {
   GST_FAIRMIX_FIELD (PROP_THREADS, GstPartialMixSettings, n_threads),
   GST_FAIRMIX_FIELD (PROP_PUSH_TIMEOUT, GstPartialMixSettings, push_timeout),
   GST_FAIRMIX_FIELD (PROP_VOICE_LEVEL, GstPartialMixSettings, voice_level),
+  GST_FAIRMIX_FIELD (PROP_DECODER_COMPLEXITY, GstPartialMixSettings,
+      decoder_complexity),
 };
 
 gboolean
@@ -220,6 +225,11 @@ install_mix_properties (GObjectClass * klass)
       g_param_spec_int ("complexity", "Complexity",
           "Complexity of the Opus encoder: 0 cheap ... 10 best" LATCHED, 0, 10,
           DEFAULT_COMPLEXITY, RW_READY));
+  g_object_class_install_property (klass, PROP_DECODER_COMPLEXITY,
+      g_param_spec_int ("decoder-complexity", "Decoder complexity",
+          "Complexity of the Opus decoders, where libopus is 1.5 or newer: from 5 "
+          "on what is lost is concealed by a neural network" LATCHED, 0, 10,
+          DEFAULT_DECODER_COMPLEXITY, RW_READY));
   g_object_class_install_property (klass, PROP_SILENCE_LEVEL,
       g_param_spec_uint ("silence-level", "Silence level",
           "From this level on a stream is silent: neither mixed nor encoded, nor "

@@ -191,6 +191,7 @@ add_stream (GstPartialMix * self, GstPartialMixSinkPad * pad,
 
   stream->neighbour = gst_partial_mix_sink_pad_get_neighbour (pad);
   stream->identity.place.neighbour = stream->neighbour;
+  stream->voice.decoder_complexity = self->settings.decoder_complexity;
   stream->min_delay = (FmxDuration) gst_partial_mix_playout_delay (self);
   gst_partial_mix_identity_set_host (&stream->identity,
       gst_partial_mix_buffer_host (buffer));

@@ -172,7 +172,7 @@ prepare_decoder (GstPartialMixVoice * voice)
 {
   if (voice->decoder == NULL && !voice->failed) {
     voice->decoder = gst_partial_mix_decoder_new (&voice->format,
-        voice->rate_hz);
+        voice->rate_hz, voice->decoder_complexity);
     voice->failed = voice->decoder == NULL;
   }
   if (voice->decoder != NULL && voice->decoder_cold) {

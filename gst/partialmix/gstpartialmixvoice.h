@@ -57,6 +57,7 @@ typedef struct
  * @wanted: somebody hears it in a mix; else it only plays out what is due
  * @gain: linear; what it is scaled by
  * @voice_level: that it is brought to, in -dBov; 0: it stays as loud as it is
+ * @decoder_complexity: of Opus
  * @csrc_level_ext_id: RFC 6465 header extension of its packets, 0 = none
  * @frame: this frame's samples, NULL before the first one ...
  * @weight: ... that count so often: a gain above 1 does not fit into 16 bits
@@ -74,6 +75,7 @@ typedef struct
   gboolean wanted;
   gfloat gain;
   guint voice_level;
+  gint decoder_complexity;
   guint csrc_level_ext_id;
 
   gint16 *frame;
