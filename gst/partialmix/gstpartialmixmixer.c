@@ -27,8 +27,9 @@
 #include "gstpartialmixcodec.h"
 
 #define MAX_PAYLOAD_BYTES 4000
-/* who spoke is heard for so long after he fell silent */
-#define HANGOVER (200 * GST_MSECOND)
+/* Who spoke is heard for so long after he fell silent: while he says every 400 ms how
+ * loud that is (DTX), the mix of his noise does not end. */
+#define HANGOVER (300 * GST_MSECOND)
 
 struct _GstPartialMixSharedMix
 {

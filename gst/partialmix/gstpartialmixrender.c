@@ -123,7 +123,8 @@ gst_partial_mix_render_plan (GstPartialMixListener * listener,
     link = gst_partial_mix_listener_get_link (listener, stream);
     if (link->handover.way == FMX_HANDOVER_MIXED)
       pan = isnan (info->pan) ? fmx_mix_spread (place++, n_places) : info->pan;
-    if (stream->voice.frame_active && fmx_handover_contributes (&link->handover,
+    if ((stream->voice.frame_active || stream->voice.frame_comfort)
+        && fmx_handover_contributes (&link->handover,
             link->handover.mix, frame->pos, frame->n, &voice.envelope)) {
       place_voice (listener, &voice, pan);
       gst_partial_mix_stream_ref (stream);

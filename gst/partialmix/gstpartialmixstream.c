@@ -207,6 +207,8 @@ insert_packet (GstPartialMixStream * stream,
   packet->duration = (gint64) gst_util_uint64_scale_int (arrival->duration_ts,
       (gint) stream->rate_hz, (gint) stream->format.clock_rate);
   packet->silent = arrival->silent;
+  packet->paused = gst_partial_mix_format_is_dtx (&stream->format,
+      arrival->payload_size);
   packet->cut = cut;
 
   if (stream->queue.length >= GST_PARTIAL_MIX_MAX_QUEUE)

@@ -24,12 +24,28 @@
 /* -------------------------------------------------------------- streams -- */
 
 /* with the lock */
+static gboolean
+has_renderer (GstPartialMix * self)
+{
+  guint i;
+
+  for (i = 0; i < self->src_pads->len; i++) {
+    GstPartialMixSrcPad *pad = g_ptr_array_index (self->src_pads, i);
+
+    if (pad->listener.negotiated && pad->listener.raw)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* with the lock */
 static void
 take_streams (GstPartialMix * self, const GstPartialMixFrame * frame)
 {
   gint64 end = frame->pos + frame->n
       + (gint64) gst_util_uint64_scale_int (LOOKAHEAD,
       (gint) self->settings.rate_hz, GST_SECOND);
+  gboolean rendered = has_renderer (self);
   guint i;
 
   for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
@@ -40,6 +56,7 @@ take_streams (GstPartialMix * self, const GstPartialMixFrame * frame)
     if (stream == NULL || (stream->n_mixed == 0 && stream->queue.length == 0
             && !stream->voice.frame_active))
       continue;
+    stream->voice.rendered = rendered;
     gst_partial_mix_stream_take_due (stream, end);
     stream->voice.csrc_level_ext_id =
         (guint) GST_PARTIAL_MIX_SINK_PAD_CAST (stream->pad)->csrc_level_ext_id;

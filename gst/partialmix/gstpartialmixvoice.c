@@ -22,6 +22,10 @@
 /* a hole that is shorter than this is rounding, not loss */
 #define SNAP_MS 1
 #define MAX_CONCEAL_MS 120
+/* What Opus makes up is noise by then, as loud as that between words.  It goes on where
+ * nothing is sent between words (DTX), but for a packet in 400 ms, and fades. */
+#define COMFORT_MS 1000
+#define COMFORT_FADE_MS 200
 #define SPLICE_MS 5
 /* fmx_mix_add_ramp() takes gains up to this */
 #define MAX_WEIGHT 8
@@ -144,10 +148,41 @@ continue_tail (GstPartialMixVoice * voice)
       voice->tail, SPLICE_MS * voice->rate_hz / 1000);
 }
 
+static guint
+samples_of (const GstPartialMixVoice * voice, guint ms)
+{
+  return ms * voice->rate_hz / 1000;
+}
+
+/* Who is heard for a little longer is not heard as silence. */
+static guint
+conceal_limit (const GstPartialMixVoice * voice)
+{
+  gboolean comfort = voice->format.encoding == GST_PARTIAL_MIX_ENCODING_OPUS
+      && (voice->rendered || voice->hangover > 0);
+
+  return samples_of (voice, comfort ? COMFORT_MS : MAX_CONCEAL_MS);
+}
+
+/* @n samples that were made up, the first of them the @before-th in a row */
+static void
+fade_comfort (const GstPartialMixVoice * voice, gint16 * samples, guint n,
+    guint before)
+{
+  const guint end = samples_of (voice, COMFORT_MS);
+  const guint fade = samples_of (voice, COMFORT_FADE_MS);
+  guint i;
+
+  for (i = 0; i < n; i++)
+    if (before + i + fade > end)
+      samples[i] = (gint16) ((gint32) samples[i]
+          * (gint32) (end - MIN (end, before + i)) / (gint32) fade);
+}
+
 static void
 append_concealment (GstPartialMixVoice * voice, guint n, GstRTPBuffer * next)
 {
-  guint limit = MAX_CONCEAL_MS * voice->rate_hz / 1000;
+  guint limit = conceal_limit (voice);
   guint made = voice->concealed < limit ? MIN (n, limit - voice->concealed)
       : 0;
 
@@ -158,6 +193,7 @@ append_concealment (GstPartialMixVoice * voice, guint n, GstRTPBuffer * next)
         next != NULL && made == n ? gst_rtp_buffer_get_payload (next) : NULL,
         next != NULL ? gst_rtp_buffer_get_payload_len (next) : 0,
         voice->pcm + voice->pcm_len, made);
+    fade_comfort (voice, voice->pcm + voice->pcm_len, made, voice->concealed);
     voice->pcm_len += made;
     voice->concealed += made;
     continue_tail (voice);
@@ -276,7 +312,9 @@ decode_due (GstPartialMixVoice * voice)
   while ((packet = g_queue_pop_head (&voice->due)) != NULL) {
     GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
 
-    if (packet->silent) {
+    if (packet->paused) {
+      voice->decoded_seq = packet->ext_seq;
+    } else if (packet->silent) {
       /* neither decoded nor concealed; the decoder starts afresh after it */
       voice->decoder_cold = TRUE;
     } else if (prepare_decoder (voice) && map_payload (packet->buffer, &rtp)) {
@@ -298,8 +336,7 @@ conceal_end (GstPartialMixVoice * voice, gint64 end)
   gint64 missing;
 
   if (voice->pcm_pos == FMX_POSITION_UNKNOWN || !voice->wanted
-      || voice->decoder_cold
-      || voice->concealed >= MAX_CONCEAL_MS * voice->rate_hz / 1000)
+      || voice->decoder_cold || voice->concealed >= conceal_limit (voice))
     return;
   missing = end - (voice->pcm_pos + voice->pcm_len);
   if (missing > 0)
@@ -370,6 +407,13 @@ gst_partial_mix_voice_get_raise (const GstPartialMixVoice * voice)
       ? fmx_voice_level_gain_db (voice->even) : 0.0;
 }
 
+/* Whether the frame is what Opus makes up between words */
+static gboolean
+is_comfort (const GstPartialMixVoice * voice)
+{
+  return voice->concealed > samples_of (voice, MAX_CONCEAL_MS);
+}
+
 /* Makes it as loud as the others.  Those in a mix that came in are already, if who
  * made it wanted that.  @energy: of the frame as it was decoded */
 static void
@@ -381,9 +425,10 @@ make_even (GstPartialMixVoice * voice, guint n, guint64 energy)
   if (even == NULL || voice->names.n > 0)
     return;
   from = fmx_voice_level_gain_db (even);
-  fmx_voice_level_on_frame (even, fmx_voice_level_of_energy (energy, n),
-      (FmxDuration) gst_util_uint64_scale_int (n, GST_SECOND,
-          (gint) voice->rate_hz));
+  if (!is_comfort (voice))
+    fmx_voice_level_on_frame (even, fmx_voice_level_of_energy (energy, n),
+        (FmxDuration) gst_util_uint64_scale_int (n, GST_SECOND,
+            (gint) voice->rate_hz));
   voice->weight *= fmx_voice_level_scale (voice->frame, n, from,
       fmx_voice_level_gain_db (even), MAX_WEIGHT / voice->weight);
 }
@@ -423,7 +468,7 @@ gst_partial_mix_voice_render (GstPartialMixVoice * voice, gint64 pos,
   const FmxMixKernels *kernels = fmx_mix_kernels_best ();
   guint64 energy;
 
-  voice->frame_active = FALSE;
+  voice->frame_active = voice->frame_comfort = FALSE;
   voice->frame_level = FMX_LEVEL_SILENCE;
   if (is_idle (voice))
     return;
@@ -438,6 +483,10 @@ gst_partial_mix_voice_render (GstPartialMixVoice * voice, gint64 pos,
 
   voice->frame_level = fmx_level_from_energy (kernels->energy (voice->frame,
           n) * voice->weight * voice->weight, n);
+  voice->frame_comfort = is_comfort (voice)
+      && voice->frame_level < silence_level;
+  if (is_comfort (voice))
+    voice->frame_level = FMX_LEVEL_SILENCE;
   if (voice->frame_level < silence_level)
     voice->hangover = hangover_ticks;
   else if (voice->hangover > 0)

@@ -21,6 +21,7 @@ G_BEGIN_DECLS
  * @pos: mix position of its first sample
  * @duration: in samples
  * @silent: need not be decoded
+ * @paused: nor is there anything in it (DTX): the noise between words goes on
  * @cut: is decoded, but not played: where the delay is shortened
  *
  * A packet that waits for its playout.
@@ -32,6 +33,7 @@ typedef struct
   gint64 pos;
   gint64 duration;
   gboolean silent;
+  gboolean paused;
   gboolean cut;
 } GstPartialMixPacket;
 
@@ -55,6 +57,7 @@ typedef struct
 /**
  * GstPartialMixVoice:
  * @wanted: somebody hears it in a mix; else it only plays out what is due
+ * @rendered: there is a renderer, for which pauses get comfort noise
  * @gain: linear; what it is scaled by
  * @voice_level: that it is brought to, in -dBov; 0: it stays as loud as it is
  * @decoder_complexity: of Opus
@@ -62,6 +65,7 @@ typedef struct
  * @frame: this frame's samples, NULL before the first one ...
  * @weight: ... that count so often: a gain above 1 does not fit into 16 bits
  * @frame_active: whether there is anything to be heard in it
+ * @frame_comfort: if not, whether there is comfort noise for renderers in it
  * @frame_level: in -dBov, as it comes: not as @voice_level makes it
  * @names: as the packet that was decoded last says
  * @n_new_decoded: packets that were decoded since the caller set it to 0
@@ -73,6 +77,7 @@ typedef struct
 typedef struct
 {
   gboolean wanted;
+  gboolean rendered;
   gfloat gain;
   guint voice_level;
   gint decoder_complexity;
@@ -81,6 +86,7 @@ typedef struct
   gint16 *frame;
   guint weight;
   gboolean frame_active;
+  gboolean frame_comfort;
   guint8 frame_level;
   GstPartialMixNames names;
   guint n_new_decoded, n_new_concealed;
