@@ -182,6 +182,26 @@ GST_START_TEST (test_those_with_loss_share_a_protected_mix)
 
 GST_END_TEST;
 
+/* Where there is no room for FEC, asking for it costs quality. */
+GST_START_TEST (test_a_lean_mix_has_no_protection)
+{
+  Rig *rig = rig_new ("max-mix-bitrate=19000");
+  RigListener *listener = opus_listener (rig, "src_0");
+
+  rig_talker (rig, "sink_1", 1, RIG_L16, 400, 6000);
+  rig_play (rig);
+  tell (listener, BPS, LOSS);
+  rig_run (rig, 10);
+  fail_unless_equals_int (rig_pad_stat (listener, "mix-loss-percentage"), 0);
+  g_object_set (rig->mix, "max-mix-bitrate", 24000, NULL);
+  tell (listener, BPS, LOSS);
+  rig_run (rig, 10);
+  fail_unless_equals_int (rig_pad_stat (listener, "mix-loss-percentage"), LOSS);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_protection_suite (void)
 {
@@ -192,6 +212,7 @@ partialmix_protection_suite (void)
   tcase_add_test (tc, test_a_lost_packet_of_a_mix_is_heard_from_the_next_one);
   tcase_add_test (tc, test_a_mix_is_protected_while_there_is_loss);
   tcase_add_test (tc, test_those_with_loss_share_a_protected_mix);
+  tcase_add_test (tc, test_a_lean_mix_has_no_protection);
   return suite;
 }
 
