@@ -242,6 +242,7 @@ gst_tfrc_rate_start (GstElement * element)
   fmx_adapt_encoder_init (&self->adapt_encoder);
   fmx_adapt_protection_init (&self->protection);
   self->wanted_percent = 0;
+  self->encoder_bps = 0;
   self->seq_map = gst_rtp_seq_map_new (max_ssrcs);
   self->n_dropped = self->n_not_rtp = 0;
   gst_feedback_watch_init (&self->watch);

@@ -45,7 +45,8 @@ typedef struct
 static guint
 gst_tfrc_rate_encoder_percent (GstTfrcRate * self)
 {
-  return self->encoder_fec ? self->wanted_percent : 0;
+  return self->encoder_fec && self->encoder_bps >= FMX_ADAPT_PROTECTION_FROM_BPS
+      ? self->wanted_percent : 0;
 }
 
 /* with the lock */
@@ -78,6 +79,8 @@ gst_tfrc_rate_take_news (GstTfrcRate * self, News * news)
   if (target > 0 && (news->tell_target || self->adjust_encoder))
     news->encoder_bitrate =
         MAX (fmx_adapt_encoder_bps (&self->adapt_encoder, target), 1);
+  if (news->encoder_bitrate > 0)
+    self->encoder_bps = news->encoder_bitrate;
   news->loss = self->told_percent = self->wanted_percent;
   percent = gst_tfrc_rate_encoder_percent (self);
   news->protection =

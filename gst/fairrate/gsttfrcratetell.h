@@ -54,6 +54,7 @@ struct _GstTfrcRate
   FmxAdaptEncoder adapt_encoder;
   FmxAdaptProtection protection;
   gboolean encoder_fec;         /* property */
+  guint64 encoder_bps;          /* what the encoder was told, 0 = nothing */
   guint wanted_percent;         /* the loss to provide for */
   guint told_percent;           /* what was said of that upstream ... */
   guint protected_percent;      /* ... and to the encoder */

@@ -10,11 +10,10 @@
 #include "gstpartialmixselection.h"
 
 #include "fairmix/adapt/fmx-adapt-mix.h"
+#include "fairmix/adapt/fmx-adapt-protection.h"
 
 /* for so many names a mix has room at least, where the target carries that */
 #define MIN_NAMES 3
-/* libopus adds no FEC below, but sounds worse if it is asked to */
-#define PROTECT_FROM_BPS 20000
 #define FIRST_DYNAMIC_PT 96
 #define LAST_PT 127
 
@@ -89,7 +88,8 @@ share_mix (const GstPartialMixScene * scene, GstPartialMixListener * listener,
   listener->mix_bitrate_bps =
       fmx_adapt_mix_bitrate_bps (&mix, listener->plan.mix_bps);
   listener->mix_loss =
-      listener->mix_bitrate_bps >= PROTECT_FROM_BPS ? listener->event_loss : 0;
+      listener->mix_bitrate_bps >= FMX_ADAPT_PROTECTION_FROM_BPS
+      ? listener->event_loss : 0;
 }
 
 /* --------------------------------------------------- format of the mix -- */

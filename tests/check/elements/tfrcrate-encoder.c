@@ -176,6 +176,7 @@ GST_START_TEST (test_an_encoder_provides_for_the_loss_that_receivers_report)
   GstElement *pipeline;
   GstObject *bin;
   Path path = { 0 };
+  guint most;
 
   pipeline = setup_pipeline (&path.f, GST_ELEMENT (encoder), NULL);
   path_setup_receiver (&path, 1);
@@ -187,6 +188,16 @@ GST_START_TEST (test_an_encoder_provides_for_the_loss_that_receivers_report)
   fail_unless (encoder->fec);
   /* libopus adds FEC above 5 % only */
   fail_unless_equals_int (encoder->loss, 6);
+  /* and only where it has room for that */
+  g_object_get (path.f.element, "max-bitrate", &most, NULL);
+  g_object_set (path.f.element, "max-bitrate", 30000, NULL);
+  fail_unless (encoder->bitrate > 10000 && encoder->bitrate < 20000, "%d",
+      encoder->bitrate);
+  fail_if (encoder->fec);
+  g_object_set (path.f.element, "max-bitrate", most, NULL);
+  path_run (&path, 10 * GST_SECOND);
+  fail_unless (encoder->bitrate > 20000, "%d", encoder->bitrate);
+  fail_unless (encoder->fec);
   path.drops = drop_nothing;
   path_run (&path, 40 * GST_SECOND);
   fail_if (encoder->fec);

@@ -19,6 +19,10 @@ extern "C" {
  * (docs/algorithms/adapt.md) */
 #define FMX_ADAPT_PROTECTION_PERCENT 6
 
+/** FMX_ADAPT_PROTECTION_FROM_BPS: libopus adds no FEC to a lower bitrate, but sounds worse
+ * if it is asked to */
+#define FMX_ADAPT_PROTECTION_FROM_BPS 20000
+
 /**
  * FmxAdaptProtection:
  *
