@@ -70,7 +70,7 @@ def ask(limits, unit=''):
     tail = f' {unit}' if unit else ''
     if low == 0 or low == -1:
         return f'≤ {high:g}{tail}'
-    if high == 1 and low > 0.5 or high >= 100:
+    if high == 1 and low > 0.5 or high == 100 or high > 5 * low:
         return f'≥ {low:g}{tail}'
     return f'{low:g} … {high:g}{tail}'
 

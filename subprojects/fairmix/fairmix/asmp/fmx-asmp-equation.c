@@ -7,8 +7,9 @@
 #define PACKETS_PER_ACK 1.0     /* D, [ASMP 3.6] */
 #define PLAUSIBLE 0.25
 #define PLAUSIBLE_OF_WHAT_ARRIVES 0.5
-#define FIXED_POINT_STEPS 12u
+#define FIXED_POINT_STEPS 32u
 #define TIMEOUT_RTTS 4.0        /* t_out / t, [ASMP 3.6] */
+#define TOO_FEW 2.5             /* packets in a round trip */
 
 double
 fmx_asmp_equation_bps (double packet_bytes, FmxDuration rtt, double loss)
@@ -32,6 +33,19 @@ fmx_asmp_step_bps (double packet_bytes, FmxDuration rtt)
   return 8.0 * packet_bytes / fmx_time_to_s (rtt);
 }
 
+/* RFC 5348's equation supposes the window that it yields: 3 sqrt (3bp/8) of its losses,
+ * three over that window, wait for a time-out. */
+static double
+few_packets_bps (const FmxTcpPath *path, double p, double n)
+{
+  double b = path->b;
+  double waits = fmax (3.0 * sqrt (3.0 * b * p / 8.0), fmin (1.0, TOO_FEW / n));
+
+  return 8.0 * path->segment_bytes / (fmx_time_to_s (path->rtt)
+      * sqrt (2.0 * b * p / 3.0)
+      + fmx_time_to_s (path->rto) * waits * p * (1.0 + 32.0 * p * p));
+}
+
 double
 fmx_asmp_small_packets_bps (const FmxTcpPath *path, double p, double fraction,
     double packets_per_s)
@@ -42,11 +56,12 @@ fmx_asmp_small_packets_bps (const FmxTcpPath *path, double p, double fraction,
     return bps;
   for (unsigned i = 0; i < FIXED_POINT_STEPS; i++) {
     double per_s = bps / (8.0 * path->segment_bytes);
-    double own = 1.0 / (1.0 / fraction + per_s * fmx_time_to_s (path->rtt));
+    double n = per_s * fmx_time_to_s (path->rtt);
+    double own = 1.0 / (1.0 / fraction + n);
     double p_tcp = fmax (p, fmin (own, p * packets_per_s / per_s));
 
     /* a rate too high makes p_tcp too low by no more: the mean of both is near */
-    bps = sqrt (bps * fmx_tcp_equation_bps (path, fmin (p_tcp, 1.0)));
+    bps = sqrt (bps * few_packets_bps (path, fmin (p_tcp, 1.0), n));
   }
   return bps;
 }

@@ -57,6 +57,10 @@ double fmx_asmp_step_bps (double packet_bytes, FmxDuration rtt);
  * Where f is 10 %, 50 packets a second and a round trip of 0.4 s make p 4 %; a TCP
  * of 64 kbit/s, which sends two packets in a round trip, finds 8 %.
  *
+ * And of so few packets no three come after a lost one: the share of losses that wait
+ * for a time-out is at least min (1, 2.5 / n), for PFTK's min (1, 3 / w), w the window at
+ * the loss.
+ *
  * Returns: r in bits per second, which n and M follow from
  */
 double fmx_asmp_small_packets_bps (const FmxTcpPath * path, double p,

@@ -88,6 +88,17 @@ test_a_low_rate_is_believed_with_losses_to_match (void **state)
 
 /* Of 50 packets a second with a tenth lost a TCP of two in a round trip finds more
  * events; one with as many packets, or where losses are rare bursts, does not. */
+/* PFTK, with what share of the losses waits for a time-out */
+static double
+pftk_bps (const FmxTcpPath *path, double p, double waits)
+{
+  double r = (double) path->rtt / FMX_SECOND;
+  double rto = (double) path->rto / FMX_SECOND;
+
+  return 8.0 * path->segment_bytes / (r * sqrt (2.0 * p / 3.0)
+      + rto * waits * p * (1.0 + 32.0 * p * p));
+}
+
 static void
 test_of_small_packets_a_tcp_finds_more_events (void **state)
 {
@@ -98,15 +109,24 @@ test_of_small_packets_a_tcp_finds_more_events (void **state)
 
   (void) state;
   /* the fixed point */
-  assert_near (bps, fmx_tcp_equation_bps (&path, 1.0 / (10.0 + per_rtt)), 0.01);
+  assert_true (per_rtt < 2.5);
+  assert_near (bps, pftk_bps (&path, 1.0 / (10.0 + per_rtt), 1.0), 0.01);
   assert_true (bps < 0.7 * plain);
   assert_near (fmx_asmp_small_packets_bps (&path, 0.04, 0.0, 50.0), plain,
       1e-9);
-  assert_near (fmx_asmp_small_packets_bps (&path, 0.04, 0.1, 1.0), plain, 1e-9);
+  /* no more events than were seen */
+  bps = fmx_asmp_small_packets_bps (&path, 0.04, 0.1, 1.0);
+  per_rtt = 0.4 * bps / (8.0 * FMX_TCP_SEGMENT_BYTES);
+  assert_near (bps, pftk_bps (&path, 0.04, 2.5 / per_rtt), 0.01);
+  /* more packets in a round trip, fewer wait; of many RFC 5348's part */
+  bps = fmx_asmp_small_packets_bps (&path, 0.02, 0.05, 50.0);
+  per_rtt = 0.4 * bps / (8.0 * FMX_TCP_SEGMENT_BYTES);
+  assert_true (per_rtt > 3.0);
+  assert_near (bps, pftk_bps (&path, 1.0 / (20.0 + per_rtt), 2.5 / per_rtt), 0.01);
   /* bursts of ten, one in 500 packets: no more events than were seen */
   path.rtt = 100 * FMX_MSECOND;
   bps = fmx_asmp_small_packets_bps (&path, 0.002, 0.02, 50.0);
-  assert_near (bps, fmx_tcp_equation_bps (&path, 0.002), 0.01);
+  assert_near (bps, fmx_tcp_equation_bps (&path, 0.002), 0.02);
 }
 
 int
