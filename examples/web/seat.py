@@ -4,6 +4,7 @@
 The two pipelines are joined by proxysink and proxysrc, so that who joins, leaves
 or hangs holds up nobody else.  K slots of fixed SSRC go out, a microphone comes in.
 """
+import ctypes
 import re
 import secrets
 import time
@@ -33,7 +34,8 @@ MAX_KBPS = 1000
 FEEDBACK_MS = 100
 LINK_QUEUE_MS = 300             # of --link: as access networks have it
 DIRECTION = GstWebRTC.WebRTCRTPTransceiverDirection
-KEEP = []                       # PyGObject sinks what it should not: ICE agents
+CANDIDATE = re.compile(r'\S+ [12] \S+ \d{1,10} \S+ \d{1,5} typ \S+')
+GOBJECT = ctypes.CDLL('libgobject-2.0.so.0')
 
 
 def clean(name):
@@ -50,6 +52,33 @@ def numbers(structure, field):
         r'\([a-z0-9]+\)', '', found[1]))] if found else []
 
 
+def settle(thing, *path):
+    """webrtcbin has its ICE and its transports by floating references, which PyGObject takes
+    away from it when it sees them: makes common ones of them, before it does."""
+    here = ctypes.c_void_p(hash(thing))
+    for name in path:
+        there = ctypes.c_void_p()
+        GOBJECT.g_object_get(here, name.encode(), ctypes.byref(there), None)
+        if not there:
+            return
+        if GOBJECT.g_object_is_floating(there):
+            GOBJECT.g_object_ref_sink(there)
+        GOBJECT.g_object_unref(there)   # whoever owns it lives as long as @thing
+        here = there
+
+
+def is_voice(sdp, media):
+    """Whether webrtcbin can do something with that line of an answer."""
+    has_name, has_word, has_key = (
+        bool(media.get_attribute_val(name) or sdp.get_attribute_val(name))
+        for name in ('ice-ufrag', 'ice-pwd', 'fingerprint'))
+    here = [bool(media.get_attribute_val(name)) for name in ('ice-ufrag', 'ice-pwd')]
+    candidates = [media.get_attribute_val_n('candidate', n)
+                  for n in range(media.attributes_len())]
+    return media.get_media() == 'audio' and has_name and has_word and has_key and \
+        here[0] == here[1] and all(CANDIDATE.match(text) for text in candidates if text)
+
+
 class Seat:
     """One browser.  on_ready(offer, error): once; on_gone(seat): once."""
 
@@ -61,7 +90,7 @@ class Seat:
         self.n_rtcp = 0
         self.linked = self.answered = self.closed = False
         self.rate = self.narrow = self.mix_src = None
-        self.mix_sinks, self.proxies = [], []
+        self.mix_sinks, self.proxies, self.handlers = [], [], []
         self.selection = {'separate': [], 'mixed': [], 'held': []}
         self.wishes = {}                # SSRC: whether it shall stay separate
         self.pipe = Gst.Pipeline.new(f'seat{number}')
@@ -69,7 +98,7 @@ class Seat:
         self.make_slots()
         bus = self.pipe.get_bus()
         bus.add_signal_watch()
-        bus.connect('message', self.on_message)
+        self.handlers.append((bus, bus.connect('message', self.on_message)))
         room.share_clock(self.pipe)
         self.pipe.set_state(Gst.State.PLAYING)
         self.web.emit('create-offer', None,
@@ -86,24 +115,24 @@ class Seat:
             value = getattr(options, name.replace('-', '_'))
             if value:
                 web.set_property(name, value)
+        settle(web, 'ice-agent')
         ice = web.get_property('ice-agent')
-        KEEP.append(ice)
         if options.ports:
             ice.set_property('min-rtp-port', options.ports[0])
             ice.set_property('max-rtp-port', options.ports[1])
         agent = ice.get_property('agent')
-        KEEP.append(agent)
+        if agent.find_property('upnp'):         # each seat would ask the router for ports
+            agent.set_property('upnp', False)
         for text in options.address:
             address = Nice.Address.new()
             if address.set_from_string(text):
                 agent.add_local_address(address)
-        web.connect('request-aux-sender', self.make_rate)
-        web.connect('deep-element-added', self.on_inside)
-        web.connect('pad-added', self.on_pad)
-        web.connect('notify::connection-state',
-                    lambda *_: GLib.idle_add(self.on_connection))
-        web.connect('notify::ice-gathering-state',
-                    lambda *_: GLib.idle_add(self.on_gathered))
+        for signal, handler in (
+                ('request-aux-sender', self.make_rate),
+                ('deep-element-added', self.on_inside), ('pad-added', self.on_pad),
+                ('notify::connection-state', lambda *_: GLib.idle_add(self.on_connection)),
+                ('notify::ice-gathering-state', lambda *_: GLib.idle_add(self.on_gathered))):
+            self.handlers.append((web, web.connect(signal, handler)))
         self.pipe.add(web)
         return web
 
@@ -172,10 +201,11 @@ class Seat:
                       Gst.Promise.new())
 
     def on_gathered(self):
-        if self.on_ready and self.web.get_property(
+        if self.on_ready and not self.closed and self.web.get_property(
                 'ice-gathering-state').value_nick == 'complete':
             text = self.web.get_property('local-description').sdp.as_text()
             ready, self.on_ready = self.on_ready, None
+            settle(self.web.get_static_pad('sink_0'), 'transceiver', 'sender', 'transport')
             ready(text, None)
 
     def fail(self, why):
@@ -194,12 +224,7 @@ class Seat:
             return (f'not a session description of {self.room.options.slots} '
                     'media lines')
         for n in range(sdp.medias_len()):
-            media = sdp.get_media(n)
-            if media.get_media() != 'audio' or \
-                    not (media.get_attribute_val('ice-ufrag')
-                         or sdp.get_attribute_val('ice-ufrag')) or \
-                    not (media.get_attribute_val('fingerprint')
-                         or sdp.get_attribute_val('fingerprint')):
+            if not is_voice(sdp, sdp.get_media(n)):
                 return f'media line {n} is not audio with ICE and DTLS'
         self.answered = True
         self.web.emit('set-remote-description',
@@ -209,9 +234,11 @@ class Seat:
         return None
 
     def on_connection(self):
+        if self.closed:
+            return
         state = self.web.get_property('connection-state').value_nick
         # before, webrtcbin blocks whoever pushes
-        if state == 'connected' and not self.linked and not self.closed:
+        if state == 'connected' and not self.linked:
             self.linked = True
             self.heard = time.monotonic()
             self.acknowledge()
@@ -313,4 +340,8 @@ class Seat:
             self.room.pipe.remove(proxy)
         for sink in self.mix_sinks:
             self.room.release_pad(sink)
+        # what calls us would keep us, and we all that a connection has of files and threads
+        for caller, number in self.handlers:
+            caller.disconnect(number)
+        self.pipe = self.web = self.slots = self.rate = self.narrow = None
         self.on_gone(self)

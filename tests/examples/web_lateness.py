@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A seat of examples/web holds no packet back: those that are an hour early leave, too;
-and who has gone is no longer drawn.
+who has gone is no longer drawn, and nothing is left of his seat.
 
 usage: web_lateness.py SOURCE-ROOT
 
@@ -12,6 +12,7 @@ import os
 import pathlib
 import sys
 import types
+import weakref
 
 SOURCE = pathlib.Path(sys.argv[1])
 sys.path[:0] = str(SOURCE / 'examples/web'), str(SOURCE / 'tests/browser')
@@ -63,11 +64,25 @@ def check_names(room):
     room.voices.clear()
 
 
+def check_leaving(room):
+    """Nothing is left of a seat: neither he nor webrtcbin, with its files and threads"""
+    seat, browser = sit_down(room)
+    left = {'seat', 'webrtcbin', 'ICE'}
+    weakref.finalize(seat, left.discard, 'seat')
+    seat.web.weak_ref(left.discard, 'webrtcbin')
+    seat.web.get_property('ice-agent').weak_ref(left.discard, 'ICE')
+    seat.close()
+    del seat
+    wait_for(lambda: not left, f'still there: {left}')
+    browser.pipe.set_state(Gst.State.NULL)
+
+
 def main():
     Gst.init(None)
     sys.argv[1:] = '--http', '--slots', '2', '--address', '127.0.0.1'
     room = server.Room(server.parse_arguments())
     check_names(room)
+    check_leaving(room)
     seat, browser = sit_down(room)
     seat.mix_src.set_offset(EARLY)
     sent = []
