@@ -14,10 +14,9 @@ Prints one JSON object a line about what happens.  What a page says, over HTTP:
 
 The server offers, so that header extensions have the same numbers for all and
 packets pass from one browser to another as they are.  With --secret, POST /seats
-needs `Authorization: Bearer SECRET`.
+needs `Authorization: Bearer SECRET`, %-encoded as in a link.
 """
 import argparse
-import hmac
 import json
 import os
 import pathlib
@@ -31,13 +30,12 @@ gi.require_version('Soup', '3.0')
 # pylint: disable=wrong-import-position
 from gi.repository import Gio, GLib, Soup  # noqa: E402
 
+from door import Door, raise_limit  # noqa: E402
 from room import Gst, Room  # noqa: E402
 
 PAGE = pathlib.Path(__file__).resolve().parent / 'page'
 TYPES = {'.html': 'text/html; charset=utf-8', '.css': 'text/css',
          '.js': 'text/javascript'}
-MAX_BODY = 64 * 1024
-JOINS, JOINS_S = 20, 10         # so many POST /seats in so many seconds
 PICTURE_MS = 500
 DEMO_LINK = '900:20,160:15,900:45'        # what lasts rises rarely, after a fall
 POLICY = ("default-src 'self'; style-src 'self' 'unsafe-inline'; "
@@ -121,16 +119,45 @@ def ice_servers(options):
     return found
 
 
+class Watcher:
+    """A page that takes events: no picture before the one that was last is written, for
+    who reads slowly, or not at all."""
+
+    def __init__(self, message):
+        self.message, self.is_written = message, True
+        message.connect('wrote-chunk', self.on_written)
+
+    def on_written(self, _message):
+        self.is_written = True
+
+    def send(self, picture):
+        if self.is_written:
+            self.is_written = False
+            self.message.get_response_body().append(
+                f'data: {json.dumps(picture)}\n\n'.encode())
+            self.message.unpause()
+
+    def end(self):
+        self.message.get_response_body().complete()
+        self.message.unpause()
+
+    def drop(self):
+        """Another one took its place."""
+        self.message.get_socket().shutdown(True, True)
+        self.end()
+
+
 class Server:
     """HTTP in front of a room."""
 
     def __init__(self, options):
         self.options = options
         self.room = Room(options)
-        self.joins = []                 # when, of late
-        self.watchers = {}              # token: message that takes events
+        self.files = {'/' + file.name: file for file in PAGE.iterdir() if file.suffix in TYPES}
+        self.watchers = {}              # token: Watcher
         self.absent = {}                # token: since when nobody watches
         self.soup = Soup.Server()
+        self.door = Door(self.soup, options.secret, self.refuse)
         self.soup.add_handler('/seats', self.on_seats)
         self.soup.add_handler(None, self.on_file)
         how = Soup.ServerListenOptions(0)
@@ -161,14 +188,12 @@ class Server:
         self.reply(message, status, {'error': why})
 
     def on_file(self, _soup, message, path, _query):
+        file = self.files.get('/index.html' if path == '/' else path)
         if path == '/favicon.ico':
             self.reply(message, 204)
-            return
-        name = 'index.html' if path == '/' else path.lstrip('/')
-        file = PAGE / name
-        if message.get_method() not in ('GET', 'HEAD'):
+        elif message.get_method() not in ('GET', 'HEAD'):
             self.refuse(message, 405, 'only GET')
-        elif '/' in name or file.suffix not in TYPES or not file.is_file():
+        elif not file:
             self.refuse(message, 404, 'no such page')
         else:
             self.reply(message, 200, file.read_bytes(), TYPES[file.suffix],
@@ -177,9 +202,6 @@ class Server:
 
     def body(self, message):
         data = message.get_request_body().flatten().get_data() or b''
-        if len(data) > MAX_BODY:
-            self.refuse(message, 413, 'too long')
-            return None
         try:
             return data.decode()
         except UnicodeDecodeError:
@@ -192,7 +214,7 @@ class Server:
             return None
         try:
             value = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             value = None
         if not isinstance(value, dict):
             self.refuse(message, 400, 'a JSON object is wanted')
@@ -225,22 +247,8 @@ class Server:
         else:
             self.refuse(message, 405, 'not here')
 
-    def may_join(self, message):
-        now = time.monotonic()
-        self.joins = [t for t in self.joins if now - t < JOINS_S]
-        given = message.get_request_headers().get_one('Authorization') or ''
-        if len(self.joins) >= JOINS:
-            self.refuse(message, 429, 'too many at once: try again in 10 s')
-            return False
-        self.joins.append(now)
-        if self.options.secret and not hmac.compare_digest(
-                given.encode(), f'Bearer {self.options.secret}'.encode()):
-            self.refuse(message, 401, 'the secret is wrong')
-            return False
-        return True
-
     def join(self, message):
-        if not self.may_join(message):
+        if not self.door.may_join(message):
             return
         wanted = self.json_body(message)
         if wanted is None:
@@ -289,36 +297,28 @@ class Server:
         headers.replace('Cache-Control', 'no-store')
         message.get_response_body().set_accumulate(False)
         message.set_status(200, None)
-        old = self.watchers.pop(seat.token, None)
+        old = self.watchers.get(seat.token)
         if old:
-            self.end(old)
-        self.watchers[seat.token] = message
+            old.drop()
+        self.watchers[seat.token] = watcher = Watcher(message)
         self.absent.pop(seat.token, None)
         message.connect('finished', self.on_watcher_gone, seat.token)
-        self.send(message, self.room.picture(seat))
-
-    def end(self, message):
-        message.get_response_body().complete()
-        message.unpause()
+        watcher.send(self.room.picture(seat))
 
     def on_watcher_gone(self, message, token):
-        if self.watchers.get(token) is message:
+        watcher = self.watchers.get(token)
+        if watcher and watcher.message is message:
             del self.watchers[token]
             self.absent[token] = time.monotonic()
-
-    def send(self, message, picture):
-        text = f'data: {json.dumps(picture)}\n\n'.encode()
-        message.get_response_body().append(text)
-        message.unpause()
 
     def send_pictures(self):
         now = time.monotonic()
         for token in list(self.watchers):
             seat = self.room.seats.get(token)
             if seat:
-                self.send(self.watchers[token], self.room.picture(seat))
+                self.watchers[token].send(self.room.picture(seat))
             else:
-                self.end(self.watchers.pop(token))
+                self.watchers.pop(token).end()
         for token, since in list(self.absent.items()):
             seat = self.room.seats.get(token)
             if seat is None:
@@ -330,6 +330,7 @@ class Server:
 
 def main():
     options = parse_arguments()
+    raise_limit()
     Gst.init(None)
     for name, where in (('partialmix', '`meson devenv -C build`'),
                         ('dpmmixer', '`meson devenv -C build`'),

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A seat of examples/web holds no packet back: those that are an hour early leave, too;
-who has gone is no longer drawn, and nothing is left of his seat.
+who has gone is no longer drawn, and nothing is left of his seat; who does not read gets
+one picture.
 
 usage: web_lateness.py SOURCE-ROOT
 
@@ -64,6 +65,21 @@ def check_names(room):
     room.voices.clear()
 
 
+def check_pictures():
+    """To who does not read them: one, and the next after that was written."""
+    written, sent = [], []
+    body = types.SimpleNamespace(append=sent.append)
+    watcher = server.Watcher(types.SimpleNamespace(
+        connect=lambda _, handler: written.append(handler), unpause=lambda: None,
+        get_response_body=lambda: body))
+    for _ in range(3):
+        watcher.send({})
+    written[0](None)
+    watcher.send({})
+    if len(sent) != 2:
+        sys.exit(f'{len(sent)} pictures were sent')
+
+
 def check_leaving(room):
     """Nothing is left of a seat: neither he nor webrtcbin, with its files and threads"""
     seat, browser = sit_down(room)
@@ -79,6 +95,7 @@ def check_leaving(room):
 
 def main():
     Gst.init(None)
+    check_pictures()
     sys.argv[1:] = '--http', '--slots', '2', '--address', '127.0.0.1'
     room = server.Room(server.parse_arguments())
     check_names(room)

@@ -3,27 +3,41 @@
 
 usage: web_refusals.py SOURCE-ROOT BUILD-ROOT
 
-Without a browser: what a page would say, and what an attacker might.
+Without a browser: what a page would say, and what an attacker might.  Whoever it is, he
+keeps nobody else out, and leaves nothing behind.
 """
 import http.client
 import json
+import os
 import pathlib
+import socket
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'browser'))
 # pylint: disable=wrong-import-position
 from room import Room  # noqa: E402
 
 ROOT, BUILD = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
-SECRET = {'Authorization': 'Bearer open sesame'}
+SECRET = {'Authorization': 'Bearer %C3%B6ffne%20dich'}
+ATTACKER = '127.0.0.2'
+MAX_BODY, MAX_ENDLESS, MAX_OF_ONE = 1 << 16, 1 << 24, 100
+PATIENCE_S = 30
 SDP_OF_ONE_LINE = ('v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\n'
                    'm=audio 9 UDP/TLS/RTP/SAVPF 111\r\n')
 SDP_WITHOUT_KEYS = ('v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\n'
                     + 2 * 'm=audio 9 UDP/TLS/RTP/SAVPF 111\r\n')
+SDP_OF_NO_COMPONENT = ('v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\na=ice-ufrag:x\r\n'
+                       'a=ice-pwd:y\r\na=fingerprint:sha-256 00\r\n' + 2 * (
+                           'm=audio 9 UDP/TLS/RTP/SAVPF 111\r\n'
+                           'a=candidate:1 0 UDP 1 127.0.0.1 9 typ host\r\n'))
+SDP_OF_HALF_A_PASSWORD = SDP_OF_NO_COMPONENT.replace('candidate:1 0 UDP 1 127.0.0.1 9 typ host',
+                                                     'ice-ufrag:x')
 
 
-def ask(port, method, path, body=None, headers=None):
-    connection = http.client.HTTPConnection('127.0.0.1', port, timeout=20)
+def ask(port, method, path, body=None, headers=None, whose='127.0.0.1'):
+    connection = http.client.HTTPConnection('127.0.0.1', port, timeout=PATIENCE_S,
+                                            source_address=(whose, 0))
     connection.request(method, path, body, headers or {})
     reply = connection.getresponse()
     text = reply.read().decode()
@@ -43,7 +57,10 @@ def check(port):
     expect(ask(port, 'GET', '/%2e%2e/server.py'), 404)
     expect(ask(port, 'POST', '/seats', join), 401, 'the secret is wrong')
     expect(ask(port, 'POST', '/seats', join, {'Authorization': 'Bearer x'}), 401)
+    expect(ask(port, 'GET', '/' + 300 * 'x' + '.html'), 404)
+    expect(ask(port, 'GET', '/%ff.html'), 400, 'UTF-8')
     expect(ask(port, 'POST', '/seats', '[1]', SECRET), 400, 'JSON object')
+    expect(ask(port, 'POST', '/seats', 60000 * '[', SECRET), 400, 'JSON object')
     reply = ask(port, 'POST', '/seats', join, SECRET)
     expect(reply, 201, 'extmap:3')
     seat = reply[2]['Location']
@@ -53,7 +70,9 @@ def check(port):
     for wrong, says in (('nonsense', 'not a session description'),
                         (SDP_OF_ONE_LINE, 'not a session description of 2'),
                         (SDP_WITHOUT_KEYS, 'not audio with ICE and DTLS'),
-                        ('x' * 70000, 'too long'), (b'\xff\xfe', 'UTF-8')):
+                        (SDP_OF_NO_COMPONENT, 'not audio with ICE and DTLS'),
+                        (SDP_OF_HALF_A_PASSWORD, 'not audio with ICE and DTLS'),
+                        ((MAX_BODY + 1) * 'x', 'too long'), (b'\xff\xfe', 'UTF-8')):
         reply = ask(port, 'PATCH', seat, wrong)
         if reply[0] not in (400, 413):
             sys.exit(f'{wrong[:40]}: {reply[:2]}')
@@ -62,19 +81,76 @@ def check(port):
     expect(ask(port, 'PATCH', '/seats/guessed', 'x'), 404, 'no such seat')
     expect(ask(port, 'DELETE', seat), 204)
     expect(ask(port, 'DELETE', seat), 404)
-    statuses = [ask(port, 'POST', '/seats', join)[0] for _ in range(25)]
+    statuses = [ask(port, 'POST', '/seats', join, whose=ATTACKER)[0] for _ in range(25)]
     if set(statuses) != {401, 429} or statuses[-1] != 429:
         sys.exit(f'a flood of joins is not stopped: {statuses}')
+    reply = ask(port, 'POST', '/seats', join, SECRET)
+    expect(reply, 201)
+    return reply[2]['Location']
+
+
+def send_endlessly(port):
+    """A body without a length.  How much of it the server took"""
+    attacker = socket.create_connection(('127.0.0.1', port), PATIENCE_S)
+    attacker.sendall(b'POST /seats HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n')
+    sent = 0
+    try:
+        while sent < 4 * MAX_ENDLESS:
+            attacker.sendall(b'%x\r\n%s\r\n' % (MAX_BODY, MAX_BODY * b'x'))
+            sent += MAX_BODY
+    except OSError:
+        pass
+    attacker.close()
+    return sent
+
+
+def check_floods(port, seat):
+    """Connections that say nothing, event streams that nobody reads, a body without an end,
+    from one address: others are served."""
+    sent = send_endlessly(port)
+    if sent >= 4 * MAX_ENDLESS:
+        sys.exit(f'{sent} bytes were taken')
+    attackers = []
+    for n in range(2 * MAX_OF_ONE):
+        attackers.append(socket.create_connection(('127.0.0.1', port), PATIENCE_S,
+                                                  (ATTACKER, 0)))
+        if n % 2:                       # the other half says nothing
+            attackers[-1].sendall(f'GET {seat}/events HTTP/1.1\r\nHost: x\r\n\r\n'.encode())
+        if n % 10 == 0:
+            expect(ask(port, 'GET', '/'), 200)
+    try:
+        reply = ask(port, 'GET', '/', whose=ATTACKER)
+        sys.exit(f'he is served by one connection more: {reply}')
+    except OSError:
+        pass
+    for attacker in attackers:
+        attacker.close()
+
+
+def wait_for_files(pid, most):
+    """Until the server has no more of them open than it had"""
+    deadline = time.monotonic() + PATIENCE_S
+    while (now := len(os.listdir(f'/proc/{pid}/fd'))) > most:
+        if time.monotonic() > deadline:
+            sys.exit(f'{now} files are open, {most} were before')
+        time.sleep(0.02)
 
 
 def main():
-    room = Room(ROOT, BUILD, '--slots', '2', secret='open sesame')
+    room = Room(ROOT, BUILD, '--slots', '2', secret='öffne dich')
     try:
-        check(room.port)
+        expect(ask(room.port, 'GET', '/'), 200, 'A round table')
+        open_files = len(os.listdir(f'/proc/{room.server.pid}/fd'))
+        seat = check(room.port)
+        check_floods(room.port, seat)
+        expect(ask(room.port, 'DELETE', seat), 204)
+        wait_for_files(room.server.pid, open_files)
     finally:
         returned = room.close()
     if returned != 0:
         sys.exit(f'the server ended with {returned}: {room.errors}')
+    if room.errors:
+        sys.exit(room.errors)
 
 
 main()
