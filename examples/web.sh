@@ -38,8 +38,13 @@ if [ -n "$demo" ]; then
   set -- --demo --voices "$build/voices" "$@"
 fi
 
+# a secret as a link has it
+encoded () {
+  "$python" -c 'import sys, urllib.parse as u; print(u.quote(sys.argv[1], ""))' "$1"
+}
+
 if [ -n "$local" ]; then
-  link=http://localhost:$port/${FMX_SECRET:+#$FMX_SECRET}
+  link=http://localhost:$port/${FMX_SECRET:+#$(encoded "$FMX_SECRET")}
   set -- --http "$@"
 else
   cert=$build/web-cert.pem key=$build/web-key.pem own=
@@ -52,7 +57,7 @@ else
     -addext "subjectAltName=$names" -keyout "$key" -out "$cert" 2>/dev/null)
   FMX_SECRET=${FMX_SECRET:-$(openssl rand -hex 8)}
   export FMX_SECRET
-  link=https://$address:$port/#$FMX_SECRET
+  link=https://$address:$port/#$(encoded "$FMX_SECRET")
   if [ -z "$own" ]; then
     set -- --cert "$cert" --key "$key" "$@"
     fmx_say "The certificate is self-made: browsers warn of it once."

@@ -28,6 +28,7 @@ SERVER = '#!/bin/sh\nkill -INT $$\necho "server: <$FMX_SECRET> $*"\n'
 # (arguments, $FMX_SECRET, the link, what the server is told)
 CASES = [
     ('--local', None, r'http://localhost:8443/', r'<> .*--http'),
+    ('--local', 'a 50 % ö', r'http://localhost:8443/#a%2050%20%25%20%C3%B6', r'<a 50 % ö> '),
     ('--local', 'sesame', r'http://localhost:8443/#sesame', r'<sesame> .*--http'),
     ('', None, r'https://[^/]+:8443/#([0-9a-f]{16})', r'<([0-9a-f]{16})> .*--cert \S+ --key'),
     ('--slots 4', 'sesame', r'https://[^/]+:8443/#sesame',

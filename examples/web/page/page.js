@@ -26,7 +26,7 @@ async function join(event) {
     sound = new Sound(ssrc => people.has(ssrc));
     await sound.open($('microphone').value);
     const reply = await ask('POST', '/seats', JSON.stringify({name: $('name').value}),
-      {Authorization: 'Bearer ' + $('secret').value});
+      {Authorization: 'Bearer ' + encodeURIComponent($('secret').value)});
     seat = reply.headers.get('Location');
     const {offer, iceServers} = await reply.json();
     await ask('PATCH', seat, await sound.answer(offer, iceServers),
@@ -44,6 +44,15 @@ async function join(event) {
   events.onmessage = message => show(JSON.parse(message.data));
   events.onerror = () => events.readyState === EventSource.CLOSED && leave('The room has closed.');
   requestAnimationFrame(draw);
+}
+
+// What somebody typed by hand need not be a link's
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 async function ask(method, path, body, headers) {
@@ -69,12 +78,13 @@ function leave(why) {
 
 // --- who sits where
 
-// The places are remembered by name.  A new face takes the freest of eight seats, or of
+// The places are remembered by name, for the first one of that name.  A new face takes the freest of eight seats, or of
 // all the round when they are taken.
 function placeFor(name) {
   try {
     const known = JSON.parse(localStorage['place ' + name]);
-    if (Number.isFinite(known.x) && Number.isFinite(known.y)) return known;
+    const isFirst = [...people.values()].every(p => p.name !== name);
+    if (isFirst && Number.isFinite(known.x) && Number.isFinite(known.y)) return known;
   } catch { /* none yet */ }
   return freest(8, 0.3) ?? freest(113, 0);
 }
@@ -278,5 +288,5 @@ $('join').onsubmit = join;
 addEventListener('pagehide', () => seat && navigator.sendBeacon(seat + '/leave'));
 $('name').value = localStorage.name ?? '';
 // the secret comes with the link, behind the #, which no server sees
-if (location.hash.length > 1) $('secret').value = decodeURIComponent(location.hash.slice(1));
+if (location.hash.length > 1) $('secret').value = decoded(location.hash.slice(1));
 listMicrophones();
