@@ -16,6 +16,10 @@
  * one that lets who limits have more.  Less of a change is what one lost packet of twenty
  * makes. */
 #define PROMPT 0.95
+/* From its first answer on a sender may double its rate in so much time, where it adapts
+ * often enough for that: others need a moment to make room for who begins. */
+#define DOUBLES (200 * FMX_MSECOND)
+#define OFTEN FMX_SECOND
 
 void
 fmx_als_sender_params_default (FmxAlsSenderParams *params)
@@ -54,6 +58,7 @@ fmx_als_sender_init (FmxAlsSender *sender, const FmxAlsSenderParams *params,
   sender->n_places = n_receivers;
   sender->rates_bps[0] = sender->sizes_bps[0] = params->initial_bps;
   sender->n_sent = 1;
+  sender->answered = FMX_TIME_NONE;
   begin_interval (sender, now);
 }
 
@@ -200,6 +205,8 @@ fmx_als_sender_on_report (FmxAlsSender *sender, const FmxAlsReport *report,
       && (receiver->rate_bps < PROMPT * sender->rates_bps[0]
           || (limited_all && before_bps < PROMPT * receiver->rate_bps)))
     sender->next_adaptation = now;
+  if (report->answered && sender->answered == FMX_TIME_NONE)
+    sender->answered = now;
   sender->n_reports++;
   sender->stats.n_reports++;
   sender->stats.n_unanswered += !report->answered;
@@ -284,17 +291,29 @@ n_worth (const FmxAlsSender *sender, double least, double most)
   return n;
 }
 
-static void
-make_layers (FmxAlsSender *sender)
+/* What a sender that begins may send */
+static double
+begun_bps (const FmxAlsSender *sender, FmxTime now)
 {
+  if (sender->answered == FMX_TIME_NONE || sender->params.interval > OFTEN
+      || sender->params.memory <= sender->params.interval)
+    return HUGE_VAL;
+  return sender->params.initial_bps
+      * exp2 ((double) fmx_time_diff (now, sender->answered) / DOUBLES);
+}
+
+static void
+make_layers (FmxAlsSender *sender, FmxTime now)
+{
+  double begun = begun_bps (sender, now);
   double rate_max_bps = fmax (sender->rate_max_bps, sender->rate_min_bps);
   double share_max_bps = fmax (sender->share_max_bps, sender->share_min_bps);
   unsigned n = n_worth (sender, sender->share_min_bps, share_max_bps);
   unsigned n_rates = n_worth (sender, sender->rate_min_bps, rate_max_bps);
 
   sender->n_sent = n < n_rates ? n : n_rates;
-  share_out (sender, sender->n_sent, sender->rate_min_bps, rate_max_bps,
-      sender->rates_bps);
+  share_out (sender, sender->n_sent, fmin (sender->rate_min_bps, begun),
+      fmin (rate_max_bps, begun), sender->rates_bps);
   share_out (sender, sender->n_sent, sender->share_min_bps, share_max_bps,
       sender->sizes_bps);
 }
@@ -348,7 +367,7 @@ fmx_als_sender_set_fallback (FmxAlsSender *sender, uint32_t bps, FmxTime now)
   sender->n_extremes = 0;
   remember (sender, now, now);
   if (sender->n_extremes > 0 && sender->n_silent < SILENT_INTERVALS)
-    make_layers (sender);
+    make_layers (sender, now);
   tell (sender, FMX_ALS_REASON_FALLBACK, before_bps, now);
 }
 
@@ -365,7 +384,7 @@ fmx_als_sender_on_timeout (FmxAlsSender *sender, FmxTime now)
   /* of those who have not spoken in this interval */
   remember (sender, sender->begun, now);
   if (sender->n_extremes > 0 && sender->n_silent < SILENT_INTERVALS)
-    make_layers (sender);
+    make_layers (sender, now);
   if (reported) {
     sender->stats.n_adaptations++;
   } else {

@@ -54,7 +54,8 @@ typedef struct
  *     just not have spoken.  If it is longer than @interval, it grows to twice the
  *     mean time between two reports of a receiver, which in large groups is minutes;
  *     and a report that calls for a base smaller by a twentieth or more counts at
- *     once
+ *     once; and with an @interval of a second at most the rate begins at @initial_bps
+ *     and doubles within 0.2 s at most, from the first router's answer on
  * @n_layers: 1 ... %FMX_ALS_MAX_LAYERS; the paper's is 3, for one receiver 1
  * @layers: of each; the paper has no limits
  * @sink: hears each decision; may be NULL; must outlive the sender
@@ -171,6 +172,7 @@ typedef struct
   FmxTime begun;                /* the interval */
   FmxTime next_adaptation;
   uint32_t fallback_bps;        /* 0 = the reports' own */
+  FmxTime answered;             /* for the first time */
   double gap_s;                 /* between two reports of a receiver, in the mean */
   unsigned n_reports;           /* in this interval */
   unsigned n_extremes;          /* reports that the extremes are of */

@@ -373,6 +373,33 @@ test_with_a_memory_more_for_who_limits_does_not_wait (void **state)
   assert_int_equal (fmx_als_sender_get_rate_bps (&sender, 0), 200000);
 }
 
+/* From 64 kbit/s to 1 Mbit/s are four doublings, of 0.2 s; as in the paper it is one step. */
+static void
+test_who_begins_doubles_as_a_tcp_does (void **state)
+{
+  (void) state;
+  for (unsigned paper = 0; paper < 2; paper++) {
+    const FmxDuration step = 200 * FMX_MSECOND;
+    FmxAlsSenderParams params;
+    FmxAlsSender sender;
+    FmxTime now = 0;
+
+    fmx_als_sender_params_default (&params);
+    params.n_layers = 1;
+    params.increase_bps = 0;
+    params.interval = step;
+    params.memory = paper ? step : 3 * step;
+    fmx_als_sender_init (&sender, &params, slots, receivers, PLACES, 1, now);
+    for (unsigned i = 0; i < 6; i++) {
+      report (&sender, 1, 900000, 0.5, 0.0, now);
+      now += (FmxTime) step;
+      fmx_als_sender_on_timeout (&sender, now);
+      assert_int_equal (fmx_als_sender_get_rate_bps (&sender, 0), paper || i > 2
+          ? 900000 : 128000u << i);
+    }
+  }
+}
+
 static void
 test_in_a_large_group_the_memory_is_longer (void **state)
 {
@@ -462,6 +489,7 @@ main (void)
     cmocka_unit_test (test_with_a_memory_the_last_report_of_each_counts),
     cmocka_unit_test (test_with_a_memory_a_smaller_base_does_not_wait),
     cmocka_unit_test (test_with_a_memory_more_for_who_limits_does_not_wait),
+    cmocka_unit_test (test_who_begins_doubles_as_a_tcp_does),
     cmocka_unit_test (test_in_a_large_group_the_memory_is_longer),
     cmocka_unit_test (test_layers_limits_and_rates_change_and_are_told),
   };
