@@ -63,7 +63,9 @@ typedef struct
  * others in between; as a TCP's packet is as long as seven of ours, hardly any train
  * is a little slower.  Where there are such, as on a radio link that holds packets
  * back, nothing is known.  A train that came as it left tells of its sender's pace, not
- * of the link.  Nor does one whose first packet had not to wait: a shaper's token bucket lets
+ * of the link; likewise one that came faster but with the same gaps in proportion: there
+ * stood others in between, fewer and fewer of them (a CUBIC sends 0.7 of what it sent, and
+ * the queue drains).  Nor does one whose first packet had not to wait: a shaper's token bucket lets
  * several pass at once.
  */
 typedef struct
@@ -75,7 +77,7 @@ typedef struct
     uint32_t bytes;
   } arrivals[FMX_BOTTLENECK_RATE_ARRIVALS];
   unsigned n;
-  FmxTrains all, late;
+  FmxTrains all, rows, late;
   FmxDuration least[2];         /* delays, in this window and the one before */
   FmxTime least_start;
   bool knows_least;

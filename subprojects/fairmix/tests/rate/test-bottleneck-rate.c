@@ -118,6 +118,32 @@ test_a_train_that_came_as_it_left_tells_nothing (void **state)
   assert_true (fmx_bottleneck_rate_late_bps (&rate) > 0.0);
 }
 
+/* A queue that others keep drains at 0.3 s a second, as a CUBIC's does that sends 0.7 of what
+ * it sent: packets of 80 kbit/s, 19 to 21 ms apart, come 0.7 times as far apart, each a little
+ * later or sooner for what stood before it.  That passed for a link of 114 kbit/s. */
+static void
+test_a_queue_that_drains_is_no_train (void **state)
+{
+  FmxTime sent = S;
+
+  (void) state;
+  memset (&rate, 0, sizeof rate);
+  fmx_rng_init (&rng, 1);
+  fmx_bottleneck_rate_add (&rate, sent, sent, BYTES);
+  for (unsigned i = 1; i <= 1000; i++) {
+    double drained = 0.3 * fmod (fmx_time_to_s ((FmxDuration) sent), 2.0);
+    FmxTime queue = (FmxTime) fmx_time_from_s (0.7 - drained
+        + 0.001 * fmx_rng_next_unit (&rng));
+
+    fmx_bottleneck_rate_add (&rate, sent, (sent + queue) / TICK * TICK, BYTES);
+    if (i % 5 == 0)
+      fmx_bottleneck_rate_end (&rate, sent);
+    sent += (FmxTime) fmx_time_from_s (0.018 + 0.004
+        * fmx_rng_next_unit (&rng));
+  }
+  assert_true (fmx_bottleneck_rate_bps (&rate) == 0.0);
+}
+
 /* A shaper of 250 kbit/s lets 1600 bytes pass at once where it was idle: five packets of ten
  * that left together, and the sixth 9 ms later, were a train of 1.3 Mbit/s each time.  Each
  * queue of our own passed for somebody else's then. */
@@ -189,6 +215,7 @@ main (void)
     cmocka_unit_test (test_of_the_first_packets_nothing_is_known),
     cmocka_unit_test (test_where_delays_wander_it_is_not_known),
     cmocka_unit_test (test_a_train_that_came_as_it_left_tells_nothing),
+    cmocka_unit_test (test_a_queue_that_drains_is_no_train),
     cmocka_unit_test (test_what_a_bucket_passes_at_once_tells_nothing),
     cmocka_unit_test (test_a_clock_that_is_set_does_not_disturb_it),
     cmocka_unit_test (test_it_is_forgotten),
