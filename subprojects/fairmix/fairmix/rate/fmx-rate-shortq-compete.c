@@ -10,6 +10,9 @@
  * families, own flows 96: 96, 88 (tests/sim/constants.py) */
 #define SHORT (4 * FMX_SECOND)
 #define COUPLED_TIME (10 * FMX_SECOND)  /* dpmmixer says it each 400 ms */
+#define EACH_S 2.0              /* steps up, where a long queue makes 7 round trips longer ... */
+#define EACH_RTTS 2.5           /* ... but by when this one shows, as at the start; beside TCP
+                                 * 71: 73, with 0.5 s and 1 RTT 71 */
 
 /* What one of several found where nobody else was is its part of what they had together,
  * not the path: half of that says nothing of a fair part, and the others' is another. */
@@ -37,6 +40,16 @@ fmx_shortq_begin_to_compete (FmxRateController *rc,
       && !is_coupled (rc, now) ? MOST_OF_CEILING * s->ceiling_bps : rc->params.max_bps;
 }
 
+/* Behind a queue of a second 7 round trips are 7 s, and a rate that starts low takes a
+ * minute to X, which is a mean in any case.  Returns: how many are between two steps up */
+static double
+step_rtts (const FmxRateController *rc, const FmxRateFeedback *fb)
+{
+  double rtts = fmax (EACH_S / fmx_time_to_s (fb->rtt), EACH_RTTS);
+
+  return fmin (rtts, rc->params.decision_interval_rtts);
+}
+
 void
 fmx_shortq_compete (FmxRateController *rc, const FmxRateFeedback *fb,
     double allowed, FmxTime now)
@@ -50,7 +63,7 @@ fmx_shortq_compete (FmxRateController *rc, const FmxRateFeedback *fb,
   } else if (fmx_time_diff (now, s->short_since) > SHORT) {
     fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
     s->ceiling_bps = 0.0;
-  } else if (fmx_shortq_is_due (rc, fb, rc->params.decision_interval_rtts, now)) {
+  } else if (fmx_shortq_is_due (rc, fb, step_rtts (rc, fb), now)) {
     bool falls = s->drains_late && (double) fmx_queue_sense_standing (&s->queue)
         < FALLS * (double) s->decided_queue;
 

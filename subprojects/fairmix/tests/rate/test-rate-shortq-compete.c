@@ -131,7 +131,7 @@ test_stays_within_a_tenth_of_what_is_allowed (void **state)
 }
 
 static void
-test_falls_at_once_and_rises_by_a_half_in_seven_round_trips (void **state)
+test_falls_at_once_and_rises_by_a_half_in_two_seconds (void **state)
 {
   Told low = told_allowed (0.85), high = told_allowed (2.0);
 
@@ -139,12 +139,42 @@ test_falls_at_once_and_rises_by_a_half_in_seven_round_trips (void **state)
   told_for (&low, 350 * MS, 200 * MS);
   assert_bps (&low, 0.85 * 400e3);
 
-  told_for (&high, 2100 * MS - STEP, 200 * MS); /* of 300 ms */
+  told_for (&high, 2000 * MS - STEP, 200 * MS); /* 7 round trips are 2.1 s */
   assert_bps (&high, 400e3);
   told_for (&high, STEP, 200 * MS);
   assert_bps (&high, 1.5 * 400e3);
-  told_for (&high, 2100 * MS, 200 * MS);
+  told_for (&high, 2000 * MS, 200 * MS);
   assert_bps (&high, 2.0 * 400e3);
+}
+
+/* Seven round trips where that is sooner, two and a half where the queue is so long that
+ * they take more than two seconds: a queue of a second and a half took a minute. */
+static void
+test_how_soon_it_rises_again_depends_on_the_round_trip (void **state)
+{
+  static const struct
+  {
+    FmxDuration queue, due;
+  } cases[] = {
+    {100 * MS, 1400 * MS},
+    {500 * MS, 2000 * MS},
+    {1500 * MS, 4000 * MS},
+  };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (cases); i++) {
+    Told t = told_allowed (16.0);
+    FmxTime rose[2];
+
+    for (unsigned n = 0; n < 2; n++) {
+      double before = t.rc.rate_bps;
+
+      for (; t.rc.rate_bps <= before; told_for (&t, STEP, cases[i].queue))
+        assert_true (t.now < 100 * (FmxTime) S);
+      rose[n] = t.now;
+    }
+    assert_int_equal (fmx_time_diff (rose[1], rose[0]), cases[i].due);
+  }
 }
 
 /* What it had then is no ceiling now. */
@@ -262,7 +292,8 @@ main (void)
     cmocka_unit_test (test_random_losses_count_at_the_mean_round_trip),
     cmocka_unit_test (test_stays_within_a_tenth_of_what_is_allowed),
     cmocka_unit_test
-        (test_falls_at_once_and_rises_by_a_half_in_seven_round_trips),
+        (test_falls_at_once_and_rises_by_a_half_in_two_seconds),
+    cmocka_unit_test (test_how_soon_it_rises_again_depends_on_the_round_trip),
     cmocka_unit_test (test_afterwards_it_climbs_as_where_nothing_is_known),
     cmocka_unit_test
         (test_who_competes_again_has_no_ceiling_to_take_a_part_of),
