@@ -19,6 +19,7 @@
 #define POOR_EVENTS 3u
 #define POOR_TIME (10 * FMX_SECOND)
 #define OWN_TIME (5 * FMX_SECOND)       /* alone, and not yet again */
+#define OWN_PART 0.7            /* of what the path carries */
 #define POOR_LASTS (2 * FMX_SECOND)
 
 double
@@ -36,6 +37,17 @@ fmx_shortq_floor_bps (const FmxRateController *rc, const FmxRateFeedback *fb,
   return fmin (FLOOR * fmx_shortq_tcp_bps (rc, fb), rc->params.max_bps);
 }
 
+/* Most of what the path carries is ours: nobody else can fill its queue for long. */
+static bool
+has_path (const FmxRateController *rc, const FmxRateFeedback *fb)
+{
+  double got_bps = fmx_shortq_got_bps (rc, fb);
+
+  return fmx_shortq_has_link (fb, got_bps)
+      || (fb->bottleneck_bps > 0.0
+      && got_bps >= OWN_PART * fb->bottleneck_bps);
+}
+
 /* It was sent after the last cut, at less than what had come through until then,
  * or long after the last step up: it is not our own rate that is too much. */
 static bool
@@ -43,7 +55,7 @@ is_foreign_loss (const FmxRateController *rc, const FmxRateFeedback *fb)
 {
   const FmxRateShortqState *s = &rc->state.shortq;
 
-  return !fmx_shortq_has_link (fb, fmx_shortq_got_bps (rc, fb))
+  return !has_path (rc, fb)
       && fb->loss_event_sent >= s->cut_time
       && (rc->rate_bps <= fmax (NEAR_CEILING * s->cut_bps,
           MARGIN * rc->params.min_bps)
@@ -150,6 +162,25 @@ is_choked (const FmxRateController *rc, const FmxRateFeedback *fb)
       && fmx_queue_sense_latest (&rc->state.shortq.queue) > CHOKED_QUEUE;
 }
 
+/* It was no path that became narrow: before the cut can have shown, the queue is gone.
+ * Something stood still for a moment.  If that lost something it is one loss event. */
+void
+fmx_shortq_take_back_choked (FmxRateController *rc, const FmxRateFeedback *fb)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+  bool lost = s->loss_event != FMX_TIME_NONE && s->loss_event >= s->cut_time;
+  double bps = lost ? HALF * s->choked_from_bps : s->choked_from_bps;
+
+  if (s->choked_from_bps <= 0.0 || !fb->heard)
+    return;
+  if (!s->halved_seen
+      && fmx_queue_sense_latest (&s->queue) >= CHOKED_QUEUE / 2)
+    return;
+  if (!s->halved_seen && bps > rc->rate_bps)
+    fmx_rate_controller_set (rc, bps, FMX_RATE_UP);
+  s->choked_from_bps = 0.0;
+}
+
 /* Returns: what comes through, where that is much less than is sent and not by chance;
  * otherwise 0 */
 static double
@@ -184,6 +215,7 @@ fmx_shortq_overrun (FmxRateController *rc, const FmxRateFeedback *fb,
   s->decided = s->obeyed = now;
   s->cut_time = now;
   s->cut_bps = came_bps;
+  s->choked_from_bps = is_choked (rc, fb) ? rc->rate_bps : 0.0;
   fmx_shortq_halve (rc, CUT_OWN * came_bps, FMX_RATE_DOWN_LIMIT, now);
   return true;
 }

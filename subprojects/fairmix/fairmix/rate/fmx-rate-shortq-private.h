@@ -84,6 +84,10 @@ void fmx_shortq_shed (FmxRateController *rc, const FmxRateFeedback *fb,
 bool fmx_shortq_overrun (FmxRateController *rc, const FmxRateFeedback *fb,
     FmxTime now);
 
+/* It was no path that became narrow: before the cut can have shown, the queue is gone. */
+void fmx_shortq_take_back_choked (FmxRateController *rc,
+    const FmxRateFeedback *fb);
+
 /* How much of a queue our own rate makes, where it is beyond the ceiling */
 void fmx_shortq_note_excess (FmxRateController *rc,
     const FmxRateFeedback *fb, FmxTime now);

@@ -327,6 +327,7 @@ shortq_on_feedback (FmxRateController *rc, const FmxRateFeedback *fb,
   fmx_shortq_note_loss (rc, fb, now);
   allowed = allowed_bps (rc, fb, now);
   note_halved (rc, fb, allowed, now);
+  fmx_shortq_take_back_choked (rc, fb);
   if (fb->returned)
     come_back (rc, fb, allowed, now);
   if (rc->probing)

@@ -109,6 +109,7 @@ typedef struct
   unsigned n_in_vain;           /* steps that brought nothing, in a row */
   FmxTime cut_time;             /* last one for delay or an overrun, ... */
   double cut_bps;               /* ... when so much came through */
+  double choked_from_bps;       /* the rate before a path seemed narrow; 0 = it is */
   /* ceiling */
   double ceiling_bps;
   double room_bps;              /* there is so much, and little of it is used; 0 = none */

@@ -324,6 +324,37 @@ test_who_is_choked_is_told_once (void **state)
   assert_bps (&t, 0.85 * 60e3);
 }
 
+/* Before the cut can have shown the queue is gone: something stood still, and no path became
+ * narrow.  What was lost meanwhile is one loss event; and where the queue stays it is no
+ * moment. */
+static void
+test_a_cut_for_a_moment_of_standstill_is_taken_back (void **state)
+{
+  static const struct
+  {
+    FmxDuration queue;
+    bool lost;
+    double expected_bps;
+  } cases[] = {
+    {0, false, 300e3}, {0, true, 150e3}, {20 * MS, false, 51e3},
+  };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (cases); i++) {
+    Told t = told_calm (300e3);
+
+    told_for (&t, S, 0);
+    told_limit (&t, 300e3);
+    t.fb.latest_bps = 60e3;
+    told_for (&t, STEP, 40 * MS);
+    assert_bps (&t, 51e3);
+    t.fb.latest_bps = 0.0;
+    t.fb.new_loss_event = cases[i].lost;
+    told_for (&t, STEP, cases[i].queue);
+    assert_bps (&t, cases[i].expected_bps);
+  }
+}
+
 /* The ceiling is what the path carries: steps are small there, and no jump goes beyond
  * it because what was left after two cuts has been passed. */
 static void
@@ -401,6 +432,7 @@ main (void)
     cmocka_unit_test (test_at_the_least_rate_it_competes_at_once),
     cmocka_unit_test (test_who_is_choked_has_what_comes_through),
     cmocka_unit_test (test_who_is_choked_is_told_once),
+    cmocka_unit_test (test_a_cut_for_a_moment_of_standstill_is_taken_back),
     cmocka_unit_test (test_one_of_several_drains_with_the_others),
     cmocka_unit_test (test_who_has_the_least_does_not_compete_for_others),
     cmocka_unit_test (test_after_a_path_became_narrow_its_rate_is_the_ceiling),

@@ -163,8 +163,7 @@ test_what_was_sent_before_a_cut_is_no_overrun (void **state)
   t.fb.receive_bps = 450e3;
   fmx_rate_controller_on_feedback (&t.rc, &t.fb, 300 * MS);
   assert_bps (&t, 400e3);
-  /* nor is what nobody has reported */
-  t.fb.heard = false;
+  t.fb.heard = false;           /* nor is what nobody has reported */
   t.fb.receive_bps = 100e3;
   fmx_rate_controller_on_feedback (&t.rc, &t.fb, 300 * MS);
   assert_bps (&t, 400e3);
@@ -237,7 +236,7 @@ stop (Told * t)
   t->fb.loss_fraction = 0.0;
 }
 
-/* Returns: how long it took until media passed again */
+/* Returns: how long until media passed again */
 static FmxDuration
 resume (Told * t)
 {
@@ -386,8 +385,8 @@ test_silence_since_before_a_cut_is_no_second_cut (void **state)
   assert_bps (&t, 100e3);
 }
 
-/* A TCP behind active queue management: the queue is neither short nor long, some
- * packets are dropped, and the equation allows eight times as much. */
+/* A TCP behind active queue management: some packets are dropped, and the equation
+ * allows eight times as much. */
 static void
 test_delay_does_not_keep_it_far_below_the_equation (void **state)
 {
@@ -406,9 +405,8 @@ test_delay_does_not_keep_it_far_below_the_equation (void **state)
   assert_true (t.rc.rate_bps < 800e3);
 }
 
-/* The same, until the queue is too long although the equation allows more: somebody
- * keeps it there, and drains would not bring more.  Where the path is known to carry no
- * more than arrives, it is our own. */
+/* The same, until the queue is too long: somebody keeps it there.  Where the path is
+ * known to carry no more than arrives, it is our own. */
 static void
 test_a_queue_that_stands_below_the_equation_is_of_others (void **state)
 {
@@ -430,7 +428,25 @@ test_a_queue_that_stands_below_the_equation_is_of_others (void **state)
   }
 }
 
-/* The same, but what is sent more does not arrive: nobody is there. */
+/* Losses of who has most of what the path carries are its own, and no floor. */
+static void
+test_who_has_most_of_the_path_has_no_floor (void **state)
+{
+  (void) state;
+  for (double part = 0.6; part < 0.85; part += 0.2) {
+    Told t = told_calm (100e3);
+
+    told_for (&t, STEP, 0);
+    told_for (&t, 3 * S, 30 * MS);
+    t.fb.equation_bps = 8.0 * t.rc.rate_bps;
+    t.fb.bottleneck_bps = t.rc.rate_bps / part;
+    t.fb.new_loss_event = true;
+    told_for (&t, STEP, 30 * MS);
+    assert_true (!t.rc.state.shortq.n_poor == (part > 0.7));
+  }
+}
+
+/* But what is sent more does not arrive: nobody is there. */
 static void
 test_where_no_more_arrives_the_equation_is_no_floor (void **state)
 {
@@ -475,6 +491,7 @@ main (void)
     cmocka_unit_test (test_silence_since_before_a_cut_is_no_second_cut),
     cmocka_unit_test (test_delay_does_not_keep_it_far_below_the_equation),
     cmocka_unit_test (test_a_queue_that_stands_below_the_equation_is_of_others),
+    cmocka_unit_test (test_who_has_most_of_the_path_has_no_floor),
     cmocka_unit_test (test_where_no_more_arrives_the_equation_is_no_floor),
   };
 
