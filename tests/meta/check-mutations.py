@@ -4,11 +4,12 @@
 usage: check-mutations.py --self-test | SOURCE-ROOT
 
 Each text that mends a defect stands exactly once in its file, differs from the one
-that breaks it again, and the case that has to fail then is in its test.  Whether it
-fails: mutate.py.
+that breaks it again, and the case that has to fail then is in its test; and each has a
+number of its own.  Whether the case fails: mutate.py.
 """
 import re
 import tomllib
+from collections import Counter
 
 from rules import read, run
 
@@ -48,7 +49,11 @@ def trouble_with(root, entry):
 
 
 def check(root):
-    for entry in tomllib.loads(read(root / TABLE))['mutation']:
+    table = tomllib.loads(read(root / TABLE))['mutation']
+    for defect, n in Counter(entry['defect'] for entry in table).items():
+        if n > 1:
+            yield f'{TABLE}: defect {defect}: stands {n} times'
+    for entry in table:
         for trouble in trouble_with(root, entry):
             yield f'{TABLE}: defect {entry["defect"]}: {trouble}'
 
@@ -67,6 +72,8 @@ CASES = [
     ('a mend that changed is found', {**TREE, 'a.c': 'x = 3;'}, ['stands 0 times']),
     ('so is one that stands twice', {**TREE, 'a.c': 'x = 1; x = 1;'},
      ['stands 2 times']),
+    ('a defect has a number of its own', {**TREE, TABLE: 2 * entry()},
+     ['defect 1: stands 2 times']),
     ('a break has to break something', {**TREE, TABLE: entry(broken='x = 1;')},
      ['nothing is broken']),
     ('a test has to be there', {**TREE, TABLE: entry(test='element-b')},

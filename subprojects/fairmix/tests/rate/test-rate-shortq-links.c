@@ -448,7 +448,7 @@ test_a_constant_rate_is_no_tcp (void **state)
       }
     }
   }
-  assert_true (n_competing < 0.3 * n);
+  assert_true (n_competing < 0.25 * n);       /* 0.20; 0.29 if it never drained late */
 }
 
 int
