@@ -32,7 +32,7 @@ import heard
 import link
 
 HEARD = 0.8             # of the windows of a voice, to call it heard
-ECHO = 0.1              # of one's own: chance
+ECHO = 0.1              # of one's own, and one window: chance
 SETTLE_S = 1.5          # after somebody came, before it counts
 NARROW_KBPS = 120       # of the first one's link: for a voice and a mix of four
 NARROW_S, QUEUE_S = 0.020, 0.300
@@ -260,9 +260,10 @@ def judge(people):
             if len(windows) < 2:
                 cells.append(f'{"":>9}')
                 continue
-            share = sum(ok for _, _, ok in windows) / len(windows)
-            good &= (share <= ECHO if listener.name == talker.name
-                     else share >= HEARD)
+            n_heard = sum(ok for _, _, ok in windows)
+            share = n_heard / len(windows)
+            good &= (n_heard <= 1 + ECHO * len(windows)
+                     if listener.name == talker.name else share >= HEARD)
             cells.append(f'{share:9.0%}')
         print(f'  {listener.title:20}' + ' '.join(cells))
     return found, good
