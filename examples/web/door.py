@@ -2,13 +2,16 @@
 """What whoever comes to the server's port may cost it: connections, bodies, guesses."""
 import hmac
 import ipaddress
+import os
 import resource
+import socket
 import time
 import urllib.parse
 
 IDLE_S = 30                     # a connection on which nothing gets on ends
 MAX_CONNECTIONS, MAX_OF_ONE = 500, 100          # in all; of one address
 MAX_BODY, MAX_ENDLESS = 1 << 16, 1 << 24         # more than that is refused; not even read
+TCP_ESTABLISHED = 1             # linux/tcp.h
 JOINS, JOINS_S, MAX_ASKING = 20, 10, 1000       # of one address; addresses at a time
 
 
@@ -27,6 +30,13 @@ def origin(message):
     return str(address.ipv4_mapped or ipaddress.ip_network((address, 64), strict=False))
 
 
+def is_gone(message):
+    """Whether the connection was closed at its other end: while a reply is waited for,
+    libsoup does not look."""
+    with socket.socket(fileno=os.dup(message.get_socket().get_fd())) as asking:
+        return asking.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] != TCP_ESTABLISHED
+
+
 class Door:
     """refuse(message, status, why): how it says no"""
 
@@ -38,15 +48,15 @@ class Door:
 
     def on_started(self, _soup, message):
         """Somebody has connected."""
-        socket = message.get_socket()
+        connection = message.get_socket()
         whose = origin(message)
         self.sockets = [(s, o) for s, o in self.sockets if s() and not s().is_closed()]
         if len(self.sockets) >= MAX_CONNECTIONS or \
                 [o for _, o in self.sockets].count(whose) >= MAX_OF_ONE:
-            socket.close()
+            connection.close()
             return
-        socket.set_timeout(IDLE_S)
-        self.sockets.append((socket.weak_ref(), whose))
+        connection.set_timeout(IDLE_S)
+        self.sockets.append((connection.weak_ref(), whose))
         message.connect('got-headers', self.on_headers)
         message.connect('got-chunk', self.on_chunk, [0])
 

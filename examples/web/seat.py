@@ -28,6 +28,7 @@ OFFER = (f'{OPUS},extmap-{LEVEL_ID}=(string)"{LEVEL}",'
          f'extmap-{TWCC_ID}=(string)"{TWCC}",'
          'rtcp-fb-transport-cc=(boolean)true')
 
+ANSWER_S = 30                   # from the offer to the answer: else the page is gone
 JOIN_S = 60                     # from the offer to a connection
 SILENCE_S = 15                  # without RTCP: nobody is there any more
 MAX_KBPS = 1000
@@ -205,6 +206,7 @@ class Seat:
                 'ice-gathering-state').value_nick == 'complete':
             text = self.web.get_property('local-description').sdp.as_text()
             ready, self.on_ready = self.on_ready, None
+            self.since = time.monotonic()
             settle(self.web.get_static_pad('sink_0'), 'transceiver', 'sender', 'transport')
             ready(text, None)
 
@@ -271,7 +273,7 @@ class Seat:
 
     def on_message(self, _bus, message):
         if message.type == Gst.MessageType.ERROR:
-            self.close(message.parse_error()[0].message)
+            self.fail(message.parse_error()[0].message)
         elif message.type == Gst.MessageType.LATENCY:
             # until it is told, webrtcbin of GStreamer 1.26 sends no RTCP
             self.pipe.recalculate_latency()
@@ -296,7 +298,9 @@ class Seat:
         """Each second: is anybody there?"""
         now = time.monotonic()
         if not self.linked:
-            if now - self.since > JOIN_S:
+            if not self.answered and not self.on_ready and now - self.since > ANSWER_S:
+                self.close('nobody answers')
+            elif now - self.since > JOIN_S:
                 self.fail('no connection came about')
             return
         n_rtcp = self.rate_stats().get('n-rtcp', 0)

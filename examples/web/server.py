@@ -30,7 +30,7 @@ gi.require_version('Soup', '3.0')
 # pylint: disable=wrong-import-position
 from gi.repository import Gio, GLib, Soup  # noqa: E402
 
-from door import Door, raise_limit  # noqa: E402
+from door import Door, is_gone, raise_limit  # noqa: E402
 from room import Gst, Room  # noqa: E402
 
 PAGE = pathlib.Path(__file__).resolve().parent / 'page'
@@ -255,6 +255,9 @@ class Server:
             return
 
         def ready(seat, offer, error):
+            if seat and is_gone(message):
+                error = 'who asked is gone'
+                seat.close(error)
             if error:
                 self.refuse(message, 503, error)
             else:

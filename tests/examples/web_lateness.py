@@ -18,6 +18,7 @@ import weakref
 SOURCE = pathlib.Path(sys.argv[1])
 sys.path[:0] = str(SOURCE / 'examples/web'), str(SOURCE / 'tests/browser')
 # pylint: disable=wrong-import-position
+import seat as seat_module  # noqa: E402
 import server  # noqa: E402
 from standin import Browser, Gst, run_for  # noqa: E402
 
@@ -80,6 +81,22 @@ def check_pictures():
         sys.exit(f'{len(sent)} pictures were sent')
 
 
+def check_unanswered(room):
+    """Whose page is gone before it has answered loses his seat; so does who has answered and
+    is not connected, later."""
+    for answered, seconds in ((False, seat_module.ANSWER_S), (True, seat_module.JOIN_S)):
+        found = []
+        room.join('Abe', lambda *ready: found.append(ready))
+        wait_for(lambda: found, 'no offer')
+        seat, _, _ = found[0]
+        seat.answered, began = answered, seat.since
+        for since_s, gone in ((seconds - 5, False), (seconds + 5, True)):
+            seat.since = began - since_s
+            seat.check()
+            if seat.closed != gone:
+                sys.exit(f'after {since_s} s the seat is {"" if gone else "not "}held')
+
+
 def check_leaving(room):
     """Nothing is left of a seat: neither he nor webrtcbin, with its files and threads"""
     seat, browser = sit_down(room)
@@ -99,6 +116,7 @@ def main():
     sys.argv[1:] = '--http', '--slots', '2', '--address', '127.0.0.1'
     room = server.Room(server.parse_arguments())
     check_names(room)
+    check_unanswered(room)
     check_leaving(room)
     seat, browser = sit_down(room)
     seat.mix_src.set_offset(EARLY)
