@@ -204,9 +204,12 @@ class Room:
 
     def picture(self, seat):
         """All that the page of @seat shows."""
+        talk = {number for _, number in self.names.values()}
         return {'people': [{'ssrc': ssrc, 'name': name}
                            for ssrc, (name, number) in self.names.items()
                            if number != seat.number],
+                'listeners': [other.name for other in self.seats.values()
+                              if other.linked and other.number not in talk | {seat.number}],
                 'n_seats': len(self.seats), 'you': seat.picture()}
 
     def close(self):

@@ -51,7 +51,7 @@ class Chromium:
     """A browser with one page, a profile of its own, and a microphone that plays
     the WAV file @microphone again and again.  It starts by itself; open() waits.
     @machine: a command that runs another one elsewhere."""
-    flags = FLAGS
+    flags, environment = FLAGS, {}
 
     def __init__(self, microphone=None, size=(900, 1100), patience_s=200,
                  machine=(), more_flags=()):
@@ -73,7 +73,7 @@ class Chromium:
                  *flags, *more_flags, 'about:blank'],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 pass_fds=(hear, say), start_new_session=True,
-                env={**os.environ, 'HOME': str(self.folder)})
+                env={**os.environ, 'HOME': str(self.folder), **self.environment})
         os.close(hear)
         os.close(say)
         self.session = None

@@ -145,12 +145,12 @@ class Room:
         return [hz for hz, n in zip(tones, bins)
                 if n < len(power) and max(power[n - 2:n + 3]) > MEETING_LOUD]
 
-    def add_browser(self, name, frequency_hz, **options):
+    def add_browser(self, name, frequency_hz, kind=Chromium, **options):
         """A browser who says @frequency_hz.  It starts; sit_down() waits for it."""
         path = self.folder / f'{frequency_hz}.wav'
         write_tone(path, frequency_hz)
         self.tones[name] = frequency_hz
-        self.browsers[name] = Chromium(path, **options)
+        self.browsers[name] = kind(path, **options)
 
     def add_firefox(self, name, frequency_hz):
         self.browsers[name] = Firefox(frequency_hz)

@@ -22,6 +22,7 @@ SOURCES = {
     r'(check-[a-z-]+)': 'tests/meta/{}.py',
     r'smoke-.*': 'tests/examples/smoke.py',
     r'web-browsers': 'tests/browser/web.py',
+    r'web-listen': 'tests/browser/listen.py',
     r'web-([a-z]+)': 'tests/examples/web_{}.py',
 }
 

@@ -6,6 +6,10 @@ const $ = id => document.getElementById(id);
 const HISTORY = 120;            // pictures of half a second
 const STEP = 0.06;              // of an arrow key
 const DRAW_MS = 50;
+const LISTEN = 'none';          // of the microphones
+const WHY = {NotFoundError: 'there is no microphone here',
+  NotAllowedError: 'the browser was not allowed to use the microphone',
+  NotReadableError: 'the microphone is in use elsewhere'};
 const people = new Map();       // SSRC: {name, x, y, item, face, pin, mixed}
 let sound, seat, events, picture, history = [];
 
@@ -14,17 +18,16 @@ let sound, seat, events, picture, history = [];
 async function listMicrophones() {
   const found = await navigator.mediaDevices?.enumerateDevices() ?? [];
   for (const d of found.filter(d => d.kind === 'audioinput' && d.deviceId && d.label))
-    $('microphone').add(new Option(d.label, d.deviceId));
+    $('microphone').add(new Option(d.label, d.deviceId), $('microphone').lastElementChild);
 }
 
 async function join(event) {
   event.preventDefault();
   $('wrong').textContent = '';
   try {
-    if (!navigator.mediaDevices) throw new Error('A browser gives the microphone only to ' +
-      'https:// pages, and to localhost.');
     sound = new Sound(ssrc => people.has(ssrc));
-    await sound.open($('microphone').value);
+    if ($('microphone').value === LISTEN) showMicrophone('as you chose');
+    else await openMicrophone($('microphone').value);
     const reply = await ask('POST', '/seats', JSON.stringify({name: $('name').value}),
       {Authorization: 'Bearer ' + encodeURIComponent($('secret').value)});
     seat = reply.headers.get('Location');
@@ -39,12 +42,33 @@ async function join(event) {
   localStorage.name = $('name').value;
   $('door').hidden = true;
   $('room').hidden = false;
-  $('mute').focus();
+  firstButton().focus();
   events = new EventSource(seat + '/events');
   events.onmessage = message => show(JSON.parse(message.data));
   events.onerror = () => events.readyState === EventSource.CLOSED && leave('The room has closed.');
   requestAnimationFrame(draw);
 }
+
+// Whoever has no microphone, or does not give it, listens.  @why: no voice is sent
+async function openMicrophone(id) {
+  let why;
+  try {
+    await sound.open(id);
+    sound.mute(isMuted());
+  } catch (error) {
+    why = WHY[error.name] ?? error.message;
+  }
+  showMicrophone(why);
+}
+
+function showMicrophone(why) {
+  $('mute').hidden = why !== undefined;
+  $('talk').hidden = $('listening').hidden = why === undefined;
+  $('listening').textContent = why === undefined ? '' : `You only listen: ${why}.`;
+}
+
+const isMuted = () => $('mute').getAttribute('aria-pressed') === 'true';
+const firstButton = () => $('mute').hidden ? $('talk') : $('mute');
 
 // What somebody typed by hand need not be a link's
 function decoded(text) {
@@ -136,7 +160,7 @@ function remove(ssrc) {
   tell(name, 'gone');
   item.remove();
   people.delete(ssrc);
-  if (focused) $('mute').focus();       // or nobody knows where the next key goes
+  if (focused) firstButton().focus();       // or nobody knows where the next key goes
 }
 
 function moveTo(person, x, y) {
@@ -205,11 +229,12 @@ function tell(name, what) {
 
 function say() {
   if (news.length === 0) return;
-  $('news').textContent = news.map(({names, what}) =>
-    (names.length > 1 ? `${names.slice(0, -1).join(', ')} and ` : '') +
-    `${names.at(-1)}: ${what}.`).join(' ');
+  $('news').textContent = news.map(({names, what}) => `${all(names)}: ${what}.`).join(' ');
   news = [];
 }
+
+const all = names =>
+  (names.length > 1 ? `${names.slice(0, -1).join(', ')} and ` : '') + names.at(-1);
 
 const where = ({x, y}) => percent(x, 'right', 'left') + ', ' + percent(y, 'ahead', 'behind');
 const percent = (x, more, less) => `${Math.abs(Math.round(100 * x))} % ${x < 0 ? less : more}`;
@@ -230,6 +255,9 @@ function show(next) {
   }
   arrange();
   say();
+  const {listeners} = next;
+  $('listeners').textContent = listeners.length === 0 ? '' :
+    `${all(listeners)} only ${listeners.length > 1 ? 'listen' : 'listens'}.`;
   history = [...history, you].slice(-HISTORY);
   chart(you);
 }
@@ -272,16 +300,21 @@ function draw() {
   }
   for (const p of people.values()) p.face.style.setProperty('--level', levels.get(p) ?? 0);
   $('group').style.setProperty('--level', mix);
-  $('me').style.setProperty('--level', $('mute').getAttribute('aria-pressed') === 'true' ? 0
-    : sound.level(sound.mine));
+  $('me').style.setProperty('--level',
+    isMuted() ? 0 : sound.level(sound.mine));
   setTimeout(requestAnimationFrame, DRAW_MS, draw);
 }
 
 $('mute').onclick = () => {
-  const on = $('mute').getAttribute('aria-pressed') !== 'true';
+  const on = !isMuted();
   $('mute').setAttribute('aria-pressed', on);
   $('mute').textContent = on ? 'Muted' : 'Mute';
   sound.mute(on);
+};
+$('talk').onclick = async () => {
+  const focused = document.activeElement === $('talk');
+  await openMicrophone('');
+  if (focused) firstButton().focus();
 };
 $('leave').onclick = () => leave();
 $('join').onsubmit = join;

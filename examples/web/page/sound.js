@@ -21,21 +21,24 @@ class Sound {
   constructor(isThere) {
     this.isThere = isThere;
     this.context = new AudioContext({latencyHint: 'interactive'});
+    this.context.resume();
     this.slots = [];
-    this.microphone = null;
+    this.microphone = this.sender = null;
     this.lateness = new Lateness();
     this.renewed = Promise.resolve();
   }
 
-  // The microphone, and a meter for it
+  // The microphone, and a meter for it; also while one listens already
   async open(deviceId) {
-    this.context.resume();
+    if (!navigator.mediaDevices)
+      throw new Error('a browser gives the microphone only to https:// pages and localhost');
     const q = new URLSearchParams(location.search);
     const raw = q.get('raw') === '1';      // for tones: nothing is taken out
     this.microphone = await navigator.mediaDevices.getUserMedia({audio: {
       deviceId: deviceId ? {exact: deviceId} : undefined,
       echoCancellation: !raw, noiseSuppression: !raw, autoGainControl: !raw}});
     this.mine = this.meter(this.context.createMediaStreamSource(this.microphone));
+    await this.sender?.replaceTrack(this.microphone.getTracks()[0]);
   }
 
   meter(source) {
@@ -59,12 +62,13 @@ class Sound {
     this.connection.ontrack = event => this.add(event);
     await this.connection.setRemoteDescription({type: 'offer', sdp: offer});
     const first = this.connection.getTransceivers()[0];
-    await first.sender.replaceTrack(this.microphone.getTracks()[0]);
+    this.sender = first.sender;         // without a track it sends nothing
+    await this.sender.replaceTrack(this.microphone?.getTracks()[0] ?? null);
     first.direction = 'sendrecv';
     await this.connection.setLocalDescription();
     await this.gathered(2000);
     this.following = setInterval(() => {
-      this.follow(first.sender).catch(() => {});
+      this.follow(this.sender).catch(() => {});
       this.forget().catch(() => {});
     }, FOLLOW_MS);
     return this.connection.localDescription.sdp;
@@ -156,7 +160,7 @@ class Sound {
   }
 
   mute(on) {
-    for (const track of this.microphone.getTracks()) track.enabled = !on;
+    for (const track of this.microphone?.getTracks() ?? []) track.enabled = !on;
   }
 
   close() {
