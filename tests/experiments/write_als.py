@@ -348,8 +348,8 @@ def main():
                     + lines_of(build, 'als-crowd', '1'))
         for values in rows.values():
             assert all(v >= 0 for v in values)
-        assert rows['1,000 receivers', 'memory 15 s',
-                    'base above the slowest share (% of time)'][0] < 5
+        # of a thousand, and of those who come and go, too
+        assert all(values[0] < 1 for key, values in rows.items() if key[1] == 'memory 15 s')
         return
     parts = {
         'als figures 3, 4': lambda: beside_tcp(read(with_ns3(build))),
