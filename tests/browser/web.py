@@ -60,6 +60,7 @@ class Listener:
         self.others = {}                # index of a tone: SSRC
         self.looks, self.phase, self.watch = [], [], Watch()
         self.playout = {}               # slot: its counters when it was asked last
+        self.late_ms = {}               # slot: see playout_ms()
 
     def listen(self):
         """Takes what was heard since, and says what is heard now."""
@@ -143,16 +144,18 @@ class Listener:
             raise Failed(f'{self.name} hears itself: {heard[:1]} {named[:1]}')
 
     def playout_ms(self):
-        """{slot: how late it has played, on the mean, since it was asked last, ms}"""
-        late_ms = {}
-        for slot in self.browser.evaluate('ear.slots()'):
-            before = self.playout.setdefault(slot['slot'], slot)
+        """{slot: how late it played, on the mean of half a second or more, when it was
+        looked at last, ms}, of those where somebody is heard.  They do not get on in step."""
+        slots = [slot for slot in self.browser.evaluate('ear.slots()') if slot['named']]
+        for slot in slots:
+            n = slot['slot']
+            before = self.playout.setdefault(n, slot)
             emitted = slot['emitted'] - before['emitted']
             if emitted > PLAYOUT_SAMPLES:
-                self.playout[slot['slot']] = slot
-                late_ms[slot['slot']] = round(
-                    1000 * (slot['delay'] - before['delay']) / emitted)
-        return late_ms
+                self.playout[n] = slot
+                self.late_ms[n] = round(1000 * (slot['delay'] - before['delay']) / emitted)
+        return {slot['slot']: self.late_ms[slot['slot']] for slot in slots
+                if slot['slot'] in self.late_ms}
 
     def plays_in_time(self):
         """playout_ms(), and why that may be late: None, if all play in time.  A browser
