@@ -35,7 +35,10 @@ MAX_KBPS = 1000
 FEEDBACK_MS = 100
 LINK_QUEUE_MS = 300             # of --link: as access networks have it
 DIRECTION = GstWebRTC.WebRTCRTPTransceiverDirection
-CANDIDATE = re.compile(r'\S+ [12] \S+ \d{1,10} \S+ \d{1,5} typ \S+')
+# of TCP with its kind, which libnice looks at although there is none
+CANDIDATE = re.compile(r'\S+ [12] (?!(?i:TCP) )\S+ \d{1,10} \S+ \d{1,5} typ \S+|'
+                       r'\S+ [12] \S+ \d{1,10} \S+ \d{1,5} typ \S+( \S+ \S+)*? '
+                       r'tcptype (active|passive|so)( |$)')
 GOBJECT = ctypes.CDLL('libgobject-2.0.so.0')
 
 

@@ -33,6 +33,7 @@ SDP_OF_NO_COMPONENT = ('v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\na=ice
                            'a=candidate:1 0 UDP 1 127.0.0.1 9 typ host\r\n'))
 SDP_OF_HALF_A_PASSWORD = SDP_OF_NO_COMPONENT.replace('candidate:1 0 UDP 1 127.0.0.1 9 typ host',
                                                      'ice-ufrag:x')
+SDP_OF_NO_TCP = SDP_OF_NO_COMPONENT.replace('1 0 UDP', '1 1 TCP')      # without its kind
 
 
 def ask(port, method, path, body=None, headers=None, whose='127.0.0.1'):
@@ -72,6 +73,7 @@ def check(port):
                         (SDP_WITHOUT_KEYS, 'not audio with ICE and DTLS'),
                         (SDP_OF_NO_COMPONENT, 'not audio with ICE and DTLS'),
                         (SDP_OF_HALF_A_PASSWORD, 'not audio with ICE and DTLS'),
+                        (SDP_OF_NO_TCP, 'not audio with ICE and DTLS'),
                         ((MAX_BODY + 1) * 'x', 'too long'), (b'\xff\xfe', 'UTF-8')):
         reply = ask(port, 'PATCH', seat, wrong)
         if reply[0] not in (400, 413):
