@@ -79,12 +79,20 @@ class Controls:
             raise Failed(f'a screen reader does not hear of news: {live}')
 
     def check_names(self, wanted):
-        """@wanted: (role, what its name begins with), for a screen reader."""
-        nodes = [(n['role']['value'], n.get('name', {}).get('value', ''))
-                 for n in self.tree()]
-        for role, name in wanted:
-            if not any(r == role and n.startswith(name) for r, n in nodes):
-                raise Failed(f'a screen reader finds no {role} {name!r}: {nodes}')
+        """@wanted: (role, what its name begins with), for a screen reader; waits for all at
+        once: on a busy machine who was separate is mixed meanwhile."""
+        nodes = []
+
+        def missing():
+            nodes[:] = [(n['role']['value'], n.get('name', {}).get('value', ''))
+                        for n in self.tree()]
+            return [(role, name) for role, name in wanted if not any(
+                r == role and n.startswith(name) for r, n in nodes)]
+
+        try:
+            self.browser.wait_for(lambda: not missing(), 'not all are there')
+        except Failed as error:
+            raise Failed(f'a screen reader finds no {missing()}: {nodes}') from error
         if ('button', '') in nodes or ('image', '') in nodes:
             raise Failed(f'something has no name: {nodes}')
 
