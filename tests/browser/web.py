@@ -204,10 +204,10 @@ def forget_lateness(ada):
     """A slot that has become later than it was, and is silent, begins anew, once.  It is
     heard again after that, and she who sits there as well: check_continuity() sees it."""
     calm, late, silent = (50, 0.020, 0.030), (10, 0.300, 0.100), (0, 0, 0)
-    held = 10, 0.020, 0.300
-    seconds = [calm, calm, late, silent, silent, calm, silent, held, silent]
+    held, pause = (10, 0.020, 0.300), (3, 0.300, 0.100)
+    seconds = [calm, calm, late, silent, silent, calm, silent, held, silent, late, pause, pause]
     found = ada.browser.evaluate(f'ear.forgets({json.dumps(seconds)})')
-    if found != [0, 0, 0, 1, 0, 0, 0, 0, 1]:
+    if found != [0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 1, 0]:
         raise Failed(f'slots begin anew at {found}')
     found, slots = ada.browser.evaluate('ear.renew()'), SLOTS - 1
     if found != ['stable', SLOTS, 'sendrecv', *['recvonly'] * slots]:

@@ -4,6 +4,7 @@
 
 const LATE_S = 0.060;           // more than usual
 const USUAL_SHARE = 1 / 16;     // of the latest second in what is usual
+const PAUSE_PACKETS = 5;        // a second: Opus sends 2 or 3 while its talker is silent (DTX)
 
 // A browser holds each packet for as long as the latest ones of the last 10 to 20 s would
 // have needed, and where nothing comes it learns nothing.  So a voice that was late while
@@ -26,7 +27,7 @@ class Lateness {
       const was = this.last.get(slot);
       this.last.set(slot, now);
       if (!was) continue;
-      (now.packets > was.packets ? heard : silent).push(slot);
+      (now.packets > was.packets + PAUSE_PACKETS ? heard : silent).push(slot);
       if (now.emitted > was.emitted && now.target >= was.target)
         targets.push(Math.max(now.target - was.target, now.delay - was.delay) /
           (now.emitted - was.emitted));
