@@ -3,10 +3,12 @@
 """Rates speech that came over six traces: cut, stretched, or with a fixed delay.
 
   tests/experiments/jitter/speech.py [--build build] [--keep DIR] [--neteq PROGRAM]
+      [--pairs]
 
 Sends four minutes of the voices of examples/voices.sh through jitter-speech and
 rates 8 s at a time by PESQ (ITU-T P.862.2, wideband) against what was said.
-Fills in the table of docs/algorithms/playout.md.  --keep leaves what is heard in DIR, and
+Fills in the tables of docs/algorithms/playout.md.  --pairs does only the second one, ours
+beside a constant delay as long, piece by piece.  --keep leaves what is heard in DIR, and
 the ratings, or takes these from there.  --neteq is a build of tests/peers/neteq.cc, which
 says how to make it; without it NetEQ's rows stay as they are.
 
@@ -33,6 +35,8 @@ except ImportError:
 
 RATE = 16000
 PIECE_S = 8
+N_BEGINNING = 2                 # pieces in which the path is new
+STUDENT = 2.05                  # 95 % of some 29 pieces
 VOICE_S = 30
 CODEC_MS = 6.5                  # Opus looks ahead
 QUIET = 100                     # of 32768: says nothing of the delay
@@ -126,7 +130,7 @@ def pieces(said, heard):
                heard[i:i + n + RATE].astype(float))
 
 
-def measure(build, folder, neteq):
+def measure(build, folder, neteq, names):
     """A row for each trace and pipeline."""
     speech = folder / 'speech.s16'
     if not speech.exists():
@@ -136,7 +140,7 @@ def measure(build, folder, neteq):
     with concurrent.futures.ProcessPoolExecutor() as pool:
         for trace in TRACES:
             delay = 0.0
-            for name in [*PIPELINES, *([NETEQ] if neteq else [])]:
+            for name in names:
                 heard = folder / f'{trace}-{name.replace(" ", "-")}.s16'
                 missing = hear_neteq(neteq, speech, trace, heard) \
                     if name == NETEQ else \
@@ -151,6 +155,7 @@ def measure(build, folder, neteq):
                              'mean': float(scores.mean()),
                              'worst': float(np.percentile(scores, 10)),
                              'delay': float(delays.mean()),
+                             'scores': scores.tolist(),
                              'missing': missing})
                 print(rows[-1], file=sys.stderr)
     return rows
@@ -175,22 +180,47 @@ def table(rows):
     return lines
 
 
+def interval(values):
+    """Their mean, and half of its confidence interval"""
+    return (f'{values.mean():+.3f} '
+            f'± {STUDENT * values.std(ddof=1) / np.sqrt(len(values)):.3f}')
+
+
+def pairs_table(rows):
+    scores = {(row['trace'], row['name']): np.array(row['scores']) for row in rows}
+    lines = [f'| trace | PESQ beyond that of *{SAME}* '
+             f'| what the first {N_BEGINNING * PIECE_S} s add to that | after them |',
+             '|---|---|---|---|']
+    for trace in TRACES:
+        more = scores[trace, OURS] - scores[trace, SAME]
+        lines.append(
+            f'| {trace} | {interval(more)} '
+            f'| {more[:N_BEGINNING].sum() / len(more):+.3f} '
+            f'| {interval(more[N_BEGINNING:])} |')
+    return lines
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--build', default=write_playout.ROOT / 'build')
     parser.add_argument('--keep')
     parser.add_argument('--neteq')
+    parser.add_argument('--pairs', action='store_true')
     args = parser.parse_args()
+    names = [OURS, SAME] if args.pairs else [
+        *PIPELINES, *([NETEQ] if args.neteq else [])]
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(args.keep or scratch)
         folder.mkdir(parents=True, exist_ok=True)
         ratings = folder / 'ratings.json'
         if not ratings.exists():
             ratings.write_text(json.dumps(measure(
-                pathlib.Path(args.build).resolve(), folder, args.neteq)),
+                pathlib.Path(args.build).resolve(), folder, args.neteq, names)),
                 encoding='utf-8')
         rows = json.loads(ratings.read_text(encoding='utf-8'))
-    write_playout.fill_in('speech', table(rows))
+    if not args.pairs:
+        write_playout.fill_in('speech', table(rows))
+    write_playout.fill_in('speech pairs', pairs_table(rows))
 
 
 if __name__ == '__main__':
