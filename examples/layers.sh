@@ -3,6 +3,10 @@
 # narrow one, each link with a router.  Says who hears what.
 #
 #   examples/layers.sh [sound|talkers] [--seconds N] [--narrow BPS] [--out FOLDER]
+#                      [--voices FOLDER]
+#
+# Installs what is missing (or says what), builds and makes the voices first, unless
+# --voices says where some are.
 #
 # sound: two voices, left and right; the wide listener hears them there, the narrow one
 # both in the middle.  talkers: three people at a mixer; the wide listener hears each
@@ -18,4 +22,15 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 . "$top/examples/prepare.sh"
 fmx_help "$@"
 fmx_options "$top/examples/python/layers.py" "$@"
+case " $* " in
+*" --voices"[\ =]*) ;;
+*)
+  build=${FMX_BUILD:-$top/build}
+  export FMX_BUILD="$build"
+  fmx_install build run party || exit 1
+  fmx_say "building"
+  fmx_configure "$build" "$top" && ninja -C "$build" plugins || exit 1
+  "$top/examples/voices.sh" "$build/voices"
+  ;;
+esac
 fmx_in_namespaces "$top/examples/python/layers.py" "$@"
