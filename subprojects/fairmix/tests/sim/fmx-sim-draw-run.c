@@ -245,6 +245,7 @@ fmx_sim_draw_judge (FmxSimFamily family, const FmxSimOutcome *out)
     case FMX_SIM_BESIDE_TCP:
     case FMX_SIM_BESIDE_TCP_PACKETS:
     case FMX_SIM_BESIDE_TCP_MANAGED:
+    case FMX_SIM_SEVERAL:
       return out->ratio >= 0.5 && out->ratio <= 2.0
           && out->loss <= loss_limit;
     case FMX_SIM_BESIDE_TCP_LOSSY:

@@ -11,7 +11,7 @@ const char *const fmx_sim_family_names[FMX_SIM_N_FAMILIES] = {
   "beside TCP", "beside TCP, packets", "beside TCP, managed",
   "beside TCP, lossy", "alone", "alone, steps", "own flows", "reverse TCP",
   "noise", "beside web", "late talkers", "busy computer",
-  "token bucket"
+  "token bucket", "several beside TCP"
 };
 
 static double
@@ -109,7 +109,8 @@ fmx_sim_draw (FmxSimFamily family, uint64_t seed)
   draw.link.delay = (FmxDuration) log_between (&rng, 2e6, 200e6);
   draw.n_bundles = 1;
   draw_queue (&draw, &rng);
-  if (family <= FMX_SIM_BESIDE_TCP_LOSSY || family == FMX_SIM_WEB)
+  if (family <= FMX_SIM_BESIDE_TCP_LOSSY || family == FMX_SIM_WEB
+      || family == FMX_SIM_SEVERAL)
     draw_tcps (&draw, &rng);
   if (family == FMX_SIM_STEPS)
     draw.step_interval = (FmxDuration) between (&rng, 15e9, 30e9);
@@ -122,6 +123,13 @@ fmx_sim_draw (FmxSimFamily family, uint64_t seed)
   if (family == FMX_SIM_SHAPED)
     draw.nature.burst_bytes = (uint32_t) fmax (LEAST_BURST,
         log_between (&rng, 0.005, 0.5) * draw.link.rate_bps / 8.0);
+  if (family == FMX_SIM_SEVERAL) {
+    draw.n_bundles = 2 + one_of (&rng, FMX_SIM_DRAW_FLOWS - 1);
+    draw.link.rate_bps *= draw.n_bundles;       /* each has what one would have */
+    draw.link.queue_bytes *= draw.n_bundles;
+    for (unsigned i = 1; i < draw.n_bundles; i++)
+      draw.delay[i] = (FmxDuration) between (&rng, 0.0, 30e6);
+  }
   if (family == FMX_SIM_OWN) {
     double spread = log_between (&rng, 1.0, 30.0);
 

@@ -27,6 +27,7 @@
  * @FMX_SIM_LATE_TALKERS: nobody else; voices that come late, talk and pause
  * @FMX_SIM_BUSY: nobody else; now and then the computer stands still
  * @FMX_SIM_SHAPED: nobody else; a shaper passes bursts of 5 to 500 ms
+ * @FMX_SIM_SEVERAL: two to four bundles beside one to four TCPs at a queue of bytes
  *
  * A class of networks.
  */
@@ -45,6 +46,7 @@ typedef enum
   FMX_SIM_LATE_TALKERS,
   FMX_SIM_BUSY,
   FMX_SIM_SHAPED,
+  FMX_SIM_SEVERAL,
   FMX_SIM_N_FAMILIES
 } FmxSimFamily;
 
@@ -57,7 +59,7 @@ extern const char *const fmx_sim_family_names[FMX_SIM_N_FAMILIES];
  * @seed: what it was drawn by
  * @link: the bottleneck
  * @nature: likewise
- * @n_bundles: 1 to 3
+ * @n_bundles: 1 to 4
  * @delay: one way, for each bundle, beyond the bottleneck's
  * @n_tcps: beside them
  * @tcp: the first; the others are alike, but begin later

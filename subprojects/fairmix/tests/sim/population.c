@@ -38,11 +38,17 @@ typedef struct
 
 static Tally tally;
 
+static bool
+is_beside_tcp (FmxSimFamily family)
+{
+  return family <= FMX_SIM_BESIDE_TCP_LOSSY || family == FMX_SIM_SEVERAL;
+}
+
 /* The figure that the family's target is about. */
 static double
 value_of (const FmxSimDraw *draw, const FmxSimOutcome *out)
 {
-  if (draw->family <= FMX_SIM_BESIDE_TCP_LOSSY)
+  if (is_beside_tcp (draw->family))
     return out->ratio;
   if (draw->family == FMX_SIM_WEB)
     return out->share;
@@ -95,9 +101,9 @@ run_draws (const Options *options, FmxSimFamily family, unsigned first)
     tally.apart += out.apart;
     tally.padding += out.padding;
     tally.steady += out.changes <= 2.0;
-    tally.quick += out.climb_s <= (family <= FMX_SIM_BESIDE_TCP_LOSSY
+    tally.quick += out.climb_s <= (is_beside_tcp (family)
         ? CLIMB_BESIDE_TCP_S : CLIMB_ALONE_S);
-    if (family <= FMX_SIM_BESIDE_TCP_LOSSY)
+    if (is_beside_tcp (family))
       tally.extreme += value < 0.33 || value > 3.0;
     if (options->each)
       print_each (&draw, &out);
