@@ -10,6 +10,10 @@
 #define FULL_GAIN 0.25          /* the last four events count most, as the four greatest
                                  * weights of [RFC5348 5.4] */
 
+#define STILL_FULL 0.2          /* of the peak: no lower since it overflowed */
+#define SURELY 0.95             /* of the loss events are those of a full queue; without it
+                                 * lossy 90: 83 */
+
 #define SHED_TELLS (5 * FMX_SECOND)     /* two seconds longer than loss is counted */
 
 #define CHOKED (1.0 / 3.0)      /* of what is sent comes through ... */
@@ -80,6 +84,19 @@ note_poor (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   s->poor_sent = fb->loss_event_sent;
 }
 
+/* A TCP that loses something gives way, and the queue falls.  Where it does not fall those
+ * who fill it do not give way, and a TCP loses something again each round trip, though
+ * small packets may find room all the time. */
+static bool
+stays_full (const FmxRateShortqState *s)
+{
+  return s->mode == FMX_RATE_SHORTQ_COMPETING && s->overflow_queue > 0
+      && s->full_share >= SURELY
+      && (double) fmx_queue_sense_standing (&s->queue)
+      >= (double) s->overflow_queue
+      - STILL_FULL * (double) fmx_queue_sense_peak (&s->queue);
+}
+
 /* A loss while the queue is near its highest is one of a full queue; TCP hears
  * of it a round trip later, and then comes the dip. */
 void
@@ -95,7 +112,11 @@ fmx_shortq_note_loss (FmxRateController *rc, const FmxRateFeedback *fb,
 
   if (falling)
     s->crest_noted = false;
-  if ((dip || (fb->new_loss_event && full))
+  if (fb->new_loss_event && full)
+    s->overflow_queue = fmx_queue_sense_recent (&s->queue);
+  else if (falling)
+    s->overflow_queue = 0;
+  if ((dip || (fb->new_loss_event && full) || stays_full (s))
       && fmx_full_queue_note (&s->full, fb->receive_bps, now))
     s->crest_noted = !falling;
   if (!fb->new_loss_event)

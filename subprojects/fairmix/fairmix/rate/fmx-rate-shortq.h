@@ -72,6 +72,7 @@ typedef struct
   double step_share;            /* of the rate: the last step up */
   /* the queue is full */
   FmxFullQueue full;
+  FmxDuration overflow_queue;   /* stood at the last such loss; 0 = it has fallen since */
   bool crest_noted;             /* it lost something: its dip is not another */
   double most_bps;              /* half of what was ours alone */
   double alone_bps;             /* came through while the queue was short ... */

@@ -6,13 +6,6 @@
 #define EPOCH (2 * S)
 #define STEPS 40u               /* of 50 ms in an epoch */
 
-/* R that fairmix has measured, and X of a Reno with epochs of 2 s. */
-static double
-reno_bps (double rtt_s)
-{
-  return 1.5 * (2.0 - rtt_s) / rtt_s * 12000.0 / rtt_s;
-}
-
 static void
 assert_near (double value, double expected)
 {
@@ -20,18 +13,34 @@ assert_near (double value, double expected)
     fail_msg ("%.0f, not %.0f", value, expected);
 }
 
-/* A queue that counts bytes stands still, and loses some. */
+/* A queue that counts bytes stands still, and loses a small packet now and then: the large
+ * ones of a TCP would not get in. */
 static void
-test_each_loss_of_a_queue_that_stands_ends_an_epoch (void **state)
+test_a_queue_that_stays_full_hits_a_tcp_each_two_round_trips (void **state)
 {
   Told t = told_competing (400e3);
+  double x = 1.5 * 12000.0 / 0.4;       /* E = 2R: 3/2 (E - R)/R segments in each R */
 
   (void) state;
   for (unsigned i = 0; i < STEPS * 30; i++) {
     t.fb.new_loss_event = i % STEPS == 0;
     told_for (&t, STEP, 300 * MS);
   }
-  assert_near (t.rc.rate_bps, reno_bps (0.4));
+  assert_near (t.rc.rate_bps, x);
+}
+
+/* Slowly, as many give way one after the other: that is no dip.  There is room then. */
+static void
+test_a_queue_that_falls_by_a_third_is_not_full (void **state)
+{
+  Told t = told_competing (400e3);
+
+  (void) state;
+  for (unsigned i = 0; i < STEPS * 30; i++) {
+    t.fb.new_loss_event = i % STEPS == 0;
+    told_for (&t, STEP, 300 * MS - 100 * MS * (i % STEPS) / STEPS);
+  }
+  assert_true (t.rc.rate_bps > 2.0 * 1.5 * 12000.0 / 0.35);
 }
 
 /* A saw-tooth between 20 and 300 ms of four seconds; losses in its lower half
@@ -286,7 +295,9 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (test_each_loss_of_a_queue_that_stands_ends_an_epoch),
+    cmocka_unit_test
+        (test_a_queue_that_stays_full_hits_a_tcp_each_two_round_trips),
+    cmocka_unit_test (test_a_queue_that_falls_by_a_third_is_not_full),
     cmocka_unit_test (test_losses_half_way_up_end_none),
     cmocka_unit_test (test_one_loss_does_not_hide_the_dips_after_it),
     cmocka_unit_test (test_random_losses_count_at_the_mean_round_trip),

@@ -179,7 +179,7 @@ test_a_crest_that_loses_and_then_dips_ends_one_epoch (void **state)
     unsigned k = i % 40;
     FmxDuration queue = 200 * MS + (k < 20 ? 5 * k : 100) * MS;
 
-    b.fb.new_loss_event = k == 22;
+    b.fb.new_loss_event = k == 28;
     told_for (&a, STEP, queue);
     told_for (&b, STEP, queue);
   }
