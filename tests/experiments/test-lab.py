@@ -199,6 +199,20 @@ class GuestTest(unittest.TestCase):
         self.assertIn('latency=80000000', self.job(ear.replace(
             'stream_bps', 'ear_latency_ms = 80\nstream_bps')))
 
+    def test_a_cause_is_taken_away_where_the_scenario_says_so(self):
+        job = self.job()
+        self.assertNotIn('FMX_SENT', job)
+        self.assertNotIn('database-location', job)
+        job = self.job(TWO.replace('stream_bps', 'repair = true\nstream_bps')).replace('"', '')
+        self.assertEqual(job.count('FMX_SENT=/run/sent-a'), 3)
+        self.assertIn('udpsink name=wire', job)
+        self.assertLess(job.index('name=feedback'), job.index('identity name=repair'))
+        here = scenario_of(TWO.replace('stream_bps', 'never_mix = 1\nstream_bps')).runs()[0]
+        self.assertEqual(guest.databases(network.Network(here)),
+                         {'near-a.ini': '[ssrc:1001]\nnever-mix=true\n'})
+        self.assertIn('database-location=$OUT/near-a.ini', guest.job(
+            network.Network(here), '/tools'))
+
     def test_packets_wait_at_the_sender_where_the_scenario_says_so(self):
         self.assertIn('"policy=aggressive" "max-pacing-delay=0"', self.job())
         self.assertIn('"policy=lazy" "max-pacing-delay=500"', self.job(TWO.replace(

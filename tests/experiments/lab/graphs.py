@@ -108,7 +108,7 @@ def near_mixer(net, name, database):
     if flow['strategy'] == 'mix-all':
         mix += ('src_1::target-bitrate='
                 f'{math.ceil(scenario.mix_wire_bps(flow, most))} ')
-    elif flow['strategy'] == 'top-3':
+    if who_counts(flow):
         mix += f'database-location={database} '
     if flow['strategy'] == 'dpm':
         # nobody before tfrcrate hears its target, and it lets all pass
@@ -130,7 +130,7 @@ def near_mixer(net, name, database):
         'rtcp-min-interval=1000000000 '
         f'{through} ! {OUT_CAPS[flow["codec"]]} ! {rate}'
         'out.send_rtp_sink '
-        f'out.send_rtp_src ! udpsink host={far} port={port} {QUIET} '
+        f'out.send_rtp_src ! udpsink name=wire host={far} port={port} {QUIET} '
         f'out.send_rtcp_src ! udpsink host={far} port={port + 1} {QUIET} ')
     if rate:
         graph += (f'udpsrc port={port + 2} caps={RTCP} ! rate.rtcp_sink '
@@ -147,7 +147,7 @@ def far_mixer(net, name):
     return (
         'rtpsession name=in rtcp-min-interval=1000000000 '
         f'udpsrc port={port} caps={CAPS[flow["codec"]]} ! '
-        'rtpccfb name=feedback ! in.recv_rtp_sink '
+        'rtpccfb name=feedback ! identity name=repair ! in.recv_rtp_sink '
         f'udpsrc port={port + 1} caps={RTCP} ! in.recv_rtcp_sink '
         'in.send_rtcp_src ! reports. feedback.rtcp_src ! reports. '
         f'funnel name=reports ! udpsink host={near} port={port + 2} {QUIET} '
@@ -206,7 +206,9 @@ def bundle(net, name, tools, out):
     flow = net.run.flows[name]
     source, sink = net.source(name), net.sink(name)
     start = flow['start_s']
-    launch = f'{tools}/launch'
+    # wherever both can write
+    sent = f'FMX_SENT=/run/sent-{name} ' if flow['repair'] else ''
+    launch = f'env {sent}{tools}/launch' if sent else f'{tools}/launch'
     table = f'{out}/ear-{name}.csv' if flow['ear'] else '/dev/null'
     commands = [
         (-0.4, sink, f'{launch} {name} {table} '
@@ -214,7 +216,7 @@ def bundle(net, name, tools, out):
         (-0.4, sink, f'{launch} {name} /dev/null '
          + _quote(far_mixer(net, name))),
         (start, source, f'{launch} {name} {out}/senders-{name}.csv '
-         + _quote(near_mixer(net, name, f'{out}/top-3.ini'))),
+         + _quote(near_mixer(net, name, f'{out}/{database_name(name)}'))),
     ]
     for a, b in spans(flow, net.run.duration_s):
         commands.append((a, source, f'timeout -s INT {b - a:.3f} '
@@ -225,7 +227,13 @@ def bundle(net, name, tools, out):
     return commands
 
 
-def top_3(flow):
-    """A Database in which nobody but the first three is heard."""
-    return ''.join(f'[ssrc:{1001 + i}]\nmute=true\n'
-                   for i in range(3, flow['streams']))
+def database_name(name):
+    return f'near-{name}.ini'
+
+
+def who_counts(flow):
+    """The near mixer's Database: with top-3 only the first three are heard."""
+    mute = range(3, flow['streams']) if flow['strategy'] == 'top-3' else []
+    return ''.join([f'[ssrc:{1001 + i}]\nmute=true\n' for i in mute]
+                   + [f'[ssrc:{1001 + i}]\nnever-mix=true\n'
+                      for i in range(flow['never_mix'])])

@@ -261,8 +261,8 @@ def netlog(net, tools, out, end_s):
 
 def databases(net):
     """{file name: text} that the graphs refer to."""
-    tops = [f for f in net.run.bundles.values() if f['strategy'] == 'top-3']
-    return {'top-3.ini': graphs.top_3(tops[0])} if tops else {}
+    texts = {n: graphs.who_counts(f) for n, f in net.run.bundles.items()}
+    return {graphs.database_name(n): text for n, text in texts.items() if text}
 
 
 def join_senders(folder):

@@ -70,6 +70,8 @@ KINDS = {
                                 # and measured (lab/listen.py)
         'ear_latency_ms': 20,   # how late a packet may be for the listener
                                 # before the playout delay grows
+        'never_mix': 0,         # so many, the first, stay separate at any target
+        'repair': False,        # what was lost arrives with the next packet, after feedback
         'pause_s': None,        # [[from_s, to_s], ...]: nobody speaks
         'jitter_ms': 0.0,       # a talker's packet reaches the mixer late by
                                 # an evenly random part of it

@@ -13,10 +13,12 @@
  * Where there is a sink `ear`, a line with the event `ear` has the time at which
  * the first sample is heard; when the pipeline's latency changes, another one.
  * With FMX_ECN in the environment packets take marks, and marks are read.
- * FMX_SET there changes properties in time, as launch_media_schedule() says.
+ * FMX_SET there changes properties in time, as launch_media_schedule() says; FMX_SENT
+ * is a file by which a receiver gets what was lost, as launch-repair.h says.
  * SIGINT and SIGTERM end it cleanly; who listens to a group says BYE. */
 #include "launch-ecn.h"
 #include "launch-media.h"
+#include "launch-repair.h"
 
 #include <glib-unix.h>
 #include <gst/base/gstbasesink.h>
@@ -279,6 +281,8 @@ main (int argc, char **argv)
   launch_media_count (l.pipeline);
   if (g_getenv ("FMX_SET") != NULL)
     launch_media_schedule (l.pipeline, g_getenv ("FMX_SET"), l.epoch_us);
+  if (g_getenv ("FMX_SENT") != NULL)
+    launch_repair_prepare (l.pipeline, g_getenv ("FMX_SENT"));
   l.loop = g_main_loop_new (NULL, FALSE);
   bus = gst_element_get_bus (l.pipeline);
   gst_bus_add_watch (bus, on_message, &l);
