@@ -57,7 +57,8 @@ class Chromium:
                  machine=(), more_flags=()):
         self.patience_s = patience_s
         self.folder = make_folder('browser')
-        self.last_id, self.left, self.events = 0, b'', []
+        self.last_id, self.left = 0, b''
+        self.errors = []                # what the browser's log has: what did not load
         program = shutil.which('chromium') or shutil.which('chromium-browser') \
             or shutil.which('google-chrome')
         if program is None:
@@ -114,7 +115,13 @@ class Chromium:
                 if 'error' in message:
                     raise Failed(f'{method}: {message["error"]["message"]}')
                 return message['result']
+            if message.get('method') == 'Log.entryAdded':
+                self.note(message['params']['entry'])
         return None
+
+    def note(self, entry):
+        if entry['level'] == 'error':
+            self.errors.append(f'{entry.get("url")}: {entry["text"]}')
 
     def evaluate(self, script):
         """The value of an expression in the page; a promise is waited for."""
@@ -122,8 +129,8 @@ class Chromium:
                          returnByValue=True, userGesture=True)
         if 'exceptionDetails' in reply:
             details = reply['exceptionDetails']
-            raise Failed(details.get('exception', {}).get(
-                'description', details['text']))
+            raise Failed('\n'.join([details.get('exception', {}).get(
+                'description', details['text']), *self.errors]))
         return reply['result'].get('value')
 
     run = evaluate                      # statements; what they declare stays
@@ -131,6 +138,7 @@ class Chromium:
     def open(self, link):
         if not self.session:
             self.session = self.wait_for(self.attach, 'no page')
+            self.ask('Log.enable')
         self.ask('Page.navigate', url=link)
         self.wait_for(lambda: self.evaluate(
             f'location.href === {json.dumps(link)} && document.readyState === '

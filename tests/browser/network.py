@@ -60,13 +60,17 @@ class Network:
         return made
 
     def cable(self, end, other_end):
-        """Each (machine, device, address)"""
+        """Each (machine, device, address).  No end gives itself an IPv6 address, which
+        it has 1 to 2 s later: Chromium, when a network changes so, drops connections
+        that are not made yet, and shows a page without its scripts."""
         (machine, name, _), (other, peer, _) = end, other_end
         there = other[1].split('/')[2]
         self.run(machine,
                  f'ip link add {name} type veth peer name {peer} netns {there}')
         for at, device, ip in (end, other_end):
             self.run(at, f'ip address add {ip}/24 dev {device}')
+            if os.path.exists('/proc/sys/net/ipv6'):
+                self.run(at, f'ip link set {device} addrgenmode none')
             self.run(at, f'ip link set {device} up')
 
     def route(self, machine, gateway):
