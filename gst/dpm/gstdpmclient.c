@@ -73,8 +73,12 @@ struct _GstDpmClient
   GstDpmTalkers *talkers;
   gint joined;
 
-  /* changed in state changes */
+  /* with the lock, changed in state changes: who asks for statistics may do so at any
+   * moment */
+  GstFairmixLock lock;
   GstDpmNeighbour *neighbour;   /* (nullable): the server, of who does not mix */
+
+  /* changed in state changes */
   GstDpmPeer *server_peer;
   gboolean is_mixer;            /* may be asked to mix for others */
   GstDpmHall hall;              /* of who may */
@@ -107,6 +111,7 @@ add_neighbour (GstDpmClient * self, GstDpmPeer * peer)
   GstDpmNode *node = GST_DPM_NODE (self);
   const GstDpmVoice *voice = gst_dpm_node_get_voice (node);
   GstDpmNeighbourParams params = {.alone = TRUE };
+  GstDpmNeighbour *neighbour;
 
   params.max_bitrate = gst_dpm_node_get_bitrate (node) + HEADERS_BITRATE;
   params.initial_bitrate = params.max_bitrate;
@@ -114,8 +119,11 @@ add_neighbour (GstDpmClient * self, GstDpmPeer * peer)
     params.voice = voice->last;
     params.encoder = GST_OBJECT_NAME (voice->encoder);
   }
-  self->neighbour = gst_dpm_neighbour_new (gst_dpm_node_get_graph (node), peer,
+  neighbour = gst_dpm_neighbour_new (gst_dpm_node_get_graph (node), peer,
       &params);
+  gst_fairmix_lock_acquire (&self->lock);
+  self->neighbour = neighbour;
+  gst_fairmix_lock_release (&self->lock);
 }
 
 /* The others may come through us one day: what we send goes through the mixer, too. */
@@ -207,8 +215,13 @@ static void
 gst_dpm_client_teardown (GstDpmNode * node)
 {
   GstDpmClient *self = GST_DPM_CLIENT (node);
+  GstDpmNeighbour *neighbour;
 
-  g_clear_pointer (&self->neighbour, gst_dpm_neighbour_free);
+  gst_fairmix_lock_acquire (&self->lock);
+  neighbour = g_steal_pointer (&self->neighbour);
+  gst_fairmix_lock_release (&self->lock);
+  if (neighbour != NULL)
+    gst_dpm_neighbour_free (neighbour);
   gst_dpm_hall_empty (&self->hall);
   if (self->is_mixer)
     gst_dpm_hall_set_voice (&self->hall, NULL, NULL);
@@ -307,8 +320,10 @@ gst_dpm_client_add_stats (GstDpmNode * node, GstStructure * stats)
 {
   GstDpmClient *self = GST_DPM_CLIENT (node);
 
+  gst_fairmix_lock_acquire (&self->lock);
   if (self->neighbour != NULL)
     gst_dpm_neighbour_add_stats (self->neighbour, stats);
+  gst_fairmix_lock_release (&self->lock);
   if (self->is_mixer)
     gst_dpm_hall_add_stats (&self->hall, stats);
 }
@@ -368,6 +383,7 @@ gst_dpm_client_finalize (GObject * object)
 
   gst_dpm_talkers_free (self->talkers);
   gst_dpm_hall_clear (&self->hall);
+  gst_fairmix_lock_clear (&self->lock);
   g_free (self->server);
   g_free (self->display_name);
   G_OBJECT_CLASS (gst_dpm_client_parent_class)->finalize (object);
@@ -428,4 +444,5 @@ gst_dpm_client_init (GstDpmClient * self)
   self->talkers =
       gst_dpm_talkers_new (gst_dpm_node_get_graph (GST_DPM_NODE (self)));
   gst_dpm_hall_init (&self->hall, GST_DPM_NODE (self));
+  gst_fairmix_lock_init (&self->lock, GST_FAIRMIX_RANK_ELEMENT);
 }

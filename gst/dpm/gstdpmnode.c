@@ -381,6 +381,27 @@ ghost_new (GstElement * element, const gchar * pad,
   return ghost;
 }
 
+/* Whatever several threads do at a time, what was said last is done last. */
+static void
+apply_mute (GstDpmNode * self)
+{
+  GstDpmNodePrivate *priv = PRIVATE (self);
+  GstElement *volume;
+  gboolean mute = FALSE, again = FALSE, done = FALSE;
+
+  while (!done) {
+    GST_OBJECT_LOCK (self);
+    done = priv->voice.volume == NULL || (again && mute == priv->mute);
+    mute = priv->mute;
+    volume = done ? NULL : gst_object_ref (priv->voice.volume);
+    GST_OBJECT_UNLOCK (self);
+    if (volume != NULL)
+      g_object_set (volume, "mute", mute, NULL);
+    gst_clear_object (&volume);
+    again = TRUE;
+  }
+}
+
 static GstPad *
 request_voice (GstDpmNode * self)
 {
@@ -396,13 +417,13 @@ request_voice (GstDpmNode * self)
     gst_dpm_graph_remove (&priv->graph, elements);
     return NULL;
   }
-  g_object_set (voice.volume, "mute", priv->mute, NULL);
   pad = ghost_new (voice.first, "sink", &sink_template);
   GST_OBJECT_LOCK (self);
   priv->voice = voice;
   priv->voice_pad = pad;
   priv->voice_elements = elements;
   GST_OBJECT_UNLOCK (self);
+  apply_mute (self);
   gst_dpm_graph_start (elements);
   return pad;
 }
@@ -504,7 +525,6 @@ gst_dpm_node_set_property (GObject * object, guint id, const GValue * value,
     GParamSpec * pspec)
 {
   GstDpmNodePrivate *priv = PRIVATE (object);
-  GstElement *volume = NULL;
 
   if (is_mixers (id)) {
     if (priv->complete)
@@ -528,17 +548,14 @@ gst_dpm_node_set_property (GObject * object, guint id, const GValue * value,
       break;
     case PROP_MUTE:
       priv->mute = g_value_get_boolean (value);
-      if (priv->voice.volume != NULL)
-        volume = gst_object_ref (priv->voice.volume);
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
       break;
   }
   GST_OBJECT_UNLOCK (object);
-  if (volume != NULL)
-    g_object_set_property (G_OBJECT (volume), "mute", value);
-  gst_clear_object (&volume);
+  if (id == PROP_MUTE)
+    apply_mute (GST_DPM_NODE (object));
 }
 
 static GstStructure *

@@ -159,8 +159,10 @@ set_property (Meeting * meeting)
 static void
 read_stats (Meeting * meeting)
 {
-  GstElement *dpm = gst_bin_get_by_name (GST_BIN (meeting->mixers
-          [g_rand_int_range (meeting->rand, 0, 2)]), "dpm");
+  GstElement *guest = any_guest (meeting);
+  GstElement *pipeline = guest != NULL && g_rand_boolean (meeting->rand)
+      ? guest : meeting->mixers[g_rand_int_range (meeting->rand, 0, 2)];
+  GstElement *dpm = gst_bin_get_by_name (GST_BIN (pipeline), "dpm");
   GstStructure *stats;
 
   g_object_get (dpm, "stats", &stats, NULL);

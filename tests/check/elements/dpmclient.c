@@ -3,12 +3,26 @@
 #include "dpmrelay.h"
 #include "dpmresolver.h"
 
+static gint reads;                /* whether somebody is to */
+
+/* Returns: how this host calls itself by IPv6, if it has that */
+static const gchar *
+own_address (void)
+{
+  GstDpmSocket v6 = { NULL, FALSE };
+  gboolean has_v6 = gst_dpm_socket_open (&v6, "::1", 0, NULL);
+
+  gst_dpm_socket_close (&v6);
+  return has_v6 ? "[::1]" : "127.0.0.1";
+}
+
+/* ... one by IPv6, one by IPv4, through the same port */
 GST_START_TEST (test_who_only_listens_and_who_only_talks)
 {
-  Person *mixer = mixer_new ("");
+  Person *mixer = person_start (person_new ("dpmmixer name=dpm port=0"));
   guint port = (guint) stat_of (mixer, "port");
   gchar *talks = g_strdup_printf (VOICE "dpmclient name=dpm "
-      "server=127.0.0.1:%u display-name=talks", 440, port);
+      "server=%s:%u display-name=talks", 440, own_address (), port);
   gchar *listens = g_strdup_printf ("dpmclient name=dpm server=127.0.0.1:%u "
       "display-name=listens" EARS, port);
   Person *talker = person_start (person_new (talks));
@@ -373,6 +387,44 @@ GST_START_TEST (test_pads_go_while_it_plays)
 
 GST_END_TEST;
 
+static gpointer
+read_statistics (gpointer data)
+{
+  Person *person = data;
+
+  while (g_atomic_int_get (&reads)) {
+    GstStructure *stats;
+
+    g_object_get (person->dpm, "stats", &stats, NULL);
+    gst_structure_free (stats);
+  }
+  return NULL;
+}
+
+/* Somebody looks all the time, and somebody else makes it mute, while it ends and begins
+ * again.  (A race, if there is one, is ThreadSanitizer's to find.) */
+GST_START_TEST (test_statistics_may_be_read_at_any_moment)
+{
+  Person *mixer = mixer_new ("");
+  Person *alice = client_new (mixer, "alice", 440, "");
+  GThread *thread;
+
+  g_atomic_int_set (&reads, TRUE);
+  thread = g_thread_new ("reads", read_statistics, alice);
+  for (guint i = 0; i < 5; i++) {
+    gst_element_set_state (alice->pipeline, GST_STATE_READY);
+    g_object_set (alice->dpm, "mute", i % 2 == 0, NULL);
+    gst_element_set_state (alice->pipeline, GST_STATE_PLAYING);
+  }
+  g_atomic_int_set (&reads, FALSE);
+  g_thread_join (thread);
+  expect_message (alice, "dpm-session", "event", "joined");
+  person_free (alice);
+  person_free (mixer);
+}
+
+GST_END_TEST;
+
 static Suite *
 dpmclient_suite (void)
 {
@@ -395,6 +447,7 @@ dpmclient_suite (void)
   tcase_add_test (tc, test_a_name_that_nobody_knows_holds_up_nobody);
   tcase_add_test (tc, test_a_secret_that_is_too_long_is_an_error);
   tcase_add_test (tc, test_pads_go_while_it_plays);
+  tcase_add_test (tc, test_statistics_may_be_read_at_any_moment);
   return s;
 }
 
