@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define RECEIVE_BUFFER_BYTES (4 << 20)
+#define MAX_NOTHINGS 64         /* read over in one call */
 
 static const guint8 v4_prefix[12] = {[10] = 0xff,[11] = 0xff };
 
@@ -122,7 +123,8 @@ gsize
 gst_dpm_socket_receive (GstDpmSocket * self, guint8 * data, gsize size,
     FmxJoinAddress * from)
 {
-  for (;;) {
+  /* There is an end to those that are empty, too. */
+  for (guint i = 0; i < MAX_NOTHINGS; i++) {
     struct sockaddr_storage native;
     socklen_t length = sizeof native;
     gssize n = recvfrom (g_socket_get_fd (self->socket), (void *) data, size, 0,
@@ -137,6 +139,7 @@ gst_dpm_socket_receive (GstDpmSocket * self, guint8 * data, gsize size,
       return (gsize) n;
     }
   }
+  return 0;
 }
 
 /* Returns: how long @native is; 0: this socket cannot send there */

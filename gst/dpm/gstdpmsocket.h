@@ -56,7 +56,8 @@ guint gst_dpm_socket_get_port (GstDpmSocket * self);
 gboolean gst_dpm_socket_wait (GstDpmSocket * self, gint64 timeout_us,
     GCancellable * cancellable);
 
-/* Returns: the size of the datagram, 0 if there is none */
+/* Returns: the size of the datagram, 0 if there is none, or many empty ones came before
+ * it */
 gsize gst_dpm_socket_receive (GstDpmSocket * self, guint8 * data, gsize size,
     FmxJoinAddress * from);
 
@@ -69,13 +70,13 @@ gboolean gst_dpm_socket_send (GstDpmSocket * self, const guint8 * data,
 void gst_dpm_socket_send_all (GstDpmSocket * self, GstDpmDatagram * datagrams,
     guint n);
 
-/* Returns: FALSE if it is no address of the Internet */
 /* @places: (out) (array length=most): where others can reach the socket, as far as we
  * know: what it is bound to, or the addresses of this host that are not its own
  * only.  Returns: how many */
 guint gst_dpm_socket_get_places (GstDpmSocket * self, FmxJoinAddress * places,
     guint most);
 
+/* Returns: FALSE if it is no address of the Internet */
 gboolean gst_dpm_address_from_gio (FmxJoinAddress * address,
     GSocketAddress * from);
 

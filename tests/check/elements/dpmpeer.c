@@ -367,6 +367,33 @@ GST_START_TEST (test_many_are_sent_at_once)
 
 GST_END_TEST;
 
+/* Empty datagrams are nothing to read, however many come. */
+GST_START_TEST (test_a_flood_of_nothing_has_an_end)
+{
+  GstDpmSocket here = { NULL, FALSE }, there = { NULL, FALSE };
+  FmxJoinAddress to = { {[10] = 0xff,[11] = 0xff, 127, 0, 0, 1}, 0 }, from;
+  guint8 data[2000] = { 0 };
+  guint n_calls = 0;
+  gsize size;
+
+  fail_unless (gst_dpm_socket_open (&here, "127.0.0.1", 0, NULL));
+  fail_unless (gst_dpm_socket_open (&there, "127.0.0.1", 0, NULL));
+  to.port = (guint16) gst_dpm_socket_get_port (&there);
+  for (guint i = 0; i < 150; i++)
+    fail_unless (gst_dpm_socket_send (&here, data, 0, &to));
+  fail_unless (gst_dpm_socket_send (&here, data, 77, &to));
+  do {
+    size = gst_dpm_socket_receive (&there, data, sizeof data, &from);
+    n_calls++;
+  } while (size == 0 && n_calls < 10);
+  fail_unless_equals_int (size, 77);
+  fail_unless (n_calls > 1);
+  gst_dpm_socket_close (&here);
+  gst_dpm_socket_close (&there);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_addresses_read_as_people_write_them)
 {
   FmxJoinAddress v4 = { {[10] = 0xff,[11] = 0xff, 192, 0, 2, 7}, 5004 };
@@ -403,6 +430,7 @@ dpmpeer_suite (void)
   tcase_add_test (tc, test_what_comes_before_its_elements_is_counted);
   tcase_add_test (tc, test_it_is_not_the_only_user_of_libsrtp);
   tcase_add_test (tc, test_many_are_sent_at_once);
+  tcase_add_test (tc, test_a_flood_of_nothing_has_an_end);
   tcase_add_test (tc, test_addresses_read_as_people_write_them);
   return s;
 }
