@@ -149,6 +149,17 @@ direction_has_room (Direction * direction, guint32 ssrc)
       || g_hash_table_contains (direction->ssrcs, GUINT_TO_POINTER (ssrc));
 }
 
+static gboolean
+direction_is_worn (Direction * direction)
+{
+  gboolean worn;
+
+  gst_fairmix_lock_acquire (&direction->lock);
+  worn = g_hash_table_size (direction->ssrcs) >= GST_DPM_MAX_SSRCS / 4 * 3;
+  gst_fairmix_lock_release (&direction->lock);
+  return worn;
+}
+
 GstDpmPeer *
 gst_dpm_peer_new (guint number, const gchar * name, guint flags,
     guint max_streams)
@@ -402,6 +413,12 @@ gst_dpm_peer_count_sent (GstDpmPeer * peer, gboolean sent)
   else
     peer->stats.n_unsent++;
   gst_fairmix_lock_release (&peer->lock);
+}
+
+gboolean
+gst_dpm_peer_is_worn (GstDpmPeer * peer)
+{
+  return direction_is_worn (&peer->in) || direction_is_worn (&peer->out);
 }
 
 void

@@ -100,6 +100,8 @@ gsize gst_dpm_peer_protect (GstDpmPeer * peer, GstBuffer * buffer,
     gboolean rtcp, guint8 * data, FmxJoinAddress * to);
 
 void gst_dpm_peer_count_sent (GstDpmPeer * peer, gboolean sent);
+/* Returns: whether one direction has but a quarter of GST_DPM_MAX_SSRCS left */
+gboolean gst_dpm_peer_is_worn (GstDpmPeer * peer);
 /* Removes what was added for it: pads `rtp_%u` and `rtcp_%u` of its number. */
 void gst_dpm_peer_remove_pads (GstDpmPeer * peer, GstElement * element);
 

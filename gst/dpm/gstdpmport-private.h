@@ -134,8 +134,8 @@ void gst_dpm_port_act_as_mixer (GstDpmPort * port,
 /* Returns: whether anybody may join us */
 gboolean gst_dpm_port_is_open (GstDpmPort * port);
 
-/* gstdpmportuplink.c: the server that we join; with the lock, but for free, tick and
- * resolve */
+/* gstdpmportuplink.c: the server that we join; with the lock, but for free, the
+ * two ticks and resolve */
 void gst_dpm_uplink_free (GstDpmUplink * uplink);
 void gst_dpm_uplink_act (GstDpmPort * port, FmxJoinClientResult * result,
     FmxTime now);
@@ -147,6 +147,9 @@ void gst_dpm_mixing_set (GstDpmPort * port, gboolean begin);
 /* Who asked hears now and then for how many we mix; who is below and need not be is
  * sent away again. */
 void gst_dpm_mixing_tick (GstDpmPort * port);
+/* In the thread that tells: when SRTP has hardly any room for SSRCs that it does not know,
+ * we join anew, with other keys. */
+void gst_dpm_uplink_tick (GstDpmPort * port);
 /* In the thread that tells: asks for the server's address. */
 void gst_dpm_uplink_resolve (GstDpmPort * port);
 

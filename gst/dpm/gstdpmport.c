@@ -391,6 +391,7 @@ tell_all (gpointer data)
     if (!end && gst_dpm_port_now (port) >= next_tick) {
       port->callbacks->tick (port->user, gst_dpm_port_now (port));
       gst_dpm_mixing_tick (port);
+      gst_dpm_uplink_tick (port);
       next_tick = gst_dpm_port_now (port) + TICK;
       if (port->resolve_at > 0 && next_tick > port->resolve_at) {
         port->resolve_at = 0;

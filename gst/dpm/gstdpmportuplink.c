@@ -89,6 +89,22 @@ gst_dpm_mixing_tick (GstDpmPort * port)
   gst_fairmix_lock_release (&port->lock);
 }
 
+void
+gst_dpm_uplink_tick (GstDpmPort * port)
+{
+  gboolean worn;
+
+  if (port->uplink == NULL || !gst_dpm_peer_is_worn (port->uplink->peer))
+    return;
+  gst_fairmix_lock_acquire (&port->lock);
+  worn = port->uplink->resolved && port->move.uplink == NULL;
+  if (worn)
+    fmx_join_client_renew (&port->uplink->client, gst_dpm_port_now (port));
+  gst_fairmix_lock_release (&port->lock);
+  if (worn)                     /* the receiver is to see that it is due */
+    g_cancellable_cancel (port->wake_up);
+}
+
 static void
 uplink_follow_root (GstDpmPort * port, FmxTime now)
 {

@@ -162,6 +162,7 @@ static void
 session_begin (FmxJoinClient *client, const FmxJoinAccept *accept, FmxTime now)
 {
   client->joined = true;
+  client->renews = false;
   client->phase = FMX_JOIN_PHASE_NONE;
   client->session = accept->session;
   client->counter_out = 0;
@@ -235,8 +236,8 @@ on_pong (FmxJoinClient *client, const FmxJoinControl *control,
   client->last_heard = now;
   if (control->echo == client->counter_out)
     client->stats.rtt = fmx_time_diff (now, client->pinged);
-  /* It was only late: no need to join anew. */
-  client->phase = FMX_JOIN_PHASE_NONE;
+  if (!client->renews)          /* it was only late: no need to join anew */
+    client->phase = FMX_JOIN_PHASE_NONE;
   if (control->root != client->root || control->depth != client->depth) {
     client->root = control->root;
     client->depth = control->depth;
@@ -464,6 +465,16 @@ fmx_join_client_quit (FmxJoinClient *client, FmxJoinReason reason,
   fmx_join_client_leave (client, result);
   result->reason = reason;
   attempt_later (client, pause, now);
+}
+
+void
+fmx_join_client_renew (FmxJoinClient *client, FmxTime now)
+{
+  if (!client->joined || client->renews)
+    return;
+  client->renews = true;
+  if (client->phase == FMX_JOIN_PHASE_NONE)
+    attempt_later (client, 0, now);
 }
 
 const FmxJoinKeys *

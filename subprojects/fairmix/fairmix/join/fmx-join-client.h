@@ -156,6 +156,7 @@ typedef struct
   FmxJoinJoin join;
   /* the session */
   bool joined;
+  bool renews;
   FmxJoinKeys keys;
   uint64_t session;
   uint64_t counter_out, counter_in;
@@ -197,6 +198,10 @@ void fmx_join_client_leave (FmxJoinClient * client,
 /** fmx_join_client_quit: leaves for @reason and tries again after @pause */
 void fmx_join_client_quit (FmxJoinClient * client, FmxJoinReason reason,
     FmxDuration pause, FmxJoinClientResult * result, FmxTime now);
+
+/** fmx_join_client_renew: joins anew beside the session, which goes on until there is
+ * one with other keys in its place */
+void fmx_join_client_renew (FmxJoinClient * client, FmxTime now);
 
 /** fmx_join_client_part: as fmx_join_client_leave(), because we are elsewhere now */
 void fmx_join_client_part (FmxJoinClient * client,

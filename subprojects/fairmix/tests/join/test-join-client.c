@@ -118,6 +118,20 @@ test_a_mixer_that_is_back_late_is_found (void **state)
   assert_non_null (fmx_join_client_keys (&guest.client));
 }
 
+/* Both go on to @until, but HELLOs get lost.  Returns: @until */
+static FmxTime
+run_deaf (Room *r, Guest *g, FmxTime until)
+{
+  FmxJoinClientResult mine;
+  FmxTime now;
+
+  while ((now = fmx_join_client_next_timeout (&g->client)) <= until)
+    while (fmx_join_client_on_timeout (&g->client, &mine, now))
+      if (mine.data[4] != FMX_JOIN_HELLO)
+        talk (r, g, &mine, now);
+  return until;
+}
+
 /* A path that was dead for three seconds: the same session, or one that takes
  * its place; never two. */
 static void
@@ -136,6 +150,39 @@ test_after_an_outage_there_is_one_session (void **state)
     assert_int_equal (mixer_stats (&room.mixer).n_sessions, 1);
     assert_int_equal (mixer_stats (&room.mixer).n_pending, 0);
   }
+}
+
+/* Other keys, while the session that there was goes on until they are there; answers to
+ * its PINGs do not end the attempt. */
+static void
+test_a_session_is_renewed_while_it_goes_on (void **state)
+{
+  FmxJoinKeys before;
+  FmxTime now = START;
+
+  (void) state;
+  room_open (&room, "sesame", 1);
+  guest_init (&guest, "alice", "sesame", 1, START);
+  fmx_join_client_renew (&guest.client, START); /* of what is not there */
+  join (&room, &guest, START);
+  for (unsigned i = 1; i < 20; i++) {
+    before = *fmx_join_client_keys (&guest.client);
+    now = run (&room, &guest, now + 10 * FMX_SECOND + i * 37 * FMX_MSECOND);
+    fmx_join_client_renew (&guest.client, now);
+    if (i % 2)                  /* nobody answers a HELLO for a while */
+      now = run_deaf (&room, &guest, now + i * 100 * FMX_MSECOND);
+    assert_memory_equal (&before, fmx_join_client_keys (&guest.client),
+        i % 2 ? sizeof before : 0);
+    now = run (&room, &guest, now + 4 * FMX_SECOND);
+    assert_non_null (fmx_join_client_keys (&guest.client));
+    assert_memory_not_equal (&before, fmx_join_client_keys (&guest.client),
+        sizeof before);
+    assert_int_equal (mixer_stats (&room.mixer).n_sessions, 1);
+    assert_int_equal (mixer_stats (&room.mixer).n_pending, 0);
+    assert_int_equal (client_stats (&guest.client).n_joined, 1 + i);
+  }
+  assert_int_equal (client_stats (&guest.client).n_lost, 0);
+  assert_int_equal (mixer_stats (&room.mixer).n_timeouts, 0);
 }
 
 static void
@@ -391,6 +438,7 @@ main (void)
     cmocka_unit_test (test_is_back_two_seconds_after_a_mixer_crashed),
     cmocka_unit_test (test_a_mixer_that_is_back_late_is_found),
     cmocka_unit_test (test_after_an_outage_there_is_one_session),
+    cmocka_unit_test (test_a_session_is_renewed_while_it_goes_on),
     cmocka_unit_test (test_leaves_and_is_gone),
     cmocka_unit_test (test_is_sent_away_and_says_why),
     cmocka_unit_test (test_bytes_that_were_changed_on_the_way_do_nothing),

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A port and its neighbours over loopback, without a graph: what happens when a session
+ * has lasted long. */
+#include "../gstfairmixcheck.h"
+#include "gstdpmcrypto.h"
+#include "gstdpmport.h"
+
+#define LOOK_US (5 * 1000)
+
+typedef struct
+{
+  GstDpmPort *port;
+  GstDpmPeer *server;           /* of who joins */
+  gint n_joined, n_left, n_replaced;    /* atomic */
+  GMutex gate;                  /* who is told of a neighbour goes through it */
+} End;
+
+static void
+on_joined (gpointer user, GstDpmPeer * peer)
+{
+  End *end = user;
+
+  (void) peer;
+  g_mutex_lock (&end->gate);
+  g_mutex_unlock (&end->gate);
+  g_atomic_int_inc (&end->n_joined);
+}
+
+static void
+on_left (gpointer user, GstDpmPeer * peer, FmxJoinReason reason)
+{
+  End *end = user;
+
+  (void) peer;
+  if (reason == FMX_JOIN_REASON_REPLACED)
+    g_atomic_int_inc (&end->n_replaced);
+  g_atomic_int_inc (&end->n_left);
+}
+
+static void
+on_refused (gpointer user, const gchar * address, FmxJoinReason reason)
+{
+  (void) user;
+  (void) address;
+  (void) reason;
+}
+
+static void
+on_uplink (gpointer user, FmxJoinClientEvent event, FmxJoinReason reason,
+    gboolean last)
+{
+  End *end = user;
+
+  (void) reason;
+  (void) last;
+  if (event == FMX_JOIN_CLIENT_JOINED)
+    g_atomic_int_inc (&end->n_joined);
+  if (event == FMX_JOIN_CLIENT_LEFT)
+    g_atomic_int_inc (&end->n_left);
+}
+
+static GstFlowReturn
+on_received (gpointer user, GstPad * pad, GstBuffer * buffer)
+{
+  (void) user;
+  (void) pad;
+  gst_buffer_unref (buffer);
+  return GST_FLOW_OK;
+}
+
+static void
+on_tick (gpointer user, FmxTime now)
+{
+  (void) user;
+  (void) now;
+}
+
+static const GstDpmPortCallbacks callbacks = {
+  on_joined, on_left, on_refused, on_uplink, NULL, on_received, on_tick
+};
+
+static const FmxJoinSecret secret = { 6, "sesame" };
+
+static void
+end_open (End * end)
+{
+  fail_unless (gst_dpm_port_open (end->port, "127.0.0.1", 0, NULL));
+  gst_dpm_port_start (end->port);
+}
+
+static End *
+end_new (void)
+{
+  End *end = g_new0 (End, 1);
+
+  g_mutex_init (&end->gate);
+  end->port = gst_dpm_port_new (&callbacks, end);
+  return end;
+}
+
+static void
+end_free (End * end)
+{
+  gst_dpm_port_free (end->port);
+  g_mutex_clear (&end->gate);
+  g_free (end);
+}
+
+static End *
+mixer_new (void)
+{
+  End *mixer = end_new ();
+  FmxJoinMixerParams params;
+
+  fmx_join_mixer_params_default (&params);
+  params.node = 1;
+  fail_unless (gst_dpm_port_serve (mixer->port, &params, &secret));
+  end_open (mixer);
+  return mixer;
+}
+
+static End *
+client_new (End * mixer)
+{
+  End *client = end_new ();
+  gchar *server = g_strdup_printf ("127.0.0.1:%u",
+      gst_dpm_port_get_number (mixer->port));
+  FmxJoinClientParams params;
+
+  fmx_join_client_params_default (&params);
+  client->server = gst_dpm_port_connect (client->port, server, &params,
+      &secret, NULL);
+  fail_unless (client->server != NULL);
+  g_free (server);
+  end_open (client);
+  return client;
+}
+
+static void
+wait_for (const gint * counter, gint least)
+{
+  while (g_atomic_int_get (counter) < least)
+    g_usleep (LOOK_US);
+}
+
+/* Many come and go while a session lasts, and each has an SSRC.  When those that SRTP
+ * must remember get many, the session gets other keys; nothing is lost. */
+GST_START_TEST (test_a_session_in_which_many_have_talked_gets_new_keys)
+{
+  End *mixer = mixer_new (), *client = client_new (mixer);
+  const guint n = GST_DPM_MAX_SSRCS / 4 * 3;
+  GstDpmPeerStats stats;
+
+  wait_for (&mixer->n_joined, 1);
+  for (gint round = 1; round < 4; round++) {
+    for (guint i = 0; i < n; i++) {
+      GstBuffer *buffer = rtp_packet_new (10000 * round + i, 1, 60);
+
+      gst_dpm_port_send (client->port, client->server, buffer, FALSE);
+      gst_buffer_unref (buffer);
+    }
+    wait_for (&mixer->n_joined, 1 + round);
+    wait_for (&client->n_joined, 1 + round);
+  }
+  fail_unless_equals_int (g_atomic_int_get (&mixer->n_replaced), 3);
+  fail_unless_equals_int (g_atomic_int_get (&client->n_left), 0);
+  gst_dpm_peer_get_stats (client->server, &stats);
+  fail_unless_equals_uint64 (stats.n_protect_failed, 0);
+  end_free (client);
+  end_free (mixer);
+}
+
+GST_END_TEST;
+
+static Suite *
+dpmport_suite (void)
+{
+  Suite *s = suite_create ("dpmport");
+  TCase *tc = tcase_create ("general");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, test_a_session_in_which_many_have_talked_gets_new_keys);
+  return s;
+}
+
+GST_CHECK_MAIN (dpmport);
