@@ -67,6 +67,15 @@ typedef struct
   guint n_places;
 } GstDpmPlaces;
 
+/* Somebody who wants in, and is let in when nothing else is to be done */
+typedef struct
+{
+  FmxJoinAddress from;
+  FmxTime at;
+  gsize size;
+  guint8 data[FMX_JOIN_MAX_BYTES];
+} GstDpmKnock;
+
 /* What the receiving thread sends while it is busy with one datagram, to be sent at
  * once. */
 typedef struct
@@ -88,6 +97,8 @@ struct _GstDpmPort
   GThread *receiver, *teller;
   GThread *batcher;             /* atomic: the receiver, while it fills the batch */
   GstDpmBatch *batch;                 /* (nullable): of the receiver */
+  GstDpmKnock *knocks;          /* (nullable): of the receiver */
+  guint first_knock, n_knocks;
   GThread *resolver;            /* of the teller */
   gint resolving;
   FmxTime resolve_at;           /* of the teller; 0: not planned */
@@ -115,6 +126,7 @@ struct _GstDpmPort
   guint n_ticks;
   guint next_number;
   guint64 n_foreign;
+  guint64 n_forgotten;          /* who knocked while too many did */
 };
 
 /* gstdpmportmixer.c: who comes to us; all but the first with the lock */
@@ -131,6 +143,13 @@ void gst_dpm_port_table_remove (GstDpmPort * port, GstDpmPeer * peer);
 /* Sends and tells what follows from @result. */
 void gst_dpm_port_act_as_mixer (GstDpmPort * port,
     const FmxJoinMixerResult * result);
+/* Returns: whether whoever tells has more to do than is good */
+gboolean gst_dpm_port_is_behind (GstDpmPort * port);
+/* @data: of who knocked; it waits, or is forgotten */
+void gst_dpm_port_note_knock (GstDpmPort * port, const FmxJoinAddress * from,
+    const guint8 * data, gsize size);
+/* Lets the first one in who waits, if whoever tells is not behind. */
+void gst_dpm_port_admit (GstDpmPort * port);
 /* Returns: whether anybody may join us */
 gboolean gst_dpm_port_is_open (GstDpmPort * port);
 

@@ -72,6 +72,7 @@ gst_dpm_port_free (GstDpmPort * port)
   g_hash_table_unref (port->by_address);
   g_async_queue_unref (port->jobs);
   g_free (port->batch);
+  g_free (port->knocks);
   g_object_unref (port->wake_up);
   g_object_unref (port->stopping);
   gst_object_unref (port->clock);
@@ -173,7 +174,10 @@ on_join_message (GstDpmPort * port, const guint8 * data, gsize size,
     FmxJoinMixerResult theirs;
 
     fmx_join_mixer_on_datagram (&port->mixer, from, data, size, &theirs, now);
-    gst_dpm_port_act_as_mixer (port, &theirs);
+    if (theirs.event == FMX_JOIN_MIXER_KNOCKED)
+      gst_dpm_port_note_knock (port, from, data, size);
+    else
+      gst_dpm_port_act_as_mixer (port, &theirs);
   } else {
     port->n_foreign++;
   }
@@ -291,6 +295,8 @@ idle_us (GstDpmPort * port)
 {
   FmxTime next = FMX_TIME_NONE, now = gst_dpm_port_now (port);
 
+  if (port->n_knocks > 0)
+    return gst_dpm_port_is_behind (port) ? SHORTEST_WAIT / 1000 : 0;
   gst_fairmix_lock_acquire (&port->lock);
   if (port->serves)
     next = fmx_join_mixer_next_timeout (&port->mixer);
@@ -329,6 +335,8 @@ receive_all (gpointer data)
       else if (datagram[0] >> 6 == 2)   /* RTP and RTCP [RFC7983 7] */
         on_media (port, datagram, size, &from);
     }
+    /* one at a time: what others say is not to wait */
+    gst_dpm_port_admit (port);
     on_timeout (port);
   }
   return NULL;
@@ -602,6 +610,7 @@ gst_dpm_port_add_stats (GstDpmPort * port, GstStructure * s)
     FmxJoinMixerStats stats;
 
     fmx_join_mixer_get_stats (&port->mixer, &stats);
+    stats.n_limited += port->n_forgotten;
     gst_dpm_stats_add_mixer (s, &stats);
     gst_structure_set (s, "mixes", G_TYPE_BOOLEAN, gst_dpm_port_is_open (port),
         NULL);

@@ -8,6 +8,10 @@
 
 #include <string.h>
 
+#define MAX_JOBS 64             /* a neighbour's elements may take milliseconds */
+#define MAX_KNOCKS 128
+#define KNOCK_LIFE (1 * FMX_SECOND)     /* who knocked before that has begun anew */
+
 FmxTime
 gst_dpm_port_now (GstDpmPort * port)
 {
@@ -110,6 +114,10 @@ session_mixes (GstDpmPort * port, const FmxJoinMixerResult * result)
 
   memcpy (places->places, result->places, sizeof places->places);
   places->n_places = result->n_places;
+  if (gst_dpm_port_is_behind (port)) {  /* it says so again */
+    gst_dpm_job_free (job);
+    return;
+  }
   job->mixing.mixes = result->mixes;
   job->mixing.n_below = result->n_below;
   job->mixing.least_bps = result->least_bps;
@@ -147,6 +155,56 @@ gst_dpm_port_act_as_mixer (GstDpmPort * port, const FmxJoinMixerResult * result)
     default:
       break;
   }
+}
+
+/* --- who knocks ----------------------------------------------------------- */
+
+gboolean
+gst_dpm_port_is_behind (GstDpmPort * port)
+{
+  return g_async_queue_length (port->jobs) >= MAX_JOBS;
+}
+
+void
+gst_dpm_port_note_knock (GstDpmPort * port, const FmxJoinAddress * from,
+    const guint8 * data, gsize size)
+{
+  GstDpmKnock *knock;
+
+  if (port->knocks == NULL)
+    port->knocks = g_new (GstDpmKnock, MAX_KNOCKS);
+  if (port->n_knocks == MAX_KNOCKS) {
+    port->n_forgotten++;
+    return;
+  }
+  knock = &port->knocks[(port->first_knock + port->n_knocks++) % MAX_KNOCKS];
+  knock->from = *from;
+  knock->at = gst_dpm_port_now (port);
+  knock->size = size;
+  memcpy (knock->data, data, size);
+}
+
+void
+gst_dpm_port_admit (GstDpmPort * port)
+{
+  FmxTime now = gst_dpm_port_now (port);
+  FmxJoinMixerResult result;
+  const GstDpmKnock *knock;
+
+  if (port->n_knocks == 0 || gst_dpm_port_is_behind (port))
+    return;
+  knock = &port->knocks[port->first_knock];
+  gst_fairmix_lock_acquire (&port->lock);
+  if (fmx_time_diff (now, knock->at) > KNOCK_LIFE) {
+    port->n_forgotten++;
+  } else {
+    fmx_join_mixer_admit (&port->mixer, &knock->from, knock->data, knock->size,
+        &result, now);
+    gst_dpm_port_act_as_mixer (port, &result);
+  }
+  gst_fairmix_lock_release (&port->lock);
+  port->first_knock = (port->first_knock + 1) % MAX_KNOCKS;
+  port->n_knocks--;
 }
 
 gboolean

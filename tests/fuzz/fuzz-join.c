@@ -103,6 +103,8 @@ check_mixer (FmxJoinMixer * mixer, Fuzz * fuzz, const uint8_t * data,
 
   *now += fuzz_u16 (fuzz) * (FmxTime) FMX_MSECOND;
   fmx_join_mixer_on_datagram (mixer, &from, data, size, &result, *now);
+  if (result.event == FMX_JOIN_MIXER_KNOCKED)
+    fmx_join_mixer_admit (mixer, &from, data, size, &result, *now);
   CHECK (result.size <= size);
   CHECK (result.event != FMX_JOIN_MIXER_JOINED);
   while (fmx_join_mixer_on_timeout (mixer, &result, *now));

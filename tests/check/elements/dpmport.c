@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A port and its neighbours over loopback, without a graph: what happens when a session
- * has lasted long. */
+ * has lasted long, and when more join than somebody can build for. */
 #include "../gstfairmixcheck.h"
 #include "gstdpmcrypto.h"
 #include "gstdpmport.h"
 
 #define LOOK_US (5 * 1000)
+#define ROUND_TRIPS 70          /* more than datagrams are read in a row */
 
 typedef struct
 {
@@ -172,6 +173,108 @@ GST_START_TEST (test_a_session_in_which_many_have_talked_gets_new_keys)
 
 GST_END_TEST;
 
+/* --- somebody who does the protocol by hand -------------------------------- */
+
+typedef struct
+{
+  GstDpmSocket socket;
+  GstDpmCrypto crypto;
+  FmxJoinClient client;
+  FmxJoinAddress mixer;
+  guint n_cookies, n_joined;
+} Guest;
+
+static void
+guest_send (Guest * guest, const FmxJoinClientResult * result)
+{
+  guest->n_joined += result->event == FMX_JOIN_CLIENT_JOINED;
+  if (result->size > 0)
+    fail_unless (gst_dpm_socket_send (&guest->socket, result->data,
+            result->size, &guest->mixer));
+}
+
+static void
+guest_read (Guest * guest)
+{
+  guint8 data[FMX_JOIN_MAX_BYTES + 1];
+  FmxJoinClientResult result;
+  FmxJoinAddress from;
+  gsize size;
+
+  gst_dpm_socket_wait (&guest->socket, -1, NULL);
+  while ((size = gst_dpm_socket_receive (&guest->socket, data, sizeof data,
+              &from)) > 0) {
+    guest->n_cookies += data[4] == FMX_JOIN_COOKIE;
+    fmx_join_client_on_datagram (&guest->client, data, size, &result, 1);
+    guest_send (guest, &result);
+  }
+}
+
+/* So many round trips that who receives has looked at who waits, until we are in. */
+static void
+guest_wait (Guest * guest)
+{
+  FmxJoinMessage hello = {.type = FMX_JOIN_HELLO };
+  guint8 data[FMX_JOIN_MAX_BYTES];
+  gsize size = fmx_join_message_write (&hello, data);
+  guint n_joined = guest->n_joined;
+
+  for (guint i = 0; i < ROUND_TRIPS && guest->n_joined == n_joined; i++) {
+    guint before = guest->n_cookies;
+
+    gst_dpm_socket_send (&guest->socket, data, size, &guest->mixer);
+    while (guest->n_cookies == before)
+      guest_read (guest);
+  }
+}
+
+/* Joins, in place of what it was before.  Returns: whether it was let in */
+static gboolean
+guest_join (Guest * guest)
+{
+  guint n_joined = guest->n_joined, n_cookies = guest->n_cookies;
+  FmxJoinClientParams params;
+  FmxJoinClientResult result;
+
+  fmx_join_client_params_default (&params);
+  fmx_join_client_init (&guest->client, &params, &guest->crypto.join, &secret,
+      1);
+  fail_unless (fmx_join_client_on_timeout (&guest->client, &result, 1));
+  guest_send (guest, &result);
+  while (guest->n_cookies == n_cookies)
+    guest_read (guest);         /* says JOIN */
+  guest_wait (guest);
+  return guest->n_joined > n_joined;
+}
+
+/* Whoever builds what neighbours need is at the first one; who comes meanwhile waits at
+ * the door, and nothing piles up behind it. */
+GST_START_TEST (test_nobody_is_let_in_whom_nobody_can_serve)
+{
+  End *mixer = mixer_new ();
+  Guest *guest = g_new0 (Guest, 1);
+  guint n = 0;
+
+  guest->mixer = (FmxJoinAddress) { {[10] = 0xff,[11] = 0xff, 127, 0, 0, 1},
+  (guint16) gst_dpm_port_get_number (mixer->port)};
+  gst_dpm_crypto_init (&guest->crypto);
+  fail_unless (gst_dpm_socket_open (&guest->socket, "127.0.0.1", 0, NULL));
+  g_mutex_lock (&mixer->gate);
+  while (n < 90 && guest_join (guest))
+    n++;
+  fail_unless (n > 10 && n < 50, "%u", n);
+  g_mutex_unlock (&mixer->gate);
+  while (guest->n_joined == n)
+    guest_join (guest);
+  wait_for (&mixer->n_replaced, (gint) n);
+  gst_dpm_socket_close (&guest->socket);
+  gst_dpm_crypto_clear (&guest->crypto);
+  g_free (guest);
+  end_free (mixer);
+}
+
+GST_END_TEST;
+
 static Suite *
 dpmport_suite (void)
 {
@@ -180,6 +283,7 @@ dpmport_suite (void)
 
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_a_session_in_which_many_have_talked_gets_new_keys);
+  tcase_add_test (tc, test_nobody_is_let_in_whom_nobody_can_serve);
   return s;
 }
 

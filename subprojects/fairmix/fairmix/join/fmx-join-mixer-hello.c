@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <assert.h>
 #include <string.h>
 
 #include "fairmix/join/fmx-join-mixer-private.h"
@@ -53,6 +54,7 @@ session_make (FmxJoinMixer *mixer, FmxJoinSession *session,
 {
   FmxJoinAccept *accept = &message->u.accept;
   FmxJoinAgreed agreed;
+  bool good;
 
   message->type = FMX_JOIN_ACCEPT;
   accept->session = fmx_join_sessions_new_id (&mixer->table);
@@ -60,12 +62,11 @@ session_make (FmxJoinMixer *mixer, FmxJoinSession *session,
   accept->depth = mixer->depth;
   memcpy (agreed.shared, shared, sizeof agreed.shared);
   memcpy (agreed.mixer_key, mixer->key, sizeof agreed.mixer_key);
-  if (!fmx_join_accept_make (mixer->crypto, &mixer->secret, &agreed,
-          &session->join, accept, &session->keys))
-    return false;
+  good = fmx_join_accept_make (mixer->crypto, &mixer->secret, &agreed,
+      &session->join, accept, &session->keys);
   session->id = accept->session;
   session->accept = *accept;
-  return true;
+  return good;
 }
 
 /* Returns: why @join is not to be let in; NONE: it is */
@@ -87,31 +88,65 @@ judge (FmxJoinMixer *mixer, const FmxJoinSession *candidate,
 }
 
 static void
-on_new_join (FmxJoinMixer *mixer, const FmxJoinAddress *from,
+again (FmxJoinMixer *mixer, const FmxJoinSession *session,
+    const FmxJoinJoin *join, FmxJoinMixerResult *result)
+{
+  FmxJoinMessage message = {.type = FMX_JOIN_ACCEPT };
+
+  /* Our answer was lost, or somebody plays it back.  The same answer makes no new
+   * keys. */
+  if (!fmx_join_same (join->proof, session->join.proof, sizeof join->proof)) {
+    mixer->stats.n_forged++;
+    return;
+  }
+  mixer->stats.n_repeated++;
+  message.u.accept = session->accept;
+  reply (result, &message);
+}
+
+void
+fmx_join_mixer_on_join (FmxJoinMixer *mixer, const FmxJoinAddress *from,
     const FmxJoinJoin *join, FmxJoinMixerResult *result, FmxTime now)
 {
-  FmxJoinSession *session =
-      fmx_join_sessions_find_free (&mixer->table), candidate = { 0 };
+  const FmxJoinSession *session;
+
+  if (!fmx_join_guard_cookie_is_good (&mixer->guard, from, join, now)) {
+    mixer->stats.n_bad_cookies++;
+    return;
+  }
+  session = fmx_join_sessions_find_nonce (&mixer->table, join->nonce);
+  if (session != NULL) {
+    again (mixer, session, join, result);
+  } else if (fmx_join_guard_take_join (&mixer->guard, from,
+          mixer->params.max_joins_per_host_per_s,
+          mixer->params.max_joins_per_s, now)) {
+    result->event = FMX_JOIN_MIXER_KNOCKED;
+  } else {
+    mixer->stats.n_limited++;
+    fmx_join_mixer_refuse (result, join->nonce, FMX_JOIN_REASON_BUSY);
+  }
+}
+
+static void
+let_in (FmxJoinMixer *mixer, FmxJoinSession *candidate,
+    FmxJoinMixerResult *result)
+{
+  const FmxJoinJoin *join = &candidate->join;
+  FmxJoinSession *session = fmx_join_sessions_find_free (&mixer->table);
   FmxJoinMessage message = { 0 };
   uint8_t shared[FMX_JOIN_PUBLIC_BYTES];
   FmxJoinReason reason;
 
-  if (session == NULL
-      || !fmx_join_guard_take_join (&mixer->guard, from,
-          mixer->params.max_joins_per_host_per_s,
-          mixer->params.max_joins_per_s, now)) {
+  if (session == NULL) {
     mixer->stats.n_limited++;
     fmx_join_mixer_refuse (result, join->nonce, FMX_JOIN_REASON_BUSY);
     return;
   }
-  candidate.address = *from;
-  candidate.join = *join;
-  candidate.last_heard = now;
   if (!mixer->crypto->agree (mixer->crypto->user, join->key, shared)) {
     mixer->stats.n_forged++;
     return;
   }
-  reason = judge (mixer, &candidate, shared);
+  reason = judge (mixer, candidate, shared);
   if (reason != FMX_JOIN_REASON_NONE) {
     if (reason == FMX_JOIN_REASON_SECRET)
       mixer->stats.n_wrong_secret++;
@@ -120,39 +155,35 @@ on_new_join (FmxJoinMixer *mixer, const FmxJoinAddress *from,
     fmx_join_mixer_refuse (result, join->nonce, reason);
     return;
   }
-  if (!session_make (mixer, &candidate, shared, &message)) {
+  if (!session_make (mixer, candidate, shared, &message)) {
     mixer->stats.n_forged++;
     return;
   }
-  candidate.state = FMX_JOIN_PENDING;
-  *session = candidate;
+  candidate->state = FMX_JOIN_PENDING;
+  *session = *candidate;
   mixer->stats.n_pending++;
   reply (result, &message);
 }
 
 void
-fmx_join_mixer_on_join (FmxJoinMixer *mixer, const FmxJoinAddress *from,
-    const FmxJoinJoin *join, FmxJoinMixerResult *result, FmxTime now)
+fmx_join_mixer_admit (FmxJoinMixer *mixer, const FmxJoinAddress *from,
+    const uint8_t *data, size_t size, FmxJoinMixerResult *result, FmxTime now)
 {
-  FmxJoinMessage message = {.type = FMX_JOIN_ACCEPT };
-  FmxJoinSession *session;
+  FmxJoinSession candidate = { 0 }, *session;
+  FmxJoinMessage message;
+  FmxJoinVerdict verdict = fmx_join_message_parse (&message, data, size);
 
-  if (!fmx_join_guard_cookie_is_good (&mixer->guard, from, join, now)) {
-    mixer->stats.n_bad_cookies++;
+  assert (verdict == FMX_JOIN_VALID && message.type == FMX_JOIN_JOIN);
+  (void) verdict;
+  fmx_join_mixer_clear (result);
+  result->to = *from;
+  session = fmx_join_sessions_find_nonce (&mixer->table, message.u.join.nonce);
+  if (session != NULL) {        /* it knocked twice */
+    again (mixer, session, &message.u.join, result);
     return;
   }
-  session = fmx_join_sessions_find_nonce (&mixer->table, join->nonce);
-  if (session == NULL) {
-    on_new_join (mixer, from, join, result, now);
-    return;
-  }
-  /* Again: our answer was lost, or somebody plays it back.  The same answer
-   * makes no new keys. */
-  if (!fmx_join_same (join->proof, session->join.proof, sizeof join->proof)) {
-    mixer->stats.n_forged++;
-    return;
-  }
-  mixer->stats.n_repeated++;
-  message.u.accept = session->accept;
-  reply (result, &message);
+  candidate.address = *from;
+  candidate.join = message.u.join;
+  candidate.last_heard = now;
+  let_in (mixer, &candidate, result);
 }

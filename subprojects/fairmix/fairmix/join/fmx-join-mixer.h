@@ -95,6 +95,8 @@ typedef struct
  * @FMX_JOIN_MIXER_MOVED: a neighbour has another address
  * @FMX_JOIN_MIXER_REFUSED: somebody with an address of its own was refused
  * @FMX_JOIN_MIXER_MIXES: a neighbour mixes for others, or not: @mixes
+ * @FMX_JOIN_MIXER_KNOCKED: somebody with an address of its own wants in: to be given to
+ *     fmx_join_mixer_admit(), at once or when there is time, or forgotten
  */
 typedef enum
 {
@@ -103,7 +105,8 @@ typedef enum
   FMX_JOIN_MIXER_LEFT,
   FMX_JOIN_MIXER_MOVED,
   FMX_JOIN_MIXER_REFUSED,
-  FMX_JOIN_MIXER_MIXES
+  FMX_JOIN_MIXER_MIXES,
+  FMX_JOIN_MIXER_KNOCKED
 } FmxJoinMixerEvent;
 
 /**
@@ -145,6 +148,8 @@ typedef struct
  *
  * |[
  *   on a datagram:     fmx_join_mixer_on_datagram (&m, &from, data, size, &r, now);
+ *                      if (r.event == FMX_JOIN_MIXER_KNOCKED)
+ *                        fmx_join_mixer_admit (&m, &from, data, size, &r, now);
  *                      send r.data to r.to, act on r.event
  *   at next_timeout(): while (fmx_join_mixer_on_timeout (&m, &r, now))
  *                        send, act
@@ -196,11 +201,23 @@ void fmx_join_mixer_set_root (FmxJoinMixer * mixer, uint64_t root,
  * @from: who sent it, as it seems
  * @result: (out): what follows
  *
- * O(sessions).
+ * O(sessions), and a few MACs: no key is made or used.
  */
 void fmx_join_mixer_on_datagram (FmxJoinMixer * mixer,
     const FmxJoinAddress * from, const uint8_t * data, size_t size,
     FmxJoinMixerResult * result, FmxTime now);
+
+/**
+ * fmx_join_mixer_admit:
+ * @from, @data, @size: as they were when KNOCKED was the event
+ * @result: (out): the answer
+ *
+ * Looks at the proof, which takes a hundred times as long as any other message: two
+ * X25519.
+ */
+void fmx_join_mixer_admit (FmxJoinMixer * mixer, const FmxJoinAddress * from,
+    const uint8_t * data, size_t size, FmxJoinMixerResult * result,
+    FmxTime now);
 
 /** fmx_join_mixer_next_timeout: Returns: when fmx_join_mixer_on_timeout() has
  * something to do at the latest, %FMX_TIME_NONE: never */

@@ -232,6 +232,8 @@ room_hear (Room *room, const FmxJoinAddress *from, const uint8_t *data,
   static FmxJoinMixerResult result;
 
   fmx_join_mixer_on_datagram (&room->mixer, from, data, size, &result, now);
+  if (result.event == FMX_JOIN_MIXER_KNOCKED)
+    fmx_join_mixer_admit (&room->mixer, from, data, size, &result, now);
   if (result.event != FMX_JOIN_MIXER_NOTHING) {
     room->last = result;
     room->n_events++;

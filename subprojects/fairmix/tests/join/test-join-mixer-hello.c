@@ -136,6 +136,37 @@ test_a_join_that_is_played_back_makes_no_new_keys (void **state)
           START + 30 * FMX_SECOND)->size, 0);
 }
 
+/* Who knocks has cost a MAC or two; it may wait, and knock again meanwhile. */
+static void
+test_who_knocks_may_wait (void **state)
+{
+  uint8_t data[FMX_JOIN_MAX_BYTES];
+  FmxJoinMixerResult result, first;
+  size_t size;
+
+  (void) state;
+  room_open (&room, "sesame", 1);
+  guest_init (&guest, "alice", "sesame", 1, START);
+  size = get_join (data, START);
+  for (unsigned i = 0; i < 3; i++) {
+    fmx_join_mixer_on_datagram (&room.mixer, &guest.address, data, size,
+        &result, START);
+    assert_int_equal (result.event, FMX_JOIN_MIXER_KNOCKED);
+    assert_int_equal (result.size, 0);
+  }
+  assert_int_equal (room.toy.n_agreed, 0);
+  assert_int_equal (stats ().n_pending, 0);
+  fmx_join_mixer_admit (&room.mixer, &guest.address, data, size, &first,
+      START + FMX_SECOND);
+  assert_int_equal (stats ().n_pending, 1);
+  fmx_join_mixer_admit (&room.mixer, &guest.address, data, size, &result,
+      START + FMX_SECOND);
+  assert_int_equal (stats ().n_pending, 1);
+  assert_int_equal (room.toy.n_agreed, 1);
+  assert_int_equal (result.size, first.size);
+  assert_memory_equal (first.data, result.data, first.size);
+}
+
 static void
 test_joins_that_nobody_confirms_are_forgotten (void **state)
 {
@@ -218,6 +249,7 @@ main (void)
     cmocka_unit_test (test_hellos_from_random_addresses_cost_no_memory),
     cmocka_unit_test (test_a_join_without_its_cookie_is_not_looked_at),
     cmocka_unit_test (test_a_join_that_is_played_back_makes_no_new_keys),
+    cmocka_unit_test (test_who_knocks_may_wait),
     cmocka_unit_test (test_joins_that_nobody_confirms_are_forgotten),
     cmocka_unit_test (test_another_version_is_told_ours),
     cmocka_unit_test (test_a_mixer_below_itself_is_a_loop),
