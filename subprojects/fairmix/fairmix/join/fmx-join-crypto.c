@@ -26,6 +26,15 @@ fmx_join_same (const uint8_t *a, const uint8_t *b, size_t size)
   return difference == 0;
 }
 
+void
+fmx_join_wipe (void *data, size_t size)
+{
+  volatile uint8_t *bytes = data;
+
+  for (size_t i = 0; i < size; i++)
+    bytes[i] = 0;
+}
+
 /* What is hashed together: pieces in a row, of lengths that are fixed. */
 typedef struct
 {
@@ -77,6 +86,8 @@ fmx_join_proof_of_join (const FmxJoinCrypto *crypto,
       sizeof join->nonce, info.bytes, info.size, key, sizeof key);
   pieces_add_join (&said, join, sizeof join->proof);
   crypto->mac (crypto->user, key, said.bytes, said.size, proof);
+  fmx_join_wipe (&ikm, sizeof ikm);
+  fmx_join_wipe (key, sizeof key);
 }
 
 bool
@@ -120,6 +131,8 @@ fmx_join_session_keys (const FmxJoinCrypto *crypto,
   memcpy (keys->control_to_client, from, sizeof keys->control_to_client);
   from += sizeof keys->control_to_client;
   memcpy (keys->accept, from, sizeof keys->accept);
+  fmx_join_wipe (&ikm, sizeof ikm);
+  fmx_join_wipe (&out, sizeof out);
 }
 
 void

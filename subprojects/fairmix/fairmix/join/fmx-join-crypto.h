@@ -89,6 +89,9 @@ bool fmx_join_secret_set (FmxJoinSecret * secret, const void *bytes,
 /** fmx_join_same: compares in a time that does not tell where they differ */
 bool fmx_join_same (const uint8_t * a, const uint8_t * b, size_t size);
 
+/** fmx_join_wipe: no compiler leaves it out, though nobody reads @data again */
+void fmx_join_wipe (void *data, size_t size);
+
 /**
  * fmx_join_proof_of_join:
  * @shared: X25519 of the client's key and the mixer's long-lived one

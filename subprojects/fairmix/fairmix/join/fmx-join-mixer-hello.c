@@ -64,6 +64,7 @@ session_make (FmxJoinMixer *mixer, FmxJoinSession *session,
   memcpy (agreed.mixer_key, mixer->key, sizeof agreed.mixer_key);
   good = fmx_join_accept_make (mixer->crypto, &mixer->secret, &agreed,
       &session->join, accept, &session->keys);
+  fmx_join_wipe (&agreed, sizeof agreed);
   session->id = accept->session;
   session->accept = *accept;
   return good;
@@ -128,13 +129,12 @@ fmx_join_mixer_on_join (FmxJoinMixer *mixer, const FmxJoinAddress *from,
 }
 
 static void
-let_in (FmxJoinMixer *mixer, FmxJoinSession *candidate,
+let_in (FmxJoinMixer *mixer, FmxJoinSession *candidate, uint8_t *shared,
     FmxJoinMixerResult *result)
 {
   const FmxJoinJoin *join = &candidate->join;
   FmxJoinSession *session = fmx_join_sessions_find_free (&mixer->table);
   FmxJoinMessage message = { 0 };
-  uint8_t shared[FMX_JOIN_PUBLIC_BYTES];
   FmxJoinReason reason;
 
   if (session == NULL) {
@@ -172,6 +172,7 @@ fmx_join_mixer_admit (FmxJoinMixer *mixer, const FmxJoinAddress *from,
   FmxJoinSession candidate = { 0 }, *session;
   FmxJoinMessage message;
   FmxJoinVerdict verdict = fmx_join_message_parse (&message, data, size);
+  uint8_t shared[FMX_JOIN_PUBLIC_BYTES];
 
   assert (verdict == FMX_JOIN_VALID && message.type == FMX_JOIN_JOIN);
   (void) verdict;
@@ -185,5 +186,7 @@ fmx_join_mixer_admit (FmxJoinMixer *mixer, const FmxJoinAddress *from,
   candidate.address = *from;
   candidate.join = message.u.join;
   candidate.last_heard = now;
-  let_in (mixer, &candidate, result);
+  let_in (mixer, &candidate, shared, result);
+  fmx_join_wipe (&candidate, sizeof candidate);
+  fmx_join_wipe (shared, sizeof shared);
 }
