@@ -78,7 +78,7 @@ struct _GstDpmClient
   GstFairmixLock lock;
   GstDpmNeighbour *neighbour;   /* (nullable): the server, of who does not mix */
 
-  /* changed in state changes */
+  /* changed in state changes, is_mixer with the object lock */
   GstDpmPeer *server_peer;
   gboolean is_mixer;            /* may be asked to mix for others */
   GstDpmHall hall;              /* of who may */
@@ -319,12 +319,16 @@ static void
 gst_dpm_client_add_stats (GstDpmNode * node, GstStructure * stats)
 {
   GstDpmClient *self = GST_DPM_CLIENT (node);
+  gboolean is_mixer;
 
   gst_fairmix_lock_acquire (&self->lock);
   if (self->neighbour != NULL)
     gst_dpm_neighbour_add_stats (self->neighbour, stats);
   gst_fairmix_lock_release (&self->lock);
-  if (self->is_mixer)
+  GST_OBJECT_LOCK (self);
+  is_mixer = self->is_mixer;
+  GST_OBJECT_UNLOCK (self);
+  if (is_mixer)
     gst_dpm_hall_add_stats (&self->hall, stats);
 }
 

@@ -295,15 +295,16 @@ stop (GstDpmNode * self)
   GstDpmRoster *roster;
   GstDpmPort *port;
 
-  gst_dpm_port_stop (priv->port);
-  GST_DPM_NODE_GET_CLASS (self)->teardown (self);
-  gst_dpm_sink_set_port (priv->graph.sink, NULL);
+  /* from here on nobody reads its statistics */
   gst_fairmix_lock_acquire (&priv->lock);
   port = priv->port;
   roster = priv->roster;
   priv->port = NULL;
   priv->roster = NULL;
   gst_fairmix_lock_release (&priv->lock);
+  gst_dpm_port_stop (port);
+  GST_DPM_NODE_GET_CLASS (self)->teardown (self);
+  gst_dpm_sink_set_port (priv->graph.sink, NULL);
   gst_dpm_port_free (port);
   gst_dpm_roster_free (roster);
 }
