@@ -30,6 +30,7 @@ OFFER = (f'{OPUS},extmap-{LEVEL_ID}=(string)"{LEVEL}",'
 
 ANSWER_S = 30                   # from the offer to the answer: else the page is gone
 JOIN_S = 60                     # from the offer to a connection
+RISES = 'up', 'resume', 'breaker-closed'        # reasons for more
 SILENCE_S = 15                  # without RTCP: nobody is there any more
 MAX_KBPS = 1000
 FEEDBACK_MS = 100
@@ -96,6 +97,7 @@ class Seat:
         self.rate = self.narrow = self.mix_src = None
         self.mix_sinks, self.proxies, self.handlers = [], [], []
         self.selection = {'separate': [], 'mixed': [], 'held': []}
+        self.cause = 'start'            # why its rate is no higher
         self.wishes = {}                # SSRC: whether it shall stay separate
         self.pipe = Gst.Pipeline.new(f'seat{number}')
         self.web = self.make_webrtcbin()
@@ -282,8 +284,10 @@ class Seat:
             self.pipe.recalculate_latency()
         structure = message.get_structure()
         if structure and structure.get_name() == 'fairmix-rate-decision':
-            self.room.say('rate', seat=self.number,
-                          reason=structure.get_value('reason'),
+            reason = structure.get_value('reason')
+            if reason not in RISES:
+                self.cause = reason
+            self.room.say('rate', seat=self.number, reason=reason,
                           **{name: round(structure.get_value(name))
                              for name in ('target-bps', 'receive-bps', 'sent-bps',
                                           'rtt-ms')})
@@ -328,8 +332,8 @@ class Seat:
                 'sent': round(stats.get('sent-bps', 0)),
                 'rtt': round(stats.get('rtt', 0) / 1e6, 1),
                 'loss': round(stats.get('loss-fraction', 0), 4),
-                'state': stats.get('state', 'starting'),
-                'feedback': stats.get('feedback', 'none'),
+                'state': stats.get('state', 'starting'), 'cause': self.cause,
+                'slots': self.room.options.slots,
                 'link': self.room.kbps * 1000 if self.narrow else 0}
 
     def close(self, why='left'):

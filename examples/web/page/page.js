@@ -10,6 +10,11 @@ const LISTEN = 'none';          // of the microphones
 const WHY = {NotFoundError: 'there is no microphone here',
   NotAllowedError: 'the browser was not allowed to use the microphone',
   NotReadableError: 'the microphone is in use elsewhere'};
+// What tfrcrate's reasons say to people
+const CAUSES = {'start': 'it is being found out', 'down-loss': 'packets were lost',
+  'down-limit': 'less arrived than was sent', 'down-delay': 'a queue grew',
+  'down-no-feedback': 'your browser fell silent'};
+const SPARE_BPS = 60000;        // more than a voice takes
 const people = new Map();       // SSRC: {name, x, y, item, face, pin, mixed}
 let sound, seat, events, picture, history = [];
 
@@ -255,12 +260,31 @@ function show(next) {
   }
   arrange();
   say();
+  const because = why(you);
+  if ($('why').textContent !== because) $('why').textContent = because;
   const {listeners} = next;
   $('listeners').textContent = listeners.length === 0 ? '' :
     `${all(listeners)} only ${listeners.length > 1 ? 'listen' : 'listens'}.`;
   history = [...history, you].slice(-HISTORY);
   chart(you);
 }
+
+// Why not all are separate
+function why({separate, mixed, held, target, sent, slots, state, cause}) {
+  if (state === 'probing' || state === 'stopped')
+    return 'Nothing is sent: your browser does not answer.';
+  if (held.length) return 'Not even a mix of all has room in your connection.';
+  if (mixed.length === 0) return '';
+  if (separate.length >= slots - 1)
+    return `Who is mixed finds no place: your browser has ${slots}.`;
+  if (target > sent + SPARE_BPS)
+    return 'There is room: who is mixed comes apart when it lasts.';
+  return `Mixed: your connection has room for ${kbps(target)} only` +
+    (CAUSES[cause] ? ` (${CAUSES[cause]}).` : '.');
+}
+
+const kbps = bps => `${(bps / 1000).toFixed(0)} kbit/s`;
+const figure = (what, text) => `<span><i class="key ${what}-key"></i>${text}</span> `;
 
 function chart(you) {
   const most = Math.max(100e3, ...history.map(h => Math.max(h.sent, Math.min(h.target, 1.5e6))));
@@ -274,10 +298,11 @@ function chart(you) {
     `<polygon class="sent" points="${x(0)},86 ${line(h => h.sent, most)} 300,86"/>` +
     `<polyline class="target" points="${line(h => h.target, most)}"/>` +
     `<polyline class="rtt" points="${line(h => h.rtt, slow)}"/>` + losses.join('');
-  $('numbers').innerHTML = `<b>${(you.target / 1000).toFixed(0)} kbit/s</b> allowed, ` +
-    `${(you.sent / 1000).toFixed(0)} used · round trip ${you.rtt.toFixed(0)} ms · ` +
-    `loss ${(100 * you.loss).toFixed(1)} %` +
-    (you.link ? ` · the link has ${you.link / 1000} kbit/s` : '');
+  $('numbers').innerHTML = figure('target', `<b>${kbps(you.target)}</b> allowed`) +
+    figure('sent', `${kbps(you.sent)} used`) +
+    figure('rtt', `round trip ${you.rtt.toFixed(0)} ms`) +
+    figure('loss', `loss ${(100 * you.loss).toFixed(1)} %`) +
+    (you.link ? figure('link', `the link has ${kbps(you.link)}`) : '');
   $('sum').textContent = `${you.separate.length} separate, ${you.mixed.length} mixed`;
 }
 
