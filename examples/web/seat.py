@@ -96,6 +96,7 @@ class Seat:
         self.linked = self.answered = self.closed = False
         self.rate = self.narrow = self.mix_src = None
         self.mix_sinks, self.proxies, self.handlers = [], [], []
+        self.microphone = None          # its SSRC
         self.selection = {'separate': [], 'mixed': [], 'held': []}
         self.cause = 'start'            # why its rate is no higher
         self.wishes = {}                # SSRC: whether it shall stay separate
@@ -270,6 +271,7 @@ class Seat:
         """The browser's microphone."""
         if pad.direction != Gst.PadDirection.SRC or self.closed:
             return
+        self.microphone = pad.get_current_caps().get_structure(0).get_value('ssrc')
         sink = self.room.request_pad(f'sink_{self.number}', self.name)
         self.mix_sinks.append(sink)
         pad.link(self.join(self.pipe, self.room.pipe, sink))
@@ -323,6 +325,15 @@ class Seat:
         return {stats.nth_field_name(i): stats.get_value(stats.nth_field_name(i))
                 for i in range(stats.n_fields())}
 
+    def way_up(self):
+        """Of the browser's packets how many came, and how many did not."""
+        session = self.web.get_by_name('rtpbin').emit('get-internal-session', 0)
+        source = session.emit('get-source-by-ssrc', self.microphone) \
+            if session and self.microphone else None
+        stats = source.get_property('stats') if source else None
+        return {name: stats.get_value(f'packets-{name}') for name in ('received', 'lost')} \
+            if stats else None
+
     def picture(self):
         """What the page shows of this listener."""
         stats = self.rate_stats()
@@ -333,7 +344,7 @@ class Seat:
                 'rtt': round(stats.get('rtt', 0) / 1e6, 1),
                 'loss': round(stats.get('loss-fraction', 0), 4),
                 'state': stats.get('state', 'starting'), 'cause': self.cause,
-                'slots': self.room.options.slots,
+                'slots': self.room.options.slots, 'up': self.way_up(),
                 'link': self.room.kbps * 1000 if self.narrow else 0}
 
     def close(self, why='left'):

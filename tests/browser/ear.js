@@ -124,6 +124,12 @@ const ear = {
     });
   },
 
+  // What a way up carries after each of these pictures: [received, lost, the encoder's rate]
+  carries(pictures) {
+    const wayUp = new WayUp();
+    return pictures.map(([received, lost, bps]) => Math.round(wayUp.look({received, lost}, bps)));
+  },
+
   // All slots begin anew; how they then are
   async renew() {
     await sound.renew(sound.slots);

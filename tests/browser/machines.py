@@ -8,7 +8,8 @@ network namespaces
 A machine is a namespace: the server's, where Ada sits, and Ben's, with a router
 between them.  They hear each other; the link that --open opens is the one that is
 printed.  Then Ben's way up narrows to less than his voice needs, and his encoder
-follows.  At last the router becomes a firewall, and Ben comes again.
+follows; so does that of Firefox, where it is installed.  At last the router becomes a
+firewall, and Ben comes again.
 """
 import os
 import pathlib
@@ -16,17 +17,19 @@ import shutil
 import sys
 import time
 
+import firefox
 from devtools import Failed
 from network import Network, own_network
 from room import Room
 
 ROOT, BUILD = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
-TONES = {'Ada': 600, 'Ben': 1400}
+TONES = {'Ada': 600, 'Ben': 1400, 'Gil': 2600}
 SERVER, ROUTER, AWAY = '10.77.1.1', ('10.77.1.2', '10.77.2.2'), '10.77.2.1'
 TURN_PORT, USER, PASSWORD = 3478, 'ben', 'sesame'
 FLAGS = ['--ignore-certificate-errors']         # as people do, once
 NARROW = 'rate 44kbit burst 1600 latency 300ms'         # 24 of them for headers
 FREE_BPS, NARROW_BPS = 26000, 20000             # of Opus; it begins with 32000
+LOSSY_BPS = 25000               # of Firefox, where less than a tenth is lost
 MEASURE_S = 2
 
 
@@ -86,7 +89,7 @@ def sent_bps(browser):
 def run(room, network):
     for name, machine in (('Ada', ()), ('Ben', network.away)):
         room.add_browser(name, TONES[name], machine=machine, more_flags=FLAGS)
-    for name in TONES:
+    for name in ('Ada', 'Ben'):
         room.sit_down(name, list(TONES.values()))
     room.wait_to_hear('Ada', 'Ben')
     room.wait_to_hear('Ben', 'Ada')
@@ -95,16 +98,30 @@ def run(room, network):
     say(f'{room.link.partition("#")[0]}: both hear each other; {pair}')
     room.wait_for(lambda: room.opened() == room.link, '--open opens another link')
 
-    room.wait_for(lambda: sent_bps(ben) > FREE_BPS, 'his encoder makes little')
-    network.run(network.between, 'tc qdisc add dev back root tbf', *NARROW.split())
-    room.wait_for(lambda: sent_bps(ben) < NARROW_BPS, 'his encoder does not follow')
-    say(f'his way up has 44 kbit/s: his encoder makes {sent_bps(ben):.0f} bit/s')
-    room.wait_to_hear('Ada', 'Ben')
-    network.run(network.between, 'tc qdisc del dev back root')
-    room.wait_for(lambda: sent_bps(ben) > FREE_BPS, 'his encoder does not come back')
-    say('and on a wide one as before')
+    narrow_and_widen(room, network, 'Ben', NARROW_BPS)
+    if firefox.PROGRAM:
+        room.add_firefox('Gil', TONES['Gil'], network.away)
+        room.sit_down('Gil', list(TONES.values()))
+        room.wait_to_hear('Ada', 'Gil')
+        narrow_and_widen(room, network, 'Gil', LOSSY_BPS)
+        room.browsers['Gil'].kill()
 
     behind_a_firewall(room, network)
+
+
+def narrow_and_widen(room, network, name, most_bps):
+    """The way up of @name"""
+    browser = room.browsers[name]
+    room.wait_for(lambda: sent_bps(browser) > FREE_BPS, f'the encoder of {name} makes little')
+    network.run(network.between, 'tc qdisc add dev back root tbf', *NARROW.split())
+    room.wait_for(lambda: sent_bps(browser) < most_bps,
+                  f'the encoder of {name} does not follow')
+    say(f'a way up of 44 kbit/s: the encoder of {name} makes {sent_bps(browser):.0f} bit/s')
+    room.wait_to_hear('Ada', name)
+    network.run(network.between, 'tc qdisc del dev back root')
+    room.wait_for(lambda: sent_bps(browser) > FREE_BPS,
+                  f'the encoder of {name} does not come back')
+    say('and on a wide one as before')
 
 
 def behind_a_firewall(room, network):

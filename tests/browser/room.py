@@ -152,8 +152,9 @@ class Room:
         self.tones[name] = frequency_hz
         self.browsers[name] = kind(path, **options)
 
-    def add_firefox(self, name, frequency_hz):
-        self.browsers[name] = Firefox(frequency_hz)
+    def add_firefox(self, name, frequency_hz, machine=()):
+        self.tones[name] = frequency_hz
+        self.browsers[name] = Firefox(frequency_hz, machine=machine)
 
     def sit_down(self, name, tones):
         """@name opens the page, joins, and listens for @tones."""

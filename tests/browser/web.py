@@ -224,6 +224,17 @@ def name_late(ada):
         raise Failed(f'named late are {found}')
 
 
+def follow_losses(ada):
+    """Where the browser does not say what its way up carries: what is left of 56 kbit/s
+    where a fifth is lost, the same while some is, a bit more where next to nothing is, and
+    never less than 32; an SSRC that begins again has lost nothing."""
+    found = ada.browser.evaluate('ear.carries([[0, 0, 32e3], [50, 0, 32e3], [80, 20, 32e3], '
+                                 '[175, 25, 20800], [275, 25, 20800], [300, 900, 20800], '
+                                 '[0, 0, 8e3], [100, 0, 8e3]])')
+    if found != [56000, 56000, 44800, 44800, 45800, 32000, 32000, 33000]:
+        raise Failed(f'a way up is believed to carry {found}')
+
+
 def tell_why(ada):
     """Whoever is mixed is so for a reason, which the page has in words; others need none."""
     you = {'separate': [1], 'mixed': [2, 3], 'held': [], 'target': 90e3, 'sent': 80e3,
@@ -337,6 +348,7 @@ def run(room):
         one.check_own()
     forget_lateness(ada)
     name_late(ada)
+    follow_losses(ada)
     tell_why(ada)
     ada.take_picture('mixed')
     ada.hands.check_phone('all mixed')

@@ -260,6 +260,7 @@ function show(next) {
   }
   arrange();
   say();
+  if (sound) sound.up = you.up;
   const because = why(you);
   if ($('why').textContent !== because) $('why').textContent = because;
   const {listeners} = next;

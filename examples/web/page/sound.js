@@ -7,6 +7,10 @@ const SILENT_MS = 3000;         // ... unless nobody was, for so long
 const VOICE_BPS = 32000, LEAST_BPS = 8000;      // of the microphone's encoder
 const HEADERS_BPS = 24000;      // IP, UDP, SRTP, RTP, extensions: 60 bytes each 20 ms
 const FOLLOW_MS = 1000;
+const LOOK_PACKETS = 100;       // of a way up, at a time
+const FULL_LOSS = 0.1;          // it carries no more, as draft-ietf-rmcat-gcc-02, 6, has it
+const FREE_LOSS = 0.02;         // it may carry more
+const GROWTH_BPS = 1000;
 
 // Of each slot who was heard of late, at: when, in ms.  A browser that gets few turns tells
 // late of everybody: so the latest of all is now.
@@ -14,6 +18,30 @@ function fresh(told, now) {
   const latest = Math.max(...told.flat().map(s => s.at));
   return told.map(sources => sources.filter(s =>
     latest - s.at < FRESH_MS && now - latest < SILENT_MS).map(s => s.ssrc));
+}
+
+// What a way up carries, by what the server had of it: where much was lost all the rest,
+// and from there on a bit more each time that next to nothing is.
+class WayUp {
+  constructor() {
+    this.bps = VOICE_BPS + HEADERS_BPS;
+    this.last = undefined;
+  }
+
+  // up: {received, lost}, of all packets; encoderBps: what is sent for it
+  look(up, encoderBps) {
+    if (!up) return this.bps;
+    const last = this.last ??= up, lost = Math.max(0, up.lost - last.lost);
+    const n = lost + up.received - last.received;
+    if (n < 0) this.last = up;
+    if (n < LOOK_PACKETS) return this.bps;
+    this.last = up;
+    let {bps} = this;
+    if (lost > FULL_LOSS * n) bps = (1 - lost / n) * (encoderBps + HEADERS_BPS);
+    else if (lost < FREE_LOSS * n) bps += GROWTH_BPS;
+    this.bps = Math.min(Math.max(bps, LEAST_BPS + HEADERS_BPS), VOICE_BPS + HEADERS_BPS);
+    return this.bps;
+  }
 }
 
 class Sound {
@@ -25,6 +53,8 @@ class Sound {
     this.slots = [];
     this.microphone = this.sender = null;
     this.lateness = new Lateness();
+    this.wayUp = new WayUp();
+    this.up = undefined;        // what the server had of it last
     this.renewed = Promise.resolve();
   }
 
@@ -75,14 +105,17 @@ class Sound {
   }
 
   // Chromium knows what the way up carries, but its encoder does not go below what it
-  // is told.  Firefox does not say what it knows.
+  // is told.  Firefox does not say what it knows: there losses tell.
   async follow(sender) {
-    const carries = [...(await this.connection.getStats()).values()].find(
-      s => s.type === 'candidate-pair' && s.nominated)?.availableOutgoingBitrate;
+    const stats = [...(await this.connection.getStats()).values()];
     const parameters = sender.getParameters(), [encoding] = parameters.encodings;
-    if (!carries || !encoding) return;
+    if (!encoding) return;
+    const now = encoding.maxBitrate ?? VOICE_BPS;
+    const carries = stats.find(s => s.type === 'candidate-pair' && s.nominated)
+      ?.availableOutgoingBitrate ??
+      this.wayUp.look(this.up, now);
     const bps = Math.max(LEAST_BPS, Math.min(VOICE_BPS, Math.round(carries - HEADERS_BPS)));
-    if (Math.abs(bps - (encoding.maxBitrate ?? VOICE_BPS)) < 1000) return;
+    if (Math.abs(bps - now) < 1000) return;
     encoding.maxBitrate = bps;
     await sender.setParameters(parameters);
   }
