@@ -4,11 +4,11 @@
 
   tests/experiments/write_als.py [--build build] [--check]
 
-Runs als-figures, als-ns3, als-layers-ns3, als-alone, als-crowd and the tests als-chain,
-als-layers and alsrouter-chain of the build (three minutes, most of them ns-3's) and fills
-in what stands between the markers of docs/results.md.  What real pipelines did is taken from what
-`tests/experiments/run.py --runner uml als` left; what it did not run stays.  --check: only
-one seed of each, without ns-3, and nothing is written.
+Runs als-figures, als-ns3, als-chain-ns3, als-layers-ns3, als-alone, als-crowd and the
+tests als-chain, als-layers and alsrouter-chain of the build (four minutes, most of them
+ns-3's) and fills in what stands between the markers of docs/results.md.  What real
+pipelines did is taken from what `tests/experiments/run.py --runner uml als` left; what it
+did not run stays.  --check: only one seed of each, without ns-3, and nothing is written.
 """
 import argparse
 import collections
@@ -36,7 +36,7 @@ PIPELINES = {'als-figure3': {'3 s': 30, '8 s': 60}, 'als-figure4': {'3 s': 30, '
 LAYERS = 'als-figure8'
 LAYERS_S = {'before': (50, 100), 'after': (115, 150)}   # of the third one's join
 SEEDS = range(11, 13)     # of ns-3
-LAYERS_SEEDS = range(1, 6)
+NS3_SEEDS = range(1, 6)   # of the chain and of figures 7 to 9
 N_RUNS = 5      # of the chain in real elements
 # of als-figures: scene, what the paper says of the TCPs, of the loss, targets
 SCENES = [
@@ -224,10 +224,10 @@ def chain(lines):
     return out
 
 
-def layers_ns3(build):
-    """Lines as test-als-layers has them"""
-    program = pathlib.Path(build).resolve() / 'tests/experiments/ns3/als-layers-ns3'
-    return [line for rule in ('paper', 'ours') for seed in LAYERS_SEEDS
+def of_ns3(build, name):
+    """Lines as test-als-chain and test-als-layers have them"""
+    program = pathlib.Path(build).resolve() / 'tests/experiments/ns3' / name
+    return [line for rule in ('paper', 'ours') for seed in NS3_SEEDS
             for line in subprocess.run([program, str(seed), rule], check=True,
                                        capture_output=True, text=True).stdout.splitlines()]
 
@@ -359,9 +359,10 @@ def main():
         'als told': lambda: told(read(lines_of(build, 'als-figures', 'told'))),
         'als alone': lambda: alone(read(lines_of(build, 'als-alone'))),
         'als table 1': lambda: chain(lines_of(build, 'test-als-chain')
+                                     + of_ns3(build, 'als-chain-ns3')
                                      + elements(build)),
         'als figure 8': lambda: layers(lines_of(build, 'test-als-layers')
-                                        + layers_ns3(build))
+                                        + of_ns3(build, 'als-layers-ns3'))
         + layers_in_pipelines(build),
         'als crowd': lambda: crowd(read(lines_of(build, 'als-crowd'))),
     }
