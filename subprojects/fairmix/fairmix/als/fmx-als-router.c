@@ -10,9 +10,13 @@
 /* Who asks and uses less than nine tenths of what it was told is limited elsewhere;
  * more, and he may be about to use all of it. */
 #define LIMITED_ASKING 0.9
-/* Of those who do not ask it is who sends less than half of what the fastest of them
- * does in the mean: a saw-tooth makes no such difference. */
+/* Of those who do not ask it is who sends less, in the mean, than half of what the fastest
+ * of them does, and of his part of the link.  A saw-tooth makes no such difference, but
+ * of nine TCPs the fastest is so by chance; and TCPs that are all slow may only lose
+ * too much. */
 #define LIMITED_OTHER 0.5
+/* to find that part: who is limited by what the pass before has found */
+#define PASSES 4u
 /* of each interval in such a mean */
 #define MEAN_GAIN 0.1
 /* Intervals after its last request a connection is still one that asks: six of RTCP's
@@ -139,6 +143,16 @@ add_to (Group *group, const FmxAlsConnection *c)
   group->bps += c->bps;
 }
 
+static double
+least_told (const FmxAlsConnection *c)
+{
+  double least = c->told_bps[0];
+
+  for (unsigned i = 1; i < FMX_ALS_ROUTER_ANSWERS; i++)
+    least = fmin (least, c->told_bps[i]);
+  return least;
+}
+
 /* the fastest of those who do not ask, in the mean */
 static double
 find_fastest_other (const FmxAlsRouter *router)
@@ -154,33 +168,30 @@ find_fastest_other (const FmxAlsRouter *router)
   return fastest;
 }
 
-static double
-least_told (const FmxAlsConnection *c)
+/* @usual_bps: of who does not ask */
+static bool
+is_limited (const FmxAlsRouter *router, const FmxAlsConnection *c,
+    double usual_bps)
 {
-  double least = c->told_bps[0];
-
-  for (unsigned i = 1; i < FMX_ALS_ROUTER_ANSWERS; i++)
-    least = fmin (least, c->told_bps[i]);
-  return least;
+  if (asks (router, c))
+    return c->bps < LIMITED_ASKING * least_told (c);
+  return c->mean_bps < LIMITED_OTHER * usual_bps * c->weight;
 }
 
 static void
-sort_connections (const FmxAlsRouter *router, Group *asking, Group *others,
-    Group *limited)
+sort_connections (const FmxAlsRouter *router, double usual_bps, Group *asking,
+    Group *others, Group *limited)
 {
-  double fastest = find_fastest_other (router);
-
   *asking = *others = *limited = (Group) { 0 };
   for (uint32_t i = 0; i < router->n_places; i++) {
     const FmxAlsConnection *c = alive_at (router, i);
 
     if (c == NULL)
       continue;
-    if (asks (router, c))
-      add_to (c->bps < LIMITED_ASKING * least_told (c) ? limited : asking, c);
+    if (is_limited (router, c, usual_bps))
+      add_to (limited, c);
     else
-      add_to (c->mean_bps / c->weight < LIMITED_OTHER * fastest ? limited
-          : others, c);
+      add_to (asks (router, c) ? asking : others, c);
   }
 }
 
@@ -212,13 +223,15 @@ max_min_share (FmxAlsRouter *router)
 {
   double target = (double) router->params.bandwidth_bps
       * router->params.target_utilisation;
+  double fastest = find_fastest_other (router), even = 0.0;
   Group asking, others, limited;
-  double even;
 
-  sort_connections (router, &asking, &others, &limited);
-  if (asking.n + others.n <= 0.0 || limited.bps >= target)
-    return equal_share (router);
-  even = (target - limited.bps) / (asking.n + others.n);
+  for (unsigned pass = 0; pass < PASSES; pass++) {
+    sort_connections (router, fmin (fastest, even), &asking, &others, &limited);
+    if (asking.n + others.n <= 0.0 || limited.bps >= target)
+      return equal_share (router);
+    even = (target - limited.bps) / (asking.n + others.n);
+  }
   if (others.bps > 0.0 && asking.bps > 0.0)
     return even * correct (router, &asking, &others, &limited, even);
   router->trim += (others.bps > 0.0 ? TRIM_GAIN : 1.0) * (1.0 - router->trim);

@@ -98,7 +98,8 @@ typedef struct
  *
  * with the r_k the measured rates.  Who asks and uses less than nine tenths of what
  * it was told is limited elsewhere.  Of those who do not ask it is who sends less than
- * half of what the fastest of them does.
+ * half of what the fastest of them does, and of b U_l less what the limited send, over
+ * the number of the others.
  *
  * t is 1 where all ask.  Beside others it follows the rates: senders give up a part of
  * the share for each loss, and what they leave the others take; and others that lose

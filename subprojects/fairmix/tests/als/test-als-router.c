@@ -160,20 +160,20 @@ test_answers_of_one_interval_are_one (void **state)
   check_share (&router, 600e3, now);
 }
 
-/* Others of which two are limited by the measure of a wider link: what is left for the
+/* Two of those who ask are limited by the measure of a wider link: what is left for the
  * rest is little for a second, and the paper's share holds.  That must not stay: a
  * newcomer then would let all send half as much again. */
 static void
 test_a_narrower_link_is_shared_with_newcomers (void **state)
 {
-  double rates[8] = { 0, 0, 0, 0, 300e3, 100e3, 100e3, 50e3 };
+  double rates[8] = { 0, 0, 100e3, 100e3, 300e3, 100e3, 100e3, 50e3 };
   FmxAlsRouter router;
   FmxTime now = 0;
 
   (void) state;
   begin (&router, FMX_ALS_ROUTER_MAX_MIN);
   for (int s = 0; s < 5; s++) {
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 2; i++)
       rates[i] = fmx_als_router_get_share_bps (&router, now);
     flow_asking (&router, rates, 4, 7, 1, &now);
   }
@@ -234,6 +234,31 @@ test_others_that_send_less_have_room_and_no_more (void **state)
     }
     assert_true (fabs (2 * rates[0] + 3 * others_bps[k] - 950e3) < 20e3);
   }
+}
+
+/* Nine TCPs of unequal luck on 3 Mbit/s, which it takes in turns to be fast: on average each
+ * has as much as who asks, and it is nobody's bottleneck elsewhere that some have less. */
+static void
+test_a_fast_one_does_not_make_the_others_limited (void **state)
+{
+  FmxAlsRouter router;
+  FmxTime now = 0;
+  double sum = 0.0;
+
+  (void) state;
+  begin (&router, FMX_ALS_ROUTER_MAX_MIN);
+  fmx_als_router_set_bandwidth (&router, 3000000);
+  for (int s = 0; s < 300; s++) {
+    double rates[10], part;
+
+    rates[0] = fmx_als_router_get_share_bps (&router, now);
+    part = (3e6 - rates[0]) / 9.0;
+    for (int i = 0; i < 9; i++)
+      rates[1 + i] = part * ((s / 20 + i) % 9 < 3 ? 1.8 : 0.6);
+    flow_asking (&router, rates, 1, 10, 1, &now);
+    sum += s < 100 ? 0.0 : rates[0] / 200.0;
+  }
+  assert_true (fabs (sum / 300e3 - 0.96) < 0.05);
 }
 
 /* Nine TCPs, and one who counts for three: a quarter of what the rule gives out */
@@ -321,6 +346,7 @@ main (void)
     cmocka_unit_test (test_a_narrower_link_is_shared_with_newcomers),
     cmocka_unit_test (test_beside_others_both_send_nearly_as_much),
     cmocka_unit_test (test_others_that_send_less_have_room_and_no_more),
+    cmocka_unit_test (test_a_fast_one_does_not_make_the_others_limited),
     cmocka_unit_test (test_who_counts_for_three_has_three_shares),
     cmocka_unit_test (test_a_silent_link_has_room_for_all),
     cmocka_unit_test (test_a_flood_of_connections_is_counted_and_not_more),
