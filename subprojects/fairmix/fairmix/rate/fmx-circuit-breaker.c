@@ -7,6 +7,7 @@
 
 #include "fairmix/rate/fmx-tcp-equation.h"
 
+#define LIMIT_REPORTS 3u        /* the least that count ([RFC8083 4.3]) */
 #define TR_GAIN 0.2             /* [RFC8083 3] Tr = 0.8*Tr + 0.2*Tr_new */
 #define MAX_DOUBLINGS 6u
 
@@ -136,6 +137,21 @@ mean_fraction (const FmxCircuitBreaker *breaker, unsigned n)
     all += (double) breaker->duration[at];
   }
   return all > 0.0 ? lost / all : 0.0;
+}
+
+double
+fmx_circuit_breaker_limit_bps (const FmxCircuitBreaker *breaker,
+    double segment_bytes)
+{
+  unsigned n = breaker->n_reports < LIMIT_REPORTS ? breaker->n_reports
+      : LIMIT_REPORTS;
+  FmxTcpPath path;
+
+  if (n == 0 || breaker->tr <= 0)
+    return 0.0;
+  path = fmx_tcp_path (segment_bytes, breaker->tr);
+  return breaker->params.factor
+      * fmx_tcp_equation_simple_bps (&path, mean_fraction (breaker, n));
 }
 
 static bool

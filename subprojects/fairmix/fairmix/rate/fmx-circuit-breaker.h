@@ -126,6 +126,11 @@ void fmx_circuit_breaker_on_heard (FmxCircuitBreaker * breaker, FmxTime now);
 bool fmx_circuit_breaker_on_report (FmxCircuitBreaker * breaker,
     const FmxCircuitBreakerReport * report, FmxTime now);
 
+/** fmx_circuit_breaker_limit_bps: Returns: what may be sent without tripping, as far as
+ * the last reports tell, in segments of @segment_bytes; 0 = they tell nothing */
+double fmx_circuit_breaker_limit_bps (const FmxCircuitBreaker * breaker,
+    double segment_bytes);
+
 /** fmx_circuit_breaker_next_timeout: Returns: when to call
  * fmx_circuit_breaker_on_timeout() */
 FmxTime fmx_circuit_breaker_next_timeout (const FmxCircuitBreaker * breaker);

@@ -12,6 +12,9 @@
 #define CUBIC_DOUBLINGS 2.0     /* ... and so many doublings more it has not */
 #define EPOCH_MOST 2.0          /* of what comes through: X of one epoch ... */
 #define FIRST_EPOCH_MOST 4.0    /* ... of the first ones */
+#define PATH_CUBIC 2.0          /* times what the path carries: no CUBIC would have that */
+#define PATH_FLOWS 9.0          /* eight others at most, and ours */
+#define PATH_MOST 0.5           /* one other at least */
 #define RTT_TIME_S 16.0         /* round-trip times are a mean of so long ... */
 #define RTT_EPOCHS 2.0          /* ... or of so many epochs */
 
@@ -24,15 +27,31 @@ cubic_weight (double ratio)
   return 0.5 * fmax (1.0 - doublings / CUBIC_DOUBLINGS, 0.0);
 }
 
+/* Who would have more than all of the path, or less than one of many, is not there. */
+static double
+part_of_path (double reno_bps, double cubic_bps, double path_bps)
+{
+  double most_bps = PATH_MOST * path_bps, least_bps = path_bps / PATH_FLOWS;
+  double more_bps = fmax (fmin (fmax (cubic_bps, reno_bps), most_bps), least_bps);
+
+  if (reno_bps >= most_bps)
+    return reno_bps;
+  if (reno_bps < least_bps && cubic_bps < PATH_CUBIC * path_bps)
+    return more_bps;
+  return sqrt (fmax (reno_bps, least_bps) * more_bps);
+}
+
 /* A Reno's window still grows until it hears of the loss, a CUBIC's stands. */
 static double
-tcp_bps (double epoch_s, double receive_bps, double rtt_s)
+tcp_bps (double epoch_s, double receive_bps, double path_bps, double rtt_s)
 {
   double reno_s = fmax (epoch_s - rtt_s, 0.0);
   double cubic_s = fmax (reno_s - rtt_s, 0.0);
   double reno_bps = RENO * reno_s / rtt_s * SEGMENT_BITS / rtt_s;
   double cubic_bps = CUBIC * cubic_s * cubic_s * cubic_s * SEGMENT_BITS / rtt_s;
 
+  if (path_bps > 0.0)
+    return part_of_path (reno_bps, cubic_bps, path_bps);
   if (cubic_bps <= reno_bps)
     return reno_bps;
   return reno_bps * pow (cubic_bps / reno_bps,
@@ -111,11 +130,12 @@ fmx_full_queue_note (FmxFullQueue *full, double receive_bps, FmxTime now)
 }
 
 double
-fmx_full_queue_bps (const FmxFullQueue *full, double receive_bps, FmxTime now)
+fmx_full_queue_bps (const FmxFullQueue *full, double receive_bps,
+    double path_bps, FmxTime now)
 {
   double epoch_s = fmax (full->mean_s, mean_with (full, receive_bps, now));
 
-  return tcp_bps (epoch_s, receive_bps, full->rtt_s);
+  return tcp_bps (epoch_s, receive_bps, path_bps, full->rtt_s);
 }
 
 double

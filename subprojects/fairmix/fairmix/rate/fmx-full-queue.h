@@ -44,6 +44,11 @@ extern "C" {
  * gives a CUBIC no more than four times what comes through here, falling to 0
  * at sixteen times: in a queue of a second a Reno needs ten seconds and more,
  * in which the window of a CUBIC would be that of quite another link.
+ *
+ * Where it is known what the path carries, that tells.  Who has more than twice of all of
+ * it is none that is there, and who has less than a ninth would have to be one of more than
+ * eight: if a Reno would have so little and a CUBIC not so much, X is a CUBIC's.  Otherwise
+ * X is the geometric mean of both, a ninth and a half counting as the bounds of each.
  */
 typedef struct
 {
@@ -76,9 +81,9 @@ bool fmx_full_queue_note (FmxFullQueue * full, double receive_bps,
     FmxTime now);
 
 /** fmx_full_queue_bps: Returns: X, in bits/s on the wire; as if the queue were
- * full now if that makes it greater */
+ * full now if that makes it greater; @path_bps: what the path carries, 0 = not known */
 double fmx_full_queue_bps (const FmxFullQueue * full, double receive_bps,
-    FmxTime now);
+    double path_bps, FmxTime now);
 
 /** fmx_full_queue_reno_bps: Returns: what a Reno has on average whose window grew for as
  * long as the last epoch took, or this one so far, however much that is */

@@ -108,6 +108,10 @@ typedef struct
  * @widened: how many times as much the path carries as it did, by trains of padding
  *     (FmxRateTrain); 1 = no more
  * @link_bps: what the narrowest link carries, by the same; 0 = not known
+ * @path_bps: what the path carries whose queue others fill, by trains that were to tell
+ *     just that; 0 = not known
+ * @breaker_bps: more would trip the circuit breaker, by its last reports; 0 = they
+ *     tell nothing
  * @has_teeth: whether the queue is that of a TCP: it falls steeply, and rises slowly
  * @sent_bps: what was sent during the last second, in bits/s on the wire
  * @packet_bytes: mean packet size on the wire, > 0
@@ -150,6 +154,8 @@ typedef struct
   double train_bps;
   double widened;
   double link_bps;
+  double path_bps;
+  double breaker_bps;
   bool has_teeth;
   double sent_bps;
   double packet_bytes;
@@ -264,6 +270,8 @@ struct _FmxRateController
   FmxTime t_new;
   bool data_limited;
   double tried_from_bps;        /* all of a path, and a bit more is tried; 0 = no */
+  double look_bps;              /* about so much, and others fill its queue: how much is
+                                 * it? 0 = they do not */
   double ask_bps;               /* does the path carry more than that? 0 = never mind */
   union
   {

@@ -87,6 +87,13 @@ fmx_rate_fill_on_rate (FmxRateFill *fill, double bps, FmxTime now)
 }
 
 void
+fmx_rate_fill_go_on (FmxRateFill *fill, FmxTime now)
+{
+  if (fill->until != 0)
+    begin (fill, now);
+}
+
+void
 fmx_rate_fill_set_gap (FmxRateFill *fill, double bps, FmxTime now)
 {
   bool was_on = is_on (fill);

@@ -56,6 +56,9 @@ void fmx_rate_fill_set_wanted (FmxRateFill * fill, double bps, FmxTime now);
 /** fmx_rate_fill_on_rate: @bps is allowed now; 0 = nothing, or nobody says what arrives */
 void fmx_rate_fill_on_rate (FmxRateFill * fill, double bps, FmxTime now);
 
+/** fmx_rate_fill_go_on: others fill the queue, and have what is not sent: there is no pause */
+void fmx_rate_fill_go_on (FmxRateFill * fill, FmxTime now);
+
 /** fmx_rate_fill_set_gap: streams wait until more than @bps lasts; 0 = they do not */
 void fmx_rate_fill_set_gap (FmxRateFill * fill, double bps, FmxTime now);
 

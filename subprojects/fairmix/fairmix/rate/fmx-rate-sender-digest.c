@@ -195,7 +195,8 @@ fmx_rate_sender_drain_losses (FmxRateSender *sender, FmxTime now)
     sender->n_marked = 0;
     fmx_loss_fraction_add (&sender->fraction, 0, 1, packet.sent);
     fmx_delay_shape_add_lost (&sender->shape, packet.sent);
-    if (packet.sent >= sender->one_event_until) /* else it is counted */
+    if (packet.sent >= sender->one_event_until  /* else it is counted */
+        && !fmx_rate_train_has (&sender->train, packet.sent)) /* a burst is no sign */
       (void) fmx_rate_sender_lost (sender, record);
     sender->breaker_round.lost++;
     if (packet.sent >= sender->probing_since
@@ -314,6 +315,24 @@ divide_by_share (FmxRateFeedback *fb, double share)
   fb->sent_bps /= share;
   fb->stream_bps /= share;
   fb->silent_from_bps /= share;
+  fb->breaker_bps /= share;
+}
+
+/* Where more media waits, and each packet's arrival is told */
+static void
+ask_train (FmxRateSender *sender, FmxDuration rtt, FmxTime now)
+{
+  const FmxRateController *rc = &sender->controller;
+
+  if (fmx_rate_sender_state (sender) != FMX_RATE_SENDER_SENDING
+      || sender->stats.feedback != FMX_RATE_SENDER_FEEDBACK_PER_PACKET
+      || sender->fill.wanted_bps <= 0.0)
+    return;
+  if (rc->look_bps > 0.0)
+    fmx_rate_train_look (&sender->train, rc->look_bps,
+        sender->share * rc->rate_bps, rtt, now);
+  else
+    fmx_rate_train_ask (&sender->train, rc->ask_bps, rtt, now);
 }
 
 void
@@ -362,6 +381,10 @@ fmx_rate_sender_digest (FmxRateSender *sender, bool heard, FmxTime now)
   fb.train_bps = fmx_bottleneck_rate_late_bps (&sender->bottleneck);
   fb.widened = fmx_rate_train_take_widened (&sender->train);
   fb.link_bps = fmx_rate_train_bps (&sender->train);
+  fb.path_bps = fmx_rate_train_path_bps (&sender->train, now);
+  fb.breaker_bps = sender->params.circuit_breaker
+      ? fmx_circuit_breaker_limit_bps (&sender->breaker,
+      path_of (sender).segment_bytes) : 0.0;
   fb.has_teeth = fmx_delay_slope_has_teeth (&sender->slope);
   fb.sent_bps = fmx_rate_meter_bps (&sender->sent_meter, now);
   fb.packet_bytes = sender->packet_bytes;
@@ -369,11 +392,7 @@ fmx_rate_sender_digest (FmxRateSender *sender, bool heard, FmxTime now)
   sender->new_loss_event = false;
   divide_by_share (&fb, sender->share);
   fmx_rate_controller_on_feedback (&sender->controller, &fb, now);
-  if (fmx_rate_sender_state (sender) == FMX_RATE_SENDER_SENDING
-      && sender->stats.feedback == FMX_RATE_SENDER_FEEDBACK_PER_PACKET
-      && sender->fill.wanted_bps > 0.0)
-    fmx_rate_train_ask (&sender->train, sender->controller.ask_bps, fb.rtt,
-        now);
+  ask_train (sender, fb.rtt, now);
 }
 
 void

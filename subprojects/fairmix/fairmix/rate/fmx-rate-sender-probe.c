@@ -77,6 +77,8 @@ fmx_rate_sender_fill_up (FmxRateSender *sender, FmxTime now)
   double lasting_bps;
 
   fmx_rate_lasting_on_rate (&sender->lasting, media, now);
+  if (sender->controller.look_bps > 0.0)
+    fmx_rate_fill_go_on (&sender->fill, now);
   fmx_rate_fill_on_rate (&sender->fill, bps, now);
   lasting_bps = (double) fmx_rate_sender_lasting_bps (sender);
   fmx_rate_fill_set_gap (&sender->fill, lasting_bps < bps ? lasting_bps : 0.0,

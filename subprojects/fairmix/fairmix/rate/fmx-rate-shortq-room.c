@@ -19,7 +19,25 @@
 #define HIDDEN_TIMES 1.5        /* 2: steps 85: 85, token bucket 73: 73 */
 #define HIDDEN_MOST_S 1.0
 #define HIDDEN_FADES 0.8
+#define STANDS_LONG FMX_SECOND  /* beside constant rates competing 0.28 -> 0.17 */
+#define LOOK_TIMES 2.0          /* the rate: somebody else has as much */
 #define ASKS 0.6                /* of the ceiling: less says nothing of what stands there */
+
+/* Whoever fills it gave way once, or has filled it for long, or nobody knows what the path
+ * carries; and our last cut does not drain it: a burst of padding would keep the queue of who
+ * keeps a rate. */
+static bool
+is_filled_by_others (const FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now)
+{
+  const FmxRateShortqState *s = &rc->state.shortq;
+
+  return s->mode == FMX_RATE_SHORTQ_COMPETING && !s->drains_late
+      && (s->full.n_epochs > 0 || fb->bottleneck_bps <= 0.0
+      || fmx_time_diff (now, s->long_since) >= STANDS_LONG)
+      && fmx_queue_sense_standing (&s->queue)
+      > fmx_shortq_queue_limit (rc, fb) / 2;
+}
 
 void
 fmx_shortq_note_room (FmxRateController *rc, const FmxRateFeedback *fb,
@@ -27,7 +45,10 @@ fmx_shortq_note_room (FmxRateController *rc, const FmxRateFeedback *fb,
 {
   FmxRateShortqState *s = &rc->state.shortq;
 
-  rc->ask_bps = 0.0;
+  rc->ask_bps = rc->look_bps = 0.0;
+  if (is_filled_by_others (rc, fb, now))
+    rc->look_bps = fb->bottleneck_bps > 0.0 ? fb->bottleneck_bps
+        : LOOK_TIMES * rc->rate_bps;
   if (s->mode == FMX_RATE_SHORTQ_COMPETING)
     s->room_bps = 0.0;
   if (s->mode == FMX_RATE_SHORTQ_COMPETING || s->ceiling_bps <= 0.0

@@ -19,6 +19,8 @@
 #define GIVE_BACK 0.7           /* of what one has beyond, at once */
 #define LINK_RENO 1.5           /* of the link; without, beside TCP 69: 67, packets 56: 54 */
 #define LINK_QUEUE (100 * FMX_MSECOND)  /* TCPs keep so long a one; our like do not */
+#define BREAKER_PART 0.6        /* a CUBIC behind a long queue has more than ten times the
+                                 * equation's rate, which is where the breaker trips */
 #define LASTING_LOSS 0.1        /* beyond, a TCP spends its time in timeouts */
 #define RECOVERY 0.9            /* of what was sent before: a step below */
 #define RECOVERY_APART (10 * FMX_SECOND)        /* sooner, it was too much */
@@ -116,6 +118,8 @@ part_of_link_bps (const FmxRateController *rc, const FmxRateFeedback *fb,
 {
   double got_bps = fmx_shortq_got_bps (rc, fb);
 
+  if (fb->path_bps > 0.0)
+    return fmax (MOST_OF_LINK * fb->path_bps, GIVE_BACK * got_bps);
   if (fb->bottleneck_bps <= 0.0
       || (fmx_queue_sense_standing (&rc->state.shortq.queue) > LINK_QUEUE
           && fmx_full_queue_reno_bps (&rc->state.shortq.full, now)
@@ -136,9 +140,11 @@ allowed_bps (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 
   if (s->mode == FMX_RATE_SHORTQ_COMPETING)
     bps = fmin (fmin (bps, s->most_bps),
-        fmx_full_queue_bps (&s->full, fb->receive_bps, now));
+        fmx_full_queue_bps (&s->full, fb->receive_bps, fb->path_bps, now));
   if (s->mode == FMX_RATE_SHORTQ_COMPETING)
     bps = fmin (bps, part_of_link_bps (rc, fb, now));
+  if (s->mode == FMX_RATE_SHORTQ_COMPETING && fb->breaker_bps > 0.0)
+    bps = fmin (bps, BREAKER_PART * fb->breaker_bps);
   return fmax (bps, rc->params.min_bps);
 }
 

@@ -11,6 +11,15 @@
 #define WIDER 1.3               /* by the arrivals of 12 ms: 12 steps of the clock, or 9 */
 #define LEAST_S 0.0025          /* three steps of the clock: a token bucket has let it pass */
 #define LOST (5 * FMX_SECOND)
+#define LOOK_APART_S 1.0        /* until there are enough ... */
+#define LOOK_AGAIN_S 4.0        /* ... and then */
+#define LOOK_DOUBLINGS 4u       /* ten at once may be more than a short queue takes */
+#define LOOK_PART 0.1           /* of what is sent, at most */
+#define LOOKS_LEAST 4u
+#define LOOKS_LEAST_S 0.006     /* six steps of the clock */
+#define LOOKS_LAST (30 * FMX_SECOND)
+#define LOOK_GROWTH 4.0         /* of the next, where one passed in less than half of LASTS_S */
+#define LOOK_MOST_BPS 10e6
 
 void
 fmx_rate_train_init (FmxRateTrain *train, FmxTime now)
@@ -33,6 +42,7 @@ begin (FmxRateTrain *train, double bps, FmxTime now)
       FMX_RATE_TRAIN_PACKETS);
   train->begun = train->due = now;
   train->under_way = true;
+  train->looks = false;
   train->n = train->n_came = 0;
 }
 
@@ -52,6 +62,68 @@ fmx_rate_train_ask (FmxRateTrain *train, double bps, FmxDuration rtt,
     train->n_known = 0;
   else if (bps > 0.0 && since >= apart)
     begin (train, bps, now);
+}
+
+/* A train that is made for a tenth of what the path carries would be over within one step
+ * of the clock: the next is made for more. */
+void
+fmx_rate_train_look (FmxRateTrain *train, double guess_bps, double rate_bps,
+    FmxDuration rtt, FmxTime now)
+{
+  FmxDuration since = fmx_time_diff (now, train->begun), apart;
+  double bits, apart_s;
+
+  if (train->under_way && since < LOST)
+    return;
+  train->under_way = false;
+  if (fmx_time_diff (now, train->looked) > LOOKS_LAST)
+    train->n_looks = 0;
+  if (train->n_looks == 0)
+    train->guess_bps = fmax (train->guess_bps, guess_bps);
+  bits = 8.0 * FMX_RATE_TRAIN_LEAST * PACKETS_MIN;
+  bits = fmin (fmax (LASTS_S * train->guess_bps, bits),
+      8.0 * FMX_RATE_TRAIN_MOST * FMX_RATE_TRAIN_PACKETS);
+  apart_s = ldexp (train->n_looks < FMX_RATE_TRAIN_LOOKS ? LOOK_APART_S
+      : LOOK_AGAIN_S, (int) train->n_vain);
+  apart = fmx_time_from_s (fmax (apart_s, bits / (LOOK_PART * rate_bps)));
+  if (since < apart || since < rtt)
+    return;
+  begin (train, train->guess_bps, now);
+  train->looks = true;
+}
+
+static void
+end_look (FmxRateTrain *train, double took_s)
+{
+  double bits = 8.0 * train->packet_bytes * (train->n_came - 1);
+
+  memmove (train->look_s + 1, train->look_s, sizeof train->look_s
+      - sizeof train->look_s[0]);
+  memmove (train->look_bits + 1, train->look_bits, sizeof train->look_bits
+      - sizeof train->look_bits[0]);
+  train->look_s[0] = took_s;
+  train->look_bits[0] = bits;
+  if (train->n_looks < FMX_RATE_TRAIN_LOOKS)
+    train->n_looks++;
+  train->looked = train->last_sent;
+  train->n_vain = 0;
+  train->guess_bps = fmin (took_s >= LASTS_S / 2.0 ? bits / took_s
+      : LOOK_GROWTH * train->guess_bps, LOOK_MOST_BPS);
+}
+
+double
+fmx_rate_train_path_bps (const FmxRateTrain *train, FmxTime now)
+{
+  double bits = 0.0, took_s = 0.0;
+
+  for (unsigned i = 0; i < train->n_looks; i++) {
+    bits += train->look_bits[i];
+    took_s += train->look_s[i];
+  }
+  if (train->n_looks < LOOKS_LEAST || took_s < LOOKS_LEAST_S
+      || fmx_time_diff (now, train->looked) > LOOKS_LAST)
+    return 0.0;
+  return bits / took_s;
 }
 
 FmxTime
@@ -128,6 +200,13 @@ fmx_rate_train_end (FmxRateTrain *train, FmxTime acked)
       || (acked == train->last_sent && !whole))
     return;
   train->under_way = false;
+  if (train->looks) {
+    if (whole)
+      end_look (train, took_s);
+    else if (train->n_vain < LOOK_DOUBLINGS)
+      train->n_vain++;
+    return;
+  }
   if (whole && took_s < LEAST_S)
     train->n_known = 0;
   if (!whole || took_s < LEAST_S)

@@ -23,6 +23,9 @@ extern "C" {
  * what the path was like before */
 #define FMX_RATE_TRAIN_KNOWN 5u
 
+/** FMX_RATE_TRAIN_LOOKS: so many together tell what a path carries that others fill */
+#define FMX_RATE_TRAIN_LOOKS 8u
+
 /**
  * FmxRateTrain:
  *
@@ -30,6 +33,11 @@ extern "C" {
  * the first and the last is the time that the narrowest link takes for them, whatever else
  * it carries (Keshav, SIGCOMM 1991).  So a path that has become wider is known before
  * more is sent than it carried.  What counts is the change: some links let a burst pass.
+ *
+ * Where others fill the queue there is no burst that a link would let pass, and what the
+ * path carries is what counts: all bits by all the time that several trains took.  Of ten
+ * packets at 10 Mbit/s that is two steps of the clock each; the mean of eight is right to a
+ * tenth, as each begins anywhere between two steps.
  */
 typedef struct
 {
@@ -44,6 +52,14 @@ typedef struct
   double bps[FMX_RATE_TRAIN_KNOWN];     /* the latest first */
   unsigned n_known;
   double widened;               /* 1 = it has not */
+  /* where others fill the queue */
+  bool looks;                   /* that is what the last one is for */
+  double look_bits[FMX_RATE_TRAIN_LOOKS];       /* the latest first */
+  double look_s[FMX_RATE_TRAIN_LOOKS];
+  unsigned n_looks;
+  FmxTime looked;               /* the last that told something was sent */
+  unsigned n_vain;              /* lost something, in a row */
+  double guess_bps;             /* what the next is made for; 0 = nothing is known */
 } FmxRateTrain;
 
 void fmx_rate_train_init (FmxRateTrain * train, FmxTime now);
@@ -52,6 +68,15 @@ void fmx_rate_train_init (FmxRateTrain * train, FmxTime now);
  * wants to know whether it carries more now */
 void fmx_rate_train_ask (FmxRateTrain * train, double bps, FmxDuration rtt,
     FmxTime now);
+
+/** fmx_rate_train_look: a queue stands that others fill: what does the path carry?
+ * @guess_bps: about, if nothing else is known; @rate_bps: may be sent, > 0 */
+void fmx_rate_train_look (FmxRateTrain * train, double guess_bps,
+    double rate_bps, FmxDuration rtt, FmxTime now);
+
+/** fmx_rate_train_path_bps: Returns: what a path carries whose queue others fill; 0 = it
+ * is not known, or was too long ago */
+double fmx_rate_train_path_bps (const FmxRateTrain * train, FmxTime now);
 
 /** fmx_rate_train_next: Returns: when to call fmx_rate_train_announce(), or %FMX_TIME_NONE */
 FmxTime fmx_rate_train_next (const FmxRateTrain * train);

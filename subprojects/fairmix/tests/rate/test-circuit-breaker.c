@@ -234,6 +234,25 @@ test_never_trips_at_the_equation_s_rate (void **state)
   }
 }
 
+/* 5 % above what it says trips, 5 % below does not. */
+static void
+test_the_limit_is_where_it_trips (void **state)
+{
+  (void) state;
+  for (int above = 0; above < 2; above++) {
+    FmxCircuitBreaker breaker = make ();
+    double limit_bps;
+
+    assert_true (fmx_circuit_breaker_limit_bps (&breaker, 1460.0) <= 0.0);
+    assert_int_equal (run (&breaker, report (0.02, 80e3), S, 0, 20 * S),
+        FMX_TIME_NONE);
+    limit_bps = fmx_circuit_breaker_limit_bps (&breaker, 1460.0);
+    assert_true ((run (&breaker, report (0.02, (above ? 1.05 : 0.95)
+                    * limit_bps), S, 20 * (FmxTime) S, 20 * S)
+            != FMX_TIME_NONE) == above);
+  }
+}
+
 int
 main (void)
 {
@@ -248,6 +267,7 @@ main (void)
     cmocka_unit_test (test_a_burst_of_loss_is_averaged_over_time),
     cmocka_unit_test (test_closes_after_its_hold_which_doubles_when_it_trips_again),
     cmocka_unit_test (test_never_trips_at_the_equation_s_rate),
+    cmocka_unit_test (test_the_limit_is_where_it_trips),
   };
 
   return cmocka_run_group_tests_name ("rate/circuit-breaker", tests, NULL,

@@ -18,7 +18,8 @@ is_near (double value, double expected)
 
 /* X after many full queues, @epoch apart, while @receive_bps come through. */
 static double
-after_epochs (FmxDuration epoch, FmxDuration rtt, double receive_bps)
+after_epochs_on (double path_bps, FmxDuration epoch, FmxDuration rtt,
+    double receive_bps)
 {
   FmxFullQueue full;
   FmxTime now = 0;
@@ -28,7 +29,13 @@ after_epochs (FmxDuration epoch, FmxDuration rtt, double receive_bps)
     now += (FmxTime) epoch;
     assert_true (fmx_full_queue_note (&full, receive_bps, now));
   }
-  return fmx_full_queue_bps (&full, receive_bps, now);
+  return fmx_full_queue_bps (&full, receive_bps, path_bps, now);
+}
+
+static double
+after_epochs (FmxDuration epoch, FmxDuration rtt, double receive_bps)
+{
+  return after_epochs_on (0.0, epoch, rtt, receive_bps);
 }
 
 /* W/2 round trips between two losses, and one for repair: 3/4 W each R. */
@@ -57,7 +64,7 @@ test_what_grew_for_long_has_much (void **state)
   assert_true (fmx_full_queue_note (&full, 50000.0, 61 * (FmxTime) S));
   assert_true (is_near (fmx_full_queue_reno_bps (&full, 62 * (FmxTime) S),
           90.0 * SEGMENT_BITS));
-  assert_true (fmx_full_queue_bps (&full, 50000.0, 62 * (FmxTime) S)
+  assert_true (fmx_full_queue_bps (&full, 50000.0, 0.0, 62 * (FmxTime) S)
       < 20.0 * SEGMENT_BITS);
 }
 
@@ -92,6 +99,42 @@ test_who_would_have_too_much_as_a_cubic_is_a_reno (void **state)
               fmx_time_from_s (rtt_s), x), x));
 }
 
+/* A window of 700 segments behind a queue of 0.9 s is a CUBIC's in 8 s; two of them fill
+ * 17 Mbit/s, where there would be place for hundreds of Renos. */
+static void
+test_a_path_too_wide_for_renos_has_cubics (void **state)
+{
+  const double rtt_s = 0.9, window = 700.0;
+  double cubic = 0.925 * window * SEGMENT_BITS / rtt_s;
+  FmxDuration epoch = fmx_time_from_s (cbrt (window * 0.3 / 0.4) + 2.0 * rtt_s);
+
+  (void) state;
+  for (unsigned n = 2; n <= 5; n++)
+    assert_true (is_near (after_epochs_on (n * cubic, epoch,
+                fmx_time_from_s (rtt_s), cubic), cubic));
+  /* of one beside us no more than a half */
+  assert_true (is_near (after_epochs_on (cubic, epoch, fmx_time_from_s (rtt_s),
+              cubic), 0.5 * cubic));
+  /* and no less than if there were eight */
+  assert_true (is_near (after_epochs_on (20.0 * cubic, epoch,
+              fmx_time_from_s (rtt_s), cubic), 20.0 / 9.0 * cubic));
+}
+
+/* 40 s at 1 s: as a CUBIC it would have a hundred times the path.  A Reno that lost
+ * something each time, or several that took turns */
+static void
+test_a_path_too_narrow_for_a_cubic_has_renos (void **state)
+{
+  const double reno = 1.5 * 39.0 * SEGMENT_BITS;
+
+  (void) state;
+  for (unsigned n = 2; n <= 16; n *= 2)
+    assert_true (is_near (after_epochs_on (n * reno, 40 * S, S, n * reno),
+            sqrt (fmax (reno, n * reno / 9.0) * n * reno / 2.0)));
+  /* whoever fits nowhere is a Reno all the same: others bound that */
+  assert_true (is_near (after_epochs_on (reno, 40 * S, S, reno), reno));
+}
+
 static void
 test_begins_with_the_rate_that_is_given (void **state)
 {
@@ -101,7 +144,7 @@ test_begins_with_the_rate_that_is_given (void **state)
   (void) state;
   for (size_t i = 0; i < N_ELEMENTS (rates); i++) {
     fmx_full_queue_init (&full, rates[i], 200 * MS, 0);
-    assert_true (is_near (fmx_full_queue_bps (&full, MOST, 0), rates[i]));
+    assert_true (is_near (fmx_full_queue_bps (&full, MOST, 0.0, 0), rates[i]));
   }
 }
 
@@ -129,14 +172,14 @@ test_a_long_time_without_raises_it_by_a_part (void **state)
   fmx_full_queue_init (&full, 100e3, 100 * MS, now);
   for (unsigned i = 0; i < 100; i++)
     fmx_full_queue_note (&full, MOST, now += S);
-  x = fmx_full_queue_bps (&full, MOST, now);
+  x = fmx_full_queue_bps (&full, MOST, 0.0, now);
   /* a shorter time does not lower it */
-  assert_true (fmx_full_queue_bps (&full, MOST, now + S / 2) == x);
+  assert_true (fmx_full_queue_bps (&full, MOST, 0.0, now + S / 2) == x);
   /* T - R: from 0.9 s by an eighth of what is more */
-  assert_true (is_near (fmx_full_queue_bps (&full, MOST, now
+  assert_true (is_near (fmx_full_queue_bps (&full, MOST, 0.0, now
               + 2 * (FmxTime) S), x * (0.9 + 1.0 / 8.0) / 0.9));
   /* but not as if it had been more than is possible */
-  assert_true (fmx_full_queue_bps (&full, x / 1.5, now
+  assert_true (fmx_full_queue_bps (&full, x / 1.5, 0.0, now
           + 1000 * (FmxTime) S) < 1.1 * x);
 }
 
@@ -153,7 +196,7 @@ test_the_epoch_under_way_at_the_beginning_counts_if_it_is_long (void **state)
 
     fmx_full_queue_init (&full, x, 300 * MS, 0);
     assert_true (fmx_full_queue_note (&full, x, now));
-    then = fmx_full_queue_bps (&full, x, now);
+    then = fmx_full_queue_bps (&full, x, 0.0, now);
     /* as four times of what comes through at most */
     assert_true (is_near (then, is_long ? (1.0 + 4.0) / 2.0 * x : x));
   }
@@ -188,6 +231,8 @@ main (void)
     cmocka_unit_test (test_what_grew_for_long_has_much),
     cmocka_unit_test (test_long_ones_what_is_between_reno_and_cubic),
     cmocka_unit_test (test_who_would_have_too_much_as_a_cubic_is_a_reno),
+    cmocka_unit_test (test_a_path_too_wide_for_renos_has_cubics),
+    cmocka_unit_test (test_a_path_too_narrow_for_a_cubic_has_renos),
     cmocka_unit_test (test_begins_with_the_rate_that_is_given),
     cmocka_unit_test (test_an_overflow_of_two_round_trips_is_one),
     cmocka_unit_test (test_a_long_time_without_raises_it_by_a_part),

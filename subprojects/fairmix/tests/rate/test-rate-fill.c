@@ -84,6 +84,22 @@ test_pauses_become_longer_and_a_fall_begins_one_at_once (void **state)
   }
 }
 
+/* What is not sent somebody else has. */
+static void
+test_beside_others_there_is_no_pause (void **state)
+{
+  double bits = 0.0;
+
+  (void) state;
+  begin (200e3, 400e3);
+  for (FmxTime now = 0; now < 30 * (FmxTime) S; now += (FmxTime) S) {
+    fmx_rate_fill_on_rate (&fill, 200e3, now);
+    fmx_rate_fill_go_on (&fill, now);
+    bits += padding_bits (now, now + (FmxTime) S, 0.0);
+  }
+  assert_float_equal (bits, 30.0 * 200e3, 300e3);
+}
+
 static void
 test_a_rate_that_grows_by_itself_ends_a_pause (void **state)
 {
@@ -138,6 +154,7 @@ main (void)
     cmocka_unit_test (test_padding_does_not_come_on_top_of_many_voices_in_step),
     cmocka_unit_test (test_without_a_wish_or_a_rate_nothing_is_due),
     cmocka_unit_test (test_pauses_become_longer_and_a_fall_begins_one_at_once),
+    cmocka_unit_test (test_beside_others_there_is_no_pause),
     cmocka_unit_test (test_a_rate_that_grows_by_itself_ends_a_pause),
     cmocka_unit_test (test_what_streams_wait_for_is_made_up_all_the_time),
     cmocka_unit_test (test_who_is_nearly_silent_waits_for_nothing),

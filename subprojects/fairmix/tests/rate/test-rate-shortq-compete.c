@@ -266,7 +266,7 @@ test_who_was_alone_long_ago_begins_with_its_rate (void **state)
     told_drain (&t, 200 * MS);
   }
   told_until (&t, FMX_RATE_SHORTQ_COMPETING, 200 * MS);
-  x = fmx_full_queue_bps (&t.rc.state.shortq.full, 400e3, t.now);
+  x = fmx_full_queue_bps (&t.rc.state.shortq.full, 400e3, 0.0, t.now);
   assert_near (x, t.rc.rate_bps);
 }
 
@@ -287,8 +287,46 @@ test_who_was_overrun_was_alone_before (void **state)
   assert_true (t.rc.rate_bps < 150e3);
   told_for (&t, 5 * S, 0);
   told_until (&t, FMX_RATE_SHORTQ_COMPETING, 200 * MS);
-  x = fmx_full_queue_bps (&t.rc.state.shortq.full, 400e3, t.now);
+  x = fmx_full_queue_bps (&t.rc.state.shortq.full, 400e3, 0.0, t.now);
   assert_near (x, 200e3);
+}
+
+/* What others fill is measured while they do, and bounds what is ours of it. */
+static void
+test_who_competes_asks_what_the_path_carries (void **state)
+{
+  Told t = told_calm (400e3);
+
+  (void) state;
+  assert_true (t.rc.look_bps <= 0.0);
+  t.fb.bottleneck_bps = 700e3;
+  told_until (&t, FMX_RATE_SHORTQ_COMPETING, 200 * MS);
+  /* who keeps a rate lets the queue drain, if late */
+  assert_true (t.rc.look_bps <= 0.0);
+  told_for (&t, S + STEP, 200 * MS);
+  assert_near (t.rc.look_bps, 700e3);
+  t.fb.bottleneck_bps = 0.0;
+  told_for (&t, STEP, 200 * MS);
+  assert_near (t.rc.look_bps, 2.0 * t.rc.rate_bps);
+  t.fb.path_bps = 5e6;
+  told_for (&t, 30 * S, 200 * MS);
+  assert_true (t.rc.rate_bps > 700e3);
+  t.fb.breaker_bps = 500e3;
+  told_for (&t, 10 * S, 200 * MS);
+  assert_true (t.rc.rate_bps < 0.61 * 500e3);
+  told_while (&t, FMX_RATE_SHORTQ_COMPETING, 0);
+  assert_true (t.rc.look_bps <= 0.0);
+}
+
+static void
+test_who_competes_asks_at_once_where_nobody_knows (void **state)
+{
+  Told t = told_calm (400e3);
+
+  (void) state;
+  told_until (&t, FMX_RATE_SHORTQ_COMPETING, 200 * MS);
+  told_for (&t, STEP, 200 * MS);
+  assert_near (t.rc.look_bps, 2.0 * t.rc.rate_bps);
 }
 
 int
@@ -311,6 +349,8 @@ main (void)
     cmocka_unit_test (test_one_of_several_takes_no_part_of_its_own_ceiling),
     cmocka_unit_test (test_who_was_alone_long_ago_begins_with_its_rate),
     cmocka_unit_test (test_who_was_overrun_was_alone_before),
+    cmocka_unit_test (test_who_competes_asks_what_the_path_carries),
+    cmocka_unit_test (test_who_competes_asks_at_once_where_nobody_knows),
   };
 
   return cmocka_run_group_tests_name ("rate/rate-shortq-compete", tests, NULL,

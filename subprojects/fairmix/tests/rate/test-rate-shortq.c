@@ -103,7 +103,7 @@ test_who_was_alone_begins_at_half_of_that (void **state)
     told_until (&t, FMX_RATE_SHORTQ_COMPETING, 200 * MS);
     assert_true (t.now < 30 * (FmxTime) S);
     assert_true (t.rc.rate_bps < 60e3);
-    x = fmx_full_queue_bps (&t.rc.state.shortq.full, 400e3, t.now);
+    x = fmx_full_queue_bps (&t.rc.state.shortq.full, 400e3, 0.0, t.now);
     assert_true (fabs (x - (alone ? 200e3 : t.rc.rate_bps)) < 0.1 * x);
   }
 }

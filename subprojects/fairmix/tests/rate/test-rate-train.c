@@ -174,6 +174,53 @@ test_who_does_not_ask_gets_none (void **state)
   assert_true (fmx_rate_train_next (&path.train) == FMX_TIME_NONE);
 }
 
+/* Others fill the queue: trains are to tell what the path carries, for @time. */
+static void
+look (Path *path, double guess_bps, double rate_bps, FmxDuration time, bool lose)
+{
+  for (FmxTime end = path->now + (FmxTime) time; path->now < end;
+      path->now += 20 * (FmxTime) MS + 1237) {
+    fmx_rate_train_look (&path->train, guess_bps, rate_bps, RTT, path->now);
+    if (path->now >= fmx_rate_train_next (&path->train))
+      send (path, lose);
+  }
+}
+
+static void
+test_trains_tell_what_a_path_carries_that_others_fill (void **state)
+{
+  static const double links[] = { 100e3, 500e3, 2e6, 5e6, 10e6 };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (links); i++) {
+    Path path = begin (links[i]);
+    double rate_bps = links[i] / 10.0;
+
+    assert_true (fmx_rate_train_path_bps (&path.train, path.now) <= 0.0);
+    look (&path, 2.0 * rate_bps, rate_bps, 60 * S, false);
+    assert_true (8.0 * path.bytes < 0.11 * 60.0 * rate_bps);
+    look (&path, 2.0 * rate_bps, rate_bps, 60 * S, false);
+    assert_true (fabs (fmx_rate_train_path_bps (&path.train, path.now)
+            / links[i] - 1.0) < 0.15);
+    /* that says nothing of a path that is one's own */
+    assert_true (fmx_rate_train_bps (&path.train) <= 0.0);
+    assert_true (fmx_rate_train_path_bps (&path.train, path.now
+            + 31 * (FmxTime) S) <= 0.0);
+  }
+}
+
+static void
+test_a_path_that_others_fill_is_not_known_by_trains_that_lost (void **state)
+{
+  Path path = begin (500e3);
+
+  (void) state;
+  /* after 1, 2, 4, 8, 16, 16 ... s: ten packets may be more than the queue takes */
+  look (&path, 100e3, 100e3, 300 * S, true);
+  assert_in_range (path.n, 20, 22);
+  assert_true (fmx_rate_train_path_bps (&path.train, path.now) <= 0.0);
+}
+
 int
 main (void)
 {
@@ -185,6 +232,8 @@ main (void)
     cmocka_unit_test (test_trains_are_three_percent_of_what_is_sent),
     cmocka_unit_test (test_a_link_that_is_too_fast_for_the_clock_is_not_known),
     cmocka_unit_test (test_who_does_not_ask_gets_none),
+    cmocka_unit_test (test_trains_tell_what_a_path_carries_that_others_fill),
+    cmocka_unit_test (test_a_path_that_others_fill_is_not_known_by_trains_that_lost),
   };
 
   return cmocka_run_group_tests_name ("rate/rate-train", tests, NULL, NULL);
