@@ -12,6 +12,9 @@
 #define FORGOTTEN (120 * FMX_SECOND)
 #define LESS 0.95               /* the headroom of partialmix */
 #define MORE 1.05
+#define BRIEF (300 * FMX_MSECOND)
+#define SELDOM (20 * FMX_SECOND)
+#define STEP 2.0                /* more than any rate grows by at once */
 
 void
 fmx_rate_lasting_init (FmxRateLasting *lasting, FmxTime now)
@@ -97,6 +100,35 @@ rise (FmxRateLasting *lasting, FmxTime now)
     lasting->wait = WAIT_MAX;
 }
 
+/* Keeps what was, for a fall that may be taken back. */
+static void
+note_fall (FmxRateLasting *lasting, double bps, FmxTime now)
+{
+  if (bps * STEP >= lasting->rate_bps || (lasting->fall.from_bps > 0.0
+          && fmx_time_diff (now, lasting->fall.time) < SELDOM))
+    return;
+  lasting->fall.time = now;
+  lasting->fall.part = lasting->part;
+  lasting->fall.from_bps = lasting->rate_bps;
+  lasting->fall.lasted_bps = lasting->lasts_bps;
+  lasting->fall.low_bps = lasting->low_bps[lasting->part];
+  lasting->fall.had_fallen = lasting->has_fallen;
+}
+
+/* The rate is at once what it was: as if it had not fallen. */
+static void
+take_back (FmxRateLasting *lasting, double bps, FmxTime now)
+{
+  if (bps < LESS * lasting->fall.from_bps || bps <= STEP * lasting->rate_bps
+      || fmx_time_diff (now, lasting->fall.time) > BRIEF)
+    return;
+  lasting->low_bps[lasting->part] = bps;
+  lasting->low_bps[lasting->fall.part] = lasting->fall.low_bps > 0.0
+      ? lasting->fall.low_bps : bps;
+  lasting->lasts_bps = lasting->fall.lasted_bps;
+  lasting->has_fallen = lasting->fall.had_fallen;
+}
+
 void
 fmx_rate_lasting_on_rate (FmxRateLasting *lasting, double bps, FmxTime now)
 {
@@ -105,6 +137,8 @@ fmx_rate_lasting_on_rate (FmxRateLasting *lasting, double bps, FmxTime now)
 
   if (bps <= 0.0)
     return;
+  note_fall (lasting, bps, now);
+  take_back (lasting, bps, now);
   *low = *low > 0.0 ? fmin (*low, bps) : bps;
   lasting->rate_bps = bps;
   if (bps < LESS * lasting->lasts_bps) {

@@ -25,7 +25,9 @@ extern "C" {
  *   from one rise to the next 5, 10, 20, 40, 40, ... s; after 120 s without one 5 again
  * ]|
  *
- * So there are no more than three rises in 100 s.  A rate that has never fallen lasts.
+ * So there are no more than three rises in 100 s.  A rate that has never fallen lasts.  A fall
+ * that is taken back as a whole within 300 ms was none: something had stood still for a moment.
+ * That may be so once in 20 s.
  */
 typedef struct
 {
@@ -38,6 +40,13 @@ typedef struct
   FmxTime begun;                /* ... began then */
   FmxTime rose;
   FmxDuration wait;             /* from then on, until the next rise */
+  struct
+  {
+    FmxTime time;
+    unsigned part;
+    double from_bps, lasted_bps, low_bps;       /* before; 0 = there was none */
+    bool had_fallen;
+  } fall;                       /* the latest that can be taken back */
 } FmxRateLasting;
 
 void fmx_rate_lasting_init (FmxRateLasting * lasting, FmxTime now);

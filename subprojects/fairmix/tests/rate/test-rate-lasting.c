@@ -138,6 +138,43 @@ test_the_first_rises_are_soon (void **state)
   assert_true (lasting.wait == 5 * S);
 }
 
+/* ... the second of two that come soon after each other was one, as was what comes back
+ * later, in steps, or not as a whole. */
+static void
+test_a_fall_that_is_taken_back_was_none (void **state)
+{
+  static const struct
+  {
+    double between_bps, back_bps, after_s;
+    bool lasts;
+  } falls[] = {
+    {40e3, 1000e3, 0.07, true},
+    {40e3, 1000e3, 0.4, false},
+    {40e3, 500e3, 0.07, false},
+    {600e3, 1000e3, 0.07, false},
+  };
+
+  (void) state;
+  for (unsigned i = 0; i < N_ELEMENTS (falls); i++)
+    for (unsigned fallen = 0; fallen < 2; fallen++) {
+      double t = 29.99;         /* the next part begins at 30 */
+
+      fmx_rate_lasting_init (&lasting, 0);
+      if (fallen)
+        (void) hold (300e3, 0.0, 1.0), (void) after (200e3, 1.0);
+      (void) hold (1000e3, 2.0, t);
+      assert_float_equal (fmx_rate_lasting_bps (&lasting), 1000e3, 1.0);
+      (void) after (falls[i].between_bps, t);
+      assert_float_equal (fmx_rate_lasting_bps (&lasting),
+          falls[i].between_bps, 1.0);
+      (void) after (falls[i].back_bps, t += falls[i].after_s);
+      assert_int_equal (fmx_rate_lasting_bps (&lasting) == 1000e3,
+          falls[i].lasts);
+      (void) after (falls[i].between_bps, t + 10.0);
+      assert_float_equal (after (1000e3, t + 10.05), falls[i].between_bps, 1.0);
+    }
+}
+
 static void
 test_silence_is_no_fall (void **state)
 {
@@ -169,6 +206,7 @@ main (void)
     cmocka_unit_test (test_what_it_often_falls_from_does_not_last),
     cmocka_unit_test (test_it_rises_no_more_than_three_times_in_100_s),
     cmocka_unit_test (test_the_first_rises_are_soon),
+    cmocka_unit_test (test_a_fall_that_is_taken_back_was_none),
     cmocka_unit_test (test_silence_is_no_fall),
     cmocka_unit_test (test_long_ago_is_forgotten_at_once),
   };
