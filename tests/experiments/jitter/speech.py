@@ -3,12 +3,13 @@
 """Rates speech that came over six traces: cut, stretched, or with a fixed delay.
 
   tests/experiments/jitter/speech.py [--build build] [--keep DIR] [--neteq PROGRAM]
-      [--pairs]
+      [--pairs | --changes]
 
 Sends four minutes of the voices of examples/voices.sh through jitter-speech and
 rates 8 s at a time by PESQ (ITU-T P.862.2, wideband) against what was said.
 Fills in the tables of docs/algorithms/playout.md.  --pairs does only the second one, ours
-beside a constant delay as long, piece by piece.  --keep leaves what is heard in DIR, and
+beside a constant delay as long, piece by piece.  --changes does only the third one: what
+one change of a delay takes from the piece that it falls into.  --keep leaves what is heard in DIR, and
 the ratings, or takes these from there.  --neteq is a build of tests/peers/neteq.cc, which
 says how to make it; without it NetEQ's rows stay as they are.
 
@@ -39,6 +40,9 @@ N_BEGINNING = 2                 # pieces in which the path is new
 STUDENT = 2.05                  # 95 % of some 29 pieces
 VOICE_S = 30
 CODEC_MS = 6.5                  # Opus looks ahead
+CHANGES_MS = (10, 40, 80)
+CHANGE_S = (0.1, 2, 5)          # when, within a piece
+N_CHANGED = 6                   # pieces
 QUIET = 100                     # of 32768: says nothing of the delay
 ALIKE = 0.5                     # half of it is what was said
 TRACES = ('syn_lan:8', 'syn_wifi:8', 'syn_wifi_busy:8', '5g_n78_10ms',
@@ -200,18 +204,71 @@ def pairs_table(rows):
     return lines
 
 
+def later(heard, at, n):
+    """A delay that grows: a gap, and all that follows later"""
+    return np.concatenate([heard[:at], np.zeros(n), heard[at:-n]])
+
+
+def hole(heard, at, n):
+    """The gap alone"""
+    return np.concatenate([heard[:at], np.zeros(n), heard[at + n:]])
+
+
+def sooner(heard, at, n):
+    """A delay that shrinks: @n samples are cut out"""
+    return np.concatenate([heard[:at], heard[at + n:], np.zeros(n)])
+
+
+CHANGES = {'it grows: a gap, the rest is later': later,
+           'it shrinks: a cut, the rest is sooner': sooner,
+           'a gap as long, nothing moves': hole}
+
+
+def lost_by_changes(piece):
+    """PESQ that a piece loses by one of each kind and length"""
+    said, heard = piece
+    before = rate_piece(said, heard)[0]
+    return [[np.mean([rate_piece(said, change(
+        heard, int(s * RATE), ms * RATE // 1000))[0] for s in CHANGE_S]) - before
+        for ms in CHANGES_MS] for change in CHANGES.values()]
+
+
+def changes_table(build, folder):
+    """Of speech over a LAN, which nothing else disturbs"""
+    speech, heard = folder / 'speech.s16', folder / 'undisturbed.s16'
+    if not speech.exists():
+        make_speech(speech)
+    if not heard.exists():
+        hear(build, speech, TRACES[0], PIPELINES[OURS], heard)
+    every = list(pieces(np.fromfile(speech, '<i2'), np.fromfile(heard, '<i2')))
+    with concurrent.futures.ProcessPoolExecutor() as pool:
+        lost = np.array(list(pool.map(
+            lost_by_changes, every[::len(every) // N_CHANGED][:N_CHANGED])))
+    lines = ['| once in 8 s | ' + ' | '.join(f'{ms} ms' for ms in CHANGES_MS) + ' |',
+             '|---' * (1 + len(CHANGES_MS)) + '|']
+    for i, name in enumerate(CHANGES):
+        lines.append(f'| {name} | ' + ' | '.join(
+            f'{x:.2f}' for x in lost[:, i].mean(axis=0)) + ' |')
+    return lines
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--build', default=write_playout.ROOT / 'build')
     parser.add_argument('--keep')
     parser.add_argument('--neteq')
     parser.add_argument('--pairs', action='store_true')
+    parser.add_argument('--changes', action='store_true')
     args = parser.parse_args()
     names = [OURS, SAME] if args.pairs else [
         *PIPELINES, *([NETEQ] if args.neteq else [])]
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(args.keep or scratch)
         folder.mkdir(parents=True, exist_ok=True)
+        if args.changes:
+            write_playout.fill_in('speech changes', changes_table(
+                pathlib.Path(args.build).resolve(), folder))
+            return
         ratings = folder / 'ratings.json'
         if not ratings.exists():
             ratings.write_text(json.dumps(measure(
