@@ -54,8 +54,6 @@ MEASURES = [('a TCP over an ALS', 1, '0.9 … 1.1', (0.9, 1.1)),
 
 PIPELINE = 'real pipelines'
 KEPT = {'als pipelines': 2, 'als figure 8': 1}  # cells that name a row
-STARTED = 'loss from 10 s on'
-LOSSES = {'loss': 0, STARTED: 10}       # of real pipelines
 
 
 @functools.cache
@@ -121,10 +119,9 @@ def in_pipelines(build):
                      for kind, names in (('als', als), ('tcp', tcp))}
             head = f'figure {name[-1]}, each {each};uml {rule};{r.run.seed}'
             lines.append(f'{head};a TCP over an ALS;{rates["tcp"] / rates["als"]}')
-            for measure, start_s in LOSSES.items():
-                sent, lost = (sum(measures.total(r, n, f'{what}_packets', start_s, end)
-                                  for n in als) for what in ('sent', 'lost'))
-                lines.append(f'{head};{measure};{100 * lost / sent}')
+            sent, lost = (sum(measures.total(r, n, f'{what}_packets', 0, end)
+                              for n in als) for what in ('sent', 'lost'))
+            lines.append(f'{head};loss;{100 * lost / sent}')
     return lines
 
 
@@ -149,10 +146,10 @@ def beside_tcp(found):
 def pipelines(found):
     out = ['| experiment | measure | its rule | ours | target |', '|---|---|---|---|---|']
     for scene, *_ in SCENES:
-        for measure, _, target, limits in MEASURES + [(STARTED, *MEASURES[-1][1:])]:
+        for measure, _, target, limits in MEASURES:
             cells = [cell(found.get((scene, v, measure)), limits, span) for v in UML]
             if any(cells):
-                unit = ', %' if measure in LOSSES else ''
+                unit = ', %' if measure == 'loss' else ''
                 out.append(f'| {scene} | {measure}{unit} | {" | ".join(cells)} | {target} |')
     return out
 
