@@ -12,8 +12,10 @@ did not run stays.  --check: only one seed of each, without ns-3, and nothing is
 """
 import argparse
 import collections
+import concurrent.futures
 import functools
 import itertools
+import os
 import pathlib
 import re
 import subprocess
@@ -36,7 +38,8 @@ PIPELINES = {'als-figure3': {'3 s': 30, '8 s': 60}, 'als-figure4': {'3 s': 30, '
 LAYERS = 'als-figure8'
 LAYERS_S = {'before': (50, 100), 'after': (115, 150)}   # of the third one's join
 SEEDS = range(11, 13)     # of ns-3
-NS3_SEEDS = range(1, 6)   # of the chain and of figures 7 to 9
+LAYERS_SEEDS = range(1, 6)
+CHAIN_SEEDS = range(1, 3)   # of ns-3
 N_RUNS = 5      # of the chain in real elements
 # of als-figures: scene, what the paper says of the TCPs, of the loss, targets
 SCENES = [
@@ -221,12 +224,18 @@ def chain(lines):
     return out
 
 
-def of_ns3(build, name):
+def of_ns3(build, name, seeds):
     """Lines as test-als-chain and test-als-layers have them"""
     program = pathlib.Path(build).resolve() / 'tests/experiments/ns3' / name
-    return [line for rule in ('paper', 'ours') for seed in NS3_SEEDS
-            for line in subprocess.run([program, str(seed), rule], check=True,
-                                       capture_output=True, text=True).stdout.splitlines()]
+
+    def run(what):
+        return subprocess.run([program, *what], check=True, capture_output=True,
+                              text=True).stdout.splitlines()
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return [line for lines in pool.map(run, [
+            (str(seed), rule) for rule in ('paper', 'ours') for seed in seeds])
+                for line in lines]
 
 
 def whole(values):
@@ -356,10 +365,10 @@ def main():
         'als told': lambda: told(read(lines_of(build, 'als-figures', 'told'))),
         'als alone': lambda: alone(read(lines_of(build, 'als-alone'))),
         'als table 1': lambda: chain(lines_of(build, 'test-als-chain')
-                                     + of_ns3(build, 'als-chain-ns3')
+                                     + of_ns3(build, 'als-chain-ns3', CHAIN_SEEDS)
                                      + elements(build)),
         'als figure 8': lambda: layers(lines_of(build, 'test-als-layers')
-                                        + of_ns3(build, 'als-layers-ns3'))
+                                        + of_ns3(build, 'als-layers-ns3', LAYERS_SEEDS))
         + layers_in_pipelines(build),
         'als crowd': lambda: crowd(read(lines_of(build, 'als-crowd'))),
     }
