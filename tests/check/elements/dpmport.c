@@ -6,6 +6,7 @@
 #include "gstdpmport.h"
 
 #define LOOK_US (5 * 1000)
+#define LONG (1000 * FMX_SECOND)        /* no machine is busy for so long */
 #define ROUND_TRIPS 70          /* more than datagrams are read in a row */
 
 typedef struct
@@ -115,6 +116,7 @@ mixer_new (void)
 
   fmx_join_mixer_params_default (&params);
   params.node = 1;
+  params.timeout = params.confirm_timeout = LONG;
   fail_unless (gst_dpm_port_serve (mixer->port, &params, &secret));
   end_open (mixer);
   return mixer;
@@ -129,6 +131,7 @@ client_new (End * mixer)
   FmxJoinClientParams params;
 
   fmx_join_client_params_default (&params);
+  params.suspect_after = params.timeout = LONG;
   client->server = gst_dpm_port_connect (client->port, server, &params,
       &secret, NULL);
   fail_unless (client->server != NULL);
