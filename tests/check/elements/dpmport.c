@@ -156,6 +156,7 @@ GST_START_TEST (test_a_session_in_which_many_have_talked_gets_new_keys)
   GstDpmPeerStats stats;
 
   wait_for (&mixer->n_joined, 1);
+  wait_for (&client->n_joined, 1);      /* it has its keys after it has said PING */
   for (gint round = 1; round < 3; round++) {
     for (guint i = 0; i < n; i++) {
       GstBuffer *buffer = rtp_packet_new (10000 * round + i, 1, 60);
