@@ -67,6 +67,7 @@ gst_partial_mix_stream_unref (GstPartialMixStream * stream)
   g_queue_clear_full (&stream->queue,
       (GDestroyNotify) gst_partial_mix_packet_free);
   g_free (stream->playout);
+  g_clear_pointer (&stream->path, gst_partial_mix_path_unref);
   clear_buffers (stream->recent);
   gst_partial_mix_voice_clear (&stream->voice);
   g_clear_object (&stream->source);
@@ -224,6 +225,7 @@ insert_packet (GstPartialMixStream * stream,
 static void
 begin_playout (GstPartialMixStream * stream, guint64 ext_ts, GstClockTime media)
 {
+  FmxDelayMemoryParams memory;
   FmxPlayoutParams params;
 
   stream->anchored = TRUE;
@@ -238,6 +240,10 @@ begin_playout (GstPartialMixStream * stream, guint64 ext_ts, GstClockTime media)
   params.min_delay = stream->min_delay;
   params.max_delay = MAX (params.max_delay, params.min_delay);
   fmx_playout_init (stream->playout, &params);
+  fmx_delay_memory_params_default (&memory);
+  memory.half_life = params.memory;
+  fmx_playout_share (stream->playout, gst_partial_mix_path_delay (stream->path,
+          &memory));
 }
 
 gboolean

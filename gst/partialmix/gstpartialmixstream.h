@@ -16,6 +16,7 @@
 
 #include "gstpartialmixcodec.h"
 #include "gstpartialmixidentity.h"
+#include "gstpartialmixpath.h"
 #include "gstpartialmixvoice.h"
 
 G_BEGIN_DECLS
@@ -112,6 +113,7 @@ typedef struct
   GstPartialMixStreamInfo info;
 
   /* playout */
+  GstPartialMixPath *path;      /* that it comes on; the table's */
   guint n_mixed;                /* links that want it in a mix */
   FmxPlayout *playout;          /* NULL: it was never mixed */
   FmxDuration min_delay;        /* that it begins with */

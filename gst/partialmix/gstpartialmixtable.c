@@ -17,6 +17,7 @@ gst_partial_mix_table_init (GstPartialMixTable * table)
   table->used_ssrcs = g_hash_table_new (NULL, NULL);
   table->crowds = g_hash_table_new (NULL, NULL);
   table->mix_ssrcs = g_hash_table_new (NULL, NULL);
+  table->paths = gst_partial_mix_paths_new ();
 }
 
 void
@@ -32,6 +33,7 @@ gst_partial_mix_table_clear (GstPartialMixTable * table)
   g_hash_table_unref (table->used_ssrcs);
   g_hash_table_unref (table->crowds);
   g_hash_table_unref (table->mix_ssrcs);
+  g_hash_table_unref (table->paths);
 }
 
 void
@@ -111,6 +113,8 @@ gst_partial_mix_table_add (GstPartialMixTable * table,
   stream->slot = take_slot (table);
   g_ptr_array_index (table->streams, stream->slot) = stream;
   count_stream (table, stream, 1);
+  stream->path = gst_partial_mix_paths_join (table->paths, stream->neighbour,
+      stream->source, stream->pad);
 }
 
 GstPartialMixStream *
@@ -120,6 +124,7 @@ gst_partial_mix_table_remove (GstPartialMixTable * table,
   g_ptr_array_index (table->streams, stream->slot) = NULL;
   g_array_append_val (table->free_slots, stream->slot);
   count_stream (table, stream, -1);
+  gst_partial_mix_paths_leave (table->paths, stream->path);
   return stream;
 }
 

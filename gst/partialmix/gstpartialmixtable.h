@@ -26,6 +26,7 @@ typedef struct
   GHashTable *used_ssrcs;       /* ssrc -> by how many, in or out */
   GHashTable *crowds;           /* neighbour -> how many streams */
   GHashTable *mix_ssrcs;        /* our own */
+  GHashTable *paths;            /* on which streams come */
 } GstPartialMixTable;
 
 void gst_partial_mix_table_init (GstPartialMixTable * table);

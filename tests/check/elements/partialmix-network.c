@@ -2,6 +2,7 @@
 
 /* What listeners hear where packets are lost, late, or not of this stream. */
 
+#include <gst/net/gstnetaddressmeta.h>
 #include <opus.h>
 
 #include "mixrig.h"
@@ -249,6 +250,80 @@ GST_START_TEST (test_stray_packet_is_not_sent_on)
 
 GST_END_TEST;
 
+/* A queue on the path: each second it grows to 100 ms, and is empty again soon. */
+static GstClockTime
+queue_of (guint k)
+{
+  const guint at = k % 50;
+
+  if (at < 20 || at > 40)
+    return 0;
+  return MIN (MIN (at - 20, 40 - at), 5) * 20 * GST_MSECOND;
+}
+
+static void
+send_through (Rig * rig, RigTalker * talker, guint port, GstClockTime queue)
+{
+  GstBuffer *buffer = rig_packet (rig, talker);
+  GSocketAddress *from = g_inet_socket_address_new_from_string ("127.0.0.1",
+      port);
+
+  GST_BUFFER_PTS (buffer) += queue;
+  gst_buffer_add_net_address_meta (buffer, from);
+  gst_pad_push (talker->pad, buffer);
+  g_object_unref (from);
+}
+
+static guint64
+stream_stat (Rig * rig, guint32 ssrc, const gchar * field)
+{
+  GstStructure *stats;
+  const GValue *streams;
+  guint64 value = G_MAXUINT64;
+  guint i;
+
+  g_object_get (rig->mix, "stats", &stats, NULL);
+  streams = gst_structure_get_value (stats, "streams");
+  for (i = 0; i < gst_value_array_get_size (streams); i++) {
+    const GstStructure *s =
+        g_value_get_boxed (gst_value_array_get_value (streams, i));
+    guint here;
+
+    if (gst_structure_get_uint (s, "ssrc", &here) && here == ssrc)
+      gst_structure_get_uint64 (s, field, &value);
+  }
+  gst_structure_free (stats);
+  return value;
+}
+
+/* Who comes the same way, on a pad of its own (rtpbin), needs not lose packets to learn
+ * what the others know of it; who comes from elsewhere learns for itself. */
+GST_START_TEST (test_streams_of_one_path_are_played_alike)
+{
+  const gboolean same = __i__ == 0;
+  const guint n_alone = 600, n_both = 200;
+  Rig *rig = rig_new (NULL);
+  RigTalker *first = rig_talker (rig, "sink_1", 1, RIG_L16, 300, 1000);
+  RigTalker *second = rig_talker (rig, "sink_2", 2, RIG_L16, 500, 1000);
+  guint k;
+
+  g_object_set (second->peer, "neighbour", 1, NULL);
+  rig_listener (rig, "src_0", "audio/x-raw,channels=2");
+  rig_play (rig);
+  for (k = 0; k < n_alone + n_both; k++) {
+    rig_advance (rig, rig->frame * 20 * GST_MSECOND + queue_of (k));
+    send_through (rig, first, 5000, queue_of (k));
+    if (k >= n_alone)
+      send_through (rig, second, same ? 5000 : 5002, queue_of (k));
+    rig->frame++;
+  }
+  fail_unless (stream_stat (rig, 1, "n-concealed") > 0);
+  fail_unless_equals_int (stream_stat (rig, 2, "n-concealed") == 0, same);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_network_suite (void)
 {
@@ -263,6 +338,7 @@ partialmix_network_suite (void)
   tcase_add_loop_test (tc, test_sender_that_begins_anew_is_mixed_as_before, 0,
       3);
   tcase_add_test (tc, test_stray_packet_is_not_sent_on);
+  tcase_add_loop_test (tc, test_streams_of_one_path_are_played_alike, 0, 2);
   return suite;
 }
 

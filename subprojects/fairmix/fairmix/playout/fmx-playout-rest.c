@@ -47,6 +47,9 @@ short_way (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
     playout->slack = delay - transit;
   fmx_delay_memory_on_packet (&playout->memory, transit - playout->rest_least,
       packet->duration);
+  if (playout->path != NULL)
+    fmx_path_delay_tell (playout->path, playout, playout->rest_delay,
+        transit - playout->rest_least, packet->duration, now);
   playout->n_rested++;
   fmx_slot_history_put (&playout->history, packet->ext_seq, delay);
   playout->highest_seq = packet->ext_seq;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fairmix/playout/fmx-playout-others.h"
 #include "fairmix/playout/fmx-playout-rest.h"
 
 #include <assert.h>
@@ -87,9 +88,11 @@ fmx_playout_reset (FmxPlayout *playout)
   FmxPlayoutStats stats = playout->stats;
   FmxPlayoutParams params = playout->params;
   bool never_rests = playout->never_rests;
+  FmxPathDelay *path = playout->path;
 
   fmx_playout_init (playout, &params);
   playout->stats = stats;
+  playout->path = path;
   playout->never_rests = never_rests;
 }
 
@@ -139,7 +142,7 @@ start (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
 {
   FmxDuration transit = fmx_time_diff (now, packet->media);
   FmxTime end = playout->started ? playout->end : now;
-  FmxDuration pending;
+  FmxDuration pending, least, delay;
 
   /* Media times that can be on the time line of `now` are taken at their
    * word; any other origin is as good as none. */
@@ -154,9 +157,10 @@ start (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
   playout->started = true;
   playout->catching_up = true;
   playout->transit = transit;
-  fmx_transit_range_start (&playout->range, transit, 0, now);
-  fmx_playout_rule_start (&playout->own, transit > playout->params.min_delay ?
-      transit : playout->params.min_delay);
+  least = fmx_playout_ask_others (playout, transit, now, &delay);
+  delay += least;
+  fmx_transit_range_start (&playout->range, transit, least, now);
+  fmx_playout_rule_start (&playout->own, transit > delay ? transit : delay);
   pending = fmx_time_diff (end, playout_time (playout, packet->media,
           playout->own.delay));
   if (pending > 0 && pending <= RESTART_STEP)
@@ -393,6 +397,8 @@ on_next (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
     jump (playout, packet, now);
     reason = FMX_PLAYOUT_SILENCE;
   }
+  if (silence)
+    fmx_playout_join_others (playout);
   note_slack (playout, packet, playout->own.delay - playout->transit);
   seen = seen_by_rules (playout, packet, silence);
   before = playout->own.delay;
@@ -482,5 +488,9 @@ fmx_playout_long_way (FmxPlayout *playout, const FmxPlayoutPacket *packet,
   playout->highest_media = packet->media;
   playout->highest_duration = packet->duration;
   playout->highest_action = decision.action;
+  if (playout->path != NULL && !playout->catching_up)
+    fmx_path_delay_tell (playout->path, playout,
+        playout->own.delay - fastest (playout),
+        playout->transit - fastest (playout), packet->duration, now);
   return decision;
 }

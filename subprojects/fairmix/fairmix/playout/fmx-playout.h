@@ -8,6 +8,7 @@
 
 #include "fairmix/base/fmx-time.h"
 #include "fairmix/playout/fmx-delay-memory.h"
+#include "fairmix/playout/fmx-path-delay.h"
 #include "fairmix/playout/fmx-playout-rule.h"
 #include "fairmix/playout/fmx-queue-monitor.h"
 #include "fairmix/playout/fmx-slot-history.h"
@@ -89,7 +90,7 @@ typedef enum
  * @FMX_PLAYOUT_UNCHANGED: the delay is what it was
  * @FMX_PLAYOUT_LATE: it grew for a packet that was late
  * @FMX_PLAYOUT_STANDING_QUEUE: it shrank because the queue monitor said so
- * @FMX_PLAYOUT_SILENCE: it shrank at the start of a talkspurt
+ * @FMX_PLAYOUT_SILENCE: it changed at the start of a talkspurt
  * @FMX_PLAYOUT_MINIMUM: it grew to the minimum
  * @FMX_PLAYOUT_RESTART: first packet, or time stamps that fitted nothing
  */
@@ -160,6 +161,7 @@ typedef struct
   /*< private >*/
   FmxPlayoutParams params;
   FmxPlayoutStats stats;
+  FmxPathDelay *path;           /* that others come over as well, or NULL */
   FmxDelayMemory memory;
   FmxPlayoutRule own;           /* has the delay, playout - media - offset */
   FmxPlayoutRule rival;         /* goes by the other rule, and is not heard */
@@ -196,6 +198,21 @@ typedef struct
 void fmx_playout_params_default (FmxPlayoutParams * params);
 
 void fmx_playout_init (FmxPlayout * playout, const FmxPlayoutParams * params);
+/**
+ * fmx_playout_share:
+ * @path: what is known of the path that the stream comes over, and is to be learnt
+ *     of it; it outlives @playout.  NULL: nobody else comes over it
+ *
+ * Before the first packet.  A stream that begins, or goes on after silence, does so with
+ * the delay that those who come the same way have by then, if that is longer.
+ */
+static inline void
+fmx_playout_share (FmxPlayout *playout, FmxPathDelay *path)
+{
+  assert (!playout->started);
+  playout->path = path;
+}
+
 /** Forgets the stream (new SSRC, flush, hand-over), keeps parameters. */
 void fmx_playout_reset (FmxPlayout * playout);
 

@@ -7,6 +7,7 @@
 typedef struct
 {
   FmxPlayout ours, plain;
+  FmxPathDelay path, plain_path;        /* what they tell others */
   FmxRng rng;
   FmxTime busy_until;           /* a stall */
   unsigned n_rested;
@@ -16,10 +17,16 @@ static void
 pair_init (Pair *pair, uint64_t seed)
 {
   FmxPlayoutParams params;
+  FmxDelayMemoryParams memory;
 
   fmx_playout_params_default (&params);
   fmx_playout_init (&pair->ours, &params);
   fmx_playout_init (&pair->plain, &params);
+  fmx_delay_memory_params_default (&memory);
+  fmx_path_delay_init (&pair->path, &memory);
+  fmx_path_delay_init (&pair->plain_path, &memory);
+  fmx_playout_share (&pair->ours, &pair->path);
+  fmx_playout_share (&pair->plain, &pair->plain_path);
   pair->plain.never_rests = true;
   fmx_rng_init (&pair->rng, seed);
   pair->busy_until = 0;
@@ -33,7 +40,11 @@ pair_on_packet (Pair *pair, const FmxPlayoutPacket *packet, FmxTime now)
   FmxPlayoutDecision b = fmx_playout_on_packet (&pair->plain, packet, now);
   FmxPlayoutStats s = playout_stats (&pair->ours);
   FmxPlayoutStats t = playout_stats (&pair->plain);
+  FmxDuration told = 0, plainly = 0;
 
+  fmx_path_delay_of_others (&pair->path, NULL, &told);
+  fmx_path_delay_of_others (&pair->plain_path, NULL, &plainly);
+  assert_int_equal (told, plainly);
   assert_int_equal (a.action, b.action);
   assert_int_equal (a.playout, b.playout);
   assert_int_equal (a.delay, b.delay);
