@@ -239,6 +239,7 @@ begin_playout (GstPartialMixStream * stream, guint64 ext_ts, GstClockTime media)
   fmx_playout_params_default (&params);
   params.min_delay = stream->min_delay;
   params.max_delay = MAX (params.max_delay, params.min_delay);
+  params.keeps_needed = true;   /* the queue of the rate control comes and goes */
   fmx_playout_init (stream->playout, &params);
   fmx_delay_memory_params_default (&memory);
   memory.half_life = params.memory;

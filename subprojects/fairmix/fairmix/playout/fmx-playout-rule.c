@@ -70,7 +70,9 @@ shrinkage (FmxPlayoutRule *rule, const FmxDelayMemory *memory,
     const FmxPlayoutRulePacket *packet, FmxTime now)
 {
   FmxDuration slack = rule->delay - packet->transit;
-  FmxDuration most = least (least (slack, rule->delay - packet->lowest),
+  FmxDuration lowest = !rule->remembers && packet->needed > packet->lowest ?
+      packet->needed : packet->lowest;
+  FmxDuration most = least (least (slack, rule->delay - lowest),
       packet->duration);
 
   if (most <= 0 || (!rule->remembers && most < packet->duration))

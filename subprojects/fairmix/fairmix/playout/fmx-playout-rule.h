@@ -61,6 +61,7 @@ typedef struct
  * @n_lost: so many packets before it never came
  * @fastest, @lowest, @highest: transit time of the fastest packets; limits of
  *     the delay
+ * @needed: who follows does not cut below it
  * @cut_cost: what cutting it costs, of what cutting another one does; (0, 1]
  * @after_silence: it follows silence, and is not to be cut
  * @spared: not to be cut unless the delay is too long by all means
@@ -74,6 +75,7 @@ typedef struct
   FmxDuration fastest;
   FmxDuration lowest;
   FmxDuration highest;
+  FmxDuration needed;
   double cut_cost;
   bool after_silence;
   bool spared;

@@ -45,6 +45,7 @@ fmx_playout_params_default (FmxPlayoutParams *params)
   params->min_delay = 0;
   params->max_delay = 1000 * FMX_MSECOND;
   params->memory = 180 * FMX_SECOND;
+  params->keeps_needed = false;
 }
 
 void
@@ -345,6 +346,8 @@ seen_by_rules (FmxPlayout *playout, const FmxPlayoutPacket *packet,
     .fastest = fastest (playout),
     .lowest = lowest_delay (playout),
     .highest = highest_delay (playout),
+    .needed = playout->params.keeps_needed ?
+        fmx_transit_range_greatest (&playout->range) : lowest_delay (playout),
     .cut_cost = packet->quiet ? QUIET_COST : 1.0,
     .after_silence = after_silence,
     .spared = slack >= 0 && !after_silence

@@ -40,6 +40,8 @@ extern "C" {
  *     is worth a longer delay, and whether a shorter one is worth a packet, for
  *     as long as that is better than to say yes to both (#FmxPlayoutRule);
  *     0 = none: every late packet is, and so is every shorter delay; >= 0
+ * @keeps_needed: even then no cut leaves less than packets of the last 10 to 20 s
+ *     needed
  *
  * Source: nanoManipulator 2002, section 3.2; the virtual queue, decay, shift,
  * reserve, step and memory are ours.  To the letter: fmx-tick-queue.h.
@@ -56,6 +58,7 @@ typedef struct
   FmxDuration min_delay;
   FmxDuration max_delay;
   FmxDuration memory;
+  bool keeps_needed;
 } FmxPlayoutParams;
 
 /**

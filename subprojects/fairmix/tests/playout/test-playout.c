@@ -77,6 +77,32 @@ test_a_standing_queue_is_shortened_by_one_packet (void **state)
 }
 
 static void
+test_a_delay_that_was_needed_lately_is_kept_where_that_is_asked (void **state)
+{
+  FmxPlayoutParams params;
+  FmxPlayoutDecision d;
+  Fixture f;
+  uint64_t n;
+
+  (void) state;
+  fixture_init (&f);
+  fmx_playout_params_default (&params);
+  params.memory = 0;
+  params.keeps_needed = true;
+  fmx_playout_init (&f.playout, &params);
+  arrive (&f, 0, 0);
+  arrive (&f, 1, 55 * MS);
+  for (n = 3; n < 2000; n++) {
+    d = arrive (&f, n, 0);
+    if (d.action != FMX_PLAYOUT_PLAY)
+      break;
+  }
+  /* 10 to 20 s */
+  assert_in_range (n, 500, 1000);
+  assert_int_equal (d.action, FMX_PLAYOUT_DROP_MONITOR);
+}
+
+static void
 test_loss_is_not_taken_for_lateness (void **state)
 {
   Fixture f;
@@ -282,6 +308,8 @@ main (void)
     cmocka_unit_test (test_the_first_packet_keeps_the_minimum_delay),
     cmocka_unit_test (test_a_late_packet_makes_the_delay_grow_to_fit_it),
     cmocka_unit_test (test_a_standing_queue_is_shortened_by_one_packet),
+    cmocka_unit_test
+        (test_a_delay_that_was_needed_lately_is_kept_where_that_is_asked),
     cmocka_unit_test (test_loss_is_not_taken_for_lateness),
     cmocka_unit_test (test_reordered_packets_keep_their_slot),
     cmocka_unit_test (test_a_threshold_in_packets_counts_packets),
