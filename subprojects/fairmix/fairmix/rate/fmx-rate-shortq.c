@@ -10,7 +10,9 @@
 #define Q_HIGH_MAX_S 0.06
 #define RTT_LEAST (60 * FMX_MSECOND)    /* where others may have a longer one */
 #define OTHERS_TIME (60 * FMX_SECOND)
-#define Q_PACKETS 3.0           /* no shorter than so many packets */
+#define Q_PACKETS 3.0           /* no shorter than so many packets ... */
+#define Q_PACKETS_MAX_S 0.1     /* ... and no longer, however little comes through: that need
+                                 * not be all that the path carries */
 #define OTHERS_PACKETS 2.0      /* of 1500 bytes, one behind the other */
 #define OTHERS_BITS 12e3
 #define ARRIVALS_S 0.003        /* 1.5 times two steps of 1/1024 s, in which arrivals are
@@ -34,8 +36,8 @@ fmx_shortq_queue_limit (const FmxRateController *rc, const FmxRateFeedback *fb)
 
   high_s = fmin (fmax (high_s, Q_HIGH_MIN_S), Q_HIGH_MAX_S);
   if (fb->receive_bps > 0.0)
-    high_s = fmax (high_s, Q_PACKETS * fb->packet_bytes * 8.0
-        / fb->receive_bps);
+    high_s = fmax (high_s, fmin (Q_PACKETS * fb->packet_bytes * 8.0
+            / fb->receive_bps, Q_PACKETS_MAX_S));
   return fmx_time_from_s (high_s);
 }
 

@@ -76,6 +76,20 @@ test_competes_where_the_queue_does_not_drain (void **state)
   assert_true (t.rc.rate_bps > 0.4 * 400e3);
 }
 
+/* Who gets little of a wide path with large packets takes no queue of TCPs for three packets
+ * of its own. */
+static void
+test_no_queue_is_short_because_packets_are_rare (void **state)
+{
+  Told t = told_begin (120000.0);
+
+  (void) state;
+  t.fb.packet_bytes = 1000.0;
+  told_for (&t, MS, 0);
+  told_until (&t, FMX_RATE_SHORTQ_COMPETING, 110 * MS);
+  assert_true (t.now < 10 * (FmxTime) S);
+}
+
 /* A TCP's queue may pass for the path, but for its saw-tooth. */
 static void
 test_does_not_wait_for_ever_while_a_little_stands (void **state)
@@ -301,6 +315,7 @@ main (void)
     cmocka_unit_test
         (test_a_ceiling_is_tried_again_after_ever_longer_times_up_to_ten_seconds),
     cmocka_unit_test (test_competes_where_the_queue_does_not_drain),
+    cmocka_unit_test (test_no_queue_is_short_because_packets_are_rare),
     cmocka_unit_test (test_does_not_wait_for_ever_while_a_little_stands),
     cmocka_unit_test (test_who_was_alone_begins_at_half_of_that),
     cmocka_unit_test (test_takes_half_of_what_it_had_alone),
