@@ -269,6 +269,7 @@ struct _FmxRateController
   unsigned n_not_limited;
   FmxTime t_new;
   bool data_limited;
+  bool has_widened;             /* the path has, and all of that is used now */
   double tried_from_bps;        /* all of a path, and a bit more is tried; 0 = no */
   double look_bps;              /* about so much, and others fill its queue: how much is
                                  * it? 0 = they do not */

@@ -25,7 +25,8 @@ extern "C" {
  *   from one rise to the next 5, 10, 20, 40, 40, ... s; after 120 s without one 5 again
  * ]|
  *
- * So there are no more than three rises in 100 s.  A rate that has never fallen lasts.  A fall
+ * So there are no more than three rises in 100 s, unless trains of padding find the path
+ * wider: then 5 s are waited for, too.  A rate that has never fallen lasts.  A fall
  * that is taken back as a whole within 300 ms was none: something had stood still for a moment.
  * That may be so once in 20 s.
  */
@@ -54,6 +55,10 @@ void fmx_rate_lasting_init (FmxRateLasting * lasting, FmxTime now);
 /** fmx_rate_lasting_on_rate: @bps is allowed now; 0 = nothing is, and that is no fall */
 void fmx_rate_lasting_on_rate (FmxRateLasting * lasting, double bps,
     FmxTime now);
+
+/** fmx_rate_lasting_on_wider: the path carries more than it did, and the rate is that: the
+ * next rise comes 5 s later, if that lasts */
+void fmx_rate_lasting_on_wider (FmxRateLasting * lasting, FmxTime now);
 
 /** fmx_rate_lasting_bps: Returns: what lasts, of the last rate */
 double fmx_rate_lasting_bps (const FmxRateLasting * lasting);

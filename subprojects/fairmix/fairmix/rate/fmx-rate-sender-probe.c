@@ -76,6 +76,9 @@ fmx_rate_sender_fill_up (FmxRateSender *sender, FmxTime now)
   double media = media_bps (sender, target), bps = fmin (media, target);
   double lasting_bps;
 
+  if (sender->controller.has_widened)
+    fmx_rate_lasting_on_wider (&sender->lasting, now);
+  sender->controller.has_widened = false;
   fmx_rate_lasting_on_rate (&sender->lasting, media, now);
   if (sender->controller.look_bps > 0.0)
     fmx_rate_fill_go_on (&sender->fill, now);

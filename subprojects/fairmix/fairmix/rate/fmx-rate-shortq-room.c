@@ -129,6 +129,7 @@ fmx_shortq_take_room (FmxRateController *rc, const FmxRateFeedback *fb,
   if (s->room_bps <= 0.0)
     return false;
   if (rc->rate_bps >= NEAR_CEILING * s->room_bps) {
+    rc->has_widened = true;
     s->room_bps = 0.0;
     s->doubt = 0;
     return false;

@@ -93,6 +93,27 @@ test_what_it_often_falls_from_does_not_last (void **state)
   assert_float_equal (fmx_rate_lasting_bps (&lasting), 400e3, 1.0);
 }
 
+/* Who has to wait for 40 s hears within 6 of a path that carries twice as much. */
+static void
+test_a_path_that_became_wider_is_not_waited_for (void **state)
+{
+  (void) state;
+  for (unsigned wider = 0; wider < 2; wider++) {
+    fmx_rate_lasting_init (&lasting, 0);
+    (void) hold (400e3, 0.0, 1.0);
+    (void) hold (100e3, 1.0, 10.0);
+    (void) hold (120e3, 10.0, 20.0);
+    (void) hold (150e3, 20.0, 40.0);
+    assert_int_equal (hold (180e3, 40.0, 70.0), 1);
+    (void) after (360e3, 70.0);
+    if (wider)
+      fmx_rate_lasting_on_wider (&lasting, (FmxTime) (70 * S));
+    assert_int_equal (hold (360e3, 70.1, 76.1), wider);
+    assert_float_equal (fmx_rate_lasting_bps (&lasting), wider ? 360e3 : 180e3,
+        1.0);
+  }
+}
+
 /* Whatever the rate does: 5 + 10 + 20 + 40 s in the first 100, then each 40 s. */
 static void
 test_it_rises_no_more_than_three_times_in_100_s (void **state)
@@ -204,6 +225,7 @@ main (void)
     cmocka_unit_test (test_it_falls_at_once_and_not_for_the_headroom),
     cmocka_unit_test (test_after_one_fall_it_is_soon_what_it_was),
     cmocka_unit_test (test_what_it_often_falls_from_does_not_last),
+    cmocka_unit_test (test_a_path_that_became_wider_is_not_waited_for),
     cmocka_unit_test (test_it_rises_no_more_than_three_times_in_100_s),
     cmocka_unit_test (test_the_first_rises_are_soon),
     cmocka_unit_test (test_a_fall_that_is_taken_back_was_none),

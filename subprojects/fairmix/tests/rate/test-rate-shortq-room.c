@@ -19,6 +19,7 @@ test_a_path_that_trains_find_wider_is_used_at_once (void **state)
   assert_true (fabs (ceiling_bps - 800e3) < 40e3);
   assert_true (t.rc.rate_bps >= 0.9 * ceiling_bps);
   assert_true (t.rc.rate_bps < ceiling_bps);
+  assert_true (t.rc.has_widened);
   assert_true (told_mode (&t) == FMX_RATE_SHORTQ_CALM);
 }
 
@@ -35,6 +36,7 @@ test_a_queue_ends_what_trains_have_told (void **state)
   told_while (&t, FMX_RATE_SHORTQ_DRAINING, 0);
   told_for (&t, S, 0);
   assert_true (t.rc.rate_bps < 0.9 * 2.0 * 400e3);
+  assert_false (t.rc.has_widened);
 }
 
 static void
