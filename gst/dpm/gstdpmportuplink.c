@@ -140,6 +140,7 @@ uplink_is_elsewhere_better (const FmxJoinClientResult * result)
   return result->event == FMX_JOIN_CLIENT_LEFT || uplink_is_closed (result)
       || (result->event == FMX_JOIN_CLIENT_REFUSED
       && (result->reason == FMX_JOIN_REASON_FULL
+          || result->reason == FMX_JOIN_REASON_BUSY
           || result->reason == FMX_JOIN_REASON_LOOP));
 }
 

@@ -3,7 +3,7 @@
 #include "dpmrelay.h"
 #include "dpmresolver.h"
 
-static gint reads;                /* whether somebody is to */
+static gint reads;              /* whether somebody is to */
 
 /* Returns: how this host calls itself by IPv6, if it has that */
 static const gchar *

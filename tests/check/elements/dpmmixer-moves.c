@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Clients that mix for others when they are asked, and those who are sent there. */
+/* Clients that mix for others when they are asked, and those who are sent there, or go
+ * where somebody has time for them. */
 #include "dpmcheck.h"
+#include "fairmix/join/fmx-join-message.h"
+#include "gstdpmsocket.h"
 
 #define SPAN 480                /* 10 ms: tones are multiples of 100 Hz */
 #define GONE_DB (TONE_DB - 10)
 #define MOST_MS 200             /* that who goes may miss; 80 were seen */
 #define OTHERS_MOST_MS 200      /* ... and others, of who goes; 20 were seen */
+
+static gint is_busy;            /* whether somebody is to be */
 
 /* What somebody hears, from now on. */
 typedef struct
@@ -290,6 +295,58 @@ GST_START_TEST (test_who_does_not_mix_lets_nobody_in)
 
 GST_END_TEST;
 
+/* Whoever wants to join is told that there is no time for them. */
+static gpointer
+have_no_time (gpointer data)
+{
+  FmxJoinMessage hello, refuse = {.type = FMX_JOIN_REFUSE };
+  guint8 datagram[FMX_JOIN_MAX_BYTES];
+  GstDpmSocket *socket = data;
+  FmxJoinAddress from;
+
+  refuse.u.refuse.reason = FMX_JOIN_REASON_BUSY;
+  while (g_atomic_int_get (&is_busy)) {
+    gsize size;
+
+    gst_dpm_socket_wait (socket, 2000, NULL);
+    size = gst_dpm_socket_receive (socket, datagram, sizeof datagram, &from);
+    if (fmx_join_message_parse (&hello, datagram, size) != FMX_JOIN_VALID)
+      continue;
+    memcpy (refuse.u.refuse.nonce, hello.u.hello.nonce, FMX_JOIN_NONCE_BYTES);
+    gst_dpm_socket_send (socket, datagram, fmx_join_message_write (&refuse,
+            datagram), &from);
+  }
+  return NULL;
+}
+
+/* It says so, once, and the next one is tried. */
+GST_START_TEST (test_a_server_that_stays_busy_is_told_and_left)
+{
+  GstDpmSocket busy = { NULL, FALSE };
+  Person *mixer = mixer_new (""), *alice;
+  GThread *thread;
+  gchar *line;
+
+  fail_unless (gst_dpm_socket_open (&busy, "127.0.0.1", 0, NULL));
+  g_atomic_int_set (&is_busy, TRUE);
+  thread = g_thread_new ("busy", have_no_time, &busy);
+  line = g_strdup_printf ("dpmclient name=dpm address=127.0.0.1 "
+      "server=127.0.0.1:%u,127.0.0.1:%u" EARS, gst_dpm_socket_get_port (&busy),
+      (guint) stat_of (mixer, "port"));
+  alice = person_start (person_new (line));
+  expect_message (alice, "dpm-session", "reason", "busy");
+  expect_message (alice, "dpm-session", "event", "joined");
+  check_no_errors (alice);
+  g_atomic_int_set (&is_busy, FALSE);
+  g_thread_join (thread);
+  gst_dpm_socket_close (&busy);
+  person_free (alice);
+  person_free (mixer);
+  g_free (line);
+}
+
+GST_END_TEST;
+
 static Suite *
 dpmmixer_moves_suite (void)
 {
@@ -300,6 +357,7 @@ dpmmixer_moves_suite (void)
   tcase_add_test (tc, test_one_mixes_for_another_who_hears_all_the_time);
   tcase_add_loop_test (tc, test_when_it_mixes_no_more_they_are_back, 0, 2);
   tcase_add_test (tc, test_who_does_not_mix_lets_nobody_in);
+  tcase_add_test (tc, test_a_server_that_stays_busy_is_told_and_left);
   return s;
 }
 

@@ -45,8 +45,7 @@ static void
 attempt_begin (FmxJoinClient *client, FmxTime now)
 {
   client->stats.n_attempts++;
-  client->attempt_begin = now;
-  client->next_send = now;
+  client->attempt_begin = client->next_send = now;
   client->retry = client->params.first_retry;
   client->crypto->random (client->crypto->user, client->nonce,
       sizeof client->nonce);
@@ -163,11 +162,10 @@ session_begin (FmxJoinClient *client, const FmxJoinAccept *accept, FmxTime now)
 {
   client->joined = true;
   client->renews = false;
+  client->busy_until = 0;
   client->phase = FMX_JOIN_PHASE_NONE;
   client->session = accept->session;
-  client->counter_out = 0;
-  client->counter_in = 0;
-  client->path = 0;
+  client->counter_out = client->counter_in = client->path = 0;
   client->root = accept->root;
   client->depth = accept->depth;
   client->last_heard = now;
@@ -208,6 +206,17 @@ on_accept (FmxJoinClient *client, const FmxJoinAccept *accept,
   result->event = FMX_JOIN_CLIENT_JOINED;
 }
 
+/* Returns: whether it is news that we are refused; who is busy may soon have time */
+static bool
+is_news (FmxJoinClient *client, unsigned reason, FmxTime now)
+{
+  if (reason == FMX_JOIN_REASON_BUSY && client->busy_until == 0)
+    client->busy_until = now + (FmxTime) client->params.hello_timeout;
+  if (reason != FMX_JOIN_REASON_BUSY || now >= client->busy_until)
+    client->busy_until = 0;
+  return client->busy_until == 0;
+}
+
 static void
 on_refuse (FmxJoinClient *client, const FmxJoinRefuse *refuse,
     FmxJoinClientResult *result, FmxTime now)
@@ -220,7 +229,7 @@ on_refuse (FmxJoinClient *client, const FmxJoinRefuse *refuse,
   }
   result->reason = (FmxJoinReason) refuse->reason;
   /* Anybody on the way can say this: while we are in, it is no news. */
-  if (!client->joined && refuse->reason != FMX_JOIN_REASON_BUSY)
+  if (!client->joined && is_news (client, refuse->reason, now))
     result->event = FMX_JOIN_CLIENT_REFUSED;
   if (!client->joined && (refuse->reason == FMX_JOIN_REASON_VERSION
           || refuse->reason == FMX_JOIN_REASON_SECRET))
@@ -252,7 +261,6 @@ on_pong (FmxJoinClient *client, const FmxJoinControl *control,
   }
 }
 
-/* ASK, MOVE */
 static void
 on_wish (FmxJoinClient *client, const FmxJoinMessage *message,
     FmxJoinClientResult *result, FmxTime now)
@@ -264,12 +272,11 @@ on_wish (FmxJoinClient *client, const FmxJoinMessage *message,
   if ((client->params.flags & flag) == 0)
     return;
   result->event = move ? FMX_JOIN_CLIENT_MOVE : FMX_JOIN_CLIENT_ASKED;
-  if (!move) {
-    result->begin = message->u.control.reason != 0;
-    return;
+  result->begin = !move && message->u.control.reason != 0;
+  if (move) {
+    result->n_places = message->u.places.n;
+    memcpy (result->places, message->u.places.places, sizeof result->places);
   }
-  result->n_places = message->u.places.n;
-  memcpy (result->places, message->u.places.places, sizeof result->places);
 }
 
 static void
@@ -380,21 +387,16 @@ session_on_timeout (FmxJoinClient *client, FmxJoinClientResult *result,
   }
 }
 
-static FmxDuration
-attempt_patience (const FmxJoinClient *client)
-{
-  return client->phase == FMX_JOIN_PHASE_JOIN ?
-      client->params.join_timeout : client->params.hello_timeout;
-}
-
 static void
 attempt_on_timeout (FmxJoinClient *client, FmxJoinClientResult *result,
     FmxTime now)
 {
+  FmxDuration patience = client->phase == FMX_JOIN_PHASE_JOIN ?
+      client->params.join_timeout : client->params.hello_timeout;
+
   if (client->phase == FMX_JOIN_PHASE_WAIT) {
     attempt_begin (client, now);
-  } else if (fmx_time_diff (now, client->attempt_begin)
-      >= attempt_patience (client)) {
+  } else if (fmx_time_diff (now, client->attempt_begin) >= patience) {
     if (!client->joined)
       result->event = FMX_JOIN_CLIENT_SILENT;
     attempt_begin (client, now);

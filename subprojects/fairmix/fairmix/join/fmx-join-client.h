@@ -74,7 +74,8 @@ typedef struct
  * @FMX_JOIN_CLIENT_JOINED: we are in, with new keys, perhaps in place of a
  *     session that was there
  * @FMX_JOIN_CLIENT_REFUSED: the mixer does not want us; final if @reason is
- *     VERSION or SECRET, otherwise we go on trying
+ *     VERSION or SECRET, otherwise we go on trying; if BUSY, it has been so for
+ *     @hello_timeout
  * @FMX_JOIN_CLIENT_LEFT: we are out, and go on trying
  * @FMX_JOIN_CLIENT_SILENT: nobody has answered an attempt; we go on trying
  * @FMX_JOIN_CLIENT_ROOT: the root of the mixer's tree, or its depth, changed
@@ -149,6 +150,7 @@ typedef struct
   FmxJoinClientPhase phase;
   FmxTime attempt_begin, next_send;
   FmxDuration retry;
+  FmxTime busy_until;           /* then it is news; 0: the mixer is not busy */
   uint8_t nonce[FMX_JOIN_NONCE_BYTES];
   uint8_t key[FMX_JOIN_PUBLIC_BYTES];
   uint8_t mixer_key[FMX_JOIN_PUBLIC_BYTES];

@@ -63,7 +63,7 @@ typedef enum
  * @FMX_JOIN_REASON_SECRET: the two do not have the same secret
  * @FMX_JOIN_REASON_FULL: the mixer has as many neighbours as it may
  * @FMX_JOIN_REASON_LOOP: a mixer that is below the one that it asks
- * @FMX_JOIN_REASON_BUSY: too many join at once; to be tried again
+ * @FMX_JOIN_REASON_BUSY: too many join at once, now for three seconds; it is tried again
  * @FMX_JOIN_REASON_LEAVE: the one who says so leaves
  * @FMX_JOIN_REASON_TIMEOUT: nothing was heard for too long
  * @FMX_JOIN_REASON_REPLACED: the same neighbour joined anew

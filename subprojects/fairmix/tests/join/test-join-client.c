@@ -120,7 +120,7 @@ test_a_mixer_that_is_back_late_is_found (void **state)
 
 /* Both go on to @until, but HELLOs get lost.  Returns: @until */
 static FmxTime
-run_deaf (Room *r, Guest *g, FmxTime until)
+run_deaf (Room * r, Guest * g, FmxTime until)
 {
   FmxJoinClientResult mine;
   FmxTime now;
@@ -285,6 +285,43 @@ test_a_refusal_out_of_nowhere_is_not_heard (void **state)
   assert_true (fmx_join_client_next_timeout (&guest.client) != FMX_TIME_NONE);
 }
 
+/* Whatever the guest sends, the mixer has no time.  Returns: how often that is news */
+static unsigned
+be_busy (Guest * g, FmxTime end)
+{
+  FmxJoinMessage m = {.type = FMX_JOIN_REFUSE };
+  FmxJoinClientResult result;
+  uint8_t data[FMX_JOIN_MAX_BYTES];
+  unsigned n = 0;
+  FmxTime now;
+
+  m.u.refuse.reason = FMX_JOIN_REASON_BUSY;
+  while ((now = fmx_join_client_next_timeout (&g->client)) < end)
+    if (fmx_join_client_on_timeout (&g->client, &result, now)) {
+      memcpy (m.u.refuse.nonce, g->client.nonce, FMX_JOIN_NONCE_BYTES);
+      fmx_join_client_on_datagram (&g->client, data,
+          fmx_join_message_write (&m, data), &result, now);
+      n += result.event == FMX_JOIN_CLIENT_REFUSED
+          && result.reason == FMX_JOIN_REASON_BUSY;
+    }
+  return n;
+}
+
+/* Who has no time for a moment is nothing to be told of; who has none for long is. */
+static void
+test_a_mixer_that_stays_busy_is_told_of (void **state)
+{
+  (void) state;
+  guest_init (&guest, "alice", "", 1, START);
+  assert_int_equal (be_busy (&guest, START + 2500 * FMX_MSECOND), 0);
+  assert_int_equal (be_busy (&guest, START + 3500 * FMX_MSECOND), 1);
+  assert_int_equal (be_busy (&guest, START + 41 * FMX_SECOND), 9);
+  guest_init (&guest, "alice", "", 1, START);
+  be_busy (&guest, START + 2500 * FMX_MSECOND);
+  room_open (&room, "", 1);
+  join (&room, &guest, START + 3 * FMX_SECOND);
+}
+
 static void
 test_its_own_messages_sent_back_do_nothing (void **state)
 {
@@ -443,6 +480,7 @@ main (void)
     cmocka_unit_test (test_is_sent_away_and_says_why),
     cmocka_unit_test (test_bytes_that_were_changed_on_the_way_do_nothing),
     cmocka_unit_test (test_a_refusal_out_of_nowhere_is_not_heard),
+    cmocka_unit_test (test_a_mixer_that_stays_busy_is_told_of),
     cmocka_unit_test (test_its_own_messages_sent_back_do_nothing),
     cmocka_unit_test (test_a_pong_counts_once),
     cmocka_unit_test (test_wishes_of_its_own_mixer_are_heard_once),
