@@ -5,14 +5,15 @@
  * The clients are the join protocol, SRTP and acknowledgements, without audio:
  * nothing is mixed, because the paths have room for all.
  *
- *   meeting [--csv] [CLIENTS TALKERS]
+ *   meeting [--csv] [CLIENTS TALKERS [JOINING]]
  *
  * What counts is the mixer's CPU time for a packet that it delivers; how many it
  * delivers in a second depends on what else the machine does, these clients
- * included.  So that delays are the mixer's, it and the one client who measures them
- * go before all others, if root has started this.
+ * included.  So that delays are the mixer's, all of this goes before all others, if root
+ * has started it: who talks and who measures first, since nothing may hold their locks
+ * and wait; then the mixer; then who only listens.  How long a thread waits that has
+ * nothing to do but to wake up says what the machine itself adds.
  */
-#define _GNU_SOURCE             /* SCHED_RESET_ON_FORK */
 #include <gst/gst.h>
 #include <gst/rtp/rtp.h>
 #include <sched.h>
@@ -34,9 +35,16 @@
 #define PATIENCE_S 30
 #define MAX_TALKERS 64
 #define FIRST_SSRC 1000
-#define JOIN_SECONDS 1
-#define MAX_JOINING 50          /* in that time */
+#define JOINING 50              /* in a second */
 #define TURNS 7
+#define WAKE_UP_US 1000
+
+typedef enum
+{
+  LISTENS = 40,
+  MIXES = 50,
+  TALKS = 60
+} Rank;
 
 typedef struct
 {
@@ -46,7 +54,6 @@ typedef struct
   GstPad *rtp, *rtcp;
   gint joined;
   gboolean measures;            /* delays */
-  gboolean urgent;              /* its thread is */
 
   GMutex lock;
   FmxCcfbCollector feedback;
@@ -61,14 +68,13 @@ now_ns (void)
   return (FmxTime) g_get_monotonic_time () * 1000;
 }
 
-/* Nothing else on this machine comes before the calling thread, if it may say so; of
- * those that it makes, nothing is said. */
+/* Before whom the calling thread, and those that it makes, come; if it may say so */
 static void
-be_urgent (void)
+set_rank (Rank rank)
 {
-  struct sched_param param = {.sched_priority = 60 };
+  struct sched_param param = {.sched_priority = rank };
 
-  sched_setscheduler (0, SCHED_RR | SCHED_RESET_ON_FORK, &param);
+  sched_setscheduler (0, SCHED_RR, &param);
 }
 
 /* Returns: how long ago it was sent; what is mixed does not say */
@@ -91,9 +97,6 @@ on_received (gpointer user, GstPad * pad, GstBuffer * buffer)
   GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
   Client *client = user;
 
-  if (client->measures && !client->urgent)
-    be_urgent ();
-  client->urgent = client->measures;
   if (pad == client->rtp && gst_rtp_buffer_map (buffer, GST_MAP_READ, &rtp)) {
     FmxCcfbArrival arrival = { gst_rtp_buffer_get_ssrc (&rtp),
       gst_rtp_buffer_get_seq (&rtp), 0,
@@ -161,7 +164,7 @@ static const GstDpmPortCallbacks callbacks = {
 };
 
 static Client *
-client_new (guint number)
+client_new (guint number, gboolean measures, Rank rank)
 {
   Client *client = g_new0 (Client, 1);
   FmxCcfbCollectorParams feedback;
@@ -169,6 +172,7 @@ client_new (guint number)
   FmxJoinSecret secret = { 6, "sesame" };
 
   client->number = number;
+  client->measures = measures;
   g_mutex_init (&client->lock);
   fmx_ccfb_collector_params_default (&feedback);
   feedback.sender_ssrc = 100000 + number;
@@ -184,7 +188,9 @@ client_new (guint number)
   gst_dpm_peer_set_pads (client->server, client->rtp, client->rtcp);
   if (!gst_dpm_port_open (client->port, "127.0.0.1", 0, NULL))
     g_error ("no port");
+  set_rank (rank);
   gst_dpm_port_start (client->port);
+  set_rank (TALKS);
   return client;
 }
 
@@ -222,11 +228,9 @@ client_talk (Client * client, guint16 seq)
 /* --- the mixer, as /proc has it ------------------------------------------- */
 
 static void
-go_first (gpointer nothing)
+go_before_listeners (gpointer nothing)
 {
-  struct sched_param param = {.sched_priority = 50 };
-
-  sched_setscheduler (0, SCHED_RR, &param);
+  set_rank (MIXES);
 }
 
 static GPid
@@ -238,7 +242,7 @@ mixer_start (void)
   GPid pid;
 
   if (!g_spawn_async (NULL, argv, NULL, G_SPAWN_SEARCH_PATH
-          | G_SPAWN_DO_NOT_REAP_CHILD, go_first, NULL, &pid, NULL))
+          | G_SPAWN_DO_NOT_REAP_CHILD, go_before_listeners, NULL, &pid, NULL))
     g_error ("no gst-launch-1.0");
   return pid;
 }
@@ -334,78 +338,128 @@ talk_for (Client ** clients, guint n_talkers, guint16 * seq, gint64 duration_us)
   }
 }
 
-/* Returns: the longest that a packet took to the one who measures it, since the last
- * call */
-static gdouble
-take_longest_ms (Client * client)
+/* What the machine adds to delays: how late somebody wakes up who goes before all */
+typedef struct
 {
-  gint64 longest_us;
+  GThread *thread;
+  gint ends;                    /* atomic, as all that follows */
+  gint longest_us;
+} Alarm;
+
+static gpointer
+alarm_run (gpointer data)
+{
+  Alarm *alarm = data;
+
+  while (!g_atomic_int_get (&alarm->ends)) {
+    gint64 due_us = g_get_monotonic_time () + WAKE_UP_US;
+    gint late_us;
+
+    sleep_until (due_us);
+    late_us = (gint) (g_get_monotonic_time () - due_us);
+    if (late_us > g_atomic_int_get (&alarm->longest_us))
+      g_atomic_int_set (&alarm->longest_us, late_us);
+  }
+  return NULL;
+}
+
+/* The longest that a packet took to the one who measures it, and that somebody was late
+ * who only wakes up, since the last call */
+typedef struct
+{
+  gdouble packet_ms, alarm_ms;
+} Longest;
+
+static Longest
+take_longest (Client * client, Alarm * alarm)
+{
+  Longest longest;
 
   g_mutex_lock (&client->lock);
-  longest_us = client->longest_us;
+  longest.packet_ms = (gdouble) client->longest_us / 1000;
   client->longest_us = 0;
   g_mutex_unlock (&client->lock);
-  return (gdouble) longest_us / 1000;
+  longest.alarm_ms = (gdouble) g_atomic_int_get (&alarm->longest_us) / 1000;
+  g_atomic_int_set (&alarm->longest_us, 0);
+  return longest;
 }
 
-/* Returns: the longest that a packet took in a second of talk */
-static gdouble
-longest_in_a_second (Client ** clients, guint n, guint n_talkers, guint16 * seq)
+static Longest
+longest_in_a_second (Client ** clients, guint n, guint n_talkers, guint16 * seq,
+    Alarm * alarm)
 {
   talk_for (clients, n_talkers, seq, G_USEC_PER_SEC / 2);
-  take_longest_ms (clients[n - 1]);
-  talk_for (clients, n_talkers, seq, JOIN_SECONDS * G_USEC_PER_SEC);
-  return take_longest_ms (clients[n - 1]);
+  take_longest (clients[n - 1], alarm);
+  talk_for (clients, n_talkers, seq, G_USEC_PER_SEC);
+  return take_longest (clients[n - 1], alarm);
 }
 
-/* In turns: nobody joins; @n_new join in a second, one after the other, and each says
- * something; they are there; they go.  @delays_ms: the longest that a packet took in each
- * of the first three: medians */
+static void
+row_of_longest (const gchar * scene, const gchar * second,
+    const Longest * turns)
+{
+  gdouble packets[TURNS], alarms[TURNS];
+  gchar *measure = g_strdup_printf ("longest delay, %s", second);
+
+  for (guint i = 0; i < TURNS; i++) {
+    packets[i] = turns[i].packet_ms;
+    alarms[i] = turns[i].alarm_ms;
+  }
+  bench_row ("meeting", scene, measure, bench_median (packets, TURNS), "ms");
+  bench_row ("meeting", scene, "... of a wake-up", bench_median (alarms,
+          TURNS), "ms");
+  g_free (measure);
+}
+
+/* In turns: nobody joins for a second; @n_new join in a second, one after the other, and
+ * each says something; they are there for a second; they go.  Medians */
 static void
 join_while_they_talk (Client ** clients, guint n, guint n_new,
-    guint n_talkers, guint16 * seq, gdouble * delays_ms)
+    guint n_talkers, guint16 * seq, const gchar * scene)
 {
-  gint64 step_us = JOIN_SECONDS * G_USEC_PER_SEC / MAX (1, n_new);
-  gdouble delays[3][TURNS];
+  Longest before[TURNS], while_they_join[TURNS], with_them[TURNS];
+  Alarm alarm = { 0 };
 
+  alarm.thread = g_thread_new ("alarm", alarm_run, &alarm);
   for (guint turn = 0; turn < TURNS; turn++) {
-    delays[0][turn] = longest_in_a_second (clients, n, n_talkers, seq);
+    before[turn] = longest_in_a_second (clients, n, n_talkers, seq, &alarm);
     for (guint i = 0; i < n_new; i++) {
-      clients[n + i] = client_new (n + i);
-      talk_for (clients, n_talkers, seq, step_us);
+      clients[n + i] = client_new (n + i, FALSE, LISTENS);
+      talk_for (clients, n_talkers, seq, G_USEC_PER_SEC / n_new);
       client_talk (clients[n + i], 0);
     }
-    delays[1][turn] = take_longest_ms (clients[n - 1]);
-    delays[2][turn] = longest_in_a_second (clients, n, n_talkers, seq);
+    while_they_join[turn] = take_longest (clients[n - 1], &alarm);
+    with_them[turn] = longest_in_a_second (clients, n, n_talkers, seq, &alarm);
     for (guint i = 0; i < n_new; i++)
       client_free (clients[n + i]);
   }
-  for (guint i = 0; i < 3; i++)
-    delays_ms[i] = bench_median (delays[i], TURNS);
+  g_atomic_int_set (&alarm.ends, TRUE);
+  g_thread_join (alarm.thread);
+  row_of_longest (scene, "nobody joins", before);
+  row_of_longest (scene, "they join", while_they_join);
+  row_of_longest (scene, "they are there", with_them);
 }
 
 static void
-meeting (guint n, guint n_talkers)
+meeting (guint n, guint n_talkers, guint n_new)
 {
   GPid mixer = mixer_start ();
-  guint n_new = MIN (n, MAX_JOINING);
   Client **clients = g_new0 (Client *, n + n_new);
-  gdouble cpu_s, rss_kib, join_ms, due, delivered, delays_ms[3];
+  gdouble cpu_s, rss_kib, join_ms, due, delivered;
   guint64 received;
   guint16 seq = 0;
   gint64 begin;
-  gchar scene[40], joining[40];
+  gchar scene[40];
 
   g_usleep (G_USEC_PER_SEC);
   rss_kib = mixer_status (mixer, "VmRSS:");
   begin = g_get_monotonic_time ();
   for (guint i = 0; i < n; i++)
-    clients[i] = client_new (i);
-  clients[n - 1]->measures = TRUE;
+    clients[i] = client_new (i, i == n - 1,
+        i < n_talkers || i == n - 1 ? TALKS : LISTENS);
   join_ms = wait_for_all (clients, n, begin);
   talk_for (clients, n_talkers, &seq, WARM_UP_S * G_USEC_PER_SEC);
   received = count_received (clients, n);
-  take_longest_ms (clients[n - 1]);
   cpu_s = mixer_cpu_s (mixer);
   talk_for (clients, n_talkers, &seq, SECONDS * G_USEC_PER_SEC);
   cpu_s = mixer_cpu_s (mixer) - cpu_s;
@@ -422,12 +476,8 @@ meeting (guint n, guint n_talkers)
   bench_row ("meeting", scene, "memory",
       (mixer_status (mixer, "VmRSS:") - rss_kib) / n, "KiB/client");
   bench_row ("meeting", scene, "all are in after", join_ms, "ms");
-  join_while_they_talk (clients, n, n_new, n_talkers, &seq, delays_ms);
-  bench_row ("meeting", scene, "longest delay in a second", delays_ms[0], "ms");
-  g_snprintf (joining, sizeof joining, "... in which %u more join", n_new);
-  bench_row ("meeting", scene, joining, delays_ms[1], "ms");
-  bench_row ("meeting", scene, "... in which they are there", delays_ms[2],
-      "ms");
+  g_snprintf (scene, sizeof scene, "%u clients, %u join", n, n_new);
+  join_while_they_talk (clients, n, n_new, n_talkers, &seq, scene);
   for (guint i = 0; i < n; i++)
     client_free (clients[i]);
   g_free (clients);
@@ -441,14 +491,15 @@ main (int argc, char **argv)
 {
   bench_init (&argc, argv);
   gst_init (&argc, &argv);
-  be_urgent ();
+  set_rank (TALKS);
   if (argc > 2) {
     meeting ((guint) CLAMP (atoi (argv[1]), 2, 1000),
-        (guint) CLAMP (atoi (argv[2]), 1, MAX_TALKERS));
+        (guint) CLAMP (atoi (argv[2]), 1, MAX_TALKERS),
+        argc > 3 ? (guint) CLAMP (atoi (argv[3]), 1, 500) : JOINING);
   } else {
-    meeting (10, 8);
-    meeting (50, 8);
-    meeting (100, 8);
+    meeting (10, 8, 10);
+    meeting (50, 8, JOINING);
+    meeting (100, 8, JOINING);
   }
   return 0;
 }
