@@ -61,8 +61,11 @@ sanitizers () {
 
 # suites_of LABEL: what runs with these sanitizers, a word each
 suites_of () {
-  echo elements pipelines
-  [ "$1" != memory ] || echo fuzz
+  case $1 in
+  alone) echo lib ;;
+  memory) echo elements pipelines fuzz ;;
+  threads) echo elements pipelines ;;
+  esac
 }
 
 # build_ahead: makes what later runs need, with the processors that tests which wait
@@ -70,8 +73,7 @@ suites_of () {
 # it is needed.
 build_ahead () {
   {
-    $idle ninja -C "$out/build-alone" ${JOBS:+-j "$JOBS"}
-    for label in memory threads; do
+    for label in alone memory threads; do
       # shellcheck disable=SC2046  # one word per target
       $idle ninja -C "$out/build-$label" ${JOBS:+-j "$JOBS"} \
         $("$PYTHON" tests/targets.py "$out/build-$label" $(suites_of "$label"))
