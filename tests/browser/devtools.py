@@ -17,6 +17,7 @@ import sys
 import time
 
 from leftovers import make_folder
+from patience import Patience
 
 FLAGS = '''--headless=new --no-sandbox --disable-gpu --no-first-run
  --use-fake-ui-for-media-stream --use-fake-device-for-media-stream
@@ -146,12 +147,12 @@ class Chromium:
 
     def wait_for(self, look, otherwise):
         """Returns what look() finds, as soon as it finds something."""
-        deadline = time.monotonic() + self.patience_s
+        patience = Patience(self.patience_s)
         while True:
             found = look()
             if found:
                 return found
-            if time.monotonic() > deadline:
+            if patience.is_over():
                 raise Failed(otherwise)
             time.sleep(0.1)
 

@@ -19,6 +19,7 @@ import time
 
 from devtools import Failed
 from leftovers import UNTIL_WE_END, make_folder
+from patience import Patience
 
 PROGRAM = shutil.which('firefox-esr') or shutil.which('firefox')
 TEXT, PING, PONG = 1, 9, 10
@@ -167,12 +168,12 @@ class Firefox:
 
     def wait_for(self, look, otherwise):
         """Returns what look() finds, as soon as it finds something."""
-        deadline = time.monotonic() + self.patience_s
+        patience = Patience(self.patience_s)
         while True:
             found = look()
             if found:
                 return found
-            if time.monotonic() > deadline or self.process.poll() is not None:
+            if patience.is_over() or self.process.poll() is not None:
                 raise Failed(otherwise)
             time.sleep(0.1)
 

@@ -18,6 +18,7 @@ import numpy as np
 from devtools import Chromium, Failed
 from firefox import Firefox
 from leftovers import UNTIL_WE_END, make_folder
+from patience import Patience
 
 LEVEL = 'urn:ietf:params:rtp-hdrext:ssrc-audio-level'
 RATE_HZ = 48000
@@ -93,12 +94,12 @@ class Room:
 
     def wait_for(self, look, otherwise, patience_s=200):
         """Returns what look() finds, as soon as it finds something."""
-        deadline = time.monotonic() + patience_s
+        patience = Patience(patience_s)
         while True:
             found = look()
             if found:
                 return found
-            if time.monotonic() > deadline or self.server.poll() is not None:
+            if patience.is_over() or self.server.poll() is not None:
                 raise Failed(otherwise)
             time.sleep(0.1)
 

@@ -44,3 +44,7 @@ class Watch:
         if load > BUSY_LOAD * os.cpu_count():
             return f'a load of {load:.0f}'
         return self.stalls.why()
+
+    def limit_s(self, busy):
+        """How long a silence may be: while a machine stands still nobody is heard."""
+        return BUSY_LIMIT_S + self.stalls.longest_s if busy else LIMIT_S

@@ -21,7 +21,7 @@ import firefox
 from controls import Controls
 from devtools import Failed
 from room import Room
-from silence import BUSY_LIMIT_S, LIMIT_S, Watch, longest_silence
+from silence import Watch, longest_silence
 
 ROOT, BUILD = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 PICTURES = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
@@ -103,7 +103,7 @@ class Listener:
         busy = self.watch.why_busy(self.phase)
         say(f'{self.name}: {what}: the longest silence of a voice was {gap_s:.2f} s'
             + (f'; too busy to tell: {busy}' if busy else ''))
-        if gap_s > (BUSY_LIMIT_S if busy else LIMIT_S):
+        if gap_s > self.watch.limit_s(busy):
             raise Failed(f'{self.name}: {what}: a voice was silent for {gap_s:.2f} s '
                          f'from {since:.1f} s on')
         self.begin_phase()
