@@ -2,13 +2,14 @@
 /*
  * Five mixers in a row, and a TCP on each hop between them: what each hop has beside it.
  *
- *   chain [--csv] [--trace] [SECONDS]
+ *   chain [--csv] [--trace] [--acks-wait] [SECONDS]
  *
  * Real dpmmixers, dpmclients and sockets, in one process, with a clock that stands still
  * where the machine does not keep up; the links and the TCPs (CUBIC) are the library's
  * models, on the same clock.  Six at each mixer talk and do not listen, so more voices are
  * due on every hop, in each direction, than half of a link has room for.  Numbers are of the
- * second half.
+ * second half.  --acks-wait: what a TCP's receiver says waits where ours does, in the queue of
+ * the other direction; else in none.
  */
 #define WIDE_BPS 0              /* rates are what this is about */
 #include "dpmbench.h"           /* first */
@@ -33,6 +34,8 @@
 #define MEETING 0               /* flows of a link */
 #define TCP 1
 #define KEPT FMX_SIM_LINK_PACKETS
+
+static gboolean acks_wait;
 
 /* One direction of a hop: what waits there is in the link */
 typedef struct
@@ -100,7 +103,7 @@ take_in (Hop * hop, gboolean up, FmxTime now)
 static void
 let_out (Hop * hop, gboolean up, FmxTime now)
 {
-  Way *way = up ? hop->up : hop->down;
+  Way *way = up ? hop->up : hop->down, *back = up ? hop->down : hop->up;
   FmxSimPacket p;
   FmxTime next;
 
@@ -110,6 +113,9 @@ let_out (Hop * hop, gboolean up, FmxTime now)
       RelayPacket *packet = &way->kept[p.data % KEPT];
 
       if (p.flow == TCP) {
+        if (acks_wait)
+          way->tcp.params.back = DELAY_MS * FMX_MSECOND
+              + fmx_sim_link_queue_delay (&back->link, next);
         fmx_sim_tcp_on_arrival (&way->tcp, &p, next);
         continue;
       }
@@ -310,6 +316,8 @@ main (int argc, char **argv)
   for (int i = 1; i < argc; i++)
     if (strcmp (argv[i], "--trace") == 0)
       traces = TRUE;
+    else if (strcmp (argv[i], "--acks-wait") == 0)
+      acks_wait = TRUE;
     else
       seconds = (guint) MAX (2 * STEP_S, atoi (argv[i]));
   world_begin (&net, mixers, clients);
