@@ -5,8 +5,8 @@
 usage: listen.py SOURCE-ROOT BUILD-ROOT [PICTURES]
 
 Two Chromiums and a plain RTP talker.  Ada's machine has no microphone; Ben does not let
-the page have his, and lets it later; he leaves muted and comes back muted.  With a folder
-for PICTURES it leaves Ada's page in it, as PNG.
+the page have his, and lets it later; he leaves muted and comes back muted, with another
+microphone.  With a folder for PICTURES it leaves Ada's page in it, as PNG.
 """
 import pathlib
 import sys
@@ -72,12 +72,17 @@ def run(room):
     shows(ada, '$("listeners").textContent === ""', 'Ben talks, and is said to listen')
     shows(ben, '$("mute").checkVisibility() && !$("listening").checkVisibility()',
           'Ben cannot mute')
-    ben.evaluate('$("mute").click(); $("leave").click()')
+    shows(ben, '$("microphone").length > 3', 'Ben cannot choose a microphone')
+    ben.evaluate('$("microphone").selectedIndex = $("microphone").length - 2;'
+                 '$("mute").click(); $("leave").click()')
     room.wait_for(lambda: room.said('left', name='Ben'), 'Ben is still there')
     ben.evaluate('picture = undefined; $("join").requestSubmit()')
     shows(ben, 'picture && $("mute").textContent === "Muted"', 'Ben does not come back muted')
     if ben.evaluate('sound.microphone.getTracks()[0].enabled'):
         raise Failed('Ben is muted, and heard')
+    if not ben.evaluate('$("microphone").value && $("microphone").value === '
+                        'sound.microphone.getTracks()[0].getSettings().deviceId'):
+        raise Failed('Ben does not have the microphone that he chose')
 
 
 def main():

@@ -20,10 +20,13 @@ let sound, seat, events, picture, history = [];
 
 // --- the door
 
+// A browser tells what there is only after it was allowed to use one of them.
 async function listMicrophones() {
   const found = await navigator.mediaDevices?.enumerateDevices() ?? [];
-  for (const d of found.filter(d => d.kind === 'audioinput' && d.deviceId && d.label))
-    $('microphone').add(new Option(d.label, d.deviceId), $('microphone').lastElementChild);
+  const list = $('microphone'), listed = [...list.options].map(o => o.value);
+  for (const d of found.filter(d => d.kind === 'audioinput' && d.label))
+    if (!listed.includes(d.deviceId))
+      list.add(new Option(d.label, d.deviceId), list.lastElementChild);
 }
 
 async function join(event) {
@@ -60,6 +63,7 @@ async function openMicrophone(id) {
   try {
     await sound.open(id);
     sound.mute(isMuted());
+    await listMicrophones();
   } catch (error) {
     why = WHY[error.name] ?? error.message;
   }
