@@ -34,6 +34,7 @@ OTHERS = {
     ('udpsrc port=5004', 'udpsink host=127.0.0.1 port=5004'): [
         'gst-launch-1.0 audiotestsrc is-live=true ! opusenc ! rtpopuspay pt=96 '
         '! udpsink host=127.0.0.1 port=5004'],
+    ('webrtcdsp', 'dpmmixer'): ['gst-launch-1.0 dpmmixer port=5004'],
     ('dpmclient server=127.0.0.1:5004', 'display-name=bob'): [
         'gst-launch-1.0 audiotestsrc is-live=true '
         '! dpmclient server=127.0.0.1:5004 display-name=bob'],
