@@ -25,8 +25,8 @@ extern "C" {
  *   from one rise to the next 5, 10, 20, 40, 40, ... s; after 120 s without one 5 again
  * ]|
  *
- * So there are no more than three rises in 100 s, unless trains of padding find the path
- * wider: then 5 s are waited for, too.  A rate that has never fallen lasts.  A fall
+ * So there are no more than three rises in 100 s, unless the path is found wider, by trains of
+ * padding or a first queue at a far higher rate: then 5 s are waited for, too.  A rate that has never fallen lasts.  A fall
  * that is taken back as a whole within 300 ms was none: something had stood still for a moment.
  * That may be so once in 20 s.
  */

@@ -182,6 +182,39 @@ test_padding_makes_up_no_more_than_a_policy_has_for_the_media (void **state)
   assert_in_range ((uint64_t) bps, 110000, 135000);     /* of 69000 */
 }
 
+/* Eight voices of 48 kbit/s, which go together on a link of 900 kbit/s, that is 160 now
+ * and then: examples/web.sh --demo.  Beyond the old ceiling no train tells of the new one. */
+static void
+test_voices_are_apart_soon_each_time_a_link_widens (void **state)
+{
+  (void) state;
+  for (uint64_t seed = 1; seed <= 4; seed++) {
+    FmxSimLinkParams link = { 900e3, 33750, 0, 5 * MS, 0.0 };
+    FmxSimBundleParams params;
+
+    memset (&params, 0, sizeof params);
+    fmx_rate_sender_params_default (&params.sender);
+    params.behaviour = FMX_SIM_SELECTED;
+    params.n_streams = 8;
+    params.wire_bytes = 120;
+    params.jitter = 2 * MS;
+    params.back.delay = 5 * MS;
+    params.sender.klass = &fmx_rate_shortq;
+    fmx_sim_world_init (&world, &link, &bundle, 1, seed);
+    fmx_sim_bundle_init (&bundle, &params, &world.forward, 0, seed);
+    (void) target_after (18);
+    for (unsigned i = 0; i < 4; i++) {
+      fmx_sim_link_set_rate (&world.forward, 160e3);
+      (void) target_after (15);
+      assert_true (fmx_rate_sender_lasting_bps (&bundle.sender) < 160000);
+      fmx_sim_link_set_rate (&world.forward, 900e3);
+      (void) target_after (20);
+      assert_true (fmx_rate_sender_lasting_bps (&bundle.sender) > 8 * 48000);
+      (void) target_after (45);
+    }
+  }
+}
+
 int
 main (void)
 {
@@ -194,6 +227,7 @@ main (void)
     cmocka_unit_test (test_what_a_policy_keeps_up_lasts),
     cmocka_unit_test
         (test_padding_makes_up_no_more_than_a_policy_has_for_the_media),
+    cmocka_unit_test (test_voices_are_apart_soon_each_time_a_link_widens),
   };
 
   return cmocka_run_group_tests_name ("rate/rate-sender-probe", tests, NULL,
