@@ -119,15 +119,15 @@ gst_partial_mix_sink_pad_init (GstPartialMixSinkPad * pad)
   pad->cnames = g_hash_table_new_full (NULL, NULL, NULL, g_free);
 }
 
-/* @segment: NULL where there is none, as before the first and after a flush: then
- * timestamps are taken for running time */
+/* @segment: NULL where there is none, as before the first and after a flush: then, and
+ * where it is no time or runs backwards, timestamps are taken for running time */
 void
 gst_partial_mix_sink_pad_set_segment (GstPartialMixSinkPad * pad,
     const GstSegment * segment)
 {
   GstSegment *s = &pad->segment;
 
-  if (segment != NULL)
+  if (segment != NULL && segment->rate > 0.0)
     gst_segment_copy_into (segment, s);
   else
     gst_segment_init (s, GST_FORMAT_UNDEFINED);

@@ -266,6 +266,25 @@ GST_START_TEST (test_a_src_pad_says_at_which_target_one_more_would_be_separate)
 
 GST_END_TEST;
 
+/* A segment that runs backwards from nowhere has no running time; the voice goes on. */
+GST_START_TEST (test_a_voice_that_runs_backwards_is_heard)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  RigTalker *talker = rig_talker (rig, "sink_1", 7, RIG_PCMU, 440, 8000);
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  segment.rate = -1.0;
+  rig_play (rig);
+  gst_pad_push_event (talker->pad, gst_event_new_segment (&segment));
+  gst_pad_push (talker->pad, rig_packet (rig, talker));
+  fail_unless_equals_int (listener->buffers->len, 1);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_events_suite (void)
 {
@@ -273,6 +292,7 @@ partialmix_events_suite (void)
   TCase *tc = tcase_create ("events");
 
   suite_add_tcase (suite, tc);
+  tcase_add_test (tc, test_a_voice_that_runs_backwards_is_heard);
   tcase_add_test (tc, test_a_pad_that_was_inactive_says_again_what_it_carries);
   tcase_add_test (tc, test_nothing_is_pushed_on_a_pad_before_it_is_active);
   tcase_add_test (tc, test_nothing_follows_events_that_were_refused);
