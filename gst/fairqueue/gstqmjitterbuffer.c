@@ -649,7 +649,6 @@ gst_qm_jitter_buffer_check_rtcp (GstPad * pad, GstPadProbeInfo * info,
     gpointer user_data)
 {
   GstQmJitterBuffer *self = user_data;
-
   GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
 
   (void) pad;
@@ -658,6 +657,20 @@ gst_qm_jitter_buffer_check_rtcp (GstPad * pad, GstPadProbeInfo * info,
     return is_sender_report (buffer) ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP;
   g_atomic_int_inc (&self->n_malformed_rtcp);
   return GST_PAD_PROBE_DROP;
+}
+
+/* One by one: each is looked at above. */
+static GstFlowReturn
+gst_qm_jitter_buffer_chain_rtcp_list (GstPad * pad, GstObject * parent,
+    GstBufferList * list)
+{
+  GstFlowReturn flow = GST_FLOW_OK;
+
+  (void) parent;
+  for (guint i = 0; i < gst_buffer_list_length (list) && flow == GST_FLOW_OK; i++)
+    flow = gst_pad_chain (pad, gst_buffer_ref (gst_buffer_list_get (list, i)));
+  gst_buffer_list_unref (list);
+  return flow;
 }
 
 static GstPad *
@@ -682,6 +695,7 @@ gst_qm_jitter_buffer_request_new_pad (GstElement * element,
   gst_object_unref (target);
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER,
       gst_qm_jitter_buffer_check_rtcp, self, NULL);
+  gst_pad_set_chain_list_function (pad, gst_qm_jitter_buffer_chain_rtcp_list);
   gst_pad_set_active (pad, TRUE);
   gst_element_add_pad (element, pad);
   return pad;

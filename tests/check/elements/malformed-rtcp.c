@@ -152,6 +152,21 @@ make_datagram (GRand * rand, guint8 * data)
   return size;
 }
 
+/* One by itself, the next in a list */
+static void
+hand_over (GstPad * pad, GstBuffer * buffer, gboolean in_list)
+{
+  GstBufferList *list;
+
+  if (!in_list) {
+    gst_pad_chain (pad, buffer);
+    return;
+  }
+  list = gst_buffer_list_new ();
+  gst_buffer_list_add (list, buffer);
+  gst_pad_chain_list (pad, list);
+}
+
 /* Returns: how many of the datagrams that came to @pad were malformed */
 static guint
 flood (GstPad * pad, guint seed)
@@ -172,8 +187,8 @@ flood (GstPad * pad, guint seed)
 
     memcpy (at, data, size);
     n_malformed += !fmx_rtcp_is_sound (at, size);
-    gst_pad_chain (pad, gst_buffer_new_wrapped_full (GST_MEMORY_FLAG_READONLY,
-            at, size, 0, size, NULL, NULL));
+    hand_over (pad, gst_buffer_new_wrapped_full (GST_MEMORY_FLAG_READONLY, at,
+            size, 0, size, NULL, NULL), i % 2 == 1);
   }
   g_rand_free (rand);
   munmap (memory, 2 * page);
