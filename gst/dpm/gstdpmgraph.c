@@ -323,6 +323,31 @@ gst_dpm_neighbour_add_stats (GstDpmNeighbour * self, GstStructure * stats)
 
 /* --- voices -------------------------------------------------------------- */
 
+/* Stock elements take for granted that timestamps are times, and that something came before
+ * it ends: level divides by a rate that nobody has told it. */
+static GstPadProbeReturn
+gst_dpm_voice_check_event (GstPad * pad, GstPadProbeInfo * info,
+    gpointer user_data)
+{
+  GstEvent *event = GST_PAD_PROBE_INFO_EVENT (info);
+  const GstSegment *segment;
+  GstSegment any;
+
+  (void) user_data;
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS)
+    return gst_pad_has_current_caps (pad) ? GST_PAD_PROBE_OK :
+        GST_PAD_PROBE_DROP;
+  if (GST_EVENT_TYPE (event) != GST_EVENT_SEGMENT)
+    return GST_PAD_PROBE_OK;
+  gst_event_parse_segment (event, &segment);
+  if (segment->format == GST_FORMAT_TIME)
+    return GST_PAD_PROBE_OK;
+  gst_segment_init (&any, GST_FORMAT_TIME);
+  GST_PAD_PROBE_INFO_DATA (info) = gst_event_new_segment (&any);
+  gst_event_unref (event);
+  return GST_PAD_PROBE_OK;
+}
+
 gboolean
 gst_dpm_voice_init (GstDpmVoice * voice, GstDpmGraph * graph, guint bitrate,
     GPtrArray * elements)
@@ -352,6 +377,13 @@ gst_dpm_voice_init (GstDpmVoice * voice, GstDpmGraph * graph, guint bitrate,
       GST_FAIRMIX_LEVEL_URN ",\"vad=off\">");
   g_object_set (made[7], "caps", caps, NULL);
   gst_caps_unref (caps);
+  for (guint i = 0; i <= 4; i += 4) {
+    GstPad *pad = gst_element_get_static_pad (made[i], "sink");
+
+    gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+        gst_dpm_voice_check_event, NULL, NULL);
+    gst_object_unref (pad);
+  }
   voice->first = made[0];
   voice->volume = made[3];
   voice->encoder = made[5];

@@ -18,14 +18,15 @@ gst_qm_line_set (GstQmLine * line, const GstSegment * segment)
 {
   const GstSegment *s = &line->segment;
 
-  if (segment != NULL)
+  if (segment != NULL && segment->format == GST_FORMAT_TIME
+      && segment->rate > 0.0)
     line->segment = *segment;
   else
     gst_segment_init (&line->segment, GST_FORMAT_TIME);
   line->first = s->start + s->offset;
   line->last = MIN (s->stop, G_MAXINT64);       /* not what is before the base */
   line->shift = s->base - line->first;
-  if (s->rate != 1.0 || s->format != GST_FORMAT_TIME) {
+  if (s->rate != 1.0) {
     line->first = GST_CLOCK_TIME_NONE;  /* none */
     line->last = 0;
   }

@@ -21,7 +21,7 @@ typedef struct
   GstClockTime shift;           /* ... so much; modulo 2^64 */
 } GstQmLine;
 
-/* @segment: NULL: any time */
+/* @segment: NULL: any time, as where it is none or runs backwards */
 void gst_qm_line_set (GstQmLine * line, const GstSegment * segment);
 
 /* gst_segment_to_running_time(), in a tenth of the instructions */
