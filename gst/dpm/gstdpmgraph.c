@@ -348,6 +348,16 @@ gst_dpm_voice_check_event (GstPad * pad, GstPadProbeInfo * info,
   return GST_PAD_PROBE_OK;
 }
 
+static void
+gst_dpm_voice_watch (GstElement * element)
+{
+  GstPad *pad = gst_element_get_static_pad (element, "sink");
+
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+      gst_dpm_voice_check_event, NULL, NULL);
+  gst_object_unref (pad);
+}
+
 gboolean
 gst_dpm_voice_init (GstDpmVoice * voice, GstDpmGraph * graph, guint bitrate,
     GPtrArray * elements)
@@ -377,13 +387,8 @@ gst_dpm_voice_init (GstDpmVoice * voice, GstDpmGraph * graph, guint bitrate,
       GST_FAIRMIX_LEVEL_URN ",\"vad=off\">");
   g_object_set (made[7], "caps", caps, NULL);
   gst_caps_unref (caps);
-  for (guint i = 0; i <= 4; i += 4) {
-    GstPad *pad = gst_element_get_static_pad (made[i], "sink");
-
-    gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
-        gst_dpm_voice_check_event, NULL, NULL);
-    gst_object_unref (pad);
-  }
+  gst_dpm_voice_watch (made[0]);
+  gst_dpm_voice_watch (made[4]);        /* caps that came in may have ended before */
   voice->first = made[0];
   voice->volume = made[3];
   voice->encoder = made[5];
