@@ -14,6 +14,8 @@
 #define MEDIA_S 2.0
 #define TAKEN 0.6               /* of what lasts; people who pause have 0.43 (ITU-T P.59);
                                  * 0.5: late talkers, 35 % padding, 0.7: steps 83 % inside */
+#define MOST_TIMES 4.0          /* what one more stream wants, or what lasts: all of a wide link
+                                 * is for nobody */
 #define AHEAD_S 0.1             /* what media sent ahead counts: many voices in step */
 
 static bool
@@ -105,6 +107,14 @@ fmx_rate_fill_set_gap (FmxRateFill *fill, double bps, FmxTime now)
   fill->last = now;
 }
 
+/* Media and padding together */
+static double
+fill_bps (const FmxRateFill *fill)
+{
+  return fmin (fill->rate_bps, MOST_TIMES * fmax (fill->wanted_bps,
+          fill->lasting_bps));
+}
+
 static void
 take (FmxRateFill *fill, uint32_t wire_bytes, FmxTime now)
 {
@@ -112,7 +122,7 @@ take (FmxRateFill *fill, uint32_t wire_bytes, FmxTime now)
   const double ahead = fmax (most, AHEAD_S * fill->rate_bps / 8.0);
   double since_s = fmx_time_to_s (fmx_time_diff (now, fill->last));
 
-  fill->owed_bytes = fmin (fill->owed_bytes + since_s * fill->rate_bps / 8.0,
+  fill->owed_bytes = fmin (fill->owed_bytes + since_s * fill_bps (fill) / 8.0,
       most) - wire_bytes;
   if (fill->owed_bytes < -ahead)
     fill->owed_bytes = -ahead;
@@ -146,5 +156,5 @@ fmx_rate_fill_next (const FmxRateFill *fill)
   if (missing <= 0.0)
     return fill->last;
   return fill->last + 1
-      + (FmxTime) fmx_time_from_s (missing * 8.0 / fill->rate_bps);
+      + (FmxTime) fmx_time_from_s (missing * 8.0 / fill_bps (fill));
 }

@@ -30,7 +30,7 @@ extern "C" {
  * until the rate has not grown for 4 s, or has fallen: then there is none for 10 s, 20
  * s, at most 40 s, or until the rate has grown without.  Where streams wait because the
  * rate has not lasted yet, and media takes half of what has, padding makes up the gap all
- * the time.
+ * the time, up to four times what lasts or is wanted.
  */
 typedef struct
 {

@@ -26,9 +26,9 @@ extern "C" {
  * ]|
  *
  * So there are no more than three rises in 100 s, unless the path is found wider, by trains of
- * padding or a first queue at a far higher rate: then 5 s are waited for, too.  A rate that has never fallen lasts.  A fall
- * that is taken back as a whole within 300 ms was none: something had stood still for a moment.
- * That may be so once in 20 s.
+ * padding or as far more comes through than did: then 5 s are waited for, too.  A rate that
+ * has never fallen lasts.  A fall that is taken back as a whole within 300 ms was none:
+ * something had stood still for a moment.  That may be so once in 20 s.
  */
 typedef struct
 {

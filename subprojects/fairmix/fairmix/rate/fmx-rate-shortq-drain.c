@@ -16,7 +16,6 @@
                                  * second */
 #define EXCESS_LOSS (60 * FMX_SECOND)   /* nobody has made us lose anything for so long */
 #define EXCESS_GAP FMX_SECOND   /* nothing was heard for so long: nothing is known */
-#define ANOTHER_PATH 1.6        /* of the ceiling; 1.3: own flows 77: 73, 2 tells as much */
 #define DRAINS_WITHIN_S 0.8     /* of 1, 0.6 and 0.4 alone 79: 73, 83, 77, its changes a
                                  * minute 13.1: 13.0, 15.9, 15.4 */
 #define DRAIN_TELLS_S 0.10      /* expected fall that suffices to judge */
@@ -233,9 +232,7 @@ drained (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   s->hold = is_same_ceiling (s) && s->drain_own ? 2 * s->hold : HOLD_MIN;
   if (s->hold > most)
     s->hold = most;
-  if (s->ceiling_bps > 0.0 && s->drain_most_bps > ANOTHER_PATH * s->ceiling_bps)
-    rc->has_widened = true;
-  s->ceiling_bps = s->drain_most_bps;
+  s->ceiling_bps = s->widest_bps = s->drain_most_bps;
   /* the lesser of two tries first, so the greater learns that there are two */
   s->hold_until = now + (FmxTime) ((double) s->hold * s->ceiling_bps
       / (s->ceiling_bps + HOLD_HALF_BPS));

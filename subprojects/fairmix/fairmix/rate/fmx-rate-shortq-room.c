@@ -12,6 +12,7 @@
 #define GROWTH 1.5
 #define LINK_PART 0.8           /* of what trains of 1/1024 s tell */
 #define TRUE_WIDER 1.3          /* more came through than before: trains were right */
+#define ANOTHER_PATH 1.6        /* of the ceiling; 1.3: own flows 77: 73, 2 tells as much */
 #define DOUBT_MIN (60 * FMX_SECOND)
 #define DOUBT_MAX (480 * FMX_SECOND)
 #define HIDDEN_LEAST_S 0.2      /* so deep are most buckets of slow links ... */
@@ -39,12 +40,27 @@ is_filled_by_others (const FmxRateController *rc, const FmxRateFeedback *fb,
       > fmx_shortq_queue_limit (rc, fb) / 2;
 }
 
+/* So much more than the ceiling comes through, and again so much more. */
+static void
+note_wider (FmxRateController *rc, const FmxRateFeedback *fb)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+  double came_bps = fmin (fb->receive_bps, rc->rate_bps);
+
+  if (s->mode == FMX_RATE_SHORTQ_COMPETING || s->ceiling_bps <= 0.0
+      || came_bps <= ANOTHER_PATH * s->widest_bps)
+    return;
+  s->widest_bps = came_bps;
+  rc->has_widened = true;
+}
+
 void
 fmx_shortq_note_room (FmxRateController *rc, const FmxRateFeedback *fb,
     FmxTime now)
 {
   FmxRateShortqState *s = &rc->state.shortq;
 
+  note_wider (rc, fb);
   rc->ask_bps = rc->look_bps = 0.0;
   if (is_filled_by_others (rc, fb, now))
     rc->look_bps = fb->bottleneck_bps > 0.0 ? fb->bottleneck_bps

@@ -113,6 +113,7 @@ typedef struct
   double choked_from_bps;       /* the rate before a path seemed narrow; 0 = it is */
   /* ceiling */
   double ceiling_bps;
+  double widest_bps;            /* that came through since it was found */
   double room_bps;              /* there is so much, and little of it is used; 0 = none */
   double room_from_bps;         /* the ceiling before trains told of that */
   FmxDuration doubt;            /* they were wrong, and are not believed for so long ... */
