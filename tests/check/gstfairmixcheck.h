@@ -32,6 +32,16 @@ rtp_packet_new (guint32 ssrc, guint16 seq, guint payload_bytes)
   return buffer;
 }
 
+/* No RTP; what memory held before might be RTCP */
+static inline GstBuffer *
+no_rtp_new (gsize size)
+{
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, size, NULL);
+
+  gst_buffer_memset (buffer, 0, 0x80, size);
+  return buffer;
+}
+
 static inline guint16
 rtp_packet_seq (GstBuffer * buffer)
 {

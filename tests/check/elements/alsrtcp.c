@@ -349,7 +349,7 @@ GST_START_TEST (test_packets_lists_and_metas_pass_as_they_are)
   gst_buffer_unref (got);
   gst_buffer_unref (gst_harness_pull (f.rtp[1]));
   gst_buffer_unref (sent);
-  gst_harness_push (f.rtp[1], gst_buffer_new_allocate (NULL, 3, NULL));
+  gst_harness_push (f.rtp[1], no_rtp_new (3));
   gst_buffer_unref (gst_harness_pull (f.rtp[1]));
   fail_unless_equals_int (element_stat (f.element, "n-not-rtp"), 1);
   g_object_unref (from);

@@ -195,7 +195,7 @@ GST_START_TEST (test_packets_pass_as_they_are)
       gst_buffer_unref (out);
     }
     /* not RTP: passed on, counted */
-    gst_harness_push (f.rtp, gst_buffer_new_allocate (NULL, 3, NULL));
+    gst_harness_push (f.rtp, no_rtp_new (3));
     gst_buffer_unref (gst_harness_pull (f.rtp));
     fail_unless_equals_int (element_stat (f.element, "n-not-rtp"), 1);
     /* where RTCP came from is what the session finds collisions by */
