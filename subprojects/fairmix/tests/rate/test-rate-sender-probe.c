@@ -188,7 +188,7 @@ typedef struct
   unsigned n_voices;
 } Widening;
 
-/* @voices of 48 kbit/s, which go together on the wide link */
+/* Voices of 48 kbit/s, which all go on the wide link of @w */
 static void
 begin_wide (const Widening *w, uint64_t seed)
 {
