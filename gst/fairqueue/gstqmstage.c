@@ -464,12 +464,14 @@ gst_qm_stage_chain_out (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   GstQmStage *self = GST_PAD_ELEMENT_PRIVATE (pad);
   Passage p = { 0 };
   void (*changed) (gpointer);
+  gpointer changed_data;
 
   if (!g_atomic_int_get (&self->active))
     return gst_pad_push (self->srcpad, buffer);
   gst_fairmix_lock_acquire (&self->lock);
   gst_qm_stage_pass (self, buffer, &p);
   changed = p.changed ? self->changed : NULL;
+  changed_data = self->changed_data;
   gst_fairmix_lock_release (&self->lock);
 
   if (p.inner_moved)
@@ -477,7 +479,7 @@ gst_qm_stage_chain_out (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   if (p.message != NULL)
     gst_element_post_message (self->owner, p.message);
   if (changed != NULL)
-    changed (self->changed_data);
+    changed (changed_data);
   if (p.event != NULL)
     gst_pad_push_event (self->srcpad, p.event);
   if (p.play)

@@ -96,6 +96,36 @@ GST_START_TEST (test_a_sync_group_keeps_audio_and_video_together)
 
 GST_END_TEST;
 
+#define N_CHANGES 2000
+
+static gpointer
+come_and_go (gpointer element)
+{
+  for (guint i = 0; i < N_CHANGES; i++)
+    g_object_set (element, "sync-group", i % 2 == 0 ? NULL : "call", NULL);
+  return NULL;
+}
+
+/* ThreadSanitizer watches: the stream tells its group of its delay each half a
+ * second. */
+GST_START_TEST (test_a_group_is_joined_and_left_under_load)
+{
+  GstElement *element = gst_element_factory_make ("qmjitterbuffer", NULL);
+  GstHarness *h = gst_harness_new_with_element (element, "sink", "src");
+  GThread *thread;
+
+  g_object_set (element, "sync-group", "call", NULL);
+  gst_harness_set_src_caps_str (h, CAPS);
+  thread = g_thread_new ("settings", come_and_go, element);
+  for (guint n = 0; n < N_CHANGES; n++)
+    pass (h, n, 0);
+  g_thread_join (thread);
+  gst_harness_teardown (h);
+  gst_object_unref (element);
+}
+
+GST_END_TEST;
+
 static Suite *
 qmjitterbuffer_sync_group_suite (void)
 {
@@ -106,6 +136,7 @@ qmjitterbuffer_sync_group_suite (void)
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_a_sync_group_plays_with_the_largest_delay);
   tcase_add_test (tc, test_a_sync_group_keeps_audio_and_video_together);
+  tcase_add_test (tc, test_a_group_is_joined_and_left_under_load);
   return suite;
 }
 
