@@ -63,7 +63,7 @@ fmx_als_router_init (FmxAlsRouter *router, const FmxAlsRouterParams *params,
   router->params = *params;
   fmx_aging_table_init (&router->table, slots, n_places, seed);
   router->connections = connections;
-  router->n_places = n_places;
+  router->first = FMX_AGING_TABLE_NONE;
   router->trim = 1.0;
   router->interval = now / (uint64_t) params->interval;
 }
@@ -96,7 +96,8 @@ fmx_als_router_set_weights (FmxAlsRouter *router, const FmxAlsWeight *weights,
 
   router->weights = weights;
   router->n_weights = n;
-  for (uint32_t i = 0; i < router->n_places; i++) {
+  for (uint32_t i = router->first; i != FMX_AGING_TABLE_NONE;
+      i = router->connections[i].next) {
     uint64_t connection;
 
     if (fmx_aging_table_get (&router->table, i, &connection) != FMX_TIME_NONE)
@@ -159,7 +160,8 @@ find_fastest_other (const FmxAlsRouter *router)
 {
   double fastest = 0.0;
 
-  for (uint32_t i = 0; i < router->n_places; i++) {
+  for (uint32_t i = router->first; i != FMX_AGING_TABLE_NONE;
+      i = router->connections[i].next) {
     const FmxAlsConnection *c = alive_at (router, i);
 
     if (c != NULL && !asks (router, c))
@@ -183,7 +185,8 @@ sort_connections (const FmxAlsRouter *router, double usual_bps, Group *asking,
     Group *others, Group *limited)
 {
   *asking = *others = *limited = (Group) { 0 };
-  for (uint32_t i = 0; i < router->n_places; i++) {
+  for (uint32_t i = router->first; i != FMX_AGING_TABLE_NONE;
+      i = router->connections[i].next) {
     const FmxAlsConnection *c = alive_at (router, i);
 
     if (c == NULL)
@@ -238,13 +241,22 @@ max_min_share (FmxAlsRouter *router)
   return even * router->trim;
 }
 
-/* At the end of an interval every connection's rate is what it sent in it. */
+/* At the end of an interval every connection's rate is what it sent in it.  Who has
+ * sent nothing for long is forgotten. */
 static void
 note_rates (FmxAlsRouter *router)
 {
-  for (uint32_t i = 0; i < router->n_places; i++) {
-    FmxAlsConnection *c = &router->connections[i];
+  uint32_t *link = &router->first;
 
+  while (*link != FMX_AGING_TABLE_NONE) {
+    FmxAlsConnection *c = &router->connections[*link];
+
+    if (c->interval + FMX_ALS_ROUTER_REMEMBERS < router->interval) {
+      *link = c->next;
+      c->listed = false;
+      continue;
+    }
+    link = &c->next;
     c->bps = c->interval == router->interval
         ? (float) fmx_rate_bps ((double) c->bytes, router->params.interval)
         : 0.0f;
@@ -281,6 +293,26 @@ roll (FmxAlsRouter *router, FmxTime now)
       ? max_min_share (router) : equal_share (router);
 }
 
+/* The connection at @index begins, or begins again. */
+static void
+remember (FmxAlsRouter *router, uint32_t index, uint64_t connection)
+{
+  FmxAlsConnection *c = &router->connections[index];
+  bool listed = c->listed;
+  uint32_t next = listed ? c->next : router->first;
+
+  *c = (FmxAlsConnection) {
+    .weight = weight_of (router, connection),
+    .interval = router->interval,
+    .next = next,
+    .listed = true,
+  };
+  if (!listed)
+    router->first = index;
+  router->n_seen++;
+  router->weight_seen += c->weight;
+}
+
 void
 fmx_als_router_on_packet (FmxAlsRouter *router, uint64_t connection,
     uint32_t wire_bytes, FmxTime now)
@@ -298,11 +330,9 @@ fmx_als_router_on_packet (FmxAlsRouter *router, uint64_t connection,
   if (index == FMX_AGING_TABLE_NONE)
     return;
   c = &router->connections[index];
-  if (previous == FMX_TIME_NONE)
-    *c = (FmxAlsConnection) {
-    .weight = weight_of (router, connection)
-    };
-  if (previous == FMX_TIME_NONE || c->interval != router->interval) {
+  if (previous == FMX_TIME_NONE || !c->listed) {
+    remember (router, index, connection);
+  } else if (c->interval != router->interval) {
     c->interval = router->interval;
     c->bytes = 0;
     router->n_seen++;

@@ -49,6 +49,10 @@ void fmx_als_router_params_default (FmxAlsRouterParams * params);
  * own intervals, over which it measures, are one */
 #define FMX_ALS_ROUTER_ANSWERS 3
 
+/** FMX_ALS_ROUTER_REMEMBERS: who sends nothing for more intervals is new when it
+ * returns; it asks no longer, and its mean rate is nothing by then */
+#define FMX_ALS_ROUTER_REMEMBERS 60
+
 /**
  * FmxAlsWeight:
  * @connection: as fmx_als_router_on_packet() has it
@@ -69,8 +73,10 @@ typedef struct
  * @bps: over the interval before
  * @mean_bps: over some ten of them
  * @told_bps: its last answers, of each interval the least, the latest first; 0 = none yet
+ * @next: which follows in the router's list; FMX_AGING_TABLE_NONE = none does
+ * @listed: whether it is in that list
  *
- * What a router keeps of a connection: 56 bytes, and 24 for its key.
+ * What a router keeps of a connection: 64 bytes, and 24 for its key.
  */
 typedef struct
 {
@@ -81,6 +87,8 @@ typedef struct
   float bps;
   float mean_bps;
   float told_bps[FMX_ALS_ROUTER_ANSWERS];
+  uint32_t next;
+  bool listed;
 } FmxAlsConnection;
 
 /**
@@ -88,8 +96,8 @@ typedef struct
  *
  * A router of the Adaptive Load Service (ALS 3.1): counts the connections that
  * pass, RTP and TCP, and measures its link's utilisation, over intervals of a
- * second.  A packet costs O(1); the end of an interval costs O(places in the
- * table).
+ * second.  A packet costs O(1); the end of an interval costs O(connections that have
+ * passed in the last FMX_ALS_ROUTER_REMEMBERS of them), wherever these are in the table.
  *
  * |[
  *   EQUAL:    R_f = b U_l / n
@@ -116,7 +124,7 @@ typedef struct
   FmxAlsRouterParams params;
   FmxAgingTable table;
   FmxAlsConnection *connections;
-  uint32_t n_places;
+  uint32_t first;               /* of the list of those that are remembered */
   uint64_t interval;            /* number of the current one */
   const FmxAlsWeight *weights;
   uint32_t n_weights;

@@ -319,6 +319,46 @@ test_a_flood_of_connections_is_counted_and_not_more (void **state)
       PLACES * 98 / 100, PLACES);
 }
 
+static unsigned
+count_remembered (const FmxAlsRouter *router)
+{
+  unsigned n = 0;
+
+  for (uint32_t i = router->first; i != FMX_AGING_TABLE_NONE;
+      i = connections[i].next) {
+    assert_true (connections[i].listed && n < PLACES);
+    n++;
+  }
+  return n;
+}
+
+static void
+test_who_was_silent_for_long_is_new (void **state)
+{
+  const FmxTime returns = (FMX_ALS_ROUTER_REMEMBERS + 4) * FMX_SECOND;
+  double rates[10];
+  FmxAlsRouter router;
+
+  (void) state;
+  for (int i = 0; i < 10; i++)
+    rates[i] = 40000.0;
+  begin (&router, FMX_ALS_ROUTER_MAX_MIN);
+  flow (&router, rates, 10, 0, 2 * FMX_SECOND);
+  fmx_als_router_on_request (&router, 1, 2 * FMX_SECOND - 1);
+  flow (&router, rates, 1, 2 * FMX_SECOND, returns - 3 * FMX_SECOND);
+  assert_int_equal (count_remembered (&router), 10);
+  flow (&router, rates, 1, returns - 3 * FMX_SECOND, returns);
+  assert_int_equal (count_remembered (&router), 1);
+  flow (&router, rates, 10, returns, returns + FMX_SECOND);
+  assert_int_equal (count_remembered (&router), 10);
+  assert_int_equal (fmx_als_router_get_n_connections (&router,
+          returns + FMX_SECOND), 10);
+  for (uint32_t i = router.first; i != FMX_AGING_TABLE_NONE;
+      i = connections[i].next)
+    assert_true (connections[i].asked == 0
+        && fabsf (connections[i].mean_bps - 40000.0f) < 1.0f);
+}
+
 static void
 test_another_bandwidth_is_shared_at_once (void **state)
 {
@@ -350,6 +390,7 @@ main (void)
     cmocka_unit_test (test_who_counts_for_three_has_three_shares),
     cmocka_unit_test (test_a_silent_link_has_room_for_all),
     cmocka_unit_test (test_a_flood_of_connections_is_counted_and_not_more),
+    cmocka_unit_test (test_who_was_silent_for_long_is_new),
     cmocka_unit_test (test_another_bandwidth_is_shared_at_once),
   };
 
