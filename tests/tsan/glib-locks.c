@@ -15,7 +15,25 @@ void __tsan_release (void *address);
 
 #define UNCHECKED __attribute__ ((no_sanitize ("thread")))
 
-#define REAL(name) ((__typeof__ (&name)) dlsym (RTLD_NEXT, #name))
+/* @known keeps what was found: the search goes through all libraries, and a lock
+ * is taken millions of times. */
+UNCHECKED static void *
+find_real (void **known, const char *name)
+{
+  void *real = __atomic_load_n (known, __ATOMIC_RELAXED);
+
+  if (real == NULL) {
+    real = dlsym (RTLD_NEXT, name);
+    __atomic_store_n (known, real, __ATOMIC_RELAXED);
+  }
+  return real;
+}
+
+#define REAL(name) __extension__ ({                             \
+      static void *known;                                       \
+                                                                \
+      (__typeof__ (&name)) find_real (&known, #name);           \
+    })
 
 /* Whoever takes @what later has seen everything until now. */
 #define RELEASING(type, name)                   \
