@@ -2,13 +2,12 @@
 # Installs what the tests need (or says what is missing), builds, and runs
 # every test of the tree:
 #
-#   tests       library, meta rules, experiments, as built by default
+#   tests       meta rules, examples, experiments, as built by default
 #   realtime    examples and experiments that take real time, some at once
-#   leaks       elements and pipelines, under GStreamer's leaks tracer; the soaks,
-#               which take their time, are watched by LeakSanitizer alone
 #   alone       the library libfairmix as a project of its own, under
 #               AddressSanitizer, LeakSanitizer and UBSan
-#   memory      elements, pipelines, fuzz corpora under the same
+#   memory      elements, pipelines, fuzz corpora under the same, and under
+#               GStreamer's leaks tracer
 #   threads     elements and pipelines under ThreadSanitizer
 #
 #   tests/run.sh [--quick]        --quick: everything once, as built by default
@@ -68,15 +67,21 @@ suites_of () {
   esac
 }
 
+# build_for DIR TARGETS-ARGUMENT...: makes what targets.py prints, as $idle says
+build_for () {
+  # shellcheck disable=SC2046  # one word per target
+  ${idle-} ninja -C "$1" ${JOBS:+-j "$JOBS"} $("$PYTHON" tests/targets.py "$@")
+}
+
 # build_ahead: makes what later runs need, with the processors that tests which wait
 # leave idle.  It takes nothing from them; what fails is made again, and told, where
 # it is needed.
 build_ahead () {
   {
+    chrt --idle 0 sh -c : && idle="nice -n 19 chrt --idle 0" || idle="nice -n 19"
     for label in alone memory threads; do
-      # shellcheck disable=SC2046  # one word per target
-      $idle ninja -C "$out/build-$label" ${JOBS:+-j "$JOBS"} \
-        $("$PYTHON" tests/targets.py "$out/build-$label" $(suites_of "$label"))
+      # shellcheck disable=SC2046  # one word per suite
+      build_for "$out/build-$label" $(suites_of "$label")
     done
   } >"$out/build/ahead.log" 2>&1
 }
@@ -89,15 +94,16 @@ sanitize () {
     set -- "$@" --suite "$suite"
   done
   # Scanning all plugins of the system inside an instrumented process finds
-  # faults of the system; so the registry comes from the tests before, and one
-  # program adds our plugins to it, while nothing is tested.
-  install -D "$out/build/tests/tests.registry" \
-    "$out/build-$label/tests/tests.registry"
+  # faults of the system; so gst-inspect does it, and one program adds our plugins
+  # to the registry, while nothing is tested.
+  mkdir -p "$out/build-$label/tests"
+  GST_REGISTRY_1_0=$out/build-$label/tests/tests.registry \
+    gst-inspect-1.0 >"$out/build-$label/warm-up.log" 2>&1
   ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS=exitcode=0 GST_CHECKS=none \
     meson test -C "$out/build-$label" element-lock \
     --timeout-multiplier "$CK_TIMEOUT_MULTIPLIER" \
-    >"$out/build-$label/warm-up.log" 2>&1
-  run "$label" "$out/build-$label" "$@"
+    >>"$out/build-$label/warm-up.log" 2>&1
+  JOBS=${JOBS:-$((at_once + 1))} run "$label" "$out/build-$label" "$@"
 }
 
 # one more than there are processors: some tests wait
@@ -117,30 +123,28 @@ fmx_say "building"
 fmx_configure "$out/build" -Dtests=enabled
 # one that an example made has no tests
 [ -d "$out/build/tests/check" ] || meson configure "$out/build" -Dtests=enabled
-fmx_build "$out/build"
-if [ -z "$quick" ]; then
+if [ -n "$quick" ]; then
+  fmx_build "$out/build"
+else
+  build_for "$out/build" --default meta examples experiments
   fmx_configure "$out/build-alone" subprojects/fairmix \
     -Db_sanitize=address,undefined -Db_lundef=false
   sanitizers memory address,undefined
   sanitizers threads thread
-  chrt --idle 0 sh -c : 2>/dev/null && idle="nice -n 19 chrt --idle 0" || idle="nice -n 19"
   build_ahead &
   ahead=$!
 fi
 if [ -n "$quick" ]; then
   run tests "$out/build" --no-suite realtime
 else
-  # elements, pipelines and corpora come below, watched more closely
-  run tests "$out/build" --no-suite realtime \
+  # the library, elements, pipelines and corpora come below, watched more closely
+  run tests "$out/build" --no-suite realtime --no-suite lib \
     --no-suite elements --no-suite pipelines --no-suite fuzz
 fi
 # these wait more than they compute
 run realtime "$out/build" --suite realtime
 
 if [ -z "$quick" ]; then
-  # a leak is a warning, and a warning ends the test
-  GST_TRACERS=leaks GST_DEBUG=GST_TRACER:7 GST_DEBUG_NO_COLOR=1 \
-    run leaks "$out/build" --suite elements --suite pipelines --no-suite soak
   wait "$ahead"
 
   export UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1"
@@ -152,7 +156,8 @@ if [ -z "$quick" ]; then
   # there as well, so nothing is watched less.
   export ASAN_OPTIONS="$ASAN_OPTIONS:intercept_tls_get_addr=0"
   run alone "$out/build-alone"
-  sanitize memory
+  # a leak is a warning, and a warning ends the test
+  GST_TRACERS=leaks GST_DEBUG=GST_TRACER:7 GST_DEBUG_NO_COLOR=1 sanitize memory
 
   export TSAN_OPTIONS="ignore_noninstrumented_modules=1:halt_on_error=1"
   # memory that one thread frees and another gets next looks like a race, where
