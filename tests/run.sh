@@ -51,10 +51,11 @@ $label=$log.json"
 }
 
 # sanitizers LABEL WHICH: configures a build directory of its own for these.  -O2
-# takes twice the time to build, and saves less of it in the tests.
+# takes twice the time to build, and saves less of it in the tests; -g1 is enough to
+# name a line.
 sanitizers () {
   fmx_configure "$out/build-$1" -Db_sanitize="$2" -Db_lundef=false \
-    -Doptimization=1 \
+    -Doptimization=1 -Dc_args=-g1 \
     -Dtests=enabled -Dbenchmarks=disabled -Dexamples=disabled -Dns3=disabled
 }
 
@@ -156,6 +157,9 @@ if [ -z "$quick" ]; then
   # there as well, so nothing is watched less.
   export ASAN_OPTIONS="$ASAN_OPTIONS:intercept_tls_get_addr=0"
   run alone "$out/build-alone"
+  # A process of these has so much memory that it takes long to fork one for each
+  # single case; what the first fault leaves out, the next run tells.
+  export CK_FORK=no
   # a leak is a warning, and a warning ends the test
   GST_TRACERS=leaks GST_DEBUG=GST_TRACER:7 GST_DEBUG_NO_COLOR=1 sanitize memory
 
