@@ -292,8 +292,10 @@ query_latency (GstPartialMix * self, GstQuery * query)
   }
   g_list_free_full (pads, gst_object_unref);
 
+  GST_PARTIAL_MIX_LOCK (self);
   min += gst_partial_mix_mixer_delay (self->settings.rate_hz,
       gst_partial_mix_playout_delay (self));
+  GST_PARTIAL_MIX_UNLOCK (self);
   gst_query_set_latency (query, TRUE, min, GST_CLOCK_TIME_NONE);
   return TRUE;
 }

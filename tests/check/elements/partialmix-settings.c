@@ -154,6 +154,41 @@ GST_START_TEST (test_any_property_may_be_set_to_anything_in_any_state)
 
 GST_END_TEST;
 
+#define N_STARTS 100
+
+static gpointer
+stop_and_start (gpointer mix)
+{
+  for (guint i = 0; i < N_STARTS; i++) {
+    g_object_set (mix, "rate", i % 2 == 0 ? 16000 : 48000, NULL);
+    gst_element_set_state (mix, GST_STATE_READY);
+    gst_element_set_state (mix, GST_STATE_PLAYING);
+  }
+  return NULL;
+}
+
+/* ThreadSanitizer watches. */
+GST_START_TEST (test_latency_is_asked_for_while_it_starts)
+{
+  Rig *rig = everything_rig ();
+  RigListener *listener = g_ptr_array_index (rig->listeners, 0);
+  GThread *thread = g_thread_new ("states", stop_and_start, rig->mix);
+  GstClockTime min;
+
+  for (guint i = 0; i < 10 * N_STARTS; i++) {
+    GstQuery *query = gst_query_new_latency ();
+
+    fail_unless (gst_pad_peer_query (listener->pad, query));
+    gst_query_parse_latency (query, NULL, &min, NULL);
+    fail_unless (min >= 20 * GST_MSECOND);
+    gst_query_unref (query);
+  }
+  g_thread_join (thread);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_settings_suite (void)
 {
@@ -165,6 +200,7 @@ partialmix_settings_suite (void)
   tcase_add_test (tc, test_what_is_pushed_before_the_start_has_no_size_yet);
   tcase_add_test (tc, test_no_timeout_is_so_long_that_it_is_over);
   tcase_add_test (tc, test_any_property_may_be_set_to_anything_in_any_state);
+  tcase_add_test (tc, test_latency_is_asked_for_while_it_starts);
   return suite;
 }
 
