@@ -4,7 +4,7 @@
 
 /* Sets every property of an object to whatever it takes. */
 
-#include <gst/check/gstcheck.h>
+#include <gst/gst.h>
 
 /* What happens after each one is set. */
 typedef void (*PropertyFlow) (gpointer user_data);

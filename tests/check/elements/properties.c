@@ -3,9 +3,10 @@
 /* Properties of our other elements and of their pads that are set while data flows;
  * those of partialmix are in partialmix-settings.c. */
 
-#include "../gstfairmixproperties.h"
-
+#include <gst/check/gstcheck.h>
 #include <string.h>
+
+#include "../gstfairmixproperties.h"
 
 #define VOICE "audiotestsrc samplesperbuffer=160 ! " \
     "audio/x-raw,rate=8000,channels=1 ! "
