@@ -4,6 +4,9 @@
 #include "fairmix/rate/fmx-rate-shortq-private.h"
 
 #define MOST_OF_CEILING 0.55    /* beside another; with the dead zone a half */
+/* So long it is believed, and twice as much for as long again: one that was found in a
+ * crowd would hold as long as somebody keeps the queue. */
+#define MOST_HOLDS (60 * FMX_SECOND)
 #define DEAD_ZONE 0.1
 #define FALLS 0.9               /* of what stood an interval ago: the cut goes on to drain it */
 /* Half of the longest hold; halved and doubled: -0.4 and -0.4 points in the mean of all
@@ -38,6 +41,7 @@ fmx_shortq_begin_to_compete (FmxRateController *rc,
   s->drains_late = false;
   s->most_bps = s->hold >= HOLD_MAX && s->ceiling_bps > 0.0
       && !is_coupled (rc, now) ? MOST_OF_CEILING * s->ceiling_bps : rc->params.max_bps;
+  s->most_until = now + (FmxTime) MOST_HOLDS;
 }
 
 /* Behind a queue of a second 7 round trips are 7 s, and a rate that starts low takes a
@@ -56,6 +60,12 @@ fmx_shortq_compete (FmxRateController *rc, const FmxRateFeedback *fb,
 {
   FmxRateShortqState *s = &rc->state.shortq;
 
+  if (is_coupled (rc, now))
+    s->most_bps = rc->params.max_bps;
+  if (now > s->most_until) {
+    s->most_bps *= 2.0;
+    s->most_until = now + (FmxTime) MOST_HOLDS;
+  }
   if (fmx_shortq_drains_late (rc, fb, now))
     return;
   if (rc->rate_bps * (1.0 - DEAD_ZONE) > allowed) {

@@ -248,6 +248,34 @@ test_one_of_several_takes_no_part_of_its_own_ceiling (void **state)
   assert_near (most_beside_another (10 * S), 0.55 * 400e3);
 }
 
+/* Nor one that became so later. */
+static void
+test_who_becomes_one_of_several_drops_its_part (void **state)
+{
+  Told t = told_ceiling (400e3, 4);
+
+  (void) state;
+  told_until (&t, FMX_RATE_SHORTQ_COMPETING, 200 * MS);
+  assert_near (t.rc.state.shortq.most_bps, 0.55 * 400e3);
+  fmx_rate_controller_set_coupled (&t.rc, t.now);
+  told_for (&t, STEP, 200 * MS);
+  assert_true (t.rc.state.shortq.most_bps > 400e3);
+}
+
+/* It was found in a crowd, and the queue never falls. */
+static void
+test_a_part_of_a_ceiling_is_not_for_ever (void **state)
+{
+  Told t = told_ceiling (400e3, 4);
+
+  (void) state;
+  told_until (&t, FMX_RATE_SHORTQ_COMPETING, 200 * MS);
+  told_for (&t, 59 * S, 200 * MS);
+  assert_near (t.rc.state.shortq.most_bps, 0.55 * 400e3);
+  told_for (&t, 2 * S, 200 * MS);
+  assert_near (t.rc.state.shortq.most_bps, 2.0 * 0.55 * 400e3);
+}
+
 /* What was ours alone ten seconds ago may be another's by now. */
 static void
 test_who_was_alone_long_ago_begins_with_its_rate (void **state)
@@ -347,6 +375,8 @@ main (void)
     cmocka_unit_test
         (test_who_competes_again_has_no_ceiling_to_take_a_part_of),
     cmocka_unit_test (test_one_of_several_takes_no_part_of_its_own_ceiling),
+    cmocka_unit_test (test_who_becomes_one_of_several_drops_its_part),
+    cmocka_unit_test (test_a_part_of_a_ceiling_is_not_for_ever),
     cmocka_unit_test (test_who_was_alone_long_ago_begins_with_its_rate),
     cmocka_unit_test (test_who_was_overrun_was_alone_before),
     cmocka_unit_test (test_who_competes_asks_what_the_path_carries),
