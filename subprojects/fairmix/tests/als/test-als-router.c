@@ -326,7 +326,7 @@ count_remembered (const FmxAlsRouter *router)
 
   for (uint32_t i = router->first; i != FMX_AGING_TABLE_NONE;
       i = connections[i].next) {
-    assert_true (connections[i].listed && n < PLACES);
+    assert_true (connections[i].listed && n < PLACES);   /* no loop */
     n++;
   }
   return n;
@@ -357,6 +357,20 @@ test_who_was_silent_for_long_is_new (void **state)
       i = connections[i].next)
     assert_true (connections[i].asked == 0
         && fabsf (connections[i].mean_bps - 40000.0f) < 1.0f);
+}
+
+/* Newcomers take the places of those who sent nothing of late. */
+static void
+test_who_takes_a_place_is_remembered_once (void **state)
+{
+  FmxAlsRouter router;
+
+  (void) state;
+  begin (&router, FMX_ALS_ROUTER_MAX_MIN);
+  for (uint64_t i = 0; i < 8 * PLACES; i++)
+    fmx_als_router_on_packet (&router, i, 100,
+        (FmxTime) (i / (PLACES / 2)) * 2 * FMX_SECOND);
+  assert_true (count_remembered (&router) <= PLACES);
 }
 
 static void
@@ -391,6 +405,7 @@ main (void)
     cmocka_unit_test (test_a_silent_link_has_room_for_all),
     cmocka_unit_test (test_a_flood_of_connections_is_counted_and_not_more),
     cmocka_unit_test (test_who_was_silent_for_long_is_new),
+    cmocka_unit_test (test_who_takes_a_place_is_remembered_once),
     cmocka_unit_test (test_another_bandwidth_is_shared_at_once),
   };
 
