@@ -345,6 +345,40 @@ def share_classes(root):
             parent[:] = children
 
 
+def end_of(path):
+    """Where a small path of lines ends."""
+    x = y = 0.0
+    for letter, rest in re.findall(r'([mlhv])([^mlhv]*)', path):
+        values = [float(v) for v in TOKEN.findall(rest)]
+        x += sum(values if letter == 'h' else values[::2] if letter != 'v' else [])
+        y += sum(values if letter == 'v' else values[1::2] if letter != 'h' else [])
+    return x, y
+
+
+def join_strokes(root):
+    """Lines of one class that follow each other are one path."""
+    thin = set(re.findall(r'\.(c\d+)\{fill:none(?![^}]*opacity)', ''.join(
+        e.text or '' for e in root.iter() if tag(e) == 'style')))
+    for parent in list(root.iter()):
+        last = None
+        for path in list(parent):
+            kind = {k: v for k, v in path.attrib.items() if k != 'd'}
+            if (tag(path) != 'path' or set(kind) != {'class'}
+                    or not thin & set(kind['class'].split())
+                    or not re.fullmatch(r'm[mlhv\d. -]+', path.get('d'))):
+                last = None
+            elif last is None or last.get('class') != kind['class']:
+                last = path
+            else:
+                x, y = end_of(last.get('d'))
+                begin, rest = re.match(r'm([^a-z]+)(.*)', path.get('d')).groups()
+                steps = [float(v) for v in TOKEN.findall(begin)]
+                steps[0], steps[1] = steps[0] - x, steps[1] - y
+                last.set('d', last.get('d') + 'm' + re.sub(r' (?=-)', '', ' '.join(
+                    number(v, MARK_DIGITS) for v in steps)) + rest)
+                parent.remove(path)
+
+
 def small_letters(text):
     """Their font is said once, and not that they begin where they stand."""
     text = re.sub(rf'\bfont:([\d.]+px) {FONT}', r'font-size:\1', text)
@@ -369,6 +403,7 @@ def small(text):
     share_classes(root)
     share_clips(root)
     join_clips(root)
+    join_strokes(root)
     for name in ('width', 'height'):            # the viewBox says it
         if re.fullmatch(r'[\d.]+pt', root.get(name, '')):
             root.set(name, number(float(root.get(name)[:-2]), 1) + 'pt')

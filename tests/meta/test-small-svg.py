@@ -106,6 +106,23 @@ def test_neighbours_cut_by_one_edge_are_one_group():
     assert [e.get('d')[-1] for g in groups for e in g] == list('3456')
 
 
+def test_lines_of_one_class_are_one_path():
+    line = '<path d="M %s L %s L %s" style="fill: none; stroke: #%s"/>'
+    points = [(('1 2', '1.5 -3', '9 9'), '00f'), (('4 4', '4 9.5', '4 -1'), '00f'),
+              (('0 0', '5 5', '7 1'), 'f00'), (('2 2', '3 3', '4 8'), 'f00'),
+              (('2 2', '1 1', '0 8'), '00f')]
+    drawn = HEAD + ''.join(line % (*p, colour) for p, colour in points) + '</svg>'
+    paths = list(ET.fromstring(small_svg.small(drawn)).iter(
+        '{http://www.w3.org/2000/svg}path'))
+    assert len(paths) == 3
+    through = [tuple(round(v, 3) for v in p) for path in paths
+               for p in ends(path.get('d'))]
+    assert through == [tuple(float(v) for v in p.split())
+                       for line, _ in points for p in line], through
+    faint = small_svg.small(drawn.replace('fill: none', 'fill: none; opacity: 0.5'))
+    assert faint.count('<path') == 5
+
+
 def test_what_is_small_stays_as_it_is():
     for figure in sorted(pathlib.Path(sys.argv[1], 'docs').rglob('*.svg')):
         text = figure.read_text(encoding='utf-8')
