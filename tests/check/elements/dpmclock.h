@@ -26,6 +26,10 @@ typedef struct
   GCond goes_on;
   gint64 now_us, end_us;        /* it goes on from there, and to there */
   gint64 real_us;               /* when it was @now_us */
+#ifdef PATIENT_WAITS
+  GThread *caller;
+  GList *asked;                 /* entries, the earliest first */
+#endif
 } PatientClock;
 
 typedef GstSystemClockClass PatientClockClass;
@@ -57,6 +61,14 @@ patient_clock_get_internal_time (GstClock * clock)
 }
 
 #ifdef PATIENT_WAITS
+/* Not earlier: who is called too early asks again, for as long as the clock stands still. */
+static gint64
+patient_clock_until_us (const GstClockEntry * entry)
+{
+  return (gint64) (GST_CLOCK_ENTRY_TIME (entry) / GST_USECOND)
+      + (GST_CLOCK_ENTRY_TIME (entry) % GST_USECOND > 0);
+}
+
 /* Who waits for a time shortly after the one at which the clock stands still would
  * else look at it again and again, and so never be found waiting. */
 static GstClockReturn
@@ -64,7 +76,7 @@ patient_clock_wait (GstClock * clock, GstClockEntry * entry,
     GstClockTimeDiff * jitter)
 {
   PatientClock *self = (PatientClock *) clock;
-  gint64 until_us = (gint64) (GST_CLOCK_ENTRY_TIME (entry) / GST_USECOND);
+  gint64 until_us = patient_clock_until_us (entry);
   GstClockReturn ret;
 
   g_mutex_lock (&self->lock);
@@ -90,19 +102,68 @@ patient_clock_wait (GstClock * clock, GstClockEntry * entry,
   return ret;
 }
 
-static gpointer patient_clock_system_class;
+/* Calls all who asked for it, as the system clock's thread does; that one would look
+ * again and again, too. */
+static gpointer
+patient_clock_call_all (gpointer data)
+{
+  PatientClock *self = data;
+
+  g_mutex_lock (&self->lock);
+  for (;;) {
+    GstClockEntry *entry = self->asked != NULL ? self->asked->data : NULL;
+    gint64 until_us = entry != NULL ? patient_clock_until_us (entry) :
+        G_MAXINT64;
+
+    patient_clock_update (self);
+    if (self->now_us >= until_us) {
+      self->asked = g_list_delete_link (self->asked, self->asked);
+      GST_CLOCK_ENTRY_STATUS (entry) = GST_CLOCK_OK;
+      g_mutex_unlock (&self->lock);
+      entry->func (GST_CLOCK (self), GST_CLOCK_ENTRY_TIME (entry), entry,
+          entry->user_data);
+      gst_clock_id_unref (entry);
+      g_mutex_lock (&self->lock);
+    } else if (self->end_us < until_us) {
+      g_cond_wait (&self->goes_on, &self->lock);
+    } else {
+      g_cond_wait_until (&self->goes_on, &self->lock,
+          self->real_us + until_us - self->now_us);
+    }
+  }
+  return NULL;
+}
+
+static GstClockReturn
+patient_clock_wait_async (GstClock * clock, GstClockEntry * entry)
+{
+  PatientClock *self = (PatientClock *) clock;
+
+  g_assert (GST_CLOCK_ENTRY_TYPE (entry) == GST_CLOCK_ENTRY_SINGLE);
+  g_mutex_lock (&self->lock);
+  if (self->caller == NULL)
+    self->caller = g_thread_new ("clock-calls", patient_clock_call_all, self);
+  GST_CLOCK_ENTRY_STATUS (entry) = GST_CLOCK_BUSY;
+  self->asked = g_list_insert_sorted (self->asked, gst_clock_id_ref (entry),
+      gst_clock_id_compare_func);
+  g_cond_broadcast (&self->goes_on);
+  g_mutex_unlock (&self->lock);
+  return GST_CLOCK_OK;
+}
 
 static void
 patient_clock_unschedule (GstClock * clock, GstClockEntry * entry)
 {
   PatientClock *self = (PatientClock *) clock;
+  GList *link;
 
-  if (entry->func != NULL) {    /* nobody waits: the system's thread calls */
-    GST_CLOCK_CLASS (patient_clock_system_class)->unschedule (clock, entry);
-    return;
-  }
   g_mutex_lock (&self->lock);
   GST_CLOCK_ENTRY_STATUS (entry) = GST_CLOCK_UNSCHEDULED;
+  link = g_list_find (self->asked, entry);
+  if (link != NULL) {
+    self->asked = g_list_delete_link (self->asked, link);
+    gst_clock_id_unref (entry);
+  }
   g_cond_broadcast (&self->goes_on);
   g_mutex_unlock (&self->lock);
 }
@@ -113,8 +174,8 @@ patient_clock_class_init (PatientClockClass * klass)
 {
   GST_CLOCK_CLASS (klass)->get_internal_time = patient_clock_get_internal_time;
 #ifdef PATIENT_WAITS
-  patient_clock_system_class = g_type_class_peek_parent (klass);
   GST_CLOCK_CLASS (klass)->wait = patient_clock_wait;
+  GST_CLOCK_CLASS (klass)->wait_async = patient_clock_wait_async;
   GST_CLOCK_CLASS (klass)->unschedule = patient_clock_unschedule;
 #endif
 }
