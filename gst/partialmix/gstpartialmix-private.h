@@ -65,6 +65,9 @@
 G_BEGIN_DECLS
 
 #define GST_PARTIAL_MIX_NEIGHBOUR_AUTO (-1)
+/* of the property successor: nobody, and whoever has the stream's CNAME */
+#define GST_PARTIAL_MIX_NO_SUCCESSOR (-1)
+#define GST_PARTIAL_MIX_NAMESAKE (-2)
 #define GST_PARTIAL_MIX_SELECTIONS_PER_TICK 16
 /* one among more costs as much as several */
 #define GST_PARTIAL_MIX_STREAMS_PER_SELECTION 64
@@ -81,6 +84,7 @@ struct _GstPartialMixSinkPad
 
   guint index;
   gint neighbour;               /* property, atomic */
+  gint successor;               /* property, atomic */
   gint session;                 /* of the rtpbin pad linked to it, atomic; -1 */
   GstFairmixLock name_lock;
   gchar *cname;                 /* property, under the name lock */

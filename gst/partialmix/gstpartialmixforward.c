@@ -321,6 +321,7 @@ process (GstPartialMix * self, GstPartialMixSinkPad * pad, GArray * packets,
     Packet note;
 
     if (!note_packet (self, pad, packet, now)
+        || packet->stream->pad != GST_PAD (pad) /* who hears it moved on */
         || !concerns_links (self, packet))
       continue;
     note = *packet;

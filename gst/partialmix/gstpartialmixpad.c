@@ -18,6 +18,7 @@ enum
   PROP_0,
   PROP_NEIGHBOUR,
   PROP_CNAME,
+  PROP_SUCCESSOR,
   PROP_TARGET_BITRATE,
   PROP_MAX_STREAMS,
   PROP_STATS
@@ -43,6 +44,9 @@ gst_partial_mix_sink_pad_set_property (GObject * object, guint id,
       pad->cname = g_value_dup_string (value);
       gst_fairmix_lock_release (&pad->name_lock);
       break;
+    case PROP_SUCCESSOR:
+      g_atomic_int_set (&pad->successor, g_value_get_int (value));
+      break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
       break;
@@ -63,6 +67,9 @@ gst_partial_mix_sink_pad_get_property (GObject * object, guint id,
       gst_fairmix_lock_acquire (&pad->name_lock);
       g_value_set_string (value, pad->cname);
       gst_fairmix_lock_release (&pad->name_lock);
+      break;
+    case PROP_SUCCESSOR:
+      g_value_set_int (value, g_atomic_int_get (&pad->successor));
       break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -105,12 +112,21 @@ gst_partial_mix_sink_pad_class_init (GstPartialMixSinkPadClass * klass)
           "RTCP canonical name of the streams that come in here, for the "
           "Database, where their caps do not tell; RTCP does not change it",
           NULL, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (object_class, PROP_SUCCESSOR,
+      g_param_spec_int ("successor", "Successor",
+          "The neighbour at whose sink pads streams of this one may go on: a "
+          "packet there of an SSRC that is in use here, and whose number "
+          "follows, is the stream's and no collision, so that nobody misses "
+          "anything (-1 = nobody's, -2 = those with the stream's cname)",
+          GST_PARTIAL_MIX_NAMESAKE, G_MAXINT, GST_PARTIAL_MIX_NO_SUCCESSOR,
+          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS));
 }
 
 static void
 gst_partial_mix_sink_pad_init (GstPartialMixSinkPad * pad)
 {
   pad->neighbour = GST_PARTIAL_MIX_NEIGHBOUR_AUTO;
+  pad->successor = GST_PARTIAL_MIX_NO_SUCCESSOR;
   pad->session = -1;
   gst_fairmix_lock_init (&pad->name_lock, GST_FAIRMIX_RANK_NAME);
   gst_partial_mix_sink_pad_set_segment (pad, NULL);

@@ -34,6 +34,8 @@
 #define GST_PARTIAL_MIX_STREAM_SHARE "share"
 /* the application removed it */
 #define GST_PARTIAL_MIX_STREAM_ACTION "action"
+/* it goes on at another sink pad, as `successor` says */
+#define GST_PARTIAL_MIX_STREAM_MOVED "other-pad"
 /* its sink pad was released */
 #define GST_PARTIAL_MIX_STREAM_PAD "pad"
 /* its sink pad was unlinked */

@@ -220,12 +220,25 @@ insert_packet (GstPartialMixStream * stream,
     g_queue_insert_sorted (&stream->queue, packet, compare_packets, NULL);
 }
 
+/* What is known of its path's delay is known of the stream's. */
+static void
+share_delay (GstPartialMixStream * stream)
+{
+  FmxDelayMemoryParams memory;
+  FmxPlayoutParams params;
+
+  fmx_playout_params_default (&params);
+  fmx_delay_memory_params_default (&memory);
+  memory.half_life = params.memory;
+  fmx_playout_share (stream->playout, gst_partial_mix_path_delay (stream->path,
+          &memory));
+}
+
 /* Most streams are only forwarded: a playout is made for one that is mixed for the
  * first time, and stays, as its decoder does. */
 static void
 begin_playout (GstPartialMixStream * stream, guint64 ext_ts, GstClockTime media)
 {
-  FmxDelayMemoryParams memory;
   FmxPlayoutParams params;
 
   stream->anchored = TRUE;
@@ -241,10 +254,16 @@ begin_playout (GstPartialMixStream * stream, guint64 ext_ts, GstClockTime media)
   params.max_delay = MAX (params.max_delay, params.min_delay);
   params.keeps_needed = true;   /* the queue of the rate control comes and goes */
   fmx_playout_init (stream->playout, &params);
-  fmx_delay_memory_params_default (&memory);
-  memory.half_life = params.memory;
-  fmx_playout_share (stream->playout, gst_partial_mix_path_delay (stream->path,
-          &memory));
+  share_delay (stream);
+}
+
+void
+gst_partial_mix_stream_set_path (GstPartialMixStream * stream,
+    GstPartialMixPath * path)
+{
+  stream->path = path;
+  if (stream->playout != NULL)
+    share_delay (stream);
 }
 
 gboolean

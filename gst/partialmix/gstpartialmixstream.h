@@ -81,6 +81,8 @@ typedef struct
   guint32 out_ssrc;             /* as it leaves; another one after a collision */
   GstPad *pad;                  /* where it comes in; owned */
   gint neighbour;
+  gint former_neighbour;        /* from whom it came until moved_at */
+  GstClockTime moved_at;        /* 0: never */
   FmxMixKey key;                /* random: the mixes' identity is made of it */
   GstPartialMixFormat format;
   guint rate_hz;                /* the mix rate */
@@ -137,6 +139,10 @@ GstPartialMixStream *gst_partial_mix_stream_new (guint32 ssrc, GstPad * pad,
     const GstPartialMixFormat * format, guint rate_hz);
 GstPartialMixStream *gst_partial_mix_stream_ref (GstPartialMixStream * stream);
 void gst_partial_mix_stream_unref (GstPartialMixStream * stream);
+
+/* The stream comes on @path (transfer full) from now on. */
+void gst_partial_mix_stream_set_path (GstPartialMixStream * stream,
+    GstPartialMixPath * path);
 
 /* What the numbers of a packet of the stream say of it. */
 FmxRestartVerdict gst_partial_mix_stream_check (GstPartialMixStream * stream,

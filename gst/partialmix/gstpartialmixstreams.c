@@ -10,6 +10,12 @@
 
 #define GST_CAT_DEFAULT gst_partial_mix_debug
 
+/* How long after it moved a stream's packets come on the way before, too: some round
+ * trips and their queue */
+#define FORMER_WAY GST_SECOND
+/* So many packets may be missing where it goes on */
+#define MOST_STEP 250
+
 static void
 message_stream (GstPartialMix * self, GstPartialMixStream * stream,
     const gchar * event, const gchar * reason)
@@ -120,21 +126,30 @@ goes_on (GstPartialMixStream * stream, GstClockTime now)
 
 /* -------------------------------------------------------------- joining -- */
 
-/* What the application or SDP says holds; else what RTCP claimed. */
-static void
-identify (GstPartialMix * self, GstPartialMixSinkPad * pad,
-    GstPartialMixStream * stream)
+/* Returns: (transfer full) (nullable): what the application says of who sends it */
+static gchar *
+said_cname (GstPartialMixSinkPad * pad, guint32 ssrc)
 {
-  gpointer key = GUINT_TO_POINTER (stream->ssrc);
-  gchar *said = g_strdup (g_hash_table_lookup (pad->cnames, key));
-  gchar *claimed = gst_partial_mix_claims_take (self->claims, stream->ssrc,
-      &stream->identity.place);
+  gchar *said = g_strdup (g_hash_table_lookup (pad->cnames,
+          GUINT_TO_POINTER (ssrc)));
 
   if (said == NULL) {
     gst_fairmix_lock_acquire (&pad->name_lock);
     said = g_strdup (pad->cname);
     gst_fairmix_lock_release (&pad->name_lock);
   }
+  return said;
+}
+
+/* What the application or SDP says holds; else what RTCP claimed. */
+static void
+identify (GstPartialMix * self, GstPartialMixSinkPad * pad,
+    GstPartialMixStream * stream)
+{
+  gchar *said = said_cname (pad, stream->ssrc);
+  gchar *claimed = gst_partial_mix_claims_take (self->claims, stream->ssrc,
+      &stream->identity.place);
+
   if (said != NULL)
     gst_partial_mix_name_stream (self, stream, said, TRUE);
   else if (claimed != NULL && gst_partial_mix_name_is_taken (self,
@@ -148,12 +163,12 @@ identify (GstPartialMix * self, GstPartialMixSinkPad * pad,
   g_free (claimed);
 }
 
-/* A new stream is heard from its first packet on.  Planning anew for each one
+/* It is heard from its first packet on by all who do not yet.  Planning anew for each one
  * would make a flood of SSRCs dear, so that only some in each tick do; the
  * others, and all who join more than a thousand, are mixed until the next tick. */
 static void
-link_new_stream (GstPartialMix * self,
-    GstPartialMixStream * stream, GstClockTime now)
+link_stream (GstPartialMix * self, GstPartialMixStream * stream,
+    GstClockTime now)
 {
   guint cost =
       1 +
@@ -168,8 +183,9 @@ link_new_stream (GstPartialMix * self,
   for (i = 0; i < self->listeners->len; i++) {
     GstPartialMixListener *listener = g_ptr_array_index (self->listeners, i);
 
-    gst_partial_mix_listener_init_link (listener, stream, now);
-    if (!gst_partial_mix_listener_hears (listener, stream))
+    if (!gst_partial_mix_listener_hears (listener, stream)
+        || gst_partial_mix_listener_get_link (listener, stream)->handover.way
+        != FMX_HANDOVER_NONE)
       continue;
     listener->dirty = TRUE;
     if (plan_now)
@@ -188,6 +204,7 @@ add_stream (GstPartialMix * self, GstPartialMixSinkPad * pad,
 {
   GstPartialMixStream *stream = gst_partial_mix_stream_new (ssrc, GST_PAD (pad),
       format, self->settings.rate_hz);
+  guint i;
 
   stream->neighbour = gst_partial_mix_sink_pad_get_neighbour (pad);
   stream->identity.place.neighbour = stream->neighbour;
@@ -205,10 +222,120 @@ add_stream (GstPartialMix * self, GstPartialMixSinkPad * pad,
   g_hash_table_insert (pad->streams, GUINT_TO_POINTER (ssrc), stream);
 
   identify (self, pad, stream);
-  link_new_stream (self, stream, now);
+  for (i = 0; i < self->listeners->len; i++)
+    gst_partial_mix_listener_init_link (g_ptr_array_index (self->listeners, i),
+        stream, now);
+  link_stream (self, stream, now);
   message_stream (self, stream, "added",
       stream->out_ssrc != ssrc ? GST_PARTIAL_MIX_STREAM_COLLISION
       : GST_PARTIAL_MIX_STREAM_ARRIVED);
+  return stream;
+}
+
+/* --------------------------------------------------------------- moving -- */
+
+/* Whether @stream may come in at @pad from now on, where the packet is: its numbers go
+ * on, and the application said that it would.  A sender is the same one by SSRC and
+ * CNAME [RFC3550 8.2]. */
+static gboolean
+may_move (const GstPartialMixStream * stream, GstPartialMixSinkPad * pad,
+    GstRTPBuffer * rtp)
+{
+  gint neighbour = gst_partial_mix_sink_pad_get_neighbour (pad);
+  gint successor = g_atomic_int_get (&GST_PARTIAL_MIX_SINK_PAD_CAST
+      (stream->pad)->successor);
+  gint16 step = (gint16) (gst_rtp_buffer_get_seq (rtp)
+      - (guint16) stream->next_seq);
+  gboolean is_same;
+  gchar *said;
+
+  if (successor == GST_PARTIAL_MIX_NO_SUCCESSOR || !stream->started
+      || stream->neighbour == neighbour || ABS (step) > MOST_STEP)
+    return FALSE;
+  if (successor != GST_PARTIAL_MIX_NAMESAKE)
+    return successor == neighbour;
+  said = said_cname (pad, stream->ssrc);
+  is_same = said != NULL && g_strcmp0 (said, stream->identity.cname) == 0;
+  g_free (said);
+  return is_same;
+}
+
+/* Returns: (nullable): a stream of that SSRC that comes in at another pad */
+static GstPartialMixStream *
+find_elsewhere (GstPartialMix * self, GstPartialMixSinkPad * pad,
+    GstRTPBuffer * rtp)
+{
+  guint32 ssrc = gst_rtp_buffer_get_ssrc (rtp);
+  GstPartialMixFormat format;
+  guint i;
+
+  if (!gst_partial_mix_table_is_ssrc_used (&self->table, ssrc)
+      || !find_format (pad, gst_rtp_buffer_get_payload_type (rtp), &format))
+    return NULL;
+  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
+    GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
+
+    if (stream != NULL && stream->ssrc == ssrc && stream->pad != GST_PAD (pad)
+        && gst_partial_mix_format_is_equal (&stream->format, &format))
+      return stream;
+  }
+  return NULL;
+}
+
+/* Its sender has another way to us from now on.  Who hears it goes on hearing it: it
+ * has been decoded so far, and its number, its name and its place stay. */
+static void
+move_stream (GstPartialMix * self, GstPartialMixStream * stream,
+    GstPartialMixSinkPad * pad, GstBuffer * buffer, GstClockTime now)
+{
+  GstPartialMixSinkPad *old = GST_PARTIAL_MIX_SINK_PAD_CAST (stream->pad);
+  gpointer key = GUINT_TO_POINTER (stream->ssrc);
+  guint i;
+
+  g_hash_table_remove (old->streams, key);
+  g_hash_table_insert (pad->streams, key, stream);
+  g_clear_object (&stream->source);
+  gst_fairmix_origin_is_other (&stream->source, buffer);        /* notes it */
+  stream->former_neighbour = stream->neighbour;
+  stream->moved_at = now;
+  gst_partial_mix_table_move (&self->table, stream, GST_PAD (pad),
+      gst_partial_mix_sink_pad_get_neighbour (pad));
+  gst_partial_mix_identity_set_host (&stream->identity,
+      gst_partial_mix_buffer_host (buffer));
+  for (i = 0; i < self->listeners->len; i++) {
+    GstPartialMixListener *listener = g_ptr_array_index (self->listeners, i);
+
+    listener->dirty = TRUE;
+    if (!gst_partial_mix_listener_hears (listener, stream))
+      gst_partial_mix_listener_change_link (listener, stream,
+          FMX_HANDOVER_NONE, 0, self->mix_pos, now);
+  }
+  link_stream (self, stream, now);
+  message_stream (self, stream, "moved", GST_PARTIAL_MIX_STREAM_MOVED);
+}
+
+/* What its sender had sent the way before is on it for some time still. */
+static gboolean
+comes_late (const GstPartialMixStream * stream, GstPartialMixSinkPad * pad,
+    GstClockTime now)
+{
+  return stream->moved_at > 0 && now < stream->moved_at + FORMER_WAY
+      && stream->former_neighbour
+      == gst_partial_mix_sink_pad_get_neighbour (pad);
+}
+
+/* Returns: (nullable): a stream that is at @pad from now on, or was until a moment ago */
+static GstPartialMixStream *
+find_mover (GstPartialMix * self, GstPartialMixSinkPad * pad,
+    GstBuffer * buffer, GstRTPBuffer * rtp, GstClockTime now)
+{
+  GstPartialMixStream *stream = find_elsewhere (self, pad, rtp);
+
+  if (stream == NULL || comes_late (stream, pad, now))
+    return stream;
+  if (!may_move (stream, pad, rtp))
+    return NULL;
+  move_stream (self, stream, pad, buffer, now);
   return stream;
 }
 
@@ -230,6 +357,8 @@ gst_partial_mix_lookup (GstPartialMix * self, GstPartialMixSinkPad * pad,
     gst_partial_mix_remove_stream (self, stream, GST_PARTIAL_MIX_STREAM_SOURCE);
     stream = NULL;
   }
+  if (stream == NULL)
+    stream = find_mover (self, pad, buffer, rtp, now);
   if (stream != NULL && stream->format.pt == pt)
     return stream;
 

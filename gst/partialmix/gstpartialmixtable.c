@@ -128,6 +128,22 @@ gst_partial_mix_table_remove (GstPartialMixTable * table,
   return stream;
 }
 
+void
+gst_partial_mix_table_move (GstPartialMixTable * table,
+    GstPartialMixStream * stream, GstPad * pad, gint neighbour)
+{
+  count (table->crowds, (guint) stream->neighbour, -1);
+  gst_partial_mix_paths_leave (table->paths, stream->path);
+  gst_partial_mix_path_unref (stream->path);
+  gst_object_replace ((GstObject **) & stream->pad, GST_OBJECT (pad));
+  stream->neighbour = neighbour;
+  stream->identity.place.neighbour = neighbour;
+  count (table->crowds, (guint) neighbour, 1);
+  gst_partial_mix_stream_set_path (stream,
+      gst_partial_mix_paths_join (table->paths, neighbour, stream->source,
+          pad));
+}
+
 GstPartialMixStream *
 gst_partial_mix_table_find_least (const GstPartialMixTable * table,
     gint neighbour)

@@ -42,6 +42,10 @@ void gst_partial_mix_table_add (GstPartialMixTable * table,
 GstPartialMixStream *gst_partial_mix_table_remove (GstPartialMixTable *
     table, GstPartialMixStream * stream);
 
+/* @stream, of which the source is known already, comes in at @pad from now on. */
+void gst_partial_mix_table_move (GstPartialMixTable * table,
+    GstPartialMixStream * stream, GstPad * pad, gint neighbour);
+
 static inline guint
 gst_partial_mix_table_n_streams (const GstPartialMixTable * table)
 {

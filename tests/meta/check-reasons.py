@@ -36,7 +36,7 @@ GROUPS = {
     'selection': ('partialmix', 'why it was looked at again',
                   'gst/partialmix/gstpartialmixreasons.h', 'GST_PARTIAL_MIX_RESELECT_', None,
                   'reselect'),
-    'stream': ('partialmix', 'why a stream came or went',
+    'stream': ('partialmix', 'why a stream came, went or moved',
                'gst/partialmix/gstpartialmixreasons.h', 'GST_PARTIAL_MIX_STREAM_', None,
                'remove_stream|remove_pad_streams'),
 }

@@ -206,13 +206,13 @@ void fmx_playout_init (FmxPlayout * playout, const FmxPlayoutParams * params);
  * @path: what is known of the path that the stream comes over, and is to be learnt
  *     of it; it outlives @playout.  NULL: nobody else comes over it
  *
- * Before the first packet.  A stream that begins, or goes on after silence, does so with
- * the delay that those who come the same way have by then, if that is longer.
+ * Before the first packet, or when the stream goes on over another path.  A stream that
+ * begins, or goes on after silence, does so with the delay that those who come the same
+ * way have by then, if that is longer.
  */
 static inline void
 fmx_playout_share (FmxPlayout *playout, FmxPathDelay *path)
 {
-  assert (!playout->started);
   playout->path = path;
 }
 

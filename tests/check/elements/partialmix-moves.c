@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A sender has another way to us from one packet to the next: its stream goes on. */
+
+#include "mixrig.h"
+
+#define SSRC 4242
+#define BEFORE 30               /* frames that it comes in at the pad of neighbour 1 */
+#define AFTER 30                /* ... and at that of neighbour 2 */
+#define AMPLITUDE 3000
+
+/* The sender, on neighbour 1's pad, and another one on neighbour 2's */
+typedef struct
+{
+  Rig *rig;
+  RigListener *listener;        /* neighbour 0 */
+  RigTalker *talker, *other;
+} Scene;
+
+/* @name, @other: (nullable): what the application says who sends at the pads */
+static void
+scene_begin (Scene * scene, gboolean mixed, const gchar * name,
+    const gchar * other)
+{
+  scene->rig = rig_new ("mix-encoding=l16 latency=40000000 ramp-duration=0");
+  scene->listener = rig_listener (scene->rig, "src_0", NULL);
+  if (mixed)
+    rig_set_target (scene->listener, RIG_L16_MIX_BPS * 5 / 4);
+  scene->talker = rig_talker (scene->rig, "sink_1", SSRC, RIG_L16, 400,
+      AMPLITUDE);
+  scene->other = rig_talker (scene->rig, "sink_2", 7, RIG_L16, 700, AMPLITUDE);
+  g_object_set (scene->talker->peer, "cname", name, NULL);
+  g_object_set (scene->other->peer, "cname", other, NULL);
+  rig_play (scene->rig);
+  rig_run (scene->rig, BEFORE);
+  fail_unless_equals_int (rig_pad_stat (scene->listener, "n-mixed"),
+      mixed ? 2 : 0);
+}
+
+/* What @scene's talker says comes in at the other pad from now on. */
+static void
+scene_move (Scene * scene)
+{
+  scene->talker->pad = scene->other->pad;
+}
+
+static void
+scene_end (Scene * scene, GstPad * pad)
+{
+  scene->talker->pad = pad;
+  rig_free (scene->rig);
+}
+
+/* Returns: how many packets of @ssrc came, of which no number is missing or twice */
+static guint
+check_numbers (RigListener * listener, guint32 ssrc)
+{
+  guint16 last = 0;
+  guint n = 0;
+
+  for (guint i = 0; i < listener->buffers->len; i++) {
+    GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+
+    fail_unless (gst_rtp_buffer_map (rig_nth (listener, i), GST_MAP_READ,
+            &rtp));
+    if (gst_rtp_buffer_get_ssrc (&rtp) == ssrc) {
+      if (n++ > 0)
+        fail_unless_equals_int (gst_rtp_buffer_get_seq (&rtp),
+            (guint16) (last + 1));
+      last = gst_rtp_buffer_get_seq (&rtp);
+    }
+    gst_rtp_buffer_unmap (&rtp);
+  }
+  return n;
+}
+
+/* Returns: what the statistics say of SSRC */
+static gint
+neighbour_of_stream (Rig * rig)
+{
+  GstStructure *stats;
+  const GValue *streams;
+  gint neighbour = -1;
+
+  g_object_get (rig->mix, "stats", &stats, NULL);
+  streams = gst_structure_get_value (stats, "streams");
+  for (guint i = 0; i < gst_value_array_get_size (streams); i++) {
+    const GstStructure *s =
+        gst_value_get_structure (gst_value_array_get_value (streams, i));
+    guint ssrc;
+
+    if (gst_structure_get_uint (s, "ssrc", &ssrc) && ssrc == SSRC)
+      gst_structure_get_int (s, "neighbour", &neighbour);
+  }
+  gst_structure_free (stats);
+  return neighbour;
+}
+
+static void
+check_heard (Scene * scene, guint n_frames)
+{
+  gdouble *heard = rig_hear (scene->rig, scene->listener, 0);
+
+  for (guint i = 10; i < n_frames - 5; i++)
+    rig_assert_level (heard, i * RIG_FRAME, RIG_FRAME, 400, AMPLITUDE, 0.1);
+  g_free (heard);
+}
+
+/* Who is told by number and who is told by name goes on; as a voice of its own, and in a
+ * mix. */
+GST_START_TEST (test_it_goes_on_without_a_gap)
+{
+  gboolean mixed = __i__ % 2, named = __i__ / 2;
+  Scene scene;
+  GstPad *pad;
+
+  scene_begin (&scene, mixed, "alice", named ? "alice" : "bob");
+  pad = scene.talker->pad;
+  g_object_set (scene.talker->peer, "successor", named ? -2 : 2, NULL);
+  fail_unless_equals_int (neighbour_of_stream (scene.rig), 1);
+  scene_move (&scene);
+  rig_run (scene.rig, AFTER);
+  fail_unless_equals_int (neighbour_of_stream (scene.rig), 2);
+  fail_unless_equals_uint64 (rig_stat (scene.rig, "n-streams"), 2);
+  fail_unless_equals_uint64 (rig_stat (scene.rig, "n-collisions"), 0);
+  if (!mixed)
+    fail_unless_equals_int (check_numbers (scene.listener, SSRC),
+        BEFORE + AFTER);
+  check_heard (&scene, BEFORE + AFTER);
+  scene_end (&scene, pad);
+}
+
+GST_END_TEST;
+
+/* The neighbour by whom it comes hears it no more, at once; the one by whom it came
+ * does. */
+GST_START_TEST (test_who_brings_it_does_not_get_it_back)
+{
+  RigListener *former, *latter;
+  Scene scene;
+  GstPad *pad;
+  guint n_before;
+
+  scene_begin (&scene, FALSE, NULL, NULL);
+  pad = scene.talker->pad;
+  former = rig_listener (scene.rig, "src_1", NULL);
+  latter = rig_listener (scene.rig, "src_2", NULL);
+  g_object_set (scene.talker->peer, "successor", 2, NULL);
+  rig_run (scene.rig, 10);
+  n_before = rig_count_packets (latter, SSRC);
+  fail_unless (n_before >= 9);
+  fail_unless_equals_int (rig_count_packets (former, SSRC), 0);
+  scene_move (&scene);
+  rig_run (scene.rig, 10);
+  fail_unless_equals_int (rig_count_packets (latter, SSRC), n_before);
+  fail_unless_equals_int (rig_count_packets (former, SSRC), 10);
+  scene_end (&scene, pad);
+}
+
+GST_END_TEST;
+
+/* What was on the way is heard, where it is mixed, and is no stream of its own. */
+GST_START_TEST (test_what_was_on_the_way_before_is_heard)
+{
+  GstBuffer *late;
+  Scene scene;
+  GstPad *pad;
+
+  scene_begin (&scene, TRUE, NULL, NULL);
+  pad = scene.talker->pad;
+  g_object_set (scene.talker->peer, "successor", 2, NULL);
+  late = rig_packet (scene.rig, scene.talker);
+  scene_move (&scene);
+  rig_send (scene.rig, scene.talker);
+  fail_unless_equals_int (neighbour_of_stream (scene.rig), 2);
+  fail_unless_equals_int (gst_pad_push (pad, late), GST_FLOW_OK);
+  fail_unless_equals_uint64 (rig_stat (scene.rig, "n-streams"), 2);
+  fail_unless_equals_int (neighbour_of_stream (scene.rig), 2);
+  rig_run (scene.rig, AFTER);
+  fail_unless_equals_uint64 (rig_stat (scene.rig, "n-streams"), 2);
+  scene_end (&scene, pad);
+}
+
+GST_END_TEST;
+
+/* Nobody said that it goes there, it has no name, or another one, it is to go elsewhere,
+ * or its numbers are others: it is another stream. */
+GST_START_TEST (test_whoever_takes_an_ssrc_gets_no_stream)
+{
+  static const gint successors[] = { -1, -2, -2, 3, 2 };
+  Scene scene;
+  GstPad *pad;
+
+  scene_begin (&scene, FALSE, __i__ == 1 ? NULL : "alice",
+      __i__ == 0 ? "alice" : __i__ == 1 ? NULL : "mallory");
+  pad = scene.talker->pad;
+  g_object_set (scene.talker->peer, "successor", successors[__i__], NULL);
+  if (__i__ == 4)
+    scene.talker->seq += 20000;
+  scene_move (&scene);
+  rig_run (scene.rig, 5);
+  fail_unless_equals_int (rig_count_packets (scene.listener, SSRC), BEFORE);
+  fail_unless_equals_uint64 (rig_stat (scene.rig, "n-collisions"), 1);
+  fail_unless_equals_uint64 (rig_stat (scene.rig, "n-streams"), 3);
+  scene_end (&scene, pad);
+}
+
+GST_END_TEST;
+
+static Suite *
+partialmix_moves_suite (void)
+{
+  Suite *s = suite_create ("partialmix-moves");
+  TCase *tc = tcase_create ("general");
+
+  suite_add_tcase (s, tc);
+  tcase_add_loop_test (tc, test_it_goes_on_without_a_gap, 0, 4);
+  tcase_add_test (tc, test_who_brings_it_does_not_get_it_back);
+  tcase_add_test (tc, test_what_was_on_the_way_before_is_heard);
+  tcase_add_loop_test (tc, test_whoever_takes_an_ssrc_gets_no_stream, 0, 5);
+  return s;
+}
+
+GST_CHECK_MAIN (partialmix_moves);
