@@ -144,6 +144,7 @@ prepare_to_mix (GstDpmClient * self, GstDpmPort * port, guint64 node,
   }
   gst_dpm_port_serve_when_asked (port);
   self->hall.ssrc = g_random_int ();
+  self->hall.is_near = TRUE;
   if (voice != NULL) {
     gchar *cname;
 
@@ -231,7 +232,10 @@ gst_dpm_client_teardown (GstDpmNode * node)
 static void
 gst_dpm_client_joined (GstDpmNode * node, GstDpmPeer * peer)
 {
-  gst_dpm_hall_joined (&GST_DPM_CLIENT (node)->hall, peer);
+  GstDpmClient *self = GST_DPM_CLIENT (node);
+
+  gst_dpm_hall_joined (&self->hall, peer);
+  gst_dpm_hall_take_share (&self->hall, self->server_peer);
 }
 
 static void

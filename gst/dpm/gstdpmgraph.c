@@ -19,6 +19,7 @@ struct _GstDpmNeighbour
   gboolean alone;
   GPtrArray *elements;
   GPtrArray *mixer_pads;
+  GstPad *sink;                 /* (nullable): of these, where its voices come in */
   GstElement *rate;
 };
 
@@ -162,7 +163,7 @@ build_in (GstDpmNeighbour * self, GstElement * feedback, GstElement * tee)
   GstPad *pad;
 
   if (gst_dpm_peer_get_flags (self->peer) & FMX_JOIN_MAY_SEND) {
-    pad = neighbour_request (self, "sink");
+    self->sink = pad = neighbour_request (self, "sink");
     g_object_set (pad, "cname", self->cname, NULL);
     link_to (feedback, "src", pad);
     pad = neighbour_request (self, "rtcp_sink");
@@ -299,6 +300,39 @@ GstElement *
 gst_dpm_neighbour_get_rate (GstDpmNeighbour * self)
 {
   return self->rate != NULL ? gst_object_ref (self->rate) : NULL;
+}
+
+GstPad *
+gst_dpm_neighbour_get_sink (GstDpmNeighbour * self)
+{
+  return self->sink != NULL ? gst_object_ref (self->sink) : NULL;
+}
+
+guint64
+gst_dpm_neighbour_get_target_bps (GstDpmNeighbour * self, gdouble * sent_bps)
+{
+  GstStructure *rate = NULL;
+  guint64 target_bps = 0;
+  gdouble bps = 0;
+
+  if (self->rate != NULL)
+    g_object_get (self->rate, "stats", &rate, NULL);
+  if (rate != NULL) {
+    gst_structure_get (rate, "target-bps", G_TYPE_UINT64, &target_bps,
+        "sent-bps", G_TYPE_DOUBLE, &bps, NULL);
+    gst_structure_free (rate);
+  }
+  if (sent_bps != NULL)
+    *sent_bps = bps;
+  return target_bps;
+}
+
+void
+gst_dpm_neighbour_raise (GstDpmNeighbour * self, guint64 bps)
+{
+  if (self->rate != NULL && bps > gst_dpm_neighbour_get_target_bps (self, NULL))
+    g_signal_emit_by_name (self->rate, "set-rate", (guint) MIN (bps,
+            G_MAXUINT));
 }
 
 void

@@ -76,10 +76,18 @@ void gst_dpm_neighbour_free (GstDpmNeighbour * neighbour);
 GstDpmPeer *gst_dpm_neighbour_get_peer (GstDpmNeighbour * neighbour);
 const gchar *gst_dpm_neighbour_get_cname (GstDpmNeighbour * neighbour);
 
+/* Returns: (transfer full) (nullable): where in the mixer its streams come in */
+GstPad *gst_dpm_neighbour_get_sink (GstDpmNeighbour * neighbour);
 /* Returns: (transfer full) (nullable): its tfrcrate */
 GstElement *gst_dpm_neighbour_get_rate (GstDpmNeighbour * neighbour);
 /* From now on it is somebody else, elsewhere. */
 void gst_dpm_neighbour_change_path (GstDpmNeighbour * neighbour);
+/* Returns: what may be sent there now, in bit/s; 0: not known.  @sent_bps: (out)
+ * (nullable): what is sent */
+guint64 gst_dpm_neighbour_get_target_bps (GstDpmNeighbour * neighbour,
+    gdouble * sent_bps);
+/* That is @bps from now on, if it is more. */
+void gst_dpm_neighbour_raise (GstDpmNeighbour * neighbour, guint64 bps);
 /* Adds "rate", what tfrcrate says, to @stats. */
 void gst_dpm_neighbour_add_stats (GstDpmNeighbour * neighbour,
     GstStructure * stats);

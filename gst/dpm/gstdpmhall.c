@@ -7,18 +7,40 @@
 
 #include "gstdpmportstats.h"
 
+/* Who is sent to us is near, and has had a mixer that sent it more than one voice: as
+ * much as comes in over the link that we share, for a round trip.  A TCP begins with
+ * 10 segments in one [RFC6928], which is more if that takes up to 0.4 s. */
+#define NEAR_BITRATE 300000
+
+#define MOVE_TICKS 30           /* who has not gone after 6 s stays */
+#define NOBODY (-1)
+#define NAMESAKE (-2)           /* whoever has the stream's name */
+#define SHARE_ROOM 1.25         /* beyond what voices have had of late */
+#define GOING_TICKS 3           /* what somebody said is heard to its end */
+
+/* Somebody whose streams are about to come from another neighbour */
+typedef struct
+{
+  GstDpmNeighbour *neighbour;
+  gint successor;               /* where its streams go on, as of partialmix' pads */
+  guint n_ticks;                /* after so many it is forgotten, or removed */
+  gboolean is_gone;             /* and in no other table any more */
+} Move;
+
 void
 gst_dpm_hall_init (GstDpmHall * self, GstDpmNode * node)
 {
   self->node = node;
   gst_fairmix_lock_init (&self->lock, GST_FAIRMIX_RANK_ELEMENT);
   self->neighbours = g_ptr_array_new ();
+  self->moves = g_array_new (FALSE, FALSE, sizeof (Move));
 }
 
 void
 gst_dpm_hall_clear (GstDpmHall * self)
 {
   g_ptr_array_unref (self->neighbours);
+  g_array_unref (self->moves);
   gst_fairmix_lock_clear (&self->lock);
 }
 
@@ -71,13 +93,15 @@ tell (GstDpmHall * self, const gchar * event, GstDpmPeer * peer,
 }
 
 static void
-add_neighbour (GstDpmHall * self, GstDpmPeer * peer, const gchar * cname)
+add_neighbour (GstDpmHall * self, GstDpmPeer * peer, const gchar * cname,
+    guint initial_bps)
 {
   GstDpmNeighbourParams params = {.cname = cname };
   GstDpmNeighbour *neighbour;
 
   GST_OBJECT_LOCK (self->node);
   params.max_bitrate = self->max_bitrate;
+  params.initial_bitrate = initial_bps;
   GST_OBJECT_UNLOCK (self->node);
   neighbour = gst_dpm_neighbour_new (gst_dpm_node_get_graph
       (self->node), peer, &params);
@@ -99,6 +123,21 @@ take_neighbour (GstDpmHall * self, GstDpmPeer * peer)
       neighbour = g_ptr_array_remove_index (self->neighbours, i);
   gst_fairmix_lock_release (&self->lock);
   return neighbour;
+}
+
+/* Returns: (transfer none) (nullable): the thread that asks is the one that removes it */
+static GstDpmNeighbour *
+find_neighbour (GstDpmHall * self, GstDpmPeer * peer)
+{
+  GstDpmNeighbour *found = NULL;
+
+  gst_fairmix_lock_acquire (&self->lock);
+  for (guint i = 0; i < self->neighbours->len; i++)
+    if (gst_dpm_neighbour_get_peer (g_ptr_array_index (self->neighbours,
+                i)) == peer)
+      found = g_ptr_array_index (self->neighbours, i);
+  gst_fairmix_lock_release (&self->lock);
+  return found;
 }
 
 /* Tells @peer the names on @page, or on all of them.  Returns: the page after that;
@@ -143,10 +182,184 @@ gst_dpm_hall_joined (GstDpmHall * self, GstDpmPeer * peer)
   gchar *name = name_of_its_own (self, gst_dpm_peer_get_name (peer));
 
   /* What comes from a mixer are the voices of others; it says whose. */
-  add_neighbour (self, peer, is_mixer ? NULL : name);
+  add_neighbour (self, peer, is_mixer ? NULL : name,
+      self->is_near ? NEAR_BITRATE : 0);
   tell (self, "joined", peer, name, FMX_JOIN_REASON_NONE);
   say_names (self, peer, TRUE, 0);      /* the others know them */
   g_free (name);
+}
+
+/* --- who goes to another one --------------------------------------------- */
+
+/* with the lock.  Returns: (nullable): who has that number */
+static GstDpmNeighbour *
+find_number (GstDpmHall * self, guint number)
+{
+  for (guint i = 0; i < self->neighbours->len; i++) {
+    GstDpmNeighbour *neighbour = g_ptr_array_index (self->neighbours, i);
+
+    if (gst_dpm_peer_get_number (gst_dpm_neighbour_get_peer (neighbour)) ==
+        number)
+      return neighbour;
+  }
+  return NULL;
+}
+
+/* with the lock.  Returns: (nullable): valid until the next call */
+static Move *
+find_move (GstDpmHall * self, const GstDpmNeighbour * neighbour)
+{
+  for (guint i = 0; i < self->moves->len; i++) {
+    Move *move = &g_array_index (self->moves, Move, i);
+
+    if (move->neighbour == neighbour)
+      return move;
+  }
+  return NULL;
+}
+
+static void
+set_successor (GstPad * pad, gint successor)
+{
+  if (pad != NULL)
+    g_object_set (pad, "successor", successor, NULL);
+  gst_clear_object (&pad);
+}
+
+/* with the lock.  Returns: (transfer full) (nullable): the pad to be told */
+static GstPad *
+note_move (GstDpmHall * self, GstDpmNeighbour * neighbour, gint successor)
+{
+  Move move = { neighbour, successor, MOVE_TICKS, FALSE };
+  Move *known = find_move (self, neighbour);
+
+  if (known != NULL)
+    *known = move;
+  else
+    g_array_append_val (self->moves, move);
+  return gst_dpm_neighbour_get_sink (neighbour);
+}
+
+void
+gst_dpm_hall_expect_move (GstDpmHall * self, guint number, guint mixer)
+{
+  GstDpmNeighbour *neighbour;
+  GstPad *sink = NULL;
+
+  gst_fairmix_lock_acquire (&self->lock);
+  neighbour = find_number (self, number);
+  if (neighbour != NULL && number != mixer
+      && find_number (self, mixer) != NULL)
+    sink = note_move (self, neighbour, (gint) mixer);
+  gst_fairmix_lock_release (&self->lock);
+  set_successor (sink, (gint) mixer);
+}
+
+void
+gst_dpm_hall_expect_return (GstDpmHall * self, GstDpmPeer * mixer)
+{
+  GstDpmNeighbour *neighbour;
+  GstPad *sink = NULL;
+
+  gst_fairmix_lock_acquire (&self->lock);
+  neighbour = find_number (self, gst_dpm_peer_get_number (mixer));
+  if (neighbour != NULL)
+    sink = note_move (self, neighbour, NAMESAKE);
+  gst_fairmix_lock_release (&self->lock);
+  set_successor (sink, NAMESAKE);
+}
+
+/* What was sent to @neighbour and to its mixer went over the same link.  Returns: whether
+ * it was sent there, and is removed later: its streams go on from there. */
+static gboolean
+hand_over (GstDpmHall * self, GstDpmNeighbour * neighbour)
+{
+  GstDpmNeighbour *mixer = NULL;
+  Move *move;
+
+  gst_fairmix_lock_acquire (&self->lock);
+  move = find_move (self, neighbour);
+  if (move != NULL) {
+    move->is_gone = TRUE;
+    move->n_ticks = GOING_TICKS;
+    if (move->successor >= 0)
+      mixer = find_number (self, (guint) move->successor);
+  }
+  gst_fairmix_lock_release (&self->lock);
+  if (mixer != NULL)            /* who asks is who removes it */
+    gst_dpm_neighbour_raise (mixer, gst_dpm_neighbour_get_target_bps (mixer,
+            NULL) + gst_dpm_neighbour_get_target_bps (neighbour, NULL));
+  return move != NULL;
+}
+
+/* with the lock */
+static void
+forget_move (GstDpmHall * self, const GstDpmNeighbour * neighbour)
+{
+  for (guint i = self->moves->len; i > 0; i--)
+    if (g_array_index (self->moves, Move, i - 1).neighbour == neighbour)
+      g_array_remove_index_fast (self->moves, i - 1);
+}
+
+/* with the lock: those whose time is over.  @gone: gets who has gone, @staying: the sink
+ * pads of the others; both (transfer full) */
+static void
+take_moves (GstDpmHall * self, gboolean all, GPtrArray * gone,
+    GPtrArray * staying)
+{
+  for (guint i = self->moves->len; i > 0; i--) {
+    Move *move = &g_array_index (self->moves, Move, i - 1);
+    GstPad *sink = gst_dpm_neighbour_get_sink (move->neighbour);
+
+    if (--move->n_ticks > 0 && !all) {
+      gst_clear_object (&sink);
+      continue;
+    }
+    if (move->is_gone)
+      g_ptr_array_add (gone, move->neighbour);
+    if (sink != NULL)
+      g_ptr_array_add (staying, sink);
+    g_array_remove_index_fast (self->moves, i - 1);
+  }
+}
+
+static void
+end_moves (GstDpmHall * self, gboolean all)
+{
+  GPtrArray *gone = g_ptr_array_new_with_free_func ((GDestroyNotify)
+      gst_dpm_neighbour_free);
+  GPtrArray *staying = g_ptr_array_new ();
+
+  gst_fairmix_lock_acquire (&self->lock);
+  take_moves (self, all, gone, staying);
+  gst_fairmix_lock_release (&self->lock);
+  for (guint i = 0; i < staying->len; i++)
+    set_successor (g_ptr_array_index (staying, i), NOBODY);
+  g_ptr_array_unref (staying);
+  g_ptr_array_unref (gone);
+}
+
+void
+gst_dpm_hall_take_share (GstDpmHall * self, GstDpmPeer * above)
+{
+  GstDpmNeighbour *neighbour = find_neighbour (self, above);
+  gdouble sent_bps;
+  guint n_others;
+
+  gst_fairmix_lock_acquire (&self->lock);
+  n_others = self->neighbours->len - 1; /* we are as many as before who came last */
+  gst_fairmix_lock_release (&self->lock);
+  if (neighbour == NULL || n_others == 0)
+    return;
+  gst_dpm_neighbour_get_target_bps (neighbour, &sent_bps);
+  gst_dpm_neighbour_raise (neighbour, (guint64) (SHARE_ROOM * sent_bps
+          * (n_others + 1) / n_others));
+}
+
+void
+gst_dpm_hall_tick (GstDpmHall * self)
+{
+  end_moves (self, FALSE);
 }
 
 void
@@ -160,22 +373,12 @@ gst_dpm_hall_left (GstDpmHall * self, GstDpmPeer * peer, FmxJoinReason reason)
   name = gst_dpm_neighbour_get_cname (neighbour);
   tell (self, "left", peer, name != NULL ? name : gst_dpm_peer_get_name (peer),
       reason);
-  gst_dpm_neighbour_free (neighbour);
-}
-
-/* Returns: (transfer none) (nullable): the thread that asks is the one that removes it */
-static GstDpmNeighbour *
-find_neighbour (GstDpmHall * self, GstDpmPeer * peer)
-{
-  GstDpmNeighbour *found = NULL;
-
+  if (reason == FMX_JOIN_REASON_MOVED && hand_over (self, neighbour))
+    return;
   gst_fairmix_lock_acquire (&self->lock);
-  for (guint i = 0; i < self->neighbours->len; i++)
-    if (gst_dpm_neighbour_get_peer (g_ptr_array_index (self->neighbours,
-                i)) == peer)
-      found = g_ptr_array_index (self->neighbours, i);
+  forget_move (self, neighbour);
   gst_fairmix_lock_release (&self->lock);
-  return found;
+  gst_dpm_neighbour_free (neighbour);
 }
 
 void
@@ -187,7 +390,10 @@ gst_dpm_hall_uplink (GstDpmHall * self, FmxJoinClientEvent event,
   if (event == FMX_JOIN_CLIENT_JOINED && neighbour != NULL) {
     gst_dpm_neighbour_change_path (neighbour);
   } else if (event == FMX_JOIN_CLIENT_JOINED) {
-    add_neighbour (self, peer, NULL);
+    add_neighbour (self, peer, NULL, 0);
+    if (self->is_near)          /* whom we heard from above may come to us */
+      set_successor (gst_dpm_neighbour_get_sink (find_neighbour (self, peer)),
+          NAMESAKE);
     say_names (self, peer, TRUE, 0);
   } else if (event == FMX_JOIN_CLIENT_LEFT && neighbour != NULL) {
     gst_dpm_neighbour_free (take_neighbour (self, peer));
@@ -199,6 +405,7 @@ gst_dpm_hall_empty (GstDpmHall * self)
 {
   GPtrArray *neighbours;
 
+  end_moves (self, TRUE);
   gst_fairmix_lock_acquire (&self->lock);
   neighbours = self->neighbours;
   self->neighbours = g_ptr_array_new ();
@@ -274,19 +481,13 @@ typedef struct
 static void
 look_for_least (GstDpmNeighbour * neighbour, gpointer user)
 {
-  GstStructure *s = gst_structure_new_empty ("neighbour"), *rate = NULL;
   Least *least = user;
   guint64 bps = 0;
 
   if (gst_dpm_neighbour_get_peer (neighbour) != least->above)
-    gst_dpm_neighbour_add_stats (neighbour, s);
-  if (gst_structure_get (s, "rate", GST_TYPE_STRUCTURE, &rate, NULL)) {
-    gst_structure_get_uint64 (rate, "target-bps", &bps);
-    gst_structure_free (rate);
-  }
+    bps = gst_dpm_neighbour_get_target_bps (neighbour, NULL);
   if (bps > 0 && (least->bps == 0 || bps < least->bps))
     least->bps = bps;
-  gst_structure_free (s);
 }
 
 guint64

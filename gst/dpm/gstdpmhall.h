@@ -20,12 +20,14 @@ typedef struct
 {
   GstDpmNode *node;
   guint32 ssrc;                 /* of who says the names */
+  gboolean is_near;             /* who joins was sent here by who is above */
   guint max_bitrate;            /* with the node's object lock; as of dpmmixer */
 
   /*< private >*/
   guint page;                   /* of names */
   GstFairmixLock lock;
   GPtrArray *neighbours;        /* of GstDpmNeighbour */
+  GArray *moves;                /* of who was sent to others */
 } GstDpmHall;
 
 typedef void (*GstDpmHallFunc) (GstDpmNeighbour * neighbour, gpointer user);
@@ -39,6 +41,17 @@ void gst_dpm_hall_left (GstDpmHall * hall, GstDpmPeer * peer,
     FmxJoinReason reason);
 void gst_dpm_hall_uplink (GstDpmHall * hall, FmxJoinClientEvent event,
     GstDpmPeer * peer);
+/* @neighbour is about to be sent to @mixer, another one: what it says is heard all the
+ * time, and what may be sent to it may go to @mixer when it has gone. */
+void gst_dpm_hall_expect_move (GstDpmHall * hall, guint neighbour,
+    guint mixer);
+/* @mixer mixes no more: who went there may come back, by name. */
+void gst_dpm_hall_expect_return (GstDpmHall * hall, GstDpmPeer * mixer);
+/* Who joined has sent to @above over the same link as we do, and sends nothing there any
+ * more: we may send so much more, as if it had sent as much as each of us here. */
+void gst_dpm_hall_take_share (GstDpmHall * hall, GstDpmPeer * above);
+/* 200 ms are over. */
+void gst_dpm_hall_tick (GstDpmHall * hall);
 void gst_dpm_hall_names (GstDpmHall * hall, gboolean all);
 void gst_dpm_hall_add_stats (GstDpmHall * hall, GstStructure * stats);
 

@@ -119,7 +119,11 @@ static void
 gst_dpm_mixer_mixes (GstDpmNode * node, GstDpmPeer * peer,
     const FmxJoinMixing * mixing)
 {
-  gst_dpm_organiser_mixes (GST_DPM_MIXER (node)->organiser, peer, mixing);
+  GstDpmMixer *self = GST_DPM_MIXER (node);
+
+  gst_dpm_organiser_mixes (self->organiser, peer, mixing);
+  if (!mixing->mixes)
+    gst_dpm_hall_expect_return (&self->hall, peer);
 }
 
 static void
@@ -129,6 +133,7 @@ gst_dpm_mixer_tick (GstDpmNode * node, FmxTime now)
   GstStructure *weights = NULL;
   gboolean self_organise;
 
+  gst_dpm_hall_tick (&self->hall);
   GST_OBJECT_LOCK (self);
   self_organise = self->self_organise;
   if (self_organise && self->weights != NULL)
@@ -259,6 +264,7 @@ gst_dpm_mixer_ask_to_mix (GstDpmMixer * self, guint neighbour, gboolean begin)
 static void
 gst_dpm_mixer_move (GstDpmMixer * self, guint neighbour, guint mixer)
 {
+  gst_dpm_hall_expect_move (&self->hall, neighbour, mixer);
   gst_dpm_node_move (GST_DPM_NODE (self), neighbour, mixer);
 }
 

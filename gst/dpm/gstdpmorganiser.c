@@ -212,10 +212,12 @@ act (GstDpmOrganiser * self, const FmxElectionAction * action, guint number,
   static const gchar *const names[] = { "asked", "told", "released" };
   GstDpmPort *port = gst_dpm_node_get_port (self->hall->node);
 
-  if (action->kind == FMX_ELECTION_MOVE)
+  if (action->kind == FMX_ELECTION_MOVE) {
+    gst_dpm_hall_expect_move (self->hall, number, mixer);
     gst_dpm_port_move (port, number, mixer);
-  else
+  } else {
     gst_dpm_port_ask (port, number, action->kind == FMX_ELECTION_ASK);
+  }
   if (!again)
     tell (self, names[action->kind], number, mixer);
 }

@@ -9,8 +9,9 @@
  * A real dpmmixer, real dpmclients and their sockets, in one process, with a clock that
  * stands still where the machine does not keep up.  The links are in here: each has a
  * queue of 250 ms in either direction.  Who was sent to a mixer behind the same link reaches
- * it without that.  Two of each four are willing.  Numbers are of the last quarter;
- * interruptions of all the time in which anybody was sent anywhere.
+ * it without that.  Two of each four are willing.  Numbers are of the last quarter; what
+ * is missed is told of the time before anybody was asked, of the time in which some were
+ * sent elsewhere, and of the time after that.
  */
 #define WIDE_BPS 0              /* rates are what this is about */
 #include "dpmbench.h"           /* first */
@@ -29,6 +30,8 @@
 #define SECONDS 160
 #define SPAN 480                /* 10 ms: tones are multiples of 100 Hz */
 #define GONE_DB (TONE_DB - 12)
+#define BEGIN_US (20 * G_USEC_PER_SEC)        /* rates have found their place */
+#define MOVE_US (2 * G_USEC_PER_SEC)  /* what a move does is heard by then */
 #define SECOND_US G_USEC_PER_SEC
 
 /* --- links --------------------------------------------------------------- */
@@ -187,7 +190,6 @@ typedef struct
   gdouble voices;               /* apart, at each; summed up */
   gdouble voices_of_late;       /* since the last row */
   guint n_looks;
-  gint64 first_us, last_us;     /* when somebody was asked, when somebody went */
 } World;
 
 static guint
@@ -253,26 +255,79 @@ count_voices (World * world, guint to)
 
 /* --- what is heard ------------------------------------------------------- */
 
-/* What somebody misses of the others */
+typedef enum
+{
+  BEFORE,                       /* nobody was asked yet */
+  MOVING,
+  AFTER,
+  N_PHASES
+} Phase;
+
+/* What somebody misses of the others; but for the first two of the streaming thread */
 typedef struct
 {
   guint me;
-  gint counts;                  /* atomic */
-
-  /* of the streaming thread */
+  gint longest[N_PHASES][N_CLIENTS];    /* atomic; in spans */
   gint sum[SPAN];               /* of both ears */
   guint n;
   guint gap[N_CLIENTS];
-  gint longest[N_CLIENTS];      /* atomic; in spans */
 } Ear;
 
 static Ear ears[N_CLIENTS];
 
+/* When somebody was asked or sent away, or went; 0: never */
+static struct
+{
+  GMutex lock;
+  gint64 begin_us, last_us, first_us;
+} moves;
+
+static void
+moves_begin (gint64 now_us)
+{
+  g_mutex_lock (&moves.lock);
+  moves.begin_us = now_us + BEGIN_US;
+  moves.first_us = moves.last_us = 0;
+  g_mutex_unlock (&moves.lock);
+}
+
+/* Returns: whether what is heard counts */
+static gboolean
+moves_phase (Phase * phase)
+{
+  gint64 now_us = patient_clock_now_us ();
+  gboolean counts;
+
+  g_mutex_lock (&moves.lock);
+  counts = now_us >= moves.begin_us;
+  *phase = moves.first_us == 0 ? BEFORE :
+      now_us < moves.last_us + MOVE_US ? MOVING : AFTER;
+  g_mutex_unlock (&moves.lock);
+  return counts;
+}
+
+static GstBusSyncReply
+on_message (GstBus * bus, GstMessage * message, gpointer data)
+{
+  if (gst_message_has_name (message, "dpm-topology")) {
+    g_mutex_lock (&moves.lock);
+    moves.last_us = patient_clock_now_us ();
+    if (moves.first_us == 0)
+      moves.first_us = moves.last_us;
+    g_mutex_unlock (&moves.lock);
+  }
+  return GST_BUS_PASS;
+}
+
 static void
 ear_look (Ear * ear)
 {
+  Phase phase;
+  gboolean counts = moves_phase (&phase);
+
   for (guint from = 0; from < N_CLIENTS; from++) {
     gdouble w = 2 * G_PI * tone_of (from) / RATE, s1 = 0, s2 = 0, db;
+    gint *longest = &ear->longest[phase][from];
 
     for (guint i = 0; i < SPAN; i++) {
       gdouble s = ear->sum[i] / 32768.0 + 2 * cos (w) * s1 - s2;
@@ -282,10 +337,9 @@ ear_look (Ear * ear)
     }
     db = 10 * log10 (1e-12 + (s1 * s1 + s2 * s2 - 2 * cos (w) * s1 * s2) * 4.0
         / SPAN / SPAN);
-    ear->gap[from] = db < GONE_DB && g_atomic_int_get (&ear->counts) ?
-        ear->gap[from] + 1 : 0;
-    if ((gint) ear->gap[from] > ear->longest[from])
-      g_atomic_int_set (&ear->longest[from], (gint) ear->gap[from]);
+    ear->gap[from] = db < GONE_DB && counts ? ear->gap[from] + 1 : 0;
+    if ((gint) ear->gap[from] > g_atomic_int_get (longest))
+      g_atomic_int_set (longest, (gint) ear->gap[from]);
   }
 }
 
@@ -309,23 +363,24 @@ on_ear (GstElement * sink, GstBuffer * buffer, GstPad * pad, gpointer data)
   gst_buffer_unmap (buffer, &map);
 }
 
-/* Returns: the longest that anybody missed anybody, in ms; @n_pairs: how many missed
- * more than 20 ms */
-static guint
-longest_gap_ms (guint * n_pairs)
+static void
+tell_gaps (const gchar * scene, Phase phase, const gchar * when)
 {
-  gint longest = 0;
+  gchar *longest = g_strdup_printf ("the longest that one missed%s", when);
+  gint most = 0;
+  guint n_pairs = 0;
 
-  *n_pairs = 0;
   for (guint to = 0; to < N_CLIENTS; to++)
     for (guint from = 0; from < N_CLIENTS; from++)
       if (from != to) {
-        gint gap = g_atomic_int_get (&ears[to].longest[from]);
+        gint gap = g_atomic_int_get (&ears[to].longest[phase][from]);
 
-        longest = MAX (longest, gap);
-        *n_pairs += gap > 2;
+        most = MAX (most, gap);
+        n_pairs += gap > 2;
       }
-  return (guint) longest *10;
+  bench_row ("organise", scene, longest, 10.0 * most, "ms");
+  bench_row ("organise", scene, "... who missed over 20 ms", n_pairs, "of 132");
+  g_free (longest);
 }
 
 /* Returns: how many are with one who mixes behind the same link; @n_wrong: behind another */
@@ -439,10 +494,14 @@ static void
 world_begin (World * world, Scene scene)
 {
   gchar *properties = mixer_properties (scene);
+  GstBus *bus;
 
   memset (world, 0, sizeof *world);
   world->mixer = mixer_new (properties);
   g_free (properties);
+  bus = gst_element_get_bus (world->mixer->pipeline);
+  gst_bus_set_sync_handler (bus, on_message, NULL, NULL);
+  gst_object_unref (bus);
   net_begin (&world->net, (guint) stat_of (world->mixer, "port"));
   for (guint i = 0; i < N_CLIENTS; i++) {
     gchar *name = g_strdup_printf ("client-%u", i);
@@ -472,23 +531,19 @@ world_end (World * world)
 }
 
 static void
-listen_to_messages (World * world, gboolean trace)
+tell_messages (World * world)
 {
   GstBus *bus = gst_element_get_bus (world->mixer->pipeline);
-  gint64 now_us = patient_clock_now_us ();
   GstMessage *message;
 
   while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_ELEMENT)) != NULL) {
     if (gst_message_has_name (message, "dpm-topology")) {
-      world->last_us = now_us;
-      if (world->first_us == 0) {
-        world->first_us = now_us;
-        for (guint i = 0; i < N_CLIENTS; i++)
-          g_atomic_int_set (&ears[i].counts, TRUE);
-      }
-      if (trace)
-        g_printerr ("%5.1f %s\n", (gdouble) now_us / SECOND_US,
-            gst_structure_to_string (gst_message_get_structure (message)));
+      gchar *text = gst_structure_to_string (gst_message_get_structure
+          (message));
+
+      g_printerr ("%5.1f %s\n", (gdouble) patient_clock_now_us () / SECOND_US,
+          text);
+      g_free (text);
     }
     gst_message_unref (message);
   }
@@ -599,7 +654,7 @@ tell_moves (World * world, const gchar * scene, gint64 begin_us)
   bench_row ("organise", scene, "... behind another link", n_wrong, "");
   if (n_moved > 0)
     bench_row ("organise", scene, "the last one moved after",
-        (gdouble) (world->last_us - begin_us) / SECOND_US, "s");
+        (gdouble) (moves.last_us - begin_us) / SECOND_US, "s");
 }
 
 static void
@@ -612,13 +667,14 @@ meet (Scene which, guint seconds, gboolean trace)
   static World world;
   gint64 begin_us;
   guint64 up, down, up_before = 0, down_before = 0;
-  guint n_pairs, gap_ms;
 
   world_begin (&world, which);
   begin_us = patient_clock_now_us ();
+  moves_begin (begin_us);
   for (guint s = 1; s <= seconds; s++) {
     sleep_until (begin_us + s * SECOND_US);
-    listen_to_messages (&world, trace);
+    if (trace)
+      tell_messages (&world);
     if (trace && s % 10 == 0)
       trace_neighbours (&world);
     look (&world, scene, s, seconds);
@@ -627,23 +683,20 @@ meet (Scene which, guint seconds, gboolean trace)
       memcpy (world.n_bytes_before, world.net.n_bytes,
           sizeof world.n_bytes_before);
     }
-    if (which != ORGANISED && s == seconds / 4)
-      for (guint i = 0; i < N_CLIENTS; i++)
-        g_atomic_int_set (&ears[i].counts, TRUE);
   }
   count_bytes (&world, &up, &down);
-  gap_ms = longest_gap_ms (&n_pairs);
   bench_row ("organise", scene, "voices apart", world.voices / world.n_looks
       / N_CLIENTS, "of 11");
   bench_row ("organise", scene, "down each link", (gdouble) (down - down_before)
       * 8 / (seconds - seconds * 3 / 4) / 1e3 / N_LINKS, "kbit/s");
   bench_row ("organise", scene, "up each link", (gdouble) (up - up_before)
       * 8 / (seconds - seconds * 3 / 4) / 1e3 / N_LINKS, "kbit/s");
-  bench_row ("organise", scene, "the longest that one missed", gap_ms, "ms");
-  bench_row ("organise", scene, "... who missed over 20 ms", n_pairs, "of 132");
-  if (which == ORGANISED)
+  tell_gaps (scene, BEFORE, which == ORGANISED ? ", before" : "");
+  if (which == ORGANISED) {
+    tell_gaps (scene, MOVING, ", while some move");
+    tell_gaps (scene, AFTER, ", after");
     tell_moves (&world, scene, begin_us);
-  else
+  } else
     tell_shares (&world, scene);
   world_end (&world);
 }
