@@ -13,6 +13,7 @@
  * may take longer than a minute.  Run it in a build with a sanitizer; the seed
  * repeats the sequence of what is done.
  */
+#define PATIENT_WAITS
 #include "../check/elements/dpmclock.h" /* first */
 
 #include <gio/gio.h>
