@@ -367,6 +367,7 @@ static void
 tell_gaps (const gchar * scene, Phase phase, const gchar * when)
 {
   gchar *longest = g_strdup_printf ("the longest that one missed%s", when);
+  gchar *pairs = g_strdup_printf ("... who missed over 20 ms%s", when);
   gint most = 0;
   guint n_pairs = 0;
 
@@ -379,7 +380,8 @@ tell_gaps (const gchar * scene, Phase phase, const gchar * when)
         n_pairs += gap > 2;
       }
   bench_row ("organise", scene, longest, 10.0 * most, "ms");
-  bench_row ("organise", scene, "... who missed over 20 ms", n_pairs, "of 132");
+  bench_row ("organise", scene, pairs, n_pairs, "of 132");
+  g_free (pairs);
   g_free (longest);
 }
 
@@ -691,13 +693,14 @@ meet (Scene which, guint seconds, gboolean trace)
       * 8 / (seconds - seconds * 3 / 4) / 1e3 / N_LINKS, "kbit/s");
   bench_row ("organise", scene, "up each link", (gdouble) (up - up_before)
       * 8 / (seconds - seconds * 3 / 4) / 1e3 / N_LINKS, "kbit/s");
-  tell_gaps (scene, BEFORE, which == ORGANISED ? ", before" : "");
+  tell_gaps (scene, BEFORE, ", before");
   if (which == ORGANISED) {
     tell_gaps (scene, MOVING, ", while some move");
     tell_gaps (scene, AFTER, ", after");
     tell_moves (&world, scene, begin_us);
-  } else
+  } else {
     tell_shares (&world, scene);
+  }
   world_end (&world);
 }
 

@@ -5,8 +5,9 @@
     write_topology.py [--build build] [--keep FOLDER] [TABLE...]
 
 groups, organise, couple: the library in virtual time, held-out seeds: 20 (some minutes
-each), of couple 10 (half an hour); organise in ns-3, too (ten minutes).  tree, hops: real
-pipelines, bench-tree and bench-chain (some minutes each); they need `meson devenv -C build`.
+each), of couple 10 (half an hour); organise in ns-3, too (ten minutes).  tree, hops, moves:
+real pipelines, bench-tree, bench-chain and bench-organise (some minutes each); they need
+`meson devenv -C build`.
 --keep: keeps their CSV there, and takes what is there already instead of running them.
 What is not asked for stays as it is; without a name all are run.
 """
@@ -22,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOPOLOGY, MIXER = ROOT / 'docs/algorithms/topology.md', ROOT / 'docs/elements/dpmmixer.md'
 SEEDS = {'groups': 20, 'organise': 20, 'couple': 10}
 NS3_SEEDS = range(2, 42, 2)
-PROGRAMS = {'tree': 'bench-tree', 'hops': 'bench-chain'}
+PROGRAMS = {'tree': 'bench-tree', 'hops': 'bench-chain', 'moves': 'bench-organise'}
 
 
 def run(*command):
@@ -44,6 +45,14 @@ def rows(options, name):
     return scenes
 
 
+def side_by_side(scenes, lines):
+    """A column for each scene; @lines: {name: what it has in a scene}"""
+    return ''.join(['| ' + ''.join(f'| {name} ' for name in scenes) + '|\n',
+                    '|---' + '|--:' * len(scenes) + '|\n',
+                    *(f'| {name} ' + ''.join(f'| {cell(scene)} ' for scene in scenes.values())
+                      + '|\n' for name, cell in lines.items())])
+
+
 def delays(scene):
     """Mouth to ear, by mixers on the way"""
     found = {re.search(r'\d+', name)[0]: value for name, value in scene.items()
@@ -52,7 +61,6 @@ def delays(scene):
 
 
 def tree(options):
-    scenes = list(rows(options, 'tree').items())
     lines = {'voices due, and heard once': lambda s: f'{s["voices that are due"]:.0f}, '
                                                      f'{s["... heard once"]:.0f}',
              "largest error of a voice's level": lambda s:
@@ -60,10 +68,7 @@ def tree(options):
              'all are heard after': lambda s: f'{s["all are heard after"] / 1000:.1f} s',
              'mouth to ear, ms (mixers)': delays,
              'not heard within 1.5 s': lambda s: f'{s["... not heard in time"]:.0f}'}
-    return ''.join(['| ' + ''.join(f'| {name} ' for name, _ in scenes) + '|\n',
-                    '|---' + '|--:' * len(scenes) + '|\n',
-                    *(f'| {name} ' + ''.join(f'| {cell(scene)} ' for _, scene in scenes)
-                      + '|\n' for name, cell in lines.items())])
+    return side_by_side(rows(options, 'tree'), lines)
 
 
 def hops(options):
@@ -73,6 +78,34 @@ def hops(options):
         table += f'| {name} | {scene["allowed"]:.0f} | {scene["meeting"]:.0f} | ' \
             f'{scene["TCP"]:.0f} | {scene["meeting / TCP"]:.2f} |\n'
     return table
+
+
+def missed(scene, when):
+    """The longest gap, and of how many who missed more than 20 ms"""
+    if f'the longest that one missed, {when}' not in scene:
+        return ''
+    return f'{scene[f"the longest that one missed, {when}"]:.0f} ' \
+        f'({scene[f"... who missed over 20 ms, {when}"]:.0f})'
+
+
+def jains(scene):
+    """Of what each may have, and of what came"""
+    if '... of what came' not in scene:
+        return ''
+    return f'{scene["Jain by 1:2:3:4, of what they may"]:.2f}, {scene["... of what came"]:.2f}'
+
+
+def moves(options):
+    lines = {'voices apart, of 11': lambda s: f'{s["voices apart"]:.1f}',
+             'down each link, kbit/s': lambda s: f'{s["down each link"]:.0f}',
+             'Jain by 1:2:3:4: allowed, received': jains,
+             'missed at most, ms (pairs beyond 20)': lambda s: missed(s, 'before'),
+             '... while some move': lambda s: missed(s, 'while some move'),
+             '... after that': lambda s: missed(s, 'after'),
+             'moved, of 9; wrongly; after': lambda s: '' if 'moved' not in s else
+                 f'{s["moved"]:.0f}; {s["... behind another link"]:.0f}; '
+                 f'{s["the last one moved after"]:.0f} s'}
+    return side_by_side(rows(options, 'moves'), lines)
 
 
 def organise_in_ns3(options):
@@ -102,7 +135,7 @@ def organise_in_ns3(options):
 def measure(options, name):
     """The table"""
     if name in PROGRAMS:
-        return {'tree': tree, 'hops': hops}[name](options)
+        return {'tree': tree, 'hops': hops, 'moves': moves}[name](options)
     program = options.build.resolve() / 'subprojects/fairmix/tests/topology' / name
     table = run(program, '--held-out', '--seeds', str(SEEDS[name]))
     return table + organise_in_ns3(options) if name == 'organise' else table
@@ -127,7 +160,7 @@ def main():
     if set(options.tables) - set(names):
         parser.error(f'the tables are {", ".join(names)}')
     for name in options.tables or names:
-        fill(MIXER if name in PROGRAMS else TOPOLOGY, name, measure(options, name))
+        fill(MIXER if name in ('tree', 'hops') else TOPOLOGY, name, measure(options, name))
 
 
 if __name__ == '__main__':
