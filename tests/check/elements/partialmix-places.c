@@ -14,31 +14,6 @@ set_places (RigListener * listener, guint n)
   g_object_set (listener->peer, "max-streams", n, NULL);
 }
 
-/* Sequence numbers of @ssrc from packet @from on have no hole.  Returns: how many
- * packets it has there */
-static guint
-check_no_loss (RigListener * listener, guint32 ssrc, guint from)
-{
-  guint n = 0;
-  guint16 last = 0;
-  guint i;
-
-  for (i = from; i < listener->buffers->len; i++) {
-    GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
-
-    fail_unless (gst_rtp_buffer_map (rig_nth (listener, i), GST_MAP_READ,
-            &rtp));
-    if (gst_rtp_buffer_get_ssrc (&rtp) == ssrc) {
-      if (n++ > 0)
-        fail_unless_equals_int (gst_rtp_buffer_get_seq (&rtp),
-            (guint16) (last + 1));
-      last = gst_rtp_buffer_get_seq (&rtp);
-    }
-    gst_rtp_buffer_unmap (&rtp);
-  }
-  return n;
-}
-
 /* Three are separate, and not a packet of theirs is missing; the fourth place has
  * the mix of the others; each is heard once, at its level. */
 GST_START_TEST (test_six_talkers_in_four_places)
@@ -60,7 +35,7 @@ GST_START_TEST (test_six_talkers_in_four_places)
   fail_unless_equals_int (rig_pad_stat (listener, "n-mixed"), 3);
   fail_unless_equals_int (rig_pad_stat (listener, "max-streams"), N_PLACES);
   for (i = 1; i <= N_TALKERS; i++)
-    n_whole += check_no_loss (listener, 100 + i, from) == 80;
+    n_whole += rig_count_whole (listener, 100 + i, from) == 80;
   fail_unless_equals_int (n_whole, 3);
   heard = rig_hear (rig, listener, 0);
   for (i = 1; i <= N_TALKERS; i++)

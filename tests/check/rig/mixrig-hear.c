@@ -146,6 +146,29 @@ rig_count_ssrcs (RigListener * listener, guint from)
 }
 
 guint
+rig_count_whole (RigListener * listener, guint32 ssrc, guint from)
+{
+  guint n = 0;
+  guint16 last = 0;
+  guint i;
+
+  for (i = from; i < listener->buffers->len; i++) {
+    GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+
+    fail_unless (gst_rtp_buffer_map (rig_nth (listener, i), GST_MAP_READ,
+            &rtp));
+    if (gst_rtp_buffer_get_ssrc (&rtp) == ssrc) {
+      if (n++ > 0)
+        fail_unless_equals_int (gst_rtp_buffer_get_seq (&rtp),
+            (guint16) (last + 1));
+      last = gst_rtp_buffer_get_seq (&rtp);
+    }
+    gst_rtp_buffer_unmap (&rtp);
+  }
+  return n;
+}
+
+guint
 rig_count_packets (RigListener * listener, guint32 ssrc)
 {
   guint n = 0;

@@ -115,6 +115,8 @@ gdouble rig_largest_step (const gdouble * samples, guint from, guint n);
 GstBuffer *rig_nth (RigListener * listener, guint i);
 /* SSRCs that arrived in the packets from index @from on. */
 guint rig_count_ssrcs (RigListener * listener, guint from);
+/* Packets of @ssrc from index @from on: no number is missing or twice. */
+guint rig_count_whole (RigListener * listener, guint32 ssrc, guint from);
 guint rig_count_packets (RigListener * listener, guint32 ssrc);
 guint64 rig_stat (Rig * rig, const gchar * field);
 GstStructure *rig_pad_stats (RigListener * listener);
