@@ -7,6 +7,8 @@
 
 #include "gstdpmportstats.h"
 
+#include "fairmix/topology/fmx-mixer-election.h"
+
 /* Who is sent to us is near, and has had a mixer that sent it more than one voice: as
  * much as comes in over the link that we share, for a round trip.  A TCP begins with
  * 10 segments in one [RFC6928], which is more if that takes up to 0.4 s. */
@@ -15,7 +17,6 @@
 #define MOVE_TICKS 30           /* who has not gone after 6 s stays */
 #define NOBODY (-1)
 #define NAMESAKE (-2)           /* whoever has the stream's name */
-#define SHARE_ROOM 1.25         /* beyond what voices have had of late */
 #define GOING_TICKS 3           /* what somebody said is heard to its end */
 
 /* Somebody whose streams are about to come from another neighbour */
@@ -352,8 +353,8 @@ gst_dpm_hall_take_share (GstDpmHall * self, GstDpmPeer * above)
   if (neighbour == NULL || n_others == 0)
     return;
   gst_dpm_neighbour_get_target_bps (neighbour, &sent_bps);
-  gst_dpm_neighbour_raise (neighbour, (guint64) (SHARE_ROOM * sent_bps
-          * (n_others + 1) / n_others));
+  gst_dpm_neighbour_raise (neighbour, (guint64) fmx_election_share (sent_bps,
+          n_others));
 }
 
 void

@@ -9,6 +9,8 @@
 
 #define MOST_BACK_OFFS 5u
 
+#define SHARE_ROOM 1.25
+
 void
 fmx_election_params_default (FmxElectionParams *params)
 {
@@ -38,6 +40,13 @@ fmx_mixer_election_init (FmxMixerElection *election,
   election->params = *params;
   election->seats = seats;
   election->n = n;
+}
+
+double
+fmx_election_share (double sent_bps, uint32_t n)
+{
+  assert (n > 0 && sent_bps >= 0.0);
+  return SHARE_ROOM * sent_bps * (n + 1) / n;
 }
 
 /* --- whether it pays ----------------------------------------------------- */

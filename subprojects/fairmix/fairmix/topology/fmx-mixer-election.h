@@ -245,6 +245,12 @@ extern "C"
   void fmx_mixer_election_get_stats (const FmxMixerElection *election,
       FmxElectionStats *stats);
 
+/** fmx_election_share: Returns: bit/s that one who mixes may send upwards at least, as soon
+ * as another one came to it from behind the same link, which sends nothing there any more:
+ * as if that had as much as each of the @n > 0 who have @sent_bps together, and a quarter
+ * beyond what they had of late */
+  double fmx_election_share (double sent_bps, uint32_t n);
+
 /** fmx_election_voices: Returns: how many of @n_voices are apart on a path of
  * @bps, the rest in one mix; @used_bps: (out): what they take */
   uint32_t fmx_election_voices (const FmxElectionParams *params, double bps,

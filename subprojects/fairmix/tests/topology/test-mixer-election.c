@@ -79,6 +79,21 @@ phase (World *w, uint32_t neighbour)
 }
 
 /* Counted one by one. */
+/* Nobody who comes and goes can bring more than one share beyond what is sent. */
+static void
+test_who_comes_brings_a_share (void **state)
+{
+  (void) state;
+  assert_true (fmx_election_share (0.0, 1) == 0.0);
+  for (uint32_t n = 1; n < 40; n++) {
+    double of_each = 45e3, before = n * of_each;
+    double after = fmx_election_share (before, n);
+
+    assert_true (after >= (n + 1) * of_each);
+    assert_true (after <= 1.25 * (n + 1) * of_each + 1e-6);
+  }
+}
+
 static void
 test_the_gain_is_that_of_counting_voices (void **state)
 {
@@ -332,6 +347,7 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_who_comes_brings_a_share),
     cmocka_unit_test (test_the_gain_is_that_of_counting_voices),
     cmocka_unit_test
         (test_the_nearest_who_is_willing_is_asked_and_the_others_follow),
