@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "fairmix/playout/fmx-playout-others.h"
 #include "fairmix/playout/fmx-playout-rest.h"
+#include "fairmix/playout/fmx-playout-start.h"
 
 #include <assert.h>
 #include <string.h>
-
-/* A step of the transit time that no network makes: another time line. */
-#define RESTART_STEP (5 * FMX_SECOND)
-
-/* So much more than max_delay may a packet wait: the path got faster. */
-#define RESTART_AHEAD (1 * FMX_SECOND)
 
 /* Nothing but late packets for so long is not jitter: a new route. */
 #define RESTART_LATE (1 * FMX_SECOND)
@@ -65,7 +60,7 @@ fmx_playout_init (FmxPlayout *playout, const FmxPlayoutParams *params)
   };
 
   assert (params->min_delay >= 0 && params->max_delay >= params->min_delay);
-  assert (params->max_delay < RESTART_STEP);
+  assert (params->max_delay < FMX_PLAYOUT_RESTART_STEP);
   assert (params->memory >= 0);
 
   if (params->threshold_time > 0)
@@ -136,57 +131,6 @@ decide (const FmxPlayout *playout, const FmxPlayoutPacket *packet,
   return decision;
 }
 
-/* Starts on a time line of which nothing is known, but not before what was
- * scheduled on the one before has been played. */
-static void
-start (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
-{
-  FmxDuration transit = fmx_time_diff (now, packet->media);
-  FmxTime end = playout->started ? playout->end : now;
-  FmxDuration pending, least, delay;
-
-  /* Media times that can be on the time line of `now` are taken at their
-   * word; any other origin is as good as none. */
-  playout->offset = 0;
-  if (transit < 0 || transit > playout->params.max_delay) {
-    playout->offset = now - packet->media;
-    transit = 0;
-  }
-  fmx_slot_history_clear (&playout->history);
-  if (playout->params.memory > 0)
-    fmx_delay_memory_clear (&playout->memory);
-  playout->started = true;
-  playout->catching_up = true;
-  playout->transit = transit;
-  least = fmx_playout_ask_others (playout, transit, now, &delay);
-  delay += least;
-  fmx_transit_range_start (&playout->range, transit, least, now);
-  fmx_playout_rule_start (&playout->own, transit > delay ? transit : delay);
-  pending = fmx_time_diff (end, playout_time (playout, packet->media,
-          playout->own.delay));
-  if (pending > 0 && pending <= RESTART_STEP)
-    playout->own.delay += pending;
-  fmx_playout_rule_start (&playout->rival, playout->own.delay);
-  playout->slack = INT64_MAX;
-  playout->n_slack = 0;
-  playout->late_since = FMX_TIME_NONE;
-}
-
-/* A time stamp that no network makes of the last one: it is off by seconds, or
- * asks to wait for longer than anything may. */
-static bool
-is_absurd (const FmxPlayout *playout, const FmxPlayoutPacket *packet,
-    FmxTime now)
-{
-  uint64_t transit = now - packet->media - playout->offset;
-  FmxDuration step = (FmxDuration) (transit - (uint64_t) playout->transit);
-
-  if (step > RESTART_STEP || step < -RESTART_STEP)
-    return true;
-  return playout->own.delay - (FmxDuration) transit
-      > playout->params.max_delay + RESTART_AHEAD;
-}
-
 static FmxPlayoutDecision
 on_reordered (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
 {
@@ -217,14 +161,6 @@ on_reordered (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
     playout->stats.n_played++;
   }
   return decision;
-}
-
-static bool
-follows_silence (const FmxPlayout *playout, const FmxPlayoutPacket *packet)
-{
-  return packet->talkspurt || (packet->ext_seq == playout->highest_seq + 1
-      && fmx_time_diff (packet->media, playout->highest_media)
-      > playout->highest_duration + packet->duration / 2);
 }
 
 /* At the start of a talkspurt nothing is heard when the delay changes: the
@@ -389,7 +325,7 @@ on_next (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
     [FMX_PLAYOUT_RULE_DROP] = FMX_PLAYOUT_DROP_LATE,
   };
   FmxDuration first = playout->own.delay, before;
-  bool silence = follows_silence (playout, packet);
+  bool silence = fmx_playout_follows_silence (playout, packet);
   FmxPlayoutReason reason = FMX_PLAYOUT_MINIMUM;
   FmxPlayoutRulePacket seen;
   FmxPlayoutRuleAction action;
@@ -464,16 +400,16 @@ fmx_playout_long_way (FmxPlayout *playout, const FmxPlayoutPacket *packet,
   FmxPlayoutDecision decision;
   bool restart;
 
-  restart = !playout->started || is_absurd (playout, packet, now)
+  restart = !playout->started || fmx_playout_is_absurd (playout, packet, now)
       || (playout->late_since != FMX_TIME_NONE
       && fmx_time_diff (now, playout->late_since) > RESTART_LATE);
   if (!restart && packet->ext_seq <= playout->highest_seq)
     return on_reordered (playout, packet, now);
 
-  if (restart) {
-    if (playout->started)
+  if (restart || fmx_playout_had_waited (playout, packet, now)) {
+    if (restart && playout->started)
       playout->stats.n_restarts++;
-    start (playout, packet, now);
+    fmx_playout_start (playout, packet, now);
     decision = decide (playout, packet, FMX_PLAYOUT_PLAY, playout->own.delay);
     decision.reason = FMX_PLAYOUT_RESTART;
     playout->end = decision.playout + (uint64_t) packet->duration;
