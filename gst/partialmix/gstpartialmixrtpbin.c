@@ -14,6 +14,7 @@
 
 #include "gstpartialmix-private.h"
 #include "common/gstfairmixpads.h"
+#include "gstpartialmixpassage.h"
 
 #define GST_CAT_DEFAULT gst_partial_mix_debug
 
@@ -69,6 +70,21 @@ on_pad_removed (GstElement * rtpbin, GstPad * pad, GstPartialMix * self)
   }
 }
 
+/* Returns: (transfer floating) (nullable): what stands where the rtpbin would have a jitter
+ * buffer.  Who has lost packets sent again needs the jitter buffer, which asks for them. */
+static GstElement *
+on_request_jitterbuffer (GstElement * rtpbin, guint session G_GNUC_UNUSED,
+    GstPartialMix * self)
+{
+  gboolean retransmission = FALSE;
+
+  if (g_object_class_find_property (G_OBJECT_GET_CLASS (rtpbin),
+          "do-retransmission"))
+    g_object_get (rtpbin, "do-retransmission", &retransmission, NULL);
+  return retransmission ? NULL : g_object_new (GST_TYPE_PARTIAL_MIX_PASSAGE,
+      NULL);
+}
+
 static gboolean
 take_pad (GstElement * rtpbin, GstPad * pad, gpointer self)
 {
@@ -93,6 +109,9 @@ gst_partial_mix_rtpbin_connect (GstPartialMix * self)
         G_CALLBACK (on_pad_added), self, 0);
     g_signal_connect_object (self->rtpbin, "pad-removed",
         G_CALLBACK (on_pad_removed), self, 0);
+    if (g_signal_lookup ("request-jitterbuffer", G_OBJECT_TYPE (self->rtpbin)))
+      g_signal_connect_object (self->rtpbin, "request-jitterbuffer",
+          G_CALLBACK (on_request_jitterbuffer), self, 0);
     gst_element_foreach_src_pad (self->rtpbin, take_pad, self);
   } else if (name != NULL) {
     GST_ELEMENT_ERROR (self, RESOURCE, NOT_FOUND,

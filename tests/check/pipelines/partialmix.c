@@ -291,6 +291,162 @@ GST_START_TEST (test_it_ends_when_nobody_has_come)
 
 GST_END_TEST;
 
+/* Whatever brings the streams of a session to an rtpbin, without a thread */
+static GstPad *
+join_session (GstElement * rtpbin)
+{
+  GstPad *src = gst_pad_new ("network", GST_PAD_SRC);
+  GstPad *sink = gst_element_request_pad_simple (rtpbin, "recv_rtp_sink_0");
+  GstCaps *caps = gst_caps_from_string (RTP_CAPS_PCMU);
+
+  gst_pad_set_active (src, TRUE);
+  fail_unless_equals_int (gst_pad_link (src, sink), GST_PAD_LINK_OK);
+  gst_object_unref (sink);
+  gst_check_setup_events (src, rtpbin, caps, GST_FORMAT_TIME);
+  gst_caps_unref (caps);
+  return src;
+}
+
+static guint64
+n_come_in (GstElement * mix)
+{
+  GstStructure *stats;
+  const GValue *streams;
+  guint64 n = 0;
+
+  g_object_get (mix, "stats", &stats, NULL);
+  streams = gst_structure_get_value (stats, "streams");
+  if (gst_value_array_get_size (streams) > 0)
+    gst_structure_get_uint64 (gst_value_get_structure
+        (gst_value_array_get_value (streams, 0)), "n-packets", &n);
+  gst_structure_free (stats);
+  return n;
+}
+
+static GstElement *
+receiver_new (GstElement ** in, GstElement ** mix)
+{
+  GstElement *pipeline = gst_parse_launch ("rtpbin name=in "
+      "partialmix name=mix rtpbin=in "
+      "mix.src_99 ! fakesink sync=false async=false", NULL);
+
+  *in = gst_bin_get_by_name (GST_BIN (pipeline), "in");
+  *mix = gst_bin_get_by_name (GST_BIN (pipeline), "mix");
+  return pipeline;
+}
+
+static void
+receiver_free (GstElement * pipeline, GstElement * in, GstElement * mix)
+{
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (mix);
+  gst_object_unref (in);
+  gst_object_unref (pipeline);
+}
+
+/* A talker who was in a mix for four seconds is separate again, and the second packet
+ * is lost. */
+GST_START_TEST (test_a_lost_packet_after_a_pause_holds_up_none)
+{
+  GstElement *in, *mix, *pipeline = receiver_new (&in, &mix);
+  GstPad *network;
+
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  network = join_session (in);
+  for (guint16 seq = 0; seq < 20; seq++) {
+    GstBuffer *packet = rtp_packet_new (1000, seq, FRAME_SAMPLES);
+    GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+
+    if (seq >= 10) {
+      gst_rtp_buffer_map (packet, GST_MAP_WRITE, &rtp);
+      gst_rtp_buffer_set_timestamp (&rtp, (200 + seq) * FRAME_SAMPLES);
+      gst_rtp_buffer_unmap (&rtp);
+      GST_BUFFER_PTS (packet) += 200 * FRAME;
+    }
+    if (seq == 11)
+      gst_buffer_unref (packet);
+    else
+      fail_unless_equals_int (gst_pad_push (network, packet), GST_FLOW_OK);
+    /* the session keeps the first one until the second one comes */
+    fail_unless_equals_uint64 (n_come_in (mix),
+        seq == 0 ? 0 : seq < 11 ? seq + 1 : seq);
+  }
+  gst_object_unref (network);
+  receiver_free (pipeline, in, mix);
+}
+
+GST_END_TEST;
+
+static guint
+n_jitterbuffers (GstElement * in)
+{
+  GstIterator *it = gst_bin_iterate_all_by_element_factory_name (GST_BIN (in),
+      "rtpjitterbuffer");
+  GValue item = G_VALUE_INIT;
+  guint n = 0;
+
+  while (gst_iterator_next (it, &item) == GST_ITERATOR_OK) {
+    g_value_reset (&item);
+    n++;
+  }
+  g_value_unset (&item);
+  gst_iterator_free (it);
+  return n;
+}
+
+/* It takes a jitter buffer to ask for a packet again. */
+GST_START_TEST (test_who_asks_for_packets_again_has_a_jitter_buffer)
+{
+  gboolean retransmission = __i__ == 1;
+  GstElement *in, *mix, *pipeline = receiver_new (&in, &mix);
+  GstPad *network;
+
+  g_object_set (in, "do-retransmission", retransmission, NULL);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  network = join_session (in);
+  for (guint16 seq = 0; seq < 2; seq++)
+    fail_unless_equals_int (gst_pad_push (network, rtp_packet_new (1000, seq,
+                FRAME_SAMPLES)), GST_FLOW_OK);
+  fail_unless_equals_int (n_jitterbuffers (in), retransmission ? 1 : 0);
+  gst_object_unref (network);
+  receiver_free (pipeline, in, mix);
+}
+
+GST_END_TEST;
+
+static void
+unlink_from_mixer (GstPad * src)
+{
+  GstPad *sink = gst_pad_get_peer (src);
+
+  gst_pad_unlink (src, sink);
+  gst_object_unref (sink);
+}
+
+/* Whoever takes a stream no more says so to that stream alone. */
+GST_START_TEST (test_a_stream_that_nobody_takes_ends_no_other_one)
+{
+  GstElement *in, *mix, *pipeline = receiver_new (&in, &mix);
+  GstPad *network, *taken;
+
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  network = join_session (in);
+  for (guint16 seq = 0; seq < 4; seq++) {
+    for (guint ssrc = 1000; ssrc < 1002; ssrc++)
+      fail_unless_equals_int (gst_pad_push (network, rtp_packet_new (ssrc, seq,
+                  FRAME_SAMPLES)), GST_FLOW_OK);
+    if (seq != 1)
+      continue;
+    taken = gst_element_get_static_pad (in, "recv_rtp_src_0_1000_0");
+    unlink_from_mixer (taken);
+    gst_object_unref (taken);
+  }
+  receiver_free (pipeline, in, mix);
+  gst_object_unref (network);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_suite (void)
 {
@@ -306,6 +462,10 @@ partialmix_suite (void)
   tcase_add_test (tc, test_rtcp_needs_the_number_of_a_neighbour);
   tcase_add_loop_test (tc, test_talkers_who_join_at_once_all_come_in, 0, 10);
   tcase_add_test (tc, test_it_ends_when_nobody_has_come);
+  tcase_add_test (tc, test_a_lost_packet_after_a_pause_holds_up_none);
+  tcase_add_loop_test (tc, test_who_asks_for_packets_again_has_a_jitter_buffer,
+      0, 2);
+  tcase_add_test (tc, test_a_stream_that_nobody_takes_ends_no_other_one);
   return suite;
 }
 
