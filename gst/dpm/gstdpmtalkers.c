@@ -7,6 +7,7 @@
 
 #include <string.h>
 #include "common/gstfairmixlock.h"
+#include "common/gstfairmixpause.h"
 
 /* The neighbour for whom the mixer has them; no session has that number. */
 #define NEIGHBOUR 2147483647
@@ -103,8 +104,10 @@ make_decoder (GstDpmTalkers * self, GstElement ** first, GPtrArray * made)
 
     if (element == NULL || (last != NULL && !gst_element_link (last, element)))
       return NULL;
-    if (i == 0)
+    if (i == 0) {
       *first = element;
+      gst_fairmix_pause_watch (element);
+    }
     if (i == 2)
       g_object_set (element, "plc", TRUE, NULL);
     last = element;

@@ -7,6 +7,7 @@
 #include "fairmix/playout/fmx-interarrival.h"
 #include "fairmix/playout/fmx-tick-queue.h"
 #include "gstqmadjust.h"
+#include "common/gstfairmixpause.h"
 #include "gstqmarrival.h"
 #include "gstqmdebug.h"
 #include "gstqmstream.h"
@@ -42,6 +43,12 @@ typedef struct
   gboolean changed;
 } Passage;
 
+/* What the inner jitter buffer counted */
+typedef struct
+{
+  guint64 n_late, n_duplicates;
+} GstQmRefused;
+
 /* How the inner jitter buffer is steered: it takes a packet that is later than
  * its latency for a new time line, so that is large (@cover); and it waits for
  * a missing packet for latency + ts-offset, which is our delay (@wait). */
@@ -63,6 +70,8 @@ struct _GstQmStage
 
   gint active;                  /* settings.active, without the lock */
   GstQmArrival arrival;
+  GstFairmixPause pause;
+  GstQmRefused again;           /* of what was only to tell of pauses */
 
   GstFairmixLock lock;
   /* Properties */
@@ -86,17 +95,72 @@ struct _GstQmStage
 
 /* --- on the way in --- */
 
+static void
+take_from (GstStructure * stats, const gchar * name, guint64 n)
+{
+  guint64 counted;
+
+  if (n > 0 && gst_structure_get_uint64 (stats, name, &counted))
+    gst_structure_set (stats, name, G_TYPE_UINT64, counted - MIN (n, counted),
+        NULL);
+}
+
+static void
+gst_qm_refused_take (GstStructure * stats, const GstQmRefused * refused)
+{
+  take_from (stats, "num-late", refused->n_late);
+  take_from (stats, "num-duplicates", refused->n_duplicates);
+}
+
+static GstFlowReturn
+chain_inner (GstQmStage * self, GstBuffer * buffer)
+{
+  return GST_PAD_CHAINFUNC (self->inner_sink) (self->inner_sink,
+      GST_OBJECT_CAST (self->inner), buffer);
+}
+
+static void
+get_refused (GstQmStage * self, GstQmRefused * refused)
+{
+  GstStructure *stats = NULL;
+
+  g_object_get (self->inner, "stats", &stats, NULL);
+  gst_structure_get (stats, "num-late", G_TYPE_UINT64, &refused->n_late,
+      "num-duplicates", G_TYPE_UINT64, &refused->n_duplicates, NULL);
+  gst_structure_free (stats);
+}
+
+/* The inner one learns that there was a pause; what it counts for that is not to be
+ * seen. */
+static void
+gst_qm_stage_tell_of_pause (GstQmStage * self, GstBuffer * again)
+{
+  GstQmRefused before = { 0, 0 }, after = { 0, 0 };
+
+  get_refused (self, &before);
+  chain_inner (self, again);
+  get_refused (self, &after);
+  gst_fairmix_lock_acquire (&self->lock);
+  self->again.n_late += after.n_late - before.n_late;
+  self->again.n_duplicates += after.n_duplicates - before.n_duplicates;
+  gst_fairmix_lock_release (&self->lock);
+}
+
 /* The bin's pad is the only way into the inner one, opened after it and closed
  * before it, and flushes with it: its lock and its flags hold for both. */
 static GstFlowReturn
 gst_qm_stage_chain_in (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 {
   GstQmStage *self = GST_PAD_ELEMENT_PRIVATE (pad);
+  GstBuffer *again;
 
-  if (g_atomic_int_get (&self->active))
+  if (g_atomic_int_get (&self->active)) {
     buffer = gst_qm_arrival_note (&self->arrival, self->owner, buffer);
-  return GST_PAD_CHAINFUNC (self->inner_sink) (self->inner_sink,
-      GST_OBJECT_CAST (self->inner), buffer);
+    again = gst_fairmix_pause_note (&self->pause, buffer);
+    if (again != NULL)
+      gst_qm_stage_tell_of_pause (self, again);
+  }
+  return chain_inner (self, buffer);
 }
 
 static gboolean
@@ -115,8 +179,16 @@ gst_qm_stage_chain_list_in (GstPad * pad, GstObject * parent,
   GstQmStage *self = gst_pad_get_element_private (pad);
 
   if (g_atomic_int_get (&self->active)) {
+    GstBuffer *again = NULL;
+
     list = gst_buffer_list_make_writable (list);
     gst_buffer_list_foreach (list, note_arrival_of_listed, self);
+    if (gst_buffer_list_length (list) > 0)
+      again = gst_fairmix_pause_note (&self->pause,
+          gst_buffer_list_get (list, 0));
+    if (again != NULL)
+      gst_qm_stage_tell_of_pause (self, again);
+    gst_fairmix_pause_note_rest (&self->pause, list);
   }
   return gst_pad_chain_list (self->inner_sink, list);
 }
@@ -137,6 +209,7 @@ gst_qm_stage_event_in (GstPad * pad, GstObject * parent, GstEvent * event)
 
   if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT)
     gst_qm_stage_copy_segment (event, &self->arrival.line);
+  gst_fairmix_pause_event (&self->pause, event);
   return gst_pad_event_default (pad, parent, event);
 }
 
@@ -787,6 +860,7 @@ gst_qm_stage_add_stats (GstQmStage * self, GstStructure * stats)
     append_uint64 (&thresholds, fmx_queue_monitor_threshold (monitor, k));
   }
   s = gst_qm_stage_get_counters (self);
+  gst_qm_refused_take (stats, &self->again);
   gst_structure_set (stats,
       "qm-delay", G_TYPE_UINT64, gst_qm_stage_current_delay (self),
       "qm-need", G_TYPE_UINT64,

@@ -170,6 +170,56 @@ GST_START_TEST (test_comfort_noise_is_no_other_stream)
 
 GST_END_TEST;
 
+/* Packet @n, which was sent in @slot */
+static void
+push_in_slot (GstHarness * h, guint n, guint slot)
+{
+  GstBuffer *buffer = make_packet (n);
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+
+  gst_rtp_buffer_map (buffer, GST_MAP_WRITE, &rtp);
+  gst_rtp_buffer_set_timestamp (&rtp, 4294960000u + slot * UNITS);
+  gst_rtp_buffer_unmap (&rtp);
+  push_late (h, buffer, slot, 0);
+}
+
+static guint64
+inner_counts (GstHarness * h)
+{
+  return stat_of (h, "num-late") + stat_of (h, "num-duplicates");
+}
+
+/* In a talkspurt after @pause packets' time of silence that one is lost: a tenth of a
+ * second later those behind it are out. */
+static void
+lose_after_a_pause (guint n_before, guint pause, guint lost)
+{
+  GstHarness *h = harness_new ("qmjitterbuffer");
+  guint n = 0, end = n_before + lost + 6;
+
+  for (; n < n_before; n++)
+    push_in_slot (h, n, n);
+  for (; n < end; n++)
+    if (n != n_before + lost)
+      push_in_slot (h, n, n + pause);
+  for (n = 0; n < end; n++)
+    if (n != n_before + lost)
+      pull_due (h, n);
+  fail_unless_equals_uint64 (stat_of (h, "num-lost"), 1);
+  fail_unless_equals_uint64 (inner_counts (h), 0);
+  harness_free (h);
+}
+
+GST_START_TEST (test_a_packet_lost_after_a_pause_holds_up_none)
+{
+  static const guint before[] = { 1, 2, 100 };
+
+  for (guint lost = 1; lost < 8; lost++)
+    lose_after_a_pause (before[__i__], 200, lost);
+}
+
+GST_END_TEST;
+
 static Suite *
 qmjitterbuffer_silence_suite (void)
 {
@@ -183,6 +233,7 @@ qmjitterbuffer_silence_suite (void)
   tcase_add_test (tc, test_a_long_id_is_not_looked_for_among_short_ones);
   tcase_add_test (tc, test_packets_of_dtx_go_first);
   tcase_add_test (tc, test_comfort_noise_is_no_other_stream);
+  tcase_add_loop_test (tc, test_a_packet_lost_after_a_pause_holds_up_none, 0, 3);
   return suite;
 }
 

@@ -154,6 +154,30 @@ stat_of (GstHarness * h, const gchar * field)
   return value;
 }
 
+/* Takes packet @n, which comes though the clock stands still: whoever waits for a time
+ * that is over is let go, as moving a test clock on does not.
+ * Returns: how long it is */
+static inline gsize
+pull_due (GstHarness * h, guint n)
+{
+  GstTestClock *clock = gst_harness_get_testclock (h);
+  GstBuffer *buffer;
+  GstClockID id;
+  gsize size;
+
+  while ((buffer = gst_harness_try_pull (h)) == NULL) {
+    id = gst_test_clock_process_next_clock_id (clock);
+    if (id != NULL)
+      gst_clock_id_unref (id);
+    g_thread_yield ();
+  }
+  gst_object_unref (clock);
+  fail_unless_equals_int (number_of (buffer), n & 0xffff);
+  size = gst_buffer_get_size (buffer);
+  gst_buffer_unref (buffer);
+  return size;
+}
+
 /* Waits until it is decided what becomes of the first @n packets. */
 static inline void
 wait_decided (GstHarness * h, guint n)
