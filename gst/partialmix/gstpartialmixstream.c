@@ -71,6 +71,7 @@ gst_partial_mix_stream_unref (GstPartialMixStream * stream)
   clear_buffers (stream->recent);
   gst_partial_mix_voice_clear (&stream->voice);
   g_clear_object (&stream->source);
+  g_clear_object (&stream->former_source);
   gst_object_unref (stream->pad);
   gst_partial_mix_identity_clear (&stream->identity);
   g_free (stream);

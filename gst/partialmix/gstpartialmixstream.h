@@ -81,7 +81,8 @@ typedef struct
   guint32 out_ssrc;             /* as it leaves; another one after a collision */
   GstPad *pad;                  /* where it comes in; owned */
   gint neighbour;
-  gint former_neighbour;        /* from whom it came until moved_at */
+  gint former_neighbour;        /* from whom it came until moved_at ... */
+  GSocketAddress *former_source;        /* ... and from where, or NULL */
   GstClockTime moved_at;        /* 0: never */
   FmxMixKey key;                /* random: the mixes' identity is made of it */
   GstPartialMixFormat format;

@@ -234,6 +234,14 @@ add_stream (GstPartialMix * self, GstPartialMixSinkPad * pad,
 
 /* --------------------------------------------------------------- moving -- */
 
+/* Returns: how many numbers the packet is after what @stream has of the newest; before
+ * it: less than 0 */
+static gint
+step_of (const GstPartialMixStream * stream, GstRTPBuffer * rtp)
+{
+  return (gint16) (gst_rtp_buffer_get_seq (rtp) - (guint16) stream->next_seq);
+}
+
 /* Whether @stream may come in at @pad from now on, where the packet is: its numbers go
  * on, and the application said that it would.  A sender is the same one by SSRC and
  * CNAME [RFC3550 8.2]. */
@@ -244,13 +252,12 @@ may_move (const GstPartialMixStream * stream, GstPartialMixSinkPad * pad,
   gint neighbour = gst_partial_mix_sink_pad_get_neighbour (pad);
   gint successor = g_atomic_int_get (&GST_PARTIAL_MIX_SINK_PAD_CAST
       (stream->pad)->successor);
-  gint16 step = (gint16) (gst_rtp_buffer_get_seq (rtp)
-      - (guint16) stream->next_seq);
   gboolean is_same;
   gchar *said;
 
   if (successor == GST_PARTIAL_MIX_NO_SUCCESSOR || !stream->started
-      || stream->neighbour == neighbour || ABS (step) > MOST_STEP)
+      || stream->neighbour == neighbour
+      || ABS (step_of (stream, rtp)) > MOST_STEP)
     return FALSE;
   if (successor != GST_PARTIAL_MIX_NAMESAKE)
     return successor == neighbour;
@@ -260,33 +267,24 @@ may_move (const GstPartialMixStream * stream, GstPartialMixSinkPad * pad,
   return is_same;
 }
 
-/* Returns: (nullable): a stream of that SSRC that comes in at another pad */
-static GstPartialMixStream *
-find_elsewhere (GstPartialMix * self, GstPartialMixSinkPad * pad,
-    GstRTPBuffer * rtp)
+/* What is said of who sends at @pad holds there, too; but what was said of the stream
+ * before stays. */
+static void
+take_name (GstPartialMix * self, GstPartialMixStream * stream,
+    GstPartialMixSinkPad * pad)
 {
-  guint32 ssrc = gst_rtp_buffer_get_ssrc (rtp);
-  GstPartialMixFormat format;
-  guint i;
+  gchar *said = said_cname (pad, stream->ssrc);
 
-  if (!gst_partial_mix_table_is_ssrc_used (&self->table, ssrc)
-      || !find_format (pad, gst_rtp_buffer_get_payload_type (rtp), &format))
-    return NULL;
-  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
-    GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
-
-    if (stream != NULL && stream->ssrc == ssrc && stream->pad != GST_PAD (pad)
-        && gst_partial_mix_format_is_equal (&stream->format, &format))
-      return stream;
-  }
-  return NULL;
+  if (said != NULL && !stream->identity.said)
+    gst_partial_mix_name_stream (self, stream, said, TRUE);
+  g_free (said);
 }
 
 /* Its sender has another way to us from now on.  Who hears it goes on hearing it: it
  * has been decoded so far, and its number, its name and its place stay. */
 static void
 move_stream (GstPartialMix * self, GstPartialMixStream * stream,
-    GstPartialMixSinkPad * pad, GstBuffer * buffer, GstClockTime now)
+    GstPartialMixSinkPad * pad, GstBuffer * buffer, guint8 pt, GstClockTime now)
 {
   GstPartialMixSinkPad *old = GST_PARTIAL_MIX_SINK_PAD_CAST (stream->pad);
   gpointer key = GUINT_TO_POINTER (stream->ssrc);
@@ -294,14 +292,17 @@ move_stream (GstPartialMix * self, GstPartialMixStream * stream,
 
   g_hash_table_remove (old->streams, key);
   g_hash_table_insert (pad->streams, key, stream);
-  g_clear_object (&stream->source);
+  g_clear_object (&stream->former_source);
+  stream->former_source = g_steal_pointer (&stream->source);
   gst_fairmix_origin_is_other (&stream->source, buffer);        /* notes it */
+  stream->format.pt = pt;       /* what it leaves with stays */
   stream->former_neighbour = stream->neighbour;
   stream->moved_at = now;
   gst_partial_mix_table_move (&self->table, stream, GST_PAD (pad),
       gst_partial_mix_sink_pad_get_neighbour (pad));
   gst_partial_mix_identity_set_host (&stream->identity,
       gst_partial_mix_buffer_host (buffer));
+  take_name (self, stream, pad);
   for (i = 0; i < self->listeners->len; i++) {
     GstPartialMixListener *listener = g_ptr_array_index (self->listeners, i);
 
@@ -314,29 +315,47 @@ move_stream (GstPartialMix * self, GstPartialMixStream * stream,
   message_stream (self, stream, "moved", GST_PARTIAL_MIX_STREAM_MOVED);
 }
 
-/* What its sender had sent the way before is on it for some time still. */
+/* What its sender had sent the way before is on it for some time still: from where it
+ * came, and not after what has come since. */
 static gboolean
-comes_late (const GstPartialMixStream * stream, GstPartialMixSinkPad * pad,
-    GstClockTime now)
+comes_late (GstPartialMixStream * stream, GstPartialMixSinkPad * pad,
+    GstBuffer * buffer, GstRTPBuffer * rtp, GstClockTime now)
 {
   return stream->moved_at > 0 && now < stream->moved_at + FORMER_WAY
       && stream->former_neighbour
-      == gst_partial_mix_sink_pad_get_neighbour (pad);
+      == gst_partial_mix_sink_pad_get_neighbour (pad)
+      && step_of (stream, rtp) < 0
+      && !gst_fairmix_origin_is_other (&stream->former_source, buffer);
 }
 
-/* Returns: (nullable): a stream that is at @pad from now on, or was until a moment ago */
+/* Of several with the SSRC any may be it.  Returns: (nullable): a stream that is at @pad
+ * from now on, or was until a moment ago */
 static GstPartialMixStream *
 find_mover (GstPartialMix * self, GstPartialMixSinkPad * pad,
     GstBuffer * buffer, GstRTPBuffer * rtp, GstClockTime now)
 {
-  GstPartialMixStream *stream = find_elsewhere (self, pad, rtp);
+  guint32 ssrc = gst_rtp_buffer_get_ssrc (rtp);
+  guint8 pt = gst_rtp_buffer_get_payload_type (rtp);
+  GstPartialMixFormat format;
+  guint i;
 
-  if (stream == NULL || comes_late (stream, pad, now))
-    return stream;
-  if (!may_move (stream, pad, rtp))
+  if (!gst_partial_mix_table_is_ssrc_used (&self->table, ssrc)
+      || !find_format (pad, pt, &format))
     return NULL;
-  move_stream (self, stream, pad, buffer, now);
-  return stream;
+  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
+    GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
+
+    if (stream == NULL || stream->ssrc != ssrc || stream->pad == GST_PAD (pad)
+        || !gst_partial_mix_format_is_equal (&stream->format, &format))
+      continue;
+    if (comes_late (stream, pad, buffer, rtp, now))
+      return stream;
+    if (may_move (stream, pad, rtp)) {
+      move_stream (self, stream, pad, buffer, pt, now);
+      return stream;
+    }
+  }
+  return NULL;
 }
 
 GstPartialMixStream *
@@ -346,7 +365,7 @@ gst_partial_mix_lookup (GstPartialMix * self, GstPartialMixSinkPad * pad,
   guint32 ssrc = gst_rtp_buffer_get_ssrc (rtp);
   guint8 pt = gst_rtp_buffer_get_payload_type (rtp);
   GstPartialMixStream *stream = g_hash_table_lookup (pad->streams,
-      GUINT_TO_POINTER (ssrc));
+      GUINT_TO_POINTER (ssrc)), *mover = NULL;
   GstPartialMixFormat format;
 
   if (stream != NULL && gst_fairmix_origin_is_other (&stream->source, buffer)) {
@@ -357,10 +376,12 @@ gst_partial_mix_lookup (GstPartialMix * self, GstPartialMixSinkPad * pad,
     gst_partial_mix_remove_stream (self, stream, GST_PARTIAL_MIX_STREAM_SOURCE);
     stream = NULL;
   }
-  if (stream == NULL)
-    stream = find_mover (self, pad, buffer, rtp, now);
   if (stream != NULL && stream->format.pt == pt)
     return stream;
+  if (stream == NULL)
+    mover = find_mover (self, pad, buffer, rtp, now);
+  if (mover != NULL)
+    return mover;
 
   if (gst_partial_mix_table_is_mix (&self->table, ssrc)) {
     self->counters.n_loops++;

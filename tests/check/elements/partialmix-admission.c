@@ -249,6 +249,32 @@ GST_START_TEST (test_who_joins_very_many_does_not_plan_for_all)
 
 GST_END_TEST;
 
+/* It goes on at another pad: where it came in before only its own sender is late. */
+GST_START_TEST (test_who_was_kept_out_is_not_heard_when_the_ssrc_has_moved)
+{
+  gboolean is_other = __i__ == 1;
+  Rig *rig = rig_new (NULL);
+  RigTalker *honest = rig_talker (rig, "sink_1", 11, RIG_PCMU, 440, 8000);
+  RigTalker *other = rig_talker (rig, "sink_2", 12, RIG_PCMU, 440, 8000);
+  RigTalker there = *honest;
+
+  rig_listener (rig, "src_0", NULL);
+  rig_play (rig);
+  send_from (rig, honest, "192.0.2.1", 5000);
+  send_from (rig, other, "192.0.2.3", 5000);
+  rig_advance (rig, 20 * GST_MSECOND);
+  g_object_set (honest->peer, "successor", 2, NULL);
+  there.pad = other->pad;
+  there.seq = honest->seq + 1;
+  send_from (rig, &there, "192.0.2.3", 5000);
+  fail_unless_equals_uint64 (rig_stat (rig, "n-streams"), 2);
+  send_from (rig, honest, is_other ? "192.0.2.66" : "192.0.2.1", 5000);
+  fail_unless_equals_uint64 (rig_stat (rig, "n-streams"), is_other ? 3 : 2);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_admission_suite (void)
 {
@@ -262,6 +288,8 @@ partialmix_admission_suite (void)
   tcase_add_test (tc, test_other_numbers_do_not_take_a_live_ssrc);
   tcase_add_test (tc, test_another_payload_type_does_not_take_a_live_ssrc);
   tcase_add_test (tc, test_a_source_that_is_silent_gives_way_after_a_while);
+  tcase_add_loop_test (tc,
+      test_who_was_kept_out_is_not_heard_when_the_ssrc_has_moved, 0, 2);
 
   tc = tcase_create ("room");
   suite_add_tcase (suite, tc);

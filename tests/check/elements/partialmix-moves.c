@@ -73,6 +73,23 @@ neighbour_of_stream (Rig * rig)
   return neighbour;
 }
 
+/* Returns: how many messages say @event of a stream */
+static guint
+count_events (Rig * rig, const gchar * event)
+{
+  GstMessage *message;
+  guint n = 0;
+
+  while ((message = gst_bus_pop_filtered (rig->bus, GST_MESSAGE_ELEMENT))
+      != NULL) {
+    n += gst_message_has_name (message, "fairmix-stream")
+        && g_strcmp0 (gst_structure_get_string (gst_message_get_structure
+            (message), "event"), event) == 0;
+    gst_message_unref (message);
+  }
+  return n;
+}
+
 static void
 check_heard (Scene * scene, guint n_frames)
 {
@@ -184,6 +201,111 @@ GST_START_TEST (test_whoever_takes_an_ssrc_gets_no_stream)
 
 GST_END_TEST;
 
+/* Who came first with an SSRC keeps nobody from going on with it. */
+GST_START_TEST (test_another_one_with_its_ssrc_does_not_keep_it)
+{
+  RigTalker *mallory;
+  Scene scene;
+  GstPad *pad;
+
+  scene.rig = rig_new ("mix-encoding=l16 latency=40000000 ramp-duration=0");
+  mallory = rig_talker (scene.rig, "sink_3", SSRC, RIG_L16, 900, AMPLITUDE);
+  mallory->seq += 10000;
+  scene.listener = rig_listener (scene.rig, "src_0", NULL);
+  rig_play (scene.rig);
+  rig_run (scene.rig, 1);
+  scene.talker = rig_talker (scene.rig, "sink_1", SSRC, RIG_L16, 400,
+      AMPLITUDE);
+  scene.other = rig_talker (scene.rig, "sink_2", 7, RIG_L16, 700, AMPLITUDE);
+  pad = scene.talker->pad;
+  rig_run (scene.rig, 5);
+  g_object_set (scene.talker->peer, "successor", 2, NULL);
+  scene_move (&scene);
+  rig_run (scene.rig, 5);
+  fail_unless_equals_uint64 (rig_stat (scene.rig, "n-collisions"), 1);
+  fail_unless_equals_uint64 (rig_stat (scene.rig, "n-streams"), 3);
+  scene_end (&scene, pad);
+}
+
+GST_END_TEST;
+
+/* It may be back where it was before all that was on the way has come.  If nobody said so
+ * it is a second stream there, but no silence. */
+GST_START_TEST (test_who_comes_back_at_once_is_heard)
+{
+  gboolean is_said = __i__ == 0;
+  RigListener *former;
+  Scene scene;
+  GstPad *pad;
+
+  scene_begin (&scene, FALSE, NULL, NULL);
+  former = rig_listener (scene.rig, "src_1", NULL);
+  rig_run (scene.rig, 5);
+  pad = scene.talker->pad;
+  g_object_set (scene.talker->peer, "successor", 2, NULL);
+  g_object_set (scene.other->peer, "successor", is_said ? 1 : -1, NULL);
+  scene_move (&scene);
+  rig_run (scene.rig, 10);
+  fail_unless_equals_int (rig_count_packets (former, SSRC), 10);
+  scene.talker->pad = pad;
+  rig_run (scene.rig, 10);
+  fail_unless_equals_int (rig_count_packets (former, SSRC), 10);
+  fail_unless_equals_int (rig_count_whole (scene.listener, SSRC, 0),
+      BEFORE + 5 + (is_said ? 20 : 10));
+  fail_unless_equals_uint64 (rig_stat (scene.rig, "n-collisions"),
+      is_said ? 0 : 1);
+  if (is_said)
+    fail_unless_equals_int (neighbour_of_stream (scene.rig), 1);
+  scene_end (&scene, pad);
+}
+
+GST_END_TEST;
+
+/* @scene's talker says it on @pad with the number @pt. */
+static void
+send_as (Scene * scene, GstPad * pad, guint8 pt)
+{
+  GstBuffer *buffer = rig_packet (scene->rig, scene->talker);
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+
+  fail_unless (gst_rtp_buffer_map (buffer, GST_MAP_READWRITE, &rtp));
+  gst_rtp_buffer_set_payload_type (&rtp, pt);
+  gst_rtp_buffer_unmap (&rtp);
+  fail_unless_equals_int (gst_pad_push (pad, buffer), GST_FLOW_OK);
+}
+
+/* The same format has another number there. */
+GST_START_TEST (test_another_payload_type_of_the_same_format_goes_on)
+{
+  GstCaps *caps = gst_caps_from_string ("application/x-rtp,media=audio,"
+      "payload=98,clock-rate=48000,encoding-name=L16,channels=1");
+  GstBuffer *late;
+  Scene scene;
+  guint n;
+
+  scene_begin (&scene, __i__ == 1, NULL, NULL);
+  scene.talker->silent = TRUE;
+  gst_pad_push_event (scene.other->pad, gst_event_new_caps (caps));
+  gst_caps_unref (caps);
+  g_object_set (scene.talker->peer, "successor", 2, NULL);
+  late = rig_packet (scene.rig, scene.talker);
+  for (n = 0; n < AFTER; n++) {
+    send_as (&scene, scene.other->pad, 98);
+    if (n == 0)
+      gst_pad_push (scene.talker->pad, late);
+    rig_run (scene.rig, 1);
+  }
+  fail_unless_equals_int (neighbour_of_stream (scene.rig), 2);
+  fail_unless_equals_uint64 (rig_stat (scene.rig, "n-streams"), 2);
+  if (__i__ == 0)
+    fail_unless_equals_int (rig_count_packets (scene.listener, SSRC),
+        BEFORE + AFTER);
+  fail_unless_equals_int (count_events (scene.rig, "removed"), 0);
+  scene_end (&scene, scene.talker->pad);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_moves_suite (void)
 {
@@ -195,6 +317,10 @@ partialmix_moves_suite (void)
   tcase_add_test (tc, test_who_brings_it_does_not_get_it_back);
   tcase_add_test (tc, test_what_was_on_the_way_before_is_heard);
   tcase_add_loop_test (tc, test_whoever_takes_an_ssrc_gets_no_stream, 0, 5);
+  tcase_add_test (tc, test_another_one_with_its_ssrc_does_not_keep_it);
+  tcase_add_loop_test (tc, test_who_comes_back_at_once_is_heard, 0, 2);
+  tcase_add_loop_test (tc,
+      test_another_payload_type_of_the_same_format_goes_on, 0, 2);
   return s;
 }
 

@@ -374,6 +374,38 @@ GST_START_TEST (test_a_flood_of_names_drives_out_no_other_neighbours)
 
 GST_END_TEST;
 
+/* Nor is it hers to say any more when her stream comes in where the application says who
+ * she is. */
+GST_START_TEST (test_a_name_that_is_said_holds_for_who_comes_from_elsewhere)
+{
+  Rig *rig = rig_new (NULL);
+  RigTalker *talker = rig_talker (rig, "sink_1", 101, RIG_PCMU, 400, 6000);
+  RigTalker *other = rig_talker (rig, "sink_2", 102, RIG_PCMU, 400, 6000);
+  GstPad *pad = talker->pad;
+  Rtcp first, second;
+
+  rig_play (rig);
+  rtcp_open (&first, rig, "rtcp_sink_1");
+  rtcp_open (&second, rig, "rtcp_sink_2");
+  send_cname (&first, 101, "alice", NULL);
+  rig_run (rig, 5);
+  check_name (rig, 101, "alice");
+  g_object_set (talker->peer, "successor", -2, NULL);
+  g_object_set (other->peer, "cname", "alice", NULL);
+  talker->pad = other->pad;
+  for (guint i = 0; i < 4; i++) {
+    rig_run (rig, 250);
+    send_cname (&second, 101, "mallory", NULL);
+  }
+  check_name (rig, 101, "alice");
+  talker->pad = pad;
+  rtcp_close (&first);
+  rtcp_close (&second);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_rtcp_suite (void)
 {
@@ -394,6 +426,8 @@ partialmix_rtcp_suite (void)
   tcase_add_test (tc, test_a_name_from_elsewhere_is_nobodys);
   tcase_add_test (tc, test_the_first_name_holds_until_it_changes_credibly);
   tcase_add_test (tc, test_a_name_that_somebody_has_is_nobody_elses);
+  tcase_add_test (tc,
+      test_a_name_that_is_said_holds_for_who_comes_from_elsewhere);
   tcase_add_test (tc, test_a_flood_of_names_drives_out_no_other_neighbours);
   return suite;
 }
