@@ -249,8 +249,7 @@ gst_dpm_hall_expect_move (GstDpmHall * self, guint number, guint mixer)
 
   gst_fairmix_lock_acquire (&self->lock);
   neighbour = find_number (self, number);
-  if (neighbour != NULL && number != mixer
-      && find_number (self, mixer) != NULL)
+  if (neighbour != NULL && number != mixer && find_number (self, mixer) != NULL)
     sink = note_move (self, neighbour, (gint) mixer);
   gst_fairmix_lock_release (&self->lock);
   set_successor (sink, (gint) mixer);
@@ -293,13 +292,16 @@ hand_over (GstDpmHall * self, GstDpmNeighbour * neighbour)
   return move != NULL;
 }
 
-/* with the lock */
+/* Gives up @neighbour, which is in no table any more but may be about to move. */
 static void
-forget_move (GstDpmHall * self, const GstDpmNeighbour * neighbour)
+forget_neighbour (GstDpmHall * self, GstDpmNeighbour * neighbour)
 {
+  gst_fairmix_lock_acquire (&self->lock);
   for (guint i = self->moves->len; i > 0; i--)
     if (g_array_index (self->moves, Move, i - 1).neighbour == neighbour)
       g_array_remove_index_fast (self->moves, i - 1);
+  gst_fairmix_lock_release (&self->lock);
+  gst_dpm_neighbour_free (neighbour);
 }
 
 /* with the lock: those whose time is over.  @gone: gets who has gone, @staying: the sink
@@ -376,10 +378,7 @@ gst_dpm_hall_left (GstDpmHall * self, GstDpmPeer * peer, FmxJoinReason reason)
       reason);
   if (reason == FMX_JOIN_REASON_MOVED && hand_over (self, neighbour))
     return;
-  gst_fairmix_lock_acquire (&self->lock);
-  forget_move (self, neighbour);
-  gst_fairmix_lock_release (&self->lock);
-  gst_dpm_neighbour_free (neighbour);
+  forget_neighbour (self, neighbour);
 }
 
 void
@@ -397,7 +396,7 @@ gst_dpm_hall_uplink (GstDpmHall * self, FmxJoinClientEvent event,
           NAMESAKE);
     say_names (self, peer, TRUE, 0);
   } else if (event == FMX_JOIN_CLIENT_LEFT && neighbour != NULL) {
-    gst_dpm_neighbour_free (take_neighbour (self, peer));
+    forget_neighbour (self, take_neighbour (self, peer));
   }
 }
 
@@ -406,11 +405,11 @@ gst_dpm_hall_empty (GstDpmHall * self)
 {
   GPtrArray *neighbours;
 
-  end_moves (self, TRUE);
   gst_fairmix_lock_acquire (&self->lock);
   neighbours = self->neighbours;
   self->neighbours = g_ptr_array_new ();
   gst_fairmix_lock_release (&self->lock);
+  end_moves (self, TRUE);       /* nobody can be told to go any more */
   for (guint i = 0; i < neighbours->len; i++)
     gst_dpm_neighbour_free (g_ptr_array_index (neighbours, i));
   g_ptr_array_unref (neighbours);

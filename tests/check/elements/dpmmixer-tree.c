@@ -131,6 +131,31 @@ GST_START_TEST (test_a_branch_lives_without_its_parent)
 
 GST_END_TEST;
 
+/* An application may say of the parent, too, that it is to go somewhere.  It goes nowhere,
+ * and is not there any more when that is forgotten. */
+GST_START_TEST (test_a_parent_that_was_to_move_may_leave)
+{
+  Person *root = mixer_new ("");
+  Person *branch = child_of (root, "");
+  Person *alice = client_new (branch, "alice", 440, "");
+  gint64 end;
+
+  expect_message (branch, "dpm-session", "event", "joined");
+  expect_message (branch, "dpm-neighbour", "event", "joined");
+  /* the parent has the first number */
+  g_signal_emit_by_name (branch->dpm, "move", 1, 2);
+  person_free (root);
+  expect_message (branch, "dpm-session", "event", "left");
+  end = patient_clock_now_us () + G_USEC_PER_SEC;
+  while (patient_clock_now_us () < end)
+    g_usleep (LOOK_US);
+  fail_unless_equals_uint64 (stat_of (branch, "n-neighbours"), 1);
+  person_free (alice);
+  person_free (branch);
+}
+
+GST_END_TEST;
+
 /* A parent is gone without a word: its child goes to the next one on its list, and
  * those below have been talking all the time. */
 GST_START_TEST (test_a_branch_finds_another_parent)
@@ -351,6 +376,7 @@ dpmmixer_tree_suite (void)
   tcase_add_test (tc, test_without_the_secret_there_is_no_branch);
   tcase_add_test (tc, test_a_loop_is_refused);
   tcase_add_test (tc, test_a_branch_lives_without_its_parent);
+  tcase_add_test (tc, test_a_parent_that_was_to_move_may_leave);
   tcase_add_test (tc, test_a_branch_finds_another_parent);
   tcase_add_test (tc, test_priorities_names_and_contributors_reach_the_far_end);
   return s;
