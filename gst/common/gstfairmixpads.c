@@ -88,6 +88,50 @@ gst_fairmix_pads_add_rtcp (GstElement * element, GstPadChainFunction chain,
   return sink;
 }
 
+static gboolean
+is_asked_for (GstPad * pad)
+{
+  GstPadTemplate *template = GST_PAD_PAD_TEMPLATE (pad);
+
+  return template != NULL
+      && GST_PAD_TEMPLATE_PRESENCE (template) == GST_PAD_REQUEST;
+}
+
+static GObject *
+get_child (GstChildProxy * proxy, guint index)
+{
+  GObject *child = NULL;
+
+  GST_OBJECT_LOCK (proxy);
+  for (GList * l = GST_ELEMENT (proxy)->pads; l != NULL && child == NULL;
+      l = l->next)
+    if (is_asked_for (l->data) && index-- == 0)
+      child = g_object_ref (l->data);
+  GST_OBJECT_UNLOCK (proxy);
+  return child;
+}
+
+static guint
+get_children_count (GstChildProxy * proxy)
+{
+  guint n = 0;
+
+  GST_OBJECT_LOCK (proxy);
+  for (GList * l = GST_ELEMENT (proxy)->pads; l != NULL; l = l->next)
+    n += is_asked_for (l->data);
+  GST_OBJECT_UNLOCK (proxy);
+  return n;
+}
+
+void
+gst_fairmix_pads_child_proxy_init (gpointer iface, gpointer data)
+{
+  GstChildProxyInterface *proxy = iface;
+
+  proxy->get_child_by_index = get_child;
+  proxy->get_children_count = get_children_count;
+}
+
 GstFlowReturn
 gst_fairmix_pads_push_rtcp (GstPad * src, GstBuffer * buffer)
 {

@@ -28,6 +28,10 @@ GstPad *gst_fairmix_pads_add_rtcp (GstElement * element,
 /* @buffer: (transfer full): goes on, if anybody is there: nobody needs to be */
 GstFlowReturn gst_fairmix_pads_push_rtcp (GstPad * src, GstBuffer * buffer);
 
+/* A GInterfaceInitFunc of GstChildProxy: the children of an element are its pads that were
+ * asked for. */
+void gst_fairmix_pads_child_proxy_init (gpointer iface, gpointer data);
+
 /* Returns: (transfer full) (nullable): the nearest element with this name: in the
  * bin of @owner, or upwards */
 GstElement *gst_fairmix_find_element (GstElement * owner, const gchar * name);

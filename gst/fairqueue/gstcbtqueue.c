@@ -38,6 +38,7 @@
 #include "fairmix/base/fmx-units.h"
 #include "gst/common/gstfairmixecn.h"
 #include "gst/common/gstfairmixlock.h"
+#include "gst/common/gstfairmixpads.h"
 #include "gst/common/gstfairmixstats.h"
 #include "gst/common/gstfairmixtime.h"
 
@@ -108,11 +109,9 @@ struct _GstCbtQueue
   GstCbtQueueKnown known;       /* downstream */
 };
 
-static void gst_cbt_queue_child_proxy_init (gpointer iface, gpointer data);
-
 G_DEFINE_TYPE_WITH_CODE (GstCbtQueue, gst_cbt_queue, GST_TYPE_ELEMENT,
     G_IMPLEMENT_INTERFACE (GST_TYPE_CHILD_PROXY,
-        gst_cbt_queue_child_proxy_init);
+        gst_fairmix_pads_child_proxy_init);
     GST_DEBUG_CATEGORY_INIT (gst_cbt_queue_debug, "cbtqueue", 0,
         "queue with class-based thresholds"));
 GST_ELEMENT_REGISTER_DEFINE (cbtqueue, "cbtqueue", GST_RANK_NONE,
@@ -507,6 +506,8 @@ gst_cbt_queue_take_event (GstCbtQueue * self, Item * item)
       break;
   }
   gst_cbt_queue_push_sticky (self, pad);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS)  /* what may come yet begins anew */
+    gst_cbt_queue_known_clear (&self->known);
   return event;
 }
 
@@ -529,7 +530,7 @@ gst_cbt_queue_loop (gpointer user_data)
 {
   GstCbtQueue *self = user_data;
   GstFlowReturn flow = GST_FLOW_OK;
-  gboolean pause;
+  gboolean pause, all_eos;
   gpointer object = NULL;
   Item *item = NULL;
 
@@ -561,11 +562,29 @@ gst_cbt_queue_loop (gpointer user_data)
   /* with the lock: the end of a flush starts it again */
   if (pause)
     gst_pad_pause_task (self->srcpad);
+  all_eos = gst_cbt_queue_all_eos (self);
   gst_fairmix_lock_release (&self->lock);
   if (item != NULL)
     gst_cbt_queue_item_free (item);
-  if (flow == GST_FLOW_NOT_LINKED || flow < GST_FLOW_EOS)
+  /* who sends is told that nobody is linked, and knows whether that matters */
+  if (flow < GST_FLOW_EOS || (flow == GST_FLOW_NOT_LINKED && all_eos))
     GST_ELEMENT_FLOW_ERROR (self, flow);
+}
+
+/* Who is linked anew may take what nobody took before. */
+static gboolean
+gst_cbt_queue_src_event (GstPad * pad, GstObject * parent, GstEvent * event)
+{
+  GstCbtQueue *self = GST_CBT_QUEUE (parent);
+
+  gst_fairmix_lock_acquire (&self->lock);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_RECONFIGURE
+      && self->flow == GST_FLOW_NOT_LINKED) {
+    self->flow = GST_FLOW_OK;
+    gst_cbt_queue_go_on (self);
+  }
+  gst_fairmix_lock_release (&self->lock);
+  return gst_pad_event_default (pad, parent, event);
 }
 
 static gboolean
@@ -715,43 +734,11 @@ gst_cbt_queue_release_pad (GstElement * element, GstPad * pad)
   /* the others may have waited for this one's end */
   gst_fairmix_lock_acquire (&self->lock);
   ended = ended && !self->stopped && gst_cbt_queue_all_eos (self);
+  if (ended)
+    gst_cbt_queue_known_clear (&self->known);
   gst_fairmix_lock_release (&self->lock);
   if (ended)
     gst_pad_push_event (self->srcpad, gst_event_new_eos ());
-}
-
-static GObject *
-gst_cbt_queue_get_child (GstChildProxy * proxy, guint index)
-{
-  GstElement *self = GST_ELEMENT (proxy);
-  GObject *child;
-
-  GST_OBJECT_LOCK (self);
-  child = g_list_nth_data (self->sinkpads, index);
-  if (child != NULL)
-    g_object_ref (child);
-  GST_OBJECT_UNLOCK (self);
-  return child;
-}
-
-static guint
-gst_cbt_queue_get_children_count (GstChildProxy * proxy)
-{
-  guint n;
-
-  GST_OBJECT_LOCK (proxy);
-  n = GST_ELEMENT (proxy)->numsinkpads;
-  GST_OBJECT_UNLOCK (proxy);
-  return n;
-}
-
-static void
-gst_cbt_queue_child_proxy_init (gpointer iface, gpointer data)
-{
-  GstChildProxyInterface *proxy = iface;
-
-  proxy->get_child_by_index = gst_cbt_queue_get_child;
-  proxy->get_children_count = gst_cbt_queue_get_children_count;
 }
 
 /* --- object --- */
@@ -990,6 +977,8 @@ gst_cbt_queue_init (GstCbtQueue * self)
   self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
   gst_pad_set_activatemode_function (self->srcpad,
       GST_DEBUG_FUNCPTR (gst_cbt_queue_src_activate_mode));
+  gst_pad_set_event_function (self->srcpad,
+      GST_DEBUG_FUNCPTR (gst_cbt_queue_src_event));
   gst_pad_set_query_function (self->srcpad,
       GST_DEBUG_FUNCPTR (gst_cbt_queue_src_query));
   GST_PAD_SET_PROXY_CAPS (self->srcpad);

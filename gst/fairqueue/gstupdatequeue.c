@@ -310,14 +310,29 @@ gst_update_queue_loop (gpointer user_data)
     gst_update_queue_clear (self);
   }
   g_cond_broadcast (&self->changed);
-  gst_fairmix_lock_release (&self->lock);
-
   if (flow != GST_FLOW_OK) {
     GST_DEBUG_OBJECT (self, "pausing: %s", gst_flow_get_name (flow));
-    gst_pad_pause_task (self->srcpad);
-    if (flow < GST_FLOW_EOS)
-      GST_ELEMENT_FLOW_ERROR (self, flow);
+    gst_pad_pause_task (self->srcpad);  /* with the lock: a new link starts it again */
   }
+  gst_fairmix_lock_release (&self->lock);
+  if (flow < GST_FLOW_EOS)
+    GST_ELEMENT_FLOW_ERROR (self, flow);
+}
+
+/* Who is linked anew may take what nobody took before. */
+static gboolean
+gst_update_queue_src_event (GstPad * pad, GstObject * parent, GstEvent * event)
+{
+  GstUpdateQueue *self = GST_UPDATE_QUEUE (parent);
+
+  gst_fairmix_lock_acquire (&self->lock);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_RECONFIGURE && !self->flushing
+      && self->flow == GST_FLOW_NOT_LINKED) {
+    self->flow = GST_FLOW_OK;
+    gst_pad_start_task (pad, gst_update_queue_loop, self, NULL);
+  }
+  gst_fairmix_lock_release (&self->lock);
+  return gst_pad_event_default (pad, parent, event);
 }
 
 /* What waits here may wait for ever, as in a queue that is not limited in time */
@@ -494,6 +509,8 @@ gst_update_queue_init (GstUpdateQueue * self)
   self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
   gst_pad_set_activatemode_function (self->srcpad,
       GST_DEBUG_FUNCPTR (gst_update_queue_src_activate_mode));
+  gst_pad_set_event_function (self->srcpad,
+      GST_DEBUG_FUNCPTR (gst_update_queue_src_event));
   gst_pad_set_query_function (self->srcpad,
       GST_DEBUG_FUNCPTR (gst_update_queue_src_query));
   GST_PAD_SET_PROXY_CAPS (self->srcpad);

@@ -58,6 +58,8 @@
 #include "gstpartialmix-private.h"
 #include "gstpartialmixdebug.h"
 
+#include "gst/common/gstfairmixpads.h"
+
 #define GST_CAT_DEFAULT gst_partial_mix_debug
 
 enum
@@ -92,11 +94,9 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src_%u",
         ", layout=(string)interleaved, rate=(int)[8000, 48000], "
         "channels=(int)[1, 2]"));
 
-static void gst_partial_mix_child_proxy_init (gpointer iface, gpointer data);
-
 G_DEFINE_TYPE_WITH_CODE (GstPartialMix, gst_partial_mix, GST_TYPE_ELEMENT,
     G_IMPLEMENT_INTERFACE (GST_TYPE_CHILD_PROXY,
-        gst_partial_mix_child_proxy_init));
+        gst_fairmix_pads_child_proxy_init));
 GST_ELEMENT_REGISTER_DEFINE (partialmix, "partialmix", GST_RANK_NONE,
     GST_TYPE_PARTIAL_MIX);
 
@@ -330,40 +330,6 @@ gst_partial_mix_release_pad (GstElement * element, GstPad * pad)
   gst_child_proxy_child_removed (GST_CHILD_PROXY (self), G_OBJECT (pad),
       GST_PAD_NAME (pad));
   gst_element_remove_pad (element, pad);
-}
-
-static GObject *
-gst_partial_mix_get_child (GstChildProxy * proxy, guint index)
-{
-  GstElement *self = GST_ELEMENT (proxy);
-  GObject *child;
-
-  GST_OBJECT_LOCK (self);
-  child = g_list_nth_data (self->pads, index);
-  if (child != NULL)
-    g_object_ref (child);
-  GST_OBJECT_UNLOCK (self);
-  return child;
-}
-
-static guint
-gst_partial_mix_get_children_count (GstChildProxy * proxy)
-{
-  guint n;
-
-  GST_OBJECT_LOCK (proxy);
-  n = GST_ELEMENT (proxy)->numpads;
-  GST_OBJECT_UNLOCK (proxy);
-  return n;
-}
-
-static void
-gst_partial_mix_child_proxy_init (gpointer iface, gpointer data)
-{
-  GstChildProxyInterface *proxy = iface;
-
-  proxy->get_child_by_index = gst_partial_mix_get_child;
-  proxy->get_children_count = gst_partial_mix_get_children_count;
 }
 
 /* --------------------------------------------------------------- actions -- */

@@ -104,6 +104,63 @@ GST_START_TEST (test_a_pad_that_goes_is_not_waited_for)
 
 GST_END_TEST;
 
+/* Who comes, or begins anew, after the end of all is heard. */
+GST_START_TEST (test_after_the_end_there_may_be_another_beginning)
+{
+  GstHarness *a = gst_harness_new_with_padnames ("cbtqueue", "sink_0", "src");
+  GstHarness *b;
+  GstPad *pad;
+
+  gst_harness_set_src_caps_str (a, "application/x-a");
+  gst_harness_push (a, numbered (1));
+  fail_unless_equals_uint64 (pull_number (a), 1);
+  gst_harness_push_event (a, gst_event_new_eos ());
+  gst_event_unref (pull_event (a, GST_EVENT_EOS));
+  gst_harness_push_event (a, gst_event_new_stream_start ("another"));
+  gst_harness_set_src_caps_str (a, "application/x-a");
+  gst_harness_push (a, numbered (2));
+  fail_unless_equals_uint64 (pull_number (a), 2);
+
+  pad = gst_element_get_static_pad (a->element, "sink_0");
+  gst_element_release_request_pad (a->element, pad);
+  gst_object_unref (pad);
+  b = gst_harness_new_with_element (a->element, "sink_1", NULL);
+  gst_harness_set_src_caps_str (b, "application/x-a");
+  gst_harness_push (b, numbered (3));
+  fail_unless_equals_uint64 (pull_number (a), 3);
+  gst_harness_teardown (b);
+  gst_harness_teardown (a);
+}
+
+GST_END_TEST;
+
+/* As with a queue: who sends is told that nobody is there, and that is no error of the
+ * pipeline's; when there is somebody again it goes on. */
+GST_START_TEST (test_it_goes_on_when_it_is_linked_again)
+{
+  GstHarness *h = gst_harness_new_with_padnames ("cbtqueue", "sink_0", "src");
+  GstPad *src = gst_pad_get_peer (h->sinkpad);
+  GstBus *bus = gst_bus_new ();
+
+  gst_element_set_bus (h->element, bus);
+  gst_harness_set_src_caps_str (h, "application/x-a");
+  gst_harness_push (h, numbered (1));
+  fail_unless_equals_uint64 (pull_number (h), 1);
+  fail_unless (gst_pad_unlink (src, h->sinkpad));
+  while (gst_harness_push (h, numbered (2)) != GST_FLOW_NOT_LINKED)
+    g_usleep (1000);
+  fail_unless_equals_int (gst_pad_link (src, h->sinkpad), GST_PAD_LINK_OK);
+  fail_unless_equals_int (gst_harness_push (h, numbered (3)), GST_FLOW_OK);
+  while (pull_number (h) != 3);
+  fail_unless (gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR) == NULL);
+  gst_element_set_bus (h->element, NULL);
+  gst_object_unref (bus);
+  gst_object_unref (src);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_a_flush_empties_its_pad_only)
 {
   GstHarness *a = gst_harness_new_with_padnames ("cbtqueue", "sink_0", "src");
@@ -401,6 +458,8 @@ cbtqueue_stream_suite (void)
   tcase_add_test (tc, test_each_packet_comes_after_its_caps);
   tcase_add_test (tc, test_it_ends_when_all_pads_have);
   tcase_add_test (tc, test_a_pad_that_goes_is_not_waited_for);
+  tcase_add_test (tc, test_after_the_end_there_may_be_another_beginning);
+  tcase_add_test (tc, test_it_goes_on_when_it_is_linked_again);
   tcase_add_test (tc, test_a_flush_empties_its_pad_only);
   tcase_add_test (tc, test_a_pad_released_while_it_flushes_blocks_nobody);
   tcase_add_test (tc, test_lists_are_taken_apart);

@@ -283,6 +283,28 @@ GST_START_TEST (test_it_can_hold_back_what_is_live_for_any_time)
 
 GST_END_TEST;
 
+/* As with a queue: what comes when there is somebody again is theirs. */
+GST_START_TEST (test_it_goes_on_when_it_is_linked_again)
+{
+  GstHarness *h = gst_harness_new ("updatequeue");
+  GstPad *src = gst_pad_get_peer (h->sinkpad);
+
+  gst_harness_set_src_caps_str (h, "application/x-test");
+  gst_harness_push (h, make_buffer ("a1"));
+  gst_buffer_unref (gst_harness_pull (h));
+  fail_unless (gst_pad_unlink (src, h->sinkpad));
+  while (gst_harness_push (h, make_buffer ("a2")) != GST_FLOW_NOT_LINKED)
+    g_usleep (1000);
+  fail_unless_equals_int (gst_pad_link (src, h->sinkpad), GST_PAD_LINK_OK);
+  fail_unless_equals_int (gst_harness_push (h, make_buffer ("a3")),
+      GST_FLOW_OK);
+  gst_buffer_unref (gst_harness_pull (h));
+  gst_object_unref (src);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
 static Suite *
 updatequeue_suite (void)
 {
@@ -298,6 +320,7 @@ updatequeue_suite (void)
   tcase_add_test (tc, test_flush_empties_and_goes_on);
   tcase_add_test (tc, test_shutting_down_frees_what_waits);
   tcase_add_test (tc, test_it_can_hold_back_what_is_live_for_any_time);
+  tcase_add_test (tc, test_it_goes_on_when_it_is_linked_again);
   return s;
 }
 
