@@ -61,6 +61,7 @@ typedef struct
   /* with the lock */
   guint64 n_packets;
   guint64 n_changes;
+  gboolean leaves;              /* its pad is being released */
 
   /* sink pad's thread only */
   FmxRtpSplice splice;
@@ -115,6 +116,14 @@ slot_clear (gpointer data)
 
   gst_clear_caps (&slot->caps);
   gst_object_unref (slot->pad);
+}
+
+/* What was told downstream is not known there any more. */
+static void
+slot_forget (Slot * slot)
+{
+  slot->started = slot->segment_sent = FALSE;
+  gst_clear_caps (&slot->caps);
 }
 
 static void
@@ -347,19 +356,42 @@ tell_n_slots (GstRtpSlots * self)
   gst_fairmix_lock_release (&self->lock);
 }
 
-/* The src pads that there are */
+/* Returns: (transfer full): the slots that there are */
 static GPtrArray *
-ref_pads (GstRtpSlots * self)
+ref_slots (GstRtpSlots * self)
 {
-  GPtrArray *pads = g_ptr_array_new_with_free_func (gst_object_unref);
+  GPtrArray *slots = g_ptr_array_new_with_free_func (slot_unref);
   guint i;
 
   gst_fairmix_lock_acquire (&self->lock);
   for (i = 0; i < MAX_SLOTS; i++)
     if (self->slot[i] != NULL)
-      g_ptr_array_add (pads, gst_object_ref (self->slot[i]->pad));
+      g_ptr_array_add (slots, g_atomic_rc_box_acquire (self->slot[i]));
   gst_fairmix_lock_release (&self->lock);
-  return pads;
+  return slots;
+}
+
+/* Passes on what is of all slots, also of those where nothing came: after what describes
+ * them. */
+static gboolean
+push_to_all (GstRtpSlots * self, GstEvent * event)
+{
+  gboolean is_end = GST_EVENT_TYPE (event) == GST_EVENT_EOS;
+  GPtrArray *slots = ref_slots (self);
+  gboolean any = FALSE;
+  guint i;
+
+  for (i = 0; i < slots->len; i++) {
+    Slot *slot = g_ptr_array_index (slots, i);
+
+    push_events (self, slot);
+    any |= gst_pad_push_event (slot->pad, gst_event_ref (event));
+    if (is_end)                 /* what may come yet begins anew */
+      slot_forget (slot);
+  }
+  g_ptr_array_unref (slots);
+  gst_event_unref (event);
+  return any;
 }
 
 static void
@@ -410,6 +442,9 @@ gst_rtp_slots_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
     default:
       break;
   }
+  if (GST_EVENT_IS_SERIALIZED (event)
+      && GST_EVENT_TYPE (event) != GST_EVENT_FLUSH_STOP)
+    return push_to_all (self, event);
   return gst_pad_event_default (pad, parent, event);
 }
 
@@ -445,12 +480,13 @@ format_of (const GstCaps * caps)
 static GstCaps *
 query_caps (GstRtpSlots * self, GstPad * sinkpad, GstCaps * filter)
 {
-  GPtrArray *pads = ref_pads (self);
+  GPtrArray *slots = ref_slots (self);
   GstCaps *caps = gst_pad_get_pad_template_caps (sinkpad);
   guint i;
 
-  for (i = 0; i < pads->len; i++) {
-    GstCaps *peer = gst_pad_peer_query_caps (g_ptr_array_index (pads, i), NULL);
+  for (i = 0; i < slots->len; i++) {
+    const Slot *slot = g_ptr_array_index (slots, i);
+    GstCaps *peer = gst_pad_peer_query_caps (slot->pad, NULL);
     GstCaps *format = format_of (peer);
     GstCaps *common = gst_caps_intersect_full (format, caps,
         GST_CAPS_INTERSECT_FIRST);
@@ -460,7 +496,7 @@ query_caps (GstRtpSlots * self, GstPad * sinkpad, GstCaps * filter)
     gst_caps_unref (caps);
     caps = common;
   }
-  g_ptr_array_unref (pads);
+  g_ptr_array_unref (slots);
   if (filter != NULL) {
     GstCaps *common = gst_caps_intersect_full (filter, caps,
         GST_CAPS_INTERSECT_FIRST);
@@ -597,16 +633,24 @@ gst_rtp_slots_release_pad (GstElement * element, GstPad * pad)
 
   gst_fairmix_lock_acquire (&self->lock);
   for (i = 0; i < MAX_SLOTS && slot == NULL; i++)
-    if (self->slot[i] != NULL && self->slot[i]->pad == pad) {
-      slot = g_steal_pointer (&self->slot[i]);
+    if (self->slot[i] != NULL && self->slot[i]->pad == pad
+        && !self->slot[i]->leaves) {
+      slot = self->slot[i];
+      slot->leaves = TRUE;
       fmx_slots_close (&self->slots, i);
       self->n_slots--;
     }
   gst_fairmix_lock_release (&self->lock);
+  if (slot == NULL)
+    return;
   tell_n_slots (self);
   gst_pad_set_active (pad, FALSE);
   gst_element_remove_pad (element, pad);
-  g_clear_pointer (&slot, slot_unref);
+  /* nobody may have its number before it has gone */
+  gst_fairmix_lock_acquire (&self->lock);
+  self->slot[slot->index] = NULL;
+  gst_fairmix_lock_release (&self->lock);
+  slot_unref (slot);
 }
 
 /* -------------------------------------------------------------- element -- */
@@ -672,13 +716,12 @@ gst_rtp_slots_change_state (GstElement * element, GstStateChange transition)
     return ret;
   gst_fairmix_lock_acquire (&self->lock);
   for (i = 0; i < MAX_SLOTS; i++) {
-    if (self->slot[i] == NULL)
+    if (self->slot[i] == NULL || self->slot[i]->leaves)
       continue;
     fmx_slots_open (&self->slots, i);
-    self->slot[i]->started = self->slot[i]->segment_sent = FALSE;
+    slot_forget (self->slot[i]);
     self->slot[i]->last_pts = GST_CLOCK_TIME_NONE;
     self->slot[i]->ahead = 0;
-    gst_clear_caps (&self->slot[i]->caps);
   }
   gst_fairmix_lock_release (&self->lock);
   gst_clear_caps (&self->caps);

@@ -319,6 +319,67 @@ GST_START_TEST (test_a_new_stream_is_told_again)
 
 GST_END_TEST;
 
+/* Also where nothing came, and what comes after the end begins anew. */
+GST_START_TEST (test_what_is_of_all_comes_in_order_and_the_end_is_no_end)
+{
+  static const GstEventType expected[] = { GST_EVENT_STREAM_START,
+    GST_EVENT_CAPS, GST_EVENT_SEGMENT, GST_EVENT_TAG, GST_EVENT_EOS,
+    GST_EVENT_STREAM_START, GST_EVENT_CAPS, GST_EVENT_SEGMENT
+  };
+  Heard heard;
+  Rig rig;
+  guint i;
+
+  rig_init (&rig);
+  gst_harness_push_event (rig.in, gst_event_new_tag (gst_tag_list_new
+          (GST_TAG_TITLE, "a title", NULL)));
+  gst_harness_push_event (rig.in, gst_event_new_eos ());
+  gst_harness_push_event (rig.in, gst_event_new_stream_start ("another"));
+  gst_harness_set_src_caps_str (rig.in, CAPS);
+  say (&rig, 100, 0, 0);
+  fail_unless (hear (&rig, 0, &heard));
+  for (i = 0; i < G_N_ELEMENTS (expected); i++) {
+    GstEvent *event = gst_harness_try_pull_event (rig.out[0]);
+
+    fail_unless (event != NULL);
+    fail_unless_equals_string (GST_EVENT_TYPE_NAME (event),
+        gst_event_type_get_name (expected[i]));
+    gst_event_unref (event);
+  }
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
+static GstPadProbeReturn
+ask_for_another (GstPad * pad, GstPadProbeInfo * info, gpointer element)
+{
+  GstPad *another = gst_element_request_pad_simple (element, "src_%u");
+
+  fail_unless (another != NULL);
+  gst_object_unref (another);
+  return GST_PAD_PROBE_REMOVE;
+}
+
+/* As from another thread: its number is not free yet. */
+GST_START_TEST (test_a_pad_may_be_asked_for_while_another_one_is_released)
+{
+  GstPad *pad;
+  Rig rig;
+
+  rig_init (&rig);
+  pad = gst_element_request_pad_simple (rig.in->element, "src_%u");
+  gst_pad_add_probe (rig.in->srcpad, GST_PAD_PROBE_TYPE_EVENT_UPSTREAM,
+      ask_for_another, rig.in->element, NULL);
+  gst_element_release_request_pad (rig.in->element, pad);
+  gst_object_unref (pad);
+  fail_unless_equals_int (rig.in->element->numsrcpads, N_SLOTS + 1);
+  fail_unless_equals_int (told_max_streams (&rig), N_SLOTS + 1);
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
 /* 0 would mean that any number can be taken. */
 GST_START_TEST (test_no_slot_is_not_any_number)
 {
@@ -404,6 +465,9 @@ rtpslots_suite (void)
   tcase_add_test (tc, test_a_pad_may_be_released_while_it_is_pushed_on);
   tcase_add_test (tc, test_whoever_sends_hears_how_many_slots_there_are);
   tcase_add_test (tc, test_a_new_stream_is_told_again);
+  tcase_add_test (tc, test_what_is_of_all_comes_in_order_and_the_end_is_no_end);
+  tcase_add_test (tc,
+      test_a_pad_may_be_asked_for_while_another_one_is_released);
   tcase_add_test (tc, test_no_slot_is_not_any_number);
   tcase_add_test (tc, test_a_slots_ssrc_is_known_before_anything_came);
   tcase_add_test (tc, test_what_is_of_one_slot_alone_keeps_no_format_out);
