@@ -6,7 +6,8 @@
  *
  * Two threads push what may be RTP, events and queries into all pads that there are,
  * one sends events and queries the other way, and one is an application: it sets
- * properties, asks for pads and releases them, unlinks, stops and starts.  Each
+ * properties, acts by signals, sends events, asks for pads and releases them, unlinks,
+ * stops and starts, takes the element and its rtpbin out and puts them in again.  Each
  * element has its N seconds.  A critical or a warning ends it, and so does a thread
  * that waits for a minute.  The seed repeats what each thread does, not when.
  */
@@ -17,6 +18,7 @@
 #define N_TALKERS 2
 #define FEWEST_PADS 2           /* that are never released */
 #define MOST_PADS 24
+#define FEW 6                   /* numbers that are often the same */
 #define PAUSE_US 500
 #define PATIENCE_US MINUTE_US
 
@@ -257,6 +259,8 @@ set_a_property (GObject * object, GRand * rand)
   GValue value = G_VALUE_INIT;
 
   g_value_init (&value, pspec->value_type);
+  if (G_IS_PARAM_SPEC_INT (pspec) && g_rand_boolean (rand))
+    share = (g_rand_int_range (rand, 0, FEW) + 0.5) / G_MAXINT;
   if (!is_left_alone (pspec) && set_share (pspec, &value, MIN (share, 1.0)))
     g_object_set_property (object, pspec->name, &value);
   else if (pspec->flags & G_PARAM_READABLE)
@@ -265,9 +269,29 @@ set_a_property (GObject * object, GRand * rand)
   g_free (all);
 }
 
+/* Returns: (transfer full) (nullable): a name that no pad has, or none at all */
+static gchar *
+name_of_a_pad (Wild * wild, GRand * rand, const GstPadTemplate * template)
+{
+  const gchar *number = strstr (template->name_template, "%u");
+  gchar *name;
+  GstPad *pad;
+
+  if (number == NULL || g_rand_boolean (rand))
+    return NULL;
+  name = g_strdup_printf ("%.*s%d", (gint) (number - template->name_template),
+      template->name_template, g_rand_int_range (rand, 0, FEW));
+  pad = gst_element_get_static_pad (wild->element, name);
+  if (pad != NULL)
+    g_clear_pointer (&name, g_free);
+  gst_clear_object (&pad);
+  return name;
+}
+
 static void
 ask_for_a_pad (Wild * wild, GRand * rand)
 {
+  gchar *name;
   GList *all = gst_element_get_pad_template_list (wild->element);
   GstPadTemplate *template = g_list_nth_data (all,
       g_rand_int (rand) % MAX (g_list_length (all), 1));
@@ -276,7 +300,9 @@ ask_for_a_pad (Wild * wild, GRand * rand)
   if (template == NULL || template->presence != GST_PAD_REQUEST
       || wild->element->numpads > MOST_PADS)
     return;
-  pad = gst_element_request_pad (wild->element, template, NULL, NULL);
+  name = name_of_a_pad (wild, rand, template);
+  pad = gst_element_request_pad (wild->element, template, name, NULL);
+  g_free (name);
   if (pad == NULL)
     return;
   if (!gst_pad_is_linked (pad))
@@ -318,12 +344,112 @@ change_state (Wild * wild, GRand * rand)
   gst_element_set_state (wild->pipeline, GST_STATE_PLAYING);
 }
 
+/* A structure of what may be said of a stream */
+static GstStructure *
+structure_new (GRand * rand)
+{
+  static const gchar *const texts[] = { "x", "x,mute=(boolean)true",
+    "x,gain-db=(double)-300,pan=(double)7", "x,neighbour=(int)1,mute=true",
+    "x,priority=(int)-5,group=(string)a", "x,gain-db=(string)x"
+  };
+
+  return gst_structure_from_string (texts[g_rand_int_range (rand, 0,
+              G_N_ELEMENTS (texts))], NULL);
+}
+
+/* Emits one of the action signals that the element has, or its parents. */
+static void
+act_on_it (Wild * wild, GRand * rand)
+{
+  GArray *ids = g_array_new (FALSE, FALSE, sizeof (guint));
+  GValue values[4] = { G_VALUE_INIT }, result = G_VALUE_INIT;
+  GSignalQuery signal;
+
+  for (GType type = G_OBJECT_TYPE (wild->element); type != GST_TYPE_ELEMENT;
+      type = g_type_parent (type)) {
+    guint n, *of_type = g_signal_list_ids (type, &n);
+
+    g_array_append_vals (ids, of_type, n);
+    g_free (of_type);
+  }
+  if (ids->len > 0)
+    g_signal_query (g_array_index (ids, guint, g_rand_int (rand) % ids->len),
+        &signal);
+  if (ids->len > 0 && (signal.signal_flags & G_SIGNAL_ACTION)
+      && signal.n_params < G_N_ELEMENTS (values)) {
+    g_value_init (&values[0], G_OBJECT_TYPE (wild->element));
+    g_value_set_object (&values[0], wild->element);
+    for (guint i = 0; i < signal.n_params; i++) {
+      GValue *value = &values[1 + i];
+      guint any = g_rand_int (rand) >> g_rand_int_range (rand, 0, 32);
+
+      g_value_init (value, signal.param_types[i]);
+      if (G_VALUE_HOLDS_UINT (value))
+        g_value_set_uint (value, any);
+      else if (G_VALUE_HOLDS_UINT64 (value))
+        g_value_set_uint64 (value, any);
+      else if (G_VALUE_HOLDS_DOUBLE (value))
+        g_value_set_double (value, any / 3.0 - 1.0);
+      else if (G_VALUE_HOLDS_BOOLEAN (value))
+        g_value_set_boolean (value, any % 2);
+      else if (value->g_type == GST_TYPE_STRUCTURE)
+        g_value_take_boxed (value, structure_new (rand));
+    }
+    if (signal.return_type != G_TYPE_NONE)
+      g_value_init (&result, signal.return_type);
+    g_signal_emitv (values, signal.signal_id, 0, &result);
+    for (guint i = 0; i <= signal.n_params; i++)
+      g_value_unset (&values[i]);
+    if (signal.return_type != G_TYPE_NONE)
+      g_value_unset (&result);
+  }
+  g_array_unref (ids);
+}
+
+/* None for which it waits until a talker is done, which may wait itself for who flushes */
+static void
+send_event (Wild * wild, GRand * rand)
+{
+  GstEvent *event = g_rand_boolean (rand) ? wild_event_new (rand)
+      : wild_upstream_event_new (rand);
+
+  if (GST_EVENT_IS_SERIALIZED (event)
+      || GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START)
+    gst_event_unref (event);
+  else
+    gst_element_send_event (wild->element, event);
+}
+
+/* The element, or the rtpbin that it may look for, is taken out and put in again. */
+static void
+take_out (Wild * wild, GRand * rand)
+{
+  GstElement *other = gst_bin_get_by_name (GST_BIN (wild->pipeline),
+      "rtpbin0");
+  GstElement *element = g_rand_boolean (rand) ? wild->element : other;
+
+  if (element == other) {
+    gst_bin_remove (GST_BIN (wild->pipeline), other);
+    gst_element_set_state (other, GST_STATE_NULL);
+    element = gst_element_factory_make ("rtpbin", "rtpbin0");
+  } else {
+    gst_object_ref (element);
+    gst_element_set_state (element, GST_STATE_NULL);
+    gst_bin_remove (GST_BIN (wild->pipeline), element);
+  }
+  gst_bin_add (GST_BIN (wild->pipeline), element);
+  gst_element_sync_state_with_parent (element);
+  if (element == wild->element)
+    gst_object_unref (element);
+  gst_clear_object (&other);
+}
+
 static void
 apply (Wild * wild, GRand * rand)
 {
   GstPad *pad;
 
-  switch (g_rand_int_range (rand, 0, 16)) {
+  switch (g_rand_int_range (rand, 0, 20)) {
     case 0:
     case 1:
       pad = pick_theirs (wild, rand);
@@ -343,6 +469,17 @@ apply (Wild * wild, GRand * rand)
       break;
     case 6:
       change_state (wild, rand);
+      break;
+    case 7:
+    case 8:
+      act_on_it (wild, rand);
+      break;
+    case 9:
+      send_event (wild, rand);
+      break;
+    case 10:
+      if (g_rand_int_range (rand, 0, 4) == 0)
+        take_out (wild, rand);
       break;
     default:
       set_a_property (G_OBJECT (wild->element), rand);

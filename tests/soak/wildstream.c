@@ -113,8 +113,9 @@ write_rtp (GRand * rand, guint8 * data, gsize size)
 static gsize
 write_rtcp (GRand * rand, guint8 * data, gsize room)
 {
-  static const gchar *const names[] =
-      { "ASMP", "ALS ", "ALSP", "DPM ", "XXXX" };
+  static const gchar *const names[] = { "ASMP", "ALS ", "ALSP", "DPM ",
+    "gst_buffer_replace_all_memory (buffer, gst_memory_new_wrappedXX"
+  };
   gsize size = 0;
 
   fill (rand, data, room);
@@ -133,6 +134,23 @@ write_rtcp (GRand * rand, guint8 * data, gsize room)
   return size;
 }
 
+static GstMemory *
+memory_new (GstMemoryFlags flags, const guint8 * data, gsize size)
+{
+  gpointer copy = g_memdup2 (data, size);
+
+  return gst_memory_new_wrapped (flags, copy, size, 0, size, copy, g_free);
+}
+
+/* Has it in two pieces, of which nobody may write to the first. */
+static void
+split (GstBuffer * buffer, const guint8 * data, gsize first, gsize size)
+{
+  gst_buffer_replace_all_memory (buffer, memory_new (GST_MEMORY_FLAG_READONLY,
+          data, first));
+  gst_buffer_append_memory (buffer, memory_new (0, data + first, size - first));
+}
+
 GstBuffer *
 wild_buffer_new (GRand * rand)
 {
@@ -149,6 +167,8 @@ wild_buffer_new (GRand * rand)
   else
     fill (rand, data, size);
   buffer = size > 0 ? gst_buffer_new_memdup (data, size) : gst_buffer_new ();
+  if (size > 1 && chance (rand, 0.2))
+    split (buffer, data, (gsize) g_rand_int_range (rand, 1, (gint) size), size);
   if (chance (rand, 0.7))
     GST_BUFFER_PTS (buffer) = any_uint64 (rand, chance (rand, 0.8) ? 34 : 62);
   if (chance (rand, 0.7))
