@@ -37,7 +37,7 @@ struct _GstRtcpHook
   GstFairmixLock lock;
   gchar *name;
   guint session_id;
-  GObject *session;             /* the inner one */
+  GWeakRef session;             /* the inner one, which is the rtpbin's to keep */
   Fingerprint sent[N_SENT];     /* a ring */
   guint n_sent;
 };
@@ -255,30 +255,47 @@ static void
 take_session (GstRtcpHook * hook, const gchar * name, guint id,
     GObject * session)
 {
+  GObject *known;
+
   gst_fairmix_lock_acquire (&hook->lock);
-  if (hook->session == NULL && id == hook->session_id
+  known = g_weak_ref_get (&hook->session);
+  if (known == NULL && id == hook->session_id
       && g_strcmp0 (name, hook->name) == 0) {
-    hook->session = g_object_ref (session);
+    g_weak_ref_set (&hook->session, session);
     g_signal_connect_object (session, "on-sending-rtcp",
         G_CALLBACK (on_sending_rtcp), hook, 0);
   }
   gst_fairmix_lock_release (&hook->lock);
+  g_clear_object (&known);
+}
+
+/* Returns: (transfer full) (nullable) */
+static GObject *
+get_session (GstRtcpHook * hook)
+{
+  GObject *session;
+
+  gst_fairmix_lock_acquire (&hook->lock);
+  session = g_weak_ref_get (&hook->session);
+  gst_fairmix_lock_release (&hook->lock);
+  return session;
 }
 
 GstRtcpHookResult
 gst_rtcp_hook_connect (GstRtcpHook * hook)
 {
   GstRtcpHookResult result = GST_RTCP_HOOK_NONE;
-  GObject *session = NULL;
-  gchar *name = NULL;
+  GObject *session = get_session (hook);
+  gchar *name;
   guint id;
 
+  if (session != NULL) {
+    g_object_unref (session);
+    return GST_RTCP_HOOK_CONNECTED;
+  }
   gst_fairmix_lock_acquire (&hook->lock);
   id = hook->session_id;
-  if (hook->session != NULL)
-    result = GST_RTCP_HOOK_CONNECTED;
-  else
-    name = g_strdup (hook->name);
+  name = g_strdup (hook->name);
   gst_fairmix_lock_release (&hook->lock);
 
   if (name != NULL)
@@ -342,8 +359,8 @@ gst_rtcp_hook_disconnect (GstRtcpHook * hook)
   GObject *session;
 
   gst_fairmix_lock_acquire (&hook->lock);
-  session = hook->session;
-  hook->session = NULL;
+  session = g_weak_ref_get (&hook->session);
+  g_weak_ref_set (&hook->session, NULL);
   hook->n_sent = 0;
   memset (hook->sent, 0, sizeof hook->sent);
   gst_fairmix_lock_release (&hook->lock);
@@ -351,19 +368,6 @@ gst_rtcp_hook_disconnect (GstRtcpHook * hook)
     g_signal_handlers_disconnect_by_data (session, hook);
     g_object_unref (session);
   }
-}
-
-/* Returns: (transfer full) (nullable) */
-static GObject *
-get_session (GstRtcpHook * hook)
-{
-  GObject *session = NULL;
-
-  gst_fairmix_lock_acquire (&hook->lock);
-  if (hook->session != NULL)
-    session = g_object_ref (hook->session);
-  gst_fairmix_lock_release (&hook->lock);
-  return session;
 }
 
 gboolean
@@ -625,6 +629,7 @@ gst_rtcp_hook_finalize (GObject * object)
 
   gst_rtcp_hook_disconnect (hook);
   g_weak_ref_clear (&hook->owner);
+  g_weak_ref_clear (&hook->session);
   g_free (hook->name);
   gst_fairmix_lock_clear (&hook->lock);
   G_OBJECT_CLASS (gst_rtcp_hook_parent_class)->finalize (object);
@@ -640,5 +645,6 @@ static void
 gst_rtcp_hook_init (GstRtcpHook * hook)
 {
   g_weak_ref_init (&hook->owner, NULL);
+  g_weak_ref_init (&hook->session, NULL);
   gst_fairmix_lock_init (&hook->lock, GST_FAIRMIX_RANK_HELPER);
 }

@@ -201,15 +201,16 @@ GST_START_TEST (test_a_session_that_is_made_later_is_found_then)
   rig_init (&rig, "rtpbin", "_0");
   fail_unless_equals_int (gst_rtcp_hook_connect (rig.hook), GST_RTCP_HOOK_NONE);
   gst_rtcp_hook_set_target (rig.hook, "rtp", 1);
-  fail_unless_equals_int (gst_rtcp_hook_connect (rig.hook),
-      GST_RTCP_HOOK_WAITING);
-  fail_unless (gst_rtcp_hook_connect_or_complain (rig.hook));
-  pad = gst_element_request_pad_simple (rig.element, "recv_rtp_sink_1");
-  fail_unless (pad != NULL);
-  fail_unless_equals_int (gst_rtcp_hook_connect (rig.hook),
-      GST_RTCP_HOOK_CONNECTED);
-  gst_element_release_request_pad (rig.element, pad);
-  gst_object_unref (pad);
+  for (guint i = 0; i < 2; i++) {       /* without pads there is none, and then another */
+    fail_unless_equals_int (gst_rtcp_hook_connect (rig.hook),
+        GST_RTCP_HOOK_WAITING);
+    fail_unless (gst_rtcp_hook_connect_or_complain (rig.hook));
+    pad = gst_element_request_pad_simple (rig.element, "recv_rtp_sink_1");
+    fail_unless_equals_int (gst_rtcp_hook_connect (rig.hook),
+        GST_RTCP_HOOK_CONNECTED);
+    gst_element_release_request_pad (rig.element, pad);
+    gst_object_unref (pad);
+  }
   rig_clear (&rig);
 }
 
