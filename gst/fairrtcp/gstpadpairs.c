@@ -41,9 +41,9 @@ choose_index (GstElement * element, const gchar * prefix, const gchar * name,
   guint64 index = 0;
 
   if (name != NULL && g_str_has_prefix (name, prefix)
-      && g_ascii_string_to_unsigned (name + strlen (prefix), 10, 0,
-          n_max - 1, &index, NULL))
-    return (guint) index;
+      && g_ascii_isdigit (name[strlen (prefix)]))
+    return g_ascii_string_to_unsigned (name + strlen (prefix), 10, 0,
+        n_max - 1, &index, NULL) ? (guint) index : n_max;
   for (index = 0; index < n_max; index++) {
     gchar *candidate = g_strdup_printf ("%s%u", prefix, (guint) index);
     GstPad *pad = gst_element_get_static_pad (element, candidate);

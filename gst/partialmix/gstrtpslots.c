@@ -568,10 +568,10 @@ choose_index (GstRtpSlots * self, const gchar * name)
   guint64 index = 0;
 
   if (name != NULL && g_str_has_prefix (name, "src_")
-      && g_ascii_string_to_unsigned (name + 4, 10, 0, MAX_SLOTS - 1, &index,
-          NULL))
-    return self->slot[index] == NULL ? (guint) index : MAX_SLOTS;
-  for (index = 0; index < MAX_SLOTS && self->slot[index] != NULL;)
+      && g_ascii_isdigit (name[4]))
+    return g_ascii_string_to_unsigned (name + 4, 10, 0, MAX_SLOTS - 1, &index,
+        NULL) && self->slot[index] == NULL ? (guint) index : MAX_SLOTS;
+  while (index < MAX_SLOTS && self->slot[index] != NULL)
     index++;
   return (guint) index;
 }

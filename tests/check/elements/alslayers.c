@@ -211,6 +211,19 @@ GST_START_TEST (test_what_cannot_be_understood_passes)
 
 GST_END_TEST;
 
+/* Who asks for a layer that there is not gets no other one. */
+GST_START_TEST (test_a_number_beyond_all_layers_is_none)
+{
+  GstElement *element = gst_element_factory_make ("alslayers", NULL);
+
+  fail_unless (gst_element_request_pad_simple (element, "sink_70") == NULL);
+  fail_unless (gst_element_request_pad_simple (element, "src_4000000000")
+      == NULL);
+  gst_object_unref (element);
+}
+
+GST_END_TEST;
+
 static Suite *
 alslayers_suite (void)
 {
@@ -222,6 +235,7 @@ alslayers_suite (void)
   tcase_add_test (tc, test_one_layer_of_those_that_hold_the_whole_is_played);
   tcase_add_test (tc, test_when_the_base_ends_all_is_over);
   tcase_add_test (tc, test_what_cannot_be_understood_passes);
+  tcase_add_test (tc, test_a_number_beyond_all_layers_is_none);
   return s;
 }
 

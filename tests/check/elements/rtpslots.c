@@ -380,6 +380,20 @@ GST_START_TEST (test_a_pad_may_be_asked_for_while_another_one_is_released)
 
 GST_END_TEST;
 
+/* Who asks for a place that there is not gets no other one. */
+GST_START_TEST (test_a_number_beyond_all_slots_is_none)
+{
+  GstElement *element = gst_element_factory_make ("rtpslots", NULL);
+  GstPad *pad = gst_element_request_pad_simple (element, "src_7");
+
+  fail_unless (gst_element_request_pad_simple (element, "src_9999") == NULL);
+  fail_unless_equals_string (GST_PAD_NAME (pad), "src_7");
+  gst_object_unref (pad);
+  gst_object_unref (element);
+}
+
+GST_END_TEST;
+
 /* 0 would mean that any number can be taken. */
 GST_START_TEST (test_no_slot_is_not_any_number)
 {
@@ -468,6 +482,7 @@ rtpslots_suite (void)
   tcase_add_test (tc, test_what_is_of_all_comes_in_order_and_the_end_is_no_end);
   tcase_add_test (tc,
       test_a_pad_may_be_asked_for_while_another_one_is_released);
+  tcase_add_test (tc, test_a_number_beyond_all_slots_is_none);
   tcase_add_test (tc, test_no_slot_is_not_any_number);
   tcase_add_test (tc, test_a_slots_ssrc_is_known_before_anything_came);
   tcase_add_test (tc, test_what_is_of_one_slot_alone_keeps_no_format_out);
