@@ -70,6 +70,7 @@ struct _GstUpdateQueue
   FmxUpdateQueueEntry *entries;
   gboolean is_rtp;
   gboolean pushing;             /* a buffer that has left the queue */
+  gboolean active;              /* the source pad */
   gboolean flushing;
   GstFlowReturn flow;
   guint64 n_in, n_pushed, n_replaced, n_overflowed;
@@ -218,15 +219,25 @@ gst_update_queue_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 static void gst_update_queue_loop (gpointer user_data);
 
 static void
-gst_update_queue_set_flushing (GstUpdateQueue * self, gboolean flushing)
+gst_update_queue_flush (GstUpdateQueue * self)
 {
   gst_fairmix_lock_acquire (&self->lock);
-  self->flushing = flushing;
-  if (flushing)
-    gst_update_queue_clear (self);
-  else
+  self->flushing = TRUE;
+  gst_update_queue_clear (self);
+  gst_fairmix_lock_release (&self->lock);
+}
+
+/* Unless the source pad has been closed meanwhile: nobody would end its task. */
+static void
+gst_update_queue_go_on (GstUpdateQueue * self)
+{
+  gst_fairmix_lock_acquire (&self->lock);
+  if (self->active) {
+    self->flushing = FALSE;
     self->flow = GST_FLOW_OK;
-  g_cond_broadcast (&self->changed);
+    g_cond_broadcast (&self->changed);
+    gst_pad_start_task (self->srcpad, gst_update_queue_loop, self, NULL);
+  }
   gst_fairmix_lock_release (&self->lock);
 }
 
@@ -240,13 +251,12 @@ gst_update_queue_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
   switch (GST_EVENT_TYPE (event)) {
     case GST_EVENT_FLUSH_START:
       gst_pad_push_event (self->srcpad, event);
-      gst_update_queue_set_flushing (self, TRUE);
+      gst_update_queue_flush (self);
       gst_pad_pause_task (self->srcpad);
       return TRUE;
     case GST_EVENT_FLUSH_STOP:
       gst_pad_push_event (self->srcpad, event);
-      gst_update_queue_set_flushing (self, FALSE);
-      gst_pad_start_task (self->srcpad, gst_update_queue_loop, self, NULL);
+      gst_update_queue_go_on (self);
       return TRUE;
     default:
       break;
@@ -359,9 +369,14 @@ gst_update_queue_src_activate_mode (GstPad * pad, GstObject * parent,
 
   if (mode != GST_PAD_MODE_PUSH)
     return FALSE;
-  gst_update_queue_set_flushing (self, !active);
-  if (active)
-    return gst_pad_start_task (pad, gst_update_queue_loop, self, NULL);
+  gst_fairmix_lock_acquire (&self->lock);
+  self->active = active;
+  gst_fairmix_lock_release (&self->lock);
+  if (active) {
+    gst_update_queue_go_on (self);
+    return TRUE;
+  }
+  gst_update_queue_flush (self);
   return gst_pad_stop_task (pad);
 }
 
@@ -371,8 +386,10 @@ gst_update_queue_sink_activate_mode (GstPad * pad, GstObject * parent,
 {
   if (mode != GST_PAD_MODE_PUSH)
     return FALSE;
-  if (!active)                  /* wakes who waits for the queue to drain */
-    gst_update_queue_set_flushing (GST_UPDATE_QUEUE (parent), TRUE);
+  if (active)
+    gst_update_queue_go_on (GST_UPDATE_QUEUE (parent));
+  else                          /* wakes who waits for the queue to drain */
+    gst_update_queue_flush (GST_UPDATE_QUEUE (parent));
   return TRUE;
 }
 

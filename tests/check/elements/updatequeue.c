@@ -305,6 +305,46 @@ GST_START_TEST (test_it_goes_on_when_it_is_linked_again)
 
 GST_END_TEST;
 
+/* As when a flush ends while it is being shut down: a task that runs then is never ended. */
+GST_START_TEST (test_a_flush_that_ends_late_starts_nothing)
+{
+  GstElement *element = gst_element_factory_make ("updatequeue", NULL);
+  GstPad *sink = gst_element_get_static_pad (element, "sink");
+  GstPad *src = gst_element_get_static_pad (element, "src");
+
+  gst_element_set_state (element, GST_STATE_PAUSED);
+  gst_pad_set_active (src, FALSE);
+  gst_pad_send_event (sink, gst_event_new_flush_start ());
+  gst_pad_send_event (sink, gst_event_new_flush_stop (TRUE));
+  gst_element_set_state (element, GST_STATE_NULL);
+  fail_unless (GST_PAD_TASK (src) == NULL);
+  gst_object_unref (sink);
+  gst_object_unref (src);
+  gst_object_unref (element);
+}
+
+GST_END_TEST;
+
+/* Whoever closes the sink pad alone may open it again. */
+GST_START_TEST (test_it_goes_on_when_its_sink_pad_is_opened_again)
+{
+  GstHarness *h = gst_harness_new ("updatequeue");
+  GstPad *sink = gst_pad_get_peer (h->srcpad);
+
+  gst_harness_set_src_caps_str (h, "application/x-test");
+  gst_pad_set_active (sink, FALSE);
+  gst_pad_set_active (sink, TRUE);
+  gst_harness_push_event (h, gst_event_new_stream_start ("again"));
+  gst_harness_set_src_caps_str (h, "application/x-test");
+  fail_unless_equals_int (gst_harness_push (h, make_buffer ("a1")),
+      GST_FLOW_OK);
+  gst_buffer_unref (gst_harness_pull (h));
+  gst_object_unref (sink);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
 static Suite *
 updatequeue_suite (void)
 {
@@ -321,6 +361,8 @@ updatequeue_suite (void)
   tcase_add_test (tc, test_shutting_down_frees_what_waits);
   tcase_add_test (tc, test_it_can_hold_back_what_is_live_for_any_time);
   tcase_add_test (tc, test_it_goes_on_when_it_is_linked_again);
+  tcase_add_test (tc, test_a_flush_that_ends_late_starts_nothing);
+  tcase_add_test (tc, test_it_goes_on_when_its_sink_pad_is_opened_again);
   return s;
 }
 
