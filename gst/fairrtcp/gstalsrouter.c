@@ -287,6 +287,13 @@ answer (GstAlsRouter * self, GstBuffer * buffer, guint n_requests,
   return buffer;
 }
 
+/* with the lock: whoever is linked before it runs may send already */
+static gboolean
+is_running (GstAlsRouter * self)
+{
+  return self->slots != NULL;
+}
+
 /* Counts the packet, and cuts the requests in it.  Only they are written to. */
 static GstBuffer *
 handle_packet (GstAlsRouter * self, GstBuffer * buffer)
@@ -307,6 +314,10 @@ handle_packet (GstAlsRouter * self, GstBuffer * buffer)
   gst_buffer_unmap (buffer, &map);
 
   gst_fairmix_lock_acquire (&self->lock);
+  if (!is_running (self)) {
+    gst_fairmix_lock_release (&self->lock);
+    return buffer;
+  }
   now = now_of (self);
   count_packet (self, gst_buffer_get_size (buffer), rtcp && n_requests == 0,
       connection, now);
@@ -391,9 +402,11 @@ gst_als_router_tap (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   if (gst_buffer_map (buffer, &map, GST_MAP_READ)) {
     if (connection_of_ip (&map, &connection)) {
       gst_fairmix_lock_acquire (&self->lock);
-      self->n_tapped++;
-      fmx_als_router_on_packet (&self->router, connection, (guint32) map.size,
-          now_of (self));
+      if (is_running (self)) {
+        self->n_tapped++;
+        fmx_als_router_on_packet (&self->router, connection,
+            (guint32) map.size, now_of (self));
+      }
       gst_fairmix_lock_release (&self->lock);
     }
     gst_buffer_unmap (buffer, &map);

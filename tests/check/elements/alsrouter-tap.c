@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a tap's stream says of itself is nothing to those that pass */
+/* What a tap's stream says of itself is nothing to those that pass; and what comes before
+ * there is a router. */
 #include "../gstfairmixcheck.h"
 
 typedef struct
@@ -65,6 +66,31 @@ GST_START_TEST (test_media_pass_after_the_tap_has_ended)
 
 GST_END_TEST;
 
+/* An application may link it, in a pipeline that plays, before it lets it play. */
+GST_START_TEST (test_what_comes_before_it_runs_passes)
+{
+  static const gchar *const names[] = { "sink_0", "tap_0" };
+  GstElement *element = gst_element_factory_make ("alsrouter", NULL);
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    GstPad *pad = gst_element_request_pad_simple (element, names[i]);
+    GstBuffer *buffer = gst_buffer_new_allocate (NULL, 40, NULL);
+
+    gst_buffer_memset (buffer, 0, i == 0 ? 0x80 : 0x45, 40);
+    gst_pad_send_event (pad, gst_event_new_stream_start ("early"));
+    gst_pad_send_event (pad, gst_event_new_segment (&segment));
+    fail_unless_equals_int (gst_pad_chain (pad, buffer), i == 0
+        ? GST_FLOW_NOT_LINKED : GST_FLOW_OK);
+    gst_object_unref (pad);
+  }
+  fail_unless_equals_uint64 (element_stat (element, "packets"), 0);
+  gst_object_unref (element);
+}
+
+GST_END_TEST;
+
 static Suite *
 alsrouter_tap_suite (void)
 {
@@ -75,6 +101,7 @@ alsrouter_tap_suite (void)
   tcase_add_test (general,
       test_a_taps_segment_does_not_come_before_the_medias_caps);
   tcase_add_test (general, test_media_pass_after_the_tap_has_ended);
+  tcase_add_test (general, test_what_comes_before_it_runs_passes);
   return s;
 }
 
