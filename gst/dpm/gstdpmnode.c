@@ -58,6 +58,7 @@ typedef struct
   GstDpmPort *port;
   GstDpmRoster *roster;
   guint n_ticks;
+  gboolean knows_uplink;        /* something was told of it since the start */
 
   /* with the object lock: our own voice and ears */
   GstPad *voice_pad, *ears_pad;
@@ -196,6 +197,19 @@ on_refused (gpointer user, const gchar * address, FmxJoinReason reason)
           "address", G_TYPE_STRING, address, NULL));
 }
 
+/* Once, for who mistypes a name and reads no element messages */
+static void
+warn_of_silence (GstDpmNode * self, FmxJoinClientEvent event)
+{
+  GstDpmNodePrivate *priv = PRIVATE (self);
+
+  if (event == FMX_JOIN_CLIENT_SILENT && !priv->knows_uplink)
+    GST_ELEMENT_WARNING (self, RESOURCE, NOT_FOUND,
+        ("No mixer answers there; it is tried until one does."),
+        ("Is it up, is its UDP port let through, is its name right?"));
+  priv->knows_uplink = TRUE;
+}
+
 static void
 on_uplink (gpointer user, FmxJoinClientEvent event, FmxJoinReason reason,
     gboolean last)
@@ -211,6 +225,7 @@ on_uplink (gpointer user, FmxJoinClientEvent event, FmxJoinReason reason,
           "reason", G_TYPE_STRING, fmx_join_reason_name (reason),
           "open", G_TYPE_BOOLEAN, secret.size == 0, NULL));
   gst_dpm_crypto_wipe (&secret, sizeof secret);
+  warn_of_silence (user, event);
   GST_DPM_NODE_GET_CLASS (user)->uplink (user, event, reason, last);
 }
 
@@ -282,6 +297,7 @@ start (GstDpmNode * self)
   }
   gst_fairmix_lock_acquire (&priv->lock);
   priv->port = port;
+  priv->knows_uplink = FALSE;
   priv->roster = gst_dpm_roster_new (GST_ELEMENT (self));
   gst_fairmix_lock_release (&priv->lock);
   gst_dpm_sink_set_port (priv->graph.sink, port);

@@ -192,6 +192,21 @@ GST_START_TEST (test_a_client_whose_address_changes_stays_in)
 
 GST_END_TEST;
 
+static void
+expect_warning (Person * person)
+{
+  gint64 end = patient_clock_now_us () + PATIENCE_US;
+  GstBus *bus = gst_element_get_bus (person->pipeline);
+  GstMessage *message = NULL;
+
+  while (message == NULL && patient_clock_now_us () < end)
+    message = gst_bus_timed_pop_filtered (bus, LOOK_US * GST_USECOND,
+        GST_MESSAGE_WARNING);
+  fail_unless (message != NULL);
+  gst_message_unref (message);
+  gst_object_unref (bus);
+}
+
 GST_START_TEST (test_a_server_that_is_not_there_is_told_and_waited_for)
 {
   Person *mixer = mixer_new ("");
@@ -201,6 +216,7 @@ GST_START_TEST (test_a_server_that_is_not_there_is_told_and_waited_for)
   gst_element_set_state (mixer->pipeline, GST_STATE_NULL);
   person_start (alice);
   expect_message (alice, "dpm-session", "event", "no-answer");
+  expect_warning (alice);
   g_object_set (mixer->dpm, "port", port, NULL);
   person_start (mixer);
   expect_message (alice, "dpm-session", "event", "joined");
