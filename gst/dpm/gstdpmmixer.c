@@ -134,6 +134,7 @@ gst_dpm_mixer_tick (GstDpmNode * node, FmxTime now)
   gboolean self_organise;
 
   gst_dpm_hall_tick (&self->hall);
+  gst_dpm_organiser_tell_mixing (self->organiser);
   GST_OBJECT_LOCK (self);
   self_organise = self->self_organise;
   if (self_organise && self->weights != NULL)

@@ -40,7 +40,8 @@ struct _GstDpmOrganiser
   GstFairmixLock lock;
   gboolean begun;
   guint numbers[MAX_SEATS];     /* of the neighbours; 0: nobody */
-  GHashTable *mixing;           /* numbers of those who said that they mix */
+  GHashTable *mixing;           /* numbers of those who said that they mix ... */
+  GHashTable *told_mixing;      /* ... and of whom that was told */
   gint told[MAX_SEATS];         /* the last thing of which we told; -1: nothing */
   FmxSharedBottleneck bottleneck;
   FmxSharedFlow *flows;
@@ -57,6 +58,7 @@ gst_dpm_organiser_new (GstDpmHall * hall)
   self->hall = hall;
   self->coupler = gst_dpm_coupler_new (MAX_SEATS);
   self->mixing = g_hash_table_new (NULL, NULL);
+  self->told_mixing = g_hash_table_new (NULL, NULL);
   gst_fairmix_lock_init (&self->lock, GST_FAIRMIX_RANK_ELEMENT);
   return self;
 }
@@ -68,6 +70,7 @@ gst_dpm_organiser_reset (GstDpmOrganiser * self)
   self->begun = FALSE;
   memset (self->numbers, 0, sizeof self->numbers);
   g_hash_table_remove_all (self->mixing);
+  g_hash_table_remove_all (self->told_mixing);
   for (guint i = 0; i < MAX_SEATS; i++)
     gst_dpm_coupler_forget (self->coupler, i);
   g_atomic_int_set (&self->n_coupled, 0);
@@ -82,6 +85,7 @@ gst_dpm_organiser_free (GstDpmOrganiser * self)
   gst_dpm_organiser_reset (self);
   gst_dpm_coupler_free (self->coupler);
   g_hash_table_unref (self->mixing);
+  g_hash_table_unref (self->told_mixing);
   gst_fairmix_lock_clear (&self->lock);
   g_free (self);
 }
@@ -308,6 +312,7 @@ gst_dpm_organiser_left (GstDpmOrganiser * self, GstDpmPeer * peer,
 
   gst_fairmix_lock_acquire (&self->lock);
   g_hash_table_remove (self->mixing, GUINT_TO_POINTER (number));
+  g_hash_table_remove (self->told_mixing, GUINT_TO_POINTER (number));
   seat = self->begun ? seat_of (self, number) : MAX_SEATS;
   if (seat < MAX_SEATS) {
     fmx_shared_bottleneck_forget (&self->bottleneck, seat);
@@ -329,19 +334,57 @@ gst_dpm_organiser_mixes (GstDpmOrganiser * self, GstDpmPeer * peer,
   };
   guint number = gst_dpm_peer_get_number (peer), seat;
   gpointer who = GUINT_TO_POINTER (number);
-  gboolean news = !mixing->mixes;
 
   gst_fairmix_lock_acquire (&self->lock);
   seat = self->begun ? seat_of (self, number) : MAX_SEATS;
   if (seat < MAX_SEATS)
     fmx_mixer_election_answered (&self->election, seat, &answer, self->now);
   if (mixing->mixes)            /* it says so again and again */
-    news = g_hash_table_add (self->mixing, who);
+    g_hash_table_add (self->mixing, who);
   else
     g_hash_table_remove (self->mixing, who);
   gst_fairmix_lock_release (&self->lock);
-  if (news)
-    tell (self, mixing->mixes ? "mixes" : "mixes-no-more", number, 0);
+}
+
+/* with the lock: those who are in @now but not in @told, or the other way */
+static void
+add_those_beyond (GHashTable * now, GHashTable * told, GArray * numbers)
+{
+  GHashTableIter iter;
+  gpointer who;
+
+  g_hash_table_iter_init (&iter, now);
+  while (g_hash_table_iter_next (&iter, &who, NULL)) {
+    guint number = GPOINTER_TO_UINT (who);
+
+    if (!g_hash_table_contains (told, who))
+      g_array_append_val (numbers, number);
+  }
+}
+
+void
+gst_dpm_organiser_tell_mixing (GstDpmOrganiser * self)
+{
+  GArray *numbers = g_array_new (FALSE, FALSE, sizeof (guint));
+  guint n_begun, i;
+
+  gst_fairmix_lock_acquire (&self->lock);
+  add_those_beyond (self->mixing, self->told_mixing, numbers);
+  n_begun = numbers->len;
+  add_those_beyond (self->told_mixing, self->mixing, numbers);
+  for (i = 0; i < numbers->len; i++) {
+    gpointer who = GUINT_TO_POINTER (g_array_index (numbers, guint, i));
+
+    if (i < n_begun)
+      g_hash_table_add (self->told_mixing, who);
+    else
+      g_hash_table_remove (self->told_mixing, who);
+  }
+  gst_fairmix_lock_release (&self->lock);
+  for (i = 0; i < numbers->len; i++)
+    tell (self, i < n_begun ? "mixes" : "mixes-no-more",
+        g_array_index (numbers, guint, i), 0);
+  g_array_unref (numbers);
 }
 
 void

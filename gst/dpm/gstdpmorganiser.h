@@ -29,6 +29,8 @@ void gst_dpm_organiser_left (GstDpmOrganiser * organiser, GstDpmPeer * peer,
     FmxJoinReason reason);
 void gst_dpm_organiser_mixes (GstDpmOrganiser * organiser, GstDpmPeer * peer,
     const FmxJoinMixing * mixing);
+/* Five times a second: posts who mixes since, or no more. */
+void gst_dpm_organiser_tell_mixing (GstDpmOrganiser * organiser);
 
 /* Forgets all, when that thread is no more. */
 void gst_dpm_organiser_reset (GstDpmOrganiser * organiser);
