@@ -305,6 +305,19 @@ forget_src_pad (GstPartialMix * self, GstPartialMixSrcPad * pad)
   return remove_src_pad (self, pad);
 }
 
+/* with the lock: what was said by who had that pad, and has no other one, is over */
+static void
+forget_claims_of (GstPartialMix * self, GstPartialMixSinkPad * pad)
+{
+  gint neighbour = gst_partial_mix_sink_pad_get_neighbour (pad);
+  GList *l;
+
+  for (l = self->sink_pads; l != NULL; l = l->next)
+    if (gst_partial_mix_sink_pad_get_neighbour (l->data) == neighbour)
+      return;
+  gst_partial_mix_claims_forget (self->claims, neighbour);
+}
+
 static void
 gst_partial_mix_release_pad (GstElement * element, GstPad * pad)
 {
@@ -318,6 +331,7 @@ gst_partial_mix_release_pad (GstElement * element, GstPad * pad)
     sink = GST_PARTIAL_MIX_SINK_PAD (pad);
     gst_partial_mix_remove_pad_streams (self, pad, GST_PARTIAL_MIX_STREAM_PAD);
     self->sink_pads = g_list_remove (self->sink_pads, pad);
+    forget_claims_of (self, sink);
     self->n_malformed_gone += sink->n_malformed;
     self->n_unknown_gone += sink->n_unknown;
   } else {

@@ -186,6 +186,12 @@ gst_partial_mix_claims_clear (GstPartialMixClaims * claims)
 }
 
 void
+gst_partial_mix_claims_forget (GstPartialMixClaims * claims, gint neighbour)
+{
+  g_hash_table_remove (claims->by_neighbour, GINT_TO_POINTER (neighbour));
+}
+
+void
 gst_partial_mix_claims_add (GstPartialMixClaims * claims, guint32 ssrc,
     const GstPartialMixPlace * place, const gchar * cname)
 {

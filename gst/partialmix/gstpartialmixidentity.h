@@ -100,6 +100,9 @@ typedef struct _GstPartialMixClaims GstPartialMixClaims;
 
 GstPartialMixClaims *gst_partial_mix_claims_new (void);
 void gst_partial_mix_claims_free (GstPartialMixClaims * claims);
+/* Whoever was @neighbour is no more: the next one of that number may be another. */
+void gst_partial_mix_claims_forget (GstPartialMixClaims * claims,
+    gint neighbour);
 void gst_partial_mix_claims_clear (GstPartialMixClaims * claims);
 void gst_partial_mix_claims_add (GstPartialMixClaims * claims, guint32 ssrc,
     const GstPartialMixPlace * place, const gchar * cname);

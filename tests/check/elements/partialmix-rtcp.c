@@ -406,6 +406,31 @@ GST_START_TEST (test_a_name_that_is_said_holds_for_who_comes_from_elsewhere)
 
 GST_END_TEST;
 
+/* Whoever gets the number of who has left is not called what that one said. */
+GST_START_TEST (test_what_was_said_goes_with_who_said_it)
+{
+  Rig *rig = rig_new (NULL);
+  RigTalker *talker = rig_talker (rig, "sink_1", 101, RIG_PCMU, 400, 6000);
+  Rtcp rtcp;
+
+  rig_play (rig);
+  rtcp_open (&rtcp, rig, "rtcp_sink_1");
+  send_cname (&rtcp, 101, "mallory", NULL);
+  rig_run (rig, 5);
+  check_name (rig, 101, "mallory");
+  rig_remove_talker (rig, talker);
+  send_cname (&rtcp, 102, "mallory", NULL);
+  rtcp_close (&rtcp);
+  rig_talker (rig, "sink_1", 101, RIG_PCMU, 400, 6000);
+  rig_talker_beside (rig, g_ptr_array_index (rig->talkers, 0), 102, 400, 6000);
+  rig_run (rig, 5);
+  check_name (rig, 101, NULL);
+  check_name (rig, 102, NULL);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_rtcp_suite (void)
 {
@@ -428,6 +453,7 @@ partialmix_rtcp_suite (void)
   tcase_add_test (tc, test_a_name_that_somebody_has_is_nobody_elses);
   tcase_add_test (tc,
       test_a_name_that_is_said_holds_for_who_comes_from_elsewhere);
+  tcase_add_test (tc, test_what_was_said_goes_with_who_said_it);
   tcase_add_test (tc, test_a_flood_of_names_drives_out_no_other_neighbours);
   return suite;
 }
