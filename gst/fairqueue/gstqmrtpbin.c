@@ -22,6 +22,7 @@
 
 #include "gstqmrtpbin.h"
 
+#include "gstqmjitterbuffer.h"
 #include "gst/common/gstfairmixfields.h"
 GST_DEBUG_CATEGORY_STATIC (gst_qm_rtp_bin_debug);
 #define GST_CAT_DEFAULT gst_qm_rtp_bin_debug
@@ -64,12 +65,50 @@ has_signal (gpointer object)
   return g_signal_lookup (SIGNAL, G_OBJECT_TYPE (object)) != 0;
 }
 
+/* Returns: NULL if nobody can set that */
+static GParamSpec *
+find_property (gpointer klass, const gchar * name)
+{
+  GParamSpec *spec = g_object_class_find_property (klass, name);
+
+  return spec != NULL && (spec->flags & G_PARAM_WRITABLE) ? spec : NULL;
+}
+
+/* Whoever mistypes a property would be told by nobody. */
+static gboolean
+check_field (GQuark field, const GValue * value, gpointer self)
+{
+  gpointer klass = g_type_class_ref (GST_TYPE_QM_JITTER_BUFFER);
+  const gchar *name = g_quark_to_string (field);
+
+  if (find_property (klass, name) == NULL)
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
+        ("qmjitterbuffer has no property \"%s\" that can be set.", name),
+        ("property jitterbuffer: see gst-inspect-1.0 qmjitterbuffer"));
+  g_type_class_unref (klass);
+  return TRUE;
+}
+
+static void
+gst_qm_rtp_bin_check (GstQmRtpBin * self)
+{
+  GstStructure *fields = NULL;
+
+  GST_OBJECT_LOCK (self);
+  if (self->jitterbuffer != NULL)
+    fields = gst_structure_copy (self->jitterbuffer);
+  GST_OBJECT_UNLOCK (self);
+  if (fields == NULL)
+    return;
+  gst_structure_foreach (fields, check_field, self);
+  gst_structure_free (fields);
+}
+
 static gboolean
 set_field (GQuark field, const GValue * value, gpointer element)
 {
   const gchar *name = g_quark_to_string (field);
-  GParamSpec *spec =
-      g_object_class_find_property (G_OBJECT_GET_CLASS (element), name);
+  GParamSpec *spec = find_property (G_OBJECT_GET_CLASS (element), name);
 
   if (spec == NULL) {
     GST_WARNING_OBJECT (element, "no property \"%s\"", name);
@@ -164,6 +203,7 @@ gst_qm_rtp_bin_start (GstQmRtpBin * self)
   GstElement *target = NULL;
   gchar *name;
 
+  gst_qm_rtp_bin_check (self);
   GST_OBJECT_LOCK (self);
   name = g_strdup (self->rtpbin);
   GST_OBJECT_UNLOCK (self);
@@ -247,6 +287,8 @@ gst_qm_rtp_bin_set_property (GObject * object, guint id, const GValue * value,
 {
   gst_fairmix_fields_set_property (fields, G_N_ELEMENTS (fields), object, id,
       value, pspec);
+  if (id == PROP_JITTERBUFFER && GST_STATE (object) > GST_STATE_NULL)
+    gst_qm_rtp_bin_check (GST_QM_RTP_BIN (object));
 }
 
 static void

@@ -176,6 +176,52 @@ GST_START_TEST (test_a_name_that_is_not_there_is_an_error)
 
 GST_END_TEST;
 
+/* Returns: how many warnings there were */
+static guint
+count_warnings (GstElement * pipeline)
+{
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message;
+  guint n = 0;
+
+  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING)) != NULL) {
+    gst_message_unref (message);
+    n++;
+  }
+  gst_object_unref (bus);
+  return n;
+}
+
+/* At the start, and where it is set later; what is right is set nevertheless. */
+GST_START_TEST (test_a_property_that_is_not_there_is_told)
+{
+  GstElement *pipeline = gst_parse_launch ("rtpbin name=in qmrtpbin "
+      "name=helper jitterbuffer=\"jb,max-dealy=500,max-delay=700,stats=x\"",
+      NULL);
+  GstElement *rtpbin = gst_bin_get_by_name (GST_BIN (pipeline), "in");
+  GstElement *helper = gst_bin_get_by_name (GST_BIN (pipeline), "helper");
+  GPtrArray *made;
+  guint max_delay;
+
+  gst_element_set_state (pipeline, GST_STATE_READY);
+  fail_unless_equals_int (count_warnings (pipeline), 2);
+  gst_util_set_object_arg (G_OBJECT (helper), "jitterbuffer",
+      "jb,max-delay=600");
+  fail_unless_equals_int (count_warnings (pipeline), 0);
+  gst_util_set_object_arg (G_OBJECT (helper), "jitterbuffer",
+      "jb,max-delay=700,min-dealy=5");
+  fail_unless_equals_int (count_warnings (pipeline), 1);
+  made = jitterbuffers_of (pipeline, rtpbin);
+  g_object_get (made->pdata[0], "max-delay", &max_delay, NULL);
+  fail_unless_equals_int (max_delay, 700);
+  g_ptr_array_unref (made);
+  gst_object_unref (helper);
+  gst_object_unref (rtpbin);
+  gst_object_unref (pipeline);
+}
+
+GST_END_TEST;
+
 static Suite *
 qmrtpbin_suite (void)
 {
@@ -188,6 +234,7 @@ qmrtpbin_suite (void)
   tcase_add_test (tc, test_others_are_left_alone);
   tcase_add_test (tc, test_an_rtpbin_inside_of_a_bin_is_found);
   tcase_add_test (tc, test_a_name_that_is_not_there_is_an_error);
+  tcase_add_test (tc, test_a_property_that_is_not_there_is_told);
   return s;
 }
 
