@@ -352,10 +352,18 @@ static void
 gst_partial_mix_set_stream (GstPartialMix * self, guint ssrc,
     GstStructure * values)
 {
-  GST_PARTIAL_MIX_LOCK (self);
-  gst_partial_mix_database_set (self->database, ssrc, values);
-  gst_partial_mix_apply_database (self);
-  GST_PARTIAL_MIX_UNLOCK (self);
+  gchar *complaints;
+  GstStructure *said = gst_partial_mix_database_read (values, &complaints);
+
+  if (said != NULL) {
+    GST_PARTIAL_MIX_LOCK (self);
+    gst_partial_mix_database_set (self->database, ssrc, said);
+    gst_partial_mix_apply_database (self);
+    GST_PARTIAL_MIX_UNLOCK (self);
+    gst_structure_free (said);
+  }
+  gst_partial_mix_tell_complaints (self, complaints);
+  gst_partial_mix_post_messages (self);
 }
 
 static void

@@ -161,3 +161,65 @@ gst_partial_mix_database_check (const gchar * text, const gchar * name)
   g_strfreev (lines);
   return g_string_free (complaints, n == 0);
 }
+
+/* --- what an application says --------------------------------------------- */
+
+static GType
+type_of (const gchar * name)
+{
+  static const GType types[] = { G_TYPE_INT, G_TYPE_BOOLEAN, G_TYPE_DOUBLE,
+    G_TYPE_STRING
+  };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (keys); i++)
+    if (g_str_equal (name, keys[i].name))
+      return types[keys[i].type];
+  return g_str_equal (name, "neighbour") ? G_TYPE_INT : G_TYPE_INVALID;
+}
+
+typedef struct
+{
+  GstStructure *said;
+  GString *complaints;
+} Reading;
+
+static gboolean
+read_field (GQuark field, const GValue * value, gpointer user_data)
+{
+  const gchar *name = g_quark_to_string (field);
+  GType type = type_of (name);
+  Reading *reading = user_data;
+  GValue known = G_VALUE_INIT;
+
+  if (type == G_TYPE_INVALID) {
+    g_string_append_printf (reading->complaints, "%sset-stream: unknown field "
+        "\"%s\"", reading->complaints->len > 0 ? "\n" : "", name);
+    return TRUE;
+  }
+  g_value_init (&known, type);
+  if (g_value_transform (value, &known)) {
+    gst_structure_take_value (reading->said, name, &known);
+    return TRUE;
+  }
+  g_value_unset (&known);
+  g_string_append_printf (reading->complaints,
+      "%sset-stream: %s cannot be a %s",
+      reading->complaints->len > 0 ? "\n" : "", name,
+      G_VALUE_TYPE_NAME (value));
+  return TRUE;
+}
+
+GstStructure *
+gst_partial_mix_database_read (const GstStructure * values, gchar ** complaints)
+{
+  Reading reading = { gst_structure_new_empty ("said"), g_string_new (NULL) };
+  gboolean is_for_one = gst_structure_has_field (values, "neighbour");
+
+  gst_structure_foreach (values, read_field, &reading);
+  *complaints = g_string_free (reading.complaints,
+      reading.complaints->len == 0);
+  if (is_for_one && !gst_structure_has_field (reading.said, "neighbour"))
+    g_clear_pointer (&reading.said, gst_structure_free);
+  return reading.said;
+}

@@ -252,6 +252,59 @@ GST_START_TEST (test_typos_are_told_with_their_line)
 
 GST_END_TEST;
 
+static guint
+count_warnings (Rig * rig)
+{
+  GstMessage *message;
+  guint n = 0;
+
+  while ((message = gst_bus_pop_filtered (rig->bus, GST_MESSAGE_WARNING))
+      != NULL) {
+    gst_message_unref (message);
+    n++;
+  }
+  return n;
+}
+
+static void
+say (Rig * rig, guint ssrc, const gchar * text)
+{
+  GstStructure *s = gst_structure_from_string (text, NULL);
+
+  g_signal_emit_by_name (rig->mix, "set-stream", ssrc, s);
+  gst_structure_free (s);
+}
+
+/* A number is a number, also where a language knows one type of them only: what was for
+ * one neighbour must not be for everybody.  What is no number, or no field, is told. */
+GST_START_TEST (test_an_application_may_say_it_in_other_types)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *here = rig_listener (rig, "src_10", NULL);
+  RigListener *there = rig_listener (rig, "src_11", NULL);
+  guint n;
+
+  rig_talkers (rig, 1, 2, RIG_PCMU);
+  rig_play (rig);
+  rig_run (rig, 5);
+  say (rig, 101, "s,neighbour=(uint)11,mute=(int)1");
+  say (rig, 102, "s,neighbour=(string)everybody,mute=true");
+  fail_unless_equals_int (count_warnings (rig), 1);
+  say (rig, 102, "s,gain_db=-6.0,gain-db=(int)-6");
+  fail_unless_equals_int (count_warnings (rig), 1);
+  say (rig, 102, "s,gain-db=(int)-3,priority=(double)2,group=a");
+  fail_unless_equals_int (count_warnings (rig), 0);
+  rig_run (rig, 1);
+  n = rig_count_packets (there, 101);
+  rig_run (rig, 10);
+  fail_unless_equals_int (rig_count_packets (there, 101), n);
+  fail_unless (rig_count_packets (here, 101) >= 15);
+  fail_unless (rig_count_packets (here, 102) >= 15);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_database_suite (void)
 {
@@ -265,6 +318,7 @@ partialmix_database_suite (void)
   tcase_add_test (tc, test_each_listener_has_its_own_preferences);
   tcase_add_test (tc, test_one_renderer_places_a_voice_where_it_wants);
   tcase_add_test (tc, test_typos_are_told_with_their_line);
+  tcase_add_test (tc, test_an_application_may_say_it_in_other_types);
   return suite;
 }
 
