@@ -348,20 +348,33 @@ gst_partial_mix_release_pad (GstElement * element, GstPad * pad)
 
 /* --------------------------------------------------------------- actions -- */
 
+/* GstPartialMixIsThereFunc, with the lock */
+static gboolean
+is_there (guint32 ssrc, gpointer self)
+{
+  return
+      gst_partial_mix_table_is_ssrc_used (&GST_PARTIAL_MIX_CAST (self)->table,
+      ssrc);
+}
+
 static void
 gst_partial_mix_set_stream (GstPartialMix * self, guint ssrc,
     GstStructure * values)
 {
   gchar *complaints;
+  gboolean taken = TRUE;
   GstStructure *said = gst_partial_mix_database_read (values, &complaints);
 
   if (said != NULL) {
     GST_PARTIAL_MIX_LOCK (self);
-    gst_partial_mix_database_set (self->database, ssrc, said);
+    taken = gst_partial_mix_database_set (self->database, ssrc, said, is_there,
+        self);
     gst_partial_mix_apply_database (self);
     GST_PARTIAL_MIX_UNLOCK (self);
     gst_structure_free (said);
   }
+  if (!taken && complaints == NULL)
+    complaints = g_strdup ("set-stream: of so many streams nothing is kept");
   gst_partial_mix_tell_complaints (self, complaints);
   gst_partial_mix_post_messages (self);
 }

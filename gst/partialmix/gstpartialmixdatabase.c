@@ -197,16 +197,62 @@ gst_partial_mix_database_reload (GstPartialMixDatabase * database,
   return changed;
 }
 
+typedef struct
+{
+  GstPartialMixIsThereFunc is_there;
+  gpointer user_data;
+} Presence;
+
+static gboolean
+is_gone (gpointer ssrc, gpointer said, gpointer user_data)
+{
+  const Presence *presence = user_data;
+
+  return !presence->is_there (GPOINTER_TO_UINT (ssrc), presence->user_data);
+}
+
+/* @key: of said_for */
+static gboolean
+is_gone_for_one (gpointer key, gpointer said, gpointer user_data)
+{
+  return is_gone (GUINT_TO_POINTER ((guint32) g_ascii_strtoull (strchr (key,
+                  '/') + 1, NULL, 10)), said, user_data);
+}
+
+/* Streams come and go, each with another SSRC, and so what was said of them piles up. */
+static void
+forget_gone (GstPartialMixDatabase * database, GHashTable * table,
+    Presence * presence)
+{
+  GHashTableIter iter;
+  gpointer key;
+
+  if (table == database->said) {
+    g_hash_table_foreach_remove (table, is_gone, presence);
+    return;
+  }
+  g_hash_table_foreach_remove (table, is_gone_for_one, presence);
+  g_hash_table_remove_all (database->listeners_said);
+  g_hash_table_iter_init (&iter, table);
+  while (g_hash_table_iter_next (&iter, &key, NULL))
+    g_hash_table_add (database->listeners_said,
+        GINT_TO_POINTER ((gint) g_ascii_strtoll (key, NULL, 10)));
+}
+
 /* Returns: what the application said before of @ssrc, for @listener alone if it
  * is not negative; NULL if it has said too much */
 static GstStructure *
-find_said (GstPartialMixDatabase * database, gint listener, guint32 ssrc)
+find_said (GstPartialMixDatabase * database, gint listener, guint32 ssrc,
+    Presence * presence)
 {
   GHashTable *table = listener < 0 ? database->said : database->said_for;
   gpointer key = listener < 0 ? GUINT_TO_POINTER (ssrc)
       : g_strdup_printf ("%d/%u", listener, ssrc);
   GstStructure *said = g_hash_table_lookup (table, key);
 
+  if (said == NULL && g_hash_table_size (table) >= MAX_SAID
+      && presence->is_there != NULL)
+    forget_gone (database, table, presence);
   if (said != NULL || g_hash_table_size (table) >= MAX_SAID) {
     if (listener >= 0)
       g_free (key);
@@ -219,24 +265,27 @@ find_said (GstPartialMixDatabase * database, gint listener, guint32 ssrc)
   return said;
 }
 
-void
+gboolean
 gst_partial_mix_database_set (GstPartialMixDatabase * database, guint32 ssrc,
-    const GstStructure * values)
+    const GstStructure * values, GstPartialMixIsThereFunc is_there,
+    gpointer user_data)
 {
+  Presence presence = { is_there, user_data };
   GstStructure *said;
   gint listener = -1;
   gint i;
 
   gst_structure_get_int (values, "neighbour", &listener);
-  said = find_said (database, listener, ssrc);
+  said = find_said (database, listener, ssrc, &presence);
   if (said == NULL)
-    return;
+    return FALSE;
   for (i = 0; i < gst_structure_n_fields (values); i++) {
     const gchar *name = gst_structure_nth_field_name (values, i);
 
     gst_structure_set_value (said, name, gst_structure_get_value (values,
             name));
   }
+  return TRUE;
 }
 
 /* --------------------------------------------------------------- lookup -- */

@@ -50,10 +50,16 @@ const gchar *gst_partial_mix_database_get_location (GstPartialMixDatabase *
 gboolean gst_partial_mix_database_reload (GstPartialMixDatabase * database,
     GstFairmixLock * lock, gchar ** complaints, GError ** error);
 
+/* Whether there is a stream of that SSRC */
+typedef gboolean (*GstPartialMixIsThereFunc) (guint32 ssrc, gpointer user_data);
+
 /* @values: fields named as the keys; what is not there is not changed.  With a
- * field `neighbour` (int) it is for that listener alone. */
-void gst_partial_mix_database_set (GstPartialMixDatabase * database,
-    guint32 ssrc, const GstStructure * values);
+ * field `neighbour` (int) it is for that listener alone.  @is_there: (nullable): where so
+ * much was said that there is no room, what was said of those who are not there goes.
+ * Returns: whether there is room for it */
+gboolean gst_partial_mix_database_set (GstPartialMixDatabase * database,
+    guint32 ssrc, const GstStructure * values,
+    GstPartialMixIsThereFunc is_there, gpointer user_data);
 
 /* What is for everybody. */
 void gst_partial_mix_database_lookup (GstPartialMixDatabase * database,

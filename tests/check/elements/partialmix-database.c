@@ -305,6 +305,32 @@ GST_START_TEST (test_an_application_may_say_it_in_other_types)
 
 GST_END_TEST;
 
+/* A mixer lasts longer than its streams: what was said of thousands who have left keeps
+ * nobody from being muted. */
+GST_START_TEST (test_what_was_said_of_those_who_left_makes_room)
+{
+  const gchar *const texts[] = { "s,mute=true", "s,neighbour=10,mute=true" };
+  Rig *rig = rig_new (NULL);
+  RigListener *listener = rig_listener (rig, "src_10", NULL);
+  guint n;
+
+  rig_talkers (rig, 1, 2, RIG_PCMU);
+  rig_play (rig);
+  rig_run (rig, 5);
+  say (rig, 102, texts[__i__]);
+  for (guint i = 0; i < 4200; i++)
+    say (rig, 10000 + i, texts[__i__]);
+  say (rig, 101, texts[__i__]);
+  fail_unless_equals_int (count_warnings (rig), 0);
+  rig_run (rig, 1);
+  n = listener->buffers->len;
+  rig_run (rig, 10);
+  fail_unless_equals_int (listener->buffers->len, n);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_database_suite (void)
 {
@@ -319,6 +345,8 @@ partialmix_database_suite (void)
   tcase_add_test (tc, test_one_renderer_places_a_voice_where_it_wants);
   tcase_add_test (tc, test_typos_are_told_with_their_line);
   tcase_add_test (tc, test_an_application_may_say_it_in_other_types);
+  tcase_add_loop_test (tc, test_what_was_said_of_those_who_left_makes_room, 0,
+      2);
   return suite;
 }
 

@@ -81,7 +81,7 @@ say (guint32 ssrc, gint neighbour, gint priority)
 
   if (neighbour >= 0)
     gst_structure_set (s, "neighbour", G_TYPE_INT, neighbour, NULL);
-  gst_partial_mix_database_set (database, ssrc, s);
+  gst_partial_mix_database_set (database, ssrc, s, NULL, NULL);
   gst_structure_free (s);
 }
 
