@@ -414,6 +414,11 @@ Simulation::StartTcp(const Statement& s, Ptr<Node> from, Ptr<Node> to, uint16_t 
         bulk.SetAttribute("SendSize", UintegerValue(14480));
         Install(s, bulk.Install(from).Get(0), from, false);
     }
+    // a socket that is closed would send all that it holds first, for minutes
+    Simulator::Schedule(Seconds(s.Number("stop_s")),
+                        &Ipv4::SetDown,
+                        from->GetObject<Ipv4>(),
+                        1);
 }
 
 void
