@@ -66,6 +66,7 @@ fmx_asmp_receiver_init (FmxAsmpReceiver *receiver,
   fmx_asmp_delay_init (&receiver->delay, params->clock_rate_hz);
   fmx_asmp_events_init (&receiver->events);
   fmx_asmp_carried_init (&receiver->carried);
+  fmx_asmp_others_init (&receiver->others);
   fmx_asmp_feedback_init (&receiver->feedback, &params->feedback);
 }
 
@@ -157,8 +158,11 @@ fmx_asmp_receiver_on_packet (FmxAsmpReceiver *receiver, uint16_t seq,
   fmx_rate_meter_add (&receiver->meter, wire_bytes, now);
   fmx_asmp_loss_on_packet (&receiver->loss, seq);
   fmx_asmp_delay_on_packet (&receiver->delay, ts, now);
-  if (receiver->params.algorithm == FMX_ASMP_FAIR)
+  if (receiver->params.algorithm == FMX_ASMP_FAIR) {
+    fmx_asmp_others_on_packet (&receiver->others, wire_bytes,
+        fmx_asmp_delay_queue (&receiver->delay), now);
     count_events (receiver, seq, now);
+  }
 }
 
 void
@@ -166,6 +170,7 @@ fmx_asmp_receiver_on_companion (FmxAsmpReceiver *receiver, uint32_t wire_bytes,
     FmxTime now)
 {
   receiver->interval_bytes += wire_bytes;
+  fmx_asmp_others_on_companion (&receiver->others, wire_bytes);
   fmx_rate_meter_add (&receiver->meter, wire_bytes, now);
 }
 
@@ -264,6 +269,14 @@ tcp_bps (const FmxAsmpReceiver *receiver)
       receiver->packets_per_s);
 }
 
+/* What is fair beside those who are there; after the first loss */
+static double
+fair_bps (const FmxAsmpReceiver *receiver)
+{
+  return fmx_asmp_others_fair_bps (&receiver->others, tcp_bps (receiver),
+      fmx_asmp_events_fraction (&receiver->events));
+}
+
 static bool
 has_queue (const FmxAsmpReceiver *receiver)
 {
@@ -279,13 +292,23 @@ usual_loss (const FmxAsmpReceiver *receiver)
   return USUAL * receiver->usual_fraction;
 }
 
+/* The path carries more than comes: another one has the other half. */
+static bool
+has_no_more_than_half (const FmxAsmpReceiver *receiver, double received)
+{
+  return receiver->last_loss != FMX_TIME_NONE
+      && fmx_asmp_others_are_one (&receiver->others, tcp_bps (receiver)) > 0.5
+      && received < 0.5 * fmx_asmp_others_link_bps (&receiver->others);
+}
+
 /* What comes says what the path carries only if the sender sends all that it
  * may: a silent talker's receivers hold the rate that there is. */
 static double
 most_bps (const FmxAsmpReceiver *receiver, double received, FmxTime now)
 {
   if (receiver->fraction > fmax (MUCH_LOST, usual_loss (receiver))
-      && !is_moment (receiver, now))
+      && !is_moment (receiver, now)
+      && !has_no_more_than_half (receiver, received))
     return received;
   if (receiver->lost)
     return growth_of (receiver) * received;
@@ -313,7 +336,7 @@ fmx_asmp_receiver_fair_bps (const FmxAsmpReceiver *receiver, FmxTime now)
     return received;
   if (receiver->last_loss == FMX_TIME_NONE)
     return has_queue (receiver) ? received : most;
-  return fmax (fmin (tcp_bps (receiver),
+  return fmax (fmin (fair_bps (receiver),
           fmax (most, carried_bps (receiver, now))),
       receiver->params.fall * received);
 }

@@ -10,6 +10,7 @@
 #include "fairmix/asmp/fmx-asmp-events.h"
 #include "fairmix/asmp/fmx-asmp-feedback.h"
 #include "fairmix/asmp/fmx-asmp-loss.h"
+#include "fairmix/asmp/fmx-asmp-others.h"
 #include "fairmix/base/fmx-rate-meter.h"
 #include "fairmix/base/fmx-restart.h"
 #include "fairmix/base/fmx-time.h"
@@ -158,6 +159,7 @@ extern "C"
     FmxAsmpDelay delay;
     FmxAsmpEvents events;
     FmxAsmpCarried carried;
+    FmxAsmpOthers others;
     FmxAsmpFeedback feedback;
     FmxTime first_packet;
     uint64_t report_bytes;      /* since the last report */

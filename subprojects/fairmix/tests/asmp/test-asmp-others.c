@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fmx-test-asmp-path.h"
+
+#include "fairmix/asmp/fmx-asmp-others.h"
+
+#define SEGMENT 1500u
+
+/* A link with a queue, and what sends to it. */
+typedef struct
+{
+  double bps;
+  double others_bps;            /* that do not adapt; 0 = one that keeps a queue */
+  double queue_s;               /* so long: at least */
+  double t_s, free_s, others_s; /* now; when it has sent all; the next of others */
+  FmxRng rng;
+} Link;
+
+typedef struct
+{
+  double bps;
+  unsigned bytes;
+  double interval_s;
+} Stream;
+
+static const Stream voice = { 128e3, 160, 0.02 };
+static const Stream bundle = { 500e3, 1000, 0.032 };
+
+static void
+link_init (Link *link, double bps)
+{
+  *link = (Link) { .bps = bps, .queue_s = 0.2, .t_s = 1000.0 };
+  fmx_rng_init (&link->rng, 1);
+}
+
+static void
+link_send (Link *link, unsigned bytes)
+{
+  link->free_s = fmax (link->free_s, link->t_s) + 8.0 * bytes / link->bps;
+}
+
+static void
+link_others (Link *link)
+{
+  if (link->others_bps == 0.0 && link->free_s < link->t_s + link->queue_s)
+    for (unsigned i = 0; i < 2; i++)
+      link_send (link, SEGMENT);
+  link->others_s = fmax (link->others_s, link->t_s - 1.0);
+  for (; link->others_bps > 0.0 && link->others_s < link->t_s;
+      link->others_s += 8.0 * SEGMENT / link->others_bps)
+    link_send (link, SEGMENT);
+}
+
+/* A packet of @bytes, @interval_s after the last.
+ * Returns: when it arrives; @waited: in the queue */
+static FmxTime
+link_packet (Link *link, unsigned bytes, double interval_s,
+    FmxDuration *waited)
+{
+  link->t_s += interval_s * (0.9 + 0.2 * fmx_rng_next_unit (&link->rng));
+  link_others (link);
+  *waited = fmx_time_from_s (fmax (link->free_s - link->t_s, 0.0));
+  link_send (link, bytes);
+  return (FmxTime) fmx_time_from_s (link->free_s);
+}
+
+static void
+run (Link *link, FmxAsmpOthers *others, Stream stream, double seconds)
+{
+  for (unsigned i = 0; i < seconds / stream.interval_s; i++) {
+    FmxDuration waited;
+    FmxTime now = link_packet (link, stream.bytes, stream.interval_s, &waited);
+
+    fmx_asmp_others_on_packet (others, stream.bytes, waited, now);
+  }
+}
+
+static double
+bps_of (Stream stream)
+{
+  return 8.0 * stream.bytes / stream.interval_s;
+}
+
+static void
+start (Link *link, FmxAsmpOthers *others, Stream stream)
+{
+  link_init (link, stream.bps);
+  fmx_asmp_others_init (others);
+  run (link, others, stream, 60.0);
+}
+
+static void
+test_packets_in_a_row_tell_what_the_link_carries (void **state)
+{
+  const Stream streams[] = { voice, bundle, {1e6, 1000, 0.02} };
+
+  (void) state;
+  for (unsigned i = 0; i < 3; i++) {
+    FmxAsmpOthers others;
+    Link link;
+
+    start (&link, &others, streams[i]);
+    assert_near (fmx_asmp_others_link_bps (&others), streams[i].bps, 0.02);
+    assert_near (fmx_asmp_others_bps (&others),
+        streams[i].bps - bps_of (streams[i]), 0.05);
+  }
+}
+
+static void
+test_a_path_without_a_queue_tells_nothing (void **state)
+{
+  FmxAsmpOthers others;
+  Link link;
+
+  (void) state;
+  link_init (&link, 100e6);
+  link.others_bps = 10e6;
+  fmx_asmp_others_init (&others);
+  run (&link, &others, voice, 60.0);
+  assert_near (fmx_asmp_others_link_bps (&others), 0.0, 0.0);
+  assert_near (fmx_asmp_others_bps (&others), 0.0, 0.0);
+  assert_near (fmx_asmp_others_fair_bps (&others, 64e3, 0.0), 64e3, 1e-9);
+}
+
+/* A radio that holds packets back: gaps of any length */
+static void
+test_gaps_of_any_length_tell_nothing (void **state)
+{
+  FmxAsmpOthers others;
+  double t_s = 1000.0;
+  FmxRng rng;
+
+  (void) state;
+  fmx_asmp_others_init (&others);
+  fmx_rng_init (&rng, 1);
+  for (unsigned i = 0; i < 2000; i++) {
+    t_s += 0.005 + 0.03 * fmx_rng_next_unit (&rng);
+    fmx_asmp_others_on_packet (&others, 200, FMX_SECOND,
+        (FmxTime) fmx_time_from_s (t_s));
+  }
+  assert_near (fmx_asmp_others_link_bps (&others), 0.0, 0.0);
+}
+
+/* Of what is lost as much more is sent, but no more than a tenth. */
+static void
+test_beside_one_tcp_half_is_fair (void **state)
+{
+  FmxAsmpOthers others;
+  Link link;
+  double bps;
+
+  (void) state;
+  start (&link, &others, voice);
+  bps = fmx_asmp_others_bps (&others);
+  for (double n = 0.5; n < 1.11; n += 0.1) {
+    assert_near (fmx_asmp_others_are_one (&others, bps / n), 1.0, 1e-3);
+    assert_near (fmx_asmp_others_fair_bps (&others, bps / n, 0.0), 64e3, 0.02);
+  }
+  assert_near (fmx_asmp_others_fair_bps (&others, bps, 0.06), 68.1e3, 0.02);
+  assert_near (fmx_asmp_others_fair_bps (&others, bps, 0.5), 71.1e3, 0.02);
+}
+
+static void
+test_beside_more_the_equation_says (void **state)
+{
+  FmxAsmpOthers others;
+  Link link;
+  double bps;
+
+  (void) state;
+  start (&link, &others, voice);
+  bps = fmx_asmp_others_bps (&others);
+  for (double n = 1.5; n < 10.0; n += 0.5)
+    assert_near (fmx_asmp_others_fair_bps (&others, bps / n, 0.0), bps / n,
+        1e-3);
+}
+
+/* Who gets a tenth of what a TCP would get is hardly a TCP. */
+static void
+test_beside_next_to_nobody_the_equation_says (void **state)
+{
+  FmxAsmpOthers others;
+  Link link;
+  double bps;
+
+  (void) state;
+  start (&link, &others, voice);
+  bps = fmx_asmp_others_bps (&others);
+  assert_near (fmx_asmp_others_are_one (&others, bps / 0.25), 0.5, 0.01);
+  assert_near (fmx_asmp_others_are_one (&others, bps / 0.01), 0.02, 0.01);
+}
+
+/* A TCP leaves no link idle. */
+static void
+test_an_idle_link_has_no_tcp (void **state)
+{
+  FmxAsmpOthers others;
+  Link link;
+
+  (void) state;
+  start (&link, &others, voice);
+  link.others_bps = 20e3;
+  run (&link, &others, voice, 25.0);
+  assert_near (fmx_asmp_others_link_bps (&others), 128e3, 0.02);
+  assert_near (fmx_asmp_others_are_one (&others, 40e3), 0.0, 0.0);
+}
+
+static void
+test_what_is_ours_is_no_others (void **state)
+{
+  FmxAsmpOthers others;
+  Link link;
+  double before;
+
+  (void) state;
+  start (&link, &others, bundle);
+  before = fmx_asmp_others_bps (&others);
+  for (unsigned i = 0; i < 250; i++) {
+    run (&link, &others, bundle, 0.032);
+    fmx_asmp_others_on_companion (&others, 200);
+  }
+  assert_near (fmx_asmp_others_bps (&others), before - 0.63 * 50e3, 0.05);
+}
+
+static void
+test_another_link_is_known_within_a_minute (void **state)
+{
+  FmxAsmpOthers others;
+  Link link;
+
+  (void) state;
+  start (&link, &others, bundle);
+  link.bps = 800e3;
+  run (&link, &others, bundle, 5.0);
+  assert_near (fmx_asmp_others_link_bps (&others), 800e3, 0.02);
+  link.bps = 400e3;
+  run (&link, &others, bundle, 65.0);
+  assert_near (fmx_asmp_others_link_bps (&others), 400e3, 0.02);
+}
+
+/* Nor does a report that lost much lower who has no more than half. */
+static void
+test_a_receiver_beside_one_tcp_tells_half (void **state)
+{
+  Link link;
+  Path path;
+
+  (void) state;
+  path_init (&path, FMX_ASMP_FAIR);
+  link_init (&link, 500e3);
+  for (unsigned k = 0; k < 40; k++) {
+    unsigned loses_two_each = k % 2 == 0 ? 80 : 16;
+
+    for (unsigned i = 0; i < 150; i++) {
+      FmxDuration waited;
+      FmxTime sent, now = link_packet (&link, 1000, 0.033, &waited);
+
+      sent = (FmxTime) fmx_time_from_s (link.t_s);
+      path.now = now - (FmxTime) path.one_way;
+      if (i % loses_two_each > 1)
+        fmx_asmp_receiver_on_packet (&path.receiver, path.seq,
+            (uint32_t) (sent / (FMX_SECOND / CLOCK_RATE)), 1000, now);
+      path.seq++;
+    }
+    path_tell (&path, 100 * FMX_MSECOND, 250000, OWN);
+    if (k < 20)
+      path_report (&path);
+    else
+      assert_in_range (path_report (&path).rate_bps, 250000, 290000);
+  }
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_packets_in_a_row_tell_what_the_link_carries),
+    cmocka_unit_test (test_a_path_without_a_queue_tells_nothing),
+    cmocka_unit_test (test_gaps_of_any_length_tell_nothing),
+    cmocka_unit_test (test_beside_one_tcp_half_is_fair),
+    cmocka_unit_test (test_beside_more_the_equation_says),
+    cmocka_unit_test (test_beside_next_to_nobody_the_equation_says),
+    cmocka_unit_test (test_an_idle_link_has_no_tcp),
+    cmocka_unit_test (test_what_is_ours_is_no_others),
+    cmocka_unit_test (test_another_link_is_known_within_a_minute),
+    cmocka_unit_test (test_a_receiver_beside_one_tcp_tells_half),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
