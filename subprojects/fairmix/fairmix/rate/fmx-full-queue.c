@@ -13,7 +13,6 @@
 #define EPOCH_MOST 2.0          /* of what comes through: X of one epoch ... */
 #define FIRST_EPOCH_MOST 4.0    /* ... of the first ones */
 #define PATH_CUBIC 2.0          /* times what the path carries: no CUBIC would have that */
-#define PATH_FLOWS 9.0          /* eight others at most, and ours */
 #define PATH_MOST 0.5           /* one other at least */
 #define RTT_TIME_S 16.0         /* round-trip times are a mean of so long ... */
 #define RTT_EPOCHS 2.0          /* ... or of so many epochs */
@@ -31,7 +30,8 @@ cubic_weight (double ratio)
 static double
 part_of_path (double reno_bps, double cubic_bps, double path_bps)
 {
-  double most_bps = PATH_MOST * path_bps, least_bps = path_bps / PATH_FLOWS;
+  double most_bps = PATH_MOST * path_bps;
+  double least_bps = path_bps / FMX_FULL_QUEUE_FLOWS;
   double more_bps = fmax (fmin (fmax (cubic_bps, reno_bps), most_bps), least_bps);
 
   if (reno_bps >= most_bps)

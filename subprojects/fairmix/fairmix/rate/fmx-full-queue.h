@@ -18,6 +18,9 @@ extern "C" {
  * queue: it goes on overflowing until TCP has heard of it */
 #define FMX_FULL_QUEUE_RTTS 2
 
+/** FMX_FULL_QUEUE_FLOWS: who shares a path at most: eight others, and ours */
+#define FMX_FULL_QUEUE_FLOWS 9.0
+
 /**
  * FmxFullQueue:
  *

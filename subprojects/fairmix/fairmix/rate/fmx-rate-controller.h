@@ -270,9 +270,12 @@ struct _FmxRateController
   FmxTime t_new;
   bool data_limited;
   bool has_widened;             /* the path has, and all of that is used now */
+  bool has_narrowed;            /* far less arrives than was sent */
   double tried_from_bps;        /* all of a path, and a bit more is tried; 0 = no */
   double look_bps;              /* about so much, and others fill its queue: how much is
                                  * it? 0 = they do not */
+  double check_bps;             /* likewise, though nobody may be there; 0 = never mind */
+  bool has_little;              /* of what a path carries: less than one of many, or of some */
   double ask_bps;               /* does the path carry more than that? 0 = never mind */
   union
   {

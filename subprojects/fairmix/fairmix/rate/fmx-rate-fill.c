@@ -23,7 +23,8 @@ is_on (const FmxRateFill *fill)
 {
   if (fill->rate_bps <= 0.0 || fill->wanted_bps <= 0.0)
     return false;
-  if (fill->lasting_bps > 0.0 && fill->media_bps >= TAKEN * fill->lasting_bps)
+  if (fill->others || (fill->lasting_bps > 0.0
+          && fill->media_bps >= TAKEN * fill->lasting_bps))
     return true;
   return fill->until == 0 && fill->rate_bps < fill->wanted_bps;
 }
@@ -93,6 +94,12 @@ fmx_rate_fill_go_on (FmxRateFill *fill, FmxTime now)
 {
   if (fill->until != 0)
     begin (fill, now);
+}
+
+void
+fmx_rate_fill_set_others (FmxRateFill *fill, bool others)
+{
+  fill->others = others;
 }
 
 void

@@ -30,13 +30,15 @@ extern "C" {
  * until the rate has not grown for 4 s, or has fallen: then there is none for 10 s, 20
  * s, at most 40 s, or until the rate has grown without.  Where streams wait because the
  * rate has not lasted yet, and media takes half of what has, padding makes up the gap all
- * the time, up to four times what lasts or is wanted.
+ * the time, up to four times what lasts or is wanted.  Where others have nearly all of
+ * the path padding makes up whatever media does not take, all the time.
  */
 typedef struct
 {
   /*< private >*/
   double wanted_bps, rate_bps;
   double lasting_bps;           /* streams wait until more lasts; 0 = they do not */
+  bool others;                  /* have what is not sent */
   double media_bps;             /* that was sent of late */
   double owed_bytes;            /* that may still be sent */
   double best_bps;              /* of the rate, in this round or before the pause */
@@ -58,6 +60,10 @@ void fmx_rate_fill_on_rate (FmxRateFill * fill, double bps, FmxTime now);
 
 /** fmx_rate_fill_go_on: others fill the queue, and have what is not sent: there is no pause */
 void fmx_rate_fill_go_on (FmxRateFill * fill, FmxTime now);
+
+/** fmx_rate_fill_set_others: whether others have nearly all of the path, and what is not sent:
+ * padding makes up all of it */
+void fmx_rate_fill_set_others (FmxRateFill * fill, bool others);
 
 /** fmx_rate_fill_set_gap: streams wait until more than @bps lasts; 0 = they do not */
 void fmx_rate_fill_set_gap (FmxRateFill * fill, double bps, FmxTime now);

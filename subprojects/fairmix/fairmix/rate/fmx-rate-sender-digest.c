@@ -322,14 +322,21 @@ divide_by_share (FmxRateFeedback *fb, double share)
 static void
 ask_train (FmxRateSender *sender, FmxDuration rtt, FmxTime now)
 {
-  const FmxRateController *rc = &sender->controller;
+  FmxRateController *rc = &sender->controller;
 
+  if (rc->has_narrowed)
+    fmx_rate_train_forget_path (&sender->train);
+  rc->has_narrowed = false;
   if (fmx_rate_sender_state (sender) != FMX_RATE_SENDER_SENDING
       || sender->stats.feedback != FMX_RATE_SENDER_FEEDBACK_PER_PACKET
       || sender->fill.wanted_bps <= 0.0)
     return;
   if (rc->look_bps > 0.0)
     fmx_rate_train_look (&sender->train, rc->look_bps,
+        sender->share * rc->rate_bps, rtt, now);
+  else if (rc->check_bps > 0.0
+      && fmx_rate_train_may_check (&sender->train, now))
+    fmx_rate_train_look (&sender->train, rc->check_bps,
         sender->share * rc->rate_bps, rtt, now);
   else
     fmx_rate_train_ask (&sender->train, rc->ask_bps, rtt, now);

@@ -80,7 +80,8 @@ fmx_rate_sender_fill_up (FmxRateSender *sender, FmxTime now)
     fmx_rate_lasting_on_wider (&sender->lasting, now);
   sender->controller.has_widened = false;
   fmx_rate_lasting_on_rate (&sender->lasting, media, now);
-  if (sender->controller.look_bps > 0.0)
+  fmx_rate_fill_set_others (&sender->fill, sender->controller.has_little);
+  if (sender->controller.look_bps > 0.0 || sender->controller.has_little)
     fmx_rate_fill_go_on (&sender->fill, now);
   fmx_rate_fill_on_rate (&sender->fill, bps, now);
   lasting_bps = (double) fmx_rate_sender_lasting_bps (sender);

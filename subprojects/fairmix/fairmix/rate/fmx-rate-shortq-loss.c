@@ -26,8 +26,8 @@
 #define OWN_PART 0.7            /* of what the path carries */
 #define POOR_LASTS (2 * FMX_SECOND)
 
-double
-fmx_shortq_floor_bps (const FmxRateController *rc, const FmxRateFeedback *fb,
+static double
+loss_floor_bps (const FmxRateController *rc, const FmxRateFeedback *fb,
     FmxTime now)
 {
   const FmxRateShortqState *s = &rc->state.shortq;
@@ -38,7 +38,17 @@ fmx_shortq_floor_bps (const FmxRateController *rc, const FmxRateFeedback *fb,
       || (s->own_time > s->foreign_time
           && fmx_time_diff (now, s->own_time) < OWN_TIME))
     return 0.0;
-  return fmin (FLOOR * fmx_shortq_tcp_bps (rc, fb), rc->params.max_bps);
+  return FLOOR * fmx_shortq_tcp_bps (rc, fb);
+}
+
+double
+fmx_shortq_floor_bps (const FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now)
+{
+  double bps = fmax (loss_floor_bps (rc, fb, now),
+      fmx_shortq_least_bps (fb));
+
+  return fmin (bps, rc->params.max_bps);
 }
 
 /* Most of what the path carries is ours: nobody else can fill its queue for long. */
@@ -229,13 +239,14 @@ fmx_shortq_overrun (FmxRateController *rc, const FmxRateFeedback *fb,
   double came_bps = overrun_bps (rc, fb, now);
 
   if (!fb->heard || came_bps <= 0.0 || !fmx_shortq_may_halve (rc, fb, now)
-      || rc->rate_bps < fmx_shortq_floor_bps (rc, fb, now)
+      || rc->rate_bps < loss_floor_bps (rc, fb, now)
       || fmx_time_diff (now, s->shed) < 2 * fb->rtt_median)
     return false;
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
   s->decided = s->obeyed = now;
   s->cut_time = now;
   s->cut_bps = came_bps;
+  rc->has_narrowed = true;
   s->choked_from_bps = is_choked (rc, fb) ? rc->rate_bps : 0.0;
   fmx_shortq_halve (rc, CUT_OWN * came_bps, FMX_RATE_DOWN_LIMIT, now);
   return true;

@@ -119,6 +119,10 @@ void fmx_shortq_grow (FmxRateController *rc, const FmxRateFeedback *fb,
 void fmx_shortq_note_room (FmxRateController *rc,
     const FmxRateFeedback *fb, FmxTime now);
 
+/* Returns: what one of many would have of a path that is known: whatever delay says, to
+ * have less is to starve; 0 = it is not known */
+double fmx_shortq_least_bps (const FmxRateFeedback * fb);
+
 /* What of the rate streams should be for */
 void fmx_shortq_note_lasting (FmxRateController *rc,
     const FmxRateFeedback *fb);

@@ -22,6 +22,8 @@
 #define HIDDEN_FADES 0.8
 #define STANDS_LONG FMX_SECOND  /* beside constant rates competing 0.28 -> 0.17 */
 #define LOOK_TIMES 2.0          /* the rate: somebody else has as much */
+#define CHECK_MOST_BPS 3.5e6    /* what is nine times as wide no train tells */
+#define CHECK_PART 0.33         /* thrice what one of many has */
 #define ASKS 0.6                /* of the ceiling: less says nothing of what stands there */
 
 /* Whoever fills it gave way once, or has filled it for long, or nobody knows what the path
@@ -38,6 +40,28 @@ is_filled_by_others (const FmxRateController *rc, const FmxRateFeedback *fb,
       || fmx_time_diff (now, s->long_since) >= STANDS_LONG)
       && fmx_queue_sense_standing (&s->queue)
       > fmx_shortq_queue_limit (rc, fb) / 2;
+}
+
+double
+fmx_shortq_least_bps (const FmxRateFeedback *fb)
+{
+  double path_bps = fmax (fb->path_bps, fmin (fb->bottleneck_bps,
+          fb->train_bps));
+
+  return path_bps / FMX_FULL_QUEUE_FLOWS;
+}
+
+/* A queue showed, and trains that are made for the rate are over at once: the path carries
+ * far more than that and others fill it, or a bucket let them pass. */
+static bool
+may_have_little (const FmxRateController *rc, const FmxRateFeedback *fb)
+{
+  const FmxRateShortqState *s = &rc->state.shortq;
+
+  return s->mode != FMX_RATE_SHORTQ_COMPETING && s->ceiling_bps > 0.0
+      && fb->link_bps <= 0.0 && fb->bottleneck_bps <= 0.0
+      && rc->rate_bps < CHECK_MOST_BPS
+      && (fb->path_bps <= 0.0 || rc->rate_bps < CHECK_PART * fb->path_bps);
 }
 
 /* So much more than the ceiling comes through, and again so much more. */
@@ -62,9 +86,12 @@ fmx_shortq_note_room (FmxRateController *rc, const FmxRateFeedback *fb,
 
   note_wider (rc, fb);
   rc->ask_bps = rc->look_bps = 0.0;
+  rc->check_bps = may_have_little (rc, fb) ? LOOK_TIMES * rc->rate_bps : 0.0;
   if (is_filled_by_others (rc, fb, now))
     rc->look_bps = fb->bottleneck_bps > 0.0 ? fb->bottleneck_bps
         : LOOK_TIMES * rc->rate_bps;
+  rc->has_little = rc->rate_bps < (rc->look_bps > 0.0
+      ? CHECK_PART * fb->path_bps : fmx_shortq_least_bps (fb));
   if (s->mode == FMX_RATE_SHORTQ_COMPETING)
     s->room_bps = 0.0;
   if (s->mode == FMX_RATE_SHORTQ_COMPETING || s->ceiling_bps <= 0.0

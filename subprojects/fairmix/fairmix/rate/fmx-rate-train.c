@@ -13,6 +13,7 @@
 #define LOST (5 * FMX_SECOND)
 #define LOOK_APART_S 1.0        /* until there are enough ... */
 #define LOOK_AGAIN_S 4.0        /* ... and then */
+#define CHECK_APART (4 * FMX_SECOND)    /* as those */
 #define LOOK_DOUBLINGS 4u       /* ten at once may be more than a short queue takes */
 #define LOOK_PART 0.1           /* of what is sent, at most */
 #define LOOKS_LEAST 4u
@@ -90,6 +91,14 @@ fmx_rate_train_look (FmxRateTrain *train, double guess_bps, double rate_bps,
     return;
   begin (train, train->guess_bps, now);
   train->looks = true;
+  train->look_begun = now;
+}
+
+bool
+fmx_rate_train_may_check (const FmxRateTrain *train, FmxTime now)
+{
+  return fmx_time_diff (now, train->look_begun)
+      > CHECK_APART << train->n_vain;
 }
 
 static void
@@ -109,6 +118,13 @@ end_look (FmxRateTrain *train, double took_s)
   train->n_vain = 0;
   train->guess_bps = fmin (took_s >= LASTS_S / 2.0 ? bits / took_s
       : LOOK_GROWTH * train->guess_bps, LOOK_MOST_BPS);
+}
+
+void
+fmx_rate_train_forget_path (FmxRateTrain *train)
+{
+  train->n_looks = 0;
+  train->guess_bps = 0.0;
 }
 
 double

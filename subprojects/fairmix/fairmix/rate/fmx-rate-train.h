@@ -57,6 +57,7 @@ typedef struct
   double look_bits[FMX_RATE_TRAIN_LOOKS];       /* the latest first */
   double look_s[FMX_RATE_TRAIN_LOOKS];
   unsigned n_looks;
+  FmxTime look_begun;           /* the last one */
   FmxTime looked;               /* the last that told something was sent */
   unsigned n_vain;              /* lost something, in a row */
   double guess_bps;             /* what the next is made for; 0 = nothing is known */
@@ -73,6 +74,13 @@ void fmx_rate_train_ask (FmxRateTrain * train, double bps, FmxDuration rtt,
  * @guess_bps: about, if nothing else is known; @rate_bps: may be sent, > 0 */
 void fmx_rate_train_look (FmxRateTrain * train, double guess_bps,
     double rate_bps, FmxDuration rtt, FmxTime now);
+
+/** fmx_rate_train_may_check: Returns: whether none has looked for so long that one may,
+ * where others are asked for all the time */
+bool fmx_rate_train_may_check (const FmxRateTrain * train, FmxTime now);
+
+/** fmx_rate_train_forget_path: it may carry less than it did */
+void fmx_rate_train_forget_path (FmxRateTrain * train);
 
 /** fmx_rate_train_path_bps: Returns: what a path carries whose queue others fill; 0 = it
  * is not known, or was too long ago */

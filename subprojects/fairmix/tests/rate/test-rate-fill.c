@@ -146,6 +146,22 @@ test_who_is_nearly_silent_waits_for_nothing (void **state)
   assert_true (padding_bits (now, now + 20 * (FmxTime) S, 10e3) < 700e3);
 }
 
+/* The streams that wait have not seen the rate last, and who mixes sends half of what has:
+ * a TCP takes the rest, and it never lasts. */
+static void
+test_beside_others_padding_makes_up_whatever_is_not_sent (void **state)
+{
+  (void) state;
+  begin (200e3, 150e3);
+  fmx_rate_fill_set_gap (&fill, 160e3, 0);
+  assert_true (padding_bits (0, 3 * (FmxTime) S, 60e3) <= 0.0);
+  fmx_rate_fill_set_others (&fill, true);
+  assert_float_equal (padding_bits (3 * (FmxTime) S, 6 * (FmxTime) S, 60e3),
+      420e3, 30e3);
+  fmx_rate_fill_set_others (&fill, false);
+  assert_true (padding_bits (6 * (FmxTime) S, 9 * (FmxTime) S, 60e3) <= 0.0);
+}
+
 int
 main (void)
 {
@@ -158,6 +174,8 @@ main (void)
     cmocka_unit_test (test_a_rate_that_grows_by_itself_ends_a_pause),
     cmocka_unit_test (test_what_streams_wait_for_is_made_up_all_the_time),
     cmocka_unit_test (test_who_is_nearly_silent_waits_for_nothing),
+    cmocka_unit_test
+        (test_beside_others_padding_makes_up_whatever_is_not_sent),
   };
 
   return cmocka_run_group_tests_name ("rate/rate-fill", tests, NULL, NULL);

@@ -183,6 +183,83 @@ test_a_step_beyond_all_of_a_link_is_a_trial (void **state)
   assert_float_equal (t.rc.tried_from_bps, 0.95 * s->ceiling_bps, 1.0);
 }
 
+/* Behind a TCP that never lets its queue run empty the path seems longer than it is, and of
+ * what the queue adds some always stands: 80 kbit/s of 16 Mbit/s were sent for ever. */
+static void
+test_who_has_little_of_a_path_gets_more_whatever_delay_says (void **state)
+{
+  Told t = told_ceiling (400e3, 1);
+  double before_bps;
+
+  (void) state;
+  t.fb.path_bps = 9.0 * 1.6e6;
+  told_for (&t, STEP, 0);
+  assert_true (t.rc.has_little);
+  before_bps = t.rc.rate_bps;
+  told_for (&t, S, 18 * MS);    /* half too long a queue: somebody else may give way */
+  assert_true (t.rc.rate_bps > 1.2 * before_bps);
+  told_for (&t, 20 * S, 30 * MS);
+  assert_true (t.rc.rate_bps > 0.9 * 1.6e6);
+}
+
+static void
+test_what_a_path_carries_is_checked_where_nothing_else_tells (void **state)
+{
+  Told t = told_calm (400e3);
+
+  (void) state;
+  told_for (&t, STEP, 0);
+  assert_true (t.rc.check_bps <= 0.0);  /* there was no queue */
+  t = told_ceiling (400e3, 1);
+  told_for (&t, STEP, 0);
+  assert_true (t.rc.check_bps > 1.9 * t.rc.rate_bps);
+  t.fb.path_bps = 2.0 * t.rc.rate_bps;
+  told_for (&t, STEP, 0);
+  assert_true (t.rc.check_bps <= 0.0);
+  t.fb.path_bps = 0.0;
+  t.fb.link_bps = t.rc.rate_bps;
+  told_for (&t, STEP, 0);
+  assert_true (t.rc.check_bps <= 0.0);
+  t.fb.link_bps = 0.0;
+  t.fb.bottleneck_bps = t.rc.rate_bps;
+  told_for (&t, STEP, 0);
+  assert_true (t.rc.check_bps <= 0.0);
+  t = told_ceiling (5e6, 1);
+  told_for (&t, STEP, 0);
+  assert_true (t.rc.rate_bps > 3.5e6);
+  assert_true (t.rc.check_bps <= 0.0);  /* no train would tell */
+}
+
+/* What media shows of it counts too, while it shows it of late. */
+static void
+test_packets_in_a_row_tell_of_little_while_they_come (void **state)
+{
+  Told t = told_ceiling (400e3, 1);
+
+  (void) state;
+  t.fb.bottleneck_bps = t.fb.train_bps = 4.5e6;
+  told_for (&t, STEP, 0);
+  assert_true (t.rc.has_little);
+  t.fb.train_bps = 600e3;
+  told_for (&t, STEP, 0);
+  assert_false (t.rc.has_little);
+}
+
+static void
+test_what_arrives_far_less_makes_a_path_unknown (void **state)
+{
+  Told t = told_ceiling (400e3, 1);
+
+  (void) state;
+  assert_false (t.rc.has_narrowed);
+  t.fb.path_bps = 9.0 * 600e3;          /* so much less than one of many that no loss ... */
+  t.link_bps = 150e3;
+  t.fb.new_loss_event = true;
+  told_for (&t, STEP, 0);
+  assert_true (t.rc.has_narrowed);      /* ... would otherwise ask for less */
+  assert_true (t.rc.rate_bps < 150e3);
+}
+
 int
 main (void)
 {
@@ -195,6 +272,13 @@ main (void)
     cmocka_unit_test (test_a_long_queue_of_its_own_is_drained_at_once),
     cmocka_unit_test (test_who_has_all_of_the_link_tries_it_rarely),
     cmocka_unit_test (test_a_step_beyond_all_of_a_link_is_a_trial),
+    cmocka_unit_test
+        (test_who_has_little_of_a_path_gets_more_whatever_delay_says),
+    cmocka_unit_test
+        (test_what_a_path_carries_is_checked_where_nothing_else_tells),
+    cmocka_unit_test
+        (test_packets_in_a_row_tell_of_little_while_they_come),
+    cmocka_unit_test (test_what_arrives_far_less_makes_a_path_unknown),
   };
 
   return cmocka_run_group_tests_name ("rate/rate-shortq-room", tests, NULL,

@@ -221,6 +221,40 @@ test_a_path_that_others_fill_is_not_known_by_trains_that_lost (void **state)
   assert_true (fmx_rate_train_path_bps (&path.train, path.now) <= 0.0);
 }
 
+static void
+test_who_checks_a_path_leaves_time_for_other_trains (void **state)
+{
+  Path path = begin (5e6);
+
+  (void) state;
+  path.now = 10 * (FmxTime) S;
+  assert_true (fmx_rate_train_may_check (&path.train, path.now));
+  look (&path, 1e6, 1e6, 100 * MS, false);
+  assert_int_equal (path.n, 1);
+  assert_false (fmx_rate_train_may_check (&path.train, path.now + 3
+          * (FmxTime) S));
+  assert_true (fmx_rate_train_may_check (&path.train, path.now + 4
+          * (FmxTime) S + 1));
+}
+
+/* It has become narrow: the next train is no longer than one of those who know nothing. */
+static void
+test_a_path_that_is_forgotten_is_not_known (void **state)
+{
+  Path path = begin (10e6);
+  uint64_t before;
+
+  (void) state;
+  look (&path, 200e3, 1e6, 60 * S, false);
+  assert_true (fmx_rate_train_path_bps (&path.train, path.now) > 8e6);
+  fmx_rate_train_forget_path (&path.train);
+  assert_true (fmx_rate_train_path_bps (&path.train, path.now) <= 0.0);
+  before = path.bytes;
+  path.now += 10 * (FmxTime) S;
+  look (&path, 200e3, 1e6, 100 * MS, false);
+  assert_in_range (path.bytes - before, 1, 400);
+}
+
 int
 main (void)
 {
@@ -234,6 +268,8 @@ main (void)
     cmocka_unit_test (test_who_does_not_ask_gets_none),
     cmocka_unit_test (test_trains_tell_what_a_path_carries_that_others_fill),
     cmocka_unit_test (test_a_path_that_others_fill_is_not_known_by_trains_that_lost),
+    cmocka_unit_test (test_who_checks_a_path_leaves_time_for_other_trains),
+    cmocka_unit_test (test_a_path_that_is_forgotten_is_not_known),
   };
 
   return cmocka_run_group_tests_name ("rate/rate-train", tests, NULL, NULL);
