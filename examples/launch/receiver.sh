@@ -36,9 +36,9 @@ check_elements partialmix rtpccfb
 
 # rtpccfb acknowledges every packet (RFC 8888), beside rtpbin's own reports.
 # The mixer takes every stream that the rtpbin shows, now or later, and evens out
-# when they arrive; rtpbin waits for packets out of order alone (latency, in ms,
-# which the sink adds) and shifts nothing (max-ts-offset, in ns).  They all come
-# from neighbour 0 (session 0), so the listener must be another one: src_1.
+# when they arrive; so the rtpbin has no jitter buffers (latency counts for nothing)
+# and shifts nothing (max-ts-offset, in ns).  They all come from neighbour 0
+# (session 0), so the listener must be another one: src_1.
 # shellcheck disable=SC2086  # $FLAGS are several words
 exec gst-launch-1.0 -e $FLAGS \
   rtpbin name=in latency=20 max-ts-offset=1 \

@@ -8,30 +8,12 @@
 
 #include <string.h>
 
-/* [RFC 3550 5.1] */
-#define RTP_VERSION 0x80
-#define RTP_VERSION_MASK 0xc0
-#define PAYLOAD_TYPE_MASK 0x7f
-
-static guint16
-seq_of (const guint8 * header)
-{
-  return GST_READ_UINT16_BE (header + 2);
-}
-
-static guint32
-timestamp_of (const guint8 * header)
-{
-  return GST_READ_UINT32_BE (header + 4);
-}
-
 static gboolean
-follows (const guint8 * last, const guint8 * header)
+follows (const GstFairmixRtpHeader * last, const GstFairmixRtpHeader * header)
 {
-  return (last[0] & RTP_VERSION_MASK) == RTP_VERSION
-      && seq_of (header) == (guint16) (seq_of (last) + 1)
-      && ((header[1] ^ last[1]) & PAYLOAD_TYPE_MASK) == 0
-      && memcmp (header + 8, last + 8, 4) == 0; /* SSRC */
+  return header->ssrc == last->ssrc
+      && header->payload_type == last->payload_type
+      && header->seq == (guint16) (last->seq + 1);
 }
 
 /* Whether @step is longer than from packet to packet.  Twice the same is no pause, but
@@ -50,13 +32,10 @@ is_pause (GstFairmixPause * self, guint32 step)
 }
 
 static GstBuffer *
-last_again (const GstFairmixPause * self)
+last_again (GstFairmixPause * self)
 {
-  GstBuffer *buffer = gst_buffer_new_memdup (self->header,
-      sizeof self->header);
+  GstBuffer *buffer = gst_fairmix_rtp_padding_new (&self->last, 1);
 
-  /* neither an extension nor padding, and no CSRC */
-  gst_buffer_memset (buffer, 0, RTP_VERSION, 1);
   GST_BUFFER_PTS (buffer) = self->pts;
   GST_BUFFER_DTS (buffer) = self->dts;
   return buffer;
@@ -65,19 +44,18 @@ last_again (const GstFairmixPause * self)
 GstBuffer *
 gst_fairmix_pause_note (GstFairmixPause * self, GstBuffer * buffer)
 {
-  guint8 header[sizeof self->header];
+  GstFairmixRtpHeader header;
   GstBuffer *again = NULL;
 
-  if (gst_buffer_extract (buffer, 0, header, sizeof header) != sizeof header
-      || (header[0] & RTP_VERSION_MASK) != RTP_VERSION)
+  if (!gst_fairmix_rtp_header_read (buffer, &header))
     return NULL;
-  if (follows (self->header, header)) {
-    if (is_pause (self, timestamp_of (header) - timestamp_of (self->header)))
-      again = last_again (self);
-  } else if (memcmp (header + 8, self->header + 8, 4) != 0) {
+  if (header.ssrc != self->last.ssrc)
     self->step = self->paused = 0;      /* another stream */
-  }
-  memcpy (self->header, header, sizeof header);
+  else if (self->known && follows (&self->last, &header)
+      && is_pause (self, header.timestamp - self->last.timestamp))
+    again = last_again (self);
+  self->known = TRUE;
+  self->last = header;
   self->pts = GST_BUFFER_PTS (buffer);
   self->dts = GST_BUFFER_DTS (buffer);
   return again;

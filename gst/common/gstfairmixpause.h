@@ -4,6 +4,8 @@
 
 #include <gst/gst.h>
 
+#include "gstfairmixrtp.h"
+
 G_BEGIN_DECLS
 
 /**
@@ -21,7 +23,8 @@ G_BEGIN_DECLS
 typedef struct
 {
   /*< private >*/
-  guint8 header[12];            /* of the last packet */
+  gboolean known;               /* there was a packet */
+  GstFairmixRtpHeader last;
   GstClockTime pts, dts;        /* its */
   guint32 step;                 /* from packet to packet, of the clock rate; 0: not known */
   guint32 paused;               /* the last pause */

@@ -6,6 +6,8 @@
 
 #include "gstpartialmixpassage.h"
 
+#include "common/gstfairmixfields.h"
+
 enum
 {
   PROP_0,
@@ -17,7 +19,7 @@ struct _GstPartialMixPassage
   GstElement parent;
 
   GstPad *src;
-  gint latency_ms;              /* atomic; rtpbin sets it, nothing depends on it */
+  guint latency_ms;             /* rtpbin sets it, nothing depends on it */
 };
 
 G_DEFINE_TYPE (GstPartialMixPassage, gst_partial_mix_passage, GST_TYPE_ELEMENT);
@@ -53,28 +55,24 @@ gst_partial_mix_passage_chain_list (GstPad * pad, GstObject * parent,
   return for_the_session (gst_pad_push_list (self->src, list));
 }
 
+static const GstFairmixField fields[] = {
+  GST_FAIRMIX_FIELD (PROP_LATENCY, GstPartialMixPassage, latency_ms),
+};
+
 static void
 gst_partial_mix_passage_set_property (GObject * object, guint id,
     const GValue * value, GParamSpec * pspec)
 {
-  GstPartialMixPassage *self = GST_PARTIAL_MIX_PASSAGE (object);
-
-  if (id == PROP_LATENCY)
-    g_atomic_int_set (&self->latency_ms, (gint) g_value_get_uint (value));
-  else
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  gst_fairmix_fields_set_property (fields, G_N_ELEMENTS (fields), object, id,
+      value, pspec);
 }
 
 static void
 gst_partial_mix_passage_get_property (GObject * object, guint id,
     GValue * value, GParamSpec * pspec)
 {
-  GstPartialMixPassage *self = GST_PARTIAL_MIX_PASSAGE (object);
-
-  if (id == PROP_LATENCY)
-    g_value_set_uint (value, (guint) g_atomic_int_get (&self->latency_ms));
-  else
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  gst_fairmix_fields_get_property (fields, G_N_ELEMENTS (fields), object, id,
+      value, pspec);
 }
 
 static void
