@@ -32,7 +32,6 @@
 #define FOREIGN_TRAIN 0.7       /* of the fastest packets: so it is of late, too */
 #define FOREIGN_QUEUES 3u       /* so many queues tell of a TCP ... */
 #define FOREIGN_QUEUES_TIME (20 * FMX_SECOND)   /* ... with no longer between */
-#define LITTLE_TIMES 1.5        /* what one of many has; so it is not at the limit again at once */
 #define FOREIGN_TIMES 2.0       /* what our own cut can drain */
 #define FOREIGN_S 0.02          /* ... and noise */
 #define FOREIGN_SHARE 0.6       /* of the link, in the time since the cut */
@@ -161,9 +160,10 @@ fmx_shortq_begin_to_drain (FmxRateController *rc,
 {
   FmxRateShortqState *s = &rc->state.shortq;
 
+  if (fmx_shortq_lets_others_go_first (rc, fb, now))
+    return;
   if (note_foreign_queue (rc, fb, now) || fb->has_teeth
-      || fmx_shortq_got_bps (rc, fb)
-      < LITTLE_TIMES * fmx_shortq_least_bps (fb)) {
+      || fmx_shortq_has_little (rc, fb)) {
     fmx_shortq_begin_to_compete (rc, fb, now);
     return;
   }

@@ -123,6 +123,19 @@ void fmx_shortq_note_room (FmxRateController *rc,
  * have less is to starve; 0 = it is not known */
 double fmx_shortq_least_bps (const FmxRateFeedback * fb);
 
+/* Returns: whether about so much comes through, or less */
+bool fmx_shortq_has_little (const FmxRateController *rc,
+    const FmxRateFeedback *fb);
+
+/* Returns: whether a queue has stood for so long, or loses so much, that whoever fills it
+ * does not mind: they are not of our kind */
+bool fmx_shortq_is_kept (const FmxRateController *rc, FmxTime now);
+
+/* A queue is too long.  Returns: whether it is for somebody who has more to answer first;
+ * who has little gives way a little meanwhile */
+bool fmx_shortq_lets_others_go_first (FmxRateController *rc,
+    const FmxRateFeedback *fb, FmxTime now);
+
 /* What of the rate streams should be for */
 void fmx_shortq_note_lasting (FmxRateController *rc,
     const FmxRateFeedback *fb);

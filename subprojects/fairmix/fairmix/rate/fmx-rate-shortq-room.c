@@ -42,15 +42,6 @@ is_filled_by_others (const FmxRateController *rc, const FmxRateFeedback *fb,
       > fmx_shortq_queue_limit (rc, fb) / 2;
 }
 
-double
-fmx_shortq_least_bps (const FmxRateFeedback *fb)
-{
-  double path_bps = fmax (fb->path_bps, fmin (fb->bottleneck_bps,
-          fb->train_bps));
-
-  return path_bps / FMX_FULL_QUEUE_FLOWS;
-}
-
 /* A queue showed, and trains that are made for the rate are over at once: the path carries
  * far more than that and others fill it, or a bucket let them pass. */
 static bool

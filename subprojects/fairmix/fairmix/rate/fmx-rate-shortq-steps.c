@@ -181,10 +181,10 @@ fmx_shortq_climb_or_drain (FmxRateController *rc,
     give_way (rc, fb, now);
   } else if (!starting
       && rc->rate_bps < fmin (allowed, fmx_shortq_floor_bps (rc, fb, now))) {
-    if (others_keep_a_queue (rc, fb))
-      fmx_shortq_begin_to_compete (rc, fb, now);
-    else
+    if (!others_keep_a_queue (rc, fb))
       step_to_floor (rc, fb, now);
+    else if (fmx_shortq_is_kept (rc, now))
+      fmx_shortq_begin_to_compete (rc, fb, now);
   } else if (rc->rate_bps > allowed) {
     fmx_shortq_obey (rc, fb, allowed, now);
   } else if (!s->halved_seen) {

@@ -412,25 +412,6 @@ test_who_has_the_least_does_not_compete_for_others (void **state)
   assert_false (t.rc.drains_too);
 }
 
-/* One of many would have as much: it is not its own queue, whoever has just climbed. */
-static void
-test_who_has_little_of_a_path_competes_at_once (void **state)
-{
-  static const double shares[] = { 1.2, 1.8 };
-
-  (void) state;
-  for (size_t i = 0; i < N_ELEMENTS (shares); i++) {
-    Told t = told_raised (500e3);
-
-    t.fb.path_bps = 9.0 * 500e3 / shares[i];
-    for (FmxTime end = t.now + 5 * (FmxTime) S; told_mode (&t)
-        == FMX_RATE_SHORTQ_CALM; told_for (&t, STEP, 60 * MS))
-      assert_true (t.now < end);
-    assert_int_equal (told_mode (&t), i == 0 ? FMX_RATE_SHORTQ_COMPETING
-        : FMX_RATE_SHORTQ_DRAINING);
-  }
-}
-
 int
 main (void)
 {
@@ -455,7 +436,6 @@ main (void)
     cmocka_unit_test (test_one_of_several_drains_with_the_others),
     cmocka_unit_test (test_who_has_the_least_does_not_compete_for_others),
     cmocka_unit_test (test_after_a_path_became_narrow_its_rate_is_the_ceiling),
-    cmocka_unit_test (test_who_has_little_of_a_path_competes_at_once),
   };
 
   return cmocka_run_group_tests_name ("rate/rate-shortq-drain", tests, NULL,

@@ -9,7 +9,7 @@
 #define S FMX_SECOND
 #define LOOK (20 * MS)
 #define MAX_LOOKS 8192u
-#define FIRST_TCP_FLOW 8u
+#define FIRST_TCP_FLOW (1 + FMX_SIM_DRAW_FLOWS)
 #define DEMAND 1.3
 #define VOICES_MIN 4.0
 #define FIRST_BUNDLE (2 * (FmxTime) S)  /* the others 3 s apart */
@@ -236,6 +236,18 @@ has_short_queue (const FmxSimOutcome *out, double loss_limit)
       && out->loss <= loss_limit;
 }
 
+static bool
+is_shared (const FmxSimOutcome *out)
+{
+  return out->jain >= 0.9 && out->used >= 0.9;
+}
+
+static bool
+is_beside (const FmxSimOutcome *out)
+{
+  return out->ratio >= 0.5 && out->ratio <= 2.0;
+}
+
 bool
 fmx_sim_draw_judge (FmxSimFamily family, const FmxSimOutcome *out)
 {
@@ -246,10 +258,9 @@ fmx_sim_draw_judge (FmxSimFamily family, const FmxSimOutcome *out)
     case FMX_SIM_BESIDE_TCP_PACKETS:
     case FMX_SIM_BESIDE_TCP_MANAGED:
     case FMX_SIM_SEVERAL:
-      return out->ratio >= 0.5 && out->ratio <= 2.0
-          && out->loss <= loss_limit;
+      return is_beside (out) && out->loss <= loss_limit;
     case FMX_SIM_BESIDE_TCP_LOSSY:
-      return out->ratio >= 0.5 && out->ratio <= 2.0;
+      return is_beside (out);
     case FMX_SIM_ALONE:
     case FMX_SIM_SHAPED:
       return out->used >= 0.9 && has_short_queue (out, loss_limit);
@@ -258,8 +269,10 @@ fmx_sim_draw_judge (FmxSimFamily family, const FmxSimOutcome *out)
     case FMX_SIM_WEB:
       return out->used >= 0.85 && out->share >= 0.5
           && out->loss <= loss_limit;
+    case FMX_SIM_MANY:
+      return is_shared (out) && has_short_queue (out, loss_limit);
     case FMX_SIM_OWN:
-      return out->jain >= 0.9 && out->used >= 0.9;
+      return is_shared (out);
     case FMX_SIM_STEPS:
     case FMX_SIM_REVERSE:
     default:

@@ -5,13 +5,16 @@
 #include <string.h>
 
 #define MS FMX_MSECOND
+#define SEVERAL 4u              /* bundles at most */
+#define MANY 5u                 /* at least */
+#define EACH_BPS 80e3           /* so much for each */
 #define LEAST_BURST 1600.0      /* bytes: a packet of 1500, and its headers */
 
 const char *const fmx_sim_family_names[FMX_SIM_N_FAMILIES] = {
   "beside TCP", "beside TCP, packets", "beside TCP, managed",
   "beside TCP, lossy", "alone", "alone, steps", "own flows", "reverse TCP",
   "noise", "beside web", "late talkers", "busy computer",
-  "token bucket", "several beside TCP"
+  "token bucket", "several beside TCP", "own flows, many"
 };
 
 static double
@@ -124,16 +127,19 @@ fmx_sim_draw (FmxSimFamily family, uint64_t seed)
     draw.nature.burst_bytes = (uint32_t) fmax (LEAST_BURST,
         log_between (&rng, 0.005, 0.5) * draw.link.rate_bps / 8.0);
   if (family == FMX_SIM_SEVERAL) {
-    draw.n_bundles = 2 + one_of (&rng, FMX_SIM_DRAW_FLOWS - 1);
+    draw.n_bundles = 2 + one_of (&rng, SEVERAL - 1);
     draw.link.rate_bps *= draw.n_bundles;       /* each has what one would have */
     draw.link.queue_bytes *= draw.n_bundles;
     for (unsigned i = 1; i < draw.n_bundles; i++)
       draw.delay[i] = (FmxDuration) between (&rng, 0.0, 30e6);
   }
-  if (family == FMX_SIM_OWN) {
+  if (family == FMX_SIM_OWN || family == FMX_SIM_MANY) {
     double spread = log_between (&rng, 1.0, 30.0);
 
-    draw.n_bundles = 2 + one_of (&rng, 2);
+    draw.n_bundles = family == FMX_SIM_OWN ? 2 + one_of (&rng, 2)
+        : MANY + one_of (&rng, FMX_SIM_DRAW_FLOWS - MANY + 1);
+    if (family == FMX_SIM_MANY)
+      draw.link.rate_bps = fmax (draw.link.rate_bps, draw.n_bundles * EACH_BPS);
     draw.link.delay = (FmxDuration) log_between (&rng, 2e6, 10e6);
     for (unsigned i = 1; i < draw.n_bundles; i++)
       draw.delay[i] = (FmxDuration) ((double) draw.link.delay

@@ -8,7 +8,7 @@
 /* A population of networks: what a controller meets, drawn by a seed, and what
  * it makes of it. */
 
-#define FMX_SIM_DRAW_FLOWS 4u
+#define FMX_SIM_DRAW_FLOWS 8u
 #define FMX_SIM_DRAW_WARM_UP (60 * FMX_SECOND)
 #define FMX_SIM_DRAW_END (160 * FMX_SECOND)
 
@@ -28,6 +28,7 @@
  * @FMX_SIM_BUSY: nobody else; now and then the computer stands still
  * @FMX_SIM_SHAPED: nobody else; a shaper passes bursts of 5 to 500 ms
  * @FMX_SIM_SEVERAL: two to four bundles beside one to four TCPs at a queue of bytes
+ * @FMX_SIM_MANY: five to eight bundles, as @FMX_SIM_OWN
  *
  * A class of networks.
  */
@@ -47,6 +48,7 @@ typedef enum
   FMX_SIM_BUSY,
   FMX_SIM_SHAPED,
   FMX_SIM_SEVERAL,
+  FMX_SIM_MANY,
   FMX_SIM_N_FAMILIES
 } FmxSimFamily;
 
@@ -59,7 +61,7 @@ extern const char *const fmx_sim_family_names[FMX_SIM_N_FAMILIES];
  * @seed: what it was drawn by
  * @link: the bottleneck
  * @nature: likewise
- * @n_bundles: 1 to 4
+ * @n_bundles: 1 to 8
  * @delay: one way, for each bundle, beyond the bottleneck's
  * @n_tcps: beside them
  * @tcp: the first; the others are alike, but begin later

@@ -52,7 +52,7 @@ value_of (const FmxSimDraw *draw, const FmxSimOutcome *out)
     return out->ratio;
   if (draw->family == FMX_SIM_WEB)
     return out->share;
-  return draw->family == FMX_SIM_OWN ? out->jain : out->used;
+  return draw->family == FMX_SIM_OWN || draw->family == FMX_SIM_MANY ? out->jain : out->used;
 }
 
 static int

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <math.h>
+
+#include "fairmix/rate/fmx-rate-shortq-private.h"
+
+/* Who has little of what the path carries, and sees a queue.  If it is that of TCPs, to give
+ * way leaves next to nothing.  If it is that of bundles like ours, whoever has more gives
+ * way, or all do a little; if all competed, they would keep it full themselves. */
+
+#define LITTLE_TIMES 1.1        /* what one of many has: eight of ours have 1.125 each; 1.5:
+                                 * their queues 0.2 to 1.9 s, not 0.03 to 0.1 */
+#define SMALL_TIMES 3.0         /* ... a third of the path: own flows 77: 81 without, 83 */
+#define SMALL_WAITS (500 * FMX_MSECOND) /* who has more hears of the queue within that */
+#define LEANS (600 * FMX_MSECOND)       /* it was heard what the last one did */
+#define LEAN 0.9
+#define STANDS (4 * FMX_SECOND) /* our own kind has drained it by then; 2: 0.2 to 1.9 s */
+#define LOST (5 * FMX_SECOND)   /* bundles alone lose nothing; never: managed 83: 69 */
+
+double
+fmx_shortq_least_bps (const FmxRateFeedback *fb)
+{
+  double path_bps = fmax (fb->path_bps, fmin (fb->bottleneck_bps,
+          fb->train_bps));
+
+  return path_bps / FMX_FULL_QUEUE_FLOWS;
+}
+
+bool
+fmx_shortq_has_little (const FmxRateController *rc, const FmxRateFeedback *fb)
+{
+  return fmx_shortq_got_bps (rc, fb)
+      < LITTLE_TIMES * fmx_shortq_least_bps (fb);
+}
+
+bool
+fmx_shortq_is_kept (const FmxRateController *rc, FmxTime now)
+{
+  const FmxRateShortqState *s = &rc->state.shortq;
+
+  return fmx_time_diff (now, s->long_since) >= STANDS
+      || (s->loss_event != FMX_TIME_NONE
+      && fmx_time_diff (now, s->loss_event) < LOST);
+}
+
+/* A tenth less now and then: eight who do that leave room for a queue to drain. */
+static void
+lean_back (FmxRateController *rc, FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+  FmxTime last = s->decided > s->long_since ? s->decided : s->long_since;
+
+  if (fmx_time_diff (now, last) < LEANS)
+    return;
+  s->decided = now;
+  fmx_shortq_lower (rc, LEAN * rc->rate_bps, FMX_RATE_DOWN_DELAY);
+}
+
+bool
+fmx_shortq_lets_others_go_first (FmxRateController *rc,
+    const FmxRateFeedback *fb, FmxTime now)
+{
+  const FmxRateShortqState *s = &rc->state.shortq;
+
+  if (fb->has_teeth || fmx_shortq_is_kept (rc, now))
+    return false;
+  if (fmx_shortq_has_little (rc, fb)) {
+    lean_back (rc, now);
+    return true;
+  }
+  return fmx_shortq_got_bps (rc, fb) < SMALL_TIMES * fmx_shortq_least_bps (fb)
+      && fmx_time_diff (now, s->long_since) < SMALL_WAITS;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What fairmix does about a queue on a path of which it has little */
+#include "fmx-test-rate-shortq.h"
+
+/* Of a path that nine share it has @times a ninth. */
+static Told
+told_part (double times)
+{
+  Told t = told_raised (500e3);
+
+  t.fb.path_bps = 9.0 * 500e3 / times;
+  return t;
+}
+
+static FmxDuration
+until_it_leaves_calm (Told *t, FmxDuration queue)
+{
+  FmxTime from = t->now, end = t->now + 8 * (FmxTime) S;
+
+  for (; told_mode (t) == FMX_RATE_SHORTQ_CALM; told_for (t, STEP, queue))
+    assert_true (t->now < end);
+  return fmx_time_diff (t->now, from);
+}
+
+/* Eight who each have an eighth would compete with each other for ever: a queue of theirs
+ * has gone when each has given way a little. */
+static void
+test_who_has_little_gives_way_a_little_and_then_competes (void **state)
+{
+  Told t = told_part (1.05);
+  double before_bps = t.rc.rate_bps;
+
+  (void) state;
+  told_for (&t, S, 60 * MS);
+  assert_true (t.rc.rate_bps >= 0.89 * before_bps);
+  told_for (&t, 2 * S, 60 * MS);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_CALM);
+  assert_true (t.rc.rate_bps <= 0.9 * before_bps);
+  assert_true (t.rc.rate_bps >= 0.7 * before_bps);
+  until_it_leaves_calm (&t, 60 * MS);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_COMPETING);
+}
+
+static void
+test_a_queue_that_goes_meanwhile_was_that_of_others (void **state)
+{
+  Told t = told_part (1.05);
+  double before_bps = t.rc.rate_bps;
+
+  (void) state;
+  for (unsigned i = 0; i < 10; i++) {
+    told_for (&t, 500 * MS, 60 * MS);
+    told_for (&t, 500 * MS, 0);
+  }
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_CALM);
+  assert_true (t.rc.rate_bps >= 0.9 * before_bps);
+}
+
+static void
+test_where_something_was_lost_it_competes_at_once (void **state)
+{
+  Told t = told_part (1.05);
+
+  (void) state;
+  t.fb.new_loss_event = true;
+  assert_true (until_it_leaves_calm (&t, 60 * MS) < S);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_COMPETING);
+  t = told_part (1.05);
+  t.fb.has_teeth = true;        /* nobody but a TCP makes them */
+  assert_true (until_it_leaves_calm (&t, 60 * MS) < S);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_COMPETING);
+}
+
+/* Who has more is to give way first, and needs a round trip to hear of the queue. */
+static void
+test_who_has_less_than_a_third_waits_for_those_who_have_more (void **state)
+{
+  static const double parts[] = { 2.5, 3.5 };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (parts); i++) {
+    Told t = told_part (parts[i]);
+    FmxDuration waited = until_it_leaves_calm (&t, 60 * MS);
+
+    assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_DRAINING);
+    assert_true ((waited >= 500 * MS) == (i == 0));
+  }
+}
+
+/* Whoever has less than one of many is not cut, and does not compete for a queue that others
+ * soon drain. */
+static void
+test_below_the_least_it_waits_as_well (void **state)
+{
+  Told t = told_part (0.9);
+  double before_bps = t.rc.rate_bps;
+
+  (void) state;
+  told_for (&t, 3 * S, 60 * MS);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_CALM);
+  assert_true (t.rc.rate_bps >= before_bps);
+  until_it_leaves_calm (&t, 60 * MS);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_COMPETING);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test
+        (test_who_has_little_gives_way_a_little_and_then_competes),
+    cmocka_unit_test (test_a_queue_that_goes_meanwhile_was_that_of_others),
+    cmocka_unit_test (test_where_something_was_lost_it_competes_at_once),
+    cmocka_unit_test
+        (test_who_has_less_than_a_third_waits_for_those_who_have_more),
+    cmocka_unit_test (test_below_the_least_it_waits_as_well),
+  };
+
+  return cmocka_run_group_tests_name ("rate/rate-shortq-little", tests, NULL,
+      NULL);
+}
