@@ -189,16 +189,18 @@ resampler_new (guint from_hz, guint to_hz)
   return resampler;
 }
 
-/* Returns: samples written; what does not fit into @max_out is not made */
+/* Returns: samples written; of what would be more than @max_out nothing is kept */
 static guint
 resampler_run (GstAudioResampler * resampler, const gint16 * in, guint n_in,
     gint16 * out, guint max_out)
 {
-  gsize n_out = gst_audio_resampler_get_out_frames (resampler, n_in);
+  gsize n_fit = gst_audio_resampler_get_in_frames (resampler, max_out);
   gpointer in_planes[1] = { (gpointer) in };
   gpointer out_planes[1] = { out };
+  gsize n_out;
 
-  n_out = MIN (n_out, max_out);
+  n_in = (guint) MIN (n_in, n_fit);
+  n_out = MIN (gst_audio_resampler_get_out_frames (resampler, n_in), max_out);
   gst_audio_resampler_resample (resampler, in != NULL ? in_planes : NULL, n_in,
       out_planes, n_out);
   return (guint) n_out;

@@ -73,6 +73,43 @@ GST_START_TEST (test_a_voice_is_made_up_at_any_complexity)
 
 GST_END_TEST;
 
+/* Loudest sample of what @decoder makes of @size bytes that all are @byte */
+static gint
+loudest_of (GstPartialMixDecoder * decoder, guint8 byte, gsize size)
+{
+  gint16 decoded[GST_PARTIAL_MIX_MAX_PACKET_SAMPLES];
+  guint8 *payload = g_malloc (size);
+  gint loudest = 0;
+  guint i, n;
+
+  memset (payload, byte, size);
+  n = gst_partial_mix_decoder_decode (decoder, payload, size, decoded);
+  fail_unless (n <= GST_PARTIAL_MIX_MAX_PACKET_SAMPLES);
+  for (i = 0; i < n; i++)
+    loudest = MAX (loudest, ABS (decoded[i]));
+  g_free (payload);
+  return loudest;
+}
+
+/* Nobody sends 700 ms in a packet; who does fills no memory, and is not heard when he has
+ * long ended. */
+GST_START_TEST (test_what_is_too_long_for_a_packet_is_not_kept)
+{
+  const GstPartialMixFormat pcmu = { GST_PARTIAL_MIX_ENCODING_PCMU, 8000, 1, 0
+  };
+  GstPartialMixDecoder *decoder = gst_partial_mix_decoder_new (&pcmu, RATE, 5);
+  guint i;
+
+  for (i = 0; i < 20; i++)
+    fail_unless (loudest_of (decoder, 0x00, 5760) > 10000);
+  for (i = 0; i < 2; i++)
+    loudest_of (decoder, 0xff, 160);
+  fail_unless_equals_int (loudest_of (decoder, 0xff, 160), 0);
+  gst_partial_mix_decoder_free (decoder);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_codec_suite (void)
 {
@@ -81,6 +118,7 @@ partialmix_codec_suite (void)
 
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_a_voice_is_made_up_at_any_complexity);
+  tcase_add_test (tc, test_what_is_too_long_for_a_packet_is_not_kept);
   return suite;
 }
 
