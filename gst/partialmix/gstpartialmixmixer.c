@@ -26,7 +26,7 @@
 
 #include "gstpartialmixcodec.h"
 
-#define MAX_PAYLOAD_BYTES 4000
+#define MAX_PAYLOAD_BYTES 5760  /* 60 ms of L16 at 48 kHz */
 /* Who spoke is heard for so long after he fell silent: while he says every 400 ms how
  * loud that is (DTX), the mix of his noise does not end. */
 #define HANGOVER (300 * GST_MSECOND)

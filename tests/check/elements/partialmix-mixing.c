@@ -188,6 +188,31 @@ GST_START_TEST (test_encoding_that_is_not_accepted_is_mixed)
 
 GST_END_TEST;
 
+/* 60 ms of L16 are 5,760 bytes: more than any other mix, and all of it leaves. */
+GST_START_TEST (test_the_largest_packet_holds_all_of_its_frame)
+{
+  Rig *rig = rig_new ("mix-encoding=l16 frame-duration=60000000 latency=0");
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  guint n;
+
+  rig_talkers (rig, 1, 2, RIG_L16);
+  rig_set_target (listener, RIG_L16_MIX_BPS);
+  rig_play (rig);
+  rig_run (rig, 60);
+  n = listener->buffers->len;
+  fail_unless (n > 5);
+  fail_unless (gst_rtp_buffer_map (rig_nth (listener, n - 1), GST_MAP_READ,
+          &rtp));
+  fail_unless_equals_int (gst_rtp_buffer_get_csrc_count (&rtp), 2);
+  fail_unless_equals_int (gst_rtp_buffer_get_payload_len (&rtp),
+      3 * RIG_FRAME * sizeof (gint16));
+  gst_rtp_buffer_unmap (&rtp);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_mixing_suite (void)
 {
@@ -199,6 +224,7 @@ partialmix_mixing_suite (void)
   tcase_add_test (tc, test_neighbours_with_the_same_mix_share_one_encode);
   tcase_add_test (tc, test_encodes_are_one_plus_the_talkers_in_the_mix);
   tcase_add_test (tc, test_mixes_that_became_equal_join);
+  tcase_add_test (tc, test_the_largest_packet_holds_all_of_its_frame);
   tcase_add_test (tc, test_silent_streams_cost_nothing);
   tcase_add_test (tc, test_mix_names_contributors_and_their_levels);
   tcase_add_test (tc, test_encoding_that_is_not_accepted_is_mixed);
