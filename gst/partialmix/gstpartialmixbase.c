@@ -81,7 +81,8 @@ gst_partial_mix_reselect (GstPartialMix * self,
   };
   GstStructure *s;
 
-  if (!gst_partial_mix_select (listener, &scene, now))
+  /* who is told late that it goes may have a wish still */
+  if (listener->gone || !gst_partial_mix_select (listener, &scene, now))
     return;
   s = gst_partial_mix_selection_to_structure (listener, &self->table, reason);
   GST_DEBUG_OBJECT (self, "%" GST_PTR_FORMAT, s);

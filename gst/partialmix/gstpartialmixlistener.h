@@ -60,6 +60,7 @@ typedef struct
 typedef struct
 {
   guint index;                  /* of its src pad */
+  gboolean gone;                /* which is being released */
 
   /* what the application says; atomic */
   gint neighbour;

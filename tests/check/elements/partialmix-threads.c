@@ -270,6 +270,55 @@ GST_START_TEST (test_it_is_started_while_a_packet_is_forwarded)
 
 GST_END_TEST;
 
+/* As who is behind the pad may do who has not heard yet that it goes */
+static void
+ask_for_all (GstChildProxy * mix G_GNUC_UNUSED, GObject * pad,
+    gchar * name G_GNUC_UNUSED, gpointer user_data G_GNUC_UNUSED)
+{
+  if (GST_PAD_IS_SRC (pad))
+    g_object_set (pad, "target-bitrate", 0, NULL);
+}
+
+static gboolean
+is_decoded (Rig * rig)
+{
+  const GValue *streams;
+  GstStructure *stats;
+  gboolean decoded;
+
+  g_object_get (rig->mix, "stats", &stats, NULL);
+  streams = gst_structure_get_value (stats, "streams");
+  decoded = g_str_equal (gst_structure_get_string (gst_value_get_structure
+          (gst_value_array_get_value (streams, 0)), "state"), "decoded");
+  gst_structure_free (stats);
+  return decoded;
+}
+
+/* It is counted in each stream how many hear it mixed. */
+GST_START_TEST (test_a_target_for_a_listener_that_leaves_changes_nothing)
+{
+  Rig *rig = rig_new ("mix-encoding=l16");
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  guint64 n_decoded;
+
+  rig_listener (rig, "src_9", NULL);
+  rig_talkers (rig, 1, 4, RIG_L16);
+  rig_set_target (listener, RIG_L16_MIX_BPS);
+  rig_play (rig);
+  rig_run (rig, 20);
+  fail_unless (is_decoded (rig));
+  g_signal_connect (rig->mix, "child-removed", G_CALLBACK (ask_for_all), NULL);
+  rig_remove_listener (rig, listener);
+  rig_run (rig, 20);
+  fail_if (is_decoded (rig));
+  n_decoded = rig_stat (rig, "n-decoded");
+  rig_run (rig, 20);
+  fail_unless_equals_uint64 (rig_stat (rig, "n-decoded"), n_decoded);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_threads_suite (void)
 {
@@ -280,6 +329,7 @@ partialmix_threads_suite (void)
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_a_listener_may_leave_while_a_packet_is_forwarded);
   tcase_add_test (tc, test_a_renderer_may_leave_while_the_one_before_is_served);
+  tcase_add_test (tc, test_a_target_for_a_listener_that_leaves_changes_nothing);
 
   tc = tcase_create ("locks");
   suite_add_tcase (suite, tc);
