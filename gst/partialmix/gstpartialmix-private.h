@@ -177,6 +177,7 @@ struct _GstPartialMix
 
   gint unasked;                 /* atomic: a src pad is not negotiated */
   gboolean running;
+  GstClockTime paused_at;       /* where running time stands as long as it is not */
   GstClockTime base_time;
   gint64 mix_pos;               /* first sample that has not been mixed */
   guint64 tick;
@@ -204,6 +205,8 @@ void gst_partial_mix_reselect (GstPartialMix * self,
 guint gst_partial_mix_frame_samples (GstPartialMix * self);
 /* The one place that reads the clock: running time, NONE when there is none. */
 GstClockTime gst_partial_mix_running_time (GstPartialMix * self);
+/* Takes the lock.  Returns: running time, which stands still while it does not run */
+GstClockTime gst_partial_mix_lock_now (GstPartialMix * self);
 GstClockTime gst_partial_mix_samples_to_time (GstPartialMix * self,
     guint64 samples);
 /* By how much the media time of a mixed sample lags its mix position. */

@@ -430,6 +430,18 @@ start_mixing (GstPartialMix * self)
   gst_object_unref (clock);
 }
 
+static void
+pause_mixing (GstPartialMix * self)
+{
+  GstClockTime now;
+
+  gst_fairmix_timer_pause (self->timer);
+  now = gst_partial_mix_lock_now (self);
+  self->paused_at = now;
+  self->running = FALSE;
+  GST_PARTIAL_MIX_UNLOCK (self);
+}
+
 /* What is set from here on, and is not for PLAYING, waits for the next time. */
 static void
 start (GstPartialMix * self)
@@ -447,6 +459,7 @@ start (GstPartialMix * self)
   self->settings = self->wanted;
   self->warned_of_rate = FALSE;
   self->started = TRUE;
+  self->paused_at = 0;
   for (i = 0; i < self->src_pads->len; i++)
     gst_partial_mix_src_pad_start (g_ptr_array_index (self->src_pads, i),
         &self->settings);
@@ -548,10 +561,7 @@ gst_partial_mix_change_state (GstElement * element, GstStateChange transition)
         ret = GST_STATE_CHANGE_NO_PREROLL;
       break;
     case GST_STATE_CHANGE_PLAYING_TO_PAUSED:
-      gst_fairmix_timer_pause (self->timer);
-      GST_PARTIAL_MIX_LOCK (self);
-      self->running = FALSE;
-      GST_PARTIAL_MIX_UNLOCK (self);
+      pause_mixing (self);
       if (ret != GST_STATE_CHANGE_FAILURE)
         ret = GST_STATE_CHANGE_NO_PREROLL;
       break;

@@ -38,6 +38,19 @@ gst_partial_mix_running_time (GstPartialMix * self)
   return now > base ? now - base : 0;
 }
 
+/* In a pause the clock goes on, but what is counted from the new base time afterwards
+ * does not: what comes meanwhile must not be from the future then. */
+GstClockTime
+gst_partial_mix_lock_now (GstPartialMix * self)
+{
+  GstClockTime now = gst_partial_mix_running_time (self);
+
+  GST_PARTIAL_MIX_LOCK (self);
+  if (!self->running)
+    return self->paused_at;
+  return GST_CLOCK_TIME_IS_VALID (now) ? now : 0;
+}
+
 /* A tick mixes the samples that start at its own time; a packet that arrives
  * while it runs waits for the next. */
 GstClockTime

@@ -216,13 +216,13 @@ static gboolean
 note_wish (GstPartialMix * self, GstPartialMixListener * listener,
     GstEvent * event)
 {
-  GstClockTime now = gst_partial_mix_running_time (self);
   guint bitrate = 0, max_streams = 0;
   gboolean is_target = gst_fairmix_target_bitrate_event_parse (event, &bitrate);
+  GstClockTime now;
 
   if (!is_target && !gst_fairmix_max_streams_event_parse (event, &max_streams))
     return FALSE;
-  GST_PARTIAL_MIX_LOCK (self);
+  now = gst_partial_mix_lock_now (self);
   if (is_target) {
     listener->event_seen = TRUE;
     listener->event_bitrate = bitrate;
@@ -234,8 +234,7 @@ note_wish (GstPartialMix * self, GstPartialMixListener * listener,
   }
   gst_partial_mix_reselect (self, listener,
       is_target ? GST_PARTIAL_MIX_RESELECT_TARGET
-      : GST_PARTIAL_MIX_RESELECT_MAX_STREAMS,
-      GST_CLOCK_TIME_IS_VALID (now) ? now : 0);
+      : GST_PARTIAL_MIX_RESELECT_MAX_STREAMS, now);
   GST_PARTIAL_MIX_UNLOCK (self);
   return TRUE;
 }

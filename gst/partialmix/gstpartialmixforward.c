@@ -304,17 +304,15 @@ static GstFlowReturn
 process (GstPartialMix * self, GstPartialMixSinkPad * pad, GArray * packets,
     gboolean list)
 {
-  GstClockTime now = gst_partial_mix_running_time (self);
   GstPartialMixBatch *batch;
+  GstClockTime now;
   gboolean alone, mixes;
   guint n_concern = 0;
   guint i;
 
   if (g_atomic_int_get (&self->unasked))
     gst_partial_mix_negotiate_first (self);
-  GST_PARTIAL_MIX_LOCK (self);
-  if (!GST_CLOCK_TIME_IS_VALID (now))
-    now = 0;
+  now = gst_partial_mix_lock_now (self);
   for (i = 0; i < packets->len; i++) {
     Packet *packet = &g_array_index (packets, Packet, i);
     Packet *kept = &g_array_index (packets, Packet, n_concern);

@@ -229,11 +229,9 @@ gst_partial_mix_src_pad_reselect (GstPartialMixSrcPad * pad,
 
   if (self == NULL)
     return;
-  now = gst_partial_mix_running_time (self);
-  GST_PARTIAL_MIX_LOCK (self);
+  now = gst_partial_mix_lock_now (self);
   gst_partial_mix_look_up_listener (self, &pad->listener);
-  gst_partial_mix_reselect (self, &pad->listener, reason,
-      GST_CLOCK_TIME_IS_VALID (now) ? now : 0);
+  gst_partial_mix_reselect (self, &pad->listener, reason, now);
   GST_PARTIAL_MIX_UNLOCK (self);
   gst_partial_mix_post_messages (self);
   gst_object_unref (self);
@@ -514,11 +512,11 @@ gst_partial_mix_src_pad_negotiate (GstPartialMixSrcPad * pad,
 {
   GstCaps *template = gst_pad_get_pad_template_caps (GST_PAD (pad));
   GstCaps *caps = gst_pad_peer_query_caps (GST_PAD (pad), template);
-  GstClockTime now = gst_partial_mix_running_time (self);
   const gchar *trouble;
+  GstClockTime now;
 
   GST_DEBUG_OBJECT (pad, "peer takes %" GST_PTR_FORMAT, caps);
-  GST_PARTIAL_MIX_LOCK (self);
+  now = gst_partial_mix_lock_now (self);
   accept_caps (pad, caps);
   trouble = find_trouble (pad, self, caps);
   if (trouble != NULL)
@@ -526,8 +524,7 @@ gst_partial_mix_src_pad_negotiate (GstPartialMixSrcPad * pad,
   pad->listener.negotiated = trouble == NULL;
   pad->listener.have_mix_format = FALSE;
   gst_partial_mix_reselect (self, &pad->listener,
-      GST_PARTIAL_MIX_RESELECT_NEGOTIATED,
-      GST_CLOCK_TIME_IS_VALID (now) ? now : 0);
+      GST_PARTIAL_MIX_RESELECT_NEGOTIATED, now);
   GST_PARTIAL_MIX_UNLOCK (self);
   gst_partial_mix_post_messages (self);
 

@@ -112,15 +112,13 @@ gst_partial_mix_rtcp_chain (GstPad * gpad, GstObject * parent,
   GstPartialMixPlace place = { gst_partial_mix_sink_pad_get_neighbour (pad),
     gst_partial_mix_buffer_host (buffer)
   };
-  GstClockTime now = gst_partial_mix_running_time (self);
   FmxRtcpReader reader;
   FmxRtcpPacket packet;
+  GstClockTime now;
   GstMapInfo map;
 
-  if (!GST_CLOCK_TIME_IS_VALID (now))
-    now = 0;
   if (gst_buffer_map (buffer, &map, GST_MAP_READ)) {
-    GST_PARTIAL_MIX_LOCK (self);
+    now = gst_partial_mix_lock_now (self);
     if (!fmx_rtcp_reader_init (&reader, map.data, map.size))
       self->n_malformed_rtcp++;
     while (fmx_rtcp_reader_next (&reader, &packet))

@@ -101,23 +101,13 @@ pad_stats (GstPartialMix * self, GstPartialMixSrcPad * pad, GstClockTime now)
   return s;
 }
 
-static GstClockTime
-now_or_zero (GstPartialMix * self)
-{
-  GstClockTime now = gst_partial_mix_running_time (self);
-
-  return GST_CLOCK_TIME_IS_VALID (now) ? now : 0;
-}
-
 GstStructure *
 gst_partial_mix_src_pad_create_stats (GstPartialMixSrcPad * pad,
     GstPartialMix * self)
 {
-  GstClockTime now = now_or_zero (self);
-  GstStructure *s;
+  GstClockTime now = gst_partial_mix_lock_now (self);
+  GstStructure *s = pad_stats (self, pad, now);
 
-  GST_PARTIAL_MIX_LOCK (self);
-  s = pad_stats (self, pad, now);
   GST_PARTIAL_MIX_UNLOCK (self);
   return s;
 }
@@ -179,9 +169,8 @@ gst_partial_mix_create_stream_stats (GstPartialMix * self)
 {
   GstStructure *s =
       gst_structure_new_empty ("application/x-fairmix-partialmix-streams");
-  GstClockTime now = now_or_zero (self);
+  GstClockTime now = gst_partial_mix_lock_now (self);
 
-  GST_PARTIAL_MIX_LOCK (self);
   add_streams (self, s, now);
   GST_PARTIAL_MIX_UNLOCK (self);
   return s;
@@ -190,12 +179,11 @@ gst_partial_mix_create_stream_stats (GstPartialMix * self)
 GstStructure *
 gst_partial_mix_create_stats (GstPartialMix * self)
 {
-  GstClockTime now = now_or_zero (self);
+  GstClockTime now = gst_partial_mix_lock_now (self);
   guint64 n_malformed, n_unknown;
   GPtrArray *src_pads;
   GstStructure *s;
 
-  GST_PARTIAL_MIX_LOCK (self);
   count_bad_packets (self, &n_malformed, &n_unknown);
   s = gst_structure_new ("application/x-fairmix-partialmix-stats",
       "n-streams", G_TYPE_UINT, gst_partial_mix_table_n_streams (&self->table),
