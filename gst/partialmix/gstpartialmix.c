@@ -62,6 +62,9 @@
 
 #define GST_CAT_DEFAULT gst_partial_mix_debug
 
+/* The pipeline has read its clock some time before we do. */
+#define MAY_GO_BACK GST_SECOND
+
 enum
 {
   PROP_DATABASE_LOCATION = GST_PARTIAL_MIX_N_SETTINGS,
@@ -399,6 +402,34 @@ gst_partial_mix_remove_ssrc (GstPartialMix * self, guint ssrc)
 
 /* ---------------------------------------------------------------- states -- */
 
+/* with the lock */
+static void
+remove_all_streams (GstPartialMix * self, const gchar * reason)
+{
+  guint i;
+
+  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++)
+    if (gst_partial_mix_table_at (&self->table, i) != NULL)
+      gst_partial_mix_remove_stream (self,
+          gst_partial_mix_table_at (&self->table, i), reason);
+}
+
+/* with the lock: running time is less than it was, as after a flushing seek.  All that is
+ * known has times that are still to come; and a mix that went on would go back. */
+static void
+begin_anew (GstPartialMix * self)
+{
+  guint i;
+
+  remove_all_streams (self, GST_PARTIAL_MIX_STREAM_STARTED);
+  for (i = 0; i < self->src_pads->len; i++) {
+    GstPartialMixSrcPad *pad = g_ptr_array_index (self->src_pads, i);
+
+    gst_partial_mix_listener_forget_rate (&pad->listener);
+    g_ptr_array_add (self->released, gst_object_ref (pad));
+  }
+}
+
 static void
 start_mixing (GstPartialMix * self)
 {
@@ -415,6 +446,8 @@ start_mixing (GstPartialMix * self)
   now = gst_partial_mix_running_time (self);
 
   GST_PARTIAL_MIX_LOCK (self);
+  if (now + MAY_GO_BACK < self->paused_at)
+    begin_anew (self);
   self->base_time = base;
   self->mix_pos =
       (gint64) gst_util_uint64_scale_int (now, (gint) self->settings.rate_hz,
@@ -451,11 +484,7 @@ start (GstPartialMix * self)
   GST_PARTIAL_MIX_LOCK (self);
   /* what was pushed on pads of an element that does not run yet has the sizes
    * of then */
-  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++)
-    if (gst_partial_mix_table_at (&self->table, i) != NULL)
-      gst_partial_mix_remove_stream (self,
-          gst_partial_mix_table_at (&self->table, i),
-          GST_PARTIAL_MIX_STREAM_STARTED);
+  remove_all_streams (self, GST_PARTIAL_MIX_STREAM_STARTED);
   self->settings = self->wanted;
   self->warned_of_rate = FALSE;
   self->started = TRUE;
@@ -479,11 +508,7 @@ close_all (GstPartialMix * self)
   gst_fairmix_timer_stop (self->timer);
   gst_partial_mix_couriers_stop (self->couriers);
   GST_PARTIAL_MIX_LOCK (self);
-  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++)
-    if (gst_partial_mix_table_at (&self->table, i) != NULL)
-      gst_partial_mix_remove_stream (self,
-          gst_partial_mix_table_at (&self->table, i),
-          GST_PARTIAL_MIX_STREAM_STOPPED);
+  remove_all_streams (self, GST_PARTIAL_MIX_STREAM_STOPPED);
   for (i = 0; i < self->src_pads->len; i++) {
     GstPartialMixSrcPad *pad = g_ptr_array_index (self->src_pads, i);
 

@@ -72,8 +72,15 @@ gst_partial_mix_listener_start (GstPartialMixListener * listener,
 }
 
 void
+gst_partial_mix_listener_forget_rate (GstPartialMixListener * listener)
+{
+  fmx_rate_meter_init (&listener->meter_out, RATE_WINDOW);
+}
+
+void
 gst_partial_mix_listener_forget (GstPartialMixListener * listener)
 {
+  gst_partial_mix_listener_forget_rate (listener);
   listener->negotiated = listener->have_mix_format = FALSE;
   listener->limiter_channels = 0;
   listener->event_seen = FALSE;

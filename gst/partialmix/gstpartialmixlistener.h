@@ -129,7 +129,10 @@ void gst_partial_mix_listener_start (GstPartialMixListener * listener,
 void gst_partial_mix_listener_ask (GstPartialMixListener * listener,
     const gint * asked);
 
-/* Forgets what was negotiated, and what came from downstream. */
+/* Forgets what was sent when: time begins anew. */
+void gst_partial_mix_listener_forget_rate (GstPartialMixListener * listener);
+
+/* The same, and what was negotiated, and what came from downstream. */
 void gst_partial_mix_listener_forget (GstPartialMixListener * listener);
 
 gint gst_partial_mix_listener_get_neighbour (const GstPartialMixListener *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The application pauses, and what comes goes on coming. */
+/* The application pauses, and what comes goes on coming; or time begins anew. */
 
 #include "mixrig.h"
 
@@ -79,6 +79,52 @@ GST_START_TEST (test_who_leaves_after_a_pause_is_forgotten_in_time)
 
 GST_END_TEST;
 
+/* Running time is 0 again, as after a flushing seek of the pipeline, or when it was
+ * stopped; who talks notices nothing. */
+static void
+begin_anew (Rig * rig, GstState state)
+{
+  guint i;
+
+  gst_element_set_state (rig->mix, state);
+  for (i = 0; i < rig->talkers->len; i++)
+    ((RigTalker *) g_ptr_array_index (rig->talkers, i))->ts_base +=
+        rig->frame * RIG_FRAME;
+  gst_element_set_base_time (rig->mix, gst_clock_get_time (GST_CLOCK
+          (rig->clock)));
+  rig->frame = 0;
+  rig_play (rig);
+}
+
+GST_START_TEST (test_who_talks_is_heard_when_time_begins_anew)
+{
+  gboolean mixed = __i__ % 2, stopped = __i__ / 2;
+  RigListener *listener;
+  Rig *rig = begin (mixed, &listener);
+  gdouble *heard;
+  guint i, bps;
+
+  run (rig, 300);
+  bps = rig_pad_stat (listener, "bitrate-out");
+  begin_anew (rig, stopped ? GST_STATE_READY : GST_STATE_PAUSED);
+  g_ptr_array_set_size (listener->buffers, 0);
+  run (rig, 50);
+  heard = rig_hear (rig, listener, 0);
+  for (i = 15; i < 40; i++)
+    rig_assert_level (heard, i * RIG_FRAME, RIG_FRAME, 400, AMPLITUDE, 0.1);
+  g_free (heard);
+  run (rig, 100);
+  fail_unless (ABS ((gint) rig_pad_stat (listener, "bitrate-out") - (gint) bps)
+      < (gint) bps / 20);
+  for (i = 0; i < 2; i++)
+    ((RigTalker *) g_ptr_array_index (rig->talkers, i))->silent = TRUE;
+  run (rig, 300);
+  fail_unless_equals_uint64 (rig_stat (rig, "n-streams"), 0);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_pauses_suite (void)
 {
@@ -88,6 +134,7 @@ partialmix_pauses_suite (void)
   suite_add_tcase (suite, tc);
   tcase_add_loop_test (tc, test_who_leaves_after_a_pause_is_forgotten_in_time,
       0, 2);
+  tcase_add_loop_test (tc, test_who_talks_is_heard_when_time_begins_anew, 0, 4);
   return suite;
 }
 
