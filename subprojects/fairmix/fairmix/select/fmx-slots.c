@@ -63,14 +63,16 @@ is_busy (const FmxSlot *slot, FmxTime now)
   return slot->taken && now < slot->last + (FmxTime) wait;
 }
 
+/* A time that is still to come is one of before time began anew. */
 static uint32_t
-find_free (const FmxSlots *slots, FmxTime now)
+find_free (FmxSlots *slots, FmxTime now)
 {
   uint32_t best = FMX_SLOTS_NONE;
 
   for (uint32_t i = 0; i < slots->n_slots; i++) {
-    const FmxSlot *slot = &slots->slots[i];
+    FmxSlot *slot = &slots->slots[i];
 
+    slot->last = fmx_time_min (slot->last, now);
     if (!slot->open || is_busy (slot, now))
       continue;
     if (best == FMX_SLOTS_NONE || is_better (slot, &slots->slots[best]))

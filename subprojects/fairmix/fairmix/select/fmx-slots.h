@@ -78,6 +78,7 @@ void fmx_slots_close (FmxSlots * slots, uint32_t index);
  * fmx_slots_take:
  * @ssrc: of the stream that has sent a packet
  * @changed: (out): whether the slot held another stream before, or none
+ * @now: may begin anew, as running time does
  *
  * Returns: the stream's slot, or %FMX_SLOTS_NONE if others are sending in all of
  *     them

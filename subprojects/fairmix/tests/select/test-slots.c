@@ -144,6 +144,24 @@ test_no_more_talkers_than_slots_always_fit (void **state)
   }
 }
 
+/* Who came before is there no longer than if he had come now. */
+static void
+test_time_may_begin_anew (void **state)
+{
+  FmxSlots slots;
+  uint32_t ssrc;
+  bool changed;
+
+  (void) state;
+  open_all (&slots);
+  for (uint32_t i = 0; i < N; i++)
+    fmx_slots_take (&slots, 1 + i, &changed, 3600 * FMX_SECOND);
+  assert_int_equal (fmx_slots_take (&slots, 77, &changed, 0), FMX_SLOTS_NONE);
+  assert_int_not_equal (fmx_slots_take (&slots, 77, &changed,
+          FMX_SLOTS_HURRY), FMX_SLOTS_NONE);
+  assert_false (fmx_slots_get (&slots, N - 1, &ssrc, FMX_SLOTS_IDLE));
+}
+
 int
 main (void)
 {
@@ -153,6 +171,7 @@ main (void)
     cmocka_unit_test (test_a_closed_slot_is_not_given_away),
     cmocka_unit_test (test_who_is_silent_is_not_said_to_be_there),
     cmocka_unit_test (test_no_more_talkers_than_slots_always_fit),
+    cmocka_unit_test (test_time_may_begin_anew),
   };
 
   return cmocka_run_group_tests_name ("select/slots", tests, NULL, NULL);
