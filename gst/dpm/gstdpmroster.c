@@ -9,9 +9,10 @@
 #include <gst/rtp/rtp.h>
 #include <string.h>
 
+#include "fairmix/join/fmx-join-message.h"
+
 #define PAGE_NAMES 14           /* 72 bytes each at most: fits into a packet */
 #define PAGE_BYTES (16 + PAGE_NAMES * 72)
-#define NAME_BYTES 63
 
 /* Louder than this (in -dBov) is speech; it has ended when nothing was for so
  * long. */
@@ -160,12 +161,15 @@ gst_dpm_roster_update (GstDpmRoster * roster, const GstStructure * stats,
 static void
 write_chunk (GstByteWriter * writer, const Entry * entry)
 {
-  guint8 size = (guint8) MIN (strlen (entry->name), NAME_BYTES);
+  gchar name[FMX_JOIN_NAME_BYTES + 1];
+  guint8 size;
 
+  fmx_join_name_copy (name, entry->name);
+  size = (guint8) strlen (name);
   gst_byte_writer_put_uint32_be (writer, entry->ssrc);
   gst_byte_writer_put_uint8 (writer, GST_RTCP_SDES_CNAME);
   gst_byte_writer_put_uint8 (writer, size);
-  gst_byte_writer_put_data (writer, (const guint8 *) entry->name, size);
+  gst_byte_writer_put_data (writer, (const guint8 *) name, size);
   /* one to four zeros end it, at a word */
   gst_byte_writer_fill (writer, 0, 4 - gst_byte_writer_get_pos (writer) % 4);
 }
