@@ -100,11 +100,27 @@ gst_dpm_coupler_share_out (GstDpmCoupler * self, const GstDpmCoupled * all)
   return n_coupled;
 }
 
+/* Returns: (nullable): one after the other, as to look up a name that nobody has used
+ * before may keep it for good, and it is others who name themselves */
+static const GValue *
+find_weight (const GstStructure * weights, const gchar * name)
+{
+  gint n = weights != NULL
+      && name != NULL ? gst_structure_n_fields (weights) : 0;
+
+  for (gint i = 0; i < n; i++) {
+    const gchar *field = gst_structure_nth_field_name (weights, (guint) i);
+
+    if (g_str_equal (field, name))
+      return gst_structure_get_value (weights, field);
+  }
+  return NULL;
+}
+
 gdouble
 gst_dpm_coupler_weight (const GstStructure * weights, const gchar * name)
 {
-  const GValue *value = weights != NULL && name != NULL ?
-      gst_structure_get_value (weights, name) : NULL;
+  const GValue *value = find_weight (weights, name);
   GValue number = G_VALUE_INIT;
   gdouble weight = 1.0;
 

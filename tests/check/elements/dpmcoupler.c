@@ -274,6 +274,20 @@ GST_START_TEST (test_weights_are_numbers_of_any_kind_by_name)
 
 GST_END_TEST;
 
+/* Who comes names himself, and a name that GLib has once made a field of stays. */
+GST_START_TEST (test_nothing_is_kept_of_a_name_without_a_weight)
+{
+  GstStructure *weights = gst_structure_from_string ("weights,alice=2", NULL);
+  gchar *name = g_strdup_printf ("nobody %08x", g_random_int ());
+
+  fail_unless_equals_float (gst_dpm_coupler_weight (weights, name), 1.0);
+  fail_unless_equals_int (g_quark_try_string (name), 0);
+  g_free (name);
+  gst_structure_free (weights);
+}
+
+GST_END_TEST;
+
 static Suite *
 dpmcoupler_suite (void)
 {
@@ -290,6 +304,7 @@ dpmcoupler_suite (void)
       test_what_one_does_not_want_or_may_not_have_goes_to_the_others);
   tcase_add_test (tc, test_who_may_send_nothing_is_left_out);
   tcase_add_test (tc, test_weights_are_numbers_of_any_kind_by_name);
+  tcase_add_test (tc, test_nothing_is_kept_of_a_name_without_a_weight);
   return suite;
 }
 
