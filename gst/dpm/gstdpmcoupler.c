@@ -117,18 +117,32 @@ find_weight (const GstStructure * weights, const gchar * name)
   return NULL;
 }
 
+/* Returns: NAN if it is no number */
+static gdouble
+read_weight (const GValue * value)
+{
+  GValue number = G_VALUE_INIT;
+  gdouble weight = NAN;
+
+  g_value_init (&number, G_TYPE_DOUBLE);
+  /* GLib has a number for whether something is so, too */
+  if (!G_VALUE_HOLDS_BOOLEAN (value) && g_value_transform (value, &number))
+    weight = g_value_get_double (&number);
+  g_value_unset (&number);
+  return weight;
+}
+
+gboolean
+gst_dpm_coupler_is_weight (const GValue * value)
+{
+  return isfinite (read_weight (value));
+}
+
 gdouble
 gst_dpm_coupler_weight (const GstStructure * weights, const gchar * name)
 {
   const GValue *value = find_weight (weights, name);
-  GValue number = G_VALUE_INIT;
-  gdouble weight = 1.0;
+  gdouble weight = value != NULL ? read_weight (value) : NAN;
 
-  if (value == NULL)
-    return weight;
-  g_value_init (&number, G_TYPE_DOUBLE);
-  if (g_value_transform (value, &number))
-    weight = g_value_get_double (&number);
-  g_value_unset (&number);
   return isfinite (weight) ? CLAMP (weight, LEAST_WEIGHT, MOST_WEIGHT) : 1.0;
 }

@@ -44,6 +44,9 @@ guint gst_dpm_coupler_share_out (GstDpmCoupler * coupler,
 /* Somebody else may be at @place from now on. */
 void gst_dpm_coupler_forget (GstDpmCoupler * coupler, guint place);
 
+/* Returns: whether @value can be a weight */
+gboolean gst_dpm_coupler_is_weight (const GValue * value);
+
 /* @weights: (nullable): fields of numbers by name.  Returns: what @name has, 0.01 to 100;
  * 1 if nothing is said of it */
 gdouble gst_dpm_coupler_weight (const GstStructure * weights,

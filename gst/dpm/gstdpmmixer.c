@@ -35,6 +35,7 @@
 
 #include <string.h>
 
+#include "gstdpmcoupler.h"
 #include "gstdpmcrypto.h"
 #include "gstdpmhall.h"
 #include "gstdpmorganiser.h"
@@ -162,6 +163,31 @@ gst_dpm_mixer_uplink (GstDpmNode * node, FmxJoinClientEvent event,
 /* --- states -------------------------------------------------------------- */
 
 static gboolean
+check_weight (GQuark field, const GValue * value, gpointer self)
+{
+  if (!gst_dpm_coupler_is_weight (value))
+    GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
+        ("The weight of \"%s\" is no number.", g_quark_to_string (field)),
+        ("property weights: as in weights,alice=2"));
+  return TRUE;
+}
+
+/* Nobody would be told that all have the same. */
+static void
+check_weights (GstDpmMixer * self)
+{
+  GstStructure *weights = NULL;
+
+  GST_OBJECT_LOCK (self);
+  if (self->weights != NULL)
+    weights = gst_structure_copy (self->weights);
+  GST_OBJECT_UNLOCK (self);
+  if (weights != NULL)
+    gst_structure_foreach (weights, check_weight, self);
+  g_clear_pointer (&weights, gst_structure_free);
+}
+
+static gboolean
 connect_parent (GstDpmMixer * self, GstDpmPort * port, const gchar * parent,
     const FmxJoinSecret * secret)
 {
@@ -203,6 +229,7 @@ gst_dpm_mixer_setup (GstDpmNode * node, GstDpmPort * port)
   params.max_clients = self->max_clients;
   parent = g_strdup (self->parent);
   GST_OBJECT_UNLOCK (self);
+  check_weights (self);
   gst_dpm_node_get_secret (node, &secret);
   good = gst_dpm_port_serve (port, &params, &secret);
   if (!good)
@@ -284,6 +311,8 @@ gst_dpm_mixer_set_property (GObject * object, guint id, const GValue * value,
 {
   gst_fairmix_fields_set_property (fields, G_N_ELEMENTS (fields), object, id,
       value, pspec);
+  if (id == PROP_WEIGHTS && GST_STATE (object) > GST_STATE_READY)
+    check_weights (GST_DPM_MIXER (object));
 }
 
 static void

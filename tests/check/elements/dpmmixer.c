@@ -338,6 +338,42 @@ GST_START_TEST (test_delays_are_those_of_the_clock_of_the_pipelines)
 
 GST_END_TEST;
 
+/* Returns: how many warnings there were */
+static guint
+count_warnings (GstElement * pipeline)
+{
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message;
+  guint n = 0;
+
+  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING)) != NULL) {
+    gst_message_unref (message);
+    n++;
+  }
+  gst_object_unref (bus);
+  return n;
+}
+
+/* At the start, and where it is set later */
+GST_START_TEST (test_a_weight_that_is_no_number_is_told)
+{
+  Person *mixer = mixer_new ("weights=\"weights,alice=x,bob=2,carol=yes\"");
+  GstElement *dpm = gst_bin_get_by_name (GST_BIN (mixer->pipeline), "dpm");
+
+  fail_unless_equals_int (count_warnings (mixer->pipeline), 2);
+  gst_util_set_object_arg (G_OBJECT (dpm), "weights", "weights,alice=0.5");
+  fail_unless_equals_int (count_warnings (mixer->pipeline), 0);
+  gst_util_set_object_arg (G_OBJECT (dpm), "weights",
+      "weights,alice=(string)2");
+  fail_unless_equals_int (count_warnings (mixer->pipeline), 1);
+  g_object_set (dpm, "weights", NULL, NULL);
+  fail_unless_equals_int (count_warnings (mixer->pipeline), 0);
+  gst_object_unref (dpm);
+  person_free (mixer);
+}
+
+GST_END_TEST;
+
 static Suite *
 dpmmixer_suite (void)
 {
@@ -359,6 +395,7 @@ dpmmixer_suite (void)
   tcase_add_test (tc, test_delays_are_those_of_the_clock_of_the_pipelines);
   tcase_add_test (tc, test_a_mixer_ends_and_begins_again);
   tcase_add_test (tc, test_a_port_that_is_taken_is_an_error);
+  tcase_add_test (tc, test_a_weight_that_is_no_number_is_told);
   return s;
 }
 
