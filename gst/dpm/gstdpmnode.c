@@ -61,6 +61,7 @@ typedef struct
   gboolean knows_uplink;        /* something was told of it since the start */
 
   /* with the object lock: our own voice and ears */
+  gboolean has_voice, has_ears; /* or is getting them, or giving them up */
   GstPad *voice_pad, *ears_pad;
   GstDpmVoice voice;
   GstPad *ears_mixer_pad;
@@ -472,6 +473,19 @@ request_ears (GstDpmNode * self)
   return pad;
 }
 
+/* Returns: whether it was @before, and is the other thing now */
+static gboolean
+change_from (GstDpmNode * self, gboolean * what, gboolean before)
+{
+  gboolean changed;
+
+  GST_OBJECT_LOCK (self);
+  changed = *what == before;
+  *what = !before;
+  GST_OBJECT_UNLOCK (self);
+  return changed;
+}
+
 static GstPad *
 gst_dpm_node_request_new_pad (GstElement * element, GstPadTemplate * template,
     const gchar * name, const GstCaps * caps)
@@ -479,13 +493,16 @@ gst_dpm_node_request_new_pad (GstElement * element, GstPadTemplate * template,
   GstDpmNode *self = GST_DPM_NODE (element);
   GstDpmNodePrivate *priv = PRIVATE (self);
   gboolean is_voice = GST_PAD_TEMPLATE_DIRECTION (template) == GST_PAD_SINK;
+  gboolean *has = is_voice ? &priv->has_voice : &priv->has_ears;
   GstPad *pad;
 
-  if (!priv->complete || (is_voice ? priv->voice_pad : priv->ears_pad) != NULL)
+  if (!priv->complete || !change_from (self, has, FALSE))
     return NULL;
   pad = is_voice ? request_voice (self) : request_ears (self);
   if (pad != NULL)
     gst_element_add_pad (element, pad);
+  else
+    change_from (self, has, TRUE);
   return pad;
 }
 
@@ -494,6 +511,7 @@ gst_dpm_node_release_pad (GstElement * element, GstPad * pad)
 {
   GstDpmNode *self = GST_DPM_NODE (element);
   GstDpmNodePrivate *priv = PRIVATE (self);
+  gboolean is_voice = GST_PAD_IS_SINK (pad);
   GPtrArray *elements = NULL;
 
   gst_pad_set_active (pad, FALSE);
@@ -507,15 +525,17 @@ gst_dpm_node_release_pad (GstElement * element, GstPad * pad)
     priv->ears_pad = NULL;
   }
   GST_OBJECT_UNLOCK (self);
-  if (elements != NULL && GST_PAD_IS_SINK (pad))
+  if (elements != NULL && is_voice)
     GST_DPM_NODE_GET_CLASS (self)->voice (self, NULL);
-  if (elements != NULL && GST_PAD_IS_SRC (pad)) {
+  if (elements != NULL && !is_voice) {
     gst_element_release_request_pad (priv->graph.mixer, priv->ears_mixer_pad);
     gst_clear_object (&priv->ears_mixer_pad);
   }
   gst_element_remove_pad (element, pad);
-  if (elements != NULL)
-    gst_dpm_graph_remove (&priv->graph, elements);
+  if (elements == NULL)
+    return;
+  gst_dpm_graph_remove (&priv->graph, elements);
+  change_from (self, is_voice ? &priv->has_voice : &priv->has_ears, TRUE);
 }
 
 /* --- properties ---------------------------------------------------------- */

@@ -374,6 +374,52 @@ GST_START_TEST (test_a_weight_that_is_no_number_is_told)
 
 GST_END_TEST;
 
+typedef struct
+{
+  const gchar *name;
+  GstPad *second;
+  gboolean asked;
+} Asker;
+
+/* As a second thread may while the first one is at it */
+static void
+ask_once_more (GstBin * bin, GstElement * part G_GNUC_UNUSED,
+    gpointer user_data)
+{
+  Asker *asker = user_data;
+
+  if (asker->asked)
+    return;
+  asker->asked = TRUE;
+  asker->second = gst_element_request_pad_simple (GST_ELEMENT (bin),
+      asker->name);
+}
+
+/* Of two who ask at a time for the same pad one gets it; afterwards there is another. */
+GST_START_TEST (test_one_of_two_gets_a_pad)
+{
+  const gchar *const factories[] = { "dpmclient", "dpmmixer" };
+  Asker asker = { __i__ % 2 ? "src" : "sink", NULL, FALSE };
+  GstElement *element = gst_element_factory_make (factories[__i__ / 2], NULL);
+  GstPad *pad;
+
+  gst_object_ref_sink (element);
+  g_signal_connect (element, "element-added", G_CALLBACK (ask_once_more),
+      &asker);
+  pad = gst_element_request_pad_simple (element, asker.name);
+  fail_unless (pad != NULL && asker.asked);
+  fail_unless (asker.second == NULL);
+  gst_element_release_request_pad (element, pad);
+  gst_object_unref (pad);
+  pad = gst_element_request_pad_simple (element, asker.name);
+  fail_unless (pad != NULL);
+  gst_element_release_request_pad (element, pad);
+  gst_object_unref (pad);
+  gst_object_unref (element);
+}
+
+GST_END_TEST;
+
 static Suite *
 dpmmixer_suite (void)
 {
@@ -396,6 +442,7 @@ dpmmixer_suite (void)
   tcase_add_test (tc, test_a_mixer_ends_and_begins_again);
   tcase_add_test (tc, test_a_port_that_is_taken_is_an_error);
   tcase_add_test (tc, test_a_weight_that_is_no_number_is_told);
+  tcase_add_loop_test (tc, test_one_of_two_gets_a_pad, 0, 4);
   return s;
 }
 
