@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#define MADE_NOW "fairmix-pads-made-now"
+
 guint
 gst_pad_pairs_index (GstPad * pad)
 {
@@ -33,27 +35,71 @@ gst_pad_pairs_iterate_links (GstPad * pad, GstObject * parent)
   return it;
 }
 
-/* The number in @name, or the first that is free; @n_max if there is none */
+/* Names of pads that are being made, so that two who ask at a time do not get the same.
+ * With the object lock. */
+static GHashTable *
+names_of (GstElement * element)
+{
+  GHashTable *names = g_object_get_data (G_OBJECT (element), MADE_NOW);
+
+  if (names == NULL) {
+    names = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+    g_object_set_data_full (G_OBJECT (element), MADE_NOW, names,
+        (GDestroyNotify) g_hash_table_unref);
+  }
+  return names;
+}
+
+/* The pad is there, or there is to be none. */
+static void
+end_making (GstElement * element, const gchar * name)
+{
+  GST_OBJECT_LOCK (element);
+  g_hash_table_remove (names_of (element), name);
+  GST_OBJECT_UNLOCK (element);
+}
+
+/* Returns: whether a pad of that name may be made, by who asks */
+static gboolean
+begin_making (GstElement * element, const gchar * name)
+{
+  GstPad *existing;
+  gboolean mine;
+
+  GST_OBJECT_LOCK (element);
+  mine = g_hash_table_add (names_of (element), g_strdup (name));
+  GST_OBJECT_UNLOCK (element);
+  existing = mine ? gst_element_get_static_pad (element, name) : NULL;
+  if (existing == NULL)
+    return mine;
+  gst_object_unref (existing);
+  end_making (element, name);
+  return FALSE;
+}
+
+/* Returns: the number in @name, or the first that is free, for who asks alone until
+ * end_making(); @n_max if there is none */
 static guint
-choose_index (GstElement * element, const gchar * prefix, const gchar * name,
+take_index (GstElement * element, const gchar * prefix, const gchar * name,
     guint n_max)
 {
+  gboolean is_named = name != NULL && g_str_has_prefix (name, prefix)
+      && g_ascii_isdigit (name[strlen (prefix)]);
   guint64 index = 0;
+  gboolean mine = FALSE;
 
-  if (name != NULL && g_str_has_prefix (name, prefix)
-      && g_ascii_isdigit (name[strlen (prefix)]))
-    return g_ascii_string_to_unsigned (name + strlen (prefix), 10, 0,
-        n_max - 1, &index, NULL) ? (guint) index : n_max;
-  for (index = 0; index < n_max; index++) {
+  if (is_named && !g_ascii_string_to_unsigned (name + strlen (prefix), 10, 0,
+          n_max - 1, &index, NULL))
+    return n_max;
+  for (; index < n_max; index++) {
     gchar *candidate = g_strdup_printf ("%s%u", prefix, (guint) index);
-    GstPad *pad = gst_element_get_static_pad (element, candidate);
 
+    mine = begin_making (element, candidate);
     g_free (candidate);
-    if (pad == NULL)
+    if (mine || is_named)
       break;
-    gst_object_unref (pad);
   }
-  return (guint) index;
+  return mine ? (guint) index : n_max;
 }
 
 static gboolean
@@ -82,12 +128,11 @@ gst_pad_pairs_request (GstElement * element, GstPadTemplate * templ,
 {
   const gchar *pattern = GST_PAD_TEMPLATE_NAME_TEMPLATE (templ);
   gchar *prefix = g_strndup (pattern, strlen (pattern) - strlen ("%u"));
-  guint index = choose_index (element, prefix, name, n_max);
+  guint index = take_index (element, prefix, name, n_max);
   gchar *pad_name = g_strdup_printf ("%s%u", prefix, index);
-  GstPad *existing = gst_element_get_static_pad (element, pad_name);
   GstPad *pad = NULL;
 
-  if (existing == NULL && index < n_max) {
+  if (index < n_max) {
     pad = gst_pad_new_from_template (templ, pad_name);
     gst_pad_set_element_private (pad, GUINT_TO_POINTER (index));
     setup (element, pad, templ, index);
@@ -95,10 +140,11 @@ gst_pad_pairs_request (GstElement * element, GstPadTemplate * templ,
     if (GST_PAD_IS_SRC (pad))
       tell_what_came (element, pad, index);
     gst_element_add_pad (element, pad);
+    end_making (element, pad_name);
   } else {
-    GST_INFO_OBJECT (element, "there is no %s to be had", pad_name);
+    GST_INFO_OBJECT (element, "there is no %s to be had",
+        name != NULL ? name : pattern);
   }
-  g_clear_pointer (&existing, gst_object_unref);
   g_free (pad_name);
   g_free (prefix);
   return pad;

@@ -224,6 +224,53 @@ GST_START_TEST (test_a_number_beyond_all_layers_is_none)
 
 GST_END_TEST;
 
+typedef struct
+{
+  GstElement *element;
+  const gchar *name;
+  GstPad *second;
+  gboolean asked;
+} Asker;
+
+/* As a second thread may while the first one is at it */
+static void
+ask_once_more (GstPadTemplate * templ G_GNUC_UNUSED, GstPad * pad G_GNUC_UNUSED,
+    gpointer user_data)
+{
+  Asker *asker = user_data;
+
+  if (asker->asked)
+    return;
+  asker->asked = TRUE;
+  asker->second = gst_element_request_pad_simple (asker->element, asker->name);
+}
+
+/* Who does not say which gets another one, who does gets none. */
+GST_START_TEST (test_two_who_ask_at_a_time_get_no_pad_twice)
+{
+  const gchar *const names[] = { "sink_%u", "src_3" };
+  GstElement *element = gst_element_factory_make ("alslayers", NULL);
+  Asker asker = { element, names[__i__], NULL, FALSE };
+  GstPadTemplate *templ = gst_element_get_pad_template (element,
+      __i__ == 0 ? "sink_%u" : "src_%u");
+  GstPad *first;
+
+  g_signal_connect (templ, "pad-created", G_CALLBACK (ask_once_more), &asker);
+  first = gst_element_request_pad_simple (element, asker.name);
+  fail_unless (first != NULL && asker.asked && first != asker.second);
+  fail_unless ((asker.second != NULL) == (__i__ == 0));
+  g_signal_handlers_disconnect_by_data (templ, &asker);
+  gst_element_release_request_pad (element, first);
+  gst_object_unref (first);
+  first = gst_element_request_pad_simple (element, asker.name);
+  fail_unless (first != NULL);
+  gst_object_unref (first);
+  gst_clear_object (&asker.second);
+  gst_object_unref (element);
+}
+
+GST_END_TEST;
+
 static Suite *
 alslayers_suite (void)
 {
@@ -236,6 +283,7 @@ alslayers_suite (void)
   tcase_add_test (tc, test_when_the_base_ends_all_is_over);
   tcase_add_test (tc, test_what_cannot_be_understood_passes);
   tcase_add_test (tc, test_a_number_beyond_all_layers_is_none);
+  tcase_add_loop_test (tc, test_two_who_ask_at_a_time_get_no_pad_twice, 0, 2);
   return s;
 }
 
