@@ -123,6 +123,7 @@ gst_tfrc_rate_on_timeout (gpointer user_data, GstClockTime clock_time)
     gst_tfrc_rate_push_waiting (self);
   if (probe)
     gst_tfrc_rate_push_probe (self);
+  gst_webrtc_tap_check (self->tap);
   gst_tfrc_rate_find_webrtcbin (self);
   if (complain)
     gst_tfrc_rate_complain (self, &watch);

@@ -58,6 +58,10 @@ GstWebrtcTapResult gst_webrtc_tap_connect (GstWebrtcTap * tap);
 /* Cheap.  Returns: whether gst_webrtc_tap_connect() has something to do */
 gboolean gst_webrtc_tap_wants (GstWebrtcTap * tap);
 
+/* Gives up a webrtcbin that was taken out of the pipeline: another one of that name may
+ * be there, or come. */
+void gst_webrtc_tap_check (GstWebrtcTap * tap);
+
 /* No call begins after it; one that is under way ends when it does. */
 void gst_webrtc_tap_disconnect (GstWebrtcTap * tap);
 

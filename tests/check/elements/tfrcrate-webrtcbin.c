@@ -50,6 +50,66 @@ GST_START_TEST (test_rtcp_is_heard_inside_of_a_named_webrtcbin)
 
 GST_END_TEST;
 
+/* Returns: (transfer full): where the RTCP comes in of a new "web" in @pipeline */
+static GstPad *
+add_webrtcbin (GstElement * pipeline)
+{
+  GstElement *webrtcbin = gst_bin_new ("web");
+  GstElement *rtpbin = gst_element_factory_make ("rtpbin", "rtpbin");
+  GstSegment segment;
+  GstPad *pad;
+
+  gst_bin_add (GST_BIN (webrtcbin), rtpbin);
+  gst_bin_add (GST_BIN (pipeline), webrtcbin);
+  pad = gst_element_request_pad_simple (rtpbin, "recv_rtcp_sink_0");
+  gst_element_set_state (webrtcbin, GST_STATE_PAUSED);
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_pad_send_event (pad, gst_event_new_stream_start ("rtcp"));
+  gst_pad_send_event (pad, gst_event_new_segment (&segment));
+  return pad;
+}
+
+static void
+remove_webrtcbin (GstElement * pipeline)
+{
+  GstElement *webrtcbin = gst_bin_get_by_name (GST_BIN (pipeline), "web");
+
+  gst_bin_remove (GST_BIN (pipeline), webrtcbin);
+  gst_element_set_state (webrtcbin, GST_STATE_NULL);
+  gst_object_unref (webrtcbin);
+}
+
+/* Who is called again has another one of the same name. */
+GST_START_TEST (test_the_next_webrtcbin_of_that_name_is_heard)
+{
+  GstElement *pipeline = gst_pipeline_new (NULL);
+  GstElement *element = gst_element_factory_make ("tfrcrate", NULL);
+  FmxReportBlock block = { SSRC, 0, 0, 0, 0, 0, 0 };
+  GstTestClock *clock;
+  GstHarness *media;
+  GstPad *pad;
+
+  g_object_set (element, "webrtcbin", "web", NULL);
+  gst_bin_add (GST_BIN (pipeline), element);
+  media = gst_harness_new_with_element (element, "sink", "src");
+  clock = gst_harness_get_testclock (media);
+  gst_harness_set_src_caps_str (media, RTP_CAPS_PCMU);
+  for (guint i = 0; i < 3; i++) {
+    pad = add_webrtcbin (pipeline);
+    gst_harness_push (media, rtp_packet_new (SSRC, (guint16) i, PAYLOAD));
+    gst_pad_chain (pad, receiver_report_new (&block, 1));
+    fail_unless_equals_int (element_stat (element, "n-rtcp"), i + 1);
+    gst_object_unref (pad);
+    remove_webrtcbin (pipeline);
+    clock_advance_to (clock, 1, (i + 1) * GST_SECOND);
+  }
+  gst_object_unref (clock);
+  gst_harness_teardown (media);
+  gst_object_unref (pipeline);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_a_webrtcbin_that_is_not_there_is_named)
 {
   gchar *text = NULL;
@@ -77,6 +137,7 @@ tfrcrate_webrtcbin_suite (void)
 
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_rtcp_is_heard_inside_of_a_named_webrtcbin);
+  tcase_add_test (tc, test_the_next_webrtcbin_of_that_name_is_heard);
   tcase_add_test (tc, test_a_webrtcbin_that_is_not_there_is_named);
   return s;
 }
