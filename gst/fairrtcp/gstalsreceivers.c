@@ -57,8 +57,9 @@ gst_als_layers_place (FmxAlsLayer * layers, guint n_layers,
   if (inet != NULL)
     memcpy (base + sizeof base - n_bytes, g_inet_address_to_bytes (inet),
         n_bytes);
+  /* the RTCP of the last one is behind it */
   ok = inet != NULL && g_inet_address_get_is_multicast (inet) && port > 0
-      && port + 2 * (n_layers - 1) <= G_MAXUINT16;
+      && port + 2 * (n_layers - 1) < G_MAXUINT16;
   g_clear_object (&inet);
   last = bits == 16 ? base[14] << 8 | base[15] : base[15];
   if (!ok || last + n_layers > 1u << bits)

@@ -96,6 +96,13 @@ is_same_group (const FmxAlsLayer *a, const FmxAlsLayer *b)
       && memcmp (a->address, b->address, sizeof a->address) == 0;
 }
 
+/* [RFC3550 11] the port behind it is that of the layer's RTCP */
+static bool
+has_place_for_rtcp (const FmxAlsLayer *layer)
+{
+  return layer->port < UINT16_MAX;
+}
+
 static bool
 is_credible (const FmxAlsLayer *layers, unsigned n)
 {
@@ -104,6 +111,7 @@ is_credible (const FmxAlsLayer *layers, unsigned n)
 
   for (unsigned i = 0; i < n; i++) {
     if (!fmx_als_layer_is_multicast (&layers[i])
+        || !has_place_for_rtcp (&layers[i])
         || memcmp (layers[i].address, layers[0].address, same) != 0)
       return false;
     for (unsigned k = 0; k < i; k++)

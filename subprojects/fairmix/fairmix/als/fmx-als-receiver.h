@@ -112,7 +112,8 @@ bool fmx_als_receiver_take_urgent (FmxAlsReceiver * receiver);
  * Takes an announcement over as a whole, or refuses it: a layer without a group's
  * address, two layers in one group, or layers in another network than the base,
  * would make receivers join what is not the sender's.  IPv4 groups must agree in
- * their upper 24 bits, IPv6 groups in their upper 112.
+ * their upper 24 bits, IPv6 groups in their upper 112.  Behind each layer's port there
+ * is one for its RTCP.
  *
  * Returns: whether it was taken
  */

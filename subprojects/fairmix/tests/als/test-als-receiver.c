@@ -152,8 +152,11 @@ test_a_forged_announcement_is_refused_as_a_whole (void **state)
   bad[0].port = 0;
   assert_false (fmx_als_receiver_on_layers (&receiver, bad, 3, 0));
   assert_false (fmx_als_receiver_on_layers (&receiver, good, 0, 0));
+  bad[0] = good[0];
+  bad[2].port = 65535;          /* its RTCP would be nowhere */
+  assert_false (fmx_als_receiver_on_layers (&receiver, bad, 3, 0));
 
-  assert_int_equal (fmx_als_receiver_get_n_refused (&receiver), 5);
+  assert_int_equal (fmx_als_receiver_get_n_refused (&receiver), 6);
   assert_int_equal (fmx_als_receiver_get_layer (&receiver, 2)->port, 5008);
 }
 
