@@ -667,7 +667,8 @@ gst_qm_jitter_buffer_chain_rtcp_list (GstPad * pad, GstObject * parent,
   GstFlowReturn flow = GST_FLOW_OK;
 
   (void) parent;
-  for (guint i = 0; i < gst_buffer_list_length (list) && flow == GST_FLOW_OK; i++)
+  for (guint i = 0; i < gst_buffer_list_length (list) && flow == GST_FLOW_OK;
+      i++)
     flow = gst_pad_chain (pad, gst_buffer_ref (gst_buffer_list_get (list, i)));
   gst_buffer_list_unref (list);
   return flow;
@@ -727,6 +728,8 @@ gst_qm_jitter_buffer_change_state (GstElement * element,
         ("no element \"rtpjitterbuffer\": install gst-plugins-good"));
     return GST_STATE_CHANGE_FAILURE;
   }
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED)
+    gst_qm_stage_open (self->stage);
   if (transition == GST_STATE_CHANGE_PLAYING_TO_PAUSED)
     gst_qm_stage_set_playing (self->stage, FALSE);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)

@@ -69,6 +69,7 @@ struct _GstQmStage
   gpointer changed_data;
 
   gint active;                  /* settings.active, without the lock */
+  gint closed;                  /* the pads are, or are being closed */
   GstQmArrival arrival;
   GstFairmixPause pause;
   GstQmRefused again;           /* of what was only to tell of pauses */
@@ -202,15 +203,21 @@ gst_qm_stage_copy_segment (GstEvent * event, GstQmLine * line)
   gst_qm_line_set (line, segment);
 }
 
+/* The end of a flush starts the inner one's thread again, whatever its pads are:
+ * whoever closes them would wait for that thread. */
 static gboolean
 gst_qm_stage_event_in (GstPad * pad, GstObject * parent, GstEvent * event)
 {
   GstQmStage *self = gst_pad_get_element_private (pad);
+  gboolean done, starts = GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP;
 
   if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT)
     gst_qm_stage_copy_segment (event, &self->arrival.line);
   gst_fairmix_pause_event (&self->pause, event);
-  return gst_pad_event_default (pad, parent, event);
+  done = gst_pad_event_default (pad, parent, event);
+  if (starts && g_atomic_int_get (&self->closed))
+    gst_pad_send_event (self->inner_sink, gst_event_new_flush_start ());
+  return done;
 }
 
 /* --- with the lock held --- */
@@ -657,12 +664,19 @@ gst_qm_stage_release_inner (GstQmStage * self)
   gst_qm_stage_move_inner (self);
 }
 
+void
+gst_qm_stage_open (GstQmStage * self)
+{
+  g_atomic_int_set (&self->closed, FALSE);
+}
+
 /* From the far end on, so that none waits for another that waits downstream */
 void
 gst_qm_stage_close (GstQmStage * self)
 {
   GstPad *inner_src = gst_pad_get_peer (self->inner_peer);
 
+  g_atomic_int_set (&self->closed, TRUE);
   gst_pad_set_active (self->srcpad, FALSE);
   gst_pad_set_active (inner_src, FALSE);
   gst_pad_set_active (self->sinkpad, FALSE);

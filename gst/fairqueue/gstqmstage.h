@@ -98,6 +98,9 @@ void gst_qm_stage_free (GstQmStage * stage);
 /* Whether running time passes, and may be compared with packets' timestamps */
 void gst_qm_stage_set_playing (GstQmStage * stage, gboolean playing);
 
+/* Before the pads are made active */
+void gst_qm_stage_open (GstQmStage * stage);
+
 /* Closes the pads; before the inner one is stopped. */
 void gst_qm_stage_close (GstQmStage * stage);
 

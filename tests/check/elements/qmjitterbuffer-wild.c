@@ -350,85 +350,6 @@ GST_START_TEST (test_states_up_and_down)
 
 GST_END_TEST;
 
-typedef struct
-{
-  GMutex lock;
-  GCond cond;
-  gboolean blocked;
-} Block;
-
-static GstPadProbeReturn
-note_block (GstPad * pad G_GNUC_UNUSED, GstPadProbeInfo * info G_GNUC_UNUSED,
-    gpointer user_data)
-{
-  Block *block = user_data;
-
-  g_mutex_lock (&block->lock);
-  block->blocked = TRUE;
-  g_cond_signal (&block->cond);
-  g_mutex_unlock (&block->lock);
-  return GST_PAD_PROBE_OK;
-}
-
-/* A packet is on its way out and does not get on. */
-GST_START_TEST (test_a_blocked_pad_does_not_hold_up_the_stop)
-{
-  GstHarness *h = gst_harness_new ("qmjitterbuffer");
-  GstPad *src = gst_element_get_static_pad (h->element, "src");
-  Block block = { 0 };
-
-  g_mutex_init (&block.lock);
-  g_cond_init (&block.cond);
-  gst_harness_set_src_caps_str (h, CAPS);
-  gst_pad_add_probe (src, GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER,
-      note_block, &block, NULL);
-  for (guint n = 0; n < 20; n++)
-    push (h, n, 0);
-  g_mutex_lock (&block.lock);
-  while (!block.blocked)
-    g_cond_wait (&block.cond, &block.lock);
-  g_mutex_unlock (&block.lock);
-  fail_unless_equals_int (gst_element_set_state (h->element, GST_STATE_NULL),
-      GST_STATE_CHANGE_SUCCESS);
-  gst_object_unref (src);
-  gst_harness_teardown (h);
-  g_mutex_clear (&block.lock);
-  g_cond_clear (&block.cond);
-}
-
-GST_END_TEST;
-
-static gpointer
-push_until_refused (gpointer user_data)
-{
-  GstHarness *h = user_data;
-  GstFlowReturn flow = GST_FLOW_OK;
-
-  for (guint n = 0; flow == GST_FLOW_OK; n++)
-    flow = gst_harness_push (h, make_packet (n));
-  return GINT_TO_POINTER (flow);
-}
-
-/* Packets come on while it stops. */
-GST_START_TEST (test_a_stop_under_load_refuses_what_comes)
-{
-  for (guint round = 0; round < 100; round++) {
-    GstHarness *h = gst_harness_new ("qmjitterbuffer");
-    GThread *thread;
-
-    gst_harness_set_src_caps_str (h, CAPS);
-    thread = g_thread_new ("talker", push_until_refused, h);
-    gst_buffer_unref (gst_harness_pull (h));
-    fail_unless_equals_int (gst_element_set_state (h->element, GST_STATE_NULL),
-        GST_STATE_CHANGE_SUCCESS);
-    fail_unless_equals_int (GPOINTER_TO_INT (g_thread_join (thread)),
-        GST_FLOW_FLUSHING);
-    gst_harness_teardown (h);
-  }
-}
-
-GST_END_TEST;
-
 /* The inner one tells its bus of a new latency while it is being steered. */
 static GstBusSyncReply
 stop_adapting (GstBus * bus, GstMessage * message, gpointer element)
@@ -486,8 +407,6 @@ qmjitterbuffer_wild_suite (void)
   tcase_add_test (tc, test_flush_and_restart_forget_the_stream);
   tcase_add_test (tc, test_an_end_of_stream_drains);
   tcase_add_test (tc, test_states_up_and_down);
-  tcase_add_test (tc, test_a_blocked_pad_does_not_hold_up_the_stop);
-  tcase_add_test (tc, test_a_stop_under_load_refuses_what_comes);
   tcase_add_test (tc, test_an_older_steering_does_not_undo_a_newer_one);
   return suite;
 }

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* It is stopped by one thread while another one is in it. */
+
+#include "qmjitterbuffercheck.h"
+
+typedef struct
+{
+  GMutex lock;
+  GCond cond;
+  gboolean blocked;
+} Block;
+
+static GstPadProbeReturn
+note_block (GstPad * pad G_GNUC_UNUSED, GstPadProbeInfo * info G_GNUC_UNUSED,
+    gpointer user_data)
+{
+  Block *block = user_data;
+
+  g_mutex_lock (&block->lock);
+  block->blocked = TRUE;
+  g_cond_signal (&block->cond);
+  g_mutex_unlock (&block->lock);
+  return GST_PAD_PROBE_OK;
+}
+
+/* A packet is on its way out and does not get on. */
+GST_START_TEST (test_a_blocked_pad_does_not_hold_up_the_stop)
+{
+  GstHarness *h = gst_harness_new ("qmjitterbuffer");
+  GstPad *src = gst_element_get_static_pad (h->element, "src");
+  Block block = { 0 };
+
+  g_mutex_init (&block.lock);
+  g_cond_init (&block.cond);
+  gst_harness_set_src_caps_str (h, CAPS);
+  gst_pad_add_probe (src, GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER,
+      note_block, &block, NULL);
+  for (guint n = 0; n < 20; n++)
+    push (h, n, 0);
+  g_mutex_lock (&block.lock);
+  while (!block.blocked)
+    g_cond_wait (&block.cond, &block.lock);
+  g_mutex_unlock (&block.lock);
+  fail_unless_equals_int (gst_element_set_state (h->element, GST_STATE_NULL),
+      GST_STATE_CHANGE_SUCCESS);
+  gst_object_unref (src);
+  gst_harness_teardown (h);
+  g_mutex_clear (&block.lock);
+  g_cond_clear (&block.cond);
+}
+
+GST_END_TEST;
+
+/* A flush ends, and on its way finds the element being stopped.  What is started
+ * from here on waits. */
+static GstPadProbeReturn
+wait_for_the_stop (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
+{
+  GstObject *inner = gst_pad_get_parent (pad);
+  GstElement *element = GST_ELEMENT (gst_object_get_parent (inner));
+  GstPad *sink = gst_element_get_static_pad (element, "sink");
+
+  if (GST_EVENT_TYPE (info->data) == GST_EVENT_FLUSH_STOP) {
+    note_block (pad, info, user_data);
+    while (gst_pad_is_active (sink))
+      g_thread_yield ();
+    GST_PAD_STREAM_LOCK (pad);
+  }
+  gst_object_unref (sink);
+  gst_object_unref (element);
+  gst_object_unref (inner);
+  return GST_PAD_PROBE_OK;
+}
+
+/* Returns: whether the inner one's thread runs afterwards */
+static gpointer
+flush (gpointer user_data)
+{
+  GstHarness *h = user_data;
+  GstElement *inner = GST_BIN (h->element)->children->data;
+  GstPad *pad = gst_element_get_static_pad (inner, "src");
+  gboolean started;
+
+  gst_harness_push_event (h, gst_event_new_flush_start ());
+  gst_harness_push_event (h, gst_event_new_flush_stop (TRUE));
+  started = GST_PAD_TASK (pad) != NULL
+      && gst_task_get_state (GST_PAD_TASK (pad)) == GST_TASK_STARTED;
+  GST_PAD_STREAM_UNLOCK (pad);
+  gst_object_unref (pad);
+  return GINT_TO_POINTER (started);
+}
+
+/* Whoever stops would wait for it. */
+GST_START_TEST (test_a_flush_starts_nothing_in_what_stops)
+{
+  GstHarness *h = gst_harness_new ("qmjitterbuffer");
+  GstElement *inner = GST_BIN (h->element)->children->data;
+  GstPad *inner_src = gst_element_get_static_pad (inner, "src");
+  Block block = { 0 };
+  GThread *thread;
+
+  g_mutex_init (&block.lock);
+  g_cond_init (&block.cond);
+  gst_harness_set_src_caps_str (h, CAPS);
+  gst_pad_add_probe (inner_src, GST_PAD_PROBE_TYPE_EVENT_FLUSH,
+      wait_for_the_stop, &block, NULL);
+  thread = g_thread_new ("talker", flush, h);
+  g_mutex_lock (&block.lock);
+  while (!block.blocked)
+    g_cond_wait (&block.cond, &block.lock);
+  g_mutex_unlock (&block.lock);
+  fail_unless_equals_int (gst_element_set_state (h->element, GST_STATE_READY),
+      GST_STATE_CHANGE_SUCCESS);
+  fail_if (GPOINTER_TO_INT (g_thread_join (thread)));
+  gst_object_unref (inner_src);
+  gst_harness_teardown (h);
+  g_mutex_clear (&block.lock);
+  g_cond_clear (&block.cond);
+}
+
+GST_END_TEST;
+
+static gpointer
+push_until_refused (gpointer user_data)
+{
+  GstHarness *h = user_data;
+  GstFlowReturn flow = GST_FLOW_OK;
+
+  for (guint n = 0; flow == GST_FLOW_OK; n++)
+    flow = gst_harness_push (h, make_packet (n));
+  return GINT_TO_POINTER (flow);
+}
+
+/* Packets come on while it stops. */
+GST_START_TEST (test_a_stop_under_load_refuses_what_comes)
+{
+  for (guint round = 0; round < 100; round++) {
+    GstHarness *h = gst_harness_new ("qmjitterbuffer");
+    GThread *thread;
+
+    gst_harness_set_src_caps_str (h, CAPS);
+    thread = g_thread_new ("talker", push_until_refused, h);
+    gst_buffer_unref (gst_harness_pull (h));
+    fail_unless_equals_int (gst_element_set_state (h->element, GST_STATE_NULL),
+        GST_STATE_CHANGE_SUCCESS);
+    fail_unless_equals_int (GPOINTER_TO_INT (g_thread_join (thread)),
+        GST_FLOW_FLUSHING);
+    gst_harness_teardown (h);
+  }
+}
+
+GST_END_TEST;
+
+static Suite *
+qmjitterbuffer_threads_suite (void)
+{
+  Suite *suite = suite_create ("qmjitterbuffer-threads");
+  TCase *tc = tcase_create ("stop");
+
+  suite_add_tcase (suite, tc);
+  tcase_add_test (tc, test_a_blocked_pad_does_not_hold_up_the_stop);
+  tcase_add_test (tc, test_a_flush_starts_nothing_in_what_stops);
+  tcase_add_test (tc, test_a_stop_under_load_refuses_what_comes);
+  return suite;
+}
+
+GST_CHECK_MAIN (qmjitterbuffer_threads);
