@@ -105,6 +105,7 @@ struct _GstQmJitterBuffer
 
   gint warned_of_rtcp;          /* atomic, as what follows */
   gint n_malformed_rtcp;
+  gint sink_rtcp_is_taken;
 };
 
 G_DEFINE_TYPE_WITH_CODE (GstQmJitterBuffer, gst_qm_jitter_buffer,
@@ -683,15 +684,16 @@ gst_qm_jitter_buffer_request_new_pad (GstElement * element,
 
   if (self->inner == NULL)
     return NULL;
-  target = gst_element_get_static_pad (self->inner, "sink_rtcp");
-  if (target != NULL) {
+  if (!g_atomic_int_compare_and_exchange (&self->sink_rtcp_is_taken, FALSE,
+          TRUE)) {
     GST_WARNING_OBJECT (self, "sink_rtcp is taken");
-    gst_object_unref (target);
     return NULL;
   }
   target = gst_element_request_pad_simple (self->inner, "sink_rtcp");
-  if (target == NULL)
+  if (target == NULL) {
+    g_atomic_int_set (&self->sink_rtcp_is_taken, FALSE);
     return NULL;
+  }
   pad = gst_ghost_pad_new_from_template ("sink_rtcp", target, templ);
   gst_object_unref (target);
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER,
@@ -714,6 +716,7 @@ gst_qm_jitter_buffer_release_pad (GstElement * element, GstPad * pad)
     gst_element_release_request_pad (self->inner, target);
     gst_object_unref (target);
   }
+  g_atomic_int_set (&self->sink_rtcp_is_taken, FALSE);
 }
 
 static GstStateChangeReturn

@@ -141,6 +141,44 @@ GST_START_TEST (test_hands_sender_reports_on)
 
 GST_END_TEST;
 
+static gpointer
+ask_again_and_again (gpointer user_data)
+{
+  GstElement *element = user_data;
+  GstPadTemplate *templ = gst_element_get_pad_template (element, "sink_rtcp");
+
+  for (guint i = 0; i < 20000; i++) {
+    GstPad *pad = gst_element_request_pad (element, templ, NULL, NULL);
+
+    if (pad != NULL) {
+      gst_element_release_request_pad (element, pad);
+      gst_object_unref (pad);
+    }
+  }
+  return NULL;
+}
+
+/* The inner one has a single such pad. */
+GST_START_TEST (test_two_may_ask_at_a_time_where_reports_go)
+{
+  GstElement *element = gst_element_factory_make ("qmjitterbuffer", NULL);
+  GThread *threads[2];
+  GstPad *pad;
+
+  gst_object_ref_sink (element);
+  for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
+    threads[i] = g_thread_new ("asker", ask_again_and_again, element);
+  for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
+    g_thread_join (threads[i]);
+  pad = gst_element_request_pad_simple (element, "sink_rtcp");
+  fail_unless (pad != NULL);
+  gst_element_release_request_pad (element, pad);
+  gst_object_unref (pad);
+  gst_object_unref (element);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_reports_buffering_as_its_own)
 {
   GstHarness *h = harness_new ("qmjitterbuffer mode=buffer latency=100");
@@ -319,6 +357,7 @@ qmjitterbuffer_suite (void)
   tcase_add_test (tc, test_keeps_what_is_set);
   tcase_add_test (tc, test_asks_for_the_clock_rate);
   tcase_add_test (tc, test_hands_sender_reports_on);
+  tcase_add_test (tc, test_two_may_ask_at_a_time_where_reports_go);
   tcase_add_test (tc, test_reports_buffering_as_its_own);
   tcase_add_test (tc, test_the_reported_latency_stays);
   tcase_add_test (tc, test_ts_offset_moves_timestamps);
