@@ -5,9 +5,9 @@
  *   wild [--seconds=N] [--seed=N] [ELEMENT...]
  *
  * Two threads push what may be RTP, events and queries into all pads that there are,
- * one sends events and queries the other way, and one is an application: it sets
- * properties, acts by signals, sends events, asks for pads and releases them, unlinks,
- * stops and starts, takes the element and its rtpbin out and puts them in again.  Each
+ * one sends events and queries the other way, and two are an application: they set
+ * properties, act by signals, send events, ask for pads and release them, unlink,
+ * stop and start, take the element and its rtpbin out and put them in again.  Each
  * element has its N seconds.  A critical or a warning ends it, and so does a thread
  * that waits for a minute.  The seed repeats what each thread does, not when.
  */
@@ -16,9 +16,11 @@
 #include "wildstream.h"
 
 #define N_TALKERS 2
+#define N_APPLICATIONS 2        /* threads of one */
 #define FEWEST_PADS 2           /* that are never released */
 #define MOST_PADS 24
 #define FEW 6                   /* numbers that are often the same */
+#define ASKED_FOR "wild-asked-for"
 #define PAUSE_US 500
 #define PATIENCE_US MINUTE_US
 
@@ -36,6 +38,7 @@ typedef struct
 {
   LongRun *run;
   GstElement *pipeline, *element;
+  GMutex application;           /* two of its threads do not give up the same thing */
   GMutex lock;
   GPtrArray *ours;              /* under it: GstPad, linked or not */
   gint stop;                    /* atomic */
@@ -307,6 +310,8 @@ ask_for_a_pad (Wild * wild, GRand * rand)
     return;
   if (!gst_pad_is_linked (pad))
     attach (wild, pad);
+  /* before it is somebody's nobody gives it up */
+  g_object_set_data (G_OBJECT (pad), ASKED_FOR, wild);
   gst_object_unref (pad);
 }
 
@@ -316,9 +321,13 @@ release_a_pad (Wild * wild, GRand * rand)
   GstPad *pad = pick_theirs (wild, rand);
   GstPadTemplate *template = pad != NULL ? GST_PAD_PAD_TEMPLATE (pad) : NULL;
 
-  if (template != NULL && template->presence == GST_PAD_REQUEST
-      && wild->element->numpads > FEWEST_PADS)
+  g_mutex_lock (&wild->application);
+  if (template != NULL && g_object_get_data (G_OBJECT (pad), ASKED_FOR) != NULL
+      && wild->element->numpads > FEWEST_PADS
+      && gst_object_has_as_parent (GST_OBJECT (pad),
+          GST_OBJECT (wild->element)))
     gst_element_release_request_pad (wild->element, pad);
+  g_mutex_unlock (&wild->application);
   gst_clear_object (&pad);
 }
 
@@ -478,8 +487,11 @@ apply (Wild * wild, GRand * rand)
       send_event (wild, rand);
       break;
     case 10:
-      if (g_rand_int_range (rand, 0, 4) == 0)
+      if (g_rand_int_range (rand, 0, 4) == 0) {
+        g_mutex_lock (&wild->application);
         take_out (wild, rand);
+        g_mutex_unlock (&wild->application);
+      }
       break;
     default:
       set_a_property (G_OBJECT (wild->element), rand);
@@ -505,13 +517,13 @@ act_until_stop (gpointer data)
 static void
 act_all (Wild * wild)
 {
-  Actor actors[2 + N_TALKERS];
+  Actor actors[N_APPLICATIONS + 1 + N_TALKERS];
 
   for (guint i = 0; i < G_N_ELEMENTS (actors); i++) {
     actors[i] = (Actor) {
     .wild = wild,.rand =
           g_rand_new_with_seed ((guint32) wild->run->seed * 100 + i),.act =
-          i == 0 ? apply : i == 1 ? answer : talk};
+          i < N_APPLICATIONS ? apply : i == N_APPLICATIONS ? answer : talk};
     actors[i].thread = g_thread_new ("wild", act_until_stop, &actors[i]);
   }
   g_usleep ((gulong) wild->run->seconds * G_USEC_PER_SEC);
@@ -519,7 +531,7 @@ act_all (Wild * wild)
   for (guint i = 0; i < G_N_ELEMENTS (actors); i++) {
     g_thread_join (actors[i].thread);
     g_rand_free (actors[i].rand);
-    if (actors[i].act == apply) /* some wait in it */
+    if (i == N_APPLICATIONS - 1)        /* some wait in it */
       gst_element_set_state (wild->pipeline, GST_STATE_NULL);
   }
 }
@@ -549,6 +561,7 @@ be_wild_with (const gchar * name, LongRun * run)
 
   g_print ("%s\n", name);
   g_mutex_init (&wild.lock);
+  g_mutex_init (&wild.application);
   wild.element = gst_element_factory_make (name, NULL);
   keep_to_itself (wild.element);
   g_signal_connect (wild.element, "pad-added", G_CALLBACK (on_pad_added),
@@ -561,6 +574,7 @@ be_wild_with (const gchar * name, LongRun * run)
   gst_object_unref (wild.pipeline);
   g_ptr_array_unref (wild.ours);
   g_mutex_clear (&wild.lock);
+  g_mutex_clear (&wild.application);
 }
 
 static void
