@@ -254,6 +254,11 @@ gst_als_layers_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
       gst_fairmix_lock_release (&self->lock);
     }
   }
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP) {
+    gst_fairmix_lock_acquire (&self->lock);
+    fmx_als_join_restart (&self->join);
+    gst_fairmix_lock_release (&self->lock);
+  }
   ret = gst_pad_event_default (pad, parent, event);
   if (ended)
     end_others (self, pad);

@@ -107,6 +107,39 @@ GST_START_TEST (test_layers_meet_to_the_sample)
 
 GST_END_TEST;
 
+static void
+flush (Rig * rig, guint layer)
+{
+  GstHarness *h = rig->layers[layer];
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_harness_push_event (h, gst_event_new_flush_start ());
+  gst_harness_push_event (h, gst_event_new_flush_stop (TRUE));
+  gst_harness_push_event (h, gst_event_new_segment (&segment));
+}
+
+/* A flush begins running time anew: a frame that has the time of before would be waited
+ * for as long as has been played.  Whichever layer is flushed first. */
+GST_START_TEST (test_times_of_before_a_flush_are_forgotten)
+{
+  Rig rig;
+
+  rig_init (&rig, "add");
+  push (&rig, 0, SSRC, 0, GST_SECOND * 3600);
+  fail_unless_equals_uint64 (push (&rig, 1, SSRC, 0, 0), GST_SECOND * 3600);
+  flush (&rig, (guint) __i__);
+  fail_if (GST_CLOCK_TIME_IS_VALID (push (&rig, 1, SSRC, 1, 0)));
+  push (&rig, 0, SSRC, 2, __i__ == 0 ? 2 * FRAME : GST_SECOND * 3600);
+  flush (&rig, 1 - (guint) __i__);
+  fail_if (GST_CLOCK_TIME_IS_VALID (push (&rig, 1, SSRC, 2, 0)));
+  fail_unless_equals_uint64 (push (&rig, 0, SSRC, 3, 3 * FRAME), 3 * FRAME);
+  fail_unless_equals_uint64 (push (&rig, 1, SSRC, 3, 0), 3 * FRAME);
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
 /* One step of @ms: a frame of each layer that is sent */
 static void
 expect (Rig * rig, guint sent, guint played, GstClockTime wait)
@@ -279,6 +312,7 @@ alslayers_suite (void)
 
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_layers_meet_to_the_sample);
+  tcase_add_loop_test (tc, test_times_of_before_a_flush_are_forgotten, 0, 2);
   tcase_add_test (tc, test_one_layer_of_those_that_hold_the_whole_is_played);
   tcase_add_test (tc, test_when_the_base_ends_all_is_over);
   tcase_add_test (tc, test_what_cannot_be_understood_passes);
