@@ -141,14 +141,44 @@ on_request_jitterbuffer (GstElement * rtpbin, guint session, GstQmRtpBin * self)
   return element;
 }
 
+/* Forgets those that are there no more.  Returns: whether @rtpbin is served, which may
+ * have been taken out and put in again */
+static gboolean
+gst_qm_rtp_bin_serves (GstQmRtpBin * self, GstElement * rtpbin)
+{
+  GList *there = NULL, *next;
+  gboolean serves;
+
+  GST_OBJECT_LOCK (self);
+  for (GList * l = self->connected; l != NULL; l = next) {
+    gpointer other = g_weak_ref_get (l->data);
+
+    next = l->next;
+    if (other != NULL) {
+      there = g_list_prepend (there, other);
+      continue;
+    }
+    g_weak_ref_clear (l->data);
+    g_free (l->data);
+    self->connected = g_list_delete_link (self->connected, l);
+  }
+  GST_OBJECT_UNLOCK (self);
+  serves = g_list_find (there, rtpbin) != NULL;
+  g_list_free_full (there, gst_object_unref);
+  return serves;
+}
+
 static void
 gst_qm_rtp_bin_connect (GstQmRtpBin * self, GstElement * rtpbin)
 {
-  GWeakRef *ref = g_new (GWeakRef, 1);
+  GWeakRef *ref;
 
+  if (gst_qm_rtp_bin_serves (self, rtpbin))
+    return;
   GST_INFO_OBJECT (self, "serving %" GST_PTR_FORMAT, rtpbin);
   g_signal_connect_object (rtpbin, SIGNAL,
       G_CALLBACK (on_request_jitterbuffer), self, 0);
+  ref = g_new (GWeakRef, 1);
   g_weak_ref_init (ref, rtpbin);
   GST_OBJECT_LOCK (self);
   self->connected = g_list_prepend (self->connected, ref);

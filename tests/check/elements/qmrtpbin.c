@@ -109,6 +109,30 @@ GST_START_TEST (test_without_a_name_it_serves_all)
 
 GST_END_TEST;
 
+/* One handler asks, however often it was taken out and put in again. */
+GST_START_TEST (test_who_comes_again_is_served_once)
+{
+  GstElement *pipeline = gst_pipeline_new (NULL);
+  GstElement *helper = gst_element_factory_make ("qmrtpbin", NULL);
+  GstElement *rtpbin = gst_element_factory_make ("rtpbin", NULL);
+
+  gst_object_ref_sink (rtpbin);
+  gst_bin_add (GST_BIN (pipeline), gst_object_ref (helper));
+  gst_element_set_state (pipeline, GST_STATE_READY);
+  for (guint i = 0; i < 3; i++) {
+    gst_bin_add (GST_BIN (pipeline), rtpbin);
+    gst_bin_remove (GST_BIN (pipeline), rtpbin);
+  }
+  fail_unless_equals_int (g_signal_handlers_block_matched (rtpbin,
+          G_SIGNAL_MATCH_DATA, 0, 0, NULL, NULL, helper), 1);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (helper);
+  gst_object_unref (pipeline);
+  gst_object_unref (rtpbin);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_others_are_left_alone)
 {
   GstElement *pipeline = gst_parse_launch ("rtpbin name=in rtpbin name=out "
@@ -231,6 +255,7 @@ qmrtpbin_suite (void)
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_every_source_gets_a_qmjitterbuffer);
   tcase_add_test (tc, test_without_a_name_it_serves_all);
+  tcase_add_test (tc, test_who_comes_again_is_served_once);
   tcase_add_test (tc, test_others_are_left_alone);
   tcase_add_test (tc, test_an_rtpbin_inside_of_a_bin_is_found);
   tcase_add_test (tc, test_a_name_that_is_not_there_is_an_error);
