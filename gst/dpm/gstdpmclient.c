@@ -109,18 +109,21 @@ static void
 add_neighbour (GstDpmClient * self, GstDpmPeer * peer)
 {
   GstDpmNode *node = GST_DPM_NODE (self);
-  const GstDpmVoice *voice = gst_dpm_node_get_voice (node);
   GstDpmNeighbourParams params = {.alone = TRUE };
   GstDpmNeighbour *neighbour;
+  GstDpmVoice voice;
+  gboolean talks = gst_dpm_node_get_voice (node, &voice);
 
   params.max_bitrate = gst_dpm_node_get_bitrate (node) + HEADERS_BITRATE;
   params.initial_bitrate = params.max_bitrate;
-  if (voice != NULL) {
-    params.voice = voice->last;
-    params.encoder = GST_OBJECT_NAME (voice->encoder);
+  if (talks) {
+    params.voice = voice.last;
+    params.encoder = GST_OBJECT_NAME (voice.encoder);
   }
   neighbour = gst_dpm_neighbour_new (gst_dpm_node_get_graph (node), peer,
       &params);
+  if (talks)
+    gst_dpm_voice_unref (&voice);
   gst_fairmix_lock_acquire (&self->lock);
   self->neighbour = neighbour;
   gst_fairmix_lock_release (&self->lock);
@@ -131,8 +134,8 @@ static gboolean
 prepare_to_mix (GstDpmClient * self, GstDpmPort * port, guint64 node,
     const FmxJoinSecret * secret)
 {
-  const GstDpmVoice *voice = gst_dpm_node_get_voice (GST_DPM_NODE (self));
   FmxJoinMixerParams params;
+  GstDpmVoice voice;
 
   fmx_join_mixer_params_default (&params);
   params.node = node;
@@ -145,14 +148,15 @@ prepare_to_mix (GstDpmClient * self, GstDpmPort * port, guint64 node,
   gst_dpm_port_serve_when_asked (port);
   self->hall.ssrc = g_random_int ();
   self->hall.is_near = TRUE;
-  if (voice != NULL) {
+  if (gst_dpm_node_get_voice (GST_DPM_NODE (self), &voice)) {
     gchar *cname;
 
     GST_OBJECT_LOCK (self);
     cname = g_strdup (self->display_name);
     GST_OBJECT_UNLOCK (self);
-    gst_dpm_hall_set_voice (&self->hall, voice, cname);
+    gst_dpm_hall_set_voice (&self->hall, &voice, cname);
     g_free (cname);
+    gst_dpm_voice_unref (&voice);
   }
   return TRUE;
 }
@@ -176,8 +180,8 @@ gst_dpm_client_setup (GstDpmNode * node, GstDpmPort * port)
   fmx_join_name_copy (params.name,
       self->display_name != NULL ? self->display_name : g_get_user_name ());
   GST_OBJECT_UNLOCK (self);
-  params.flags = (gst_dpm_node_get_voice (node) != NULL ? FMX_JOIN_MAY_SEND : 0)
-      | (gst_dpm_node_has_ears (node)
+  params.flags = (gst_dpm_node_has (node, GST_PAD_SINK) ? FMX_JOIN_MAY_SEND : 0)
+      | (gst_dpm_node_has (node, GST_PAD_SRC)
       || gst_dpm_talkers_get_n (self->talkers) > 0 ? FMX_JOIN_MAY_RECEIVE : 0)
       | FMX_JOIN_MAY_MOVE;
   if (self->is_mixer) {

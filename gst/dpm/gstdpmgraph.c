@@ -430,6 +430,25 @@ gst_dpm_voice_init (GstDpmVoice * voice, GstDpmGraph * graph, guint bitrate,
   return TRUE;
 }
 
+void
+gst_dpm_voice_ref (const GstDpmVoice * voice, GstDpmVoice * copy)
+{
+  *copy = *voice;
+  gst_object_ref (copy->first);
+  gst_object_ref (copy->volume);
+  gst_object_ref (copy->encoder);
+  gst_object_ref (copy->last);
+}
+
+void
+gst_dpm_voice_unref (GstDpmVoice * copy)
+{
+  gst_object_unref (copy->first);
+  gst_object_unref (copy->volume);
+  gst_object_unref (copy->encoder);
+  gst_object_unref (copy->last);
+}
+
 GstElement *
 gst_dpm_graph_make_player (GstDpmGraph * graph, GstElement ** last,
     GPtrArray * made)

@@ -107,6 +107,9 @@ typedef struct
  * there */
 gboolean gst_dpm_voice_init (GstDpmVoice * voice, GstDpmGraph * graph,
     guint bitrate, GPtrArray * made);
+/* @copy: (out): with a reference to each element */
+void gst_dpm_voice_ref (const GstDpmVoice * voice, GstDpmVoice * copy);
+void gst_dpm_voice_unref (GstDpmVoice * copy);
 
 /* Returns: (nullable): the first element of those that play a src pad of the
  * mixer; @last has audio of any rate and channels */

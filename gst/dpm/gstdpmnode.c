@@ -101,18 +101,30 @@ gst_dpm_node_get_roster (GstDpmNode * self)
   return PRIVATE (self)->roster;
 }
 
-const GstDpmVoice *
-gst_dpm_node_get_voice (GstDpmNode * self)
+gboolean
+gst_dpm_node_get_voice (GstDpmNode * self, GstDpmVoice * voice)
 {
   GstDpmNodePrivate *priv = PRIVATE (self);
+  gboolean has;
 
-  return priv->voice_pad != NULL ? &priv->voice : NULL;
+  GST_OBJECT_LOCK (self);
+  has = priv->voice_pad != NULL;
+  if (has)
+    gst_dpm_voice_ref (&priv->voice, voice);
+  GST_OBJECT_UNLOCK (self);
+  return has;
 }
 
 gboolean
-gst_dpm_node_has_ears (GstDpmNode * self)
+gst_dpm_node_has (GstDpmNode * self, GstPadDirection direction)
 {
-  return PRIVATE (self)->ears_pad != NULL;
+  GstDpmNodePrivate *priv = PRIVATE (self);
+  gboolean has;
+
+  GST_OBJECT_LOCK (self);
+  has = (direction == GST_PAD_SINK ? priv->voice_pad : priv->ears_pad) != NULL;
+  GST_OBJECT_UNLOCK (self);
+  return has;
 }
 
 guint

@@ -51,9 +51,11 @@ GstDpmGraph *gst_dpm_node_get_graph (GstDpmNode * self);
 /* Returns: (nullable): in the callbacks and in PAUSED and PLAYING */
 GstDpmPort *gst_dpm_node_get_port (GstDpmNode * self);
 GstDpmRoster *gst_dpm_node_get_roster (GstDpmNode * self);
-/* Returns: (nullable): our own voice, if somebody asked for its pad */
-const GstDpmVoice *gst_dpm_node_get_voice (GstDpmNode * self);
-gboolean gst_dpm_node_has_ears (GstDpmNode * self);
+/* Returns: whether somebody asked for the pad of our own voice, which may go at any
+ * moment.  @voice: (out) (transfer full): gst_dpm_voice_unref() */
+gboolean gst_dpm_node_get_voice (GstDpmNode * self, GstDpmVoice * voice);
+/* Whether somebody asked for the pad of our voice (GST_PAD_SINK), or ears */
+gboolean gst_dpm_node_has (GstDpmNode * self, GstPadDirection direction);
 guint gst_dpm_node_get_bitrate (GstDpmNode * self);
 
 /* @secret: (out): as it is set now; wipe it */

@@ -420,6 +420,51 @@ GST_START_TEST (test_one_of_two_gets_a_pad)
 
 GST_END_TEST;
 
+static void
+release_voice (GstBin * bin, GstElement * part,
+    gpointer user_data G_GNUC_UNUSED)
+{
+  GstPad *sink = gst_element_get_static_pad (GST_ELEMENT (bin), "sink");
+
+  if (sink != NULL && g_str_equal (GST_OBJECT_NAME (gst_element_get_factory
+              (part)), "rtpccfb"))
+    gst_element_release_request_pad (GST_ELEMENT (bin), sink);
+  gst_clear_object (&sink);
+}
+
+/* A message keeps who sent it. */
+static GstBusSyncReply
+drop_message (GstBus * bus G_GNUC_UNUSED, GstMessage * message,
+    gpointer user_data G_GNUC_UNUSED)
+{
+  gst_message_unref (message);
+  return GST_BUS_DROP;
+}
+
+/* As another thread may: the way to the server is made, and its beginning goes. */
+GST_START_TEST (test_the_voice_may_go_while_a_client_starts)
+{
+  GstElement *pipeline = gst_pipeline_new (NULL);
+  GstElement *client = gst_element_factory_make ("dpmclient", NULL);
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstPad *sink;
+
+  gst_bus_set_sync_handler (bus, drop_message, NULL, NULL);
+  gst_object_unref (bus);
+  gst_bin_add (GST_BIN (pipeline), client);
+  g_object_set (client, "server", "127.0.0.1:9", NULL);
+  sink = gst_element_request_pad_simple (client, "sink");
+  gst_object_unref (sink);
+  g_signal_connect (client, "element-added", G_CALLBACK (release_voice), NULL);
+  fail_if (gst_element_set_state (pipeline, GST_STATE_PLAYING)
+      == GST_STATE_CHANGE_FAILURE);
+  fail_unless (gst_element_get_static_pad (client, "sink") == NULL);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (pipeline);
+}
+
+GST_END_TEST;
+
 static Suite *
 dpmmixer_suite (void)
 {
@@ -443,6 +488,7 @@ dpmmixer_suite (void)
   tcase_add_test (tc, test_a_port_that_is_taken_is_an_error);
   tcase_add_test (tc, test_a_weight_that_is_no_number_is_told);
   tcase_add_loop_test (tc, test_one_of_two_gets_a_pad, 0, 4);
+  tcase_add_test (tc, test_the_voice_may_go_while_a_client_starts);
   return s;
 }
 
