@@ -82,10 +82,12 @@ near_newest (const FmxAsmpEvents *events, double newest)
 {
   double differ = events->large ? FMX_ASMP_EVENTS_DIFFER_LARGE
       : FMX_ASMP_EVENTS_DIFFER;
+  double rarer = events->few_others && !events->large
+      ? FMX_ASMP_EVENTS_RARER : differ;
 
   if (events->n_steady == 0)
     return newest;
-  return fmin (fmax (events->steady, newest / differ), newest * differ);
+  return fmin (fmax (events->steady, newest / rarer), newest * differ);
 }
 
 /* @event has ended; @weight: of it */
@@ -179,6 +181,12 @@ fmx_asmp_events_set_receivers (FmxAsmpEvents *events, uint32_t n_receivers,
 {
   events->n_receivers = n_receivers;
   events->large = large;
+}
+
+void
+fmx_asmp_events_set_few_others (FmxAsmpEvents *events, bool few)
+{
+  events->few_others = few;
 }
 
 void

@@ -29,6 +29,10 @@ extern "C"
  * more or less */
 #define FMX_ASMP_EVENTS_DIFFER 3.0
 
+/** FMX_ASMP_EVENTS_RARER: with few others: they may be so many times rarer: one who leaves
+ * makes more room than chance does */
+#define FMX_ASMP_EVENTS_RARER 1.7
+
 /** FMX_ASMP_EVENTS_STEADY_LARGE, FMX_ASMP_EVENTS_DIFFER_LARGE: the same in a
  * session of so many receivers that the least of their rates would be the one that
  * chance has made low */
@@ -63,6 +67,7 @@ extern "C"
     unsigned n_steady;
     uint32_t n_receivers;
     bool large;
+    bool few_others;
     FmxAsmpArrival arrivals[FMX_ASMP_EVENTS_WINDOW];
   } FmxAsmpEvents;
 
@@ -90,6 +95,9 @@ extern "C"
   void fmx_asmp_events_set_receivers (FmxAsmpEvents *events,
       uint32_t n_receivers, bool large);
 
+/** fmx_asmp_events_set_few_others: see fmx_asmp_others_are_few(); from now on */
+  void fmx_asmp_events_set_few_others (FmxAsmpEvents *events, bool few);
+
 /** fmx_asmp_events_set_first: the interval before the first event, in packets
  * ([RFC5348 6.3.1]) */
   void fmx_asmp_events_set_first (FmxAsmpEvents *events, double packets);
@@ -104,7 +112,8 @@ extern "C"
  * on an unchanging path would vary by a fifth.  So the mean interval I_s follows, at
  * each loss event, with the weight 1/%FMX_ASMP_EVENTS_STEADY (in the beginning one
  * over their number), and is what counts as long as the eight differ from it by no
- * more than %FMX_ASMP_EVENTS_DIFFER times; if they do it begins anew with them.
+ * more than %FMX_ASMP_EVENTS_DIFFER times (%FMX_ASMP_EVENTS_RARER upwards with few
+ * others); if they do it begins anew with them.
  *
  * Returns: the loss event rate p, in [0, 1]
  */

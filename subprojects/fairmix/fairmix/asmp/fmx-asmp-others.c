@@ -2,7 +2,6 @@
 #include "fairmix/asmp/fmx-asmp-others.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 #define LEAST_BPS 8000.0        /* of the first class */
@@ -22,6 +21,11 @@
 #define MORE_THAN_ONE 1.5
 #define ONE 1.1
 #define HALF_OF_ONE 0.5
+#define TWO_FROM 1.75
+#define TWO_TO 2.25
+#define MORE_THAN_TWO 2.5
+#define FEW_MOST 3.5
+#define SAME 0.06               /* of the known rate of the link */
 #define LOST_MOST 0.1           /* that is sent on top of what is to arrive */
 
 void
@@ -55,6 +59,13 @@ number (const FmxAsmpOthers *others, unsigned class, unsigned n,
   return sum;
 }
 
+/* Fastest gaps that tell what is known tell it still, whatever comes in between. */
+static bool
+is_known (const FmxAsmpOthers *others, double bps)
+{
+  return fabs (bps - others->link_bps) < SAME * others->link_bps;
+}
+
 /* The fastest ones, if next to none is a little slower: a TCP's packet in between makes a
  * gap longer by half or more. */
 static double
@@ -68,8 +79,10 @@ fastest_bps (const FmxAsmpOthers *others)
           || number (others, i, 2, &unused) < FASTEST * all))
     i--;
   n = number (others, i, 2, &sum_bps);
-  if (all < GAPS_LEAST || i <= SLOWER_END
-      || n < TIMES * number (others, i - SLOWER_FIRST,
+  if (all < GAPS_LEAST || i <= SLOWER_END)
+    return 0.0;
+  if (!is_known (others, sum_bps / n)
+      && n < TIMES * number (others, i - SLOWER_FIRST,
           SLOWER_END - SLOWER_FIRST, &unused))
     return 0.0;
   return sum_bps / n;
@@ -140,16 +153,38 @@ ramp (double value, double none, double whole)
   return fmin (fmax ((value - none) / (whole - none), 0.0), 1.0);
 }
 
+/* How sure it is that somebody keeps the link busy */
+static double
+is_busy (const FmxAsmpOthers *others)
+{
+  return others->time_s > 0.0
+      ? ramp (others->busy_s / others->time_s, BUSY_LEAST, BUSY) : 0.0;
+}
+
 double
 fmx_asmp_others_are_one (const FmxAsmpOthers *others, double tcp_bps)
 {
-  double bps = fmx_asmp_others_bps (others);
-  double n = bps / tcp_bps;
+  double n = fmx_asmp_others_bps (others) / tcp_bps;
 
-  if (bps <= 0.0)
-    return 0.0;
   return ramp (n, MORE_THAN_ONE, ONE) * ramp (n, 0.0, HALF_OF_ONE)
-      * ramp (others->busy_s / others->time_s, BUSY_LEAST, BUSY);
+      * is_busy (others);
+}
+
+static double
+are_two (const FmxAsmpOthers *others, double tcp_bps)
+{
+  double n = fmx_asmp_others_bps (others) / tcp_bps;
+
+  return ramp (n, MORE_THAN_ONE, TWO_FROM) * ramp (n, MORE_THAN_TWO, TWO_TO)
+      * is_busy (others);
+}
+
+bool
+fmx_asmp_others_are_few (const FmxAsmpOthers *others, double tcp_bps)
+{
+  double n = fmx_asmp_others_bps (others) / tcp_bps;
+
+  return n > HALF_OF_ONE && n < FEW_MOST && is_busy (others) > 0.5;
 }
 
 double
@@ -157,8 +192,9 @@ fmx_asmp_others_fair_bps (const FmxAsmpOthers *others, double tcp_bps,
     double fraction)
 {
   double one = fmx_asmp_others_are_one (others, tcp_bps);
-  double half_bps = 0.5 * others->link_bps / (1.0 - fmin (fraction,
-          LOST_MOST));
+  double sure = one > 0.0 ? one : are_two (others, tcp_bps);
+  double share_bps = others->link_bps / (one > 0.0 ? 2.0 : 3.0)
+      / (1.0 - fmin (fraction, LOST_MOST));
 
-  return one > 0.0 ? tcp_bps * pow (half_bps / tcp_bps, one) : tcp_bps;
+  return sure > 0.0 ? tcp_bps * pow (share_bps / tcp_bps, sure) : tcp_bps;
 }

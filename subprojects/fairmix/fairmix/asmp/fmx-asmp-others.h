@@ -2,6 +2,7 @@
 #ifndef FMX_ASMP_OTHERS_H
 #define FMX_ASMP_OTHERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "fairmix/base/fmx-time.h"
@@ -41,7 +42,8 @@ extern "C"
  * The link is busy for the whole gap, or for as long as the packet waited and was sent.
  * What did not come to us meanwhile others got: O.  With what the equation gives a TCP
  * they are N = O/T of them.  But a number of TCPs is whole.  Where N is about one, or less,
- * there is one, and half of C is fair, whatever the accidents of T.
+ * there is one, and half of C is fair, whatever the accidents of T; where it is about two,
+ * a third.
  */
   typedef struct
   {
@@ -80,11 +82,20 @@ extern "C"
       double tcp_bps);
 
 /**
+ * fmx_asmp_others_are_few:
+ * @tcp_bps: T
+ *
+ * Returns: whether they are one to three TCPs: when one of them leaves, what is fair grows
+ *     by a third or more
+ */
+  bool fmx_asmp_others_are_few (const FmxAsmpOthers *others, double tcp_bps);
+
+/**
  * fmx_asmp_others_fair_bps:
  * @tcp_bps: T
  * @fraction: of the packets that is lost, in [0, 1]
  *
- * Returns: what may be sent: T, or as much that half of C arrives, or between
+ * Returns: what may be sent: T, or as much that half of C arrives, or a third, or between
  */
   double fmx_asmp_others_fair_bps (const FmxAsmpOthers *others,
       double tcp_bps, double fraction);

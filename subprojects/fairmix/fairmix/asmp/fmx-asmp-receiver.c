@@ -427,6 +427,8 @@ fmx_asmp_receiver_end_interval (FmxAsmpReceiver *receiver, FmxTime now)
       ? paper_bps (receiver, has_loss, fraction, now)
       : fmx_asmp_receiver_fair_bps (receiver, now);
   receiver->usual_fraction = fmx_asmp_events_fraction (&receiver->events);
+  fmx_asmp_events_set_few_others (&receiver->events,
+      fmx_asmp_others_are_few (&receiver->others, tcp_bps (receiver)));
   receiver->has_rate = true;
   receiver->interval_bps = received_bps (receiver, now);
   receiver->report_bytes = 0;

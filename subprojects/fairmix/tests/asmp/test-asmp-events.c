@@ -141,6 +141,39 @@ test_the_rate_is_steady_until_the_path_changes (void **state)
   assert_in_range (changed, 1, 500);    /* ten seconds */
 }
 
+/* Packets until a path that loses 2 % after 5 % is known to lose less */
+static unsigned
+known_after (bool few_others, unsigned seed)
+{
+  FmxAsmpEvents events;
+  unsigned i;
+  FmxRng rng;
+
+  fmx_rng_init (&rng, seed);
+  fmx_asmp_events_init (&events);
+  fmx_asmp_events_set_few_others (&events, few_others);
+  for (i = 0; i < 5000; i++)
+    if (fmx_rng_next_unit (&rng) >= 0.05)
+      arrive (&events, i);
+  for (; fmx_asmp_events_rate (&events) > 0.025 && i < 10000; i++)
+    if (fmx_rng_next_unit (&rng) >= 0.02)
+      arrive (&events, i);
+  return i - 5000;
+}
+
+static void
+test_with_few_others_rarer_events_are_known_sooner (void **state)
+{
+  unsigned few = 0, many = 0;
+
+  (void) state;
+  for (unsigned seed = 1; seed <= 20; seed++) {
+    few += known_after (true, seed);
+    many += known_after (false, seed);
+  }
+  assert_true (few * 3 < many * 2);
+}
+
 /* The highest p of @n receivers of one path, and that over eight intervals */
 static double
 worst_of (unsigned n, unsigned seed, double *of_eight)
@@ -260,6 +293,7 @@ main (void)
     cmocka_unit_test (test_an_outage_of_a_second_is_many_events),
     cmocka_unit_test (test_the_rate_is_that_of_the_events),
     cmocka_unit_test (test_the_rate_is_steady_until_the_path_changes),
+    cmocka_unit_test (test_with_few_others_rarer_events_are_known_sooner),
     cmocka_unit_test (test_the_worst_of_many_receivers_is_near_the_path),
     cmocka_unit_test (test_what_is_taken_off_is_the_worst_of_so_many),
     cmocka_unit_test (test_the_share_lost_is_that_of_the_path),

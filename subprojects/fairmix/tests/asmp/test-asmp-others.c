@@ -169,9 +169,66 @@ test_beside_more_the_equation_says (void **state)
   (void) state;
   start (&link, &others, voice);
   bps = fmx_asmp_others_bps (&others);
-  for (double n = 1.5; n < 10.0; n += 0.5)
+  for (double n = 2.5; n < 10.0; n += 0.5)
     assert_near (fmx_asmp_others_fair_bps (&others, bps / n, 0.0), bps / n,
         1e-3);
+  assert_near (fmx_asmp_others_fair_bps (&others, bps / 1.5, 0.0), bps / 1.5,
+      1e-3);
+}
+
+static void
+test_beside_two_tcps_a_third_is_fair (void **state)
+{
+  FmxAsmpOthers others;
+  Link link;
+  double bps;
+
+  (void) state;
+  start (&link, &others, voice);
+  bps = fmx_asmp_others_bps (&others);
+  for (double n = 1.76; n < 2.25; n += 0.08)
+    assert_near (fmx_asmp_others_fair_bps (&others, bps / n, 0.0), 42.7e3,
+        0.02);
+}
+
+static void
+test_one_to_three_are_few (void **state)
+{
+  FmxAsmpOthers others;
+  Link link;
+  double bps;
+
+  (void) state;
+  start (&link, &others, voice);
+  bps = fmx_asmp_others_bps (&others);
+  for (double n = 1.0; n < 3.1; n += 1.0)
+    assert_true (fmx_asmp_others_are_few (&others, bps / n));
+  assert_false (fmx_asmp_others_are_few (&others, bps / 0.3));
+  assert_false (fmx_asmp_others_are_few (&others, bps / 4.0));
+  link.others_bps = 20e3;
+  run (&link, &others, voice, 25.0);
+  assert_false (fmx_asmp_others_are_few (&others, 20e3));
+}
+
+/* Beside a TCP and small packets most gaps are a little longer than the shortest. */
+static void
+test_a_link_stays_known_behind_small_packets (void **state)
+{
+  FmxAsmpOthers others, newcomer;
+  FmxTime now;
+  Link link;
+
+  (void) state;
+  start (&link, &others, bundle);
+  now = others.last;
+  fmx_asmp_others_init (&newcomer);
+  for (unsigned i = 0; i < 4000; i++) {
+    now += (i % 8 == 0 ? 16 : 24) * FMX_MSECOND;
+    fmx_asmp_others_on_packet (&others, bundle.bytes, FMX_SECOND, now);
+    fmx_asmp_others_on_packet (&newcomer, bundle.bytes, FMX_SECOND, now);
+  }
+  assert_near (fmx_asmp_others_link_bps (&others), 500e3, 0.02);
+  assert_near (fmx_asmp_others_link_bps (&newcomer), 0.0, 0.0);
 }
 
 /* Who gets a tenth of what a TCP would get is hardly a TCP. */
@@ -267,6 +324,7 @@ test_a_receiver_beside_one_tcp_tells_half (void **state)
     else
       assert_in_range (path_report (&path).rate_bps, 250000, 290000);
   }
+  assert_true (path.receiver.events.few_others);
 }
 
 int
@@ -278,6 +336,9 @@ main (void)
     cmocka_unit_test (test_gaps_of_any_length_tell_nothing),
     cmocka_unit_test (test_beside_one_tcp_half_is_fair),
     cmocka_unit_test (test_beside_more_the_equation_says),
+    cmocka_unit_test (test_beside_two_tcps_a_third_is_fair),
+    cmocka_unit_test (test_one_to_three_are_few),
+    cmocka_unit_test (test_a_link_stays_known_behind_small_packets),
     cmocka_unit_test (test_beside_next_to_nobody_the_equation_says),
     cmocka_unit_test (test_an_idle_link_has_no_tcp),
     cmocka_unit_test (test_what_is_ours_is_no_others),
