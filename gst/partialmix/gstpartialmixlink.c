@@ -50,6 +50,7 @@ begin_playout (GstPartialMixStream * stream, gint64 mix_pos)
   stream->anchored = FALSE;
   stream->fresh = TRUE;
   stream->next_pos = UNKNOWN;
+  stream->taken_seq = 0;        /* nothing is missing before what comes next */
 }
 
 gboolean

@@ -2,6 +2,7 @@
 
 /* What a mix costs, and what it tells of those in it. */
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "fairmix/wire/fmx-audio-level.h"
@@ -213,6 +214,58 @@ GST_START_TEST (test_the_largest_packet_holds_all_of_its_frame)
 
 GST_END_TEST;
 
+#define N_TALKERS 4
+#define OFF_TICK (13 * GST_MSECOND)     /* packets begin within the frames of the mix */
+#define OFF_TICK_SAMPLES (13 * RIG_RATE / 1000)
+
+static void
+run_off_tick (Rig * rig, guint n_frames)
+{
+  for (guint k = 0; k < n_frames; k++) {
+    rig_advance (rig, rig->frame * 20 * GST_MSECOND + OFF_TICK);
+    for (guint i = 0; i < rig->talkers->len; i++) {
+      RigTalker *talker = g_ptr_array_index (rig->talkers, i);
+      GstBuffer *packet = rig_packet (rig, talker);
+
+      GST_BUFFER_PTS (packet) += OFF_TICK;
+      fail_unless_equals_int (gst_pad_push (talker->pad, packet), GST_FLOW_OK);
+    }
+    rig->frame++;
+  }
+}
+
+/* What it said when it was last in a mix is not missed there. */
+GST_START_TEST (test_who_comes_back_to_a_mix_is_whole_from_the_first_packet_on)
+{
+  Rig *rig = rig_new ("mix-encoding=l16 ramp-duration=0");
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  gdouble *heard;
+  guint k, i;
+
+  rig_talkers (rig, 1, N_TALKERS, RIG_L16);
+  rig_play (rig);
+  for (k = 0; k < 12; k++) {
+    rig_set_target (listener, k % 2 == 0 ? 0 : RIG_L16_MIX_BPS);
+    run_off_tick (rig, 30);
+  }
+  heard = rig_hear (rig, listener, 0);
+  for (i = 2 * RIG_FRAME; i < (rig->frame - 5) * RIG_FRAME; i++) {
+    gdouble expected = 0.0;
+
+    for (k = 0; k < N_TALKERS; k++) {
+      RigTalker *talker = g_ptr_array_index (rig->talkers, k);
+
+      expected += (gdouble) lrint (talker->amplitude * sin (2.0 * G_PI
+              * talker->frequency * i / RIG_RATE));
+    }
+    fail_unless (heard[i + OFF_TICK_SAMPLES] == expected, "sample %u", i);
+  }
+  g_free (heard);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_mixing_suite (void)
 {
@@ -228,6 +281,8 @@ partialmix_mixing_suite (void)
   tcase_add_test (tc, test_silent_streams_cost_nothing);
   tcase_add_test (tc, test_mix_names_contributors_and_their_levels);
   tcase_add_test (tc, test_encoding_that_is_not_accepted_is_mixed);
+  tcase_add_test (tc,
+      test_who_comes_back_to_a_mix_is_whole_from_the_first_packet_on);
   return suite;
 }
 
