@@ -27,6 +27,15 @@ FmxDuration fmx_playout_ask_others (FmxPlayout * playout, FmxDuration transit,
  * delay grows to what others have who came meanwhile */
 void fmx_playout_join_others (FmxPlayout * playout);
 
+/** fmx_playout_is_apart: Returns: whether the stream is not where it was told to be, or
+ * where it need not be any more */
+bool fmx_playout_is_apart (const FmxPlayout * playout);
+
+/** fmx_playout_take_place: nobody hears that it goes to the delay that it was told, or is
+ * free of it */
+void fmx_playout_take_place (FmxPlayout * playout,
+    const FmxPlayoutPacket * packet, FmxTime now);
+
 #ifdef __cplusplus
 }
 #endif

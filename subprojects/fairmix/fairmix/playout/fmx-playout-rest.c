@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "fairmix/playout/fmx-playout-rest.h"
 
+#include "fairmix/playout/fmx-playout-others.h"
+
 #include <assert.h>
 
 static FmxDuration
@@ -23,6 +25,7 @@ is_at_rest (const FmxPlayout *playout,
       && packet->ext_seq == playout->highest_seq + 1
       && packet->media == playout->highest_media + (uint64_t) duration
       && duration == playout->highest_duration && !packet->talkspurt
+      && !(packet->pause && fmx_playout_is_apart (playout))
       && transit <= playout->own.delay && transit >= playout->rest_lowest
       && now < playout->range.window_end
       && playout->rest_delay >= playout->params.min_delay;
@@ -47,7 +50,7 @@ short_way (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
     playout->slack = delay - transit;
   fmx_delay_memory_on_packet (&playout->memory, transit - playout->rest_least,
       packet->duration);
-  if (playout->path != NULL)
+  if (playout->path != NULL && !playout->waits)
     fmx_path_delay_tell (playout->path, playout, playout->rest_delay,
         transit - playout->rest_least, packet->duration, now);
   playout->n_rested++;

@@ -44,14 +44,14 @@ fmx_playout_start (FmxPlayout *playout, const FmxPlayoutPacket *packet,
   playout->slack = INT64_MAX;
   playout->n_slack = 0;
   playout->late_since = FMX_TIME_NONE;
+  fmx_playout_take_place (playout, packet, now);
 }
 
 /* A time stamp that no network makes of the last one: it is off by seconds, or
  * asks to wait for longer than anything may. */
 bool
 fmx_playout_is_absurd (const FmxPlayout *playout,
-    const FmxPlayoutPacket *packet,
-    FmxTime now)
+    const FmxPlayoutPacket *packet, FmxTime now)
 {
   uint64_t transit = now - packet->media - playout->offset;
   FmxDuration step = (FmxDuration) (transit - (uint64_t) playout->transit);

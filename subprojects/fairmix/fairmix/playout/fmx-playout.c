@@ -267,6 +267,17 @@ compare_rules (FmxPlayout *playout, const FmxPlayoutRulePacket *packet,
   }
 }
 
+/* What no rule goes below: who is played with others waits for them. */
+static FmxDuration
+least_delay (const FmxPlayout *playout)
+{
+  FmxDuration lowest = lowest_delay (playout);
+
+  return playout->waits && playout->waits_delay > lowest
+      && playout->waits_delay <= playout->own.delay ? playout->waits_delay
+      : lowest;
+}
+
 /* The packet as the rules see it */
 static FmxPlayoutRulePacket
 seen_by_rules (FmxPlayout *playout, const FmxPlayoutPacket *packet,
@@ -280,10 +291,10 @@ seen_by_rules (FmxPlayout *playout, const FmxPlayoutPacket *packet,
     .transit = playout->transit,
     .n_lost = n_lost < MAX_LOST ? n_lost : MAX_LOST,
     .fastest = fastest (playout),
-    .lowest = lowest_delay (playout),
+    .lowest = least_delay (playout),
     .highest = highest_delay (playout),
     .needed = playout->params.keeps_needed ?
-        fmx_transit_range_greatest (&playout->range) : lowest_delay (playout),
+        fmx_transit_range_greatest (&playout->range) : least_delay (playout),
     .cut_cost = packet->quiet ? QUIET_COST : 1.0,
     .after_silence = after_silence,
     .spared = slack >= 0 && !after_silence
@@ -315,6 +326,19 @@ count (FmxPlayout *playout, FmxPlayoutRuleAction action, FmxTime now)
   }
 }
 
+/* Where nobody hears it. */
+static void
+change_unheard (FmxPlayout *playout, const FmxPlayoutPacket *packet,
+    bool silence, FmxTime now)
+{
+  if (silence && playout->own.delay > playout->transit)
+    jump (playout, packet, now);
+  if (silence && !playout->waits)
+    fmx_playout_join_others (playout);
+  if (silence || (packet->pause && fmx_playout_is_apart (playout)))
+    fmx_playout_take_place (playout, packet, now);
+}
+
 static FmxPlayoutDecision
 on_next (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
 {
@@ -332,12 +356,10 @@ on_next (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
   FmxPlayoutDecision decision;
 
   keep_minimum (playout, packet);
-  if (silence && playout->own.delay > playout->transit) {
-    jump (playout, packet, now);
+  before = playout->own.delay;
+  change_unheard (playout, packet, silence, now);
+  if (playout->own.delay != before)
     reason = FMX_PLAYOUT_SILENCE;
-  }
-  if (silence)
-    fmx_playout_join_others (playout);
   note_slack (playout, packet, playout->own.delay - playout->transit);
   seen = seen_by_rules (playout, packet, silence);
   before = playout->own.delay;
@@ -427,7 +449,7 @@ fmx_playout_long_way (FmxPlayout *playout, const FmxPlayoutPacket *packet,
   playout->highest_media = packet->media;
   playout->highest_duration = packet->duration;
   playout->highest_action = decision.action;
-  if (playout->path != NULL && !playout->catching_up)
+  if (playout->path != NULL && !playout->catching_up && !playout->waits)
     fmx_path_delay_tell (playout->path, playout,
         playout->own.delay - fastest (playout),
         playout->transit - fastest (playout), packet->duration, now);

@@ -69,6 +69,8 @@ typedef struct
  * @duration: how much media it holds, > 0
  * @talkspurt: its first packet after silence: the delay may jump here
  * @quiet: cutting it would not be heard (DTX, level near silence)
+ * @pause: nor would it be that the delay changes before it, for who is to be played with
+ *     others: nobody speaks
  */
 typedef struct
 {
@@ -77,6 +79,7 @@ typedef struct
   FmxDuration duration;
   bool talkspurt;
   bool quiet;
+  bool pause;
 } FmxPlayoutPacket;
 
 typedef enum
@@ -176,6 +179,12 @@ typedef struct
 
   FmxTransitRange range;
 
+  bool told;                    /* what delay it would be with others at ... */
+  FmxDuration told_delay;       /* ... that, with the offset in it */
+  bool waits;                   /* it is at one that it was told ... */
+  FmxDuration waits_delay;      /* ... that ... */
+  FmxDuration waits_for;        /* ... which is so much longer than its own */
+
   /* the packet with the highest number so far */
   uint64_t highest_seq;
   FmxTime highest_media;
@@ -272,6 +281,33 @@ fmx_playout_set_min_delay (FmxPlayout *playout, FmxDuration min_delay)
 {
   assert (min_delay >= 0 && min_delay <= playout->params.max_delay);
   playout->params.min_delay = min_delay;
+}
+
+/**
+ * fmx_playout_align:
+ * @delay: playout beyond the media time, as in #FmxPlayoutDecision, with which the stream
+ *     would be at its place among others
+ *
+ * It goes to that delay where nobody hears it, after silence or at a pause, and stays
+ * until it goes to another one.  What is less than its packets need, or more than
+ * %FMX_PLAYOUT_ALIGN_MOST above the minimum, does not count.
+ */
+static inline void
+fmx_playout_align (FmxPlayout *playout, FmxDuration delay)
+{
+  playout->told = true;
+  playout->told_delay = delay;
+}
+
+/** FMX_PLAYOUT_ALIGN_MOST: so much longer may others make a stream wait */
+#define FMX_PLAYOUT_ALIGN_MOST (250 * FMX_MSECOND)
+
+/** fmx_playout_align_no_more: it has the delay that it needs itself, from the next
+ * silence on */
+static inline void
+fmx_playout_align_no_more (FmxPlayout *playout)
+{
+  playout->told = false;
 }
 
 /** Returns: the queue monitor, for statistics */
