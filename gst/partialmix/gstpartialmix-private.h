@@ -92,6 +92,7 @@ struct _GstPartialMixSinkPad
   gboolean segment_is_running_time;
   gint level_ext_id;            /* RFC 6464, 0 = none */
   gint csrc_level_ext_id;       /* RFC 6465, 0 = none */
+  gint contributor_time_id;     /* header extension, 0 = none */
   GHashTable *formats;          /* pt -> GstPartialMixFormat */
   GHashTable *streams;          /* ssrc -> GstPartialMixStream, not owned */
   GHashTable *cnames;           /* ssrc -> cname, from caps */
@@ -173,6 +174,7 @@ struct _GstPartialMix
   gint64 eos_mix_pos;           /* when everything was said */
   guint64 n_malformed_gone, n_unknown_gone;     /* of released sink pads */
   guint64 n_malformed_rtcp;
+  gboolean tells_times;         /* somebody ever wanted to be told */
   guint n_mixes;                /* that were made in the tick before */
 
   gint unasked;                 /* atomic: a src pad is not negotiated */
@@ -292,6 +294,9 @@ gboolean gst_partial_mix_rtpbin_connect (GstPartialMix * self);
 void gst_partial_mix_rtpbin_disconnect (GstPartialMix * self);
 
 /* gstpartialmixrtcp.c */
+/* with the lock.  Returns: (nullable): who comes from @neighbour with @ssrc */
+GstPartialMixStream *gst_partial_mix_find_stream (GstPartialMix * self,
+    gint neighbour, guint32 ssrc);
 GstFlowReturn gst_partial_mix_rtcp_chain (GstPad * pad, GstObject * parent,
     GstBuffer * buffer);
 

@@ -10,6 +10,8 @@
 
 #include "gstpartialmix-private.h"
 
+#include "fairmix/base/fmx-units.h"
+
 #define GST_CAT_DEFAULT gst_partial_mix_debug
 
 /* packets after which it is looked where a stream comes from: it may move */
@@ -25,6 +27,8 @@ typedef struct
   GstPartialMixStream *stream;
   gint64 pos;
   gboolean placed;
+  FmxContributorTime times[GST_PARTIAL_MIX_MAX_TIMES];  /* if it is of a mix */
+  guint n_times;
 } Packet;
 
 /* -------------------------------------------------------------- reading -- */
@@ -68,8 +72,14 @@ queue_for_mix (GstPartialMix * self, GstPartialMixSinkPad * pad,
 {
   GstPartialMixStream *stream = packet->stream;
 
-  if (stream->n_mixed == 0 || !self->running) {
+  if (self->tells_times)
+    gst_partial_mix_stream_keep_latest (stream, &packet->arrival);
+  if (stream->n_mixed == 0 || !self->running || packet->arrival.unheard) {
     gst_partial_mix_stream_keep_recent (stream, packet->arrival.buffer);
+    if (packet->arrival.unheard) {
+      gst_partial_mix_stream_warm_up (stream);
+      stream->leads_in = TRUE;
+    }
     return;
   }
   if (packet->arrival.silent)
@@ -77,6 +87,22 @@ queue_for_mix (GstPartialMix * self, GstPartialMixSinkPad * pad,
   packet->placed = gst_partial_mix_stream_enqueue (stream, &packet->arrival,
       media_time (pad, packet->arrival.buffer, now), self->mix_pos,
       &packet->pos);
+}
+
+/* A mix tells where the streams are in it that come beside it, from the same mixer. */
+static void
+align_streams (GstPartialMix * self, const Packet * packet, GstClockTime now)
+{
+  guint i;
+
+  for (i = 0; packet->placed && i < packet->n_times; i++) {
+    GstPartialMixStream *stream = gst_partial_mix_find_stream (self,
+        packet->stream->neighbour, packet->times[i].ssrc);
+
+    if (stream != NULL && stream != packet->stream)
+      gst_partial_mix_stream_align (stream, &packet->times[i], packet->pos,
+          now);
+  }
 }
 
 /* Whether a mix that comes in has one of ours in it: around a circle of mixers
@@ -147,10 +173,15 @@ note_packet (GstPartialMix * self, GstPartialMixSinkPad * pad, Packet * packet,
         &rtp, now);
     if (!good)
       pad->n_malformed++;
+    if (self->settings.align && pad->contributor_time_id != 0)
+      packet->n_times = gst_partial_mix_times_read (&rtp,
+          (guint8) pad->contributor_time_id, packet->times);
   }
   gst_rtp_buffer_unmap (&rtp);
-  if (good)
+  if (good) {
     queue_for_mix (self, pad, packet, now);
+    align_streams (self, packet, now);
+  }
   return good;
 }
 
@@ -175,21 +206,24 @@ concerns_links (GstPartialMix * self, const Packet * packet)
 
 /* ----------------------------------------------------------- forwarding -- */
 
+/* @returns: it is the first to be heard of a stream that comes out of a mix */
 static GstBuffer *
-make_outgoing (GstPartialMixSinkPad * pad, Packet * packet, guint16 seq,
-    guint8 pt)
+make_outgoing (GstPartialMixSinkPad * pad, const Packet * packet, guint16 seq,
+    guint8 pt, gboolean returns)
 {
   GstPartialMixStream *stream = packet->stream;
   GstBuffer *buffer = gst_buffer_ref (packet->arrival.buffer);
   GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
 
   if (seq != packet->arrival.seq || stream->out_ssrc != stream->ssrc
-      || pt != stream->format.pt) {
+      || pt != stream->format.pt || returns) {
     buffer = gst_buffer_make_writable (buffer);
     if (gst_rtp_buffer_map (buffer, GST_MAP_READWRITE, &rtp)) {
       gst_rtp_buffer_set_seq (&rtp, seq);
       gst_rtp_buffer_set_ssrc (&rtp, stream->out_ssrc);
       gst_rtp_buffer_set_payload_type (&rtp, pt);
+      if (returns)
+        gst_rtp_buffer_set_marker (&rtp, TRUE);
       gst_rtp_buffer_unmap (&rtp);
     }
   }
@@ -225,11 +259,67 @@ deliver (GstPartialMixBatch * batch, GstPartialMixSrcPad * src, GstCaps * caps,
   }
 }
 
+/* Where packets go in one go */
+typedef struct
+{
+  GstPartialMix *self;
+  GstPartialMixBatch *batch;
+  gboolean list;
+  GstClockTime now;
+} Errand;
+
+static void
+forward (const Errand * errand, GstPartialMixSinkPad * pad,
+    GstPartialMixSrcPad * src, const Packet * packet, gboolean returns)
+{
+  GstPartialMixListener *listener = &src->listener;
+  GstPartialMixLink *link = gst_partial_mix_listener_get_link (listener,
+      packet->stream);
+  guint16 seq = packet->arrival.seq;
+  guint8 pt;
+
+  if (!gst_partial_mix_link_number (link, &seq))
+    return;
+  pt = gst_partial_mix_listener_pt (listener, link, &packet->stream->format);
+  deliver (errand->batch, src, gst_partial_mix_payloads_caps
+      (&listener->payloads, pt), make_outgoing (pad, packet, seq, pt, returns),
+      errand->list);
+  listener->n_forwarded_packets++;
+  listener->n_forwarded_bytes += packet->arrival.wire_bytes;
+  fmx_rate_meter_add (&listener->meter_out, packet->arrival.wire_bytes,
+      errand->now);
+  errand->self->counters.n_forwarded++;
+}
+
+/* A stream comes out of a mix, to who knows: what his decoder should have heard before
+ * comes first. */
+static void
+forward_before (const Errand * errand, GstPartialMixSinkPad * pad,
+    GstPartialMixSrcPad * src, const Packet * first)
+{
+  GstPartialMixStream *stream = first->stream;
+  guint i;
+
+  for (i = GST_PARTIAL_MIX_N_RECENT; i > 0; i--) {
+    guint64 ext_seq = first->arrival.ext_seq - i;
+    guint k = ext_seq % G_N_ELEMENTS (stream->latest);
+    Packet before = {.stream = stream };
+
+    if (stream->latest[k].buffer == NULL
+        || stream->latest[k].ext_seq != ext_seq)
+      continue;
+    before.arrival.buffer = stream->latest[k].buffer;
+    before.arrival.seq = (guint16) ext_seq;
+    before.arrival.wire_bytes = (guint) gst_buffer_get_size
+        (before.arrival.buffer) + FMX_IP_UDP_BYTES;
+    forward (errand, pad, src, &before, FALSE);
+  }
+}
+
 /* with the lock */
 static void
 distribute (GstPartialMix * self, GstPartialMixSinkPad * pad,
-    GArray * packets, GstPartialMixBatch * batch, gboolean list,
-    GstClockTime now)
+    GArray * packets, const Errand * errand)
 {
   guint i, k;
 
@@ -240,8 +330,7 @@ distribute (GstPartialMix * self, GstPartialMixSinkPad * pad,
     for (i = 0; i < packets->len; i++) {
       Packet *packet = &g_array_index (packets, Packet, i);
       GstPartialMixLink *link;
-      guint16 seq;
-      guint8 pt;
+      gboolean returns;
 
       if (packet->stream->removed)
         continue;
@@ -249,21 +338,13 @@ distribute (GstPartialMix * self, GstPartialMixSinkPad * pad,
       if (packet->placed)
         gst_partial_mix_link_placed (link, packet->stream,
             packet->arrival.ext_ts, packet->pos);
-      seq = packet->arrival.seq;
-      if (!fmx_handover_forwards (&link->handover, packet->arrival.ext_ts)
-          || !gst_partial_mix_link_number (link, &seq))
+      if (!fmx_handover_forwards (&link->handover, packet->arrival.ext_ts))
         continue;
-
-      pt = gst_partial_mix_listener_pt (listener, link,
-          &packet->stream->format);
-      deliver (batch, src,
-          gst_partial_mix_payloads_caps (&listener->payloads, pt),
-          make_outgoing (pad, packet, seq, pt), list);
-      listener->n_forwarded_packets++;
-      listener->n_forwarded_bytes += packet->arrival.wire_bytes;
-      fmx_rate_meter_add (&listener->meter_out, packet->arrival.wire_bytes,
-          now);
-      self->counters.n_forwarded++;
+      returns = listener->payloads.time_id != 0
+          && gst_partial_mix_link_returns (link);
+      if (returns && link->renumber.started)
+        forward_before (errand, pad, src, packet);
+      forward (errand, pad, src, packet, returns);
     }
   }
 }
@@ -304,7 +385,7 @@ static GstFlowReturn
 process (GstPartialMix * self, GstPartialMixSinkPad * pad, GArray * packets,
     gboolean list)
 {
-  GstPartialMixBatch *batch;
+  Errand errand = {.self = self,.list = list };
   GstClockTime now;
   gboolean alone, mixes;
   guint n_concern = 0;
@@ -312,7 +393,7 @@ process (GstPartialMix * self, GstPartialMixSinkPad * pad, GArray * packets,
 
   if (g_atomic_int_get (&self->unasked))
     gst_partial_mix_negotiate_first (self);
-  now = gst_partial_mix_lock_now (self);
+  now = errand.now = gst_partial_mix_lock_now (self);
   for (i = 0; i < packets->len; i++) {
     Packet *packet = &g_array_index (packets, Packet, i);
     Packet *kept = &g_array_index (packets, Packet, n_concern);
@@ -328,13 +409,14 @@ process (GstPartialMix * self, GstPartialMixSinkPad * pad, GArray * packets,
     n_concern++;
   }
   g_array_set_size (packets, n_concern);
-  batch = gst_partial_mix_batch_new (self->src_pads, self->src_pads->len);
-  distribute (self, pad, packets, batch, list, now);
+  errand.batch = gst_partial_mix_batch_new (self->src_pads,
+      self->src_pads->len);
+  distribute (self, pad, packets, &errand);
   alone = self->src_pads->len == 1;
   mixes = self->running;
   GST_PARTIAL_MIX_UNLOCK (self);
 
-  gst_partial_mix_couriers_deliver (self->couriers, batch, alone);
+  gst_partial_mix_couriers_deliver (self->couriers, errand.batch, alone);
   if (!mixes || gst_fairmix_outbox_get_n (self->outbox) <= MAX_MESSAGES)
     gst_partial_mix_post_messages (self);
   return GST_FLOW_OK;

@@ -47,10 +47,9 @@ begin_playout (GstPartialMixStream * stream, gint64 mix_pos)
   if (stream->n_mixed > 0
       || (stream->next_pos != UNKNOWN && stream->next_pos > mix_pos))
     return;
-  stream->anchored = FALSE;
-  stream->fresh = TRUE;
+  stream->anchored = gst_partial_mix_stream_keeps_place (stream);
+  gst_partial_mix_stream_warm_up (stream);
   stream->next_pos = UNKNOWN;
-  stream->taken_seq = 0;        /* nothing is missing before what comes next */
 }
 
 gboolean

@@ -44,6 +44,13 @@ void gst_partial_mix_link_placed (GstPartialMixLink * link,
 gboolean gst_partial_mix_link_change (GstPartialMixLink * link,
     GstPartialMixStream * stream, FmxHandoverWay way, guint mix, gint64 mix_pos,
     GstClockTime now);
+/* Whether the next packet that is forwarded is the first after a stay in a mix. */
+static inline gboolean
+gst_partial_mix_link_returns (const GstPartialMixLink * link)
+{
+  return link->rejoin && link->handover.before == FMX_HANDOVER_MIXED;
+}
+
 /* @seq: (inout): of a packet that is to be forwarded; gets its number there.
  * FALSE: it comes so late that its number was given away; it must be dropped. */
 static inline gboolean

@@ -54,9 +54,9 @@ forget_numbers (GstPartialMixListener * listener)
 
 void
 gst_partial_mix_listener_ask (GstPartialMixListener * listener,
-    const gint * asked)
+    const gint * asked, guint8 time_id)
 {
-  if (gst_partial_mix_payloads_ask (&listener->payloads, asked))
+  if (gst_partial_mix_payloads_ask (&listener->payloads, asked, time_id))
     forget_numbers (listener);
 }
 

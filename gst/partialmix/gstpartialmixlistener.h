@@ -15,6 +15,7 @@
 #include "gstpartialmixset.h"
 #include "gstpartialmixsettings.h"
 #include "gstpartialmixstream.h"
+#include "gstpartialmixtimes.h"
 
 G_BEGIN_DECLS
 
@@ -41,6 +42,8 @@ typedef struct
   GstPartialMixFormat format;   /* as planned for this tick ... */
   GstCaps *caps;                /* ... and what describes it */
   guint n_names;                /* at most */
+  guint8 time_id;               /* see #GstPartialMixPayloads */
+  GstPartialMixTimes times;     /* mixing thread only */
   guint64 n_packets;
   guint64 n_bytes;              /* on the wire */
 } GstPartialMixOutput;
@@ -127,7 +130,7 @@ void gst_partial_mix_listener_start (GstPartialMixListener * listener,
 
 /* @asked: as for gst_partial_mix_payloads_ask() */
 void gst_partial_mix_listener_ask (GstPartialMixListener * listener,
-    const gint * asked);
+    const gint * asked, guint8 time_id);
 
 /* Forgets what was sent when: time begins anew. */
 void gst_partial_mix_listener_forget_rate (GstPartialMixListener * listener);

@@ -204,6 +204,20 @@ members_of_mix (GstPartialMixMixer * mixer, GstPartialMixListener * listener,
   return &mixer->members[mix];
 }
 
+static gboolean
+is_in (const GstPartialMixFrame * frame, gint64 pos)
+{
+  return pos >= frame->pos && pos < frame->pos + (gint64) frame->n;
+}
+
+static gboolean
+enters (const FmxHandover * handover, guint mix,
+    const GstPartialMixFrame * frame)
+{
+  return handover->mix == mix && (is_in (frame, handover->from)
+      || is_in (frame, handover->switch_pos));
+}
+
 /* Adds what @listener hears of @stream in this tick to its mixes. */
 static void
 gather_link (GstPartialMixMixer * mixer, GstPartialMixListener * listener,
@@ -222,6 +236,9 @@ gather_link (GstPartialMixMixer * mixer, GstPartialMixListener * listener,
     if (!fmx_handover_contributes (&link->handover, mixes[k], frame->pos,
             frame->n, &shape.envelope))
       continue;
+    if (enters (&link->handover, mixes[k], frame))
+      gst_partial_mix_times_enter (&listener->outputs[mixes[k]].times,
+          stream->slot);
     if (gain == 1.0f && fmx_mix_envelope_is_full (&shape.envelope, frame->pos,
             frame->n))
       gst_partial_mix_members_add (members, stream);
@@ -280,6 +297,52 @@ forget_ssrc (GstPartialMixTable * table, GstPartialMixOutput * output)
   output->talking = FALSE;
 }
 
+/* One mix of one listener, and all streams */
+typedef struct
+{
+  GstPartialMixListener *listener;
+  guint mix;
+  GstPartialMixTable *table;
+} Telling;
+
+/* Whether the listener hears the stream in the mix, or may: then he is told where it is
+ * in that.  What waits for the mix is known to the sample; else it is reckoned from when
+ * its latest packet came. */
+static gboolean
+look_up_time (gpointer data, guint slot, GstPartialMixTime * time)
+{
+  Telling *telling = data;
+  GstPartialMixStream *stream = gst_partial_mix_table_at (telling->table, slot);
+  GstPartialMixLink *link;
+
+  if (stream == NULL)
+    return FALSE;
+  link = gst_partial_mix_listener_get_link (telling->listener, stream);
+  time->mixed = link->handover.way == FMX_HANDOVER_MIXED;
+  if (time->mixed ? link->handover.mix != telling->mix
+      || link->handover.from == FMX_POSITION_UNKNOWN
+      : link->handover.way != FMX_HANDOVER_SEPARATE || telling->mix != 0)
+    return FALSE;
+  time->ssrc = stream->out_ssrc;
+  time->clock_rate = stream->format.clock_rate;
+  return gst_partial_mix_stream_get_place (stream, &time->next_ts,
+      &time->next_pos);
+}
+
+static void
+plan_times (GstPartialMixMixer * mixer, GstPartialMixListener * listener,
+    guint mix, GstPartialMixTable * table, gint64 pos)
+{
+  GstPartialMixOutput *output = &listener->outputs[mix];
+  Telling telling = { listener, mix, table };
+
+  output->time_id = listener->payloads.time_id;
+  if (output->time_id != 0)
+    gst_partial_mix_times_plan (&output->times,
+        gst_partial_mix_table_n_slots (table), pos, mixer->rate_hz,
+        look_up_time, &telling);
+}
+
 static void
 plan_listener (GstPartialMixMixer * mixer, GstPartialMixListener * listener,
     GstPartialMixTable * table, const GstPartialMixFrame * frame)
@@ -307,8 +370,10 @@ plan_listener (GstPartialMixMixer * mixer, GstPartialMixListener * listener,
     gst_caps_replace (&output->caps, gst_partial_mix_payloads_caps
         (&listener->payloads, output->format.pt));
     output->n_names = listener->n_names;
+    plan_times (mixer, listener, mix, table, frame->pos);
     wish.key = fmx_mix_key_of_encoding (wish.members->key, wish.bitrate_bps,
-        wish.format->encoding + GST_PARTIAL_MIX_N_ENCODINGS * wish.loss_percent);
+        wish.format->encoding +
+        GST_PARTIAL_MIX_N_ENCODINGS * wish.loss_percent);
     assign (mixer, output, &wish);
     if (output->ssrc == 0) {
       output->ssrc = gst_partial_mix_table_free_ssrc (table);
@@ -663,6 +728,15 @@ add_levels (const GstPartialMixMixer * mixer, GstRTPBuffer * rtp,
         (guint8) mixer->csrc_level_ext_id, levels, (guint) n_levels);
 }
 
+/* By how many samples what a decoder makes of a packet lies before what went in */
+static gint64
+content_delay (const GstPartialMixMixer * mixer,
+    const GstPartialMixSharedMix * shared)
+{
+  return limiter_delay (mixer->rate_hz)
+      + gst_partial_mix_encoder_lookahead (shared->encoder);
+}
+
 static GstBuffer *
 write_packet (const GstPartialMixMixer * mixer, GstPartialMixOutput * output,
     gint64 pos)
@@ -684,6 +758,9 @@ write_packet (const GstPartialMixMixer * mixer, GstPartialMixOutput * output,
   for (i = 0; i < n_csrcs; i++)
     gst_rtp_buffer_set_csrc (&rtp, (guint8) i, shared->csrcs[i]);
   add_levels (mixer, &rtp, shared, n_csrcs);
+  if (output->time_id != 0)
+    gst_partial_mix_times_write (&output->times, &rtp, output->time_id,
+        pos - content_delay (mixer, shared), mixer->rate_hz);
   gst_rtp_buffer_unmap (&rtp);
   gst_buffer_append_memory (buffer, gst_memory_ref (shared->payload));
   return buffer;
@@ -697,8 +774,7 @@ stamp_packet (const GstPartialMixMixer * mixer,
     const GstPartialMixOutput * output, GstBuffer * buffer, gint64 pos)
 {
   GstClockTime delay = mixer->playout_delay + time_of (mixer->rate_hz,
-      limiter_delay (mixer->rate_hz)
-      + gst_partial_mix_encoder_lookahead (output->shared->encoder));
+      (guint64) content_delay (mixer, output->shared));
   GstClockTime pts = time_of (mixer->rate_hz, (guint64) pos);
 
   GST_BUFFER_PTS (buffer) = pts > delay ? pts - delay : 0;

@@ -211,6 +211,8 @@ gst_partial_mix_sink_pad_set_caps (GstPartialMixSinkPad * pad, GstCaps * caps)
       pad->level_ext_id);
   pad->csrc_level_ext_id = find_extension (caps, GST_FAIRMIX_CSRC_LEVEL_URN,
       pad->csrc_level_ext_id);
+  pad->contributor_time_id = find_extension (caps, FMX_CONTRIBUTOR_TIME_URN,
+      pad->contributor_time_id);
   gst_structure_foreach (s, find_cname, pad);
   return changed;
 }
@@ -415,10 +417,11 @@ accept_structure (GstPartialMixSrcPad * pad, const GstStructure * s,
 }
 
 static void
-accept_caps (GstPartialMixSrcPad * pad, GstCaps * caps)
+accept_caps (GstPartialMixSrcPad * pad, GstPartialMix * self, GstCaps * caps)
 {
   gboolean anything = gst_caps_is_any (caps) || gst_caps_is_empty (caps);
   gint asked[GST_PARTIAL_MIX_N_ENCODINGS];
+  guint8 time_id = 0;
   guint i;
 
   pad->listener.raw = FALSE;
@@ -434,7 +437,12 @@ accept_caps (GstPartialMixSrcPad * pad, GstCaps * caps)
     else if (i == 0)
       pad->listener.raw = TRUE;
   }
-  gst_partial_mix_listener_ask (&pad->listener, asked);
+  if (!anything)
+    gst_fairmix_extmap_find (caps, FMX_CONTRIBUTOR_TIME_URN, &time_id);
+  if (time_id > MAX_ONE_BYTE_ID)
+    time_id = 0;
+  self->tells_times |= time_id != 0;
+  gst_partial_mix_listener_ask (&pad->listener, asked, time_id);
 }
 
 static GstCaps *
@@ -517,7 +525,7 @@ gst_partial_mix_src_pad_negotiate (GstPartialMixSrcPad * pad,
 
   GST_DEBUG_OBJECT (pad, "peer takes %" GST_PTR_FORMAT, caps);
   now = gst_partial_mix_lock_now (self);
-  accept_caps (pad, caps);
+  accept_caps (pad, self, caps);
   trouble = find_trouble (pad, self, caps);
   if (trouble != NULL)
     warn_of (self, pad, trouble, caps);

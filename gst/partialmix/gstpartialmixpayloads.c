@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/gstfairmixextmap.h"
+#include "fairmix/wire/fmx-contributor-time.h"
 
 void
 gst_partial_mix_payloads_init (GstPartialMixPayloads * payloads, gint reserved,
@@ -33,10 +34,12 @@ gst_partial_mix_payloads_clear (GstPartialMixPayloads * payloads)
 
 gboolean
 gst_partial_mix_payloads_ask (GstPartialMixPayloads * payloads,
-    const gint * asked)
+    const gint * asked, guint8 time_id)
 {
-  if (memcmp (payloads->asked, asked, sizeof payloads->asked) == 0)
+  if (memcmp (payloads->asked, asked, sizeof payloads->asked) == 0
+      && payloads->time_id == time_id)
     return FALSE;
+  payloads->time_id = time_id;
   gst_partial_mix_payloads_clear (payloads);
   memcpy (payloads->asked, asked, sizeof payloads->asked);
   return TRUE;
@@ -97,6 +100,16 @@ add_meaning (GstPartialMixPayloads * payloads, guint pt)
   return &payloads->meanings[n];
 }
 
+static void
+set_extension (GstCaps * caps, guint id, const gchar * urn)
+{
+  gchar *field = g_strdup_printf ("extmap-%u", id);
+
+  if (id != 0)
+    gst_caps_set_simple (caps, field, G_TYPE_STRING, urn, NULL);
+  g_free (field);
+}
+
 static guint8
 bind (GstPartialMixPayloads * payloads, guint pt,
     const GstPartialMixFormat * format)
@@ -109,13 +122,8 @@ bind (GstPartialMixPayloads * payloads, guint pt,
   meaning->format = *format;
   meaning->format.pt = (guint8) pt;
   caps = gst_partial_mix_format_to_caps (&meaning->format);
-  if (payloads->csrc_level_ext_id != 0) {
-    gchar *field = g_strdup_printf ("extmap-%u", payloads->csrc_level_ext_id);
-
-    gst_caps_set_simple (caps, field, G_TYPE_STRING,
-        GST_FAIRMIX_CSRC_LEVEL_URN, NULL);
-    g_free (field);
-  }
+  set_extension (caps, payloads->csrc_level_ext_id, GST_FAIRMIX_CSRC_LEVEL_URN);
+  set_extension (caps, payloads->time_id, FMX_CONTRIBUTOR_TIME_URN);
   gst_clear_caps (&meaning->caps);
   meaning->caps = caps;
   return (guint8) pt;

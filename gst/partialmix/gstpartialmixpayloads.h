@@ -36,6 +36,7 @@ typedef struct
   gint reserved;                /* for mixes, -1 = none */
   gint asked[GST_PARTIAL_MIX_N_ENCODINGS];      /* by the peer, -1 = any */
   guint csrc_level_ext_id;
+  guint8 time_id;               /* of the contributors, 0: they do not want it */
 } GstPartialMixPayloads;
 
 /* @reserved: a number that gst_partial_mix_payloads_take() gives to mixes only,
@@ -44,10 +45,11 @@ void gst_partial_mix_payloads_init (GstPartialMixPayloads * payloads,
     gint reserved, guint csrc_level_ext_id);
 void gst_partial_mix_payloads_clear (GstPartialMixPayloads * payloads);
 
-/* @asked: for each encoding the number that the peer takes it under, -1 for any.
+/* @asked: for each encoding the number that the peer takes it under, -1 for any;
+ * @time_id: of the header extension contributor-time that it wants, 0 for none.
  * Returns: whether that is another than before; then none means anything yet */
 gboolean gst_partial_mix_payloads_ask (GstPartialMixPayloads * payloads,
-    const gint * asked);
+    const gint * asked, guint8 time_id);
 
 /* Returns: the number for what comes as @format, which keeps its meaning until
  * it is given back: what the peer asked for, else that of @format, if it is free,

@@ -16,9 +16,8 @@
 
 #define GST_CAT_DEFAULT gst_partial_mix_debug
 
-/* with the lock */
-static GstPartialMixStream *
-find_stream (GstPartialMix * self, gint neighbour, guint32 ssrc)
+GstPartialMixStream *
+gst_partial_mix_find_stream (GstPartialMix * self, gint neighbour, guint32 ssrc)
 {
   GList *l;
 
@@ -38,7 +37,8 @@ static void
 note_claim (GstPartialMix * self, guint32 ssrc, const gchar * cname,
     const GstPartialMixPlace * place, GstClockTime now)
 {
-  GstPartialMixStream *stream = find_stream (self, place->neighbour, ssrc);
+  GstPartialMixStream *stream =
+      gst_partial_mix_find_stream (self, place->neighbour, ssrc);
 
   if (stream == NULL)
     gst_partial_mix_claims_add (self->claims, ssrc, place, cname);
@@ -74,7 +74,8 @@ static void
 note_bye (GstPartialMix * self, guint32 ssrc, const GstPartialMixPlace * place,
     GstClockTime now)
 {
-  GstPartialMixStream *stream = find_stream (self, place->neighbour, ssrc);
+  GstPartialMixStream *stream =
+      gst_partial_mix_find_stream (self, place->neighbour, ssrc);
 
   if (stream == NULL)
     return;

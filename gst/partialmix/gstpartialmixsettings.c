@@ -52,10 +52,11 @@ enum
   PROP_THREADS,
   PROP_PUSH_TIMEOUT,
   PROP_VOICE_LEVEL,
-  PROP_DECODER_COMPLEXITY
+  PROP_DECODER_COMPLEXITY,
+  PROP_ALIGN
 };
 
-G_STATIC_ASSERT (PROP_DECODER_COMPLEXITY < GST_PARTIAL_MIX_N_SETTINGS);
+G_STATIC_ASSERT (PROP_ALIGN < GST_PARTIAL_MIX_N_SETTINGS);
 
 #define GST_TYPE_PARTIAL_MIX_ENCODING (gst_partial_mix_encoding_get_type ())
 static GType
@@ -118,6 +119,7 @@ static const GstFairmixField fields[] = {
   GST_FAIRMIX_FIELD (PROP_SILENCE_LEVEL, GstPartialMixSettings, silence_level),
   GST_FAIRMIX_FIELD (PROP_CSRC_LEVEL_EXT_ID, GstPartialMixSettings,
       csrc_level_ext_id),
+  GST_FAIRMIX_FIELD (PROP_ALIGN, GstPartialMixSettings, align),
   GST_FAIRMIX_FIELD (PROP_HEADROOM, GstPartialMixSettings, headroom),
   GST_FAIRMIX_FIELD (PROP_THREADS, GstPartialMixSettings, n_threads),
   GST_FAIRMIX_FIELD (PROP_PUSH_TIMEOUT, GstPartialMixSettings, push_timeout),
@@ -246,6 +248,11 @@ install_mix_properties (GObjectClass * klass)
           "ID of the header extension with the contributors' levels (RFC 6465) "
           "in mixes (0 = none)" LATCHED, 0, 14, DEFAULT_CSRC_LEVEL_EXT_ID,
           RW_READY));
+  g_object_class_install_property (klass, PROP_ALIGN,
+      g_param_spec_boolean ("align", "Align",
+          "A stream that may go into a mix is played as late as in that, where "
+          "the mixes that come in tell (RTP header extension contributor-time)",
+          FALSE, RW_PLAYING));
   g_object_class_install_property (klass, PROP_HEADROOM,
       g_param_spec_double ("headroom", "Headroom",
           "Share of the target that must stay free for one more stream to "

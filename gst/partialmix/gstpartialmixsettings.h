@@ -30,6 +30,7 @@ typedef struct
   guint silence_level;
   guint voice_level;            /* -dBov, 0 = as they come */
   guint csrc_level_ext_id;
+  gboolean align;
   gdouble headroom;
   guint n_threads;
   GstClockTime push_timeout;

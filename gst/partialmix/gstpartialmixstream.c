@@ -33,13 +33,23 @@ gst_partial_mix_stream_new (guint32 ssrc, GstPad * pad,
   stream->level = FMX_LEVEL_SILENCE;
   stream->told_level = -1;
   fmx_select_activity_init (&stream->activity);
+  fmx_alignment_init (&stream->alignment);
   stream->info.gain = 1.0f;
   stream->info.pan = NAN;
-  stream->next_pos = FMX_POSITION_UNKNOWN;
+  stream->next_pos = stream->leaves_at = FMX_POSITION_UNKNOWN;
   gst_partial_mix_voice_init (&stream->voice, ssrc, format, rate_hz);
   g_queue_init (&stream->queue);
   fmx_stream_cost_init (&stream->cost);
   return stream;
+}
+
+static void
+forget_latest (GstPartialMixStream * stream)
+{
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (stream->latest); i++)
+    gst_clear_buffer (&stream->latest[i].buffer);
 }
 
 GstPartialMixStream *
@@ -69,6 +79,7 @@ gst_partial_mix_stream_unref (GstPartialMixStream * stream)
   g_free (stream->playout);
   g_clear_pointer (&stream->path, gst_partial_mix_path_unref);
   clear_buffers (stream->recent);
+  forget_latest (stream);
   gst_partial_mix_voice_clear (&stream->voice);
   g_clear_object (&stream->source);
   g_clear_object (&stream->former_source);
@@ -117,6 +128,19 @@ note_level (GstPartialMixStream * stream, gint level, GstClockTime now)
   fmx_select_activity_add (&stream->activity, (guint8) level, now);
 }
 
+/* A stream that comes out of a mix begins with what a decoder should have heard before;
+ * the marker is in the first packet that is to be heard. */
+static void
+note_return (GstPartialMixStream * stream, GstPartialMixArrival * arrival)
+{
+  if (stream->leaves_at == FMX_POSITION_UNKNOWN)
+    return;
+  arrival->unheard = !arrival->marker
+      && stream->n_unheard++ < GST_PARTIAL_MIX_N_RECENT;
+  if (!arrival->unheard)
+    stream->leaves_at = FMX_POSITION_UNKNOWN;
+}
+
 gboolean
 gst_partial_mix_stream_arrive (GstPartialMixStream * stream,
     GstPartialMixArrival * arrival, GstRTPBuffer * rtp, GstClockTime now)
@@ -143,7 +167,10 @@ gst_partial_mix_stream_arrive (GstPartialMixStream * stream,
     stream->started = TRUE;
     stream->next_seq = arrival->ext_seq + 1;
     stream->next_ts = arrival->ext_ts + arrival->duration_ts;
+    stream->next_at = now + gst_util_uint64_scale_int (arrival->duration_ts,
+        GST_SECOND, (gint) stream->format.clock_rate);
   }
+  note_return (stream, arrival);
   stream->n_packets++;
   stream->n_names = gst_rtp_buffer_get_csrc_count (rtp);
   note_cost (stream, arrival, now);
@@ -174,6 +201,16 @@ gst_partial_mix_stream_is_news (GstPartialMixStream * stream, GstClockTime now)
   gst_partial_mix_stream_weigh (stream, now);
   return fmx_stream_news_update (&stream->news, stream->wire_bps,
       stream->level);
+}
+
+void
+gst_partial_mix_stream_keep_latest (GstPartialMixStream * stream,
+    const GstPartialMixArrival * arrival)
+{
+  guint i = arrival->ext_seq % G_N_ELEMENTS (stream->latest);
+
+  stream->latest[i].ext_seq = arrival->ext_seq;
+  gst_buffer_replace (&stream->latest[i].buffer, arrival->buffer);
 }
 
 void
@@ -245,6 +282,7 @@ begin_playout (GstPartialMixStream * stream, guint64 ext_ts, GstClockTime media)
   stream->anchored = TRUE;
   stream->anchor_ts = ext_ts;
   stream->anchor_media = media;
+  fmx_alignment_init (&stream->alignment);
   if (stream->playout != NULL) {
     fmx_playout_reset (stream->playout);
     return;
@@ -267,6 +305,84 @@ gst_partial_mix_stream_set_path (GstPartialMixStream * stream,
     share_delay (stream);
 }
 
+/* On the time line of the anchor */
+static GstClockTimeDiff
+media_of (const GstPartialMixStream * stream, guint64 ext_ts)
+{
+  guint64 apart = ext_ts >= stream->anchor_ts ? ext_ts - stream->anchor_ts
+      : stream->anchor_ts - ext_ts;
+  GstClockTime time = gst_util_uint64_scale_int (apart, GST_SECOND,
+      (gint) stream->format.clock_rate);
+
+  return (GstClockTimeDiff) (ext_ts >= stream->anchor_ts
+      ? stream->anchor_media + time : stream->anchor_media - time);
+}
+
+/* For longer the clocks of a talker and the mixer are not to be trusted. */
+#define PLACE_HOLDS (30 * GST_SECOND)
+
+gboolean
+gst_partial_mix_stream_keeps_place (const GstPartialMixStream * stream)
+{
+  return stream->anchored
+      && stream->last_arrival <= stream->placed_at + PLACE_HOLDS;
+}
+
+gboolean
+gst_partial_mix_stream_get_place (const GstPartialMixStream * stream,
+    guint64 * next_ts, gint64 * next_pos)
+{
+  *next_ts = stream->next_ts;
+  *next_pos = stream->next_pos;
+  if (stream->n_mixed == 0) {
+    GstClockTime at = gst_partial_mix_stream_keeps_place (stream)
+        ? (GstClockTime) (media_of (stream, stream->next_ts) + stream->delay)
+        : stream->next_at + (GstClockTime) stream->min_delay;
+
+    *next_pos = (gint64) gst_util_uint64_scale_int_round (at,
+        (gint) stream->rate_hz, GST_SECOND);
+  }
+  return stream->started && *next_pos != FMX_POSITION_UNKNOWN;
+}
+
+void
+gst_partial_mix_stream_align (GstPartialMixStream * stream,
+    const FmxContributorTime * time, gint64 pos, GstClockTime now)
+{
+  gint32 ahead = (gint32) (time->timestamp - (guint32) stream->next_ts);
+  GstClockTime at = gst_util_uint64_scale_int ((guint64) pos, GST_SECOND,
+      (gint) stream->rate_hz);
+
+  /* not if that was told before it came out of the mix */
+  if (time->mixed && stream->leaves_at == FMX_POSITION_UNKNOWN
+      && now >= stream->last_arrival + stream->told_duration) {
+    stream->n_unheard = 0;
+    stream->leaves_at = fmx_media_position (stream->next_ts,
+        stream->next_ts + (guint64) (gint64) ahead, pos,
+        stream->format.clock_rate, stream->rate_hz);
+  }
+  stream->told_at = now;
+  if (stream->anchored)
+    fmx_alignment_tell (&stream->alignment, (GstClockTimeDiff) at
+        - media_of (stream, stream->next_ts + (guint64) (gint64) ahead),
+        time->mixed, now);
+}
+
+/* Nobody speaks at such a level, in -dBov. */
+#define PAUSE_LEVEL 50
+
+/* What is known of the stream's place among others goes to its playout. */
+static void
+take_place (GstPartialMixStream * stream, GstClockTime now)
+{
+  FmxDuration delay;
+
+  if (fmx_alignment_get (&stream->alignment, now, &delay))
+    fmx_playout_align (stream->playout, delay);
+  else
+    fmx_playout_align_no_more (stream->playout);
+}
+
 gboolean
 gst_partial_mix_stream_enqueue (GstPartialMixStream * stream,
     const GstPartialMixArrival * arrival, GstClockTime media, gint64 mix_pos,
@@ -276,28 +392,21 @@ gst_partial_mix_stream_enqueue (GstPartialMixStream * stream,
   FmxTime now = gst_util_uint64_scale_int ((guint64) mix_pos, GST_SECOND,
       (gint) rate);
   FmxPlayoutPacket packet = {.ext_seq = arrival->ext_seq,
-    .talkspurt = arrival->marker,.quiet = arrival->silent
+    .talkspurt = arrival->marker,.quiet = arrival->silent,.pause =
+        arrival->level >= PAUSE_LEVEL
   };
   FmxPlayoutDecision decision;
-  guint64 behind;
 
   if (!stream->anchored)
     begin_playout (stream, arrival->ext_ts, media);
-  if (arrival->ext_ts >= stream->anchor_ts) {
-    packet.media = stream->anchor_media
-        + gst_util_uint64_scale_int (arrival->ext_ts - stream->anchor_ts,
-        GST_SECOND, (gint) stream->format.clock_rate);
-  } else {
-    behind = gst_util_uint64_scale_int (stream->anchor_ts - arrival->ext_ts,
-        GST_SECOND, (gint) stream->format.clock_rate);
-    packet.media = stream->anchor_media > behind
-        ? stream->anchor_media - behind : 0;
-  }
+  packet.media = (FmxTime) MAX (0, media_of (stream, arrival->ext_ts));
+  take_place (stream, stream->last_arrival);
   packet.duration = (FmxDuration) gst_util_uint64_scale_int
       (arrival->duration_ts, GST_SECOND, (gint) stream->format.clock_rate);
 
   decision = fmx_playout_on_packet (stream->playout, &packet, now);
   stream->delay = decision.delay;
+  stream->placed_at = stream->last_arrival;
   if (decision.adjusted != 0 || decision.action != FMX_PLAYOUT_PLAY)
     GST_DEBUG_OBJECT (stream->pad, "ssrc %08x seq %" G_GUINT64_FORMAT
         ": action %d, playout delay %+" G_GINT64_FORMAT " to %"
@@ -323,6 +432,13 @@ gst_partial_mix_stream_enqueue (GstPartialMixStream * stream,
   return TRUE;
 }
 
+void
+gst_partial_mix_stream_warm_up (GstPartialMixStream * stream)
+{
+  stream->fresh = TRUE;
+  stream->taken_seq = 0;        /* nothing is missing before what comes next */
+}
+
 /* Or the one before it is, and did not come: what @packet has of that (in-band FEC)
  * is wanted now. */
 static gboolean
@@ -344,6 +460,8 @@ gst_partial_mix_stream_take_due (GstPartialMixStream * stream, gint64 end)
   if (stream->fresh && packet != NULL && packet->pos < end) {
     stream->fresh = FALSE;
     gst_partial_mix_voice_restart (&stream->voice);
+    stream->voice.leads_in = stream->leads_in;
+    stream->leads_in = FALSE;
   }
   for (; packet != NULL && is_due (stream, packet, end);
       packet = g_queue_peek_head (&stream->queue)) {
@@ -353,6 +471,7 @@ gst_partial_mix_stream_take_due (GstPartialMixStream * stream, gint64 end)
   }
 
   stream->voice.wanted = stream->n_mixed > 0;
+  stream->voice.leaves_at = stream->leaves_at;
   stream->voice.gain = stream->info.gain;
   if (!gst_partial_mix_voice_is_cold (&stream->voice))
     return;
@@ -380,6 +499,8 @@ gst_partial_mix_stream_flush (GstPartialMixStream * stream)
   g_queue_clear_full (&stream->queue,
       (GDestroyNotify) gst_partial_mix_packet_free);
   clear_buffers (stream->recent);
+  forget_latest (stream);
+  stream->leaves_at = FMX_POSITION_UNKNOWN;
   stream->anchored = FALSE;
   stream->fresh = TRUE;
   stream->started = FALSE;

@@ -9,10 +9,12 @@
 #include "fairmix/base/fmx-serial.h"
 #include "fairmix/mix/fmx-handover.h"
 #include "fairmix/mix/fmx-mix-key.h"
+#include "fairmix/playout/fmx-alignment.h"
 #include "fairmix/playout/fmx-playout.h"
 #include "fairmix/select/fmx-select-activity.h"
 #include "fairmix/select/fmx-stream-cost.h"
 #include "fairmix/wire/fmx-audio-level.h"
+#include "fairmix/wire/fmx-contributor-time.h"
 
 #include "gstpartialmixcodec.h"
 #include "gstpartialmixidentity.h"
@@ -63,6 +65,7 @@ typedef struct
   guint wire_bytes;
   gboolean marker;
   gboolean silent;              /* DTX, or its level extension says so */
+  gboolean unheard;             /* for a decoder alone */
   gint level;                   /* from the level extension, -1 if none */
 } GstPartialMixArrival;
 
@@ -93,7 +96,8 @@ typedef struct
   FmxSerial seq_serial;
   FmxSerial ts_serial;
   guint64 next_seq;             /* ext seq after the highest */
-  guint64 next_ts;              /* ext ts after the latest packet */
+  guint64 next_ts;              /* ext ts after the latest packet ... */
+  GstClockTime next_at;         /* ... and when the one with it is to come, running time */
   gboolean started;
   guint64 settled_ts;           /* from here on no link is after its packets */
   gboolean unsettled;           /* a link changed: settled_ts is not known */
@@ -123,12 +127,25 @@ typedef struct
   guint64 anchor_ts;
   GstClockTime anchor_media;
   gboolean anchored;
+  GstClockTime placed_at;       /* running time at which a packet last had a place */
   gboolean fresh;               /* nothing of before is to be played on */
   GQueue queue;                 /* of GstPartialMixPacket, by position */
   guint64 taken_seq;            /* ext seq of the last one taken from it, 0 = none */
   gint64 next_pos;              /* where the packet with next_ts would go */
   GstClockTimeDiff delay;
   guint64 n_late, n_shortened, n_decoded, n_concealed;
+
+  FmxAlignment alignment;       /* with the mixes that it goes into */
+  gint64 leaves_at;             /* where what came last ends in one that it is heard in */
+  GstClockTime told_at;         /* that, running time */
+  guint n_unheard;              /* packets since then */
+  gboolean leads_in;            /* see #GstPartialMixVoice */
+
+  struct
+  {
+    guint64 ext_seq;
+    GstBuffer *buffer;
+  } latest[GST_PARTIAL_MIX_N_RECENT + 1];       /* and those before it */
 
   gint told_level;              /* of the latest packet, -1: known already */
   GstClockTime told_duration;
@@ -168,9 +185,30 @@ gboolean gst_partial_mix_stream_enqueue (GstPartialMixStream * stream,
     const GstPartialMixArrival * arrival, GstClockTime media, gint64 mix_pos,
     gint64 * pos);
 
+/* Whether a stream that was mixed lately goes on in the place that it had. */
+gboolean gst_partial_mix_stream_keeps_place (const GstPartialMixStream *
+    stream);
+
+/* Where the next packet of the stream is in the mixes, or would be.  Returns: FALSE if
+ * none has come */
+gboolean gst_partial_mix_stream_get_place (const GstPartialMixStream * stream,
+    guint64 * next_ts, gint64 * next_pos);
+
+/* A mix that came in tells where the stream is in it: at @pos, in samples of the mix
+ * rate, at which that is played. */
+void gst_partial_mix_stream_align (GstPartialMixStream * stream,
+    const FmxContributorTime * time, gint64 pos, GstClockTime now);
+
+/* Keeps the latest packets of a stream for those who are to hear it again. */
+void gst_partial_mix_stream_keep_latest (GstPartialMixStream * stream,
+    const GstPartialMixArrival * arrival);
+
 /* Keeps the latest packets of a stream that nobody decodes. */
 void gst_partial_mix_stream_keep_recent (GstPartialMixStream * stream,
     GstBuffer * buffer);
+
+/* Its decoder begins anew with the latest packets, which are not to be heard. */
+void gst_partial_mix_stream_warm_up (GstPartialMixStream * stream);
 
 /* Mixing thread, with the lock: gives what is due before sample @end to the
  * voice. */

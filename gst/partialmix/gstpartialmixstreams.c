@@ -498,6 +498,15 @@ gst_partial_mix_remove_pt_streams (GstPartialMix * self,
   }
 }
 
+/* Who is heard in a mix may come back. */
+static GstClockTime
+heard_of (const GstPartialMixStream * stream)
+{
+  return stream->leaves_at != FMX_POSITION_UNKNOWN ? MAX (stream->last_arrival,
+      stream->told_at)
+      : stream->last_arrival;
+}
+
 void
 gst_partial_mix_expire_streams (GstPartialMix * self, GstClockTime now)
 {
@@ -510,8 +519,8 @@ gst_partial_mix_expire_streams (GstPartialMix * self, GstClockTime now)
       continue;
     if (has_said_bye (self, stream, now))
       gst_partial_mix_remove_stream (self, stream, GST_PARTIAL_MIX_STREAM_BYE);
-    else if (self->settings.stream_timeout > 0 && now > stream->last_arrival
-        && now - stream->last_arrival > self->settings.stream_timeout)
+    else if (self->settings.stream_timeout > 0 && now > heard_of (stream)
+        && now - heard_of (stream) > self->settings.stream_timeout)
       gst_partial_mix_remove_stream (self, stream,
           GST_PARTIAL_MIX_STREAM_TIMEOUT);
   }

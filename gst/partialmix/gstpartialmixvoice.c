@@ -27,6 +27,8 @@
 #define COMFORT_MS 1000
 #define COMFORT_FADE_MS 200
 #define SPLICE_MS 5
+/* 2.5 ms, as a mix fades in who enters it */
+#define FADES_A_SECOND 400
 /* fmx_mix_add_ramp() takes gains up to this */
 #define MAX_WEIGHT 8
 /* A frame of 60 ms, a packet that begins at its end, and one that is decoded behind
@@ -49,7 +51,7 @@ gst_partial_mix_voice_init (GstPartialMixVoice * voice, guint32 ssrc,
   voice->format = *format;
   voice->rate_hz = rate_hz;
   voice->gain = 1.0f;
-  voice->pcm_pos = FMX_POSITION_UNKNOWN;
+  voice->pcm_pos = voice->leaves_at = FMX_POSITION_UNKNOWN;
   voice->decoder_cold = TRUE;
   g_queue_init (&voice->due);
 }
@@ -109,13 +111,30 @@ map_payload (GstBuffer * buffer, GstRTPBuffer * rtp)
   return gst_rtp_buffer_map (buffer, GST_MAP_READ, rtp);
 }
 
+/* It fades out elsewhere.  @samples: those before mix position @pos */
+static void
+lead_in (GstPartialMixVoice * voice, const gint16 * samples, guint n,
+    gint64 pos)
+{
+  const guint fade = MIN (n, voice->rate_hz / FADES_A_SECOND);
+  guint i;
+
+  if (voice->pcm_pos != FMX_POSITION_UNKNOWN)
+    return;
+  for (i = 0; i < fade; i++)
+    voice->pcm[i] = (gint16) ((gint32) samples[n - fade + i] * (gint32) (i + 1)
+        / (gint32) (fade + 1));
+  voice->pcm_pos = pos - fade;
+  voice->pcm_len = fade;
+}
+
 /* Decodes the packets before this one for nothing but the decoder's state, so
  * that a stream that enters a mix does not have to fade in. */
 static void
-decode_warm (GstPartialMixVoice * voice)
+decode_warm (GstPartialMixVoice * voice, gint64 pos)
 {
   gint16 scratch[GST_PARTIAL_MIX_MAX_PACKET_SAMPLES];
-  guint i;
+  guint i, n = 0;
 
   gst_partial_mix_decoder_reset (voice->decoder);
   for (i = 0; i < GST_PARTIAL_MIX_N_RECENT; i++) {
@@ -123,13 +142,16 @@ decode_warm (GstPartialMixVoice * voice)
     GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
 
     if (buffer != NULL && map_payload (buffer, &rtp)) {
-      gst_partial_mix_decoder_decode (voice->decoder,
+      n = gst_partial_mix_decoder_decode (voice->decoder,
           gst_rtp_buffer_get_payload (&rtp),
           gst_rtp_buffer_get_payload_len (&rtp), scratch);
       gst_rtp_buffer_unmap (&rtp);
     }
     gst_clear_buffer (&buffer);
   }
+  if (voice->leads_in)
+    lead_in (voice, scratch, n, pos);
+  voice->leads_in = FALSE;
 }
 
 static void
@@ -204,7 +226,7 @@ append_concealment (GstPartialMixVoice * voice, guint n, GstRTPBuffer * next)
 }
 
 static gboolean
-prepare_decoder (GstPartialMixVoice * voice)
+prepare_decoder (GstPartialMixVoice * voice, gint64 pos)
 {
   if (voice->decoder == NULL && !voice->failed) {
     voice->decoder = gst_partial_mix_decoder_new (&voice->format,
@@ -212,7 +234,7 @@ prepare_decoder (GstPartialMixVoice * voice)
     voice->failed = voice->decoder == NULL;
   }
   if (voice->decoder != NULL && voice->decoder_cold) {
-    decode_warm (voice);
+    decode_warm (voice, pos);
     voice->decoder_cold = FALSE;
   }
   return voice->decoder != NULL;
@@ -245,6 +267,7 @@ decode_packet (GstPartialMixVoice * voice, GstRTPBuffer * rtp, gint16 * out)
   read_names (voice, rtp);
   voice->n_new_decoded++;
   voice->concealed = 0;
+  voice->gone = FALSE;
   return n;
 }
 
@@ -317,7 +340,8 @@ decode_due (GstPartialMixVoice * voice)
     } else if (packet->silent) {
       /* neither decoded nor concealed; the decoder starts afresh after it */
       voice->decoder_cold = TRUE;
-    } else if (prepare_decoder (voice) && map_payload (packet->buffer, &rtp)) {
+    } else if (prepare_decoder (voice, packet->pos)
+        && map_payload (packet->buffer, &rtp)) {
       if (voice->pcm_pos == FMX_POSITION_UNKNOWN) {
         voice->pcm_pos = packet->pos;
         voice->pcm_len = 0;
@@ -329,6 +353,25 @@ decode_due (GstPartialMixVoice * voice)
   }
 }
 
+/* It fades in elsewhere. */
+static void
+fade_out (GstPartialMixVoice * voice)
+{
+  guint n = MIN (voice->rate_hz / FADES_A_SECOND,
+      PCM_CAPACITY - voice->pcm_len);
+  guint i;
+
+  append_concealment (voice, n, NULL);
+  for (i = 0; i < n; i++) {
+    guint at = voice->pcm_len - n + i;
+
+    voice->pcm[at] = (gint16) ((gint32) voice->pcm[at] * (gint32) (n - i)
+        / (gint32) (n + 1));
+  }
+  voice->n_tail = 0;
+  voice->gone = TRUE;
+}
+
 /* What was decoded ends before sample @end, and nothing else is due. */
 static void
 conceal_end (GstPartialMixVoice * voice, gint64 end)
@@ -336,11 +379,14 @@ conceal_end (GstPartialMixVoice * voice, gint64 end)
   gint64 missing;
 
   if (voice->pcm_pos == FMX_POSITION_UNKNOWN || !voice->wanted
-      || voice->decoder_cold || voice->concealed >= conceal_limit (voice))
+      || voice->gone || voice->decoder_cold
+      || voice->concealed >= conceal_limit (voice))
     return;
-  missing = end - (voice->pcm_pos + voice->pcm_len);
+  missing = MIN (end, voice->leaves_at) - (voice->pcm_pos + voice->pcm_len);
   if (missing > 0)
     append_concealment (voice, (guint) missing, NULL);
+  if (voice->leaves_at < end && voice->pcm_pos + voice->pcm_len < end)
+    fade_out (voice);
 }
 
 /* Copies [pos, pos + n) to the frame and drops what lies before its end. */

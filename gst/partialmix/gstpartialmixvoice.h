@@ -14,7 +14,7 @@
 G_BEGIN_DECLS
 
 /* packets that a decoder hears before those that are played, to be warm */
-#define GST_PARTIAL_MIX_N_RECENT 3
+#define GST_PARTIAL_MIX_N_RECENT 5
 
 /**
  * GstPartialMixPacket:
@@ -58,6 +58,10 @@ typedef struct
  * GstPartialMixVoice:
  * @wanted: somebody hears it in a mix; else it only plays out what is due
  * @rendered: there is a renderer, for which pauses get comfort noise
+ * @leaves_at: it goes on in a mix that came in, from this mix position on: what is
+ *     missing is not to be made up; %FMX_POSITION_UNKNOWN: it does not
+ * @leads_in: it comes out of such a mix: the end of what its decoder hears before is
+ *     heard as well, as the mix fades out
  * @gain: linear; what it is scaled by
  * @voice_level: that it is brought to, in -dBov; 0: it stays as loud as it is
  * @decoder_complexity: of Opus
@@ -78,6 +82,8 @@ typedef struct
 {
   gboolean wanted;
   gboolean rendered;
+  gint64 leaves_at;
+  gboolean leads_in;
   gfloat gain;
   guint voice_level;
   gint decoder_complexity;
@@ -108,6 +114,7 @@ typedef struct
   gint16 *tail;                 /* what would come next but for a splice */
   guint n_tail;
   guint concealed;              /* samples in a row */
+  gboolean gone;                /* faded out: no more until a packet comes */
   guint hangover;               /* ticks that it stays active */
 } GstPartialMixVoice;
 

@@ -337,7 +337,9 @@ make_tone (RigTalker * talker, guint64 first, guint rate, guint n, gint16 * out)
 {
   guint i;
 
-  for (i = 0; i < n; i++)
+  for (i = 0; i < n && talker->voice != NULL; i++)
+    out[i] = (gint16) talker->voice[(first + i) % talker->n_voice];
+  for (i = 0; i < n && talker->voice == NULL; i++)
     out[i] = (gint16) lrint (talker->amplitude * sin (2.0 * G_PI
             * talker->frequency * (gdouble) (first + i) / rate));
 }

@@ -42,6 +42,8 @@ typedef struct
   guint32 ts_base;
   gdouble frequency;
   gdouble amplitude;
+  const gdouble *voice;         /* instead of a tone: one sample after the other ... */
+  guint n_voice;                /* ... so many, at the encoding's rate, again and again */
   gint level;                   /* RFC 6464, -1 = none */
   gboolean silent;              /* sends nothing */
   gpointer encoder;
