@@ -83,9 +83,11 @@ test_a_pause_is_enough_but_not_for_less_than_a_millisecond (void **state)
 
   (void) state;
   stream_init (&s);
-  send_many (&s, 500, 0);       /* at rest */
+  send (&s, false, false, 0);
+  send_many (&s, 200, 30 * MS);
+  assert_true (s.playout.rests);
   fmx_playout_align (&s.playout, PLACE);
-  assert_int_equal (send (&s, false, true, 0).delay, PLACE);
+  assert_int_equal (send (&s, false, true, 30 * MS).delay, PLACE);
   fmx_playout_align (&s.playout, PLACE + MS / 2);
   assert_int_equal (send (&s, false, true, 0).delay, PLACE);
   assert_int_equal (send (&s, true, false, 0).delay, PLACE + MS / 2);
