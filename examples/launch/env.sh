@@ -209,6 +209,16 @@ play_to () {
   esac
 }
 
+# ALIGN=1, at a mixer and at those who listen to it: its mixes tell where voices are in them.
+case ${ALIGN:=0} in
+0) ;;
+1)
+  RTP=$RTP,extmap-3=urn:x-fairmix:rtp-hdrext:contributor-time
+  OPUS=$OPUS,extmap-3=urn:x-fairmix:rtp-hdrext:contributor-time
+  ;;
+*) wrong "ALIGN is 0 or 1, not $ALIGN" ;;
+esac
+
 # shellcheck source=examples/prepare.sh
 . "$fmx_top/examples/prepare.sh"
 fmx_help "$@"

@@ -13,7 +13,7 @@
 # DATABASE=FILE: priorities, groups, gains.  LATENCY=20 (ms) is how late a
 # packet may be that has to be mixed; it grows by itself where that is not
 # enough.  ALGORITHM=shortq|dpm|dpm-literal|tfrc|gaimd (shortq) finds
-# the rate.
+# the rate.  ALIGN=1 where all who listen have ALIGN=1 (receiver.sh).
 # Ports, IPv6: examples/launch/README.md
 
 # shellcheck source=examples/launch/env.sh

@@ -11,7 +11,8 @@
 #
 # DATABASE=FILE names a file that places the talkers; without it they are
 # spread evenly.  LATENCY=20 (ms) is how late a packet may be before its talker's
-# delay grows; with 80 short queues on the way are not heard.
+# delay grows; with 80 short queues on the way are not heard.  ALIGN=1, here and at the
+# mixer: a voice that goes into a mix stays where it is; the others are as late as that.
 # Ports, IPv6: examples/launch/README.md
 
 # shellcheck source=examples/launch/env.sh
@@ -49,6 +50,6 @@ exec gst-launch-1.0 -e $FLAGS \
   ! in.recv_rtcp_sink_0 said. ! mix.rtcp_sink_0 \
   in.send_rtcp_src_0 ! reports. feedback.rtcp_src ! reports. \
   funnel name=reports ! tee name=to "${feedback[@]}" \
-  partialmix name=mix rtpbin=in latency="${LATENCY}000000" \
+  partialmix name=mix rtpbin=in latency="${LATENCY}000000" align="$ALIGN" \
     ${DATABASE:+database-location="$DATABASE"} \
   mix.src_1 ! audio/x-raw,rate=48000,channels=2 ! queue ! audioconvert ! "${sink[@]}"
