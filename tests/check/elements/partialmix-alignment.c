@@ -282,6 +282,21 @@ GST_START_TEST (test_a_mixer_that_lies_is_believed_so_far)
 
 GST_END_TEST;
 
+GST_START_TEST (test_another_mixer_is_not_asked)
+{
+  VoiceChain *chain = voice_chain_new (L16, "align=true", RIG_L16, TRUE);
+  gdouble lag;
+  Ear ear;
+
+  chain->stranger = TRUE;
+  ear_listen (&ear, move_about (chain, 3 * SECOND, 4));
+  lag = find_lag (&ear, CHANGE (0) - 10);
+  check_in_place (&ear, CHANGE (0) - 30, CHANGE (4) - 5, lag);
+  ear_clear (&ear);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_a_mixer_that_begins_anew_is_believed_anew)
 {
   VoiceChain *chain = voice_chain_new (L16, "align=true", RIG_L16, TRUE);
@@ -331,6 +346,7 @@ partialmix_alignment_suite (void)
   tcase_add_test (tc, test_a_listener_who_comes_late_aligns);
   tcase_add_test (tc, test_what_tells_may_be_lost);
   tcase_add_test (tc, test_a_mixer_that_lies_is_believed_so_far);
+  tcase_add_test (tc, test_another_mixer_is_not_asked);
   tcase_add_test (tc, test_a_mixer_that_begins_anew_is_believed_anew);
   tcase_add_test (tc, test_it_costs_little);
   return suite;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "../gstfairmixcheck.h"
 #include "voicechain.h"
 
 #include <math.h>
@@ -11,6 +12,7 @@
 #define NETWORK 19              /* ms: what arrives does so just before a tick */
 #define PHASE (19 * GST_MSECOND)
 #define N_OTHERS 2
+#define STRANGER_SSRC 777
 #define SECONDS 30
 #define MONO "audio/x-raw,format=" GST_AUDIO_NE (S16) \
     ",layout=interleaved,rate=48000,channels=1"
@@ -111,30 +113,40 @@ take_due (VoiceChain * chain, GQueue * queue)
   return packet;
 }
 
+/* What a packet tells is wrong by @lie samples.  Returns: how much that is */
+static guint
+change_told (VoiceChain * chain, GstRTPBuffer * rtp, gint lie)
+{
+  FmxContributorTime time;
+  gpointer data;
+  guint size, k;
+
+  for (k = 0; gst_rtp_buffer_get_extension_onebyte_header (rtp, 3, k, &data,
+          &size); k++) {
+    fail_unless (fmx_contributor_time_parse (data, size, &time));
+    time.timestamp += (guint32) lie;
+    if (chain->forgets > 0 && (chain->n_told + k) % chain->forgets == 0)
+      time.ssrc = 0;
+    fmx_contributor_time_write (data, size, &time);
+  }
+  return k;
+}
+
 /* Counts what leaves the mixer, and changes what it tells. */
 static void
 look_at (VoiceChain * chain, GstBuffer * buffer)
 {
   GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
-  FmxContributorTime time;
-  gpointer data;
-  guint size;
+  guint told;
 
   fail_unless (gst_rtp_buffer_map (buffer, GST_MAP_READWRITE, &rtp));
   if (gst_rtp_buffer_get_ssrc (&rtp) == VOICE_SSRC) {
     chain->n_voice++;
     chain->n_markers += gst_rtp_buffer_get_marker (&rtp);
   }
-  for (guint k = 0; gst_rtp_buffer_get_extension_onebyte_header (&rtp, 3, k,
-          &data, &size); k++) {
-    chain->n_told++;
-    chain->n_told_bytes += size + 1;
-    fail_unless (fmx_contributor_time_parse (data, size, &time));
-    time.timestamp += (guint32) chain->lie;
-    if (chain->forgets > 0 && chain->n_told % chain->forgets == 0)
-      time.ssrc = 0;
-    fmx_contributor_time_write (data, size, &time);
-  }
+  told = change_told (chain, &rtp, chain->lie);
+  chain->n_told += told;
+  chain->n_told_bytes += told * (1 + FMX_CONTRIBUTOR_TIME_BYTES);
   gst_rtp_buffer_unmap (&rtp);
 }
 
@@ -151,6 +163,37 @@ tap_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   return GST_FLOW_OK;
 }
 
+static void
+start (GstPad * pad, GstCaps * caps, gboolean first)
+{
+  GstSegment segment;
+
+  caps = gst_caps_copy (caps);
+  gst_caps_set_simple (caps, "extmap-1", G_TYPE_STRING,
+      "urn:ietf:params:rtp-hdrext:ssrc-audio-level", NULL);
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_pad_push_event (pad, gst_event_new_caps (caps));
+  if (first)
+    gst_pad_push_event (pad, gst_event_new_segment (&segment));
+  gst_caps_unref (caps);
+}
+
+/* The same of somebody else */
+static void
+repeat (VoiceChain * chain, GstBuffer * buffer)
+{
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+
+  if (rtp_packet_ssrc (buffer) == VOICE_SSRC)
+    return;
+  buffer = gst_buffer_copy_deep (buffer);
+  gst_rtp_buffer_map (buffer, GST_MAP_READWRITE, &rtp);
+  gst_rtp_buffer_set_ssrc (&rtp, STRANGER_SSRC);
+  change_told (chain, &rtp, -RIG_RATE / 10);
+  gst_rtp_buffer_unmap (&rtp);
+  gst_pad_push (chain->other, buffer);
+}
+
 /* as from a socket: it is stamped when it comes */
 static void
 arrive (VoiceChain * chain, OnTheWay * packet)
@@ -159,21 +202,15 @@ arrive (VoiceChain * chain, OnTheWay * packet)
 
   if (packet->pad == NULL && (chain->in_caps == NULL
           || !gst_caps_is_equal (chain->in_caps, packet->caps))) {
-    GstCaps *caps = gst_caps_copy (packet->caps);
-    GstSegment segment;
-
-    gst_segment_init (&segment, GST_FORMAT_TIME);
-    gst_caps_set_simple (caps, "extmap-1", G_TYPE_STRING,
-        "urn:ietf:params:rtp-hdrext:ssrc-audio-level", NULL);
-    gst_pad_push_event (pad, gst_event_new_caps (caps));
-    gst_caps_unref (caps);
-    if (chain->in_caps == NULL)
-      gst_pad_push_event (pad, gst_event_new_segment (&segment));
+    start (pad, packet->caps, chain->in_caps == NULL);
+    start (chain->other, packet->caps, chain->in_caps == NULL);
     gst_caps_replace (&chain->in_caps, packet->caps);
   }
   packet->buffer = gst_buffer_make_writable (packet->buffer);
   GST_BUFFER_PTS (packet->buffer) = GST_BUFFER_DTS (packet->buffer) =
       packet->due;
+  if (packet->pad == NULL && chain->stranger)
+    repeat (chain, packet->buffer);
   if (packet->pad == NULL && chain->deaf)
     gst_buffer_unref (packet->buffer);
   else
@@ -244,9 +281,35 @@ add_talkers (VoiceChain * chain, RigEncoding encoding)
   }
 }
 
+static GstPad *
+connect_pad (VoiceChain * chain, const gchar * name, GstPad ** sink)
+{
+  GstPad *pad = gst_pad_new (NULL, GST_PAD_SRC);
+
+  *sink = gst_element_request_pad_simple (chain->hearing->mix, name);
+  fail_unless_equals_int (gst_pad_link (pad, *sink), GST_PAD_LINK_OK);
+  gst_pad_set_active (pad, TRUE);
+  gst_pad_push_event (pad, gst_event_new_stream_start (name));
+  return pad;
+}
+
+static void
+disconnect_pad (VoiceChain * chain, GstPad * pad, GstPad * sink)
+{
+  gst_pad_unlink (pad, sink);
+  gst_element_release_request_pad (chain->hearing->mix, sink);
+  gst_object_unref (sink);
+  gst_object_unref (pad);
+}
+
 static void
 connect (VoiceChain * chain, gboolean wants)
 {
+  GstStructure *s = gst_structure_new ("stream", "mute", G_TYPE_BOOLEAN, TRUE,
+      NULL);
+
+  g_signal_emit_by_name (chain->hearing->mix, "set-stream", STRANGER_SSRC, s);
+  gst_structure_free (s);
   chain->tap = gst_pad_new_from_static_template (wants ? &wanting : &plain,
       NULL);
   gst_pad_set_element_private (chain->tap, chain);
@@ -255,12 +318,8 @@ connect (VoiceChain * chain, gboolean wants)
   chain->out = gst_element_request_pad_simple (chain->mixer->mix, "src_0");
   fail_unless_equals_int (gst_pad_link (chain->out, chain->tap),
       GST_PAD_LINK_OK);
-  chain->in = gst_pad_new (NULL, GST_PAD_SRC);
-  chain->sink = gst_element_request_pad_simple (chain->hearing->mix, "sink_0");
-  fail_unless_equals_int (gst_pad_link (chain->in, chain->sink),
-      GST_PAD_LINK_OK);
-  gst_pad_set_active (chain->in, TRUE);
-  gst_pad_push_event (chain->in, gst_event_new_stream_start ("network"));
+  chain->in = connect_pad (chain, "sink_0", &chain->sink);
+  chain->other = connect_pad (chain, "sink_5", &chain->other_sink);
   chain->ear = rig_listener (chain->hearing, "src_1", MONO);
 }
 
@@ -344,13 +403,11 @@ voice_chain_free (VoiceChain * chain)
   gst_element_set_state (chain->mixer->mix, GST_STATE_NULL);
   gst_element_set_state (chain->hearing->mix, GST_STATE_NULL);
   gst_pad_unlink (chain->out, chain->tap);
-  gst_pad_unlink (chain->in, chain->sink);
   gst_element_release_request_pad (chain->mixer->mix, chain->out);
-  gst_element_release_request_pad (chain->hearing->mix, chain->sink);
   gst_object_unref (chain->out);
-  gst_object_unref (chain->sink);
   gst_object_unref (chain->tap);
-  gst_object_unref (chain->in);
+  disconnect_pad (chain, chain->in, chain->sink);
+  disconnect_pad (chain, chain->other, chain->other_sink);
   gst_clear_caps (&chain->in_caps);
   rig_free (chain->mixer);
   rig_free (chain->hearing);

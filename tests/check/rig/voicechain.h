@@ -17,6 +17,8 @@ G_BEGIN_DECLS
  * @forgets: of so many elements that tell where streams are, one is lost; 0: none
  * @lie: what each of those is wrong by, in samples
  * @deaf: nothing gets to the listener
+ * @stranger: somebody else sends him the same mixes, in which it is told that all streams
+ *     are 100 ms later; he is not heard
  * @n_told: such elements that left the mixer
  * @n_voice, @n_markers: packets of the voice that did, and those with the marker
  *
@@ -30,7 +32,7 @@ typedef struct
   guint n_said;
   guint forgets;
   gint lie;
-  gboolean deaf;
+  gboolean deaf, stranger;
   guint n_told, n_told_bytes, n_voice, n_markers;
   Rig *mixer, *hearing;
   RigListener *ear;
@@ -38,6 +40,7 @@ typedef struct
 
   /*< private >*/
   GstPad *tap, *out, *in, *sink;
+  GstPad *other, *other_sink;   /* of the stranger */
   GQueue sent, way;
   GMutex lock;
   GRand *rand;
