@@ -189,7 +189,7 @@ repeat (VoiceChain * chain, GstBuffer * buffer)
   buffer = gst_buffer_copy_deep (buffer);
   gst_rtp_buffer_map (buffer, GST_MAP_READWRITE, &rtp);
   gst_rtp_buffer_set_ssrc (&rtp, STRANGER_SSRC);
-  change_told (chain, &rtp, -RIG_RATE / 10);
+  change_told (chain, &rtp, RIG_RATE / 50);
   gst_rtp_buffer_unmap (&rtp);
   gst_pad_push (chain->other, buffer);
 }
@@ -305,8 +305,8 @@ disconnect_pad (VoiceChain * chain, GstPad * pad, GstPad * sink)
 static void
 connect (VoiceChain * chain, gboolean wants)
 {
-  GstStructure *s = gst_structure_new ("stream", "mute", G_TYPE_BOOLEAN, TRUE,
-      NULL);
+  GstStructure *s = gst_structure_new ("stream", "gain-db", G_TYPE_DOUBLE,
+      -60.0, NULL);
 
   g_signal_emit_by_name (chain->hearing->mix, "set-stream", STRANGER_SSRC, s);
   gst_structure_free (s);

@@ -18,7 +18,7 @@ G_BEGIN_DECLS
  * @lie: what each of those is wrong by, in samples
  * @deaf: nothing gets to the listener
  * @stranger: somebody else sends him the same mixes, in which it is told that all streams
- *     are 100 ms later; he is not heard
+ *     are 20 ms sooner; he is not heard
  * @n_told: such elements that left the mixer
  * @n_voice, @n_markers: packets of the voice that did, and those with the marker
  *
