@@ -31,8 +31,10 @@ gst_partial_mix_listener_clear (GstPartialMixListener * listener)
 {
   guint i;
 
-  for (i = 0; i < FMX_ADAPT_MAX_MIXES; i++)
+  for (i = 0; i < FMX_ADAPT_MAX_MIXES; i++) {
     gst_clear_caps (&listener->outputs[i].caps);
+    g_clear_pointer (&listener->outputs[i].times, g_free);
+  }
   gst_partial_mix_payloads_clear (&listener->payloads);
   g_free (listener->limiter);
   g_array_unref (listener->links);

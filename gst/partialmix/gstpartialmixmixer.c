@@ -219,6 +219,14 @@ enters (const FmxHandover * handover, guint mix,
 }
 
 /* Adds what @listener hears of @stream in this tick to its mixes. */
+static GstPartialMixTimes *
+times_of (GstPartialMixOutput * output)
+{
+  if (output->times == NULL)
+    output->times = g_new0 (GstPartialMixTimes, 1);
+  return output->times;
+}
+
 static void
 gather_link (GstPartialMixMixer * mixer, GstPartialMixListener * listener,
     GstPartialMixStream * stream, const GstPartialMixFrame * frame)
@@ -236,8 +244,9 @@ gather_link (GstPartialMixMixer * mixer, GstPartialMixListener * listener,
     if (!fmx_handover_contributes (&link->handover, mixes[k], frame->pos,
             frame->n, &shape.envelope))
       continue;
-    if (enters (&link->handover, mixes[k], frame))
-      gst_partial_mix_times_enter (&listener->outputs[mixes[k]].times,
+    if (listener->payloads.time_id != 0
+        && enters (&link->handover, mixes[k], frame))
+      gst_partial_mix_times_enter (times_of (&listener->outputs[mixes[k]]),
           stream->slot);
     if (gain == 1.0f && fmx_mix_envelope_is_full (&shape.envelope, frame->pos,
             frame->n))
@@ -338,7 +347,7 @@ plan_times (GstPartialMixMixer * mixer, GstPartialMixListener * listener,
 
   output->time_id = listener->payloads.time_id;
   if (output->time_id != 0)
-    gst_partial_mix_times_plan (&output->times,
+    gst_partial_mix_times_plan (times_of (output),
         gst_partial_mix_table_n_slots (table), pos, mixer->rate_hz,
         look_up_time, &telling);
 }
@@ -759,7 +768,7 @@ write_packet (const GstPartialMixMixer * mixer, GstPartialMixOutput * output,
     gst_rtp_buffer_set_csrc (&rtp, (guint8) i, shared->csrcs[i]);
   add_levels (mixer, &rtp, shared, n_csrcs);
   if (output->time_id != 0)
-    gst_partial_mix_times_write (&output->times, &rtp, output->time_id,
+    gst_partial_mix_times_write (output->times, &rtp, output->time_id,
         pos - content_delay (mixer, shared), mixer->rate_hz);
   gst_rtp_buffer_unmap (&rtp);
   gst_buffer_append_memory (buffer, gst_memory_ref (shared->payload));

@@ -17,6 +17,7 @@
 
 #define GST_CAT_DEFAULT gst_partial_mix_debug
 
+#define N_WARM 3                /* where nobody brings what came before: all are kept */
 
 GstPartialMixStream *
 gst_partial_mix_stream_new (guint32 ssrc, GstPad * pad,
@@ -31,6 +32,7 @@ gst_partial_mix_stream_new (guint32 ssrc, GstPad * pad,
   stream->format = *format;
   stream->rate_hz = rate_hz;
   stream->level = FMX_LEVEL_SILENCE;
+  stream->n_recent = N_WARM;
   stream->told_level = -1;
   fmx_select_activity_init (&stream->activity);
   fmx_alignment_init (&stream->alignment);
@@ -137,6 +139,11 @@ note_return (GstPartialMixStream * stream, GstPartialMixArrival * arrival)
     return;
   arrival->unheard = !arrival->marker
       && stream->n_unheard++ < GST_PARTIAL_MIX_N_RECENT;
+  if (arrival->unheard && stream->n_recent < GST_PARTIAL_MIX_N_RECENT) {
+    clear_buffers (stream->recent);
+    stream->n_recent = GST_PARTIAL_MIX_N_RECENT;
+    stream->recent_next = 0;
+  }
   if (!arrival->unheard)
     stream->leaves_at = FMX_POSITION_UNKNOWN;
 }
@@ -218,7 +225,7 @@ gst_partial_mix_stream_keep_recent (GstPartialMixStream * stream,
     GstBuffer * buffer)
 {
   gst_buffer_replace (&stream->recent[stream->recent_next], buffer);
-  stream->recent_next = (stream->recent_next + 1) % GST_PARTIAL_MIX_N_RECENT;
+  stream->recent_next = (stream->recent_next + 1) % stream->n_recent;
 }
 
 /* -------------------------------------------------------------- playout -- */
@@ -476,8 +483,9 @@ gst_partial_mix_stream_take_due (GstPartialMixStream * stream, gint64 end)
   if (!gst_partial_mix_voice_is_cold (&stream->voice))
     return;
   for (i = 0; i < GST_PARTIAL_MIX_N_RECENT; i++)
-    before[i] = g_steal_pointer (&stream->recent[(stream->recent_next + i)
-            % GST_PARTIAL_MIX_N_RECENT]);
+    before[i] = i < stream->n_recent
+        ? g_steal_pointer (&stream->recent[(stream->recent_next + i)
+            % stream->n_recent]) : NULL;
   gst_partial_mix_voice_warm_up (&stream->voice, before);
 }
 

@@ -112,6 +112,7 @@ typedef struct
   guint n_names;                /* it is a mix that names so many */
   guint64 n_packets;
   GstBuffer *recent[GST_PARTIAL_MIX_N_RECENT];  /* of those not decoded */
+  guint n_recent;               /* at most */
   guint recent_next;
 
   /* Database */
