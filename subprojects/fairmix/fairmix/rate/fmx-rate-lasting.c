@@ -152,13 +152,16 @@ fmx_rate_lasting_on_rate (FmxRateLasting *lasting, double bps, FmxTime now)
   }
 }
 
-/* What the rate was before says nothing of the path as it is: a part begins. */
+/* What the rate was before says nothing of the path as it is: a part begins.  Who finds
+ * more room while he waits, and more again, waits once. */
 void
 fmx_rate_lasting_on_wider (FmxRateLasting *lasting, FmxTime now)
 {
   lasting->part = (lasting->part + 1) % FMX_RATE_LASTING_PARTS;
   lasting->low_bps[lasting->part] = lasting->rate_bps;
-  lasting->begun = lasting->rose = now;
+  lasting->begun = now;
+  if (lasting->wait > WAIT_MIN)
+    lasting->rose = now;
   lasting->wait = WAIT_MIN;
 }
 

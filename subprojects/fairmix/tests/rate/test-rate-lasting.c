@@ -114,6 +114,24 @@ test_a_path_that_became_wider_is_not_waited_for (void **state)
   }
 }
 
+/* A path that is found wider step by step would be waited for at each step. */
+static void
+test_who_finds_more_room_while_he_waits_waits_once (void **state)
+{
+  (void) state;
+  fmx_rate_lasting_init (&lasting, 0);
+  (void) hold (400e3, 0.0, 1.0);
+  (void) hold (100e3, 1.0, 10.0);
+  assert_int_equal (hold (120e3, 10.0, 20.0), 1);
+  (void) after (200e3, 25.0);
+  fmx_rate_lasting_on_wider (&lasting, (FmxTime) (25 * S));
+  (void) hold (200e3, 25.1, 28.0);
+  (void) after (350e3, 28.0);
+  fmx_rate_lasting_on_wider (&lasting, (FmxTime) (28 * S));
+  assert_int_equal (hold (350e3, 28.1, 31.5), 1);
+  assert_float_equal (fmx_rate_lasting_bps (&lasting), 200e3, 1.0);
+}
+
 /* Whatever the rate does: 5 + 10 + 20 + 40 s in the first 100, then each 40 s. */
 static void
 test_it_rises_no_more_than_three_times_in_100_s (void **state)
@@ -226,6 +244,7 @@ main (void)
     cmocka_unit_test (test_after_one_fall_it_is_soon_what_it_was),
     cmocka_unit_test (test_what_it_often_falls_from_does_not_last),
     cmocka_unit_test (test_a_path_that_became_wider_is_not_waited_for),
+    cmocka_unit_test (test_who_finds_more_room_while_he_waits_waits_once),
     cmocka_unit_test (test_it_rises_no_more_than_three_times_in_100_s),
     cmocka_unit_test (test_the_first_rises_are_soon),
     cmocka_unit_test (test_a_fall_that_is_taken_back_was_none),
