@@ -78,6 +78,22 @@ rtp_packet_payload_bytes (GstBuffer * buffer)
   return bytes;
 }
 
+/* Returns: how many warnings waited on the bus of @pipeline */
+static inline guint
+pipeline_warnings (GstElement * pipeline)
+{
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message;
+  guint n = 0;
+
+  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING)) != NULL) {
+    gst_message_unref (message);
+    n++;
+  }
+  gst_object_unref (bus);
+  return n;
+}
+
 /* A number of the "stats" of @element, one of ours, of whatever type. */
 static inline gdouble
 element_stat (GstElement * element, const gchar * field)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "dpmcheck.h"
 #include "dpmwatch.h"
+#include "../gstfairmixcheck.h"
 
 #include <glib/gstdio.h>
 
@@ -338,36 +339,20 @@ GST_START_TEST (test_delays_are_those_of_the_clock_of_the_pipelines)
 
 GST_END_TEST;
 
-/* Returns: how many warnings there were */
-static guint
-count_warnings (GstElement * pipeline)
-{
-  GstBus *bus = gst_element_get_bus (pipeline);
-  GstMessage *message;
-  guint n = 0;
-
-  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING)) != NULL) {
-    gst_message_unref (message);
-    n++;
-  }
-  gst_object_unref (bus);
-  return n;
-}
-
 /* At the start, and where it is set later */
 GST_START_TEST (test_a_weight_that_is_no_number_is_told)
 {
   Person *mixer = mixer_new ("weights=\"weights,alice=x,bob=2,carol=yes\"");
   GstElement *dpm = gst_bin_get_by_name (GST_BIN (mixer->pipeline), "dpm");
 
-  fail_unless_equals_int (count_warnings (mixer->pipeline), 2);
+  fail_unless_equals_int (pipeline_warnings (mixer->pipeline), 2);
   gst_util_set_object_arg (G_OBJECT (dpm), "weights", "weights,alice=0.5");
-  fail_unless_equals_int (count_warnings (mixer->pipeline), 0);
+  fail_unless_equals_int (pipeline_warnings (mixer->pipeline), 0);
   gst_util_set_object_arg (G_OBJECT (dpm), "weights",
       "weights,alice=(string)2");
-  fail_unless_equals_int (count_warnings (mixer->pipeline), 1);
+  fail_unless_equals_int (pipeline_warnings (mixer->pipeline), 1);
   g_object_set (dpm, "weights", NULL, NULL);
-  fail_unless_equals_int (count_warnings (mixer->pipeline), 0);
+  fail_unless_equals_int (pipeline_warnings (mixer->pipeline), 0);
   gst_object_unref (dpm);
   person_free (mixer);
 }

@@ -3,6 +3,8 @@
 #include <gst/check/gstharness.h>
 #include <gst/rtp/rtp.h>
 
+#include "../gstfairmixcheck.h"
+
 #define CAPS "application/x-rtp, media=(string)audio, clock-rate=(int)8000, " \
     "encoding-name=(string)PCMU, payload=(int)0"
 
@@ -200,22 +202,6 @@ GST_START_TEST (test_a_name_that_is_not_there_is_an_error)
 
 GST_END_TEST;
 
-/* Returns: how many warnings there were */
-static guint
-count_warnings (GstElement * pipeline)
-{
-  GstBus *bus = gst_element_get_bus (pipeline);
-  GstMessage *message;
-  guint n = 0;
-
-  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING)) != NULL) {
-    gst_message_unref (message);
-    n++;
-  }
-  gst_object_unref (bus);
-  return n;
-}
-
 /* At the start, and where it is set later; what is right is set nevertheless. */
 GST_START_TEST (test_a_property_that_is_not_there_is_told)
 {
@@ -228,13 +214,13 @@ GST_START_TEST (test_a_property_that_is_not_there_is_told)
   guint max_delay;
 
   gst_element_set_state (pipeline, GST_STATE_READY);
-  fail_unless_equals_int (count_warnings (pipeline), 2);
+  fail_unless_equals_int (pipeline_warnings (pipeline), 2);
   gst_util_set_object_arg (G_OBJECT (helper), "jitterbuffer",
       "jb,max-delay=600");
-  fail_unless_equals_int (count_warnings (pipeline), 0);
+  fail_unless_equals_int (pipeline_warnings (pipeline), 0);
   gst_util_set_object_arg (G_OBJECT (helper), "jitterbuffer",
       "jb,max-delay=700,min-dealy=5");
-  fail_unless_equals_int (count_warnings (pipeline), 1);
+  fail_unless_equals_int (pipeline_warnings (pipeline), 1);
   made = jitterbuffers_of (pipeline, rtpbin);
   g_object_get (made->pdata[0], "max-delay", &max_delay, NULL);
   fail_unless_equals_int (max_delay, 700);
