@@ -176,7 +176,7 @@ static void
 test_silence_is_where_it_shortens (void **state)
 {
   Fixture f;
-  FmxPlayoutPacket packet;
+  FmxPlayoutPacket packet = {.duration = PACKET };
   FmxPlayoutDecision d;
   uint64_t n;
 
@@ -203,7 +203,6 @@ test_silence_is_where_it_shortens (void **state)
     assert_int_equal (arrive (&f, 3 + n++, 0).action, FMX_PLAYOUT_PLAY);
   packet.ext_seq = f.seq + 3 + n;
   packet.media = f.media + (3 + n) * PACKET;
-  packet.duration = PACKET;
   packet.talkspurt = false;
   packet.quiet = true;
   d = fmx_playout_on_packet (&f.playout, &packet, packet.media);
