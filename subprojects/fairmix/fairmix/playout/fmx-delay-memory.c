@@ -10,6 +10,9 @@
 #define MAX_WEIGHT 1e12
 #define CHECK_INTERVAL (200 * FMX_MSECOND)
 
+/* Who plays may look so rarely at what has come: all of that looks as late. */
+#define LOOKS_APART (10 * FMX_MSECOND)
+
 /* [G.107 7.5] */
 #define BPL 25.1
 
@@ -205,31 +208,49 @@ fmx_delay_memory_impairment (const FmxDelayMemory *memory, FmxDuration delay)
   return memory->impairment[bin_within (delay)];
 }
 
-/* In a stall that is over packets come at once, each less late than the one
- * before by the time between their sendings.  A path that is slower is followed
- * when as much has been missed as must be cut if it was none. */
+/* Returns: whether lateness has fallen since it was highest as it does in a stall that is
+ * over: packets come at once, each less late than the one before by the time between their
+ * sendings */
+static bool
+is_falling (FmxDelayMemoryUse *use, FmxDuration need, FmxDuration since)
+{
+  if (!use->late || need >= use->highest_need) {
+    use->highest_need = need;
+    use->since_highest = 0;
+    return !use->late;
+  }
+  use->since_highest += since;
+  return use->highest_need - need > use->since_highest / 2 + LOOKS_APART;
+}
+
+/* A path that is slower is followed when as much has been missed as must be cut if it was
+ * none.  A queue that is full loses most of what is missed. */
 static bool
 is_slower_path (const FmxDelayMemory *memory, FmxDelayMemoryUse *use,
-    FmxDuration need, FmxDuration duration, FmxDuration delay)
+    FmxDuration need, FmxDuration since, FmxDuration delay)
 {
-  if (!use->late || use->late_need - need >= duration / 2)
+  if (is_falling (use, need, since)) {
+    use->highest_need = need;
+    use->since_highest = 0;
     use->n_not_falling = 0;
-  else
+    use->missed = 0;
+  } else {
     use->n_not_falling++;
+    use->missed += since;
+  }
   use->late = true;
-  use->late_need = need;
   return use->n_not_falling >= memory->params.patience
-      && (FmxDuration) use->n_not_falling * duration >= need - delay;
+      && use->missed >= need - delay;
 }
 
 bool
 fmx_delay_memory_on_late (const FmxDelayMemory *memory,
-    FmxDelayMemoryUse *use, FmxDuration need, FmxDuration duration,
+    FmxDelayMemoryUse *use, FmxDuration need, FmxDuration since,
     FmxDuration *delay)
 {
   FmxDuration best;
 
-  if (is_slower_path (memory, use, need, duration, *delay))
+  if (is_slower_path (memory, use, need, since, *delay))
     return false;
   best = fmx_delay_memory_best (memory, need);
   if (best + BIN >= need)

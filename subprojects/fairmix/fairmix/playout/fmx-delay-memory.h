@@ -78,8 +78,10 @@ typedef struct
 {
   /*< private >*/
   bool late;                    /* the last packet was */
-  FmxDuration late_need;
+  FmxDuration highest_need;     /* since packets are late and that did not fall */
+  FmxDuration since_highest;    /* was sent since that one */
   uint32_t n_not_falling;
+  FmxDuration missed;           /* since then, of what came and of what did not */
   FmxTime checked;              /* @shrinkage was so then */
   double checked_loudness;
   FmxDuration shrinkage;
@@ -112,14 +114,15 @@ fmx_delay_memory_use_on_time (FmxDelayMemoryUse *use)
 /**
  * fmx_delay_memory_on_late:
  * @need: of the packet, after fmx_delay_memory_on_packet(); > @delay
- * @duration: of the packet
+ * @since: its end, after that of the packet before it that came; of that time nothing
+ *     is heard
  * @delay: (inout): the delay, which is raised to what is worth it
  *
  * Returns: whether a longer delay, that is enough for the packet, would not be
  *     worth it
  */
 bool fmx_delay_memory_on_late (const FmxDelayMemory * memory,
-    FmxDelayMemoryUse * use, FmxDuration need, FmxDuration duration,
+    FmxDelayMemoryUse * use, FmxDuration need, FmxDuration since,
     FmxDuration * delay);
 
 /**

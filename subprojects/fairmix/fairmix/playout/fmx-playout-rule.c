@@ -94,8 +94,9 @@ waits (FmxPlayoutRule *rule, const FmxDelayMemory *memory,
     const FmxPlayoutRulePacket *packet)
 {
   FmxDuration delay = rule->delay - packet->fastest;
+  FmxDuration since = packet->duration * (FmxDuration) (1 + packet->n_lost);
   bool worth_it = !rule->remembers || !fmx_delay_memory_on_late (memory,
-      &rule->use, packet->transit - packet->fastest, packet->duration, &delay);
+      &rule->use, packet->transit - packet->fastest, since, &delay);
 
   rule->delay = packet->fastest + delay;
   return worth_it;

@@ -229,6 +229,52 @@ test_a_slower_path_is_followed_when_as_much_was_missed (void **state)
   assert_int_equal (n_missed, (200 * MS - before + PACKET - 1) / PACKET - 1);
 }
 
+/* A full queue lets one packet of four through, each as late as the next: what it lost
+ * was missed, too. */
+static void
+test_a_full_queue_is_followed_by_what_it_lost (void **state)
+{
+  FmxPlayoutDecision d = {.action = FMX_PLAYOUT_MISSED };
+  uint64_t n;
+  Fixture f;
+
+  (void) state;
+  fixture_init_default (&f);
+  for (n = 0; n < 3000; n++)
+    arrive (&f, n, (FmxDuration) (n % 5) * MS);
+  for (; n < 3060 && d.action == FMX_PLAYOUT_MISSED; n += 4)
+    d = arrive (&f, n, 480 * MS);
+  assert_int_equal (d.action, FMX_PLAYOUT_PLAY);
+  assert_true (n <= 3000 + (480 * MS) / PACKET + 8);
+  assert_in_range (d.delay, 480 * MS, 482 * MS);
+}
+
+/* The queue empties by 5.6 ms a packet, which looks like 0 or 10 ms, or like 0 or 20, to
+ * who looks each 10 or 20 ms. */
+static void
+test_a_queue_that_empties_is_followed_by_who_looks_rarely (void **state)
+{
+  (void) state;
+  for (FmxDuration apart = 0; apart <= 20; apart += 10) {
+    FmxDuration need = 480 * MS;
+    unsigned n_missed = 0;
+    uint64_t n;
+    Fixture f;
+
+    fixture_init_default (&f);
+    for (n = 0; n < 3000; n++)
+      arrive (&f, n, (FmxDuration) (n % 5) * MS);
+    for (; n < 3060; n++, need -= 56 * MS / 10) {
+      FmxTime at = f.media + n * (uint64_t) PACKET + (uint64_t) need;
+      FmxDuration waits = apart == 0 ? 0 : apart * MS
+          - (FmxDuration) (at % (uint64_t) (apart * MS));
+
+      n_missed += arrive (&f, n, need + waits).action != FMX_PLAYOUT_PLAY;
+    }
+    assert_in_range (n_missed, 10, 26);
+  }
+}
+
 /* A second of nothing, then half a second of packets each a second late: less
  * is lost by missing them than by cutting a second out of what comes then. */
 static void
@@ -359,6 +405,8 @@ main (void)
     cmocka_unit_test (test_a_stall_that_comes_alone_is_not_waited_for),
     cmocka_unit_test (test_stalls_that_recur_are_waited_for),
     cmocka_unit_test (test_a_slower_path_is_followed_when_as_much_was_missed),
+    cmocka_unit_test (test_a_full_queue_is_followed_by_what_it_lost),
+    cmocka_unit_test (test_a_queue_that_empties_is_followed_by_who_looks_rarely),
     cmocka_unit_test (test_a_path_that_is_slow_for_a_moment_is_not_followed),
     cmocka_unit_test (test_the_rest_of_a_late_packet_is_played_in_its_slot),
     cmocka_unit_test (test_a_part_of_a_packet_is_cut),
