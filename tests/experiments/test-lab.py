@@ -400,6 +400,18 @@ class EarTest(unittest.TestCase):
         self.assertGreater(self.snr_db(said, self.hums(
             listen.OTHERS_VOLUME[self.RATE_HZ])), alone - 1.5)
 
+    def test_everybody_who_hums_is_heard_in_a_mix_of_few_bits(self):
+        for n in (8, 12):
+            hums = sum(32768 * listen.VOLUME / 2 * numpy.sin(
+                2 * numpy.pi * listen.tone_hz(i, n) * self.time_s() + i * i)
+                for i in range(n))
+            heard = 2 * self.mixed(hums)[self.RATE_HZ // 2:]
+            rows = listen.measure_tones(
+                numpy.stack([heard, heard], axis=1) / 2 ** 0.5, self.RATE_HZ,
+                {'streams': n}, 0, self.SECONDS - 1)
+            self.assertEqual([row[1] for row in rows], [n] * len(rows))
+            self.assertEqual(sum(row[3] for row in rows), 0)
+
     def test_speech_is_judged(self):
         for hz in (300, 1000, 3000, 5000):
             tone = 3276.8 * numpy.sin(2 * numpy.pi * hz * self.time_s())

@@ -44,7 +44,8 @@ def microphone(flow, i, voice, packet_ns, phase_ns):
     begin, for no two microphones were switched on at once."""
     hum = f'audiotestsrc is-live=true timestamp-offset={phase_ns} '
     if flow['ear'] != 'speech':
-        return f'{hum} freq={listen.tone_hz(i)} volume={listen.VOLUME}'
+        return (f'{hum} freq={listen.tone_hz(i, flow["streams"])} '
+                f'volume={listen.VOLUME}')
     rate = listen.RATE_HZ[flow['codec']]
     if i > 0:
         return (f'{hum} freq={listen.other_hz(i, rate)} '

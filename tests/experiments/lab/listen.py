@@ -33,8 +33,9 @@ SILENCE = 1.0                   # less than a step of 16 bits: PESQ has no numbe
 COLUMNS = ['t_s', 'flow', 'heard', 'separate', 'gaps', 'pesq', 'delay_ms']
 
 
-def tone_hz(i):
-    return 400 * (i + 1)
+def tone_hz(i, n):
+    """What talker i of n hums: what Opus carries at 12 kbit/s, too, as a mix may have."""
+    return min(400, 3000 // n) * (i + 1)
 
 
 def other_hz(i, rate_hz):
@@ -151,7 +152,7 @@ def measure_tones(samples, rate_hz, flow, start_s, end_s):
     """[(t_s, heard, separate, gaps)], one for each second."""
     import numpy  # pylint: disable=import-outside-toplevel
     n = flow['streams']
-    found = amplitudes(samples, rate_hz, [tone_hz(i) for i in range(n)])
+    found = amplitudes(samples, rate_hz, [tone_hz(i, n) for i in range(n)])
     power = (found ** 2).sum(axis=1)
     present = power > (VOLUME / 4) ** 2
     gaps = [[start_s + k * HOP_S for k in gaps_of(present[:, i])]
