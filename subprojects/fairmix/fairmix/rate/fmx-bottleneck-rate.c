@@ -8,6 +8,7 @@
 #include "fairmix/base/fmx-units.h"
 
 #define CLOCK_SET FMX_SECOND
+#define ROW_GAPS 3u             /* between the packets of a row */
 #define LEAST_BPS 8000.0        /* of the first class */
 #define PER_OCTAVE 4.0          /* classes */
 #define NEAR 2u                 /* classes of one speed, give or take 1/1024 s */
@@ -44,7 +45,7 @@ fmx_bottleneck_rate_add (FmxBottleneckRate *rate, FmxTime sent, FmxTime time,
     return;
   if (rate->n > 0 && fmx_time_diff (rate->arrivals[rate->n - 1].time, time)
       > CLOCK_SET) {
-    rate->n = 0;
+    rate->n = rate->n_before = 0;
     rate->knows_least = false;
   }
   note_delay (rate, fmx_time_diff (time, sent));
@@ -147,11 +148,41 @@ train_bps (const FmxBottleneckRate *rate, unsigned i, bool *squeezed,
   return 0.0;
 }
 
+/* Returns: of the packets from @i on; 0 if they are too few or too soon one after the other */
+static double
+row_from_bps (const FmxBottleneckRate *rate, unsigned i)
+{
+  uint32_t bytes = 0;
+
+  for (unsigned k = i + 1; k < rate->n; k++) {
+    FmxDuration took = fmx_time_diff (rate->arrivals[k].time,
+        rate->arrivals[i].time);
+
+    bytes += rate->arrivals[k].bytes;
+    if (k - i >= ROW_GAPS && took >= FMX_BOTTLENECK_RATE_LEAST)
+      return fmx_rate_bps (bytes, took);
+  }
+  return 0.0;
+}
+
+/* Of all that this feedback tells of */
+static double
+row_bps (const FmxBottleneckRate *rate)
+{
+  double most_bps = 0.0;
+
+  for (unsigned i = rate->n_before; i < rate->n; i++)
+    if (is_queued (rate, i))
+      most_bps = fmax (most_bps, row_from_bps (rate, i));
+  return most_bps > 0.0 ? most_bps : HUGE_VAL;
+}
+
 void
 fmx_bottleneck_rate_end (FmxBottleneckRate *rate, FmxTime now)
 {
   unsigned left = FMX_BOTTLENECK_RATE_PACKETS - 1;
 
+  rate->row_bps = row_bps (rate);
   turn (&rate->all, FMX_BOTTLENECK_RATE_WINDOW, now);
   turn (&rate->rows, FMX_BOTTLENECK_RATE_WINDOW, now);
   turn (&rate->late, FMX_BOTTLENECK_RATE_LATELY, now);
@@ -172,7 +203,7 @@ fmx_bottleneck_rate_end (FmxBottleneckRate *rate, FmxTime now)
     left = rate->n;
   memmove (rate->arrivals, rate->arrivals + rate->n - left,
       left * sizeof rate->arrivals[0]);
-  rate->n = left;
+  rate->n = rate->n_before = left;
 }
 
 /* Returns: how many there are in @n classes from @class on down */

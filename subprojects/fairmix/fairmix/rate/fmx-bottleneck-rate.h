@@ -77,6 +77,8 @@ typedef struct
     uint32_t bytes;
   } arrivals[FMX_BOTTLENECK_RATE_ARRIVALS];
   unsigned n;
+  unsigned n_before;            /* of them the feedback before told of */
+  double row_bps;
   FmxTrains all, rows, late;
   FmxDuration least[2];         /* delays, in this window and the one before */
   FmxTime least_start;
@@ -98,6 +100,19 @@ double fmx_bottleneck_rate_bps (const FmxBottleneckRate * rate);
 /** fmx_bottleneck_rate_late_bps: Returns: the rate of the fastest train of late, in
  * bits/s, an upper bound if nobody else's packets were in between */
 double fmx_bottleneck_rate_late_bps (const FmxBottleneckRate * rate);
+
+/**
+ * fmx_bottleneck_rate_row_bps:
+ *
+ * Returns: the fastest that four packets came one after the other, of those that the last
+ *     feedback told of and that had to wait, in bits/s: what the link carries, if nobody
+ *     else's stood in between; HUGE_VAL = not known
+ */
+static inline double
+fmx_bottleneck_rate_row_bps (const FmxBottleneckRate *rate)
+{
+  return rate->row_bps;
+}
 
 #ifdef __cplusplus
 }

@@ -105,6 +105,8 @@ typedef struct
  * @bottleneck_bps: what the path carries, ours and what is of others, on the wire;
  *     0 = not known
  * @train_bps: of the fastest packets in a row of late, on the wire
+ * @row_bps: the fastest that four packets came one after the other, of those that this
+ *     feedback tells of and that had to wait; HUGE_VAL = not known
  * @widened: how many times as much the path carries as it did, by trains of padding
  *     (FmxRateTrain); 1 = no more
  * @link_bps: what the narrowest link carries, by the same; 0 = not known
@@ -152,6 +154,7 @@ typedef struct
   double latest_bps;
   double bottleneck_bps;
   double train_bps;
+  double row_bps;
   double widened;
   double link_bps;
   double path_bps;

@@ -386,6 +386,7 @@ fmx_rate_sender_digest (FmxRateSender *sender, bool heard, FmxTime now)
   fb.latest_bps = sender->latest_bps;
   fb.bottleneck_bps = fmx_bottleneck_rate_bps (&sender->bottleneck);
   fb.train_bps = fmx_bottleneck_rate_late_bps (&sender->bottleneck);
+  fb.row_bps = fmx_bottleneck_rate_row_bps (&sender->bottleneck);
   fb.widened = fmx_rate_train_take_widened (&sender->train);
   fb.link_bps = fmx_rate_train_bps (&sender->train);
   fb.path_bps = fmx_rate_train_path_bps (&sender->train, now);

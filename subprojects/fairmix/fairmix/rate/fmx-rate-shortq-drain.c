@@ -16,8 +16,6 @@
                                  * second */
 #define EXCESS_LOSS (60 * FMX_SECOND)   /* nobody has made us lose anything for so long */
 #define EXCESS_GAP FMX_SECOND   /* nothing was heard for so long: nothing is known */
-#define DRAINS_WITHIN_S 0.8     /* of 1, 0.6 and 0.4 alone 79: 73, 83, 77, its changes a
-                                 * minute 13.1: 13.0, 15.9, 15.4 */
 #define DRAIN_TELLS_S 0.10      /* expected fall that suffices to judge */
 #define DRAIN_SHARE 0.6         /* of it that must have happened */
 #define DRAIN_MAX (3 * FMX_SECOND)      /* [-1.8, 0.1]; alone 79: 67, 79, steps 62: 54, 67 */
@@ -35,6 +33,8 @@
 #define FOREIGN_TIMES 2.0       /* what our own cut can drain */
 #define FOREIGN_S 0.02          /* ... and noise */
 #define FOREIGN_SHARE 0.6       /* of the link, in the time since the cut */
+#define BURST_PART 0.5          /* of a queue of our own */
+#define RECOVERY 0.9            /* of what came through before */
 #define FOREIGN_DRAINS 3u       /* so many tell of a TCP ... */
 #define FOREIGN_TIME (120 * FMX_SECOND) /* ... in so long */
 
@@ -98,9 +98,8 @@ fmx_shortq_note_excess (FmxRateController *rc, const FmxRateFeedback *fb,
   s->beyond_s += more_s;
 }
 
-/* Somebody else made us lose something of late. */
-static bool
-has_lost (const FmxRateShortqState *s, FmxTime now)
+bool
+fmx_shortq_has_lost (const FmxRateShortqState *s, FmxTime now)
 {
   return s->loss_event != FMX_TIME_NONE
       && fmx_time_diff (now, s->loss_event) < EXCESS_LOSS;
@@ -122,7 +121,7 @@ is_own_excess (const FmxRateController *rc, const FmxRateFeedback *fb,
   if (s->excess_s <= EXCESS_PART * standing_s)
     return false;
   return fb->bottleneck_bps > 0.0 ? fmx_shortq_got_bps (rc, fb)
-      > fb->bottleneck_bps : !has_lost (s, now);
+      > fb->bottleneck_bps : !fmx_shortq_has_lost (s, now);
 }
 
 static bool
@@ -148,7 +147,7 @@ cut_own (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   queue_s = fmx_time_to_s (fmx_queue_sense_standing (&s->queue))
       + fmx_time_to_s (fb->rtt) * fmax (sent_bps / fmax (s->drain_bps, 1.0) - 1.0, 0.0);
   soon = fmax (1.0 - queue_s / DRAINS_WITHIN_S, HALF);
-  if (soon >= CUT_OWN || has_lost (s, now))
+  if (soon >= CUT_OWN || fmx_shortq_has_lost (s, now))
     return cut;
   s->recover_bps = NEAR_CEILING * s->drain_bps;
   return soon;
@@ -194,6 +193,23 @@ fmx_shortq_begin_to_drain (FmxRateController *rc,
       * s->drain_bps, FMX_RATE_DOWN_DELAY);
 }
 
+void
+fmx_shortq_drain_narrowed (FmxRateController *rc, double from_bps,
+    double came_bps, double queue_s, FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+
+  fmx_shortq_enter (rc, FMX_RATE_SHORTQ_DRAINING, now);
+  s->n_drains = 0;              /* the next one is the first that is in vain */
+  s->drain_own = true;
+  s->drain_from_bps = from_bps;
+  s->drain_seen = s->drains_late = false;
+  s->drain_start = now;
+  s->drain_expected_s = s->excess_s = 0.0;
+  s->drain_bps = s->drain_most_bps = came_bps;
+  s->narrow_s = queue_s;
+}
+
 /* It fell by more than our own cut explains: somebody else gave way, as TCPs do
  * when the queue is full or managed, and will be back. */
 static bool
@@ -232,13 +248,29 @@ drained (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
   fmx_shortq_note_hidden (rc);
-  s->hold = is_same_ceiling (s) && s->drain_own ? 2 * s->hold : HOLD_MIN;
+  if (s->n_drains == 0)
+    s->recover_bps = RECOVERY * s->drain_most_bps;
+  s->hold = s->n_drains > 0 && is_same_ceiling (s) && s->drain_own
+      ? 2 * s->hold : HOLD_MIN;
   if (s->hold > most)
     s->hold = most;
   s->ceiling_bps = s->widest_bps = s->drain_most_bps;
   /* the lesser of two tries first, so the greater learns that there are two */
   s->hold_until = now + (FmxTime) ((double) s->hold * s->ceiling_bps
       / (s->ceiling_bps + HOLD_HALF_BPS));
+}
+
+/* The path seemed narrow, and of the queue that was to come of it our cut drains only a
+ * part in the time: somebody's burst passed.  A queue that is short loses the rest. */
+static bool
+was_a_burst (const FmxRateController *rc, FmxTime now)
+{
+  const FmxRateShortqState *s = &rc->state.shortq;
+  double drained_s = (1.0 - rc->rate_bps / s->drain_bps)
+      * fmx_time_to_s (fmx_time_diff (now, s->drain_start));
+
+  return s->n_drains == 0 && drained_s < BURST_PART * s->narrow_s
+      && (s->loss_event == FMX_TIME_NONE || s->loss_event < s->drain_start);
 }
 
 /* The queue was gone before our own cut can have shown: it passed, as a burst does or the
@@ -268,7 +300,9 @@ expect (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
     fmx_queue_sense_add (&s->queue, fb->rtt_sample_min, fb->reverse_delay,
         fb->rtt / 2, now);
     s->drain_queue = fmx_queue_sense_standing (&s->queue);
-    return !s->drain_seen || s->n_drains > 1
+    if (s->drain_seen && s->n_drains == 0)
+      s->drain_most_bps = fmax (s->drain_most_bps, fmin (fb->latest_bps, fb->receive_bps));
+    return !s->drain_seen || s->n_drains != 1
         || s->drain_queue >= fmx_shortq_queue_limit (rc, fb) / 2;
   }
   if (part > 0.0)
@@ -302,7 +336,9 @@ fmx_shortq_drain (FmxRateController *rc, const FmxRateFeedback *fb,
   expected_s = fmin (s->drain_expected_s,
       fmx_time_to_s (s->drain_queue - fmx_shortq_queue_limit (rc, fb) / 2));
   if (standing < fmx_shortq_queue_limit (rc, fb) / 2) {
-    if (note_foreign_drain (s, standing, now))
+    if (was_a_burst (rc, now))
+      take_back (rc, now);
+    else if (note_foreign_drain (s, standing, now))
       fmx_shortq_begin_to_compete (rc, fb, now);
     else
       drained (rc, fb, now);

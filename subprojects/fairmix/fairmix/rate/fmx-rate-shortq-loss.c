@@ -16,8 +16,6 @@
 
 #define SHED_TELLS (5 * FMX_SECOND)     /* two seconds longer than loss is counted */
 
-#define CHOKED (1.0 / 3.0)      /* of what is sent comes through ... */
-#define CHOKED_QUEUE (30 * FMX_MSECOND) /* ... and so long a queue is before each packet */
 #define POOR 0.5                /* of X */
 #define FLOOR 0.7               /* of X */
 #define POOR_EVENTS 3u
@@ -26,9 +24,9 @@
 #define OWN_PART 0.7            /* of what the path carries */
 #define POOR_LASTS (2 * FMX_SECOND)
 
-static double
-loss_floor_bps (const FmxRateController *rc, const FmxRateFeedback *fb,
-    FmxTime now)
+double
+fmx_shortq_loss_floor_bps (const FmxRateController *rc,
+    const FmxRateFeedback *fb, FmxTime now)
 {
   const FmxRateShortqState *s = &rc->state.shortq;
 
@@ -45,7 +43,7 @@ double
 fmx_shortq_floor_bps (const FmxRateController *rc, const FmxRateFeedback *fb,
     FmxTime now)
 {
-  double bps = fmax (loss_floor_bps (rc, fb, now),
+  double bps = fmax (fmx_shortq_loss_floor_bps (rc, fb, now),
       fmx_shortq_least_bps (fb));
 
   return fmin (bps, rc->params.max_bps);
@@ -179,75 +177,4 @@ fmx_shortq_shed (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
     fmx_shortq_halve (rc, fmax (HALF * fmx_shortq_got_bps (rc, fb),
             least), FMX_RATE_DOWN_LOSS, now);
   }
-}
-
-/* All that came since the feedback before stood in a queue, and it is far less than is
- * sent: the path has become narrow.  What it loses will be known only when the
- * queue has let through what came before. */
-static bool
-is_choked (const FmxRateController *rc, const FmxRateFeedback *fb)
-{
-  double sent = fmin (fb->sent_bps, rc->rate_bps);
-
-  return fb->latest_bps > 0.0 && fb->latest_bps < CHOKED * sent
-      && fmx_queue_sense_latest (&rc->state.shortq.queue) > CHOKED_QUEUE;
-}
-
-/* It was no path that became narrow: before the cut can have shown, the queue is gone.
- * Something stood still for a moment.  If that lost something it is one loss event. */
-void
-fmx_shortq_take_back_choked (FmxRateController *rc, const FmxRateFeedback *fb)
-{
-  FmxRateShortqState *s = &rc->state.shortq;
-  bool lost = s->loss_event != FMX_TIME_NONE && s->loss_event >= s->cut_time;
-  double bps = lost ? HALF * s->choked_from_bps : s->choked_from_bps;
-
-  if (s->choked_from_bps <= 0.0 || !fb->heard)
-    return;
-  if (!s->halved_seen
-      && fmx_queue_sense_latest (&s->queue) >= CHOKED_QUEUE / 2)
-    return;
-  if (!s->halved_seen && bps > rc->rate_bps)
-    fmx_rate_controller_set (rc, bps, FMX_RATE_UP);
-  s->choked_from_bps = 0.0;
-}
-
-/* Returns: what comes through, where that is much less than is sent and not by chance;
- * otherwise 0 */
-static double
-overrun_bps (const FmxRateController *rc, const FmxRateFeedback *fb,
-    FmxTime now)
-{
-  const FmxRateShortqState *s = &rc->state.shortq;
-  bool lost = s->loss_event != FMX_TIME_NONE && !fb->loss_is_late
-      && fb->loss_event_sent >= s->halved
-      && fmx_time_diff (now, s->loss_event) <= fb->rtt_median;
-
-  if (is_choked (rc, fb))
-    return fb->latest_bps;
-  return lost && fb->receive_bps <= OVERRUN * fmin (fb->sent_bps,
-      rc->rate_bps) ? fb->receive_bps : 0.0;
-}
-
-/* The path carries no more.  To a part of what it does carry, at once, whoever else is
- * there ([RFC5348 4.3]: X_recv * 0.85 after a loss). */
-bool
-fmx_shortq_overrun (FmxRateController *rc, const FmxRateFeedback *fb,
-    FmxTime now)
-{
-  FmxRateShortqState *s = &rc->state.shortq;
-  double came_bps = overrun_bps (rc, fb, now);
-
-  if (!fb->heard || came_bps <= 0.0 || !fmx_shortq_may_halve (rc, fb, now)
-      || rc->rate_bps < loss_floor_bps (rc, fb, now)
-      || fmx_time_diff (now, s->shed) < 2 * fb->rtt_median)
-    return false;
-  fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
-  s->decided = s->obeyed = now;
-  s->cut_time = now;
-  s->cut_bps = came_bps;
-  rc->has_narrowed = true;
-  s->choked_from_bps = is_choked (rc, fb) ? rc->rate_bps : 0.0;
-  fmx_shortq_halve (rc, CUT_OWN * came_bps, FMX_RATE_DOWN_LIMIT, now);
-  return true;
 }

@@ -335,7 +335,7 @@ shortq_on_feedback (FmxRateController *rc, const FmxRateFeedback *fb,
   fmx_shortq_note_loss (rc, fb, now);
   allowed = allowed_bps (rc, fb, now);
   note_halved (rc, fb, allowed, now);
-  fmx_shortq_take_back_choked (rc, fb);
+  fmx_shortq_take_back_choked (rc, fb, now);
   if (fb->returned)
     come_back (rc, fb, allowed, now);
   if (rc->probing)

@@ -95,6 +95,7 @@ typedef struct
   double drain_from_bps;        /* the rate before the first cut */
   double drain_bps;             /* what the receiver got then, of what was allowed */
   double drain_most_bps;        /* ... in all, if the path had become narrow */
+  double narrow_s;              /* so long a queue will that have made */
   unsigned n_foreign;           /* drains that were not ours, of late */
   FmxTime foreign_time;         /* the last */
   unsigned n_foreign_queues;    /* stood although the path carries far more */

@@ -28,6 +28,7 @@ fmx_test_feedback (double receive_bps)
   fb.loss_limit = 0.2;
   fb.equation_bps = HUGE_VAL;
   fb.receive_bps = fb.sent_bps = receive_bps;
+  fb.row_bps = HUGE_VAL;
   fb.packet_bytes = 200.0;
   fb.stream_bps = 80000.0;
   return fb;

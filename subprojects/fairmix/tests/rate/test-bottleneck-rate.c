@@ -8,6 +8,7 @@
 #include "fairmix/base/fmx-rng.h"
 #include "fairmix/rate/fmx-bottleneck-rate.h"
 
+#define MS FMX_MSECOND
 #define S FMX_SECOND
 #define TICK (FMX_SECOND / 1024)        /* of arrival times */
 #define BYTES 200u
@@ -206,10 +207,43 @@ test_it_is_forgotten (void **state)
   assert_true (fmx_bottleneck_rate_bps (&rate) == 0.0);
 }
 
+/* Ours in a queue of @link_bps, each @apart after the one before, and @n_together of them with
+ * nothing in between. */
+static double
+row_of (double link_bps, FmxDuration apart, unsigned n_together)
+{
+  FmxTime now = S;
+
+  memset (&rate, 0, sizeof rate);
+  fmx_bottleneck_rate_add (&rate, now - 50 * MS, now, BYTES);
+  fmx_bottleneck_rate_end (&rate, now);
+  for (unsigned i = 0; i < 20; i++) {
+    now += (FmxTime) (i >= 8 && i < 7 + n_together ? passes (BYTES, link_bps)
+        : apart);
+    fmx_bottleneck_rate_add (&rate, now - 100 * MS, now / TICK * TICK, BYTES);
+  }
+  fmx_bottleneck_rate_end (&rate, now);
+  return fmx_bottleneck_rate_row_bps (&rate);
+}
+
+static void
+test_four_in_a_row_tell_what_a_link_carries_now (void **state)
+{
+  double all_bps = 8.0 * BYTES / 0.01;
+
+  (void) state;
+  assert_true (fabs (row_of (500e3, 10 * MS, 0) / all_bps - 1.0) < 0.1);
+  assert_true (row_of (500e3, 10 * MS, 4) > 1.5 * all_bps);
+  assert_true (row_of (500e3, 10 * MS, 2) < 1.5 * all_bps);
+  fmx_bottleneck_rate_end (&rate, 2 * (FmxTime) S);
+  assert_true (isinf (fmx_bottleneck_rate_row_bps (&rate)));
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_four_in_a_row_tell_what_a_link_carries_now),
     cmocka_unit_test (test_the_link_is_known_whatever_part_of_it_is_ours),
     cmocka_unit_test (test_a_fast_link_is_not_known),
     cmocka_unit_test (test_of_the_first_packets_nothing_is_known),

@@ -290,98 +290,6 @@ test_at_the_least_rate_it_competes_at_once (void **state)
   assert_int_equal (told_mode (&near), FMX_RATE_SHORTQ_COMPETING);
 }
 
-/* A queue stands and little comes out of it: no loss is needed to know.  Where more
- * comes, or where the queue is short, it may be chance. */
-static void
-test_who_is_choked_has_what_comes_through (void **state)
-{
-  (void) state;
-  for (unsigned share = 2; share <= 6; share += 2) {
-    for (unsigned queue = 20; queue <= 40; queue += 20) {
-      Told t = told_begin (300e3);
-
-      told_for (&t, S, 0);
-      t.fb.latest_bps = t.rc.rate_bps / share;
-      told_for (&t, 4 * STEP, queue * MS);
-      assert_true ((t.rc.rate_bps < t.fb.latest_bps)
-          == (share > 3 && queue > 30));
-    }
-  }
-}
-
-/* ... and the first feedback that has nothing else is enough. */
-static void
-test_who_is_choked_is_told_once (void **state)
-{
-  Told t = told_begin (300e3);
-
-  (void) state;
-  told_for (&t, S, 0);
-  t.fb.latest_bps = 60e3;
-  told_for (&t, STEP, 20 * MS);
-  assert_true (t.rc.rate_bps >= 300e3);
-  told_for (&t, STEP, 40 * MS);
-  assert_bps (&t, 0.85 * 60e3);
-}
-
-/* Before the cut can have shown the queue is gone: something stood still, and no path became
- * narrow.  What was lost meanwhile is one loss event; and where the queue stays it is no
- * moment. */
-static void
-test_a_cut_for_a_moment_of_standstill_is_taken_back (void **state)
-{
-  static const struct
-  {
-    FmxDuration queue;
-    bool lost;
-    double expected_bps;
-  } cases[] = {
-    {0, false, 300e3}, {0, true, 150e3}, {20 * MS, false, 51e3},
-  };
-
-  (void) state;
-  for (size_t i = 0; i < N_ELEMENTS (cases); i++) {
-    Told t = told_calm (300e3);
-
-    told_for (&t, S, 0);
-    told_limit (&t, 300e3);
-    t.fb.latest_bps = 60e3;
-    told_for (&t, STEP, 40 * MS);
-    assert_bps (&t, 51e3);
-    t.fb.latest_bps = 0.0;
-    t.fb.new_loss_event = cases[i].lost;
-    told_for (&t, STEP, cases[i].queue);
-    assert_bps (&t, cases[i].expected_bps);
-  }
-}
-
-/* The ceiling is what the path carries: steps are small there, and no jump goes beyond
- * it because what was left after two cuts has been passed. */
-static void
-test_after_a_path_became_narrow_its_rate_is_the_ceiling (void **state)
-{
-  Told t = told_begin (300e3);
-
-  (void) state;
-  told_for (&t, S, 0);
-  t.link_bps = t.fb.latest_bps = 60e3;
-  while (t.rc.rate_bps > 60e3) {
-    assert_true (t.now < 2 * (FmxTime) S);
-    told_for (&t, STEP, 100 * MS);
-  }
-  assert_bps (&t, 0.85 * 60e3);
-  while (told_mode (&t) != FMX_RATE_SHORTQ_DRAINING) {
-    assert_true (t.now < 4 * (FmxTime) S);
-    t.fb.rtt = t.fb.rtt_median = t.fb.rtt_sample_min = 300 * MS;
-    t.fb.receive_bps = 60e3;    /* the queue lets it out */
-    t.fb.acked_sent = t.now - 300 * MS;
-    fmx_rate_controller_on_feedback (&t.rc, &t.fb, t.now);
-    t.now += STEP;
-  }
-  told_drain (&t, 100 * MS);
-  assert_true (fabs (t.rc.state.shortq.ceiling_bps - 60e3) < 1.0);
-}
-
 /* It says that it drains only of its own accord, or all would ask each other for ever. */
 static void
 test_one_of_several_drains_with_the_others (void **state)
@@ -430,12 +338,8 @@ main (void)
     cmocka_unit_test (test_who_made_it_show_again_waits_twice_as_long),
     cmocka_unit_test (test_two_cuts_in_vain_and_no_more),
     cmocka_unit_test (test_at_the_least_rate_it_competes_at_once),
-    cmocka_unit_test (test_who_is_choked_has_what_comes_through),
-    cmocka_unit_test (test_who_is_choked_is_told_once),
-    cmocka_unit_test (test_a_cut_for_a_moment_of_standstill_is_taken_back),
     cmocka_unit_test (test_one_of_several_drains_with_the_others),
     cmocka_unit_test (test_who_has_the_least_does_not_compete_for_others),
-    cmocka_unit_test (test_after_a_path_became_narrow_its_rate_is_the_ceiling),
   };
 
   return cmocka_run_group_tests_name ("rate/rate-shortq-drain", tests, NULL,
