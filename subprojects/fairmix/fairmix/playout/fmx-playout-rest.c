@@ -28,7 +28,8 @@ is_at_rest (const FmxPlayout *playout,
       && !(packet->pause && fmx_playout_is_apart (playout))
       && transit <= playout->own.delay && transit >= playout->rest_lowest
       && now < playout->range.window_end
-      && playout->rest_delay >= playout->params.min_delay;
+      && (playout->lent == 0 || !(packet->quiet || packet->pause))
+      && playout->rest_delay + playout->lent >= playout->params.min_delay;
 }
 
 static FmxPlayoutDecision

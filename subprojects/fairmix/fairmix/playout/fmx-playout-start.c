@@ -35,6 +35,8 @@ fmx_playout_start (FmxPlayout *playout, const FmxPlayoutPacket *packet,
   least = fmx_playout_ask_others (playout, transit, now, &delay);
   delay += least;
   fmx_transit_range_start (&playout->range, transit, least, now);
+  playout->guesses = true;
+  playout->lent = 0;
   fmx_playout_rule_start (&playout->own, transit > delay ? transit : delay);
   pending = fmx_time_diff (end, packet->media + playout->offset
       + (uint64_t) playout->own.delay);
@@ -45,6 +47,20 @@ fmx_playout_start (FmxPlayout *playout, const FmxPlayoutPacket *packet,
   playout->n_slack = 0;
   playout->late_since = FMX_TIME_NONE;
   fmx_playout_take_place (playout, packet, now);
+}
+
+void
+fmx_playout_learn_fastest (FmxPlayout *playout, FmxTime now)
+{
+  FmxDuration before = fmx_transit_range_least (&playout->range), less;
+  bool was_guessed = playout->guesses && now >= playout->range.window_end;
+
+  fmx_transit_range_add (&playout->range, playout->transit, now);
+  if (!was_guessed)
+    return;
+  less = fmx_transit_range_least (&playout->range) - before;
+  playout->guesses = false;
+  playout->lent = less > 0 ? less : 0;
 }
 
 /* A time stamp that no network makes of the last one: it is off by seconds, or

@@ -18,6 +18,11 @@ extern "C" {
 void fmx_playout_start (FmxPlayout * playout, const FmxPlayoutPacket * packet,
     FmxTime now);
 
+/** fmx_playout_learn_fastest: of a packet that came @now.  When the first window is over, and
+ * its fastest packets are slower than what the start took for them, the minimum is
+ * short of by as much, until silence. */
+void fmx_playout_learn_fastest (FmxPlayout * playout, FmxTime now);
+
 /** fmx_playout_is_absurd: Returns: whether no network makes that time stamp of the last
  * one: it is off by seconds, or asks to wait for longer than anything may */
 bool fmx_playout_is_absurd (const FmxPlayout * playout,

@@ -230,18 +230,23 @@ note_slack (FmxPlayout *playout, const FmxPlayoutPacket *packet,
         playout->transit - fastest (playout), packet->duration);
 }
 
-/* The minimum was raised, or the path became slower: in steps, as growth is. */
+/* The minimum was raised, or the path became slower: in steps, as growth is.  What
+ * lacks only because the start knew no better waits until nobody hears it. */
 static void
-keep_minimum (FmxPlayout *playout, const FmxPlayoutPacket *packet)
+keep_minimum (FmxPlayout *playout, const FmxPlayoutPacket *packet, bool silence)
 {
   FmxDuration step = playout->params.growth_step < packet->duration ?
       playout->params.growth_step : packet->duration;
-  FmxDuration lacking = lowest_delay (playout) - playout->own.delay;
+  FmxDuration lowest, lacking;
 
+  if (silence || packet->quiet || packet->pause)
+    playout->lent = 0;
+  lowest = lowest_delay (playout) - playout->lent;
+  lacking = lowest - playout->own.delay;
   if (lacking >= step)
     playout->own.delay += lacking / step * step;
-  if (playout->rival.delay < lowest_delay (playout))
-    playout->rival.delay = lowest_delay (playout);
+  if (playout->rival.delay < lowest)
+    playout->rival.delay = lowest;
 }
 
 /* Goes by the rule that would have sounded better of late. */
@@ -355,7 +360,7 @@ on_next (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
   FmxPlayoutRuleAction action;
   FmxPlayoutDecision decision;
 
-  keep_minimum (playout, packet);
+  keep_minimum (playout, packet, silence);
   before = playout->own.delay;
   change_unheard (playout, packet, silence, now);
   if (playout->own.delay != before)
@@ -438,7 +443,7 @@ fmx_playout_long_way (FmxPlayout *playout, const FmxPlayoutPacket *packet,
     playout->stats.n_played++;
   } else {
     playout->transit = (FmxDuration) (now - packet->media - playout->offset);
-    fmx_transit_range_add (&playout->range, playout->transit, now);
+    fmx_playout_learn_fastest (playout, now);
     decision = packet->media == playout->highest_media ?
         on_same_slot (playout, packet) : on_next (playout, packet, now);
   }

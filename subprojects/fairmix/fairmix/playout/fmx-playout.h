@@ -178,6 +178,8 @@ typedef struct
   FmxDuration transit;          /* arrival - media - offset, the last one's */
 
   FmxTransitRange range;
+  bool guesses;                 /* how fast the fastest are: of the first window */
+  FmxDuration lent;             /* by that guess, of the minimum, until silence */
 
   bool told;                    /* what delay it would be with others at ... */
   FmxDuration told_delay;       /* ... that, with the offset in it */
@@ -280,6 +282,8 @@ static inline void
 fmx_playout_set_min_delay (FmxPlayout *playout, FmxDuration min_delay)
 {
   assert (min_delay >= 0 && min_delay <= playout->params.max_delay);
+  if (min_delay > playout->params.min_delay)
+    playout->lent = 0;
   playout->params.min_delay = min_delay;
 }
 

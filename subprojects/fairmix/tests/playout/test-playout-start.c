@@ -62,6 +62,87 @@ test_what_is_known_outlasts_a_pause (void **state)
   assert_int_equal (playout_stats (&f.playout).n_restarts, 0);
 }
 
+/* Who captures for 20 ms before he sends, and has a minimum of 20 ms: all are in time */
+static uint64_t
+speak_for_25_s (Fixture *f)
+{
+  FmxPlayoutParams params;
+  uint64_t n;
+
+  init (f);
+  fmx_playout_params_default (&params);
+  params.keeps_needed = true;
+  params.min_delay = 20 * MS;
+  fmx_playout_init (&f->playout, &params);
+  for (n = 0; n < 25 * FMX_SECOND / PACKET; n++) {
+    FmxPlayoutDecision d = arrive (f, n, PACKET);
+
+    assert_int_equal (d.adjusted, 0);
+    assert_int_equal (d.delay, PACKET);
+  }
+  return n;
+}
+
+static void
+test_what_the_start_did_not_know_delays_nobody_who_speaks (void **state)
+{
+  FmxPlayoutDecision d;
+  Fixture f;
+  uint64_t n;
+
+  (void) state;
+  n = speak_for_25_s (&f);
+  pause (&f);
+  d = arrive (&f, n, PACKET);
+  assert_int_equal (d.delay, 2 * PACKET);
+}
+
+static void
+test_where_it_is_quiet_the_minimum_is_met (void **state)
+{
+  FmxPlayoutPacket packet = {.duration = PACKET };
+  Fixture f;
+
+  (void) state;
+  for (int quiet = 0; quiet <= 1; quiet++) {
+    packet.ext_seq = speak_for_25_s (&f);
+    packet.media = f.media + packet.ext_seq * (FmxTime) PACKET;
+    packet.ext_seq += f.seq;
+    packet.quiet = quiet;
+    packet.pause = !quiet;
+    assert_int_equal (fmx_playout_on_packet (&f.playout, &packet,
+            packet.media + PACKET).delay, 2 * PACKET);
+  }
+}
+
+/* As one who is to be played with others */
+static void
+test_a_minimum_that_is_raised_is_met_as_a_whole (void **state)
+{
+  Fixture f;
+  uint64_t n;
+
+  (void) state;
+  n = speak_for_25_s (&f);
+  fmx_playout_set_min_delay (&f.playout, 100 * MS);
+  assert_int_equal (arrive (&f, n, PACKET).delay, 120 * MS);
+}
+
+/* Of clocks that drift apart, or another route */
+static void
+test_a_path_that_becomes_slower_is_followed_all_the_same (void **state)
+{
+  Fixture f;
+  uint64_t n;
+
+  (void) state;
+  n = speak_for_25_s (&f);
+  fmx_playout_set_min_delay (&f.playout, 60 * MS);
+  for (uint64_t end = n + 21 * FMX_SECOND / PACKET; n < end; n++)
+    arrive (&f, n, PACKET + 10 * MS);
+  assert_in_range (fmx_playout_get_delay (&f.playout), 59 * MS, 60 * MS);
+}
+
 int
 main (void)
 {
@@ -69,6 +150,10 @@ main (void)
     cmocka_unit_test
         (test_what_the_first_packet_waited_for_delays_none_after_a_pause),
     cmocka_unit_test (test_what_is_known_outlasts_a_pause),
+    cmocka_unit_test (test_what_the_start_did_not_know_delays_nobody_who_speaks),
+    cmocka_unit_test (test_where_it_is_quiet_the_minimum_is_met),
+    cmocka_unit_test (test_a_minimum_that_is_raised_is_met_as_a_whole),
+    cmocka_unit_test (test_a_path_that_becomes_slower_is_followed_all_the_same),
   };
 
   return cmocka_run_group_tests_name ("playout/playout-start", tests, NULL,
