@@ -183,7 +183,7 @@ gst_dpm_client_setup (GstDpmNode * node, GstDpmPort * port)
   params.flags = (gst_dpm_node_has (node, GST_PAD_SINK) ? FMX_JOIN_MAY_SEND : 0)
       | (gst_dpm_node_has (node, GST_PAD_SRC)
       || gst_dpm_talkers_get_n (self->talkers) > 0 ? FMX_JOIN_MAY_RECEIVE : 0)
-      | FMX_JOIN_MAY_MOVE;
+      | gst_dpm_node_get_join_flags (node);
   if (self->is_mixer) {
     params.flags |= FMX_JOIN_MAY_SEND | FMX_JOIN_MAY_RECEIVE | FMX_JOIN_IS_MIXER
         | FMX_JOIN_MAY_MIX;

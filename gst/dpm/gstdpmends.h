@@ -18,10 +18,11 @@ G_DECLARE_FINAL_TYPE (GstDpmSource, gst_dpm_source, GST, DPM_SOURCE, GstElement)
 G_DECLARE_FINAL_TYPE (GstDpmSink, gst_dpm_sink, GST, DPM_SINK, GstElement)
 
 /* What goes over the network: Opus, with header extensions for levels (RFC 6464,
- * RFC 6465). */
+ * RFC 6465), and for where streams stand in a mix. */
 #define GST_DPM_PAYLOAD_TYPE 96
 #define GST_DPM_LEVEL_ID 1
 #define GST_DPM_MIX_LEVEL_ID 2
+#define GST_DPM_TIME_ID 3
 
 /* Adds src pads "rtp_N" and "rtcp_N" for the neighbour N. */
 void gst_dpm_source_add (GstDpmSource * self, GstDpmPeer * peer);
@@ -37,8 +38,9 @@ GstFlowReturn gst_dpm_source_push (GstDpmSource * self, GstPad * pad,
 /* From now on, what comes is sent through @port; %NULL: nowhere. */
 void gst_dpm_sink_set_port (GstDpmSink * self, GstDpmPort * port);
 
-/* Adds sink pads "rtp_N" and "rtcp_N". */
-void gst_dpm_sink_add (GstDpmSink * self, GstDpmPeer * peer);
+/* Adds sink pads "rtp_N" and "rtcp_N".  @tells: caps ask that a mix tells where streams
+ * stand in it */
+void gst_dpm_sink_add (GstDpmSink * self, GstDpmPeer * peer, gboolean tells);
 void gst_dpm_sink_remove (GstDpmSink * self, GstDpmPeer * peer);
 
 /* @ends: whether it posts EOS when its RTP has ended */

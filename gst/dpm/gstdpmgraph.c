@@ -256,7 +256,8 @@ gst_dpm_neighbour_new (GstDpmGraph * graph, GstDpmPeer * peer,
   if (params->initial_bitrate > 0)
     g_object_set (self->rate, "initial-bitrate", params->initial_bitrate, NULL);
   gst_dpm_source_add (graph->source, peer);
-  gst_dpm_sink_add (graph->sink, peer);
+  gst_dpm_sink_add (graph->sink, peer, !params->alone
+      && (gst_dpm_peer_get_flags (peer) & FMX_JOIN_ALIGNS) != 0);
   build_in (self, feedback, tee);
   build_out (self, tee, params->voice);
   rtp = end_pad (graph->source, "rtp", peer);

@@ -196,7 +196,8 @@ connect_parent (GstDpmMixer * self, GstDpmPort * port, const gchar * parent,
 
   fmx_join_client_params_default (&params);
   params.node = self->node;
-  params.flags |= FMX_JOIN_IS_MIXER | FMX_JOIN_MAY_MOVE;
+  params.flags |= FMX_JOIN_IS_MIXER
+      | gst_dpm_node_get_join_flags (GST_DPM_NODE (self));
   GST_OBJECT_LOCK (self);
   fmx_join_name_copy (params.name,
       self->display_name != NULL ? self->display_name : g_get_host_name ());

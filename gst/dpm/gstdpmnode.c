@@ -21,6 +21,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_dpm_node_debug);
 #define DEFAULT_LATENCY (20 * GST_MSECOND)
 #define DEFAULT_DATABASE_LOCATION NULL
 #define DEFAULT_VOICE_LEVEL 0
+#define DEFAULT_ALIGN FALSE
 
 #define NAMES_TICKS 10          /* names are said again every two seconds */
 
@@ -35,6 +36,7 @@ enum
   PROP_LATENCY,
   PROP_DATABASE_LOCATION,
   PROP_VOICE_LEVEL,
+  PROP_ALIGN,
   PROP_STATS,
   N_PROPERTIES
 };
@@ -136,6 +138,16 @@ gst_dpm_node_get_bitrate (GstDpmNode * self)
   bitrate = PRIVATE (self)->bitrate;
   GST_OBJECT_UNLOCK (self);
   return bitrate;
+}
+
+guint
+gst_dpm_node_get_join_flags (GstDpmNode * self)
+{
+  gboolean aligns = FALSE;
+
+  if (PRIVATE (self)->complete)
+    g_object_get (PRIVATE (self)->graph.mixer, "align", &aligns, NULL);
+  return FMX_JOIN_MAY_MOVE | (aligns ? FMX_JOIN_ALIGNS : 0);
 }
 
 void
@@ -566,7 +578,7 @@ static gboolean
 is_mixers (guint id)
 {
   return id == PROP_LATENCY || id == PROP_DATABASE_LOCATION
-      || id == PROP_VOICE_LEVEL;
+      || id == PROP_VOICE_LEVEL || id == PROP_ALIGN;
 }
 
 static void
@@ -721,6 +733,11 @@ make_properties (void)
       "Level that each talker's speech is brought to where it is "
       "mixed or played here, in -dBov; 26 is usual, 0 = as loud as it comes", 0,
       60, DEFAULT_VOICE_LEVEL,
+      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
+  properties[PROP_ALIGN] = g_param_spec_boolean ("align", "Align",
+      "A voice stays at its place in time when it goes into a mix or comes out of "
+      "one: it is as late as in the mix, and who mixes is asked to tell where it is",
+      DEFAULT_ALIGN,
       G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
   properties[PROP_STATS] =
       g_param_spec_boxed ("stats", "Statistics",

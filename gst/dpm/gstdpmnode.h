@@ -58,6 +58,9 @@ gboolean gst_dpm_node_get_voice (GstDpmNode * self, GstDpmVoice * voice);
 gboolean gst_dpm_node_has (GstDpmNode * self, GstPadDirection direction);
 guint gst_dpm_node_get_bitrate (GstDpmNode * self);
 
+/* Returns: what to say of us to who is joined, of that which is the same for all */
+guint gst_dpm_node_get_join_flags (GstDpmNode * self);
+
 /* @secret: (out): as it is set now; wipe it */
 void gst_dpm_node_get_secret (GstDpmNode * self, FmxJoinSecret * secret);
 

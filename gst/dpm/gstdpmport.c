@@ -119,8 +119,10 @@ gst_dpm_port_connect (GstDpmPort * port, const gchar * server,
   uplink->secret = *secret;
   uplink->crypto = g_new0 (GstDpmCrypto, 1);
   gst_dpm_crypto_init (uplink->crypto);
+  /* who aligns takes for granted that the mixer above does */
   uplink->peer = gst_dpm_peer_new (port->next_number++, "", FMX_JOIN_IS_MIXER
-      | FMX_JOIN_MAY_SEND | FMX_JOIN_MAY_RECEIVE, 0);
+      | FMX_JOIN_MAY_SEND | FMX_JOIN_MAY_RECEIVE
+      | (params->flags & FMX_JOIN_ALIGNS), 0);
   port->uplink = uplink;
   return uplink->peer;
 }

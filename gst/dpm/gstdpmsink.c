@@ -9,6 +9,11 @@
 
 #include "gstdpmends.h"
 
+#include "fairmix/wire/fmx-contributor-time.h"
+
+#define RTP_CAPS "application/x-rtp, media=audio, encoding-name=OPUS, " \
+    "clock-rate=48000, payload=" G_STRINGIFY (GST_DPM_PAYLOAD_TYPE)
+
 struct _GstDpmSink
 {
   GstElement parent;
@@ -19,8 +24,12 @@ struct _GstDpmSink
 
 static GstStaticPadTemplate rtp_template = GST_STATIC_PAD_TEMPLATE ("rtp_%u",
     GST_PAD_SINK, GST_PAD_SOMETIMES,
-    GST_STATIC_CAPS ("application/x-rtp, media=audio, encoding-name=OPUS, "
-        "clock-rate=48000, payload=" G_STRINGIFY (GST_DPM_PAYLOAD_TYPE)));
+    GST_STATIC_CAPS (RTP_CAPS));
+/* the same for who is told */
+static GstStaticPadTemplate telling_template =
+GST_STATIC_PAD_TEMPLATE ("rtp_%u", GST_PAD_SINK, GST_PAD_SOMETIMES,
+    GST_STATIC_CAPS (RTP_CAPS ", extmap-" G_STRINGIFY (GST_DPM_TIME_ID)
+        "=(string)" FMX_CONTRIBUTOR_TIME_URN));
 static GstStaticPadTemplate rtcp_template = GST_STATIC_PAD_TEMPLATE ("rtcp_%u",
     GST_PAD_SINK, GST_PAD_SOMETIMES, GST_STATIC_CAPS ("application/x-rtcp"));
 
@@ -99,9 +108,10 @@ pad_add (GstDpmSink * self, GstStaticPadTemplate * template,
 }
 
 void
-gst_dpm_sink_add (GstDpmSink * self, GstDpmPeer * peer)
+gst_dpm_sink_add (GstDpmSink * self, GstDpmPeer * peer, gboolean tells)
 {
-  pad_add (self, &rtp_template, "rtp", peer, rtp_chain);
+  pad_add (self, tells ? &telling_template : &rtp_template, "rtp", peer,
+      rtp_chain);
   pad_add (self, &rtcp_template, "rtcp", peer, rtcp_chain);
 }
 

@@ -11,6 +11,8 @@
 
 #include "common/gstfairmixextmap.h"
 
+#include "fairmix/wire/fmx-contributor-time.h"
+
 struct _GstDpmSource
 {
   GstElement parent;
@@ -31,14 +33,14 @@ rtp_caps_new (void)
       "media", G_TYPE_STRING, "audio", "encoding-name", G_TYPE_STRING, "OPUS",
       "clock-rate", G_TYPE_INT, 48000,
       "payload", G_TYPE_INT, GST_DPM_PAYLOAD_TYPE, NULL);
-  gchar *level = g_strdup_printf ("extmap-%d", GST_DPM_LEVEL_ID);
-  gchar *levels = g_strdup_printf ("extmap-%d", GST_DPM_MIX_LEVEL_ID);
 
   gst_caps_set_simple (caps,
-      level, G_TYPE_STRING, GST_FAIRMIX_LEVEL_URN,
-      levels, G_TYPE_STRING, GST_FAIRMIX_CSRC_LEVEL_URN, NULL);
-  g_free (level);
-  g_free (levels);
+      "extmap-" G_STRINGIFY (GST_DPM_LEVEL_ID), G_TYPE_STRING,
+      GST_FAIRMIX_LEVEL_URN,
+      "extmap-" G_STRINGIFY (GST_DPM_MIX_LEVEL_ID), G_TYPE_STRING,
+      GST_FAIRMIX_CSRC_LEVEL_URN,
+      "extmap-" G_STRINGIFY (GST_DPM_TIME_ID), G_TYPE_STRING,
+      FMX_CONTRIBUTOR_TIME_URN, NULL);
   return caps;
 }
 

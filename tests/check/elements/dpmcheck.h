@@ -190,6 +190,29 @@ mixer_stat_of (Person * person, const gchar * field)
   return n;
 }
 
+/* Returns: the SSRC of who joined @mixer as @name; 0: there is none */
+static inline guint32
+ssrc_of_name (Person * mixer, const gchar * name)
+{
+  GstElement *mix = gst_bin_get_by_name (GST_BIN (mixer->dpm), "mix");
+  const GValue *streams;
+  GstStructure *stats;
+  guint ssrc = 0;
+
+  g_object_get (mix, "stream-stats", &stats, NULL);
+  streams = gst_structure_get_value (stats, "streams");
+  for (guint i = 0; i < gst_value_array_get_size (streams); i++) {
+    const GstStructure *s =
+        gst_value_get_structure (gst_value_array_get_value (streams, i));
+
+    if (g_strcmp0 (gst_structure_get_string (s, "cname"), name) == 0)
+      gst_structure_get_uint (s, "out-ssrc", &ssrc);
+  }
+  gst_structure_free (stats);
+  gst_object_unref (mix);
+  return ssrc;
+}
+
 /* Returns: a mixer that is open, on any port; @properties: of dpmmixer */
 static inline Person *
 mixer_new (const gchar * properties)

@@ -269,36 +269,13 @@ narrow_mixer (guint parent, const gchar * database)
   return person_start (mixer);
 }
 
-/* Returns: the SSRC of who joined @mixer as @name; 0: there is none */
-static guint32
-ssrc_of (Person * mixer, const gchar * name)
-{
-  GstElement *mix = gst_bin_get_by_name (GST_BIN (mixer->dpm), "mix");
-  const GValue *streams;
-  GstStructure *stats;
-  guint ssrc = 0;
-
-  g_object_get (mix, "stream-stats", &stats, NULL);
-  streams = gst_structure_get_value (stats, "streams");
-  for (guint i = 0; i < gst_value_array_get_size (streams); i++) {
-    const GstStructure *s =
-        gst_value_get_structure (gst_value_array_get_value (streams, i));
-
-    if (g_strcmp0 (gst_structure_get_string (s, "cname"), name) == 0)
-      gst_structure_get_uint (s, "out-ssrc", &ssrc);
-  }
-  gst_structure_free (stats);
-  gst_object_unref (mix);
-  return ssrc;
-}
-
 /* Returns: whether @apart comes apart, and the two others, by name, in a mix */
 static gboolean
 is_as_wanted (Arrivals * arrivals, Person * root, const gchar * apart,
     const gchar * a, const gchar * b)
 {
-  guint32 ssrc = ssrc_of (root, apart), mixed_a = ssrc_of (root, a);
-  guint32 mixed_b = ssrc_of (root, b);
+  guint32 ssrc = ssrc_of_name (root, apart), mixed_a = ssrc_of_name (root, a);
+  guint32 mixed_b = ssrc_of_name (root, b);
   gboolean good;
 
   g_mutex_lock (&arrivals->lock);
@@ -351,7 +328,7 @@ GST_START_TEST (test_priorities_names_and_contributors_reach_the_far_end)
           NULL));
   wait_for_arrivals (&arrivals, root, "alice", "bob", "carol");
   wait_for_tone (dave, 880, TRUE);
-  fail_unless (ssrc_of (dave, "alice") == ssrc_of (root, "alice"));
+  fail_unless (ssrc_of_name (dave, "alice") == ssrc_of_name (root, "alice"));
   for (guint i = 0; i < N_TALKERS; i++)
     person_free (people[i]);
   person_free (dave);

@@ -88,12 +88,14 @@ typedef enum
 } FmxJoinReason;
 
 /** FMX_JOIN_MAY_SEND, FMX_JOIN_MAY_RECEIVE, FMX_JOIN_IS_MIXER, FMX_JOIN_MAY_MIX,
- * FMX_JOIN_MAY_MOVE: flags of JOIN; the last two: understands ASK, MOVE */
+ * FMX_JOIN_MAY_MOVE, FMX_JOIN_ALIGNS: flags of JOIN; the last three: understands ASK, MOVE,
+ * and what mixes tell of where streams stand in them */
 #define FMX_JOIN_MAY_SEND 1u
 #define FMX_JOIN_MAY_RECEIVE 2u
 #define FMX_JOIN_IS_MIXER 4u
 #define FMX_JOIN_MAY_MIX 8u
 #define FMX_JOIN_MAY_MOVE 16u
+#define FMX_JOIN_ALIGNS 32u
 
 /** FMX_JOIN_PLACES: so many places fit into a message */
 #define FMX_JOIN_PLACES 4u
