@@ -9,6 +9,7 @@
 #include "fuzz.h"
 
 #define N_SSRCS 4u
+#define N_CLASSES 5u
 #define MS FMX_MSECOND
 
 static FmxRateSender sender;
@@ -21,7 +22,7 @@ choose_params (Fuzz * fuzz)
   uint32_t choice = fuzz_u8 (fuzz);
 
   fmx_rate_sender_params_default (&params);
-  params.klass = fmx_rate_classes[choice % 3];
+  params.klass = fmx_rate_classes[choice % N_CLASSES];
   params.segment_bytes = (choice & 0x04) != 0 ? 0 : 1460;
   params.min_bps = (choice & 0x08) != 0 ? 1 : 20000;
   params.max_bps = (choice & 0x10) != 0 ? 100000 : 1000000000;
@@ -52,6 +53,8 @@ check_invariants (FmxTime now)
   CHECK (stats.rtt >= 0 && stats.rtt <= FMX_RTT_MAX);
   CHECK (stats.rtt_min <= FMX_RTT_MAX && stats.rto > 0);
   CHECK (stats.n_streams <= FMX_STREAM_TABLE_STREAMS);
+  CHECK (sender.params.klass != &fmx_rate_shortq
+      || isfinite (sender.controller.state.shortq.queue.level_s));
   if (stats.feedback != FMX_RATE_SENDER_FEEDBACK_REPORT_BLOCKS)
     CHECK (stats.n_acked + stats.n_lost + stats.n_forgotten <= stats.n_sent
         || sender.report.number > 0);

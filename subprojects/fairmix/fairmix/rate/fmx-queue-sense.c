@@ -31,7 +31,7 @@ get (const FmxExtreme *e, int sign)
   return sign * e->now > sign * e->before ? e->now : e->before;
 }
 
-/* The turning points of the smoothed round trip. */
+/* The turning points of the smoothed round trip.  Where none is left, a clock was set. */
 static void
 follow_level (FmxQueueSense *sense, double sample_s, FmxTime now)
 {
@@ -39,6 +39,8 @@ follow_level (FmxQueueSense *sense, double sample_s, FmxTime now)
   double dip_s = fmx_time_to_s (FMX_QUEUE_SENSE_DIP_MIN);
 
   sense->level_time = now;
+  if (sample_s <= 0.0)
+    return;
   if (sense->level_s <= 0.0)
     sense->level_s = sense->turn_s = sample_s;
   sense->level_s += (sample_s - sense->level_s)

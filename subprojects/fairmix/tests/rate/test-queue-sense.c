@@ -180,6 +180,26 @@ test_a_clock_that_is_set_does_not_shorten_the_path (void **state)
   assert_true (fmx_queue_sense_standing (&sense) == 0);
 }
 
+/* The receiver's clock is set back by 200 ms, and then by 101 forward: for a moment nothing
+ * is left of the round trip. */
+static void
+test_a_clock_that_is_set_twice_hides_no_dip (void **state)
+{
+  FmxQueueSense sense = { 0 };
+  FmxTime now = feed (&sense, 100 * MS, 0, S);
+
+  (void) state;
+  fmx_queue_sense_add (&sense, 100 * MS, -200 * MS, 100 * MS, now);
+  for (unsigned i = 0; i < 4; i++) {
+    now += S;
+    fmx_queue_sense_add (&sense, 100 * MS, -99 * MS, 100 * MS, now);
+  }
+  now = feed (&sense, 400 * MS, now, now + 5 * S);
+  (void) fmx_queue_sense_take_dip (&sense);
+  feed (&sense, 250 * MS, now, now + S);
+  assert_true (fmx_queue_sense_take_dip (&sense));
+}
+
 static void
 test_after_a_restart_only_the_present_counts (void **state)
 {
@@ -256,6 +276,7 @@ main (void)
     cmocka_unit_test (test_one_packet_more_or_less_is_no_dip),
     cmocka_unit_test (test_the_queue_on_the_reverse_path_is_not_ours),
     cmocka_unit_test (test_a_clock_that_is_set_does_not_shorten_the_path),
+    cmocka_unit_test (test_a_clock_that_is_set_twice_hides_no_dip),
     cmocka_unit_test (test_after_a_restart_only_the_present_counts),
     cmocka_unit_test (test_a_queue_that_stays_on_the_reverse_path_is_not_ours),
     cmocka_unit_test (test_noise_is_no_queue),
