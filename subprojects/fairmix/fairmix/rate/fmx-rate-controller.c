@@ -59,8 +59,9 @@ bool
 fmx_rate_params_are_valid (const FmxRateParams *params)
 {
   return params->min_bps > 0.0 && params->max_bps >= params->min_bps
-      && params->max_bps <= 1e12 && params->initial_bps > 0.0
-      && params->initial_bps <= 1e12 && params->segment_bytes <= 65535
+      && params->max_bps <= FMX_RATE_MOST_BPS && params->initial_bps > 0.0
+      && params->initial_bps <= FMX_RATE_MOST_BPS
+      && params->segment_bytes <= 65535
       && params->decision_interval_rtts >= 1.0
       && params->decision_interval_rtts <= 100.0
       && params->alpha >= 0.0 && params->alpha <= 1000.0

@@ -48,6 +48,9 @@ typedef struct _FmxRateClass FmxRateClass;
 /* the receiver claimed what cannot be: it does not count any more */
 #define FMX_RATE_FEEDBACK_VOID "feedback-void"
 
+/** FMX_RATE_MOST_BPS: no bound is higher */
+#define FMX_RATE_MOST_BPS 1e12
+
 /**
  * FmxRateParams:
  * @min_bps: the least that makes sense, in bits/s on the wire, > 0: below it

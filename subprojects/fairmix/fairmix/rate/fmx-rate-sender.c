@@ -15,6 +15,9 @@
 #define MEAN_PACKETS 256.0
 #define TOLD_CHANGE 0.05
 
+/* Of the weights that anybody may choose, 0.01 to 100, no share is further from 1. */
+#define MOST_SHARE 1e4
+
 /* Who comes so much too late to a timeout was not running: what was said meanwhile
  * is still in some buffer, and is read within this time. */
 #define ASLEEP (50 * FMX_MSECOND)
@@ -42,9 +45,10 @@ controller_params (const FmxRateSenderParams *params, double share)
 {
   FmxRateParams rate;
 
-  rate.min_bps = (double) params->min_bps / share;
-  rate.max_bps = (double) params->max_bps / share;
-  rate.initial_bps = (double) params->initial_bps / share;
+  rate.min_bps = fmin ((double) params->min_bps / share, FMX_RATE_MOST_BPS);
+  rate.max_bps = fmin ((double) params->max_bps / share, FMX_RATE_MOST_BPS);
+  rate.initial_bps =
+      fmin ((double) params->initial_bps / share, FMX_RATE_MOST_BPS);
   rate.segment_bytes = params->segment_bytes;
   rate.decision_interval_rtts = params->decision_interval_rtts;
   rate.alpha = params->alpha;
@@ -208,7 +212,7 @@ fmx_rate_sender_on_sent (FmxRateSender *sender, uint32_t ssrc, uint16_t seq,
   fmx_sender_stall_on_sent (&sender->stall, wire_bytes,
       sender->share * fmx_rate_controller_bps (&sender->controller), now);
   fmx_rate_controller_on_sent (&sender->controller,
-      (uint32_t) ((double) wire_bytes / sender->share), now);
+      (uint32_t) fmin ((double) wire_bytes / sender->share, UINT32_MAX), now);
   if (!sender->probe_taken) {
     update_packet_size (sender, wire_bytes);
     fmx_rate_fill_on_sent (&sender->fill, wire_bytes, now);
@@ -271,9 +275,11 @@ void
 fmx_rate_sender_set_share (FmxRateSender *sender, double share, FmxTime now)
 {
   double bps = (double) fmx_rate_sender_target_bps (sender);
-  FmxRateParams rate = controller_params (&sender->params, share);
+  FmxRateParams rate;
 
   assert (share > 0.0);
+  share = fmax (fmin (share, MOST_SHARE), 1.0 / MOST_SHARE);
+  rate = controller_params (&sender->params, share);
   fmx_rate_controller_set_coupled (&sender->controller, now);
   if (share == sender->share)
     return;
