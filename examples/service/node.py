@@ -23,7 +23,7 @@ try:
 except ImportError:
     sys.exit('no prometheus_client here: please install python3-prometheus-client')
 gi.require_version('Gst', '1.0')
-from gi.repository import GLib, Gst        # noqa: E402  after the version
+from gi.repository import GLib, GObject, Gst       # noqa: E402  after the version
 
 # field of dpmmixer's stats: what it is; the counters of what was refused are one
 # metric with the field's name as label
@@ -100,52 +100,73 @@ class Figures:
             yield CounterMetricFamily(counter(field), text, value=number(mixer, field))
 
 
+def is_text(spec):
+    return spec is not None and spec.value_type == GObject.TYPE_STRING
+
+
 def make_mixer(arguments):
-    mixer = Gst.ElementFactory.make('dpmmixer')
-    if mixer is None:
+    """What cannot be read must not be as if nobody had said it.  Texts are taken as they
+    are, whatever quotes they have."""
+    if Gst.ElementFactory.find('dpmmixer') is None:
         sys.exit('There is no element "dpmmixer".')
-    for argument in arguments:
-        name, _, value = argument.partition('=')
-        if mixer.find_property(name) is None:
-            sys.exit(f'dpmmixer has no property "{name}".')
-        Gst.util_set_object_arg(mixer, name, value)
+    specs = {spec.name: spec for spec in Gst.ElementFactory.make('dpmmixer').list_properties()}
+    said = [argument.partition('=') for argument in arguments]
+    texts = {name: text for name, _, text in said if is_text(specs.get(name))}
+    try:
+        mixer = Gst.parse_launchv(['dpmmixer', *(f'{name}={text}' for name, _, text in said
+                                                 if name not in texts)])
+    except GLib.Error as error:
+        sys.exit(error.message)
+    for name, text in texts.items():
+        mixer.set_property(name, text)
     if os.environ.get('DPM_SECRET'):
         mixer.set_property('secret', os.environ['DPM_SECRET'])
     return mixer
 
 
-def on_message(_bus, message, loop):
+def on_message(_bus, message, loop, errors):
     structure = message.get_structure()
     if message.type == Gst.MessageType.ERROR:
-        print(message.parse_error()[0].message, file=sys.stderr)
+        errors.append(message.parse_error()[0].message)
         loop.quit()
     elif structure is not None and structure.get_name() in ('dpm-neighbour', 'dpm-session'):
         print(structure.to_string(), flush=True)
 
 
+def endpoint(text):
+    """[ADDRESS:]PORT"""
+    address, _, port = text.rpartition(':')
+    if not 0 < int(port) < 65536:
+        raise ValueError
+    return address or '127.0.0.1', int(port)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('--metrics', default='127.0.0.1:9464', metavar='[ADDRESS:]PORT')
+    parser.add_argument('--metrics', default=('127.0.0.1', 9464), type=endpoint,
+                        metavar='[ADDRESS:]PORT')
     parser.add_argument('properties', nargs='*', metavar='PROPERTY=VALUE')
-    options = parser.parse_args()
-    address, _, port = options.metrics.rpartition(':')
+    options = parser.parse_intermixed_args()
     Gst.init(None)
-    pipeline, loop = Gst.Pipeline(), GLib.MainLoop()
+    pipeline, loop, errors = Gst.Pipeline(), GLib.MainLoop(), []
     mixer = make_mixer(options.properties)
     pipeline.add(mixer)
     bus = pipeline.get_bus()
     bus.add_signal_watch()
-    bus.connect('message', on_message, loop)
+    bus.connect('message', on_message, loop, errors)
     for number_of in signal.SIGINT, signal.SIGTERM:
         GLib.unix_signal_add(GLib.PRIORITY_DEFAULT, number_of, loop.quit)
     registry = CollectorRegistry()
-    failed = pipeline.set_state(Gst.State.PLAYING) == Gst.StateChangeReturn.FAILURE
-    if not failed:
-        registry.register(Figures(mixer))
-        start_http_server(int(port), address or '127.0.0.1', registry)
-        loop.run()
+    registry.register(Figures(mixer))
+    address, port = options.metrics
+    try:
+        start_http_server(port, address, registry)
+    except OSError as error:
+        sys.exit(f'{address}:{port}: {error.strerror}')
+    pipeline.set_state(Gst.State.PLAYING)       # what fails is told on the bus
+    loop.run()
     pipeline.set_state(Gst.State.NULL)
-    return 1 if failed else 0
+    return errors[0] if errors else 0
 
 
 if __name__ == '__main__':

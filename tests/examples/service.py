@@ -113,6 +113,27 @@ def check_figures():
             process.wait()
 
 
+def check_refusal(why, *arguments):
+    """A node that cannot be what it was told to be ends at once, and says why."""
+    run = subprocess.run([sys.executable, FOLDER / 'node.py', 'address=127.0.0.1', *arguments],
+                         capture_output=True, text=True, timeout=PATIENCE_S)
+    assert run.returncode == 1 and why in run.stderr, (arguments, run)
+    assert 'Traceback' not in run.stderr, run.stderr
+
+
+def check_refusals():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp, \
+            socket.socket(socket.AF_INET, socket.SOCK_STREAM) as tcp:
+        udp.bind(('127.0.0.1', 0))
+        tcp.bind(('127.0.0.1', 0))
+        tcp.listen()
+        taken, web = udp.getsockname()[1], str(tcp.getsockname()[1])
+        check_refusal('in use', '--metrics', free_port(), f'port={taken}')
+        check_refusal('in use', '--metrics', web, 'port=0')
+    check_refusal('50o4', '--metrics', free_port(), 'port=50o4')
+    check_refusal('ports', '--metrics', free_port(), 'ports=5004')
+
+
 def properties():
     text = subprocess.run(['gst-inspect-1.0', 'dpmmixer'], capture_output=True,
                           text=True, timeout=PATIENCE_S, check=True).stdout
@@ -185,6 +206,7 @@ def main():
     try:
         import prometheus_client        # noqa: F401  is it there?
         check_figures()
+        check_refusals()
     except ImportError:
         print('no prometheus_client: figures are not read')
     try:
