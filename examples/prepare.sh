@@ -172,6 +172,14 @@ fmx_configure () {
   fi
 }
 
+# fmx_plugins DIR: from now on GStreamer finds what is built there.
+fmx_plugins () {
+  for plugin in "$1"/gst/*/; do
+    GST_PLUGIN_PATH=${plugin%/}${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
+  done
+  export GST_PLUGIN_PATH GST_REGISTRY="$1/registry.bin"
+}
+
 # fmx_build DIR [MESON SETUP ARGUMENT...]: the same, and compiles it.
 fmx_build () {
   fmx_configure "$@" && ninja -C "$1" ${JOBS:+-j "$JOBS"}

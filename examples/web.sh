@@ -18,16 +18,28 @@ fmx_help "$@"
 build=${FMX_BUILD:-$top/build}
 port=${PORT:-8443}
 demo='' open='' local=''
-while [ $# -gt 0 ]; do
-  case $1 in
+for argument in "$@"; do          # what is not ours stays, in its order
+  shift
+  case $argument in
   --demo) demo=yes ;;
   --open) open=yes ;;
-  --local) local=yes ;;
-  *) break ;;
+  --local | --http) local=yes ;;
+  *) set -- "$@" "$argument" ;;
   esac
-  shift
 done
 fmx_options "$top/examples/web/server.py" "$@"
+
+# of that, what the link has in it
+before=
+for argument in "$@"; do
+  case $before,$argument in
+  --port,*) port=$argument ;;
+  --secret,*) FMX_SECRET=$argument ;;
+  *,--port=*) port=${argument#*=} ;;
+  *,--secret=*) FMX_SECRET=${argument#*=} ;;
+  esac
+  before=$argument
+done
 
 fmx_install build run web ${demo:+party} || exit 1
 python=$(fmx_python) || exit 1
@@ -67,7 +79,6 @@ fmx_say "Send this link: $link"
 if [ -n "$open" ]; then
   (sleep 3 && xdg-open "$link" >/dev/null 2>&1) &
 fi
-# Ctrl-C is for the server, which ends by it; meson would print where it stood
-trap '' INT
-exec meson devenv -C "$build" --workdir "$PWD" "$python" "$top/examples/web/server.py" \
-  --port "$port" "$@"
+# whoever ends us ends the server
+fmx_plugins "$build"
+exec "$python" "$top/examples/web/server.py" --port "$port" "$@"
