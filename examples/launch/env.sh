@@ -123,6 +123,13 @@ check_file () {
   { [ -f "$2" ] && [ -r "$2" ]; } || wrong "$1: there is no file $2"
 }
 
+# quoted TEXT: as gst-launch-1.0 has to be told it, whatever it has of spaces, quotes and
+# backslashes
+quoted () {
+  local text=${1//\\/\\\\}
+  printf '"%s"' "${text//\"/\\\"}"
+}
+
 # check_elements ELEMENT...
 check_elements () {
   local element
@@ -202,7 +209,7 @@ play_to () {
       wrong "cannot write into the folder of $file"
     # shellcheck disable=SC2054  # commas of caps
     sink=(audio/x-raw,format=S16LE ! tee name=both
-      both. ! queue ! wavenc ! filesink location="$file" async=false)
+      both. ! queue ! wavenc ! filesink location="$(quoted "$file")" async=false)
     [ "$file" = "$1" ] || sink+=(both. ! queue ! autoaudiosink)
     ;;
   *) wrong "auto, fake or FILE.wav (nothing but WAV is written), not '$1'" ;;

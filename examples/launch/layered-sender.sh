@@ -45,7 +45,7 @@ test)
 mix:*) check_block "${from#mix:}" 0 1 ;;
 *)
   check_file "FILE, mic, test or mix:PORT" "$from"
-  source=(filesrc location="$from" ! decodebin ! audioconvert)
+  source=(filesrc location="$(quoted "$from")" ! decodebin ! audioconvert)
   ;;
 esac
 

@@ -96,5 +96,5 @@ exec gst-launch-1.0 $FLAGS \
   rtpbin name=in latency="${LATENCY}" max-ts-offset=1 "${in_options[@]}" \
   rtpbin name=out rtcp-sync-send-time=false "${out_options[@]}" \
   partialmix name=mix rtpbin=in latency="${LATENCY}000000" \
-    ${DATABASE:+database-location="$DATABASE"} \
+    ${DATABASE:+database-location="$(quoted "$DATABASE")"} \
   "${graph[@]}"

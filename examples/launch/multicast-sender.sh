@@ -37,7 +37,7 @@ noise) source=(audiotestsrc is-live=true wave=pink-noise) ;;
 mix:*) check_block "${from#mix:}" 0 1 ;;
 *)
   check_file "FILE, mic, test, noise or mix:PORT" "$from"
-  source=(filesrc location="$from" ! decodebin)
+  source=(filesrc location="$(quoted "$from")" ! decodebin)
   ;;
 esac
 

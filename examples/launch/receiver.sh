@@ -51,5 +51,5 @@ exec gst-launch-1.0 -e $FLAGS \
   in.send_rtcp_src_0 ! reports. feedback.rtcp_src ! reports. \
   funnel name=reports ! tee name=to "${feedback[@]}" \
   partialmix name=mix rtpbin=in latency="${LATENCY}000000" align="$ALIGN" \
-    ${DATABASE:+database-location="$DATABASE"} \
+    ${DATABASE:+database-location="$(quoted "$DATABASE")"} \
   mix.src_1 ! audio/x-raw,rate=48000,channels=2 ! queue ! audioconvert ! "${sink[@]}"

@@ -27,7 +27,7 @@ for voice in "$@"; do
   check_file VOICE.wav "$voice"
   # shellcheck disable=SC2054,SC2206  # words of a graph
   voices+=(
-    filesrc location="$voice" ! decodebin ! audioconvert ! audioresample
+    filesrc location="$(quoted "$voice")" ! decodebin ! audioconvert ! audioresample
     ! audio/x-raw,rate=48000,channels=1 ! opusenc audio-type=voice
     ! rtpopuspay pt=96 ssrc=$((1001 + number)) ! clocksync ! "mix.sink_$number"
   )
@@ -40,7 +40,7 @@ check_elements partialmix
 # shellcheck disable=SC2086  # $FLAGS are several words
 exec gst-launch-1.0 -e $FLAGS \
   partialmix name=mix \
-    database-location="$database" \
+    database-location="$(quoted "$database")" \
   "${voices[@]}" \
   mix.src_$number ! audio/x-raw,rate=48000,channels=2 ! queue \
   ! audioconvert ! "${sink[@]}"

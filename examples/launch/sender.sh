@@ -30,7 +30,7 @@ mic) source=(autoaudiosrc) ;;
 test) source=(audiotestsrc is-live=true wave=ticks) ;;
 *)
   check_file "FILE, mic or test" "$from"
-  source=(filesrc location="$from" ! decodebin)
+  source=(filesrc location="$(quoted "$from")" ! decodebin)
   ;;
 esac
 check_peer "$to"
@@ -59,7 +59,7 @@ exec gst-launch-1.0 -e $FLAGS \
     max-bitrate=$((bitrate + headers)) initial-bitrate=$((bitrate + headers)) \
   ! rtp.send_rtp_sink \
   rtpsession name=rtp rtcp-sync-send-time=false rtcp-min-interval=1000000000 \
-    sdes="application/x-rtp-source-sdes,cname=(string)\"$name\"" \
+    sdes="$(quoted "application/x-rtp-source-sdes,cname=(string)$(quoted "$name")")" \
   rtp.send_rtp_src \
   ! udpsink host="$(host "$to")" port="$(port "$to")" sync=false \
   rtp.send_rtcp_src ! tee name=goodbye \

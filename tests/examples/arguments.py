@@ -223,6 +223,28 @@ def check_pythons():
                 yield f'{path}: #!/usr/bin/env may find a Python without gi'
 
 
+def check_names(folder):
+    """Files and people may be called anything."""
+    tools = pathlib.Path(folder, 'parser')
+    tools.mkdir()
+    parser = tools / 'gst-launch-1.0'
+    parser.write_text(f'#!/bin/sh\nexec {sys.executable} '
+                      f'{pathlib.Path(__file__).with_name("as_parsed.py").resolve()} "$@"\n')
+    parser.chmod(0o755)
+    path = {'PATH': f'{tools}:{os.environ["PATH"]}', 'FMX_BUILD': str(BUILD)}
+    for name in ('a b', 'a"b\\', "a' ! b", 'a,b=(int)1'):
+        file = pathlib.Path(folder, name + '.wav')
+        file.touch()
+        for program, arguments, more in (
+                ('sender', [str(file)], {'NAME': name}),
+                ('receiver', ['5000', '127.0.0.1:10000', str(file)], {'DATABASE': str(file)}),
+                ('mixer', [], {'DATABASE': str(file)})):
+            done = run(LAUNCH / f'{program}.sh', *arguments, **path, **more)
+            wanted = {*more.values(), *(a for a in arguments if a.endswith('.wav'))}
+            if not wanted <= set(done.stdout.split('\0')):
+                yield f'{program}.sh with {name}: {done}'
+
+
 def python_or_not(program, *arguments, **environment):
     """Runs it; a Python program with the Python that runs this."""
     command = [sys.executable, program] if program.suffix == '.py' else [program]
@@ -243,7 +265,7 @@ def main():
         somebody.bind(('', USED))
         bad = [*check_wrong(), *check_help(), *check_default(),
                *check_unbuilt(folder), *check_programs(folder),
-               *check_options(), *check_packages(folder),
+               *check_options(), *check_packages(folder), *check_names(folder),
                *check_pythons()]
     print('\n'.join(bad) or f'{len(WRONG)} wrong arguments, all said')
     sys.exit(bool(bad))
