@@ -24,8 +24,11 @@ for peer in "$a" "$b" "$c"; do
 done
 check_elements partialmix rtpccfb tfrcrate
 
+# Each in a group of its own, all of which is ended, whatever it is about: a shell without
+# that lets what it starts behind it ignore SIGINT.
+set -m
 mixers=()
-trap 'trap - INT TERM; kill -INT "${mixers[@]}" 2>/dev/null; wait' INT TERM EXIT
+trap 'trap - INT TERM; exec 2>/dev/null; kill -INT -- "${mixers[@]/#/-}"; wait' INT TERM EXIT
 
 # neighbour 0 is the client, 1 the mixer before, the last the mixer behind
 "$here/mixer.sh" 5000 "$a" 127.0.0.1:6010 &

@@ -12,10 +12,12 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT, BUILD = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 LAUNCH = ROOT / 'examples/launch'
@@ -245,6 +247,37 @@ def check_names(folder):
                 yield f'{program}.sh with {name}: {done}'
 
 
+def processes_of(session):
+    found = subprocess.run(['ps', '-o', 'pid=,args=', '-s', str(session)], text=True,
+                           capture_output=True, check=False).stdout.splitlines()
+    return [line for line in found if not line.endswith('<defunct>')]
+
+
+def check_end(folder):
+    """Who ends a chain before its mixers play ends all of it."""
+    tools = pathlib.Path(folder, 'slow')
+    tools.mkdir()
+    for tool in 'gst-inspect-1.0', 'gst-launch-1.0':
+        (tools / tool).write_text('#!/bin/sh\nexec sleep '
+                                  f'{60 if "launch" in tool else 0.5}\n')
+        (tools / tool).chmod(0o755)
+    chain = subprocess.Popen(
+        [LAUNCH / 'mixer-chain.sh'], start_new_session=True, stdout=subprocess.DEVNULL,
+        env={**os.environ, 'PATH': f'{tools}:{os.environ["PATH"]}', 'FMX_BUILD': str(BUILD)})
+    while not any('/mixer.sh' in line for line in processes_of(chain.pid)):
+        time.sleep(0.01)
+    chain.terminate()
+    try:
+        chain.wait(15)
+    except subprocess.TimeoutExpired:
+        yield 'mixer-chain.sh does not end'
+    left = processes_of(chain.pid)
+    if left:
+        yield f'mixer-chain.sh has left {left}'
+    for line in left:
+        os.kill(int(line.split()[0]), signal.SIGKILL)
+
+
 def python_or_not(program, *arguments, **environment):
     """Runs it; a Python program with the Python that runs this."""
     command = [sys.executable, program] if program.suffix == '.py' else [program]
@@ -266,6 +299,7 @@ def main():
         bad = [*check_wrong(), *check_help(), *check_default(),
                *check_unbuilt(folder), *check_programs(folder),
                *check_options(), *check_packages(folder), *check_names(folder),
+               *check_end(folder),
                *check_pythons()]
     print('\n'.join(bad) or f'{len(WRONG)} wrong arguments, all said')
     sys.exit(bool(bad))
