@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "dpmcheck.h"
+#include "dpmpause.h"
 #include "dpmrelay.h"
 #include "dpmresolver.h"
 
@@ -212,13 +213,13 @@ GST_START_TEST (test_a_server_that_is_not_there_is_told_and_waited_for)
   Person *mixer = mixer_new ("");
   guint port = (guint) stat_of (mixer, "port");
   Person *alice = client_make (port, "alice", 440, "");
+  Pause pause;
 
-  gst_element_set_state (mixer->pipeline, GST_STATE_NULL);
+  pause_begin (&pause, mixer, GST_STATE_NULL);
   person_start (alice);
   expect_message (alice, "dpm-session", "event", "no-answer");
   expect_warning (alice);
-  g_object_set (mixer->dpm, "port", port, NULL);
-  person_start (mixer);
+  pause_end (&pause);
   expect_message (alice, "dpm-session", "event", "joined");
   person_free (alice);
   person_free (mixer);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Mixers that join mixers. */
 #include "dpmcheck.h"
+#include "dpmpause.h"
 #include "dpmrelay.h"
 
 #include <glib/gstdio.h>
@@ -64,14 +65,14 @@ GST_END_TEST;
 GST_START_TEST (test_a_loop_is_refused)
 {
   Person *a = mixer_new ("");
-  guint port = (guint) stat_of (a, "port");
   Person *b = child_of (a, "");
   gchar *parent = g_strdup_printf ("127.0.0.1:%u", (guint) stat_of (b, "port"));
+  Pause pause;
 
   expect_message (b, "dpm-session", "event", "joined");
-  gst_element_set_state (a->pipeline, GST_STATE_READY);
-  g_object_set (a->dpm, "port", port, "parent", parent, NULL);
-  person_start (a);
+  pause_begin (&pause, a, GST_STATE_READY);
+  g_object_set (a->dpm, "parent", parent, NULL);
+  pause_end (&pause);
   /* either one's JOIN is refused, or one finds itself below itself */
   while (TRUE) {
     GstBus *bus = gst_element_get_bus (a->pipeline);
@@ -105,21 +106,20 @@ GST_END_TEST;
 GST_START_TEST (test_a_branch_lives_without_its_parent)
 {
   Person *root = mixer_new ("");
-  guint port = (guint) stat_of (root, "port");
   Person *branch = child_of (root, "");
   Person *alice = client_new (branch, "alice", 440, "");
   Person *bob = client_new (branch, "bob", 660, "");
   Person *carol = client_new (root, "carol", 990, "");
+  Pause pause;
 
   wait_for_tone (alice, 660, TRUE);
   wait_for_tone (alice, 990, TRUE);
-  gst_element_set_state (root->pipeline, GST_STATE_NULL);
+  pause_begin (&pause, root, GST_STATE_NULL);
   expect_message (branch, "dpm-session", "event", "left");
   wait_for_tone (alice, 990, FALSE);
   wait_for_tone (alice, 660, TRUE);
   wait_for_tone (bob, 440, TRUE);
-  g_object_set (root->dpm, "port", port, NULL);
-  person_start (root);
+  pause_end (&pause);
   wait_for_tone (alice, 990, TRUE);
   wait_for_tone (carol, 440, TRUE);
   person_free (alice);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "dpmcheck.h"
+#include "dpmpause.h"
 #include "dpmwatch.h"
 #include "../gstfairmixcheck.h"
 
@@ -222,13 +223,12 @@ GST_START_TEST (test_a_mixer_ends_and_begins_again)
   Person *mixer = mixer_new ("");
   Person *alice = client_new (mixer, "alice", 440, "");
   Person *bob = client_new (mixer, "bob", 660, "");
-  guint port = (guint) stat_of (mixer, "port");
+  Pause pause;
 
   wait_for_tone (alice, 660, TRUE);
-  gst_element_set_state (mixer->pipeline, GST_STATE_NULL);
+  pause_begin (&pause, mixer, GST_STATE_NULL);
   expect_message (alice, "dpm-session", "event", "left");
-  g_object_set (mixer->dpm, "port", port, NULL);
-  person_start (mixer);
+  pause_end (&pause);
   expect_message (alice, "dpm-session", "event", "joined");
   wait_for_tone (bob, 440, TRUE);
   person_free (alice);
