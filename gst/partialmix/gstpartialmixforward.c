@@ -340,6 +340,10 @@ distribute (GstPartialMix * self, GstPartialMixSinkPad * pad,
             packet->arrival.ext_ts, packet->pos);
       if (!fmx_handover_forwards (&link->handover, packet->arrival.ext_ts))
         continue;
+      if (packet->arrival.unheard && listener->payloads.time_id == 0) {
+        fmx_renumber_drop (&link->renumber, packet->arrival.seq);
+        continue;
+      }
       returns = listener->payloads.time_id != 0
           && gst_partial_mix_link_returns (link);
       if (returns && link->renumber.started)

@@ -197,6 +197,28 @@ GST_START_TEST (test_who_comes_out_of_a_mix_brings_what_was_before)
 
 GST_END_TEST;
 
+/* ... nor does somebody hear it twice whom the listener, a mixer as well, has behind it, and
+ * who does not align. */
+GST_START_TEST (test_what_was_before_goes_no_further_than_to_who_asked)
+{
+  VoiceChain *chain = voice_chain_new (L16, "align=true", RIG_L16, TRUE);
+  RigListener *other = rig_listener (chain->hearing, "src_2", NULL);
+  const guint arrived = SECOND - 1;     /* one is still on its way */
+  guint before;
+
+  move_about (chain, 3 * SECOND, 1);
+  before = rig_count_packets (other, VOICE_SSRC);
+  voice_chain_mix (chain, FALSE);
+  voice_chain_run (chain, SECOND);
+  fail_unless_equals_int (rig_count_packets (other, VOICE_SSRC) - before,
+      arrived);
+  fail_unless_equals_int (rig_count_whole (other, VOICE_SSRC, 0),
+      before + arrived);
+  voice_chain_free (chain);
+}
+
+GST_END_TEST;
+
 /* Jitter on the way to the mixer moves who goes into the mix for the first time. */
 GST_START_TEST (test_jitter_moves_nobody_but_the_first_time)
 {
@@ -342,6 +364,7 @@ partialmix_alignment_suite (void)
   tcase_add_test (tc, test_an_aligned_voice_stays_where_it_is);
   tcase_add_test (tc, test_an_aligned_voice_stays_where_it_is_through_opus);
   tcase_add_test (tc, test_who_comes_out_of_a_mix_brings_what_was_before);
+  tcase_add_test (tc, test_what_was_before_goes_no_further_than_to_who_asked);
   tcase_add_test (tc, test_jitter_moves_nobody_but_the_first_time);
   tcase_add_test (tc, test_a_listener_who_comes_late_aligns);
   tcase_add_test (tc, test_what_tells_may_be_lost);
