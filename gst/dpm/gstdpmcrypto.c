@@ -110,9 +110,22 @@ crypto_encapsulate (void *user, const uint8_t * their_key, uint8_t * key,
   return good;
 }
 
+/* A program may end while our threads still use OpenSSL, which would tidy up before that. */
+static void
+outlive_exit (void)
+{
+  static gsize done = 0;
+
+  if (g_once_init_enter (&done)) {
+    OPENSSL_init_crypto (OPENSSL_INIT_NO_ATEXIT, NULL);
+    g_once_init_leave (&done, 1);
+  }
+}
+
 void
 gst_dpm_crypto_init (GstDpmCrypto * crypto)
 {
+  outlive_exit ();
   crypto->join.user = crypto;
   crypto->join.random = crypto_random;
   crypto->join.mac = crypto_mac;
@@ -140,6 +153,7 @@ gst_dpm_crypto_random_number (void)
 {
   guint64 number = 0;
 
+  outlive_exit ();
   while (number == 0)
     crypto_random (NULL, (uint8_t *) & number, sizeof number);
   return number;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the join protocol asks OpenSSL for is what the RFCs say. */
 #include <gst/check/check.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gstdpmcrypto.h"
@@ -122,6 +123,49 @@ GST_START_TEST (test_random_numbers_differ)
 
 GST_END_TEST;
 
+#define ENDS "DPM_CRYPTO_ENDS"
+#define N_THREADS 4
+#define N_PROGRAMS 10
+
+static gint n_drawn;
+
+static gpointer
+draw_on (gpointer nothing)
+{
+  while (gst_dpm_crypto_random_number () != 0)
+    g_atomic_int_inc (&n_drawn);
+  return NULL;
+}
+
+/* As an application does that returns from main() while it plays */
+static void
+end_while_it_draws (void)
+{
+  for (guint i = 0; i < N_THREADS; i++)
+    g_thread_unref (g_thread_new ("draws", draw_on, NULL));
+  while (g_atomic_int_get (&n_drawn) < 100)
+    g_usleep (100);
+  exit (0);
+}
+
+GST_START_TEST (test_a_program_may_end_at_any_moment)
+{
+  gchar *arguments[] = { g_file_read_link ("/proc/self/exe", NULL), NULL };
+  gchar **env = g_environ_setenv (g_get_environ (), ENDS, "yes", TRUE);
+
+  for (guint i = 0; i < N_PROGRAMS; i++) {
+    gint status = -1;
+
+    fail_unless (g_spawn_sync (NULL, arguments, env, G_SPAWN_DEFAULT, NULL,
+            NULL, NULL, NULL, &status, NULL));
+    fail_unless_equals_int (status, 0);
+  }
+  g_strfreev (env);
+  g_free (arguments[0]);
+}
+
+GST_END_TEST;
+
 static Suite *
 dpmcrypto_suite (void)
 {
@@ -134,7 +178,15 @@ dpmcrypto_suite (void)
   tcase_add_test (tc, test_two_agree_and_others_do_not);
   tcase_add_test (tc, test_a_key_that_forces_the_result_is_refused);
   tcase_add_test (tc, test_random_numbers_differ);
+  tcase_add_test (tc, test_a_program_may_end_at_any_moment);
   return s;
 }
 
-GST_CHECK_MAIN (dpmcrypto);
+int
+main (int argc, char **argv)
+{
+  if (g_getenv (ENDS) != NULL)
+    end_while_it_draws ();
+  gst_check_init (&argc, &argv);
+  return gst_check_run_suite (dpmcrypto_suite (), "dpmcrypto", __FILE__);
+}
