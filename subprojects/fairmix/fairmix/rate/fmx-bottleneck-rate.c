@@ -206,6 +206,20 @@ fmx_bottleneck_rate_end (FmxBottleneckRate *rate, FmxTime now)
   rate->n = rate->n_before = left;
 }
 
+static void
+forget (FmxTrains *trains)
+{
+  memset (trains->now, 0, sizeof trains->now);
+  memset (trains->before, 0, sizeof trains->before);
+}
+
+void
+fmx_bottleneck_rate_forget (FmxBottleneckRate *rate)
+{
+  forget (&rate->all);
+  forget (&rate->rows);
+}
+
 /* Returns: how many there are in @n classes from @class on down */
 static uint32_t
 number (const FmxTrains *trains, unsigned class, unsigned n)

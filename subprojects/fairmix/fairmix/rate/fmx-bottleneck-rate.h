@@ -93,6 +93,9 @@ void fmx_bottleneck_rate_add (FmxBottleneckRate * rate, FmxTime sent,
 /** fmx_bottleneck_rate_end: that was all of one feedback */
 void fmx_bottleneck_rate_end (FmxBottleneckRate * rate, FmxTime now);
 
+/** fmx_bottleneck_rate_forget: the link carries another rate from now on */
+void fmx_bottleneck_rate_forget (FmxBottleneckRate * rate);
+
 /** fmx_bottleneck_rate_bps: Returns: what the link carries, in bits/s; 0 = not
  * known */
 double fmx_bottleneck_rate_bps (const FmxBottleneckRate * rate);

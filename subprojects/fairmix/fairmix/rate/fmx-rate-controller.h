@@ -276,7 +276,8 @@ struct _FmxRateController
   FmxTime t_new;
   bool data_limited;
   bool has_widened;             /* the path has, and all of that is used now */
-  bool has_narrowed;            /* far less arrives than was sent */
+  bool has_narrowed;            /* far less arrives than was sent ... */
+  bool is_narrow;               /* ... and that was the link, as its queue has told */
   double tried_from_bps;        /* all of a path, and a bit more is tried; 0 = no */
   double look_bps;              /* about so much, and others fill its queue: how much is
                                  * it? 0 = they do not */

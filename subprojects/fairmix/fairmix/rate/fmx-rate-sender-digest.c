@@ -326,7 +326,9 @@ ask_train (FmxRateSender *sender, FmxDuration rtt, FmxTime now)
 
   if (rc->has_narrowed)
     fmx_rate_train_forget_path (&sender->train);
-  rc->has_narrowed = false;
+  if (rc->is_narrow)
+    fmx_bottleneck_rate_forget (&sender->bottleneck);
+  rc->has_narrowed = rc->is_narrow = false;
   if (fmx_rate_sender_state (sender) != FMX_RATE_SENDER_SENDING
       || sender->stats.feedback != FMX_RATE_SENDER_FEEDBACK_PER_PACKET
       || sender->fill.wanted_bps <= 0.0)

@@ -239,6 +239,15 @@ test_four_in_a_row_tell_what_a_link_carries_now (void **state)
   assert_true (isinf (fmx_bottleneck_rate_row_bps (&rate)));
 }
 
+static void
+test_of_another_link_nothing_is_known (void **state)
+{
+  (void) state;
+  assert_true (known_after (500e3, 0.5, 0, 20 * S) > 0.0);
+  fmx_bottleneck_rate_forget (&rate);
+  assert_true (fmx_bottleneck_rate_bps (&rate) == 0.0);
+}
+
 int
 main (void)
 {
@@ -253,6 +262,7 @@ main (void)
     cmocka_unit_test (test_what_a_bucket_passes_at_once_tells_nothing),
     cmocka_unit_test (test_a_clock_that_is_set_does_not_disturb_it),
     cmocka_unit_test (test_it_is_forgotten),
+    cmocka_unit_test (test_of_another_link_nothing_is_known),
   };
 
   return cmocka_run_group_tests_name ("rate/bottleneck-rate", tests, NULL,

@@ -3,6 +3,8 @@
 /* What shortq does where the path has become narrow */
 #include "fmx-test-rate-shortq.h"
 
+#include "sim/fmx-sim-bundle.h"
+
 /* Nobody made it lose anything, or somebody did a moment ago. */
 static Told
 told_alone (bool alone)
@@ -129,6 +131,7 @@ test_alone_a_narrow_path_is_used_again_soon (void **state)
   assert_bps (&t, 50e3);
   for (FmxDuration queue = 300 * MS; queue > 0; queue -= STEP / 2)
     told_for (&t, STEP, queue); /* half of what the path carries is free */
+  assert_true (t.rc.is_narrow);
   assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_CALM);
   assert_true (fabs (t.rc.state.shortq.ceiling_bps - 100e3) < 1.0);
   told_for (&t, 2 * S, 0);
@@ -210,6 +213,51 @@ test_alone_a_queue_that_is_soon_gone_was_a_short_one_or_a_burst (void **state)
   }
 }
 
+/* Both ends: twelve voices of 48 kbit/s, and a link that falls from 625 to @narrow_bps.
+ * Returns: how long its queue of half a second at most is longer than 100 ms */
+static FmxDuration
+long_queue_after (double narrow_bps, uint64_t seed)
+{
+  static FmxSimWorld world;
+  static FmxSimBundle bundle;
+  FmxSimLinkParams link = { 625e3, (uint32_t) (narrow_bps / 16.0), 0, 50 * MS, 0.0 };
+  FmxSimBundleParams params;
+  FmxDuration sum = 0;
+
+  memset (&params, 0, sizeof params);
+  fmx_rate_sender_params_default (&params.sender);
+  params.sender.klass = &fmx_rate_shortq;
+  params.sender.min_bps = 30000;
+  params.n_streams = 12;
+  params.wire_bytes = 120;
+  params.packet_interval = 20 * MS;
+  params.jitter = 2 * MS;
+  params.back.delay = 50 * MS;
+  fmx_sim_world_init (&world, &link, &bundle, 1, seed);
+  fmx_sim_bundle_init (&bundle, &params, &world.forward, 0, seed);
+  fmx_sim_world_run (&world, 40 * (FmxTime) S);
+  fmx_sim_link_set_rate (&world.forward, narrow_bps);
+  for (unsigned i = 0; i < 400; i++) {
+    fmx_sim_world_run (&world, world.now + 20 * (FmxTime) MS);
+    if (fmx_sim_link_queue_delay (&world.forward, world.now) > 100 * MS)
+      sum += 20 * MS;
+  }
+  return sum;
+}
+
+static void
+test_the_queue_of_a_link_that_narrows_soon_goes (void **state)
+{
+  static const double narrow_bps[] = { 150e3, 250e3 };
+  FmxDuration sum = 0;
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (narrow_bps); i++)
+    for (uint64_t seed = 1; seed <= 8; seed++)
+      sum += long_queue_after (narrow_bps[i], seed);
+  assert_true (sum / 16 <= 1200 * MS);
+}
+
 int
 main (void)
 {
@@ -223,6 +271,7 @@ main (void)
     cmocka_unit_test (test_alone_a_narrow_path_is_used_again_soon),
     cmocka_unit_test (test_alone_a_queue_that_is_soon_gone_was_a_short_one_or_a_burst),
     cmocka_unit_test (test_a_cut_for_a_moment_of_standstill_is_taken_back),
+    cmocka_unit_test (test_the_queue_of_a_link_that_narrows_soon_goes),
     cmocka_unit_test (test_after_a_path_became_narrow_its_rate_is_the_ceiling),
   };
 
