@@ -14,6 +14,11 @@
 set -eu
 
 here=$(dirname "$(readlink -f "$0")")
+# shellcheck source=examples/prepare.sh
+. "$here/../../../examples/prepare.sh"
+fmx_help "$@"
+fmx_options "$0" "$@"
+
 folder=${1:-${XDG_CACHE_HOME:-$HOME/.cache}/gst-fairmix/uml}
 mkdir -p "$folder"
 folder=$(readlink -f "$folder")
