@@ -25,7 +25,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 # pylint: disable=wrong-import-position
 import run  # noqa: E402
-from lab import (breaker, group, guest, kept, listen, measures, netns, network, ns2,  # noqa: E402
+from lab import (ages, breaker, group, guest, kept, listen, measures, netns, network, ns2,  # noqa: E402
                  ns3, plan, results, rfc4828, scenario, watch)
 
 TWO = """
@@ -438,6 +438,81 @@ class KeptTest(unittest.TestCase):
         self.assertEqual(kept.counts(self.LINES), {
             'library, Linux TCP': '3 runs (library, Linux TCP, all times × 0.5)',
             'ns-3': '12 runs (ns-3)'})
+        dated = '3 runs (ns-3, all times × 0.5, at 1234abcd, older)'
+        self.assertEqual(kept.counts([dated + kept.COUNTS_END]), {'ns-3': dated})
+
+    def test_a_row_is_found_by_its_claim_and_choice(self):
+        row = kept.claim_rows(['| claim | controller | paper | ours (ns-3) | verdict |',
+                               '|---|---|---|---|---|', '| loss | dpm || 5 % | met |', ''])
+        self.assertEqual(list(row), [('loss', 'dpm')])
+        self.assertEqual(row['loss', 'dpm']['ours (ns-3)'], '5 %')
+
+    def test_a_verdict_is_one_word_or_one_each(self):
+        self.assertEqual(kept.verdict_of({'verdict': 'met'}, 'ns-3'), 'met')
+        both = {'verdict': 'real pipelines: not met; ns-3: met in 2 of 5 runs'}
+        self.assertEqual(kept.verdict_of(both, 'ns-3'), 'met in 2 of 5 runs')
+        self.assertEqual(kept.verdict_of(both, 'ns-2'), '–')
+
+    def test_a_figure_ends_with_its_commands(self):
+        lines = ['![a](results/a.svg)', '', '```sh', 'run', '```', '',
+                 '![b](results/b.svg)', '', '```sh', 'run', '```', '']
+        self.assertEqual(kept.figure(lines, 'b'), lines[6:])
+        self.assertEqual(kept.figure(lines, 'a'), lines[:6])
+        self.assertEqual(kept.figure(lines, 'c'), [])
+
+
+class AgesTest(unittest.TestCase):
+    """A controller in a repository of its own: born, described, changed."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        self.git('init', '-q')
+        self.code = self.root / 'subprojects/fairmix/fairmix/rate/a.c'
+        self.code.parent.mkdir(parents=True)
+        self.born = self.commit(self.code, 'one')
+        self.page = self.root / 'page.md'
+        self.described = self.commit(self.page, '### a title\n| 5 % |\n')
+
+    def git(self, *arguments):
+        return subprocess.run(['git', '-c', 'user.name=a', '-c', 'user.email=a@b',
+                               '-C', self.root, *arguments], check=True,
+                              capture_output=True, text=True).stdout.strip()
+
+    def commit(self, path, text):
+        path.write_text(text, encoding='utf-8')
+        self.git('add', '.')
+        self.git('commit', '-q', '-m', 'x')
+        return self.git('rev-parse', '--short=8', 'HEAD')
+
+    def dated(self, words, suite='paper', since=None):
+        return ages.dated(self.root, words, suite, since)
+
+    def test_runs_are_older_than_the_controller_that_came_later(self):
+        words = f'3 runs (ns-3, at {self.born})'
+        self.assertEqual(self.dated(words), words)
+        self.assertEqual(self.dated(words[:-1] + ', older)'), words)
+        self.commit(self.code, 'two')
+        self.assertEqual(self.dated(words), words[:-1] + ', older)')
+        self.assertEqual(self.dated(words, 'multicast'), words)
+        self.assertEqual(self.dated(words, 'queues'), words)
+
+    def test_one_of_two_commits_suffices(self):
+        self.commit(self.code, 'two')
+        new = self.git('rev-parse', '--short=8', 'HEAD')
+        self.assertIn(', older)', self.dated(f'3 runs (ns-3, at {new} and {self.born})'))
+        self.assertNotIn('older', self.dated(f'3 runs (ns-3, at {new})'))
+
+    def test_a_commit_that_nobody_knows_is_older(self):
+        self.assertIn('older', self.dated('3 runs (ns-3, at 0123abcd)'))
+
+    def test_rows_without_a_commit_are_before_the_one_that_wrote_them(self):
+        since = ages.wrote(self.root, self.page)
+        self.assertEqual(since, {'a title': self.described})
+        self.assertEqual(self.dated('3 runs (ns-3)', since=since['a title']),
+                         f'3 runs (ns-3, before {self.described})')
+        self.assertEqual(self.dated('3 runs (ns-3)'), '3 runs (ns-3)')
 
 
 class TablesTest(unittest.TestCase):

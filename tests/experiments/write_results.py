@@ -5,7 +5,8 @@
   tests/experiments/write_results.py [--build build] [--short] [SCENARIO...]
 
 Every number comes from a table of a run.  What has no results here stays on the
-page as it is: a scenario, and a row or cell of a table over two axes.
+page as it is: a scenario, a runner's column and figure, and a row or cell of a table over
+two axes.
 """
 import argparse
 import math
@@ -19,7 +20,7 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE))
 
 # pylint: disable=wrong-import-position
-from lab import (bars, breaker, figures, kept, measures, results,  # noqa: E402
+from lab import (ages, bars, breaker, figures, kept, measures, results,  # noqa: E402
                  rfc4828, scenario)
 
 RUNNERS = {'uml': 'real pipelines', 'kernel': 'library, Linux TCP',
@@ -103,9 +104,8 @@ def target(claim):
     return text
 
 
-def verdict_of_all(cells, runners, claim):
+def verdict_of_all(words):
     """One word if the runners agree, else one for each."""
-    words = {r: verdict(v, claim) for r, v in zip(runners, cells)}
     words = {r: w for r, w in words.items() if w != '–'}
     if len(set(words.values())) <= 1:
         return next(iter(words.values()), '')
@@ -125,9 +125,17 @@ def table_row(cells):
     return re.sub(r'\| +(?=\|)', '|', '| ' + ' | '.join(cells) + ' |')
 
 
-def claims_table(s, found, runners):
+def kept_cells(runners, row):
+    """{runner: (cell, verdict)} that the page has of these."""
+    row = row or {}
+    labels = {r: RUNNERS[r] for r in runners}
+    return {r: (row.get(f'ours ({label})', '–') or '–', kept.verdict_of(row, label))
+            for r, label in labels.items()}
+
+
+def claims_table(s, found, runners, old):
     """A row for each claim and choice: paper | ours by runner | target |
-    verdict."""
+    verdict.  Of a runner without new results the page's column stays."""
     claims = [c for c in s.claims if len(c.get('table', [])) < 2]
     if not claims:
         return []
@@ -136,16 +144,21 @@ def claims_table(s, found, runners):
     heads = ['claim', *axes, *['paper'] * paper,
              *(f'ours ({RUNNERS[r]})' for r in runners), 'target', 'verdict']
     out = ['| ' + ' | '.join(heads) + ' |', '|---' * len(heads) + '|']
+    before = kept.claim_rows(old)
+    new = {f.runner for f in found}
     for whole in claims:
         for choice in choices(whole, found):
             claim = measures.for_choice(whole, choice)
-            cells = [values_of(claim, found, r, **choice) for r in runners]
-            if all(v is None for values in cells for v in values):
+            key = (claim['text'], *(choice.get(a, '') for a in axes))
+            cells = kept_cells(runners, before.get(key))
+            for r in new.intersection(runners):
+                values = values_of(claim, found, r, **choice)
+                cells[r] = (span(values, claim.get('unit', '')), verdict(values, claim))
+            if all(cell == '–' for cell, _ in cells.values()):
                 continue
-            row = [claim['text'], *(choice.get(a, '') for a in axes),
-                   *[claim.get('paper', '')] * paper,
-                   *(span(v, claim.get('unit', '')) for v in cells),
-                   target(claim), verdict_of_all(cells, runners, claim)]
+            words = {r: word for r, (cell, word) in cells.items() if cell != '–'}
+            row = [*key, *[claim.get('paper', '')] * paper,
+                   *(cells[r][0] for r in runners), target(claim), verdict_of_all(words)]
             out.append(table_row(row))
     return out + ['']
 
@@ -219,28 +232,36 @@ def draw(s, figure, found, runners, folder):
             f'tests/experiments/write_results.py {s.name}', '```', '']
 
 
-def counts(found, old):
-    """How many runs of what; what the page has of others stays."""
+def counts(s, found, old, since):
+    """How many runs of what, at which commit; what the page has of others stays."""
     words = kept.counts(old)
     groups = {label: [f for f in found if f.runner == runner
                       and not f.run.peers]
               for runner, label in RUNNERS.items()}
     groups['peers'] = [f for f in found if f.run.peers]
-    out = []
     for label, mine in groups.items():
         if mine:
             scale = mine[0].run.time_scale
             times = f', all times × {scale:g}' if scale != 1 else ''
-            out.append(f'{len(mine)} runs ({label}{times})')
-        elif label in words:
-            out.append(words[label])
-    return ', '.join(out) + '; mean (least … most).'
+            commits = ages.commits_of(f.manifest for f in mine)
+            words[label] = f'{len(mine)} runs ({label}{times}, at {commits})'
+    return ', '.join(ages.dated(ROOT, words[label], s.suite, since)
+                     if label in ages.OURS else words[label]
+                     for label in groups if label in words) + kept.COUNTS_END
 
 
-def page(s, found, folder, old):
-    """One scenario; old: the lines that the page has of it."""
+def redated(s, lines, since):
+    """A section without new results: only how old they are is looked at anew."""
+    return [counts(s, [], lines, since) if line.endswith(kept.COUNTS_END) else line
+            for line in lines]
+
+
+def page(s, found, folder, old, since=None):
+    """One scenario; old: the lines that the page has of it, all before @since."""
     ours = [f for f in found if not f.run.peers and f.runner != 'ns2']
-    runners = [r for r in RUNNERS if any(f.runner == r for f in ours)]
+    had = kept.counts(old)
+    runners = [r for r, label in RUNNERS.items() if any(f.runner == r for f in ours)
+               or label in ages.OURS and label in had]
     out = [f'### {s.title}', '']
     if s.source:
         out += [f'{s.source}. {s.text}', '']
@@ -251,8 +272,8 @@ def page(s, found, folder, old):
     if not found:
         return out + ['Not run yet: '
                       f'`tests/experiments/run.py {s.name}`', '']
-    out += [counts(found, old), '']
-    out += claims_table(s, ours, runners) if ours else kept.claims(old)
+    out += [counts(s, found, old, since), '']
+    out += claims_table(s, ours, runners, old) if ours else kept.claims(old)
     if s.note:
         out += [s.note, '']
     for claim in s.claims:
@@ -263,7 +284,11 @@ def page(s, found, folder, old):
         first = [i for i, line in enumerate(old) if line.startswith('![')]
         return out + (old[first[0]:] if first else [])
     for figure in s.figures:
-        if figure.get('peers'):
+        was = kept.figure(old, figure['name'])
+        if any(f'--runner {r} ' in line for line in was
+               for r in runners if not any(f.runner == r for f in ours)):
+            out += was          # it shows a runner of which there is nothing new
+        elif figure.get('peers'):
             out += draw(s, figure, found, RUNNERS, folder)
         else:
             out += draw(s, figure, ours, runners, folder)
@@ -294,6 +319,7 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     root = pathlib.Path(args.build) / 'experiments'
     old = kept.sections(docs / 'results.md')
+    since = ages.wrote(ROOT, docs / 'results.md')
     names = {n if n in OTHERS else scenario.Scenario(n).name
              for n in args.scenarios}
     head = (HERE / 'results-head.md').read_text(encoding='utf-8')
@@ -304,8 +330,8 @@ def main():
             found = results.load(root, [s], args.short) \
                 if s.name in names or not names else []
             lines = old.get(s.title, [])
-            out += page(s, found, folder, lines) if found \
-                else lines or page(s, [], folder, [])
+            out += page(s, found, folder, lines, since.get(s.title)) if found \
+                else redated(s, lines, since.get(s.title)) or page(s, [], folder, [])
         if suite == 'beyond':
             out += rfc_tables(root, folder, old,
                               not names or 'rfc4828' in names)

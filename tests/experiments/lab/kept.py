@@ -34,7 +34,7 @@ def counts(lines):
     """{whose: "3 runs (whose, ...)"} of a section."""
     line = next((x for x in lines if x.endswith(COUNTS_END)), '')
     return {label: text for text, label in re.findall(
-        r'(\d+ runs \((.*?)(?:, all times[^)]*)?\))', line)}
+        r'(\d+ runs \((.*?)(?:, all times[^),]*)?(?:, (?:at|before) [^)]*)?\))', line)}
 
 
 def _table(lines, first):
@@ -51,12 +51,48 @@ def claims(lines):
     return [] if first is None else _table(lines, first) + ['']
 
 
+def _split(line):
+    return [cell.strip() for cell in line.strip('|').split('|')]
+
+
+def claim_rows(lines):
+    """{(claim, choice...): {head: cell}} of a section's table of claims; a choice is what
+    stands between the claim and what the paper has, or we."""
+    table = claims(lines)[:-1]
+    if not table:
+        return {}
+    heads = _split(table[0])
+    axes = next((i for i, h in enumerate(heads) if h == 'paper' or h.startswith('ours (')),
+                len(heads))
+    found = {}
+    for line in table[2:]:
+        row = dict(zip(heads, _split(line)))
+        found[tuple(row.get(h, '') for h in heads[:axes])] = row
+    return found
+
+
+def verdict_of(row, label):
+    """What a row of a table of claims says of one runner: a word for all, or one each."""
+    words = row.get('verdict', '')
+    each = dict(part.split(': ', 1) for part in words.split('; ') if ': ' in part)
+    return each.get(label, '–') if each else words or '–'
+
+
+def figure(lines, name):
+    """The lines of a section that show a figure, with its commands."""
+    first = next((i for i, x in enumerate(lines)
+                  if x.startswith('![') and f'(results/{name}.svg)' in x), None)
+    if first is None:
+        return []
+    fences = [i for i in range(first, len(lines)) if lines[i].startswith('```')][:2]
+    return lines[first:fences[1] + 1] + [''] if len(fences) == 2 else []
+
+
 def cells(lines, head):
     """{(row, column): text} of the table over two axes below a line."""
     first = next((i for i, x in enumerate(lines) if x.startswith(head)), None)
     if first is None:
         return {}
-    rows = [[cell.strip() for cell in line.strip('|').split('|')]
-            for line in _table(lines, first + 2)]
+    rows = [_split(line) for line in _table(lines, first + 2)]
     return {(row[0], column): cell for row in rows[2:]
             for column, cell in zip(rows[0][1:], row[1:])}
