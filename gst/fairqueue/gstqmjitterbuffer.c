@@ -91,7 +91,7 @@ struct _GstQmJitterBuffer
   GstPad *sinkpad, *srcpad;
 
   /* Properties: under the object lock */
-  GstQmStageSettings settings;
+  GstQmPlayoutSettings settings;
   guint latency_ms;
   gboolean drop_on_latency;
   gint mode;
@@ -135,7 +135,7 @@ gst_qm_jitter_buffer_is_active (GstQmJitterBuffer * self)
 /* with the object lock */
 static void
 gst_qm_jitter_buffer_read_settings (GstQmJitterBuffer * self,
-    GstQmStageSettings * settings)
+    GstQmPlayoutSettings * settings)
 {
   *settings = self->settings;
   settings->active = gst_qm_jitter_buffer_is_active (self);
@@ -150,9 +150,9 @@ gst_qm_jitter_buffer_read_settings (GstQmJitterBuffer * self,
 
 static void
 gst_qm_jitter_buffer_hand_over (GstQmJitterBuffer * self,
-    const GstQmStageSettings * settings, gboolean drop_on_latency)
+    const GstQmPlayoutSettings * settings, gboolean drop_on_latency)
 {
-  GstQmStageSettings old;
+  GstQmPlayoutSettings old;
 
   gst_qm_stage_get_settings (self->stage, &old);
   g_object_set (self->inner, "drop-on-latency", drop_on_latency,
@@ -177,7 +177,7 @@ gst_qm_jitter_buffer_apply (GstQmJitterBuffer * self)
   GST_OBJECT_LOCK (self);
   self->set_since = TRUE;
   while (self->set_since && !self->applying) {
-    GstQmStageSettings settings;
+    GstQmPlayoutSettings settings;
     gboolean drop_on_latency;
 
     gst_qm_jitter_buffer_read_settings (self, &settings);
@@ -327,7 +327,7 @@ static GstStructure *
 gst_qm_jitter_buffer_make_stats (GstQmJitterBuffer * self)
 {
   GstStructure *stats = NULL;
-  GstQmStageSettings settings;
+  GstQmPlayoutSettings settings;
 
   g_object_get (self->inner, "stats", &stats, NULL);
   if (stats == NULL)
@@ -539,7 +539,7 @@ gst_qm_jitter_buffer_share_delay (GstQmJitterBuffer * self)
   if (parent != NULL && group != NULL && GST_IS_BIN (parent)) {
     members = gst_qm_jitter_buffer_list_group (self, GST_BIN (parent), group);
     for (GList * l = members; l != NULL; l = l->next) {
-      GstQmStageOffsets offsets;
+      GstQmPlayoutOffsets offsets;
 
       gst_qm_stage_get_offsets (GST_QM_JITTER_BUFFER (l->data)->stage,
           &offsets);

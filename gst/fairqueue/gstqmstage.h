@@ -4,74 +4,9 @@
 
 #include <gst/gst.h>
 
-#include "fairmix/playout/fmx-playout.h"
+#include "gstqmplayout.h"
 
 G_BEGIN_DECLS
-
-/**
- * GstQmTiming:
- * @GST_QM_TIMING_RTP: RTP timestamps are sampling times
- * @GST_QM_TIMING_ARRIVAL: they are not: play at the mean inter-arrival time
- * @GST_QM_TIMING_TICK: they do not matter: a FIFO that is served once a packet
- *     time, as in the nanoManipulator paper
- */
-typedef enum
-{
-  GST_QM_TIMING_RTP,
-  GST_QM_TIMING_ARRIVAL,
-  GST_QM_TIMING_TICK
-} GstQmTiming;
-
-/**
- * GstQmShrink:
- * @GST_QM_SHRINK_AUTO: as with @GST_QM_SHRINK_SHIFT, if a time stretcher behind
- *     the decoder has said that it is there; else as with @GST_QM_SHRINK_DROP
- * @GST_QM_SHRINK_DROP: a packet is dropped
- * @GST_QM_SHRINK_SHIFT: none is: the next ones come earlier, and a time
- *     stretcher behind the decoder makes room for them
- */
-typedef enum
-{
-  GST_QM_SHRINK_AUTO,
-  GST_QM_SHRINK_DROP,
-  GST_QM_SHRINK_SHIFT
-} GstQmShrink;
-
-/**
- * GstQmStageSettings:
- * @playout: the library's parameters
- * @active: FALSE: everything passes as the inner jitter buffer made it
- * @timing: where media times come from
- * @shrink: how the delay becomes shorter
- * @fixed_delay: delay of streams that are not audio, and of all while
- *     retransmission is on the least
- * @retransmission: whether lost packets are asked for again
- * @ts_offset: what lip-sync wants added to all timestamps
- * @max_ts_offset_adjustment: how much it may change per frame; 0 = any
- */
-typedef struct
-{
-  FmxPlayoutParams playout;
-  gboolean active;
-  GstQmTiming timing;
-  GstQmShrink shrink;
-  GstClockTime fixed_delay;
-  gboolean retransmission;
-  GstClockTimeDiff ts_offset;
-  GstClockTime max_ts_offset_adjustment;
-} GstQmStageSettings;
-
-/**
- * GstQmStageOffsets:
- * @offset: how much later than the inner jitter buffer's timestamps this
- *     stream is played now
- * @need: how much of that it needs on its own account
- */
-typedef struct
-{
-  GstClockTimeDiff offset;
-  GstClockTimeDiff need;
-} GstQmStageOffsets;
 
 /**
  * GstQmStage:
@@ -108,11 +43,11 @@ void gst_qm_stage_close (GstQmStage * stage);
 void gst_qm_stage_stop (GstQmStage * stage);
 
 void gst_qm_stage_get_settings (GstQmStage * stage,
-    GstQmStageSettings * settings);
+    GstQmPlayoutSettings * settings);
 /* Also sets `latency` and `ts-offset` of the inner one, now or, if another thread
  * is about to, by that thread. */
 void gst_qm_stage_set_settings (GstQmStage * stage,
-    const GstQmStageSettings * settings);
+    const GstQmPlayoutSettings * settings);
 
 /* The inner one starts anew: no latency, no ts-offset. */
 void gst_qm_stage_release_inner (GstQmStage * stage);
@@ -126,7 +61,7 @@ void gst_qm_stage_set_changed_callback (GstQmStage * stage,
     void (*changed) (gpointer user_data), gpointer user_data);
 
 void gst_qm_stage_get_offsets (GstQmStage * stage,
-    GstQmStageOffsets * offsets);
+    GstQmPlayoutOffsets * offsets);
 
 /* Others of its group are played with @floor: so is this one, at least. */
 void gst_qm_stage_set_offset_floor (GstQmStage * stage,

@@ -32,7 +32,7 @@ GROUPS = {
              LIBRARY + 'join/fmx-join-message.c', None),
     'playout': ('qmjitterbuffer', 'why the delay changed',
                 LIBRARY + 'playout/fmx-playout.h', 'FMX_PLAYOUT_',
-                'gst/fairqueue/gstqmstage.c', None),
+                'gst/fairqueue/gstqmplayout.c', None),
     'selection': ('partialmix', 'why it was looked at again',
                   'gst/partialmix/gstpartialmixreasons.h', 'GST_PARTIAL_MIX_RESELECT_', None,
                   'reselect'),
