@@ -213,16 +213,16 @@ test_alone_a_queue_that_is_soon_gone_was_a_short_one_or_a_burst (void **state)
   }
 }
 
-/* Both ends: twelve voices of 48 kbit/s, and a link that falls from 625 to @narrow_bps.
- * Returns: how long its queue of half a second at most is longer than 100 ms */
-static FmxDuration
-long_queue_after (double narrow_bps, uint64_t seed)
+static FmxSimWorld world;
+static FmxSimBundle bundle;
+
+/* Both ends: twelve voices of 48 kbit/s, and a link that falls from @wide_bps to @narrow_bps,
+ * with a queue of half a second at most */
+static void
+fall (double wide_bps, double narrow_bps, uint64_t seed)
 {
-  static FmxSimWorld world;
-  static FmxSimBundle bundle;
-  FmxSimLinkParams link = { 625e3, (uint32_t) (narrow_bps / 16.0), 0, 50 * MS, 0.0 };
+  FmxSimLinkParams link = { wide_bps, (uint32_t) (narrow_bps / 16.0), 0, 50 * MS, 0.0 };
   FmxSimBundleParams params;
-  FmxDuration sum = 0;
 
   memset (&params, 0, sizeof params);
   fmx_rate_sender_params_default (&params.sender);
@@ -237,6 +237,15 @@ long_queue_after (double narrow_bps, uint64_t seed)
   fmx_sim_bundle_init (&bundle, &params, &world.forward, 0, seed);
   fmx_sim_world_run (&world, 40 * (FmxTime) S);
   fmx_sim_link_set_rate (&world.forward, narrow_bps);
+}
+
+/* Returns: for how long the queue is longer than 100 ms */
+static FmxDuration
+long_queue_after (double narrow_bps, uint64_t seed)
+{
+  FmxDuration sum = 0;
+
+  fall (625e3, narrow_bps, seed);
   for (unsigned i = 0; i < 400; i++) {
     fmx_sim_world_run (&world, world.now + 20 * (FmxTime) MS);
     if (fmx_sim_link_queue_delay (&world.forward, world.now) > 100 * MS)
@@ -258,6 +267,20 @@ test_the_queue_of_a_link_that_narrows_soon_goes (void **state)
   assert_true (sum / 16 <= 1200 * MS);
 }
 
+static void
+test_what_a_link_carried_that_has_narrowed_is_forgotten (void **state)
+{
+  (void) state;
+  for (uint64_t seed = 1; seed <= 4; seed++) {
+    const FmxBottleneckRate *known = &bundle.sender.bottleneck;
+
+    fall (500e3, 150e3, seed);
+    assert_true (fmx_bottleneck_rate_bps (known) > 400e3);
+    fmx_sim_world_run (&world, world.now + 8 * (FmxTime) S);
+    assert_true (fmx_bottleneck_rate_bps (known) < 200e3);
+  }
+}
+
 int
 main (void)
 {
@@ -272,6 +295,7 @@ main (void)
     cmocka_unit_test (test_alone_a_queue_that_is_soon_gone_was_a_short_one_or_a_burst),
     cmocka_unit_test (test_a_cut_for_a_moment_of_standstill_is_taken_back),
     cmocka_unit_test (test_the_queue_of_a_link_that_narrows_soon_goes),
+    cmocka_unit_test (test_what_a_link_carried_that_has_narrowed_is_forgotten),
     cmocka_unit_test (test_after_a_path_became_narrow_its_rate_is_the_ceiling),
   };
 
