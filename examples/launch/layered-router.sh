@@ -26,10 +26,8 @@ check_number BPS "$3" 8000 4000000000
 check_number LAYERS "$layers" 1 8
 check_layers "$group" "$layers"
 check_number TTL "${TTL:=8}" 0 255
-case ${UTILISATION:=0.9} in
-0.[0-9]* | 1 | 1.0) ;;
-*) wrong "UTILISATION is a number from 0.01 to 1, not $UTILISATION" ;;
-esac
+[[ ${UTILISATION:=0.9} =~ ^(0\.(0[1-9]|[1-9])[0-9]*|1(\.0+)?)$ ]] ||
+  wrong "UTILISATION is a number from 0.01 to 1, not $UTILISATION"
 check_elements alsrtcp alsrouter
 
 # What is sent on an interface must not come back from it: loop=false.  Only sources

@@ -104,6 +104,20 @@ def is_text(spec):
     return spec is not None and spec.value_type == GObject.TYPE_STRING
 
 
+def parse(words):
+    """As Gst.parse_launchv(), but ends where a value is none, or out of range: of that
+    GObject only warns."""
+    with warnings.catch_warnings(record=True) as out_of_range:
+        warnings.simplefilter('always')
+        try:
+            element = Gst.parse_launchv(words)
+        except GLib.Error as error:
+            sys.exit(error.message)
+    if out_of_range:
+        sys.exit(str(out_of_range[0].message))
+    return element
+
+
 def make_mixer(arguments):
     """What cannot be read must not be as if nobody had said it.  Texts are taken as they
     are, whatever quotes they have."""
@@ -112,11 +126,8 @@ def make_mixer(arguments):
     specs = {spec.name: spec for spec in Gst.ElementFactory.make('dpmmixer').list_properties()}
     said = [argument.partition('=') for argument in arguments]
     texts = {name: text for name, _, text in said if is_text(specs.get(name))}
-    try:
-        mixer = Gst.parse_launchv(['dpmmixer', *(f'{name}={text}' for name, _, text in said
-                                                 if name not in texts)])
-    except GLib.Error as error:
-        sys.exit(error.message)
+    mixer = parse(['dpmmixer', *(f'{name}={text}' for name, _, text in said
+                                 if name not in texts)])
     for name, text in texts.items():
         mixer.set_property(name, text)
     if os.environ.get('DPM_SECRET'):

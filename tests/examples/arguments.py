@@ -82,7 +82,8 @@ WRONG = [
     ('layered-router', 'lo nowhere 1000000', 'no interface nowhere'),
     ('layered-router', 'lo lo fast', "BPS is a number, not 'fast'"),
     ('layered-router', 'lo lo 100000 239.1.2.0:5004 9', 'LAYERS is a number'),
-    ('UTILISATION=2 layered-router', 'lo lo 100000', 'from 0.01 to 1'),
+    *((f'UTILISATION={text} layered-router', 'lo lo 100000', 'from 0.01 to 1')
+      for text in ('2', '0.0', '0.009', '0.9x')),
     ('jitterbuffer', '5000 127.0.0.1:10000 out.wav', 'auto or fake'),
 ]
 

@@ -116,7 +116,8 @@ def check_figures():
 def check_refusal(why, *arguments):
     """A node that cannot be what it was told to be ends at once, and says why."""
     run = subprocess.run([sys.executable, FOLDER / 'node.py', 'address=127.0.0.1', *arguments],
-                         capture_output=True, text=True, timeout=PATIENCE_S)
+                         capture_output=True, text=True, timeout=PATIENCE_S,
+                         env={**os.environ, 'G_DEBUG': ''})
     assert run.returncode == 1 and why in run.stderr, (arguments, run)
     assert 'Traceback' not in run.stderr, run.stderr
 
@@ -131,6 +132,7 @@ def check_refusals():
         check_refusal('in use', '--metrics', free_port(), f'port={taken}')
         check_refusal('in use', '--metrics', web, 'port=0')
     check_refusal('50o4', '--metrics', free_port(), 'port=50o4')
+    check_refusal('out of range', '--metrics', free_port(), 'port=70000')
     check_refusal('ports', '--metrics', free_port(), 'ports=5004')
 
 
