@@ -25,16 +25,17 @@ done
 check_elements partialmix rtpccfb tfrcrate
 
 # Each in a group of its own, all of which is ended, whatever it is about: a shell without
-# that lets what it starts behind it ignore SIGINT.
+# that lets what it starts behind it ignore SIGINT.  Who has begun is a job at once, and
+# may be ended before the others begin; a shell that waits for a program which does not
+# end by SIGINT goes on after that, and is told again.
 set -m
-mixers=()
-trap 'trap - INT TERM; exec 2>/dev/null; kill -INT -- "${mixers[@]/#/-}"; wait' INT TERM EXIT
+trap exit INT TERM
+# shellcheck disable=SC2046  # one number per job
+trap 'trap - INT TERM; exec 2>/dev/null
+  while kill -INT -- $(jobs -pr | sed s/^/-/); do sleep 1; done' EXIT
 
 # neighbour 0 is the client, 1 the mixer before, the last the mixer behind
 "$here/mixer.sh" 5000 "$a" 127.0.0.1:6010 &
-mixers+=($!)
 "$here/mixer.sh" 6000 "$b" 127.0.0.1:5010 127.0.0.1:7010 &
-mixers+=($!)
 "$here/mixer.sh" 7000 "$c" 127.0.0.1:6020 &
-mixers+=($!)
 wait -n                 # none is left alone

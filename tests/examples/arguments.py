@@ -254,20 +254,17 @@ def processes_of(session):
     return [line for line in found if not line.endswith('<defunct>')]
 
 
-def check_end(folder):
-    """Who ends a chain before its mixers play ends all of it."""
-    tools = pathlib.Path(folder, 'slow')
-    tools.mkdir()
-    for tool in 'gst-inspect-1.0', 'gst-launch-1.0':
-        (tools / tool).write_text('#!/bin/sh\nexec sleep '
-                                  f'{60 if "launch" in tool else 0.5}\n')
-        (tools / tool).chmod(0o755)
+def end_of_chain(tools, **more):
+    """What is wrong, or left, after a chain was told to end, by @more or else here."""
     chain = subprocess.Popen(
         [LAUNCH / 'mixer-chain.sh'], start_new_session=True, stdout=subprocess.DEVNULL,
-        env={**os.environ, 'PATH': f'{tools}:{os.environ["PATH"]}', 'FMX_BUILD': str(BUILD)})
-    while not any('/mixer.sh' in line for line in processes_of(chain.pid)):
+        env={**os.environ, 'PATH': f'{tools}:{os.environ["PATH"]}', 'FMX_BUILD': str(BUILD),
+             **more})
+    while not more and not all(any(program in line for line in processes_of(chain.pid))
+                               for program in ('/mixer.sh', 'sleep 0.5')):
         time.sleep(0.01)
-    chain.terminate()
+    if not more:
+        chain.terminate()
     try:
         chain.wait(15)
     except subprocess.TimeoutExpired:
@@ -277,6 +274,21 @@ def check_end(folder):
         yield f'mixer-chain.sh has left {left}'
     for line in left:
         os.kill(int(line.split()[0]), signal.SIGKILL)
+
+
+def check_end(folder):
+    """Who ends a chain before its mixers play ends all of it, also right after one of them
+    began, or while they wait for a program that takes its own time."""
+    tools = pathlib.Path(folder, 'slow')
+    tools.mkdir()
+    for tool in 'gst-inspect-1.0', 'gst-launch-1.0':
+        (tools / tool).write_text('#!/bin/sh\n' + ('exec sleep 60' if 'launch' in tool else
+                                                   'trap "" INT\nexec sleep 0.5'))
+        (tools / tool).chmod(0o755)
+    yield from end_of_chain(tools)
+    began = pathlib.Path(folder, 'began')
+    began.write_text("""trap '[ -z "$!" ] || { trap - DEBUG; kill $$; }' DEBUG\n""")
+    yield from end_of_chain(tools, BASH_ENV=str(began))
 
 
 def python_or_not(program, *arguments, **environment):
