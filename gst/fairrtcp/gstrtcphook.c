@@ -211,15 +211,15 @@ gst_rtcp_hook_get_session (GstRtcpHook * hook)
   return session;
 }
 
+/* @name: NULL: another thread has just taken it away */
 static GstElement *
 find_element (GstRtcpHook * hook, const gchar * name)
 {
   GstElement *owner = g_weak_ref_get (&hook->owner), *found = NULL;
 
-  if (owner == NULL)
-    return NULL;
-  found = gst_fairmix_find_element (owner, name);
-  gst_object_unref (owner);
+  if (owner != NULL && name != NULL)
+    found = gst_fairmix_find_element (owner, name);
+  gst_clear_object (&owner);
   return found;
 }
 
