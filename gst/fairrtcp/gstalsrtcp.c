@@ -99,7 +99,7 @@ struct _GstAlsRtcp
   FmxEventSink sink;
   Layer layers[MAX_LAYERS];
   GstGroupCounts counts;
-  gint warned_of_rtcp;          /* atomic */
+  gint warned_of_rtcp, warned_of_pads;  /* atomic */
 
   /* to be told, with the lock */
   gboolean telling;             /* one thread at a time, so that order holds */
@@ -367,6 +367,24 @@ gst_als_rtcp_note_packets (GstAlsRtcp * self, guint index, GstBuffer * buffer,
   return src;
 }
 
+/* A pad that has no name in gst-launch is the one that is there: that of RTCP. */
+static void
+gst_als_rtcp_warn_of_pads (GstAlsRtcp * self, guint index)
+{
+  GstPad *rtcp_sink = gst_element_get_static_pad (GST_ELEMENT (self),
+      "rtcp_sink");
+  gboolean mistaken = gst_pad_is_linked (self->rtcp_srcpad)
+      && !gst_pad_is_linked (rtcp_sink);
+
+  gst_object_unref (rtcp_sink);
+  if (mistaken && g_atomic_int_compare_and_exchange (&self->warned_of_pads,
+          FALSE, TRUE))
+    GST_ELEMENT_ERROR (self, CORE, PAD,
+        ("RTP comes to %s, and what follows is linked to its pad for RTCP.",
+            GST_OBJECT_NAME (self)),
+        ("name the pad: name=als als.src_%u ! ...", index));
+}
+
 /* @buffer or @list: (transfer full) (nullable) */
 static GstFlowReturn
 gst_als_rtcp_pass (GstAlsRtcp * self, guint index, GstBuffer * buffer,
@@ -383,6 +401,8 @@ gst_als_rtcp_pass (GstAlsRtcp * self, guint index, GstBuffer * buffer,
     g_clear_pointer (&buffer, gst_buffer_unref);
     g_clear_pointer (&list, gst_buffer_list_unref);
   }
+  if (src == NULL)
+    gst_als_rtcp_warn_of_pads (self, index);
   gst_clear_object (&src);
   return flow;
 }

@@ -221,6 +221,58 @@ GST_START_TEST (test_what_cannot_be_is_refused_at_once)
 
 GST_END_TEST;
 
+/* Returns: how many errors of the element's own a packet at sink_0 makes in @line */
+static guint
+errors_of (const gchar * line)
+{
+  GstElement *pipeline = gst_parse_launch (line, NULL);
+  GstElement *als = gst_bin_get_by_name (GST_BIN (pipeline), "als");
+  GstPad *pad = gst_element_request_pad_simple (als, "sink_0");
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstCaps *caps = gst_caps_from_string (RTP_CAPS_PCMU);
+  GstMessage *message;
+  GstSegment segment;
+  guint n = 0;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  gst_pad_send_event (pad, gst_event_new_stream_start ("rtp"));
+  gst_pad_send_event (pad, gst_event_new_caps (caps));
+  gst_caps_unref (caps);
+  gst_pad_send_event (pad, gst_event_new_segment (&segment));
+  for (guint16 seq = 0; seq < 3; seq++)
+    fail_unless_equals_int (gst_pad_chain (pad, rtp_packet_new (SSRC, seq,
+                160)), GST_FLOW_NOT_LINKED);
+  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR)) != NULL) {
+    GError *error;
+
+    gst_message_parse_error (message, &error, NULL);
+    fail_unless (g_error_matches (error, GST_CORE_ERROR, GST_CORE_ERROR_PAD));
+    fail_unless (strstr (error->message, "RTCP") != NULL);
+    g_error_free (error);
+    gst_message_unref (message);
+    n++;
+  }
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (pad);
+  gst_object_unref (als);
+  gst_object_unref (pipeline);
+  return n;
+}
+
+/* As `... ! alsrtcp ! fakesink` is linked */
+GST_START_TEST (test_who_takes_rtcp_for_rtp_is_told_so)
+{
+  fail_unless_equals_int (errors_of ("alsrtcp name=als ! fakesink"), 1);
+  /* that may be on purpose */
+  fail_unless_equals_int (errors_of
+      ("alsrtcp name=als  als.rtcp_src ! fakesink  "
+          "fakesrc num-buffers=0 ! als.rtcp_sink"), 0);
+}
+
+GST_END_TEST;
+
 static Suite *
 alsrtcp_hostile_suite (void)
 {
@@ -234,6 +286,7 @@ alsrtcp_hostile_suite (void)
   tcase_add_test (tc, test_malformed_rtcp_is_counted_and_dropped);
   tcase_add_test (tc, test_properties_and_pads_may_change_at_any_time);
   tcase_add_test (tc, test_what_cannot_be_is_refused_at_once);
+  tcase_add_test (tc, test_who_takes_rtcp_for_rtp_is_told_so);
   return s;
 }
 
