@@ -33,6 +33,7 @@
 #endif
 
 #include "gstcbtqueue.h"
+#include "gstcbtqueueitems.h"
 #include "gstcbtqueuepad.h"
 
 #include "fairmix/base/fmx-units.h"
@@ -65,15 +66,6 @@ enum
   PROP_STATS,
   PROP_RED                      /* four of them */
 };
-
-/* What waits: a packet or a serialized event, and where it came in */
-typedef struct
-{
-  GstMiniObject *object;
-  GstCbtQueuePad *pad;
-  FmxQueuePacket packet;        /* bytes 0: an event */
-  FmxTime arrival;
-} Item;
 
 struct _GstCbtQueue
 {
@@ -133,14 +125,6 @@ gst_cbt_queue_wake (GstCbtQueue * self)
   g_cond_broadcast (&self->changed);
 }
 
-static void
-gst_cbt_queue_item_free (Item * item)
-{
-  gst_clear_mini_object (&item->object);
-  gst_object_unref (item->pad);
-  g_free (item);
-}
-
 /* The library's parameters out of our properties */
 static void
 gst_cbt_queue_update (GstCbtQueue * self)
@@ -186,15 +170,7 @@ static void
 gst_cbt_queue_append (GstCbtQueue * self, GstCbtQueuePad * pad, gpointer object,
     const FmxQueuePacket * packet, FmxTime now)
 {
-  Item *item = g_new0 (Item, 1);
-
-  item->object = object;
-  item->pad = gst_object_ref (pad);
-  if (packet != NULL)
-    item->packet = *packet;
-  item->arrival = now;
-  g_queue_push_tail (&self->items, item);
-  pad->n_items++;
+  gst_cbt_queue_items_append (&self->items, pad, object, packet, now);
   g_cond_broadcast (&self->changed);
 }
 
@@ -202,21 +178,8 @@ gst_cbt_queue_append (GstCbtQueue * self, GstCbtQueuePad * pad, gpointer object,
 static void
 gst_cbt_queue_clear (GstCbtQueue * self, GstCbtQueuePad * only)
 {
-  FmxTime now = gst_fairmix_time_now (&self->time);
-  GList *next;
-
-  for (GList * l = self->items.head; l != NULL; l = next) {
-    Item *item = l->data;
-
-    next = l->next;
-    if (only != NULL && item->pad != only)
-      continue;
-    if (fmx_queue_class_get_length (&item->pad->queue_class) > 0)
-      fmx_class_queue_clear (&self->queue, &item->pad->queue_class, now);
-    item->pad->n_items--;
-    gst_cbt_queue_item_free (item);
-    g_queue_delete_link (&self->items, l);
-  }
+  gst_cbt_queue_items_clear (&self->items, &self->queue, only,
+      gst_fairmix_time_now (&self->time));
   gst_cbt_queue_wake (self);
 }
 
@@ -402,7 +365,7 @@ gst_cbt_queue_sink_query (GstPad * pad, GstObject * parent, GstQuery * query)
 /* Waits, with the lock, until the packet that is on the link has been sent.
  * Returns: FALSE if it was flushed meanwhile */
 static gboolean
-gst_cbt_queue_transmit (GstCbtQueue * self, const Item * item)
+gst_cbt_queue_transmit (GstCbtQueue * self, const GstCbtQueueItem * item)
 {
   FmxTime now = gst_fairmix_time_now (&self->time);
   guint flush_number = self->flush_number;
@@ -480,7 +443,7 @@ gst_cbt_queue_all_eos (GstCbtQueue * self)
 
 /* with the lock.  Returns: the event, if it is to be pushed */
 static GstEvent *
-gst_cbt_queue_take_event (GstCbtQueue * self, Item * item)
+gst_cbt_queue_take_event (GstCbtQueue * self, GstCbtQueueItem * item)
 {
   GstEvent *event = GST_EVENT (g_steal_pointer (&item->object));
   GstCbtQueuePad *pad = item->pad;
@@ -513,7 +476,7 @@ gst_cbt_queue_take_event (GstCbtQueue * self, Item * item)
 
 /* with the lock.  Returns: the packet or event to be pushed, or NULL */
 static gpointer
-gst_cbt_queue_take (GstCbtQueue * self, Item * item)
+gst_cbt_queue_take (GstCbtQueue * self, GstCbtQueueItem * item)
 {
   if (GST_IS_EVENT (item->object))
     return gst_cbt_queue_take_event (self, item);
@@ -532,7 +495,7 @@ gst_cbt_queue_loop (gpointer user_data)
   GstFlowReturn flow = GST_FLOW_OK;
   gboolean pause, all_eos;
   gpointer object = NULL;
-  Item *item = NULL;
+  GstCbtQueueItem *item = NULL;
 
   gst_fairmix_lock_acquire (&self->lock);
   while (!self->stopped && self->n_flushing == 0

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What cbtqueue keeps of what is said once: for as long as somebody needs it. */
+#include "../gstfairmixcheck.h"
+
+#define N_EVENTS 5000
+
+static GstEvent *
+caps_event (const gchar * name)
+{
+  GstCaps *caps = gst_caps_new_empty_simple (name);
+  GstEvent *event = gst_event_new_caps (caps);
+
+  gst_caps_unref (caps);
+  return event;
+}
+
+static gboolean
+has_caps (GstPad * pad, const gchar * name)
+{
+  GstCaps *caps = gst_pad_get_current_caps (pad);
+  gboolean same = caps != NULL
+      && gst_structure_has_name (gst_caps_get_structure (caps, 0), name);
+
+  gst_clear_caps (&caps);
+  return same;
+}
+
+/* Who changes its caps and seeks at once does not tell them again. */
+GST_START_TEST (test_caps_that_wait_outlive_a_flush)
+{
+  GstHarness *h = gst_harness_new_with_padnames ("cbtqueue", "sink_0", "src");
+  GstTestClock *clock;
+  GstSegment segment;
+
+  gst_harness_use_testclock (h);
+  clock = gst_harness_get_testclock (h);
+  g_object_set (h->element, "bitrate", 100000, NULL);
+  gst_harness_set_src_caps_str (h, "application/x-a");
+  gst_harness_push (h, rtp_packet_new (1, 0, 100));     /* on the link */
+  gst_test_clock_wait_for_next_pending_id (clock, NULL);
+  gst_harness_push_event (h, caps_event ("application/x-b"));
+  gst_harness_push_event (h, gst_event_new_flush_start ());
+  gst_harness_push_event (h, gst_event_new_flush_stop (TRUE));
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_harness_push_event (h, gst_event_new_segment (&segment));
+  gst_harness_push (h, rtp_packet_new (1, 1, 100));
+  gst_test_clock_wait_for_next_pending_id (clock, NULL);
+  gst_test_clock_crank (clock);
+  gst_buffer_unref (gst_harness_pull (h));
+  fail_unless (has_caps (h->sinkpad, "application/x-b"));
+  gst_object_unref (clock);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
+static void
+count_gone (gpointer n_gone, GstMiniObject * object)
+{
+  g_atomic_int_inc ((gint *) n_gone);
+}
+
+/* What is said of a stream while nobody is linked is heard by who is then, and costs no
+ * more memory the more often it is said. */
+GST_START_TEST (test_the_last_word_waits_for_who_is_linked)
+{
+  GstHarness *h = gst_harness_new_with_padnames ("cbtqueue", "sink_0", "src");
+  GstPad *src = gst_pad_get_peer (h->sinkpad);
+  gint n_gone = 0;
+
+  gst_harness_set_src_caps_str (h, "application/x-a");
+  gst_harness_push (h, rtp_packet_new (1, 0, 100));
+  gst_buffer_unref (gst_harness_pull (h));
+  fail_unless (gst_pad_unlink (src, h->sinkpad));
+  while (gst_harness_push (h, rtp_packet_new (1, 1,
+              100)) != GST_FLOW_NOT_LINKED)
+    g_usleep (1000);
+  for (guint i = 0; i < N_EVENTS; i++) {
+    GstEvent *caps =
+        caps_event (i % 2 != 0 ? "application/x-b" : "application/x-c");
+    GstEvent *tags =
+        gst_event_new_tag (gst_tag_list_new (GST_TAG_BITRATE, i + 1,
+            NULL));
+
+    gst_mini_object_weak_ref (GST_MINI_OBJECT (caps), count_gone, &n_gone);
+    gst_mini_object_weak_ref (GST_MINI_OBJECT (tags), count_gone, &n_gone);
+    gst_harness_push_event (h, caps);
+    gst_harness_push_event (h, tags);
+  }
+  fail_unless (g_atomic_int_get (&n_gone) >= 2 * N_EVENTS - 20, "%d are left",
+      2 * N_EVENTS - g_atomic_int_get (&n_gone));
+  fail_unless_equals_int (gst_pad_link (src, h->sinkpad), GST_PAD_LINK_OK);
+  fail_unless_equals_int (gst_harness_push (h, rtp_packet_new (1, 2, 100)),
+      GST_FLOW_OK);
+  gst_buffer_unref (gst_harness_pull (h));
+  fail_unless (has_caps (h->sinkpad, "application/x-b"));
+  gst_object_unref (src);
+  gst_harness_teardown (h);
+  fail_unless_equals_int (g_atomic_int_get (&n_gone), 2 * N_EVENTS);
+}
+
+GST_END_TEST;
+
+/* Nor does what a pad said that is no more come of another one. */
+GST_START_TEST (test_what_a_pad_said_goes_with_it)
+{
+  GstHarness *a = gst_harness_new_with_padnames ("cbtqueue", "sink_0", "src");
+  GstHarness *b = gst_harness_new_with_element (a->element, "sink_1", NULL);
+  GstPad *pad = gst_element_get_static_pad (a->element, "sink_1");
+  GstTestClock *clock;
+  GstEvent *event;
+
+  gst_harness_use_testclock (a);
+  clock = gst_harness_get_testclock (a);
+  g_object_set (a->element, "bitrate", 100000, NULL);
+  gst_harness_set_src_caps_str (a, "application/x-a");
+  gst_harness_push (a, rtp_packet_new (1, 0, 100));     /* on the link */
+  gst_test_clock_wait_for_next_pending_id (clock, NULL);
+  gst_harness_set_src_caps_str (b, "application/x-b");
+  gst_harness_push_event (b, gst_event_new_tag (gst_tag_list_new
+          (GST_TAG_TITLE, "b", NULL)));
+  gst_element_release_request_pad (a->element, pad);
+  gst_object_unref (pad);
+  gst_test_clock_crank (clock);
+  gst_buffer_unref (gst_harness_pull (a));
+  gst_harness_push (a, rtp_packet_new (1, 1, 100));
+  gst_test_clock_wait_for_next_pending_id (clock, NULL);
+  gst_test_clock_crank (clock);
+  gst_buffer_unref (gst_harness_pull (a));
+  while ((event = gst_harness_try_pull_event (a)) != NULL) {
+    fail_if (GST_EVENT_TYPE (event) == GST_EVENT_TAG);
+    gst_event_unref (event);
+  }
+  gst_object_unref (clock);
+  gst_harness_teardown (b);
+  gst_harness_teardown (a);
+}
+
+GST_END_TEST;
+
+static Suite *
+cbtqueue_sticky_suite (void)
+{
+  Suite *s = suite_create ("cbtqueue-sticky");
+  TCase *tc = tcase_create ("general");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, test_caps_that_wait_outlive_a_flush);
+  tcase_add_test (tc, test_what_a_pad_said_goes_with_it);
+  tcase_add_test (tc, test_the_last_word_waits_for_who_is_linked);
+  return s;
+}
+
+GST_CHECK_MAIN (cbtqueue_sticky);
