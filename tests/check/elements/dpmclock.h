@@ -2,9 +2,10 @@
 #ifndef __DPM_CLOCK_H__
 #define __DPM_CLOCK_H__
 
-/* A clock that goes as real time does, but stands still while anybody here has
- * been left behind.  A meeting of many threads, over real sockets, then goes the
- * same way on an idle machine and on one that has no time. */
+/* A clock that goes as real time does, or PATIENT_SPEED times as fast, but stands still
+ * while anybody here has been left behind.  A meeting of many threads, over real
+ * sockets, then goes the same way on an idle machine and on one that has no time.
+ * PATIENT_WAITS: also who waits does so by it, which a speed needs. */
 
 #define _GNU_SOURCE             /* gettid() */
 #include <unistd.h>
@@ -12,7 +13,10 @@
 #include <gst/gst.h>
 #include <string.h>
 
-#define PATIENT_LOOK_US 10000   /* how often we look whether all are done */
+#ifndef PATIENT_SPEED
+#define PATIENT_SPEED 1         /* times real time, where nobody is left behind */
+#endif
+#define PATIENT_LOOK_US (10000 / PATIENT_SPEED) /* how often we look whether all are done */
 #define PATIENT_LEAD_US 20000   /* how far it goes on after they were */
 
 typedef struct
@@ -24,6 +28,7 @@ typedef struct
   /* with the lock */
   GMutex lock;
   GCond goes_on;
+  gint64 speed;                 /* times real time */
   gint64 now_us, end_us;        /* it goes on from there, and to there */
   gint64 real_us;               /* when it was @now_us */
 #ifdef PATIENT_WAITS
@@ -43,7 +48,8 @@ patient_clock_update (PatientClock * self)
 {
   gint64 real_us = g_get_monotonic_time ();
 
-  self->now_us = MIN (self->now_us + real_us - self->real_us, self->end_us);
+  self->now_us = MIN (self->now_us + self->speed * (real_us - self->real_us),
+      self->end_us);
   self->real_us = real_us;
 }
 
@@ -91,7 +97,7 @@ patient_clock_wait (GstClock * clock, GstClockEntry * entry,
       g_cond_wait (&self->goes_on, &self->lock);
     else
       g_cond_wait_until (&self->goes_on, &self->lock,
-          self->real_us + until_us - self->now_us);
+          self->real_us + (until_us - self->now_us) / self->speed + 1);
     patient_clock_update (self);
     if (GST_CLOCK_ENTRY_STATUS (entry) == GST_CLOCK_BUSY
         && self->now_us >= until_us)
@@ -128,7 +134,7 @@ patient_clock_call_all (gpointer data)
       g_cond_wait (&self->goes_on, &self->lock);
     } else {
       g_cond_wait_until (&self->goes_on, &self->lock,
-          self->real_us + until_us - self->now_us);
+          self->real_us + (until_us - self->now_us) / self->speed + 1);
     }
   }
   return NULL;
@@ -185,6 +191,7 @@ patient_clock_init (PatientClock * self)
 {
   g_mutex_init (&self->lock);
   g_cond_init (&self->goes_on);
+  self->speed = PATIENT_SPEED;
   self->now_us = self->end_us = G_USEC_PER_SEC;
   self->real_us = g_get_monotonic_time ();
   GST_OBJECT_FLAG_SET (self, GST_OBJECT_FLAG_MAY_BE_LEAKED);
@@ -252,6 +259,16 @@ patient_clock_run (gpointer data)
 
 static PatientClock *the_clock;
 
+/* Until the next test: where real time is compared with it */
+static inline void
+patient_clock_set_speed (gint64 speed)
+{
+  g_mutex_lock (&the_clock->lock);
+  patient_clock_update (the_clock);
+  the_clock->speed = speed;
+  g_mutex_unlock (&the_clock->lock);
+}
+
 /* From now on it is the clock of all pipelines. */
 static inline void
 patient_clock_start (void)
@@ -260,6 +277,7 @@ patient_clock_start (void)
     the_clock = g_object_new (patient_clock_get_type (), NULL);
     gst_system_clock_set_default (GST_CLOCK (the_clock));
   }
+  patient_clock_set_speed (PATIENT_SPEED);
   g_atomic_int_set (&the_clock->ends, FALSE);
   the_clock->thread = g_thread_new ("clock", patient_clock_run, the_clock);
 }

@@ -83,7 +83,7 @@ compare (gconstpointer a, gconstpointer b)
 }
 
 static void
-ear_wait_for_words (Ear * ear)
+ear_wait_for_words (Ear * ear, guint n_words)
 {
   gint64 end = patient_clock_now_us () + PATIENCE_US;
   gboolean all = FALSE;
@@ -92,13 +92,13 @@ ear_wait_for_words (Ear * ear)
     fail_if (patient_clock_now_us () > end, "nobody says anything");
     g_usleep (LOOK_US);
     g_mutex_lock (&ear->lock);
-    all = ear->n >= WORDS;
+    all = ear->n >= n_words;
     g_mutex_unlock (&ear->lock);
   }
 }
 
 static void
-wait_for_words (Ear * ears, guint n)
+wait_for_words (Ear * ears, guint n, guint n_words)
 {
   for (guint i = 0; i < n; i++) {
     g_mutex_lock (&ears[i].lock);
@@ -106,7 +106,7 @@ wait_for_words (Ear * ears, guint n)
     g_mutex_unlock (&ears[i].lock);
   }
   for (guint i = 0; i < n; i++)
-    ear_wait_for_words (&ears[i]);
+    ear_wait_for_words (&ears[i], n_words);
 }
 
 /* Returns: where the latest words began, in the median */
@@ -205,9 +205,10 @@ change (Person * mixer, Ear * ears, guint n, gdouble * moves_ms)
 
   for (guint k = 0; k <= N_CHANGES; k++) {
     send_streams (mixer, 2 - k % 2);
-    wait_for_words (ears, n);   /* what was said before, and the change */
-    wait_for_words (ears, n);
-    for (guint i = 0; i < n; i++) {
+    wait_for_words (ears, n, 2);        /* what was said before, and the change */
+    if (k > 0)
+      wait_for_words (ears, n, WORDS);
+    for (guint i = 0; k > 0 && i < n; i++) {
       now = ear_place (&ears[i]);
       GST_INFO ("%u, %u: %g ms", k, i, now);
       if (k > 1)
