@@ -334,6 +334,8 @@ gst_cbt_queue_sink_event (GstPad * gst_pad, GstObject * parent,
   gst_fairmix_lock_acquire (&self->lock);
   taken = !self->stopped && !pad->inactive && (GST_EVENT_IS_STICKY (event)
       || pad->n_items < MAX_EVENTS);
+  if (taken && self->flow == GST_FLOW_EOS && gst_cbt_queue_event_begins (event))
+    self->flow = GST_FLOW_OK;
   if (taken)
     gst_cbt_queue_append (self, pad, event, NULL,
         gst_fairmix_time_now (&self->time));
@@ -488,12 +490,29 @@ gst_cbt_queue_take (GstCbtQueue * self, GstCbtQueueItem * item)
   return g_steal_pointer (&item->object);
 }
 
+/* with the lock: downstream returned @flow.  Returns: whether the task goes on */
+static gboolean
+gst_cbt_queue_note_flow (GstCbtQueue * self, GstFlowReturn flow)
+{
+  /* what a flush refused is no reason to stop */
+  if (flow == GST_FLOW_FLUSHING && self->n_flushing > 0)
+    flow = GST_FLOW_OK;
+  /* who had enough of this may want what follows, and the end is told as any event */
+  if (flow == GST_FLOW_EOS && gst_cbt_queue_items_skip (&self->items,
+          &self->queue, gst_fairmix_time_now (&self->time)))
+    flow = GST_FLOW_OK;
+  if (flow != GST_FLOW_OK)
+    self->flow = flow;
+  return !self->stopped && self->n_flushing == 0
+      && (flow == GST_FLOW_OK || flow == GST_FLOW_EOS);
+}
+
 static void
 gst_cbt_queue_loop (gpointer user_data)
 {
   GstCbtQueue *self = user_data;
   GstFlowReturn flow = GST_FLOW_OK;
-  gboolean pause, all_eos;
+  gboolean go_on, all_eos;
   gpointer object = NULL;
   GstCbtQueueItem *item = NULL;
 
@@ -515,15 +534,10 @@ gst_cbt_queue_loop (gpointer user_data)
 
   gst_fairmix_lock_acquire (&self->lock);
   self->pushing = NULL;
-  /* what a flush refused is no reason to stop */
-  if (flow == GST_FLOW_FLUSHING && self->n_flushing > 0)
-    flow = GST_FLOW_OK;
-  if (flow != GST_FLOW_OK)
-    self->flow = flow;
-  pause = self->stopped || self->n_flushing > 0 || flow != GST_FLOW_OK;
+  go_on = gst_cbt_queue_note_flow (self, flow);
   g_cond_broadcast (&self->changed);
   /* with the lock: the end of a flush starts it again */
-  if (pause)
+  if (!go_on)
     gst_pad_pause_task (self->srcpad);
   all_eos = gst_cbt_queue_all_eos (self);
   gst_fairmix_lock_release (&self->lock);

@@ -95,3 +95,30 @@ gst_cbt_queue_items_clear (GQueue * items, FmxClassQueue * queue,
     take_out (items, l);
   }
 }
+
+gboolean
+gst_cbt_queue_event_begins (GstEvent * event)
+{
+  return GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START
+      || GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT;
+}
+
+gboolean
+gst_cbt_queue_items_skip (GQueue * items, FmxClassQueue * queue, FmxTime now)
+{
+  GList *next;
+
+  for (GList * l = items->head; l != NULL; l = next) {
+    GstCbtQueueItem *item = l->data;
+
+    next = l->next;
+    if (!GST_IS_EVENT (item->object)) {
+      fmx_class_queue_on_departure (queue, &item->pad->queue_class,
+          &item->packet, now);
+      take_out (items, l);
+    } else if (gst_cbt_queue_event_begins (GST_EVENT (item->object))) {
+      return TRUE;
+    }
+  }
+  return FALSE;
+}

@@ -41,5 +41,19 @@ void gst_cbt_queue_items_append (GQueue * items, GstCbtQueuePad * pad,
 void gst_cbt_queue_items_clear (GQueue * items, FmxClassQueue * queue,
     GstCbtQueuePad * only, FmxTime now);
 
+/* Whether a new stream, or a new part of one, comes after @event */
+gboolean gst_cbt_queue_event_begins (GstEvent * event);
+
+/**
+ * gst_cbt_queue_items_skip:
+ * @queue: which packets leave
+ *
+ * Takes out the packets that wait before a new stream or segment.
+ *
+ * Returns: whether one waits
+ */
+gboolean gst_cbt_queue_items_skip (GQueue * items, FmxClassQueue * queue,
+    FmxTime now);
+
 G_END_DECLS
 #endif /* __GST_CBT_QUEUE_ITEMS_H__ */

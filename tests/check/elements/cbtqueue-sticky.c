@@ -14,6 +14,16 @@ caps_event (const gchar * name)
   return event;
 }
 
+static guint16
+rtp_packet_take_seq (GstHarness * h)
+{
+  GstBuffer *buffer = gst_harness_pull (h);
+  guint16 seq = rtp_packet_seq (buffer);
+
+  gst_buffer_unref (buffer);
+  return seq;
+}
+
 static gboolean
 has_caps (GstPad * pad, const gchar * name)
 {
@@ -138,6 +148,103 @@ GST_START_TEST (test_what_a_pad_said_goes_with_it)
 
 GST_END_TEST;
 
+static GstFlowReturn
+end (GstPad * pad, GstObject * parent, GstBuffer * buffer)
+{
+  gst_buffer_unref (buffer);
+  return GST_FLOW_EOS;
+}
+
+/* Whoever had enough of a segment is there for the next one, and for another stream. */
+GST_START_TEST (test_after_an_end_downstream_there_may_be_another_beginning)
+{
+  GstHarness *h = gst_harness_new_with_padnames ("cbtqueue", "sink_0", "src");
+  GstPadChainFunction take = GST_PAD_CHAINFUNC (h->sinkpad);
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_harness_set_src_caps_str (h, "application/x-a");
+  gst_pad_set_chain_function (h->sinkpad, end);
+  while (gst_harness_push (h, rtp_packet_new (1, 0, 100)) != GST_FLOW_EOS)
+    g_usleep (1000);
+  gst_pad_set_chain_function (h->sinkpad, take);
+  if (__i__ == 0) {
+    gst_harness_push_event (h, gst_event_new_stream_start ("another"));
+    gst_harness_set_src_caps_str (h, "application/x-b");
+  } else {
+    gst_harness_push_event (h, gst_event_new_segment (&segment));
+  }
+  fail_unless_equals_int (gst_harness_push (h, rtp_packet_new (1, 1, 100)),
+      GST_FLOW_OK);
+  while (rtp_packet_take_seq (h) != 1);
+  fail_unless (has_caps (h->sinkpad,
+          __i__ == 0 ? "application/x-b" : "application/x-a"));
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
+static GstPadChainFunction take_again;
+
+static GstFlowReturn
+end_and_take (GstPad * pad, GstObject * parent, GstBuffer * buffer)
+{
+  gst_pad_set_chain_function (pad, take_again);
+  gst_buffer_unref (buffer);
+  return GST_FLOW_EOS;
+}
+
+/* ... which may wait already: no packet from before comes into it. */
+GST_START_TEST (test_what_waits_of_a_segment_ends_with_it)
+{
+  GstHarness *h = gst_harness_new_with_padnames ("cbtqueue", "sink_0", "src");
+  GstTestClock *clock;
+  GstSegment segment;
+
+  gst_harness_use_testclock (h);
+  clock = gst_harness_get_testclock (h);
+  g_object_set (h->element, "bitrate", 100000, NULL);
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  segment.base = GST_SECOND;
+  gst_harness_set_src_caps_str (h, "application/x-a");
+  gst_harness_push (h, rtp_packet_new (1, 0, 100));     /* on the link */
+  gst_test_clock_wait_for_next_pending_id (clock, NULL);
+  gst_harness_push (h, rtp_packet_new (1, 1, 100));
+  gst_harness_push_event (h, gst_event_new_segment (&segment));
+  gst_harness_push (h, rtp_packet_new (1, 2, 100));
+  take_again = GST_PAD_CHAINFUNC (h->sinkpad);
+  gst_pad_set_chain_function (h->sinkpad, end_and_take);
+  gst_test_clock_crank (clock);
+  gst_test_clock_wait_for_next_pending_id (clock, NULL);
+  gst_test_clock_crank (clock);
+  fail_unless_equals_int (rtp_packet_take_seq (h), 2);
+  gst_object_unref (clock);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
+/* Who had enough waits for the end all the same, as a sink behind the end of a segment. */
+GST_START_TEST (test_the_end_is_told_to_who_had_enough)
+{
+  GstHarness *h = gst_harness_new_with_padnames ("cbtqueue", "sink_0", "src");
+  GstEvent *event;
+
+  gst_harness_set_src_caps_str (h, "application/x-a");
+  gst_pad_set_chain_function (h->sinkpad, end);
+  while (gst_harness_push (h, rtp_packet_new (1, 0, 100)) != GST_FLOW_EOS)
+    g_usleep (1000);
+  gst_harness_push_event (h, gst_event_new_eos ());
+  while ((event = gst_harness_pull_event (h)) != NULL
+      && GST_EVENT_TYPE (event) != GST_EVENT_EOS)
+    gst_event_unref (event);
+  fail_unless (event != NULL);
+  gst_event_unref (event);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
 static Suite *
 cbtqueue_sticky_suite (void)
 {
@@ -147,6 +254,10 @@ cbtqueue_sticky_suite (void)
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_caps_that_wait_outlive_a_flush);
   tcase_add_test (tc, test_what_a_pad_said_goes_with_it);
+  tcase_add_loop_test (tc,
+      test_after_an_end_downstream_there_may_be_another_beginning, 0, 2);
+  tcase_add_test (tc, test_what_waits_of_a_segment_ends_with_it);
+  tcase_add_test (tc, test_the_end_is_told_to_who_had_enough);
   tcase_add_test (tc, test_the_last_word_waits_for_who_is_linked);
   return s;
 }
