@@ -241,6 +241,16 @@ gst_update_queue_go_on (GstUpdateQueue * self)
   gst_fairmix_lock_release (&self->lock);
 }
 
+/* with the lock: what made downstream refuse all is over */
+static void
+gst_update_queue_resume (GstUpdateQueue * self, GstFlowReturn refused)
+{
+  if (self->active && !self->flushing && self->flow == refused) {
+    self->flow = GST_FLOW_OK;
+    gst_pad_start_task (self->srcpad, gst_update_queue_loop, self, NULL);
+  }
+}
+
 static gboolean
 gst_update_queue_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
 {
@@ -269,6 +279,10 @@ gst_update_queue_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
       self->is_rtp = gst_structure_has_name (gst_caps_get_structure (caps, 0),
           "application/x-rtp");
     }
+    /* whoever had enough of a stream or segment may want the next one */
+    if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START
+        || GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT)
+      gst_update_queue_resume (self, GST_FLOW_EOS);
     gst_fairmix_lock_release (&self->lock);
   }
   if (!go_on && !GST_EVENT_IS_STICKY (event)) {
@@ -336,11 +350,8 @@ gst_update_queue_src_event (GstPad * pad, GstObject * parent, GstEvent * event)
   GstUpdateQueue *self = GST_UPDATE_QUEUE (parent);
 
   gst_fairmix_lock_acquire (&self->lock);
-  if (GST_EVENT_TYPE (event) == GST_EVENT_RECONFIGURE && !self->flushing
-      && self->flow == GST_FLOW_NOT_LINKED) {
-    self->flow = GST_FLOW_OK;
-    gst_pad_start_task (pad, gst_update_queue_loop, self, NULL);
-  }
+  if (GST_EVENT_TYPE (event) == GST_EVENT_RECONFIGURE)
+    gst_update_queue_resume (self, GST_FLOW_NOT_LINKED);
   gst_fairmix_lock_release (&self->lock);
   return gst_pad_event_default (pad, parent, event);
 }

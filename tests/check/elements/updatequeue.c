@@ -345,6 +345,40 @@ GST_START_TEST (test_it_goes_on_when_its_sink_pad_is_opened_again)
 
 GST_END_TEST;
 
+static GstFlowReturn
+end (GstPad * pad, GstObject * parent, GstBuffer * buffer)
+{
+  gst_buffer_unref (buffer);
+  return GST_FLOW_EOS;
+}
+
+/* Whoever had enough of a segment is there for the next one, and for another stream. */
+GST_START_TEST (test_after_an_end_downstream_there_may_be_another_beginning)
+{
+  GstHarness *h = gst_harness_new ("updatequeue");
+  GstPadChainFunction take = GST_PAD_CHAINFUNC (h->sinkpad);
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_harness_set_src_caps_str (h, "application/x-test");
+  gst_pad_set_chain_function (h->sinkpad, end);
+  while (gst_harness_push (h, make_buffer ("a1")) != GST_FLOW_EOS)
+    g_usleep (1000);
+  gst_pad_set_chain_function (h->sinkpad, take);
+  if (__i__ == 0) {
+    gst_harness_push_event (h, gst_event_new_stream_start ("another"));
+    gst_harness_set_src_caps_str (h, "application/x-test");
+  } else {
+    gst_harness_push_event (h, gst_event_new_segment (&segment));
+  }
+  fail_unless_equals_int (gst_harness_push (h, make_buffer ("a1")),
+      GST_FLOW_OK);
+  gst_buffer_unref (gst_harness_pull (h));
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
 static Suite *
 updatequeue_suite (void)
 {
@@ -363,6 +397,8 @@ updatequeue_suite (void)
   tcase_add_test (tc, test_it_goes_on_when_it_is_linked_again);
   tcase_add_test (tc, test_a_flush_that_ends_late_starts_nothing);
   tcase_add_test (tc, test_it_goes_on_when_its_sink_pad_is_opened_again);
+  tcase_add_loop_test (tc,
+      test_after_an_end_downstream_there_may_be_another_beginning, 0, 2);
   return s;
 }
 
