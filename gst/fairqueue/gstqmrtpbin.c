@@ -198,11 +198,15 @@ gst_qm_rtp_bin_connect_all (GstQmRtpBin * self, GstBin * bin)
 {
   GstIterator *it = gst_bin_iterate_recurse (bin);
   GValue item = G_VALUE_INIT;
+  GstIteratorResult result;
 
-  while (gst_iterator_next (it, &item) == GST_ITERATOR_OK) {
+  while ((result = gst_iterator_next (it, &item)) == GST_ITERATOR_OK
+      || result == GST_ITERATOR_RESYNC) {
     GstElement *element = g_value_get_object (&item);
 
-    if (has_signal (element))
+    if (result == GST_ITERATOR_RESYNC)  /* somebody adds elements */
+      gst_iterator_resync (it);
+    else if (has_signal (element))
       gst_qm_rtp_bin_connect (self, element);
     g_value_reset (&item);
   }

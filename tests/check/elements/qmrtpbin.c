@@ -232,6 +232,49 @@ GST_START_TEST (test_a_property_that_is_not_there_is_told)
 
 GST_END_TEST;
 
+/* Called where qmrtpbin says whom it serves: somebody else adds an element just then. */
+static void
+add_element (GstDebugCategory * category, GstDebugLevel level,
+    const gchar * file, const gchar * function, gint line, GObject * object,
+    GstDebugMessage * message, gpointer pipeline)
+{
+  if (g_strcmp0 (gst_debug_category_get_name (category), "qmrtpbin") == 0
+      && strstr (gst_debug_message_get (message), "serving") != NULL)
+    gst_bin_add (GST_BIN (pipeline), gst_element_factory_make ("identity",
+            NULL));
+}
+
+static gboolean
+is_served (GstElement * pipeline, const gchar * name)
+{
+  GstElement *rtpbin = gst_bin_get_by_name (GST_BIN (pipeline), name);
+  gboolean served = g_signal_has_handler_pending (rtpbin,
+      g_signal_lookup ("request-jitterbuffer", G_OBJECT_TYPE (rtpbin)), 0,
+      FALSE);
+
+  gst_object_unref (rtpbin);
+  return served;
+}
+
+GST_START_TEST (test_all_are_served_while_elements_come)
+{
+  GstElement *pipeline = gst_parse_launch ("rtpbin name=a rtpbin name=b "
+      "rtpbin name=c qmrtpbin", NULL);
+
+  gst_debug_add_log_function (add_element, pipeline, NULL);
+  gst_debug_set_threshold_for_name ("qmrtpbin", GST_LEVEL_INFO);
+  gst_element_set_state (pipeline, GST_STATE_READY);
+  gst_debug_unset_threshold_for_name ("qmrtpbin");
+  gst_debug_remove_log_function (add_element);
+  fail_unless (is_served (pipeline, "a"));
+  fail_unless (is_served (pipeline, "b"));
+  fail_unless (is_served (pipeline, "c"));
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (pipeline);
+}
+
+GST_END_TEST;
+
 static Suite *
 qmrtpbin_suite (void)
 {
@@ -246,6 +289,7 @@ qmrtpbin_suite (void)
   tcase_add_test (tc, test_an_rtpbin_inside_of_a_bin_is_found);
   tcase_add_test (tc, test_a_name_that_is_not_there_is_an_error);
   tcase_add_test (tc, test_a_property_that_is_not_there_is_told);
+  tcase_add_test (tc, test_all_are_served_while_elements_come);
   return s;
 }
 
