@@ -345,6 +345,19 @@ gst_qm_stretch_restart (GstQmStretch * self, GstClockTime wanted)
   return flow;
 }
 
+/* Time goes back, and nobody said why: obeys. */
+static GstFlowReturn
+gst_qm_stretch_go_back (GstQmStretch * self, GstClockTime position)
+{
+  GstFlowReturn flow = gst_qm_stretch_drain (self);
+
+  fmx_stretch_reset (&self->stretch);
+  gst_qm_stretch_publish (self);
+  gst_qm_stretch_set_position (self, position);
+  self->discont = TRUE;
+  return flow;
+}
+
 /* The part of @jump that was announced as a change of the delay */
 static GstClockTimeDiff
 gst_qm_stretch_take_announced (GstQmStretch * self, GstClockTimeDiff jump)
@@ -380,15 +393,8 @@ gst_qm_stretch_place (GstQmStretch * self, GstClockTime pts)
         GST_TIME_FORMAT, GST_STIME_ARGS (change), GST_TIME_ARGS (pts));
   if (jump - change > TOLERANCE)        /* a gap, in which all is free */
     return gst_qm_stretch_restart (self, pts);
-  if (change - jump > TOLERANCE) {      /* back, and nobody said why: obey */
-    GstFlowReturn flow = gst_qm_stretch_drain (self);
-
-    fmx_stretch_reset (&self->stretch);
-    gst_qm_stretch_publish (self);
-    gst_qm_stretch_set_position (self, pts);
-    self->discont = TRUE;
-    return flow;
-  }
+  if (change - jump > TOLERANCE)
+    return gst_qm_stretch_go_back (self, pts);
   if (gst_qm_stretch_debt (self) + change > self->hold)
     return gst_qm_stretch_restart (self, pts);  /* it is too late */
   fmx_stretch_adjust (&self->stretch, frames);
@@ -455,6 +461,12 @@ gst_qm_stretch_gap (GstQmStretch * self, GstEvent * event)
   if (gst_qm_stretch_is_idle (self)) {
     self->expected = end;
     gst_qm_stretch_set_position (self, end);
+    return gst_pad_push_event (self->srcpad, event);
+  }
+  if (GST_CLOCK_DIFF (pts, self->expected) > TOLERANCE
+      + MAX (-self->announced, 0)) {
+    gst_qm_stretch_go_back (self, end);
+    self->expected = end;
     return gst_pad_push_event (self->srcpad, event);
   }
   gst_event_unref (event);

@@ -103,6 +103,27 @@ GST_START_TEST (test_a_gap_takes_up_what_is_to_be_done)
 
 GST_END_TEST;
 
+/* As audio that goes back, which nobody said: what is left to be done is not so much more */
+GST_START_TEST (test_a_gap_that_goes_back_is_obeyed)
+{
+  Rig rig;
+
+  rig_init (&rig);
+  push (&rig, 50);
+  adjust (&rig, -60 * MS);
+  push (&rig, 1);
+  fail_unless (debt (&rig) < 0);
+  rig.stamp = START;
+  gst_harness_push_event (rig.h, gst_event_new_gap (rig.stamp, 100 * MS));
+  collect (&rig);
+  rig.stamp += 100 * MS;
+  fail_unless_equals_int64 (debt (&rig), 0);
+  fail_unless (passes_untouched (&rig));
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_eos_drains)
 {
   Rig rig;
@@ -264,6 +285,7 @@ qmstretch_stream_suite (void)
   tcase_add_test (tc, test_announcements_without_a_jump_do_nothing);
   tcase_add_test (tc, test_an_announcement_may_be_early);
   tcase_add_test (tc, test_a_gap_takes_up_what_is_to_be_done);
+  tcase_add_test (tc, test_a_gap_that_goes_back_is_obeyed);
   tcase_add_test (tc, test_eos_drains);
   tcase_add_test (tc, test_flush_forgets);
   tcase_add_test (tc, test_a_new_format_drains_the_old_one);
