@@ -110,8 +110,8 @@ add (GstAlsLayers * self, guint layer, const GstFairmixRtpHeader * header,
   FmxTime time;
 
   if (layer > 0) {
-    gboolean known = fmx_als_join_get_time (&self->join, header->timestamp,
-        &time);
+    gboolean known = fmx_als_join_on_layer (&self->join, header->timestamp,
+        GST_CLOCK_TIME_IS_VALID (*pts) ? *pts : FMX_TIME_NONE, &time);
 
     if (known)
       *pts = time;

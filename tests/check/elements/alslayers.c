@@ -99,6 +99,9 @@ GST_START_TEST (test_layers_meet_to_the_sample)
     fail_unless_equals_uint64 (push (&rig, 1, SSRC, n, begin), begin
         + n * FRAME);
   }
+  /* who has timestamps of his own is played at no time, rather than hours later */
+  fail_if (GST_CLOCK_TIME_IS_VALID (push (&rig, 1, SSRC + 7,
+              25 + G_MAXUINT16 * 30, begin + 25 * FRAME)));
   /* another sender: other timestamps */
   fail_unless_equals_uint64 (push (&rig, 0, SSRC + 1, 27, begin + 30 * FRAME),
       begin + 30 * FRAME);
@@ -126,11 +129,11 @@ GST_START_TEST (test_times_of_before_a_flush_are_forgotten)
   Rig rig;
 
   rig_init (&rig, "add");
-  push (&rig, 0, SSRC, 0, GST_SECOND * 3600);
-  fail_unless_equals_uint64 (push (&rig, 1, SSRC, 0, 0), GST_SECOND * 3600);
+  push (&rig, 0, SSRC, 0, GST_SECOND * 5);
+  fail_unless_equals_uint64 (push (&rig, 1, SSRC, 0, 0), GST_SECOND * 5);
   flush (&rig, (guint) __i__);
   fail_if (GST_CLOCK_TIME_IS_VALID (push (&rig, 1, SSRC, 1, 0)));
-  push (&rig, 0, SSRC, 2, __i__ == 0 ? 2 * FRAME : GST_SECOND * 3600);
+  push (&rig, 0, SSRC, 2, __i__ == 0 ? 2 * FRAME : GST_SECOND * 5);
   flush (&rig, 1 - (guint) __i__);
   fail_if (GST_CLOCK_TIME_IS_VALID (push (&rig, 1, SSRC, 2, 0)));
   fail_unless_equals_uint64 (push (&rig, 0, SSRC, 3, 3 * FRAME), 3 * FRAME);

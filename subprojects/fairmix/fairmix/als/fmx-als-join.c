@@ -68,6 +68,20 @@ fmx_als_join_on_base (FmxAlsJoin *join, uint32_t timestamp, FmxTime time)
   return time;
 }
 
+bool
+fmx_als_join_on_layer (const FmxAlsJoin *join, uint32_t timestamp, FmxTime own,
+    FmxTime *time)
+{
+  FmxDuration off;
+
+  if (!fmx_als_join_get_time (join, timestamp, time))
+    return false;
+  if (own == FMX_TIME_NONE)
+    return true;
+  off = fmx_time_diff (*time, own);
+  return off <= FMX_ALS_JOIN_APART && off >= -FMX_ALS_JOIN_APART;
+}
+
 void
 fmx_als_join_heard (FmxAlsJoin *join, unsigned layer, FmxTime now)
 {

@@ -20,6 +20,9 @@ extern "C" {
 /** FMX_ALS_JOIN_PATIENCE: a layer of which nothing came for so long has stopped */
 #define FMX_ALS_JOIN_PATIENCE (300 * FMX_MSECOND)
 
+/** FMX_ALS_JOIN_APART: jitter buffers of layers of one stream do not differ by more */
+#define FMX_ALS_JOIN_APART (10 * FMX_SECOND)
+
 /**
  * FmxAlsJoin:
  *
@@ -72,6 +75,17 @@ FmxTime fmx_als_join_on_base (FmxAlsJoin * join, uint32_t timestamp,
  */
 bool fmx_als_join_get_time (const FmxAlsJoin * join, uint32_t timestamp,
     FmxTime * time);
+
+/**
+ * fmx_als_join_on_layer:
+ * @own: when a packet of another layer would be played; %FMX_TIME_NONE: not known
+ * @time: (out): when it is to be played instead
+ *
+ * Returns: false if that is not known, or so far from @own (%FMX_ALS_JOIN_APART) that its
+ * timestamp is not of the base's stream: whoever played it would wait for hours
+ */
+bool fmx_als_join_on_layer (const FmxAlsJoin * join, uint32_t timestamp,
+    FmxTime own, FmxTime * time);
 
 /** fmx_als_join_heard: a packet of @layer came */
 void fmx_als_join_heard (FmxAlsJoin * join, unsigned layer, FmxTime now);

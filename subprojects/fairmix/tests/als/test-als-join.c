@@ -61,6 +61,25 @@ test_a_clock_that_drifts_moves_all_layers_at_once (void **state)
   assert_int_equal (fmx_als_join_get_n_anchors (&join), 1 + 1000 / 400);
 }
 
+/* Another stream's timestamps, or those of a base that has been silent for half a day */
+static void
+test_a_layer_of_another_stream_has_no_time (void **state)
+{
+  const FmxTime now = 100000 * (FmxTime) FMX_SECOND;
+  FmxAlsJoin join;
+  FmxTime time;
+
+  (void) state;
+  fmx_als_join_init (&join, RATE);
+  fmx_als_join_on_base (&join, 0, now);
+  assert_true (fmx_als_join_on_layer (&join, 10 * RATE, now, &time));
+  assert_true (time == now + 10 * (FmxTime) FMX_SECOND);
+  assert_false (fmx_als_join_on_layer (&join, 10 * RATE + 1, now, &time));
+  assert_true (fmx_als_join_on_layer (&join, 0u - 10 * RATE, now, &time));
+  assert_false (fmx_als_join_on_layer (&join, 0u - 10 * RATE - 1, now, &time));
+  assert_true (fmx_als_join_on_layer (&join, INT32_MAX, FMX_TIME_NONE, &time));
+}
+
 static void
 test_without_a_base_a_layer_has_no_time (void **state)
 {
@@ -104,6 +123,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_layers_meet_whatever_the_network_does_to_them),
     cmocka_unit_test (test_a_clock_that_drifts_moves_all_layers_at_once),
+    cmocka_unit_test (test_a_layer_of_another_stream_has_no_time),
     cmocka_unit_test (test_without_a_base_a_layer_has_no_time),
     cmocka_unit_test (test_the_highest_that_is_heard_is_played),
   };
