@@ -622,13 +622,14 @@ gst_asmp_rtcp_create_stats (GstAsmpRtcp * self)
   return s;
 }
 
-/* A sender's bounds have changed. */
+/* A sender's bounds have changed.  Who comes last knows the last ones. */
 static void
 gst_asmp_rtcp_update_params (GstAsmpRtcp * self)
 {
-  FmxAsmpSenderParams params = gst_asmp_rtcp_sender_params (self);
+  FmxAsmpSenderParams params;
 
   gst_fairmix_lock_acquire (&self->lock);
+  params = gst_asmp_rtcp_sender_params (self);
   if (self->receivers != NULL)
     fmx_asmp_sender_set_params (gst_asmp_receivers_get_sender
         (self->receivers), &params, gst_asmp_rtcp_now (self));
