@@ -26,7 +26,7 @@ sys.path.insert(0, str(HERE))
 
 # pylint: disable=wrong-import-position
 import run  # noqa: E402
-from lab import measures, results, scenario  # noqa: E402
+from lab import ages, measures, results, scenario  # noqa: E402
 
 PAGE = HERE / 'README.md'
 FROM_S, END_S = 60, 160         # as in the model
@@ -172,6 +172,12 @@ def table(families):
     return out + ['| all | {} | {} : {} | | | |'.format(*totals)]
 
 
+def dated(runs):
+    """Which commits these runs of real pipelines are of, and the model beside them."""
+    commits = ages.commits_of(r.manifest for r in runs)
+    return ['', f'The model is of {run.commit()}, the pipelines are of {commits}.']
+
+
 def fill_in(lines):
     text = PAGE.read_text(encoding='utf-8')
     pattern = re.compile(r'(<!-- pipelines: .*?-->\n).*?(<!-- end -->)', re.S)
@@ -231,11 +237,12 @@ def main():
               for d in draws_of(f, args)]
     if args.todo and run.run_all(args.todo, args):
         return 1
-    found = [(f, d, outcome(made(s, args), d, f))
-             for f, d, s in chosen]
+    runs = [made(s, args) for _, _, s in chosen]
+    found = [(f, d, outcome(r, d, f)) for (f, d, _), r in zip(chosen, runs)]
     good = judged(args.program, [(f, o) for f, _, o in found])
     rows = [(f, d, o, ok) for (f, d, o), ok in zip(found, good)]
     lines = table([[row[1:] for row in rows if row[0] == f] for f in args.family])
+    lines += dated(runs)
     if args.print:
         print('\n'.join([describe(*row[1:]) for row in rows] + lines))
     else:
