@@ -26,6 +26,11 @@
 #define MORE_THAN_TWO 2.5
 #define FEW_MOST 3.5
 #define SAME 0.06               /* of the known rate of the link */
+#define ROW 8u                  /* gaps */
+#define CHANGED 0.02            /* of their time: the queue, if it is ours */
+#define DRAIN 0.95              /* of C, while the link is full */
+#define TRY 1.05                /* of C, when it is not any more */
+#define WIDER 1.02              /* of C comes: the link carries more */
 #define LOST_MOST 0.1           /* that is sent on top of what is to arrive */
 
 void
@@ -89,6 +94,16 @@ fastest_bps (const FmxAsmpOthers *others)
 }
 
 static void
+look (FmxAsmpOthers *others)
+{
+  double bps = fastest_bps (others);
+
+  if (!is_known (others, bps))
+    others->full = 0;           /* that was of another rate */
+  others->link_bps = bps;
+}
+
+static void
 count (FmxAsmpOthers *others, double bps)
 {
   double class = PER_OCTAVE * log2 (bps / LEAST_BPS);
@@ -98,7 +113,31 @@ count (FmxAsmpOthers *others, double bps)
   others->now.n[(unsigned) class]++;
   others->now.sum_bps[(unsigned) class] += bps;
   if (++others->n_gaps % LOOK_EACH == 0)
-    others->link_bps = fastest_bps (others);
+    look (others);
+}
+
+/* Ours alone fill the link for a row of gaps, while their queue grows or drains. */
+static void
+note_row (FmxAsmpOthers *others, double bits, double waited_s, FmxTime now)
+{
+  double row_s = fmx_time_to_s (fmx_time_diff (now, others->row_start));
+
+  others->row_bits += bits;
+  if (++others->n_row < ROW)
+    return;
+  if (is_known (others, others->row_bits / row_s)
+      && fabs (waited_s - others->row_waited_s) > CHANGED * row_s)
+    others->full = now;
+  others->n_row = 0;
+}
+
+static void
+start_row (FmxAsmpOthers *others, double waited_s, FmxTime now)
+{
+  others->n_row = 0;
+  others->row_start = now;
+  others->row_waited_s = waited_s;
+  others->row_bits = 0.0;
 }
 
 void
@@ -114,8 +153,12 @@ fmx_asmp_others_on_packet (FmxAsmpOthers *others, uint32_t wire_bytes,
   if (first || gap_s <= 0.0)
     return;
   turn (others, now);
-  if (waited_s >= gap_s)
+  if (waited_s >= gap_s) {
     count (others, bits / gap_s);
+    note_row (others, bits, waited_s, now);
+  }
+  if (waited_s < gap_s || others->n_row == 0)
+    start_row (others, waited_s, now);
   if (others->link_bps <= 0.0)
     return;
   stays = exp (-gap_s / MEAN_S);
@@ -135,6 +178,17 @@ double
 fmx_asmp_others_link_bps (const FmxAsmpOthers *others)
 {
   return others->link_bps;
+}
+
+double
+fmx_asmp_others_most_bps (const FmxAsmpOthers *others, double received_bps,
+    FmxTime now)
+{
+  if (others->link_bps <= 0.0 || others->full == 0
+      || received_bps > WIDER * others->link_bps)
+    return HUGE_VAL;
+  return (fmx_time_diff (now, others->full) <= FMX_ASMP_OTHERS_FULL
+      ? DRAIN : TRY) * others->link_bps;
 }
 
 double

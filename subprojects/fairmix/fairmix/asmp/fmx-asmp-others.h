@@ -17,6 +17,9 @@ extern "C"
 /** FMX_ASMP_OTHERS_WINDOW: gaps of one to two such windows tell what the link carries */
 #define FMX_ASMP_OTHERS_WINDOW (30 * FMX_SECOND)
 
+/** FMX_ASMP_OTHERS_FULL: it is taken for full for so long after it was */
+#define FMX_ASMP_OTHERS_FULL (10 * FMX_SECOND)
+
 /**
  * FmxAsmpGaps:
  *
@@ -44,6 +47,12 @@ extern "C"
  * they are N = O/T of them.  But a number of TCPs is whole.  Where N is about one, or less,
  * there is one, and half of C is fair, whatever the accidents of T; where it is about two,
  * a third.
+ *
+ * No TCP gets more than C.  While our packets alone fill the link, and for a while after,
+ * a little less than C lets the queue drain.  Then a little more shows whether the link
+ * still carries no more: if more comes, C says nothing.  Nor does it where the queue never
+ * changed under packets in a row: behind somebody else's queue they come as they were sent,
+ * and tell their own rate.
  */
   typedef struct
   {
@@ -53,6 +62,10 @@ extern "C"
     uint32_t n_gaps;
     FmxTime last;               /* arrival; 0 = none */
     double link_bps;            /* C; 0 = not known */
+    unsigned n_row;             /* gaps in a row between packets that waited */
+    FmxTime row_start;
+    double row_waited_s, row_bits;      /* the first one; those after it */
+    FmxTime full;               /* when a row was evidence of C; 0 = none was */
     double busy_s, time_s, bits;        /* over some seconds */
   } FmxAsmpOthers;
 
@@ -68,6 +81,15 @@ extern "C"
 
 /** Returns: C, in bits per second; 0 = not known */
   double fmx_asmp_others_link_bps (const FmxAsmpOthers *others);
+
+/**
+ * fmx_asmp_others_most_bps:
+ * @received_bps: that comes, of late
+ *
+ * Returns: what may be sent as far as the link goes; HUGE_VAL where it does not say
+ */
+  double fmx_asmp_others_most_bps (const FmxAsmpOthers *others,
+      double received_bps, FmxTime now);
 
 /** Returns: O, in bits per second; 0 while C is not known */
   double fmx_asmp_others_bps (const FmxAsmpOthers *others);

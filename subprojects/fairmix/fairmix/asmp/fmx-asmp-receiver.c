@@ -255,25 +255,27 @@ has_small_packets (const FmxAsmpReceiver *receiver)
   return receiver->packet_bytes < SMALL * receiver->params.segment_bytes;
 }
 
-/* What a TCP would get; HUGE_VAL before the first loss */
+/* What a TCP would get: of the losses, and of the link if that is known */
 static double
-tcp_bps (const FmxAsmpReceiver *receiver)
+tcp_bps (const FmxAsmpReceiver *receiver, FmxTime now)
 {
   FmxTcpPath path = fmx_tcp_path (receiver->params.segment_bytes,
       rtt_of_events (receiver));
 
   path.rto = path.rtt + RTO_MARGIN;
-  return fmx_asmp_small_packets_bps (&path,
-      fmx_asmp_events_rate (&receiver->events), has_small_packets (receiver)
-      ? fmx_asmp_events_fraction (&receiver->events) : 0.0,
-      receiver->packets_per_s);
+  return fmin (fmx_asmp_others_most_bps (&receiver->others,
+          received_bps (receiver, now), now),
+      fmx_asmp_small_packets_bps (&path,
+          fmx_asmp_events_rate (&receiver->events), has_small_packets (receiver)
+          ? fmx_asmp_events_fraction (&receiver->events) : 0.0,
+          receiver->packets_per_s));
 }
 
 /* What is fair beside those who are there; after the first loss */
 static double
-fair_bps (const FmxAsmpReceiver *receiver)
+fair_bps (const FmxAsmpReceiver *receiver, FmxTime now)
 {
-  return fmx_asmp_others_fair_bps (&receiver->others, tcp_bps (receiver),
+  return fmx_asmp_others_fair_bps (&receiver->others, tcp_bps (receiver, now),
       fmx_asmp_events_fraction (&receiver->events));
 }
 
@@ -294,10 +296,12 @@ usual_loss (const FmxAsmpReceiver *receiver)
 
 /* The path carries more than comes: another one has the other half. */
 static bool
-has_no_more_than_half (const FmxAsmpReceiver *receiver, double received)
+has_no_more_than_half (const FmxAsmpReceiver *receiver, double received,
+    FmxTime now)
 {
   return receiver->last_loss != FMX_TIME_NONE
-      && fmx_asmp_others_are_one (&receiver->others, tcp_bps (receiver)) > 0.5
+      && fmx_asmp_others_are_one (&receiver->others,
+      tcp_bps (receiver, now)) > 0.5
       && received < 0.5 * fmx_asmp_others_link_bps (&receiver->others);
 }
 
@@ -308,7 +312,7 @@ most_bps (const FmxAsmpReceiver *receiver, double received, FmxTime now)
 {
   if (receiver->fraction > fmax (MUCH_LOST, usual_loss (receiver))
       && !is_moment (receiver, now)
-      && !has_no_more_than_half (receiver, received))
+      && !has_no_more_than_half (receiver, received, now))
     return received;
   if (receiver->lost)
     return growth_of (receiver) * received;
@@ -336,7 +340,7 @@ fmx_asmp_receiver_fair_bps (const FmxAsmpReceiver *receiver, FmxTime now)
     return received;
   if (receiver->last_loss == FMX_TIME_NONE)
     return has_queue (receiver) ? received : most;
-  return fmax (fmin (fair_bps (receiver),
+  return fmax (fmin (fair_bps (receiver, now),
           fmax (most, carried_bps (receiver, now))),
       receiver->params.fall * received);
 }
@@ -422,13 +426,13 @@ fmx_asmp_receiver_end_interval (FmxAsmpReceiver *receiver, FmxTime now)
   receiver->overrun |= receiver->fraction > MUCH_LOST;
   if (receiver->params.algorithm == FMX_ASMP_FAIR)
     fmx_asmp_carried_note (&receiver->carried, received_bps (receiver, now),
-        receiver->lost ? tcp_bps (receiver) : HUGE_VAL, now);
+        receiver->lost ? tcp_bps (receiver, now) : HUGE_VAL, now);
   receiver->rate_bps = receiver->params.algorithm == FMX_ASMP_PAPER
       ? paper_bps (receiver, has_loss, fraction, now)
       : fmx_asmp_receiver_fair_bps (receiver, now);
   receiver->usual_fraction = fmx_asmp_events_fraction (&receiver->events);
   fmx_asmp_events_set_few_others (&receiver->events,
-      fmx_asmp_others_are_few (&receiver->others, tcp_bps (receiver)));
+      fmx_asmp_others_are_few (&receiver->others, tcp_bps (receiver, now)));
   receiver->has_rate = true;
   receiver->interval_bps = received_bps (receiver, now);
   receiver->report_bytes = 0;

@@ -28,7 +28,7 @@ static const Stream bundle = { 500e3, 1000, 0.032 };
 static void
 link_init (Link *link, double bps)
 {
-  *link = (Link) { .bps = bps, .queue_s = 0.2, .t_s = 1000.0 };
+  *link = (Link) {.bps = bps,.queue_s = 0.2,.t_s = 1000.0 };
   fmx_rng_init (&link->rng, 1);
 }
 
@@ -53,8 +53,7 @@ link_others (Link *link)
 /* A packet of @bytes, @interval_s after the last.
  * Returns: when it arrives; @waited: in the queue */
 static FmxTime
-link_packet (Link *link, unsigned bytes, double interval_s,
-    FmxDuration *waited)
+link_packet (Link *link, unsigned bytes, double interval_s, FmxDuration *waited)
 {
   link->t_s += interval_s * (0.9 + 0.2 * fmx_rng_next_unit (&link->rng));
   link_others (link);
@@ -327,6 +326,130 @@ test_a_receiver_beside_one_tcp_tells_half (void **state)
   assert_true (path.receiver.events.few_others);
 }
 
+#define NOBODY_BPS 1.0
+#define QUEUE_S 0.2
+
+/* Five seconds of packets, at this rate.  Returns: how many of them were lost */
+static unsigned
+path_on_link (Path * path, Link *link, double bps)
+{
+  double until_s = link->t_s + 5.0;
+  unsigned n_lost = 0;
+
+  while (link->t_s < until_s) {
+    Link before = *link;
+    FmxDuration waited;
+    FmxTime now = link_packet (link, 1000, 8000.0 / bps, &waited);
+
+    path->now = now - (FmxTime) path->one_way;
+    if (waited < fmx_time_from_s (QUEUE_S)) {
+      fmx_asmp_receiver_on_packet (&path->receiver, path->seq, (uint32_t)
+          (fmx_time_from_s (link->t_s) / (FMX_SECOND / CLOCK_RATE)), 1000, now);
+    } else {
+      link->free_s = before.free_s;
+      n_lost++;
+    }
+    path->seq++;
+  }
+  return n_lost;
+}
+
+/* The sender obeys.  Returns: the share of packets lost after four reports */
+static double
+share_lost (Path * path, Link *link, double *bps, unsigned n_reports)
+{
+  double n_lost = 0.0, n = 0.0;
+
+  for (unsigned k = 0; k < n_reports; k++) {
+    unsigned lost = path_on_link (path, link, *bps);
+
+    n_lost += k < 4 ? 0 : lost;
+    n += k < 4 ? 0.0 : *bps * 5.0 / 8000.0;
+    path_tell (path, 100 * FMX_MSECOND, (uint32_t) *bps, OWN);
+    *bps = path_report (path).rate_bps;
+  }
+  return n_lost / n;
+}
+
+static void
+test_alone_no_more_is_told_than_the_link_carries (void **state)
+{
+  double bps = 600e3;
+  Link link;
+  Path path;
+
+  (void) state;
+  path_init (&path, FMX_ASMP_FAIR);
+  link_init (&link, 400e3);
+  link.others_bps = NOBODY_BPS;
+  assert_true (share_lost (&path, &link, &bps, 40) < 0.02);
+  assert_in_range ((unsigned) bps, 370000, 430000);
+  link.bps = 800e3;             /* another one took half of it */
+  share_lost (&path, &link, &bps, 12);
+  assert_in_range ((unsigned) bps, 700000, 850000);
+}
+
+/* A little less as long as it is full, then a little more: if that comes, C is no limit. */
+static void
+test_a_link_is_a_limit_until_more_comes (void **state)
+{
+  const Stream stream = { 500e3, 1000, 0.015 };
+  FmxAsmpOthers others;
+  Link link;
+
+  (void) state;
+  link_init (&link, stream.bps);
+  link.others_bps = NOBODY_BPS;
+  fmx_asmp_others_init (&others);
+  run (&link, &others, stream, 20.0);
+  assert_near (fmx_asmp_others_most_bps (&others, 500e3, others.last), 475e3,
+      0.02);
+  assert_near (fmx_asmp_others_most_bps (&others, 500e3,
+          others.last + 11 * FMX_SECOND), 525e3, 0.02);
+  assert_true (isinf (fmx_asmp_others_most_bps (&others, 520e3, others.last)));
+}
+
+/* Packets of @bytes each 20 ms behind somebody else's queue */
+static void
+even_packets (FmxAsmpOthers *others, double shake_s, double seconds)
+{
+  double t_s = 2000.0;
+  FmxRng rng;
+
+  fmx_rng_init (&rng, 1);
+  for (unsigned i = 0; i < seconds / 0.02; i++) {
+    double late_s = shake_s * fmx_rng_next_unit (&rng);
+
+    t_s += 0.02;
+    fmx_asmp_others_on_packet (others, 1000, fmx_time_from_s (1.0 + late_s),
+        (FmxTime) fmx_time_from_s (t_s + late_s));
+  }
+}
+
+/* They tell what was sent.  Whoever took that for the link would go down and down. */
+static void
+test_packets_as_even_as_they_were_sent_are_no_limit (void **state)
+{
+  const Stream stream = { 800e3, 1000, 0.009 };
+  FmxAsmpOthers others;
+  Link link;
+
+  (void) state;
+  link_init (&link, stream.bps);
+  link.others_bps = NOBODY_BPS;
+  fmx_asmp_others_init (&others);
+  run (&link, &others, stream, 20.0);
+  even_packets (&others, 0.0, 70.0);
+  assert_near (fmx_asmp_others_link_bps (&others), 400e3, 0.01);
+  assert_true (isinf (fmx_asmp_others_most_bps (&others, 400e3, others.last)));
+  for (double shake_s = 0.0005; shake_s < 0.01; shake_s += 0.0005) {
+    fmx_asmp_others_init (&others);
+    even_packets (&others, shake_s, 70.0);
+    assert_true (fmx_asmp_others_most_bps (&others, 400e3, others.last)
+        >= 400e3);
+  }
+}
+
 int
 main (void)
 {
@@ -344,6 +467,9 @@ main (void)
     cmocka_unit_test (test_what_is_ours_is_no_others),
     cmocka_unit_test (test_another_link_is_known_within_a_minute),
     cmocka_unit_test (test_a_receiver_beside_one_tcp_tells_half),
+    cmocka_unit_test (test_alone_no_more_is_told_than_the_link_carries),
+    cmocka_unit_test (test_a_link_is_a_limit_until_more_comes),
+    cmocka_unit_test (test_packets_as_even_as_they_were_sent_are_no_limit),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
