@@ -537,6 +537,9 @@ encoder_setup (GstPartialMixEncoder * encoder)
     if (encoder->opus == NULL)
       return FALSE;
     opus_encoder_ctl (encoder->opus, OPUS_SET_COMPLEXITY (encoder->complexity));
+    /* Left alone libopus codes a mix of more than some 20 kbit/s as music: speech sounds
+     * worse by that up to 48 kbit/s (docs/algorithms/adapt.md). */
+    opus_encoder_ctl (encoder->opus, OPUS_SET_SIGNAL (OPUS_SIGNAL_VOICE));
     encoder->lookahead = (guint) opus_lookahead (encoder->opus);
   } else if (encoder->format.clock_rate != encoder->rate_hz) {
     encoder->resampler = resampler_new (encoder->rate_hz,

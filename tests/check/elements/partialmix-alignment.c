@@ -15,7 +15,8 @@
 #define SECOND 50               /* frames */
 
 #define L16 "mix-encoding=l16"
-#define OPUS "max-mix-bitrate=64000"
+/* enough for the waveform: below 64 kbit/s a mix is coded as speech */
+#define OPUS "max-mix-bitrate=96000"
 
 /* What was heard in one run */
 typedef struct

@@ -17,6 +17,21 @@ static const GstPartialMixFormat opus = {
   GST_PARTIAL_MIX_ENCODING_OPUS, RATE, 1, 96
 };
 
+/* The @i-th frame of a voice that hums */
+static void
+hum (guint i, gint16 * samples)
+{
+  guint k, h;
+
+  for (k = 0; k < N; k++) {
+    gdouble sum = 0.0;
+
+    for (h = 1; h <= 10; h++)
+      sum += sin (2.0 * G_PI * 150.0 * h * (i * N + k) / RATE + h * h) / h;
+    samples[k] = (gint16) (4000.0 * sum);
+  }
+}
+
 /* What a decoder of @complexity makes up for a frame of a voice that is lost */
 static void
 make_up (gint complexity, gint16 * heard)
@@ -26,20 +41,14 @@ make_up (gint complexity, gint16 * heard)
       complexity);
   gint16 samples[N], decoded[GST_PARTIAL_MIX_MAX_PACKET_SAMPLES];
   guint8 packet[1500];
-  guint i, k, h;
+  guint i;
 
   fail_unless (encoder != NULL && decoder != NULL);
   gst_partial_mix_encoder_set_bitrate (encoder, 16000);
   for (i = 0; i < N_FRAMES; i++) {
     gsize size;
 
-    for (k = 0; k < N; k++) {
-      gdouble hum = 0.0;
-
-      for (h = 1; h <= 10; h++)
-        hum += sin (2.0 * G_PI * 150.0 * h * (i * N + k) / RATE + h * h) / h;
-      samples[k] = (gint16) (4000.0 * hum);
-    }
+    hum (i, samples);
     size = gst_partial_mix_encoder_encode (encoder, samples, N, packet,
         sizeof packet);
     if (i == LOST)
@@ -69,6 +78,31 @@ GST_START_TEST (test_a_voice_is_made_up_at_any_complexity)
   }
   if (strncmp (opus_get_version_string (), "libopus 1.3", 11) == 0)
     fail_unless (memcmp (heard[0], heard[1], sizeof heard[0]) == 0);
+}
+
+GST_END_TEST;
+
+/* [RFC6716 3.1] Configurations from 16 on are CELT alone, for music. */
+GST_START_TEST (test_a_mix_is_coded_as_speech)
+{
+  const guint bitrates[] = { 12000, 16000, 20000, 24000, 32000, 48000 };
+  gint16 samples[N];
+  guint8 packet[1500];
+  guint b, i;
+
+  for (b = 0; b < G_N_ELEMENTS (bitrates); b++) {
+    GstPartialMixEncoder *encoder = gst_partial_mix_encoder_new (&opus, RATE,
+        5);
+
+    gst_partial_mix_encoder_set_bitrate (encoder, bitrates[b]);
+    for (i = 0; i < N_FRAMES; i++) {
+      hum (i, samples);
+      fail_unless (gst_partial_mix_encoder_encode (encoder, samples, N, packet,
+              sizeof packet) > 0);
+      fail_unless (packet[0] >> 3 < 16, "%u bit/s, frame %u", bitrates[b], i);
+    }
+    gst_partial_mix_encoder_free (encoder);
+  }
 }
 
 GST_END_TEST;
@@ -118,6 +152,7 @@ partialmix_codec_suite (void)
 
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_a_voice_is_made_up_at_any_complexity);
+  tcase_add_test (tc, test_a_mix_is_coded_as_speech);
   tcase_add_test (tc, test_what_is_too_long_for_a_packet_is_not_kept);
   return suite;
 }

@@ -14,6 +14,9 @@
 #define PERIOD 10               /* of so many packets one is lost */
 #define BPS 60000
 #define LOSS 6
+/* what is made up of nothing is less like what was lost, what came again is more */
+#define GUESSED 0.6
+#define REPEATED 0.8
 
 /* Its path carries @bps, with @loss percent of it lost. */
 static void
@@ -122,9 +125,9 @@ GST_START_TEST (test_a_lost_packet_of_a_mix_is_heard_from_the_next_one)
   bps = rig_pad_stat (lossy, "mix-bitrate");
   fail_unless_equals_int (rig_pad_stat (clean, "mix-bitrate"), bps);
   fail_unless_equals_int (rig_pad_stat (lossy, "mix-loss-percentage"), LOSS);
-  fail_unless (similarity (clean, FIRST) < 0.4, "%g", similarity (clean,
+  fail_unless (similarity (clean, FIRST) < GUESSED, "%g", similarity (clean,
           FIRST));
-  fail_unless (similarity (lossy, FIRST) > 0.7, "%g", similarity (lossy,
+  fail_unless (similarity (lossy, FIRST) > REPEATED, "%g", similarity (lossy,
           FIRST));
   fail_unless (bitrate (lossy, FIRST) < 1.02 * bps, "%g of %u",
       bitrate (lossy, FIRST), bps);
@@ -146,7 +149,7 @@ GST_START_TEST (test_a_mix_is_protected_while_there_is_loss)
   tell (listener, BPS, 0);
   talk (rig, N_FRAMES);
   fail_unless_equals_int (rig_pad_stat (listener, "mix-loss-percentage"), 0);
-  fail_unless (similarity (listener, 2 * FIRST) < 0.4, "%g",
+  fail_unless (similarity (listener, 2 * FIRST) < GUESSED, "%g",
       similarity (listener, 2 * FIRST));
   rig_free (rig);
 }
