@@ -245,8 +245,10 @@ def counts(s, found, old, since):
             times = f', all times × {scale:g}' if scale != 1 else ''
             commits = ages.commits_of(f.manifest for f in mine)
             words[label] = f'{len(mine)} runs ({label}{times}, at {commits})'
+    # one of the peers of a group is ours
+    dated = ages.OURS | ({'peers'} if s.suite == 'multicast' else set())
     return ', '.join(ages.dated(ROOT, words[label], s.suite, since)
-                     if label in ages.OURS else words[label]
+                     if label in dated else words[label]
                      for label in groups if label in words) + kept.COUNTS_END
 
 
