@@ -28,7 +28,7 @@
 #define SAME 0.06               /* of the known rate of the link */
 #define ROW 8u                  /* gaps */
 #define CHANGED 0.02            /* of their time: the queue, if it is ours */
-#define DRAIN 0.95              /* of C, while the link is full */
+#define DRAIN 0.90              /* of C, while the link is full */
 #define TRY 1.05                /* of C, when it is not any more */
 #define WIDER 1.02              /* of C comes: the link carries more */
 #define LOST_MOST 0.1           /* that is sent on top of what is to arrive */
