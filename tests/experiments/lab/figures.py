@@ -104,7 +104,7 @@ def time(by_runner, figure, path):
         axis, result = panels[runner], found[0]
         run = result.run
         scale = run.time_scale
-        bin_s = figure.get('bin_s', 1)
+        bin_s = max(1, figure.get('bin_s', 1) * scale)
         column = figure.get('y', 'received_bps')
         paint = colours(run)
         for name in figure.get('flows', run.flows):
