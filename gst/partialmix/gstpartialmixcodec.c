@@ -491,6 +491,7 @@ struct _GstPartialMixEncoder
   GstPartialMixFormat format;
   guint rate_hz;
   gint complexity;
+  gboolean music;
   guint bitrate_bps;            /* of Opus, 0 = not set */
   guint loss_percent;           /* that Opus provides for */
   guint told_bps;               /* less while it has sent too much, more as it falls */
@@ -537,9 +538,9 @@ encoder_setup (GstPartialMixEncoder * encoder)
     if (encoder->opus == NULL)
       return FALSE;
     opus_encoder_ctl (encoder->opus, OPUS_SET_COMPLEXITY (encoder->complexity));
-    /* Left alone libopus codes a mix of more than some 20 kbit/s as music: speech sounds
-     * worse by that up to 48 kbit/s (docs/algorithms/adapt.md). */
-    opus_encoder_ctl (encoder->opus, OPUS_SET_SIGNAL (OPUS_SIGNAL_VOICE));
+    /* Left alone libopus codes a mix of more than some 20 kbit/s as music. */
+    opus_encoder_ctl (encoder->opus, OPUS_SET_SIGNAL (encoder->music
+            ? OPUS_AUTO : OPUS_SIGNAL_VOICE));
     encoder->lookahead = (guint) opus_lookahead (encoder->opus);
   } else if (encoder->format.clock_rate != encoder->rate_hz) {
     encoder->resampler = resampler_new (encoder->rate_hz,
@@ -553,13 +554,14 @@ encoder_setup (GstPartialMixEncoder * encoder)
 
 GstPartialMixEncoder *
 gst_partial_mix_encoder_new (const GstPartialMixFormat * format, guint rate_hz,
-    gint complexity)
+    gint complexity, gboolean music)
 {
   GstPartialMixEncoder *encoder = g_new0 (GstPartialMixEncoder, 1);
 
   encoder->format = *format;
   encoder->rate_hz = rate_hz;
   encoder->complexity = complexity;
+  encoder->music = music;
   if (!encoder_setup (encoder)) {
     g_free (encoder);
     return NULL;

@@ -100,9 +100,9 @@ guint gst_partial_mix_decoder_go_on (GstPartialMixDecoder * decoder,
 
 typedef struct _GstPartialMixEncoder GstPartialMixEncoder;
 
-/* Encodes mono, 16 bit, at @rate_hz. */
+/* Encodes mono, 16 bit, at @rate_hz; speech, or @music. */
 GstPartialMixEncoder *gst_partial_mix_encoder_new (const GstPartialMixFormat *
-    format, guint rate_hz, gint complexity);
+    format, guint rate_hz, gint complexity, gboolean music);
 
 /* A second encoder in the same state: a listener whose mix parts from a shared
  * one goes on without noticing. */

@@ -99,7 +99,7 @@ make_encoders (GstPartialMixMixer * mixer)
     if (shared->parent == NULL)
       shared->encoder =
           gst_partial_mix_encoder_new (&shared->format, mixer->rate_hz,
-          mixer->complexity);
+          mixer->complexity, mixer->music);
     else if (shared->parent->encoder != NULL)
       shared->encoder = gst_partial_mix_encoder_copy (shared->parent->encoder);
     shared->failed = shared->encoder == NULL;
@@ -908,6 +908,7 @@ gst_partial_mix_mixer_start (GstPartialMixMixer * mixer,
 
   mixer->rate_hz = settings->rate_hz;
   mixer->complexity = settings->complexity;
+  mixer->music = settings->mix_music;
   mixer->csrc_level_ext_id = settings->csrc_level_ext_id;
   mixer->frame_duration = settings->frame_duration;
   mixer->playout_delay = playout_delay;

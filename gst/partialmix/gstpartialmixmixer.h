@@ -53,6 +53,7 @@ typedef struct
   /*< private >*/
   guint rate_hz;
   gint complexity;
+  gboolean music;
   guint csrc_level_ext_id;
   GstClockTime frame_duration;
   GstClockTime playout_delay;

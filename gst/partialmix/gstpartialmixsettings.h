@@ -26,6 +26,7 @@ typedef struct
   guint max_mix_bitrate;
   guint min_mix_bitrate;
   gint complexity;
+  gboolean mix_music;
   gint decoder_complexity;
   guint silence_level;
   guint voice_level;            /* -dBov, 0 = as they come */

@@ -32,7 +32,7 @@ encode (const gint16 * said, guint n_frames, guint bitrate, guint provide,
     gdouble loss, guint32 seed)
 {
   GstPartialMixEncoder *encoder = gst_partial_mix_encoder_new (&opus, RATE,
-      ENCODER_COMPLEXITY);
+      ENCODER_COMPLEXITY, FALSE);
   GRand *rand = g_rand_new_with_seed (seed);
   Packet *packets = g_new0 (Packet, n_frames + 1);
   guint64 n_bytes = 0;

@@ -4,13 +4,14 @@
  * and encodes just as often, and beside the graph of stock elements that does
  * the same; all with the same recorded voices, in one run.
  *
- *   partialmix [--csv] [crowd [N...]] [hybrid [N...]] [conversation [N...]]
+ *   partialmix [--csv] [crowd [N...]] [lean [N...]] [speech [N...]] [conversation [N...]]
  *       [stock [N...]]
  *
  *   partialmix once ours|bare N FRAMES
  *
- * Without arguments: crowd 8 32 64 128, hybrid 8 32 128, conversation 64 1000,
- * stock 8 32.  A crowd's mixes are CELT, those of `hybrid` hybrid.
+ * Without arguments: crowd 8 32 64 128, lean and speech 8 32 128, conversation 64 1000,
+ * stock 8 32.  A crowd's mixes are CELT (mix-music), those of `lean` and `speech`
+ * are coded as speech, with 16 and 32 kbit/s.
  * `once` does one of the crowd's two sides and measures nothing: for callgrind.
  * Times are CPU time of all threads, on one processor, of which there is one
  * that mixes: threads that share caches slow each other down, which would count
@@ -34,7 +35,7 @@
 #define ROUND_FRAMES 10         /* short: both sides meet the same other load */
 #define WARM_UP_FRAMES 100
 #define COMPLEXITY 5
-#define HYBRID_BITRATE 16000    /* libopus makes less than 17.6 kbit/s hybrid */
+#define LEAN_BITRATE 16000      /* SILK: below 20 kbit/s mixes are wideband */
 #define TALKERS 8               /* in a conversation */
 
 #define TARGET_THREE_SEPARATE 215000    /* and a mix of 32 kbit/s */
@@ -52,7 +53,7 @@ typedef struct
 } Bare;
 
 static Bare
-bare_new (guint n, guint bitrate)
+bare_new (guint n, guint bitrate, gboolean music)
 {
   Bare bare = {.n = n };
 
@@ -66,6 +67,8 @@ bare_new (guint n, guint bitrate)
     opus_encoder_ctl (bare.encoders[i],
         OPUS_SET_BITRATE ((opus_int32) bitrate));
     opus_encoder_ctl (bare.encoders[i], OPUS_SET_COMPLEXITY (COMPLEXITY));
+    if (!music)
+      opus_encoder_ctl (bare.encoders[i], OPUS_SET_SIGNAL (OPUS_SIGNAL_VOICE));
   }
   return bare;
 }
@@ -147,10 +150,11 @@ all_mixed_target (guint n, guint bitrate)
 }
 
 static MixBench *
-make_party (guint n, guint target_bitrate, guint mix_bitrate)
+make_party (guint n, guint target_bitrate, guint mix_bitrate, gboolean music)
 {
-  gchar *properties = g_strdup_printf ("threads=1 min-mix-bitrate=%u "
-      "max-mix-bitrate=%u", mix_bitrate, mix_bitrate);
+  gchar *properties = g_strdup_printf ("threads=1 mix-music=%u "
+      "min-mix-bitrate=%u max-mix-bitrate=%u", music, mix_bitrate,
+      mix_bitrate);
   MixBench *bench = mix_bench_new (properties);
 
   g_free (properties);
@@ -173,6 +177,7 @@ typedef struct
 {
   const gchar *scene;
   guint bitrate;
+  gboolean music;
   guint first_config, last_config;      /* [RFC6716 3.1] */
   gdouble target_ms;
 } Crowd;
@@ -205,10 +210,10 @@ run_one_crowd (const Crowd * crowd, guint n)
   gint64 begun_us = g_get_monotonic_time ();
   gchar *scene = g_strdup_printf (crowd->scene, n);
   MixBench *bench = make_party (n, all_mixed_target (n, crowd->bitrate),
-      crowd->bitrate);
+      crowd->bitrate, crowd->music);
   gdouble set_up_s, ours[ROUNDS], theirs[ROUNDS], ratio[ROUNDS];
   guint64 encoded, decoded;
-  Bare bare = bare_new (n, crowd->bitrate);
+  Bare bare = bare_new (n, crowd->bitrate, crowd->music);
   Modes modes = { crowd, 0, 0 };
 
   mix_bench_talk (bench, n, 1, FALSE);
@@ -262,20 +267,31 @@ static void
 run_crowd (guint n)
 {
   static const Crowd celt = {
-    "N = %u, all talk, CELT mixes", SPEECH_BITRATE, 16, 31, 4.0
+    "N = %u, all talk, CELT mixes", SPEECH_BITRATE, TRUE, 16, 31, 4.0
   };
 
   run_one_crowd (&celt, n);
 }
 
 static void
-run_hybrid (guint n)
+run_lean (guint n)
 {
-  static const Crowd hybrid = {
-    "N = %u, all talk, hybrid mixes", HYBRID_BITRATE, 12, 15, 7.5
+  static const Crowd lean = {
+    "N = %u, all talk, lean mixes", LEAN_BITRATE, FALSE, 8, 11, 7.5
   };
 
-  run_one_crowd (&hybrid, n);
+  run_one_crowd (&lean, n);
+}
+
+/* As mixes are by default */
+static void
+run_speech (guint n)
+{
+  static const Crowd speech = {
+    "N = %u, all talk, mixes of speech", SPEECH_BITRATE, FALSE, 12, 15, 10.0
+  };
+
+  run_one_crowd (&speech, n);
 }
 
 /* ---------------------------------------------------------- conversation -- */
@@ -305,7 +321,8 @@ run_conversation (guint n)
 {
   GstBus *bus = gst_bus_new ();
   gchar *scene = g_strdup_printf ("N = %u, 8 talk, 3 separate", n);
-  MixBench *bench = make_party (n, TARGET_THREE_SEPARATE, SPEECH_BITRATE);
+  MixBench *bench = make_party (n, TARGET_THREE_SEPARATE, SPEECH_BITRATE,
+      FALSE);
   gdouble taken[ROUNDS];
   guint64 encoded, decoded, packets;
   guint n_frames = ROUNDS * ROUND_FRAMES;
@@ -356,7 +373,7 @@ run_stock (guint n)
   const guint n_frames = 150;
   gchar *scene = g_strdup_printf ("N = %u, all talk, CELT mixes", n);
   MixBench *bench = make_party (n, all_mixed_target (n, SPEECH_BITRATE),
-      SPEECH_BITRATE);
+      SPEECH_BITRATE, TRUE);
   gdouble ours, set_up_s, stock;
 
   mix_bench_talk (bench, n, 50, FALSE);
@@ -385,7 +402,8 @@ typedef struct
 
 static const Part parts[] = {
   {"crowd", run_crowd, "8 32 64 128"},
-  {"hybrid", run_hybrid, "8 32 128"},
+  {"lean", run_lean, "8 32 128"},
+  {"speech", run_speech, "8 32 128"},
   {"conversation", run_conversation, "64 1000"},
   {"stock", run_stock, "8 32"},
 };
@@ -413,12 +431,12 @@ run_once (const gchar * side, guint n, guint n_frames)
   speech_load (2);
   if (strcmp (side, "ours") == 0) {
     MixBench *bench = make_party (n, all_mixed_target (n, SPEECH_BITRATE),
-        SPEECH_BITRATE);
+        SPEECH_BITRATE, TRUE);
 
     mix_bench_talk (bench, n, n_frames, FALSE);
     mix_bench_free (bench);
   } else {
-    Bare bare = bare_new (n, SPEECH_BITRATE);
+    Bare bare = bare_new (n, SPEECH_BITRATE, TRUE);
 
     bare_run (&bare, n_frames);
     bare_free (&bare);

@@ -36,7 +36,8 @@ hum (guint i, gint16 * samples)
 static void
 make_up (gint complexity, gint16 * heard)
 {
-  GstPartialMixEncoder *encoder = gst_partial_mix_encoder_new (&opus, RATE, 5);
+  GstPartialMixEncoder *encoder = gst_partial_mix_encoder_new (&opus, RATE, 5,
+      FALSE);
   GstPartialMixDecoder *decoder = gst_partial_mix_decoder_new (&opus, RATE,
       complexity);
   gint16 samples[N], decoded[GST_PARTIAL_MIX_MAX_PACKET_SAMPLES];
@@ -83,26 +84,43 @@ GST_START_TEST (test_a_voice_is_made_up_at_any_complexity)
 GST_END_TEST;
 
 /* [RFC6716 3.1] Configurations from 16 on are CELT alone, for music. */
+static gboolean
+is_for_music (guint bitrate_bps, gboolean music)
+{
+  GstPartialMixEncoder *encoder = gst_partial_mix_encoder_new (&opus, RATE, 5,
+      music);
+  gint16 samples[N];
+  guint8 packet[1500];
+  guint i, n = 0;
+
+  gst_partial_mix_encoder_set_bitrate (encoder, bitrate_bps);
+  for (i = 0; i < N_FRAMES; i++) {
+    hum (i, samples);
+    fail_unless (gst_partial_mix_encoder_encode (encoder, samples, N, packet,
+            sizeof packet) > 0);
+    n += packet[0] >> 3 >= 16;
+  }
+  gst_partial_mix_encoder_free (encoder);
+  fail_unless (n == 0 || n == N_FRAMES, "%u of %u", n, N_FRAMES);
+  return n > 0;
+}
+
 GST_START_TEST (test_a_mix_is_coded_as_speech)
 {
   const guint bitrates[] = { 12000, 16000, 20000, 24000, 32000, 48000 };
-  gint16 samples[N];
-  guint8 packet[1500];
-  guint b, i;
+  guint i;
 
-  for (b = 0; b < G_N_ELEMENTS (bitrates); b++) {
-    GstPartialMixEncoder *encoder = gst_partial_mix_encoder_new (&opus, RATE,
-        5);
+  for (i = 0; i < G_N_ELEMENTS (bitrates); i++)
+    fail_unless (!is_for_music (bitrates[i], FALSE), "%u bit/s", bitrates[i]);
+  fail_unless (is_for_music (80000, FALSE));
+}
 
-    gst_partial_mix_encoder_set_bitrate (encoder, bitrates[b]);
-    for (i = 0; i < N_FRAMES; i++) {
-      hum (i, samples);
-      fail_unless (gst_partial_mix_encoder_encode (encoder, samples, N, packet,
-              sizeof packet) > 0);
-      fail_unless (packet[0] >> 3 < 16, "%u bit/s, frame %u", bitrates[b], i);
-    }
-    gst_partial_mix_encoder_free (encoder);
-  }
+GST_END_TEST;
+
+GST_START_TEST (test_a_mix_is_coded_as_music_if_asked_to)
+{
+  fail_unless (is_for_music (24000, TRUE));
+  fail_unless (is_for_music (48000, TRUE));
 }
 
 GST_END_TEST;
@@ -153,6 +171,7 @@ partialmix_codec_suite (void)
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_a_voice_is_made_up_at_any_complexity);
   tcase_add_test (tc, test_a_mix_is_coded_as_speech);
+  tcase_add_test (tc, test_a_mix_is_coded_as_music_if_asked_to);
   tcase_add_test (tc, test_what_is_too_long_for_a_packet_is_not_kept);
   return suite;
 }

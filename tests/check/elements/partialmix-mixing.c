@@ -57,6 +57,36 @@ GST_START_TEST (test_encodes_are_one_plus_the_talkers_in_the_mix)
 
 GST_END_TEST;
 
+/* Returns: the mode that Opus coded the latest mix in [RFC6716 3.1] */
+static guint
+mode_of_mix (const gchar * properties)
+{
+  Rig *rig = rig_new (properties);
+  RigListener *listener = rig_listener (rig, "src_9",
+      "application/x-rtp,encoding-name=OPUS");
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  guint8 toc;
+
+  rig_talkers (rig, 1, 2, RIG_L16);
+  rig_set_target (listener, 200000);
+  rig_play (rig);
+  rig_run (rig, 30);
+  fail_unless (gst_rtp_buffer_map (rig_nth (listener, listener->buffers->len -
+              1), GST_MAP_READ, &rtp));
+  toc = *(guint8 *) gst_rtp_buffer_get_payload (&rtp);
+  gst_rtp_buffer_unmap (&rtp);
+  rig_free (rig);
+  return toc >> 3;
+}
+
+GST_START_TEST (test_a_mix_is_music_if_asked_to)
+{
+  fail_unless (mode_of_mix ("max-mix-bitrate=32000") < 16);
+  fail_unless (mode_of_mix ("max-mix-bitrate=32000 mix-music=true") >= 16);
+}
+
+GST_END_TEST;
+
 /* When a talker falls silent its mix and the others' become the same: they
  * share one again. */
 GST_START_TEST (test_mixes_that_became_equal_join)
@@ -276,6 +306,7 @@ partialmix_mixing_suite (void)
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_neighbours_with_the_same_mix_share_one_encode);
   tcase_add_test (tc, test_encodes_are_one_plus_the_talkers_in_the_mix);
+  tcase_add_test (tc, test_a_mix_is_music_if_asked_to);
   tcase_add_test (tc, test_mixes_that_became_equal_join);
   tcase_add_test (tc, test_the_largest_packet_holds_all_of_its_frame);
   tcase_add_test (tc, test_silent_streams_cost_nothing);
