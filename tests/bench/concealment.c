@@ -14,6 +14,8 @@
 #define FRAME 960
 #define ENCODER_COMPLEXITY 5    /* as mixes have it */
 #define MAX_BYTES 1500
+#define COPY (-1)               /* of each packet in the next one, as in RFC 2198 */
+#define COPY_BYTES 5            /* of headers */
 
 typedef struct
 {
@@ -26,9 +28,16 @@ static const GstPartialMixFormat opus = {
   GST_PARTIAL_MIX_ENCODING_OPUS, RATE, 1, 96
 };
 
+/* Returns: what is left of @bitrate for each of two */
+static guint
+half_of (guint bitrate)
+{
+  return (bitrate - COPY_BYTES * 8 * RATE / FRAME) / 2;
+}
+
 /* Returns: the packets of @said; each is lost with a probability of @loss percent */
 static Packet *
-encode (const gint16 * said, guint n_frames, guint bitrate, guint provide,
+encode (const gint16 * said, guint n_frames, guint bitrate, gint provide,
     gdouble loss, guint32 seed)
 {
   GstPartialMixEncoder *encoder = gst_partial_mix_encoder_new (&opus, RATE,
@@ -38,8 +47,9 @@ encode (const gint16 * said, guint n_frames, guint bitrate, guint provide,
   guint64 n_bytes = 0;
   guint n_lost = 0, i;
 
-  gst_partial_mix_encoder_set_bitrate (encoder, bitrate);
-  gst_partial_mix_encoder_set_loss (encoder, provide);
+  gst_partial_mix_encoder_set_bitrate (encoder,
+      provide == COPY ? half_of (bitrate) : bitrate);
+  gst_partial_mix_encoder_set_loss (encoder, (guint) MAX (provide, 0));
   for (i = 0; i < n_frames; i++) {
     packets[i].size = gst_partial_mix_encoder_encode (encoder,
         said + (gsize) i * FRAME, FRAME, packets[i].data, MAX_BYTES);
@@ -48,6 +58,8 @@ encode (const gint16 * said, guint n_frames, guint bitrate, guint provide,
     n_lost += packets[i].lost;
   }
   packets[n_frames].lost = TRUE;
+  for (i = 0; provide == COPY && i < n_frames; i++)
+    packets[i].lost &= packets[i + 1].lost;
   printf ("%s %.1f kbit/s %.1f %%\n", opus_get_version_string (),
       n_bytes * 8.0 * RATE / FRAME / n_frames / 1000.0,
       100.0 * n_lost / n_frames);
@@ -90,7 +102,8 @@ main (int argc, char **argv)
   if (argc != 8) {
     fprintf (stderr, "usage: bench-concealment SAID.s16 BITRATE PROVIDE LOSS "
         "SEED COMPLEXITY HEARD.s16\n"
-        "PROVIDE and LOSS are in percent, COMPLEXITY is the decoder's\n");
+        "PROVIDE and LOSS are in percent, COMPLEXITY is the decoder's;\n"
+        "PROVIDE %d: a copy of each packet in the next one\n", COPY);
     return 2;
   }
   if (!g_file_get_contents (argv[1], &said, &size, NULL)
@@ -100,7 +113,7 @@ main (int argc, char **argv)
   }
   n_frames = (guint) (size / sizeof (gint16) / FRAME);
   packets = encode ((const gint16 *) said, n_frames, (guint) atoi (argv[2]),
-      (guint) atoi (argv[3]), atof (argv[4]), (guint32) atoi (argv[5]));
+      atoi (argv[3]), atof (argv[4]), (guint32) atoi (argv[5]));
   decode (packets, n_frames, atoi (argv[6]), out);
   g_free (packets);
   g_free (said);

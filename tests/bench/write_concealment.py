@@ -41,11 +41,13 @@ LOOKAHEAD = 312                 # of the encoder, in samples
 VOICE_S, PIECE_S = 24, 8
 LOSSES = (0, 2, 5, 10, 20)
 PROVIDED = 6                    # as fmx_adapt_protection has it
-BITRATES = (32000, 16000)
+COPY = -1                       # each packet once more, in the next one
+BITRATES = (32000, 24000, 16000)
 # name: (percent that the encoder is told, the decoder's complexity, with the newer one)
 WAYS = {
     'made up': (0, 0, False),
     'FEC': (PROVIDED, 0, False),
+    'a copy': (COPY, 0, False),
     'made up, newer': (0, 0, True),
     'made up by the network': (0, 5, True),
     'FEC and the network': (PROVIDED, 5, True),
