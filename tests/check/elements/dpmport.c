@@ -6,6 +6,7 @@
 #include "gstdpmport.h"
 
 #define LOOK_US (5 * 1000)
+#define ANSWER_US (20 * 1000)   /* a mixer answers only so many HELLOs a second */
 #define LONG (1000 * FMX_SECOND)        /* no machine is busy for so long */
 #define ROUND_TRIPS 70          /* more than datagrams are read in a row */
 
@@ -197,7 +198,8 @@ guest_send (Guest * guest, const FmxJoinClientResult * result)
             result->size, &guest->mixer));
 }
 
-static void
+/* Returns: whether anything came */
+static gboolean
 guest_read (Guest * guest)
 {
   guint8 data[FMX_JOIN_MAX_BYTES + 1];
@@ -205,12 +207,28 @@ guest_read (Guest * guest)
   FmxJoinAddress from;
   gsize size;
 
-  gst_dpm_socket_wait (&guest->socket, -1, NULL);
+  if (!gst_dpm_socket_wait (&guest->socket, ANSWER_US, NULL))
+    return FALSE;
   while ((size = gst_dpm_socket_receive (&guest->socket, data, sizeof data,
               &from)) > 0) {
     guest->n_cookies += data[4] == FMX_JOIN_COOKIE;
     fmx_join_client_on_datagram (&guest->client, data, size, &result, 1);
     guest_send (guest, &result);
+  }
+  return TRUE;
+}
+
+/* Says HELLO until there is a cookie. */
+static void
+guest_ask (Guest * guest, const guint8 * hello, gsize size)
+{
+  guint n_cookies = guest->n_cookies;
+  gboolean heard = FALSE;
+
+  while (guest->n_cookies == n_cookies) {
+    if (!heard)
+      gst_dpm_socket_send (&guest->socket, hello, size, &guest->mixer);
+    heard = guest_read (guest);
   }
 }
 
@@ -223,20 +241,15 @@ guest_wait (Guest * guest)
   gsize size = fmx_join_message_write (&hello, data);
   guint n_joined = guest->n_joined;
 
-  for (guint i = 0; i < ROUND_TRIPS && guest->n_joined == n_joined; i++) {
-    guint before = guest->n_cookies;
-
-    gst_dpm_socket_send (&guest->socket, data, size, &guest->mixer);
-    while (guest->n_cookies == before)
-      guest_read (guest);
-  }
+  for (guint i = 0; i < ROUND_TRIPS && guest->n_joined == n_joined; i++)
+    guest_ask (guest, data, size);
 }
 
 /* Joins, in place of what it was before.  Returns: whether it was let in */
 static gboolean
 guest_join (Guest * guest)
 {
-  guint n_joined = guest->n_joined, n_cookies = guest->n_cookies;
+  guint n_joined = guest->n_joined;
   FmxJoinClientParams params;
   FmxJoinClientResult result;
 
@@ -244,9 +257,7 @@ guest_join (Guest * guest)
   fmx_join_client_init (&guest->client, &params, &guest->crypto.join, &secret,
       1);
   fail_unless (fmx_join_client_on_timeout (&guest->client, &result, 1));
-  guest_send (guest, &result);
-  while (guest->n_cookies == n_cookies)
-    guest_read (guest);         /* says JOIN */
+  guest_ask (guest, result.data, result.size);  /* who reads the cookie says JOIN */
   guest_wait (guest);
   return guest->n_joined > n_joined;
 }
