@@ -149,10 +149,15 @@ spend (FmxRateController *rc, uint32_t wire_bytes, FmxTime now)
 }
 
 /* [RFC5348 4.3] RTO = max(4*R, 2*s/X); but a receiver that reports less often
- * than that is not silent, nor is one on a busy machine. */
+ * than that is not silent, nor is one on a busy machine.  Where X is less than two
+ * segments in that time a TCP would wait twice as long each time ([RFC6298 5.5]), and
+ * so do we: a voice is back at once after some seconds without a path. */
 static FmxDuration
 no_feedback_timeout (const FmxRateController *rc)
 {
+  double segment_bytes = rc->params.segment_bytes > 0
+      ? (double) rc->params.segment_bytes : rc->packet_bytes;
+  FmxDuration backed_off = rc->rto_backed_off + rc->patience;
   FmxDuration wait = 4 * rc->rtt;
   FmxDuration others[] = {
     fmx_time_from_s (2.0 * 8.0 * rc->packet_bytes / rc->rate_bps),
@@ -167,6 +172,9 @@ no_feedback_timeout (const FmxRateController *rc)
   for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
     if (wait < others[i])
       wait = others[i];
+  if (fmx_time_to_s (wait) * rc->rate_bps < 2.0 * 8.0 * segment_bytes
+      && wait < backed_off)
+    wait = backed_off;
   return wait;
 }
 
@@ -196,8 +204,9 @@ fmx_rate_controller_on_sent (FmxRateController *rc, uint32_t wire_bytes,
   spend (rc, wire_bytes, now);
   if (rc->no_feedback_at == FMX_TIME_NONE)
     restart_no_feedback_timer (rc, now);
-  else if (was_silent)          /* what is young has no answer yet */
-    fmx_rate_controller_postpone (rc, now + (FmxTime) (rc->rto + rc->patience));
+  if (was_silent)               /* what is young has no answer yet */
+    fmx_rate_controller_postpone (rc, now + (FmxTime) (rc->rto_backed_off
+            + rc->patience));
   rc->idle = false;
 }
 
@@ -228,6 +237,7 @@ fmx_rate_controller_on_feedback (FmxRateController *rc,
 
   rc->rtt = fb->rtt;
   rc->rto = fb->rto;
+  rc->rto_backed_off = fb->rto_backed_off;
   rc->interval = fb->interval;
   rc->patience = fb->patience > fb->interval ? fb->patience : fb->interval;
   rc->packet_bytes = fb->packet_bytes;

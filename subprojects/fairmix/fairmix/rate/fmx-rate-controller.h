@@ -88,7 +88,9 @@ typedef struct
  * @own_queue: what our own late packets make of the queue, at most
  * @rtt_min: the least of late: the path without its queue
  * @damping: R_sqmean / sqrt (R_sample) ([RFC5348 4.5])
- * @rto: retransmission timeout
+ * @rto: retransmission timeout, without back-off: each halving of a silence waits as long
+ *     as the first ([RFC5348 4.4])
+ * @rto_backed_off: the same with it, for who sends little: the path may have become longer
  * @interval: longest time between two feedbacks of late
  * @interval_mean: of the last eight or so
  * @patience: how long a next one may take, if that is longer than @interval
@@ -140,7 +142,7 @@ typedef struct
   FmxDuration own_queue;
   FmxDuration rtt_min;
   double damping;
-  FmxDuration rto;
+  FmxDuration rto, rto_backed_off;
   FmxDuration interval;
   FmxDuration interval_mean;
   FmxDuration patience;
@@ -258,7 +260,7 @@ struct _FmxRateController
   const char *reason;
   /* the last that was said of the path */
   FmxDuration rtt;              /* 0 = nothing yet */
-  FmxDuration rto;
+  FmxDuration rto, rto_backed_off;
   FmxDuration interval, patience;
   double packet_bytes;
   FmxTime losses_since;

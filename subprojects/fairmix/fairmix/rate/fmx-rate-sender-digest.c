@@ -369,7 +369,8 @@ fmx_rate_sender_digest (FmxRateSender *sender, bool heard, FmxTime now)
   fb.own_queue = fmx_sender_stall_queue (&sender->stall, now);
   fb.rtt_min = fmx_rtt_min (&sender->rtt);
   fb.damping = fmx_rtt_damping (&sender->rtt);
-  fb.rto = fmx_rtt_rto (&sender->rtt);
+  fb.rto = fmx_rtt_rto_first (&sender->rtt);
+  fb.rto_backed_off = fmx_rtt_rto (&sender->rtt);
   fb.interval = fmx_rate_sender_interval (sender);
   fb.patience = fmx_rate_sender_patience (sender);
   fb.interval_mean = sender->gap_mean;

@@ -190,7 +190,7 @@ fmx_rtt_rttvar (const FmxRtt *rtt)
 }
 
 FmxDuration
-fmx_rtt_rto (const FmxRtt *rtt)
+fmx_rtt_rto_first (const FmxRtt *rtt)
 {
   const FmxRttParams *params = &rtt->params;
   FmxDuration rto = params->rto_initial;
@@ -201,9 +201,17 @@ fmx_rtt_rto (const FmxRtt *rtt)
         + (variance > params->granularity ? variance : params->granularity);
   if (rto < params->rto_min)
     rto = params->rto_min;
-  for (unsigned i = 0; i < rtt->backoff && rto < params->rto_max; i++)
-    rto *= 2;
   return rto < params->rto_max ? rto : params->rto_max;
+}
+
+FmxDuration
+fmx_rtt_rto (const FmxRtt *rtt)
+{
+  FmxDuration most = rtt->params.rto_max, rto = fmx_rtt_rto_first (rtt);
+
+  for (unsigned i = 0; i < rtt->backoff && rto < most; i++)
+    rto *= 2;
+  return rto < most ? rto : most;
 }
 
 double

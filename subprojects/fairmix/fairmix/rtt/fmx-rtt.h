@@ -152,6 +152,9 @@ FmxDuration fmx_rtt_rttvar (const FmxRtt * rtt);
 /** fmx_rtt_rto: Returns: RTO */
 FmxDuration fmx_rtt_rto (const FmxRtt * rtt);
 
+/** fmx_rtt_rto_first: Returns: what RTO was before it was backed off */
+FmxDuration fmx_rtt_rto_first (const FmxRtt * rtt);
+
 /** fmx_rtt_damping: Returns: R_sqmean / sqrt (R_sample), the factor of the
  * instantaneous rate ([RFC5348 4.5]): below 1 while a queue builds up; 1 before
  * the first sample */

@@ -23,7 +23,7 @@ fmx_test_feedback (double receive_bps)
   fb.heard = true;
   fb.rtt = fb.rtt_median = fb.rtt_sample_min = fb.rtt_min = 100 * MS;
   fb.damping = 1.0;
-  fb.rto = 300 * MS;
+  fb.rto = fb.rto_backed_off = 300 * MS;
   fb.interval = fb.interval_mean = 50 * MS;
   fb.loss_limit = 0.2;
   fb.equation_bps = HUGE_VAL;

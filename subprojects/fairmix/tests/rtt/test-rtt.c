@@ -70,6 +70,7 @@ test_back_off_doubles_and_a_sample_ends_it (void **state)
   assert_int_equal (fmx_rtt_rto (&rtt), 2 * FMX_SECOND);        /* [2.1, 5.5] */
   fmx_rtt_back_off (&rtt);
   assert_int_equal (fmx_rtt_rto (&rtt), 4 * FMX_SECOND);
+  assert_int_equal (fmx_rtt_rto_first (&rtt), FMX_SECOND);
   fmx_rtt_add (&rtt, 100 * MS, 0);
   assert_int_equal (fmx_rtt_rto (&rtt), 300 * MS);
 }
