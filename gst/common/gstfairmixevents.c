@@ -7,6 +7,7 @@
 
 #define LASTING_FIELD "lasting-bitrate"
 #define LOSS_FIELD "loss-percentage"
+#define LOSS_FROM_FIELD "loss-from-bitrate"
 
 /* All our events say one number, or others that belong to it. */
 static GstEvent *
@@ -60,19 +61,23 @@ gst_fairmix_target_bitrate_event_get_lasting (GstEvent * event)
 }
 
 void
-gst_fairmix_target_bitrate_event_set_loss (GstEvent * event, guint percent)
+gst_fairmix_target_bitrate_event_set_loss (GstEvent * event, guint percent,
+    guint from_bitrate)
 {
   gst_structure_set (gst_event_writable_structure (event), LOSS_FIELD,
-      G_TYPE_UINT, percent, NULL);
+      G_TYPE_UINT, percent, LOSS_FROM_FIELD, G_TYPE_UINT, from_bitrate, NULL);
 }
 
 guint
-gst_fairmix_target_bitrate_event_get_loss (GstEvent * event)
+gst_fairmix_target_bitrate_event_get_loss (GstEvent * event,
+    guint * from_bitrate)
 {
+  const GstStructure *structure = gst_event_get_structure (event);
   guint percent;
 
-  if (!gst_structure_get_uint (gst_event_get_structure (event), LOSS_FIELD,
-          &percent))
+  if (!gst_structure_get_uint (structure, LOSS_FROM_FIELD, from_bitrate))
+    *from_bitrate = 0;
+  if (!gst_structure_get_uint (structure, LOSS_FIELD, &percent))
     return 0;
   return MIN (percent, 100);
 }

@@ -14,7 +14,8 @@ G_BEGIN_DECLS
  * second on the wire, IP and UDP headers included).  0 means: send nothing.  A
  * second field, `lasting-bitrate` (guint), may say how much of it is not just
  * tried: what is sent as whole streams should not grow beyond that.  A third one,
- * `loss-percentage` (guint), may say for how much loss an encoder is to provide.
+ * `loss-percentage` (guint), may say for how much loss an encoder is to provide, and
+ * `loss-from-bitrate` (guint, bits/s) that one of a lower bitrate is not.
  */
 #define GST_FAIRMIX_TARGET_BITRATE_EVENT "fairmix-target-bitrate"
 
@@ -22,7 +23,8 @@ GstEvent *gst_fairmix_target_bitrate_event_new (guint bitrate);
 
 /* @event is one, and writable */
 void gst_fairmix_target_bitrate_event_set_lasting (GstEvent * event, guint bitrate);
-void gst_fairmix_target_bitrate_event_set_loss (GstEvent * event, guint percent);
+void gst_fairmix_target_bitrate_event_set_loss (GstEvent * event, guint percent,
+    guint from_bitrate);
 
 /* Returns: whether @event is one; then @bitrate is set */
 gboolean gst_fairmix_target_bitrate_event_parse (GstEvent * event, guint * bitrate);
@@ -30,8 +32,10 @@ gboolean gst_fairmix_target_bitrate_event_parse (GstEvent * event, guint * bitra
 /* Returns: how much of its bitrate lasts: all, where @event, which is one, says nothing */
 guint gst_fairmix_target_bitrate_event_get_lasting (GstEvent * event);
 
-/* Returns: for how much loss to provide, in percent: 0 where @event, which is one, says nothing */
-guint gst_fairmix_target_bitrate_event_get_loss (GstEvent * event);
+/* Returns: for how much loss to provide, in percent, from @from_bitrate on: 0 where @event,
+ * which is one, says nothing */
+guint gst_fairmix_target_bitrate_event_get_loss (GstEvent * event,
+    guint * from_bitrate);
 
 /**
  * GST_FAIRMIX_MAX_STREAMS_EVENT:

@@ -154,7 +154,7 @@ gst_tfrc_rate_read_rtcp (GstTfrcRate * self, GstBuffer * buffer,
   fmx_rate_sender_get_stats (self->sender, &after, now);
   if (after.n_feedback != before.n_feedback)
     gst_feedback_watch_on_feedback (&self->watch, after.feedback);
-  self->wanted_percent = fmx_adapt_protection_on_loss (&self->protection,
+  self->protect_from = fmx_adapt_protection_on_loss (&self->protection,
       after.loss_fraction, now);
   self->feedback_void |= after.n_void != before.n_void;
   gst_tfrc_rate_follow (self, TRUE, now);
@@ -242,7 +242,7 @@ gst_tfrc_rate_start (GstElement * element)
   gst_tfrc_rate_follow (self, TRUE, now);
   fmx_adapt_encoder_init (&self->adapt_encoder);
   fmx_adapt_protection_init (&self->protection);
-  self->wanted_percent = 0;
+  self->protect_from = 0;
   self->encoder_bps = 0;
   self->seq_map = gst_rtp_seq_map_new (max_ssrcs);
   self->n_dropped = self->n_not_rtp = 0;

@@ -34,7 +34,8 @@ typedef struct
 {
   gboolean target_changed;
   gboolean tell_target;
-  guint target, lasting, loss;
+  guint target, lasting;
+  guint protect_from;           /* encoders of this bitrate, 0 = none */
   guint64 encoder_bitrate;      /* 0 = leave it */
   gint protection;              /* in percent of loss, -1 = leave it */
   gboolean feedback_void;
@@ -45,8 +46,9 @@ typedef struct
 static guint
 gst_tfrc_rate_encoder_percent (GstTfrcRate * self)
 {
-  return self->encoder_fec && self->encoder_bps >= FMX_ADAPT_PROTECTION_FROM_BPS
-      ? self->wanted_percent : 0;
+  return self->encoder_fec
+      ? fmx_adapt_protection_percent (self->protect_from,
+      self->encoder_bps) : 0;
 }
 
 /* with the lock */
@@ -56,7 +58,7 @@ gst_tfrc_rate_has_news (GstTfrcRate * self)
   return self->tell_again || self->adjust_encoder || self->feedback_void
       || self->decisions.length > 0 || self->target != self->wanted
       || self->lasting != self->lasting_wanted
-      || self->told_percent != self->wanted_percent
+      || self->told_protect_from != self->protect_from
       || self->protected_percent != gst_tfrc_rate_encoder_percent (self);
 }
 
@@ -74,14 +76,14 @@ gst_tfrc_rate_take_news (GstTfrcRate * self, News * news)
   news->lasting = self->lasting_wanted;
   news->tell_target = news->target_changed || self->tell_again
       || news->lasting != self->lasting
-      || self->told_percent != self->wanted_percent;
+      || self->told_protect_from != self->protect_from;
   news->encoder_bitrate = 0;
   if (target > 0 && (news->tell_target || self->adjust_encoder))
     news->encoder_bitrate =
         MAX (fmx_adapt_encoder_bps (&self->adapt_encoder, target), 1);
   if (news->encoder_bitrate > 0)
     self->encoder_bps = news->encoder_bitrate;
-  news->loss = self->told_percent = self->wanted_percent;
+  news->protect_from = self->told_protect_from = self->protect_from;
   percent = gst_tfrc_rate_encoder_percent (self);
   news->protection =
       self->protected_percent != percent ? (gint) percent : -1;
@@ -103,7 +105,9 @@ gst_tfrc_rate_send_target (GstTfrcRate * self, const News * news)
   GstEvent *event = gst_fairmix_target_bitrate_event_new (news->target);
 
   gst_fairmix_target_bitrate_event_set_lasting (event, news->lasting);
-  gst_fairmix_target_bitrate_event_set_loss (event, news->loss);
+  gst_fairmix_target_bitrate_event_set_loss (event,
+      fmx_adapt_protection_percent (news->protect_from, news->protect_from),
+      news->protect_from);
   gst_pad_push_event (self->sinkpad, event);
 }
 

@@ -55,8 +55,8 @@ struct _GstTfrcRate
   FmxAdaptProtection protection;
   gboolean encoder_fec;         /* property */
   guint64 encoder_bps;          /* what the encoder was told, 0 = nothing */
-  guint wanted_percent;         /* the loss to provide for */
-  guint told_percent;           /* what was said of that upstream ... */
+  guint protect_from;           /* encoders of this bitrate, 0 = none */
+  guint told_protect_from;      /* what was said of that upstream ... */
   guint protected_percent;      /* ... and to the encoder */
   GstRtpSeqMap *seq_map;
   GstTransportWide transport_wide;

@@ -228,7 +228,8 @@ note_wish (GstPartialMix * self, GstPartialMixListener * listener,
     listener->event_bitrate = bitrate;
     listener->event_lasting =
         gst_fairmix_target_bitrate_event_get_lasting (event);
-    listener->event_loss = gst_fairmix_target_bitrate_event_get_loss (event);
+    listener->event_loss = gst_fairmix_target_bitrate_event_get_loss (event,
+        &listener->event_loss_from);
   } else {
     listener->event_max_streams = max_streams;
   }

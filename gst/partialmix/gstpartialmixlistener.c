@@ -86,7 +86,7 @@ gst_partial_mix_listener_forget (GstPartialMixListener * listener)
   listener->negotiated = listener->have_mix_format = FALSE;
   listener->limiter_channels = 0;
   listener->event_seen = FALSE;
-  listener->event_loss = 0;
+  listener->event_loss = listener->event_loss_from = 0;
   listener->event_max_streams = 0;
 }
 

@@ -74,7 +74,8 @@ typedef struct
   gboolean event_seen;
   guint event_bitrate;          /* 0 = nothing */
   guint event_lasting;          /* of that, for streams that become separate */
-  guint event_loss;             /* in percent, on the way to him */
+  guint event_loss;             /* in percent, for which to provide ... */
+  guint event_loss_from;        /* ... from this bitrate on */
   guint event_max_streams;      /* 0 = any number */
 
   /* what he takes */

@@ -87,8 +87,8 @@ share_mix (const GstPartialMixScene * scene, GstPartialMixListener * listener,
       listener->plan.mix_bps);
   listener->mix_bitrate_bps =
       fmx_adapt_mix_bitrate_bps (&mix, listener->plan.mix_bps);
-  listener->mix_loss =
-      listener->mix_bitrate_bps >= FMX_ADAPT_PROTECTION_FROM_BPS
+  listener->mix_loss = listener->mix_bitrate_bps >=
+      MAX (listener->event_loss_from, FMX_ADAPT_PROTECTION_FROM_BPS)
       ? listener->event_loss : 0;
 }
 

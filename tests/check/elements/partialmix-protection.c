@@ -18,14 +18,21 @@
 #define GUESSED 0.6
 #define REPEATED 0.8
 
-/* Its path carries @bps, with @loss percent of it lost. */
+/* Its path carries @bps, and mixes of @from bits/s or more are to provide for @loss
+ * percent. */
 static void
-tell (RigListener * listener, guint bps, guint loss)
+tell_from (RigListener * listener, guint bps, guint loss, guint from)
 {
   GstEvent *event = gst_fairmix_target_bitrate_event_new (bps);
 
-  gst_fairmix_target_bitrate_event_set_loss (event, loss);
+  gst_fairmix_target_bitrate_event_set_loss (event, loss, from);
   gst_pad_push_event (listener->pad, event);
+}
+
+static void
+tell (RigListener * listener, guint bps, guint loss)
+{
+  tell_from (listener, bps, loss, 0);
 }
 
 /* Who takes Opus only, while somebody sends L16, gets a mix. */
@@ -198,6 +205,13 @@ GST_START_TEST (test_a_lean_mix_has_no_protection)
   fail_unless_equals_int (rig_pad_stat (listener, "mix-loss-percentage"), 0);
   g_object_set (rig->mix, "max-mix-bitrate", 24000, NULL);
   tell (listener, BPS, LOSS);
+  rig_run (rig, 10);
+  fail_unless_equals_int (rig_pad_stat (listener, "mix-loss-percentage"), LOSS);
+  /* nor has one of which the copies would be too large a part */
+  tell_from (listener, BPS, LOSS, 24001);
+  rig_run (rig, 10);
+  fail_unless_equals_int (rig_pad_stat (listener, "mix-loss-percentage"), 0);
+  tell_from (listener, BPS, LOSS, 24000);
   rig_run (rig, 10);
   fail_unless_equals_int (rig_pad_stat (listener, "mix-loss-percentage"), LOSS);
   rig_free (rig);

@@ -149,14 +149,14 @@ GST_END_TEST;
 /* Returns: for how much loss who sends through it is to provide, as the last target
  * event says; 100 if there was none */
 static guint
-told_loss (Fixture * f)
+told_loss (Fixture * f, guint * from_bitrate)
 {
   guint loss = 100, bitrate;
   GstEvent *event;
 
   while ((event = gst_harness_try_pull_upstream_event (f->rtp)) != NULL) {
     if (gst_fairmix_target_bitrate_event_parse (event, &bitrate))
-      loss = gst_fairmix_target_bitrate_event_get_loss (event);
+      loss = gst_fairmix_target_bitrate_event_get_loss (event, from_bitrate);
     gst_event_unref (event);
   }
   return loss;
@@ -167,6 +167,12 @@ static gboolean
 drop_five_percent (Path * path, GstBuffer * packet)
 {
   return path->n_packets % 20 == 0;
+}
+
+static gboolean
+drop_one_and_a_half_percent (Path * path, GstBuffer * packet)
+{
+  return path->n_packets % 67 == 0;
 }
 
 GST_START_TEST (test_an_encoder_provides_for_the_loss_that_receivers_report)
@@ -183,13 +189,20 @@ GST_START_TEST (test_an_encoder_provides_for_the_loss_that_receivers_report)
   g_object_set (path.f.element, "encoder", "enc", "encoder-fec", TRUE, NULL);
   path_run (&path, 5 * GST_SECOND);
   fail_if (encoder->fec);
+  g_object_get (path.f.element, "max-bitrate", &most, NULL);
+  /* less loss than is worth it for what is left of its bitrate */
+  g_object_set (path.f.element, "max-bitrate", 45000, NULL);
+  path.drops = drop_one_and_a_half_percent;
+  path_run (&path, 40 * GST_SECOND);
+  fail_unless (encoder->bitrate > 20000 && encoder->bitrate < 32000, "%d",
+      encoder->bitrate);
+  fail_if (encoder->fec);
   path.drops = drop_five_percent;
   path_run (&path, 30 * GST_SECOND);
   fail_unless (encoder->fec);
   /* libopus adds FEC above 5 % only */
   fail_unless_equals_int (encoder->loss, 6);
   /* and only where it has room for that */
-  g_object_get (path.f.element, "max-bitrate", &most, NULL);
   g_object_set (path.f.element, "max-bitrate", 30000, NULL);
   fail_unless (encoder->bitrate > 10000 && encoder->bitrate < 20000, "%d",
       encoder->bitrate);
@@ -216,20 +229,26 @@ GST_START_TEST (test_an_encoder_provides_for_the_loss_that_receivers_report)
 
 GST_END_TEST;
 
-/* Who mixes has an encoder of its own. */
+/* Who mixes has an encoder of its own, of a bitrate of its own. */
 GST_START_TEST (test_whoever_sends_is_told_of_the_loss)
 {
   Path path;
+  guint from;
 
   path_setup (&path, 1);
   path_run (&path, 5 * GST_SECOND);
-  fail_unless_equals_int (told_loss (&path.f), 0);
+  fail_unless_equals_int (told_loss (&path.f, &from), 0);
+  path.drops = drop_one_and_a_half_percent;
+  path_run (&path, 40 * GST_SECOND);
+  fail_unless_equals_int (told_loss (&path.f, &from), 6);
+  fail_unless_equals_int (from, 32000);
   path.drops = drop_five_percent;
   path_run (&path, 30 * GST_SECOND);
-  fail_unless_equals_int (told_loss (&path.f), 6);
+  fail_unless_equals_int (told_loss (&path.f, &from), 6);
+  fail_unless_equals_int (from, 20000);
   path.drops = drop_nothing;
   path_run (&path, 40 * GST_SECOND);
-  fail_unless_equals_int (told_loss (&path.f), 0);
+  fail_unless_equals_int (told_loss (&path.f, &from), 0);
   path_teardown (&path);
 }
 
