@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What cbtqueue keeps of what is said once: for as long as somebody needs it. */
-#include "../gstfairmixcheck.h"
+#include "queuecheck.h"
 
 #define N_EVENTS 5000
 
@@ -39,23 +39,18 @@ has_caps (GstPad * pad, const gchar * name)
 GST_START_TEST (test_caps_that_wait_outlive_a_flush)
 {
   GstHarness *h = gst_harness_new_with_padnames ("cbtqueue", "sink_0", "src");
-  GstTestClock *clock;
+  GstTestClock *clock = queue_use_slow_link (h);
   GstSegment segment;
 
-  gst_harness_use_testclock (h);
-  clock = gst_harness_get_testclock (h);
-  g_object_set (h->element, "bitrate", 100000, NULL);
   gst_harness_set_src_caps_str (h, "application/x-a");
-  gst_harness_push (h, rtp_packet_new (1, 0, 100));     /* on the link */
-  gst_test_clock_wait_for_next_pending_id (clock, NULL);
+  queue_push_on_link (h, clock, rtp_packet_new (1, 0, 100));
   gst_harness_push_event (h, caps_event ("application/x-b"));
   gst_harness_push_event (h, gst_event_new_flush_start ());
   gst_harness_push_event (h, gst_event_new_flush_stop (TRUE));
   gst_segment_init (&segment, GST_FORMAT_TIME);
   gst_harness_push_event (h, gst_event_new_segment (&segment));
   gst_harness_push (h, rtp_packet_new (1, 1, 100));
-  gst_test_clock_wait_for_next_pending_id (clock, NULL);
-  gst_test_clock_crank (clock);
+  queue_let_pass (clock);
   gst_buffer_unref (gst_harness_pull (h));
   fail_unless (has_caps (h->sinkpad, "application/x-b"));
   gst_object_unref (clock);
@@ -82,9 +77,7 @@ GST_START_TEST (test_the_last_word_waits_for_who_is_linked)
   gst_harness_push (h, rtp_packet_new (1, 0, 100));
   gst_buffer_unref (gst_harness_pull (h));
   fail_unless (gst_pad_unlink (src, h->sinkpad));
-  while (gst_harness_push (h, rtp_packet_new (1, 1,
-              100)) != GST_FLOW_NOT_LINKED)
-    g_usleep (1000);
+  queue_push_until (h, rtp_packet_new (1, 1, 100), GST_FLOW_NOT_LINKED);
   for (guint i = 0; i < N_EVENTS; i++) {
     GstEvent *caps =
         caps_event (i % 2 != 0 ? "application/x-b" : "application/x-c");
@@ -117,15 +110,11 @@ GST_START_TEST (test_what_a_pad_said_goes_with_it)
   GstHarness *a = gst_harness_new_with_padnames ("cbtqueue", "sink_0", "src");
   GstHarness *b = gst_harness_new_with_element (a->element, "sink_1", NULL);
   GstPad *pad = gst_element_get_static_pad (a->element, "sink_1");
-  GstTestClock *clock;
+  GstTestClock *clock = queue_use_slow_link (a);
   GstEvent *event;
 
-  gst_harness_use_testclock (a);
-  clock = gst_harness_get_testclock (a);
-  g_object_set (a->element, "bitrate", 100000, NULL);
   gst_harness_set_src_caps_str (a, "application/x-a");
-  gst_harness_push (a, rtp_packet_new (1, 0, 100));     /* on the link */
-  gst_test_clock_wait_for_next_pending_id (clock, NULL);
+  queue_push_on_link (a, clock, rtp_packet_new (1, 0, 100));
   gst_harness_set_src_caps_str (b, "application/x-b");
   gst_harness_push_event (b, gst_event_new_tag (gst_tag_list_new
           (GST_TAG_TITLE, "b", NULL)));
@@ -134,8 +123,7 @@ GST_START_TEST (test_what_a_pad_said_goes_with_it)
   gst_test_clock_crank (clock);
   gst_buffer_unref (gst_harness_pull (a));
   gst_harness_push (a, rtp_packet_new (1, 1, 100));
-  gst_test_clock_wait_for_next_pending_id (clock, NULL);
-  gst_test_clock_crank (clock);
+  queue_let_pass (clock);
   gst_buffer_unref (gst_harness_pull (a));
   while ((event = gst_harness_try_pull_event (a)) != NULL) {
     fail_if (GST_EVENT_TYPE (event) == GST_EVENT_TAG);
@@ -148,37 +136,18 @@ GST_START_TEST (test_what_a_pad_said_goes_with_it)
 
 GST_END_TEST;
 
-static GstFlowReturn
-end (GstPad * pad, GstObject * parent, GstBuffer * buffer)
-{
-  gst_buffer_unref (buffer);
-  return GST_FLOW_EOS;
-}
-
 /* Whoever had enough of a segment is there for the next one, and for another stream. */
 GST_START_TEST (test_after_an_end_downstream_there_may_be_another_beginning)
 {
   GstHarness *h = gst_harness_new_with_padnames ("cbtqueue", "sink_0", "src");
-  GstPadChainFunction take = GST_PAD_CHAINFUNC (h->sinkpad);
-  GstSegment segment;
+  const gchar *caps = __i__ == 0 ? "application/x-b" : NULL;
 
-  gst_segment_init (&segment, GST_FORMAT_TIME);
   gst_harness_set_src_caps_str (h, "application/x-a");
-  gst_pad_set_chain_function (h->sinkpad, end);
-  while (gst_harness_push (h, rtp_packet_new (1, 0, 100)) != GST_FLOW_EOS)
-    g_usleep (1000);
-  gst_pad_set_chain_function (h->sinkpad, take);
-  if (__i__ == 0) {
-    gst_harness_push_event (h, gst_event_new_stream_start ("another"));
-    gst_harness_set_src_caps_str (h, "application/x-b");
-  } else {
-    gst_harness_push_event (h, gst_event_new_segment (&segment));
-  }
+  queue_end_and_begin (h, rtp_packet_new (1, 0, 100), caps);
   fail_unless_equals_int (gst_harness_push (h, rtp_packet_new (1, 1, 100)),
       GST_FLOW_OK);
   while (rtp_packet_take_seq (h) != 1);
-  fail_unless (has_caps (h->sinkpad,
-          __i__ == 0 ? "application/x-b" : "application/x-a"));
+  fail_unless (has_caps (h->sinkpad, caps != NULL ? caps : "application/x-a"));
   gst_harness_teardown (h);
 }
 
@@ -198,25 +167,20 @@ end_and_take (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 GST_START_TEST (test_what_waits_of_a_segment_ends_with_it)
 {
   GstHarness *h = gst_harness_new_with_padnames ("cbtqueue", "sink_0", "src");
-  GstTestClock *clock;
+  GstTestClock *clock = queue_use_slow_link (h);
   GstSegment segment;
 
-  gst_harness_use_testclock (h);
-  clock = gst_harness_get_testclock (h);
-  g_object_set (h->element, "bitrate", 100000, NULL);
   gst_segment_init (&segment, GST_FORMAT_TIME);
   segment.base = GST_SECOND;
   gst_harness_set_src_caps_str (h, "application/x-a");
-  gst_harness_push (h, rtp_packet_new (1, 0, 100));     /* on the link */
-  gst_test_clock_wait_for_next_pending_id (clock, NULL);
+  queue_push_on_link (h, clock, rtp_packet_new (1, 0, 100));
   gst_harness_push (h, rtp_packet_new (1, 1, 100));
   gst_harness_push_event (h, gst_event_new_segment (&segment));
   gst_harness_push (h, rtp_packet_new (1, 2, 100));
   take_again = GST_PAD_CHAINFUNC (h->sinkpad);
   gst_pad_set_chain_function (h->sinkpad, end_and_take);
   gst_test_clock_crank (clock);
-  gst_test_clock_wait_for_next_pending_id (clock, NULL);
-  gst_test_clock_crank (clock);
+  queue_let_pass (clock);
   fail_unless_equals_int (rtp_packet_take_seq (h), 2);
   gst_object_unref (clock);
   gst_harness_teardown (h);
@@ -228,18 +192,12 @@ GST_END_TEST;
 GST_START_TEST (test_the_end_is_told_to_who_had_enough)
 {
   GstHarness *h = gst_harness_new_with_padnames ("cbtqueue", "sink_0", "src");
-  GstEvent *event;
 
   gst_harness_set_src_caps_str (h, "application/x-a");
-  gst_pad_set_chain_function (h->sinkpad, end);
-  while (gst_harness_push (h, rtp_packet_new (1, 0, 100)) != GST_FLOW_EOS)
-    g_usleep (1000);
+  gst_pad_set_chain_function (h->sinkpad, queue_end);
+  queue_push_until (h, rtp_packet_new (1, 0, 100), GST_FLOW_EOS);
   gst_harness_push_event (h, gst_event_new_eos ());
-  while ((event = gst_harness_pull_event (h)) != NULL
-      && GST_EVENT_TYPE (event) != GST_EVENT_EOS)
-    gst_event_unref (event);
-  fail_unless (event != NULL);
-  gst_event_unref (event);
+  gst_event_unref (queue_pull_event (h, GST_EVENT_EOS));
   gst_harness_teardown (h);
 }
 

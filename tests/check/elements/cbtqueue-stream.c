@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* cbtqueue as an element among others: events, flushes, pads that come and go,
  * latency, messages. */
-#include "../gstfairmixcheck.h"
+#include "queuecheck.h"
 
 static GstBuffer *
 numbered (guint64 number)
@@ -22,19 +22,6 @@ pull_number (GstHarness * h)
   number = GST_BUFFER_OFFSET (buffer);
   gst_buffer_unref (buffer);
   return number;
-}
-
-/* Drops what was there.  Returns: the type of the next that is of @types */
-static GstEvent *
-pull_event (GstHarness * h, GstEventType type)
-{
-  GstEvent *event;
-
-  while ((event = gst_harness_pull_event (h)) != NULL
-      && GST_EVENT_TYPE (event) != type)
-    gst_event_unref (event);
-  fail_unless (event != NULL);
-  return event;
 }
 
 GST_START_TEST (test_each_packet_comes_after_its_caps)
@@ -74,7 +61,7 @@ GST_START_TEST (test_it_ends_when_all_pads_have)
   gst_harness_push (b, numbered (7));
   fail_unless_equals_uint64 (pull_number (a), 7);
   gst_harness_push_event (b, gst_event_new_eos ());
-  gst_event_unref (pull_event (a, GST_EVENT_EOS));
+  gst_event_unref (queue_pull_event (a, GST_EVENT_EOS));
   gst_harness_teardown (b);
   gst_harness_teardown (a);
 }
@@ -96,7 +83,7 @@ GST_START_TEST (test_a_pad_that_goes_is_not_waited_for)
   gst_harness_push (b, numbered (8));
   fail_unless_equals_uint64 (pull_number (a), 8);
   gst_element_release_request_pad (a->element, pad);
-  gst_event_unref (pull_event (a, GST_EVENT_EOS));
+  gst_event_unref (queue_pull_event (a, GST_EVENT_EOS));
   gst_object_unref (pad);
   gst_harness_teardown (b);
   gst_harness_teardown (a);
@@ -115,7 +102,7 @@ GST_START_TEST (test_after_the_end_there_may_be_another_beginning)
   gst_harness_push (a, numbered (1));
   fail_unless_equals_uint64 (pull_number (a), 1);
   gst_harness_push_event (a, gst_event_new_eos ());
-  gst_event_unref (pull_event (a, GST_EVENT_EOS));
+  gst_event_unref (queue_pull_event (a, GST_EVENT_EOS));
   gst_harness_push_event (a, gst_event_new_stream_start ("another"));
   gst_harness_set_src_caps_str (a, "application/x-a");
   gst_harness_push (a, numbered (2));
@@ -147,8 +134,7 @@ GST_START_TEST (test_it_goes_on_when_it_is_linked_again)
   gst_harness_push (h, numbered (1));
   fail_unless_equals_uint64 (pull_number (h), 1);
   fail_unless (gst_pad_unlink (src, h->sinkpad));
-  while (gst_harness_push (h, numbered (2)) != GST_FLOW_NOT_LINKED)
-    g_usleep (1000);
+  queue_push_until (h, numbered (2), GST_FLOW_NOT_LINKED);
   fail_unless_equals_int (gst_pad_link (src, h->sinkpad), GST_PAD_LINK_OK);
   fail_unless_equals_int (gst_harness_push (h, numbered (3)), GST_FLOW_OK);
   while (pull_number (h) != 3);
@@ -165,16 +151,12 @@ GST_START_TEST (test_a_flush_empties_its_pad_only)
 {
   GstHarness *a = gst_harness_new_with_padnames ("cbtqueue", "sink_0", "src");
   GstHarness *b = gst_harness_new_with_element (a->element, "sink_1", NULL);
-  GstTestClock *clock;
+  GstTestClock *clock = queue_use_slow_link (a);
   GstSegment segment;
 
-  gst_harness_use_testclock (a);
-  clock = gst_harness_get_testclock (a);
-  g_object_set (a->element, "bitrate", 100000, NULL);
   gst_harness_set_src_caps_str (a, "application/x-a");
   gst_harness_set_src_caps_str (b, "application/x-a");
-  gst_harness_push (a, numbered (0));   /* on the link */
-  gst_test_clock_wait_for_next_pending_id (clock, NULL);
+  queue_push_on_link (a, clock, numbered (0));
   gst_harness_push (a, numbered (1));
   gst_harness_push (b, numbered (100));
   gst_harness_push_event (a, gst_event_new_flush_start ());
@@ -186,8 +168,7 @@ GST_START_TEST (test_a_flush_empties_its_pad_only)
   for (guint i = 0; i < 3; i++) {
     static const guint64 expected[] = { 100, 101, 2 };
 
-    gst_test_clock_wait_for_next_pending_id (clock, NULL);
-    gst_test_clock_crank (clock);
+    queue_let_pass (clock);
     fail_unless_equals_uint64 (pull_number (a), expected[i]);
   }
   gst_object_unref (clock);
@@ -221,18 +202,14 @@ GST_START_TEST (test_lists_are_taken_apart)
 {
   GstHarness *h = gst_harness_new_with_padnames ("cbtqueue", "sink_0", "src");
   GstBufferList *list = gst_buffer_list_new ();
-  GstTestClock *clock;
+  GstTestClock *clock = queue_use_slow_link (h);
 
-  gst_harness_use_testclock (h);
-  clock = gst_harness_get_testclock (h);
-  g_object_set (h->element, "bitrate", 100000, NULL);
   gst_harness_set_src_caps_str (h, "application/x-a");
   for (guint i = 0; i < 3; i++)
     gst_buffer_list_add (list, numbered (i));
   fail_unless_equals_int (gst_pad_push_list (h->srcpad, list), GST_FLOW_OK);
   for (guint i = 0; i < 3; i++) {
-    gst_test_clock_wait_for_next_pending_id (clock, NULL);
-    gst_test_clock_crank (clock);
+    queue_let_pass (clock);
     fail_unless_equals_uint64 (pull_number (h), i);
     fail_unless_equals_uint64 (gst_clock_get_time (GST_CLOCK (clock)),
         (i + 1) * 10 * GST_MSECOND);
@@ -243,50 +220,22 @@ GST_START_TEST (test_lists_are_taken_apart)
 
 GST_END_TEST;
 
-static GstPadProbeReturn
-answer_latency (GstPad * pad G_GNUC_UNUSED, GstPadProbeInfo * info,
-    gpointer user G_GNUC_UNUSED)
-{
-  GstQuery *query = GST_PAD_PROBE_INFO_QUERY (info);
-
-  if (GST_QUERY_TYPE (query) != GST_QUERY_LATENCY)
-    return GST_PAD_PROBE_OK;
-  gst_query_set_latency (query, TRUE, 10 * GST_MSECOND, 20 * GST_MSECOND);
-  return GST_PAD_PROBE_HANDLED;
-}
-
-static void
-expect_latency (GstHarness * h, GstClockTime min, GstClockTime max)
-{
-  GstQuery *query = gst_query_new_latency ();
-  GstClockTime is_min, is_max;
-  gboolean live;
-
-  fail_unless (gst_pad_peer_query (h->sinkpad, query));
-  gst_query_parse_latency (query, &live, &is_min, &is_max);
-  fail_unless (live);
-  fail_unless_equals_uint64 (is_min, min);
-  fail_unless_equals_uint64 (is_max, max);
-  gst_query_unref (query);
-}
-
 /* 1500 bytes are 12 ms at 1 Mbit/s: one packet that is being sent, and what may
  * wait in front of it */
 GST_START_TEST (test_latency_is_what_a_full_queue_takes)
 {
   GstHarness *h = gst_harness_new_with_padnames ("cbtqueue", "sink_0", "src");
 
-  gst_pad_add_probe (h->srcpad, GST_PAD_PROBE_TYPE_QUERY_UPSTREAM,
-      answer_latency, NULL, NULL);
-  expect_latency (h, 10 * GST_MSECOND, GST_CLOCK_TIME_NONE);
+  queue_be_live (h);
+  queue_expect_latency (h, 10 * GST_MSECOND, GST_CLOCK_TIME_NONE);
   g_object_set (h->element, "bitrate", 1000000, NULL);
-  expect_latency (h, (10 + 121 * 12) * GST_MSECOND,
+  queue_expect_latency (h, (10 + 121 * 12) * GST_MSECOND,
       (20 + 121 * 12) * GST_MSECOND);
   g_object_set (h->element, "max-size-bytes", 15000, NULL);
-  expect_latency (h, (10 + 11 * 12) * GST_MSECOND,
+  queue_expect_latency (h, (10 + 11 * 12) * GST_MSECOND,
       (20 + 11 * 12) * GST_MSECOND);
   g_object_set (h->element, "max-size-time", 24 * GST_MSECOND, NULL);
-  expect_latency (h, (10 + 36) * GST_MSECOND, (20 + 36) * GST_MSECOND);
+  queue_expect_latency (h, (10 + 36) * GST_MSECOND, (20 + 36) * GST_MSECOND);
   gst_harness_teardown (h);
 }
 
@@ -334,21 +283,18 @@ GST_START_TEST (test_losses_that_last_are_told_once)
 {
   GstHarness *h = gst_harness_new_with_padnames ("cbtqueue", "sink_0", "src");
   GstBus *bus = gst_bus_new ();
-  GstTestClock *clock;
+  GstTestClock *clock = queue_use_slow_link (h);
   gchar *text;
 
   gst_element_set_bus (h->element, bus);
-  gst_harness_use_testclock (h);
-  clock = gst_harness_get_testclock (h);
-  g_object_set (h->element, "bitrate", 100000, "max-size-buffers", 5, NULL);
+  g_object_set (h->element, "max-size-buffers", 5, NULL);
   gst_util_set_object_arg (G_OBJECT (h->element), "discipline", "fifo");
   gst_harness_set_src_caps_str (h, "application/x-a");
   for (guint i = 0; i < 1000; i++) {
     gst_harness_push (h, numbered (i));
     if (i < 500 && i % 2 == 0)
       gst_harness_push (h, numbered (i));
-    gst_test_clock_wait_for_next_pending_id (clock, NULL);
-    gst_test_clock_crank (clock);
+    queue_let_pass (clock);
     pull_number (h);
   }
   text = next_drop_message (bus);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "../gstfairmixcheck.h"
+#include "queuecheck.h"
 
 /* A harness whose consumer is slow: it takes one buffer and then nothing until
  * it is let go on */
@@ -250,34 +250,13 @@ GST_START_TEST (test_shutting_down_frees_what_waits)
 
 GST_END_TEST;
 
-static GstPadProbeReturn
-answer_latency (GstPad * pad G_GNUC_UNUSED, GstPadProbeInfo * info,
-    gpointer user G_GNUC_UNUSED)
-{
-  GstQuery *query = GST_PAD_PROBE_INFO_QUERY (info);
-
-  if (GST_QUERY_TYPE (query) != GST_QUERY_LATENCY)
-    return GST_PAD_PROBE_OK;
-  gst_query_set_latency (query, TRUE, 10 * GST_MSECOND, 20 * GST_MSECOND);
-  return GST_PAD_PROBE_HANDLED;
-}
-
 /* else a sink warns that it needs a queue */
 GST_START_TEST (test_it_can_hold_back_what_is_live_for_any_time)
 {
   GstHarness *h = gst_harness_new ("updatequeue");
-  GstQuery *query = gst_query_new_latency ();
-  GstClockTime min, max;
-  gboolean live;
 
-  gst_pad_add_probe (h->srcpad, GST_PAD_PROBE_TYPE_QUERY_UPSTREAM,
-      answer_latency, NULL, NULL);
-  fail_unless (gst_pad_peer_query (h->sinkpad, query));
-  gst_query_parse_latency (query, &live, &min, &max);
-  fail_unless (live);
-  fail_unless_equals_uint64 (min, 10 * GST_MSECOND);
-  fail_unless_equals_uint64 (max, GST_CLOCK_TIME_NONE);
-  gst_query_unref (query);
+  queue_be_live (h);
+  queue_expect_latency (h, 10 * GST_MSECOND, GST_CLOCK_TIME_NONE);
   gst_harness_teardown (h);
 }
 
@@ -293,8 +272,7 @@ GST_START_TEST (test_it_goes_on_when_it_is_linked_again)
   gst_harness_push (h, make_buffer ("a1"));
   gst_buffer_unref (gst_harness_pull (h));
   fail_unless (gst_pad_unlink (src, h->sinkpad));
-  while (gst_harness_push (h, make_buffer ("a2")) != GST_FLOW_NOT_LINKED)
-    g_usleep (1000);
+  queue_push_until (h, make_buffer ("a2"), GST_FLOW_NOT_LINKED);
   fail_unless_equals_int (gst_pad_link (src, h->sinkpad), GST_PAD_LINK_OK);
   fail_unless_equals_int (gst_harness_push (h, make_buffer ("a3")),
       GST_FLOW_OK);
@@ -345,32 +323,14 @@ GST_START_TEST (test_it_goes_on_when_its_sink_pad_is_opened_again)
 
 GST_END_TEST;
 
-static GstFlowReturn
-end (GstPad * pad, GstObject * parent, GstBuffer * buffer)
-{
-  gst_buffer_unref (buffer);
-  return GST_FLOW_EOS;
-}
-
 /* Whoever had enough of a segment is there for the next one, and for another stream. */
 GST_START_TEST (test_after_an_end_downstream_there_may_be_another_beginning)
 {
   GstHarness *h = gst_harness_new ("updatequeue");
-  GstPadChainFunction take = GST_PAD_CHAINFUNC (h->sinkpad);
-  GstSegment segment;
 
-  gst_segment_init (&segment, GST_FORMAT_TIME);
   gst_harness_set_src_caps_str (h, "application/x-test");
-  gst_pad_set_chain_function (h->sinkpad, end);
-  while (gst_harness_push (h, make_buffer ("a1")) != GST_FLOW_EOS)
-    g_usleep (1000);
-  gst_pad_set_chain_function (h->sinkpad, take);
-  if (__i__ == 0) {
-    gst_harness_push_event (h, gst_event_new_stream_start ("another"));
-    gst_harness_set_src_caps_str (h, "application/x-test");
-  } else {
-    gst_harness_push_event (h, gst_event_new_segment (&segment));
-  }
+  queue_end_and_begin (h, make_buffer ("a1"),
+      __i__ == 0 ? "application/x-test" : NULL);
   fail_unless_equals_int (gst_harness_push (h, make_buffer ("a1")),
       GST_FLOW_OK);
   gst_buffer_unref (gst_harness_pull (h));
