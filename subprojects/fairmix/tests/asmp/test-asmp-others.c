@@ -4,6 +4,7 @@
 #include "fairmix/asmp/fmx-asmp-others.h"
 
 #define SEGMENT 1500u
+#define NOBODY_BPS 1.0
 
 /* A link with a queue, and what sends to it. */
 typedef struct
@@ -85,6 +86,15 @@ start (Link *link, FmxAsmpOthers *others, Stream stream)
   link_init (link, stream.bps);
   fmx_asmp_others_init (others);
   run (link, others, stream, 60.0);
+}
+
+static void
+start_alone (Link *link, FmxAsmpOthers *others, Stream stream)
+{
+  link_init (link, stream.bps);
+  link->others_bps = NOBODY_BPS;
+  fmx_asmp_others_init (others);
+  run (link, others, stream, 20.0);
 }
 
 static void
@@ -326,7 +336,6 @@ test_a_receiver_beside_one_tcp_tells_half (void **state)
   assert_true (path.receiver.events.few_others);
 }
 
-#define NOBODY_BPS 1.0
 #define QUEUE_S 0.2
 
 /* Five seconds of packets, at this rate.  Returns: how many of them were lost */
@@ -398,10 +407,7 @@ test_a_link_is_a_limit_until_more_comes (void **state)
   Link link;
 
   (void) state;
-  link_init (&link, stream.bps);
-  link.others_bps = NOBODY_BPS;
-  fmx_asmp_others_init (&others);
-  run (&link, &others, stream, 20.0);
+  start_alone (&link, &others, stream);
   assert_near (fmx_asmp_others_most_bps (&others, 500e3, others.last), 450e3,
       0.02);
   assert_near (fmx_asmp_others_most_bps (&others, 500e3,
@@ -435,10 +441,7 @@ test_packets_as_even_as_they_were_sent_are_no_limit (void **state)
   Link link;
 
   (void) state;
-  link_init (&link, stream.bps);
-  link.others_bps = NOBODY_BPS;
-  fmx_asmp_others_init (&others);
-  run (&link, &others, stream, 20.0);
+  start_alone (&link, &others, stream);
   even_packets (&others, 0.0, 70.0);
   assert_near (fmx_asmp_others_link_bps (&others), 400e3, 0.01);
   assert_true (isinf (fmx_asmp_others_most_bps (&others, 400e3, others.last)));
