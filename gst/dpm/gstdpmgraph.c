@@ -5,6 +5,8 @@
 
 #include "gstdpmgraph.h"
 
+#include <gst/audio/audio.h>
+
 #include "common/gstfairmixextmap.h"
 
 /* Of how many streams of a client packets are acknowledged; each costs rtpccfb
@@ -393,6 +395,37 @@ gst_dpm_voice_watch (GstElement * element)
   gst_object_unref (pad);
 }
 
+/* A packet has the levels of all buffers that it is made of, and the first is told: a mixer
+ * would take the beginning of a word for the silence before it, and leave it out. */
+static GstPadProbeReturn
+gst_dpm_voice_tell_loudest (GstPad * pad, GstPadProbeInfo * info,
+    gpointer user_data)
+{
+  GstBuffer *buffer = gst_buffer_make_writable (GST_PAD_PROBE_INFO_BUFFER
+      (info));
+  GstAudioLevelMeta *told = gst_buffer_get_audio_level_meta (buffer);
+  gpointer state = NULL;
+  GstMeta *meta;
+
+  (void) pad;
+  (void) user_data;
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state,
+              GST_AUDIO_LEVEL_META_API_TYPE)) != NULL)
+    told->level = MIN (told->level, ((GstAudioLevelMeta *) meta)->level);
+  GST_PAD_PROBE_INFO_DATA (info) = buffer;
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+gst_dpm_voice_watch_levels (GstElement * encoder)
+{
+  GstPad *pad = gst_element_get_static_pad (encoder, "src");
+
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER,
+      gst_dpm_voice_tell_loudest, NULL, NULL);
+  gst_object_unref (pad);
+}
+
 gboolean
 gst_dpm_voice_init (GstDpmVoice * voice, GstDpmGraph * graph, guint bitrate,
     GPtrArray * elements)
@@ -424,6 +457,7 @@ gst_dpm_voice_init (GstDpmVoice * voice, GstDpmGraph * graph, guint bitrate,
   gst_caps_unref (caps);
   gst_dpm_voice_watch (made[0]);
   gst_dpm_voice_watch (made[4]);        /* caps that came in may have ended before */
+  gst_dpm_voice_watch_levels (made[5]);
   voice->first = made[0];
   voice->volume = made[3];
   voice->encoder = made[5];
