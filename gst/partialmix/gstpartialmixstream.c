@@ -216,6 +216,7 @@ gst_partial_mix_stream_keep_latest (GstPartialMixStream * stream,
 {
   guint i = arrival->ext_seq % G_N_ELEMENTS (stream->latest);
 
+  stream->n_recent = GST_PARTIAL_MIX_N_RECENT;  /* they are kept in any case */
   stream->latest[i].ext_seq = arrival->ext_seq;
   gst_buffer_replace (&stream->latest[i].buffer, arrival->buffer);
 }

@@ -181,6 +181,44 @@ GST_START_TEST (test_an_aligned_voice_stays_where_it_is_through_opus)
 
 GST_END_TEST;
 
+/* A voice, and @early: one that has been in the mix all the time */
+static void
+hear_entry (Ear * ear, gboolean early)
+{
+  VoiceChain *chain = voice_chain_new (L16, "align=true", RIG_OPUS, TRUE);
+
+  voice_chain_mix (chain, early);
+  voice_chain_play (chain);
+  voice_chain_run (chain, 3 * SECOND);
+  voice_chain_mix (chain, TRUE);
+  voice_chain_run (chain, SECOND);
+  ear_listen (ear, chain);
+}
+
+/* A decoder that knows nothing of what was before makes something else of a packet. */
+GST_START_TEST (test_who_goes_into_a_mix_sounds_as_if_he_had_been_there)
+{
+  const guint from = CHANGE (0) * RIG_FRAME + 70 * MS;  /* with the lag, and 2.5 ms */
+  Ear entered, early;
+
+  hear_entry (&entered, FALSE);
+  hear_entry (&early, TRUE);
+  for (guint at = from; at < from + 10 * RIG_FRAME; at += 10 * MS) {
+    gdouble energy = 1.0, error = 0.0;
+
+    for (guint i = at; i < at + 10 * MS; i++) {
+      energy += early.heard[i] * early.heard[i];
+      error += pow (entered.heard[i] - early.heard[i], 2.0);
+    }
+    fail_unless (error < pow (10.0, -2.8) * energy, "at %u ms: %.1f dB",
+        at / MS, 10.0 * log10 (error / energy));
+  }
+  ear_clear (&entered);
+  ear_clear (&early);
+}
+
+GST_END_TEST;
+
 /* What comes first out of a mix is for the decoder: it is sent, and not heard. */
 GST_START_TEST (test_who_comes_out_of_a_mix_brings_what_was_before)
 {
@@ -364,6 +402,7 @@ partialmix_alignment_suite (void)
   tcase_add_test (tc, test_a_voice_moves_where_nobody_aligns_it);
   tcase_add_test (tc, test_an_aligned_voice_stays_where_it_is);
   tcase_add_test (tc, test_an_aligned_voice_stays_where_it_is_through_opus);
+  tcase_add_test (tc, test_who_goes_into_a_mix_sounds_as_if_he_had_been_there);
   tcase_add_test (tc, test_who_comes_out_of_a_mix_brings_what_was_before);
   tcase_add_test (tc, test_what_was_before_goes_no_further_than_to_who_asked);
   tcase_add_test (tc, test_jitter_moves_nobody_but_the_first_time);
