@@ -23,6 +23,9 @@
 #define OPUS_RATE 48000
 #define OPUS_DTX_BYTES 2
 #define OPUS_STEP_MAX (OPUS_RATE / 100)
+#define OPUS_MAX_FRAMES 48      /* [RFC6716 3.4] of 2.5 ms, in a packet */
+#define OPUS_CELT_TOC (16 << 3) /* [RFC6716 3.1] from here on there is no SILK */
+#define OPUS_FLAG_SAMPLES (OPUS_RATE / 50)
 #define CONCEAL_FADE_MS 20
 
 static const gchar *const encoding_names[GST_PARTIAL_MIX_N_ENCODINGS] = {
@@ -170,6 +173,29 @@ gst_partial_mix_format_is_dtx (const GstPartialMixFormat * format, gsize size)
 {
   return format->encoding == GST_PARTIAL_MIX_ENCODING_OPUS
       && size <= OPUS_DTX_BYTES;
+}
+
+/* [RFC6716 4.2.3] Each frame of SILK begins with a flag for each 20 ms: whether there is
+ * voice in them. */
+gboolean
+gst_partial_mix_format_has_voice (const GstPartialMixFormat * format,
+    const guint8 * payload, gsize size)
+{
+  const guint8 *frames[OPUS_MAX_FRAMES];
+  opus_int16 sizes[OPUS_MAX_FRAMES];
+  gint n_frames, n_flags, i;
+  gboolean voice = FALSE;
+
+  if (format->encoding != GST_PARTIAL_MIX_ENCODING_OPUS || size == 0
+      || payload[0] >= OPUS_CELT_TOC)
+    return FALSE;
+  n_frames = opus_packet_parse (payload, (opus_int32) size, NULL, frames,
+      sizes, NULL);
+  n_flags = opus_packet_get_samples_per_frame (payload, OPUS_RATE)
+      / OPUS_FLAG_SAMPLES;
+  for (i = 0; i < n_frames; i++)
+    voice |= sizes[i] > 0 && frames[i][0] >> (8 - MAX (1, n_flags)) != 0;
+  return voice;
 }
 
 /* ------------------------------------------------------------ resampler -- */

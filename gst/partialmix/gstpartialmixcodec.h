@@ -72,6 +72,10 @@ guint gst_partial_mix_format_duration (const GstPartialMixFormat * format,
 gboolean gst_partial_mix_format_is_dtx (const GstPartialMixFormat * format,
     gsize size);
 
+/* Whether who encoded it took it for voice; false where the encoding does not say. */
+gboolean gst_partial_mix_format_has_voice (const GstPartialMixFormat * format,
+    const guint8 * payload, gsize size);
+
 typedef struct _GstPartialMixDecoder GstPartialMixDecoder;
 
 /* Decodes to mono, 16 bit, at @rate_hz; NULL if that cannot be.  @complexity: 0 ... 10,

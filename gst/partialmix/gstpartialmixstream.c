@@ -164,8 +164,11 @@ gst_partial_mix_stream_arrive (GstPartialMixStream * stream,
   if (arrival->duration_ts == 0)
     return FALSE;
 
-  arrival->silent = arrival->silent
-      || gst_partial_mix_format_is_dtx (&stream->format, arrival->payload_size);
+  /* what GStreamer tells of a packet is the level of its beginning alone */
+  arrival->silent = gst_partial_mix_format_is_dtx (&stream->format,
+      arrival->payload_size) || (arrival->silent
+      && !gst_partial_mix_format_has_voice (&stream->format, payload,
+          arrival->payload_size));
   arrival->ext_seq = fmx_serial_extend16 (&stream->seq_serial, arrival->seq);
   arrival->ext_ts = fmx_serial_extend32 (&stream->ts_serial,
       gst_rtp_buffer_get_timestamp (rtp));

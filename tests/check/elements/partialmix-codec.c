@@ -162,6 +162,58 @@ GST_START_TEST (test_what_is_too_long_for_a_packet_is_not_kept)
 
 GST_END_TEST;
 
+/* Whether packets of @frame_ms say where voice begins, after silence that is none */
+static gboolean
+tells_voice (gint bandwidth, gint bitrate_bps, guint frame_ms)
+{
+  OpusEncoder *encoder = opus_encoder_create (RATE, 1, OPUS_APPLICATION_VOIP,
+      NULL);
+  gint16 samples[N_FRAMES * N];
+  const guint n = frame_ms * RATE / 1000;
+  guint8 packet[1500];
+  gboolean told = FALSE;
+  guint i;
+
+  opus_encoder_ctl (encoder, OPUS_SET_MAX_BANDWIDTH (bandwidth));
+  opus_encoder_ctl (encoder, OPUS_SET_BITRATE (bitrate_bps));
+  memset (samples, 0, sizeof samples);
+  for (i = N_FRAMES / 2; i < N_FRAMES; i++)
+    hum (i, samples + i * N);
+  for (i = 0; i + n <= N_FRAMES * N; i += n) {
+    gint size = opus_encode (encoder, samples + i, (gint) n, packet,
+        sizeof packet);
+
+    fail_unless (size > 0);
+    told = gst_partial_mix_format_has_voice (&opus, packet, (gsize) size);
+    if (i + n <= N_FRAMES / 2 * N)
+      fail_if (told, "silence of %u ms at %u", frame_ms, i);
+    else if (told)
+      break;
+  }
+  fail_if (told && i >= N_FRAMES / 2 * N + n, "%u ms late",
+      1000 * (i - N_FRAMES / 2 * N) / RATE);
+  opus_encoder_destroy (encoder);
+  return told;
+}
+
+GST_START_TEST (test_opus_tells_where_a_word_begins)
+{
+  const guint frames_ms[] = { 10, 20, 40, 60 };
+  const GstPartialMixFormat l16 = { GST_PARTIAL_MIX_ENCODING_L16, RATE, 1, 97
+  };
+  const guint8 loud[4] = { 0x7f, 0xff, 0x7f, 0xff };
+  guint i;
+
+  for (i = 0; i < G_N_ELEMENTS (frames_ms); i++) {
+    fail_unless (tells_voice (OPUS_BANDWIDTH_WIDEBAND, 16000, frames_ms[i]));
+    fail_unless (tells_voice (OPUS_BANDWIDTH_FULLBAND, 32000, frames_ms[i]));
+  }
+  fail_if (tells_voice (OPUS_BANDWIDTH_FULLBAND, 128000, 20));
+  fail_if (gst_partial_mix_format_has_voice (&l16, loud, sizeof loud));
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_codec_suite (void)
 {
@@ -172,6 +224,7 @@ partialmix_codec_suite (void)
   tcase_add_test (tc, test_a_voice_is_made_up_at_any_complexity);
   tcase_add_test (tc, test_a_mix_is_coded_as_speech);
   tcase_add_test (tc, test_a_mix_is_coded_as_music_if_asked_to);
+  tcase_add_test (tc, test_opus_tells_where_a_word_begins);
   tcase_add_test (tc, test_what_is_too_long_for_a_packet_is_not_kept);
   return suite;
 }

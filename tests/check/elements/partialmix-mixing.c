@@ -3,6 +3,7 @@
 /* What a mix costs, and what it tells of those in it. */
 
 #include <math.h>
+#include <opus.h>
 #include <stdlib.h>
 
 #include "fairmix/wire/fmx-audio-level.h"
@@ -152,6 +153,37 @@ GST_START_TEST (test_silent_streams_cost_nothing)
   fail_if (costs (NULL, 80));
   fail_if (costs ("silence-level=60", 60));
   fail_unless (costs ("silence-level=60", 59));
+}
+
+GST_END_TEST;
+
+/* Its first packet tells the level of what was before, as it does with stock elements. */
+GST_START_TEST (test_a_word_is_heard_from_where_it_begins)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *listener = rig_listener (rig, "src_0",
+      "application/x-rtp,encoding-name=L16,clock-rate=48000");
+  RigTalker *talker = rig_talker (rig, "sink_1", 1, RIG_OPUS, 400, 0);
+  const guint begin = 50;
+  gdouble *heard;
+
+  opus_encoder_destroy (talker->encoder);
+  talker->encoder = opus_encoder_create (RIG_RATE, 1, OPUS_APPLICATION_VOIP,
+      NULL);
+  opus_encoder_ctl (talker->encoder, OPUS_SET_BITRATE (32000));
+  talker->level = 127;
+  rig_play (rig);
+  rig_run (rig, begin);
+  talker->amplitude = 8000;
+  rig_run (rig, 1);
+  talker->level = 15;
+  rig_run (rig, 10);
+  heard = rig_hear (rig, listener, 0);
+  /* a packet begins 6.5 ms before what it is made of */
+  rig_assert_level (heard, begin * RIG_FRAME + RIG_FRAME / 2, RIG_FRAME / 2,
+      400, 8000, 1.5);
+  g_free (heard);
+  rig_free (rig);
 }
 
 GST_END_TEST;
@@ -310,6 +342,7 @@ partialmix_mixing_suite (void)
   tcase_add_test (tc, test_mixes_that_became_equal_join);
   tcase_add_test (tc, test_the_largest_packet_holds_all_of_its_frame);
   tcase_add_test (tc, test_silent_streams_cost_nothing);
+  tcase_add_test (tc, test_a_word_is_heard_from_where_it_begins);
   tcase_add_test (tc, test_mix_names_contributors_and_their_levels);
   tcase_add_test (tc, test_encoding_that_is_not_accepted_is_mixed);
   tcase_add_test (tc,
