@@ -7,12 +7,12 @@
 
 #include "fairmix/asmp/fmx-asmp-equation.h"
 #include "fairmix/asmp/fmx-asmp-loss.h"
+#include "fairmix/asmp/fmx-asmp-sender-private.h"
 #include "fairmix/rate/fmx-tcp-equation.h"
 
 #define RTT_MAX (60 * FMX_SECOND)
 #define PACKET_WEIGHT 0.05      /* of the newest packet's size */
 #define PACKET_BYTES 200.0      /* voice */
-#define CUT_OFF 0.05            /* of what is sent; less is next to nothing */
 #define CUT_OFF_PACKETS 10u     /* of which none came */
 #define LIFETIME_INTERVALS 5.0  /* [RFC3550 6.3.5] */
 #define RATE_INTERVALS 4.0      /* reports get lost on congested paths */
@@ -21,7 +21,6 @@
 #define ROUND (5 * FMX_SECOND)
 #define RATE_ROUNDS 2.4         /* two, and what the reports take */
 #define SENT_WINDOW (2 * FMX_SECOND)
-#define OF_LATE (5 * FMX_SECOND)        /* an interval of reports */
 #define PLAIN_GAMMA 0.5         /* no congestion indicator: between (19)'s two */
 #define PLAIN_GROWTH 2.0        /* of what is sent, at most */
 #define PLAIN_GROWTH_AFTER_LOSS 1.25    /* a loss is told seconds later */
@@ -84,13 +83,6 @@ tell (const FmxAsmpSender *sender, const FmxAsmpEntry *limiting,
   fmx_event_emit (sender->params.sink, &event);
 }
 
-static bool
-has_risen (const FmxAsmpSender *sender, FmxTime now)
-{
-  return sender->risen != FMX_TIME_NONE
-      && fmx_time_diff (now, sender->risen) < OF_LATE;
-}
-
 /* It is there, but its rate does not count until it tells another. */
 static void
 silence_rate (FmxAsmpSender *sender, uint32_t at)
@@ -150,7 +142,8 @@ decide (FmxAsmpSender *sender, const char *reason, FmxTime now)
     sender->target_bps = limiting->rate_bps;
   }
   sender->target_bps = clamp_bps (sender, sender->target_bps);
-  if (sender->target_bps > before_bps && !has_risen (sender, now)) {
+  if (sender->target_bps > before_bps
+      && !fmx_asmp_sender_has_risen (sender, now)) {
     sender->low_bps = before_bps;
     sender->risen = now;
   }
@@ -191,23 +184,25 @@ forget (FmxAsmpSender *sender, uint32_t at)
   fmx_asmp_table_remove (&sender->table, at);
 }
 
-/* Somebody whose place one with @rate_bps may have: who has no rate that
- * counts, or a higher one. */
+/* Where all places are taken: somebody whose place one with @rate_bps may have, who
+ * has no rate that counts, or a higher one. */
 static uint32_t
 victim_of (const FmxAsmpTable *table, uint32_t rate_bps)
 {
   uint32_t oldest = fmx_asmp_table_oldest (table);
   uint32_t high = fmx_asmp_table_high (table);
 
+  if (table->n < table->n_max)
+    return FMX_ASMP_NOBODY;
   if (table->entries[oldest].heap_at == FMX_ASMP_NOBODY)
     return oldest;
   return table->entries[high].rate_bps > rate_bps ? high : FMX_ASMP_NOBODY;
 }
 
 /* The place of @ssrc, who has just been heard, and of a newcomer if there is
- * one.  @rate_bps: what it wants; UINT32_MAX = it has not said */
+ * one.  @victim: who makes room for it */
 static uint32_t
-place_of (FmxAsmpSender *sender, uint32_t ssrc, uint32_t rate_bps, FmxTime now)
+place_of (FmxAsmpSender *sender, uint32_t ssrc, uint32_t victim, FmxTime now)
 {
   FmxAsmpTable *table = &sender->table;
   uint32_t at = fmx_asmp_table_find (table, ssrc);
@@ -217,9 +212,6 @@ place_of (FmxAsmpSender *sender, uint32_t ssrc, uint32_t rate_bps, FmxTime now)
     return at;
   }
   if (table->n == table->n_max) {
-    uint32_t victim = rate_bps == UINT32_MAX ? FMX_ASMP_NOBODY
-        : victim_of (table, rate_bps);
-
     if (victim == FMX_ASMP_NOBODY) {
       sender->stats.n_refused++;
       return FMX_ASMP_NOBODY;
@@ -314,30 +306,39 @@ rate_lifetime_of (const FmxAsmpSender *sender, const FmxAsmpEntry *limiting)
   return lifetime > RATE_LIFETIME_MIN ? lifetime : RATE_LIFETIME_MIN;
 }
 
-void
-fmx_asmp_sender_on_report (FmxAsmpSender *sender, uint32_t ssrc,
-    const FmxReportBlock *block, uint32_t arrival_mid32, FmxTime now)
+static void
+take_block (const FmxAsmpSender *sender, FmxAsmpEntry *entry,
+    const FmxReportBlock *block, uint32_t rtt)
 {
-  uint32_t at = place_of (sender, ssrc, UINT32_MAX, now);
-  uint32_t rtt = rtt_of (block, arrival_mid32);
-  FmxAsmpEntry *entry;
-  uint8_t fraction;
+  uint8_t fraction = fraction_of (sender, entry, block);
 
-  fmx_asmp_pace_on_report (&sender->pace, now);
-  if (at == FMX_ASMP_NOBODY)
-    return;
-  entry = &sender->table.entries[at];
   if (rtt > 0) {
     entry->rtt = rtt;
     entry->rtt_waits = true;
   }
-  fraction = fraction_of (sender, entry, block);
   memmove (entry->fractions + 1, entry->fractions, FMX_ASMP_FRACTIONS - 1);
   entry->fractions[0] = fraction;
   entry->highest_seq = block->ext_highest_seq;
   entry->n_sent = sender->n_sent;
   if (entry->n_fractions < FMX_ASMP_FRACTIONS)
     entry->n_fractions++;
+}
+
+void
+fmx_asmp_sender_on_report (FmxAsmpSender *sender, uint32_t ssrc,
+    const FmxReportBlock *block, uint32_t arrival_mid32, FmxTime now)
+{
+  uint32_t at = place_of (sender, ssrc, FMX_ASMP_NOBODY, now);
+  uint32_t rtt = rtt_of (block, arrival_mid32);
+  FmxAsmpEntry *entry;
+
+  fmx_asmp_pace_on_report (&sender->pace, now);
+  if (at == FMX_ASMP_NOBODY) {
+    sender->refused = (FmxAsmpRefused) { *block, now, ssrc, rtt };
+    return;
+  }
+  entry = &sender->table.entries[at];
+  take_block (sender, entry, block, rtt);
   /* A rate comes with the first report already of who tells any. */
   if (!entry->has_asmp && entry->n_fractions >= 2) {
     rate_plain (sender, at);
@@ -347,45 +348,6 @@ fmx_asmp_sender_on_report (FmxAsmpSender *sender, uint32_t ssrc,
     silence_rate (sender, at);  /* others speak for it */
     decide (sender, FMX_ASMP_REASON_SPOKEN_FOR, now);
   }
-}
-
-/* Where next to nothing arrives, nothing tells of losses either: whether rate
- * and report agree that it is so. */
-static bool
-is_cut_off (const FmxAsmpSender *sender, const FmxAsmpEntry *entry,
-    const FmxAsmpRate *rate, FmxTime now)
-{
-  return sender->params.algorithm == FMX_ASMP_FAIR
-      && entry->n_fractions > 0 && entry->fractions[0] >= UINT8_MAX / 2
-      && rate->received_bps < CUT_OFF * fmx_rate_meter_bps (&sender->sent, now);
-}
-
-/* What a report that comes now may be about, at least: it began a while ago. */
-static double
-least_sent_bps (const FmxAsmpSender *sender, FmxTime now)
-{
-  return has_risen (sender, now) ? fmin (sender->low_bps, sender->target_bps)
-      : sender->target_bps;
-}
-
-/* "asmp-fair": who wants less than there is for too long is not waited for */
-static bool
-is_out_of_patience (FmxAsmpSender *sender, FmxAsmpEntry *entry,
-    uint32_t rate_bps, FmxTime now)
-{
-  uint32_t now_s = (uint32_t) (now / (FmxTime) FMX_SECOND);
-
-  if (sender->params.algorithm == FMX_ASMP_PAPER
-      || rate_bps >= sender->params.min_bps) {
-    entry->is_below = false;
-    return false;
-  }
-  if (!entry->is_below) {
-    entry->is_below = true;
-    entry->below_since = now_s;
-  }
-  return now_s - entry->below_since
-      >= (uint32_t) (sender->params.patience / FMX_SECOND);
 }
 
 void
@@ -401,7 +363,7 @@ fmx_asmp_sender_on_no_rate (FmxAsmpSender *sender, uint32_t ssrc)
 void
 fmx_asmp_sender_on_here (FmxAsmpSender *sender, uint32_t ssrc, FmxTime now)
 {
-  uint32_t at = place_of (sender, ssrc, UINT32_MAX, now);
+  uint32_t at = place_of (sender, ssrc, FMX_ASMP_NOBODY, now);
   FmxAsmpEntry *entry;
 
   if (at == FMX_ASMP_NOBODY)
@@ -416,15 +378,37 @@ fmx_asmp_sender_on_here (FmxAsmpSender *sender, uint32_t ssrc, FmxTime now)
   fmx_asmp_sender_on_no_rate (sender, ssrc);
 }
 
+/* A newcomer for whom there is no room gets some if its rate counts, by its report
+ * that came just before. */
+static uint32_t
+place_of_rate (FmxAsmpSender *sender, uint32_t ssrc, const FmxAsmpRate *rate,
+    FmxTime now)
+{
+  const FmxAsmpRefused *refused = &sender->refused;
+  bool refused_now = refused->ssrc == ssrc && refused->time == now
+      && fmx_asmp_table_find (&sender->table, ssrc) == FMX_ASMP_NOBODY;
+  FmxAsmpEntry newcomer = { 0 };
+  uint32_t at;
+
+  if (refused_now)
+    take_block (sender, &newcomer, &refused->block, refused->rtt);
+  at = place_of (sender, ssrc, victim_of (&sender->table,
+          fmx_asmp_sender_counts (sender, &newcomer, rate, now)
+          ? rate->rate_bps : UINT32_MAX), now);
+  if (refused_now && at != FMX_ASMP_NOBODY)
+    take_block (sender, &sender->table.entries[at], &refused->block,
+        refused->rtt);
+  return at;
+}
+
 void
 fmx_asmp_sender_on_rate (FmxAsmpSender *sender, uint32_t ssrc,
     const FmxAsmpRate *rate, FmxTime now)
 {
-  bool paper = sender->params.algorithm == FMX_ASMP_PAPER;
-  uint32_t at = place_of (sender, ssrc, rate->rate_bps, now);
+  uint32_t at = place_of_rate (sender, ssrc, rate, now);
   uint32_t bps = rate->rate_bps;
-  bool counts = paper || rate->measured;
   FmxAsmpEntry *entry;
+  bool counts;
 
   sender->stats.n_rates++;
   if (at == FMX_ASMP_NOBODY)
@@ -433,17 +417,13 @@ fmx_asmp_sender_on_rate (FmxAsmpSender *sender, uint32_t ssrc,
   entry->has_asmp = true;
   set_plain (sender, entry, false);
   entry->rated = now;
-  if (is_cut_off (sender, entry, rate, now)) {
+  counts = fmx_asmp_sender_counts (sender, entry, rate, now);
+  if (fmx_asmp_sender_is_cut_off (sender, entry, rate, now))
     bps = bps / 2 > rate->received_bps ? 2 * rate->received_bps : bps;
-  } else if (counts && !paper && rate->rate_bps
-      < fmx_asmp_plausible_bps (least_sent_bps (sender, now),
-          fmx_asmp_entry_rtt (entry), rate->loss,
-          entry->fractions[0] / 256.0)) {
-    sender->stats.n_implausible++;
-    counts = false;
-  }
+  sender->stats.n_implausible += rate->measured && !counts;
   sender->n_ignored -= entry->is_ignored;
-  entry->is_ignored = is_out_of_patience (sender, entry, bps, now);
+  entry->is_ignored =
+      fmx_asmp_sender_is_out_of_patience (sender, entry, bps, now);
   sender->n_ignored += entry->is_ignored;
   entry->has_rate = counts && !entry->is_ignored;
   fmx_asmp_table_rate (&sender->table, at, bps, entry->has_rate);

@@ -112,6 +112,15 @@ extern "C"
     bool counts;
   } FmxAsmpReceiverInfo;
 
+/* The newest report for whose sender there was no room */
+  typedef struct
+  {
+    FmxReportBlock block;
+    FmxTime time;
+    uint32_t ssrc;
+    uint32_t rtt;
+  } FmxAsmpRefused;
+
 /**
  * FmxAsmpSender:
  *
@@ -125,8 +134,8 @@ extern "C"
  * own rule with the loss fractions of its last eight.
  *
  * Memory is the caller's: %FMX_ASMP_BYTES_PER_RECEIVER for each.  When it is
- * full, a newcomer takes the place of one with a higher rate, or is refused: the
- * least rate is always known.  A report costs O(log n).
+ * full, a newcomer whose rate counts takes the place of one with a higher rate, or is
+ * refused: the least rate is always known.  A report costs O(log n).
  *
  * What a receiver that lies can do: one that tells much raises nothing, since
  * the least counts.  One that tells little lowers the rate, to no less than
@@ -150,6 +159,7 @@ extern "C"
     uint32_t n_plain, n_ignored;
     FmxTime told;               /* when round trips were */
     FmxAsmpPace pace;
+    FmxAsmpRefused refused;
   } FmxAsmpSender;
 
 /**

@@ -113,6 +113,50 @@ test_a_flood_of_strangers_costs_no_memory_and_hides_nobody (void **state)
   rig_clear (&rig);
 }
 
+/* What does not count takes nobody's place: else the next least would be the least. */
+static void
+test_a_flood_of_lies_hides_nobody (void **state)
+{
+  FmxAsmpRate lie = { MEDIA, 1, 0, 0.0, 100000, true, false, true };
+  Rig rig;
+
+  (void) state;
+  for (unsigned measured = 0; measured < 2; measured++) {
+    lie.measured = measured != 0;
+    rig_init (&rig, FMX_ASMP_FAIR, N_MAX);
+    rig_rate (&rig, 1, 100000);
+    for (uint32_t i = 0; i < 1000; i++)
+      fmx_asmp_sender_on_rate (&rig.sender, 1000 + i, &lie, rig.now);
+    rig_rate (&rig, 2, 400000);
+    assert_true (target (&rig) == 100000.0 && limiting (&rig) == 1);
+    rig_clear (&rig);
+  }
+}
+
+/* Where all places are taken its report must not be lost on the way to its rate. */
+static void
+test_among_too_many_who_loses_packets_is_believed_at_once (void **state)
+{
+  FmxAsmpRate rate = { MEDIA, 60000, FMX_SECOND / 10, 0.001, 60000, true,
+    false, true
+  };
+  Rig rig;
+
+  (void) state;
+  rig_init (&rig, FMX_ASMP_FAIR, N_MAX);
+  for (uint32_t i = 0; i < N_MAX; i++)
+    rig_rate (&rig, 1000 + i, 400000 + i);
+  fmx_asmp_sender_on_rate (&rig.sender, 2, &rate, rig.now);
+  assert_true (target (&rig) == 400000.0);
+  rig_report (&rig, 3, 200);
+  fmx_asmp_sender_on_rate (&rig.sender, 2, &rate, rig.now);
+  assert_true (target (&rig) == 400000.0);
+  rig_report (&rig, 2, 200);
+  fmx_asmp_sender_on_rate (&rig.sender, 2, &rate, rig.now);
+  assert_true (target (&rig) == 60000.0 && limiting (&rig) == 2);
+  rig_clear (&rig);
+}
+
 int
 main (void)
 {
@@ -124,6 +168,9 @@ main (void)
         (test_who_wants_next_to_nothing_for_two_minutes_is_not_waited_for),
     cmocka_unit_test
         (test_a_flood_of_strangers_costs_no_memory_and_hides_nobody),
+    cmocka_unit_test (test_a_flood_of_lies_hides_nobody),
+    cmocka_unit_test
+        (test_among_too_many_who_loses_packets_is_believed_at_once),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
