@@ -291,16 +291,19 @@ lifetime_of (const FmxAsmpSender *sender)
       : sender->params.lifetime;
 }
 
-/* for how long the limiting receiver may be silent until its rate is stale */
+/* for how long the limiting receiver may be silent until its rate is stale.  Others
+ * can make the mean interval as short as they like, but not its own. */
 static FmxDuration
 rate_lifetime_of (const FmxAsmpSender *sender, const FmxAsmpEntry *limiting)
 {
-  FmxDuration lifetime = fmx_asmp_pace_intervals (&sender->pace,
+  FmxDuration own = fmx_asmp_entry_intervals (limiting, RATE_INTERVALS);
+  FmxDuration mean = fmx_asmp_pace_intervals (&sender->pace,
       sender->table.n, RATE_INTERVALS);
+  FmxDuration lifetime = own > mean ? own : mean;
 
   if (has_rounds (sender, limiting))
     return (FmxDuration) (RATE_INTERVALS * (double) ROUND);
-  if (sender->params.algorithm == FMX_ASMP_PAPER || lifetime == 0
+  if (sender->params.algorithm == FMX_ASMP_PAPER || own == 0 || mean == 0
       || lifetime > lifetime_of (sender))
     return lifetime_of (sender);
   return lifetime > RATE_LIFETIME_MIN ? lifetime : RATE_LIFETIME_MIN;

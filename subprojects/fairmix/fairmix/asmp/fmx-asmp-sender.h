@@ -43,7 +43,7 @@ extern "C"
  * @lifetime: a receiver that is silent for so long has gone, and for five of the
  *     intervals at which receivers report now ([RFC3550 6.3.5]): large sessions
  *     have long ones.  "asmp-fair": the limiting receiver's rate stops counting
- *     after four of them, but not before 5 s
+ *     after four of them, or of its own if those are longer, but not before 5 s
  * @patience: "asmp-fair": a receiver that has wanted less than @min_bps for so
  *     long is not waited for any more ([RFC4654 2.5.2])
  * @sink: (nullable): is told each decision

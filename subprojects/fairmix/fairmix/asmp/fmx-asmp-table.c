@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define NOBODY FMX_ASMP_NOBODY
+#define INTERVAL_PARTS 4        /* one over the weight of the newest */
 
 _Static_assert (sizeof (FmxAsmpEntry) == 72, "72 bytes each, as documented");
 
@@ -180,9 +181,26 @@ fmx_asmp_table_remove (FmxAsmpTable *table, uint32_t at)
   table->n--;
 }
 
+/* What comes in one packet is one time. */
+static void
+note_interval (FmxAsmpEntry *entry, FmxTime now)
+{
+  FmxDuration gap = fmx_time_diff (now, entry->heard)
+      / (FMX_SECOND / FMX_ASMP_INTERVAL_HZ);
+  int mean = entry->interval;
+
+  if (gap <= 0)
+    return;
+  if (gap > UINT16_MAX)
+    gap = UINT16_MAX;
+  entry->interval = (uint16_t) (mean == 0 ? gap
+      : mean + ((int) gap - mean) / INTERVAL_PARTS);
+}
+
 void
 fmx_asmp_table_touch (FmxAsmpTable *table, uint32_t at, FmxTime now)
 {
+  note_interval (&table->entries[at], now);
   table->entries[at].heard = now;
   list_take (table, at);
   list_append (table, at);

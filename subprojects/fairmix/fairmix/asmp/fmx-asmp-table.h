@@ -24,6 +24,7 @@ extern "C" {
  * @rate_bps: the rate that counts for it
  * @rtt: its round-trip time, in 1/65536 s; 0 = not known
  * @below_since: in seconds: since when it wants less than the least rate
+ * @interval: between two times that it was heard, in the mean, in 1/100 s; 0 = not known
  * @heard: when it was heard last
  * @rated: when it told a rate last
  * @highest_seq: that came there, with its cycles
@@ -53,6 +54,7 @@ typedef struct
   bool is_ignored:1;
   bool is_plain:1;
   bool rtt_waits:1;
+  uint16_t interval;
   /*< private >*/
   uint32_t heap_at;             /* FMX_ASMP_NOBODY = its rate does not count */
   uint32_t older, newer;        /* by @heard */
@@ -67,6 +69,16 @@ static inline FmxDuration
 fmx_asmp_entry_rtt (const FmxAsmpEntry *entry)
 {
   return (FmxDuration) entry->rtt * FMX_SECOND / FMX_ASMP_RTT_HZ;
+}
+
+/** FMX_ASMP_INTERVAL_HZ: an #FmxAsmpEntry's @interval is in this part of a second */
+#define FMX_ASMP_INTERVAL_HZ 100
+
+/** fmx_asmp_entry_intervals: Returns: how long @n of its intervals are; 0 = not known */
+static inline FmxDuration
+fmx_asmp_entry_intervals (const FmxAsmpEntry *entry, double n)
+{
+  return fmx_time_from_s (n * entry->interval / FMX_ASMP_INTERVAL_HZ);
 }
 
 /** FMX_ASMP_BYTES_PER_RECEIVER: what the caller provides for each: an entry, a

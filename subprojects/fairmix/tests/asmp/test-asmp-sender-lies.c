@@ -157,6 +157,25 @@ test_among_too_many_who_loses_packets_is_believed_at_once (void **state)
   rig_clear (&rig);
 }
 
+/* Else a rate would be stale before its receiver may speak again. */
+static void
+test_who_reports_all_the_time_makes_no_rate_stale_sooner (void **state)
+{
+  Rig rig;
+
+  (void) state;
+  rig_init (&rig, FMX_ASMP_FAIR, N_MAX);
+  for (unsigned i = 0; i < 6000; i++) {
+    rig.now += 10 * FMX_MSECOND;
+    if (i % 600 == 0)
+      rig_rate (&rig, 1, 100000);
+    rig_rate (&rig, 2, 400000);
+    fmx_asmp_sender_on_timeout (&rig.sender, rig.now);
+    assert_true (target (&rig) == 100000.0);
+  }
+  rig_clear (&rig);
+}
+
 int
 main (void)
 {
@@ -171,6 +190,7 @@ main (void)
     cmocka_unit_test (test_a_flood_of_lies_hides_nobody),
     cmocka_unit_test
         (test_among_too_many_who_loses_packets_is_believed_at_once),
+    cmocka_unit_test (test_who_reports_all_the_time_makes_no_rate_stale_sooner),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
