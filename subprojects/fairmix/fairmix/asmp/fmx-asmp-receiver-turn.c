@@ -11,6 +11,9 @@
 #define SPEAKS_FOR_OTHERS 0.5
 #define MARGIN 0.1              /* g, [RFC4654 2.5.3] */
 #define ROUNDS_MARGIN 0.05      /* of the sender's rate: it may be so far too high */
+/* A low rate that the sender does not follow in so many rounds may be a lie, or its
+ * report was lost. */
+#define TRUSTED 2u
 #define CROWD 1000u             /* receivers, in a large session of nobody knows
                                  * how many */
 
@@ -46,7 +49,7 @@ spoken_bps (const FmxAsmpReceiver *receiver, double bps, bool measured)
 
   if (!receiver->params.rounds)
     return least;
-  if (bps < SPEAKS_FOR_OTHERS * receiver->sender_bps)
+  if (bps < SPEAKS_FOR_OTHERS * receiver->sender_bps && !receiver->speaks_up)
     least = fmin (least, receiver->low_others_bps);
   if (!measured)
     least = fmin (least, receiver->joiners_bps);
@@ -79,14 +82,33 @@ fmx_asmp_receiver_may_tell (const FmxAsmpReceiver *receiver, double bps,
       * spoken_bps (receiver, bps, measured);
 }
 
+/* Whether a low rate of others has spoken for it, and it is as low still */
+static bool
+is_silenced (const FmxAsmpReceiver *receiver)
+{
+  return receiver->rate_bps < SPEAKS_FOR_OTHERS * receiver->sender_bps
+      && receiver->rate_bps >= (1.0 - ROUNDS_MARGIN) * receiver->low_others_bps;
+}
+
 static void
 begin_round (FmxAsmpReceiver *receiver, FmxTime now)
 {
+  if (receiver->params.rounds
+      && fmx_time_diff (now, receiver->interval_start) > 0) {
+    receiver->silenced = is_silenced (receiver) ? receiver->silenced + 1 : 0;
+    fmx_asmp_receiver_end_interval (receiver, now);     /* in silence */
+  }
   receiver->others_bps = HUGE_VAL;
   receiver->low_others_bps = receiver->joiners_bps = HUGE_VAL;
-  if (receiver->params.rounds
-      && fmx_time_diff (now, receiver->interval_start) > 0)
-    fmx_asmp_receiver_end_interval (receiver, now);     /* in silence */
+}
+
+/* Of those that are silenced a crowd speaks, and twice as many in each round. */
+static bool
+may_speak_up (const FmxAsmpReceiver *receiver, uint32_t n_receivers, double u)
+{
+  return receiver->silenced >= TRUSTED && u * n_receivers
+      < ldexp (receiver->params.feedback.crowd, (int) (receiver->silenced
+          - TRUSTED));
 }
 
 void
@@ -99,8 +121,10 @@ fmx_asmp_receiver_schedule (FmxAsmpReceiver *receiver, FmxDuration interval,
     begin_round (receiver, now);
   fmx_asmp_feedback_schedule (&receiver->feedback, interval,
       paper ? 0 : n_receivers, u, now);
-  fmx_asmp_events_set_receivers (&receiver->events,
-      receiver->feedback.large && n_receivers == 0 ? CROWD : n_receivers,
+  if (receiver->feedback.large && n_receivers == 0)
+    n_receivers = CROWD;
+  receiver->speaks_up = may_speak_up (receiver, n_receivers, u);
+  fmx_asmp_events_set_receivers (&receiver->events, n_receivers,
       receiver->feedback.large);
 }
 

@@ -184,6 +184,8 @@ extern "C"
     double others_bps;          /* the least that others tell in this round */
     double low_others_bps;      /* below half of the sender's */
     double joiners_bps;         /* that have not measured yet */
+    unsigned silenced;          /* rounds in a row, by low rates of others */
+    bool speaks_up;             /* in this round, whatever those are */
   } FmxAsmpReceiver;
 
   void fmx_asmp_receiver_init (FmxAsmpReceiver *receiver,

@@ -7,7 +7,7 @@
 #define ROUND (5 * FMX_SECOND)
 
 static void
-tell_large (Path *path, uint32_t sender_bps, uint32_t limiting)
+tell_large (Path * path, uint32_t sender_bps, uint32_t limiting)
 {
   path_tell (path, 0, sender_bps, limiting);
   fmx_asmp_receiver_schedule (&path->receiver, 60 * FMX_SECOND, LARGE, 0.5,
@@ -16,7 +16,7 @@ tell_large (Path *path, uint32_t sender_bps, uint32_t limiting)
 
 /* One of twenty packets is lost. */
 static void
-run_lossy (Path *path, double seconds)
+run_lossy (Path * path, double seconds)
 {
   for (unsigned i = 0; i < seconds / 0.4; i++) {
     path_run (path, 0.38);
@@ -29,7 +29,7 @@ run_lossy (Path *path, double seconds)
 /* 95 of 100 kbit/s come: with the growth after a loss it wants about 120 kbit/s,
  * and says so with its first report. */
 static double
-member_init (Path *path, bool has_rtt)
+member_init (Path * path, bool has_rtt)
 {
   FmxAsmpRate rate;
 
@@ -44,7 +44,7 @@ member_init (Path *path, bool has_rtt)
 }
 
 static void
-hear (Path *path, double bps, bool measured)
+hear (Path * path, double bps, bool measured)
 {
   FmxAsmpRate rate = { 0 };
 
@@ -55,7 +55,7 @@ hear (Path *path, double bps, bool measured)
 }
 
 static bool
-tells (Path *path)
+tells (Path * path)
 {
   run_lossy (path, 5.2);
   return fmx_asmp_receiver_on_timeout (&path->receiver, path->now);
@@ -107,6 +107,41 @@ test_a_rate_below_half_speaks_for_others_below_half (void **state)
     tell_large (&path, (uint32_t) (cases[i].sender * own), 1);
     hear (&path, cases[i].peer * own, true);
     assert_int_equal (tells (&path), cases[i].tells);
+  }
+}
+
+/* It may be a lie, or got lost on its way to the sender alone. */
+static void
+test_a_low_rate_that_is_not_followed_does_not_silence_for_ever (void **state)
+{
+  const struct
+  {
+    uint32_t n;
+    double u;
+    unsigned rounds;            /* 20 of n speak up after 2, then 40 ... */
+  } cases[] = {
+    {30, 0.5, 2}, {1000, 0.5, 7}, {1000, 0.01, 2}, {10000, 0.999, 11},
+    {0, 0.5, 7},                /* nobody knows how many */
+  };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (cases); i++) {
+    Path path;
+    double own = member_init (&path, true);
+
+    for (unsigned round = 0; round <= cases[i].rounds; round++) {
+      path_tell (&path, 0, (uint32_t) (4.0 * own), 1);
+      fmx_asmp_receiver_schedule (&path.receiver, 60 * FMX_SECOND, cases[i].n,
+          cases[i].u, path.now);
+      hear (&path, 0.0, true);
+      assert_int_equal (tells (&path), round == cases[i].rounds);
+    }
+    /* as soon as it is, others speak as before */
+    path_tell (&path, 0, (uint32_t) (1.5 * own), 1);
+    fmx_asmp_receiver_schedule (&path.receiver, 60 * FMX_SECOND, cases[i].n,
+        cases[i].u, path.now);
+    hear (&path, 0.8 * own, true);
+    assert_false (tells (&path));
   }
 }
 
@@ -174,7 +209,7 @@ test_a_turn_in_silence_ends_the_interval (void **state)
 }
 
 static void
-rate_of (Rig *rig, uint32_t ssrc, uint32_t bps, bool rounds)
+rate_of (Rig * rig, uint32_t ssrc, uint32_t bps, bool rounds)
 {
   FmxTcpPath path = fmx_tcp_path (FMX_TCP_SEGMENT_BYTES, FMX_SECOND / 10);
   FmxAsmpRate rate = { MEDIA, bps, FMX_SECOND / 10, 0.0, bps, true, false,
@@ -286,6 +321,8 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_who_wants_no_less_than_is_sent_is_silent),
     cmocka_unit_test (test_a_rate_below_half_speaks_for_others_below_half),
+    cmocka_unit_test
+        (test_a_low_rate_that_is_not_followed_does_not_silence_for_ever),
     cmocka_unit_test (test_joiners_speak_for_joiners_only),
     cmocka_unit_test (test_before_it_has_measured_only_a_low_rate_is_told),
     cmocka_unit_test (test_a_turn_in_silence_ends_the_interval),
