@@ -176,6 +176,29 @@ test_who_reports_all_the_time_makes_no_rate_stale_sooner (void **state)
   rig_clear (&rig);
 }
 
+/* Nothing tells the sender that it was another one, until that speaks again. */
+static void
+test_what_is_said_in_anothers_name_lasts_until_that_one_speaks (void **state)
+{
+  Rig rig;
+
+  (void) state;
+  rig_init (&rig, FMX_ASMP_FAIR, N_MAX);
+  for (unsigned i = 0; i < 10; i++) {
+    rig_rate (&rig, 1, 100000);
+    rig_rate (&rig, 2, 400000);
+    assert_true (target (&rig) == 100000.0);
+    rig.now += FMX_SECOND;
+    if (i % 2 == 0)
+      fmx_asmp_sender_on_bye (&rig.sender, 1, rig.now);
+    else
+      rig_rate (&rig, 1, 10000000);
+    assert_true (target (&rig) == 400000.0);
+    rig.now += FMX_SECOND;
+  }
+  rig_clear (&rig);
+}
+
 int
 main (void)
 {
@@ -191,6 +214,8 @@ main (void)
     cmocka_unit_test
         (test_among_too_many_who_loses_packets_is_believed_at_once),
     cmocka_unit_test (test_who_reports_all_the_time_makes_no_rate_stale_sooner),
+    cmocka_unit_test
+        (test_what_is_said_in_anothers_name_lasts_until_that_one_speaks),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);
