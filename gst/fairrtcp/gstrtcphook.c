@@ -19,11 +19,11 @@
  * what comes back does so within a round trip. */
 #define N_SENT 256
 
-/* What of a report tells it from all others: packet type, SSRC, and of a
- * sender report the NTP time. */
+/* What of a report tells it from all others: packet type, SSRC, and the NTP time of a
+ * sender report, the first block of a receiver report. */
 typedef struct
 {
-  guint8 bytes[16];
+  guint8 bytes[32];
 } Fingerprint;
 
 struct _GstRtcpHook
@@ -58,8 +58,6 @@ fingerprint (const guint8 * data, gsize size, Fingerprint * print)
       || !fmx_rtcp_report_read (&report, &packet))
     return FALSE;
   memcpy (print->bytes, data, MIN (packet.bytes, sizeof print->bytes));
-  if (!report.has_sender_info)
-    memset (print->bytes + 8, 0, sizeof print->bytes - 8);
   return TRUE;
 }
 

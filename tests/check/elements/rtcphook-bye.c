@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What happens to a hook in the middle of its BYE (gst/fairrtcp/gstrtcphook.h) */
+/* What happens to a hook in the middle of its BYE, and what it takes for its own
+ * (gst/fairrtcp/gstrtcphook.h) */
 #include "../gstfairmixcheck.h"
 
 #include "fairrtcp/gstrtcphook.h"
@@ -97,8 +98,9 @@ write_nothing (GstElement * owner, GstRTCPBuffer * rtcp,
   return FALSE;
 }
 
+/* @jitter: in its block */
 static GstBuffer *
-receiver_report (void)
+receiver_report (guint32 jitter)
 {
   GstBuffer *buffer = gst_rtcp_buffer_new (1400);
   GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
@@ -107,6 +109,8 @@ receiver_report (void)
   gst_rtcp_buffer_map (buffer, GST_MAP_READWRITE, &rtcp);
   gst_rtcp_buffer_add_packet (&rtcp, GST_RTCP_TYPE_RR, &packet);
   gst_rtcp_packet_rr_set_ssrc (&packet, SSRC);
+  gst_rtcp_packet_add_rb (&packet, 7, 128, 1000, 70000, jitter, 0x10000,
+      0x8000);
   gst_rtcp_buffer_unmap (&rtcp);
   return buffer;
 }
@@ -119,7 +123,7 @@ n_byes (gboolean forget)
   GstElement *owner = gst_element_factory_make ("identity", "owner");
   FakeElement *fake =
       g_object_new (fake_element_get_type (), "name", "rtp", NULL);
-  GstBuffer *report = receiver_report ();
+  GstBuffer *report = receiver_report (33);
   GstHarness *rtcp;
   GstSegment segment;
   gboolean urgent;
@@ -160,6 +164,31 @@ GST_START_TEST (test_who_is_let_go_in_the_middle_of_a_bye_is_silent)
 
 GST_END_TEST;
 
+/* Whoever only listens has nothing but its blocks to be known by. */
+GST_START_TEST (test_a_strangers_receiver_report_is_not_its_own)
+{
+  GstElement *bin = gst_object_ref_sink (gst_bin_new ("top"));
+  GstElement *owner = gst_element_factory_make ("identity", "owner");
+  FakeElement *fake =
+      g_object_new (fake_element_get_type (), "name", "rtp", NULL);
+  GstBuffer *own = receiver_report (33), *other = receiver_report (34);
+  gboolean urgent;
+
+  gst_bin_add_many (GST_BIN (bin), owner, fake, NULL);
+  hook = gst_rtcp_hook_new (owner, write_nothing);
+  gst_rtcp_hook_set_target (hook, "rtp", 0);
+  gst_rtcp_hook_connect (hook);
+  g_signal_emit_by_name (fake->session, "on-sending-rtcp", own, FALSE, &urgent);
+  fail_unless (gst_rtcp_hook_is_own (hook, own));
+  fail_if (gst_rtcp_hook_is_own (hook, other));
+  gst_buffer_unref (other);
+  gst_buffer_unref (own);
+  g_clear_object (&hook);
+  gst_object_unref (bin);
+}
+
+GST_END_TEST;
+
 static Suite *
 rtcphook_bye_suite (void)
 {
@@ -168,6 +197,7 @@ rtcphook_bye_suite (void)
 
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_who_is_let_go_in_the_middle_of_a_bye_is_silent);
+  tcase_add_test (tc, test_a_strangers_receiver_report_is_not_its_own);
   return s;
 }
 
