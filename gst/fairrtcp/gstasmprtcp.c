@@ -388,9 +388,9 @@ gst_asmp_rtcp_listens (GstAsmpRtcp * self)
 {
   gboolean listens;
 
-  GST_OBJECT_LOCK (self);
-  listens = self->settings.role == GST_GROUP_ROLE_RECEIVER;
-  GST_OBJECT_UNLOCK (self);
+  gst_fairmix_lock_acquire (&self->lock);
+  listens = self->streams != NULL;
+  gst_fairmix_lock_release (&self->lock);
   return listens;
 }
 
@@ -622,17 +622,23 @@ gst_asmp_rtcp_create_stats (GstAsmpRtcp * self)
   return s;
 }
 
-/* A sender's bounds have changed.  Who comes last knows the last ones. */
+/* A sender's bounds have changed: the one thing that counts while it plays.  Who comes
+ * last knows the last ones. */
 static void
-gst_asmp_rtcp_update_params (GstAsmpRtcp * self)
+gst_asmp_rtcp_update_bounds (GstAsmpRtcp * self)
 {
-  FmxAsmpSenderParams params;
+  FmxAsmpSenderParams wanted, params;
 
   gst_fairmix_lock_acquire (&self->lock);
-  params = gst_asmp_rtcp_sender_params (self);
-  if (self->receivers != NULL)
-    fmx_asmp_sender_set_params (gst_asmp_receivers_get_sender
-        (self->receivers), &params, gst_asmp_rtcp_now (self));
+  wanted = gst_asmp_rtcp_sender_params (self);
+  if (self->receivers != NULL) {
+    FmxAsmpSender *sender = gst_asmp_receivers_get_sender (self->receivers);
+
+    fmx_asmp_sender_get_params (sender, &params);
+    params.min_bps = wanted.min_bps;
+    params.max_bps = wanted.max_bps;
+    fmx_asmp_sender_set_params (sender, &params, gst_asmp_rtcp_now (self));
+  }
   gst_fairmix_lock_release (&self->lock);
   gst_asmp_rtcp_tell (self);
 }
@@ -665,7 +671,7 @@ gst_asmp_rtcp_set_property (GObject * object, guint id, const GValue * value,
       GST_OBJECT_LOCK (self);
       gst_asmp_settings_set (&self->settings, id - PROP_SETTINGS, value);
       GST_OBJECT_UNLOCK (self);
-      gst_asmp_rtcp_update_params (self);
+      gst_asmp_rtcp_update_bounds (self);
       break;
   }
 }

@@ -166,6 +166,46 @@ GST_START_TEST (test_bounds_hold_whenever_they_are_set)
 
 GST_END_TEST;
 
+GST_START_TEST (test_the_encoder_gets_the_target_less_the_headers)
+{
+  GstElement *bin = gst_bin_new (NULL);
+  GstElement *encoder = gst_element_factory_make ("opusenc", "enc");
+  gint bitrate;
+  Fixture f;
+
+  gst_bin_add (GST_BIN (bin), encoder);
+  setup_in (&f, "sender", bin);
+  g_object_set (f.element, "encoder", "enc", NULL);
+  send_packets (&f, 50);
+  for (guint bps = 300000; bps >= 200000; bps -= 100000) {
+    push_rate (&f, LISTENER, bps, 0.02);
+    fail_unless_equals_int (target (&f), bps);
+    /* 40 bytes in each 20 ms */
+    g_object_get (encoder, "bitrate", &bitrate, NULL);
+    fail_unless (ABS (bitrate - (gint) (bps - 16000)) < 500, "%d", bitrate);
+  }
+  teardown (&f);
+  gst_object_unref (bin);
+}
+
+GST_END_TEST;
+
+/* What may be set in READY only counts from then on. */
+GST_START_TEST (test_another_algorithm_does_not_count_while_it_plays)
+{
+  Fixture f;
+
+  setup (&f, "sender");
+  send_packets (&f, 50);
+  push_rate (&f, LISTENER, 300000, 0.02);
+  gst_util_set_object_arg (G_OBJECT (f.element), "algorithm", "asmp");
+  push_rate (&f, OTHER, 20000, 0.0);    /* the paper would believe that */
+  fail_unless_equals_int (target (&f), 300000);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_packets_pass_as_they_are)
 {
   const gchar *roles[] = { "sender", "receiver" };
@@ -252,6 +292,8 @@ asmprtcp_suite (void)
   tcase_add_test (tc, test_a_plain_receiver_counts_and_is_told_of);
   tcase_add_test (tc, test_reports_on_others_streams_change_nothing);
   tcase_add_test (tc, test_bounds_hold_whenever_they_are_set);
+  tcase_add_test (tc, test_the_encoder_gets_the_target_less_the_headers);
+  tcase_add_test (tc, test_another_algorithm_does_not_count_while_it_plays);
   tcase_add_test (tc, test_packets_pass_as_they_are);
   tcase_add_test (tc, test_without_a_clock_it_says_so_and_does_not_start);
   tcase_add_test (tc,

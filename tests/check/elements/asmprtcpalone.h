@@ -25,8 +25,9 @@ typedef struct
   guint16 seq;
 } Fixture;
 
+/* @bin: (nullable): where the element is to be */
 static inline void
-setup (Fixture * f, const gchar * role)
+setup_in (Fixture * f, const gchar * role, GstElement * bin)
 {
   f->clock =
       GST_TEST_CLOCK (gst_test_clock_new_with_start_time (100 * GST_SECOND));
@@ -38,6 +39,8 @@ setup (Fixture * f, const gchar * role)
   gst_util_set_object_arg (G_OBJECT (f->element), "ntp-time-source",
       "clock-time");
   g_object_set (f->element, "initial-bitrate", 500000, NULL);
+  if (bin != NULL)
+    gst_bin_add (GST_BIN (bin), f->element);
   gst_element_set_bus (f->element, f->bus);
   f->rtcp = gst_harness_new_with_element (f->element, "rtcp_sink", "rtcp_src");
   f->rtp = gst_harness_new_with_element (f->element, "sink", "src");
@@ -47,6 +50,12 @@ setup (Fixture * f, const gchar * role)
   gst_harness_set_src_caps_str (f->rtcp, "application/x-rtcp");
   gst_harness_set_src_caps_str (f->rtp, RTP_CAPS_PCMU);
   f->seq = 0;
+}
+
+static inline void
+setup (Fixture * f, const gchar * role)
+{
+  setup_in (f, role, NULL);
 }
 
 static inline void

@@ -170,6 +170,13 @@ extern "C"
       const FmxAsmpSenderParams *params, void *memory, uint32_t n_max,
       uint32_t seed);
 
+  static inline void
+      fmx_asmp_sender_get_params (const FmxAsmpSender *sender,
+      FmxAsmpSenderParams *params)
+  {
+    *params = sender->params;
+  }
+
 /** fmx_asmp_sender_set_params: from now on */
   void fmx_asmp_sender_set_params (FmxAsmpSender *sender,
       const FmxAsmpSenderParams *params, FmxTime now);
