@@ -301,6 +301,19 @@ test_a_queue_that_grows_is_congestion_one_that_shrinks_is_none (void **state)
   assert_false (fmx_asmp_delay_is_congested (&path.delay));
 }
 
+/* Both means are the same: [ASMP (18)] has "at least". */
+static void
+test_where_nothing_changes_the_paper_says_congested (void **state)
+{
+  Path path;
+
+  (void) state;
+  path_init (&path, 0, 0);
+  path_run (&path, 50);
+  fmx_asmp_delay_report (&path.delay, 0.5);
+  assert_true (fmx_asmp_delay_is_congested (&path.delay));
+}
+
 /* [RFC3550 A.8]: signs do not cancel */
 static void
 test_jitter_of_both_signs_counts (void **state)
@@ -346,6 +359,42 @@ test_a_round_trip_that_cannot_be_is_ignored (void **state)
   assert_false (fmx_asmp_delay_is_measured (&path.delay));
 }
 
+/* T1 is 10 us, by chance of the clocks, so a is 9,999: 10 ms more would be 100 s. */
+static void
+test_a_ratio_that_gives_no_round_trip_does_not_count (void **state)
+{
+  Path path;
+
+  (void) state;
+  path_init (&path, -40 * FMX_MSECOND + 10 * FMX_USECOND, 0);
+  path_run (&path, 10);
+  path_sender_report (&path);
+  fmx_asmp_delay_on_rtt (&path.delay, 100 * FMX_MSECOND);
+  path.one_way += 10 * FMX_MSECOND;
+  path_run (&path, 10);
+  fmx_asmp_delay_report (&path.delay, 0.5);
+  assert_near (rtt_ms (&path), 100.0, 1e-6);
+}
+
+/* a hundredth of a second in thirty, as no clock does */
+static void
+test_clocks_that_part_leave_half_of_the_round_trip (void **state)
+{
+  Path path;
+
+  (void) state;
+  path_init (&path, 0, 0);
+  path_run (&path, 10);
+  path_sender_report (&path);
+  fmx_asmp_delay_report (&path.delay, 0.5);
+  fmx_asmp_delay_on_rtt (&path.delay, 100 * FMX_MSECOND);
+  for (unsigned i = 0; i < 10; i++) {
+    path.one_way -= 10 * FMX_MSECOND;
+    path_run (&path, 30 * 50);
+  }
+  assert_near (rtt_now_ms (&path), 50.0, 1e-6);
+}
+
 int
 main (void)
 {
@@ -365,7 +414,10 @@ main (void)
     cmocka_unit_test (test_after_a_restart_the_round_trip_is_what_it_was),
     cmocka_unit_test
         (test_a_queue_that_grows_is_congestion_one_that_shrinks_is_none),
+    cmocka_unit_test (test_where_nothing_changes_the_paper_says_congested),
     cmocka_unit_test (test_jitter_of_both_signs_counts),
+    cmocka_unit_test (test_a_ratio_that_gives_no_round_trip_does_not_count),
+    cmocka_unit_test (test_clocks_that_part_leave_half_of_the_round_trip),
     cmocka_unit_test (test_a_path_that_has_become_longer_for_good_is_no_queue),
     cmocka_unit_test (test_a_round_trip_that_cannot_be_is_ignored),
   };

@@ -173,6 +173,47 @@ test_what_is_lost_at_any_rate_is_not_much (void **state)
   assert_in_range (path_report (&path).rate_bps, 190000, 330000);
 }
 
+static void
+test_of_others_round_trips_the_mean_counts (void **state)
+{
+  const FmxAsmpRttHeader header = { OWN + 1, 100000, 1 };
+  FmxAsmpRtt told = { OWN + 1, 100 * FMX_MSECOND };
+  uint8_t data[FMX_ASMP_RTT_BYTES (1)];
+  Path path;
+
+  (void) state;
+  path_init (&path, FMX_ASMP_FAIR);
+  for (unsigned i = 0; i < 2; i++) {
+    fmx_asmp_rtt_write (&header, &told, data, sizeof data);
+    fmx_asmp_receiver_on_rtt (&path.receiver, OWN, &header, data);
+    told.rtt = 900 * FMX_MSECOND;
+  }
+  assert_near (path.receiver.others_rtt_s, 0.2, 0.01);
+}
+
+/* but twice as much as usual is */
+static void
+test_twice_of_what_is_lost_at_any_rate_is_much (void **state)
+{
+  Path path;
+
+  (void) state;
+  path_init (&path, FMX_ASMP_FAIR);
+  path.wire_bytes = 740;
+  path_run (&path, 5.0);
+  path_tell (&path, 2 * FMX_MSECOND, 296000, OWN);
+  path_report (&path);
+  path.loss = 0.08;
+  for (unsigned i = 0; i < 30; i++) {
+    path_run (&path, 5.0);
+    path_report (&path);
+    path_tell (&path, 2 * FMX_MSECOND, 296000, OWN);
+  }
+  path.loss = 0.16;
+  path_run (&path, 3.0);
+  assert_in_range (path_report (&path).rate_bps, 240000, 255000);
+}
+
 /* The sender has no room for all round trips: until it has told ours, those of
  * others keep us from speaking as if ours were half a second. */
 static void
@@ -312,6 +353,8 @@ main (void)
     cmocka_unit_test
         (test_small_packets_that_are_lost_at_any_rate_keep_their_share),
     cmocka_unit_test (test_what_is_lost_at_any_rate_is_not_much),
+    cmocka_unit_test (test_twice_of_what_is_lost_at_any_rate_is_much),
+    cmocka_unit_test (test_of_others_round_trips_the_mean_counts),
     cmocka_unit_test (test_in_a_large_session_others_round_trips_do_at_first),
     cmocka_unit_test (test_what_the_path_has_carried_comes_back_in_two_reports),
     cmocka_unit_test

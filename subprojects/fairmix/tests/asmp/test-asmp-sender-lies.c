@@ -152,6 +152,9 @@ test_among_too_many_who_loses_packets_is_believed_at_once (void **state)
   fmx_asmp_sender_on_rate (&rig.sender, 2, &rate, rig.now);
   assert_true (target (&rig) == 400000.0);
   rig_report (&rig, 2, 200);
+  fmx_asmp_sender_on_rate (&rig.sender, 2, &rate, rig.now + FMX_SECOND);
+  assert_true (target (&rig) == 400000.0);      /* that one came alone */
+  rig_report (&rig, 2, 200);
   fmx_asmp_sender_on_rate (&rig.sender, 2, &rate, rig.now);
   assert_true (target (&rig) == 60000.0 && limiting (&rig) == 2);
   rig_clear (&rig);

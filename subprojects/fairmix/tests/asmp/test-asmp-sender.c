@@ -117,7 +117,11 @@ test_a_lifetime_is_five_of_the_receivers_own_intervals (void **state)
   fmx_asmp_sender_get_stats (&rig.sender, &stats);
   assert_int_equal (stats.n_receivers, 1000);
   assert_int_equal (stats.n_timed_out, 0);
-  rig.now += 600 * FMX_SECOND;
+  rig.now += 390 * FMX_SECOND;
+  fmx_asmp_sender_on_timeout (&rig.sender, rig.now);
+  fmx_asmp_sender_get_stats (&rig.sender, &stats);
+  assert_int_equal (stats.n_receivers, 1000);   /* the first, for 490 s */
+  rig.now += 120 * FMX_SECOND;
   fmx_asmp_sender_on_timeout (&rig.sender, rig.now);
   fmx_asmp_sender_get_stats (&rig.sender, &stats);
   assert_int_equal (stats.n_receivers, 0);
@@ -202,15 +206,20 @@ test_round_trips_go_to_those_that_tell_rates_first (void **state)
 static void
 test_round_trips_that_cannot_be_are_not_told (void **state)
 {
-  const uint32_t dlsrs[] = { 0x20000, 0x80000000u, 0x18000 };
+  const struct
+  {
+    uint32_t lsr, dlsr;
+  } rows[] = { {0x10000, 0x20000}, {0x10000, 0x80000000u}, {0x10000, 0x18000},
+  {0, 0x27000},                 /* no sender report has come */
+  };
   FmxAsmpRttHeader header;
   FmxAsmpRtt rtt;
   Rig rig;
 
   (void) state;
   rig_init (&rig, FMX_ASMP_FAIR, N_MAX);
-  for (size_t i = 0; i < N_ELEMENTS (dlsrs); i++) {
-    FmxReportBlock block = { MEDIA, 0, 0, 1, 0, 0x10000, dlsrs[i] };
+  for (size_t i = 0; i < N_ELEMENTS (rows); i++) {
+    FmxReportBlock block = { MEDIA, 0, 0, 1, 0, rows[i].lsr, rows[i].dlsr };
 
     fmx_asmp_sender_on_report (&rig.sender, 1, &block, 0x28000, rig.now);
     fmx_asmp_sender_take_rtts (&rig.sender, &header, &rtt, 1, rig.now);
@@ -312,6 +321,21 @@ test_after_a_loss_a_plain_receivers_rate_grows_by_a_quarter (void **state)
   rig_clear (&rig);
 }
 
+/* In a millisecond's round trip (13) has no end. */
+static void
+test_without_loss_a_plain_receivers_rate_doubles_at_most (void **state)
+{
+  FmxReportBlock block = { MEDIA, 0, 0, 1, 0, 0x10000, 0x8000 };
+  Rig rig;
+
+  (void) state;
+  rig_init (&rig, FMX_ASMP_FAIR, N_MAX);
+  for (unsigned i = 0; i < 3; i++)
+    fmx_asmp_sender_on_report (&rig.sender, 1, &block, 0x18000 + 66, rig.now);
+  assert_true (target (&rig) == 2000000.0);
+  rig_clear (&rig);
+}
+
 static void
 send_packets (Rig * rig, unsigned n)
 {
@@ -354,6 +378,28 @@ test_so_does_one_with_asmp (void **state)
   fmx_asmp_sender_on_rate (&rig.sender, 1, &rate, rig.now);
   assert_true (target (&rig) == 500000.0);      /* its report does not say so */
   rig_report (&rig, 1, 0);
+  fmx_asmp_sender_on_rate (&rig.sender, 1, &rate, rig.now);
+  assert_true (target (&rig) == 16000.0);
+  rig_clear (&rig);
+}
+
+/* A fifth of what is sent is not next to nothing. */
+static void
+test_who_gets_a_little_is_believed_as_it_says (void **state)
+{
+  FmxAsmpRate rate = { MEDIA, 90000, FMX_SECOND / 10, 0.1, 20000, true, false,
+    true
+  };
+  Rig rig;
+
+  (void) state;
+  rig_init (&rig, FMX_ASMP_FAIR, N_MAX);
+  send_packets (&rig, 250);
+  rig_report (&rig, 1, 200);
+  fmx_asmp_sender_on_rate (&rig.sender, 1, &rate, rig.now);
+  assert_true (target (&rig) == 90000.0);
+  rate.received_bps = 2000;     /* but twice of that may be sent, to find out */
+  rig_report (&rig, 1, 200);
   fmx_asmp_sender_on_rate (&rig.sender, 1, &rate, rig.now);
   assert_true (target (&rig) == 16000.0);
   rig_clear (&rig);
@@ -432,7 +478,9 @@ main (void)
         (test_after_a_loss_a_plain_receivers_rate_grows_by_a_quarter),
     cmocka_unit_test
         (test_a_plain_receiver_that_nothing_reaches_lowers_the_rate),
+    cmocka_unit_test (test_without_loss_a_plain_receivers_rate_doubles_at_most),
     cmocka_unit_test (test_so_does_one_with_asmp),
+    cmocka_unit_test (test_who_gets_a_little_is_believed_as_it_says),
     cmocka_unit_test (test_a_joiner_that_has_not_measured_has_no_say),
     cmocka_unit_test (test_ten_thousand_receivers_come_speak_and_go),
   };
