@@ -78,6 +78,28 @@ GST_START_TEST (test_the_slowest_receiver_is_followed_until_it_is_gone)
 
 GST_END_TEST;
 
+/* [RFC4585]: not when the session would report next, 2.5 to 7.5 s later */
+GST_START_TEST (test_with_avpf_a_link_that_becomes_narrow_is_told_at_once)
+{
+  Node *node;
+  Net net;
+
+  net_init (&net);
+  node_add (&net, "sender", "rtp-profile=avpf");
+  node = node_add (&net, "receiver", "rtp-profile=avpf");
+  for (guint round = 0; round < 5; round++) {
+    node->capacity_bps = 0.0;
+    net_run (&net, 60);
+    fail_unless (target (&net) > 300000, "%u", target (&net));
+    node->capacity_bps = 100000.0;
+    net_run (&net, 2);
+    fail_unless (target (&net) < 300000, "%u", target (&net));
+  }
+  net_clear (&net);
+}
+
+GST_END_TEST;
+
 /* With gst-launch-1.0 -e, for one: what comes ends, and the listener is forgotten before
  * it would be by its silence. */
 GST_START_TEST (test_who_hears_the_end_says_bye)
@@ -316,6 +338,8 @@ asmprtcp_session_suite (void)
   tcase_add_test (tc, test_round_trips_are_measured_and_told);
   tcase_add_test (tc, test_reports_that_come_back_are_no_collision);
   tcase_add_test (tc, test_the_slowest_receiver_is_followed_until_it_is_gone);
+  tcase_add_test (tc,
+      test_with_avpf_a_link_that_becomes_narrow_is_told_at_once);
   tcase_add_test (tc, test_who_hears_the_end_says_bye);
   tcase_add_test (tc, test_reports_take_no_more_than_five_per_cent_in_an_hour);
   tcase_add_test (tc, test_among_more_than_twenty_one_speaks_for_others);

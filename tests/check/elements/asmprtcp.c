@@ -166,6 +166,24 @@ GST_START_TEST (test_bounds_hold_whenever_they_are_set)
 
 GST_END_TEST;
 
+GST_START_TEST (test_whoever_sends_anew_is_told_the_target)
+{
+  Fixture f;
+
+  setup (&f, "sender");
+  send_packets (&f, 50);
+  push_rate (&f, LISTENER, 300000, 0.02);
+  fail_unless_equals_int (target (&f), 300000);
+  fail_unless_equals_int (last_target_event (&f), 300000);
+  fail_unless_equals_int (last_target_event (&f), -1);
+  gst_harness_push_event (f.rtp, gst_event_new_stream_start ("another"));
+  fail_unless_equals_int (target (&f), 300000);
+  fail_unless_equals_int (last_target_event (&f), 300000);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_the_encoder_gets_the_target_less_the_headers)
 {
   GstElement *bin = gst_bin_new (NULL);
@@ -292,6 +310,7 @@ asmprtcp_suite (void)
   tcase_add_test (tc, test_a_plain_receiver_counts_and_is_told_of);
   tcase_add_test (tc, test_reports_on_others_streams_change_nothing);
   tcase_add_test (tc, test_bounds_hold_whenever_they_are_set);
+  tcase_add_test (tc, test_whoever_sends_anew_is_told_the_target);
   tcase_add_test (tc, test_the_encoder_gets_the_target_less_the_headers);
   tcase_add_test (tc, test_another_algorithm_does_not_count_while_it_plays);
   tcase_add_test (tc, test_packets_pass_as_they_are);
