@@ -9,8 +9,8 @@
 #             several of them, with commas, where there is no mixer
 # auto        plays; fake: throws away; FILE.wav: writes, FILE.wav+auto: both
 #
-# DATABASE=FILE names a file that places the talkers; without it they are
-# spread evenly.  LATENCY=20 (ms) is how late a packet may be before its talker's
+# DATABASE=FILE names a file that places the talkers; without it each takes the
+# next place that is free.  LATENCY=20 (ms) is how late a packet may be before its talker's
 # delay grows; with 80 short queues on the way are not heard.  ALIGN=1, here and at the
 # mixer: a voice that goes into a mix stays where it is; the others are as late as that.
 # Ports, IPv6: examples/launch/README.md

@@ -22,6 +22,7 @@ gst_partial_mix_listener_init (GstPartialMixListener * listener)
   listener->links = g_array_new (FALSE, TRUE, sizeof (GstPartialMixLink));
   listener->steady = gst_partial_mix_set_new ();
   listener->gains = g_array_new (FALSE, TRUE, sizeof (GstPartialMixGains));
+  fmx_places_init (&listener->places);
   listener->infos = g_array_new (FALSE, TRUE, sizeof (GstPartialMixStreamInfo));
   fmx_rate_meter_init (&listener->meter_out, RATE_WINDOW);
 }
@@ -183,6 +184,14 @@ gst_partial_mix_listener_look_up_stream (GstPartialMixListener * listener,
   gst_partial_mix_set_remove (listener->steady, stream->slot);
 }
 
+static void
+forget_gains (GstPartialMixListener * listener, GstPartialMixGains * gains)
+{
+  if (gains->has_place)
+    fmx_places_leave (&listener->places, gains->place, listener->rendered);
+  memset (gains, 0, sizeof *gains);
+}
+
 void
 gst_partial_mix_listener_init_link (GstPartialMixListener * listener,
     const GstPartialMixStream * stream, GstClockTime now)
@@ -194,8 +203,8 @@ gst_partial_mix_listener_init_link (GstPartialMixListener * listener,
     gst_partial_mix_payloads_give (&listener->payloads, link->pt);
   gst_partial_mix_set_remove (listener->steady, stream->slot);
   if (stream->slot < listener->gains->len)
-    memset (&g_array_index (listener->gains, GstPartialMixGains,
-            stream->slot), 0, sizeof (GstPartialMixGains));
+    forget_gains (listener, &g_array_index (listener->gains,
+            GstPartialMixGains, stream->slot));
   gst_partial_mix_link_init (link, FMX_HANDOVER_NONE, 0, now);
 }
 

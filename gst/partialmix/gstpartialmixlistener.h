@@ -7,6 +7,7 @@
 #include "fairmix/adapt/fmx-adapt-streams.h"
 #include "fairmix/base/fmx-rate-meter.h"
 #include "fairmix/mix/fmx-limiter.h"
+#include "fairmix/mix/fmx-places.h"
 
 #include "gstpartialmixcodec.h"
 #include "gstpartialmixdatabase.h"
@@ -48,10 +49,21 @@ typedef struct
   guint64 n_bytes;              /* on the wire */
 } GstPartialMixOutput;
 
-/* How loud a renderer plays a stream on either side, linear; 0, 0 is nowhere */
+/**
+ * GstPartialMixGains:
+ * @left: how loud a renderer plays a stream on this side, linear ...
+ * @right: ... and on that one; 0, 0: it was not heard yet
+ * @has_place: it has one of its own, @place
+ * @is_mix: it is a mix, and has none
+ * @pan: where a mix stands
+ */
 typedef struct
 {
   gfloat left, right;
+  gboolean has_place;
+  guint place;
+  gboolean is_mix;
+  gfloat pan;
 } GstPartialMixGains;
 
 /**
@@ -113,6 +125,8 @@ typedef struct
 
   /* renderer */
   GArray *gains;                /* of GstPartialMixGains, by stream slot */
+  FmxPlaces places;
+  GstClockTime rendered;        /* up to this media time */
   /* ... mixing thread only */
   FmxLimiter *limiter;          /* NULL: he never took samples */
   guint limiter_channels;       /* that it was set up for, 0 = it was not */

@@ -13,12 +13,19 @@
 
 #include "fairmix/mix/fmx-mix-kernels.h"
 
+#define NOBODY_DBOV 60          /* nobody speaks who is no louder */
+
+typedef struct
+{
+  gfloat left, right;
+} Sides;
+
 /* One voice in this tick, and how its place moves. */
 typedef struct
 {
   GstPartialMixStream *stream;
   FmxMixEnvelope envelope;
-  GstPartialMixGains from, to;
+  Sides from, to;
   gfloat gain;                  /* for this listener, relative to the frame's */
 } Voice;
 
@@ -26,6 +33,13 @@ static void
 voice_clear (gpointer data)
 {
   gst_partial_mix_stream_unref (((Voice *) data)->stream);
+}
+
+static GstClockTime
+time_of (guint rate_hz, gint64 samples)
+{
+  return gst_util_uint64_scale_int ((guint64) samples, GST_SECOND,
+      (gint) rate_hz);
 }
 
 static GstPartialMixGains *
@@ -36,48 +50,80 @@ gains_of (GstPartialMixListener * listener, GstPartialMixStream * stream)
   return &g_array_index (listener->gains, GstPartialMixGains, stream->slot);
 }
 
-/* Those without a place of their own in the Database share the room. */
-static guint
-count_unplaced (const GstPartialMixTable * table,
-    GstPartialMixListener * listener)
+/* Where the loudest of those stands or stood whom a mix names; the middle if that is not
+ * known, NAN if nobody speaks. */
+static gfloat
+find_loudest (const GstPartialMixListener * listener,
+    const GstPartialMixNames * names)
 {
-  guint n = 0;
+  gfloat pan = NAN;
+  guint8 level = NOBODY_DBOV;
+  guint32 place;
   guint i;
 
-  for (i = 0; i < gst_partial_mix_table_n_slots (table); i++) {
-    GstPartialMixStream *stream = gst_partial_mix_table_at (table, i);
-
-    n += stream != NULL
-        && isnan (gst_partial_mix_listener_get_info (listener, stream)->pan)
-        && gst_partial_mix_listener_get_link (listener, stream)->handover.way
-        == FMX_HANDOVER_MIXED;
+  for (i = 0; i < names->n; i++) {
+    if (names->has_levels && names->levels[i] >= level)
+      continue;
+    if (names->has_levels)
+      level = names->levels[i];
+    pan = names->has_levels && fmx_places_find (&listener->places,
+        names->ssrcs[i], &place) ? fmx_places_pan (place) : 0.0f;
   }
-  return n;
+  return pan;
 }
 
-static gboolean
-is_placed (const GstPartialMixGains * gains)
+/* A mix begins in the middle, or where it was taken for a voice. */
+static gfloat
+move_mix (GstPartialMixListener * listener, GstPartialMixGains * gains,
+    const GstPartialMixStream * stream, guint n)
 {
-  return gains->left != 0.0f || gains->right != 0.0f;
+  gfloat goal = find_loudest (listener, &stream->voice.names);
+
+  if (gains->has_place)
+    fmx_places_give_up (&listener->places, gains->place);
+  gains->has_place = FALSE;
+  gains->is_mix = TRUE;
+  if (!isnan (goal))
+    gains->pan = fmx_places_toward (gains->pan, goal,
+        (FmxDuration) time_of (stream->rate_hz, n));
+  return gains->pan;
 }
 
-/* @pan: where it goes; NAN if it has no place any more: one that fades out stays
- * where it stood. */
+/* Where the Database says; else where it was put when it was first heard. */
+static gfloat
+find_pan (GstPartialMixListener * listener, GstPartialMixStream * stream,
+    guint n)
+{
+  GstPartialMixGains *gains = gains_of (listener, stream);
+  gfloat pan = gst_partial_mix_listener_get_info (listener, stream)->pan;
+
+  if (!isnan (pan))
+    return pan;
+  if (gains->is_mix || stream->voice.names.n > 0)
+    return move_mix (listener, gains, stream, n);
+  if (!gains->has_place) {
+    gains->place = fmx_places_take (&listener->places, stream->ssrc,
+        listener->rendered);
+    gains->pan = fmx_places_pan (gains->place);
+    gains->has_place = TRUE;
+  }
+  return gains->pan;
+}
+
 static void
-place_voice (GstPartialMixListener * listener, Voice * voice, gfloat pan)
+place_voice (GstPartialMixListener * listener, Voice * voice, guint n)
 {
   GstPartialMixGains *gains = gains_of (listener, voice->stream);
 
-  if (isnan (pan) && is_placed (gains)) {
-    voice->from = voice->to = *gains;
-    return;
-  }
-  fmx_mix_pan_gains (isnan (pan) ? 0.0f : pan, &voice->to.left,
+  fmx_mix_pan_gains (find_pan (listener, voice->stream, n), &voice->to.left,
       &voice->to.right);
   voice->to.left *= voice->gain;
   voice->to.right *= voice->gain;
-  voice->from = is_placed (gains) ? *gains : voice->to;
-  *gains = voice->to;
+  voice->from = voice->to;
+  if (gains->left != 0.0f || gains->right != 0.0f)
+    voice->from = (Sides) {gains->left, gains->right};
+  gains->left = voice->to.left;
+  gains->right = voice->to.right;
 }
 
 static GstPartialMixRenderPlan *
@@ -105,30 +151,24 @@ gst_partial_mix_render_plan (GstPartialMixListener * listener,
     const GstPartialMixTable * table, const GstPartialMixFrame * frame)
 {
   GstPartialMixRenderPlan *plan = plan_new (listener);
-  guint n_places = count_unplaced (table, listener);
-  guint place = 0;
   guint i;
 
   for (i = 0; i < gst_partial_mix_table_n_slots (table); i++) {
     GstPartialMixStream *stream = gst_partial_mix_table_at (table, i);
     GstPartialMixLink *link;
-    const GstPartialMixStreamInfo *info;
     Voice voice = {.stream = stream,.envelope = {.ramp = frame->ramp} };
-    gfloat pan = NAN;
 
     if (stream == NULL)
       continue;
-    info = gst_partial_mix_listener_get_info (listener, stream);
     voice.gain = gst_partial_mix_listener_get_gain (listener, stream);
     link = gst_partial_mix_listener_get_link (listener, stream);
-    if (link->handover.way == FMX_HANDOVER_MIXED)
-      pan = isnan (info->pan) ? fmx_mix_spread (place++, n_places) : info->pan;
     if ((stream->voice.frame_active || stream->voice.frame_comfort)
         && fmx_handover_contributes (&link->handover,
             link->handover.mix, frame->pos, frame->n, &voice.envelope)) {
-      place_voice (listener, &voice, pan);
+      place_voice (listener, &voice, frame->n);
       gst_partial_mix_stream_ref (stream);
       g_array_append_val (plan->voices, voice);
+      listener->rendered = time_of (stream->rate_hz, frame->pos + frame->n);
     }
   }
   return plan;
@@ -189,13 +229,6 @@ make_buffer (GstPartialMixListener * listener,
   gst_buffer_unmap (buffer, &map);
   g_free (sum);
   return buffer;
-}
-
-static GstClockTime
-time_of (guint rate_hz, gint64 samples)
-{
-  return gst_util_uint64_scale_int ((guint64) samples, GST_SECOND,
-      (gint) rate_hz);
 }
 
 GstBuffer *

@@ -34,7 +34,7 @@ G_BEGIN_DECLS
  * @never_mix: see #FmxSelectStream
  * @mute: nobody hears it
  * @gain: linear, in the mixes
- * @pan: -1 left ... 1 right for a renderer; NAN to spread evenly
+ * @pan: -1 left ... 1 right for a renderer; NAN: where there is room
  *
  * What the Database says of a stream.
  */

@@ -1,93 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What one tick makes (gst/partialmix/gstpartialmixmixer.h), and what a renderer
- * makes of the same frames (gst/partialmix/gstpartialmixrender.h); no element, no
- * clock.  Each stream is a constant, so that a mix tells who is in it. */
-#include "../gstfairmixcheck.h"
+/* What one tick makes (gst/partialmix/gstpartialmixmixer.h). */
+#include "partialmixmixercheck.h"
 
-#include <math.h>
-
-#include "partialmix/gstpartialmixmixer.h"
-#include "partialmix/gstpartialmixrender.h"
-
-#define RATE 48000
-#define N 960                   /* 20 ms, of a packet and of a frame */
-#define N_STREAMS 3
-#define N_LISTENERS 3
 #define SETTLED 3               /* frames after which a limiter shows the sum */
-#define DELAY (40 * GST_MSECOND)
-#define SILENCE 80
 
-static const GstPartialMixFormat l16 = {
-  GST_PARTIAL_MIX_ENCODING_L16, RATE, 1, 96
-};
-
-static const gint16 values[N_STREAMS] = { 1000, 4000, 2000 };
-
-static GstPartialMixMixer mixer;
-static GstPartialMixTable table;
-static GstPartialMixSettings settings;
-static GstPartialMixStream *streams[N_STREAMS];
-static GstPartialMixListener listeners[N_LISTENERS];
 static GPtrArray *all;
-static GstPad *pad;
-static GstPartialMixFrame frame;
-static gboolean speaks[N_STREAMS];
 
-static GstPartialMixLink *
-link_of (guint listener, guint stream)
-{
-  return gst_partial_mix_listener_get_link (&listeners[listener],
-      streams[stream]);
-}
-
-/* Listener i is the neighbour of stream i, and hears the others mixed. */
 static void
-setup (void)
+setup_mixes (void)
 {
-  guint i, k;
-
-  frame = (GstPartialMixFrame) {
-  .n = N};
-  pad = gst_object_ref_sink (gst_pad_new ("sink_0", GST_PAD_SINK));
-  gst_partial_mix_settings_init (&settings);
-  settings.n_threads = 1;
-  gst_partial_mix_table_init (&table);
-  gst_partial_mix_mixer_init (&mixer);
-  gst_partial_mix_mixer_start (&mixer, &settings, DELAY);
+  setup ();
   all = g_ptr_array_new ();
-  for (i = 0; i < N_STREAMS; i++) {
-    streams[i] = gst_partial_mix_stream_new (100 + i, pad, &l16, RATE);
-    streams[i]->neighbour = (gint) i;
-    gst_partial_mix_table_add (&table, streams[i]);
-    speaks[i] = TRUE;
-  }
-  for (k = 0; k < N_LISTENERS; k++) {
-    gst_partial_mix_listener_init (&listeners[k]);
-    gst_partial_mix_listener_start (&listeners[k], &settings);
-    listeners[k].index = k;
-    listeners[k].negotiated = TRUE;
-    listeners[k].mix_format = l16;
-    listeners[k].n_names = FMX_CSRC_MAX;
-    for (i = 0; i < N_STREAMS; i++) {
-      gst_partial_mix_link_init (link_of (k, i),
-          i == k ? FMX_HANDOVER_NONE : FMX_HANDOVER_MIXED, 0, 0);
-      gst_partial_mix_link_placed (link_of (k, i), streams[i], 0, 0);
-    }
-  }
 }
 
 static void
-teardown (void)
+teardown_mixes (void)
 {
-  guint k;
-
-  for (k = 0; k < N_LISTENERS; k++)
-    gst_partial_mix_listener_clear (&listeners[k]);
-  gst_partial_mix_mixer_stop (&mixer);
-  gst_partial_mix_mixer_clear (&mixer);
-  gst_partial_mix_table_clear (&table);
+  teardown ();
   g_ptr_array_unref (all);
-  gst_object_unref (pad);
 }
 
 static void
@@ -97,38 +27,6 @@ listen (guint n)
 
   for (k = 0; k < n; k++)
     g_ptr_array_add (all, &listeners[k]);
-}
-
-static void
-say (GstPartialMixStream * stream, gint16 value)
-{
-  GstBuffer *buffer = gst_rtp_buffer_new_allocate (2 * N, 0, 0);
-  GstPartialMixPacket *packet = g_new0 (GstPartialMixPacket, 1);
-  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
-  guint i;
-
-  gst_rtp_buffer_map (buffer, GST_MAP_WRITE, &rtp);
-  for (i = 0; i < N; i++)
-    GST_WRITE_UINT16_BE ((guint8 *) gst_rtp_buffer_get_payload (&rtp) + 2 * i,
-        (guint16) value);
-  gst_rtp_buffer_unmap (&rtp);
-  packet->buffer = buffer;
-  packet->ext_seq = (guint64) frame.pos / N;
-  packet->pos = frame.pos;
-  gst_partial_mix_voice_push (&stream->voice, packet);
-}
-
-static void
-decode (void)
-{
-  guint i;
-
-  for (i = 0; i < N_STREAMS; i++) {
-    if (speaks[i])
-      say (streams[i], values[i]);
-    gst_partial_mix_mixer_take (&mixer, streams[i]);
-  }
-  gst_partial_mix_mixer_decode (&mixer, &frame, SILENCE);
 }
 
 /* One tick; @packets: what each listener gets of his first mix.  Returns: how many
@@ -338,132 +236,6 @@ GST_START_TEST (test_a_mix_in_another_encoding_is_another_stream)
 
 GST_END_TEST;
 
-/* ------------------------------------------------------------- renderer -- */
-
-static void
-set_channels (guint channels)
-{
-  gst_clear_caps (&listeners[0].raw_caps);
-  listeners[0].raw = TRUE;
-  listeners[0].raw_channels = channels;
-  listeners[0].raw_caps = gst_caps_new_simple ("audio/x-raw", "channels",
-      G_TYPE_INT, (gint) channels, NULL);
-}
-
-/* A tick for a renderer; @then: what he takes meanwhile.  The last sample of each
- * channel is in @heard. */
-static GstBuffer *
-render (guint then, gint heard[2])
-{
-  GstPartialMixRenderPlan *plan;
-  GstBuffer *buffer;
-  GstMapInfo map;
-
-  decode ();
-  plan = gst_partial_mix_render_plan (&listeners[0], &table, &frame);
-  set_channels (then);
-  buffer = gst_partial_mix_render_make (&listeners[0], plan, &frame, RATE,
-      DELAY);
-  gst_partial_mix_mixer_finish (&mixer);
-  frame.pos += N;
-  if (buffer != NULL) {
-    gst_buffer_map (buffer, &map, GST_MAP_READ);
-    fail_unless_equals_int (map.size, 2 * N * plan->channels);
-    heard[0] = ((gint16 *) map.data)[(N - 1) * plan->channels];
-    heard[1] = ((gint16 *) map.data)[N * plan->channels - 1];
-    gst_buffer_unmap (buffer, &map);
-  }
-  gst_partial_mix_render_plan_free (plan);
-  return buffer;
-}
-
-static void
-render_for (guint n, gint heard[2])
-{
-  set_channels (2);
-  while (n-- > 0) {
-    GstBuffer *buffer = render (2, heard);
-
-    gst_clear_buffer (&buffer);
-  }
-}
-
-/* Streams 1 and 2 are heard, from left and right. */
-GST_START_TEST (test_voices_stand_from_left_to_right)
-{
-  gint heard[2];
-
-  render_for (8, heard);
-  fail_unless (heard[0] > heard[1] + 1000, "%d, %d", heard[0], heard[1]);
-  /* each with a place of its own */
-  streams[1]->info.pan = 1.0f;
-  streams[2]->info.pan = -1.0f;
-  render_for (4, heard);
-  fail_unless (heard[0] > 1900 && heard[0] <= 2000);
-  fail_unless (heard[1] > 3900 && heard[1] <= 4000);
-}
-
-GST_END_TEST;
-
-GST_START_TEST (test_who_leaves_is_heard_to_his_end_where_he_stood)
-{
-  gint heard[2];
-
-  render_for (8, heard);
-  /* in the middle of the next frame but two */
-  streams[1]->next_pos = frame.pos + 2 * N + N / 2;
-  streams[1]->n_mixed = 1;
-  gst_partial_mix_link_change (link_of (0, 1), streams[1], FMX_HANDOVER_NONE,
-      0, frame.pos, 0);
-  render_for (2, heard);
-  fail_unless (heard[0] > heard[1] + 1000, "%d, %d", heard[0], heard[1]);
-  render_for (4, heard);
-  /* who is left has the middle */
-  fail_unless (ABS (heard[0] - heard[1]) < 10 && heard[0] > 1000);
-}
-
-GST_END_TEST;
-
-GST_START_TEST (test_a_frame_has_the_channels_that_were_planned)
-{
-  gint heard[2];
-  guint i;
-
-  frame.pos = 100 * N;
-  set_channels (2);
-  for (i = 0; i < 6; i++) {
-    GstBuffer *buffer = render (1 + i % 2, heard);      /* checks its size */
-
-    fail_unless (buffer != NULL);
-    gst_buffer_unref (buffer);
-  }
-  set_channels (1);
-  gst_buffer_unref (render (2, heard));
-  fail_unless_equals_int (heard[0], heard[1]);
-}
-
-GST_END_TEST;
-
-GST_START_TEST (test_silence_is_a_gap_and_nothing_comes_before_the_beginning)
-{
-  gint heard[2];
-  GstBuffer *buffer;
-
-  speaks[0] = speaks[1] = speaks[2] = FALSE;
-  set_channels (2);
-  fail_unless (render (2, heard) == NULL);
-  render_for (5, heard);
-  buffer = render (2, heard);
-  fail_unless (GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_GAP));
-  gst_buffer_unref (buffer);
-  speaks[1] = TRUE;
-  buffer = render (2, heard);
-  fail_if (GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_GAP));
-  gst_buffer_unref (buffer);
-}
-
-GST_END_TEST;
-
 static Suite *
 partialmix_mixer_suite (void)
 {
@@ -472,7 +244,7 @@ partialmix_mixer_suite (void)
 
   tc = tcase_create ("mixes");
   suite_add_tcase (suite, tc);
-  tcase_add_checked_fixture (tc, setup, teardown);
+  tcase_add_checked_fixture (tc, setup_mixes, teardown_mixes);
   tcase_add_test (tc, test_each_listener_gets_the_sum_of_all_others);
   tcase_add_test (tc, test_who_is_raised_for_one_is_not_for_the_others);
   tcase_add_test (tc, test_the_same_is_made_once_and_sent_to_each);
@@ -481,14 +253,6 @@ partialmix_mixer_suite (void)
   tcase_add_test (tc, test_who_listens_no_more_gives_up_his_mix);
   tcase_add_test (tc, test_a_mix_in_another_encoding_is_another_stream);
 
-  tc = tcase_create ("renderer");
-  suite_add_tcase (suite, tc);
-  tcase_add_checked_fixture (tc, setup, teardown);
-  tcase_add_test (tc, test_voices_stand_from_left_to_right);
-  tcase_add_test (tc, test_who_leaves_is_heard_to_his_end_where_he_stood);
-  tcase_add_test (tc, test_a_frame_has_the_channels_that_were_planned);
-  tcase_add_test (tc,
-      test_silence_is_a_gap_and_nothing_comes_before_the_beginning);
   return suite;
 }
 

@@ -2,6 +2,8 @@
 
 /* A src pad with audio/x-raw: where voices stand, and what its caps say. */
 
+#include <math.h>
+
 #include <gst/audio/audio.h>
 
 #include "mixrig.h"
@@ -39,24 +41,110 @@ find_peak (RigListener * listener, guint channel, guint from)
   return peak;
 }
 
-/* Of three the right one speaks.  Muted, it has no place among those who are
- * left, but is heard to its end: where it stood. */
-GST_START_TEST (test_a_muted_voice_fades_out_where_it_stood)
+/* How much louder @frequency is on the left than on the right, in dB, in @n buffers from
+ * @from on. */
+static gdouble
+find_side (RigListener * listener, guint from, guint n, gdouble frequency)
+{
+  gdouble *sides[2];
+  gdouble db;
+  guint i, k, channel;
+
+  for (channel = 0; channel < 2; channel++) {
+    sides[channel] = g_new (gdouble, n * RIG_FRAME);
+    for (i = 0; i < n; i++) {
+      GstMapInfo map;
+
+      gst_buffer_map (rig_nth (listener, from + i), &map, GST_MAP_READ);
+      for (k = 0; k < RIG_FRAME; k++)
+        sides[channel][i * RIG_FRAME + k] = ((const gint16 *) map.data)
+            [2 * k + channel];
+      gst_buffer_unmap (rig_nth (listener, from + i), &map);
+    }
+  }
+  db = 20.0 * log10 (rig_tone (sides[0], 0, n * RIG_FRAME, frequency)
+      / rig_tone (sides[1], 0, n * RIG_FRAME, frequency));
+  g_free (sides[0]);
+  g_free (sides[1]);
+  return db;
+}
+
+/* The same, of the latest ten buffers */
+static gdouble
+hear_side (Rig * rig, RigListener * listener, gdouble frequency)
+{
+  rig_run (rig, 20);
+  return find_side (listener, listener->buffers->len - 10, 10, frequency);
+}
+
+/* Two on their sides; a silent stream has none, and who comes moves nobody. */
+GST_START_TEST (test_who_comes_last_moves_nobody)
 {
   Rig *rig = rig_new (NULL);
   RigListener *listener = rig_listener (rig, "src_0", STEREO);
-  guint before;
+  gdouble first, second;
+  guint i;
 
   rig_talker (rig, "sink_1", 1, RIG_L16, 400, 0);
-  rig_talker (rig, "sink_2", 2, RIG_L16, 700, 0);
-  rig_talker (rig, "sink_3", 3, RIG_L16, 1000, 6000);
+  rig_talker (rig, "sink_2", 2, RIG_L16, 700, 2000);
   rig_play (rig);
+  first = hear_side (rig, listener, 700);
+  fail_unless (first > 4.0, "%g dB", first);
+  rig_talker (rig, "sink_3", 3, RIG_L16, 1000, 2000);
+  second = hear_side (rig, listener, 1000);
+  fail_unless (fabs (second + first) < 0.1, "%g, %g dB", first, second);
+  for (i = 4; i < 10; i++) {
+    gchar *name = g_strdup_printf ("sink_%u", i);
+
+    rig_talker (rig, name, i, RIG_L16, 1000 + 300 * (i - 3), 2000);
+    g_free (name);
+    fail_unless (fabs (hear_side (rig, listener, 700) - first) < 0.1);
+    fail_unless (fabs (hear_side (rig, listener, 1000) - second) < 0.1);
+  }
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+/* Not even after he was forgotten, and somebody else came. */
+GST_START_TEST (test_who_comes_back_stands_where_he_stood)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *listener = rig_listener (rig, "src_0", STEREO);
+  RigTalker *talker = rig_talker (rig, "sink_1", 1, RIG_L16, 400, 3000);
+  gdouble side;
+
+  rig_talker (rig, "sink_2", 2, RIG_L16, 700, 3000);
+  rig_play (rig);
+  side = hear_side (rig, listener, 400);
+  rig_remove_talker (rig, talker);
   rig_run (rig, 20);
-  mute (rig, 3);
+  rig_talker (rig, "sink_3", 3, RIG_L16, 1000, 3000);
+  fail_unless (fabs (hear_side (rig, listener, 1000) - side) > 3.0);
+  rig_talker (rig, "sink_1", 1, RIG_L16, 400, 3000);
+  fail_unless (fabs (hear_side (rig, listener, 400) - side) < 0.1);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+/* Who was heard last of three is muted: it is heard to its end where it stood. */
+GST_START_TEST (test_a_muted_voice_fades_out_where_it_stood)
+{
+  Rig *rig = rig_new ("ramp-duration=10000000");
+  RigListener *listener = rig_listener (rig, "src_0", STEREO);
+  gdouble side;
+  guint before;
+
+  rig_talker (rig, "sink_1", 1, RIG_L16, 400, 3000);
+  rig_talker (rig, "sink_2", 2, RIG_L16, 700, 3000);
+  rig_talker (rig, "sink_3", 3, RIG_L16, 1000, 3000);
+  rig_play (rig);
+  side = hear_side (rig, listener, 1000);
   before = listener->buffers->len;
+  mute (rig, 3);
   rig_run (rig, 20);
-  fail_unless (find_peak (listener, 1, before) > 3000);
-  fail_unless (find_peak (listener, 0, 0) < 1200);
+  fail_unless (fabs (find_side (listener, before, 3, 1000) - side) < 0.2);
   rig_free (rig);
 }
 
@@ -168,6 +256,8 @@ partialmix_renderer_suite (void)
 
   tc = tcase_create ("renderer");
   suite_add_tcase (suite, tc);
+  tcase_add_test (tc, test_who_comes_last_moves_nobody);
+  tcase_add_test (tc, test_who_comes_back_stands_where_he_stood);
   tcase_add_test (tc, test_a_muted_voice_fades_out_where_it_stood);
   tcase_add_test (tc, test_everybody_may_be_muted_one_after_the_other);
   tcase_add_test (tc, test_a_mono_renderer_stays_mono_when_it_is_asked_again);

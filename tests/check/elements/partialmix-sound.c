@@ -331,7 +331,7 @@ GST_START_TEST (test_loud_crowd_is_limited_not_clipped)
 
 GST_END_TEST;
 
-GST_START_TEST (test_renderer_places_voices_from_left_to_right)
+GST_START_TEST (test_renderer_places_voices_left_and_right)
 {
   Rig *rig = rig_new (NULL);
   RigListener *listener = rig_listener (rig, "src_0",
@@ -360,12 +360,13 @@ GST_START_TEST (test_renderer_places_voices_from_left_to_right)
     gst_buffer_unmap (rig_nth (listener, i), &map);
   }
   fail_unless (n > 80 * RIG_FRAME);
-  fail_unless (rig_tone (left, n / 2, 20 * RIG_FRAME, 400) > 4
+  /* the first ones on their sides, the next further out */
+  fail_unless (rig_tone (left, n / 2, 20 * RIG_FRAME, 400) > 1.9
       * rig_tone (right, n / 2, 20 * RIG_FRAME, 400));
-  fail_unless (rig_tone (right, n / 2, 20 * RIG_FRAME, 1000) > 4
-      * rig_tone (left, n / 2, 20 * RIG_FRAME, 1000));
-  fail_unless (fabs (rig_tone (left, n / 2, 20 * RIG_FRAME, 700)
-          - rig_tone (right, n / 2, 20 * RIG_FRAME, 700)) < 100);
+  fail_unless (rig_tone (right, n / 2, 20 * RIG_FRAME, 700) > 1.9
+      * rig_tone (left, n / 2, 20 * RIG_FRAME, 700));
+  fail_unless (rig_tone (left, n / 2, 20 * RIG_FRAME, 1000) > 4
+      * rig_tone (right, n / 2, 20 * RIG_FRAME, 1000));
   g_free (left);
   g_free (right);
   rig_free (rig);
@@ -483,7 +484,7 @@ partialmix_sound_suite (void)
   tcase_add_test (tc, test_loud_crowd_is_limited_not_clipped);
   tcase_add_test (tc, test_nobody_is_gone_when_the_rate_of_a_mix_falls);
   tcase_add_test (tc, test_a_mix_of_a_low_rate_is_wideband_at_once);
-  tcase_add_test (tc, test_renderer_places_voices_from_left_to_right);
+  tcase_add_test (tc, test_renderer_places_voices_left_and_right);
   return suite;
 }
 

@@ -102,16 +102,6 @@ fmx_mix_pan_gains (float pan, float *left, float *right)
   *right = (float) sin (angle);
 }
 
-float
-fmx_mix_spread (uint32_t place, uint32_t n_places)
-{
-  const float width = 0.8f;
-
-  if (n_places < 2)
-    return 0.0f;
-  return width * (2.0f * (float) place / (float) (n_places - 1) - 1.0f);
-}
-
 uint32_t
 fmx_mix_gain_split (float *gain)
 {

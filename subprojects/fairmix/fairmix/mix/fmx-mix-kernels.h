@@ -104,15 +104,6 @@ void fmx_mix_add_panned (int32_t * stereo, const int16_t * in, size_t n_frames,
 void fmx_mix_pan_gains (float pan, float *left, float *right);
 
 /**
- * fmx_mix_spread:
- * @place: 0 ... @n_places - 1
- *
- * Returns: the pan of the voice at @place when @n_places voices share the room
- *     evenly, from -0.8 to 0.8; 0 for one alone
- */
-float fmx_mix_spread (uint32_t place, uint32_t n_places);
-
-/**
  * fmx_mix_gain_split:
  * @gain: (inout): a linear gain in [0, 8]; becomes <= 1
  *
