@@ -57,7 +57,7 @@ fmx_options () {
   shift
   for argument in "$@"; do
     case $argument in
-    --*) grep -qF -e "'${argument%%=*}'" "$program" ||
+    -*) grep -qF -e "'${argument%%=*}'" "$program" ||
       { fmx_say "there is no option $argument; see $0 --help" >&2; exit 2; } ;;
     esac
   done

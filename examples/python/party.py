@@ -49,8 +49,10 @@ HEARD = 0.8
 PLAN = [(0.0, 550), (0.25, 260), (0.5, 120), (0.7, 260), (0.8, 550)]
 SAMPLE_S = 0.25
 STATUS_S = 0.5
-FIELDS = ['time_s', 'link_kbps', 'target_kbps', 'sent_kbps', 'lost_packets',
-          'packets', 'queue_ms', 'rtt_ms', 'separate', 'mixed', 'busy']
+# What is shorter has stages of which nothing can be said; what is longer fills a disk.
+LEAST_S, MOST_S = 10, 600
+FIELDS = ['time_s', 'link_kbps', 'target_kbps', 'sent_kbps', 'used_kbps',
+          'lost_packets', 'packets', 'queue_ms', 'rtt_ms', 'separate', 'mixed', 'busy']
 
 
 class Party:
@@ -120,6 +122,7 @@ class Party:
             time_s=round(now_s, 3), link_kbps=self.way.rate_bps / 1000,
             target_kbps=self.seen['target'] / 1000,
             sent_kbps=(counters.in_bytes - last.in_bytes) * 8e-3 / SAMPLE_S,
+            used_kbps=(counters.out_bytes - last.out_bytes) * 8e-3 / SAMPLE_S,
             lost_packets=counters.lost_packets - last.lost_packets,
             packets=counters.in_packets - last.in_packets,
             queue_ms=counters.queue_s * 1e3, rtt_ms=self.seen['rtt'],
@@ -178,7 +181,7 @@ def print_table(rows):
         print(f'{group[0]["time_s"] - SAMPLE_S:6.1f}'
               f'{group[0]["link_kbps"]:8.0f}'
               f'{sum(r["target_kbps"] for r in group) / n:8.0f}{sent:8.0f}'
-              f'{sent / group[0]["link_kbps"]:7.0%}'
+              f'{timeline.share_used(group):7.0%}'
               f'{sum(r["lost_packets"] for r in group) / packets:8.1%}'
               f'{queue:8.0f}{sum(r["separate"] for r in group) / n:10.1f}')
 
@@ -199,11 +202,18 @@ def print_voices(voices, recording, least):
     return count
 
 
+def seconds(text):
+    if not LEAST_S <= float(text) <= MOST_S:
+        raise argparse.ArgumentTypeError(f'from {LEAST_S} to {MOST_S}, not {text}')
+    return float(text)
+
+
 def parse_options():
     parser = argparse.ArgumentParser(
         description=__doc__.split('\n\nusage')[0])
     top = pathlib.Path(__file__).resolve().parents[2]
-    parser.add_argument('--seconds', type=float, default=40)
+    parser.add_argument('--seconds', type=seconds, default=40, metavar='N',
+                        help=f'from {LEAST_S} to {MOST_S}; 40 if it is not said')
     parser.add_argument('--play', action='store_true',
                         help='through the loudspeakers')
     parser.add_argument('--mic', action='store_true',
@@ -222,7 +232,11 @@ def main():
     voices = sorted(options.voices.glob('*.wav'))
     if not voices:
         sys.exit(f'no voices in {options.voices}: run examples/voices.sh')
-    options.out.mkdir(parents=True, exist_ok=True)
+    try:
+        options.out.mkdir(parents=True, exist_ok=True)
+        (options.out / 'party.log').touch()
+    except OSError as error:
+        sys.exit(f'nothing can be written there: {error}')
     with tempfile.TemporaryDirectory() as folder:
         play(options, [lasting(voice, options.seconds + START_S, folder)
                        for voice in voices])

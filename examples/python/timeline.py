@@ -44,6 +44,11 @@ def phases(rows):
     return groups
 
 
+def share_used(group):
+    """Of the link, by what came through: what was sent and lost is no use."""
+    return sum(column(group, 'used_kbps')) / sum(column(group, 'link_kbps'))
+
+
 def remarks(rows):
     """What a picture or a table of these rows must not hide, in sentences."""
     if not rows:
@@ -55,7 +60,7 @@ def remarks(rows):
                f'{len(rows) * sample_s:.0f} s: what happened then is its doing, '
                'not the link\'s.')
     for group in phases(rows):
-        used = sum(column(group, 'sent_kbps')) / sum(column(group, 'link_kbps'))
+        used = share_used(group)
         if used < 0.5 and sum(column(group, 'mixed')) > 0.5 * len(group):
             begin = float(group[0]['time_s']) - sample_s
             yield (f'From {begin:.0f} s to {float(group[-1]["time_s"]):.0f} s only '

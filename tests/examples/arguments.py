@@ -159,10 +159,11 @@ def check_unbuilt(folder):
 def check_options():
     """What no program knows is refused before anything is installed or built."""
     for name in ('party', 'meet', 'web', 'layers', 'multicast', 'voices'):
-        done = run(ROOT / f'examples/{name}.sh', '--nonsense')
-        if done.returncode != 2 or done.stdout \
-                or 'there is no option --nonsense' not in done.stderr:
-            yield f'{name}.sh --nonsense: {done}'
+        for option in ('--nonsense', '-X'):
+            done = run(ROOT / f'examples/{name}.sh', option)
+            if done.returncode != 2 or done.stdout \
+                    or f'there is no option {option}' not in done.stderr:
+                yield f'{name}.sh {option}: {done}'
     done = run(ROOT / 'examples/install-deps.sh', '--list', 'run', 'games')
     if done.returncode != 2 or 'unknown package group games' not in done.stderr:
         yield f'install-deps.sh games: {done}'

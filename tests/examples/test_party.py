@@ -13,10 +13,11 @@ import party                    # noqa: E402  after the path
 import timeline                 # noqa: E402
 
 
-def rows(used=1.0, mixed=0, busy=0, seconds=10):
+def rows(used=1.0, mixed=0, busy=0, seconds=10, sent=None):
     """So much of a link of 400, then of 200 kbit/s."""
     return [dict.fromkeys(party.FIELDS, 0) | {
-        'time_s': 0.25 * (n + 1), 'link_kbps': link, 'sent_kbps': used * link,
+        'time_s': 0.25 * (n + 1), 'link_kbps': link, 'used_kbps': used * link,
+        'sent_kbps': (sent or used) * link,
         'target_kbps': link, 'separate': 3, 'mixed': mixed, 'busy': busy,
         'packets': 20}
         for n in range(4 * seconds)
@@ -36,6 +37,20 @@ def test_each_stage_that_leaves_half_of_the_link_is_named():
     assert said == [
         f'From {a} s to {b} s only 30 % of the link was used, although voices '
         'were mixed.' for a, b in ((0, 5), (5, 10))], said
+
+
+def test_what_is_sent_and_lost_is_no_use_of_the_link():
+    assert len(list(timeline.remarks(rows(0.3, mixed=5, sent=1.5)))) == 2
+
+
+def test_only_a_length_that_can_be_played_is_taken():
+    for text in ('9', '0', '-5', 'nan', 'inf', '1e12', 'x'):
+        try:
+            party.seconds(text)
+        except (ValueError, party.argparse.ArgumentTypeError):
+            continue
+        raise AssertionError(text)
+    assert party.seconds('10') == 10 and party.seconds('600') == 600
 
 
 def test_a_busy_machine_is_named_first():
