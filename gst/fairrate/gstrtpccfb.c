@@ -49,7 +49,11 @@ GST_DEBUG_CATEGORY_STATIC (rtp_ccfb_debug);
 #define DEFAULT_SSRC SSRC_RANDOM
 #define DEFAULT_MAX_SSRCS 256
 #define DEFAULT_MTU 1200
+#define DEFAULT_ARRIVAL_FROM_DTS FALSE
 #define DEFAULT_NTP_TIME_SOURCE GST_FAIRMIX_NTP_NTP
+
+/* A DTS that is older is none of this packet's arrival: the wall clock was set. */
+#define OLDEST_DTS (1 * GST_SECOND)
 
 enum
 {
@@ -61,6 +65,7 @@ enum
   PROP_MAX_SSRCS,
   PROP_MTU,
   PROP_NTP_TIME_SOURCE,
+  PROP_ARRIVAL_FROM_DTS,
   PROP_SHARE_THREAD,
   PROP_STATS,
   N_PROPERTIES
@@ -81,6 +86,7 @@ struct _GstRtpCcfb
   guint max_ssrcs;
   guint mtu;
   GstFairmixNtpSource ntp_time_source;
+  gboolean arrival_from_dts;
 
   /* State, with the lock */
   GstFairmixLock lock;
@@ -89,6 +95,7 @@ struct _GstRtpCcfb
   FmxCcfbCollector collector;
   FmxCcfbStream *streams;
   GstFairmixOrigins *origins;
+  gboolean from_dts;            /* arrival_from_dts, as it was at the start */
   guint64 n_not_rtp;
   guint64 n_intruders;          /* packets of a second sender of an SSRC */
   gint64 shared_ssrc;           /* to tell of, -1 = none */
@@ -117,6 +124,23 @@ gst_rtp_ccfb_now (GstRtpCcfb * self)
 
 /* --- RTP ---------------------------------------------------------------- */
 
+/* with the lock.  Returns: when @buffer, which is seen @now, came out of the network */
+static FmxTime
+gst_rtp_ccfb_arrival (GstRtpCcfb * self, GstBuffer * buffer, FmxTime now)
+{
+  GstClockTime seen = gst_fairmix_timed_to_clock (&self->timed, now);
+  GstClockTimeDiff age;
+
+  if (!self->from_dts || !GST_BUFFER_DTS_IS_VALID (buffer)
+      || !GST_CLOCK_TIME_IS_VALID (seen))
+    return now;
+  age = GST_CLOCK_DIFF (GST_BUFFER_DTS (buffer)
+      + gst_element_get_base_time (GST_ELEMENT (self)), seen);
+  if (age < 0 || age > (GstClockTimeDiff) MIN (OLDEST_DTS, now))
+    return now;
+  return now - (FmxTime) age;
+}
+
 /* with the lock */
 static void
 gst_rtp_ccfb_note (GstRtpCcfb * self, GstBuffer * buffer, FmxTime now)
@@ -144,7 +168,8 @@ gst_rtp_ccfb_note (GstRtpCcfb * self, GstBuffer * buffer, FmxTime now)
   arrival.seq = header.seq;
   arrival.wire_bytes = gst_fairmix_rtp_wire_bytes (buffer);
   arrival.ecn = gst_fairmix_ecn_get (buffer);
-  fmx_ccfb_collector_on_packet (&self->collector, &arrival, now);
+  fmx_ccfb_collector_on_packet (&self->collector, &arrival,
+      gst_rtp_ccfb_arrival (self, buffer, now));
 }
 
 /* with the lock; returns when to wake up, on the clock */
@@ -429,6 +454,7 @@ gst_rtp_ccfb_start (GstElement * element)
   params.rate_fraction = self->rate_fraction;
   max_ssrcs = self->max_ssrcs;
   ssrc = self->ssrc;
+  self->from_dts = self->arrival_from_dts;
   GST_OBJECT_UNLOCK (self);
 
   self->own_ssrc = ssrc == SSRC_RANDOM ? g_random_int () : ssrc;
@@ -523,6 +549,7 @@ static const GstFairmixField fields[] = {
   GST_FAIRMIX_FIELD (PROP_MAX_SSRCS, GstRtpCcfb, max_ssrcs),
   GST_FAIRMIX_FIELD (PROP_MTU, GstRtpCcfb, mtu),
   GST_FAIRMIX_FIELD (PROP_NTP_TIME_SOURCE, GstRtpCcfb, ntp_time_source),
+  GST_FAIRMIX_FIELD (PROP_ARRIVAL_FROM_DTS, GstRtpCcfb, arrival_from_dts),
   GST_FAIRMIX_FIELD (PROP_SHARE_THREAD, GstRtpCcfb, timed.shares_thread),
 };
 
@@ -629,6 +656,17 @@ gst_rtp_ccfb_install_properties (GObjectClass * gobject_class)
    */
   properties[PROP_NTP_TIME_SOURCE] = gst_fairmix_ntp_source_param_spec ();
   /**
+   * GstRtpCcfb:arrival-from-dts:
+   *
+   * For `udpsrc socket-timestamp=realtime`, whose DTS is the kernel's time.
+   *
+   * Since: 0.1
+   */
+  properties[PROP_ARRIVAL_FROM_DTS] = g_param_spec_boolean ("arrival-from-dts",
+      "Arrival From DTS", "A packet arrived at its DTS, a running time of at "
+      "most a second ago, not when it comes here", DEFAULT_ARRIVAL_FROM_DTS,
+      ready);
+  /**
    * GstRtpCcfb:share-thread:
    *
    * For very many of these elements in one process.
@@ -705,6 +743,7 @@ gst_rtp_ccfb_init (GstRtpCcfb * self)
   self->max_ssrcs = DEFAULT_MAX_SSRCS;
   self->mtu = DEFAULT_MTU;
   self->ntp_time_source = DEFAULT_NTP_TIME_SOURCE;
+  self->arrival_from_dts = DEFAULT_ARRIVAL_FROM_DTS;
 
   gst_fairmix_lock_init (&self->lock, GST_FAIRMIX_RANK_ELEMENT);
   gst_fairmix_timed_init (&self->timed, &gst_rtp_ccfb_funcs,

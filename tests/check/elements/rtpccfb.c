@@ -103,6 +103,49 @@ GST_START_TEST (test_reports_say_what_arrived_and_how_long_ago)
 
 GST_END_TEST;
 
+/* As after udpsrc socket-timestamp=realtime: ten packets wait in the kernel, and are seen
+ * all at once.  @age_ms: of the DTS, when they are seen */
+GST_START_TEST (test_a_packet_arrived_at_its_dts_if_asked_to)
+{
+  static const struct
+  {
+    gboolean from_dts;
+    gint age_ms, expected_ms;
+  } rows[] = {
+    {TRUE, 60, 60}, {FALSE, 60, 0}, {TRUE, 0, 0},
+    /* what comes from the future or from long ago was of another clock */
+    {TRUE, -60, 0}, {TRUE, 1100, 0},
+  };
+
+  for (guint r = 0; r < G_N_ELEMENTS (rows); r++) {
+    FmxCcfbMetric metrics[16];
+    GstClockTime seen = 3 * GST_SECOND, report_time = seen;
+    Fixture f;
+
+    setup_with (&f, TRUE, "arrival-from-dts", rows[r].from_dts, NULL);
+    gst_element_set_base_time (f.element, GST_SECOND);
+    clock_advance_to (f.clock, 1, seen);
+    for (guint i = 0; i < 10; i++) {
+      GstBuffer *buffer = rtp_packet_new (SSRC, 100 + i, 160);
+
+      GST_BUFFER_DTS (buffer) = seen - GST_SECOND - rows[r].age_ms
+          * GST_MSECOND + i * GST_MSECOND;
+      fail_unless_equals_int (gst_harness_push (f.rtp, buffer), GST_FLOW_OK);
+    }
+    clock_wait_idle (f.clock, 1);
+    while (gst_harness_buffers_in_queue (f.rtcp) == 0)
+      report_time = clock_step (f.clock, 1);
+    fail_unless (read_report (gst_harness_pull (f.rtcp), metrics,
+            G_N_ELEMENTS (metrics)) >= 1);
+    fail_unless (ABS (GST_CLOCK_DIFF (seen - rows[r].expected_ms * GST_MSECOND
+                + metrics[0].arrival_offset, report_time)) <= GST_SECOND / 1024
+        + GST_USECOND, "row %u", r);
+    teardown (&f);
+  }
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_stream_start_caps_and_segment_come_first)
 {
   static const GstEventType expected[] = {
@@ -377,6 +420,7 @@ rtpccfb_suite (void)
   tcase_add_test (tc, test_rtp_passes_untouched);
   tcase_add_test (tc, test_a_buffer_list_stays_the_same_list);
   tcase_add_test (tc, test_reports_say_what_arrived_and_how_long_ago);
+  tcase_add_test (tc, test_a_packet_arrived_at_its_dts_if_asked_to);
   tcase_add_test (tc, test_stream_start_caps_and_segment_come_first);
   tcase_add_test (tc, test_feedback_takes_at_most_5_percent_of_the_media);
   tcase_add_test (tc, test_an_unlinked_rtcp_src_stops_nothing);
