@@ -157,6 +157,7 @@ struct _GstPartialMix
 
   /* State */
   GstElement *rtpbin;           /* from READY on; in state changes only */
+  GHashTable *pad_names;        /* of all pads, also while they are made or released */
   GList *sink_pads;             /* owned by the element as pads */
   GPtrArray *src_pads;          /* held; replaced, never changed: who has it may
                                  * use it without the lock */

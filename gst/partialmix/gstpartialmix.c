@@ -131,15 +131,27 @@ pad_number (GstPartialMix * self, const gchar * name, const gchar * prefix,
   return number;
 }
 
+/* Returns: %NULL if there is one with that number, of which GStreamer does not know
+ * before it is too late: sink_05 is sink_5, and two threads may ask for one name */
 static GstPad *
-make_pad (GType type, GstPadTemplate * templ, const gchar * prefix, guint index)
+make_pad (GstPartialMix * self, GType type, GstPadTemplate * templ,
+    const gchar * prefix, guint index)
 {
   gchar *name = g_strdup_printf ("%s%u", prefix, index);
-  GstPad *pad = g_object_new (type, "name", name, "direction",
-      GST_PAD_TEMPLATE_DIRECTION (templ), "template", templ, NULL);
+  gboolean is_new;
 
-  g_free (name);
-  return pad;
+  GST_PARTIAL_MIX_LOCK (self);
+  is_new = !g_hash_table_contains (self->pad_names, name);
+  if (is_new)
+    g_hash_table_add (self->pad_names, name);
+  GST_PARTIAL_MIX_UNLOCK (self);
+  if (!is_new) {
+    GST_WARNING_OBJECT (self, "there is a pad %s", name);
+    g_free (name);
+    return NULL;
+  }
+  return g_object_new (type, "name", name, "direction",
+      GST_PAD_TEMPLATE_DIRECTION (templ), "template", templ, NULL);
 }
 
 static void
@@ -156,9 +168,11 @@ new_sink_pad (GstPartialMix * self, GstPadTemplate * templ,
     const gchar * req_name)
 {
   guint index = pad_number (self, req_name, "sink_", &self->next_sink);
-  GstPad *pad = make_pad (GST_TYPE_PARTIAL_MIX_SINK_PAD, templ, "sink_",
+  GstPad *pad = make_pad (self, GST_TYPE_PARTIAL_MIX_SINK_PAD, templ, "sink_",
       index);
 
+  if (pad == NULL)
+    return NULL;
   GST_PARTIAL_MIX_SINK_PAD (pad)->index = index;
   gst_pad_set_chain_function (pad, gst_partial_mix_chain);
   gst_pad_set_chain_list_function (pad, gst_partial_mix_chain_list);
@@ -184,8 +198,10 @@ new_rtcp_pad (GstPartialMix * self, GstPadTemplate * templ,
     return NULL;
   }
   index = (guint) g_ascii_strtoull (req_name + strlen ("rtcp_sink_"), NULL, 10);
-  pad = make_pad (GST_TYPE_PARTIAL_MIX_SINK_PAD, templ, "rtcp_sink_", index);
-
+  pad = make_pad (self, GST_TYPE_PARTIAL_MIX_SINK_PAD, templ, "rtcp_sink_",
+      index);
+  if (pad == NULL)
+    return NULL;
   GST_PARTIAL_MIX_SINK_PAD (pad)->index = index;
   gst_pad_set_chain_function (pad, gst_partial_mix_rtcp_chain);
   gst_pad_set_event_function (pad, gst_partial_mix_rtcp_event);
@@ -226,11 +242,13 @@ new_src_pad (GstPartialMix * self, GstPadTemplate * templ,
     const gchar * req_name)
 {
   guint index = pad_number (self, req_name, "src_", &self->next_src);
-  GstPad *pad = make_pad (GST_TYPE_PARTIAL_MIX_SRC_PAD, templ, "src_",
+  GstPad *pad = make_pad (self, GST_TYPE_PARTIAL_MIX_SRC_PAD, templ, "src_",
       index);
   GstPartialMixListener *listener;
   GPtrArray *before;
 
+  if (pad == NULL)
+    return NULL;
   listener = &GST_PARTIAL_MIX_SRC_PAD (pad)->listener;
   listener->index = index;
   gst_pad_set_event_function (pad, gst_partial_mix_src_event);
@@ -255,8 +273,6 @@ gst_partial_mix_request_new_pad (GstElement * element, GstPadTemplate * templ,
     const gchar * req_name, const GstCaps * caps)
 {
   GstPartialMix *self = GST_PARTIAL_MIX (element);
-  GstPartialMixListener *listener = NULL;
-  GPtrArray *before;
   GstPad *pad;
 
   if (g_str_has_prefix (GST_PAD_TEMPLATE_NAME_TEMPLATE (templ), "rtcp"))
@@ -267,20 +283,9 @@ gst_partial_mix_request_new_pad (GstElement * element, GstPadTemplate * templ,
     pad = new_src_pad (self, templ, req_name);
   if (pad == NULL)
     return NULL;
-  if (GST_IS_PARTIAL_MIX_SRC_PAD (pad))
-    listener = &GST_PARTIAL_MIX_SRC_PAD (pad)->listener;
-  else
+  if (GST_PAD_IS_SINK (pad))
     gst_pad_set_active (pad, TRUE);
-  if (!gst_element_add_pad (element, pad)) {
-    /* the pad is gone: its address is all that there is */
-    GST_PARTIAL_MIX_LOCK (self);
-    self->sink_pads = g_list_remove (self->sink_pads, pad);
-    g_ptr_array_remove (self->listeners, listener);
-    before = remove_src_pad (self, pad);
-    GST_PARTIAL_MIX_UNLOCK (self);
-    g_ptr_array_unref (before);
-    return NULL;
-  }
+  gst_element_add_pad (element, pad);
   gst_child_proxy_child_added (GST_CHILD_PROXY (self), G_OBJECT (pad),
       GST_PAD_NAME (pad));
   return pad;
@@ -328,6 +333,7 @@ gst_partial_mix_release_pad (GstElement * element, GstPad * pad)
   GstPartialMix *self = GST_PARTIAL_MIX (element);
   GPtrArray *before = NULL;
   GstPartialMixSinkPad *sink;
+  gchar *name;
 
   gst_pad_set_active (pad, FALSE);
   GST_PARTIAL_MIX_LOCK (self);
@@ -347,7 +353,12 @@ gst_partial_mix_release_pad (GstElement * element, GstPad * pad)
 
   gst_child_proxy_child_removed (GST_CHILD_PROXY (self), G_OBJECT (pad),
       GST_PAD_NAME (pad));
+  name = gst_pad_get_name (pad);
   gst_element_remove_pad (element, pad);
+  GST_PARTIAL_MIX_LOCK (self);
+  g_hash_table_remove (self->pad_names, name);
+  GST_PARTIAL_MIX_UNLOCK (self);
+  g_free (name);
 }
 
 /* --------------------------------------------------------------- actions -- */
@@ -666,6 +677,7 @@ gst_partial_mix_finalize (GObject * object)
   gst_partial_mix_table_clear (&self->table);
   gst_fairmix_outbox_free (self->outbox);
   gst_partial_mix_claims_free (self->claims);
+  g_hash_table_unref (self->pad_names);
   g_list_free (self->sink_pads);
   g_ptr_array_unref (self->src_pads);
   g_ptr_array_unref (self->listeners);
@@ -800,6 +812,8 @@ gst_partial_mix_init (GstPartialMix * self)
   gst_partial_mix_settings_init (&self->wanted);
   self->settings = self->wanted;
 
+  self->pad_names =
+      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   self->src_pads = g_ptr_array_new_with_free_func (gst_object_unref);
   self->listeners = g_ptr_array_new ();
   gst_partial_mix_table_init (&self->table);

@@ -38,6 +38,45 @@ GST_START_TEST (test_streams_time_out_say_bye_and_are_unlinked)
 
 GST_END_TEST;
 
+/* Whoever asks for it gets none, however it is written, and what there is goes on. */
+GST_START_TEST (test_a_number_is_given_out_once_until_it_is_released)
+{
+  static const gchar *const kinds[] = { "sink_%s%u", "src_%s%u",
+    "rtcp_sink_%s%u"
+  };
+  GstElement *mix = gst_element_factory_make ("partialmix", NULL);
+  guint i, k;
+
+  for (i = 0; i < G_N_ELEMENTS (kinds); i++) {
+    GstPad *pads[2] = { NULL };
+
+    for (k = 0; k < 4; k++) {
+      gchar *name =
+          g_strdup_printf (kinds[i], k % 2 == 0 ? "" : "0", 5 + k / 2);
+      GstPad *pad = gst_element_request_pad_simple (mix, name);
+
+      fail_unless ((pad != NULL) == (k % 2 == 0), "%s", name);
+      if (pad != NULL)
+        pads[k / 2] = pad;
+      g_free (name);
+    }
+    for (k = 0; k < 2; k++) {
+      gchar *name = gst_pad_get_name (pads[k]);
+      GstPad *again;
+
+      gst_element_release_request_pad (mix, pads[k]);
+      gst_object_unref (pads[k]);
+      again = gst_element_request_pad_simple (mix, name);
+      fail_unless (again != NULL, "%s", name);
+      gst_object_unref (again);
+      g_free (name);
+    }
+  }
+  gst_object_unref (mix);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_listeners_come_and_go_while_playing)
 {
   Rig *rig = rig_new ("mix-encoding=l16");
@@ -394,6 +433,7 @@ partialmix_suite (void)
   tc = tcase_create ("who comes and goes");
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_streams_time_out_say_bye_and_are_unlinked);
+  tcase_add_test (tc, test_a_number_is_given_out_once_until_it_is_released);
   tcase_add_test (tc, test_listeners_come_and_go_while_playing);
   tcase_add_test (tc, test_pads_come_and_go_under_load);
 
