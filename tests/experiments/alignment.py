@@ -44,6 +44,8 @@ TIME_ID = 3
 HUM_HZ, HUM = 7100, 0.0005     # above what is judged, and no load on the mix
 PIECE_S = 8
 LATEST_S = 0.5
+OCTAVES_HZ = (250, 500, 1000, 2000)
+WINDOW_S = 0.05
 ALIKE = 0.8                     # or it is not the voice that is heard
 
 
@@ -216,6 +218,36 @@ def shifts(said, run):
     return found
 
 
+def powers(samples):
+    """In each octave, of a piece of sound"""
+    spectrum = abs(numpy.fft.rfft(samples * numpy.hanning(len(samples)))) ** 2
+    hz = numpy.fft.rfftfreq(len(samples), 1 / RATE)
+    return numpy.array([spectrum[(hz >= low) & (hz < 2 * low)].sum() for low in OCTAVES_HZ])
+
+
+def spectrum(said, run, since, until):
+    """[dB] that the voice is louder than it was said, in each octave, from `since` to `until`
+    (s, from a change on)"""
+    sums = numpy.zeros((2, len(OCTAVES_HZ)))
+    for at, _ in run.changes:
+        lags = [find_lag(said, run, at + d, 0.3, 0.5) for d in (-.6, .7)]
+        lags = [lag for lag in lags if lag is not None]
+        for k in range(round((until - since) / WINDOW_S) if lags else 0):
+            first = round((at + since + k * WINDOW_S) * RATE)
+            start = first + round((statistics.mean(lags) / 1e3 - run.began) * RATE)
+            pieces = [x[n:n + round(WINDOW_S * RATE)]
+                      for x, n in ((run.heard, start), (said, first))]
+            if len(pieces[0]) == len(pieces[1]) == round(WINDOW_S * RATE):
+                sums += [powers(piece) for piece in pieces]
+    return 10 * numpy.log10(sums[0] / sums[1])
+
+
+def compare_spectrum(said, run):
+    """What a change makes of the spectrum: the worst octave"""
+    change = spectrum(said, run, -0.1, 0.5) - spectrum(said, run, 1.0, 3.0)
+    return f'{max(change, key=abs):+.1f} dB'
+
+
 def judged(samples):
     """At 16 kHz, without what the others hum"""
     narrow = numpy.convolve(samples, listen.low_pass(numpy, 0.46 / 3), 'same')[::3]
@@ -318,9 +350,17 @@ def main():
     parser.add_argument('--seconds', type=int, default=56, help='of each run')
     parser.add_argument('--every', type=int, default=4, help='so many s it changes')
     parser.add_argument('--runs', type=int, default=3, help='for each row')
+    parser.add_argument('--spectrum', action='store_true',
+                        help='nothing but the spectrum at a change, in a minute and two')
     parser.add_argument('--write', action='store_true', help=f'into {PAGE.name}')
     args = parser.parse_args()
     Gst.init(None)
+    if args.spectrum:
+        said = read_voice(args.voice)
+        for name, tells in (('not aligned', False), ('aligned', True)):
+            print(name, compare_spectrum(said, Run(args.voice, args, tells, (2, 1)).play()),
+                  flush=True)
+        return
     lines = table(args)
     print('\n'.join(lines))
     if args.write:
