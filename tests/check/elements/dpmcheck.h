@@ -19,7 +19,9 @@
 
 #define RATE 48000
 #define HEARD_SAMPLES 4800      /* 100 ms: tones are multiples of 10 Hz */
-#define PATIENCE_US (15 * G_USEC_PER_SEC)       /* on the clock of the pipelines */
+/* On the clock of the pipelines.  A port sleeps in real time: who is missed after 5 s may
+ * be so after PATIENT_SPEED times as many of the clock's. */
+#define PATIENCE_US (15 * PATIENT_SPEED * G_USEC_PER_SEC)
 #define LOOK_US (20 * 1000)     /* how long we sleep between two looks */
 
 static GList *people;           /* those who are there, who came last first */
