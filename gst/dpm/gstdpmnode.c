@@ -22,6 +22,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_dpm_node_debug);
 #define DEFAULT_DATABASE_LOCATION NULL
 #define DEFAULT_VOICE_LEVEL 0
 #define DEFAULT_ALIGN FALSE
+#define DEFAULT_ECN FALSE
 
 #define NAMES_TICKS 10          /* names are said again every two seconds */
 
@@ -37,6 +38,7 @@ enum
   PROP_DATABASE_LOCATION,
   PROP_VOICE_LEVEL,
   PROP_ALIGN,
+  PROP_ECN,
   PROP_STATS,
   N_PROPERTIES
 };
@@ -50,6 +52,7 @@ typedef struct
   gboolean secret_is_too_long;
   guint bitrate;
   gboolean mute;
+  gboolean ecn;
 
   /* from init to the end */
   GstDpmGraph graph;
@@ -311,6 +314,8 @@ start (GstDpmNode * self)
   }
   GST_OBJECT_LOCK (self);
   opened = gst_dpm_port_open (port, priv->address, priv->port_number, &error);
+  if (opened && priv->ecn && !gst_dpm_port_set_ect (port))
+    GST_WARNING_OBJECT (self, "this system sends no ECN");
   GST_OBJECT_UNLOCK (self);
   if (!opened) {
     GST_ELEMENT_ERROR (self, RESOURCE, OPEN_READ,
@@ -610,6 +615,9 @@ gst_dpm_node_set_property (GObject * object, guint id, const GValue * value,
     case PROP_MUTE:
       priv->mute = g_value_get_boolean (value);
       break;
+    case PROP_ECN:
+      priv->ecn = g_value_get_boolean (value);
+      break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
       break;
@@ -676,6 +684,9 @@ gst_dpm_node_get_property (GObject * object, guint id, GValue * value,
     case PROP_MUTE:
       g_value_set_boolean (value, priv->mute);
       break;
+    case PROP_ECN:
+      g_value_set_boolean (value, priv->ecn);
+      break;
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
       break;
@@ -738,6 +749,10 @@ make_properties (void)
       "A voice stays at its place in time when it goes into a mix or comes out of "
       "one: it is as late as in the mix, and who mixes is asked to tell where it is",
       DEFAULT_ALIGN,
+      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
+  properties[PROP_ECN] = g_param_spec_boolean ("ecn", "ECN",
+      "Routers may mark what we send instead of dropping it (ECT(0)); marks on what "
+      "comes in are always reported and answered", DEFAULT_ECN,
       G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
   properties[PROP_STATS] =
       g_param_spec_boxed ("stats", "Statistics",

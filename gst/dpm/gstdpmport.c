@@ -6,6 +6,7 @@
 #include "gstdpmport-private.h"
 
 #include "gstdpmportstats.h"
+#include "gstdpmtos.h"
 #include "common/gstfairmixstats.h"
 
 #define TICK (FMX_SECOND / 5)
@@ -14,6 +15,7 @@
 #define MAX_PENDING 64          /* joins that are not confirmed yet */
 #define BURST 64                /* datagrams between two looks at the clock */
 #define MOVE_PACKETS 6          /* of media: the first ones from elsewhere */
+#define ECN_MASK 3
 #define DRAIN_US (400 * 1000)
 
 static guint
@@ -134,6 +136,12 @@ gst_dpm_port_open (GstDpmPort * port, const gchar * address, guint number,
   return gst_dpm_socket_open (&port->socket, address, number, error);
 }
 
+gboolean
+gst_dpm_port_set_ect (GstDpmPort * port)
+{
+  return gst_dpm_socket_set_ect (&port->socket);
+}
+
 guint
 gst_dpm_port_get_number (GstDpmPort * port)
 {
@@ -232,6 +240,7 @@ static void
 on_media (GstDpmPort * port, guint8 * data, gsize size,
     const FmxJoinAddress * from)
 {
+  guint8 tos = gst_dpm_socket_get_tos (&port->socket);
   gboolean elsewhere;
   GstBuffer *buffer;
   GstDpmPeer *peer;
@@ -257,6 +266,8 @@ on_media (GstDpmPort * port, guint8 * data, gsize size,
       gst_dpm_move_finish (port, gst_dpm_port_now (port));
     gst_fairmix_lock_release (&port->lock);
   }
+  if (buffer != NULL && (tos & ECN_MASK) != 0)
+    gst_dpm_tos_attach (buffer, tos);
   if (buffer != NULL)
     push (port, pad, buffer);
   gst_clear_object (&pad);

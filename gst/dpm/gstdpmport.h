@@ -72,6 +72,8 @@ GstDpmPeer *gst_dpm_port_connect (GstDpmPort * port, const gchar * server,
 /* @address: (nullable): where to listen; @number: the UDP port, 0: any */
 gboolean gst_dpm_port_open (GstDpmPort * port, const gchar * address,
     guint number, GError ** error);
+/* See gst_dpm_socket_set_ect(). */
+gboolean gst_dpm_port_set_ect (GstDpmPort * port);
 void gst_dpm_port_start (GstDpmPort * port);
 
 /* Who is below because the server asked us is sent there; waits a little until they

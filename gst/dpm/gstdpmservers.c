@@ -141,7 +141,7 @@ static void
 nearest_first (FmxJoinAddress * addresses, guint n, GCancellable * cancellable)
 {
   FmxJoinMessage hello = {.type = FMX_JOIN_HELLO };
-  GstDpmSocket socket = { NULL, FALSE };
+  GstDpmSocket socket = { 0 };
   guint8 data[FMX_JOIN_MAX_BYTES];
   guint first = n;
 

@@ -9,10 +9,12 @@
 #include <gio/gnetworking.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <netinet/ip.h>
 #include <string.h>
 
 #define RECEIVE_BUFFER_BYTES (4 << 20)
 #define MAX_NOTHINGS 64         /* read over in one call */
+#define ECT_0 2
 
 static const guint8 v4_prefix[12] = {[10] = 0xff,[11] = 0xff };
 
@@ -32,6 +34,19 @@ bind_new (GInetAddress * address, guint port, GError ** error)
   if (!bound)
     g_clear_object (&socket);
   return socket;
+}
+
+/* An IPv6 socket speaks IPv4 as well, where the host has both.  Returns: whether the
+ * system knows one of them */
+static gboolean
+set_tos_options (GstDpmSocket * self, gint v4_option, gint v6_option,
+    gint value)
+{
+  gboolean v4 = g_socket_set_option (self->socket, IPPROTO_IP, v4_option, value,
+      NULL);
+
+  return (self->is_v6 && g_socket_set_option (self->socket, IPPROTO_IPV6,
+          v6_option, value, NULL)) || v4;
 }
 
 gboolean
@@ -66,7 +81,20 @@ gst_dpm_socket_open (GstDpmSocket * self, const gchar * address, guint port,
   /* the system makes it less where it must */
   g_socket_set_option (self->socket, SOL_SOCKET, SO_RCVBUF,
       RECEIVE_BUFFER_BYTES, NULL);
+  set_tos_options (self, IP_RECVTOS, IPV6_RECVTCLASS, TRUE);
   return TRUE;
+}
+
+gboolean
+gst_dpm_socket_set_ect (GstDpmSocket * self)
+{
+  return set_tos_options (self, IP_TOS, IPV6_TCLASS, ECT_0);
+}
+
+guint8
+gst_dpm_socket_get_tos (const GstDpmSocket * self)
+{
+  return self->tos;
 }
 
 void
@@ -119,16 +147,41 @@ address_from_native (FmxJoinAddress * address,
   return FALSE;
 }
 
+/* IPv4 has it as a byte, IPv6 as an int. */
+static guint8
+read_tos (struct msghdr *header)
+{
+  struct cmsghdr *control;
+  gint number;
+
+  for (control = CMSG_FIRSTHDR (header); control != NULL;
+      control = CMSG_NXTHDR (header, control)) {
+    if (control->cmsg_level == IPPROTO_IP && control->cmsg_type == IP_TOS)
+      return *CMSG_DATA (control);
+    if (control->cmsg_level == IPPROTO_IPV6
+        && control->cmsg_type == IPV6_TCLASS) {
+      memcpy (&number, CMSG_DATA (control), sizeof number);
+      return (guint8) number;
+    }
+  }
+  return 0;
+}
+
 gsize
 gst_dpm_socket_receive (GstDpmSocket * self, guint8 * data, gsize size,
     FmxJoinAddress * from)
 {
+  _Alignas (struct cmsghdr) guint8 control[64];
+
   /* There is an end to those that are empty, too. */
   for (guint i = 0; i < MAX_NOTHINGS; i++) {
     struct sockaddr_storage native;
-    socklen_t length = sizeof native;
-    gssize n = recvfrom (g_socket_get_fd (self->socket), (void *) data, size, 0,
-        (struct sockaddr *) &native, &length);
+    struct iovec part = { data, size };
+    struct msghdr header = {.msg_name = &native,.msg_namelen = sizeof native,
+      .msg_iov = &part,.msg_iovlen = 1,.msg_control = control,
+      .msg_controllen = sizeof control
+    };
+    gssize n = recvmsg (g_socket_get_fd (self->socket), &header, 0);
 
     /* An error is one of a packet sent before: somebody is not there any more.
      * Read on; when there is nothing left the answer is EAGAIN. */
@@ -136,6 +189,7 @@ gst_dpm_socket_receive (GstDpmSocket * self, guint8 * data, gsize size,
       if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EBADF)
         return 0;
     } else if (n > 0 && address_from_native (from, &native)) {
+      self->tos = read_tos (&header);
       return (gsize) n;
     }
   }

@@ -24,6 +24,7 @@ typedef struct
   /*< private >*/
   GSocket *socket;
   gboolean is_v6;
+  guint8 tos;                   /* of the datagram that was received last */
 } GstDpmSocket;
 
 /** GST_DPM_MAX_DATAGRAMS: that are sent with one call */
@@ -48,6 +49,12 @@ typedef struct
 gboolean gst_dpm_socket_open (GstDpmSocket * self, const gchar * address,
     guint port, GError ** error);
 void gst_dpm_socket_close (GstDpmSocket * self);
+
+/* What is sent from now on says ECT(0) [RFC3168 5].  Returns: whether the system lets us */
+gboolean gst_dpm_socket_set_ect (GstDpmSocket * self);
+/* Returns: the byte of the IP header with ECN in it, of what was received last; 0 if the
+ * system does not tell */
+guint8 gst_dpm_socket_get_tos (const GstDpmSocket * self);
 
 guint gst_dpm_socket_get_port (GstDpmSocket * self);
 

@@ -10,7 +10,7 @@ static gint reads;              /* whether somebody is to */
 static const gchar *
 own_address (void)
 {
-  GstDpmSocket v6 = { NULL, FALSE };
+  GstDpmSocket v6 = { 0 };
   gboolean has_v6 = gst_dpm_socket_open (&v6, "::1", 0, NULL);
 
   gst_dpm_socket_close (&v6);

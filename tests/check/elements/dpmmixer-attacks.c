@@ -117,7 +117,7 @@ GST_END_TEST;
 GST_START_TEST (test_packets_from_a_foreign_address_are_refused)
 {
   Meeting m = meeting_new ();
-  GstDpmSocket elsewhere = { NULL, FALSE };
+  GstDpmSocket elsewhere = { 0 };
   guint n = relay_copy (m.relay, TRUE, 0x80, 0x3f, packets);
 
   fail_unless (gst_dpm_socket_open (&elsewhere, "127.0.0.1", 0, NULL));
@@ -197,7 +197,7 @@ GST_END_TEST;
 GST_START_TEST (test_a_join_played_back_changes_nothing)
 {
   Meeting m = meeting_new ();
-  GstDpmSocket elsewhere = { NULL, FALSE };
+  GstDpmSocket elsewhere = { 0 };
   guint n = relay_copy (m.relay, TRUE, 'd', 0, packets), n_joins = 0;
 
   fail_unless (gst_dpm_socket_open (&elsewhere, "127.0.0.1", 0, NULL));
@@ -222,7 +222,7 @@ GST_START_TEST (test_a_flood_of_hellos_costs_nobody_anything)
 {
   Meeting m = meeting_new ();
   FmxJoinMessage hello = {.type = FMX_JOIN_HELLO };
-  GstDpmSocket elsewhere = { NULL, FALSE };
+  GstDpmSocket elsewhere = { 0 };
   guint8 data[FMX_JOIN_MAX_BYTES];
   guint64 before = stat_of (m.mixer, "n-hellos");
 

@@ -332,7 +332,7 @@ have_no_time (gpointer data)
 /* It says so, once, and the next one is tried. */
 GST_START_TEST (test_a_server_that_stays_busy_is_told_and_left)
 {
-  GstDpmSocket busy = { NULL, FALSE };
+  GstDpmSocket busy = { 0 };
   Person *mixer = mixer_new (""), *alice;
   GThread *thread;
   gchar *line;

@@ -124,7 +124,7 @@ relay_turn_to (Relay * relay, guint mixer_port)
 static inline void
 relay_rebind (Relay * relay)
 {
-  GstDpmSocket other = { NULL, FALSE }, old;
+  GstDpmSocket other = { 0 }, old;
 
   fail_unless (gst_dpm_socket_open (&other, "127.0.0.1", 0, NULL));
   g_atomic_int_set (&relay->dead, TRUE);

@@ -148,7 +148,7 @@ run_next (gpointer servers)
 /* Three of the same priority; one answers falsely, one rightly, one not at all. */
 GST_START_TEST (test_the_host_that_answers_first_is_the_first)
 {
-  GstDpmSocket sockets[3] = { {NULL, FALSE}, {NULL, FALSE}, {NULL, FALSE}
+  GstDpmSocket sockets[3] = { {0}, {0}, {0}
   };
   GstDpmServers *servers;
   guint ports[3];
