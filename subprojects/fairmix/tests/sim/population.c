@@ -3,9 +3,10 @@
 /* A controller in a population of networks.
  *
  * usage: population [--controller NAME] [--draws N] [--tuned|--held-out|--both]
- *                   [--family N] [--each] [--paced]
+ *                   [--family N] [--each] [--paced] [--compare]
  *
- * NAME may be tcp: an endless one, of the kind of the others.
+ * NAME may be tcp: an endless one, of the kind of the others.  --compare: how many
+ * draws are inside, and in brackets the median, of each controller side by side.
  * Prints for each family how many of its draws are inside the targets.  Even
  * seeds are for tuning, odd ones are held out: what is said of a controller is
  * said of these. */
@@ -26,6 +27,7 @@ typedef struct
   unsigned first;               /* seed: 0 = tuned, 1 = held out */
   int family;                   /* -1 = all */
   bool each;
+  bool compare;                 /* all controllers, side by side */
   bool both;                    /* a column for what is inside of the tuned ones */
 } Options;
 
@@ -138,6 +140,47 @@ name_of (const FmxSimSubject *subject)
   return subject->klass != NULL ? subject->klass->name : "tcp";
 }
 
+/* --------------------------------------------------------- side by side -- */
+
+static const FmxRateClass *const compared[] = {
+  &fmx_rate_shortq, &fmx_rate_dpm, &fmx_rate_tfrc, &fmx_rate_gaimd
+};
+
+static const unsigned n_compared = sizeof compared / sizeof compared[0];
+
+static void
+compare_in_family (Options *options, FmxSimFamily family)
+{
+  printf ("| %s |", fmx_sim_family_names[family]);
+  for (unsigned i = 0; i < n_compared; i++) {
+    options->subject.klass = compared[i];
+    run_draws (options, family, options->first);
+    printf (" %.0f %% (%.2f) |", 100.0 * tally.ok / tally.n,
+        tally.values[tally.n / 2]);
+  }
+  printf ("\n");
+  fflush (stdout);
+}
+
+static void
+print_head (const Options *options)
+{
+  printf ("%s, %s seeds\n\n", options->compare ? "inside (median)"
+      : name_of (&options->subject),
+      options->first == 0 && !options->both ? "tuned (even)" : "held-out (odd)");
+  if (options->compare) {
+    printf ("| family |");
+    for (unsigned i = 0; i < n_compared; i++)
+      printf (" %s |", compared[i]->name);
+    printf ("\n|---|---|---|---|---|\n");
+    return;
+  }
+  printf ("| family |%s draws | inside | ratio outside 1/3 to 3 "
+      "| changes <= 2/min | changes/min | apart | padding | climbs in time | 5 %% | median | 95 %% |\n"
+      "|---|---|---|---|---|---|---|---|---|---|---|---|%s\n",
+      options->both ? " inside, tuned |" : "", options->both ? "---|" : "");
+}
+
 static bool
 set_controller (FmxSimSubject *subject, const char *name)
 {
@@ -159,6 +202,8 @@ parse (Options *options, int argc, char **argv)
       options->each = true;
     else if (strcmp (argv[i], "--paced") == 0)
       options->subject.paced = true;
+    else if (strcmp (argv[i], "--compare") == 0)
+      options->compare = true;
     else if (i + 1 == argc)
       return false;
     else if (strcmp (argv[i], "--controller") == 0) {
@@ -178,21 +223,20 @@ parse (Options *options, int argc, char **argv)
 int
 main (int argc, char **argv)
 {
-  Options options = { {&fmx_rate_shortq, false}, 24, 1, -1, false, false };
+  Options options = {.subject = {&fmx_rate_shortq, false},.n = 24,.first = 1,.family = -1 };
 
   if (!parse (&options, argc, argv)) {
     fprintf (stderr, "usage: population [--controller NAME] [--draws N] "
-        "[--tuned|--held-out|--both] [--family N] [--each] [--paced]\n");
+        "[--tuned|--held-out|--both] [--family N] [--each] [--paced] [--compare]\n");
     return 2;
   }
-  printf ("%s, %s seeds\n\n"
-      "| family |%s draws | inside | ratio outside 1/3 to 3 "
-      "| changes <= 2/min | changes/min | apart | padding | climbs in time | 5 %% | median | 95 %% |\n"
-      "|---|---|---|---|---|---|---|---|---|---|---|---|%s\n", name_of (&options.subject),
-      options.first == 0 && !options.both ? "tuned (even)" : "held-out (odd)",
-      options.both ? " inside, tuned |" : "", options.both ? "---|" : "");
+  print_head (&options);
   for (unsigned f = 0; f < FMX_SIM_N_FAMILIES; f++)
-    if (options.family < 0 || options.family == (int) f)
-      run_family (&options, (FmxSimFamily) f);
+    if (options.family < 0 || options.family == (int) f) {
+      if (options.compare)
+        compare_in_family (&options, (FmxSimFamily) f);
+      else
+        run_family (&options, (FmxSimFamily) f);
+    }
   return 0;
 }
