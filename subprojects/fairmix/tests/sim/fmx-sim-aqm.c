@@ -13,6 +13,13 @@
 #define PIE_BURST (150 * FMX_MSECOND)
 #define PIE_ALPHA 0.125
 #define PIE_BETA 1.25
+#define DUALPI2_TARGET_S 0.015
+#define DUALPI2_UPDATE (16 * FMX_MSECOND)
+#define DUALPI2_ALPHA 0.16
+#define DUALPI2_BETA 3.2
+#define DUALPI2_COUPLING 2.0
+#define DUALPI2_STEP_S 0.001
+#define DUALPI2_CLASSIC 10u     /* each tenth packet, while L4S waits too */
 #define RED_WEIGHT 0.002
 #define RED_MAX_P 0.1
 
@@ -126,11 +133,13 @@ pie_drops (FmxSimAqm *aqm, FmxTime now)
 }
 
 static FmxSimAqmQueue *
-queue_of (FmxSimAqm *aqm, uint32_t flow)
+queue_of (FmxSimAqm *aqm, const FmxSimPacket *packet)
 {
+  if (aqm->discipline == FMX_SIM_DUALPI2)
+    return &aqm->queues[packet->l4s];
   if (aqm->discipline != FMX_SIM_FQ_CODEL)
     return &aqm->queues[0];
-  return &aqm->queues[flow % FMX_SIM_AQM_QUEUES];
+  return &aqm->queues[packet->flow % FMX_SIM_AQM_QUEUES];
 }
 
 static FmxSimPacket
@@ -160,7 +169,7 @@ drop_from_longest (FmxSimAqm *aqm)
 bool
 fmx_sim_aqm_enqueue (FmxSimAqm *aqm, FmxSimPacket packet, FmxTime now)
 {
-  FmxSimAqmQueue *queue = queue_of (aqm, packet.flow);
+  FmxSimAqmQueue *queue = queue_of (aqm, &packet);
   bool early = (aqm->discipline == FMX_SIM_RED && red_drops (aqm, now))
       || (aqm->discipline == FMX_SIM_PIE && pie_drops (aqm, now));
   bool full = aqm->bytes + packet.wire_bytes > aqm->limit_bytes
@@ -284,6 +293,52 @@ fq_dequeue (FmxSimAqm *aqm, FmxSimPacket *packet, FmxTime now)
   return false;
 }
 
+static double
+waited_s (const FmxSimAqmQueue *queue, FmxTime now)
+{
+  return queue->n == 0 ? 0.0 : fmx_time_to_s (fmx_time_diff (now,
+          queue->packets[queue->head & MASK].sent));
+}
+
+/* [RFC9332 A.1] */
+static void
+dualpi2_update (FmxSimAqm *aqm, FmxTime now)
+{
+  while (fmx_time_diff (now, aqm->updated) >= DUALPI2_UPDATE) {
+    double delay_s = fmax (waited_s (&aqm->queues[0], now),
+        waited_s (&aqm->queues[1], now));
+
+    aqm->p += DUALPI2_ALPHA * (delay_s - DUALPI2_TARGET_S) * 0.016
+        + DUALPI2_BETA * (delay_s - aqm->old_delay_s) * 0.016;
+    aqm->p = fmin (fmax (aqm->p, 0.0), 1.0);
+    aqm->old_delay_s = delay_s;
+    aqm->updated += (FmxTime) DUALPI2_UPDATE;
+  }
+}
+
+static bool
+dualpi2_dequeue (FmxSimAqm *aqm, FmxSimPacket *packet, FmxTime now)
+{
+  const double step_s = fmax (DUALPI2_STEP_S, 2.0 * MTU * 8.0 / aqm->rate_bps);
+
+  dualpi2_update (aqm, now);
+  while (aqm->bytes > 0) {
+    bool l4s = aqm->queues[1].n > 0 && (aqm->queues[0].n == 0
+        || aqm->turn++ % DUALPI2_CLASSIC != 0);
+    FmxSimAqmQueue *queue = &aqm->queues[l4s];
+    bool late = waited_s (queue, now) > step_s;
+    double p = l4s ? DUALPI2_COUPLING * aqm->p : aqm->p * aqm->p;
+
+    *packet = take (aqm, queue);
+    if (!(l4s && late) && fmx_rng_next_unit (&aqm->rng) >= p)
+      return true;
+    if (mark (aqm, packet))
+      return true;
+    aqm->n_dropped++;
+  }
+  return false;
+}
+
 bool
 fmx_sim_aqm_dequeue (FmxSimAqm *aqm, FmxSimPacket *packet, FmxTime now)
 {
@@ -293,6 +348,8 @@ fmx_sim_aqm_dequeue (FmxSimAqm *aqm, FmxSimPacket *packet, FmxTime now)
     return fq_dequeue (aqm, packet, now);
   if (aqm->discipline == FMX_SIM_CODEL)
     return codel_dequeue (aqm, queue, packet, now);
+  if (aqm->discipline == FMX_SIM_DUALPI2)
+    return dualpi2_dequeue (aqm, packet, now);
   if (queue->n == 0)
     return false;
   *packet = take (aqm, queue);

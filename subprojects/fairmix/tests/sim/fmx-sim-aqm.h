@@ -20,6 +20,8 @@
  * @data: the flow's own
  * @sent: when it went in; set by fmx_sim_link_send()
  * @ect: may be marked instead of dropped
+ * @l4s: it is ECT(1): a short queue of its own, and marks for who answers each of them a
+ *     little, where there is such a queue
  * @ce: was marked
  */
 typedef struct
@@ -29,6 +31,7 @@ typedef struct
   uint64_t data;
   FmxTime sent;
   bool ect;
+  bool l4s;
   bool ce;
 } FmxSimPacket;
 
@@ -40,6 +43,7 @@ typedef struct
  * @FMX_SIM_CODEL: [RFC8289], 5 ms, 100 ms
  * @FMX_SIM_FQ_CODEL: [RFC8290], a queue for each flow, quantum 1514 bytes
  * @FMX_SIM_PIE: [RFC8033], 15 ms
+ * @FMX_SIM_DUALPI2: [RFC9332], 15 ms, k = 2, 1 ms or two packets for L4S
  */
 typedef enum
 {
@@ -47,7 +51,8 @@ typedef enum
   FMX_SIM_RED,
   FMX_SIM_CODEL,
   FMX_SIM_FQ_CODEL,
-  FMX_SIM_PIE
+  FMX_SIM_PIE,
+  FMX_SIM_DUALPI2
 } FmxSimDiscipline;
 
 typedef struct
@@ -78,7 +83,7 @@ typedef struct
   double red_weight, red_max_p; /* may be changed after fmx_sim_aqm_init() */
   FmxTime empty_since;
   uint32_t since_drop;
-  /* PIE */
+  /* PIE; of DualPI2 p' */
   double p, old_delay_s;
   FmxTime updated;
   FmxDuration burst;

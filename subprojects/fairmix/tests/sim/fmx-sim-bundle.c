@@ -99,6 +99,7 @@ send_packet (FmxSimBundle *bundle, unsigned stream, uint32_t wire_bytes,
 
   packet.data = (uint64_t) stream << 16 | seq;
   packet.ect = bundle->params.ecn;
+  packet.l4s = bundle->params.l4s;
   fmx_rate_sender_on_sent (&bundle->sender, SSRC_BASE + stream, seq,
       wire_bytes, now);
   bundle->n_sent++;

@@ -51,6 +51,7 @@ typedef enum
  *     collector's default
  * @back: the way of the feedback
  * @ecn: its packets may be marked
+ * @l4s: as ECT(1)
  * @start: when it begins
  * @pauses: with SELECTED, voices come late, talk and pause, and send nothing meanwhile
  * @stall: the computer stands still for so long at most, neither sends nor reads
@@ -70,6 +71,7 @@ typedef struct
   FmxSimLinkParams back;
   FmxTime start;
   bool ecn;
+  bool l4s;
   bool pauses;
   FmxDuration stall;
   FmxDuration stall_interval;

@@ -173,7 +173,8 @@ test_queue_management_keeps_the_queue_short (void **state)
     double least_s, most_s;
   } rows[] = { {FMX_SIM_FIFO, 0.08, 0.2}, {FMX_SIM_RED, 0.02, 0.09},
   {FMX_SIM_CODEL, 0.002, 0.025}, {FMX_SIM_FQ_CODEL, 0.002, 0.035},
-  {FMX_SIM_PIE, 0.005, 0.025}
+  {FMX_SIM_PIE, 0.005, 0.025},
+  {FMX_SIM_DUALPI2, 0.005, 0.025}
   };
 
   (void) state;
