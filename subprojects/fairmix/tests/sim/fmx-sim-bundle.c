@@ -328,7 +328,9 @@ fmx_sim_bundle_on_arrival (FmxSimBundle *bundle, const FmxSimPacket *packet,
   bundle->last_sr = packet->sent;
   bundle->last_sr_arrival = now;
   if (bundle->params.report_interval == 0)
-    fmx_ccfb_collector_on_packet (&bundle->collector, &arrival, now);
+    fmx_ccfb_collector_on_packet (&bundle->collector, &arrival,
+        bundle->params.seen_late && now < bundle->stalled_until
+        ? bundle->stalled_until : now);
 }
 
 void

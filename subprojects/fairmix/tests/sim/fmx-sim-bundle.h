@@ -55,7 +55,9 @@ typedef enum
  * @start: when it begins
  * @pauses: with SELECTED, voices come late, talk and pause, and send nothing meanwhile
  * @stall: the computer stands still for so long at most, neither sends nor reads
- *     or writes feedback; what arrives is noted in time, as kernels do
+ *     or writes feedback
+ * @seen_late: what arrives meanwhile is noted after that, by who reads; else in time, as
+ *     kernels do
  * @stall_interval: mean time between two stalls; 0 = never
  */
 typedef struct
@@ -73,6 +75,7 @@ typedef struct
   bool ecn;
   bool l4s;
   bool pauses;
+  bool seen_late;
   FmxDuration stall;
   FmxDuration stall_interval;
 } FmxSimBundleParams;

@@ -79,6 +79,7 @@ bundle_params (const FmxSimDraw *draw, const FmxSimSubject *subject,
   params.ecn = draw->nature.ecn;
   params.pauses = draw->family == FMX_SIM_LATE_TALKERS;
   params.stall = draw->stall;
+  params.seen_late = draw->seen_late;
   params.stall_interval = draw->stall_interval;
   if (!subject->paced) {
     params.behaviour = FMX_SIM_SELECTED;

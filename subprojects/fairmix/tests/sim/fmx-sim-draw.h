@@ -69,6 +69,7 @@ extern const char *const fmx_sim_family_names[FMX_SIM_N_FAMILIES];
  * @step_interval: between two changes of the bottleneck's rate; 0 = none
  * @stall: the computer's, at most
  * @stall_interval: mean time between two of them; 0 = none
+ * @seen_late: see #FmxSimBundleParams; false as it is drawn
  */
 typedef struct
 {
@@ -84,6 +85,7 @@ typedef struct
   FmxDuration step_interval;
   FmxDuration stall;
   FmxDuration stall_interval;
+  bool seen_late;
 } FmxSimDraw;
 
 /**

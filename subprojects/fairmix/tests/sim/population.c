@@ -4,9 +4,11 @@
  *
  * usage: population [--controller NAME] [--draws N] [--tuned|--held-out|--both]
  *                   [--family N] [--each] [--paced] [--compare]
+ *                   [--seen-late]
  *
  * NAME may be tcp: an endless one, of the kind of the others.  --compare: how many
- * draws are inside, and in brackets the median, of each controller side by side.
+ * draws are inside, and in brackets the median, of each controller side by side.  --seen-late: arrivals are noted when a busy
+ * computer reads them, not by its kernel.
  * Prints for each family how many of its draws are inside the targets.  Even
  * seeds are for tuning, odd ones are held out: what is said of a controller is
  * said of these. */
@@ -27,6 +29,7 @@ typedef struct
   unsigned first;               /* seed: 0 = tuned, 1 = held out */
   int family;                   /* -1 = all */
   bool each;
+  bool seen_late;
   bool compare;                 /* all controllers, side by side */
   bool both;                    /* a column for what is inside of the tuned ones */
 } Options;
@@ -94,9 +97,12 @@ run_draws (const Options *options, FmxSimFamily family, unsigned first)
   memset (&tally, 0, sizeof tally);
   for (unsigned i = 0; i < options->n; i++) {
     FmxSimDraw draw = fmx_sim_draw (family, 2 * i + first);
-    FmxSimOutcome out = fmx_sim_draw_run (&draw, &options->subject);
-    double value = value_of (&draw, &out);
+    FmxSimOutcome out;
+    double value;
 
+    draw.seen_late = options->seen_late;
+    out = fmx_sim_draw_run (&draw, &options->subject);
+    value = value_of (&draw, &out);
     tally.values[tally.n++] = value;
     tally.ok += out.ok;
     tally.changes += out.changes;
@@ -202,6 +208,8 @@ parse (Options *options, int argc, char **argv)
       options->each = true;
     else if (strcmp (argv[i], "--paced") == 0)
       options->subject.paced = true;
+    else if (strcmp (argv[i], "--seen-late") == 0)
+      options->seen_late = true;
     else if (strcmp (argv[i], "--compare") == 0)
       options->compare = true;
     else if (i + 1 == argc)
@@ -223,11 +231,12 @@ parse (Options *options, int argc, char **argv)
 int
 main (int argc, char **argv)
 {
-  Options options = {.subject = {&fmx_rate_shortq, false},.n = 24,.first = 1,.family = -1 };
+  Options options = {.subject = {.klass = &fmx_rate_shortq},.n = 24,.first = 1,.family = -1 };
 
   if (!parse (&options, argc, argv)) {
     fprintf (stderr, "usage: population [--controller NAME] [--draws N] "
-        "[--tuned|--held-out|--both] [--family N] [--each] [--paced] [--compare]\n");
+        "[--tuned|--held-out|--both] [--family N] [--each] [--paced] [--compare] "
+        "[--seen-late]\n");
     return 2;
   }
   print_head (&options);
