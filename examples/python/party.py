@@ -35,8 +35,8 @@ MIXER_A, MIXER_B, LISTENER, TALKERS = 5000, 6000, 10100, 10000
 LINK_THERE, LINK_BACK = 20000, 20010
 ONE_WAY_S = 0.040
 QUEUE_BYTES = 3750              # 115 ms in the middle: a small router
-# A link that wakes up so late has lost a queue's worth of time: what the
-# listener hears then is this machine, not the link.
+# A link that wakes up so late shows a queue that is none: what the listener hears then is
+# this machine, not the link.  Where the link is fast, half of what its queue holds.
 LATE_S = 0.1
 # A voice must last longer than the party: programs take their time to start.
 START_S = 3
@@ -134,7 +134,8 @@ class Party:
         """Whether this machine just kept the link or the players waiting."""
         stalled_s, full = self.stalls.take()
         late_s, self.link.recent_late_s = self.link.recent_late_s, 0.0
-        return full or max(stalled_s, late_s) > LATE_S
+        limit_s = min(LATE_S, self.way.service_s(QUEUE_BYTES) / 2)
+        return full or max(stalled_s, late_s) > limit_s
 
     def run(self):
         begin = time.monotonic()

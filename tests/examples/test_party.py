@@ -4,11 +4,13 @@ import csv
 import pathlib
 import sys
 import tempfile
+import types
 import wave
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1] / 'examples/python')]
+import link                     # noqa: E402  after the path
 import party                    # noqa: E402  after the path
 import timeline                 # noqa: E402
 
@@ -51,6 +53,19 @@ def test_only_a_length_that_can_be_played_is_taken():
             continue
         raise AssertionError(text)
     assert party.seconds('10') == 10 and party.seconds('600') == 600
+
+
+def test_a_machine_is_too_busy_that_makes_half_a_queue():
+    for kbps, stalled_s, late_s, full, busy in (
+            (550, 0.02, 0.02, False, False), (550, 0.03, 0, False, True),
+            (550, 0, 0.03, False, True), (120, 0.09, 0.09, False, False),
+            (120, 0.11, 0, False, True), (550, 0, 0, True, True)):
+        run = types.SimpleNamespace(
+            way=link.Way(0, kbps * 1000, party.QUEUE_BYTES),
+            link=types.SimpleNamespace(recent_late_s=late_s),
+            stalls=types.SimpleNamespace(take=lambda s=stalled_s, f=full: (s, f)))
+        assert party.Party.too_busy(run) == busy, (kbps, stalled_s, late_s, full)
+        assert run.link.recent_late_s == 0
 
 
 def test_a_busy_machine_is_named_first():
