@@ -169,8 +169,14 @@ fmx_queue_sense_standing (const FmxQueueSense *sense)
 FmxDuration
 fmx_queue_sense_latest (const FmxQueueSense *sense)
 {
+  return fmx_queue_sense_beyond_latest (sense, 0);
+}
+
+FmxDuration
+fmx_queue_sense_beyond_latest (const FmxQueueSense *sense, FmxDuration more)
+{
   return sense->base.valid ? above_noise (sense,
-      sense->latest - get (&sense->base, -1)) : 0;
+      sense->latest + more - get (&sense->base, -1)) : 0;
 }
 
 FmxDuration

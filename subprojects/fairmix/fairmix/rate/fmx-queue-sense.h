@@ -124,6 +124,11 @@ FmxDuration fmx_queue_sense_standing (const FmxQueueSense * sense);
 /** Returns: what the latest sample says of the queue, >= 0; 0 before the first */
 FmxDuration fmx_queue_sense_latest (const FmxQueueSense * sense);
 
+/** Returns: what a packet says whose round trip was longer than the latest sample by
+ * @more, >= 0; 0 before the first sample */
+FmxDuration fmx_queue_sense_beyond_latest (const FmxQueueSense * sense,
+    FmxDuration more);
+
 /** Returns: the highest queue of late */
 FmxDuration fmx_queue_sense_recent (const FmxQueueSense * sense);
 

@@ -62,7 +62,7 @@ note_foreign_queue (FmxRateController *rc, const FmxRateFeedback *fb,
   if (got_bps > FOREIGN_PART * fb->bottleneck_bps
       || got_bps > FOREIGN_TRAIN * fb->train_bps
       || (rc->rate_bps > TRIED * s->ceiling_bps
-      && fabs (got_bps - s->ceiling_bps) < SAME_CEILING * s->ceiling_bps))
+          && fabs (got_bps - s->ceiling_bps) < SAME_CEILING * s->ceiling_bps))
     return false;
   s->foreign_queue_time = now;
   return ++s->n_foreign_queues >= FOREIGN_QUEUES;
@@ -134,19 +134,41 @@ is_own_step (const FmxRateController *rc, const FmxRateFeedback *fb,
       * (double) fb->rtt + (double) fmx_shortq_shows_after (rc, fb));
 }
 
+/* What leaves the queue.  Who starts knows it before it has come for a whole second. */
+static double
+drained_bps (const FmxRateController *rc, const FmxRateFeedback *fb,
+    bool starts)
+{
+  if (starts)
+    return fmin (fmin (fb->latest_bps, fb->row_bps), rc->rate_bps);
+  return fmx_shortq_used_bps (rc, fb);
+}
+
+/* Returns: how long a queue of our own is when a cut shows */
+static double
+own_queue_s (const FmxRateController *rc, const FmxRateFeedback *fb,
+    bool starts, FmxTime now)
+{
+  const FmxRateShortqState *s = &rc->state.shortq;
+  FmxDuration there = starts ? fmx_queue_sense_beyond_latest (&s->queue,
+      fb->delay_spread) : fmx_queue_sense_standing (&s->queue);
+  FmxDuration since = starts ? fmx_time_diff (now, fb->acked_sent) : fb->rtt;
+  double beyond =
+      fmin (rc->rate_bps, fb->sent_bps) / fmax (s->drain_bps, 1.0) - 1.0;
+
+  return fmx_time_to_s (there) + fmx_time_to_s (since) * fmax (beyond, 0.0);
+}
+
 /* Of a queue of our own: what drains it soon.  A long one where nothing is lost may have been made by one step,
  * where a token bucket hid the steps before; the path carries as much as it did, so the
  * rate comes back when the queue has gone.  Returns: of what comes through */
 static double
-cut_own (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
+cut_own (FmxRateController *rc, double queue_s, FmxTime now)
 {
   FmxRateShortqState *s = &rc->state.shortq;
   double cut = is_same_ceiling (s) ? NEAR_CEILING : CUT_OWN;
-  double sent_bps = fmin (rc->rate_bps, fb->sent_bps), queue_s, soon;
+  double soon = fmax (1.0 - queue_s / DRAINS_WITHIN_S, HALF);
 
-  queue_s = fmx_time_to_s (fmx_queue_sense_standing (&s->queue))
-      + fmx_time_to_s (fb->rtt) * fmax (sent_bps / fmax (s->drain_bps, 1.0) - 1.0, 0.0);
-  soon = fmax (1.0 - queue_s / DRAINS_WITHIN_S, HALF);
   if (soon >= CUT_OWN || fmx_shortq_has_lost (s, now))
     return cut;
   s->recover_bps = NEAR_CEILING * s->drain_bps;
@@ -158,6 +180,7 @@ fmx_shortq_begin_to_drain (FmxRateController *rc,
     const FmxRateFeedback *fb, FmxTime now)
 {
   FmxRateShortqState *s = &rc->state.shortq;
+  bool starts = fmx_shortq_starts_alone (rc, fb, now);
 
   if (fmx_shortq_lets_others_go_first (rc, fb, now))
     return;
@@ -184,12 +207,13 @@ fmx_shortq_begin_to_drain (FmxRateController *rc,
   s->recover_bps = 0.0;
   s->drain_start = now;
   s->drain_expected_s = 0.0;
-  s->drain_bps = s->drain_most_bps = fmx_shortq_used_bps (rc, fb);
+  s->drain_bps = s->drain_most_bps = drained_bps (rc, fb, starts);
   if (has_overrun (s, now))
     s->drain_most_bps = fmax (s->drain_bps, fb->receive_bps);
   s->cut_time = now;
   s->cut_bps = s->drain_bps;
-  fmx_shortq_lower (rc, (s->drain_own ? cut_own (rc, fb, now) : CUT_OTHERS)
+  fmx_shortq_lower (rc, (s->drain_own ? cut_own (rc, own_queue_s (rc, fb,
+                  starts, now), now) : CUT_OTHERS)
       * s->drain_bps, FMX_RATE_DOWN_DELAY);
 }
 
@@ -213,7 +237,8 @@ fmx_shortq_drain_narrowed (FmxRateController *rc, double from_bps,
 /* It fell by more than our own cut explains: somebody else gave way, as TCPs do
  * when the queue is full or managed, and will be back. */
 static bool
-is_foreign_drain (const FmxRateShortqState *s, FmxDuration standing, FmxTime now)
+is_foreign_drain (const FmxRateShortqState *s, FmxDuration standing,
+    FmxTime now)
 {
   double fell_s = fmx_time_to_s (s->drain_queue - standing);
   double most_s = fmx_time_to_s (fmx_time_diff (now, s->drain_start));
@@ -287,6 +312,14 @@ take_back (FmxRateController *rc, FmxTime now)
     fmx_rate_controller_set (rc, s->drain_from_bps, FMX_RATE_UP);
 }
 
+/* Returns: what the cut itself has drained when it shows */
+static FmxDuration
+drained_before (const FmxRateShortqState *s, double part, FmxTime acked)
+{
+  return fmx_time_from_s (fmax (part, 0.0)
+      * fmx_time_to_s (fmx_time_diff (acked, s->drain_start)));
+}
+
 /* What must have left the queue since the cut showed, if all of it is ours.
  * Returns: false if there was none any more when it showed */
 static bool
@@ -303,9 +336,11 @@ expect (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
         fb->rtt / 2, now);
     s->drain_queue = fmx_queue_sense_standing (&s->queue);
     if (s->drain_seen && s->n_drains == 0)
-      s->drain_most_bps = fmax (s->drain_most_bps, fmin (fb->latest_bps, fb->receive_bps));
+      s->drain_most_bps =
+          fmax (s->drain_most_bps, fmin (fb->latest_bps, fb->receive_bps));
     return !s->drain_seen || s->n_drains != 1
-        || s->drain_queue >= fmx_shortq_queue_limit (rc, fb) / 2;
+        || s->drain_queue + drained_before (s, part, fb->acked_sent)
+        >= fmx_shortq_queue_limit (rc, fb) / 2;
   }
   if (part > 0.0)
     s->drain_expected_s += part

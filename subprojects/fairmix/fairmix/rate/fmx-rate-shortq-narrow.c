@@ -13,10 +13,9 @@
                                  * link web has 0.12 at the 5th percentile: 0.43 */
 #define CHOKED_QUEUE (30 * FMX_MSECOND) /* ... and so long a queue is before each packet */
 
-/* Nobody else can have filled the queue: there was no such one of late, and none of our
- * packets came faster, one after the other, than all of them do. */
-static bool
-is_alone (const FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
+bool
+fmx_shortq_is_alone (const FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now)
 {
   const FmxRateShortqState *s = &rc->state.shortq;
 
@@ -35,7 +34,7 @@ queue_before (const FmxRateController *rc, const FmxRateFeedback *fb,
 {
   FmxDuration least = fmx_queue_sense_latest (&rc->state.shortq.queue);
 
-  return is_alone (rc, fb, now) ? least + fb->delay_spread : least;
+  return fmx_shortq_is_alone (rc, fb, now) ? least + fb->delay_spread : least;
 }
 
 /* All that came since the feedback before stood in a queue, and it is far less than is
@@ -45,7 +44,7 @@ static bool
 is_choked (const FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 {
   double sent_bps = fmin (fb->sent_bps, rc->rate_bps);
-  double part = is_alone (rc, fb, now) ? CHOKED_ALONE : CHOKED;
+  double part = fmx_shortq_is_alone (rc, fb, now) ? CHOKED_ALONE : CHOKED;
 
   return fb->latest_bps > 0.0 && fb->latest_bps < part * sent_bps
       && queue_before (rc, fb, now) > CHOKED_QUEUE;
@@ -128,7 +127,7 @@ fmx_shortq_overrun (FmxRateController *rc, const FmxRateFeedback *fb,
       || fmx_time_diff (now, s->shed) < 2 * fb->rtt_median)
     return false;
   choked = is_choked (rc, fb, now);
-  alone = choked && is_alone (rc, fb, now);
+  alone = choked && fmx_shortq_is_alone (rc, fb, now);
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
   s->decided = s->obeyed = now;
   s->cut_time = now;

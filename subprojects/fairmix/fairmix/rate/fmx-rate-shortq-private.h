@@ -93,6 +93,20 @@ bool fmx_shortq_has_lost (const FmxRateShortqState *s, FmxTime now);
 bool fmx_shortq_overrun (FmxRateController *rc, const FmxRateFeedback *fb,
     FmxTime now);
 
+/* Nobody else can have filled the queue: there was no such one of late, and none of our
+ * packets came faster, one after the other, than all of them do. */
+bool fmx_shortq_is_alone (const FmxRateController *rc,
+    const FmxRateFeedback *fb, FmxTime now);
+
+/* Who starts, alone, and sends more than comes through has a queue of their own, of which
+ * all that is known is what the last packets met: what stands is known a round trip later. */
+bool fmx_shortq_starts_alone (const FmxRateController *rc,
+    const FmxRateFeedback *fb, FmxTime now);
+
+/* Returns: how long that queue is; 1 = too long; 0 = there is none */
+double fmx_shortq_own_queue (const FmxRateController *rc,
+    const FmxRateFeedback *fb, FmxTime now);
+
 /* It was no path that became narrow: before the cut can have shown, the queue is gone. */
 void fmx_shortq_take_back_choked (FmxRateController *rc,
     const FmxRateFeedback *fb, FmxTime now);

@@ -12,6 +12,7 @@
                                  * [0, -0.4] as below, alone 79: 79, 75 */
 #define START_RTTS 2.5
 #define START_QUEUES 2.0        /* who was there before gives way first */
+#define OWN_HOLD FMX_SECOND     /* a last packet may be late by chance: not for ever */
 
 /* "[a, b]": percentage points that the mean of all families gains where the constant
  * is halved, and doubled, and what that comes from (tests/sim/constants.py, 24 tuned
@@ -157,6 +158,30 @@ queues_borne (const FmxRateController *rc, const FmxRateFeedback *fb,
   return s->mode == FMX_RATE_SHORTQ_STARTING && !loses ? START_QUEUES : 1.0;
 }
 
+/* It has stood for long, or it is longer than is borne. */
+static bool
+is_too_long (const FmxRateController *rc, const FmxRateFeedback *fb, double own,
+    FmxTime now)
+{
+  const FmxRateShortqState *s = &rc->state.shortq;
+
+  return fmx_time_diff (now, s->long_since) > STAYS || own > 1.0
+      || (double) fmx_queue_sense_standing (&s->queue)
+      > queues_borne (rc, fb, now) * (double) fmx_shortq_queue_limit (rc, fb);
+}
+
+/* A queue shows that may go: somebody else may give way. */
+static bool
+is_to_wait (const FmxRateController *rc, const FmxRateFeedback *fb, double own,
+    FmxTime now)
+{
+  const FmxRateShortqState *s = &rc->state.shortq;
+
+  return fmx_queue_sense_standing (&s->queue)
+      > fmx_shortq_queue_limit (rc, fb) / 2
+      || (own > HALF && fmx_time_diff (now, s->raised) < OWN_HOLD);
+}
+
 static void
 give_way (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 {
@@ -172,9 +197,8 @@ fmx_shortq_climb_or_drain (FmxRateController *rc,
     const FmxRateFeedback *fb, double allowed, FmxTime now)
 {
   FmxRateShortqState *s = &rc->state.shortq;
-  FmxDuration standing = fmx_queue_sense_standing (&s->queue);
   bool starting = s->mode == FMX_RATE_SHORTQ_STARTING;
-  bool stays = fmx_time_diff (now, s->long_since) > STAYS;
+  double own = fmx_shortq_own_queue (rc, fb, now);
 
   fmx_shortq_note_excess (rc, fb, now);
   if (rc->drains_too) {
@@ -189,11 +213,10 @@ fmx_shortq_climb_or_drain (FmxRateController *rc,
     fmx_shortq_obey (rc, fb, allowed, now);
   } else if (!s->halved_seen) {
     return;                     /* what is heard was sent before */
-  } else if (stays || (double) standing > queues_borne (rc, fb, now)
-      * (double) fmx_shortq_queue_limit (rc, fb)) {
+  } else if (is_too_long (rc, fb, own, now)) {
     give_way (rc, fb, now);
-  } else if (standing > fmx_shortq_queue_limit (rc, fb) / 2) {
-    return;                     /* somebody else may give way */
+  } else if (is_to_wait (rc, fb, own, now)) {
+    return;
   } else if (starting || rc->rate_bps < s->recover_bps) {
     fmx_shortq_grow (rc, fb, starting ? allowed : fmin (allowed,
             s->recover_bps), START_GROWTH, now);

@@ -16,6 +16,7 @@
 #define CLIMB_PART 0.8          /* of the share, as the targets have it */
 #define SECONDS fmx_time_to_s (FMX_SIM_DRAW_END - FMX_SIM_DRAW_WARM_UP)
 #define CLIMB_WINDOW (1 * S)
+#define START (15 * S)          /* of the first bundle */
 
 /* All that runs; one at a time. */
 static struct
@@ -37,6 +38,7 @@ static struct
   FmxTime climb_due;
   uint64_t climb_bytes;
   double climb_s;               /* 0 = not yet */
+  double start_queue_s;
 } world;
 
 static void
@@ -204,10 +206,14 @@ note_climb (FmxTime now)
 static void
 look (FmxTime now)
 {
+  double queue_s = fmx_time_to_s (fmx_sim_link_queue_delay (&world.forward,
+          now));
+
   note_climb (now);
+  if (fmx_time_diff (now, FIRST_BUNDLE) < START)
+    world.start_queue_s = fmax (world.start_queue_s, queue_s);
   if (world.n_looks < MAX_LOOKS)
-    world.queue_s[world.n_looks++] =
-        fmx_time_to_s (fmx_sim_link_queue_delay (&world.forward, now));
+    world.queue_s[world.n_looks++] = queue_s;
 }
 
 static void
@@ -342,6 +348,7 @@ sum_up (const FmxSimDraw *draw)
   out.changes = (double) n_changes / draw->n_bundles * 60.0 / SECONDS;
   out.turns = (double) n_turns / draw->n_bundles * 60.0 / SECONDS;
   out.climb_s = world.climb_s > 0.0 ? world.climb_s : HUGE_VAL;
+  out.start_queue_s = world.start_queue_s;
   out.ok = fmx_sim_draw_judge (draw->family, &out);
   return out;
 }

@@ -103,6 +103,7 @@ typedef struct
  * @turns: likewise, because of who talks
  * @apart: voices that are separate, in the mean of time and bundles
  * @climb_s: from the first bundle's start until a second brings 0.8 of an equal share
+ * @start_queue_s: the longest queue of the first bundle's first 15 s
  * @ok: whether it is inside its family's targets
  *
  * What came of it, after %FMX_SIM_DRAW_WARM_UP.
@@ -122,6 +123,7 @@ typedef struct
   double apart;
   double padding;
   double climb_s;
+  double start_queue_s;
   bool ok;
 } FmxSimOutcome;
 

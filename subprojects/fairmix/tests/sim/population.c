@@ -37,7 +37,7 @@ typedef struct
 typedef struct
 {
   unsigned n, ok, extreme, steady, quick;
-  double changes, apart, padding;
+  double changes, apart, padding, start_queue_s;
   double values[MAX_DRAWS];     /* what the family is about */
 } Tally;
 
@@ -78,7 +78,7 @@ print_each (const FmxSimDraw *draw, const FmxSimOutcome *out)
   printf ("%4u %s %7.0f kbit/s %5.1f ms queue %5.0f ms %-8s %s%u %s loss %.3f "
       "jitter %.0f+%.0f ms: ratio %5.2f used %.2f jain %.2f queue95 %5.1f ms "
       "loss %.3f tcp %.3f changes %.1f turns %.1f apart %.2f padding %.3f "
-      "climb %.0f s\n", (unsigned) draw->seed,
+      "climb %.0f s start %.0f ms\n", (unsigned) draw->seed,
       out->ok ? "ok " : "BAD", draw->link.rate_bps / 1e3,
       fmx_time_to_s (draw->link.delay) * 1e3, draw->link.queue_packets > 0
       ? draw->link.queue_packets * 12e6 / draw->link.rate_bps
@@ -88,7 +88,7 @@ print_each (const FmxSimDraw *draw, const FmxSimOutcome *out)
       draw->link.loss, fmx_time_to_s (draw->nature.jitter) * 1e3,
       fmx_time_to_s (draw->nature.stall) * 1e3, out->ratio, out->used,
       out->jain, out->queue_s * 1e3, out->loss, out->tcp_loss, out->changes, out->turns, out->apart,
-      out->padding, out->climb_s);
+      out->padding, out->climb_s, out->start_queue_s * 1e3);
 }
 
 static void
@@ -108,6 +108,7 @@ run_draws (const Options *options, FmxSimFamily family, unsigned first)
     tally.changes += out.changes;
     tally.apart += out.apart;
     tally.padding += out.padding;
+    tally.start_queue_s += out.start_queue_s;
     tally.steady += out.changes <= 2.0;
     tally.quick += out.climb_s <= (is_beside_tcp (family)
         ? CLIMB_BESIDE_TCP_S : CLIMB_ALONE_S);
@@ -130,12 +131,13 @@ run_family (const Options *options, FmxSimFamily family)
   }
   run_draws (options, family, options->both ? 1 : options->first);
   printf ("| %s |%s", fmx_sim_family_names[family], tuned);
-  printf (" %u | %.0f %% | %.0f %% | %.0f %% | %.1f | %.1f | %.1f %% | %.0f %% | %.2f | %.2f | %.2f |\n",
+  printf (" %u | %.0f %% | %.0f %% | %.0f %% | %.1f | %.1f | %.1f %% | %.0f %% | %.0f ms | %.2f | %.2f | %.2f |\n",
       tally.n, 100.0 * tally.ok / tally.n, 100.0 * tally.extreme / tally.n,
       100.0 * tally.steady / tally.n, tally.changes / tally.n,
       tally.apart / tally.n,
       100.0 * tally.padding / tally.n,
-      100.0 * tally.quick / tally.n, tally.values[tally.n / 20],
+      100.0 * tally.quick / tally.n, 1e3 * tally.start_queue_s / tally.n,
+      tally.values[tally.n / 20],
       tally.values[tally.n / 2], tally.values[tally.n - 1 - tally.n / 20]);
   fflush (stdout);
 }
@@ -182,8 +184,8 @@ print_head (const Options *options)
     return;
   }
   printf ("| family |%s draws | inside | ratio outside 1/3 to 3 "
-      "| changes <= 2/min | changes/min | apart | padding | climbs in time | 5 %% | median | 95 %% |\n"
-      "|---|---|---|---|---|---|---|---|---|---|---|---|%s\n",
+      "| changes <= 2/min | changes/min | apart | padding | climbs in time | start's queue | 5 %% | median | 95 %% |\n"
+      "|---|---|---|---|---|---|---|---|---|---|---|---|---|%s\n",
       options->both ? " inside, tuned |" : "", options->both ? "---|" : "");
 }
 

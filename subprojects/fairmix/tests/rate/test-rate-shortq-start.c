@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* How shortq begins: both ends, on a link in virtual time */
+#include "fmx-test-rate.h"
+
+#include "sim/fmx-sim-bundle.h"
+
+static FmxSimWorld world;
+static FmxSimBundle bundle;
+
+/* Twelve voices of 80 kbit/s on a link of 50 ms each way, with a queue of 0.3 s */
+static void
+begin (double rate_bps, const FmxSimLinkNature *nature)
+{
+  FmxSimLinkParams link = { rate_bps, (uint32_t) (0.3 * rate_bps / 8.0), 0,
+    50 * MS, 0.0
+  };
+  FmxSimBundleParams params;
+
+  memset (&params, 0, sizeof params);
+  fmx_rate_sender_params_default (&params.sender);
+  params.sender.klass = &fmx_rate_shortq;
+  params.behaviour = FMX_SIM_SELECTED;
+  params.n_streams = 12;
+  params.wire_bytes = 200;
+  params.jitter = 2 * MS;
+  params.back.delay = 50 * MS;
+  fmx_sim_world_init (&world, &link, &bundle, 1, 1);
+  if (nature != NULL)
+    fmx_sim_link_set_nature (&world.forward, nature, NULL, 1);
+  fmx_sim_bundle_init (&bundle, &params, &world.forward, 0, 1);
+}
+
+/* Returns: the longest queue until @end */
+static FmxDuration
+longest_queue (FmxTime end)
+{
+  FmxDuration most = 0;
+
+  while (world.now < end) {
+    FmxDuration queue = fmx_sim_link_queue_delay (&world.forward, world.now);
+
+    most = queue > most ? queue : most;
+    fmx_sim_world_run (&world, world.now + 20 * (FmxTime) MS);
+  }
+  return most;
+}
+
+/* Alone, a queue is one's own, and the latest packets tell of it before it stands: it was
+ * up to 137 ms, and 218 behind a token bucket, which hides what one step too many makes.
+ * The link is known by it: it is used from then on. */
+static void
+test_who_starts_alone_makes_a_short_queue (void **state)
+{
+  static const double rates[] = { 250e3, 400e3, 625e3, 900e3 };
+  const FmxSimLinkNature shaper = {.burst_bytes = 1600 };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (rates); i++)
+    for (unsigned shaped = 0; shaped <= 1; shaped++) {
+      begin (rates[i], shaped ? &shaper : NULL);
+      assert_true (longest_queue (10 * (FmxTime) S)
+          < (shaped ? 150 : 80) * MS);
+      fmx_sim_bundle_restart_counters (&bundle, world.now);
+      fmx_sim_world_run (&world, 15 * (FmxTime) S);
+      assert_true (8.0 * (double) bundle.received_bytes
+          > 0.85 * rates[i] * 5.0);
+    }
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_who_starts_alone_makes_a_short_queue),
+  };
+
+  return cmocka_run_group_tests_name ("rate/rate-shortq-start", tests, NULL,
+      NULL);
+}
