@@ -19,11 +19,36 @@ fmx_playout_ask_others (FmxPlayout *playout, FmxDuration transit,
       ? transit - waited : 0;
 }
 
+/* A talker's own network may be worse than the path: what he found out holds for so long. */
+#define AWAY (10 * FMX_SECOND)
+
+/* Returns: whether others found out what the path is like, and the stream was not there */
+static bool
+knows_less_than_others (const FmxPlayout *playout,
+    const FmxPlayoutPacket *packet, FmxTime now)
+{
+  FmxDuration waited;
+
+  return fmx_time_diff (packet->media, playout->highest_media) > AWAY
+      && fmx_path_delay_waited (playout->path, now, &waited);
+}
+
+static void
+shrink_to (FmxPlayout *playout, FmxDuration delay)
+{
+  playout->own.delay = delay > playout->transit ? delay : playout->transit;
+  if (playout->rival.delay > playout->own.delay)
+    playout->rival.delay = playout->own.delay;
+  playout->slack = INT64_MAX;
+  playout->n_slack = 0;
+}
+
 void
-fmx_playout_join_others (FmxPlayout *playout)
+fmx_playout_join_others (FmxPlayout *playout, const FmxPlayoutPacket *packet,
+    FmxTime now)
 {
   FmxDuration fastest = fmx_transit_range_least (&playout->range);
-  FmxDuration delay;
+  FmxDuration before = playout->own.delay, delay;
 
   if (playout->path == NULL
       || !fmx_path_delay_of_others (playout->path, playout, &delay))
@@ -31,12 +56,14 @@ fmx_playout_join_others (FmxPlayout *playout)
   if (delay > playout->params.max_delay)
     delay = playout->params.max_delay;
   delay += fastest;
-  if (delay <= playout->own.delay)
-    return;
-  playout->own.delay = delay;
-  if (playout->rival.delay < delay)
-    playout->rival.delay = delay;
-  playout->stats.n_jumps++;
+  if (delay > before) {
+    playout->own.delay = delay;
+    if (playout->rival.delay < delay)
+      playout->rival.delay = delay;
+  } else if (knows_less_than_others (playout, packet, now)) {
+    shrink_to (playout, delay);
+  }
+  playout->stats.n_jumps += playout->own.delay != before;
 }
 
 /* A pause is not worth less. */

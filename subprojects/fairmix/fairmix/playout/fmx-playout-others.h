@@ -24,8 +24,10 @@ FmxDuration fmx_playout_ask_others (FmxPlayout * playout, FmxDuration transit,
     FmxTime now, FmxDuration * delay);
 
 /** fmx_playout_join_others: it goes on after silence, in which nobody hears that its
- * delay grows to what others have who came meanwhile */
-void fmx_playout_join_others (FmxPlayout * playout);
+ * delay grows to what others have who came meanwhile; after a long one, that it shrinks
+ * to that */
+void fmx_playout_join_others (FmxPlayout * playout,
+    const FmxPlayoutPacket * packet, FmxTime now);
 
 /** fmx_playout_is_apart: Returns: whether the stream is not where it was told to be, or
  * where it need not be any more */

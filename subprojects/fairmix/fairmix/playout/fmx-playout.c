@@ -339,7 +339,7 @@ change_unheard (FmxPlayout *playout, const FmxPlayoutPacket *packet,
   if (silence && playout->own.delay > playout->transit)
     jump (playout, packet, now);
   if (silence && !playout->waits)
-    fmx_playout_join_others (playout);
+    fmx_playout_join_others (playout, packet, now);
   if (silence || (packet->pause && fmx_playout_is_apart (playout)))
     fmx_playout_take_place (playout, packet, now);
 }

@@ -110,6 +110,42 @@ test_a_stream_that_comes_back_has_the_delay_of_the_others (void **state)
       fmx_playout_get_delay (&pair.streams[0]));
 }
 
+/* A queue came as it went into a mix, and was over long before it came back: it was played
+ * 0.4 s later than all others. */
+static void
+test_who_was_away_for_long_has_no_queue_of_before (void **state)
+{
+  for (unsigned away_s = 2; away_s <= 30; away_s += 28) {
+    FmxDelayMemoryParams memory;
+    FmxPlayoutDecision d;
+    uint64_t n, back;
+    Pair pair;
+
+    (void) state;
+    pair_init (&pair, true);
+    for (n = 0; n < 100; n++)
+      for (unsigned i = 0; i < 2; i++)
+        send (&pair, i, n, n, n < 50 ? 0 : 400 * MS);
+    assert_true (fmx_playout_get_delay (&pair.streams[1]) >= 380 * MS);
+    fmx_playout_reset (&pair.streams[0]);       /* it is short for who came later */
+    fmx_delay_memory_params_default (&memory);
+    fmx_path_delay_init (&pair.path, &memory);
+    for (back = n + away_s * 50; n < back; n++)
+      send (&pair, 0, n, n, 0);
+    d = send (&pair, 1, 100, n, 0);
+    assert_int_equal (d.action, FMX_PLAYOUT_PLAY);
+    if (away_s > 10)
+      assert_int_equal (fmx_playout_get_delay (&pair.streams[1]),
+          fmx_playout_get_delay (&pair.streams[0]));
+    else
+      assert_true (fmx_playout_get_delay (&pair.streams[1]) >= 380 * MS);
+    for (uint64_t k = 101; away_s > 10 && k < 200; k++) {
+      d = send (&pair, 1, k, ++n, 0);
+      assert_int_equal (d.action, FMX_PLAYOUT_PLAY);
+    }
+  }
+}
+
 static void
 test_a_stream_that_goes_on_keeps_its_delay (void **state)
 {
@@ -204,6 +240,7 @@ main (void)
     cmocka_unit_test (test_a_stream_that_begins_knows_what_others_have_learnt),
     cmocka_unit_test
         (test_a_stream_that_comes_back_has_the_delay_of_the_others),
+    cmocka_unit_test (test_who_was_away_for_long_has_no_queue_of_before),
     cmocka_unit_test (test_a_stream_that_goes_on_keeps_its_delay),
     cmocka_unit_test (test_a_stream_that_begins_in_a_queue_is_not_the_fastest),
     cmocka_unit_test (test_a_queue_of_long_ago_says_nothing_of_now),
