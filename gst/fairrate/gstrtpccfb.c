@@ -124,21 +124,20 @@ gst_rtp_ccfb_now (GstRtpCcfb * self)
 
 /* --- RTP ---------------------------------------------------------------- */
 
-/* with the lock.  Returns: when @buffer, which is seen @now, came out of the network */
-static FmxTime
-gst_rtp_ccfb_arrival (GstRtpCcfb * self, GstBuffer * buffer, FmxTime now)
+/* with the lock.  Returns: how long before @now, when it is seen, @buffer came out of the
+ * network */
+static FmxDuration
+gst_rtp_ccfb_waited (GstRtpCcfb * self, GstBuffer * buffer, FmxTime now)
 {
   GstClockTime seen = gst_fairmix_timed_to_clock (&self->timed, now);
   GstClockTimeDiff age;
 
   if (!self->from_dts || !GST_BUFFER_DTS_IS_VALID (buffer)
       || !GST_CLOCK_TIME_IS_VALID (seen))
-    return now;
+    return 0;
   age = GST_CLOCK_DIFF (GST_BUFFER_DTS (buffer)
       + gst_element_get_base_time (GST_ELEMENT (self)), seen);
-  if (age < 0 || age > (GstClockTimeDiff) MIN (OLDEST_DTS, now))
-    return now;
-  return now - (FmxTime) age;
+  return age < 0 || age > (GstClockTimeDiff) OLDEST_DTS ? 0 : age;
 }
 
 /* with the lock */
@@ -168,8 +167,8 @@ gst_rtp_ccfb_note (GstRtpCcfb * self, GstBuffer * buffer, FmxTime now)
   arrival.seq = header.seq;
   arrival.wire_bytes = gst_fairmix_rtp_wire_bytes (buffer);
   arrival.ecn = gst_fairmix_ecn_get (buffer);
-  fmx_ccfb_collector_on_packet (&self->collector, &arrival,
-      gst_rtp_ccfb_arrival (self, buffer, now));
+  arrival.waited = gst_rtp_ccfb_waited (self, buffer, now);
+  fmx_ccfb_collector_on_packet (&self->collector, &arrival, now);
 }
 
 /* with the lock; returns when to wake up, on the clock */

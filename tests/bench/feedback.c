@@ -135,7 +135,7 @@ run (const Load * load, FmxCcfbCollector * collector, Result * result)
     FmxTime now = n * (FmxTime) SPACING / load->n_streams, due;
     uint32_t ssrc = n % load->n_streams;
     FmxCcfbArrival arrival = { ssrc, (uint16_t) (n / load->n_streams), 0,
-      load->wire_bytes
+      load->wire_bytes, 0
     };
 
     if (now > (FmxTime) DURATION)

@@ -100,7 +100,7 @@ on_received (gpointer user, GstPad * pad, GstBuffer * buffer)
   if (pad == client->rtp && gst_rtp_buffer_map (buffer, GST_MAP_READ, &rtp)) {
     FmxCcfbArrival arrival = { gst_rtp_buffer_get_ssrc (&rtp),
       gst_rtp_buffer_get_seq (&rtp), 0,
-      (uint32_t) gst_buffer_get_size (buffer) + 28
+      (uint32_t) gst_buffer_get_size (buffer) + 28, 0
     };
 
     g_mutex_lock (&client->lock);

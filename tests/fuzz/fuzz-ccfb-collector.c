@@ -61,6 +61,7 @@ on_packet (FmxCcfbCollector * collector, Fuzz * fuzz, FmxTime now)
   arrival.seq = sent.seqs[which];
   arrival.ecn = (uint8_t) (kind >> 3);
   arrival.wire_bytes = (kind & 0x40) != 0 ? 1500 : 40;
+  arrival.waited = (kind & 0x20) != 0 ? 40 * FMX_MSECOND : 0;
   sent.arrived[which][arrival.seq / 8] |= (uint8_t) (1u << arrival.seq % 8);
   fmx_ccfb_collector_on_packet (collector, &arrival, now);
 }

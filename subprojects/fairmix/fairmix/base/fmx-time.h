@@ -54,6 +54,13 @@ fmx_time_min (FmxTime a, FmxTime b)
   return a < b ? a : b;
 }
 
+/** fmx_time_max: Returns: the later of the two */
+static inline FmxTime
+fmx_time_max (FmxTime a, FmxTime b)
+{
+  return a > b ? a : b;
+}
+
 /**
  * fmx_time_to_s:
  *

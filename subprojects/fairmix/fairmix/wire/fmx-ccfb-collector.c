@@ -16,8 +16,9 @@
 #define RATE_WINDOW FMX_SECOND
 
 /* A stream silent for this long starts anew.  It keeps each arrival time in the
- * window younger than 512 * 8 s, less than 2^32 us. */
+ * window younger than 512 * 8 s and what it waited, less than 2^32 us. */
 #define IDLE_RESTART (8 * FMX_SECOND)
+#define WAITED_MAX (60 * FMX_SECOND)
 
 /* With so much unreported the window is about to overflow: report at once. */
 #define WINDOW_FULL (WINDOW * 3 / 4)
@@ -123,9 +124,9 @@ set_due (FmxCcfbCollector *collector, FmxCcfbStream *stream)
 }
 
 static void
-note (FmxCcfbStream *stream, uint64_t seq, uint8_t ecn, uint32_t now_us)
+note (FmxCcfbStream *stream, uint64_t seq, uint8_t ecn, uint32_t arrival_us)
 {
-  stream->arrival_us[seq % WINDOW] = now_us;
+  stream->arrival_us[seq % WINDOW] = arrival_us;
   stream->state[seq % WINDOW] = (uint8_t) (RECEIVED | (ecn & ECN_MASK));
 }
 
@@ -212,7 +213,7 @@ on_next (FmxCcfbCollector *collector, FmxCcfbStream *stream, uint32_t ahead,
     }
     stream->state[seq % WINDOW] = 0;
   }
-  note (stream, stream->highest, ecn, now_in_us (collector));
+  note (stream, stream->highest, ecn, collector->arrival_us);
   collector->n_missing += ahead - 1;
   if (stream->highest - stream->begin >= WINDOW_FULL)
     collector->full = true;
@@ -233,7 +234,7 @@ on_earlier (FmxCcfbCollector *collector, FmxCcfbStream *stream,
       return;
     *state |= ECN_CE;
   } else {
-    note (stream, seq, ecn, now_in_us (collector));
+    note (stream, seq, ecn, collector->arrival_us);
     collector->stats.n_late++;
     if (collector->n_missing > 0)
       collector->n_missing--;
@@ -273,7 +274,7 @@ on_jump (FmxCcfbCollector *collector, uint32_t i, const FmxCcfbArrival *arrival)
     stream->restarting = true;
     stream->restart_seq = arrival->seq;
     stream->restart_ecn = arrival->ecn;
-    stream->restart_us = now_in_us (collector);
+    stream->restart_us = collector->arrival_us;
     collector->stats.n_ignored++;
     return NONE;
   }
@@ -294,7 +295,7 @@ on_stream_packet (FmxCcfbCollector *collector, uint32_t i,
 
   if (fmx_time_diff (collector->now, stream->last_arrival) > IDLE_RESTART)
     return restart (collector, i, arrival->seq, arrival->ecn,
-        now_in_us (collector));
+        collector->arrival_us);
   if (!is_near (fmx_serial_diff16 (arrival->seq, (uint16_t) stream->highest)))
     return on_jump (collector, i, arrival);
   on_near_packet (collector, stream, arrival);
@@ -318,7 +319,10 @@ fmx_ccfb_collector_on_packet (FmxCcfbCollector *collector,
   FmxCcfbStream *stream;
   uint32_t i = *bucket_of (collector, arrival->ssrc);
 
+  assert (arrival->waited >= 0 && arrival->waited <= WAITED_MAX);
   collector->now = now > collector->now ? now : collector->now;
+  collector->arrival_us = now_in_us (collector)
+      - (uint32_t) (arrival->waited / FMX_USECOND);
   collector->stats.n_packets++;
   collector->stats.media_bytes += arrival->wire_bytes;
   fmx_feedback_budget_earn (&collector->budget, arrival->wire_bytes,
@@ -330,7 +334,7 @@ fmx_ccfb_collector_on_packet (FmxCcfbCollector *collector,
   if (i == NONE) {
     i = take_stream (collector, arrival->ssrc);
     start (&collector->streams[i], arrival->seq, arrival->ecn,
-        now_in_us (collector));
+        collector->arrival_us);
   } else {
     i = on_stream_packet (collector, i, arrival);
     if (i == NONE)
@@ -347,12 +351,6 @@ fmx_ccfb_collector_on_packet (FmxCcfbCollector *collector,
   look_for_loss (collector);
 }
 
-static FmxTime
-time_max (FmxTime a, FmxTime b)
-{
-  return a > b ? a : b;
-}
-
 FmxTime
 fmx_ccfb_collector_next_timeout (const FmxCcfbCollector *collector)
 {
@@ -365,7 +363,7 @@ fmx_ccfb_collector_next_timeout (const FmxCcfbCollector *collector)
     return FMX_TIME_NONE;
   start = collector->first_pending != FMX_TIME_NONE ?
       collector->first_pending : collector->last_report;
-  due = time_max (start + min_interval, collector->now
+  due = fmx_time_max (start + min_interval, collector->now
       + (uint64_t) fmx_feedback_budget_wait (&collector->budget));
   due = fmx_time_min (due, start + max_interval);
   /* What is urgent goes on credit: one report, not more. */
@@ -373,7 +371,7 @@ fmx_ccfb_collector_next_timeout (const FmxCcfbCollector *collector)
           && fmx_feedback_budget_has_credit (&collector->budget)))
     due = collector->last_report != FMX_TIME_NONE ?
         collector->last_report + min_interval : collector->now;
-  return time_max (due, collector->now);
+  return fmx_time_max (due, collector->now);
 }
 
 /* Whether the budget allows to say everything twice: n blocks and all packets'

@@ -53,6 +53,7 @@ typedef struct
  * @seq: the RTP sequence number
  * @ecn: the two ECN bits of the IP header; 0 if unknown
  * @wire_bytes: the packet's size with IP and UDP headers
+ * @waited: how long ago it arrived: it has waited since then to be noted; in [0, 1 min]
  */
 typedef struct
 {
@@ -60,6 +61,7 @@ typedef struct
   uint16_t seq;
   uint8_t ecn;
   uint32_t wire_bytes;
+  FmxDuration waited;
 } FmxCcfbArrival;
 
 /**
@@ -147,6 +149,7 @@ typedef struct
   FmxFeedbackBudget budget;
   FmxRateMeter packets;         /* received, eight times packets/s */
   FmxTime now;                  /* the latest that we were told */
+  uint32_t arrival_us;          /* of the packet that is being noted */
   FmxTime first_pending;        /* the first arrival since the last report */
   FmxTime last_report;
   uint64_t n_missing;           /* since the last report */
@@ -176,7 +179,8 @@ void fmx_ccfb_collector_set_sender_ssrc (FmxCcfbCollector * collector,
 /**
  * fmx_ccfb_collector_on_packet:
  *
- * Notes an arrival.  A @now earlier than the last one counts as the last one.
+ * Notes an arrival, at @now less what it waited.  A @now earlier than the last one counts
+ * as the last one.
  * O(1), plus the length of a gap, up to %FMX_CCFB_WINDOW.
  */
 void fmx_ccfb_collector_on_packet (FmxCcfbCollector * collector,

@@ -315,7 +315,7 @@ fmx_sim_bundle_on_arrival (FmxSimBundle *bundle, const FmxSimPacket *packet,
   unsigned stream = (unsigned) (packet->data >> 16);
   uint16_t seq = (uint16_t) packet->data;
   FmxCcfbArrival arrival = { SSRC_BASE + stream, seq, packet->ce ? 3 : 0,
-    packet->wire_bytes
+    packet->wire_bytes, 0
   };
 
   bundle->n_received++;

@@ -40,7 +40,7 @@ static inline void
 arrive (Receiver *receiver, uint32_t ssrc, uint16_t seq, uint32_t wire_bytes,
     FmxTime now)
 {
-  FmxCcfbArrival arrival = { ssrc, seq, 0, wire_bytes };
+  FmxCcfbArrival arrival = { ssrc, seq, 0, wire_bytes, 0 };
 
   fmx_ccfb_collector_on_packet (&receiver->collector, &arrival, now);
 }

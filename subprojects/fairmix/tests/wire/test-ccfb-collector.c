@@ -30,7 +30,7 @@ report_of (uint32_t ssrc, uint16_t seq, FmxTime now)
 static void
 test_of_duplicates_the_first_counts_and_any_mark (void **state)
 {
-  const FmxCcfbArrival plain = { 7, 1, 1, 100 }, marked = { 7, 1, 3, 100 };
+  const FmxCcfbArrival plain = { 7, 1, 1, 100, 0 }, marked = { 7, 1, 3, 100, 0 };
   const FmxDuration ms125 = 125 * FMX_MSECOND;
   FmxCcfbMetric metric;
 
@@ -110,6 +110,23 @@ test_a_clock_that_steps_back_does_no_harm (void **state)
   assert_true (report_of (1, 13, START + FMX_SECOND).received);
 }
 
+/* It waited in the kernel, while another stream's packet was read and a report was made. */
+static void
+test_a_packet_that_waited_is_as_old_as_it_is (void **state)
+{
+  const FmxCcfbArrival late = { 1, 10, 0, 100, 60 * FMX_MSECOND };
+
+  (void) state;
+  receiver_init_default (&receiver);
+  arrive (&receiver, 2, 20, 100, START);
+  report_of (2, 20, START + 20 * FMX_MSECOND);
+  arrive (&receiver, 2, 21, 100, START + 40 * FMX_MSECOND);
+  fmx_ccfb_collector_on_packet (&receiver.collector, &late, START
+      + 50 * FMX_MSECOND);
+  assert_true (report_of (1, 10, START
+          + 115 * FMX_MSECOND).arrival_offset == 125 * FMX_MSECOND);
+}
+
 static void
 test_without_packets_there_is_no_report (void **state)
 {
@@ -149,6 +166,7 @@ main (void)
     cmocka_unit_test (test_a_jump_is_believed_when_the_next_packet_confirms_it),
     cmocka_unit_test (test_a_long_silence_is_not_taken_for_loss),
     cmocka_unit_test (test_a_clock_that_steps_back_does_no_harm),
+    cmocka_unit_test (test_a_packet_that_waited_is_as_old_as_it_is),
     cmocka_unit_test (test_without_packets_there_is_no_report),
     cmocka_unit_test (test_the_reports_carry_our_ssrc),
   };
