@@ -395,9 +395,9 @@ place_of_rate (FmxAsmpSender *sender, uint32_t ssrc, const FmxAsmpRate *rate,
 
   if (refused_now)
     take_block (sender, &newcomer, &refused->block, refused->rtt);
-  at = place_of (sender, ssrc, victim_of (&sender->table,
-          fmx_asmp_sender_counts (sender, &newcomer, rate, now)
-          ? rate->rate_bps : UINT32_MAX), now);
+  at = place_of (sender, ssrc, fmx_asmp_sender_counts (sender, &newcomer, rate,
+          now) ? victim_of (&sender->table, rate->rate_bps) : FMX_ASMP_NOBODY,
+      now);
   if (refused_now && at != FMX_ASMP_NOBODY)
     take_block (sender, &sender->table.entries[at], &refused->block,
         refused->rtt);

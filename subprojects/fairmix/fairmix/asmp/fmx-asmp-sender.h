@@ -134,8 +134,8 @@ extern "C"
  * own rule with the loss fractions of its last eight.
  *
  * Memory is the caller's: %FMX_ASMP_BYTES_PER_RECEIVER for each.  When it is
- * full, a newcomer whose rate counts takes the place of one with a higher rate, or is
- * refused: the least rate is always known.  A report costs O(log n).
+ * full, a newcomer whose rate counts takes the place of one with a higher rate, or
+ * with none that counts, or is refused: the least rate is always known.  A report costs O(log n).
  *
  * What a receiver that lies can do: one that tells much raises nothing, since
  * the least counts.  One that tells little lowers the rate, to no less than

@@ -133,6 +133,24 @@ test_a_flood_of_lies_hides_nobody (void **state)
   }
 }
 
+/* Nor that of a plain receiver, who has no rate before its second report. */
+static void
+test_a_lie_takes_no_plain_receivers_place (void **state)
+{
+  FmxAsmpRate lie = { MEDIA, 1, 0, 0.0, 100000, true, false, true };
+  Rig rig;
+
+  (void) state;
+  rig_init (&rig, FMX_ASMP_FAIR, N_MAX);
+  rig_report (&rig, 2, 0);
+  for (uint32_t i = 1; i < N_MAX; i++)
+    rig_rate (&rig, 1000 + i, 400000);
+  fmx_asmp_sender_on_rate (&rig.sender, 3, &lie, rig.now);
+  rig_report (&rig, 2, 250);
+  assert_true (target (&rig) < 400000.0 && limiting (&rig) == 2);
+  rig_clear (&rig);
+}
+
 /* Where all places are taken its report must not be lost on the way to its rate. */
 static void
 test_among_too_many_who_loses_packets_is_believed_at_once (void **state)
@@ -213,6 +231,7 @@ main (void)
         (test_who_wants_next_to_nothing_for_two_minutes_is_not_waited_for),
     cmocka_unit_test
         (test_a_flood_of_strangers_costs_no_memory_and_hides_nobody),
+    cmocka_unit_test (test_a_lie_takes_no_plain_receivers_place),
     cmocka_unit_test (test_a_flood_of_lies_hides_nobody),
     cmocka_unit_test
         (test_among_too_many_who_loses_packets_is_believed_at_once),
