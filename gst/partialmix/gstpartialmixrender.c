@@ -160,6 +160,7 @@ gst_partial_mix_render_plan (GstPartialMixListener * listener,
 
     if (stream == NULL)
       continue;
+    listener->rendered = time_of (stream->rate_hz, frame->pos + frame->n);
     voice.gain = gst_partial_mix_listener_get_gain (listener, stream);
     link = gst_partial_mix_listener_get_link (listener, stream);
     if ((stream->voice.frame_active || stream->voice.frame_comfort)
@@ -168,7 +169,6 @@ gst_partial_mix_render_plan (GstPartialMixListener * listener,
       place_voice (listener, &voice, frame->n);
       gst_partial_mix_stream_ref (stream);
       g_array_append_val (plan->voices, voice);
-      listener->rendered = time_of (stream->rate_hz, frame->pos + frame->n);
     }
   }
   return plan;

@@ -180,6 +180,27 @@ GST_START_TEST (test_a_mix_keeps_no_place)
 
 GST_END_TEST;
 
+/* A minute of silence is a minute. */
+GST_START_TEST (test_a_place_is_free_after_a_minute_in_which_nobody_speaks)
+{
+  gint heard[2];
+  gdouble left;
+
+  speaks[2] = FALSE;
+  render_for (20, heard);
+  left = side_of (heard);
+  fail_unless (left > 1.9, "%g", left);
+  speaks[1] = FALSE;
+  render_for (20, heard);
+  gst_partial_mix_listener_init_link (&listeners[0], streams[1], 0);
+  frame.pos += 61 * RATE;
+  speaks[2] = TRUE;
+  render_for (20, heard);
+  fail_unless (fabs (side_of (heard) - left) < 0.01, "%g", side_of (heard));
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_a_frame_has_the_channels_that_were_planned)
 {
   gint heard[2];
@@ -233,6 +254,8 @@ partialmix_render_suite (void)
   tcase_add_test (tc, test_who_leaves_is_heard_to_his_end_where_he_stood);
   tcase_add_test (tc, test_a_mix_goes_where_the_loudest_stood);
   tcase_add_test (tc, test_a_mix_keeps_no_place);
+  tcase_add_test (tc,
+      test_a_place_is_free_after_a_minute_in_which_nobody_speaks);
   tcase_add_test (tc, test_a_frame_has_the_channels_that_were_planned);
   tcase_add_test (tc,
       test_silence_is_a_gap_and_nothing_comes_before_the_beginning);
