@@ -172,7 +172,7 @@ no_feedback_timeout (const FmxRateController *rc)
   for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
     if (wait < others[i])
       wait = others[i];
-  if (fmx_time_to_s (wait) * rc->rate_bps < 2.0 * 8.0 * segment_bytes
+  if (wait < fmx_time_from_s (2.0 * 8.0 * segment_bytes / rc->rate_bps)
       && wait < backed_off)
     wait = backed_off;
   return wait;

@@ -103,6 +103,31 @@ test_who_speaks_rarely_learns_that_a_path_became_longer (void **state)
   }
 }
 
+/* Where packets are the segments 2s/X is two of them, whatever the rate: it doubles with
+ * each halving by itself. */
+static void
+test_two_packets_are_no_less_than_two_segments (void **state)
+{
+  FmxRateFeedback fb = fmx_test_feedback (3000.0);
+  FmxRateParams params = fmx_test_params ();
+
+  (void) state;
+  fb.rto_backed_off = 60 * S;
+  params.segment_bytes = 0;
+  params.min_bps = 1000.0;
+  for (double bps = 3000.0; bps < 7000.0; bps += 17.0) {
+    FmxRateController rc;
+
+    params.initial_bps = bps;
+    fmx_rate_controller_init (&rc, &fmx_rate_gaimd, &params, 0);
+    fmx_rate_controller_on_feedback (&rc, &fb, S);
+    fmx_rate_controller_on_feedback (&rc, &fb, 100 * (FmxTime) S);
+    assert_float_equal (fmx_time_to_s (fmx_time_diff
+            (fmx_rate_controller_next_timeout (&rc), 100 * (FmxTime) S)),
+        2.0 * 8.0 * fb.packet_bytes / rc.rate_bps, 1e-6);
+  }
+}
+
 int
 main (void)
 {
@@ -110,6 +135,7 @@ main (void)
     cmocka_unit_test
         (test_each_halving_of_a_silence_waits_as_long_as_the_first),
     cmocka_unit_test (test_who_speaks_rarely_learns_that_a_path_became_longer),
+    cmocka_unit_test (test_two_packets_are_no_less_than_two_segments),
   };
 
   return cmocka_run_group_tests_name ("rate/rate-silence", tests, NULL, NULL);
