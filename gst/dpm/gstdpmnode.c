@@ -751,8 +751,8 @@ make_properties (void)
       DEFAULT_ALIGN,
       G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
   properties[PROP_ECN] = g_param_spec_boolean ("ecn", "ECN",
-      "Routers may mark what we send instead of dropping it (ECT(0)); marks on what "
-      "comes in are always reported and answered", DEFAULT_ECN,
+      "Routers may mark the RTP that we send instead of dropping it (ECT(0)); marks on "
+      "what comes in are always reported and answered", DEFAULT_ECN,
       G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
   properties[PROP_STATS] =
       g_param_spec_boxed ("stats", "Statistics",

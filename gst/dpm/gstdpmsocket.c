@@ -36,19 +36,6 @@ bind_new (GInetAddress * address, guint port, GError ** error)
   return socket;
 }
 
-/* An IPv6 socket speaks IPv4 as well, where the host has both.  Returns: whether the
- * system knows one of them */
-static gboolean
-set_tos_options (GstDpmSocket * self, gint v4_option, gint v6_option,
-    gint value)
-{
-  gboolean v4 = g_socket_set_option (self->socket, IPPROTO_IP, v4_option, value,
-      NULL);
-
-  return (self->is_v6 && g_socket_set_option (self->socket, IPPROTO_IPV6,
-          v6_option, value, NULL)) || v4;
-}
-
 gboolean
 gst_dpm_socket_open (GstDpmSocket * self, const gchar * address, guint port,
     GError ** error)
@@ -81,14 +68,22 @@ gst_dpm_socket_open (GstDpmSocket * self, const gchar * address, guint port,
   /* the system makes it less where it must */
   g_socket_set_option (self->socket, SOL_SOCKET, SO_RCVBUF,
       RECEIVE_BUFFER_BYTES, NULL);
-  set_tos_options (self, IP_RECVTOS, IPV6_RECVTCLASS, TRUE);
+  /* an IPv6 socket speaks IPv4 as well, where the host has both */
+  g_socket_set_option (self->socket, IPPROTO_IP, IP_RECVTOS, TRUE, NULL);
+  if (self->is_v6)
+    g_socket_set_option (self->socket, IPPROTO_IPV6, IPV6_RECVTCLASS, TRUE,
+        NULL);
+  self->ect = FALSE;
   return TRUE;
 }
 
 gboolean
 gst_dpm_socket_set_ect (GstDpmSocket * self)
 {
-  return set_tos_options (self, IP_TOS, IPV6_TCLASS, ECT_0);
+#ifdef __linux__
+  self->ect = TRUE;
+#endif
+  return self->ect;
 }
 
 guint8
@@ -219,19 +214,68 @@ address_to_native (const GstDpmSocket * self, const FmxJoinAddress * to,
   return sizeof *in4;
 }
 
+/* [RFC5761 4] Not RTCP, and not what else has the same port */
+static gboolean
+is_rtp (const guint8 * data, gsize size)
+{
+  return size >= 2 && data[0] >> 6 == 2 && (data[1] & 0x60) != 0x40;
+}
+
+/* What the system is told of a datagram */
+typedef struct
+{
+  struct iovec part;
+  struct sockaddr_storage native;
+  _Alignas (struct cmsghdr) guint8 control[CMSG_SPACE (sizeof (gint))];
+} Envelope;
+
+/* [RFC6679 7] RTP may say that it is ECN-capable, RTCP must not, and what else controls a
+ * session should not: that is not slowed down when it is marked. */
+static void
+write_ect (struct msghdr *header, Envelope * envelope, gboolean v4)
+{
+  struct cmsghdr *control;
+  gint tos = ECT_0;
+
+  memset (envelope->control, 0, sizeof envelope->control);
+  header->msg_control = envelope->control;
+  header->msg_controllen = sizeof envelope->control;
+  control = CMSG_FIRSTHDR (header);
+  control->cmsg_level = v4 ? IPPROTO_IP : IPPROTO_IPV6;
+  control->cmsg_type = v4 ? IP_TOS : IPV6_TCLASS;
+  control->cmsg_len = CMSG_LEN (sizeof tos);
+  memcpy (CMSG_DATA (control), &tos, sizeof tos);
+}
+
+/* @header: (out): all zero before */
+static void
+write_header (const GstDpmSocket * self, struct msghdr *header,
+    Envelope * envelope, const guint8 * data, gsize size,
+    const FmxJoinAddress * to)
+{
+  envelope->part.iov_base = (guint8 *) data;
+  envelope->part.iov_len = size;
+  header->msg_iov = &envelope->part;
+  header->msg_iovlen = 1;
+  header->msg_name = &envelope->native;
+  header->msg_namelen = address_to_native (self, to, &envelope->native);
+  if (self->ect && is_rtp (data, size))
+    write_ect (header, envelope,
+        memcmp (to->ip, v4_prefix, sizeof v4_prefix) == 0);
+}
+
 gboolean
 gst_dpm_socket_send (GstDpmSocket * self, const guint8 * data, gsize size,
     const FmxJoinAddress * to)
 {
-  struct sockaddr_storage native;
-  socklen_t length;
+  struct msghdr header = { 0 };
+  Envelope envelope;
 
   if (self->socket == NULL)
     return FALSE;
-  length = address_to_native (self, to, &native);
-  return length > 0 && sendto (g_socket_get_fd (self->socket),
-      (const void *) data, size, 0, (const struct sockaddr *) &native,
-      length) == (gssize) size;
+  write_header (self, &header, &envelope, data, size, to);
+  return header.msg_namelen > 0 && sendmsg (g_socket_get_fd (self->socket),
+      &header, 0) == (gssize) size;
 }
 
 #ifdef __linux__
@@ -240,22 +284,14 @@ gst_dpm_socket_send_all (GstDpmSocket * self, GstDpmDatagram * datagrams,
     guint n)
 {
   struct mmsghdr headers[GST_DPM_MAX_DATAGRAMS];
-  struct iovec parts[GST_DPM_MAX_DATAGRAMS];
-  struct sockaddr_storage natives[GST_DPM_MAX_DATAGRAMS];
+  Envelope envelopes[GST_DPM_MAX_DATAGRAMS];
   guint i = 0;
 
   memset (headers, 0, n * sizeof *headers);
   for (guint k = 0; k < n; k++) {
-    GstDpmDatagram *datagram = &datagrams[k];
-    struct msghdr *header = &headers[k].msg_hdr;
-
-    datagram->sent = FALSE;
-    parts[k].iov_base = datagram->data;
-    parts[k].iov_len = datagram->size;
-    header->msg_iov = &parts[k];
-    header->msg_iovlen = 1;
-    header->msg_name = &natives[k];
-    header->msg_namelen = address_to_native (self, &datagram->to, &natives[k]);
+    datagrams[k].sent = FALSE;
+    write_header (self, &headers[k].msg_hdr, &envelopes[k], datagrams[k].data,
+        datagrams[k].size, &datagrams[k].to);
   }
   while (self->socket != NULL && i < n) {
     gint done = sendmmsg (g_socket_get_fd (self->socket), headers + i, n - i,

@@ -24,6 +24,7 @@ typedef struct
   /*< private >*/
   GSocket *socket;
   gboolean is_v6;
+  gboolean ect;                 /* RTP says that it is ECN-capable */
   guint8 tos;                   /* of the datagram that was received last */
 } GstDpmSocket;
 
@@ -50,7 +51,8 @@ gboolean gst_dpm_socket_open (GstDpmSocket * self, const gchar * address,
     guint port, GError ** error);
 void gst_dpm_socket_close (GstDpmSocket * self);
 
-/* What is sent from now on says ECT(0) [RFC3168 5].  Returns: whether the system lets us */
+/* RTP that is sent from now on says ECT(0) [RFC3168 5]; RTCP and what sets up a session do
+ * not [RFC6679 7].  Returns: whether we know how on this system */
 gboolean gst_dpm_socket_set_ect (GstDpmSocket * self);
 /* Returns: the byte of the IP header with ECN in it, of what was received last; 0 if the
  * system does not tell */

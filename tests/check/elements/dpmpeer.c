@@ -2,10 +2,7 @@
 /* A neighbour's packets: what is not genuine does not come in, whatever it is. */
 #include "../gstfairmixcheck.h"
 #include "gstdpmpeer.h"
-#include "gstdpmsocket.h"
 
-#include <netinet/in.h>
-#include <netinet/ip.h>
 #include <srtp2/srtp.h>
 
 typedef struct
@@ -333,112 +330,6 @@ GST_START_TEST (test_it_is_not_the_only_user_of_libsrtp)
 
 GST_END_TEST;
 
-/* Many datagrams go out with one call; one that cannot go harms no other. */
-GST_START_TEST (test_many_are_sent_at_once)
-{
-  GstDpmSocket here = { 0 }, there = { 0 };
-  GstDpmDatagram *out = g_new0 (GstDpmDatagram, GST_DPM_MAX_DATAGRAMS);
-  FmxJoinAddress to = { {[10] = 0xff,[11] = 0xff, 127, 0, 0, 1}, 0 }, from;
-  guint8 data[2000];
-
-  fail_unless (gst_dpm_socket_open (&here, "127.0.0.1", 0, NULL));
-  fail_unless (gst_dpm_socket_open (&there, "127.0.0.1", 0, NULL));
-  to.port = (guint16) gst_dpm_socket_get_port (&there);
-  for (guint i = 0; i < GST_DPM_MAX_DATAGRAMS; i++) {
-    out[i].size = 10 + i;
-    memset (out[i].data, (gint) i, out[i].size);
-    out[i].to = to;
-  }
-  out[5].to.ip[0] = 0x20;       /* no IPv4: this socket cannot */
-  gst_dpm_socket_send_all (&here, out, GST_DPM_MAX_DATAGRAMS);
-  for (guint i = 0; i < GST_DPM_MAX_DATAGRAMS; i++) {
-    fail_unless (out[i].sent == (i != 5));
-    if (i == 5)
-      continue;
-    fail_unless_equals_int (gst_dpm_socket_receive (&there, data, sizeof data,
-            &from), 10 + i);
-    fail_unless_equals_int (data[9 + i], i);
-    fail_unless_equals_int (from.port, gst_dpm_socket_get_port (&here));
-  }
-  gst_dpm_socket_close (&here);
-  gst_dpm_socket_send_all (&here, out, 2);
-  fail_if (out[0].sent || out[1].sent);
-  gst_dpm_socket_close (&there);
-  g_free (out);
-}
-
-GST_END_TEST;
-
-/* What a router says in the IP header comes through, over IPv4 (between sockets for it
- * alone, and for both) and IPv6. */
-GST_START_TEST (test_marks_come_through)
-{
-  static const struct
-  {
-    const gchar *here, *there;
-    FmxJoinAddress to;
-  } rows[] = {
-    {"127.0.0.1", "127.0.0.1", {{[10] = 0xff,[11] = 0xff, 127, 0, 0, 1}, 0}},
-    {NULL, NULL, {{[10] = 0xff,[11] = 0xff, 127, 0, 0, 1}, 0}},
-    {"::1", NULL, {{[15] = 1}, 0}},
-  };
-
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    GstDpmSocket here = { 0 }, there = { 0 };
-    FmxJoinAddress to = rows[i].to, from;
-    guint8 data[100] = "RTP";
-
-    if (!gst_dpm_socket_open (&here, rows[i].here, 0, NULL))
-      continue;                 /* no IPv6 here */
-    fail_unless (gst_dpm_socket_open (&there, rows[i].there, 0, NULL));
-    to.port = (guint16) gst_dpm_socket_get_port (&there);
-    for (guint ecn = 0; ecn < 4; ecn++) {
-      if (ecn == 2)
-        fail_unless (gst_dpm_socket_set_ect (&here));
-      else if (here.is_v6 && rows[i].to.ip[10] == 0)
-        g_socket_set_option (here.socket, IPPROTO_IPV6, IPV6_TCLASS, ecn, NULL);
-      else
-        g_socket_set_option (here.socket, IPPROTO_IP, IP_TOS, ecn, NULL);
-      fail_unless (gst_dpm_socket_send (&here, data, 3, &to));
-      fail_unless (gst_dpm_socket_wait (&there, G_USEC_PER_SEC, NULL));
-      fail_unless_equals_int (gst_dpm_socket_receive (&there, data,
-              sizeof data, &from), 3);
-      fail_unless_equals_int (gst_dpm_socket_get_tos (&there), ecn);
-    }
-    gst_dpm_socket_close (&here);
-    gst_dpm_socket_close (&there);
-  }
-}
-
-GST_END_TEST;
-
-/* Empty datagrams are nothing to read, however many come. */
-GST_START_TEST (test_a_flood_of_nothing_has_an_end)
-{
-  GstDpmSocket here = { 0 }, there = { 0 };
-  FmxJoinAddress to = { {[10] = 0xff,[11] = 0xff, 127, 0, 0, 1}, 0 }, from;
-  guint8 data[2000] = { 0 };
-  guint n_calls = 0;
-  gsize size;
-
-  fail_unless (gst_dpm_socket_open (&here, "127.0.0.1", 0, NULL));
-  fail_unless (gst_dpm_socket_open (&there, "127.0.0.1", 0, NULL));
-  to.port = (guint16) gst_dpm_socket_get_port (&there);
-  for (guint i = 0; i < 150; i++)
-    fail_unless (gst_dpm_socket_send (&here, data, 0, &to));
-  fail_unless (gst_dpm_socket_send (&here, data, 77, &to));
-  do {
-    size = gst_dpm_socket_receive (&there, data, sizeof data, &from);
-    n_calls++;
-  } while (size == 0 && n_calls < 10);
-  fail_unless_equals_int (size, 77);
-  fail_unless (n_calls > 1);
-  gst_dpm_socket_close (&here);
-  gst_dpm_socket_close (&there);
-}
-
-GST_END_TEST;
-
 GST_START_TEST (test_addresses_read_as_people_write_them)
 {
   FmxJoinAddress v4 = { {[10] = 0xff,[11] = 0xff, 192, 0, 2, 7}, 5004 };
@@ -474,9 +365,6 @@ dpmpeer_suite (void)
   tcase_add_test (tc, test_rtcp_is_protected_as_well);
   tcase_add_test (tc, test_what_comes_before_its_elements_is_counted);
   tcase_add_test (tc, test_it_is_not_the_only_user_of_libsrtp);
-  tcase_add_test (tc, test_many_are_sent_at_once);
-  tcase_add_test (tc, test_marks_come_through);
-  tcase_add_test (tc, test_a_flood_of_nothing_has_an_end);
   tcase_add_test (tc, test_addresses_read_as_people_write_them);
   return s;
 }
