@@ -6,8 +6,8 @@
 #include "gstdpmport-private.h"
 
 #include "gstdpmportstats.h"
-#include "gstdpmtos.h"
 #include "common/gstfairmixstats.h"
+#include "common/gstfairmixtos.h"
 
 #define TICK (FMX_SECOND / 5)
 #define SHORTEST_WAIT (1 * FMX_MSECOND)
@@ -267,7 +267,7 @@ on_media (GstDpmPort * port, guint8 * data, gsize size,
     gst_fairmix_lock_release (&port->lock);
   }
   if (buffer != NULL && (tos & ECN_MASK) != 0)
-    gst_dpm_tos_attach (buffer, tos);
+    gst_fairmix_tos_attach (buffer, tos);
   if (buffer != NULL)
     push (port, pad, buffer);
   gst_clear_object (&pad);

@@ -238,7 +238,7 @@ ecn_packet_new (guint8 tos)
 {
   GstBuffer *buffer = packet_new (0, 0);
 
-  tos_message_attach (buffer, tos);
+  gst_fairmix_tos_attach (buffer, tos);
   return buffer;
 }
 

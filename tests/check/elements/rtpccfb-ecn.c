@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "rtpccfbcheck.h"
-#include "toscheck.h"
+#include "common/gstfairmixtos.h"
 
 #include "fairmix/wire/fmx-ccfb.h"
 
@@ -21,7 +21,7 @@ GST_START_TEST (test_reports_say_which_packets_were_marked)
     GstBuffer *packet = rtp_packet_new (SSRC, 100 + i, 160);
 
     if (i < n)
-      tos_message_attach (packet, tos[i]);
+      gst_fairmix_tos_attach (packet, tos[i]);
     fail_unless_equals_int (gst_harness_push (f.rtp, packet), GST_FLOW_OK);
   }
   while (gst_harness_buffers_in_queue (f.rtcp) == 0)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "launch-ecn.h"
 
-#include "toscheck.h"
-
 #include <gio/gio.h>
+#include <netinet/in.h>
+#include <netinet/ip.h>
+
+#include "common/gstfairmixtos.h"
 
 #define ECT_0 2
 
@@ -11,13 +13,16 @@
  * the thread in which the buffer leaves. */
 static _Thread_local gint last_tos = -1;
 
+static GSocketControlMessage *(*deserialize) (gint level, gint type, gsize size,
+    gpointer data);
+
 static GSocketControlMessage *
 note_tos (gint level, gint type, gsize size, gpointer data)
 {
-  GSocketControlMessage *message = tos_deserialize (level, type, size, data);
+  GSocketControlMessage *message = deserialize (level, type, size, data);
 
   if (message != NULL)
-    last_tos = ((TosMessage *) message)->tos;
+    last_tos = *(const guint8 *) data;
   return message;
 }
 
@@ -30,7 +35,7 @@ on_packet (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
   (void) user_data;
   if (last_tos >= 0) {
     buffer = gst_buffer_make_writable (buffer);
-    tos_message_attach (buffer, (guint8) last_tos);
+    gst_fairmix_tos_attach (buffer, (guint8) last_tos);
     GST_PAD_PROBE_INFO_DATA (info) = buffer;
     last_tos = -1;
   }
@@ -100,8 +105,9 @@ void
 launch_ecn_prepare (GstElement *pipeline)
 {
   GSocketControlMessageClass *klass =
-      g_type_class_ref (tos_message_get_type ());
+      g_type_class_ref (gst_fairmix_tos_get_type ());
 
+  deserialize = klass->deserialize;
   klass->deserialize = note_tos;        /* for good: the class is kept */
   for_each (pipeline, "udpsrc", ask_for_tos);
 }
