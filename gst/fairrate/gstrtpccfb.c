@@ -52,7 +52,7 @@ GST_DEBUG_CATEGORY_STATIC (rtp_ccfb_debug);
 #define DEFAULT_ARRIVAL_FROM_DTS FALSE
 #define DEFAULT_NTP_TIME_SOURCE GST_FAIRMIX_NTP_NTP
 
-/* A DTS that is older is none of this packet's arrival: the wall clock was set. */
+/* A DTS that is older is not when the packet arrived: the wall clock was set. */
 #define OLDEST_DTS (1 * GST_SECOND)
 
 enum
@@ -657,14 +657,14 @@ gst_rtp_ccfb_install_properties (GObjectClass * gobject_class)
   /**
    * GstRtpCcfb:arrival-from-dts:
    *
-   * For `udpsrc socket-timestamp=realtime`, whose DTS is the kernel's time.
+   * Whether a packet arrived at its DTS, a running time of the last second, where
+   * `udpsrc socket-timestamp=realtime` puts the kernel's time.
    *
    * Since: 0.1
    */
   properties[PROP_ARRIVAL_FROM_DTS] = g_param_spec_boolean ("arrival-from-dts",
-      "Arrival From DTS", "A packet arrived at its DTS, a running time of at "
-      "most a second ago, not when it comes here", DEFAULT_ARRIVAL_FROM_DTS,
-      ready);
+      "Arrival From DTS", "Take a DTS of the last second as the arrival time: "
+      "for udpsrc socket-timestamp=realtime", DEFAULT_ARRIVAL_FROM_DTS, ready);
   /**
    * GstRtpCcfb:share-thread:
    *

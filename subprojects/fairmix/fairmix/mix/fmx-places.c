@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define KEPT (60 * FMX_SECOND)  /* so long a place waits for who had it */
-#define PAN_PER_S 0.4           /* a mix from the middle to the side in 2 s */
+#define PAN_PER_S 0.4           /* a mix goes from the middle to 0.8 in 2 s */
 
 /* The first two stand to the left and to the right, but are heard on both ears; each
  * pair that follows is as far as can be from those before. */

@@ -11,15 +11,15 @@
 extern "C" {
 #endif
 
-/** FMX_PLACES_MAX: so many stand apart from each other */
+/** FMX_PLACES_MAX: so many voices stand apart from each other; more of them share places */
 #define FMX_PLACES_MAX 16
 
 /**
  * FmxPlaces:
  *
- * Who stands where between left and right.  A newcomer takes a place that is free and
- * moves nobody; who left for a time and comes back has the place that he had.  The
- * middle is nobody's: mixes stand there.
+ * Which voice stands where between left and right, for one listener.  A newcomer takes a
+ * free place and moves nobody.  A voice that left and comes back within a minute gets the
+ * place that it had.  No place is in the middle, where mixes stand.
  */
 typedef struct
 {
@@ -37,18 +37,20 @@ void fmx_places_init (FmxPlaces * places);
 
 /**
  * fmx_places_take:
- * @ssrc: who comes
+ * @ssrc: whose voice comes
+ * @now: on any clock that fmx_places_leave() is told of as well
  *
- * Returns: the place: that which was @ssrc's and is free; else the first that nobody had
- *     for a minute; else that which has been free for longest; where none is, that which
- *     the fewest share
+ * Returns: its place, less than %FMX_PLACES_MAX: the one that it had, if that is free;
+ *     else the first that nobody had for a minute; else the one that has been free for
+ *     longest; if none is free, one that the fewest share
  */
 uint32_t fmx_places_take (FmxPlaces * places, uint32_t ssrc, FmxTime now);
 
 /** fmx_places_leave: one of those at @place goes; he may come back */
 void fmx_places_leave (FmxPlaces * places, uint32_t place, FmxTime now);
 
-/** fmx_places_give_up: one of those at @place needs none after all */
+/** fmx_places_give_up: one of those at @place was no voice, and needs none; nobody comes
+ * back to it */
 void fmx_places_give_up (FmxPlaces * places, uint32_t place);
 
 /**
@@ -65,11 +67,11 @@ float fmx_places_pan (uint32_t place);
 
 /**
  * fmx_places_toward:
- * @pan: where a mix stands
- * @goal: where the loudest in it has his place
- * @elapsed: since it stood there
+ * @pan: where a mix stood, from -1, left, to 1, right
+ * @goal: where the loudest in it has a place
+ * @elapsed: since then, >= 0
  *
- * Returns: where the mix stands now: from the middle to one side in two seconds
+ * Returns: where the mix stands now: nearer to @goal by up to 0.4 in a second
  */
 float fmx_places_toward (float pan, float goal, FmxDuration elapsed);
 

@@ -103,7 +103,8 @@ bool fmx_shortq_is_alone (const FmxRateController *rc,
 bool fmx_shortq_starts_alone (const FmxRateController *rc,
     const FmxRateFeedback *fb, FmxTime now);
 
-/* Returns: how long that queue is; 1 = too long; 0 = there is none */
+/* Returns: how long that queue is, in parts of what is borne: above 1 = too long, 0 = there is
+ * none of that kind */
 double fmx_shortq_own_queue (const FmxRateController *rc,
     const FmxRateFeedback *fb, FmxTime now);
 
