@@ -15,8 +15,8 @@
 #define PIE_BETA 1.25
 #define DUALPI2_TARGET_S 0.015
 #define DUALPI2_UPDATE (16 * FMX_MSECOND)
-#define DUALPI2_ALPHA 0.16
-#define DUALPI2_BETA 3.2
+#define DUALPI2_ALPHA 0.16      /* Hz, for each update: 0.1 update / (100 ms)^2 */
+#define DUALPI2_BETA 3.2        /* Hz; Linux' sch_dualpi2 has both */
 #define DUALPI2_COUPLING 2.0
 #define DUALPI2_STEP_S 0.001
 #define DUALPI2_CLASSIC 10u     /* each tenth packet, while L4S waits too */
@@ -308,8 +308,8 @@ dualpi2_update (FmxSimAqm *aqm, FmxTime now)
     double delay_s = fmax (waited_s (&aqm->queues[0], now),
         waited_s (&aqm->queues[1], now));
 
-    aqm->p += DUALPI2_ALPHA * (delay_s - DUALPI2_TARGET_S) * 0.016
-        + DUALPI2_BETA * (delay_s - aqm->old_delay_s) * 0.016;
+    aqm->p += DUALPI2_ALPHA * (delay_s - DUALPI2_TARGET_S)
+        + DUALPI2_BETA * (delay_s - aqm->old_delay_s);
     aqm->p = fmin (fmax (aqm->p, 0.0), 1.0);
     aqm->old_delay_s = delay_s;
     aqm->updated += (FmxTime) DUALPI2_UPDATE;

@@ -195,6 +195,24 @@ test_queue_management_keeps_the_queue_short (void **state)
     }
 }
 
+/* [RFC9332 A.1] 20 ms too long a queue, for a second: p' is what alpha makes of it each 16 ms,
+ * and beta of its 35 ms. */
+static void
+test_dualpi2_answers_a_standing_queue_within_a_second (void **state)
+{
+  FmxSimPacket packet = { .wire_bytes = 200, .ect = true };
+
+  (void) state;
+  fmx_sim_aqm_init (&aqm, FMX_SIM_DUALPI2, 1000000, true, 10e6, 1);
+  for (FmxTime now = 0; now < FMX_SECOND; now += MS) {
+    packet.sent = now;
+    assert_true (fmx_sim_aqm_enqueue (&aqm, packet, now));
+    if (now >= 35 * MS)
+      assert_true (fmx_sim_aqm_dequeue (&aqm, &packet, now));
+  }
+  assert_float_equal (aqm.p, 0.16 * 0.020 / 0.016 + 3.2 * 0.035, 0.02);
+}
+
 static void
 test_flow_queues_are_fair_whoever_shares (void **state)
 {
@@ -237,6 +255,7 @@ main (void)
     cmocka_unit_test (test_every_second_segment_is_acknowledged),
     cmocka_unit_test (test_a_round_trip_halves_once),
     cmocka_unit_test (test_queue_management_keeps_the_queue_short),
+    cmocka_unit_test (test_dualpi2_answers_a_standing_queue_within_a_second),
     cmocka_unit_test (test_flow_queues_are_fair_whoever_shares),
     cmocka_unit_test (test_a_tcp_in_a_bundle_s_place_has_what_the_others_have),
   };
