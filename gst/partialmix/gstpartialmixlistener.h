@@ -55,7 +55,7 @@ typedef struct
  * @right: ... and on that one; 0, 0: it was not heard yet
  * @has_place: it has one of its own, @place
  * @is_mix: it is a mix, and has none
- * @pan: where a mix stands
+ * @pan: where it stands, -1 left ... 1 right, unless the Database says that
  */
 typedef struct
 {

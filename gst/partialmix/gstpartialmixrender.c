@@ -13,8 +13,6 @@
 
 #include "fairmix/mix/fmx-mix-kernels.h"
 
-#define NOBODY_DBOV 60          /* nobody speaks who is no louder */
-
 typedef struct
 {
   gfloat left, right;
@@ -50,40 +48,20 @@ gains_of (GstPartialMixListener * listener, GstPartialMixStream * stream)
   return &g_array_index (listener->gains, GstPartialMixGains, stream->slot);
 }
 
-/* Where the loudest of those stands or stood whom a mix names; the middle if that is not
- * known, NAN if nobody speaks. */
-static gfloat
-find_loudest (const GstPartialMixListener * listener,
-    const GstPartialMixNames * names)
-{
-  gfloat pan = NAN;
-  guint8 level = NOBODY_DBOV;
-  guint32 place;
-  guint i;
-
-  for (i = 0; i < names->n; i++) {
-    if (names->has_levels && names->levels[i] >= level)
-      continue;
-    if (names->has_levels)
-      level = names->levels[i];
-    pan = names->has_levels && fmx_places_find (&listener->places,
-        names->ssrcs[i], &place) ? fmx_places_pan (place) : 0.0f;
-  }
-  return pan;
-}
-
 /* A mix begins in the middle, or where it was taken for a voice. */
 static gfloat
 move_mix (GstPartialMixListener * listener, GstPartialMixGains * gains,
     const GstPartialMixStream * stream, guint n)
 {
-  gfloat goal = find_loudest (listener, &stream->voice.names);
+  const GstPartialMixNames *names = &stream->voice.names;
+  gfloat goal;
 
   if (gains->has_place)
     fmx_places_give_up (&listener->places, gains->place);
   gains->has_place = FALSE;
   gains->is_mix = TRUE;
-  if (!isnan (goal))
+  if (fmx_places_goal (&listener->places, names->ssrcs,
+          names->has_levels ? names->levels : NULL, names->n, &goal))
     gains->pan = fmx_places_toward (gains->pan, goal,
         (FmxDuration) time_of (stream->rate_hz, n));
   return gains->pan;

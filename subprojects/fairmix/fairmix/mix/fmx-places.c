@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define KEPT (60 * FMX_SECOND)  /* so long a place waits for who had it */
+#define SPEAKS_DBOV 60u         /* who has less is louder, and speaks */
 #define PAN_PER_S 0.4           /* a mix goes from the middle to 0.8 in 2 s */
 
 /* The first two stand to the left and to the right, but are heard on both ears; each
@@ -88,6 +89,22 @@ fmx_places_pan (uint32_t place)
 {
   assert (place < FMX_PLACES_MAX);
   return pans[place];
+}
+
+bool
+fmx_places_goal (const FmxPlaces * places, const uint32_t *ssrcs,
+    const uint8_t *levels, uint32_t n, float *pan)
+{
+  uint32_t least = SPEAKS_DBOV, loudest = n, place;
+
+  for (uint32_t i = 0; levels != NULL && i < n; i++)
+    if (levels[i] < least) {
+      least = levels[i];
+      loudest = i;
+    }
+  *pan = loudest < n && fmx_places_find (places, ssrcs[loudest], &place)
+      ? fmx_places_pan (place) : 0.0f;
+  return loudest < n || (levels == NULL && n > 0);
 }
 
 float

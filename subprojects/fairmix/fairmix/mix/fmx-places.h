@@ -66,9 +66,21 @@ bool fmx_places_find (const FmxPlaces * places, uint32_t ssrc,
 float fmx_places_pan (uint32_t place);
 
 /**
+ * fmx_places_goal:
+ * @ssrcs: (array length=n): whom a mix names
+ * @levels: (array length=n) (nullable): theirs, in -dBov [RFC6465]; %NULL: they are not told
+ * @pan: (out): where the loudest of them has a place, or had one; 0, the middle, if that is
+ *     not known
+ *
+ * Returns: whether the mix is to go there; false: none of them is louder than -60 dBov
+ */
+bool fmx_places_goal (const FmxPlaces * places, const uint32_t * ssrcs,
+    const uint8_t * levels, uint32_t n, float *pan);
+
+/**
  * fmx_places_toward:
  * @pan: where a mix stood, from -1, left, to 1, right
- * @goal: where the loudest in it has a place
+ * @goal: where it goes
  * @elapsed: since then, >= 0
  *
  * Returns: where the mix stands now: nearer to @goal by up to 0.4 in a second

@@ -114,6 +114,33 @@ test_a_crowd_shares_the_places_evenly (void **state)
 }
 
 static void
+test_a_mix_goes_where_the_loudest_stood (void **state)
+{
+  const uint32_t ssrcs[] = { 1, 2, 3 };
+  const uint8_t second[] = { 60, 20, 59 }, stranger[] = { 30, 40, 0 };
+  const uint8_t nobody[] = { 60, 127, 60 };
+  FmxPlaces places;
+  uint32_t first, left;
+  float pan;
+
+  (void) state;
+  fmx_places_init (&places);
+  first = fmx_places_take (&places, 1, 0);
+  left = fmx_places_take (&places, 2, 0);
+  fmx_places_leave (&places, left, S);
+  assert_true (fmx_places_goal (&places, ssrcs, second, 3, &pan)
+      && pan == fmx_places_pan (left));
+  assert_true (fmx_places_goal (&places, ssrcs, stranger, 2, &pan)
+      && pan == fmx_places_pan (first));
+  /* in the middle is who has no place, and everybody if nothing tells who is loudest */
+  assert_true (fmx_places_goal (&places, ssrcs, stranger, 3, &pan)
+      && pan == 0.0f);
+  assert_true (fmx_places_goal (&places, ssrcs, NULL, 3, &pan) && pan == 0.0f);
+  assert_false (fmx_places_goal (&places, ssrcs, nobody, 3, &pan));
+  assert_false (fmx_places_goal (&places, ssrcs, NULL, 0, &pan));
+}
+
+static void
 test_a_mix_moves_slowly_and_arrives_exactly (void **state)
 {
   float pan = 0.0f;
@@ -141,6 +168,7 @@ main (void)
     cmocka_unit_test (test_a_place_that_is_given_up_is_free_at_once),
     cmocka_unit_test (test_where_none_was_never_taken_the_oldest_is),
     cmocka_unit_test (test_a_crowd_shares_the_places_evenly),
+    cmocka_unit_test (test_a_mix_goes_where_the_loudest_stood),
     cmocka_unit_test (test_a_mix_moves_slowly_and_arrives_exactly),
   };
 
