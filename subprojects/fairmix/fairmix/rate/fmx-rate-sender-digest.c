@@ -312,6 +312,7 @@ divide_by_share (FmxRateFeedback *fb, double share)
 {
   fb->receive_bps /= share;
   fb->latest_bps /= share;
+  fb->row_bps /= share;
   fb->sent_bps /= share;
   fb->stream_bps /= share;
   fb->silent_from_bps /= share;
