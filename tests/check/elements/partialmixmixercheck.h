@@ -7,6 +7,7 @@
 
 #include "../gstfairmixcheck.h"
 
+#include "partialmix/gstpartialmixdebug.h"
 #include "partialmix/gstpartialmixmixer.h"
 
 #define RATE 48000
@@ -44,6 +45,7 @@ setup (void)
 {
   guint i, k;
 
+  GST_DEBUG_CATEGORY_INIT (gst_partial_mix_debug, "partialmix", 0, "");
   frame = (GstPartialMixFrame) {
   .n = N};
   pad = gst_object_ref_sink (gst_pad_new ("sink_0", GST_PAD_SINK));
