@@ -3,7 +3,7 @@
 
 usage: check-figures.py --self-test | SOURCE-ROOT
 
-A figure has less than 40,000 bytes, all of them less than half a megabyte:
+A figure has less than 40,000 bytes, all of them less than 520,000:
 docs/figures/small_svg.py writes them so.  A page shows every picture, and
 pictures drawn by us are SVG.
 """
@@ -11,7 +11,7 @@ import re
 
 from rules import files, read, run
 
-MOST_BYTES, MOST_BYTES_IN_ALL = 40_000, 500_000
+MOST_BYTES, MOST_BYTES_IN_ALL = 40_000, 520_000
 PICTURES = ('.svg', '.png', '.jpg')
 SHOWN = re.compile(r'\]\(([^)\s#]+\.(?:svg|png|jpg))\)')
 
@@ -49,9 +49,9 @@ CASES = [
                 'docs/figures/a.png': ''}, ['a.png: not an SVG']),
     ('many figures', {'docs/a.md': ''.join(PAGE.replace('a.svg', f'{i}.svg')
                                            for i in range(20)),
-                      **{f'docs/figures/{i}.svg': 'x' * 25_000
+                      **{f'docs/figures/{i}.svg': 'x' * 26_000
                          for i in range(20)}},
-     ['docs: 500000 bytes of pictures']),
+     ['docs: 520000 bytes of pictures']),
     ('much text', {'docs/a.md': 'x' * 1_000_000}, []),
 ]
 
