@@ -7,8 +7,8 @@
  * makes it longer.  Alone it is known to be one's own before it stands. */
 
 #define LAST 1.5                /* of the last packet alone: it may be late by chance */
-#define LEAST (30 * FMX_MSECOND)        /* with half of it, beside TCP 85: 83, and of one TCP
-                                         * whose queue is never longer 0.15: 0.68 */
+#define LEAST (30 * FMX_MSECOND)        /* with half of it, beside TCPs whose queue is never
+                                         * longer 0.15: 0.68; beside TCP 85: 85 */
 
 bool
 fmx_shortq_starts_alone (const FmxRateController *rc, const FmxRateFeedback *fb,
