@@ -59,6 +59,7 @@ dpmclient_ecn_suite (void)
   TCase *tc = tcase_create ("general");
 
   suite_add_tcase (suite, tc);
+  tcase_add_checked_fixture (tc, NULL, everybody_leaves);
   tcase_add_test (tc, test_ecn_is_sent_by_who_is_asked_to);
   return suite;
 }

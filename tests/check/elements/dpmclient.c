@@ -454,6 +454,7 @@ dpmclient_suite (void)
   TCase *tc = tcase_create ("general");
 
   suite_add_tcase (s, tc);
+  tcase_add_checked_fixture (tc, NULL, everybody_leaves);
   tcase_add_test (tc, test_who_only_listens_and_who_only_talks);
   tcase_add_test (tc, test_an_application_gets_each_talker_apart);
   tcase_add_test (tc, test_places_for_talkers_come_and_go);

@@ -16,8 +16,11 @@
 #ifndef PATIENT_SPEED
 #define PATIENT_SPEED 1         /* times real time, where nobody is left behind */
 #endif
-#define PATIENT_LOOK_US (10000 / PATIENT_SPEED) /* how often we look whether all are done */
-#define PATIENT_LEAD_US 20000   /* how far it goes on after they were */
+#ifndef PATIENT_LEAD_US
+#define PATIENT_LEAD_US 20000   /* how far it goes on after all were done */
+#endif
+/* how often we look whether they are */
+#define PATIENT_LOOK_US (PATIENT_LEAD_US / 2 / PATIENT_SPEED)
 
 typedef struct
 {

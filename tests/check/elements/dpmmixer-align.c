@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Where a voice stands for those who listen, while it goes into a mix and comes out. */
+#define PATIENT_LEAD_US 5000    /* a voice that is later than that is played later, too */
 #include "dpmcheck.h"
 
 #define PERIOD_MS 500           /* alice says something, 200 ms long, each */
@@ -223,7 +224,7 @@ GST_START_TEST (test_a_voice_stays_at_its_place_for_who_aligns)
   Person *mixer = mixer_new ("");
   gdouble moves_ms[2] = { 0 };
   Talkers talkers;
-  Ear ears[2];
+  static Ear ears[2];           /* who listens outlives a test that fails */
 
   talk (&talkers, mixer);
   ear_join (&ears[0], mixer, "align=true");
@@ -247,7 +248,7 @@ check_through (Person * talk_at, Person * listen_at)
 {
   gdouble move_ms = 0;
   Talkers talkers;
-  Ear ear;
+  static Ear ear;
 
   talk (&talkers, talk_at);
   ear_join (&ear, listen_at, "align=true");
@@ -299,6 +300,7 @@ dpmmixer_align_suite (void)
   TCase *tc = tcase_create ("general");
 
   suite_add_tcase (s, tc);
+  tcase_add_checked_fixture (tc, NULL, everybody_leaves);
   tcase_add_test (tc, test_a_voice_stays_at_its_place_for_who_aligns);
   tcase_add_test (tc, test_nor_does_it_move_where_the_mixer_above_mixes);
   tcase_add_test (tc, test_nor_where_a_branch_mixes);

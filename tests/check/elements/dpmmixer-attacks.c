@@ -288,6 +288,7 @@ dpmmixer_attacks_suite (void)
   TCase *tc = tcase_create ("general");
 
   suite_add_tcase (s, tc);
+  tcase_add_checked_fixture (tc, NULL, everybody_leaves);
   tcase_add_test (tc, test_packets_played_back_are_refused);
   tcase_add_test (tc, test_packets_that_were_changed_are_refused);
   tcase_add_test (tc, test_packets_from_a_foreign_address_are_refused);

@@ -224,7 +224,7 @@ meeting_end (Meeting * m)
 
 GST_START_TEST (test_one_mixes_for_another_who_hears_all_the_time)
 {
-  Recording by_bob, by_carol;
+  static Recording by_bob, by_carol;
   guint bob_ms, carol_ms;
   Meeting m;
 
@@ -254,7 +254,7 @@ GST_END_TEST;
  * else misses anything of who comes back, or leaves. */
 GST_START_TEST (test_when_it_mixes_no_more_they_are_back)
 {
-  Recording by_carol;
+  static Recording by_carol;
   guint carol_ms;
   Meeting m;
 
@@ -443,6 +443,7 @@ dpmmixer_moves_suite (void)
   TCase *tc = tcase_create ("general");
 
   suite_add_tcase (s, tc);
+  tcase_add_checked_fixture (tc, NULL, everybody_leaves);
   tcase_add_test (tc, test_one_mixes_for_another_who_hears_all_the_time);
   tcase_add_loop_test (tc, test_when_it_mixes_no_more_they_are_back, 0, 2);
   tcase_add_test (tc, test_who_does_not_mix_lets_nobody_in);

@@ -361,6 +361,7 @@ dpmmixer_tree_suite (void)
   TCase *tc = tcase_create ("general");
 
   suite_add_tcase (s, tc);
+  tcase_add_checked_fixture (tc, NULL, everybody_leaves);
   tcase_add_test (tc, test_voices_and_names_pass_through_a_chain_once);
   tcase_add_test (tc, test_without_the_secret_there_is_no_branch);
   tcase_add_test (tc, test_a_loop_is_refused);

@@ -458,6 +458,7 @@ dpmmixer_suite (void)
   TCase *tc = tcase_create ("general");
 
   suite_add_tcase (s, tc);
+  tcase_add_checked_fixture (tc, NULL, everybody_leaves);
   tcase_add_test (tc,
       test_each_hears_the_others_as_loud_as_they_are_and_not_itself);
   tcase_add_test (tc, test_a_narrow_path_carries_all_in_a_mix);
