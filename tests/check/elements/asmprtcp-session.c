@@ -151,36 +151,6 @@ GST_START_TEST (test_reports_take_no_more_than_five_per_cent_in_an_hour)
 
 GST_END_TEST;
 
-/* A stranger's report: it counts as a member, and perhaps tells a rate. */
-static void
-hear_from (Net * net, Node * node, guint32 ssrc, guint bps)
-{
-  FmxAsmpRate rate = { net->ssrc, bps, FMX_SECOND / 10, 0.0, bps, TRUE, FALSE,
-    TRUE
-  };
-  GstBuffer *buffer = gst_rtcp_buffer_new (MTU);
-  GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
-  guint8 data[FMX_ASMP_RATE_BYTES];
-  FmxRtcpApp app = { FMX_ASMP_APP_RATE, ssrc, {'A', 'S', 'M', 'P'}, data,
-  fmx_asmp_rate_write (&rate, data, sizeof data)
-  };
-  GstRTCPPacket packet;
-
-  gst_rtcp_buffer_map (buffer, GST_MAP_READWRITE, &rtcp);
-  gst_rtcp_buffer_add_packet (&rtcp, GST_RTCP_TYPE_RR, &packet);
-  gst_rtcp_packet_rr_set_ssrc (&packet, ssrc);
-  gst_rtcp_buffer_add_packet (&rtcp, GST_RTCP_TYPE_SDES, &packet);
-  gst_rtcp_packet_sdes_add_item (&packet, ssrc);
-  gst_rtcp_packet_sdes_add_entry (&packet, GST_RTCP_SDES_CNAME, sizeof ssrc,
-      (const guint8 *) "ears");
-  if (bps > 0)
-    gst_fairmix_rtcp_add_app (&rtcp, &app, MTU);
-  gst_rtcp_buffer_unmap (&rtcp);
-  deliver_later (net, node->rtcp_in, buffer, 0);
-  deliver_later (net, net->nodes[0].rtcp_in, buffer, 0);
-  gst_buffer_unref (buffer);
-}
-
 /* SRTP lies outside, between the session and the network. */
 GST_START_TEST (test_under_srtp_the_slowest_is_followed_and_strangers_are_not)
 {
