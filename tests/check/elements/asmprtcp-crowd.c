@@ -62,15 +62,8 @@ static void
 report_from (Net * net, guint32 ssrc)
 {
   guint32 mid32 = gst_util_uint64_scale (now (net), 65536, GST_SECOND);
-  FmxAsmpRate rate = { net->ssrc, 300000, FMX_SECOND / 10, 0.0, 300000, TRUE,
-    FALSE, TRUE
-  };
   GstBuffer *buffer = gst_rtcp_buffer_new (MTU);
   GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
-  guint8 data[FMX_ASMP_RATE_BYTES];
-  FmxRtcpApp app = { FMX_ASMP_APP_RATE, ssrc, {'A', 'S', 'M', 'P'}, data,
-  fmx_asmp_rate_write (&rate, data, sizeof data)
-  };
   GstRTCPPacket packet;
 
   gst_rtcp_buffer_map (buffer, GST_MAP_READWRITE, &rtcp);
@@ -78,7 +71,7 @@ report_from (Net * net, guint32 ssrc)
   gst_rtcp_packet_rr_set_ssrc (&packet, ssrc);
   gst_rtcp_packet_add_rb (&packet, net->ssrc, 0, 0, net->seq, 0,
       mid32 - 6554, 0);
-  gst_fairmix_rtcp_add_app (&rtcp, &app, MTU);
+  add_rate (net, &rtcp, ssrc, 300000);
   gst_rtcp_buffer_unmap (&rtcp);
   deliver_later (net, net->nodes[0].rtcp_in, buffer, 0);
   gst_buffer_unref (buffer);

@@ -413,19 +413,26 @@ net_run (Net * net, guint seconds)
   }
 }
 
-/* A stranger's report: it counts as a member, and perhaps tells a rate. */
 static inline void
-hear_from (Net * net, Node * node, guint32 ssrc, guint bps)
+add_rate (Net * net, GstRTCPBuffer * rtcp, guint32 ssrc, guint bps)
 {
   FmxAsmpRate rate = { net->ssrc, bps, FMX_SECOND / 10, 0.0, bps, TRUE, FALSE,
     TRUE
   };
-  GstBuffer *buffer = gst_rtcp_buffer_new (MTU);
-  GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
   guint8 data[FMX_ASMP_RATE_BYTES];
   FmxRtcpApp app = { FMX_ASMP_APP_RATE, ssrc, {'A', 'S', 'M', 'P'}, data,
   fmx_asmp_rate_write (&rate, data, sizeof data)
   };
+
+  fail_unless (gst_fairmix_rtcp_add_app (rtcp, &app, MTU));
+}
+
+/* A stranger's report: it counts as a member, and perhaps tells a rate. */
+static inline void
+hear_from (Net * net, Node * node, guint32 ssrc, guint bps)
+{
+  GstBuffer *buffer = gst_rtcp_buffer_new (MTU);
+  GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
   GstRTCPPacket packet;
 
   gst_rtcp_buffer_map (buffer, GST_MAP_READWRITE, &rtcp);
@@ -436,7 +443,7 @@ hear_from (Net * net, Node * node, guint32 ssrc, guint bps)
   gst_rtcp_packet_sdes_add_entry (&packet, GST_RTCP_SDES_CNAME, sizeof ssrc,
       (const guint8 *) "ears");
   if (bps > 0)
-    gst_fairmix_rtcp_add_app (&rtcp, &app, MTU);
+    add_rate (net, &rtcp, ssrc, bps);
   gst_rtcp_buffer_unmap (&rtcp);
   deliver_later (net, node->rtcp_in, buffer, 0);
   deliver_later (net, net->nodes[0].rtcp_in, buffer, 0);
