@@ -36,5 +36,16 @@ class WaitingTest(unittest.TestCase):
         self.assertEqual(watch.limit_s(None), silence.LIMIT_S)
         self.assertEqual(watch.limit_s('it stood still'), silence.BUSY_LIMIT_S + 9)
 
+    def test_a_silence_is_what_was_looked_at(self):
+        def silence_s(*looks):
+            return silence.longest_silence(
+                [{'t': t, 'heard': [True, heard]} for t, heard in looks], [0, 1])
+
+        found = silence_s((0, True), (1, False), (1.05, False), (1.1, True), (9, True))
+        self.assertEqual((round(found[0], 3), *found[1:]), (0.1, 1, 1))
+        found = silence_s((0, True), (1, False), (1.5, False), (9, True))
+        self.assertEqual((round(found[0], 3), *found[1:]), (0.6, 1, 1))
+        self.assertEqual(silence_s((0, True), (9, True))[0], 0)
+
 
 unittest.main()

@@ -99,13 +99,14 @@ class Listener:
         self.phase, self.watch = [], Watch()
 
     def check_continuity(self, what, tones=None):
-        gap_s, since = longest_silence(self.phase, tones or self.others)
+        gap_s, since, tone = longest_silence(self.phase, tones or self.others)
         busy = self.watch.why_busy(self.phase)
         say(f'{self.name}: {what}: the longest silence of a voice was {gap_s:.2f} s'
             + (f'; too busy to tell: {busy}' if busy else ''))
         if gap_s > self.watch.limit_s(busy):
-            raise Failed(f'{self.name}: {what}: a voice was silent for {gap_s:.2f} s '
-                         f'from {since:.1f} s on')
+            told = [look for look in self.phase if 0 <= look['t'] - since <= gap_s]
+            raise Failed(f'{self.name}: {what}: {TONES[tone]} Hz were silent for {gap_s:.2f} s '
+                         f'from {since:.1f} s on, {len(told)} looks: {told[::20]}')
         self.begin_phase()
 
     def voices(self, looks, loud_db=LOUD_DB):
