@@ -181,6 +181,7 @@ fmx_shortq_begin_to_drain (FmxRateController *rc,
 {
   FmxRateShortqState *s = &rc->state.shortq;
   bool starts = fmx_shortq_starts_alone (rc, fb, now);
+  double cut;
 
   if (fmx_shortq_lets_others_go_first (rc, fb, now))
     return;
@@ -212,9 +213,10 @@ fmx_shortq_begin_to_drain (FmxRateController *rc,
     s->drain_most_bps = fmax (s->drain_bps, fb->receive_bps);
   s->cut_time = now;
   s->cut_bps = s->drain_bps;
-  fmx_shortq_lower (rc, (s->drain_own ? cut_own (rc, own_queue_s (rc, fb,
-                  starts, now), now) : CUT_OTHERS)
-      * s->drain_bps, FMX_RATE_DOWN_DELAY);
+  cut = s->drain_own ? cut_own (rc, own_queue_s (rc, fb, starts, now), now)
+      : CUT_OTHERS;
+  fmx_shortq_lower (rc, fmax (cut * s->drain_bps, fmx_shortq_floor_bps (rc, fb,
+              now)), FMX_RATE_DOWN_DELAY);
 }
 
 void
@@ -287,29 +289,42 @@ drained (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
       / (s->ceiling_bps + HOLD_HALF_BPS));
 }
 
+/* It was while we gave way for a path that seemed narrow. */
+static bool
+has_lost_since (const FmxRateShortqState *s)
+{
+  return s->n_drains == 0 && s->loss_event != FMX_TIME_NONE
+      && s->loss_event >= s->drain_start;
+}
+
 /* The path seemed narrow, and of the queue that was to come of it our cut drains only a
- * part in the time: somebody's burst passed.  A queue that is short loses the rest. */
+ * part in the time: somebody's burst passed.  A queue that is short loses the rest, and is
+ * what it was when the cut showed. */
 static bool
 was_a_burst (const FmxRateController *rc, FmxTime now)
 {
   const FmxRateShortqState *s = &rc->state.shortq;
   double drained_s = (1.0 - rc->rate_bps / s->drain_bps)
       * fmx_time_to_s (fmx_time_diff (now, s->drain_start));
+  double queue_s = has_lost_since (s)
+      ? fmin (s->narrow_s, fmx_time_to_s (s->drain_queue)) : s->narrow_s;
 
-  return s->n_drains == 0 && drained_s < BURST_PART * s->narrow_s
-      && (s->loss_event == FMX_TIME_NONE || s->loss_event < s->drain_start);
+  return s->n_drains == 0 && drained_s < BURST_PART * queue_s;
 }
 
 /* The queue was gone before our own cut can have shown: it passed, as a burst does or the
- * queue of somebody who gave way sooner, and says nothing of our rate. */
+ * queue of somebody who gave way sooner, and says nothing of our rate.  What a burst lost
+ * is one loss event. */
 static void
 take_back (FmxRateController *rc, FmxTime now)
 {
   FmxRateShortqState *s = &rc->state.shortq;
+  double bps = has_lost_since (s) ? HALF * s->drain_from_bps
+      : s->drain_from_bps;
 
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
-  if (s->drain_from_bps > rc->rate_bps)
-    fmx_rate_controller_set (rc, s->drain_from_bps, FMX_RATE_UP);
+  if (bps > rc->rate_bps)
+    fmx_rate_controller_set (rc, bps, FMX_RATE_UP);
 }
 
 /* Returns: what the cut itself has drained when it shows */
@@ -363,7 +378,8 @@ fmx_shortq_drain (FmxRateController *rc, const FmxRateFeedback *fb,
   }
   if (rc->rate_bps > allowed)
     fmx_shortq_obey (rc, fb, allowed, now);
-  if (rc->rate_bps < fmin (allowed, fmx_shortq_floor_bps (rc, fb, now))) {
+  if (s->n_drains > 0
+      && rc->rate_bps < fmin (allowed, fmx_shortq_floor_bps (rc, fb, now))) {
     fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
     return;
   }

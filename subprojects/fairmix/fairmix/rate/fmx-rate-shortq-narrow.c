@@ -11,6 +11,8 @@
                                  * was longer than 60 ms at the 95th percentile, with it in 4 */
 #define ROW_TIMES 1.5           /* of others, some stand between; where they count as a narrow
                                  * link web has 0.12 at the 5th percentile: 0.43 */
+#define MIX_TIMES 2.0           /* the least rate, which has 4.75 kbit/s for voices: with 6 three of
+                                 * five tones were not heard, with 16 all were */
 #define CHOKED_QUEUE (30 * FMX_MSECOND) /* ... and so long a queue is before each packet */
 
 bool
@@ -101,14 +103,30 @@ queue_to_come_s (const FmxRateController *rc, const FmxRateFeedback *fb,
       + beyond * fmx_time_to_s (fmx_time_diff (now, fb->acked_sent));
 }
 
-/* Alone, and so the queue is our own: a cut that drains it soon. */
+/* Alone, and so the queue is our own: a cut that drains it soon, but leaves a mix what it
+ * needs to be understood.
+ * Returns: to what part of what comes through */
+static double
+cut_of (const FmxRateController *rc, const FmxRateFeedback *fb, double queue_s,
+    FmxTime now)
+{
+  double soon = fmax (HALF, 1.0 - queue_s / DRAINS_WITHIN_S);
+
+  if (!fmx_shortq_is_alone (rc, fb, now))
+    return CUT_OWN;
+  return fmin (CUT_OWN, fmax (soon, MIX_TIMES * rc->params.min_bps
+          / fb->latest_bps));
+}
+
+/* Whether it is the path that has become narrow, or somebody's burst that passes, tells
+ * what our own cut has drained when the queue is gone. */
 static void
-give_way_alone (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
+give_way_choked (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 {
   double queue_s = queue_to_come_s (rc, fb, now), from_bps = rc->rate_bps;
-  double cut = fmin (CUT_OWN, fmax (HALF, 1.0 - queue_s / DRAINS_WITHIN_S));
 
-  fmx_shortq_halve (rc, cut * fb->latest_bps, FMX_RATE_DOWN_LIMIT, now);
+  fmx_shortq_halve (rc, cut_of (rc, fb, queue_s, now) * fb->latest_bps,
+      FMX_RATE_DOWN_LIMIT, now);
   fmx_shortq_drain_narrowed (rc, from_bps, fb->latest_bps, queue_s, now);
 }
 
@@ -120,22 +138,21 @@ fmx_shortq_overrun (FmxRateController *rc, const FmxRateFeedback *fb,
 {
   FmxRateShortqState *s = &rc->state.shortq;
   double came_bps = overrun_bps (rc, fb, now);
-  bool choked, alone;
+  bool choked;
 
   if (!fb->heard || came_bps <= 0.0 || !fmx_shortq_may_halve (rc, fb, now)
       || rc->rate_bps < fmx_shortq_loss_floor_bps (rc, fb, now)
       || fmx_time_diff (now, s->shed) < 2 * fb->rtt_median)
     return false;
   choked = is_choked (rc, fb, now);
-  alone = choked && fmx_shortq_is_alone (rc, fb, now);
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
   s->decided = s->obeyed = now;
   s->cut_time = now;
   s->cut_bps = came_bps;
   rc->has_narrowed = true;
   s->choked_from_bps = choked ? rc->rate_bps : 0.0;
-  if (alone)
-    give_way_alone (rc, fb, now);
+  if (choked)
+    give_way_choked (rc, fb, now);
   else
     fmx_shortq_halve (rc, CUT_OWN * came_bps, FMX_RATE_DOWN_LIMIT, now);
   return true;

@@ -94,6 +94,21 @@ test_a_queue_that_passed_by_itself_takes_nothing (void **state)
   }
 }
 
+/* ... also where what came through meanwhile is less than what one of many would have of a
+ * link that is known. */
+static void
+test_nobody_gives_way_below_what_one_of_many_has (void **state)
+{
+  Told t = told_calm (BPS);
+
+  (void) state;
+  t.fb.path_bps = 9.0 * 0.9 * BPS;
+  told_limit (&t, BPS);
+  told_for (&t, 3 * S, 0);
+  told_until (&t, FMX_RATE_SHORTQ_DRAINING, 60 * MS);
+  assert_bps (&t, 0.9 * BPS);
+}
+
 /* Feedback has its own jitter: half a second is too little to judge. */
 static void
 test_a_short_time_is_no_evidence (void **state)
@@ -327,6 +342,7 @@ main (void)
     cmocka_unit_test (test_waits_until_the_cut_shows),
     cmocka_unit_test (test_a_queue_of_ours_falls_as_the_cut_lets_it),
     cmocka_unit_test (test_a_queue_that_passed_by_itself_takes_nothing),
+    cmocka_unit_test (test_nobody_gives_way_below_what_one_of_many_has),
     cmocka_unit_test (test_a_short_time_is_no_evidence),
     cmocka_unit_test (test_the_rest_of_a_shortq_has_three_seconds),
     cmocka_unit_test (test_what_stands_is_given_two_seconds_at_each_rate),
