@@ -99,7 +99,7 @@ def run(room, network):
     room.sit_down('Ben', list(TALKERS.values()))
     room.wait_to_hear('Ben', *TALKERS.values())
     ben = room.browsers['Ben']
-    found = ben.evaluate('ear.pair()')
+    found = ben.wait_for(lambda: ben.evaluate('ear.pair()'), 'no way is in use')
     if found[1:] != ['srflx', 'udp']:
         raise Failed(f'they meet by {found}')
     say(f'Ben hears all; they meet by {found}')

@@ -10,6 +10,7 @@ import http.client
 import json
 import os
 import pathlib
+import signal
 import socket
 import sys
 import time
@@ -140,12 +141,15 @@ def wait_for_refusal(port):
 
 
 def check_abort(room):
-    """Who asks for a seat and does not wait for it has none"""
+    """Who asks for a seat and does not wait for it has none.  The server stands still until
+    he has gone, or it might be sooner."""
     body = b'{"name": "Abe"}'
+    room.server.send_signal(signal.SIGSTOP)
     with socket.create_connection(('127.0.0.1', room.port), PATIENCE_S) as client:
         client.sendall(b'POST /seats HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n'
                        b'Authorization: %s\r\n\r\n%s' % (
                            len(body), SECRET['Authorization'].encode(), body))
+    room.server.send_signal(signal.SIGCONT)
     room.wait_for(lambda: room.said('left', name='Abe', why='who asked is gone'),
                   'his seat is held', PATIENCE_S)
 
