@@ -52,6 +52,7 @@ typedef struct
   double bps[FMX_RATE_TRAIN_KNOWN];     /* the latest first */
   unsigned n_known;
   double widened;               /* 1 = it has not */
+  FmxTime told;                 /* that it has, the last time; NONE = never */
   /* where others fill the queue */
   bool looks;                   /* that is what the last one is for */
   double look_bits[FMX_RATE_TRAIN_LOOKS];       /* the latest first */

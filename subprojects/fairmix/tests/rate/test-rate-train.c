@@ -81,6 +81,33 @@ test_two_trains_tell_that_a_path_is_twice_as_wide (void **state)
   }
 }
 
+/* Returns: bits in each of the trains of the next @time */
+static double
+bits_in_each (Path * path, FmxDuration time)
+{
+  double bytes = path->bytes;
+  unsigned n = path->n;
+
+  ask (path, 120e3, time, false);
+  return 8.0 * (path->bytes - bytes) / (path->n - n);
+}
+
+/* 12 ms at 120 kbit/s are 5 at what it may be now, five steps of the clock. */
+static void
+test_trains_are_longer_for_a_while_where_the_path_has_widened (void **state)
+{
+  Path path = begin (120e3);
+
+  (void) state;
+  assert_true (bits_in_each (&path, 5 * S) < 2400.0);
+  path.link_bps = 260e3;
+  while (path.train.widened <= 1.0)
+    ask (&path, 120e3, 20 * MS, false);
+  assert_true (bits_in_each (&path, 9 * S) > 3500.0);
+  ask (&path, 120e3, S, false);
+  assert_true (bits_in_each (&path, 5 * S) < 2400.0);
+}
+
 static void
 test_one_train_alone_tells_nothing (void **state)
 {
@@ -260,6 +287,8 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_two_trains_tell_that_a_path_is_twice_as_wide),
+    cmocka_unit_test
+        (test_trains_are_longer_for_a_while_where_the_path_has_widened),
     cmocka_unit_test (test_one_train_alone_tells_nothing),
     cmocka_unit_test (test_trains_of_a_token_bucket_tell_nothing),
     cmocka_unit_test (test_a_train_that_lost_a_packet_tells_nothing),
