@@ -13,9 +13,6 @@
  * families, own flows 96: 96, 88 (tests/sim/constants.py) */
 #define SHORT (4 * FMX_SECOND)
 #define COUPLED_TIME (10 * FMX_SECOND)  /* dpmmixer says it each 400 ms */
-#define UNFILLED (500 * FMX_MSECOND)    /* nobody fills the queue; without it web 46: 42,
-                                         * packets 69: 60, several 81: 77 */
-#define UNFILLED_LOSS FMX_SECOND        /* ... nor has; without, a busy computer loses 1.7 %: 0.9 */
 #define EACH_S 2.0              /* steps up, where a long queue makes 7 round trips longer ... */
 #define EACH_RTTS 2.5           /* ... but by when this one shows, as at the start; beside TCP
                                  * 71: 73, with 0.5 s and 1 RTT 71 */
@@ -37,8 +34,6 @@ fmx_shortq_begin_to_compete (FmxRateController *rc,
   bool was_alone = s->alone_bps > 0.0
       && fmx_time_diff (now, s->alone_time) < HOLD_MAX;
 
-  s->before_bps = s->mode == FMX_RATE_SHORTQ_DRAINING
-      ? fmax (s->drain_from_bps, rc->rate_bps) : rc->rate_bps;
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_COMPETING, now);
   fmx_full_queue_init (&s->full, fmax (rc->rate_bps,
           was_alone ? HALF * s->alone_bps : 0.0), fb->rtt_median, now);
@@ -59,26 +54,6 @@ step_rtts (const FmxRateController *rc, const FmxRateFeedback *fb)
   return fmin (rtts, rc->params.decision_interval_rtts);
 }
 
-/* Others pause, as who fetches one page after the other: what they leave is not used. */
-static bool
-is_unfilled (const FmxRateShortqState *s, FmxTime now)
-{
-  return fmx_time_diff (now, s->short_since) > UNFILLED
-      && (s->loss_event == FMX_TIME_NONE
-      || fmx_time_diff (now, s->loss_event) > UNFILLED_LOSS);
-}
-
-/* Returns: what there is room for meanwhile, as far as is known */
-static double
-room_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
-{
-  const FmxRateShortqState *s = &rc->state.shortq;
-  double link_bps = fmax (fb->path_bps, fb->bottleneck_bps);
-
-  return link_bps > 0.0 ? CUT_OWN * link_bps
-      : fmax (s->before_bps, NEAR_CEILING * s->ceiling_bps);
-}
-
 void
 fmx_shortq_compete (FmxRateController *rc, const FmxRateFeedback *fb,
     double allowed, FmxTime now)
@@ -93,13 +68,11 @@ fmx_shortq_compete (FmxRateController *rc, const FmxRateFeedback *fb,
   }
   if (fmx_shortq_drains_late (rc, fb, now))
     return;
-  if (fmx_time_diff (now, s->short_since) > SHORT) {
+  if (rc->rate_bps * (1.0 - DEAD_ZONE) > allowed) {
+    fmx_shortq_obey (rc, fb, allowed, now);
+  } else if (fmx_time_diff (now, s->short_since) > SHORT) {
     fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
     s->ceiling_bps = 0.0;
-  } else if (is_unfilled (s, now)) {
-    fmx_shortq_grow (rc, fb, room_bps (rc, fb), START_GROWTH, now);
-  } else if (rc->rate_bps * (1.0 - DEAD_ZONE) > allowed) {
-    fmx_shortq_obey (rc, fb, allowed, now);
   } else if (fmx_shortq_is_due (rc, fb, step_rtts (rc, fb), now)) {
     bool falls = s->drains_late && (double) fmx_queue_sense_standing (&s->queue)
         < FALLS * (double) s->decided_queue;

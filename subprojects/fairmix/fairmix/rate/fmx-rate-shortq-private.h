@@ -15,7 +15,6 @@
 #define SAME_CEILING 0.1
 #define HOLD_MIN (2 * FMX_SECOND)
 #define HOLD_MAX (4 * HOLD_MIN)
-#define START_GROWTH 1.25       /* of the rate, in a step */
 #define MARGIN 1.1              /* over the least rate: room for a cut */
 #define OVERRUN 0.8             /* less of what is sent comes through */
 #define DRAINS_WITHIN_S 0.8     /* of 1, 0.6 and 0.4 alone 79: 73, 83, 77, its changes a

@@ -3,6 +3,7 @@
 
 #include "fairmix/rate/fmx-rate-shortq-private.h"
 
+#define START_GROWTH 1.25
 #define FLOOR_TELLS (400 * FMX_MSECOND) /* and a round trip: what came of a step */
 #define FLOOR_TIME (3 * FMX_SECOND)     /* of two steps to the floor */
 #define FLOOR_GAIN 0.1          /* of what is sent more arrives, or ... */

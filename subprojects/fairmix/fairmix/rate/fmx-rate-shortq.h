@@ -74,7 +74,6 @@ typedef struct
   FmxFullQueue full;
   FmxDuration overflow_queue;   /* stood at the last such loss; 0 = it has fallen since */
   bool crest_noted;             /* it lost something: its dip is not another */
-  double before_bps;            /* the rate before others filled the queue */
   double most_bps;              /* half of what was ours alone, ... */
   FmxTime most_until;           /* ... until then */
   double alone_bps;             /* came through while the queue was short ... */

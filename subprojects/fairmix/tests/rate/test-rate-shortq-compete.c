@@ -29,36 +29,6 @@ test_a_queue_that_stays_full_hits_a_tcp_each_two_round_trips (void **state)
   assert_near (t.rc.rate_bps, x);
 }
 
-/* Who fetches one page after the other fills the queue and pauses.  What the pause leaves
- * is used, as far as the link is known, or the rate before, and given back at once.  Right
- * after a loss it is not. */
-static void
-test_what_others_leave_is_used (void **state)
-{
-  (void) state;
-  for (int known = 0; known <= 1; known++)
-    for (int lost = 0; lost <= 1; lost++) {
-      Told t = told_competing (400e3);
-      double x;
-
-      t.fb.bottleneck_bps = known ? 700e3 : 0.0;
-      t.fb.loss_event_rate = told_loss (100e3, 300 * MS);
-      told_for (&t, 10 * S, 200 * MS);
-      x = t.rc.rate_bps;
-      assert_true (x <= 110e3);
-      told_for (&t, 400 * MS, 0);
-      assert_bps (&t, x);
-      t.fb.new_loss_event = lost;
-      told_for (&t, 400 * MS, 0);
-      assert_true ((t.rc.rate_bps > x) == !lost);
-      told_for (&t, 3 * S, 0);
-      assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_COMPETING);
-      assert_bps (&t, known ? 0.85 * 700e3 : 400e3);
-      told_for (&t, 2 * S, 200 * MS);
-      assert_true (t.rc.rate_bps <= 110e3);
-    }
-}
-
 /* Slowly, as many give way one after the other: that is no dip.  There is room then. */
 static void
 test_a_queue_that_falls_by_a_third_is_not_full (void **state)
@@ -393,7 +363,6 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test
         (test_a_queue_that_stays_full_hits_a_tcp_each_two_round_trips),
-    cmocka_unit_test (test_what_others_leave_is_used),
     cmocka_unit_test (test_a_queue_that_falls_by_a_third_is_not_full),
     cmocka_unit_test (test_losses_half_way_up_end_none),
     cmocka_unit_test (test_one_loss_does_not_hide_the_dips_after_it),
