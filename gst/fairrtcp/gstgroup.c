@@ -107,13 +107,17 @@ static void
 on_report (gpointer user_data, guint32 reporter, const FmxReportBlock * block)
 {
   GstGroupReports *reports = user_data;
+  guint32 seqs = block->ext_highest_seq;
 
   if (!gst_group_reports_is_own (reports, block->ssrc))
     return;
   gst_group_reports_set_reporter (reports, reporter);
-  if (reports->has_block && block->fraction_lost < reports->block.fraction_lost)
-    return;
-  reports->block = *block;
+  if (reports->has_block)
+    seqs += reports->block.ext_highest_seq;
+  if (!reports->has_block
+      || block->fraction_lost >= reports->block.fraction_lost)
+    reports->block = *block;
+  reports->block.ext_highest_seq = seqs;
   reports->has_block = TRUE;
 }
 

@@ -42,7 +42,8 @@ GstStructure *gst_group_stats_new (const gchar * name, GstGroupRole role,
 /**
  * GstGroupReportsFuncs:
  * @said: all that @reporter had to say in one compound: @block (nullable) is that
- *     of the own stream that loses most
+ *     of the own stream that loses most; its ext_highest_seq is the sum of all own
+ *     streams', which stands still where none comes
  * @app: an application-defined packet; calls gst_group_reports_set_reporter() if
  *     it is part of what somebody says
  * @bye: @ssrc leaves; what it said came before

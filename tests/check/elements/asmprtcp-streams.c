@@ -123,6 +123,56 @@ GST_START_TEST (test_all_who_report_in_one_packet_count)
 
 GST_END_TEST;
 
+/* Of two streams, whose highest sequence numbers are @seqs; a plain receiver's */
+static GstBuffer *
+report_on_both (Fixture * f, const guint32 * ssrcs, const guint32 * seqs)
+{
+  guint32 now = gst_util_uint64_scale (gst_clock_get_time (GST_CLOCK
+          (f->clock)), 65536, GST_SECOND);
+  GstBuffer *buffer = gst_rtcp_buffer_new (MTU);
+  GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
+  GstRTCPPacket packet;
+
+  gst_rtcp_buffer_map (buffer, GST_MAP_READWRITE, &rtcp);
+  gst_rtcp_buffer_add_packet (&rtcp, GST_RTCP_TYPE_RR, &packet);
+  gst_rtcp_packet_rr_set_ssrc (&packet, LISTENER);
+  for (guint i = 0; i < 2; i++)
+    gst_rtcp_packet_add_rb (&packet, ssrcs[i], 0, 0, seqs[i], 0,
+        now - RTT_MID32 - 65536, 65536);
+  gst_rtcp_buffer_unmap (&rtcp);
+  return buffer;
+}
+
+/* One of them pauses, or has ended without a word, whichever is told of first: the other
+ * one comes.  Where none does, all is lost. */
+GST_START_TEST (test_only_whom_no_stream_reaches_gets_nothing)
+{
+  const guint32 ssrcs[] = { SSRC, SECOND_SSRC };
+
+  for (guint paused = 0; paused < 3; paused++) {
+    guint32 seqs[2] = { 1000, 2000 };
+    Fixture f;
+
+    setup (&f, "sender");
+    push_stream (&f, SSRC, 10);
+    push_stream (&f, SECOND_SSRC, 10);
+    for (guint i = 0; i < 4; i++) {
+      push_rtcp (&f, report_on_both (&f, ssrcs, seqs));
+      push_stream (&f, ssrcs[paused == 0], 50);
+      gst_test_clock_advance_time (f.clock, 50 * FRAME);
+      if (paused < 2)
+        seqs[paused == 0] += 50;
+    }
+    if (paused < 2)
+      fail_unless (target (&f) >= 500000, "%u", target (&f));
+    else
+      fail_unless (target (&f) < 100000, "%u", target (&f));
+    teardown (&f);
+  }
+}
+
+GST_END_TEST;
+
 /* Returns: how many structures the list @list has; @field of the one of @ssrc, if that
  * is there */
 static guint
@@ -232,6 +282,7 @@ asmprtcp_streams_suite (void)
   tcase_add_test (tc, test_of_the_rates_for_several_streams_the_least_counts);
   tcase_add_test (tc, test_of_the_losses_of_several_streams_the_most_counts);
   tcase_add_test (tc, test_all_who_report_in_one_packet_count);
+  tcase_add_test (tc, test_only_whom_no_stream_reaches_gets_nothing);
   tcase_add_test (tc, test_the_table_has_the_limiting_one_and_no_more_than_64);
   tcase_add_test (tc,
       test_a_flood_of_streams_takes_no_place_of_one_that_is_heard);
