@@ -5,7 +5,8 @@
 
 #include "gstgroup.h"
 
-#define MAX_OWN_SSRCS 256
+/* Whoever sends is known until so many others have come, and for as many more at most. */
+#define MAX_OWN_SSRCS (256 / 2)
 
 GType
 gst_group_role_get_type (void)
@@ -60,27 +61,35 @@ gst_group_reports_init (GstGroupReports * reports,
   reports->funcs = funcs;
   reports->user_data = user_data;
   reports->own = g_hash_table_new (NULL, NULL);
+  reports->own_before = g_hash_table_new (NULL, NULL);
 }
 
 void
 gst_group_reports_clear (GstGroupReports * reports)
 {
   g_clear_pointer (&reports->own, g_hash_table_unref);
+  g_clear_pointer (&reports->own_before, g_hash_table_unref);
 }
 
 gboolean
 gst_group_reports_is_own (GstGroupReports * reports, guint32 ssrc)
 {
-  return g_hash_table_contains (reports->own, GUINT_TO_POINTER (ssrc));
+  return g_hash_table_contains (reports->own, GUINT_TO_POINTER (ssrc))
+      || g_hash_table_contains (reports->own_before, GUINT_TO_POINTER (ssrc));
 }
 
 void
 gst_group_reports_on_sent (GstGroupReports * reports, guint32 ssrc)
 {
-  if (gst_group_reports_is_own (reports, ssrc))
+  GHashTable *full = reports->own;
+
+  if (g_hash_table_contains (full, GUINT_TO_POINTER (ssrc)))
     return;
-  if (g_hash_table_size (reports->own) >= MAX_OWN_SSRCS)
+  if (g_hash_table_size (full) >= MAX_OWN_SSRCS) {
+    reports->own = reports->own_before;
+    reports->own_before = full;
     g_hash_table_remove_all (reports->own);
+  }
   g_hash_table_add (reports->own, GUINT_TO_POINTER (ssrc));
 }
 

@@ -71,7 +71,7 @@ typedef struct
   /*< private >*/
   const GstGroupReportsFuncs *funcs;
   gpointer user_data;
-  GHashTable *own;              /* SSRCs, as a set */
+  GHashTable *own, *own_before; /* SSRCs, as sets */
   guint32 reporter;
   gboolean is_saying, has_block;
   FmxReportBlock block;
@@ -81,7 +81,8 @@ void gst_group_reports_init (GstGroupReports * reports,
     const GstGroupReportsFuncs * funcs, gpointer user_data);
 void gst_group_reports_clear (GstGroupReports * reports);
 
-/* A packet of ours was sent.  At most 256 SSRCs are remembered. */
+/* A packet of ours was sent.  At most 256 SSRCs are remembered, and of those that go on
+ * sending 128 at least. */
 void gst_group_reports_on_sent (GstGroupReports * reports, guint32 ssrc);
 gboolean gst_group_reports_is_own (GstGroupReports * reports, guint32 ssrc);
 

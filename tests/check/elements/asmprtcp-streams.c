@@ -5,6 +5,7 @@
 #define SECOND_SSRC 0x44444444u
 #define MAX_STREAMS 16
 #define MAX_TOLD 64
+#define MAX_OWN_SSRCS 256
 
 static void
 push_stream (Fixture * f, guint32 ssrc, guint n)
@@ -272,6 +273,43 @@ GST_START_TEST (test_what_comes_is_of_all_streams_together)
 
 GST_END_TEST;
 
+/* Returns: whether a report that tells @bps for @ssrc counts */
+static gboolean
+counts_for (Fixture * f, guint32 ssrc, guint bps)
+{
+  GstBuffer *buffer = gst_rtcp_buffer_new (MTU);
+  GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
+
+  gst_rtcp_buffer_map (buffer, GST_MAP_READWRITE, &rtcp);
+  add_block (&rtcp, LISTENER, ssrc, 0);
+  add_rate (&rtcp, LISTENER, ssrc, bps);
+  gst_rtcp_buffer_unmap (&rtcp);
+  push_rtcp (f, buffer);
+  return target (f) == bps;
+}
+
+/* ... to cost bounded memory.  Who sends among many that come and go is no less heard. */
+GST_START_TEST (test_of_its_own_streams_a_sender_forgets_the_first)
+{
+  guint bps = 300000;
+  Fixture f;
+
+  setup (&f, "sender");
+  for (guint i = 0; i < 1000; i++) {
+    push_stream (&f, SSRC, 1);
+    push_stream (&f, 1000 + i, 1);
+    fail_unless (counts_for (&f, SSRC, ++bps), "after %u", i + 1);
+    fail_unless (counts_for (&f, 1000 + i, ++bps));
+  }
+  for (guint i = 0; i < 1000 - MAX_OWN_SSRCS; i++)
+    fail_if (counts_for (&f, 1000 + i, bps + 1));
+  push_stream (&f, 1000, 1);
+  fail_unless (counts_for (&f, 1000, bps + 1));
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 static Suite *
 asmprtcp_streams_suite (void)
 {
@@ -287,6 +325,7 @@ asmprtcp_streams_suite (void)
   tcase_add_test (tc,
       test_a_flood_of_streams_takes_no_place_of_one_that_is_heard);
   tcase_add_test (tc, test_what_comes_is_of_all_streams_together);
+  tcase_add_test (tc, test_of_its_own_streams_a_sender_forgets_the_first);
   return s;
 }
 
