@@ -273,6 +273,53 @@ GST_START_TEST (test_what_comes_is_of_all_streams_together)
 
 GST_END_TEST;
 
+/* Each one is heard for a moment, and then no more. */
+GST_START_TEST (test_streams_that_end_without_a_word_leave_their_places)
+{
+  Fixture f;
+
+  setup (&f, "receiver");
+  for (guint i = 0; i < 3 * MAX_STREAMS; i++) {
+    gdouble n_packets = 0.0;
+
+    push_stream (&f, 1000 + i, 5);
+    fail_unless_equals_int (look_up (&f, "streams", 1000 + i, "n-packets",
+            &n_packets), MIN (i + 1, MAX_STREAMS));
+    fail_unless_equals_float (n_packets, 5.0);
+    gst_test_clock_advance_time (f.clock, 15 * GST_SECOND / MAX_STREAMS + 1);
+  }
+  teardown (&f);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_who_falls_silent_is_forgotten_after_25_s)
+{
+  GstClockTime start;
+  Fixture f;
+
+  setup (&f, "sender");
+  push_stream (&f, SSRC, 10);
+  for (guint i = 0; i < 100; i++)
+    push_rate (&f, 1000 + i, 300000, 0.02);
+  fail_unless_equals_int (target (&f), 300000);
+  start = gst_clock_get_time (GST_CLOCK (f.clock));
+  clock_advance_to (f.clock, 1, start + 25 * GST_SECOND - GST_MSECOND);
+  fail_unless_equals_int (target (&f), 300000);
+  fail_unless_equals_int (element_stat (f.element, "n-receivers"), 100);
+  fail_unless (element_stat (f.element, "limiting-ssrc") > 0);
+  clock_advance_to (f.clock, 1, start + 25 * GST_SECOND + GST_MSECOND);
+  fail_unless_equals_int (target (&f), 300000);
+  fail_unless_equals_int (element_stat (f.element, "n-receivers"), 0);
+  fail_unless_equals_int (element_stat (f.element, "n-timed-out"), 100);
+  fail_unless_equals_int (element_stat (f.element, "limiting-ssrc"), 0);
+  push_rate (&f, OTHER, 400000, 0.01);
+  fail_unless_equals_int (target (&f), 400000);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 /* Returns: whether a report that tells @bps for @ssrc counts */
 static gboolean
 counts_for (Fixture * f, guint32 ssrc, guint bps)
@@ -325,6 +372,8 @@ asmprtcp_streams_suite (void)
   tcase_add_test (tc,
       test_a_flood_of_streams_takes_no_place_of_one_that_is_heard);
   tcase_add_test (tc, test_what_comes_is_of_all_streams_together);
+  tcase_add_test (tc, test_streams_that_end_without_a_word_leave_their_places);
+  tcase_add_test (tc, test_who_falls_silent_is_forgotten_after_25_s);
   tcase_add_test (tc, test_of_its_own_streams_a_sender_forgets_the_first);
   return s;
 }

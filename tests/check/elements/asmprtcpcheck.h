@@ -55,6 +55,8 @@ typedef struct
   gboolean srtp;                /* of those who are added from now on */
   guint64 media_bytes;
   guint32 ssrc;                 /* of what it sends; checked */
+  guint32 second_ssrc;          /* 0 = it sends one stream */
+  guint16 second_seq;
 } Net;
 
 static inline GstFlowReturn
@@ -313,7 +315,8 @@ carry (Net * net)
 
     if (net->ssrc == 0)
       net->ssrc = rtp_packet_ssrc (buffer);
-    fail_unless_equals_int (rtp_packet_ssrc (buffer), net->ssrc);
+    if (rtp_packet_ssrc (buffer) != net->second_ssrc)
+      fail_unless_equals_int (rtp_packet_ssrc (buffer), net->ssrc);
     net->media_bytes += wire_bytes;
     for (guint i = 1; i < net->n_nodes; i++)
       if (net->nodes[i].joined && !is_lost (net, &net->nodes[i], wire_bytes))
@@ -362,22 +365,31 @@ target (Net * net)
   return bitrate;
 }
 
-/* A packet of the size that the target gives */
 static inline void
-send_packet (Net * net)
+send_of (Net * net, guint32 ssrc, guint16 seq, gint bytes)
 {
-  gint bytes = target (net) / 8.0 * net->packet_time / GST_SECOND;
-  GstBuffer *buffer = rtp_packet_new (0x5555, net->seq++,
-      MAX (bytes - HEADER_BYTES, 1));
+  GstBuffer *buffer = rtp_packet_new (ssrc, seq, MAX (bytes - HEADER_BYTES, 1));
   GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
 
   gst_rtp_buffer_map (buffer, GST_MAP_READWRITE, &rtp);
   gst_rtp_buffer_set_timestamp (&rtp, net->ts);
   gst_rtp_buffer_unmap (&rtp);
-  net->ts += gst_util_uint64_scale (net->packet_time, 8000, GST_SECOND);
   GST_BUFFER_PTS (buffer) = now (net);
   fail_unless_equals_int (gst_pad_push (net->nodes[0].rtp_in, buffer),
       GST_FLOW_OK);
+}
+
+/* A packet of the size that the target gives, or one of each stream */
+static inline void
+send_packet (Net * net)
+{
+  gint bytes = target (net) / 8.0 * net->packet_time / GST_SECOND;
+  gboolean two = net->second_ssrc != 0;
+
+  send_of (net, 0x5555, net->seq++, two ? bytes / 2 : bytes);
+  if (two)
+    send_of (net, net->second_ssrc, net->second_seq++, bytes / 2);
+  net->ts += gst_util_uint64_scale (net->packet_time, 8000, GST_SECOND);
 }
 
 /* Returns: how many threads wait on the clock when all is done that was due: for
