@@ -279,8 +279,11 @@ gst_asmp_streams_write (GstAsmpStreams * streams, GstRTCPBuffer * rtcp,
   Stream *newest = NULL;
   gboolean first = streams->own_ssrc == 0, told = FALSE;
 
-  if (!begin_report (streams, report, now))
+  if (!begin_report (streams, report, now)) {
+    if (streams->n > 0 && streams->params.rounds)
+      write_app (rtcp, report->ssrc, NULL, report->mtu);
     return;
+  }
   for (guint i = 0; i < streams->n; i++)
     if (newest == NULL || streams->streams[i]->heard >= newest->heard)
       newest = streams->streams[i];

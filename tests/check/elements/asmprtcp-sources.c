@@ -72,6 +72,45 @@ GST_START_TEST (test_two_sources_of_a_session_share_one_rate)
 
 GST_END_TEST;
 
+static GstFlowReturn
+drop (GstPad * pad, GstObject * parent, GstBuffer * buffer)
+{
+  gst_buffer_unref (buffer);
+  return GST_FLOW_OK;
+}
+
+/* Its session reports once for each: the second one tells no rate, and yet is no receiver
+ * without asmprtcp. */
+GST_START_TEST (test_a_receiver_that_sends_two_streams_is_no_plain_one)
+{
+  GstPad *in, *out;
+  Node *node;
+  Net net;
+
+  net_init (&net);
+  node_add (&net, "sender", NULL);
+  node = node_add (&net, "receiver", NULL);
+  gst_object_unref (gst_element_request_pad_simple (node->session,
+          "send_rtp_sink"));
+  out = pad_from (node, node->session, "send_rtp_src");
+  gst_pad_set_chain_function (out, drop);
+  in = pad_to (node->session, "send_rtp_sink", RTP_CAPS_PCMU);
+  for (guint i = 0; i < 60; i++) {
+    gst_pad_push (in, rtp_packet_new (SECOND_SSRC, i, 160));
+    gst_pad_push (in, rtp_packet_new (SECOND_SSRC + 1, i, 160));
+    net_run (&net, 1);
+  }
+  fail_unless_equals_int (element_stat (net.nodes[0].asmp, "n-receivers"), 2);
+  fail_unless_equals_int (element_stat (net.nodes[0].asmp, "n-plain"), 0);
+  fail_unless_equals_int (element_stat (net.nodes[0].asmp, "limiting-ssrc"),
+      element_stat (node->asmp, "own-ssrc"));
+  free_pad (in);
+  free_pad (out);
+  net_clear (&net);
+}
+
+GST_END_TEST;
+
 /* Of two streams one loses packets, and limits the rate until it has ended. */
 GST_START_TEST (test_a_stream_that_ends_without_a_word_limits_nobody)
 {
@@ -181,6 +220,7 @@ asmprtcp_sources_suite (void)
 
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_two_sources_of_a_session_share_one_rate);
+  tcase_add_test (tc, test_a_receiver_that_sends_two_streams_is_no_plain_one);
   tcase_add_test (tc, test_a_stream_that_ends_without_a_word_limits_nobody);
   tcase_add_test (tc, test_of_its_own_reports_the_last_256_are_known);
   return s;
