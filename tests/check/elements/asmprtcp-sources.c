@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* asmprtcp with two sources in a session, one that ends, and many own reports */
 #include "asmprtcpcheck.h"
+#include "statscheck.h"
 
 #define SECOND_SSRC 0x7777u
 #define N_SENT 256
@@ -10,23 +11,9 @@
 static gdouble
 stream_stat (Node * node, guint32 ssrc, const gchar * field)
 {
-  GstStructure *stats = stats_of (node);
-  const GValue *streams = gst_structure_get_value (stats, "streams");
   gdouble number = -1.0;
 
-  for (guint i = 0; i < gst_value_array_get_size (streams); i++) {
-    const GstStructure *s =
-        gst_value_get_structure (gst_value_array_get_value (streams, i));
-    GValue value = G_VALUE_INIT;
-    guint found;
-
-    if (!gst_structure_get_uint (s, "ssrc", &found) || found != ssrc)
-      continue;
-    g_value_init (&value, G_TYPE_DOUBLE);
-    g_value_transform (gst_structure_get_value (s, field), &value);
-    number = g_value_get_double (&value);
-  }
-  gst_structure_free (stats);
+  stats_look_up (stats_of (node), "streams", ssrc, field, &number);
   return number;
 }
 

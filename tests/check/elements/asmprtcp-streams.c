@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* asmprtcp among several: streams of one sender, receivers in one packet */
 #include "asmprtcpalone.h"
+#include "statscheck.h"
 
 #define SECOND_SSRC 0x44444444u
 #define MAX_STREAMS 16
@@ -180,27 +181,10 @@ static guint
 look_up (Fixture * f, const gchar * list, guint32 ssrc, const gchar * field,
     gdouble * number)
 {
-  const GValue *items;
   GstStructure *stats;
-  guint n;
 
   g_object_get (f->element, "stats", &stats, NULL);
-  items = gst_structure_get_value (stats, list);
-  n = gst_value_array_get_size (items);
-  for (guint i = 0; i < n; i++) {
-    const GstStructure *s =
-        gst_value_get_structure (gst_value_array_get_value (items, i));
-    GValue value = G_VALUE_INIT;
-    guint found;
-
-    if (!gst_structure_get_uint (s, "ssrc", &found) || found != ssrc)
-      continue;
-    g_value_init (&value, G_TYPE_DOUBLE);
-    g_value_transform (gst_structure_get_value (s, field), &value);
-    *number = g_value_get_double (&value);
-  }
-  gst_structure_free (stats);
-  return n;
+  return stats_look_up (stats, list, ssrc, field, number);
 }
 
 GST_START_TEST (test_the_table_has_the_limiting_one_and_no_more_than_64)
