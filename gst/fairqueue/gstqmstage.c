@@ -165,6 +165,20 @@ gst_qm_stage_event_in (GstPad * pad, GstObject * parent, GstEvent * event)
 
 /* --- on the way out --- */
 
+/* What is missing is waited for by both together, as they are at that moment: in
+ * between it is rather given up too soon than waited for too long. */
+static void
+set_inner (GstElement * inner, guint latency_ms, GstClockTimeDiff ts_offset)
+{
+  guint latency_ms_before;
+
+  g_object_get (inner, "latency", &latency_ms_before, NULL);
+  if (latency_ms > latency_ms_before)
+    g_object_set (inner, "ts-offset", ts_offset, "latency", latency_ms, NULL);
+  else
+    g_object_set (inner, "latency", latency_ms, "ts-offset", ts_offset, NULL);
+}
+
 /* Sets the inner one to what holds now.  Threads that steer at the same time
  * must not overtake each other on the way there: one at a time sets it, and
  * sets it again if that was not the last word.  Who listens to the inner one
@@ -185,8 +199,7 @@ gst_qm_stage_move_inner (GstQmStage * self)
     self->moving = TRUE;
     self->moved_since = FALSE;
     gst_fairmix_lock_release (&self->lock);
-    g_object_set (self->inner, "latency", (guint) (latency / GST_MSECOND),
-        "ts-offset", ts_offset, NULL);
+    set_inner (self->inner, (guint) (latency / GST_MSECOND), ts_offset);
     gst_fairmix_lock_acquire (&self->lock);
     self->moving = FALSE;
   }

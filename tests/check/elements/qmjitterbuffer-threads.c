@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* It is stopped by one thread while another one is in it. */
+/* One thread stops it, or hands it packets, while another one is in it. */
 
 #include "qmjitterbuffercheck.h"
 
@@ -152,16 +152,57 @@ GST_START_TEST (test_a_stop_under_load_refuses_what_comes)
 
 GST_END_TEST;
 
+/* Called where the inner jitter buffer says that its latency is another: packets come
+ * just then, and one of them is missing. */
+static void
+lose_one (GstDebugCategory * category, GstDebugLevel level,
+    const gchar * file, const gchar * function, gint line, GObject * object,
+    GstDebugMessage * message, gpointer user_data)
+{
+  GstHarness **h = user_data;
+
+  if (*h == NULL
+      || g_strcmp0 (gst_debug_category_get_name (category), "GST_BUS") != 0
+      || strstr (gst_debug_message_get (message), "latency") == NULL)
+    return;
+  push (*h, 1, 0);
+  push (*h, 3, 0);
+  *h = NULL;
+}
+
+/* The first packet out makes the inner one's latency a second, and takes as much from its
+ * timestamps.  These are two steps. */
+GST_START_TEST (test_what_is_lost_at_the_start_holds_up_none)
+{
+  static GstHarness *to_push;
+  GstHarness *h = to_push = harness_new ("qmjitterbuffer");
+
+  gst_debug_add_log_function (lose_one, &to_push, NULL);
+  gst_debug_set_threshold_for_name ("GST_BUS", GST_LEVEL_DEBUG);
+  push (h, 0, 0);
+  pull_due (h, 0);
+  pull_due (h, 1);
+  pull_due (h, 3);
+  gst_debug_unset_threshold_for_name ("GST_BUS");
+  gst_debug_remove_log_function (lose_one);
+  fail_unless (to_push == NULL);
+  fail_unless_equals_uint64 (stat_of (h, "num-lost"), 1);
+  harness_free (h);
+}
+
+GST_END_TEST;
+
 static Suite *
 qmjitterbuffer_threads_suite (void)
 {
   Suite *suite = suite_create ("qmjitterbuffer-threads");
-  TCase *tc = tcase_create ("stop");
+  TCase *tc = tcase_create ("general");
 
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_a_blocked_pad_does_not_hold_up_the_stop);
   tcase_add_test (tc, test_a_flush_starts_nothing_in_what_stops);
   tcase_add_test (tc, test_a_stop_under_load_refuses_what_comes);
+  tcase_add_test (tc, test_what_is_lost_at_the_start_holds_up_none);
   return suite;
 }
 

@@ -154,6 +154,9 @@ stat_of (GstHarness * h, const gchar * field)
   return value;
 }
 
+/* As long as gst_harness_pull() waits, in microseconds */
+#define PULL_US (60 * G_USEC_PER_SEC)
+
 /* Takes packet @n, which comes though the clock stands still: whoever waits for a time
  * that is over is let go, as moving a test clock on does not.
  * Returns: how long it is */
@@ -161,6 +164,7 @@ static inline gsize
 pull_due (GstHarness * h, guint n)
 {
   GstTestClock *clock = gst_harness_get_testclock (h);
+  gint64 end_us = g_get_monotonic_time () + PULL_US;
   GstBuffer *buffer;
   GstClockID id;
   gsize size;
@@ -169,6 +173,7 @@ pull_due (GstHarness * h, guint n)
     id = gst_test_clock_process_next_clock_id (clock);
     if (id != NULL)
       gst_clock_id_unref (id);
+    fail_if (g_get_monotonic_time () > end_us, "packet %u does not come", n);
     g_thread_yield ();
   }
   gst_object_unref (clock);
