@@ -332,23 +332,6 @@ GST_START_TEST (test_without_a_server_it_does_not_start)
 
 GST_END_TEST;
 
-/* A name that nobody knows is looked up again and again; meanwhile the mixer of
- * that name serves others. */
-GST_START_TEST (test_a_name_that_nobody_knows_holds_up_nobody)
-{
-  Person *mixer = mixer_new ("parent=nobody.invalid");
-  Person *alice = client_new (mixer, "alice", 440, "");
-  Person *bob = client_new (mixer, "bob", 660, "");
-
-  wait_for_tone (bob, 440, TRUE);
-  expect_message (mixer, "dpm-session", "event", "no-answer");
-  person_free (alice);
-  person_free (bob);
-  person_free (mixer);
-}
-
-GST_END_TEST;
-
 /* Not taken, it would leave an open room. */
 GST_START_TEST (test_a_secret_that_is_too_long_is_an_error)
 {
@@ -467,7 +450,6 @@ dpmclient_suite (void)
   tcase_add_test (tc, test_one_server_with_another_secret_ends_nothing);
   tcase_add_test (tc, test_it_is_an_error_when_all_servers_have_another_secret);
   tcase_add_test (tc, test_without_a_server_it_does_not_start);
-  tcase_add_test (tc, test_a_name_that_nobody_knows_holds_up_nobody);
   tcase_add_test (tc, test_a_secret_that_is_too_long_is_an_error);
   tcase_add_test (tc, test_pads_go_while_it_plays);
   tcase_add_test (tc, test_statistics_may_be_read_at_any_moment);

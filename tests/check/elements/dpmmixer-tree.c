@@ -3,6 +3,7 @@
 #include "dpmcheck.h"
 #include "dpmpause.h"
 #include "dpmrelay.h"
+#include "dpmresolver.h"
 
 #include <glib/gstdio.h>
 #include <gst/rtp/rtp.h>
@@ -354,6 +355,47 @@ GST_START_TEST (test_priorities_names_and_contributors_reach_the_far_end)
 
 GST_END_TEST;
 
+static void
+check_serves (Person * mixer)
+{
+  Person *alice = client_new (mixer, "alice", 440, "");
+  Person *bob = client_new (mixer, "bob", 660, "");
+
+  wait_for_tone (bob, 440, TRUE);
+  person_free (alice);
+  person_free (bob);
+}
+
+/* A parent's name that nobody knows is looked up again and again; meanwhile the mixer
+ * serves others. */
+GST_START_TEST (test_a_name_that_nobody_knows_holds_up_nobody)
+{
+  Person *mixer;
+
+  resolver_install ();
+  mixer = mixer_new ("parent=nobody.invalid");
+  check_serves (mixer);
+  expect_message (mixer, "dpm-session", "event", "no-answer");
+  person_free (mixer);
+  resolver_remove ();
+}
+
+GST_END_TEST;
+
+/* Nor does a name server that does not answer, also not who stops. */
+GST_START_TEST (test_a_name_that_takes_for_ever_holds_up_nobody)
+{
+  Person *mixer;
+
+  resolver_install ();
+  mixer = mixer_new ("parent=parent.slow");
+  check_serves (mixer);
+  person_free (mixer);
+  resolver_remove ();
+}
+
+GST_END_TEST;
+
 static Suite *
 dpmmixer_tree_suite (void)
 {
@@ -369,6 +411,8 @@ dpmmixer_tree_suite (void)
   tcase_add_test (tc, test_a_parent_that_was_to_move_may_leave);
   tcase_add_test (tc, test_a_branch_finds_another_parent);
   tcase_add_test (tc, test_priorities_names_and_contributors_reach_the_far_end);
+  tcase_add_test (tc, test_a_name_that_nobody_knows_holds_up_nobody);
+  tcase_add_test (tc, test_a_name_that_takes_for_ever_holds_up_nobody);
   return s;
 }
 

@@ -2,8 +2,9 @@
 #ifndef __DPM_RESOLVER_H__
 #define __DPM_RESOLVER_H__
 
-/* Names as a test wants them: `*.test` is 127.0.0.1, and meet.test is a service
- * with targets that the test adds.  Nobody is asked on the network. */
+/* Names as a test wants them: `*.test` is 127.0.0.1, meet.test is a service with
+ * targets that the test adds, and who is asked for `*.slow` does not answer.  Nobody is
+ * asked on the network. */
 
 #include <gio/gio.h>
 
@@ -16,9 +17,23 @@ G_DEFINE_TYPE (TestResolver, test_resolver, G_TYPE_RESOLVER);
 static GList *resolver_targets;
 static GResolver *resolver_before;
 
-static GList *
-test_resolver_by_name (const gchar * name, GError ** error)
+static void
+test_resolver_wait (GCancellable * cancellable)
 {
+  GPollFD until_cancelled;
+
+  if (g_cancellable_make_pollfd (cancellable, &until_cancelled)) {
+    g_poll (&until_cancelled, 1, -1);
+    g_cancellable_release_fd (cancellable);
+  }
+}
+
+static GList *
+test_resolver_by_name (const gchar * name, GCancellable * cancellable,
+    GError ** error)
+{
+  if (g_str_has_suffix (name, ".slow"))
+    test_resolver_wait (cancellable);
   if (g_str_has_suffix (name, ".test"))
     return g_list_append (NULL,
         g_inet_address_new_from_string ("127.0.0.1"));
@@ -31,7 +46,7 @@ static GList *
 test_resolver_lookup_by_name (GResolver * resolver, const gchar * name,
     GCancellable * cancellable, GError ** error)
 {
-  return test_resolver_by_name (name, error);
+  return test_resolver_by_name (name, cancellable, error);
 }
 
 static GList *
@@ -39,7 +54,7 @@ test_resolver_lookup_by_name_with_flags (GResolver * resolver,
     const gchar * name, GResolverNameLookupFlags flags,
     GCancellable * cancellable, GError ** error)
 {
-  return test_resolver_by_name (name, error);
+  return test_resolver_by_name (name, cancellable, error);
 }
 
 static void
@@ -49,7 +64,7 @@ test_resolver_lookup_async (GResolver * resolver, const gchar * name,
 {
   GTask *task = g_task_new (resolver, cancellable, callback, user);
   GError *error = NULL;
-  GList *found = test_resolver_by_name (name, &error);
+  GList *found = test_resolver_by_name (name, cancellable, &error);
 
   if (found != NULL)
     g_task_return_pointer (task, found, NULL);
