@@ -38,7 +38,7 @@ fmx_shortq_begin_to_compete (FmxRateController *rc,
   fmx_full_queue_init (&s->full, fmax (rc->rate_bps,
           was_alone ? HALF * s->alone_bps : 0.0), fb->rtt_median, now);
   s->decided_queue = fmx_queue_sense_standing (&s->queue);
-  s->drains_late = false;
+  s->drains_late = s->overrun = false;
   s->most_bps = s->hold >= HOLD_MAX && s->ceiling_bps > 0.0
       && !is_coupled (rc, now) ? MOST_OF_CEILING * s->ceiling_bps : rc->params.max_bps;
   s->most_until = now + (FmxTime) MOST_HOLDS;

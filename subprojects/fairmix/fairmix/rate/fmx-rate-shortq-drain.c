@@ -275,10 +275,10 @@ drained (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
   fmx_shortq_note_hidden (rc);
-  if (s->n_drains == 0) {
+  if (s->n_drains == 0)
     s->recover_bps = RECOVERY * s->drain_most_bps;
-    rc->is_narrow = true;
-  }
+  rc->is_narrow = s->n_drains == 0 || (s->overrun && s->own_time == now);
+  s->overrun = false;
   s->hold = s->n_drains > 0 && is_same_ceiling (s) && s->drain_own
       ? 2 * s->hold : HOLD_MIN;
   if (s->hold > most)

@@ -149,7 +149,7 @@ fmx_shortq_overrun (FmxRateController *rc, const FmxRateFeedback *fb,
   s->decided = s->obeyed = now;
   s->cut_time = now;
   s->cut_bps = came_bps;
-  rc->has_narrowed = true;
+  rc->has_narrowed = s->overrun = true;
   s->choked_from_bps = choked ? rc->rate_bps : 0.0;
   if (choked)
     give_way_choked (rc, fb, now);

@@ -112,6 +112,8 @@ typedef struct
   unsigned n_in_vain;           /* steps that brought nothing, in a row */
   FmxTime cut_time;             /* last one for delay or an overrun, ... */
   double cut_bps;               /* ... when so much came through */
+  bool overrun;                 /* the path has become narrow, or somebody has filled the
+                                 * queue: it has not gone since */
   double choked_from_bps;       /* the rate before a path seemed narrow; 0 = it is */
   /* ceiling */
   double ceiling_bps;

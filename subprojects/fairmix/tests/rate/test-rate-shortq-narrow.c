@@ -96,6 +96,30 @@ test_a_narrow_path_is_not_measured_by_what_it_was (void **state)
   assert_true (t.rc.is_narrow);
 }
 
+/* ... also where more than a third comes through, and a loss tells of it.  If the queue
+ * goes sooner than our own cut drains it, somebody else has filled it. */
+static void
+test_a_path_narrower_by_half_is_not_measured_by_what_it_was (void **state)
+{
+  (void) state;
+  for (int burst = 0; burst <= 1; burst++) {
+    FmxDuration queue = burst ? 400 * MS : 200 * MS;
+    Told t = told_alone (false);
+
+    t.fb.bottleneck_bps = t.fb.train_bps = 600e3;
+    t.link_bps = t.fb.latest_bps = 120e3;
+    t.fb.new_loss_event = true;
+    told_for (&t, STEP, queue);
+    assert_bps (&t, 0.85 * 120e3);
+    told_until (&t, FMX_RATE_SHORTQ_DRAINING, queue);
+    for (; told_mode (&t) == FMX_RATE_SHORTQ_DRAINING;
+        queue -= burst && t.rc.state.shortq.drain_seen ? queue : 7 * MS)
+      told_for (&t, STEP, queue);
+    assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_CALM);
+    assert_true (t.rc.is_narrow == !burst);
+  }
+}
+
 /* Some packets come faster, one after the other: the path is as wide as it was, and others
  * stood between most. */
 static void
@@ -347,6 +371,8 @@ main (void)
     cmocka_unit_test (test_a_short_queue_that_a_cut_drains_is_no_burst),
     cmocka_unit_test (test_a_cut_leaves_a_mix_what_it_needs),
     cmocka_unit_test (test_a_narrow_path_is_not_measured_by_what_it_was),
+    cmocka_unit_test
+        (test_a_path_narrower_by_half_is_not_measured_by_what_it_was),
     cmocka_unit_test (test_who_is_choked_by_a_burst_is_not_alone),
     cmocka_unit_test (test_a_queue_that_was_there_before_is_no_narrow_path_s),
     cmocka_unit_test (test_alone_the_last_packet_tells_that_a_path_is_narrow),
