@@ -388,8 +388,8 @@ def small_letters(text):
         else text.replace('<style>', '<style>' + rule, 1)
 
 
-def small(text):
-    """The same picture, smaller."""
+def smaller(text):
+    """The same picture; what one step brings together another may share the next time."""
     ET.register_namespace('', SVG)
     parser = ET.XMLParser(target=ET.TreeBuilder(insert_comments=True))
     root = ET.fromstring(text, parser)
@@ -411,6 +411,14 @@ def small(text):
     out = small_letters(ET.tostring(root, encoding='unicode').replace(' />', '/>'))
     return re.sub(r'(?<=>)(?=<(?:path|g|text|defs|clipPath|/svg|rect)\b)', '\n',
                   out) + '\n'
+
+
+def small(text):
+    """The same picture, as small as it gets."""
+    before = None
+    while text != before:
+        before, text = text, smaller(text)
+    return text
 
 
 def save(figure, to, **options):
