@@ -156,10 +156,7 @@ gst_qm_jitter_buffer_hand_over (GstQmJitterBuffer * self,
 
   gst_qm_stage_get_settings (self->stage, &old);
   g_object_set (self->inner, "drop-on-latency", drop_on_latency,
-      "do-retransmission", settings->retransmission,
-      "max-ts-offset-adjustment",
-      settings->active ? (guint64) 0 : settings->max_ts_offset_adjustment,
-      NULL);
+      "do-retransmission", settings->retransmission, NULL);
   gst_qm_stage_set_settings (self->stage, settings);
   if (settings->active != old.active)
     gst_element_post_message (GST_ELEMENT (self),

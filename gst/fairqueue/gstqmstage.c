@@ -15,6 +15,14 @@ typedef struct
   guint64 n_late, n_duplicates;
 } GstQmRefused;
 
+/* What the inner one is set to: timestamps go to @ts_offset by @step a packet; 0: at once */
+typedef struct
+{
+  guint latency_ms;
+  GstClockTimeDiff ts_offset;
+  guint64 step;
+} GstQmInner;
+
 struct _GstQmStage
 {
   GstElement *owner;            /* has us, and the pads */
@@ -33,7 +41,8 @@ struct _GstQmStage
 
   GstFairmixLock lock;
   GstQmPlayout playout;
-  gboolean moving;              /* a thread is setting the inner one ... */
+  gboolean steers;              /* the inner one was set to what steers it */
+  gboolean moving;              /* a thread is setting it ... */
   gboolean moved_since;         /* ... and has to do so once more */
 };
 
@@ -168,15 +177,48 @@ gst_qm_stage_event_in (GstPad * pad, GstObject * parent, GstEvent * event)
 /* What is missing is waited for by both together, as they are at that moment: in
  * between it is rather given up too soon than waited for too long. */
 static void
-set_inner (GstElement * inner, guint latency_ms, GstClockTimeDiff ts_offset)
+set_inner_delay (GstElement * inner, const GstQmInner * to)
 {
-  guint latency_ms_before;
+  guint latency_ms;
 
-  g_object_get (inner, "latency", &latency_ms_before, NULL);
-  if (latency_ms > latency_ms_before)
-    g_object_set (inner, "ts-offset", ts_offset, "latency", latency_ms, NULL);
+  g_object_get (inner, "latency", &latency_ms, NULL);
+  if (to->latency_ms > latency_ms)
+    g_object_set (inner, "ts-offset", to->ts_offset, "latency", to->latency_ms,
+        NULL);
   else
-    g_object_set (inner, "latency", latency_ms, "ts-offset", ts_offset, NULL);
+    g_object_set (inner, "latency", to->latency_ms, "ts-offset", to->ts_offset,
+        NULL);
+}
+
+/* What steers the inner one, or did, goes at once; only what is asked for goes in steps. */
+static void
+set_inner (GstElement * inner, const GstQmInner * to, gboolean at_once)
+{
+  g_object_set (inner, "max-ts-offset-adjustment",
+      at_once ? (guint64) 0 : to->step, NULL);
+  set_inner_delay (inner, to);
+  if (at_once && to->step > 0)
+    g_object_set (inner, "max-ts-offset-adjustment", to->step, NULL);
+}
+
+/* with the lock */
+static GstQmInner
+gst_qm_stage_get_inner (GstQmStage * self)
+{
+  const GstQmPlayoutSettings *settings = &self->playout.settings;
+  const GstQmSteering *steering = &self->playout.steering;
+  GstQmInner to;
+
+  if (settings->active) {
+    to.latency_ms = (guint) (steering->cover / GST_MSECOND);
+    to.ts_offset = gst_qm_steering_ts_offset (steering);
+    to.step = 0;
+  } else {
+    to.latency_ms = (guint) (settings->fixed_delay / GST_MSECOND);
+    to.ts_offset = settings->ts_offset;
+    to.step = settings->max_ts_offset_adjustment;
+  }
+  return to;
 }
 
 /* Sets the inner one to what holds now.  Threads that steer at the same time
@@ -189,17 +231,14 @@ gst_qm_stage_move_inner (GstQmStage * self)
   gst_fairmix_lock_acquire (&self->lock);
   self->moved_since = TRUE;
   while (self->moved_since && !self->moving) {
-    gboolean active = self->playout.settings.active;
-    GstClockTime latency = active ? self->playout.steering.cover
-        : self->playout.settings.fixed_delay;
-    GstClockTimeDiff ts_offset =
-        active ? gst_qm_steering_ts_offset (&self->playout.steering)
-        : self->playout.settings.ts_offset;
+    GstQmInner to = gst_qm_stage_get_inner (self);
+    gboolean at_once = self->steers || self->playout.settings.active;
 
+    self->steers = self->playout.settings.active;
     self->moving = TRUE;
     self->moved_since = FALSE;
     gst_fairmix_lock_release (&self->lock);
-    set_inner (self->inner, (guint) (latency / GST_MSECOND), ts_offset);
+    set_inner (self->inner, &to, at_once);
     gst_fairmix_lock_acquire (&self->lock);
     self->moving = FALSE;
   }

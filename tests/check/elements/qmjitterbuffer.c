@@ -318,6 +318,29 @@ GST_START_TEST (test_adaptation_can_be_switched_while_playing)
 
 GST_END_TEST;
 
+/* What steered the inner one does not go in the steps of lip-sync. */
+GST_START_TEST (test_a_fixed_delay_holds_at_once)
+{
+  GstHarness *h = harness_new ("qmjitterbuffer latency=40 ts-offset=5000000 "
+      "max-ts-offset-adjustment=1000000");
+  GstElement *e = gst_harness_find_element (h, "qmjitterbuffer");
+  guint n;
+
+  for (n = 0; n < 50; n++)
+    fail_unless_equals_int64 (pass (h, n, 0), 5 * MS);
+  g_object_set (e, "adaptation", FALSE, NULL);
+  for (; n < 60; n++)
+    fail_unless_equals_int64 (pass (h, n, 0), 5 * MS);
+  g_object_set (e, "ts-offset", (gint64) 8 * MS, NULL);
+  for (guint i = 6; i <= 8; i++, n++)
+    fail_unless_equals_int64 (pass (h, n, 0), i * MS);
+  fail_unless_equals_int64 (pass (h, n, 0), 8 * MS);
+  gst_object_unref (e);
+  harness_free (h);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_video_keeps_a_fixed_delay_and_all_packets)
 {
   GstHarness *h = harness_new ("qmjitterbuffer latency=70");
@@ -367,6 +390,7 @@ qmjitterbuffer_suite (void)
   tcase_add_test (tc, test_without_adaptation_it_is_the_stock_element);
   tcase_add_test (tc, test_other_modes_do_not_adapt);
   tcase_add_test (tc, test_adaptation_can_be_switched_while_playing);
+  tcase_add_test (tc, test_a_fixed_delay_holds_at_once);
   tcase_add_test (tc, test_video_keeps_a_fixed_delay_and_all_packets);
   tcase_add_test (tc, test_retransmission_keeps_its_time);
   return suite;
