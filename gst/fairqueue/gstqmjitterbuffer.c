@@ -149,15 +149,33 @@ gst_qm_jitter_buffer_read_settings (GstQmJitterBuffer * self,
 }
 
 static void
+on_stage_changed (gpointer self)
+{
+  gst_qm_jitter_buffer_share_delay (self);
+}
+
+/* What else is handed over */
+typedef struct
+{
+  gboolean drop_on_latency, rfc7273_sync, grouped;
+  gint mode;
+} Rest;
+
+static void
 gst_qm_jitter_buffer_hand_over (GstQmJitterBuffer * self,
-    const GstQmPlayoutSettings * settings, gboolean drop_on_latency)
+    const GstQmPlayoutSettings * settings, const Rest * rest)
 {
   GstQmPlayoutSettings old;
 
   gst_qm_stage_get_settings (self->stage, &old);
-  g_object_set (self->inner, "drop-on-latency", drop_on_latency,
-      "do-retransmission", settings->retransmission, NULL);
+  g_object_set (self->inner, "drop-on-latency", rest->drop_on_latency,
+      "do-retransmission", settings->retransmission, "mode", rest->mode,
+      "rfc7273-sync", rest->rfc7273_sync, NULL);
   gst_qm_stage_set_settings (self->stage, settings);
+  gst_qm_stage_set_changed_callback (self->stage,
+      rest->grouped ? on_stage_changed : NULL, self);
+  if (!rest->grouped)
+    gst_qm_stage_set_offset_floor (self->stage, 0);
   if (settings->active != old.active)
     gst_element_post_message (GST_ELEMENT (self),
         gst_message_new_latency (GST_OBJECT (self)));
@@ -175,14 +193,17 @@ gst_qm_jitter_buffer_apply (GstQmJitterBuffer * self)
   self->set_since = TRUE;
   while (self->set_since && !self->applying) {
     GstQmPlayoutSettings settings;
-    gboolean drop_on_latency;
+    Rest rest;
 
     gst_qm_jitter_buffer_read_settings (self, &settings);
-    drop_on_latency = self->drop_on_latency && !settings.active;
+    rest.drop_on_latency = self->drop_on_latency && !settings.active;
+    rest.rfc7273_sync = self->rfc7273_sync;
+    rest.grouped = self->sync_group != NULL;
+    rest.mode = self->mode;
     self->applying = TRUE;
     self->set_since = FALSE;
     GST_OBJECT_UNLOCK (self);
-    gst_qm_jitter_buffer_hand_over (self, &settings, drop_on_latency);
+    gst_qm_jitter_buffer_hand_over (self, &settings, &rest);
     GST_OBJECT_LOCK (self);
     self->applying = FALSE;
   }
@@ -276,17 +297,11 @@ gst_qm_jitter_buffer_set_own_property (GstQmJitterBuffer * self, guint id,
 }
 
 static void
-on_stage_changed (gpointer self)
-{
-  gst_qm_jitter_buffer_share_delay (self);
-}
-
-static void
 gst_qm_jitter_buffer_set_property (GObject * object, guint id,
     const GValue * value, GParamSpec * pspec)
 {
   GstQmJitterBuffer *self = GST_QM_JITTER_BUFFER (object);
-  gboolean grouped, changed;
+  gboolean changed;
   guint old_latency_ms;
 
   if (self->inner == NULL)
@@ -300,24 +315,13 @@ gst_qm_jitter_buffer_set_property (GObject * object, guint id,
   if (!gst_qm_jitter_buffer_set_inner_property (self, id, value)
       && !gst_qm_jitter_buffer_set_own_property (self, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  grouped = self->sync_group != NULL;
   changed = old_latency_ms != self->latency_ms;
   GST_OBJECT_UNLOCK (self);
 
-  if (id == PROP_MODE)
-    g_object_set (self->inner, "mode", g_value_get_enum (value), NULL);
-  if (id == PROP_RFC7273_SYNC)
-    gst_qm_proxy_set (G_OBJECT (self->inner), value, pspec);
   gst_qm_jitter_buffer_apply (self);
   if (id == PROP_SYNC_GROUP || id == PROP_MAX_OFFSET
-      || (id == PROP_LATENCY && changed)) {
-    gst_qm_stage_set_changed_callback (self->stage,
-        grouped ? on_stage_changed : NULL, self);
-    if (grouped)
-      gst_qm_jitter_buffer_share_delay (self);
-    else
-      gst_qm_stage_set_offset_floor (self->stage, 0);
-  }
+      || (id == PROP_LATENCY && changed))
+    gst_qm_jitter_buffer_share_delay (self);
 }
 
 static GstStructure *

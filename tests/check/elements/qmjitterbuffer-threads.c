@@ -192,6 +192,124 @@ GST_START_TEST (test_what_is_lost_at_the_start_holds_up_none)
 
 GST_END_TEST;
 
+/* What another thread sets just when the inner jitter buffer is about to be told what this
+ * one has set */
+static struct
+{
+  GstElement *element;          /* NULL: nothing any more */
+  void (*set) (GstElement * element);
+  void (*set_property) (GObject * object, guint id, const GValue * value,
+      GParamSpec * pspec);
+} other;
+
+static void
+set_before (GObject * object, guint id, const GValue * value,
+    GParamSpec * pspec)
+{
+  GstElement *element = g_steal_pointer (&other.element);
+
+  if (element != NULL)
+    other.set (element);
+  other.set_property (object, id, value, pspec);
+}
+
+static void
+set_both (GstElement * element, void (*first) (GstElement * element),
+    void (*last) (GstElement * element))
+{
+  GObjectClass *klass = G_OBJECT_GET_CLASS (GST_BIN (element)->children->data);
+
+  other.element = element;
+  other.set = last;
+  other.set_property = klass->set_property;
+  klass->set_property = set_before;
+  first (element);
+  klass->set_property = other.set_property;
+  fail_unless (other.element == NULL);
+}
+
+static void
+be_of_no_mode (GstElement * element)
+{
+  g_object_set (element, "mode", 0, NULL);
+}
+
+static void
+be_synced (GstElement * element)
+{
+  g_object_set (element, "mode", 4, NULL);
+}
+
+static void
+follow_no_clock (GstElement * element)
+{
+  g_object_set (element, "rfc7273-sync", FALSE, NULL);
+}
+
+static void
+follow_clock (GstElement * element)
+{
+  g_object_set (element, "rfc7273-sync", TRUE, NULL);
+}
+
+/* What it says that it is set to it is. */
+GST_START_TEST (test_of_two_modes_at_a_time_the_last_one_holds)
+{
+  GstElement *element = gst_element_factory_make ("qmjitterbuffer", NULL);
+  gint mode;
+  gboolean sync;
+
+  set_both (element, be_of_no_mode, be_synced);
+  g_object_get (GST_BIN (element)->children->data, "mode", &mode, NULL);
+  fail_unless_equals_int (mode, 4);
+  set_both (element, follow_no_clock, follow_clock);
+  g_object_get (GST_BIN (element)->children->data, "rfc7273-sync", &sync, NULL);
+  fail_unless (sync);
+  gst_object_unref (element);
+}
+
+GST_END_TEST;
+
+static void
+be_alone (GstElement * element)
+{
+  g_object_set (element, "sync-group", NULL, NULL);
+}
+
+static void
+be_in_a_call (GstElement * element)
+{
+  g_object_set (element, "sync-group", "call", NULL);
+}
+
+GST_START_TEST (test_who_leaves_and_joins_at_a_time_is_in_the_group)
+{
+  GstElement *bin = gst_object_ref_sink (gst_bin_new (NULL));
+  GstElement *elements[2];
+  GstHarness *h[2];
+  guint n;
+
+  for (guint i = 0; i < 2; i++) {
+    elements[i] = gst_element_factory_make ("qmjitterbuffer", NULL);
+    gst_bin_add (GST_BIN (bin), elements[i]);
+    g_object_set (elements[i], "memory-time", 0, "max-offset",
+        (guint64) 10 * MS, NULL);
+    set_both (elements[i], be_alone, be_in_a_call);
+    h[i] = gst_harness_new_with_element (elements[i], "sink", "src");
+    gst_harness_set_src_caps_str (h[i], CAPS);
+  }
+  for (n = 0; n < 40; n++) {
+    pass (h[0], n, n == 20 ? 90 * MS : 0);
+    pass (h[1], n, 0);
+  }
+  fail_unless (pass (h[1], n, 0) >= 70 * MS);
+  gst_harness_teardown (h[0]);
+  gst_harness_teardown (h[1]);
+  gst_object_unref (bin);
+}
+
+GST_END_TEST;
+
 static Suite *
 qmjitterbuffer_threads_suite (void)
 {
@@ -203,6 +321,8 @@ qmjitterbuffer_threads_suite (void)
   tcase_add_test (tc, test_a_flush_starts_nothing_in_what_stops);
   tcase_add_test (tc, test_a_stop_under_load_refuses_what_comes);
   tcase_add_test (tc, test_what_is_lost_at_the_start_holds_up_none);
+  tcase_add_test (tc, test_of_two_modes_at_a_time_the_last_one_holds);
+  tcase_add_test (tc, test_who_leaves_and_joins_at_a_time_is_in_the_group);
   return suite;
 }
 
