@@ -45,7 +45,7 @@ gst_qm_playout_place (GstQmPlayout * self, GstBuffer * buffer, GstQmPassage * p)
   if (!GST_CLOCK_TIME_IS_VALID (arrival))
     arrival = gst_qm_arrival_now (self->owner);
   switch (gst_qm_stream_place (&self->stream, &self->format, buffer, arrival,
-          &p->packet)) {
+          MAX (self->steering.cover, self->steering.wait), &p->packet)) {
     case GST_QM_STREAM_UNKNOWN:
       return FALSE;
     case GST_QM_STREAM_NEW:

@@ -10,6 +10,7 @@
 #include "gst/common/gstfairmixextmap.h"
 
 #define DEFAULT_DURATION (20 * GST_MSECOND)
+#define MOST_BACK GST_SECOND    /* beyond what is held back: more is no reordering */
 #define MAX_DURATION (500 * GST_MSECOND)
 #define QUIET_LEVEL 50          /* -dBov: [RFC6464] */
 #define QUIET_BYTES 2           /* an Opus frame of DTX */
@@ -141,9 +142,18 @@ gst_qm_stream_follow (GstQmStream * self, const GstQmHeader * header,
       && self->gap > step * self->duration;
 }
 
+/* Of packets that are held back for one that is missing, that one came last.  If it came
+ * long after them its arrival was stamped wrong, and time does not wait for that. */
+static gboolean
+was_ahead (const GstQmStream * self, GstClockTime arrival, GstClockTime held)
+{
+  return self->now > arrival && self->now - arrival > held + MOST_BACK;
+}
+
 GstQmStreamStep
 gst_qm_stream_place (GstQmStream * self, const GstQmFormat * format,
-    GstBuffer * buffer, GstClockTime arrival, FmxPlayoutPacket * packet)
+    GstBuffer * buffer, GstClockTime arrival, GstClockTime held,
+    FmxPlayoutPacket * packet)
 {
   GstQmStreamStep step = GST_QM_STREAM_GOES_ON;
   GstQmHeader header;
@@ -156,7 +166,7 @@ gst_qm_stream_place (GstQmStream * self, const GstQmFormat * format,
     return GST_QM_STREAM_UNKNOWN;
   packet->talkspurt = FALSE;
   if (!self->known || self->ssrc != header.ssrc
-      || self->clock_rate != clock_rate) {
+      || self->clock_rate != clock_rate || was_ahead (self, arrival, held)) {
     gst_qm_stream_start (self, &header, arrival, clock_rate);
     step = GST_QM_STREAM_NEW;
   } else {

@@ -68,11 +68,12 @@ void gst_qm_format_read_caps (GstQmFormat * format, GstCaps * caps);
 /**
  * gst_qm_stream_place:
  * @arrival: of @buffer, in running time
+ * @held: for so long it may have been held back, for one that is missing before it
  * @packet: (out): what the playout has to know of it
  */
 GstQmStreamStep gst_qm_stream_place (GstQmStream * stream,
     const GstQmFormat * format, GstBuffer * buffer, GstClockTime arrival,
-    FmxPlayoutPacket * packet);
+    GstClockTime held, FmxPlayoutPacket * packet);
 
 G_END_DECLS
 

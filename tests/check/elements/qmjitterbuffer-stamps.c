@@ -107,6 +107,40 @@ GST_START_TEST (test_a_network_sources_timestamps_are_believed)
 
 GST_END_TEST;
 
+GST_START_TEST (test_a_stamp_from_the_future_is_one_packets)
+{
+  static const GstClockTime ahead[] = { 3600 * GST_SECOND, 3 * GST_SECOND };
+
+  for (guint i = 0; i < G_N_ELEMENTS (ahead); i++) {
+    GstHarness *h = harness_new ("qmjitterbuffer");
+    GstBuffer *buffer = make_packet (100);
+    guint n;
+
+    for (n = 0; n < 100; n++)
+      fail_unless_equals_int64 (pass (h, n, 0), 0);
+    gst_harness_set_time (h, sent (n));
+    GST_BUFFER_PTS (buffer) = sent (n) + ahead[i];
+    GST_BUFFER_DTS (buffer) = sent (n) + ahead[i];
+    fail_unless_equals_int (gst_harness_push (h, buffer), GST_FLOW_OK);
+    wait_decided (h, ++n);
+    for (; n < 150; n++) {
+      push (h, n, 0);
+      wait_decided (h, n + 1);
+    }
+    for (n = 0; n < 149;) {
+      buffer = gst_harness_pull (h);
+      n = number_of (buffer);
+      fail_unless (n == 100 || GST_BUFFER_PTS (buffer) == sent (n),
+          "%u has %" GST_TIME_FORMAT, n,
+          GST_TIME_ARGS (GST_BUFFER_PTS (buffer)));
+      gst_buffer_unref (buffer);
+    }
+    harness_free (h);
+  }
+}
+
+GST_END_TEST;
+
 /* Packet @n comes @delay late, and is stamped in @segment; returns how much later
  * than sent it is to be played. */
 static GstClockTimeDiff
@@ -165,6 +199,7 @@ qmjitterbuffer_stamps_suite (void)
   tcase_add_test (tc, test_a_senders_timestamps_do_not_hide_the_jitter);
   tcase_add_test (tc, test_video_stamped_before_the_start_is_not_late);
   tcase_add_test (tc, test_a_network_sources_timestamps_are_believed);
+  tcase_add_test (tc, test_a_stamp_from_the_future_is_one_packets);
   tcase_add_test (tc, test_positions_are_those_of_the_segment);
   return s;
 }
