@@ -305,6 +305,7 @@ gst_cbt_queue_flush_stop (GstCbtQueue * self, GstCbtQueuePad * pad)
   gst_fairmix_lock_acquire (&self->lock);
   gst_cbt_queue_clear (self, pad);
   pad->eos = FALSE;
+  gst_clear_event (&pad->segment);
   gst_cbt_queue_end_flush (self, pad);
   gst_fairmix_lock_release (&self->lock);
 }
@@ -624,10 +625,12 @@ gst_cbt_queue_sink_activate_mode (GstPad * pad, GstObject * parent,
     return TRUE;
   gst_fairmix_lock_acquire (&self->lock);
   GST_CBT_QUEUE_PAD (pad)->inactive = !active;
-  if (active)
+  if (active) {
     GST_CBT_QUEUE_PAD (pad)->eos = FALSE;
-  else
+    gst_cbt_queue_pad_forget (GST_CBT_QUEUE_PAD (pad));
+  } else {
     gst_cbt_queue_end_flush (self, GST_CBT_QUEUE_PAD (pad));
+  }
   g_cond_broadcast (&self->changed);
   gst_fairmix_lock_release (&self->lock);
   return TRUE;

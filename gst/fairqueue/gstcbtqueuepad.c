@@ -212,6 +212,14 @@ gst_cbt_queue_known_update (GstCbtQueueKnown * known, GstCbtQueuePad * pad,
   return n;
 }
 
+void
+gst_cbt_queue_pad_forget (GstCbtQueuePad * pad)
+{
+  gst_clear_event (&pad->stream_start);
+  gst_clear_event (&pad->caps);
+  gst_clear_event (&pad->segment);
+}
+
 /* ------------------------------------------------------------------ pad -- */
 
 void
@@ -337,11 +345,7 @@ gst_cbt_queue_pad_get_property (GObject * object, guint id, GValue * value,
 static void
 gst_cbt_queue_pad_finalize (GObject * object)
 {
-  GstCbtQueuePad *pad = GST_CBT_QUEUE_PAD (object);
-
-  gst_clear_event (&pad->stream_start);
-  gst_clear_event (&pad->caps);
-  gst_clear_event (&pad->segment);
+  gst_cbt_queue_pad_forget (GST_CBT_QUEUE_PAD (object));
   G_OBJECT_CLASS (gst_cbt_queue_pad_parent_class)->finalize (object);
 }
 

@@ -81,6 +81,9 @@ void gst_cbt_queue_known_clear (GstCbtQueueKnown * known);
 guint gst_cbt_queue_known_update (GstCbtQueueKnown * known,
     GstCbtQueuePad * pad, GstEvent ** events);
 
+/* What was said of stream, caps and segment is over. */
+void gst_cbt_queue_pad_forget (GstCbtQueuePad * pad);
+
 /* Brings the class's parameters up to date: with the element's lock. */
 void gst_cbt_queue_pad_update (GstCbtQueuePad * pad, FmxDuration packet_time);
 

@@ -104,6 +104,45 @@ GST_START_TEST (test_the_last_word_waits_for_who_is_linked)
 
 GST_END_TEST;
 
+/* A new stream begins with a tag.  @type: what of the one before must not be told with it */
+static void
+expect_tag_without (GstHarness * h, GstEventType type)
+{
+  GstEvent *event;
+
+  while ((event = gst_harness_try_pull_event (h)) != NULL)
+    gst_event_unref (event);
+  gst_harness_push_event (h, gst_event_new_stream_start ("another"));
+  gst_harness_push_event (h,
+      gst_event_new_tag (gst_tag_list_new (GST_TAG_BITRATE, 1, NULL)));
+  while (GST_EVENT_TYPE (event = gst_harness_pull_event (h)) != GST_EVENT_TAG) {
+    fail_unless (GST_EVENT_TYPE (event) != type);
+    gst_event_unref (event);
+  }
+  gst_event_unref (event);
+}
+
+/* Nor does what was said before a stop or a flush belong to what comes after it. */
+GST_START_TEST (test_what_was_said_ends_with_a_stop_or_a_flush)
+{
+  GstHarness *h = gst_harness_new_with_padnames ("cbtqueue", "sink_0", "src");
+
+  gst_harness_set_src_caps_str (h, "application/x-a");
+  gst_harness_push (h, rtp_packet_new (1, 0, 100));
+  gst_buffer_unref (gst_harness_pull (h));
+  gst_harness_push_event (h, gst_event_new_flush_start ());
+  gst_harness_push_event (h, gst_event_new_flush_stop (TRUE));
+  expect_tag_without (h, GST_EVENT_SEGMENT);
+  gst_element_set_state (h->element, GST_STATE_READY);
+  gst_pad_set_active (h->srcpad, FALSE);        /* all are stopped */
+  gst_pad_set_active (h->srcpad, TRUE);
+  gst_element_set_state (h->element, GST_STATE_PLAYING);
+  expect_tag_without (h, GST_EVENT_CAPS);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
 /* Nor does what a pad said that is no more come of another one. */
 GST_START_TEST (test_what_a_pad_said_goes_with_it)
 {
@@ -212,6 +251,7 @@ cbtqueue_sticky_suite (void)
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_caps_that_wait_outlive_a_flush);
   tcase_add_test (tc, test_what_a_pad_said_goes_with_it);
+  tcase_add_test (tc, test_what_was_said_ends_with_a_stop_or_a_flush);
   tcase_add_loop_test (tc,
       test_after_an_end_downstream_there_may_be_another_beginning, 0, 2);
   tcase_add_test (tc, test_what_waits_of_a_segment_ends_with_it);
