@@ -613,28 +613,6 @@ gst_qm_jitter_buffer_do_latency (GstBin * bin)
   return TRUE;
 }
 
-/* The delay is in the timestamps: nothing is added to the latency of what is
- * upstream, and nothing changes with the delay. */
-static gboolean
-gst_qm_jitter_buffer_src_query (GstPad * pad, GstObject * parent,
-    GstQuery * query)
-{
-  GstQmJitterBuffer *self = GST_QM_JITTER_BUFFER (parent);
-  GstClockTime min;
-  gboolean active;
-
-  GST_OBJECT_LOCK (self);
-  active = gst_qm_jitter_buffer_is_active (self);
-  GST_OBJECT_UNLOCK (self);
-  if (GST_QUERY_TYPE (query) != GST_QUERY_LATENCY || !active)
-    return gst_pad_query_default (pad, parent, query);
-  if (!gst_pad_peer_query (self->sinkpad, query))
-    return FALSE;
-  gst_query_parse_latency (query, NULL, &min, NULL);
-  gst_query_set_latency (query, TRUE, min, GST_CLOCK_TIME_NONE);
-  return TRUE;
-}
-
 static gboolean
 is_sender_report (GstBuffer * buffer)
 {
@@ -991,8 +969,6 @@ gst_qm_jitter_buffer_init (GstQmJitterBuffer * self)
   self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
   if (self->inner != NULL)
     gst_qm_jitter_buffer_init_inner (self);
-  gst_pad_set_query_function (self->srcpad,
-      GST_DEBUG_FUNCPTR (gst_qm_jitter_buffer_src_query));
   gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
   gst_element_add_pad (GST_ELEMENT (self), self->srcpad);
   gst_qm_jitter_buffer_apply (self);

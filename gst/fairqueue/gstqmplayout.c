@@ -260,9 +260,11 @@ gst_qm_playout_stamp (GstQmPlayout * self, GstBuffer * buffer, GstQmPassage * p)
 {
   GstQmOutput *s = &self->output;
   GstClockTimeDiff ts_offset = gst_qm_playout_step_ts_offset (self);
-
-  GST_BUFFER_PTS (buffer) = gst_qm_playout_position (self,
+  GstClockTime pts = gst_qm_playout_position (self,
       (GstClockTimeDiff) p->playout + ts_offset);
+
+  s->moved = GST_CLOCK_DIFF (GST_BUFFER_PTS (buffer), pts);
+  GST_BUFFER_PTS (buffer) = pts;
   GST_BUFFER_FLAG_UNSET (buffer, GST_BUFFER_FLAG_RESYNC);
   if (s->discont || s->resync) {
     GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_RESYNC);

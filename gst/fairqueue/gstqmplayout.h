@@ -83,6 +83,7 @@ typedef struct
   FmxTime last_changed;
   GstClockTimeDiff offset;      /* our timestamps - the inner ones */
   GstClockTimeDiff ts_offset;   /* the part of lip-sync that is in them */
+  GstClockTimeDiff moved;       /* the last one, by so much, steering and all */
   gboolean discont;
   gboolean resync;
 } GstQmOutput;

@@ -357,6 +357,51 @@ gst_qm_stage_event_up (GstPad * pad, GstObject * parent, GstEvent * event)
   return done;
 }
 
+/* The delay is in the timestamps: nothing is added to the latency of what is
+ * upstream, and nothing changes with the delay. */
+static gboolean
+gst_qm_stage_query_latency (GstQmStage * self, GstQuery * query)
+{
+  GstClockTime min;
+
+  if (!gst_pad_peer_query (self->sinkpad, query))
+    return FALSE;
+  gst_query_parse_latency (query, NULL, &min, NULL);
+  gst_query_set_latency (query, TRUE, min, GST_CLOCK_TIME_NONE);
+  return TRUE;
+}
+
+/* The inner one says where its own last timestamp is. */
+static void
+gst_qm_stage_shift_position (GstQmStage * self, GstQuery * query)
+{
+  GstFormat format;
+  gint64 position;
+
+  gst_query_parse_position (query, &format, &position);
+  if (format != GST_FORMAT_TIME || position < 0)
+    return;
+  gst_fairmix_lock_acquire (&self->lock);
+  position += self->playout.output.moved;
+  gst_fairmix_lock_release (&self->lock);
+  gst_query_set_position (query, format, MAX (position, 0));
+}
+
+static gboolean
+gst_qm_stage_query_up (GstPad * pad, GstObject * parent, GstQuery * query)
+{
+  GstQmStage *self = gst_pad_get_element_private (pad);
+  gboolean active = g_atomic_int_get (&self->active);
+
+  if (active && GST_QUERY_TYPE (query) == GST_QUERY_LATENCY)
+    return gst_qm_stage_query_latency (self, query);
+  if (!gst_pad_query_default (pad, parent, query))
+    return FALSE;
+  if (active && GST_QUERY_TYPE (query) == GST_QUERY_POSITION)
+    gst_qm_stage_shift_position (self, query);
+  return TRUE;
+}
+
 /* --- what qmjitterbuffer calls --- */
 
 void
@@ -558,6 +603,8 @@ gst_qm_stage_take_pads (GstQmStage * self)
   gst_qm_stage_proxy (self, srcpad);
   gst_pad_set_event_function (srcpad,
       GST_DEBUG_FUNCPTR (gst_qm_stage_event_up));
+  gst_pad_set_query_function (srcpad,
+      GST_DEBUG_FUNCPTR (gst_qm_stage_query_up));
   gst_pad_set_activatemode_function (srcpad,
       GST_DEBUG_FUNCPTR (gst_qm_stage_activate_src));
 }

@@ -225,6 +225,23 @@ GST_START_TEST (test_the_reported_latency_stays)
 
 GST_END_TEST;
 
+GST_START_TEST (test_the_position_is_where_it_is_played)
+{
+  GstHarness *h = harness_new ("qmjitterbuffer min-delay=30");
+  gint64 position;
+
+  for (guint n = 0; n < 60; n++) {
+    GstClockTimeDiff delay = pass (h, n, n == 30 ? 50 * MS : 0);
+
+    fail_unless (gst_pad_peer_query_position (h->sinkpad, GST_FORMAT_TIME,
+            &position));
+    fail_unless_equals_int64 (position, sent (n) + delay);
+  }
+  harness_free (h);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_ts_offset_moves_timestamps)
 {
   GstHarness *h = harness_new ("qmjitterbuffer");
@@ -383,6 +400,7 @@ qmjitterbuffer_suite (void)
   tcase_add_test (tc, test_two_may_ask_at_a_time_where_reports_go);
   tcase_add_test (tc, test_reports_buffering_as_its_own);
   tcase_add_test (tc, test_the_reported_latency_stays);
+  tcase_add_test (tc, test_the_position_is_where_it_is_played);
   tcase_add_test (tc, test_ts_offset_moves_timestamps);
 
   tc = tcase_create ("where it does not adapt");
