@@ -307,7 +307,7 @@ gst_qm_jitter_buffer_set_property (GObject * object, guint id,
   if (self->inner == NULL)
     return;
   if (id >= PROP_PROXIED) {
-    gst_qm_proxy_set (G_OBJECT (self->inner), value, pspec);
+    gst_qm_stage_set_inner_property (self->stage, value, pspec);
     return;
   }
   GST_OBJECT_LOCK (self);

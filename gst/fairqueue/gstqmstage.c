@@ -5,9 +5,12 @@
 
 #include "gstqmstage.h"
 #include "gstqmadjust.h"
+#include "gstqmproxy.h"
 #include "common/gstfairmixpause.h"
 #include "gstqmarrival.h"
 #include "gst/common/gstfairmixlock.h"
+
+#define DROP_MESSAGES "post-drop-messages"
 
 /* What the inner jitter buffer counted */
 typedef struct
@@ -38,6 +41,7 @@ struct _GstQmStage
   GstQmArrival arrival;
   GstFairmixPause pause;
   GstQmRefused again;           /* of what was only to tell of pauses */
+  gint tells_of_drops;          /* atomic: the inner one is to */
 
   GstFairmixLock lock;
   GstQmPlayout playout;
@@ -83,16 +87,33 @@ get_refused (GstQmStage * self, GstQmRefused * refused)
   gst_structure_free (stats);
 }
 
-/* The inner one learns that there was a pause; what it counts for that is not to be
- * seen. */
+/* Whoever wants it to tell of drops, or not to, may do so meanwhile: the last word holds. */
+static void
+let_tell_of_drops (GstQmStage * self)
+{
+  gint wanted;
+
+  do {
+    wanted = g_atomic_int_get (&self->tells_of_drops);
+    g_object_set (self->inner, DROP_MESSAGES, wanted, NULL);
+  } while (wanted != g_atomic_int_get (&self->tells_of_drops));
+}
+
+/* The inner one learns that there was a pause; what it counts for that, and says, is not
+ * to be seen. */
 static void
 gst_qm_stage_tell_of_pause (GstQmStage * self, GstBuffer * again)
 {
   GstQmRefused before = { 0, 0 }, after = { 0, 0 };
+  gboolean tells = g_atomic_int_get (&self->tells_of_drops);
 
+  if (tells)
+    g_object_set (self->inner, DROP_MESSAGES, FALSE, NULL);
   get_refused (self, &before);
   chain_inner (self, again);
   get_refused (self, &after);
+  if (tells)
+    let_tell_of_drops (self);
   gst_fairmix_lock_acquire (&self->lock);
   self->again.n_late += after.n_late - before.n_late;
   self->again.n_duplicates += after.n_duplicates - before.n_duplicates;
@@ -414,6 +435,15 @@ gst_qm_stage_release_inner (GstQmStage * self)
   self->playout.stream.known = FALSE;
   gst_fairmix_lock_release (&self->lock);
   gst_qm_stage_move_inner (self);
+}
+
+void
+gst_qm_stage_set_inner_property (GstQmStage * self, const GValue * value,
+    GParamSpec * pspec)
+{
+  if (g_str_equal (pspec->name, DROP_MESSAGES))
+    g_atomic_int_set (&self->tells_of_drops, g_value_get_boolean (value));
+  gst_qm_proxy_set (G_OBJECT (self->inner), value, pspec);
 }
 
 void

@@ -33,6 +33,10 @@ void gst_qm_stage_free (GstQmStage * stage);
 /* Whether running time passes, and may be compared with packets' timestamps */
 void gst_qm_stage_set_playing (GstQmStage * stage, gboolean playing);
 
+/* What the inner one has under the same name */
+void gst_qm_stage_set_inner_property (GstQmStage * stage,
+    const GValue * value, GParamSpec * pspec);
+
 /* Before the pads are made active */
 void gst_qm_stage_open (GstQmStage * stage);
 

@@ -220,6 +220,29 @@ GST_START_TEST (test_a_packet_lost_after_a_pause_holds_up_none)
 
 GST_END_TEST;
 
+/* It is told of pauses by what it drops: that is nobody's loss. */
+GST_START_TEST (test_pauses_are_no_drops)
+{
+  GstHarness *h = harness_new ("qmjitterbuffer post-drop-messages=true");
+  GstMessage *message;
+  guint seq;
+
+  for (guint n = 0; n < 100; n++) {
+    push_in_slot (h, n, n + n / 20 * n);
+    pull_due (h, n);
+  }
+  fail_unless (pop_message (h, "drop-msg") == NULL);
+  push_in_slot (h, 98, 98 + 4 * 98);    /* a second time: too late */
+  message = pop_message (h, "drop-msg");
+  fail_unless (gst_structure_get_uint (gst_message_get_structure (message),
+          "seqnum", &seq));
+  fail_unless_equals_int (seq, (guint16) (SEQ + 98));
+  gst_message_unref (message);
+  harness_free (h);
+}
+
+GST_END_TEST;
+
 static Suite *
 qmjitterbuffer_silence_suite (void)
 {
@@ -233,7 +256,9 @@ qmjitterbuffer_silence_suite (void)
   tcase_add_test (tc, test_a_long_id_is_not_looked_for_among_short_ones);
   tcase_add_test (tc, test_packets_of_dtx_go_first);
   tcase_add_test (tc, test_comfort_noise_is_no_other_stream);
-  tcase_add_loop_test (tc, test_a_packet_lost_after_a_pause_holds_up_none, 0, 3);
+  tcase_add_loop_test (tc, test_a_packet_lost_after_a_pause_holds_up_none, 0,
+      3);
+  tcase_add_test (tc, test_pauses_are_no_drops);
   return suite;
 }
 
