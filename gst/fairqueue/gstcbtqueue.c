@@ -504,6 +504,10 @@ gst_cbt_queue_note_flow (GstCbtQueue * self, GstFlowReturn flow)
     flow = GST_FLOW_OK;
   if (flow != GST_FLOW_OK)
     self->flow = flow;
+  /* as in a queue: who takes packets again, some day, takes those of that day */
+  if (flow != GST_FLOW_OK && flow != GST_FLOW_EOS)
+    gst_cbt_queue_items_clear_packets (&self->items, &self->queue,
+        gst_fairmix_time_now (&self->time));
   return !self->stopped && self->n_flushing == 0
       && (flow == GST_FLOW_OK || flow == GST_FLOW_EOS);
 }

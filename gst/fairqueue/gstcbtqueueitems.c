@@ -96,6 +96,23 @@ gst_cbt_queue_items_clear (GQueue * items, FmxClassQueue * queue,
   }
 }
 
+void
+gst_cbt_queue_items_clear_packets (GQueue * items, FmxClassQueue * queue,
+    FmxTime now)
+{
+  GList *next;
+
+  for (GList * l = items->head; l != NULL; l = next) {
+    GstCbtQueueItem *item = l->data;
+
+    next = l->next;
+    if (GST_IS_EVENT (item->object))
+      continue;
+    fmx_class_queue_clear (queue, &item->pad->queue_class, now);
+    take_out (items, l);
+  }
+}
+
 gboolean
 gst_cbt_queue_event_begins (GstEvent * event)
 {

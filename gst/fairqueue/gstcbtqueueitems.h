@@ -41,6 +41,10 @@ void gst_cbt_queue_items_append (GQueue * items, GstCbtQueuePad * pad,
 void gst_cbt_queue_items_clear (GQueue * items, FmxClassQueue * queue,
     GstCbtQueuePad * only, FmxTime now);
 
+/* Throws away the packets that wait, of all pads; events stay. */
+void gst_cbt_queue_items_clear_packets (GQueue * items, FmxClassQueue * queue,
+    FmxTime now);
+
 /* Whether a new stream, or a new part of one, comes after @event */
 gboolean gst_cbt_queue_event_begins (GstEvent * event);
 

@@ -147,6 +147,31 @@ GST_START_TEST (test_it_goes_on_when_it_is_linked_again)
 
 GST_END_TEST;
 
+/* What waited when nobody took it is of no use later. */
+GST_START_TEST (test_who_is_linked_again_gets_what_comes_then)
+{
+  GstHarness *h = gst_harness_new_with_padnames ("cbtqueue", "sink_0", "src");
+  GstPad *src = gst_pad_get_peer (h->sinkpad);
+  GstTestClock *clock = queue_use_slow_link (h);
+
+  gst_harness_set_src_caps_str (h, "application/x-a");
+  queue_push_on_link (h, clock, numbered (0));
+  for (guint i = 1; i < 5; i++)
+    gst_harness_push (h, numbered (i));
+  fail_unless (gst_pad_unlink (src, h->sinkpad));
+  queue_let_pass (clock);
+  queue_push_until (h, numbered (5), GST_FLOW_NOT_LINKED);
+  fail_unless_equals_int (gst_pad_link (src, h->sinkpad), GST_PAD_LINK_OK);
+  fail_unless_equals_int (gst_harness_push (h, numbered (6)), GST_FLOW_OK);
+  queue_let_pass (clock);
+  fail_unless_equals_uint64 (pull_number (h), 6);
+  gst_object_unref (clock);
+  gst_object_unref (src);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_a_flush_empties_its_pad_only)
 {
   GstHarness *a = gst_harness_new_with_padnames ("cbtqueue", "sink_0", "src");
@@ -241,6 +266,18 @@ GST_START_TEST (test_latency_is_what_a_full_queue_takes)
 
 GST_END_TEST;
 
+static guint64
+level_bytes (GstHarness * h)
+{
+  GstStructure *stats;
+  guint64 level = G_MAXUINT64;
+
+  g_object_get (h->element, "stats", &stats, NULL);
+  gst_structure_get_uint64 (stats, "level-bytes", &level);
+  gst_structure_free (stats);
+  return level;
+}
+
 GST_START_TEST (test_downstreams_refusal_reaches_upstream)
 {
   GstHarness *h = gst_harness_new_with_padnames ("cbtqueue", "sink_0", "src");
@@ -253,6 +290,7 @@ GST_START_TEST (test_downstreams_refusal_reaches_upstream)
     g_thread_yield ();
   }
   fail_unless_equals_int (flow, GST_FLOW_FLUSHING);
+  fail_unless_equals_uint64 (level_bytes (h), 0);       /* nor does it wait */
   gst_harness_teardown (h);
 }
 
@@ -406,6 +444,7 @@ cbtqueue_stream_suite (void)
   tcase_add_test (tc, test_a_pad_that_goes_is_not_waited_for);
   tcase_add_test (tc, test_after_the_end_there_may_be_another_beginning);
   tcase_add_test (tc, test_it_goes_on_when_it_is_linked_again);
+  tcase_add_test (tc, test_who_is_linked_again_gets_what_comes_then);
   tcase_add_test (tc, test_a_flush_empties_its_pad_only);
   tcase_add_test (tc, test_a_pad_released_while_it_flushes_blocks_nobody);
   tcase_add_test (tc, test_lists_are_taken_apart);
