@@ -261,6 +261,11 @@ GST_START_TEST (test_latency_is_what_a_full_queue_takes)
       (20 + 11 * 12) * GST_MSECOND);
   g_object_set (h->element, "max-size-time", 24 * GST_MSECOND, NULL);
   queue_expect_latency (h, (10 + 36) * GST_MSECOND, (20 + 36) * GST_MSECOND);
+  g_object_set (h->element, "max-size-buffers", 0, NULL);
+  queue_expect_latency (h, (10 + 36) * GST_MSECOND, (20 + 36) * GST_MSECOND);
+  g_object_set (h->element, "max-size-bytes", 0, "max-size-time",
+      G_GUINT64_CONSTANT (0), NULL);
+  queue_expect_latency (h, 10 * GST_MSECOND, GST_CLOCK_TIME_NONE);
   gst_harness_teardown (h);
 }
 
@@ -292,6 +297,26 @@ GST_START_TEST (test_downstreams_refusal_reaches_upstream)
   fail_unless_equals_int (flow, GST_FLOW_FLUSHING);
   fail_unless_equals_uint64 (level_bytes (h), 0);       /* nor does it wait */
   gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
+/* As when a flush ends while it is being shut down: a task that runs then is never ended. */
+GST_START_TEST (test_a_flush_that_ends_late_starts_nothing)
+{
+  GstElement *element = gst_element_factory_make ("cbtqueue", NULL);
+  GstPad *sink = gst_element_request_pad_simple (element, "sink_0");
+  GstPad *src = gst_element_get_static_pad (element, "src");
+
+  gst_element_set_state (element, GST_STATE_PAUSED);
+  gst_pad_set_active (src, FALSE);
+  gst_pad_send_event (sink, gst_event_new_flush_start ());
+  gst_pad_send_event (sink, gst_event_new_flush_stop (TRUE));
+  gst_element_set_state (element, GST_STATE_NULL);
+  fail_unless (GST_PAD_TASK (src) == NULL);
+  gst_object_unref (sink);
+  gst_object_unref (src);
+  gst_object_unref (element);
 }
 
 GST_END_TEST;
@@ -450,6 +475,7 @@ cbtqueue_stream_suite (void)
   tcase_add_test (tc, test_lists_are_taken_apart);
   tcase_add_test (tc, test_latency_is_what_a_full_queue_takes);
   tcase_add_test (tc, test_downstreams_refusal_reaches_upstream);
+  tcase_add_test (tc, test_a_flush_that_ends_late_starts_nothing);
   tcase_add_test (tc, test_losses_that_last_are_told_once);
   tcase_add_test (tc, test_anything_may_happen_at_any_time);
   return s;
