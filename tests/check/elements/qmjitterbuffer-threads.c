@@ -160,6 +160,7 @@ lose_one (GstDebugCategory * category, GstDebugLevel level,
     GstDebugMessage * message, gpointer user_data)
 {
   GstHarness **h = user_data;
+  GstTestClock *clock;
 
   if (*h == NULL
       || g_strcmp0 (gst_debug_category_get_name (category), "GST_BUS") != 0
@@ -167,6 +168,11 @@ lose_one (GstDebugCategory * category, GstDebugLevel level,
     return;
   push (*h, 1, 0);
   push (*h, 3, 0);
+  clock = gst_harness_get_testclock (*h);
+  while (gst_test_clock_peek_id_count (clock) == 0
+      && stat_of (*h, "num-lost") == 0)
+    g_thread_yield ();          /* until it is waited for, or given up */
+  gst_object_unref (clock);
   *h = NULL;
 }
 
