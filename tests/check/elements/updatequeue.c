@@ -124,13 +124,6 @@ GST_START_TEST (test_the_key_is_where_it_is_said_to_be)
 
 GST_END_TEST;
 
-GST_START_TEST (test_it_holds_no_more_than_its_size)
-{
-  expect_served ("updatequeue max-size=2", "a1 b1 c1 c2", "b1 c2");
-}
-
-GST_END_TEST;
-
 static GstBuffer *
 make_rtp (guint pt, const gchar * payload, gboolean csrc)
 {
@@ -176,14 +169,34 @@ expect_replaced (const gchar * launch, guint n_replaced)
   gst_harness_push (rig.h, make_rtp (96, "a2", TRUE));
   gst_harness_push (rig.h, make_rtp (97, "a3", FALSE));
   gst_harness_push (rig.h, make_rtp (97, "b1", FALSE));
+  gst_harness_push (rig.h, make_rtp (97, "c1", FALSE));
+  push (&rig, "no RTP");
+  push (&rig, "no RTP");
   fail_unless_equals_uint64 (stat_of (rig.h, "replaced"), n_replaced);
-  g_free (rig_finish (&rig, 4 - n_replaced));
+  g_free (rig_finish (&rig, 7 - n_replaced));
 }
+
+GST_START_TEST (test_it_holds_no_more_than_its_size)
+{
+  Rig rig;
+
+  rig_init (&rig, "updatequeue max-size=2");
+  push (&rig, "a1");
+  push (&rig, "b1");
+  push (&rig, "c1");
+  push (&rig, "c2");
+  fail_unless_equals_uint64 (stat_of (rig.h, "overflowed"), 1);
+  fail_unless_equals_uint64 (stat_of (rig.h, "replaced"), 1);
+  g_free (rig_finish (&rig, 2));
+  expect_served ("updatequeue max-size=2", "a1 b1 c1 c2", "b1 c2");
+}
+
+GST_END_TEST;
 
 GST_START_TEST (test_keys_of_rtp_are_in_the_payload_or_its_type)
 {
   expect_replaced ("updatequeue", 2);
-  expect_replaced ("updatequeue key=payload-type", 2);
+  expect_replaced ("updatequeue key=payload-type", 3);
   expect_replaced ("updatequeue key-size=2", 0);
 }
 
@@ -246,6 +259,28 @@ GST_START_TEST (test_shutting_down_frees_what_waits)
   gst_harness_teardown (rig.h);
   g_mutex_clear (&rig.lock);
   g_cond_clear (&rig.cond);
+}
+
+GST_END_TEST;
+
+static void
+note_gone (gpointer gone, GstMiniObject * object)
+{
+  *(gboolean *) gone = TRUE;
+}
+
+GST_START_TEST (test_another_size_frees_what_waits)
+{
+  GstBuffer *buffer = make_buffer ("a1");
+  gboolean gone = FALSE;
+  Rig rig;
+
+  rig_init (&rig, "updatequeue");
+  gst_mini_object_weak_ref (GST_MINI_OBJECT (buffer), note_gone, &gone);
+  gst_harness_push (rig.h, buffer);
+  gst_harness_set (rig.h, "updatequeue", "max-size", 2, NULL);
+  fail_unless (gone);
+  g_free (rig_finish (&rig, 0));
 }
 
 GST_END_TEST;
@@ -353,6 +388,7 @@ updatequeue_suite (void)
   tcase_add_test (tc, test_events_wait_for_the_buffers_before_them);
   tcase_add_test (tc, test_flush_empties_and_goes_on);
   tcase_add_test (tc, test_shutting_down_frees_what_waits);
+  tcase_add_test (tc, test_another_size_frees_what_waits);
   tcase_add_test (tc, test_it_can_hold_back_what_is_live_for_any_time);
   tcase_add_test (tc, test_it_goes_on_when_it_is_linked_again);
   tcase_add_test (tc, test_a_flush_that_ends_late_starts_nothing);
