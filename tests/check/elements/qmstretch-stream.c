@@ -103,6 +103,25 @@ GST_START_TEST (test_a_gap_takes_up_what_is_to_be_done)
 
 GST_END_TEST;
 
+/* Also a hole that nobody said, and that is too short for all of it */
+GST_START_TEST (test_a_hole_takes_up_some_of_what_is_to_be_done)
+{
+  Rig rig;
+
+  rig_init (&rig);
+  push (&rig, 10);
+  adjust (&rig, -60 * MS);
+  push (&rig, 1);
+  fail_unless (debt (&rig) < 0);
+  rig.stamp += 10 * MS;
+  push_until_done (&rig);
+  fail_unless_equals_uint64 (rig.position, rig.stamp);
+  fail_unless_equals_int (rig.n_gaps, 0);
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
 /* As audio that goes back, which nobody said: what is left to be done is not so much more */
 GST_START_TEST (test_a_gap_that_goes_back_is_obeyed)
 {
@@ -285,6 +304,7 @@ qmstretch_stream_suite (void)
   tcase_add_test (tc, test_announcements_without_a_jump_do_nothing);
   tcase_add_test (tc, test_an_announcement_may_be_early);
   tcase_add_test (tc, test_a_gap_takes_up_what_is_to_be_done);
+  tcase_add_test (tc, test_a_hole_takes_up_some_of_what_is_to_be_done);
   tcase_add_test (tc, test_a_gap_that_goes_back_is_obeyed);
   tcase_add_test (tc, test_eos_drains);
   tcase_add_test (tc, test_flush_forgets);
