@@ -82,6 +82,8 @@ GST_START_TEST (test_a_receiver_that_sends_two_streams_is_no_plain_one)
   out = pad_from (node, node->session, "send_rtp_src");
   gst_pad_set_chain_function (out, drop);
   in = pad_to (node->session, "send_rtp_sink", RTP_CAPS_PCMU);
+  /* as a pipeline does; without it GStreamer 1.26 makes no report for who sends */
+  gst_pad_push_event (out, gst_event_new_latency (0));
   for (guint i = 0; i < 60; i++) {
     gst_pad_push (in, rtp_packet_new (SECOND_SSRC, i, 160));
     gst_pad_push (in, rtp_packet_new (SECOND_SSRC + 1, i, 160));
