@@ -12,6 +12,8 @@
 #define SAMPLES 960             /* of 48 kHz in a packet */
 #define FIRST_SENT (10 * GST_SECOND)
 #define N_PACKETS 800
+#define LOOK (10 * MS)          /* real time between two looks */
+#define PATIENCE_US (100 * G_USEC_PER_SEC)      /* nothing here takes so long */
 #define ENCODE "opusenc ! rtpopuspay pt=96 ssrc=24 seqnum-offset=65500 " \
     "timestamp-offset=4294900000"
 #define DECODE "rtpopusdepay ! opusdec plc=true name=decoder ! " \
@@ -173,16 +175,33 @@ note_adaptation (Outcome * outcome, const GstStructure * s)
   outcome->n_shrunk += after < before;
 }
 
+/* Lets all go who wait for a time that is over, which moving @clock on does not. */
 static void
-wait_for_eos (GstElement * pipeline, Outcome * outcome)
+let_go (GstTestClock * clock)
+{
+  GstClockID id;
+
+  while ((id = gst_test_clock_process_next_clock_id (clock)) != NULL)
+    gst_clock_id_unref (id);
+}
+
+static void
+wait_for_eos (GstElement * pipeline, GstTestClock * clock, Outcome * outcome)
 {
   GstBus *bus = gst_element_get_bus (pipeline);
+  gint64 end_us = g_get_monotonic_time () + PATIENCE_US;
   gboolean eos = FALSE;
 
   while (!eos) {
-    GstMessage *message = gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE,
+    GstMessage *message = gst_bus_timed_pop_filtered (bus, LOOK,
         GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_ELEMENT);
 
+    if (message == NULL) {
+      /* who has looked at the clock before, and waits only now */
+      let_go (clock);
+      fail_if (g_get_monotonic_time () > end_us, "it does not end");
+      continue;
+    }
     fail_if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR);
     eos = GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS;
     if (gst_message_has_name (message, "fairmix-playout-adaptation"))
@@ -219,7 +238,6 @@ play (const gchar * receive, Outcome * outcome)
   GstFlowReturn flow;
   GstCaps *caps;
   GPtrArray *packets = packets_new (&caps);
-  GstClockID id;
   guint64 level;
 
   memset (outcome, 0, sizeof *outcome);
@@ -238,10 +256,9 @@ play (const gchar * receive, Outcome * outcome)
   while (level > 0);
   gst_test_clock_set_time (GST_TEST_CLOCK (clock), FIRST_SENT
       + (N_PACKETS + 50) * PACKET);
-  while ((id = gst_test_clock_process_next_clock_id (GST_TEST_CLOCK (clock))))
-    gst_clock_id_unref (id);
+  let_go (GST_TEST_CLOCK (clock));
   g_signal_emit_by_name (in, "end-of-stream", &flow);
-  wait_for_eos (pipeline, outcome);
+  wait_for_eos (pipeline, GST_TEST_CLOCK (clock), outcome);
   read_stats (pipeline, outcome);
   gst_element_set_state (pipeline, GST_STATE_NULL);
   g_ptr_array_unref (packets);
