@@ -140,6 +140,15 @@ check_without_a_clock (const gchar * factory)
   gst_object_unref (element);
 }
 
+/* @clock is the system's from now on: sessions send their RTCP by it, at times that they
+ * draw with GLib's numbers, which are the same in each run. */
+static inline void
+clock_use_for_sessions (GstTestClock * clock)
+{
+  gst_system_clock_set_default (GST_CLOCK (clock));
+  g_random_set_seed (1);
+}
+
 /* Waits until @n_waiters threads (GstFairmixTimers) wait on @clock: all that
  * was due has happened then.  Returns: the earliest deadline. */
 static inline GstClockTime

@@ -124,7 +124,7 @@ chain_init (Chain * chain, const gchar * session, const gchar * sender,
   memset (chain, 0, sizeof *chain);
   chain->clock =
       GST_TEST_CLOCK (gst_test_clock_new_with_start_time (1000 * GST_SECOND));
-  gst_system_clock_set_default (GST_CLOCK (chain->clock));
+  clock_use_for_sessions (chain->clock);
   for (guint i = 0; i < N_LINKS; i++)
     link_init (chain, &chain->links[i], router);
   for (guint k = 0; k < N; k++) {

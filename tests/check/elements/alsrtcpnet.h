@@ -65,7 +65,7 @@ net_init_full (Net * net, const gchar * settings, gboolean srtcp)
   memset (net, 0, sizeof *net);
   net->clock =
       GST_TEST_CLOCK (gst_test_clock_new_with_start_time (1000 * GST_SECOND));
-  gst_system_clock_set_default (GST_CLOCK (net->clock));
+  clock_use_for_sessions (net->clock);
   net->ssrc = 0x5555;
   net->srtcp = srtcp;
   net->bin = gst_object_ref_sink (gst_parse_launch (line, NULL));

@@ -219,7 +219,7 @@ net_init (Net * net)
   memset (net, 0, sizeof *net);
   net->clock =
       GST_TEST_CLOCK (gst_test_clock_new_with_start_time (1000 * GST_SECOND));
-  gst_system_clock_set_default (GST_CLOCK (net->clock));
+  clock_use_for_sessions (net->clock);
   net->packet_time = FRAME;
   fmx_rng_init (&net->rng, 1);
 }

@@ -63,7 +63,7 @@ rig_init (Rig * rig, const gchar * factory, const gchar * suffix)
 
   rig->clock =
       GST_TEST_CLOCK (gst_test_clock_new_with_start_time (10 * GST_SECOND));
-  gst_system_clock_set_default (GST_CLOCK (rig->clock));
+  clock_use_for_sessions (rig->clock);
   rig->seq = 0;
   rig->bin = gst_object_ref_sink (gst_bin_new ("top"));
   rig->owner = gst_element_factory_make ("identity", "owner");

@@ -314,7 +314,7 @@ GST_START_TEST (test_two_rtpbins_and_a_funnel_close_the_loop)
   GstBus *bus;
 
   /* rtpsession sends its RTCP by the system's clock */
-  gst_system_clock_set_default (GST_CLOCK (clock));
+  clock_use_for_sessions (clock);
   sender = gst_parse_launch (RTPBIN
       "audiotestsrc is-live=true samplesperbuffer=160 ! "
       "audio/x-raw,rate=8000,channels=1 ! mulawenc ! rtppcmupay ! "

@@ -41,7 +41,7 @@ sender_init (Sender * s)
 {
   s->rig = rig_new ("mix-encoding=pcmu");
   /* rtpsession sends its RTCP by the system's clock */
-  gst_system_clock_set_default (GST_CLOCK (s->rig->clock));
+  clock_use_for_sessions (s->rig->clock);
   s->sent = g_hash_table_new_full (NULL, NULL, NULL, g_free);
   s->session = gst_element_factory_make ("rtpsession", NULL);
   gst_object_ref_sink (s->session);
