@@ -6,6 +6,8 @@
 #include <netinet/in.h>
 #include <netinet/ip.h>
 
+#define PATIENCE_US (30 * G_USEC_PER_SEC)       /* what was sent to ourselves comes */
+
 /* Many datagrams go out with one call; one that cannot go harms no other. */
 GST_START_TEST (test_many_are_sent_at_once)
 {
@@ -28,6 +30,7 @@ GST_START_TEST (test_many_are_sent_at_once)
     fail_unless (out[i].sent == (i != 5));
     if (i == 5)
       continue;
+    fail_unless (gst_dpm_socket_wait (&there, PATIENCE_US, NULL));
     fail_unless_equals_int (gst_dpm_socket_receive (&there, data, sizeof data,
             &from), 10 + i);
     fail_unless_equals_int (data[9 + i], i);
@@ -71,7 +74,7 @@ GST_START_TEST (test_marks_come_through)
       else
         g_socket_set_option (here.socket, IPPROTO_IP, IP_TOS, ecn, NULL);
       fail_unless (gst_dpm_socket_send (&here, data, 3, &to));
-      fail_unless (gst_dpm_socket_wait (&there, G_USEC_PER_SEC, NULL));
+      fail_unless (gst_dpm_socket_wait (&there, PATIENCE_US, NULL));
       fail_unless_equals_int (gst_dpm_socket_receive (&there, data,
               sizeof data, &from), 3);
       fail_unless_equals_int (gst_dpm_socket_get_tos (&there), ecn);
@@ -82,6 +85,17 @@ GST_START_TEST (test_marks_come_through)
 }
 
 GST_END_TEST;
+
+/* Returns: whether this host can send to itself by IPv6 */
+static gboolean
+has_v6 (void)
+{
+  GstDpmSocket v6 = { 0 };
+  gboolean has_v6 = gst_dpm_socket_open (&v6, "::1", 0, NULL);
+
+  gst_dpm_socket_close (&v6);
+  return has_v6;
+}
 
 /* RTP says that it is ECN-capable; RTCP and what sets up a session do not. */
 GST_START_TEST (test_rtp_alone_is_ecn_capable)
@@ -104,8 +118,8 @@ GST_START_TEST (test_rtp_alone_is_ecn_capable)
     fail_unless (gst_dpm_socket_open (&there, NULL, 0, NULL));
     fail_unless (gst_dpm_socket_set_ect (&here));
     to.port = (guint16) gst_dpm_socket_get_port (&there);
-    if (i > 0 && !here.is_v6)
-      n = 0;                    /* no IPv6 here */
+    if (i > 0 && !has_v6 ())
+      n = 0;
     for (guint k = 0; k < n; k++) {
       GstDpmDatagram *datagram = &out[k / 2];
 
@@ -116,7 +130,7 @@ GST_START_TEST (test_rtp_alone_is_ecn_capable)
         fail_unless (gst_dpm_socket_send (&here, datagram->data, 12, &to));
       else
         gst_dpm_socket_send_all (&here, datagram, 1);
-      fail_unless (gst_dpm_socket_wait (&there, G_USEC_PER_SEC, NULL));
+      fail_unless (gst_dpm_socket_wait (&there, PATIENCE_US, NULL));
       fail_unless_equals_int (gst_dpm_socket_receive (&there, data,
               sizeof data, &from), 12);
       fail_unless_equals_int (gst_dpm_socket_get_tos (&there),
@@ -146,6 +160,7 @@ GST_START_TEST (test_a_flood_of_nothing_has_an_end)
     fail_unless (gst_dpm_socket_send (&here, data, 0, &to));
   fail_unless (gst_dpm_socket_send (&here, data, 77, &to));
   do {
+    fail_unless (gst_dpm_socket_wait (&there, PATIENCE_US, NULL));
     size = gst_dpm_socket_receive (&there, data, sizeof data, &from);
     n_calls++;
   } while (size == 0 && n_calls < 10);
