@@ -12,6 +12,7 @@ a voice that is to leave a narrow link would go on to fill it meanwhile.
 import os
 import pathlib
 import sys
+import time
 import types
 import weakref
 
@@ -89,9 +90,9 @@ def check_unanswered(room):
         room.join('Abe', lambda *ready: found.append(ready))
         wait_for(lambda: found, 'no offer')
         seat, _, _ = found[0]
-        seat.answered, began = answered, seat.since
+        seat.answered = answered
         for since_s, gone in ((seconds - 5, False), (seconds + 5, True)):
-            seat.since = began - since_s
+            seat.since = time.monotonic() - since_s
             seat.check()
             if seat.closed != gone:
                 sys.exit(f'after {since_s} s the seat is {"" if gone else "not "}held')
