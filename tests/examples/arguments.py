@@ -5,7 +5,8 @@ usage: arguments.py SOURCE-ROOT BUILD-ROOT
 
 Each row: a command, what it must print.  An error ends with status 2 before a
 pipeline begins; help ends with status 0.  No process here lives for more than
-moments.
+moments.  Where that is allowed it is in a network of its own: nobody else has its
+ports, and no name server is asked.
 """
 import contextlib
 import os
@@ -19,9 +20,12 @@ import sys
 import tempfile
 import time
 
+import smoke
+
 ROOT, BUILD = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 LAUNCH = ROOT / 'examples/launch'
 USED = 15000                    # a port that somebody else has
+PATIENCE_S = 60
 SCRIPTS = ['sender', 'receiver', 'renderer', 'mixer', 'mixer-chain',
            'jitterbuffer', 'multicast-sender', 'multicast-receiver',
            'layered-sender', 'layered-receiver', 'layered-router']
@@ -90,7 +94,7 @@ WRONG = [
 
 def run(command, *arguments, **environment):
     return subprocess.run([str(command), *arguments], capture_output=True,
-                          text=True, check=False, timeout=60,
+                          text=True, check=False, timeout=PATIENCE_S,
                           stdin=subprocess.DEVNULL,
                           env={**os.environ, **environment})
 
@@ -256,18 +260,24 @@ def processes_of(session):
 
 
 def end_of_chain(tools, **more):
-    """What is wrong, or left, after a chain was told to end, by @more or else here."""
+    """What is wrong, or left, after a chain was told to end, by @more or else here: then
+    while a mixer waits for a program."""
+    hold = tools / 'hold'
+    if not more:
+        hold.touch()
     chain = subprocess.Popen(
         [LAUNCH / 'mixer-chain.sh'], start_new_session=True, stdout=subprocess.DEVNULL,
         env={**os.environ, 'PATH': f'{tools}:{os.environ["PATH"]}', 'FMX_BUILD': str(BUILD),
              **more})
-    while not more and not all(any(program in line for line in processes_of(chain.pid))
-                               for program in ('/mixer.sh', 'sleep 0.5')):
+    while not more and chain.poll() is None and not all(
+            any(program in line for line in processes_of(chain.pid))
+            for program in ('/mixer.sh', '/gst-inspect-1.0')):
         time.sleep(0.01)
     if not more:
         chain.terminate()
+        hold.unlink()
     try:
-        chain.wait(15)
+        chain.wait(PATIENCE_S)
     except subprocess.TimeoutExpired:
         yield 'mixer-chain.sh does not end'
     left = processes_of(chain.pid)
@@ -282,9 +292,11 @@ def check_end(folder):
     began, or while they wait for a program that takes its own time."""
     tools = pathlib.Path(folder, 'slow')
     tools.mkdir()
-    for tool in 'gst-inspect-1.0', 'gst-launch-1.0':
-        (tools / tool).write_text('#!/bin/sh\n' + ('exec sleep 60' if 'launch' in tool else
-                                                   'trap "" INT\nexec sleep 0.5'))
+    for tool, does in (('gst-inspect-1.0', 'trap "" INT\nsleep 0.5\n'
+                        f'while [ -e {tools}/hold ] && grep -qs /mixer.sh /proc/$PPID/cmdline\n'
+                        'do sleep 0.05\ndone'),
+                       ('gst-launch-1.0', 'exec sleep 60')):
+        (tools / tool).write_text(f'#!/bin/sh\n{does}\n')
         (tools / tool).chmod(0o755)
     yield from end_of_chain(tools)
     began = pathlib.Path(folder, 'began')
@@ -299,6 +311,7 @@ def python_or_not(program, *arguments, **environment):
 
 
 def main():
+    smoke.own_network()
     os.environ.update({
         'GST_PLUGIN_PATH': ':'.join(
             str(p) for p in (BUILD / 'gst').iterdir() if p.is_dir()),
@@ -306,9 +319,7 @@ def main():
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         os.chdir(folder)
-        somebody = stack.enter_context(
-            socket.socket(socket.AF_INET6 if socket.has_ipv6 else socket.AF_INET,
-                          socket.SOCK_DGRAM))
+        somebody = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
         somebody.bind(('', USED))
         bad = [*check_wrong(), *check_help(), *check_default(),
                *check_unbuilt(folder), *check_programs(folder),
