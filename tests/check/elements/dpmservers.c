@@ -8,6 +8,9 @@
 #include "gstdpmservers.h"
 #include "gstdpmsocket.h"
 
+#define PATIENCE_US (60 * G_USEC_PER_SEC)
+#define IN_TIME_US (200 * 1000) /* they are waited for a little longer */
+
 static FmxJoinAddress
 next_of (GstDpmServers * servers)
 {
@@ -127,7 +130,7 @@ answer (GstDpmSocket * socket, guint8 flaw)
   FmxJoinAddress from;
   gsize size;
 
-  fail_unless (gst_dpm_socket_wait (socket, -1, NULL));
+  fail_unless (gst_dpm_socket_wait (socket, PATIENCE_US, NULL));
   size = gst_dpm_socket_receive (socket, data, sizeof data, &from);
   fail_unless (fmx_join_message_parse (&hello, data, size) == FMX_JOIN_VALID);
   fail_unless_equals_int (hello.type, FMX_JOIN_HELLO);
@@ -145,14 +148,17 @@ run_next (gpointer servers)
   return GUINT_TO_POINTER (address.port);
 }
 
-/* Three of the same priority; one answers falsely, one rightly, one not at all. */
-GST_START_TEST (test_the_host_that_answers_first_is_the_first)
+/* Returns: FALSE if they had no time to answer while they were waited for */
+static gboolean
+check_who_answers_first (void)
 {
   GstDpmSocket sockets[3] = { {0}, {0}, {0}
   };
   GstDpmServers *servers;
-  guint ports[3];
+  guint ports[3], nearest;
+  gboolean in_time;
   GThread *thread;
+  gint64 begin_us;
 
   resolver_install ();
   for (guint i = 0; i < 3; i++) {
@@ -161,16 +167,28 @@ GST_START_TEST (test_the_host_that_answers_first_is_the_first)
     resolver_add_target ("one.test", (guint16) ports[i], 10);
   }
   servers = gst_dpm_servers_new ("meet.test", NULL);
+  begin_us = g_get_monotonic_time ();
   thread = g_thread_new ("next", run_next, servers);
   answer (&sockets[1], 1);
   answer (&sockets[2], 0);
-  fail_unless_equals_int (GPOINTER_TO_UINT (g_thread_join (thread)), ports[2]);
-  assert_next (servers, ports[0]);
-  assert_next (servers, ports[1]);
+  nearest = GPOINTER_TO_UINT (g_thread_join (thread));
+  in_time = g_get_monotonic_time () - begin_us < IN_TIME_US;
+  if (in_time) {
+    fail_unless_equals_int (nearest, ports[2]);
+    assert_next (servers, ports[0]);
+    assert_next (servers, ports[1]);
+  }
   gst_dpm_servers_free (servers);
   for (guint i = 0; i < 3; i++)
     gst_dpm_socket_close (&sockets[i]);
   resolver_remove ();
+  return in_time;
+}
+
+/* Three of the same priority; one answers falsely, one rightly, one not at all. */
+GST_START_TEST (test_the_host_that_answers_first_is_the_first)
+{
+  while (!check_who_answers_first ());
 }
 
 GST_END_TEST;
