@@ -376,6 +376,36 @@ expect_message (Person * person, const gchar * name, const gchar * field,
   gst_message_unref (wait_for_message (person, name, field, value));
 }
 
+/* Waits until @person's pipeline posts an error, or a warning, as @type says.
+ * Returns: (transfer full) */
+static inline GstMessage *
+wait_for_complaint (Person * person, GstMessageType type)
+{
+  gint64 end = patient_clock_now_us () + PATIENCE_US;
+  GstBus *bus = gst_element_get_bus (person->pipeline);
+  GstMessage *message = NULL;
+
+  while (message == NULL && patient_clock_now_us () < end)
+    message = gst_bus_timed_pop_filtered (bus, LOOK_US * GST_USECOND, type);
+  gst_object_unref (bus);
+  fail_unless (message != NULL);
+  return message;
+}
+
+/* It knows that all who are there have another secret. */
+static inline void
+expect_not_authorized (Person * person)
+{
+  GstMessage *message = wait_for_complaint (person, GST_MESSAGE_ERROR);
+  GError *error = NULL;
+
+  gst_message_parse_error (message, &error, NULL);
+  fail_unless (g_error_matches (error, GST_RESOURCE_ERROR,
+          GST_RESOURCE_ERROR_NOT_AUTHORIZED));
+  g_error_free (error);
+  gst_message_unref (message);
+}
+
 /* Waits until a number in the statistics is at least @least. */
 static inline void
 wait_for_stat (Person * person, const gchar * field, guint64 least)

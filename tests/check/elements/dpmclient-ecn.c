@@ -29,6 +29,17 @@ on_element (GstBin * bin G_GNUC_UNUSED, GstBin * sub_bin G_GNUC_UNUSED,
   gst_object_unref (pad);
 }
 
+static void
+wait_for_ten (const gint * n)
+{
+  gint64 end = patient_clock_now_us () + PATIENCE_US;
+
+  while (g_atomic_int_get (n) < 10) {
+    fail_if (patient_clock_now_us () > end, "%d came", g_atomic_int_get (n));
+    g_usleep (LOOK_US);
+  }
+}
+
 GST_START_TEST (test_ecn_is_sent_by_who_is_asked_to)
 {
   Person *mixer = mixer_new ("");
@@ -38,12 +49,10 @@ GST_START_TEST (test_ecn_is_sent_by_who_is_asked_to)
   g_signal_connect (mixer->pipeline, "deep-element-added",
       G_CALLBACK (on_element), NULL);
   bob = client_new (mixer, "bob", 660, "");
-  while (g_atomic_int_get (&n_packets) < 10)
-    g_usleep (LOOK_US);
+  wait_for_ten (&n_packets);
   fail_unless_equals_int (g_atomic_int_get (&n_capable), 0);
   alice = client_new (mixer, "alice", 440, "ecn=true");
-  while (g_atomic_int_get (&n_capable) < 10)
-    g_usleep (LOOK_US);
+  wait_for_ten (&n_capable);
   wait_for_tone (bob, 440, TRUE);
   person_free (alice);
   person_free (bob);

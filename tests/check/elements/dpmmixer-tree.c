@@ -69,11 +69,13 @@ GST_START_TEST (test_a_loop_is_refused)
   Person *b = child_of (a, "");
   gchar *parent = g_strdup_printf ("127.0.0.1:%u", (guint) stat_of (b, "port"));
   Pause pause;
+  gint64 end;
 
   expect_message (b, "dpm-session", "event", "joined");
   pause_begin (&pause, a, GST_STATE_READY);
   g_object_set (a->dpm, "parent", parent, NULL);
   pause_end (&pause);
+  end = patient_clock_now_us () + PATIENCE_US;
   /* either one's JOIN is refused, or one finds itself below itself */
   while (TRUE) {
     GstBus *bus = gst_element_get_bus (a->pipeline);
@@ -95,6 +97,7 @@ GST_START_TEST (test_a_loop_is_refused)
     }
     if (loop)
       break;
+    fail_if (patient_clock_now_us () > end, "nobody gives way");
   }
   person_free (a);
   person_free (b);

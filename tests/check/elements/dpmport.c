@@ -6,6 +6,7 @@
 #include "gstdpmport.h"
 
 #define LOOK_US (5 * 1000)
+#define PATIENCE_US (60 * G_USEC_PER_SEC)
 #define ANSWER_US (20 * 1000)   /* a mixer answers only so many HELLOs a second */
 #define LONG (1000 * FMX_SECOND)        /* no machine is busy for so long */
 #define ROUND_TRIPS 70          /* more than datagrams are read in a row */
@@ -144,8 +145,13 @@ client_new (End * mixer)
 static void
 wait_for (const gint * counter, gint least)
 {
-  while (g_atomic_int_get (counter) < least)
+  gint64 end = g_get_monotonic_time () + PATIENCE_US;
+
+  while (g_atomic_int_get (counter) < least) {
+    fail_if (g_get_monotonic_time () > end, "%d of %d",
+        g_atomic_int_get (counter), least);
     g_usleep (LOOK_US);
+  }
 }
 
 /* Many come and go while a session lasts, and each has an SSRC.  When those that SRTP
@@ -222,10 +228,12 @@ guest_read (Guest * guest)
 static void
 guest_ask (Guest * guest, const guint8 * hello, gsize size)
 {
+  gint64 end = g_get_monotonic_time () + PATIENCE_US;
   guint n_cookies = guest->n_cookies;
   gboolean heard = FALSE;
 
   while (guest->n_cookies == n_cookies) {
+    fail_if (g_get_monotonic_time () > end, "there is no cookie");
     if (!heard)
       gst_dpm_socket_send (&guest->socket, hello, size, &guest->mixer);
     heard = guest_read (guest);
