@@ -341,6 +341,8 @@ meeting_run (Meeting * meeting, gint seconds)
       say_us += MINUTE_US;
     }
   }
+  if (now_us >= check_us)       /* the last act went on for so long */
+    check_witness (meeting);
 }
 
 int
