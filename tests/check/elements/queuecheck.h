@@ -46,6 +46,24 @@ queue_push_until (GstHarness * h, GstBuffer * packet, GstFlowReturn flow)
   gst_buffer_unref (packet);
 }
 
+/* Takes @element and its @sink: a flush ends while it is being shut down, and starts no
+ * task; one that runs then is never ended. */
+static inline void
+queue_end_flush_late (GstElement * element, GstPad * sink)
+{
+  GstPad *src = gst_element_get_static_pad (element, "src");
+
+  gst_element_set_state (element, GST_STATE_PAUSED);
+  gst_pad_set_active (src, FALSE);
+  gst_pad_send_event (sink, gst_event_new_flush_start ());
+  gst_pad_send_event (sink, gst_event_new_flush_stop (TRUE));
+  gst_element_set_state (element, GST_STATE_NULL);
+  fail_unless (GST_PAD_TASK (src) == NULL);
+  gst_object_unref (sink);
+  gst_object_unref (src);
+  gst_object_unref (element);
+}
+
 /* Drops what was there.  Returns: the next event of @type */
 static inline GstEvent *
 queue_pull_event (GstHarness * h, GstEventType type)
