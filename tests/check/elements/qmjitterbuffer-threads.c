@@ -159,21 +159,22 @@ lose_one (GstDebugCategory * category, GstDebugLevel level,
     const gchar * file, const gchar * function, gint line, GObject * object,
     GstDebugMessage * message, gpointer user_data)
 {
-  GstHarness **h = user_data;
+  GstHarness **to_push = user_data;
+  GstHarness *h = g_atomic_pointer_get (to_push);
   GstTestClock *clock;
 
-  if (*h == NULL
+  if (h == NULL
       || g_strcmp0 (gst_debug_category_get_name (category), "GST_BUS") != 0
       || strstr (gst_debug_message_get (message), "latency") == NULL)
     return;
-  push (*h, 1, 0);
-  push (*h, 3, 0);
-  clock = gst_harness_get_testclock (*h);
+  g_atomic_pointer_set (to_push, NULL);
+  push (h, 1, 0);
+  push (h, 3, 0);
+  clock = gst_harness_get_testclock (h);
   while (gst_test_clock_peek_id_count (clock) == 0
-      && stat_of (*h, "num-lost") == 0)
+      && stat_of (h, "num-lost") == 0)
     g_thread_yield ();          /* until it is waited for, or given up */
   gst_object_unref (clock);
-  *h = NULL;
 }
 
 /* The first packet out makes the inner one's latency a second, and takes as much from its
@@ -181,8 +182,9 @@ lose_one (GstDebugCategory * category, GstDebugLevel level,
 GST_START_TEST (test_what_is_lost_at_the_start_holds_up_none)
 {
   static GstHarness *to_push;
-  GstHarness *h = to_push = harness_new ("qmjitterbuffer");
+  GstHarness *h = harness_new ("qmjitterbuffer");
 
+  g_atomic_pointer_set (&to_push, h);
   gst_debug_add_log_function (lose_one, &to_push, NULL);
   gst_debug_set_threshold_for_name ("GST_BUS", GST_LEVEL_DEBUG);
   push (h, 0, 0);
@@ -191,7 +193,7 @@ GST_START_TEST (test_what_is_lost_at_the_start_holds_up_none)
   pull_due (h, 3);
   gst_debug_unset_threshold_for_name ("GST_BUS");
   gst_debug_remove_log_function (lose_one);
-  fail_unless (to_push == NULL);
+  fail_unless (g_atomic_pointer_get (&to_push) == NULL);
   fail_unless_equals_uint64 (stat_of (h, "num-lost"), 1);
   harness_free (h);
 }
