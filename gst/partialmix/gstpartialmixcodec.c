@@ -566,7 +566,7 @@ encoder_setup (GstPartialMixEncoder * encoder)
     opus_encoder_ctl (encoder->opus, OPUS_SET_COMPLEXITY (encoder->complexity));
     /* Left alone libopus codes a mix of more than some 20 kbit/s as music. */
     opus_encoder_ctl (encoder->opus, OPUS_SET_SIGNAL (encoder->music
-            ? OPUS_AUTO : OPUS_SIGNAL_VOICE));
+            ? OPUS_SIGNAL_MUSIC : OPUS_SIGNAL_VOICE));
     encoder->lookahead = (guint) opus_lookahead (encoder->opus);
   } else if (encoder->format.clock_rate != encoder->rate_hz) {
     encoder->resampler = resampler_new (encoder->rate_hz,
@@ -656,7 +656,9 @@ gst_partial_mix_encoder_set_loss (GstPartialMixEncoder * encoder, guint percent)
   if (encoder->opus == NULL || encoder->loss_percent == percent)
     return;
   encoder->loss_percent = percent;
-  opus_encoder_ctl (encoder->opus, OPUS_SET_INBAND_FEC (percent > 0));
+  /* music has no FEC: where there is much loss libopus would code it as speech for that */
+  opus_encoder_ctl (encoder->opus, OPUS_SET_INBAND_FEC (percent > 0
+          && !encoder->music));
   opus_encoder_ctl (encoder->opus,
       OPUS_SET_PACKET_LOSS_PERC ((opus_int32) percent));
 }

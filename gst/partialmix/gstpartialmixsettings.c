@@ -232,8 +232,8 @@ install_mix_properties (GObjectClass * klass)
   g_object_class_install_property (klass, PROP_MIX_MUSIC,
       g_param_spec_boolean ("mix-music", "Mix music",
           "Code mixes of Opus below 64 kbit/s as music, not as speech: voices "
-          "sound worse, other sounds better, for less than half of the work"
-          LATCHED, FALSE, RW_READY));
+          "sound worse, other sounds better, for less than half of the work, "
+          "and without in-band FEC" LATCHED, FALSE, RW_READY));
   g_object_class_install_property (klass, PROP_DECODER_COMPLEXITY,
       g_param_spec_int ("decoder-complexity", "Decoder complexity",
           "Complexity of the Opus decoders, where libopus is 1.5 or newer: from 5 "

@@ -8,6 +8,7 @@
 
 #include "fairmix/wire/fmx-audio-level.h"
 #include "mixrig.h"
+#include "common/gstfairmixevents.h"
 
 GST_START_TEST (test_neighbours_with_the_same_mix_share_one_encode)
 {
@@ -58,18 +59,21 @@ GST_START_TEST (test_encodes_are_one_plus_the_talkers_in_the_mix)
 
 GST_END_TEST;
 
-/* Returns: the mode that Opus coded the latest mix in [RFC6716 3.1] */
+/* Returns: the mode that Opus coded the latest mix in [RFC6716 3.1], where @loss percent of
+ * the packets are lost */
 static guint
-mode_of_mix (const gchar * properties)
+mode_of_mix (const gchar * properties, guint loss)
 {
   Rig *rig = rig_new (properties);
   RigListener *listener = rig_listener (rig, "src_9",
       "application/x-rtp,encoding-name=OPUS");
   GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  GstEvent *target = gst_fairmix_target_bitrate_event_new (200000);
   guint8 toc;
 
   rig_talkers (rig, 1, 2, RIG_L16);
-  rig_set_target (listener, 200000);
+  gst_fairmix_target_bitrate_event_set_loss (target, loss, 0);
+  gst_pad_push_event (listener->pad, target);
   rig_play (rig);
   rig_run (rig, 30);
   fail_unless (gst_rtp_buffer_map (rig_nth (listener, listener->buffers->len -
@@ -82,8 +86,11 @@ mode_of_mix (const gchar * properties)
 
 GST_START_TEST (test_a_mix_is_music_if_asked_to)
 {
-  fail_unless (mode_of_mix ("max-mix-bitrate=32000") < 16);
-  fail_unless (mode_of_mix ("max-mix-bitrate=32000 mix-music=true") >= 16);
+  static const gchar music[] = "max-mix-bitrate=32000 mix-music=true";
+
+  fail_unless (mode_of_mix ("max-mix-bitrate=32000", 0) < 16);
+  fail_unless (mode_of_mix (music, 0) >= 16);
+  fail_unless (mode_of_mix (music, 20) >= 16);
 }
 
 GST_END_TEST;
