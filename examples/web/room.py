@@ -47,6 +47,7 @@ class Room:
             else Gst.ElementFactory.make('partialmix', 'mix')
         self.mix.set_property('latency', 40 * Gst.MSECOND)
         self.mix.set_property('max-mix-bitrate', MIX_BPS)
+        self.mix.set_property('mix-music', options.music)
         self.pipe.add(self.meeting or self.mix)
         if options.rtp_port:
             rtp = Gst.parse_bin_from_description(

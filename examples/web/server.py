@@ -79,6 +79,8 @@ def parse_arguments():
     add('--ports', type=ports, help='UDP ports for media, FIRST-LAST')
     add('--stun-server', help='stun://HOST:PORT')
     add('--turn-server', help='turn://USER:PASSWORD@HOST:PORT')
+    add('--music', action='store_true', help='code mixes as music: for instruments; '
+        'voices sound worse')
     add('--rtp-port', type=int, default=0, help='UDP port for plain RTP talkers: '
         'Opus, payload type 111')
     add('--rtp-address', default='127.0.0.1', help='where that port listens')

@@ -397,7 +397,8 @@ def run(room):
 
 
 def main():
-    room = Room(ROOT, BUILD, '--slots', str(SLOTS), '--absent-s', '1', '--link',
+    # --music: as speech, five tones in 24 kbit/s may be noise for minutes
+    room = Room(ROOT, BUILD, '--music', '--slots', str(SLOTS), '--absent-s', '1', '--link',
                 f'{FREE_KBPS},{KEEP_KBPS},{NARROW_KBPS},{FREE_KBPS}',
                 *(f'--name={ssrc}={name}' for ssrc, name in NAMES.items()),
                 meeting_hz=MEETING[1])
