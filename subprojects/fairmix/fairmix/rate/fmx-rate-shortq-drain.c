@@ -272,6 +272,7 @@ drained (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   FmxRateShortqState *s = &rc->state.shortq;
   FmxDuration most = fmx_shortq_has_link (fb, s->drain_bps)
       ? HOLD_LINK : HOLD_MAX;
+  double part;
 
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
   fmx_shortq_note_hidden (rc);
@@ -285,8 +286,10 @@ drained (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
     s->hold = most;
   s->ceiling_bps = s->widest_bps = s->drain_most_bps;
   /* the lesser of two tries first, so the greater learns that there are two */
-  s->hold_until = now + (FmxTime) ((double) s->hold * s->ceiling_bps
-      / (s->ceiling_bps + HOLD_HALF_BPS));
+  part = s->ceiling_bps / (s->ceiling_bps + HOLD_HALF_BPS);
+  s->hold_until = now + (FmxTime) (part * (double) s->hold);
+  s->hold_unknown_until = now + (FmxTime) (part * fmin ((double) s->hold,
+          (double) HOLD_MAX));
 }
 
 /* It was while we gave way for a path that seemed narrow. */

@@ -91,7 +91,7 @@ fmx_shortq_note_room (FmxRateController *rc, const FmxRateFeedback *fb,
   s->room_from_bps = s->ceiling_bps;
   s->ceiling_bps *= fmin (fb->widened, WIDENED_MOST);
   s->room_bps = ROOM * s->ceiling_bps;
-  s->hold_until = s->decided = now;
+  s->hold_until = s->hold_unknown_until = s->decided = now;
 }
 
 void

@@ -52,6 +52,15 @@ step_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
   return fmx_shortq_is_past_ceiling (rc) ? step : near;
 }
 
+/* The ceiling is not tried again until then. */
+static FmxTime
+holds_until (const FmxRateController *rc, const FmxRateFeedback *fb)
+{
+  const FmxRateShortqState *s = &rc->state.shortq;
+
+  return fb->link_bps > 0.0 ? s->hold_until : s->hold_unknown_until;
+}
+
 /* When feedback tells of what was sent after the last step */
 static FmxDuration
 heard_after (const FmxRateFeedback *fb)
@@ -85,7 +94,7 @@ climb (FmxRateController *rc, const FmxRateFeedback *fb, double allowed,
           && fmx_time_diff (now, s->decided) < fmx_shortq_shows_after (rc, fb)))
     return;
   s->decided = now;
-  if (now < s->hold_until && bps > NEAR_CEILING * s->ceiling_bps)
+  if (now < holds_until (rc, fb) && bps > NEAR_CEILING * s->ceiling_bps)
     return;
   fmx_shortq_raise (rc, fb, bps, now);
   if (bps > NEAR_CEILING * s->ceiling_bps && s->n_near < 32)

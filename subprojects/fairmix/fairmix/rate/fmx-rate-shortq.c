@@ -293,7 +293,7 @@ shortq_init (FmxRateController *rc, FmxTime now)
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_STARTING, now);
   s->full.rtt_time = now;
   s->hold = HOLD_MIN;
-  s->hold_until = s->shed = s->halved = now;
+  s->hold_until = s->hold_unknown_until = s->shed = s->halved = now;
   s->halved_seen = s->answered = true;
   s->resumed = s->loss_event = FMX_TIME_NONE;
 }

@@ -127,7 +127,8 @@ typedef struct
   double beyond_s;              /* likewise, however much */
   double hidden_s;              /* so much of that did not show: a shaper's bucket */
   FmxDuration hold;
-  FmxTime hold_until;
+  FmxTime hold_until;           /* while trains tell of the link, ... */
+  FmxTime hold_unknown_until;   /* ... and where they do not */
   /* too much loss */
   FmxTime loss_event;           /* the last */
   FmxTime shed;                 /* last fall for too much loss */

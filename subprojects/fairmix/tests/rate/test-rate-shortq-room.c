@@ -137,9 +137,10 @@ test_a_long_queue_of_its_own_is_drained_at_once (void **state)
   assert_true (t.rc.rate_bps < 1.1 * most_bps);
 }
 
-/* Seconds until it tries the ceiling again, after it has been there six times */
+/* Seconds until it tries the ceiling again, after it has been there six times while trains
+ * told of @link_bps; then they tell of @then_bps, or of nothing */
 static double
-holds_for (double link_bps)
+holds_for (double link_bps, double then_bps)
 {
   Told t = told_ceiling (400e3, 1);
   FmxTime since;
@@ -153,6 +154,7 @@ holds_for (double link_bps)
     told_drain (&t, 60 * MS);
     t.link_bps = HUGE_VAL;
   }
+  t.fb.link_bps = then_bps;
   since = t.now;
   for (; t.rc.rate_bps <= 0.96 * t.rc.state.shortq.ceiling_bps;
       told_for (&t, STEP, 0));
@@ -163,9 +165,18 @@ static void
 test_who_has_all_of_the_link_tries_it_rarely (void **state)
 {
   (void) state;
-  assert_true (holds_for (0.0) < 8.0);
-  assert_true (holds_for (800e3) < 8.0);
-  assert_true (holds_for (400e3) > 15.0);
+  assert_true (holds_for (0.0, 0.0) < 8.0);
+  assert_true (holds_for (800e3, 800e3) < 8.0);
+  assert_true (holds_for (400e3, 400e3) > 15.0);
+}
+
+/* A link that has become wider behind a token bucket lets trains pass at once, which tells
+ * nothing of it. */
+static void
+test_it_tries_again_where_trains_would_not_tell (void **state)
+{
+  (void) state;
+  assert_true (holds_for (400e3, 0.0) < 8.0);
 }
 
 static void
@@ -271,6 +282,7 @@ main (void)
     cmocka_unit_test (test_a_bucket_is_not_taken_for_a_wider_path),
     cmocka_unit_test (test_a_long_queue_of_its_own_is_drained_at_once),
     cmocka_unit_test (test_who_has_all_of_the_link_tries_it_rarely),
+    cmocka_unit_test (test_it_tries_again_where_trains_would_not_tell),
     cmocka_unit_test (test_a_step_beyond_all_of_a_link_is_a_trial),
     cmocka_unit_test
         (test_who_has_little_of_a_path_gets_more_whatever_delay_says),
