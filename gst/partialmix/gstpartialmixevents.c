@@ -119,6 +119,22 @@ sink_eos (GstPartialMix * self, GstPartialMixSinkPad * pad, GstEvent * event)
   return TRUE;
 }
 
+/* with the lock: more comes there, or may */
+static void
+go_on (GstPartialMix * self, GstPartialMixSinkPad * pad)
+{
+  pad->eos = FALSE;
+  self->eos_mix_pos = G_MAXINT64;
+}
+
+static void
+sink_stream_start (GstPartialMix * self, GstPartialMixSinkPad * pad)
+{
+  GST_PARTIAL_MIX_LOCK (self);
+  go_on (self, pad);
+  GST_PARTIAL_MIX_UNLOCK (self);
+}
+
 static void
 sink_flush_stop (GstPartialMix * self, GstPartialMixSinkPad * pad)
 {
@@ -132,8 +148,7 @@ sink_flush_stop (GstPartialMix * self, GstPartialMixSinkPad * pad)
       gst_partial_mix_restart_stream (self, stream);
   }
   gst_partial_mix_sink_pad_set_segment (pad, NULL);
-  pad->eos = FALSE;
-  self->eos_mix_pos = G_MAXINT64;
+  go_on (self, pad);
   GST_PARTIAL_MIX_UNLOCK (self);
 }
 
@@ -146,6 +161,8 @@ gst_partial_mix_rtcp_event (GstPad * pad, GstObject * parent, GstEvent * event)
 
   if (GST_EVENT_TYPE (event) == GST_EVENT_EOS)
     return sink_eos (self, GST_PARTIAL_MIX_SINK_PAD_CAST (pad), event);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
+    sink_stream_start (self, GST_PARTIAL_MIX_SINK_PAD_CAST (pad));
   if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
     sink_flush_stop (self, GST_PARTIAL_MIX_SINK_PAD_CAST (pad));
   gst_event_unref (event);
@@ -186,6 +203,9 @@ gst_partial_mix_sink_event (GstPad * gpad, GstObject * parent, GstEvent * event)
   GstPartialMixSinkPad *pad = GST_PARTIAL_MIX_SINK_PAD_CAST (gpad);
 
   switch (GST_EVENT_TYPE (event)) {
+    case GST_EVENT_STREAM_START:
+      sink_stream_start (self, pad);
+      break;
     case GST_EVENT_CAPS:
       sink_caps (self, pad, event);
       break;
