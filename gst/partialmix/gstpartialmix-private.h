@@ -173,6 +173,7 @@ struct _GstPartialMix
   GPtrArray *released;          /* src pads whose mixes are to be given up */
   GPtrArray *given_up;          /* those that were; mixing thread only */
   gint64 eos_mix_pos;           /* when everything was said */
+  gboolean ended;               /* it was, and nothing is to follow */
   guint64 n_malformed_gone, n_unknown_gone;     /* of released sink pads */
   guint64 n_malformed_rtcp;
   gboolean tells_times;         /* somebody ever wanted to be told */

@@ -160,6 +160,7 @@ add_sink_pad (GstPartialMix * self, GstPad * pad)
   GST_PARTIAL_MIX_LOCK (self);
   self->sink_pads = g_list_append (self->sink_pads, pad);
   self->eos_mix_pos = G_MAXINT64;
+  self->ended = FALSE;
   GST_PARTIAL_MIX_UNLOCK (self);
 }
 
@@ -537,6 +538,7 @@ close_all (GstPartialMix * self)
   self->settings = self->wanted;
   self->started = FALSE;
   self->eos_mix_pos = G_MAXINT64;
+  self->ended = FALSE;
   self->tick = 0;
   self->seconds_to_itself = 0;
   g_atomic_int_set (&self->unasked, TRUE);

@@ -111,6 +111,7 @@ sink_eos (GstPartialMix * self, GstPartialMixSinkPad * pad, GstEvent * event)
         self->settings.frame_duration, (gint) self->settings.rate_hz,
         GST_SECOND);
   last = last && !self->running;
+  self->ended |= last;
   GST_PARTIAL_MIX_UNLOCK (self);
 
   if (last)
@@ -125,6 +126,7 @@ go_on (GstPartialMix * self, GstPartialMixSinkPad * pad)
 {
   pad->eos = FALSE;
   self->eos_mix_pos = G_MAXINT64;
+  self->ended = FALSE;
 }
 
 static void

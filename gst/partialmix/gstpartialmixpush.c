@@ -86,6 +86,17 @@ is_too_early (const GstPartialMixFlow * flow, GstCaps * caps,
       && GST_EVENT_TYPE (data) != GST_EVENT_EOS;
 }
 
+/* What may come after an end begins anew. */
+static void
+push_event (GstPad * pad, GstPartialMixFlow * flow, GstEvent * event)
+{
+  gboolean is_end = GST_EVENT_TYPE (event) == GST_EVENT_EOS;
+
+  gst_pad_push_event (pad, event);
+  if (is_end)
+    gst_partial_mix_flow_forget (flow);
+}
+
 GstFlowReturn
 gst_partial_mix_push (GstPad * pad, GstPartialMixFlow * flow, GstCaps * caps,
     GstMiniObject * data)
@@ -101,7 +112,7 @@ gst_partial_mix_push (GstPad * pad, GstPartialMixFlow * flow, GstCaps * caps,
     gst_mini_object_unref (data);
     ret = GST_FLOW_FLUSHING;
   } else if (GST_IS_EVENT (data)) {
-    gst_pad_push_event (pad, GST_EVENT (data));
+    push_event (pad, flow, GST_EVENT (data));
     ret = gst_partial_mix_flow_last (flow);
   } else if (GST_IS_BUFFER_LIST (data)) {
     ret = gst_pad_push_list (pad, GST_BUFFER_LIST (data));

@@ -219,6 +219,7 @@ typedef struct
   GPtrArray *pads;
   GPtrArray *renders;           /* of GstPartialMixRenderPlan, or NULL */
   GstPartialMixBatch *batch;
+  gboolean ended;               /* and take nothing any more */
 } Audience;
 
 /* with the lock */
@@ -277,6 +278,7 @@ plan (GstPartialMix * self, const GstPartialMixFrame * frame,
   guint i;
 
   audience_init (audience, self->src_pads);
+  audience->ended = self->ended;
   release_mixes (self);
   gst_partial_mix_mixer_plan (&self->mixer, frame, &self->table,
       self->listeners);
@@ -288,7 +290,7 @@ plan (GstPartialMix * self, const GstPartialMixFrame * frame,
     if (pad->listener.n_mixed > 0 && !pad->listener.raw)
       gst_partial_mix_check_rate (self, pad->listener.mix_format.encoding);
     g_ptr_array_add (audience->renders,
-        pad->listener.negotiated && pad->listener.raw
+        pad->listener.negotiated && pad->listener.raw && !self->ended
         ? gst_partial_mix_render_plan (&pad->listener, &self->table,
             frame) : NULL);
   }
@@ -348,7 +350,8 @@ deliver (GstPartialMix * self, const GstPartialMixFrame * frame,
   for (i = 0; i < audience->pads->len; i++) {
     GstPartialMixSrcPad *pad = g_ptr_array_index (audience->pads, i);
 
-    if (gst_partial_mix_mixer_serves (&self->mixer, &pad->listener))
+    if (gst_partial_mix_mixer_serves (&self->mixer, &pad->listener)
+        && !audience->ended)
       deliver_mixes (self, pad, frame, audience->batch);
     if (pad->listener.wish_due)
       gst_partial_mix_batch_add (audience->batch, &pad->door, NULL,
@@ -408,8 +411,10 @@ end_of_stream (GstPartialMix * self, gint64 mix_pos)
 
   GST_PARTIAL_MIX_LOCK (self);
   end = mix_pos >= self->eos_mix_pos;
-  if (end)
+  if (end) {
     self->eos_mix_pos = G_MAXINT64;
+    self->ended = TRUE;
+  }
   GST_PARTIAL_MIX_UNLOCK (self);
   if (end)
     gst_partial_mix_push_eos (self, gst_event_new_eos ());

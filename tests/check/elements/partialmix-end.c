@@ -5,12 +5,25 @@
 #include "mixrig.h"
 
 #define FRAME_TIME (20 * GST_MSECOND)
+#define RAW "audio/x-raw,format=S16LE,rate=48000,layout=interleaved"
+#define OPUS "application/x-rtp,media=audio,encoding-name=OPUS"
 
 static void
 wait_for (Rig * rig, GstClockTime time)
 {
   rig_advance (rig, rig->frame * FRAME_TIME + time);
   rig->frame += (guint) (time / FRAME_TIME);
+}
+
+/* Returns: whether it came within a second */
+static gboolean
+wait_for_end (Rig * rig, RigListener * listener)
+{
+  guint i;
+
+  for (i = 0; i < 50 && !listener->eos; i++)
+    wait_for (rig, FRAME_TIME);
+  return listener->eos;
 }
 
 static void
@@ -31,6 +44,18 @@ begin_again (RigTalker * talker)
   gst_pad_push_event (talker->pad, gst_event_new_caps (caps));
   gst_pad_push_event (talker->pad, gst_event_new_segment (&segment));
   gst_caps_unref (caps);
+  talker->silent = FALSE;
+}
+
+static void
+flush (RigTalker * talker)
+{
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_pad_push_event (talker->pad, gst_event_new_flush_start ());
+  gst_pad_push_event (talker->pad, gst_event_new_flush_stop (TRUE));
+  gst_pad_push_event (talker->pad, gst_event_new_segment (&segment));
   talker->silent = FALSE;
 }
 
@@ -60,6 +85,56 @@ GST_START_TEST (test_who_begins_again_has_not_ended)
 
 GST_END_TEST;
 
+/* ... of the same talker, of one who was flushed, or of another one */
+static RigTalker *
+make_beginning (Rig * rig, RigTalker * talker, gint way)
+{
+  if (way == 0)
+    begin_again (talker);
+  else if (way == 1)
+    flush (talker);
+  else
+    talker = rig_talker (rig, "sink_7", 7, RIG_PCMU, 440, 8000);
+  return talker;
+}
+
+/* A room in which nobody is left is entered again. */
+GST_START_TEST (test_after_an_end_there_may_be_another_beginning)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  RigListener *renderer = rig_listener (rig, "src_1", RAW);
+  RigListener *mixed = rig_listener (rig, "src_2", OPUS);
+  RigTalker *talker = rig_talker (rig, "sink_3", 3, RIG_PCMU, 440, 8000);
+  guint n, n_rendered, n_mixed;
+
+  rig_play (rig);
+  rig_run (rig, 20);
+  end (talker);
+  fail_unless (wait_for_end (rig, listener));
+  fail_unless (renderer->eos && mixed->eos);
+  n_rendered = renderer->buffers->len;
+  n_mixed = mixed->buffers->len;
+  wait_for (rig, GST_SECOND);
+  fail_unless_equals_int (renderer->buffers->len, n_rendered);
+  fail_unless_equals_int (mixed->buffers->len, n_mixed);
+
+  listener->eos = renderer->eos = mixed->eos = FALSE;
+  talker = make_beginning (rig, talker, __i__);
+  n = rig_count_packets (listener, talker->ssrc);
+  rig_run (rig, 20);
+  fail_unless_equals_int (rig_count_packets (listener, talker->ssrc), n + 20);
+  fail_unless (renderer->buffers->len >= n_rendered + 15);
+  fail_unless (mixed->buffers->len >= n_mixed + 15);
+  fail_if (listener->eos || renderer->eos || mixed->eos);
+  end (talker);
+  wait_for (rig, GST_SECOND);
+  fail_unless (listener->eos);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_end_suite (void)
 {
@@ -68,6 +143,8 @@ partialmix_end_suite (void)
 
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_who_begins_again_has_not_ended);
+  tcase_add_loop_test (tc, test_after_an_end_there_may_be_another_beginning, 0,
+      3);
   return suite;
 }
 
