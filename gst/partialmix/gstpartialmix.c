@@ -334,6 +334,7 @@ gst_partial_mix_release_pad (GstElement * element, GstPad * pad)
   GstPartialMix *self = GST_PARTIAL_MIX (element);
   GPtrArray *before = NULL;
   GstPartialMixSinkPad *sink;
+  gboolean end = FALSE;
   gchar *name;
 
   gst_pad_set_active (pad, FALSE);
@@ -345,11 +346,15 @@ gst_partial_mix_release_pad (GstElement * element, GstPad * pad)
     forget_claims_of (self, sink);
     self->n_malformed_gone += sink->n_malformed;
     self->n_unknown_gone += sink->n_unknown;
+    /* the others may have ended before */
+    end = self->started && !sink->eos && gst_partial_mix_note_end (self);
   } else {
     before = forget_src_pad (self, GST_PARTIAL_MIX_SRC_PAD (pad));
   }
   GST_PARTIAL_MIX_UNLOCK (self);
   g_clear_pointer (&before, g_ptr_array_unref);
+  if (end)
+    gst_partial_mix_push_eos (self, gst_event_new_eos ());
   gst_partial_mix_post_messages (self);
 
   gst_child_proxy_child_removed (GST_CHILD_PROXY (self), G_OBJECT (pad),

@@ -96,25 +96,33 @@ gst_partial_mix_push_eos (GstPartialMix * self, GstEvent * event)
 
 /* One talker that is done is no end for the others: when all are done, what
  * was said is mixed to its end by the time the last packet has aged. */
-static gboolean
-sink_eos (GstPartialMix * self, GstPartialMixSinkPad * pad, GstEvent * event)
+gboolean
+gst_partial_mix_note_end (GstPartialMix * self)
 {
-  gboolean last;
-
-  GST_PARTIAL_MIX_LOCK (self);
-  pad->eos = TRUE;
-  last = all_eos (self);
-  if (last && self->running)
+  if (self->sink_pads == NULL || !all_eos (self))
+    return FALSE;
+  if (self->running)
     self->eos_mix_pos = self->mix_pos + (gint64) gst_util_uint64_scale_int
         (gst_partial_mix_mixer_delay (self->settings.rate_hz,
             gst_partial_mix_playout_delay (self)) +
         self->settings.frame_duration, (gint) self->settings.rate_hz,
         GST_SECOND);
-  last = last && !self->running;
-  self->ended |= last;
+  else
+    self->ended = TRUE;
+  return self->ended;
+}
+
+static gboolean
+sink_eos (GstPartialMix * self, GstPartialMixSinkPad * pad, GstEvent * event)
+{
+  gboolean now;
+
+  GST_PARTIAL_MIX_LOCK (self);
+  pad->eos = TRUE;
+  now = gst_partial_mix_note_end (self);
   GST_PARTIAL_MIX_UNLOCK (self);
 
-  if (last)
+  if (now)
     return gst_partial_mix_push_eos (self, event);
   gst_event_unref (event);
   return TRUE;

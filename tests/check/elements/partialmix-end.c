@@ -135,6 +135,45 @@ GST_START_TEST (test_after_an_end_there_may_be_another_beginning)
 
 GST_END_TEST;
 
+/* The others have ended, and he who had not goes. */
+GST_START_TEST (test_who_is_released_keeps_nobody_from_the_end)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  RigTalker *one = rig_talker (rig, "sink_1", 1, RIG_PCMU, 440, 8000);
+  RigTalker *other = rig_talker (rig, "sink_2", 2, RIG_PCMU, 550, 8000);
+
+  rig_play (rig);
+  rig_run (rig, 5);
+  end (one);
+  if (__i__ == 1)
+    gst_element_set_state (rig->mix, GST_STATE_PAUSED);
+  rig_remove_talker (rig, other);
+  if (__i__ == 0)
+    wait_for (rig, GST_SECOND);
+  fail_unless (listener->eos);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+/* ... and where nobody is, nobody has ended: somebody may come. */
+GST_START_TEST (test_who_goes_last_leaves_no_end)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  RigTalker *talker = rig_talker (rig, "sink_1", 1, RIG_PCMU, 440, 8000);
+
+  rig_play (rig);
+  rig_run (rig, 5);
+  rig_remove_talker (rig, talker);
+  wait_for (rig, GST_SECOND);
+  fail_if (listener->eos);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_end_suite (void)
 {
@@ -145,6 +184,9 @@ partialmix_end_suite (void)
   tcase_add_test (tc, test_who_begins_again_has_not_ended);
   tcase_add_loop_test (tc, test_after_an_end_there_may_be_another_beginning, 0,
       3);
+  tcase_add_loop_test (tc, test_who_is_released_keeps_nobody_from_the_end, 0,
+      2);
+  tcase_add_test (tc, test_who_goes_last_leaves_no_end);
   return suite;
 }
 
