@@ -228,7 +228,7 @@ gint gst_partial_mix_sink_pad_set_caps (GstPartialMixSinkPad * pad,
     GstCaps * caps);
 void gst_partial_mix_src_pad_negotiate (GstPartialMixSrcPad * pad,
     GstPartialMix * self);
-/* Forgets what was sent and given out, for the next start. */
+/* Forgets what was given out and what the peer takes, for the next start. */
 void gst_partial_mix_src_pad_start (GstPartialMixSrcPad * pad,
     const GstPartialMixSettings * settings);
 

@@ -509,6 +509,7 @@ start (GstPartialMix * self)
   for (i = 0; i < self->src_pads->len; i++)
     gst_partial_mix_src_pad_start (g_ptr_array_index (self->src_pads, i),
         &self->settings);
+  g_atomic_int_set (&self->unasked, TRUE);
   GST_PARTIAL_MIX_UNLOCK (self);
   gst_partial_mix_couriers_start (self->couriers, self->settings.push_timeout);
   gst_partial_mix_mixer_start (&self->mixer, &self->settings,
@@ -530,7 +531,6 @@ close_all (GstPartialMix * self)
     GstPartialMixSrcPad *pad = g_ptr_array_index (self->src_pads, i);
 
     gst_partial_mix_mixer_release (&self->mixer, &pad->listener, &self->table);
-    pad->asked = FALSE;
     gst_partial_mix_listener_forget (&pad->listener);
     gst_partial_mix_src_pad_start (pad, &self->wanted);
   }

@@ -67,6 +67,7 @@ void
 gst_partial_mix_listener_start (GstPartialMixListener * listener,
     const GstPartialMixSettings * settings)
 {
+  listener->negotiated = listener->have_mix_format = FALSE;
   forget_numbers (listener);
   gst_partial_mix_payloads_clear (&listener->payloads);
   gst_partial_mix_payloads_init (&listener->payloads,
@@ -84,7 +85,6 @@ void
 gst_partial_mix_listener_forget (GstPartialMixListener * listener)
 {
   gst_partial_mix_listener_forget_rate (listener);
-  listener->negotiated = listener->have_mix_format = FALSE;
   listener->limiter_channels = 0;
   listener->event_seen = FALSE;
   listener->event_loss = listener->event_loss_from = 0;

@@ -139,7 +139,8 @@ typedef struct
 void gst_partial_mix_listener_init (GstPartialMixListener * listener);
 void gst_partial_mix_listener_clear (GstPartialMixListener * listener);
 
-/* Forgets which payload types were given out, for the next start. */
+/* Forgets which payload types were given out, and what he takes, which may depend on
+ * @settings, for the next start. */
 void gst_partial_mix_listener_start (GstPartialMixListener * listener,
     const GstPartialMixSettings * settings);
 
@@ -150,7 +151,7 @@ void gst_partial_mix_listener_ask (GstPartialMixListener * listener,
 /* Forgets what was sent when: time begins anew. */
 void gst_partial_mix_listener_forget_rate (GstPartialMixListener * listener);
 
-/* The same, and what was negotiated, and what came from downstream. */
+/* The same, and what came from downstream. */
 void gst_partial_mix_listener_forget (GstPartialMixListener * listener);
 
 gint gst_partial_mix_listener_get_neighbour (const GstPartialMixListener *

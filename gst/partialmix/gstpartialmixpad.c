@@ -386,6 +386,7 @@ void
 gst_partial_mix_src_pad_start (GstPartialMixSrcPad * pad,
     const GstPartialMixSettings * settings)
 {
+  pad->asked = FALSE;
   gst_partial_mix_listener_start (&pad->listener, settings);
 }
 

@@ -67,6 +67,50 @@ GST_START_TEST (test_what_is_pushed_before_the_start_has_no_size_yet)
 
 GST_END_TEST;
 
+static gboolean
+has_number (RigListener * listener, guint8 number)
+{
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  guint8 pt;
+
+  fail_unless (listener->buffers->len > 0);
+  fail_unless (gst_rtp_buffer_map (rig_nth (listener,
+              listener->buffers->len - 1), GST_MAP_READ, &rtp));
+  pt = gst_rtp_buffer_get_payload_type (&rtp);
+  gst_rtp_buffer_unmap (&rtp);
+  return pt == number;
+}
+
+/* ... and what those who listen said of it holds for the rate of then. */
+GST_START_TEST (test_who_was_asked_before_the_start_is_asked_again)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *listener = rig_listener (rig, "src_0",
+      "application/x-rtp,media=audio,encoding-name=L16,payload=111");
+  RigListener *renderer = rig_listener (rig, "src_1", "audio/x-raw,"
+      "format=S16LE,layout=interleaved,channels=2,rate={16000,48000}");
+  GstCaps *caps;
+  gint rate;
+
+  rig_talkers (rig, 3, 1, RIG_L16);
+  gst_element_set_state (rig->mix, GST_STATE_READY);
+  rig_send (rig, g_ptr_array_index (rig->talkers, 0));
+  fail_unless (has_number (listener, 111));
+  g_object_set (rig->mix, "rate", 16000, NULL);
+  rig_play (rig);
+  rig_run (rig, 20);
+  fail_unless_equals_int (listener->buffers->len, 21);
+  fail_unless (has_number (listener, 111));
+  caps = gst_pad_get_current_caps (renderer->pad);
+  fail_unless (gst_structure_get_int (gst_caps_get_structure (caps, 0), "rate",
+          &rate));
+  fail_unless_equals_int (rate, 16000);
+  gst_caps_unref (caps);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_no_timeout_is_so_long_that_it_is_over)
 {
   Rig *rig = rig_new ("stream-timeout=18446744073709551615");
@@ -198,6 +242,7 @@ partialmix_settings_suite (void)
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_what_sizes_something_waits_for_the_next_start);
   tcase_add_test (tc, test_what_is_pushed_before_the_start_has_no_size_yet);
+  tcase_add_test (tc, test_who_was_asked_before_the_start_is_asked_again);
   tcase_add_test (tc, test_no_timeout_is_so_long_that_it_is_over);
   tcase_add_test (tc, test_any_property_may_be_set_to_anything_in_any_state);
   tcase_add_test (tc, test_latency_is_asked_for_while_it_starts);
