@@ -380,6 +380,11 @@ mix_tick (GstPartialMix * self, const GstPartialMixFrame * frame)
   self->tick++;
   read_database (self);
   GST_PARTIAL_MIX_LOCK (self);
+  if (self->mix_pos != frame->pos) {
+    /* it was paused meanwhile, and what time it is now is for the next start to say */
+    GST_PARTIAL_MIX_UNLOCK (self);
+    return;
+  }
   keep_house (self, now);
   take_streams (self, frame);
   silence_level = (guint8) self->settings.silence_level;
@@ -405,12 +410,12 @@ mix_tick (GstPartialMix * self, const GstPartialMixFrame * frame)
 }
 
 static void
-end_of_stream (GstPartialMix * self, gint64 mix_pos)
+end_of_stream (GstPartialMix * self)
 {
   gboolean end;
 
   GST_PARTIAL_MIX_LOCK (self);
-  end = mix_pos >= self->eos_mix_pos;
+  end = self->mix_pos >= self->eos_mix_pos;
   if (end) {
     self->eos_mix_pos = G_MAXINT64;
     self->ended = TRUE;
@@ -448,7 +453,7 @@ gst_partial_mix_tick (gpointer user_data, GstClockTime now)
   GST_PARTIAL_MIX_UNLOCK (self);
 
   mix_tick (self, &frame);
-  end_of_stream (self, frame.pos + frame.n);
+  end_of_stream (self);
   return base + gst_partial_mix_samples_to_time (self,
       (guint64) frame.pos + frame.n);
 }

@@ -2,6 +2,11 @@
 
 /* The application pauses, and what comes goes on coming; or time begins anew. */
 
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "mixrig.h"
 
 #define FRAME_TIME (20 * GST_MSECOND)
@@ -125,6 +130,76 @@ GST_START_TEST (test_who_talks_is_heard_when_time_begins_anew)
 
 GST_END_TEST;
 
+/* A Database that is read for as long as the other end of the pipe is open */
+static gchar *
+make_pipe (void)
+{
+  gchar *dir = g_dir_make_tmp ("partialmix-XXXXXX", NULL);
+  gchar *name = g_build_filename (dir, "database", NULL);
+
+  fail_unless (mkfifo (name, 0600) == 0);
+  g_free (dir);
+  return name;
+}
+
+static void
+remove_pipe (gchar * name)
+{
+  gchar *dir = g_path_get_dirname (name);
+
+  g_unlink (name);
+  g_rmdir (dir);
+  g_free (dir);
+  g_free (name);
+}
+
+static void
+tick (Rig * rig)
+{
+  GstClockID id;
+
+  gst_test_clock_wait_for_next_pending_id (rig->clock, &id);
+  gst_test_clock_set_time (rig->clock, gst_clock_id_get_time (id));
+  gst_clock_id_unref (id);
+  id = gst_test_clock_process_next_clock_id (rig->clock);
+  gst_clock_id_unref (id);
+}
+
+/* ... and a tick of before, which reads a slow file, does not know that. */
+GST_START_TEST (test_a_tick_of_before_does_not_move_the_time_of_after)
+{
+  RigListener *listener;
+  Rig *rig = begin (TRUE, &listener);
+  gchar *name = make_pipe ();
+  gdouble *heard;
+  gint pipe;
+  guint i;
+
+  run (rig, 119);
+  g_object_set (rig->mix, "database-location", name, NULL);
+  tick (rig);                   /* the 150th: each 50th looks at the file */
+  pipe = open (name, O_WRONLY); /* waits for it */
+  fail_unless (pipe >= 0);
+
+  begin_anew (rig, GST_STATE_PAUSED);
+  g_ptr_array_set_size (listener->buffers, 0);
+  g_object_set (rig->mix, "database-location", NULL, NULL);
+  close (pipe);
+  run (rig, 50);
+  heard = rig_hear (rig, listener, 0);
+  for (i = 15; i < 40; i++) {
+    rig_assert_level (heard, i * RIG_FRAME, RIG_FRAME, 400, AMPLITUDE, 0.1);
+    rig_assert_level (heard, i * RIG_FRAME, RIG_FRAME, 700, AMPLITUDE, 0.1);
+  }
+  g_free (heard);
+  /* whom there is no room for is in the mix, soon */
+  fail_unless (rig_count_packets (listener, 102) < 20);
+  rig_free (rig);
+  remove_pipe (name);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_pauses_suite (void)
 {
@@ -135,6 +210,7 @@ partialmix_pauses_suite (void)
   tcase_add_loop_test (tc, test_who_leaves_after_a_pause_is_forgotten_in_time,
       0, 2);
   tcase_add_loop_test (tc, test_who_talks_is_heard_when_time_begins_anew, 0, 4);
+  tcase_add_test (tc, test_a_tick_of_before_does_not_move_the_time_of_after);
   return suite;
 }
 
