@@ -510,6 +510,7 @@ gst_partial_mix_mixer_release (GstPartialMixMixer * mixer,
     gst_partial_mix_table_remove_mix (table, output->former_ssrc);
     output->ssrc = output->former_ssrc = 0;
     gst_clear_caps (&output->caps);
+    g_clear_pointer (&output->times, g_free);
     output->talking = output->pending = FALSE;
     output->silent = TRUE;
   }

@@ -392,6 +392,25 @@ GST_START_TEST (test_it_costs_little)
 
 GST_END_TEST;
 
+/* The positions of mixes begin anew, and so does whose turn it is to be told of. */
+GST_START_TEST (test_a_mixer_that_was_stopped_tells_as_before)
+{
+  VoiceChain *chain = voice_chain_new (L16, NULL, RIG_L16, TRUE);
+  guint told;
+
+  move_about (chain, 10 * SECOND, 0);
+  gst_element_set_base_time (chain->mixer->mix,
+      gst_clock_get_time (GST_CLOCK (chain->mixer->clock)));
+  voice_chain_restart_mixer (chain);
+  voice_chain_run (chain, SECOND);
+  told = chain->n_told;
+  voice_chain_run (chain, 5 * SECOND);
+  fail_unless (chain->n_told >= told + 3 * 4, "%u", chain->n_told - told);
+  voice_chain_free (chain);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_alignment_suite (void)
 {
@@ -411,6 +430,7 @@ partialmix_alignment_suite (void)
   tcase_add_test (tc, test_a_mixer_that_lies_is_believed_so_far);
   tcase_add_test (tc, test_another_mixer_is_not_asked);
   tcase_add_test (tc, test_a_mixer_that_begins_anew_is_believed_anew);
+  tcase_add_test (tc, test_a_mixer_that_was_stopped_tells_as_before);
   tcase_add_test (tc, test_it_costs_little);
   return suite;
 }
