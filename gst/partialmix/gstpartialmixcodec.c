@@ -700,6 +700,17 @@ repay (GstPartialMixEncoder * encoder, gsize size, guint n_samples)
               GST_SECOND, (gint) encoder->rate_hz)));
 }
 
+/* A frame may be shorter, or longer. */
+static void
+keep_history (GstPartialMixEncoder * encoder, const gint16 * in, guint n)
+{
+  guint n_new = MIN (n, ENCODER_HISTORY);
+  guint n_old = ENCODER_HISTORY - n_new;
+
+  memmove (encoder->history, encoder->history + n_new, n_old * sizeof *in);
+  memcpy (encoder->history + n_old, in + n - n_new, n_new * sizeof *in);
+}
+
 gsize
 gst_partial_mix_encoder_encode (GstPartialMixEncoder * encoder,
     const gint16 * in, guint n_samples, guint8 * out, gsize max_size)
@@ -719,9 +730,7 @@ gst_partial_mix_encoder_encode (GstPartialMixEncoder * encoder,
   if (encoder->resampler == NULL)
     return encode_linear (encoder, in, n_samples, out, max_size);
 
-  if (n_samples >= ENCODER_HISTORY)
-    memcpy (encoder->history, in + n_samples - ENCODER_HISTORY,
-        sizeof encoder->history);
+  keep_history (encoder, in, n_samples);
   n_samples = resampler_run (encoder->resampler, in, n_samples, resampled,
       GST_PARTIAL_MIX_MAX_PACKET_SAMPLES);
   return encode_linear (encoder, resampled, n_samples, out, max_size);

@@ -6,6 +6,7 @@
 #include <opus.h>
 #include <string.h>
 
+#include "fairmix/mix/fmx-g711.h"
 #include "partialmix/gstpartialmixcodec.h"
 
 #define RATE 48000
@@ -162,6 +163,41 @@ GST_START_TEST (test_what_is_too_long_for_a_packet_is_not_kept)
 
 GST_END_TEST;
 
+/* Who begins to get a mix of his own goes on with what the encoder has in it. */
+GST_START_TEST (test_a_copy_of_an_encoder_goes_on_as_it_does)
+{
+  const GstPartialMixFormat pcmu = { GST_PARTIAL_MIX_ENCODING_PCMU, 8000, 1, 0
+  };
+  const guint rates[] = { 48000, 48000, 16000 };
+  const guint frames[] = { 960, 480, 320 };
+  const guint n = frames[__i__];
+  GstPartialMixEncoder *encoder = gst_partial_mix_encoder_new (&pcmu,
+      rates[__i__], 5, FALSE), *copy;
+  gint16 samples[N_FRAMES * N], decoded[2][N];
+  guint8 packet[2][N];
+  guint i, size;
+
+  for (i = 0; i < N_FRAMES; i++)
+    hum (i, samples + i * N);
+  for (i = 0; i < 20; i++)
+    size = (guint) gst_partial_mix_encoder_encode (encoder, samples + i * n, n,
+        packet[0], N);
+  copy = gst_partial_mix_encoder_copy (encoder);
+  fail_unless_equals_int (gst_partial_mix_encoder_encode (encoder,
+          samples + i * n, n, packet[0], N), size);
+  fail_unless_equals_int (gst_partial_mix_encoder_encode (copy,
+          samples + i * n, n, packet[1], N), size);
+  for (i = 0; i < 2; i++)
+    fmx_g711_ulaw_decode (decoded[i], packet[i], size);
+  for (i = 0; i < size; i++)
+    fail_unless (ABS (decoded[0][i] - decoded[1][i]) < 300,
+        "sample %u: %d, not %d", i, decoded[1][i], decoded[0][i]);
+  gst_partial_mix_encoder_free (copy);
+  gst_partial_mix_encoder_free (encoder);
+}
+
+GST_END_TEST;
+
 /* Whether packets of @frame_ms say where voice begins, after silence that is none */
 static gboolean
 tells_voice (gint bandwidth, gint bitrate_bps, guint frame_ms)
@@ -225,6 +261,7 @@ partialmix_codec_suite (void)
   tcase_add_test (tc, test_a_mix_is_coded_as_speech);
   tcase_add_test (tc, test_a_mix_is_coded_as_music_if_asked_to);
   tcase_add_test (tc, test_opus_tells_where_a_word_begins);
+  tcase_add_loop_test (tc, test_a_copy_of_an_encoder_goes_on_as_it_does, 0, 3);
   tcase_add_test (tc, test_what_is_too_long_for_a_packet_is_not_kept);
   return suite;
 }
