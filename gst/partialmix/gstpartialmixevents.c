@@ -12,6 +12,9 @@
 
 #define GST_CAT_DEFAULT gst_partial_mix_debug
 
+/* No packet waits longer for its playout than that. */
+#define LONGEST_WAIT (2 * GST_SECOND)
+
 /* Pads may come and go while nobody holds the lock. */
 static GList *
 copy_sink_pads (GstPartialMix * self)
@@ -94,6 +97,26 @@ gst_partial_mix_push_eos (GstPartialMix * self, GstEvent * event)
   return TRUE;
 }
 
+/* with the lock: the mix position after all that waits for its playout */
+static gint64
+after_all (GstPartialMix * self)
+{
+  const gint64 latest = self->mix_pos + (gint64) gst_util_uint64_scale_int
+      (LONGEST_WAIT, (gint) self->settings.rate_hz, GST_SECOND);
+  gint64 after = self->mix_pos;
+  guint i;
+
+  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
+    const GstPartialMixStream *stream =
+        gst_partial_mix_table_at (&self->table, i);
+
+    if (stream != NULL && stream->n_mixed > 0
+        && stream->next_pos != FMX_POSITION_UNKNOWN)
+      after = MAX (after, MIN (stream->next_pos, latest));
+  }
+  return after;
+}
+
 /* One talker that is done is no end for the others: when all are done, what
  * was said is mixed to its end by the time the last packet has aged. */
 gboolean
@@ -102,7 +125,7 @@ gst_partial_mix_note_end (GstPartialMix * self)
   if (self->sink_pads == NULL || !all_eos (self))
     return FALSE;
   if (self->running)
-    self->eos_mix_pos = self->mix_pos + (gint64) gst_util_uint64_scale_int
+    self->eos_mix_pos = after_all (self) + (gint64) gst_util_uint64_scale_int
         (gst_partial_mix_mixer_delay (self->settings.rate_hz,
             gst_partial_mix_playout_delay (self)) +
         self->settings.frame_duration, (gint) self->settings.rate_hz,

@@ -2,6 +2,8 @@
 
 /* When what comes in has ended, and what may come after that. */
 
+#include <math.h>
+
 #include "mixrig.h"
 
 #define FRAME_TIME (20 * GST_MSECOND)
@@ -174,6 +176,60 @@ GST_START_TEST (test_who_goes_last_leaves_no_end)
 
 GST_END_TEST;
 
+/* A queue on the path: each second it grows to 200 ms, and is empty again soon. */
+static GstClockTime
+queue_of (guint k)
+{
+  const guint at = k % 50;
+
+  return at < 20 || at > 40 ? 0 : MIN (at - 20, 40 - at) * FRAME_TIME;
+}
+
+/* Two who are mixed say something for 10 s; then they end, or only fall silent.
+ * Returns: up to when they are heard, in ms */
+static guint
+heard_until (gboolean ends)
+{
+  Rig *rig = rig_new ("mix-encoding=l16");
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  gdouble *heard;
+  guint i, k;
+
+  rig_talkers (rig, 1, 2, RIG_L16);
+  rig_set_target (listener, RIG_L16_MIX_BPS);
+  rig_play (rig);
+  for (k = 0; k < 500; k++) {
+    rig_advance (rig, rig->frame * FRAME_TIME + queue_of (k));
+    for (i = 0; i < 2; i++) {
+      RigTalker *talker = g_ptr_array_index (rig->talkers, i);
+      GstBuffer *buffer = rig_packet (rig, talker);
+
+      GST_BUFFER_PTS (buffer) += queue_of (k);
+      gst_pad_push (talker->pad, buffer);
+    }
+    rig->frame++;
+  }
+  for (i = 0; ends && i < 2; i++)
+    end (g_ptr_array_index (rig->talkers, i));
+  fail_unless_equals_int (wait_for_end (rig, listener), ends);
+  heard = rig_hear (rig, listener, 0);
+  for (k = rig->frame * RIG_FRAME; k > 0 && fabs (heard[k - 1]) < 500; k--);
+  g_free (heard);
+  rig_free (rig);
+  return k * 1000 / RIG_RATE;
+}
+
+/* What waits for the pace of its path is heard as well. */
+GST_START_TEST (test_the_last_word_is_heard_however_long_it_waits)
+{
+  guint until = heard_until (FALSE), until_end = heard_until (TRUE);
+
+  fail_unless (until > 10000 + 100, "%u ms", until);
+  fail_unless (until_end + 20 >= until, "%u of %u ms", until_end, until);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_end_suite (void)
 {
@@ -187,6 +243,7 @@ partialmix_end_suite (void)
   tcase_add_loop_test (tc, test_who_is_released_keeps_nobody_from_the_end, 0,
       2);
   tcase_add_test (tc, test_who_goes_last_leaves_no_end);
+  tcase_add_test (tc, test_the_last_word_is_heard_however_long_it_waits);
   return suite;
 }
 
