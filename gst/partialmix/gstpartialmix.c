@@ -447,6 +447,23 @@ begin_anew (GstPartialMix * self)
   }
 }
 
+/* with the lock: what came while time stood still came @now, where that has moved on */
+static void
+note_arrivals (GstPartialMix * self, GstClockTime now)
+{
+  guint i;
+
+  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
+    GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
+
+    if (stream == NULL || stream->last_arrival < self->paused_at)
+      continue;
+    stream->last_arrival = MAX (stream->last_arrival, now);
+    if (stream->identity.leaving)
+      stream->identity.bye_at = MAX (stream->identity.bye_at, now);
+  }
+}
+
 static void
 start_mixing (GstPartialMix * self)
 {
@@ -465,6 +482,7 @@ start_mixing (GstPartialMix * self)
   GST_PARTIAL_MIX_LOCK (self);
   if (now + MAY_GO_BACK < self->paused_at)
     begin_anew (self);
+  note_arrivals (self, now);
   self->base_time = base;
   self->mix_pos =
       (gint64) gst_util_uint64_scale_int (now, (gint) self->settings.rate_hz,

@@ -130,6 +130,27 @@ GST_START_TEST (test_who_talks_is_heard_when_time_begins_anew)
 
 GST_END_TEST;
 
+/* As who is added to a pipeline that has run for an hour: what comes before it plays has
+ * no time, and is not an hour old when it does. */
+GST_START_TEST (test_who_came_before_it_played_is_new_when_it_plays)
+{
+  Rig *rig = rig_new (NULL);
+  RigTalker *talker = rig_talker (rig, "sink_1", 101, RIG_L16, 400, AMPLITUDE);
+
+  rig_listener (rig, "src_0", NULL);
+  gst_test_clock_set_time (rig->clock, HOUR);
+  gst_element_set_state (rig->mix, GST_STATE_PAUSED);
+  rig_send (rig, talker);
+  rig_play (rig);
+  rig_advance (rig, HOUR + 25 * GST_SECOND);
+  fail_unless_equals_uint64 (rig_stat (rig, "n-streams"), 1);
+  rig_advance (rig, HOUR + 35 * GST_SECOND);
+  fail_unless_equals_uint64 (rig_stat (rig, "n-streams"), 0);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 /* A Database that is read for as long as the other end of the pipe is open */
 static gchar *
 make_pipe (void)
@@ -210,6 +231,7 @@ partialmix_pauses_suite (void)
   tcase_add_loop_test (tc, test_who_leaves_after_a_pause_is_forgotten_in_time,
       0, 2);
   tcase_add_loop_test (tc, test_who_talks_is_heard_when_time_begins_anew, 0, 4);
+  tcase_add_test (tc, test_who_came_before_it_played_is_new_when_it_plays);
   tcase_add_test (tc, test_a_tick_of_before_does_not_move_the_time_of_after);
   return suite;
 }

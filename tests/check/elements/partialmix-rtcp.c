@@ -431,6 +431,29 @@ GST_START_TEST (test_what_was_said_goes_with_who_said_it)
 
 GST_END_TEST;
 
+/* In a pipeline that has run for an hour */
+GST_START_TEST (test_a_bye_that_is_said_before_it_plays_holds)
+{
+  const GstClockTime hour = 3600 * GST_SECOND;
+  Rig *rig = rig_new (NULL);
+  RigTalker *talker = rig_talker (rig, "sink_1", 7, RIG_PCMU, 440, 8000);
+  Rtcp rtcp;
+
+  rtcp_open (&rtcp, rig, "rtcp_sink_1");
+  gst_test_clock_set_time (rig->clock, hour);
+  gst_element_set_state (rig->mix, GST_STATE_PAUSED);
+  rig_send (rig, talker);
+  send_bye (&rtcp, talker->ssrc, NULL);
+  rig_play (rig);
+  rig_advance (rig, hour + GST_SECOND);
+  fail_unless_equals_uint64 (rig_stat (rig, "n-streams"), 0);
+  fail_unless_equals_uint64 (rig_stat (rig, "n-disbelieved"), 0);
+  rtcp_close (&rtcp);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_rtcp_suite (void)
 {
@@ -440,6 +463,7 @@ partialmix_rtcp_suite (void)
   tc = tcase_create ("bye");
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_a_bye_ends_a_stream_that_falls_silent);
+  tcase_add_test (tc, test_a_bye_that_is_said_before_it_plays_holds);
   tcase_add_test (tc, test_forged_byes_do_not_mute_a_talker);
   tcase_add_test (tc, test_a_bye_from_elsewhere_is_nobodys);
 
