@@ -311,7 +311,8 @@ forget_src_pad (GstPartialMix * self, GstPartialMixSrcPad * pad)
   g_ptr_array_remove (self->listeners, &pad->listener);
   pad->listener.gone = TRUE;
   /* the mixing thread may be using its mixes: it gives them up itself */
-  g_ptr_array_add (self->released, gst_object_ref (pad));
+  if (self->started)
+    g_ptr_array_add (self->released, gst_object_ref (pad));
   return remove_src_pad (self, pad);
 }
 

@@ -149,6 +149,21 @@ GST_START_TEST (test_pads_come_and_go_under_load)
 
 GST_END_TEST;
 
+/* ... and who released it does not hear of it any more. */
+GST_START_TEST (test_a_pad_that_is_released_before_the_start_is_gone)
+{
+  GstElement *mix = gst_element_factory_make ("partialmix", NULL);
+  GstPad *pad = gst_element_request_pad_simple (mix, "src_0");
+
+  g_object_add_weak_pointer (G_OBJECT (pad), (gpointer *) & pad);
+  gst_element_release_request_pad (mix, pad);
+  gst_object_unref (pad);
+  fail_unless (pad == NULL);
+  gst_object_unref (mix);
+}
+
+GST_END_TEST;
+
 /* --- what is said -------------------------------------------------------- */
 
 GST_START_TEST (test_unknown_payload_type_is_said_once)
@@ -434,6 +449,7 @@ partialmix_suite (void)
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_streams_time_out_say_bye_and_are_unlinked);
   tcase_add_test (tc, test_a_number_is_given_out_once_until_it_is_released);
+  tcase_add_test (tc, test_a_pad_that_is_released_before_the_start_is_gone);
   tcase_add_test (tc, test_listeners_come_and_go_while_playing);
   tcase_add_test (tc, test_pads_come_and_go_under_load);
 
