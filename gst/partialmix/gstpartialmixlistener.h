@@ -43,7 +43,7 @@ typedef struct
   GstPartialMixFormat format;   /* as planned for this tick ... */
   GstCaps *caps;                /* ... and what describes it */
   guint n_names;                /* at most */
-  guint8 time_id;               /* see #GstPartialMixPayloads */
+  guint8 time_id, level_id;     /* see #GstPartialMixPayloads */
   GstPartialMixTimes *times;    /* mixing thread only; NULL = nobody has asked for them */
   guint64 n_packets;
   guint64 n_bytes;              /* on the wire */

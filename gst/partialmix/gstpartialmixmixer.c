@@ -346,6 +346,7 @@ plan_times (GstPartialMixMixer * mixer, GstPartialMixListener * listener,
   Telling telling = { listener, mix, table };
 
   output->time_id = listener->payloads.time_id;
+  output->level_id = gst_partial_mix_payloads_level_id (&listener->payloads);
   if (output->time_id != 0)
     gst_partial_mix_times_plan (times_of (output),
         gst_partial_mix_table_n_slots (table), pos, mixer->rate_hz,
@@ -723,19 +724,19 @@ gst_partial_mix_mixer_delay (guint rate_hz, GstClockTime playout_delay)
 }
 
 static void
-add_levels (const GstPartialMixMixer * mixer, GstRTPBuffer * rtp,
+add_levels (guint8 id, GstRTPBuffer * rtp,
     const GstPartialMixSharedMix * shared, guint n_csrcs)
 {
   guint8 levels[FMX_CSRC_MAX];
   gsize n_levels;
 
-  if (mixer->csrc_level_ext_id == 0 || n_csrcs == 0)
+  if (id == 0 || n_csrcs == 0)
     return;
   n_levels = fmx_csrc_audio_levels_write (levels, sizeof levels,
       shared->levels, n_csrcs);
   if (n_levels > 0)
-    gst_rtp_buffer_add_extension_onebyte_header (rtp,
-        (guint8) mixer->csrc_level_ext_id, levels, (guint) n_levels);
+    gst_rtp_buffer_add_extension_onebyte_header (rtp, id, levels,
+        (guint) n_levels);
 }
 
 /* By how many samples what a decoder makes of a packet lies before what went in */
@@ -767,7 +768,7 @@ write_packet (const GstPartialMixMixer * mixer, GstPartialMixOutput * output,
   gst_rtp_buffer_set_marker (&rtp, !output->talking);
   for (i = 0; i < n_csrcs; i++)
     gst_rtp_buffer_set_csrc (&rtp, (guint8) i, shared->csrcs[i]);
-  add_levels (mixer, &rtp, shared, n_csrcs);
+  add_levels (output->level_id, &rtp, shared, n_csrcs);
   if (output->time_id != 0)
     gst_partial_mix_times_write (output->times, &rtp, output->time_id,
         pos - content_delay (mixer, shared), mixer->rate_hz);
@@ -910,7 +911,6 @@ gst_partial_mix_mixer_start (GstPartialMixMixer * mixer,
   mixer->rate_hz = settings->rate_hz;
   mixer->complexity = settings->complexity;
   mixer->music = settings->mix_music;
-  mixer->csrc_level_ext_id = settings->csrc_level_ext_id;
   mixer->frame_duration = settings->frame_duration;
   mixer->playout_delay = playout_delay;
   g_free (mixer->total);

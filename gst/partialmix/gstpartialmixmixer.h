@@ -54,7 +54,6 @@ typedef struct
   guint rate_hz;
   gint complexity;
   gboolean music;
-  guint csrc_level_ext_id;
   GstClockTime frame_duration;
   GstClockTime playout_delay;
   GstFairmixPool pool;

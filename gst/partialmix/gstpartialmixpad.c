@@ -11,8 +11,6 @@
 
 #define GST_CAT_DEFAULT gst_partial_mix_debug
 
-#define MAX_ONE_BYTE_ID 14      /* [RFC8285 4.2] */
-
 enum
 {
   PROP_0,
@@ -159,7 +157,7 @@ find_extension (GstCaps * caps, const gchar * urn, gint before)
   guint8 id;
 
   gst_fairmix_extmap_find (caps, urn, &id);
-  return id >= 1 && id <= MAX_ONE_BYTE_ID ? id : before;
+  return id >= 1 && id <= GST_PARTIAL_MIX_MAX_EXT_ID ? id : before;
 }
 
 /* GStreamer's convention for SDP's source attributes: ssrc-1234-cname=... */
@@ -440,7 +438,7 @@ accept_caps (GstPartialMixSrcPad * pad, GstPartialMix * self, GstCaps * caps)
   }
   if (!anything)
     gst_fairmix_extmap_find (caps, FMX_CONTRIBUTOR_TIME_URN, &time_id);
-  if (time_id > MAX_ONE_BYTE_ID)
+  if (time_id > GST_PARTIAL_MIX_MAX_EXT_ID)
     time_id = 0;
   self->tells_times |= time_id != 0;
   gst_partial_mix_listener_ask (&pad->listener, asked, time_id);

@@ -122,7 +122,8 @@ bind (GstPartialMixPayloads * payloads, guint pt,
   meaning->format = *format;
   meaning->format.pt = (guint8) pt;
   caps = gst_partial_mix_format_to_caps (&meaning->format);
-  set_extension (caps, payloads->csrc_level_ext_id, GST_FAIRMIX_CSRC_LEVEL_URN);
+  set_extension (caps, gst_partial_mix_payloads_level_id (payloads),
+      GST_FAIRMIX_CSRC_LEVEL_URN);
   set_extension (caps, payloads->time_id, FMX_CONTRIBUTOR_TIME_URN);
   gst_clear_caps (&meaning->caps);
   meaning->caps = caps;

@@ -10,6 +10,7 @@ G_BEGIN_DECLS
 
 #define GST_PARTIAL_MIX_N_PAYLOADS 128
 #define GST_PARTIAL_MIX_FIRST_DYNAMIC 96        /* [RFC3551 3] */
+#define GST_PARTIAL_MIX_MAX_EXT_ID 14   /* [RFC8285 4.2] with the short header */
 
 /* What one payload type means */
 typedef struct
@@ -35,7 +36,7 @@ typedef struct
   guint next;                   /* to lose its meaning, if all are in use */
   gint reserved;                /* for mixes, -1 = none */
   gint asked[GST_PARTIAL_MIX_N_ENCODINGS];      /* by the peer, -1 = any */
-  guint csrc_level_ext_id;
+  guint csrc_level_ext_id;      /* as wanted, 0: none */
   guint8 time_id;               /* of the contributors, 0: they do not want it */
 } GstPartialMixPayloads;
 
@@ -58,6 +59,18 @@ guint8 gst_partial_mix_payloads_take (GstPartialMixPayloads * payloads,
     const GstPartialMixFormat * format, gboolean is_mix);
 void gst_partial_mix_payloads_give (GstPartialMixPayloads * payloads,
     guint8 pt);
+
+/* Returns: the number of the header extension with the contributors' levels, 0 for
+ * none; what the peer asks for has its own */
+static inline guint8
+gst_partial_mix_payloads_level_id (const GstPartialMixPayloads * payloads)
+{
+  guint id = payloads->csrc_level_ext_id;
+
+  if (id != 0 && id == payloads->time_id)
+    id = id % GST_PARTIAL_MIX_MAX_EXT_ID + 1;
+  return (guint8) id;
+}
 
 /* Returns: (transfer none) (nullable): the same as long as the number means the
  * same; %NULL if that is nothing yet */
