@@ -289,6 +289,7 @@ gboolean gst_partial_mix_src_query (GstPad * pad, GstObject * parent,
 GstPadLinkReturn gst_partial_mix_sink_linked (GstPad * pad,
     GstObject * parent, GstPad * peer);
 void gst_partial_mix_sink_unlinked (GstPad * pad, GstObject * parent);
+void gst_partial_mix_src_unlinked (GstPad * pad, GstObject * parent);
 /* With the lock, when a sink pad has ended or gone.  Returns: whether the end is to be
  * pushed at once; while it mixes, what was said is heard first */
 gboolean gst_partial_mix_note_end (GstPartialMix * self);

@@ -419,3 +419,16 @@ gst_partial_mix_sink_unlinked (GstPad * pad, GstObject * parent)
       GST_PARTIAL_MIX_STREAM_UNLINKED);
   GST_PARTIAL_MIX_UNLOCK (self);
 }
+
+/* The same.  What was said downstream goes with who said it: who is linked next, and has
+ * a rate or a number of places, says so when he gets the events that describe the stream. */
+void
+gst_partial_mix_src_unlinked (GstPad * pad, GstObject * parent)
+{
+  GstPartialMix *self = GST_PARTIAL_MIX_CAST (parent);
+
+  GST_PARTIAL_MIX_LOCK (self);
+  gst_partial_mix_listener_forget_events (&GST_PARTIAL_MIX_SRC_PAD_CAST
+      (pad)->listener);
+  GST_PARTIAL_MIX_UNLOCK (self);
+}

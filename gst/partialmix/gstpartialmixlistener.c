@@ -82,13 +82,20 @@ gst_partial_mix_listener_forget_rate (GstPartialMixListener * listener)
 }
 
 void
-gst_partial_mix_listener_forget (GstPartialMixListener * listener)
+gst_partial_mix_listener_forget_events (GstPartialMixListener * listener)
 {
-  gst_partial_mix_listener_forget_rate (listener);
-  listener->limiter_channels = 0;
   listener->event_seen = FALSE;
   listener->event_loss = listener->event_loss_from = 0;
   listener->event_max_streams = 0;
+  listener->dirty = TRUE;
+}
+
+void
+gst_partial_mix_listener_forget (GstPartialMixListener * listener)
+{
+  gst_partial_mix_listener_forget_rate (listener);
+  gst_partial_mix_listener_forget_events (listener);
+  listener->limiter_channels = 0;
 }
 
 gint

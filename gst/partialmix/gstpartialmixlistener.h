@@ -151,7 +151,10 @@ void gst_partial_mix_listener_ask (GstPartialMixListener * listener,
 /* Forgets what was sent when: time begins anew. */
 void gst_partial_mix_listener_forget_rate (GstPartialMixListener * listener);
 
-/* The same, and what came from downstream. */
+/* Forgets what came from downstream. */
+void gst_partial_mix_listener_forget_events (GstPartialMixListener * listener);
+
+/* All of that. */
 void gst_partial_mix_listener_forget (GstPartialMixListener * listener);
 
 gint gst_partial_mix_listener_get_neighbour (const GstPartialMixListener *

@@ -266,6 +266,33 @@ GST_START_TEST (test_a_src_pad_says_at_which_target_one_more_would_be_separate)
 
 GST_END_TEST;
 
+/* Who was linked before had a narrow path and one decoder; who is now has said nothing.
+ * Those who say such things say them again to whom they are linked. */
+GST_START_TEST (test_what_was_said_downstream_goes_with_who_said_it)
+{
+  Rig *rig = rig_new ("mix-encoding=l16");
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  const guint n_talkers = 3;
+
+  rig_talkers (rig, 1, n_talkers, RIG_L16);
+  rig_play (rig);
+  rig_run (rig, 10);
+  gst_pad_push_event (listener->pad, __i__ == 0
+      ? gst_fairmix_target_bitrate_event_new (RIG_L16_MIX_BPS)
+      : gst_fairmix_max_streams_event_new (1));
+  rig_run (rig, 50);
+  fail_unless_equals_int (rig_pad_stat (listener, "n-separate"), 0);
+  fail_unless (gst_pad_unlink (listener->peer, listener->pad));
+  rig_run (rig, 5);
+  fail_unless_equals_int (gst_pad_link (listener->peer, listener->pad),
+      GST_PAD_LINK_OK);
+  rig_run (rig, 50);
+  fail_unless_equals_int (rig_pad_stat (listener, "n-separate"), n_talkers);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 /* A segment that runs backwards from nowhere has no running time; the voice goes on. */
 GST_START_TEST (test_a_voice_that_runs_backwards_is_heard)
 {
@@ -292,6 +319,8 @@ partialmix_events_suite (void)
   TCase *tc = tcase_create ("events");
 
   suite_add_tcase (suite, tc);
+  tcase_add_loop_test (tc, test_what_was_said_downstream_goes_with_who_said_it,
+      0, 2);
   tcase_add_test (tc, test_a_voice_that_runs_backwards_is_heard);
   tcase_add_test (tc, test_a_pad_that_was_inactive_says_again_what_it_carries);
   tcase_add_test (tc, test_nothing_is_pushed_on_a_pad_before_it_is_active);
