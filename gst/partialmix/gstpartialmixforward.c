@@ -25,6 +25,7 @@ typedef struct
 {
   GstPartialMixArrival arrival;
   GstPartialMixStream *stream;
+  gboolean padding;             /* and nothing else: its number is all that counts */
   gint64 pos;
   gboolean placed;
   FmxContributorTime times[GST_PARTIAL_MIX_MAX_TIMES];  /* if it is of a mix */
@@ -141,6 +142,24 @@ belongs (GstPartialMix * self, GstPartialMixStream * stream,
   }
 }
 
+/* A probe, or keep-alive, for the hop that it came over.  Returns: whether it has a number
+ * of a stream that we know */
+static gboolean
+note_padding (GstPartialMixSinkPad * pad, Packet * packet, GstRTPBuffer * rtp)
+{
+  GstPartialMixStream *stream = g_hash_table_lookup (pad->streams,
+      GUINT_TO_POINTER (gst_rtp_buffer_get_ssrc (rtp)));
+
+  if (stream == NULL || gst_fairmix_origin_is_other (&stream->source,
+          packet->arrival.buffer))
+    return FALSE;
+  packet->stream = gst_partial_mix_stream_ref (stream);
+  packet->padding = TRUE;
+  packet->arrival.seq = gst_rtp_buffer_get_seq (rtp);
+  packet->arrival.ext_ts = 0;   /* of concern wherever the stream is forwarded */
+  return TRUE;
+}
+
 /* with the lock */
 static gboolean
 note_packet (GstPartialMix * self, GstPartialMixSinkPad * pad, Packet * packet,
@@ -153,9 +172,12 @@ note_packet (GstPartialMix * self, GstPartialMixSinkPad * pad, Packet * packet,
     pad->n_malformed++;
     return FALSE;
   }
-  /* padding only: a probe, or keep-alive, for the hop that it came over */
-  good = gst_rtp_buffer_get_payload_len (&rtp) > 0
-      && !names_our_mix (self, &rtp);
+  if (gst_rtp_buffer_get_payload_len (&rtp) == 0) {
+    good = note_padding (pad, packet, &rtp);
+    gst_rtp_buffer_unmap (&rtp);
+    return good;
+  }
+  good = !names_our_mix (self, &rtp);
   if (good) {
     packet->stream = gst_partial_mix_lookup (self, pad,
         packet->arrival.buffer, &rtp, now);
@@ -335,6 +357,10 @@ distribute (GstPartialMix * self, GstPartialMixSinkPad * pad,
       if (packet->stream->removed)
         continue;
       link = gst_partial_mix_listener_get_link (listener, packet->stream);
+      if (packet->padding) {
+        gst_partial_mix_link_leave_out (link, packet->arrival.seq);
+        continue;
+      }
       if (packet->placed)
         gst_partial_mix_link_placed (link, packet->stream,
             packet->arrival.ext_ts, packet->pos);

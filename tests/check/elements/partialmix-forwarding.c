@@ -2,6 +2,8 @@
 
 /* Streams that pass through partialmix as they are. */
 
+#include <gst/net/gstnetaddressmeta.h>
+
 #include "mixrig.h"
 
 GST_START_TEST (test_unlimited_streams_pass_untouched)
@@ -166,6 +168,120 @@ GST_START_TEST (test_lists_in_are_lists_out)
 
 GST_END_TEST;
 
+/* As tfrcrate sends it to learn what a path carries */
+static GstBuffer *
+padding (RigTalker * talker)
+{
+  GstBuffer *buffer = gst_rtp_buffer_new_allocate (0, 4, 0);
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+
+  gst_rtp_buffer_map (buffer, GST_MAP_READWRITE, &rtp);
+  gst_rtp_buffer_set_ssrc (&rtp, talker->ssrc);
+  gst_rtp_buffer_set_seq (&rtp, talker->seq++);
+  gst_rtp_buffer_unmap (&rtp);
+  return buffer;
+}
+
+/* It ends with the hop that it came over; what is forwarded shows no loss. */
+GST_START_TEST (test_padding_leaves_no_gap)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  RigTalker *talker = rig_talker (rig, "sink_5", 1, RIG_PCMU, 440, 8000);
+  GstBufferList *list = gst_buffer_list_new ();
+  guint i;
+
+  rig_play (rig);
+  for (i = 0; i < 20; i++)
+    gst_buffer_list_add (list, i % 4 == 1 || i % 4 == 2 ? padding (talker)
+        : rig_packet (rig, talker));
+  if (__i__ == 0) {
+    for (i = 0; i < 20; i++)
+      gst_pad_push (talker->pad, gst_buffer_ref (gst_buffer_list_get (list,
+                  i)));
+    gst_buffer_list_unref (list);
+  } else {
+    gst_pad_push_list (talker->pad, list);
+  }
+  fail_unless_equals_int (rig_count_whole (listener, talker->ssrc, 0), 10);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+static guint16
+seq_of (RigListener * listener, guint i)
+{
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+  guint16 seq;
+
+  gst_rtp_buffer_map (rig_nth (listener, i), GST_MAP_READ, &rtp);
+  seq = gst_rtp_buffer_get_seq (&rtp);
+  gst_rtp_buffer_unmap (&rtp);
+  return seq;
+}
+
+/* What is missing before it is lost, as far as is known, or comes later. */
+GST_START_TEST (test_padding_hides_no_loss_and_overtakes_nobody)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  RigTalker *talker = rig_talker (rig, "sink_5", 1, RIG_PCMU, 440, 8000);
+  GstBuffer *late;
+
+  rig_play (rig);
+  rig_send (rig, talker);
+  late = rig_packet (rig, talker);
+  gst_pad_push (talker->pad, padding (talker));
+  rig_send (rig, talker);
+  gst_pad_push (talker->pad, late);
+  fail_unless_equals_int (listener->buffers->len, 3);
+  fail_unless ((guint16) (seq_of (listener, 1) - seq_of (listener, 0)) > 1);
+  fail_unless_equals_int ((guint16) (seq_of (listener, 2)
+          - seq_of (listener, 0)), 1);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+static void
+come_from (GstBuffer * buffer, guint port)
+{
+  GSocketAddress *from = g_inet_socket_address_new_from_string ("127.0.0.1",
+      port);
+
+  gst_buffer_add_net_address_meta (buffer, from);
+  g_object_unref (from);
+}
+
+/* ... or the number that it has would be taken from who has the SSRC. */
+GST_START_TEST (test_padding_from_elsewhere_takes_no_number)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  RigTalker *talker = rig_talker (rig, "sink_5", 1, RIG_PCMU, 440, 8000);
+  guint i;
+
+  rig_play (rig);
+  for (i = 0; i < 10; i++) {
+    RigTalker forger = *talker;
+    GstBuffer *buffer = padding (&forger);
+
+    come_from (buffer, 6000);
+    if (i > 0)
+      gst_pad_push (talker->pad, buffer);
+    else
+      gst_buffer_unref (buffer);
+    buffer = rig_packet (rig, talker);
+    come_from (buffer, 5000);
+    gst_pad_push (talker->pad, buffer);
+  }
+  fail_unless_equals_int (rig_count_whole (listener, talker->ssrc, 0), 10);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_two_hundred_ssrcs_on_one_pad)
 {
   Rig *rig = rig_new (NULL);
@@ -310,6 +426,9 @@ partialmix_forwarding_suite (void)
       test_stream_that_leaves_and_returns_shows_no_sequence_gap);
   tcase_add_test (tc, test_late_packets_go_the_way_of_their_timestamp);
   tcase_add_test (tc, test_lists_in_are_lists_out);
+  tcase_add_loop_test (tc, test_padding_leaves_no_gap, 0, 2);
+  tcase_add_test (tc, test_padding_hides_no_loss_and_overtakes_nobody);
+  tcase_add_test (tc, test_padding_from_elsewhere_takes_no_number);
   tcase_add_test (tc, test_two_hundred_ssrcs_on_one_pad);
   tcase_add_test (tc, test_flood_of_ssrcs_is_bounded);
   tcase_add_test (tc, test_colliding_ssrc_leaves_under_another);
