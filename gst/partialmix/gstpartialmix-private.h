@@ -256,6 +256,9 @@ void gst_partial_mix_remove_pad_streams (GstPartialMix * self,
     GstPad * pad, const gchar * reason);
 void gst_partial_mix_remove_pt_streams (GstPartialMix * self,
     GstPartialMixSinkPad * pad, guint8 pt);
+/* The streams of @pad come from the neighbour that it says now. */
+void gst_partial_mix_readdress_streams (GstPartialMix * self,
+    GstPartialMixSinkPad * pad, GstClockTime now);
 void gst_partial_mix_expire_streams (GstPartialMix * self, GstClockTime now);
 /* Looks up what the Database says to a listener alone. */
 void gst_partial_mix_look_up_listener (GstPartialMix * self,

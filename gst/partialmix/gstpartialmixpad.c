@@ -27,6 +27,22 @@ enum
 G_DEFINE_TYPE (GstPartialMixSinkPad, gst_partial_mix_sink_pad, GST_TYPE_PAD);
 
 static void
+gst_partial_mix_sink_pad_readdress (GstPartialMixSinkPad * pad)
+{
+  GstPartialMix *self =
+      GST_PARTIAL_MIX_CAST (gst_pad_get_parent_element (GST_PAD (pad)));
+  GstClockTime now;
+
+  if (self == NULL)
+    return;
+  now = gst_partial_mix_lock_now (self);
+  gst_partial_mix_readdress_streams (self, pad, now);
+  GST_PARTIAL_MIX_UNLOCK (self);
+  gst_partial_mix_post_messages (self);
+  gst_object_unref (self);
+}
+
+static void
 gst_partial_mix_sink_pad_set_property (GObject * object, guint id,
     const GValue * value, GParamSpec * pspec)
 {
@@ -35,6 +51,7 @@ gst_partial_mix_sink_pad_set_property (GObject * object, guint id,
   switch (id) {
     case PROP_NEIGHBOUR:
       g_atomic_int_set (&pad->neighbour, g_value_get_int (value));
+      gst_partial_mix_sink_pad_readdress (pad);
       break;
     case PROP_CNAME:
       gst_fairmix_lock_acquire (&pad->name_lock);

@@ -280,6 +280,42 @@ take_name (GstPartialMix * self, GstPartialMixStream * stream,
   g_free (said);
 }
 
+/* It comes from another neighbour now: some who hear it may not any more, and others may. */
+static void
+offer_anew (GstPartialMix * self, GstPartialMixStream * stream,
+    GstClockTime now)
+{
+  guint i;
+
+  for (i = 0; i < self->listeners->len; i++) {
+    GstPartialMixListener *listener = g_ptr_array_index (self->listeners, i);
+
+    listener->dirty = TRUE;
+    if (!gst_partial_mix_listener_hears (listener, stream))
+      gst_partial_mix_listener_change_link (listener, stream,
+          FMX_HANDOVER_NONE, 0, self->mix_pos, now);
+  }
+  link_stream (self, stream, now);
+}
+
+void
+gst_partial_mix_readdress_streams (GstPartialMix * self,
+    GstPartialMixSinkPad * pad, GstClockTime now)
+{
+  gint neighbour = gst_partial_mix_sink_pad_get_neighbour (pad);
+  guint i;
+
+  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
+    GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
+
+    if (stream == NULL || stream->pad != GST_PAD (pad)
+        || stream->neighbour == neighbour)
+      continue;
+    gst_partial_mix_table_move (&self->table, stream, GST_PAD (pad), neighbour);
+    offer_anew (self, stream, now);
+  }
+}
+
 /* Its sender has another way to us from now on.  Who hears it goes on hearing it: it
  * has been decoded so far, and its number, its name and its place stay. */
 static void
@@ -288,7 +324,6 @@ move_stream (GstPartialMix * self, GstPartialMixStream * stream,
 {
   GstPartialMixSinkPad *old = GST_PARTIAL_MIX_SINK_PAD_CAST (stream->pad);
   gpointer key = GUINT_TO_POINTER (stream->ssrc);
-  guint i;
 
   g_hash_table_remove (old->streams, key);
   g_hash_table_insert (pad->streams, key, stream);
@@ -303,15 +338,7 @@ move_stream (GstPartialMix * self, GstPartialMixStream * stream,
   gst_partial_mix_identity_set_host (&stream->identity,
       gst_partial_mix_buffer_host (buffer));
   take_name (self, stream, pad);
-  for (i = 0; i < self->listeners->len; i++) {
-    GstPartialMixListener *listener = g_ptr_array_index (self->listeners, i);
-
-    listener->dirty = TRUE;
-    if (!gst_partial_mix_listener_hears (listener, stream))
-      gst_partial_mix_listener_change_link (listener, stream,
-          FMX_HANDOVER_NONE, 0, self->mix_pos, now);
-  }
-  link_stream (self, stream, now);
+  offer_anew (self, stream, now);
   message_stream (self, stream, "moved", GST_PARTIAL_MIX_STREAM_MOVED);
 }
 

@@ -251,6 +251,26 @@ GST_START_TEST (test_groups_get_a_mix_each_before_they_share_one)
 
 GST_END_TEST;
 
+/* An application that learns who they are when they talk already */
+GST_START_TEST (test_whose_talkers_they_are_holds_at_once)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  RigTalker *talker = rig_talker (rig, "sink_1", 7, RIG_PCMU, 440, 8000);
+
+  rig_play (rig);
+  rig_run (rig, 10);
+  g_object_set (talker->peer, "neighbour", 0, NULL);
+  rig_run (rig, 10);
+  fail_unless_equals_int (rig_count_packets (listener, talker->ssrc), 10);
+  g_object_set (talker->peer, "neighbour", -1, NULL);
+  rig_run (rig, 10);
+  fail_unless_equals_int (rig_count_whole (listener, talker->ssrc, 0), 20);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_selection_suite (void)
 {
@@ -262,6 +282,7 @@ partialmix_selection_suite (void)
   tcase_add_test (tc, test_target_events_are_obeyed_at_once);
   tcase_add_test (tc, test_no_more_becomes_separate_than_lasts);
   tcase_add_test (tc, test_any_target_but_0_carries_a_mix);
+  tcase_add_test (tc, test_whose_talkers_they_are_holds_at_once);
   tcase_add_test (tc, test_one_message_for_each_change_of_a_selection);
   tcase_add_test (tc, test_jitter_moves_no_selection);
   tcase_add_test (tc, test_database_guides_and_is_reloaded);
