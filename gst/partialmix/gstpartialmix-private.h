@@ -256,7 +256,10 @@ void gst_partial_mix_remove_pad_streams (GstPartialMix * self,
     GstPad * pad, const gchar * reason);
 void gst_partial_mix_remove_pt_streams (GstPartialMix * self,
     GstPartialMixSinkPad * pad, guint8 pt);
-/* The streams of @pad come from the neighbour that it says now. */
+/* The streams of @pad are called as the application or the caps say now. */
+void gst_partial_mix_rename_streams (GstPartialMix * self,
+    GstPartialMixSinkPad * pad);
+/* They come from the neighbour that it says now. */
 void gst_partial_mix_readdress_streams (GstPartialMix * self,
     GstPartialMixSinkPad * pad, GstClockTime now);
 void gst_partial_mix_expire_streams (GstPartialMix * self, GstClockTime now);

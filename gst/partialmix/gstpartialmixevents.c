@@ -225,6 +225,7 @@ sink_caps (GstPartialMix * self, GstPartialMixSinkPad * pad, GstEvent * event)
   changed = gst_partial_mix_sink_pad_set_caps (pad, caps);
   if (changed >= 0)
     gst_partial_mix_remove_pt_streams (self, pad, (guint8) changed);
+  gst_partial_mix_rename_streams (self, pad);
   GST_PARTIAL_MIX_UNLOCK (self);
   gst_partial_mix_post_messages (self);
 }

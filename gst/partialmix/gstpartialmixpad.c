@@ -26,8 +26,9 @@ enum
 
 G_DEFINE_TYPE (GstPartialMixSinkPad, gst_partial_mix_sink_pad, GST_TYPE_PAD);
 
+/* What is set holds for streams that have come as well. */
 static void
-gst_partial_mix_sink_pad_readdress (GstPartialMixSinkPad * pad)
+gst_partial_mix_sink_pad_apply (GstPartialMixSinkPad * pad)
 {
   GstPartialMix *self =
       GST_PARTIAL_MIX_CAST (gst_pad_get_parent_element (GST_PAD (pad)));
@@ -37,6 +38,7 @@ gst_partial_mix_sink_pad_readdress (GstPartialMixSinkPad * pad)
     return;
   now = gst_partial_mix_lock_now (self);
   gst_partial_mix_readdress_streams (self, pad, now);
+  gst_partial_mix_rename_streams (self, pad);
   GST_PARTIAL_MIX_UNLOCK (self);
   gst_partial_mix_post_messages (self);
   gst_object_unref (self);
@@ -51,7 +53,6 @@ gst_partial_mix_sink_pad_set_property (GObject * object, guint id,
   switch (id) {
     case PROP_NEIGHBOUR:
       g_atomic_int_set (&pad->neighbour, g_value_get_int (value));
-      gst_partial_mix_sink_pad_readdress (pad);
       break;
     case PROP_CNAME:
       gst_fairmix_lock_acquire (&pad->name_lock);
@@ -66,6 +67,7 @@ gst_partial_mix_sink_pad_set_property (GObject * object, guint id,
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
       break;
   }
+  gst_partial_mix_sink_pad_apply (pad);
 }
 
 static void

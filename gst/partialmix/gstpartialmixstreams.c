@@ -197,6 +197,26 @@ link_stream (GstPartialMix * self, GstPartialMixStream * stream,
   }
 }
 
+void
+gst_partial_mix_rename_streams (GstPartialMix * self,
+    GstPartialMixSinkPad * pad)
+{
+  guint i;
+
+  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
+    GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
+    gchar *said;
+
+    if (stream == NULL || stream->pad != GST_PAD (pad))
+      continue;
+    said = said_cname (pad, stream->ssrc);
+    if (said != NULL && (!stream->identity.said
+            || g_strcmp0 (said, stream->identity.cname) != 0))
+      gst_partial_mix_name_stream (self, stream, said, TRUE);
+    g_free (said);
+  }
+}
+
 static GstPartialMixStream *
 add_stream (GstPartialMix * self, GstPartialMixSinkPad * pad,
     GstBuffer * buffer, guint32 ssrc, const GstPartialMixFormat * format,

@@ -271,6 +271,41 @@ GST_START_TEST (test_whose_talkers_they_are_holds_at_once)
 
 GST_END_TEST;
 
+static void
+assert_named (Rig * rig, const gchar * cname)
+{
+  const GValue *streams;
+  GstStructure *stats;
+
+  g_object_get (rig->mix, "stats", &stats, NULL);
+  streams = gst_structure_get_value (stats, "streams");
+  fail_unless_equals_string (gst_structure_get_string (gst_value_get_structure
+          (gst_value_array_get_value (streams, 0)), "cname"), cname);
+  gst_structure_free (stats);
+}
+
+/* ... by the property, or by an SDP that comes later */
+GST_START_TEST (test_what_talkers_are_called_holds_at_once)
+{
+  Rig *rig = rig_new (NULL);
+  RigTalker *talker = rig_talker (rig, "sink_1", 7, RIG_PCMU, 440, 8000);
+  GstCaps *caps = gst_pad_get_current_caps (talker->peer);
+
+  rig_play (rig);
+  rig_run (rig, 2);
+  assert_named (rig, NULL);
+  g_object_set (talker->peer, "cname", "ann", NULL);
+  assert_named (rig, "ann");
+  caps = gst_caps_make_writable (caps);
+  gst_caps_set_simple (caps, "ssrc-7-cname", G_TYPE_STRING, "bob", NULL);
+  gst_pad_push_event (talker->pad, gst_event_new_caps (caps));
+  assert_named (rig, "bob");
+  gst_caps_unref (caps);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_selection_suite (void)
 {
@@ -283,6 +318,7 @@ partialmix_selection_suite (void)
   tcase_add_test (tc, test_no_more_becomes_separate_than_lasts);
   tcase_add_test (tc, test_any_target_but_0_carries_a_mix);
   tcase_add_test (tc, test_whose_talkers_they_are_holds_at_once);
+  tcase_add_test (tc, test_what_talkers_are_called_holds_at_once);
   tcase_add_test (tc, test_one_message_for_each_change_of_a_selection);
   tcase_add_test (tc, test_jitter_moves_no_selection);
   tcase_add_test (tc, test_database_guides_and_is_reloaded);
