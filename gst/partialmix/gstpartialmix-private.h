@@ -296,8 +296,8 @@ GstPadLinkReturn gst_partial_mix_sink_linked (GstPad * pad,
     GstObject * parent, GstPad * peer);
 void gst_partial_mix_sink_unlinked (GstPad * pad, GstObject * parent);
 void gst_partial_mix_src_unlinked (GstPad * pad, GstObject * parent);
-/* With the lock, when a sink pad has ended or gone.  Returns: whether the end is to be
- * pushed at once; while it mixes, what was said is heard first */
+/* With the lock, when a sink pad has ended or gone: when all have, the mixing thread says
+ * so after the last word.  Returns: whether they have */
 gboolean gst_partial_mix_note_end (GstPartialMix * self);
 gboolean gst_partial_mix_push_eos (GstPartialMix * self, GstEvent * event);
 

@@ -336,7 +336,6 @@ gst_partial_mix_release_pad (GstElement * element, GstPad * pad)
   GstPartialMix *self = GST_PARTIAL_MIX (element);
   GPtrArray *before = NULL;
   GstPartialMixSinkPad *sink;
-  gboolean end = FALSE;
   gchar *name;
 
   gst_pad_set_active (pad, FALSE);
@@ -348,15 +347,15 @@ gst_partial_mix_release_pad (GstElement * element, GstPad * pad)
     forget_claims_of (self, sink);
     self->n_malformed_gone += sink->n_malformed;
     self->n_unknown_gone += sink->n_unknown;
-    /* the others may have ended before */
-    end = self->started && !sink->eos && gst_partial_mix_note_end (self);
+    /* the others may have ended before.  Who gets the end may block, as long as it does
+     * not play: that must not hold up the application */
+    if (self->started && !sink->eos)
+      gst_partial_mix_note_end (self);
   } else {
     before = forget_src_pad (self, GST_PARTIAL_MIX_SRC_PAD (pad));
   }
   GST_PARTIAL_MIX_UNLOCK (self);
   g_clear_pointer (&before, g_ptr_array_unref);
-  if (end)
-    gst_partial_mix_push_eos (self, gst_event_new_eos ());
   gst_partial_mix_post_messages (self);
 
   gst_child_proxy_child_removed (GST_CHILD_PROXY (self), G_OBJECT (pad),
@@ -526,6 +525,7 @@ start (GstPartialMix * self)
   self->warned_of_rate = FALSE;
   self->started = TRUE;
   self->paused_at = 0;
+  self->mix_pos = 0;
   for (i = 0; i < self->src_pads->len; i++)
     gst_partial_mix_src_pad_start (g_ptr_array_index (self->src_pads, i),
         &self->settings);

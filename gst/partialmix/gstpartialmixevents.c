@@ -124,15 +124,11 @@ gst_partial_mix_note_end (GstPartialMix * self)
 {
   if (self->sink_pads == NULL || !all_eos (self))
     return FALSE;
-  if (self->running)
-    self->eos_mix_pos = after_all (self) + (gint64) gst_util_uint64_scale_int
-        (gst_partial_mix_mixer_delay (self->settings.rate_hz,
-            gst_partial_mix_playout_delay (self)) +
-        self->settings.frame_duration, (gint) self->settings.rate_hz,
-        GST_SECOND);
-  else
-    self->ended = TRUE;
-  return self->ended;
+  self->eos_mix_pos = after_all (self) + (gint64) gst_util_uint64_scale_int
+      (gst_partial_mix_mixer_delay (self->settings.rate_hz,
+          gst_partial_mix_playout_delay (self)) +
+      self->settings.frame_duration, (gint) self->settings.rate_hz, GST_SECOND);
+  return TRUE;
 }
 
 static gboolean
@@ -142,7 +138,11 @@ sink_eos (GstPartialMix * self, GstPartialMixSinkPad * pad, GstEvent * event)
 
   GST_PARTIAL_MIX_LOCK (self);
   pad->eos = TRUE;
-  now = gst_partial_mix_note_end (self);
+  now = gst_partial_mix_note_end (self) && !self->running;
+  if (now) {
+    self->eos_mix_pos = G_MAXINT64;
+    self->ended = TRUE;
+  }
   GST_PARTIAL_MIX_UNLOCK (self);
 
   if (now)

@@ -137,7 +137,8 @@ GST_START_TEST (test_after_an_end_there_may_be_another_beginning)
 
 GST_END_TEST;
 
-/* The others have ended, and he who had not goes. */
+/* The others have ended, and he who had not goes.  The application that releases his pad
+ * brings nobody the end, for that may take until it plays. */
 GST_START_TEST (test_who_is_released_keeps_nobody_from_the_end)
 {
   Rig *rig = rig_new (NULL);
@@ -147,12 +148,16 @@ GST_START_TEST (test_who_is_released_keeps_nobody_from_the_end)
 
   rig_play (rig);
   rig_run (rig, 5);
-  end (one);
-  if (__i__ == 1)
+  if (__i__ > 0)
+    gst_element_set_state (rig->mix, __i__ == 1 ? GST_STATE_PAUSED
+        : GST_STATE_READY);
+  if (__i__ == 2)
     gst_element_set_state (rig->mix, GST_STATE_PAUSED);
+  end (one);
   rig_remove_talker (rig, other);
-  if (__i__ == 0)
-    wait_for (rig, GST_SECOND);
+  fail_if (listener->eos);
+  rig_play (rig);
+  wait_for (rig, GST_SECOND);
   fail_unless (listener->eos);
   rig_free (rig);
 }
@@ -241,7 +246,7 @@ partialmix_end_suite (void)
   tcase_add_loop_test (tc, test_after_an_end_there_may_be_another_beginning, 0,
       3);
   tcase_add_loop_test (tc, test_who_is_released_keeps_nobody_from_the_end, 0,
-      2);
+      3);
   tcase_add_test (tc, test_who_goes_last_leaves_no_end);
   tcase_add_test (tc, test_the_last_word_is_heard_however_long_it_waits);
   return suite;
