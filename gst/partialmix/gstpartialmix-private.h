@@ -96,6 +96,7 @@ struct _GstPartialMixSinkPad
   GHashTable *formats;          /* pt -> GstPartialMixFormat */
   GHashTable *streams;          /* ssrc -> GstPartialMixStream, not owned */
   GHashTable *cnames;           /* ssrc -> cname, from caps */
+  gboolean stale;               /* what caps said was of who was linked before */
   gboolean eos;
   GstPad *rtpbin_pad;           /* it was made for this one; to compare only */
   guint64 n_malformed, n_unknown;

@@ -416,6 +416,7 @@ gst_partial_mix_sink_unlinked (GstPad * pad, GstObject * parent)
   g_atomic_int_set (&GST_PARTIAL_MIX_SINK_PAD_CAST (pad)->session, -1);
 
   GST_PARTIAL_MIX_LOCK (self);
+  GST_PARTIAL_MIX_SINK_PAD_CAST (pad)->stale = TRUE;
   gst_partial_mix_remove_pad_streams (self, pad,
       GST_PARTIAL_MIX_STREAM_UNLINKED);
   GST_PARTIAL_MIX_UNLOCK (self);

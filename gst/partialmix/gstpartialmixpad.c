@@ -214,6 +214,19 @@ note_format (GstPartialMixSinkPad * pad, const GstPartialMixFormat * format)
   return changes;
 }
 
+/* Who is linked again, and has the same caps, does not send them once more: so they hold
+ * until others come. */
+static void
+forget_stale (GstPartialMixSinkPad * pad)
+{
+  if (!pad->stale)
+    return;
+  pad->stale = FALSE;
+  g_hash_table_remove_all (pad->formats);
+  g_hash_table_remove_all (pad->cnames);
+  pad->level_ext_id = pad->csrc_level_ext_id = pad->contributor_time_id = 0;
+}
+
 gint
 gst_partial_mix_sink_pad_set_caps (GstPartialMixSinkPad * pad, GstCaps * caps)
 {
@@ -221,6 +234,7 @@ gst_partial_mix_sink_pad_set_caps (GstPartialMixSinkPad * pad, GstCaps * caps)
   GstPartialMixFormat format;
   gint changed = -1;
 
+  forget_stale (pad);
   if (gst_partial_mix_format_from_structure (&format, s)
       && note_format (pad, &format))
     changed = format.pt;

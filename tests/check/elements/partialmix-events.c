@@ -293,6 +293,51 @@ GST_START_TEST (test_what_was_said_downstream_goes_with_who_said_it)
 
 GST_END_TEST;
 
+/* Who is linked again says nothing that he has said. */
+GST_START_TEST (test_who_is_linked_again_is_known)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  RigTalker *talker = rig_talker (rig, "sink_1", 7, RIG_L16, 440, 8000);
+
+  rig_play (rig);
+  rig_run (rig, 10);
+  gst_pad_unlink (talker->pad, talker->peer);
+  fail_unless_equals_int (gst_pad_link (talker->pad, talker->peer),
+      GST_PAD_LINK_OK);
+  rig_run (rig, 10);
+  fail_unless_equals_int (rig_count_packets (listener, talker->ssrc), 20);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
+/* Another sender, who says nothing of levels, has something else under that number. */
+GST_START_TEST (test_what_caps_said_goes_with_who_was_linked)
+{
+  Rig *rig = rig_new (NULL);
+  RigTalker *talker = rig_talker (rig, "sink_1", 7, RIG_PCMU, 440, 8000);
+  GstCaps *caps = gst_pad_get_current_caps (talker->peer);
+
+  rig_listener (rig, "src_0", "audio/x-raw,channels=2");
+  talker->level = 127;
+  rig_play (rig);
+  rig_run (rig, 20);
+  fail_unless_equals_uint64 (rig_stat (rig, "n-decoded"), 0);
+  gst_pad_unlink (talker->pad, talker->peer);
+  caps = gst_caps_make_writable (caps);
+  gst_structure_remove_field (gst_caps_get_structure (caps, 0), "extmap-1");
+  gst_pad_push_event (talker->pad, gst_event_new_caps (caps));
+  gst_caps_unref (caps);
+  fail_unless_equals_int (gst_pad_link (talker->pad, talker->peer),
+      GST_PAD_LINK_OK);
+  rig_run (rig, 20);
+  fail_unless (rig_stat (rig, "n-decoded") > 10);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 /* A segment that runs backwards from nowhere has no running time; the voice goes on. */
 GST_START_TEST (test_a_voice_that_runs_backwards_is_heard)
 {
@@ -321,6 +366,8 @@ partialmix_events_suite (void)
   suite_add_tcase (suite, tc);
   tcase_add_loop_test (tc, test_what_was_said_downstream_goes_with_who_said_it,
       0, 2);
+  tcase_add_test (tc, test_who_is_linked_again_is_known);
+  tcase_add_test (tc, test_what_caps_said_goes_with_who_was_linked);
   tcase_add_test (tc, test_a_voice_that_runs_backwards_is_heard);
   tcase_add_test (tc, test_a_pad_that_was_inactive_says_again_what_it_carries);
   tcase_add_test (tc, test_nothing_is_pushed_on_a_pad_before_it_is_active);
