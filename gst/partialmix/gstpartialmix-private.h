@@ -123,6 +123,7 @@ struct _GstPartialMixSrcPad
 
   GstPartialMixListener listener;       /* with the element's lock */
   gboolean asked;               /* what the peer takes */
+  GWeakRef peer;                /* that it was linked to last */
 
   GstPartialMixFlow flow;       /* under the pad's stream lock */
   GstPartialMixDoor door;       /* the couriers' */
@@ -296,7 +297,8 @@ gboolean gst_partial_mix_src_query (GstPad * pad, GstObject * parent,
 GstPadLinkReturn gst_partial_mix_sink_linked (GstPad * pad,
     GstObject * parent, GstPad * peer);
 void gst_partial_mix_sink_unlinked (GstPad * pad, GstObject * parent);
-void gst_partial_mix_src_unlinked (GstPad * pad, GstObject * parent);
+GstPadLinkReturn gst_partial_mix_src_linked (GstPad * pad,
+    GstObject * parent, GstPad * peer);
 /* With the lock, when a sink pad has ended or gone: when all have, the mixing thread says
  * so after the last word.  Returns: whether they have */
 gboolean gst_partial_mix_note_end (GstPartialMix * self);

@@ -254,7 +254,7 @@ new_src_pad (GstPartialMix * self, GstPadTemplate * templ,
   listener->index = index;
   gst_pad_set_event_function (pad, gst_partial_mix_src_event);
   gst_pad_set_query_function (pad, gst_partial_mix_src_query);
-  gst_pad_set_unlink_function (pad, gst_partial_mix_src_unlinked);
+  gst_pad_set_link_function (pad, gst_partial_mix_src_linked);
   /* before anybody can push on it */
   gst_pad_set_active (pad, TRUE);
 

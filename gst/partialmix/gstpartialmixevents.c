@@ -422,15 +422,22 @@ gst_partial_mix_sink_unlinked (GstPad * pad, GstObject * parent)
   GST_PARTIAL_MIX_UNLOCK (self);
 }
 
-/* The same.  What was said downstream goes with who said it: who is linked next, and has
- * a rate or a number of places, says so when he gets the events that describe the stream. */
-void
-gst_partial_mix_src_unlinked (GstPad * pad, GstObject * parent)
+/* What was said downstream goes with who said it: somebody else who has a rate, or a number
+ * of places, says so when he gets the events that describe the stream.  Who is linked again
+ * has got them. */
+GstPadLinkReturn
+gst_partial_mix_src_linked (GstPad * gpad, GstObject * parent, GstPad * peer)
 {
   GstPartialMix *self = GST_PARTIAL_MIX_CAST (parent);
+  GstPartialMixSrcPad *pad = GST_PARTIAL_MIX_SRC_PAD_CAST (gpad);
+  GstPad *before = g_weak_ref_get (&pad->peer);
 
-  GST_PARTIAL_MIX_LOCK (self);
-  gst_partial_mix_listener_forget_events (&GST_PARTIAL_MIX_SRC_PAD_CAST
-      (pad)->listener);
-  GST_PARTIAL_MIX_UNLOCK (self);
+  if (before != peer) {
+    GST_PARTIAL_MIX_LOCK (self);
+    gst_partial_mix_listener_forget_events (&pad->listener);
+    GST_PARTIAL_MIX_UNLOCK (self);
+    g_weak_ref_set (&pad->peer, peer);
+  }
+  gst_clear_object (&before);
+  return GST_PAD_LINK_OK;
 }

@@ -340,6 +340,7 @@ gst_partial_mix_src_pad_finalize (GObject * object)
   gst_partial_mix_flow_forget (&pad->flow);
   GST_PAD_STREAM_UNLOCK (pad);
   gst_partial_mix_listener_clear (&pad->listener);
+  g_weak_ref_clear (&pad->peer);
   G_OBJECT_CLASS (gst_partial_mix_src_pad_parent_class)->finalize (object);
 }
 
@@ -409,6 +410,7 @@ gst_partial_mix_src_pad_init (GstPartialMixSrcPad * pad)
 {
   gst_pad_set_activatemode_function (GST_PAD (pad), src_pad_activate_mode);
   gst_partial_mix_listener_init (&pad->listener);
+  g_weak_ref_init (&pad->peer, NULL);
   gst_partial_mix_flow_init (&pad->flow);
   gst_partial_mix_door_init (&pad->door, GST_OBJECT (pad));
 }
