@@ -25,7 +25,6 @@ typedef struct
 {
   GstPartialMixArrival arrival;
   GstPartialMixStream *stream;
-  gboolean padding;             /* and nothing else: its number is all that counts */
   gint64 pos;
   gboolean placed;
   FmxContributorTime times[GST_PARTIAL_MIX_MAX_TIMES];  /* if it is of a mix */
@@ -142,22 +141,16 @@ belongs (GstPartialMix * self, GstPartialMixStream * stream,
   }
 }
 
-/* A probe, or keep-alive, for the hop that it came over.  Returns: whether it has a number
- * of a stream that we know */
-static gboolean
-note_padding (GstPartialMixSinkPad * pad, Packet * packet, GstRTPBuffer * rtp)
+/* Padding only: a probe, or keep-alive, for the hop that it came over.  Its number is none of
+ * a stream's that goes further. */
+static void
+leave_out (GstPartialMixSinkPad * pad, GstBuffer * buffer, GstRTPBuffer * rtp)
 {
   GstPartialMixStream *stream = g_hash_table_lookup (pad->streams,
       GUINT_TO_POINTER (gst_rtp_buffer_get_ssrc (rtp)));
 
-  if (stream == NULL || gst_fairmix_origin_is_other (&stream->source,
-          packet->arrival.buffer))
-    return FALSE;
-  packet->stream = gst_partial_mix_stream_ref (stream);
-  packet->padding = TRUE;
-  packet->arrival.seq = gst_rtp_buffer_get_seq (rtp);
-  packet->arrival.ext_ts = 0;   /* of concern wherever the stream is forwarded */
-  return TRUE;
+  if (stream != NULL && !gst_fairmix_origin_is_other (&stream->source, buffer))
+    fmx_media_seq_leave_out (&stream->media_seq, gst_rtp_buffer_get_seq (rtp));
 }
 
 /* with the lock */
@@ -172,12 +165,10 @@ note_packet (GstPartialMix * self, GstPartialMixSinkPad * pad, Packet * packet,
     pad->n_malformed++;
     return FALSE;
   }
-  if (gst_rtp_buffer_get_payload_len (&rtp) == 0) {
-    good = note_padding (pad, packet, &rtp);
-    gst_rtp_buffer_unmap (&rtp);
-    return good;
-  }
-  good = !names_our_mix (self, &rtp);
+  good = gst_rtp_buffer_get_payload_len (&rtp) > 0
+      && !names_our_mix (self, &rtp);
+  if (gst_rtp_buffer_get_payload_len (&rtp) == 0)
+    leave_out (pad, packet->arrival.buffer, &rtp);
   if (good) {
     packet->stream = gst_partial_mix_lookup (self, pad,
         packet->arrival.buffer, &rtp, now);
@@ -237,7 +228,8 @@ make_outgoing (GstPartialMixSinkPad * pad, const Packet * packet, guint16 seq,
   GstBuffer *buffer = gst_buffer_ref (packet->arrival.buffer);
   GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
 
-  if (seq != packet->arrival.seq || stream->out_ssrc != stream->ssrc
+  if (seq != packet->arrival.seq || packet->arrival.renumbered
+      || stream->out_ssrc != stream->ssrc
       || pt != stream->format.pt || returns) {
     buffer = gst_buffer_make_writable (buffer);
     if (gst_rtp_buffer_map (buffer, GST_MAP_READWRITE, &rtp)) {
@@ -332,6 +324,7 @@ forward_before (const Errand * errand, GstPartialMixSinkPad * pad,
       continue;
     before.arrival.buffer = stream->latest[k].buffer;
     before.arrival.seq = (guint16) ext_seq;
+    before.arrival.renumbered = TRUE;
     before.arrival.wire_bytes = (guint) gst_buffer_get_size
         (before.arrival.buffer) + FMX_IP_UDP_BYTES;
     forward (errand, pad, src, &before, FALSE);
@@ -357,10 +350,6 @@ distribute (GstPartialMix * self, GstPartialMixSinkPad * pad,
       if (packet->stream->removed)
         continue;
       link = gst_partial_mix_listener_get_link (listener, packet->stream);
-      if (packet->padding) {
-        gst_partial_mix_link_leave_out (link, packet->arrival.seq);
-        continue;
-      }
       if (packet->placed)
         gst_partial_mix_link_placed (link, packet->stream,
             packet->arrival.ext_ts, packet->pos);

@@ -62,16 +62,6 @@ gst_partial_mix_link_number (GstPartialMixLink * link, guint16 * seq)
   return fmx_renumber_pass (&link->renumber, seq);
 }
 
-/* The packet with number @seq is not for whom the stream is forwarded to: he is not to
- * miss it.  Not where one before it is missing, which may come yet. */
-static inline void
-gst_partial_mix_link_leave_out (GstPartialMixLink * link, guint16 seq)
-{
-  if (link->handover.way == FMX_HANDOVER_SEPARATE && !link->rejoin
-      && fmx_renumber_is_next (&link->renumber, seq))
-    fmx_renumber_drop (&link->renumber, seq);
-}
-
 G_END_DECLS
 
 #endif /* __GST_PARTIAL_MIX_LINK_H__ */

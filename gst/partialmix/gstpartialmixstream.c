@@ -155,7 +155,9 @@ gst_partial_mix_stream_arrive (GstPartialMixStream * stream,
   guint8 *payload = gst_rtp_buffer_get_payload (rtp);
 
   arrival->payload_size = gst_rtp_buffer_get_payload_len (rtp);
-  arrival->seq = gst_rtp_buffer_get_seq (rtp);
+  arrival->seq = fmx_media_seq_pass (&stream->media_seq,
+      gst_rtp_buffer_get_seq (rtp));
+  arrival->renumbered = arrival->seq != gst_rtp_buffer_get_seq (rtp);
   arrival->marker = gst_rtp_buffer_get_marker (rtp);
   arrival->wire_bytes = (guint) gst_buffer_get_size (arrival->buffer)
       + FMX_IP_UDP_BYTES;
@@ -516,6 +518,7 @@ gst_partial_mix_stream_flush (GstPartialMixStream * stream)
   stream->anchored = FALSE;
   stream->fresh = TRUE;
   stream->started = FALSE;
+  fmx_media_seq_init (&stream->media_seq);
   stream->seq_serial.valid = FALSE;
   stream->ts_serial.valid = FALSE;
   fmx_restart_init (&stream->restart);

@@ -5,6 +5,7 @@
 #include <gst/gst.h>
 #include <gst/rtp/rtp.h>
 
+#include "fairmix/base/fmx-media-seq.h"
 #include "fairmix/base/fmx-restart.h"
 #include "fairmix/base/fmx-serial.h"
 #include "fairmix/mix/fmx-handover.h"
@@ -57,7 +58,8 @@ typedef struct
 typedef struct
 {
   GstBuffer *buffer;
-  guint16 seq;
+  guint16 seq;                  /* among those with media */
+  gboolean renumbered;          /* that is not what its header says */
   guint64 ext_seq;
   guint64 ext_ts;
   guint duration_ts;
@@ -93,6 +95,7 @@ typedef struct
 
   /* arrival */
   FmxRestart restart;
+  FmxMediaSeq media_seq;
   FmxSerial seq_serial;
   FmxSerial ts_serial;
   guint64 next_seq;             /* ext seq after the highest */

@@ -259,7 +259,10 @@ add_stream (GstPartialMix * self, GstPartialMixSinkPad * pad,
 static gint
 step_of (const GstPartialMixStream * stream, GstRTPBuffer * rtp)
 {
-  return (gint16) (gst_rtp_buffer_get_seq (rtp) - (guint16) stream->next_seq);
+  guint16 seq = fmx_media_seq_peek (&stream->media_seq,
+      gst_rtp_buffer_get_seq (rtp));
+
+  return (gint16) (seq - (guint16) stream->next_seq);
 }
 
 /* Whether @stream may come in at @pad from now on, where the packet is: its numbers go
