@@ -5,6 +5,10 @@
 #include <math.h>
 #include <string.h>
 
+/* The slack has settled if it has not grown by a part of a packet for so long. */
+#define SETTLES (300 * FMX_MSECOND)
+#define GROWS_PART 2
+
 void
 fmx_playout_rule_init (FmxPlayoutRule *rule,
     const FmxPlayoutRuleParams *params, const FmxQueueMonitorParams *monitor,
@@ -26,6 +30,9 @@ fmx_playout_rule_start (FmxPlayoutRule *rule, FmxDuration delay)
   fmx_queue_monitor_clear (&rule->monitor);
   fmx_delay_memory_use_init (&rule->use);
   rule->delay = delay;
+  rule->most_slack = 0;
+  rule->grew = 0;
+  rule->to_cut = 0;
   rule->cost = 0.0;
   rule->missing = 0.0;
   rule->any = false;
@@ -63,6 +70,60 @@ least (FmxDuration a, FmxDuration b)
   return a < b ? a : b;
 }
 
+/* Notes how long before its turn a packet came. */
+static void
+note_slack (FmxPlayoutRule *rule, const FmxPlayoutRulePacket *packet,
+    FmxDuration slack, FmxTime now)
+{
+  FmxDuration part = packet->duration / GROWS_PART;
+
+  if (slack > rule->most_slack + part)
+    rule->grew = now;
+  if (slack > rule->most_slack + part
+      || slack < rule->most_slack - packet->duration)
+    rule->most_slack = slack;
+}
+
+/* Whether what stands is to be cut now */
+static bool
+is_due (const FmxPlayoutRule *rule, const FmxPlayoutRulePacket *packet,
+    FmxTime now)
+{
+  return fmx_queue_monitor_exceeds (&rule->monitor, 1,
+      packet->cut_cost < 1.0 ? 4 : 1)
+      && (!rule->params.cuts_at_once
+      || fmx_time_diff (now, rule->grew) >= SETTLES);
+}
+
+/* By how much, up to @most, the delay is to be shorter */
+static FmxDuration
+worth (FmxPlayoutRule *rule, const FmxDelayMemory *memory,
+    const FmxPlayoutRulePacket *packet, FmxDuration most, FmxTime now)
+{
+  return !rule->remembers ? most : fmx_delay_memory_shrinkage (memory,
+      &rule->use, rule->delay - packet->fastest, most, packet->cut_cost, now);
+}
+
+/* Returns: the packet's duration if it is of a cut in one piece, or 0.  @whole: what may be
+ * cut.  A quiet one is not heard, and may be cut alone. */
+static FmxDuration
+of_a_piece (FmxPlayoutRule *rule, const FmxDelayMemory *memory,
+    const FmxPlayoutRulePacket *packet, FmxDuration whole, FmxTime now)
+{
+  if (rule->to_cut < packet->duration) {
+    rule->to_cut = is_due (rule, packet, now) ?
+        worth (rule, memory, packet, whole, now) : 0;
+    if (rule->to_cut < FMX_PLAYOUT_LEAST_CUT && packet->cut_cost >= 1.0)
+      rule->to_cut = 0;
+  }
+  if (least (rule->to_cut, whole) < packet->duration) {
+    rule->to_cut = 0;
+    return 0;
+  }
+  rule->to_cut -= packet->duration;
+  return packet->duration;
+}
+
 /* By how much the delay is to be shorter: by the packet, which is cut, or by a part
  * of it, which is played earlier and cuts into the one before it. */
 static FmxDuration
@@ -72,19 +133,19 @@ shrinkage (FmxPlayoutRule *rule, const FmxDelayMemory *memory,
   FmxDuration slack = rule->delay - packet->transit;
   FmxDuration lowest = !rule->remembers && packet->needed > packet->lowest ?
       packet->needed : packet->lowest;
-  FmxDuration most = least (least (slack, rule->delay - lowest),
-      packet->duration);
+  FmxDuration whole = least (slack, rule->delay - lowest);
+  FmxDuration most = least (whole, packet->duration);
 
   if (most <= 0 || (!rule->remembers && most < packet->duration))
     return 0;
   if (most == packet->duration && rule->delay - most >= packet->highest)
     return most;
-  if (packet->after_silence || packet->spared
-      || !fmx_queue_monitor_exceeds (&rule->monitor, 1,
-          packet->cut_cost < 1.0 ? 4 : 1))
+  if (packet->after_silence || packet->spared)
     return 0;
-  return !rule->remembers ? most : fmx_delay_memory_shrinkage (memory,
-      &rule->use, rule->delay - packet->fastest, most, packet->cut_cost, now);
+  if (rule->params.cuts_at_once)
+    return of_a_piece (rule, memory, packet, whole, now);
+  return is_due (rule, packet, now) ?
+      worth (rule, memory, packet, most, now) : 0;
 }
 
 /* Whether a delay that is long enough for the packet is worth it; else it is as
@@ -134,11 +195,15 @@ fmx_playout_rule_on_packet (FmxPlayoutRule *rule,
     fmx_queue_monitor_on_arrival (&rule->monitor,
         fmx_playout_rule_queue_length (rule, slack, packet->duration),
         rule->params.in_packets ? 1 : (uint64_t) packet->duration);
+  note_slack (rule, packet, slack, now);
+  if (slack < 0 || packet->after_silence)
+    rule->to_cut = 0;
   if (slack < 0)
     return on_late (rule, memory, packet);
   fmx_delay_memory_use_on_time (&rule->use);
   less = shrinkage (rule, memory, packet, now);
   rule->delay -= less;
+  rule->most_slack -= less;
   if (less < packet->duration)
     return FMX_PLAYOUT_RULE_PLAY;
   fmx_queue_monitor_on_drop (&rule->monitor);

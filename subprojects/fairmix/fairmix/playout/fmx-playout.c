@@ -55,6 +55,7 @@ fmx_playout_init (FmxPlayout *playout, const FmxPlayoutParams *params)
   FmxPlayoutRuleParams rule = {
     .reserve = params->reserve,
     .growth_step = params->growth_step,
+    .cuts_at_once = params->keeps_needed,
     .in_packets = params->threshold_time == 0,
     .half_life = ACCOUNT_HALF_LIFE,
   };
