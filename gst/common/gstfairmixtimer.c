@@ -7,7 +7,8 @@
 #include "gstfairmixtimer.h"
 
 /* Without a deadline the thread still waits on the clock, so that whoever
- * drives a GstTestClock can see that it is idle. */
+ * drives a GstTestClock can see that it is idle: for so long from now, as clocks
+ * may count from anywhere (a GstNtpClock from 1900). */
 #define FOREVER (G_GUINT64_CONSTANT (100) * 365 * 24 * 3600 * GST_SECOND)
 
 struct _GstFairmixTimer
@@ -66,24 +67,33 @@ gst_fairmix_timer_free (GstFairmixTimer * timer)
   gst_fairmix_timer_unref (timer);
 }
 
+/* with the lock; there is a clock, which shows @now */
+static GstClockID
+gst_fairmix_timer_new_wait (const GstFairmixTimer * timer, GstClockTime now)
+{
+  return gst_clock_new_single_shot_id (timer->clock, MIN (timer->deadline,
+          now + FOREVER));
+}
+
 /* --- a thread of its own -------------------------------------------------- */
 
 /* with the lock; returns whether the deadline was reached */
 static gboolean
 gst_fairmix_timer_wait (GstFairmixTimer * timer)
 {
-  GstClockID id;
   GstClockReturn ret;
+  GstClockTime now;
+  GstClockID id;
 
   if (timer->clock == NULL) {
     gst_fairmix_lock_wait (&timer->lock, &timer->cond);
     return FALSE;
   }
-  if (timer->deadline <= gst_clock_get_time (timer->clock))
+  now = gst_clock_get_time (timer->clock);
+  if (timer->deadline <= now)
     return TRUE;
 
-  id = timer->wait_id = gst_clock_new_single_shot_id (timer->clock,
-      MIN (timer->deadline, FOREVER));
+  id = timer->wait_id = gst_fairmix_timer_new_wait (timer, now);
   gst_fairmix_lock_release (&timer->lock);
   ret = gst_clock_id_wait (id, NULL);
   gst_fairmix_lock_acquire (&timer->lock);
@@ -146,8 +156,8 @@ gst_fairmix_timer_ask (GstFairmixTimer * timer)
   if (timer->calling || timer->stopping || timer->clock == NULL
       || timer->deadline == GST_CLOCK_TIME_NONE)
     return;
-  timer->wait_id = gst_clock_new_single_shot_id (timer->clock,
-      MIN (timer->deadline, FOREVER));
+  timer->wait_id = gst_fairmix_timer_new_wait (timer,
+      gst_clock_get_time (timer->clock));
   g_atomic_int_inc (&timer->ref_count);
   gst_clock_id_wait_async (timer->wait_id, gst_fairmix_timer_on_clock, timer,
       gst_fairmix_timer_unref);

@@ -243,6 +243,31 @@ GST_START_TEST (test_another_clock_neither_turns_time_back_nor_leaps)
 
 GST_END_TEST;
 
+/* A GstNtpClock does. */
+GST_START_TEST (test_a_clock_may_count_from_1900)
+{
+  const GstClockTime start =
+      G_GUINT64_CONSTANT (126) * 365 * 24 * 3600 * GST_SECOND;
+  GstClock *clock = gst_test_clock_new_with_start_time (start);
+  Alarm *alarm = alarm_new (clock, __i__ == 1);
+  GstClockTime next = start;
+  GstClockID id;
+
+  assert_story (alarm, GST_STATE_PLAYING, "prepare start ");
+  for (guint i = 0; i < 3; i++, next += 10 * GST_MSECOND) {
+    if (i == 0 && __i__ == 0)   /* its own thread need not ask the clock for now */
+      continue;
+    gst_test_clock_wait_for_next_pending_id (GST_TEST_CLOCK (clock), &id);
+    fail_unless_equals_uint64 (gst_clock_id_get_time (id), next);
+    gst_clock_id_unref (id);
+    fail_unless (gst_test_clock_crank (GST_TEST_CLOCK (clock)));
+  }
+  alarm_free (alarm);
+  gst_object_unref (clock);
+}
+
+GST_END_TEST;
+
 /* Returns: how many threads have that name */
 static guint
 count_threads (const gchar * name)
@@ -324,6 +349,7 @@ timed_suite (void)
   tcase_add_test (tc, test_does_not_start_without_a_clock_or_unprepared);
   tcase_add_loop_test (tc, test_another_clock_neither_turns_time_back_nor_leaps,
       0, 2);
+  tcase_add_loop_test (tc, test_a_clock_may_count_from_1900, 0, 2);
   tcase_add_loop_test (tc, test_who_shares_has_no_thread_and_is_called_as_well,
       0, 2);
   tcase_add_loop_test (tc, test_who_stops_is_not_called_any_more, 0, 2);
