@@ -81,10 +81,20 @@ gst_pacing_start (GstPacing * self, FmxTime now)
 void
 gst_pacing_flush (GstPacing * self)
 {
-  fmx_pacer_on_unqueued (&self->pacer,
-      (guint32) fmx_pacer_queued_bytes (&self->pacer));
+  gst_pacing_drop (self);
   g_queue_clear_full (&self->items, item_free);
-  self->n_queued = 0;
+}
+
+void
+gst_pacing_drop (GstPacing * self)
+{
+  GList *link, *next;
+
+  for (link = self->items.head; link != NULL; link = next) {
+    next = link->next;
+    if (((const Item *) link->data)->wire_bytes > 0)
+      gst_mini_object_unref (take (self, link));
+  }
   self->flow = GST_FLOW_OK;
 }
 
@@ -179,7 +189,7 @@ gst_pacing_set_flow (GstPacing * self, GstFlowReturn flow)
 {
   if (flow >= GST_FLOW_OK)
     return;
-  gst_pacing_flush (self);
+  gst_pacing_drop (self);
   self->flow = flow;
 }
 

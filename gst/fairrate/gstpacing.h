@@ -40,6 +40,10 @@ void gst_pacing_start (GstPacing * self, FmxTime now);
 /* What waits is thrown away. */
 void gst_pacing_flush (GstPacing * self);
 
+/* The packets that wait are thrown away.  What is said between them stays, as nobody
+ * would say it again: caps, tags, the end. */
+void gst_pacing_drop (GstPacing * self);
+
 /* Whether packets go through the queue, or are still in it */
 gboolean gst_pacing_is_on (const GstPacing * self);
 
@@ -75,7 +79,7 @@ void gst_pacing_on_sent (GstPacing * self, guint32 wire_bytes, FmxTime now);
 /* Returns: when something may leave; %FMX_TIME_NONE if nothing waits */
 FmxTime gst_pacing_due (const GstPacing * self);
 
-/* What became of a push; after an error nothing waits any more */
+/* What became of a push; after an error no packet waits any more */
 void gst_pacing_set_flow (GstPacing * self, GstFlowReturn flow);
 
 /* Returns: the last error, said once, to whoever pushes in */

@@ -327,6 +327,17 @@ gst_tfrc_rate_push_probe (GstTfrcRate * self)
   GST_PAD_STREAM_UNLOCK (self->sinkpad);
 }
 
+/* No packet waits any more.  Events do not wait, either: what downstream is to know when
+ * the flush is over is kept on the pad, which is flushing. */
+static void
+gst_tfrc_rate_flush (GstTfrcRate * self)
+{
+  gst_fairmix_lock_acquire (&self->lock);
+  gst_pacing_drop (&self->pacing);
+  gst_fairmix_lock_release (&self->lock);
+  gst_tfrc_rate_push_due (self);
+}
+
 /* More would be sent if the rate were @bitrate. */
 static void
 gst_tfrc_rate_want (GstTfrcRate * self, guint bitrate)
@@ -353,11 +364,12 @@ gst_tfrc_rate_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
     gst_event_unref (event);
     return TRUE;
   }
-  gst_fairmix_lock_acquire (&self->lock);
-  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
-    gst_pacing_flush (&self->pacing);
-  else if (GST_EVENT_IS_SERIALIZED (event))
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP) {
+    gst_tfrc_rate_flush (self);
+  } else if (GST_EVENT_IS_SERIALIZED (event)) {
+    gst_fairmix_lock_acquire (&self->lock);
     waits = gst_pacing_queue_event (&self->pacing, event);
-  gst_fairmix_lock_release (&self->lock);
+    gst_fairmix_lock_release (&self->lock);
+  }
   return waits || gst_tfrc_rate_forward_event (self, event);
 }

@@ -250,23 +250,6 @@ GST_START_TEST (test_media_far_above_the_rate_lose_the_oldest)
 
 GST_END_TEST;
 
-static void
-push_burst (Fixture * f, guint16 first, guint n)
-{
-  for (guint i = 0; i < n; i++)
-    push (f, SSRC, (guint16) (first + i));
-}
-
-/* 80 kbit/s: a packet each 20 ms */
-static void
-setup_slow (Fixture * f)
-{
-  setup_element (f);
-  g_object_set (f->element, "max-pacing-delay", 1000, "initial-bitrate",
-      STREAM_BPS, NULL);
-  setup_harness (f);
-}
-
 GST_START_TEST (test_events_wait_for_the_packets_before_them)
 {
   GstEvent *event;

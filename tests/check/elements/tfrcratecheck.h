@@ -151,6 +151,23 @@ push (Fixture * f, guint32 ssrc, guint16 seq)
   return gst_harness_push (f->rtp, rtp_packet_new (ssrc, seq, PAYLOAD));
 }
 
+static inline void
+push_burst (Fixture * f, guint16 first, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    push (f, SSRC, (guint16) (first + i));
+}
+
+/* Paced: 80 kbit/s: a packet each 20 ms */
+static inline void
+setup_slow (Fixture * f)
+{
+  setup_element (f);
+  g_object_set (f->element, "max-pacing-delay", 1000, "initial-bitrate",
+      STREAM_BPS, NULL);
+  setup_harness (f);
+}
+
 /* Pops messages of @type; returns how many; @text: (out) (optional): of the
  * last one. */
 static inline guint
