@@ -15,6 +15,7 @@ gst_encoder_control_init (GstEncoderControl * control)
   gst_fairmix_lock_init (&control->lock, GST_FAIRMIX_RANK_HELPER);
   g_weak_ref_init (&control->encoder, NULL);
   control->name = NULL;
+  control->percent = 0;
   control->complained = FALSE;
 }
 
@@ -57,15 +58,49 @@ gst_encoder_control_dup_name (GstEncoderControl * control)
   return name;
 }
 
-/* Keeps the encoder, unless another name was set meanwhile. */
+static void
+protect (GstElement * encoder, guint percent)
+{
+  GObjectClass *klass = G_OBJECT_GET_CLASS (encoder);
+  GParamSpec *fec = g_object_class_find_property (klass, "inband-fec");
+  GParamSpec *loss =
+      g_object_class_find_property (klass, "packet-loss-percentage");
+
+  if (fec != NULL && loss != NULL && G_IS_PARAM_SPEC_BOOLEAN (fec)
+      && G_IS_PARAM_SPEC_INT (loss))
+    g_object_set (encoder, "inband-fec", percent > 0,
+        "packet-loss-percentage", (gint) percent, NULL);
+}
+
+/* Keeps an encoder that was found, unless another name was set meanwhile, and says
+ * to it what was said to the one before. */
 static void
 gst_encoder_control_keep (GstEncoderControl * control, const gchar * name,
     GstElement * encoder)
 {
+  guint percent = 0;
+
   gst_fairmix_lock_acquire (&control->lock);
-  if (g_strcmp0 (control->name, name) == 0)
+  if (g_strcmp0 (control->name, name) == 0) {
     g_weak_ref_set (&control->encoder, encoder);
+    percent = control->percent;
+  }
   gst_fairmix_lock_release (&control->lock);
+  if (percent > 0)
+    protect (encoder, percent);
+}
+
+/* Returns: (transfer full) (nullable): the encoder that was kept, as long as it is where
+ * @owner is */
+static GstElement *
+gst_encoder_control_get_kept (GstEncoderControl * control, GstElement * owner)
+{
+  GstElement *encoder = g_weak_ref_get (&control->encoder);
+
+  if (encoder != NULL && !gst_fairmix_is_beside (GST_OBJECT (owner),
+          GST_OBJECT (encoder)))
+    gst_clear_object (&encoder);
+  return encoder;
 }
 
 static void
@@ -100,12 +135,14 @@ gst_encoder_control_get (GstEncoderControl * control, GstElement * owner,
 {
   gchar *name = gst_encoder_control_dup_name (control);
   GstElement *encoder;
+  gboolean found;
 
   if (name == NULL)
     return NULL;
 
-  encoder = g_weak_ref_get (&control->encoder);
-  if (encoder == NULL)
+  encoder = gst_encoder_control_get_kept (control, owner);
+  found = encoder == NULL;
+  if (found)
     encoder = gst_fairmix_find_element (owner, name);
 
   *pspec = encoder == NULL ? NULL
@@ -113,7 +150,8 @@ gst_encoder_control_get (GstEncoderControl * control, GstElement * owner,
   if (*pspec != NULL && (G_IS_PARAM_SPEC_INT (*pspec)
           || G_IS_PARAM_SPEC_UINT (*pspec) || G_IS_PARAM_SPEC_INT64 (*pspec)
           || G_IS_PARAM_SPEC_UINT64 (*pspec))) {
-    gst_encoder_control_keep (control, name, encoder);
+    if (found)
+      gst_encoder_control_keep (control, name, encoder);
   } else {
     gst_encoder_control_complain (control, owner, name, encoder);
     gst_clear_object (&encoder);
@@ -172,18 +210,16 @@ void
 gst_encoder_control_set_protection (GstEncoderControl * control,
     GstElement * owner, guint percent)
 {
-  GParamSpec *pspec, *fec, *loss;
-  GstElement *encoder = gst_encoder_control_get (control, owner, &pspec);
-  GObjectClass *klass;
+  GParamSpec *pspec;
+  GstElement *encoder;
 
+  gst_fairmix_lock_acquire (&control->lock);
+  control->percent = percent;
+  gst_fairmix_lock_release (&control->lock);
+
+  encoder = gst_encoder_control_get (control, owner, &pspec);
   if (encoder == NULL)
     return;
-  klass = G_OBJECT_GET_CLASS (encoder);
-  fec = g_object_class_find_property (klass, "inband-fec");
-  loss = g_object_class_find_property (klass, "packet-loss-percentage");
-  if (fec != NULL && loss != NULL && G_IS_PARAM_SPEC_BOOLEAN (fec)
-      && G_IS_PARAM_SPEC_INT (loss))
-    g_object_set (encoder, "inband-fec", percent > 0,
-        "packet-loss-percentage", (gint) percent, NULL);
+  protect (encoder, percent);
   gst_object_unref (encoder);
 }

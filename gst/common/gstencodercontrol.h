@@ -12,7 +12,8 @@ G_BEGIN_DECLS
  *
  * Sets the bitrate of an encoder that is known by its name, wherever it is in
  * the owner's pipeline: the nearest one of that name, searched in the owner's
- * bin and what is in it, then upwards.  Thread-safe.
+ * bin and what is in it, then upwards.  Another one that takes its place is driven
+ * from then on.  Thread-safe.
  */
 typedef struct
 {
@@ -20,6 +21,7 @@ typedef struct
   GstFairmixLock lock;
   gchar *name;
   GWeakRef encoder;
+  guint percent;                /* of loss that it is to provide for */
   gboolean complained;
 } GstEncoderControl;
 

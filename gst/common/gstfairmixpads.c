@@ -151,3 +151,27 @@ gst_fairmix_find_element (GstElement * owner, const gchar * name)
   gst_clear_object (&parent);
   return found;
 }
+
+/* Returns: (transfer full): what nothing has in it */
+static GstObject *
+top_of (GstObject * object)
+{
+  GstObject *top = gst_object_ref (object), *parent;
+
+  while ((parent = gst_object_get_parent (top)) != NULL) {
+    gst_object_unref (top);
+    top = parent;
+  }
+  return top;
+}
+
+gboolean
+gst_fairmix_is_beside (GstObject * a, GstObject * b)
+{
+  GstObject *top_a = top_of (a), *top_b = top_of (b);
+  gboolean same = top_a == top_b;
+
+  gst_object_unref (top_a);
+  gst_object_unref (top_b);
+  return same;
+}

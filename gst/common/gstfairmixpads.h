@@ -36,6 +36,9 @@ void gst_fairmix_pads_child_proxy_init (gpointer iface, gpointer data);
  * bin of @owner, or upwards */
 GstElement *gst_fairmix_find_element (GstElement * owner, const gchar * name);
 
+/* Returns: whether both are in the same pipeline, at whatever depth */
+gboolean gst_fairmix_is_beside (GstObject * a, GstObject * b);
+
 G_END_DECLS
 
 #endif /* __GST_FAIRMIX_PADS_H__ */

@@ -238,30 +238,6 @@ gst_webrtc_tap_disconnect (GstWebrtcTap * tap)
   }
 }
 
-/* Returns: (transfer full): what nothing has in it */
-static GstObject *
-top_of (gpointer object)
-{
-  GstObject *top = gst_object_ref (object), *parent;
-
-  while ((parent = gst_object_get_parent (top)) != NULL) {
-    gst_object_unref (top);
-    top = parent;
-  }
-  return top;
-}
-
-static gboolean
-is_beside (gpointer a, gpointer b)
-{
-  GstObject *top_a = top_of (a), *top_b = top_of (b);
-  gboolean same = top_a == top_b;
-
-  gst_object_unref (top_a);
-  gst_object_unref (top_b);
-  return same;
-}
-
 void
 gst_webrtc_tap_check (GstWebrtcTap * tap)
 {
@@ -271,7 +247,8 @@ gst_webrtc_tap_check (GstWebrtcTap * tap)
   gst_fairmix_lock_acquire (&tap->lock);
   pad = tap->pad != NULL ? gst_object_ref (tap->pad) : NULL;
   gst_fairmix_lock_release (&tap->lock);
-  if (owner != NULL && pad != NULL && !is_beside (owner, pad))
+  if (owner != NULL && pad != NULL
+      && !gst_fairmix_is_beside (GST_OBJECT (owner), GST_OBJECT (pad)))
     gst_webrtc_tap_disconnect (tap);
   gst_clear_object (&pad);
   gst_clear_object (&owner);

@@ -69,14 +69,27 @@ setup_pipeline (Fixture * f, GstElement * encoder, GstElement * other)
 }
 
 static void
-teardown_pipeline (Fixture * f, GstElement * pipeline)
+free_pipeline (Fixture * f, GstElement * pipeline)
 {
   GstObject *bin = gst_object_get_parent (GST_OBJECT (f->element));
 
   gst_bin_remove (GST_BIN (bin), f->element);
   gst_object_unref (bin);
   gst_object_unref (pipeline);
+}
+
+static void
+teardown_pipeline (Fixture * f, GstElement * pipeline)
+{
+  free_pipeline (f, pipeline);
   teardown (f);
+}
+
+static void
+teardown_path (Path * path, GstElement * pipeline)
+{
+  free_pipeline (&path->f, pipeline);
+  path_teardown (path);
 }
 
 GST_START_TEST (test_the_encoder_gets_the_target_less_the_headers)
@@ -180,7 +193,6 @@ GST_START_TEST (test_an_encoder_provides_for_the_loss_that_receivers_report)
   FakeEncoder *encoder = g_object_new (fake_encoder_get_type (), "name",
       "enc", NULL);
   GstElement *pipeline;
-  GstObject *bin;
   Path path = { 0 };
   guint most;
 
@@ -220,11 +232,50 @@ GST_START_TEST (test_an_encoder_provides_for_the_loss_that_receivers_report)
   path.drops = drop_five_percent;
   path_run (&path, 30 * GST_SECOND);
   fail_if (encoder->fec);
-  bin = gst_object_get_parent (GST_OBJECT (path.f.element));
-  gst_bin_remove (GST_BIN (bin), path.f.element);
-  gst_object_unref (bin);
-  gst_object_unref (pipeline);
-  path_teardown (&path);
+  teardown_path (&path, pipeline);
+}
+
+GST_END_TEST;
+
+static FakeEncoder *
+fake_encoder_new (const gchar * name)
+{
+  return gst_object_ref_sink (g_object_new (fake_encoder_get_type (), "name",
+          name, NULL));
+}
+
+/* One of the same name takes the place of the first, which somebody still holds, or
+ * that of another name is to be driven. */
+GST_START_TEST (test_the_next_encoder_is_driven_as_the_one_before)
+{
+  FakeEncoder *before = fake_encoder_new ("enc");
+  FakeEncoder *encoder = fake_encoder_new (__i__ == 0 ? "enc" : "other");
+  GstElement *pipeline;
+  Path path = { 0 };
+  gint bitrate;
+
+  pipeline = setup_pipeline (&path.f, GST_ELEMENT (before), NULL);
+  path_setup_receiver (&path, 1);
+  g_object_set (path.f.element, "encoder", "enc", "encoder-fec", TRUE, NULL);
+  path.drops = drop_five_percent;
+  path_run (&path, 30 * GST_SECOND);
+  fail_unless (before->fec);
+  bitrate = before->bitrate;
+
+  if (__i__ == 0)
+    gst_bin_remove (GST_BIN (pipeline), GST_ELEMENT (before));
+  gst_bin_add (GST_BIN (pipeline), GST_ELEMENT (encoder));
+  if (__i__ == 1)
+    g_object_set (path.f.element, "encoder", "other", NULL);
+  g_object_set (path.f.element, "max-bitrate", 45000, NULL);
+  fail_unless (encoder->bitrate > 20000 && encoder->bitrate < 32000, "%d",
+      encoder->bitrate);
+  fail_unless (encoder->fec);
+  fail_unless_equals_int (encoder->loss, 6);
+  fail_unless_equals_int (before->bitrate, bitrate);
+  teardown_path (&path, pipeline);
+  gst_object_unref (before);
+  gst_object_unref (encoder);
 }
 
 GST_END_TEST;
@@ -268,6 +319,8 @@ tfrcrate_encoder_suite (void)
   tcase_add_test (tc, test_an_encoder_that_is_not_there_is_warned_of_once);
   tcase_add_test (tc,
       test_an_encoder_provides_for_the_loss_that_receivers_report);
+  tcase_add_loop_test (tc, test_the_next_encoder_is_driven_as_the_one_before, 0,
+      2);
   tcase_add_test (tc, test_whoever_sends_is_told_of_the_loss);
   return suite;
 }
