@@ -124,19 +124,21 @@ gst_rtp_ccfb_now (GstRtpCcfb * self)
 
 /* --- RTP ---------------------------------------------------------------- */
 
-/* with the lock.  Returns: how long before @now, when it is seen, @buffer came out of the
- * network */
+/* with the lock.  Returns: how long before now, when it is seen, @buffer came out of the
+ * network.  That is told by the pipeline's clock, which need not be the one that times
+ * the network. */
 static FmxDuration
-gst_rtp_ccfb_waited (GstRtpCcfb * self, GstBuffer * buffer, FmxTime now)
+gst_rtp_ccfb_waited (GstRtpCcfb * self, GstBuffer * buffer)
 {
-  GstClockTime seen = gst_fairmix_timed_to_clock (&self->timed, now);
+  GstClockTime seen;
   GstClockTimeDiff age;
 
-  if (!self->from_dts || !GST_BUFFER_DTS_IS_VALID (buffer)
-      || !GST_CLOCK_TIME_IS_VALID (seen))
+  if (!self->from_dts || !GST_BUFFER_DTS_IS_VALID (buffer))
     return 0;
-  age = GST_CLOCK_DIFF (GST_BUFFER_DTS (buffer)
-      + gst_element_get_base_time (GST_ELEMENT (self)), seen);
+  seen = gst_element_get_current_running_time (GST_ELEMENT (self));
+  if (!GST_CLOCK_TIME_IS_VALID (seen))
+    return 0;
+  age = GST_CLOCK_DIFF (GST_BUFFER_DTS (buffer), seen);
   return age < 0 || age > (GstClockTimeDiff) OLDEST_DTS ? 0 : age;
 }
 
@@ -167,7 +169,7 @@ gst_rtp_ccfb_note (GstRtpCcfb * self, GstBuffer * buffer, FmxTime now)
   arrival.seq = header.seq;
   arrival.wire_bytes = gst_fairmix_rtp_wire_bytes (buffer);
   arrival.ecn = gst_fairmix_ecn_get (buffer);
-  arrival.waited = gst_rtp_ccfb_waited (self, buffer, now);
+  arrival.waited = gst_rtp_ccfb_waited (self, buffer);
   fmx_ccfb_collector_on_packet (&self->collector, &arrival, now);
 }
 

@@ -104,7 +104,8 @@ GST_START_TEST (test_reports_say_what_arrived_and_how_long_ago)
 GST_END_TEST;
 
 /* As after udpsrc socket-timestamp=realtime: ten packets wait in the kernel, and are seen
- * all at once.  @age_ms: of the DTS, when they are seen */
+ * all at once.  @age_ms: of the DTS, when they are seen.  By the clock of a sound device it
+ * is the same. */
 GST_START_TEST (test_a_packet_arrived_at_its_dts_if_asked_to)
 {
   static const struct
@@ -116,19 +117,26 @@ GST_START_TEST (test_a_packet_arrived_at_its_dts_if_asked_to)
     /* what comes from the future or from long ago was of another clock */
     {TRUE, -60, 0}, {TRUE, 1100, 0},
   };
+  GstClock *device = gst_test_clock_new_with_start_time (500 * GST_SECOND);
 
+  GST_OBJECT_FLAG_SET (device, GST_CLOCK_FLAG_CAN_SET_MASTER);
   for (guint r = 0; r < G_N_ELEMENTS (rows); r++) {
     FmxCcfbMetric metrics[16];
     GstClockTime seen = 3 * GST_SECOND, report_time = seen;
+    GstClockTime shown = __i__ == 1 ? 500 * GST_SECOND : seen;
     Fixture f;
 
     setup_with (&f, TRUE, "arrival-from-dts", rows[r].from_dts, NULL);
+    if (__i__ == 1) {
+      clock_use_for_sessions (f.clock);
+      gst_element_set_clock (f.element, device);
+    }
     gst_element_set_base_time (f.element, GST_SECOND);
     clock_advance_to (f.clock, 1, seen);
     for (guint i = 0; i < 10; i++) {
       GstBuffer *buffer = rtp_packet_new (SSRC, 100 + i, 160);
 
-      GST_BUFFER_DTS (buffer) = seen - GST_SECOND - rows[r].age_ms
+      GST_BUFFER_DTS (buffer) = shown - GST_SECOND - rows[r].age_ms
           * GST_MSECOND + i * GST_MSECOND;
       fail_unless_equals_int (gst_harness_push (f.rtp, buffer), GST_FLOW_OK);
     }
@@ -141,7 +149,9 @@ GST_START_TEST (test_a_packet_arrived_at_its_dts_if_asked_to)
                 + metrics[0].arrival_offset, report_time)) <= GST_SECOND / 1024
         + GST_USECOND, "row %u", r);
     teardown (&f);
+    gst_system_clock_set_default (NULL);
   }
+  gst_object_unref (device);
 }
 
 GST_END_TEST;
@@ -420,7 +430,7 @@ rtpccfb_suite (void)
   tcase_add_test (tc, test_rtp_passes_untouched);
   tcase_add_test (tc, test_a_buffer_list_stays_the_same_list);
   tcase_add_test (tc, test_reports_say_what_arrived_and_how_long_ago);
-  tcase_add_test (tc, test_a_packet_arrived_at_its_dts_if_asked_to);
+  tcase_add_loop_test (tc, test_a_packet_arrived_at_its_dts_if_asked_to, 0, 2);
   tcase_add_test (tc, test_stream_start_caps_and_segment_come_first);
   tcase_add_test (tc, test_feedback_takes_at_most_5_percent_of_the_media);
   tcase_add_test (tc, test_an_unlinked_rtcp_src_stops_nothing);
