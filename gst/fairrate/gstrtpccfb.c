@@ -99,10 +99,8 @@ struct _GstRtpCcfb
   guint64 n_not_rtp;
   guint64 n_intruders;          /* packets of a second sender of an SSRC */
   gint64 shared_ssrc;           /* to tell of, -1 = none */
-
-  /* Pushes to rtcp_src, with its stream lock */
-  gboolean need_events;
-  gboolean eos;
+  gboolean need_events;         /* before what is pushed to rtcp_src */
+  gboolean eos;                 /* was pushed there */
 };
 
 static GstStaticPadTemplate rtcp_src_template =
@@ -249,13 +247,17 @@ gst_rtp_ccfb_push_events (GstRtpCcfb * self)
 {
   GstEvent *stream_start, *sink_stream_start;
   GstSegment segment;
+  gboolean needed;
   GstCaps *caps;
   gchar *id;
   guint group;
 
-  if (!self->need_events)
-    return;
+  gst_fairmix_lock_acquire (&self->lock);
+  needed = self->need_events;
   self->need_events = FALSE;
+  gst_fairmix_lock_release (&self->lock);
+  if (!needed)
+    return;
 
   id = gst_pad_create_stream_id (self->rtcp_srcpad, GST_ELEMENT (self), "rtcp");
   stream_start = gst_event_new_stream_start (id);
@@ -295,7 +297,7 @@ gst_rtp_ccfb_write (GstRtpCcfb * self, gboolean at_once)
 
   gst_fairmix_lock_acquire (&self->lock);
   now = gst_rtp_ccfb_now (self);
-  if (self->timed.started && (at_once
+  if (self->timed.started && !self->eos && (at_once
           || fmx_ccfb_collector_next_timeout (&self->collector) <= now)) {
     for (;;) {
       GstBuffer *buffer = gst_buffer_new_allocate (NULL, mtu, NULL);
@@ -345,8 +347,7 @@ gst_rtp_ccfb_on_timeout (gpointer user_data, GstClockTime clock_time)
   GstClockTime deadline = GST_CLOCK_TIME_NONE;
 
   GST_PAD_STREAM_LOCK (self->rtcp_srcpad);
-  if (!self->eos)
-    gst_rtp_ccfb_push_reports (self, FALSE);
+  gst_rtp_ccfb_push_reports (self, FALSE);
   GST_PAD_STREAM_UNLOCK (self->rtcp_srcpad);
 
   gst_fairmix_lock_acquire (&self->lock);
@@ -363,19 +364,21 @@ gst_rtp_ccfb_end (GstRtpCcfb * self)
   gst_rtp_ccfb_push_reports (self, TRUE);
   gst_rtp_ccfb_push_events (self);
   gst_pad_push_event (self->rtcp_srcpad, gst_event_new_eos ());
+  gst_fairmix_lock_acquire (&self->lock);
   self->eos = TRUE;
+  gst_fairmix_lock_release (&self->lock);
   GST_PAD_STREAM_UNLOCK (self->rtcp_srcpad);
 }
 
-/* After EOS a new stream may come. */
+/* After EOS a new stream may come.  Without the stream lock of rtcp_src: whoever flushes
+ * does not wait for a report that somebody there holds up, as sinks do in PAUSED. */
 static void
 gst_rtp_ccfb_begin (GstRtpCcfb * self)
 {
-  GST_PAD_STREAM_LOCK (self->rtcp_srcpad);
-  if (self->eos)
-    self->need_events = TRUE;
+  gst_fairmix_lock_acquire (&self->lock);
+  self->need_events |= self->eos;
   self->eos = FALSE;
-  GST_PAD_STREAM_UNLOCK (self->rtcp_srcpad);
+  gst_fairmix_lock_release (&self->lock);
 }
 
 /* --- pads --------------------------------------------------------------- */
@@ -433,8 +436,10 @@ gst_rtp_ccfb_prepare (GstElement * element)
 {
   GstRtpCcfb *self = GST_RTP_CCFB (element);
 
+  gst_fairmix_lock_acquire (&self->lock);
   self->need_events = TRUE;
   self->eos = FALSE;
+  gst_fairmix_lock_release (&self->lock);
   return TRUE;
 }
 
