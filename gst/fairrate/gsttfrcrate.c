@@ -257,14 +257,14 @@ gst_tfrc_rate_change_path (GstTfrcRate * self)
   FmxRateSenderParams params;
   FmxTime now;
 
-  gst_tfrc_rate_get_params (self, &params);
-  params.seed = (guint64) g_random_int () << 32 | g_random_int ();
   gst_fairmix_lock_acquire (&self->lock);
   if (!self->timed.started) {
     gst_fairmix_lock_release (&self->lock);
     return;
   }
   now = gst_tfrc_rate_now (self);
+  gst_tfrc_rate_get_params (self, &params);
+  params.seed = (guint64) g_random_int () << 32 | g_random_int ();
   fmx_rate_sender_init (self->sender, &params, now);
   gst_feedback_watch_init (&self->watch);
   gst_tfrc_rate_follow (self, TRUE, now);
