@@ -5,6 +5,8 @@
 #include "../gstfairmixslow.h"
 #include "tfrcratecheck.h"
 
+#include "fairmix/adapt/fmx-adapt-policy.h"
+
 GST_START_TEST (test_every_algorithm_and_policy_works_and_can_be_changed)
 {
   guint n_algorithms, n_policies;
@@ -176,6 +178,33 @@ GST_START_TEST (test_settings_of_two_threads_at_once_leave_one_of_them)
     gate_clear (&gate);
   }
   teardown (&f);
+}
+
+GST_END_TEST;
+
+static gboolean
+drop_every_tenth (Path * path, GstBuffer * packet)
+{
+  return path->n_packets % 10 == 0;
+}
+
+GST_START_TEST (test_every_policy_begins_anew_on_another_path)
+{
+  for (gint policy = 0; fmx_adapt_policy_classes[policy] != NULL; policy++) {
+    Path path = { 0 };
+
+    setup_element (&path.f);
+    g_object_set (path.f.element, "policy", policy, "initial-bitrate", 500000,
+        "max-bitrate", 1000000, NULL);
+    setup_harness (&path.f);
+    path_setup_receiver (&path, 1);
+    path.drops = drop_every_tenth;
+    path_run (&path, 10 * GST_SECOND);
+    fail_unless (target (&path.f) < 200000, "%u", target (&path.f));
+    g_signal_emit_by_name (path.f.element, "change-path");
+    fail_unless_equals_int (target (&path.f), 500000);
+    path_teardown (&path);
+  }
 }
 
 GST_END_TEST;
@@ -434,6 +463,7 @@ tfrcrate_settings_suite (void)
       test_no_policy_lets_packets_leave_faster_than_the_algorithm);
   tcase_add_loop_test (tc,
       test_settings_of_two_threads_at_once_leave_one_of_them, 0, 2);
+  tcase_add_test (tc, test_every_policy_begins_anew_on_another_path);
   tcase_add_test (tc, test_the_first_name_of_the_default_still_finds_it);
   tcase_add_test (tc, test_no_policy_goes_below_the_minimum);
   tcase_add_test (tc, test_a_minimum_that_rises_stops_nothing);
