@@ -266,10 +266,13 @@ gst_pacing_install (GObjectClass * klass, guint first_id)
 void
 gst_pacing_set (GstPacing * self, guint param, const GValue * value)
 {
-  if (param == PARAM_MAX_DELAY)
-    self->max_delay = g_value_get_uint (value) * FMX_MSECOND;
-  else
+  if (param == PARAM_EXT_ID) {
     self->chosen_id = (guint8) g_value_get_uint (value);
+    return;
+  }
+  self->max_delay = g_value_get_uint (value) * FMX_MSECOND;
+  if (self->max_delay == 0)
+    self->told = 0;             /* nothing waits: nobody need have it in store */
 }
 
 void

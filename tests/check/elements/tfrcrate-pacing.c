@@ -178,6 +178,11 @@ GST_START_TEST (test_media_wait_as_long_as_receivers_are_told)
   fail_unless_equals_int64 (least, 10 * GST_MSECOND * (gint64)
       ceil (element_stat (element, "playout-delay") / 10 / GST_MSECOND));
   fail_unless (flow.n_told < flow.path.n_packets / 2);
+
+  g_object_set (element, "max-pacing-delay", 0, NULL);
+  flow_run (&flow, 2 * GST_SECOND);
+  fail_unless (asked_delay (flow.told, &least));
+  fail_unless_equals_int64 (least, 0);
   flow_teardown (&flow);
 }
 
