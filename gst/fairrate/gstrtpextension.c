@@ -138,6 +138,17 @@ add_element (GstBuffer * buffer, guint header_bytes, guint8 id,
   return packet;
 }
 
+/* Whether a receiver finds it there: not after an element that ends the list, claims more
+ * than there is, or has its number. */
+static gboolean
+is_found (GstBuffer * packet, guint8 id, const guint8 * data, guint size)
+{
+  guint8 *found = g_alloca (size);
+
+  return gst_rtp_extension_read (packet, id, found, size)
+      && memcmp (found, data, size) == 0;
+}
+
 GstBuffer *
 gst_rtp_extension_write (GstBuffer * buffer, guint * header_bytes, guint8 id,
     const guint8 * data, guint size, gboolean * written)
@@ -151,6 +162,8 @@ gst_rtp_extension_write (GstBuffer * buffer, guint * header_bytes, guint8 id,
     return buffer;
   }
   packet = add_element (buffer, *header_bytes, id, data, size);
+  if (packet != NULL && !is_found (packet, id, data, size))
+    gst_clear_buffer (&packet);
   *written = packet != NULL;
   if (packet == NULL)
     return buffer;

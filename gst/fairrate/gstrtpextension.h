@@ -21,7 +21,8 @@ G_BEGIN_DECLS
  * @header_bytes: (inout): length of its header, with CSRCs and extension
  * @data: (array length=size): what extension @id shall say
  * @written: (out): whether it does: not in a packet that has a header extension
- *     of another kind than [RFC8285], or the same one with another size
+ *     of another kind than [RFC8285], or one to which nothing can be added, or the same one
+ *     with another size
  *
  * Returns: (transfer full): the packet with that element, in the place of
  *     an older one of that size if there is one; metas, flags and times stay
