@@ -315,6 +315,34 @@ GST_START_TEST (test_it_warns_again_when_feedback_came_and_stopped)
 
 GST_END_TEST;
 
+/* Path.drops: what arrives is a stream that was never sent */
+static gboolean
+rename_stream (Path * path, GstBuffer * packet)
+{
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+
+  fail_unless (gst_rtp_buffer_map (packet, GST_MAP_READWRITE, &rtp));
+  gst_rtp_buffer_set_ssrc (&rtp, SSRC + 100);
+  gst_rtp_buffer_unmap (&rtp);
+  return FALSE;
+}
+
+GST_START_TEST (test_feedback_about_others_is_none)
+{
+  gchar *text = NULL;
+  Path path;
+
+  path_setup (&path, 1);
+  path.drops = rename_stream;
+  path_run (&path, 20 * GST_SECOND);
+  fail_unless_equals_int (pop_warnings (&path.f, &text), 1);
+  fail_unless (strstr (text, "says nothing") != NULL, "%s", text);
+  g_free (text);
+  path_teardown (&path);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_silence_is_no_reason_to_warn)
 {
   Path path;
@@ -400,6 +428,7 @@ tfrcrate_feedback_suite (void)
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_5_s_without_feedback_warn_once_and_say_what_to_wire);
   tcase_add_test (tc, test_it_warns_again_when_feedback_came_and_stopped);
+  tcase_add_test (tc, test_feedback_about_others_is_none);
   tcase_add_test (tc, test_silence_is_no_reason_to_warn);
   tcase_add_test (tc, test_nobody_need_answer_after_eos);
   tcase_add_test (tc, test_an_unlinked_rtcp_sink_is_named);

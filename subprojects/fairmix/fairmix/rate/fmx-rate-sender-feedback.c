@@ -327,9 +327,9 @@ note_round_trips (FmxRateSender *sender, const Digest *digest, FmxTime now)
 static void
 end (FmxRateSender *sender, Digest *digest, uint32_t report_mid32, FmxTime now)
 {
-  sender->stats.n_feedback++;
   if (digest->n_acked == 0 && digest->is_first)
     return;                     /* about others, or older than we remember */
+  sender->stats.n_feedback++;
   if (digest->is_first)
     begin_per_packet (sender, digest);
   fmx_rate_sender_heard (sender, digest->held, now);

@@ -135,7 +135,7 @@ struct _FmxRateSenderParams
  * @n_lost: packets given up as lost, less those that were acknowledged late
  * @n_late: losses that were taken back
  * @n_loss_events: loss events
- * @n_feedback: feedback packets and report blocks understood
+ * @n_feedback: feedback packets and report blocks understood, from the first that is for us
  * @n_malformed: feedback packets refused
  * @n_impossible: feedback packets and report blocks refused because they claim
  *     what was never sent
