@@ -117,8 +117,10 @@ gst_tfrc_rate_forward_event (GstTfrcRate * self, GstEvent * event)
     self->has_segment = FALSE;
   if (type == GST_EVENT_EOS)
     gst_feedback_watch_on_end (&self->watch);
-  if (type == GST_EVENT_STREAM_START || type == GST_EVENT_CAPS)
-    self->tell_again = self->timed.started;     /* whoever sends may be new */
+  /* whoever sends may be new, or was not reached until now */
+  if (type == GST_EVENT_STREAM_START || type == GST_EVENT_CAPS
+      || type == GST_EVENT_FLUSH_STOP)
+    self->tell_again = self->timed.started;
   gst_fairmix_lock_release (&self->lock);
 
   gst_tfrc_rate_tell (self);

@@ -30,6 +30,24 @@ GST_START_TEST (test_the_target_goes_upstream_and_again_to_a_new_stream)
 
 GST_END_TEST;
 
+/* No event passes a pad that flushes. */
+GST_START_TEST (test_a_target_of_a_flush_is_told_after_it)
+{
+  guint initial;
+  Fixture f;
+
+  setup (&f);
+  g_object_get (f.element, "initial-bitrate", &initial, NULL);
+  fail_unless_equals_int (last_target_event (&f), initial);
+  gst_harness_push_event (f.rtp, gst_event_new_flush_start ());
+  g_object_set (f.element, "max-bitrate", initial / 2, NULL);
+  gst_harness_push_event (f.rtp, gst_event_new_flush_stop (TRUE));
+  fail_unless_equals_int (last_target_event (&f), initial / 2);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_rtpfunnel_hands_the_target_to_all_its_inputs)
 {
   GstElement *funnel = gst_element_factory_make ("rtpfunnel", NULL);
@@ -413,6 +431,7 @@ tfrcrate_suite (void)
   tc = tcase_create ("the target");
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_the_target_goes_upstream_and_again_to_a_new_stream);
+  tcase_add_test (tc, test_a_target_of_a_flush_is_told_after_it);
   tcase_add_test (tc, test_rtpfunnel_hands_the_target_to_all_its_inputs);
   tcase_add_test (tc, test_target_bitrate_notifies_once_a_change);
   tcase_add_test (tc, test_on_a_clean_path_the_target_leaves_room_for_more);
