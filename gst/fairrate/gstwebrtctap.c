@@ -120,14 +120,12 @@ gst_webrtc_tap_free (GstWebrtcTap * tap)
 void
 gst_webrtc_tap_set_name (GstWebrtcTap * tap, const gchar * name)
 {
-  gboolean wants = name != NULL && name[0] != '\0';
-
-  gst_webrtc_tap_disconnect (tap);
   gst_fairmix_lock_acquire (&tap->lock);
   g_free (tap->name);
-  tap->name = wants ? g_strdup (name) : NULL;
-  g_atomic_int_set (&tap->wants, wants);
+  tap->name = name != NULL && name[0] != '\0' ? g_strdup (name) : NULL;
   gst_fairmix_lock_release (&tap->lock);
+  /* after that: whoever connects meanwhile does not find the one before again */
+  gst_webrtc_tap_disconnect (tap);
 }
 
 gchar *

@@ -110,6 +110,84 @@ GST_START_TEST (test_the_next_webrtcbin_of_that_name_is_heard)
 
 GST_END_TEST;
 
+static GstFlowReturn
+chain_nowhere (GstPad * pad G_GNUC_UNUSED, GstObject * parent G_GNUC_UNUSED,
+    GstBuffer * buffer)
+{
+  gst_buffer_unref (buffer);
+  return GST_FLOW_OK;
+}
+
+/* As add_webrtcbin (), with a pad that nobody else holds */
+static GstPad *
+add_hollow_webrtcbin (GstElement * pipeline)
+{
+  GstElement *webrtcbin = gst_bin_new ("web"), *rtpbin = gst_bin_new ("rtpbin");
+  GstPad *pad = gst_pad_new ("recv_rtcp_sink_0", GST_PAD_SINK);
+  GstSegment segment;
+
+  gst_pad_set_chain_function (pad, chain_nowhere);
+  gst_pad_set_active (pad, TRUE);
+  gst_element_add_pad (rtpbin, gst_object_ref (pad));
+  gst_bin_add (GST_BIN (webrtcbin), rtpbin);
+  gst_bin_add (GST_BIN (pipeline), webrtcbin);
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_pad_send_event (pad, gst_event_new_stream_start ("rtcp"));
+  gst_pad_send_event (pad, gst_event_new_segment (&segment));
+  return pad;
+}
+
+typedef struct
+{
+  GstHarness *media;
+  guint16 seq;
+} Sender;
+
+/* GWeakNotify */
+static void
+send_one (gpointer sender, GObject * pad G_GNUC_UNUSED)
+{
+  Sender *s = sender;
+
+  gst_harness_push (s->media, rtp_packet_new (SSRC, s->seq++, PAYLOAD));
+}
+
+/* The first webrtcbin is gone, but for the pad that is listened to.  When that goes, too, a
+ * packet comes by and looks for a webrtcbin of the name that is no longer wanted. */
+GST_START_TEST (test_whoever_is_wanted_no_more_is_not_found_again)
+{
+  GstElement *pipeline = gst_pipeline_new (NULL);
+  GstElement *element = gst_element_factory_make ("tfrcrate", NULL);
+  FmxReportBlock block = { SSRC, 0, 0, 0, 0, 0, 0 };
+  Sender sender = { NULL, 0 };
+  GstPad *pad;
+
+  g_object_set (element, "webrtcbin", "web", NULL);
+  gst_bin_add (GST_BIN (pipeline), element);
+  sender.media = gst_harness_new_with_element (element, "sink", "src");
+  gst_harness_set_src_caps_str (sender.media, RTP_CAPS_PCMU);
+  pad = add_hollow_webrtcbin (pipeline);
+  send_one (&sender, NULL);
+  gst_pad_chain (pad, receiver_report_new (&block, 1));
+  fail_unless_equals_int (element_stat (element, "n-rtcp"), 1);
+  remove_webrtcbin (pipeline);
+  g_object_weak_ref (G_OBJECT (pad), send_one, &sender);
+  gst_object_unref (pad);
+
+  pad = add_hollow_webrtcbin (pipeline);
+  fail_unless_equals_int (sender.seq, 1);
+  g_object_set (element, "webrtcbin", NULL, NULL);
+  fail_unless_equals_int (sender.seq, 2);
+  gst_pad_chain (pad, receiver_report_new (&block, 1));
+  fail_unless_equals_int (element_stat (element, "n-rtcp"), 1);
+  gst_object_unref (pad);
+  remove_webrtcbin (pipeline);
+  gst_harness_teardown (sender.media);
+  gst_object_unref (pipeline);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_a_webrtcbin_that_is_not_there_is_named)
 {
   gchar *text = NULL;
@@ -138,6 +216,7 @@ tfrcrate_webrtcbin_suite (void)
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_rtcp_is_heard_inside_of_a_named_webrtcbin);
   tcase_add_test (tc, test_the_next_webrtcbin_of_that_name_is_heard);
+  tcase_add_test (tc, test_whoever_is_wanted_no_more_is_not_found_again);
   tcase_add_test (tc, test_a_webrtcbin_that_is_not_there_is_named);
   return s;
 }
