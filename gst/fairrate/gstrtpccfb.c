@@ -55,6 +55,8 @@ GST_DEBUG_CATEGORY_STATIC (rtp_ccfb_debug);
 /* A DTS that is older is not when the packet arrived: the wall clock was set. */
 #define OLDEST_DTS (1 * GST_SECOND)
 
+#define TELL_EACH (10 * FMX_SECOND)     /* of SSRCs that two senders share */
+
 enum
 {
   PROP_0,
@@ -99,6 +101,7 @@ struct _GstRtpCcfb
   guint64 n_not_rtp;
   guint64 n_intruders;          /* packets of a second sender of an SSRC */
   gint64 shared_ssrc;           /* to tell of, -1 = none */
+  FmxTime tell_from;            /* of the next one */
   gboolean need_events;         /* before what is pushed to rtcp_src */
   gboolean eos;                 /* was pushed there */
 };
@@ -179,6 +182,20 @@ gst_rtp_ccfb_deadline (GstRtpCcfb * self)
       fmx_ccfb_collector_next_timeout (&self->collector));
 }
 
+/* with the lock.  Who floods shares as many as he likes: they are told of now and then.
+ * Returns: an SSRC to tell of, -1 = none */
+static gint64
+gst_rtp_ccfb_take_shared (GstRtpCcfb * self, FmxTime now)
+{
+  gint64 ssrc = self->shared_ssrc;
+
+  if (ssrc < 0 || now < self->tell_from)
+    return -1;
+  self->shared_ssrc = -1;
+  self->tell_from = now + (FmxTime) TELL_EACH;
+  return ssrc;
+}
+
 /* without the lock */
 static void
 gst_rtp_ccfb_warn (GstRtpCcfb * self, gint64 ssrc)
@@ -200,10 +217,11 @@ gst_rtp_ccfb_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 
   gst_fairmix_lock_acquire (&self->lock);
   if (self->timed.started) {
-    gst_rtp_ccfb_note (self, buffer, gst_rtp_ccfb_now (self));
+    FmxTime now = gst_rtp_ccfb_now (self);
+
+    gst_rtp_ccfb_note (self, buffer, now);
     deadline = gst_rtp_ccfb_deadline (self);
-    shared = self->shared_ssrc;
-    self->shared_ssrc = -1;
+    shared = gst_rtp_ccfb_take_shared (self, now);
   }
   gst_fairmix_lock_release (&self->lock);
 
@@ -228,8 +246,7 @@ gst_rtp_ccfb_chain_list (GstPad * pad, GstObject * parent, GstBufferList * list)
     for (guint i = 0; i < n; i++)
       gst_rtp_ccfb_note (self, gst_buffer_list_get (list, i), now);
     deadline = gst_rtp_ccfb_deadline (self);
-    shared = self->shared_ssrc;
-    self->shared_ssrc = -1;
+    shared = gst_rtp_ccfb_take_shared (self, now);
   }
   gst_fairmix_lock_release (&self->lock);
 
@@ -470,6 +487,7 @@ gst_rtp_ccfb_start (GstElement * element)
   self->origins = gst_fairmix_origins_new (max_ssrcs);
   self->n_not_rtp = self->n_intruders = 0;
   self->shared_ssrc = -1;
+  self->tell_from = 0;
 }
 
 /* with the lock */

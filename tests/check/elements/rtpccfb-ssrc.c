@@ -12,15 +12,21 @@
 #define OTHER_SEQ 30000
 
 static void
-push_from (Fixture * f, guint port, guint16 seq)
+push_ssrc_from (Fixture * f, guint32 ssrc, guint port, guint16 seq)
 {
-  GstBuffer *packet = rtp_packet_new (SSRC, seq, 160);
+  GstBuffer *packet = rtp_packet_new (ssrc, seq, 160);
   GSocketAddress *from = g_inet_socket_address_new_from_string ("192.0.2.1",
       port);
 
   gst_buffer_add_net_address_meta (packet, from);
   fail_unless_equals_int (gst_harness_push (f->rtp, packet), GST_FLOW_OK);
   g_object_unref (from);
+}
+
+static void
+push_from (Fixture * f, guint port, guint16 seq)
+{
+  push_ssrc_from (f, SSRC, port, seq);
 }
 
 /* Returns: how many packets, of all reports until now, were acknowledged with a
@@ -101,6 +107,29 @@ GST_START_TEST (test_of_two_with_one_ssrc_the_first_is_acknowledged)
 
 GST_END_TEST;
 
+/* Somebody sends each of many SSRCs from two ports: a bus that nobody reads does not fill
+ * up with that. */
+GST_START_TEST (test_a_flood_of_shared_ssrcs_is_told_of_now_and_then)
+{
+  GstBus *bus = gst_bus_new ();
+  Fixture f;
+
+  setup (&f, TRUE);
+  gst_element_set_bus (f.element, bus);
+  for (guint i = 0; i < 1999; i++) {
+    clock_advance_to (f.clock, 1, GST_SECOND + i * 10 * GST_MSECOND);
+    push_ssrc_from (&f, SSRC + i, 5000, FIRST_SEQ);
+    push_ssrc_from (&f, SSRC + i, 6000, OTHER_SEQ);
+  }
+  fail_unless (element_stat (f.element, "n-intruders") > 1000);
+  fail_unless_equals_int (count_warnings (bus), 2);
+  gst_element_set_bus (f.element, NULL);
+  gst_object_unref (bus);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 /* Whose address is not known is acknowledged as he comes. */
 GST_START_TEST (test_without_addresses_all_are_acknowledged)
 {
@@ -125,6 +154,7 @@ rtpccfb_ssrc_suite (void)
 
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_of_two_with_one_ssrc_the_first_is_acknowledged);
+  tcase_add_test (tc, test_a_flood_of_shared_ssrcs_is_told_of_now_and_then);
   tcase_add_test (tc, test_without_addresses_all_are_acknowledged);
   return s;
 }
