@@ -9,6 +9,8 @@
 
 typedef struct
 {
+  GList link;                   /* of GstFairmixOrigins.recent */
+  gpointer ssrc;
   GSocketAddress *address;
   GstClockTime last;            /* from there */
   gboolean told;                /* that there is another one */
@@ -18,6 +20,7 @@ struct _GstFairmixOrigins
 {
   guint most;
   GHashTable *by_ssrc;          /* of Origin */
+  GQueue recent;                /* of Origin, the last heard first */
 };
 
 gboolean
@@ -56,6 +59,7 @@ gst_fairmix_origins_new (guint most)
   GstFairmixOrigins *origins = g_new0 (GstFairmixOrigins, 1);
 
   origins->most = most;
+  g_queue_init (&origins->recent);
   origins->by_ssrc = g_hash_table_new_full (NULL, NULL, NULL, origin_free);
   return origins;
 }
@@ -68,11 +72,33 @@ gst_fairmix_origins_free (GstFairmixOrigins * origins)
 }
 
 static gboolean
-is_over (gpointer ssrc, gpointer data, gpointer now)
+is_over (const Origin * origin, GstClockTime now)
 {
-  Origin *origin = data;
+  return origin->last + GST_FAIRMIX_ORIGIN_WAIT <= now;
+}
 
-  return origin->last + GST_FAIRMIX_ORIGIN_WAIT <= *(GstClockTime *) now;
+static void
+hear (GstFairmixOrigins * origins, Origin * origin, GstClockTime now)
+{
+  origin->last = now;
+  g_queue_unlink (&origins->recent, &origin->link);
+  g_queue_push_head_link (&origins->recent, &origin->link);
+}
+
+/* Who floods has as many SSRCs as he likes: no look at all of them for each of his packets.
+ * Returns: FALSE if too many are known */
+static gboolean
+make_room (GstFairmixOrigins * origins, GstClockTime now)
+{
+  Origin *oldest = g_queue_peek_tail (&origins->recent);
+
+  if (origins->recent.length < origins->most)
+    return TRUE;
+  if (!is_over (oldest, now))
+    return FALSE;
+  g_queue_unlink (&origins->recent, &oldest->link);
+  g_hash_table_remove (origins->by_ssrc, oldest->ssrc);
+  return TRUE;
 }
 
 /* Returns: (nullable): NULL if @buffer does not say, or too many are known */
@@ -88,12 +114,14 @@ find_origin (GstFairmixOrigins * origins, guint32 ssrc, GstBuffer * buffer,
   origin = g_hash_table_lookup (origins->by_ssrc, key);
   if (origin != NULL)
     return origin;
-  if (g_hash_table_size (origins->by_ssrc) >= origins->most
-      && g_hash_table_foreach_remove (origins->by_ssrc, is_over, &now) == 0)
+  if (!make_room (origins, now))
     return NULL;
   origin = g_new0 (Origin, 1);
-  origin->last = now;
+  origin->link.data = origin;
+  origin->ssrc = key;
   g_hash_table_insert (origins->by_ssrc, key, origin);
+  g_queue_push_head_link (&origins->recent, &origin->link);
+  origin->last = now;
   return origin;
 }
 
@@ -107,7 +135,7 @@ gst_fairmix_origins_intrudes (GstFairmixOrigins * origins, guint32 ssrc,
   if (origin == NULL)
     return FALSE;
   if (gst_fairmix_origin_is_other (&origin->address, buffer)) {
-    if (!is_over (NULL, origin, &now)) {
+    if (!is_over (origin, now)) {
       *first = !origin->told;
       origin->told = TRUE;
       return TRUE;
@@ -116,6 +144,6 @@ gst_fairmix_origins_intrudes (GstFairmixOrigins * origins, guint32 ssrc,
     gst_fairmix_origin_is_other (&origin->address, buffer);
     origin->told = FALSE;
   }
-  origin->last = now;
+  hear (origins, origin, now);
   return FALSE;
 }

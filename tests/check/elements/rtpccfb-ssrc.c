@@ -107,6 +107,33 @@ GST_START_TEST (test_of_two_with_one_ssrc_the_first_is_acknowledged)
 
 GST_END_TEST;
 
+/* Of two that are known the first goes on, the second falls silent: a third is known in its
+ * place, and nobody takes what the first has. */
+GST_START_TEST (test_who_is_silent_makes_room)
+{
+  Fixture f;
+
+  setup_with (&f, TRUE, "max-ssrcs", 2, NULL);
+  push_ssrc_from (&f, SSRC, 5000, FIRST_SEQ);
+  push_ssrc_from (&f, SSRC + 1, 5000, FIRST_SEQ);
+  for (guint16 i = 1; i <= 30; i++) {
+    clock_advance_to (f.clock, 1, GST_SECOND + i * 100 * GST_MSECOND);
+    push_ssrc_from (&f, SSRC, 5000, FIRST_SEQ + i);
+  }
+  push_ssrc_from (&f, SSRC + 2, 5000, FIRST_SEQ);
+  push_ssrc_from (&f, SSRC + 2, 6000, OTHER_SEQ);
+  fail_unless_equals_int (element_stat (f.element, "n-intruders"), 1);
+  push_ssrc_from (&f, SSRC, 6000, OTHER_SEQ);
+  fail_unless_equals_int (element_stat (f.element, "n-intruders"), 2);
+  /* there is no room for a fourth, whose packets all count */
+  push_ssrc_from (&f, SSRC + 3, 5000, FIRST_SEQ);
+  push_ssrc_from (&f, SSRC + 3, 6000, OTHER_SEQ);
+  fail_unless_equals_int (element_stat (f.element, "n-intruders"), 2);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 /* Somebody sends each of many SSRCs from two ports: a bus that nobody reads does not fill
  * up with that. */
 GST_START_TEST (test_a_flood_of_shared_ssrcs_is_told_of_now_and_then)
@@ -154,6 +181,7 @@ rtpccfb_ssrc_suite (void)
 
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_of_two_with_one_ssrc_the_first_is_acknowledged);
+  tcase_add_test (tc, test_who_is_silent_makes_room);
   tcase_add_test (tc, test_a_flood_of_shared_ssrcs_is_told_of_now_and_then);
   tcase_add_test (tc, test_without_addresses_all_are_acknowledged);
   return s;
