@@ -10,6 +10,9 @@
 #define PATIENCE (5 * FMX_SECOND)
 #define PATIENCE_WITH_REPORTS (15 * FMX_SECOND)
 
+/* Who looks so late was paused, or the computer slept: what came meanwhile waits to be read */
+#define LATE FMX_SECOND
+
 void
 gst_feedback_watch_init (GstFeedbackWatch * watch)
 {
@@ -54,8 +57,14 @@ gst_feedback_watch_deadline (const GstFeedbackWatch * watch)
 gboolean
 gst_feedback_watch_take_complaint (GstFeedbackWatch * watch, FmxTime now)
 {
-  if (now < gst_feedback_watch_deadline (watch))
+  FmxTime deadline = gst_feedback_watch_deadline (watch);
+
+  if (now < deadline)
     return FALSE;
+  if (now - deadline > (FmxTime) LATE) {
+    watch->unheard_since = now;
+    return FALSE;
+  }
   watch->complained = TRUE;
   return TRUE;
 }

@@ -40,7 +40,7 @@ void gst_feedback_watch_on_end (GstFeedbackWatch * watch);
 /* Returns: when to complain, %FMX_TIME_NONE = not at all */
 FmxTime gst_feedback_watch_deadline (const GstFeedbackWatch * watch);
 
-/* Returns: %TRUE once, when that time has come */
+/* Returns: %TRUE once, when that time has come; if it is long past, that time is put off */
 gboolean gst_feedback_watch_take_complaint (GstFeedbackWatch * watch,
     FmxTime now);
 

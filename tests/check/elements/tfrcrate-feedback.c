@@ -357,6 +357,26 @@ GST_START_TEST (test_silence_is_no_reason_to_warn)
 
 GST_END_TEST;
 
+/* A live source does not hand out in PAUSED what it gets, and that is feedback, too. */
+GST_START_TEST (test_a_pause_is_no_reason_to_warn)
+{
+  Path path;
+
+  path_setup (&path, 1);
+  path_run (&path, 5 * GST_SECOND);
+  gst_element_set_state (path.f.element, GST_STATE_PAUSED);
+  gst_test_clock_set_time (path.f.clock, now (&path.f) + 60 * GST_SECOND);
+  gst_element_set_state (path.f.element, GST_STATE_PLAYING);
+  path_run (&path, 10 * GST_SECOND);
+  fail_unless_equals_int (pop_warnings (&path.f, NULL), 0);
+  path.drops = drop_everything;
+  path_run (&path, 6 * GST_SECOND);
+  fail_unless_equals_int (pop_warnings (&path.f, NULL), 1);
+  path_teardown (&path);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_nobody_need_answer_after_eos)
 {
   Path path;
@@ -430,6 +450,7 @@ tfrcrate_feedback_suite (void)
   tcase_add_test (tc, test_it_warns_again_when_feedback_came_and_stopped);
   tcase_add_test (tc, test_feedback_about_others_is_none);
   tcase_add_test (tc, test_silence_is_no_reason_to_warn);
+  tcase_add_test (tc, test_a_pause_is_no_reason_to_warn);
   tcase_add_test (tc, test_nobody_need_answer_after_eos);
   tcase_add_test (tc, test_an_unlinked_rtcp_sink_is_named);
   return suite;
