@@ -60,6 +60,13 @@ append (GstPacing * self, GstMiniObject * object, guint32 wire_bytes)
   g_queue_push_tail (&self->items, item);
 }
 
+static void
+flush (GstPacing * self)
+{
+  gst_pacing_drop (self);
+  g_queue_clear_full (&self->items, item_free);
+}
+
 void
 gst_pacing_init (GstPacing * self)
 {
@@ -70,19 +77,12 @@ gst_pacing_init (GstPacing * self)
 void
 gst_pacing_start (GstPacing * self, FmxTime now)
 {
-  gst_pacing_flush (self);
+  flush (self);
   fmx_pacer_init (&self->pacer, now);
   fmx_needed_buffer_init (&self->needed);
   self->told = 0;
   self->told_since = FMX_TIME_NONE;
   self->n_late = 0;
-}
-
-void
-gst_pacing_flush (GstPacing * self)
-{
-  gst_pacing_drop (self);
-  g_queue_clear_full (&self->items, item_free);
 }
 
 void

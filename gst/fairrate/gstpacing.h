@@ -34,11 +34,8 @@ typedef struct
 
 void gst_pacing_init (GstPacing * self);
 
-/* From now on; nothing is known, nothing waits. */
+/* From now on; nothing is known, what waits is thrown away. */
 void gst_pacing_start (GstPacing * self, FmxTime now);
-
-/* What waits is thrown away. */
-void gst_pacing_flush (GstPacing * self);
 
 /* The packets that wait are thrown away.  What is said between them stays, as nobody
  * would say it again: caps, tags, the end. */

@@ -331,7 +331,7 @@ gst_tfrc_rate_stop (GstElement * element)
   g_clear_pointer (&self->sender, g_free);
   g_clear_pointer (&self->seq_map, gst_rtp_seq_map_free);
   gst_transport_wide_clear (&self->transport_wide);
-  gst_pacing_flush (&self->pacing);
+  gst_pacing_start (&self->pacing, 0);
   self->pacing.caps_id = 0;
   g_queue_clear_full (&self->decisions, (GDestroyNotify) gst_structure_free);
 }

@@ -305,6 +305,22 @@ GST_START_TEST (test_a_flush_empties_the_queue)
 
 GST_END_TEST;
 
+GST_START_TEST (test_where_nothing_runs_nothing_waits)
+{
+  Fixture f;
+
+  setup_slow (&f);
+  push_burst (&f, 0, 5);
+  fail_unless (element_stat (f.element, "pacing-delay") > 0);
+  gst_element_set_state (f.element, GST_STATE_READY);
+  fail_unless (element_stat (f.element, "pacing-packets") == 0);
+  fail_unless (element_stat (f.element, "pacing-delay") == 0, "%f s",
+      element_stat (f.element, "pacing-delay") / GST_SECOND);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 /* Whoever turns it off gets what waits at once; lists wait as single packets do. */
 GST_START_TEST (test_without_pacing_nothing_waits)
 {
@@ -449,6 +465,7 @@ tfrcrate_pacing_suite (void)
   tcase_add_test (tc, test_media_far_above_the_rate_lose_the_oldest);
   tcase_add_test (tc, test_events_wait_for_the_packets_before_them);
   tcase_add_test (tc, test_a_flush_empties_the_queue);
+  tcase_add_test (tc, test_where_nothing_runs_nothing_waits);
   tcase_add_test (tc, test_without_pacing_nothing_waits);
   tcase_add_test (tc, test_every_packet_leaves_once_whoever_meets_in_the_queue);
   return s;
