@@ -98,6 +98,13 @@ gst_pacing_drop (GstPacing * self)
   self->flow = GST_FLOW_OK;
 }
 
+void
+gst_pacing_forget (GstPacing * self)
+{
+  fmx_needed_buffer_init (&self->needed);
+  self->told = 0;
+}
+
 gboolean
 gst_pacing_is_on (const GstPacing * self)
 {
@@ -272,7 +279,7 @@ gst_pacing_set (GstPacing * self, guint param, const GValue * value)
   }
   self->max_delay = g_value_get_uint (value) * FMX_MSECOND;
   if (self->max_delay == 0)
-    self->told = 0;             /* nothing waits: nobody need have it in store */
+    gst_pacing_forget (self);   /* nothing waits */
 }
 
 void

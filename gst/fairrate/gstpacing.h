@@ -41,6 +41,9 @@ void gst_pacing_start (GstPacing * self, FmxTime now);
  * would say it again: caps, tags, the end. */
 void gst_pacing_drop (GstPacing * self);
 
+/* The rate has had no saw-teeth yet: receivers need nothing in store. */
+void gst_pacing_forget (GstPacing * self);
+
 /* Whether packets go through the queue, or are still in it */
 gboolean gst_pacing_is_on (const GstPacing * self);
 

@@ -267,6 +267,9 @@ gst_tfrc_rate_change_path (GstTfrcRate * self)
   params.seed = (guint64) g_random_int () << 32 | g_random_int ();
   fmx_rate_sender_init (self->sender, &params, now);
   gst_tfrc_rate_begin_policy (self);
+  gst_pacing_forget (&self->pacing);
+  fmx_adapt_protection_init (&self->protection);
+  self->protect_from = 0;
   gst_feedback_watch_init (&self->watch);
   gst_tfrc_rate_follow (self, TRUE, now);
   gst_tfrc_rate_unlock_and_tell (self);

@@ -300,6 +300,12 @@ GST_START_TEST (test_whoever_sends_is_told_of_the_loss)
   path.drops = drop_nothing;
   path_run (&path, 40 * GST_SECOND);
   fail_unless_equals_int (told_loss (&path.f, &from), 0);
+  path.drops = drop_five_percent;
+  path_run (&path, 30 * GST_SECOND);
+  fail_unless_equals_int (told_loss (&path.f, &from), 6);
+  /* what the next path loses is not known yet */
+  g_signal_emit_by_name (path.f.element, "change-path");
+  fail_unless_equals_int (told_loss (&path.f, &from), 0);
   path_teardown (&path);
 }
 
