@@ -28,6 +28,8 @@ from lab.runner import Unavailable  # noqa: E402
 
 RUNNERS = {'uml': uml, 'kernel': kernel, 'ns3': ns3, 'ns2': ns2,
            'netns': netns}
+STOP_S = 10                     # until a run has ended
+TAKE_DOWN_S = 60                # ... that takes down what it has made
 
 
 def runner_names(text):
@@ -141,7 +143,7 @@ class Job:
             except ProcessLookupError:
                 pass
             try:
-                self.process.wait(10)
+                self.process.wait(TAKE_DOWN_S if self.name == 'netns' else STOP_S)
                 return
             except subprocess.TimeoutExpired:
                 continue
@@ -198,7 +200,8 @@ def run_all(todo, args):
     try:
         while waiting or busy:
             while waiting and len(busy) < args.jobs:
-                busy.append(Job(*waiting.pop(0), args))
+                with netns.undisturbed():   # what was started is in the list
+                    busy.append(Job(*waiting.pop(0), args))
             time.sleep(0.2)
             for job in list(busy):
                 job.time()
@@ -298,13 +301,9 @@ def main():
     return 1 if failed else 0
 
 
-def interrupted(*_):
-    raise KeyboardInterrupt
-
-
 if __name__ == '__main__':
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, interrupted)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, netns.ended)
     try:
         sys.exit(main())
     except KeyboardInterrupt:

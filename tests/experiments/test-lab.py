@@ -747,6 +747,26 @@ class NetnsTest(unittest.TestCase):
                 netns.Ending.asked = netns.Ending.held = False
         self.assertEqual(stopped, {'tools/linkemu', 'ip'})
 
+    def test_a_run_that_is_started_while_all_end_is_stopped(self):
+        stopped = []
+
+        class Job:
+            def __init__(self, *_):
+                os.kill(os.getpid(), signal.SIGTERM)
+
+            def stop(self):
+                stopped.append(self)
+
+        before = signal.signal(signal.SIGTERM, netns.ended)
+        todo = [(types.SimpleNamespace(duration_s=1), 'netns')]
+        try:
+            with mock.patch.object(run, 'Job', Job), self.assertRaises(KeyboardInterrupt):
+                run.run_all(todo, types.SimpleNamespace(jobs=1))
+        finally:
+            signal.signal(signal.SIGTERM, before)
+            netns.Ending.asked = False
+        self.assertEqual(len(stopped), 1)
+
 
 if __name__ == '__main__':
     unittest.main()

@@ -74,10 +74,10 @@ class NetnsTest(unittest.TestCase):
              '--build', BUILD, '--out', self.folder.name],
             stderr=subprocess.DEVNULL, start_new_session=True)
 
-    def wait_for(self, what):
+    def wait_for(self, what, otherwise=lambda: 'nothing happened'):
         limit = time.monotonic() + PATIENCE_S
         while not what():
-            self.assertLess(time.monotonic(), limit, 'nothing happened')
+            self.assertLess(time.monotonic(), limit, otherwise())
             time.sleep(0.05)
 
     def rows(self):
@@ -85,8 +85,11 @@ class NetnsTest(unittest.TestCase):
         return files[0].read_text('ascii').count('\n') if files else 0
 
     def assert_nothing_is_left(self):
-        self.assertEqual(self.made(), set())
-        self.assertEqual(processes_about(self.folder.name), [])
+        """Whoever was killed needs a turn until he is gone."""
+        def left():
+            return [*self.made(), *processes_about(self.folder.name)]
+
+        self.wait_for(lambda: not left(), lambda: f'it left {left()}')
 
     def test_a_run_gives_tables_and_leaves_nothing(self):
         self.assertEqual(self.start(3).wait(PATIENCE_S), 0)
