@@ -65,9 +65,9 @@ def main():
         wait_for(lambda: len(living(token)) == 2, lambda: f'only {living(token)} started')
         process.kill()
     wait_for(lambda: not living(token), lambda: f'it left {living(token)}')
-    remove_abandoned()
-    if os.path.exists(said):
-        sys.exit(f'{said} is still there')
+    # another test may be about to remove it
+    wait_for(lambda: remove_abandoned() or not os.path.exists(said),
+             lambda: f'{said} is still there')
     print('nothing is left')
 
 
