@@ -131,11 +131,11 @@ def behind_a_firewall(room, network):
     else, no UDP: then ICE finds a way by TCP."""
     has_relay = shutil.which('turnserver')
     if has_relay:
-        network.start(network.between, f'turnserver -n --no-cli --no-tls --no-dtls '
+        network.serve(network.between, f'turnserver -n --no-cli --no-tls --no-dtls '
                       f'--lt-cred-mech --realm=room --user={USER}:{PASSWORD} '
                       f'--listening-ip={ROUTER[0]} --relay-ip={ROUTER[0]} '
                       f'--listening-port={TURN_PORT} --log-file=stdout '
-                      f'--userdb={room.folder}/users --pidfile={room.folder}/turn.pid')
+                      f'--userdb={room.folder}/users --pidfile={room.folder}/turn.pid', TURN_PORT)
     for cable, port in (('back', 'sport'), ('away', 'dport')):
         network.run(network.between, f'ip rule add pref 9 iif {cable} ipproto tcp '
                     f'{port} {room.port} lookup main')

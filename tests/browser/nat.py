@@ -64,13 +64,12 @@ class Homes(Network):
             for line in MASQUERADE:
                 self.run(router, line)
         if shutil.which('turnserver'):
-            self.start(self.world, f'turnserver -n --stun-only '
-                       f'--no-cli --no-tls --no-dtls --listening-ip={STUN} '
-                       f'--listening-port={STUN_PORT} --log-file=stdout '
-                       '--pidfile=/dev/null')
+            stun = (f'turnserver -n --stun-only --no-cli --no-tls --no-dtls '
+                    f'--listening-ip={STUN} --listening-port={STUN_PORT} '
+                    '--log-file=stdout --pidfile=/dev/null')
         else:
-            self.start(self.world, f'{sys.executable} '
-                       f'{__file__} --stun')
+            stun = f'{sys.executable} {__file__} --stun'
+        self.serve(self.world, stun, STUN_PORT)
 
     def forward(self, port):
         self.run(self.door, 'iptables -t nat -A PREROUTING -i out -p tcp --dport '

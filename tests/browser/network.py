@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Machines for a test: network namespaces, joined by cables."""
 import os
+import pathlib
 import signal
 import subprocess
 import sys
 import time
 
 from leftovers import UNTIL_WE_END
+from patience import Patience
 
 FORWARD = 'echo 1 >/proc/sys/net/ipv4/ip_forward'
 # With process numbers of its own, all that is in it ends with the first.
@@ -84,6 +86,15 @@ class Network:
             [*machine, *UNTIL_WE_END, *command.split()], stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
         return self.processes[-1]
+
+    def serve(self, machine, command, port):
+        """As start(), and waits until it listens at this UDP port."""
+        process, patience = self.start(machine, command), Patience(60)
+        sockets = pathlib.Path(f'/proc/{process.pid}/net/udp')
+        while f':{port:04X} ' not in sockets.read_text(encoding='ascii'):
+            if process.poll() is not None or patience.is_over():
+                sys.exit(f'{command} does not listen')
+            time.sleep(0.05)
 
     def close(self):
         for process in self.processes:
