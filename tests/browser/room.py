@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A room of examples/web with browsers and talkers, for tests to look at."""
+import contextlib
 import json
 import os
 import pathlib
@@ -197,9 +198,10 @@ class Room:
         for talker in self.talkers:
             talker.terminate()
             talker.wait()
-        os.killpg(self.server.pid, signal.SIGTERM)      # a script's child, too
+        with contextlib.suppress(ProcessLookupError):   # it has ended, and was seen to
+            os.killpg(self.server.pid, signal.SIGTERM)  # a script's child, too
         try:
-            self.server.wait(30)
+            self.server.wait(120)      # on a machine that has no time
         except subprocess.TimeoutExpired:
             os.killpg(self.server.pid, signal.SIGKILL)
             self.server.wait()

@@ -616,7 +616,7 @@ def once_more_if_stalled(test):
         except TooBusy:
             if last:
                 sys.exit(1)
-        except (SystemExit, subprocess.TimeoutExpired) as end:
+        except (SystemExit, subprocess.TimeoutExpired, TimeoutError) as end:
             if last or getattr(end, 'code', 1) != 1 or not stalls.why():
                 raise
             print(f'{TOO_BUSY}: {stalls.why()}')
