@@ -46,32 +46,44 @@ class Controls:
         self.press(key)
 
     def tab_through(self):
-        """Each control once, by the Tab key alone."""
-        self.browser.evaluate('document.activeElement.blur()')
+        """Each control once, by the Tab key alone; another round where who was separate
+        is mixed meanwhile, and called so."""
         found = []
-        for _ in range(MAX_TABS):
-            self.press('Tab')
-            at = self.browser.evaluate('looks.focused()')
-            if at in found:
-                break
-            found += [at] if at else []
-        missing = set(self.browser.evaluate('looks.controls()')) - set(found)
-        if missing:
-            raise Failed(f'the Tab key does not reach {missing}, only {found}')
+
+        def missing():
+            self.browser.evaluate('document.activeElement.blur()')
+            found.clear()
+            for _ in range(MAX_TABS):
+                self.press('Tab')
+                at = self.browser.evaluate('looks.focused()')
+                if at in found:
+                    break
+                found.extend([at] if at else [])
+            return set(self.browser.evaluate('looks.controls()')) - set(found)
+
+        try:
+            self.browser.wait_for(lambda: not missing(), 'not all are reached')
+        except Failed as error:
+            raise Failed(f'the Tab key does not reach {missing()}, only {found}') from error
 
     def tree(self):
         """What a screen reader is given of the page."""
         return [n for n in self.browser.ask('Accessibility.getFullAXTree')['nodes']
                 if not n['ignored']]
 
+    def find_news(self):
+        """(the node that has it, all by their number); None where later news took its place."""
+        self.browser.evaluate('$("news").textContent = "Ann: gone."')
+        nodes = {n['nodeId']: n for n in self.tree()}
+        return next(((n, nodes) for n in nodes.values()
+                     if n.get('name', {}).get('value') == 'Ann: gone.'), None)
+
     def check_news(self):
         """All that changes at once is said at once, and once, by what is told to be."""
         said = self.browser.evaluate('looks.said()')
         if said != SAID:
             raise Failed(f'a screen reader says {said}')
-        self.browser.evaluate('$("news").textContent = "Ann: gone."')
-        nodes = {n['nodeId']: n for n in self.tree()}
-        text = next(n for n in nodes.values() if n.get('name', {}).get('value') == 'Ann: gone.')
+        text, nodes = self.browser.wait_for(self.find_news, 'a screen reader finds no news')
         around = nodes.get(text.get('parentId'), text)
         live = {p['name']: p['value'].get('value') for n in (text, around)
                 for p in n.get('properties', ())}
