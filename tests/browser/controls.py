@@ -153,13 +153,18 @@ class Controls:
                       f'{ssrc} is not heard from {x}, {y}')
 
     def drag(self, ssrc, x, y):
-        """By the mouse, to a place in table radii; then by a key, a bit to the left."""
-        here, there = self.browser.evaluate(f'looks.way({ssrc}, {x}, {y})')
-        for kind, at in (('mousePressed', here), ('mouseMoved', here),
-                         ('mouseMoved', there), ('mouseReleased', there),
-                         ('mouseMoved', here)):
-            self.browser.ask('Input.dispatchMouseEvent', type=kind, x=at[0], y=at[1],
-                             button='left', clickCount=1)
+        """By the mouse, to a place in table radii, once more where the face moved away before
+        it was touched; then by a key, a bit to the left."""
+        def is_dragged():
+            here, there = self.browser.evaluate(f'looks.way({ssrc}, {x}, {y})')
+            for kind, at in (('mousePressed', here), ('mouseMoved', here),
+                             ('mouseMoved', there), ('mouseReleased', there),
+                             ('mouseMoved', here)):
+                self.browser.ask('Input.dispatchMouseEvent', type=kind, x=at[0], y=at[1],
+                                 button='left', clickCount=1)
+            return self.browser.evaluate(f'looks.sitsAt({ssrc}, {x}, {y}, {NEAR})')
+
+        self.browser.wait_for(is_dragged, f'{ssrc} cannot be dragged to {x}, {y}')
         self.wait_for_place(ssrc, x, y)
         self.press_on(f'people.get({ssrc}).face', 'ArrowLeft')
         step = self.browser.evaluate('STEP')

@@ -31,6 +31,11 @@ const looks = {
       [table.x + (x + 1.35) / 2.7 * table.width, table.y + (1.2 - y) / 2.4 * table.height]];
   },
 
+  sitsAt(ssrc, x, y, near) {
+    const person = people.get(ssrc);
+    return Math.abs(person.x - x) < near && Math.abs(person.y - y) < near;
+  },
+
   isHeardFrom(ssrc, x, y, near) {
     const slot = sound.slots[sound.heard().findIndex(s => String(s) === String(ssrc))];
     return slot && slot.place.panningModel === 'HRTF' &&
