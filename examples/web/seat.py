@@ -253,8 +253,8 @@ class Seat:
             self.mix_src = self.room.request_pad(f'src_{self.number}')
             self.mix_src.link(self.first)
             self.room.say('joined', seat=self.number, name=self.name)
-        elif state in ('failed', 'closed'):
-            self.close(f'connection {state}')
+        elif state == 'closed':         # what has failed may come about: check() gives it up
+            self.close('connection closed')
 
     def acknowledge(self):
         """The browser's own packets, so that it knows what its way up carries."""

@@ -98,6 +98,22 @@ def check_unanswered(room):
                 sys.exit(f'after {since_s} s the seat is {"" if gone else "not "}held')
 
 
+def check_failed(room):
+    """Of whom nothing comes for 7 s webrtcbin says that he failed, and connects him when it
+    comes after all: until then he keeps his seat"""
+    found = []
+    room.join('Abe', lambda *ready: found.append(ready))
+    wait_for(lambda: found, 'no offer')
+    seat, _, _ = found[0]
+    web, failed = seat.web, types.SimpleNamespace(value_nick='failed')
+    seat.web = types.SimpleNamespace(get_property=lambda _: failed)
+    seat.on_connection()
+    if seat.closed:
+        sys.exit('who is late has no seat')
+    seat.web = web
+    seat.close()
+
+
 def check_leaving(room):
     """Nothing is left of a seat: neither he nor webrtcbin, with its files and threads"""
     seat, browser = sit_down(room)
@@ -118,6 +134,7 @@ def main():
     room = server.Room(server.parse_arguments())
     check_names(room)
     check_unanswered(room)
+    check_failed(room)
     check_leaving(room)
     seat, browser = sit_down(room)
     seat.mix_src.set_offset(EARLY)
