@@ -22,6 +22,8 @@ OUT_CAPS = {
     'opus': 'application/x-rtp,media=audio,clock-rate=48000,'
             'encoding-name=OPUS',
 }
+# as ALIGN=1 of examples/launch: the mix says where voices are in it, and they stay there
+ALIGNED = ',extmap-3=urn:x-fairmix:rtp-hdrext:contributor-time'
 RTCP = 'application/x-rtcp'
 OVERHEAD_BPS = 40 * 8 * 50      # IP, UDP and RTP headers of 20 ms packets
 MIN_OPUS_BPS = 6000
@@ -93,6 +95,11 @@ def talkers(flow, voice, seed, after_s=0):
     return ' '.join(branches)
 
 
+def aligned(flow, words=ALIGNED):
+    """Where somebody listens all know where voices are in a mix."""
+    return words if flow['ear'] else ''
+
+
 def near_mixer(net, name, database):
     """LAN 1's mixer: what the talkers say, to the far mixer."""
     flow = net.run.flows[name]
@@ -100,7 +107,7 @@ def near_mixer(net, name, database):
     mix = f'partialmix name=mix mix-encoding={flow["codec"]} '
     rate = ''
     least, most = flow['mix_bitrate_bps']
-    mix += (f'headroom={flow["headroom"]} '
+    mix += (f'headroom={flow["headroom"]} {aligned(flow, "align=true ")}'
             f'frame-duration={round(flow["mix_packet_s"] * 1e9)} ')
     if flow['codec'] == 'pcmu':
         mix += 'rate=8000 csrc-audio-level-id=0 '
@@ -129,7 +136,7 @@ def near_mixer(net, name, database):
         'in.recv_rtp_sink '
         'rtpsession name=out rtcp-sync-send-time=false '
         'rtcp-min-interval=1000000000 '
-        f'{through} ! {OUT_CAPS[flow["codec"]]} ! {rate}'
+        f'{through} ! {OUT_CAPS[flow["codec"]]}{aligned(flow)} ! {rate}'
         'out.send_rtp_sink '
         f'out.send_rtp_src ! udpsink name=wire host={far} port={port} {QUIET} '
         f'out.send_rtcp_src ! udpsink host={far} port={port + 1} {QUIET} ')
@@ -147,13 +154,14 @@ def far_mixer(net, name):
     port, near = net.ports[name], net.source(name).address
     return (
         'rtpsession name=in rtcp-min-interval=1000000000 '
-        f'udpsrc port={port} caps={CAPS[flow["codec"]]} ! '
+        f'udpsrc port={port} caps={CAPS[flow["codec"]]}{aligned(flow)} ! '
         'rtpccfb name=feedback ! identity name=repair ! in.recv_rtp_sink '
         f'udpsrc port={port + 1} caps={RTCP} ! in.recv_rtcp_sink '
         'in.send_rtcp_src ! reports. feedback.rtcp_src ! reports. '
         f'funnel name=reports ! udpsink host={near} port={port + 2} {QUIET} '
         'in.recv_rtp_src ! mix.sink_0 partialmix name=mix '
-        f'rtpsession name=out mix.src_1 ! {OUT_CAPS[flow["codec"]]} ! '
+        f'{aligned(flow, "align=true ")}rtpsession name=out '
+        f'mix.src_1 ! {OUT_CAPS[flow["codec"]]}{aligned(flow)} ! '
         'out.send_rtp_sink '
         f'out.send_rtp_src ! udpsink host=127.0.0.1 port={LISTENER} {QUIET}')
 
@@ -164,12 +172,12 @@ def listener(net, name, out):
     rate, mix, sink = 48000, '', 'fakesink'
     if flow['ear']:
         rate = listen.RATE_HZ[flow['codec']]
-        mix = (f'rate={rate} database-location={out}/ear-{name}.ini '
+        mix = (f'align=true rate={rate} database-location={out}/ear-{name}.ini '
                f'latency={round(flow["ear_latency_ms"] * 1e6)} ')
         sink = f'filesink name=ear sync=true location={out}/ear-{name}.raw'
     return (
         'rtpsession name=in '
-        f'udpsrc port={LISTENER} caps={CAPS[flow["codec"]]} ! '
+        f'udpsrc port={LISTENER} caps={CAPS[flow["codec"]]}{aligned(flow)} ! '
         f'in.recv_rtp_sink in.recv_rtp_src ! mix.sink_0 partialmix name=mix {mix}'
         f'mix.src_1 ! audio/x-raw,format=S16LE,rate={rate},channels=2 ! '
         f'queue ! {sink}')
