@@ -17,6 +17,10 @@
 #define EACH_RTTS 2.5           /* ... but by when this one shows, as at the start; beside TCP
                                  * 71: 73, with 0.5 s and 1 RTT 71 */
 
+#define PAUSE (500 * FMX_MSECOND)       /* TCPs that pause leave no queue for so long, ... */
+#define PAUSE_PART 0.9          /* ... and so much of the path to who is there */
+#define PAUSE_GROWTH 1.5
+
 /* What one of several found where nobody else was is its part of what they had together,
  * not the path: half of that says nothing of a fair part, and the others' is another. */
 static bool
@@ -54,6 +58,14 @@ step_rtts (const FmxRateController *rc, const FmxRateFeedback *fb)
   return fmin (rtts, rc->params.decision_interval_rtts);
 }
 
+double
+fmx_shortq_pause_bps (const FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now)
+{
+  return fmx_time_diff (now, rc->state.shortq.met_time) > PAUSE
+      ? PAUSE_PART * fmax (fb->path_bps, fb->bottleneck_bps) : 0.0;
+}
+
 void
 fmx_shortq_compete (FmxRateController *rc, const FmxRateFeedback *fb,
     double allowed, FmxTime now)
@@ -73,6 +85,8 @@ fmx_shortq_compete (FmxRateController *rc, const FmxRateFeedback *fb,
   } else if (fmx_time_diff (now, s->short_since) > SHORT) {
     fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
     s->ceiling_bps = 0.0;
+  } else if (fmx_shortq_pause_bps (rc, fb, now) > 0.0) {
+    fmx_shortq_grow (rc, fb, allowed, PAUSE_GROWTH, now);
   } else if (fmx_shortq_is_due (rc, fb, step_rtts (rc, fb), now)) {
     bool falls = s->drains_late && (double) fmx_queue_sense_standing (&s->queue)
         < FALLS * (double) s->decided_queue;

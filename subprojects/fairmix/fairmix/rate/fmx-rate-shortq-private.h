@@ -190,6 +190,11 @@ bool fmx_shortq_take_room (FmxRateController *rc, const FmxRateFeedback *fb,
 void fmx_shortq_begin_to_compete (FmxRateController *rc,
     const FmxRateFeedback *fb, FmxTime now);
 
+/* Returns: how much may be sent while those with whom we compete pause, as who fetches
+ * something now and then does; 0 = they do not, or nobody knows what the path carries */
+double fmx_shortq_pause_bps (const FmxRateController *rc,
+    const FmxRateFeedback *fb, FmxTime now);
+
 void fmx_shortq_compete (FmxRateController *rc, const FmxRateFeedback *fb,
     double allowed, FmxTime now);
 

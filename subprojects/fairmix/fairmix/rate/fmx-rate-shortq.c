@@ -81,10 +81,12 @@ static void
 note_rtt (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 {
   FmxRateShortqState *s = &rc->state.shortq;
+  FmxDuration half = fmx_shortq_queue_limit (rc, fb) / 2;
 
   fmx_full_queue_add_rtt (&s->full, fb->rtt_median, now);
-  if (fmx_queue_sense_standing (&s->queue) > fmx_shortq_queue_limit (rc,
-          fb) / 2)
+  if (fmx_queue_sense_latest (&s->queue) > half)
+    s->met_time = now;
+  if (fmx_queue_sense_standing (&s->queue) > half)
     s->short_since = now;
   else
     s->long_since = now;
@@ -130,6 +132,22 @@ part_of_link_bps (const FmxRateController *rc, const FmxRateFeedback *fb,
   return fmax (MOST_OF_LINK * fb->bottleneck_bps, GIVE_BACK * got_bps);
 }
 
+/* Returns: X of who competes */
+static double
+competing_bps (const FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now)
+{
+  const FmxRateShortqState *s = &rc->state.shortq;
+  double bps = fmx_shortq_pause_bps (rc, fb, now);
+
+  if (bps <= 0.0)
+    bps = fmin (fmin (s->most_bps, part_of_link_bps (rc, fb, now)),
+        fmx_full_queue_bps (&s->full, fb->receive_bps, fb->path_bps, now));
+  if (fb->breaker_bps > 0.0)
+    bps = fmin (bps, BREAKER_PART * fb->breaker_bps);
+  return bps;
+}
+
 static double
 allowed_bps (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 {
@@ -141,12 +159,7 @@ allowed_bps (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
       : fmx_tcp_equation_bps (&path, p);
 
   if (s->mode == FMX_RATE_SHORTQ_COMPETING)
-    bps = fmin (fmin (bps, s->most_bps),
-        fmx_full_queue_bps (&s->full, fb->receive_bps, fb->path_bps, now));
-  if (s->mode == FMX_RATE_SHORTQ_COMPETING)
-    bps = fmin (bps, part_of_link_bps (rc, fb, now));
-  if (s->mode == FMX_RATE_SHORTQ_COMPETING && fb->breaker_bps > 0.0)
-    bps = fmin (bps, BREAKER_PART * fb->breaker_bps);
+    bps = fmin (bps, competing_bps (rc, fb, now));
   return fmax (bps, rc->params.min_bps);
 }
 

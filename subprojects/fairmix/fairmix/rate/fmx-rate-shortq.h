@@ -82,6 +82,7 @@ typedef struct
   bool full_known;
   FmxTime short_since;          /* the queue */
   FmxTime long_since;
+  FmxTime met_time;             /* a packet met half of too long a queue, the last time */
   /* draining */
   bool drain_own;               /* our own step made it show */
   bool drain_seen;              /* a packet came back that left after the cut */

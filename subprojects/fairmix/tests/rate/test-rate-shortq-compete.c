@@ -211,6 +211,51 @@ test_afterwards_it_climbs_as_where_nothing_is_known (void **state)
   }
 }
 
+/* Competing at 0.42 of a path of 1 Mbit/s with TCPs that pause after half a minute */
+static Told
+told_pause (void)
+{
+  Told t = told_competing (400e3);
+
+  t.fb.path_bps = 1e6;
+  told_limit (&t, 420e3);
+  told_for (&t, 30 * S, 200 * MS);
+  assert_bps (&t, 420e3);
+  told_limit (&t, 1e9);
+  t.link_bps = 1e6;
+  told_for (&t, 500 * MS, 0);
+  assert_bps (&t, 420e3);
+  told_for (&t, 2500 * MS, 0);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_COMPETING);
+  return t;
+}
+
+/* Who fetches something now and then leaves the path to us meanwhile, if not all of it:
+ * the next queue is theirs, and then we are back where we were. */
+static void
+test_while_the_others_pause_it_takes_what_they_leave (void **state)
+{
+  Told t = told_pause ();
+
+  (void) state;
+  assert_bps (&t, 900e3);
+  told_for (&t, 500 * MS, 7 * MS);      /* less than half of too long a queue */
+  assert_bps (&t, 900e3);
+  told_for (&t, S, 200 * MS);
+  assert_true (t.rc.rate_bps < 1.06 * 420e3);
+}
+
+static void
+test_while_the_others_pause_losses_count (void **state)
+{
+  Told t = told_pause ();
+
+  (void) state;
+  t.fb.loss_event_rate = told_loss (500e3, 100 * MS);
+  told_for (&t, 200 * MS, 0);
+  assert_true (t.rc.rate_bps < 1.02 * 500e3);
+}
+
 /* Its ceiling held for long, and then it had to compete: nothing is known of one any more,
  * and a part of nothing is not the most that it may have. */
 static void
@@ -378,6 +423,8 @@ main (void)
     cmocka_unit_test (test_who_becomes_one_of_several_drops_its_part),
     cmocka_unit_test (test_a_part_of_a_ceiling_is_not_for_ever),
     cmocka_unit_test (test_who_was_alone_long_ago_begins_with_its_rate),
+    cmocka_unit_test (test_while_the_others_pause_it_takes_what_they_leave),
+    cmocka_unit_test (test_while_the_others_pause_losses_count),
     cmocka_unit_test (test_who_was_overrun_was_alone_before),
     cmocka_unit_test (test_who_competes_asks_what_the_path_carries),
     cmocka_unit_test (test_who_competes_asks_at_once_where_nobody_knows),
