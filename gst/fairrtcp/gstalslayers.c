@@ -132,12 +132,14 @@ is_played (GstAlsLayers * self, guint layer, GstBuffer * buffer,
 {
   FmxTime now = gst_fairmix_time_now (&self->time);
   GstFairmixRtpHeader header;
+  gboolean is_rtp = gst_fairmix_rtp_header_read (buffer, &header);
   gboolean played = TRUE;
 
-  fmx_als_join_heard (&self->join, layer, now);
+  if (is_rtp)
+    fmx_als_join_heard (&self->join, layer, now);
   if (self->mode == MODE_SWITCH)
     played = layer == fmx_als_join_get_top (&self->join, now);
-  else if (gst_fairmix_rtp_header_read (buffer, &header))
+  else if (is_rtp)
     played = add (self, layer, &header, pts);
   if (played)
     self->n_passed[layer]++;

@@ -187,6 +187,23 @@ GST_START_TEST (test_one_layer_of_those_that_hold_the_whole_is_played)
 
 GST_END_TEST;
 
+/* What is no RTP, on a port that anybody may send to, silences nobody. */
+GST_START_TEST (test_noise_is_no_layer)
+{
+  GstBuffer *noise = gst_buffer_new_allocate (NULL, 20, NULL);
+  Rig rig;
+
+  rig_init (&rig, "switch");
+  gst_buffer_memset (noise, 0, 0, 20);
+  expect (&rig, 3, 2, FRAME);
+  fail_unless_equals_int (gst_harness_push (rig.layers[2], noise), GST_FLOW_OK);
+  fail_unless_equals_int (gst_harness_buffers_in_queue (rig.layers[2]), 0);
+  expect (&rig, 3, 2, FRAME);
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
 /* The second layer was never held, the third is. */
 GST_START_TEST (test_when_the_base_ends_all_is_over)
 {
@@ -317,6 +334,7 @@ alslayers_suite (void)
   tcase_add_test (tc, test_layers_meet_to_the_sample);
   tcase_add_loop_test (tc, test_times_of_before_a_flush_are_forgotten, 0, 2);
   tcase_add_test (tc, test_one_layer_of_those_that_hold_the_whole_is_played);
+  tcase_add_test (tc, test_noise_is_no_layer);
   tcase_add_test (tc, test_when_the_base_ends_all_is_over);
   tcase_add_test (tc, test_what_cannot_be_understood_passes);
   tcase_add_test (tc, test_a_number_beyond_all_layers_is_none);
