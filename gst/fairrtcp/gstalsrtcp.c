@@ -99,7 +99,7 @@ struct _GstAlsRtcp
   FmxEventSink sink;
   Layer layers[MAX_LAYERS];
   GstGroupCounts counts;
-  gint warned_of_rtcp, warned_of_pads;  /* atomic */
+  gint warned_of_rtcp, warned_of_pads, base_unlinked;   /* atomic */
 
   /* to be told, with the lock */
   gboolean telling;             /* one thread at a time, so that order holds */
@@ -440,6 +440,26 @@ gst_als_rtcp_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
   return ret;
 }
 
+/* GstPadUnlinkFunction of src_0: who told a fall-back is gone.  Under the pad's object lock
+ * the element's must not be taken. */
+static void
+gst_als_rtcp_base_unlinked (GstPad * pad, GstObject * parent)
+{
+  g_atomic_int_set (&GST_ALS_RTCP (parent)->base_unlinked, TRUE);
+}
+
+/* with the lock.  @bps: what was told; 0 = nothing was, but who told it may be gone */
+static void
+gst_als_rtcp_take_fallback (GstAlsRtcp * self, guint bps)
+{
+  gboolean gone = g_atomic_int_compare_and_exchange (&self->base_unlinked,
+      TRUE, FALSE);
+
+  if (self->receivers != NULL && (bps > 0 || gone))
+    gst_als_receivers_set_fallback (self->receivers, bps,
+        gst_als_rtcp_now (self));
+}
+
 /* A target from further down is the fall-back of this element, whose word alone counts
  * further up. */
 static gboolean
@@ -452,9 +472,8 @@ gst_als_rtcp_src_event (GstPad * pad, GstObject * parent, GstEvent * event)
     return gst_pad_event_default (pad, parent, event);
   gst_event_unref (event);
   gst_fairmix_lock_acquire (&self->lock);
-  if (self->receivers != NULL && gst_pad_pairs_index (pad) == 0)
-    gst_als_receivers_set_fallback (self->receivers, MAX (bitrate, 1),
-        gst_als_rtcp_now (self));
+  if (gst_pad_pairs_index (pad) == 0)
+    gst_als_rtcp_take_fallback (self, MAX (bitrate, 1));
   gst_fairmix_lock_release (&self->lock);
   gst_als_rtcp_tell (self);
   return TRUE;
@@ -470,6 +489,7 @@ gst_als_rtcp_read (GstAlsRtcp * self, GstBuffer * buffer, guint32 ntp_mid32,
   gboolean ok;
 
   if (self->receivers != NULL) {
+    gst_als_rtcp_take_fallback (self, 0);
     ok = gst_als_receivers_on_rtcp (self->receivers, buffer, ntp_mid32, now);
   } else {
     ok = gst_als_stream_on_rtcp (self->stream, buffer, now);
@@ -579,6 +599,8 @@ gst_als_rtcp_setup_pad (GstElement * element, GstPad * pad,
   } else {
     gst_pad_set_event_function (pad,
         GST_DEBUG_FUNCPTR (gst_als_rtcp_src_event));
+    if (index == 0)
+      gst_pad_set_unlink_function (pad, gst_als_rtcp_base_unlinked);
   }
   gst_fairmix_lock_acquire (&self->lock);
   if (GST_PAD_IS_SINK (pad)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* alsrtcp alone.  Peers that lie: alsrtcp-hostile.c; with sessions:
- * alsrtcp-session.c */
+/* alsrtcp alone.  Peers that lie: alsrtcp-hostile.c; links, states and settings that
+ * change: alsrtcp-changes.c; with sessions: alsrtcp-session.c */
 #include <gst/net/gstnetaddressmeta.h>
 
 #include "alsrtcpcheck.h"

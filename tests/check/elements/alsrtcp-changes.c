@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* alsrtcp where things change while it runs: links, states, settings */
+#include "alsrtcpcheck.h"
+
+static void
+report_plainly (Fixture * f)
+{
+  GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
+  GstBuffer *buffer = compound_new (f, &rtcp, LISTENER, 0);
+
+  gst_rtcp_buffer_unmap (&rtcp);
+  send_from (f, SSRC);
+  push_rtcp (f, buffer);
+}
+
+static gint64
+base_rate (Fixture * f)
+{
+  guint target;
+
+  settle (f);
+  g_object_get (f->element, "target-bitrate", &target, NULL);
+  return target;
+}
+
+/* What a controller further down allowed is nobody's word once it has gone. */
+GST_START_TEST (test_a_fallback_goes_with_who_told_it)
+{
+  GstPad *src, *peer;
+  Fixture f;
+
+  setup (&f, "sender", "initial-bitrate=100000");
+  gst_harness_push_upstream_event (f.rtp[0],
+      gst_fairmix_target_bitrate_event_new (20000));
+  report_plainly (&f);
+  fail_unless_equals_int64 (base_rate (&f), 20000);
+  src = gst_element_get_static_pad (f.element, "src_0");
+  peer = gst_pad_get_peer (src);
+  gst_pad_unlink (src, peer);
+  gst_pad_link (src, peer);
+  for (guint i = 0; i < 20; i++) {
+    report_plainly (&f);
+    run (&f, GST_SECOND);
+  }
+  fail_unless (base_rate (&f) > 90000, "%" G_GINT64_FORMAT, base_rate (&f));
+  /* but the next one's word counts */
+  gst_pad_unlink (src, peer);
+  gst_pad_link (src, peer);
+  gst_harness_push_upstream_event (f.rtp[0],
+      gst_fairmix_target_bitrate_event_new (30000));
+  report_plainly (&f);
+  fail_unless_equals_int64 (base_rate (&f), 30000);
+  gst_object_unref (peer);
+  gst_object_unref (src);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
+static Suite *
+alsrtcp_changes_suite (void)
+{
+  Suite *s = suite_create ("alsrtcp-changes");
+  TCase *tc = tcase_create ("general");
+
+  suite_add_tcase (s, tc);
+  tcase_add_test (tc, test_a_fallback_goes_with_who_told_it);
+  return s;
+}
+
+GST_CHECK_MAIN (alsrtcp_changes);
