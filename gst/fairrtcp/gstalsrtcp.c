@@ -759,7 +759,9 @@ gst_als_rtcp_change_state (GstElement * element, GstStateChange transition)
   GstAlsRtcp *self = GST_ALS_RTCP (element);
   GstStateChangeReturn ret;
 
-  if (transition == GST_STATE_CHANGE_NULL_TO_READY)
+  /* once more, as they may be named in READY */
+  if (transition == GST_STATE_CHANGE_NULL_TO_READY
+      || transition == GST_STATE_CHANGE_READY_TO_PAUSED)
     gst_als_rtcp_leave_all (self);
   ret = gst_fairmix_timed_change_state (&self->timed, transition,
       gst_als_rtcp_parent_class);

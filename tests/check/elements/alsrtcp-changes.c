@@ -57,6 +57,23 @@ GST_START_TEST (test_a_fallback_goes_with_who_told_it)
 
 GST_END_TEST;
 
+/* Sources that are named in READY wait for their layers as well. */
+GST_START_TEST (test_sources_that_are_named_in_ready_wait)
+{
+  Fixture f;
+
+  setup (&f, "receiver", "identity name=l1");
+  fail_unless_equals_int (state_of (&f, "l1"), GST_STATE_PLAYING);
+  gst_element_set_state (f.bin, GST_STATE_READY);
+  g_object_set (f.element, "sources", "l1", NULL);
+  gst_element_set_state (f.bin, GST_STATE_PLAYING);
+  settle (&f);
+  fail_unless_equals_int (state_of (&f, "l1"), GST_STATE_NULL);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 static Suite *
 alsrtcp_changes_suite (void)
 {
@@ -65,6 +82,7 @@ alsrtcp_changes_suite (void)
 
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_a_fallback_goes_with_who_told_it);
+  tcase_add_test (tc, test_sources_that_are_named_in_ready_wait);
   return s;
 }
 
