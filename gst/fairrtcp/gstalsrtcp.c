@@ -431,7 +431,9 @@ gst_als_rtcp_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
   if (type == GST_EVENT_EOS && gst_pad_pairs_index (pad) == 0)
     return gst_rtcp_hook_pass_eos (self->hook, pad, parent, event);
   ret = gst_pad_event_default (pad, parent, event);
-  if (type == GST_EVENT_STREAM_START || type == GST_EVENT_CAPS) {
+  /* whoever sends may be new, or was not reached until now */
+  if (type == GST_EVENT_STREAM_START || type == GST_EVENT_CAPS
+      || type == GST_EVENT_FLUSH_STOP) {
     gst_fairmix_lock_acquire (&self->lock);
     self->layers[gst_pad_pairs_index (pad)].tell_again = self->timed.started;
     gst_fairmix_lock_release (&self->lock);

@@ -74,6 +74,24 @@ GST_START_TEST (test_sources_that_are_named_in_ready_wait)
 
 GST_END_TEST;
 
+/* No event passes a pad that flushes. */
+GST_START_TEST (test_a_target_of_a_flush_is_told_after_it)
+{
+  Fixture f;
+
+  setup (&f, "sender", "initial-bitrate=100000");
+  settle (&f);
+  assert_targets (&f, 100000, 0, 0);
+  gst_harness_push_event (f.rtp[0], gst_event_new_flush_start ());
+  g_object_set (f.element, "max-bitrate", 50000, NULL);
+  assert_targets (&f, -1, -1, -1);
+  gst_harness_push_event (f.rtp[0], gst_event_new_flush_stop (TRUE));
+  assert_targets (&f, 50000, -1, -1);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 static Suite *
 alsrtcp_changes_suite (void)
 {
@@ -83,6 +101,7 @@ alsrtcp_changes_suite (void)
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_a_fallback_goes_with_who_told_it);
   tcase_add_test (tc, test_sources_that_are_named_in_ready_wait);
+  tcase_add_test (tc, test_a_target_of_a_flush_is_told_after_it);
   return s;
 }
 

@@ -298,6 +298,25 @@ GST_START_TEST (test_without_a_session_it_warns_with_a_wrong_one_it_fails)
 
 GST_END_TEST;
 
+/* No event passes a pad that flushes. */
+GST_START_TEST (test_a_target_of_a_flush_is_told_after_it)
+{
+  Fixture f;
+
+  setup (&f, "sender");
+  fail_unless_equals_int (target (&f), 500000);
+  fail_unless_equals_int (last_target_event (&f), 500000);
+  gst_harness_push_event (f.rtp, gst_event_new_flush_start ());
+  g_object_set (f.element, "max-bitrate", 200000, NULL);
+  fail_unless_equals_int (target (&f), 200000);
+  fail_unless_equals_int (last_target_event (&f), -1);
+  gst_harness_push_event (f.rtp, gst_event_new_flush_stop (TRUE));
+  fail_unless_equals_int (last_target_event (&f), 200000);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 static Suite *
 asmprtcp_suite (void)
 {
@@ -311,6 +330,7 @@ asmprtcp_suite (void)
   tcase_add_test (tc, test_reports_on_others_streams_change_nothing);
   tcase_add_test (tc, test_bounds_hold_whenever_they_are_set);
   tcase_add_test (tc, test_whoever_sends_anew_is_told_the_target);
+  tcase_add_test (tc, test_a_target_of_a_flush_is_told_after_it);
   tcase_add_test (tc, test_the_encoder_gets_the_target_less_the_headers);
   tcase_add_test (tc, test_another_algorithm_does_not_count_while_it_plays);
   tcase_add_test (tc, test_packets_pass_as_they_are);
