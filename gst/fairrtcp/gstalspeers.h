@@ -36,7 +36,11 @@ void gst_als_receivers_free (GstAlsReceivers * receivers);
 /* The library's state machine behind it */
 FmxAlsSender *gst_als_receivers_get_sender (GstAlsReceivers * receivers);
 
-/* @base: (nullable): where the layers are that are announced */
+/* Returns: whether packets of @layer are to be sent: it was worth it at the last adaptation
+ * point, and has not lost its rate since */
+gboolean gst_als_receivers_is_sent (GstAlsReceivers * receivers, guint layer);
+
+/* @layers: (nullable): where the layers are that are announced */
 void gst_als_receivers_set_places (GstAlsReceivers * receivers,
     const FmxAlsLayer * layers);
 

@@ -203,6 +203,13 @@ gst_als_receivers_get_sender (GstAlsReceivers * receivers)
   return &receivers->sender;
 }
 
+gboolean
+gst_als_receivers_is_sent (GstAlsReceivers * receivers, guint layer)
+{
+  return layer < fmx_als_sender_get_n_sent (&receivers->sender)
+      && fmx_als_sender_get_rate_bps (&receivers->sender, layer) > 0;
+}
+
 void
 gst_als_receivers_set_places (GstAlsReceivers * receivers,
     const FmxAlsLayer * layers)

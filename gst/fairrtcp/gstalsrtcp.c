@@ -359,8 +359,7 @@ gst_als_rtcp_note_packets (GstAlsRtcp * self, guint index, GstBuffer * buffer,
   tell = layer->adjust_encoder;
   src = layer->src != NULL ? gst_object_ref (layer->src) : NULL;
   *sent = self->receivers == NULL
-      || index < fmx_als_sender_get_n_sent (gst_als_receivers_get_sender
-      (self->receivers));
+      || gst_als_receivers_is_sent (self->receivers, index);
   gst_fairmix_lock_release (&self->lock);
   if (tell)
     gst_als_rtcp_tell (self);

@@ -92,6 +92,27 @@ GST_START_TEST (test_a_target_of_a_flush_is_told_after_it)
 
 GST_END_TEST;
 
+/* A layer to which a smaller limit leaves nothing is not sent. */
+GST_START_TEST (test_of_a_layer_that_loses_its_rate_nothing_is_sent)
+{
+  Fixture f;
+
+  setup (&f, "sender", "increase=0");
+  send_from (&f, SSRC);
+  push_return (&f, LISTENER, 90000, 1.0, 0);
+  push_return (&f, OTHER, 270000, 1.0, 0);
+  run (&f, INTERVAL);
+  settle (&f);
+  assert_targets (&f, 90000, 90000, 90000);
+  g_object_set (f.element, "max-bitrate", 90000, NULL);
+  assert_targets (&f, -1, 0, 0);
+  gst_harness_push (f.rtp[1], rtp_packet_new (SSRC, 9, 160));
+  fail_unless_equals_int (gst_harness_buffers_in_queue (f.rtp[1]), 0);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 static Suite *
 alsrtcp_changes_suite (void)
 {
@@ -102,6 +123,7 @@ alsrtcp_changes_suite (void)
   tcase_add_test (tc, test_a_fallback_goes_with_who_told_it);
   tcase_add_test (tc, test_sources_that_are_named_in_ready_wait);
   tcase_add_test (tc, test_a_target_of_a_flush_is_told_after_it);
+  tcase_add_test (tc, test_of_a_layer_that_loses_its_rate_nothing_is_sent);
   return s;
 }
 
