@@ -29,6 +29,7 @@
 
 #include "gstpadpairs.h"
 #include "common/gstfairmixlock.h"
+#include "common/gstfairmixoutbox.h"
 #include "common/gstfairmixrtp.h"
 #include "common/gstfairmixstats.h"
 #include "common/gstfairmixtime.h"
@@ -58,6 +59,8 @@ enum
 struct _GstAlsLayers
 {
   GstElement parent;
+
+  GstFairmixOutbox *outbox;     /* locks itself */
 
   GstFairmixLock lock;
   /* Properties */
@@ -148,7 +151,8 @@ is_played (GstAlsLayers * self, guint layer, GstBuffer * buffer,
   return played;
 }
 
-/* Says which layer is the highest, if that is another one. */
+/* Says which layer is the highest, if that is another one: of several threads that find so,
+ * the last one says the last word. */
 static void
 tell_top (GstAlsLayers * self)
 {
@@ -159,13 +163,14 @@ tell_top (GstAlsLayers * self)
   top = fmx_als_join_get_top (&self->join, gst_fairmix_time_now (&self->time));
   changed = top != self->top;
   self->top = top;
+  if (changed)
+    gst_fairmix_outbox_add (self->outbox,
+        gst_message_new_element (GST_OBJECT (self),
+            gst_structure_new (MESSAGE_NAME, "top", G_TYPE_UINT, top, NULL)));
   gst_fairmix_lock_release (&self->lock);
-  if (!changed)
-    return;
-  gst_element_post_message (GST_ELEMENT (self),
-      gst_message_new_element (GST_OBJECT (self),
-          gst_structure_new (MESSAGE_NAME, "top", G_TYPE_UINT, top, NULL)));
-  g_object_notify_by_pspec (G_OBJECT (self), top_pspec);
+  gst_fairmix_outbox_post (self->outbox, GST_ELEMENT (self));
+  if (changed)
+    g_object_notify_by_pspec (G_OBJECT (self), top_pspec);
 }
 
 static GstBuffer *
@@ -412,6 +417,7 @@ gst_als_layers_finalize (GObject * object)
   GstAlsLayers *self = GST_ALS_LAYERS (object);
 
   gst_fairmix_time_set_clock (&self->time, NULL);
+  gst_fairmix_outbox_free (self->outbox);
   gst_fairmix_lock_clear (&self->lock);
   G_OBJECT_CLASS (gst_als_layers_parent_class)->finalize (object);
 }
@@ -468,6 +474,7 @@ static void
 gst_als_layers_init (GstAlsLayers * self)
 {
   gst_fairmix_lock_init (&self->lock, GST_FAIRMIX_RANK_ELEMENT);
+  self->outbox = gst_fairmix_outbox_new ();
   self->mode = DEFAULT_MODE;
   fmx_als_join_init (&self->join, 0);
 }

@@ -204,6 +204,45 @@ GST_START_TEST (test_noise_is_no_layer)
 
 GST_END_TEST;
 
+typedef struct
+{
+  Rig *rig;
+  guint n_tops, tops[4];
+} Tops;
+
+/* As another layer's thread may while the first one's tells of the second layer */
+static GstBusSyncReply
+meanwhile (GstBus * bus G_GNUC_UNUSED, GstMessage * message, gpointer data)
+{
+  Tops *tops = data;
+  guint top;
+
+  if (!gst_message_has_name (message, "fairmix-layer"))
+    return GST_BUS_PASS;
+  gst_structure_get_uint (gst_message_get_structure (message), "top", &top);
+  if (top == 1)
+    expect (tops->rig, 1, 1, 300 * GST_MSECOND);
+  tops->tops[tops->n_tops++ % G_N_ELEMENTS (tops->tops)] = top;
+  return GST_BUS_PASS;
+}
+
+GST_START_TEST (test_the_last_word_on_the_top_layer_is_true)
+{
+  Rig rig;
+  Tops tops = {.rig = &rig };
+
+  rig_init (&rig, "switch");
+  gst_bus_set_sync_handler (rig.bus, meanwhile, &tops, NULL);
+  expect (&rig, 2, 2, FRAME);
+  gst_bus_set_sync_handler (rig.bus, NULL, NULL, NULL);
+  fail_unless_equals_int (tops.n_tops, 2);
+  fail_unless_equals_int (tops.tops[0], 1);
+  fail_unless_equals_int (tops.tops[1], 0);
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
 /* The second layer was never held, the third is. */
 GST_START_TEST (test_when_the_base_ends_all_is_over)
 {
@@ -335,6 +374,7 @@ alslayers_suite (void)
   tcase_add_loop_test (tc, test_times_of_before_a_flush_are_forgotten, 0, 2);
   tcase_add_test (tc, test_one_layer_of_those_that_hold_the_whole_is_played);
   tcase_add_test (tc, test_noise_is_no_layer);
+  tcase_add_test (tc, test_the_last_word_on_the_top_layer_is_true);
   tcase_add_test (tc, test_when_the_base_ends_all_is_over);
   tcase_add_test (tc, test_what_cannot_be_understood_passes);
   tcase_add_test (tc, test_a_number_beyond_all_layers_is_none);
