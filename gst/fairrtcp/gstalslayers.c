@@ -319,19 +319,28 @@ gst_als_layers_release_pad (GstElement * element, GstPad * pad)
 
 /* --- element ------------------------------------------------------------ */
 
+static void
+begin_anew (GstAlsLayers * self)
+{
+  gst_fairmix_lock_acquire (&self->lock);
+  fmx_als_join_init (&self->join, self->join.clock_rate_hz);
+  gst_fairmix_lock_release (&self->lock);
+  tell_top (self);
+}
+
 static GstStateChangeReturn
 gst_als_layers_change_state (GstElement * element, GstStateChange transition)
 {
   GstAlsLayers *self = GST_ALS_LAYERS (element);
+  GstStateChangeReturn ret;
 
-  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
-    gst_fairmix_lock_acquire (&self->lock);
-    fmx_als_join_init (&self->join, self->join.clock_rate_hz);
-    self->top = 0;
-    gst_fairmix_lock_release (&self->lock);
-  }
-  return GST_ELEMENT_CLASS (gst_als_layers_parent_class)->change_state (element,
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED)
+    begin_anew (self);
+  ret = GST_ELEMENT_CLASS (gst_als_layers_parent_class)->change_state (element,
       transition);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+    begin_anew (self);
+  return ret;
 }
 
 static gboolean

@@ -653,6 +653,7 @@ gst_als_rtcp_make_peers (GstAlsRtcp * self, const GstAlsSettings * settings,
 
   if (settings->role == GST_GROUP_ROLE_RECEIVER) {
     self->stream = gst_als_stream_new (layers);
+    self->notify_held = TRUE;
     return;
   }
   gst_als_settings_to_params (settings, gst_als_rtcp_n_layers (self),
@@ -710,7 +711,8 @@ gst_als_rtcp_stop (GstElement * element)
 {
   GstAlsRtcp *self = GST_ALS_RTCP (element);
 
-  self->hold_again = self->notify_held = self->urgent = FALSE;
+  self->hold_again = self->urgent = FALSE;
+  self->notify_held = self->stream != NULL;
   g_clear_pointer (&self->receivers, gst_als_receivers_free);
   g_clear_pointer (&self->stream, gst_als_stream_free);
   gst_fairmix_outbox_clear (self->outbox);
@@ -766,8 +768,10 @@ gst_als_rtcp_change_state (GstElement * element, GstStateChange transition)
     gst_als_rtcp_leave_all (self);
   ret = gst_fairmix_timed_change_state (&self->timed, transition,
       gst_als_rtcp_parent_class);
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
     gst_als_rtcp_leave_all (self);
+    gst_als_rtcp_tell (self);
+  }
   return ret;
 }
 

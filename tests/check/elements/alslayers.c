@@ -243,6 +243,29 @@ GST_START_TEST (test_the_last_word_on_the_top_layer_is_true)
 
 GST_END_TEST;
 
+static void
+note_top (GObject * element, GParamSpec * pspec G_GNUC_UNUSED, gpointer top)
+{
+  g_object_get (element, "top", (guint *) top, NULL);
+}
+
+/* Whoever binds to the top layer hears of that, too. */
+GST_START_TEST (test_where_it_stops_no_layer_is_heard)
+{
+  guint top = 7;
+  Rig rig;
+
+  rig_init (&rig, "switch");
+  g_signal_connect (rig.element, "notify::top", G_CALLBACK (note_top), &top);
+  expect (&rig, 2, 2, FRAME);
+  fail_unless_equals_int (top, 1);
+  gst_element_set_state (rig.element, GST_STATE_READY);
+  fail_unless_equals_int (top, 0);
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
 /* The second layer was never held, the third is. */
 GST_START_TEST (test_when_the_base_ends_all_is_over)
 {
@@ -375,6 +398,7 @@ alslayers_suite (void)
   tcase_add_test (tc, test_one_layer_of_those_that_hold_the_whole_is_played);
   tcase_add_test (tc, test_noise_is_no_layer);
   tcase_add_test (tc, test_the_last_word_on_the_top_layer_is_true);
+  tcase_add_test (tc, test_where_it_stops_no_layer_is_heard);
   tcase_add_test (tc, test_when_the_base_ends_all_is_over);
   tcase_add_test (tc, test_what_cannot_be_understood_passes);
   tcase_add_test (tc, test_a_number_beyond_all_layers_is_none);

@@ -113,6 +113,38 @@ GST_START_TEST (test_of_a_layer_that_loses_its_rate_nothing_is_sent)
 
 GST_END_TEST;
 
+static void
+count_layers (GObject * element, GParamSpec * pspec G_GNUC_UNUSED,
+    gpointer last)
+{
+  g_object_get (element, "layers", (guint *) last, NULL);
+}
+
+/* Whoever binds to the number of layers hears of each. */
+GST_START_TEST (test_layers_are_told_where_it_stops)
+{
+  FmxAlsLayer layers[2] = { layer_at (90000, 2, 0, 5004),
+    layer_at (90000, 2, 1, 5006)
+  };
+  guint last = 0;
+  Fixture f;
+
+  setup (&f, "receiver", "");
+  g_signal_connect (f.element, "notify::layers", G_CALLBACK (count_layers),
+      &last);
+  push_announcement (&f, SSRC, 180000, layers, 2);
+  settle (&f);
+  fail_unless_equals_int (last, 2);
+  gst_element_set_state (f.bin, GST_STATE_READY);
+  fail_unless_equals_int (last, held (&f));
+  gst_element_set_state (f.bin, GST_STATE_PLAYING);
+  settle (&f);
+  fail_unless_equals_int (last, held (&f));
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 static Suite *
 alsrtcp_changes_suite (void)
 {
@@ -124,6 +156,7 @@ alsrtcp_changes_suite (void)
   tcase_add_test (tc, test_sources_that_are_named_in_ready_wait);
   tcase_add_test (tc, test_a_target_of_a_flush_is_told_after_it);
   tcase_add_test (tc, test_of_a_layer_that_loses_its_rate_nothing_is_sent);
+  tcase_add_test (tc, test_layers_are_told_where_it_stops);
   return s;
 }
 
