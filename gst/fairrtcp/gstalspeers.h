@@ -40,7 +40,8 @@ FmxAlsSender *gst_als_receivers_get_sender (GstAlsReceivers * receivers);
  * point, and has not lost its rate since */
 gboolean gst_als_receivers_is_sent (GstAlsReceivers * receivers, guint layer);
 
-/* @layers: (nullable): where the layers are that are announced */
+/* @layers: (nullable) (array fixed-size=8): where the layers are; those that have a port are
+ * announced */
 void gst_als_receivers_set_places (GstAlsReceivers * receivers,
     const FmxAlsLayer * layers);
 

@@ -34,7 +34,7 @@ struct _GstAlsReceivers
   GstGroupReports reports;
   guint32 voice;                /* the one that asks */
   FmxTime voice_heard;
-  gboolean has_places;
+  guint n_places;               /* of layers, from the base on */
   FmxAlsLayer layers[FMX_ALS_MAX_LAYERS];
 
   /* while a compound packet is read: of one who reports */
@@ -214,9 +214,13 @@ void
 gst_als_receivers_set_places (GstAlsReceivers * receivers,
     const FmxAlsLayer * layers)
 {
-  receivers->has_places = layers != NULL;
-  if (layers != NULL)
-    memcpy (receivers->layers, layers, sizeof receivers->layers);
+  receivers->n_places = 0;
+  if (layers == NULL)
+    return;
+  memcpy (receivers->layers, layers, sizeof receivers->layers);
+  while (receivers->n_places < FMX_ALS_MAX_LAYERS
+      && layers[receivers->n_places].port > 0)
+    receivers->n_places++;
 }
 
 void
@@ -289,7 +293,8 @@ gst_als_receivers_write (GstAlsReceivers * receivers, GstRTCPBuffer * rtcp,
     guint32 ssrc, gsize mtu, FmxTime now)
 {
   guint8 data[FMX_ALS_LAYERS_BYTES (FMX_ALS_MAX_LAYERS)];
-  guint n_layers = fmx_als_sender_get_n_sent (&receivers->sender);
+  guint n_layers = MIN (fmx_als_sender_get_n_sent (&receivers->sender),
+      receivers->n_places);
   FmxAlsShare request;
 
   if (ssrc != receivers->voice
@@ -298,7 +303,7 @@ gst_als_receivers_write (GstAlsReceivers * receivers, GstRTCPBuffer * rtcp,
   fmx_als_sender_get_request (&receivers->sender, &request);
   write_app (rtcp, ssrc, FMX_ALS_APP_REQUEST, data,
       fmx_als_share_write (&request, data, sizeof data), mtu);
-  if (!receivers->has_places)
+  if (n_layers == 0)
     return;
   for (guint i = 0; i < n_layers; i++)
     receivers->layers[i].size_bps =
@@ -340,7 +345,7 @@ layer_to_structure (GstAlsReceivers * receivers, guint i)
       "size", G_TYPE_UINT,
       fmx_als_sender_get_size_bps (&receivers->sender, i), NULL);
 
-  if (receivers->has_places) {
+  if (i < receivers->n_places) {
     gchar *address = gst_als_layer_address (&receivers->layers[i]);
 
     gst_structure_set (s, "address", G_TYPE_STRING, address,

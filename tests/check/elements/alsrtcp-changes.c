@@ -14,7 +14,7 @@ report_plainly (Fixture * f)
 }
 
 static gint64
-base_rate (Fixture * f)
+total_rate (Fixture * f)
 {
   guint target;
 
@@ -33,7 +33,7 @@ GST_START_TEST (test_a_fallback_goes_with_who_told_it)
   gst_harness_push_upstream_event (f.rtp[0],
       gst_fairmix_target_bitrate_event_new (20000));
   report_plainly (&f);
-  fail_unless_equals_int64 (base_rate (&f), 20000);
+  fail_unless_equals_int64 (total_rate (&f), 20000);
   src = gst_element_get_static_pad (f.element, "src_0");
   peer = gst_pad_get_peer (src);
   gst_pad_unlink (src, peer);
@@ -42,14 +42,14 @@ GST_START_TEST (test_a_fallback_goes_with_who_told_it)
     report_plainly (&f);
     run (&f, GST_SECOND);
   }
-  fail_unless (base_rate (&f) > 90000, "%" G_GINT64_FORMAT, base_rate (&f));
+  fail_unless (total_rate (&f) > 90000, "%" G_GINT64_FORMAT, total_rate (&f));
   /* but the next one's word counts */
   gst_pad_unlink (src, peer);
   gst_pad_link (src, peer);
   gst_harness_push_upstream_event (f.rtp[0],
       gst_fairmix_target_bitrate_event_new (30000));
   report_plainly (&f);
-  fail_unless_equals_int64 (base_rate (&f), 30000);
+  fail_unless_equals_int64 (total_rate (&f), 30000);
   gst_object_unref (peer);
   gst_object_unref (src);
   teardown (&f);
@@ -145,6 +145,63 @@ GST_START_TEST (test_layers_are_told_where_it_stops)
 
 GST_END_TEST;
 
+/* Returns: what alsrtcp adds to a report of the session `rtp` */
+static GstBuffer *
+report_of_session (Fixture * f)
+{
+  GstElement *rtp = gst_bin_get_by_name (GST_BIN (f->bin), "rtp");
+  GstRTCPBuffer rtcp = GST_RTCP_BUFFER_INIT;
+  GstBuffer *buffer = compound_new (f, &rtcp, SSRC, -1);
+  gboolean urgent;
+  GObject *session;
+
+  gst_rtcp_buffer_unmap (&rtcp);
+  g_object_get (rtp, "internal-session", &session, NULL);
+  g_signal_emit_by_name (session, "on-sending-rtcp", buffer, FALSE, &urgent);
+  g_object_unref (session);
+  gst_object_unref (rtp);
+  return buffer;
+}
+
+static guint n_announced;
+static FmxAlsLayer announced[FMX_ALS_MAX_LAYERS];
+
+static void
+note_layers (gpointer data G_GNUC_UNUSED, const FmxRtcpApp * app)
+{
+  if (app->subtype == FMX_ALS_APP_LAYERS)
+    n_announced = fmx_als_layers_read (announced, app->data, app->size);
+}
+
+/* A layer that came when all addresses of the network were taken has no place: receivers
+ * would believe none of an announcement that has it. */
+GST_START_TEST (test_a_layer_without_a_place_is_not_announced)
+{
+  const GstFairmixRtcpFuncs funcs = {.app = note_layers };
+  GstBuffer *report;
+  GstPad *more;
+  Fixture f;
+
+  setup (&f, "sender", "address=239.1.2.253 increase=0 rtpbin=rtp  "
+      "rtpsession name=rtp");
+  more = gst_element_request_pad_simple (f.element, "sink_3");
+  send_from (&f, SSRC);
+  push_return (&f, LISTENER, 90000, 1.0, 0);
+  push_return (&f, OTHER, 360000, 1.0, 0);
+  run (&f, INTERVAL);
+  fail_unless_equals_int64 (total_rate (&f), 360000);
+  report = report_of_session (&f);
+  fail_unless (gst_fairmix_rtcp_read (report, &funcs, NULL));
+  fail_unless_equals_int (n_announced, 3);
+  for (guint i = 0; i < n_announced; i++)
+    fail_unless (fmx_als_layer_is_multicast (&announced[i]));
+  gst_buffer_unref (report);
+  gst_object_unref (more);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 static Suite *
 alsrtcp_changes_suite (void)
 {
@@ -157,6 +214,7 @@ alsrtcp_changes_suite (void)
   tcase_add_test (tc, test_a_target_of_a_flush_is_told_after_it);
   tcase_add_test (tc, test_of_a_layer_that_loses_its_rate_nothing_is_sent);
   tcase_add_test (tc, test_layers_are_told_where_it_stops);
+  tcase_add_test (tc, test_a_layer_without_a_place_is_not_announced);
   return s;
 }
 
