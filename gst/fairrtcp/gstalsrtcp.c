@@ -366,24 +366,6 @@ gst_als_rtcp_note_packets (GstAlsRtcp * self, guint index, GstBuffer * buffer,
   return src;
 }
 
-/* A pad that has no name in gst-launch is the one that is there: that of RTCP. */
-static void
-gst_als_rtcp_warn_of_pads (GstAlsRtcp * self, guint index)
-{
-  GstPad *rtcp_sink = gst_element_get_static_pad (GST_ELEMENT (self),
-      "rtcp_sink");
-  gboolean mistaken = gst_pad_is_linked (self->rtcp_srcpad)
-      && !gst_pad_is_linked (rtcp_sink);
-
-  gst_object_unref (rtcp_sink);
-  if (mistaken && g_atomic_int_compare_and_exchange (&self->warned_of_pads,
-          FALSE, TRUE))
-    GST_ELEMENT_ERROR (self, CORE, PAD,
-        ("RTP comes to %s, and what follows is linked to its pad for RTCP.",
-            GST_OBJECT_NAME (self)),
-        ("name the pad: name=als als.src_%u ! ...", index));
-}
-
 /* @buffer or @list: (transfer full) (nullable) */
 static GstFlowReturn
 gst_als_rtcp_pass (GstAlsRtcp * self, guint index, GstBuffer * buffer,
@@ -401,7 +383,8 @@ gst_als_rtcp_pass (GstAlsRtcp * self, guint index, GstBuffer * buffer,
     g_clear_pointer (&list, gst_buffer_list_unref);
   }
   if (src == NULL)
-    gst_als_rtcp_warn_of_pads (self, index);
+    gst_pad_pairs_complain_of_rtcp (GST_ELEMENT (self), index,
+        &self->warned_of_pads);
   gst_clear_object (&src);
   return flow;
 }

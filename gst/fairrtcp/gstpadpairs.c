@@ -122,6 +122,28 @@ tell_what_came (GstElement * element, GstPad * src, guint index)
   g_free (name);
 }
 
+static gboolean
+is_linked (GstElement * element, const gchar * name)
+{
+  GstPad *pad = gst_element_get_static_pad (element, name);
+  gboolean linked = gst_pad_is_linked (pad);
+
+  gst_object_unref (pad);
+  return linked;
+}
+
+void
+gst_pad_pairs_complain_of_rtcp (GstElement * element, guint index,
+    gint * complained)
+{
+  if (is_linked (element, "rtcp_src") && !is_linked (element, "rtcp_sink")
+      && g_atomic_int_compare_and_exchange (complained, FALSE, TRUE))
+    GST_ELEMENT_ERROR (element, CORE, PAD,
+        ("RTP comes to %s, and what follows is linked to its pad for RTCP.",
+            GST_OBJECT_NAME (element)),
+        ("name the pad: name=als als.src_%u ! ...", index));
+}
+
 GstPad *
 gst_pad_pairs_request (GstElement * element, GstPadTemplate * templ,
     const gchar * name, guint n_max, GstPadPairsFunc setup)

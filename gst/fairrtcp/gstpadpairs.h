@@ -35,6 +35,18 @@ GstPad *gst_pad_pairs_request (GstElement * element, GstPadTemplate * templ,
 /* Returns: the number of a pad that gst_pad_pairs_request() made */
 guint gst_pad_pairs_index (GstPad * pad);
 
+/**
+ * gst_pad_pairs_complain_of_rtcp:
+ * @element: with pads `rtcp_sink` and `rtcp_src`, too; RTP comes to it, and nobody takes it
+ * @index: of the sink pad
+ * @complained: atomic: once
+ *
+ * A pad that has no name in gst-launch is the one that is there: that of RTCP.  Where it is
+ * taken for that of RTP, an error says so.
+ */
+void gst_pad_pairs_complain_of_rtcp (GstElement * element, guint index,
+    gint * complained);
+
 /* GstPadIterIntLinkFunction: the pad of the same number on the other side */
 GstIterator *gst_pad_pairs_iterate_links (GstPad * pad, GstObject * parent);
 
