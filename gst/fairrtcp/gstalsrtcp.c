@@ -102,6 +102,7 @@ struct _GstAlsRtcp
   gint warned_of_rtcp, warned_of_pads, base_unlinked;   /* atomic */
 
   /* to be told, with the lock */
+  guint fallback;               /* told behind src_0; 0 = nothing */
   gboolean telling;             /* one thread at a time, so that order holds */
   guint target;                 /* of all layers */
   gboolean notify_held, hold_again, urgent;     /* as a receiver */
@@ -432,14 +433,18 @@ gst_als_rtcp_base_unlinked (GstPad * pad, GstObject * parent)
   g_atomic_int_set (&GST_ALS_RTCP (parent)->base_unlinked, TRUE);
 }
 
-/* with the lock.  @bps: what was told; 0 = nothing was, but who told it may be gone */
+/* with the lock; before it starts, too, as who is further down starts earlier.  @bps: what
+ * was told; 0 = nothing was, but who told it may be gone */
 static void
 gst_als_rtcp_take_fallback (GstAlsRtcp * self, guint bps)
 {
   gboolean gone = g_atomic_int_compare_and_exchange (&self->base_unlinked,
       TRUE, FALSE);
 
-  if (self->receivers != NULL && (bps > 0 || gone))
+  if (bps == 0 && !gone)
+    return;
+  self->fallback = bps;
+  if (self->receivers != NULL)
     gst_als_receivers_set_fallback (self->receivers, bps,
         gst_als_rtcp_now (self));
 }
@@ -645,6 +650,9 @@ gst_als_rtcp_make_peers (GstAlsRtcp * self, const GstAlsSettings * settings,
       ((guint64) g_random_int () << 32) | g_random_int (),
       gst_als_rtcp_now (self));
   gst_als_receivers_set_places (self->receivers, layers);
+  gst_als_rtcp_take_fallback (self, 0);
+  gst_als_receivers_set_fallback (self->receivers, self->fallback,
+      gst_als_rtcp_now (self));
   for (guint i = 0; i < MAX_LAYERS; i++) {
     fmx_adapt_encoder_init (&self->layers[i].adapt_encoder);
     self->layers[i].tell_again = TRUE;
@@ -698,6 +706,7 @@ gst_als_rtcp_stop (GstElement * element)
   self->notify_held = self->stream != NULL;
   g_clear_pointer (&self->receivers, gst_als_receivers_free);
   g_clear_pointer (&self->stream, gst_als_stream_free);
+  self->fallback = 0;
   gst_fairmix_outbox_clear (self->outbox);
 }
 

@@ -202,6 +202,27 @@ GST_START_TEST (test_a_layer_without_a_place_is_not_announced)
 
 GST_END_TEST;
 
+/* A controller behind it starts first, as all do that are nearer to the network. */
+GST_START_TEST (test_what_was_told_before_it_started_counts)
+{
+  Fixture f;
+
+  setup (&f, "sender", "initial-bitrate=100000");
+  gst_element_set_state (f.bin, GST_STATE_READY);
+  gst_element_set_state (f.bin, GST_STATE_PAUSED);
+  gst_harness_push_upstream_event (f.rtp[0],
+      gst_fairmix_target_bitrate_event_new (20000));
+  gst_element_set_state (f.bin, GST_STATE_PLAYING);
+  gst_harness_set_src_caps_str (f.rtcp, "application/x-rtcp");
+  gst_harness_set_src_caps_str (f.rtp[0], RTP_CAPS_PCMU);
+  report_plainly (&f);
+  run (&f, INTERVAL);
+  fail_unless_equals_int64 (total_rate (&f), 20000);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 static Suite *
 alsrtcp_changes_suite (void)
 {
@@ -215,6 +236,7 @@ alsrtcp_changes_suite (void)
   tcase_add_test (tc, test_of_a_layer_that_loses_its_rate_nothing_is_sent);
   tcase_add_test (tc, test_layers_are_told_where_it_stops);
   tcase_add_test (tc, test_a_layer_without_a_place_is_not_announced);
+  tcase_add_test (tc, test_what_was_told_before_it_started_counts);
   return s;
 }
 
