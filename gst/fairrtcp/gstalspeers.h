@@ -45,6 +45,8 @@ gboolean gst_als_receivers_is_sent (GstAlsReceivers * receivers, guint layer);
 void gst_als_receivers_set_places (GstAlsReceivers * receivers,
     const FmxAlsLayer * layers);
 
+void gst_als_receivers_set_n_layers (GstAlsReceivers * receivers,
+    guint n_layers, FmxTime now);
 void gst_als_receivers_set_limits (GstAlsReceivers * receivers,
     guint min_bps, guint max_bps, FmxTime now);
 

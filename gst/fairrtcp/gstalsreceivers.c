@@ -224,6 +224,13 @@ gst_als_receivers_set_places (GstAlsReceivers * receivers,
 }
 
 void
+gst_als_receivers_set_n_layers (GstAlsReceivers * receivers, guint n_layers,
+    FmxTime now)
+{
+  fmx_als_sender_set_n_layers (&receivers->sender, n_layers, now);
+}
+
+void
 gst_als_receivers_set_limits (GstAlsReceivers * receivers, guint min_bps,
     guint max_bps, FmxTime now)
 {

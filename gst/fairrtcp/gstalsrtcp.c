@@ -563,8 +563,8 @@ static void
 gst_als_rtcp_update_n_layers (GstAlsRtcp * self)
 {
   if (self->receivers != NULL)
-    fmx_als_sender_set_n_layers (gst_als_receivers_get_sender
-        (self->receivers), gst_als_rtcp_n_layers (self));
+    gst_als_receivers_set_n_layers (self->receivers,
+        gst_als_rtcp_n_layers (self), gst_als_rtcp_now (self));
 }
 
 /* GstPadPairsFunc */

@@ -223,6 +223,37 @@ GST_START_TEST (test_what_was_told_before_it_started_counts)
 
 GST_END_TEST;
 
+/* As the table of reasons says */
+GST_START_TEST (test_another_number_of_layers_is_told)
+{
+  GstStructure *decision;
+  GstPad *top;
+  gdouble value;
+  Fixture f;
+
+  setup (&f, "sender", "increase=0");
+  send_from (&f, SSRC);
+  push_return (&f, LISTENER, 90000, 1.0, 0);
+  push_return (&f, OTHER, 270000, 1.0, 0);
+  run (&f, INTERVAL);
+  settle (&f);
+  assert_targets (&f, 90000, 90000, 90000);
+  gst_structure_free (pop_message (&f, "fairmix-rate-decision"));
+  top = gst_element_get_static_pad (f.element, "sink_2");
+  gst_element_release_request_pad (f.element, top);
+  decision = pop_message (&f, "fairmix-rate-decision");
+  fail_unless (decision != NULL);
+  fail_unless_equals_string (gst_structure_get_string (decision, "reason"),
+      "settings");
+  fail_unless (gst_structure_get_double (decision, "target-bps", &value));
+  fail_unless_equals_float (value, 180000.0);
+  gst_structure_free (decision);
+  gst_object_unref (top);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 static Suite *
 alsrtcp_changes_suite (void)
 {
@@ -237,6 +268,7 @@ alsrtcp_changes_suite (void)
   tcase_add_test (tc, test_layers_are_told_where_it_stops);
   tcase_add_test (tc, test_a_layer_without_a_place_is_not_announced);
   tcase_add_test (tc, test_what_was_told_before_it_started_counts);
+  tcase_add_test (tc, test_another_number_of_layers_is_told);
   return s;
 }
 

@@ -116,8 +116,11 @@ fmx_als_sender_set_limits (FmxAlsSender *sender, uint32_t wish_bps,
 }
 
 void
-fmx_als_sender_set_n_layers (FmxAlsSender *sender, unsigned n_layers)
+fmx_als_sender_set_n_layers (FmxAlsSender *sender, unsigned n_layers,
+    FmxTime now)
 {
+  uint32_t before_bps = fmx_als_sender_get_total_bps (sender);
+
   assert (n_layers >= 1 && n_layers <= FMX_ALS_MAX_LAYERS);
 
   for (unsigned i = n_layers; i < sender->params.n_layers; i++)
@@ -125,6 +128,7 @@ fmx_als_sender_set_n_layers (FmxAlsSender *sender, unsigned n_layers)
   sender->params.n_layers = n_layers;
   if (sender->n_sent > n_layers)
     sender->n_sent = n_layers;
+  tell (sender, FMX_ALS_REASON_SETTINGS, before_bps, now);
 }
 
 /* ALS 3.3 */

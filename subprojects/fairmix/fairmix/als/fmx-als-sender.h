@@ -203,7 +203,8 @@ void fmx_als_sender_set_limits (FmxAlsSender * sender, uint32_t wish_bps,
 
 /** fmx_als_sender_set_n_layers: more layers, or fewer, while it runs: new ones
  * get their share at the next adaptation point */
-void fmx_als_sender_set_n_layers (FmxAlsSender * sender, unsigned n_layers);
+void fmx_als_sender_set_n_layers (FmxAlsSender * sender, unsigned n_layers,
+    FmxTime now);
 
 /**
  * fmx_als_sender_set_fallback:

@@ -459,9 +459,10 @@ test_layers_limits_and_rates_change_and_are_told (void **state)
   assert_string_equal (event.reason, "reports");
   assert_true (event.fields[0].value == 305000.0);
   assert_true (event.fields[1].value == 105000.0);
-  fmx_als_sender_set_n_layers (&sender, 1);
+  fmx_als_sender_set_n_layers (&sender, 1, INTERVAL);
   assert_int_equal (fmx_als_sender_get_total_bps (&sender), 105000);
-  fmx_als_sender_set_n_layers (&sender, 3);
+  assert_string_equal (event.reason, "settings");
+  fmx_als_sender_set_n_layers (&sender, 3, INTERVAL);
   assert_int_equal (fmx_als_sender_get_total_bps (&sender), 105000);
   report (&sender, 1, 100000, 1.0, 0.0, INTERVAL + FMX_SECOND);
   report (&sender, 2, 300000, 1.0, 0.0, INTERVAL + FMX_SECOND);
