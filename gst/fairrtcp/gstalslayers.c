@@ -199,6 +199,7 @@ gst_als_layers_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
   src = self->src[layer] != NULL ? gst_object_ref (self->src[layer]) : NULL;
   gst_fairmix_lock_release (&self->lock);
   tell_top (self);
+  gst_pad_pairs_catch_up (pad, src);
   if (src != NULL && played) {
     flow = gst_pad_push (src, set_time (buffer, pts));
   } else {
@@ -248,6 +249,7 @@ gst_als_layers_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
   gboolean ret;
   gint rate;
 
+  gst_pad_pairs_on_event (pad, parent, event);
   if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS
       && gst_pad_pairs_index (pad) == 0) {
     GstCaps *caps;

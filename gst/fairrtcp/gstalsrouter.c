@@ -343,6 +343,7 @@ ref_src (GstAlsRouter * self, GstPad * sink)
   if (src != NULL)
     gst_object_ref (src);
   gst_fairmix_lock_release (&self->lock);
+  gst_pad_pairs_catch_up (sink, src);
   return src;
 }
 
@@ -390,6 +391,13 @@ gst_als_router_chain_list (GstPad * pad, GstObject * parent,
   list = gst_buffer_list_make_writable (list);
   gst_buffer_list_foreach (list, handle_of_list, self);
   return push_data (src, GST_MINI_OBJECT_CAST (list));
+}
+
+static gboolean
+gst_als_router_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
+{
+  gst_pad_pairs_on_event (pad, parent, event);
+  return gst_pad_event_default (pad, parent, event);
 }
 
 static GstFlowReturn
@@ -447,6 +455,7 @@ setup_pad (GstElement * element, GstPad * pad, GstPadTemplate * templ,
   if (GST_PAD_IS_SINK (pad)) {
     gst_pad_set_chain_function (pad, gst_als_router_chain);
     gst_pad_set_chain_list_function (pad, gst_als_router_chain_list);
+    gst_pad_set_event_function (pad, gst_als_router_sink_event);
     return;
   }
   gst_fairmix_lock_acquire (&self->lock);

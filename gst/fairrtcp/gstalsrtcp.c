@@ -369,13 +369,15 @@ gst_als_rtcp_note_packets (GstAlsRtcp * self, guint index, GstBuffer * buffer,
 
 /* @buffer or @list: (transfer full) (nullable) */
 static GstFlowReturn
-gst_als_rtcp_pass (GstAlsRtcp * self, guint index, GstBuffer * buffer,
+gst_als_rtcp_pass (GstPad * pad, GstAlsRtcp * self, GstBuffer * buffer,
     GstBufferList * list)
 {
+  guint index = gst_pad_pairs_index (pad);
   gboolean sent;
   GstPad *src = gst_als_rtcp_note_packets (self, index, buffer, list, &sent);
   GstFlowReturn flow = src != NULL ? GST_FLOW_OK : GST_FLOW_NOT_LINKED;
 
+  gst_pad_pairs_catch_up (pad, src);
   if (src != NULL && sent) {
     flow = list != NULL ? gst_pad_push_list (src, list)
         : gst_pad_push (src, buffer);
@@ -393,15 +395,13 @@ gst_als_rtcp_pass (GstAlsRtcp * self, guint index, GstBuffer * buffer,
 static GstFlowReturn
 gst_als_rtcp_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 {
-  return gst_als_rtcp_pass (GST_ALS_RTCP (parent), gst_pad_pairs_index (pad),
-      buffer, NULL);
+  return gst_als_rtcp_pass (pad, GST_ALS_RTCP (parent), buffer, NULL);
 }
 
 static GstFlowReturn
 gst_als_rtcp_chain_list (GstPad * pad, GstObject * parent, GstBufferList * list)
 {
-  return gst_als_rtcp_pass (GST_ALS_RTCP (parent), gst_pad_pairs_index (pad),
-      NULL, list);
+  return gst_als_rtcp_pass (pad, GST_ALS_RTCP (parent), NULL, list);
 }
 
 static gboolean
@@ -411,6 +411,7 @@ gst_als_rtcp_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
   GstEventType type = GST_EVENT_TYPE (event);
   gboolean ret;
 
+  gst_pad_pairs_on_event (pad, parent, event);
   if (type == GST_EVENT_EOS && gst_pad_pairs_index (pad) == 0)
     return gst_rtcp_hook_pass_eos (self->hook, pad, parent, event);
   ret = gst_pad_event_default (pad, parent, event);
@@ -449,8 +450,7 @@ gst_als_rtcp_take_fallback (GstAlsRtcp * self, guint bps)
         gst_als_rtcp_now (self));
 }
 
-/* A target from further down is the fall-back of this element, whose word alone counts
- * further up. */
+/* A target from further down is the fall-back of this element, which alone speaks upstream. */
 static gboolean
 gst_als_rtcp_src_event (GstPad * pad, GstObject * parent, GstEvent * event)
 {

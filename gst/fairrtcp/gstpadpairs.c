@@ -8,24 +8,53 @@
 #include <string.h>
 
 #define MADE_NOW "fairmix-pads-made-now"
+#define MEMBER "fairmix-pads-member"
+
+/* What is known of a pad: its element_private */
+typedef struct
+{
+  guint index;
+  gint is_new;                  /* atomic: a src pad, and nothing has come since */
+} Member;
 
 guint
 gst_pad_pairs_index (GstPad * pad)
 {
-  return GPOINTER_TO_UINT (gst_pad_get_element_private (pad));
+  const Member *member = gst_pad_get_element_private (pad);
+
+  return member->index;
+}
+
+static void
+make_member (GstPad * pad, guint index)
+{
+  Member *member = g_new (Member, 1);
+
+  member->index = index;
+  member->is_new = TRUE;
+  gst_pad_set_element_private (pad, member);
+  g_object_set_data_full (G_OBJECT (pad), MEMBER, member, g_free);
+}
+
+/* Returns: (transfer full) (nullable): that of the same number */
+static GstPad *
+get_other (GstPad * pad, GstObject * parent)
+{
+  gchar *name = g_strdup_printf (GST_PAD_IS_SRC (pad) ? "sink_%u" : "src_%u",
+      gst_pad_pairs_index (pad));
+  GstPad *other = gst_element_get_static_pad (GST_ELEMENT (parent), name);
+
+  g_free (name);
+  return other;
 }
 
 GstIterator *
 gst_pad_pairs_iterate_links (GstPad * pad, GstObject * parent)
 {
-  gboolean is_src = GST_PAD_IS_SRC (pad);
-  gchar *name = g_strdup_printf (is_src ? "sink_%u" : "src_%u",
-      gst_pad_pairs_index (pad));
-  GstPad *other = gst_element_get_static_pad (GST_ELEMENT (parent), name);
+  GstPad *other = get_other (pad, parent);
   GstIterator *it = NULL;
   GValue value = G_VALUE_INIT;
 
-  g_free (name);
   if (other != NULL) {
     g_value_init (&value, GST_TYPE_PAD);
     g_value_take_object (&value, other);
@@ -111,15 +140,33 @@ copy_sticky (GstPad * sink, GstEvent ** event, gpointer src)
 
 /* What came before the src pad was there is told now. */
 static void
-tell_what_came (GstElement * element, GstPad * src, guint index)
+tell_what_came (GstElement * element, GstPad * src)
 {
-  gchar *name = g_strdup_printf ("sink_%u", index);
-  GstPad *sink = gst_element_get_static_pad (element, name);
+  GstPad *sink = get_other (src, GST_OBJECT (element));
 
   if (sink != NULL)
     gst_pad_sticky_events_foreach (sink, copy_sticky, src);
-  g_clear_pointer (&sink, gst_object_unref);
-  g_free (name);
+  gst_clear_object (&sink);
+}
+
+void
+gst_pad_pairs_catch_up (GstPad * sink, GstPad * src)
+{
+  Member *member = src != NULL ? gst_pad_get_element_private (src) : NULL;
+
+  if (member != NULL && g_atomic_int_get (&member->is_new)
+      && g_atomic_int_compare_and_exchange (&member->is_new, TRUE, FALSE))
+    gst_pad_sticky_events_foreach (sink, copy_sticky, src);
+}
+
+void
+gst_pad_pairs_on_event (GstPad * sink, GstObject * parent, GstEvent * event)
+{
+  GstPad *src = GST_EVENT_IS_SERIALIZED (event) ? get_other (sink, parent)
+      : NULL;
+
+  gst_pad_pairs_catch_up (sink, src);
+  gst_clear_object (&src);
 }
 
 static gboolean
@@ -156,11 +203,11 @@ gst_pad_pairs_request (GstElement * element, GstPadTemplate * templ,
 
   if (index < n_max) {
     pad = gst_pad_new_from_template (templ, pad_name);
-    gst_pad_set_element_private (pad, GUINT_TO_POINTER (index));
+    make_member (pad, index);
     setup (element, pad, templ, index);
     gst_pad_set_active (pad, TRUE);
     if (GST_PAD_IS_SRC (pad))
-      tell_what_came (element, pad, index);
+      tell_what_came (element, pad);
     gst_element_add_pad (element, pad);
     end_making (element, pad_name);
   } else {

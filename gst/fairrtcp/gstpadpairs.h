@@ -32,6 +32,20 @@ typedef void (*GstPadPairsFunc) (GstElement * element, GstPad * pad,
 GstPad *gst_pad_pairs_request (GstElement * element, GstPadTemplate * templ,
     const gchar * name, guint n_max, GstPadPairsFunc setup);
 
+/**
+ * gst_pad_pairs_catch_up:
+ * @sink: in its streaming thread, when a packet has come
+ * @src: (nullable): of the same number; nothing was pushed there yet
+ *
+ * An event that comes while a src pad is made may not find it yet, and not be kept by
+ * the sink pad either.  It is told before what comes next.
+ */
+void gst_pad_pairs_catch_up (GstPad * sink, GstPad * src);
+
+/* The same, from the sink pad's event function */
+void gst_pad_pairs_on_event (GstPad * sink, GstObject * parent,
+    GstEvent * event);
+
 /* Returns: the number of a pad that gst_pad_pairs_request() made */
 guint gst_pad_pairs_index (GstPad * pad);
 

@@ -254,6 +254,79 @@ GST_START_TEST (test_another_number_of_layers_is_told)
 
 GST_END_TEST;
 
+typedef struct
+{
+  GstElement *element;
+  GstPad *out, *src;
+  guint n_targets;
+} Asker;
+
+/* As another thread may while caps come: in the middle of what is done with them */
+static gboolean
+ask_for_src (GstPad * pad, GstObject * parent G_GNUC_UNUSED, GstEvent * event)
+{
+  Asker *asker = gst_pad_get_element_private (pad);
+  guint target;
+
+  if (gst_fairmix_target_bitrate_event_parse (event, &target)
+      && ++asker->n_targets == 2) {
+    asker->src = gst_element_request_pad_simple (asker->element, "src_3");
+    gst_pad_link (asker->src, asker->out);
+  }
+  gst_event_unref (event);
+  return TRUE;
+}
+
+static GstFlowReturn
+take_buffer (GstPad * pad G_GNUC_UNUSED, GstObject * parent G_GNUC_UNUSED,
+    GstBuffer * buffer)
+{
+  gst_buffer_unref (buffer);
+  return GST_FLOW_OK;
+}
+
+/* What came on the sink pad until then and what comes from then on: nothing between. */
+GST_START_TEST (test_a_src_pad_that_comes_beside_caps_has_them)
+{
+  GstPad *in = gst_pad_new ("in", GST_PAD_SRC), *sink;
+  Asker asker = {.out = gst_pad_new ("out", GST_PAD_SINK),.n_targets = 2 };
+  GstCaps *caps = gst_caps_from_string (RTP_CAPS_PCMU);
+  GstSegment segment;
+  Fixture f;
+
+  setup (&f, "sender", "increase=0");
+  asker.element = f.element;
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_pad_set_event_function (in, ask_for_src);
+  gst_pad_set_element_private (in, &asker);
+  gst_pad_set_chain_function (asker.out, take_buffer);
+  gst_pad_set_active (in, TRUE);
+  gst_pad_set_active (asker.out, TRUE);
+  sink = gst_element_request_pad_simple (f.element, "sink_3");
+  gst_pad_link (in, sink);
+  send_from (&f, SSRC);
+  push_return (&f, LISTENER, 90000, 1.0, 0);
+  push_return (&f, OTHER, 360000, 1.0, 0);
+  run (&f, INTERVAL);
+  fail_unless_equals_int64 (total_rate (&f), 360000);
+  asker.n_targets = 0;
+  gst_pad_push_event (in, gst_event_new_stream_start ("in"));
+  gst_pad_push_event (in, gst_event_new_caps (caps));
+  gst_pad_push_event (in, gst_event_new_segment (&segment));
+  fail_unless (asker.src != NULL);
+  fail_unless_equals_int (gst_pad_push (in, rtp_packet_new (SSRC, 0, 160)),
+      GST_FLOW_OK);
+  fail_unless (gst_pad_has_current_caps (asker.out));
+  gst_caps_unref (caps);
+  teardown (&f);
+  gst_object_unref (asker.src);
+  gst_object_unref (sink);
+  gst_object_unref (asker.out);
+  gst_object_unref (in);
+}
+
+GST_END_TEST;
+
 static Suite *
 alsrtcp_changes_suite (void)
 {
@@ -269,6 +342,7 @@ alsrtcp_changes_suite (void)
   tcase_add_test (tc, test_a_layer_without_a_place_is_not_announced);
   tcase_add_test (tc, test_what_was_told_before_it_started_counts);
   tcase_add_test (tc, test_another_number_of_layers_is_told);
+  tcase_add_test (tc, test_a_src_pad_that_comes_beside_caps_has_them);
   return s;
 }
 
