@@ -21,6 +21,7 @@ typedef struct
   GstFairmixLock lock;
   gchar *name;
   gboolean complained;
+  GWeakRef marked;              /* the socket */
 } GstAlsAlert;
 
 void gst_als_alert_init (GstAlsAlert * alert);
@@ -35,7 +36,7 @@ gchar *gst_als_alert_dup_name (GstAlsAlert * alert);
  * @owner: whose pipeline to search; posts a warning, once, if it cannot be
  *
  * To be called before each report, without locks: a sink that starts has a new
- * socket.
+ * socket, and one that is not named any more does not alert.
  */
 void gst_als_alert_apply (GstAlsAlert * alert, GstElement * owner);
 

@@ -117,6 +117,27 @@ GST_START_TEST (test_routers_are_alerted_where_the_socket_allows_it)
 
 GST_END_TEST;
 
+/* Where a router on the way drops packets that have the option, it may be taken back. */
+GST_START_TEST (test_an_alert_ends_with_its_setting)
+{
+  guint8 options[4] = { 0 };
+  gint no_checksum;
+  Net net;
+
+  net_init (&net, "alert-sink=out udpsink name=out host=127.0.0.1 port=9 "
+      "sync=false async=false");
+  net_join (&net, 3000000);
+  net_run (&net, 15);
+  fail_unless_equals_int (options_of (&net, options, &no_checksum), 4);
+  g_object_set (net.als, "alert-sink", NULL, NULL);
+  net_run (&net, 15);
+  fail_unless_equals_int (options_of (&net, options, &no_checksum), 0);
+  fail_unless_equals_int (no_checksum, 0);
+  net_clear (&net);
+}
+
+GST_END_TEST;
+
 /* The element's own thread starts and stops it. */
 static void
 wait_for_state (GstElement * element, GstState state)
@@ -263,6 +284,7 @@ alsrtcp_session_suite (void)
   tcase_add_test (tc, test_a_router_may_start_again);
   tcase_add_test (tc, test_under_avpf_a_share_that_falls_is_heard_of_at_once);
   tcase_add_test (tc, test_routers_are_alerted_where_the_socket_allows_it);
+  tcase_add_test (tc, test_an_alert_ends_with_its_setting);
   /* of gst-plugins-bad, which need not be there */
   if (gst_registry_check_feature_version (gst_registry_get (), "srtpenc", 1, 22,
           0))
