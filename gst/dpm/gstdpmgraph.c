@@ -13,6 +13,8 @@
  * 2.7 kB, and it has one or two. */
 #define CLIENT_SSRCS 16
 
+#define PLAYER_QUEUE (5 * GST_SECOND)   /* what is older than that is lost */
+
 struct _GstDpmNeighbour
 {
   GstDpmGraph *graph;
@@ -53,7 +55,7 @@ gst_dpm_graph_init (GstDpmGraph * graph, GstBin * bin)
           "name", "source", NULL));
   graph->sink = gst_object_ref_sink (g_object_new (GST_TYPE_DPM_SINK,
           "name", "sink", NULL));
-  /* the sink never blocks: no thread need stand between */
+  /* the sink never blocks, nor does a player: no thread need stand between */
   g_object_set (graph->mixer, "csrc-audio-level-id", GST_DPM_MIX_LEVEL_ID,
       "push-timeout", G_MAXUINT64, NULL);
   gst_bin_add_many (bin, GST_ELEMENT (graph->source), graph->mixer,
@@ -484,21 +486,37 @@ gst_dpm_voice_unref (GstDpmVoice * copy)
   gst_object_unref (copy->last);
 }
 
+/* What plays may block, for as long as an application likes, and the mixer mixes for
+ * others, too.  What is behind may also ask for a latency, which is kept here. */
+static GstElement *
+make_queue (GstDpmGraph * graph, GPtrArray * made)
+{
+  GstElement *queue = gst_dpm_graph_make (graph, "queue", made);
+
+  if (queue == NULL)
+    return NULL;
+  g_object_set (queue, "max-size-buffers", 0, "max-size-bytes", 0,
+      "max-size-time", (guint64) PLAYER_QUEUE, "silent", TRUE, NULL);
+  gst_util_set_object_arg (G_OBJECT (queue), "leaky", "downstream");
+  return queue;
+}
+
 GstElement *
 gst_dpm_graph_make_player (GstDpmGraph * graph, GstElement ** last,
     GPtrArray * made)
 {
+  GstElement *queue = make_queue (graph, made);
   GstElement *filter = gst_dpm_graph_make (graph, "capsfilter", made);
   GstElement *convert = gst_dpm_graph_make (graph, "audioconvert", made);
   GstElement *resample = gst_dpm_graph_make (graph, "audioresample", made);
   GstCaps *caps;
 
-  if (filter == NULL || convert == NULL || resample == NULL)
+  if (queue == NULL || filter == NULL || convert == NULL || resample == NULL)
     return NULL;
   caps = gst_caps_from_string ("audio/x-raw,rate=48000,channels=2");
   g_object_set (filter, "caps", caps, NULL);
   gst_caps_unref (caps);
-  gst_element_link_many (filter, convert, resample, NULL);
+  gst_element_link_many (queue, filter, convert, resample, NULL);
   *last = resample;
-  return filter;
+  return queue;
 }
