@@ -9,23 +9,36 @@
 #include "common/gstfairmixlock.h"
 #include "common/gstfairmixpause.h"
 
-/* The neighbour for whom the mixer has them; no session has that number. */
+/* The neighbour for whom the mixer has them, and so many before it; no session has such a
+ * number. */
 #define NEIGHBOUR 2147483647
+#define NEIGHBOURS 1024
+
+/* What all pads share: the mixer's pad, and who chooses one of them. */
+typedef struct
+{
+  GstPad *mixer_pad;
+  GstElement *slots;
+  GPtrArray *elements;          /* @slots */
+  guint n_users;                /* with the lock */
+} Stage;
 
 /* One pad, and what decodes it. */
 typedef struct
 {
+  Stage *stage;
   GstPad *ghost, *slot;
   GPtrArray *elements;
 } Place;
 
+/* Whoever makes, links or removes something may call the application, which may ask for
+ * another pad, or wait for a thread that does: nobody has the lock meanwhile. */
 struct _GstDpmTalkers
 {
   GstDpmGraph *graph;
+  gint n_stages;                /* atomic: there were so many */
   GstFairmixLock lock;
-  GstPad *mixer_pad;
-  GstElement *slots;
-  GPtrArray *shared;            /* elements: @slots */
+  Stage *stage;                 /* (nullable): while it has users */
   GPtrArray *places;
 };
 
@@ -49,45 +62,104 @@ gst_dpm_talkers_free (GstDpmTalkers * self)
     gst_object_unref (place->slot);
     g_ptr_array_unref (place->elements);
   }
-  g_clear_pointer (&self->shared, g_ptr_array_unref);
-  gst_clear_object (&self->mixer_pad);
+  if (self->stage != NULL) {
+    gst_object_unref (self->stage->mixer_pad);
+    g_ptr_array_unref (self->stage->elements);
+    g_free (self->stage);
+  }
   g_ptr_array_unref (self->places);
   gst_fairmix_lock_clear (&self->lock);
   g_free (self);
 }
 
-/* with the lock */
-static gboolean
-begin (GstDpmTalkers * self)
+/* --- what all share ------------------------------------------------------ */
+
+static Stage *
+stage_new (GstDpmTalkers * self)
 {
+  guint n = (guint) g_atomic_int_add (&self->n_stages, 1) % NEIGHBOURS;
+  GPtrArray *elements = g_ptr_array_new_with_free_func (gst_object_unref);
+  GstElement *slots = gst_dpm_graph_make (self->graph, "rtpslots", elements);
+  Stage *stage;
   GstPad *sink;
+  gchar *name;
 
-  if (self->slots != NULL)
-    return TRUE;
-  self->shared = g_ptr_array_new_with_free_func (gst_object_unref);
-  self->slots = gst_dpm_graph_make (self->graph, "rtpslots", self->shared);
-  if (self->slots == NULL) {
-    g_clear_pointer (&self->shared, g_ptr_array_unref);
-    return FALSE;
+  if (slots == NULL) {
+    g_ptr_array_unref (elements);
+    return NULL;
   }
-  gst_dpm_graph_start (self->shared);
-  self->mixer_pad = gst_element_request_pad_simple (self->graph->mixer,
-      "src_" G_STRINGIFY (NEIGHBOUR));
-  sink = gst_element_get_static_pad (self->slots, "sink");
-  gst_pad_link (self->mixer_pad, sink);
+  stage = g_new0 (Stage, 1);
+  stage->slots = slots;
+  stage->elements = elements;
+  gst_dpm_graph_start (elements);
+  /* one that goes may still be there */
+  name = g_strdup_printf ("src_%u", NEIGHBOUR - n);
+  stage->mixer_pad = gst_element_request_pad_simple (self->graph->mixer, name);
+  sink = gst_element_get_static_pad (slots, "sink");
+  gst_pad_link (stage->mixer_pad, sink);
   gst_object_unref (sink);
-  return TRUE;
+  g_free (name);
+  return stage;
 }
 
-/* with the lock: the last one has gone */
 static void
-end (GstDpmTalkers * self)
+stage_free (GstDpmTalkers * self, Stage * stage)
 {
-  gst_element_release_request_pad (self->graph->mixer, self->mixer_pad);
-  gst_clear_object (&self->mixer_pad);
-  gst_dpm_graph_remove (self->graph, g_steal_pointer (&self->shared));
-  self->slots = NULL;
+  gst_element_release_request_pad (self->graph->mixer, stage->mixer_pad);
+  gst_object_unref (stage->mixer_pad);
+  gst_dpm_graph_remove (self->graph, stage->elements);
+  g_free (stage);
 }
+
+/* Counts one more user.  @made: (inout) (nullable): is taken if there is none.  Returns:
+ * (nullable): there is none, or no room */
+static Stage *
+stage_join (GstDpmTalkers * self, Stage ** made)
+{
+  Stage *stage;
+
+  gst_fairmix_lock_acquire (&self->lock);
+  if (self->stage == NULL)
+    self->stage = g_steal_pointer (made);
+  stage = self->stage;
+  if (stage != NULL && stage->n_users == GST_DPM_MAX_TALKERS)
+    stage = NULL;
+  if (stage != NULL)
+    stage->n_users++;
+  gst_fairmix_lock_release (&self->lock);
+  return stage;
+}
+
+static Stage *
+stage_get (GstDpmTalkers * self)
+{
+  Stage *made = NULL, *stage = stage_join (self, &made);
+
+  if (stage != NULL || gst_dpm_talkers_get_n (self) == GST_DPM_MAX_TALKERS)
+    return stage;
+  made = stage_new (self);
+  if (made != NULL)
+    stage = stage_join (self, &made);
+  if (made != NULL)             /* somebody else was faster */
+    stage_free (self, made);
+  return stage;
+}
+
+static void
+stage_leave (GstDpmTalkers * self, Stage * stage)
+{
+  gboolean last;
+
+  gst_fairmix_lock_acquire (&self->lock);
+  last = --stage->n_users == 0;
+  if (last)
+    self->stage = NULL;
+  gst_fairmix_lock_release (&self->lock);
+  if (last)
+    stage_free (self, stage);
+}
+
+/* --- places -------------------------------------------------------------- */
 
 /* Returns: (nullable): what makes audio of the RTP that @first gets */
 static GstElement *
@@ -118,13 +190,13 @@ make_decoder (GstDpmTalkers * self, GstElement ** first, GPtrArray * made)
   return last;
 }
 
-/* with the lock */
 static Place *
-place_new (GstDpmTalkers * self, GstPadTemplate * template, const gchar * name)
+place_new (GstDpmTalkers * self, Stage * stage, GstPadTemplate * template,
+    const gchar * name)
 {
   GPtrArray *elements = g_ptr_array_new_with_free_func (gst_object_unref);
   GstElement *first = NULL, *last = make_decoder (self, &first, elements);
-  GstPad *slot = last != NULL ? gst_element_request_pad_simple (self->slots,
+  GstPad *slot = last != NULL ? gst_element_request_pad_simple (stage->slots,
       name != NULL ? name : "src_%u") : NULL;
   Place *place;
   GstPad *sink;
@@ -134,6 +206,7 @@ place_new (GstDpmTalkers * self, GstPadTemplate * template, const gchar * name)
     return NULL;
   }
   place = g_new0 (Place, 1);
+  place->stage = stage;
   place->slot = slot;
   place->elements = elements;
   place->ghost = gst_dpm_graph_expose (last, "src", template,
@@ -149,57 +222,58 @@ GstPad *
 gst_dpm_talkers_request (GstDpmTalkers * self, GstPadTemplate * template,
     const gchar * name)
 {
-  Place *place = NULL;
-  GstPad *pad = NULL;
+  Stage *stage;
+  Place *place;
 
   if (name != NULL && g_ascii_strtoull (name + strlen ("src_"), NULL, 10)
       >= GST_DPM_MAX_TALKERS)
     return NULL;
-  gst_fairmix_lock_acquire (&self->lock);
-  if (self->places->len < GST_DPM_MAX_TALKERS && begin (self))
-    place = place_new (self, template, name);
-  if (place != NULL) {
-    pad = place->ghost;
-    g_ptr_array_add (self->places, place);
-  } else if (self->slots != NULL && self->places->len == 0) {
-    end (self);
+  stage = stage_get (self);
+  if (stage == NULL)
+    return NULL;
+  place = place_new (self, stage, template, name);
+  if (place == NULL) {
+    stage_leave (self, stage);
+    return NULL;
   }
+  gst_fairmix_lock_acquire (&self->lock);
+  g_ptr_array_add (self->places, place);
   gst_fairmix_lock_release (&self->lock);
-  return pad;
+  return place->ghost;
 }
 
-/* with the lock.  Returns: (transfer full) (nullable): no more in the table */
+/* Returns: (transfer full) (nullable): no more in the table */
 static Place *
 take_place (GstDpmTalkers * self, GstPad * pad)
 {
-  for (guint i = 0; i < self->places->len; i++) {
+  Place *found = NULL;
+
+  gst_fairmix_lock_acquire (&self->lock);
+  for (guint i = 0; i < self->places->len && found == NULL; i++) {
     Place *place = g_ptr_array_index (self->places, i);
 
     if (place->ghost == pad)
-      return g_ptr_array_steal_index (self->places, i);
+      found = g_ptr_array_steal_index (self->places, i);
   }
-  return NULL;
+  gst_fairmix_lock_release (&self->lock);
+  return found;
 }
 
 gboolean
 gst_dpm_talkers_release (GstDpmTalkers * self, GstPad * pad)
 {
-  Place *place;
+  Place *place = take_place (self, pad);
 
-  gst_fairmix_lock_acquire (&self->lock);
-  place = take_place (self, pad);
-  if (place != NULL) {
-    gst_pad_set_active (pad, FALSE);
-    gst_element_release_request_pad (self->slots, place->slot);
-    gst_object_unref (place->slot);
-    gst_element_remove_pad (GST_ELEMENT (self->graph->bin), pad);
-    gst_dpm_graph_remove (self->graph, place->elements);
-    g_free (place);
-    if (self->places->len == 0)
-      end (self);
-  }
-  gst_fairmix_lock_release (&self->lock);
-  return place != NULL;
+  if (place == NULL)
+    return FALSE;
+  gst_pad_set_active (pad, FALSE);
+  gst_element_release_request_pad (place->stage->slots, place->slot);
+  gst_object_unref (place->slot);
+  gst_element_remove_pad (GST_ELEMENT (self->graph->bin), pad);
+  gst_dpm_graph_remove (self->graph, place->elements);
+  stage_leave (self, place->stage);
+  g_free (place);
+  return TRUE;
 }
 
 guint

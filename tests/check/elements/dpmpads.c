@@ -48,6 +48,72 @@ GST_START_TEST (test_ears_that_block_silence_nobody_else)
 
 GST_END_TEST;
 
+typedef struct
+{
+  GstPad *pad;                  /* that was got */
+  gboolean asked;
+} Asker;
+
+static void
+ask_for_another (GstElement * client, gpointer user_data)
+{
+  Asker *asker = user_data;
+
+  if (asker->asked)
+    return;
+  asker->asked = TRUE;
+  asker->pad = gst_element_request_pad_simple (client, "src_%u");
+}
+
+static void
+on_pad_removed (GstElement * client, GstPad * pad G_GNUC_UNUSED,
+    gpointer user_data)
+{
+  ask_for_another (client, user_data);
+}
+
+static void
+on_part (GstBin * client, GstElement * part G_GNUC_UNUSED, gpointer user_data)
+{
+  ask_for_another (GST_ELEMENT (client), user_data);
+}
+
+/* ... of a pad, or of elements that come and go; another thread may as well, for which
+ * somebody here waits. */
+GST_START_TEST (test_who_hears_of_a_talkers_place_may_ask_for_another)
+{
+  static const gchar *const signals[] = { "pad-removed", "element-removed",
+    "element-added"
+  };
+  GstElement *client = gst_element_factory_make ("dpmclient", NULL);
+  Asker asker = { NULL, FALSE };
+  GCallback callback = G_CALLBACK (__i__ == 0 ? (GCallback) on_pad_removed :
+      (GCallback) on_part);
+  gint n_parts = GST_BIN_NUMCHILDREN (client);
+  GstPad *pad;
+
+  gst_object_ref_sink (client);
+  if (__i__ == 2)
+    g_signal_connect (client, signals[__i__], callback, &asker);
+  pad = gst_element_request_pad_simple (client, "src_%u");
+  fail_unless (pad != NULL);
+  if (__i__ < 2)
+    g_signal_connect (client, signals[__i__], callback, &asker);
+  gst_element_release_request_pad (client, pad);
+  gst_object_unref (pad);
+  fail_unless (asker.pad != NULL);
+  gst_element_release_request_pad (client, asker.pad);
+  gst_object_unref (asker.pad);
+  pad = gst_element_request_pad_simple (client, "src_%u");
+  fail_unless (pad != NULL);
+  gst_element_release_request_pad (client, pad);
+  gst_object_unref (pad);
+  fail_unless_equals_int (GST_BIN_NUMCHILDREN (client), n_parts);
+  gst_object_unref (client);
+}
+
+GST_END_TEST;
+
 static Suite *
 dpmpads_suite (void)
 {
@@ -57,6 +123,8 @@ dpmpads_suite (void)
   suite_add_tcase (s, tc);
   tcase_add_checked_fixture (tc, NULL, everybody_leaves);
   tcase_add_test (tc, test_ears_that_block_silence_nobody_else);
+  tcase_add_loop_test (tc,
+      test_who_hears_of_a_talkers_place_may_ask_for_another, 0, 3);
   return s;
 }
 
