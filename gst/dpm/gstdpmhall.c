@@ -5,6 +5,8 @@
 
 #include "gstdpmhall.h"
 
+#include <string.h>
+
 #include "gstdpmportstats.h"
 
 #include "fairmix/topology/fmx-mixer-election.h"
@@ -42,6 +44,7 @@ gst_dpm_hall_clear (GstDpmHall * self)
 {
   g_ptr_array_unref (self->neighbours);
   g_array_unref (self->moves);
+  g_free (self->voice_name);
   gst_fairmix_lock_clear (&self->lock);
 }
 
@@ -55,20 +58,44 @@ name_is_used (GstDpmHall * self, const gchar * name)
     if (g_strcmp0 (gst_dpm_neighbour_get_cname (g_ptr_array_index
                 (self->neighbours, i)), name) == 0)
       return TRUE;
-  return FALSE;
+  return g_strcmp0 (self->voice_name, name) == 0;
 }
 
-/* Returns: (transfer full): @name, or that with a number behind it */
+/* Returns: (transfer full): @name, from the second on with its number behind it, in as
+ * many bytes as others are told */
 static gchar *
-name_of_its_own (GstDpmHall * self, const gchar * name)
+name_with_number (const gchar * name, guint n)
 {
-  gchar *own = g_strdup (*name != 0 ? name : "somebody");
+  gchar head[FMX_JOIN_NAME_BYTES + 1];
+  gchar *tail = n > 1 ? g_strdup_printf (" (%u)", n) : g_strdup ("");
+  gchar *own;
+  gsize size;
+
+  fmx_join_name_copy (head, *name != 0 ? name : "somebody");
+  size = MIN (strlen (head), FMX_JOIN_NAME_BYTES - strlen (tail));
+  while (((guchar) head[size] & 0xc0) == 0x80)  /* in a character of UTF-8 */
+    size--;
+  head[size] = 0;
+  own = g_strconcat (head, tail, NULL);
+  g_free (tail);
+  return own;
+}
+
+/* @is_voice: of our own voice.  Returns: (transfer full): what nobody else has */
+static gchar *
+name_of_its_own (GstDpmHall * self, const gchar * name, gboolean is_voice)
+{
+  gchar *own = name_with_number (name, 1);
 
   gst_fairmix_lock_acquire (&self->lock);
+  if (is_voice)
+    g_clear_pointer (&self->voice_name, g_free);
   for (guint n = 2; name_is_used (self, own); n++) {
     g_free (own);
-    own = g_strdup_printf ("%s (%u)", *name != 0 ? name : "somebody", n);
+    own = name_with_number (name, n);
   }
+  if (is_voice)
+    self->voice_name = g_strdup (own);
   gst_fairmix_lock_release (&self->lock);
   return own;
 }
@@ -180,7 +207,7 @@ void
 gst_dpm_hall_joined (GstDpmHall * self, GstDpmPeer * peer)
 {
   gboolean is_mixer = gst_dpm_peer_get_flags (peer) & FMX_JOIN_IS_MIXER;
-  gchar *name = name_of_its_own (self, gst_dpm_peer_get_name (peer));
+  gchar *name = name_of_its_own (self, gst_dpm_peer_get_name (peer), FALSE);
 
   /* What comes from a mixer are the voices of others; it says whose. */
   add_neighbour (self, peer, is_mixer ? NULL : name,
@@ -415,24 +442,51 @@ gst_dpm_hall_empty (GstDpmHall * self)
   g_ptr_array_unref (neighbours);
 }
 
+#define VOICE_PAD "sink_" G_STRINGIFY (GST_DPM_LOCAL)
+
+void
+gst_dpm_hall_name_voice (GstDpmHall * self, const gchar * cname)
+{
+  GstPad *pad = gst_element_get_static_pad (gst_dpm_node_get_graph
+      (self->node)->mixer, VOICE_PAD);
+  gchar *own;
+
+  if (pad == NULL)
+    return;
+  own = name_of_its_own (self, cname != NULL ? cname : g_get_user_name (),
+      TRUE);
+  g_object_set (pad, "cname", own, NULL);
+  g_free (own);
+  gst_object_unref (pad);
+}
+
+static void
+remove_voice (GstDpmHall * self, GstElement * mixer)
+{
+  GstPad *pad = gst_element_get_static_pad (mixer, VOICE_PAD);
+
+  if (pad != NULL)
+    gst_element_release_request_pad (mixer, pad);
+  gst_clear_object (&pad);
+  gst_fairmix_lock_acquire (&self->lock);
+  g_clear_pointer (&self->voice_name, g_free);
+  gst_fairmix_lock_release (&self->lock);
+}
+
 /* Somebody talks where the mixer is: one more neighbour, without a network. */
 void
 gst_dpm_hall_set_voice (GstDpmHall * self, const GstDpmVoice * voice,
     const gchar * cname)
 {
   GstElement *mixer = gst_dpm_node_get_graph (self->node)->mixer;
-  const gchar *name = "sink_" G_STRINGIFY (GST_DPM_LOCAL);
   GstPad *pad, *src;
 
   if (voice == NULL) {
-    pad = gst_element_get_static_pad (mixer, name);
-    if (pad != NULL)
-      gst_element_release_request_pad (mixer, pad);
-    gst_clear_object (&pad);
+    remove_voice (self, mixer);
     return;
   }
-  pad = gst_element_request_pad_simple (mixer, name);
-  g_object_set (pad, "cname", cname != NULL ? cname : g_get_user_name (), NULL);
+  pad = gst_element_request_pad_simple (mixer, VOICE_PAD);
+  gst_dpm_hall_name_voice (self, cname);
   src = gst_element_get_static_pad (voice->last, "src");
   gst_pad_link (src, pad);
   gst_object_unref (src);

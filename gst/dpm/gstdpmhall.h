@@ -28,6 +28,7 @@ typedef struct
   GstFairmixLock lock;
   GPtrArray *neighbours;        /* of GstDpmNeighbour */
   GArray *moves;                /* of who was sent to others */
+  gchar *voice_name;            /* (nullable): our own voice is among them */
 } GstDpmHall;
 
 typedef void (*GstDpmHallFunc) (GstDpmNeighbour * neighbour, gpointer user);
@@ -58,6 +59,8 @@ void gst_dpm_hall_add_stats (GstDpmHall * hall, GstStructure * stats);
 /* @voice: (nullable): ours, from now on; @cname: (nullable): its name */
 void gst_dpm_hall_set_voice (GstDpmHall * hall, const GstDpmVoice * voice,
     const gchar * cname);
+/* ... and another name, if it is there */
+void gst_dpm_hall_name_voice (GstDpmHall * hall, const gchar * cname);
 
 /* Removes all neighbours. */
 void gst_dpm_hall_empty (GstDpmHall * hall);

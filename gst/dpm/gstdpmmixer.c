@@ -219,7 +219,7 @@ gst_dpm_mixer_setup (GstDpmNode * node, GstDpmPort * port)
   FmxJoinMixerParams params;
   FmxJoinSecret secret;
   gboolean good;
-  gchar *parent;
+  gchar *parent, *name;
 
   self->node = gst_dpm_crypto_random_number ();
   self->hall.ssrc = g_random_int ();
@@ -229,7 +229,10 @@ gst_dpm_mixer_setup (GstDpmNode * node, GstDpmPort * port)
   GST_OBJECT_LOCK (self);
   params.max_clients = self->max_clients;
   parent = g_strdup (self->parent);
+  name = g_strdup (self->display_name);
   GST_OBJECT_UNLOCK (self);
+  gst_dpm_hall_name_voice (&self->hall, name);  /* it may have another one now */
+  g_free (name);
   check_weights (self);
   gst_dpm_node_get_secret (node, &secret);
   good = gst_dpm_port_serve (port, &params, &secret);
