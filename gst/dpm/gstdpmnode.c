@@ -293,6 +293,19 @@ static const GstDpmPortCallbacks callbacks = {
 
 /* --- states -------------------------------------------------------------- */
 
+/* The encoder was made when the pad was asked for, and has had a rate of its path since. */
+static void
+apply_bitrate (GstDpmNode * self)
+{
+  GstDpmVoice voice;
+
+  if (!gst_dpm_node_get_voice (self, &voice))
+    return;
+  g_object_set (voice.encoder, "bitrate",
+      (gint) gst_dpm_node_get_bitrate (self), NULL);
+  gst_dpm_voice_unref (&voice);
+}
+
 static gboolean
 start (GstDpmNode * self)
 {
@@ -308,6 +321,7 @@ start (GstDpmNode * self)
     GST_ELEMENT_ERROR (self, RESOURCE, SETTINGS,
         ("The secret is longer than %u bytes.", FMX_JOIN_MAX_SECRET_BYTES),
         (NULL));
+  apply_bitrate (self);
   if (too_long || !GST_DPM_NODE_GET_CLASS (self)->setup (self, port)) {
     gst_dpm_port_free (port);
     return FALSE;

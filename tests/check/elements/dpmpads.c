@@ -114,6 +114,54 @@ GST_START_TEST (test_who_hears_of_a_talkers_place_may_ask_for_another)
 
 GST_END_TEST;
 
+/* Returns: (transfer full): the first element of that kind inside */
+static GstElement *
+part_of (GstElement * dpm, const gchar * factory)
+{
+  GstIterator *all = gst_bin_iterate_all_by_element_factory_name (GST_BIN (dpm),
+      factory);
+  GValue value = G_VALUE_INIT;
+  GstElement *part;
+
+  fail_unless_equals_int (gst_iterator_next (all, &value), GST_ITERATOR_OK);
+  part = g_value_dup_object (&value);
+  g_value_unset (&value);
+  gst_iterator_free (all);
+  return part;
+}
+
+static gint
+number_of (GstElement * dpm, const gchar * factory, const gchar * property)
+{
+  GstElement *part = part_of (dpm, factory);
+  gint number;
+
+  g_object_get (part, property, &number, NULL);
+  gst_object_unref (part);
+  return number;
+}
+
+/* Whoever makes a pipeline links first, and sets up then; and before each start. */
+GST_START_TEST (test_a_bitrate_that_is_set_after_the_pad_counts)
+{
+  static const gchar *const lines[] = { "dpmmixer name=dpm port=0",
+    "dpmclient name=dpm server=127.0.0.1:9 may-mix=true"
+  };
+  Person *person = person_new (lines[__i__]);
+
+  gst_object_unref (gst_element_request_pad_simple (person->dpm, "sink"));
+  for (gint bitrate = 64000; bitrate >= 16000; bitrate /= 2) {
+    g_object_set (person->dpm, "bitrate", bitrate, NULL);
+    person_start (person);
+    fail_unless_equals_int (number_of (person->dpm, "opusenc", "bitrate"),
+        bitrate);
+    gst_element_set_state (person->pipeline, GST_STATE_READY);
+  }
+  person_free (person);
+}
+
+GST_END_TEST;
+
 static Suite *
 dpmpads_suite (void)
 {
@@ -125,6 +173,8 @@ dpmpads_suite (void)
   tcase_add_test (tc, test_ears_that_block_silence_nobody_else);
   tcase_add_loop_test (tc,
       test_who_hears_of_a_talkers_place_may_ask_for_another, 0, 3);
+  tcase_add_loop_test (tc, test_a_bitrate_that_is_set_after_the_pad_counts, 0,
+      2);
   return s;
 }
 
