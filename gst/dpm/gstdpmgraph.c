@@ -71,11 +71,42 @@ gst_dpm_graph_clear (GstDpmGraph * graph)
   gst_clear_object (&graph->sink);
 }
 
+static GstState
+get_state (GstObject * bin, GstState * pending)
+{
+  GstState state;
+
+  GST_OBJECT_LOCK (bin);
+  state = GST_STATE (bin);
+  *pending = GST_STATE_PENDING (bin);
+  GST_OBJECT_UNLOCK (bin);
+  return state;
+}
+
+/* GStreamer looks at the state of the bin and then sets that of the element.  If the bin
+ * is brought into another one, with the element, in between, the element would be back
+ * in the one before, and stay there. */
+static void
+start (GstElement * element)
+{
+  GstObject *bin = gst_object_get_parent (GST_OBJECT (element));
+  GstState before, after, pending_before, pending_after;
+
+  if (bin == NULL)
+    return;
+  do {
+    before = get_state (bin, &pending_before);
+    gst_element_sync_state_with_parent (element);
+    after = get_state (bin, &pending_after);
+  } while (before != after || pending_before != pending_after);
+  gst_object_unref (bin);
+}
+
 void
 gst_dpm_graph_start (GPtrArray * elements)
 {
   for (guint i = 0; i < elements->len; i++)
-    gst_element_sync_state_with_parent (g_ptr_array_index (elements, i));
+    start (g_ptr_array_index (elements, i));
 }
 
 void

@@ -162,6 +162,49 @@ GST_START_TEST (test_a_bitrate_that_is_set_after_the_pad_counts)
 
 GST_END_TEST;
 
+static GstStateChangeReturn (*set_volume_state) (GstElement *, GstState);
+static GstElement *stands_still;        /* (nullable): a pipeline that is to go on */
+
+/* As a thread that stands still when it has seen in which state its element is to be,
+ * while another one goes on */
+static GstStateChangeReturn
+set_volume_state_late (GstElement * element, GstState state)
+{
+  GstElement *pipeline = g_steal_pointer (&stands_still);
+
+  if (pipeline != NULL)
+    gst_element_set_state (pipeline, state == GST_STATE_PAUSED ?
+        GST_STATE_PLAYING : GST_STATE_PAUSED);
+  return set_volume_state (element, state);
+}
+
+/* Somebody joins, or asks for a pad: what that needs goes with the others. */
+GST_START_TEST (test_what_is_made_while_the_state_changes_is_in_the_right_one)
+{
+  GstState states[] = { GST_STATE_PAUSED, GST_STATE_PLAYING };
+  Person *mixer = person_new ("dpmmixer name=dpm port=0");
+  GstElementFactory *factory = gst_element_factory_find ("volume");
+  GstElement *volume = gst_element_factory_create (factory, NULL);
+  GstElementClass *klass = g_type_class_ref (G_OBJECT_TYPE (volume));
+
+  gst_object_unref (gst_object_ref_sink (volume));
+  set_volume_state = klass->set_state;
+  klass->set_state = set_volume_state_late;
+  gst_element_set_state (mixer->pipeline, states[__i__]);
+  stands_still = mixer->pipeline;
+  gst_object_unref (gst_element_request_pad_simple (mixer->dpm, "sink"));
+  volume = part_of (mixer->dpm, "volume");
+  fail_unless_equals_int (GST_STATE (mixer->dpm), states[1 - __i__]);
+  fail_unless_equals_int (GST_STATE (volume), states[1 - __i__]);
+  klass->set_state = set_volume_state;
+  g_type_class_unref (klass);
+  gst_object_unref (volume);
+  gst_object_unref (factory);
+  person_free (mixer);
+}
+
+GST_END_TEST;
+
 static Suite *
 dpmpads_suite (void)
 {
@@ -173,6 +216,8 @@ dpmpads_suite (void)
   tcase_add_test (tc, test_ears_that_block_silence_nobody_else);
   tcase_add_loop_test (tc,
       test_who_hears_of_a_talkers_place_may_ask_for_another, 0, 3);
+  tcase_add_loop_test (tc,
+      test_what_is_made_while_the_state_changes_is_in_the_right_one, 0, 2);
   tcase_add_loop_test (tc, test_a_bitrate_that_is_set_after_the_pad_counts, 0,
       2);
   return s;
