@@ -209,8 +209,8 @@ gst_dpm_client_setup (GstDpmNode * node, GstDpmPort * port)
     return FALSE;
   self->server_peer = peer;
   g_atomic_int_set (&self->joined, FALSE);
-  gst_dpm_sink_set_ends (gst_dpm_node_get_graph (node)->sink,
-      (params.flags & FMX_JOIN_MAY_SEND) != 0);
+  gst_dpm_node_set_ends (node, (params.flags & FMX_JOIN_MAY_SEND) != 0,
+      (params.flags & FMX_JOIN_MAY_RECEIVE) == 0);
   if (!self->is_mixer)
     add_neighbour (self, peer);
   return TRUE;

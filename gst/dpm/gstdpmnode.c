@@ -143,6 +143,17 @@ gst_dpm_node_get_bitrate (GstDpmNode * self)
   return bitrate;
 }
 
+void
+gst_dpm_node_set_ends (GstDpmNode * self, gboolean ends, gboolean alone)
+{
+  gst_dpm_sink_set_ends (PRIVATE (self)->graph.sink, ends);
+  /* a bin takes that from its elements when they are added, and not later */
+  if (ends && alone)
+    GST_OBJECT_FLAG_SET (self, GST_ELEMENT_FLAG_SINK);
+  else
+    GST_OBJECT_FLAG_UNSET (self, GST_ELEMENT_FLAG_SINK);
+}
+
 guint
 gst_dpm_node_get_join_flags (GstDpmNode * self)
 {
@@ -568,8 +579,10 @@ gst_dpm_node_release_pad (GstElement * element, GstPad * pad)
     priv->ears_pad = NULL;
   }
   GST_OBJECT_UNLOCK (self);
-  if (elements != NULL && is_voice)
+  if (elements != NULL && is_voice) {
+    gst_dpm_node_set_ends (self, FALSE, FALSE); /* nobody waits for it */
     GST_DPM_NODE_GET_CLASS (self)->voice (self, NULL);
+  }
   if (elements != NULL && !is_voice) {
     gst_element_release_request_pad (priv->graph.mixer, priv->ears_mixer_pad);
     gst_clear_object (&priv->ears_mixer_pad);

@@ -205,6 +205,39 @@ GST_START_TEST (test_what_is_made_while_the_state_changes_is_in_the_right_one)
 
 GST_END_TEST;
 
+/* A file is played to the others, and ends: so does the pipeline. */
+GST_START_TEST (test_a_client_that_only_talks_ends_with_its_voice)
+{
+  Person *alice = person_start (person_new ("audiotestsrc num-buffers=20 "
+          "! dpmclient name=dpm server=127.0.0.1:9"));
+
+  gst_message_unref (wait_for_complaint (alice, GST_MESSAGE_EOS));
+  check_no_errors (alice);
+  person_free (alice);
+}
+
+GST_END_TEST;
+
+/* ... and when its voice has been given up, a pipeline does not wait for it. */
+GST_START_TEST (test_nobody_waits_for_a_voice_that_was_given_up)
+{
+  Person *alice = person_new ("appsrc name=other ! fakesink "
+      "dpmclient name=dpm server=127.0.0.1:9");
+  GstElement *other = gst_bin_get_by_name (GST_BIN (alice->pipeline), "other");
+  GstPad *sink = gst_element_request_pad_simple (alice->dpm, "sink");
+  GstFlowReturn ret;
+
+  person_start (alice);
+  gst_element_release_request_pad (alice->dpm, sink);
+  g_signal_emit_by_name (other, "end-of-stream", &ret);
+  gst_message_unref (wait_for_complaint (alice, GST_MESSAGE_EOS));
+  gst_object_unref (sink);
+  gst_object_unref (other);
+  person_free (alice);
+}
+
+GST_END_TEST;
+
 static Suite *
 dpmpads_suite (void)
 {
@@ -218,6 +251,8 @@ dpmpads_suite (void)
       test_who_hears_of_a_talkers_place_may_ask_for_another, 0, 3);
   tcase_add_loop_test (tc,
       test_what_is_made_while_the_state_changes_is_in_the_right_one, 0, 2);
+  tcase_add_test (tc, test_a_client_that_only_talks_ends_with_its_voice);
+  tcase_add_test (tc, test_nobody_waits_for_a_voice_that_was_given_up);
   tcase_add_loop_test (tc, test_a_bitrate_that_is_set_after_the_pad_counts, 0,
       2);
   return s;
