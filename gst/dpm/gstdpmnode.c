@@ -67,9 +67,8 @@ typedef struct
 
   /* with the object lock: our own voice and ears */
   gboolean has_voice, has_ears; /* or is getting them, or giving them up */
-  GstPad *voice_pad, *ears_pad;
+  GstPad *voice_pad, *ears_pad, *ears_mixer_pad;
   GstDpmVoice voice;
-  GstPad *ears_mixer_pad;
   GPtrArray *voice_elements, *ears_elements;
 } GstDpmNodePrivate;
 
@@ -507,7 +506,7 @@ request_ears (GstDpmNode * self)
   GPtrArray *elements = g_ptr_array_new_with_free_func (gst_object_unref);
   GstElement *last = NULL;
   GstElement *first = gst_dpm_graph_make_player (&priv->graph, &last, elements);
-  GstPad *pad, *sink;
+  GstPad *pad, *sink, *mixer_pad;
 
   if (first == NULL) {
     gst_dpm_graph_remove (&priv->graph, elements);
@@ -515,15 +514,16 @@ request_ears (GstDpmNode * self)
   }
   pad = ghost_new (last, "src", &src_template);
   gst_dpm_graph_start (elements);
+  mixer_pad = gst_element_request_pad_simple (priv->graph.mixer,
+      "src_" G_STRINGIFY (GST_DPM_LOCAL));
+  sink = gst_element_get_static_pad (first, "sink");
+  gst_pad_link (mixer_pad, sink);
+  gst_object_unref (sink);
   GST_OBJECT_LOCK (self);
   priv->ears_pad = pad;
   priv->ears_elements = elements;
+  priv->ears_mixer_pad = mixer_pad;
   GST_OBJECT_UNLOCK (self);
-  priv->ears_mixer_pad = gst_element_request_pad_simple (priv->graph.mixer,
-      "src_" G_STRINGIFY (GST_DPM_LOCAL));
-  sink = gst_element_get_static_pad (first, "sink");
-  gst_pad_link (priv->ears_mixer_pad, sink);
-  gst_object_unref (sink);
   return pad;
 }
 
@@ -567,6 +567,7 @@ gst_dpm_node_release_pad (GstElement * element, GstPad * pad)
   GstDpmNodePrivate *priv = PRIVATE (self);
   gboolean is_voice = GST_PAD_IS_SINK (pad);
   GPtrArray *elements = NULL;
+  GstPad *mixer_pad = NULL;
 
   gst_pad_set_active (pad, FALSE);
   GST_OBJECT_LOCK (self);
@@ -576,6 +577,7 @@ gst_dpm_node_release_pad (GstElement * element, GstPad * pad)
     priv->voice_pad = NULL;
   } else if (pad == priv->ears_pad) {
     elements = g_steal_pointer (&priv->ears_elements);
+    mixer_pad = g_steal_pointer (&priv->ears_mixer_pad);
     priv->ears_pad = NULL;
   }
   GST_OBJECT_UNLOCK (self);
@@ -583,15 +585,45 @@ gst_dpm_node_release_pad (GstElement * element, GstPad * pad)
     gst_dpm_node_set_ends (self, FALSE, FALSE); /* nobody waits for it */
     GST_DPM_NODE_GET_CLASS (self)->voice (self, NULL);
   }
-  if (elements != NULL && !is_voice) {
-    gst_element_release_request_pad (priv->graph.mixer, priv->ears_mixer_pad);
-    gst_clear_object (&priv->ears_mixer_pad);
-  }
+  if (mixer_pad != NULL)
+    gst_element_release_request_pad (priv->graph.mixer, mixer_pad);
+  gst_clear_object (&mixer_pad);
   gst_element_remove_pad (element, pad);
   if (elements == NULL)
     return;
   gst_dpm_graph_remove (&priv->graph, elements);
   change_from (self, is_voice ? &priv->has_voice : &priv->has_ears, TRUE);
+}
+
+/* What is mixed ends with all who talk.  Where there is nobody, or somebody comes
+ * afterwards, it would not, and who hears it would wait. */
+static void
+end_ears (GstDpmNode * self, GstEvent * event)
+{
+  GstDpmNodePrivate *priv = PRIVATE (self);
+  GstPad *pad = NULL;
+
+  GST_OBJECT_LOCK (self);
+  if (priv->ears_mixer_pad != NULL)
+    pad = gst_object_ref (priv->ears_mixer_pad);
+  GST_OBJECT_UNLOCK (self);
+  if (pad != NULL)
+    gst_pad_push_event (pad, gst_event_ref (event));
+  gst_clear_object (&pad);
+}
+
+static gboolean
+gst_dpm_node_send_event (GstElement * element, GstEvent * event)
+{
+  gboolean done;
+
+  gst_event_ref (event);
+  done = GST_ELEMENT_CLASS (gst_dpm_node_parent_class)->send_event (element,
+      event);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS)
+    end_ears (GST_DPM_NODE (element), event);
+  gst_event_unref (event);
+  return done;
 }
 
 /* --- properties ---------------------------------------------------------- */
@@ -802,6 +834,7 @@ gst_dpm_node_class_init (GstDpmNodeClass * klass)
   element_class->change_state = gst_dpm_node_change_state;
   element_class->request_new_pad = gst_dpm_node_request_new_pad;
   element_class->release_pad = gst_dpm_node_release_pad;
+  element_class->send_event = gst_dpm_node_send_event;
   GST_BIN_CLASS (klass)->handle_message = gst_dpm_node_handle_message;
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);

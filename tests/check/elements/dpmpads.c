@@ -238,6 +238,26 @@ GST_START_TEST (test_nobody_waits_for_a_voice_that_was_given_up)
 
 GST_END_TEST;
 
+/* gst-launch-1.0 -e, in a room in which nobody is; it may begin again */
+GST_START_TEST (test_a_mixer_without_clients_ends_when_it_is_told_to)
+{
+  Person *mixer = person_start (person_new ("dpmmixer name=dpm "
+          "address=127.0.0.1 port=0" EARS));
+  Person *alice;
+
+  gst_element_send_event (mixer->pipeline, gst_event_new_eos ());
+  gst_message_unref (wait_for_complaint (mixer, GST_MESSAGE_EOS));
+  gst_element_set_state (mixer->pipeline, GST_STATE_READY);
+  person_start (mixer);
+  alice = client_new (mixer, "alice", 440, "");
+  wait_for_tone (mixer, 440, TRUE);
+  check_no_errors (mixer);
+  person_free (alice);
+  person_free (mixer);
+}
+
+GST_END_TEST;
+
 static Suite *
 dpmpads_suite (void)
 {
@@ -253,6 +273,7 @@ dpmpads_suite (void)
       test_what_is_made_while_the_state_changes_is_in_the_right_one, 0, 2);
   tcase_add_test (tc, test_a_client_that_only_talks_ends_with_its_voice);
   tcase_add_test (tc, test_nobody_waits_for_a_voice_that_was_given_up);
+  tcase_add_test (tc, test_a_mixer_without_clients_ends_when_it_is_told_to);
   tcase_add_loop_test (tc, test_a_bitrate_that_is_set_after_the_pad_counts, 0,
       2);
   return s;
