@@ -161,6 +161,17 @@ stage_leave (GstDpmTalkers * self, Stage * stage)
 
 /* --- places -------------------------------------------------------------- */
 
+/* It may be set after the pad was asked for. */
+static void
+on_latency (GObject * mixer, GParamSpec * pspec G_GNUC_UNUSED,
+    gpointer jitterbuffer)
+{
+  guint64 latency;
+
+  g_object_get (mixer, "latency", &latency, NULL);
+  g_object_set (jitterbuffer, "latency", (guint) (latency / GST_MSECOND), NULL);
+}
+
 /* Returns: (nullable): what makes audio of the RTP that @first gets */
 static GstElement *
 make_decoder (GstDpmTalkers * self, GstElement ** first, GPtrArray * made)
@@ -169,7 +180,6 @@ make_decoder (GstDpmTalkers * self, GstElement ** first, GPtrArray * made)
     "opusdec", "audioconvert", "audioresample"
   };
   GstElement *last = NULL;
-  guint64 latency;
 
   for (guint i = 0; i < G_N_ELEMENTS (factories); i++) {
     GstElement *element = gst_dpm_graph_make (self->graph, factories[i], made);
@@ -184,9 +194,10 @@ make_decoder (GstDpmTalkers * self, GstElement ** first, GPtrArray * made)
       g_object_set (element, "plc", TRUE, NULL);
     last = element;
   }
-  g_object_get (self->graph->mixer, "latency", &latency, NULL);
-  g_object_set (*first, "latency", (guint) (latency / GST_MSECOND),
-      "do-lost", TRUE, NULL);
+  g_object_set (*first, "do-lost", TRUE, NULL);
+  g_signal_connect_object (self->graph->mixer, "notify::latency",
+      G_CALLBACK (on_latency), *first, 0);
+  on_latency (G_OBJECT (self->graph->mixer), NULL, *first);
   return last;
 }
 

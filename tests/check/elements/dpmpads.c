@@ -162,6 +162,20 @@ GST_START_TEST (test_a_bitrate_that_is_set_after_the_pad_counts)
 
 GST_END_TEST;
 
+GST_START_TEST (test_a_latency_that_is_set_after_a_talkers_place_counts)
+{
+  Person *alice = person_new ("dpmclient name=dpm server=127.0.0.1:9");
+
+  gst_object_unref (gst_element_request_pad_simple (alice->dpm, "src_%u"));
+  g_object_set (alice->dpm, "latency", 100 * GST_MSECOND, NULL);
+  person_start (alice);
+  fail_unless_equals_int (number_of (alice->dpm, "rtpjitterbuffer", "latency"),
+      100);
+  person_free (alice);
+}
+
+GST_END_TEST;
+
 static GstStateChangeReturn (*set_volume_state) (GstElement *, GstState);
 static GstElement *stands_still;        /* (nullable): a pipeline that is to go on */
 
@@ -274,6 +288,7 @@ dpmpads_suite (void)
   tcase_add_test (tc, test_a_client_that_only_talks_ends_with_its_voice);
   tcase_add_test (tc, test_nobody_waits_for_a_voice_that_was_given_up);
   tcase_add_test (tc, test_a_mixer_without_clients_ends_when_it_is_told_to);
+  tcase_add_test (tc, test_a_latency_that_is_set_after_a_talkers_place_counts);
   tcase_add_loop_test (tc, test_a_bitrate_that_is_set_after_the_pad_counts, 0,
       2);
   return s;
