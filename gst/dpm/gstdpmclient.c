@@ -249,10 +249,10 @@ gst_dpm_client_left (GstDpmNode * node, GstDpmPeer * peer, FmxJoinReason reason)
 }
 
 static void
-gst_dpm_client_names (GstDpmNode * node, gboolean all)
+gst_dpm_client_names (GstDpmNode * node, gboolean news)
 {
   if (GST_DPM_CLIENT (node)->is_mixer)
-    gst_dpm_hall_names (&GST_DPM_CLIENT (node)->hall, all);
+    gst_dpm_hall_names (&GST_DPM_CLIENT (node)->hall, news);
 }
 
 /* How those fare for whom we mix is for who asked us to say. */

@@ -168,39 +168,51 @@ find_neighbour (GstDpmHall * self, GstDpmPeer * peer)
   return found;
 }
 
-/* Tells @peer the names on @page, or on all of them.  Returns: the page after that;
- * 0: there is none of that number */
-static guint
-say_names (GstDpmHall * self, GstDpmPeer * peer, gboolean all, guint page)
+/* Tells @peer the names on @page.  Returns: whether there is one of that number */
+static gboolean
+say_names (GstDpmHall * self, GstDpmPeer * peer, gboolean news, guint page)
 {
-  GstDpmRoster *roster = gst_dpm_node_get_roster (self->node);
-  gint number = (gint) gst_dpm_peer_get_number (peer);
-  guint n_pages = 0;
-  GstBuffer *buffer;
+  GstBuffer *buffer = gst_dpm_roster_write_sdes (gst_dpm_node_get_roster
+      (self->node), (gint) gst_dpm_peer_get_number (peer), self->ssrc, news,
+      page);
 
-  while ((buffer = gst_dpm_roster_write_sdes (roster, number, self->ssrc,
-              page++)) != NULL) {
-    gst_dpm_port_send (gst_dpm_node_get_port (self->node), peer, buffer, TRUE);
-    gst_buffer_unref (buffer);
-    n_pages = page;
-    if (!all)
-      break;
-  }
-  return n_pages;
+  if (buffer == NULL)
+    return FALSE;
+  gst_dpm_port_send (gst_dpm_node_get_port (self->node), peer, buffer, TRUE);
+  gst_buffer_unref (buffer);
+  return TRUE;
 }
 
-void
-gst_dpm_hall_names (GstDpmHall * self, gboolean all)
+/* ... all of them, or all that are new */
+static void
+say_all_names (GstDpmHall * self, GstDpmPeer * peer, gboolean news)
 {
-  guint n_pages = 0;
+  guint page = 0;
+
+  while (say_names (self, peer, news, page))
+    page++;
+}
+
+/* Who comes and goes all the time must not fill the paths of all others with the names of
+ * all others. */
+void
+gst_dpm_hall_names (GstDpmHall * self, gboolean news)
+{
+  gboolean any = FALSE;
 
   gst_fairmix_lock_acquire (&self->lock);
-  for (guint i = 0; i < self->neighbours->len; i++)
-    n_pages = MAX (n_pages, say_names (self, gst_dpm_neighbour_get_peer
-            (g_ptr_array_index (self->neighbours, i)), all,
-            all ? 0 : self->page));
+  for (guint i = 0; i < self->neighbours->len; i++) {
+    GstDpmPeer *peer = gst_dpm_neighbour_get_peer (g_ptr_array_index
+        (self->neighbours, i));
+
+    if (news)
+      say_all_names (self, peer, TRUE);
+    else
+      any |= say_names (self, peer, FALSE, self->page);
+  }
   gst_fairmix_lock_release (&self->lock);
-  self->page = n_pages > self->page ? self->page + 1 : 0;
+  if (!news)
+    self->page = any ? self->page + 1 : 0;
 }
 
 void
@@ -213,7 +225,7 @@ gst_dpm_hall_joined (GstDpmHall * self, GstDpmPeer * peer)
   add_neighbour (self, peer, is_mixer ? NULL : name,
       self->is_near ? NEAR_BITRATE : 0);
   tell (self, "joined", peer, name, FMX_JOIN_REASON_NONE);
-  say_names (self, peer, TRUE, 0);      /* the others know them */
+  say_all_names (self, peer, FALSE);    /* the others know them */
   g_free (name);
 }
 
@@ -421,7 +433,7 @@ gst_dpm_hall_uplink (GstDpmHall * self, FmxJoinClientEvent event,
     if (self->is_near)          /* whom we heard from above may come to us */
       set_successor (gst_dpm_neighbour_get_sink (find_neighbour (self, peer)),
           NAMESAKE);
-    say_names (self, peer, TRUE, 0);
+    say_all_names (self, peer, FALSE);
   } else if (event == FMX_JOIN_CLIENT_LEFT && neighbour != NULL) {
     forget_neighbour (self, take_neighbour (self, peer));
   }

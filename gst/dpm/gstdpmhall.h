@@ -53,7 +53,8 @@ void gst_dpm_hall_expect_return (GstDpmHall * hall, GstDpmPeer * mixer);
 void gst_dpm_hall_take_share (GstDpmHall * hall, GstDpmPeer * above);
 /* 200 ms are over. */
 void gst_dpm_hall_tick (GstDpmHall * hall);
-void gst_dpm_hall_names (GstDpmHall * hall, gboolean all);
+/* @news: names that are new; else it is time to say some of all again */
+void gst_dpm_hall_names (GstDpmHall * hall, gboolean news);
 void gst_dpm_hall_add_stats (GstDpmHall * hall, GstStructure * stats);
 
 /* @voice: (nullable): ours, from now on; @cname: (nullable): its name */

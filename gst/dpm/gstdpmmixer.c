@@ -111,9 +111,9 @@ gst_dpm_mixer_left (GstDpmNode * node, GstDpmPeer * peer, FmxJoinReason reason)
 }
 
 static void
-gst_dpm_mixer_names (GstDpmNode * node, gboolean all)
+gst_dpm_mixer_names (GstDpmNode * node, gboolean news)
 {
-  gst_dpm_hall_names (&GST_DPM_MIXER (node)->hall, all);
+  gst_dpm_hall_names (&GST_DPM_MIXER (node)->hall, news);
 }
 
 static void

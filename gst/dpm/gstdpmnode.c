@@ -285,14 +285,16 @@ on_tick (gpointer user, FmxTime now)
 {
   GstDpmNodePrivate *priv = PRIVATE (user);
   GstStructure *stats;
-  gboolean news;
+  gboolean news, again;
 
   g_object_get (priv->graph.mixer, "stream-stats", &stats, NULL);
   news = gst_dpm_roster_update (priv->roster, stats, (gint64) (now / 1000));
   gst_structure_free (stats);
-  if (GST_DPM_NODE_GET_CLASS (user)->names != NULL
-      && (news || ++priv->n_ticks % NAMES_TICKS == 0))
-    GST_DPM_NODE_GET_CLASS (user)->names (user, news);
+  again = ++priv->n_ticks % NAMES_TICKS == 0;
+  if (GST_DPM_NODE_GET_CLASS (user)->names != NULL && news)
+    GST_DPM_NODE_GET_CLASS (user)->names (user, TRUE);
+  if (GST_DPM_NODE_GET_CLASS (user)->names != NULL && again)
+    GST_DPM_NODE_GET_CLASS (user)->names (user, FALSE);
   if (GST_DPM_NODE_GET_CLASS (user)->tick != NULL)
     GST_DPM_NODE_GET_CLASS (user)->tick (user, now);
 }

@@ -22,7 +22,7 @@ G_DECLARE_DERIVABLE_TYPE (GstDpmNode, gst_dpm_node, GST, DPM_NODE, GstBin)
  * @teardown: PAUSED to READY: nobody is told anything any more
  * @joined, @left, @uplink: as in #GstDpmPortCallbacks; @uplink has told already
  * @mixes: as in #GstDpmPortCallbacks; @tick: likewise, after @names
- * @names: the names changed (@all), or it is time to say some again
+ * @names: there are new names (@news), or it is time to say some again
  * @voice: our own voice is there, to be linked; %FALSE if that cannot be now
  * @add_stats: what else there is
  *
@@ -42,7 +42,7 @@ struct _GstDpmNodeClass
   void (*mixes) (GstDpmNode * self, GstDpmPeer * peer,
       const FmxJoinMixing * mixing);
   void (*tick) (GstDpmNode * self, FmxTime now);
-  void (*names) (GstDpmNode * self, gboolean all);
+  void (*names) (GstDpmNode * self, gboolean news);
   gboolean (*voice) (GstDpmNode * self, const GstDpmVoice * voice);
   void (*add_stats) (GstDpmNode * self, GstStructure * stats);
 };

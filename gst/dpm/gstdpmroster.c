@@ -24,6 +24,7 @@ typedef struct
   guint ssrc;
   gint neighbour;
   gchar *name;
+  gboolean is_news;             /* the name, since the update before */
   gboolean talks;
   gint64 last_talk_us;
   gboolean is_there;
@@ -122,6 +123,7 @@ update_entry (GstDpmRoster * roster, const GstStructure * s, gint64 now_us)
       message_talk (roster, entry);     /* now we know who it is */
   }
   entry->is_there = TRUE;
+  entry->is_news = news;
   if (level <= TALK_LEVEL) {
     entry->last_talk_us = now_us;
     set_talks (roster, entry, TRUE);
@@ -176,7 +178,7 @@ write_chunk (GstByteWriter * writer, const Entry * entry)
 
 /* Returns: how many it wrote */
 static guint
-write_names (GstDpmRoster * roster, gint neighbour, guint page,
+write_names (GstDpmRoster * roster, gint neighbour, gboolean news, guint page,
     GstByteWriter * writer)
 {
   guint n = 0, n_written = 0;
@@ -185,7 +187,7 @@ write_names (GstDpmRoster * roster, gint neighbour, guint page,
     Entry *entry = g_ptr_array_index (roster->entries, i);
 
     if (entry->name == NULL || entry->neighbour == neighbour
-        || n++ / PAGE_NAMES != page)
+        || (news && !entry->is_news) || n++ / PAGE_NAMES != page)
       continue;
     write_chunk (writer, entry);
     n_written++;
@@ -195,7 +197,7 @@ write_names (GstDpmRoster * roster, gint neighbour, guint page,
 
 GstBuffer *
 gst_dpm_roster_write_sdes (GstDpmRoster * roster, gint neighbour, guint32 ssrc,
-    guint page)
+    gboolean news, guint page)
 {
   GstByteWriter writer;
   guint n, size;
@@ -206,7 +208,7 @@ gst_dpm_roster_write_sdes (GstDpmRoster * roster, gint neighbour, guint32 ssrc,
   gst_byte_writer_put_uint16_be (&writer, 1);
   gst_byte_writer_put_uint32_be (&writer, ssrc);
   gst_byte_writer_put_uint32_be (&writer, 0);
-  n = write_names (roster, neighbour, page, &writer);
+  n = write_names (roster, neighbour, news, page, &writer);
   size = gst_byte_writer_get_size (&writer);
   gst_byte_writer_set_pos (&writer, 8);
   gst_byte_writer_put_uint16_be (&writer,

@@ -5,7 +5,6 @@
 #include <gst/gst.h>
 
 G_BEGIN_DECLS
-
 /**
  * GstDpmRoster:
  *
@@ -34,17 +33,17 @@ gboolean gst_dpm_roster_update (GstDpmRoster * roster,
  * gst_dpm_roster_write_sdes:
  * @neighbour: whose own streams are left out
  * @ssrc: who says so
+ * @news: those that the last update changed; else all
  * @page: the first packet is 0
  *
  * Returns: (transfer full) (nullable): an RTCP packet with the names of the
  *     streams; %NULL: there is no such page
  */
 GstBuffer *gst_dpm_roster_write_sdes (GstDpmRoster * roster, gint neighbour,
-    guint32 ssrc, guint page);
+    guint32 ssrc, gboolean news, guint page);
 
 /* Returns: how many streams there are */
 guint gst_dpm_roster_count (GstDpmRoster * roster);
 
 G_END_DECLS
-
 #endif /* __GST_DPM_ROSTER_H__ */

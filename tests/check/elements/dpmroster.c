@@ -7,19 +7,21 @@
 
 #define SSRC 1234
 
-/* What a mixer says of one stream: its name is @cname */
+/* What a mixer says of @n streams: all have the name @cname */
 static GstStructure *
-stats_new (const gchar * cname)
+stats_new (const gchar * cname, guint n)
 {
   GstStructure *stats = gst_structure_new_empty ("stats");
   GValue streams = G_VALUE_INIT, stream = G_VALUE_INIT;
 
   g_value_init (&streams, GST_TYPE_ARRAY);
-  g_value_init (&stream, GST_TYPE_STRUCTURE);
-  g_value_take_boxed (&stream, gst_structure_new ("stream", "out-ssrc",
-          G_TYPE_UINT, SSRC, "neighbour", G_TYPE_INT, 1, "level", G_TYPE_UINT,
-          127, "cname", G_TYPE_STRING, cname, NULL));
-  gst_value_array_append_and_take_value (&streams, &stream);
+  for (guint i = 0; i < n; i++) {
+    g_value_init (&stream, GST_TYPE_STRUCTURE);
+    g_value_take_boxed (&stream, gst_structure_new ("stream", "out-ssrc",
+            G_TYPE_UINT, SSRC + i, "neighbour", G_TYPE_INT, 1, "level",
+            G_TYPE_UINT, 127, "cname", G_TYPE_STRING, cname, NULL));
+    gst_value_array_append_and_take_value (&streams, &stream);
+  }
   gst_structure_take_value (stats, "streams", &streams);
   return stats;
 }
@@ -30,7 +32,7 @@ told_name (const gchar * cname)
 {
   GstElement *owner = gst_object_ref_sink (gst_bin_new (NULL));
   GstDpmRoster *roster = gst_dpm_roster_new (owner);
-  GstStructure *stats = stats_new (cname);
+  GstStructure *stats = stats_new (cname, 1);
   FmxRtcpCname cnames[FMX_RTCP_COUNT_MAX];
   FmxRtcpReader reader;
   FmxRtcpPacket packet;
@@ -39,7 +41,7 @@ told_name (const gchar * cname)
   GstMapInfo map;
 
   gst_dpm_roster_update (roster, stats, 0);
-  buffer = gst_dpm_roster_write_sdes (roster, 2, 77, 0);
+  buffer = gst_dpm_roster_write_sdes (roster, 2, 77, FALSE, 0);
   fail_unless (buffer != NULL);
   fail_unless (gst_buffer_map (buffer, &map, GST_MAP_READ));
   fail_unless (fmx_rtcp_reader_init (&reader, map.data, map.size));
@@ -75,6 +77,44 @@ GST_START_TEST (test_a_long_name_is_cut_between_letters)
 
 GST_END_TEST;
 
+/* Returns: how many packets there are for another neighbour */
+static guint
+count_packets (GstDpmRoster * roster, gboolean news)
+{
+  guint n = 0;
+  GstBuffer *buffer;
+
+  while ((buffer = gst_dpm_roster_write_sdes (roster, 2, 77, news, n)) != NULL) {
+    gst_buffer_unref (buffer);
+    n++;
+  }
+  return n;
+}
+
+/* A hundred are there, and one comes: five times a second all others would be told of all
+ * else, past the rate that their paths have. */
+GST_START_TEST (test_what_is_new_is_told_and_not_all_again)
+{
+  GstElement *owner = gst_object_ref_sink (gst_bin_new (NULL));
+  GstDpmRoster *roster = gst_dpm_roster_new (owner);
+  const guint n_streams[] = { 100, 101, 101 };
+  const guint n_news[] = { 8, 1, 0 };   /* 14 names in each */
+
+  for (guint i = 0; i < G_N_ELEMENTS (n_streams); i++) {
+    GstStructure *stats = stats_new ("alice", n_streams[i]);
+
+    fail_unless_equals_int (gst_dpm_roster_update (roster, stats, 0),
+        n_news[i] > 0);
+    fail_unless_equals_int (count_packets (roster, TRUE), n_news[i]);
+    fail_unless_equals_int (count_packets (roster, FALSE), 8);
+    gst_structure_free (stats);
+  }
+  gst_dpm_roster_free (roster);
+  gst_object_unref (owner);
+}
+
+GST_END_TEST;
+
 static Suite *
 dpmroster_suite (void)
 {
@@ -83,6 +123,7 @@ dpmroster_suite (void)
 
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_a_long_name_is_cut_between_letters);
+  tcase_add_test (tc, test_what_is_new_is_told_and_not_all_again);
   return suite;
 }
 
