@@ -124,6 +124,7 @@ struct _GstDpmPort
   guint64 least_bps;            /* that one has for whom we mix; 0: not known */
   GstDpmPlaces *places;               /* of the sessions */
   guint n_ticks;
+  guint n_refusals;             /* told since the last tick */
   guint next_number;
   guint64 n_foreign;
   guint64 n_forgotten;          /* who knocked while too many did */

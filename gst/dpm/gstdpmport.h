@@ -16,7 +16,7 @@ G_BEGIN_DECLS
  * GstDpmPortCallbacks:
  * @joined: a neighbour is in; its elements are to be built
  * @left: a neighbour that was in is out; its elements are to be removed
- * @refused: somebody was not let in
+ * @refused: somebody was not let in; told of a few between two ticks
  * @uplink: something happened between us and the server that we join; @last: we
  *     were refused, and do not try again, there or elsewhere
  * @mixes: a neighbour was asked to mix, and does, or does not, as it says

@@ -10,6 +10,7 @@
 
 #define MAX_JOBS 64             /* a neighbour's elements may take milliseconds */
 #define MAX_KNOCKS 128
+#define MAX_REFUSALS 5          /* told of in a tick; strangers make them, any number */
 #define KNOCK_LIFE (1 * FMX_SECOND)     /* who knocked before that has begun anew */
 
 FmxTime
@@ -145,6 +146,8 @@ gst_dpm_port_act_as_mixer (GstDpmPort * port, const FmxJoinMixerResult * result)
       session_moved (port, result->session);
       break;
     case FMX_JOIN_MIXER_REFUSED:
+      if (port->n_refusals++ >= MAX_REFUSALS)   /* the statistics have them all */
+        break;
       job = gst_dpm_job_new (GST_DPM_JOB_REFUSED, NULL, result->reason);
       job->address = result->to;
       gst_dpm_port_tell (port, job);

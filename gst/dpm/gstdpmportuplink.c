@@ -80,6 +80,7 @@ void
 gst_dpm_mixing_tick (GstDpmPort * port)
 {
   gst_fairmix_lock_acquire (&port->lock);
+  port->n_refusals = 0;
   if (port->max_mixing > 0 && ++port->n_ticks % MIXING_TICKS == 0) {
     if (port->mixes)
       mixing_say (port);

@@ -15,7 +15,7 @@ typedef struct
 {
   GstDpmPort *port;
   GstDpmPeer *server;           /* of who joins */
-  gint n_joined, n_left, n_replaced;    /* atomic */
+  gint n_at_gate, n_joined, n_left, n_replaced, n_refused;      /* atomic */
   GMutex gate;                  /* who is told of a neighbour goes through it */
 } End;
 
@@ -25,6 +25,7 @@ on_joined (gpointer user, GstDpmPeer * peer)
   End *end = user;
 
   (void) peer;
+  g_atomic_int_inc (&end->n_at_gate);
   g_mutex_lock (&end->gate);
   g_mutex_unlock (&end->gate);
   g_atomic_int_inc (&end->n_joined);
@@ -44,9 +45,11 @@ on_left (gpointer user, GstDpmPeer * peer, FmxJoinReason reason)
 static void
 on_refused (gpointer user, const gchar * address, FmxJoinReason reason)
 {
-  (void) user;
+  End *end = user;
+
   (void) address;
   (void) reason;
+  g_atomic_int_inc (&end->n_refused);
 }
 
 static void
@@ -192,13 +195,37 @@ typedef struct
   GstDpmCrypto crypto;
   FmxJoinClient client;
   FmxJoinAddress mixer;
-  guint n_cookies, n_joined;
+  const FmxJoinSecret *secret;
+  guint n_cookies, n_joined, n_refused;
 } Guest;
+
+static Guest *
+guest_new (End * mixer)
+{
+  Guest *guest = g_new0 (Guest, 1);
+
+  guest->mixer = (FmxJoinAddress) { {
+  [10] = 0xff,[11] = 0xff, 127, 0, 0, 1},
+      (guint16) gst_dpm_port_get_number (mixer->port)};
+  guest->secret = &secret;
+  gst_dpm_crypto_init (&guest->crypto);
+  fail_unless (gst_dpm_socket_open (&guest->socket, "127.0.0.1", 0, NULL));
+  return guest;
+}
+
+static void
+guest_free (Guest * guest)
+{
+  gst_dpm_socket_close (&guest->socket);
+  gst_dpm_crypto_clear (&guest->crypto);
+  g_free (guest);
+}
 
 static void
 guest_send (Guest * guest, const FmxJoinClientResult * result)
 {
   guest->n_joined += result->event == FMX_JOIN_CLIENT_JOINED;
+  guest->n_refused += result->event == FMX_JOIN_CLIENT_REFUSED;
   if (result->size > 0)
     fail_unless (gst_dpm_socket_send (&guest->socket, result->data,
             result->size, &guest->mixer));
@@ -240,16 +267,18 @@ guest_ask (Guest * guest, const guint8 * hello, gsize size)
   }
 }
 
-/* So many round trips that who receives has looked at who waits, until we are in. */
+/* So many round trips that who receives has looked at who waits, until there is an
+ * answer. */
 static void
 guest_wait (Guest * guest)
 {
   FmxJoinMessage hello = {.type = FMX_JOIN_HELLO };
   guint8 data[FMX_JOIN_MAX_BYTES];
   gsize size = fmx_join_message_write (&hello, data);
-  guint n_joined = guest->n_joined;
+  guint n_joined = guest->n_joined, n_refused = guest->n_refused;
 
-  for (guint i = 0; i < ROUND_TRIPS && guest->n_joined == n_joined; i++)
+  for (guint i = 0; i < ROUND_TRIPS && guest->n_joined == n_joined
+      && guest->n_refused == n_refused; i++)
     guest_ask (guest, data, size);
 }
 
@@ -262,8 +291,8 @@ guest_join (Guest * guest)
   FmxJoinClientResult result;
 
   fmx_join_client_params_default (&params);
-  fmx_join_client_init (&guest->client, &params, &guest->crypto.join, &secret,
-      1);
+  fmx_join_client_init (&guest->client, &params, &guest->crypto.join,
+      guest->secret, 1);
   fail_unless (fmx_join_client_on_timeout (&guest->client, &result, 1));
   guest_ask (guest, result.data, result.size);  /* who reads the cookie says JOIN */
   guest_wait (guest);
@@ -275,13 +304,9 @@ guest_join (Guest * guest)
 GST_START_TEST (test_nobody_is_let_in_whom_nobody_can_serve)
 {
   End *mixer = mixer_new ();
-  Guest *guest = g_new0 (Guest, 1);
+  Guest *guest = guest_new (mixer);
   guint n = 0;
 
-  guest->mixer = (FmxJoinAddress) { {[10] = 0xff,[11] = 0xff, 127, 0, 0, 1},
-  (guint16) gst_dpm_port_get_number (mixer->port)};
-  gst_dpm_crypto_init (&guest->crypto);
-  fail_unless (gst_dpm_socket_open (&guest->socket, "127.0.0.1", 0, NULL));
   g_mutex_lock (&mixer->gate);
   while (n < 90 && guest_join (guest))
     n++;
@@ -290,9 +315,41 @@ GST_START_TEST (test_nobody_is_let_in_whom_nobody_can_serve)
   while (guest->n_joined == n)
     guest_join (guest);
   wait_for (&mixer->n_replaced, (gint) n);
-  gst_dpm_socket_close (&guest->socket);
-  gst_dpm_crypto_clear (&guest->crypto);
-  g_free (guest);
+  guest_free (guest);
+  end_free (mixer);
+}
+
+GST_END_TEST;
+
+#define STRANGERS 20
+
+/* Whoever tells is at the first neighbour, while strangers knock without the secret: it
+ * has a few of them to tell of then, and nobody who knows the secret behind all of them. */
+GST_START_TEST (test_of_many_strangers_a_few_are_told)
+{
+  const FmxJoinSecret wrong = { 5, "sesam" };
+  End *mixer = mixer_new ();
+  Guest *guest = guest_new (mixer), *stranger = guest_new (mixer);
+  GstStructure *stats = gst_structure_new_empty ("stats");
+  guint64 n_wrong = 0;
+
+  stranger->secret = &wrong;
+  g_mutex_lock (&mixer->gate);
+  fail_unless (guest_join (guest));
+  wait_for (&mixer->n_at_gate, 1);      /* no tick comes before it has gone on */
+  while (stranger->n_refused < STRANGERS)
+    guest_join (stranger);
+  g_mutex_unlock (&mixer->gate);
+  while (guest->n_joined < 2)
+    guest_join (guest);
+  wait_for (&mixer->n_joined, 2);
+  gst_dpm_port_add_stats (mixer->port, stats);
+  fail_unless (gst_structure_get_uint64 (stats, "n-wrong-secret", &n_wrong));
+  fail_unless (n_wrong >= STRANGERS);
+  fail_unless_equals_int (g_atomic_int_get (&mixer->n_refused), 5);
+  gst_structure_free (stats);
+  guest_free (guest);
+  guest_free (stranger);
   end_free (mixer);
 }
 
@@ -307,6 +364,7 @@ dpmport_suite (void)
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_a_session_in_which_many_have_talked_gets_new_keys);
   tcase_add_test (tc, test_nobody_is_let_in_whom_nobody_can_serve);
+  tcase_add_test (tc, test_of_many_strangers_a_few_are_told);
   return s;
 }
 
