@@ -63,6 +63,8 @@ class Door:
     def on_headers(self, message):
         """Before there is a body.  libsoup 3.2 never closes a connection that is kept alive"""
         message.get_response_headers().replace('Connection', 'close')
+        # libsoup would send a file as often as that names a part of it
+        message.get_request_headers().remove('Range')
         try:
             urllib.parse.unquote(message.get_uri().get_path(), errors='strict')
         except UnicodeDecodeError:      # no handler can be told such a path

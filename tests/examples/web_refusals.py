@@ -85,10 +85,20 @@ def check(port):
     expect(ask(port, 'PATCH', '/seats/guessed', 'x'), 404, 'no such seat')
     expect(ask(port, 'DELETE', seat), 204)
     expect(ask(port, 'DELETE', seat), 404)
+    check_parts(port)
     check_flood_of_joins(port, join)
     reply = ask(port, 'POST', '/seats', join, SECRET)
     expect(reply, 201)
     return reply[2]['Location']
+
+
+def check_parts(port):
+    """Who asks for a part of a file a thousand times gets the file once."""
+    whole = ask(port, 'GET', '/page.js')
+    parts = ask(port, 'GET', '/page.js', headers={'Range': 'bytes=' + ','.join(1000 * ['0-'])})
+    expect(parts, 200)
+    if parts[1] != whole[1]:
+        sys.exit(f'{len(parts[1])} bytes of a page of {len(whole[1])}')
 
 
 def check_flood_of_joins(port, join):
