@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What whoever comes to the server's port may cost it: connections, bodies, guesses."""
+import contextlib
 import hmac
 import ipaddress
 import os
@@ -8,8 +9,11 @@ import socket
 import time
 import urllib.parse
 
+from gi.repository import GLib
+
 IDLE_S = 30                     # a connection on which nothing gets on ends
 MAX_CONNECTIONS, MAX_OF_ONE = 500, 100          # in all; of one address
+SILENT_S, MAX_SILENT = 10, 30   # until it has asked something; of one address at a time
 MAX_BODY, MAX_ENDLESS = 1 << 16, 1 << 24         # more than that is refused; not even read
 TCP_ESTABLISHED = 1             # linux/tcp.h
 JOINS, JOINS_S, MAX_ASKING = 20, 10, 1000       # of one address; addresses at a time
@@ -37,31 +41,60 @@ def is_gone(message):
         return asking.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] != TCP_ESTABLISHED
 
 
+class Visit:
+    """A connection.  As long as nothing is asked on it, it may have one of the few threads
+    in which GLib shakes hands for TLS, and others wait for that."""
+
+    def __init__(self, connection, whose):
+        self.connection, self.whose = connection.weak_ref(), whose
+        self.since, self.is_silent = time.monotonic(), True
+
+    def lasts(self):
+        connection = self.connection()
+        return connection is not None and not connection.is_closed()
+
+    def end(self):
+        with contextlib.suppress(GLib.Error):           # he was faster
+            self.connection().shutdown(True, True)
+
+
 class Door:
     """refuse(message, status, why): how it says no"""
 
     def __init__(self, soup, secret, refuse):
         self.secret, self.refuse = secret.encode(), refuse
-        self.sockets = []               # that are open: (weak reference, whose)
+        self.visits = []                # that last
         self.joins = {}                 # of whom: when, of late
         soup.connect('request-started', self.on_started)
+        # what has come by then is read first
+        GLib.timeout_add_seconds(1, self.end_silence, priority=GLib.PRIORITY_LOW)
+
+    def end_silence(self):
+        now = time.monotonic()
+        for visit in self.visits:
+            if visit.is_silent and now - visit.since > SILENT_S and visit.lasts():
+                visit.end()
+        return True
 
     def on_started(self, _soup, message):
         """Somebody has connected."""
         connection = message.get_socket()
         whose = origin(message)
-        self.sockets = [(s, o) for s, o in self.sockets if s() and not s().is_closed()]
-        if len(self.sockets) >= MAX_CONNECTIONS or \
-                [o for _, o in self.sockets].count(whose) >= MAX_OF_ONE:
+        self.visits = [visit for visit in self.visits if visit.lasts()]
+        mine = [visit for visit in self.visits if visit.whose == whose]
+        if len(self.visits) >= MAX_CONNECTIONS or len(mine) >= MAX_OF_ONE or \
+                sum(visit.is_silent for visit in mine) >= MAX_SILENT:
             connection.close()
             return
         connection.set_timeout(IDLE_S)
-        self.sockets.append((connection.weak_ref(), whose))
-        message.connect('got-headers', self.on_headers)
+        visit = Visit(connection, whose)
+        self.visits.append(visit)
+        message.connect('got-headers', self.on_headers, visit)
         message.connect('got-chunk', self.on_chunk, [0])
 
-    def on_headers(self, message):
+    def on_headers(self, message, visit):
         """Before there is a body.  libsoup 3.2 never closes a connection that is kept alive"""
+        visit.is_silent = False
         message.get_response_headers().replace('Connection', 'close')
         # libsoup would send a file as often as that names a part of it
         message.get_request_headers().remove('Range')

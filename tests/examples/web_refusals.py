@@ -10,6 +10,7 @@ import http.client
 import json
 import os
 import pathlib
+import select
 import signal
 import socket
 import sys
@@ -21,8 +22,8 @@ from room import Room  # noqa: E402
 
 ROOT, BUILD = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 SECRET = {'Authorization': 'Bearer %C3%B6ffne%20dich'}
-ATTACKER = '127.0.0.2'
-MAX_BODY, MAX_ENDLESS, MAX_OF_ONE = 1 << 16, 1 << 24, 100
+ATTACKER, SILENT = '127.0.0.2', '127.0.0.3'
+MAX_BODY, MAX_ENDLESS, MAX_OF_ONE, MAX_SILENT = 1 << 16, 1 << 24, 100, 30
 JOINS, JOINS_S = 20, 10                         # of one address
 PATIENCE_S = 30
 SDP_OF_ONE_LINE = ('v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\n'
@@ -46,6 +47,10 @@ def ask(port, method, path, body=None, headers=None, whose='127.0.0.1'):
     text = reply.read().decode()
     connection.close()
     return reply.status, text, reply.headers
+
+
+def connect(port, whose=ATTACKER):
+    return socket.create_connection(('127.0.0.1', port), PATIENCE_S, (whose, 0))
 
 
 def expect(reply, status, says=''):
@@ -128,15 +133,14 @@ def send_endlessly(port):
 
 
 def check_floods(port, seat):
-    """Connections that say nothing, event streams that nobody reads, a body without an end,
-    from one address: others are served."""
+    """Connections that say nothing, event streams that nobody reads, a body without an end:
+    others are served."""
     sent = send_endlessly(port)
     if sent >= 4 * MAX_ENDLESS:
         sys.exit(f'{sent} bytes were taken')
     attackers = []
     for n in range(2 * MAX_OF_ONE):
-        attackers.append(socket.create_connection(('127.0.0.1', port), PATIENCE_S,
-                                                  (ATTACKER, 0)))
+        attackers.append(connect(port, ATTACKER if n % 2 else SILENT))
         if n % 2:                       # the other half says nothing
             attackers[-1].sendall(f'GET {seat}/events HTTP/1.1\r\nHost: x\r\n\r\n'.encode())
         if n % 10 == 0:
@@ -147,17 +151,50 @@ def check_floods(port, seat):
 
 
 def wait_for_refusal(port):
-    """An event stream that another one has replaced counts until it is closed: so silent
-    connections take the places of those, until there are too many."""
+    """An event stream that another one has replaced counts until it is closed: so connections
+    that owe a body take the places of those, until there are too many."""
     attackers = []
     while len(attackers) < MAX_OF_ONE:
         try:
             ask(port, 'GET', '/', whose=ATTACKER)
         except OSError:
             return attackers
-        attackers.append(socket.create_connection(('127.0.0.1', port), PATIENCE_S,
-                                                  (ATTACKER, 0)))
+        attackers.append(connect(port))
+        attackers[-1].sendall(b'POST /seats HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n')
     sys.exit('he is served by one connection more')
+
+
+def check_silence(port):
+    """Connections of one address that ask nothing, which may be that many; returns one that
+    never has asked all."""
+    slow = connect(port, SILENT)
+    slow.sendall(b'GET / HTTP/1.1\r\nX: ')
+    attackers = [connect(port, SILENT) for _ in range(MAX_OF_ONE - 1)]
+    expect(ask(port, 'GET', '/'), 200)          # all of them have been seen to
+    refused, _, _ = select.select(attackers, [], [], 0)
+    if len(attackers) - len(refused) != MAX_SILENT - 1:
+        sys.exit(f'of {len(attackers)} silent connections {len(refused)} are closed')
+    for attacker in attackers:
+        attacker.close()
+    return slow
+
+
+def wait_for_end(slow):
+    """Whoever asks a letter a second comes to no end, and takes somebody else's place"""
+    slow.settimeout(1)
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        try:
+            slow.sendall(b'x')
+            if not slow.recv(1):
+                slow.close()
+                return
+        except TimeoutError:
+            pass
+        except OSError:
+            slow.close()
+            return
+    sys.exit('it goes on and on')
 
 
 def check_abort(room):
@@ -190,7 +227,9 @@ def main():
         open_files = len(os.listdir(f'/proc/{room.server.pid}/fd'))
         seat = check(room.port)
         check_abort(room)
+        slow = check_silence(room.port)
         check_floods(room.port, seat)
+        wait_for_end(slow)
         expect(ask(room.port, 'DELETE', seat), 204)
         wait_for_files(room.server.pid, open_files)
     finally:
