@@ -26,8 +26,12 @@ def raise_limit():
 
 
 def origin(message):
-    """Who asks: an IPv4 address, or the network that a host of IPv6 has for itself."""
-    text = message.get_remote_address().get_address().to_string()
+    """Who asks: an IPv4 address, or the network that a host of IPv6 has for itself.  Of who
+    is gone already nobody knows."""
+    try:
+        text = message.get_socket().get_remote_address().get_address().to_string()
+    except GLib.Error:
+        return 'nobody'
     address = ipaddress.ip_address(text.partition('%')[0])
     if address.version == 4:
         return str(address)

@@ -13,6 +13,7 @@ import pathlib
 import select
 import signal
 import socket
+import struct
 import sys
 import time
 
@@ -211,6 +212,24 @@ def check_abort(room):
                   'his seat is held', PATIENCE_S)
 
 
+def cut(connection):
+    """Its other end is told that it is broken, not that it is over."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+    connection.close()
+
+
+def check_cuts(room):
+    """Who is gone before he is looked at leaves no trace, whatever he has asked."""
+    body = b'POST /seats HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}'
+    room.server.send_signal(signal.SIGSTOP)
+    for text in (b'', b'GET / HTTP/1.1\r\nHost: x\r\n\r\n', body):
+        attacker = connect(room.port)
+        attacker.sendall(text)
+        cut(attacker)
+    room.server.send_signal(signal.SIGCONT)
+    expect(ask(room.port, 'GET', '/'), 200)
+
+
 def wait_for_files(pid, most):
     """Until the server has no more of them open than it had"""
     deadline = time.monotonic() + PATIENCE_S
@@ -227,6 +246,7 @@ def main():
         open_files = len(os.listdir(f'/proc/{room.server.pid}/fd'))
         seat = check(room.port)
         check_abort(room)
+        check_cuts(room)
         slow = check_silence(room.port)
         check_floods(room.port, seat)
         wait_for_end(slow)
