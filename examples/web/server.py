@@ -17,6 +17,7 @@ packets pass from one browser to another as they are.  With --secret, POST /seat
 needs `Authorization: Bearer SECRET`, %-encoded as in a link.
 """
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -145,7 +146,8 @@ class Watcher:
 
     def drop(self):
         """Another one took its place."""
-        self.message.get_socket().shutdown(True, True)
+        with contextlib.suppress(GLib.Error):           # it was cut off, and nobody has seen
+            self.message.get_socket().shutdown(True, True)
         self.end()
 
 

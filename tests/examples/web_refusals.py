@@ -54,6 +54,14 @@ def connect(port, whose=ATTACKER):
     return socket.create_connection(('127.0.0.1', port), PATIENCE_S, (whose, 0))
 
 
+def hear(connection, until):
+    """What comes, until that does, or the end"""
+    heard = b''
+    while until not in heard and (more := connection.recv(1 << 16)):
+        heard += more
+    return heard
+
+
 def expect(reply, status, says=''):
     if reply[0] != status or says not in reply[1]:
         sys.exit(f'{status} "{says}" was expected, not {reply[0]} {reply[1]}')
@@ -230,6 +238,22 @@ def check_cuts(room):
     expect(ask(room.port, 'GET', '/'), 200)
 
 
+def check_cut_events(room, seat):
+    """A page whose connection broke has its events on the next one.  The server stands still
+    meanwhile, or it might see that the first one is gone."""
+    events = f'GET {seat}/events HTTP/1.1\r\nHost: x\r\n\r\n'.encode()
+    first = connect(room.port, '127.0.0.1')
+    first.sendall(events)
+    first.recv(1)
+    room.server.send_signal(signal.SIGSTOP)
+    cut(first)
+    with connect(room.port, '127.0.0.1') as second:
+        second.sendall(events)
+        room.server.send_signal(signal.SIGCONT)
+        if b'data:' not in hear(second, b'data:'):
+            sys.exit('no events come')
+
+
 def wait_for_files(pid, most):
     """Until the server has no more of them open than it had"""
     deadline = time.monotonic() + PATIENCE_S
@@ -247,6 +271,8 @@ def main():
         seat = check(room.port)
         check_abort(room)
         check_cuts(room)
+        for _ in range(10):             # in some, pictures are sent just then
+            check_cut_events(room, seat)
         slow = check_silence(room.port)
         check_floods(room.port, seat)
         wait_for_end(slow)
