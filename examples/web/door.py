@@ -102,9 +102,12 @@ class Door:
         message.get_response_headers().replace('Connection', 'close')
         # libsoup would send a file as often as that names a part of it
         message.get_request_headers().remove('Range')
+        where = message.get_uri()
         try:
-            urllib.parse.unquote(message.get_uri().get_path(), errors='strict')
-        except UnicodeDecodeError:      # no handler can be told such a path
+            message.get_method()
+            for text in (where.get_path(), where.get_query() or ''):
+                urllib.parse.unquote(text, errors='strict')
+        except UnicodeDecodeError:      # no handler can be told such things
             self.refuse(message, 400, 'not UTF-8')
         if message.get_request_headers().get_content_length() > MAX_BODY:
             self.refuse_body(message)

@@ -62,6 +62,12 @@ def hear(connection, until):
     return heard
 
 
+def talk(port, text):
+    with connect(port) as client:
+        client.sendall(text)
+        return hear(client, b'UTF-8')
+
+
 def expect(reply, status, says=''):
     if reply[0] != status or says not in reply[1]:
         sys.exit(f'{status} "{says}" was expected, not {reply[0]} {reply[1]}')
@@ -76,6 +82,9 @@ def check(port):
     expect(ask(port, 'POST', '/seats', join, {'Authorization': 'Bearer x'}), 401)
     expect(ask(port, 'GET', '/' + 300 * 'x' + '.html'), 404)
     expect(ask(port, 'GET', '/%ff.html'), 400, 'UTF-8')
+    expect(ask(port, 'GET', '/?secret=%ff'), 400, 'UTF-8')
+    if b'400' not in talk(port, b'G\xffT / HTTP/1.1\r\nHost: x\r\n\r\n'):
+        sys.exit('what is no method is none')
     expect(ask(port, 'POST', '/seats', '[1]', SECRET), 400, 'JSON object')
     expect(ask(port, 'POST', '/seats', 60000 * '[', SECRET), 400, 'JSON object')
     reply = ask(port, 'POST', '/seats', join, SECRET)
