@@ -368,13 +368,15 @@ resolve (gpointer data)
     uplink_set_address (port, &address);
   } else if (next == GST_DPM_NEXT_HOPELESS) {
     tell_uplink (port, FMX_JOIN_CLIENT_REFUSED, uplink->last_refusal, TRUE);
-  } else if (!uplink->resolved) {
-    tell_uplink (port, FMX_JOIN_CLIENT_SILENT, FMX_JOIN_REASON_NONE, FALSE);
+  } else if (!uplink->resolved || uplink->closed) {     /* or nobody would go on */
+    if (!uplink->resolved)
+      tell_uplink (port, FMX_JOIN_CLIENT_SILENT, FMX_JOIN_REASON_NONE, FALSE);
     gst_dpm_port_tell (port, gst_dpm_job_new (GST_DPM_JOB_RESOLVE_LATER, NULL,
             FMX_JOIN_REASON_NONE));
   }
-  gst_fairmix_lock_release (&port->lock);
+  /* who is there may have refused us as soon as the lock is free */
   g_atomic_int_set (&port->resolving, FALSE);
+  gst_fairmix_lock_release (&port->lock);
   /* wakes the receiver up, so that it sees that there is something to do */
   g_cancellable_cancel (port->wake_up);
   return NULL;

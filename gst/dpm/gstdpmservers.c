@@ -29,7 +29,9 @@ struct _GstDpmServers
   GArray *addresses;            /* of FmxJoinAddress: of the one before that */
   guint next_address;
   gint has_service;             /* atomic */
-  guint n_given, n_refused;     /* in this round of all of them */
+  guint n_given, n_refused;     /* in this round of all of them ... */
+  guint n_absent;               /* ... and names that had no address */
+  gboolean may_refuse;          /* the one that was given last has not yet */
 };
 
 static void
@@ -108,7 +110,9 @@ gst_dpm_servers_have_choice (GstDpmServers * self)
 void
 gst_dpm_servers_refused (GstDpmServers * self)
 {
-  self->n_refused++;
+  if (self->may_refuse)         /* it may be asked again, if there is no other now */
+    self->n_refused++;
+  self->may_refuse = FALSE;
 }
 
 /* --- who is nearest -------------------------------------------------------- */
@@ -229,14 +233,16 @@ add_service (GstDpmServers * self, const gchar * domain,
   g_object_unref (resolver);
 }
 
-/* Returns: whether nobody of the round that is over would ever let us in */
-static gboolean
+/* Returns: what is to be said of the round that is over; FOUND: there may be another one */
+static GstDpmNext
 round_begin (GstDpmServers * self)
 {
-  gboolean hopeless = self->n_given > 0 && self->n_refused == self->n_given;
+  gboolean refused = self->n_given > 0 && self->n_refused == self->n_given;
+  GstDpmNext next = !refused ? GST_DPM_NEXT_FOUND
+      : self->n_absent > 0 ? GST_DPM_NEXT_NONE : GST_DPM_NEXT_HOPELESS;
 
-  self->n_given = self->n_refused = 0;
-  return hopeless;
+  self->n_given = self->n_refused = self->n_absent = 0;
+  return next;
 }
 
 GstDpmNext
@@ -244,12 +250,15 @@ gst_dpm_servers_next (GstDpmServers * self, FmxJoinAddress * address,
     GCancellable * cancellable)
 {
   for (guint i = 0; self->next_address >= self->addresses->len; i++) {
+    GstDpmNext next = GST_DPM_NEXT_FOUND;
     Server *server;
 
     if (i == self->servers->len)
       return GST_DPM_NEXT_NONE;
-    if (self->next_server == 0 && round_begin (self))
-      return GST_DPM_NEXT_HOPELESS;
+    if (self->next_server == 0)
+      next = round_begin (self);
+    if (next != GST_DPM_NEXT_FOUND)
+      return next;
     server = g_ptr_array_index (self->servers, self->next_server);
     self->next_server = (self->next_server + 1) % self->servers->len;
     self->next_address = 0;
@@ -258,9 +267,12 @@ gst_dpm_servers_next (GstDpmServers * self, FmxJoinAddress * address,
       add_service (self, server->domain, cancellable);
     if (self->addresses->len == 0)
       add_host (self, server->host, cancellable);
+    if (self->addresses->len == 0)
+      self->n_absent++;
   }
   *address = g_array_index (self->addresses, FmxJoinAddress,
       self->next_address++);
   self->n_given++;
+  self->may_refuse = TRUE;
   return GST_DPM_NEXT_FOUND;
 }

@@ -30,16 +30,16 @@ gboolean gst_dpm_servers_have_choice (GstDpmServers * servers);
 
 typedef enum
 {
-  GST_DPM_NEXT_NONE,            /* no name has an address now */
+  GST_DPM_NEXT_NONE,            /* no name has an address now, or none but of who refused */
   GST_DPM_NEXT_FOUND,
-  GST_DPM_NEXT_HOPELESS         /* all addresses in a row were refused, once each */
+  GST_DPM_NEXT_HOPELESS         /* all names have addresses, and all of these refused */
 } GstDpmNext;
 
 /* Blocks.  @address: (out): the next one, from the beginning after the last */
 GstDpmNext gst_dpm_servers_next (GstDpmServers * servers,
     FmxJoinAddress * address, GCancellable * cancellable);
 
-/* At the one that was given last nobody would ever let us in. */
+/* At the one that was given last nobody would ever let us in.  May be said again. */
 void gst_dpm_servers_refused (GstDpmServers * servers);
 
 G_END_DECLS

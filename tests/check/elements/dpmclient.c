@@ -291,6 +291,26 @@ GST_START_TEST (test_it_is_an_error_when_all_servers_have_another_secret)
 
 GST_END_TEST;
 
+/* ... but one that has no address yet may have ours: the other one is asked meanwhile. */
+GST_START_TEST (test_a_server_without_an_address_has_not_refused)
+{
+  Person *first = mixer_new ("secret=other"), *alice;
+  gchar *line = g_strdup_printf (VOICE "dpmclient name=dpm secret=sesame "
+      "server=127.0.0.1:%u,nobody.invalid:7001", 440,
+      (guint) stat_of (first, "port"));
+
+  resolver_install ();
+  alice = person_start (person_new (line));
+  wait_for_stat (first, "n-wrong-secret", 4);
+  check_no_errors (alice);
+  person_free (alice);
+  person_free (first);
+  resolver_remove ();
+  g_free (line);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_without_a_server_it_does_not_start)
 {
   static const gchar *const lines[] = { "dpmclient name=dpm",
@@ -425,6 +445,7 @@ dpmclient_suite (void)
   tcase_add_test (tc, test_a_node_that_stops_sends_its_clients_to_the_next);
   tcase_add_test (tc, test_one_server_with_another_secret_ends_nothing);
   tcase_add_test (tc, test_it_is_an_error_when_all_servers_have_another_secret);
+  tcase_add_test (tc, test_a_server_without_an_address_has_not_refused);
   tcase_add_test (tc, test_without_a_server_it_does_not_start);
   tcase_add_test (tc, test_a_secret_that_is_too_long_is_an_error);
   tcase_add_test (tc, test_pads_go_while_it_plays);

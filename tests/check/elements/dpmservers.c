@@ -69,6 +69,35 @@ GST_START_TEST (test_a_round_is_hopeless_when_all_have_refused)
 
 GST_END_TEST;
 
+/* The one that was asked twice, and the name that has no address yet, may be those that let
+ * us in. */
+GST_START_TEST (test_who_was_not_asked_has_not_refused)
+{
+  GstDpmServers *servers = gst_dpm_servers_new ("127.0.0.1:7000,"
+      "127.0.0.1:7001", NULL);
+  FmxJoinAddress address;
+
+  assert_next (servers, 7000);
+  gst_dpm_servers_refused (servers);
+  gst_dpm_servers_refused (servers);
+  assert_next (servers, 7001);
+  assert_next (servers, 7000);
+  gst_dpm_servers_free (servers);
+  resolver_install ();
+  servers = gst_dpm_servers_new ("127.0.0.1:7000,nobody.invalid:7001", NULL);
+  for (guint i = 0; i < 3; i++) {
+    assert_next (servers, 7000);
+    gst_dpm_servers_refused (servers);
+    fail_unless_equals_int (gst_dpm_servers_next (servers, &address, NULL),
+        GST_DPM_NEXT_NONE);
+    gst_dpm_servers_refused (servers);
+  }
+  gst_dpm_servers_free (servers);
+  resolver_remove ();
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_what_cannot_be_read_is_an_error)
 {
   static const gchar *const texts[] = { "", "host:99999", "good,[::",
@@ -202,6 +231,7 @@ dpmservers_suite (void)
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_one_name_follows_the_other_and_the_first_the_last);
   tcase_add_test (tc, test_a_round_is_hopeless_when_all_have_refused);
+  tcase_add_test (tc, test_who_was_not_asked_has_not_refused);
   tcase_add_test (tc, test_what_cannot_be_read_is_an_error);
   tcase_add_test (tc, test_a_name_without_a_port_may_be_a_service);
   tcase_add_test (tc, test_the_host_that_answers_first_is_the_first);
