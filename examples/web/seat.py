@@ -33,6 +33,7 @@ JOIN_S = 60                     # from the offer to a connection
 RISES = 'up', 'resume', 'breaker-closed'        # reasons for more
 SILENCE_S = 15                  # without RTCP: nobody is there any more
 MAX_KBPS = 1000
+MAX_SSRCS = 16                  # of a microphone, one after the other
 FEEDBACK_MS = 100
 LINK_QUEUE_MS = 300             # of --link: as access networks have it
 DIRECTION = GstWebRTC.WebRTCRTPTransceiverDirection
@@ -96,7 +97,7 @@ class Seat:
         self.linked = self.answered = self.closed = False
         self.rate = self.narrow = self.mix_src = None
         self.mix_sinks, self.proxies, self.handlers = [], [], []
-        self.microphone = None          # its SSRC
+        self.microphone = self.voice = None     # its SSRC; what all of them come through
         self.selection = {'separate': [], 'mixed': [], 'held': []}
         self.cause = 'start'            # why its rate is no higher
         self.wishes = {}                # SSRC: whether it shall stay separate
@@ -268,13 +269,21 @@ class Seat:
             element.set_property('sync', False)
 
     def on_pad(self, _web, pad):
-        """The browser's microphone."""
+        """The browser's microphone; another one when it takes another SSRC."""
         if pad.direction != Gst.PadDirection.SRC or self.closed:
             return
         self.microphone = pad.get_current_caps().get_structure(0).get_value('ssrc')
-        sink = self.room.request_pad(f'sink_{self.number}', self.name)
-        self.mix_sinks.append(sink)
-        pad.link(self.join(self.pipe, self.room.pipe, sink))
+        if self.voice is None:
+            sink = self.room.request_pad(f'sink_{self.number}', self.name)
+            self.mix_sinks.append(sink)
+            self.voice = Gst.ElementFactory.make('funnel', None)
+            self.pipe.add(self.voice)
+            self.voice.get_static_pad('src').link(self.join(self.pipe, self.room.pipe, sink))
+            self.voice.sync_state_with_parent()
+        if self.voice.numsinkpads < MAX_SSRCS:
+            pad.link(self.voice.request_pad_simple('sink_%u'))
+        else:
+            GLib.idle_add(self.fail, 'too many SSRCs')
 
     # -- while it is there
 
@@ -365,5 +374,5 @@ class Seat:
         # what calls us would keep us, and we all that a connection has of files and threads
         for caller, number in self.handlers:
             caller.disconnect(number)
-        self.pipe = self.web = self.slots = self.rate = self.narrow = None
+        self.pipe = self.web = self.slots = self.rate = self.narrow = self.voice = None
         self.on_gone(self)

@@ -11,7 +11,7 @@ gi.require_version('GstWebRTC', '1.0')
 from gi.repository import GLib, Gst, GstSdp, GstWebRTC  # noqa: E402
 
 MICROPHONE = ('audiotestsrc is-live=true wave=pink-noise volume=0.2 ! opusenc '
-              'bitrate=32000 ! rtpopuspay pt=111 ! application/x-rtp,media=audio,'
+              'bitrate=32000 ! rtpopuspay name=pay pt=111 ! application/x-rtp,media=audio,'
               'encoding-name=OPUS,payload=111,clock-rate=48000 ! queue name=last')
 
 # As often as Chromium tells of packets; before GStreamer 1.26 they answer without the

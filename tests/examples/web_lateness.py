@@ -34,7 +34,7 @@ def wait_for(look, otherwise):
         os._exit(1)                     # threads that wait for an hour do not end
 
 
-def sit_down(room):
+def sit_down(room, talks=False):
     """Returns the seat of a browser that is connected, and the browser."""
     found = []
     room.join('Ada', lambda *ready: found.append(ready))
@@ -42,7 +42,7 @@ def sit_down(room):
     seat, offer, wrong = found[0]
     if wrong:
         sys.exit(wrong)
-    browser = Browser(types.SimpleNamespace(offer=offer, answer=seat.answer), False)
+    browser = Browser(types.SimpleNamespace(offer=offer, answer=seat.answer), talks)
     wait_for(lambda: seat.linked, 'no connection')
     return seat, browser
 
@@ -127,6 +127,23 @@ def check_leaving(room):
     browser.pipe.set_state(Gst.State.NULL)
 
 
+def check_collision(room):
+    """Somebody else has the SSRC of a microphone, which takes another one and is heard on"""
+    heard = set(room.names)
+    seat, browser = sit_down(room, talks=True)
+    for _ in range(3):
+        wait_for(lambda: seat.closed or room.names.keys() - heard, 'no voice')
+        if seat.closed:
+            print('who takes another SSRC loses his seat', flush=True)
+            os._exit(1)
+        heard |= room.names.keys()
+        browser.pipe.get_by_name('pay').get_static_pad('src').send_event(Gst.Event.new_custom(
+            Gst.EventType.CUSTOM_UPSTREAM, Gst.Structure.from_string(
+                f'GstRTPCollision, ssrc=(uint){seat.microphone}')[0]))
+    seat.close()
+    browser.pipe.set_state(Gst.State.NULL)
+
+
 def main():
     Gst.init(None)
     check_pictures()
@@ -136,6 +153,7 @@ def main():
     check_unanswered(room)
     check_failed(room)
     check_leaving(room)
+    check_collision(room)
     seat, browser = sit_down(room)
     seat.mix_src.set_offset(EARLY)
     sent = []
