@@ -76,8 +76,10 @@ def run(room):
     ben.evaluate('$("microphone").selectedIndex = $("microphone").length - 2;'
                  '$("mute").click(); $("leave").click()')
     room.wait_for(lambda: room.said('left', name='Ben'), 'Ben is still there')
-    ben.evaluate('picture = undefined; $("join").requestSubmit()')
+    ben.evaluate('picture = undefined; $("join").requestSubmit(); $("join").requestSubmit()')
     shows(ben, 'picture && $("mute").textContent === "Muted"', 'Ben does not come back muted')
+    if ben.evaluate('picture.n_seats') != 2:
+        raise Failed('who is impatient has two seats')
     if ben.evaluate('sound.microphone.getTracks()[0].enabled'):
         raise Failed('Ben is muted, and heard')
     if not ben.evaluate('$("microphone").value && $("microphone").value === '

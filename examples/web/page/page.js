@@ -16,7 +16,7 @@ const CAUSES = {'start': 'it is being found out', 'down-loss': 'packets were los
   'down-no-feedback': 'your browser fell silent'};
 const SPARE_BPS = 60000;        // more than a voice takes
 const people = new Map();       // SSRC: {name, x, y, item, face, pin, mixed}
-let sound, seat, events, picture, history = [];
+let sound, seat, events, picture, history = [], joining = false;
 
 // --- the door
 
@@ -29,8 +29,7 @@ async function listMicrophones() {
       list.add(new Option(d.label, d.deviceId), list.lastElementChild);
 }
 
-async function join(event) {
-  event.preventDefault();
+async function join() {
   $('wrong').textContent = '';
   try {
     sound = new Sound(ssrc => people.has(ssrc));
@@ -347,7 +346,12 @@ $('talk').onclick = async () => {
   if (focused) firstButton().focus();
 };
 $('leave').onclick = () => leave();
-$('join').onsubmit = join;
+$('join').onsubmit = async event => {
+  event.preventDefault();
+  if (joining) return;          // whoever is impatient would have two seats, and hear nobody
+  joining = true;
+  await join().finally(() => { joining = false; });
+};
 addEventListener('pagehide', () => seat && navigator.sendBeacon(seat + '/leave'));
 $('name').value = localStorage.name ?? '';
 // the secret comes with the link, behind the #, which no server sees
