@@ -372,11 +372,16 @@ gst_partial_mix_release_pad (GstElement * element, GstPad * pad)
 
 /* GstPartialMixIsThereFunc, with the lock */
 static gboolean
-is_there (guint32 ssrc, gpointer self)
+is_there (gint listener, guint32 ssrc, gpointer user_data)
 {
-  return
-      gst_partial_mix_table_is_ssrc_used (&GST_PARTIAL_MIX_CAST (self)->table,
-      ssrc);
+  GstPartialMix *self = GST_PARTIAL_MIX_CAST (user_data);
+  gboolean listens = listener < 0;
+  guint i;
+
+  for (i = 0; !listens && i < self->listeners->len; i++)
+    listens = gst_partial_mix_listener_get_neighbour (g_ptr_array_index
+        (self->listeners, i)) == listener;
+  return listens && gst_partial_mix_table_is_ssrc_used (&self->table, ssrc);
 }
 
 static void

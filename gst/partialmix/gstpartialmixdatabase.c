@@ -208,18 +208,23 @@ is_gone (gpointer ssrc, gpointer said, gpointer user_data)
 {
   const Presence *presence = user_data;
 
-  return !presence->is_there (GPOINTER_TO_UINT (ssrc), presence->user_data);
+  return !presence->is_there (-1, GPOINTER_TO_UINT (ssrc), presence->user_data);
 }
 
 /* @key: of said_for */
 static gboolean
 is_gone_for_one (gpointer key, gpointer said, gpointer user_data)
 {
-  return is_gone (GUINT_TO_POINTER ((guint32) g_ascii_strtoull (strchr (key,
-                  '/') + 1, NULL, 10)), said, user_data);
+  const Presence *presence = user_data;
+  gchar *slash;
+  gint listener = (gint) g_ascii_strtoll (key, &slash, 10);
+
+  return !presence->is_there (listener, (guint32) g_ascii_strtoull (slash + 1,
+          NULL, 10), presence->user_data);
 }
 
-/* Streams come and go, each with another SSRC, and so what was said of them piles up. */
+/* Streams come and go, each with another SSRC, listeners each with another number, and so
+ * what was said of them piles up. */
 static void
 forget_gone (GstPartialMixDatabase * database, GHashTable * table,
     Presence * presence)

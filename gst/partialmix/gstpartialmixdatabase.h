@@ -50,8 +50,9 @@ const gchar *gst_partial_mix_database_get_location (GstPartialMixDatabase *
 gboolean gst_partial_mix_database_reload (GstPartialMixDatabase * database,
     GstFairmixLock * lock, gchar ** complaints, GError ** error);
 
-/* Whether there is a stream of that SSRC */
-typedef gboolean (*GstPartialMixIsThereFunc) (guint32 ssrc, gpointer user_data);
+/* Whether there is a stream of that SSRC, and @listener, if it is not negative */
+typedef gboolean (*GstPartialMixIsThereFunc) (gint listener, guint32 ssrc,
+    gpointer user_data);
 
 /* @values: fields named as the keys; what is not there is not changed.  With a
  * field `neighbour` (int) it is for that listener alone.  @is_there: (nullable): where so

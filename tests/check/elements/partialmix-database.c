@@ -306,8 +306,8 @@ GST_START_TEST (test_an_application_may_say_it_in_other_types)
 
 GST_END_TEST;
 
-/* A mixer lasts longer than its streams: what was said of thousands who have left keeps
- * nobody from being muted. */
+/* A mixer lasts longer than its streams and listeners: what was said of thousands who have
+ * left, or for them, keeps nobody from being muted. */
 GST_START_TEST (test_what_was_said_of_those_who_left_makes_room)
 {
   const gchar *const texts[] = { "s,mute=true", "s,neighbour=10,mute=true" };
@@ -321,6 +321,12 @@ GST_START_TEST (test_what_was_said_of_those_who_left_makes_room)
   say (rig, 102, texts[__i__]);
   for (guint i = 0; i < 4200; i++)
     say (rig, 10000 + i, texts[__i__]);
+  for (guint i = 0; i < 4200; i++) {
+    gchar *text = g_strdup_printf ("s,neighbour=%u,mute=true", 20000 + i);
+
+    say (rig, 101, text);
+    g_free (text);
+  }
   say (rig, 101, texts[__i__]);
   fail_unless_equals_int (count_warnings (rig), 0);
   rig_run (rig, 1);
