@@ -198,8 +198,10 @@ class Room:
     def on_talk(self, ssrc, name):
         """A meeting's names come before its streams, or after them."""
         _, number = self.names.get(ssrc, (None, None))
-        if name and number is None and len(self.told) < MAX_TOLD:
+        if name and number is None:
             self.told[ssrc] = name
+            while len(self.told) > MAX_TOLD:        # of some nothing ever comes
+                del self.told[next(iter(self.told))]
         if name and number not in (None, RTP_NEIGHBOUR) and number < FIRST_SEAT:
             self.names[ssrc] = clean(name), number
 
