@@ -91,6 +91,23 @@ def commit():
     return git.stdout.strip() or 'unknown'
 
 
+def version_of(flow, build):
+    """What a peer's program says of itself; '' if it says nothing."""
+    command = flow['command'].format(path=flow['path'], tools=uml.tools(build))
+    try:
+        told = subprocess.run([*shlex.split(command), 'version'], check=False,
+                              stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, timeout=STOP_S)
+    except (OSError, subprocess.TimeoutExpired):
+        return ''
+    return told.stdout.strip() if told.returncode == 0 else ''
+
+
+def versions_of(run, build):
+    peers = {f['program']: version_of(f, build) for f in run.peers.values()}
+    return {'peers': peers} if peers else {}
+
+
 class Job:
     """One run under way."""
 
@@ -108,7 +125,7 @@ class Job:
             'seed': run.seed, 'duration_s': run.duration_s,
             'commit': commit(), 'python': platform.python_version(),
             'machine': platform.machine(), 'command': shlex.join(sys.argv),
-            **self.runner.versions()}
+            **self.runner.versions(), **versions_of(run, args.build)}
         command, env = self.runner.prepare(run, self.folder, args.build)
         with open(self.folder / 'runner.log', 'wb') as log:
             self.process = subprocess.Popen(

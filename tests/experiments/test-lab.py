@@ -306,6 +306,24 @@ class PeerTest(unittest.TestCase):
         job = guest.job(network.Network(theirs), '/tools')
         self.assertIn('/tools/run /x recv 10.1.0.2 5000', job)
         self.assertIn('/tools/run /x send 10.1.1.2 5000 10.000 10000 880', job)
+        theirs.flows['a']['least_bps'] = 12_000
+        job = guest.job(network.Network(theirs), '/tools')
+        self.assertIn('send 10.1.1.2 5000 10.000 12000 880', job)
+
+    def test_it_says_which_it_is(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / 'them'
+            program.write_text('#!/bin/sh\n[ $1 = version ] && echo them 1.2\n',
+                               encoding='ascii')
+            program.chmod(0o755)
+            ours, theirs = self.runs()
+            theirs.flows['a'].update(command='{path}', path=str(program))
+            self.assertEqual(run.versions_of(theirs, folder), {'peers': {'them': 'them 1.2'}})
+            self.assertEqual(run.versions_of(ours, folder), {})
+            program.write_text('#!/bin/sh\necho no; exit 2\n', encoding='ascii')
+            self.assertEqual(run.versions_of(theirs, folder), {'peers': {'them': ''}})
+            theirs.flows['a']['path'] = '/nowhere'
+            self.assertEqual(run.versions_of(theirs, folder), {'peers': {'them': ''}})
 
     def test_a_simulator_refuses_it(self):
         ours, theirs = self.runs()

@@ -9,7 +9,6 @@ from lab import als, graphs, group, scenario
 
 LEAD_S = 0.5                    # receivers stand before senders start
 WARM_S = 2.0                    # for the neighbours to learn their addresses
-PEER_LEAST_BPS = 10_000         # a peer's floor: none of its own choosing
 
 
 def ns_batch(lines):
@@ -229,7 +228,7 @@ def flow_commands(net, tools, out, bundle=graphs.bundle):
             commands += [
                 (-LEAD_S, sink, f'{command} recv {source.address} {port}'),
                 (start, source, f'{command} send {sink.address} {port} '
-                 f'{stop - start:.3f} {PEER_LEAST_BPS} {most}')]
+                 f'{stop - start:.3f} {flow["least_bps"]} {most}')]
         else:
             commands += bundle(net, name, tools, out)
     commands += als.flow_commands(net, tools, out)

@@ -128,6 +128,7 @@ KINDS['peer'] = {
     'program': None,            # its name for `run.py --peer NAME=PATH`
     'command': '{path}',        # how to call it; {tools}: our net/ (README.md)
     'path': None,               # of the program; run.py fills it in
+    'least_bps': 10_000,        # its floor: none of its own choosing
 }
 STAIRCASES = {('link', 'rate_bps'), ('link', 'back_rate_bps'),
               ('link', 'delay_ms'), ('link', 'loss'), ('link', 'back_loss'),

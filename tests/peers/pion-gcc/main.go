@@ -2,6 +2,7 @@
 
 // pion-gcc recv NEAR PORT
 // pion-gcc send FAR PORT SECONDS LEAST_BPS MOST_BPS
+// pion-gcc version
 //
 // An audio sender whose rate is what pion's GCC says, and its receiver, as a
 // peer for tests/experiments (README.md there): frames of 20 ms, without their
@@ -12,6 +13,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -146,7 +148,24 @@ func send(to *net.UDPAddr, seconds float64, least, most int) {
 	}
 }
 
+// version says which of pion's this was built with.
+func version() {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		os.Exit(1)
+	}
+	for _, module := range info.Deps {
+		if module.Path == "github.com/pion/interceptor" {
+			fmt.Println("pion/interceptor", module.Version)
+		}
+	}
+}
+
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == "version" {
+		version()
+		return
+	}
 	if len(os.Args) == 4 && os.Args[1] == "recv" {
 		port, err := strconv.Atoi(os.Args[3])
 		check(err)
@@ -154,7 +173,7 @@ func main() {
 	}
 	if len(os.Args) != 7 || os.Args[1] != "send" {
 		fmt.Fprintln(os.Stderr, "usage: pion-gcc recv NEAR PORT |",
-			"pion-gcc send FAR PORT SECONDS LEAST_BPS MOST_BPS")
+			"pion-gcc send FAR PORT SECONDS LEAST_BPS MOST_BPS | pion-gcc version")
 		os.Exit(2)
 	}
 	to, err := net.ResolveUDPAddr("udp4", net.JoinHostPort(os.Args[2], os.Args[3]))
