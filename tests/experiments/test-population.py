@@ -21,10 +21,10 @@ ARGS = types.SimpleNamespace(program=sys.argv.pop(), draws=1, most_kbps=1000)
 LOOKS = (50, 70, 160)           # s; the first is before anything counts
 
 
-def scenario_of(draw, family):
+def scenario_of(draw, family, sender=population.OURS):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / 'test.toml'
-        path.write_text(population.scenario_text(draw, family), encoding='utf-8')
+        path.write_text(population.scenario_text(draw, family, sender), encoding='utf-8')
         return scenario.Scenario(path)
 
 
@@ -79,6 +79,55 @@ class NetworkTest(unittest.TestCase):
         self.assertIn('net.ipv4.tcp_ecn=1', job)
 
 
+class PeerTest(unittest.TestCase):
+    def test_it_sends_in_a_bundle_s_place_as_much_as_a_bundle_may(self):
+        for family in (0, 6):
+            draw = population.draws_of(family, ARGS)[0]
+            ours, theirs = (scenario_of(draw, family, name).runs()[0]
+                            for name in (population.OURS, 'rtpgccbwe'))
+            self.assertEqual(list(ours.flows), list(theirs.flows))
+            self.assertEqual(list(ours.bundles), list(theirs.peers))
+            for name, flow in theirs.peers.items():
+                flow['path'] = '/x'
+                for key in ('start_s', 'access_delay_ms', 'streams', 'stream_bps'):
+                    self.assertEqual(flow[key], ours.flows[name][key])
+            job = guest.job(network.Network(theirs), '/tools')
+            self.assertEqual(job.count('/tools/gccflow /x send '), len(theirs.peers))
+            flow = theirs.flows['own0']
+            most = int(flow['streams'] * flow['stream_bps'] * 1.1)
+            self.assertIn(f'.000 {population.MIX_BPS[0]} {most} >>', job)
+
+    def test_it_is_run_from_its_own_file_where_there_is_its_program(self):
+        draw = population.draws_of(0, ARGS)[0]
+        with tempfile.TemporaryDirectory() as folder:
+            args = types.SimpleNamespace(out=folder, again=False, short=False, todo=[],
+                                         peer=['them=/x'])
+            for name in (population.OURS, 'them'):
+                population.prepare(0, draw, args, name)
+        self.assertEqual([r.scenario for r, _ in args.todo],
+                         [f'family-0-{draw["seed"]}', f'family-0-{draw["seed"]}-them'])
+        self.assertEqual(args.todo[1][0].flows['own0']['path'], '/x')
+
+    def test_the_table_has_a_column_for_each_who_sent(self):
+        one = {'family': 'alone', 'tcps': '0', 'transfer_bytes': '0', 'access_ms': '1'}
+        rows = [({**one, 'ok': '1', 'used': '0.90'}, {'used': 0.5}, False),
+                ({**one, 'ok': '1', 'used': '0.94'}, {'used': 0.95}, True)]
+        theirs = [(d, {'used': 0.25}, False) for d, _, _ in rows]
+        self.assertEqual(population.peers_table({'shortq': [rows], 'them': [theirs]}), [
+            '| family | networks | model | shortq | them |', '|---|---|---|---|---|',
+            '| alone | 2 | 2 (0.92) | 1 (0.72) | 0 (0.25) |',
+            '| all | 2 | 2 (100 %) | 1 (50 %) | 0 (0 %) |'])
+
+    def test_its_commit_and_its_version_are_said(self):
+        def of(commit, told):
+            return types.SimpleNamespace(manifest={'commit': commit, **told})
+        runs = {'shortq': [of('aa', {}), of('aa', {})],
+                'them': [of('bb', {'peers': {'them': 'them 1.2'}}),
+                         of('cc', {'peers': {'them': 'them 1.2'}})]}
+        self.assertIn('Run: shortq at aa, them (them 1.2) at bb and cc; ',
+                      population.peers_dated(runs)[1])
+
+
 class OutcomeTest(unittest.TestCase):
     def setUp(self):
         self.draw = population.draws_of(0, ARGS)[0]
@@ -98,6 +147,15 @@ class OutcomeTest(unittest.TestCase):
                            ('apart', 3)):
             self.assertAlmostEqual(found[key], value, msg=key)
         self.assertAlmostEqual(found['changes'], 60 / 100)
+
+    def test_a_peer_has_a_rate_and_no_voices(self):
+        run = scenario_of(self.draw, 0, 'them').runs()[0]
+        found = population.outcome(result_of(
+            run, {'own0': 0.3 * self.link, 'tcp0': 0.6 * self.link},
+            {'own0': 3, 'tcp0': 2}, 40), self.draw, 0)
+        ours = self.outcome(0.3, 0.6, 3)
+        self.assertEqual(set(ours) - set(found), {'changes', 'apart'})
+        self.assertEqual(found, {key: ours[key] for key in found})
 
     def test_the_model_s_rule_judges(self):
         rows = [(0, self.outcome(0.4, 0.5)), (0, self.outcome(0.2, 0.5)),

@@ -3,12 +3,14 @@
 """The population's networks with real pipelines and Linux' TCP.
 
   tests/experiments/write_population.py [--draws N] [--family N...] [--again] [--print]
+      [--peer NAME=PATH]...
 
 Of each family that Linux can make, the first N held-out networks in which no more than
 --most-kbps is to be had: the launch lines of the examples, in virtual time (runner
 `uml`; what has a result is not run again), beside what the model makes of the same
 networks (BUILD/subprojects/fairmix/tests/sim/draws).  The same rule judges both.  Writes
-the table between the markers of README.md here; --print also says each network.
+the table between the markers of README.md here; --print also says each network.  With
+--peer also the table of peers: a program of others in each bundle's place (README.md).
 """
 import argparse
 import csv
@@ -37,6 +39,12 @@ REVERSE = 7
 FAMILIES = (0, 1, 2, 3, 4, 5, 6, REVERSE, 9, 12)
 FREE_BPS = 100_000_000
 LOSSY_VOICES = 16               # of those of 20 Mbit/s, which nobody gets there
+MIX_BPS = (12_000, 32_000)      # of a mix's payload; a peer has the same floor
+OURS = 'shortq'
+COMMANDS = {                    # of peers that a program of ours drives
+    'rtpgccbwe': '{tools}/gccflow {path}',
+    'rtpgccbwe-linear': '{tools}/gccflow {path}:linear-regression',
+}
 
 
 def staircase(text):
@@ -59,14 +67,22 @@ def link_of(draw, family):
     return out
 
 
-def bundle_of(draw, number, access_ms, family):
+def sender_of(name):
+    """Who sends: a bundle of ours, or a peer"""
+    if name == OURS:
+        return ['kind = "bundle"', f'controller = "{OURS}"']
+    return ['kind = "peer"', f'program = "{name}"',
+            f'command = "{COMMANDS.get(name, "{path}")}"', f'least_bps = {MIX_BPS[0]}']
+
+
+def bundle_of(draw, number, access_ms, sender):
     voices = int(draw['voices'])
     if float(draw['loss']):
         voices = min(voices, LOSSY_VOICES)
-    return [f'[flow.own{number}]', 'kind = "bundle"', 'controller = "shortq"',
+    return [f'[flow.own{number}]', *sender_of(sender),
             'codec = "opus"', f'streams = {voices}',
             f'stream_bps = {int(draw["wire_bytes"]) * 8 * 50}', 'headroom = 0.05',
-            'mix_bitrate_bps = [12_000, 32_000]', 'jitter_ms = 2',
+            f'mix_bitrate_bps = [{MIX_BPS[0]}, {MIX_BPS[1]}]', 'jitter_ms = 2',
             f'access_delay_ms = {access_ms}',
             f'start_s = {BUNDLE_S + NEXT_BUNDLE_S * number}']
 
@@ -81,12 +97,12 @@ def tcp_of(draw, number, family):
     return out + [f'start_s = {NEXT_TCP_S * number}']
 
 
-def scenario_text(draw, family):
+def scenario_text(draw, family, sender=OURS):
     out = [f'title = "{draw["family"]} {draw["seed"]}"', f'duration_s = {END_S}',
            'runners = ["uml"]', f'seeds = [{draw["seed"]}]', '[link.wan]',
            *link_of(draw, family)]
     for i, access_ms in enumerate(draw['access_ms'].split()):
-        out += bundle_of(draw, i, access_ms, family)
+        out += bundle_of(draw, i, access_ms, sender)
     for i in range(int(draw['tcps'])):
         out += tcp_of(draw, i, family)
     return '\n'.join(out) + '\n'
@@ -109,8 +125,7 @@ def outcome(result, draw, family):
     steps = result.run.links['wan']['rate_bps']
     looks = [t for t in wan['t_s'] if t > FROM_S]
     capacity = measures.mean(scenario.at(steps, t - 1e-6) for t in looks)
-    claims = [{'flow': f, 'from_s': FROM_S} for f in own]
-    return {
+    out = {
         'ratio': measures.mean(rates) / measures.mean(others) if others else 0.0,
         'share': measures.mean(rates) * (1 + len(tcps)) / capacity,
         'used': (sum(rates) + sum(others)) / capacity,
@@ -118,7 +133,14 @@ def outcome(result, draw, family):
         'queue_s': measures.quantile([q / 1e3 for t, q in zip(
             wan['t_s'], wan['queue_ms']) if t > FROM_S and q is not None], 0.95),
         'packet_s': float(draw['packet_s']),
-        'own_loss': lost(result, own), 'tcp_loss': lost(result, tcps),
+        'own_loss': lost(result, own), 'tcp_loss': lost(result, tcps)}
+    return out if result.run.peers else {**out, **voices(result, own)}
+
+
+def voices(result, own):
+    """What only bundles have"""
+    claims = [{'flow': f, 'from_s': FROM_S} for f in own]
+    return {
         'changes': measures.mean(measures.changes_per_minute(result, c) for c in claims),
         'apart': measures.mean(measures.mean(
             n for t, n in zip(result.senders[f]['t_s'], result.senders[f]['separate'])
@@ -144,11 +166,11 @@ def figure(draw, found):
     return float(found[name])
 
 
-def describe(draw, found, ok):
+def describe(sender, draw, found, ok):
     pairs = ', '.join(f'{k} {float(draw[k]):.3g} : {found[k]:.3g}' for k in
                       ('ratio', 'share', 'used', 'jain', 'queue_s', 'own_loss', 'tcp_loss',
-                       'changes', 'apart'))
-    return (f'{draw["family"]} {draw["seed"]}: {"in" if draw["ok"] == "1" else "OUT"} : '
+                       'changes', 'apart') if k in found)
+    return (f'{sender}, {draw["family"]} {draw["seed"]}: {"in" if draw["ok"] == "1" else "OUT"} : '
             f'{"in" if ok else "OUT"}; {draw["rates"].split()[0][2:]} bit/s '
             f'{draw["delay_ms"]} ms {draw["queue"]} {draw["tcps"]} {draw["cc"]}; {pairs}')
 
@@ -172,15 +194,45 @@ def table(families):
     return out + ['| all | {} | {} : {} | | | |'.format(*totals)]
 
 
+def peers_table(senders):
+    """@senders: {name: families, as table() has them}, ours first"""
+    ours = senders[OURS]
+
+    def cell(rows, side):
+        ok = sum(d['ok'] == '1' if side == 0 else good for d, _, good in rows)
+        return ok, measures.quantile([figure(d, (d, o)[side]) for d, o, _ in rows], 0.5)
+    columns = [[cell(rows, 0) for rows in ours],
+               *([cell(rows, 1) for rows in families] for families in senders.values())]
+    out = ['| ' + ' | '.join(['family', 'networks', 'model', *senders]) + ' |',
+           '|' + '---|' * (len(columns) + 2)]
+    for i, rows in enumerate(ours):
+        cells = [f'{ok} ({median:.2f})' for ok, median in (c[i] for c in columns)]
+        out.append('| ' + ' | '.join([rows[0][0]['family'], str(len(rows)), *cells]) + ' |')
+    n = sum(len(rows) for rows in ours)
+    sums = (sum(ok for ok, _ in c) for c in columns)
+    return out + [f'| all | {n} | ' +
+                  ' | '.join(f'{ok} ({100 * ok / n:.0f} %)' for ok in sums) + ' |']
+
+
 def dated(runs):
     """Which commits these runs of real pipelines are of, and the model beside them."""
     commits = ages.commits_of(r.manifest for r in runs)
     return ['', f'The model is of {run.commit()}, the pipelines are of {commits}.']
 
 
-def fill_in(lines):
+def peers_dated(runs):
+    """@runs: {name: [result]}: of which commit each is, and what peers say of themselves"""
+    out = []
+    for name, made_ in runs.items():
+        told = ages.versions_of((r.manifest for r in made_), name)
+        out.append(f'{name}{f" ({told})" if told else ""} at '
+                   f'{ages.commits_of(r.manifest for r in made_)}')
+    return ['', f'Run: {", ".join(out)}; the model is of {run.commit()}.']
+
+
+def fill_in(name, lines):
     text = PAGE.read_text(encoding='utf-8')
-    pattern = re.compile(r'(<!-- pipelines: .*?-->\n).*?(<!-- end -->)', re.S)
+    pattern = re.compile(rf'(<!-- {name}: .*?-->\n).*?(<!-- end -->)', re.S)
     PAGE.write_text(pattern.sub(lambda m: m[1] + '\n'.join(lines) + '\n' + m[2],
                                 text), encoding='utf-8')
 
@@ -203,15 +255,29 @@ def made(s, args):
     return results.Result(found, 'uml', folder, told) if told['complete'] else None
 
 
-def prepare(family, draw, args):
+def prepare(family, draw, args, sender=OURS):
     """The scenario of a draw; what is to be run of it is added to args.todo."""
-    path = pathlib.Path(args.out) / f'family-{family}-{draw["seed"]}.toml'
+    name = f'family-{family}-{draw["seed"]}' + (f'-{sender}' if sender != OURS else '')
+    path = pathlib.Path(args.out) / f'{name}.toml'
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(scenario_text(draw, family), encoding='utf-8')
+    path.write_text(scenario_text(draw, family, sender), encoding='utf-8')
     s = scenario.Scenario(path)
     if args.again or made(s, args) is None:
-        args.todo.append((s.runs(runner='uml')[0], 'uml'))
+        runs = run.able([s.runs(runner='uml')[0]], run.RUNNERS['uml'], args.peer)
+        args.todo += [(r, 'uml') for r in runs]
     return s
+
+
+def judge_all(draws, scenarios, args):
+    """[(family, draw, outcome, ok)] of these, and their results"""
+    runs = [made(s, args) for s in scenarios]
+    found = [(f, d, outcome(r, d, f)) for (f, d), r in zip(draws, runs)]
+    good = judged(args.program, [(f, o) for f, _, o in found])
+    return [(f, d, o, ok) for (f, d, o), ok in zip(found, good)], runs
+
+
+def by_family(rows, args):
+    return [[row[1:] for row in rows if row[0] == f] for f in args.family]
 
 
 def arguments():
@@ -224,6 +290,7 @@ def arguments():
     p.add_argument('--jobs', type=int, default=os.cpu_count())
     p.add_argument('--again', action='store_true')
     p.add_argument('--print', action='store_true')
+    p.add_argument('--peer', action='append', default=[], metavar='NAME=PATH')
     args = p.parse_args()
     args.program = pathlib.Path(args.build) / 'subprojects/fairmix/tests/sim/draws'
     args.short, args.todo = False, []
@@ -233,20 +300,24 @@ def arguments():
 
 def main():
     args = arguments()
-    chosen = [(f, d, prepare(f, d, args)) for f in args.family
-              for d in draws_of(f, args)]
+    draws = [(f, d) for f in args.family for d in draws_of(f, args)]
+    senders = [OURS, *(peer.split('=', 1)[0] for peer in args.peer)]
+    chosen = {name: [prepare(f, d, args, name) for f, d in draws] for name in senders}
     if args.todo and run.run_all(args.todo, args):
         return 1
-    runs = [made(s, args) for _, _, s in chosen]
-    found = [(f, d, outcome(r, d, f)) for (f, d, _), r in zip(chosen, runs)]
-    good = judged(args.program, [(f, o) for f, _, o in found])
-    rows = [(f, d, o, ok) for (f, d, o), ok in zip(found, good)]
-    lines = table([[row[1:] for row in rows if row[0] == f] for f in args.family])
-    lines += dated(runs)
+    rows, runs = {}, {}
+    for name in senders:
+        rows[name], runs[name] = judge_all(draws, chosen[name], args)
+    families = {name: by_family(rows[name], args) for name in senders}
+    tables = {'pipelines': table(families[OURS]) + dated(runs[OURS])}
+    if args.peer:
+        tables['peers'] = peers_table(families) + peers_dated(runs)
+    for name, lines in tables.items():
+        if not args.print:
+            fill_in(name, lines)
     if args.print:
-        print('\n'.join([describe(*row[1:]) for row in rows] + lines))
-    else:
-        fill_in(lines)
+        print('\n'.join([describe(name, *row[1:]) for name in senders
+                         for row in rows[name]] + sum(tables.values(), [])))
     return 0
 
 

@@ -48,6 +48,12 @@ def commits_of(manifests):
     return ' and '.join(dict.fromkeys(m['commit'] for m in manifests))
 
 
+def versions_of(manifests, program):
+    """What a peer's program said of itself in some runs"""
+    told = (m.get('peers', {}).get(program) for m in manifests)
+    return ' and '.join(dict.fromkeys(t for t in told if t))
+
+
 def dated(root, words, suite, since=None):
     """@words, "3 runs (whose)", with the commit and whether it is older; @since: the commit
     before which the runs were made, if the words name none."""
