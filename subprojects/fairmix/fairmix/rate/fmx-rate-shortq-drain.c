@@ -367,6 +367,24 @@ expect (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   return true;
 }
 
+/* Another cut, or somebody else fills the queue, and is not of our kind. */
+static void
+drained_nothing (FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxDuration standing, FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+  bool can_cut = rc->rate_bps > MARGIN * rc->params.min_bps;
+
+  if (s->n_drains < DRAINS && can_cut) {
+    fmx_shortq_begin_to_drain (rc, fb, now);
+  } else if (can_cut || fmx_shortq_has_to_compete (rc, fb, now)) {
+    fmx_shortq_begin_to_compete (rc, fb, now);
+    s->drains_late = standing < s->drain_queue
+        && s->drain_queue > LATE_LIMITS * fmx_shortq_queue_limit (rc, fb);
+    s->late_queue = standing;
+  }
+}
+
 void
 fmx_shortq_drain (FmxRateController *rc, const FmxRateFeedback *fb,
     double allowed, FmxTime now)
@@ -403,14 +421,8 @@ fmx_shortq_drain (FmxRateController *rc, const FmxRateFeedback *fb,
           >= DRAIN_SHARE * expected_s)
       && fmx_time_diff (now, s->drain_start) < DRAIN_MAX)
     return;
-  else if (s->n_drains < DRAINS && rc->rate_bps > MARGIN * rc->params.min_bps)
-    fmx_shortq_begin_to_drain (rc, fb, now);
-  else {
-    fmx_shortq_begin_to_compete (rc, fb, now);
-    s->drains_late = standing < s->drain_queue
-        && s->drain_queue > LATE_LIMITS * fmx_shortq_queue_limit (rc, fb);
-    s->late_queue = standing;
-  }
+  else
+    drained_nothing (rc, fb, standing, now);
 }
 
 bool

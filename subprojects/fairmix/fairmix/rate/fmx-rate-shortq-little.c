@@ -11,6 +11,9 @@
                                  * their queues 0.2 to 1.9 s, not 0.03 to 0.1 */
 #define SMALL_TIMES 3.0         /* ... a third of the path: own flows 77: 81 without, 83 */
 #define SMALL_WAITS (500 * FMX_MSECOND) /* who has more hears of the queue within that */
+#define LEAST_WAITS (3 * FMX_SECOND)    /* of 150 own flows of at least 42 kbit/s 16 kept a queue
+                                         * of 0.2 s and more without, 11 do with it, most of
+                                         * them for the link carries no more */
 #define LEANS (600 * FMX_MSECOND)       /* it was heard what the last one did */
 #define LEAN 0.9
 #define STANDS (4 * FMX_SECOND) /* our own kind has drained it by then; 2: 0.2 to 1.9 s */
@@ -40,6 +43,14 @@ fmx_shortq_is_kept (const FmxRateController *rc, FmxTime now)
   return fmx_time_diff (now, s->long_since) >= STANDS
       || (s->loss_event != FMX_TIME_NONE
       && fmx_time_diff (now, s->loss_event) < LOST);
+}
+
+bool
+fmx_shortq_has_to_compete (const FmxRateController *rc,
+    const FmxRateFeedback *fb, FmxTime now)
+{
+  return fb->has_teeth || fmx_shortq_is_kept (rc, now)
+      || fmx_time_diff (now, rc->state.shortq.long_since) >= LEAST_WAITS;
 }
 
 /* A tenth less now and then: eight who do that leave room for a queue to drain. */

@@ -160,6 +160,11 @@ bool fmx_shortq_has_little (const FmxRateController *rc,
  * does not mind: they are not of our kind */
 bool fmx_shortq_is_kept (const FmxRateController *rc, FmxTime now);
 
+/* Returns: whether who can give no way, for the rate is the least, has to compete: until
+ * then whoever has more may be of our kind, and give way */
+bool fmx_shortq_has_to_compete (const FmxRateController *rc,
+    const FmxRateFeedback *fb, FmxTime now);
+
 /* A queue is too long.  Returns: whether it is for somebody who has more to answer first;
  * who has little gives way a little meanwhile */
 bool fmx_shortq_lets_others_go_first (FmxRateController *rc,

@@ -196,7 +196,7 @@ give_way (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 {
   if (rc->rate_bps > MARGIN * rc->params.min_bps)
     fmx_shortq_begin_to_drain (rc, fb, now);
-  else if (!rc->drains_too)
+  else if (!rc->drains_too && fmx_shortq_has_to_compete (rc, fb, now))
     fmx_shortq_begin_to_compete (rc, fb, now);
   rc->drains_too = false;
 }

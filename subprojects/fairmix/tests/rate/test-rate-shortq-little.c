@@ -2,6 +2,7 @@
 
 /* What fairmix does about a queue on a path of which it has little */
 #include "fmx-test-rate-shortq.h"
+#include "sim/fmx-sim-draw.h"
 
 /* Of a path that nine share it has @times a ninth. */
 static Told
@@ -104,6 +105,41 @@ test_below_the_least_it_waits_as_well (void **state)
   assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_COMPETING);
 }
 
+/* Who cannot give way waits for those who can, but not for ever. */
+static void
+test_at_the_least_rate_it_waits_for_three_seconds (void **state)
+{
+  Told t = told_calm (21e3);
+  FmxDuration waited = until_it_leaves_calm (&t, 200 * MS);
+
+  (void) state;
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_COMPETING);
+  assert_true (waited >= 3 * S && waited < 3500 * MS);
+  t = told_calm (21e3);
+  t.fb.has_teeth = true;
+  assert_true (until_it_leaves_calm (&t, 200 * MS) < S);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_COMPETING);
+}
+
+/* In real pipelines a mix needs 42 kbit/s.  Two or three of ours who had no more, and saw the
+ * queue of the others, competed at once, and all kept it full: 0.5 to 1.8 s. */
+static void
+test_who_has_the_least_rate_lets_our_kind_drain_the_queue (void **state)
+{
+  static const uint64_t seeds[] = { 134, 188, 226, 274, 294 };
+  FmxSimSubject who = {.klass = &fmx_rate_shortq,.min_bps = 42400 };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (seeds); i++) {
+    FmxSimDraw draw = fmx_sim_draw (FMX_SIM_OWN, seeds[i]);
+    FmxSimOutcome out = fmx_sim_draw_run (&draw, &who);
+
+    if (!out.ok || out.queue_s > 0.2 || out.loss > 0.01)
+      fail_msg ("draw %u: a queue of %.2f s", (unsigned) seeds[i],
+          out.queue_s);
+  }
+}
+
 int
 main (void)
 {
@@ -114,6 +150,9 @@ main (void)
     cmocka_unit_test (test_where_something_was_lost_it_competes_at_once),
     cmocka_unit_test
         (test_who_has_less_than_a_third_waits_for_those_who_have_more),
+    cmocka_unit_test
+        (test_who_has_the_least_rate_lets_our_kind_drain_the_queue),
+    cmocka_unit_test (test_at_the_least_rate_it_waits_for_three_seconds),
     cmocka_unit_test (test_below_the_least_it_waits_as_well),
   };
 

@@ -126,7 +126,7 @@ static void
 test_starvation_is_no_congestion (void **state)
 {
   static const uint64_t seeds[] = { 0, 4, 10, 18 };
-  static const FmxSimSubject subject = { &fmx_rate_shortq, false };
+  static const FmxSimSubject subject = { &fmx_rate_shortq, false, 0 };
 
   (void) state;
   for (size_t i = 0; i < sizeof seeds / sizeof seeds[0]; i++) {
@@ -142,7 +142,7 @@ test_starvation_is_no_congestion (void **state)
 static void
 test_a_burst_that_overflows_says_little_of_the_path (void **state)
 {
-  static const FmxSimSubject subject = { &fmx_rate_shortq, false };
+  static const FmxSimSubject subject = { &fmx_rate_shortq, false, 0 };
   FmxSimDraw draw = fmx_sim_draw (FMX_SIM_BUSY, 12);
 
   (void) state;

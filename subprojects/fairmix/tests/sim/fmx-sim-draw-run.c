@@ -70,6 +70,8 @@ bundle_params (const FmxSimDraw *draw, const FmxSimSubject *subject,
   memset (&params, 0, sizeof params);
   fmx_rate_sender_params_default (&params.sender);
   params.sender.klass = subject->klass;
+  if (subject->min_bps > 0)
+    params.sender.min_bps = subject->min_bps;
   params.behaviour = FMX_SIM_PACED;
   params.n_streams = 1;
   params.wire_bytes = 200;

@@ -149,6 +149,8 @@ bool fmx_sim_draw_judge (FmxSimFamily family, const FmxSimOutcome * out);
  * FmxSimSubject:
  * @klass: the controller; NULL = an endless TCP in the place of one bundle
  * @paced: one stream of packets at the target's rate, and not voices and a mix
+ * @min_bps: the least rate; 0 = the library's.  Real pipelines have more, as a mix of Opus
+ *     in packets of 20 ms needs 42 kbit/s on the wire
  *
  * Who meets the networks.
  */
@@ -156,6 +158,7 @@ typedef struct
 {
   const FmxRateClass *klass;
   bool paced;
+  uint64_t min_bps;
 } FmxSimSubject;
 
 /** fmx_sim_draw_run: @subject in that network, for %FMX_SIM_DRAW_END of virtual
