@@ -397,7 +397,7 @@ attempt_on_timeout (FmxJoinClient *client, FmxJoinClientResult *result,
   if (client->phase == FMX_JOIN_PHASE_WAIT) {
     attempt_begin (client, now);
   } else if (fmx_time_diff (now, client->attempt_begin) >= patience) {
-    if (!client->joined)
+    if (!client->joined && result->event == FMX_JOIN_CLIENT_NOTHING)
       result->event = FMX_JOIN_CLIENT_SILENT;
     attempt_begin (client, now);
   }
