@@ -310,15 +310,20 @@ static void
 make_layers (FmxAlsSender *sender, FmxTime now)
 {
   double begun = begun_bps (sender, now);
-  double rate_max_bps = fmax (sender->rate_max_bps, sender->rate_min_bps);
-  double share_max_bps = fmax (sender->share_max_bps, sender->share_min_bps);
-  unsigned n = n_worth (sender, sender->share_min_bps, share_max_bps);
-  unsigned n_rates = n_worth (sender, sender->rate_min_bps, rate_max_bps);
+  /* limits may be others than when it was reported */
+  double rate_min_bps = clamp (sender, sender->rate_min_bps);
+  double rate_max_bps = fmax (clamp (sender, sender->rate_max_bps),
+      rate_min_bps);
+  double share_min_bps = clamp (sender, sender->share_min_bps);
+  double share_max_bps = fmax (clamp (sender, sender->share_max_bps),
+      share_min_bps);
+  unsigned n = n_worth (sender, share_min_bps, share_max_bps);
+  unsigned n_rates = n_worth (sender, rate_min_bps, rate_max_bps);
 
   sender->n_sent = n < n_rates ? n : n_rates;
-  share_out (sender, sender->n_sent, fmin (sender->rate_min_bps, begun),
+  share_out (sender, sender->n_sent, fmin (rate_min_bps, begun),
       fmin (rate_max_bps, begun), sender->rates_bps);
-  share_out (sender, sender->n_sent, sender->share_min_bps, share_max_bps,
+  share_out (sender, sender->n_sent, share_min_bps, share_max_bps,
       sender->sizes_bps);
 }
 
