@@ -48,7 +48,8 @@ fmx_mix_add_envelope (int32_t *total, const int16_t *in, size_t n_samples,
   int64_t x = max64 (pos, envelope->from);
   int64_t middle, corners[4];
 
-  if (envelope->until - envelope->from < 2 * ramp)
+  /* no stay without an end is too short, however early it began */
+  if (envelope->until < envelope->from + 2 * ramp)
     ramp = (envelope->until - envelope->from) / 2;
   middle = envelope->from + ramp;
   corners[0] = min64 (middle, end);

@@ -62,6 +62,27 @@ test_crossing_envelopes_add_up_to_one (void **state)
     assert_true (total[i] - in[i] >= -1 && total[i] - in[i] <= 1);
 }
 
+/* A stay that began before the first sample of all, or so long ago as can be, and has no
+ * end */
+static void
+test_a_stay_without_an_end_may_have_begun_before_zero (void **state)
+{
+  const int64_t begins[] = { -5, -30, -1000, INT64_MIN / 2 };
+  int16_t in[N];
+
+  (void) state;
+  for (int i = 0; i < N; i++)
+    in[i] = 10000;
+  for (unsigned k = 0; k < sizeof begins / sizeof begins[0]; k++) {
+    FmxMixEnvelope envelope = { begins[k], INT64_MAX, 40 };
+    int32_t total[N] = { 0 };
+
+    fmx_mix_add_envelope (total, in, N, &envelope, 0);
+    for (int i = 0; i < N; i++)
+      assert_true (fabs (total[i] - 10000.0 * gain (&envelope, i)) < 2.0);
+  }
+}
+
 static void
 test_full_means_gain_one_everywhere (void **state)
 {
@@ -96,6 +117,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_any_envelope_gives_the_formula),
     cmocka_unit_test (test_crossing_envelopes_add_up_to_one),
+    cmocka_unit_test (test_a_stay_without_an_end_may_have_begun_before_zero),
     cmocka_unit_test (test_full_means_gain_one_everywhere),
     cmocka_unit_test (test_a_cross_fade_has_no_step),
   };
