@@ -421,6 +421,20 @@ on_same_slot (FmxPlayout *playout, const FmxPlayoutPacket *packet)
   return decision;
 }
 
+/* After a pause one late packet may be the last that came: who is in time tells that the
+ * route is the old one. */
+static bool
+is_on_new_route (const FmxPlayout *playout, const FmxPlayoutPacket *packet,
+    FmxTime now)
+{
+  FmxDuration transit = (FmxDuration) (now - packet->media - playout->offset);
+
+  return playout->late_since != FMX_TIME_NONE
+      && fmx_time_diff (now, playout->late_since) > RESTART_LATE
+      && (packet->ext_seq <= playout->highest_seq
+      || transit > highest_delay (playout));
+}
+
 FmxPlayoutDecision
 fmx_playout_long_way (FmxPlayout *playout, const FmxPlayoutPacket *packet,
     FmxTime now)
@@ -429,8 +443,7 @@ fmx_playout_long_way (FmxPlayout *playout, const FmxPlayoutPacket *packet,
   bool restart;
 
   restart = !playout->started || fmx_playout_is_absurd (playout, packet, now)
-      || (playout->late_since != FMX_TIME_NONE
-      && fmx_time_diff (now, playout->late_since) > RESTART_LATE);
+      || is_on_new_route (playout, packet, now);
   if (!restart && packet->ext_seq <= playout->highest_seq)
     return on_reordered (playout, packet, now);
 

@@ -143,6 +143,32 @@ test_a_path_that_becomes_slower_is_followed_all_the_same (void **state)
   assert_in_range (fmx_playout_get_delay (&f.playout), 59 * MS, 60 * MS);
 }
 
+/* The last packet before the pause comes late beyond all measure, or one that is long past
+ * comes once more: no new route, but one packet */
+static void
+test_one_late_packet_before_a_pause_is_no_new_path (void **state)
+{
+  (void) state;
+  for (int old = 0; old <= 1; old++) {
+    Fixture f;
+    uint64_t n;
+
+    init (&f);
+    for (n = 0; n < 100; n++)
+      arrive (&f, n, n % 2 * 60 * MS);
+    if (old)
+      assert_int_equal (arrive (&f, 10, 90 * PACKET).action,
+          FMX_PLAYOUT_DROP_LATE);
+    else
+      assert_int_equal (arrive (&f, n++, 1400 * MS).action,
+          FMX_PLAYOUT_DROP_LATE);
+    f.media += 4 * PAUSE * (FmxTime) PACKET;
+    assert_int_equal (arrive (&f, n, 0).action, FMX_PLAYOUT_PLAY);
+    assert_int_equal (playout_stats (&f.playout).n_restarts, 0);
+    assert_in_range (fmx_playout_get_need (&f.playout), 60 * MS, 1400 * MS);
+  }
+}
+
 int
 main (void)
 {
@@ -154,6 +180,7 @@ main (void)
     cmocka_unit_test (test_where_it_is_quiet_the_minimum_is_met),
     cmocka_unit_test (test_a_minimum_that_is_raised_is_met_as_a_whole),
     cmocka_unit_test (test_a_path_that_becomes_slower_is_followed_all_the_same),
+    cmocka_unit_test (test_one_late_packet_before_a_pause_is_no_new_path),
   };
 
   return cmocka_run_group_tests_name ("playout/playout-start", tests, NULL,
