@@ -48,6 +48,23 @@ n_carried (const FmxAlsReceiver *receiver, double share_bps)
   return n;
 }
 
+/* How many of them it may hold, were all else well */
+static unsigned
+n_allowed (const FmxAlsReceiver *receiver, FmxTime now)
+{
+  if (!is_fresh (receiver->share_time, now) || !receiver->share.answered
+      || !is_fresh (receiver->layers_time, now) || receiver->n_holding == 0)
+    return 1;
+  return receiver->n_holding;
+}
+
+/* Layers that the share carried, but could not be held, are not to be kept. */
+static void
+forget_what_was_not_held (FmxAlsReceiver *receiver, FmxTime now)
+{
+  receiver->n_holding = n_allowed (receiver, now);
+}
+
 /* Joins what the share carries, and keeps what it nearly does */
 static void
 choose_layers (FmxAlsReceiver *receiver)
@@ -71,11 +88,10 @@ fmx_als_receiver_on_request (FmxAlsReceiver *receiver,
       * receiver->share.share_bps
       || receiver->share.share_bps < FMX_ALS_RECEIVER_URGENT
       * request->share_bps);
+  forget_what_was_not_held (receiver, now);
   receiver->share = *request;
   receiver->share.rate_bps = 0;
   receiver->share.media_ssrc = media_ssrc;
-  if (!is_fresh (receiver->share_time, now))
-    receiver->n_holding = 0;
   receiver->share_time = now;
   choose_layers (receiver);
 }
@@ -130,6 +146,7 @@ fmx_als_receiver_on_layers (FmxAlsReceiver *receiver,
     receiver->n_refused++;
     return false;
   }
+  forget_what_was_not_held (receiver, now);
   memcpy (receiver->layers, layers, n * sizeof layers[0]);
   receiver->n_layers = n;
   receiver->layers_time = now;
@@ -149,16 +166,6 @@ const FmxAlsLayer *
 fmx_als_receiver_get_layer (const FmxAlsReceiver *receiver, unsigned layer)
 {
   return layer < receiver->n_layers ? &receiver->layers[layer] : NULL;
-}
-
-/* How many of them it may hold, were all else well */
-static unsigned
-n_allowed (const FmxAlsReceiver *receiver, FmxTime now)
-{
-  if (!is_fresh (receiver->share_time, now) || !receiver->share.answered
-      || !is_fresh (receiver->layers_time, now) || receiver->n_holding == 0)
-    return 1;
-  return receiver->n_holding;
 }
 
 unsigned

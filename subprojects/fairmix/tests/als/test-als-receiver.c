@@ -292,6 +292,35 @@ test_a_layer_left_is_tried_again_later_and_later (void **state)
       (FmxTime) (left_s + 995) + 50);
 }
 
+/* A share that allowed layers, but not to be held: no router had answered, or the layers
+ * had not been heard of for long, so that the base was all there was.  Then one that does
+ * not carry all of them does not let them be joined. */
+static void
+test_what_was_not_held_is_not_kept (void **state)
+{
+  FmxAlsLayer layers[2] = { layer (90000, 2, 1, 5004), layer (70000, 2, 2, 5006)
+  };
+  FmxAlsShare wish = {.share_bps = 1000000 };
+  FmxAlsReceiver receiver;
+  FmxTime now;
+
+  (void) state;
+  fmx_als_receiver_init (&receiver);
+  fmx_als_receiver_on_layers (&receiver, layers, 2, 0);
+  fmx_als_receiver_on_request (&receiver, &wish, 42, 0);
+  assert_int_equal (fmx_als_receiver_get_n_layers (&receiver, 0), 1);
+  ask (&receiver, 150000, FMX_SECOND);
+  assert_int_equal (fmx_als_receiver_get_n_layers (&receiver, FMX_SECOND), 1);
+
+  ask (&receiver, 160000, FMX_SECOND);
+  assert_int_equal (fmx_als_receiver_get_n_layers (&receiver, FMX_SECOND), 2);
+  for (now = FMX_SECOND; now <= FMX_ALS_RECEIVER_STALE; now += FMX_SECOND)
+    ask (&receiver, 150000, now);
+  assert_int_equal (fmx_als_receiver_get_n_layers (&receiver, now), 1);
+  fmx_als_receiver_on_layers (&receiver, layers, 2, now);
+  assert_int_equal (fmx_als_receiver_get_n_layers (&receiver, now), 1);
+}
+
 int
 main (void)
 {
@@ -306,6 +335,7 @@ main (void)
     cmocka_unit_test (test_lasting_loss_costs_the_top_layer),
     cmocka_unit_test (test_loss_that_passes_costs_nothing),
     cmocka_unit_test (test_a_layer_left_is_tried_again_later_and_later),
+    cmocka_unit_test (test_what_was_not_held_is_not_kept),
   };
 
   return cmocka_run_group_tests_name ("als/receiver", tests, NULL, NULL);
