@@ -11,26 +11,40 @@ fmx_media_seq_init (FmxMediaSeq *numbers)
   memset (numbers, 0, sizeof *numbers);
 }
 
+/* How many numbers behind @seq were left out, as far as is known */
+static unsigned
+n_left_out_behind (const FmxMediaSeq *numbers, uint16_t seq)
+{
+  int32_t late = fmx_serial_diff16 (numbers->highest, seq);
+  uint64_t behind = numbers->left_out;
+  unsigned n = 0;
+
+  if (late <= 0)
+    return 0;
+  if (late < FMX_MEDIA_SEQ_LATE)
+    behind &= (UINT64_C (1) << late) - 1;
+  for (; behind != 0; behind &= behind - 1)
+    n++;
+  return n;
+}
+
 uint16_t
 fmx_media_seq_peek (const FmxMediaSeq *numbers, uint16_t seq)
 {
-  bool is_late = numbers->knows_late
-      && fmx_serial_diff16 (seq, numbers->since) < 0
-      && fmx_serial_diff16 (seq, numbers->late_since) >= 0;
-
-  return (uint16_t) (seq - (is_late ? numbers->late_offset : numbers->offset));
+  return (uint16_t) (seq - numbers->offset + n_left_out_behind (numbers, seq));
 }
 
-/* What is older than what is known of before gets the present offset. */
 static void
 see (FmxMediaSeq *numbers, uint16_t seq)
 {
-  if (!numbers->started || fmx_serial_diff16 (seq, numbers->highest) > 0)
-    numbers->highest = seq;
+  int32_t ahead = fmx_serial_diff16 (seq, numbers->highest);
+
+  if (numbers->started && ahead <= 0)
+    return;
+  numbers->left_out = numbers->started && ahead < FMX_MEDIA_SEQ_LATE
+      ? numbers->left_out << ahead : 0;
+  numbers->highest = seq;
   numbers->started = true;
-  if (fmx_serial_diff16 (numbers->highest, numbers->since)
-      > FMX_MEDIA_SEQ_AGE)
-    numbers->knows_late = false;
 }
 
 uint16_t
@@ -44,17 +58,10 @@ void
 fmx_media_seq_leave_out (FmxMediaSeq *numbers, uint16_t seq)
 {
   int32_t ahead = fmx_serial_diff16 (seq, numbers->highest);
-  bool goes_on = numbers->knows_late && seq == numbers->since;
 
   if (!numbers->started || ahead <= 0 || ahead > FMX_MEDIA_SEQ_AHEAD)
     return;
-  if (!goes_on) {
-    numbers->late_offset = numbers->offset;
-    numbers->late_since = numbers->knows_late ? numbers->since
-        : (uint16_t) (seq - FMX_MEDIA_SEQ_AGE);
-  }
-  numbers->knows_late = true;
-  numbers->offset++;
-  numbers->since = (uint16_t) (seq + 1);
   see (numbers, seq);
+  numbers->left_out |= 1;
+  numbers->offset++;
 }

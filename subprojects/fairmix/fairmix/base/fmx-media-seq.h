@@ -11,8 +11,8 @@ extern "C" {
 
 /** FMX_MEDIA_SEQ_AHEAD: what has no media and comes so far ahead is not believed */
 #define FMX_MEDIA_SEQ_AHEAD 100
-/** FMX_MEDIA_SEQ_AGE: for so many numbers it is known what was left out before */
-#define FMX_MEDIA_SEQ_AGE 16384
+/** FMX_MEDIA_SEQ_LATE: of so many numbers, the latest, it is known which were left out */
+#define FMX_MEDIA_SEQ_LATE 64
 
 /**
  * FmxMediaSeq:
@@ -20,19 +20,16 @@ extern "C" {
  * Numbers the packets of one stream that hold media, as if those that hold padding alone had
  * never been sent: a probe is for the hop that it came over, and is no loss for anybody
  * behind.  What media are lost on the way leave the gap that they left, also right before a
- * probe; what comes late gets the number that it would have had.  Sequence numbers wrap.
- * All zero is the beginning.
+ * probe; what comes less than %FMX_MEDIA_SEQ_LATE places late gets the number that it would
+ * have had.  Sequence numbers wrap.  All zero is the beginning.
  */
 typedef struct
 {
   /*< private >*/
   bool started;
-  bool knows_late;
   uint16_t highest;             /* as they come in */
-  uint16_t offset;              /* out = in - offset ... */
-  uint16_t since;               /* ... from here on, in; if any was left out */
-  uint16_t late_offset;         /* before that ... */
-  uint16_t late_since;          /* ... from here on */
+  uint16_t offset;              /* so many were left out */
+  uint64_t left_out;            /* bit i: highest - i was */
 } FmxMediaSeq;
 
 /** fmx_media_seq_init: no packet has come */

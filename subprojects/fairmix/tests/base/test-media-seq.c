@@ -94,6 +94,36 @@ test_all_have_the_number_that_they_would_have_had (void **state)
   }
 }
 
+/* A rate that is filled up with padding: each second packet, and media that come @late places
+ * late have passed many of them */
+static void
+fill (unsigned late)
+{
+  const unsigned begin = 65400;
+
+  fmx_media_seq_init (&numbers);
+  for (unsigned n = 0; n < 400; n++) {
+    unsigned seq = begin + n;
+
+    if (n % 2 == 1)
+      fmx_media_seq_leave_out (&numbers, (uint16_t) seq);
+    else if (n % 80 != 40)
+      assert_int_equal (fmx_media_seq_pass (&numbers, (uint16_t) seq),
+          (uint16_t) (begin + n / 2));
+    if (n >= late && (n - late) % 80 == 40)
+      assert_int_equal (fmx_media_seq_pass (&numbers, (uint16_t) (seq - late)),
+          (uint16_t) (begin + (n - late) / 2));
+  }
+}
+
+static void
+test_who_is_passed_by_much_padding_has_his_number (void **state)
+{
+  (void) state;
+  for (unsigned late = 1; late < FMX_MEDIA_SEQ_LATE; late++)
+    fill (late);
+}
+
 int
 main (void)
 {
@@ -102,6 +132,7 @@ main (void)
     cmocka_unit_test (test_a_loss_stays_a_gap),
     cmocka_unit_test (test_what_is_late_has_the_number_that_it_would_have_had),
     cmocka_unit_test (test_a_lie_moves_nothing),
+    cmocka_unit_test (test_who_is_passed_by_much_padding_has_his_number),
     cmocka_unit_test (test_all_have_the_number_that_they_would_have_had),
   };
 
