@@ -149,8 +149,10 @@ leave_out (GstPartialMixSinkPad * pad, GstBuffer * buffer, GstRTPBuffer * rtp)
   GstPartialMixStream *stream = g_hash_table_lookup (pad->streams,
       GUINT_TO_POINTER (gst_rtp_buffer_get_ssrc (rtp)));
 
-  if (stream != NULL && !gst_fairmix_origin_is_other (&stream->source, buffer))
+  if (stream != NULL && !gst_fairmix_origin_is_other (&stream->source, buffer)) {
+    fmx_restart_on_padding (&stream->restart, gst_rtp_buffer_get_seq (rtp));
     fmx_media_seq_leave_out (&stream->media_seq, gst_rtp_buffer_get_seq (rtp));
+  }
 }
 
 /* with the lock */

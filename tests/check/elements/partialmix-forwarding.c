@@ -209,6 +209,30 @@ GST_START_TEST (test_padding_leaves_no_gap)
 
 GST_END_TEST;
 
+/* Each second packet is padding when the talker's numbers begin anew: two packets of media
+ * in a row, which prove that, have one of padding between them. */
+GST_START_TEST (test_who_begins_anew_among_padding_is_heard)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  RigTalker *talker = rig_talker (rig, "sink_5", 1, RIG_PCMU, 440, 8000);
+  guint before, i;
+
+  rig_play (rig);
+  rig_run (rig, 20);
+  before = rig_count_packets (listener, talker->ssrc);
+  talker->seq += 20000;
+  for (i = 0; i < 20; i++) {
+    rig_run (rig, 1);
+    gst_pad_push (talker->pad, padding (talker));
+  }
+  /* 100 ms without a packet of before prove that nobody else has the SSRC */
+  fail_unless (rig_count_packets (listener, talker->ssrc) >= before + 14);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static guint16
 seq_of (RigListener * listener, guint i)
 {
@@ -427,6 +451,7 @@ partialmix_forwarding_suite (void)
   tcase_add_test (tc, test_late_packets_go_the_way_of_their_timestamp);
   tcase_add_test (tc, test_lists_in_are_lists_out);
   tcase_add_loop_test (tc, test_padding_leaves_no_gap, 0, 2);
+  tcase_add_test (tc, test_who_begins_anew_among_padding_is_heard);
   tcase_add_test (tc, test_padding_hides_no_loss_and_overtakes_nobody);
   tcase_add_test (tc, test_padding_from_elsewhere_takes_no_number);
   tcase_add_test (tc, test_two_hundred_ssrcs_on_one_pad);

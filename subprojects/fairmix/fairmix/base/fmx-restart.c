@@ -62,3 +62,10 @@ fmx_restart_on_packet (FmxRestart *restart, uint16_t seq, uint32_t ts,
   restart->next_doubtful_seq = (uint16_t) (seq + 1);
   return FMX_RESTART_DOUBTFUL;
 }
+
+void
+fmx_restart_on_padding (FmxRestart *restart, uint16_t seq)
+{
+  if (restart->doubtful && seq == restart->next_doubtful_seq)
+    restart->next_doubtful_seq++;
+}

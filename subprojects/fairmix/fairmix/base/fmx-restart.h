@@ -74,6 +74,10 @@ void fmx_restart_init (FmxRestart * restart);
 FmxRestartVerdict fmx_restart_on_packet (FmxRestart * restart, uint16_t seq,
     uint32_t ts, uint32_t clock_rate_hz, FmxDuration silence, FmxTime now);
 
+/** fmx_restart_on_padding: @seq holds nothing that could be used: what comes behind it is
+ * as much in a row as if it had not been sent */
+void fmx_restart_on_padding (FmxRestart * restart, uint16_t seq);
+
 #ifdef __cplusplus
 }
 #endif

@@ -101,6 +101,29 @@ test_two_packets_in_a_row_from_elsewhere_are_a_restart (void **state)
   assert_restart (4950, ts - 20 * CLOCK_RATE_HZ);       /* might be late ones */
 }
 
+/* Padding between them, a train of it or none: what comes after a loss is not in a row. */
+static void
+test_padding_between_two_packets_is_no_gap (void **state)
+{
+  (void) state;
+  for (uint16_t n = 0; n < 20; n++) {
+    uint16_t seq = 65530;
+
+    run_up_to (5000, 5000 * PACKET_TS, 100);
+    fmx_restart_on_padding (&restart, (uint16_t) (seq - 1));
+    assert_int_equal (packet (seq, 0), FMX_RESTART_DOUBTFUL);
+    for (uint16_t i = 0; i < n; i++)
+      fmx_restart_on_padding (&restart, ++seq);
+    assert_int_equal (packet (++seq, PACKET_TS), FMX_RESTART_YES);
+
+    run_up_to (5000, 5000 * PACKET_TS, 100);
+    assert_int_equal (packet (seq, 0), FMX_RESTART_DOUBTFUL);
+    fmx_restart_on_padding (&restart, (uint16_t) (seq + 2));
+    assert_int_equal (packet ((uint16_t) (seq + 3), 3 * PACKET_TS),
+        FMX_RESTART_DOUBTFUL);
+  }
+}
+
 /* One packet of the first source for each two of the second. */
 static void
 test_a_second_source_does_not_push_out_a_first_that_goes_on (void **state)
@@ -141,6 +164,7 @@ main (void)
     cmocka_unit_test (test_a_pause_is_no_restart),
     cmocka_unit_test (test_one_stray_packet_is_no_restart),
     cmocka_unit_test (test_two_packets_in_a_row_from_elsewhere_are_a_restart),
+    cmocka_unit_test (test_padding_between_two_packets_is_no_gap),
     cmocka_unit_test (test_a_second_source_does_not_push_out_a_first_that_goes_on),
     cmocka_unit_test (test_a_sender_that_begins_anew_is_believed_after_the_silence),
   };
