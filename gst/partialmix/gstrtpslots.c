@@ -200,6 +200,20 @@ elapsed_ts (GstRtpSlots * self, Slot * slot, GstClockTime pts)
       GST_SECOND);
 }
 
+/* Whether the packet is of the time line of the one before it in the slot */
+static gboolean
+goes_on (GstRtpSlots * self, Slot * slot, const Outgoing * out,
+    GstClockTime pts)
+{
+  GstClockTime waited = 0;
+
+  if (GST_CLOCK_TIME_IS_VALID (pts) && GST_CLOCK_TIME_IS_VALID (slot->last_pts)
+      && pts > slot->last_pts)
+    waited = pts - slot->last_pts;
+  return fmx_rtp_splice_fits (&slot->splice, out->seq, out->timestamp,
+      self->clock_rate, (FmxDuration) waited);
+}
+
 static void
 tell_change (GstRtpSlots * self, const Slot * slot, guint32 ssrc)
 {
@@ -309,9 +323,10 @@ gst_rtp_slots_chain (GstPad * sinkpad, GstObject * parent, GstBuffer * buffer)
     out.ssrc = slot->out_ssrc;
     out.seq = gst_rtp_buffer_get_seq (&rtp);
     out.timestamp = gst_rtp_buffer_get_timestamp (&rtp);
-    if (out.first) {
+    if (out.first || !goes_on (self, slot, &out, GST_BUFFER_PTS (buffer)))
       fmx_rtp_splice_begin (&slot->splice, out.seq, out.timestamp,
           elapsed_ts (self, slot, GST_BUFFER_PTS (buffer)));
+    if (out.first) {
       tell_change (self, slot, ssrc);
       slot->is_mix = FALSE;
     }

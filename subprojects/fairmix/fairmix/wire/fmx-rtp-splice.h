@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "fairmix/base/fmx-time.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -41,6 +43,19 @@ void fmx_rtp_splice_init (FmxRtpSplice * splice, uint16_t seq, uint32_t ts);
  */
 void fmx_rtp_splice_begin (FmxRtpSplice * splice, uint16_t seq, uint32_t ts,
     uint32_t elapsed_ts);
+
+/**
+ * fmx_rtp_splice_fits:
+ * @seq: a packet's sequence number
+ * @ts: its timestamp
+ * @clock_rate_hz: of @ts, > 0
+ * @waited: how long after the latest packet it comes; 0 if that is not known
+ *
+ * Returns: false if no network makes its timestamp of those before: its sender began
+ *     anew, and fmx_rtp_splice_begin() is due, or what comes out would be long past
+ */
+bool fmx_rtp_splice_fits (const FmxRtpSplice * splice, uint16_t seq,
+    uint32_t ts, uint32_t clock_rate_hz, FmxDuration waited);
 
 /**
  * fmx_rtp_splice_map:
