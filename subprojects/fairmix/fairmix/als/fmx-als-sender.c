@@ -58,7 +58,7 @@ fmx_als_sender_init (FmxAlsSender *sender, const FmxAlsSenderParams *params,
   sender->n_places = n_receivers;
   sender->rates_bps[0] = sender->sizes_bps[0] = params->initial_bps;
   sender->n_sent = 1;
-  sender->answered = FMX_TIME_NONE;
+  sender->answered = sender->reported = FMX_TIME_NONE;
   begin_interval (sender, now);
 }
 
@@ -184,6 +184,22 @@ note_extremes (FmxAlsSender *sender, const FmxAlsSenderReceiver *receiver)
     sender->share_max_bps = share;
 }
 
+/* How long it takes until somebody reports; a silence is none of those times */
+static void
+note_reported (FmxAlsSender *sender, FmxTime now)
+{
+  double most_s = SILENT_INTERVALS * fmax (sender->next_s,
+      fmx_time_to_s (sender->params.interval));
+  double passed_s;
+
+  if (sender->reported != FMX_TIME_NONE) {
+    passed_s = fmx_time_to_s (fmx_time_diff (now, sender->reported));
+    sender->next_s += (sender->next_s > 0.0 ? GAP_GAIN : 1.0)
+        * (fmin (passed_s, most_s) - sender->next_s);
+  }
+  sender->reported = now;
+}
+
 void
 fmx_als_sender_on_report (FmxAlsSender *sender, const FmxAlsReport *report,
     FmxTime now)
@@ -202,6 +218,7 @@ fmx_als_sender_on_report (FmxAlsSender *sender, const FmxAlsReport *report,
     *receiver = (FmxAlsSenderReceiver) {
     .increase_bps = sender->params.increase_bps
     };
+  note_reported (sender, now);
   before_bps = receiver->rate_bps;
   adapt_receiver (sender, receiver, report);
   note_extremes (sender, receiver);
@@ -380,6 +397,17 @@ fmx_als_sender_set_fallback (FmxAlsSender *sender, uint32_t bps, FmxTime now)
   tell (sender, FMX_ALS_REASON_FALLBACK, before_bps, now);
 }
 
+/* Whether nobody reports who mostly would have by now.  Intervals may be shorter than
+ * those of RTCP. */
+static bool
+is_silent (const FmxAlsSender *sender, FmxTime now)
+{
+  return sender->n_silent > SILENT_INTERVALS
+      && (sender->reported == FMX_TIME_NONE
+      || fmx_time_to_s (fmx_time_diff (now, sender->reported))
+      > SILENT_INTERVALS * sender->next_s);
+}
+
 bool
 fmx_als_sender_on_timeout (FmxAlsSender *sender, FmxTime now)
 {
@@ -398,7 +426,8 @@ fmx_als_sender_on_timeout (FmxAlsSender *sender, FmxTime now)
     sender->stats.n_adaptations++;
   } else {
     sender->stats.n_silent++;
-    if (++sender->n_silent > SILENT_INTERVALS)
+    sender->n_silent++;
+    if (is_silent (sender, now))
       for (unsigned i = 0; i < sender->params.n_layers; i++)
         sender->rates_bps[i] = i > 0 ? sender->rates_bps[i] / 2
             : (uint32_t) clamp (sender, sender->rates_bps[0] / 2);

@@ -19,7 +19,7 @@ extern "C" {
 
 /* receivers have reported */
 #define FMX_ALS_REASON_REPORTS "reports"
-/* nobody has reported for three intervals */
+/* nobody has reported for three intervals, and three times as long as usual */
 #define FMX_ALS_REASON_SILENCE "silence"
 /* limits or the number of layers were set anew */
 #define FMX_ALS_REASON_SETTINGS "settings"
@@ -174,6 +174,8 @@ typedef struct
   uint32_t fallback_bps;        /* 0 = the reports' own */
   FmxTime answered;             /* for the first time */
   double gap_s;                 /* between two reports of a receiver, in the mean */
+  double next_s;                /* ... and between two of anybody */
+  FmxTime reported;             /* the last time */
   unsigned n_reports;           /* in this interval */
   unsigned n_extremes;          /* reports that the extremes are of */
   uint32_t limiting_ssrc;
@@ -231,8 +233,9 @@ FmxTime fmx_als_sender_next_timeout (const FmxAlsSender * sender);
  * fmx_als_sender_on_timeout:
  *
  * At an adaptation point.  Without a report the rates stay; after three
- * intervals without one they halve each interval: nobody may be there, or the
- * way back is cut (the paper says nothing of this).
+ * intervals without one, and three times as long as it mostly takes until somebody
+ * reports, they halve each interval: nobody may be there, or the way back is cut (the
+ * paper says nothing of this).
  *
  * Returns: whether there was a report, so that the rates are new
  */
