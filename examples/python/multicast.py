@@ -63,7 +63,7 @@ def carried_bytes(name, way):
 
 class Group:
     def __init__(self, folder):
-        self.folder, self.programs = folder, {}
+        self.folder, self.programs, self.readers = folder, {}, {}
         self.target_bps, self.begin = 0.0, time.monotonic()
         self.decisions = []
 
@@ -76,8 +76,9 @@ class Group:
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True)
         self.programs[name] = program
-        threading.Thread(target=self.listen, args=(name, program),
-                         daemon=True).start()
+        self.readers[name] = threading.Thread(
+            target=self.listen, args=(name, program), daemon=True)
+        self.readers[name].start()
 
     def listen(self, name, program):
         with open(self.folder / f'{name}.log', 'w', encoding='utf-8') as log:
@@ -92,6 +93,14 @@ class Group:
 
     def seconds(self):
         return time.monotonic() - self.begin
+
+    def check(self):
+        """Nothing is worth a look that was made without one of them."""
+        for name, program in self.programs.items():
+            if program.poll() is not None:
+                self.readers[name].join()
+                sys.exit(f'\n{name} ended; {self.folder}/{name}.log says:\n'
+                         + (self.folder / f'{name}.log').read_text('utf-8'))
 
     def stop(self, name):
         """Control-C, as a person would."""
@@ -110,6 +119,7 @@ class Group:
         end = self.seconds() + seconds
         while self.seconds() < end:
             time.sleep(1 - self.seconds() % 1)
+            self.check()
             now = (self.seconds(), carried_bytes('sender', 'rx'),
                    carried_bytes(NARROW, 'tx'))
             if before is not None:

@@ -122,7 +122,7 @@ def make_mixer(arguments):
     """What cannot be read must not be as if nobody had said it.  Texts are taken as they
     are, whatever quotes they have."""
     if Gst.ElementFactory.find('dpmmixer') is None:
-        sys.exit('There is no element "dpmmixer".')
+        sys.exit('no dpmmixer here: install it, or run me in `meson devenv -C build`')
     specs = {spec.name: spec for spec in Gst.ElementFactory.make('dpmmixer').list_properties()}
     said = [argument.partition('=') for argument in arguments]
     texts = {name: text for name, _, text in said if is_text(specs.get(name))}

@@ -9,6 +9,7 @@ moments.  Where that is allowed it is in a network of its own: nobody else has i
 ports, and no name server is asked.
 """
 import contextlib
+import importlib.util
 import os
 import pathlib
 import re
@@ -129,6 +130,20 @@ def check_help():
                 yield f'{program.name} {arguments}: {done}'
 
 
+def check_ended(folder):
+    """Who shows several programs at work says so when one of them does not work."""
+    if not os.environ.get('FMX_SMOKE_NETNS') or not shutil.which('tc'):
+        print('no programs in networks of their own here')
+        return
+    done = run('sh', '-c', f'top={ROOT}; . "$top/examples/prepare.sh"; fmx_in_namespaces "$@"',
+               'sh', str(ROOT / 'examples/python/multicast.py'), '--seconds', '2', '--out',
+               f'{folder}/group', PYTHON=sys.executable, FMX_BUILD='/nowhere', GST_PLUGIN_PATH='',
+               GST_REGISTRY=f'{folder}/registry')
+    if done.returncode != 1 or 'ended' not in done.stderr \
+            or 'meson setup build' not in done.stderr:
+        yield f'multicast.py with programs that end: {done}'
+
+
 def check_default():
     """The help of mixer.sh names the algorithms and the default of tfrcrate."""
     text = run('gst-inspect-1.0', 'tfrcrate').stdout
@@ -151,6 +166,17 @@ def check_unbuilt(folder):
         done = script(name, '', **no_plugins)
         if done.returncode != 2 or done.stderr.count('meson setup build') != 1:
             yield f'{name} in an unbuilt clone: {done}'
+    asked = pathlib.Path(folder, 'asked')
+    asked.mkdir()
+    for tool in ('sh', 'dirname', 'env', 'grep', 'sed', 'mkdir', 'cat', 'rm', 'id', 'sort', 'tr'):
+        (asked / tool).symlink_to(shutil.which(tool))
+    (asked / 'meson').write_text('#!/bin/sh\necho meson was asked; exit 1\n')
+    (asked / 'meson').chmod(0o755)
+    for name in ('party', 'meet', 'web', 'layers', 'multicast'):
+        done = run(ROOT / f'examples/{name}.sh', PATH=str(asked), PYTHON=sys.executable,
+                   FMX_BUILD=f'{folder}/{name}')
+        if done.returncode != 1 or 'meson was asked' not in done.stderr:
+            yield f'{name}.sh in an unbuilt clone: {done}'
     tools = pathlib.Path(folder, 'bin')
     tools.mkdir()
     for tool in ('bash', 'dirname', 'grep', 'getent', 'cut', 'head'):
@@ -205,6 +231,8 @@ def check_programs(folder):
     """The programs say in a sentence that an element or a number is missing."""
     programs = [BUILD / 'examples/embed', BUILD / 'examples/jitterbuffer',
                 ROOT / 'examples/python/embed.py']
+    if importlib.util.find_spec('prometheus_client'):
+        programs += [ROOT / 'examples/service/node.py']
     nothing = {'GST_PLUGIN_PATH': folder, 'GST_REGISTRY': f'{folder}/registry',
                'GST_PLUGIN_PATH_1_0': ''}
     for program in programs:
@@ -322,7 +350,7 @@ def main():
         somebody = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
         somebody.bind(('', USED))
         bad = [*check_wrong(), *check_help(), *check_default(),
-               *check_unbuilt(folder), *check_programs(folder),
+               *check_unbuilt(folder), *check_ended(folder), *check_programs(folder),
                *check_options(), *check_packages(folder), *check_names(folder),
                *check_end(folder),
                *check_pythons()]
