@@ -16,6 +16,10 @@
 # and no rights are needed where users may make namespaces; else root.  The narrow
 # link carries 60000 bits per second (--narrow).  In FOLDER: what each listener
 # heard (WAV), the log of each program.
+#
+# What it prints of a voice: how much of it is heard, how much louder on the left than
+# on the right, and how like it is to what is heard up to 0.3 s before or after it: 0 dB
+# would be the same voice twice.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=examples/prepare.sh

@@ -157,7 +157,7 @@ def describe(show, host, paths):
     if rate != 48000:
         sys.exit(f'{host}.wav has {rate} Hz')
     sides = sides[:, -int(LAST_S * rate):]
-    print(f'{host} listener, {show.held[host]} layers:')
+    print(f'{host} listener, {show.held[host]} layer{"s" * (show.held[host] != 1)}:')
     power = numpy.abs(numpy.fft.rfft(sides.sum(axis=0))) ** 2
     hertz = numpy.fft.rfftfreq(sides.shape[1], 1 / rate)
     air = power[(hertz > 8500) & (hertz < 12000)].sum() / power.sum()

@@ -189,7 +189,7 @@ def print_table(rows):
 
 def print_voices(voices, recording, least):
     """Returns how many of them the listener heard, at least so much of."""
-    print()
+    print('\n  what the listener heard of each voice, and what chance alone would find:')
     sound, count, chance = heard.load(recording), 0, 0.0
     for voice in voices:
         samples = heard.load(voice)

@@ -330,7 +330,7 @@ def smoke_layers(folder, _running):
 
     print(f'left over right: {sides(wide)} behind the wide link, '
           f'{sides(narrow)} behind the narrow one')
-    if 'wide listener, 3 layers' not in wide or ', 1 layers' not in narrow:
+    if 'wide listener, 3 layers' not in wide or ', 1 layer:' not in narrow:
         fail('not the layers that the links carry')
     if min(sides(wide)[0], -sides(wide)[1]) < 10:
         fail('the voices are not apart')
