@@ -401,6 +401,19 @@ gst_dpm_client_finalize (GObject * object)
   G_OBJECT_CLASS (gst_dpm_client_parent_class)->finalize (object);
 }
 
+/* Who only talks is a sink before it starts, too: a bin starts sinks first, and what is not
+ * linked yet may send as soon as it has started. */
+static void
+gst_dpm_client_pads_changed (GstElement * element, GstPad * pad G_GNUC_UNUSED)
+{
+  GST_OBJECT_LOCK (element);
+  if (element->numsinkpads > 0 && element->numsrcpads == 0)
+    GST_OBJECT_FLAG_SET (element, GST_ELEMENT_FLAG_SINK);
+  else
+    GST_OBJECT_FLAG_UNSET (element, GST_ELEMENT_FLAG_SINK);
+  GST_OBJECT_UNLOCK (element);
+}
+
 static void
 gst_dpm_client_class_init (GstDpmClientClass * klass)
 {
@@ -434,6 +447,8 @@ gst_dpm_client_class_init (GstDpmClientClass * klass)
 
   element_class->request_new_pad = gst_dpm_client_request_new_pad;
   element_class->release_pad = gst_dpm_client_release_pad;
+  element_class->pad_added = gst_dpm_client_pads_changed;
+  element_class->pad_removed = gst_dpm_client_pads_changed;
   gst_element_class_add_static_pad_template (element_class, &talker_template);
   node_class->setup = gst_dpm_client_setup;
   node_class->teardown = gst_dpm_client_teardown;

@@ -232,6 +232,36 @@ GST_START_TEST (test_a_client_that_only_talks_ends_with_its_voice)
 
 GST_END_TEST;
 
+static gboolean
+is_sink (GstElement * element)
+{
+  return GST_OBJECT_FLAG_IS_SET (element, GST_ELEMENT_FLAG_SINK);
+}
+
+/* A decoder that is linked when it knows its file sends as soon as it has started: who only
+ * talks has to have started by then, as sinks have. */
+GST_START_TEST (test_a_client_that_only_talks_starts_as_sinks_do)
+{
+  GstElement *client = gst_element_factory_make ("dpmclient", NULL);
+  GstPad *sink, *src;
+
+  gst_object_ref_sink (client);
+  fail_if (is_sink (client));
+  sink = gst_element_request_pad_simple (client, "sink");
+  fail_unless (is_sink (client));
+  src = gst_element_request_pad_simple (client, "src_%u");
+  fail_if (is_sink (client));
+  gst_element_release_request_pad (client, src);
+  fail_unless (is_sink (client));
+  gst_element_release_request_pad (client, sink);
+  fail_if (is_sink (client));
+  gst_object_unref (src);
+  gst_object_unref (sink);
+  gst_object_unref (client);
+}
+
+GST_END_TEST;
+
 /* ... and when its voice has been given up, a pipeline does not wait for it. */
 GST_START_TEST (test_nobody_waits_for_a_voice_that_was_given_up)
 {
@@ -286,6 +316,7 @@ dpmpads_suite (void)
   tcase_add_loop_test (tc,
       test_what_is_made_while_the_state_changes_is_in_the_right_one, 0, 2);
   tcase_add_test (tc, test_a_client_that_only_talks_ends_with_its_voice);
+  tcase_add_test (tc, test_a_client_that_only_talks_starts_as_sinks_do);
   tcase_add_test (tc, test_nobody_waits_for_a_voice_that_was_given_up);
   tcase_add_test (tc, test_a_mixer_without_clients_ends_when_it_is_told_to);
   tcase_add_test (tc, test_a_latency_that_is_set_after_a_talkers_place_counts);
