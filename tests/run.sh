@@ -122,8 +122,11 @@ export PYTHON
 
 fmx_say "building"
 fmx_configure "$out/build" -Dtests=enabled
-# one that an example made has no tests
-[ -d "$out/build/tests/check" ] || meson configure "$out/build" -Dtests=enabled
+# one that an example made has no tests, nor knows of them before it is made anew
+[ -d "$out/build/tests/check" ] || {
+  meson configure "$out/build" -Dtests=enabled
+  ninja -C "$out/build" build.ninja
+}
 if [ -n "$quick" ]; then
   fmx_build "$out/build"
 else
