@@ -60,6 +60,8 @@ setup (Fixture * f, const gchar * role, const gchar * line)
   gst_harness_set_src_caps_str (f->rtcp, "application/x-rtcp");
   for (guint i = 0; i < N_LAYERS; i++)
     gst_harness_set_src_caps_str (f->rtp[i], RTP_CAPS_PCMU);
+  /* the timer's thread, too, has said what it has to say of the start */
+  clock_wait_idle (f->clock, 1);
   f->seq = 0;
 }
 
