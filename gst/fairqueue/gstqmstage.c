@@ -462,6 +462,7 @@ gst_qm_stage_close (GstQmStage * self)
   gst_pad_set_active (self->srcpad, FALSE);
   gst_pad_set_active (inner_src, FALSE);
   gst_pad_set_active (self->sinkpad, FALSE);
+  gst_pad_stop_task (inner_src);        /* of a flush that ended meanwhile */
   gst_object_unref (inner_src);
 }
 

@@ -113,6 +113,8 @@ GST_START_TEST (test_a_flush_starts_nothing_in_what_stops)
   fail_unless_equals_int (gst_element_set_state (h->element, GST_STATE_READY),
       GST_STATE_CHANGE_SUCCESS);
   fail_if (GPOINTER_TO_INT (g_thread_join (thread)));
+  /* nor is it left to whoever drops the element last, which may be its own thread */
+  fail_unless (GST_PAD_TASK (inner_src) == NULL);
   gst_object_unref (inner_src);
   gst_harness_teardown (h);
   g_mutex_clear (&block.lock);
