@@ -65,7 +65,7 @@ print_network (const FmxSimDraw *draw)
   for (unsigned i = 0; i < draw->n_bundles; i++)
     printf ("%s%.3f", i > 0 ? " " : "", fmx_time_to_s (draw->delay[i]) * 1e3);
   printf (",%u,%u,%s,%llu,%.3f", n, draw->n_tcps,
-      draw->tcp.kind == FMX_SIM_RENO ? "reno" : "cubic",
+      fmx_sim_tcp_kind_names[draw->tcp.kind],
       (unsigned long long) draw->tcp.transfer_bytes,
       fmx_time_to_s (draw->tcp.pause));
 }

@@ -267,6 +267,7 @@ fmx_sim_draw_judge (FmxSimFamily family, const FmxSimOutcome *out)
     case FMX_SIM_BESIDE_TCP_PACKETS:
     case FMX_SIM_BESIDE_TCP_MANAGED:
     case FMX_SIM_SEVERAL:
+    case FMX_SIM_BESIDE_BBR:
       return is_beside (out) && out->loss <= loss_limit;
     case FMX_SIM_BESIDE_TCP_LOSSY:
       return is_beside (out);

@@ -14,7 +14,7 @@ const char *const fmx_sim_family_names[FMX_SIM_N_FAMILIES] = {
   "beside TCP", "beside TCP, packets", "beside TCP, managed",
   "beside TCP, lossy", "alone", "alone, steps", "own flows", "reverse TCP",
   "noise", "beside web", "late talkers", "busy computer",
-  "token bucket", "several beside TCP", "own flows, many"
+  "token bucket", "several beside TCP", "own flows, many", "beside BBR"
 };
 
 static double
@@ -71,6 +71,8 @@ draw_tcps (FmxSimDraw *draw, FmxRng *rng)
 
   draw->n_tcps = 1 + one_of (rng, most < 5 ? (most > 1 ? most - 1 : 1) : 4);
   draw->tcp.kind = one_of (rng, 2) == 0 ? FMX_SIM_RENO : FMX_SIM_CUBIC;
+  if (draw->family == FMX_SIM_BESIDE_BBR)
+    draw->tcp.kind = FMX_SIM_BBR;
   draw->tcp.ecn = draw->nature.ecn;
   draw->tcp.back = draw->link.delay;
   if (draw->family == FMX_SIM_WEB) {
@@ -113,7 +115,7 @@ fmx_sim_draw (FmxSimFamily family, uint64_t seed)
   draw.n_bundles = 1;
   draw_queue (&draw, &rng);
   if (family <= FMX_SIM_BESIDE_TCP_LOSSY || family == FMX_SIM_WEB
-      || family == FMX_SIM_SEVERAL)
+      || family == FMX_SIM_SEVERAL || family == FMX_SIM_BESIDE_BBR)
     draw_tcps (&draw, &rng);
   if (family == FMX_SIM_STEPS)
     draw.step_interval = (FmxDuration) between (&rng, 15e9, 30e9);

@@ -29,6 +29,7 @@
  * @FMX_SIM_SHAPED: nobody else; a shaper passes bursts of 5 to 500 ms
  * @FMX_SIM_SEVERAL: two to four bundles beside one to four TCPs at a queue of bytes
  * @FMX_SIM_MANY: five to eight bundles, as @FMX_SIM_OWN
+ * @FMX_SIM_BESIDE_BBR: one to four BBRs at a drop-tail queue of bytes
  *
  * A class of networks.
  */
@@ -49,6 +50,7 @@ typedef enum
   FMX_SIM_SHAPED,
   FMX_SIM_SEVERAL,
   FMX_SIM_MANY,
+  FMX_SIM_BESIDE_BBR,
   FMX_SIM_N_FAMILIES
 } FmxSimFamily;
 

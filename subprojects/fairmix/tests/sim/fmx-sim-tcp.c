@@ -12,6 +12,10 @@
 #define CUBIC_C 0.4
 #define CUBIC_BETA 0.7
 
+const char *const fmx_sim_tcp_kind_names[FMX_SIM_N_TCP_KINDS] = {
+  "reno", "cubic", "bbr"
+};
+
 static void
 begin_transfer (FmxSimTcp *tcp, FmxTime now)
 {
@@ -20,6 +24,7 @@ begin_transfer (FmxSimTcp *tcp, FmxTime now)
   tcp->w_max = 0.0;
   tcp->epoch = 0;
   tcp->resume_at = now;
+  fmx_sim_bbr_init (&tcp->bbr, FIRST_WINDOW, now);
   tcp->flight = tcp->debt = tcp->debt_weight = tcp->holes = 0;
   tcp->transfer_end = tcp->params.transfer_bytes == 0 ? UINT64_MAX
       : tcp->next + 1 + tcp->params.transfer_bytes / FMX_SIM_TCP_BYTES;
@@ -186,10 +191,27 @@ lose_newly (FmxSimTcp *tcp, uint64_t seq)
 }
 
 static void
+answer_bbr (FmxSimTcp *tcp, uint64_t seq, unsigned inflight, unsigned n_lost,
+    FmxTime now)
+{
+  FmxSimBbrAck ack = { &tcp->kept[SLOT (seq)], tcp->sent[SLOT (seq)], inflight,
+    n_lost
+  };
+
+  if (n_lost > 0)
+    tcp->recover = tcp->next;
+  fmx_sim_bbr_on_ack (&tcp->bbr, &ack, &tcp->rng, now);
+  if (!repairing (tcp))
+    fmx_sim_bbr_on_repaired (&tcp->bbr);
+  tcp->cwnd = fmin (tcp->bbr.cwnd, FMX_SIM_TCP_WINDOW / 2);
+}
+
+static void
 on_ack (FmxSimTcp *tcp, const FmxSimTcpAck *ack, FmxTime now)
 {
   bool reduces = ack->ce && ack->seq >= tcp->recover;
-  uint64_t una = tcp->una;
+  uint32_t inflight = tcp->inflight;
+  uint64_t una = tcp->una, n_lost = tcp->n_lost;
 
   if (ack->seq < tcp->una || !tcp->pending[SLOT (ack->seq)])
     return;                     /* it had been given up */
@@ -201,7 +223,9 @@ on_ack (FmxSimTcp *tcp, const FmxSimTcpAck *ack, FmxTime now)
           || tcp->una + REORDERING <= ack->seq); tcp->una++)
     if (tcp->pending[SLOT (tcp->una)] && lose_newly (tcp, tcp->una))
       reduces = true;
-  if (reduces)
+  if (tcp->params.kind == FMX_SIM_BBR)
+    answer_bbr (tcp, ack->seq, inflight, (unsigned) (tcp->n_lost - n_lost), now);
+  else if (reduces)
     reduce (tcp);
   else if (tcp->una > una)
     grow (tcp, now);
@@ -225,6 +249,7 @@ on_timer (FmxSimTcp *tcp, FmxTime now)
   tcp->backoff++;
   tcp->timer = FMX_TIME_NONE;
   tcp->resume_at = now;
+  fmx_sim_bbr_on_timeout (&tcp->bbr);
 }
 
 /* Returns: how many holes at the receiver the next segment fills: that of the
@@ -252,6 +277,8 @@ send_segments (FmxSimTcp *tcp, FmxTime now)
     };
 
     tcp->sent[SLOT (tcp->next)] = now;
+    tcp->kept[SLOT (tcp->next)] = fmx_sim_bbr_on_sent (&tcp->bbr, tcp->inflight,
+        now);
     tcp->pending[SLOT (tcp->next)] = true;
     tcp->repairs[SLOT (tcp->next)] = pay_debt (tcp);
     tcp->next++;
@@ -261,6 +288,8 @@ send_segments (FmxSimTcp *tcp, FmxTime now)
     (void) fmx_sim_link_send (tcp->forward, packet, now);
     if (tcp->timer == FMX_TIME_NONE)
       tcp->timer = now + (FmxTime) rto (tcp);
+    if (tcp->params.kind == FMX_SIM_BBR)
+      tcp->resume_at = now + (FmxTime) fmx_sim_bbr_interval (&tcp->bbr);
   }
 }
 

@@ -2,6 +2,7 @@
 #ifndef FMX_SIM_TCP_H
 #define FMX_SIM_TCP_H
 
+#include "sim/fmx-sim-bbr.h"
 #include "sim/fmx-sim-link.h"
 
 /* A model of a TCP connection in virtual time: its congestion window, with
@@ -16,12 +17,18 @@
  * FmxSimTcpKind:
  * @FMX_SIM_RENO: [RFC5681], one segment more per round trip, half on a loss
  * @FMX_SIM_CUBIC: [RFC9438] with its Reno-friendly region
+ * @FMX_SIM_BBR: see #FmxSimBbr; it does not mind losses
  */
 typedef enum
 {
   FMX_SIM_RENO,
-  FMX_SIM_CUBIC
+  FMX_SIM_CUBIC,
+  FMX_SIM_BBR,
+  FMX_SIM_N_TCP_KINDS
 } FmxSimTcpKind;
+
+/** fmx_sim_tcp_kind_names: one for each, as Linux names them */
+extern const char *const fmx_sim_tcp_kind_names[FMX_SIM_N_TCP_KINDS];
 
 /**
  * FmxSimTcpParams:
@@ -77,6 +84,9 @@ typedef struct
   /* CUBIC */
   double w_max, k_s, w_est;
   FmxTime epoch;
+  /* BBR, whose window cwnd is */
+  FmxSimBbr bbr;
+  FmxSimBbrSent kept[FMX_SIM_TCP_WINDOW];
   uint64_t ack_in, ack_out;
   FmxSimTcpAck acks[FMX_SIM_TCP_WINDOW];
   /* counters, for whoever watches */

@@ -46,7 +46,8 @@ static Tally tally;
 static bool
 is_beside_tcp (FmxSimFamily family)
 {
-  return family <= FMX_SIM_BESIDE_TCP_LOSSY || family == FMX_SIM_SEVERAL;
+  return family <= FMX_SIM_BESIDE_TCP_LOSSY || family == FMX_SIM_SEVERAL
+      || family == FMX_SIM_BESIDE_BBR;
 }
 
 /* The figure that the family's target is about. */
@@ -84,7 +85,7 @@ print_each (const FmxSimDraw *draw, const FmxSimOutcome *out)
       ? draw->link.queue_packets * 12e6 / draw->link.rate_bps
       : draw->link.queue_bytes * 8e3 / draw->link.rate_bps,
       disciplines[draw->nature.discipline], draw->nature.ecn ? "ecn " : "",
-      draw->n_tcps, draw->tcp.kind == FMX_SIM_RENO ? "reno" : "cubic",
+      draw->n_tcps, fmx_sim_tcp_kind_names[draw->tcp.kind],
       draw->link.loss, fmx_time_to_s (draw->nature.jitter) * 1e3,
       fmx_time_to_s (draw->nature.stall) * 1e3, out->ratio, out->used,
       out->jain, out->queue_s * 1e3, out->loss, out->tcp_loss, out->changes, out->turns, out->apart,

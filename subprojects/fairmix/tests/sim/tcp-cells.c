@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* tcp-cells RATE_BPS DELAY_MS QUEUE_BYTES QUEUE_PACKETS reno|cubic N_TCPS
+/* tcp-cells RATE_BPS DELAY_MS QUEUE_BYTES QUEUE_PACKETS KIND N_TCPS
  *     voice|shortq SEED
  *
  * The simulator's TCPs at a drop-tail queue, beside a voice of constant rate or
@@ -148,6 +148,17 @@ report (double queue_s)
       "%.6f\n", bps, (double) lost / (double) sent, queue_s * 1e3, own, loss);
 }
 
+static FmxSimTcpKind
+kind_of (const char *name)
+{
+  unsigned kind = FMX_SIM_RENO;
+
+  while (kind + 1 < FMX_SIM_N_TCP_KINDS
+      && strcmp (name, fmx_sim_tcp_kind_names[kind]) != 0)
+    kind++;
+  return (FmxSimTcpKind) kind;
+}
+
 int
 main (int argc, char **argv)
 {
@@ -158,7 +169,7 @@ main (int argc, char **argv)
 
   if (argc != 9 || atoi (argv[6]) < 1 || atoi (argv[6]) > (int) MAX_TCPS) {
     fprintf (stderr, "usage: tcp-cells RATE_BPS DELAY_MS QUEUE_BYTES "
-        "QUEUE_PACKETS reno|cubic N_TCPS voice|shortq SEED\n");
+        "QUEUE_PACKETS KIND N_TCPS voice|shortq SEED\n");
     return 2;
   }
   world.link = (FmxSimLinkParams) {
@@ -168,7 +179,7 @@ main (int argc, char **argv)
   };
   world.n_tcps = (unsigned) atoi (argv[6]);
   world.voice = strcmp (argv[7], "voice") == 0;
-  begin (strcmp (argv[5], "reno") == 0 ? FMX_SIM_RENO : FMX_SIM_CUBIC,
+  begin (kind_of (argv[5]),
       strtoull (argv[8], NULL, 10));
   while (now < END) {
     FmxTime next = next_event ();

@@ -57,6 +57,7 @@ run (const FmxSimLinkParams *link, FmxSimDiscipline discipline, bool ecn,
 
 static const FmxSimTcpKind reno[] = { FMX_SIM_RENO, FMX_SIM_RENO };
 static const FmxSimTcpKind cubic[] = { FMX_SIM_CUBIC, FMX_SIM_CUBIC };
+static const FmxSimTcpKind bbr[] = { FMX_SIM_BBR, FMX_SIM_BBR };
 
 /* [RFC5348 3.1], which is that of a Reno; b = 1 */
 static void
@@ -90,16 +91,35 @@ test_cubic_has_more_than_reno_where_windows_are_large (void **state)
 static void
 test_two_alike_share_a_link_and_fill_it (void **state)
 {
+  static const FmxSimTcpKind *const kinds[] = { reno, cubic, bbr };
+
   (void) state;
-  for (unsigned c = 0; c < 2; c++) {
+  for (size_t i = 0; i < N_ELEMENTS (kinds); i++) {
     FmxSimLinkParams link = { 2e6, 75000, 0, 20 * MS, 0.0 };
-    double first = run (&link, FMX_SIM_FIFO, false, c == 0 ? reno : cubic, 2,
-        NULL);
+    double first = run (&link, FMX_SIM_FIFO, false, kinds[i], 2, NULL);
     double second = 8.0 * (double) flows[1].received_bytes / 300.0;
 
     assert_true (first + second > 0.97 * 2e6);
     assert_true (first / second > 0.66 && first / second < 1.5);
   }
+}
+
+/* 2 % are nothing to it: a Reno has a tenth of the link there.  And the queue that it
+ * keeps is for what is acknowledged late, however long a one there may be. */
+static void
+test_bbr_minds_neither_losses_nor_a_long_queue (void **state)
+{
+  FmxSimLinkParams lossy = { 10e6, 250000, 0, 50 * MS, 0.02 };
+  FmxSimLinkParams deep = { 2e6, 500000, 0, 50 * MS, 0.0 };
+  double queue_s;
+
+  (void) state;
+  assert_true (run (&lossy, FMX_SIM_FIFO, false, bbr, 1, NULL) > 0.9 * 10e6);
+  assert_true (run (&lossy, FMX_SIM_FIFO, false, reno, 1, NULL) < 0.2 * 10e6);
+  assert_true (run (&deep, FMX_SIM_FIFO, false, bbr, 1, &queue_s) > 0.95 * 2e6);
+  assert_true (queue_s < 0.1);
+  assert_true (run (&deep, FMX_SIM_FIFO, false, reno, 1, &queue_s) > 0.95 * 2e6);
+  assert_true (queue_s > 1.0);
 }
 
 /* [RFC5681 4.2] and what docs/algorithms/rate.md says of Linux */
@@ -252,6 +272,7 @@ main (void)
     cmocka_unit_test (test_reno_has_the_rate_of_the_equation),
     cmocka_unit_test (test_cubic_has_more_than_reno_where_windows_are_large),
     cmocka_unit_test (test_two_alike_share_a_link_and_fill_it),
+    cmocka_unit_test (test_bbr_minds_neither_losses_nor_a_long_queue),
     cmocka_unit_test (test_every_second_segment_is_acknowledged),
     cmocka_unit_test (test_a_round_trip_halves_once),
     cmocka_unit_test (test_queue_management_keeps_the_queue_short),
