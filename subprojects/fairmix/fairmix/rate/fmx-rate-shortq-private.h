@@ -195,6 +195,11 @@ bool fmx_shortq_take_room (FmxRateController *rc, const FmxRateFeedback *fb,
 void fmx_shortq_begin_to_compete (FmxRateController *rc,
     const FmxRateFeedback *fb, FmxTime now);
 
+/* Returns: X beside BBRs, which mind neither losses nor a queue; 0 = there are none, or
+ * nobody knows what the path carries */
+double fmx_shortq_beside_bbr_bps (const FmxRateController *rc,
+    const FmxRateFeedback *fb, FmxTime now);
+
 /* Returns: how much may be sent while those with whom we compete pause, as who fetches
  * something now and then does; 0 = they do not, or nobody knows what the path carries */
 double fmx_shortq_pause_bps (const FmxRateController *rc,

@@ -194,7 +194,9 @@ is_to_wait (const FmxRateController *rc, const FmxRateFeedback *fb, double own,
 static void
 give_way (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 {
-  if (rc->rate_bps > MARGIN * rc->params.min_bps)
+  if (fmx_shortq_beside_bbr_bps (rc, fb, now) > rc->rate_bps)
+    fmx_shortq_begin_to_compete (rc, fb, now);
+  else if (rc->rate_bps > MARGIN * rc->params.min_bps)
     fmx_shortq_begin_to_drain (rc, fb, now);
   else if (!rc->drains_too && fmx_shortq_has_to_compete (rc, fb, now))
     fmx_shortq_begin_to_compete (rc, fb, now);

@@ -84,6 +84,8 @@ note_rtt (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   FmxDuration half = fmx_shortq_queue_limit (rc, fb) / 2;
 
   fmx_full_queue_add_rtt (&s->full, fb->rtt_median, now);
+  fmx_bbr_sense_add (&s->bbr, fmx_queue_sense_standing (&s->queue),
+      fmx_queue_sense_peak (&s->queue), fb->rtt_median, now);
   if (fmx_queue_sense_latest (&s->queue) > half)
     s->met_time = now;
   if (fmx_queue_sense_standing (&s->queue) > half)
@@ -138,8 +140,10 @@ competing_bps (const FmxRateController *rc, const FmxRateFeedback *fb,
     FmxTime now)
 {
   const FmxRateShortqState *s = &rc->state.shortq;
-  double bps = fmx_shortq_pause_bps (rc, fb, now);
+  double bps = fmx_shortq_beside_bbr_bps (rc, fb, now);
 
+  if (bps <= 0.0)
+    bps = fmx_shortq_pause_bps (rc, fb, now);
   if (bps <= 0.0)
     bps = fmin (fmin (s->most_bps, part_of_link_bps (rc, fb, now)),
         fmx_full_queue_bps (&s->full, fb->receive_bps, fb->path_bps, now));

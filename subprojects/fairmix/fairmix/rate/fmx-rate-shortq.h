@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "fairmix/base/fmx-time.h"
+#include "fairmix/rate/fmx-bbr-sense.h"
 #include "fairmix/rate/fmx-full-queue.h"
 #include "fairmix/rate/fmx-queue-sense.h"
 
@@ -72,6 +73,7 @@ typedef struct
   double step_share;            /* of the rate: the last step up */
   /* the queue is full */
   FmxFullQueue full;
+  FmxBbrSense bbr;
   FmxDuration overflow_queue;   /* stood at the last such loss; 0 = it has fallen since */
   bool crest_noted;             /* it lost something: its dip is not another */
   double most_bps;              /* half of what was ours alone, ... */

@@ -343,6 +343,57 @@ test_who_was_alone_long_ago_begins_with_its_rate (void **state)
   assert_near (x, t.rc.rate_bps);
 }
 
+/* Competing on a path of 1 Mbit/s with BBRs, which let the queue run empty each ten
+ * seconds, @n times */
+static Told
+told_bbr (unsigned n)
+{
+  Told t = told_calm (100e3);
+
+  t.fb.path_bps = 1e6;
+  told_until (&t, FMX_RATE_SHORTQ_COMPETING, 200 * MS);
+  for (; n > 0; n--) {
+    /* they lose much, and so do we */
+    for (unsigned i = 0; i < 18; i++) {
+      t.fb.new_loss_event = true;
+      told_for (&t, 540 * MS, 200 * MS);
+    }
+    told_for (&t, 700 * MS, 0);
+  }
+  told_for (&t, 5 * S, 200 * MS);
+  return t;
+}
+
+static void
+test_beside_bbr_it_has_its_part_of_the_path (void **state)
+{
+  Told t = told_bbr (2);
+
+  (void) state;
+  assert_true (t.rc.rate_bps < 0.3e6);
+  t = told_bbr (4);
+  assert_near (t.rc.rate_bps, 0.38e6);
+  /* a pause of theirs is none to make use of */
+  told_for (&t, 1500 * MS, 0);
+  assert_near (t.rc.rate_bps, 0.38e6);
+}
+
+static void
+test_who_has_little_beside_bbr_competes_at_once (void **state)
+{
+  Told t = told_bbr (4);
+
+  (void) state;
+  told_while (&t, FMX_RATE_SHORTQ_COMPETING, 0);
+  told_limit (&t, 200e3);
+  told_for (&t, S, 0);
+  for (FmxTime end = t.now + 5 * (FmxTime) S;
+      told_mode (&t) != FMX_RATE_SHORTQ_COMPETING; told_for (&t, STEP, 200 * MS)) {
+    assert_true (t.now < end);
+    assert_int_not_equal (told_mode (&t), FMX_RATE_SHORTQ_DRAINING);
+  }
+}
+
 /* What comes through after an overrun is not all that we had. */
 static void
 test_who_was_overrun_was_alone_before (void **state)
@@ -425,6 +476,8 @@ main (void)
     cmocka_unit_test (test_who_was_alone_long_ago_begins_with_its_rate),
     cmocka_unit_test (test_while_the_others_pause_it_takes_what_they_leave),
     cmocka_unit_test (test_while_the_others_pause_losses_count),
+    cmocka_unit_test (test_beside_bbr_it_has_its_part_of_the_path),
+    cmocka_unit_test (test_who_has_little_beside_bbr_competes_at_once),
     cmocka_unit_test (test_who_was_overrun_was_alone_before),
     cmocka_unit_test (test_who_competes_asks_what_the_path_carries),
     cmocka_unit_test (test_who_competes_asks_at_once_where_nobody_knows),
