@@ -42,6 +42,7 @@
 #include "gstratestats.h"
 #include "gstrtcpfeedback.h"
 #include "gsttfrcratepass.h"
+#include "gsttfrcratereports.h"
 #include "gsttfrcratetell.h"
 #include "common/gstfairmixlock.h"
 #include "common/gstfairmixpads.h"
@@ -820,6 +821,7 @@ gst_tfrc_rate_init (GstTfrcRate * self)
   self->tap = gst_webrtc_tap_new (GST_ELEMENT (self), gst_tfrc_rate_hear);
 
   gst_fairmix_lock_init (&self->lock, GST_FAIRMIX_RANK_ELEMENT);
+  gst_tfrc_rate_watch_reports (self);
   gst_pacing_init (&self->pacing);
   g_queue_init (&self->decisions);
   self->sink.emit = gst_tfrc_rate_on_event;

@@ -19,6 +19,7 @@
 #include "fairmix/adapt/fmx-adapt-protection.h"
 #include "fairmix/adapt/fmx-adapt-policy.h"
 #include "fairmix/rate/fmx-rate-sender.h"
+#include "fairmix/rate/fmx-report-turns.h"
 
 G_BEGIN_DECLS
 
@@ -61,6 +62,7 @@ struct _GstTfrcRate
   GstRtpSeqMap *seq_map;
   GstTransportWide transport_wide;
   GstPacing pacing;
+  FmxReportTurns report_turns;
   gboolean has_segment;         /* a probe may be pushed */
   guint64 n_dropped;            /* media, while probing */
   guint64 n_not_rtp;
