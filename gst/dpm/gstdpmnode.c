@@ -614,6 +614,27 @@ end_ears (GstDpmNode * self, GstEvent * event)
   gst_clear_object (&pad);
 }
 
+/* Who has no pads here that the end could pass ends as a sink does, or a pipeline of a
+ * mixer alone would wait for ever. */
+static void
+end_without_ears (GstDpmNode * self, GstEvent * event)
+{
+  GstDpmNodePrivate *priv = PRIVATE (self);
+  gboolean runs;
+
+  gst_fairmix_lock_acquire (&priv->lock);
+  runs = priv->port != NULL;
+  gst_fairmix_lock_release (&priv->lock);
+  if (runs && !gst_dpm_node_has (self, GST_PAD_SRC)
+      && !GST_OBJECT_FLAG_IS_SET (self, GST_ELEMENT_FLAG_SINK)) {
+    GstMessage *message = gst_message_new_eos (GST_OBJECT (self));
+
+    gst_message_set_seqnum (message, gst_event_get_seqnum (event));
+    GST_OBJECT_FLAG_SET (self, GST_ELEMENT_FLAG_SINK);
+    gst_element_post_message (GST_ELEMENT (self), message);
+  }
+}
+
 static gboolean
 gst_dpm_node_send_event (GstElement * element, GstEvent * event)
 {
@@ -622,8 +643,10 @@ gst_dpm_node_send_event (GstElement * element, GstEvent * event)
   gst_event_ref (event);
   done = GST_ELEMENT_CLASS (gst_dpm_node_parent_class)->send_event (element,
       event);
-  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS)
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS) {
     end_ears (GST_DPM_NODE (element), event);
+    end_without_ears (GST_DPM_NODE (element), event);
+  }
   gst_event_unref (event);
   return done;
 }

@@ -302,6 +302,28 @@ GST_START_TEST (test_a_mixer_without_clients_ends_when_it_is_told_to)
 
 GST_END_TEST;
 
+/* ... and where nobody listens, and perhaps somebody talks, where the mixer is */
+GST_START_TEST (test_a_mixer_that_nobody_hears_there_ends_when_it_is_told_to)
+{
+  static const gchar *const lines[] = {
+    "dpmmixer name=dpm address=127.0.0.1 port=0",
+    "audiotestsrc is-live=true ! dpmmixer name=dpm address=127.0.0.1 port=0"
+  };
+  Person *mixer = person_start (person_new (lines[__i__]));
+
+  for (guint i = 0; i < 2; i++) {
+    fail_if (is_sink (mixer->dpm));     /* it goes on when others have ended */
+    gst_element_send_event (mixer->pipeline, gst_event_new_eos ());
+    gst_message_unref (wait_for_complaint (mixer, GST_MESSAGE_EOS));
+    gst_element_set_state (mixer->pipeline, GST_STATE_READY);
+    person_start (mixer);
+  }
+  check_no_errors (mixer);
+  person_free (mixer);
+}
+
+GST_END_TEST;
+
 static Suite *
 dpmpads_suite (void)
 {
@@ -319,6 +341,8 @@ dpmpads_suite (void)
   tcase_add_test (tc, test_a_client_that_only_talks_starts_as_sinks_do);
   tcase_add_test (tc, test_nobody_waits_for_a_voice_that_was_given_up);
   tcase_add_test (tc, test_a_mixer_without_clients_ends_when_it_is_told_to);
+  tcase_add_loop_test (tc,
+      test_a_mixer_that_nobody_hears_there_ends_when_it_is_told_to, 0, 2);
   tcase_add_test (tc, test_a_latency_that_is_set_after_a_talkers_place_counts);
   tcase_add_loop_test (tc, test_a_bitrate_that_is_set_after_the_pad_counts, 0,
       2);
