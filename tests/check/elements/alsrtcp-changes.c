@@ -23,6 +23,27 @@ total_rate (Fixture * f)
   return target;
 }
 
+#define LAYER_BPS 90000
+
+/* Of two listeners one takes one layer and the other all: each has LAYER_BPS. */
+static void
+fill_layers (Fixture * f, guint n_layers)
+{
+  send_from (f, SSRC);
+  push_return (f, LISTENER, LAYER_BPS, 1.0, 0);
+  push_return (f, OTHER, n_layers * LAYER_BPS, 1.0, 0);
+  run (f, INTERVAL);
+  fail_unless_equals_int64 (total_rate (f), n_layers * LAYER_BPS);
+}
+
+static void
+setup_three_layers (Fixture * f)
+{
+  setup (f, "sender", "increase=0");
+  fill_layers (f, 3);
+  assert_targets (f, LAYER_BPS, LAYER_BPS, LAYER_BPS);
+}
+
 /* What a controller further down allowed is nobody's word once it has gone. */
 GST_START_TEST (test_a_fallback_goes_with_who_told_it)
 {
@@ -97,14 +118,8 @@ GST_START_TEST (test_of_a_layer_that_loses_its_rate_nothing_is_sent)
 {
   Fixture f;
 
-  setup (&f, "sender", "increase=0");
-  send_from (&f, SSRC);
-  push_return (&f, LISTENER, 90000, 1.0, 0);
-  push_return (&f, OTHER, 270000, 1.0, 0);
-  run (&f, INTERVAL);
-  settle (&f);
-  assert_targets (&f, 90000, 90000, 90000);
-  g_object_set (f.element, "max-bitrate", 90000, NULL);
+  setup_three_layers (&f);
+  g_object_set (f.element, "max-bitrate", LAYER_BPS, NULL);
   assert_targets (&f, -1, 0, 0);
   gst_harness_push (f.rtp[1], rtp_packet_new (SSRC, 9, 160));
   fail_unless_equals_int (gst_harness_buffers_in_queue (f.rtp[1]), 0);
@@ -185,11 +200,7 @@ GST_START_TEST (test_a_layer_without_a_place_is_not_announced)
   setup (&f, "sender", "address=239.1.2.253 increase=0 rtpbin=rtp  "
       "rtpsession name=rtp");
   more = gst_element_request_pad_simple (f.element, "sink_3");
-  send_from (&f, SSRC);
-  push_return (&f, LISTENER, 90000, 1.0, 0);
-  push_return (&f, OTHER, 360000, 1.0, 0);
-  run (&f, INTERVAL);
-  fail_unless_equals_int64 (total_rate (&f), 360000);
+  fill_layers (&f, 4);
   report = report_of_session (&f);
   fail_unless (gst_fairmix_rtcp_read (report, &funcs, NULL));
   fail_unless_equals_int (n_announced, 3);
@@ -231,13 +242,7 @@ GST_START_TEST (test_another_number_of_layers_is_told)
   gdouble value;
   Fixture f;
 
-  setup (&f, "sender", "increase=0");
-  send_from (&f, SSRC);
-  push_return (&f, LISTENER, 90000, 1.0, 0);
-  push_return (&f, OTHER, 270000, 1.0, 0);
-  run (&f, INTERVAL);
-  settle (&f);
-  assert_targets (&f, 90000, 90000, 90000);
+  setup_three_layers (&f);
   gst_structure_free (pop_message (&f, "fairmix-rate-decision"));
   top = gst_element_get_static_pad (f.element, "sink_2");
   gst_element_release_request_pad (f.element, top);
@@ -246,7 +251,7 @@ GST_START_TEST (test_another_number_of_layers_is_told)
   fail_unless_equals_string (gst_structure_get_string (decision, "reason"),
       "settings");
   fail_unless (gst_structure_get_double (decision, "target-bps", &value));
-  fail_unless_equals_float (value, 180000.0);
+  fail_unless_equals_float (value, 2.0 * LAYER_BPS);
   gst_structure_free (decision);
   gst_object_unref (top);
   teardown (&f);
@@ -304,11 +309,7 @@ GST_START_TEST (test_a_src_pad_that_comes_beside_caps_has_them)
   gst_pad_set_active (asker.out, TRUE);
   sink = gst_element_request_pad_simple (f.element, "sink_3");
   gst_pad_link (in, sink);
-  send_from (&f, SSRC);
-  push_return (&f, LISTENER, 90000, 1.0, 0);
-  push_return (&f, OTHER, 360000, 1.0, 0);
-  run (&f, INTERVAL);
-  fail_unless_equals_int64 (total_rate (&f), 360000);
+  fill_layers (&f, 4);
   asker.n_targets = 0;
   gst_pad_push_event (in, gst_event_new_stream_start ("in"));
   gst_pad_push_event (in, gst_event_new_caps (caps));

@@ -14,16 +14,24 @@ host_make (const gchar * name)
   return host;
 }
 
+/* Bob joins @mixer, and is told that somebody talks there under @name. */
+static void
+assert_bob_is_told (Person * mixer, const gchar * name)
+{
+  Person *bob = client_new (mixer, "bob", 660, "");
+
+  expect_message (bob, "dpm-talk", "name", name);
+  person_free (bob);
+}
+
 /* He did not join, but he is one of those who talk. */
 GST_START_TEST (test_nobody_has_the_name_of_who_talks_where_the_mixer_is)
 {
   Person *host = person_start (host_make ("alice"));
   Person *alice = client_new (host, "alice", 440, "");
-  Person *bob = client_new (host, "bob", 660, "");
 
-  expect_message (bob, "dpm-talk", "name", "alice (2)");
+  assert_bob_is_told (host, "alice (2)");
   person_free (alice);
-  person_free (bob);
   person_free (host);
 }
 
@@ -33,13 +41,10 @@ GST_END_TEST;
 GST_START_TEST (test_who_talks_where_the_mixer_is_may_change_his_name)
 {
   Person *host = host_make ("alice");
-  Person *bob;
 
   g_object_set (host->dpm, "display-name", "host", NULL);
   person_start (host);
-  bob = client_new (host, "bob", 660, "");
-  expect_message (bob, "dpm-talk", "name", "host");
-  person_free (bob);
+  assert_bob_is_told (host, "host");
   person_free (host);
 }
 
@@ -54,12 +59,10 @@ GST_START_TEST (test_two_of_the_same_long_name_are_told_apart)
   Person *mixer = mixer_new ("");
   Person *first = client_new (mixer, E29 E E "x", 440, "");
   Person *second = client_new (mixer, E29 E E "x", 550, "");
-  Person *bob = client_new (mixer, "bob", 660, "");
 
-  expect_message (bob, "dpm-talk", "name", E29 " (2)");
+  assert_bob_is_told (mixer, E29 " (2)");
   person_free (first);
   person_free (second);
-  person_free (bob);
   person_free (mixer);
 }
 
