@@ -48,9 +48,8 @@ fmx_join_guard_take_hello (FmxJoinGuard *guard, uint32_t per_s, FmxTime now)
   return fmx_join_bucket_take (&guard->hellos, per_s, now);
 }
 
-bool
-fmx_join_guard_take_join (FmxJoinGuard *guard, const FmxJoinAddress *from,
-    uint32_t per_host_per_s, uint32_t per_s, FmxTime now)
+unsigned
+fmx_join_guard_host (const FmxJoinGuard *guard, const FmxJoinAddress *from)
 {
   static const uint8_t v4[12] = {[10] = 0xff,[11] = 0xff };
   bool is_v4 = memcmp (from->ip, v4, sizeof v4) == 0;
@@ -58,7 +57,14 @@ fmx_join_guard_take_join (FmxJoinGuard *guard, const FmxJoinAddress *from,
 
   guard->crypto->mac (guard->crypto->user, guard->key, from->ip,
       is_v4 ? 16 : 8, mac);
-  return fmx_join_bucket_take (&guard->hosts[mac[0] % FMX_JOIN_HOSTS],
+  return mac[0] % FMX_JOIN_HOSTS;
+}
+
+bool
+fmx_join_guard_take_join (FmxJoinGuard *guard, const FmxJoinAddress *from,
+    uint32_t per_host_per_s, uint32_t per_s, FmxTime now)
+{
+  return fmx_join_bucket_take (&guard->hosts[fmx_join_guard_host (guard, from)],
       per_host_per_s, now) && fmx_join_bucket_take (&guard->joins, per_s, now);
 }
 

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/** FMX_JOIN_HOSTS: for so many groups of hosts joins are limited apart */
+/** FMX_JOIN_HOSTS: so many groups of hosts are told apart */
 #define FMX_JOIN_HOSTS 64u
 
 bool fmx_join_address_same (const FmxJoinAddress * a, const FmxJoinAddress * b);
@@ -70,9 +70,14 @@ uint64_t fmx_join_guard_path (const FmxJoinGuard * guard,
 bool fmx_join_guard_take_hello (FmxJoinGuard * guard, uint32_t per_s,
     FmxTime now);
 
-/** fmx_join_guard_take_join: whether one more may be looked at, of this host
- * (an IPv4 address, an IPv6 /64 network) and of all.  Some hosts share a limit,
- * by chance and in a way that they cannot know. */
+/** fmx_join_guard_host: Returns: the group, below %FMX_JOIN_HOSTS, of the host (an
+ * IPv4 address, an IPv6 /64 network) at @from.  Some hosts share one, by chance and in
+ * a way that they cannot know. */
+unsigned fmx_join_guard_host (const FmxJoinGuard * guard,
+    const FmxJoinAddress * from);
+
+/** fmx_join_guard_take_join: whether one more may be looked at, of this group of
+ * hosts and of all */
 bool fmx_join_guard_take_join (FmxJoinGuard * guard,
     const FmxJoinAddress * from, uint32_t per_host_per_s, uint32_t per_s,
     FmxTime now);

@@ -128,12 +128,23 @@ fmx_join_mixer_on_join (FmxJoinMixer *mixer, const FmxJoinAddress *from,
   }
 }
 
+/* One host may have all places for joins while nobody else wants one.
+ * Returns: (nullable): a free place, or that of somebody who has to go */
+static FmxJoinSession *
+find_place (FmxJoinMixer *mixer, unsigned host)
+{
+  FmxJoinSession *session = fmx_join_sessions_find_free (&mixer->table);
+
+  return session != NULL ? session :
+      fmx_join_sessions_find_crowded (&mixer->table, host);
+}
+
 static void
 let_in (FmxJoinMixer *mixer, FmxJoinSession *candidate, uint8_t *shared,
     FmxJoinMixerResult *result)
 {
   const FmxJoinJoin *join = &candidate->join;
-  FmxJoinSession *session = fmx_join_sessions_find_free (&mixer->table);
+  FmxJoinSession *session = find_place (mixer, candidate->host);
   FmxJoinMessage message = { 0 };
   FmxJoinReason reason;
 
@@ -158,6 +169,10 @@ let_in (FmxJoinMixer *mixer, FmxJoinSession *candidate, uint8_t *shared,
   if (!session_make (mixer, candidate, shared, &message)) {
     mixer->stats.n_forged++;
     return;
+  }
+  if (session->state == FMX_JOIN_PENDING) {
+    mixer->stats.n_limited++;
+    fmx_join_mixer_free (mixer, session);
   }
   candidate->state = FMX_JOIN_PENDING;
   *session = *candidate;
@@ -186,6 +201,7 @@ fmx_join_mixer_admit (FmxJoinMixer *mixer, const FmxJoinAddress *from,
   candidate.address = *from;
   candidate.join = message.u.join;
   candidate.last_heard = now;
+  candidate.host = fmx_join_guard_host (&mixer->guard, from);
   let_in (mixer, &candidate, shared, result);
   fmx_join_wipe (&candidate, sizeof candidate);
   fmx_join_wipe (shared, sizeof shared);

@@ -49,7 +49,7 @@ typedef struct
  * @n_unexpected: messages that only a mixer sends: reflected ones, mostly
  * @n_hellos: HELLOs that were answered
  * @n_limited: HELLOs and JOINs that were not looked at, because there were too
- *     many
+ *     many, and pending ones that went for one of another host
  * @n_bad_cookies: JOINs from an address that did not get their cookie, or too
  *     long ago
  * @n_wrong_secret: JOINs that did not prove to know the secret

@@ -23,6 +23,32 @@ fmx_join_sessions_find_free (FmxJoinSessions *table)
 }
 
 FmxJoinSession *
+fmx_join_sessions_find_crowded (FmxJoinSessions *table, unsigned host)
+{
+  uint32_t n_pending[FMX_JOIN_HOSTS] = { 0 };
+  FmxJoinSession *oldest = NULL;
+  unsigned most = host;
+
+  for (uint32_t i = 0; i < table->n; i++) {
+    const FmxJoinSession *session = &table->sessions[i];
+
+    if (session->state == FMX_JOIN_PENDING
+        && ++n_pending[session->host] > n_pending[most])
+      most = session->host;
+  }
+  if (n_pending[most] < n_pending[host] + 2)
+    return NULL;
+  for (uint32_t i = 0; i < table->n; i++) {
+    FmxJoinSession *session = &table->sessions[i];
+
+    if (session->state == FMX_JOIN_PENDING && session->host == most
+        && (oldest == NULL || session->last_heard < oldest->last_heard))
+      oldest = session;
+  }
+  return oldest;
+}
+
+FmxJoinSession *
 fmx_join_sessions_find_nonce (FmxJoinSessions *table, const uint8_t *nonce)
 {
   for (uint32_t i = 0; i < table->n; i++)

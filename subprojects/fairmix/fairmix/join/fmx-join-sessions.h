@@ -50,6 +50,7 @@ typedef struct
   uint64_t counter_in;
   FmxTime last_heard;
   FmxJoinAccept accept;
+  unsigned host;                /* its group: fmx_join_guard_host() */
 } FmxJoinSession;
 
 /** FmxJoinSessions: the table; it owns nothing. */
@@ -71,6 +72,12 @@ FmxJoinSession *fmx_join_sessions_find_nonce (FmxJoinSessions * table,
     const uint8_t * nonce);
 FmxJoinSession *fmx_join_sessions_find_id (FmxJoinSessions * table,
     uint64_t id);
+
+/** fmx_join_sessions_find_crowded: Returns: (nullable): where no place is free, the one
+ * that @host may have: of the group of hosts of which most joins are pending, the oldest.
+ * %NULL: of no group are there two more than of @host.  O(n) */
+FmxJoinSession *fmx_join_sessions_find_crowded (FmxJoinSessions * table,
+    unsigned host);
 
 /** fmx_join_sessions_index: Returns: of a @session of @table */
 static inline uint32_t

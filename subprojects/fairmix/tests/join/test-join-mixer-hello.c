@@ -167,22 +167,31 @@ test_who_knocks_may_wait (void **state)
   assert_memory_equal (first.data, result.data, first.size);
 }
 
+/* One more of @host asks, and gets an answer that it need not confirm.
+ * Returns: what @guest is told */
+static FmxJoinType
+knock (unsigned host, FmxTime now)
+{
+  static unsigned n;
+  uint8_t data[FMX_JOIN_MAX_BYTES];
+  size_t size;
+
+  guest_init (&guest, "alice", "", ++n, START);
+  guest.address = address (host, n);
+  size = get_join (data, now);
+  return room_hear (&room, &guest.address, data, size, now)->data[4];
+}
+
 static void
 test_joins_that_nobody_confirms_are_forgotten (void **state)
 {
-  uint8_t data[FMX_JOIN_MAX_BYTES];
   FmxJoinMixerResult result;
   unsigned n_busy = 0;
 
   (void) state;
   room_open (&room, "", 1);
-  for (unsigned i = 0; i < 50; i++) {
-    guest_init (&guest, "alice", "", i, START);
-    size_t size = get_join (data, START);
-
-    n_busy += room_hear (&room, &guest.address, data, size,
-        START)->data[4] == FMX_JOIN_REFUSE;
-  }
+  for (unsigned i = 0; i < 50; i++)
+    n_busy += knock (1, START) == FMX_JOIN_REFUSE;
   assert_int_equal (stats ().n_pending, SESSIONS);
   assert_int_equal (n_busy, 50 - SESSIONS);
   assert_true (fmx_join_mixer_next_timeout (&room.mixer) ==
@@ -191,6 +200,25 @@ test_joins_that_nobody_confirms_are_forgotten (void **state)
           START + 2 * FMX_SECOND));
   assert_int_equal (stats ().n_pending, 0);
   assert_int_equal (room.n_events, 0);
+}
+
+/* Of those of the host that has most of them the oldest goes for one of another host, as
+ * long as that has less. */
+static void
+test_one_host_does_not_hold_all_pending_joins (void **state)
+{
+  (void) state;
+  room_open (&room, "", 1);
+  for (unsigned i = 0; i < SESSIONS; i++)
+    assert_int_equal (knock (1, START + i), FMX_JOIN_ACCEPT);
+  for (unsigned i = 0; i < SESSIONS / 2; i++)
+    assert_int_equal (knock (2, START + SESSIONS), FMX_JOIN_ACCEPT);
+  assert_int_equal (knock (2, START + SESSIONS), FMX_JOIN_REFUSE);
+  assert_int_equal (stats ().n_pending, SESSIONS);
+  assert_int_equal (stats ().n_limited, SESSIONS / 2 + 1);
+  guest_init (&guest, "bob", "", 0, START + SESSIONS);
+  guest.address = address (3, 5000);
+  join (&room, &guest, START + SESSIONS);
 }
 
 static void
@@ -251,6 +279,7 @@ main (void)
     cmocka_unit_test (test_a_join_that_is_played_back_makes_no_new_keys),
     cmocka_unit_test (test_who_knocks_may_wait),
     cmocka_unit_test (test_joins_that_nobody_confirms_are_forgotten),
+    cmocka_unit_test (test_one_host_does_not_hold_all_pending_joins),
     cmocka_unit_test (test_another_version_is_told_ours),
     cmocka_unit_test (test_a_mixer_below_itself_is_a_loop),
   };

@@ -39,6 +39,30 @@ test_finds_what_is_there_and_nothing_else (void **state)
 }
 
 static void
+test_the_oldest_of_the_most_crowded_host_goes (void **state)
+{
+  const FmxTime since[4] = { 40, 20, 30, 10 };
+  const unsigned hosts[4] = { 7, 7, 7, 5 };
+  FmxJoinSessions table;
+  Toy toy;
+
+  (void) state;
+  table = table_new (&toy);
+  for (unsigned i = 0; i < 4; i++) {
+    places[i].state = FMX_JOIN_PENDING;
+    places[i].last_heard = since[i];
+    places[i].host = hosts[i];
+  }
+  assert_ptr_equal (fmx_join_sessions_find_crowded (&table, 1), &places[1]);
+  assert_ptr_equal (fmx_join_sessions_find_crowded (&table, 5), &places[1]);
+  assert_null (fmx_join_sessions_find_crowded (&table, 7));
+  /* a neighbour never goes, nor is it counted */
+  places[1].state = FMX_JOIN_JOINED;
+  assert_ptr_equal (fmx_join_sessions_find_crowded (&table, 1), &places[2]);
+  assert_null (fmx_join_sessions_find_crowded (&table, 5));
+}
+
+static void
 test_who_comes_from_the_same_address_takes_its_place (void **state)
 {
   FmxJoinSessions table;
@@ -114,6 +138,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_finds_what_is_there_and_nothing_else),
+    cmocka_unit_test (test_the_oldest_of_the_most_crowded_host_goes),
     cmocka_unit_test (test_who_comes_from_the_same_address_takes_its_place),
     cmocka_unit_test (test_a_place_is_taken_over_only_by_who_had_its_keys),
     cmocka_unit_test (test_a_new_session_has_an_id_that_no_other_has),
