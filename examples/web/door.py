@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What whoever comes to the server's port may cost it: connections, bodies, guesses."""
+import collections
 import contextlib
 import hmac
 import ipaddress
@@ -52,6 +53,7 @@ class Visit:
     def __init__(self, connection, whose):
         self.connection, self.whose = connection.weak_ref(), whose
         self.since, self.is_silent = time.monotonic(), True
+        self.has_seat = False           # it has named one
 
     def lasts(self):
         connection = self.connection()
@@ -63,10 +65,10 @@ class Visit:
 
 
 class Door:
-    """refuse(message, status, why): how it says no"""
+    """refuse(message, status, why): how it says no; seats: by token"""
 
-    def __init__(self, soup, secret, refuse):
-        self.secret, self.refuse = secret.encode(), refuse
+    def __init__(self, soup, secret, refuse, seats):
+        self.secret, self.refuse, self.seats = secret.encode(), refuse, seats
         self.visits = []                # that last
         self.joins = {}                 # of whom: when, of late
         soup.connect('request-started', self.on_started)
@@ -80,14 +82,31 @@ class Door:
                 visit.end()
         return True
 
+    def make_room(self, whose):
+        """Whether one more may come.  Of strangers the oldest goes of the address that has
+        most of them, for one of an address that has less, or that has a seat."""
+        if len(self.visits) < MAX_CONNECTIONS:
+            return True
+        strangers = [visit for visit in self.visits if not visit.has_seat]
+        of_whom = collections.Counter(visit.whose for visit in strangers)
+        most, n = max(of_whom.items(), key=lambda item: item[1], default=(None, 0))
+        is_guest = any(visit.has_seat and visit.whose == whose for visit in self.visits)
+        if n < (1 if is_guest else of_whom[whose] + 2):
+            return False
+        oldest = next(visit for visit in strangers if visit.whose == most)
+        self.visits.remove(oldest)
+        oldest.end()
+        return True
+
     def on_started(self, _soup, message):
         """Somebody has connected."""
         connection = message.get_socket()
         whose = origin(message)
         self.visits = [visit for visit in self.visits if visit.lasts()]
         mine = [visit for visit in self.visits if visit.whose == whose]
-        if len(self.visits) >= MAX_CONNECTIONS or len(mine) >= MAX_OF_ONE or \
-                sum(visit.is_silent for visit in mine) >= MAX_SILENT:
+        if len(mine) >= MAX_OF_ONE or \
+                sum(visit.is_silent for visit in mine) >= MAX_SILENT or \
+                not self.make_room(whose):
             connection.close()
             return
         connection.set_timeout(IDLE_S)
@@ -109,6 +128,9 @@ class Door:
                 urllib.parse.unquote(text, errors='strict')
         except UnicodeDecodeError:      # no handler can be told such things
             self.refuse(message, 400, 'not UTF-8')
+        else:
+            token = where.get_path().removeprefix('/seats/').partition('/')[0]
+            visit.has_seat = token in self.seats
         if message.get_request_headers().get_content_length() > MAX_BODY:
             self.refuse_body(message)
 

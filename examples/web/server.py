@@ -161,7 +161,7 @@ class Server:
         self.watchers = {}              # token: Watcher
         self.absent = {}                # token: since when nobody watches
         self.soup = Soup.Server()
-        self.door = Door(self.soup, options.secret, self.refuse)
+        self.door = Door(self.soup, options.secret, self.refuse, self.room.seats)
         self.soup.add_handler('/seats', self.on_seats)
         self.soup.add_handler(None, self.on_file)
         how = Soup.ServerListenOptions(0)

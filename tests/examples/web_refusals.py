@@ -6,6 +6,7 @@ usage: web_refusals.py SOURCE-ROOT BUILD-ROOT
 Without a browser: what a page would say, and what an attacker might.  Whoever it is, he
 keeps nobody else out, and leaves nothing behind.
 """
+import contextlib
 import http.client
 import json
 import os
@@ -24,7 +25,7 @@ from room import Room  # noqa: E402
 ROOT, BUILD = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 SECRET = {'Authorization': 'Bearer %C3%B6ffne%20dich'}
 ATTACKER, SILENT = '127.0.0.2', '127.0.0.3'
-MAX_BODY, MAX_ENDLESS, MAX_OF_ONE, MAX_SILENT = 1 << 16, 1 << 24, 100, 30
+MAX_BODY, MAX_ENDLESS, MAX_CONNECTIONS, MAX_OF_ONE, MAX_SILENT = 1 << 16, 1 << 24, 500, 100, 30
 JOINS, JOINS_S = 20, 10                         # of one address
 PATIENCE_S = 30
 SDP_OF_ONE_LINE = ('v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\n'
@@ -197,6 +198,43 @@ def check_silence(port):
     return slow
 
 
+def fill(port, addresses, n_each):
+    """As many silent connections as there may be, and a few more"""
+    attackers = []
+    for n in range(MAX_CONNECTIONS + 5):
+        if n % 5 == 0 and n < MAX_CONNECTIONS:
+            expect(ask(port, 'GET', '/'), 200)          # it has seen to all of them
+        attackers.append(connect(port, addresses[n // n_each]))
+    return attackers
+
+
+def check_strangers(room, seat):
+    """17 addresses with so many as each may have keep nobody out, and any number nobody who
+    is in."""
+    open_files = len(os.listdir(f'/proc/{room.server.pid}/fd'))
+    attackers = fill(room.port, [f'127.0.1.{n}' for n in range(1, 20)], MAX_SILENT)
+    expect(ask(room.port, 'GET', '/', whose='127.0.0.4'), 200)
+    for attacker in attackers:
+        attacker.close()
+    wait_for_files(room.server.pid, open_files)
+    with connect(room.port, '127.0.0.1') as page:
+        page.sendall(f'GET {seat}/events HTTP/1.1\r\nHost: x\r\n\r\n'.encode())
+        hear(page, b'data:')
+        attackers = fill(room.port, [f'127.0.{n // 200 + 2}.{n % 200 + 1}'
+                                     for n in range(600)], 1)
+        with contextlib.suppress(OSError):
+            ask(room.port, 'GET', '/', whose='127.0.0.4')
+            sys.exit('one more is served')
+        for _ in range(MAX_SILENT):
+            expect(ask(room.port, 'POST', seat + '/wishes', '{"ssrc": 1, "separate": true}'), 204)
+        page.recv(1 << 16)
+        if not hear(page, b'data:'):
+            sys.exit('a page that has a seat is cut off')
+    for attacker in attackers:
+        attacker.close()
+    wait_for_files(room.server.pid, open_files)
+
+
 def wait_for_end(slow):
     """Whoever asks a letter a second comes to no end, and takes somebody else's place"""
     slow.settimeout(1)
@@ -282,6 +320,7 @@ def main():
         check_cuts(room)
         for _ in range(10):             # in some, pictures are sent just then
             check_cut_events(room, seat)
+        check_strangers(room, seat)
         slow = check_silence(room.port)
         check_floods(room.port, seat)
         wait_for_end(slow)
