@@ -5,6 +5,7 @@
 
 #include "gstdpmpeer.h"
 
+#include <net/if.h>
 #include <srtp2/srtp.h>
 #include <string.h>
 #include "common/gstfairmixlock.h"
@@ -456,9 +457,12 @@ gst_dpm_address_to_string (const FmxJoinAddress * address)
   GInetAddress *ip = g_inet_address_new_from_bytes (address->ip +
       (is_v4 ? 12 : 0), is_v4 ? G_SOCKET_FAMILY_IPV4 : G_SOCKET_FAMILY_IPV6);
   gchar *host = g_inet_address_to_string (ip);
-  gchar *text = g_strdup_printf (is_v4 ? "%s:%u" : "[%s]:%u", host,
-      address->port);
+  gchar zone[IF_NAMESIZE + 1] = "", *text;
 
+  if (address->zone != 0 && if_indextoname (address->zone, zone + 1) != NULL)
+    zone[0] = '%';
+  text = g_strdup_printf (is_v4 ? "%s%s:%u" : "[%s%s]:%u", host, zone,
+      address->port);
   g_free (host);
   g_object_unref (ip);
   return text;

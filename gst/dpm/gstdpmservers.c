@@ -59,6 +59,11 @@ server_new (const gchar * text, GError ** error)
   host = g_network_address_parse (text, GST_DPM_DEFAULT_PORT, error);
   if (host == NULL)
     return NULL;
+  if (!gst_dpm_address_check (g_network_address_get_hostname
+          (G_NETWORK_ADDRESS (host)), error)) {
+    g_object_unref (host);
+    return NULL;
+  }
   server = g_new0 (Server, 1);
   server->host = host;
   if (strchr (text, ':') == NULL && !g_hostname_is_ip_address (text)

@@ -18,49 +18,72 @@
 
 static const guint8 v4_prefix[12] = {[10] = 0xff,[11] = 0xff };
 
+/* @local: (transfer full) */
 static GSocket *
-bind_new (GInetAddress * address, guint port, GError ** error)
+bind_new (GSocketAddress * local, GError ** error)
 {
-  GSocket *socket = g_socket_new (g_inet_address_get_family (address),
+  GSocket *socket = g_socket_new (g_socket_address_get_family (local),
       G_SOCKET_TYPE_DATAGRAM, G_SOCKET_PROTOCOL_UDP, error);
-  GSocketAddress *local;
-  gboolean bound;
 
-  if (socket == NULL)
-    return NULL;
-  local = g_inet_socket_address_new (address, (guint16) port);
-  bound = g_socket_bind (socket, local, FALSE, error);
-  g_object_unref (local);
-  if (!bound)
+  if (socket != NULL && !g_socket_bind (socket, local, FALSE, error))
     g_clear_object (&socket);
+  g_object_unref (local);
   return socket;
+}
+
+static GSocket *
+bind_any (GSocketFamily family, guint port, GError ** error)
+{
+  GInetAddress *any = g_inet_address_new_any (family);
+  GSocketAddress *local = g_inet_socket_address_new (any, (guint16) port);
+
+  g_object_unref (any);
+  return bind_new (local, error);
+}
+
+gboolean
+gst_dpm_address_check (const gchar * text, GError ** error)
+{
+  GInetAddress *address = g_inet_address_new_from_string (text);
+  gboolean no_zone = address != NULL && strchr (text, '%') == NULL
+      && g_inet_address_get_family (address) == G_SOCKET_FAMILY_IPV6
+      && g_inet_address_get_is_link_local (address);
+
+  g_clear_object (&address);
+  if (no_zone)
+    g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT,
+        "\"%s\" is link-local: say on which link, as in %s%%eth0", text, text);
+  return !no_zone;
+}
+
+static GSocket *
+bind_to (const gchar * address, guint port, GError ** error)
+{
+  GSocketAddress *local;
+
+  if (!gst_dpm_address_check (address, error))
+    return NULL;
+  local = g_inet_socket_address_new_from_string (address, port);
+  if (local == NULL) {
+    g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT,
+        "\"%s\" is no IP address", address);
+    return NULL;
+  }
+  return bind_new (local, error);
 }
 
 gboolean
 gst_dpm_socket_open (GstDpmSocket * self, const gchar * address, guint port,
     GError ** error)
 {
-  GInetAddress *local;
-
   if (address != NULL) {
-    local = g_inet_address_new_from_string (address);
-    if (local == NULL) {
-      g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT,
-          "\"%s\" is no IP address", address);
-      return FALSE;
-    }
-    self->socket = bind_new (local, port, error);
+    self->socket = bind_to (address, port, error);
   } else {
     /* GLib lets an IPv6 socket speak IPv4 as well; some hosts have no IPv6. */
-    local = g_inet_address_new_any (G_SOCKET_FAMILY_IPV6);
-    self->socket = bind_new (local, port, NULL);
-    if (self->socket == NULL) {
-      g_object_unref (local);
-      local = g_inet_address_new_any (G_SOCKET_FAMILY_IPV4);
-      self->socket = bind_new (local, port, error);
-    }
+    self->socket = bind_any (G_SOCKET_FAMILY_IPV6, port, NULL);
+    if (self->socket == NULL)
+      self->socket = bind_any (G_SOCKET_FAMILY_IPV4, port, error);
   }
-  g_object_unref (local);
   if (self->socket == NULL)
     return FALSE;
   self->is_v6 = g_socket_get_family (self->socket) == G_SOCKET_FAMILY_IPV6;
@@ -129,6 +152,9 @@ address_from_native (FmxJoinAddress * address,
 
     memcpy (address->ip, &in6->sin6_addr, 16);
     address->port = g_ntohs (in6->sin6_port);
+    /* of what is not link-local it says nothing that the address does not */
+    address->zone = IN6_IS_ADDR_LINKLOCAL (&in6->sin6_addr) ?
+        in6->sin6_scope_id : 0;
     return TRUE;
   }
   if (from->ss_family == AF_INET) {
@@ -137,6 +163,7 @@ address_from_native (FmxJoinAddress * address,
     memcpy (address->ip, v4_prefix, sizeof v4_prefix);
     memcpy (address->ip + 12, &in4->sin_addr, 4);
     address->port = g_ntohs (in4->sin_port);
+    address->zone = 0;
     return TRUE;
   }
   return FALSE;
@@ -204,6 +231,7 @@ address_to_native (const GstDpmSocket * self, const FmxJoinAddress * to,
     in6->sin6_family = AF_INET6;
     in6->sin6_port = g_htons (to->port);
     memcpy (&in6->sin6_addr, to->ip, 16);
+    in6->sin6_scope_id = to->zone;
     return sizeof *in6;
   }
   if (memcmp (to->ip, v4_prefix, sizeof v4_prefix) != 0)

@@ -85,6 +85,9 @@ void gst_dpm_socket_send_all (GstDpmSocket * self, GstDpmDatagram * datagrams,
 guint gst_dpm_socket_get_places (GstDpmSocket * self, FmxJoinAddress * places,
     guint most);
 
+/* Returns: FALSE if @text is a link-local address of IPv6 that does not say of which link */
+gboolean gst_dpm_address_check (const gchar * text, GError ** error);
+
 /* Returns: FALSE if it is no address of the Internet */
 gboolean gst_dpm_address_from_gio (FmxJoinAddress * address,
     GSocketAddress * from);

@@ -98,7 +98,7 @@ static void
 check_mixer (FmxJoinMixer * mixer, Fuzz * fuzz, const uint8_t * data,
     size_t size, FmxTime * now)
 {
-  FmxJoinAddress from = { {0}, (uint16_t) (fuzz_u8 (fuzz) & 3) };
+  FmxJoinAddress from = { {0}, (uint16_t) (fuzz_u8 (fuzz) & 3), 0 };
   FmxJoinMixerResult result;
 
   *now += fuzz_u16 (fuzz) * (FmxTime) FMX_MSECOND;

@@ -3,6 +3,7 @@
 #include "../gstfairmixcheck.h"
 #include "gstdpmpeer.h"
 
+#include <net/if.h>
 #include <srtp2/srtp.h>
 
 typedef struct
@@ -332,14 +333,18 @@ GST_END_TEST;
 
 GST_START_TEST (test_addresses_read_as_people_write_them)
 {
-  FmxJoinAddress v4 = { {[10] = 0xff,[11] = 0xff, 192, 0, 2, 7}, 5004 };
-  FmxJoinAddress v6 = { {0x20, 1, 0xd, 0xb8,[15] = 1}, 5004 };
+  FmxJoinAddress v4 = { {[10] = 0xff,[11] = 0xff, 192, 0, 2, 7}, 5004, 0 };
+  FmxJoinAddress v6 = { {0x20, 1, 0xd, 0xb8,[15] = 1}, 5004, 0 };
+  FmxJoinAddress near = { {0xfe, 0x80,[15] = 1}, 5004, if_nametoindex ("lo") };
   gchar *text = gst_dpm_address_to_string (&v4);
 
   fail_unless_equals_string (text, "192.0.2.7:5004");
   g_free (text);
   text = gst_dpm_address_to_string (&v6);
   fail_unless_equals_string (text, "[2001:db8::1]:5004");
+  g_free (text);
+  text = gst_dpm_address_to_string (&near);
+  fail_unless_equals_string (text, "[fe80::1%lo]:5004");
   g_free (text);
 }
 

@@ -206,7 +206,7 @@ guest_new (End * mixer)
 
   guest->mixer = (FmxJoinAddress) { {
   [10] = 0xff,[11] = 0xff, 127, 0, 0, 1},
-      (guint16) gst_dpm_port_get_number (mixer->port)};
+      (guint16) gst_dpm_port_get_number (mixer->port), 0};
   guest->secret = &secret;
   gst_dpm_crypto_init (&guest->crypto);
   fail_unless (gst_dpm_socket_open (&guest->socket, "127.0.0.1", 0, NULL));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Where a mixer may be: names, services, the nearest of several. */
 #include <gst/check/check.h>
+#include <net/if.h>
 #include <string.h>
 
 #include "dpmresolver.h"
@@ -101,7 +102,7 @@ GST_END_TEST;
 GST_START_TEST (test_what_cannot_be_read_is_an_error)
 {
   static const gchar *const texts[] = { "", "host:99999", "good,[::",
-    "127.0.0.1,,127.0.0.2"
+    "127.0.0.1,,127.0.0.2", "fe80::1", "[fe80::1]:7000"
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (texts); i++) {
@@ -112,6 +113,22 @@ GST_START_TEST (test_what_cannot_be_read_is_an_error)
     fail_unless (error != NULL);
     g_error_free (error);
   }
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_a_link_local_address_keeps_its_link)
+{
+  GstDpmServers *servers = gst_dpm_servers_new ("[fe80::1%lo]:7000,fe80::2%lo,"
+      "[::1]:7002", NULL);
+  FmxJoinAddress address;
+
+  for (guint i = 0; i < 3; i++) {
+    address = next_of (servers);
+    fail_unless_equals_int (address.zone, i < 2 ? if_nametoindex ("lo") : 0);
+    fail_unless_equals_int (address.ip[15], i < 2 ? i + 1 : 1);
+  }
+  gst_dpm_servers_free (servers);
 }
 
 GST_END_TEST;
@@ -233,6 +250,7 @@ dpmservers_suite (void)
   tcase_add_test (tc, test_a_round_is_hopeless_when_all_have_refused);
   tcase_add_test (tc, test_who_was_not_asked_has_not_refused);
   tcase_add_test (tc, test_what_cannot_be_read_is_an_error);
+  tcase_add_test (tc, test_a_link_local_address_keeps_its_link);
   tcase_add_test (tc, test_a_name_without_a_port_may_be_a_service);
   tcase_add_test (tc, test_the_host_that_answers_first_is_the_first);
   return s;

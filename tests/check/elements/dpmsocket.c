@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A meeting's UDP socket: many datagrams with one call, and what IP says of them. */
+#define _GNU_SOURCE             /* unshare() */
 #include "../gstfairmixcheck.h"
 #include "gstdpmsocket.h"
 
+#include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/ip.h>
+#include <sched.h>
+#include <sys/ioctl.h>
 
 #define PATIENCE_US (30 * G_USEC_PER_SEC)       /* what was sent to ourselves comes */
 
@@ -13,7 +17,7 @@ GST_START_TEST (test_many_are_sent_at_once)
 {
   GstDpmSocket here = { 0 }, there = { 0 };
   GstDpmDatagram *out = g_new0 (GstDpmDatagram, GST_DPM_MAX_DATAGRAMS);
-  FmxJoinAddress to = { {[10] = 0xff,[11] = 0xff, 127, 0, 0, 1}, 0 }, from;
+  FmxJoinAddress to = { {[10] = 0xff,[11] = 0xff, 127, 0, 0, 1}, 0, 0 }, from;
   guint8 data[2000];
 
   fail_unless (gst_dpm_socket_open (&here, "127.0.0.1", 0, NULL));
@@ -54,9 +58,9 @@ GST_START_TEST (test_marks_come_through)
     const gchar *here, *there;
     FmxJoinAddress to;
   } rows[] = {
-    {"127.0.0.1", "127.0.0.1", {{[10] = 0xff,[11] = 0xff, 127, 0, 0, 1}, 0}},
-    {NULL, NULL, {{[10] = 0xff,[11] = 0xff, 127, 0, 0, 1}, 0}},
-    {"::1", NULL, {{[15] = 1}, 0}},
+    {"127.0.0.1", "127.0.0.1", {{[10] = 0xff,[11] = 0xff, 127, 0, 0, 1}, 0, 0}},
+    {NULL, NULL, {{[10] = 0xff,[11] = 0xff, 127, 0, 0, 1}, 0, 0}},
+    {"::1", NULL, {{[15] = 1}, 0, 0}},
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
@@ -104,7 +108,7 @@ GST_START_TEST (test_rtp_alone_is_ecn_capable)
   {0x81, 205}, {'d', 'p'}
   };
   static const FmxJoinAddress tos[] = {
-    {{[10] = 0xff,[11] = 0xff, 127, 0, 0, 1}, 0}, {{[15] = 1}, 0}
+    {{[10] = 0xff,[11] = 0xff, 127, 0, 0, 1}, 0, 0}, {{[15] = 1}, 0, 0}
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (tos); i++) {
@@ -148,7 +152,7 @@ GST_END_TEST;
 GST_START_TEST (test_a_flood_of_nothing_has_an_end)
 {
   GstDpmSocket here = { 0 }, there = { 0 };
-  FmxJoinAddress to = { {[10] = 0xff,[11] = 0xff, 127, 0, 0, 1}, 0 }, from;
+  FmxJoinAddress to = { {[10] = 0xff,[11] = 0xff, 127, 0, 0, 1}, 0, 0 }, from;
   guint8 data[2000] = { 0 };
   guint n_calls = 0;
   gsize size;
@@ -172,6 +176,103 @@ GST_START_TEST (test_a_flood_of_nothing_has_an_end)
 
 GST_END_TEST;
 
+/* As linux/ipv6.h has it, which does not go with netinet/in.h */
+typedef struct
+{
+  struct in6_addr address;
+  guint32 prefix_bits;
+  gint index;
+} InterfaceAddress;
+
+/* From now on we are alone in a network with `lo`, which has fe80::1.
+ * Returns: whether this system lets us */
+static gboolean
+enter_network (void)
+{
+  InterfaceAddress own = { {{{0xfe, 0x80,[15] = 1}}}, 64, 0 };
+  struct ifreq interface = {.ifr_name = "lo",.ifr_flags = IFF_UP };
+  gint fd;
+  gboolean good;
+
+  if (unshare (CLONE_NEWNET) != 0
+      && unshare (CLONE_NEWUSER | CLONE_NEWNET) != 0)
+    return FALSE;
+  own.index = (gint) if_nametoindex ("lo");
+  fd = socket (AF_INET6, SOCK_DGRAM, 0);
+  good = ioctl (fd, SIOCSIFFLAGS, &interface) == 0
+      && ioctl (fd, SIOCSIFADDR, &own) == 0;
+  close (fd);
+  return good;
+}
+
+/* As soon as the system has looked whether somebody else has the address */
+static void
+open_in_time (GstDpmSocket * socket, const gchar * address)
+{
+  gint64 end_us = g_get_monotonic_time () + PATIENCE_US;
+
+  while (!gst_dpm_socket_open (socket, address, 0, NULL)) {
+    fail_if (g_get_monotonic_time () > end_us, "%s cannot be opened", address);
+    g_usleep (1000);
+  }
+}
+
+/* The same link-local address may be there on each link [RFC4007]. */
+GST_START_TEST (test_a_link_local_address_keeps_its_link)
+{
+  GstDpmSocket here = { 0 }, there = { 0 };
+  FmxJoinAddress to = { {0xfe, 0x80,[15] = 1}, 0, 0 }, from;
+  GstDpmDatagram *out = g_new0 (GstDpmDatagram, 1);
+  guint8 data[2000] = { 0 };
+
+  if (enter_network ()) {
+    open_in_time (&here, "fe80::1%lo");
+    fail_unless (gst_dpm_socket_open (&there, NULL, 0, NULL));
+    to.port = (guint16) gst_dpm_socket_get_port (&there);
+    to.zone = if_nametoindex ("lo");
+    fail_unless (gst_dpm_socket_send (&here, data, 10, &to));
+    fail_unless (gst_dpm_socket_wait (&there, PATIENCE_US, NULL));
+    fail_unless_equals_int (gst_dpm_socket_receive (&there, data, sizeof data,
+            &from), 10);
+    fail_unless_equals_int (from.zone, to.zone);
+    out->size = 20;             /* back to where it came from */
+    out->to = from;
+    gst_dpm_socket_send_all (&there, out, 1);
+    fail_unless (out->sent);
+    fail_unless (gst_dpm_socket_wait (&here, PATIENCE_US, NULL));
+    fail_unless_equals_int (gst_dpm_socket_receive (&here, data, sizeof data,
+            &from), 20);
+    fail_unless (fmx_join_address_same (&from, &to));
+    from.zone++;                /* there is no other link */
+    fail_if (gst_dpm_socket_send (&there, data, 10, &from));
+    gst_dpm_socket_close (&here);
+    gst_dpm_socket_close (&there);
+  }
+  g_free (out);
+}
+
+GST_END_TEST;
+
+static void
+assert_refused (const gchar * address, const gchar * why)
+{
+  GstDpmSocket here = { 0 };
+  GError *error = NULL;
+
+  fail_if (gst_dpm_socket_open (&here, address, 0, &error));
+  fail_unless (strstr (error->message, why) != NULL, "%s", error->message);
+  g_error_free (error);
+}
+
+GST_START_TEST (test_what_cannot_be_opened_is_said)
+{
+  assert_refused ("fe80::1", "on which link, as in fe80::1%eth0");
+  assert_refused ("fe80::1%no-such-link", "no IP address");
+  assert_refused ("somewhere", "no IP address");
+}
+
+GST_END_TEST;
+
 static Suite *
 dpmsocket_suite (void)
 {
@@ -183,6 +284,8 @@ dpmsocket_suite (void)
   tcase_add_test (tc, test_marks_come_through);
   tcase_add_test (tc, test_rtp_alone_is_ecn_capable);
   tcase_add_test (tc, test_a_flood_of_nothing_has_an_end);
+  tcase_add_test (tc, test_a_link_local_address_keeps_its_link);
+  tcase_add_test (tc, test_what_cannot_be_opened_is_said);
   return s;
 }
 

@@ -7,7 +7,8 @@
 bool
 fmx_join_address_same (const FmxJoinAddress *a, const FmxJoinAddress *b)
 {
-  return memcmp (a->ip, b->ip, sizeof a->ip) == 0 && a->port == b->port;
+  return memcmp (a->ip, b->ip, sizeof a->ip) == 0 && a->port == b->port
+      && a->zone == b->zone;
 }
 
 void
@@ -75,7 +76,7 @@ static void
 tag (const FmxJoinGuard *guard, const char *label, uint64_t number,
     const FmxJoinAddress *from, const uint8_t *nonce, uint8_t *mac)
 {
-  uint8_t said[6 + 8 + 18 + FMX_JOIN_NONCE_BYTES] = { 0 };
+  uint8_t said[6 + 8 + 22 + FMX_JOIN_NONCE_BYTES] = { 0 };
 
   memcpy (said, label, 6);
   for (unsigned i = 0; i < 8; i++)
@@ -83,8 +84,10 @@ tag (const FmxJoinGuard *guard, const char *label, uint64_t number,
   memcpy (said + 14, from->ip, 16);
   said[30] = (uint8_t) (from->port >> 8);
   said[31] = (uint8_t) from->port;
+  for (unsigned i = 0; i < 4; i++)
+    said[32 + i] = (uint8_t) (from->zone >> (24 - 8 * i));
   if (nonce != NULL)
-    memcpy (said + 32, nonce, FMX_JOIN_NONCE_BYTES);
+    memcpy (said + 36, nonce, FMX_JOIN_NONCE_BYTES);
   guard->crypto->mac (guard->crypto->user, guard->key, said, sizeof said, mac);
 }
 

@@ -272,7 +272,7 @@ fmx_join_places_set (FmxJoinPlaces *message, const FmxJoinAddress *places,
 {
   message->n = 0;
   for (unsigned i = 0; i < n && message->n < FMX_JOIN_PLACES; i++)
-    if (places[i].port != 0)
+    if (places[i].port != 0 && places[i].zone == 0)
       message->places[message->n++] = places[i];
 }
 

@@ -104,11 +104,14 @@ typedef enum
  * FmxJoinAddress:
  * @ip: an IPv6 address; an IPv4 one as ::ffff:a.b.c.d
  * @port: the UDP port
+ * @zone: of a link-local address the link, as this host counts its links [RFC4007]; it means
+ *     nothing to others, and is in no message; 0: of all other addresses
  */
 typedef struct
 {
   uint8_t ip[16];
   uint16_t port;
+  uint32_t zone;
 } FmxJoinAddress;
 
 /**
@@ -298,7 +301,8 @@ FmxJoinVerdict fmx_join_message_parse (FmxJoinMessage * message,
  */
 size_t fmx_join_message_write (const FmxJoinMessage * message, uint8_t * data);
 
-/** fmx_join_places_set: the first @n of @places that have a port, as many as fit */
+/** fmx_join_places_set: of the first @n of @places those that have a port and no zone, as many
+ * as fit */
 void fmx_join_places_set (FmxJoinPlaces * message,
     const FmxJoinAddress * places, unsigned n);
 

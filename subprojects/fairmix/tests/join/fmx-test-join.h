@@ -152,7 +152,7 @@ toy_init (Toy *toy, uint64_t seed)
 static inline FmxJoinAddress
 address (unsigned host, unsigned port)
 {
-  FmxJoinAddress a = { {[10] = 0xff,[11] = 0xff,[12] = 10}, (uint16_t) port };
+  FmxJoinAddress a = { {[10] = 0xff,[11] = 0xff,[12] = 10}, (uint16_t) port, 0 };
 
   a.ip[13] = (uint8_t) (host >> 16);
   a.ip[14] = (uint8_t) (host >> 8);

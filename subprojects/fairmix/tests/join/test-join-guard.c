@@ -47,6 +47,11 @@ test_a_path_belongs_to_one_address_and_session (void **state)
       fmx_join_guard_path (&guard, &here, 6));
   assert_true (fmx_join_guard_path (&guard, &here, 5) !=
       fmx_join_guard_path (&guard, &other, 5));
+  other = here;
+  other.zone = 1;
+  assert_false (fmx_join_address_same (&here, &other));
+  assert_true (fmx_join_guard_path (&guard, &here, 5) !=
+      fmx_join_guard_path (&guard, &other, 5));
 }
 
 static void
@@ -92,7 +97,7 @@ test_one_host_does_not_take_the_places_of_others (void **state)
 static void
 test_a_network_of_ipv6_is_one_host (void **state)
 {
-  FmxJoinAddress from = { {0x20, 1, 0xd, 0xb8}, 1 };
+  FmxJoinAddress from = { {0x20, 1, 0xd, 0xb8}, 1, 0 };
   FmxJoinGuard guard;
   unsigned n = 0;
   Toy toy;

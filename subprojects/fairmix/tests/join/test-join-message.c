@@ -79,12 +79,15 @@ static void
 test_a_place_is_where_the_page_says (void **state)
 {
   FmxJoinMessage m = {.type = FMX_JOIN_MOVE };
-  FmxJoinAddress places[6] = { address (1, 0), address (2, 0x1234) };
+  FmxJoinAddress places[6] = { address (1, 0), address (2, 0x1234),
+    {{0xfe, 0x80,[15] = 3}, 5000, 7}
+  };
   uint8_t data[FMX_JOIN_MAX_BYTES];
   const uint8_t ip[16] = {[10] = 0xff,[11] = 0xff, 10, 0, 0, 2 };
 
   (void) state;
-  fmx_join_places_set (&m.u.places, places, 6); /* those without a port: not */
+  /* not those without a port, or of a link that only we know */
+  fmx_join_places_set (&m.u.places, places, 6);
   m.u.places.control.tag[0] = 9;
   m.u.places.n_below = 7;
   assert_int_equal (fmx_join_message_write (&m, data), 144);
