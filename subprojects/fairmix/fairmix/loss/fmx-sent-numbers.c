@@ -74,10 +74,12 @@ fill (FmxSentNumbers *numbers, uint16_t seq)
     behind.first = (uint16_t) (seq + 1);
     behind.n = (uint16_t) (gap->n - before - 1);
     gap->n = before;
-    if (behind.n > 0)
-      insert_gap (numbers, i + 1, behind);
-    if (before == 0)
+    if (before == 0 && behind.n > 0)
+      *gap = behind;
+    else if (before == 0)
       remove_gap (numbers, i);
+    else if (behind.n > 0)
+      insert_gap (numbers, i + 1, behind);
     return;
   }
 }

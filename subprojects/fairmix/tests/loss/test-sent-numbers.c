@@ -120,6 +120,30 @@ test_old_numbers_and_many_gaps_are_forgotten (void **state)
   assert_int_equal (fmx_sent_numbers_left_out (&numbers, 0, 200), 0);
 }
 
+/* Late packets take no more away of a gap than themselves, also where there is no
+ * room for one gap more. */
+static void
+test_late_packets_shrink_a_gap_of_a_full_table (void **state)
+{
+  (void) state;
+  for (unsigned gap = 0; gap < FMX_SENT_NUMBERS_GAPS; gap++) {
+    unsigned first = 5 * gap + 2;
+
+    fmx_sent_numbers_init (&numbers);
+    for (unsigned seq = 0; seq <= 5 * FMX_SENT_NUMBERS_GAPS; seq += 5)
+      send (seq, seq + 2);
+    send (first, first + 1);
+    assert_int_equal (check (first), FMX_SENT_NUMBER_SENT);
+    assert_int_equal (check (first + 1), FMX_SENT_NUMBER_NEVER);
+    assert_int_equal (check (first + 2), FMX_SENT_NUMBER_NEVER);
+    assert_int_equal (fmx_sent_numbers_left_out (&numbers, 0, 200),
+        3 * FMX_SENT_NUMBERS_GAPS - 1);
+    send (first + 1, first + 3);
+    assert_int_equal (fmx_sent_numbers_left_out (&numbers, 0, 200),
+        3 * FMX_SENT_NUMBERS_GAPS - 3);
+  }
+}
+
 int
 main (void)
 {
@@ -129,6 +153,7 @@ main (void)
     cmocka_unit_test (test_a_new_numbering_gets_time_to_be_heard_of),
     cmocka_unit_test (test_agrees_with_a_list_of_all_numbers),
     cmocka_unit_test (test_old_numbers_and_many_gaps_are_forgotten),
+    cmocka_unit_test (test_late_packets_shrink_a_gap_of_a_full_table),
   };
 
   return cmocka_run_group_tests_name ("loss/sent-numbers", tests, NULL, NULL);
