@@ -55,9 +55,19 @@ forget_old (FmxSentNumbers *numbers)
 
   if (fmx_serial_diff16 (numbers->first, oldest) < 0)
     numbers->first = oldest;
-  while (numbers->n_gaps > 0
-      && fmx_serial_diff16 (numbers->gaps[0].first, numbers->first) < 0)
+  while (numbers->n_gaps > 0) {
+    FmxSentGap *gap = &numbers->gaps[0];
+    int32_t old = fmx_serial_diff16 (numbers->first, gap->first);
+
+    if (old <= 0)
+      return;
+    if (old < gap->n) {
+      gap->first = numbers->first;
+      gap->n = (uint16_t) (gap->n - old);
+      return;
+    }
     remove_gap (numbers, 0);
+  }
 }
 
 /* A packet that comes late fills a gap, or splits it. */

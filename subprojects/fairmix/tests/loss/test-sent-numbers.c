@@ -144,6 +144,23 @@ test_late_packets_shrink_a_gap_of_a_full_table (void **state)
   }
 }
 
+static void
+test_what_is_young_of_an_old_gap_still_counts (void **state)
+{
+  unsigned next = 150 + FMX_SENT_NUMBERS_SPAN;
+
+  (void) state;
+  fmx_sent_numbers_init (&numbers);
+  send (0, 100);
+  send (200, next);
+  assert_int_equal (check (149), FMX_SENT_NUMBER_UNKNOWN);
+  assert_int_equal (check (150), FMX_SENT_NUMBER_NEVER);
+  assert_int_equal (check (199), FMX_SENT_NUMBER_NEVER);
+  assert_int_equal (check (200), FMX_SENT_NUMBER_SENT);
+  send (next, next + 50);
+  assert_int_equal (fmx_sent_numbers_left_out (&numbers, 0, 300), 0);
+}
+
 int
 main (void)
 {
@@ -154,6 +171,7 @@ main (void)
     cmocka_unit_test (test_agrees_with_a_list_of_all_numbers),
     cmocka_unit_test (test_old_numbers_and_many_gaps_are_forgotten),
     cmocka_unit_test (test_late_packets_shrink_a_gap_of_a_full_table),
+    cmocka_unit_test (test_what_is_young_of_an_old_gap_still_counts),
   };
 
   return cmocka_run_group_tests_name ("loss/sent-numbers", tests, NULL, NULL);
