@@ -138,6 +138,7 @@ fmx_mixer_election_remove (FmxMixerElection *election, uint32_t neighbour,
   if (seat->phase == FMX_ELECTION_TOLD && moved) {
     election->stats.n_moved++;
     election->seats[seat->mixer].n_below++;
+    election->seats[seat->mixer].grown_at = FMX_TIME_NONE;
   }
   election->stats.n_mixing -= mixes (seat);
   for (uint32_t i = 0; i < election->n; i++)
@@ -316,6 +317,8 @@ is_worse (const FmxMixerElection *election, FmxElectionSeat *seat,
       n_voices - seat->n_below - 1 : 0;
   double used_bps, own, below;
 
+  if (seat->grown_at == FMX_TIME_NONE)
+    seat->grown_at = now;
   own = seat->n_below + fmx_election_voices (params, seat->about.target_bps,
       beyond, &used_bps);
   below = own;

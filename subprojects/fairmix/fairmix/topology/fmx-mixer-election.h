@@ -122,7 +122,7 @@ extern "C"
     FmxTime left_alone;         /* until then */
     unsigned n_failures;
     FmxTime pays_since, idle_since;     /* NONE: it does not, it is not */
-    FmxTime grown_at;           /* somebody went there */
+    FmxTime grown_at;           /* somebody went there; NONE: just now */
     FmxTime worse_since;        /* NONE: it is not */
   } FmxElectionSeat;
 

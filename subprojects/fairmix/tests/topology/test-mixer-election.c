@@ -332,6 +332,42 @@ test_who_makes_it_worse_is_released_and_its_group_left_alone (void **state)
   assert_int_equal (stats.n_worse, 1);
 }
 
+/* Each heard three apart.  Two went there a minute ago, and hear all; of the third the
+ * last report said no good. */
+static void
+test_each_who_goes_there_gets_time_to_settle (void **state)
+{
+  FmxElectionNeighbour about = { false, 20 * FMX_MSECOND, 170000.0, 0.0 };
+  FmxElectionAction action;
+  World w;
+
+  (void) state;
+  begin (&w);
+  w.groups[2] = NOBODY;
+  for (uint32_t i = 0; i < 4; i++) {
+    about.may_mix = i == 3;
+    fmx_mixer_election_set (&w.election, i, &about);
+  }
+  (void) wait_for_action (&w, &action);
+  answer (&w, 3, true, 0, 0.0);
+  (void) step (&w, &action);
+  for (uint32_t i = 0; i < 2; i++)
+    fmx_mixer_election_remove (&w.election, i, true);
+  about.target_bps = 700000.0;
+  fmx_mixer_election_set (&w.election, 3, &about);
+  answer (&w, 3, true, 2, 400000.0);
+  for (int i = 0; i < 120; i++)
+    assert_int_equal (step (&w, &action), 0);
+
+  w.groups[2] = 0;
+  assert_int_equal (step (&w, &action), 1);
+  assert_int_equal (action.kind, FMX_ELECTION_MOVE);
+  fmx_mixer_election_remove (&w.election, 2, true);
+  answer (&w, 3, true, 3, 25000.0);
+  assert_true (wait_for_action (&w, &action) >= 34.0);
+  assert_int_equal (action.kind, FMX_ELECTION_RELEASE);
+}
+
 static void
 test_who_helps_goes_on (void **state)
 {
@@ -358,6 +394,7 @@ main (void)
     cmocka_unit_test (test_a_mixer_that_is_not_needed_any_more_is_released),
     cmocka_unit_test
         (test_who_makes_it_worse_is_released_and_its_group_left_alone),
+    cmocka_unit_test (test_each_who_goes_there_gets_time_to_settle),
     cmocka_unit_test (test_who_helps_goes_on),
     cmocka_unit_test (test_when_the_mixer_leaves_nobody_is_sent_there_any_more),
   };
