@@ -128,6 +128,17 @@ mixes (const FmxElectionSeat *seat)
       || seat->phase == FMX_ELECTION_RELEASED;
 }
 
+/* Nobody is to go to @mixer any more. */
+static void
+call_back (FmxMixerElection *election, const FmxElectionSeat *mixer,
+    FmxTime now)
+{
+  for (uint32_t i = 0; i < election->n; i++)
+    if (election->seats[i].phase == FMX_ELECTION_TOLD
+        && &election->seats[election->seats[i].mixer] == mixer)
+      set_phase (&election->seats[i], FMX_ELECTION_FREE, now);
+}
+
 void
 fmx_mixer_election_remove (FmxMixerElection *election, uint32_t neighbour,
     bool moved)
@@ -141,10 +152,7 @@ fmx_mixer_election_remove (FmxMixerElection *election, uint32_t neighbour,
     election->seats[seat->mixer].grown_at = FMX_TIME_NONE;
   }
   election->stats.n_mixing -= mixes (seat);
-  for (uint32_t i = 0; i < election->n; i++)
-    if (election->seats[i].phase == FMX_ELECTION_TOLD
-        && election->seats[i].mixer == neighbour)
-      set_phase (&election->seats[i], FMX_ELECTION_FREE, 0);
+  call_back (election, seat, 0);
   memset (seat, 0, sizeof *seat);
 }
 
@@ -184,6 +192,7 @@ fmx_mixer_election_answered (FmxMixerElection *election, uint32_t neighbour,
     if (!seat->made_it_worse)
       seat->left_alone = now + (FmxTime) election->params.back_off;
     set_phase (seat, FMX_ELECTION_FREE, now);
+    call_back (election, seat, now);
   }
   if (!mixes (seat))
     return;
@@ -339,6 +348,14 @@ is_worse (const FmxMixerElection *election, FmxElectionSeat *seat,
   return fmx_time_diff (now, seat->worse_since) >= params->hold_worse;
 }
 
+static void
+release (FmxMixerElection *election, FmxElectionSeat *seat, FmxTime now)
+{
+  set_phase (seat, FMX_ELECTION_RELEASED, now);
+  call_back (election, seat, now);
+  election->stats.n_released++;
+}
+
 /* One who mixes: does it still pay, for those that it serves? */
 static void
 reconsider (FmxMixerElection *election, FmxElectionSeat *seat,
@@ -351,8 +368,7 @@ reconsider (FmxMixerElection *election, FmxElectionSeat *seat,
   if (is_worse (election, seat, n_voices, now)) {
     leave_alone (election, seat, now);
     seat->made_it_worse = true;
-    set_phase (seat, FMX_ELECTION_RELEASED, now);
-    election->stats.n_released++;
+    release (election, seat, now);
     election->stats.n_worse++;
     return;
   }
@@ -369,8 +385,7 @@ reconsider (FmxMixerElection *election, FmxElectionSeat *seat,
     seat->idle_since = now;
   if (fmx_time_diff (now, seat->idle_since) < params->hold_off)
     return;
-  set_phase (seat, FMX_ELECTION_RELEASED, now);
-  election->stats.n_released++;
+  release (election, seat, now);
 }
 
 static void

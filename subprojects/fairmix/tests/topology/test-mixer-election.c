@@ -284,6 +284,55 @@ test_when_the_mixer_leaves_nobody_is_sent_there_any_more (void **state)
   assert_int_equal (action.neighbour, 2);
 }
 
+/* 3 mixes, and 0 to 2 were told to go there. */
+static void
+begin_told (World *w)
+{
+  FmxElectionAction action;
+
+  begin (w);
+  (void) wait_for_action (w, &action);
+  answer (w, 3, true, 0, 0.0);
+  assert_int_equal (step (w, &action), 3);
+}
+
+static void
+test_nobody_is_sent_to_one_that_mixes_no_more (void **state)
+{
+  FmxElectionAction action;
+  FmxElectionStats stats;
+  World w;
+
+  (void) state;
+  begin_told (&w);
+  answer (&w, 3, false, 0, 0.0);
+  assert_int_equal (phase (&w, 0), FMX_ELECTION_FREE);
+  for (int i = 0; i < 16; i++)
+    assert_int_equal (step (&w, &action), 0);
+  fmx_mixer_election_get_stats (&w.election, &stats);
+  assert_int_equal (stats.n_failed, 0);
+  /* and the next one is asked as soon as it has paid for a while */
+  assert_true (wait_for_action (&w, &action) < 10.0);
+  assert_int_equal (action.kind, FMX_ELECTION_ASK);
+  assert_int_equal (action.neighbour, 2);
+}
+
+static void
+test_nobody_is_sent_to_one_that_is_released (void **state)
+{
+  FmxElectionAction action;
+  World w;
+
+  (void) state;
+  begin_told (&w);
+  w.election.params.hold_off = 2 * FMX_SECOND;
+  for (int i = 0; i < 6 && phase (&w, 3) == FMX_ELECTION_MIXES; i++)
+    (void) step (&w, &action);
+  assert_int_equal (phase (&w, 3), FMX_ELECTION_RELEASED);
+  for (uint32_t i = 0; i < 3; i++)
+    assert_int_equal (phase (&w, i), FMX_ELECTION_FREE);
+}
+
 /* Three go to 3; then it gets @bps, and each of them @least_bps from there.  Returns:
  * after how many seconds there is something to do, at most 120 */
 static double
@@ -395,6 +444,8 @@ main (void)
     cmocka_unit_test
         (test_who_makes_it_worse_is_released_and_its_group_left_alone),
     cmocka_unit_test (test_each_who_goes_there_gets_time_to_settle),
+    cmocka_unit_test (test_nobody_is_sent_to_one_that_mixes_no_more),
+    cmocka_unit_test (test_nobody_is_sent_to_one_that_is_released),
     cmocka_unit_test (test_who_helps_goes_on),
     cmocka_unit_test (test_when_the_mixer_leaves_nobody_is_sent_there_any_more),
   };
