@@ -35,6 +35,14 @@ fmx_stream_cost_speaks (const FmxStreamCost *cost, FmxTime now)
   return cost->speaking && now < cost->last + (FmxTime) FMX_STREAM_COST_SPEAKING;
 }
 
+/* A header extension may be longer than any audio: what little there is behind it looks
+ * dearer than can be said. */
+static uint32_t
+say (double bps)
+{
+  return bps < UINT32_MAX ? (uint32_t) bps : UINT32_MAX;
+}
+
 uint32_t
 fmx_stream_cost_bps (const FmxStreamCost *cost, FmxTime now)
 {
@@ -42,8 +50,8 @@ fmx_stream_cost_bps (const FmxStreamCost *cost, FmxTime now)
    * counts a packet more or less with each turn of the jitter; a selection that
    * followed it would never come to rest. */
   if (fmx_stream_cost_speaks (cost, now))
-    return (uint32_t) (cost->active_bps + 0.5);
-  return (uint32_t) fmx_rate_meter_bps (&cost->meter, now);
+    return say (cost->active_bps + 0.5);
+  return say (fmx_rate_meter_bps (&cost->meter, now));
 }
 
 double

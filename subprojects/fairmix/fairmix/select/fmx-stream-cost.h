@@ -61,7 +61,7 @@ void fmx_stream_cost_add (FmxStreamCost * cost,
 /** Returns: whether the latest packets were speech */
 bool fmx_stream_cost_speaks (const FmxStreamCost * cost, FmxTime now);
 
-/** Returns: what it costs now, in bits/s on the wire */
+/** Returns: what it costs now, in bits/s on the wire; %UINT32_MAX: that or more */
 uint32_t fmx_stream_cost_bps (const FmxStreamCost * cost, FmxTime now);
 
 /** Returns: what came in the last second, in bits/s on the wire */

@@ -63,6 +63,19 @@ test_who_begins_to_speak_costs_at_once_what_he_cost_before (void **state)
   assert_int_equal (fmx_stream_cost_bps (&cost, now), 80000);
 }
 
+/* A sample in a packet that is all header: 25 Gbit/s, if it were speech. */
+static void
+test_what_costs_more_than_can_be_said_is_not_cheap (void **state)
+{
+  const FmxStreamCostPacket packet = { 65535, FMX_SECOND / 48000, false };
+  FmxStreamCost cost;
+
+  (void) state;
+  fmx_stream_cost_init (&cost);
+  fmx_stream_cost_add (&cost, &packet, 0);
+  assert_int_equal (fmx_stream_cost_bps (&cost, 0), UINT32_MAX);
+}
+
 static void
 test_who_sends_nothing_costs_nothing_after_a_second (void **state)
 {
@@ -115,6 +128,7 @@ main (void)
     cmocka_unit_test (test_a_variable_rate_is_a_mean_over_the_latest_packets),
     cmocka_unit_test
         (test_who_begins_to_speak_costs_at_once_what_he_cost_before),
+    cmocka_unit_test (test_what_costs_more_than_can_be_said_is_not_cheap),
     cmocka_unit_test (test_who_sends_nothing_costs_nothing_after_a_second),
     cmocka_unit_test (test_news_is_three_percent_or_three_decibels),
   };
