@@ -23,6 +23,9 @@
 /* With so much unreported the window is about to overflow: report at once. */
 #define WINDOW_FULL (WINDOW * 3 / 4)
 
+/* So many packets pay for a part of that; numbers that were left out pay nothing. */
+#define PAYING_PACKETS (WINDOW / 4)
+
 /* IP, UDP, the RTCP header with its SSRC, the timestamp. */
 #define REPORT_OVERHEAD_BYTES (FMX_IP_UDP_BYTES + 12.0)
 #define BLOCK_BYTES 8.0
@@ -236,8 +239,7 @@ on_earlier (FmxCcfbCollector *collector, FmxCcfbStream *stream,
   } else {
     note (stream, seq, ecn, collector->arrival_us);
     collector->stats.n_late++;
-    if (collector->n_missing > 0)
-      collector->n_missing--;
+    collector->n_missing -= collector->n_missing > 0;
   }
   if (seq < stream->begin)
     stream->begin = seq;
@@ -324,6 +326,7 @@ fmx_ccfb_collector_on_packet (FmxCcfbCollector *collector,
   collector->arrival_us = now_in_us (collector)
       - (uint32_t) (arrival->waited / FMX_USECOND);
   collector->stats.n_packets++;
+  collector->n_arrived++;
   collector->stats.media_bytes += arrival->wire_bytes;
   fmx_feedback_budget_earn (&collector->budget, arrival->wire_bytes,
       collector->now);
@@ -367,7 +370,8 @@ fmx_ccfb_collector_next_timeout (const FmxCcfbCollector *collector)
       + (uint64_t) fmx_feedback_budget_wait (&collector->budget));
   due = fmx_time_min (due, start + max_interval);
   /* What is urgent goes on credit: one report, not more. */
-  if (collector->full || (collector->urgent
+  if ((collector->full && collector->n_arrived >= PAYING_PACKETS)
+      || ((collector->full || collector->urgent)
           && fmx_feedback_budget_has_credit (&collector->budget)))
     due = collector->last_report != FMX_TIME_NONE ?
         collector->last_report + min_interval : collector->now;
@@ -476,19 +480,18 @@ fmx_ccfb_collector_write (FmxCcfbCollector *collector, uint8_t *data,
     if (!collector->streams[i].due)
       continue;
     n_left--;
-    if (write_stream (collector, &collector->streams[i], &writer))
-      n_written++;
+    n_written += write_stream (collector, &collector->streams[i], &writer);
   }
   if (n_written == 0)
     return 0;
 
   length = fmx_ccfb_writer_finish (&writer, ntp_mid32);
   collector->stats.n_reports++;
-  if (collector->urgent)
-    collector->stats.n_urgent++;
+  collector->stats.n_urgent += collector->urgent;
   spend (collector, length + FMX_IP_UDP_BYTES);
   collector->last_report = collector->now;
   collector->first_pending = FMX_TIME_NONE;
+  collector->n_arrived = 0;
   collector->n_missing = 0;
   collector->n_after_missing = 0;
   collector->urgent = false;

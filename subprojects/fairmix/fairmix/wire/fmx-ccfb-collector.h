@@ -152,7 +152,8 @@ typedef struct
   uint32_t arrival_us;          /* of the packet that is being noted */
   FmxTime first_pending;        /* the first arrival since the last report */
   FmxTime last_report;
-  uint64_t n_missing;           /* since the last report */
+  uint64_t n_arrived;           /* packets since the last report */
+  uint64_t n_missing;           /* likewise */
   uint32_t n_after_missing;     /* packets that came after the first of them */
   bool urgent;                  /* a packet is missing for certain */
   bool full;                    /* a window is about to overflow */

@@ -352,13 +352,41 @@ test_a_packet_that_is_only_late_hastens_nothing (void **state)
 static void
 test_the_window_never_overflows (void **state)
 {
-  const Load tiny = { 1, FMX_MSECOND / 2, 40, 0.05, 0, MTU };
+  Load tiny = { 1, FMX_MSECOND / 2, 40, 0.05, 0, MTU };
+
+  (void) state;
+  for (; tiny.loss < 0.5; tiny.loss += 0.4) {
+    bench_init ();
+    run_load (&tiny, START + 3 * FMX_SECOND, 0);
+    assert_all_is_told ();
+    assert_int_equal (collector_stats (&bench.receiver.collector).n_unreported, 0);
+  }
+}
+
+/* 50 packets a second that leave out 299 numbers each: a window is full with every
+ * other one, and costs thirty times what two packets can pay. */
+static void
+test_numbers_that_are_left_out_buy_no_reports (void **state)
+{
+  const Load load = { 1, 0, 0, 0.0, 0, MTU };
+  FmxTime now = START;
 
   (void) state;
   bench_init ();
-  run_load (&tiny, START + 3 * FMX_SECOND, 0);
-  assert_all_is_told ();
-  assert_int_equal (collector_stats (&bench.receiver.collector).n_unreported, 0);
+  for (unsigned i = 0; i < 500; i++, now += 20 * FMX_MSECOND) {
+    FmxTime due;
+
+    while ((due = fmx_ccfb_collector_next_timeout (&bench.receiver.collector))
+        <= now) {
+      uint8_t data[MTU];
+
+      bench.n_reports += fmx_ccfb_collector_write (&bench.receiver.collector,
+          data, load.report_size, ntp_mid32 (due), due) > 0;
+    }
+    take_packet (1, (uint16_t) (300 * i), 40, now);
+  }
+  /* one each 500 ms, and one after it on credit */
+  assert_in_range (bench.n_reports, 15, 42);
 }
 
 static void
@@ -411,6 +439,7 @@ main (void)
     cmocka_unit_test (test_a_loss_is_told_at_the_third_packet_after_it),
     cmocka_unit_test (test_a_packet_that_is_only_late_hastens_nothing),
     cmocka_unit_test (test_the_window_never_overflows),
+    cmocka_unit_test (test_numbers_that_are_left_out_buy_no_reports),
     cmocka_unit_test (test_a_flood_of_ssrcs_pushes_out_the_idle_only),
   };
 
