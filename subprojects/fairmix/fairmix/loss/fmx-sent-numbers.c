@@ -39,6 +39,7 @@ insert_gap (FmxSentNumbers *numbers, unsigned at, FmxSentGap gap)
 static void
 begin (FmxSentNumbers *numbers, uint16_t seq, FmxTime now)
 {
+  numbers->anew = numbers->started;
   numbers->started = true;
   numbers->first = seq;
   numbers->next = (uint16_t) (seq + 1);
@@ -123,15 +124,18 @@ FmxSentNumber
 fmx_sent_numbers_check (const FmxSentNumbers *numbers, uint16_t seq,
     FmxTime now)
 {
+  bool young = fmx_time_diff (now, numbers->since) < FMX_SENT_NUMBERS_GRACE;
+
   if (!numbers->started)
     return FMX_SENT_NUMBER_UNKNOWN;
   if (fmx_serial_diff16 (seq, numbers->next) >= 0)
-    return fmx_time_diff (now, numbers->since) < FMX_SENT_NUMBERS_GRACE
-        ? FMX_SENT_NUMBER_UNKNOWN : FMX_SENT_NUMBER_NEVER;
+    return young ? FMX_SENT_NUMBER_UNKNOWN : FMX_SENT_NUMBER_NEVER;
   if (fmx_serial_diff16 (seq, numbers->first) < 0)
     return FMX_SENT_NUMBER_UNKNOWN;
-  return fmx_sent_numbers_left_out (numbers, seq, 1) > 0
-      ? FMX_SENT_NUMBER_NEVER : FMX_SENT_NUMBER_SENT;
+  if (fmx_sent_numbers_left_out (numbers, seq, 1) == 0)
+    return FMX_SENT_NUMBER_SENT;
+  return young && numbers->anew ? FMX_SENT_NUMBER_UNKNOWN
+      : FMX_SENT_NUMBER_NEVER;
 }
 
 uint16_t

@@ -21,7 +21,7 @@ extern "C" {
 #define FMX_SENT_NUMBERS_SPAN 16384
 
 /** FMX_SENT_NUMBERS_GRACE: after a stream has begun, or begun anew, feedback may
- * still speak of the numbers that it had before. */
+ * still speak of the numbers that it had before, also of those that seem left out now. */
 #define FMX_SENT_NUMBERS_GRACE (10 * FMX_SECOND)
 
 /**
@@ -58,6 +58,7 @@ typedef struct
 {
   /*< private >*/
   bool started;
+  bool anew;                    /* there was a numbering before this one */
   uint16_t first;               /* of this numbering, or the oldest to judge */
   uint16_t next;                /* after the highest */
   uint64_t ext_next;            /* all that was used or left out, counted */

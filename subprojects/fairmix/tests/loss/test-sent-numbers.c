@@ -72,6 +72,23 @@ test_a_new_numbering_gets_time_to_be_heard_of (void **state)
           LATER + (FmxTime) FMX_SENT_NUMBERS_GRACE), FMX_SENT_NUMBER_NEVER);
 }
 
+/* A packet that comes too late to be of this numbering begins another one, and with the
+ * next one there is a gap, of what was sent before. */
+static void
+test_a_gap_after_a_new_numbering_may_have_been_sent_before (void **state)
+{
+  (void) state;
+  fmx_sent_numbers_init (&numbers);
+  send (0, 200);
+  assert_true (fmx_sent_numbers_add (&numbers, 50, LATER));
+  assert_false (fmx_sent_numbers_add (&numbers, 200, LATER));
+  assert_int_equal (check (50), FMX_SENT_NUMBER_SENT);
+  assert_int_equal (check (199), FMX_SENT_NUMBER_UNKNOWN);
+  assert_int_equal (check (200), FMX_SENT_NUMBER_SENT);
+  assert_int_equal (fmx_sent_numbers_check (&numbers, 199,
+          LATER + (FmxTime) FMX_SENT_NUMBERS_GRACE), FMX_SENT_NUMBER_NEVER);
+}
+
 /* Against a list of all that was sent, with gaps and reordering. */
 static void
 test_agrees_with_a_list_of_all_numbers (void **state)
@@ -168,6 +185,8 @@ main (void)
     cmocka_unit_test (test_what_was_not_sent_was_never_sent),
     cmocka_unit_test (test_a_gap_was_never_sent_until_it_is_filled),
     cmocka_unit_test (test_a_new_numbering_gets_time_to_be_heard_of),
+    cmocka_unit_test
+        (test_a_gap_after_a_new_numbering_may_have_been_sent_before),
     cmocka_unit_test (test_agrees_with_a_list_of_all_numbers),
     cmocka_unit_test (test_old_numbers_and_many_gaps_are_forgotten),
     cmocka_unit_test (test_late_packets_shrink_a_gap_of_a_full_table),

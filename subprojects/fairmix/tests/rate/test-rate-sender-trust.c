@@ -209,6 +209,33 @@ test_one_impossible_claim_harms_nobody (void **state)
   assert_int_equal (stats.n_lost, 0);
 }
 
+/* It counts as another numbering, and the next one as a gap after it. */
+static void
+test_a_packet_that_is_sent_far_too_late_makes_nobody_a_liar (void **state)
+{
+  FmxRateSenderStats stats;
+  uint32_t told = 60000;
+  FmxTime now = 0;
+
+  (void) state;
+  start_with_skips ();
+  memset (sent, 0, sizeof sent);
+  for (unsigned i = 0; i < 3000; i++, now += 20 * MS) {
+    uint32_t highest = send_one (now);
+
+    sent[highest] = true;
+    if (i % 500 == 299)
+      leave_at ((uint16_t) (highest - 150), now);
+    if (i % 5 == 4) {
+      acknowledge (HONEST, told, highest - 2, was_sent, now);
+      told = highest - 2;
+    }
+  }
+  stats = stats_at (now);
+  assert_int_equal (stats.n_impossible, 0);
+  assert_int_equal (stats.n_void, 0);
+}
+
 static void
 test_a_second_source_does_not_count_while_the_first_is_there (void **state)
 {
@@ -354,6 +381,8 @@ main (void)
     cmocka_unit_test (test_who_acknowledges_what_comes_yet_is_not_believed),
     cmocka_unit_test (test_an_honest_receiver_is_believed_for_ever),
     cmocka_unit_test (test_one_impossible_claim_harms_nobody),
+    cmocka_unit_test
+        (test_a_packet_that_is_sent_far_too_late_makes_nobody_a_liar),
     cmocka_unit_test
         (test_a_second_source_does_not_count_while_the_first_is_there),
     cmocka_unit_test (test_forged_feedback_does_not_take_over_from_reports),
