@@ -8,7 +8,7 @@
 void
 fmx_stream_cost_init (FmxStreamCost *cost)
 {
-  *cost = (FmxStreamCost) {.last = FMX_TIME_NONE };
+  *cost = (FmxStreamCost) {.first = FMX_TIME_NONE,.last = FMX_TIME_NONE };
   fmx_rate_meter_init (&cost->meter, WINDOW);
 }
 
@@ -19,6 +19,8 @@ fmx_stream_cost_add (FmxStreamCost *cost, const FmxStreamCostPacket *packet,
   double bps = fmx_rate_bps (packet->wire_bytes, packet->duration);
 
   fmx_rate_meter_add (&cost->meter, packet->wire_bytes, now);
+  if (cost->first == FMX_TIME_NONE)
+    cost->first = now;
   cost->last = now;
   cost->speaking = !packet->silent;
   if (!cost->speaking)
@@ -43,15 +45,26 @@ say (double bps)
   return bps < UINT32_MAX ? (uint32_t) bps : UINT32_MAX;
 }
 
+/* Packets say how much audio is in them: not all of them truly. */
+static bool
+comes_too_fast (const FmxStreamCost *cost, double metered_bps, FmxTime now)
+{
+  return metered_bps > FMX_STREAM_COST_BURST * cost->active_bps
+      && fmx_time_diff (now, cost->first) >= WINDOW;
+}
+
 uint32_t
 fmx_stream_cost_bps (const FmxStreamCost *cost, FmxTime now)
 {
+  double metered_bps = fmx_rate_meter_bps (&cost->meter, now);
+
   /* One that begins to speak costs at once what it cost last time.  The meter
    * counts a packet more or less with each turn of the jitter; a selection that
    * followed it would never come to rest. */
-  if (fmx_stream_cost_speaks (cost, now))
-    return say (cost->active_bps + 0.5);
-  return say (fmx_rate_meter_bps (&cost->meter, now));
+  if (!fmx_stream_cost_speaks (cost, now) || comes_too_fast (cost,
+          metered_bps, now))
+    return say (metered_bps);
+  return say (cost->active_bps + 0.5);
 }
 
 double

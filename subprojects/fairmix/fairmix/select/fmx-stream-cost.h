@@ -18,10 +18,14 @@ extern "C" {
 /** FMX_STREAM_COST_PACKETS: a speaker's rate is a mean over about so many */
 #define FMX_STREAM_COST_PACKETS 32u
 
+/** FMX_STREAM_COST_BURST: so many times what a speaker's packets say may come in a second,
+ * after a path stood still; what is more costs what it is */
+#define FMX_STREAM_COST_BURST 3.0
+
 /**
  * FmxStreamCostPacket:
  * @wire_bytes: with all headers, in bytes
- * @duration: of its audio, > 0
+ * @duration: of its audio, as it says, > 0
  * @silent: a packet of comfort noise, or one whose level says silence
  */
 typedef struct
@@ -39,7 +43,8 @@ typedef struct
  * once when he begins to.
  *
  * |[
- *   speaking:  mean over packets of  8 wire_bytes / duration
+ *   speaking:  mean over packets of  8 wire_bytes / duration, unless more than three
+ *              times as much came in the last second
  *   else:      8 wire_bytes of the last second / 1 s
  * ]|
  */
@@ -47,6 +52,7 @@ typedef struct
 {
   /*< private >*/
   FmxRateMeter meter;
+  FmxTime first;
   FmxTime last;
   double active_bps;
   bool speaking;

@@ -76,6 +76,41 @@ test_what_costs_more_than_can_be_said_is_not_cheap (void **state)
   assert_int_equal (fmx_stream_cost_bps (&cost, 0), UINT32_MAX);
 }
 
+/* Each says that it is 20 ms of speech, and they come each 2 ms. */
+static void
+test_who_sends_faster_than_he_says_costs_what_he_sends (void **state)
+{
+  FmxStreamCost cost;
+  FmxTime now = 0;
+
+  (void) state;
+  fmx_stream_cost_init (&cost);
+  for (int i = 0; i < 1500; i++, now += PACKET / 10)
+    fmx_stream_cost_add (&cost, &speech, now);
+  assert_in_range (fmx_stream_cost_bps (&cost, now), 780000, 820000);
+  for (int i = 0; i < 100; i++, now += PACKET)
+    fmx_stream_cost_add (&cost, &speech, now);
+  assert_int_equal (fmx_stream_cost_bps (&cost, now), 80000);
+}
+
+static void
+test_what_a_path_held_back_for_a_second_costs_no_more (void **state)
+{
+  FmxStreamCost cost;
+  FmxTime now = 0;
+
+  (void) state;
+  fmx_stream_cost_init (&cost);
+  for (int i = 0; i < 500; i++, now += PACKET) {
+    if (i >= 200 && i < 250)
+      continue;
+    for (int held = 0; i == 250 && held < 50; held++)
+      fmx_stream_cost_add (&cost, &speech, now);
+    fmx_stream_cost_add (&cost, &speech, now);
+    assert_int_equal (fmx_stream_cost_bps (&cost, now), 80000);
+  }
+}
+
 static void
 test_who_sends_nothing_costs_nothing_after_a_second (void **state)
 {
@@ -129,6 +164,8 @@ main (void)
     cmocka_unit_test
         (test_who_begins_to_speak_costs_at_once_what_he_cost_before),
     cmocka_unit_test (test_what_costs_more_than_can_be_said_is_not_cheap),
+    cmocka_unit_test (test_who_sends_faster_than_he_says_costs_what_he_sends),
+    cmocka_unit_test (test_what_a_path_held_back_for_a_second_costs_no_more),
     cmocka_unit_test (test_who_sends_nothing_costs_nothing_after_a_second),
     cmocka_unit_test (test_news_is_three_percent_or_three_decibels),
   };
