@@ -345,6 +345,14 @@ ask_train (FmxRateSender *sender, FmxDuration rtt, FmxTime now)
     fmx_rate_train_ask (&sender->train, rc->ask_bps, rtt, now);
 }
 
+/* Who does not say when the newest packet came gives no sample, but shows a queue. */
+static FmxDuration
+known_median (const FmxRateSender *sender)
+{
+  return fmx_rtt_is_known (&sender->rtt) ? fmx_rtt_median (&sender->rtt)
+      : fmx_rate_sender_rtt (sender);
+}
+
 void
 fmx_rate_sender_digest (FmxRateSender *sender, bool heard, FmxTime now)
 {
@@ -362,9 +370,9 @@ fmx_rate_sender_digest (FmxRateSender *sender, bool heard, FmxTime now)
 
   fb.heard = heard;
   fb.rtt = fmx_rate_sender_rtt (sender);
-  fb.rtt_median = fmx_rtt_median (&sender->rtt);
-  fb.rtt_sample_min =
-      sender->rtt_sample_min > 0 ? sender->rtt_sample_min : fb.rtt_median;
+  fb.rtt_median = known_median (sender);
+  fb.rtt_sample_min = sender->rtt_sample_min > 0 ? sender->rtt_sample_min
+      : fmx_rtt_median (&sender->rtt);
   fb.delay_spread = sender->delay_spread;
   fb.reverse_delay = sender->reverse_delay;
   fb.own_queue = fmx_sender_stall_queue (&sender->stall, now);

@@ -372,6 +372,46 @@ test_reports_that_never_miss_what_was_left_out_are_void (void **state)
   assert_false (fmx_rate_sender_may_send (&sender));
 }
 
+/* Behind a queue of 300 ms from the fifth second on.  Each report says of its last packet
+ * that it came, not when, and so no round trip is ever known. */
+static void
+send_without_round_trips (const FmxRateClass *klass)
+{
+  FmxRateSenderParams params;
+  unsigned told = 0;
+
+  fmx_rate_sender_params_default (&params);
+  params.klass = klass;
+  fmx_rate_sender_init (&sender, &params, 0);
+  for (unsigned seq = 0; seq < 3000; seq++) {
+    FmxTime delay = (FmxTime) OWD + (seq < 250 ? 0 : 300 * MS);
+    FmxCcfbMetric metrics[64];
+    size_t n = 0;
+
+    leave_at ((uint16_t) seq, at (seq));
+    for (; seq % 3 == 2 && at (told) + delay <= at (seq); told++)
+      metrics[n++] = (FmxCcfbMetric) { 1, (uint16_t) told, true, 0,
+        (FmxDuration) (at (seq) - at (told) - delay)
+      };
+    if (n == 0)
+      continue;
+    metrics[n - 1].arrival_offset = FMX_CCFB_ATO_UNKNOWN;
+    fmx_rate_sender_on_metrics (&sender, metrics, n, mid32 (at (seq)),
+        at (seq) + 10 * MS);
+  }
+}
+
+static void
+test_who_hides_when_the_newest_came_does_no_harm (void **state)
+{
+  (void) state;
+  for (size_t i = 0; fmx_rate_classes[i] != NULL; i++) {
+    send_without_round_trips (fmx_rate_classes[i]);
+    assert_int_equal (stats_at (at (3000)).rtt, 0);
+    assert_true (fmx_rate_sender_may_send (&sender));
+  }
+}
+
 int
 main (void)
 {
@@ -381,6 +421,7 @@ main (void)
     cmocka_unit_test (test_who_acknowledges_what_comes_yet_is_not_believed),
     cmocka_unit_test (test_an_honest_receiver_is_believed_for_ever),
     cmocka_unit_test (test_one_impossible_claim_harms_nobody),
+    cmocka_unit_test (test_who_hides_when_the_newest_came_does_no_harm),
     cmocka_unit_test
         (test_a_packet_that_is_sent_far_too_late_makes_nobody_a_liar),
     cmocka_unit_test
