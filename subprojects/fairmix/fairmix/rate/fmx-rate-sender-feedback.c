@@ -169,6 +169,16 @@ take_over_from_reports (FmxRateSender *sender)
   sender->report.number = history.n_sent;
 }
 
+/* Of the seconds it has 16 bits, 18 hours: then it goes on. */
+static FmxTime
+their_time (FmxRateSender *sender, uint32_t mid32)
+{
+  uint64_t t = fmx_serial_extend32 (&sender->reported, mid32);
+  uint64_t second = (uint64_t) FMX_SECOND;
+
+  return (t >> 16) * second + ((t & 0xffff) * second >> 16);
+}
+
 static void
 begin (FmxRateSender *sender, Digest *digest, uint32_t report_mid32,
     FmxTime now)
@@ -177,8 +187,7 @@ begin (FmxRateSender *sender, Digest *digest, uint32_t report_mid32,
   FmxDuration interval = sender->gap_mean;
 
   memset (digest, 0, sizeof *digest);
-  digest->reported = (FmxTime) report_mid32 *(uint64_t) FMX_SECOND / 65536
-      + (FmxTime) ATO_RANGE;
+  digest->reported = their_time (sender, report_mid32) + (FmxTime) ATO_RANGE;
   digest->is_first =
       sender->stats.feedback != FMX_RATE_SENDER_FEEDBACK_PER_PACKET;
   digest->late = last != FMX_TIME_NONE && interval > 0

@@ -9,6 +9,7 @@
 #include "fairmix/base/fmx-event.h"
 #include "fairmix/base/fmx-rate-meter.h"
 #include "fairmix/base/fmx-rng.h"
+#include "fairmix/base/fmx-serial.h"
 #include "fairmix/base/fmx-time.h"
 #include "fairmix/loss/fmx-loss-fraction.h"
 #include "fairmix/loss/fmx-loss-intervals.h"
@@ -306,6 +307,7 @@ struct _FmxRateSender
   FmxRng rng;
   FmxBreakerRound breaker_round;
   FmxReportParts parts;
+  FmxSerial reported;           /* by the receiver's clock, in 1/65536 s */
   FmxStreamTotals totals;
   double packet_bytes;          /* mean, on the wire */
   FmxTime last_ack;
@@ -321,10 +323,8 @@ struct _FmxRateSender
   bool new_loss_event;
   FmxTime loss_event_sent;      /* the first packet of the newest */
   unsigned n_marked;            /* loss events in a row without a loss */
-  FmxTime probing_since;
-  FmxTime probe_at;
-  bool probe_due;               /* to be taken */
-  bool padding_due;
+  FmxTime probing_since, probe_at;
+  bool probe_due, padding_due;  /* to be taken */
   bool probe_taken;             /* the next packet is a dummy */
   FmxRateFill fill;
   FmxRateTrain train;

@@ -443,6 +443,27 @@ test_feedback_about_strangers_changes_nothing (void **state)
   assert_int_equal (stats.n_lost, 0);
 }
 
+/* Each 18 hours: what the delays look like goes on being known. */
+static void
+test_the_receivers_clock_wraps_unnoticed (void **state)
+{
+  FmxDelayShapeStats shape;
+
+  (void) state;
+  start ();
+  for (unsigned seq = 0; seq < 6000; seq++) {
+    FmxDuration offset = at (3) - (FmxTime) OWD;
+    FmxCcfbMetric metric = { 1, (uint16_t) (seq - 3), true, 0, offset };
+
+    leave_at ((uint16_t) seq, at (seq));
+    if (seq >= 3)
+      fmx_rate_sender_on_metrics (&sender, &metric, 1, mid32 (at (seq))
+          - mid32 (60 * S), at (seq) + OWD / 4);
+  }
+  fmx_rate_sender_get_delay_shape (&sender, &shape);
+  assert_in_range (shape.n_intervals, 330, 343);
+}
+
 int
 main (void)
 {
@@ -467,6 +488,7 @@ main (void)
     cmocka_unit_test (test_farstream_first_rtt_comes_after_the_first_packet),
     cmocka_unit_test (test_malformed_feedback_changes_nothing_but_a_counter),
     cmocka_unit_test (test_feedback_about_strangers_changes_nothing),
+    cmocka_unit_test (test_the_receivers_clock_wraps_unnoticed),
   };
 
   return cmocka_run_group_tests_name ("rate/rate-sender-feedback", tests, NULL,
