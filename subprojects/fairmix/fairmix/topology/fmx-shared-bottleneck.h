@@ -27,15 +27,16 @@ extern "C"
 
 /**
  * FmxSharedBottleneckParams:
- * @p_f, @p_mad, @p_s, @p_d: flows are told apart that differ by more in frequency,
+ * @by_shape: the shapes of the delays tell flows apart, too, as in [RFC8382]; false
+ * @p_f, @p_mad, @p_s, @p_d: then flows are told apart that differ by more in frequency,
  *     variability (relative), skewness, loss (relative); 0.1, 0.1, 0.15, 0.1
  * @p_l: loss counts from here on; 0.1
  * @least_correlation: flows are told apart whose delays do not rise and fall
- *     together, -1 ... 1; 0.5; -1: [RFC8382] to the letter
- * @n_intervals: over which that is judged, up to %FMX_SHARED_BOTTLENECK_INTERVALS
- * @memory: over so many intervals it is judged whether two stay together
+ *     together, -1 ... 1; 0.95; -1, and @by_shape: [RFC8382] to the letter
+ * @n_intervals: over which that is judged, up to %FMX_SHARED_BOTTLENECK_INTERVALS; 60
+ * @memory: over so many intervals it is judged whether two stay together; 60
  * @tie, @untie: of those they must have been together in this share before they
- *     count as together, and in less than that before they do not any more
+ *     count as together, and in less than that before they do not any more; 0.75, 0.3
  *
  * [RFC8382 2.2], and what is ours: see docs/algorithms/topology.md.
  */

@@ -61,8 +61,7 @@ typedef struct
  * @size: its length, in bytes
  *
  * Checks all of it, also reduced-size RTCP ([RFC5506]): version 2 everywhere, the
- * lengths add up to @size, padding in the last packet only, and of whole
- * words within it.
+ * lengths add up to @size, padding in the last packet only, and within it.
  *
  * Returns: false if it is malformed; nothing can be read from it then
  */
