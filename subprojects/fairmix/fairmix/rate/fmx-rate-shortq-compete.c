@@ -20,9 +20,9 @@
 #define PAUSE (500 * FMX_MSECOND)       /* TCPs that pause leave no queue for so long, ... */
 #define PAUSE_PART 0.9          /* ... and so much of the path to who is there */
 #define PAUSE_GROWTH 1.5
-/* Of the path: nothing tells how many BBRs there are, but this is 0.6 of what one of them has,
- * and 2.5 times what each of four.  0.36 and 0.40: beside BBR 88: 83, 81 (of 96) */
-#define BBR_PART 0.38
+/* Of the path: nothing tells how many BBRs there are, but this is 0.56 of what one of them has,
+ * and 2.25 times what each of four.  0.35 and 0.38: beside BBR 86: 85, 81 (of 96) */
+#define BBR_PART 0.36
 
 /* What one of several found where nobody else was is its part of what they had together,
  * not the path: half of that says nothing of a fair part, and the others' is another. */
@@ -65,8 +65,13 @@ double
 fmx_shortq_beside_bbr_bps (const FmxRateController *rc,
     const FmxRateFeedback *fb, FmxTime now)
 {
-  return fmx_bbr_sense_is_there (&rc->state.shortq.bbr, now)
-      ? BBR_PART * fmax (fb->path_bps, fb->bottleneck_bps) : 0.0;
+  double path_bps = fmax (fb->path_bps, fb->bottleneck_bps);
+
+  if (!fmx_bbr_sense_is_there (&rc->state.shortq.bbr, now))
+    return 0.0;
+  if (path_bps > 0.0)
+    return BBR_PART * path_bps;
+  return fb->loss_event_rate > 0.0 ? fmx_shortq_tcp_bps (rc, fb) : 0.0;
 }
 
 double

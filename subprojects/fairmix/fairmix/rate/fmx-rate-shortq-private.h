@@ -195,8 +195,9 @@ bool fmx_shortq_take_room (FmxRateController *rc, const FmxRateFeedback *fb,
 void fmx_shortq_begin_to_compete (FmxRateController *rc,
     const FmxRateFeedback *fb, FmxTime now);
 
-/* Returns: X beside BBRs, which mind neither losses nor a queue; 0 = there are none, or
- * nobody knows what the path carries */
+/* Returns: X beside BBRs, which mind neither losses nor a queue: a part of the path or, where
+ * nobody knows what that carries, what losses leave to a TCP; 0 = there are none, or neither
+ * is known */
 double fmx_shortq_beside_bbr_bps (const FmxRateController *rc,
     const FmxRateFeedback *fb, FmxTime now);
 

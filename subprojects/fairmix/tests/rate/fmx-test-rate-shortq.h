@@ -138,6 +138,13 @@ assert_bps (const Told *t, double expected)
         fmx_time_to_s ((FmxDuration) t->now));
 }
 
+static inline void
+assert_near (double value, double expected)
+{
+  if (fabs (value - expected) > 0.15 * expected)
+    fail_msg ("%.0f, not %.0f", value, expected);
+}
+
 /* Losses have ended its start; the rate is still what it was, for no round trip is
  * over.  Nothing is known of a ceiling. */
 static inline Told

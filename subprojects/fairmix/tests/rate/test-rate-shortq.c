@@ -156,7 +156,7 @@ static void
 test_takes_what_a_tcp_takes_of_a_saw_tooth (void **state)
 {
   Told t = told_competing (400000.0);
-  double x = 1.5 * (2.0 - 0.35) / 0.35 * 12000.0 / 0.35;
+  double x = 1.15 * 1.5 * (2.0 - 0.35) / 0.35 * 12000.0 / 0.35;
 
   (void) state;
   for (unsigned i = 0; i < 40 * 30; i++)
