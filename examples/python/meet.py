@@ -37,6 +37,8 @@ SETTLE_S = 1.5          # after somebody came, before it counts
 NARROW_KBPS = 120       # of the first one's link: for a voice and a mix of four
 NARROW_S, QUEUE_S = 0.020, 0.300
 SAMPLE_S = 0.5
+LEAST_BYTES = 100_000   # of a recording in which there may be something
+LEAST_S, MOST_S = 10, 600       # of a meeting of which anything can be said
 GREEN, GREY, RED, INK = (0.31, 0.60, 0.02), (0.83, 0.84, 0.81), (0.64, 0, 0), (
     0.18, 0.20, 0.21)
 BLUE, STRIP = (0.20, 0.40, 0.64), 34
@@ -53,10 +55,11 @@ class Person:
         self.begin, self.end = time.monotonic(), None
         self.link = []          # (when, kbit/s that came, packets lost), if it is narrow
         self.process = launch(
-            options, f'filesrc location={voice} ! wavparse ! audioconvert '
-            f'! clocksync ! dpmclient server=127.0.0.1:{port} '
-            f'display-name={self.name} ! audio/x-raw,format=S16LE,channels=2 '
-            f'! wavenc ! filesink location={self.recording} async=false')
+            options, 'filesrc', f'location={quoted(voice)}',
+            *f'! wavparse ! audioconvert ! clocksync ! dpmclient server=127.0.0.1:{port}'
+            .split(), f'display-name={quoted(self.name)}',
+            *'! audio/x-raw,format=S16LE,channels=2 ! wavenc ! filesink async=false'.split(),
+            f'location={quoted(self.recording)}')
 
     def stop(self, signum=signal.SIGINT):
         if self.end is not None:
@@ -69,13 +72,16 @@ class Person:
         return self.name if self.life == 1 else f'{self.name}, returned'
 
 
-def launch(options, line):
-    secret = ['secret=' + options.secret] if options.secret else []
-    words = line.split()
+def quoted(text):
+    """As gst-launch-1.0 has to be told it, whatever it has of spaces and quotes."""
+    return '"' + str(text).replace('\\', '\\\\').replace('"', '\\"') + '"'
+
+
+def launch(options, *words):
+    words = list(words)
     for element in ('dpmclient', 'dpmmixer'):
-        if element in words:
-            at = words.index(element) + 1
-            words[at:at] = secret
+        if element in words and options.secret:
+            words.insert(words.index(element) + 1, f'secret={quoted(options.secret)}')
     return subprocess.Popen(['gst-launch-1.0', '-e', '-m', *words],
                             stdin=subprocess.DEVNULL, stdout=options.log,
                             stderr=subprocess.STDOUT)
@@ -117,8 +123,8 @@ def free_port():
 def hold(options, voices):
     """Everything that happens.  Returns: the people."""
     root, branch = free_port(), free_port()
-    mixers = [launch(options, f'dpmmixer port={root} display-name=root'),
-              launch(options, f'dpmmixer port={branch} display-name=branch '
+    mixers = [launch(options, 'dpmmixer', f'port={root}', 'display-name=root'),
+              launch(options, 'dpmmixer', f'port={branch}', 'display-name=branch',
                      f'parent=127.0.0.1:{root}')]
     time.sleep(1)
     begin, people, narrow = time.monotonic(), [], Narrow(root)
@@ -244,20 +250,24 @@ def draw(people, found, path):
     surface.write_to_png(str(path))
 
 
+def has_recorded(person):
+    return person.recording.exists() and person.recording.stat().st_size >= LEAST_BYTES
+
+
 def judge(people):
     """Prints a table.  Returns: the windows, and whether all is well."""
-    found, good = {}, True
+    found, good = {}, all(map(has_recorded, people))
     print('\n  heard by' + ' ' * 12 + ' '.join(f'{p.name:>9}' for p in people))
     for i, listener in enumerate(people):
         cells = []
         for j, talker in enumerate(people):
-            if listener.recording.stat().st_size < 100000:
+            if not has_recorded(listener):
                 cells.append(f'{"":>9}')
                 continue
             windows = listen(listener, talker)
             if listener.name != talker.name:
                 found[i, j] = windows
-            if len(windows) < 2:
+            if len(windows) < 2:        # too short a time to tell
                 cells.append(f'{"":>9}')
                 continue
             n_heard = sum(ok for _, _, ok in windows)
@@ -266,16 +276,14 @@ def judge(people):
                      if listener.name == talker.name else share >= HEARD)
             cells.append(f'{share:9.0%}')
         print(f'  {listener.title:20}' + ' '.join(cells))
-    return found, good
+    return found, good and any(len(windows) >= 2 for windows in found.values())
 
 
 def tell_sounds(people):
     """Prints of each recording what needs no knowledge of voices."""
     print('\n  what was played           s    RMS, dB   peak, dB   longest silence, s')
-    for person in people:
+    for person in filter(has_recorded, people):
         samples = load(person.recording) / 32768
-        if not len(samples):
-            continue
         loud = numpy.abs(samples) > 1e-3
         edges = numpy.flatnonzero(numpy.concatenate(([True], loud, [True])))
         rms, peak = (20 * numpy.log10(1e-9 + v) for v in (
@@ -289,11 +297,17 @@ def tell_sounds(people):
                   f'{max(kbps):.0f} of {NARROW_KBPS}; {person.link[-1][2]} packets lost')
 
 
+def seconds(text):
+    if not LEAST_S <= float(text) <= MOST_S:
+        raise argparse.ArgumentTypeError(f'from {LEAST_S} to {MOST_S}, not {text}')
+    return float(text)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n\nusage')[0])
     top = pathlib.Path(__file__).resolve().parents[2]
     build = pathlib.Path(os.environ.get('FMX_BUILD', top / 'build'))
-    parser.add_argument('--seconds', type=float, default=30)
+    parser.add_argument('--seconds', type=seconds, default=30)
     parser.add_argument('--out', type=pathlib.Path, default=pathlib.Path('.'))
     parser.add_argument('--voices', type=pathlib.Path, default=build / 'voices')
     parser.add_argument('--secret', default='four-words-nobody-guesses')

@@ -26,6 +26,7 @@ SOURCES = {
     r'web-listen': 'tests/browser/listen.py',
     r'web-([a-z]+)': 'tests/examples/web_{}.py',
     r'(arguments|service)': 'tests/examples/{}.py',
+    r'(heard|link|meet|party)': 'tests/examples/test_{}.py',
 }
 
 
