@@ -55,7 +55,7 @@ class Person:
         self.begin, self.end = time.monotonic(), None
         self.link = []          # (when, kbit/s that came, packets lost), if it is narrow
         self.process = launch(
-            options, 'filesrc', f'location={quoted(voice)}',
+            options, '-e', 'filesrc', f'location={quoted(voice)}',
             *f'! wavparse ! audioconvert ! clocksync ! dpmclient server=127.0.0.1:{port}'
             .split(), f'display-name={quoted(self.name)}',
             *'! audio/x-raw,format=S16LE,channels=2 ! wavenc ! filesink async=false'.split(),
@@ -82,18 +82,31 @@ def launch(options, *words):
     for element in ('dpmclient', 'dpmmixer'):
         if element in words and options.secret:
             words.insert(words.index(element) + 1, f'secret={quoted(options.secret)}')
-    return subprocess.Popen(['gst-launch-1.0', '-e', '-m', *words],
-                            stdin=subprocess.DEVNULL, stdout=options.log,
-                            stderr=subprocess.STDOUT)
+    process = subprocess.Popen(['gst-launch-1.0', '-m', *words],
+                               stdin=subprocess.DEVNULL, stdout=options.log,
+                               stderr=subprocess.STDOUT)
+    options.running.append(process)
+    return process
 
 
 def stop(process, signum=signal.SIGINT):
     process.send_signal(signum)
+    wait_for(process)
+
+
+def wait_for(process):
     try:
         process.wait(5)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+def stop_all(processes):
+    for process in processes:
+        process.send_signal(signal.SIGINT)
+    for process in processes:
+        wait_for(process)
 
 
 class Narrow(link.Gate):
@@ -320,8 +333,12 @@ def main():
     os.environ.setdefault('GST_PLUGIN_PATH', ':'.join(
         str(p) for p in (build / 'gst').iterdir() if p.is_dir()))
     os.environ.setdefault('GST_REGISTRY', str(build / 'registry.bin'))
+    options.running = []
     with open(options.out / 'meet.log', 'w', encoding='utf-8') as options.log:
-        people = hold(options, voices)
+        try:
+            people = hold(options, voices)
+        finally:
+            stop_all(options.running)
     found, good = judge(people)
     tell_sounds(people)
     draw(people, found, options.out / 'meet.png')
@@ -331,4 +348,8 @@ def main():
 
 
 if __name__ == '__main__':
-    main()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)   # ends in order, too
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)

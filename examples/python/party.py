@@ -19,6 +19,7 @@ import csv
 import math
 import os
 import pathlib
+import signal
 import sys
 import tempfile
 import time
@@ -293,4 +294,8 @@ def play(options, voices):
 
 
 if __name__ == '__main__':
-    main()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)   # ends in order, too
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)

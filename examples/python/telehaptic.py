@@ -21,6 +21,7 @@ import argparse
 import heapq
 import math
 import random
+import signal
 import struct
 import subprocess
 import sys
@@ -264,6 +265,7 @@ def main():
 
 
 if __name__ == '__main__':
+    signal.signal(signal.SIGTERM, signal.default_int_handler)   # ends in order, too
     try:
         main()
     except KeyboardInterrupt:

@@ -22,6 +22,7 @@ import tempfile
 import time
 
 import smoke
+import voices
 
 ROOT, BUILD = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 LAUNCH = ROOT / 'examples/launch'
@@ -332,6 +333,42 @@ def check_end(folder):
     yield from end_of_chain(tools, BASH_ENV=str(began))
 
 
+def check_interrupted(folder):
+    """Who is told to end, alone of those that he started, ends them, too."""
+    tools, made = pathlib.Path(folder, 'lasting'), pathlib.Path(folder, 'some voices')
+    for place in tools, made:
+        place.mkdir()
+    (tools / 'gst-launch-1.0').write_text('#!/bin/sh\nexec sleep 600\n')
+    (tools / 'gst-launch-1.0').chmod(0o755)
+    for n in range(6):
+        voices.write(made / f'{n}-voice{n}.wav', voices.talk(n, 14))
+    of_voices = ['--voices', str(made), '--out', str(made)]
+    for name, arguments, wanted, n_wanted, signum in (
+            ('meet', of_voices, 'sleep 600', 7, signal.SIGINT),
+            ('meet', of_voices, 'sleep 600', 7, signal.SIGTERM),
+            ('party', [*of_voices, '--seconds', '10'], 'sleep 600', 9, signal.SIGTERM),
+            ('telehaptic', [], 'telehaptic.py scene', 1, signal.SIGTERM)):
+        log = made / 'log'
+        program = subprocess.Popen(
+            [sys.executable, ROOT / f'examples/python/{name}.py', *arguments],
+            start_new_session=True, stdout=log.open('w'), stderr=subprocess.STDOUT,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            env={**os.environ, 'PATH': f'{tools}:{os.environ["PATH"]}',
+                 'FMX_BUILD': str(BUILD)})
+        end = time.monotonic() + PATIENCE_S
+        while program.poll() is None and time.monotonic() < end and sum(
+                wanted in line for line in processes_of(program.pid)) < n_wanted:
+            time.sleep(0.01)
+        program.send_signal(signum)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            program.wait(PATIENCE_S)
+        left, said = processes_of(program.pid), log.read_text('utf-8')
+        if left or 'Traceback' in said:
+            yield f'{name}.py, told to end by {signum}, left {left}, and said {said}'
+        for line in left:
+            os.kill(int(line.split()[0]), signal.SIGKILL)
+
+
 def python_or_not(program, *arguments, **environment):
     """Runs it; a Python program with the Python that runs this."""
     command = [sys.executable, program] if program.suffix == '.py' else [program]
@@ -352,7 +389,7 @@ def main():
         bad = [*check_wrong(), *check_help(), *check_default(),
                *check_unbuilt(folder), *check_ended(folder), *check_programs(folder),
                *check_options(), *check_packages(folder), *check_names(folder),
-               *check_end(folder),
+               *check_end(folder), *check_interrupted(folder),
                *check_pythons()]
     print('\n'.join(bad) or f'{len(WRONG)} wrong arguments, all said')
     sys.exit(bool(bad))
