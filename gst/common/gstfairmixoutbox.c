@@ -11,7 +11,7 @@ struct _GstFairmixOutbox
   GstFairmixLock lock;
   GQueue messages;
   gboolean posting;             /* a thread has taken on what is there */
-  gint n;                       /* atomic: messages that nobody posts yet */
+  gint n;                       /* atomic: of messages */
 };
 
 GstFairmixOutbox *
@@ -53,8 +53,8 @@ gst_fairmix_outbox_post (GstFairmixOutbox * outbox, GstElement * element)
   gst_fairmix_lock_acquire (&outbox->lock);
   if (!outbox->posting) {
     outbox->posting = TRUE;
-    g_atomic_int_set (&outbox->n, 0);
     while ((message = g_queue_pop_head (&outbox->messages)) != NULL) {
+      g_atomic_int_add (&outbox->n, -1);
       gst_fairmix_lock_release (&outbox->lock);
       gst_element_post_message (element, message);
       gst_fairmix_lock_acquire (&outbox->lock);
@@ -75,5 +75,6 @@ gst_fairmix_outbox_clear (GstFairmixOutbox * outbox)
 {
   gst_fairmix_lock_acquire (&outbox->lock);
   g_queue_clear_full (&outbox->messages, (GDestroyNotify) gst_message_unref);
+  g_atomic_int_set (&outbox->n, 0);
   gst_fairmix_lock_release (&outbox->lock);
 }

@@ -47,6 +47,7 @@ hear (GstBus * bus, GstMessage * message, gpointer user_data)
     decide (box);
     gst_fairmix_outbox_post (box->outbox, box->element);
     fail_unless_equals_int (box->n_told, n + 1);
+    fail_unless_equals_int (gst_fairmix_outbox_get_n (box->outbox), 3);
   }
   gst_message_unref (message);
   return GST_BUS_DROP;
@@ -114,6 +115,7 @@ GST_START_TEST (test_a_message_from_within_waits_for_those_before_it)
   box.add_one_more = TRUE;
   gst_fairmix_outbox_post (box.outbox, box.element);
   fail_unless_equals_int (box.n_told, 4);
+  fail_unless_equals_int (gst_fairmix_outbox_get_n (box.outbox), 0);
   box_clear (&box);
 }
 
@@ -126,6 +128,7 @@ GST_START_TEST (test_what_was_dropped_is_not_told)
   box_init (&box);
   decide (&box);
   gst_fairmix_outbox_clear (box.outbox);
+  fail_unless_equals_int (gst_fairmix_outbox_get_n (box.outbox), 0);
   gst_fairmix_outbox_post (box.outbox, box.element);
   fail_unless_equals_int (box.n_told, 0);
   decide (&box);                /* freed with the outbox */
