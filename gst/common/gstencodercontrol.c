@@ -122,9 +122,18 @@ gst_encoder_control_complain (GstEncoderControl * control, GstElement * owner,
         ("property encoder: give the encoder that name (name=%s)", name));
   else
     GST_ELEMENT_WARNING (owner, RESOURCE, SETTINGS,
-        ("Element \"%s\" has no numeric property \"" PROPERTY "\".", name),
+        ("Element \"%s\" has no number \"" PROPERTY "\" to be set.", name),
         ("property encoder: %s cannot be driven",
             G_OBJECT_TYPE_NAME (encoder)));
+}
+
+static gboolean
+can_be_driven (GParamSpec * pspec)
+{
+  return pspec != NULL && (pspec->flags & G_PARAM_WRITABLE) != 0
+      && (pspec->flags & G_PARAM_CONSTRUCT_ONLY) == 0
+      && (G_IS_PARAM_SPEC_INT (pspec) || G_IS_PARAM_SPEC_UINT (pspec)
+      || G_IS_PARAM_SPEC_INT64 (pspec) || G_IS_PARAM_SPEC_UINT64 (pspec));
 }
 
 /* Returns: (transfer full): the encoder, with @pspec of its bitrate; NULL if
@@ -147,9 +156,7 @@ gst_encoder_control_get (GstEncoderControl * control, GstElement * owner,
 
   *pspec = encoder == NULL ? NULL
       : g_object_class_find_property (G_OBJECT_GET_CLASS (encoder), PROPERTY);
-  if (*pspec != NULL && (G_IS_PARAM_SPEC_INT (*pspec)
-          || G_IS_PARAM_SPEC_UINT (*pspec) || G_IS_PARAM_SPEC_INT64 (*pspec)
-          || G_IS_PARAM_SPEC_UINT64 (*pspec))) {
+  if (can_be_driven (*pspec)) {
     if (found)
       gst_encoder_control_keep (control, name, encoder);
   } else {

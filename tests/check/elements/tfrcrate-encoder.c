@@ -50,6 +50,33 @@ fake_encoder_class_init (FakeEncoderClass * klass)
           G_PARAM_WRITABLE | G_PARAM_STATIC_STRINGS));
 }
 
+/* Something that only says what its bitrate is. */
+typedef GstElement Meter;
+typedef GstElementClass MeterClass;
+static GType meter_get_type (void);
+G_DEFINE_TYPE (Meter, meter, GST_TYPE_ELEMENT);
+
+static void
+meter_get_property (GObject * object, guint id, GValue * value,
+    GParamSpec * pspec)
+{
+  g_value_set_uint (value, 7000);
+}
+
+static void
+meter_init (Meter * meter)
+{
+}
+
+static void
+meter_class_init (MeterClass * klass)
+{
+  G_OBJECT_CLASS (klass)->get_property = meter_get_property;
+  g_object_class_install_property (G_OBJECT_CLASS (klass), 1,
+      g_param_spec_uint ("bitrate", "Bitrate", "in bits/s", 0, G_MAXUINT, 0,
+          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+}
+
 /* Sets up a tfrcrate in a bin, with @encoder in it and @other beside it, or
  * with @encoder beside it. */
 static GstElement *
@@ -153,6 +180,24 @@ GST_START_TEST (test_an_encoder_that_is_not_there_is_warned_of_once)
   g_object_set (f.element, "encoder", "box", NULL);
   fail_unless_equals_int (pop_warnings (&f, &text), 1);
   fail_unless (strstr (text, "bitrate") != NULL);
+  g_free (text);
+  teardown_pipeline (&f, pipeline);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_a_bitrate_that_cannot_be_set_is_warned_of_once)
+{
+  GstElement *meter = g_object_new (meter_get_type (), "name", "meter", NULL);
+  GstElement *pipeline;
+  gchar *text = NULL;
+  Fixture f;
+
+  pipeline = setup_pipeline (&f, meter, NULL);
+  g_object_set (f.element, "encoder", "meter", "max-bitrate", 60000, NULL);
+  g_object_set (f.element, "max-bitrate", 50000, NULL);
+  fail_unless_equals_int (pop_warnings (&f, &text), 1);
+  fail_unless (strstr (text, "\"meter\"") != NULL);
   g_free (text);
   teardown_pipeline (&f, pipeline);
 }
@@ -323,6 +368,7 @@ tfrcrate_encoder_suite (void)
   tcase_add_test (tc,
       test_of_two_encoders_of_one_name_the_nearer_one_is_driven);
   tcase_add_test (tc, test_an_encoder_that_is_not_there_is_warned_of_once);
+  tcase_add_test (tc, test_a_bitrate_that_cannot_be_set_is_warned_of_once);
   tcase_add_test (tc,
       test_an_encoder_provides_for_the_loss_that_receivers_report);
   tcase_add_loop_test (tc, test_the_next_encoder_is_driven_as_the_one_before, 0,
