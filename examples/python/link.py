@@ -162,6 +162,8 @@ class Gate(Link):
                 return
             if sock is front:
                 self.client = who
+            elif self.client is None or who != ('127.0.0.1', self.server):
+                continue                # of nobody's conversation
             packet = (back, ('127.0.0.1', self.server), data) if sock is front \
                 else (front, self.client, data)
             way.arrive(time.monotonic(), packet)

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """The link of the examples: a drop-tail queue in front of a wire."""
 import pathlib
+import socket
 import sys
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / 'examples/python'))
@@ -58,6 +60,46 @@ class Way(unittest.TestCase):
         way = link.Way(0.040)
         self.assertEqual([round(t, 6) for t in self.arrivals(way, 3, 0)],
                          [0.040] * 3)
+
+
+class Gate(unittest.TestCase):
+    def setUp(self):
+        self.server, self.client, self.stranger = (
+            socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(3))
+        for sock in self.server, self.client, self.stranger:
+            sock.bind(('127.0.0.1', 0))
+            sock.setblocking(False)
+            self.addCleanup(sock.close)
+        self.gate = link.Gate(link.Way(0), link.Way(0), self.server.getsockname()[1])
+        self.addCleanup(self.gate.selector.close)
+        for end in self.gate.ends:
+            self.addCleanup(end.close)
+
+    def carry(self):
+        """What the thread would do."""
+        for key in self.gate.selector.get_map().values():
+            self.gate.receive(key.fileobj, *key.data)
+        self.gate.step(time.monotonic())
+        self.gate.step(time.monotonic())
+
+    def test_it_carries_both_ways(self):
+        self.client.sendto(b'hello', ('127.0.0.1', self.gate.port))
+        self.carry()
+        data, gate = self.server.recvfrom(100)
+        self.server.sendto(b'welcome', gate)
+        self.carry()
+        self.assertEqual((data, self.client.recv(100)), (b'hello', b'welcome'))
+
+    def test_whoever_finds_its_other_end_gets_nowhere(self):
+        end = self.gate.ends[1].getsockname()
+        self.stranger.sendto(b'before anybody', end)
+        self.carry()
+        self.client.sendto(b'hello', ('127.0.0.1', self.gate.port))
+        self.stranger.sendto(b'and after that', end)
+        self.carry()
+        self.assertEqual(self.server.recv(100), b'hello')
+        with self.assertRaises(BlockingIOError):
+            self.client.recv(100)
 
 
 if __name__ == '__main__':
