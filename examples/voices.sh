@@ -23,8 +23,10 @@ command -v ffmpeg >/dev/null ||
     echo "    sudo $top/examples/install-deps.sh party" >&2
     exit 1; }
 mkdir -p "$folder"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+work=                   # in $folder: from there a voice is moved at once
+trap '[ -z "$work" ] || rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' HUP TERM
 
 # voice NAME FORMAT FILE...: joins the recordings until they last long enough,
 # shortens pauses, brings the voice to -26 LUFS.
@@ -32,6 +34,7 @@ voice () {
   name=$1 format=$2
   shift 2
   [ ! -s "$folder/$name.wav" ] || return 0
+  [ -n "$work" ] || work=$(mktemp -d "$folder/.making.XXXXXX")
   echo "voice $name"
   for file in "$@"; do
     ffmpeg -v error -nostdin -f "$format" -i "$file" \

@@ -369,6 +369,21 @@ def check_interrupted(folder):
             os.kill(int(line.split()[0]), signal.SIGKILL)
 
 
+def check_half_a_voice(folder):
+    """Control-C leaves nothing behind of what voices.sh was making."""
+    tools, made, rest = (pathlib.Path(folder, 'half', n) for n in ('bin', 'voices', 'rest'))
+    for place in tools, rest:
+        place.mkdir(parents=True)
+    for tool, does in (('find', 'echo 1 recording'), ('ffmpeg', 'kill -INT $PPID')):
+        (tools / tool).write_text(f'#!/bin/sh\n{does}\n')
+        (tools / tool).chmod(0o755)
+    done = run(ROOT / 'examples/voices.sh', str(made), TMPDIR=str(rest),
+               PATH=f'{tools}:{os.environ["PATH"]}')
+    left = [*made.iterdir(), *rest.iterdir()]
+    if left or not done.returncode:
+        yield f'voices.sh, interrupted, left {left}: {done}'
+
+
 def python_or_not(program, *arguments, **environment):
     """Runs it; a Python program with the Python that runs this."""
     command = [sys.executable, program] if program.suffix == '.py' else [program]
@@ -390,6 +405,7 @@ def main():
                *check_unbuilt(folder), *check_ended(folder), *check_programs(folder),
                *check_options(), *check_packages(folder), *check_names(folder),
                *check_end(folder), *check_interrupted(folder),
+               *check_half_a_voice(folder),
                *check_pythons()]
     print('\n'.join(bad) or f'{len(WRONG)} wrong arguments, all said')
     sys.exit(bool(bad))
