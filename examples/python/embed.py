@@ -62,7 +62,12 @@ def take_the_chair(mixer, ssrc):
 def main():
     if '--help' in sys.argv or '-h' in sys.argv:
         sys.exit(print(__doc__))
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 6
+    try:
+        seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 6
+        if not 0 < seconds < 1e6:
+            raise ValueError
+    except ValueError:
+        sys.exit('usage: embed.py [SECONDS]')
     Gst.init(None)
     if not Gst.ElementFactory.find('partialmix'):
         sys.exit('no partialmix here: run me in `meson devenv -C build`')

@@ -97,9 +97,13 @@ def share_by_chance(voice, recording, start=None):
 def main(arguments):
     if len(arguments) < 2:
         sys.exit(__doc__)
-    recording = load(arguments[0])
-    for path in arguments[1:]:
-        print(f'{share_heard(load(path), recording):6.0%}  {path}')
+    try:
+        path = arguments[0]
+        recording = load(path)
+        for path in arguments[1:]:
+            print(f'{share_heard(load(path), recording):6.0%}  {path}')
+    except (OSError, EOFError, ValueError, wave.Error) as error:
+        sys.exit(f'{path}: {error}')
 
 
 if __name__ == '__main__':

@@ -169,20 +169,38 @@ class Gate(Link):
             way.arrive(time.monotonic(), packet)
 
 
+def parse_number(name, text, least):
+    if not text.isdecimal() or int(text) < least:
+        sys.exit(f'{name} is a number from {least} on, not {text!r}')
+    return int(text)
+
+
 def parse_route(text):
-    block, host, peer = text.split(':')
-    return int(block), (host, int(peer))
+    """(block here, (address there, block there)) of BLOCK:HOST:BLOCK"""
+    block, _, rest = text.partition(':')
+    host, _, peer = rest.rpartition(':')
+    if not host or not all(n.isdecimal() and 0 < int(n) <= 65536 - PORTS
+                           for n in (block, peer)):
+        sys.exit(f'BLOCK:HOST:BLOCK, blocks from 1 to {65536 - PORTS}, not {text!r}')
+    try:
+        return int(block), (socket.gethostbyname(host), int(peer))
+    except (OSError, UnicodeError) as error:
+        sys.exit(f'{host}: {error}')
 
 
 def main(arguments):
     if not 4 <= len(arguments) <= 5:
         sys.exit(__doc__)
-    kbits, delay_ms, queue_bytes = map(int, arguments[:3])
+    kbits, delay_ms, queue_bytes = map(
+        parse_number, ('KBITS', 'DELAY_MS', 'QUEUE_BYTES'), arguments, (1, 0, 1))
     there = Way(delay_ms / 1e3, kbits * 1000, queue_bytes)
     routes = [(there, *parse_route(arguments[3]))]
     if arguments[4:]:
         routes.append((Way(delay_ms / 1e3), *parse_route(arguments[4])))
-    link = Link(routes)
+    try:
+        link = Link(routes)
+    except OSError as error:
+        sys.exit(f'blocks {", ".join(str(block) for _, block, _ in routes)}: {error.strerror}')
     link.start()
     last = Counters()
     try:

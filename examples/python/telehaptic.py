@@ -234,25 +234,43 @@ def device(port, host, host_port, seconds):
     pipeline.set_state(Gst.State.NULL)
 
 
+def port(text):
+    if not 0 < int(text) < 65536:
+        raise ValueError
+    return int(text)
+
+
+def peer(text):
+    host, _, number = text.rpartition(':')
+    if not host:
+        raise ValueError
+    return host, port(number)
+
+
+def amount(text):
+    if not 0 <= float(text) <= 1e6:
+        raise ValueError
+    return float(text)
+
+
 def main():
     p = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter,
         usage=argparse.SUPPRESS)
     p.add_argument('role', nargs='?', choices=['scene', 'device'])
-    p.add_argument('port', nargs='?', type=int)
-    p.add_argument('peer', nargs='?')
-    p.add_argument('--seconds', type=float, default=10)
-    p.add_argument('--delay', type=float, default=80)
-    p.add_argument('--jitter', type=float, default=40)
+    p.add_argument('port', nargs='?', type=port, metavar='PORT')
+    p.add_argument('peer', nargs='?', type=peer, metavar='HOST:PORT')
+    p.add_argument('--seconds', type=amount, default=10)
+    p.add_argument('--delay', type=amount, default=80)
+    p.add_argument('--jitter', type=amount, default=40)
     args = p.parse_args()
     Gst.init(None)
     if args.role is not None:
         if args.peer is None:
             p.error('PORT and HOST:PORT are missing')
-        host, _, port = args.peer.rpartition(':')
         if args.role == 'scene':
-            scene(args.port, host, int(port), args.delay, args.jitter)
-        device(args.port, host, int(port), args.seconds)
+            scene(args.port, *args.peer, args.delay, args.jitter)
+        device(args.port, *args.peer, args.seconds)
         return
     with subprocess.Popen(
             [sys.executable, __file__, 'scene', str(POSITIONS),

@@ -103,7 +103,12 @@ def on_message(_bus, message, loop):
 def main():
     if '--help' in sys.argv or '-h' in sys.argv:
         sys.exit(print(__doc__))
-    seconds = int(sys.argv[1]) if len(sys.argv) > 1 else 8
+    try:
+        seconds = int(sys.argv[1]) if len(sys.argv) > 1 else 8
+        if not 0 < seconds < 1e6:
+            raise ValueError
+    except ValueError:
+        sys.exit('usage: webrtc.py [SECONDS]')
     Gst.init(None)
     for name, where in (('qmrtpbin', '`meson devenv -C build`'),
                         ('webrtcbin', 'gstreamer1.0-plugins-bad'),

@@ -28,16 +28,16 @@ def ask(address, family):
     nonce = os.urandom(32)
     with socket.socket(family, socket.SOCK_DGRAM) as sock:
         sock.settimeout(PATIENCE_S)
-        sock.connect(address)
         for _ in range(TRIES):
             began = time.monotonic()
             try:
+                sock.connect(address)
                 sock.send(header(HELLO) + nonce + bytes(64))
                 answer = sock.recv(1500)
-            except ConnectionError:
-                time.sleep(PATIENCE_S)
-                continue
             except socket.timeout:
+                continue
+            except OSError:             # no way there, or nobody: maybe soon
+                time.sleep(PATIENCE_S)
                 continue
             if answer.startswith(header(COOKIE) + nonce):
                 return time.monotonic() - began

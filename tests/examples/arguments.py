@@ -228,6 +228,38 @@ def check_packages(folder):
         yield f'voices.sh without ffmpeg: {done}'
 
 
+# (program of examples/, its arguments, the line that says what is wrong)
+WRONG_OF_PROGRAMS = [
+    ('python/link.py', 'a 10 9000 20000:127.0.0.1:6000', 'KBITS'),
+    ('python/link.py', '0 10 9000 20000:127.0.0.1:6000', 'KBITS'),
+    ('python/link.py', '9 -1 9000 20000:127.0.0.1:6000', 'DELAY_MS'),
+    ('python/link.py', '9 10 9000 20000', 'BLOCK:HOST:BLOCK'),
+    ('python/link.py', '9 10 9000 20000:127.0.0.1:65534', 'BLOCK:HOST:BLOCK'),
+    ('python/link.py', '9 10 9000 20000:nobody.invalid:6000', 'nobody.invalid'),
+    ('python/link.py', f'9 10 9000 {USED}:127.0.0.1:6000', f'{USED}'),
+    ('python/heard.py', 'missing.wav missing.wav', 'missing.wav'),
+    ('python/heard.py', f'{ROOT}/README.md missing.wav', 'README.md'),
+    ('python/embed.py', 'x', 'SECONDS'),
+    ('python/embed.py', '-1', 'SECONDS'),
+    ('python/webrtc.py', 'x', 'SECONDS'),
+    ('python/telehaptic.py', 'scene 5100 localhost', 'HOST:PORT'),
+    ('python/telehaptic.py', 'device 5100 localhost:x', 'HOST:PORT'),
+    ('python/telehaptic.py', 'device 70000 localhost:5000', 'PORT'),
+    ('python/telehaptic.py', '--delay -1', 'delay'),
+    ('python/telehaptic.py', '--seconds nan', 'seconds'),
+    ('service/ping.py', '255.255.255.255', '255.255.255.255:5004: '),
+]
+
+
+def check_wrong_of_programs():
+    """A sentence says what is wrong, and no traceback."""
+    for name, arguments, expected in WRONG_OF_PROGRAMS:
+        done = python_or_not(ROOT / 'examples' / name, *arguments.split())
+        if done.returncode not in (1, 2) or 'Traceback' in done.stderr \
+                or expected not in done.stderr:
+            yield f'{name} {arguments}: {done}'
+
+
 def check_programs(folder):
     """The programs say in a sentence that an element or a number is missing."""
     programs = [BUILD / 'examples/embed', BUILD / 'examples/jitterbuffer',
@@ -402,7 +434,7 @@ def main():
         somebody = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
         somebody.bind(('', USED))
         bad = [*check_wrong(), *check_help(), *check_default(),
-               *check_unbuilt(folder), *check_ended(folder), *check_programs(folder),
+               *check_unbuilt(folder), *check_ended(folder), *check_programs(folder), *check_wrong_of_programs(),
                *check_options(), *check_packages(folder), *check_names(folder),
                *check_end(folder), *check_interrupted(folder),
                *check_half_a_voice(folder),
