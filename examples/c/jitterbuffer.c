@@ -153,7 +153,8 @@ main (int argc, char **argv)
       "audiotestsrc is-live=true wave=ticks ! opusenc ! rtpopuspay pt=96 "
       "! udpsink name=network host=127.0.0.1 port=" PORT
       " sync=false async=false "
-      "udpsrc port=" PORT " caps=\"application/x-rtp,media=audio,"
+      "udpsrc address=127.0.0.1 port=" PORT
+      " caps=\"application/x-rtp,media=audio,"
       "clock-rate=48000,encoding-name=OPUS,payload=96\" "
       "! rtp.recv_rtp_sink_0 "
       "rtpopusdepay name=depay ! opusdec plc=true ! audioconvert ! fakesink "

@@ -470,10 +470,18 @@ def smoke_telehaptic(_folder, _running):
 
 
 def smoke_jitterbuffer_c(_folder, _running):
-    """The delay follows a shaky network, and packets are played."""
-    out = run_until(
-        lambda out: len(re.findall(r'delay \d+ -> \d+ ms \(late\)', out)) >= 3,
-        str(BUILD / 'examples/jitterbuffer'))
+    """The delay follows a shaky network, and packets are played, which nobody on another
+    machine can send."""
+    bound = set()
+
+    def done(out):
+        sockets = pathlib.Path('/proc/net/udp').read_text(encoding='ascii')
+        bound.update(re.findall(rf': (\w+):{17004:04X} ', sockets))
+        return len(re.findall(r'delay \d+ -> \d+ ms \(late\)', out)) >= 3
+
+    out = run_until(done, str(BUILD / 'examples/jitterbuffer'))
+    if bound != {'0100007F'}:
+        fail(f'the example listens at {bound}')
     if not re.search(r'played [1-9]\d+ packets', out):
         fail('nothing was played')
 
