@@ -63,12 +63,14 @@ fmx_options () {
   done
 }
 
-# The packages of the given groups that are not installed here.
+# The packages of the given groups that are not installed here: for this machine's
+# architecture, whatever others it has them for.
 fmx_missing () {
+  native=$(dpkg --print-architecture)
   for group in "$@"; do
     for package in $(fmx_packages "$group"); do
-      dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null |
-        grep -qx installed || echo "$package"
+      dpkg-query -W -f '${Architecture} ${db:Status-Status}\n' "$package" 2>/dev/null |
+        grep -qx -e "$native installed" -e "all installed" || echo "$package"
     done
   done
 }

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""What the scripts of the examples have in common: packages, build directories."""
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+STANZA = '''Package: {}
+Status: install ok {}
+Architecture: {}
+Multi-Arch: {}
+Version: 1
+Maintainer: nobody
+Description: nothing
+
+'''
+
+
+def shell(text, *arguments, **environment):
+    """Runs @text where prepare.sh was sourced.  Returns: what it prints"""
+    return subprocess.run(
+        ['sh', '-eu', '-c', f'top={ROOT}; . "$top/examples/prepare.sh"; {text}', 'sh',
+         *map(str, arguments)], env={**os.environ, **environment}, check=True,
+        stdout=subprocess.PIPE, text=True, timeout=60).stdout
+
+
+@unittest.skipUnless(shutil.which('dpkg-query'), 'not a Debian system')
+class Packages(unittest.TestCase):
+    def missing(self, *stanzas):
+        """Those of the group `figures`, where dpkg knows of @stanzas"""
+        with tempfile.TemporaryDirectory() as folder:
+            here = subprocess.run(['dpkg', '--print-architecture'], check=True, text=True,
+                                  stdout=subprocess.PIPE).stdout.strip()
+            pathlib.Path(folder, 'arch').write_text(f'{here}\nother\n')
+            pathlib.Path(folder, 'status').write_text(''.join(
+                STANZA.format('python3-matplotlib', state, arch or here,
+                              'no' if arch == 'all' else 'same')
+                for state, arch in stanzas))
+            for part in ('info', 'updates'):
+                pathlib.Path(folder, part).mkdir()
+            return shell('fmx_missing figures', DPKG_ADMINDIR=folder).split()
+
+    def test_what_is_there_for_two_architectures_is_there(self):
+        self.assertEqual(self.missing(('installed', ''), ('installed', 'other')), [])
+        self.assertEqual(self.missing(('installed', ''), ('config-files', 'other')), [])
+        self.assertEqual(self.missing(('installed', 'all')), [])
+
+    def test_what_is_not_there_for_this_one_is_missing(self):
+        name = ['python3-matplotlib']
+        self.assertEqual(self.missing(), name)
+        self.assertEqual(self.missing(('config-files', '')), name)
+        self.assertEqual(self.missing(('installed', 'other')), name)
+
+
+if __name__ == '__main__':
+    unittest.main()
