@@ -161,13 +161,15 @@ fmx_in_namespaces () {
   exec unshare $user --net --mount --pid --fork --kill-child "$python" "$@"
 }
 
-# fmx_configure DIR [MESON SETUP ARGUMENT...]: makes a build directory, once.
+# fmx_configure DIR [MESON SETUP ARGUMENT...]: makes a build directory, once; again
+# if somebody was interrupted at that.
 # The first of the arguments may name another source directory than this one.
 fmx_configure () {
   dir=$1
   shift
   [ ! -f "$dir/build.ninja" ] || return 0
   mkdir -p "$dir" || return 1
+  rm -rf "$dir/meson-private"   # with that meson takes it for done
   if ! meson setup "$dir" "$@" >"$dir/setup.log" 2>&1; then
     cat "$dir/setup.log" >&2
     return 1

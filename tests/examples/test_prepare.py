@@ -55,5 +55,18 @@ class Packages(unittest.TestCase):
         self.assertEqual(self.missing(('installed', 'other')), name)
 
 
+@unittest.skipUnless(shutil.which('meson') and shutil.which('ninja'), 'no meson here')
+class Builds(unittest.TestCase):
+    def test_a_setup_that_was_interrupted_is_done_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, 'meson.build').write_text("project('nothing')\n")
+            build = pathlib.Path(folder, 'build')
+            shell('fmx_build "$@"', build, folder)
+            # of what meson writes, all but the last, by which it is used
+            (build / 'build.ninja').unlink()
+            shell('fmx_build "$@"', build, folder)
+            self.assertTrue((build / 'build.ninja').exists())
+
+
 if __name__ == '__main__':
     unittest.main()
