@@ -18,7 +18,7 @@ planes that are warped, which means moved along with the hand by as much as it
 moved while the answer was on its way.  The hand and the surface are simulated.
 """
 import argparse
-import heapq
+import collections
 import math
 import random
 import signal
@@ -94,14 +94,14 @@ class Network(threading.Thread):
     def __init__(self, delay_ms, jitter_ms):
         super().__init__(daemon=True)
         self.delay_s, self.jitter_s = delay_ms / 1e3, jitter_ms / 1e3
-        self.waiting, self.changed = [], threading.Condition()
+        self.waiting, self.changed = collections.deque(), threading.Condition()
         self.last_s = 0.0
 
     def send(self, deliver):
         delay_s = self.delay_s + random.random() * self.jitter_s
         with self.changed:
             self.last_s = max(self.last_s, time.monotonic() + delay_s)
-            heapq.heappush(self.waiting, (self.last_s, id(deliver), deliver))
+            self.waiting.append((self.last_s, deliver))
             self.changed.notify()
 
     def run(self):
@@ -113,7 +113,7 @@ class Network(threading.Thread):
                 if due_s > time.monotonic():
                     self.changed.wait(due_s - time.monotonic())
                     continue
-                deliver = heapq.heappop(self.waiting)[2]
+                deliver = self.waiting.popleft()[1]
             deliver()
 
 

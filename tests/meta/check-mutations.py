@@ -25,7 +25,7 @@ SOURCES = {
     r'web-browsers': 'tests/browser/web.py',
     r'web-listen': 'tests/browser/listen.py',
     r'web-([a-z]+)': 'tests/examples/web_{}.py',
-    r'(link|prepare)': 'tests/examples/test_{}.py',
+    r'(link|prepare|telehaptic)': 'tests/examples/test_{}.py',
     r'(arguments|service)': 'tests/examples/{}.py',
     r'(heard|link|meet|party)': 'tests/examples/test_{}.py',
 }
