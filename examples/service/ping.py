@@ -24,7 +24,7 @@ def header(kind):
 
 
 def ask(address, family):
-    """Returns the seconds until the answer, or None."""
+    """Returns the seconds until the answer, or None.  OSError: nothing goes there"""
     nonce = os.urandom(32)
     with socket.socket(family, socket.SOCK_DGRAM) as sock:
         sock.settimeout(PATIENCE_S)
@@ -55,12 +55,17 @@ def main(host='localhost', port='5004'):
     except (OSError, OverflowError, UnicodeError) as error:
         print(f'{host}:{port}: {error}', file=sys.stderr)
         return 2
+    why = 'no answer'
     for family, _, _, _, address in found:
-        took = ask(address, family)
+        try:
+            took = ask(address, family)
+        except OSError as error:        # perhaps by the next one
+            why = error.strerror
+            continue
         if took is not None:
             print(f'{address[0]}: {took * 1000:.1f} ms')
             return 0
-    print(f'{host}:{port}: no answer', file=sys.stderr)
+    print(f'{host}:{port}: {why}', file=sys.stderr)
     return 1
 
 
