@@ -83,7 +83,9 @@ def parse(text):
 def play(pipeline, sink, on_sample):
     """Only who listens before it plays hears of the first sample."""
     pipeline.get_by_name(sink).connect('new-sample', on_sample)
-    pipeline.set_state(Gst.State.PLAYING)
+    if pipeline.set_state(Gst.State.PLAYING) == Gst.StateChangeReturn.FAILURE:
+        why = pipeline.get_bus().pop_filtered(Gst.MessageType.ERROR).parse_error()
+        sys.exit(f'telehaptic.py: {why[0].message}\n{why[1]}')
 
 
 # ---- the scene ----
@@ -209,7 +211,8 @@ class Device:
         return text
 
 
-def device(port, host, host_port, seconds):
+def device(port, host, host_port, seconds, far=None):
+    """@far: the process of the scene, if it is ours"""
     pipeline = parse(
         f'appsrc name=positions caps="{CAPS}" format=time is-live=true '
         f'! udpsink host={host} port={host_port} sync=false async=false '
@@ -224,6 +227,8 @@ def device(port, host, host_port, seconds):
         positions.push(*it.tick())
         next_s = max(next_s + 0.001, time.monotonic() - 0.05)
         if next_s >= line_s:
+            if far is not None and far.poll() is not None:
+                sys.exit('telehaptic.py: the scene has ended')
             print(it.line(), flush=True)
             line_s += 1
         time.sleep(max(0, next_s - time.monotonic()))
@@ -244,7 +249,7 @@ def peer(text):
     host, _, number = text.rpartition(':')
     if not host:
         raise ValueError
-    return host, port(number)
+    return host.strip('[]'), port(number)
 
 
 def amount(text):
@@ -277,7 +282,7 @@ def main():
              f'127.0.0.1:{ANSWERS}', '--delay', str(args.delay), '--jitter',
              str(args.jitter)]) as far:
         try:
-            device(ANSWERS, '127.0.0.1', POSITIONS, args.seconds)
+            device(ANSWERS, '127.0.0.1', POSITIONS, args.seconds, far)
         finally:
             far.terminate()
 

@@ -280,6 +280,26 @@ def check_programs(folder):
             done = run(program, 'x')
             if done.returncode != 2 or 'usage' not in done.stderr:
                 yield f'{program.name} x: {done}'
+    yield from check_ends()
+
+
+def check_ends():
+    """Two ends that cannot meet do not go on as if they could."""
+    if not (BUILD / 'gst/fairqueue').is_dir():
+        return
+    positions = 5100            # of both ends here
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as somebody:
+        somebody.bind(('', positions))
+        for arguments, status, said in (
+                ([], 1, 'in use[^$]*the scene has ended'),
+                (['device', str(USED), '127.0.0.1:5100'], 1, 'in use'),
+                (['scene', '70000', '127.0.0.1:5102'], 2, "invalid .*'70000'"),
+                *((['scene', '5104', peer], 2, f"invalid .*'{peer}'")
+                  for peer in ('nobody', 'nobody:0'))):
+            done = python_or_not(ROOT / 'examples/python/telehaptic.py', *arguments)
+            if done.returncode != status or 'Traceback' in done.stderr \
+                    or not re.search(said, done.stderr):
+                yield f'telehaptic.py {arguments}: {done}'
 
 
 def check_pythons():
