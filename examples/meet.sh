@@ -25,4 +25,5 @@ fmx_say "building"
 fmx_configure "$build" "$top" && ninja -C "$build" plugins || exit 1
 "$top/examples/voices.sh" "$build/voices"
 fmx_say "six people, two mixers"
+fmx_plugins "$build"
 exec "$python" "$top/examples/python/meet.py" "$@"

@@ -7,9 +7,21 @@
 fmx_top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 fmx_build=${FMX_BUILD:-$fmx_top/build}
 
-if [ -z "${GST_PLUGIN_PATH-}" ] && [ -d "$fmx_build/gst" ]; then
+# Whether our elements are where GST_PLUGIN_PATH says; others' may be there, too.
+fmx_has_ours () {
+  local folder folders file
+  IFS=: read -r -a folders <<<"${GST_PLUGIN_PATH-}"
+  for folder in "${folders[@]}"; do
+    for file in "$folder"/{,*/}libgst{partialmix,fairrate,fairqueue,fairrtcp,dpm}.so; do
+      [ ! -e "$file" ] || return 0
+    done
+  done
+  return 1
+}
+
+if [ -d "$fmx_build/gst" ] && ! fmx_has_ours; then
   for fmx_dir in "$fmx_build"/gst/*/; do
-    GST_PLUGIN_PATH=${GST_PLUGIN_PATH:+$GST_PLUGIN_PATH:}${fmx_dir%/}
+    GST_PLUGIN_PATH=${fmx_dir%/}${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
   done
   export GST_PLUGIN_PATH
   export GST_REGISTRY="${GST_REGISTRY:-$fmx_build/registry.bin}"

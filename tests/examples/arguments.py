@@ -281,6 +281,23 @@ def check_programs(folder):
             if done.returncode != 2 or 'usage' not in done.stderr:
                 yield f'{program.name} x: {done}'
     yield from check_ends()
+    yield from check_path(folder)
+
+
+def check_path(folder):
+    """Who has other plugins of his own has those that he built, too; and who says where ours
+    are has those."""
+    tools = pathlib.Path(folder, 'paths')
+    tools.mkdir()
+    for tool, does in (('gst-launch-1.0', 'echo "$GST_PLUGIN_PATH"'), ('gst-inspect-1.0', ':')):
+        (tools / tool).write_text(f'#!/bin/sh\n{does}\n')
+        (tools / tool).chmod(0o755)
+    built, path = f'{BUILD}/gst/fairrate', f'{tools}:{os.environ["PATH"]}'
+    for theirs, wanted in ((folder, True), ('', True), (f'{folder}:{tools}', False)):
+        said = script('sender', '', PATH=path, GST_PLUGIN_PATH=theirs).stdout
+        if (built in said) != wanted or theirs not in said:
+            yield f'sender.sh where GST_PLUGIN_PATH is "{theirs}" looks in {said}'
+        (tools / 'libgstdpm.so').touch()
 
 
 def check_ends():
