@@ -16,8 +16,8 @@ follows (const GstFairmixRtpHeader * last, const GstFairmixRtpHeader * header)
       && header->seq == (guint16) (last->seq + 1);
 }
 
-/* Whether @step is longer than from packet to packet.  Twice the same is no pause, but
- * longer packets. */
+/* Whether @step is longer than from packet to packet.  Twice the same, one after the other,
+ * is no pause, but longer packets. */
 static gboolean
 is_pause (GstFairmixPause * self, guint32 step)
 {
@@ -28,6 +28,7 @@ is_pause (GstFairmixPause * self, guint32 step)
     return TRUE;
   }
   self->step = step;
+  self->paused = 0;
   return FALSE;
 }
 

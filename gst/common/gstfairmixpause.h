@@ -27,7 +27,7 @@ typedef struct
   GstFairmixRtpHeader last;
   GstClockTime pts, dts;        /* its */
   guint32 step;                 /* from packet to packet, of the clock rate; 0: not known */
-  guint32 paused;               /* the last pause */
+  guint32 paused;               /* the pause before the last packet; 0: none */
 } GstFairmixPause;
 
 /**
