@@ -330,8 +330,9 @@ def main():
         sys.exit(f'six voices are needed in {options.voices}: run '
                  'examples/voices.sh')
     options.out.mkdir(parents=True, exist_ok=True)
-    os.environ.setdefault('GST_PLUGIN_PATH', ':'.join(
-        str(p) for p in (build / 'gst').iterdir() if p.is_dir()))
+    os.environ['GST_PLUGIN_PATH'] = ':'.join(
+        [*filter(None, [os.environ.get('GST_PLUGIN_PATH')]),
+         *map(str, (build / 'gst').glob('*/'))])
     os.environ.setdefault('GST_REGISTRY', str(build / 'registry.bin'))
     options.running = []
     with open(options.out / 'meet.log', 'w', encoding='utf-8') as options.log:
