@@ -57,15 +57,18 @@ all_eos (GstPartialMix * self)
   return TRUE;
 }
 
-/* What would describe the first packet of a neighbour that never got any. */
+/* What would describe the first packet of a neighbour that never got any, and describes
+ * all that a renderer plays. */
 static GstCaps *
 caps_for_the_end (GstPartialMix * self, GstPartialMixListener * listener)
 {
   GstCaps *caps = NULL;
 
   GST_PARTIAL_MIX_LOCK (self);
-  if (!listener->has_mix_pt && listener->n_forwarded_packets == 0
-      && listener->negotiated && !listener->raw)
+  if (listener->negotiated && listener->raw)
+    caps = gst_caps_ref (listener->raw_caps);
+  else if (!listener->has_mix_pt && listener->n_forwarded_packets == 0
+      && listener->negotiated)
     caps = gst_caps_ref (gst_partial_mix_payloads_caps (&listener->payloads,
             gst_partial_mix_listener_mix_pt (listener)));
   GST_PARTIAL_MIX_UNLOCK (self);

@@ -17,7 +17,7 @@
 void
 gst_partial_mix_flow_init (GstPartialMixFlow * flow)
 {
-  flow->events_sent = FALSE;
+  flow->stream_sent = flow->segment_sent = FALSE;
   flow->sent_caps = NULL;
   flow->last = GST_FLOW_OK;
 }
@@ -25,7 +25,7 @@ gst_partial_mix_flow_init (GstPartialMixFlow * flow)
 void
 gst_partial_mix_flow_forget (GstPartialMixFlow * flow)
 {
-  flow->events_sent = FALSE;
+  flow->stream_sent = flow->segment_sent = FALSE;
   gst_clear_caps (&flow->sent_caps);
 }
 
@@ -40,40 +40,40 @@ push_stream_start (GstPad * pad, GstPartialMixFlow * flow)
   gst_pad_push_event (pad, gst_event_ref (event));
   /* another one may be left there by a pad that is being deactivated */
   kept = gst_pad_get_sticky_event (pad, GST_EVENT_STREAM_START, 0);
-  flow->events_sent = kept == event;
+  flow->stream_sent = kept == event;
   gst_clear_event (&kept);
   gst_event_unref (event);
   g_free (id);
   g_free (name);
-  return flow->events_sent;
+  return flow->stream_sent;
 }
 
 static void
-push_segment (GstPad * pad)
+push_segment (GstPad * pad, GstPartialMixFlow * flow)
 {
   GstSegment segment;
 
   gst_segment_init (&segment, GST_FORMAT_TIME);
   gst_pad_push_event (pad, gst_event_new_segment (&segment));
+  flow->segment_sent = TRUE;
 }
 
 /* With the pad's stream lock; what follows is always what the latest caps say, also
- * where packets of several payload types take turns.  FALSE: nothing may follow, for
- * the pad was not active. */
+ * where packets of several payload types take turns.  Caps come before the segment: an
+ * end that nothing describes goes without, for another stream may follow that is
+ * described.  FALSE: nothing may follow, for the pad was not active. */
 static gboolean
 push_events (GstPad * pad, GstPartialMixFlow * flow, GstCaps * caps)
 {
-  gboolean first = !flow->events_sent;
-
-  if (first && !push_stream_start (pad, flow))
+  if (!flow->stream_sent && !push_stream_start (pad, flow))
     return FALSE;
   if (caps != NULL && caps != flow->sent_caps) {
     if (flow->sent_caps == NULL || !gst_caps_is_equal (caps, flow->sent_caps))
       gst_pad_push_event (pad, gst_event_new_caps (caps));
     gst_caps_replace (&flow->sent_caps, caps);
   }
-  if (first)
-    push_segment (pad);
+  if (!flow->segment_sent && flow->sent_caps != NULL)
+    push_segment (pad, flow);
   return TRUE;
 }
 

@@ -15,7 +15,7 @@ G_BEGIN_DECLS
 typedef struct
 {
   /*< private >*/
-  gboolean events_sent;
+  gboolean stream_sent, segment_sent;   /* that a stream and a segment begin */
   GstCaps *sent_caps;           /* the latest; see gstpartialmixpayloads.c */
   gint last;                    /* GstFlowReturn; read without the lock, atomic */
 } GstPartialMixFlow;

@@ -61,6 +61,32 @@ flush (RigTalker * talker)
   talker->silent = FALSE;
 }
 
+/* Nothing was said, nor was anybody asked what he takes, if it does not play yet.  Whoever
+ * speaks then is described, and in order: GStreamer warns of what is not. */
+GST_START_TEST (test_after_an_end_of_nothing_somebody_may_speak)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *renderer = rig_listener (rig, "src_0", RAW);
+  RigListener *listener = rig_listener (rig, "src_1", OPUS);
+  RigTalker *talker = rig_talker (rig, "sink_2", 2, RIG_PCMU, 440, 8000);
+
+  if (__i__ == 0)
+    gst_element_set_state (rig->mix, GST_STATE_PAUSED);
+  else
+    rig_play (rig);
+  end (talker);
+  rig_play (rig);
+  fail_unless (wait_for_end (rig, renderer));
+  fail_unless (listener->eos);
+  begin_again (talker);
+  rig_run (rig, 20);
+  fail_unless (renderer->buffers->len >= 15);
+  fail_unless (listener->buffers->len >= 15);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 /* He has not ended when the others do. */
 GST_START_TEST (test_who_begins_again_has_not_ended)
 {
@@ -242,6 +268,8 @@ partialmix_end_suite (void)
   TCase *tc = tcase_create ("ends");
 
   suite_add_tcase (suite, tc);
+  tcase_add_loop_test (tc, test_after_an_end_of_nothing_somebody_may_speak, 0,
+      2);
   tcase_add_test (tc, test_who_begins_again_has_not_ended);
   tcase_add_loop_test (tc, test_after_an_end_there_may_be_another_beginning, 0,
       3);

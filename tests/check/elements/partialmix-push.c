@@ -151,6 +151,21 @@ GST_START_TEST (test_nothing_is_said_of_what_was_not_described)
 
 GST_END_TEST;
 
+/* Caps that come after the segment of a stream before would be out of order. */
+GST_START_TEST (test_after_an_end_of_nothing_comes_what_is_described)
+{
+  GstCaps *caps = payload_caps (96);
+
+  gst_partial_mix_push (src, &flow, NULL,
+      GST_MINI_OBJECT (gst_event_new_eos ()));
+  fail_unless_equals_string (seen->str, "se");
+  push_buffer (caps);
+  fail_unless_equals_string (seen->str, "sescgB");
+  gst_caps_unref (caps);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_the_latest_flow_is_remembered_and_events_keep_it)
 {
   GstCaps *caps = payload_caps (96);
@@ -198,6 +213,7 @@ partialmix_push_suite (void)
   tcase_add_test (tc, test_what_describes_it_comes_first_and_once);
   tcase_add_test (tc, test_lists_and_events_go_the_same_way);
   tcase_add_test (tc, test_nothing_is_said_of_what_was_not_described);
+  tcase_add_test (tc, test_after_an_end_of_nothing_comes_what_is_described);
   tcase_add_test (tc, test_the_latest_flow_is_remembered_and_events_keep_it);
   tcase_add_test (tc, test_a_pad_that_was_inactive_says_all_again);
   return suite;
