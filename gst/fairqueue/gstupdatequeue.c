@@ -227,6 +227,17 @@ gst_update_queue_flush (GstUpdateQueue * self)
   gst_fairmix_lock_release (&self->lock);
 }
 
+/* with the lock.  The task is made without it: the application hears of that, and may ask
+ * for anything meanwhile. */
+static void
+gst_update_queue_start_task (GstUpdateQueue * self)
+{
+  GST_OBJECT_LOCK (self->srcpad);
+  if (GST_PAD_TASK (self->srcpad) != NULL)
+    gst_task_start (GST_PAD_TASK (self->srcpad));
+  GST_OBJECT_UNLOCK (self->srcpad);
+}
+
 /* Unless the source pad has been closed meanwhile: nobody would end its task. */
 static void
 gst_update_queue_go_on (GstUpdateQueue * self)
@@ -236,7 +247,7 @@ gst_update_queue_go_on (GstUpdateQueue * self)
     self->flushing = FALSE;
     self->flow = GST_FLOW_OK;
     g_cond_broadcast (&self->changed);
-    gst_pad_start_task (self->srcpad, gst_update_queue_loop, self, NULL);
+    gst_update_queue_start_task (self);
   }
   gst_fairmix_lock_release (&self->lock);
 }
@@ -247,7 +258,7 @@ gst_update_queue_resume (GstUpdateQueue * self, GstFlowReturn refused)
 {
   if (self->active && !self->flushing && self->flow == refused) {
     self->flow = GST_FLOW_OK;
-    gst_pad_start_task (self->srcpad, gst_update_queue_loop, self, NULL);
+    gst_update_queue_start_task (self);
   }
 }
 
@@ -385,7 +396,7 @@ gst_update_queue_src_activate_mode (GstPad * pad, GstObject * parent,
   gst_fairmix_lock_release (&self->lock);
   if (active) {
     gst_update_queue_go_on (self);
-    return TRUE;
+    return gst_pad_start_task (pad, gst_update_queue_loop, self, NULL);
   }
   gst_update_queue_flush (self);
   return gst_pad_stop_task (pad);

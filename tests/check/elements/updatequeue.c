@@ -363,6 +363,38 @@ GST_START_TEST (test_after_an_end_downstream_there_may_be_another_beginning)
 
 GST_END_TEST;
 
+static GstBusSyncReply
+ask_for_level (GstBus * bus G_GNUC_UNUSED, GstMessage * message, gpointer user)
+{
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_STREAM_STATUS) {
+    GstElement *element = GST_ELEMENT (GST_MESSAGE_SRC (message)->parent);
+
+    fail_unless_equals_int ((gint) element_stat (element, "level"), 0);
+    (*(guint *) user)++;
+  }
+  return GST_BUS_PASS;
+}
+
+/* As applications do that give threads a priority. */
+GST_START_TEST (test_who_hears_of_its_thread_may_ask_it)
+{
+  GstElement *element = gst_element_factory_make ("updatequeue", NULL);
+  GstBus *bus = gst_bus_new ();
+  guint n_asked = 0;
+
+  gst_element_set_bus (element, bus);
+  gst_bus_set_sync_handler (bus, ask_for_level, &n_asked, NULL);
+  for (guint i = 0; i < 2; i++) {
+    gst_element_set_state (element, GST_STATE_PLAYING);
+    gst_element_set_state (element, GST_STATE_NULL);
+  }
+  fail_unless (n_asked >= 2);
+  gst_object_unref (element);
+  gst_object_unref (bus);
+}
+
+GST_END_TEST;
+
 static Suite *
 updatequeue_suite (void)
 {
@@ -382,6 +414,7 @@ updatequeue_suite (void)
   tcase_add_test (tc, test_it_goes_on_when_it_is_linked_again);
   tcase_add_test (tc, test_a_flush_that_ends_late_starts_nothing);
   tcase_add_test (tc, test_it_goes_on_when_its_sink_pad_is_opened_again);
+  tcase_add_test (tc, test_who_hears_of_its_thread_may_ask_it);
   tcase_add_loop_test (tc,
       test_after_an_end_downstream_there_may_be_another_beginning, 0, 2);
   return s;
