@@ -299,13 +299,27 @@ gst_cbt_queue_end_flush (GstCbtQueue * self, GstCbtQueuePad * pad)
   gst_cbt_queue_go_on (self);
 }
 
+/* What did not begin here, as where somebody who flushes was linked, ends here alone:
+ * downstream, which takes what other pads bring, forgets nothing. */
 static void
-gst_cbt_queue_flush_stop (GstCbtQueue * self, GstCbtQueuePad * pad)
+gst_cbt_queue_flush_stop (GstCbtQueue * self, GstCbtQueuePad * pad,
+    GstEvent * event)
 {
+  gboolean began;
+
+  gst_fairmix_lock_acquire (&self->lock);
+  began = pad->flushing;
+  gst_fairmix_lock_release (&self->lock);
+  if (began)
+    gst_pad_push_event (self->srcpad, event);
+  else
+    gst_event_unref (event);
   gst_fairmix_lock_acquire (&self->lock);
   gst_cbt_queue_clear (self, pad);
   pad->eos = FALSE;
   gst_clear_event (&pad->segment);
+  if (began)                    /* the pad may have been opened anew meanwhile */
+    gst_clear_event (&self->known.segment);
   gst_cbt_queue_end_flush (self, pad);
   gst_fairmix_lock_release (&self->lock);
 }
@@ -323,8 +337,7 @@ gst_cbt_queue_sink_event (GstPad * gst_pad, GstObject * parent,
       gst_cbt_queue_flush_start (self, pad, event);
       return TRUE;
     case GST_EVENT_FLUSH_STOP:
-      gst_pad_push_event (self->srcpad, event);
-      gst_cbt_queue_flush_stop (self, pad);
+      gst_cbt_queue_flush_stop (self, pad, event);
       return TRUE;
     default:
       break;

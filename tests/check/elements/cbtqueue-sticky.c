@@ -143,6 +143,36 @@ GST_START_TEST (test_what_was_said_ends_with_a_stop_or_a_flush)
 
 GST_END_TEST;
 
+/* Somebody who seeks was linked meanwhile: whoever takes what the others send has heard
+ * nothing of that, and must not forget what they said.  GStreamer warns of packets
+ * without a segment. */
+GST_START_TEST (test_a_flush_that_began_elsewhere_ends_for_its_pad_only)
+{
+  GstHarness *a = gst_harness_new_with_padnames ("cbtqueue", "sink_0", "src");
+  GstHarness *b = gst_harness_new_with_element (a->element, "sink_1", NULL);
+  GstSegment segment;
+  GstEvent *event;
+
+  gst_harness_set_src_caps_str (a, "application/x-a");
+  gst_harness_set_src_caps_str (b, "application/x-a");
+  gst_harness_push (a, rtp_packet_new (1, 0, 100));
+  fail_unless_equals_int (rtp_packet_take_seq (a), 0);
+  while ((event = gst_harness_try_pull_event (a)) != NULL)
+    gst_event_unref (event);
+  gst_harness_push_event (b, gst_event_new_flush_stop (TRUE));
+  gst_harness_push (a, rtp_packet_new (1, 1, 100));
+  fail_unless_equals_int (rtp_packet_take_seq (a), 1);
+  fail_unless (gst_harness_try_pull_event (a) == NULL);
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_harness_push_event (b, gst_event_new_segment (&segment));
+  gst_harness_push (b, rtp_packet_new (2, 2, 100));
+  fail_unless_equals_int (rtp_packet_take_seq (a), 2);
+  gst_harness_teardown (b);
+  gst_harness_teardown (a);
+}
+
+GST_END_TEST;
+
 /* Nor does what a pad said that is no more come of another one. */
 GST_START_TEST (test_what_a_pad_said_goes_with_it)
 {
@@ -252,6 +282,7 @@ cbtqueue_sticky_suite (void)
   tcase_add_test (tc, test_caps_that_wait_outlive_a_flush);
   tcase_add_test (tc, test_what_a_pad_said_goes_with_it);
   tcase_add_test (tc, test_what_was_said_ends_with_a_stop_or_a_flush);
+  tcase_add_test (tc, test_a_flush_that_began_elsewhere_ends_for_its_pad_only);
   tcase_add_loop_test (tc,
       test_after_an_end_downstream_there_may_be_another_beginning, 0, 2);
   tcase_add_test (tc, test_what_waits_of_a_segment_ends_with_it);
