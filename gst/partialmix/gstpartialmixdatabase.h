@@ -85,8 +85,8 @@ gboolean gst_partial_mix_database_parse_listener (const gchar * section,
 gchar *gst_partial_mix_database_check (const gchar * text, const gchar * name);
 
 /* What an application says, each value of its key's type: an int of C may be a uint or a
- * double somewhere else.  @complaints: (out) (transfer full) (nullable): a line for each
- * that says nothing.
+ * double somewhere else.  @values: (nullable): NULL where it forgot them.  @complaints:
+ * (out) (transfer full) (nullable): a line for each that says nothing.
  * Returns: (transfer full) (nullable): NULL if it does not say for whom */
 GstStructure *gst_partial_mix_database_read (const GstStructure * values,
     gchar ** complaints);

@@ -213,9 +213,16 @@ read_field (GQuark field, const GValue * value, gpointer user_data)
 GstStructure *
 gst_partial_mix_database_read (const GstStructure * values, gchar ** complaints)
 {
-  Reading reading = { gst_structure_new_empty ("said"), g_string_new (NULL) };
-  gboolean is_for_one = gst_structure_has_field (values, "neighbour");
+  Reading reading;
+  gboolean is_for_one;
 
+  if (values == NULL) {
+    *complaints = g_strdup ("set-stream: no structure says what of the stream");
+    return NULL;
+  }
+  reading.said = gst_structure_new_empty ("said");
+  reading.complaints = g_string_new (NULL);
+  is_for_one = gst_structure_has_field (values, "neighbour");
   gst_structure_foreach (values, read_field, &reading);
   *complaints = g_string_free (reading.complaints,
       reading.complaints->len == 0);

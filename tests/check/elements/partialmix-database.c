@@ -295,6 +295,9 @@ GST_START_TEST (test_an_application_may_say_it_in_other_types)
   fail_unless_equals_int (count_warnings (rig), 1);
   say (rig, 102, "s,gain-db=(int)-3,priority=(double)2,group=a");
   fail_unless_equals_int (count_warnings (rig), 0);
+  /* None of Python */
+  g_signal_emit_by_name (rig->mix, "set-stream", 102, NULL);
+  fail_unless_equals_int (count_warnings (rig), 1);
   rig_run (rig, 1);
   n = rig_count_packets (there, 101);
   rig_run (rig, 10);
