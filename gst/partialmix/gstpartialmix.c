@@ -206,6 +206,7 @@ new_rtcp_pad (GstPartialMix * self, GstPadTemplate * templ,
   GST_PARTIAL_MIX_SINK_PAD (pad)->index = index;
   gst_pad_set_chain_function (pad, gst_partial_mix_rtcp_chain);
   gst_pad_set_event_function (pad, gst_partial_mix_rtcp_event);
+  gst_pad_set_query_function (pad, gst_partial_mix_sink_query);
   add_sink_pad (self, pad);
   return pad;
 }

@@ -374,11 +374,16 @@ gst_partial_mix_src_query (GstPad * pad, GstObject * parent, GstQuery * query)
   }
 }
 
+/* What leaves here is of many, and goes by other threads: who asks that what he has sent be
+ * through asks in vain.  A neighbour who waited for that would hold up what the others say
+ * to him. */
 gboolean
 gst_partial_mix_sink_query (GstPad * pad, GstObject * parent, GstQuery * query)
 {
   GstCaps *template, *filter, *caps;
 
+  if (GST_QUERY_IS_SERIALIZED (query))
+    return FALSE;
   switch (GST_QUERY_TYPE (query)) {
     case GST_QUERY_CAPS:
       gst_query_parse_caps (query, &filter);
@@ -389,8 +394,6 @@ gst_partial_mix_sink_query (GstPad * pad, GstObject * parent, GstQuery * query)
       gst_caps_unref (caps);
       gst_caps_unref (template);
       return TRUE;
-    case GST_QUERY_ALLOCATION:
-      return FALSE;
     default:
       return gst_pad_query_default (pad, parent, query);
   }

@@ -363,6 +363,37 @@ GST_START_TEST (test_a_voice_that_runs_backwards_is_heard)
 
 GST_END_TEST;
 
+static gboolean
+count_any (GstPad * pad, GstObject * parent, GstQuery * query)
+{
+  g_atomic_int_inc (&n_asked);
+  return answer (pad, parent, query);
+}
+
+/* ... for that may take as long as it pleases, and the others are to be heard meanwhile. */
+GST_START_TEST (test_nobody_is_asked_whether_a_talker_is_through)
+{
+  Rig *rig = rig_new (NULL);
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  RigTalker *talker = rig_talker (rig, "sink_1", 7, RIG_PCMU, 440, 8000);
+  GstPad *rtcp = gst_element_request_pad_simple (rig->mix, "rtcp_sink_2");
+  GstPad *asked = __i__ == 0 ? talker->peer : rtcp;
+  GstQuery *query = gst_query_new_drain ();
+
+  rig_play (rig);
+  rig_run (rig, 5);
+  answer = GST_PAD_QUERYFUNC (listener->pad);
+  gst_pad_set_query_function (listener->pad, count_any);
+  fail_if (gst_pad_query (asked, query));
+  fail_unless_equals_int (g_atomic_int_get (&n_asked), 0);
+  gst_query_unref (query);
+  gst_element_release_request_pad (rig->mix, rtcp);
+  gst_object_unref (rtcp);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_events_suite (void)
 {
@@ -380,6 +411,8 @@ partialmix_events_suite (void)
   tcase_add_test (tc, test_nothing_follows_events_that_were_refused);
   tcase_add_test (tc, test_who_reconfigures_is_asked_later);
   tcase_add_test (tc, test_who_joins_is_not_asked_by_who_brings_packets);
+  tcase_add_loop_test (tc, test_nobody_is_asked_whether_a_talker_is_through, 0,
+      2);
   tcase_add_test (tc,
       test_a_src_pad_says_at_which_target_one_more_would_be_separate);
   return suite;
