@@ -29,6 +29,7 @@ typedef struct
   GstElement *pipeline;
   GstPad *src_pad;              /* of the mixer, to our neighbour */
   guint step;
+  gboolean failed;
 } App;
 
 /* What the mixer decided; one message for each change of a selection. */
@@ -63,6 +64,7 @@ on_message (GstBus * bus, GstMessage * message, gpointer user_data)
       gst_message_parse_error (message, &error, NULL);
       g_printerr ("%s\n", error->message);
       g_error_free (error);
+      app->failed = TRUE;
       g_main_loop_quit (app->loop);
       break;
     default:
@@ -163,5 +165,5 @@ main (int argc, char *argv[])
   gst_object_unref (app.src_pad);
   gst_object_unref (app.pipeline);
   g_main_loop_unref (app.loop);
-  return 0;
+  return app.failed ? 1 : 0;
 }

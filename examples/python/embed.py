@@ -40,9 +40,10 @@ def print_selection(structure):
           flush=True)
 
 
-def on_message(_bus, message, pipeline, loop):
+def on_message(_bus, message, pipeline, loop, errors):
     if message.type == Gst.MessageType.ERROR:
-        print(message.parse_error()[0].message, file=sys.stderr)
+        errors.append(message.parse_error()[0].message)
+        print(errors[-1], file=sys.stderr)
         loop.quit()
     elif message.type == Gst.MessageType.LATENCY:
         pipeline.recalculate_latency()
@@ -80,10 +81,10 @@ def main():
     mixer = pipeline.get_by_name('mix')
     mixer.get_static_pad('src_5').set_property('target-bitrate', NARROW_BPS)
 
-    loop = GLib.MainLoop()
+    loop, errors = GLib.MainLoop(), []
     bus = pipeline.get_bus()
     bus.add_signal_watch()
-    bus.connect('message', on_message, pipeline, loop)
+    bus.connect('message', on_message, pipeline, loop, errors)
     GLib.timeout_add_seconds(CHAIR_AFTER_S, take_the_chair, mixer, 1003)
     GLib.timeout_add(int(seconds * 1000), loop.quit)
     pipeline.set_state(Gst.State.PLAYING)
@@ -93,7 +94,8 @@ def main():
     for name in ('n-forwarded', 'n-decoded', 'n-encoded'):
         print(f'{name}: {stats.get_value(name)}')
     pipeline.set_state(Gst.State.NULL)
+    return 1 if errors else 0
 
 
 if __name__ == '__main__':
-    main()
+    sys.exit(main())

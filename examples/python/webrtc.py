@@ -89,9 +89,10 @@ def on_element(_bin, _parent, element, found):
         found.append(element)
 
 
-def on_message(_bus, message, loop):
+def on_message(_bus, message, loop, errors):
     if message.type == Gst.MessageType.ERROR:
-        print(message.parse_error()[0].message, file=sys.stderr)
+        errors.append(message.parse_error()[0].message)
+        print(errors[-1], file=sys.stderr)
         loop.quit()
     structure = message.get_structure()
     if structure and structure.get_name() == 'fairmix-playout-adaptation':
@@ -119,14 +120,14 @@ def main():
     caller = pipeline.get_by_name('caller')
     callee = pipeline.get_by_name('callee')
     loop = GLib.MainLoop()
-    found = []
+    found, errors = [], []
     connect(caller, callee)
     callee.connect('pad-added',
                    lambda _, pad: play(pipeline, pad, loop, seconds))
     pipeline.connect('deep-element-added', on_element, found)
     bus = pipeline.get_bus()
     bus.add_signal_watch()
-    bus.connect('message', on_message, loop)
+    bus.connect('message', on_message, loop, errors)
     GLib.timeout_add_seconds(PATIENCE_S + seconds, loop.quit)
     pipeline.set_state(Gst.State.PLAYING)
     loop.run()
@@ -137,7 +138,7 @@ def main():
     pipeline.set_state(Gst.State.NULL)
     if not found:
         print('no connection', file=sys.stderr)
-    return 0 if found else 1
+    return 0 if found and not errors else 1
 
 
 sys.exit(main())

@@ -281,6 +281,18 @@ def check_programs(folder):
                 yield f'{program.name} x: {done}'
     yield from check_ends()
     yield from check_path(folder)
+    yield from check_broken()
+
+
+def check_broken():
+    """Who hears of an error on the way ends with one."""
+    more = 'import gi, runpy\ngi.require_version("Gst", "1.0")\nfrom gi.repository import Gst\n' \
+        'parse = Gst.parse_launch\nGst.parse_launch = lambda line: parse(' \
+        'f"{line} filesrc location=/no/file ! fakesink")\n' \
+        f'runpy.run_path("{ROOT}/examples/python/embed.py", run_name="__main__")'
+    done = run(sys.executable, '-c', more)
+    if done.returncode != 1 or 'Traceback' in done.stderr:
+        yield f'embed.py in which something breaks: {done}'
 
 
 def check_path(folder):
