@@ -138,7 +138,7 @@ fmx_python () {
 }
 
 # fmx_in_namespaces PROGRAM.py ARGUMENT...: runs it where it may make networks, which
-# go when it ends.
+# go when it ends; then ends as it did.
 fmx_in_namespaces () {
   for tool in ip tc unshare python3 gst-launch-1.0; do
     command -v $tool >/dev/null ||
@@ -157,8 +157,22 @@ fmx_in_namespaces () {
     exit 1
   fi
   python=$(fmx_python) || exit 1
+  # unshare lets nobody end it before the program has ended, so who is told to end kills
+  # it, and all in there with it.  Control-C is for the program, which a shell would have
+  # ignore it behind a `&`.
+  inside='' status=0
+  trap '[ -z "$inside" ] || kill -KILL $inside; exit 143' HUP TERM
+  trap : INT
   # shellcheck disable=SC2086  # two words or none
-  exec unshare $user --net --mount --pid --fork --kill-child "$python" "$@"
+  env --default-signal=INT unshare $user --net --mount --pid --fork --kill-child \
+    "$python" "$@" &
+  inside=$!
+  wait $inside || status=$?
+  while kill -0 $inside 2>/dev/null; do
+    status=0
+    wait $inside || status=$?
+  done
+  exit $status
 }
 
 # fmx_configure DIR [MESON SETUP ARGUMENT...]: makes a build directory, once; again

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -66,6 +67,57 @@ class Builds(unittest.TestCase):
             (build / 'build.ninja').unlink()
             shell('fmx_build "$@"', build, folder)
             self.assertTrue((build / 'build.ninja').exists())
+
+
+LASTS = """import os, subprocess, sys
+assert os.getpid() == 1
+try:
+    print('here', flush=True)
+    sys.exit(subprocess.call(sys.argv[1:]))
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+
+
+def has_namespaces():
+    return all(map(shutil.which, ('ip', 'tc', 'unshare', 'gst-launch-1.0'))) and \
+        subprocess.run(['unshare', '--user', '--map-root-user', '--net', '--mount', 'true'],
+                       check=False, capture_output=True).returncode == 0
+
+
+@unittest.skipUnless(has_namespaces(), 'nobody may make networks here')
+class Namespaces(unittest.TestCase):
+    def begin(self, *command):
+        """Starts a program in there that runs @command"""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        program = pathlib.Path(folder.name, 'lasts.py')
+        program.write_text(LASTS)
+        shell_in = subprocess.Popen(
+            ['sh', '-eu', '-c', f'top={ROOT}; . "$top/examples/prepare.sh"; '
+             'fmx_in_namespaces "$@"', 'sh', str(program), *command],
+            stdout=subprocess.PIPE, text=True, start_new_session=True)
+        self.addCleanup(shell_in.stdout.close)
+        self.addCleanup(lambda: shell_in.poll() is None and os.killpg(shell_in.pid, signal.SIGKILL))
+        self.assertEqual(shell_in.stdout.readline(), 'here\n')
+        return shell_in
+
+    def test_who_is_told_to_end_ends_all_in_there(self):
+        told = self.begin('sleep', '600')
+        told.send_signal(signal.SIGTERM)
+        told.communicate(timeout=60)    # until nobody has its output any more
+        self.assertEqual(told.returncode, 143)
+
+    def test_control_c_is_for_the_program(self):
+        told = self.begin('sleep', '600')
+        os.killpg(told.pid, signal.SIGINT)
+        told.communicate(timeout=60)
+        self.assertEqual(told.returncode, 130)
+
+    def test_it_ends_as_the_program_did(self):
+        ends = self.begin('sh', '-c', 'exit 7')
+        ends.communicate(timeout=60)
+        self.assertEqual(ends.returncode, 7)
 
 
 if __name__ == '__main__':
