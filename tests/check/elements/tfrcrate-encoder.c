@@ -95,6 +95,19 @@ setup_pipeline (Fixture * f, GstElement * encoder, GstElement * other)
   return pipeline;
 }
 
+/* Sets up a tfrcrate that drives @encoder, of that name, beside the bin that it is in, and
+ * a receiver behind it. */
+static GstElement *
+setup_path (Path * path, FakeEncoder * encoder)
+{
+  GstElement *pipeline = setup_pipeline (&path->f, GST_ELEMENT (encoder), NULL);
+
+  path_setup_receiver (path, 1);
+  g_object_set (path->f.element, "encoder", GST_OBJECT_NAME (encoder),
+      "encoder-fec", TRUE, NULL);
+  return pipeline;
+}
+
 static void
 free_pipeline (Fixture * f, GstElement * pipeline)
 {
@@ -241,9 +254,7 @@ GST_START_TEST (test_an_encoder_provides_for_the_loss_that_receivers_report)
   Path path = { 0 };
   guint most;
 
-  pipeline = setup_pipeline (&path.f, GST_ELEMENT (encoder), NULL);
-  path_setup_receiver (&path, 1);
-  g_object_set (path.f.element, "encoder", "enc", "encoder-fec", TRUE, NULL);
+  pipeline = setup_path (&path, encoder);
   path_run (&path, 5 * GST_SECOND);
   fail_if (encoder->fec);
   g_object_get (path.f.element, "max-bitrate", &most, NULL);
@@ -299,9 +310,7 @@ GST_START_TEST (test_the_next_encoder_is_driven_as_the_one_before)
   Path path = { 0 };
   gint bitrate;
 
-  pipeline = setup_pipeline (&path.f, GST_ELEMENT (before), NULL);
-  path_setup_receiver (&path, 1);
-  g_object_set (path.f.element, "encoder", "enc", "encoder-fec", TRUE, NULL);
+  pipeline = setup_path (&path, before);
   path.drops = drop_five_percent;
   path_run (&path, 30 * GST_SECOND);
   fail_unless (before->fec);

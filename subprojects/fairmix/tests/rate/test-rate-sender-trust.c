@@ -147,6 +147,36 @@ test_who_acknowledges_what_comes_yet_is_not_believed (void **state)
   assert_false (fmx_rate_sender_may_send (&sender));
 }
 
+static uint32_t acknowledged;   /* up to here, by the honest receiver */
+
+static void
+start_with_an_honest_receiver (void)
+{
+  start_with_skips ();
+  memset (sent, 0, sizeof sent);
+  acknowledged = number;
+}
+
+static uint32_t
+send_to_the_honest_receiver (FmxTime now)
+{
+  uint32_t highest = send_one (now);
+
+  sent[highest] = true;
+  return highest;
+}
+
+/* It says which of those @has that came since it said so, but for the last two: and again
+ * of the last @again of those before. */
+static void
+acknowledge_honestly (uint32_t highest, uint32_t again,
+    bool (*has) (uint32_t number), FmxTime now)
+{
+  acknowledge (HONEST, acknowledged > 60000 + again ? acknowledged - again
+      : acknowledged, highest - 2, has, now);
+  acknowledged = highest - 2;
+}
+
 static bool
 is_received (uint32_t i)
 {
@@ -157,21 +187,15 @@ static void
 test_an_honest_receiver_is_believed_for_ever (void **state)
 {
   FmxRateSenderStats stats;
-  uint32_t told = 60000;
   FmxTime now = 0;
 
   (void) state;
-  start_with_skips ();
-  memset (sent, 0, sizeof sent);
+  start_with_an_honest_receiver ();
   for (unsigned i = 0; i < 20000; i++, now += 20 * MS) {
-    uint32_t highest = send_one (now);
+    uint32_t highest = send_to_the_honest_receiver (now);
 
-    sent[highest] = true;
-    if (i % 5 == 4) {
-      acknowledge (HONEST, told > 60020 ? told - 20 : told, highest - 2,
-          is_received, now);
-      told = highest - 2;
-    }
+    if (i % 5 == 4)
+      acknowledge_honestly (highest, 20, is_received, now);
   }
   stats = stats_at (now);
   assert_true (stats.n_skipped > 150 && stats.n_skipped < 250);
@@ -186,22 +210,17 @@ static void
 test_one_impossible_claim_harms_nobody (void **state)
 {
   FmxRateSenderStats stats;
-  uint32_t told = 60000;
   FmxTime now = 0;
 
   (void) state;
-  start_with_skips ();
-  memset (sent, 0, sizeof sent);
+  start_with_an_honest_receiver ();
   for (unsigned i = 0; i < 3000; i++, now += 20 * MS) {
-    uint32_t highest = send_one (now);
+    uint32_t highest = send_to_the_honest_receiver (now);
 
-    sent[highest] = true;
     if (i == 1500)
       acknowledge (HONEST, highest + 100, highest + 110, NULL, now);
-    if (i % 5 == 4) {
-      acknowledge (HONEST, told, highest - 2, was_sent, now);
-      told = highest - 2;
-    }
+    if (i % 5 == 4)
+      acknowledge_honestly (highest, 0, was_sent, now);
   }
   stats = stats_at (now);
   assert_int_equal (stats.n_impossible, 1);
@@ -214,22 +233,17 @@ static void
 test_a_packet_that_is_sent_far_too_late_makes_nobody_a_liar (void **state)
 {
   FmxRateSenderStats stats;
-  uint32_t told = 60000;
   FmxTime now = 0;
 
   (void) state;
-  start_with_skips ();
-  memset (sent, 0, sizeof sent);
+  start_with_an_honest_receiver ();
   for (unsigned i = 0; i < 3000; i++, now += 20 * MS) {
-    uint32_t highest = send_one (now);
+    uint32_t highest = send_to_the_honest_receiver (now);
 
-    sent[highest] = true;
     if (i % 500 == 299)
       leave_at ((uint16_t) (highest - 150), now);
-    if (i % 5 == 4) {
-      acknowledge (HONEST, told, highest - 2, was_sent, now);
-      told = highest - 2;
-    }
+    if (i % 5 == 4)
+      acknowledge_honestly (highest, 0, was_sent, now);
   }
   stats = stats_at (now);
   assert_int_equal (stats.n_impossible, 0);
@@ -240,20 +254,15 @@ static void
 test_a_second_source_does_not_count_while_the_first_is_there (void **state)
 {
   FmxRateSenderStats stats;
-  uint32_t told = 60000;
   FmxTime now = 0;
 
   (void) state;
-  start_with_skips ();
-  memset (sent, 0, sizeof sent);
+  start_with_an_honest_receiver ();
   for (unsigned i = 0; i < 1500; i++, now += 20 * MS) {
-    uint32_t highest = send_one (now);
+    uint32_t highest = send_to_the_honest_receiver (now);
 
-    sent[highest] = true;
-    if (i % 5 == 4 && i < 1000) {
-      acknowledge (HONEST, told, highest - 2, is_received, now);
-      told = highest - 2;
-    }
+    if (i % 5 == 4 && i < 1000)
+      acknowledge_honestly (highest, 0, is_received, now);
     if (i % 5 == 4)             /* another hides the losses */
       acknowledge (LIAR, highest - 20, highest - 2, was_sent, now + MS);
     if (i == 999) {
