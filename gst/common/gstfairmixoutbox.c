@@ -6,6 +6,9 @@
 #include "gstfairmixlock.h"
 #include "gstfairmixoutbox.h"
 
+/* Posted in one go, of which each may take the application as long as it likes */
+#define MOST_AT_ONCE 1000
+
 struct _GstFairmixOutbox
 {
   GstFairmixLock lock;
@@ -45,6 +48,7 @@ void
 gst_fairmix_outbox_post (GstFairmixOutbox * outbox, GstElement * element)
 {
   GstMessage *message;
+  guint left;
 
   /* asked with each packet, and nearly always in vain */
   if (g_atomic_int_get (&outbox->n) == 0)
@@ -53,7 +57,8 @@ gst_fairmix_outbox_post (GstFairmixOutbox * outbox, GstElement * element)
   gst_fairmix_lock_acquire (&outbox->lock);
   if (!outbox->posting) {
     outbox->posting = TRUE;
-    while ((message = g_queue_pop_head (&outbox->messages)) != NULL) {
+    for (left = MOST_AT_ONCE; left > 0
+        && (message = g_queue_pop_head (&outbox->messages)) != NULL; left--) {
       g_atomic_int_add (&outbox->n, -1);
       gst_fairmix_lock_release (&outbox->lock);
       gst_element_post_message (element, message);

@@ -36,7 +36,9 @@ void gst_fairmix_outbox_add (GstFairmixOutbox * outbox, GstMessage * message);
  *
  * Posts all that is in the queue, also what is added meanwhile.  While another
  * thread does that already, or this one further down its stack, the call
- * returns at once: that one posts the rest.
+ * returns at once: that one posts the rest.  Of very many it leaves some to the
+ * next call: in a flood of streams others add faster than they can be posted, and
+ * its own stream must go on, and end when it is told to.
  */
 void gst_fairmix_outbox_post (GstFairmixOutbox * outbox, GstElement * element);
 

@@ -19,6 +19,7 @@ typedef struct
   guint n_decided;
   guint n_told;                 /* in the sync handler */
   gboolean add_one_more;
+  guint n_flood;                /* each that is heard brings another, up to so many */
 } Box;
 
 static void
@@ -49,6 +50,8 @@ hear (GstBus * bus, GstMessage * message, gpointer user_data)
     fail_unless_equals_int (box->n_told, n + 1);
     fail_unless_equals_int (gst_fairmix_outbox_get_n (box->outbox), 3);
   }
+  if (box->n_decided < box->n_flood)
+    decide (box);
   gst_message_unref (message);
   return GST_BUS_DROP;
 }
@@ -98,6 +101,7 @@ GST_START_TEST (test_messages_of_many_threads_keep_their_order)
     threads[i] = g_thread_new ("decider", decide_often, &box);
   for (i = 0; i < N_THREADS; i++)
     g_thread_join (threads[i]);
+  gst_fairmix_outbox_post (box.outbox, box.element);    /* what somebody left */
   fail_unless_equals_int (box.n_told, N_THREADS * N_MESSAGES);
   box_clear (&box);
 }
@@ -116,6 +120,25 @@ GST_START_TEST (test_a_message_from_within_waits_for_those_before_it)
   gst_fairmix_outbox_post (box.outbox, box.element);
   fail_unless_equals_int (box.n_told, 4);
   fail_unless_equals_int (gst_fairmix_outbox_get_n (box.outbox), 0);
+  box_clear (&box);
+}
+
+GST_END_TEST;
+
+/* ... as in a flood: whoever posts has a stream to serve, and is to be stopped with it. */
+GST_START_TEST (test_nobody_posts_for_others_for_ever)
+{
+  Box box;
+  guint n_told;
+
+  box_init (&box);
+  box.n_flood = 5000;
+  decide (&box);
+  while (box.n_told < box.n_flood) {
+    n_told = box.n_told;
+    gst_fairmix_outbox_post (box.outbox, box.element);
+    fail_unless (box.n_told > n_told && box.n_told < n_told + 2000);
+  }
   box_clear (&box);
 }
 
@@ -147,6 +170,7 @@ outbox_suite (void)
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_messages_of_many_threads_keep_their_order);
   tcase_add_test (tc, test_a_message_from_within_waits_for_those_before_it);
+  tcase_add_test (tc, test_nobody_posts_for_others_for_ever);
   tcase_add_test (tc, test_what_was_dropped_is_not_told);
   return suite;
 }
