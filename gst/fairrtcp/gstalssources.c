@@ -46,12 +46,17 @@ gst_als_sources_dup_names (GstAlsSources * sources)
   return names;
 }
 
+/* Returns: (transfer full) (nullable).  None that has @owner in it, or is it: @owner's own
+ * thread would stop @owner, and wait for itself. */
 static GstElement *
 find (GstAlsSources * sources, GstElement * owner, const gchar * name)
 {
   GstElement *source = gst_fairmix_find_element (owner, name);
   gboolean again = TRUE;
 
+  if (source != NULL && gst_object_has_as_ancestor (GST_OBJECT (owner),
+          GST_OBJECT (source)))
+    gst_clear_object (&source);
   if (source == NULL) {
     gst_fairmix_lock_acquire (&sources->lock);
     again = sources->complained;

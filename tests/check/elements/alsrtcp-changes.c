@@ -95,6 +95,26 @@ GST_START_TEST (test_sources_that_are_named_in_ready_wait)
 
 GST_END_TEST;
 
+/* It must not stop itself: its own thread would wait for itself. */
+GST_START_TEST (test_nobody_is_its_own_source)
+{
+  GstMessage *message;
+  Fixture f;
+
+  setup (&f, "receiver", "identity name=l1");
+  gst_element_set_state (f.bin, GST_STATE_READY);
+  g_object_set (f.element, "sources", GST_OBJECT_NAME (f.element), NULL);
+  gst_element_set_state (f.bin, GST_STATE_PLAYING);
+  settle (&f);
+  message = gst_bus_pop_filtered (f.bus, GST_MESSAGE_WARNING);
+  fail_unless (message != NULL);
+  gst_message_unref (message);
+  fail_unless_equals_int (GST_STATE (f.element), GST_STATE_PLAYING);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 /* No event passes a pad that flushes. */
 GST_START_TEST (test_a_target_of_a_flush_is_told_after_it)
 {
@@ -337,6 +357,7 @@ alsrtcp_changes_suite (void)
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_a_fallback_goes_with_who_told_it);
   tcase_add_test (tc, test_sources_that_are_named_in_ready_wait);
+  tcase_add_test (tc, test_nobody_is_its_own_source);
   tcase_add_test (tc, test_a_target_of_a_flush_is_told_after_it);
   tcase_add_test (tc, test_of_a_layer_that_loses_its_rate_nothing_is_sent);
   tcase_add_test (tc, test_layers_are_told_where_it_stops);
