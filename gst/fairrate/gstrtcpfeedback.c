@@ -65,13 +65,13 @@ read_ccfb (Reading * reading, const FmxRtcpPacket * packet)
       packet->body_bytes - SSRC_BYTES, reading->now);
 }
 
-static gboolean
+static void
 read_twcc (Reading * reading, const FmxRtcpPacket * packet)
 {
   fmx_rate_sender_set_source (reading->sender,
       reading->address != FMX_FEEDBACK_SOURCE_ANYONE ? reading->address
       : TRANSPORT);
-  return gst_transport_wide_read (reading->transport_wide, packet->data,
+  gst_transport_wide_read (reading->transport_wide, packet->data,
       packet->bytes, reading->sender, reading->now);
 }
 
@@ -82,7 +82,8 @@ on_feedback (gpointer user_data, const FmxRtcpPacket * packet)
     case RTPFB_TYPE_CCFB:
       return read_ccfb (user_data, packet);
     case RTPFB_TYPE_TWCC:
-      return read_twcc (user_data, packet);
+      read_twcc (user_data, packet);
+      return TRUE;
     default:
       return TRUE;
   }

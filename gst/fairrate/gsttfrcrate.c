@@ -376,6 +376,7 @@ gst_tfrc_rate_create_stats (GstTfrcRate * self)
     fmx_rate_sender_get_stats (self->sender, &stats, gst_tfrc_rate_now (self));
     fmx_rate_sender_get_delay_shape (self->sender, &shape);
   }
+  stats.n_impossible += gst_transport_wide_n_impossible (&self->transport_wide);
   s = gst_rate_stats_to_structure (STATS_NAME, &stats);
   gst_rate_stats_add_shape (s, &shape);
   gst_structure_set (s,

@@ -17,7 +17,7 @@ gst_transport_wide_clear (GstTransportWide * self)
 {
   g_clear_pointer (&self->numbers, g_free);
   self->caps_id = 0;
-  self->n_not_numbered = 0;
+  self->n_not_numbered = self->n_impossible = 0;
 }
 
 void
@@ -36,6 +36,12 @@ guint64
 gst_transport_wide_n_not_numbered (const GstTransportWide * self)
 {
   return self->n_not_numbered;
+}
+
+guint64
+gst_transport_wide_n_impossible (const GstTransportWide * self)
+{
+  return self->n_impossible;
 }
 
 GstCaps *
@@ -90,7 +96,7 @@ gst_transport_wide_skip (GstTransportWide * self, guint32 ssrc, guint16 seq)
     (void) fmx_twcc_numbers_give (need_numbers (self), ssrc, seq);
 }
 
-gboolean
+void
 gst_transport_wide_read (GstTransportWide * self, const guint8 * packet,
     gsize size, FmxRateSender * sender, FmxTime now)
 {
@@ -100,9 +106,11 @@ gst_transport_wide_read (GstTransportWide * self, const guint8 * packet,
   gsize n;
 
   if (self->numbers == NULL)
-    return TRUE;                /* about somebody else's */
-  if (!fmx_twcc_numbers_read (self->numbers, &feedback, packet, size, &mid32))
-    return FALSE;
+    return;                     /* about somebody else's */
+  if (!fmx_twcc_numbers_read (self->numbers, &feedback, packet, size, &mid32)) {
+    self->n_impossible++;
+    return;
+  }
   do {
     for (n = 0; n < METRICS_AT_ONCE && fmx_twcc_numbers_next (self->numbers,
             &feedback, &metrics[n]);)
@@ -110,5 +118,4 @@ gst_transport_wide_read (GstTransportWide * self, const guint8 * packet,
     if (n > 0)
       fmx_rate_sender_on_metrics (sender, metrics, n, mid32, now);
   } while (n == METRICS_AT_ONCE);
-  return TRUE;
 }

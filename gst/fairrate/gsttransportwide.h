@@ -21,6 +21,7 @@ typedef struct
   guint8 chosen_id;             /* 0 = that of the caps */
   guint8 caps_id;               /* 0 = none there */
   guint64 n_not_numbered;
+  guint64 n_impossible;
   FmxTwccNumbers *numbers;
 } GstTransportWide;
 
@@ -36,6 +37,9 @@ guint gst_transport_wide_get_id (const GstTransportWide * self);
 /* Returns: packets that have a header extension of another kind than [RFC8285],
  * and so could not be numbered */
 guint64 gst_transport_wide_n_not_numbered (const GstTransportWide * self);
+
+/* Returns: feedback that was refused, because it claims what was not sent yet */
+guint64 gst_transport_wide_n_impossible (const GstTransportWide * self);
 
 /**
  * gst_transport_wide_take_caps:
@@ -64,12 +68,10 @@ void gst_transport_wide_skip (GstTransportWide * self, guint32 ssrc,
 
 /**
  * gst_transport_wide_read:
- * @packet: one RTCP packet of transport-wide feedback
- * @sender: gets what it says of its streams
- *
- * Returns: %FALSE if it is malformed, or claims what was not sent yet
+ * @packet: one RTCP packet of transport-wide feedback, well-formed
+ * @sender: gets what it says of its streams, unless it claims what was not sent yet
  */
-gboolean gst_transport_wide_read (GstTransportWide * self,
+void gst_transport_wide_read (GstTransportWide * self,
     const guint8 * packet, gsize size, FmxRateSender * sender, FmxTime now);
 
 G_END_DECLS
