@@ -406,12 +406,17 @@ static gboolean
 gst_update_queue_sink_activate_mode (GstPad * pad, GstObject * parent,
     GstPadMode mode, gboolean active)
 {
+  GstUpdateQueue *self = GST_UPDATE_QUEUE (parent);
+
   if (mode != GST_PAD_MODE_PUSH)
     return FALSE;
+  gst_fairmix_lock_acquire (&self->lock);
+  self->is_rtp = FALSE;         /* the pad's caps are gone, too */
+  gst_fairmix_lock_release (&self->lock);
   if (active)
-    gst_update_queue_go_on (GST_UPDATE_QUEUE (parent));
+    gst_update_queue_go_on (self);
   else                          /* wakes who waits for the queue to drain */
-    gst_update_queue_flush (GST_UPDATE_QUEUE (parent));
+    gst_update_queue_flush (self);
   return TRUE;
 }
 

@@ -39,22 +39,37 @@ push (Rig * rig, const gchar * text)
       GST_FLOW_OK);
 }
 
+/* The consumer takes @buffer, and then nothing. */
+static void
+hold_with (Rig * rig, GstBuffer * buffer)
+{
+  rig->holding = FALSE;
+  rig->probe = gst_pad_add_probe (rig->src,
+      GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER, hold, rig, NULL);
+  gst_harness_push (rig->h, buffer);
+  g_mutex_lock (&rig->lock);
+  while (!rig->holding)
+    g_cond_wait (&rig->cond, &rig->lock);
+  g_mutex_unlock (&rig->lock);
+}
+
 static void
 rig_init (Rig * rig, const gchar * launch)
 {
   rig->h = gst_harness_new_parse (launch);
   g_mutex_init (&rig->lock);
   g_cond_init (&rig->cond);
-  rig->holding = FALSE;
   gst_harness_set_src_caps_str (rig->h, "application/x-test");
   rig->src = gst_pad_get_peer (rig->h->sinkpad);
-  rig->probe = gst_pad_add_probe (rig->src,
-      GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER, hold, rig, NULL);
-  push (rig, "-0");             /* this one is on its way */
-  g_mutex_lock (&rig->lock);
-  while (!rig->holding)
-    g_cond_wait (&rig->cond, &rig->lock);
-  g_mutex_unlock (&rig->lock);
+  hold_with (rig, make_buffer ("-0"));
+}
+
+/* The consumer goes on, and is idle. */
+static void
+let_go (Rig * rig)
+{
+  gst_pad_remove_probe (rig->src, rig->probe);
+  gst_buffer_unref (gst_harness_pull (rig->h));
 }
 
 /* Lets the consumer go on; returns what it then gets, all in one string */
@@ -154,17 +169,9 @@ expect_replaced (const gchar * launch, guint n_replaced)
   Rig rig;
 
   rig_init (&rig, launch);
-  gst_pad_remove_probe (rig.src, rig.probe);
-  gst_buffer_unref (gst_harness_pull (rig.h));
+  let_go (&rig);
   gst_harness_set_src_caps_str (rig.h, "application/x-rtp");
-  rig.holding = FALSE;
-  rig.probe = gst_pad_add_probe (rig.src,
-      GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER, hold, &rig, NULL);
-  gst_harness_push (rig.h, make_rtp (96, "zz", FALSE));
-  g_mutex_lock (&rig.lock);
-  while (!rig.holding)
-    g_cond_wait (&rig.cond, &rig.lock);
-  g_mutex_unlock (&rig.lock);
+  hold_with (&rig, make_rtp (96, "zz", FALSE));
   gst_harness_push (rig.h, make_rtp (96, "a1", FALSE));
   gst_harness_push (rig.h, make_rtp (96, "a2", TRUE));
   gst_harness_push (rig.h, make_rtp (97, "a3", FALSE));
@@ -347,6 +354,31 @@ GST_START_TEST (test_it_goes_on_when_its_sink_pad_is_opened_again)
 
 GST_END_TEST;
 
+/* RTP of before does not tell what comes now, which has no caps. */
+GST_START_TEST (test_what_comes_without_caps_is_no_rtp)
+{
+  GstSegment segment;
+  Rig rig;
+
+  rig_init (&rig, "updatequeue");
+  let_go (&rig);
+  gst_harness_set_src_caps_str (rig.h, "application/x-rtp");
+  gst_pad_set_active (rig.h->srcpad, FALSE);
+  gst_element_set_state (rig.h->element, GST_STATE_READY);
+  gst_element_set_state (rig.h->element, GST_STATE_PLAYING);
+  gst_pad_set_active (rig.h->srcpad, TRUE);
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_harness_push_event (rig.h, gst_event_new_stream_start ("again"));
+  gst_harness_push_event (rig.h, gst_event_new_segment (&segment));
+  hold_with (&rig, make_buffer ("-1"));
+  push (&rig, "a1");
+  push (&rig, "a2");
+  fail_unless_equals_uint64 (stat_of (rig.h, "replaced"), 1);
+  g_free (rig_finish (&rig, 1));
+}
+
+GST_END_TEST;
+
 /* Whoever had enough of a segment is there for the next one, and for another stream. */
 GST_START_TEST (test_after_an_end_downstream_there_may_be_another_beginning)
 {
@@ -415,6 +447,7 @@ updatequeue_suite (void)
   tcase_add_test (tc, test_a_flush_that_ends_late_starts_nothing);
   tcase_add_test (tc, test_it_goes_on_when_its_sink_pad_is_opened_again);
   tcase_add_test (tc, test_who_hears_of_its_thread_may_ask_it);
+  tcase_add_test (tc, test_what_comes_without_caps_is_no_rtp);
   tcase_add_loop_test (tc,
       test_after_an_end_downstream_there_may_be_another_beginning, 0, 2);
   return s;
