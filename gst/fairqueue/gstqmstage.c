@@ -357,6 +357,14 @@ gst_qm_stage_event_out (GstPad * pad, GstObject * parent, GstEvent * event)
   return gst_pad_event_default (pad, parent, event);
 }
 
+static void
+gst_qm_stage_set_stretched (GstQmStage * self, gboolean stretched)
+{
+  gst_fairmix_lock_acquire (&self->lock);
+  self->playout.stretched = stretched;
+  gst_fairmix_lock_release (&self->lock);
+}
+
 /* The inner one takes the pipeline's latency for its own. */
 static gboolean
 gst_qm_stage_event_up (GstPad * pad, GstObject * parent, GstEvent * event)
@@ -366,12 +374,13 @@ gst_qm_stage_event_up (GstPad * pad, GstObject * parent, GstEvent * event)
   gboolean done;
 
   if (gst_qm_stretcher_event_is (event)) {
-    gst_fairmix_lock_acquire (&self->lock);
-    self->playout.stretched = TRUE;
-    gst_fairmix_lock_release (&self->lock);
+    gst_qm_stage_set_stretched (self, TRUE);
     gst_event_unref (event);
     return TRUE;
   }
+  /* somebody else may be there now; who stretches says so again when it is needed */
+  if (GST_EVENT_TYPE (event) == GST_EVENT_RECONFIGURE)
+    gst_qm_stage_set_stretched (self, FALSE);
   done = gst_pad_event_default (pad, parent, event);
   if (is_latency && g_atomic_int_get (&self->active))
     gst_qm_stage_move_inner (self);

@@ -431,7 +431,8 @@ gst_qm_stretch_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 
 /* --- events --- */
 
-/* The jitter buffer need not know where it is used. */
+/* The jitter buffer need not know where it is used.  It forgets us whenever something is
+ * linked behind it, so we say so each time that we have something to do. */
 static void
 gst_qm_stretch_say_hello (GstQmStretch * self)
 {
@@ -507,6 +508,7 @@ gst_qm_stretch_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
 
   if (gst_qm_adjust_event_parse (event, &change)) {
     gst_qm_stretch_announce (self, change);
+    gst_qm_stretch_say_hello (self);
     gst_event_unref (event);
     return TRUE;
   }

@@ -225,6 +225,37 @@ GST_START_TEST (test_the_reported_latency_stays)
 
 GST_END_TEST;
 
+/* Who has stretched so far need not be behind what is linked now. */
+GST_START_TEST (test_who_is_linked_anew_need_not_stretch)
+{
+  GstHarness *h = harness_new ("qmjitterbuffer memory-time=0");
+  GstPad *src = gst_pad_get_peer (h->sinkpad);
+  GstMessage *message;
+  gboolean dropped;
+
+  pass (h, 0, 0);
+  fail_unless (gst_harness_push_upstream_event (h,
+          gst_event_new_custom (GST_EVENT_CUSTOM_UPSTREAM,
+              gst_structure_new_empty ("fairmix-playout-stretcher"))));
+  pass (h, 1, 55 * MS);
+  fail_unless (gst_pad_unlink (src, h->sinkpad));
+  fail_unless_equals_int (gst_pad_link (src, h->sinkpad), GST_PAD_LINK_OK);
+  for (guint n = 2; n < 200; n++) {
+    push (h, n, 0);
+    while (stat_of (h, "qm-played") + stat_of (h, "qm-shrunk") <= n)
+      g_thread_yield ();
+  }
+  gst_message_unref (pop_message (h, "fairmix-playout-adaptation"));    /* late */
+  message = pop_message (h, "fairmix-playout-adaptation");
+  fail_unless (gst_structure_get_boolean (gst_message_get_structure (message),
+          "dropped", &dropped) && dropped);
+  gst_message_unref (message);
+  gst_object_unref (src);
+  harness_free (h);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_the_position_is_where_it_is_played)
 {
   GstHarness *h = harness_new ("qmjitterbuffer min-delay=30");
@@ -400,6 +431,7 @@ qmjitterbuffer_suite (void)
   tcase_add_test (tc, test_two_may_ask_at_a_time_where_reports_go);
   tcase_add_test (tc, test_reports_buffering_as_its_own);
   tcase_add_test (tc, test_the_reported_latency_stays);
+  tcase_add_test (tc, test_who_is_linked_anew_need_not_stretch);
   tcase_add_test (tc, test_the_position_is_where_it_is_played);
   tcase_add_test (tc, test_ts_offset_moves_timestamps);
 

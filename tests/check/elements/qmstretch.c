@@ -46,7 +46,8 @@ n_hellos (Rig * rig)
   return n;
 }
 
-/* Who is behind a jitter buffer says so: before the first audio, once. */
+/* Who is behind a jitter buffer says so: before the first audio, once; and again whenever
+ * it has something to do, for it is forgotten when something is linked. */
 GST_START_TEST (test_it_says_that_it_is_there)
 {
   Rig rig;
@@ -56,6 +57,8 @@ GST_START_TEST (test_it_says_that_it_is_there)
   fail_unless (n_hellos (&rig) > 0);
   push (&rig, 10);
   fail_unless_equals_int (n_hellos (&rig), 0);
+  adjust (&rig, -PACKET);
+  fail_unless_equals_int (n_hellos (&rig), 1);
   rig_clear (&rig);
 }
 
