@@ -123,12 +123,15 @@ gst_partial_mix_sink_pad_class_init (GstPartialMixSinkPadClass * klass)
           "linked to, else the number of the pad)",
           GST_PARTIAL_MIX_NEIGHBOUR_AUTO, G_MAXINT,
           GST_PARTIAL_MIX_NEIGHBOUR_AUTO,
-          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS));
+          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
+          GST_PARAM_MUTABLE_PLAYING));
   g_object_class_install_property (object_class, PROP_CNAME,
       g_param_spec_string ("cname", "CNAME",
           "RTCP canonical name of the streams that come in here, for the "
           "Database, where their caps do not tell; RTCP does not change it",
-          NULL, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS));
+          NULL,
+          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
+          GST_PARAM_MUTABLE_PLAYING));
   g_object_class_install_property (object_class, PROP_SUCCESSOR,
       g_param_spec_int ("successor", "Successor",
           "The neighbour at whose sink pads streams of this one may go on: a "
@@ -136,7 +139,8 @@ gst_partial_mix_sink_pad_class_init (GstPartialMixSinkPadClass * klass)
           "follows, is the stream's and no collision, so that nobody misses "
           "anything (-1 = nobody's, -2 = those with the stream's cname)",
           GST_PARTIAL_MIX_NAMESAKE, G_MAXINT, GST_PARTIAL_MIX_NO_SUCCESSOR,
-          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS));
+          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
+          GST_PARAM_MUTABLE_PLAYING));
 }
 
 static void
@@ -359,7 +363,8 @@ gst_partial_mix_src_pad_class_init (GstPartialMixSrcPadClass * klass)
           "come out (-1 = the number of the pad)",
           GST_PARTIAL_MIX_NEIGHBOUR_AUTO, G_MAXINT,
           GST_PARTIAL_MIX_NEIGHBOUR_AUTO,
-          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS));
+          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
+          GST_PARAM_MUTABLE_PLAYING));
   g_object_class_install_property (object_class, PROP_TARGET_BITRATE,
       g_param_spec_uint ("target-bitrate", "Target bitrate",
           "What may be sent to this neighbour, in bits per second on the wire, "

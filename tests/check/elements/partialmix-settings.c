@@ -111,6 +111,32 @@ GST_START_TEST (test_who_was_asked_before_the_start_is_asked_again)
 
 GST_END_TEST;
 
+/* Whoever reads gst-inspect-1.0 takes what says nothing for what waits. */
+GST_START_TEST (test_what_is_set_of_a_pad_is_said_to_hold_at_once)
+{
+  static const gchar *const names[] = { "sink_1", "src_0" };
+  GstElement *mix = gst_element_factory_make ("partialmix", NULL);
+  GParamFlags wanted = G_PARAM_WRITABLE | GST_PARAM_MUTABLE_PLAYING;
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    GstPad *pad = gst_element_request_pad_simple (mix, names[i]);
+    GParamSpec **specs;
+    guint n;
+
+    specs = g_object_class_list_properties (G_OBJECT_GET_CLASS (pad), &n);
+    for (guint k = 0; k < n; k++)
+      if (specs[k]->owner_type == G_OBJECT_TYPE (pad)
+          && (specs[k]->flags & G_PARAM_WRITABLE) != 0)
+        fail_unless ((specs[k]->flags & wanted) == wanted, specs[k]->name);
+    g_free (specs);
+    gst_element_release_request_pad (mix, pad);
+    gst_object_unref (pad);
+  }
+  gst_object_unref (mix);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_no_timeout_is_so_long_that_it_is_over)
 {
   Rig *rig = rig_new ("stream-timeout=18446744073709551615");
@@ -243,6 +269,7 @@ partialmix_settings_suite (void)
   tcase_add_test (tc, test_what_sizes_something_waits_for_the_next_start);
   tcase_add_test (tc, test_what_is_pushed_before_the_start_has_no_size_yet);
   tcase_add_test (tc, test_who_was_asked_before_the_start_is_asked_again);
+  tcase_add_test (tc, test_what_is_set_of_a_pad_is_said_to_hold_at_once);
   tcase_add_test (tc, test_no_timeout_is_so_long_that_it_is_over);
   tcase_add_test (tc, test_any_property_may_be_set_to_anything_in_any_state);
   tcase_add_test (tc, test_latency_is_asked_for_while_it_starts);
