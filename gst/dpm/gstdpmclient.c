@@ -105,6 +105,21 @@ hold_back (GstPad * pad, GstPadProbeInfo * info, gpointer self)
       GST_PAD_PROBE_DROP;
 }
 
+/* Our voice has been given up, and its encoder goes: the rate drives nobody. */
+static void
+forget_encoder (GstDpmClient * self)
+{
+  GstElement *rate = NULL;
+
+  gst_fairmix_lock_acquire (&self->lock);
+  if (self->neighbour != NULL)
+    rate = gst_dpm_neighbour_get_rate (self->neighbour);
+  gst_fairmix_lock_release (&self->lock);
+  if (rate != NULL)
+    g_object_set (rate, "encoder", NULL, NULL);
+  gst_clear_object (&rate);
+}
+
 static void
 add_neighbour (GstDpmClient * self, GstDpmPeer * peer)
 {
@@ -127,6 +142,8 @@ add_neighbour (GstDpmClient * self, GstDpmPeer * peer)
   gst_fairmix_lock_acquire (&self->lock);
   self->neighbour = neighbour;
   gst_fairmix_lock_release (&self->lock);
+  if (!gst_dpm_node_has (node, GST_PAD_SINK))   /* it may have gone meanwhile */
+    forget_encoder (self);
 }
 
 /* The others may come through us one day: what we send goes through the mixer, too. */
@@ -311,6 +328,7 @@ gst_dpm_client_voice (GstDpmNode * node, const GstDpmVoice * voice)
   GstPad *pad;
 
   if (voice == NULL) {
+    forget_encoder (GST_DPM_CLIENT (node));
     gst_dpm_hall_set_voice (&GST_DPM_CLIENT (node)->hall, NULL, NULL);
     return TRUE;
   }

@@ -282,6 +282,42 @@ GST_START_TEST (test_nobody_waits_for_a_voice_that_was_given_up)
 
 GST_END_TEST;
 
+/* Returns: (transfer full) (nullable): what the rate of @person drives */
+static gchar *
+driven_by (Person * person)
+{
+  GstIterator *it = gst_bin_iterate_all_by_element_factory_name
+      (GST_BIN (person->dpm), "tfrcrate");
+  GValue rate = G_VALUE_INIT;
+  gchar *encoder;
+
+  fail_unless_equals_int (gst_iterator_next (it, &rate), GST_ITERATOR_OK);
+  g_object_get (g_value_get_object (&rate), "encoder", &encoder, NULL);
+  g_value_unset (&rate);
+  gst_iterator_free (it);
+  return encoder;
+}
+
+/* ... and the rate does not warn that it cannot find the encoder any more. */
+GST_START_TEST (test_nobody_misses_the_encoder_of_a_voice_that_was_given_up)
+{
+  Person *alice = person_new ("appsrc ! fakesink "
+      "dpmclient name=dpm server=127.0.0.1:9");
+  GstPad *sink = gst_element_request_pad_simple (alice->dpm, "sink");
+  gchar *encoder;
+
+  person_start (alice);
+  encoder = driven_by (alice);
+  fail_unless (encoder != NULL);
+  g_free (encoder);
+  gst_element_release_request_pad (alice->dpm, sink);
+  fail_unless (driven_by (alice) == NULL);
+  gst_object_unref (sink);
+  person_free (alice);
+}
+
+GST_END_TEST;
+
 /* gst-launch-1.0 -e, in a room in which nobody is; it may begin again */
 GST_START_TEST (test_a_mixer_without_clients_ends_when_it_is_told_to)
 {
@@ -340,6 +376,8 @@ dpmpads_suite (void)
   tcase_add_test (tc, test_a_client_that_only_talks_ends_with_its_voice);
   tcase_add_test (tc, test_a_client_that_only_talks_starts_as_sinks_do);
   tcase_add_test (tc, test_nobody_waits_for_a_voice_that_was_given_up);
+  tcase_add_test (tc,
+      test_nobody_misses_the_encoder_of_a_voice_that_was_given_up);
   tcase_add_test (tc, test_a_mixer_without_clients_ends_when_it_is_told_to);
   tcase_add_loop_test (tc,
       test_a_mixer_that_nobody_hears_there_ends_when_it_is_told_to, 0, 2);
