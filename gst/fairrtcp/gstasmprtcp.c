@@ -175,15 +175,16 @@ static gboolean
 gst_asmp_rtcp_take_news (GstAsmpRtcp * self, News * news)
 {
   guint target = gst_asmp_rtcp_wanted (self);
+  gboolean sends = self->receivers != NULL;
 
-  if (self->receivers == NULL || !(self->tell_again || self->adjust_encoder
-          || target != self->target))
+  news->target_changed = target != self->target;
+  if (!news->target_changed && !(sends && (self->tell_again
+              || self->adjust_encoder)))
     return FALSE;
   news->target = target;
-  news->target_changed = target != self->target;
-  news->tell_target = news->target_changed || self->tell_again;
-  news->encoder_bitrate =
-      MAX (fmx_adapt_encoder_bps (&self->adapt_encoder, target), 1);
+  news->tell_target = sends && (news->target_changed || self->tell_again);
+  news->encoder_bitrate = sends ?
+      MAX (fmx_adapt_encoder_bps (&self->adapt_encoder, target), 1) : 0;
   self->target = target;
   self->tell_again = self->adjust_encoder = FALSE;
   return TRUE;
@@ -206,8 +207,9 @@ gst_asmp_rtcp_tell (GstAsmpRtcp * self)
       if (news.tell_target)
         gst_pad_push_event (self->sinkpad,
             gst_fairmix_target_bitrate_event_new (news.target));
-      gst_encoder_control_set_bitrate (&self->encoder, GST_ELEMENT (self),
-          news.encoder_bitrate);
+      if (news.encoder_bitrate > 0)
+        gst_encoder_control_set_bitrate (&self->encoder, GST_ELEMENT (self),
+            news.encoder_bitrate);
       gst_fairmix_lock_acquire (&self->lock);
     }
     self->telling = FALSE;
@@ -596,8 +598,13 @@ static const GstFairmixTimedFuncs gst_asmp_rtcp_funcs = {
 static GstStateChangeReturn
 gst_asmp_rtcp_change_state (GstElement * element, GstStateChange transition)
 {
-  return gst_fairmix_timed_change_state (&GST_ASMP_RTCP (element)->timed,
+  GstAsmpRtcp *self = GST_ASMP_RTCP (element);
+  GstStateChangeReturn ret = gst_fairmix_timed_change_state (&self->timed,
       transition, gst_asmp_rtcp_parent_class);
+
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+    gst_asmp_rtcp_tell (self);
+  return ret;
 }
 
 static gboolean

@@ -317,6 +317,36 @@ GST_START_TEST (test_a_target_of_a_flush_is_told_after_it)
 
 GST_END_TEST;
 
+static void
+note_target (GObject * element, GParamSpec * pspec G_GNUC_UNUSED, gpointer last)
+{
+  g_object_get (element, "target-bitrate", (guint *) last, NULL);
+}
+
+/* Whoever has bound to the target hears that it is over, and a receiver has none. */
+GST_START_TEST (test_where_it_stops_nothing_may_be_sent)
+{
+  guint last = 0, now;
+  Fixture f;
+
+  setup (&f, "sender");
+  g_signal_connect (f.element, "notify::target-bitrate",
+      G_CALLBACK (note_target), &last);
+  g_object_set (f.element, "max-bitrate", 200000, NULL);
+  fail_unless_equals_int (target (&f), 200000);
+  fail_unless_equals_int (last, 200000);
+  gst_element_set_state (f.element, GST_STATE_READY);
+  fail_unless_equals_int (last, 0);
+  gst_util_set_object_arg (G_OBJECT (f.element), "role", "receiver");
+  gst_element_set_state (f.element, GST_STATE_PLAYING);
+  g_object_get (f.element, "target-bitrate", &now, NULL);
+  fail_unless_equals_int (now, 0);
+  fail_unless_equals_int (last, 0);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 static Suite *
 asmprtcp_suite (void)
 {
@@ -331,6 +361,7 @@ asmprtcp_suite (void)
   tcase_add_test (tc, test_bounds_hold_whenever_they_are_set);
   tcase_add_test (tc, test_whoever_sends_anew_is_told_the_target);
   tcase_add_test (tc, test_a_target_of_a_flush_is_told_after_it);
+  tcase_add_test (tc, test_where_it_stops_nothing_may_be_sent);
   tcase_add_test (tc, test_the_encoder_gets_the_target_less_the_headers);
   tcase_add_test (tc, test_another_algorithm_does_not_count_while_it_plays);
   tcase_add_test (tc, test_packets_pass_as_they_are);
