@@ -777,12 +777,18 @@ gst_als_rtcp_set_clock (GstElement * element, GstClock * clock)
 static GstStructure *
 gst_als_rtcp_create_stats (GstAlsRtcp * self)
 {
+  GstGroupRole role;
   GstStructure *s;
 
+  GST_OBJECT_LOCK (self);
+  role = self->settings.role;
+  GST_OBJECT_UNLOCK (self);
+
   gst_fairmix_lock_acquire (&self->lock);
-  s = gst_group_stats_new (STATS_NAME, self->stream != NULL
-      ? GST_GROUP_ROLE_RECEIVER : GST_GROUP_ROLE_SENDER, self->target,
-      &self->counts);
+  if (self->receivers != NULL || self->stream != NULL)  /* what it is now */
+    role = self->stream != NULL ? GST_GROUP_ROLE_RECEIVER
+        : GST_GROUP_ROLE_SENDER;
+  s = gst_group_stats_new (STATS_NAME, role, self->target, &self->counts);
   if (self->receivers != NULL)
     gst_als_receivers_add_stats (self->receivers, s,
         gst_als_rtcp_n_layers (self), gst_als_rtcp_now (self));

@@ -617,12 +617,14 @@ gst_asmp_rtcp_set_clock (GstElement * element, GstClock * clock)
 static GstStructure *
 gst_asmp_rtcp_create_stats (GstAsmpRtcp * self)
 {
+  GstGroupRole role = gst_asmp_rtcp_get_settings (self).role;
   GstStructure *s;
 
   gst_fairmix_lock_acquire (&self->lock);
-  s = gst_group_stats_new (STATS_NAME, self->streams != NULL
-      ? GST_GROUP_ROLE_RECEIVER : GST_GROUP_ROLE_SENDER, self->target,
-      &self->counts);
+  if (self->receivers != NULL || self->streams != NULL) /* what it is now */
+    role = self->streams != NULL ? GST_GROUP_ROLE_RECEIVER
+        : GST_GROUP_ROLE_SENDER;
+  s = gst_group_stats_new (STATS_NAME, role, self->target, &self->counts);
   if (self->receivers != NULL)
     gst_asmp_receivers_add_stats (self->receivers, s, gst_asmp_rtcp_now (self));
   else if (self->streams != NULL)

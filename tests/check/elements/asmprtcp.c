@@ -347,6 +347,24 @@ GST_START_TEST (test_where_it_stops_nothing_may_be_sent)
 
 GST_END_TEST;
 
+/* Before it plays there is one role that it has: that which was set. */
+GST_START_TEST (test_statistics_have_the_role_that_was_set)
+{
+  static const gchar *const names[] = { "asmprtcp", "alsrtcp" };
+  GstElement *element = gst_element_factory_make (names[__i__], NULL);
+  GstStructure *stats;
+  gint role;
+
+  gst_util_set_object_arg (G_OBJECT (element), "role", "receiver");
+  g_object_get (element, "role", &role, "stats", &stats, NULL);
+  fail_unless_equals_int (g_value_get_enum (gst_structure_get_value (stats,
+              "role")), role);
+  gst_structure_free (stats);
+  gst_object_unref (element);
+}
+
+GST_END_TEST;
+
 static Suite *
 asmprtcp_suite (void)
 {
@@ -362,6 +380,7 @@ asmprtcp_suite (void)
   tcase_add_test (tc, test_whoever_sends_anew_is_told_the_target);
   tcase_add_test (tc, test_a_target_of_a_flush_is_told_after_it);
   tcase_add_test (tc, test_where_it_stops_nothing_may_be_sent);
+  tcase_add_loop_test (tc, test_statistics_have_the_role_that_was_set, 0, 2);
   tcase_add_test (tc, test_the_encoder_gets_the_target_less_the_headers);
   tcase_add_test (tc, test_another_algorithm_does_not_count_while_it_plays);
   tcase_add_test (tc, test_packets_pass_as_they_are);
