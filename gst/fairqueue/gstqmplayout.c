@@ -180,6 +180,14 @@ gst_qm_playout_decide_by_tick (GstQmPlayout * self, GstQmPassage * p)
   self->output.resync |= decision.after_gap;
 }
 
+/* of what is not audio */
+static GstClockTimeDiff
+gst_qm_playout_fixed_delay (const GstQmPlayout * self)
+{
+  return MAX ((GstClockTimeDiff) self->settings.fixed_delay,
+      self->offset_floor);
+}
+
 static void
 gst_qm_playout_decide (GstQmPlayout * self, GstQmPassage * p)
 {
@@ -190,9 +198,8 @@ gst_qm_playout_decide (GstQmPlayout * self, GstQmPassage * p)
   if (gst_qm_playout_is_ticking (self)) {
     gst_qm_playout_decide_by_tick (self, p);
   } else if (!self->format.is_audio) {
-    GstClockTimeDiff fixed = (GstClockTimeDiff) self->settings.fixed_delay;
+    GstClockTimeDiff fixed = gst_qm_playout_fixed_delay (self);
 
-    fixed = MAX (fixed, self->offset_floor);
     out->resync |= fixed != out->offset;
     p->playout = p->inner_pts + fixed;
   } else {
@@ -377,8 +384,13 @@ gst_qm_playout_get_offsets (const GstQmPlayout * self,
 GstClockTime
 gst_qm_playout_get_delay (const GstQmPlayout * self)
 {
-  return gst_qm_playout_is_ticking (self) ? MAX (self->output.offset, 0) :
-      fmx_playout_get_delay (&self->playout);
+  if (!self->settings.active)   /* it is the inner one's */
+    return self->settings.fixed_delay;
+  if (gst_qm_playout_is_ticking (self))
+    return MAX (self->output.offset, 0);
+  if (!self->format.is_audio)
+    return (GstClockTime) gst_qm_playout_fixed_delay (self);
+  return fmx_playout_get_delay (&self->playout);
 }
 
 static void

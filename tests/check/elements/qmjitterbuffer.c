@@ -353,6 +353,7 @@ GST_START_TEST (test_adaptation_can_be_switched_while_playing)
     pass (h, n, n == 20 ? 60 * MS : 0);
   g_object_set (e, "adaptation", FALSE, NULL);
   fail_unless_equals_uint64 (gst_harness_query_latency (h), 40 * MS);
+  fail_unless_equals_uint64 (stat_of (h, "qm-delay"), 40 * MS);
   for (; n < 100; n++)
     pass (h, n, 0);
   g_object_set (e, "adaptation", TRUE, NULL);
@@ -397,6 +398,7 @@ GST_START_TEST (test_video_keeps_a_fixed_delay_and_all_packets)
       "clock-rate=(int)48000, encoding-name=(string)VP8, payload=(int)96");
   for (guint n = 0; n < 400; n++)
     fail_unless_equals_int64 (pass (h, n, 0), 70 * MS);
+  fail_unless_equals_uint64 (stat_of (h, "qm-delay"), 70 * MS);
   harness_free (h);
 }
 
