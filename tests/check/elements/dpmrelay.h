@@ -37,7 +37,7 @@ static inline FmxJoinAddress
 loopback (guint port)
 {
   FmxJoinAddress address = { {[10] = 0xff,[11] = 0xff, 127, 0, 0, 1},
-  (guint16) port
+  (guint16) port, 0
   };
 
   return address;
