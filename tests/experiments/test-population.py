@@ -4,6 +4,7 @@
 
 usage: test-population.py DRAWS, the program of libfairmix's tests
 """
+import functools
 import pathlib
 import sys
 import tempfile
@@ -18,7 +19,14 @@ import write_population as population  # noqa: E402
 from lab import guest, network, results, scenario  # noqa: E402
 
 ARGS = types.SimpleNamespace(program=sys.argv.pop(), draws=1, most_kbps=1000)
+SEVERAL, MANY, BBR = 13, 14, 15     # as in fmx-sim-draw.h
 LOOKS = (50, 70, 160)           # s; the first is before anything counts
+
+
+@functools.cache
+def draw_of(family):
+    """Its first: the model takes a second for some."""
+    return population.draws_of(family, ARGS)[0]
 
 
 def scenario_of(draw, family, sender=population.OURS):
@@ -28,8 +36,10 @@ def scenario_of(draw, family, sender=population.OURS):
         return scenario.Scenario(path)
 
 
-def result_of(run, rates, lost, queue_ms):
-    """A result in which all is as it is told from 60 s on, and nothing before."""
+def result_of(run, rates, lost, queue_ms, sent=None):
+    """A result in which all is as it is told from 60 s on, and nothing before; @sent: so
+    many packets of each flow at each look, 100 if it does not say."""
+    sent = {f: 100 for f in rates} | (sent or {})
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         flows = [','.join(results.COLUMNS['flows.csv'])]
@@ -37,7 +47,7 @@ def result_of(run, rates, lost, queue_ms):
         senders = [','.join(results.COLUMNS['senders.csv'])]
         for t in LOOKS:
             on = t > population.FROM_S
-            flows += [f'{t},{f},{bps * on},{bps * on},100,{100 - lost[f]},'
+            flows += [f'{t},{f},{bps * on},{bps * on},{sent[f]},{sent[f] - lost[f]},'
                       f'{lost[f]},1.0,0' for f, bps in rates.items()]
             links.append(f'{t},wan,0,{queue_ms if on else 9999},0')
             senders += [f'{t},{f},,1,1,0,0,1,{4 if t == LOOKS[-1] else 2},1'
@@ -52,7 +62,7 @@ def result_of(run, rates, lost, queue_ms):
 class NetworkTest(unittest.TestCase):
     def test_each_family_is_a_scenario_that_linux_can_make(self):
         for family in population.FAMILIES:
-            draw = population.draws_of(family, ARGS)[0]
+            draw = draw_of(family)
             run = scenario_of(draw, family).runs()[0]
             own = [f for f in run.flows if f.startswith('own')]
             with self.subTest(family=draw['family']):
@@ -63,15 +73,44 @@ class NetworkTest(unittest.TestCase):
                 self.assertIn(f'tbf rate {run.links["wan"]["rate_bps"][0][1]} burst', job)
 
     def test_steps_of_the_rate_are_those_of_the_model(self):
-        draw = population.draws_of(5, ARGS)[0]
+        draw = draw_of(5)
         steps = scenario_of(draw, 5).runs()[0].links['wan']['rate_bps']
         self.assertGreater(len(steps), 4)
         self.assertEqual([f'{t:g}:{bps}' for t, bps in steps],
                          [f'{float(w.split(":")[0]):g}:{w.split(":")[1]}'
                           for w in draw['rates'].split()])
 
+    def test_several_bundles_are_so_far_away_and_begin_one_after_the_other(self):
+        for family in (6, SEVERAL, MANY):
+            draw = draw_of(family)
+            run = scenario_of(draw, family).runs()[0]
+            access = [f'{float(ms):g}ms' for ms in draw['access_ms'].split()]
+            with self.subTest(family=draw['family']):
+                self.assertGreater(len(run.bundles), 1)
+                self.assertEqual([f['start_s'] for f in run.bundles.values()],
+                                 [2 + 3 * i for i in range(len(access))])
+                job = guest.job(network.Network(run), '/tools')
+                for name, ms in zip(run.bundles, access):
+                    for end in 'sd':    # there and back
+                        self.assertEqual(
+                            f'tc -n {name}-{end} qdisc add dev e0 root netem delay {ms} '
+                            in job, ms != '0ms')
+
+    def test_many_are_five_to_eight_and_nobody_else(self):
+        run = scenario_of(draw_of(MANY), MANY).runs()[0]
+        self.assertIn(len(run.bundles), range(5, 9))
+        self.assertEqual(list(run.flows), list(run.bundles))
+
+    def test_beside_bbr_is_linux_own(self):
+        run = scenario_of(draw_of(BBR), BBR).runs()[0]
+        job = guest.job(network.Network(run), '/tools')
+        tcps = [line for line in job.splitlines() if '/tcpflow send ' in line]
+        self.assertEqual(len(tcps), len(run.flows) - len(run.bundles))
+        for line in tcps:
+            self.assertRegex(line, r' \d+\.000 bbr >>')
+
     def test_a_bucket_a_queue_and_marks_are_told_to_the_kernel(self):
-        draw = {**population.draws_of(2, ARGS)[0], 'queue': 'codel', 'ecn': '1',
+        draw = {**draw_of(2), 'queue': 'codel', 'ecn': '1',
                 'burst_bytes': '5000'}
         job = guest.job(network.Network(scenario_of(draw, 2).runs()[0]), '/tools')
         self.assertIn('parent 1:1 handle 10: codel ecn', job)
@@ -82,7 +121,7 @@ class NetworkTest(unittest.TestCase):
 class PeerTest(unittest.TestCase):
     def test_it_sends_in_a_bundle_s_place_as_much_as_a_bundle_may(self):
         for family in (0, 6):
-            draw = population.draws_of(family, ARGS)[0]
+            draw = draw_of(family)
             ours, theirs = (scenario_of(draw, family, name).runs()[0]
                             for name in (population.OURS, 'rtpgccbwe'))
             self.assertEqual(list(ours.flows), list(theirs.flows))
@@ -98,7 +137,7 @@ class PeerTest(unittest.TestCase):
             self.assertIn(f'.000 {population.MIX_BPS[0]} {most} >>', job)
 
     def test_it_is_run_from_its_own_file_where_there_is_its_program(self):
-        draw = population.draws_of(0, ARGS)[0]
+        draw = draw_of(0)
         with tempfile.TemporaryDirectory() as folder:
             args = types.SimpleNamespace(out=folder, again=False, short=False, todo=[],
                                          peer=['them=/x'])
@@ -130,7 +169,7 @@ class PeerTest(unittest.TestCase):
 
 class OutcomeTest(unittest.TestCase):
     def setUp(self):
-        self.draw = population.draws_of(0, ARGS)[0]
+        self.draw = draw_of(0)
         self.run_ = scenario_of(self.draw, 0).runs()[0]
         self.link = self.run_.links['wan']['rate_bps'][0][1]
         self.assertEqual(self.draw['tcps'], '1')
@@ -156,6 +195,34 @@ class OutcomeTest(unittest.TestCase):
         ours = self.outcome(0.3, 0.6, 3)
         self.assertEqual(set(ours) - set(found), {'changes', 'apart'})
         self.assertEqual(found, {key: ours[key] for key in found})
+
+    def test_a_loss_is_the_mean_of_the_bundles_whoever_sends_more(self):
+        draw = draw_of(6)
+        run = scenario_of(draw, 6).runs()[0]
+        own = list(run.bundles)
+        found = population.outcome(result_of(
+            run, {f: 1e5 for f in own}, {f: 10 * (f == own[0]) for f in own}, 40,
+            {own[0]: 50}), draw, 6)
+        self.assertAlmostEqual(found['own_loss'], 0.2 / len(own))
+
+    def test_the_table_is_about_what_the_model_s_is(self):
+        found = {'ratio': 1.0, 'share': 2.0, 'used': 3.0, 'jain': 4.0}
+        for family, name in ((0, 'ratio'), (4, 'used'), (6, 'jain'),
+                             (population.REVERSE, 'used'), (9, 'share'),
+                             (SEVERAL, 'ratio'), (MANY, 'jain'), (BBR, 'ratio')):
+            draw = draw_of(family)
+            self.assertEqual(population.figure(draw, found), found[name], draw['family'])
+
+    def test_several_and_many_are_judged_as_in_the_model(self):
+        good = {'ratio': 1, 'share': 1, 'used': 0.95, 'jain': 0.95, 'queue_s': 0.05,
+                'packet_s': 0.004, 'own_loss': 0.005, 'tcp_loss': 0.0}
+        rows = [(f, {**good, **other}) for f in (SEVERAL, MANY, BBR) for other in (
+            {}, {'ratio': 2.1}, {'jain': 0.8}, {'queue_s': 0.1}, {'own_loss': 0.02},
+            {'used': 0.5})]
+        self.assertEqual(population.judged(ARGS.program, rows),
+                         [True, False, True, True, False, True,
+                          True, True, False, False, False, False,
+                          True, False, True, True, False, True])
 
     def test_the_model_s_rule_judges(self):
         rows = [(0, self.outcome(0.4, 0.5)), (0, self.outcome(0.2, 0.5)),

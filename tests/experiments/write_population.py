@@ -36,7 +36,7 @@ BUNDLE_S, NEXT_BUNDLE_S, NEXT_TCP_S = 2, 3, 5
 REVERSE = 7
 # Linux lacks: delays that wander and keep the order, talkers who come one by one, a
 # computer that stands still
-FAMILIES = (0, 1, 2, 3, 4, 5, 6, REVERSE, 9, 12)
+FAMILIES = (0, 1, 2, 3, 4, 5, 6, REVERSE, 9, 12, 13, 14, 15)
 FREE_BPS = 100_000_000
 LOSSY_VOICES = 16               # of those of 20 Mbit/s, which nobody gets there
 MIX_BPS = (12_000, 32_000)      # of a mix's payload; a peer has the same floor
@@ -133,7 +133,8 @@ def outcome(result, draw, family):
         'queue_s': measures.quantile([q / 1e3 for t, q in zip(
             wan['t_s'], wan['queue_ms']) if t > FROM_S and q is not None], 0.95),
         'packet_s': float(draw['packet_s']),
-        'own_loss': lost(result, own), 'tcp_loss': lost(result, tcps)}
+        'own_loss': measures.mean(lost(result, [f]) for f in own),
+        'tcp_loss': lost(result, tcps)}
     return out if result.run.peers else {**out, **voices(result, own)}
 
 

@@ -19,7 +19,7 @@ SOURCES = {
     r'lib-([a-z0-9]+)-([a-z0-9-]+)': 'subprojects/fairmix/tests/{}/test-{}.c',
     r'element-([a-z0-9-]+)': 'tests/check/elements/{}.c',
     r'pipeline-([a-z0-9-]+)': 'tests/check/pipelines/{}.c',
-    r'lab': 'tests/experiments/test-lab.py',
+    r'(lab|population)': 'tests/experiments/test-{}.py',
     r'(check-[a-z-]+)': 'tests/meta/{}.py',
     r'smoke-.*': 'tests/examples/smoke.py',
     r'web-browsers': 'tests/browser/web.py',
