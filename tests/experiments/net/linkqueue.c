@@ -15,12 +15,6 @@
  *   seed
  */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
-#include <errno.h>
-#include <linux/if_packet.h>
-#include <linux/virtio_net.h>
-#include <net/ethernet.h>
-#include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
@@ -28,12 +22,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "ecn.h"
 #include "fairmix/queue/fmx-class-queue.h"
+#include "frames.h"
 
 #define MAX_PORTS 64
 #define TYPICAL_BYTES 1000
@@ -69,43 +62,6 @@ die (const char *what)
   exit (1);
 }
 
-static FmxTime
-now_ns (void)
-{
-  struct timespec t;
-
-  clock_gettime (CLOCK_MONOTONIC, &t);
-  return (FmxTime) t.tv_sec * (FmxTime) FMX_SECOND + (FmxTime) t.tv_nsec;
-}
-
-static int
-open_device (const char *name)
-{
-  struct sockaddr_ll address = {.sll_family = AF_PACKET,
-    .sll_protocol = htons (ETH_P_ALL),
-    .sll_ifindex = (int) if_nametoindex (name)
-  };
-  int one = 1, room = 1 << 24;
-  int fd = socket (AF_PACKET, SOCK_RAW | SOCK_NONBLOCK, 0);
-
-  if (fd < 0 || address.sll_ifindex == 0
-      || setsockopt (fd, SOL_PACKET, PACKET_VNET_HDR, &one, sizeof one) != 0
-      || setsockopt (fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &one, sizeof one)
-      != 0 || bind (fd, (struct sockaddr *) &address, sizeof address) != 0)
-    die (name);
-  setsockopt (fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room);
-  setsockopt (fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof room);
-  return fd;
-}
-
-static void
-send_frame (int out, const frame * f)
-{
-  if (send (out, f->data, f->size, 0) < 0 && errno != ENOBUFS
-      && errno != EAGAIN)
-    die ("linkqueue: send");
-}
-
 static int
 class_of (const uint8_t * ip, size_t size)
 {
@@ -123,28 +79,25 @@ class_of (const uint8_t * ip, size_t size)
 static void
 read_frames (int in, int out, FmxTime now)
 {
-  const size_t before = sizeof (struct virtio_net_hdr) + ETH_HLEN;
   static uint8_t data[65536 + 256];
-  ssize_t size;
+  size_t size, bytes;
 
-  while ((size = recv (in, data, sizeof data, 0)) > 0) {
-    frame *f = malloc (sizeof *f + (size_t) size);
+  while ((size = frames_receive (in, data, sizeof data)) > 0) {
     FmxQueueVerdict verdict;
-    uint8_t *ip;
+    uint8_t *ip = frames_ip (data, size, &bytes);
+    frame *f;
 
+    if (ip == NULL) {           /* ARP */
+      frames_send (out, data, size);
+      continue;
+    }
+    f = malloc (sizeof *f + size);
     if (f == NULL)
       die ("memory");
     f->next = NULL;
-    f->size = (size_t) size;
-    memcpy (f->data, data, f->size);
-    ip = f->data + before;
-    if (f->size < before + 20 || ip[0] >> 4 != 4) {     /* ARP */
-      send_frame (out, f);
-      free (f);
-      continue;
-    }
-    f->klass = class_of (ip, f->size - before);
-    f->packet.bytes = (uint32_t) (f->size - before);
+    f->size = size;
+    f->klass = class_of (ip, bytes);
+    f->packet.bytes = (uint32_t) bytes;
     f->packet.can_mark = ecn_can_mark (ip);
     verdict = fmx_class_queue_on_arrival (&queue, &classes[f->klass],
         &f->packet, &rng, now);
@@ -154,6 +107,7 @@ read_frames (int in, int out, FmxTime now)
     }
     if (verdict == FMX_QUEUE_MARK)
       ecn_mark (ip);
+    memcpy (f->data, data, size);
     *tail = f;
     tail = &f->next;
   }
@@ -235,18 +189,18 @@ main (int argc, char **argv)
     return 2;
   }
   read_settings (argv + 3);
-  in = open_device (argv[1]);
-  out = open_device (argv[2]);
+  in = frames_open (argv[1]);
+  out = frames_open (argv[2]);
   signal (SIGINT, on_signal);
   signal (SIGTERM, on_signal);
   prctl (PR_SET_TIMERSLACK, 1);
   while (!stopped) {
     struct pollfd p = { in, POLLIN, 0 };
-    FmxTime now = now_ns ();
+    FmxTime now = frames_now ();
     struct timespec nap;
 
     if (sending != NULL && due <= now) {
-      send_frame (out, sending);
+      frames_send (out, sending->data, sending->size);
       free (sending);
       sending = NULL;
     }
@@ -264,7 +218,7 @@ main (int argc, char **argv)
     nap.tv_sec = sending != NULL ? (time_t) ((due - now) / FMX_SECOND) : 3600;
     nap.tv_nsec = sending != NULL ? (long) ((due - now) % FMX_SECOND) : 0;
     if (ppoll (&p, 1, &nap, NULL) > 0)
-      read_frames (in, out, now_ns ());
+      read_frames (in, out, frames_now ());
   }
   return 0;
 }
