@@ -228,6 +228,27 @@ class GuestTest(unittest.TestCase):
         with self.assertRaisesRegex(scenario.ScenarioError, 'go together'):
             scenario_of(TWO.replace('queue_bytes', 'queue = "class"\nqueue_bytes'))
 
+    def test_a_delay_that_wanders_is_ours_there_and_the_kernel_s_back(self):
+        for name, what in (('even:30', 'even:30'), ('syn_wifi', 'syn_wifi'),
+                           ('5g_w2s_n8', scenario.TRACES / '5g_w2s_n8.csv.gz')):
+            text = TWO.replace('queue_bytes', f'wander = "{name}"\nqueue_bytes')
+            job = self.job(text)
+            self.assertIn(f'X w-wan /tools/linkdelay x0 x1 {what} 7 >>', job)
+            self.assertNotIn('add dev x0 ingress', job)
+            self.assertIn('add dev x1 ingress', job)
+            self.assertIn('tc -n r-near -batch', job)   # its rate and its queue
+        self.assertIn('add dev x0 ingress', self.job(TWO))
+        with self.assertRaisesRegex(scenario.ScenarioError, 'neither'):
+            scenario_of(text.replace('5g_w2s_n8', '5g_nobody'))
+        with self.assertRaisesRegex(scenario.ScenarioError, 'together'):
+            scenario_of(text.replace('queue_bytes', 'queue = "class"\nclass.other = 3\n'
+                                     'queue_bytes'))
+        for runner in (ns2, netns):
+            self.assertIsNotNone(runner.refuses(scenario_of(text).runs()[0]))
+        self.assertIsNone(netns.refuses(scenario_of(TWO).runs()[0]))
+        self.assertIn(f' wander={what} ', plan.plan(scenario_of(text).runs()[0]))
+        self.assertIn(' wander=none ', plan.plan(scenario_of(TWO).runs()[0]))
+
     def test_a_red_that_marks_has_flows_that_take_marks(self):
         red = ('red_min_bytes = 100\nred_max_bytes = 300\n'
                'queue = "red"\nqueue_bytes')
@@ -664,6 +685,15 @@ class MeasureTest(unittest.TestCase):
         self.assertAlmostEqual(self.ask('utilisation'), 7000 / 7500)
         self.assertAlmostEqual(self.ask('queue_median'), 5.5)
         self.assertAlmostEqual(self.ask('queue_95', from_s=5), 9.8)
+
+    def test_the_worst_while_of_a_link_is_not_its_mean(self):
+        self.assertAlmostEqual(self.ask('utilisation_least', bin_s=10), 7000 / 7500)
+        self.assertAlmostEqual(self.ask('utilisation_least', bin_s=5), 0.9)
+        self.assertAlmostEqual(self.ask('utilisation_least', bin_s=5, from_s=5), 1)
+        self.result.links['wan']['passed_bps'][8] = 100     # the ninth second
+        self.assertAlmostEqual(self.ask('utilisation_least', bin_s=2), 0.6)
+        # what is left at the end is no while
+        self.assertAlmostEqual(self.ask('utilisation_least', bin_s=4), 0.9)
 
     def test_a_link_that_is_full_is_not_more_than_full(self):
         links = ''.join(f'{t},wan,{1001 if t <= 5 else 501},0,0\n'

@@ -5,6 +5,7 @@
 usage: test-ns3.py BUILD; exit status 77 where the runner was not built
 """
 import argparse
+import csv
 import pathlib
 import sys
 import tempfile
@@ -33,6 +34,25 @@ def tables(name, choice, seed, folder):
             ('flows.csv', 'links.csv', 'senders.csv')}
 
 
+WANDERS = """
+title = "held until a multiple of 40 ms, there and not back"
+duration_s = 4
+[link.wan]
+rate_bps = 10_000_000
+delay_ms = 10
+queue_ms = 200
+wander = "bursts:40"
+[flow.there]
+kind = "cbr"
+rate_bps = 400_000
+[flow.back]
+kind = "cbr"
+from = "far"
+to = "near"
+rate_bps = 400_000
+"""
+
+
 class Ns3Test(unittest.TestCase):
     def test_a_seed_is_a_run(self):
         with tempfile.TemporaryDirectory() as a, \
@@ -51,6 +71,20 @@ class Ns3Test(unittest.TestCase):
             self.assertGreater(marks.n_dropped(tables(path, None, 2, folder)), 10)
         self.assertEqual(marks.n_dropped(with_ecn), 0)
         self.assertGreater(marks.loss_event_rate(with_ecn), 0)
+
+    def test_a_delay_wanders_there_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / 'wanders.toml'
+            path.write_text(WANDERS, encoding='utf-8')
+            rows = csv.DictReader(tables(path, None, 1, folder)['flows.csv'].splitlines())
+            late = {'there': [], 'back': []}
+            for row in rows:
+                if row['delay_ms']:
+                    late[row['flow']].append(float(row['delay_ms']))
+        mean = {flow: sum(ms) / len(ms) for flow, ms in late.items()}
+        self.assertGreater(len(late['there']), 30)
+        self.assertAlmostEqual(mean['there'], 10 + 20, delta=2)
+        self.assertAlmostEqual(mean['back'], 10, delta=1)
 
     def check(self, name, *only):
         """What the scenario says must hold, of the choices named."""

@@ -473,7 +473,7 @@ to_trace (const Synth * s, Trace * trace)
 }
 
 bool
-synth_make (Trace * trace, const char *name)
+synth_make_every (Trace * trace, const char *name, FmxDuration interval)
 {
   const char *colon = strchr (name, ':');
   size_t length = colon ? (size_t) (colon - name) : strlen (name);
@@ -486,6 +486,8 @@ synth_make (Trace * trace, const char *name)
     if (strlen (synths[i].name) != length
         || strncmp (synths[i].name, name, length) != 0)
       continue;
+    if (interval > 0)
+      s.interval_ms = (double) interval / 1e6;
     snprintf (trace->name, sizeof trace->name, "%s", name);
     fmx_rng_init (&s.rng, seed);
     s.n = (size_t) (1e3 * synths[i].length_s / s.interval_ms);
@@ -496,6 +498,12 @@ synth_make (Trace * trace, const char *name)
     return true;
   }
   return false;
+}
+
+bool
+synth_make (Trace * trace, const char *name)
+{
+  return synth_make_every (trace, name, 0);
 }
 
 bool

@@ -17,6 +17,9 @@
  */
 bool synth_make (Trace * trace, const char *name);
 
+/** synth_make_every: likewise, a packet each @interval; 0 = the trace's own */
+bool synth_make_every (Trace * trace, const char *name, FmxDuration interval);
+
 /** trace_open: the made-up trace of that name, or the file there */
 bool trace_open (Trace * trace, const char *name);
 

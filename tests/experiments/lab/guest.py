@@ -113,6 +113,13 @@ def class_queue(net, link, tools):
             f'seed={net.run.seed} >>$OUT/linkqueue.log 2>&1 &')
 
 
+def wander(net, link, tools):
+    """Likewise for one whose delay wanders."""
+    return (f'X w-{link.name} {tools}/linkdelay x0 x1 '
+            f'{scenario.series(link.table["wander"])} {net.run.seed} '
+            '>>$OUT/linkdelay.log 2>&1 &')
+
+
 def links(net, tools):
     """Queues and delays, and what changes them in time."""
     out = []
@@ -123,8 +130,8 @@ def links(net, tools):
             here, there = f'x{end}', f'x{1 - end}'
             batch.append(f'qdisc add dev {there} root '
                          f'{netem(link.table, end, 0)}')
-            if end == 0 and link.table['queue'] == 'class':
-                continue
+            if end == 0 and (link.table['queue'] == 'class' or link.table['wander']):
+                continue        # a program of ours stands there
             batch += [f'qdisc add dev {here} ingress',
                       f'filter add dev {here} parent ffff: protocol all u32 '
                       f'match u32 0 0 action mirred egress redirect dev '
@@ -133,6 +140,8 @@ def links(net, tools):
         out.append(f"tc -n {ns} -batch - <<'BATCH'\n{text}\nBATCH")
         if link.table['queue'] == 'class':
             out.append(class_queue(net, link, tools))
+        if link.table['wander']:
+            out.append(wander(net, link, tools))
         for end in (0, 1):
             text = '\n'.join(queue(link, end, 0, 'add'))
             if not text:

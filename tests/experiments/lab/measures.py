@@ -342,6 +342,18 @@ def utilisation(result, claim):
     return min(1.0, sum(v for v, _ in pairs) / room) if room else None
 
 
+def utilisation_least(result, claim):
+    """The least of any bin_s."""
+    start, end = window(result, claim)
+    each = claim['bin_s'] * result.run.time_scale
+    n = int((end - start) / each + 1e-9)
+    scale = result.run.time_scale
+    found = [utilisation(result, {**claim, 'from_s': (start + i * each) / scale,
+                                  'to_s': (start + (i + 1) * each) / scale})
+             for i in range(n)]
+    return min((v for v in found if v is not None), default=None)
+
+
 def _queue(result, claim):
     start, end = window(result, claim)
     name = claim.get('link') or next(iter(result.run.links))
@@ -566,7 +578,7 @@ def ear_delay(result, claim):
 MEASURES = {f.__name__: f for f in (
     rate, rate_of, rate_mean, rate_least, rates_told, rtcp_share, regain, kept, filled, delay, share, share_error, ratio, ratio_least, ratio_most, jain, cov,
     cov_ratio, loss, loss_in_all, worst_loss, worst_stream_error, worst_spread,
-    utilisation, queue_median, queue_95, reach, settle_down,
+    utilisation, utilisation_least, queue_median, queue_95, reach, settle_down,
     changes_per_minute, separate, reaction, halving_wait, event_time, sender_events,
     talkers_apart, talkers_missing, gaps_per_minute, pesq, ear_delay)}
 

@@ -42,6 +42,11 @@ def check(build):
                               'meson compile -C build)')
 
 
+def refuses(run):
+    """Why it cannot run this; None if it can."""
+    return 'delays wander in virtual time alone' if run.wanders else None
+
+
 def prepare(run, folder, build):
     net = network.Network(run)
     tools = uml.tools(build)

@@ -28,6 +28,7 @@ def refuses(run):
               and all(f['cc'] in ('reno', 'cubic') and not f['on_off']
                       and not f['start_s'] for f in tcps)
               and links[0]['queue_bytes'] and links[0]['queue'] == 'droptail'
+              and not run.wanders
               and not any(v for _, v in links[0]['loss'])
               and len(links[0]['rate_bps']) == len(links[0]['delay_ms']) == 1)
     if not simple or bundles[0]['controller'] != 'tfrc':

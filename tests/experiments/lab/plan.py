@@ -35,7 +35,8 @@ def plan(run):
              f'red_min_bytes={link["red_min_bytes"] or 0}',
              f'red_max_bytes={link["red_max_bytes"] or 0}',
              f'red_probability={link["red_probability"]}',
-             f'ecn={int(link["ecn"])}']
+             f'ecn={int(link["ecn"])}',
+             f'wander={scenario.series(link["wander"]) if link["wander"] else "none"}']
             + [f'{k}={_steps(link[k])}' for k in
                ('rate_bps', 'back_rate_bps', 'delay_ms', 'loss', 'back_loss')]))
     for name in run.flows:

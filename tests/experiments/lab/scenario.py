@@ -9,9 +9,11 @@ import copy
 import dataclasses
 import itertools
 import pathlib
+import re
 import tomllib
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / 'scenarios'
+TRACES = FOLDER.parent / 'traces'
 
 TOP = {'title', 'source', 'text', 'duration_s', 'seeds', 'short', 'link',
        'flow', 'vary', 'figure', 'claim', 'runners', 'suite', 'held_out',
@@ -33,6 +35,10 @@ LINK = {
     'burst_bytes': 1600,        # what a link that was not used passes at once
     'ecn': False,               # red, codel, fq_codel or pie marks, and all flows
                                 # take marks
+    'wander': None,             # what the way there adds to delay_ms, packet by packet, in
+                                # order: "even:30" (an evenly random part of 30 ms),
+                                # "bursts:40" (held until a multiple of 40 ms), a trace
+                                # of traces/, or a made-up one ("syn_wifi")
     'class': None,              # of queue = "class": {discipline = fifo, red or
                                 # cbt; red_min, red_max, marked, other in
                                 # packets; red_p, weight, threshold_weight}
@@ -184,6 +190,13 @@ def mix_wire_bps(flow, bitrate_bps):
     return bitrate_bps + header * 8 / flow['mix_packet_s']
 
 
+def series(wander):
+    """What net/delay-series.h is to open; a trace's name may be a path without its ending."""
+    if re.fullmatch(r'(even|bursts):\d+(\.\d+)?|syn_\w+', wander):
+        return wander
+    return str(TRACES / f'{wander}.csv.gz')
+
+
 def merge(base, over):
     """A copy of table base with table over laid on it."""
     out = copy.deepcopy(base)
@@ -223,6 +236,11 @@ class Run:
     def ecn(self):
         """Whether a queue on the way marks: then all flows take marks."""
         return any(link['ecn'] for link in self.links.values())
+
+    @property
+    def wanders(self):
+        """Whether a link's delay changes with each packet."""
+        return any(link['wander'] for link in self.links.values())
 
     @property
     def bundles(self):
@@ -362,6 +380,8 @@ class Scenario:
         if link['class'] is not None:
             link['class'] = {**CLASS_QUEUE, **link['class']}
             _known(link['class'], CLASS_QUEUE, f'{where}: class')
+        if link['wander']:
+            self._check_wander(link, where)
         given = [k for k in ('queue_bytes', 'queue_packets', 'queue_ms')
                  if link[k] is not None]
         if len(given) != 1:
@@ -378,6 +398,16 @@ class Scenario:
             raise ScenarioError(f'{where}: red needs red_min_bytes and '
                                 'red_max_bytes')
         return link
+
+    @staticmethod
+    def _check_wander(link, where):
+        what = series(link['wander'])
+        if what.startswith('/') and not pathlib.Path(what).is_file():
+            raise ScenarioError(f'{where}: wander {link["wander"]!r} is neither even:MS nor '
+                                'bursts:MS nor a trace')
+        if link['class'] is not None:
+            raise ScenarioError(f'{where}: wander and queue = "class" do not go '
+                                'together')
 
     def _flow(self, name, table, scale):
         where = f'{self.path.name}: flow {name}'

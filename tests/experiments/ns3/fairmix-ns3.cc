@@ -9,6 +9,7 @@
 #include "tree.h"
 #include "plan.h"
 #include "recorder.h"
+#include "wander.h"
 
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
@@ -200,7 +201,10 @@ class Simulation
   private:
     Ptr<Node> NewNode();
     Ptr<Node> Router(const std::string& name);
-    NetDeviceContainer Cable(Ptr<Node> a, Ptr<Node> b, const SimpleNetDeviceHelper& helper);
+    NetDeviceContainer Cable(Ptr<Node> a,
+                             Ptr<Node> b,
+                             const SimpleNetDeviceHelper& helper,
+                             Ptr<SimpleChannel> channel = nullptr);
     Ptr<Node> NewHost(const std::string& router, double delay_ms);
     void AddLink(const Statement& s);
     void AddFlow(const Statement& s);
@@ -219,6 +223,7 @@ class Simulation
     std::map<std::string, Group> m_groups;
     uint32_t m_net{0x0a000000};
     uint16_t m_port{FIRST_PORT};
+    uint64_t m_seed{1};
     bool m_ecn{false}; // a link marks
 };
 
@@ -247,10 +252,14 @@ Simulation::Router(const std::string& name)
 
 /* No Ipv4AddressHelper: it would install queue disciplines of its own. */
 NetDeviceContainer
-Simulation::Cable(Ptr<Node> a, Ptr<Node> b, const SimpleNetDeviceHelper& helper)
+Simulation::Cable(Ptr<Node> a,
+                  Ptr<Node> b,
+                  const SimpleNetDeviceHelper& helper,
+                  Ptr<SimpleChannel> channel)
 {
     NodeContainer ends(a, b);
-    NetDeviceContainer devices = helper.Install(ends);
+    NetDeviceContainer devices =
+        channel == nullptr ? helper.Install(ends) : helper.Install(ends, channel);
 
     for (uint32_t k = 0; k < 2; k++)
     {
@@ -325,7 +334,17 @@ Simulation::AddLink(const Statement& s)
         helper.DisableFlowControl();
         helper.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize", StringValue(limit));
     }
-    NetDeviceContainer ends = Cable(Router(s.Text("from")), Router(s.Text("to")), helper);
+    Ptr<WanderingChannel> wandering;
+    if (s.Text("wander") != "none")
+    {
+        wandering = CreateObject<WanderingChannel>();
+    }
+    NetDeviceContainer ends =
+        Cable(Router(s.Text("from")), Router(s.Text("to")), helper, wandering);
+    if (wandering != nullptr)
+    {
+        wandering->SetSeries(DynamicCast<SimpleNetDevice>(ends.Get(0)), s.Text("wander"), m_seed);
+    }
     for (uint32_t k = 0; k < 2; k++)
     {
         auto device = DynamicCast<SimpleNetDevice>(ends.Get(k));
@@ -540,7 +559,11 @@ Simulation::Build(const std::vector<Statement>& plan)
 {
     for (auto& s : plan)
     {
-        if (s.Kind() == "link")
+        if (s.Kind() == "run")
+        {
+            m_seed = static_cast<uint64_t>(s.Number("seed"));
+        }
+        else if (s.Kind() == "link")
         {
             AddLink(s);
         }
@@ -552,7 +575,7 @@ Simulation::Build(const std::vector<Statement>& plan)
         {
             AddListeners(s);
         }
-        else if (s.Kind() != "run")
+        else
         {
             AddFlow(s);
         }
