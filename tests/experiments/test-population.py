@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 # pylint: disable=wrong-import-position
 import write_population as population  # noqa: E402
-from lab import guest, network, results, scenario  # noqa: E402
+from lab import guest, merge, network, results, scenario  # noqa: E402
 
 ARGS = types.SimpleNamespace(program=sys.argv.pop(), draws=1, most_kbps=1000)
 SEVERAL, MANY, BBR = 13, 14, 15     # as in fmx-sim-draw.h
@@ -165,6 +165,36 @@ class PeerTest(unittest.TestCase):
                          of('cc', {'peers': {'them': 'them 1.2'}})]}
         self.assertIn('Run: shortq at aa, them (them 1.2) at bb and cc; ',
                       population.peers_dated(runs)[1])
+
+
+class KeepTest(unittest.TestCase):
+    OLD = ['| family | networks | model | shortq | them |', '|---|---|---|---|---|',
+           '| alone | 2 | 2 (0.92) | 1 (0.72) | 0 (0.25) |',
+           '| beside | 3 | 1 (0.50) | 2 (0.60) | 3 (1.00) |',
+           '| all | 5 | 3 (60 %) | 3 (60 %) | 3 (60 %) |']
+
+    def test_a_column_goes_beside_those_that_stay(self):
+        new = ['| family | networks | model | them | others |', '|---|---|---|---|---|',
+               '| alone | 2 | 1 (0.80) | 2 (0.90) | 0 (0.10) |',
+               '| beside | 3 | 1 (0.50) | 0 (0.00) | 1 (0.70) |',
+               '| all | 5 | 2 (40 %) | 2 (40 %) | 1 (20 %) |']
+        self.assertEqual(merge.beside(self.OLD, new, 'networks'), [
+            '| family | networks | model | shortq | them | others |',
+            '|---|---|---|---|---|---|',
+            '| alone | 2 | 1 (0.80) | 1 (0.72) | 2 (0.90) | 0 (0.10) |',
+            '| beside | 3 | 1 (0.50) | 2 (0.60) | 0 (0.00) | 1 (0.70) |',
+            '| all | 5 | 2 (40 %) | 3 (60 %) | 2 (40 %) | 1 (20 %) |'])
+
+    def test_other_networks_are_another_table(self):
+        for new in ([line.replace('| 2 |', '| 4 |', 1) for line in self.OLD], self.OLD[:-1]):
+            with self.assertRaises(ValueError):
+                merge.beside(self.OLD, new, 'networks')
+
+    def test_each_column_is_of_its_own_commit(self):
+        self.assertEqual(merge.dated(
+            'Run: shortq at aa, them (them 1.2) at bb and cc; the model is of aa.',
+            'Run: others at dd, them (them 1.3) at dd; the model is of dd.'),
+            'Run: shortq at aa, them (them 1.3) at dd, others at dd; the model is of dd.')
 
 
 class OutcomeTest(unittest.TestCase):

@@ -3,14 +3,15 @@
 """The population's networks with real pipelines and Linux' TCP.
 
   tests/experiments/write_population.py [--draws N] [--family N...] [--again] [--print]
-      [--peer NAME=PATH]...
+      [--peer NAME=PATH]... [--keep]
 
 Of each family that Linux can make, the first N held-out networks in which no more than
 --most-kbps is to be had: the launch lines of the examples, in virtual time (runner
 `uml`; what has a result is not run again), beside what the model makes of the same
 networks (BUILD/subprojects/fairmix/tests/sim/draws).  The same rule judges both.  Writes
 the table between the markers of README.md here; --print also says each network.  With
---peer also the table of peers: a program of others in each bundle's place (README.md).
+--peer also the table of peers: a program of others in each bundle's place (README.md);
+with --keep only they run, and the table's other columns stay.
 """
 import argparse
 import csv
@@ -28,7 +29,7 @@ sys.path.insert(0, str(HERE))
 
 # pylint: disable=wrong-import-position
 import run  # noqa: E402
-from lab import ages, measures, results, scenario  # noqa: E402
+from lab import ages, measures, merge, results, scenario  # noqa: E402
 
 PAGE = HERE / 'README.md'
 FROM_S, END_S = 60, 160         # as in the model
@@ -196,8 +197,8 @@ def table(families):
 
 
 def peers_table(senders):
-    """@senders: {name: families, as table() has them}, ours first"""
-    ours = senders[OURS]
+    """@senders: {name: families, as table() has them}, in the order of the columns"""
+    ours = next(iter(senders.values()))
 
     def cell(rows, side):
         ok = sum(d['ok'] == '1' if side == 0 else good for d, _, good in rows)
@@ -236,6 +237,14 @@ def fill_in(name, lines):
     pattern = re.compile(rf'(<!-- {name}: .*?-->\n).*?(<!-- end -->)', re.S)
     PAGE.write_text(pattern.sub(lambda m: m[1] + '\n'.join(lines) + '\n' + m[2],
                                 text), encoding='utf-8')
+
+
+def beside_the_page_s(lines):
+    """A table of peers and its date, with the columns that only the page has"""
+    old = re.search(r'<!-- peers: .*?-->\n(.*?)\n<!-- end -->',
+                    PAGE.read_text(encoding='utf-8'), re.S)[1].splitlines()
+    return merge.beside(old[:-2], lines[:-2], 'networks') + \
+        ['', merge.dated(old[-1], lines[-1])]
 
 
 def draws_of(family, args):
@@ -292,7 +301,10 @@ def arguments():
     p.add_argument('--again', action='store_true')
     p.add_argument('--print', action='store_true')
     p.add_argument('--peer', action='append', default=[], metavar='NAME=PATH')
+    p.add_argument('--keep', action='store_true')
     args = p.parse_args()
+    if args.keep and not args.peer:
+        p.error('--keep needs a --peer')
     args.program = pathlib.Path(args.build) / 'subprojects/fairmix/tests/sim/draws'
     args.short, args.todo = False, []
     args.out = pathlib.Path(args.build) / 'experiments' / 'population'
@@ -302,7 +314,7 @@ def arguments():
 def main():
     args = arguments()
     draws = [(f, d) for f in args.family for d in draws_of(f, args)]
-    senders = [OURS, *(peer.split('=', 1)[0] for peer in args.peer)]
+    senders = ([] if args.keep else [OURS]) + [p.split('=', 1)[0] for p in args.peer]
     chosen = {name: [prepare(f, d, args, name) for f, d in draws] for name in senders}
     if args.todo and run.run_all(args.todo, args):
         return 1
@@ -310,9 +322,13 @@ def main():
     for name in senders:
         rows[name], runs[name] = judge_all(draws, chosen[name], args)
     families = {name: by_family(rows[name], args) for name in senders}
-    tables = {'pipelines': table(families[OURS]) + dated(runs[OURS])}
+    tables = {}
+    if not args.keep:
+        tables['pipelines'] = table(families[OURS]) + dated(runs[OURS])
     if args.peer:
         tables['peers'] = peers_table(families) + peers_dated(runs)
+    if args.keep:
+        tables['peers'] = beside_the_page_s(tables['peers'])
     for name, lines in tables.items():
         if not args.print:
             fill_in(name, lines)
