@@ -359,6 +359,33 @@ class PeerTest(unittest.TestCase):
                            .replace('[[0, 1000], [5, 500]]', '1000')).runs()[0]
         self.assertIsNone(ns2.refuses(tfrc))
 
+    def test_ns2_takes_tfrc_beside_tcps_of_one_kind_through_a_queue_of_packets(self):
+        def of(*tcps):
+            flows = ''.join(f'[flow.t{i}]\nkind = "tcp"\ncc = "{cc}"\n'
+                            f'start_s = {5 * i}\n{more}\n'
+                            for i, (cc, more) in enumerate(tcps))
+            return scenario_of(f"""
+                title = "x"
+                duration_s = 10
+                [link.wan]
+                rate_bps = 1000
+                delay_ms = 10
+                queue_packets = 20
+                [flow.a]
+                kind = "bundle"
+                controller = "tfrc"
+                {flows}""").runs()[0]
+        two = of(('reno', ''), ('reno', ''))
+        self.assertIsNone(ns2.refuses(two))
+        self.assertIsNotNone(ns2.refuses(of(('reno', ''), ('cubic', ''))))
+        self.assertIsNotNone(ns2.refuses(of(('reno', 'from = "far"\nto = "near"'))))
+        with tempfile.TemporaryDirectory() as folder, \
+                mock.patch.object(ns2.shutil, 'which', lambda _: '/bin/ns'):
+            command, _ = ns2.prepare(two, pathlib.Path(folder), folder)
+        for word in ('queue_bytes=0', 'queue_packets=20', 'tcp=t0,t1', 'cc=reno'):
+            self.assertIn(word, command)
+        self.assertIn('tcp_start_s=0,5', [w.replace('.0', '') for w in command])
+
 
 @unittest.skipUnless(numpy and shutil.which('gst-launch-1.0'),
                      'needs python3-numpy and gst-launch-1.0')

@@ -16,6 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 # pylint: disable=wrong-import-position
 import write_population as population  # noqa: E402
+import write_tfrc_sp as tfrc_sp  # noqa: E402
 from lab import guest, merge, network, results, scenario  # noqa: E402
 
 ARGS = types.SimpleNamespace(program=sys.argv.pop(), draws=1, most_kbps=1000)
@@ -195,6 +196,29 @@ class KeepTest(unittest.TestCase):
             'Run: shortq at aa, them (them 1.2) at bb and cc; the model is of aa.',
             'Run: others at dd, them (them 1.3) at dd; the model is of dd.'),
             'Run: shortq at aa, them (them 1.3) at dd, others at dd; the model is of dd.')
+
+
+class Ns2Test(unittest.TestCase):
+    def test_it_has_drop_tail_queues_and_tcps_that_never_pause(self):
+        with tempfile.TemporaryDirectory() as folder:
+            args = types.SimpleNamespace(out=pathlib.Path(folder))
+            for family, told in ((0, True), (1, True), (2, False), (6, False),
+                                 (population.REVERSE, False), (9, False)):
+                draw = population.draws_of(family, ARGS)[0]
+                s = tfrc_sp.prepare(family, draw, args)
+                self.assertEqual(s is not None, told, draw['family'])
+                if s:
+                    run = s.runs(runner='ns2')[0]
+                    self.assertEqual(run.bundles['own0']['controller'], 'tfrc')
+                    self.assertEqual(run.seed, int(draw['seed']))
+
+    def test_its_table_has_both_sides(self):
+        one = {'family': 'alone', 'tcps': '0', 'transfer_bytes': '0', 'access_ms': '1'}
+        rows = [({**one, 'ok': '1', 'used': '0.90'}, {'used': 0.5}, False),
+                ({**one, 'ok': '0', 'used': '0.94'}, {'used': 0.95}, True)]
+        self.assertEqual(tfrc_sp.table({4: rows, 5: rows})[2:5], [
+            '| alone | 2 | 1 (0.72) | 1 (0.92) |', '| alone | 2 | 1 (0.72) | 1 (0.92) |',
+            '| all | 4 | 2 | 2 |'])
 
 
 class OutcomeTest(unittest.TestCase):

@@ -98,9 +98,9 @@ def tcp_of(draw, number, family):
     return out + [f'start_s = {NEXT_TCP_S * number}']
 
 
-def scenario_text(draw, family, sender=OURS):
+def scenario_text(draw, family, sender=OURS, runner='uml'):
     out = [f'title = "{draw["family"]} {draw["seed"]}"', f'duration_s = {END_S}',
-           'runners = ["uml"]', f'seeds = [{draw["seed"]}]', '[link.wan]',
+           f'runners = ["{runner}"]', f'seeds = [{draw["seed"]}]', '[link.wan]',
            *link_of(draw, family)]
     for i, access_ms in enumerate(draw['access_ms'].split()):
         out += bundle_of(draw, i, access_ms, sender)
@@ -136,7 +136,7 @@ def outcome(result, draw, family):
         'packet_s': float(draw['packet_s']),
         'own_loss': measures.mean(lost(result, [f]) for f in own),
         'tcp_loss': lost(result, tcps)}
-    return out if result.run.peers else {**out, **voices(result, own)}
+    return out if result.run.peers or not result.senders else {**out, **voices(result, own)}
 
 
 def voices(result, own):
@@ -254,15 +254,15 @@ def draws_of(family, args):
     return list(csv.DictReader(text.splitlines()))
 
 
-def made(s, args):
+def made(s, args, runner='uml'):
     """The result of the one run of a scenario, or None."""
-    found = s.runs(runner='uml')[0]
-    folder = results.folder_of(args.out, found, 'uml', args.short)
+    found = s.runs(runner=runner)[0]
+    folder = results.folder_of(args.out, found, runner, args.short)
     manifest = folder / 'manifest.json'
     if not manifest.exists():
         return None
     told = json.loads(manifest.read_text(encoding='utf-8'))
-    return results.Result(found, 'uml', folder, told) if told['complete'] else None
+    return results.Result(found, runner, folder, told) if told['complete'] else None
 
 
 def prepare(family, draw, args, sender=OURS):

@@ -9,13 +9,14 @@
 #
 #   ns tfrc-sp.tcl run seconds=120 rate_bps=500e3 delay_s=0.05 queue_bytes=18750
 #       packet_bytes=160 app_bps=768e3 start_s=5 cc=cubic seed=1 flow=media
-#       tcp=tcp link=wan
-#     beside one TCP (cc=none: alone); writes flows.csv and links.csv
+#       tcp=tcp tcp_start_s=0 link=wan
+#     beside a TCP, or several of one kind (tcp=one,two tcp_start_s=0,5; cc=none: alone);
+#     queue_packets=20 instead of queue_bytes; writes flows.csv and links.csv
 #
 # Needs ns-2.35 (Debian: apt-get install ns2).
 
-array set word {cc none tcp tcp flow media link wan loss 0 seed 1
-                intervals 0}
+array set word {cc none tcp tcp tcp_start_s 0 flow media link wan loss 0 seed 1
+                intervals 0 queue_packets 0}
 set mode [lindex $argv 0]
 foreach pair [lrange $argv 1 end] {
   set word([lindex [split $pair =] 0]) [lindex [split $pair =] 1]
@@ -73,9 +74,9 @@ proc table {} {
 proc look {} {
   global ns monitor word flows links before
   set now [$ns now]
-  set names [list "" $word(flow) $word(tcp)]
+  set names [list "" $word(flow) {*}[split $word(tcp) ,]]
   set classifier [$monitor classifier]
-  foreach fid {1 2} {
+  for {set fid 1} {$fid < [llength $names]} {incr fid} {
     set counts [$classifier lookup auto 0 0 $fid]
     if {$counts == ""} {
       continue
@@ -104,7 +105,12 @@ proc look {} {
 proc run {} {
   global ns near far word monitor flows links before
   $ns duplex-link $near $far $word(rate_bps) [expr {$word(delay_s)}]s DropTail
-  $ns queue-limit $near $far $word(queue_bytes)
+  if {$word(queue_packets)} {
+    [[$ns link $near $far] queue] set queue_in_bytes_ false
+    $ns queue-limit $near $far $word(queue_packets)
+  } else {
+    $ns queue-limit $near $far $word(queue_bytes)
+  }
   $ns queue-limit $far $near 1000000
   set monitor [$ns makeflowmon Fid]
   $ns attach-fmon [$ns link $near $far] $monitor
@@ -114,10 +120,13 @@ proc run {} {
     [expr {$word(app_bps) * ($word(packet_bytes) - 40) / $word(packet_bytes)}] \
     $start_s
   if {$word(cc) != "none"} {
-    set tcp [$ns create-connection TCP/Linux $near TCPSink/Sack1/DelAck $far 2]
-    $ns at 0 "$tcp select_ca $word(cc)"
-    set ftp [$tcp attach-app FTP]
-    $ns at 0 "$ftp start"
+    set fid 1
+    foreach start_s [split $word(tcp_start_s) ,] {
+      set tcp [$ns create-connection TCP/Linux $near TCPSink/Sack1/DelAck $far [incr fid]]
+      $ns at 0 "$tcp select_ca $word(cc)"
+      set ftp [$tcp attach-app FTP]
+      $ns at $start_s "$ftp start"
+    }
   }
   set flows [open flows.csv w]
   puts $flows "t_s,flow,sent_bps,received_bps,sent_packets,received_packets,lost_packets,delay_ms,ssrcs"
