@@ -327,7 +327,7 @@ def main():
         tables['pipelines'] = table(families[OURS]) + dated(runs[OURS])
     if args.peer:
         tables['peers'] = peers_table(families) + peers_dated(runs)
-    if args.keep:
+    if args.keep and not args.print:
         tables['peers'] = beside_the_page_s(tables['peers'])
     for name, lines in tables.items():
         if not args.print:
