@@ -22,6 +22,9 @@
 /* [RFC8888 3.1] "an unsigned 13-bit value" in 1/1024 s */
 #define ATO_RANGE (8 * FMX_SECOND)
 
+#define LARGE_REPORT 4.0        /* times what the last ones told of */
+#define SIZE_GAIN 0.125
+
 /* What one per-packet feedback has told so far. */
 typedef struct
 {
@@ -30,6 +33,7 @@ typedef struct
   uint32_t ssrc;
   bool has_ssrc;
   FmxStream *stream;
+  unsigned n_metrics;
   uint32_t n_acked;
   FmxSentPacket newest;
   FmxDuration newest_offset;
@@ -139,6 +143,7 @@ on_acknowledged (FmxRateSender *sender, Digest *digest,
 static void
 on_metric (FmxRateSender *sender, Digest *digest, const FmxCcfbMetric *metric)
 {
+  digest->n_metrics++;
   if (!digest->has_ssrc || metric->ssrc != digest->ssrc) {
     digest->has_ssrc = true;
     digest->ssrc = metric->ssrc;
@@ -257,12 +262,17 @@ end_breaker_round (FmxRateSender *sender, FmxTime now)
 }
 
 /* What a report does not tell of may stand in its next packet.  Fewer than last time, and
- * one was lost; fewer twice, and that is all. */
+ * one was lost; fewer twice, and that is all.  After a pause of the path one that had a
+ * packet has two: a large one waits for whatever comes next. */
 static bool
-is_whole (FmxRateSender *sender, uint32_t report_mid32)
+is_whole (FmxRateSender *sender, uint32_t report_mid32, unsigned n_metrics)
 {
   FmxReportParts *parts = &sender->parts;
+  bool is_large = parts->size > 0.0 && !parts->was_large
+      && n_metrics > LARGE_REPORT * parts->size;
 
+  parts->size += (parts->size > 0.0 ? SIZE_GAIN : 1.0)
+      * (n_metrics - parts->size);
   if (report_mid32 != parts->mid32) {
     bool is_short = parts->n < parts->expected;
 
@@ -272,7 +282,8 @@ is_whole (FmxRateSender *sender, uint32_t report_mid32)
     parts->mid32 = report_mid32;
     parts->n = 0;
   }
-  return ++parts->n >= parts->expected;
+  parts->was_large = is_large;
+  return ++parts->n >= parts->expected && !is_large;
 }
 
 /* Packets from before the receiver came are nobody's loss. */
@@ -360,7 +371,7 @@ end (FmxRateSender *sender, Digest *digest, uint32_t report_mid32, FmxTime now)
   fmx_bottleneck_rate_end (&sender->bottleneck, now);
   fmx_rate_train_end (&sender->train, sender->acked_sent);
   fmx_delay_slope_end (&sender->slope, now);
-  if (is_whole (sender, report_mid32))
+  if (is_whole (sender, report_mid32, digest->n_metrics))
     (void) fmx_rate_sender_drain_losses (sender, now);
   end_breaker_round (sender, now);
   fmx_rate_sender_digest (sender, digest->n_acked > 0, now);

@@ -230,15 +230,15 @@ typedef struct
   uint32_t lost;
 } FmxBreakerRound;
 
-/** Which packet of a report this is: more streams than one holds take several, of one
- * report timestamp ([RFC8888 3.1]) */
+/** Which packet of a report this is: several have one timestamp ([RFC8888 3.1]) */
 typedef struct
 {
   /*< private >*/
   uint32_t mid32;
   unsigned n;                   /* with that timestamp so far */
   unsigned expected;            /* as many as the report before had */
-  bool was_short;               /* that had fewer: one of its packets was lost, or ... */
+  bool was_short, was_large;    /* the one before; the packet before */
+  double size;                  /* metrics in a packet, mean of the last few */
 } FmxReportParts;
 
 /** Who is believed. */

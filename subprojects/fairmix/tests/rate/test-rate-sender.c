@@ -411,38 +411,6 @@ test_a_flood_of_ssrcs_costs_no_more (void **state)
   assert_in_range (stats.n_forgotten, 90000, 100000);
 }
 
-/* Each of 120 streams sends a packet each 20 ms, and each 100 ms two packets of feedback
- * tell of all that arrived: of 60 streams each. */
-static void
-test_a_report_of_two_packets_loses_nothing (void **state)
-{
-  FmxRateSenderParams params = make_params ();
-  FmxDuration tick = 20 * MS;
-  FmxRateSenderStats stats;
-  FmxTime now = S;
-
-  (void) state;
-  start (&params);
-  for (unsigned seq = 0; seq < 100; seq++, now += (FmxTime) tick) {
-    for (unsigned ssrc = 1; ssrc <= 120; ssrc++)
-      fmx_rate_sender_on_sent (&sender, ssrc, (uint16_t) seq, 200, now);
-    for (unsigned part = 0; part < 2 && seq % 5 == 4; part++) {
-      FmxCcfbMetric metrics[5 * 60];
-
-      for (unsigned i = 0; i < N_ELEMENTS (metrics); i++)
-        metrics[i] = (FmxCcfbMetric) { 1 + part * 60 + i / 5,
-        (uint16_t) (seq - 4 + i % 5), true, 0, (4 - i % 5) * tick
-        };
-      fmx_rate_sender_on_metrics (&sender, metrics, N_ELEMENTS (metrics),
-          (uint32_t) (now * 65536 / S), now + 5 * MS);
-    }
-  }
-  fmx_rate_sender_get_stats (&sender, &stats, now);
-  assert_int_equal (stats.n_acked, 120 * 100);
-  assert_int_equal (stats.n_late, 0);
-  assert_int_equal (stats.n_loss_events, 0);
-}
-
 /* Of four that are coupled, one has 1.6 equal parts: its rate is 1.6 times what a flow finds
  * that has one. */
 static void
@@ -474,7 +442,6 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test (test_a_report_of_two_packets_loses_nothing),
     cmocka_unit_test (test_default_params_are_valid),
     cmocka_unit_test (test_starts_with_the_initial_rate_and_says_so),
     cmocka_unit_test (test_measures_what_is_sent_and_received),
