@@ -444,6 +444,7 @@ fmx_shortq_drains_late (FmxRateController *rc, const FmxRateFeedback *fb,
   s->drains_late = false;
   if (fmx_time_to_s (s->drain_queue - standing) > s->drain_expected_s)
     return false;
+  s->constant_time = now;
   drained (rc, fb, now);
   return true;
 }

@@ -93,6 +93,40 @@ test_steps_at_a_ceiling_double_while_no_queue_shows (void **state)
   assert_in_range (n_near, 8, 16);
 }
 
+/* A ceiling of 400 kbit/s was found, and trains told what the path carries while others
+ * filled it.  A packet meets @queue each 2 s.  Returns: the rate after 8 s */
+static double
+rate_where_the_path_has (double path_bps, FmxDuration queue)
+{
+  Told t = told_ceiling (400e3, 1);
+
+  t.fb.path_bps = path_bps;
+  for (unsigned n = 0; n < 4; n++) {
+    told_for (&t, STEP, queue);
+    told_for (&t, 2 * S - STEP, 0);
+  }
+  return t.rc.rate_bps;
+}
+
+/* The ceiling was theirs as well.  More than a half is found by steps. */
+static void
+test_what_is_left_of_a_known_path_is_taken_soon (void **state)
+{
+  double by_steps = rate_where_the_path_has (0.0, 0);
+
+  (void) state;
+  assert_true (rate_where_the_path_has (3e6, 0) > 1.5 * by_steps);
+  assert_true (rate_where_the_path_has (700e3, 0) <= by_steps);
+}
+
+static void
+test_what_somebody_uses_is_not_taken_soon (void **state)
+{
+  (void) state;
+  assert_true (rate_where_the_path_has (3e6, 15 * MS)
+      == rate_where_the_path_has (0.0, 15 * MS));
+}
+
 /* [RFC5348 4.3] recv_limit; [RFC7661] */
 static void
 test_who_sends_little_keeps_the_rate (void **state)
@@ -254,6 +288,8 @@ main (void)
     cmocka_unit_test
         (test_a_ceiling_is_felt_for_and_forgotten_where_it_was_passed),
     cmocka_unit_test (test_steps_at_a_ceiling_double_while_no_queue_shows),
+    cmocka_unit_test (test_what_is_left_of_a_known_path_is_taken_soon),
+    cmocka_unit_test (test_what_somebody_uses_is_not_taken_soon),
     cmocka_unit_test (test_who_sends_little_keeps_the_rate),
     cmocka_unit_test (test_who_sends_little_falls_to_what_arrives),
     cmocka_unit_test (test_no_step_passes_the_equation),
