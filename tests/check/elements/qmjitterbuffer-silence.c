@@ -195,14 +195,16 @@ static void
 lose_after_a_pause (guint n_before, guint pause, guint lost)
 {
   GstHarness *h = harness_new ("qmjitterbuffer");
-  guint n = 0, end = n_before + lost + 6;
+  guint n, end = n_before + lost + 6;
 
-  for (; n < n_before; n++)
+  push_in_slot (h, 0, 0);
+  pull_due (h, 0);              /* before the clock moves on */
+  for (n = 1; n < n_before; n++)
     push_in_slot (h, n, n);
   for (; n < end; n++)
     if (n != n_before + lost)
       push_in_slot (h, n, n + pause);
-  for (n = 0; n < end; n++)
+  for (n = 1; n < end; n++)
     if (n != n_before + lost)
       pull_due (h, n);
   fail_unless_equals_uint64 (stat_of (h, "num-lost"), 1);
