@@ -37,6 +37,7 @@ static GstBusSyncReply
 hear (GstBus * bus, GstMessage * message, gpointer user_data)
 {
   Box *box = user_data;
+  gboolean goes_on;
   guint n;
 
   gst_structure_get_uint (gst_message_get_structure (message), "n", &n);
@@ -50,7 +51,10 @@ hear (GstBus * bus, GstMessage * message, gpointer user_data)
     fail_unless_equals_int (box->n_told, n + 1);
     fail_unless_equals_int (gst_fairmix_outbox_get_n (box->outbox), 3);
   }
-  if (box->n_decided < box->n_flood)
+  g_mutex_lock (&box->lock);
+  goes_on = box->n_decided < box->n_flood;
+  g_mutex_unlock (&box->lock);
+  if (goes_on)
     decide (box);
   gst_message_unref (message);
   return GST_BUS_DROP;

@@ -402,9 +402,10 @@ ask_for_level (GstBus * bus G_GNUC_UNUSED, GstMessage * message, gpointer user)
     GstElement *element = GST_ELEMENT (GST_MESSAGE_SRC (message)->parent);
 
     fail_unless_equals_int ((gint) element_stat (element, "level"), 0);
-    (*(guint *) user)++;
+    g_atomic_int_inc ((gint *) user);
   }
-  return GST_BUS_PASS;
+  gst_message_unref (message);
+  return GST_BUS_DROP;
 }
 
 /* As applications do that give threads a priority. */
