@@ -41,6 +41,7 @@ CAPS = ('application/x-rtp,media=application,payload=96,clock-rate=90000,'
 STIFFNESS = 0.5                         # N for each mm inside the surface
 MAX_SLOPE = 2.0                         # nothing steeper is felt
 PRESSED = 2.0                           # the hand, in mm
+ENDS = {signal.SIGINT, signal.SIGTERM}
 POSITIONS, ANSWERS = 5100, 5102         # ports, when both ends are here
 
 
@@ -277,11 +278,15 @@ def main():
             scene(args.port, *args.peer, args.delay, args.jitter)
         device(args.port, *args.peer, args.seconds)
         return
+    # who is told to end while it begins has to know of it
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)
     with subprocess.Popen(
             [sys.executable, __file__, 'scene', str(POSITIONS),
              f'127.0.0.1:{ANSWERS}', '--delay', str(args.delay), '--jitter',
-             str(args.jitter)]) as far:
+             str(args.jitter)],
+            preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)) as far:
         try:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
             device(ANSWERS, '127.0.0.1', POSITIONS, args.seconds, far)
         finally:
             far.terminate()
