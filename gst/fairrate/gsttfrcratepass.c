@@ -311,21 +311,25 @@ gst_tfrc_rate_push_waiting (GstTfrcRate * self)
   GST_PAD_STREAM_UNLOCK (self->sinkpad);
 }
 
+/* A train of padding leaves at once, but nothing endless: where the rate is high the next
+ * packet is due before this one has been pushed. */
 void
 gst_tfrc_rate_push_probe (GstTfrcRate * self)
 {
-  GstBuffer *probe;
+  GstFlowReturn flow = GST_FLOW_OK;
 
   GST_PAD_STREAM_LOCK (self->sinkpad);
-  do {                          /* a train of padding leaves at once */
+  for (guint i = 0; i < FMX_RATE_TRAIN_PACKETS && flow >= GST_FLOW_OK; i++) {
+    GstBuffer *probe;
+
     gst_fairmix_lock_acquire (&self->lock);
     probe = gst_tfrc_rate_take_probe (self);
     gst_fairmix_lock_release (&self->lock);
-    if (probe != NULL) {
-      GST_LOG_OBJECT (self, "probe %" GST_PTR_FORMAT, probe);
-      gst_pad_push (self->srcpad, probe);
-    }
-  } while (probe != NULL);
+    if (probe == NULL)
+      break;
+    GST_LOG_OBJECT (self, "probe %" GST_PTR_FORMAT, probe);
+    flow = gst_pad_push (self->srcpad, probe);
+  }
   GST_PAD_STREAM_UNLOCK (self->sinkpad);
 }
 

@@ -217,6 +217,67 @@ GST_START_TEST (test_padding_finds_the_room_that_is_wanted)
 
 GST_END_TEST;
 
+/* Who takes padding needs longer for each packet than the rate allows between two. */
+typedef struct
+{
+  GstTestClock *clock;
+  GstFlowReturn flow;
+  guint n;                      /* packets that were offered; atomic */
+} Taker;
+
+#define SLOW_STEPS 50           /* each takes 10 us: all less than the timer's 1 ms */
+
+static GstPadProbeReturn
+take_slowly (GstPad * pad G_GNUC_UNUSED, GstPadProbeInfo * info,
+    gpointer user_data)
+{
+  Taker *taker = user_data;
+  GstClock *clock = GST_CLOCK (taker->clock);
+
+  if (g_atomic_int_add (&taker->n, 1) < SLOW_STEPS)
+    gst_test_clock_set_time (taker->clock, gst_clock_get_time (clock)
+        + 10 * GST_USECOND);
+  gst_buffer_unref (GST_PAD_PROBE_INFO_BUFFER (info));
+  GST_PAD_PROBE_INFO_FLOW_RETURN (info) = taker->flow;
+  return GST_PAD_PROBE_HANDLED;
+}
+
+static const struct
+{
+  GstFlowReturn flow;
+  guint n_offered;
+} takers[] = {
+  {GST_FLOW_OK, FMX_RATE_TRAIN_PACKETS},
+  {GST_FLOW_FLUSHING, 1},
+  {GST_FLOW_EOS, 1},
+  {GST_FLOW_ERROR, 1},
+};
+
+/* Upstream waits meanwhile, and so does whoever stops the element. */
+GST_START_TEST (test_padding_ends_however_high_the_rate)
+{
+  Taker taker = {.flow = takers[__i__].flow };
+  Path path = { 0 };
+
+  setup_element (&path.f);
+  g_object_set (path.f.element, "initial-bitrate", 1000000000, "min-bitrate",
+      1000000000, NULL);
+  setup_harness (&path.f);
+  path_setup_receiver (&path, 1);
+  path_run (&path, GST_SECOND);
+  fail_unless_equals_int (path.n_probes, 0);
+  taker.clock = path.f.clock;
+  gst_pad_add_probe (path.f.rtp->sinkpad, GST_PAD_PROBE_TYPE_BUFFER,
+      take_slowly, &taker, NULL);
+  fail_unless (gst_harness_push_event (path.f.rtp,
+          gst_fairmix_wanted_bitrate_event_new (2000000000)));
+  advance (&path.f, 10 * GST_USECOND);
+  fail_unless_equals_int (g_atomic_int_get (&taker.n), takers[__i__].n_offered);
+  path_teardown (&path);
+}
+
+GST_END_TEST;
+
 static Suite *
 tfrcrate_probing_suite (void)
 {
@@ -233,6 +294,8 @@ tfrcrate_probing_suite (void)
       test_a_flush_while_probing_holds_the_probes_until_the_segment);
   tcase_add_test (tc, test_after_eos_there_are_no_probes);
   tcase_add_test (tc, test_padding_finds_the_room_that_is_wanted);
+  tcase_add_loop_test (tc, test_padding_ends_however_high_the_rate, 0,
+      G_N_ELEMENTS (takers));
   return suite;
 }
 
