@@ -8,6 +8,8 @@
 
 /* Posted in one go, of which each may take the application as long as it likes */
 #define MOST_AT_ONCE 1000
+/* May wait: what one removal of very many streams says, and some megabytes */
+#define MOST_WAITING 10000
 
 struct _GstFairmixOutbox
 {
@@ -15,6 +17,7 @@ struct _GstFairmixOutbox
   GQueue messages;
   gboolean posting;             /* a thread has taken on what is there */
   gint n;                       /* atomic: of messages */
+  guint64 n_dropped;
 };
 
 GstFairmixOutbox *
@@ -35,13 +38,37 @@ gst_fairmix_outbox_free (GstFairmixOutbox * outbox)
   g_free (outbox);
 }
 
+/* with the lock; returns: (transfer full): the oldest that can be spared.  Warnings are
+ * few, and said once. */
+static GstMessage *
+gst_fairmix_outbox_take_oldest (GstFairmixOutbox * outbox)
+{
+  GList *link = outbox->messages.head;
+  GstMessage *message;
+
+  while (link->next != NULL && GST_MESSAGE_TYPE (link->data)
+      != GST_MESSAGE_ELEMENT)
+    link = link->next;
+  message = link->data;
+  g_queue_delete_link (&outbox->messages, link);
+  return message;
+}
+
 void
 gst_fairmix_outbox_add (GstFairmixOutbox * outbox, GstMessage * message)
 {
+  GstMessage *dropped = NULL;
+
   gst_fairmix_lock_acquire (&outbox->lock);
+  if (outbox->messages.length >= MOST_WAITING) {
+    dropped = gst_fairmix_outbox_take_oldest (outbox);
+    outbox->n_dropped++;
+  } else {
+    g_atomic_int_inc (&outbox->n);
+  }
   g_queue_push_tail (&outbox->messages, message);
-  g_atomic_int_inc (&outbox->n);
   gst_fairmix_lock_release (&outbox->lock);
+  g_clear_pointer (&dropped, gst_message_unref);
 }
 
 void
@@ -73,6 +100,17 @@ guint
 gst_fairmix_outbox_get_n (GstFairmixOutbox * outbox)
 {
   return (guint) g_atomic_int_get (&outbox->n);
+}
+
+guint64
+gst_fairmix_outbox_get_n_dropped (GstFairmixOutbox * outbox)
+{
+  guint64 n_dropped;
+
+  gst_fairmix_lock_acquire (&outbox->lock);
+  n_dropped = outbox->n_dropped;
+  gst_fairmix_lock_release (&outbox->lock);
+  return n_dropped;
 }
 
 void

@@ -13,7 +13,8 @@ G_BEGIN_DECLS
  * must be told without it, for whoever hears of it may call back, and in the
  * order in which it was decided.  So messages are put in here with whatever
  * locks held, and posted later with none; they leave in the order in which
- * they came, whichever threads post them.
+ * they came, whichever threads post them.  Where whoever hears them takes longer
+ * than they take to come, the oldest go: 10000 wait.  Warnings stay.
  *
  * All functions may be called from any thread.
  */
@@ -45,7 +46,10 @@ void gst_fairmix_outbox_post (GstFairmixOutbox * outbox, GstElement * element);
 /* Returns: how many messages nobody has begun to post */
 guint gst_fairmix_outbox_get_n (GstFairmixOutbox * outbox);
 
-/* Drops what has not been posted. */
+/* Returns: how many were dropped because others came */
+guint64 gst_fairmix_outbox_get_n_dropped (GstFairmixOutbox * outbox);
+
+/* Drops what has not been posted; nobody counts that. */
 void gst_fairmix_outbox_clear (GstFairmixOutbox * outbox);
 
 G_END_DECLS

@@ -198,7 +198,9 @@ gst_partial_mix_create_stats (GstPartialMix * self)
       "n-loops", G_TYPE_UINT64, self->counters.n_loops,
       "n-disbelieved", G_TYPE_UINT64, self->counters.n_disbelieved,
       "n-malformed", G_TYPE_UINT64, n_malformed,
-      "n-unknown-format", G_TYPE_UINT64, n_unknown, NULL);
+      "n-unknown-format", G_TYPE_UINT64, n_unknown,
+      "n-messages-dropped", G_TYPE_UINT64,
+      gst_fairmix_outbox_get_n_dropped (self->outbox), NULL);
   add_streams (self, s, now);
   src_pads = g_ptr_array_ref (self->src_pads);
   GST_PARTIAL_MIX_UNLOCK (self);

@@ -164,6 +164,39 @@ GST_START_TEST (test_what_was_dropped_is_not_told)
 
 GST_END_TEST;
 
+/* What is said of a flood of streams is told slower than they come. */
+GST_START_TEST (test_the_oldest_go_where_too_many_wait_but_no_warning)
+{
+  const guint n_waiting = 10000, n_more = 7;
+  GstMessage *message;
+  GError *error =
+      g_error_new_literal (GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
+      "once");
+  Box box;
+
+  box_init (&box);
+  gst_bus_set_sync_handler (box.bus, NULL, NULL, NULL);
+  gst_fairmix_outbox_add (box.outbox, gst_message_new_warning (NULL, error,
+          NULL));
+  g_error_free (error);
+  while (box.n_decided < n_waiting + n_more)
+    decide (&box);
+  fail_unless_equals_int (gst_fairmix_outbox_get_n (box.outbox), n_waiting);
+  fail_unless_equals_int (gst_fairmix_outbox_get_n_dropped (box.outbox),
+      n_more + 1);
+  while (gst_fairmix_outbox_get_n (box.outbox) > 0)
+    gst_fairmix_outbox_post (box.outbox, box.element);
+  message = gst_bus_pop (box.bus);
+  fail_unless_equals_int (GST_MESSAGE_TYPE (message), GST_MESSAGE_WARNING);
+  gst_message_unref (message);
+  for (box.n_told = n_more + 1; box.n_told < box.n_decided;)
+    hear (box.bus, gst_bus_pop (box.bus), &box);
+  fail_unless (gst_bus_pop (box.bus) == NULL);
+  box_clear (&box);
+}
+
+GST_END_TEST;
+
 static Suite *
 outbox_suite (void)
 {
@@ -176,6 +209,7 @@ outbox_suite (void)
   tcase_add_test (tc, test_a_message_from_within_waits_for_those_before_it);
   tcase_add_test (tc, test_nobody_posts_for_others_for_ever);
   tcase_add_test (tc, test_what_was_dropped_is_not_told);
+  tcase_add_test (tc, test_the_oldest_go_where_too_many_wait_but_no_warning);
   return suite;
 }
 

@@ -10,6 +10,7 @@ typedef struct
 {
   RigListener *listener;
   GString *told;
+  guint n_heard;
 } Hearer;
 
 /* An application that answers the first stream that leaves with another target:
@@ -38,7 +39,7 @@ hear (GstBus * bus, GstMessage * message, gpointer user_data)
 GST_START_TEST (test_messages_come_in_the_order_of_the_decisions)
 {
   Rig *rig = rig_new (NULL);
-  Hearer hearer = { rig_listener (rig, "src_0", NULL), NULL };
+  Hearer hearer = {.listener = rig_listener (rig, "src_0", NULL) };
   RigTalker *leaver;
 
   rig_talkers (rig, 1, 1, RIG_OPUS);
@@ -161,6 +162,44 @@ GST_START_TEST (test_who_hears_others_is_not_warned)
 
 GST_END_TEST;
 
+#define FLOOD 10100             /* more than may wait */
+
+/* An application that takes so long for its first message that very many are due then */
+static GstBusSyncReply
+hear_slowly (GstBus * bus, GstMessage * message, gpointer user_data)
+{
+  Hearer *hearer = user_data;
+
+  if (gst_message_has_name (message, "fairmix-selection")
+      && hearer->n_heard++ == 0)
+    for (guint i = 0; i < FLOOD; i++)
+      rig_set_target (hearer->listener, i % 2 == 0 ? 0 : 64000);
+  gst_message_unref (message);
+  return GST_BUS_DROP;
+}
+
+GST_START_TEST (test_messages_that_nobody_waits_for_are_bounded_and_counted)
+{
+  Rig *rig = rig_new (NULL);
+  Hearer hearer = {.listener = rig_listener (rig, "src_0", NULL) };
+  guint n_dropped;
+
+  rig_talkers (rig, 1, 3, RIG_PCMU);
+  rig_play (rig);
+  rig_run (rig, 10);
+  fail_unless_equals_int (rig_stat (rig, "n-messages-dropped"), 0);
+  gst_bus_set_sync_handler (rig->bus, hear_slowly, &hearer, NULL);
+  rig_set_target (hearer.listener, 64000);
+  n_dropped = (guint) rig_stat (rig, "n-messages-dropped");
+  fail_unless (n_dropped > 0 && n_dropped < FLOOD, "%u dropped", n_dropped);
+  rig_run (rig, 20);            /* each tick posts some */
+  fail_unless_equals_int (hearer.n_heard + n_dropped, 1 + FLOOD);
+  gst_bus_set_sync_handler (rig->bus, NULL, NULL, NULL);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_messages_suite (void)
 {
@@ -174,6 +213,8 @@ partialmix_messages_suite (void)
       test_what_a_voice_means_to_many_is_told_by_the_mixing_thread);
   tcase_add_test (tc, test_who_hears_nobody_but_himself_is_told_once);
   tcase_add_test (tc, test_who_hears_others_is_not_warned);
+  tcase_add_test (tc,
+      test_messages_that_nobody_waits_for_are_bounded_and_counted);
   return suite;
 }
 
