@@ -532,6 +532,13 @@ gst_als_router_set_property (GObject * object, guint id, const GValue * value,
   gst_fairmix_lock_release (&self->lock);
 }
 
+/* A double has no number just below the greatest of these. */
+static guint64
+whole_bps (gdouble bps)
+{
+  return bps < (gdouble) G_MAXUINT64 ? (guint64) bps : G_MAXUINT64;
+}
+
 /* with the lock */
 static GstStructure *
 get_stats (GstAlsRouter * self)
@@ -547,7 +554,7 @@ get_stats (GstAlsRouter * self)
   }
   return gst_structure_new ("application/x-fairmix-alsrouter-stats",
       "connections", G_TYPE_UINT, n_connections,
-      "share", G_TYPE_UINT64, (guint64) share_bps,
+      "share", G_TYPE_UINT64, whole_bps (share_bps),
       "utilisation", G_TYPE_DOUBLE, utilisation,
       "packets", G_TYPE_UINT64, self->n_packets,
       "tapped", G_TYPE_UINT64, self->n_tapped,

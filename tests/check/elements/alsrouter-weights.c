@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Senders that count for more than one, or for less */
+/* Senders that count for more than one, or for less, and a link that carries anything */
 #include "../gstfairmixcheck.h"
 
 #include <gst/net/net.h>
@@ -103,6 +103,18 @@ GST_START_TEST (test_weights_that_cannot_be_read_are_said)
 
 GST_END_TEST;
 
+GST_START_TEST (test_the_greatest_bandwidth_has_the_greatest_share)
+{
+  GstHarness *h = harness_new (NULL);
+
+  g_object_set (h->element, "bandwidth", G_MAXUINT64, "utilisation", 1.0, NULL);
+  fail_unless (element_stat (h->element, "share") == (gdouble) G_MAXUINT64);
+  fail_unless_equals_int (ask (h, "10.0.0.1", 1), 1000000);
+  gst_harness_teardown (h);
+}
+
+GST_END_TEST;
+
 static Suite *
 alsrouter_weights_suite (void)
 {
@@ -112,6 +124,7 @@ alsrouter_weights_suite (void)
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_shares_are_in_proportion_to_weights);
   tcase_add_test (tc, test_weights_that_cannot_be_read_are_said);
+  tcase_add_test (tc, test_the_greatest_bandwidth_has_the_greatest_share);
   return s;
 }
 
