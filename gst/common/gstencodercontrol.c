@@ -58,13 +58,40 @@ gst_encoder_control_dup_name (GstEncoderControl * control)
   return name;
 }
 
+/* Some can be changed only before the element plays; many do not say. */
+static gboolean
+may_change_now (GstElement * encoder, const GParamSpec * pspec)
+{
+  GstState state;
+
+  GST_OBJECT_LOCK (encoder);
+  state = MAX (GST_STATE (encoder), GST_STATE_NEXT (encoder));
+  GST_OBJECT_UNLOCK (encoder);
+  if ((pspec->flags & GST_PARAM_MUTABLE_PLAYING) != 0)
+    return TRUE;
+  if ((pspec->flags & GST_PARAM_MUTABLE_PAUSED) != 0)
+    return state <= GST_STATE_PAUSED;
+  return (pspec->flags & GST_PARAM_MUTABLE_READY) == 0
+      || state <= GST_STATE_READY;
+}
+
+/* Returns: (nullable): the property @name of @encoder if it can be set now */
+static GParamSpec *
+find_property (GstElement * encoder, const gchar * name)
+{
+  GParamSpec *pspec =
+      g_object_class_find_property (G_OBJECT_GET_CLASS (encoder), name);
+
+  return pspec != NULL && (pspec->flags & G_PARAM_WRITABLE) != 0
+      && (pspec->flags & G_PARAM_CONSTRUCT_ONLY) == 0
+      && may_change_now (encoder, pspec) ? pspec : NULL;
+}
+
 static void
 protect (GstElement * encoder, guint percent)
 {
-  GObjectClass *klass = G_OBJECT_GET_CLASS (encoder);
-  GParamSpec *fec = g_object_class_find_property (klass, "inband-fec");
-  GParamSpec *loss =
-      g_object_class_find_property (klass, "packet-loss-percentage");
+  GParamSpec *fec = find_property (encoder, "inband-fec");
+  GParamSpec *loss = find_property (encoder, "packet-loss-percentage");
 
   if (fec != NULL && loss != NULL && G_IS_PARAM_SPEC_BOOLEAN (fec)
       && G_IS_PARAM_SPEC_INT (loss))
@@ -122,7 +149,7 @@ gst_encoder_control_complain (GstEncoderControl * control, GstElement * owner,
         ("property encoder: give the encoder that name (name=%s)", name));
   else
     GST_ELEMENT_WARNING (owner, RESOURCE, SETTINGS,
-        ("Element \"%s\" has no number \"" PROPERTY "\" to be set.", name),
+        ("Element \"%s\" has no number \"" PROPERTY "\" to be set now.", name),
         ("property encoder: %s cannot be driven",
             G_OBJECT_TYPE_NAME (encoder)));
 }
@@ -130,8 +157,7 @@ gst_encoder_control_complain (GstEncoderControl * control, GstElement * owner,
 static gboolean
 can_be_driven (GParamSpec * pspec)
 {
-  return pspec != NULL && (pspec->flags & G_PARAM_WRITABLE) != 0
-      && (pspec->flags & G_PARAM_CONSTRUCT_ONLY) == 0
+  return pspec != NULL
       && (G_IS_PARAM_SPEC_INT (pspec) || G_IS_PARAM_SPEC_UINT (pspec)
       || G_IS_PARAM_SPEC_INT64 (pspec) || G_IS_PARAM_SPEC_UINT64 (pspec));
 }
@@ -154,8 +180,7 @@ gst_encoder_control_get (GstEncoderControl * control, GstElement * owner,
   if (found)
     encoder = gst_fairmix_find_element (owner, name);
 
-  *pspec = encoder == NULL ? NULL
-      : g_object_class_find_property (G_OBJECT_GET_CLASS (encoder), PROPERTY);
+  *pspec = encoder == NULL ? NULL : find_property (encoder, PROPERTY);
   if (can_be_driven (*pspec)) {
     if (found)
       gst_encoder_control_keep (control, name, encoder);

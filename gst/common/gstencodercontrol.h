@@ -43,7 +43,7 @@ void gst_encoder_control_check (GstEncoderControl * control,
 /**
  * gst_encoder_control_set_bitrate:
  * @owner: whose pipeline to search, and who posts a warning if there is no
- *     such element or it has no usable property `bitrate`
+ *     such element or it has no property `bitrate` that it can change now
  * @bitrate: in bits/s; clamped to the range of the property
  */
 void gst_encoder_control_set_bitrate (GstEncoderControl * control,
@@ -54,7 +54,8 @@ void gst_encoder_control_set_bitrate (GstEncoderControl * control,
  * @percent: of the packets are lost; 0 = none
  *
  * Tells it to provide for that loss: `inband-fec` and `packet-loss-percentage`, as
- * opusenc has them.  An encoder that has not is left alone.
+ * opusenc has them.  An encoder that has not, or cannot
+ * change them now, is left alone.
  */
 void gst_encoder_control_set_protection (GstEncoderControl * control,
     GstElement * owner, guint percent);

@@ -50,6 +50,37 @@ fake_encoder_class_init (FakeEncoderClass * klass)
           G_PARAM_WRITABLE | G_PARAM_STATIC_STRINGS));
 }
 
+/* The same, but its bitrate is settled before it plays, and whether it protects for good. */
+typedef FakeEncoder FixedEncoder;
+typedef GstElementClass FixedEncoderClass;
+static GType fixed_encoder_get_type (void);
+G_DEFINE_TYPE (FixedEncoder, fixed_encoder, fake_encoder_get_type ());
+
+static void
+fixed_encoder_get_property (GObject * object, guint id, GValue * value,
+    GParamSpec * pspec)
+{
+  g_value_set_boolean (value, ((FakeEncoder *) object)->fec);
+}
+
+static void
+fixed_encoder_init (FixedEncoder * encoder)
+{
+}
+
+static void
+fixed_encoder_class_init (FixedEncoderClass * klass)
+{
+  G_OBJECT_CLASS (klass)->set_property = fake_encoder_set_property;
+  G_OBJECT_CLASS (klass)->get_property = fixed_encoder_get_property;
+  g_object_class_install_property (G_OBJECT_CLASS (klass), 1,
+      g_param_spec_int ("bitrate", "Bitrate", "in bits/s", 6000, 50000, 6000,
+          G_PARAM_WRITABLE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
+  g_object_class_install_property (G_OBJECT_CLASS (klass), 2,
+      g_param_spec_boolean ("inband-fec", "FEC", "for what is lost", FALSE,
+          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+}
+
 /* Something that only says what its bitrate is. */
 typedef GstElement Meter;
 typedef GstElementClass MeterClass;
@@ -300,6 +331,53 @@ fake_encoder_new (const gchar * name)
           name, NULL));
 }
 
+/* What can only be read is not set, nor what belongs to it. */
+GST_START_TEST (test_protection_that_is_fixed_is_left_alone)
+{
+  FakeEncoder *encoder = g_object_new (fixed_encoder_get_type (), "name",
+      "enc", NULL);
+  GstElement *pipeline;
+  Path path = { 0 };
+
+  pipeline = setup_path (&path, encoder);
+  path.drops = drop_five_percent;
+  path_run (&path, 30 * GST_SECOND);
+  fail_unless (told_loss (&path.f, &(guint) {
+          0}
+      ) > 0);
+  fail_unless (encoder->bitrate > 0);
+  fail_if (encoder->fec);
+  fail_unless_equals_int (encoder->loss, 0);
+  teardown_path (&path, pipeline);
+}
+
+GST_END_TEST;
+
+GST_START_TEST (test_a_bitrate_that_is_settled_before_it_plays_stays)
+{
+  FakeEncoder *encoder = g_object_new (fixed_encoder_get_type (), "name",
+      "enc", NULL);
+  GstElement *pipeline;
+  gchar *text = NULL;
+  Fixture f;
+
+  pipeline = setup_pipeline (&f, GST_ELEMENT (encoder), NULL);
+  g_object_set (f.element, "encoder", "enc", "max-bitrate", 60000, NULL);
+  fail_unless_equals_int (encoder->bitrate, 44000);
+  fail_unless_equals_int (pop_warnings (&f, NULL), 0);
+  gst_element_set_state (GST_ELEMENT (encoder), GST_STATE_PLAYING);
+  g_object_set (f.element, "max-bitrate", 50000, NULL);
+  g_object_set (f.element, "max-bitrate", 40000, NULL);
+  fail_unless_equals_int (encoder->bitrate, 44000);
+  fail_unless_equals_int (pop_warnings (&f, &text), 1);
+  fail_unless (strstr (text, "\"enc\"") != NULL);
+  g_free (text);
+  gst_element_set_state (GST_ELEMENT (encoder), GST_STATE_NULL);
+  teardown_pipeline (&f, pipeline);
+}
+
+GST_END_TEST;
+
 /* One of the same name takes the place of the first, which somebody still holds, or
  * that of another name is to be driven. */
 GST_START_TEST (test_the_next_encoder_is_driven_as_the_one_before)
@@ -380,6 +458,8 @@ tfrcrate_encoder_suite (void)
   tcase_add_test (tc, test_a_bitrate_that_cannot_be_set_is_warned_of_once);
   tcase_add_test (tc,
       test_an_encoder_provides_for_the_loss_that_receivers_report);
+  tcase_add_test (tc, test_protection_that_is_fixed_is_left_alone);
+  tcase_add_test (tc, test_a_bitrate_that_is_settled_before_it_plays_stays);
   tcase_add_loop_test (tc, test_the_next_encoder_is_driven_as_the_one_before, 0,
       2);
   tcase_add_test (tc, test_whoever_sends_is_told_of_the_loss);
