@@ -331,6 +331,7 @@ gst_tfrc_rate_stop (GstElement * element)
   GstTfrcRate *self = GST_TFRC_RATE (element);
 
   self->has_segment = FALSE;
+  self->wanted = self->lasting_wanted = 0;
   self->tell_again = self->adjust_encoder = self->feedback_void = FALSE;
   g_clear_pointer (&self->sender, g_free);
   g_clear_pointer (&self->seq_map, gst_rtp_seq_map_free);
@@ -353,8 +354,13 @@ static const GstFairmixTimedFuncs gst_tfrc_rate_funcs = {
 static GstStateChangeReturn
 gst_tfrc_rate_change_state (GstElement * element, GstStateChange transition)
 {
-  return gst_fairmix_timed_change_state (&GST_TFRC_RATE (element)->timed,
+  GstTfrcRate *self = GST_TFRC_RATE (element);
+  GstStateChangeReturn ret = gst_fairmix_timed_change_state (&self->timed,
       transition, gst_tfrc_rate_parent_class);
+
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+    gst_tfrc_rate_tell (self);
+  return ret;
 }
 
 static gboolean

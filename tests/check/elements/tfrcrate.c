@@ -422,6 +422,38 @@ GST_START_TEST (test_threads_do_not_disturb_each_other)
 
 GST_END_TEST;
 
+static void
+note_target (GObject * element, GParamSpec * pspec, guint * last)
+{
+  g_object_get (element, "target-bitrate", last, NULL);
+}
+
+/* Whoever has bound to the target does not send on. */
+GST_START_TEST (test_where_it_stops_nothing_may_be_sent)
+{
+  guint last = 0;
+  Fixture f;
+
+  setup (&f);
+  g_signal_connect (f.element, "notify::target-bitrate",
+      G_CALLBACK (note_target), &last);
+  g_object_set (f.element, "initial-bitrate", 50000, "max-bitrate", 60000,
+      NULL);
+  fail_unless (target (&f) > 0);
+  fail_unless_equals_int (last, target (&f));
+  gst_element_set_state (f.element, GST_STATE_READY);
+  fail_unless_equals_int (target (&f), 0);
+  fail_unless_equals_int (last, 0);
+  fail_unless_equals_int ((gint) element_stat (f.element, "target-bitrate"), 0);
+  gst_element_set_state (f.element, GST_STATE_PLAYING);
+  clock_wait_idle (f.clock, f.n_waiters);
+  fail_unless_equals_int (target (&f), 50000);
+  fail_unless_equals_int (last, 50000);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 static Suite *
 tfrcrate_suite (void)
 {
@@ -442,6 +474,7 @@ tfrcrate_suite (void)
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_rtp_passes_untouched_while_nothing_is_dropped);
   tcase_add_test (tc, test_state_cycles_start_afresh);
+  tcase_add_test (tc, test_where_it_stops_nothing_may_be_sent);
   tcase_add_test (tc, test_without_a_clock_it_fails_with_an_error);
   tcase_add_test (tc, test_another_clock_changes_nothing);
   tcase_add_test (tc, test_a_sound_devices_clock_does_not_time_the_network);
