@@ -155,6 +155,16 @@ gst_fairmix_timed_to_clock (const GstFairmixTimed * timed, FmxTime t)
   return gst_fairmix_time_to_clock (&timed->time, t);
 }
 
+GstClockID
+gst_fairmix_timed_new_wait (const GstFairmixTimed * timed, FmxTime t)
+{
+  GstClockTime time = gst_fairmix_time_to_clock (&timed->time, t);
+
+  if (timed->time.clock == NULL || time == GST_CLOCK_TIME_NONE)
+    return NULL;
+  return gst_clock_new_single_shot_id (timed->time.clock, time);
+}
+
 void
 gst_fairmix_timed_reschedule (GstFairmixTimed * timed, GstClockTime deadline)
 {

@@ -84,6 +84,11 @@ FmxTime gst_fairmix_timed_now (GstFairmixTimed * timed);
 GstClockTime gst_fairmix_timed_to_clock (const GstFairmixTimed * timed,
     FmxTime t);
 
+/* with the lock.  Returns: (transfer full) (nullable): to wait until @t without it, %NULL
+ * where no clock runs */
+GstClockID gst_fairmix_timed_new_wait (const GstFairmixTimed * timed,
+    FmxTime t);
+
 /* without the lock: wake up at @deadline, on the clock, if that is earlier */
 void gst_fairmix_timed_reschedule (GstFairmixTimed * timed,
     GstClockTime deadline);

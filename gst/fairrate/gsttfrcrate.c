@@ -116,7 +116,9 @@ gst_tfrc_rate_on_timeout (gpointer user_data, GstClockTime clock_time)
   complain = gst_feedback_watch_take_complaint (&self->watch, now);
   watch = self->watch;
   probe = fmx_rate_sender_has_probe (self->sender);
-  waiting = gst_pacing_due (&self->pacing) <= now;
+  /* whoever waits for it to drain has the stream, and pushes */
+  waiting = self->drain_id == NULL && gst_pacing_due (&self->pacing) <= now;
+  probe &= self->drain_id == NULL;
   gst_fairmix_lock_release (&self->lock);
 
   gst_tfrc_rate_tell (self);
@@ -355,9 +357,14 @@ static GstStateChangeReturn
 gst_tfrc_rate_change_state (GstElement * element, GstStateChange transition)
 {
   GstTfrcRate *self = GST_TFRC_RATE (element);
-  GstStateChangeReturn ret = gst_fairmix_timed_change_state (&self->timed,
-      transition, gst_tfrc_rate_parent_class);
+  GstStateChangeReturn ret;
 
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED
+      || transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+    gst_tfrc_rate_set_flushing (self,
+        transition == GST_STATE_CHANGE_PAUSED_TO_READY);
+  ret = gst_fairmix_timed_change_state (&self->timed, transition,
+      gst_tfrc_rate_parent_class);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
     gst_tfrc_rate_tell (self);
   return ret;
@@ -810,6 +817,8 @@ gst_tfrc_rate_add_pads (GstTfrcRate * self)
       GST_DEBUG_FUNCPTR (gst_tfrc_rate_chain),
       GST_DEBUG_FUNCPTR (gst_tfrc_rate_chain_list),
       GST_DEBUG_FUNCPTR (gst_tfrc_rate_sink_event), &self->srcpad);
+  gst_pad_set_query_function (self->sinkpad,
+      GST_DEBUG_FUNCPTR (gst_tfrc_rate_sink_query));
   self->rtcp_sinkpad = gst_fairmix_pads_add_rtcp (GST_ELEMENT (self),
       GST_DEBUG_FUNCPTR (gst_tfrc_rate_rtcp_chain), &self->rtcp_srcpad);
 }

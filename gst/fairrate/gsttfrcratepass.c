@@ -333,6 +333,62 @@ gst_tfrc_rate_push_probe (GstTfrcRate * self)
   GST_PAD_STREAM_UNLOCK (self->sinkpad);
 }
 
+void
+gst_tfrc_rate_set_flushing (GstTfrcRate * self, gboolean flushing)
+{
+  gst_fairmix_lock_acquire (&self->lock);
+  self->flushing = flushing;
+  if (self->drain_id != NULL)
+    gst_clock_id_unschedule (self->drain_id);
+  gst_fairmix_lock_release (&self->lock);
+}
+
+/* with the lock, which it leaves meanwhile, until the next that waits is due, or that
+ * may have changed.  Returns: %FALSE if no time passes */
+static gboolean
+gst_tfrc_rate_wait_due (GstTfrcRate * self)
+{
+  self->drain_id = gst_fairmix_timed_new_wait (&self->timed,
+      gst_pacing_due (&self->pacing));
+  if (self->drain_id == NULL)
+    return FALSE;
+  gst_fairmix_lock_release (&self->lock);
+  gst_clock_id_wait (self->drain_id, NULL);
+  gst_fairmix_lock_acquire (&self->lock);
+  g_clear_pointer (&self->drain_id, gst_clock_id_unref);
+  return TRUE;
+}
+
+/* With the stream lock of the sink pad, which whoever asks has: what waits leaves, each
+ * at its time.  Returns: whether all of it has */
+static gboolean
+gst_tfrc_rate_drain (GstTfrcRate * self)
+{
+  gboolean goes_on = TRUE, drained;
+
+  gst_fairmix_lock_acquire (&self->lock);
+  while (goes_on && self->timed.started && !self->flushing
+      && gst_pacing_due (&self->pacing) != FMX_TIME_NONE) {
+    if (gst_pacing_due (&self->pacing) > gst_tfrc_rate_now (self))
+      goes_on = gst_tfrc_rate_wait_due (self);
+    gst_fairmix_lock_release (&self->lock);
+    gst_tfrc_rate_push_due (self);
+    gst_fairmix_lock_acquire (&self->lock);
+  }
+  drained = goes_on && !self->flushing;
+  gst_fairmix_lock_release (&self->lock);
+  return drained;
+}
+
+gboolean
+gst_tfrc_rate_sink_query (GstPad * pad, GstObject * parent, GstQuery * query)
+{
+  if (GST_QUERY_IS_SERIALIZED (query)
+      && !gst_tfrc_rate_drain ((GstTfrcRate *) parent))
+    return FALSE;
+  return gst_pad_query_default (pad, parent, query);
+}
+
 /* No packet waits any more.  Events do not wait, either: what downstream is to know when
  * the flush is over is kept on the pad, which is flushing. */
 static void
@@ -370,7 +426,10 @@ gst_tfrc_rate_sink_event (GstPad * pad, GstObject * parent, GstEvent * event)
     gst_event_unref (event);
     return TRUE;
   }
-  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP) {
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START) {
+    gst_tfrc_rate_set_flushing (self, TRUE);
+  } else if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP) {
+    gst_tfrc_rate_set_flushing (self, FALSE);
     gst_tfrc_rate_flush (self);
   } else if (GST_EVENT_IS_SERIALIZED (event)) {
     gst_fairmix_lock_acquire (&self->lock);

@@ -16,6 +16,12 @@ GstFlowReturn gst_tfrc_rate_chain_list (GstPad * pad, GstObject * parent,
 gboolean gst_tfrc_rate_sink_event (GstPad * pad, GstObject * parent,
     GstEvent * event);
 
+gboolean gst_tfrc_rate_sink_query (GstPad * pad, GstObject * parent,
+    GstQuery * query);
+
+/* While it flushes no query waits for what is paced. */
+void gst_tfrc_rate_set_flushing (GstTfrcRate * self, gboolean flushing);
+
 /* For the timer, without any lock: pushes what has waited long enough, and a probe
  * if one is due.  The stream lock of the sink pad, which they take, keeps that
  * between two packets that come in, and away from a flush. */

@@ -218,6 +218,8 @@ gst_tfrc_rate_unlock_and_tell (GstTfrcRate * self)
   GstClockTime deadline = gst_tfrc_rate_deadline (self);
   gboolean news = gst_tfrc_rate_has_news (self);
 
+  if (self->drain_id != NULL)   /* what waits may be due sooner, or later */
+    gst_clock_id_unschedule (self->drain_id);
   gst_fairmix_lock_release (&self->lock);
   gst_fairmix_timed_reschedule (&self->timed, deadline);
   if (news)

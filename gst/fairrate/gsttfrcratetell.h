@@ -62,6 +62,8 @@ struct _GstTfrcRate
   GstRtpSeqMap *seq_map;
   GstTransportWide transport_wide;
   GstPacing pacing;
+  GstClockID drain_id;          /* on which a query waits for what is paced */
+  gboolean flushing;            /* nobody waits any more */
   FmxReportTurns report_turns;
   gboolean has_segment;         /* a probe may be pushed */
   guint64 n_dropped;            /* media, while probing */

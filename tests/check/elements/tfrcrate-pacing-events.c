@@ -4,6 +4,7 @@
  * these. */
 
 #include "tfrcratecheck.h"
+#include "../gstfairmixgate.h"
 
 /* Packets wait, and caps with that payload type between them. */
 static void
@@ -81,6 +82,118 @@ GST_START_TEST (test_caps_that_wait_outlive_a_time_without_a_link)
 
 GST_END_TEST;
 
+/* Whoever asks that all be out, and downstream that is asked */
+typedef struct
+{
+  Fixture *f;
+  gboolean answer;
+  guint n_packets;              /* that had come; atomic */
+  guint n_before;               /* of those when the query came; atomic */
+} Asker;
+
+static gpointer
+ask_to_drain (gpointer data)
+{
+  Asker *asker = data;
+  GstQuery *query = gst_query_new_drain ();
+
+  asker->answer = gst_pad_peer_query (asker->f->rtp->srcpad, query);
+  gst_query_unref (query);
+  return NULL;
+}
+
+static GstPadProbeReturn
+note_packet (GstPad * pad, GstPadProbeInfo * info, gpointer data)
+{
+  g_atomic_int_inc (&((Asker *) data)->n_packets);
+  return GST_PAD_PROBE_OK;
+}
+
+static gboolean
+answer_query (GstPad * pad, GstObject * parent, GstQuery * query)
+{
+  Asker *asker = g_object_get_data (G_OBJECT (pad), "asker");
+
+  if (GST_QUERY_TYPE (query) != GST_QUERY_DRAIN)
+    return gst_pad_query_default (pad, parent, query);
+  g_atomic_int_set (&asker->n_before, g_atomic_int_get (&asker->n_packets));
+  return TRUE;
+}
+
+/* Three packets, of which two wait, and a query, which waits for them */
+static void
+asker_start (Asker * asker, Runner * runner, Fixture * f)
+{
+  *asker = (Asker) {
+  .f = f};
+  setup_slow (f);
+  g_object_set_data (G_OBJECT (f->rtp->sinkpad), "asker", asker);
+  gst_pad_set_query_function (f->rtp->sinkpad, answer_query);
+  gst_pad_add_probe (f->rtp->sinkpad, GST_PAD_PROBE_TYPE_BUFFER, note_packet,
+      asker, NULL);
+  push_burst (f, 0, 3);
+  runner_start (runner, "asker", ask_to_drain, asker);
+  while (gst_test_clock_peek_id_count (f->clock) < 2
+      && !runner_is_done (runner))
+    g_thread_yield ();
+  fail_if (runner_is_done (runner));
+  fail_unless_equals_int (g_atomic_int_get (&asker->n_packets), 1);
+  fail_unless_equals_int (g_atomic_int_get (&asker->n_before), 0);
+}
+
+/* Moves the clock on to where somebody waits, if that is not far */
+static void
+crank_within (Fixture * f, GstClockTime most)
+{
+  GstClockID id = NULL;
+
+  if (gst_test_clock_peek_next_pending_id (f->clock, &id)
+      && gst_clock_id_get_time (id) <= now (f) + most)
+    gst_test_clock_crank (f->clock);
+  g_clear_pointer (&id, gst_clock_id_unref);
+  g_thread_yield ();
+}
+
+GST_START_TEST (test_who_drains_waits_for_the_packets_that_wait)
+{
+  Runner runner;
+  Asker asker;
+  Fixture f;
+
+  asker_start (&asker, &runner, &f);
+  while (!runner_is_done (&runner))
+    crank_within (&f, FRAME);
+  runner_join (&runner);
+  fail_unless (asker.answer);
+  fail_unless_equals_int (asker.n_before, 3);
+  fail_unless_equals_int (drain (f.rtp), 3);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
+/* A flush, or the end */
+GST_START_TEST (test_who_drains_is_let_go)
+{
+  Runner runner;
+  Asker asker;
+  Fixture f;
+
+  asker_start (&asker, &runner, &f);
+  if (__i__ == 0)
+    gst_harness_push_event (f.rtp, gst_event_new_flush_start ());
+  else
+    gst_element_set_state (f.element, GST_STATE_READY);
+  runner_join (&runner);
+  fail_if (asker.answer);
+  fail_unless_equals_int (asker.n_packets, 1);
+  if (__i__ == 0)
+    gst_harness_push_event (f.rtp, gst_event_new_flush_stop (TRUE));
+  teardown (&f);
+}
+
+GST_END_TEST;
+
 static Suite *
 tfrcrate_pacing_events_suite (void)
 {
@@ -90,6 +203,8 @@ tfrcrate_pacing_events_suite (void)
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_caps_that_wait_outlive_a_flush);
   tcase_add_test (tc, test_caps_that_wait_outlive_a_time_without_a_link);
+  tcase_add_test (tc, test_who_drains_waits_for_the_packets_that_wait);
+  tcase_add_loop_test (tc, test_who_drains_is_let_go, 0, 2);
   return s;
 }
 
