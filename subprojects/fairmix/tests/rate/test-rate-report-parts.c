@@ -6,30 +6,36 @@
 #define TICK (20 * MS)
 #define PACKETS 600u            /* of eight streams in 1.5 s */
 
+/* A part of a report: of each of @n streams from @ssrc on the five packets from @first on
+ * arrived, a tick apart. */
+static void
+tell_five (unsigned ssrc, unsigned n, unsigned first, FmxTime now)
+{
+  FmxCcfbMetric metrics[5 * 60];
+
+  for (unsigned i = 0; i < 5 * n; i++)
+    metrics[i] = (FmxCcfbMetric) { ssrc + i / 5, (uint16_t) (first + i % 5),
+    true, 0, (4 - i % 5) * TICK
+    };
+  fmx_rate_sender_on_metrics (&sender, metrics, 5 * n, mid32 (now),
+      now + 5 * MS);
+}
+
 /* Each of 120 streams sends a packet each 20 ms, and each 100 ms two packets of feedback
  * tell of all that arrived: of 60 streams each. */
 static void
 test_a_report_of_two_packets_loses_nothing (void **state)
 {
-  FmxDuration tick = 20 * MS;
   FmxRateSenderStats stats;
   FmxTime now = S;
 
   (void) state;
   start ();
-  for (unsigned seq = 0; seq < 100; seq++, now += (FmxTime) tick) {
+  for (unsigned seq = 0; seq < 100; seq++, now += (FmxTime) TICK) {
     for (unsigned ssrc = 1; ssrc <= 120; ssrc++)
       fmx_rate_sender_on_sent (&sender, ssrc, (uint16_t) seq, 200, now);
-    for (unsigned part = 0; part < 2 && seq % 5 == 4; part++) {
-      FmxCcfbMetric metrics[5 * 60];
-
-      for (unsigned i = 0; i < N_ELEMENTS (metrics); i++)
-        metrics[i] = (FmxCcfbMetric) { 1 + part * 60 + i / 5,
-        (uint16_t) (seq - 4 + i % 5), true, 0, (4 - i % 5) * tick
-        };
-      fmx_rate_sender_on_metrics (&sender, metrics, N_ELEMENTS (metrics),
-          mid32 (now), now + 5 * MS);
-    }
+    for (unsigned part = 0; part < 2 && seq % 5 == 4; part++)
+      tell_five (1 + part * 60, 60, seq - 4, now);
   }
   fmx_rate_sender_get_stats (&sender, &stats, now);
   assert_int_equal (stats.n_acked, 120 * 100);
@@ -73,14 +79,7 @@ test_a_report_that_becomes_two_packets_loses_nothing (void **state)
       tell (1, first, seq + 1 - first, 0, now, now + 5 * MS);
       tell (2, first, seq + 1 - first, 0, now, now + 7 * MS);
     } else {
-      FmxCcfbMetric metrics[10];
-
-      for (unsigned i = 0; i < 10; i++)
-        metrics[i] = (FmxCcfbMetric) { 1 + i / 5, (uint16_t) (first + i % 5),
-        true, 0, MS
-        };
-      fmx_rate_sender_on_metrics (&sender, metrics, 10,
-          mid32 (now), now + 5 * MS);
+      tell_five (1, 2, first, now);
     }
     first = seq + 1;
   }
