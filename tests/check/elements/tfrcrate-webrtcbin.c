@@ -160,16 +160,20 @@ GST_START_TEST (test_whoever_is_wanted_no_more_is_not_found_again)
   GstElement *element = gst_element_factory_make ("tfrcrate", NULL);
   FmxReportBlock block = { SSRC, 0, 0, 0, 0, 0, 0 };
   Sender sender = { NULL, 0 };
+  GstTestClock *clock;
   GstPad *pad;
 
   g_object_set (element, "webrtcbin", "web", NULL);
   gst_bin_add (GST_BIN (pipeline), element);
   sender.media = gst_harness_new_with_element (element, "sink", "src");
+  clock = gst_harness_get_testclock (sender.media);
   gst_harness_set_src_caps_str (sender.media, RTP_CAPS_PCMU);
   pad = add_hollow_webrtcbin (pipeline);
   send_one (&sender, NULL);
   gst_pad_chain (pad, receiver_report_new (&block, 1));
   fail_unless_equals_int (element_stat (element, "n-rtcp"), 1);
+  /* the timer, which lets go of a pad that is not beside the element any more, has been */
+  clock_wait_idle (clock, 1);
   remove_webrtcbin (pipeline);
   g_object_weak_ref (G_OBJECT (pad), send_one, &sender);
   gst_object_unref (pad);
@@ -182,6 +186,7 @@ GST_START_TEST (test_whoever_is_wanted_no_more_is_not_found_again)
   fail_unless_equals_int (element_stat (element, "n-rtcp"), 1);
   gst_object_unref (pad);
   remove_webrtcbin (pipeline);
+  gst_object_unref (clock);
   gst_harness_teardown (sender.media);
   gst_object_unref (pipeline);
 }
