@@ -117,6 +117,8 @@ typedef struct
  * @link_bps: what the narrowest link carries, by the same; 0 = not known
  * @path_bps: what the path carries whose queue others fill, by trains that were to tell
  *     just that; 0 = not known
+ * @passed_bps: the path had room for so much, by a train that was to tell just that; 0 = no
+ *     such train has told of it since the feedback before
  * @breaker_bps: more would trip the circuit breaker, by its last reports; 0 = they
  *     tell nothing
  * @has_teeth: whether the queue is that of a TCP: it falls steeply, and rises slowly
@@ -163,6 +165,7 @@ typedef struct
   double widened;
   double link_bps;
   double path_bps;
+  double passed_bps;
   double breaker_bps;
   bool has_teeth;
   double sent_bps;
@@ -285,6 +288,7 @@ struct _FmxRateController
                                  * it? 0 = they do not */
   double check_bps;             /* likewise, though nobody may be there; 0 = never mind */
   bool has_little;              /* of what a path carries: less than one of many, or of some */
+  double try_bps;               /* is so much more free at once? 0 = never mind */
   double ask_bps;               /* does the path carry more than that? 0 = never mind */
   union
   {

@@ -316,6 +316,7 @@ divide_by_share (FmxRateFeedback *fb, double share)
   fb->sent_bps /= share;
   fb->stream_bps /= share;
   fb->silent_from_bps /= share;
+  fb->passed_bps /= share;
   fb->breaker_bps /= share;
 }
 
@@ -334,7 +335,10 @@ ask_train (FmxRateSender *sender, FmxDuration rtt, FmxTime now)
       || sender->stats.feedback != FMX_RATE_SENDER_FEEDBACK_PER_PACKET
       || sender->fill.wanted_bps <= 0.0)
     return;
-  if (rc->look_bps > 0.0)
+  if (rc->try_bps > 0.0
+      && sender->share * rc->rate_bps < sender->fill.wanted_bps)
+    fmx_rate_train_try (&sender->train, sender->share * rc->try_bps, rtt, now);
+  else if (rc->look_bps > 0.0)
     fmx_rate_train_look (&sender->train, rc->look_bps,
         sender->share * rc->rate_bps, rtt, now);
   else if (rc->check_bps > 0.0
@@ -351,6 +355,15 @@ known_median (const FmxRateSender *sender)
 {
   return fmx_rtt_is_known (&sender->rtt) ? fmx_rtt_median (&sender->rtt)
       : fmx_rate_sender_rtt (sender);
+}
+
+static void
+read_trains (FmxRateSender *sender, FmxRateFeedback *fb, FmxTime now)
+{
+  fb->widened = fmx_rate_train_take_widened (&sender->train);
+  fb->link_bps = fmx_rate_train_bps (&sender->train);
+  fb->path_bps = fmx_rate_train_path_bps (&sender->train, now);
+  fb->passed_bps = fmx_rate_train_take_passed (&sender->train);
 }
 
 void
@@ -399,9 +412,7 @@ fmx_rate_sender_digest (FmxRateSender *sender, bool heard, FmxTime now)
   fb.bottleneck_bps = fmx_bottleneck_rate_bps (&sender->bottleneck);
   fb.train_bps = fmx_bottleneck_rate_late_bps (&sender->bottleneck);
   fb.row_bps = fmx_bottleneck_rate_row_bps (&sender->bottleneck);
-  fb.widened = fmx_rate_train_take_widened (&sender->train);
-  fb.link_bps = fmx_rate_train_bps (&sender->train);
-  fb.path_bps = fmx_rate_train_path_bps (&sender->train, now);
+  read_trains (sender, &fb, now);
   fb.breaker_bps = sender->params.circuit_breaker
       ? fmx_circuit_breaker_limit_bps (&sender->breaker,
       path_of (sender).segment_bytes) : 0.0;

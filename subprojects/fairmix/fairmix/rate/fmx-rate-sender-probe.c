@@ -31,7 +31,7 @@ fmx_rate_sender_schedule_probe (FmxRateSender *sender, FmxTime now)
     fmx_rate_fill_on_padding (&sender->fill, now);
   }
   if (now >= fmx_rate_train_next (&sender->train))
-    fmx_rate_train_announce (&sender->train);
+    fmx_rate_train_announce (&sender->train, now);
 }
 
 void

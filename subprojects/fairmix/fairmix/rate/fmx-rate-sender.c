@@ -124,8 +124,7 @@ fmx_rate_sender_init (FmxRateSender *sender,
   sender->receive.start = now;
   fmx_rng_init (&sender->rng, params->seed);
   sender->trust.trial_since = FMX_TIME_NONE;
-  sender->report.start = FMX_TIME_NONE;
-  sender->report.due = FMX_TIME_NONE;
+  sender->report.start = sender->report.due = FMX_TIME_NONE;
   sender->breaker_round.start = now;
   sender->parts.expected = 2;   /* until it is known */
   sender->probing_since = FMX_TIME_NONE;
@@ -214,6 +213,7 @@ fmx_rate_sender_on_sent (FmxRateSender *sender, uint32_t ssrc, uint16_t seq,
   fmx_rate_controller_on_sent (&sender->controller,
       (uint32_t) fmin ((double) wire_bytes / sender->share, UINT32_MAX), now);
   if (!sender->probe_taken) {
+    fmx_rate_train_on_media (&sender->train, wire_bytes);
     update_packet_size (sender, wire_bytes);
     fmx_rate_fill_on_sent (&sender->fill, wire_bytes, now);
     if (sender->params.circuit_breaker)

@@ -64,6 +64,9 @@ bool fmx_shortq_is_due (const FmxRateController *rc,
 void fmx_shortq_raise (FmxRateController *rc, const FmxRateFeedback *fb,
     double bps, FmxTime now);
 
+/* ... to what is known to have room, however little came through until now */
+void fmx_shortq_raise_to (FmxRateController *rc, double bps, FmxTime now);
+
 /* A loss while the queue is near its highest is one of a full queue; TCP hears
  * of it a round trip later, and then comes the dip. */
 void fmx_shortq_note_loss (FmxRateController *rc,
@@ -108,6 +111,11 @@ bool fmx_shortq_starts_alone (const FmxRateController *rc,
 double fmx_shortq_own_queue (const FmxRateController *rc,
     const FmxRateFeedback *fb, FmxTime now);
 
+/* Who starts asks whether far more is free, and takes a part of what is.  Returns: whether
+ * the rate has grown by that */
+bool fmx_shortq_take_free (FmxRateController *rc, const FmxRateFeedback *fb,
+    double allowed, FmxTime now);
+
 /* It was no path that became narrow: before the cut can have shown, the queue is gone. */
 void fmx_shortq_take_back_choked (FmxRateController *rc,
     const FmxRateFeedback *fb, FmxTime now);
@@ -139,6 +147,8 @@ void fmx_shortq_climb_or_drain (FmxRateController *rc,
 /* Returns: how long after the last step it shows, if it was too much */
 FmxDuration fmx_shortq_shows_after (const FmxRateController *rc,
     const FmxRateFeedback *fb);
+
+#define START_GROWTH 1.25
 
 /* Up to @growth times the rate, as soon as the last step would have shown */
 void fmx_shortq_grow (FmxRateController *rc, const FmxRateFeedback *fb,

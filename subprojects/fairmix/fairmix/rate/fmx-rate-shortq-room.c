@@ -76,7 +76,7 @@ fmx_shortq_note_room (FmxRateController *rc, const FmxRateFeedback *fb,
   FmxRateShortqState *s = &rc->state.shortq;
 
   note_wider (rc, fb);
-  rc->ask_bps = rc->look_bps = 0.0;
+  rc->ask_bps = rc->look_bps = rc->try_bps = 0.0;
   rc->check_bps = may_have_little (rc, fb) ? LOOK_TIMES * rc->rate_bps : 0.0;
   if (is_filled_by_others (rc, fb, now))
     rc->look_bps = fb->bottleneck_bps > 0.0 ? fb->bottleneck_bps

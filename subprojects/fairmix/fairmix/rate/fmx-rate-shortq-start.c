@@ -3,12 +3,42 @@
 
 #include "fairmix/rate/fmx-rate-shortq-private.h"
 
-/* Who starts grows by a quarter each time, and each packet that leaves until a queue stands
- * makes it longer.  Alone it is known to be one's own before it stands. */
+/* Who starts grows by a quarter each time, or faster where a train tells that there is room,
+ * and each packet that leaves until a queue stands makes it longer.  Alone it is known to be
+ * one's own before it stands. */
 
 #define LAST 1.5                /* of the last packet alone: it may be late by chance */
 #define LEAST (30 * FMX_MSECOND)        /* with half of it, beside TCPs whose queue is never
                                          * longer 0.15: 0.68; beside TCP 85: 85 */
+
+#define TRY_TIMES 4.0           /* the rate: so much more is tried; 6: alone 88: 88, own flows 98:
+                                 * 94 */
+#define FREE_PART 0.5           /* of what passes: whoever else starts finds it free as well;
+                                 * 0.75: the longest queue of own flows at the start 139: 220 ms */
+#define DOUBLES 2.0             /* [RFC5348 4.3], slow start; the train may have passed in a
+                                 * token bucket */
+
+bool
+fmx_shortq_take_free (FmxRateController *rc, const FmxRateFeedback *fb,
+    double allowed, FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+  double bps;
+
+  if (fb->passed_bps > 0.0)
+    s->passed_bps = fb->passed_bps;
+  rc->try_bps = TRY_TIMES * rc->rate_bps;
+  bps = fmin (fmin (allowed, FREE_PART * s->passed_bps),
+      DOUBLES * rc->rate_bps);
+  if (bps <= START_GROWTH * rc->rate_bps
+      || !fmx_shortq_is_due (rc, fb, 1.0, now))
+    return false;
+  s->decided = now;
+  s->passed_bps = 0.0;
+  fmx_shortq_raise_to (rc, bps, now);
+  rc->try_bps = TRY_TIMES * rc->rate_bps;
+  return true;
+}
 
 bool
 fmx_shortq_starts_alone (const FmxRateController *rc, const FmxRateFeedback *fb,

@@ -3,7 +3,6 @@
 
 #include "fairmix/rate/fmx-rate-shortq-private.h"
 
-#define START_GROWTH 1.25
 #define FLOOR_TELLS (400 * FMX_MSECOND) /* and a round trip: what came of a step */
 #define FLOOR_TIME (3 * FMX_SECOND)     /* of two steps to the floor */
 #define FLOOR_GAIN 0.1          /* of what is sent more arrives, or ... */
@@ -118,6 +117,7 @@ fmx_shortq_grow (FmxRateController *rc, const FmxRateFeedback *fb,
       < heard_after (fb) + FMX_QUEUE_SENSE_WINDOW_MIN)
     return;
   rc->state.shortq.decided = now;
+  rc->state.shortq.passed_bps = 0.0;    /* it was before that */
   fmx_shortq_raise (rc, fb, fmin (most_bps, growth * rc->rate_bps), now);
 }
 
@@ -216,6 +216,18 @@ take_what_is_empty (FmxRateController *rc, const FmxRateFeedback *fb,
 }
 
 static void
+start_or_recover (FmxRateController *rc, const FmxRateFeedback *fb,
+    double allowed, FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+
+  if (s->mode != FMX_RATE_SHORTQ_STARTING)
+    fmx_shortq_grow (rc, fb, fmin (allowed, s->recover_bps), START_GROWTH, now);
+  else if (!fmx_shortq_take_free (rc, fb, allowed, now))
+    fmx_shortq_grow (rc, fb, allowed, START_GROWTH, now);
+}
+
+static void
 give_way (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 {
   if (fmx_shortq_beside_bbr_bps (rc, fb, now) > rc->rate_bps)
@@ -253,8 +265,7 @@ fmx_shortq_climb_or_drain (FmxRateController *rc,
   } else if (is_to_wait (rc, fb, own, now)) {
     return;
   } else if (starting || rc->rate_bps < s->recover_bps) {
-    fmx_shortq_grow (rc, fb, starting ? allowed : fmin (allowed,
-            s->recover_bps), START_GROWTH, now);
+    start_or_recover (rc, fb, allowed, now);
   } else if (!take_what_is_empty (rc, fb, allowed, now)
       && !fmx_shortq_take_room (rc, fb, allowed, now)) {
     climb (rc, fb, allowed, now);

@@ -217,6 +217,7 @@ fmx_shortq_enter (FmxRateController *rc, FmxRateShortqMode mode, FmxTime now)
   rc->drains_too = false;
   s->decided = s->short_since = s->long_since = now;
   s->n_steps = s->n_near = 0;
+  s->passed_bps = 0.0;
 }
 
 void
@@ -258,9 +259,14 @@ void
 fmx_shortq_raise (FmxRateController *rc, const FmxRateFeedback *fb,
     double bps, FmxTime now)
 {
+  fmx_shortq_raise_to (rc, fmin (bps, 2.0 * fb->receive_bps), now);
+}
+
+void
+fmx_shortq_raise_to (FmxRateController *rc, double bps, FmxTime now)
+{
   FmxRateShortqState *s = &rc->state.shortq;
 
-  bps = fmin (bps, 2.0 * fb->receive_bps);
   if (bps <= rc->rate_bps)
     return;
   s->raised = now;

@@ -67,6 +67,7 @@ typedef struct
   FmxTime halved;               /* last fall for losses, or for silence ... */
   bool halved_seen;             /* ... and a packet came back that left after */
   bool answered;                /* all that was lost asks for no more than that */
+  double passed_bps;            /* starting: the path had room for it; 0 = not known */
   double recover_bps;           /* back to it soon; 0 = there is no hurry */
   unsigned n_steps;             /* up, without a queue */
   unsigned n_near;              /* of them at the ceiling */

@@ -38,6 +38,10 @@ extern "C" {
  * path carries is what counts: all bits by all the time that several trains took.  Of ten
  * packets at 10 Mbit/s that is two steps of the clock each; the mean of eight is right to a
  * tenth, as each begins anywhere between two steps.
+ *
+ * Who starts asks for something else: how much is free.  Their train is spread out, to a
+ * rate.  If it takes no longer to come than it took to leave, the path had room for that
+ * rate beside what others send (Jain and Dovrolis, SIGCOMM 2002); if it does, it had not.
  */
 typedef struct
 {
@@ -48,7 +52,8 @@ typedef struct
   uint32_t packet_bytes;
   bool under_way;
   unsigned n, n_came;
-  FmxTime first_sent, last_sent, first_came, last_came;
+  FmxTime sent[FMX_RATE_TRAIN_PACKETS];
+  FmxTime last_sent, first_came, last_came;
   double bps[FMX_RATE_TRAIN_KNOWN];     /* the latest first */
   unsigned n_known;
   double widened;               /* 1 = it has not */
@@ -62,6 +67,12 @@ typedef struct
   FmxTime looked;               /* the last that told something was sent */
   unsigned n_vain;              /* lost something, in a row */
   double guess_bps;             /* what the next is made for; 0 = nothing is known */
+  /* who starts */
+  FmxDuration spacing;          /* from one packet to the next; 0 = they leave at once */
+  unsigned ready;               /* of those left: their time has come */
+  uint64_t media_bytes;         /* left between them */
+  double passed_bps;            /* had room; 0 = that had not, or it has been taken */
+  unsigned n_stopped;           /* had not, in a row */
 } FmxRateTrain;
 
 void fmx_rate_train_init (FmxRateTrain * train, FmxTime now);
@@ -75,6 +86,17 @@ void fmx_rate_train_ask (FmxRateTrain * train, double bps, FmxDuration rtt,
  * @guess_bps: about, if nothing else is known; @rate_bps: may be sent, > 0 */
 void fmx_rate_train_look (FmxRateTrain * train, double guess_bps,
     double rate_bps, FmxDuration rtt, FmxTime now);
+
+/** fmx_rate_train_try: who starts: are @bps more than is sent free? > 0 */
+void fmx_rate_train_try (FmxRateTrain * train, double bps, FmxDuration rtt,
+    FmxTime now);
+
+/** fmx_rate_train_on_media: a packet that is not of the train leaves, @wire_bytes long */
+void fmx_rate_train_on_media (FmxRateTrain * train, uint32_t wire_bytes);
+
+/** fmx_rate_train_take_passed: Returns: the rate that had room, with what else left
+ * meanwhile, in bits/s on the wire; 0 = it had none, or that has been taken before */
+double fmx_rate_train_take_passed (FmxRateTrain * train);
 
 /** fmx_rate_train_may_check: Returns: whether none has looked for so long that one may,
  * where others are asked for all the time */
@@ -90,8 +112,9 @@ double fmx_rate_train_path_bps (const FmxRateTrain * train, FmxTime now);
 /** fmx_rate_train_next: Returns: when to call fmx_rate_train_announce(), or %FMX_TIME_NONE */
 FmxTime fmx_rate_train_next (const FmxRateTrain * train);
 
-/** fmx_rate_train_announce: somebody is told that it is due, and may take it or not */
-void fmx_rate_train_announce (FmxRateTrain * train);
+/** fmx_rate_train_announce: somebody is told that it is due, or those of its packets whose
+ * time has come, and may take them or not */
+void fmx_rate_train_announce (FmxRateTrain * train, FmxTime now);
 
 /** fmx_rate_train_is_due: Returns: whether there is a packet to take */
 bool fmx_rate_train_is_due (const FmxRateTrain * train);

@@ -68,11 +68,33 @@ test_who_starts_alone_makes_a_short_queue (void **state)
     }
 }
 
+/* A quarter more each 2.5 round trips of 0.25 s takes 10 s.  What is free is taken sooner, and
+ * the queue is no longer for it. */
+static void
+test_a_long_path_that_is_free_is_taken_soon (void **state)
+{
+  const double rate_bps = 4e6;
+  FmxSimBundleParams params;
+
+  (void) state;
+  begin (rate_bps, NULL);
+  world.forward.params.delay = 125 * MS;
+  params = bundle.params;
+  params.back.delay = 125 * MS;
+  params.wire_bytes = 1000;
+  fmx_sim_bundle_init (&bundle, &params, &world.forward, 0, 1);
+  assert_true (longest_queue (5 * (FmxTime) S) < 80 * MS);
+  fmx_sim_bundle_restart_counters (&bundle, world.now);
+  fmx_sim_world_run (&world, 6 * (FmxTime) S);
+  assert_true (8.0 * (double) bundle.received_bytes > 0.8 * rate_bps);
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_who_starts_alone_makes_a_short_queue),
+    cmocka_unit_test (test_a_long_path_that_is_free_is_taken_soon),
   };
 
   return cmocka_run_group_tests_name ("rate/rate-shortq-start", tests, NULL,
