@@ -12,6 +12,10 @@ double fmx_rate_sender_loss_fraction (const FmxRateSender * sender);
 
 FmxRateSenderState fmx_rate_sender_state (const FmxRateSender * sender);
 
+/* Of whoever has @share times an equal part */
+FmxRateParams fmx_rate_sender_controller_params (const FmxRateSenderParams *
+    params, double share);
+
 /* Packets that carry nothing become due. */
 FmxDuration fmx_rate_sender_probe_interval (const FmxRateSender * sender);
 void fmx_rate_sender_schedule_probe (FmxRateSender * sender, FmxTime now);

@@ -15,9 +15,6 @@
 #define MEAN_PACKETS 256.0
 #define TOLD_CHANGE 0.05
 
-/* Of the weights that anybody may choose, 0.01 to 100, no share is further from 1. */
-#define MOST_SHARE 1e4
-
 /* Who comes so much too late to a timeout was not running: what was said meanwhile
  * is still in some buffer, and is read within this time. */
 #define ASLEEP (50 * FMX_MSECOND)
@@ -40,8 +37,9 @@ fmx_rate_sender_params_default (FmxRateSenderParams *params)
   params->skip_packets = 0;
 }
 
-static FmxRateParams
-controller_params (const FmxRateSenderParams *params, double share)
+FmxRateParams
+fmx_rate_sender_controller_params (const FmxRateSenderParams *params,
+    double share)
 {
   FmxRateParams rate;
 
@@ -59,7 +57,7 @@ controller_params (const FmxRateSenderParams *params, double share)
 bool
 fmx_rate_sender_params_are_valid (const FmxRateSenderParams *params)
 {
-  FmxRateParams rate = controller_params (params, 1.0);
+  FmxRateParams rate = fmx_rate_sender_controller_params (params, 1.0);
 
   return fmx_rate_class_is_valid (params->klass)
       && fmx_rate_params_are_valid (&rate) && params->loss_limit >= 0.0
@@ -95,7 +93,7 @@ void
 fmx_rate_sender_init (FmxRateSender *sender,
     const FmxRateSenderParams *params, FmxTime now)
 {
-  FmxRateParams rate = controller_params (params, 1.0);
+  FmxRateParams rate = fmx_rate_sender_controller_params (params, 1.0);
   FmxLossIntervalsParams intervals = interval_params (params);
   FmxRttParams rtt = rtt_params (params);
   FmxCircuitBreakerParams breaker;
@@ -141,7 +139,8 @@ void
 fmx_rate_sender_set_params (FmxRateSender *sender,
     const FmxRateSenderParams *params, FmxTime now)
 {
-  FmxRateParams rate = controller_params (params, sender->share);
+  FmxRateParams rate = fmx_rate_sender_controller_params (params,
+      sender->share);
   FmxLossIntervalsParams intervals = interval_params (params);
   FmxRttParams rtt = rtt_params (params);
 
@@ -257,42 +256,6 @@ fmx_rate_sender_target_bps (const FmxRateSender *sender)
     return 0;
   return (uint64_t) (fmx_rate_controller_bps (&sender->controller)
       * sender->share);
-}
-
-void
-fmx_rate_sender_set_bps (FmxRateSender *sender, double bps, FmxTime now)
-{
-  assert (bps > 0.0);
-  if (!fmx_rate_sender_may_send (sender))
-    return;
-  fmx_rate_controller_set (&sender->controller,
-      fmax (bps, (double) sender->params.min_bps) / sender->share,
-      FMX_RATE_COUPLED);
-  fmx_rate_sender_tell (sender, now);
-}
-
-void
-fmx_rate_sender_set_share (FmxRateSender *sender, double share, FmxTime now)
-{
-  double bps = (double) fmx_rate_sender_target_bps (sender);
-  FmxRateParams rate;
-
-  assert (share > 0.0);
-  share = fmax (fmin (share, MOST_SHARE), 1.0 / MOST_SHARE);
-  rate = controller_params (&sender->params, share);
-  fmx_rate_controller_set_coupled (&sender->controller, now);
-  if (share == sender->share)
-    return;
-  sender->share = share;
-  fmx_rate_controller_set_params (&sender->controller, &rate);
-  if (bps > 0.0)
-    fmx_rate_sender_set_bps (sender, bps, now);
-}
-
-void
-fmx_rate_sender_drain_too (FmxRateSender *sender)
-{
-  fmx_rate_controller_drain_too (&sender->controller);
 }
 
 bool
