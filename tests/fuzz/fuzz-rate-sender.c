@@ -29,6 +29,7 @@ choose_params (Fuzz * fuzz)
   params.loss_limit = (choice & 0x20) != 0 ? 0.01 : 0.0;
   params.circuit_breaker = (choice & 0x40) == 0;
   params.decision_interval_rtts = (choice & 0x80) != 0 ? 1.0 : 7.0;
+  params.max_hold = (choice & 0x81) == 0x81 ? 0 : FMX_SECOND;
   return params;
 }
 
@@ -41,7 +42,10 @@ check_invariants (FmxTime now)
   fmx_rate_sender_get_stats (&sender, &stats, now);
   CHECK (target == 0 || (target >= sender.params.min_bps
           && target <= sender.params.max_bps));
-  CHECK ((target > 0) == fmx_rate_sender_may_send (&sender));
+  CHECK (fmx_rate_sender_may_send (&sender) == (target > 0
+          && !fmx_rate_hold_is_on (&sender.controller.hold)));
+  CHECK (!fmx_rate_hold_is_on (&sender.controller.hold)
+      || sender.params.max_hold > 0);
   CHECK (stats.target_bps == target);
   CHECK ((target > 0) == (stats.state == FMX_RATE_SENDER_STARTING
           || stats.state == FMX_RATE_SENDER_SENDING));

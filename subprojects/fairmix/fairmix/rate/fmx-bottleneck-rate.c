@@ -9,6 +9,9 @@
 
 #define CLOCK_SET FMX_SECOND
 #define ROW_GAPS 3u             /* between the packets of a row */
+#define TAIL_GAPS 5u            /* at least, between the last packets of a feedback ... */
+#define TAIL (40 * FMX_MSECOND) /* ... and so long: two packets of each voice */
+#define TAIL_EVEN 1.5           /* no four of them came so many times as fast */
 #define LEAST_BPS 8000.0        /* of the first class */
 #define PER_OCTAVE 4.0          /* classes */
 #define NEAR 2u                 /* classes of one speed, give or take 1/1024 s */
@@ -177,12 +180,44 @@ row_bps (const FmxBottleneckRate *rate)
   return most_bps > 0.0 ? most_bps : HUGE_VAL;
 }
 
+/* Returns: whether the packets from @i on came at @bps, none much faster */
+static bool
+came_evenly (const FmxBottleneckRate *rate, unsigned i, double bps)
+{
+  for (; i < rate->n; i++)
+    if (!is_queued (rate, i) || row_from_bps (rate, i) > TAIL_EVEN * bps)
+      return false;
+  return true;
+}
+
+static void
+note_tail (FmxBottleneckRate *rate)
+{
+  unsigned last = rate->n - 1, i = last;
+  FmxDuration took = 0, left;
+  uint32_t bytes = 0;
+
+  rate->tail_bps = rate->tail_left_bps = 0.0;
+  while (rate->n > 0 && i > rate->n_before
+      && (took < TAIL || last - i < TAIL_GAPS)) {
+    bytes += rate->arrivals[i--].bytes;
+    took = fmx_time_diff (rate->arrivals[last].time, rate->arrivals[i].time);
+  }
+  if (took < TAIL || last - i < TAIL_GAPS
+      || !came_evenly (rate, i, fmx_rate_bps (bytes, took)))
+    return;
+  left = fmx_time_diff (rate->arrivals[last].sent, rate->arrivals[i].sent);
+  rate->tail_bps = fmx_rate_bps (bytes, took);
+  rate->tail_left_bps = left > 0 ? fmx_rate_bps (bytes, left) : HUGE_VAL;
+}
+
 void
 fmx_bottleneck_rate_end (FmxBottleneckRate *rate, FmxTime now)
 {
   unsigned left = FMX_BOTTLENECK_RATE_PACKETS - 1;
 
   rate->row_bps = row_bps (rate);
+  note_tail (rate);
   turn (&rate->all, FMX_BOTTLENECK_RATE_WINDOW, now);
   turn (&rate->rows, FMX_BOTTLENECK_RATE_WINDOW, now);
   turn (&rate->late, FMX_BOTTLENECK_RATE_LATELY, now);

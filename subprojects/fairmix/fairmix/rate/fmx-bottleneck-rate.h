@@ -79,6 +79,7 @@ typedef struct
   unsigned n;
   unsigned n_before;            /* of them the feedback before told of */
   double row_bps;
+  double tail_bps, tail_left_bps;
   FmxTrains all, rows, late;
   FmxDuration least[2];         /* delays, in this window and the one before */
   FmxTime least_start;
@@ -115,6 +116,21 @@ static inline double
 fmx_bottleneck_rate_row_bps (const FmxBottleneckRate *rate)
 {
   return rate->row_bps;
+}
+
+/**
+ * fmx_bottleneck_rate_tail_bps:
+ * @left_bps: (out): how fast they left, if it is known
+ *
+ * Returns: how fast the last packets came that the last feedback told of, if each had to
+ *     wait and they came evenly: what the path carries now, whatever came before in the same
+ *     feedback; 0 = not known
+ */
+static inline double
+fmx_bottleneck_rate_tail_bps (const FmxBottleneckRate *rate, double *left_bps)
+{
+  *left_bps = rate->tail_left_bps;
+  return rate->tail_bps;
 }
 
 #ifdef __cplusplus

@@ -65,7 +65,7 @@ fmx_rate_params_are_valid (const FmxRateParams *params)
       && params->decision_interval_rtts >= 1.0
       && params->decision_interval_rtts <= 100.0
       && params->alpha >= 0.0 && params->alpha <= 1000.0
-      && params->beta > 0.0 && params->beta < 1.0;
+      && params->beta > 0.0 && params->beta < 1.0 && params->max_hold >= 0;
 }
 
 void
@@ -108,6 +108,8 @@ fmx_rate_controller_set_params (FmxRateController *rc,
     rc->rate_bps = params->max_bps;
   if (!was_probing && rc->rate_bps < params->min_bps)
     rc->rate_bps = params->min_bps;
+  if (params->max_hold == 0)
+    fmx_rate_hold_init (&rc->hold);
 }
 
 /* [RFC5348 8.2.1] keeps two times, for one feedback per round-trip time, and
@@ -261,7 +263,8 @@ fmx_rate_controller_set_media_bps (FmxRateController *rc, double bps)
 FmxTime
 fmx_rate_controller_next_timeout (const FmxRateController *rc)
 {
-  FmxTime next = rc->no_feedback_at;
+  FmxTime next = fmx_time_min (rc->no_feedback_at,
+      fmx_rate_hold_next (&rc->hold));
 
   if (rc->klass->next_timeout != NULL)
     next = fmx_time_min (next, rc->klass->next_timeout (rc));
@@ -274,6 +277,8 @@ fmx_rate_controller_on_timeout (FmxRateController *rc, FmxTime now)
   double before = rc->rate_bps;
   bool idle = rc->idle;
 
+  if (now >= fmx_rate_hold_next (&rc->hold))
+    fmx_rate_hold_end (&rc->hold, now);
   if (rc->klass->on_timeout != NULL && now >= rc->klass->next_timeout (rc))
     rc->klass->on_timeout (rc, now);
   if (now < rc->no_feedback_at)

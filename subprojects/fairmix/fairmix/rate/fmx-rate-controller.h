@@ -9,6 +9,7 @@
 #include "fairmix/rate/fmx-rate-dpm.h"
 #include "fairmix/rate/fmx-rate-shortq.h"
 #include "fairmix/rate/fmx-rate-gaimd.h"
+#include "fairmix/rate/fmx-rate-hold.h"
 #include "fairmix/rate/fmx-rate-tfrc.h"
 
 #ifdef __cplusplus
@@ -61,6 +62,8 @@ typedef struct _FmxRateClass FmxRateClass;
  * @decision_interval_rtts: dpm: time between two increases, in RTTs
  * @alpha: gaimd: increase, in segments per RTT; 0 = fair to TCP
  * @beta: gaimd: in (0, 1), what remains of the rate on a loss event
+ * @max_hold: shortq: nothing leaves until the queue of a path that became narrow has gone,
+ *     for so long at most; 0 = never
  *
  * What the user chose; never written by the library.
  */
@@ -73,6 +76,7 @@ typedef struct
   double decision_interval_rtts;
   double alpha;
   double beta;
+  FmxDuration max_hold;
 } FmxRateParams;
 
 /**
@@ -112,6 +116,9 @@ typedef struct
  * @train_bps: of the fastest packets in a row of late, on the wire
  * @row_bps: the fastest that four packets came one after the other, of those that this
  *     feedback tells of and that had to wait; HUGE_VAL = not known
+ * @tail_bps: the last packets that this feedback tells of came so fast, evenly, one behind the
+ *     other in a queue; 0 = not known
+ * @tail_left_bps: ... and left so fast
  * @widened: how many times as much the path carries as it did, by trains of padding
  *     (FmxRateTrain); 1 = no more
  * @link_bps: what the narrowest link carries, by the same; 0 = not known
@@ -162,6 +169,7 @@ typedef struct
   double bottleneck_bps;
   double train_bps;
   double row_bps;
+  double tail_bps, tail_left_bps;
   double widened;
   double link_bps;
   double path_bps;
@@ -185,6 +193,7 @@ typedef struct
  *     sent
  * @n_probing: times that probing began
  * @n_drains: cuts that are to tell whether a queue is one's own
+ * @n_holds: times that nothing left until a queue had gone
  */
 typedef struct
 {
@@ -194,6 +203,7 @@ typedef struct
   uint64_t n_no_feedback;
   uint64_t n_probing;
   uint64_t n_drains;
+  uint64_t n_holds;
 } FmxRateStats;
 
 /**
@@ -289,6 +299,7 @@ struct _FmxRateController
   double check_bps;             /* likewise, though nobody may be there; 0 = never mind */
   bool has_little;              /* of what a path carries: less than one of many, or of some */
   double try_bps;               /* is so much more free at once? 0 = never mind */
+  FmxRateHold hold;
   double ask_bps;               /* does the path carry more than that? 0 = never mind */
   union
   {
@@ -354,6 +365,14 @@ double fmx_rate_controller_bps (const FmxRateController * rc);
 
 /** fmx_rate_controller_is_probing: Returns: whether no media may pass */
 bool fmx_rate_controller_is_probing (const FmxRateController * rc);
+
+/** fmx_rate_controller_is_holding: Returns: whether nothing may leave until the next timeout,
+ * though not probing */
+static inline bool
+fmx_rate_controller_is_holding (const FmxRateController *rc)
+{
+  return fmx_rate_hold_is_on (&rc->hold);
+}
 
 /** fmx_rate_controller_probe_interval: Returns: time between dummy packets */
 FmxDuration fmx_rate_controller_probe_interval (const FmxRateController * rc);

@@ -313,6 +313,8 @@ divide_by_share (FmxRateFeedback *fb, double share)
   fb->receive_bps /= share;
   fb->latest_bps /= share;
   fb->row_bps /= share;
+  fb->tail_bps /= share;
+  fb->tail_left_bps /= share;
   fb->sent_bps /= share;
   fb->stream_bps /= share;
   fb->silent_from_bps /= share;
@@ -332,6 +334,7 @@ ask_train (FmxRateSender *sender, FmxDuration rtt, FmxTime now)
     fmx_bottleneck_rate_forget (&sender->bottleneck);
   rc->has_narrowed = rc->is_narrow = false;
   if (fmx_rate_sender_state (sender) != FMX_RATE_SENDER_SENDING
+      || fmx_rate_controller_is_holding (rc)
       || sender->stats.feedback != FMX_RATE_SENDER_FEEDBACK_PER_PACKET
       || sender->fill.wanted_bps <= 0.0)
     return;
@@ -364,6 +367,15 @@ read_trains (FmxRateSender *sender, FmxRateFeedback *fb, FmxTime now)
   fb->link_bps = fmx_rate_train_bps (&sender->train);
   fb->path_bps = fmx_rate_train_path_bps (&sender->train, now);
   fb->passed_bps = fmx_rate_train_take_passed (&sender->train);
+}
+
+static void
+tell_bottleneck (const FmxBottleneckRate *rate, FmxRateFeedback *fb)
+{
+  fb->bottleneck_bps = fmx_bottleneck_rate_bps (rate);
+  fb->train_bps = fmx_bottleneck_rate_late_bps (rate);
+  fb->row_bps = fmx_bottleneck_rate_row_bps (rate);
+  fb->tail_bps = fmx_bottleneck_rate_tail_bps (rate, &fb->tail_left_bps);
 }
 
 void
@@ -409,9 +421,7 @@ fmx_rate_sender_digest (FmxRateSender *sender, bool heard, FmxTime now)
   fb.equation_bps = fmx_rate_sender_equation_bps (sender);
   fb.receive_bps = sender->receive.bps;
   fb.latest_bps = sender->latest_bps;
-  fb.bottleneck_bps = fmx_bottleneck_rate_bps (&sender->bottleneck);
-  fb.train_bps = fmx_bottleneck_rate_late_bps (&sender->bottleneck);
-  fb.row_bps = fmx_bottleneck_rate_row_bps (&sender->bottleneck);
+  tell_bottleneck (&sender->bottleneck, &fb);
   read_trains (sender, &fb, now);
   fb.breaker_bps = sender->params.circuit_breaker
       ? fmx_circuit_breaker_limit_bps (&sender->breaker,

@@ -350,6 +350,7 @@ end (FmxRateSender *sender, Digest *digest, uint32_t report_mid32, FmxTime now)
   if (digest->n_acked == 0 && digest->is_first)
     return;                     /* about others, or older than we remember */
   sender->stats.n_feedback++;
+  fmx_rate_sender_excuse_hold (sender, now);
   if (digest->is_first)
     begin_per_packet (sender, digest);
   fmx_rate_sender_heard (sender, digest->held, now);

@@ -12,9 +12,15 @@ double fmx_rate_sender_loss_fraction (const FmxRateSender * sender);
 
 FmxRateSenderState fmx_rate_sender_state (const FmxRateSender * sender);
 
+/* Returns: whether there is a rate for media, though nothing may leave for a moment */
+bool fmx_rate_sender_has_media (const FmxRateSender * sender);
+
 /* Of whoever has @share times an equal part */
 FmxRateParams fmx_rate_sender_controller_params (const FmxRateSenderParams *
     params, double share);
+
+/* A pause that was meant is no standstill of the computer. */
+void fmx_rate_sender_excuse_hold (FmxRateSender * sender, FmxTime now);
 
 /* Packets that carry nothing become due. */
 FmxDuration fmx_rate_sender_probe_interval (const FmxRateSender * sender);

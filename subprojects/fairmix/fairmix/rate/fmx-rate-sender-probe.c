@@ -18,6 +18,13 @@ fmx_rate_sender_probe_interval (const FmxRateSender *sender)
   return interval > rtt ? interval : rtt;
 }
 
+void
+fmx_rate_sender_excuse_hold (FmxRateSender *sender, FmxTime now)
+{
+  if (fmx_rate_controller_is_holding (&sender->controller))
+    fmx_sender_stall_excuse (&sender->stall, now);
+}
+
 /* The timers go on whether the caller takes what is due or not. */
 void
 fmx_rate_sender_schedule_probe (FmxRateSender *sender, FmxTime now)
@@ -30,6 +37,8 @@ fmx_rate_sender_schedule_probe (FmxRateSender *sender, FmxTime now)
     sender->padding_due = true;
     fmx_rate_fill_on_padding (&sender->fill, now);
   }
+  if (fmx_rate_controller_is_holding (&sender->controller))
+    sender->padding_due = false;
   if (now >= fmx_rate_train_next (&sender->train))
     fmx_rate_train_announce (&sender->train, now);
 }
@@ -98,9 +107,10 @@ fmx_rate_sender_padding_bytes (const FmxRateSender *sender)
 bool
 fmx_rate_sender_has_probe (const FmxRateSender *sender)
 {
-  return fmx_rate_sender_state (sender) == FMX_RATE_SENDER_PROBING
-      ? sender->probe_due : sender->padding_due
-      || fmx_rate_train_is_due (&sender->train);
+  if (fmx_rate_sender_state (sender) == FMX_RATE_SENDER_PROBING)
+    return sender->probe_due;
+  return !fmx_rate_controller_is_holding (&sender->controller)
+      && (sender->padding_due || fmx_rate_train_is_due (&sender->train));
 }
 
 bool

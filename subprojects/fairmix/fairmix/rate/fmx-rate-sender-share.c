@@ -14,7 +14,7 @@ void
 fmx_rate_sender_set_bps (FmxRateSender *sender, double bps, FmxTime now)
 {
   assert (bps > 0.0);
-  if (!fmx_rate_sender_may_send (sender))
+  if (!fmx_rate_sender_has_media (sender))
     return;
   fmx_rate_controller_set (&sender->controller,
       fmax (bps, (double) sender->params.min_bps) / sender->share,

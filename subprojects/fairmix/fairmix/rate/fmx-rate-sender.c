@@ -35,6 +35,7 @@ fmx_rate_sender_params_default (FmxRateSenderParams *params)
   params->beta = 0.5;
   params->circuit_breaker = true;
   params->skip_packets = 0;
+  params->max_hold = FMX_SECOND;
 }
 
 FmxRateParams
@@ -51,6 +52,7 @@ fmx_rate_sender_controller_params (const FmxRateSenderParams *params,
   rate.decision_interval_rtts = params->decision_interval_rtts;
   rate.alpha = params->alpha;
   rate.beta = params->beta;
+  rate.max_hold = params->max_hold;
   return rate;
 }
 
@@ -249,10 +251,18 @@ fmx_rate_sender_state (const FmxRateSender *sender)
   return FMX_RATE_SENDER_SENDING;
 }
 
+bool
+fmx_rate_sender_has_media (const FmxRateSender *sender)
+{
+  FmxRateSenderState state = fmx_rate_sender_state (sender);
+
+  return state == FMX_RATE_SENDER_STARTING || state == FMX_RATE_SENDER_SENDING;
+}
+
 uint64_t
 fmx_rate_sender_target_bps (const FmxRateSender *sender)
 {
-  if (!fmx_rate_sender_may_send (sender))
+  if (!fmx_rate_sender_has_media (sender))
     return 0;
   return (uint64_t) (fmx_rate_controller_bps (&sender->controller)
       * sender->share);
@@ -261,9 +271,8 @@ fmx_rate_sender_target_bps (const FmxRateSender *sender)
 bool
 fmx_rate_sender_may_send (const FmxRateSender *sender)
 {
-  FmxRateSenderState state = fmx_rate_sender_state (sender);
-
-  return state == FMX_RATE_SENDER_STARTING || state == FMX_RATE_SENDER_SENDING;
+  return fmx_rate_sender_has_media (sender)
+      && !fmx_rate_controller_is_holding (&sender->controller);
 }
 
 /* Entering and leaving probing mode. */
@@ -406,6 +415,7 @@ fmx_rate_sender_on_timeout (FmxRateSender *sender, FmxTime now)
   uint64_t n_no_feedback;
 
   excuse_sleep (sender, now);
+  fmx_rate_sender_excuse_hold (sender, now);
   if (sender->params.circuit_breaker)
     on_breaker_timeout (sender, now);
   if (now >= sender->report.due)
@@ -459,5 +469,6 @@ fmx_rate_sender_get_stats (const FmxRateSender *sender,
   stats->n_up = rate.n_up;
   stats->n_down = rate.n_down;
   stats->n_drains = rate.n_drains;
+  stats->n_holds = rate.n_holds;
   stats->n_no_feedback = rate.n_no_feedback;
 }

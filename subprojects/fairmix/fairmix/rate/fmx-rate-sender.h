@@ -87,6 +87,8 @@ typedef enum
  * @alpha: gaimd: segments more a round-trip time; 0 = 3 (1 - beta) / (1 + beta), fair to TCP
  * @beta: gaimd: in (0, 1), what remains of the rate on a loss event
  * @circuit_breaker: stop for good reasons only ([RFC8083])
+ * @max_hold: shortq: nothing leaves until the queue of a path that became narrow has gone,
+ *     for so long at most; 0 = never
  * @skip_packets: a sequence number is left out each so many packets, in the
  *     mean, to catch receivers that acknowledge what they never got; 0 = none
  * @seed: where; nobody else must be able to guess it
@@ -107,6 +109,7 @@ struct _FmxRateSenderParams
   double alpha;
   double beta;
   bool circuit_breaker;
+  FmxDuration max_hold;
   uint32_t skip_packets;
   uint64_t seed;
   const FmxEventSink *sink;
@@ -151,6 +154,7 @@ struct _FmxRateSenderParams
  * @n_probes: dummy packets, while no media may pass
  * @n_padding: those beside media, see #FmxRateFill
  * @n_drains: cuts that are to tell whether a queue is one's own
+ * @n_holds: times that nothing left until a queue had gone
  * @n_no_feedback: expiries of the no-feedback timer although something was sent
  * @n_breaker: times that the circuit breaker tripped
  */
@@ -190,6 +194,7 @@ struct _FmxRateSenderStats
   uint64_t n_probes;
   uint64_t n_padding;
   uint64_t n_drains;
+  uint64_t n_holds;
   uint64_t n_no_feedback;
   uint64_t n_breaker;
 };
@@ -353,20 +358,12 @@ void fmx_rate_sender_params_default (FmxRateSenderParams * params);
 /** fmx_rate_sender_params_are_valid: Returns: whether all are in range */
 bool fmx_rate_sender_params_are_valid (const FmxRateSenderParams * params);
 
-/**
- * fmx_rate_sender_init:
- * @params: valid; copied
- */
+/** fmx_rate_sender_init: @params: valid; copied */
 void fmx_rate_sender_init (FmxRateSender * sender,
     const FmxRateSenderParams * params, FmxTime now);
 
-/**
- * fmx_rate_sender_set_params:
- * @params: valid; copied
- *
- * Changes bounds, limits and constants while running; a change of @klass
- * starts that controller at the present target.
- */
+/** fmx_rate_sender_set_params: changes bounds, limits and constants while running, to
+ * @params: valid; copied; a change of @klass starts that controller at the present target */
 void fmx_rate_sender_set_params (FmxRateSender * sender,
     const FmxRateSenderParams * params, FmxTime now);
 
@@ -460,7 +457,8 @@ void fmx_rate_sender_set_share (FmxRateSender * sender, double share,
  * queue is its own, which it is if all of them do */
 void fmx_rate_sender_drain_too (FmxRateSender * sender);
 
-/** fmx_rate_sender_may_send: Returns: whether media may pass now */
+/** fmx_rate_sender_may_send: Returns: whether media may pass now: not where the target is 0,
+ * nor until the queue has gone of a path that became narrow, which then keeps its target */
 bool fmx_rate_sender_may_send (const FmxRateSender * sender);
 
 /**

@@ -226,6 +226,7 @@ fmx_shortq_drain_narrowed (FmxRateController *rc, double from_bps,
   FmxRateShortqState *s = &rc->state.shortq;
 
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_DRAINING, now);
+  fmx_rate_hold_init (&rc->hold);
   s->n_drains = 0;              /* the next one is the first that is in vain */
   s->drain_own = true;
   s->drain_from_bps = from_bps;
@@ -277,7 +278,8 @@ drained (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
   fmx_shortq_note_hidden (rc);
   if (s->n_drains == 0)
-    s->recover_bps = RECOVERY * s->drain_most_bps;
+    s->recover_bps = s->drain_most_bps
+        * (fmx_rate_hold_took (&rc->hold) > 0 ? NEAR_CEILING : RECOVERY);
   rc->is_narrow = s->n_drains == 0 || (s->overrun && s->own_time == now);
   s->overrun = false;
   s->hold = s->n_drains > 0 && is_same_ceiling (s) && s->drain_own
@@ -307,8 +309,10 @@ static bool
 was_a_burst (const FmxRateController *rc, FmxTime now)
 {
   const FmxRateShortqState *s = &rc->state.shortq;
-  double drained_s = (1.0 - rc->rate_bps / s->drain_bps)
-      * fmx_time_to_s (fmx_time_diff (now, s->drain_start));
+  double part = rc->rate_bps / s->drain_bps;
+  double drained_s = (1.0 - part)
+      * fmx_time_to_s (fmx_time_diff (now, s->drain_start)) + part
+      * fmx_time_to_s (fmx_rate_hold_took (&rc->hold));
   double queue_s = has_lost_since (s)
       ? fmin (s->narrow_s, fmx_time_to_s (s->drain_queue)) : s->narrow_s;
 
@@ -325,6 +329,7 @@ take_back (FmxRateController *rc, FmxTime now)
   double bps = has_lost_since (s) ? HALF * s->drain_from_bps
       : s->drain_from_bps;
 
+  fmx_rate_hold_end (&rc->hold, now);
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
   if (bps > rc->rate_bps)
     fmx_rate_controller_set (rc, bps, FMX_RATE_UP);
@@ -353,7 +358,8 @@ expect (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
     fmx_queue_sense_add (&s->queue, fb->rtt_sample_min, fb->reverse_delay,
         fb->rtt / 2, now);
     s->drain_queue = fmx_queue_sense_standing (&s->queue);
-    if (s->drain_seen && s->n_drains == 0)
+    if (s->drain_seen && s->n_drains == 0
+        && fmx_rate_hold_took (&rc->hold) == 0)
       s->drain_most_bps =
           fmax (s->drain_most_bps, fmin (fb->latest_bps, fb->receive_bps));
     return !s->drain_seen || s->n_drains != 1

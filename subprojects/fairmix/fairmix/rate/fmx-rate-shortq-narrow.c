@@ -15,17 +15,25 @@
                                  * five tones were not heard, with 16 all were */
 #define CHOKED_QUEUE (30 * FMX_MSECOND) /* ... and so long a queue is before each packet */
 
-bool
-fmx_shortq_is_alone (const FmxRateController *rc, const FmxRateFeedback *fb,
+/* No such queue was there of late, and nobody has made us lose anything. */
+static bool
+seems_alone (const FmxRateController *rc, const FmxRateFeedback *fb,
     FmxTime now)
 {
   const FmxRateShortqState *s = &rc->state.shortq;
 
-  return fb->row_bps <= ROW_TIMES * fb->latest_bps
-      && fmx_queue_sense_latest (&s->queue) + fb->delay_spread
+  return fmx_queue_sense_latest (&s->queue) + fb->delay_spread
       >= fmx_queue_sense_peak (&s->queue)
       && s->mode != FMX_RATE_SHORTQ_COMPETING
       && !fmx_shortq_is_shared (rc, now) && !fmx_shortq_has_lost (s, now);
+}
+
+bool
+fmx_shortq_is_alone (const FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now)
+{
+  return fb->row_bps <= ROW_TIMES * fb->latest_bps
+      && seems_alone (rc, fb, now);
 }
 
 /* Returns: the queue before each packet that this feedback tells of; alone, before the last
@@ -52,6 +60,29 @@ is_choked (const FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
       && queue_before (rc, fb, now) > CHOKED_QUEUE;
 }
 
+/* What came before the fall, in the same feedback, need not hide it. */
+static bool
+is_choked_of_late (const FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now)
+{
+  double sent_bps = fmin (fmin (fb->sent_bps, rc->rate_bps),
+      fb->tail_left_bps);
+
+  return rc->params.max_hold > 0 && fb->tail_bps > 0.0
+      && fb->tail_bps < CHOKED_ALONE * sent_bps && seems_alone (rc, fb, now)
+      && fmx_queue_sense_beyond_latest (&rc->state.shortq.queue,
+      fb->delay_spread) > CHOKED_QUEUE;
+}
+
+/* Returns: what comes through of far more, now; 0 if it does not, or nobody knows */
+static double
+choked_bps (const FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
+{
+  if (is_choked_of_late (rc, fb, now))
+    return fb->tail_bps;
+  return is_choked (rc, fb, now) ? fb->latest_bps : 0.0;
+}
+
 /* It was no path that became narrow: before the cut can have shown, the queue is gone.
  * Something stood still for a moment.  If that lost something it is one loss event. */
 void
@@ -69,6 +100,7 @@ fmx_shortq_take_back_choked (FmxRateController *rc, const FmxRateFeedback *fb,
   if (!s->halved_seen && bps > rc->rate_bps) {
     if (s->mode == FMX_RATE_SHORTQ_DRAINING && s->n_drains == 0)
       fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
+    fmx_rate_hold_end (&rc->hold, now);
     fmx_rate_controller_set (rc, bps, FMX_RATE_UP);
   }
   s->choked_from_bps = 0.0;
@@ -85,8 +117,8 @@ overrun_bps (const FmxRateController *rc, const FmxRateFeedback *fb,
       && fb->loss_event_sent >= s->halved
       && fmx_time_diff (now, s->loss_event) <= fb->rtt_median;
 
-  if (is_choked (rc, fb, now))
-    return fb->latest_bps;
+  if (choked_bps (rc, fb, now) > 0.0)
+    return choked_bps (rc, fb, now);
   return lost && fb->receive_bps <= OVERRUN * fmin (fb->sent_bps,
       rc->rate_bps) ? fb->receive_bps : 0.0;
 }
@@ -95,9 +127,9 @@ overrun_bps (const FmxRateController *rc, const FmxRateFeedback *fb,
  * with what has left since the last packet that is known of */
 static double
 queue_to_come_s (const FmxRateController *rc, const FmxRateFeedback *fb,
-    FmxTime now)
+    double came_bps, FmxTime now)
 {
-  double beyond = fmin (fb->sent_bps, rc->rate_bps) / fb->latest_bps - 1.0;
+  double beyond = fmin (fb->sent_bps, rc->rate_bps) / came_bps - 1.0;
 
   return fmx_time_to_s (queue_before (rc, fb, now))
       + beyond * fmx_time_to_s (fmx_time_diff (now, fb->acked_sent));
@@ -121,13 +153,19 @@ cut_of (const FmxRateController *rc, const FmxRateFeedback *fb, double queue_s,
 /* Whether it is the path that has become narrow, or somebody's burst that passes, tells
  * what our own cut has drained when the queue is gone. */
 static void
-give_way_choked (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
+give_way_choked (FmxRateController *rc, const FmxRateFeedback *fb,
+    double came_bps, FmxTime now)
 {
-  double queue_s = queue_to_come_s (rc, fb, now), from_bps = rc->rate_bps;
+  double queue_s = queue_to_come_s (rc, fb, came_bps, now);
+  double from_bps = rc->rate_bps;
+  bool holds = rc->params.max_hold > 0 && (fmx_shortq_is_alone (rc, fb, now)
+      || is_choked_of_late (rc, fb, now));
+  double cut = holds ? CUT_OWN : cut_of (rc, fb, queue_s, now);
 
-  fmx_shortq_halve (rc, cut_of (rc, fb, queue_s, now) * fb->latest_bps,
-      FMX_RATE_DOWN_LIMIT, now);
-  fmx_shortq_drain_narrowed (rc, from_bps, fb->latest_bps, queue_s, now);
+  fmx_shortq_halve (rc, cut * came_bps, FMX_RATE_DOWN_LIMIT, now);
+  fmx_shortq_drain_narrowed (rc, from_bps, came_bps, queue_s, now);
+  if (holds)
+    fmx_shortq_hold (rc, fb, from_bps, came_bps, now);
 }
 
 /* The path carries no more.  To a part of what it does carry, at once, whoever else is
@@ -144,7 +182,7 @@ fmx_shortq_overrun (FmxRateController *rc, const FmxRateFeedback *fb,
       || rc->rate_bps < fmx_shortq_loss_floor_bps (rc, fb, now)
       || fmx_time_diff (now, s->shed) < 2 * fb->rtt_median)
     return false;
-  choked = is_choked (rc, fb, now);
+  choked = choked_bps (rc, fb, now) > 0.0;
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
   s->decided = s->obeyed = now;
   s->cut_time = now;
@@ -152,7 +190,7 @@ fmx_shortq_overrun (FmxRateController *rc, const FmxRateFeedback *fb,
   rc->has_narrowed = s->overrun = true;
   s->choked_from_bps = choked ? rc->rate_bps : 0.0;
   if (choked)
-    give_way_choked (rc, fb, now);
+    give_way_choked (rc, fb, came_bps, now);
   else
     fmx_shortq_halve (rc, CUT_OWN * came_bps, FMX_RATE_DOWN_LIMIT, now);
   return true;

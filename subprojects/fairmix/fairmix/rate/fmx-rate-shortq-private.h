@@ -132,6 +132,15 @@ void fmx_shortq_begin_to_drain (FmxRateController *rc,
 void fmx_shortq_drain_narrowed (FmxRateController *rc, double from_bps,
     double came_bps, double queue_s, FmxTime now);
 
+/* Nothing leaves until the queue has gone that @from_bps made where no more than @came_bps
+ * comes through: what left behind it would come too late. */
+void fmx_shortq_hold (FmxRateController *rc, const FmxRateFeedback *fb,
+    double from_bps, double came_bps, FmxTime now);
+
+/* What comes out of it meanwhile is what the path carries. */
+void fmx_shortq_follow_hold (FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now);
+
 void fmx_shortq_drain (FmxRateController *rc, const FmxRateFeedback *fb,
     double allowed, FmxTime now);
 

@@ -363,6 +363,8 @@ shortq_on_feedback (FmxRateController *rc, const FmxRateFeedback *fb,
   allowed = allowed_bps (rc, fb, now);
   note_halved (rc, fb, allowed, now);
   fmx_shortq_take_back_choked (rc, fb, now);
+  if (fmx_rate_hold_is_on (&rc->hold))
+    fmx_shortq_follow_hold (rc, fb, now);
   if (fb->returned)
     come_back (rc, fb, allowed, now);
   if (rc->probing)

@@ -44,6 +44,14 @@ fmx_sender_stall_on_sent (FmxSenderStall *stall, uint32_t wire_bytes,
   stall->last = now;
 }
 
+void
+fmx_sender_stall_excuse (FmxSenderStall *stall, FmxTime now)
+{
+  stall->queue_s = drained (stall, now);
+  if (stall->last > 0)
+    stall->last = now;
+}
+
 FmxDuration
 fmx_sender_stall_queue (const FmxSenderStall *stall, FmxTime now)
 {

@@ -47,6 +47,9 @@ typedef struct
 void fmx_sender_stall_on_sent (FmxSenderStall * stall, uint32_t wire_bytes,
     double bps, FmxTime now);
 
+/** fmx_sender_stall_excuse: until @now nothing was to leave */
+void fmx_sender_stall_excuse (FmxSenderStall * stall, FmxTime now);
+
 /** fmx_sender_stall_queue: Returns: what our own late packets make of the queue, at most */
 FmxDuration fmx_sender_stall_queue (const FmxSenderStall * stall, FmxTime now);
 

@@ -50,7 +50,7 @@ fmx_test_feedback_with_loss (double receive_bps, double p, bool new_event)
 static inline FmxRateParams
 fmx_test_params (void)
 {
-  FmxRateParams params = { 20000.0, 1e9, 80000.0, 1460, 7.0, 0.0, 0.5 };
+  FmxRateParams params = { 20000.0, 1e9, 80000.0, 1460, 7.0, 0.0, 0.5, 0 };
 
   return params;
 }

@@ -239,6 +239,47 @@ test_four_in_a_row_tell_what_a_link_carries_now (void **state)
   assert_true (isinf (fmx_bottleneck_rate_row_bps (&rate)));
 }
 
+/* 40 packets of 800 kbit/s; for the last @n_slow the link carries only 200, and it lets
+ * @together of them go at a time.
+ * Returns: how fast the last ones came */
+static double
+tail_of (unsigned n_slow, unsigned together, double *left_bps)
+{
+  FmxTime sent = S, free = 2 * S + 5 * MS;
+  FmxTime each = (FmxTime) passes (BYTES, 800e3);
+
+  memset (&rate, 0, sizeof rate);
+  fmx_bottleneck_rate_add (&rate, sent, 2 * S, BYTES);  /* had not to wait */
+  for (unsigned i = 0; i < 40; i++) {
+    unsigned times = i >= 40 - n_slow ? 4 : 1;
+
+    sent += each;
+    if (i % together == 0)
+      free += together * times * each;
+    fmx_bottleneck_rate_add (&rate, sent, free + i % together * each, BYTES);
+    if (i == 20)
+      fmx_bottleneck_rate_end (&rate, S);
+  }
+  fmx_bottleneck_rate_end (&rate, S);
+  return fmx_bottleneck_rate_tail_bps (&rate, left_bps);
+}
+
+/* Whatever came before in the same feedback: six packets in 40 ms or more tell. */
+static void
+test_the_last_packets_tell_what_a_link_carries_now (void **state)
+{
+  double left_bps;
+
+  (void) state;
+  assert_true (fabs (tail_of (10, 1, &left_bps) / 200e3 - 1.0) < 0.01);
+  assert_true (fabs (left_bps / 800e3 - 1.0) < 0.01);
+  assert_true (tail_of (4, 1, &left_bps) == 0.0);
+  assert_true (tail_of (10, 5, &left_bps) == 0.0);
+  memset (&rate, 0, sizeof rate);
+  fmx_bottleneck_rate_end (&rate, S);
+  assert_true (fmx_bottleneck_rate_tail_bps (&rate, &left_bps) == 0.0);
+}
+
 static void
 test_of_another_link_nothing_is_known (void **state)
 {
@@ -252,6 +293,7 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_the_last_packets_tell_what_a_link_carries_now),
     cmocka_unit_test (test_four_in_a_row_tell_what_a_link_carries_now),
     cmocka_unit_test (test_the_link_is_known_whatever_part_of_it_is_ours),
     cmocka_unit_test (test_a_fast_link_is_not_known),

@@ -12,7 +12,7 @@
 #define SPACING (16 * MS)       /* of packets */
 #define REPORT (100 * MS)
 
-static const FmxSimSubject subject = { &fmx_rate_shortq, true, 0 };
+static const FmxSimSubject subject = { &fmx_rate_shortq, true, 0, 0 };
 
 
 static FmxDelaySlope slope;
@@ -153,7 +153,7 @@ test_a_tcp_is_known_whose_queue_never_empties (void **state)
 static void
 test_a_tcp_is_known_by_few_packets (void **state)
 {
-  static const FmxSimSubject voices = { &fmx_rate_shortq, false, 0 };
+  static const FmxSimSubject voices = { &fmx_rate_shortq, false, 0, 0 };
 
   (void) state;
   for (uint64_t seed = 1; seed <= 20; seed++) {

@@ -6,7 +6,7 @@
 #include "sim/fmx-sim-bundle.h"
 #include "sim/fmx-sim-draw.h"
 
-static const FmxSimSubject subject = { &fmx_rate_shortq, true, 0 };
+static const FmxSimSubject subject = { &fmx_rate_shortq, true, 0, 0 };
 
 static FmxSimWorld world;
 static FmxSimBundle bundles[2];

@@ -48,6 +48,24 @@ test_what_makes_up_for_a_pause_is_a_queue (void **state)
   assert_int_equal (queue_ms (), 98);
 }
 
+/* Nothing was to leave, and what comes then makes up for nothing. */
+static void
+test_a_pause_that_was_meant_is_none (void **state)
+{
+  FmxTime before;
+
+  (void) state;
+  begin ();
+  fmx_sender_stall_excuse (&stall, now);
+  send (100, SPACING);
+  before = now;
+  now += 98 * (FmxTime) MS;
+  fmx_sender_stall_excuse (&stall, now);
+  assert_false (fmx_sender_stall_is_half_told (&stall, before, now + MS));
+  send (51, 0);
+  assert_int_equal (queue_ms (), 0);
+}
+
 static void
 test_no_more_than_the_pause_counts (void **state)
 {
@@ -126,7 +144,7 @@ static void
 test_starvation_is_no_congestion (void **state)
 {
   static const uint64_t seeds[] = { 0, 4, 10, 18 };
-  static const FmxSimSubject subject = { &fmx_rate_shortq, false, 0 };
+  static const FmxSimSubject subject = { &fmx_rate_shortq, false, 0, 0 };
 
   (void) state;
   for (size_t i = 0; i < sizeof seeds / sizeof seeds[0]; i++) {
@@ -142,7 +160,7 @@ test_starvation_is_no_congestion (void **state)
 static void
 test_a_burst_that_overflows_says_little_of_the_path (void **state)
 {
-  static const FmxSimSubject subject = { &fmx_rate_shortq, false, 0 };
+  static const FmxSimSubject subject = { &fmx_rate_shortq, false, 0, 0 };
   FmxSimDraw draw = fmx_sim_draw (FMX_SIM_BUSY, 12);
 
   (void) state;
@@ -154,6 +172,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_what_makes_up_for_a_pause_is_a_queue),
+    cmocka_unit_test (test_a_pause_that_was_meant_is_none),
     cmocka_unit_test (test_no_more_than_the_pause_counts),
     cmocka_unit_test (test_a_talker_s_pause_is_none),
     cmocka_unit_test (test_what_is_rare_makes_no_pauses),

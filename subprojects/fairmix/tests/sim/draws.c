@@ -73,7 +73,7 @@ print_network (const FmxSimDraw *draw)
 static void
 print_draws (FmxSimFamily family, unsigned n, double most_bps)
 {
-  const FmxSimSubject subject = { &fmx_rate_shortq, false, 0 };
+  const FmxSimSubject subject = { &fmx_rate_shortq, false, 0, 0 };
 
   printf ("family,seed,rates,delay_ms,queue_bytes,queue_packets,queue,ecn,loss,"
       "burst_bytes,wire_bytes,access_ms,voices,tcps,cc,transfer_bytes,pause_s,"

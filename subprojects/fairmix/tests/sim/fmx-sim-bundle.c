@@ -176,6 +176,15 @@ packet_interval (const FmxSimBundle *bundle)
   return paced > params->packet_interval ? paced : params->packet_interval;
 }
 
+/* A target that is 0 says so by itself; here it is only for a moment. */
+static bool
+is_held (const FmxSimBundle *bundle)
+{
+  return bundle->params.behaviour != FMX_SIM_DEAF
+      && fmx_rate_sender_target_bps (&bundle->sender) > 0
+      && !fmx_rate_sender_may_send (&bundle->sender);
+}
+
 /* Each stream's clock ticks whether it is sent or not. */
 static void
 send_due (FmxSimBundle *bundle, FmxTime now)
@@ -185,7 +194,7 @@ send_due (FmxSimBundle *bundle, FmxTime now)
     if (bundle->send_at[i] <= now) {
       uint32_t wire_bytes = packet_bytes (bundle, i, now);
 
-      if (wire_bytes > 0)
+      if (wire_bytes > 0 && !is_held (bundle))
         send_packet (bundle, i, wire_bytes, now);
       bundle->tick[i] += (FmxTime) packet_interval (bundle);
       bundle->send_at[i] = bundle->tick[i]

@@ -72,6 +72,8 @@ bundle_params (const FmxSimDraw *draw, const FmxSimSubject *subject,
   params.sender.klass = subject->klass;
   if (subject->min_bps > 0)
     params.sender.min_bps = subject->min_bps;
+  if (subject->max_hold != 0)
+    params.sender.max_hold = subject->max_hold > 0 ? subject->max_hold : 0;
   params.behaviour = FMX_SIM_PACED;
   params.n_streams = 1;
   params.wire_bytes = 200;

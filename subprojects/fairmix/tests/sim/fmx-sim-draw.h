@@ -153,6 +153,7 @@ bool fmx_sim_draw_judge (FmxSimFamily family, const FmxSimOutcome * out);
  * @paced: one stream of packets at the target's rate, and not voices and a mix
  * @min_bps: the least rate; 0 = the library's.  Real pipelines have more, as a mix of Opus
  *     in packets of 20 ms needs 42 kbit/s on the wire
+ * @max_hold: see #FmxRateSenderParams; 0 = the library's, < 0 = never
  *
  * Who meets the networks.
  */
@@ -161,6 +162,7 @@ typedef struct
   const FmxRateClass *klass;
   bool paced;
   uint64_t min_bps;
+  FmxDuration max_hold;
 } FmxSimSubject;
 
 /** fmx_sim_draw_run: @subject in that network, for %FMX_SIM_DRAW_END of virtual

@@ -4,11 +4,12 @@
  *
  * usage: population [--controller NAME] [--draws N] [--tuned|--held-out|--both]
  *                   [--family N] [--each] [--paced] [--compare]
- *                   [--seen-late]
+ *                   [--seen-late] [--max-hold MS]
  *
  * NAME may be tcp: an endless one, of the kind of the others.  --compare: how many
  * draws are inside, and in brackets the median, of each controller side by side.  --seen-late: arrivals are noted when a busy
  * computer reads them, not by its kernel.
+ * --max-hold: nothing leaves for so long at most where a path became narrow; 0 = never.
  * Prints for each family how many of its draws are inside the targets.  Even
  * seeds are for tuning, odd ones are held out: what is said of a controller is
  * said of these. */
@@ -199,6 +200,15 @@ set_controller (FmxSimSubject *subject, const char *name)
   return subject->klass != NULL || strcmp (name, "tcp") == 0;
 }
 
+/* Of FmxSimSubject, 0 is another */
+static FmxDuration
+max_hold (const char *ms)
+{
+  FmxDuration most = atoi (ms) * FMX_MSECOND;
+
+  return most > 0 ? most : -1;
+}
+
 static bool
 parse (Options *options, int argc, char **argv)
 {
@@ -226,6 +236,8 @@ parse (Options *options, int argc, char **argv)
       options->n = (unsigned) atoi (argv[++i]);
     else if (strcmp (argv[i], "--family") == 0)
       options->family = atoi (argv[++i]);
+    else if (strcmp (argv[i], "--max-hold") == 0)
+      options->subject.max_hold = max_hold (argv[++i]);
     else
       return false;
   }
@@ -241,7 +253,7 @@ main (int argc, char **argv)
   if (!parse (&options, argc, argv)) {
     fprintf (stderr, "usage: population [--controller NAME] [--draws N] "
         "[--tuned|--held-out|--both] [--family N] [--each] [--paced] [--compare] "
-        "[--seen-late]\n");
+        "[--seen-late] [--max-hold MS]\n");
     return 2;
   }
   print_head (&options);

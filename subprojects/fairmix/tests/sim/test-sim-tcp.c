@@ -251,7 +251,7 @@ test_flow_queues_are_fair_whoever_shares (void **state)
 static void
 test_a_tcp_in_a_bundle_s_place_has_what_the_others_have (void **state)
 {
-  static const FmxSimSubject tcp = { NULL, false, 0 };
+  static const FmxSimSubject tcp = { NULL, false, 0, 0 };
   FmxSimDraw draw = fmx_sim_draw (FMX_SIM_BESIDE_TCP_MANAGED, 0);
   FmxSimOutcome out = fmx_sim_draw_run (&draw, &tcp);
 

@@ -85,7 +85,7 @@ static void
 test_voices_use_a_link_as_paced_packets_do (void **state)
 {
   FmxSimDraw draw = fmx_sim_draw (FMX_SIM_ALONE, 24);
-  FmxSimSubject subject = { &fmx_rate_shortq, true, 0 };
+  FmxSimSubject subject = { &fmx_rate_shortq, true, 0, 0 };
   double paced = fmx_sim_draw_run (&draw, &subject).used, used;
 
   (void) state;
