@@ -11,6 +11,7 @@
 #define DEFAULT_LIMIT 0         /* max-bitrate */
 #define DEFAULT_SKIP_PACKETS 1000       /* skip-interval */
 #define RTO_MIN_MAX (3 * GST_SECOND)
+#define MAX_HOLD_MAX (10 * GST_SECOND)
 
 /* Both tables of the library are arrays of pointers to structures that begin
  * with a name and a description and end with NULL. */
@@ -154,6 +155,9 @@ gst_rate_params_set (FmxRateSenderParams * params, GstRateParam id,
     case GST_RATE_PARAM_SKIP_INTERVAL:
       params->skip_packets = g_value_get_uint (value);
       break;
+    case GST_RATE_PARAM_MAX_HOLD:
+      params->max_hold = (FmxDuration) g_value_get_uint64 (value);
+      break;
     default:
       g_assert_not_reached ();
   }
@@ -199,6 +203,9 @@ gst_rate_params_get (const FmxRateSenderParams * params, GstRateParam id,
       break;
     case GST_RATE_PARAM_SKIP_INTERVAL:
       g_value_set_uint (value, params->skip_packets);
+      break;
+    case GST_RATE_PARAM_MAX_HOLD:
+      g_value_set_uint64 (value, (guint64) params->max_hold);
       break;
     default:
       g_assert_not_reached ();
@@ -298,4 +305,10 @@ gst_rate_params_install (GObjectClass * klass, guint first_id)
           "A sequence number is left out each so many packets, in the mean, so "
           "that a receiver that acknowledges what it never got is found out "
           "(0 = never)", 0, G_MAXINT, defaults.skip_packets, flags));
+  g_object_class_install_property (klass, first_id + GST_RATE_PARAM_MAX_HOLD,
+      g_param_spec_uint64 ("max-hold", "Maximum Hold",
+          "shortq: where the path suddenly became narrow nothing leaves until "
+          "the queue has gone, for so long at most, in nanoseconds, as all "
+          "behind it would come too late (0 = never)",
+          0, MAX_HOLD_MAX, (guint64) defaults.max_hold, flags));
 }

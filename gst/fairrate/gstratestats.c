@@ -56,6 +56,7 @@ gst_rate_stats_to_structure (const gchar * name,
       "n-probes", G_TYPE_UINT64, stats->n_probes,
       "n-padding", G_TYPE_UINT64, stats->n_padding,
       "n-drains", G_TYPE_UINT64, stats->n_drains,
+      "n-holds", G_TYPE_UINT64, stats->n_holds,
       "n-no-feedback", G_TYPE_UINT64, stats->n_no_feedback,
       "n-breaker", G_TYPE_UINT64, stats->n_breaker, NULL);
 }
