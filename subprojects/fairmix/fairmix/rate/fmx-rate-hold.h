@@ -15,7 +15,7 @@ extern "C" {
  * @sent: when the newest packet that a feedback tells of left
  * @queue: how long a queue was before it
  * @came_bps: what came since the feedback before; 0 = not known
- * @is_full: something was lost: it grows no more
+ * @is_full: something was lost that left before: it grows no more
  *
  * What one feedback tells of a queue that is to drain.
  */
@@ -68,8 +68,7 @@ void fmx_rate_hold_init (FmxRateHold * hold);
 void fmx_rate_hold_begin (FmxRateHold * hold, FmxDuration most, FmxTime last,
     double growth, const FmxRateHoldNews * news, FmxTime now);
 
-/** fmx_rate_hold_on_feedback: one came, or packets timed out, and nothing has left since
- * the begin */
+/** fmx_rate_hold_on_feedback: one came, and nothing has left since the begin */
 void fmx_rate_hold_on_feedback (FmxRateHold * hold,
     const FmxRateHoldNews * news, FmxTime now);
 

@@ -15,7 +15,8 @@ news_of (const FmxRateController *rc, const FmxRateFeedback *fb)
   news.queue = fmx_queue_sense_beyond_latest (&rc->state.shortq.queue,
       fb->delay_spread);
   news.came_bps = fb->latest_bps;
-  news.is_full = fb->new_loss_event;
+  /* a timeout may be one of feedback that is late */
+  news.is_full = fb->new_loss_event && fb->loss_event_sent <= fb->acked_sent;
   return news;
 }
 
@@ -41,6 +42,8 @@ fmx_shortq_follow_hold (FmxRateController *rc, const FmxRateFeedback *fb,
   FmxRateHoldNews news = news_of (rc, fb);
   double came_bps;
 
+  if (!fb->heard)
+    return;
   fmx_rate_hold_on_feedback (&rc->hold, &news, now);
   came_bps = fmx_rate_hold_came_bps (&rc->hold);
   if (came_bps <= 0.0)

@@ -83,6 +83,16 @@ choked_bps (const FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   return is_choked (rc, fb, now) ? fb->latest_bps : 0.0;
 }
 
+/* Returns: the queue that has to go before a cut is taken back; with a hold that before the
+ * last packet: the first may have left before the fall */
+static FmxDuration
+queue_now (const FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
+{
+  return fmx_rate_hold_is_on (&rc->hold) || fmx_rate_hold_took (&rc->hold) > 0
+      ? fmx_queue_sense_beyond_latest (&rc->state.shortq.queue,
+      fb->delay_spread) : queue_before (rc, fb, now);
+}
+
 /* It was no path that became narrow: before the cut can have shown, the queue is gone.
  * Something stood still for a moment.  If that lost something it is one loss event. */
 void
@@ -95,7 +105,7 @@ fmx_shortq_take_back_choked (FmxRateController *rc, const FmxRateFeedback *fb,
 
   if (s->choked_from_bps <= 0.0 || !fb->heard)
     return;
-  if (!s->halved_seen && queue_before (rc, fb, now) >= CHOKED_QUEUE / 2)
+  if (!s->halved_seen && queue_now (rc, fb, now) >= CHOKED_QUEUE / 2)
     return;
   if (!s->halved_seen && bps > rc->rate_bps) {
     if (s->mode == FMX_RATE_SHORTQ_DRAINING && s->n_drains == 0)

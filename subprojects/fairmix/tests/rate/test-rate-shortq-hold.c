@@ -182,6 +182,45 @@ test_a_hold_for_a_moment_of_standstill_ends (void **state)
   assert_int_equal (t.rc.stats.n_down, n_down + 1);
 }
 
+/* ... but not where the first packet of a feedback left before the fall, whatever was lost,
+ * though it may have ended when that comes. */
+static void
+test_a_hold_stays_where_the_last_packet_met_a_queue (void **state)
+{
+  (void) state;
+  for (int ended = 0; ended <= 1; ended++) {
+    Told t = told_with_hold (HOLD);
+
+    told_fall (&t);
+    if (ended)
+      fmx_rate_controller_on_timeout (&t.rc, fmx_rate_hold_next (&t.rc.hold));
+    t.fb.new_loss_event = true;
+    t.fb.delay_spread = 200 * MS;
+    told_for (&t, STEP, 0);
+    assert_true (fmx_rate_controller_is_holding (&t.rc) == !ended);
+    assert_bps (&t, 0.85 * 60e3);
+  }
+}
+
+/* Packets time out where feedback is late, and the queue need not be full. */
+static void
+test_a_timeout_does_not_end_a_hold (void **state)
+{
+  Told t = told_with_hold (HOLD);
+  FmxTime end;
+
+  (void) state;
+  told_fall (&t);
+  end = fmx_rate_hold_next (&t.rc.hold);
+  t.fb.new_loss_event = true;
+  t.fb.loss_event_sent = t.fb.acked_sent + 1;
+  for (int heard = 0; heard <= 1; heard++) {
+    t.fb.heard = heard;
+    fmx_rate_controller_on_feedback (&t.rc, &t.fb, t.now);
+    assert_true (fmx_rate_hold_next (&t.rc.hold) == end);
+  }
+}
+
 /* Nothing can be heard of what was not sent. */
 static void
 test_a_hold_is_no_silence_of_the_receiver (void **state)
@@ -304,16 +343,22 @@ test_nothing_leaves_in_a_hold (void **state)
   }
 }
 
-/* The packets after it make up for nothing. */
+/* The packets after it make up for nothing, and what comes in it is measured. */
 static void
 test_a_hold_is_no_standstill_of_the_computer (void **state)
 {
   (void) state;
-  fall (S, 1);
-  fmx_sim_world_run (&world, world.now + 2 * (FmxTime) S);
-  assert_int_equal (bundle.sender.controller.stats.n_holds, 1);
-  assert_int_equal (fmx_sender_stall_queue (&bundle.sender.stall, world.now),
-      0);
+  for (uint64_t seed = 1; seed <= 4; seed++) {
+    fall (S, seed);
+    while (fmx_rate_sender_may_send (&bundle.sender))
+      fmx_sim_world_run (&world, world.now + (FmxTime) MS);
+    while (!fmx_rate_sender_may_send (&bundle.sender))
+      fmx_sim_world_run (&world, world.now + (FmxTime) MS);
+    assert_true (bundle.sender.receive.bps < 170e3);
+    fmx_sim_world_run (&world, world.now + 40 * (FmxTime) MS);
+    assert_int_equal (fmx_sender_stall_queue (&bundle.sender.stall,
+            world.now), 0);
+  }
 }
 
 int
@@ -326,6 +371,8 @@ main (void)
     cmocka_unit_test (test_the_last_packets_tell_of_a_fall_sooner),
     cmocka_unit_test (test_what_comes_meanwhile_is_what_the_path_carries),
     cmocka_unit_test (test_a_hold_for_a_moment_of_standstill_ends),
+    cmocka_unit_test (test_a_hold_stays_where_the_last_packet_met_a_queue),
+    cmocka_unit_test (test_a_timeout_does_not_end_a_hold),
     cmocka_unit_test (test_a_hold_is_no_silence_of_the_receiver),
     cmocka_unit_test (test_with_a_hold_less_is_spoilt),
     cmocka_unit_test (test_a_hold_is_as_long_as_the_queue),
