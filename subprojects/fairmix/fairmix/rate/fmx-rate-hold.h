@@ -96,6 +96,13 @@ fmx_rate_hold_took (const FmxRateHold *hold)
   return hold->took;
 }
 
+/** fmx_rate_hold_ended: Returns: when; of no use where fmx_rate_hold_took() is 0 */
+static inline FmxTime
+fmx_rate_hold_ended (const FmxRateHold *hold)
+{
+  return hold->begun + (FmxTime) hold->took;
+}
+
 /** fmx_rate_hold_came_bps: Returns: what came out of the queue while nothing left, in this
  * hold or the last; 0 = not known */
 double fmx_rate_hold_came_bps (const FmxRateHold * hold);

@@ -6,6 +6,10 @@
 
 #include "fairmix/rate/fmx-rate-shortq-private.h"
 
+#define LOOSENS_S 0.005         /* each second: what comes is known to a few packets, and the next
+                                 * queue moves the playout again */
+#define LOOSE (10 * FMX_SECOND) /* then steps find what there is */
+
 static FmxRateHoldNews
 news_of (const FmxRateController *rc, const FmxRateFeedback *fb)
 {
@@ -32,6 +36,18 @@ fmx_shortq_hold (FmxRateController *rc, const FmxRateFeedback *fb,
   fmx_rate_hold_begin (&rc->hold, rc->params.max_hold, rc->last_sent,
       sent_bps / came_bps - 1.0, &news, now);
   rc->stats.n_holds++;
+}
+
+double
+fmx_shortq_held_bps (const FmxRateController *rc, FmxTime now)
+{
+  double came_bps = fmx_rate_hold_came_bps (&rc->hold);
+  FmxDuration since = fmx_time_diff (now, fmx_rate_hold_ended (&rc->hold));
+
+  if (fmx_rate_hold_took (&rc->hold) == 0 || came_bps <= 0.0
+      || since > LOOSE || rc->state.shortq.room_bps > 0.0)
+    return HUGE_VAL;
+  return (NEAR_CEILING + LOOSENS_S * fmx_time_to_s (since)) * came_bps;
 }
 
 void

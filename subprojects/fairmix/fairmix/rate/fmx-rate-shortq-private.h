@@ -137,6 +137,9 @@ void fmx_shortq_drain_narrowed (FmxRateController *rc, double from_bps,
 void fmx_shortq_hold (FmxRateController *rc, const FmxRateFeedback *fb,
     double from_bps, double came_bps, FmxTime now);
 
+/* Returns: no more than that for a time: what came out of it, and a bit more each second */
+double fmx_shortq_held_bps (const FmxRateController *rc, FmxTime now);
+
 /* What comes out of it meanwhile is what the path carries. */
 void fmx_shortq_follow_hold (FmxRateController *rc, const FmxRateFeedback *fb,
     FmxTime now);

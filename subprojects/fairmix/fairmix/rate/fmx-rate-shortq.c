@@ -267,6 +267,7 @@ fmx_shortq_raise_to (FmxRateController *rc, double bps, FmxTime now)
 {
   FmxRateShortqState *s = &rc->state.shortq;
 
+  bps = fmin (bps, fmx_shortq_held_bps (rc, now));
   if (bps <= rc->rate_bps)
     return;
   s->raised = now;

@@ -164,6 +164,30 @@ test_what_comes_meanwhile_is_what_the_path_carries (void **state)
   }
 }
 
+/* The next queue would move the playout again: for ten seconds no step goes beyond it, unless
+ * trains tell of more room. */
+static void
+test_what_came_bounds_the_rate_for_a_time (void **state)
+{
+  (void) state;
+  for (int widened = 0; widened <= 1; widened++) {
+    Told t = told_with_hold (HOLD);
+
+    told_fall (&t);
+    end_hold (&t, 80e3);
+    told_for (&t, 5 * S, 0);
+    assert_true (t.rc.rate_bps > 0.95 * 80e3 && t.rc.rate_bps < 80e3);
+    t.link_bps = HUGE_VAL;
+    t.fb.widened = widened ? 3.0 : 1.0;
+    told_for (&t, STEP, 0);
+    t.fb.widened = 1.0;
+    told_for (&t, 3 * S, 0);
+    assert_true ((t.rc.rate_bps > 1.5 * 80e3) == (bool) widened);
+    told_for (&t, 6 * S, 0);
+    assert_true (t.rc.rate_bps > 1.5 * 80e3);
+  }
+}
+
 /* The queue has gone before the cut can have shown: it was no narrow path, and whoever waited
  * goes on. */
 static void
@@ -370,6 +394,7 @@ main (void)
     cmocka_unit_test (test_who_is_not_alone_does_not_hold),
     cmocka_unit_test (test_the_last_packets_tell_of_a_fall_sooner),
     cmocka_unit_test (test_what_comes_meanwhile_is_what_the_path_carries),
+    cmocka_unit_test (test_what_came_bounds_the_rate_for_a_time),
     cmocka_unit_test (test_a_hold_for_a_moment_of_standstill_ends),
     cmocka_unit_test (test_a_hold_stays_where_the_last_packet_met_a_queue),
     cmocka_unit_test (test_a_timeout_does_not_end_a_hold),
