@@ -15,7 +15,7 @@
                                  * five tones were not heard, with 16 all were */
 #define CHOKED_QUEUE (30 * FMX_MSECOND) /* ... and so long a queue is before each packet */
 
-/* No such queue was there of late, and nobody has made us lose anything. */
+/* No such queue was there of late.  What was lost since may have been our own doing. */
 static bool
 seems_alone (const FmxRateController *rc, const FmxRateFeedback *fb,
     FmxTime now)
@@ -25,7 +25,7 @@ seems_alone (const FmxRateController *rc, const FmxRateFeedback *fb,
   return fmx_queue_sense_latest (&s->queue) + fb->delay_spread
       >= fmx_queue_sense_peak (&s->queue)
       && s->mode != FMX_RATE_SHORTQ_COMPETING
-      && !fmx_shortq_is_shared (rc, now) && !fmx_shortq_has_lost (s, now);
+      && !fmx_shortq_is_shared (rc, now);
 }
 
 bool
@@ -33,7 +33,8 @@ fmx_shortq_is_alone (const FmxRateController *rc, const FmxRateFeedback *fb,
     FmxTime now)
 {
   return fb->row_bps <= ROW_TIMES * fb->latest_bps
-      && seems_alone (rc, fb, now);
+      && seems_alone (rc, fb, now)
+      && !fmx_shortq_has_lost (&rc->state.shortq, now);
 }
 
 /* Returns: the queue before each packet that this feedback tells of; alone, before the last

@@ -126,6 +126,26 @@ test_the_last_packets_tell_of_a_fall_sooner (void **state)
   }
 }
 
+/* What a step too far had lost a moment ago was our own doing; if the last packets come evenly
+ * nobody stands between them. */
+static void
+test_who_lost_something_holds_if_the_last_packets_tell (void **state)
+{
+  Told t = told_with_hold (HOLD);
+
+  (void) state;
+  t.fb.new_loss_event = true;
+  told_for (&t, STEP, 0);
+  fmx_rate_controller_on_sent (&t.rc, 200, t.now);
+  t.fb.latest_bps = 200e3;
+  t.fb.row_bps = 320e3;
+  t.fb.tail_bps = 60e3;
+  t.fb.tail_left_bps = 300e3;
+  t.fb.delay_spread = 80 * MS;
+  told_for (&t, STEP, 5 * MS);
+  assert_true (fmx_rate_controller_is_holding (&t.rc));
+}
+
 /* What left before goes on to come, at @came_bps; each packet met a longer queue. */
 static void
 end_hold (Told *t, double came_bps)
@@ -393,6 +413,7 @@ main (void)
     cmocka_unit_test (test_who_must_not_hold_does_not),
     cmocka_unit_test (test_who_is_not_alone_does_not_hold),
     cmocka_unit_test (test_the_last_packets_tell_of_a_fall_sooner),
+    cmocka_unit_test (test_who_lost_something_holds_if_the_last_packets_tell),
     cmocka_unit_test (test_what_comes_meanwhile_is_what_the_path_carries),
     cmocka_unit_test (test_what_came_bounds_the_rate_for_a_time),
     cmocka_unit_test (test_a_hold_for_a_moment_of_standstill_ends),
