@@ -129,7 +129,8 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE ("src",
 static gboolean
 gst_qm_jitter_buffer_is_active (GstQmJitterBuffer * self)
 {
-  return self->adaptation && self->mode == 1 && !self->rfc7273_sync;
+  return self->adaptation && self->mode == GST_QM_MODE_SLAVE
+      && !self->rfc7273_sync;
 }
 
 /* with the object lock */
@@ -169,8 +170,9 @@ gst_qm_jitter_buffer_hand_over (GstQmJitterBuffer * self,
 
   gst_qm_stage_get_settings (self->stage, &old);
   g_object_set (self->inner, "drop-on-latency", rest->drop_on_latency,
-      "do-retransmission", settings->retransmission, "mode", rest->mode,
-      "rfc7273-sync", rest->rfc7273_sync, NULL);
+      "do-retransmission", settings->retransmission, "rfc7273-sync",
+      rest->rfc7273_sync, NULL);
+  gst_qm_stage_set_mode (self->stage, rest->mode);
   gst_qm_stage_set_settings (self->stage, settings);
   gst_qm_stage_set_changed_callback (self->stage,
       rest->grouped ? on_stage_changed : NULL, self);
@@ -489,11 +491,8 @@ static guint64
 gst_qm_jitter_buffer_set_active (GstQmJitterBuffer * self, gboolean active,
     guint64 offset)
 {
-  guint64 last = 0;
-
-  if (self->inner != NULL)
-    g_signal_emit_by_name (self->inner, "set-active", active, offset, &last);
-  return last;
+  return self->inner != NULL ?
+      gst_qm_stage_set_active (self->stage, active, offset) : 0;
 }
 
 /* --- groups --- */
@@ -575,29 +574,43 @@ gst_qm_jitter_buffer_copy_message (GstQmJitterBuffer * self,
   return copy;
 }
 
+/* A latency that follows the delay is nobody's business, nor is how full it is where it
+ * buffers nothing any more. */
+static gboolean
+gst_qm_jitter_buffer_keeps_quiet (GstQmJitterBuffer * self,
+    GstMessage * message)
+{
+  gboolean active, buffers;
+  gint percent;
+
+  GST_OBJECT_LOCK (self);
+  active = gst_qm_jitter_buffer_is_active (self);
+  buffers = self->mode == GST_QM_MODE_BUFFER;
+  GST_OBJECT_UNLOCK (self);
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_LATENCY)
+    return active || gst_qm_stage_is_turning (self->stage);
+  if (GST_MESSAGE_TYPE (message) != GST_MESSAGE_BUFFERING)
+    return FALSE;
+  gst_message_parse_buffering (message, &percent);
+  if (buffers)
+    gst_qm_stage_note_percent (self->stage, percent);
+  return !buffers;
+}
+
 /* What the parts say is said by the whole: rtpbin looks for the source of
- * BUFFERING among its jitter buffers.  A latency that follows the delay is
- * nobody's business. */
+ * BUFFERING among its jitter buffers. */
 static void
 gst_qm_jitter_buffer_handle_message (GstBin * bin, GstMessage * message)
 {
   GstQmJitterBuffer *self = GST_QM_JITTER_BUFFER (bin);
-  gboolean active;
 
   switch (GST_MESSAGE_TYPE (message)) {
     case GST_MESSAGE_LATENCY:
-      GST_OBJECT_LOCK (self);
-      active = gst_qm_jitter_buffer_is_active (self);
-      GST_OBJECT_UNLOCK (self);
-      if (active) {
-        gst_message_unref (message);
-        return;
-      }
-      /* fall through */
     case GST_MESSAGE_BUFFERING:
     case GST_MESSAGE_ELEMENT:
-      gst_element_post_message (GST_ELEMENT (self),
-          gst_qm_jitter_buffer_copy_message (self, message));
+      if (!gst_qm_jitter_buffer_keeps_quiet (self, message))
+        gst_element_post_message (GST_ELEMENT (self),
+            gst_qm_jitter_buffer_copy_message (self, message));
       gst_message_unref (message);
       return;
     default:
@@ -720,6 +733,8 @@ gst_qm_jitter_buffer_change_state (GstElement * element,
       (element, transition);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
     gst_qm_stage_stop (self->stage);
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED)
+    gst_qm_stage_start (self->stage);
   if (transition == GST_STATE_CHANGE_PAUSED_TO_PLAYING)
     gst_qm_stage_set_playing (self->stage, TRUE);
   return ret;
@@ -767,7 +782,7 @@ install_inner_properties (GObjectClass * klass)
   g_object_class_install_property (klass, PROP_MODE,
       g_param_spec_enum ("mode", "mode",
           "Buffering algorithm of the inner jitter buffer; the delay adapts in "
-          "mode slave only", GST_TYPE_QM_MODE, 1, rw));
+          "mode slave only", GST_TYPE_QM_MODE, GST_QM_MODE_SLAVE, rw));
   g_object_class_install_property (klass, PROP_DO_RETRANSMISSION,
       g_param_spec_boolean ("do-retransmission", "do-retransmission",
           "Ask upstream for lost packets; the delay stays at latency at least",
@@ -959,7 +974,7 @@ static void
 gst_qm_jitter_buffer_init (GstQmJitterBuffer * self)
 {
   self->latency_ms = DEFAULT_LATENCY_MS;
-  self->mode = 1;
+  self->mode = GST_QM_MODE_SLAVE;
   self->adaptation = TRUE;
   self->max_offset = DEFAULT_MAX_OFFSET;
   self->inner = gst_element_factory_make ("rtpjitterbuffer", NULL);

@@ -8,6 +8,7 @@
 #include "gstqmproxy.h"
 #include "common/gstfairmixpause.h"
 #include "gstqmarrival.h"
+#include "gstqmhold.h"
 #include "gst/common/gstfairmixlock.h"
 
 #define DROP_MESSAGES "post-drop-messages"
@@ -21,6 +22,7 @@ typedef struct
 /* What the inner one is set to: timestamps go to @ts_offset by @step a packet; 0: at once */
 typedef struct
 {
+  GstQmTurn turn;
   guint latency_ms;
   GstClockTimeDiff ts_offset;
   guint64 step;
@@ -42,13 +44,18 @@ struct _GstQmStage
   GstFairmixPause pause;
   GstQmRefused again;           /* of what was only to tell of pauses */
   gint tells_of_drops;          /* atomic: the inner one is to */
+  gint percent;                 /* atomic: full, as was said last */
+  gint turning;                 /* atomic: see gst_qm_stage_is_turning() */
 
   GstFairmixLock lock;
   GstQmPlayout playout;
+  GstQmHold hold;
   gboolean steers;              /* the inner one was set to what steers it */
   gboolean moving;              /* a thread is setting it ... */
   gboolean moved_since;         /* ... and has to do so once more */
 };
+
+static void gst_qm_stage_move_inner (GstQmStage * self);
 
 /* --- on the way in --- */
 
@@ -190,6 +197,32 @@ gst_qm_stage_event_in (GstPad * pad, GstObject * parent, GstEvent * event)
   done = gst_pad_event_default (pad, parent, event);
   if (starts && g_atomic_int_get (&self->closed))
     gst_pad_send_event (self->inner_sink, gst_event_new_flush_start ());
+  else if (starts)
+    gst_qm_stage_start (self);
+  return done;
+}
+
+/* Where packets are buffered no query waits among them. */
+static gboolean
+gst_qm_stage_query_in (GstPad * pad, GstObject * parent, GstQuery * query)
+{
+  GstQmStage *self = gst_pad_get_element_private (pad);
+  gboolean may, done, due;
+
+  if (!GST_QUERY_IS_SERIALIZED (query))
+    return gst_pad_query_default (pad, parent, query);
+  gst_fairmix_lock_acquire (&self->lock);
+  may = gst_qm_hold_ask (&self->hold);
+  gst_fairmix_lock_release (&self->lock);
+  if (!may)
+    return FALSE;
+  done = gst_pad_query_default (pad, parent, query);
+  gst_fairmix_lock_acquire (&self->lock);
+  gst_qm_hold_note_answer (&self->hold);
+  due = gst_qm_hold_is_due (&self->hold);
+  gst_fairmix_lock_release (&self->lock);
+  if (due)
+    gst_qm_stage_move_inner (self);
   return done;
 }
 
@@ -222,14 +255,35 @@ set_inner (GstElement * inner, const GstQmInner * to, gboolean at_once)
     g_object_set (inner, "max-ts-offset-adjustment", to->step, NULL);
 }
 
+/* Returns: FALSE if it may go on holding packets back */
+static gboolean
+set_inner_in_turn (GstQmStage * self, const GstQmInner * to, gboolean at_once)
+{
+  guint before_ms = to->latency_ms;
+  gboolean ended;
+
+  if (to->turn.ends)
+    g_object_get (self->inner, "latency", &before_ms, NULL);
+  g_atomic_int_set (&self->turning, to->turn.ends);
+  ended = gst_qm_turn_begin (&to->turn, self->inner, self->inner_sink);
+  set_inner (self->inner, to, at_once);
+  g_atomic_int_set (&self->turning, FALSE);
+  gst_qm_turn_finish (&to->turn, self->inner);
+  if (before_ms != to->latency_ms)
+    gst_element_post_message (self->inner,
+        gst_message_new_latency (GST_OBJECT (self->inner)));
+  return ended;
+}
+
 /* with the lock */
 static GstQmInner
-gst_qm_stage_get_inner (GstQmStage * self)
+gst_qm_stage_take_inner (GstQmStage * self)
 {
   const GstQmPlayoutSettings *settings = &self->playout.settings;
   const GstQmSteering *steering = &self->playout.steering;
   GstQmInner to;
 
+  gst_qm_hold_take_turn (&self->hold, &to.turn);
   if (settings->active) {
     to.latency_ms = (guint) (steering->cover / GST_MSECOND);
     to.ts_offset = gst_qm_steering_ts_offset (steering);
@@ -252,15 +306,18 @@ gst_qm_stage_move_inner (GstQmStage * self)
   gst_fairmix_lock_acquire (&self->lock);
   self->moved_since = TRUE;
   while (self->moved_since && !self->moving) {
-    GstQmInner to = gst_qm_stage_get_inner (self);
+    GstQmInner to = gst_qm_stage_take_inner (self);
     gboolean at_once = self->steers || self->playout.settings.active;
+    gboolean ended;
 
     self->steers = self->playout.settings.active;
     self->moving = TRUE;
     self->moved_since = FALSE;
     gst_fairmix_lock_release (&self->lock);
-    set_inner (self->inner, &to, at_once);
+    ended = set_inner_in_turn (self, &to, at_once);
     gst_fairmix_lock_acquire (&self->lock);
+    if (!ended)
+      gst_qm_hold_flush (&self->hold);
     self->moving = FALSE;
   }
   gst_fairmix_lock_release (&self->lock);
@@ -320,6 +377,24 @@ gst_qm_stage_shift_lost (GstQmStage * self, GstEvent * event)
   return event;
 }
 
+/* Whoever was told to wait until it is full need not. */
+static void
+gst_qm_stage_end_hold (GstQmStage * self)
+{
+  gboolean ends;
+  GstMessage *message;
+
+  gst_fairmix_lock_acquire (&self->lock);
+  ends = gst_qm_hold_end (&self->hold);
+  gst_fairmix_lock_release (&self->lock);
+  if (!ends || g_atomic_int_get (&self->percent) == 100)
+    return;
+  g_atomic_int_set (&self->percent, 100);
+  message = gst_message_new_buffering (GST_OBJECT (self->owner), 100);
+  gst_message_set_buffering_stats (message, GST_BUFFERING_LIVE, -1, -1, -1);
+  gst_element_post_message (self->owner, message);
+}
+
 static gboolean
 gst_qm_stage_event_out (GstPad * pad, GstObject * parent, GstEvent * event)
 {
@@ -349,6 +424,11 @@ gst_qm_stage_event_out (GstPad * pad, GstObject * parent, GstEvent * event)
         gst_qm_stage_release_inner (self);
       break;
     case GST_EVENT_CUSTOM_DOWNSTREAM:
+      if (gst_qm_turn_is_mark (event)) {
+        gst_qm_stage_end_hold (self);
+        gst_event_unref (event);
+        return TRUE;
+      }
       event = gst_qm_stage_shift_lost (self, event);
       break;
     default:
@@ -363,6 +443,20 @@ gst_qm_stage_set_stretched (GstQmStage * self, gboolean stretched)
   gst_fairmix_lock_acquire (&self->lock);
   self->playout.stretched = stretched;
   gst_fairmix_lock_release (&self->lock);
+}
+
+/* In mode buffer, even for a moment, the inner one fills up to the pipeline's latency. */
+static gboolean
+gst_qm_stage_note_latency (GstQmStage * self)
+{
+  gboolean due;
+
+  gst_fairmix_lock_acquire (&self->lock);
+  if (self->moving)
+    gst_qm_hold_flush (&self->hold);
+  due = gst_qm_hold_is_due (&self->hold);
+  gst_fairmix_lock_release (&self->lock);
+  return due;
 }
 
 /* The inner one takes the pipeline's latency for its own. */
@@ -382,7 +476,8 @@ gst_qm_stage_event_up (GstPad * pad, GstObject * parent, GstEvent * event)
   if (GST_EVENT_TYPE (event) == GST_EVENT_RECONFIGURE)
     gst_qm_stage_set_stretched (self, FALSE);
   done = gst_pad_event_default (pad, parent, event);
-  if (is_latency && g_atomic_int_get (&self->active))
+  if (is_latency && (gst_qm_stage_note_latency (self)
+          || g_atomic_int_get (&self->active)))
     gst_qm_stage_move_inner (self);
   return done;
 }
@@ -456,9 +551,63 @@ gst_qm_stage_set_inner_property (GstQmStage * self, const GValue * value,
 }
 
 void
+gst_qm_stage_set_mode (GstQmStage * self, gint mode)
+{
+  gboolean due;
+
+  gst_fairmix_lock_acquire (&self->lock);
+  self->hold.wanted = mode;
+  due = gst_qm_hold_is_due (&self->hold);
+  gst_fairmix_lock_release (&self->lock);
+  if (due)
+    gst_qm_stage_move_inner (self);
+}
+
+guint64
+gst_qm_stage_set_active (GstQmStage * self, gboolean active, guint64 offset)
+{
+  guint64 last = 0;
+  gboolean due;
+
+  g_signal_emit_by_name (self->inner, "set-active", active, offset, &last);
+  gst_fairmix_lock_acquire (&self->lock);
+  gst_qm_hold_set_active (&self->hold, active, offset);
+  due = active && gst_qm_hold_is_due (&self->hold);
+  gst_fairmix_lock_release (&self->lock);
+  if (due)
+    gst_qm_stage_move_inner (self);
+  return last;
+}
+
+void
+gst_qm_stage_note_percent (GstQmStage * self, gint percent)
+{
+  g_atomic_int_set (&self->percent, percent);
+}
+
+gboolean
+gst_qm_stage_is_turning (GstQmStage * self)
+{
+  return g_atomic_int_get (&self->turning);
+}
+
+void
 gst_qm_stage_open (GstQmStage * self)
 {
   g_atomic_int_set (&self->closed, FALSE);
+}
+
+void
+gst_qm_stage_start (GstQmStage * self)
+{
+  gboolean due;
+
+  gst_fairmix_lock_acquire (&self->lock);
+  gst_qm_hold_flush (&self->hold);
+  due = gst_qm_hold_is_due (&self->hold);
+  gst_fairmix_lock_release (&self->lock);
+  if (due)
+    gst_qm_stage_move_inner (self);
 }
 
 /* From the far end on, so that none waits for another that waits downstream */
@@ -631,6 +780,8 @@ gst_qm_stage_take_pads (GstQmStage * self)
       GST_DEBUG_FUNCPTR (gst_qm_stage_chain_list_in));
   gst_pad_set_event_function (sinkpad,
       GST_DEBUG_FUNCPTR (gst_qm_stage_event_in));
+  gst_pad_set_query_function (sinkpad,
+      GST_DEBUG_FUNCPTR (gst_qm_stage_query_in));
 
   gst_qm_stage_proxy (self, self->inner_peer);
   gst_pad_set_chain_function (self->inner_peer,
@@ -664,6 +815,8 @@ gst_qm_stage_new (GstElement * owner, GstElement * inner, GstPad * sinkpad,
   self->srcpad = srcpad;
   gst_qm_playout_init (&self->playout, owner);
   gst_qm_arrival_init (&self->arrival);
+  gst_qm_hold_init (&self->hold);
+  self->percent = 100;
   gst_qm_stage_take_pads (self);
   return self;
 }

@@ -37,8 +37,23 @@ void gst_qm_stage_set_playing (GstQmStage * stage, gboolean playing);
 void gst_qm_stage_set_inner_property (GstQmStage * stage,
     const GValue * value, GParamSpec * pspec);
 
-/* Before the pads are made active */
+/* Its mode.  Where it buffers it does so until the mode is another one, no longer. */
+void gst_qm_stage_set_mode (GstQmStage * stage, gint mode);
+
+/* The signal set-active
+ * Returns: where the inner one is */
+guint64 gst_qm_stage_set_active (GstQmStage * stage, gboolean active,
+    guint64 offset);
+
+/* The inner one posted that it is @percent full. */
+void gst_qm_stage_note_percent (GstQmStage * stage, gint percent);
+
+/* Returns: whether the inner one's latency is another for a moment only */
+gboolean gst_qm_stage_is_turning (GstQmStage * stage);
+
+/* Before the pads are made active, and after that */
 void gst_qm_stage_open (GstQmStage * stage);
+void gst_qm_stage_start (GstQmStage * stage);
 
 /* Closes the pads; before the inner one is stopped. */
 void gst_qm_stage_close (GstQmStage * stage);

@@ -12,10 +12,10 @@ GType
 gst_qm_mode_get_type (void)
 {
   static const GEnumValue values[] = {
-    {0, "Only use RTP timestamps", "none"},
-    {1, "Slave receiver to sender clock", "slave"},
-    {2, "Do low/high watermark buffering", "buffer"},
-    {4, "Synchronized sender and receiver clocks", "synced"},
+    {GST_QM_MODE_NONE, "Only use RTP timestamps", "none"},
+    {GST_QM_MODE_SLAVE, "Slave receiver to sender clock", "slave"},
+    {GST_QM_MODE_BUFFER, "Do low/high watermark buffering", "buffer"},
+    {GST_QM_MODE_SYNCED, "Synchronized sender and receiver clocks", "synced"},
     {0, NULL, NULL},
   };
   static gsize type = 0;

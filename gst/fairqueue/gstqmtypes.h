@@ -7,6 +7,14 @@
 G_BEGIN_DECLS
 
 /* The enumerations that are properties of qmjitterbuffer */
+typedef enum
+{
+  GST_QM_MODE_NONE = 0,
+  GST_QM_MODE_SLAVE = 1,
+  GST_QM_MODE_BUFFER = 2,
+  GST_QM_MODE_SYNCED = 4
+} GstQmMode;
+
 #define GST_TYPE_QM_MODE (gst_qm_mode_get_type ())
 GType gst_qm_mode_get_type (void);
 
