@@ -96,6 +96,61 @@ walk_property (GObject * object, GParamSpec * pspec, GRand * rand,
   g_value_unset (&before);
 }
 
+/* Returns: how many values there are whose neighbour on one side is none: least, largest,
+ * default; of an enumeration all */
+static inline guint
+count_extremes (GParamSpec * pspec)
+{
+  return G_IS_PARAM_SPEC_ENUM (pspec) ?
+      G_PARAM_SPEC_ENUM (pspec)->enum_class->n_values : 3;
+}
+
+static inline gboolean
+set_extreme (GParamSpec * pspec, GValue * value, guint i)
+{
+  if (G_IS_PARAM_SPEC_ENUM (pspec))
+    g_value_set_enum (value,
+        G_PARAM_SPEC_ENUM (pspec)->enum_class->values[i].value);
+  else if (i == 2)
+    g_param_value_set_default (pspec, value);
+  else
+    return set_share (pspec, value, i);
+  return TRUE;
+}
+
+/* @flow after each extreme; the last value is the one that it was before */
+static inline void
+walk_extremes (GObject * object, GParamSpec * pspec, PropertyFlow flow,
+    gpointer user_data)
+{
+  GValue before = G_VALUE_INIT;
+
+  g_value_init (&before, pspec->value_type);
+  g_object_get_property (object, pspec->name, &before);
+  for (guint i = 0; i < count_extremes (pspec); i++) {
+    GValue value = G_VALUE_INIT;
+
+    g_value_init (&value, pspec->value_type);
+    if (set_extreme (pspec, &value, i)) {
+      g_object_set_property (object, pspec->name, &value);
+      flow (user_data);
+      g_object_get_property (object, pspec->name, &value);
+    }
+    g_value_unset (&value);
+  }
+  g_object_set_property (object, pspec->name, &before);
+  g_value_unset (&before);
+}
+
+static inline gboolean
+is_walked (GParamSpec * pspec)
+{
+  return (pspec->flags & G_PARAM_READWRITE) == G_PARAM_READWRITE
+      && !(pspec->flags & G_PARAM_CONSTRUCT_ONLY)
+      && pspec->owner_type != GST_TYPE_OBJECT
+      && pspec->owner_type != GST_TYPE_PAD;
+}
+
 /* All properties of @object that are its own, not GstObject's: the least, the
  * largest, two others and what it was. */
 static inline guint
@@ -107,11 +162,7 @@ walk_properties (GObject * object, GRand * rand, PropertyFlow flow,
       g_object_class_list_properties (G_OBJECT_GET_CLASS (object), &n);
 
   for (i = 0; i < n; i++) {
-    if (!(all[i]->flags & G_PARAM_WRITABLE)
-        || !(all[i]->flags & G_PARAM_READABLE)
-        || (all[i]->flags & G_PARAM_CONSTRUCT_ONLY)
-        || all[i]->owner_type == GST_TYPE_OBJECT
-        || all[i]->owner_type == GST_TYPE_PAD)
+    if (!is_walked (all[i]))
       continue;
     walk_property (object, all[i], rand, flow, user_data);
     n_walked++;

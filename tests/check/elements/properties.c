@@ -14,6 +14,8 @@
 /* how many buffers, and how long at most, pass after each setting */
 #define N_BUFFERS 3
 #define PATIENCE_US (5 * G_TIME_SPAN_MILLISECOND)
+/* how long at most until something passes again */
+#define RECOVERY_US (20 * G_TIME_SPAN_SECOND)
 
 typedef struct
 {
@@ -92,30 +94,33 @@ walk_states (Flow * flow)
 }
 
 static void
-walk_line (const gchar * line)
+flow_init (Flow * flow, const gchar * line)
 {
   GError *error = NULL;
-  Flow flow = {.pipeline = gst_parse_launch (line, &error) };
   GstElement *sink;
   GstPad *pad;
 
+  flow->pipeline = gst_parse_launch (line, &error);
+  flow->n_buffers = 0;
   g_assert_no_error (error);
-  g_mutex_init (&flow.lock);
-  g_cond_init (&flow.cond);
-  flow.element = gst_bin_get_by_name (GST_BIN (flow.pipeline), "element");
-  sink = gst_bin_get_by_name (GST_BIN (flow.pipeline), "sink");
+  g_mutex_init (&flow->lock);
+  g_cond_init (&flow->cond);
+  flow->element = gst_bin_get_by_name (GST_BIN (flow->pipeline), "element");
+  sink = gst_bin_get_by_name (GST_BIN (flow->pipeline), "sink");
   pad = gst_element_get_static_pad (sink, "sink");
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER |
-      GST_PAD_PROBE_TYPE_BUFFER_LIST, count_buffer, &flow, NULL);
-  walk_states (&flow);
-  /* a sender of layers waits for its routers */
-  fail_unless (flow.n_buffers > N_BUFFERS || strstr (line, "alsrtcp") != NULL);
+      GST_PAD_PROBE_TYPE_BUFFER_LIST, count_buffer, flow, NULL);
   gst_object_unref (pad);
   gst_object_unref (sink);
-  gst_object_unref (flow.element);
-  gst_object_unref (flow.pipeline);
-  g_cond_clear (&flow.cond);
-  g_mutex_clear (&flow.lock);
+}
+
+static void
+flow_clear (Flow * flow)
+{
+  gst_object_unref (flow->element);
+  gst_object_unref (flow->pipeline);
+  g_cond_clear (&flow->cond);
+  g_mutex_clear (&flow->lock);
 }
 
 static const gchar *const lines[] = {
@@ -136,9 +141,73 @@ static const gchar *const lines[] = {
   VOICE "dpmclient name=element server=127.0.0.1:9 ! fakesink name=sink",
 };
 
+/* a sender of layers waits for its routers */
+static gboolean
+line_flows (const gchar * line)
+{
+  return strstr (line, "alsrtcp") == NULL;
+}
+
 GST_START_TEST (test_any_property_may_be_set_to_anything_in_any_state)
 {
-  walk_line (lines[__i__]);
+  Flow flow;
+
+  flow_init (&flow, lines[__i__]);
+  walk_states (&flow);
+  fail_unless (flow.n_buffers > N_BUFFERS || !line_flows (lines[__i__]));
+  flow_clear (&flow);
+}
+
+GST_END_TEST;
+
+/* Something passes, however long that takes. */
+static void
+must_flow (Flow * flow, GObject * object, const gchar * name)
+{
+  gint64 end = g_get_monotonic_time () + RECOVERY_US;
+  guint64 n;
+  gboolean passes = TRUE;
+
+  g_mutex_lock (&flow->lock);
+  n = flow->n_buffers;
+  while (flow->n_buffers == n && passes)
+    passes = g_cond_wait_until (&flow->cond, &flow->lock, end);
+  g_mutex_unlock (&flow->lock);
+  fail_unless (passes, "nothing flows after %s of %s", name,
+      G_OBJECT_TYPE_NAME (object));
+}
+
+static void
+walk_extremes_of (Flow * flow, GObject * object, gboolean flows)
+{
+  guint n;
+  GParamSpec **all =
+      g_object_class_list_properties (G_OBJECT_GET_CLASS (object), &n);
+
+  for (guint i = 0; i < n; i++) {
+    if (!is_walked (all[i]))
+      continue;
+    walk_extremes (object, all[i], let_it_flow, flow);
+    if (flows)
+      must_flow (flow, object, all[i]->name);
+  }
+  g_free (all);
+}
+
+/* What was wrong with a value is right again with the one before. */
+GST_START_TEST (test_any_property_may_go_to_its_extremes_and_back)
+{
+  gboolean flows = line_flows (lines[__i__]);
+  Flow flow;
+
+  flow_init (&flow, lines[__i__]);
+  gst_element_set_state (flow.pipeline, GST_STATE_PLAYING);
+  gst_element_get_state (flow.pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
+  walk_extremes_of (&flow, G_OBJECT (flow.element), flows);
+  for (GList * l = flow.element->pads; l != NULL; l = l->next)
+    walk_extremes_of (&flow, l->data, flows);
+  gst_element_set_state (flow.pipeline, GST_STATE_NULL);
+  flow_clear (&flow);
 }
 
 GST_END_TEST;
@@ -152,6 +221,9 @@ properties_suite (void)
   suite_add_tcase (suite, tc);
   tcase_add_loop_test (tc,
       test_any_property_may_be_set_to_anything_in_any_state, 0,
+      G_N_ELEMENTS (lines));
+  tcase_add_loop_test (tc,
+      test_any_property_may_go_to_its_extremes_and_back, 0,
       G_N_ELEMENTS (lines));
   return suite;
 }
