@@ -95,7 +95,8 @@ gst_dpm_coupler_share_out (GstDpmCoupler * self, const GstDpmCoupled * all)
     if (fabs (bps - all[i].target_bps) <= LEAST_CHANGE * all[i].target_bps)
       continue;
     bps = fmx_rate_coupling_next (&self->coupling, i, all[i].target_bps);
-    g_signal_emit_by_name (all[i].rate, "set-rate", (guint) bps);
+    g_signal_emit_by_name (all[i].rate, "set-rate", (guint) fmin (bps,
+            G_MAXUINT));
   }
   return n_coupled;
 }

@@ -257,6 +257,29 @@ GST_START_TEST (test_those_behind_one_bottleneck_give_way_together)
 
 GST_END_TEST;
 
+static void
+note_rate (GstElement * rate, guint bps, gpointer noted_bps)
+{
+  *(guint *) noted_bps = bps;
+}
+
+/* Whoever has a larger share than can be said is not told a small one. */
+GST_START_TEST (test_the_largest_share_is_the_largest_rate)
+{
+  guint bps = 0;
+  Room room;
+
+  room_setup (&room);
+  g_signal_connect (room.rates[3], "set-rate", G_CALLBACK (note_rate), &bps);
+  for (guint i = 0; i < N; i++)
+    room.all[i].target_bps = room.all[i].sent_bps = 4e9;
+  gst_dpm_coupler_share_out (room.coupler, room.all);
+  fail_unless_equals_int64 (bps, G_MAXUINT);
+  room_teardown (&room);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_weights_are_numbers_of_any_kind_by_name)
 {
   GstStructure *weights = gst_structure_from_string
@@ -303,6 +326,7 @@ dpmcoupler_suite (void)
   tcase_add_test (tc,
       test_what_one_does_not_want_or_may_not_have_goes_to_the_others);
   tcase_add_test (tc, test_who_may_send_nothing_is_left_out);
+  tcase_add_test (tc, test_the_largest_share_is_the_largest_rate);
   tcase_add_test (tc, test_weights_are_numbers_of_any_kind_by_name);
   tcase_add_test (tc, test_nothing_is_kept_of_a_name_without_a_weight);
   return suite;
