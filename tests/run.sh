@@ -50,12 +50,15 @@ run () {
 $label=$log.json"
 }
 
-# sanitizers LABEL WHICH: configures a build directory of its own for these.  -O2
-# takes twice the time to build, and saves less of it in the tests; -g1 is enough to
-# name a line.
+# a number that its new type cannot hold: undefined, and no part of UBSan's `undefined`
+float_casts=-fsanitize=float-cast-overflow
+
+# sanitizers LABEL WHICH [C-ARGUMENT]: configures a build directory of its own for
+# these.  -O2 takes twice the time to build, and saves less of it in the tests; -g1 is
+# enough to name a line.
 sanitizers () {
   fmx_configure "$out/build-$1" -Db_sanitize="$2" -Db_lundef=false \
-    -Doptimization=1 -Dc_args=-g1 \
+    -Doptimization=1 -Dc_args="-g1 ${3-}" \
     -Dtests=enabled -Dbenchmarks=disabled -Dexamples=disabled -Dns3=disabled
 }
 
@@ -132,8 +135,8 @@ if [ -n "$quick" ]; then
 else
   build_for "$out/build" --default meta examples experiments
   fmx_configure "$out/build-alone" subprojects/fairmix \
-    -Db_sanitize=address,undefined -Db_lundef=false
-  sanitizers memory address,undefined
+    -Db_sanitize=address,undefined -Db_lundef=false -Dc_args=$float_casts
+  sanitizers memory address,undefined $float_casts
   sanitizers threads thread
   build_ahead &
   ahead=$!

@@ -23,7 +23,8 @@ TABLE = pathlib.Path(__file__).with_name('mutations.toml')
 OPTIONS = ['-Dtests=enabled', '-Dbenchmarks=disabled', '-Dexamples=disabled',
            '-Dns3=disabled']
 SANITIZE = {'plain': [],
-            'address': ['-Db_sanitize=address,undefined', '-Db_lundef=false'],
+            'address': ['-Db_sanitize=address,undefined', '-Db_lundef=false',
+                        '-Dc_args=-fsanitize=float-cast-overflow'],
             'thread': ['-Db_sanitize=thread', '-Db_lundef=false']}
 ENV = {'ASAN_OPTIONS': 'detect_leaks=0:detect_odr_violation=0',
        'UBSAN_OPTIONS': 'halt_on_error=1:print_stacktrace=1',
