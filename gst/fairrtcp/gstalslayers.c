@@ -364,7 +364,8 @@ create_stats (GstAlsLayers * self)
   GstStructure *s = gst_structure_new (STATS_NAME,
       "top", G_TYPE_UINT, self->top,
       "n-anchors", G_TYPE_UINT64, fmx_als_join_get_n_anchors (&self->join),
-      NULL);
+      "n-messages-dropped", G_TYPE_UINT64,
+      gst_fairmix_outbox_get_n_dropped (self->outbox), NULL);
   GValue list = G_VALUE_INIT;
 
   g_value_init (&list, GST_TYPE_ARRAY);

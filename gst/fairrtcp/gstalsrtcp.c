@@ -788,7 +788,8 @@ gst_als_rtcp_create_stats (GstAlsRtcp * self)
   if (self->receivers != NULL || self->stream != NULL)  /* what it is now */
     role = self->stream != NULL ? GST_GROUP_ROLE_RECEIVER
         : GST_GROUP_ROLE_SENDER;
-  s = gst_group_stats_new (STATS_NAME, role, self->target, &self->counts);
+  s = gst_group_stats_new (STATS_NAME, role, self->target, &self->counts,
+      self->outbox);
   if (self->receivers != NULL)
     gst_als_receivers_add_stats (self->receivers, s,
         gst_als_rtcp_n_layers (self), gst_als_rtcp_now (self));

@@ -624,7 +624,8 @@ gst_asmp_rtcp_create_stats (GstAsmpRtcp * self)
   if (self->receivers != NULL || self->streams != NULL) /* what it is now */
     role = self->streams != NULL ? GST_GROUP_ROLE_RECEIVER
         : GST_GROUP_ROLE_SENDER;
-  s = gst_group_stats_new (STATS_NAME, role, self->target, &self->counts);
+  s = gst_group_stats_new (STATS_NAME, role, self->target, &self->counts,
+      self->outbox);
   if (self->receivers != NULL)
     gst_asmp_receivers_add_stats (self->receivers, s, gst_asmp_rtcp_now (self));
   else if (self->streams != NULL)

@@ -43,7 +43,7 @@ gst_group_counts_rtcp (GstGroupCounts * counts, gboolean ok)
 
 GstStructure *
 gst_group_stats_new (const gchar * name, GstGroupRole role, guint target_bps,
-    const GstGroupCounts * counts)
+    const GstGroupCounts * counts, GstFairmixOutbox * outbox)
 {
   return gst_structure_new (name,
       "role", GST_TYPE_GROUP_ROLE, role,
@@ -51,7 +51,9 @@ gst_group_stats_new (const gchar * name, GstGroupRole role, guint target_bps,
       "n-rtcp", G_TYPE_UINT64, counts->n_rtcp,
       "n-malformed-rtcp", G_TYPE_UINT64, counts->n_malformed,
       "n-looped-rtcp", G_TYPE_UINT64, counts->n_looped,
-      "n-not-rtp", G_TYPE_UINT64, counts->n_not_rtp, NULL);
+      "n-not-rtp", G_TYPE_UINT64, counts->n_not_rtp,
+      "n-messages-dropped", G_TYPE_UINT64,
+      gst_fairmix_outbox_get_n_dropped (outbox), NULL);
 }
 
 void

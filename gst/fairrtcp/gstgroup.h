@@ -4,6 +4,7 @@
 
 #include <gst/gst.h>
 
+#include "common/gstfairmixoutbox.h"
 #include "common/gstfairmixrtcp.h"
 #include "fairmix/base/fmx-time.h"
 
@@ -37,7 +38,8 @@ typedef struct
 
 void gst_group_counts_rtcp (GstGroupCounts * counts, gboolean ok);
 GstStructure *gst_group_stats_new (const gchar * name, GstGroupRole role,
-    guint target_bps, const GstGroupCounts * counts);
+    guint target_bps, const GstGroupCounts * counts,
+    GstFairmixOutbox * outbox);
 
 /**
  * GstGroupReportsFuncs:

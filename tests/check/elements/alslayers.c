@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "../gstfairmixcheck.h"
+#include "floodcheck.h"
 
 #define N_LAYERS 3
 #define FRAME (20 * GST_MSECOND)
@@ -243,6 +243,27 @@ GST_START_TEST (test_the_last_word_on_the_top_layer_is_true)
 
 GST_END_TEST;
 
+/* Each time another layer is the highest. */
+static void
+change_top (gpointer user_data, guint i)
+{
+  guint layer = i % 2 == 0 ? 2 : 1;
+
+  expect (user_data, layer, layer, 400 * GST_MSECOND);
+}
+
+GST_START_TEST (test_messages_that_nobody_hears_are_bounded_and_counted)
+{
+  Rig rig;
+  Flood flood = {.say = change_top,.user_data = &rig };
+
+  rig_init (&rig, "switch");
+  assert_flood_is_bounded_and_counted (rig.element, rig.bus, &flood);
+  rig_clear (&rig);
+}
+
+GST_END_TEST;
+
 static void
 note_top (GObject * element, GParamSpec * pspec G_GNUC_UNUSED, gpointer top)
 {
@@ -398,6 +419,7 @@ alslayers_suite (void)
   tcase_add_test (tc, test_one_layer_of_those_that_hold_the_whole_is_played);
   tcase_add_test (tc, test_noise_is_no_layer);
   tcase_add_test (tc, test_the_last_word_on_the_top_layer_is_true);
+  tcase_add_test (tc, test_messages_that_nobody_hears_are_bounded_and_counted);
   tcase_add_test (tc, test_where_it_stops_no_layer_is_heard);
   tcase_add_test (tc, test_when_the_base_ends_all_is_over);
   tcase_add_test (tc, test_what_cannot_be_understood_passes);

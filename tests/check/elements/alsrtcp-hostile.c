@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* alsrtcp among those who mean no good, or do not know what they do */
 #include "alsrtcpcheck.h"
+#include "floodcheck.h"
 
 /* R_d = 0, R_d without end, a stream that is not ours: within the limits */
 GST_START_TEST (test_absurd_returns_stay_within_the_limits)
@@ -88,6 +89,33 @@ GST_START_TEST (test_forged_announcements_change_nothing)
   push_bye (&f, SSRC);
   push_announcement (&f, OTHER, 1000000, layers, 2);
   fail_unless_equals_int (held (&f), 2);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
+/* A sender that cannot decide how many layers there are */
+static void
+announce_another_number (gpointer user_data, guint i)
+{
+  FmxAlsLayer layers[2] = { layer_at (90000, 2, 0, 5004),
+    layer_at (90000, 2, 1, 5006)
+  };
+
+  Fixture *f = user_data;
+
+  gst_harness_push (f->rtcp, announcement_new (f, SSRC, 180000, layers,
+          1 + i % 2));
+}
+
+GST_START_TEST (test_messages_that_nobody_hears_are_bounded_and_counted)
+{
+  Fixture f;
+  Flood flood = {.say = announce_another_number,.user_data = &f };
+
+  setup (&f, "receiver", "sources=l1,l2  identity name=l1  identity name=l2");
+  gst_harness_set_drop_buffers (f.rtcp, TRUE);
+  assert_flood_is_bounded_and_counted (f.element, f.bus, &flood);
   teardown (&f);
 }
 
@@ -283,6 +311,7 @@ alsrtcp_hostile_suite (void)
   tcase_add_test (tc, test_absurd_returns_stay_within_the_limits);
   tcase_add_test (tc, test_a_sender_may_change_its_ssrc_without_goodbye);
   tcase_add_test (tc, test_forged_announcements_change_nothing);
+  tcase_add_test (tc, test_messages_that_nobody_hears_are_bounded_and_counted);
   tcase_add_test (tc, test_malformed_rtcp_is_counted_and_dropped);
   tcase_add_test (tc, test_properties_and_pads_may_change_at_any_time);
   tcase_add_test (tc, test_what_cannot_be_is_refused_at_once);

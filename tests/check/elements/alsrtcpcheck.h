@@ -153,8 +153,8 @@ layer_at (guint size_bps, guint8 third, guint8 last, guint16 port)
 }
 
 /* What a sender tells: R_d as routers left it, and its layers */
-static inline void
-push_announcement (Fixture * f, guint32 ssrc, guint share_bps,
+static inline GstBuffer *
+announcement_new (Fixture * f, guint32 ssrc, guint share_bps,
     const FmxAlsLayer * layers, guint n)
 {
   FmxAlsShare share = {.share_bps = share_bps,.answered = TRUE };
@@ -170,7 +170,14 @@ push_announcement (Fixture * f, guint32 ssrc, guint share_bps,
     add_app (&rtcp, FMX_ALS_APP_LAYERS, ssrc, data, size);
   }
   gst_rtcp_buffer_unmap (&rtcp);
-  push_rtcp (f, buffer);
+  return buffer;
+}
+
+static inline void
+push_announcement (Fixture * f, guint32 ssrc, guint share_bps,
+    const FmxAlsLayer * layers, guint n)
+{
+  push_rtcp (f, announcement_new (f, ssrc, share_bps, layers, n));
 }
 
 static inline void

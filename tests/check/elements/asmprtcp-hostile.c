@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* asmprtcp among those who mean no good */
 #include "asmprtcpalone.h"
+#include "floodcheck.h"
 
 /* What one receiver can do to the others, at worst. */
 GST_START_TEST (test_hostile_reports_neither_raise_nor_stop_the_rate)
@@ -48,6 +49,31 @@ GST_START_TEST (test_a_flood_of_receivers_costs_bounded_memory)
   fail_unless_equals_int (target (&f), 300000);
   fail_unless_equals_int (element_stat (f.element, "n-receivers"), 100);
   fail_unless (element_stat (f.element, "n-refused") > 2800);
+  teardown (&f);
+}
+
+GST_END_TEST;
+
+/* Somebody without rates comes and goes. */
+static void
+come_and_go (gpointer user_data, guint i G_GNUC_UNUSED)
+{
+  Fixture *f = user_data;
+
+  gst_harness_push (f->rtcp, report_new (f, LISTENER, 64, NULL));
+  gst_harness_push (f->rtcp, report_new (f, LISTENER, 64, NULL));
+  gst_harness_push (f->rtcp, bye_new (LISTENER));
+}
+
+GST_START_TEST (test_messages_that_nobody_hears_are_bounded_and_counted)
+{
+  Fixture f;
+  Flood flood = {.say = come_and_go,.user_data = &f };
+
+  setup (&f, "sender");
+  send_packets (&f, 50);
+  gst_harness_set_drop_buffers (f.rtcp, TRUE);
+  assert_flood_is_bounded_and_counted (f.element, f.bus, &flood);
   teardown (&f);
 }
 
@@ -150,6 +176,7 @@ asmprtcp_hostile_suite (void)
   suite_add_tcase (s, tc);
   tcase_add_test (tc, test_hostile_reports_neither_raise_nor_stop_the_rate);
   tcase_add_test (tc, test_a_flood_of_receivers_costs_bounded_memory);
+  tcase_add_test (tc, test_messages_that_nobody_hears_are_bounded_and_counted);
   tcase_add_test (tc, test_malformed_rtcp_is_counted_and_dropped);
   tcase_add_test (tc, test_properties_may_be_set_at_any_time);
   return s;
