@@ -27,6 +27,7 @@ typedef struct
 typedef struct
 {
   Stage *stage;
+  guint number;
   GstPad *ghost, *slot;
   GPtrArray *elements;
 } Place;
@@ -38,6 +39,7 @@ struct _GstDpmTalkers
   GstDpmGraph *graph;
   gint n_stages;                /* atomic: there were so many */
   GstFairmixLock lock;
+  guint64 taken;                /* a bit for each number */
   Stage *stage;                 /* (nullable): while it has users */
   GPtrArray *places;
 };
@@ -161,6 +163,44 @@ stage_leave (GstDpmTalkers * self, Stage * stage)
 
 /* --- places -------------------------------------------------------------- */
 
+static gboolean
+is_taken (GstDpmTalkers * self, guint64 number)
+{
+  return (self->taken >> number & 1) != 0;
+}
+
+/* The number in @name, or the first that is free; GST_DPM_MAX_TALKERS if there is none.
+ * It is taken before there is a pad, and until there is none: others may ask meanwhile. */
+static guint
+take_number (GstDpmTalkers * self, const gchar * name)
+{
+  guint64 number = 0;
+
+  gst_fairmix_lock_acquire (&self->lock);
+  if (name != NULL && g_str_has_prefix (name, "src_")
+      && g_ascii_isdigit (name[strlen ("src_")])) {
+    if (!g_ascii_string_to_unsigned (name + strlen ("src_"), 10, 0,
+            GST_DPM_MAX_TALKERS - 1, &number, NULL)
+        || is_taken (self, number))
+      number = GST_DPM_MAX_TALKERS;
+  } else {
+    while (number < GST_DPM_MAX_TALKERS && is_taken (self, number))
+      number++;
+  }
+  if (number < GST_DPM_MAX_TALKERS)
+    self->taken |= G_GUINT64_CONSTANT (1) << number;
+  gst_fairmix_lock_release (&self->lock);
+  return (guint) number;
+}
+
+static void
+give_number (GstDpmTalkers * self, guint number)
+{
+  gst_fairmix_lock_acquire (&self->lock);
+  self->taken &= ~(G_GUINT64_CONSTANT (1) << number);
+  gst_fairmix_lock_release (&self->lock);
+}
+
 /* It may be set after the pad was asked for. */
 static void
 on_latency (GObject * mixer, GParamSpec * pspec G_GNUC_UNUSED,
@@ -203,21 +243,24 @@ make_decoder (GstDpmTalkers * self, GstElement ** first, GPtrArray * made)
 
 static Place *
 place_new (GstDpmTalkers * self, Stage * stage, GstPadTemplate * template,
-    const gchar * name)
+    guint number)
 {
   GPtrArray *elements = g_ptr_array_new_with_free_func (gst_object_unref);
   GstElement *first = NULL, *last = make_decoder (self, &first, elements);
-  GstPad *slot = last != NULL ? gst_element_request_pad_simple (stage->slots,
-      name != NULL ? name : "src_%u") : NULL;
+  gchar *name = g_strdup_printf ("src_%u", number);
+  GstPad *slot = last != NULL ?
+      gst_element_request_pad_simple (stage->slots, name) : NULL;
   Place *place;
   GstPad *sink;
 
+  g_free (name);
   if (slot == NULL) {
     gst_dpm_graph_remove (self->graph, elements);
     return NULL;
   }
   place = g_new0 (Place, 1);
   place->stage = stage;
+  place->number = number;
   place->slot = slot;
   place->elements = elements;
   place->ghost = gst_dpm_graph_expose (last, "src", template,
@@ -233,18 +276,18 @@ GstPad *
 gst_dpm_talkers_request (GstDpmTalkers * self, GstPadTemplate * template,
     const gchar * name)
 {
+  guint number = take_number (self, name);
   Stage *stage;
   Place *place;
 
-  if (name != NULL && g_ascii_strtoull (name + strlen ("src_"), NULL, 10)
-      >= GST_DPM_MAX_TALKERS)
+  if (number == GST_DPM_MAX_TALKERS)
     return NULL;
   stage = stage_get (self);
-  if (stage == NULL)
-    return NULL;
-  place = place_new (self, stage, template, name);
+  place = stage != NULL ? place_new (self, stage, template, number) : NULL;
   if (place == NULL) {
-    stage_leave (self, stage);
+    if (stage != NULL)
+      stage_leave (self, stage);
+    give_number (self, number);
     return NULL;
   }
   gst_fairmix_lock_acquire (&self->lock);
@@ -281,6 +324,7 @@ gst_dpm_talkers_release (GstDpmTalkers * self, GstPad * pad)
   gst_element_release_request_pad (place->stage->slots, place->slot);
   gst_object_unref (place->slot);
   gst_element_remove_pad (GST_ELEMENT (self->graph->bin), pad);
+  give_number (self, place->number);
   gst_dpm_graph_remove (self->graph, place->elements);
   stage_leave (self, place->stage);
   g_free (place);

@@ -50,6 +50,7 @@ GST_END_TEST;
 
 typedef struct
 {
+  GstElement *client;
   GstPad *pad;                  /* that was got */
   gboolean asked;
 } Asker;
@@ -86,7 +87,7 @@ GST_START_TEST (test_who_hears_of_a_talkers_place_may_ask_for_another)
     "element-added"
   };
   GstElement *client = gst_element_factory_make ("dpmclient", NULL);
-  Asker asker = { NULL, FALSE };
+  Asker asker = { NULL, NULL, FALSE };
   GCallback callback = G_CALLBACK (__i__ == 0 ? (GCallback) on_pad_removed :
       (GCallback) on_part);
   gint n_parts = GST_BIN_NUMCHILDREN (client);
@@ -110,6 +111,78 @@ GST_START_TEST (test_who_hears_of_a_talkers_place_may_ask_for_another)
   gst_object_unref (pad);
   fail_unless_equals_int (GST_BIN_NUMCHILDREN (client), n_parts);
   gst_object_unref (client);
+}
+
+GST_END_TEST;
+
+static void
+ask_for_the_same (GstElement * slots G_GNUC_UNUSED, GstPad * slot,
+    gpointer user_data)
+{
+  Asker *asker = user_data;
+
+  asker->asked = TRUE;
+  asker->pad = gst_element_request_pad_simple (asker->client,
+      GST_OBJECT_NAME (slot));
+}
+
+static void
+hear_of_slots (GstBin * client G_GNUC_UNUSED, GstElement * part,
+    gpointer user_data)
+{
+  if (g_str_has_prefix (GST_OBJECT_NAME (part), "rtpslots"))
+    g_signal_connect (part, "pad-added", G_CALLBACK (ask_for_the_same),
+        user_data);
+}
+
+/* It is there inside, but not for the application yet, of which another thread asks. */
+GST_START_TEST (test_a_talkers_place_that_comes_is_nobody_elses)
+{
+  Asker asker = {.client = gst_element_factory_make ("dpmclient", NULL) };
+  GstPad *pad;
+
+  gst_object_ref_sink (asker.client);
+  g_signal_connect (asker.client, "element-added", G_CALLBACK (hear_of_slots),
+      &asker);
+  pad = gst_element_request_pad_simple (asker.client, "src_%u");
+  fail_unless (asker.asked && asker.pad == NULL);
+  gst_element_release_request_pad (asker.client, pad);
+  gst_object_unref (pad);
+  gst_object_unref (asker.client);
+}
+
+GST_END_TEST;
+
+static void
+ask_for_any (GstPad * pad G_GNUC_UNUSED, GstPad * peer G_GNUC_UNUSED,
+    gpointer user_data)
+{
+  Asker *asker = user_data;
+
+  ask_for_another (asker->client, asker);
+}
+
+/* It is gone inside, but the application has it still. */
+GST_START_TEST (test_a_talkers_place_that_goes_is_nobody_elses)
+{
+  Asker asker = {.client = gst_element_factory_make ("dpmclient", NULL) };
+  GstElement *sink = gst_element_factory_make ("fakesink", NULL);
+  GstPad *sinkpad = gst_element_get_static_pad (sink, "sink");
+  GstPad *pad;
+
+  gst_object_ref_sink (asker.client);
+  gst_object_ref_sink (sink);
+  pad = gst_element_request_pad_simple (asker.client, "src_%u");
+  gst_pad_link_full (pad, sinkpad, GST_PAD_LINK_CHECK_NOTHING);
+  g_signal_connect (pad, "unlinked", G_CALLBACK (ask_for_any), &asker);
+  gst_element_release_request_pad (asker.client, pad);
+  gst_object_unref (pad);
+  fail_unless_equals_string (GST_OBJECT_NAME (asker.pad), "src_1");
+  gst_element_release_request_pad (asker.client, asker.pad);
+  gst_object_unref (asker.pad);
+  gst_object_unref (sinkpad);
+  gst_object_unref (sink);
+  gst_object_unref (asker.client);
 }
 
 GST_END_TEST;
@@ -371,6 +444,8 @@ dpmpads_suite (void)
   tcase_add_test (tc, test_ears_that_block_silence_nobody_else);
   tcase_add_loop_test (tc,
       test_who_hears_of_a_talkers_place_may_ask_for_another, 0, 3);
+  tcase_add_test (tc, test_a_talkers_place_that_comes_is_nobody_elses);
+  tcase_add_test (tc, test_a_talkers_place_that_goes_is_nobody_elses);
   tcase_add_loop_test (tc,
       test_what_is_made_while_the_state_changes_is_in_the_right_one, 0, 2);
   tcase_add_test (tc, test_a_client_that_only_talks_ends_with_its_voice);
