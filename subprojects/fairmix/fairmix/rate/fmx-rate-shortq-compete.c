@@ -17,8 +17,7 @@
 #define EACH_RTTS 2.5           /* ... but by when this one shows, as at the start; beside TCP
                                  * 71: 73, with 0.5 s and 1 RTT 71 */
 
-#define PAUSE (500 * FMX_MSECOND)       /* TCPs that pause leave no queue for so long, ... */
-#define PAUSE_PART 0.9          /* ... and so much of the path to who is there */
+#define PAUSE (500 * FMX_MSECOND)       /* TCPs that pause leave no queue for so long */
 #define PAUSE_GROWTH 1.5
 /* Of the path: nothing tells how many BBRs there are, but this is 0.56 of what one of them has,
  * and 2.25 times what each of four.  0.35 and 0.38: beside BBR 86: 85, 81 (of 96) */

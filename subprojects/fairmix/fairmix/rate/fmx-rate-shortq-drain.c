@@ -33,7 +33,6 @@
 #define FOREIGN_TIMES 2.0       /* what our own cut can drain */
 #define FOREIGN_S 0.02          /* ... and noise */
 #define FOREIGN_SHARE 0.6       /* of the link, in the time since the cut */
-#define BURST_PART 0.5          /* of a queue of our own */
 #define RECOVERY 0.9            /* of what came through before */
 #define FOREIGN_DRAINS 3u       /* so many tell of a TCP ... */
 #define FOREIGN_TIME (120 * FMX_SECOND) /* ... in so long */
@@ -200,6 +199,7 @@ fmx_shortq_begin_to_drain (FmxRateController *rc,
     s->others_last = now;
   }
   rc->stats.n_drains += !rc->drains_too;
+  s->drain_starts = s->mode == FMX_RATE_SHORTQ_STARTING;
   s->n_drains = s->mode == FMX_RATE_SHORTQ_DRAINING ? s->n_drains + 1 : 1;
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_DRAINING, now);
   if (s->n_drains == 1)
@@ -213,6 +213,7 @@ fmx_shortq_begin_to_drain (FmxRateController *rc,
     s->drain_most_bps = fmax (s->drain_bps, fb->receive_bps);
   s->cut_time = now;
   s->cut_bps = s->drain_bps;
+  fmx_shortq_begin_crest (rc, now);
   cut = s->drain_own ? cut_own (rc, own_queue_s (rc, fb, starts, now), now)
       : CUT_OTHERS;
   fmx_shortq_lower (rc, fmax (cut * s->drain_bps, fmx_shortq_floor_bps (rc, fb,
@@ -276,6 +277,8 @@ drained (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   double part;
 
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
+  if (s->n_bursts > 0)
+    s->n_bursts--;              /* it was none */
   fmx_shortq_note_hidden (rc);
   if (s->n_drains == 0)
     s->recover_bps = s->drain_most_bps
@@ -292,47 +295,6 @@ drained (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   s->hold_until = now + (FmxTime) (part * (double) s->hold);
   s->hold_unknown_until = now + (FmxTime) (part * fmin ((double) s->hold,
           (double) HOLD_MAX));
-}
-
-/* It was while we gave way for a path that seemed narrow. */
-static bool
-has_lost_since (const FmxRateShortqState *s)
-{
-  return s->n_drains == 0 && s->loss_event != FMX_TIME_NONE
-      && s->loss_event >= s->drain_start;
-}
-
-/* The path seemed narrow, and of the queue that was to come of it our cut drains only a
- * part in the time: somebody's burst passed.  A queue that is short loses the rest, and is
- * what it was when the cut showed. */
-static bool
-was_a_burst (const FmxRateController *rc, FmxTime now)
-{
-  const FmxRateShortqState *s = &rc->state.shortq;
-  double part = rc->rate_bps / s->drain_bps;
-  double drained_s = (1.0 - part)
-      * fmx_time_to_s (fmx_time_diff (now, s->drain_start)) + part
-      * fmx_time_to_s (fmx_rate_hold_took (&rc->hold));
-  double queue_s = has_lost_since (s)
-      ? fmin (s->narrow_s, fmx_time_to_s (s->drain_queue)) : s->narrow_s;
-
-  return s->n_drains == 0 && drained_s < BURST_PART * queue_s;
-}
-
-/* The queue was gone before our own cut can have shown: it passed, as a burst does or the
- * queue of somebody who gave way sooner, and says nothing of our rate.  What a burst lost
- * is one loss event. */
-static void
-take_back (FmxRateController *rc, FmxTime now)
-{
-  FmxRateShortqState *s = &rc->state.shortq;
-  double bps = has_lost_since (s) ? HALF * s->drain_from_bps
-      : s->drain_from_bps;
-
-  fmx_rate_hold_end (&rc->hold, now);
-  fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
-  if (bps > rc->rate_bps)
-    fmx_rate_controller_set (rc, bps, FMX_RATE_UP);
 }
 
 /* Returns: what the cut itself has drained when it shows */
@@ -399,8 +361,9 @@ fmx_shortq_drain (FmxRateController *rc, const FmxRateFeedback *fb,
   FmxDuration standing;
   double expected_s;
 
+  fmx_shortq_follow_crest (rc, fb, now);
   if (!expect (rc, fb, now)) {
-    take_back (rc, now);
+    fmx_shortq_take_back (rc, now);
     return;
   }
   if (rc->rate_bps > allowed)
@@ -416,8 +379,8 @@ fmx_shortq_drain (FmxRateController *rc, const FmxRateFeedback *fb,
   expected_s = fmin (s->drain_expected_s,
       fmx_time_to_s (s->drain_queue - fmx_shortq_queue_limit (rc, fb) / 2));
   if (standing < fmx_shortq_queue_limit (rc, fb) / 2) {
-    if (was_a_burst (rc, now))
-      take_back (rc, now);
+    if (fmx_shortq_was_a_burst (rc, fb, now))
+      fmx_shortq_take_back (rc, now);
     else if (note_foreign_drain (s, standing, now))
       fmx_shortq_begin_to_compete (rc, fb, now);
     else

@@ -112,6 +112,7 @@ fmx_shortq_take_back_choked (FmxRateController *rc, const FmxRateFeedback *fb,
     if (s->mode == FMX_RATE_SHORTQ_DRAINING && s->n_drains == 0)
       fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
     fmx_rate_hold_end (&rc->hold, now);
+    fmx_shortq_note_burst (rc, now);
     fmx_rate_controller_set (rc, bps, FMX_RATE_UP);
   }
   s->choked_from_bps = 0.0;
@@ -173,7 +174,8 @@ give_way_choked (FmxRateController *rc, const FmxRateFeedback *fb,
       || is_choked_of_late (rc, fb, now));
   double cut = holds ? CUT_OWN : cut_of (rc, fb, queue_s, now);
 
-  fmx_shortq_halve (rc, cut * came_bps, FMX_RATE_DOWN_LIMIT, now);
+  fmx_shortq_halve (rc, fmax (cut * came_bps, fmx_shortq_burst_bps (rc, now)),
+      FMX_RATE_DOWN_LIMIT, now);
   fmx_shortq_drain_narrowed (rc, from_bps, came_bps, queue_s, now);
   if (holds)
     fmx_shortq_hold (rc, fb, from_bps, came_bps, now);

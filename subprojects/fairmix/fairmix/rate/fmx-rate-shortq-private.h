@@ -16,6 +16,7 @@
 #define HOLD_MIN (2 * FMX_SECOND)
 #define HOLD_MAX (4 * HOLD_MIN)
 #define MARGIN 1.1              /* over the least rate: room for a cut */
+#define PAUSE_PART 0.9          /* of the path, to who is there while others pause */
 #define OVERRUN 0.8             /* less of what is sent comes through */
 #define DRAINS_WITHIN_S 0.8     /* of 1, 0.6 and 0.4 alone 79: 73, 83, 77, its changes a
                                  * minute 13.1: 13.0, 15.9, 15.4 */
@@ -119,6 +120,32 @@ bool fmx_shortq_take_free (FmxRateController *rc, const FmxRateFeedback *fb,
 /* It was no path that became narrow: before the cut can have shown, the queue is gone. */
 void fmx_shortq_take_back_choked (FmxRateController *rc,
     const FmxRateFeedback *fb, FmxTime now);
+
+/* A queue passed that was somebody's burst. */
+void fmx_shortq_note_burst (FmxRateController *rc, FmxTime now);
+
+/* Returns: whether some have passed, of late: the next will, too */
+bool fmx_shortq_expects_bursts (const FmxRateController *rc, FmxTime now);
+
+/* Returns: no less than that for one that will pass; 0 = none is expected */
+double fmx_shortq_burst_bps (const FmxRateController *rc, FmxTime now);
+
+/* From a cut on: how long the queue becomes, and what comes when it falls */
+void fmx_shortq_begin_crest (FmxRateController *rc, FmxTime now);
+void fmx_shortq_follow_crest (FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now);
+
+/* Returns: whether the queue that has gone was somebody's burst */
+bool fmx_shortq_was_a_burst (const FmxRateController *rc,
+    const FmxRateFeedback *fb, FmxTime now);
+
+/* The queue was gone before our own cut can have shown: it passed, as a burst does or the
+ * queue of somebody who gave way sooner, and says nothing of our rate. */
+void fmx_shortq_take_back (FmxRateController *rc, FmxTime now);
+
+/* Between two bursts the path is ours.  Returns: whether the rate grows faster than by steps */
+bool fmx_shortq_take_pause (FmxRateController *rc, const FmxRateFeedback *fb,
+    double allowed, FmxTime now);
 
 /* How much of a queue our own rate makes, where it is beyond the ceiling */
 void fmx_shortq_note_excess (FmxRateController *rc,

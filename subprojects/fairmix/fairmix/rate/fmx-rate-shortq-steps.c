@@ -266,7 +266,8 @@ fmx_shortq_climb_or_drain (FmxRateController *rc,
     return;
   } else if (starting || rc->rate_bps < s->recover_bps) {
     start_or_recover (rc, fb, allowed, now);
-  } else if (!take_what_is_empty (rc, fb, allowed, now)
+  } else if (!fmx_shortq_take_pause (rc, fb, allowed, now)
+      && !take_what_is_empty (rc, fb, allowed, now)
       && !fmx_shortq_take_room (rc, fb, allowed, now)) {
     climb (rc, fb, allowed, now);
   }

@@ -267,7 +267,7 @@ fmx_shortq_raise_to (FmxRateController *rc, double bps, FmxTime now)
 {
   FmxRateShortqState *s = &rc->state.shortq;
 
-  bps = fmin (bps, fmx_shortq_held_bps (rc, now));
+  bps = fmin (fmin (bps, fmx_shortq_held_bps (rc, now)), rc->params.max_bps);
   if (bps <= rc->rate_bps)
     return;
   s->raised = now;

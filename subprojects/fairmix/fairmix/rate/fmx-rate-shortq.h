@@ -88,6 +88,7 @@ typedef struct
   FmxTime met_time;             /* a packet met half of too long a queue, the last time */
   /* draining */
   bool drain_own;               /* our own step made it show */
+  bool drain_starts;            /* who started made it show */
   bool drain_seen;              /* a packet came back that left after the cut */
   bool drains_late;             /* in vain, it seems: competing, and still the last cut */
   FmxDuration late_queue;       /* the least since */
@@ -120,6 +121,12 @@ typedef struct
   bool overrun;                 /* the path has become narrow, or somebody has filled the
                                  * queue: it has not gone since */
   double choked_from_bps;       /* the rate before a path seemed narrow; 0 = it is */
+  /* a queue that passes: somebody's burst */
+  unsigned n_bursts;            /* less those that were ours, of late ... */
+  FmxTime burst_time;           /* ... the last */
+  FmxDuration crest_queue;      /* the longest since the cut, ... */
+  FmxTime crest_time;           /* ... then */
+  double fall_bps;              /* the most that has come through since */
   /* ceiling */
   double ceiling_bps;
   double widest_bps;            /* that came through since it was found */
