@@ -16,6 +16,7 @@
 #define CLIMB_PART 0.8          /* of the share, as the targets have it */
 #define SECONDS fmx_time_to_s (FMX_SIM_DRAW_END - FMX_SIM_DRAW_WARM_UP)
 #define CLIMB_WINDOW (1 * S)
+#define MAX_CLIMBS 60u          /* until they are counted anew */
 #define START (15 * S)          /* of the first bundle */
 
 /* All that runs; one at a time. */
@@ -37,7 +38,8 @@ static struct
   unsigned n_looks;
   FmxTime climb_due;
   uint64_t climb_bytes;
-  double climb_s;               /* 0 = not yet */
+  double climb_bps[MAX_CLIMBS];
+  unsigned n_climbs;
   double start_queue_s;
 } world;
 
@@ -189,21 +191,18 @@ run_events (FmxTime now)
         fmx_sim_bundle_run (&world.bundles[i], now);
 }
 
-/* When a second first brought as much as the targets ask for. */
+/* What each second brings the first bundle, or the TCP in its place. */
 static void
 note_climb (FmxTime now)
 {
-  double share = CLIMB_PART * world.nominal_bps
-      / (world.draw->n_bundles + world.draw->n_tcps);
-  uint64_t bytes = world.bundles[0].received_bytes;
+  uint64_t bytes = world.n_bundles > 0 ? world.bundles[0].received_bytes
+      : world.tcps[world.draw->n_tcps].received_bytes;
 
-  if (now < world.climb_due || world.climb_s > 0.0)
+  if (now < world.climb_due || world.n_climbs >= MAX_CLIMBS)
     return;
   world.climb_due = now + (FmxTime) CLIMB_WINDOW;
-  if (8.0 * (double) (bytes - world.climb_bytes) >= share
-      * fmx_time_to_s (CLIMB_WINDOW))
-    world.climb_s = fmx_time_to_s (fmx_time_diff (now,
-            world.bundles[0].params.start));
+  world.climb_bps[world.n_climbs++] = 8.0 * (double) (bytes
+      - world.climb_bytes) / fmx_time_to_s (CLIMB_WINDOW);
   world.climb_bytes = bytes;
 }
 
@@ -314,6 +313,21 @@ tcps_loss (unsigned first, unsigned n)
   return sent > 0 ? (double) lost / (double) sent : 0.0;
 }
 
+/* Returns: when a second first brought as much as the targets ask for: of an equal part of
+ * the link, or, where loss leaves a TCP less, of what a TCP has of it */
+static double
+climb_s (const FmxSimDraw *draw, double tcps_mean_bps)
+{
+  double share_bps = world.nominal_bps / (draw->n_bundles + draw->n_tcps);
+
+  if (draw->family == FMX_SIM_BESIDE_TCP_LOSSY)
+    share_bps = fmin (share_bps, tcps_mean_bps);
+  for (unsigned i = 0; i < world.n_climbs; i++)
+    if (world.climb_bps[i] >= CLIMB_PART * share_bps)
+      return fmx_time_to_s (i * CLIMB_WINDOW - FIRST_BUNDLE);
+  return HUGE_VAL;
+}
+
 static FmxSimOutcome
 sum_up (const FmxSimDraw *draw)
 {
@@ -352,7 +366,8 @@ sum_up (const FmxSimDraw *draw)
   out.packet_s = 8.0 * 200.0 / draw->link.rate_bps;
   out.changes = (double) n_changes / draw->n_bundles * 60.0 / SECONDS;
   out.turns = (double) n_turns / draw->n_bundles * 60.0 / SECONDS;
-  out.climb_s = world.climb_s > 0.0 ? world.climb_s : HUGE_VAL;
+  out.climb_s = climb_s (draw, draw->n_tcps > 0
+      ? tcps_bps (0, draw->n_tcps) / draw->n_tcps : 0.0);
   out.start_queue_s = world.start_queue_s;
   out.ok = fmx_sim_draw_judge (draw->family, &out);
   return out;
