@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* Where the path has become narrow nothing leaves until the queue has gone */
+#include "fmx-test-rate-fall.h"
 #include "fmx-test-rate-shortq.h"
-
-#include "sim/fmx-sim-bundle.h"
 
 #define HOLD (2 * S)
 
@@ -284,32 +283,15 @@ test_a_hold_is_no_silence_of_the_receiver (void **state)
   assert_int_equal (t.rc.stats.n_no_feedback, 0);
 }
 
-static FmxSimWorld world;
-static FmxSimBundle bundle;
-
-/* Both ends: twelve voices and a mix of the others, a link that falls from 625 to 150 kbit/s,
- * with a queue of half a second */
+/* Some voices separate, and a mix of the others */
 static void
-fall (FmxDuration max_hold, uint64_t seed)
+fall_held (FmxDuration max_hold, uint64_t seed)
 {
-  FmxSimLinkParams link = { 625e3, 9375, 0, 50 * MS, 0.0 };
-  FmxSimBundleParams params;
+  FmxSimBundleParams params = fall_params (160);
 
-  memset (&params, 0, sizeof params);
-  fmx_rate_sender_params_default (&params.sender);
-  params.sender.klass = &fmx_rate_shortq;
-  params.sender.min_bps = 30000;
   params.sender.max_hold = max_hold;
   params.behaviour = FMX_SIM_SELECTED;
-  params.n_streams = 12;
-  params.wire_bytes = 160;
-  params.packet_interval = 20 * MS;
-  params.jitter = 2 * MS;
-  params.back.delay = 50 * MS;
-  fmx_sim_world_init (&world, &link, &bundle, 1, seed);
-  fmx_sim_bundle_init (&bundle, &params, &world.forward, 0, seed);
-  fmx_sim_world_run (&world, 40 * (FmxTime) S);
-  fmx_sim_link_set_rate (&world.forward, 150e3);
+  fall (&params, 625e3, 150e3, seed);
 }
 
 /* Returns: for how long a packet would be later than 100 ms, or nothing leaves */
@@ -319,7 +301,7 @@ spoilt (FmxDuration max_hold, uint64_t seed)
   FmxDuration sum = 0;
   uint64_t n_sent;
 
-  fall (max_hold, seed);
+  fall_held (max_hold, seed);
   for (unsigned i = 0; i < 100; i++) {
     n_sent = bundle.n_sent;
     fmx_sim_world_run (&world, world.now + 40 * (FmxTime) MS);
@@ -354,7 +336,7 @@ test_a_hold_is_as_long_as_the_queue (void **state)
   for (uint64_t seed = 1; seed <= 8; seed++) {
     FmxDuration idle = 0;
 
-    fall (S, seed);
+    fall_held (S, seed);
     while (fmx_rate_sender_may_send (&bundle.sender))
       fmx_sim_world_run (&world, world.now + (FmxTime) MS);
     while (!fmx_rate_sender_may_send (&bundle.sender)) {
@@ -375,7 +357,7 @@ test_nothing_leaves_in_a_hold (void **state)
   uint64_t n_sent;
 
   (void) state;
-  fall (S, 1);
+  fall_held (S, 1);
   while (fmx_rate_sender_may_send (&bundle.sender))
     fmx_sim_world_run (&world, world.now + (FmxTime) MS);
   n_sent = bundle.n_sent;
@@ -393,7 +375,7 @@ test_a_hold_is_no_standstill_of_the_computer (void **state)
 {
   (void) state;
   for (uint64_t seed = 1; seed <= 4; seed++) {
-    fall (S, seed);
+    fall_held (S, seed);
     while (fmx_rate_sender_may_send (&bundle.sender))
       fmx_sim_world_run (&world, world.now + (FmxTime) MS);
     while (!fmx_rate_sender_may_send (&bundle.sender))

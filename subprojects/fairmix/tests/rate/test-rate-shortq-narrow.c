@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* What shortq does where the path has become narrow */
+#include "fmx-test-rate-fall.h"
 #include "fmx-test-rate-shortq.h"
-
-#include "sim/fmx-sim-bundle.h"
 
 /* Nobody made it lose anything, or somebody did a moment ago. */
 static Told
@@ -294,39 +293,14 @@ test_a_short_queue_that_a_cut_drains_is_no_burst (void **state)
   assert_bps (&t, 40e3);
 }
 
-static FmxSimWorld world;
-static FmxSimBundle bundle;
-
-/* Both ends: twelve voices of 48 kbit/s, and a link that falls from @wide_bps to @narrow_bps,
- * with a queue of half a second at most */
-static void
-fall (double wide_bps, double narrow_bps, uint64_t seed)
-{
-  FmxSimLinkParams link = { wide_bps, (uint32_t) (narrow_bps / 16.0), 0, 50 * MS, 0.0 };
-  FmxSimBundleParams params;
-
-  memset (&params, 0, sizeof params);
-  fmx_rate_sender_params_default (&params.sender);
-  params.sender.klass = &fmx_rate_shortq;
-  params.sender.min_bps = 30000;
-  params.n_streams = 12;
-  params.wire_bytes = 120;
-  params.packet_interval = 20 * MS;
-  params.jitter = 2 * MS;
-  params.back.delay = 50 * MS;
-  fmx_sim_world_init (&world, &link, &bundle, 1, seed);
-  fmx_sim_bundle_init (&bundle, &params, &world.forward, 0, seed);
-  fmx_sim_world_run (&world, 40 * (FmxTime) S);
-  fmx_sim_link_set_rate (&world.forward, narrow_bps);
-}
-
 /* Returns: for how long the queue is longer than 100 ms */
 static FmxDuration
 long_queue_after (double narrow_bps, uint64_t seed)
 {
+  const FmxSimBundleParams params = fall_params (120);
   FmxDuration sum = 0;
 
-  fall (625e3, narrow_bps, seed);
+  fall (&params, 625e3, narrow_bps, seed);
   for (unsigned i = 0; i < 400; i++) {
     fmx_sim_world_run (&world, world.now + 20 * (FmxTime) MS);
     if (fmx_sim_link_queue_delay (&world.forward, world.now) > 100 * MS)
@@ -351,11 +325,13 @@ test_the_queue_of_a_link_that_narrows_soon_goes (void **state)
 static void
 test_what_a_link_carried_that_has_narrowed_is_forgotten (void **state)
 {
+  const FmxSimBundleParams params = fall_params (120);
+
   (void) state;
   for (uint64_t seed = 1; seed <= 4; seed++) {
     const FmxBottleneckRate *known = &bundle.sender.bottleneck;
 
-    fall (500e3, 150e3, seed);
+    fall (&params, 500e3, 150e3, seed);
     assert_true (fmx_bottleneck_rate_bps (known) > 400e3);
     fmx_sim_world_run (&world, world.now + 8 * (FmxTime) S);
     assert_true (fmx_bottleneck_rate_bps (known) < 200e3);
