@@ -55,7 +55,7 @@ struct _GstQmStage
   gboolean moved_since;         /* ... and has to do so once more */
 };
 
-static void gst_qm_stage_move_inner (GstQmStage * self);
+static void gst_qm_stage_unlock_and_turn (GstQmStage * self, gboolean moved);
 
 /* --- on the way in --- */
 
@@ -207,7 +207,7 @@ static gboolean
 gst_qm_stage_query_in (GstPad * pad, GstObject * parent, GstQuery * query)
 {
   GstQmStage *self = gst_pad_get_element_private (pad);
-  gboolean may, done, due;
+  gboolean may, done;
 
   if (!GST_QUERY_IS_SERIALIZED (query))
     return gst_pad_query_default (pad, parent, query);
@@ -219,10 +219,7 @@ gst_qm_stage_query_in (GstPad * pad, GstObject * parent, GstQuery * query)
   done = gst_pad_query_default (pad, parent, query);
   gst_fairmix_lock_acquire (&self->lock);
   gst_qm_hold_note_answer (&self->hold);
-  due = gst_qm_hold_is_due (&self->hold);
-  gst_fairmix_lock_release (&self->lock);
-  if (due)
-    gst_qm_stage_move_inner (self);
+  gst_qm_stage_unlock_and_turn (self, FALSE);
   return done;
 }
 
@@ -321,6 +318,18 @@ gst_qm_stage_move_inner (GstQmStage * self)
     self->moving = FALSE;
   }
   gst_fairmix_lock_release (&self->lock);
+}
+
+/* Ends a piece with the lock, and sets the inner one if what holds has @moved, or if that
+ * piece made a turn of its hold due. */
+static void
+gst_qm_stage_unlock_and_turn (GstQmStage * self, gboolean moved)
+{
+  gboolean turns = moved || gst_qm_hold_is_due (&self->hold);
+
+  gst_fairmix_lock_release (&self->lock);
+  if (turns)
+    gst_qm_stage_move_inner (self);
 }
 
 /* The inner jitter buffer has just written its timestamps into @buffer: so may
@@ -445,21 +454,17 @@ gst_qm_stage_set_stretched (GstQmStage * self, gboolean stretched)
   gst_fairmix_lock_release (&self->lock);
 }
 
-/* In mode buffer, even for a moment, the inner one fills up to the pipeline's latency. */
-static gboolean
+/* The inner one has taken the pipeline's latency for its own.  In mode buffer, even for a
+ * moment, it fills up to that. */
+static void
 gst_qm_stage_note_latency (GstQmStage * self)
 {
-  gboolean due;
-
   gst_fairmix_lock_acquire (&self->lock);
   if (self->moving)
     gst_qm_hold_flush (&self->hold);
-  due = gst_qm_hold_is_due (&self->hold);
-  gst_fairmix_lock_release (&self->lock);
-  return due;
+  gst_qm_stage_unlock_and_turn (self, g_atomic_int_get (&self->active));
 }
 
-/* The inner one takes the pipeline's latency for its own. */
 static gboolean
 gst_qm_stage_event_up (GstPad * pad, GstObject * parent, GstEvent * event)
 {
@@ -476,9 +481,8 @@ gst_qm_stage_event_up (GstPad * pad, GstObject * parent, GstEvent * event)
   if (GST_EVENT_TYPE (event) == GST_EVENT_RECONFIGURE)
     gst_qm_stage_set_stretched (self, FALSE);
   done = gst_pad_event_default (pad, parent, event);
-  if (is_latency && (gst_qm_stage_note_latency (self)
-          || g_atomic_int_get (&self->active)))
-    gst_qm_stage_move_inner (self);
+  if (is_latency)
+    gst_qm_stage_note_latency (self);
   return done;
 }
 
@@ -537,8 +541,7 @@ gst_qm_stage_release_inner (GstQmStage * self)
   gst_fairmix_lock_acquire (&self->lock);
   self->playout.steering = none;
   self->playout.stream.known = FALSE;
-  gst_fairmix_lock_release (&self->lock);
-  gst_qm_stage_move_inner (self);
+  gst_qm_stage_unlock_and_turn (self, TRUE);
 }
 
 void
@@ -553,29 +556,23 @@ gst_qm_stage_set_inner_property (GstQmStage * self, const GValue * value,
 void
 gst_qm_stage_set_mode (GstQmStage * self, gint mode)
 {
-  gboolean due;
-
   gst_fairmix_lock_acquire (&self->lock);
   self->hold.wanted = mode;
-  due = gst_qm_hold_is_due (&self->hold);
-  gst_fairmix_lock_release (&self->lock);
-  if (due)
-    gst_qm_stage_move_inner (self);
+  gst_qm_stage_unlock_and_turn (self, FALSE);
 }
 
 guint64
 gst_qm_stage_set_active (GstQmStage * self, gboolean active, guint64 offset)
 {
   guint64 last = 0;
-  gboolean due;
 
   g_signal_emit_by_name (self->inner, "set-active", active, offset, &last);
   gst_fairmix_lock_acquire (&self->lock);
   gst_qm_hold_set_active (&self->hold, active, offset);
-  due = active && gst_qm_hold_is_due (&self->hold);
-  gst_fairmix_lock_release (&self->lock);
-  if (due)
-    gst_qm_stage_move_inner (self);
+  if (active)
+    gst_qm_stage_unlock_and_turn (self, FALSE);
+  else
+    gst_fairmix_lock_release (&self->lock);
   return last;
 }
 
@@ -600,14 +597,9 @@ gst_qm_stage_open (GstQmStage * self)
 void
 gst_qm_stage_start (GstQmStage * self)
 {
-  gboolean due;
-
   gst_fairmix_lock_acquire (&self->lock);
   gst_qm_hold_flush (&self->hold);
-  due = gst_qm_hold_is_due (&self->hold);
-  gst_fairmix_lock_release (&self->lock);
-  if (due)
-    gst_qm_stage_move_inner (self);
+  gst_qm_stage_unlock_and_turn (self, FALSE);
 }
 
 /* From the far end on, so that none waits for another that waits downstream */
