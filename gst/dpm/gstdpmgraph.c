@@ -428,6 +428,78 @@ gst_dpm_voice_watch (GstElement * element)
   gst_object_unref (pad);
 }
 
+/* Returns: how many frames of @format @buffer has; 0: what it has is no sound */
+static gsize
+count_frames (GstBuffer * buffer, const GstAudioInfo * format)
+{
+  const GstAudioMeta *meta = gst_buffer_get_audio_meta (buffer);
+  gsize n = gst_buffer_get_size (buffer) / (gsize) format->bpf;
+
+  if (meta == NULL)
+    return format->layout == GST_AUDIO_LAYOUT_INTERLEAVED ? n : 0;
+  return meta->info.layout == format->layout && meta->info.bpf == format->bpf
+      && meta->samples <= n ? meta->samples : 0;
+}
+
+/* The voice's bin says so, once; @warned is its probe's. */
+static void
+gst_dpm_voice_warn (GstPad * pad, gboolean * warned)
+{
+  GstObject *element = gst_object_get_parent (GST_OBJECT (pad));
+  GstObject *bin = element != NULL ? gst_object_get_parent (element) : NULL;
+
+  if (bin != NULL && !*warned)
+    GST_ELEMENT_WARNING (bin, STREAM, FORMAT,
+        ("Some of the sound was left out."),
+        ("a buffer is no whole number of frames of its caps"));
+  *warned = TRUE;
+  gst_clear_object (&bin);
+  gst_clear_object (&element);
+}
+
+/* They also take for granted that a buffer has whole frames, and lasts as long as these:
+ * audioconvert cuts off what its segment leaves out by times. */
+static GstPadProbeReturn
+gst_dpm_voice_check_buffer (GstPad * pad, GstPadProbeInfo * info,
+    gpointer warned)
+{
+  GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
+  GstCaps *caps = gst_pad_get_current_caps (pad);
+  GstAudioInfo format;
+  gboolean known = caps != NULL && gst_audio_info_from_caps (&format, caps);
+  gsize size = gst_buffer_get_size (buffer), n;
+  GstClockTime duration = 0;
+
+  gst_clear_caps (&caps);
+  if (!known)
+    return GST_PAD_PROBE_OK;
+  n = count_frames (buffer, &format);
+  if (n * (gsize) format.bpf != size)
+    gst_dpm_voice_warn (pad, warned);
+  if (n == 0)
+    return GST_PAD_PROBE_DROP;
+  duration = gst_util_uint64_scale_ceil (n, GST_SECOND, (guint64) format.rate);
+  if (n * (gsize) format.bpf == size && (!GST_BUFFER_DURATION_IS_VALID (buffer)
+          || GST_BUFFER_DURATION (buffer) <= duration))
+    return GST_PAD_PROBE_OK;
+  buffer = gst_buffer_make_writable (buffer);
+  if (gst_buffer_get_audio_meta (buffer) == NULL)
+    gst_buffer_set_size (buffer, (gssize) (n * (gsize) format.bpf));
+  GST_BUFFER_DURATION (buffer) = duration;
+  GST_PAD_PROBE_INFO_DATA (info) = buffer;
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+gst_dpm_voice_watch_buffers (GstElement * element)
+{
+  GstPad *pad = gst_element_get_static_pad (element, "sink");
+
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER,
+      gst_dpm_voice_check_buffer, g_new0 (gboolean, 1), g_free);
+  gst_object_unref (pad);
+}
+
 /* A packet has the levels of all buffers that it is made of, and the first is told: a mixer
  * would take the beginning of a word for the silence before it, and leave it out. */
 static GstPadProbeReturn
@@ -489,6 +561,7 @@ gst_dpm_voice_init (GstDpmVoice * voice, GstDpmGraph * graph, guint bitrate,
   g_object_set (made[7], "caps", caps, NULL);
   gst_caps_unref (caps);
   gst_dpm_voice_watch (made[0]);
+  gst_dpm_voice_watch_buffers (made[0]);
   gst_dpm_voice_watch (made[4]);        /* caps that came in may have ended before */
   gst_dpm_voice_watch_levels (made[5]);
   voice->first = made[0];

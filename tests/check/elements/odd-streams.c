@@ -6,7 +6,10 @@
 #include "../gstfairmixcheck.h"
 
 #define VOICE_CAPS "audio/x-raw,format=S16LE,layout=interleaved,rate=48000,channels=1"
+#define STEREO_CAPS(layout) "audio/x-raw,format=S16LE,layout=" layout ",rate=48000,channels=2"
+#define LOW_CAPS "audio/x-raw,format=S16LE,layout=interleaved,rate=8000,channels=1"
 #define VOICE_BYTES (2 * 960)
+#define N_VOICES 2              /* the last lines: they encode */
 #define SSRC 7
 #define N_BUFFERS 10
 
@@ -130,6 +133,80 @@ GST_START_TEST (test_nothing_may_end)
 
 GST_END_TEST;
 
+/* Buffers that are no whole number of frames, or say that they last for longer, in a segment
+ * that leaves some of that out */
+static const struct
+{
+  const gchar *caps;
+  gsize size;
+  GstClockTime duration;
+  gboolean warns;
+} sounds[] = {
+  {VOICE_CAPS, VOICE_BYTES, 5 * FRAME, FALSE},
+  {VOICE_CAPS, VOICE_BYTES, G_MAXINT64, FALSE},
+  {VOICE_CAPS, VOICE_BYTES, GST_CLOCK_TIME_NONE, FALSE},
+  {VOICE_CAPS, VOICE_BYTES + 1, FRAME, TRUE},
+  {VOICE_CAPS, 1, FRAME, TRUE},
+  {VOICE_CAPS, 0, FRAME, FALSE},
+  {STEREO_CAPS ("interleaved"), VOICE_BYTES + 2, 5 * FRAME, TRUE},
+  {STEREO_CAPS ("non-interleaved"), VOICE_BYTES, FRAME, TRUE},
+  {LOW_CAPS, VOICE_BYTES / 6 + 1, 5 * FRAME, TRUE},
+};
+
+static GstBuffer *
+make_sound (guint n, guint16 i)
+{
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, sounds[n].size, NULL);
+
+  gst_buffer_memset (buffer, 0, 0, sounds[n].size);
+  GST_BUFFER_PTS (buffer) = i * FRAME;
+  GST_BUFFER_DURATION (buffer) = sounds[n].duration;
+  return buffer;
+}
+
+static void
+sound_once (const Line * line, GstPad * pad, guint n)
+{
+  GstElement *element = gst_pad_get_parent_element (pad);
+  GstObject *bin = GST_OBJECT_PARENT (element);
+  GstBus *bus = gst_element_get_bus (GST_ELEMENT (GST_OBJECT_PARENT (bin)));
+  GstCaps *caps = gst_caps_from_string (sounds[n].caps);
+  GstSegment segment;
+  GstMessage *message;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  segment.start = FRAME - 1;
+  segment.stop = N_BUFFERS * FRAME + 1;
+  gst_pad_send_event (pad, gst_event_new_stream_start ("odd"));
+  gst_pad_send_event (pad, gst_event_new_caps (caps));
+  gst_pad_send_event (pad, gst_event_new_segment (&segment));
+  for (guint16 i = 0; i < N_BUFFERS; i++)
+    fail_unless_equals_int (gst_pad_chain (pad, make_sound (n, i)),
+        GST_FLOW_OK);
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
+  fail_unless ((message != NULL) == sounds[n].warns, "%s, sound %u",
+      line->graph, n);
+  fail_unless (message == NULL || GST_MESSAGE_SRC (message)
+      == GST_OBJECT (element));
+  g_clear_pointer (&message, gst_message_unref);
+  /* nor does it say more */
+  fail_unless (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING
+          | GST_MESSAGE_ERROR) == NULL);
+  gst_caps_unref (caps);
+  gst_object_unref (bus);
+  gst_object_unref (element);
+}
+
+GST_START_TEST (test_any_sound_is_borne)
+{
+  const Line *line = &lines[G_N_ELEMENTS (lines) - N_VOICES + (guint) __i__];
+
+  for (guint n = 0; n < G_N_ELEMENTS (sounds); n++)
+    with_pad (line, sound_once, n);
+}
+
+GST_END_TEST;
+
 static Suite *
 odd_streams_suite (void)
 {
@@ -139,6 +216,7 @@ odd_streams_suite (void)
   suite_add_tcase (s, tc);
   tcase_add_loop_test (tc, test_any_segment_is_borne, 0, G_N_ELEMENTS (lines));
   tcase_add_loop_test (tc, test_nothing_may_end, 0, G_N_ELEMENTS (lines));
+  tcase_add_loop_test (tc, test_any_sound_is_borne, 0, N_VOICES);
   return s;
 }
 
