@@ -15,6 +15,12 @@ gst_qm_hold_init (GstQmHold * self)
   .wanted = GST_QM_MODE_SLAVE,.mode = GST_QM_MODE_SLAVE,.active = TRUE};
 }
 
+gboolean
+gst_qm_hold_buffers (const GstQmHold * self)
+{
+  return self->wanted == GST_QM_MODE_BUFFER && self->mode == GST_QM_MODE_BUFFER;
+}
+
 static gint
 get_next_mode (const GstQmHold * self)
 {

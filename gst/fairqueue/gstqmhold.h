@@ -52,6 +52,9 @@ typedef struct
 
 void gst_qm_hold_init (GstQmHold * self);
 
+/* Returns: whether it buffers, and is to go on with that: nobody says how full it is else */
+gboolean gst_qm_hold_buffers (const GstQmHold * self);
+
 /* Returns: whether a turn would change anything */
 gboolean gst_qm_hold_is_due (const GstQmHold * self);
 

@@ -574,27 +574,18 @@ gst_qm_jitter_buffer_copy_message (GstQmJitterBuffer * self,
   return copy;
 }
 
-/* A latency that follows the delay is nobody's business, nor is how full it is where it
- * buffers nothing any more. */
+/* A latency that follows the delay is nobody's business. */
 static gboolean
 gst_qm_jitter_buffer_keeps_quiet (GstQmJitterBuffer * self,
     GstMessage * message)
 {
-  gboolean active, buffers;
-  gint percent;
+  gboolean active;
 
   GST_OBJECT_LOCK (self);
   active = gst_qm_jitter_buffer_is_active (self);
-  buffers = self->mode == GST_QM_MODE_BUFFER;
   GST_OBJECT_UNLOCK (self);
-  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_LATENCY)
-    return active || gst_qm_stage_is_turning (self->stage);
-  if (GST_MESSAGE_TYPE (message) != GST_MESSAGE_BUFFERING)
-    return FALSE;
-  gst_message_parse_buffering (message, &percent);
-  if (buffers)
-    gst_qm_stage_note_percent (self->stage, percent);
-  return !buffers;
+  return GST_MESSAGE_TYPE (message) == GST_MESSAGE_LATENCY
+      && (active || gst_qm_stage_is_turning (self->stage));
 }
 
 /* What the parts say is said by the whole: rtpbin looks for the source of
@@ -605,8 +596,12 @@ gst_qm_jitter_buffer_handle_message (GstBin * bin, GstMessage * message)
   GstQmJitterBuffer *self = GST_QM_JITTER_BUFFER (bin);
 
   switch (GST_MESSAGE_TYPE (message)) {
-    case GST_MESSAGE_LATENCY:
     case GST_MESSAGE_BUFFERING:
+      gst_qm_stage_say_percent (self->stage,
+          gst_qm_jitter_buffer_copy_message (self, message));
+      gst_message_unref (message);
+      return;
+    case GST_MESSAGE_LATENCY:
     case GST_MESSAGE_ELEMENT:
       if (!gst_qm_jitter_buffer_keeps_quiet (self, message))
         gst_element_post_message (GST_ELEMENT (self),

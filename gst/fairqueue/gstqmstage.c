@@ -44,7 +44,6 @@ struct _GstQmStage
   GstFairmixPause pause;
   GstQmRefused again;           /* of what was only to tell of pauses */
   gint tells_of_drops;          /* atomic: the inner one is to */
-  gint percent;                 /* atomic: full, as was said last */
   gint turning;                 /* atomic: see gst_qm_stage_is_turning() */
 
   GstFairmixLock lock;
@@ -53,6 +52,9 @@ struct _GstQmStage
   gboolean steers;              /* the inner one was set to what steers it */
   gboolean moving;              /* a thread is setting it ... */
   gboolean moved_since;         /* ... and has to do so once more */
+  gint percent;                 /* full, as is said last */
+  GstMessage *to_say;           /* (nullable): that, not posted yet */
+  gboolean saying;              /* a thread posts it, and what comes meanwhile */
 };
 
 static void gst_qm_stage_unlock_and_turn (GstQmStage * self, gboolean moved);
@@ -386,22 +388,44 @@ gst_qm_stage_shift_lost (GstQmStage * self, GstEvent * event)
   return event;
 }
 
+/* Ends a piece with the lock, and posts how full it is: @message (transfer full).  What is
+ * said last is what was so last: of threads that come together one posts for all, and
+ * nobody waits, for who listens may call in here. */
+static void
+gst_qm_stage_unlock_and_say (GstQmStage * self, GstMessage * message,
+    gint percent)
+{
+  GstMessage *outdated = self->to_say;
+
+  self->percent = percent;
+  self->to_say = message;
+  while (self->to_say != NULL && !self->saying) {
+    message = g_steal_pointer (&self->to_say);
+    self->saying = TRUE;
+    gst_fairmix_lock_release (&self->lock);
+    gst_element_post_message (self->owner, message);
+    gst_fairmix_lock_acquire (&self->lock);
+    self->saying = FALSE;
+  }
+  gst_fairmix_lock_release (&self->lock);
+  g_clear_pointer (&outdated, gst_message_unref);
+}
+
 /* Whoever was told to wait until it is full need not. */
 static void
 gst_qm_stage_end_hold (GstQmStage * self)
 {
-  gboolean ends;
-  GstMessage *message;
+  GstMessage *message =
+      gst_message_new_buffering (GST_OBJECT (self->owner), 100);
 
-  gst_fairmix_lock_acquire (&self->lock);
-  ends = gst_qm_hold_end (&self->hold);
-  gst_fairmix_lock_release (&self->lock);
-  if (!ends || g_atomic_int_get (&self->percent) == 100)
-    return;
-  g_atomic_int_set (&self->percent, 100);
-  message = gst_message_new_buffering (GST_OBJECT (self->owner), 100);
   gst_message_set_buffering_stats (message, GST_BUFFERING_LIVE, -1, -1, -1);
-  gst_element_post_message (self->owner, message);
+  gst_fairmix_lock_acquire (&self->lock);
+  if (gst_qm_hold_end (&self->hold) && self->percent != 100) {
+    gst_qm_stage_unlock_and_say (self, message, 100);
+  } else {
+    gst_fairmix_lock_release (&self->lock);
+    gst_message_unref (message);
+  }
 }
 
 static gboolean
@@ -577,9 +601,18 @@ gst_qm_stage_set_active (GstQmStage * self, gboolean active, guint64 offset)
 }
 
 void
-gst_qm_stage_note_percent (GstQmStage * self, gint percent)
+gst_qm_stage_say_percent (GstQmStage * self, GstMessage * message)
 {
-  g_atomic_int_set (&self->percent, percent);
+  gint percent;
+
+  gst_message_parse_buffering (message, &percent);
+  gst_fairmix_lock_acquire (&self->lock);
+  if (gst_qm_hold_buffers (&self->hold)) {
+    gst_qm_stage_unlock_and_say (self, message, percent);
+  } else {
+    gst_fairmix_lock_release (&self->lock);
+    gst_message_unref (message);
+  }
 }
 
 gboolean
@@ -819,5 +852,6 @@ gst_qm_stage_free (GstQmStage * self)
   gst_object_unref (self->inner_peer);
   gst_object_unref (self->inner_sink);
   gst_fairmix_lock_clear (&self->lock);
+  g_clear_pointer (&self->to_say, gst_message_unref);
   g_free (self);
 }

@@ -45,8 +45,9 @@ void gst_qm_stage_set_mode (GstQmStage * stage, gint mode);
 guint64 gst_qm_stage_set_active (GstQmStage * stage, gboolean active,
     guint64 offset);
 
-/* The inner one posted that it is @percent full. */
-void gst_qm_stage_note_percent (GstQmStage * stage, gint percent);
+/* The inner one posted how full it is: so does the owner, with @message (transfer full), if
+ * it buffers.  It may be posted by another thread that posts one. */
+void gst_qm_stage_say_percent (GstQmStage * stage, GstMessage * message);
 
 /* Returns: whether the inner one's latency is another for a moment only */
 gboolean gst_qm_stage_is_turning (GstQmStage * stage);

@@ -270,6 +270,7 @@ GST_END_TEST;
 static struct
 {
   GstHarness *h;                /* NULL: nothing any more */
+  guint n_pushed;
   void (*set_property) (GObject * object, guint id, const GValue * value,
       GParamSpec * pspec);
 } just_then;
@@ -300,6 +301,43 @@ GST_START_TEST (test_the_pipelines_latency_may_come_just_then)
   for (guint n = 0; n < N_FEW; n++)
     play (h, n);
   let_flow (h, N_FEW);
+  harness_free (h);
+}
+
+GST_END_TEST;
+
+/* The mode becomes another one just when it is said how full it is. */
+static GstBusSyncReply
+end_buffering (GstBus * bus, GstMessage * message, gpointer user_data)
+{
+  GstHarness *h = just_then.h;
+
+  (void) bus;
+  (void) user_data;
+  if (GST_MESSAGE_TYPE (message) != GST_MESSAGE_BUFFERING || h == NULL)
+    return GST_BUS_PASS;
+  just_then.h = NULL;
+  set_mode (h, MODE_SLAVE);
+  for (guint n = 0; n < just_then.n_pushed; n++)
+    play (h, n);
+  let_flow (h, just_then.n_pushed);
+  return GST_BUS_PASS;
+}
+
+/* Whoever waits until it is full is not told to wait by a message from before. */
+GST_START_TEST (test_the_last_word_is_that_nobody_need_wait)
+{
+  GstHarness *h = mode_harness_new (MODE_BUFFER, TRUE);
+  GstBus *bus = gst_element_get_bus (h->element);
+
+  just_then.h = h;
+  gst_bus_set_sync_handler (bus, end_buffering, NULL, NULL);
+  just_then.n_pushed = 0;
+  while (just_then.h != NULL && just_then.n_pushed < N_FEW)
+    push (h, just_then.n_pushed++, 0);
+  fail_unless (just_then.h == NULL);
+  fail_unless_equals_int (last_percent (h), 100);
+  gst_object_unref (bus);
   harness_free (h);
 }
 
@@ -395,6 +433,7 @@ qmjitterbuffer_modes_suite (void)
       G_N_ELEMENTS (other_modes));
   tcase_add_test (tc, test_whoever_is_paused_to_buffer_goes_on_in_another_mode);
   tcase_add_test (tc, test_the_pipelines_latency_may_come_just_then);
+  tcase_add_test (tc, test_the_last_word_is_that_nobody_need_wait);
   tcase_add_test (tc, test_the_latency_stays);
   tcase_add_test (tc, test_a_query_is_answered_before_it_buffers);
   return suite;
