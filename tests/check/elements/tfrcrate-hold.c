@@ -159,6 +159,172 @@ GST_START_TEST (test_the_longest_hold_is_a_property)
 
 GST_END_TEST;
 
+/* Until nothing leaves any more */
+static void
+run_into_hold (Path * path)
+{
+  for (guint i = 0; element_stat (path->f.element, "n-holds") == 0; i++) {
+    fail_unless (i < 1000, "it holds nothing");
+    path_step (path, now (&path->f) + GST_MSECOND);
+  }
+}
+
+static guint
+push_one (Path * path)
+{
+  fail_unless_equals_int (push (&path->f, SSRC, path->next_seq[0]++),
+      GST_FLOW_OK);
+  return gst_harness_buffers_in_queue (path->f.rtp);
+}
+
+static void
+set_max_hold (Path * path, guint64 max_hold)
+{
+  g_object_set (path->f.element, "max-hold", max_hold, NULL);
+}
+
+/* Whoever sets it may be any thread: no time passes. */
+GST_START_TEST (test_a_hold_ends_when_nothing_may_be_held_any_more)
+{
+  Path path;
+
+  begin (&path, GST_SECOND);
+  run_into_hold (&path);
+  fail_unless_equals_int (push_one (&path), 0);
+  set_max_hold (&path, 0);
+  fail_unless_equals_int (push_one (&path), 1);
+  set_max_hold (&path, 10 * GST_SECOND);
+  fail_unless_equals_int (push_one (&path), 2);
+  path_run (&path, GST_SECOND);
+  fail_unless_equals_int (path.n_gaps, 0);
+  assert_stat_string (path.f.element, "state", "sending");
+  path_teardown (&path);
+}
+
+GST_END_TEST;
+
+/* --- what else may come in a hold ---------------------------------------- */
+
+static void
+begin_stream (Path * path)
+{
+  GstSegment segment;
+
+  gst_harness_set_src_caps_str (path->f.rtp, RTP_CAPS_PCMU);
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  fail_unless (gst_harness_push_event (path->f.rtp,
+          gst_event_new_segment (&segment)));
+}
+
+static void
+hold_for_ever (Path * path)
+{
+  set_max_hold (path, 10 * GST_SECOND);
+}
+
+static void
+hold_for_a_moment (Path * path)
+{
+  set_max_hold (path, 1);
+}
+
+static void
+flush (Path * path)
+{
+  fail_unless (gst_harness_push_event (path->f.rtp,
+          gst_event_new_flush_start ()));
+  fail_unless (gst_harness_push_event (path->f.rtp,
+          gst_event_new_flush_stop (TRUE)));
+  begin_stream (path);
+}
+
+static void
+end_and_begin (Path * path)
+{
+  fail_unless (gst_harness_push_event (path->f.rtp, gst_event_new_eos ()));
+  path_run (path, 0);
+  fail_unless (gst_harness_push_event (path->f.rtp,
+          gst_event_new_stream_start ("anew")));
+  begin_stream (path);
+}
+
+static void
+stop_and_start (Path * path)
+{
+  gst_element_set_state (path->f.element, GST_STATE_NULL);
+  gst_element_set_state (path->f.element, GST_STATE_PLAYING);
+  begin_stream (path);
+  path->last_seq[0] = -1;       /* it may number as it likes */
+}
+
+static void
+go_elsewhere (Path * path)
+{
+  g_signal_emit_by_name (path->f.element, "change-path");
+}
+
+static void
+have_another_rate (Path * path)
+{
+  g_signal_emit_by_name (path->f.element, "set-rate", 2 * STREAM_BPS);
+}
+
+static void
+let_packets_wait (Path * path)
+{
+  g_object_set (path->f.element, "max-pacing-delay", 200, NULL);
+}
+
+static void
+follow_another_algorithm (Path * path)
+{
+  gst_util_set_object_arg (G_OBJECT (path->f.element), "algorithm", "tfrc");
+}
+
+static const struct
+{
+  const gchar *name;
+  void (*happens) (Path * path);
+  gboolean ends;
+} turns[] = {
+  {"the greatest max-hold", hold_for_ever, FALSE},
+  {"the least", hold_for_a_moment, FALSE},
+  {"a flush", flush, FALSE},
+  {"EOS", end_and_begin, FALSE},
+  {"a stop", stop_and_start, TRUE},
+  {"another path", go_elsewhere, TRUE},
+  {"another rate", have_another_rate, FALSE},
+  {"pacing", let_packets_wait, FALSE},
+  {"another algorithm", follow_another_algorithm, TRUE},
+};
+
+/* And padding, which is wanted, is held with the rest. */
+GST_START_TEST (test_whatever_comes_in_a_hold_media_goes_on)
+{
+  guint n_packets;
+  Path path;
+
+  begin (&path, GST_SECOND);
+  run_into_hold (&path);
+  fail_unless (gst_harness_push_event (path.f.rtp,
+          gst_fairmix_wanted_bitrate_event_new (10 * STREAM_BPS)));
+  turns[__i__].happens (&path);
+  path.n_streams = 1;
+  n_packets = path.n_packets;
+  path_step (&path, (now (&path.f) / FRAME + 1) * FRAME);
+  fail_unless (turns[__i__].ends == (path.n_packets > n_packets), "%s",
+      turns[__i__].name);
+  path_run (&path, GST_SECOND);
+  n_packets = path.n_packets;
+  path_run (&path, GST_SECOND);
+  fail_unless (path.n_packets >= n_packets + 45, "%s: %u packets",
+      turns[__i__].name, path.n_packets - n_packets);
+  fail_unless_equals_int (path.n_gaps, 0);
+  path_teardown (&path);
+}
+
+GST_END_TEST;
+
 static Suite *
 tfrcrate_hold_suite (void)
 {
@@ -171,6 +337,9 @@ tfrcrate_hold_suite (void)
   tcase_add_test (tcase, test_without_holds_media_plays_on);
   tcase_add_test (tcase, test_paced_packets_go_in_a_hold);
   tcase_add_test (tcase, test_the_longest_hold_is_a_property);
+  tcase_add_test (tcase, test_a_hold_ends_when_nothing_may_be_held_any_more);
+  tcase_add_loop_test (tcase, test_whatever_comes_in_a_hold_media_goes_on, 0,
+      G_N_ELEMENTS (turns));
   return suite;
 }
 
