@@ -290,7 +290,7 @@ gst_tfrc_rate_take_probe (GstTfrcRate * self)
   GstClockTime pts;
   GstBuffer *probe;
 
-  if (!self->timed.started || !self->has_segment
+  if (!self->timed.started || !self->has_segment || self->flushing
       || !fmx_rate_sender_take_probe (self->sender, now)
       || !gst_rtp_seq_map_insert (self->seq_map, &header, &pts))
     return NULL;

@@ -217,6 +217,36 @@ GST_START_TEST (test_padding_finds_the_room_that_is_wanted)
 
 GST_END_TEST;
 
+/* Seconds may pass until the end of a flush: what would get no further is not sent. */
+GST_START_TEST (test_nothing_leaves_in_a_flush)
+{
+  GstSegment segment;
+  guint64 n_probes;
+  Path path;
+
+  path_setup (&path, 1);
+  path_run_into_probing (&path);
+  path.n_streams = 0;
+  fail_unless (gst_harness_push_event (path.f.rtp,
+          gst_event_new_flush_start ()));
+  n_probes = element_stat (path.f.element, "n-probes");
+  path_run (&path, 3 * GST_SECOND);
+  fail_unless_equals_uint64 (element_stat (path.f.element, "n-probes"),
+      n_probes);
+  fail_unless (gst_harness_push_event (path.f.rtp,
+          gst_event_new_flush_stop (TRUE)));
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  fail_unless (gst_harness_push_event (path.f.rtp,
+          gst_event_new_segment (&segment)));
+  path.n_streams = 1;
+  path_run (&path, 2 * GST_SECOND);
+  fail_unless (element_stat (path.f.element, "n-probes") > n_probes);
+  fail_unless_equals_int (path.n_gaps, 0);
+  path_teardown (&path);
+}
+
+GST_END_TEST;
+
 /* Who takes padding needs longer for each packet than the rate allows between two. */
 typedef struct
 {
@@ -293,6 +323,7 @@ tfrcrate_probing_suite (void)
   tcase_add_test (tc,
       test_a_flush_while_probing_holds_the_probes_until_the_segment);
   tcase_add_test (tc, test_after_eos_there_are_no_probes);
+  tcase_add_test (tc, test_nothing_leaves_in_a_flush);
   tcase_add_test (tc, test_padding_finds_the_room_that_is_wanted);
   tcase_add_loop_test (tc, test_padding_ends_however_high_the_rate, 0,
       G_N_ELEMENTS (takers));
