@@ -288,7 +288,7 @@ static const struct
   gboolean ends;
 } turns[] = {
   {"the greatest max-hold", hold_for_ever, FALSE},
-  {"the least", hold_for_a_moment, FALSE},
+  {"the least", hold_for_a_moment, TRUE},
   {"a flush", flush, FALSE},
   {"EOS", end_and_begin, FALSE},
   {"a stop", stop_and_start, TRUE},

@@ -110,6 +110,8 @@ fmx_rate_controller_set_params (FmxRateController *rc,
     rc->rate_bps = params->min_bps;
   if (params->max_hold == 0)
     fmx_rate_hold_init (&rc->hold);
+  else
+    fmx_rate_hold_set_most (&rc->hold, params->max_hold);
 }
 
 /* [RFC5348 8.2.1] keeps two times, for one feedback per round-trip time, and

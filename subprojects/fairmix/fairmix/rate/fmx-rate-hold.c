@@ -41,6 +41,15 @@ fmx_rate_hold_begin (FmxRateHold *hold, FmxDuration most, FmxTime last,
   set_end (hold, now);
 }
 
+void
+fmx_rate_hold_set_most (FmxRateHold *hold, FmxDuration most)
+{
+  assert (most > 0);
+  hold->most = most;
+  if (hold->until > hold->begun + (FmxTime) most)
+    hold->until = hold->begun + (FmxTime) most;
+}
+
 /* A packet arrives as much later than the one before it as it left later and as the queue
  * grew. */
 static void

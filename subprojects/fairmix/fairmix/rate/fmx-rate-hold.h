@@ -68,6 +68,9 @@ void fmx_rate_hold_init (FmxRateHold * hold);
 void fmx_rate_hold_begin (FmxRateHold * hold, FmxDuration most, FmxTime last,
     double growth, const FmxRateHoldNews * news, FmxTime now);
 
+/** fmx_rate_hold_set_most: for @most since it began and no longer, > 0, also if that is over */
+void fmx_rate_hold_set_most (FmxRateHold * hold, FmxDuration most);
+
 /** fmx_rate_hold_on_feedback: one came, and nothing has left since the begin */
 void fmx_rate_hold_on_feedback (FmxRateHold * hold,
     const FmxRateHoldNews * news, FmxTime now);

@@ -113,6 +113,22 @@ test_a_full_queue_does_not_grow (void **state)
   assert_next ((1000 + 300) * MS);
 }
 
+/* ... nor than it may by now. */
+static void
+test_less_time_ends_it_sooner (void **state)
+{
+  (void) state;
+  begin (5 * S, 3.0);
+  assert_true (fmx_rate_hold_next (&hold) > 1000 * MS + 150 * MS);
+  fmx_rate_hold_set_most (&hold, 150 * MS);
+  assert_next (1000 * MS + 150 * MS);
+  fmx_rate_hold_set_most (&hold, 5 * S);
+  assert_next (1000 * MS + 150 * MS);
+  fmx_rate_hold_end (&hold, 1150 * MS);
+  fmx_rate_hold_set_most (&hold, MS);
+  assert_false (fmx_rate_hold_is_on (&hold));
+}
+
 /* It has gone already, and whoever asks is told so. */
 static void
 test_an_end_that_has_passed_is_now (void **state)
@@ -154,6 +170,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_it_ends_when_the_last_packet_has_left_the_queue),
     cmocka_unit_test (test_it_lasts_no_longer_than_it_may),
+    cmocka_unit_test (test_less_time_ends_it_sooner),
     cmocka_unit_test (test_feedback_tells_how_fast_the_queue_grew),
     cmocka_unit_test (test_feedback_of_next_to_nothing_tells_of_no_growth),
     cmocka_unit_test (test_a_full_queue_does_not_grow),
