@@ -9,6 +9,9 @@
 #define SETTLES (300 * FMX_MSECOND)
 #define GROWS_PART 2
 
+/* A cut that has begun goes on, whatever it cuts, if no more than that is left of it. */
+#define SHORT_CUT (100 * FMX_MSECOND)
+
 void
 fmx_playout_rule_init (FmxPlayoutRule *rule,
     const FmxPlayoutRuleParams *params, const FmxQueueMonitorParams *monitor,
@@ -124,6 +127,14 @@ of_a_piece (FmxPlayoutRule *rule, const FmxDelayMemory *memory,
   return packet->duration;
 }
 
+/* Two cuts are heard twice; but what came in a burst is worth hearing if it is long. */
+static bool
+is_within_short_cut (const FmxPlayoutRule *rule,
+    const FmxPlayoutRulePacket *packet)
+{
+  return rule->to_cut >= packet->duration && rule->to_cut <= SHORT_CUT;
+}
+
 /* By how much the delay is to be shorter: by the packet, which is cut, or by a part
  * of it, which is played earlier and cuts into the one before it. */
 static FmxDuration
@@ -140,7 +151,8 @@ shrinkage (FmxPlayoutRule *rule, const FmxDelayMemory *memory,
     return 0;
   if (most == packet->duration && rule->delay - most >= packet->highest)
     return most;
-  if (packet->after_silence || packet->spared)
+  if (packet->after_silence || (packet->spared
+          && !is_within_short_cut (rule, packet)))
     return 0;
   if (rule->params.cuts_at_once)
     return of_a_piece (rule, memory, packet, whole, now);

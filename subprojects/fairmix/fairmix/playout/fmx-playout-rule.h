@@ -75,7 +75,7 @@ typedef struct
  * @needed: who follows does not cut below it
  * @cut_cost: what cutting it costs, of what cutting another one does; (0, 1]
  * @after_silence: it follows silence, and is not to be cut
- * @spared: not to be cut unless the delay is too long by all means
+ * @spared: no cut begins with it unless the delay is too long by all means
  */
 typedef struct
 {

@@ -91,10 +91,12 @@ test_nothing_is_cut_for_less_than_two_packets (void **state)
   assert_true (trimmed.n + trimmed.n_trims > 2 * cuts.n);
 }
 
-/* Returns: in how many pieces a rule that follows cuts 0.3 s that come in at twice the
- * pace; @n_packets: (out): how many in all */
+/* Returns: in how many pieces a rule that follows cuts @most that come in at twice the
+ * pace; @spares: but for one packet in four all are spared; @n_packets: (out): how many in
+ * all */
 static unsigned
-pieces_of (bool cuts_at_once, unsigned *n_packets)
+pieces_of (bool cuts_at_once, bool spares, FmxDuration most,
+    unsigned *n_packets)
 {
   static const FmxQueueMonitorParams monitor = { 1600 * MS, 2, 2.0,
     FMX_QUEUE_MONITOR_SHIFT
@@ -111,14 +113,16 @@ pieces_of (bool cuts_at_once, unsigned *n_packets)
 
   *n_packets = 0;
   fmx_playout_rule_init (&rule, &params, &monitor, false);
-  fmx_playout_rule_start (&rule, 310 * MS);
+  fmx_playout_rule_start (&rule, most + 10 * MS);
   for (unsigned n = 0; n < 400; n++) {
     FmxPlayoutRulePacket packet = {
       .media = n * PACKET,
       .duration = PACKET,
-      .transit = n < 100 ? 300 * MS : n < 130 ? (130 - n) * 10 * MS : 0,
+      .transit = n < 100 ? most : most > (n - 100) * 10 * MS
+          ? most - (n - 100) * 10 * MS : 0,
       .highest = FMX_SECOND,
       .cut_cost = 1.0,
+      .spared = spares && n % 4 != 0,
     };
     bool cut = fmx_playout_rule_on_packet (&rule, NULL, &packet, START
         + (FmxTime) (packet.media + packet.transit)) == FMX_PLAYOUT_RULE_CUT;
@@ -136,9 +140,24 @@ test_a_queue_that_has_gone_is_cut_in_one_piece (void **state)
   unsigned n_packets, n_before;
 
   (void) state;
-  assert_int_equal (pieces_of (true, &n_packets), 1);
-  assert_true (pieces_of (false, &n_before) > 4);
+  assert_int_equal (pieces_of (true, false, 300 * MS, &n_packets), 1);
+  assert_true (pieces_of (false, false, 300 * MS, &n_before) > 4);
   assert_true (n_packets >= n_before);
+}
+
+/* Who catches up with a burst at the start begins no cut with most packets, but goes on
+ * with a short one: two cuts are heard twice. */
+static void
+test_a_short_cut_goes_on_with_packets_that_are_spared (void **state)
+{
+  unsigned n_packets, n_spared;
+
+  (void) state;
+  assert_int_equal (pieces_of (true, false, 80 * MS, &n_packets), 1);
+  assert_int_equal (pieces_of (true, true, 80 * MS, &n_spared), 1);
+  assert_int_equal (n_spared, n_packets);
+  /* what is longer is heard, faster */
+  assert_true (pieces_of (true, true, 300 * MS, &n_spared) > 2);
 }
 
 int
@@ -147,6 +166,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_nothing_is_cut_for_less_than_two_packets),
     cmocka_unit_test (test_a_queue_that_has_gone_is_cut_in_one_piece),
+    cmocka_unit_test (test_a_short_cut_goes_on_with_packets_that_are_spared),
   };
 
   return cmocka_run_group_tests_name ("playout/playout-cuts", tests, NULL,
