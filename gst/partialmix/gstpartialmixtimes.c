@@ -8,6 +8,8 @@
 
 #include "gstpartialmixtimes.h"
 
+#include <string.h>
+
 #include "fairmix/mix/fmx-handover.h"
 
 /* Packets in a row that tell of who has entered: one may be lost, or two. */
@@ -20,18 +22,15 @@
 void
 gst_partial_mix_times_enter (GstPartialMixTimes * times, guint slot)
 {
-  guint i, free = GST_PARTIAL_MIX_MAX_TIMES;
+  guint i;
 
-  for (i = 0; i < GST_PARTIAL_MIX_MAX_TIMES; i++) {
-    if (times->left[i] == 0)
-      free = MIN (free, i);
-    else if (times->entered[i] == slot)
+  for (i = 0; i < times->n_entered; i++)
+    if (times->entered[i].slot == slot)
       return;
-  }
-  if (free == GST_PARTIAL_MIX_MAX_TIMES)
+  if (times->n_entered == GST_PARTIAL_MIX_MAX_ENTERED)
     return;                     /* its turn comes */
-  times->entered[free] = slot;
-  times->left[free] = TELL_ENTRY;
+  times->entered[times->n_entered++] = (GstPartialMixEntry) {
+  slot, TELL_ENTRY};
 }
 
 /* Whose turn it is among @n_slots; G_MAXUINT: nobody's now */
@@ -53,6 +52,28 @@ tell (GstPartialMixTimes * times, const GstPartialMixTime * time)
   times->told[times->n_told++] = *time;
 }
 
+/* Of many who entered at once each is told of once, then all again: who leaves soon is to be
+ * known by then. */
+static void
+tell_entered (GstPartialMixTimes * times, GstPartialMixTimeFunc look_up,
+    gpointer data)
+{
+  guint n = MIN (times->n_entered, GST_PARTIAL_MIX_MAX_TIMES);
+  GstPartialMixTime time;
+
+  for (; n > 0; n--) {
+    GstPartialMixEntry entry = times->entered[0];
+
+    times->n_entered--;
+    memmove (times->entered, times->entered + 1,
+        times->n_entered * sizeof entry);
+    if (look_up (data, entry.slot, &time))
+      tell (times, &time);
+    if (--entry.left > 0)
+      times->entered[times->n_entered++] = entry;
+  }
+}
+
 void
 gst_partial_mix_times_plan (GstPartialMixTimes * times, guint n_slots,
     gint64 pos, guint rate_hz, GstPartialMixTimeFunc look_up, gpointer data)
@@ -61,13 +82,7 @@ gst_partial_mix_times_plan (GstPartialMixTimes * times, guint n_slots,
   guint i, slot;
 
   times->n_told = 0;
-  for (i = 0; i < GST_PARTIAL_MIX_MAX_TIMES; i++) {
-    if (times->left[i] == 0)
-      continue;
-    times->left[i]--;
-    if (look_up (data, times->entered[i], &time))
-      tell (times, &time);
-  }
+  tell_entered (times, look_up, data);
   if (pos < times->turn_due || times->n_told == GST_PARTIAL_MIX_MAX_TIMES)
     return;
   for (i = 0; i < LOOK_AT; i++) {

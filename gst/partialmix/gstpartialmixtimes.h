@@ -11,6 +11,8 @@ G_BEGIN_DECLS
 
 /* in one packet */
 #define GST_PARTIAL_MIX_MAX_TIMES 4
+/* streams of which it is still to be told that they entered */
+#define GST_PARTIAL_MIX_MAX_ENTERED 32
 
 /**
  * GstPartialMixTime:
@@ -27,6 +29,13 @@ typedef struct
   gboolean mixed;
 } GstPartialMixTime;
 
+/* Who entered a mix, and how often that is still to be told */
+typedef struct
+{
+  guint slot;
+  guint left;
+} GstPartialMixEntry;
+
 /**
  * GstPartialMixTimes:
  *
@@ -38,8 +47,8 @@ typedef struct
   /*< private >*/
   GstPartialMixTime told[GST_PARTIAL_MIX_MAX_TIMES];    /* in this packet */
   guint n_told;
-  guint entered[GST_PARTIAL_MIX_MAX_TIMES];     /* slots of those who did ... */
-  guint left[GST_PARTIAL_MIX_MAX_TIMES];        /* ... and how often to tell of each */
+  GstPartialMixEntry entered[GST_PARTIAL_MIX_MAX_ENTERED];      /* the next first */
+  guint n_entered;
   guint turn;                   /* slot of whose it is */
   gint64 turn_due;              /* mix position */
   gint64 round_began;

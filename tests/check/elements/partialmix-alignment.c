@@ -412,39 +412,6 @@ GST_START_TEST (test_a_mixer_that_was_stopped_tells_as_before)
 GST_END_TEST;
 
 /* By default that number is the levels'. */
-GST_START_TEST (test_the_number_that_a_listener_asks_for_means_what_he_says)
-{
-  Rig *rig = rig_new (L16);
-  RigListener *listener = rig_listener (rig, "src_0",
-      "application/x-rtp,media=audio,extmap-2=(string)"
-      FMX_CONTRIBUTOR_TIME_URN);
-  guint i, n = 0;
-
-  rig_talkers (rig, 1, 2, RIG_L16);
-  rig_set_target (listener, RIG_L16_MIX_BPS);
-  rig_play (rig);
-  rig_run (rig, 2 * SECOND);
-  for (i = 0; i < listener->buffers->len; i++) {
-    GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
-    FmxContributorTime time;
-    gpointer data;
-    guint size;
-
-    fail_unless (gst_rtp_buffer_map (rig_nth (listener, i), GST_MAP_READ,
-            &rtp));
-    if (gst_rtp_buffer_get_extension_onebyte_header (&rtp, 2, 0, &data,
-            &size)) {
-      fail_unless (fmx_contributor_time_parse (data, size, &time));
-      n++;
-    }
-    gst_rtp_buffer_unmap (&rtp);
-  }
-  fail_unless (n > 0);
-  rig_free (rig);
-}
-
-GST_END_TEST;
-
 static Suite *
 partialmix_alignment_suite (void)
 {
@@ -465,8 +432,6 @@ partialmix_alignment_suite (void)
   tcase_add_test (tc, test_another_mixer_is_not_asked);
   tcase_add_test (tc, test_a_mixer_that_begins_anew_is_believed_anew);
   tcase_add_test (tc, test_a_mixer_that_was_stopped_tells_as_before);
-  tcase_add_test (tc,
-      test_the_number_that_a_listener_asks_for_means_what_he_says);
   tcase_add_test (tc, test_it_costs_little);
   return suite;
 }
