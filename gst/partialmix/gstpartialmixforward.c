@@ -89,19 +89,37 @@ queue_for_mix (GstPartialMix * self, GstPartialMixSinkPad * pad,
       &packet->pos);
 }
 
+/* Those who are not told again, since they are in it no more, would stay behind, and a voice
+ * that comes out of it now would jump. */
+static void
+move_told (GstPartialMix * self, const GstPartialMixStream * mix)
+{
+  guint i;
+
+  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
+    GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
+
+    if (stream != NULL)
+      gst_partial_mix_stream_move_with (stream, mix);
+  }
+}
+
 /* A mix tells where the streams are in it that come beside it, from the same mixer. */
 static void
 align_streams (GstPartialMix * self, const Packet * packet, GstClockTime now)
 {
   guint i;
 
+  if (packet->stream->tells && packet->stream->moved != 0)
+    move_told (self, packet->stream);
+  packet->stream->moved = 0;
   for (i = 0; packet->placed && i < packet->n_times; i++) {
     GstPartialMixStream *stream = gst_partial_mix_find_stream (self,
         packet->stream->neighbour, packet->times[i].ssrc);
 
     if (stream != NULL && stream != packet->stream)
-      gst_partial_mix_stream_align (stream, &packet->times[i], packet->pos,
-          now);
+      gst_partial_mix_stream_align (stream, packet->stream, &packet->times[i],
+          packet->pos, now);
   }
 }
 

@@ -360,7 +360,8 @@ gst_partial_mix_stream_get_place (const GstPartialMixStream * stream,
 
 void
 gst_partial_mix_stream_align (GstPartialMixStream * stream,
-    const FmxContributorTime * time, gint64 pos, GstClockTime now)
+    GstPartialMixStream * mix, const FmxContributorTime * time, gint64 pos,
+    GstClockTime now)
 {
   gint32 ahead = (gint32) (time->timestamp - (guint32) stream->next_ts);
   GstClockTime at = gst_util_uint64_scale_int ((guint64) pos, GST_SECOND,
@@ -375,10 +376,20 @@ gst_partial_mix_stream_align (GstPartialMixStream * stream,
         stream->format.clock_rate, stream->rate_hz);
   }
   stream->told_at = now;
+  stream->told_by = mix->key;
+  mix->tells = TRUE;
   if (stream->anchored)
     fmx_alignment_tell (&stream->alignment, (GstClockTimeDiff) at
         - media_of (stream, stream->next_ts + (guint64) (gint64) ahead),
         time->mixed, now);
+}
+
+void
+gst_partial_mix_stream_move_with (GstPartialMixStream * stream,
+    const GstPartialMixStream * mix)
+{
+  if (stream->told_by == mix->key && stream->neighbour == mix->neighbour)
+    fmx_alignment_move (&stream->alignment, mix->moved);
 }
 
 /* Nobody speaks at such a level, in -dBov. */
@@ -419,6 +430,7 @@ gst_partial_mix_stream_enqueue (GstPartialMixStream * stream,
 
   decision = fmx_playout_on_packet (stream->playout, &packet, now);
   stream->delay = decision.delay;
+  stream->moved = decision.adjusted;
   stream->placed_at = stream->last_arrival;
   if (decision.adjusted != 0 || decision.action != FMX_PLAYOUT_PLAY)
     GST_DEBUG_OBJECT (stream->pad, "ssrc %08x seq %" G_GUINT64_FORMAT

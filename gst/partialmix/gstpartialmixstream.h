@@ -139,7 +139,10 @@ typedef struct
   GstClockTimeDiff delay;
   guint64 n_late, n_shortened, n_decoded, n_concealed;
 
-  FmxAlignment alignment;       /* with the mixes that it goes into */
+  FmxAlignment alignment;       /* with the mixes that it goes into ... */
+  FmxMixKey told_by;            /* ... as this one told, or 0 */
+  gboolean tells;               /* it is such a mix ... */
+  FmxDuration moved;            /* ... whose playout came so much later with a packet */
   gint64 leaves_at;             /* where what came last ends in one that it is heard in */
   GstClockTime told_at;         /* that, running time */
   guint n_unheard;              /* packets since then */
@@ -198,10 +201,15 @@ gboolean gst_partial_mix_stream_keeps_place (const GstPartialMixStream *
 gboolean gst_partial_mix_stream_get_place (const GstPartialMixStream * stream,
     guint64 * next_ts, gint64 * next_pos);
 
-/* A mix that came in tells where the stream is in it: at @pos, in samples of the mix
+/* @mix, which came in, tells where the stream is in it: at @pos, in samples of the mix
  * rate, at which that is played. */
 void gst_partial_mix_stream_align (GstPartialMixStream * stream,
-    const FmxContributorTime * time, gint64 pos, GstClockTime now);
+    GstPartialMixStream * mix, const FmxContributorTime * time, gint64 pos,
+    GstClockTime now);
+
+/* @mix has moved in time; if it told where the stream is in it that has, too. */
+void gst_partial_mix_stream_move_with (GstPartialMixStream * stream,
+    const GstPartialMixStream * mix);
 
 /* Keeps the latest packets of a stream for those who are to hear it again. */
 void gst_partial_mix_stream_keep_latest (GstPartialMixStream * stream,

@@ -278,6 +278,33 @@ GST_START_TEST (test_jitter_moves_nobody_but_the_first_time)
 
 GST_END_TEST;
 
+/* Where a voice is in a mix is told once a second.  When that comes later from now on, and
+ * is played later, it has moved before it is told again. */
+GST_START_TEST (test_a_voice_leaves_a_mix_that_has_moved_where_that_is)
+{
+  const guint moved = 3 * SECOND + SECOND / 2;
+  VoiceChain *chain = voice_chain_new (L16, "align=true", RIG_L16, TRUE);
+  gdouble before, mixed;
+  Ear ear;
+
+  voice_chain_mix (chain, TRUE);
+  voice_chain_play (chain);
+  voice_chain_run (chain, moved);
+  chain->more_out = 90;
+  voice_chain_run (chain, 15);
+  voice_chain_mix (chain, FALSE);
+  voice_chain_run (chain, 2 * SECOND);
+  ear_listen (&ear, chain);
+  before = find_lag (&ear, moved - 20);
+  mixed = find_lag (&ear, moved + 12);
+  fail_unless (mixed > before + 30.0, "%g, %g ms", before, mixed);
+  fail_unless (fabs (find_lag (&ear, moved + SECOND) - mixed) < 2.5,
+      "%g, %g ms", mixed, find_lag (&ear, moved + SECOND));
+  ear_clear (&ear);
+}
+
+GST_END_TEST;
+
 /* Nothing that he missed is needed. */
 GST_START_TEST (test_a_listener_who_comes_late_aligns)
 {
@@ -426,6 +453,8 @@ partialmix_alignment_suite (void)
   tcase_add_test (tc, test_who_comes_out_of_a_mix_brings_what_was_before);
   tcase_add_test (tc, test_what_was_before_goes_no_further_than_to_who_asked);
   tcase_add_test (tc, test_jitter_moves_nobody_but_the_first_time);
+  tcase_add_test (tc,
+      test_a_voice_leaves_a_mix_that_has_moved_where_that_is);
   tcase_add_test (tc, test_a_listener_who_comes_late_aligns);
   tcase_add_test (tc, test_what_tells_may_be_lost);
   tcase_add_test (tc, test_a_mixer_that_lies_is_believed_so_far);

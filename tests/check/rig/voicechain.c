@@ -155,7 +155,8 @@ tap_chain (GstPad * pad, GstObject * parent, GstBuffer * buffer)
 {
   VoiceChain *chain = gst_pad_get_element_private (pad);
   OnTheWay packet = { gst_buffer_make_writable (buffer), NULL,
-    gst_pad_get_current_caps (pad), chain->now + NETWORK * GST_MSECOND
+    gst_pad_get_current_caps (pad),
+    chain->now + (NETWORK + chain->more_out) * GST_MSECOND
   };
 
   look_at (chain, packet.buffer);

@@ -13,6 +13,7 @@ G_BEGIN_DECLS
 /**
  * VoiceChain:
  * @jitter_in, @jitter_out: up to so many ms more on the way to the mixer, and from there
+ * @more_out: so many ms more on the way from there, each packet from now on
  * @said: what the voice says, at the mix rate
  * @forgets: of so many elements that tell where streams are, one is lost; 0: none
  * @lie: what each of those is wrong by, in samples
@@ -27,7 +28,7 @@ G_BEGIN_DECLS
  */
 typedef struct
 {
-  guint jitter_in, jitter_out;
+  guint jitter_in, jitter_out, more_out;
   gdouble *said;
   guint n_said;
   guint forgets;

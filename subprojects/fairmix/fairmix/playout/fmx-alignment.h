@@ -42,6 +42,13 @@ void fmx_alignment_init (FmxAlignment * alignment);
 void fmx_alignment_tell (FmxAlignment * alignment, FmxDuration delay,
     bool exact, FmxTime now);
 
+/** fmx_alignment_move: whoever told is played so much later than when he did; < 0: sooner */
+static inline void
+fmx_alignment_move (FmxAlignment *alignment, FmxDuration by)
+{
+  alignment->delay += by;
+}
+
 /** fmx_alignment_get: @delay: (out).  Returns: false if none is known */
 bool fmx_alignment_get (const FmxAlignment * alignment, FmxTime now,
     FmxDuration * delay);

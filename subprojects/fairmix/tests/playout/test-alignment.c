@@ -51,6 +51,22 @@ test_what_is_exact_holds_against_what_is_not (void **state)
   assert_int_equal (delay_of (&alignment, at (64)), 74 * MS);
 }
 
+/* Whatever was told, and whatever is told by and by */
+static void
+test_it_moves_with_who_told (void **state)
+{
+  FmxAlignment alignment;
+
+  (void) state;
+  fmx_alignment_init (&alignment);
+  fmx_alignment_tell (&alignment, 70 * MS, true, at (0));
+  fmx_alignment_move (&alignment, 20 * MS);
+  assert_int_equal (delay_of (&alignment, at (1)), 90 * MS);
+  fmx_alignment_move (&alignment, -60 * MS);
+  fmx_alignment_tell (&alignment, 50 * MS, false, at (2));
+  assert_int_equal (delay_of (&alignment, at (2)), 30 * MS);
+}
+
 /* Each is as much too long as the packet was late that it was reckoned from. */
 static void
 test_of_what_is_not_exact_the_least_counts (void **state)
@@ -91,6 +107,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_nothing_is_known_at_first_nor_after_a_minute),
     cmocka_unit_test (test_what_is_exact_holds_against_what_is_not),
+    cmocka_unit_test (test_it_moves_with_who_told),
     cmocka_unit_test (test_of_what_is_not_exact_the_least_counts),
     cmocka_unit_test (test_it_follows_a_clock_that_drifts),
   };
