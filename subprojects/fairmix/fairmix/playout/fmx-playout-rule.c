@@ -151,6 +151,10 @@ shrinkage (FmxPlayoutRule *rule, const FmxDelayMemory *memory,
     return 0;
   if (most == packet->duration && rule->delay - most >= packet->highest)
     return most;
+  /* of less, the next packet may tell more, and it would not be asked again so soon */
+  if (packet->unheard)
+    return most >= packet->duration / GROWS_PART ? worth (rule, memory, packet,
+        most, now) : 0;
   if (packet->after_silence || (packet->spared
           && !is_within_short_cut (rule, packet)))
     return 0;

@@ -75,6 +75,7 @@ typedef struct
  * @needed: who follows does not cut below it
  * @cut_cost: what cutting it costs, of what cutting another one does; (0, 1]
  * @after_silence: it follows silence, and is not to be cut
+ * @unheard: nothing has been played so far
  * @spared: no cut begins with it unless the delay is too long by all means
  */
 typedef struct
@@ -89,6 +90,7 @@ typedef struct
   FmxDuration needed;
   double cut_cost;
   bool after_silence;
+  bool unheard;
   bool spared;
 } FmxPlayoutRulePacket;
 

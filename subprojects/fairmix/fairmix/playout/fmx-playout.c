@@ -12,6 +12,9 @@
 /* Of a burst at the start one packet in so many goes, until it is caught up. */
 #define CATCH_UP 4u
 
+/* More packets that come before the first one is due are a burst. */
+#define UNHEARD_PACKETS 5u
+
 /* What a packet is worth that says itself that it is quiet */
 #define QUIET_COST 0.1
 
@@ -287,7 +290,7 @@ least_delay (const FmxPlayout *playout)
 /* The packet as the rules see it */
 static FmxPlayoutRulePacket
 seen_by_rules (FmxPlayout *playout, const FmxPlayoutPacket *packet,
-    bool after_silence)
+    bool after_silence, FmxTime now)
 {
   FmxDuration slack = playout->own.delay - playout->transit;
   uint64_t n_lost = packet->ext_seq - playout->highest_seq - 1;
@@ -303,6 +306,9 @@ seen_by_rules (FmxPlayout *playout, const FmxPlayoutPacket *packet,
         fmx_transit_range_greatest (&playout->range) : least_delay (playout),
     .cut_cost = packet->quiet ? QUIET_COST : 1.0,
     .after_silence = after_silence,
+    .unheard = playout->params.keeps_needed
+        && fmx_time_diff (playout->begin, now) > 0
+        && playout->n_slack < UNHEARD_PACKETS,
     .spared = slack >= 0 && !after_silence
         && catches_up (playout, packet, slack),
   };
@@ -367,7 +373,7 @@ on_next (FmxPlayout *playout, const FmxPlayoutPacket *packet, FmxTime now)
   if (playout->own.delay != before)
     reason = FMX_PLAYOUT_SILENCE;
   note_slack (playout, packet, playout->own.delay - playout->transit);
-  seen = seen_by_rules (playout, packet, silence);
+  seen = seen_by_rules (playout, packet, silence, now);
   before = playout->own.delay;
   action = fmx_playout_rule_on_packet (&playout->own, &playout->memory, &seen,
       now);
@@ -453,6 +459,7 @@ fmx_playout_long_way (FmxPlayout *playout, const FmxPlayoutPacket *packet,
     fmx_playout_start (playout, packet, now);
     decision = decide (playout, packet, FMX_PLAYOUT_PLAY, playout->own.delay);
     decision.reason = FMX_PLAYOUT_RESTART;
+    playout->begin = decision.playout;
     playout->end = decision.playout + (uint64_t) packet->duration;
     playout->stats.n_played++;
   } else {

@@ -192,6 +192,7 @@ typedef struct
   FmxTime highest_media;
   FmxDuration highest_duration;
   FmxPlayoutAction highest_action;
+  FmxTime begin;                /* of the first slot */
   FmxTime end;                  /* of the last slot that is taken */
 
   FmxDuration slack;            /* least time before a slot, this talkspurt */

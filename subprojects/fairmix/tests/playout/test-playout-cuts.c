@@ -160,6 +160,39 @@ test_a_short_cut_goes_on_with_packets_that_are_spared (void **state)
   assert_true (pieces_of (true, true, 300 * MS, &n_spared) > 2);
 }
 
+/* Returns: how much longer than @least and the fastest packets of late a stream is delayed
+ * whose first packet waited for @waited, and those behind it as well until then */
+static FmxDuration
+excess_of (FmxDuration least, FmxDuration waited, Cuts *cuts)
+{
+  Listener listener;
+
+  begin (&listener, true);
+  fmx_playout_set_min_delay (&listener.f.playout, least);
+  for (unsigned i = 0; i < 300; i++)
+    hear (&listener, waited > (FmxDuration) i * PACKET
+        ? -(FmxDuration) i * PACKET : -waited);
+  *cuts = listener.cuts;
+  return fmx_playout_get_delay (&listener.f.playout) - least;
+}
+
+/* An RTP session keeps the first packet until the second one comes, or a queue did.  Until it
+ * is due nobody hears that the others are played sooner; then it is to be worth a cut. */
+static void
+test_what_the_first_packet_waited_is_no_delay_of_the_others (void **state)
+{
+  Cuts cuts;
+
+  (void) state;
+  assert_int_equal (excess_of (100 * MS, 50 * MS, &cuts), 0);
+  assert_int_equal (cuts.n + cuts.n_trims, 2);
+  assert_int_equal (excess_of (0, 50 * MS, &cuts), 50 * MS);
+  assert_int_equal (cuts.n + cuts.n_trims, 0);
+  /* a burst is worth hearing */
+  excess_of (100 * MS, 500 * MS, &cuts);
+  assert_true (cuts.n > 4);
+}
+
 int
 main (void)
 {
@@ -167,6 +200,8 @@ main (void)
     cmocka_unit_test (test_nothing_is_cut_for_less_than_two_packets),
     cmocka_unit_test (test_a_queue_that_has_gone_is_cut_in_one_piece),
     cmocka_unit_test (test_a_short_cut_goes_on_with_packets_that_are_spared),
+    cmocka_unit_test
+        (test_what_the_first_packet_waited_is_no_delay_of_the_others),
   };
 
   return cmocka_run_group_tests_name ("playout/playout-cuts", tests, NULL,
