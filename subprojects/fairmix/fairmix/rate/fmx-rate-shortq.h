@@ -92,6 +92,7 @@ typedef struct
   bool drain_seen;              /* a packet came back that left after the cut */
   bool drains_late;             /* in vain, it seems: competing, and still the last cut */
   FmxDuration late_queue;       /* the least since */
+  unsigned n_late;              /* cuts since */
   FmxTime constant_time;        /* it drained late, the last time */
   unsigned n_drains;            /* in a row, in vain */
   FmxTime drain_start;

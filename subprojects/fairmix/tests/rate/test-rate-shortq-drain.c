@@ -284,6 +284,24 @@ test_two_cuts_in_vain_and_no_more (void **state)
   assert_int_equal (n_cuts, 2);
 }
 
+/* A queue that has grown although the cut showed is not waited for; and a second cut is a
+ * large one, whoever's the queue seemed to be. */
+static void
+test_a_queue_that_grows_has_no_time (void **state)
+{
+  Told t = told_draining (30 * MS, true);
+  double rate_bps = t.rc.rate_bps;
+
+  (void) state;
+  while (!t.rc.state.shortq.drain_seen)
+    told_for (&t, STEP, 30 * MS);
+  told_for (&t, 200 * MS, 45 * MS);
+  assert_bps (&t, rate_bps);
+  told_for (&t, 300 * MS, 60 * MS);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_DRAINING);
+  assert_bps (&t, 0.8 * rate_bps);
+}
+
 /* There is no room for a cut: it would only give way. */
 static void
 test_at_the_least_rate_it_competes_at_once (void **state)
@@ -353,6 +371,7 @@ main (void)
     cmocka_unit_test (test_climbs_an_interval_after_it_has_drained),
     cmocka_unit_test (test_who_made_it_show_again_waits_twice_as_long),
     cmocka_unit_test (test_two_cuts_in_vain_and_no_more),
+    cmocka_unit_test (test_a_queue_that_grows_has_no_time),
     cmocka_unit_test (test_at_the_least_rate_it_competes_at_once),
     cmocka_unit_test (test_one_of_several_drains_with_the_others),
     cmocka_unit_test (test_who_has_the_least_does_not_compete_for_others),
