@@ -254,6 +254,20 @@ release_mixes (GstPartialMix * self)
   g_ptr_array_set_size (self->released, 0);
 }
 
+/* without the lock.  Who lets go last ends the pad, and a race detector is to see that it does
+ * so after this: see gst_partial_mix_src_pad_finalize(). */
+static void
+let_go (GstPartialMix * self)
+{
+  guint i;
+
+  for (i = 0; i < self->given_up->len; i++) {
+    GST_PAD_STREAM_LOCK (g_ptr_array_index (self->given_up, i));
+    GST_PAD_STREAM_UNLOCK (g_ptr_array_index (self->given_up, i));
+  }
+  g_ptr_array_set_size (self->given_up, 0);
+}
+
 /* with the lock: from which target on there would be more to send.  It is said again each
  * second, for who makes targets may be another one. */
 static void
@@ -404,7 +418,7 @@ mix_tick (GstPartialMix * self, const GstPartialMixFrame * frame)
   GST_PARTIAL_MIX_LOCK (self);
   self->counters.n_encoded += n_encoded;
   GST_PARTIAL_MIX_UNLOCK (self);
-  g_ptr_array_set_size (self->given_up, 0);
+  let_go (self);
   audience_clear (&audience);
   gst_partial_mix_post_messages (self);
 }
