@@ -418,16 +418,6 @@ gst_dpm_voice_check_event (GstPad * pad, GstPadProbeInfo * info,
   return GST_PAD_PROBE_OK;
 }
 
-static void
-gst_dpm_voice_watch (GstElement * element)
-{
-  GstPad *pad = gst_element_get_static_pad (element, "sink");
-
-  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
-      gst_dpm_voice_check_event, NULL, NULL);
-  gst_object_unref (pad);
-}
-
 /* Returns: how many frames of @format @buffer has; 0: what it has is no sound */
 static gsize
 count_frames (GstBuffer * buffer, const GstAudioInfo * format)
@@ -490,16 +480,6 @@ gst_dpm_voice_check_buffer (GstPad * pad, GstPadProbeInfo * info,
   return GST_PAD_PROBE_OK;
 }
 
-static void
-gst_dpm_voice_watch_buffers (GstElement * element)
-{
-  GstPad *pad = gst_element_get_static_pad (element, "sink");
-
-  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER,
-      gst_dpm_voice_check_buffer, g_new0 (gboolean, 1), g_free);
-  gst_object_unref (pad);
-}
-
 /* A packet has the levels of all buffers that it is made of, and the first is told: a mixer
  * would take the beginning of a word for the silence before it, and leave it out. */
 static GstPadProbeReturn
@@ -521,13 +501,14 @@ gst_dpm_voice_tell_loudest (GstPad * pad, GstPadProbeInfo * info,
   return GST_PAD_PROBE_OK;
 }
 
+/* @data is the probe's */
 static void
-gst_dpm_voice_watch_levels (GstElement * encoder)
+gst_dpm_voice_watch (GstElement * element, const gchar * name,
+    GstPadProbeType type, GstPadProbeCallback check, gpointer data)
 {
-  GstPad *pad = gst_element_get_static_pad (encoder, "src");
+  GstPad *pad = gst_element_get_static_pad (element, name);
 
-  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER,
-      gst_dpm_voice_tell_loudest, NULL, NULL);
+  gst_pad_add_probe (pad, type, check, data, data != NULL ? g_free : NULL);
   gst_object_unref (pad);
 }
 
@@ -560,10 +541,15 @@ gst_dpm_voice_init (GstDpmVoice * voice, GstDpmGraph * graph, guint bitrate,
       GST_FAIRMIX_LEVEL_URN ",\"vad=off\">");
   g_object_set (made[7], "caps", caps, NULL);
   gst_caps_unref (caps);
-  gst_dpm_voice_watch (made[0]);
-  gst_dpm_voice_watch_buffers (made[0]);
-  gst_dpm_voice_watch (made[4]);        /* caps that came in may have ended before */
-  gst_dpm_voice_watch_levels (made[5]);
+  gst_dpm_voice_watch (made[0], "sink", GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+      gst_dpm_voice_check_event, NULL);
+  gst_dpm_voice_watch (made[0], "sink", GST_PAD_PROBE_TYPE_BUFFER,
+      gst_dpm_voice_check_buffer, g_new0 (gboolean, 1));
+  /* caps that came in may have ended before */
+  gst_dpm_voice_watch (made[4], "sink", GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+      gst_dpm_voice_check_event, NULL);
+  gst_dpm_voice_watch (made[5], "src", GST_PAD_PROBE_TYPE_BUFFER,
+      gst_dpm_voice_tell_loudest, NULL);
   voice->first = made[0];
   voice->volume = made[3];
   voice->encoder = made[5];

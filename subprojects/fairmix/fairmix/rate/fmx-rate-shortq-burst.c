@@ -34,8 +34,9 @@ fmx_shortq_note_burst (FmxRateController *rc, FmxTime now)
   s->burst_time = now;
 }
 
-bool
-fmx_shortq_expects_bursts (const FmxRateController *rc, FmxTime now)
+/* Returns: whether some have passed, of late: the next will, too */
+static bool
+expects_bursts (const FmxRateController *rc, FmxTime now)
 {
   const FmxRateShortqState *s = &rc->state.shortq;
 
@@ -46,7 +47,7 @@ fmx_shortq_expects_bursts (const FmxRateController *rc, FmxTime now)
 double
 fmx_shortq_burst_bps (const FmxRateController *rc, FmxTime now)
 {
-  return fmx_shortq_expects_bursts (rc, now) ? CUT * rc->rate_bps : 0.0;
+  return expects_bursts (rc, now) ? CUT * rc->rate_bps : 0.0;
 }
 
 void
@@ -148,7 +149,7 @@ fmx_shortq_take_pause (FmxRateController *rc, const FmxRateFeedback *fb,
   double most_bps = fmin (allowed,
       path_bps > 0.0 ? PAUSE_PART * path_bps : HUGE_VAL);
 
-  if (!fmx_shortq_expects_bursts (rc, now) || rc->rate_bps >= most_bps
+  if (!expects_bursts (rc, now) || rc->rate_bps >= most_bps
       || fmx_time_diff (now, rc->state.shortq.met_time) <= EMPTY)
     return false;
   fmx_shortq_grow (rc, fb, most_bps, START_GROWTH, now);

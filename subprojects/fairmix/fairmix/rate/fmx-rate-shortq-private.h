@@ -125,9 +125,6 @@ void fmx_shortq_take_back_choked (FmxRateController *rc,
 /* A queue passed that was somebody's burst. */
 void fmx_shortq_note_burst (FmxRateController *rc, FmxTime now);
 
-/* Returns: whether some have passed, of late: the next will, too */
-bool fmx_shortq_expects_bursts (const FmxRateController *rc, FmxTime now);
-
 /* Returns: no less than that for one that will pass; 0 = none is expected */
 double fmx_shortq_burst_bps (const FmxRateController *rc, FmxTime now);
 
