@@ -22,6 +22,10 @@
 #define LOOKS_LEAST 4u
 #define LOOKS_LEAST_S 0.006     /* six steps of the clock */
 #define LOOKS_LAST (30 * FMX_SECOND)
+#define BUCKET_BYTES 1600.0     /* a small bucket, of a packet of 1500 and its headers ... */
+#define SOONER 1.5              /* ... has let it pass: where others fill it the first come as late as
+                                 * the rest; figures 4 to 6 were heard with PESQ 3.12 and 3.24
+                                 * without, with it 3.28 and 3.30 */
 #define LOOK_GROWTH 4.0         /* of the next, where one passed in less than half of LASTS_S */
 #define LOOK_MOST_BPS 10e6
 #define TRY_LEAST_BITS 4000.0   /* 50 ms at 80 kbit/s: a packet of media between them is not all;
@@ -188,16 +192,23 @@ end_try (FmxRateTrain *train, double took_s, bool whole)
 }
 
 static void
+keep (double values[FMX_RATE_TRAIN_LOOKS], double value)
+{
+  memmove (values + 1, values, (FMX_RATE_TRAIN_LOOKS - 1) * sizeof values[0]);
+  values[0] = value;
+}
+
+static void
 end_look (FmxRateTrain *train, double took_s)
 {
   double bits = 8.0 * train->packet_bytes * (train->n_came - 1);
 
-  memmove (train->look_s + 1, train->look_s, sizeof train->look_s
-      - sizeof train->look_s[0]);
-  memmove (train->look_bits + 1, train->look_bits, sizeof train->look_bits
-      - sizeof train->look_bits[0]);
-  train->look_s[0] = took_s;
-  train->look_bits[0] = bits;
+  keep (train->look_s, took_s);
+  keep (train->look_bits, bits);
+  keep (train->tail_s, fmx_time_to_s (fmx_time_diff (train->last_came,
+              train->head_came)));
+  keep (train->tail_bits, 8.0 * train->packet_bytes * (train->n_came
+          - train->n_head));
   if (train->n_looks < FMX_RATE_TRAIN_LOOKS)
     train->n_looks++;
   train->looked = train->last_sent;
@@ -213,19 +224,48 @@ fmx_rate_train_forget_path (FmxRateTrain *train)
   train->guess_bps = 0.0;
 }
 
+/* Some packets, and of them the last */
+typedef struct
+{
+  double bits, took_s, tail_bits, tail_s;
+} Passed;
+
+/* What a small bucket has let pass says nothing of the path. */
+static Passed
+without_head (Passed all)
+{
+  double head_bits = all.bits - all.tail_bits;
+  double head_s = all.took_s - all.tail_s;
+
+  if (all.tail_s >= LOOKS_LEAST_S
+      && head_bits * all.tail_s > SOONER * all.tail_bits * head_s) {
+    all.bits = all.tail_bits;
+    all.took_s = all.tail_s;
+  }
+  return all;
+}
+
 double
 fmx_rate_train_path_bps (const FmxRateTrain *train, FmxTime now)
 {
-  double bits = 0.0, took_s = 0.0;
+  Passed all = { 0 };
 
   for (unsigned i = 0; i < train->n_looks; i++) {
-    bits += train->look_bits[i];
-    took_s += train->look_s[i];
+    Passed one = without_head ((Passed) {
+          train->look_bits[i], train->look_s[i],
+          train->tail_bits[i], train->tail_s[i]
+        });
+
+    all.bits += one.bits;
+    all.took_s += one.took_s;
+    all.tail_bits += one.tail_bits;
+    all.tail_s += one.tail_s;
   }
-  if (train->n_looks < LOOKS_LEAST || took_s < LOOKS_LEAST_S
+  if (train->n_looks < LOOKS_LEAST || all.took_s < LOOKS_LEAST_S
       || fmx_time_diff (now, train->looked) > LOOKS_LAST)
     return 0.0;
-  return bits / took_s;
+  all = without_head (all);
+  return all.bits / all.took_s;
 }
 
 FmxTime
@@ -279,6 +319,10 @@ fmx_rate_train_came (FmxRateTrain *train, FmxTime time)
     train->first_came = time;
   if (train->n_came++ == 0 || time > train->last_came)
     train->last_came = time;
+  if (train->n_came <= ceil (BUCKET_BYTES / train->packet_bytes)) {
+    train->head_came = train->last_came;
+    train->n_head = train->n_came;
+  }
 }
 
 /* What is told once is not told again: the path is known to be as it is now. */

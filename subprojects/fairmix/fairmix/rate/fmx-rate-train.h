@@ -37,7 +37,9 @@ extern "C" {
  * Where others fill the queue there is no burst that a link would let pass, and what the
  * path carries is what counts: all bits by all the time that several trains took.  Of ten
  * packets at 10 Mbit/s that is two steps of the clock each; the mean of eight is right to a
- * tenth, as each begins anywhere between two steps.
+ * tenth, as each begins anywhere between two steps.  Where nobody fills it after all, a
+ * shaper lets the first packets pass at once: if as many as a small bucket holds come far
+ * sooner than the rest, the rest alone counts.
  *
  * Who starts asks for something else: how much is free.  Their train is spread out, to a
  * rate.  If it takes no longer to come than it took to leave, the path had room for that
@@ -54,6 +56,8 @@ typedef struct
   unsigned n, n_came;
   FmxTime sent[FMX_RATE_TRAIN_PACKETS];
   FmxTime last_sent, first_came, last_came;
+  FmxTime head_came;            /* the last of those that a small bucket may have let pass ... */
+  unsigned n_head;              /* ... so many of those that came */
   double bps[FMX_RATE_TRAIN_KNOWN];     /* the latest first */
   unsigned n_known;
   double widened;               /* 1 = it has not */
@@ -62,6 +66,8 @@ typedef struct
   bool looks;                   /* that is what the last one is for */
   double look_bits[FMX_RATE_TRAIN_LOOKS];       /* the latest first */
   double look_s[FMX_RATE_TRAIN_LOOKS];
+  double tail_bits[FMX_RATE_TRAIN_LOOKS];       /* of these, what came after those */
+  double tail_s[FMX_RATE_TRAIN_LOOKS];
   unsigned n_looks;
   FmxTime look_begun;           /* the last one */
   FmxTime looked;               /* the last that told something was sent */

@@ -11,6 +11,7 @@ typedef struct
   FmxRateTrain train;
   FmxTime now;
   double link_bps;
+  double bucket_bytes;          /* pass at once after each pause */
   double bytes;                 /* sent so far */
   unsigned n;                   /* trains */
 } Path;
@@ -29,13 +30,16 @@ static void
 send (Path *path, bool lose)
 {
   const FmxDuration tick = S / 1024;
+  double at_once = path->bucket_bytes;
   FmxTime passed = path->now, sent = path->now;
   uint32_t bytes;
 
   for (path->n++; (bytes = fmx_rate_train_take (&path->train, sent)) > 0;
       sent += 10000) {
     path->bytes += bytes;
-    passed += (FmxTime) fmx_time_from_s (8.0 * bytes / path->link_bps);
+    if ((at_once -= bytes) < 0.0)
+      passed += (FmxTime) fmx_time_from_s (8.0 * fmin (bytes, -at_once)
+          / path->link_bps);
     assert_true (fmx_rate_train_has (&path->train, sent));
     if (!lose || fmx_rate_train_is_due (&path->train))
       fmx_rate_train_came (&path->train, passed / (FmxTime) tick
@@ -236,6 +240,27 @@ test_trains_tell_what_a_path_carries_that_others_fill (void **state)
   }
 }
 
+/* Nobody fills it, and a shaper lets two thirds of a train pass at once. */
+static void
+test_what_passes_in_a_small_bucket_is_not_what_a_path_carries (void **state)
+{
+  static const double links[] = { 300e3, 635e3, 900e3 };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (links); i++) {
+    Path path = begin (links[i]);
+
+    path.bucket_bytes = 1600.0;
+    look (&path, 2e6, 300e3, 60 * S, false);
+    assert_true (fabs (fmx_rate_train_path_bps (&path.train, path.now)
+            / links[i] - 1.0) < 0.15);
+    path.bucket_bytes = 0.0;    /* some looked while it was full, and some not */
+    look (&path, 2e6, 300e3, 8 * S, false);
+    assert_true (fabs (fmx_rate_train_path_bps (&path.train, path.now)
+            / links[i] - 1.0) < 0.15);
+  }
+}
+
 static void
 test_a_path_that_others_fill_is_not_known_by_trains_that_lost (void **state)
 {
@@ -296,6 +321,8 @@ main (void)
     cmocka_unit_test (test_a_link_that_is_too_fast_for_the_clock_is_not_known),
     cmocka_unit_test (test_who_does_not_ask_gets_none),
     cmocka_unit_test (test_trains_tell_what_a_path_carries_that_others_fill),
+    cmocka_unit_test
+        (test_what_passes_in_a_small_bucket_is_not_what_a_path_carries),
     cmocka_unit_test (test_a_path_that_others_fill_is_not_known_by_trains_that_lost),
     cmocka_unit_test (test_who_checks_a_path_leaves_time_for_other_trains),
     cmocka_unit_test (test_a_path_that_is_forgotten_is_not_known),
