@@ -43,13 +43,15 @@ is_filled_by_others (const FmxRateController *rc, const FmxRateFeedback *fb,
 }
 
 /* A queue showed, and trains that are made for the rate are over at once: the path carries
- * far more than that and others fill it, or a bucket let them pass. */
+ * far more than that and others fill it, or a bucket let them pass.  While a queue of our
+ * own drains a train would fill it anew. */
 static bool
 may_have_little (const FmxRateController *rc, const FmxRateFeedback *fb)
 {
   const FmxRateShortqState *s = &rc->state.shortq;
 
-  return s->mode != FMX_RATE_SHORTQ_COMPETING && s->ceiling_bps > 0.0
+  return s->mode != FMX_RATE_SHORTQ_COMPETING
+      && s->mode != FMX_RATE_SHORTQ_DRAINING && s->ceiling_bps > 0.0
       && fb->link_bps <= 0.0 && fb->bottleneck_bps <= 0.0
       && rc->rate_bps < CHECK_MOST_BPS
       && (fb->path_bps <= 0.0 || rc->rate_bps < CHECK_PART * fb->path_bps);

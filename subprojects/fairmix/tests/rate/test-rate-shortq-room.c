@@ -241,6 +241,22 @@ test_what_a_path_carries_is_checked_where_nothing_else_tells (void **state)
   assert_true (t.rc.check_bps <= 0.0);  /* no train would tell */
 }
 
+/* Ten packets of padding are 0.04 s of queue on a link of 635 kbit/s. */
+static void
+test_what_a_path_carries_is_not_checked_while_a_queue_drains (void **state)
+{
+  Told t = told_ceiling (400e3, 1);
+
+  (void) state;
+  told_until (&t, FMX_RATE_SHORTQ_DRAINING, 200 * MS);
+  told_for (&t, STEP, 200 * MS);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_DRAINING);
+  assert_true (t.rc.check_bps <= 0.0);
+  told_drain (&t, 200 * MS);
+  told_for (&t, STEP, 0);
+  assert_true (t.rc.check_bps > 0.0);
+}
+
 /* What media shows of it counts too, while it shows it of late. */
 static void
 test_packets_in_a_row_tell_of_little_while_they_come (void **state)
@@ -288,6 +304,8 @@ main (void)
         (test_who_has_little_of_a_path_gets_more_whatever_delay_says),
     cmocka_unit_test
         (test_what_a_path_carries_is_checked_where_nothing_else_tells),
+    cmocka_unit_test
+        (test_what_a_path_carries_is_not_checked_while_a_queue_drains),
     cmocka_unit_test
         (test_packets_in_a_row_tell_of_little_while_they_come),
     cmocka_unit_test (test_what_arrives_far_less_makes_a_path_unknown),
