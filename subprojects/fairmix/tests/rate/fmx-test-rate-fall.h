@@ -3,6 +3,8 @@
 #define FMX_TEST_RATE_FALL_H
 
 /* Both ends of a bundle of twelve voices, on a link that becomes narrow */
+#include <string.h>
+
 #include "fmx-test.h"
 
 #include "sim/fmx-sim-bundle.h"

@@ -81,6 +81,13 @@ told_drain (Told *t, FmxDuration queue)
   told_while (t, FMX_RATE_SHORTQ_DRAINING, 0);
 }
 
+/* Somebody has made it lose something. */
+static inline void
+told_lose (Told *t)
+{
+  t->rc.state.shortq.loss_event = t->now;
+}
+
 /* Somebody fills the queue, whatever we do. */
 static inline Told
 told_competing (double bps)
@@ -88,6 +95,7 @@ told_competing (double bps)
   Told t = told_begin (bps);
 
   told_for (&t, MS, 0);
+  told_lose (&t);
   told_until (&t, FMX_RATE_SHORTQ_COMPETING, 200 * MS);
   assert_true (t.now < 6 * (FmxTime) S);
   return t;
