@@ -207,6 +207,10 @@ bool fmx_shortq_has_little (const FmxRateController *rc,
  * does not mind: they are not of our kind */
 bool fmx_shortq_is_kept (const FmxRateController *rc, FmxTime now);
 
+/* Whether the queue grows or sinks, from the last cut on */
+void fmx_shortq_note_growth (FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now);
+
 /* Returns: whether who can give no way, for the rate is the least, has to compete: until
  * then whoever has more may be of our kind, and give way */
 bool fmx_shortq_has_to_compete (const FmxRateController *rc,

@@ -89,6 +89,7 @@ note_rtt (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
   fmx_full_queue_add_rtt (&s->full, fb->rtt_median, now);
   fmx_bbr_sense_add (&s->bbr, fmx_queue_sense_standing (&s->queue),
       fmx_queue_sense_peak (&s->queue), fb->rtt_median, now);
+  fmx_shortq_note_growth (rc, fb, now);
   if (fmx_queue_sense_latest (&s->queue) > half)
     s->met_time = now;
   if (fmx_queue_sense_standing (&s->queue) > half)

@@ -85,6 +85,8 @@ typedef struct
   bool full_known;
   FmxTime short_since;          /* the queue */
   FmxTime long_since;
+  FmxDuration least_queue, most_queue;  /* of what stood since it grew, and since it sank */
+  FmxTime grew_time, sank_time; /* the last time, by more than noise */
   FmxTime met_time;             /* a packet met half of too long a queue, the last time */
   /* draining */
   bool drain_own;               /* our own step made it show */

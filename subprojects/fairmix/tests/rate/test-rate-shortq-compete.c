@@ -332,6 +332,7 @@ test_who_was_alone_long_ago_begins_with_its_rate (void **state)
     told_until (&t, FMX_RATE_SHORTQ_DRAINING, 200 * MS);
     told_drain (&t, 200 * MS);
   }
+  told_lose (&t);
   told_until (&t, FMX_RATE_SHORTQ_COMPETING, 200 * MS);
   x = fmx_full_queue_bps (&t.rc.state.shortq.full, 400e3, 0.0, t.now);
   assert_near (x, t.rc.rate_bps);

@@ -321,13 +321,14 @@ test_a_queue_that_grows_has_no_time (void **state)
   assert_bps (&t, 0.8 * rate_bps);
 }
 
-/* There is no room for a cut: it would only give way. */
+/* There is no room for a cut: it would only give way to who makes it lose packets. */
 static void
 test_at_the_least_rate_it_competes_at_once (void **state)
 {
   Told low = told_calm (21e3), near = told_calm (25e3);
 
   (void) state;
+  told_lose (&low);
   told_while (&low, FMX_RATE_SHORTQ_CALM, S);
   assert_int_equal (told_mode (&low), FMX_RATE_SHORTQ_COMPETING);
   assert_bps (&low, 21e3);
@@ -335,6 +336,7 @@ test_at_the_least_rate_it_competes_at_once (void **state)
   told_while (&near, FMX_RATE_SHORTQ_CALM, S);
   assert_int_equal (told_mode (&near), FMX_RATE_SHORTQ_DRAINING);
   while (told_mode (&near) == FMX_RATE_SHORTQ_DRAINING) {
+    told_lose (&near);
     told_for (&near, STEP, S);
     assert_true (near.now < 20 * (FmxTime) S);
     assert_int_equal (near.rc.state.shortq.n_drains, 1);

@@ -105,19 +105,54 @@ test_below_the_least_it_waits_as_well (void **state)
   assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_COMPETING);
 }
 
-/* Who cannot give way waits for those who can, but not for ever. */
+/* Returns: how long who has the least rate waits, behind a queue that moves by @by_s in a
+ * second; 60 s = for ever */
+static FmxDuration
+waits_at_the_least_rate (double by_s)
+{
+  Told t = told_calm (21e3);
+  double queue_s = 0.2;
+
+  for (FmxDuration waited = 0; waited < 60 * S; waited += STEP) {
+    told_for (&t, STEP, fmx_time_from_s (queue_s));
+    queue_s = fmax (queue_s + by_s * fmx_time_to_s (STEP), 0.1);
+    if (told_mode (&t) == FMX_RATE_SHORTQ_COMPETING)
+      return waited;
+  }
+  return 60 * S;
+}
+
+/* Who cannot give way waits for those who can, but not for ever.  A queue that somebody
+ * fills grows; beside who keeps a rate it sinks, slowly. */
 static void
 test_at_the_least_rate_it_waits_for_three_seconds (void **state)
 {
+  FmxDuration stands = waits_at_the_least_rate (0.0);
+  FmxDuration grows = waits_at_the_least_rate (0.05);
   Told t = told_calm (21e3);
-  FmxDuration waited = until_it_leaves_calm (&t, 200 * MS);
 
   (void) state;
-  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_COMPETING);
-  assert_true (waited >= 3 * S && waited < 3500 * MS);
-  t = told_calm (21e3);
+  assert_true (grows >= 3 * S && grows < 3500 * MS);
+  assert_true (stands >= 20 * S && stands < 21 * S);
+  assert_true (waits_at_the_least_rate (-0.0015) >= 60 * S);
   t.fb.has_teeth = true;
   assert_true (until_it_leaves_calm (&t, 200 * MS) < S);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_COMPETING);
+}
+
+/* A queue that has grown until our cut showed, and since has not, is no reason. */
+static void
+test_at_the_least_rate_what_came_before_the_cut_is_no_reason (void **state)
+{
+  Told t = told_calm (25e3);
+
+  (void) state;
+  told_until (&t, FMX_RATE_SHORTQ_DRAINING, 100 * MS);
+  while (!t.rc.state.shortq.drain_seen)
+    told_for (&t, STEP, 150 * MS);
+  told_for (&t, 6 * S, 149 * MS);
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_DRAINING);
+  told_for (&t, S, 175 * MS);
   assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_COMPETING);
 }
 
@@ -153,6 +188,8 @@ main (void)
     cmocka_unit_test
         (test_who_has_the_least_rate_lets_our_kind_drain_the_queue),
     cmocka_unit_test (test_at_the_least_rate_it_waits_for_three_seconds),
+    cmocka_unit_test
+        (test_at_the_least_rate_what_came_before_the_cut_is_no_reason),
     cmocka_unit_test (test_below_the_least_it_waits_as_well),
   };
 
