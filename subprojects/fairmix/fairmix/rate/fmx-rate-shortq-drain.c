@@ -189,7 +189,7 @@ fmx_shortq_begin_to_drain (FmxRateController *rc,
   if (fmx_shortq_lets_others_go_first (rc, fb, now))
     return;
   if (note_foreign_queue (rc, fb, now) || fb->has_teeth
-      || fmx_shortq_has_little (rc, fb)) {
+      || fmx_shortq_has_little (rc, fb, now)) {
     fmx_shortq_begin_to_compete (rc, fb, now);
     return;
   }
@@ -270,6 +270,19 @@ note_foreign_drain (FmxRateShortqState *s, FmxDuration standing, FmxTime now)
   s->n_foreign++;
   s->foreign_time = now;
   return s->n_foreign >= FOREIGN_DRAINS;
+}
+
+/* Two cuts at least, down to the least rate, and yet the queue sank by less than if all of
+ * it were ours: whoever has the rest keeps it. */
+static void
+note_constant (FmxRateController *rc, FmxDuration standing, FmxTime now)
+{
+  FmxRateShortqState *s = &rc->state.shortq;
+
+  if (s->n_drains >= DRAINS && rc->rate_bps <= MARGIN * rc->params.min_bps
+      && fmx_time_to_s (s->drain_queue - standing)
+      < DRAIN_SHARE * s->drain_expected_s)
+    s->constant_time = now;
 }
 
 /* The queue is short again. */
@@ -390,8 +403,10 @@ fmx_shortq_drain (FmxRateController *rc, const FmxRateFeedback *fb,
       fmx_shortq_take_back (rc, now);
     else if (note_foreign_drain (s, standing, now))
       fmx_shortq_begin_to_compete (rc, fb, now);
-    else
+    else {
+      note_constant (rc, standing, now);
       drained (rc, fb, now);
+    }
   } else if (standing <= s->drain_queue + GROWN
       && (s->drain_expected_s <= DRAIN_TELLS_S
           || fmx_time_to_s (s->drain_queue - standing)

@@ -17,26 +17,41 @@
 #define LEANS (600 * FMX_MSECOND)       /* it was heard what the last one did */
 #define LEAN 0.9
 #define STANDS (4 * FMX_SECOND) /* our own kind has drained it by then; 2: 0.2 to 1.9 s */
+#define CONSTANT_TIME (60 * FMX_SECOND) /* who shares it keeps a rate, and gives no way */
 #define MOVES (20 * FMX_MSECOND)
 #define GREW (2 * FMX_SECOND)   /* figures 4 to 6 were heard with PESQ 3.14 and 3.14 where who has the
                                  * least rate competes after LEAST_WAITS, 3.30 and 3.30 so */
 #define SINKS (20 * FMX_SECOND) /* 0.02 s of what 1 kbit/s of each Mbit/s drains */
 #define LOST (5 * FMX_SECOND)   /* bundles alone lose nothing; never: managed 83: 69 */
 
+bool
+fmx_shortq_is_beside_constant (const FmxRateController *rc, FmxTime now)
+{
+  const FmxRateShortqState *s = &rc->state.shortq;
+
+  return s->constant_time > 0
+      && fmx_time_diff (now, s->constant_time) < CONSTANT_TIME
+      && (s->loss_event == FMX_TIME_NONE || s->loss_event < s->constant_time);
+}
+
 double
-fmx_shortq_least_bps (const FmxRateFeedback *fb)
+fmx_shortq_least_bps (const FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now)
 {
   double path_bps = fmax (fb->path_bps, fmin (fb->bottleneck_bps,
           fb->train_bps));
 
+  if (fmx_shortq_is_beside_constant (rc, now))
+    return 0.0;
   return path_bps / FMX_FULL_QUEUE_FLOWS;
 }
 
 bool
-fmx_shortq_has_little (const FmxRateController *rc, const FmxRateFeedback *fb)
+fmx_shortq_has_little (const FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now)
 {
   return fmx_shortq_got_bps (rc, fb)
-      < LITTLE_TIMES * fmx_shortq_least_bps (fb);
+      < LITTLE_TIMES * fmx_shortq_least_bps (rc, fb, now);
 }
 
 static bool
@@ -82,13 +97,9 @@ fmx_shortq_note_growth (FmxRateController *rc, const FmxRateFeedback *fb,
 static bool
 is_taken (const FmxRateShortqState *s, FmxTime now)
 {
-  FmxTime since = s->mode == FMX_RATE_SHORTQ_DRAINING ? s->drain_start
-      : s->long_since;
-
-  if (s->grew_time > since && fmx_time_diff (now, s->grew_time) < GREW)
-    return true;
-  return fmx_time_diff (now, since) >= SINKS
-      && fmx_time_diff (now, s->sank_time) >= SINKS;
+  return fmx_time_diff (now, s->grew_time) < GREW
+      || (fmx_time_diff (now, s->long_since) >= SINKS
+      && fmx_time_diff (now, s->sank_time) >= SINKS);
 }
 
 bool
@@ -123,10 +134,11 @@ fmx_shortq_lets_others_go_first (FmxRateController *rc,
 
   if (fb->has_teeth || fmx_shortq_is_kept (rc, now))
     return false;
-  if (fmx_shortq_has_little (rc, fb)) {
+  if (fmx_shortq_has_little (rc, fb, now)) {
     lean_back (rc, now);
     return true;
   }
-  return fmx_shortq_got_bps (rc, fb) < SMALL_TIMES * fmx_shortq_least_bps (fb)
+  return fmx_shortq_got_bps (rc, fb) < SMALL_TIMES * fmx_shortq_least_bps (rc,
+      fb, now)
       && fmx_time_diff (now, s->long_since) < SMALL_WAITS;
 }

@@ -44,7 +44,7 @@ fmx_shortq_floor_bps (const FmxRateController *rc, const FmxRateFeedback *fb,
     FmxTime now)
 {
   double bps = fmax (fmx_shortq_loss_floor_bps (rc, fb, now),
-      fmx_shortq_least_bps (fb));
+      fmx_shortq_least_bps (rc, fb, now));
 
   return fmin (bps, rc->params.max_bps);
 }

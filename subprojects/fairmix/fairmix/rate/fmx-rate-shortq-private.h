@@ -195,13 +195,17 @@ void fmx_shortq_grow (FmxRateController *rc, const FmxRateFeedback *fb,
 void fmx_shortq_note_room (FmxRateController *rc,
     const FmxRateFeedback *fb, FmxTime now);
 
+/* Returns: whether who shares the path keeps a rate, of late */
+bool fmx_shortq_is_beside_constant (const FmxRateController *rc, FmxTime now);
+
 /* Returns: what one of many would have of a path that is known: whatever delay says, to
- * have less is to starve; 0 = it is not known */
-double fmx_shortq_least_bps (const FmxRateFeedback * fb);
+ * have less is to starve; 0 = it is not known, or who has the rest keeps it */
+double fmx_shortq_least_bps (const FmxRateController *rc,
+    const FmxRateFeedback *fb, FmxTime now);
 
 /* Returns: whether about so much comes through, or less */
 bool fmx_shortq_has_little (const FmxRateController *rc,
-    const FmxRateFeedback *fb);
+    const FmxRateFeedback *fb, FmxTime now);
 
 /* Returns: whether a queue has stood for so long, or loses so much, that whoever fills it
  * does not mind: they are not of our kind */

@@ -84,7 +84,7 @@ fmx_shortq_note_room (FmxRateController *rc, const FmxRateFeedback *fb,
     rc->look_bps = fb->bottleneck_bps > 0.0 ? fb->bottleneck_bps
         : LOOK_TIMES * rc->rate_bps;
   rc->has_little = rc->rate_bps < (rc->look_bps > 0.0
-      ? CHECK_PART * fb->path_bps : fmx_shortq_least_bps (fb));
+      ? CHECK_PART * fb->path_bps : fmx_shortq_least_bps (rc, fb, now));
   if (s->mode == FMX_RATE_SHORTQ_COMPETING)
     s->room_bps = 0.0;
   if (s->mode == FMX_RATE_SHORTQ_COMPETING || s->ceiling_bps <= 0.0

@@ -35,7 +35,6 @@
                                  * flows 81: 94, held out 83: 94; 0.22 81, 0.33 85; after 1 s 98,
                                  * and many 17: 0, not 17 */
 #define EMPTY_GROWTH 1.125
-#define CONSTANT_TIME (60 * FMX_SECOND) /* who shares it keeps a rate, and gives no way */
 #define STAYS (2 * FMX_SECOND)  /* so long, half too long is too long: [0.6, 0.4] */
 
 /* A small step first, then twice as much each time, up to a stream; small steps
@@ -208,8 +207,7 @@ take_what_is_empty (FmxRateController *rc, const FmxRateFeedback *fb,
   FmxRateShortqState *s = &rc->state.shortq;
 
   if (rc->rate_bps >= most_bps || fmx_time_diff (now, s->met_time) <= EMPTY_TIME
-      || (s->constant_time > 0
-          && fmx_time_diff (now, s->constant_time) < CONSTANT_TIME))
+      || fmx_shortq_is_beside_constant (rc, now))
     return false;
   fmx_shortq_grow (rc, fb, most_bps, EMPTY_GROWTH, now);
   return true;

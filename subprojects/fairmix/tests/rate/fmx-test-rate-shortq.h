@@ -81,11 +81,11 @@ told_drain (Told *t, FmxDuration queue)
   told_while (t, FMX_RATE_SHORTQ_DRAINING, 0);
 }
 
-/* Somebody has made it lose something. */
+/* Somebody makes it lose something: the next feedback tells. */
 static inline void
 told_lose (Told *t)
 {
-  t->rc.state.shortq.loss_event = t->now;
+  t->fb.new_loss_event = true;
 }
 
 /* Somebody fills the queue, whatever we do. */
@@ -94,8 +94,8 @@ told_competing (double bps)
 {
   Told t = told_begin (bps);
 
-  told_for (&t, MS, 0);
   told_lose (&t);
+  told_for (&t, MS, 0);
   told_until (&t, FMX_RATE_SHORTQ_COMPETING, 200 * MS);
   assert_true (t.now < 6 * (FmxTime) S);
   return t;

@@ -333,6 +333,7 @@ test_who_was_alone_long_ago_begins_with_its_rate (void **state)
     told_drain (&t, 200 * MS);
   }
   told_lose (&t);
+  told_for (&t, STEP, 0);
   told_until (&t, FMX_RATE_SHORTQ_COMPETING, 200 * MS);
   x = fmx_full_queue_bps (&t.rc.state.shortq.full, 400e3, 0.0, t.now);
   assert_near (x, t.rc.rate_bps);
@@ -421,6 +422,29 @@ test_another_cut_where_the_queue_sinks (void **state)
   }
 }
 
+/* ... and it keeps a rate: a ninth of the path is no floor. */
+static void
+test_who_drains_late_is_beside_who_keeps_a_rate (void **state)
+{
+  Told t = told_calm (400e3);
+  FmxDuration queue = 200 * MS;
+  double rate_bps;
+
+  (void) state;
+  told_lose (&t);
+  told_until (&t, FMX_RATE_SHORTQ_DRAINING, queue);
+  while (told_mode (&t) != FMX_RATE_SHORTQ_COMPETING)
+    told_for (&t, STEP, queue -= MS / 5);
+  while (told_mode (&t) == FMX_RATE_SHORTQ_COMPETING) {
+    assert_true (queue > 0);
+    told_for (&t, STEP, queue -= MS);
+  }
+  rate_bps = t.rc.rate_bps;
+  t.fb.path_bps = 9.0 * 4.0 * rate_bps;
+  told_for (&t, 2 * S, 0);
+  assert_true (t.rc.rate_bps < 1.5 * rate_bps);
+}
+
 int
 main (void)
 {
@@ -448,6 +472,7 @@ main (void)
     cmocka_unit_test (test_who_competes_asks_what_the_path_carries),
     cmocka_unit_test (test_who_competes_asks_at_once_where_nobody_knows),
     cmocka_unit_test (test_another_cut_where_the_queue_sinks),
+    cmocka_unit_test (test_who_drains_late_is_beside_who_keeps_a_rate),
   };
 
   return cmocka_run_group_tests_name ("rate/rate-shortq-compete", tests, NULL,

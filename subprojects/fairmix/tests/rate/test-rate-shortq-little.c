@@ -140,20 +140,64 @@ test_at_the_least_rate_it_waits_for_three_seconds (void **state)
   assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_COMPETING);
 }
 
+/* A queue grows until cuts have led to the least rate.  Returns: how long it is then */
+static double
+grow_until_the_least_rate (Told *t)
+{
+  double queue_s = 0.15;
+
+  for (; t->rc.rate_bps > 1.1 * t->rc.params.min_bps; queue_s += 0.002) {
+    assert_true (queue_s < 1.0);
+    told_for (t, STEP, fmx_time_from_s (queue_s));
+  }
+  assert_int_equal (told_mode (t), FMX_RATE_SHORTQ_DRAINING);
+  return queue_s;
+}
+
 /* A queue that has grown until our cut showed, and since has not, is no reason. */
 static void
 test_at_the_least_rate_what_came_before_the_cut_is_no_reason (void **state)
 {
-  Told t = told_calm (25e3);
+  Told t = told_calm (50e3);
+  double queue_s = grow_until_the_least_rate (&t);
 
   (void) state;
-  told_until (&t, FMX_RATE_SHORTQ_DRAINING, 100 * MS);
   while (!t.rc.state.shortq.drain_seen)
-    told_for (&t, STEP, 150 * MS);
-  told_for (&t, 6 * S, 149 * MS);
+    told_for (&t, STEP, fmx_time_from_s (queue_s));
+  told_for (&t, 6 * S, fmx_time_from_s (queue_s));
   assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_DRAINING);
-  told_for (&t, S, 175 * MS);
+  told_for (&t, S, fmx_time_from_s (queue_s + 0.03));
   assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_COMPETING);
+}
+
+/* Cut to the least rate, it drains @by_s of queue in a second.  Returns: the rate some seconds
+ * later, where a ninth of the path would be 40 kbit/s */
+static double
+rate_after_a_queue_that_sank (double by_s, bool lost)
+{
+  Told t = told_calm (40e3);
+
+  for (double queue_s = grow_until_the_least_rate (&t);
+      told_mode (&t) == FMX_RATE_SHORTQ_DRAINING;
+      queue_s = fmax (queue_s - by_s * fmx_time_to_s (STEP), 0.0))
+    told_for (&t, STEP, fmx_time_from_s (queue_s));
+  assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_CALM);
+  t.fb.path_bps = 9.0 * 40e3;
+  if (lost)
+    told_lose (&t);
+  told_for (&t, 3 * S, 0);
+  return t.rc.rate_bps;
+}
+
+/* What one of many has of the path is left to nobody where somebody keeps a rate, as the
+ * queue tells that sinks slowly; until something is lost, as beside a TCP that comes. */
+static void
+test_beside_who_keeps_a_rate_a_ninth_is_no_floor (void **state)
+{
+  (void) state;
+  assert_true (rate_after_a_queue_that_sank (0.02, false) < 30e3);
+  assert_true (rate_after_a_queue_that_sank (0.02, true) >= 40e3);
+  assert_true (rate_after_a_queue_that_sank (0.4, false) >= 40e3);
 }
 
 /* In real pipelines a mix needs 42 kbit/s.  Two or three of ours who had no more, and saw the
@@ -191,6 +235,7 @@ main (void)
     cmocka_unit_test
         (test_at_the_least_rate_what_came_before_the_cut_is_no_reason),
     cmocka_unit_test (test_below_the_least_it_waits_as_well),
+    cmocka_unit_test (test_beside_who_keeps_a_rate_a_ninth_is_no_floor),
   };
 
   return cmocka_run_group_tests_name ("rate/rate-shortq-little", tests, NULL,
