@@ -272,16 +272,15 @@ note_foreign_drain (FmxRateShortqState *s, FmxDuration standing, FmxTime now)
   return s->n_foreign >= FOREIGN_DRAINS;
 }
 
-/* Two cuts at least, down to the least rate, and yet the queue sank by less than if all of
- * it were ours: whoever has the rest keeps it. */
+/* Two cuts at least, down to the least rate, and yet the queue sank more slowly than if all
+ * of it were ours: whoever has the rest keeps it. */
 static void
-note_constant (FmxRateController *rc, FmxDuration standing, FmxTime now)
+note_constant (FmxRateController *rc, FmxTime now)
 {
   FmxRateShortqState *s = &rc->state.shortq;
 
   if (s->n_drains >= DRAINS && rc->rate_bps <= MARGIN * rc->params.min_bps
-      && fmx_time_to_s (s->drain_queue - standing)
-      < DRAIN_SHARE * s->drain_expected_s)
+      && fmx_time_diff (now, s->drain_start) > DRAIN_MAX)
     s->constant_time = now;
 }
 
@@ -404,7 +403,7 @@ fmx_shortq_drain (FmxRateController *rc, const FmxRateFeedback *fb,
     else if (note_foreign_drain (s, standing, now))
       fmx_shortq_begin_to_compete (rc, fb, now);
     else {
-      note_constant (rc, standing, now);
+      note_constant (rc, now);
       drained (rc, fb, now);
     }
   } else if (standing <= s->drain_queue + GROWN

@@ -44,14 +44,16 @@ is_filled_by_others (const FmxRateController *rc, const FmxRateFeedback *fb,
 
 /* A queue showed, and trains that are made for the rate are over at once: the path carries
  * far more than that and others fill it, or a bucket let them pass.  While a queue of our
- * own drains a train would fill it anew. */
+ * own drains a train would fill it anew, as it would beside who keeps a rate. */
 static bool
-may_have_little (const FmxRateController *rc, const FmxRateFeedback *fb)
+may_have_little (const FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now)
 {
   const FmxRateShortqState *s = &rc->state.shortq;
 
   return s->mode != FMX_RATE_SHORTQ_COMPETING
       && s->mode != FMX_RATE_SHORTQ_DRAINING && s->ceiling_bps > 0.0
+      && !fmx_shortq_is_beside_constant (rc, now)
       && fb->link_bps <= 0.0 && fb->bottleneck_bps <= 0.0
       && rc->rate_bps < CHECK_MOST_BPS
       && (fb->path_bps <= 0.0 || rc->rate_bps < CHECK_PART * fb->path_bps);
@@ -79,7 +81,8 @@ fmx_shortq_note_room (FmxRateController *rc, const FmxRateFeedback *fb,
 
   note_wider (rc, fb);
   rc->ask_bps = rc->look_bps = rc->try_bps = 0.0;
-  rc->check_bps = may_have_little (rc, fb) ? LOOK_TIMES * rc->rate_bps : 0.0;
+  rc->check_bps =
+      may_have_little (rc, fb, now) ? LOOK_TIMES * rc->rate_bps : 0.0;
   if (is_filled_by_others (rc, fb, now))
     rc->look_bps = fb->bottleneck_bps > 0.0 ? fb->bottleneck_bps
         : LOOK_TIMES * rc->rate_bps;

@@ -182,9 +182,11 @@ rate_after_a_queue_that_sank (double by_s, bool lost)
       queue_s = fmax (queue_s - by_s * fmx_time_to_s (STEP), 0.0))
     told_for (&t, STEP, fmx_time_from_s (queue_s));
   assert_int_equal (told_mode (&t), FMX_RATE_SHORTQ_CALM);
-  t.fb.path_bps = 9.0 * 40e3;
   if (lost)
     told_lose (&t);
+  told_for (&t, 2 * STEP, 0);
+  assert_true ((t.rc.check_bps > 0.0) == (lost || by_s > 0.1));
+  t.fb.path_bps = 9.0 * 40e3;
   told_for (&t, 3 * S, 0);
   return t.rc.rate_bps;
 }
