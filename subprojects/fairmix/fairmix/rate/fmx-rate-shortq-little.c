@@ -21,7 +21,7 @@
 #define MOVES (20 * FMX_MSECOND)
 #define GREW (2 * FMX_SECOND)   /* figures 4 to 6 were heard with PESQ 3.14 and 3.14 where who has the
                                  * least rate competes after LEAST_WAITS, 3.30 and 3.30 so */
-#define SINKS (20 * FMX_SECOND) /* 0.02 s of what 1 kbit/s of each Mbit/s drains */
+#define SINKS (20 * FMX_SECOND) /* by MOVES, where a thousandth of the path is left to drain it */
 #define LOST (5 * FMX_SECOND)   /* bundles alone lose nothing; never: managed 83: 69 */
 
 bool
