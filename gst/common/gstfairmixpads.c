@@ -132,6 +132,21 @@ gst_fairmix_pads_child_proxy_init (gpointer iface, gpointer data)
   proxy->get_children_count = get_children_count;
 }
 
+gboolean
+gst_fairmix_element_set_flag (GstElement * element, guint flag, gboolean set)
+{
+  gboolean was;
+
+  GST_OBJECT_LOCK (element);
+  was = GST_OBJECT_FLAG_IS_SET (element, flag) != 0;
+  if (set)
+    GST_OBJECT_FLAG_SET (element, flag);
+  else
+    GST_OBJECT_FLAG_UNSET (element, flag);
+  GST_OBJECT_UNLOCK (element);
+  return was != !!set;
+}
+
 GstFlowReturn
 gst_fairmix_pads_push_rtcp (GstPad * src, GstBuffer * buffer)
 {

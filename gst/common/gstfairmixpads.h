@@ -32,6 +32,11 @@ GstFlowReturn gst_fairmix_pads_push_rtcp (GstPad * src, GstBuffer * buffer);
  * asked for. */
 void gst_fairmix_pads_child_proxy_init (gpointer iface, gpointer data);
 
+/* Sets @flag of @element, or takes it away, under its lock, as all flags share a word.
+ * Returns: whether it was otherwise */
+gboolean gst_fairmix_element_set_flag (GstElement * element, guint flag,
+    gboolean set);
+
 /* Returns: (transfer full) (nullable): the nearest element with this name: in the
  * bin of @owner, or upwards */
 GstElement *gst_fairmix_find_element (GstElement * owner, const gchar * name);

@@ -178,6 +178,21 @@ prepare_to_mix (GstDpmClient * self, GstDpmPort * port, guint64 node,
   return TRUE;
 }
 
+/* Who only talks is a sink, and ends a pipeline with its voice, if it does not mix for
+ * others.  It is one before it starts, too: a bin starts sinks first, and what is not linked
+ * yet may send as soon as it has started. */
+static void
+count_pads (GstElement * element)
+{
+  GST_OBJECT_LOCK (element);
+  if (element->numsinkpads > 0 && element->numsrcpads == 0
+      && !GST_DPM_CLIENT (element)->may_mix)
+    GST_OBJECT_FLAG_SET (element, GST_ELEMENT_FLAG_SINK);
+  else
+    GST_OBJECT_FLAG_UNSET (element, GST_ELEMENT_FLAG_SINK);
+  GST_OBJECT_UNLOCK (element);
+}
+
 static gboolean
 gst_dpm_client_setup (GstDpmNode * node, GstDpmPort * port)
 {
@@ -226,8 +241,8 @@ gst_dpm_client_setup (GstDpmNode * node, GstDpmPort * port)
     return FALSE;
   self->server_peer = peer;
   g_atomic_int_set (&self->joined, FALSE);
-  gst_dpm_node_set_ends (node, (params.flags & FMX_JOIN_MAY_SEND) != 0,
-      (params.flags & FMX_JOIN_MAY_RECEIVE) == 0);
+  gst_dpm_node_set_ends (node, (params.flags & FMX_JOIN_MAY_SEND) != 0);
+  count_pads (GST_ELEMENT (self));
   if (!self->is_mixer)
     add_neighbour (self, peer);
   return TRUE;
@@ -419,17 +434,10 @@ gst_dpm_client_finalize (GObject * object)
   G_OBJECT_CLASS (gst_dpm_client_parent_class)->finalize (object);
 }
 
-/* Who only talks is a sink before it starts, too: a bin starts sinks first, and what is not
- * linked yet may send as soon as it has started. */
 static void
 gst_dpm_client_pads_changed (GstElement * element, GstPad * pad G_GNUC_UNUSED)
 {
-  GST_OBJECT_LOCK (element);
-  if (element->numsinkpads > 0 && element->numsrcpads == 0)
-    GST_OBJECT_FLAG_SET (element, GST_ELEMENT_FLAG_SINK);
-  else
-    GST_OBJECT_FLAG_UNSET (element, GST_ELEMENT_FLAG_SINK);
-  GST_OBJECT_UNLOCK (element);
+  count_pads (element);
 }
 
 static void

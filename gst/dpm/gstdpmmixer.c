@@ -224,7 +224,7 @@ gst_dpm_mixer_setup (GstDpmNode * node, GstDpmPort * port)
   self->node = gst_dpm_crypto_random_number ();
   self->hall.ssrc = g_random_int ();
   self->parent_peer = NULL;
-  gst_dpm_node_set_ends (node, FALSE, FALSE);   /* it may have ended before */
+  gst_dpm_node_set_ends (node, FALSE);  /* it may have ended before */
   fmx_join_mixer_params_default (&params);
   params.node = self->node;
   GST_OBJECT_LOCK (self);

@@ -9,6 +9,7 @@
 
 #include "gstdpmcrypto.h"
 #include "common/gstfairmixlock.h"
+#include "common/gstfairmixpads.h"
 
 GST_DEBUG_CATEGORY_STATIC (gst_dpm_node_debug);
 #define GST_CAT_DEFAULT gst_dpm_node_debug
@@ -143,14 +144,12 @@ gst_dpm_node_get_bitrate (GstDpmNode * self)
 }
 
 void
-gst_dpm_node_set_ends (GstDpmNode * self, gboolean ends, gboolean alone)
+gst_dpm_node_set_ends (GstDpmNode * self, gboolean ends)
 {
   gst_dpm_sink_set_ends (PRIVATE (self)->graph.sink, ends);
   /* a bin takes that from its elements when they are added, and not later */
-  if (ends && alone)
-    GST_OBJECT_FLAG_SET (self, GST_ELEMENT_FLAG_SINK);
-  else
-    GST_OBJECT_FLAG_UNSET (self, GST_ELEMENT_FLAG_SINK);
+  gst_fairmix_element_set_flag (GST_ELEMENT (self), GST_ELEMENT_FLAG_SINK,
+      FALSE);
 }
 
 guint
@@ -583,10 +582,8 @@ gst_dpm_node_release_pad (GstElement * element, GstPad * pad)
     priv->ears_pad = NULL;
   }
   GST_OBJECT_UNLOCK (self);
-  if (elements != NULL && is_voice) {
-    gst_dpm_node_set_ends (self, FALSE, FALSE); /* nobody waits for it */
+  if (elements != NULL && is_voice)
     GST_DPM_NODE_GET_CLASS (self)->voice (self, NULL);
-  }
   if (mixer_pad != NULL)
     gst_element_release_request_pad (priv->graph.mixer, mixer_pad);
   gst_clear_object (&mixer_pad);
@@ -626,11 +623,11 @@ end_without_ears (GstDpmNode * self, GstEvent * event)
   runs = priv->port != NULL;
   gst_fairmix_lock_release (&priv->lock);
   if (runs && !gst_dpm_node_has (self, GST_PAD_SRC)
-      && !GST_OBJECT_FLAG_IS_SET (self, GST_ELEMENT_FLAG_SINK)) {
+      && gst_fairmix_element_set_flag (GST_ELEMENT (self),
+          GST_ELEMENT_FLAG_SINK, TRUE)) {
     GstMessage *message = gst_message_new_eos (GST_OBJECT (self));
 
     gst_message_set_seqnum (message, gst_event_get_seqnum (event));
-    GST_OBJECT_FLAG_SET (self, GST_ELEMENT_FLAG_SINK);
     gst_element_post_message (GST_ELEMENT (self), message);
   }
 }

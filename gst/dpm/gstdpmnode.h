@@ -58,9 +58,9 @@ gboolean gst_dpm_node_get_voice (GstDpmNode * self, GstDpmVoice * voice);
 gboolean gst_dpm_node_has (GstDpmNode * self, GstPadDirection direction);
 guint gst_dpm_node_get_bitrate (GstDpmNode * self);
 
-/* @ends: our own voice ends what is sent; @alone: nobody hears anything here, so that a
- * pipeline has ended with it */
-void gst_dpm_node_set_ends (GstDpmNode * self, gboolean ends, gboolean alone);
+/* @ends: our own voice ends what is sent.  No pipeline waits for that, until it is flagged
+ * as a sink. */
+void gst_dpm_node_set_ends (GstDpmNode * self, gboolean ends);
 
 /* Returns: what to say of us to who is joined, of that which is the same for all */
 guint gst_dpm_node_get_join_flags (GstDpmNode * self);

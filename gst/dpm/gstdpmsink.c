@@ -9,6 +9,7 @@
 
 #include "gstdpmends.h"
 
+#include "common/gstfairmixpads.h"
 #include "fairmix/wire/fmx-contributor-time.h"
 
 #define RTP_CAPS "application/x-rtp, media=audio, encoding-name=OPUS, " \
@@ -133,10 +134,8 @@ gst_dpm_sink_set_ends (GstDpmSink * self, gboolean ends)
   GST_OBJECT_LOCK (self);
   self->ends = ends;
   GST_OBJECT_UNLOCK (self);
-  if (ends)
-    GST_OBJECT_FLAG_SET (self, GST_ELEMENT_FLAG_SINK);
-  else
-    GST_OBJECT_FLAG_UNSET (self, GST_ELEMENT_FLAG_SINK);
+  gst_fairmix_element_set_flag (GST_ELEMENT (self), GST_ELEMENT_FLAG_SINK,
+      ends);
 }
 
 static void

@@ -98,7 +98,7 @@ is_there (GstElement * source, const gchar * address, guint port)
 static void
 leave (GstElement * source)
 {
-  GST_OBJECT_FLAG_UNSET (source, GST_ELEMENT_FLAG_SOURCE);
+  gst_fairmix_element_set_flag (source, GST_ELEMENT_FLAG_SOURCE, FALSE);
   gst_element_set_locked_state (source, TRUE);
   gst_element_set_state (source, GST_STATE_NULL);
 }
@@ -111,7 +111,7 @@ join (GstElement * source, GstElement * owner)
   gst_element_set_start_time (source, gst_element_get_start_time (owner));
   gst_element_set_locked_state (source, FALSE);
   if (source->numsinkpads == 0)
-    GST_OBJECT_FLAG_SET (source, GST_ELEMENT_FLAG_SOURCE);
+    gst_fairmix_element_set_flag (source, GST_ELEMENT_FLAG_SOURCE, TRUE);
   if (!gst_element_sync_state_with_parent (source))
     GST_ELEMENT_WARNING (owner, RESOURCE, OPEN_READ,
         ("The element \"%s\" did not start.", GST_OBJECT_NAME (source)),
