@@ -191,18 +191,23 @@ run_events (FmxTime now)
         fmx_sim_bundle_run (&world.bundles[i], now);
 }
 
-/* What each second brings the first bundle, or the TCP in its place. */
+/* What each second brings the first bundle, or the TCP in its place; where there is less to
+ * say than fits, what it may send */
 static void
 note_climb (FmxTime now)
 {
-  uint64_t bytes = world.n_bundles > 0 ? world.bundles[0].received_bytes
+  const FmxSimBundle *bundle = &world.bundles[0];
+  uint64_t bytes = world.n_bundles > 0 ? bundle->received_bytes
       : world.tcps[world.draw->n_tcps].received_bytes;
 
   if (now < world.climb_due || world.n_climbs >= MAX_CLIMBS)
     return;
   world.climb_due = now + (FmxTime) CLIMB_WINDOW;
-  world.climb_bps[world.n_climbs++] = 8.0 * (double) (bytes
-      - world.climb_bytes) / fmx_time_to_s (CLIMB_WINDOW);
+  world.climb_bps[world.n_climbs++] = bundle->params.pauses
+      && bundle->params.behaviour == FMX_SIM_SELECTED
+      ? (double) fmx_rate_sender_target_bps (&bundle->sender)
+      : 8.0 * (double) (bytes - world.climb_bytes)
+      / fmx_time_to_s (CLIMB_WINDOW);
   world.climb_bytes = bytes;
 }
 

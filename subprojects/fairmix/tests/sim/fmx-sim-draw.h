@@ -105,7 +105,8 @@ typedef struct
  * @turns: likewise, because of who talks
  * @apart: voices that are separate, in the mean of time and bundles
  * @climb_s: from the first bundle's start, or that of the TCP in its place, until a second
- *     brings 0.8 of an equal share, or beside TCPs that lose packets of what one of them has
+ *     brings 0.8 of an equal share, or beside TCPs that lose packets of what one of them has;
+ *     of late talkers, who have little to say at first, until that may be sent
  * @start_queue_s: the longest queue of the first bundle's first 15 s
  * @ok: whether it is inside its family's targets
  *
