@@ -90,6 +90,7 @@ typedef struct
   FmxTime met_time;             /* a packet met half of too long a queue, the last time */
   /* draining */
   bool drain_own;               /* our own step made it show */
+  bool drain_others;            /* others have a part in it, as the first of these cuts knew */
   bool drain_starts;            /* who started made it show */
   bool drain_seen;              /* a packet came back that left after the cut */
   bool drains_late;             /* in vain, it seems: competing, and still the last cut */

@@ -261,6 +261,41 @@ test_who_made_it_show_again_waits_twice_as_long (void **state)
   assert_true (hold_after_another (3) < hold_after (4));
 }
 
+/* Returns: of the rate, what a second cut leaves for a queue that does not go; @path_bps: what
+ * the path carries */
+static double
+second_cut (bool own, bool lost, double path_bps)
+{
+  Told t = own ? told_raised (BPS) : told_calm (BPS);
+  double before_bps;
+
+  if (!own)
+    told_held (&t);
+  t.fb.path_bps = path_bps;
+  told_until (&t, FMX_RATE_SHORTQ_DRAINING, 60 * MS);
+  before_bps = t.rc.rate_bps;
+
+  if (lost)
+    told_lose (&t);
+  for (; t.rc.rate_bps >= before_bps; told_for (&t, STEP, 200 * MS))
+    assert_true (t.now < 30 * (FmxTime) S);
+  return t.rc.rate_bps / before_bps;
+}
+
+/* Who has come and does not give way as our like do keeps a rate: what is left beside it is
+ * less than what comes through while both fill the queue. */
+static void
+test_the_second_cut_is_deeper_beside_who_keeps_a_rate (void **state)
+{
+  (void) state;
+  assert_float_equal (second_cut (false, false, 0.0), 0.65, 1e-6);
+  assert_float_equal (second_cut (false, true, 0.0), 0.8, 1e-6);
+  assert_float_equal (second_cut (true, false, 0.0), 0.8, 1e-6);
+  /* our own step just when they came */
+  assert_float_equal (second_cut (true, false, 2.2 * BPS), 0.65, 1e-6);
+  assert_float_equal (second_cut (true, false, 1.8 * BPS), 0.8, 1e-6);
+}
+
 /* Returns: how often it cuts for a queue that does not go, until it competes */
 static unsigned
 cuts_in_vain (bool lost)
@@ -391,6 +426,7 @@ main (void)
         (test_a_queue_at_the_ceiling_that_is_known_is_nobody_else_s),
     cmocka_unit_test (test_climbs_an_interval_after_it_has_drained),
     cmocka_unit_test (test_who_made_it_show_again_waits_twice_as_long),
+    cmocka_unit_test (test_the_second_cut_is_deeper_beside_who_keeps_a_rate),
     cmocka_unit_test (test_two_cuts_in_vain_and_no_more),
     cmocka_unit_test (test_two_cuts_more_where_nothing_has_been_lost),
     cmocka_unit_test (test_a_queue_that_grows_has_no_time),
