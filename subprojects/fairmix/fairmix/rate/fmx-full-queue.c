@@ -73,7 +73,6 @@ fmx_full_queue_init (FmxFullQueue *full, double bps, FmxDuration rtt,
   full->rtt_time = now;
   full->mean_s = epoch_of (bps, full->rtt_s);
   full->n_epochs = 0;
-  full->last_s = 0.0;
   full->start = now;
 }
 
@@ -124,7 +123,6 @@ fmx_full_queue_note (FmxFullQueue *full, double receive_bps, FmxTime now)
     return false;
   full->mean_s = mean_with (full, receive_bps, now);
   full->n_epochs++;
-  full->last_s = passed_s;
   full->start = now;
   return true;
 }
@@ -136,14 +134,4 @@ fmx_full_queue_bps (const FmxFullQueue *full, double receive_bps,
   double epoch_s = fmax (full->mean_s, mean_with (full, receive_bps, now));
 
   return tcp_bps (epoch_s, receive_bps, path_bps, full->rtt_s);
-}
-
-double
-fmx_full_queue_reno_bps (const FmxFullQueue *full, FmxTime now)
-{
-  double epoch_s = fmax (full->last_s,
-      fmx_time_to_s (fmx_time_diff (now, full->start)));
-
-  return RENO * fmax (epoch_s - full->rtt_s, 0.0) / full->rtt_s * SEGMENT_BITS
-      / full->rtt_s;
 }

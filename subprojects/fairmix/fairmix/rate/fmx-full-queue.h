@@ -58,7 +58,6 @@ typedef struct
   /*< private >*/
   double mean_s;                /* of the epochs: E */
   unsigned n_epochs;
-  double last_s;                /* the last epoch, however long */
   FmxTime start;                /* of this epoch */
   double rtt_s;                 /* R */
   FmxTime rtt_time;
@@ -87,10 +86,6 @@ bool fmx_full_queue_note (FmxFullQueue * full, double receive_bps,
  * full now if that makes it greater; @path_bps: what the path carries, 0 = not known */
 double fmx_full_queue_bps (const FmxFullQueue * full, double receive_bps,
     double path_bps, FmxTime now);
-
-/** fmx_full_queue_reno_bps: Returns: what a Reno has on average whose window grew for as
- * long as the last epoch took, or this one so far, however much that is */
-double fmx_full_queue_reno_bps (const FmxFullQueue * full, FmxTime now);
 
 #ifdef __cplusplus
 }

@@ -22,8 +22,6 @@
                                  * mean; both, 0.42 and 1 before: of 144 tuned draws beside TCP
                                  * 83: 83, packets 65: 75, managed 81: 85, several 76: 76 */
 #define GIVE_BACK 0.7           /* of what one has beyond, at once */
-#define LINK_RENO 1.5           /* of the link; without, beside TCP 69: 67, packets 56: 54 */
-#define LINK_QUEUE (100 * FMX_MSECOND)  /* TCPs keep so long a one; our like do not */
 #define BREAKER_PART 0.6        /* a CUBIC behind a long queue has more than ten times the
                                  * equation's rate, which is where the breaker trips */
 #define LASTING_LOSS 0.1        /* beyond, a TCP spends its time in timeouts */
@@ -120,22 +118,13 @@ fmx_shortq_tcp_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
       fb->loss_event_rate) : fb->equation_bps;
 }
 
-/* Trains of ours between which as many packets of a TCP come each time are of one speed,
- * too, and then the link seems to carry less than a TCP has that keeps a queue and has grown for so long. */
 static double
-part_of_link_bps (const FmxRateController *rc, const FmxRateFeedback *fb,
-    FmxTime now)
+part_of_link_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
 {
-  double got_bps = fmx_shortq_got_bps (rc, fb);
+  double link_bps = fb->path_bps > 0.0 ? fb->path_bps : fb->bottleneck_bps;
 
-  if (fb->path_bps > 0.0)
-    return fmax (MOST_OF_LINK * fb->path_bps, GIVE_BACK * got_bps);
-  if (fb->bottleneck_bps <= 0.0
-      || (fmx_queue_sense_standing (&rc->state.shortq.queue) > LINK_QUEUE
-          && fmx_full_queue_reno_bps (&rc->state.shortq.full, now)
-          > LINK_RENO * fb->bottleneck_bps))
-    return HUGE_VAL;
-  return fmax (MOST_OF_LINK * fb->bottleneck_bps, GIVE_BACK * got_bps);
+  return link_bps <= 0.0 ? HUGE_VAL : fmax (MOST_OF_LINK * link_bps,
+      GIVE_BACK * fmx_shortq_got_bps (rc, fb));
 }
 
 /* Returns: X of who competes */
@@ -149,7 +138,7 @@ competing_bps (const FmxRateController *rc, const FmxRateFeedback *fb,
   if (bps <= 0.0)
     bps = fmx_shortq_pause_bps (rc, fb, now);
   if (bps <= 0.0)
-    bps = fmin (fmin (s->most_bps, part_of_link_bps (rc, fb, now)),
+    bps = fmin (fmin (s->most_bps, part_of_link_bps (rc, fb)),
         FULL_TIMES * fmx_full_queue_bps (&s->full, fb->receive_bps,
             fb->path_bps, now));
   if (fb->breaker_bps > 0.0)

@@ -50,24 +50,6 @@ test_short_epochs_give_what_reno_takes (void **state)
   assert_true (is_near (x, 0.75 * window * SEGMENT_BITS / rtt_s));
 }
 
-/* 61 s at 1 s: a Reno from 60 segments to 120, whatever comes through here */
-static void
-test_what_grew_for_long_has_much (void **state)
-{
-  FmxFullQueue full;
-
-  (void) state;
-  fmx_full_queue_init (&full, 50000.0, S, 0);
-  assert_true (fmx_full_queue_reno_bps (&full, 0) == 0.0);
-  assert_true (is_near (fmx_full_queue_reno_bps (&full, 61 * (FmxTime) S),
-          90.0 * SEGMENT_BITS));
-  assert_true (fmx_full_queue_note (&full, 50000.0, 61 * (FmxTime) S));
-  assert_true (is_near (fmx_full_queue_reno_bps (&full, 62 * (FmxTime) S),
-          90.0 * SEGMENT_BITS));
-  assert_true (fmx_full_queue_bps (&full, 50000.0, 0.0, 62 * (FmxTime) S)
-      < 20.0 * SEGMENT_BITS);
-}
-
 /* [RFC9438 4.2] K = cbrt (W (1 - 0.7) / 0.4) */
 static void
 test_long_ones_what_is_between_reno_and_cubic (void **state)
@@ -228,7 +210,6 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_short_epochs_give_what_reno_takes),
-    cmocka_unit_test (test_what_grew_for_long_has_much),
     cmocka_unit_test (test_long_ones_what_is_between_reno_and_cubic),
     cmocka_unit_test (test_who_would_have_too_much_as_a_cubic_is_a_reno),
     cmocka_unit_test (test_a_path_too_wide_for_renos_has_cubics),
