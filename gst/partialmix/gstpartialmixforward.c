@@ -92,10 +92,12 @@ queue_for_mix (GstPartialMix * self, GstPartialMixSinkPad * pad,
 /* Those who are not told again, since they are in it no more, would stay behind, and a voice
  * that comes out of it now would jump. */
 static void
-move_told (GstPartialMix * self, const GstPartialMixStream * mix)
+move_told (GstPartialMix * self, GstPartialMixStream * mix)
 {
   guint i;
 
+  if (mix->foretells != NULL)
+    gst_partial_mix_foretold_move (mix->foretells, mix->moved);
   for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
     GstPartialMixStream *stream = gst_partial_mix_table_at (&self->table, i);
 
@@ -117,7 +119,10 @@ align_streams (GstPartialMix * self, const Packet * packet, GstClockTime now)
     GstPartialMixStream *stream = gst_partial_mix_find_stream (self,
         packet->stream->neighbour, packet->times[i].ssrc);
 
-    if (stream != NULL && stream != packet->stream)
+    if (stream == NULL)
+      gst_partial_mix_stream_foretell (packet->stream, &packet->times[i],
+          packet->pos, now);
+    else if (stream != packet->stream)
       gst_partial_mix_stream_align (stream, packet->stream, &packet->times[i],
           packet->pos, now);
   }

@@ -12,6 +12,8 @@
 #include <string.h>
 
 #define UNKNOWN FMX_POSITION_UNKNOWN
+/* longer than any fade */
+#define LEAD_IN_S 1
 
 void
 gst_partial_mix_link_init (GstPartialMixLink * link, FmxHandoverWay way,
@@ -34,6 +36,11 @@ gst_partial_mix_link_placed (GstPartialMixLink * link,
 {
   if (!fmx_handover_waits_for (&link->handover, ext_ts))
     return;
+  /* what it leads in with fades in itself */
+  if (stream->leads_in && ext_ts >= LEAD_IN_S * stream->format.clock_rate) {
+    ext_ts -= LEAD_IN_S * stream->format.clock_rate;
+    pos -= LEAD_IN_S * (gint64) stream->rate_hz;
+  }
   fmx_handover_place (&link->handover, ext_ts, pos, stream->format.clock_rate,
       stream->rate_hz);
   stream->unsettled = TRUE;

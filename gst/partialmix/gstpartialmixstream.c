@@ -36,6 +36,7 @@ gst_partial_mix_stream_new (guint32 ssrc, GstPad * pad,
   stream->told_level = -1;
   fmx_select_activity_init (&stream->activity);
   fmx_alignment_init (&stream->alignment);
+  stream->foretold.told_at = GST_CLOCK_TIME_NONE;
   stream->info.gain = 1.0f;
   stream->info.pan = NAN;
   stream->next_pos = stream->leaves_at = FMX_POSITION_UNKNOWN;
@@ -79,6 +80,7 @@ gst_partial_mix_stream_unref (GstPartialMixStream * stream)
   g_queue_clear_full (&stream->queue,
       (GDestroyNotify) gst_partial_mix_packet_free);
   g_free (stream->playout);
+  g_free (stream->foretells);
   g_clear_pointer (&stream->path, gst_partial_mix_path_unref);
   clear_buffers (stream->recent);
   forget_latest (stream);
@@ -178,6 +180,12 @@ note_return (GstPartialMixStream * stream, GstPartialMixArrival * arrival)
     stream->leaves_at = FMX_POSITION_UNKNOWN;
 }
 
+static gboolean
+is_foretold (const GstPartialMixStream * stream)
+{
+  return GST_CLOCK_TIME_IS_VALID (stream->foretold.told_at);
+}
+
 gboolean
 gst_partial_mix_stream_arrive (GstPartialMixStream * stream,
     GstPartialMixArrival * arrival, GstRTPBuffer * rtp, GstClockTime now)
@@ -204,6 +212,9 @@ gst_partial_mix_stream_arrive (GstPartialMixStream * stream,
   arrival->ext_ts = fmx_serial_extend32 (&stream->ts_serial,
       gst_rtp_buffer_get_timestamp (rtp));
 
+  if (!stream->started && is_foretold (stream) && stream->foretold.time.mixed)
+    stream->leaves_at = gst_util_uint64_scale_int ((guint64)
+        stream->foretold.at, (gint) stream->rate_hz, GST_SECOND);
   if (!stream->started || arrival->ext_seq >= stream->next_seq) {
     stream->started = TRUE;
     stream->next_seq = arrival->ext_seq + 1;
@@ -387,14 +398,31 @@ gst_partial_mix_stream_get_place (const GstPartialMixStream * stream,
   return stream->started && *next_pos != FMX_POSITION_UNKNOWN;
 }
 
+static GstClockTimeDiff
+time_at (const GstPartialMixStream * stream, gint64 pos)
+{
+  return (GstClockTimeDiff) gst_util_uint64_scale_int ((guint64) pos,
+      GST_SECOND, (gint) stream->rate_hz);
+}
+
+static void
+tell_alignment (GstPartialMixStream * stream,
+    const GstPartialMixForetold * told)
+{
+  gint32 ahead = (gint32) (told->time.timestamp - (guint32) stream->next_ts);
+
+  fmx_alignment_tell (&stream->alignment, told->at
+      - media_of (stream, stream->next_ts + (guint64) (gint64) ahead),
+      told->time.mixed, told->told_at);
+}
+
 void
 gst_partial_mix_stream_align (GstPartialMixStream * stream,
     GstPartialMixStream * mix, const FmxContributorTime * time, gint64 pos,
     GstClockTime now)
 {
+  const GstPartialMixForetold told = { *time, time_at (stream, pos), now };
   gint32 ahead = (gint32) (time->timestamp - (guint32) stream->next_ts);
-  GstClockTime at = gst_util_uint64_scale_int ((guint64) pos, GST_SECOND,
-      (gint) stream->rate_hz);
 
   /* not if that was told before it came out of the mix */
   if (time->mixed && stream->leaves_at == FMX_POSITION_UNKNOWN
@@ -408,9 +436,44 @@ gst_partial_mix_stream_align (GstPartialMixStream * stream,
   stream->told_by = mix->key;
   mix->tells = TRUE;
   if (stream->anchored)
-    fmx_alignment_tell (&stream->alignment, (GstClockTimeDiff) at
-        - media_of (stream, stream->next_ts + (guint64) (gint64) ahead),
-        time->mixed, now);
+    tell_alignment (stream, &told);
+}
+
+void
+gst_partial_mix_stream_foretell (GstPartialMixStream * mix,
+    const FmxContributorTime * time, gint64 pos, GstClockTime now)
+{
+  const GstPartialMixForetold told = { *time, time_at (mix, pos), now };
+
+  if (mix->foretells == NULL)
+    mix->foretells = g_new0 (GstPartialMixForetellings, 1);
+  mix->tells = TRUE;
+  gst_partial_mix_foretold_note (mix->foretells, &told);
+}
+
+void
+gst_partial_mix_stream_come_out (GstPartialMixStream * stream,
+    GstPartialMixStream * mix, GstClockTime now)
+{
+  GstPartialMixForetold told;
+
+  if (mix->foretells == NULL || mix->neighbour != stream->neighbour
+      || !gst_partial_mix_foretold_take (mix->foretells, stream->ssrc, &told)
+      || now > told.told_at + FMX_ALIGNMENT_HOLDS)
+    return;
+  stream->foretold = told;
+  stream->told_at = told.told_at;
+  stream->told_by = mix->key;
+}
+
+/* Its playout has just begun. */
+static void
+recall (GstPartialMixStream * stream)
+{
+  if (!is_foretold (stream))
+    return;
+  tell_alignment (stream, &stream->foretold);
+  stream->foretold.told_at = GST_CLOCK_TIME_NONE;
 }
 
 void
@@ -450,8 +513,10 @@ gst_partial_mix_stream_enqueue (GstPartialMixStream * stream,
   };
   FmxPlayoutDecision decision;
 
-  if (!stream->anchored)
+  if (!stream->anchored) {
     begin_playout (stream, arrival->ext_ts, media);
+    recall (stream);
+  }
   packet.media = (FmxTime) MAX (0, media_of (stream, arrival->ext_ts));
   take_place (stream, stream->last_arrival);
   packet.duration = (FmxDuration) gst_util_uint64_scale_int

@@ -18,6 +18,7 @@
 #include "fairmix/wire/fmx-contributor-time.h"
 
 #include "gstpartialmixcodec.h"
+#include "gstpartialmixforetold.h"
 #include "gstpartialmixidentity.h"
 #include "gstpartialmixpath.h"
 #include "gstpartialmixvoice.h"
@@ -147,6 +148,8 @@ typedef struct
   GstClockTime told_at;         /* that, running time */
   guint n_unheard;              /* packets since then */
   gboolean leads_in;            /* see #GstPartialMixVoice */
+  GstPartialMixForetellings *foretells; /* of those who have not come so far, or NULL */
+  GstPartialMixForetold foretold;       /* of it, before it came */
 
   struct
   {
@@ -176,6 +179,14 @@ FmxRestartVerdict gst_partial_mix_stream_check (GstPartialMixStream * stream,
 /* Notes an arrival; FALSE if the packet is not to be used (malformed). */
 gboolean gst_partial_mix_stream_arrive (GstPartialMixStream * stream,
     GstPartialMixArrival * arrival, GstRTPBuffer * rtp, GstClockTime now);
+
+/* @stream comes for the first time: it stays where @mix told that it is, if it did. */
+void gst_partial_mix_stream_come_out (GstPartialMixStream * stream,
+    GstPartialMixStream * mix, GstClockTime now);
+
+/* @mix tells of a stream that it does not come beside. */
+void gst_partial_mix_stream_foretell (GstPartialMixStream * mix,
+    const FmxContributorTime * time, gint64 pos, GstClockTime now);
 
 /* Sets wire_bps: what it costs to forward, in bits per second on the wire;
  * once for all neighbours that ask at the same time. */

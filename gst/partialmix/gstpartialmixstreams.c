@@ -217,6 +217,20 @@ gst_partial_mix_rename_streams (GstPartialMix * self,
   }
 }
 
+/* It may have been in a mix all the time. */
+static void
+come_out (GstPartialMix * self, GstPartialMixStream * stream, GstClockTime now)
+{
+  guint i;
+
+  for (i = 0; i < gst_partial_mix_table_n_slots (&self->table); i++) {
+    GstPartialMixStream *mix = gst_partial_mix_table_at (&self->table, i);
+
+    if (mix != NULL && mix != stream)
+      gst_partial_mix_stream_come_out (stream, mix, now);
+  }
+}
+
 static GstPartialMixStream *
 add_stream (GstPartialMix * self, GstPartialMixSinkPad * pad,
     GstBuffer * buffer, GstRTPBuffer * rtp, const GstPartialMixFormat * format,
@@ -243,6 +257,8 @@ add_stream (GstPartialMix * self, GstPartialMixSinkPad * pad,
   g_hash_table_insert (pad->streams, GUINT_TO_POINTER (ssrc), stream);
 
   identify (self, pad, stream);
+  if (self->settings.align)
+    come_out (self, stream, now);
   for (i = 0; i < self->listeners->len; i++)
     gst_partial_mix_listener_init_link (g_ptr_array_index (self->listeners, i),
         stream, now);

@@ -278,6 +278,32 @@ GST_START_TEST (test_jitter_moves_nobody_but_the_first_time)
 
 GST_END_TEST;
 
+/* Who listens has heard nothing of its own of it before, and is not told again soon. */
+GST_START_TEST (test_who_was_in_a_mix_from_the_first_stays_where_it_is)
+{
+  for (guint later = 0; later < SECOND; later += 7) {
+    VoiceChain *chain = voice_chain_new (L16, "align=true", RIG_L16, TRUE);
+    const guint leaves = 3 * SECOND + later;
+    gdouble lag;
+    Ear ear;
+
+    voice_chain_mix (chain, TRUE);
+    voice_chain_play (chain);
+    chain->deaf = TRUE;         /* to its first packet, before there were others */
+    voice_chain_run (chain, 10);
+    chain->deaf = FALSE;
+    voice_chain_run (chain, leaves - 10);
+    voice_chain_mix (chain, FALSE);
+    voice_chain_run (chain, 2 * SECOND);
+    ear_listen (&ear, chain);
+    lag = find_lag (&ear, leaves - 20);
+    check_in_place (&ear, leaves - 30, leaves + 2 * SECOND - 5, lag);
+    ear_clear (&ear);
+  }
+}
+
+GST_END_TEST;
+
 /* Where a voice is in a mix is told once a second.  When that comes later from now on, and
  * is played later, it has moved before it is told again. */
 GST_START_TEST (test_a_voice_leaves_a_mix_that_has_moved_where_that_is)
@@ -453,8 +479,8 @@ partialmix_alignment_suite (void)
   tcase_add_test (tc, test_who_comes_out_of_a_mix_brings_what_was_before);
   tcase_add_test (tc, test_what_was_before_goes_no_further_than_to_who_asked);
   tcase_add_test (tc, test_jitter_moves_nobody_but_the_first_time);
-  tcase_add_test (tc,
-      test_a_voice_leaves_a_mix_that_has_moved_where_that_is);
+  tcase_add_test (tc, test_who_was_in_a_mix_from_the_first_stays_where_it_is);
+  tcase_add_test (tc, test_a_voice_leaves_a_mix_that_has_moved_where_that_is);
   tcase_add_test (tc, test_a_listener_who_comes_late_aligns);
   tcase_add_test (tc, test_what_tells_may_be_lost);
   tcase_add_test (tc, test_a_mixer_that_lies_is_believed_so_far);

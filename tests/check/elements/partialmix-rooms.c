@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Rooms of partialmix that know neither the element nor its pads: who is believed
- * to be who, payload types, the numbers of one link, who is in a mix, settings.
+ * to be who, payload types, the numbers of one link, who is in a mix, what a mix foretells,
+ * settings.
  * The table and the selection are in partialmix-table.c, the voice in
  * partialmix-voice.c. */
 #include "../gstfairmixcheck.h"
 
+#include "partialmix/gstpartialmixforetold.h"
 #include "partialmix/gstpartialmixidentity.h"
 #include "partialmix/gstpartialmixlink.h"
 #include "partialmix/gstpartialmixmembers.h"
@@ -240,6 +242,64 @@ GST_START_TEST (test_a_setting_is_what_it_was_set_to)
 
 GST_END_TEST;
 
+static void
+foretell (GstPartialMixForetellings * all, guint32 ssrc, gboolean mixed,
+    GstClockTime now)
+{
+  const GstPartialMixForetold told = {
+    .time = {.ssrc = ssrc,.timestamp = ssrc + (guint32) now,.mixed = mixed},
+    .at = (GstClockTimeDiff) now,
+    .told_at = now,
+  };
+
+  gst_partial_mix_foretold_note (all, &told);
+}
+
+GST_START_TEST (test_what_was_foretold_is_kept_until_it_comes)
+{
+  GstPartialMixForetellings all = {.n = 0 };
+  GstPartialMixForetold told;
+
+  fail_if (gst_partial_mix_foretold_take (&all, 1, &told));
+  foretell (&all, 1, TRUE, 10);
+  foretell (&all, 2, FALSE, 20);
+  foretell (&all, 2, FALSE, 30);
+  foretell (&all, 1, FALSE, 40);        /* it has left the mix, and is on its way */
+  gst_partial_mix_foretold_move (&all, -3);
+  fail_unless (gst_partial_mix_foretold_take (&all, 1, &told));
+  fail_unless (told.time.mixed);
+  fail_unless_equals_int64 (told.at, 10 - 3);
+  fail_unless_equals_uint64 (told.told_at, 40);
+  fail_unless (gst_partial_mix_foretold_take (&all, 2, &told));
+  fail_if (told.time.mixed);
+  fail_unless_equals_int64 (told.at, 30 - 3);
+  fail_if (gst_partial_mix_foretold_take (&all, 1, &told));
+}
+
+GST_END_TEST;
+
+/* Whoever mixes may name as many as there are. */
+GST_START_TEST (test_no_more_is_foretold_than_fits)
+{
+  GstPartialMixForetellings all = {.n = 0 };
+  GstPartialMixForetold told;
+  guint32 ssrc;
+
+  for (ssrc = 1; ssrc <= GST_PARTIAL_MIX_MAX_FORETOLD; ssrc++)
+    foretell (&all, ssrc, TRUE, ssrc);
+  foretell (&all, 1, TRUE, 500);
+  for (ssrc = 1000; ssrc < 1010; ssrc++)
+    foretell (&all, ssrc, TRUE, ssrc);
+  fail_unless_equals_int (all.n, GST_PARTIAL_MIX_MAX_FORETOLD);
+  fail_unless (gst_partial_mix_foretold_take (&all, 1, &told));
+  for (ssrc = 2; ssrc <= 11; ssrc++)
+    fail_if (gst_partial_mix_foretold_take (&all, ssrc, &told));
+  fail_unless (gst_partial_mix_foretold_take (&all, 12, &told));
+  fail_unless (gst_partial_mix_foretold_take (&all, 1009, &told));
+}
+
+GST_END_TEST;
+
 static Suite *
 partialmix_rooms_suite (void)
 {
@@ -256,6 +316,8 @@ partialmix_rooms_suite (void)
   tcase_add_test (tc, test_a_reserved_payload_type_is_the_mixes);
   tcase_add_test (tc, test_a_link_numbers_on_after_a_stay_in_the_mix);
   tcase_add_test (tc, test_the_same_members_have_the_same_key);
+  tcase_add_test (tc, test_what_was_foretold_is_kept_until_it_comes);
+  tcase_add_test (tc, test_no_more_is_foretold_than_fits);
   tcase_add_test (tc, test_a_setting_is_what_it_was_set_to);
   return s;
 }
