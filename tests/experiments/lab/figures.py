@@ -72,8 +72,15 @@ def _save(fig, path):
     plt.close(fig)
 
 
+LEGEND_CHARACTERS = 48          # beside a panel's title
+
+
 def _legend(axis):
-    """Above the panel, where no curve is."""
+    """Above the panel, where no curve is; below its title if both are too long."""
+    labels = axis.get_legend_handles_labels()[1]
+    if sum(map(len, labels)) > LEGEND_CHARACTERS:
+        axis.set_title(axis.get_title(loc='left'), loc='left',
+                       fontweight='normal', pad=20)
     axis.legend(loc='lower right', bbox_to_anchor=(1, 1), ncol=6,
                 borderaxespad=0, columnspacing=1.2, handlelength=1.5)
 
