@@ -592,6 +592,7 @@ gst_partial_mix_stream_flush (GstPartialMixStream * stream)
   clear_buffers (stream->recent);
   forget_latest (stream);
   stream->leaves_at = FMX_POSITION_UNKNOWN;
+  stream->foretold.told_at = GST_CLOCK_TIME_NONE;
   stream->anchored = FALSE;
   stream->fresh = TRUE;
   stream->started = FALSE;

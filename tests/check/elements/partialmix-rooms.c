@@ -278,6 +278,51 @@ GST_START_TEST (test_what_was_foretold_is_kept_until_it_comes)
 
 GST_END_TEST;
 
+/* Returns: whether the stream's next packet is for a decoder alone */
+static gboolean
+arrives_unheard (GstPartialMixStream * stream)
+{
+  GstBuffer *buffer = gst_rtp_buffer_new_allocate (2 * 960, 0, 0);
+  GstPartialMixArrival arrival = {.buffer = buffer,.level = -1 };
+  GstRTPBuffer rtp = GST_RTP_BUFFER_INIT;
+
+  fail_unless (gst_rtp_buffer_map (buffer, GST_MAP_READ, &rtp));
+  fail_unless (gst_partial_mix_stream_arrive (stream, &arrival, &rtp, 60));
+  gst_rtp_buffer_unmap (&rtp);
+  gst_buffer_unref (buffer);
+  return arrival.unheard;
+}
+
+/* @anew: it begins anew before it is heard.  Returns: whether what comes first is for a
+ * decoder alone */
+static gboolean
+comes_out (gboolean anew)
+{
+  const FmxContributorTime time = {.ssrc = 2,.timestamp = 0,.mixed = TRUE };
+  GstPad *pad = gst_object_ref_sink (gst_pad_new ("sink_0", GST_PAD_SINK));
+  GstPartialMixStream *mix = gst_partial_mix_stream_new (1, pad, &l16, 48000);
+  GstPartialMixStream *voice = gst_partial_mix_stream_new (2, pad, &l16, 48000);
+  gboolean unheard;
+
+  gst_partial_mix_stream_foretell (mix, &time, 0, 40);
+  gst_partial_mix_stream_come_out (voice, mix, 50);
+  if (anew)
+    gst_partial_mix_stream_flush (voice);
+  unheard = arrives_unheard (voice);
+  gst_partial_mix_stream_unref (mix);
+  gst_partial_mix_stream_unref (voice);
+  gst_object_unref (pad);
+  return unheard;
+}
+
+GST_START_TEST (test_who_begins_anew_comes_out_of_no_mix)
+{
+  fail_unless (comes_out (FALSE));
+  fail_if (comes_out (TRUE));
+}
+
+GST_END_TEST;
+
 /* Whoever mixes may name as many as there are. */
 GST_START_TEST (test_no_more_is_foretold_than_fits)
 {
@@ -317,6 +362,7 @@ partialmix_rooms_suite (void)
   tcase_add_test (tc, test_a_link_numbers_on_after_a_stay_in_the_mix);
   tcase_add_test (tc, test_the_same_members_have_the_same_key);
   tcase_add_test (tc, test_what_was_foretold_is_kept_until_it_comes);
+  tcase_add_test (tc, test_who_begins_anew_comes_out_of_no_mix);
   tcase_add_test (tc, test_no_more_is_foretold_than_fits);
   tcase_add_test (tc, test_a_setting_is_what_it_was_set_to);
   return s;
