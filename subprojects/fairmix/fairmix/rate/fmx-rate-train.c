@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#define LASTS_S 0.012           /* long beside the 1/1024 s in which arrivals are told */
+#define LASTS_S FMX_RATE_TRAIN_LASTS_S
 #define SURER_BITS 3000.0       /* where the path may have widened: 12 ms at 250 kbit/s; party.sh used
                                  * 62 to 81 % of 260 kbit/s, with them 74 to 83 */
 #define SURER_TIME (10 * FMX_SECOND)
@@ -22,10 +22,9 @@
 #define LOOKS_LEAST 4u
 #define LOOKS_LEAST_S 0.006     /* six steps of the clock */
 #define LOOKS_LAST (30 * FMX_SECOND)
-#define BUCKET_BYTES 1600.0     /* a small bucket, of a packet of 1500 and its headers ... */
-#define SOONER 1.5              /* ... has let it pass: where others fill it the first come as late as
-                                 * the rest; figures 4 to 6 were heard with PESQ 3.12 and 3.24
-                                 * without, with it 3.28 and 3.30 */
+#define SOONER 1.5              /* a small bucket has let it pass: where others fill it the
+                                 * first come as late as the rest; figures 4 to 6 were heard with
+                                 * PESQ 3.12 and 3.24 without, with it 3.28 and 3.30 */
 #define LOOK_GROWTH 4.0         /* of the next, where one passed in less than half of LASTS_S */
 #define LOOK_MOST_BPS 10e6
 #define TRY_LEAST_BITS 4000.0   /* 50 ms at 80 kbit/s: a packet of media between them is not all;
@@ -319,7 +318,7 @@ fmx_rate_train_came (FmxRateTrain *train, FmxTime time)
     train->first_came = time;
   if (train->n_came++ == 0 || time > train->last_came)
     train->last_came = time;
-  if (train->n_came <= ceil (BUCKET_BYTES / train->packet_bytes)) {
+  if (train->n_came <= ceil (FMX_RATE_TRAIN_BUCKET_BYTES / train->packet_bytes)) {
     train->head_came = train->last_came;
     train->n_head = train->n_came;
   }

@@ -19,6 +19,14 @@ extern "C" {
 #define FMX_RATE_TRAIN_LEAST 68u
 #define FMX_RATE_TRAIN_MOST 295u
 
+/** FMX_RATE_TRAIN_LASTS_S: seconds that one takes at the rate it is made for: long beside
+ * the 1/1024 s in which arrivals are told */
+#define FMX_RATE_TRAIN_LASTS_S 0.012
+
+/** FMX_RATE_TRAIN_BUCKET_BYTES: what a small token bucket lets pass at once: a packet of
+ * 1500 bytes and its headers */
+#define FMX_RATE_TRAIN_BUCKET_BYTES 1600.0
+
 /** FMX_RATE_TRAIN_KNOWN: so many trains are remembered: the last two, and those that tell
  * what the path was like before */
 #define FMX_RATE_TRAIN_KNOWN 5u
