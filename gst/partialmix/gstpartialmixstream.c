@@ -108,19 +108,49 @@ gst_partial_mix_stream_check (GstPartialMixStream * stream, GstRTPBuffer * rtp,
       stream->source != NULL ? 0 : (FmxDuration) RESTART_SILENCE, now);
 }
 
+static FmxStreamCostPacket
+cost_of (const GstPartialMixStream * stream, guint wire_bytes,
+    guint32 duration_ts, gboolean silent)
+{
+  return (FmxStreamCostPacket) {
+  .wire_bytes = wire_bytes,.duration =
+        (FmxDuration) gst_util_uint64_scale_int (duration_ts, GST_SECOND,
+        (gint) stream->format.clock_rate),.silent = silent,};
+}
+
+static guint
+wire_bytes_of (GstBuffer * buffer)
+{
+  return (guint) gst_buffer_get_size (buffer) + FMX_IP_UDP_BYTES;
+}
+
 static void
 note_cost (GstPartialMixStream * stream, GstPartialMixArrival * arrival,
     GstClockTime now)
 {
-  const FmxStreamCostPacket packet = {
-    .wire_bytes = arrival->wire_bytes,
-    .duration = (FmxDuration) gst_util_uint64_scale_int (arrival->duration_ts,
-        GST_SECOND, (gint) stream->format.clock_rate),
-    .silent = arrival->silent,
-  };
+  const FmxStreamCostPacket packet = cost_of (stream, arrival->wire_bytes,
+      arrival->duration_ts, arrival->silent);
 
   fmx_stream_cost_add (&stream->cost, &packet, now);
   stream->last_arrival = now;
+}
+
+void
+gst_partial_mix_stream_weigh_first (GstPartialMixStream * stream,
+    GstBuffer * buffer, GstRTPBuffer * rtp, GstClockTime now)
+{
+  guint size = gst_rtp_buffer_get_payload_len (rtp);
+  FmxStreamCostPacket packet = cost_of (stream, wire_bytes_of (buffer),
+      gst_partial_mix_format_duration (&stream->format,
+          gst_rtp_buffer_get_payload (rtp), size),
+      gst_partial_mix_format_is_dtx (&stream->format, size));
+  FmxStreamCost cost = stream->cost;
+
+  if (packet.duration == 0)
+    return;
+  fmx_stream_cost_add (&cost, &packet, now);
+  stream->wire_bps = fmx_stream_cost_bps (&cost, now);
+  stream->weighed_at = now;
 }
 
 static void
@@ -167,8 +197,7 @@ gst_partial_mix_stream_arrive (GstPartialMixStream * stream,
       gst_rtp_buffer_get_seq (rtp));
   arrival->renumbered = arrival->seq != gst_rtp_buffer_get_seq (rtp);
   arrival->marker = gst_rtp_buffer_get_marker (rtp);
-  arrival->wire_bytes = (guint) gst_buffer_get_size (arrival->buffer)
-      + FMX_IP_UDP_BYTES;
+  arrival->wire_bytes = wire_bytes_of (arrival->buffer);
   arrival->duration_ts = gst_partial_mix_format_duration (&stream->format,
       payload, arrival->payload_size);
   if (arrival->duration_ts == 0)

@@ -193,6 +193,11 @@ void gst_partial_mix_stream_foretell (GstPartialMixStream * mix,
 void gst_partial_mix_stream_weigh (GstPartialMixStream * stream,
     GstClockTime now);
 
+/* The same of a new one, by the first packet, which has not arrived: who hears it, and
+ * how, is decided before. */
+void gst_partial_mix_stream_weigh_first (GstPartialMixStream * stream,
+    GstBuffer * buffer, GstRTPBuffer * rtp, GstClockTime now);
+
 /* Whether its cost or its level moved noticeably since this was last so. */
 gboolean gst_partial_mix_stream_is_news (GstPartialMixStream * stream,
     GstClockTime now);

@@ -233,9 +233,10 @@ come_out (GstPartialMix * self, GstPartialMixStream * stream, GstClockTime now)
 
 static GstPartialMixStream *
 add_stream (GstPartialMix * self, GstPartialMixSinkPad * pad,
-    GstBuffer * buffer, guint32 ssrc, const GstPartialMixFormat * format,
+    GstBuffer * buffer, GstRTPBuffer * rtp, const GstPartialMixFormat * format,
     GstClockTime now)
 {
+  guint32 ssrc = gst_rtp_buffer_get_ssrc (rtp);
   GstPartialMixStream *stream = gst_partial_mix_stream_new (ssrc, GST_PAD (pad),
       format, self->settings.rate_hz);
   guint i;
@@ -261,6 +262,7 @@ add_stream (GstPartialMix * self, GstPartialMixSinkPad * pad,
   for (i = 0; i < self->listeners->len; i++)
     gst_partial_mix_listener_init_link (g_ptr_array_index (self->listeners, i),
         stream, now);
+  gst_partial_mix_stream_weigh_first (stream, buffer, rtp, now);
   link_stream (self, stream, now);
   message_stream (self, stream, "added",
       stream->out_ssrc != ssrc ? GST_PARTIAL_MIX_STREAM_COLLISION
@@ -473,7 +475,7 @@ gst_partial_mix_lookup (GstPartialMix * self, GstPartialMixSinkPad * pad,
     return NULL;
   }
   gst_partial_mix_check_rate (self, format.encoding);
-  return add_stream (self, pad, buffer, ssrc, &format, now);
+  return add_stream (self, pad, buffer, rtp, &format, now);
 }
 
 void

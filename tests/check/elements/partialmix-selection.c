@@ -76,6 +76,29 @@ GST_START_TEST (test_no_more_becomes_separate_than_lasts)
 
 GST_END_TEST;
 
+/* A packet of its own would have the listener begin a stream that goes at once. */
+GST_START_TEST (test_who_comes_and_has_no_room_is_mixed_from_the_first_packet)
+{
+  Rig *rig = rig_new ("mix-encoding=l16");
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+
+  rig_set_target (listener, RIG_L16_MIX_BPS + RIG_L16_BPS);
+  rig_talkers (rig, 1, 4, RIG_L16);
+  rig_play (rig);
+  rig_run (rig, 10);
+  fail_unless_equals_int (rig_pad_stat (listener, "n-separate"), 1);
+  rig_count_messages (rig, "fairmix-selection");
+  rig_talkers (rig, 5, 1, RIG_L16);
+  rig_run (rig, 20);
+  fail_unless_equals_int (rig_count_packets (listener, 105), 0);
+  fail_unless_equals_int (rig_pad_stat (listener, "n-separate"), 1);
+  fail_unless_equals_int (rig_pad_stat (listener, "n-mixed"), 4);
+  fail_unless_equals_int (rig_count_messages (rig, "fairmix-selection"), 1);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 /* whether even the leanest mix is too much is the controller's to say */
 GST_START_TEST (test_any_target_but_0_carries_a_mix)
 {
@@ -316,6 +339,8 @@ partialmix_selection_suite (void)
   suite_add_tcase (suite, tc);
   tcase_add_test (tc, test_target_events_are_obeyed_at_once);
   tcase_add_test (tc, test_no_more_becomes_separate_than_lasts);
+  tcase_add_test (tc,
+      test_who_comes_and_has_no_room_is_mixed_from_the_first_packet);
   tcase_add_test (tc, test_any_target_but_0_carries_a_mix);
   tcase_add_test (tc, test_whose_talkers_they_are_holds_at_once);
   tcase_add_test (tc, test_what_talkers_are_called_holds_at_once);
