@@ -8,9 +8,6 @@
  * crowd would hold as long as somebody keeps the queue. */
 #define MOST_HOLDS (60 * FMX_SECOND)
 #define DEAD_ZONE 0.1
-#define LATE_CUTS 2u            /* where who came keeps their rate: figures 4 to 6 2.96 and 3.09,
-                                 * with them 3.05 and 3.09 */
-#define FALLS 0.9               /* of what stood an interval ago: the cut goes on to drain it */
 /* Half of the longest hold; halved and doubled: -0.4 and -0.4 points in the mean of all
  * families, own flows 96: 96, 88 (tests/sim/constants.py) */
 #define SHORT (4 * FMX_SECOND)
@@ -24,23 +21,6 @@
 /* Of the path: nothing tells how many BBRs there are, but this is 0.56 of what one of them has,
  * and 2.25 times what each of four.  0.35 and 0.38: beside BBR 86: 85, 81 (of 96) */
 #define BBR_PART 0.36
-
-/* Two cuts were in vain, it seemed, and yet the queue has only fallen since: if another
- * helps, nobody has to compete.  Returns: whether it has come to that */
-static bool
-cuts_late (FmxRateController *rc, const FmxRateFeedback *fb)
-{
-  FmxRateShortqState *s = &rc->state.shortq;
-
-  if (!s->drains_late || s->n_late >= LATE_CUTS
-      || fmx_queue_sense_standing (&s->queue) >= s->decided_queue
-      || rc->rate_bps <= MARGIN * rc->params.min_bps)
-    return false;
-  s->n_late++;
-  fmx_shortq_lower (rc, FMX_SHORTQ_CUT_OTHERS * fmx_shortq_used_bps (rc, fb),
-      FMX_RATE_DOWN_DELAY);
-  return true;
-}
 
 /* What one of several found where nobody else was is its part of what they had together,
  * not the path: half of that says nothing of a fair part, and the others' is another. */
@@ -62,8 +42,7 @@ fmx_shortq_begin_to_compete (FmxRateController *rc,
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_COMPETING, now);
   fmx_full_queue_init (&s->full, fmax (rc->rate_bps,
           was_alone ? HALF * s->alone_bps : 0.0), fb->rtt_median, now);
-  s->decided_queue = fmx_queue_sense_standing (&s->queue);
-  s->drains_late = s->overrun = false;
+  s->overrun = false;
   s->most_bps = s->hold >= HOLD_MAX && s->ceiling_bps > 0.0
       && !is_coupled (rc, now) ? MOST_OF_CEILING * s->ceiling_bps : rc->params.max_bps;
   s->most_until = now + (FmxTime) MOST_HOLDS;
@@ -112,8 +91,6 @@ fmx_shortq_compete (FmxRateController *rc, const FmxRateFeedback *fb,
     s->most_bps *= 2.0;
     s->most_until = now + (FmxTime) MOST_HOLDS;
   }
-  if (fmx_shortq_drains_late (rc, fb, now))
-    return;
   if (rc->rate_bps * (1.0 - DEAD_ZONE) > allowed) {
     fmx_shortq_obey (rc, fb, allowed, now);
   } else if (fmx_time_diff (now, s->short_since) > SHORT) {
@@ -122,13 +99,8 @@ fmx_shortq_compete (FmxRateController *rc, const FmxRateFeedback *fb,
   } else if (fmx_shortq_pause_bps (rc, fb, now) > 0.0) {
     fmx_shortq_grow (rc, fb, allowed, PAUSE_GROWTH, now);
   } else if (fmx_shortq_is_due (rc, fb, step_rtts (rc, fb), now)) {
-    bool falls = s->drains_late && (double) fmx_queue_sense_standing (&s->queue)
-        < FALLS * (double) s->decided_queue;
-    bool cut = cuts_late (rc, fb);
-
     s->decided = now;
-    s->decided_queue = fmx_queue_sense_standing (&s->queue);
-    if (!falls && !cut && allowed > rc->rate_bps * (1.0 + DEAD_ZONE))
+    if (allowed > rc->rate_bps * (1.0 + DEAD_ZONE))
       fmx_shortq_raise (rc, fb, fmin (allowed,
               (1.0 + HALF) * rc->rate_bps), now);
   }

@@ -30,9 +30,6 @@
                                  * 0.8, with it 3.32, 3.28 and 3.29; beside BBR, held out, 85: 90 */
 #define OTHERS_AGAIN (20 * FMX_SECOND)  /* [-0.9, -0.4]; steps 62: 58, 58 */
 #define OVERRUN_TIME (2 * FMX_SECOND)   /* a full queue of a second, at half the rate */
-#define LATE_LIMITS 2           /* so long a queue drains late; a shorter one may be the top of a TCP's:
-                                 * beside TCP 69: 67 without */
-#define RISES (5 * FMX_MSECOND) /* more than that, and somebody else fills the queue */
 #define FOREIGN_PART 0.5        /* of what the path carries: others have the rest */
 #define FOREIGN_TRAIN 0.7       /* of the fastest packets: so it is of late, too */
 #define FOREIGN_QUEUES 3u       /* so many queues tell of a TCP ... */
@@ -234,7 +231,7 @@ fmx_shortq_begin_to_drain (FmxRateController *rc,
   s->drain_starts = s->mode == FMX_RATE_SHORTQ_STARTING;
   s->n_drains = s->mode == FMX_RATE_SHORTQ_DRAINING ? s->n_drains + 1 : 1;
   fmx_shortq_enter (rc, FMX_RATE_SHORTQ_DRAINING, now);
-  s->drain_seen = s->drains_late = false;
+  s->drain_seen = false;
   s->recover_bps = 0.0;
   s->drain_start = now;
   s->drain_expected_s = 0.0;
@@ -261,7 +258,7 @@ fmx_shortq_drain_narrowed (FmxRateController *rc, double from_bps,
   s->n_drains = 0;              /* the next one is the first that is in vain */
   s->drain_own = true;
   s->drain_from_bps = from_bps;
-  s->drain_seen = s->drains_late = false;
+  s->drain_seen = false;
   s->drain_start = now;
   s->drain_expected_s = s->excess_s = 0.0;
   s->drain_bps = s->drain_most_bps = came_bps;
@@ -379,22 +376,16 @@ expect (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 
 /* Another cut, or somebody else fills the queue, and is not of our kind. */
 static void
-drained_nothing (FmxRateController *rc, const FmxRateFeedback *fb,
-    FmxDuration standing, FmxTime now)
+drained_nothing (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 {
   FmxRateShortqState *s = &rc->state.shortq;
   bool can_cut = rc->rate_bps > MARGIN * rc->params.min_bps;
   unsigned most = fmx_shortq_has_lost (s, now) ? DRAINS : DRAINS_LOSSLESS;
 
-  if (s->n_drains < most && can_cut) {
+  if (s->n_drains < most && can_cut)
     fmx_shortq_begin_to_drain (rc, fb, now);
-  } else if (can_cut || fmx_shortq_has_to_compete (rc, fb, now)) {
+  else if (can_cut || fmx_shortq_has_to_compete (rc, fb, now))
     fmx_shortq_begin_to_compete (rc, fb, now);
-    s->drains_late = standing < s->drain_queue
-        && s->drain_queue > LATE_LIMITS * fmx_shortq_queue_limit (rc, fb);
-    s->late_queue = standing;
-    s->n_late = 0;
-  }
 }
 
 void
@@ -438,29 +429,5 @@ fmx_shortq_drain (FmxRateController *rc, const FmxRateFeedback *fb,
       && fmx_time_diff (now, s->drain_start) < DRAIN_MAX)
     return;
   else
-    drained_nothing (rc, fb, standing, now);
-}
-
-bool
-fmx_shortq_drains_late (FmxRateController *rc, const FmxRateFeedback *fb,
-    FmxTime now)
-{
-  FmxRateShortqState *s = &rc->state.shortq;
-  FmxDuration standing = fmx_queue_sense_standing (&s->queue);
-
-  if (s->raised > s->drain_start || standing > s->late_queue + RISES)
-    s->drains_late = false;
-  if (!s->drains_late)
-    return false;
-  if (standing < s->late_queue)
-    s->late_queue = standing;
-  expect (rc, fb, now);
-  if (standing >= fmx_shortq_queue_limit (rc, fb) / 2)
-    return false;
-  s->drains_late = false;
-  if (fmx_time_to_s (s->drain_queue - standing) > s->drain_expected_s)
-    return false;
-  s->constant_time = now;
-  drained (rc, fb, now);
-  return true;
+    drained_nothing (rc, fb, now);
 }

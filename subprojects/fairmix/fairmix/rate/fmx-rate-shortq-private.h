@@ -172,12 +172,6 @@ void fmx_shortq_follow_hold (FmxRateController *rc, const FmxRateFeedback *fb,
 void fmx_shortq_drain (FmxRateController *rc, const FmxRateFeedback *fb,
     double allowed, FmxTime now);
 
-/* Competing: the last cut drains the queue after all, though not as fast as if nobody else
- * were there: who shares the link keeps its rate, and is no TCP.  Returns: whether it has,
- * and nobody has to compete */
-bool fmx_shortq_drains_late (FmxRateController *rc, const FmxRateFeedback *fb,
-    FmxTime now);
-
 void fmx_shortq_climb_or_drain (FmxRateController *rc,
     const FmxRateFeedback *fb, double allowed, FmxTime now);
 

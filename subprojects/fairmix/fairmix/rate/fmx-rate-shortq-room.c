@@ -27,15 +27,14 @@
 #define ASKS 0.6                /* of the ceiling: less says nothing of what stands there */
 
 /* Whoever fills it gave way once, or has filled it for long, or nobody knows what the path
- * carries; and our last cut does not drain it: a burst of padding would keep the queue of who
- * keeps a rate. */
+ * carries. */
 static bool
 is_filled_by_others (const FmxRateController *rc, const FmxRateFeedback *fb,
     FmxTime now)
 {
   const FmxRateShortqState *s = &rc->state.shortq;
 
-  return s->mode == FMX_RATE_SHORTQ_COMPETING && !s->drains_late
+  return s->mode == FMX_RATE_SHORTQ_COMPETING
       && (s->full.n_epochs > 0 || fb->bottleneck_bps <= 0.0
       || fmx_time_diff (now, s->long_since) >= STANDS_LONG)
       && fmx_queue_sense_standing (&s->queue)

@@ -61,7 +61,6 @@ typedef struct
   FmxRateShortqMode mode;
   FmxQueueSense queue;
   FmxTime decided;              /* last step up, or decision against it */
-  FmxDuration decided_queue;    /* competing: what stood then */
   FmxTime raised;
   FmxTime obeyed;               /* last fall to X */
   FmxTime halved;               /* last fall for losses, or for silence ... */
@@ -93,10 +92,7 @@ typedef struct
   bool drain_others;            /* others have a part in it, as the first of these cuts knew */
   bool drain_starts;            /* who started made it show */
   bool drain_seen;              /* a packet came back that left after the cut */
-  bool drains_late;             /* in vain, it seems: competing, and still the last cut */
-  FmxDuration late_queue;       /* the least since */
-  unsigned n_late;              /* cuts since */
-  FmxTime constant_time;        /* it drained late, the last time */
+  FmxTime constant_time;        /* many cuts drained it slowly, the last time */
   unsigned n_drains;            /* in a row, in vain */
   FmxTime drain_start;
   FmxTime drain_time;

@@ -398,53 +398,6 @@ test_who_competes_asks_at_once_where_nobody_knows (void **state)
   assert_near (t.rc.look_bps, 2.0 * t.rc.rate_bps);
 }
 
-/* A queue that only falls after two cuts, too slowly, and does so faster after another one is
- * not a TCP's; one that stands is. */
-static void
-test_another_cut_where_the_queue_sinks (void **state)
-{
-  (void) state;
-  for (unsigned sinks = 0; sinks < 2; sinks++) {
-    Told t = told_calm (400e3);
-    FmxDuration queue = 200 * MS;
-    double rate_bps;
-
-    told_until (&t, FMX_RATE_SHORTQ_DRAINING, queue);
-    while (told_mode (&t) != FMX_RATE_SHORTQ_COMPETING)
-      told_for (&t, STEP, queue -= MS / 5);
-    rate_bps = t.rc.rate_bps;
-    for (unsigned i = 0; i < 60; i++)
-      told_for (&t, STEP, sinks ? queue -= MS / 5 : queue);
-    if (sinks)
-      assert_near (t.rc.rate_bps, 0.8 * rate_bps);
-    else
-      assert_true (t.rc.rate_bps >= rate_bps);
-  }
-}
-
-/* ... and it keeps a rate: a ninth of the path is no floor. */
-static void
-test_who_drains_late_is_beside_who_keeps_a_rate (void **state)
-{
-  Told t = told_calm (400e3);
-  FmxDuration queue = 200 * MS;
-  double rate_bps;
-
-  (void) state;
-  told_lose (&t);
-  told_until (&t, FMX_RATE_SHORTQ_DRAINING, queue);
-  while (told_mode (&t) != FMX_RATE_SHORTQ_COMPETING)
-    told_for (&t, STEP, queue -= MS / 5);
-  while (told_mode (&t) == FMX_RATE_SHORTQ_COMPETING) {
-    assert_true (queue > 0);
-    told_for (&t, STEP, queue -= MS);
-  }
-  rate_bps = t.rc.rate_bps;
-  t.fb.path_bps = 9.0 * 4.0 * rate_bps;
-  told_for (&t, 2 * S, 0);
-  assert_true (t.rc.rate_bps < 1.5 * rate_bps);
-}
-
 int
 main (void)
 {
@@ -471,8 +424,6 @@ main (void)
     cmocka_unit_test (test_who_was_overrun_was_alone_before),
     cmocka_unit_test (test_who_competes_asks_what_the_path_carries),
     cmocka_unit_test (test_who_competes_asks_at_once_where_nobody_knows),
-    cmocka_unit_test (test_another_cut_where_the_queue_sinks),
-    cmocka_unit_test (test_who_drains_late_is_beside_who_keeps_a_rate),
   };
 
   return cmocka_run_group_tests_name ("rate/rate-shortq-compete", tests, NULL,
