@@ -10,11 +10,13 @@
 #define DEAD_ZONE 0.1
 /* Half of the longest hold; halved and doubled: -0.4 and -0.4 points in the mean of all
  * families, own flows 96: 96, 88 (tests/sim/constants.py) */
-#define SHORT (4 * FMX_SECOND)
+#define SHORT_TIME (4 * FMX_SECOND)
 #define COUPLED_TIME (10 * FMX_SECOND)  /* dpmmixer says it each 400 ms */
-#define EACH_S 2.0              /* steps up, where a long queue makes 7 round trips longer ... */
+#define EACH_S 1.0              /* steps up, where a long queue makes 7 round trips longer ... */
 #define EACH_RTTS 2.5           /* ... but by when this one shows, as at the start; beside TCP
                                  * 71: 73, with 0.5 s and 1 RTT 71 */
+#define GROWTH 2.0              /* who gave way to a TCP begins with next to nothing; 1.5 each 2 s:
+                                 * in time beside others 33: 29 */
 
 #define PAUSE (500 * FMX_MSECOND)       /* TCPs that pause leave no queue for so long */
 #define PAUSE_GROWTH 1.5
@@ -93,7 +95,7 @@ fmx_shortq_compete (FmxRateController *rc, const FmxRateFeedback *fb,
   }
   if (rc->rate_bps * (1.0 - DEAD_ZONE) > allowed) {
     fmx_shortq_obey (rc, fb, allowed, now);
-  } else if (fmx_time_diff (now, s->short_since) > SHORT) {
+  } else if (fmx_time_diff (now, s->short_since) > SHORT_TIME) {
     fmx_shortq_enter (rc, FMX_RATE_SHORTQ_CALM, now);
     s->ceiling_bps = 0.0;
   } else if (fmx_shortq_pause_bps (rc, fb, now) > 0.0) {
@@ -101,7 +103,6 @@ fmx_shortq_compete (FmxRateController *rc, const FmxRateFeedback *fb,
   } else if (fmx_shortq_is_due (rc, fb, step_rtts (rc, fb), now)) {
     s->decided = now;
     if (allowed > rc->rate_bps * (1.0 + DEAD_ZONE))
-      fmx_shortq_raise (rc, fb, fmin (allowed,
-              (1.0 + HALF) * rc->rate_bps), now);
+      fmx_shortq_raise (rc, fb, fmin (allowed, GROWTH * rc->rate_bps), now);
   }
 }

@@ -25,7 +25,8 @@
 #define DRAINS_LOSSLESS 4u      /* ... and where nothing has been lost of late: a TCP would have lost
                                  * something before; figures 4 to 6 were heard with PESQ 3.30 and
                                  * 3.11 without, with it 3.30 and 3.30 */
-#define CUT_AGAIN 0.65          /* of what comes through, where others have a part in it and nothing is
+#define CUT_OTHERS 0.8          /* of what comes through: who has not climbed, or cut in vain */
+#define CUT_AGAIN 0.65          /* ... where others have a part in it and nothing is
                                  * lost: figures 4 to 6 were heard with PESQ 3.29, 3.27 and 3.13 at
                                  * 0.8, with it 3.32, 3.28 and 3.29; beside BBR, held out, 85: 90 */
 #define OTHERS_AGAIN (20 * FMX_SECOND)  /* [-0.9, -0.4]; steps 62: 58, 58 */
@@ -201,7 +202,7 @@ cut_part (FmxRateController *rc, const FmxRateFeedback *fb, bool starts,
     return cut_own (rc, own_queue_s (rc, fb, starts, now), now);
   if (s->n_drains == 2 && s->drain_others && !fmx_shortq_has_lost (s, now))
     return CUT_AGAIN;
-  return FMX_SHORTQ_CUT_OTHERS;
+  return CUT_OTHERS;
 }
 
 void

@@ -11,7 +11,6 @@
                                  * doubled: alone 79: 71, 71, steps 62: 46, 62
                                  * (tests/sim/constants.py) */
 #define CUT_OWN 0.85            /* of what the receiver got */
-#define FMX_SHORTQ_CUT_OTHERS 0.8       /* of the same: who has not climbed, or cut in vain */
 #define NEAR_CEILING 0.95
 #define SAME_CEILING 0.1
 #define HOLD_MIN (2 * FMX_SECOND)

@@ -41,9 +41,10 @@ is_filled_by_others (const FmxRateController *rc, const FmxRateFeedback *fb,
       > fmx_shortq_queue_limit (rc, fb) / 2;
 }
 
-/* A queue showed, and trains that are made for the rate are over at once: the path carries
- * far more than that and others fill it, or a bucket let them pass.  While a queue of our
- * own drains a train would fill it anew, as it would beside who keeps a rate. */
+/* A queue showed, or was full when the first packet came to it, and trains that are made for
+ * the rate are over at once: the path carries far more than that and others fill it, or a
+ * bucket let them pass.  While a queue of our own drains a train would fill it anew, as it
+ * would beside who keeps a rate. */
 static bool
 may_have_little (const FmxRateController *rc, const FmxRateFeedback *fb,
     FmxTime now)
@@ -51,7 +52,8 @@ may_have_little (const FmxRateController *rc, const FmxRateFeedback *fb,
   const FmxRateShortqState *s = &rc->state.shortq;
 
   return s->mode != FMX_RATE_SHORTQ_COMPETING
-      && s->mode != FMX_RATE_SHORTQ_DRAINING && s->ceiling_bps > 0.0
+      && s->mode != FMX_RATE_SHORTQ_DRAINING
+      && (s->ceiling_bps > 0.0 || fmx_shortq_has_lost (s, now))
       && !fmx_shortq_is_beside_constant (rc, now)
       && fb->link_bps <= 0.0 && fb->bottleneck_bps <= 0.0
       && rc->rate_bps < CHECK_MOST_BPS

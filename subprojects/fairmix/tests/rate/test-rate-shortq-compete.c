@@ -34,7 +34,7 @@ test_a_queue_that_falls_by_a_third_is_not_full (void **state)
     t.fb.new_loss_event = i % STEPS == 0;
     told_for (&t, STEP, 300 * MS - 100 * MS * (i % STEPS) / STEPS);
   }
-  assert_true (t.rc.rate_bps > 2.0 * 1.5 * 12000.0 / 0.35);
+  assert_true (t.rc.rate_bps > 2.5 * 1.15 * 1.5 * 12000.0 / 0.35);
 }
 
 /* A saw-tooth between 20 and 300 ms of four seconds; losses in its lower half
@@ -134,24 +134,24 @@ test_stays_within_a_tenth_of_what_is_allowed (void **state)
 }
 
 static void
-test_falls_at_once_and_rises_by_a_half_in_two_seconds (void **state)
+test_falls_at_once_and_doubles_in_a_second (void **state)
 {
-  Told low = told_allowed (0.85), high = told_allowed (2.0);
+  Told low = told_allowed (0.85), high = told_allowed (3.0);
 
   (void) state;
   told_for (&low, 350 * MS, 200 * MS);
   assert_bps (&low, 0.85 * 400e3);
 
-  told_for (&high, 2000 * MS - STEP, 200 * MS); /* 7 round trips are 2.1 s */
+  told_for (&high, 1000 * MS - STEP, 200 * MS); /* 7 round trips are 2.1 s */
   assert_bps (&high, 400e3);
   told_for (&high, STEP, 200 * MS);
-  assert_bps (&high, 1.5 * 400e3);
-  told_for (&high, 2000 * MS, 200 * MS);
   assert_bps (&high, 2.0 * 400e3);
+  told_for (&high, 1000 * MS, 200 * MS);
+  assert_bps (&high, 3.0 * 400e3);
 }
 
 /* Seven round trips where that is sooner, two and a half where the queue is so long that
- * they take more than two seconds: a queue of a second and a half took a minute. */
+ * they take more than a second: a queue of a second and a half took a minute. */
 static void
 test_how_soon_it_rises_again_depends_on_the_round_trip (void **state)
 {
@@ -159,8 +159,8 @@ test_how_soon_it_rises_again_depends_on_the_round_trip (void **state)
   {
     FmxDuration queue, due;
   } cases[] = {
-    {100 * MS, 1400 * MS},
-    {500 * MS, 2000 * MS},
+    {20 * MS, 850 * MS},        /* told each 50 ms */
+    {300 * MS, 1000 * MS},
     {1500 * MS, 4000 * MS},
   };
 
@@ -191,7 +191,7 @@ test_afterwards_it_climbs_as_where_nothing_is_known (void **state)
   told_limit (&t, 400e3);       /* and has it, beside whoever is there */
   told_until (&t, FMX_RATE_SHORTQ_COMPETING, 200 * MS);
   told_for (&t, 60 * S, 200 * MS);
-  assert_bps (&t, 400e3);
+  assert_true (t.rc.rate_bps > 0.9 * 400e3 && t.rc.rate_bps <= 400e3);
   told_limit (&t, 1e9);
   told_while (&t, FMX_RATE_SHORTQ_COMPETING, 0);
   bps = t.rc.rate_bps;
@@ -409,8 +409,7 @@ main (void)
     cmocka_unit_test (test_one_loss_does_not_hide_the_dips_after_it),
     cmocka_unit_test (test_random_losses_count_at_the_mean_round_trip),
     cmocka_unit_test (test_stays_within_a_tenth_of_what_is_allowed),
-    cmocka_unit_test
-        (test_falls_at_once_and_rises_by_a_half_in_two_seconds),
+    cmocka_unit_test (test_falls_at_once_and_doubles_in_a_second),
     cmocka_unit_test (test_how_soon_it_rises_again_depends_on_the_round_trip),
     cmocka_unit_test (test_afterwards_it_climbs_as_where_nothing_is_known),
     cmocka_unit_test

@@ -220,7 +220,10 @@ test_what_a_path_carries_is_checked_where_nothing_else_tells (void **state)
 
   (void) state;
   told_for (&t, STEP, 0);
-  assert_true (t.rc.check_bps <= 0.0);  /* there was no queue */
+  assert_true (t.rc.check_bps <= 0.0);  /* there was no queue, ... */
+  told_lose (&t);
+  told_for (&t, 2 * STEP, 0);
+  assert_true (t.rc.check_bps > 0.0);   /* ... or it was full from the first packet on */
   t = told_ceiling (400e3, 1);
   told_for (&t, STEP, 0);
   assert_true (t.rc.check_bps > 1.9 * t.rc.rate_bps);

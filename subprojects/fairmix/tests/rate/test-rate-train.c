@@ -240,6 +240,18 @@ test_trains_tell_what_a_path_carries_that_others_fill (void **state)
   }
 }
 
+/* Each of the first ones is over within a step of the clock. */
+static void
+test_trains_of_who_has_next_to_nothing_tell_of_a_wide_path (void **state)
+{
+  Path path = begin (10e6);
+
+  (void) state;
+  look (&path, 200e3, 100e3, 60 * S, false);
+  assert_true (fabs (fmx_rate_train_path_bps (&path.train, path.now) / 10e6
+          - 1.0) < 0.15);
+}
+
 /* Nobody fills it, and a shaper lets two thirds of a train pass at once. */
 static void
 test_what_passes_in_a_small_bucket_is_not_what_a_path_carries (void **state)
@@ -274,6 +286,15 @@ test_a_path_that_others_fill_is_not_known_by_trains_that_lost (void **state)
 }
 
 static void
+assert_may_check_after (const Path *path, FmxDuration since)
+{
+  FmxTime due = path->train.look_begun + (FmxTime) since;
+
+  assert_false (fmx_rate_train_may_check (&path->train, due));
+  assert_true (fmx_rate_train_may_check (&path->train, due + 1));
+}
+
+static void
 test_who_checks_a_path_leaves_time_for_other_trains (void **state)
 {
   Path path = begin (5e6);
@@ -283,10 +304,10 @@ test_who_checks_a_path_leaves_time_for_other_trains (void **state)
   assert_true (fmx_rate_train_may_check (&path.train, path.now));
   look (&path, 1e6, 1e6, 100 * MS, false);
   assert_int_equal (path.n, 1);
-  assert_false (fmx_rate_train_may_check (&path.train, path.now + 3
-          * (FmxTime) S));
-  assert_true (fmx_rate_train_may_check (&path.train, path.now + 4
-          * (FmxTime) S + 1));
+  assert_may_check_after (&path, 2 * S);        /* four tell what it carries */
+  look (&path, 1e6, 1e6, 5 * S, false);
+  assert_true (fmx_rate_train_path_bps (&path.train, path.now) > 0.0);
+  assert_may_check_after (&path, 4 * S);
 }
 
 /* It has become narrow: the next train is no longer than one of those who know nothing. */
@@ -321,6 +342,8 @@ main (void)
     cmocka_unit_test (test_a_link_that_is_too_fast_for_the_clock_is_not_known),
     cmocka_unit_test (test_who_does_not_ask_gets_none),
     cmocka_unit_test (test_trains_tell_what_a_path_carries_that_others_fill),
+    cmocka_unit_test
+        (test_trains_of_who_has_next_to_nothing_tell_of_a_wide_path),
     cmocka_unit_test
         (test_what_passes_in_a_small_bucket_is_not_what_a_path_carries),
     cmocka_unit_test (test_a_path_that_others_fill_is_not_known_by_trains_that_lost),
