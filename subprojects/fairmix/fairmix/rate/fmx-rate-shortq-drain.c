@@ -325,8 +325,7 @@ drained (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
         * (fmx_rate_hold_took (&rc->hold) > 0 ? NEAR_CEILING : RECOVERY);
   rc->is_narrow = s->n_drains == 0 || (s->overrun && s->own_time == now);
   s->overrun = false;
-  s->hold = s->n_drains > 0 && is_same_ceiling (s) && s->drain_own
-      ? 2 * s->hold : HOLD_MIN;
+  s->hold = is_same_ceiling (s) && s->drain_own ? 2 * s->hold : HOLD_MIN;
   if (s->hold > most)
     s->hold = most;
   s->ceiling_bps = s->widest_bps = s->drain_most_bps;
