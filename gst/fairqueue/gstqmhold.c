@@ -4,6 +4,7 @@
 #endif
 
 #include "gstqmhold.h"
+#include "gstqminner.h"
 #include "gstqmtypes.h"
 
 #define MARK "fairmix-playout-mark"
@@ -116,11 +117,13 @@ gboolean
 gst_qm_turn_begin (const GstQmTurn * turn, GstElement * inner,
     GstPad * inner_sink)
 {
+  const GstQmInnerDelay none = { 0, 0, 0 };
   gboolean marked = TRUE;
 
   if (turn->ends) {
     set_active (inner, FALSE, turn->offset);
-    g_object_set (inner, "latency", 0, "mode", GST_QM_MODE_BUFFER, NULL);
+    gst_qm_inner_set_delay (inner, &none, TRUE);
+    g_object_set (inner, "mode", GST_QM_MODE_BUFFER, NULL);
     marked = GST_PAD_EVENTFUNC (inner_sink) (inner_sink,
         GST_OBJECT_CAST (inner), gst_event_new_custom
         (GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty (MARK)));

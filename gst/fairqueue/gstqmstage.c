@@ -9,6 +9,7 @@
 #include "common/gstfairmixpause.h"
 #include "gstqmarrival.h"
 #include "gstqmhold.h"
+#include "gstqminner.h"
 #include "gst/common/gstfairmixlock.h"
 
 #define DROP_MESSAGES "post-drop-messages"
@@ -19,13 +20,12 @@ typedef struct
   guint64 n_late, n_duplicates;
 } GstQmRefused;
 
-/* What the inner one is set to: timestamps go to @ts_offset by @step a packet; 0: at once */
+/* What the inner one is set to; what steers it, or did, goes at once, and only what is
+ * asked for goes in steps */
 typedef struct
 {
   GstQmTurn turn;
-  guint latency_ms;
-  GstClockTimeDiff ts_offset;
-  guint64 step;
+  GstQmInnerDelay delay;
 } GstQmInner;
 
 struct _GstQmStage
@@ -227,48 +227,19 @@ gst_qm_stage_query_in (GstPad * pad, GstObject * parent, GstQuery * query)
 
 /* --- on the way out --- */
 
-/* What is missing is waited for by both together, as they are at that moment: in
- * between it is rather given up too soon than waited for too long. */
-static void
-set_inner_delay (GstElement * inner, const GstQmInner * to)
-{
-  guint latency_ms;
-
-  g_object_get (inner, "latency", &latency_ms, NULL);
-  if (to->latency_ms > latency_ms)
-    g_object_set (inner, "ts-offset", to->ts_offset, "latency", to->latency_ms,
-        NULL);
-  else
-    g_object_set (inner, "latency", to->latency_ms, "ts-offset", to->ts_offset,
-        NULL);
-}
-
-/* What steers the inner one, or did, goes at once; only what is asked for goes in steps. */
-static void
-set_inner (GstElement * inner, const GstQmInner * to, gboolean at_once)
-{
-  g_object_set (inner, "max-ts-offset-adjustment",
-      at_once ? (guint64) 0 : to->step, NULL);
-  set_inner_delay (inner, to);
-  if (at_once && to->step > 0)
-    g_object_set (inner, "max-ts-offset-adjustment", to->step, NULL);
-}
-
 /* Returns: FALSE if it may go on holding packets back */
 static gboolean
 set_inner_in_turn (GstQmStage * self, const GstQmInner * to, gboolean at_once)
 {
-  guint before_ms = to->latency_ms;
+  guint before_ms = gst_qm_inner_get_latency (self->inner);
   gboolean ended;
 
-  if (to->turn.ends)
-    g_object_get (self->inner, "latency", &before_ms, NULL);
-  g_atomic_int_set (&self->turning, to->turn.ends);
+  g_atomic_int_set (&self->turning, TRUE);
   ended = gst_qm_turn_begin (&to->turn, self->inner, self->inner_sink);
-  set_inner (self->inner, to, at_once);
+  gst_qm_inner_set_delay (self->inner, &to->delay, at_once || to->turn.ends);
   g_atomic_int_set (&self->turning, FALSE);
   gst_qm_turn_finish (&to->turn, self->inner);
-  if (before_ms != to->latency_ms)
+  if (before_ms != to->delay.latency_ms)
     gst_element_post_message (self->inner,
         gst_message_new_latency (GST_OBJECT (self->inner)));
   return ended;
@@ -284,13 +255,13 @@ gst_qm_stage_take_inner (GstQmStage * self)
 
   gst_qm_hold_take_turn (&self->hold, &to.turn);
   if (settings->active) {
-    to.latency_ms = (guint) (steering->cover / GST_MSECOND);
-    to.ts_offset = gst_qm_steering_ts_offset (steering);
-    to.step = 0;
+    to.delay.latency_ms = (guint) (steering->cover / GST_MSECOND);
+    to.delay.ts_offset = gst_qm_steering_ts_offset (steering);
+    to.delay.step = 0;
   } else {
-    to.latency_ms = (guint) (settings->fixed_delay / GST_MSECOND);
-    to.ts_offset = settings->ts_offset;
-    to.step = settings->max_ts_offset_adjustment;
+    to.delay.latency_ms = (guint) (settings->fixed_delay / GST_MSECOND);
+    to.delay.ts_offset = settings->ts_offset;
+    to.delay.step = settings->max_ts_offset_adjustment;
   }
   return to;
 }

@@ -49,7 +49,7 @@ guint64 gst_qm_stage_set_active (GstQmStage * stage, gboolean active,
  * it buffers.  It may be posted by another thread that posts one. */
 void gst_qm_stage_say_percent (GstQmStage * stage, GstMessage * message);
 
-/* Returns: whether the inner one's latency is another for a moment only */
+/* Returns: whether the inner one's latency is being changed, and is another in a moment */
 gboolean gst_qm_stage_is_turning (GstQmStage * stage);
 
 /* Before the pads are made active, and after that */

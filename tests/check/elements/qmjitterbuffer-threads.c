@@ -320,6 +320,127 @@ GST_START_TEST (test_who_leaves_and_joins_at_a_time_is_in_the_group)
 
 GST_END_TEST;
 
+/* --- how long the inner one waits for what is missing --- */
+
+#define STEP (5 * (GstClockTimeDiff) MS)
+#define N_GAPS 8
+
+static struct
+{
+  GstHarness *h;
+  guint n, n_gaps;              /* packets pushed; of those behind a gap, still to come */
+  GstClockTimeDiff least, most;
+  void (*set_property) (GObject * object, guint id, const GValue * value,
+      GParamSpec * pspec);
+} waits;
+
+static GstClockTimeDiff
+get_wait (GObject * inner)
+{
+  guint latency_ms;
+  gint64 ts_offset;
+
+  g_object_get (inner, "latency", &latency_ms, "ts-offset", &ts_offset, NULL);
+  return latency_ms * (GstClockTimeDiff) MS + ts_offset;
+}
+
+/* Each time it is told another time, a packet comes behind one that is missing. */
+static void
+set_and_lose_one (GObject * object, guint id, const GValue * value,
+    GParamSpec * pspec)
+{
+  GstClockTimeDiff wait;
+
+  waits.set_property (object, id, value, pspec);
+  if (!g_str_equal (pspec->name, "latency")
+      && !g_str_equal (pspec->name, "ts-offset"))
+    return;
+  wait = get_wait (object);
+  waits.least = MIN (waits.least, wait);
+  waits.most = MAX (waits.most, wait);
+  if (waits.n_gaps > 0) {
+    waits.n_gaps--;
+    waits.n += 2;
+    push (waits.h, waits.n, 0);
+  }
+}
+
+static void
+watch_waits (GstHarness * h, GObject * inner)
+{
+  GObjectClass *klass = G_OBJECT_GET_CLASS (inner);
+
+  waits.h = h;
+  waits.least = waits.most = get_wait (inner);
+  waits.set_property = klass->set_property;
+  klass->set_property = set_and_lose_one;
+}
+
+static void
+check_waits (GObject * inner, GstClockTimeDiff before)
+{
+  G_OBJECT_GET_CLASS (inner)->set_property = waits.set_property;
+  fail_unless (waits.least >= 0);
+  fail_unless (waits.most <= MAX (before, get_wait (inner)) + STEP);
+}
+
+static void
+stop_and_start_adapting (GstElement * element)
+{
+  g_object_set (element, "adaptation", FALSE, NULL);
+  g_object_set (element, "adaptation", TRUE, NULL);
+}
+
+static void
+buffer_for_a_moment (GstElement * element)
+{
+  g_object_set (element, "mode", 2, NULL);
+  g_object_set (element, "mode", 1, NULL);
+}
+
+static void
+pause_for_a_moment (GstElement * element)
+{
+  guint64 last;
+
+  g_signal_emit_by_name (element, "set-active", FALSE, (guint64) 0, &last);
+  g_signal_emit_by_name (element, "set-active", TRUE, (guint64) 0, &last);
+}
+
+/* Below nothing it would take what comes for lost; and what is behind a gap is not to wait
+ * for the latency of the whole. */
+GST_START_TEST (test_its_wait_changes_without_a_moment_of_another)
+{
+  static void (*const change[]) (GstElement * element) = {
+    stop_and_start_adapting, buffer_for_a_moment, pause_for_a_moment
+  };
+  GstHarness *h = harness_new ("qmjitterbuffer latency=150");
+  GstElement *element = gst_harness_find_element (h, "qmjitterbuffer");
+  GObject *inner = GST_BIN (element)->children->data;
+  GstClockTimeDiff before;
+
+  waits.n = 0;
+  waits.n_gaps = N_GAPS;
+  watch_waits (h, inner);
+  push (h, 0, 0);
+  for (guint i = 0; i <= N_GAPS; i++)
+    pull_due (h, 2 * i);
+  check_waits (inner, 0);
+  fail_unless_equals_int (waits.n_gaps, 0);
+  fail_unless_equals_uint64 (stat_of (h, "num-lost"), N_GAPS);
+
+  before = MAX (get_wait (inner), 150 * (GstClockTimeDiff) MS);
+  watch_waits (h, inner);
+  change[__i__] (element);
+  push (h, waits.n + 1, 0);
+  pull_due (h, waits.n + 1);
+  check_waits (inner, before);
+  gst_object_unref (element);
+  harness_free (h);
+}
+
+GST_END_TEST;
+
 static Suite *
 qmjitterbuffer_threads_suite (void)
 {
@@ -333,6 +454,11 @@ qmjitterbuffer_threads_suite (void)
   tcase_add_test (tc, test_what_is_lost_at_the_start_holds_up_none);
   tcase_add_test (tc, test_of_two_modes_at_a_time_the_last_one_holds);
   tcase_add_test (tc, test_who_leaves_and_joins_at_a_time_is_in_the_group);
+
+  tc = tcase_create ("how long the inner one waits for what is missing");
+  suite_add_tcase (suite, tc);
+  tcase_add_loop_test (tc, test_its_wait_changes_without_a_moment_of_another,
+      0, 3);
   return suite;
 }
 

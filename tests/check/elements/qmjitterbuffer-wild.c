@@ -11,10 +11,15 @@ static void
 wait_decided_by_timers (GstHarness * h, guint n)
 {
   GstTestClock *clock = gst_harness_get_testclock (h);
+  gint64 end_us = g_get_monotonic_time () + PULL_US;
+  guint64 n_decided;
 
-  while (stat_of (h, "qm-played") + stat_of (h, "qm-dropped")
-      + stat_of (h, "qm-late") < n) {
+  while ((n_decided = stat_of (h, "qm-played") + stat_of (h, "qm-dropped")
+          + stat_of (h, "qm-late")) < n) {
     GstClockID id = NULL;
+
+    fail_if (g_get_monotonic_time () > end_us, "%" G_GUINT64_FORMAT
+        " of %u packets were heard of", n_decided, n);
 
     if (gst_test_clock_peek_next_pending_id (clock, &id)
         && gst_clock_id_get_time (id) <= gst_clock_get_time (GST_CLOCK (clock)))
@@ -350,11 +355,15 @@ GST_START_TEST (test_states_up_and_down)
 
 GST_END_TEST;
 
-/* The inner one tells its bus of a new latency while it is being steered. */
+/* The inner one tells its bus of a new latency while it is being steered: that is when
+ * adaptation ends. */
 static GstBusSyncReply
 stop_adapting (GstBus * bus, GstMessage * message, gpointer element)
 {
-  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_LATENCY)
+  gboolean adapts;
+
+  g_object_get (element, "adaptation", &adapts, NULL);
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_LATENCY && adapts)
     g_object_set (element, "adaptation", FALSE, NULL);
   gst_message_unref (message);
   return GST_BUS_DROP;

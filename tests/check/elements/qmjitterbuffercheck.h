@@ -187,9 +187,15 @@ pull_due (GstHarness * h, guint n)
 static inline void
 wait_decided (GstHarness * h, guint n)
 {
-  while (stat_of (h, "qm-played") + stat_of (h, "qm-dropped")
-      + stat_of (h, "qm-late") < n)
+  gint64 end_us = g_get_monotonic_time () + PULL_US;
+  guint64 n_decided;
+
+  while ((n_decided = stat_of (h, "qm-played") + stat_of (h, "qm-dropped")
+          + stat_of (h, "qm-late")) < n) {
+    fail_if (g_get_monotonic_time () > end_us, "%" G_GUINT64_FORMAT
+        " of %u packets were heard of", n_decided, n);
     g_thread_yield ();
+  }
 }
 
 #endif /* __QMJITTERBUFFER_CHECK_H__ */
