@@ -300,6 +300,8 @@ test_who_is_there_without_a_rate_is_no_plain_receiver (void **state)
     for (unsigned i = 0; i < 4; i++) {
       rig.now += ROUND;
       rig_report (&rig, 10 + here, 20);
+      fmx_asmp_sender_get_stats (&rig.sender, &stats);
+      assert_true (stats.n_plain <= 1);
       if (here)
         fmx_asmp_sender_on_here (&rig.sender, 10 + here, rig.now);
     }

@@ -148,6 +148,29 @@ test_a_tcp_is_known_whose_queue_never_empties (void **state)
   }
 }
 
+/* A mix of 50 packets a second, of which each may wait for a TCP's of 24 ms: that alone
+ * is as steep, up as often as down. */
+static void
+test_a_wait_for_one_packet_hides_no_teeth (void **state)
+{
+  FmxDuration tooth = 5 * S;
+  FmxRng rng;
+
+  (void) state;
+  begin ();
+  fmx_rng_init (&rng, 1);
+  for (unsigned i = 0; i < 1500; i++, now += 20 * MS) {
+    FmxDuration at = (FmxDuration) now % tooth;
+    FmxDuration queue = at < 4800 * MS ? at / 24 : 5 * S - at;
+    FmxDuration wait = fmx_rng_next_unit (&rng) < 0.6 ? 24 * MS : 0;
+
+    fmx_delay_slope_add (&slope, now, queue + wait);
+    if (i % 5 == 4)
+      fmx_delay_slope_end (&slope, now);
+  }
+  assert_true (fmx_delay_slope_has_teeth (&slope));
+}
+
 /* Only a mix of ours passes a link on which a TCP's packet takes 24 ms.  We did not know
  * it for a TCP, and had 0.1 of its rate for as long as it was there. */
 static void
@@ -182,6 +205,7 @@ main (void)
     cmocka_unit_test (test_a_clock_that_is_set_makes_none),
     cmocka_unit_test (test_streams_may_be_told_one_after_the_other),
     cmocka_unit_test (test_a_tcp_is_known_whose_queue_never_empties),
+    cmocka_unit_test (test_a_wait_for_one_packet_hides_no_teeth),
     cmocka_unit_test (test_a_tcp_is_known_by_few_packets),
   };
 

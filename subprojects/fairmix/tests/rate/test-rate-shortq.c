@@ -307,6 +307,44 @@ test_too_much_loss_halves_and_stops_media_at_the_least_rate_only (void **state)
   assert_false (fmx_rate_controller_is_probing (&t.rc));
 }
 
+/* In the last second it sent less than it may now, but that is not for want of something to
+ * send: what arrived of it is what arrives. */
+static void
+test_who_is_held_back_by_the_rate_has_what_arrives (void **state)
+{
+  (void) state;
+  for (unsigned held_back = 0; held_back <= 1; held_back++) {
+    Told t = told_calm (400e3);
+
+    t.now = S;
+    t.fb.loss_event_rate = 1.0;
+    t.sent_share = 0.5;
+    for (unsigned i = 0; held_back && i < 100; i++)
+      fmx_rate_controller_on_sent (&t.rc, 200, t.now - (FmxTime) t.fb.rtt);
+    told_for (&t, STEP, 0);
+    assert_bps (&t, held_back ? 100e3 : 200e3);
+  }
+}
+
+/* After marks a TCP waits for no timeout. */
+static void
+test_marks_leave_more_than_losses (void **state)
+{
+  (void) state;
+  for (unsigned only_marks = 0; only_marks <= 1; only_marks++) {
+    Told t = told_calm (300e3);
+
+    t.now = S;
+    t.fb.loss_event_rate = 0.1;
+    t.fb.only_marks = only_marks;
+    told_for (&t, 2 * S, 0);
+    if (only_marks)
+      assert_true (fmx_rate_controller_bps (&t.rc) >= 300e3);
+    else
+      assert_true (fmx_rate_controller_bps (&t.rc) < 250e3);
+  }
+}
+
 int
 main (void)
 {
@@ -330,6 +368,8 @@ main (void)
     cmocka_unit_test (test_without_feedback_the_rate_is_halved_down_to_probing),
     cmocka_unit_test
         (test_too_much_loss_halves_and_stops_media_at_the_least_rate_only),
+    cmocka_unit_test (test_who_is_held_back_by_the_rate_has_what_arrives),
+    cmocka_unit_test (test_marks_leave_more_than_losses),
   };
 
   return cmocka_run_group_tests_name ("rate/rate-shortq", tests, NULL, NULL);

@@ -139,11 +139,12 @@ test_what_came_before_the_burst_is_half_of_it (void **state)
   assert_false (fmx_sender_stall_is_late (&stall, before));
 }
 
-/* Draws of the population, for tuning: 0.78, 0.47 and 0.69 without; 18 needs what arrives right */
+/* Draws of the population, for tuning: 0.78, 0.47 and 0.69 without; 92 and 164 0.8 where what
+ * arrived until then counts */
 static void
 test_starvation_is_no_congestion (void **state)
 {
-  static const uint64_t seeds[] = { 0, 4, 10, 18 };
+  static const uint64_t seeds[] = { 0, 4, 10, 92, 164 };
   static const FmxSimSubject subject = { &fmx_rate_shortq, false, 0, 0 };
 
   (void) state;
