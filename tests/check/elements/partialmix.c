@@ -366,6 +366,31 @@ GST_START_TEST (test_no_segment_after_a_flush)
 
 GST_END_TEST;
 
+/* What is in bytes says nothing of time. */
+GST_START_TEST (test_a_segment_in_bytes_is_none)
+{
+  Rig *rig = rig_new ("mix-encoding=l16");
+  RigListener *listener = rig_listener (rig, "src_0", NULL);
+  RigTalker *talker;
+  GstSegment segment;
+  GstClockTime before;
+
+  rig_talkers (rig, 1, 1, RIG_L16);
+  rig_play (rig);
+  talker = g_ptr_array_index (rig->talkers, 0);
+  rig_run (rig, 20);
+  before = GST_BUFFER_PTS (rig_nth (listener, listener->buffers->len - 1));
+  gst_segment_init (&segment, GST_FORMAT_BYTES);
+  segment.start = 1000;
+  gst_pad_push_event (talker->pad, gst_event_new_segment (&segment));
+  rig_run (rig, 20);
+  fail_unless_equals_uint64 (GST_BUFFER_PTS (rig_nth (listener,
+              listener->buffers->len - 1)), before + 20 * 20 * GST_MSECOND);
+  rig_free (rig);
+}
+
+GST_END_TEST;
+
 GST_START_TEST (test_eos_comes_after_the_last_word)
 {
   Rig *rig = rig_new ("mix-encoding=l16");
@@ -465,6 +490,7 @@ partialmix_suite (void)
   tcase_add_test (tc, test_states_go_up_and_down_again_and_again);
   tcase_add_test (tc, test_flush_starts_afresh);
   tcase_add_test (tc, test_no_segment_after_a_flush);
+  tcase_add_test (tc, test_a_segment_in_bytes_is_none);
   tcase_add_test (tc, test_eos_comes_after_the_last_word);
   tcase_add_test (tc, test_latency_is_one_frame_and_the_playout_delay);
   tcase_add_test (tc, test_clock_jump_is_skipped_not_caught_up);
