@@ -189,6 +189,27 @@ GST_START_TEST (test_positions_are_those_of_the_segment)
 
 GST_END_TEST;
 
+/* What comes after it is stamped with running times, as before. */
+GST_START_TEST (test_a_segment_in_bytes_moves_nothing)
+{
+  GstHarness *h = harness_new ("qmjitterbuffer");
+  GstSegment segment;
+  guint n;
+
+  for (n = 0; n < 20; n++)
+    pass (h, n, 0);
+  gst_segment_init (&segment, GST_FORMAT_BYTES);
+  segment.start = sent (1000);
+  gst_harness_push_event (h, gst_event_new_segment (&segment));
+  for (; n < 40; n++)
+    pass (h, n, 0);
+  fail_unless_equals_int64 (pass (h, n, 12 * MS), 12 * MS);
+  fail_unless_equals_uint64 (stat_of (h, "qm-restarts"), 0);
+  harness_free (h);
+}
+
+GST_END_TEST;
+
 static Suite *
 qmjitterbuffer_stamps_suite (void)
 {
@@ -201,6 +222,7 @@ qmjitterbuffer_stamps_suite (void)
   tcase_add_test (tc, test_a_network_sources_timestamps_are_believed);
   tcase_add_test (tc, test_a_stamp_from_the_future_is_one_packets);
   tcase_add_test (tc, test_positions_are_those_of_the_segment);
+  tcase_add_test (tc, test_a_segment_in_bytes_moves_nothing);
   return s;
 }
 
