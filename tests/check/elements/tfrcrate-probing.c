@@ -255,7 +255,7 @@ typedef struct
   guint n;                      /* packets that were offered; atomic */
 } Taker;
 
-#define SLOW_STEPS 50           /* each takes 10 us: all less than the timer's 1 ms */
+#define SLOW_STEPS 90           /* each takes 10 us: all less than the timer's 1 ms */
 
 static GstPadProbeReturn
 take_slowly (GstPad * pad G_GNUC_UNUSED, GstPadProbeInfo * info,

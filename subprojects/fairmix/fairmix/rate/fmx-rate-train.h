@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/** FMX_RATE_TRAIN_PACKETS: a train has no more */
-#define FMX_RATE_TRAIN_PACKETS 10u
+/** FMX_RATE_TRAIN_PACKETS: a train has no more: 12 ms at 10 Mbit/s */
+#define FMX_RATE_TRAIN_PACKETS 52u
 
 /** FMX_RATE_TRAIN_LEAST, FMX_RATE_TRAIN_MOST: a packet's bytes on the wire; one byte
  * counts the padding ([RFC3550 5.1]) */
@@ -61,6 +61,7 @@ typedef struct
   unsigned left;                /* packets that are still to be sent */
   uint32_t packet_bytes;
   bool under_way;
+  bool is_long;                 /* the last one that asked whether the path has widened */
   unsigned n, n_came;
   FmxTime sent[FMX_RATE_TRAIN_PACKETS];
   FmxTime last_sent, first_came, last_came;

@@ -65,7 +65,7 @@ ask (Path *path, double bps, FmxDuration time, bool lose)
 static void
 test_two_trains_tell_that_a_path_is_twice_as_wide (void **state)
 {
-  static const double rates[] = { 120e3, 500e3, 1e6, 3e6 };
+  static const double rates[] = { 120e3, 500e3, 1e6, 3e6, 4e6, 10e6 };
 
   (void) state;
   for (size_t i = 0; i < N_ELEMENTS (rates); i++) {
@@ -151,6 +151,23 @@ test_trains_of_a_token_bucket_tell_nothing (void **state)
   assert_true (path.now > 40 * (FmxTime) S);
 }
 
+/* What a bucket lets pass is half of a short train, and a quarter of a long one. */
+static void
+test_a_short_train_behind_a_bucket_is_no_wider_path (void **state)
+{
+  Path path = begin (3.5e6);
+
+  (void) state;
+  path.bucket_bytes = 1500.0;
+  ask (&path, 3.6e6, 10 * S, false);
+  assert_true (fmx_rate_train_bps (&path.train) > 0.0);
+  ask (&path, 3.4e6, S, false);
+  assert_true (fmx_rate_train_bps (&path.train) <= 0.0);
+  ask (&path, 3.4e6, 10 * S, false);
+  assert_true (fmx_rate_train_bps (&path.train) > 1.3 * 3.6e6);
+  assert_true (fmx_rate_train_take_widened (&path.train) <= 1.0);
+}
+
 static void
 test_a_train_that_lost_a_packet_tells_nothing (void **state)
 {
@@ -167,7 +184,7 @@ test_a_train_that_lost_a_packet_tells_nothing (void **state)
 static void
 test_trains_are_three_percent_of_what_is_sent (void **state)
 {
-  static const double rates[] = { 120e3, 500e3, 1e6, 3e6 };
+  static const double rates[] = { 120e3, 500e3, 1e6, 3e6, 4e6, 10e6 };
 
   (void) state;
   for (size_t i = 0; i < N_ELEMENTS (rates); i++) {
@@ -187,9 +204,9 @@ test_a_link_that_is_too_fast_for_the_clock_is_not_known (void **state)
   (void) state;
   ask (&path, 3e6, 10 * S, false);
   assert_true (fmx_rate_train_bps (&path.train) > 0.0);
-  path.link_bps = 8e6;
+  path.link_bps = 12e6;
   path.n = 0;
-  ask (&path, 8e6, 10 * S, false);
+  ask (&path, 12e6, 10 * S, false);
   assert_int_equal (path.n, 0);
   assert_true (fmx_rate_train_bps (&path.train) <= 0.0);
 }
@@ -337,6 +354,7 @@ main (void)
         (test_trains_are_longer_for_a_while_where_the_path_has_widened),
     cmocka_unit_test (test_one_train_alone_tells_nothing),
     cmocka_unit_test (test_trains_of_a_token_bucket_tell_nothing),
+    cmocka_unit_test (test_a_short_train_behind_a_bucket_is_no_wider_path),
     cmocka_unit_test (test_a_train_that_lost_a_packet_tells_nothing),
     cmocka_unit_test (test_trains_are_three_percent_of_what_is_sent),
     cmocka_unit_test (test_a_link_that_is_too_fast_for_the_clock_is_not_known),
