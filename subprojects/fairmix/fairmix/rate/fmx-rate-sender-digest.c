@@ -365,6 +365,7 @@ read_trains (FmxRateSender *sender, FmxRateFeedback *fb, FmxTime now)
 {
   fb->widened = fmx_rate_train_take_widened (&sender->train);
   fb->link_bps = fmx_rate_train_bps (&sender->train);
+  fb->passes_bursts = fmx_rate_train_passes_bursts (&sender->train, now);
   fb->path_bps = fmx_rate_train_path_bps (&sender->train, now);
   fb->passed_bps = fmx_rate_train_take_passed (&sender->train);
 }

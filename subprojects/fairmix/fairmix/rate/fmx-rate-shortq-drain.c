@@ -4,6 +4,9 @@
 #include "fairmix/rate/fmx-rate-shortq-private.h"
 
 #define HOLD_LINK (4 * HOLD_MAX)        /* nobody else is there, and trains tell of more room */
+#define CEILING_MEAN 0.25       /* of the last few, behind a bucket: 0.2 s of 150 kbit/s are known
+                                 * to 5 %, and 0.95 of too much drains nothing; 96 tuned draws: token
+                                 * bucket 76: 83, 0.1 78; without one, too, alone 92: 90 */
 #define TRIED 0.97              /* of the ceiling: more is one's own trial */
 #define HOLD_HALF_BPS 250000.0  /* half of it at this rate */
 
@@ -205,6 +208,16 @@ cut_part (FmxRateController *rc, const FmxRateFeedback *fb, bool starts,
   return CUT_OTHERS;
 }
 
+/* A burst that passed before it showed is no wider path. */
+static void
+note_own_ceiling (FmxRateShortqState *s, const FmxRateFeedback *fb)
+{
+  s->has_bucket = fb->passes_bursts;
+  if (s->has_bucket && is_same_ceiling (s))
+    s->drain_bps = s->drain_most_bps = s->ceiling_bps
+        + CEILING_MEAN * (s->drain_bps - s->ceiling_bps);
+}
+
 void
 fmx_shortq_begin_to_drain (FmxRateController *rc,
     const FmxRateFeedback *fb, FmxTime now)
@@ -239,6 +252,8 @@ fmx_shortq_begin_to_drain (FmxRateController *rc,
   s->drain_bps = s->drain_most_bps = drained_bps (rc, fb, starts);
   if (s->n_drains == 1)
     note_first (rc, fb);
+  if (s->n_drains == 1 && s->drain_own)
+    note_own_ceiling (s, fb);
   if (has_overrun (s, now))
     s->drain_most_bps = fmax (s->drain_bps, fb->receive_bps);
   s->cut_time = now;

@@ -230,6 +230,10 @@ void fmx_shortq_note_no_room (FmxRateController *rc,
  * none any more, even if a token bucket hides the queue */
 bool fmx_shortq_is_past_ceiling (const FmxRateController * rc);
 
+/* Returns: whether the rate is beyond the ceiling of a slow link, and a token bucket may
+ * hide the queue still */
+bool fmx_shortq_may_be_hidden (const FmxRateController * rc);
+
 /* The queue was our own: how much was hidden before it showed? */
 void fmx_shortq_note_hidden (FmxRateController *rc);
 

@@ -100,6 +100,8 @@ climb (FmxRateController *rc, const FmxRateFeedback *fb, double allowed,
   s->decided = now;
   if (now < holds_until (rc, fb) && bps > NEAR_CEILING * s->ceiling_bps)
     return;
+  if (fmx_shortq_may_be_hidden (rc))
+    return;
   fmx_shortq_raise (rc, fb, bps, now);
   if (bps > NEAR_CEILING * s->ceiling_bps && s->n_near < 32)
     s->n_near++;

@@ -89,6 +89,7 @@ typedef struct
   FmxTime met_time;             /* a packet met half of too long a queue, the last time */
   /* draining */
   bool drain_own;               /* our own step made it show */
+  bool has_bucket;              /* a train had passed at once, when our own queue showed last */
   bool drain_others;            /* others have a part in it, as the first of these cuts knew */
   bool drain_starts;            /* who started made it show */
   bool drain_seen;              /* a packet came back that left after the cut */

@@ -17,6 +17,7 @@
 #define MOST_BPS 10e6           /* as many as there may be last 12 ms */
 #define WIDER 1.3               /* by the arrivals of 12 ms: 12 steps of the clock, or 9 */
 #define LEAST_S 0.0025          /* three steps of the clock: a token bucket has let it pass */
+#define BURST_LASTS (20 * FMX_SECOND)
 #define LOST (5 * FMX_SECOND)
 #define LOOK_APART_S 1.0        /* until there are enough ... */
 #define LOOK_AGAIN_S 4.0        /* ... and then */
@@ -45,7 +46,7 @@ fmx_rate_train_init (FmxRateTrain *train, FmxTime now)
 {
   memset (train, 0, sizeof *train);
   train->begun = now;
-  train->due = train->told = FMX_TIME_NONE;
+  train->due = train->told = train->burst = FMX_TIME_NONE;
   train->widened = 1.0;
 }
 
@@ -384,8 +385,10 @@ fmx_rate_train_end (FmxRateTrain *train, FmxTime acked)
       train->n_vain++;
     return;
   }
-  if (whole && took_s < LEAST_S)
+  if (whole && took_s < LEAST_S) {
     train->n_known = 0;
+    train->burst = train->last_sent;
+  }
   if (!whole || took_s < LEAST_S)
     return;
   memmove (train->bps + 1, train->bps, sizeof train->bps
@@ -406,6 +409,13 @@ fmx_rate_train_bps (const FmxRateTrain *train)
   for (unsigned i = 0; i < FMX_RATE_TRAIN_KNOWN; i++)
     sum += train->bps[i] / FMX_RATE_TRAIN_KNOWN;
   return sum;
+}
+
+bool
+fmx_rate_train_passes_bursts (const FmxRateTrain *train, FmxTime now)
+{
+  return train->burst != FMX_TIME_NONE
+      && fmx_time_diff (now, train->burst) < BURST_LASTS;
 }
 
 double

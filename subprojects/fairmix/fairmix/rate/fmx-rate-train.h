@@ -71,6 +71,7 @@ typedef struct
   unsigned n_known;
   double widened;               /* 1 = it has not */
   FmxTime told;                 /* that it has, the last time; NONE = never */
+  FmxTime burst;                /* one took no time, the last time; NONE = never */
   /* where others fill the queue */
   bool looks;                   /* that is what the last one is for */
   double look_bits[FMX_RATE_TRAIN_LOOKS];       /* the latest first */
@@ -149,6 +150,10 @@ void fmx_rate_train_end (FmxRateTrain * train, FmxTime acked);
 /** fmx_rate_train_take_widened: Returns: how many times as much the path carries, by the
  * last two trains, as it did before them; 1 = no more, or that has been taken before */
 double fmx_rate_train_take_widened (FmxRateTrain * train);
+
+/** fmx_rate_train_passes_bursts: Returns: whether a token bucket let one pass at once of
+ * late: it hides a queue */
+bool fmx_rate_train_passes_bursts (const FmxRateTrain * train, FmxTime now);
 
 /** fmx_rate_train_bps: Returns: what the narrowest link carries, by the last trains; 0 =
  * there were too few */

@@ -118,6 +118,64 @@ test_a_bucket_is_not_taken_for_a_wider_path (void **state)
   assert_true (believes_after (1, 0.3) > 0.45);
 }
 
+/* After a queue of our own showed, behind a bucket or not: the most that is sent beyond the
+ * ceiling before there would be 0.18 s of queue, as a share of the ceiling */
+static double
+tries_hidden (double bps, bool has_bucket)
+{
+  Told t = told_raised (bps);
+  const FmxRateShortqState *s = &t.rc.state.shortq;
+  double most_bps = 0.0;
+
+  t.fb.passes_bursts = has_bucket;
+  told_until (&t, FMX_RATE_SHORTQ_DRAINING, 60 * MS);
+  told_drain (&t, 60 * MS);
+  t.fb.passes_bursts = !has_bucket;     /* from then on it may be a wider path */
+  for (; s->beyond_s < 0.18; told_for (&t, STEP, 0))
+    most_bps = fmax (most_bps, t.rc.rate_bps);
+  return most_bps / s->ceiling_bps;
+}
+
+/* A least step is 4 % of it, and of slower ones 6: four of them at once are 0.1 s of queue
+ * when the bucket is empty. */
+static void
+test_a_slow_link_is_tried_by_a_step_or_two_while_a_bucket_hides_it (void
+    **state)
+{
+  (void) state;
+  assert_true (tries_hidden (400e3, true) < 1.1);
+  assert_true (tries_hidden (400e3, false) > 1.12);
+  assert_true (tries_hidden (900e3, true) > 1.08);
+}
+
+/* What comes in 0.2 s of a slow link is known to 5 %: @came times the ceiling come this time.
+ * Returns: how many times the ceiling that was the new one is */
+static double
+ceiling_times (bool has_bucket, double came)
+{
+  Told t = told_ceiling (400e3, 2);
+  double before_bps = t.rc.state.shortq.ceiling_bps;
+  FmxTime end = t.now + 20 * (FmxTime) S;
+
+  t.fb.passes_bursts = has_bucket;
+  for (; t.rc.rate_bps <= came * before_bps; told_for (&t, STEP, 0))
+    assert_true (t.now < end);
+  t.link_bps = came * before_bps;
+  told_until (&t, FMX_RATE_SHORTQ_DRAINING, 60 * MS);
+  told_drain (&t, 60 * MS);
+  return t.rc.state.shortq.ceiling_bps / before_bps;
+}
+
+static void
+test_a_ceiling_behind_a_bucket_is_that_of_several_queues (void **state)
+{
+  (void) state;
+  assert_float_equal (ceiling_times (true, 1.04), 1.01, 1e-6);
+  assert_float_equal (ceiling_times (true, 0.96), 0.99, 1e-6);
+  assert_float_equal (ceiling_times (false, 1.04), 1.04, 1e-6);
+  assert_float_equal (ceiling_times (true, 1.2), 1.2, 1e-6);    /* another path */
+}
+
 /* 0.3 s of queue are gone in 0.8 s, and what came through before comes again soon. */
 static void
 test_a_long_queue_of_its_own_is_drained_at_once (void **state)
@@ -299,6 +357,9 @@ main (void)
     cmocka_unit_test (test_trains_are_for_who_sends_near_a_ceiling),
     cmocka_unit_test (test_trains_that_were_wrong_are_not_believed),
     cmocka_unit_test (test_a_bucket_is_not_taken_for_a_wider_path),
+    cmocka_unit_test
+        (test_a_slow_link_is_tried_by_a_step_or_two_while_a_bucket_hides_it),
+    cmocka_unit_test (test_a_ceiling_behind_a_bucket_is_that_of_several_queues),
     cmocka_unit_test (test_a_long_queue_of_its_own_is_drained_at_once),
     cmocka_unit_test (test_who_has_all_of_the_link_tries_it_rarely),
     cmocka_unit_test (test_it_tries_again_where_trains_would_not_tell),

@@ -169,6 +169,23 @@ test_a_short_train_behind_a_bucket_is_no_wider_path (void **state)
 }
 
 static void
+test_a_train_that_took_no_time_is_remembered_for_a_while (void **state)
+{
+  Path path = begin (500e3);
+
+  (void) state;
+  ask (&path, 500e3, 5 * S, false);
+  assert_false (fmx_rate_train_passes_bursts (&path.train, path.now));
+  path.bucket_bytes = 5000.0;
+  ask (&path, 500e3, 5 * S, false);
+  path.bucket_bytes = 0.0;
+  ask (&path, 500e3, 15 * S, false);
+  assert_true (fmx_rate_train_passes_bursts (&path.train, path.now));
+  ask (&path, 500e3, 10 * S, false);
+  assert_false (fmx_rate_train_passes_bursts (&path.train, path.now));
+}
+
+static void
 test_a_train_that_lost_a_packet_tells_nothing (void **state)
 {
   Path path = begin (500e3);
@@ -355,6 +372,7 @@ main (void)
     cmocka_unit_test (test_one_train_alone_tells_nothing),
     cmocka_unit_test (test_trains_of_a_token_bucket_tell_nothing),
     cmocka_unit_test (test_a_short_train_behind_a_bucket_is_no_wider_path),
+    cmocka_unit_test (test_a_train_that_took_no_time_is_remembered_for_a_while),
     cmocka_unit_test (test_a_train_that_lost_a_packet_tells_nothing),
     cmocka_unit_test (test_trains_are_three_percent_of_what_is_sent),
     cmocka_unit_test (test_a_link_that_is_too_fast_for_the_clock_is_not_known),
