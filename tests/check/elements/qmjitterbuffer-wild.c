@@ -12,14 +12,9 @@ wait_decided_by_timers (GstHarness * h, guint n)
 {
   GstTestClock *clock = gst_harness_get_testclock (h);
   gint64 end_us = g_get_monotonic_time () + PULL_US;
-  guint64 n_decided;
 
-  while ((n_decided = stat_of (h, "qm-played") + stat_of (h, "qm-dropped")
-          + stat_of (h, "qm-late")) < n) {
+  while (!is_decided (h, n, end_us)) {
     GstClockID id = NULL;
-
-    fail_if (g_get_monotonic_time () > end_us, "%" G_GUINT64_FORMAT
-        " of %u packets were heard of", n_decided, n);
 
     if (gst_test_clock_peek_next_pending_id (clock, &id)
         && gst_clock_id_get_time (id) <= gst_clock_get_time (GST_CLOCK (clock)))

@@ -183,19 +183,27 @@ pull_due (GstHarness * h, guint n)
   return size;
 }
 
-/* Waits until it is decided what becomes of the first @n packets. */
+/* Returns: whether it is decided what becomes of the first @n packets, which must not take
+ * until @end_us on the monotonic clock */
+static inline gboolean
+is_decided (GstHarness * h, guint n, gint64 end_us)
+{
+  guint64 n_decided = stat_of (h, "qm-played") + stat_of (h, "qm-dropped")
+      + stat_of (h, "qm-late");
+
+  fail_if (n_decided < n && g_get_monotonic_time () > end_us,
+      "%" G_GUINT64_FORMAT " of %u packets were heard of", n_decided, n);
+  return n_decided >= n;
+}
+
+/* Waits until it is. */
 static inline void
 wait_decided (GstHarness * h, guint n)
 {
   gint64 end_us = g_get_monotonic_time () + PULL_US;
-  guint64 n_decided;
 
-  while ((n_decided = stat_of (h, "qm-played") + stat_of (h, "qm-dropped")
-          + stat_of (h, "qm-late")) < n) {
-    fail_if (g_get_monotonic_time () > end_us, "%" G_GUINT64_FORMAT
-        " of %u packets were heard of", n_decided, n);
+  while (!is_decided (h, n, end_us))
     g_thread_yield ();
-  }
 }
 
 #endif /* __QMJITTERBUFFER_CHECK_H__ */
