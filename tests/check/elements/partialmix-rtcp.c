@@ -384,6 +384,7 @@ GST_START_TEST (test_a_name_that_is_said_holds_for_who_comes_from_elsewhere)
   GstPad *pad = talker->pad;
   Rtcp first, second;
 
+  other->silent = TRUE;         /* who is there is called so at once, and she is not */
   rig_play (rig);
   rtcp_open (&first, rig, "rtcp_sink_1");
   rtcp_open (&second, rig, "rtcp_sink_2");
@@ -397,6 +398,7 @@ GST_START_TEST (test_a_name_that_is_said_holds_for_who_comes_from_elsewhere)
     rig_run (rig, 250);
     send_cname (&second, 101, "mallory", NULL);
   }
+  fail_unless_equals_uint64 (rig_stat (rig, "n-streams"), 1);
   check_name (rig, 101, "alice");
   talker->pad = pad;
   rtcp_close (&first);
