@@ -73,20 +73,25 @@ wait_for_the_stop (GstPad * pad, GstPadProbeInfo * info, gpointer user_data)
   return GST_PAD_PROBE_OK;
 }
 
-/* Returns: whether the inner one's thread runs afterwards */
+/* Whoever stops waits for the sink pad, and not yet for the inner one's thread, until it
+ * is known.  Returns: whether that thread runs after the flush */
 static gpointer
 flush (gpointer user_data)
 {
   GstHarness *h = user_data;
   GstElement *inner = GST_BIN (h->element)->children->data;
   GstPad *pad = gst_element_get_static_pad (inner, "src");
+  GstPad *sink = gst_element_get_static_pad (h->element, "sink");
   gboolean started;
 
   gst_harness_push_event (h, gst_event_new_flush_start ());
+  GST_PAD_STREAM_LOCK (sink);
   gst_harness_push_event (h, gst_event_new_flush_stop (TRUE));
-  started = GST_PAD_TASK (pad) != NULL
-      && gst_task_get_state (GST_PAD_TASK (pad)) == GST_TASK_STARTED;
+  started = gst_pad_get_task_state (pad) == GST_TASK_STARTED;
+  gst_pad_pause_task (pad);     /* or the stop would not end */
   GST_PAD_STREAM_UNLOCK (pad);
+  GST_PAD_STREAM_UNLOCK (sink);
+  gst_object_unref (sink);
   gst_object_unref (pad);
   return GINT_TO_POINTER (started);
 }
