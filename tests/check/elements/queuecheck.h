@@ -47,16 +47,23 @@ queue_push_until (GstHarness * h, GstBuffer * packet, GstFlowReturn flow)
 }
 
 /* Takes @element and its @sink: a flush ends while it is being shut down, and starts no
- * task; one that runs then is never ended. */
+ * task; one that runs then is never ended.  Nor is anything let in, which nobody would take
+ * out: what waits for that would wait for ever. */
 static inline void
 queue_end_flush_late (GstElement * element, GstPad * sink)
 {
   GstPad *src = gst_element_get_static_pad (element, "src");
+  GstSegment segment;
 
   gst_element_set_state (element, GST_STATE_PAUSED);
   gst_pad_set_active (src, FALSE);
   gst_pad_send_event (sink, gst_event_new_flush_start ());
   gst_pad_send_event (sink, gst_event_new_flush_stop (TRUE));
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_pad_store_sticky_event (sink, gst_event_new_stream_start ("late"));
+  gst_pad_store_sticky_event (sink, gst_event_new_segment (&segment));
+  fail_unless_equals_int (gst_pad_chain (sink, gst_buffer_new ()),
+      GST_FLOW_FLUSHING);
   gst_element_set_state (element, GST_STATE_NULL);
   fail_unless (GST_PAD_TASK (src) == NULL);
   gst_object_unref (sink);
