@@ -28,7 +28,9 @@ set_and_unset (gpointer user_data)
   return NULL;
 }
 
-/* All share a word: who writes his own anew writes the others' as well. */
+/* All share a word: who writes his own anew writes the others' as well.  They do nothing
+ * else together, or ThreadSanitizer would not see it where one is done before the other
+ * one is given a processor. */
 GST_START_TEST (test_nobody_undoes_the_flag_of_another)
 {
   GstElement *element = gst_element_factory_make ("identity", NULL);
