@@ -53,19 +53,23 @@ static inline void
 queue_end_flush_late (GstElement * element, GstPad * sink)
 {
   GstPad *src = gst_element_get_static_pad (element, "src");
-  GstSegment segment;
+  GstEvent *start = gst_event_new_stream_start ("late"), *segment;
+  GstSegment in_time;
 
+  gst_segment_init (&in_time, GST_FORMAT_TIME);
+  segment = gst_event_new_segment (&in_time);
   gst_element_set_state (element, GST_STATE_PAUSED);
   gst_pad_set_active (src, FALSE);
   gst_pad_send_event (sink, gst_event_new_flush_start ());
   gst_pad_send_event (sink, gst_event_new_flush_stop (TRUE));
-  gst_segment_init (&segment, GST_FORMAT_TIME);
-  gst_pad_store_sticky_event (sink, gst_event_new_stream_start ("late"));
-  gst_pad_store_sticky_event (sink, gst_event_new_segment (&segment));
+  gst_pad_store_sticky_event (sink, start);
+  gst_pad_store_sticky_event (sink, segment);
   fail_unless_equals_int (gst_pad_chain (sink, gst_buffer_new ()),
       GST_FLOW_FLUSHING);
   gst_element_set_state (element, GST_STATE_NULL);
   fail_unless (GST_PAD_TASK (src) == NULL);
+  gst_event_unref (start);
+  gst_event_unref (segment);
   gst_object_unref (sink);
   gst_object_unref (src);
   gst_object_unref (element);
