@@ -122,7 +122,8 @@ typedef struct
  * @widened: how many times as much the path carries as it did, by trains of padding
  *     (FmxRateTrain); 1 = no more
  * @link_bps: what the narrowest link carries, by the same; 0 = not known
- * @passes_bursts: whether a token bucket let such a train pass at once: it hides a queue
+ * @passes_bursts: whether a token bucket let such a train pass at once, in the last 20 s: it
+ *     hides a queue
  * @path_bps: what the path carries whose queue others fill, by trains that were to tell
  *     just that; 0 = not known
  * @passed_bps: the path had room for so much, by a train that was to tell just that; 0 = no

@@ -120,21 +120,15 @@ fmx_shortq_note_no_room (FmxRateController *rc, const FmxRateFeedback *fb,
   s->room_bps = 0.0;
 }
 
-/* Returns: whether the queue that so much beyond the ceiling makes would show by now */
-static bool
-would_show (const FmxRateShortqState *s)
-{
-  double least_s = fmin (HIDDEN_LEAST_S, HIDDEN_LEAST_BITS / s->ceiling_bps);
-
-  return s->beyond_s >= fmax (least_s, HIDDEN_TIMES * s->hidden_s);
-}
-
+/* ... and the queue that so much beyond it makes would show by now */
 bool
 fmx_shortq_is_past_ceiling (const FmxRateController *rc)
 {
   const FmxRateShortqState *s = &rc->state.shortq;
+  double least_s = fmin (HIDDEN_LEAST_S, HIDDEN_LEAST_BITS / s->ceiling_bps);
 
-  return rc->rate_bps > (1.0 + SAME_CEILING) * s->ceiling_bps && would_show (s);
+  return rc->rate_bps > (1.0 + SAME_CEILING) * s->ceiling_bps
+      && s->beyond_s >= fmax (least_s, HIDDEN_TIMES * s->hidden_s);
 }
 
 /* On a slow link a few of the least steps are a fifth of the rate: when the bucket is empty
@@ -191,7 +185,8 @@ fmx_shortq_take_room (FmxRateController *rc, const FmxRateFeedback *fb,
   if (s->room_bps <= 0.0)
     return false;
   if (rc->rate_bps >= NEAR_CEILING * s->room_bps) {
-    rc->has_widened = true;
+    /* noise looks like a little more: who parts by it parts in vain; noise, changes 85: 78 */
+    rc->has_widened = s->room_bps > ROOM * TRUE_WIDER * s->room_from_bps;
     s->room_bps = 0.0;
     s->doubt = 0;
     return false;

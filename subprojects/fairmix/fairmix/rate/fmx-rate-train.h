@@ -27,9 +27,12 @@ extern "C" {
  * 1500 bytes and its headers */
 #define FMX_RATE_TRAIN_BUCKET_BYTES 1600.0
 
-/** FMX_RATE_TRAIN_KNOWN: so many trains are remembered: the last two, and those that tell
- * what the path was like before */
+/** FMX_RATE_TRAIN_KNOWN: so many trains tell what the path carries */
 #define FMX_RATE_TRAIN_KNOWN 5u
+
+/** FMX_RATE_TRAIN_KEPT: so many are remembered: the last ones, and those that tell what the
+ * path was like before */
+#define FMX_RATE_TRAIN_KEPT 8u
 
 /** FMX_RATE_TRAIN_LOOKS: so many together tell what a path carries that others fill */
 #define FMX_RATE_TRAIN_LOOKS 8u
@@ -67,7 +70,7 @@ typedef struct
   FmxTime last_sent, first_came, last_came;
   FmxTime head_came;            /* the last of those that a small bucket may have let pass ... */
   unsigned n_head;              /* ... so many of those that came */
-  double bps[FMX_RATE_TRAIN_KNOWN];     /* the latest first */
+  double bps[FMX_RATE_TRAIN_KEPT];     /* the latest first */
   unsigned n_known;
   double widened;               /* 1 = it has not */
   FmxTime told;                 /* that it has, the last time; NONE = never */
@@ -151,8 +154,8 @@ void fmx_rate_train_end (FmxRateTrain * train, FmxTime acked);
  * last two trains, as it did before them; 1 = no more, or that has been taken before */
 double fmx_rate_train_take_widened (FmxRateTrain * train);
 
-/** fmx_rate_train_passes_bursts: Returns: whether a token bucket let one pass at once of
- * late: it hides a queue */
+/** fmx_rate_train_passes_bursts: Returns: whether a token bucket let one pass at once in
+ * the last 20 s: it hides a queue */
 bool fmx_rate_train_passes_bursts (const FmxRateTrain * train, FmxTime now);
 
 /** fmx_rate_train_bps: Returns: what the narrowest link carries, by the last trains; 0 =

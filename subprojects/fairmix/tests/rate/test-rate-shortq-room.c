@@ -23,6 +23,22 @@ test_a_path_that_trains_find_wider_is_used_at_once (void **state)
   assert_true (told_mode (&t) == FMX_RATE_SHORTQ_CALM);
 }
 
+/* ... but voices do not part sooner for a fifth, which noise feigns. */
+static void
+test_a_little_room_is_used_and_is_no_other_path (void **state)
+{
+  Told t = told_ceiling (400e3, 2);
+  double ceiling_bps = t.rc.state.shortq.ceiling_bps;
+
+  (void) state;
+  t.fb.widened = 1.2;
+  told_for (&t, STEP, 0);
+  t.fb.widened = 1.0;
+  told_for (&t, S, 0);
+  assert_true (t.rc.rate_bps > 1.05 * ceiling_bps);
+  assert_false (t.rc.has_widened);
+}
+
 static void
 test_a_queue_ends_what_trains_have_told (void **state)
 {
@@ -359,6 +375,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_a_path_that_trains_find_wider_is_used_at_once),
+    cmocka_unit_test (test_a_little_room_is_used_and_is_no_other_path),
     cmocka_unit_test (test_a_queue_ends_what_trains_have_told),
     cmocka_unit_test (test_trains_are_for_who_sends_near_a_ceiling),
     cmocka_unit_test (test_trains_that_were_wrong_are_not_believed),

@@ -85,6 +85,33 @@ test_two_trains_tell_that_a_path_is_twice_as_wide (void **state)
   }
 }
 
+/* Two that say 1.37 times as much say 1.25 now and then: four are sure, and of a tenth more,
+ * which is a step of the clock, nothing is. */
+static void
+test_four_trains_tell_that_a_path_is_a_little_wider (void **state)
+{
+  static const double rates[] = { 500e3, 1e6, 2e6 };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (rates); i++) {
+    Path path = begin (rates[i]);
+    FmxTime since;
+
+    ask (&path, rates[i], 8 * S, false);
+    path.link_bps *= 1.1;
+    ask (&path, rates[i], 60 * S, false);
+    assert_true (fmx_rate_train_take_widened (&path.train) <= 1.0);
+    path.link_bps *= 1.3;
+    since = path.now;
+    while (path.train.widened <= 1.0)
+      ask (&path, rates[i], 20 * MS, false);
+    assert_true (fmx_time_diff (path.now, since) < 4 * S);
+    assert_true (fabs (fmx_rate_train_take_widened (&path.train) - 1.3) < 0.2);
+    ask (&path, rates[i], 20 * S, false);
+    assert_true (fmx_rate_train_take_widened (&path.train) <= 1.0);
+  }
+}
+
 /* Returns: bits in each of the trains of the next @time */
 static double
 bits_in_each (Path * path, FmxDuration time)
@@ -369,6 +396,7 @@ main (void)
     cmocka_unit_test (test_two_trains_tell_that_a_path_is_twice_as_wide),
     cmocka_unit_test
         (test_trains_are_longer_for_a_while_where_the_path_has_widened),
+    cmocka_unit_test (test_four_trains_tell_that_a_path_is_a_little_wider),
     cmocka_unit_test (test_one_train_alone_tells_nothing),
     cmocka_unit_test (test_trains_of_a_token_bucket_tell_nothing),
     cmocka_unit_test (test_a_short_train_behind_a_bucket_is_no_wider_path),
