@@ -28,8 +28,10 @@ fmx_shortq_take_free (FmxRateController *rc, const FmxRateFeedback *fb,
   FmxRateShortqState *s = &rc->state.shortq;
   double bps;
 
-  if (fb->passed_bps > 0.0)
-    s->passed_bps = fb->passed_bps;
+  if (fb->passed_bps > 0.0) {
+    s->passed_bps = s->room_found_bps = fb->passed_bps;
+    s->room_found = now;
+  }
   rc->try_bps = TRY_TIMES * rc->rate_bps;
   bps = fmin (fmin (allowed, FREE_PART * s->passed_bps),
       (rc->try_bps < SHORT_BPS ? SHORT : DOUBLES) * rc->rate_bps);

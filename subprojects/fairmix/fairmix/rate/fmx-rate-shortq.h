@@ -67,6 +67,8 @@ typedef struct
   bool halved_seen;             /* ... and a packet came back that left after */
   bool answered;                /* all that was lost asks for no more than that */
   double passed_bps;            /* starting: the path had room for it; 0 = not known */
+  double room_found_bps;        /* ... the last time that it had any ... */
+  FmxTime room_found;           /* ... then */
   double recover_bps;           /* back to it soon; 0 = there is no hurry */
   unsigned n_steps;             /* up, without a queue */
   unsigned n_near;              /* of them at the ceiling */
@@ -92,6 +94,7 @@ typedef struct
   bool has_bucket;              /* a train had passed at once, when our own queue showed last */
   bool drain_others;            /* others have a part in it, as the first of these cuts knew */
   bool drain_starts;            /* who started made it show */
+  bool drain_found_room;        /* ... and there had just been room for far more */
   bool drain_seen;              /* a packet came back that left after the cut */
   FmxTime constant_time;        /* many cuts drained it slowly, the last time */
   unsigned n_drains;            /* in a row, in vain */

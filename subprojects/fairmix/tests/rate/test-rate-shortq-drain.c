@@ -338,6 +338,33 @@ test_two_cuts_more_where_nothing_has_been_lost (void **state)
   assert_int_equal (cuts_in_vain (false), 4);
 }
 
+/* Returns: the cuts for a queue that does not go, @after a train found room for @times what
+ * comes through */
+static unsigned
+cuts_after_room (double times, FmxDuration after)
+{
+  Told t = told_begin (BPS);
+
+  told_limit (&t, BPS);
+  told_for (&t, S, 0);
+  t.fb.passed_bps = times * BPS;
+  told_for (&t, STEP, 0);
+  t.fb.passed_bps = 0.0;
+  told_for (&t, after, 0);
+  told_until (&t, FMX_RATE_SHORTQ_COMPETING, 200 * MS);
+  return t.rc.stats.n_drains;
+}
+
+/* ... and where there was room for far more just before, it is not ours, either. */
+static void
+test_one_cut_beside_who_fills_a_queue_that_had_room (void **state)
+{
+  (void) state;
+  assert_int_equal (cuts_after_room (4.0, S), 1);
+  assert_int_equal (cuts_after_room (4.0, 4 * S), 4);
+  assert_int_equal (cuts_after_room (1.5, S), 4);
+}
+
 /* A queue that has grown although the cut showed is not waited for; and a second cut is a
  * large one, whoever's the queue seemed to be. */
 static void
@@ -429,6 +456,7 @@ main (void)
     cmocka_unit_test (test_the_second_cut_is_deeper_beside_who_keeps_a_rate),
     cmocka_unit_test (test_two_cuts_in_vain_and_no_more),
     cmocka_unit_test (test_two_cuts_more_where_nothing_has_been_lost),
+    cmocka_unit_test (test_one_cut_beside_who_fills_a_queue_that_had_room),
     cmocka_unit_test (test_a_queue_that_grows_has_no_time),
     cmocka_unit_test (test_at_the_least_rate_it_competes_at_once),
     cmocka_unit_test (test_one_of_several_drains_with_the_others),
