@@ -239,6 +239,21 @@ test_a_few_packets_are_no_queue (void **state)
   assert_true (t.rc.rate_bps > 24e3);
 }
 
+/* ... but of a path that is known to carry more they are a moment. */
+static void
+test_a_few_packets_of_a_wide_path_are_a_queue (void **state)
+{
+  (void) state;
+  for (unsigned known = 0; known <= 2; known++) {
+    Told t = told_calm (40e3);
+
+    t.fb.path_bps = known == 1 ? 300e3 : 0.0;
+    t.fb.bottleneck_bps = known == 2 ? 300e3 : 0.0;
+    told_for (&t, 3 * S, 45 * MS);
+    assert_true (known > 0 ? t.rc.rate_bps < 40e3 : t.rc.rate_bps > 40e3);
+  }
+}
+
 static void
 test_a_round_trip_that_was_not_heard_is_none (void **state)
 {
@@ -297,6 +312,7 @@ main (void)
     cmocka_unit_test (test_a_start_bears_twice_the_queue),
     cmocka_unit_test (test_a_start_that_loses_bears_no_longer_queue),
     cmocka_unit_test (test_a_few_packets_are_no_queue),
+    cmocka_unit_test (test_a_few_packets_of_a_wide_path_are_a_queue),
     cmocka_unit_test (test_a_round_trip_that_was_not_heard_is_none),
     cmocka_unit_test (test_a_clock_that_shows_hours_makes_no_difference),
   };
