@@ -326,6 +326,19 @@ test_who_is_held_back_by_the_rate_has_what_arrives (void **state)
   }
 }
 
+/* What was allowed and not used fills no queue, and less of it drains none. */
+static void
+test_a_queue_is_cut_of_what_is_sent (void **state)
+{
+  Told t = told_calm (400e3);
+
+  (void) state;
+  t.sent_share = 0.3;
+  told_held (&t);
+  told_until (&t, FMX_RATE_SHORTQ_DRAINING, 60 * MS);
+  assert_bps (&t, 0.8 * 0.3 * 400e3);
+}
+
 /* After marks a TCP waits for no timeout. */
 static void
 test_marks_leave_more_than_losses (void **state)
@@ -369,6 +382,7 @@ main (void)
     cmocka_unit_test
         (test_too_much_loss_halves_and_stops_media_at_the_least_rate_only),
     cmocka_unit_test (test_who_is_held_back_by_the_rate_has_what_arrives),
+    cmocka_unit_test (test_a_queue_is_cut_of_what_is_sent),
     cmocka_unit_test (test_marks_leave_more_than_losses),
   };
 
