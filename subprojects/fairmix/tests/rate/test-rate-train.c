@@ -62,6 +62,18 @@ ask (Path *path, double bps, FmxDuration time, bool lose)
   }
 }
 
+/* Until trains tell that the path has become wider, in less than @most */
+static void
+ask_until_it_widens (Path *path, double bps, FmxDuration most)
+{
+  FmxTime since = path->now;
+
+  while (path->train.widened <= 1.0) {
+    ask (path, bps, 20 * MS, false);
+    assert_true (fmx_time_diff (path->now, since) < most);
+  }
+}
+
 static void
 test_two_trains_tell_that_a_path_is_twice_as_wide (void **state)
 {
@@ -70,15 +82,11 @@ test_two_trains_tell_that_a_path_is_twice_as_wide (void **state)
   (void) state;
   for (size_t i = 0; i < N_ELEMENTS (rates); i++) {
     Path path = begin (rates[i]);
-    FmxTime since;
 
     ask (&path, rates[i], 5 * S, false);
     assert_true (fmx_rate_train_take_widened (&path.train) <= 1.0);
     path.link_bps *= 2.0;
-    since = path.now;
-    while (path.train.widened <= 1.0)
-      ask (&path, rates[i], 20 * MS, false);
-    assert_true (fmx_time_diff (path.now, since) < S);
+    ask_until_it_widens (&path, rates[i], S);
     assert_true (fabs (fmx_rate_train_take_widened (&path.train) - 2.0) < 0.4);
     ask (&path, 2.0 * rates[i], 20 * S, false);
     assert_true (fmx_rate_train_take_widened (&path.train) <= 1.0);
@@ -95,17 +103,13 @@ test_four_trains_tell_that_a_path_is_a_little_wider (void **state)
   (void) state;
   for (size_t i = 0; i < N_ELEMENTS (rates); i++) {
     Path path = begin (rates[i]);
-    FmxTime since;
 
     ask (&path, rates[i], 8 * S, false);
     path.link_bps *= 1.1;
     ask (&path, rates[i], 60 * S, false);
     assert_true (fmx_rate_train_take_widened (&path.train) <= 1.0);
     path.link_bps *= 1.3;
-    since = path.now;
-    while (path.train.widened <= 1.0)
-      ask (&path, rates[i], 20 * MS, false);
-    assert_true (fmx_time_diff (path.now, since) < 4 * S);
+    ask_until_it_widens (&path, rates[i], 4 * S);
     assert_true (fabs (fmx_rate_train_take_widened (&path.train) - 1.3) < 0.2);
     ask (&path, rates[i], 20 * S, false);
     assert_true (fmx_rate_train_take_widened (&path.train) <= 1.0);
@@ -132,8 +136,7 @@ test_trains_are_longer_for_a_while_where_the_path_has_widened (void **state)
   (void) state;
   assert_true (bits_in_each (&path, 5 * S) < 2400.0);
   path.link_bps = 260e3;
-  while (path.train.widened <= 1.0)
-    ask (&path, 120e3, 20 * MS, false);
+  ask_until_it_widens (&path, 120e3, 2 * S);
   assert_true (bits_in_each (&path, 9 * S) > 3500.0);
   ask (&path, 120e3, S, false);
   assert_true (bits_in_each (&path, 5 * S) < 2400.0);
