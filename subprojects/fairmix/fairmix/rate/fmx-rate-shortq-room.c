@@ -185,7 +185,7 @@ fmx_shortq_take_room (FmxRateController *rc, const FmxRateFeedback *fb,
   if (s->room_bps <= 0.0)
     return false;
   if (rc->rate_bps >= NEAR_CEILING * s->room_bps) {
-    /* noise looks like a little more: who parts by it parts in vain; noise, changes 85: 78 */
+    /* noise looks like a little more: who parts by it parts in vain; noise, changes 78: 82 */
     rc->has_widened = s->room_bps > ROOM * TRUE_WIDER * s->room_from_bps;
     s->room_bps = 0.0;
     s->doubt = 0;
