@@ -121,6 +121,19 @@ fmx_sent_history_init (FmxSentHistory *history)
   memset (history, 0, sizeof *history);
 }
 
+uint64_t
+fmx_sent_history_bytes (const FmxSentHistory *history, uint64_t from,
+    uint64_t to)
+{
+  uint64_t bytes = 0;
+
+  if (from < history->oldest)
+    from = history->oldest;
+  for (uint64_t i = from; i <= to && i < history->next; i++)
+    bytes += history->slots[i & MASK].wire_bytes;
+  return bytes;
+}
+
 void
 fmx_sent_history_add (FmxSentHistory *history, FmxSentPacket *packet,
     FmxDuration timeout, FmxTime now)

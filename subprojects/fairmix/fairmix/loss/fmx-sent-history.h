@@ -124,6 +124,17 @@ typedef struct
 void fmx_sent_history_init (FmxSentHistory * history);
 
 /**
+ * fmx_sent_history_bytes:
+ *
+ * O(@to - @from).
+ *
+ * Returns: the wire bytes of the packets numbered @from to @to, both included, of those
+ * that are remembered
+ */
+uint64_t fmx_sent_history_bytes (const FmxSentHistory * history,
+    uint64_t from, uint64_t to);
+
+/**
  * fmx_sent_history_add:
  * @packet: what was sent; @packet->number is set
  * @timeout: time to wait for its acknowledgement, >= 0

@@ -109,6 +109,8 @@ typedef struct
  * @loss_limit: above this share there shall be no media
  * @equation_bps: the TCP equation's rate on the wire; HUGE_VAL for p = 0
  * @receive_bps: what the receiver got, in bits/s on the wire
+ * @left_bps: what @receive_bps is of, with what was lost of it, left so fast; 0 = not
+ *     known
  * @latest_bps: what the receiver got since the last packet that the feedback before told
  *     of, on the wire; 0 = not known
  * @bottleneck_bps: what the path carries, ours and what is of others, on the wire;
@@ -167,6 +169,7 @@ typedef struct
   double loss_limit;
   double equation_bps;
   double receive_bps;
+  double left_bps;
   double latest_bps;
   double bottleneck_bps;
   double train_bps;

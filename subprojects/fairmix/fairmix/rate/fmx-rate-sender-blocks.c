@@ -247,6 +247,7 @@ note_received (FmxRateSender *sender, double fraction, FmxDuration took)
     bps = receive->bps + (bps - receive->bps) * (double) took
         / (double) RECEIVE_LEAST;
   receive->bps = bps;
+  receive->left_bps = 0.0;
   if (bps > receive->most_bps)
     receive->most_bps = bps;
 }

@@ -315,6 +315,7 @@ divide_by_share (FmxRateFeedback *fb, double share)
   fb->row_bps /= share;
   fb->tail_bps /= share;
   fb->tail_left_bps /= share;
+  fb->left_bps /= share;
   fb->sent_bps /= share;
   fb->stream_bps /= share;
   fb->silent_from_bps /= share;
@@ -421,6 +422,7 @@ fmx_rate_sender_digest (FmxRateSender *sender, bool heard, FmxTime now)
   fb.loss_limit = fmx_rate_sender_loss_limit (sender);
   fb.equation_bps = fmx_rate_sender_equation_bps (sender);
   fb.receive_bps = sender->receive.bps;
+  fb.left_bps = sender->receive.left_bps;
   fb.latest_bps = sender->latest_bps;
   tell_bottleneck (&sender->bottleneck, &fb);
   read_trains (sender, &fb, now);

@@ -201,6 +201,31 @@ begin (FmxRateSender *sender, Digest *digest, uint32_t report_mid32,
     take_over_from_reports (sender);
 }
 
+static void
+begin_receive_round (FmxRateSender *sender, uint32_t report_mid32, FmxTime now)
+{
+  FmxReceiveRound *round = &sender->receive;
+
+  round->bytes = 0;
+  round->start = now;
+  round->start_mid32 = report_mid32;
+  round->first = sender->newest;
+}
+
+/* Where padding ends, or begins, what comes left at another rate than what leaves now.
+ * Returns: how fast what has come in this round left, with what was lost of it; 0 = not known */
+static double
+left_bps (const FmxRateSender *sender)
+{
+  const FmxSentPacket *first = &sender->receive.first;
+  FmxDuration took = fmx_time_diff (sender->newest.sent, first->sent);
+
+  if (first->sent == 0 || took <= 0)
+    return 0.0;
+  return fmx_rate_bps ((double) fmx_sent_history_bytes (&sender->history,
+          first->number + 1, sender->newest.number), took);
+}
+
 /* [RFC5348 6.2] X_recv, over a round-trip time or more, on the receiver's
  * clock unless that is nonsense. */
 static void
@@ -222,12 +247,11 @@ end_receive_round (FmxRateSender *sender, const Digest *digest,
     took = theirs;
   if (took <= RECEIVE_ROUND_MAX || digest->held > took / 2) {
     round->bps = fmx_rate_bps ((double) round->bytes, took);
+    round->left_bps = left_bps (sender);
     if (round->bps > round->most_bps)
       round->most_bps = round->bps;
   }
-  round->bytes = 0;
-  round->start = now;
-  round->start_mid32 = report_mid32;
+  begin_receive_round (sender, report_mid32, now);
 }
 
 /* Where a queue stands it is what the path carries: packets leave it one after the
@@ -317,9 +341,7 @@ come_back (FmxRateSender *sender, uint32_t report_mid32, FmxTime now)
   sender->just_returned = true;
   sender->silent_sent = sender->acked_sent;
   sender->returned = now;
-  sender->receive.bytes = 0;
-  sender->receive.start = now;
-  sender->receive.start_mid32 = report_mid32;
+  begin_receive_round (sender, report_mid32, now);
   sender->last_arrival = 0;
   if (sender->probe_at != FMX_TIME_NONE)
     sender->probe_at = now;
@@ -362,6 +384,8 @@ end (FmxRateSender *sender, Digest *digest, uint32_t report_mid32, FmxTime now)
     sender->last_ack = now;
     if (digest->newest.sent > sender->acked_sent)
       sender->acked_sent = digest->newest.sent;
+    if (digest->newest.number > sender->newest.number)
+      sender->newest = digest->newest;
     /* [RFC6298 5.3] acknowledgements come: "restart the ... timer" */
     fmx_sent_history_postpone (&sender->history, now
         + (FmxTime) (fmx_rtt_rto (&sender->rtt) - fmx_rtt_srtt (&sender->rtt)

@@ -206,7 +206,8 @@ typedef struct
   uint64_t bytes;
   FmxTime start;                /* on our clock */
   uint32_t start_mid32;         /* on the receiver's */
-  double bps;                   /* of the last round */
+  FmxSentPacket first;          /* the newest that had come when it began */
+  double bps, left_bps;         /* of the last: what came, and how fast it left; 0 = not known */
   double most_bps;              /* of all rounds */
 } FmxReceiveRound;
 
@@ -226,7 +227,7 @@ typedef struct
   bool is_baseline;             /* a stream was reported for the first time */
 } FmxReportRound;
 
-/** What the circuit breaker is told of per-packet feedback, once a second. */
+/** What the circuit breaker is told of per-packet feedback, each 5 s. */
 typedef struct
 {
   /*< private >*/
@@ -304,6 +305,7 @@ struct _FmxRateSender
   FmxDelaySlope slope;
   FmxSenderStall stall;
   FmxReceiveRound receive;
+  FmxSentPacket newest;         /* that came, as per-packet feedback has it */
   double latest_bps;            /* between the last arrivals of two feedbacks */
   FmxTime last_arrival;         /* on the receiver's clock; 0 = none */
   FmxReportRound report;

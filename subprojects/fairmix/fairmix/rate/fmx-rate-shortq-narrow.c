@@ -131,8 +131,8 @@ overrun_bps (const FmxRateController *rc, const FmxRateFeedback *fb,
 
   if (choked_bps (rc, fb, now) > 0.0)
     return choked_bps (rc, fb, now);
-  return lost && fb->receive_bps <= OVERRUN * fmin (fb->sent_bps,
-      rc->rate_bps) ? fb->receive_bps : 0.0;
+  return lost && fb->receive_bps <= OVERRUN * fmin (fmx_shortq_left_bps
+      (fb), rc->rate_bps) ? fb->receive_bps : 0.0;
 }
 
 /* Returns: how long a queue there will be when a cut shows, if the path has become narrow:

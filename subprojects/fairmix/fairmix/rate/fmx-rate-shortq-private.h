@@ -30,6 +30,8 @@ FmxDuration fmx_shortq_queue_limit (const FmxRateController *rc,
 double fmx_shortq_tcp_bps (const FmxRateController *rc,
     const FmxRateFeedback *fb);
 
+double fmx_shortq_left_bps (const FmxRateFeedback * fb);
+
 double fmx_shortq_got_bps (const FmxRateController *rc,
     const FmxRateFeedback *fb);
 

@@ -46,15 +46,23 @@ fmx_shortq_queue_limit (const FmxRateController *rc, const FmxRateFeedback *fb)
   return fmx_time_from_s (high_s);
 }
 
+/* Returns: what left when what has come did, or in the last second if that was less */
+double
+fmx_shortq_left_bps (const FmxRateFeedback *fb)
+{
+  return fb->left_bps > 0.0 ? fmin (fb->left_bps, fb->sent_bps) : fb->sent_bps;
+}
+
 double
 fmx_shortq_got_bps (const FmxRateController *rc, const FmxRateFeedback *fb)
 {
-  bool all_arrives = fb->receive_bps > OVERRUN * fb->sent_bps;
+  double left_bps = fmx_shortq_left_bps (fb);
+  bool all_arrives = fb->receive_bps > OVERRUN * left_bps;
 
   /* what was not sent could not arrive; what was sent and did not, tells.  Who starts has
    * sent little in the last second, and yet all that the rate allows. */
   if (fb->receive_bps <= 0.0
-      || (rc->data_limited && fb->sent_bps < 0.7 * rc->rate_bps && all_arrives))
+      || (rc->data_limited && left_bps < 0.7 * rc->rate_bps && all_arrives))
     return rc->rate_bps;
   return fmin (fb->receive_bps, rc->rate_bps);
 }

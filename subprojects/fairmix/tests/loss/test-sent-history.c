@@ -253,6 +253,27 @@ test_packets_before_the_receiver_came_are_not_lost (void **state)
 }
 
 static void
+test_bytes_are_those_of_the_packets_that_are_remembered (void **state)
+{
+  const uint64_t kept = FMX_SENT_HISTORY_PACKETS, n = kept + 100;
+
+  (void) state;
+  fmx_sent_history_init (&history);
+  assert_int_equal (fmx_sent_history_bytes (&history, 0, 9), 0);
+  for (uint64_t i = 0; i < n; i++) {
+    FmxSentPacket packet = { 0, 1, (uint16_t) i, 100 + (uint32_t) (i % 2), 0 };
+
+    fmx_sent_history_add (&history, &packet, FMX_SECOND, 0);
+  }
+  assert_int_equal (fmx_sent_history_bytes (&history, 300, 300), 100);
+  assert_int_equal (fmx_sent_history_bytes (&history, 301, 304), 402);
+  assert_int_equal (fmx_sent_history_bytes (&history, 304, 301), 0);
+  assert_int_equal (fmx_sent_history_bytes (&history, n - 1, UINT64_MAX), 101);
+  assert_int_equal (fmx_sent_history_bytes (&history, 0, UINT64_MAX),
+      kept * 100 + kept / 2);
+}
+
+static void
 test_find_lost_skips_what_arrived (void **state)
 {
   FmxSentPacket packet;
@@ -365,6 +386,7 @@ main (void)
     cmocka_unit_test (test_more_packets_than_fit_are_forgotten_not_lost),
     cmocka_unit_test (test_packets_in_a_gap_of_the_feedback_are_not_lost),
     cmocka_unit_test (test_packets_before_the_receiver_came_are_not_lost),
+    cmocka_unit_test (test_bytes_are_those_of_the_packets_that_are_remembered),
     cmocka_unit_test (test_find_lost_skips_what_arrived),
     cmocka_unit_test (test_any_order_of_events_agrees_with_the_definition),
   };

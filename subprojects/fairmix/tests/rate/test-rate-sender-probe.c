@@ -182,6 +182,28 @@ test_padding_makes_up_no_more_than_a_policy_has_for_the_media (void **state)
   assert_in_range ((uint64_t) bps, 110000, 135000);     /* of 69000 */
 }
 
+/* 416 kbit/s, and then 42: for a second the mean of what was sent says more than came. */
+static void
+test_what_comes_is_known_by_what_left_with_it (void **state)
+{
+  double most = 0.0;
+
+  (void) state;
+  begin (&fmx_rate_shortq, 1e6);
+  bundle.params.packet_interval = MS;
+  (void) target_after (20);
+  bundle.params.packet_interval = 10 * MS;
+  for (unsigned i = 0; i < 200; i++) {
+    const FmxReceiveRound *round = &bundle.sender.receive;
+
+    fmx_sim_world_run (&world, world.now + 10 * MS);
+    assert_float_equal (round->left_bps, round->bps, 0.25 * round->bps);
+    most = fmax (most, fmx_rate_meter_bps (&bundle.sender.sent_meter,
+            world.now) / round->bps);
+  }
+  assert_true (most > 3.0);
+}
+
 typedef struct
 {
   double wide_bps, narrow_bps;
@@ -249,6 +271,7 @@ main (void)
     cmocka_unit_test (test_who_sends_all_that_is_allowed_needs_no_padding),
     cmocka_unit_test (test_padding_is_no_media),
     cmocka_unit_test (test_what_a_policy_keeps_up_lasts),
+    cmocka_unit_test (test_what_comes_is_known_by_what_left_with_it),
     cmocka_unit_test
         (test_padding_makes_up_no_more_than_a_policy_has_for_the_media),
     cmocka_unit_test (test_voices_are_apart_soon_each_time_a_link_widens),

@@ -326,6 +326,49 @@ test_who_is_held_back_by_the_rate_has_what_arrives (void **state)
   }
 }
 
+/* Padding has ended: 80 kbit/s come where 400 left in the last second.  One packet of those
+ * before is lost. */
+static void
+test_what_left_slowly_comes_slowly (void **state)
+{
+  static const struct
+  {
+    double left_bps, expected_bps;
+  } cases[] = {
+    {0.0, 0.85 * 80e3},         /* not known */
+    {400e3, 0.85 * 80e3},
+    {90e3, 400e3},
+  };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (cases); i++) {
+    Told t = told_calm (400e3);
+
+    t.now = S;
+    t.link_bps = 80e3;
+    t.fb.left_bps = cases[i].left_bps;
+    told_lose (&t);
+    told_for (&t, STEP, 0);
+    assert_bps (&t, cases[i].expected_bps);
+  }
+}
+
+/* ... nor does what was not sent halve the rate: of heavy losses half is left of what may be
+ * sent, where no more left. */
+static void
+test_who_left_slowly_has_what_he_may_send (void **state)
+{
+  Told t = told_calm (400e3);
+
+  (void) state;
+  t.now = S;
+  t.fb.loss_event_rate = 1.0;
+  t.link_bps = 80e3;
+  t.fb.left_bps = 80e3;
+  told_for (&t, STEP, 0);
+  assert_bps (&t, 200e3);
+}
+
 /* What was allowed and not used fills no queue, and less of it drains none. */
 static void
 test_a_queue_is_cut_of_what_is_sent (void **state)
@@ -382,6 +425,8 @@ main (void)
     cmocka_unit_test
         (test_too_much_loss_halves_and_stops_media_at_the_least_rate_only),
     cmocka_unit_test (test_who_is_held_back_by_the_rate_has_what_arrives),
+    cmocka_unit_test (test_what_left_slowly_comes_slowly),
+    cmocka_unit_test (test_who_left_slowly_has_what_he_may_send),
     cmocka_unit_test (test_a_queue_is_cut_of_what_is_sent),
     cmocka_unit_test (test_marks_leave_more_than_losses),
   };
