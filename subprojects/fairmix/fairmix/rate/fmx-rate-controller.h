@@ -303,6 +303,7 @@ struct _FmxRateController
   double look_bps;              /* about so much, and others fill its queue: how much is
                                  * it? 0 = they do not */
   double check_bps;             /* likewise, though nobody may be there; 0 = never mind */
+  bool loses;                   /* packets, of late, and not for a queue of its own */
   bool has_little;              /* of what a path carries: less than one of many, or of some */
   double try_bps;               /* is so much more free at once? 0 = never mind */
   FmxRateHold hold;

@@ -18,13 +18,24 @@
                                  * is for nobody */
 #define AHEAD_S 0.1             /* what media sent ahead counts: many voices in step */
 
+/* Streams wait until more lasts.  Either media uses what does, or there is enough for them
+ * now, which only who sends it will keep where packets are lost. */
+static bool
+makes_up_a_gap (const FmxRateFill *fill)
+{
+  if (fill->lasting_bps <= 0.0)
+    return false;
+  return fill->media_bps >= TAKEN * fill->lasting_bps
+      || (fill->loses && fill->lasting_bps < fill->wanted_bps
+      && fill->rate_bps >= fill->wanted_bps);
+}
+
 static bool
 is_on (const FmxRateFill *fill)
 {
   if (fill->rate_bps <= 0.0 || fill->wanted_bps <= 0.0)
     return false;
-  if (fill->others || (fill->lasting_bps > 0.0
-          && fill->media_bps >= TAKEN * fill->lasting_bps))
+  if (fill->others || makes_up_a_gap (fill))
     return true;
   return fill->until == 0 && fill->rate_bps < fill->wanted_bps;
 }
@@ -83,6 +94,8 @@ fmx_rate_fill_on_rate (FmxRateFill *fill, double bps, FmxTime now)
   } else if (bps > GROWN * fill->best_bps) {
     fill->best_bps = bps;
     fill->grown = now;
+  } else if (fill->loses && bps < FALLEN * fill->best_bps) {
+    begin (fill, now);
   } else if (bps < FALLEN * fill->best_bps
       || fmx_time_diff (now, fill->grown) > PATIENCE) {
     end (fill, now);
@@ -100,6 +113,12 @@ void
 fmx_rate_fill_set_others (FmxRateFill *fill, bool others)
 {
   fill->others = others;
+}
+
+void
+fmx_rate_fill_set_loses (FmxRateFill *fill, bool loses)
+{
+  fill->loses = loses;
 }
 
 void

@@ -30,8 +30,9 @@ extern "C" {
  * until the rate has not grown for 4 s, or has fallen: then there is none for 10 s, 20
  * s, at most 40 s, or until the rate has grown without.  Where streams wait because the
  * rate has not lasted yet, and media takes half of what has, padding makes up the gap all
- * the time, up to four times what lasts or is wanted.  Where others have nearly all of
- * the path padding makes up whatever media does not take, all the time.
+ * the time, up to four times what lasts or is wanted.  Where packets are lost for no queue
+ * of ours a fall begins the 4 s anew.  Where others have nearly all of the path padding
+ * makes up whatever media does not take, all the time.
  */
 typedef struct
 {
@@ -39,6 +40,7 @@ typedef struct
   double wanted_bps, rate_bps;
   double lasting_bps;           /* streams wait until more lasts; 0 = they do not */
   bool others;                  /* have what is not sent */
+  bool loses;                   /* packets, and not for a queue of its own */
   double media_bps;             /* that was sent of late */
   double owed_bytes;            /* that may still be sent */
   double best_bps;              /* of the rate, in this round or before the pause */
@@ -64,6 +66,11 @@ void fmx_rate_fill_go_on (FmxRateFill * fill, FmxTime now);
 /** fmx_rate_fill_set_others: whether others have nearly all of the path, and what is not sent:
  * padding makes up all of it */
 void fmx_rate_fill_set_others (FmxRateFill * fill, bool others);
+
+/** fmx_rate_fill_set_loses: whether packets are lost that fill no queue of ours.  Then a fall
+ * says nothing of the room that there is, and no pause comes of it; and streams that wait until
+ * enough for them lasts need not have used what has. */
+void fmx_rate_fill_set_loses (FmxRateFill * fill, bool loses);
 
 /** fmx_rate_fill_set_gap: streams wait until more than @bps lasts; 0 = they do not */
 void fmx_rate_fill_set_gap (FmxRateFill * fill, double bps, FmxTime now);

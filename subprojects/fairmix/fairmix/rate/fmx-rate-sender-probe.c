@@ -90,6 +90,7 @@ fmx_rate_sender_fill_up (FmxRateSender *sender, FmxTime now)
   sender->controller.has_widened = false;
   fmx_rate_lasting_on_rate (&sender->lasting, media, now);
   fmx_rate_fill_set_others (&sender->fill, sender->controller.has_little);
+  fmx_rate_fill_set_loses (&sender->fill, sender->controller.loses);
   if (sender->controller.look_bps > 0.0 || sender->controller.has_little)
     fmx_rate_fill_go_on (&sender->fill, now);
   fmx_rate_fill_on_rate (&sender->fill, bps, now);

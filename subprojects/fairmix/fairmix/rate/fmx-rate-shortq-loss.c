@@ -23,6 +23,7 @@
 #define OWN_TIME (5 * FMX_SECOND)       /* alone, and not yet again */
 #define OWN_PART 0.7            /* of what the path carries */
 #define POOR_LASTS (2 * FMX_SECOND)
+#define LOSES (20 * FMX_SECOND) /* those of full queues, too: token bucket 93: 89 */
 
 double
 fmx_shortq_loss_floor_bps (const FmxRateController *rc,
@@ -58,6 +59,16 @@ has_path (const FmxRateController *rc, const FmxRateFeedback *fb)
   return fmx_shortq_has_link (fb, got_bps)
       || (fb->bottleneck_bps > 0.0
       && got_bps >= OWN_PART * fb->bottleneck_bps);
+}
+
+bool
+fmx_shortq_loses (const FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now)
+{
+  const FmxRateShortqState *s = &rc->state.shortq;
+
+  return s->random_loss != FMX_TIME_NONE
+      && fmx_time_diff (now, s->random_loss) < LOSES && !has_path (rc, fb);
 }
 
 /* It was sent after the last cut, at less than what had come through until then,
@@ -130,6 +141,8 @@ fmx_shortq_note_loss (FmxRateController *rc, const FmxRateFeedback *fb,
   if (!fb->new_loss_event)
     return;
   s->loss_event = now;
+  if (!full)
+    s->random_loss = now;
   note_poor (rc, fb, now);
   s->full_share = s->full_known
       ? s->full_share + FULL_GAIN * (full - s->full_share) : full;

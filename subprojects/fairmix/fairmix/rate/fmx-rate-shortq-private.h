@@ -44,6 +44,11 @@ double fmx_shortq_used_bps (const FmxRateController *rc,
  * all ([RFC3714 5] speaks of persistent loss). */
 void fmx_shortq_lower (FmxRateController *rc, double bps, const char *reason);
 
+/* Returns: whether packets are lost, of late, for no full queue, and most of what the path
+ * carries is not ours */
+bool fmx_shortq_loses (const FmxRateController *rc,
+    const FmxRateFeedback *fb, FmxTime now);
+
 /* Losses, or silence, ask for less.  What left before tells no more: a loss event is
  * answered once, as NewReno does it ([RFC6582 3.2], [RFC9002 7.3.2]). */
 void fmx_shortq_halve (FmxRateController *rc, double bps, const char *reason,

@@ -325,7 +325,7 @@ shortq_init (FmxRateController *rc, FmxTime now)
   s->hold = HOLD_MIN;
   s->hold_until = s->hold_unknown_until = s->shed = s->halved = now;
   s->halved_seen = s->answered = true;
-  s->resumed = s->loss_event = FMX_TIME_NONE;
+  s->resumed = s->loss_event = s->random_loss = FMX_TIME_NONE;
 }
 
 /* What the queue was before says nothing of the present rate, either. */
@@ -363,6 +363,7 @@ shortq_on_feedback (FmxRateController *rc, const FmxRateFeedback *fb,
   fmx_shortq_note_lasting (rc, fb);
   fmx_shortq_note_room (rc, fb, now);
   fmx_shortq_note_loss (rc, fb, now);
+  rc->loses = fmx_shortq_loses (rc, fb, now);
   allowed = allowed_bps (rc, fb, now);
   note_halved (rc, fb, allowed, now);
   fmx_shortq_take_back_choked (rc, fb, now);

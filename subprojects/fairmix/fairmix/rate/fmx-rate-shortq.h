@@ -146,7 +146,8 @@ typedef struct
   FmxTime hold_until;           /* while trains tell of the link, ... */
   FmxTime hold_unknown_until;   /* ... and where they do not */
   /* too much loss */
-  FmxTime loss_event;           /* the last */
+  FmxTime loss_event;           /* the last ... */
+  FmxTime random_loss;          /* ... that was for no full queue */
   FmxTime shed;                 /* last fall for too much loss */
   FmxTime resumed;
   double return_bps;            /* probing: half of what came through before silence */

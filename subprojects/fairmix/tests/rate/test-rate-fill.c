@@ -146,6 +146,40 @@ test_who_is_nearly_silent_waits_for_nothing (void **state)
   assert_true (padding_bits (now, now + 20 * (FmxTime) S, 10e3) < 700e3);
 }
 
+/* Somebody else's losses, or nobody's, make the rate fall: there may be room all the same. */
+static void
+test_a_fall_for_what_was_lost_begins_no_pause (void **state)
+{
+  FmxTime now = 0;
+
+  (void) state;
+  begin (200e3, 400e3);
+  fmx_rate_fill_set_loses (&fill, true);
+  for (unsigned i = 0; i < 5; i++) {
+    now += 3 * (FmxTime) S;
+    fmx_rate_fill_on_rate (&fill, (200 - 10 * i) * 1e3, now);
+    assert_true (fmx_rate_fill_next (&fill) <= now + (FmxTime) S);
+  }
+  now += 5 * (FmxTime) S;
+  fmx_rate_fill_on_rate (&fill, 160e3, now);
+  assert_true (fmx_rate_fill_next (&fill) == now + 10 * (FmxTime) S);
+}
+
+/* 150 kbit/s are enough for them, 100 have lasted, and what is mixed takes 20 of those. */
+static void
+test_where_packets_are_lost_streams_wait_with_padding (void **state)
+{
+  (void) state;
+  begin (200e3, 150e3);
+  fmx_rate_fill_set_gap (&fill, 100e3, 0);
+  assert_true (padding_bits (0, 3 * (FmxTime) S, 20e3) <= 0.0);
+  fmx_rate_fill_set_loses (&fill, true);
+  assert_float_equal (padding_bits (3 * (FmxTime) S, 6 * (FmxTime) S, 20e3),
+      540e3, 30e3);
+  fmx_rate_fill_set_gap (&fill, 150e3, 6 * (FmxTime) S);
+  assert_true (padding_bits (6 * (FmxTime) S, 9 * (FmxTime) S, 20e3) <= 0.0);
+}
+
 /* The streams that wait have not seen the rate last, and who mixes sends half of what has:
  * a TCP takes the rest, and it never lasts. */
 static void
@@ -174,6 +208,8 @@ main (void)
     cmocka_unit_test (test_a_rate_that_grows_by_itself_ends_a_pause),
     cmocka_unit_test (test_what_streams_wait_for_is_made_up_all_the_time),
     cmocka_unit_test (test_who_is_nearly_silent_waits_for_nothing),
+    cmocka_unit_test (test_a_fall_for_what_was_lost_begins_no_pause),
+    cmocka_unit_test (test_where_packets_are_lost_streams_wait_with_padding),
     cmocka_unit_test
         (test_beside_others_padding_makes_up_whatever_is_not_sent),
   };

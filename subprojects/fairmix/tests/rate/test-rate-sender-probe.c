@@ -11,12 +11,12 @@ static FmxSimWorld world;
 static FmxSimBundle bundle;
 
 /* A mix of people who are nearly silent: 52 bytes now and then, where there is room for
- * @rate_bps, with a queue of 300 ms. */
+ * @rate_bps, with a queue of 300 ms, and so much is lost all the same. */
 static void
-begin (const FmxRateClass *klass, double rate_bps)
+begin_lossy (const FmxRateClass *klass, double rate_bps, double loss)
 {
   FmxSimLinkParams link = { rate_bps, (uint32_t) (0.3 * rate_bps / 8.0), 0,
-    20 * MS, 0.0
+    20 * MS, loss
   };
   FmxSimBundleParams params;
 
@@ -29,6 +29,12 @@ begin (const FmxRateClass *klass, double rate_bps)
   params.back.delay = 20 * MS;
   fmx_sim_world_init (&world, &link, &bundle, 1, 1);
   fmx_sim_bundle_init (&bundle, &params, &world.forward, 0, 1);
+}
+
+static void
+begin (const FmxRateClass *klass, double rate_bps)
+{
+  begin_lossy (klass, rate_bps, 0.0);
 }
 
 static uint64_t
@@ -105,6 +111,17 @@ test_where_there_is_no_room_it_is_looked_for_now_and_then (void **state)
   assert_in_range (n, 10, 60);
   assert_true (fmx_sim_bundle_loss (&bundle) < 0.001);
   assert_true (8.0 * (double) bundle.sent_bytes / 240.0 < 0.2 * 120e3);
+}
+
+/* Of 20 Mbit/s a TCP has 1.9 where 1 % is lost: it is looked for without a pause. */
+static void
+test_where_packets_are_lost_room_is_looked_for_all_the_time (void **state)
+{
+  (void) state;
+  begin_lossy (&fmx_rate_shortq, 20e6, 0.01);
+  want (20e6);
+  assert_true (target_after (15) > 1000000);
+  assert_int_equal (seconds_filled (30), 30);
 }
 
 static void
@@ -268,6 +285,8 @@ main (void)
     cmocka_unit_test (test_room_is_found_although_next_to_nothing_is_sent),
     cmocka_unit_test (test_nothing_is_filled_up_once_there_is_room_enough),
     cmocka_unit_test (test_where_there_is_no_room_it_is_looked_for_now_and_then),
+    cmocka_unit_test
+        (test_where_packets_are_lost_room_is_looked_for_all_the_time),
     cmocka_unit_test (test_who_sends_all_that_is_allowed_needs_no_padding),
     cmocka_unit_test (test_padding_is_no_media),
     cmocka_unit_test (test_what_a_policy_keeps_up_lasts),

@@ -127,6 +127,79 @@ test_what_somebody_uses_is_not_taken_soon (void **state)
       == rate_where_the_path_has (0.0, 15 * MS));
 }
 
+/* Some packet is lost each five seconds, if any, and a TCP would have 1 Mbit/s.  A packet meets
+ * @queue each second.  Returns: the rate of the same after 5 s, which was 100 kbit/s */
+static double
+rate_beside_losses (Told *t, unsigned n_losses, FmxDuration queue)
+{
+  t->fb.loss_event_rate = told_loss (1e6, 100 * MS);
+  for (unsigned n = 0; n < 5; n++) {
+    t->fb.new_loss_event = n == 0 && n_losses > 0;
+    told_for (t, STEP, queue);
+    told_for (t, S - STEP, 0);
+  }
+  return t->rc.rate_bps;
+}
+
+static void
+test_where_losses_alone_tell_their_rate_is_taken_soon (void **state)
+{
+  Told steps = told_calm (100e3), lossy = told_calm (100e3);
+  Told queue = told_calm (100e3), mine = told_calm (100e3);
+  double by_steps = rate_beside_losses (&steps, 0, 0);
+
+  (void) state;
+  assert_true (by_steps < 400e3);
+  assert_true (rate_beside_losses (&lossy, 1, 0) > 2.0 * by_steps);
+  assert_true (lossy.rc.loses && !steps.rc.loses);
+  assert_true (rate_beside_losses (&queue, 1, 40 * MS) == by_steps);
+  mine.fb.bottleneck_bps = 110e3;
+  assert_true (rate_beside_losses (&mine, 1, 0) == by_steps);
+  assert_false (mine.rc.loses);
+  told_for (&lossy, 3 * S, 0);
+  assert_true (lossy.rc.rate_bps > 899e3 && lossy.rc.rate_bps <= 1e6);
+}
+
+/* Nor is a ceiling passed by it, and long after the last loss there are but steps. */
+static void
+test_a_loss_says_nothing_of_a_ceiling_and_is_forgotten (void **state)
+{
+  Told steps = told_ceiling (400e3, 1), lossy = told_ceiling (400e3, 1);
+  Told old = told_calm (100e3), never = told_calm (100e3);
+
+  (void) state;
+  assert_true (rate_beside_losses (&lossy, 0, 0)
+      == rate_beside_losses (&steps, 0, 0));
+  assert_true (rate_beside_losses (&lossy, 1, 0)
+      == rate_beside_losses (&steps, 0, 0));
+  assert_true (lossy.rc.loses);
+  told_lose (&old);
+  for (unsigned i = 0; i < 2; i++) {
+    Told *t = i == 0 ? &old : &never;
+
+    told_limit (t, 100e3);
+    told_for (t, 21 * S, 0);
+    assert_false (t->rc.loses);
+    told_limit (t, 1e9);
+  }
+  assert_true (rate_beside_losses (&old, 0, 0)
+      == rate_beside_losses (&never, 0, 0));
+}
+
+/* Nor by those of a full queue. */
+static void
+test_what_a_full_queue_loses_tells_of_no_rate (void **state)
+{
+  (void) state;
+  for (unsigned full = 0; full <= 1; full++) {
+    Told t = told_calm (100e3);
+
+    told_lose (&t);
+    told_for (&t, 100 * MS, full ? 60 * MS : 0);
+    assert_true (t.rc.loses == !full);
+  }
+}
+
 /* [RFC5348 4.3] recv_limit; [RFC7661] */
 static void
 test_who_sends_little_keeps_the_rate (void **state)
@@ -305,6 +378,9 @@ main (void)
     cmocka_unit_test (test_steps_at_a_ceiling_double_while_no_queue_shows),
     cmocka_unit_test (test_what_is_left_of_a_known_path_is_taken_soon),
     cmocka_unit_test (test_what_somebody_uses_is_not_taken_soon),
+    cmocka_unit_test (test_where_losses_alone_tell_their_rate_is_taken_soon),
+    cmocka_unit_test (test_a_loss_says_nothing_of_a_ceiling_and_is_forgotten),
+    cmocka_unit_test (test_what_a_full_queue_loses_tells_of_no_rate),
     cmocka_unit_test (test_who_sends_little_keeps_the_rate),
     cmocka_unit_test (test_who_sends_little_falls_to_what_arrives),
     cmocka_unit_test (test_no_step_passes_the_equation),
