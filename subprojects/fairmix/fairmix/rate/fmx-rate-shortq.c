@@ -24,7 +24,8 @@
                                  * mean; both, 0.42 and 1 before: of 144 tuned draws beside TCP
                                  * 83: 83, packets 65: 75, managed 81: 85, several 76: 76 */
 #define GIVE_BACK 0.7           /* of what one has beyond, at once */
-#define BREAKER_PART 0.6        /* a CUBIC behind a long queue has more than ten times the
+#define BREAKER_PART 0.8        /* it would be silent for 15 s; 0.6: token bucket 90: 86 */
+#define BREAKER_COMPETES 0.6    /* a CUBIC behind a long queue has more than ten times the
                                  * equation's rate, which is where the breaker trips */
 #define LASTING_LOSS 0.1        /* beyond, a TCP spends its time in timeouts */
 #define RECOVERY 0.9            /* of what was sent before: a step below */
@@ -154,7 +155,7 @@ competing_bps (const FmxRateController *rc, const FmxRateFeedback *fb,
         FULL_TIMES * fmx_full_queue_bps (&s->full, fb->receive_bps,
             fb->path_bps, now));
   if (fb->breaker_bps > 0.0)
-    bps = fmin (bps, BREAKER_PART * fb->breaker_bps);
+    bps = fmin (bps, BREAKER_COMPETES * fb->breaker_bps);
   return bps;
 }
 
@@ -170,6 +171,8 @@ allowed_bps (FmxRateController *rc, const FmxRateFeedback *fb, FmxTime now)
 
   if (s->mode == FMX_RATE_SHORTQ_COMPETING)
     bps = fmin (bps, competing_bps (rc, fb, now));
+  if (fb->breaker_bps > 0.0)
+    bps = fmin (bps, BREAKER_PART * fb->breaker_bps);
   return fmax (bps, rc->params.min_bps);
 }
 

@@ -200,6 +200,21 @@ test_what_a_full_queue_loses_tells_of_no_rate (void **state)
   }
 }
 
+/* It would be silent for 15 s. */
+static void
+test_no_step_comes_near_the_circuit_breaker (void **state)
+{
+  Told t = told_calm (400e3);
+
+  (void) state;
+  t.fb.breaker_bps = 600e3;
+  told_for (&t, 5 * S, 0);
+  assert_bps (&t, 0.8 * 600e3);
+  t.fb.breaker_bps = 400e3;
+  told_for (&t, S, 0);
+  assert_bps (&t, 0.8 * 400e3);
+}
+
 /* [RFC5348 4.3] recv_limit; [RFC7661] */
 static void
 test_who_sends_little_keeps_the_rate (void **state)
@@ -381,6 +396,7 @@ main (void)
     cmocka_unit_test (test_where_losses_alone_tell_their_rate_is_taken_soon),
     cmocka_unit_test (test_a_loss_says_nothing_of_a_ceiling_and_is_forgotten),
     cmocka_unit_test (test_what_a_full_queue_loses_tells_of_no_rate),
+    cmocka_unit_test (test_no_step_comes_near_the_circuit_breaker),
     cmocka_unit_test (test_who_sends_little_keeps_the_rate),
     cmocka_unit_test (test_who_sends_little_falls_to_what_arrives),
     cmocka_unit_test (test_no_step_passes_the_equation),
