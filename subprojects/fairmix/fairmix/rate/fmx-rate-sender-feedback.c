@@ -212,7 +212,8 @@ begin_receive_round (FmxRateSender *sender, uint32_t report_mid32, FmxTime now)
   round->first = sender->newest;
 }
 
-/* Where padding ends, or begins, what comes left at another rate than what leaves now.
+/* Where padding ends, or begins, what comes left at another rate than what leaves now.  In
+ * most of the first round nothing could have come yet: what does is no less than what left.
  * Returns: how fast what has come in this round left, with what was lost of it; 0 = not known */
 static double
 left_bps (const FmxRateSender *sender)
@@ -220,7 +221,9 @@ left_bps (const FmxRateSender *sender)
   const FmxSentPacket *first = &sender->receive.first;
   FmxDuration took = fmx_time_diff (sender->newest.sent, first->sent);
 
-  if (first->sent == 0 || took <= 0)
+  if (first->sent == 0)
+    return sender->receive.bps;
+  if (took <= 0)
     return 0.0;
   return fmx_rate_bps ((double) fmx_sent_history_bytes (&sender->history,
           first->number + 1, sender->newest.number), took);

@@ -89,12 +89,27 @@ test_a_long_path_that_is_free_is_taken_soon (void **state)
   assert_true (8.0 * (double) bundle.received_bytes > 0.8 * rate_bps);
 }
 
+/* The first that comes back tells of a packet or two, and of most of the time before nothing could
+ * come: that is no path that carries less than was sent. */
+static void
+test_the_first_feedback_tells_of_no_overrun (void **state)
+{
+  (void) state;
+  begin (1e6, NULL);
+  while (bundle.sender.receive.bps <= 0.0)
+    fmx_sim_world_run (&world, world.now + (FmxTime) MS);
+  assert_true (bundle.sender.receive.bps < 60e3);
+  assert_float_equal (bundle.sender.receive.left_bps,
+      bundle.sender.receive.bps, 1.0);
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_who_starts_alone_makes_a_short_queue),
     cmocka_unit_test (test_a_long_path_that_is_free_is_taken_soon),
+    cmocka_unit_test (test_the_first_feedback_tells_of_no_overrun),
   };
 
   return cmocka_run_group_tests_name ("rate/rate-shortq-start", tests, NULL,
