@@ -124,6 +124,12 @@ double fmx_shortq_own_queue (const FmxRateController *rc,
 bool fmx_shortq_take_free (FmxRateController *rc, const FmxRateFeedback *fb,
     double allowed, FmxTime now);
 
+/* Who begins loses something: bundles of our kind leave no queue that is full, and whoever
+ * fills this one gives no way; what delay tells is not known yet, for the least that was seen
+ * is that of their queue.  Returns: whether there is one, and so the rate competes */
+bool fmx_shortq_meets_full_queue (FmxRateController *rc,
+    const FmxRateFeedback *fb, FmxTime now);
+
 /* It was no path that became narrow: before the cut can have shown, the queue is gone. */
 void fmx_shortq_take_back_choked (FmxRateController *rc,
     const FmxRateFeedback *fb, FmxTime now);

@@ -12,6 +12,10 @@
 #define LEAST (30 * FMX_MSECOND)        /* with half of it, beside TCPs whose queue is never
                                          * longer 0.15: 0.68; beside TCP 85: 85 */
 
+#define BEGINS (5 * FMX_SECOND) /* later one may have had the path alone, and moments of
+                                 * standstill lose something, too; 10: the same */
+#define FULL_CUT 0.5            /* as a TCP; 1: beside TCP changes 86: 82, in time 54: 52 */
+
 #define TRY_TIMES 4.0           /* the rate: so much more is tried; 6: alone 88: 88, own flows 98:
                                  * 94 */
 #define FREE_PART 0.5           /* of what passes: whoever else starts finds it free as well;
@@ -71,4 +75,19 @@ fmx_shortq_own_queue (const FmxRateController *rc, const FmxRateFeedback *fb,
   if (!fmx_shortq_starts_alone (rc, fb, now))
     return 0.0;
   return fmax (latest, last / LAST) / limit;
+}
+
+bool
+fmx_shortq_meets_full_queue (FmxRateController *rc, const FmxRateFeedback *fb,
+    FmxTime now)
+{
+  const FmxRateShortqState *s = &rc->state.shortq;
+
+  if (s->mode != FMX_RATE_SHORTQ_STARTING || !fb->new_loss_event
+      || fb->only_marks || fb->loss_is_late
+      || fmx_time_diff (now, s->heard) > BEGINS)
+    return false;
+  fmx_shortq_begin_to_compete (rc, fb, now);
+  fmx_shortq_lower (rc, FULL_CUT * rc->rate_bps, FMX_RATE_DOWN_LOSS);
+  return true;
 }

@@ -283,6 +283,8 @@ fmx_shortq_climb_or_drain (FmxRateController *rc,
   double own = fmx_shortq_own_queue (rc, fb, now);
 
   fmx_shortq_note_excess (rc, fb, now);
+  if (fmx_shortq_meets_full_queue (rc, fb, now))
+    return;
   if (rc->drains_too) {
     give_way (rc, fb, now);
   } else if (!starting

@@ -328,7 +328,7 @@ shortq_init (FmxRateController *rc, FmxTime now)
   s->hold = HOLD_MIN;
   s->hold_until = s->hold_unknown_until = s->shed = s->halved = now;
   s->halved_seen = s->answered = true;
-  s->resumed = s->loss_event = s->random_loss = FMX_TIME_NONE;
+  s->heard = s->resumed = s->loss_event = s->random_loss = FMX_TIME_NONE;
 }
 
 /* What the queue was before says nothing of the present rate, either. */
@@ -357,6 +357,7 @@ shortq_on_feedback (FmxRateController *rc, const FmxRateFeedback *fb,
   double allowed;
 
   if (fb->heard) {
+    s->heard = fmx_time_min (s->heard, now);
     fmx_queue_sense_add (&s->queue, fb->rtt_sample_min, fb->reverse_delay,
         fb->rtt / 2, now);
     fmx_queue_sense_set_own (&s->queue, fb->own_queue);

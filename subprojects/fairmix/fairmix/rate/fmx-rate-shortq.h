@@ -59,6 +59,7 @@ typedef struct
 {
   /*< private >*/
   FmxRateShortqMode mode;
+  FmxTime heard;                /* the receiver was, for the first time */
   FmxQueueSense queue;
   FmxTime decided;              /* last step up, or decision against it */
   FmxTime raised;

@@ -88,19 +88,6 @@ told_lose (Told *t)
   t->fb.new_loss_event = true;
 }
 
-/* Somebody fills the queue, whatever we do. */
-static inline Told
-told_competing (double bps)
-{
-  Told t = told_begin (bps);
-
-  told_lose (&t);
-  told_for (&t, MS, 0);
-  told_until (&t, FMX_RATE_SHORTQ_COMPETING, 200 * MS);
-  assert_true (t.now < 6 * (FmxTime) S);
-  return t;
-}
-
 /* It may have so much, and no more. */
 static inline void
 told_limit (Told *t, double max_bps)
@@ -109,6 +96,19 @@ told_limit (Told *t, double max_bps)
 
   params.max_bps = max_bps;
   fmx_rate_controller_set_params (&t->rc, &params);
+}
+
+/* It starts still, and what it loses says nothing of how it began. */
+static inline Told
+told_begun (double bps)
+{
+  Told t = told_begin (bps);
+  double most_bps = t.rc.params.max_bps;
+
+  told_limit (&t, bps);
+  told_for (&t, 6 * S, 0);
+  told_limit (&t, most_bps);
+  return t;
 }
 
 /* The p that lets a TCP have @bps and no more, at a round trip of @rtt. */
@@ -168,7 +168,20 @@ told_calm (double bps)
   return t;
 }
 
-/* The same, and the last step up, to @bps, was a moment ago. */
+/* Somebody fills the queue, whatever we do. */
+static inline Told
+told_competing (double bps)
+{
+  Told t = told_calm (bps);
+
+  told_lose (&t);
+  told_for (&t, MS, 0);
+  told_until (&t, FMX_RATE_SHORTQ_COMPETING, 200 * MS);
+  assert_true (t.now < 6 * (FmxTime) S);
+  return t;
+}
+
+/* The same as told_calm(), and the last step up, to @bps, was a moment ago. */
 static inline Told
 told_raised (double bps)
 {

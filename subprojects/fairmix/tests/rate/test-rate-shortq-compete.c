@@ -398,6 +398,41 @@ test_who_competes_asks_at_once_where_nobody_knows (void **state)
   assert_near (t.rc.look_bps, 2.0 * t.rc.rate_bps);
 }
 
+/* Nobody of our kind keeps a queue full, and whoever does gives no way.  A mark comes before
+ * a queue is full; what left after a moment of standstill fills one for a moment; and who has
+ * had room for seconds may have filled it. */
+static void
+test_who_begins_at_a_full_queue_competes (void **state)
+{
+  static const struct
+  {
+    bool marked, late, long_ago;
+    FmxRateShortqMode mode;
+  } cases[] = {
+    {false, false, false, FMX_RATE_SHORTQ_COMPETING},
+    {true, false, false, FMX_RATE_SHORTQ_STARTING},
+    {false, true, false, FMX_RATE_SHORTQ_STARTING},
+    {false, false, true, FMX_RATE_SHORTQ_STARTING},
+  };
+
+  (void) state;
+  for (size_t i = 0; i < N_ELEMENTS (cases); i++) {
+    Told t = cases[i].long_ago ? told_begun (400e3) : told_begin (400e3);
+
+    if (!cases[i].long_ago)
+      t.now = 60 * (FmxTime) S; /* nobody was heard until then */
+    told_lose (&t);
+    t.fb.only_marks = cases[i].marked;
+    t.fb.loss_is_late = cases[i].late;
+    told_for (&t, STEP, 0);
+    assert_int_equal (told_mode (&t), cases[i].mode);
+    if (cases[i].mode == FMX_RATE_SHORTQ_COMPETING)
+      assert_bps (&t, 0.5 * 400e3);
+    else
+      assert_true (t.rc.rate_bps >= 400e3);
+  }
+}
+
 int
 main (void)
 {
@@ -423,6 +458,7 @@ main (void)
     cmocka_unit_test (test_who_was_overrun_was_alone_before),
     cmocka_unit_test (test_who_competes_asks_what_the_path_carries),
     cmocka_unit_test (test_who_competes_asks_at_once_where_nobody_knows),
+    cmocka_unit_test (test_who_begins_at_a_full_queue_competes),
   };
 
   return cmocka_run_group_tests_name ("rate/rate-shortq-compete", tests, NULL,

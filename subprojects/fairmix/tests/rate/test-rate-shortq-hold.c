@@ -10,7 +10,7 @@
 static Told
 told_with_hold (FmxDuration max_hold)
 {
-  Told t = told_begin (300e3);
+  Told t = told_begun (300e3);
   FmxRateParams params = t.rc.params;
 
   params.max_hold = max_hold;

@@ -90,7 +90,7 @@ test_a_long_path_that_is_free_is_taken_soon (void **state)
 }
 
 /* The first that comes back tells of a packet or two, and of most of the time before nothing could
- * come: that is no path that carries less than was sent. */
+ * come: that is no path that carries less than was sent, though one of them was lost. */
 static void
 test_the_first_feedback_tells_of_no_overrun (void **state)
 {
@@ -101,6 +101,15 @@ test_the_first_feedback_tells_of_no_overrun (void **state)
   assert_true (bundle.sender.receive.bps < 60e3);
   assert_float_equal (bundle.sender.receive.left_bps,
       bundle.sender.receive.bps, 1.0);
+  begin (1e6, NULL);
+  fmx_sim_world_run (&world, 60 * (FmxTime) MS);
+  world.forward.params.loss = 1.0;
+  fmx_sim_world_run (&world, 110 * (FmxTime) MS);
+  world.forward.params.loss = 0.0;
+  fmx_sim_world_run (&world, 500 * (FmxTime) MS);
+  assert_int_equal (bundle.sender.controller.state.shortq.mode,
+      FMX_RATE_SHORTQ_COMPETING);
+  assert_int_equal (fmx_rate_sender_target_bps (&bundle.sender), 40000);
 }
 
 int

@@ -304,7 +304,7 @@ test_a_start_bears_twice_the_queue (void **state)
 static void
 test_a_start_that_loses_bears_no_longer_queue (void **state)
 {
-  Told t = told_begin (400e3);
+  Told t = told_begun (400e3);
 
   (void) state;
   told_for (&t, STEP, 0);
