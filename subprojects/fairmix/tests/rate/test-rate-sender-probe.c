@@ -207,8 +207,10 @@ test_what_comes_is_known_by_what_left_with_it (void **state)
 
   (void) state;
   begin (&fmx_rate_shortq, 1e6);
+  bundle.params.behaviour = FMX_SIM_DEAF;
   bundle.params.packet_interval = MS;
   (void) target_after (20);
+  assert_float_equal (bundle.sender.receive.bps, 416e3, 10e3);
   bundle.params.packet_interval = 10 * MS;
   for (unsigned i = 0; i < 200; i++) {
     const FmxReceiveRound *round = &bundle.sender.receive;
@@ -218,7 +220,7 @@ test_what_comes_is_known_by_what_left_with_it (void **state)
     most = fmax (most, fmx_rate_meter_bps (&bundle.sender.sent_meter,
             world.now) / round->bps);
   }
-  assert_true (most > 3.0);
+  assert_true (most > 1.25);    /* less than 0.8 of that comes, it seems */
 }
 
 typedef struct
